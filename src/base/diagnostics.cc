@@ -1,0 +1,48 @@
+#include "base/diagnostics.h"
+
+#include <algorithm>
+
+namespace base {
+
+void Diagnostics::error(std::string_view tag, Range where, std::string message, std::string hint) {
+  // One place may be looked at more than once (types are inferred in rounds): say each thing once.
+  for (const Diagnostic& d : all_)
+    if (d.tag == tag && d.where.begin == where.begin && d.where.end == where.end && d.message == message) return;
+  all_.push_back({Severity::error, tag, where, std::move(message), std::move(hint)});
+  errors_++;
+}
+
+void Diagnostics::warning(std::string_view tag, Range where, std::string message, std::string hint) {
+  for (const Diagnostic& d : all_)
+    if (d.tag == tag && d.where.begin == where.begin && d.where.end == where.end) return;
+  all_.push_back({Severity::warning, tag, where, std::move(message), std::move(hint)});
+}
+
+std::string render(const Source& source, const Diagnostic& d) {
+  std::string out = source.place(d.where) + (d.severity == Severity::error ? ": ERROR: " : ": WARNING: ");
+  out += d.message + "\n";
+  Position begin = source.position(d.where.begin);
+  Position end = source.position(d.where.end);
+  std::string_view line = source.line(begin.line);
+  // Every byte but a tab prints as one column; a tab is copied so that the underline stays aligned.
+  if (!line.empty() && begin.line == end.line) {
+    out += std::string(line) + "\n";
+    for (uint32_t i = 1; i < begin.column && i <= line.size(); i++) out += line[i - 1] == '\t' ? '\t' : ' ';
+    out += std::string(std::max<uint32_t>(1, end.column - begin.column), '~') + "\n";
+  }
+  if (!d.hint.empty()) out += "HINT: " + d.hint + "\n";
+  return out;
+}
+
+std::string Diagnostics::render(const Source& source, bool with_warnings) const {
+  std::vector<const Diagnostic*> sorted;
+  for (const Diagnostic& d : all_)
+    if (with_warnings || d.severity == Severity::error) sorted.push_back(&d);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](auto* a, auto* b) { return a->where.begin < b->where.begin; });
+  std::string out;
+  for (const Diagnostic* d : sorted) out += base::render(source, *d);
+  return out;
+}
+
+} // namespace base

@@ -1,0 +1,27 @@
+// Small helpers on text that more than one folder needs.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace base {
+
+std::vector<std::string_view> split(std::string_view text, char separator);
+std::string_view trim(std::string_view text);
+std::string lower(std::string_view text);
+// `*` matches any run of characters, `?` one character; the whole text must match.
+bool glob_match(std::string_view pattern, std::string_view text);
+inline bool has_glob(std::string_view pattern) { return pattern.find_first_of("*?") != pattern.npos; }
+// Decimal, 0x hex or 0 octal; nothing else may follow.
+std::optional<uint64_t> parse_integer(std::string_view text);
+// The candidate nearest to `word` by edit distance, or empty when none is near enough to be a typo.
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
+// A whole file; also files of /proc and /sys, which tell no size.
+Result<std::string> read_file(const std::string& path);
+
+} // namespace base

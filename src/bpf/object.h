@@ -1,0 +1,91 @@
+// What the emitter makes and the loader takes: kernel programs with their maps, before any descriptor exists.
+#pragma once
+
+#include "base/source.h"
+#include "ir/ir.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <linux/bpf.h>
+#include <string>
+#include <vector>
+
+namespace bpf {
+
+// A map to create. The maps of the script come first, in the order of ir::Program::maps.
+struct MapSpec {
+  std::string name;
+  uint32_t type = BPF_MAP_TYPE_ARRAY;
+  uint32_t key_size = 4;
+  uint32_t value_size = 8;
+  uint32_t max_entries = 1;
+  uint32_t flags = 0;
+  std::vector<std::byte> content; // read-only data: written, then frozen
+  bool needs_btf = false;         // task storage: needs types of key (int) and value (array of u64)
+};
+
+// ld_imm64 at `insn` gets the descriptor of map `map`, or the address of its value plus the immediate already there.
+struct Relocation {
+  uint32_t insn = 0;
+  uint32_t map = 0;
+  bool value_address = false;
+};
+
+// A function inside a program (the entry, or one that is called or called back).
+struct FunctionInfo {
+  uint32_t insn = 0;
+  std::string name;
+  uint32_t parameters = 0;
+};
+
+// Instructions from `insn` on come from this place of the script.
+struct LineInfo {
+  uint32_t insn = 0;
+  base::Range where;
+};
+
+// One program for the kernel; the i-th belongs to the i-th ir::Probe.
+struct Code {
+  std::string name;
+  std::vector<bpf_insn> insns;
+  std::vector<Relocation> relocations;
+  std::vector<FunctionInfo> functions; // ascending; the first at 0
+  std::vector<LineInfo> lines;         // ascending
+  bool has_callbacks = false;          // the kernel then wants function types (BTF)
+};
+
+// The shared state of all programs, one mmap-able array of u64 (MapSpec "acu_state"), by index.
+enum State : uint32_t {
+  state_lost_events, // ring full
+  state_scratch_busy,
+  state_first_counter, // then map_full of each script map, then each site
+};
+
+struct Object {
+  std::vector<MapSpec> maps;
+  std::vector<Code> programs;
+  // Indices of maps that serve the programs, or -1 where none is needed.
+  int state = -1;
+  int ring = -1;
+  int scratch = -1; // per-CPU array: entries are slots {u64 busy, bytes}
+  int stacks = -1;  // hash: u64 id -> {u64 count, u64 frames[]}
+  uint32_t ring_bytes = 0;
+};
+
+struct EmitOptions {
+  uint32_t possible_cpus = 1;
+  uint32_t ring_bytes = 1 << 20;
+  bool has_loop = true;            // bpf_loop (5.17); else loops are bounded and walked by the verifier
+  bool has_for_each = true;        // bpf_for_each_map_elem (5.13)
+  bool has_lookup_percpu = true;   // bpf_map_lookup_percpu_elem (5.19)
+  bool has_boot_clock = true;      // ktime_get_boot_ns (5.8)
+  bool has_tai_clock = true;       // ktime_get_tai_ns (6.1)
+};
+
+// Machine code for every probe of a verified program. Fails only where the kernel cannot do what the program needs.
+base::Result<Object> emit(const ir::Program& program, const EmitOptions& options);
+
+// --dump bpf: instructions with their registers, jumps, helper names, maps and script lines.
+std::string to_string(const Object& object, const base::Source& source);
+
+} // namespace bpf

@@ -1,0 +1,53 @@
+// The kernel's types (BTF), read in place from /sys/kernel/btf/vmlinux. Nothing is decoded before it is asked
+// for by name: finding one type touches the string section once and the headers of the types once.
+// Layout: Documentation/bpf/btf.rst of the kernel.
+#pragma once
+
+#include "base/result.h"
+#include "type/type.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace format {
+
+enum class BtfKind : uint8_t {
+  none, integer, pointer, array, structure, union_, enumeration, forward, typedef_, volatile_, const_, restrict_,
+  function, prototype, variable, section, floating, decl_tag, type_tag, enumeration64,
+};
+
+class Btf : public type::Provider {
+public:
+  ~Btf() override;
+  static base::Result<std::unique_ptr<Btf>> open(const std::string& path);
+  // From bytes (tests, fuzzing). Every offset in them is checked.
+  static base::Result<std::unique_ptr<Btf>> parse(std::vector<std::byte> bytes);
+
+  // Id of the type with this name and kind; 0 if there is none.
+  uint32_t find(std::string_view name, BtfKind kind);
+  // A type as script type; structures and enumerations stay undecoded. Pointers get `space`. nullptr: void.
+  const type::Type* type(type::Table& table, uint32_t id, type::Space space = type::Space::kernel);
+  // Parameters of a function prototype (through typedef, pointer, const): name and type id.
+  struct Parameter {
+    std::string_view name;
+    uint32_t type;
+  };
+  std::vector<Parameter> parameters(uint32_t id);
+  // The enumerator with this name: (id of its enumeration, value).
+  std::optional<std::pair<uint32_t, int64_t>> find_enumerator(std::string_view name);
+
+  std::vector<type::Field> fields(type::Table& table, uint32_t id) override;
+  std::vector<type::Enumerator> enumerators(uint32_t id) override;
+
+private:
+  Btf() = default;
+  struct Data;
+  std::unique_ptr<Data> data_;
+};
+
+} // namespace format

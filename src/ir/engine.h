@@ -1,0 +1,46 @@
+// What session and report need of an engine that runs a Program: bpf::Engine (the kernel) and eval::Engine (this
+// process). Both make the same records, keys and values, byte for byte.
+#pragma once
+
+#include "base/result.h"
+#include "ir/ir.h"
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace ir {
+
+// One key of a map. `values` holds Map::value_size bytes for each CPU (once for maps that are not per CPU).
+struct Entry {
+  std::vector<std::byte> key;
+  std::vector<std::byte> values;
+};
+
+// What was lost or went wrong so far.
+struct Counters {
+  std::vector<uint64_t> sites;      // by Program::sites
+  std::vector<uint64_t> map_full;   // by Program::maps: updates refused
+  uint64_t lost_events = 0;         // ring full
+  uint64_t scratch_busy = 0;        // probe runs given up because no scratch memory was free
+  uint64_t missed_runs = 0;         // runs the kernel skipped (recursion)
+};
+
+class Engine {
+public:
+  virtual ~Engine() = default;
+  // Runs a probe without a context (begin, end, interval, signal) once, now.
+  virtual base::Status run(uint32_t probe) = 0;
+  // Hands every record that has arrived to `take`, oldest first. Returns their number.
+  virtual size_t drain(const std::function<void(std::span<const std::byte>)>& take) = 0;
+  // All entries of a map, in no order. Scalar maps: one entry without key, or none if never assigned.
+  virtual base::Result<std::vector<Entry>> read_map(uint32_t map) = 0;
+  virtual base::Status clear_map(uint32_t map) = 0;
+  virtual base::Status zero_map(uint32_t map) = 0; // keeps the keys
+  // Frames of a stack, innermost first; empty if the id is not known.
+  virtual std::vector<uint64_t> stack(uint64_t id) = 0;
+  virtual Counters counters() = 0;
+};
+
+} // namespace ir

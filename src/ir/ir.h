@@ -1,0 +1,274 @@
+// The intermediate representation: typed three-address code over 64-bit virtual registers, with explicit
+// memory, explicit address spaces and explicit fault edges. Both engines implement exactly these operations;
+// neither knows a builtin of the language.
+//
+// A Function is a list of basic blocks. Registers may be assigned more than once (no SSA). Whatever does not
+// fit a register (strings, tuples, keys) lives in Objects of the function's Frame and is handled by address.
+// Bodies of loops are Functions of their own (the kernel calls them back), but share the Frame of the function
+// they stand in; registers are never shared, so a variable used on both sides is an Object.
+#pragma once
+
+#include "base/source.h"
+#include "probe/probe.h"
+#include "type/type.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ir {
+
+using Reg = uint32_t; // virtual register; 0 is "none"
+using BlockId = uint32_t;
+inline constexpr BlockId no_block = ~0u;
+
+// A register or a constant.
+struct Operand {
+  enum Kind : uint8_t { none, reg, constant } kind = none;
+  int64_t value = 0;
+  static Operand of(Reg r) { return {reg, r}; }
+  static Operand number(int64_t n) { return {constant, n}; }
+  bool is_reg() const { return kind == reg; }
+  bool is_constant() const { return kind == constant; }
+  Reg as_reg() const { return static_cast<Reg>(value); }
+  bool operator==(const Operand&) const = default;
+};
+
+// Conditions of `branch` and `set`.
+enum class Cond : uint8_t { eq, ne, ult, ule, ugt, uge, slt, sle, sgt, sge };
+
+// Values that one helper of the kernel gives, without arguments but the context. Except `random`, each is the
+// same during one run of a probe and may be asked once (`reuse_calls`).
+enum class Query : uint8_t {
+  pid_tgid,     // tgid << 32 | tid, in the initial pid namespace
+  uid_gid,      // gid << 32 | uid
+  cpu,
+  numa_node,
+  ktime,        // CLOCK_MONOTONIC
+  ktime_boot,   // CLOCK_BOOTTIME
+  ktime_tai,
+  jiffies,
+  cgroup_id,
+  task,         // struct task_struct *; loads through it are Space::task
+  random,
+};
+
+enum class Space : uint8_t {
+  script,  // frame objects, event records, map keys and values: cannot fault
+  context, // the probe's context at a constant offset: cannot fault
+  kernel,  // any kernel address: may fault
+  user,    // any user address of the current process: may fault
+  task,    // through a pointer the kernel vouches for (Query::task, typed raw arguments): faults read as 0
+};
+
+enum class Op : uint8_t {
+  // dst = a                         numbers. All are 64-bit.
+  mov,
+  add, sub, mul, udiv, umod, and_, or_, xor_, shl, lshr, ashr, // dst = a op b; udiv/umod: b is not 0
+  zext, sext,  // dst = low `size` bytes of a, extended
+  bswap,       // dst = low `size` bytes of a, reversed, zero-extended
+  log2,        // dst = index of the highest set bit of a; a is not 0
+  set,         // dst = a cond b ? 1 : 0
+
+  // Memory.
+  object,      // dst = address of object `index` of the frame, plus imm
+  load,        // dst = `size` bytes at a + imm in `space`, extended by `is_signed`; faults go to `other`
+  store,       // `size` bytes at a + imm (script) = b
+  copy,        // imm2 bytes: to a + imm from b + imm3; both script, not overlapping
+  zero,        // imm2 bytes at a + imm (script) = 0
+  read,        // imm2 bytes at a (script) from address b of `space` (kernel, user); faults go to `other`
+  read_string, // text at address b of `space` to a (script), at most imm2 bytes with the NUL; `c`, if there, is a
+               // smaller limit known at run time. dst = bytes with the NUL, 0 … imm2. A string that was cut fills all
+               // imm2 bytes without a NUL. Bytes behind the NUL are not written. faults go to `other`
+  read_bytes,  // min(c, imm2) bytes from address b of `space` to a (script); dst = their number; faults go to `other`
+  equal,       // dst = 1 if imm2 bytes at a and b (script) are the same, else 0
+  context_address, // dst = address of the context (only for reading it as kernel memory)
+  name,        // 16 bytes at a (script) = name of the current thread, NULs behind it
+
+  // Questions to the machine.
+  query,       // dst = `query`
+  stack,       // dst = id of the current kernel (index 0) or user (index 1) stack, of at most imm2 frames; 0: none
+  cpu_count,   // dst = number of possible CPUs
+  table,       // dst = Program::tables[index][a], or 0 where a is behind its end
+
+  // Maps. Keys are addresses in script space; scalar maps have none.
+  map_find,    // dst = address of the value of key a in map `index`, or 0
+  map_find_cpu, // the same for the value on CPU b
+  map_slot,    // the same, made (all zero) if it was not there; 0 when the map is full (counted by the engine)
+  map_store,   // value at address b to key a; dst = 1, or 0 when the map is full
+  map_remove,  // dst = 1 if key a was there and is gone, else 0
+  map_size,    // dst = number of keys
+  add_memory,  // `size` (8) bytes at a + imm (map value) += b; `atomic` where other writers may interrupt
+
+  // Events to the consumer, in order.
+  event,       // dst = room for a record of action `index`, imm2 bytes with its header, or 0 when the ring is full
+               // (counted). The header is written: u32 action, u32 0.
+  send,        // hands the record at a over
+  count_fault, // counts one fault at site `index` (Program::sites)
+
+  // Control. Only the last four end a block.
+  call,        // dst = function `index` of arguments a, b, c, d, e (script addresses or numbers)
+  loop,        // runs function `index` at most a times with argument 0, 1, …: until it returns not 0;
+               // dst = turns taken. Reaching imm turns while a is larger is counted at site imm2.
+  for_each,    // runs function imm(index of function) for each entry of map `index` with (key address, value address)
+               // until it returns not 0
+  jump,        // to target
+  branch,      // a cond b ? target : other
+  give_back,   // return a
+  unreachable,
+};
+
+struct Inst {
+  Op op = Op::unreachable;
+  uint8_t size = 8;
+  bool is_signed = false;
+  bool atomic = false;
+  Cond cond = Cond::eq;
+  Space space = Space::script;
+  Query query = Query::cpu;
+  Reg dst = 0;
+  Operand a, b, c, d, e;
+  int64_t imm = 0;
+  int64_t imm2 = 0;
+  int64_t imm3 = 0;
+  uint32_t index = 0;
+  BlockId target = no_block;
+  BlockId other = no_block; // fault edge of loads and reads (where not no_block they end their block), else-edge of branch
+  base::Range where;
+};
+
+// Memory of a function: `size` bytes, 8-aligned. Its content is undefined until written.
+struct Object {
+  uint32_t size = 0;
+  std::string name;
+};
+
+// Objects shared by a function and the loop bodies in it.
+struct Frame {
+  std::vector<Object> objects;
+};
+
+struct Block {
+  std::vector<Inst> insts; // the last one ends the block: jump, branch, give_back, unreachable, or a load or read with a
+                           // fault edge, which goes on at `target`
+};
+
+enum class Role : uint8_t {
+  probe,    // no parameters but the context; returns 0
+  function, // called by `call`; parameters are registers 1 … n
+  body,     // called by `loop` (parameter: index) or `for_each` (key address, value address); returns 0 to go on
+};
+
+struct Function {
+  std::string name;
+  Role role = Role::probe;
+  uint32_t frame = 0;
+  uint32_t parameters = 0; // registers 1 … parameters
+  uint32_t registers = 1;  // one more than the highest register used
+  uint32_t parent = ~0u;   // of a body: the function it stands in
+  std::vector<Block> blocks; // block 0 is the entry; it has no predecessors
+};
+
+enum class MapKind : uint8_t {
+  array,        // scalar: one value, seen by all CPUs
+  percpu_array, // scalar: one value a CPU
+  hash,
+  percpu_hash,
+  lru_hash,
+  percpu_lru_hash,
+  task, // keyed by the current thread; key operands are ignored
+};
+inline bool is_percpu(MapKind k) {
+  return k == MapKind::percpu_array || k == MapKind::percpu_hash || k == MapKind::percpu_lru_hash;
+}
+inline bool is_scalar(MapKind k) { return k == MapKind::array || k == MapKind::percpu_array; }
+
+// A map of the script. Scalar and task values carry a flag of 8 bytes behind the value, at `present_offset`: not 0
+// once the value was assigned. Without it the map prints nothing.
+struct Map {
+  std::string name; // without `@`
+  MapKind kind = MapKind::hash;
+  const type::Type* key = nullptr; // nullptr: scalar
+  const type::Type* value = nullptr;
+  uint32_t key_size = 0;   // bytes, multiple of 8
+  uint32_t value_size = 0; // bytes with the flag, multiple of 8
+  uint32_t present_offset = ~0u;
+  uint64_t max_entries = 1;
+  bool sums = false; // value prints as a plain integer but is kept as one addend a CPU
+};
+
+enum class ActionKind : uint8_t {
+  printf, errorf, warnf, cat, system, // payload: tuple of the arguments; text: the format
+  print_value,                        // payload: tuple of the value
+  print_map,                          // map; payload: tuple (top, div), 0 where not given
+  clear, zero,                        // map
+  time,                               // text: the format
+  join,                               // payload: u32 count, then 4 zero bytes, then `items` strings of string_size; text: separator
+  exit,                               // payload: tuple (int64 status)
+  assert_failed,                      // text: the message
+};
+
+// What an event asks for. A record is: u32 index of the action, u32 0, then the payload.
+struct Action {
+  ActionKind kind = ActionKind::printf;
+  std::string text;
+  const type::Type* payload = nullptr; // a tuple, or nullptr
+  uint32_t map = 0;
+  uint32_t items = 0, string_size = 0; // join
+  base::Range where;
+  uint32_t record_size() const { return 8 + (payload ? (payload->size + 7) / 8 * 8 : 0) + (items ? 8 + items * string_size : 0); }
+};
+
+// Something that can go wrong while a probe runs, at one place of the script.
+enum class Fault : uint8_t {
+  read_kernel, read_user, // an address that is not mapped (or not resident); the value is 0
+  division_by_zero,       // the result is 1
+  index_out_of_range,     // the value is 0
+  loop_limit,
+  map_full,
+  delete_missing,         // delete of a key that is not there
+  cpid_missing,
+};
+struct Site {
+  Fault fault = Fault::read_kernel;
+  base::Range where;
+  std::string detail; // map or probe name
+};
+
+// One program for the kernel, attached to each of its events.
+struct Probe {
+  std::string name; // as printed: of the first event
+  uint32_t function = 0;
+  probe::Context context = probe::Context::none;
+  std::vector<uint32_t> events;  // indices of Program::events
+  uint32_t attach_btf_id = 0;    // btf_tracepoint: the kernel's type of the tracepoint
+  base::Range where;
+};
+
+struct Program {
+  std::vector<Frame> frames;
+  std::vector<Function> functions;
+  std::vector<Map> maps;
+  std::vector<Action> actions;
+  std::vector<Site> sites;
+  std::vector<Probe> probes;
+  std::vector<probe::Event> events;
+  std::vector<std::string> strings;     // formats of strftime, filters of cgroup_path
+  std::vector<std::string> probe_names; // by index, for type::Kind::probe_name
+  std::vector<std::vector<uint32_t>> tables; // constants, for Op::table
+  bool uses_stacks = false;
+};
+
+// One line an instruction; functions, maps and actions by name (--dump ir).
+std::string to_string(const Program& program);
+std::string to_string(const Function& function, const Program& program);
+std::string_view to_string(Op op);
+
+// What is wrong with the program, one sentence each; empty when it is well formed. Lowering and every pass end with it.
+std::vector<std::string> verify(const Program& program);
+
+// Folding of constants, dead code, and reuse of queries that cannot change during a run.
+void optimize(Program& program);
+
+} // namespace ir

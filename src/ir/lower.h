@@ -1,0 +1,24 @@
+// Lowering: a checked script to IR. Everything about types, names and builtins is resolved here; see ir.h for what
+// is left. The result is verified; `optimize` is the caller's to call.
+#pragma once
+
+#include "base/diagnostics.h"
+#include "ir/ir.h"
+#include "lang/check.h"
+
+#include <cstdint>
+
+namespace ir {
+
+struct LowerOptions {
+  uint32_t cpid = 0;       // process id of the command of -c; 0: none
+  uint64_t start_ns = 0;   // CLOCK_BOOTTIME when acu started, for `elapsed`
+  uint32_t possible_cpus = 1;
+  bool task_storage = false; // the engine has MapKind::task
+};
+
+// Mistakes that only show here (an object too large, a format that needs …) go to `diagnostics`.
+Program lower(const lang::Program& program, probe::Machine& machine, const LowerOptions& options,
+              base::Diagnostics& diagnostics);
+
+} // namespace ir

@@ -1,0 +1,411 @@
+// The tree of a script. The parser makes it, the checker fills in what is marked "checker", lowering reads it.
+// Nodes live in the arena of their Program; lists are spans in that arena.
+#pragma once
+
+#include "base/arena.h"
+#include "base/source.h"
+#include "spec/builtins.h"
+#include "spec/config.h"
+#include "type/type.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace probe {
+struct Event; // one attachable event, probe/probe.h
+}
+
+namespace lang {
+
+using base::Range;
+struct Expr;
+struct Stmt;
+struct Block;
+struct Function;
+
+template<class T>
+using List = std::span<T>;
+
+// ---------------------------------------------------------------------------------------------- symbols
+
+// A scratch variable `$x` in one scope.
+struct Variable {
+  std::string_view name; // without `$`
+  Range where;
+  const type::Type* type = nullptr; // checker
+  bool declared = false;            // by `let` with a type: the type is fixed
+  bool captured = false;            // checker: used inside a loop body that does not declare it
+  uint32_t loop_depth = 0;          // checker: loops around its declaration
+  uint32_t id = 0;                  // checker: number in its probe or function
+};
+
+// How a map is kept.
+enum class Storage : uint8_t { automatic, hash, lruhash, percpuhash, percpulruhash };
+
+// A map `@m`, one for the whole program.
+struct Map {
+  std::string_view name; // without `@`; empty for `@`
+  Range where;           // of its first use
+  Storage storage = Storage::automatic;
+  uint64_t max_entries = 0;         // from a declaration; 0: max_map_keys
+  bool declared = false;
+  const type::Type* key = nullptr;   // checker; nullptr: scalar
+  const type::Type* value = nullptr; // checker: as shown; integers are 8 bytes, see lang/check.h
+  uint32_t id = 0;                   // order of first use
+  // What the script does with it (checker); lowering chooses the kind of map by these.
+  bool only_adds = false; // integer value that is only ever ++, --, += or -= as a statement, and printed
+  bool tid_only = false;  // every access is @m[tid] with a scalar value, outside begin/end/interval/self
+};
+
+// A written type: "uint64", "struct task_struct *", "int8[8]", "string[16]", "count_t".
+struct TypeName {
+  Range where;
+  std::string_view name;   // without struct/union/enum
+  std::string_view keyword; // "struct", "union", "enum" or ""
+  uint32_t pointers = 0;
+  bool is_array = false;   // T[n], or T[] with count 0
+  Expr* count = nullptr;
+  Expr* of = nullptr;      // typeof(e)
+  const type::Type* type = nullptr; // checker
+};
+
+// ------------------------------------------------------------------------------------------ expressions
+
+enum class ExprKind : uint8_t {
+  integer,
+  boolean,
+  string,
+  name,      // a bare identifier: builtin, enumerator, bare word
+  variable,  // $x
+  map,       // @m, or @m[key]
+  positional, // $1
+  positional_count, // $#
+  call,
+  unary,
+  binary,
+  ternary,
+  cast,
+  field,
+  index,
+  tuple,
+  block, // { …; e }
+  conditional, // if (c) { …; e } else { …; e }
+  size_of,
+  offset_of,
+};
+
+enum class UnaryOp : uint8_t { negate, logical_not, bit_not, dereference, address_of, pre_increment, pre_decrement, post_increment, post_decrement };
+
+enum class BinaryOp : uint8_t { mul, div, mod, add, sub, shl, shr, lt, le, gt, ge, eq, ne, bit_and, bit_xor, bit_or, logical_and, logical_or };
+
+// The value of an expression that is known when the script is compiled.
+struct Constant {
+  enum Kind : uint8_t { none, integer, text } kind = none;
+  int64_t integer_value = 0; // the bits; the type tells the sign
+  std::string_view text_value;
+};
+
+struct Expr {
+  ExprKind kind;
+  Range where;
+  const type::Type* type = nullptr; // checker
+  Constant constant;                // checker
+  bool adapts = false;              // checker: an integer literal (or made of such): takes the other side's sign
+protected:
+  Expr(ExprKind k, Range r) : kind(k), where(r) {}
+};
+
+// e.as<Call>(): the node as what its kind says it is.
+template<class T>
+T& as(Expr& e) {
+  return static_cast<T&>(e);
+}
+template<class T>
+const T& as(const Expr& e) {
+  return static_cast<const T&>(e);
+}
+template<class T>
+T* if_a(Expr* e) {
+  return e && e->kind == T::static_kind ? static_cast<T*>(e) : nullptr;
+}
+template<class T>
+const T* if_a(const Expr* e) {
+  return e && e->kind == T::static_kind ? static_cast<const T*>(e) : nullptr;
+}
+
+#define ACU_EXPR(Name, Kind)                                                                                 \
+  static constexpr ExprKind static_kind = ExprKind::Kind;                                                    \
+  explicit Name(Range r) : Expr(static_kind, r) {}
+
+struct Integer : Expr {
+  ACU_EXPR(Integer, integer)
+  uint64_t value = 0;
+};
+struct Boolean : Expr {
+  ACU_EXPR(Boolean, boolean)
+  bool value = false;
+};
+struct String : Expr {
+  ACU_EXPR(String, string)
+  std::string_view value; // escapes resolved; may hold NULs
+};
+struct Name : Expr {
+  ACU_EXPR(Name, name)
+  std::string_view name;
+  const spec::Builtin* builtin = nullptr; // checker; also for `arg0`…: arg_number
+  int arg_number = -1;                    // checker: argN
+};
+struct VariableRef : Expr {
+  ACU_EXPR(VariableRef, variable)
+  std::string_view name;
+  Variable* variable = nullptr; // checker
+};
+struct MapRef : Expr {
+  ACU_EXPR(MapRef, map)
+  std::string_view name;
+  Expr* key = nullptr; // nullptr: @m; several keys are a Tuple
+  Map* map = nullptr;  // parser
+};
+struct Positional : Expr {
+  ACU_EXPR(Positional, positional)
+  uint32_t number = 0; // from 1
+};
+struct PositionalCount : Expr {
+  ACU_EXPR(PositionalCount, positional_count)
+};
+struct Call : Expr {
+  ACU_EXPR(Call, call)
+  std::string_view name;
+  Range name_where;
+  List<Expr*> arguments;
+  const spec::Builtin* builtin = nullptr; // checker
+  Function* function = nullptr;           // checker
+};
+struct Unary : Expr {
+  ACU_EXPR(Unary, unary)
+  UnaryOp op;
+  Expr* operand = nullptr;
+};
+struct Binary : Expr {
+  ACU_EXPR(Binary, binary)
+  BinaryOp op;
+  Expr* left = nullptr;
+  Expr* right = nullptr;
+};
+struct Ternary : Expr {
+  ACU_EXPR(Ternary, ternary)
+  Expr* condition = nullptr;
+  Expr* then = nullptr; // nullptr: c ?: e
+  Expr* otherwise = nullptr;
+};
+struct Cast : Expr {
+  ACU_EXPR(Cast, cast)
+  TypeName* target = nullptr;
+  Expr* operand = nullptr;
+};
+struct FieldRef : Expr { // a.b, a->b, t.0
+  ACU_EXPR(FieldRef, field)
+  Expr* operand = nullptr;
+  std::string_view name;
+  Range name_where;
+  type::Field field;             // checker: offset is from the start of the structure
+  bool through_pointer = false;  // checker: operand is a pointer
+};
+struct Index : Expr {
+  ACU_EXPR(Index, index)
+  Expr* operand = nullptr;
+  Expr* index = nullptr;
+};
+struct Tuple : Expr {
+  ACU_EXPR(Tuple, tuple)
+  List<Expr*> elements;
+  List<std::string_view> names; // empty unless a record
+};
+struct BlockExpr : Expr {
+  ACU_EXPR(BlockExpr, block)
+  Block* block = nullptr; // its `value` is the result
+};
+struct Conditional : Expr {
+  ACU_EXPR(Conditional, conditional)
+  Expr* condition = nullptr;
+  Block* then = nullptr;
+  Block* otherwise = nullptr;
+};
+struct SizeOf : Expr {
+  ACU_EXPR(SizeOf, size_of)
+  TypeName* target = nullptr; // or
+  Expr* operand = nullptr;
+};
+struct OffsetOf : Expr {
+  ACU_EXPR(OffsetOf, offset_of)
+  TypeName* target = nullptr; // or
+  Expr* operand = nullptr;
+  List<std::string_view> path;
+};
+#undef ACU_EXPR
+
+// ------------------------------------------------------------------------------------------- statements
+
+enum class StmtKind : uint8_t {
+  expression,
+  assign,
+  discard, // _ = e
+  let,
+  conditional,
+  loop_while,
+  loop_range, // for ($i : a..b)
+  loop_map,   // for ($kv : @m)
+  unroll,
+  leave, // break, continue
+  give_back, // return
+  block,
+};
+
+struct Stmt {
+  StmtKind kind;
+  Range where;
+protected:
+  Stmt(StmtKind k, Range r) : kind(k), where(r) {}
+};
+template<class T>
+T& as(Stmt& s) {
+  return static_cast<T&>(s);
+}
+template<class T>
+const T& as(const Stmt& s) {
+  return static_cast<const T&>(s);
+}
+
+struct Block {
+  Range where;
+  List<Stmt*> statements;
+  Expr* value = nullptr; // the last expression, without a semicolon, where a value is wanted
+};
+
+#define ACU_STMT(Name, Kind)                                                                                 \
+  static constexpr StmtKind static_kind = StmtKind::Kind;                                                    \
+  explicit Name(Range r) : Stmt(static_kind, r) {}
+
+struct ExprStmt : Stmt {
+  ACU_STMT(ExprStmt, expression)
+  Expr* value = nullptr;
+};
+struct Assign : Stmt { // target = value; compound assignments hold `target op value` in value
+  ACU_STMT(Assign, assign)
+  Expr* target = nullptr; // VariableRef or MapRef
+  Expr* value = nullptr;
+  std::optional<BinaryOp> compound; // of `+=` …: value is then only the right side
+};
+struct Discard : Stmt {
+  ACU_STMT(Discard, discard)
+  Expr* value = nullptr;
+};
+struct Let : Stmt {
+  ACU_STMT(Let, let)
+  std::string_view name;
+  Range name_where;
+  TypeName* type = nullptr; // or nullptr
+  Expr* value = nullptr;    // or nullptr
+  Variable* variable = nullptr; // checker
+};
+struct If : Stmt {
+  ACU_STMT(If, conditional)
+  Expr* condition = nullptr;
+  Block* then = nullptr;
+  Block* otherwise = nullptr; // or nullptr; `else if` is a block of one If
+};
+struct While : Stmt {
+  ACU_STMT(While, loop_while)
+  Expr* condition = nullptr;
+  Block* body = nullptr;
+};
+struct ForRange : Stmt {
+  ACU_STMT(ForRange, loop_range)
+  std::string_view name;
+  Range name_where;
+  Expr* first = nullptr;
+  Expr* last = nullptr; // exclusive
+  Block* body = nullptr;
+  Variable* variable = nullptr; // checker
+};
+struct ForMap : Stmt {
+  ACU_STMT(ForMap, loop_map)
+  std::string_view name;
+  Range name_where;
+  MapRef* map = nullptr;
+  Block* body = nullptr;
+  Variable* variable = nullptr; // checker: a tuple (key, value)
+};
+struct Unroll : Stmt {
+  ACU_STMT(Unroll, unroll)
+  Expr* count = nullptr;
+  Block* body = nullptr;
+};
+struct Leave : Stmt {
+  ACU_STMT(Leave, leave)
+  bool is_continue = false;
+};
+struct Return : Stmt {
+  ACU_STMT(Return, give_back)
+  Expr* value = nullptr; // or nullptr
+};
+struct BlockStmt : Stmt {
+  ACU_STMT(BlockStmt, block)
+  Block* block = nullptr;
+};
+#undef ACU_STMT
+
+// ---------------------------------------------------------------------------------------------- program
+
+// A probe as written: "tracepoint:syscalls:sys_enter_*" is {"tracepoint", "syscalls", "sys_enter_*"}.
+// Positional parameters in it are already replaced.
+struct ProbeSpec {
+  Range where;
+  List<std::string_view> parts; // split at `:`; the first is the provider as written
+  std::string_view text;        // the whole
+};
+
+// One action block. The checker makes a copy of it for each group of events that see different arguments.
+struct Probe {
+  Range where; // of the whole block
+  List<ProbeSpec> specs;
+  Expr* predicate = nullptr; // or nullptr
+  Block* body = nullptr;
+  // Filled by probe matching and the checker:
+  std::vector<const probe::Event*> events; // those this copy handles
+  uint32_t variable_count = 0;
+};
+
+struct Parameter {
+  std::string_view name; // without `$`
+  Range where;
+  TypeName* type = nullptr;
+  Variable* variable = nullptr; // checker
+};
+
+// fn name($a : T, …) : T { … }
+struct Function {
+  Range where;
+  std::string_view name;
+  Range name_where;
+  List<Parameter> parameters;
+  TypeName* result = nullptr; // or nullptr: void
+  Block* body = nullptr;
+  const type::Type* result_type = nullptr; // checker; none for void
+  uint32_t variable_count = 0;
+  uint32_t id = 0;
+};
+
+struct Program {
+  base::Arena arena;
+  type::Table types;
+  spec::Config config;
+  std::vector<std::unique_ptr<Probe>> probes;
+  std::vector<Function*> functions;
+  std::vector<Map*> maps; // in the order of first use
+};
+
+} // namespace lang

@@ -1,0 +1,42 @@
+// The checker: names to things, a type for every expression, all mistakes at once.
+//
+// Map and variable types are inferred over the whole program: rounds over all probes until nothing changes, then
+// one round that reports. Afterwards every Expr has a type, every name its row or symbol, and:
+// - a Probe of the program handles events that all see the same arguments (probes were copied where they differ);
+// - integers in map values, map keys and tuples are 8 bytes (int64 or uint64) unless cast to a type of their own;
+// - strings of one map or variable have the size of the longest.
+#pragma once
+
+#include "base/diagnostics.h"
+#include "lang/ast.h"
+#include "probe/probe.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lang {
+
+struct CheckOptions {
+  std::vector<std::string> positional;                       // $1 …
+  std::vector<std::pair<std::string, std::string>> named;    // `-- --name=value`
+  bool unsafe = false;
+  bool has_cpid = false;
+};
+
+// A named parameter that the script declares by getopt(), for its --help.
+struct NamedParameter {
+  std::string name;
+  std::string default_value; // as text; "false" for switches
+  std::string help;
+};
+
+struct Checked {
+  bool ok = false;
+  std::vector<NamedParameter> parameters;
+};
+
+// The program must have been parsed without mistakes. Mistakes go to `diagnostics`.
+Checked check(Program& program, probe::Machine& machine, const CheckOptions& options, base::Diagnostics& diagnostics);
+
+} // namespace lang

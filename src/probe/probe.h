@@ -1,0 +1,107 @@
+// Probes: from what a script names to events that can be attached. Each kind of probe is one file with the
+// sections match, arguments, attach; the table of kinds is spec/probes.h.
+#pragma once
+
+#include "base/result.h"
+#include "type/type.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace format {
+class Btf;
+}
+
+namespace probe {
+
+enum class Kind : uint8_t { begin, end, signal, interval, profile, software, tracepoint, rawtracepoint };
+
+// How the context of a program looks, which decides the kind of kernel program.
+enum class Context : uint8_t {
+  none,           // begin, end, interval, signal: run by acu itself
+  tracepoint,     // the tracepoint's record: loads at the offsets of its format
+  raw_tracepoint, // u64 arguments
+  btf_tracepoint, // u64 arguments that may be followed as pointers (ir::Space::task)
+  perf_event,     // struct bpf_perf_event_data
+};
+
+// One thing that can be attached, after wildcards are resolved.
+struct Event {
+  Kind kind = Kind::begin;
+  std::string name;     // as the `probe` builtin prints it: "tracepoint:sched:sched_switch"
+  std::string provider; // as `probetype` prints it: "tracepoint", "special" for begin and end
+  const type::Type* args = nullptr; // structure of the arguments, or nullptr. Tracepoints: offsets in the record.
+                                    // Raw tracepoints: argument i at offset 8*i.
+  std::string category; // tracepoints: "sched"
+  std::string event;    // tracepoints: "sched_switch"; raw tracepoints: its name; signals: "SIGUSR1"
+  uint64_t period_ns = 0;  // interval; profile when given as a time
+  uint64_t frequency = 0;  // profile in hz
+  uint64_t sample_period = 0; // software: events between two samples
+  uint32_t perf_config = 0;   // software: PERF_COUNT_SW_*
+  int signal = 0;
+  int syscall = -1;        // syscalls:sys_enter_X, sys_exit_X: the number, where it is known
+  bool syscall_exit = false;
+  uint32_t tracepoint_id = 0; // tracefs id of the event; read when it is attached
+};
+
+// Where a value of the arguments is found.
+struct Access {
+  enum Kind : uint8_t {
+    record, // in the context at `offset`
+    raw,    // u64 argument `argument` of the context; then each offset of `path` but the last is followed by
+            // loading a pointer there; the value stands at the last one. An empty path: the argument is the value.
+  } kind = record;
+  uint32_t offset = 0;
+  uint32_t argument = 0;
+  std::vector<uint32_t> path;
+};
+
+// What probes need to know of the machine: opened when first asked for, kept for the whole compilation.
+class Machine {
+public:
+  explicit Machine(type::Table& types);
+  ~Machine();
+  type::Table& types() { return types_; }
+  // The kernel's own types, or nullptr where the kernel has none.
+  format::Btf* btf();
+  // A kernel structure, union, enum or typedef by name; nullptr if there is none.
+  const type::Type* kernel_type(std::string_view keyword, std::string_view name);
+  // The value of an enumerator of the kernel's types, with its enumeration.
+  std::optional<std::pair<const type::Type*, int64_t>> kernel_enumerator(std::string_view name);
+
+private:
+  type::Table& types_;
+  std::unique_ptr<format::Btf> btf_;
+  bool tried_ = false;
+};
+
+// A probe that names nothing there is: which kind of mistake, and the nearest name.
+struct Mismatch {
+  enum Kind : uint8_t { unknown_provider, malformed, missing, not_yet } kind = missing;
+  std::string message;
+  std::string hint;
+};
+
+// Resolves one probe of a script, `parts` being its text split at `:` (provider first, any case, long or short
+// name). Wildcards (`*`, `?`) give several events, in the order of their names. Nothing found: the mismatch tells why.
+std::vector<Event> match(Machine& machine, std::span<const std::string_view> parts, Mismatch& mismatch);
+
+// The arguments of an event, decoded when a script asks for them (Event::args is set); nullptr if it has none.
+const type::Type* arguments(Machine& machine, Event& event);
+
+// The context an event is best attached with when the program reads these arguments: the cheapest that has them
+// all (raw tracepoints; then typed ones, which may follow pointers; then the tracepoint's record).
+Context choose_context(Machine& machine, const Event& event, std::span<const std::string_view> fields);
+
+// Where the argument `field` of `event` is found in this context. Only for fields that choose_context was told.
+Access access(Machine& machine, const Event& event, Context context, std::string_view field);
+
+// All events whose name matches a pattern such as "tracepoint:sched:*" (no pattern: all), sorted, for `acu list`.
+std::vector<Event> list(Machine& machine, std::string_view pattern);
+
+} // namespace probe

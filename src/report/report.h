@@ -1,0 +1,60 @@
+// Values as people and programs read them. A Printer turns records and maps into text (bpftrace's layout) or into
+// JSON, one object a line; layouts of bytes are those of type/type.h, meanings those of ir::Action.
+#pragma once
+
+#include "ir/engine.h"
+#include "ir/ir.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace report {
+
+// Names of addresses; symbol/ implements it for the session, tests with a fixed table.
+class Names {
+public:
+  virtual ~Names() = default;
+  // "do_nanosleep+12" (or without offset); "0x…" where there is no name.
+  virtual std::string kernel(uint64_t address, bool with_offset) = 0;
+  virtual std::string user(uint32_t pid, uint64_t address, bool with_offset) = 0;
+};
+
+struct Options {
+  bool json = false;
+  std::string cut_trailer = "..";
+  uint64_t max_cat_bytes = 10240;
+  int64_t boot_to_wall_ns = 0; // add to CLOCK_BOOTTIME for wall time
+};
+
+// Where output goes. Written as a whole line or record at a time.
+class Sink {
+public:
+  virtual ~Sink() = default;
+  virtual void out(std::string_view text) = 0;     // results
+  virtual void message(std::string_view text) = 0; // errors, warnings of errorf/warnf
+};
+
+class Printer {
+public:
+  Printer(const ir::Program& program, ir::Engine& engine, Names& names, Sink& sink, Options options);
+  ~Printer();
+
+  // A record of kind printf, errorf, warnf (a plain formatted message: `place` is prefixed by the caller),
+  // print_value, time, join, cat, system. The other kinds are the session's.
+  void record(const ir::Action& action, std::span<const std::byte> payload, std::string_view place);
+  // A whole map: sorted, `top` largest only (0: all), values divided by `div` (0: 1).
+  void map(uint32_t map, const std::vector<ir::Entry>& entries, uint64_t top, uint64_t div);
+  // JSON only: {"type": "attached_probes", "data": {"probes": n}}; {"type": "lost_events", …}.
+  void attached(size_t probes);
+  void lost(uint64_t events);
+
+  // One value as text, as print() shows it.
+  std::string text(const type::Type& type, std::span<const std::byte> bytes);
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+} // namespace report

@@ -1,0 +1,362 @@
+// The table of builtins: every name of the language that is not a keyword, variable or map. Parser, checker,
+// lowering, manual, completion and tests read it; a builtin is added here and in one lowering table.
+//
+// `signature` names the parameters for people; `params` says what the checker accepts. Where the result
+// depends on the arguments, `gives` is `special` and lang/check_calls.cc works it out.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace spec {
+
+// What a parameter accepts.
+enum class Takes : uint8_t {
+  nothing, // no such parameter
+  any,
+  integer,
+  string,          // string, or something that reads as one
+  pointer,         // pointer or integer address
+  string_or_pointer,
+  map,             // the map itself
+  key,             // a key of the map before it
+  literal_string,  // constant text
+  literal_integer, // constant number
+  word,            // a bare word such as a stack mode
+  rest,            // any number of further values (format arguments)
+  type_or_value,   // sizeof
+  variable,        // an assignable scratch variable
+};
+
+enum class Gives : uint8_t { nothing, boolean, u8, u32, u64, i64, comm, special };
+
+enum class Form : uint8_t { value, call, both };
+
+// What a builtin is for; groups of the manual.
+enum class Group : uint8_t { context, time, memory, text, map, aggregation, output, symbol, network, control, compile };
+
+struct Param {
+  Takes takes = Takes::nothing;
+  bool optional = false;
+};
+
+struct Builtin {
+  std::string_view name;
+  Form form;
+  Group group;
+  std::array<Param, 5> params = {};
+  Gives gives = Gives::nothing;
+  bool ready = true;  // false: part of the language, not built yet; using it is a clear error
+  bool async = false; // its effect happens outside the probe, in order
+  bool unsafe = false;
+  std::string_view signature;
+  std::string_view doc;
+  std::string_view example; // a whole script, or empty
+};
+
+inline constexpr Param opt(Takes t) { return {t, true}; }
+inline constexpr Param req(Takes t) { return {t, false}; }
+
+inline constexpr Builtin builtins[] = {
+    // The event and who caused it.
+    {.name = "args", .form = Form::value, .group = Group::context, .gives = Gives::special, .signature = "args",
+     .doc = "Arguments of the traced event as a structure: `args.filename`."},
+    {.name = "ctx", .form = Form::value, .group = Group::context, .gives = Gives::special, .ready = false,
+     .signature = "void *ctx", .doc = "The raw context of the probe."},
+    {.name = "retval", .form = Form::value, .group = Group::context, .gives = Gives::special, .ready = false,
+     .signature = "uint64 retval", .doc = "Value returned by the traced function."},
+    {.name = "func", .form = Form::both, .group = Group::context, .gives = Gives::special, .ready = false,
+     .signature = "string func", .doc = "Name of the traced function."},
+    {.name = "probe", .form = Form::both, .group = Group::context, .gives = Gives::special,
+     .signature = "string probe", .doc = "Full name of the probe that fired.", .example = "begin { print(probe); }"},
+    {.name = "probetype", .form = Form::both, .group = Group::context, .gives = Gives::special,
+     .signature = "string probetype", .doc = "Kind of the probe that fired.", .example = "begin { print(probetype); }"},
+    {.name = "pid", .form = Form::both, .group = Group::context, .params = {opt(Takes::word)}, .gives = Gives::u32,
+     .signature = "uint32 pid([curr_ns|init])", .doc = "Process id.", .example = "begin { print(pid > 0); }"},
+    {.name = "tid", .form = Form::both, .group = Group::context, .params = {opt(Takes::word)}, .gives = Gives::u32,
+     .signature = "uint32 tid([curr_ns|init])", .doc = "Thread id.", .example = "begin { print(tid > 0); }"},
+    {.name = "ppid", .form = Form::both, .group = Group::context, .gives = Gives::u32, .signature = "uint32 ppid",
+     .doc = "Process id of the parent."},
+    {.name = "leader_tid", .form = Form::both, .group = Group::context, .gives = Gives::u32, .ready = false,
+     .signature = "uint32 leader_tid", .doc = "Thread id of the group leader."},
+    {.name = "comm", .form = Form::both, .group = Group::context, .gives = Gives::comm, .signature = "string comm",
+     .doc = "Name of the current thread, at most 15 bytes.", .example = "begin { print(comm); }"},
+    {.name = "pcomm", .form = Form::both, .group = Group::context, .gives = Gives::comm, .ready = false,
+     .signature = "string pcomm", .doc = "Name of the current process."},
+    {.name = "uid", .form = Form::both, .group = Group::context, .gives = Gives::u64, .signature = "uint64 uid",
+     .doc = "User id.", .example = "begin { print(uid); }"},
+    {.name = "gid", .form = Form::both, .group = Group::context, .gives = Gives::u64, .signature = "uint64 gid",
+     .doc = "Group id.", .example = "begin { print(gid); }"},
+    {.name = "username", .form = Form::both, .group = Group::context, .gives = Gives::special,
+     .signature = "string username", .doc = "Name of the current user.", .example = "begin { print(username); }"},
+    {.name = "cpu", .form = Form::both, .group = Group::context, .gives = Gives::u32, .signature = "uint32 cpu",
+     .doc = "Number of the current CPU.", .example = "begin { print(cpu < ncpus); }"},
+    {.name = "ncpus", .form = Form::both, .group = Group::context, .gives = Gives::u64, .signature = "uint64 ncpus",
+     .doc = "Number of possible CPUs.", .example = "begin { print(ncpus > 0); }"},
+    {.name = "numaid", .form = Form::both, .group = Group::context, .gives = Gives::u32, .signature = "uint32 numaid",
+     .doc = "NUMA node of the current CPU.", .example = "begin { print(numaid); }"},
+    {.name = "cpid", .form = Form::both, .group = Group::context, .gives = Gives::u32, .signature = "uint32 cpid",
+     .doc = "Process id of the command started with -c."},
+    {.name = "has_cpid", .form = Form::both, .group = Group::context, .gives = Gives::boolean,
+     .signature = "bool has_cpid", .doc = "Whether a command was started with -c.",
+     .example = "begin { print(has_cpid); }"},
+    {.name = "curtask", .form = Form::both, .group = Group::context, .gives = Gives::special,
+     .signature = "struct task_struct *curtask", .doc = "The current task.",
+     .example = "begin { print(curtask.tgid == pid); }"},
+    {.name = "cgroup", .form = Form::both, .group = Group::context, .gives = Gives::u64, .signature = "uint64 cgroup",
+     .doc = "Id of the current cgroup (version 2).", .example = "begin { print(cgroup >= 0); }"},
+    {.name = "usermode", .form = Form::both, .group = Group::context, .gives = Gives::u8, .ready = false,
+     .signature = "uint8 usermode", .doc = "1 if the CPU was in user mode."},
+    {.name = "rand", .form = Form::both, .group = Group::context, .gives = Gives::u32, .signature = "uint32 rand",
+     .doc = "A random number.", .example = "begin { @ = hist(rand % 10); clear(@); }"},
+    {.name = "reg", .form = Form::call, .group = Group::context, .params = {req(Takes::literal_string)},
+     .gives = Gives::u64, .ready = false, .signature = "uint64 reg(string name)", .doc = "A register of the traced code."},
+
+    // Time.
+    {.name = "nsecs", .form = Form::both, .group = Group::time, .params = {opt(Takes::word)}, .gives = Gives::u64,
+     .signature = "uint64 nsecs([boot|monotonic|tai|sw_tai])",
+     .doc = "Nanoseconds by the given clock; read once for each run of a probe.", .example = "begin { print(nsecs > 0); }"},
+    {.name = "elapsed", .form = Form::both, .group = Group::time, .gives = Gives::u64, .signature = "uint64 elapsed",
+     .doc = "Nanoseconds since acu attached its probes.", .example = "begin { print(elapsed >= 0); }"},
+    {.name = "jiffies", .form = Form::both, .group = Group::time, .gives = Gives::u64, .signature = "uint64 jiffies",
+     .doc = "The kernel's tick counter.", .example = "begin { print(jiffies > 0); }"},
+    {.name = "time", .form = Form::call, .group = Group::time, .params = {opt(Takes::literal_string)}, .async = true,
+     .signature = "void time([string format])", .doc = "Prints the wall time, by default as %H:%M:%S and a newline.",
+     .example = "begin { time(\"%Y\\n\"); }"},
+    {.name = "strftime", .form = Form::call, .group = Group::time,
+     .params = {req(Takes::literal_string), req(Takes::integer)}, .gives = Gives::special, .async = true,
+     .signature = "timestamp strftime(string format, uint64 nsecs)",
+     .doc = "A time of `nsecs` as text; %f is microseconds.", .example = "begin { print(strftime(\"%Y\", nsecs)); }"},
+
+    // Memory.
+    {.name = "str", .form = Form::call, .group = Group::memory,
+     .params = {req(Takes::string_or_pointer), opt(Takes::integer)}, .gives = Gives::special,
+     .signature = "string str(char *data [, uint32 length])", .doc = "The text at an address, up to its NUL.",
+     .example = "begin { print(str(\"abc\")); }"},
+    {.name = "buf", .form = Form::call, .group = Group::memory, .params = {req(Takes::any), opt(Takes::integer)},
+     .gives = Gives::special, .signature = "buffer buf(void *data [, uint64 length])",
+     .doc = "Bytes at an address; print them with %r.", .example = "begin { print(buf(\"abc\", 3)); }"},
+    {.name = "kptr", .form = Form::call, .group = Group::memory, .params = {req(Takes::pointer)},
+     .gives = Gives::special, .signature = "T *kptr(T *p)", .doc = "The pointer, taken to point into the kernel."},
+    {.name = "uptr", .form = Form::call, .group = Group::memory, .params = {req(Takes::pointer)},
+     .gives = Gives::special, .signature = "T *uptr(T *p)", .doc = "The pointer, taken to point into the process."},
+    {.name = "kaddr", .form = Form::call, .group = Group::memory, .params = {req(Takes::literal_string)},
+     .gives = Gives::u64, .signature = "uint64 kaddr(string symbol)", .doc = "Address of a kernel symbol."},
+    {.name = "percpu_kaddr", .form = Form::call, .group = Group::memory,
+     .params = {req(Takes::literal_string), opt(Takes::integer)}, .gives = Gives::u64, .ready = false,
+     .signature = "uint64 *percpu_kaddr(string symbol [, uint32 cpu])", .doc = "Address of a per-CPU kernel symbol."},
+    {.name = "uaddr", .form = Form::call, .group = Group::memory, .params = {req(Takes::literal_string)},
+     .gives = Gives::u64, .ready = false, .signature = "T *uaddr(string symbol)", .doc = "Address of a symbol of the process."},
+    {.name = "path", .form = Form::call, .group = Group::memory, .params = {req(Takes::any), opt(Takes::integer)},
+     .gives = Gives::special, .ready = false, .signature = "string path(struct path *p [, int32 size])",
+     .doc = "The full path of a kernel `struct path`."},
+    {.name = "memcmp", .form = Form::call, .group = Group::memory,
+     .params = {req(Takes::any), req(Takes::any), req(Takes::literal_integer)}, .gives = Gives::i64, .ready = false,
+     .signature = "int64 memcmp(a, b, uint64 n)", .doc = "Compares n bytes."},
+    {.name = "container_of", .form = Form::call, .group = Group::memory, .params = {req(Takes::any), req(Takes::any), req(Takes::word)},
+     .gives = Gives::special, .ready = false, .signature = "T *container_of(p, struct T, member)",
+     .doc = "The structure that holds the member p points to."},
+    {.name = "is_err", .form = Form::call, .group = Group::memory, .params = {req(Takes::pointer)}, .gives = Gives::boolean,
+     .ready = false, .signature = "bool is_err(void *p)", .doc = "Whether a kernel pointer is an error number."},
+
+    // Text.
+    {.name = "strncmp", .form = Form::call, .group = Group::text,
+     .params = {req(Takes::string), req(Takes::string), req(Takes::literal_integer)}, .gives = Gives::i64,
+     .signature = "int64 strncmp(string a, string b, int64 n)", .doc = "0 if the first n bytes are the same.",
+     .example = "begin { print(strncmp(\"abc\", \"abd\", 2)); }"},
+    {.name = "strlen", .form = Form::call, .group = Group::text, .params = {req(Takes::string)}, .gives = Gives::u64,
+     .signature = "uint64 strlen(string s)", .doc = "Bytes before the NUL.", .example = "begin { print(strlen(\"abc\")); }"},
+    {.name = "strcontains", .form = Form::call, .group = Group::text,
+     .params = {req(Takes::string), req(Takes::string)}, .gives = Gives::boolean,
+     .signature = "bool strcontains(string haystack, string needle)", .doc = "Whether the needle occurs.",
+     .example = "begin { print(strcontains(\"abc\", \"bc\")); }"},
+    {.name = "strstr", .form = Form::call, .group = Group::text,
+     .params = {req(Takes::string), req(Takes::string)}, .gives = Gives::i64,
+     .signature = "int64 strstr(string haystack, string needle)", .doc = "Offset of the needle, or -1.",
+     .example = "begin { print(strstr(\"abc\", \"bc\")); }"},
+    {.name = "strcap", .form = Form::call, .group = Group::text, .params = {req(Takes::string)}, .gives = Gives::i64,
+     .ready = false, .signature = "int64 strcap(string s)", .doc = "Bytes the string can hold."},
+    {.name = "strerror", .form = Form::call, .group = Group::text, .params = {req(Takes::integer)},
+     .gives = Gives::special, .ready = false, .signature = "string strerror(int error)", .doc = "Text of an error number."},
+    {.name = "signal_name", .form = Form::call, .group = Group::text, .params = {req(Takes::integer)},
+     .gives = Gives::special, .ready = false, .signature = "string signal_name(int signal)", .doc = "Name of a signal."},
+    {.name = "syscall_name", .form = Form::call, .group = Group::text, .params = {req(Takes::integer)},
+     .gives = Gives::special, .ready = false, .signature = "string syscall_name(int number)", .doc = "Name of a system call."},
+    {.name = "bswap", .form = Form::call, .group = Group::text, .params = {req(Takes::integer)}, .gives = Gives::special,
+     .signature = "uintN bswap(uintN n)", .doc = "The bytes in reverse order.", .example = "begin { print(bswap((uint16)0x1234)); }"},
+
+    // Maps.
+    {.name = "delete", .form = Form::call, .group = Group::map, .params = {req(Takes::map), opt(Takes::key)},
+     .gives = Gives::boolean, .signature = "bool delete(map m, mapkey k)", .doc = "Removes a key.",
+     .example = "begin { @a[1] = 1; delete(@a, 1); }"},
+    {.name = "has_key", .form = Form::call, .group = Group::map, .params = {req(Takes::map), req(Takes::key)},
+     .gives = Gives::boolean, .signature = "bool has_key(map m, mapkey k)", .doc = "Whether the key is there.",
+     .example = "begin { @a[1] = 1; print(has_key(@a, 1)); }"},
+    {.name = "find", .form = Form::call, .group = Group::map,
+     .params = {req(Takes::map), req(Takes::key), req(Takes::variable)}, .gives = Gives::boolean,
+     .signature = "bool find(map m, mapkey k, $value)", .doc = "Looks a key up; sets the variable if it is there.",
+     .example = "begin { @a[1] = 7; let $v = 0; if (find(@a, 1, $v)) { print($v); } }"},
+    {.name = "len", .form = Form::call, .group = Group::map, .params = {req(Takes::any)}, .gives = Gives::i64,
+     .signature = "int64 len(map m)", .doc = "Number of keys.", .example = "begin { @a[1] = 1; print(len(@a)); }"},
+    {.name = "clear", .form = Form::call, .group = Group::map, .params = {req(Takes::map)}, .async = true,
+     .signature = "void clear(map m)", .doc = "Removes all keys.", .example = "begin { @a[1] = 1; clear(@a); }"},
+    {.name = "zero", .form = Form::call, .group = Group::map, .params = {req(Takes::map)}, .async = true,
+     .signature = "void zero(map m)", .doc = "Sets all values to zero.", .example = "begin { @a[1] = 1; zero(@a); }"},
+
+    // Aggregations: only as the value assigned to a map.
+    {.name = "count", .form = Form::call, .group = Group::aggregation, .gives = Gives::special,
+     .signature = "count_t count()", .doc = "Counts events.", .example = "begin { @ = count(); }"},
+    {.name = "sum", .form = Form::call, .group = Group::aggregation, .params = {req(Takes::integer)},
+     .gives = Gives::special, .signature = "sum_t sum(int64 n)", .doc = "Adds up.", .example = "begin { @ = sum(5); }"},
+    {.name = "min", .form = Form::call, .group = Group::aggregation, .params = {req(Takes::integer)},
+     .gives = Gives::special, .signature = "min_t min(int64 n)", .doc = "Keeps the smallest.", .example = "begin { @ = min(5); }"},
+    {.name = "max", .form = Form::call, .group = Group::aggregation, .params = {req(Takes::integer)},
+     .gives = Gives::special, .signature = "max_t max(int64 n)", .doc = "Keeps the largest.", .example = "begin { @ = max(5); }"},
+    {.name = "avg", .form = Form::call, .group = Group::aggregation, .params = {req(Takes::integer)},
+     .gives = Gives::special, .signature = "avg_t avg(int64 n)", .doc = "Mean.", .example = "begin { @ = avg(5); }"},
+    {.name = "stats", .form = Form::call, .group = Group::aggregation, .params = {req(Takes::integer)},
+     .gives = Gives::special, .signature = "stats_t stats(int64 n)", .doc = "Count, mean and total.",
+     .example = "begin { @ = stats(5); }"},
+    {.name = "hist", .form = Form::call, .group = Group::aggregation,
+     .params = {req(Takes::integer), opt(Takes::literal_integer)}, .gives = Gives::special,
+     .signature = "hist_t hist(int64 n [, int bits])",
+     .doc = "Histogram by powers of two, each divided into 2^bits buckets (0 to 5).", .example = "begin { @ = hist(5); }"},
+    {.name = "lhist", .form = Form::call, .group = Group::aggregation,
+     .params = {req(Takes::integer), req(Takes::literal_integer), req(Takes::literal_integer),
+                req(Takes::literal_integer)},
+     .gives = Gives::special, .signature = "lhist_t lhist(int64 n, int64 min, int64 max, int64 step)",
+     .doc = "Histogram of equal steps.", .example = "begin { @ = lhist(5, 0, 10, 1); }"},
+    {.name = "tseries", .form = Form::call, .group = Group::aggregation,
+     .params = {req(Takes::integer), req(Takes::literal_integer), req(Takes::literal_integer),
+                opt(Takes::literal_string)},
+     .gives = Gives::special, .ready = false,
+     .signature = "tseries_t tseries(int64 n, uint64 interval, uint64 count [, string agg])", .doc = "Values by time slice."},
+
+    // Output, in the order of the events.
+    {.name = "printf", .form = Form::call, .group = Group::output,
+     .params = {req(Takes::literal_string), opt(Takes::rest)}, .async = true,
+     .signature = "void printf(string format, ...)", .doc = "Prints formatted values.",
+     .example = "begin { printf(\"%d %s\\n\", 1, \"a\"); }"},
+    {.name = "errorf", .form = Form::call, .group = Group::output,
+     .params = {req(Takes::literal_string), opt(Takes::rest)}, .async = true,
+     .signature = "void errorf(string format, ...)", .doc = "Prints a message as an error with its place, to stderr."},
+    {.name = "warnf", .form = Form::call, .group = Group::output,
+     .params = {req(Takes::literal_string), opt(Takes::rest)}, .async = true,
+     .signature = "void warnf(string format, ...)", .doc = "Prints a message as a warning with its place, to stderr."},
+    {.name = "print", .form = Form::call, .group = Group::output,
+     .params = {req(Takes::any), opt(Takes::literal_integer), opt(Takes::literal_integer)}, .async = true,
+     .signature = "void print(value | map [, top [, div]])", .doc = "Prints a value or a whole map.",
+     .example = "begin { print((1, \"a\")); }"},
+    {.name = "cat", .form = Form::call, .group = Group::output,
+     .params = {req(Takes::literal_string), opt(Takes::rest)}, .async = true,
+     .signature = "void cat(string format, ...)", .doc = "Prints a file.", .example = "begin { cat(\"/proc/version\"); }"},
+    {.name = "join", .form = Form::call, .group = Group::output,
+     .params = {req(Takes::pointer), opt(Takes::literal_string)}, .async = true,
+     .signature = "void join(char *list[] [, string separator])", .doc = "Prints a list of strings such as argv."},
+    {.name = "system", .form = Form::call, .group = Group::output,
+     .params = {req(Takes::literal_string), opt(Takes::rest)}, .async = true, .unsafe = true,
+     .signature = "void system(string format, ...)", .doc = "Runs a command and prints its output."},
+    {.name = "exit", .form = Form::call, .group = Group::control, .params = {opt(Takes::integer)}, .async = true,
+     .signature = "void exit([int status])", .doc = "Ends this probe, then the program.", .example = "begin { exit(0); }"},
+
+    // Names for numbers.
+    {.name = "kstack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::any), opt(Takes::any)},
+     .gives = Gives::special, .signature = "kstack([mode,] [depth])", .doc = "The kernel stack."},
+    {.name = "ustack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::any), opt(Takes::any)},
+     .gives = Gives::special, .ready = false, .signature = "ustack([mode,] [depth])", .doc = "The user stack."},
+    {.name = "dw_ustack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::any), opt(Takes::any)},
+     .gives = Gives::special, .ready = false, .signature = "dw_ustack([mode,] [depth])", .doc = "The user stack by DWARF."},
+    {.name = "ksym", .form = Form::call, .group = Group::symbol, .params = {req(Takes::pointer)},
+     .gives = Gives::special, .async = true, .signature = "ksym_t ksym(uint64 address)", .doc = "Name of a kernel address."},
+    {.name = "usym", .form = Form::call, .group = Group::symbol, .params = {req(Takes::pointer)},
+     .gives = Gives::special, .ready = false, .async = true, .signature = "usym_t usym(uint64 address)", .doc = "Name of a user address."},
+    {.name = "cgroup_path", .form = Form::call, .group = Group::symbol,
+     .params = {req(Takes::integer), opt(Takes::literal_string)}, .gives = Gives::special, .ready = false, .async = true,
+     .signature = "cgroup_path_t cgroup_path(uint64 id [, string filter])", .doc = "Path of a cgroup."},
+
+    // Network.
+    {.name = "ntop", .form = Form::call, .group = Group::network, .params = {req(Takes::any), opt(Takes::any)},
+     .gives = Gives::special, .signature = "inet ntop([int64 family,] address)", .doc = "An IP address as text.",
+     .example = "begin { print(ntop(0x0100007f)); }"},
+    {.name = "pton", .form = Form::call, .group = Group::network, .params = {req(Takes::literal_string)},
+     .gives = Gives::special, .ready = false, .signature = "uint8[] pton(string address)", .doc = "The bytes of an IP address."},
+    {.name = "macaddr", .form = Form::call, .group = Group::network, .params = {req(Takes::any)},
+     .gives = Gives::special, .ready = false, .signature = "macaddr_t macaddr(uint8[6] address)", .doc = "A hardware address as text."},
+    {.name = "skboutput", .form = Form::call, .group = Group::network,
+     .params = {req(Takes::literal_string), req(Takes::any), req(Takes::integer), req(Takes::integer)},
+     .gives = Gives::u32, .ready = false, .signature = "uint32 skboutput(string path, struct sk_buff *skb, uint64 length, uint64 offset)",
+     .doc = "Writes a packet to a capture file."},
+    {.name = "socket_cookie", .form = Form::call, .group = Group::network, .params = {req(Takes::pointer)},
+     .gives = Gives::u64, .ready = false, .signature = "uint64 socket_cookie(struct sock *sk)", .doc = "The cookie of a socket."},
+
+    // Effects on the traced program: need --unsafe.
+    {.name = "signal", .form = Form::call, .group = Group::control, .params = {req(Takes::any)}, .ready = false, .unsafe = true,
+     .signature = "void signal(string|uint32 signal)", .doc = "Sends a signal to the current process."},
+    {.name = "signal_thread", .form = Form::call, .group = Group::control, .params = {req(Takes::any)}, .ready = false, .unsafe = true,
+     .signature = "void signal_thread(string|uint32 signal)", .doc = "Sends a signal to the current thread."},
+    {.name = "override", .form = Form::call, .group = Group::control, .params = {req(Takes::integer)}, .ready = false, .unsafe = true,
+     .signature = "void override(uint64 value)", .doc = "Makes the traced kernel function return this."},
+    {.name = "write_user", .form = Form::call, .group = Group::control, .params = {req(Takes::pointer), req(Takes::any)},
+     .ready = false, .unsafe = true, .signature = "void write_user(void *p, value)", .doc = "Writes into the process."},
+    {.name = "unwatch", .form = Form::call, .group = Group::control, .params = {req(Takes::pointer)}, .ready = false, .async = true,
+     .signature = "void unwatch(void *p)", .doc = "Removes a watchpoint."},
+
+    // Decided when the script is compiled.
+    {.name = "sizeof", .form = Form::call, .group = Group::compile, .params = {req(Takes::type_or_value)},
+     .gives = Gives::u64, .signature = "uint64 sizeof(type | value)", .doc = "Size in bytes.",
+     .example = "begin { print(sizeof(uint32)); }"},
+    {.name = "offsetof", .form = Form::call, .group = Group::compile,
+     .params = {req(Takes::type_or_value), req(Takes::word)}, .gives = Gives::u64,
+     .signature = "uint64 offsetof(struct T, member)", .doc = "Offset of a member in bytes."},
+    {.name = "cgroupid", .form = Form::call, .group = Group::compile, .params = {req(Takes::literal_string)},
+     .gives = Gives::u64, .signature = "uint64 cgroupid(string path)", .doc = "Id of the cgroup at a path."},
+    {.name = "kfunc_exist", .form = Form::call, .group = Group::compile, .params = {req(Takes::literal_string)},
+     .gives = Gives::boolean, .ready = false, .signature = "bool kfunc_exist(string name)", .doc = "Whether the kernel has this kfunc."},
+    {.name = "kfunc_allowed", .form = Form::call, .group = Group::compile, .params = {req(Takes::literal_string)},
+     .gives = Gives::boolean, .ready = false, .signature = "bool kfunc_allowed(string name)", .doc = "Whether the kfunc may be called here."},
+    {.name = "getopt", .form = Form::call, .group = Group::compile,
+     .params = {req(Takes::literal_string), opt(Takes::any), opt(Takes::literal_string)}, .gives = Gives::special,
+     .signature = "T getopt(string name [, T default [, string help]])", .doc = "A named parameter: `-- --name=value`.",
+     .example = "begin { print(getopt(\"size\", 4096)); }"},
+    {.name = "fail", .form = Form::call, .group = Group::compile,
+     .params = {req(Takes::literal_string), opt(Takes::rest)}, .signature = "void fail(string format, ...)",
+     .doc = "Ends the compilation with this message if it is reached."},
+    {.name = "static_assert", .form = Form::call, .group = Group::compile,
+     .params = {req(Takes::any), req(Takes::literal_string)}, .signature = "void static_assert(bool condition, string message)",
+     .doc = "Ends the compilation with this message unless the condition holds.",
+     .example = "begin { static_assert(1 == 1, \"no\"); }"},
+    {.name = "assert", .form = Form::call, .group = Group::control,
+     .params = {req(Takes::integer), req(Takes::literal_string)}, .async = true,
+     .signature = "void assert(bool condition, string message)",
+     .doc = "Prints the message as an error and exits with 1 unless the condition holds.",
+     .example = "begin { assert(1 == 1, \"no\"); }"},
+    {.name = "is_ptr", .form = Form::call, .group = Group::compile, .params = {req(Takes::any)}, .gives = Gives::boolean,
+     .signature = "bool is_ptr(value)", .doc = "Whether the value is a pointer.", .example = "begin { print(is_ptr(1)); }"},
+    {.name = "is_str", .form = Form::call, .group = Group::compile, .params = {req(Takes::any)}, .gives = Gives::boolean,
+     .signature = "bool is_str(value)", .doc = "Whether the value is a string.", .example = "begin { print(is_str(\"a\")); }"},
+    {.name = "is_integer", .form = Form::call, .group = Group::compile, .params = {req(Takes::any)}, .gives = Gives::boolean,
+     .signature = "bool is_integer(value)", .doc = "Whether the value is a number.", .example = "begin { print(is_integer(1)); }"},
+    {.name = "is_unsigned_integer", .form = Form::call, .group = Group::compile, .params = {req(Takes::any)},
+     .gives = Gives::boolean, .signature = "bool is_unsigned_integer(value)", .doc = "Whether the value is an unsigned number."},
+    {.name = "is_array", .form = Form::call, .group = Group::compile, .params = {req(Takes::any)}, .gives = Gives::boolean,
+     .signature = "bool is_array(value)", .doc = "Whether the value is an array."},
+    {.name = "is_literal", .form = Form::call, .group = Group::compile, .params = {req(Takes::any)}, .gives = Gives::boolean,
+     .signature = "bool is_literal(value)", .doc = "Whether the value is a literal.", .example = "begin { print(is_literal(1)); }"},
+};
+
+inline constexpr size_t builtin_count = std::size(builtins);
+
+// Index of a row, at compile time: `case spec::id("pid"):`. A name that is not in the table does not compile.
+using BuiltinId = uint16_t;
+consteval BuiltinId id(std::string_view name) {
+  for (size_t i = 0; i < builtin_count; i++)
+    if (builtins[i].name == name) return static_cast<BuiltinId>(i);
+  throw "no such builtin";
+}
+
+// The row of a name, or nullptr. `arg0` … `arg9` and `sarg0` … are not in the table: the parser makes them calls.
+const Builtin* find_builtin(std::string_view name);
+inline BuiltinId id_of(const Builtin& row) { return static_cast<BuiltinId>(&row - builtins); }
+
+} // namespace spec

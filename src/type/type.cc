@@ -1,0 +1,233 @@
+#include "type/type.h"
+
+#include <algorithm>
+
+namespace type {
+
+static uint32_t round_up(uint32_t n, uint32_t align) { return (n + align - 1) / align * align; }
+
+std::span<const Field> Type::fields() const {
+  if (!decoded_ && kind == Kind::structure && provider) {
+    decoded_ = true; // first, so that a structure that holds itself cannot recurse
+    fields_ = table->arena().copy(provider->fields(*table, provider_id));
+  }
+  return fields_;
+}
+
+std::span<const Enumerator> Type::enumerators() const {
+  if (!decoded_ && kind == Kind::enumeration && provider) {
+    decoded_ = true;
+    enumerators_ = table->arena().copy(provider->enumerators(provider_id));
+  }
+  return enumerators_;
+}
+
+std::optional<Field> Type::find(std::string_view wanted) const {
+  for (const Field& f : fields()) {
+    if (f.name == wanted) return f;
+    if (f.name.empty() && f.type && f.type->is(Kind::structure))
+      if (auto inner = f.type->find(wanted)) {
+        inner->offset += f.offset;
+        return inner;
+      }
+  }
+  return std::nullopt;
+}
+
+static std::string join_elements(const Type& t) {
+  std::string out = "(";
+  for (const Field& f : t.fields()) {
+    if (out.size() > 1) out += ",";
+    if (t.is_named) out += std::string(f.name) + "=";
+    out += to_string(*f.type);
+  }
+  return out + ")";
+}
+
+std::string to_string(const Type& t) {
+  switch (t.kind) {
+  case Kind::none: return "none";
+  case Kind::boolean: return "bool";
+  case Kind::integer: return (t.is_signed ? "int" : "uint") + std::to_string(t.size * 8);
+  case Kind::pointer: return (t.element ? to_string(*t.element) : "void") + " *";
+  case Kind::array: return to_string(*t.element) + "[" + std::to_string(t.count) + "]";
+  case Kind::string: return "string[" + std::to_string(t.size) + "]";
+  case Kind::buffer: return "buffer[" + std::to_string(t.count) + "]";
+  case Kind::structure: return (t.is_union ? "union " : "struct ") + std::string(t.name);
+  case Kind::tuple: return join_elements(t);
+  case Kind::enumeration: return "enum " + std::string(t.name);
+  case Kind::ksym: return "ksym_t";
+  case Kind::usym: return "usym_t";
+  case Kind::kstack: return "kstack";
+  case Kind::ustack: return "ustack";
+  case Kind::inet: return "inet";
+  case Kind::mac: return "macaddr_t";
+  case Kind::timestamp: return "timestamp";
+  case Kind::username: return "username";
+  case Kind::cgroup_path: return "cgroup_path_t";
+  case Kind::probe_name: return "string";
+  case Kind::count: return "count_t";
+  case Kind::sum: return "sum_t";
+  case Kind::min: return "min_t";
+  case Kind::max: return "max_t";
+  case Kind::avg: return "avg_t";
+  case Kind::stats: return "stats_t";
+  case Kind::hist: return "hist_t";
+  case Kind::lhist: return "lhist_t";
+  case Kind::tseries: return "tseries_t";
+  }
+  return "?";
+}
+
+Table::Table() {
+  none_ = intern({.kind = Kind::none}, "none");
+  boolean_ = intern({.kind = Kind::boolean, .size = 1}, "bool");
+}
+
+const Type* Table::intern(Type t, std::string key) {
+  auto [at, is_new] = interned_.try_emplace(std::move(key), nullptr);
+  if (is_new) {
+    t.table = this;
+    at->second = arena_.make<Type>(t);
+  }
+  return at->second;
+}
+
+const Type* Table::integer(uint32_t size, bool is_signed) {
+  return intern({.kind = Kind::integer, .is_signed = is_signed, .size = size, .align = size},
+                (is_signed ? "i" : "u") + std::to_string(size));
+}
+
+const Type* Table::character() {
+  return intern({.kind = Kind::integer, .is_signed = true, .is_char = true, .size = 1}, "char");
+}
+
+const Type* Table::string(uint32_t size) {
+  return intern({.kind = Kind::string, .size = size}, "s" + std::to_string(size));
+}
+
+const Type* Table::buffer(uint32_t bytes) {
+  return intern({.kind = Kind::buffer, .size = 4 + bytes, .align = 4, .count = bytes}, "b" + std::to_string(bytes));
+}
+
+// Types are interned, so the address of a part names it.
+static std::string key_of(const Type* t) { return std::to_string(reinterpret_cast<uintptr_t>(t)); }
+
+const Type* Table::pointer(const Type* to, Space space) {
+  return intern({.kind = Kind::pointer, .space = space, .size = 8, .align = 8, .element = to},
+                "*" + std::to_string(static_cast<int>(space)) + key_of(to));
+}
+
+const Type* Table::array(const Type* element, uint32_t count) {
+  return intern({.kind = Kind::array,
+                 .size = element->size * count,
+                 .align = element->align,
+                 .count = count,
+                 .element = element},
+                "[" + std::to_string(count) + "]" + key_of(element));
+}
+
+const Type* Table::tuple(std::span<const Type* const> elements) { return record(elements, {}); }
+
+const Type* Table::record(std::span<const Type* const> elements, std::span<const std::string_view> names) {
+  std::string key = "(";
+  for (size_t i = 0; i < elements.size(); i++)
+    key += key_of(elements[i]) + (names.empty() ? "," : "=" + std::string(names[i]) + ",");
+  if (auto at = interned_.find(key); at != interned_.end()) return at->second;
+  std::vector<Field> fields;
+  uint32_t size = 0, align = 1;
+  for (size_t i = 0; i < elements.size(); i++) {
+    const Type* e = elements[i];
+    size = round_up(size, e->align);
+    fields.push_back({.name = names.empty() ? keep(std::to_string(i)) : keep(names[i]), .type = e, .offset = size});
+    size += e->size;
+    align = std::max(align, e->align);
+  }
+  Type t{.kind = Kind::tuple, .is_named = !names.empty(), .size = round_up(size, align), .align = align};
+  t.fields_ = arena_.copy(fields);
+  t.decoded_ = true;
+  return intern(t, std::move(key));
+}
+
+const Type* Table::simple(Kind kind, bool is_signed) {
+  struct Shape {
+    uint32_t size, align;
+  };
+  auto shape = [&]() -> Shape {
+    switch (kind) {
+    case Kind::inet: return {20, 1};
+    case Kind::mac: return {6, 1};
+    case Kind::usym:
+    case Kind::timestamp:
+    case Kind::cgroup_path:
+    case Kind::min:
+    case Kind::max:
+    case Kind::avg:
+    case Kind::stats: return {16, 8};
+    default: return {8, 8};
+    }
+  }();
+  return intern({.kind = kind, .is_signed = is_signed, .size = shape.size, .align = shape.align},
+                "k" + std::to_string(static_cast<int>(kind)) + (is_signed ? "s" : "u"));
+}
+
+const Type* Table::stack(Kind kind, StackMode mode, uint32_t depth) {
+  return intern({.kind = kind,
+                 .stack_mode = mode,
+                 .size = kind == Kind::kstack ? 8u : 16u,
+                 .align = 8,
+                 .count = depth},
+                "st" + std::to_string(static_cast<int>(kind)) + "," + std::to_string(static_cast<int>(mode)) + "," +
+                    std::to_string(depth));
+}
+
+const Type* Table::hist(uint32_t bits) {
+  // One bucket for negative numbers, 2^bits for those below 2^bits, then 2^bits for each power of two.
+  uint32_t buckets = 1 + (1u << bits) * (65 - bits);
+  return intern(
+      {.kind = Kind::hist, .size = buckets * 8, .align = 8, .count = buckets, .step = static_cast<int64_t>(bits)},
+      "h" + std::to_string(bits));
+}
+
+const Type* Table::lhist(int64_t low, int64_t high, int64_t step) {
+  auto buckets = static_cast<uint32_t>((high - low + step - 1) / step) + 2;
+  return intern({.kind = Kind::lhist, .size = buckets * 8, .align = 8, .count = buckets, .low = low, .high = high, .step = step},
+                "l" + std::to_string(low) + "," + std::to_string(high) + "," + std::to_string(step));
+}
+
+const Type* Table::structure(std::string_view name, bool is_union, uint32_t size, Provider* provider, uint32_t id) {
+  std::string key = "S" + std::to_string(reinterpret_cast<uintptr_t>(provider)) + "," + std::to_string(id);
+  if (auto at = interned_.find(key); at != interned_.end()) return at->second;
+  return intern({.kind = Kind::structure,
+                 .is_union = is_union,
+                 .size = size,
+                 .align = 8,
+                 .name = keep(name),
+                 .provider = provider,
+                 .provider_id = id},
+                std::move(key));
+}
+
+const Type* Table::enumeration(std::string_view name, uint32_t size, bool is_signed, Provider* provider, uint32_t id) {
+  std::string key = "E" + std::to_string(reinterpret_cast<uintptr_t>(provider)) + "," + std::to_string(id);
+  if (auto at = interned_.find(key); at != interned_.end()) return at->second;
+  return intern({.kind = Kind::enumeration,
+                 .is_signed = is_signed,
+                 .size = size,
+                 .align = size,
+                 .name = keep(name),
+                 .provider = provider,
+                 .provider_id = id},
+                std::move(key));
+}
+
+const Type* Table::structure(std::string_view name, bool is_union, uint32_t size, uint32_t align,
+                             std::span<const Field> fields) {
+  Type t{.kind = Kind::structure, .is_union = is_union, .size = size, .align = align, .name = keep(name)};
+  t.fields_ = arena_.copy(fields);
+  t.decoded_ = true;
+  t.table = this;
+  return arena_.make<Type>(t);
+}
+
+} // namespace type
