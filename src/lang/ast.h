@@ -31,11 +31,20 @@ using List = std::span<T>;
 
 // ---------------------------------------------------------------------------------------------- symbols
 
+// A type that is being inferred: what all values assigned so far have in common.
+struct Inferred {
+  const type::Type* type = nullptr;
+  bool may_be_signed = true; // integers: every value so far is one of an int64, …
+  bool may_be_unsigned = true;
+  bool prefers_unsigned = false;
+};
+
 // A scratch variable `$x` in one scope.
 struct Variable {
   std::string_view name; // without `$`
   Range where;
   const type::Type* type = nullptr; // checker
+  Inferred inferred;                // checker
   bool declared = false;            // by `let` with a type: the type is fixed
   bool captured = false;            // checker: used inside a loop body that does not declare it
   uint32_t loop_depth = 0;          // checker: loops around its declaration
@@ -54,6 +63,8 @@ struct Map {
   bool declared = false;
   const type::Type* key = nullptr;   // checker; nullptr: scalar
   const type::Type* value = nullptr; // checker: as shown; integers are 8 bytes, see lang/check.h
+  Inferred inferred_key, inferred_value; // checker
+  bool scalar_use = false, keyed_use = false; // checker
   uint32_t id = 0;                   // order of first use
   // What the script does with it (checker); lowering chooses the kind of map by these.
   bool only_adds = false; // integer value that is only ever ++, --, += or -= as a statement, and printed
@@ -375,7 +386,8 @@ struct Probe {
   Expr* predicate = nullptr; // or nullptr
   Block* body = nullptr;
   // Filled by probe matching and the checker:
-  std::vector<const probe::Event*> events; // those this copy handles
+  std::vector<probe::Event*> events;      // those this copy handles; owned by the Program
+  std::vector<std::string_view> fields;   // arguments that the block reads
   uint32_t variable_count = 0;
 };
 
@@ -406,6 +418,9 @@ struct Program {
   std::vector<std::unique_ptr<Probe>> probes;
   std::vector<Function*> functions;
   std::vector<Map*> maps; // in the order of first use
+  std::vector<std::unique_ptr<probe::Event>> events; // checker
+  Program();
+  ~Program(); // where probe::Event is complete
 };
 
 } // namespace lang

@@ -3,7 +3,7 @@
 // Map and variable types are inferred over the whole program: rounds over all probes until nothing changes, then
 // one round that reports. Afterwards every Expr has a type, every name its row or symbol, and:
 // - a Probe of the program handles events that all see the same arguments (probes were copied where they differ);
-// - integers in map values, map keys and tuples are 8 bytes (int64 or uint64) unless cast to a type of their own;
+// - integers in map values, map keys and tuples are 8 bytes (int64 or uint64);
 // - strings of one map or variable have the size of the longest.
 #pragma once
 
