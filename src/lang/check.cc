@@ -1,0 +1,195 @@
+// The order of the checker's work: resolve probes, copy blocks whose events see different arguments, go round
+// until no map or variable learns a new type, then once more to report all mistakes.
+#include "lang/checker.h"
+
+#include "base/text.h"
+#include "lang/walk.h"
+
+#include <algorithm>
+
+namespace lang {
+
+using namespace spec;
+
+// More rounds than any chain of inferences needs: each round settles at least one type or is the last.
+static constexpr int max_rounds = 50;
+
+void Checker::error(std::string_view tag, Range where, std::string message, std::string hint) {
+  if (report_) diagnostics_.error(tag, where, std::move(message), std::move(hint));
+}
+
+void Checker::warning(std::string_view tag, Range where, std::string message, std::string hint) {
+  if (report_) diagnostics_.warning(tag, where, std::move(message), std::move(hint));
+}
+
+const type::Type* Checker::mistake(std::string_view tag, Range where, std::string message, std::string hint) {
+  error(tag, where, std::move(message), std::move(hint));
+  return types_.none();
+}
+
+std::vector<probe::Event*> Checker::match(const ProbeSpec& spec) {
+  probe::Mismatch mismatch;
+  std::vector<std::string_view> parts(spec.parts.begin(), spec.parts.end());
+  std::vector<probe::Event> found = probe::match(machine_, parts, mismatch);
+  std::vector<probe::Event*> events;
+  for (probe::Event& e : found) {
+    program_.events.push_back(std::make_unique<probe::Event>(std::move(e)));
+    events.push_back(program_.events.back().get());
+  }
+  if (!events.empty()) return events;
+  if (mismatch.kind == probe::Mismatch::missing) {
+    const std::string& policy = program_.config.text("missing_probes");
+    if (policy == "warn") diagnostics_.warning(tag::no_such_probe, spec.where, mismatch.message, mismatch.hint);
+    if (policy != "error") return events;
+  }
+  constexpr std::string_view tags[] = {tag::unknown_provider, tag::bad_probe, tag::no_such_probe, tag::not_yet};
+  diagnostics_.error(tags[mismatch.kind], spec.where, mismatch.message, mismatch.hint);
+  return events;
+}
+
+void Checker::match_probes() {
+  size_t total = 0;
+  for (auto& p : program_.probes) {
+    for (const ProbeSpec& spec : p->specs)
+      for (probe::Event* e : match(spec)) p->events.push_back(e);
+    total += p->events.size();
+  }
+  uint64_t most = program_.config.number("max_probes");
+  if (total > most)
+    diagnostics_.error(tag::too_many_probes, program_.probes.front()->where,
+                       "this script has " + std::to_string(total) + " probes, more than the limit of " +
+                           std::to_string(most),
+                       "set the environment variable ACU_MAX_PROBES or the configuration key max_probes");
+  std::erase_if(program_.probes, [](auto& p) { return p->events.empty(); });
+  if (program_.probes.empty() && !diagnostics_.has_errors())
+    diagnostics_.error(tag::no_such_probe, {0, 0}, "no probe is left to attach");
+}
+
+// All events of a block share one program unless it looks at their arguments, or asks for the name of a probe
+// that cannot be told by system call number.
+void Checker::split_by_arguments() {
+  std::vector<std::unique_ptr<Probe>> split;
+  for (auto& p : program_.probes) {
+    bool arguments = false, names = false;
+    auto look = [&](const Expr& e) {
+      const Name* name = if_a<Name>(&e);
+      const Call* call = if_a<Call>(&e);
+      std::string_view word = name ? name->name : call ? call->name : std::string_view();
+      arguments |= word == "args" || word == "ctx" || (word.starts_with("arg") && word.size() == 4);
+      names |= word == "probe" || word == "probetype";
+    };
+    walk(p->predicate, look);
+    walk(p->body, look);
+    // Told apart by what decides their program: kind of probe, and for system calls the side.
+    auto same = [&](const probe::Event& a, const probe::Event& b) {
+      bool syscalls = a.syscall >= 0 && b.syscall >= 0 && a.syscall_exit == b.syscall_exit;
+      if (arguments) return false;
+      if (names) return syscalls;
+      return a.kind == b.kind && (a.syscall >= 0) == (b.syscall >= 0) && a.syscall_exit == b.syscall_exit;
+    };
+    std::vector<std::vector<probe::Event*>> groups;
+    for (probe::Event* e : p->events) {
+      auto at = std::find_if(groups.begin(), groups.end(), [&](auto& g) { return same(*g.front(), *e); });
+      if (at == groups.end()) groups.push_back({e});
+      else at->push_back(e);
+    }
+    for (size_t i = 1; i < groups.size(); i++) {
+      auto twin = std::make_unique<Probe>(*p);
+      twin->predicate = copy(program_, p->predicate);
+      twin->body = copy(program_, p->body);
+      twin->events = std::move(groups[i]);
+      split.push_back(std::move(twin));
+    }
+    p->events = std::move(groups.front());
+    split.insert(split.end() - static_cast<ptrdiff_t>(groups.size() - 1), std::move(p));
+  }
+  program_.probes = std::move(split);
+  if (program_.probes.size() > program_.config.number("max_bpf_progs"))
+    diagnostics_.error(tag::too_many_probes, program_.probes.front()->where,
+                       "this script needs " + std::to_string(program_.probes.size()) +
+                           " programs, more than the limit of " + program_.config.text("max_bpf_progs"),
+                       "set the configuration key max_bpf_progs");
+}
+
+void Checker::check_probe(Probe& probe) {
+  probe_ = &probe;
+  probe.variable_count = 0;
+  probe.fields.clear();
+  scopes_.clear();
+  scopes_.emplace_back();
+  if (probe.predicate) check_value(*probe.predicate);
+  check(*probe.body);
+  probe_ = nullptr;
+}
+
+void Checker::check_function(Function& function) {
+  function_ = &function;
+  function.variable_count = 0;
+  scopes_.clear();
+  scopes_.emplace_back();
+  function.result_type = function.result ? resolve(*function.result) : types_.none();
+  for (Parameter& p : function.parameters) {
+    const type::Type* t = p.type ? resolve(*p.type) : nullptr;
+    if (!t) {
+      error(tag::bad_parameter, p.where, "parameter `$" + std::string(p.name) + "` needs a type",
+            "write `$" + std::string(p.name) + " : uint64`");
+      t = types_.none();
+    }
+    Variable* v = declare(p.variable, p.name, p.where);
+    v->declared = true;
+    v->type = widen(t);
+  }
+  check(*function.body);
+  function_ = nullptr;
+}
+
+void Checker::round() {
+  changed_ = false;
+  for (Map* m : program_.maps) m->only_adds = m->tid_only = true;
+  for (Function* f : program_.functions) check_function(*f);
+  for (auto& p : program_.probes) check_probe(*p);
+}
+
+// What is known only once every use was seen.
+void Checker::finish_maps() {
+  for (Map* m : program_.maps) {
+    std::string name = "@" + std::string(m->name);
+    if (m->scalar_use && m->keyed_use)
+      error(tag::bad_map_use, m->where, "map `" + name + "` is used both with and without a key",
+            "a map either always has a key or never");
+    else if (!m->value)
+      error(tag::unknown_map, m->where, "map `" + name + "` is never assigned a value",
+            "assign to it in some probe: `" + name + (m->key ? "[key]" : "") + " = …`");
+    m->only_adds &= m->value && m->value->is(type::Kind::integer) && !m->declared;
+    m->tid_only &= m->value && m->key && !m->declared && m->value->is_scalar() && m->value->size == 8;
+  }
+}
+
+Checked Checker::run() {
+  match_probes();
+  if (!diagnostics_.has_errors()) split_by_arguments();
+  for (size_t i = 0; i < program_.functions.size(); i++) {
+    Function& f = *program_.functions[i];
+    f.id = static_cast<uint32_t>(i);
+    for (size_t j = 0; j < i; j++)
+      if (program_.functions[j]->name == f.name)
+        diagnostics_.error(tag::redeclared, f.name_where, "function `" + std::string(f.name) + "` is defined twice");
+    if (find_builtin(f.name))
+      diagnostics_.error(tag::redeclared, f.name_where, "`" + std::string(f.name) + "` is a builtin's name",
+                         "choose another name for this function");
+  }
+  int rounds = 0;
+  do round();
+  while (changed_ && ++rounds < max_rounds);
+  report_ = true;
+  round();
+  finish_maps();
+  return {!diagnostics_.has_errors(), std::move(parameters_)};
+}
+
+Checked check(Program& program, probe::Machine& machine, const CheckOptions& options,
+              base::Diagnostics& diagnostics) {
+  return Checker(program, machine, options, diagnostics).run();
+}
+
+} // namespace lang

@@ -1,0 +1,493 @@
+// Calls: parameters by the table of builtins, results by the table or, where they depend on the arguments, here.
+#include "lang/checker.h"
+
+#include "base/text.h"
+#include "type/format_string.h"
+
+#include <algorithm>
+#include <sys/stat.h>
+
+namespace lang {
+
+using type::Kind;
+using namespace spec;
+
+static constexpr uint32_t default_stack_depth = 127;
+
+// The row of a builtin that may be used here, or nullptr after telling why not.
+const Builtin* Checker::builtin_named(std::string_view name, Range where, bool called) {
+  const Builtin* row = find_builtin(name);
+  std::string word = "`" + std::string(name) + "`";
+  if (!row->ready) return error(tag::not_yet, where, word + " is part of the language but not built yet"), nullptr;
+  if (row->unsafe && !options_.unsafe)
+    return error(tag::unsafe, where, word + " changes the system it runs on", "allow it with --unsafe"), nullptr;
+  if (!called && row->form == Form::call)
+    return error(tag::wrong_argument_count, where, word + " is a function", "call it: " + std::string(row->signature)), nullptr;
+  if (called && row->form == Form::value)
+    return error(tag::wrong_argument_count, where, word + " is not a function"), nullptr;
+  return row;
+}
+
+const type::Type* Checker::check_call(Call& e) {
+  bool aggregation_wanted = std::exchange(wants_aggregation_, false);
+  for (Function* f : program_.functions)
+    if (f->name == e.name) return check_user_call(e, *f);
+  if (!find_builtin(e.name)) {
+    for (Expr* a : e.arguments) check(*a);
+    std::vector<std::string_view> names;
+    for (const Builtin& row : builtins)
+      if (row.form != Form::value) names.push_back(row.name);
+    for (const Function* f : program_.functions) names.push_back(f->name);
+    std::string_view near = base::nearest(e.name, names);
+    return mistake(tag::unknown_function, e.name_where, "unknown function `" + std::string(e.name) + "`",
+                   near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
+  }
+  e.builtin = builtin_named(e.name, e.name_where, true);
+  if (!e.builtin) return types_.none();
+  if (e.builtin->group == Group::aggregation && !aggregation_wanted)
+    return mistake(tag::misplaced, e.where, "`" + std::string(e.name) + "()` must be assigned to a map",
+                   "write `@name = " + std::string(e.name) + "(…)`");
+  if (e.name == "print") return check_print(e);
+  if (!check_parameters(e, *e.builtin)) return types_.none();
+  if (e.builtin->group == Group::compile) check_compile_time(e);
+  return builtin_type(e, *e.builtin, e.arguments);
+}
+
+const type::Type* Checker::check_user_call(Call& e, Function& f) {
+  e.function = &f;
+  if (e.arguments.size() != f.parameters.size()) {
+    for (Expr* a : e.arguments) check(*a);
+    return mistake(tag::wrong_argument_count, e.where,
+                   "`" + std::string(f.name) + "` takes " + std::to_string(f.parameters.size()) + " arguments, " +
+                       std::to_string(e.arguments.size()) + " are given");
+  }
+  for (size_t i = 0; i < e.arguments.size(); i++) {
+    const type::Type* given = check_value(*e.arguments[i]);
+    const type::Type* wanted = f.parameters[i].variable ? f.parameters[i].variable->type : nullptr;
+    if (!wanted || given->is(Kind::none)) continue;
+    bool numbers = wanted->is_integer() && given->is_integer();
+    if (!numbers && unify(wanted, nullptr, given, e.arguments[i]) != wanted)
+      error(tag::bad_argument, e.arguments[i]->where,
+            "`$" + std::string(f.parameters[i].name) + "` is " + text(wanted) + ", not " + text(given));
+  }
+  return f.result_type ? f.result_type : types_.none();
+}
+
+bool Checker::check_parameters(Call& e, const Builtin& row) {
+  size_t least = 0, most = 0;
+  bool endless = false;
+  for (const Param& p : row.params) {
+    if (p.takes == Takes::nothing) break;
+    if (p.takes == Takes::rest) endless = true;
+    else most++, least += !p.optional;
+  }
+  size_t given = e.arguments.size();
+  if (given < least || (!endless && given > most)) {
+    for (Expr* a : e.arguments)
+      if (a->kind != ExprKind::name && a->kind != ExprKind::map) check(*a);
+    std::string wanted = std::to_string(least) + (endless ? " or more" : most > least ? " to " + std::to_string(most) : "");
+    error(tag::wrong_argument_count, e.where,
+          "`" + std::string(row.name) + "` takes " + wanted + " argument" + (wanted == "1" ? "" : "s") + ", " +
+              std::to_string(given) + (given == 1 ? " is given" : " are given"),
+          std::string(row.signature));
+    return false;
+  }
+  bool fine = true;
+  for (size_t i = 0; i < given; i++) {
+    Takes takes = endless && i >= most ? Takes::any : row.params[i].takes;
+    fine &= check_parameter(e, *e.arguments[i], takes);
+  }
+  return fine;
+}
+
+bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
+  auto wrong = [&](std::string_view wanted) {
+    if (a.type && a.type->is(Kind::none)) return false; // told already, or not known in this round
+    error(tag::bad_argument, a.where,
+          "`" + std::string(e.name) + "` takes " + std::string(wanted) + " here" +
+              (a.type ? ", not " + text(a.type) : std::string()),
+          std::string(e.builtin->signature));
+    return false;
+  };
+  switch (takes) {
+  case Takes::map: {
+    MapRef* m = if_a<MapRef>(&a);
+    a.type = nullptr;
+    if (!m) return wrong("a map");
+    if (m->key) {
+      if (e.name != "delete" || e.arguments.size() != 1) return wrong("a map without a key");
+      check_key(*m);
+    }
+    a.type = types_.none();
+    return true;
+  }
+  case Takes::key: {
+    MapRef* m = if_a<MapRef>(e.arguments[0]);
+    if (m) check_key(*m->map, a);
+    return m != nullptr;
+  }
+  case Takes::word:
+    a.type = nullptr;
+    if (a.kind != ExprKind::name) return wrong("a bare word");
+    a.type = types_.none();
+    return true;
+  case Takes::variable: {
+    VariableRef* v = if_a<VariableRef>(&a);
+    a.type = nullptr;
+    if (!v) return wrong("a variable");
+    a.type = check_variable(*v);
+    return true;
+  }
+  default: break;
+  }
+  const type::Type* t = check_value(a);
+  bool is_text = t->is(Kind::string) || t->is(Kind::probe_name) || (t->is(Kind::pointer) && t->element && t->element->is_char);
+  switch (takes) {
+  case Takes::integer: return t->is_integer() || t->is(Kind::pointer) || wrong("a number");
+  case Takes::string: return t->is(Kind::string) || wrong("a string");
+  case Takes::pointer: return t->is_integer() || t->is(Kind::pointer) || t->is(Kind::array) || wrong("a pointer");
+  case Takes::string_or_pointer:
+    return is_text || t->is_integer() || t->is(Kind::pointer) || t->is(Kind::array) || wrong("a string or a pointer");
+  case Takes::literal_string: return a.constant.kind == Constant::text || wrong("a string literal");
+  case Takes::literal_integer: return a.constant.kind == Constant::integer || wrong("a number that is known when the script is compiled");
+  default: return !t->is(Kind::none) || report_ == false || a.constant.kind != Constant::none || (diagnostics_.has_errors() ? false : wrong("a value"));
+  }
+}
+
+const type::Type* Checker::builtin_type(Expr& e, const Builtin& row, List<Expr*> arguments) {
+  switch (row.gives) {
+  case Gives::nothing: {
+    Call& call = as<Call>(e);
+    bool formats = std::any_of(row.params.begin(), row.params.end(), [](Param p) { return p.takes == Takes::rest; });
+    return formats ? check_format(call) : types_.none();
+  }
+  case Gives::boolean: break;
+  case Gives::u8: return types_.integer(1, false);
+  case Gives::u32: return types_.integer(4, false);
+  case Gives::u64: break;
+  case Gives::i64: break;
+  case Gives::comm: return types_.string(16);
+  case Gives::special: break;
+  }
+  const type::Type* special = special_type(e, id_of(row), arguments);
+  if (special) return special;
+  if (row.gives == Gives::boolean) return types_.boolean();
+  return row.gives == Gives::i64 ? types_.int64() : types_.uint64();
+}
+
+// Results that depend on arguments or place; nullptr: as the table says.
+const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> arguments) {
+  Call* call = if_a<Call>(&e);
+  switch (builtin) {
+  case id("args"):
+    return mistake(tag::not_yet, e.where, "`args` as a whole can't be used yet", "name one argument: `args.NAME`");
+  case id("probe"):
+  case id("probetype"): {
+    if (!probe_) return mistake(tag::misplaced, e.where, "this can't be used in a function");
+    const probe::Event& event = *probe_->events.front();
+    bool is_type = builtin == id("probetype");
+    if (!is_type && probe_->events.size() > 1) return types_.simple(Kind::probe_name);
+    std::string_view name = types_.keep(is_type ? event.provider : event.name);
+    set_text(e, name);
+    return types_.string(static_cast<uint32_t>(name.size()) + 1);
+  }
+  case id("username"): return types_.simple(Kind::username);
+  case id("has_cpid"): set_integer(e, options_.has_cpid); return nullptr;
+  case id("curtask"):
+    if (const type::Type* task = machine_.kernel_type("struct", "task_struct"))
+      return types_.pointer(task, type::Space::kernel);
+    return nullptr;
+  case id("kaddr"): return types_.pointer(types_.uint64(), type::Space::kernel);
+  case id("ksym"): return types_.simple(Kind::ksym);
+  case id("strftime"): return types_.simple(Kind::timestamp);
+  case id("str"): return check_str(e, arguments);
+  case id("buf"): return check_buf(e, arguments);
+  case id("kptr"):
+  case id("uptr"): {
+    type::Space space = builtin == id("kptr") ? type::Space::kernel : type::Space::user;
+    const type::Type* t = arguments[0]->type;
+    return types_.pointer(t->is(Kind::pointer) ? t->element : types_.uint64(), space);
+  }
+  case id("bswap"): return types_.integer(arguments[0]->adapts ? 8 : std::max(1u, arguments[0]->type->size), false);
+  case id("kstack"): return check_stack(e, Kind::kstack, arguments);
+  case id("ntop"): return check_ntop(*call);
+  case id("count"): return types_.simple(Kind::count, true);
+  case id("sum"):
+  case id("min"):
+  case id("max"):
+  case id("avg"):
+  case id("stats"): {
+    constexpr std::pair<BuiltinId, Kind> kinds[] = {
+        {id("sum"), Kind::sum}, {id("min"), Kind::min}, {id("max"), Kind::max}, {id("avg"), Kind::avg}, {id("stats"), Kind::stats}};
+    for (auto [name, kind] : kinds)
+      if (name == builtin) return types_.simple(kind, arguments[0]->type->is_signed);
+    return nullptr;
+  }
+  case id("hist"):
+  case id("lhist"): return check_histogram(*call);
+  case id("getopt"): return check_getopt(*call);
+  case id("find"): return check_find(*call);
+  case id("delete"): {
+    MapRef& m = as<MapRef>(*arguments[0]);
+    if (arguments.size() == 1 && !m.key && m.map->keyed_use)
+      return mistake(tag::bad_map_use, e.where, "`@" + std::string(m.map->name) + "` has keys: name the one to delete",
+                     "delete(@" + std::string(m.map->name) + ", key); clear() removes all");
+    if (arguments.size() == 1 && !m.key) m.map->scalar_use = true;
+    return nullptr;
+  }
+  case id("has_key"): as<MapRef>(*arguments[0]).map->only_adds = false; return nullptr;
+  case id("len"): {
+    if (MapRef* m = if_a<MapRef>(arguments[0]); m && !m->key) {
+      m->map->tid_only = false;
+      if (m->map->scalar_use) return mistake(tag::bad_map_use, e.where, "`len` needs a map with keys");
+      return nullptr;
+    }
+    return mistake(tag::bad_argument, arguments[0]->where, "`len` takes a map");
+  }
+  case id("cgroupid"): {
+    struct stat st = {};
+    std::string path(arguments[0]->constant.text_value);
+    if (::stat(path.c_str(), &st) != 0)
+      return mistake(tag::unresolved, arguments[0]->where, "there is no cgroup at " + path);
+    set_integer(e, static_cast<int64_t>(st.st_ino));
+    return nullptr;
+  }
+  case id("is_ptr"): set_integer(e, arguments[0]->type->is(Kind::pointer)); return nullptr;
+  case id("is_str"): set_integer(e, arguments[0]->type->is(Kind::string)); return nullptr;
+  case id("is_integer"): set_integer(e, arguments[0]->type->is(Kind::integer)); return nullptr;
+  case id("is_unsigned_integer"):
+    set_integer(e, arguments[0]->type->is(Kind::integer) && !arguments[0]->type->is_signed);
+    return nullptr;
+  case id("is_array"): set_integer(e, arguments[0]->type->is(Kind::array)); return nullptr;
+  case id("is_literal"): {
+    ExprKind k = arguments[0]->kind;
+    set_integer(e, k == ExprKind::integer || k == ExprKind::string || k == ExprKind::boolean);
+    return nullptr;
+  }
+  default: return nullptr;
+  }
+}
+
+// str("literal"), str($1), str(pointer [, length]): a string of at most `length` bytes and a NUL.
+const type::Type* Checker::check_str(Expr& e, List<Expr*> arguments) {
+  Expr& from = *arguments[0];
+  uint64_t most = program_.config.number("max_strlen");
+  uint64_t length = most;
+  if (arguments.size() > 1 && arguments[1]->constant.kind == Constant::integer) {
+    if (arguments[1]->constant.integer_value < 0)
+      return mistake(tag::bad_argument, arguments[1]->where, "a length can't be negative");
+    length = std::min<uint64_t>(most, static_cast<uint64_t>(arguments[1]->constant.integer_value));
+  }
+  // A parameter of the command line is text here, and `$1 + n` its end.
+  const Binary* sum = if_a<Binary>(&from);
+  const Expr* base = sum && sum->op == BinaryOp::add ? sum->left : &from;
+  if (base->kind == ExprKind::positional) {
+    std::string_view value = base->constant.text_value;
+    if (sum && base != &from)
+      value.remove_prefix(std::min<size_t>(value.size(), static_cast<size_t>(sum->right->constant.integer_value)));
+    value = value.substr(0, length);
+    set_text(e, value);
+    return types_.string(static_cast<uint32_t>(value.size()) + 1);
+  }
+  if (from.constant.kind == Constant::text) {
+    std::string_view value = from.constant.text_value.substr(0, length);
+    set_text(e, value);
+    return types_.string(static_cast<uint32_t>(value.size()) + 1);
+  }
+  if (from.type->is(Kind::string) || from.type->is(Kind::array))
+    return types_.string(static_cast<uint32_t>(std::min<uint64_t>(length + 1, from.type->size + (from.type->is(Kind::array) ? 1u : 0u))));
+  return types_.string(static_cast<uint32_t>(length) + 1);
+}
+
+const type::Type* Checker::check_buf(Expr& e, List<Expr*> arguments) {
+  const type::Type* t = arguments[0]->type;
+  uint64_t most = program_.config.number("max_strlen");
+  uint64_t length = most;
+  if (arguments.size() > 1 && arguments[1]->constant.kind == Constant::integer) {
+    length = static_cast<uint64_t>(arguments[1]->constant.integer_value);
+    if (length > most)
+      return mistake(tag::bad_argument, arguments[1]->where,
+                     "a buffer holds at most " + std::to_string(most) + " bytes", "set the configuration key max_strlen");
+  } else if (arguments.size() < 2) {
+    if (!t->is(Kind::array) && !t->is(Kind::string))
+      return mistake(tag::wrong_argument_count, e.where, "`buf` needs a length for " + text(t));
+    length = std::min<uint64_t>(most, t->size);
+  }
+  if (t->is(Kind::array) || t->is(Kind::string)) length = std::min<uint64_t>(length, t->size);
+  return types_.buffer(static_cast<uint32_t>(length));
+}
+
+// kstack, kstack(depth), kstack(mode), kstack(mode, depth)
+const type::Type* Checker::check_stack(Expr& e, Kind kind, List<Expr*> arguments) {
+  constexpr std::pair<std::string_view, type::StackMode> modes[] = {
+      {"bpftrace", type::StackMode::bpftrace}, {"perf", type::StackMode::perf}, {"raw", type::StackMode::raw}};
+  auto mode_of = [&](std::string_view word) -> const type::StackMode* {
+    for (auto& [name, mode] : modes)
+      if (name == word) return &mode;
+    return nullptr;
+  };
+  type::StackMode mode = *mode_of(program_.config.text("stack_mode"));
+  uint32_t depth = default_stack_depth;
+  for (Expr* a : arguments) {
+    if (const Name* word = if_a<Name>(a)) {
+      const type::StackMode* found = mode_of(word->name);
+      if (!found) return mistake(tag::bad_argument, a->where, "unknown stack mode `" + std::string(word->name) + "`", "modes are bpftrace, perf and raw");
+      mode = *found;
+      continue;
+    }
+    if (a->constant.kind != Constant::integer || a->constant.integer_value < 1 || a->constant.integer_value > default_stack_depth)
+      return mistake(tag::bad_argument, a->where, "the depth of a stack is a number from 1 to " + std::to_string(default_stack_depth));
+    depth = static_cast<uint32_t>(a->constant.integer_value);
+  }
+  if (!probe_ || probe_->events.front()->kind < probe::Kind::profile)
+    return mistake(tag::misplaced, e.where, "there is no stack to take in this probe");
+  return types_.stack(kind, mode, depth);
+}
+
+const type::Type* Checker::check_print(Call& e) {
+  if (e.arguments.empty() || e.arguments.size() > 3) {
+    check_parameters(e, *e.builtin);
+    return types_.none();
+  }
+  for (size_t i = 1; i < e.arguments.size(); i++) {
+    check_parameter(e, *e.arguments[i], Takes::literal_integer);
+  }
+  Expr& a = *e.arguments[0];
+  if (MapRef* m = if_a<MapRef>(&a); m && !m->key) {
+    a.type = types_.none();
+    return types_.none();
+  }
+  if (e.arguments.size() > 1)
+    error(tag::wrong_argument_count, e.where, "only maps are printed with `top` and `div`", std::string(e.builtin->signature));
+  const type::Type* t = check(a);
+  if (t->is_castable_aggregation()) t = check_value(a);
+  if (t->is_aggregation())
+    error(tag::not_yet, a.where, "a single value of type " + text(t) + " can't be printed yet", "print the whole map: `print(@map)`");
+  if (t->is(Kind::none) && a.kind == ExprKind::call) check_value(a);
+  return types_.none();
+}
+
+// Arguments of printf and its kin against the format.
+const type::Type* Checker::check_format(Call& e) {
+  size_t first = 1;
+  std::vector<const type::Type*> given;
+  for (size_t i = first; i < e.arguments.size(); i++) given.push_back(e.arguments[i]->type);
+  for (const type::Type* t : given)
+    if (t->is(Kind::none)) return types_.none();
+  if (e.builtin->group == Group::compile) return types_.none();
+  std::string wrong = type::check_format(e.arguments[0]->constant.text_value, given);
+  if (!wrong.empty()) error(tag::bad_format, e.where, std::string(e.name) + ": " + wrong);
+  return types_.none();
+}
+
+const type::Type* Checker::check_histogram(Call& e) {
+  auto number = [&](size_t i) { return e.arguments[i]->constant.integer_value; };
+  if (e.name == "hist") {
+    int64_t bits = e.arguments.size() > 1 ? number(1) : 0;
+    if (bits < 0 || bits > 5) return mistake(tag::bad_argument, e.arguments[1]->where, "hist: bits must be from 0 to 5");
+    return types_.hist(static_cast<uint32_t>(bits));
+  }
+  int64_t low = number(1), high = number(2), step = number(3);
+  if (low < 0) return mistake(tag::bad_argument, e.arguments[1]->where, "lhist: min can't be negative");
+  if (step <= 0) return mistake(tag::bad_argument, e.arguments[3]->where, "lhist: step must be greater than zero");
+  if (high <= low) return mistake(tag::bad_argument, e.arguments[2]->where, "lhist: max must be greater than min");
+  if ((high - low) / step > 1000)
+    return mistake(tag::too_large, e.where, "lhist: more than 1000 buckets are too many", "use a larger step");
+  if (high - low < step)
+    return mistake(tag::bad_argument, e.arguments[3]->where, "lhist: step must not be greater than the range");
+  return types_.lhist(low, high, step);
+}
+
+const type::Type* Checker::check_getopt(Call& e) {
+  std::string_view name = e.arguments[0]->constant.text_value;
+  const std::string* given = nullptr;
+  for (auto& [key, value] : options_.named)
+    if (key == name) given = &value;
+  const Expr* fallback = e.arguments.size() > 1 ? e.arguments[1] : nullptr;
+  if (report_) {
+    std::string shown = !fallback ? "false"
+                        : fallback->constant.kind == Constant::text ? std::string(fallback->constant.text_value)
+                                                                    : std::to_string(fallback->constant.integer_value);
+    std::string help = e.arguments.size() > 2 ? std::string(e.arguments[2]->constant.text_value) : "";
+    bool known = std::any_of(parameters_.begin(), parameters_.end(), [&](auto& p) { return p.name == name; });
+    if (!known) parameters_.push_back({std::string(name), shown, help});
+  }
+  auto wrong = [&](std::string_view wanted) {
+    return mistake(tag::bad_parameter, e.where, "--" + std::string(name) + "=" + *given + ": this parameter takes " + std::string(wanted));
+  };
+  if (!fallback || fallback->type->is(Kind::boolean)) {
+    bool value = fallback && fallback->constant.integer_value;
+    if (given) {
+      if (*given == "" || *given == "true" || *given == "1") value = true;
+      else if (*given == "false" || *given == "0") value = false;
+      else return wrong("true or false");
+    }
+    set_integer(e, value);
+    return types_.boolean();
+  }
+  if (fallback->constant.kind == Constant::text) {
+    std::string_view value = given ? types_.keep(*given) : fallback->constant.text_value;
+    set_text(e, value);
+    return types_.string(static_cast<uint32_t>(value.size()) + 1);
+  }
+  if (fallback->constant.kind != Constant::integer)
+    return mistake(tag::bad_argument, fallback->where, "the default of a parameter must be a literal");
+  int64_t value = fallback->constant.integer_value;
+  if (given) {
+    bool negative = given->starts_with("-");
+    auto number = base::parse_integer(std::string_view(*given).substr(negative));
+    if (!number) return wrong("a number");
+    value = negative ? -static_cast<int64_t>(*number) : static_cast<int64_t>(*number);
+  }
+  set_integer(e, value);
+  e.adapts = true;
+  return types_.int64();
+}
+
+const type::Type* Checker::check_ntop(Call& e) {
+  const Expr& address = *e.arguments.back();
+  const type::Type* t = address.type;
+  if (t->is_integer() || t->is(Kind::none)) return types_.simple(Kind::inet);
+  bool bytes = t->is(Kind::string) || (t->is(Kind::array) && t->element->size == 1) || t->is(Kind::array);
+  if (bytes && (t->size == 4 || t->size == 16)) return types_.simple(Kind::inet);
+  return mistake(tag::bad_argument, address.where, "`ntop` takes a number or 4 or 16 bytes, not " + text(t));
+}
+
+// find(@m, k, $v): $v takes the type of the map's values.
+const type::Type* Checker::check_find(Call& e) {
+  MapRef& m = as<MapRef>(*e.arguments[0]);
+  VariableRef& v = as<VariableRef>(*e.arguments[2]);
+  m.map->only_adds = m.map->tid_only = false;
+  const type::Type* value = m.map->value;
+  if (!value || !v.variable) return nullptr;
+  if (value->is_aggregation()) {
+    if (!value->is_castable_aggregation())
+      return mistake(tag::bad_map_use, e.where, "`find` can't give a value of type " + text(value));
+    value = types_.integer(8, value->is_signed);
+  }
+  if (!v.variable->declared && !join(v.variable->inferred, value, nullptr))
+    error(tag::type_mismatch, v.where, "`$" + std::string(v.name) + "` can't hold a value of type " + text(value));
+  if (!v.variable->declared) v.type = v.variable->type = settled(v.variable->inferred);
+  return nullptr;
+}
+
+void Checker::check_compile_time(Call& e) {
+  if (e.name == "static_assert") {
+    const Constant& c = e.arguments[0]->constant;
+    if (c.kind != Constant::integer) error(tag::bad_argument, e.arguments[0]->where, "static_assert needs a condition that is known when the script is compiled");
+    else if (!c.integer_value) error(tag::user_failure, e.where, std::string(e.arguments[1]->constant.text_value));
+  }
+  if (e.name == "fail") {
+    std::string problem, message;
+    size_t next = 1;
+    for (const type::Conversion& c : type::parse_format(e.arguments[0]->constant.text_value, problem)) {
+      message += c.text;
+      if (!c.conversion || next >= e.arguments.size()) continue;
+      const Constant& value = e.arguments[next++]->constant;
+      message += value.kind == Constant::text ? std::string(value.text_value) : std::to_string(value.integer_value);
+    }
+    error(tag::user_failure, e.where, message);
+  }
+}
+
+} // namespace lang

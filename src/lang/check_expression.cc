@@ -1,0 +1,509 @@
+// Expressions: the type of each, by its kind; constants are folded on the way.
+#include "lang/checker.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+
+namespace lang {
+
+using type::Kind;
+using namespace spec;
+
+const type::Type* Checker::check(Expr& e) {
+  auto typed = [&]() -> const type::Type* {
+    switch (e.kind) {
+    case ExprKind::integer: {
+      uint64_t v = as<Integer>(e).value;
+      set_integer(e, static_cast<int64_t>(v));
+      e.adapts = true;
+      uint32_t size = v <= INT8_MAX ? 1 : v <= INT16_MAX ? 2 : v <= INT32_MAX ? 4 : 8;
+      return types_.integer(size, v <= INT64_MAX);
+    }
+    case ExprKind::boolean: set_integer(e, as<Boolean>(e).value); return types_.boolean();
+    case ExprKind::string: {
+      std::string_view value = as<String>(e).value;
+      set_text(e, value);
+      return types_.string(static_cast<uint32_t>(value.size()) + 1);
+    }
+    case ExprKind::name: return check_name(as<Name>(e));
+    case ExprKind::variable: return check_variable(as<VariableRef>(e));
+    case ExprKind::map: return check_map(as<MapRef>(e), false);
+    case ExprKind::positional: return check_positional(as<Positional>(e));
+    case ExprKind::positional_count:
+      set_integer(e, static_cast<int64_t>(options_.positional.size()));
+      e.adapts = true;
+      return types_.int64();
+    case ExprKind::call: return check_call(as<Call>(e));
+    case ExprKind::unary: return check_unary(as<Unary>(e));
+    case ExprKind::binary: return check_binary(as<Binary>(e));
+    case ExprKind::ternary: {
+      Ternary& t = as<Ternary>(e);
+      return check_choice(e, *t.condition, t.then, t.otherwise);
+    }
+    case ExprKind::cast: return check_cast(as<Cast>(e));
+    case ExprKind::field: return check_field(as<FieldRef>(e));
+    case ExprKind::index: return check_index(as<Index>(e));
+    case ExprKind::tuple: return check_tuple(as<Tuple>(e));
+    case ExprKind::block: return check_block(*as<BlockExpr>(e).block);
+    case ExprKind::conditional: {
+      Conditional& c = as<Conditional>(e);
+      check_value(*c.condition);
+      const type::Type* then = check_block(*c.then);
+      const type::Type* otherwise = c.otherwise ? check_block(*c.otherwise) : types_.none();
+      if (then == otherwise) return then;
+      if (const type::Type* both = unify(then, c.then->value, otherwise, c.otherwise ? c.otherwise->value : nullptr))
+        return both;
+      return mistake(tag::type_mismatch, e.where,
+                     "the branches have different types: " + text(then) + " and " + text(otherwise));
+    }
+    case ExprKind::size_of: {
+      SizeOf& s = as<SizeOf>(e);
+      const type::Type* t = s.target ? resolve(*s.target) : check_value(*s.operand);
+      set_integer(e, t->size);
+      e.adapts = true;
+      return types_.uint64();
+    }
+    case ExprKind::offset_of: return check_offset_of(as<OffsetOf>(e));
+    }
+    return types_.none();
+  };
+  e.constant = {};
+  e.adapts = false;
+  e.type = typed();
+  return e.type;
+}
+
+const type::Type* Checker::check_value(Expr& e) {
+  const type::Type* t = check(e);
+  if (t->is_castable_aggregation()) return e.type = types_.integer(8, t->is_signed);
+  if (t->is_aggregation()) return e.type = mistake(tag::bad_map_use, e.where, text(t) + " can't be used as a value");
+  const Call* call = if_a<Call>(&e);
+  if (t->is(Kind::none) && call && ((call->builtin && call->builtin->gives == Gives::nothing) || call->function))
+    error(tag::bad_operand, e.where, "`" + std::string(call->name) + "` gives no value");
+  return t;
+}
+
+bool Checker::check_integer(Expr& e, std::string_view what) {
+  const type::Type* t = check_value(e);
+  if (t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none)) return true;
+  error(tag::bad_operand, e.where, std::string(what) + " must be a number, not " + text(t));
+  return false;
+}
+
+void Checker::set_integer(Expr& e, int64_t value) { e.constant = {Constant::integer, value, {}}; }
+void Checker::set_text(Expr& e, std::string_view value) { e.constant = {Constant::text, 0, value}; }
+
+// --------------------------------------------------------------------------------------------- names
+
+const type::Type* Checker::check_name(Name& e) {
+  if (e.name.size() == 4 && e.name.starts_with("arg") && e.name[3] >= '0' && e.name[3] <= '9') {
+    e.arg_number = e.name[3] - '0';
+    if (probe_ && probe_->events.front()->kind == probe::Kind::rawtracepoint) return types_.uint64();
+    return mistake(tag::misplaced, e.where, "`" + std::string(e.name) + "` can't be used in this probe",
+                   "tracepoints have named arguments: `args.NAME`");
+  }
+  if (const Builtin* row = find_builtin(e.name)) {
+    e.builtin = builtin_named(e.name, e.where, false);
+    return e.builtin ? builtin_type(e, *row, {}) : types_.none();
+  }
+  if (auto found = machine_.kernel_enumerator(e.name)) {
+    set_integer(e, found->second);
+    return found->first;
+  }
+  std::vector<std::string_view> names;
+  for (const Builtin& row : builtins) names.push_back(row.name);
+  std::string_view near = base::nearest(e.name, names);
+  return mistake(tag::unknown_name, e.where, "unknown name `" + std::string(e.name) + "`",
+                 near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
+}
+
+const type::Type* Checker::check_variable(VariableRef& e) {
+  Variable* v = lookup(e.name);
+  if (!v) {
+    std::vector<std::string_view> names;
+    for (auto& scope : scopes_)
+      for (Variable* known : scope) names.push_back(known->name);
+    std::string_view near = base::nearest(e.name, names);
+    return mistake(tag::unknown_variable, e.where, "variable `$" + std::string(e.name) + "` is not assigned before it is used",
+                   near.empty() ? "" : "did you mean `$" + std::string(near) + "`?");
+  }
+  use(*v);
+  e.variable = v;
+  return v->type ? v->type : types_.none();
+}
+
+const type::Type* Checker::check_map(MapRef& e, bool written) {
+  Map& m = *e.map;
+  if (e.key) {
+    check_key(e);
+  } else {
+    m.scalar_use = true;
+    m.tid_only = false;
+    if (m.keyed_use && !written)
+      return mistake(tag::bad_map_use, e.where, "`@" + std::string(m.name) + "` has keys: name one, `@" + std::string(m.name) + "[…]`");
+  }
+  if (!written) m.only_adds = false;
+  m.value = settled(m.inferred_value);
+  return m.value ? m.value : types_.none();
+}
+
+void Checker::check_key(MapRef& e) { check_key(*e.map, *e.key); }
+
+void Checker::check_key(Map& m, Expr& key) {
+  const type::Type* t = check_value(key);
+  m.keyed_use = true;
+  const Name* name = if_a<Name>(&key);
+  bool by_event = probe_ && probe_->events.front()->kind >= probe::Kind::profile;
+  if (!name || name->name != "tid" || !by_event) m.tid_only = false;
+  if (t->is(Kind::none)) return;
+  const type::Type* had = settled(m.inferred_key);
+  if (!join(m.inferred_key, t, &key))
+    error(tag::type_mismatch, key.where,
+          "`@" + std::string(m.name) + "` has keys of type " + text(had) + " and can't have one of type " + text(t));
+  m.key = settled(m.inferred_key);
+}
+
+const type::Type* Checker::check_positional(Positional& e) {
+  bool given = e.number >= 1 && e.number <= options_.positional.size();
+  std::string_view value = given ? types_.keep(options_.positional[e.number - 1]) : std::string_view();
+  bool negative = value.starts_with("-");
+  auto number = base::parse_integer(negative ? value.substr(1) : value);
+  if (given && !number) {
+    set_text(e, value);
+    return types_.string(static_cast<uint32_t>(value.size()) + 1);
+  }
+  // Also a text, for str($1).
+  int64_t n = static_cast<int64_t>(number.value_or(0));
+  e.constant = {Constant::integer, negative ? -n : n, value};
+  e.adapts = true;
+  return types_.int64();
+}
+
+// ----------------------------------------------------------------------------------------- operators
+
+const type::Type* Checker::check_unary(Unary& e) {
+  if (e.op >= UnaryOp::pre_increment) return check_increment(e);
+  if (e.op == UnaryOp::address_of) {
+    VariableRef* v = if_a<VariableRef>(e.operand);
+    if (!v) return check(*e.operand), mistake(tag::not_yet, e.where, "`&` can be used on variables only, so far");
+    const type::Type* t = check_variable(*v);
+    v->type = t;
+    if (v->variable) v->variable->captured = true; // it must have an address
+    return types_.pointer(t, type::Space::script);
+  }
+  const type::Type* t = check_value(*e.operand);
+  if (t->is(Kind::none)) return t;
+  switch (e.op) {
+  case UnaryOp::logical_not:
+    if (!t->is_integer() && !t->is(Kind::pointer))
+      return mistake(tag::bad_operand, e.where, "`!` needs a number, not " + text(t));
+    fold(e);
+    return types_.boolean();
+  case UnaryOp::bit_not:
+  case UnaryOp::negate: {
+    if (!t->is_integer())
+      return mistake(tag::bad_operand, e.where,
+                     std::string(e.op == UnaryOp::negate ? "`-`" : "`~`") + " needs a number, not " + text(t));
+    fold(e);
+    e.adapts = e.operand->adapts;
+    return types_.integer(8, e.op == UnaryOp::negate || t->is_signed);
+  }
+  case UnaryOp::dereference:
+    if (!t->is(Kind::pointer)) return mistake(tag::bad_operand, e.where, "`*` needs a pointer, not " + text(t));
+    if (!t->element)
+      return mistake(tag::bad_operand, e.where, "a `void *` can't be followed", "cast it first: `*(uint64 *)…`");
+    return t->element;
+  default: return types_.none();
+  }
+}
+
+const type::Type* Checker::check_increment(Unary& e) {
+  if (MapRef* m = if_a<MapRef>(e.operand)) {
+    const type::Type* t = check_map(*m, true);
+    if (t->is_aggregation() || !(t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none)))
+      return mistake(tag::bad_operand, e.where, "`++` and `--` need a number, not " + text(t));
+    if (t->is(Kind::none) || t->is(Kind::integer)) join(m->map->inferred_value, types_.int64(), nullptr);
+    m->map->only_adds = false; // where the result is used; check(Stmt) knows better for statements
+    m->type = m->map->value = settled(m->map->inferred_value);
+    return m->type;
+  }
+  if (VariableRef* v = if_a<VariableRef>(e.operand)) {
+    const type::Type* t = v->type = check_variable(*v);
+    if (!t->is_integer() && !t->is(Kind::pointer) && !t->is(Kind::none))
+      return mistake(tag::bad_operand, e.where, "`++` and `--` need a number, not " + text(t));
+    return t;
+  }
+  check(*e.operand);
+  return mistake(tag::bad_operand, e.where, "`++` and `--` can be used on variables and maps only");
+}
+
+static bool is_comparison(BinaryOp op) { return op >= BinaryOp::lt && op <= BinaryOp::ne; }
+
+const type::Type* Checker::check_binary(Binary& e) {
+  const type::Type* l = check_value(*e.left);
+  const type::Type* r = check_value(*e.right);
+  if (l->is(Kind::none) || r->is(Kind::none))
+    return is_comparison(e.op) || e.op >= BinaryOp::logical_and ? types_.boolean() : types_.int64();
+  if (e.op == BinaryOp::logical_and || e.op == BinaryOp::logical_or) {
+    for (Expr* side : {e.left, e.right})
+      if (!side->type->is_integer() && !side->type->is(Kind::pointer))
+        error(tag::bad_operand, side->where, "`&&` and `||` need numbers, not " + text(side->type));
+    fold(e);
+    return types_.boolean();
+  }
+  if (is_comparison(e.op)) return check_comparison(e, l, r);
+  return check_arithmetic(e, l, r);
+}
+
+const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, const type::Type* r) {
+  auto is_number = [](const type::Type* t) { return t->is_integer() || t->is(Kind::pointer); };
+  if (is_number(l) && is_number(r)) {
+    fold(e);
+    return types_.boolean();
+  }
+  bool is_equality = e.op == BinaryOp::eq || e.op == BinaryOp::ne;
+  auto is_text = [](const type::Type* t) { return t->is(Kind::string); };
+  auto is_probe = [](const Expr* x) { return x->type->is(Kind::probe_name) || x->constant.kind == Constant::text; };
+  bool fits = (is_text(l) && is_text(r)) || (is_probe(e.left) && is_probe(e.right)) ||
+              ((l->is(Kind::tuple) || l->is(Kind::array)) && unify(l, e.left, r, e.right));
+  if (!fits || !is_equality)
+    return mistake(tag::type_mismatch, e.where,
+                   "can't compare " + text(l) + " with " + text(r) +
+                       (fits ? " by order: only `==` and `!=` are defined for them" : ""));
+  if (e.left->constant.kind == Constant::text && e.right->constant.kind == Constant::text) {
+    bool same = e.left->constant.text_value == e.right->constant.text_value;
+    set_integer(e, same == (e.op == BinaryOp::eq));
+  }
+  return types_.boolean();
+}
+
+const type::Type* Checker::check_arithmetic(Binary& e, const type::Type* l, const type::Type* r) {
+  if (l->is(Kind::pointer) && r->is_integer() && (e.op == BinaryOp::add || e.op == BinaryOp::sub)) return l;
+  if (r->is(Kind::pointer) && l->is_integer() && e.op == BinaryOp::add) return r;
+  if (l->is(Kind::pointer) && r->is(Kind::pointer) && e.op == BinaryOp::sub) return types_.int64();
+  auto is_number = [](const type::Type* t) { return t->is_integer(); };
+  for (Expr* side : {e.left, e.right})
+    if (!is_number(side->type))
+      return mistake(tag::bad_operand, e.where,
+                     "can't use " + text(l) + " and " + text(r) + " with this operator: it needs numbers");
+  // A literal takes the sign of the other side.
+  bool signed_left = e.left->type->is_signed && !(e.left->adapts && e.left->constant.integer_value >= 0 && !e.right->adapts);
+  bool signed_right = e.right->type->is_signed && !(e.right->adapts && e.right->constant.integer_value >= 0 && !e.left->adapts);
+  bool is_signed = signed_left || signed_right || e.op == BinaryOp::sub;
+  fold(e);
+  e.adapts = e.left->adapts && e.right->adapts && e.constant.kind == Constant::integer;
+  return types_.integer(8, is_signed);
+}
+
+void Checker::fold(Unary& e) {
+  if (e.operand->constant.kind != Constant::integer) return;
+  int64_t n = e.operand->constant.integer_value;
+  if (e.op == UnaryOp::logical_not) set_integer(e, !n);
+  if (e.op == UnaryOp::bit_not) set_integer(e, ~n);
+  if (e.op == UnaryOp::negate) set_integer(e, static_cast<int64_t>(-static_cast<uint64_t>(n)));
+}
+
+void Checker::fold(Binary& e) {
+  if (e.left->constant.kind != Constant::integer || e.right->constant.kind != Constant::integer) return;
+  int64_t sa = e.left->constant.integer_value, sb = e.right->constant.integer_value;
+  auto a = static_cast<uint64_t>(sa), b = static_cast<uint64_t>(sb);
+  bool is_signed = e.left->type->is_signed || e.right->type->is_signed;
+  auto put = [&](uint64_t v) { set_integer(e, static_cast<int64_t>(v)); };
+  switch (e.op) {
+  case BinaryOp::mul: return put(a * b);
+  case BinaryOp::div: return b ? put(a / b) : void(); // by zero: counted and told when it runs
+  case BinaryOp::mod: return b ? put(a % b) : void();
+  case BinaryOp::add: return put(a + b);
+  case BinaryOp::sub: return put(a - b);
+  case BinaryOp::shl: return put(a << (b & 63));
+  case BinaryOp::shr: return put(a >> (b & 63));
+  case BinaryOp::lt: return put(is_signed ? sa < sb : a < b);
+  case BinaryOp::le: return put(is_signed ? sa <= sb : a <= b);
+  case BinaryOp::gt: return put(is_signed ? sa > sb : a > b);
+  case BinaryOp::ge: return put(is_signed ? sa >= sb : a >= b);
+  case BinaryOp::eq: return put(a == b);
+  case BinaryOp::ne: return put(a != b);
+  case BinaryOp::bit_and: return put(a & b);
+  case BinaryOp::bit_xor: return put(a ^ b);
+  case BinaryOp::bit_or: return put(a | b);
+  case BinaryOp::logical_and: return put(a && b);
+  case BinaryOp::logical_or: return put(a || b);
+  }
+}
+
+const type::Type* Checker::check_choice(Expr& e, Expr& condition, Expr* then, Expr* otherwise) {
+  const type::Type* c = check_value(condition);
+  if (!c->is_integer() && !c->is(Kind::pointer) && !c->is(Kind::none))
+    error(tag::bad_operand, condition.where, "a condition must be a number, not " + text(c));
+  const type::Type* a = then ? check(*then) : c;
+  const type::Type* b = check(*otherwise);
+  if (a->is_aggregation()) a = check_value(*then);
+  if (b->is_aggregation()) b = check_value(*otherwise);
+  if (a == b) return a->is(Kind::integer) ? widen(a) : a;
+  if (const type::Type* both = unify(a, then, b, otherwise)) return both;
+  if (!report_) return a->is(Kind::none) ? b : a;
+  return mistake(tag::type_mismatch, e.where, "both sides of `:` must be of one type: " + text(a) + " and " + text(b));
+}
+
+const type::Type* Checker::check_cast(Cast& e) {
+  const type::Type* from = check_value(*e.operand);
+  const type::Type* to = resolve(*e.target);
+  if (to->is(Kind::none) || from->is(Kind::none)) return to;
+  if (e.target->is_array && !e.target->count && to->is(Kind::array)) { // T[]: as many as fit
+    uint32_t size = to->element->size;
+    to = e.target->type = types_.array(to->element, std::max(1u, from->size / std::max(1u, size)));
+  }
+  if (to->is(Kind::pointer)) {
+    if (from->is_integer()) return to;
+    if (from->is(Kind::pointer)) return types_.pointer(to->element, from->space);
+  }
+  if (to->is_integer()) {
+    if (from->is_integer() || from->is(Kind::pointer)) {
+      if (e.operand->constant.kind == Constant::integer) {
+        auto v = static_cast<uint64_t>(e.operand->constant.integer_value);
+        unsigned unused = 64 - to->size * 8;
+        int64_t kept = to->is_signed ? static_cast<int64_t>(v << unused) >> unused
+                                     : static_cast<int64_t>(unused ? v << unused >> unused : v);
+        set_integer(e, to->is(Kind::boolean) ? v != 0 : kept);
+      }
+      return to;
+    }
+    if (from->is(Kind::array) && from->element->is_integer() && from->size == to->size) return to;
+    if (from->is(Kind::array))
+      return mistake(tag::bad_cast, e.where, "can't cast " + text(from) + " to " + text(to) + ": their sizes differ");
+  }
+  if (to->is(Kind::array) && to->element->is_integer()) {
+    if (from->is_integer()) from = widen(from);
+    bool literal = e.operand->constant.kind == Constant::integer && to->size <= 8;
+    if ((from->is_integer() || from->is(Kind::array)) && (from->size == to->size || literal)) return to;
+    if (from->is_integer() || from->is(Kind::array))
+      return mistake(tag::bad_cast, e.where, "can't cast " + text(from) + " to " + text(to) + ": their sizes differ");
+    if (from->is(Kind::string) && to->element->size == 1) return to;
+  }
+  if (to->is(Kind::string) && from->is(Kind::string)) return to;
+  if (to == from) return to;
+  return mistake(tag::bad_cast, e.where, "can't cast " + text(from) + " to " + text(to));
+}
+
+// --------------------------------------------------------------------------------------------- parts
+
+const type::Type* Checker::check_arguments_field(FieldRef& e) {
+  probe::Event& event = *probe_->events.front();
+  const type::Type* args = probe::arguments(machine_, event);
+  if (!args)
+    return mistake(tag::misplaced, e.operand->where, "`args` can't be used here: " + event.name + " has no named arguments");
+  auto field = args->find(e.name);
+  if (!field) {
+    std::vector<std::string_view> names;
+    for (const type::Field& f : args->fields()) names.push_back(f.name);
+    std::string_view near = base::nearest(e.name, names);
+    std::string hint = near.empty() ? "" : "did you mean `args." + std::string(near) + "`? ";
+    return mistake(tag::unknown_field, e.name_where, event.name + " has no argument `" + std::string(e.name) + "`",
+                   hint + "`acu list -v " + event.name + "` shows all");
+  }
+  e.field = *field;
+  e.operand->type = args;
+  if (std::find(probe_->fields.begin(), probe_->fields.end(), e.name) == probe_->fields.end())
+    probe_->fields.push_back(e.name);
+  return field->type;
+}
+
+const type::Type* Checker::check_field(FieldRef& e) {
+  if (const Name* name = if_a<Name>(e.operand); name && name->name == "args") {
+    as<Name>(*e.operand).builtin = find_builtin("args");
+    if (!probe_) return mistake(tag::misplaced, e.where, "`args` can't be used in a function", "pass what it needs");
+    return check_arguments_field(e);
+  }
+  const type::Type* t = check_value(*e.operand);
+  if (t->is(Kind::none)) return t;
+  e.through_pointer = t->is(Kind::pointer);
+  const type::Type* of = e.through_pointer ? t->element : t;
+  if (!of || (!of->is(Kind::structure) && !of->is(Kind::tuple)))
+    return mistake(tag::bad_operand, e.operand->where, text(t) + " has no members");
+  auto field = of->find(e.name);
+  if (!field) {
+    std::vector<std::string_view> names;
+    for (const type::Field& f : of->fields()) names.push_back(f.name);
+    std::string_view near = base::nearest(e.name, names);
+    return mistake(tag::unknown_field, e.name_where, text(of) + " has no member `" + std::string(e.name) + "`",
+                   near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
+  }
+  e.field = *field;
+  const type::Type* member = field->type ? field->type : types_.none();
+  // What a structure in user memory points to is in user memory too.
+  if (member->is(Kind::pointer) && e.through_pointer && t->space == type::Space::user)
+    member = types_.pointer(member->element, type::Space::user);
+  return member;
+}
+
+const type::Type* Checker::check_index(Index& e) {
+  const type::Type* t = check_value(*e.operand);
+  check_integer(*e.index, "an index");
+  if (t->is(Kind::none)) return t;
+  bool known = e.index->constant.kind == Constant::integer;
+  int64_t n = e.index->constant.integer_value;
+  if (t->is(Kind::tuple)) {
+    if (!known || n < 0 || static_cast<size_t>(n) >= t->fields().size())
+      return mistake(tag::bad_index, e.index->where,
+                     "the index of a tuple must be a constant from 0 to " + std::to_string(static_cast<int64_t>(t->fields().size()) - 1));
+    return t->fields()[static_cast<size_t>(n)].type;
+  }
+  if (t->is(Kind::pointer)) {
+    if (t->element) return t->element;
+    return mistake(tag::bad_operand, e.operand->where, "a `void *` can't be indexed", "cast it first");
+  }
+  if (t->is(Kind::array) || t->is(Kind::string)) {
+    uint32_t count = t->is(Kind::array) ? t->count : t->size;
+    if (known && (n < 0 || static_cast<uint64_t>(n) >= count))
+      error(tag::bad_index, e.index->where, "index " + std::to_string(n) + " is outside " + text(t));
+    return t->is(Kind::array) ? t->element : types_.character();
+  }
+  return mistake(tag::bad_operand, e.operand->where, text(t) + " can't be indexed");
+}
+
+const type::Type* Checker::check_tuple(Tuple& e) {
+  std::vector<const type::Type*> elements;
+  for (Expr* x : e.elements) {
+    const type::Type* t = check_value(*x);
+    elements.push_back(t->is(Kind::none) ? types_.int64() : widen(t));
+  }
+  for (size_t i = 0; i < e.names.size(); i++)
+    for (size_t j = 0; j < i; j++)
+      if (e.names[i] == e.names[j])
+        error(tag::redeclared, e.elements[i]->where, "member `" + std::string(e.names[i]) + "` is given twice");
+  return types_.record(elements, std::vector<std::string_view>(e.names.begin(), e.names.end()));
+}
+
+const type::Type* Checker::check_block(Block& block) {
+  scopes_.emplace_back();
+  for (Stmt* s : block.statements) check(*s);
+  const type::Type* t = types_.none();
+  if (block.value) {
+    t = check(*block.value);
+    if (t->is_aggregation()) t = check_value(*block.value);
+  }
+  scopes_.pop_back();
+  return t;
+}
+
+const type::Type* Checker::check_offset_of(OffsetOf& e) {
+  const type::Type* t = e.target ? resolve(*e.target) : check_value(*e.operand);
+  if (t->is(Kind::pointer) && t->element) t = t->element;
+  uint32_t offset = 0;
+  for (std::string_view name : e.path) {
+    if (t->is(Kind::none)) break;
+    auto field = t->is(Kind::structure) || t->is(Kind::tuple) ? t->find(name) : std::nullopt;
+    if (!field) {
+      error(tag::unknown_field, e.where, text(t) + " has no member `" + std::string(name) + "`");
+      break;
+    }
+    offset += field->offset;
+    t = field->type;
+  }
+  set_integer(e, offset);
+  e.adapts = true;
+  return types_.uint64();
+}
+
+} // namespace lang

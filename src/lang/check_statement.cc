@@ -1,0 +1,257 @@
+// Statements: scopes, assignments, loops.
+#include "lang/checker.h"
+
+#include "base/text.h"
+
+namespace lang {
+
+using type::Kind;
+using namespace spec;
+
+void Checker::check(Block& block, bool new_scope) {
+  if (new_scope) scopes_.emplace_back();
+  bool ended = false;
+  for (Stmt* s : block.statements) {
+    if (ended) warning(tag::unreachable, s->where, "this statement is never reached");
+    ended = s->kind == StmtKind::leave || s->kind == StmtKind::give_back;
+    check(*s);
+  }
+  if (block.value) check(*block.value);
+  if (new_scope) scopes_.pop_back();
+}
+
+void Checker::check(Stmt& s) {
+  switch (s.kind) {
+  case StmtKind::expression: {
+    Expr& e = *as<ExprStmt>(s).value;
+    // `@x++` alone only adds; used as a value it is also a read.
+    if (Unary* u = if_a<Unary>(&e); u && u->op >= UnaryOp::pre_increment && u->operand->kind == ExprKind::map) {
+      bool only_adds = as<MapRef>(*u->operand).map->only_adds;
+      check(e);
+      as<MapRef>(*u->operand).map->only_adds = only_adds;
+      return;
+    }
+    const type::Type* t = check(e);
+    bool is_effect = e.kind == ExprKind::call || e.kind == ExprKind::unary || e.kind == ExprKind::ternary ||
+                     e.kind == ExprKind::conditional || e.kind == ExprKind::block || t->is(Kind::none);
+    const Call* call = if_a<Call>(&e);
+    bool discards = call && call->builtin && call->builtin->name != "delete" && !t->is(Kind::none);
+    if (!is_effect || discards)
+      warning(tag::discarded, s.where, "the value of this expression is not used", "write `_ = …` if that is meant");
+    return;
+  }
+  case StmtKind::assign: return check_assign(as<Assign>(s));
+  case StmtKind::discard: check(*as<Discard>(s).value); return;
+  case StmtKind::let: return check_let(as<Let>(s));
+  case StmtKind::conditional: {
+    If& i = as<If>(s);
+    return check_if(*i.condition, i.then, i.otherwise);
+  }
+  case StmtKind::loop_while: {
+    While& w = as<While>(s);
+    loop_depth_++; // the condition is part of the body that is called back
+    check_value(*w.condition);
+    check(*w.body);
+    loop_depth_--;
+    return;
+  }
+  case StmtKind::loop_range: {
+    ForRange& f = as<ForRange>(s);
+    check_integer(*f.first, "the start of a range");
+    check_integer(*f.last, "the end of a range");
+    scopes_.emplace_back();
+    loop_depth_++;
+    Variable* v = declare(f.variable, f.name, f.name_where);
+    v->declared = true;
+    v->type = types_.int64();
+    check(*f.body);
+    loop_depth_--;
+    scopes_.pop_back();
+    return;
+  }
+  case StmtKind::loop_map: return check_for_map(as<ForMap>(s));
+  case StmtKind::unroll: {
+    Unroll& u = as<Unroll>(s);
+    check_value(*u.count);
+    int64_t n = u.count->constant.integer_value;
+    if (u.count->constant.kind != Constant::integer)
+      error(tag::bad_argument, u.count->where, "unroll takes a number that is known when the script is compiled");
+    else if (n < 1 || n > 100)
+      error(tag::bad_argument, u.count->where, "unroll takes a number from 1 to 100", "use a while or for loop for more");
+    unroll_depth_++;
+    check(*u.body);
+    unroll_depth_--;
+    return;
+  }
+  case StmtKind::leave:
+    if (!loop_depth_ && !unroll_depth_) {
+      std::string word = as<Leave>(s).is_continue ? "continue" : "break";
+      error(tag::misplaced, s.where, "`" + word + "` outside a loop");
+    }
+    return;
+  case StmtKind::give_back: return check_return(as<Return>(s));
+  case StmtKind::block: return check(*as<BlockStmt>(s).block);
+  }
+}
+
+Variable* Checker::lookup(std::string_view name) {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
+    for (Variable* v : *scope)
+      if (v->name == name) return v;
+  return nullptr;
+}
+
+// The variable of a declaring node; the same one in every round, so that what was learned stays.
+Variable* Checker::declare(Variable*& slot, std::string_view name, Range where) {
+  if (lookup(name))
+    error(tag::redeclared, where, "variable `$" + std::string(name) + "` is already declared in this or an outer block",
+          "choose another name, or assign without `let`");
+  if (!slot) slot = program_.arena.make<Variable>(Variable{.name = name, .where = where});
+  slot->loop_depth = loop_depth_;
+  slot->id = probe_ ? probe_->variable_count++ : function_->variable_count++;
+  scopes_.back().push_back(slot);
+  return slot;
+}
+
+void Checker::use(Variable& v) {
+  if (v.loop_depth < loop_depth_) v.captured = true;
+}
+
+void Checker::check_let(Let& let) {
+  const type::Type* value = let.value ? check_value(*let.value) : nullptr;
+  Variable* v = declare(let.variable, let.name, let.name_where);
+  if (let.type) {
+    const type::Type* t = resolve(*let.type);
+    v->declared = true;
+    v->type = t;
+    if (value && value != types_.none() && t != types_.none() && t != value) {
+      bool numbers = t->is_integer() && value->is_integer();
+      if (!numbers && unify(t, nullptr, value, let.value) != t)
+        error(tag::type_mismatch, let.value->where,
+              "`$" + std::string(let.name) + "` is declared as " + text(t) + " but gets a value of type " + text(value));
+    }
+    return;
+  }
+  if (value && value != types_.none()) join(v->inferred, value, let.value);
+  v->type = settled(v->inferred);
+}
+
+void Checker::check_assign(Assign& a) {
+  if (MapRef* m = if_a<MapRef>(a.target)) {
+    if (a.compound) {
+      bool adds = m->map->only_adds && (*a.compound == BinaryOp::add || *a.compound == BinaryOp::sub);
+      check_map(*m, true);
+      check_integer(*a.value, "the right side of a compound assignment");
+      assign_map(*m, *a.value, a.value->type, true);
+      m->map->only_adds = m->map->only_adds && adds;
+      return;
+    }
+    if (m->key) check_key(*m);
+    bool before = std::exchange(wants_aggregation_, true);
+    const type::Type* t = check(*a.value);
+    wants_aggregation_ = before;
+    bool from_call = a.value->kind == ExprKind::call;
+    if (t->is_aggregation() && !from_call)
+      return error(tag::bad_assignment, a.where,
+                   "a map value of type " + text(t) + " can't be assigned to another map",
+                   t->is_castable_aggregation() ? "cast it to an integer: `(int64)…`" : "");
+    check_map(*m, true);
+    m->map->only_adds = false;
+    return assign_map(*m, *a.value, t, false);
+  }
+  if (VariableRef* v = if_a<VariableRef>(a.target)) {
+    const type::Type* t = check_value(*a.value);
+    if (!a.compound) return assign_variable(*v, *a.value, t);
+    check_variable(*v);
+    if (!v->variable || t->is(Kind::none)) return;
+    bool pointer_step = v->type->is(Kind::pointer) && t->is_integer() &&
+                        (*a.compound == BinaryOp::add || *a.compound == BinaryOp::sub);
+    if (!pointer_step && (!v->type->is_integer() || !t->is_integer()))
+      return error(tag::bad_operand, a.where,
+                   "compound assignment needs numbers, not " + text(v->type) + " and " + text(t));
+    if (!pointer_step) join(v->variable->inferred, t, a.value);
+    return;
+  }
+  check(*a.target);
+  error(tag::bad_assignment, a.target->where, "only variables and maps can be assigned to");
+}
+
+void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type* t) {
+  Variable* v = lookup(target.name);
+  if (!v) v = declare(target.variable, target.name, target.where);
+  else use(*v);
+  target.variable = v;
+  if (t != types_.none()) {
+    bool fits = v->declared ? (v->type->is_integer() && t->is_integer()) || unify(v->type, nullptr, t, &value) == v->type
+                            : join(v->inferred, t, &value);
+    if (!fits)
+      error(tag::type_mismatch, target.where.to(value.where),
+            "`$" + std::string(target.name) + "` is of type " + text(v->declared ? v->type : settled(v->inferred)) +
+                " and can't hold a value of type " + text(t),
+            t->is(Kind::integer) ? "cast the value, for example `(int64)…`" : "");
+  }
+  if (!v->declared) v->type = settled(v->inferred);
+  target.type = v->type ? v->type : types_.none();
+}
+
+void Checker::assign_map(MapRef& target, Expr& value, const type::Type* t, bool compound) {
+  Map& m = *target.map;
+  if (t == types_.none()) {
+    if (value.kind == ExprKind::call && as<Call>(value).builtin && as<Call>(value).builtin->gives == Gives::nothing)
+      error(tag::bad_assignment, value.where, "this gives no value that could be assigned");
+    return;
+  }
+  const type::Type* had = settled(m.inferred_value);
+  bool mixed = had && compound && had->is_aggregation();
+  if (mixed || !join(m.inferred_value, t, &value))
+    error(tag::type_mismatch, target.where.to(value.where),
+          "`@" + std::string(m.name) + "` holds values of type " + text(had) + " and can't be given one of type " + text(t),
+          t->is(Kind::integer) && had->is(Kind::integer) ? "cast the value, for example `(int64)…`" : "");
+  m.value = settled(m.inferred_value);
+  target.type = m.value;
+}
+
+void Checker::check_if(Expr& condition, Block* then, Block* otherwise) {
+  check_value(condition);
+  bool known = condition.constant.kind == Constant::integer;
+  // What is never reached is not looked at: scripts choose by parameters and by what the machine has.
+  if (!known || condition.constant.integer_value != 0) check(*then);
+  if (otherwise && (!known || condition.constant.integer_value == 0)) check(*otherwise);
+}
+
+void Checker::check_for_map(ForMap& loop) {
+  Map& m = *loop.map->map;
+  if (loop.map->key) error(tag::bad_map_use, loop.map->where, "a loop goes over a whole map, not over one key");
+  m.only_adds = m.tid_only = false;
+  m.keyed_use = true;
+  loop.map->type = types_.none();
+  if (m.value && m.value->is_aggregation() && !m.value->is_castable_aggregation())
+    error(tag::bad_map_use, loop.map->where, "a loop can't go over a map of " + text(m.value));
+  scopes_.emplace_back();
+  loop_depth_++;
+  Variable* v = declare(loop.variable, loop.name, loop.name_where);
+  v->declared = true;
+  const type::Type* key = m.key ? m.key : types_.int64();
+  const type::Type* value = m.value ? m.value : types_.int64();
+  if (value->is_aggregation()) value = types_.integer(8, value->is_signed);
+  const type::Type* parts[] = {key, value};
+  v->type = types_.tuple(parts);
+  check(*loop.body);
+  loop_depth_--;
+  scopes_.pop_back();
+}
+
+void Checker::check_return(Return& r) {
+  const type::Type* t = r.value ? check_value(*r.value) : types_.none();
+  if (!function_) {
+    if (r.value && !t->is_integer()) error(tag::type_mismatch, r.where, "a probe can only return a number");
+    return;
+  }
+  const type::Type* wanted = function_->result_type;
+  bool numbers = wanted->is_integer() && t->is_integer();
+  if (!numbers && wanted != t && !(r.value && unify(wanted, nullptr, t, r.value) == wanted))
+    error(tag::type_mismatch, r.where,
+          "function `" + std::string(function_->name) + "` returns " + text(wanted) + ", not " + text(t));
+}
+
+} // namespace lang

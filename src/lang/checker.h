@@ -1,0 +1,122 @@
+// The checker's state, shared by check*.cc. See check.h for what it gives and check.cc for its order of work.
+#pragma once
+
+#include "lang/check.h"
+#include "spec/diagnostics.h"
+
+#include <unordered_map>
+
+namespace lang {
+
+class Checker {
+public:
+  Checker(Program& program, probe::Machine& machine, const CheckOptions& options, base::Diagnostics& diagnostics)
+      : program_(program), types_(program.types), machine_(machine), options_(options), diagnostics_(diagnostics) {}
+  Checked run();
+
+private:
+  // check.cc: the order of work
+  void match_probes();
+  std::vector<probe::Event*> match(const ProbeSpec& spec);
+  void split_by_arguments();
+  void round();
+  void check_probe(Probe& probe);
+  void check_function(Function& function);
+  void finish_maps();
+
+  // infer.cc: what values have in common
+  bool join(Inferred& into, const type::Type* type, const Expr* e);
+  const type::Type* unify(const type::Type* a, const Expr* ea, const type::Type* b, const Expr* eb);
+  const type::Type* widen(const type::Type* t); // integers to 8 bytes
+  const type::Type* settled(const Inferred& i);
+
+  // check_statement.cc
+  void check(Block& block, bool new_scope = true);
+  void check(Stmt& stmt);
+  void check_let(Let& let);
+  void check_assign(Assign& assign);
+  void assign_variable(VariableRef& target, Expr& value, const type::Type* type);
+  void assign_map(MapRef& target, Expr& value, const type::Type* type, bool compound);
+  void check_if(Expr& condition, Block* then, Block* otherwise);
+  void check_loop(Block& body);
+  void check_for_map(ForMap& loop);
+  void check_return(Return& stmt);
+  Variable* declare(Variable*& slot, std::string_view name, Range where);
+  Variable* lookup(std::string_view name);
+  void use(Variable& v);
+
+  // check_expression.cc: each sets e.type and gives it back; never nullptr (none() after a mistake)
+  const type::Type* check(Expr& e);
+  const type::Type* check_value(Expr& e); // as a value: aggregations become numbers, void is a mistake
+  bool check_integer(Expr& e, std::string_view what);
+  const type::Type* check_name(Name& e);
+  const type::Type* check_argument_name(Name& e, std::string_view name);
+  const type::Type* check_variable(VariableRef& e);
+  const type::Type* check_map(MapRef& e, bool written);
+  void check_key(MapRef& e);
+  void check_key(Map& map, Expr& key);
+  const type::Type* check_positional(Positional& e);
+  const type::Type* check_unary(Unary& e);
+  const type::Type* check_increment(Unary& e);
+  const type::Type* check_binary(Binary& e);
+  const type::Type* check_comparison(Binary& e, const type::Type* l, const type::Type* r);
+  const type::Type* check_arithmetic(Binary& e, const type::Type* l, const type::Type* r);
+  const type::Type* check_choice(Expr& e, Expr& condition, Expr* then, Expr* otherwise);
+  const type::Type* check_cast(Cast& e);
+  const type::Type* check_field(FieldRef& e);
+  const type::Type* check_arguments_field(FieldRef& e);
+  const type::Type* check_index(Index& e);
+  const type::Type* check_tuple(Tuple& e);
+  const type::Type* check_block(Block& block);
+  const type::Type* check_offset_of(OffsetOf& e);
+  void fold(Unary& e);
+  void fold(Binary& e);
+  void set_integer(Expr& e, int64_t value);
+  void set_text(Expr& e, std::string_view value);
+
+  // check_types.cc
+  const type::Type* resolve(TypeName& name);
+  const type::Type* base_type(const TypeName& name);
+
+  // check_calls.cc
+  const type::Type* check_call(Call& e);
+  const type::Type* check_user_call(Call& e, Function& f);
+  bool check_parameters(Call& e, const spec::Builtin& row);
+  bool check_parameter(Call& e, Expr& argument, spec::Takes takes);
+  const type::Type* builtin_type(Expr& e, const spec::Builtin& row, List<Expr*> arguments);
+  const type::Type* special_type(Expr& e, spec::BuiltinId id, List<Expr*> arguments);
+  const type::Type* check_str(Expr& e, List<Expr*> arguments);
+  const type::Type* check_buf(Expr& e, List<Expr*> arguments);
+  const type::Type* check_stack(Expr& e, type::Kind kind, List<Expr*> arguments);
+  const type::Type* check_print(Call& e);
+  const type::Type* check_format(Call& e);
+  const type::Type* check_histogram(Call& e);
+  const type::Type* check_getopt(Call& e);
+  const type::Type* check_ntop(Call& e);
+  const type::Type* check_find(Call& e);
+  void check_compile_time(Call& e);
+  const spec::Builtin* builtin_named(std::string_view name, Range where, bool called);
+
+  void error(std::string_view tag, Range where, std::string message, std::string hint = {});
+  void warning(std::string_view tag, Range where, std::string message, std::string hint = {});
+  const type::Type* mistake(std::string_view tag, Range where, std::string message, std::string hint = {});
+  std::string text(const type::Type* t) const { return type::to_string(*t); }
+
+  Program& program_;
+  type::Table& types_;
+  probe::Machine& machine_;
+  const CheckOptions& options_;
+  base::Diagnostics& diagnostics_;
+  std::vector<NamedParameter> parameters_;
+
+  bool report_ = false;  // the last round: mistakes are told
+  bool changed_ = false; // this round learned a type
+  Probe* probe_ = nullptr;
+  Function* function_ = nullptr;
+  std::vector<std::vector<Variable*>> scopes_;
+  uint32_t loop_depth_ = 0;   // loops whose bodies are called back
+  uint32_t unroll_depth_ = 0;
+  bool wants_aggregation_ = false; // the value of a map assignment is being checked
+};
+
+} // namespace lang

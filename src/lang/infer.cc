@@ -1,0 +1,105 @@
+// What values have in common: the type of a variable or map that is assigned in several places.
+//
+// Integers are kept in 8 bytes, so that only their sign is to be inferred. A value that fits both signs (a literal
+// that is not negative, or an unsigned number of less than 8 bytes) decides nothing; a map or variable that was
+// given both a uint64 and a negative number has no type that holds both.
+#include "lang/checker.h"
+
+#include <algorithm>
+
+namespace lang {
+
+using type::Kind;
+
+const type::Type* Checker::widen(const type::Type* t) {
+  if (t->is(Kind::integer) && t->size < 8) return types_.integer(8, t->is_signed);
+  return t;
+}
+
+const type::Type* Checker::settled(const Inferred& i) {
+  if (!i.type || !i.type->is(Kind::integer)) return i.type;
+  bool is_unsigned = i.may_be_unsigned && (!i.may_be_signed || i.prefers_unsigned);
+  return types_.integer(8, !is_unsigned);
+}
+
+namespace {
+
+struct Signs {
+  bool may_be_signed, may_be_unsigned, prefers_unsigned;
+};
+
+Signs signs_of(const type::Type* t, const Expr* e) {
+  if (e && e->adapts && e->constant.kind == Constant::integer) {
+    bool is_large = !t->is_signed && e->constant.integer_value < 0; // above INT64_MAX
+    bool is_negative = t->is_signed && e->constant.integer_value < 0;
+    return {!is_large, !is_negative, is_large};
+  }
+  if (t->is_signed) return {true, false, false};
+  return {t->size < 8, true, true};
+}
+
+bool is_null(const Expr* e) { return e && e->constant.kind == Constant::integer && e->constant.integer_value == 0; }
+
+} // namespace
+
+bool Checker::join(Inferred& into, const type::Type* t, const Expr* e) {
+  const type::Type* before = settled(into);
+  if (t->is(Kind::integer) && (!into.type || into.type->is(Kind::integer))) {
+    Signs s = signs_of(t, e);
+    into.type = types_.int64();
+    bool fits = (into.may_be_signed && s.may_be_signed) || (into.may_be_unsigned && s.may_be_unsigned);
+    if (fits) {
+      into.may_be_signed &= s.may_be_signed;
+      into.may_be_unsigned &= s.may_be_unsigned;
+    }
+    into.prefers_unsigned |= s.prefers_unsigned;
+    changed_ |= settled(into) != before;
+    return fits;
+  }
+  const type::Type* together = into.type ? unify(into.type, nullptr, t, e) : t;
+  if (!together) return false;
+  into.type = together;
+  changed_ |= settled(into) != before;
+  return true;
+}
+
+// The type that holds both, or nullptr. The expressions (or nullptr) tell literals from other numbers.
+const type::Type* Checker::unify(const type::Type* a, const Expr* ea, const type::Type* b, const Expr* eb) {
+  if (a == b) return a;
+  if (a->is(Kind::integer) && b->is(Kind::integer)) {
+    Signs sa = signs_of(a, ea), sb = signs_of(b, eb);
+    if (sa.may_be_signed && sb.may_be_signed && (a->is_signed || b->is_signed)) return types_.int64();
+    if (sa.may_be_unsigned && sb.may_be_unsigned) return types_.uint64();
+    return types_.int64(); // inside tuples and choices the bits are kept as they are
+  }
+  if (a->is_integer() && b->is_integer()) return types_.int64();
+  if (a->is(Kind::string) && b->is(Kind::string)) return types_.string(std::max(a->size, b->size));
+  if (a->is(Kind::buffer) && b->is(Kind::buffer)) return types_.buffer(std::max(a->count, b->count));
+  if (a->is(Kind::pointer) && b->is(Kind::pointer)) {
+    if (a->element != b->element && a->element && b->element) return nullptr;
+    return types_.pointer(a->element ? a->element : b->element, a->space);
+  }
+  if (a->is(Kind::pointer) && b->is_integer() && is_null(eb)) return a;
+  if (b->is(Kind::pointer) && a->is_integer() && is_null(ea)) return b;
+  if (a->is(Kind::tuple) && b->is(Kind::tuple) && a->fields().size() == b->fields().size() &&
+      a->is_named == b->is_named) {
+    const Tuple* ta = if_a<Tuple>(ea);
+    const Tuple* tb = if_a<Tuple>(eb);
+    std::vector<const type::Type*> elements;
+    std::vector<std::string_view> names;
+    for (size_t i = 0; i < a->fields().size(); i++) {
+      if (a->is_named && a->fields()[i].name != b->fields()[i].name) return nullptr;
+      const type::Type* t = unify(a->fields()[i].type, ta ? ta->elements[i] : nullptr, b->fields()[i].type,
+                                  tb ? tb->elements[i] : nullptr);
+      if (!t) return nullptr;
+      elements.push_back(t);
+      if (a->is_named) names.push_back(a->fields()[i].name);
+    }
+    return types_.record(elements, names);
+  }
+  // hist and lhist carry their parameters: all uses must agree, which interning has checked above.
+  if (a->kind == b->kind && a->is_castable_aggregation()) return types_.simple(a->kind, a->is_signed || b->is_signed);
+  return nullptr;
+}
+
+} // namespace lang
