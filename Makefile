@@ -1,0 +1,36 @@
+# The two commands a new user needs are `make run` and `make test`; both do all the set-up (scripts/setup.sh).
+PRESET ?= release
+ACU := build/$(PRESET)/acu
+
+.PHONY: run test test-sanitize bench build setup clean format
+
+run: setup-run
+	@$(MAKE) --no-print-directory build
+	@scripts/survey.sh $(ACU)
+
+test: setup-test
+	@$(MAKE) --no-print-directory build
+	@python3 test/run_all.py $(PRESET)
+
+test-sanitize: setup-test
+	@$(MAKE) --no-print-directory build PRESET=sanitize
+	@python3 test/run_all.py sanitize --only ctest,runtime
+
+bench: setup-bench
+	@$(MAKE) --no-print-directory build
+	@python3 bench/run.py --acu $(ACU) $(BENCH_ARGS)
+
+build: setup-build
+	@test -f build/$(PRESET)/build.ninja || cmake --preset $(PRESET) >/dev/null
+	@cmake --build --preset $(PRESET)
+
+setup-%:
+	@scripts/setup.sh $*
+
+setup: setup-build
+
+clean:
+	rm -rf build/release build/sanitize
+
+format:
+	clang-format -style=file -i $$(git ls-files '*.cc' '*.h')

@@ -1,0 +1,64 @@
+#!/bin/bash
+# Installs the packages that are missing for a purpose: scripts/setup.sh build|run|test|bench
+# Debian 12. Needs root or sudo only when something is missing; does nothing when all is there.
+set -euo pipefail
+
+purpose=${1:-build}
+packages=(cmake ninja-build g++ ccache libgtest-dev)
+case $purpose in
+build) ;;
+run) packages+=(python3 nginx-light) ;;
+test) packages+=(python3 bpftool linux-perf) ;;
+bench) packages+=(python3 bpftool bpftrace clang libbpf-dev libelf-dev zlib1g-dev) ;;
+*) echo "usage: $0 build|run|test|bench" >&2; exit 2 ;;
+esac
+
+if ! command -v apt-get >/dev/null; then
+  echo "setup: no apt-get here; please install: ${packages[*]}" >&2
+  exit 0
+fi
+
+missing=()
+for package in "${packages[@]}"; do
+  # A package that another one replaces (nginx for nginx-light) counts as there.
+  case $package in
+  nginx-light) command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] && continue ;;
+  esac
+  dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "setup: missing packages, and neither root nor sudo to install them: ${missing[*]}" >&2
+    exit 4
+  fi
+  as_root=(sudo)
+fi
+
+# A freshly installed server must not start by itself: the survey runs its own, on a port of its own.
+policy=/usr/sbin/policy-rc.d
+own_policy=
+if [ ! -e $policy ]; then
+  own_policy=1
+  printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee $policy >/dev/null
+  "${as_root[@]}" chmod 755 $policy
+fi
+trap '[ -z "$own_policy" ] || "${as_root[@]}" rm -f $policy' EXIT
+
+install() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/tmp/acu-setup.$$ 2>&1
+}
+echo "setup: installing ${missing[*]}" >&2
+# Package lists may be absent (fresh container) or old: update once, and only then.
+if ! install; then
+  "${as_root[@]}" apt-get update -qq >/dev/null
+  if ! install; then
+    tail -20 /tmp/acu-setup.$$ >&2
+    rm -f /tmp/acu-setup.$$
+    exit 1
+  fi
+fi
+rm -f /tmp/acu-setup.$$

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""All tests, one after the other: test/run_all.py [PRESET] [--only suite,suite]
+
+Each suite prints its own lines; the last line of all is `N passed, N failed, N skipped`. A unit-test program
+counts once per test in it (read from CTest's log), so that the sum says something. The exit status is not 0
+when anything failed.
+"""
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
+
+
+def run_ctest(preset):
+    build = os.path.join(ROOT, "build", preset)
+    log = os.path.join(build, "Testing", "Temporary", "LastTest.log")
+    if os.path.exists(log):
+        os.unlink(log)
+    done = subprocess.run(["ctest", "--test-dir", build, "--output-on-failure", "--timeout", "300"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    print(done.stdout.rstrip())
+    text = open(log, errors="replace").read() if os.path.exists(log) else ""
+    passed = sum(int(n) for n in re.findall(r"^\[  PASSED  \] (\d+) tests?\.", text, re.M))
+    failed = sum(int(n) for n in re.findall(r"^\[  FAILED  \] (\d+) tests?, listed below", text, re.M))
+    skipped = sum(int(n) for n in re.findall(r"^\[  SKIPPED \] (\d+) tests?, listed below", text, re.M))
+    if done.returncode != 0 and failed == 0:
+        failed = 1  # a program that crashed or did not build says nothing itself
+    if passed + failed == 0:
+        failed = 1  # no tests at all is not success
+    return passed, failed, skipped
+
+
+def run_script(path, acu):
+    process = subprocess.Popen([sys.executable, os.path.join(ROOT, "test", path), acu],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    counts = None
+    for line in process.stdout:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+        found = SUMMARY.match(line.strip())
+        if found:
+            counts = tuple(int(n) for n in found.groups())
+    status = process.wait()
+    if counts is None:
+        return 0, 1, 0
+    if status != 0 and counts[1] == 0:
+        return counts[0], 1, counts[2]
+    return counts
+
+
+SUITES = {
+    "ctest": None,
+    "runtime": "runtime/run.py",
+    "diagnostics": "diagnostics/run.py",
+    "tools": "tools/run.py",
+    "leftovers": "leftovers.py",
+    "include_order": "include_order.py",
+}
+
+
+def main():
+    arguments = sys.argv[1:]
+    only = None
+    if "--only" in arguments:
+        at = arguments.index("--only")
+        only = arguments[at + 1].split(",")
+        del arguments[at:at + 2]
+    preset = arguments[0] if arguments else "release"
+    acu = os.path.join(ROOT, "build", preset, "acu")
+    total = [0, 0, 0]
+    summary = []
+    for name, script in SUITES.items():
+        if only and name not in only:
+            continue
+        print(f"== {name}", flush=True)
+        counts = run_ctest(preset) if script is None else run_script(script, acu)
+        total = [a + b for a, b in zip(total, counts)]
+        summary.append((name, counts))
+    print("==")
+    for name, counts in summary:
+        print("%-14s %5d passed %4d failed %4d skipped" % (name, *counts))
+    print("%d passed, %d failed, %d skipped" % tuple(total))
+    return 1 if total[1] else 0
+
+
+sys.exit(main())

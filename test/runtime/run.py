@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""Runs test/runtime/*.bt: run.py ACU [--filter TEXT] [--engine kernel|eval] [-v]
+
+A case is a script whose leading comment lines say how to run it and what it must print:
+
+  // ENGINE: both            kernel, eval or both (default): with both, both must print this
+  // OPTIONS: -f json        before the file          // ARGS: 1 -- --a=2   after the file
+  // ENV: ACU_MAX_STRLEN=8
+  // EXPECT: line            standard output, these lines in this order; trailing blanks do not count
+  // EXPECT_REGEX: pattern   the same, the whole line matches
+  // EXPECT_JSON: {...}      the same, as JSON values
+  // EXPECT_SOME: pattern    some line matches; with only these, other lines are free
+  // EXPECT_NOT: pattern     no line contains it
+  // EXPECT_STDERR: pattern  found in standard error        // EXPECT_NO_STDERR: pattern
+  // BLANKS: exact           blank lines count (by default they are ignored)
+  // STATUS: 0
+  // RUN: command            started (by sh) once all probes are attached; $TMP is an empty folder, $LOAD is load.py.
+                             When it has ended, acu gets SIGINT (or what SIGNAL: names; `none`: nothing)
+  // TIMEOUT: 10
+  // NEEDS: path             skipped where this file is not there
+
+Last line: `N passed, N failed, N skipped`.
+"""
+import concurrent.futures
+import difflib
+import glob
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+HEADER = re.compile(r"^// ?([A-Z_]+):(?: (.*))?$")
+LINE_KINDS = ("EXPECT", "EXPECT_REGEX", "EXPECT_JSON")
+ATTACHED = "#attached#"
+
+
+class Case:
+    def __init__(self, path):
+        self.path = path
+        self.name = os.path.basename(path)[:-3]
+        self.one = {}    # key -> last value
+        self.lines = []  # (kind, text) in order
+        self.many = {}   # key -> values
+        for line in open(path):
+            found = HEADER.match(line.rstrip("\n"))
+            if not line.startswith("//"):
+                break
+            if not found:
+                continue
+            key, value = found.group(1), found.group(2) or ""
+            if key in LINE_KINDS:
+                self.lines.append((key, value))
+            else:
+                self.one[key] = value
+                self.many.setdefault(key, []).append(value)
+
+    def engines(self):
+        engine = self.one.get("ENGINE", "both")
+        return ["kernel", "eval"] if engine == "both" else [engine]
+
+
+def normal(text, exact):
+    lines = [line.rstrip() for line in text.split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines if exact else [line for line in lines if line]
+
+
+def same(kind, wanted, got):
+    if kind == "EXPECT":
+        return wanted.rstrip() == got
+    if kind == "EXPECT_REGEX":
+        return re.fullmatch(wanted, got) is not None
+    try:
+        return json.loads(wanted) == json.loads(got)
+    except ValueError:
+        return False
+
+
+def judge(case, out, err, status):
+    """What is wrong with a run: a list of lines, empty when it is right."""
+    wrong = []
+    exact = case.one.get("BLANKS") == "exact"
+    got = normal(out, exact)
+    if case.lines or "EXPECT_SOME" not in case.many:
+        wanted = case.lines if exact else [(k, t) for k, t in case.lines if t]
+        if len(got) != len(wanted) or not all(same(k, t, g) for (k, t), g in zip(wanted, got)):
+            # Lines that match by pattern are shown as they came, so that the diff has only the differences.
+            shown = [g if i < len(got) and same(k, t, g) else t
+                     for i, ((k, t), g) in enumerate(zip(wanted, got + [""] * len(wanted)))]
+            wrong += list(difflib.unified_diff(shown, got, "expected", "printed", lineterm="", n=2))
+            wrong = wrong or ["output differs"]
+    for pattern in case.many.get("EXPECT_SOME", []):
+        if not any(re.search(pattern, line) for line in got):
+            wrong.append(f"no line matches {pattern!r}; printed:")
+            wrong += ["  " + line for line in got[:20]]
+    for pattern in case.many.get("EXPECT_NOT", []):
+        wrong += [f"line must not be there: {line}" for line in got if re.search(pattern, line)]
+    for pattern in case.many.get("EXPECT_STDERR", []):
+        if not re.search(pattern, err, re.M):
+            wrong.append(f"stderr does not match {pattern!r}")
+    for pattern in case.many.get("EXPECT_NO_STDERR", []):
+        if re.search(pattern, err, re.M):
+            wrong.append(f"stderr must not match {pattern!r}")
+    wanted_status = int(case.one.get("STATUS", "0"))
+    if status != wanted_status:
+        wrong.append(f"status {status}, expected {wanted_status}")
+    if "Sanitizer" in err or "runtime error:" in err:
+        wrong.append("sanitizer report")
+    if wrong and err.strip():
+        wrong += ["stderr:"] + ["  " + line for line in err.strip().split("\n")[:30]]
+    return wrong
+
+
+def kill_group(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def run_case(acu, case, engine):
+    tmp = tempfile.mkdtemp(prefix="acu-test-")
+    environment = dict(os.environ, TMP=tmp, LOAD=os.path.join(HERE, "load.py"), ACU=acu, TZ="UTC", LC_ALL="C.UTF-8")
+    for setting in case.many.get("ENV", []):
+        key, _, value = setting.partition("=")
+        environment[key] = value
+    expand = lambda text: text.replace("$TMP", tmp).replace("$LOAD", environment["LOAD"])
+    command = [acu, "run", "--engine", engine]
+    load = case.one.get("RUN")
+    if load is not None:
+        command += ["--notify-attached", ATTACHED]
+    command += shlex.split(expand(case.one.get("OPTIONS", ""))) + [case.path]
+    command += shlex.split(expand(case.one.get("ARGS", "")))
+    try:
+        return supervise(case, command, environment, load)
+    finally:
+        shutil.rmtree(tmp, ignore_errors=True)
+
+
+def supervise(case, command, environment, load):
+    acu = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           text=True, errors="replace", start_new_session=True, env=environment)
+    timed_out = []
+
+    def give_up():
+        timed_out.append(True)
+        kill_group(acu)
+
+    timer = threading.Timer(float(case.one.get("TIMEOUT", "10")), give_up)
+    timer.start()
+    err = []
+    reader = threading.Thread(target=lambda: err.append(acu.stderr.read()))
+    reader.start()
+    out = []
+    worker = None
+    for line in acu.stdout:
+        if load is not None and worker is None and line.rstrip("\n") == ATTACHED:
+            worker = threading.Thread(target=drive, args=(case, load, environment, acu))
+            worker.start()
+            continue
+        out.append(line)
+    status = acu.wait()
+    reader.join()
+    timer.cancel()
+    if worker:
+        worker.join()
+    wrong = judge(case, "".join(out), err[0], status)
+    if timed_out:
+        wrong = ["timed out"] + wrong
+    return wrong
+
+
+def drive(case, load, environment, acu):
+    """The load, then the signal that ends acu."""
+    limit = float(case.one.get("TIMEOUT", "10"))
+    environment = dict(environment, ACU_PID=str(acu.pid))
+    process = subprocess.Popen(["/bin/sh", "-c", load], env=environment, start_new_session=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        process.wait(timeout=limit)
+    except subprocess.TimeoutExpired:
+        kill_group(process)
+    name = case.one.get("SIGNAL", "INT")
+    if name != "none" and acu.poll() is None:
+        acu.send_signal(getattr(signal, "SIG" + name))
+
+
+def kernel_refuses(acu):
+    """Why kernel cases are skipped here; empty when they can run."""
+    if os.geteuid() != 0:
+        return "kernel engine: not root"
+    try:
+        done = subprocess.run([acu, "run", "--engine", "kernel", "-e", "begin { }"], capture_output=True, text=True,
+                              timeout=20)
+    except subprocess.TimeoutExpired:
+        return ""  # a failure of acu, to be seen as such
+    return "kernel engine: " + done.stderr.strip().split("\n")[0] if done.returncode in (4, 5) else ""
+
+
+def main():
+    arguments = sys.argv[1:]
+
+    def option(name):
+        if name not in arguments:
+            return None
+        at = arguments.index(name)
+        value = arguments[at + 1]
+        del arguments[at:at + 2]
+        return value
+
+    only, only_engine = option("--filter"), option("--engine")
+    acu = os.path.abspath(arguments[0])
+    if not os.access(acu, os.X_OK):
+        print(f"runtime: no program {acu}")
+        print("0 passed, 1 failed, 0 skipped")
+        return 1
+    reason = kernel_refuses(acu)
+    jobs, skipped = [], []
+    for path in sorted(glob.glob(os.path.join(HERE, "*.bt"))):
+        case = Case(path)
+        if only and only not in case.name:
+            continue
+        for engine in case.engines():
+            if only_engine and engine != only_engine:
+                continue
+            missing = [p for p in case.many.get("NEEDS", []) if not os.path.exists(p)]
+            if engine == "kernel" and reason:
+                skipped.append((case.name, engine, reason))
+            elif missing:
+                skipped.append((case.name, engine, "not there: " + missing[0]))
+            else:
+                jobs.append((case, engine))
+    passed, failed = 0, 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        runs = [(case, engine, pool.submit(run_case, acu, case, engine)) for case, engine in jobs]
+        for case, engine, future in runs:
+            wrong = future.result()
+            if wrong:
+                failed += 1
+                print(f"FAILED {case.name} ({engine})")
+                print("\n".join("  " + line for line in wrong), flush=True)
+            else:
+                passed += 1
+    reasons = {}
+    for name, engine, why in skipped:
+        reasons.setdefault(why, []).append(name)
+    for why, names in reasons.items():
+        print(f"skipped {len(names)}: {why}")
+    print(f"{passed} passed, {failed} failed, {len(skipped)} skipped")
+    return 1 if failed else 0
+
+
+sys.exit(main())
