@@ -163,6 +163,8 @@ inline Successors successors(const Block& block) {
   return block.insts.empty() ? Successors{} : successors(block.insts.back());
 }
 
+// One instruction, without its indent.
+std::string to_string(const Inst& inst, const Program& program);
 std::string_view to_string(Cond cond);
 std::string_view to_string(Query query);
 std::string_view to_string(Space space);
