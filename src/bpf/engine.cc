@@ -1,0 +1,156 @@
+// The kernel engine. See engine.h.
+#include "bpf/engine.h"
+
+#include "bpf/cpus.h"
+#include "bpf/leave_closing.h"
+#include "bpf/loader.h"
+#include "bpf/syscall.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+
+namespace bpf {
+
+base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, const Object& object,
+                                                   const Options& options) {
+  ACU_TRY(Loaded loaded,
+          bpf::load(program, object, {options.license, options.log_size, options.verbose, options.source}));
+  std::unique_ptr<Engine> engine(new Engine(program));
+  engine->target_pid_ = options.target_pid;
+  engine->maps_ = std::move(loaded.maps);
+  engine->program_fds_ = std::move(loaded.programs);
+  for (const Code& code : object.programs) engine->infos_.push_back({code.name, code.insns.size()});
+  for (size_t i = 0; i < program.maps.size(); i++) engine->key_sizes_.push_back(object.maps[i].key_size);
+
+  auto fd = [&](int index) { return engine->maps_[static_cast<size_t>(index)].get(); };
+  auto spec = [&](int index) -> const MapSpec& { return object.maps[static_cast<size_t>(index)]; };
+  if (object.state >= 0) ACU_CHECK(engine->open_state(spec(object.state), fd(object.state)));
+  if (object.ring >= 0) {
+    ACU_TRY(engine->ring_, Ring::open(fd(object.ring), spec(object.ring).max_entries));
+  }
+  if (object.stacks >= 0) {
+    engine->stacks_fd_ = fd(object.stacks);
+    engine->stack_bytes_ = spec(object.stacks).value_size;
+  }
+  return engine;
+}
+
+base::Status Engine::open_state(const MapSpec& spec, int fd) {
+  state_bytes_ = size_t{spec.max_entries} * spec.value_size;
+  void* at = ::mmap(nullptr, state_bytes_, PROT_READ, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) return base::errno_error("cannot map the counters", errno);
+  state_ = {static_cast<const uint64_t*>(at), state_bytes_ / sizeof(uint64_t)};
+  return {};
+}
+
+Engine::~Engine() {
+  detach();
+  if (state_.data()) ::munmap(const_cast<uint64_t*>(state_.data()), state_bytes_);
+}
+
+base::Status Engine::attach(uint32_t index) {
+  const ir::Probe& probe = program_.probes[index];
+  if (probe.context == probe::Context::none) return {};
+  if (online_.empty()) online_ = online_cpus();
+  probe::AttachOptions options{target_pid_, online_};
+  for (uint32_t e : probe.events) {
+    const probe::Event& event = program_.events[e];
+    auto attachment = probe::attach(event, probe.context, program_fds_[index].get(), options);
+    if (!attachment.ok()) return std::move(attachment.error());
+    auto& list = probe.context == probe::Context::tracepoint ? slow_ : quick_;
+    list.push_back(std::move(*attachment));
+    attached_++;
+  }
+  return {};
+}
+
+void Engine::detach() {
+  // First everything stops, then things are closed, so that all probes see the same end.
+  for (auto* list : {&quick_, &slow_}) {
+    for (probe::Attachment& a : *list) {
+      a.links.clear();
+      a.disable();
+    }
+  }
+  quick_.clear();
+  std::vector<base::Fd> descriptors;
+  for (probe::Attachment& a : slow_) {
+    for (base::Fd& fd : a.perf_events) descriptors.push_back(std::move(fd));
+  }
+  slow_.clear();
+  leave_closing(std::move(descriptors));
+  attached_ = 0;
+}
+
+base::Status Engine::run(uint32_t index) {
+  int error = program_run(program_fds_[index].get());
+  if (error < 0) return base::errno_error("cannot run " + infos_[index].name, -error);
+  return {};
+}
+
+size_t Engine::drain(const std::function<void(std::span<const std::byte>)>& take) {
+  return ring_ ? ring_->drain(take) : 0;
+}
+
+MapShape Engine::shape(uint32_t index) const {
+  const ir::Map& map = program_.maps[index];
+  uint32_t cpus = ir::is_percpu(map.kind) ? possible_cpus() : 1;
+  return {maps_[index].get(), key_sizes_[index], map.value_size, cpus, map.present_offset};
+}
+
+base::Status Engine::prepare(uint32_t index) {
+  if (program_.maps[index].kind == ir::MapKind::task && !tasks_) {
+    ACU_TRY(tasks_, TaskStorage::open());
+  }
+  return {};
+}
+
+base::Result<std::vector<ir::Entry>> Engine::read_map(uint32_t index) {
+  ACU_CHECK(prepare(index));
+  ir::MapKind kind = program_.maps[index].kind;
+  if (kind == ir::MapKind::task) return tasks_->read(shape(index));
+  return ir::is_scalar(kind) ? read_scalar(shape(index)) : read_hash(shape(index));
+}
+
+base::Status Engine::clear_map(uint32_t index) {
+  ACU_CHECK(prepare(index));
+  ir::MapKind kind = program_.maps[index].kind;
+  if (kind == ir::MapKind::task) return tasks_->clear(shape(index));
+  return ir::is_scalar(kind) ? clear_scalar(shape(index)) : clear_hash(shape(index));
+}
+
+base::Status Engine::zero_map(uint32_t index) {
+  ACU_CHECK(prepare(index));
+  ir::MapKind kind = program_.maps[index].kind;
+  if (kind == ir::MapKind::task) return tasks_->zero(shape(index));
+  return ir::is_scalar(kind) ? zero_scalar(shape(index)) : zero_hash(shape(index));
+}
+
+std::vector<uint64_t> Engine::stack(uint64_t id) {
+  if (stacks_fd_ < 0 || id == 0) return {};
+  std::vector<uint64_t> entry(stack_bytes_ / sizeof(uint64_t)); // count, then frames
+  if (entry.empty() || map_lookup(stacks_fd_, &id, entry.data()) < 0) return {};
+  size_t count = std::min<uint64_t>(entry[0], entry.size() - 1);
+  return {entry.begin() + 1, entry.begin() + 1 + static_cast<ptrdiff_t>(count)};
+}
+
+ir::Counters Engine::counters() {
+  ir::Counters counters;
+  auto at = [&](size_t index) {
+    return index < state_.size() ? __atomic_load_n(&state_[index], __ATOMIC_RELAXED) : 0;
+  };
+  counters.lost_events = at(state_lost_events);
+  counters.scratch_busy = at(state_scratch_busy);
+  size_t next = state_first_counter;
+  for (size_t i = 0; i < program_.maps.size(); i++) counters.map_full.push_back(at(next++));
+  for (size_t i = 0; i < program_.sites.size(); i++) counters.sites.push_back(at(next++));
+  bpf_prog_info info;
+  for (const base::Fd& fd : program_fds_) {
+    if (program_info(fd.get(), info) == 0) counters.missed_runs += info.recursion_misses;
+  }
+  return counters;
+}
+
+} // namespace bpf

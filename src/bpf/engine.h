@@ -1,0 +1,84 @@
+// The kernel as engine: a loaded Object with its maps, ring and attachments.
+//
+// Life: load (maps and programs exist, nothing runs), attach probe by probe, drain and read maps while
+// it runs, detach, read what is left, destroy. Everything is held by descriptors: when the process ends,
+// however it ends, the kernel takes all of it back.
+#pragma once
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "bpf/map_io.h"
+#include "bpf/object.h"
+#include "bpf/ring.h"
+#include "bpf/task_storage.h"
+#include "ir/engine.h"
+#include "probe/attach.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bpf {
+
+class Engine : public ir::Engine {
+public:
+  struct Options {
+    std::string license = "GPL";
+    uint32_t log_size = 1000000;
+    bool verbose = false;
+    int target_pid = -1;
+    const base::Source* source = nullptr;
+  };
+  // Creates maps and loads all programs; nothing is attached yet. `program` must outlive the engine; `object`
+  // not.
+  static base::Result<std::unique_ptr<Engine>> load(const ir::Program& program, const Object& object,
+                                                    const Options& options);
+  ~Engine() override;
+
+  // Attaches a probe to all its events. Fails at the first that cannot be attached; those before it stay.
+  base::Status attach(uint32_t probe);
+  size_t attached_events() const { return attached_; }
+  // Stops everything at once. What takes long to close is left to a process of its own (leave_closing.h).
+  void detach();
+  // Readable when the ring has much to read; -1 without a ring.
+  int wait_fd() const { return ring_ ? ring_->wait_fd() : -1; }
+  struct ProgramInfo {
+    std::string name;
+    size_t instructions;
+  };
+  std::vector<ProgramInfo> programs() const { return infos_; }
+
+  base::Status run(uint32_t probe) override;
+  size_t drain(const std::function<void(std::span<const std::byte>)>& take) override;
+  base::Result<std::vector<ir::Entry>> read_map(uint32_t map) override;
+  base::Status clear_map(uint32_t map) override;
+  base::Status zero_map(uint32_t map) override;
+  std::vector<uint64_t> stack(uint64_t id) override;
+  ir::Counters counters() override;
+
+private:
+  explicit Engine(const ir::Program& program) : program_(program) {}
+  base::Status open_state(const MapSpec& spec, int fd);
+  MapShape shape(uint32_t map) const;
+  base::Status prepare(uint32_t map); // what its kind needs to be read
+
+  const ir::Program& program_;
+  int target_pid_ = -1;
+  std::vector<base::Fd> maps_;
+  std::vector<base::Fd> program_fds_;
+  std::vector<ProgramInfo> infos_;
+  std::vector<uint32_t> key_sizes_; // of the script's maps, as the kernel has them
+  std::unique_ptr<Ring> ring_;
+  std::span<const uint64_t> state_; // mapped
+  size_t state_bytes_ = 0;
+  int stacks_fd_ = -1;
+  uint32_t stack_bytes_ = 0;             // of an entry of the stacks
+  std::vector<int> online_;              // read at the first attach
+  std::vector<probe::Attachment> quick_; // closed without waiting
+  std::vector<probe::Attachment> slow_;  // perf tracepoints
+  size_t attached_ = 0;
+  std::unique_ptr<TaskStorage> tasks_; // made at first use
+};
+
+} // namespace bpf

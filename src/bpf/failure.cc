@@ -1,0 +1,159 @@
+// The verifier prints each instruction that it follows as "12: (85) call …", between them the states of
+// registers and script lines ("; …"), then its complaint, then a line of statistics.
+#include "bpf/failure.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#define CAP_BPF 39
+#endif
+
+namespace bpf {
+namespace {
+
+bool has_capability(int capability) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  if (::syscall(SYS_capget, &header, data) != 0) return false;
+  return data[capability / 32].effective >> (capability % 32) & 1;
+}
+
+// "12: (85) call …" -> 12
+std::optional<uint32_t> instruction_number(std::string_view line) {
+  uint32_t number = 0;
+  auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
+  if (error != std::errc()) return {};
+  std::string_view rest = line.substr(static_cast<size_t>(end - line.data()));
+  if (!rest.starts_with(": (")) return {};
+  return number;
+}
+
+// "unreachable insn 7" -> 7
+std::optional<uint32_t> mentioned_instruction(std::string_view line) {
+  size_t at = line.find("insn ");
+  if (at == line.npos) return {};
+  uint32_t number = 0;
+  auto [end, error] = std::from_chars(line.data() + at + 5, line.data() + line.size(), number);
+  if (error != std::errc()) return {};
+  return number;
+}
+
+bool is_noise(std::string_view line) {
+  constexpr std::string_view starts[] = {
+      "processed ",   "verification time", "stack depth", "; ",    "from ",
+      "max_states",   "peak_states",       "mark_read",   "func#", "Live regs",
+      "arg#",         "insn_processed",    "last_idx",    "regs=", "parent ",
+      "mark_precise", "caller:",           "callee:",     "frame", "Validating "};
+  if (line.empty()) return true;
+  return std::any_of(std::begin(starts), std::end(starts), [&](auto s) { return line.starts_with(s); });
+}
+
+std::optional<base::Range> place_of(const Code& code, uint32_t insn) {
+  auto after = std::upper_bound(code.lines.begin(), code.lines.end(), insn,
+                                [](uint32_t n, const LineInfo& line) { return n < line.insn; });
+  if (after == code.lines.begin()) return {};
+  return std::prev(after)->where;
+}
+
+std::string describe_place(const Code& code, uint32_t insn, const base::Source* source) {
+  std::string text = " (instruction " + std::to_string(insn);
+  if (auto where = place_of(code, insn); where && source) {
+    text += ", " + source->place(*where) + ": `";
+    text += base::trim(source->line(source->position(where->begin).line));
+    text += "`";
+  }
+  return text + ")";
+}
+
+bool says_unknown(std::string_view text) {
+  constexpr std::string_view words[] = {"unknown func", "cannot use helper", "invalid func",
+                                        "calling kernel function"};
+  return std::any_of(std::begin(words), std::end(words), [&](auto w) { return text.find(w) != text.npos; });
+}
+
+} // namespace
+
+base::Error permission_error(std::string_view what) {
+  std::string message(what);
+  bool all = has_capability(CAP_SYS_ADMIN);
+  bool bpf = all || has_capability(CAP_BPF);
+  bool perfmon = all || has_capability(CAP_PERFMON);
+  if (bpf && perfmon) {
+    message +=
+        ": the kernel does not permit it, although the capabilities are there (lockdown, or a container's "
+        "filter of system calls?)";
+  } else {
+    message += ": not permitted: ";
+    message += bpf ? "CAP_PERFMON is" : perfmon ? "CAP_BPF is" : "CAP_BPF and CAP_PERFMON are";
+    message +=
+        " missing. Run acu as root, or give it these: setcap cap_bpf,cap_perfmon,cap_dac_read_search+ep ACU";
+  }
+  return {base::Failure::permission, message};
+}
+
+Complaint find_complaint(std::string_view log) {
+  Complaint complaint;
+  std::vector<std::string_view> words;
+  log = log.substr(0, log.find('\0'));
+  for (std::string_view line : base::split(log, '\n')) {
+    if (auto number = instruction_number(line)) {
+      complaint.insn = number;
+      words.clear();
+    } else if (!is_noise(line)) {
+      words.push_back(base::trim(line));
+    }
+  }
+  if (words.size() > 3) words.erase(words.begin(), words.end() - 3);
+  for (std::string_view word : words) {
+    if (!complaint.text.empty()) complaint.text += "; ";
+    complaint.text += word;
+  }
+  if (!complaint.insn) complaint.insn = mentioned_instruction(complaint.text);
+  return complaint;
+}
+
+base::Error program_error(const Code& code, int error, std::string_view log, const base::Source* source) {
+  Complaint complaint = find_complaint(log);
+  std::string what = "cannot load the program of " + code.name;
+  if (complaint.text.empty()) {
+    if (error == EPERM || error == EACCES) return permission_error(what);
+    if (error == EINVAL) {
+      return {base::Failure::unsupported, what + ": the kernel does not take programs of this kind"};
+    }
+    if (error == E2BIG) {
+      return {base::Failure::runtime, what + ": it is too long for the kernel (" +
+                                          std::to_string(code.insns.size()) + " instructions)"};
+    }
+    return base::errno_error(what, error);
+  }
+  std::string message = what + ": the kernel's verifier says: " + complaint.text;
+  if (complaint.insn) message += describe_place(code, *complaint.insn, source);
+  bool is_unknown = says_unknown(complaint.text);
+  return {is_unknown ? base::Failure::unsupported : base::Failure::runtime, std::move(message)};
+}
+
+base::Error map_error(const MapSpec& map, std::string_view name, int error) {
+  std::string what = "cannot create map " + std::string(name);
+  std::string size = std::to_string(map.max_entries) + " entries of " + std::to_string(map.key_size) + "+" +
+                     std::to_string(map.value_size) + " bytes";
+  switch (error) {
+  case EPERM:
+  case EACCES: return permission_error(what);
+  case ENOMEM: return {base::Failure::runtime, what + ": not enough memory for " + size};
+  case E2BIG: return {base::Failure::runtime, what + ": too large for the kernel: " + size};
+  case EINVAL:
+    return {base::Failure::unsupported, what + ": the kernel does not take this kind of map or its sizes: " +
+                                            size + ", kind " + std::to_string(map.type)};
+  default: return base::errno_error(what, error);
+  }
+}
+
+} // namespace bpf

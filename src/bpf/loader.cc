@@ -1,0 +1,186 @@
+// Loading. See loader.h.
+#include "bpf/loader.h"
+
+#include "bpf/btf_writer.h"
+#include "bpf/failure.h"
+#include "bpf/syscall.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/resource.h>
+
+namespace bpf {
+namespace {
+
+class Loader {
+public:
+  Loader(const ir::Program& program, const Object& object, const LoadOptions& options)
+      : program_(program), object_(object), options_(options) {}
+
+  base::Result<Loaded> run() {
+    ACU_CHECK(load_types());
+    for (uint32_t i = 0; i < object_.maps.size(); i++) ACU_CHECK(create_map(i));
+    for (uint32_t i = 0; i < object_.programs.size(); i++) ACU_CHECK(load_program(i));
+    return std::move(loaded_);
+  }
+
+private:
+  base::Status load_types();
+  base::Status create_map(uint32_t index);
+  base::Status fill(const MapSpec& map, int fd, std::string_view name);
+  base::Status load_program(uint32_t index);
+  base::Error explain(uint32_t index, ProgramLoad request, int error);
+  ProgramLoad request_for(uint32_t index);
+  void relocate(const Code& code);
+  std::string map_name(uint32_t index) const;
+
+  const ir::Program& program_;
+  const Object& object_;
+  const LoadOptions& options_;
+  Loaded loaded_;
+  ObjectTypes types_;
+  base::Fd types_fd_;
+  std::vector<bpf_insn> insns_; // of the program being loaded, with descriptors
+  bool raised_limit_ = false;
+};
+
+base::Status Loader::load_types() {
+  types_ = describe(object_, nullptr);
+  if (types_.blob.empty()) return {};
+  int fd = btf_load(types_.blob);
+  if (fd == -EPERM) return permission_error("cannot load types");
+  if (fd == -EINVAL) return base::Error{base::Failure::unsupported, "the kernel does not take types (BTF)"};
+  if (fd < 0) return base::errno_error("cannot load types", -fd);
+  types_fd_ = base::Fd(fd);
+  return {};
+}
+
+std::string Loader::map_name(uint32_t index) const {
+  if (index < program_.maps.size()) return "@" + program_.maps[index].name;
+  return object_.maps[index].name;
+}
+
+base::Status Loader::create_map(uint32_t index) {
+  const MapSpec& map = object_.maps[index];
+  MapCreate request{static_cast<bpf_map_type>(map.type),
+                    map.key_size,
+                    map.value_size,
+                    map.max_entries,
+                    map.flags,
+                    map.name};
+  if (map.needs_btf) {
+    request.btf_fd = types_fd_.get();
+    request.key_type = types_.key;
+    request.value_type = types_.values[index];
+  }
+  int fd = map_create(request);
+  if (fd == -EPERM && !raised_limit_) {
+    // Before 5.11 maps count as locked memory, and the usual limit of 64 KB ends as EPERM.
+    raised_limit_ = true;
+    rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
+    if (::setrlimit(RLIMIT_MEMLOCK, &unlimited) == 0) fd = map_create(request);
+  }
+  if (fd < 0) return map_error(map, map_name(index), -fd);
+  loaded_.maps.emplace_back(fd);
+  if (!map.content.empty()) return fill(map, fd, map_name(index));
+  return {};
+}
+
+// Constant data: written entry by entry, then closed to writers, so that the verifier may take it as known.
+base::Status Loader::fill(const MapSpec& map, int fd, std::string_view name) {
+  std::vector<std::byte> value(map.value_size);
+  for (uint32_t key = 0; key < map.max_entries; key++) {
+    size_t from = size_t{key} * map.value_size;
+    if (from >= map.content.size()) break;
+    size_t n = std::min<size_t>(map.value_size, map.content.size() - from);
+    std::fill(value.begin(), value.end(), std::byte{});
+    std::copy_n(map.content.begin() + static_cast<ptrdiff_t>(from), n, value.begin());
+    if (int error = map_update(fd, &key, value.data()); error < 0) return map_error(map, name, -error);
+  }
+  if (int error = map_freeze(fd); error < 0) return map_error(map, name, -error);
+  return {};
+}
+
+void Loader::relocate(const Code& code) {
+  insns_ = code.insns;
+  for (const Relocation& r : code.relocations) {
+    bpf_insn& low = insns_[r.insn];
+    bpf_insn& high = insns_[r.insn + 1];
+    low.src_reg = r.value_address ? BPF_PSEUDO_MAP_VALUE : BPF_PSEUDO_MAP_FD;
+    // For the address of a value the kernel wants the offset in the second half.
+    high.imm = r.value_address ? low.imm : 0;
+    low.imm = loaded_.maps[r.map].get();
+  }
+}
+
+ProgramLoad Loader::request_for(uint32_t index) {
+  const Code& code = object_.programs[index];
+  ProgramLoad request;
+  request.insns = insns_;
+  request.license = options_.license.c_str();
+  request.name = code.name;
+  const ir::Probe& probe = program_.probes[index];
+  switch (probe.context) {
+  case probe::Context::none:
+  case probe::Context::raw_tracepoint: request.type = BPF_PROG_TYPE_RAW_TRACEPOINT; break;
+  case probe::Context::btf_tracepoint:
+    request.type = BPF_PROG_TYPE_TRACING;
+    request.attach_type = BPF_TRACE_RAW_TP;
+    request.attach_btf_id = probe.attach_btf_id;
+    break;
+  case probe::Context::tracepoint: request.type = BPF_PROG_TYPE_TRACEPOINT; break;
+  case probe::Context::perf_event: request.type = BPF_PROG_TYPE_PERF_EVENT; break;
+  }
+  return request;
+}
+
+base::Status Loader::load_program(uint32_t index) {
+  const Code& code = object_.programs[index];
+  relocate(code);
+  ProgramLoad request = request_for(index);
+  if (code.has_callbacks) {
+    request.btf_fd = types_fd_.get();
+    request.functions = types_.programs[index].functions;
+  }
+  int fd = program_load(request);
+  if (fd < 0) return explain(index, request, -fd);
+  loaded_.programs.emplace_back(fd);
+  return {};
+}
+
+base::Error Loader::explain(uint32_t index, ProgramLoad request, int error) {
+  const Code& code = object_.programs[index];
+  base::Fd lines_fd;
+  ObjectTypes lines;
+  if (options_.source) {
+    lines = describe(object_, options_.source);
+    lines_fd = base::Fd(btf_load(lines.blob));
+    if (lines_fd.valid()) {
+      request.btf_fd = lines_fd.get();
+      request.functions = lines.programs[index].functions;
+      request.lines = lines.programs[index].lines;
+    }
+  }
+  uint32_t most = std::max(options_.log_size, 4096u);
+  std::vector<char> log(std::min(most, 64u << 10));
+  int result;
+  for (;;) {
+    request.log = log;
+    result = program_load(request);
+    if (result != -ENOSPC || log.size() >= most) break;
+    log.assign(std::min<size_t>(most, log.size() * 4), 0);
+  }
+  if (result >= 0) ::close(result); // the kernel changed its mind; the first answer stands
+  std::string_view text(log.data());
+  base::Error failure = program_error(code, error, text, options_.source);
+  if (options_.verbose && !text.empty()) failure.message += "\n" + std::string(text);
+  return failure;
+}
+
+} // namespace
+
+base::Result<Loaded> load(const ir::Program& program, const Object& object, const LoadOptions& options) {
+  return Loader(program, object, options).run();
+}
+
+} // namespace bpf
