@@ -1,0 +1,150 @@
+// The command line by getopt_long(3), whose tables are made from spec/options.h. The option string begins
+// with
+// `-`: words that are no options come back in their place, so that what stands behind `--` can be told apart.
+#include "session/arguments.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <getopt.h>
+
+namespace session {
+
+using spec::Option;
+using spec::OptionId;
+
+namespace {
+
+constexpr int first_long = 256; // getopt's values of long options: index of the row plus this
+
+int kind_of(const Option& o) {
+  return o.argument.empty() ? no_argument : o.optional ? optional_argument : required_argument;
+}
+
+// The two tables that getopt wants. Names in the table are literals, so they end with a NUL.
+struct GetoptTables {
+  std::string letters = "-:";
+  std::vector<option> names;
+
+  explicit GetoptTables(std::span<const Option> options) {
+    for (size_t i = 0; i < options.size(); i++) {
+      const Option& o = options[i];
+      if (o.letter) letters += o.letter;
+      if (o.letter) letters.append(static_cast<size_t>(kind_of(o)), ':');
+      if (!o.name.empty())
+        names.push_back({o.name.data(), kind_of(o), nullptr, first_long + static_cast<int>(i)});
+    }
+    names.push_back({});
+  }
+};
+
+base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
+
+base::Error unknown_option(const spec::Subcommand& subcommand, std::string_view written) {
+  std::string message = "unknown option `" + std::string(written) + "`";
+  if (written.starts_with("--")) {
+    std::vector<std::string_view> names;
+    for (const Option& o : subcommand.options) names.push_back(o.name);
+    std::string_view near = base::nearest(written.substr(2, written.find('=') - 2), names);
+    if (!near.empty()) return usage(message + "; did you mean `--" + std::string(near) + "`?");
+  }
+  if (subcommand.name == "run") message += "; what is meant for the script goes behind `--`";
+  return usage(message + " (see `acu help " + std::string(subcommand.name) + "`)");
+}
+
+std::string shown(const Option& o) {
+  return o.name.empty() ? std::string("-") + o.letter : "--" + std::string(o.name);
+}
+
+base::Status check_word(const Option& o, std::string_view value) {
+  if (o.allowed.empty()) return {};
+  std::vector<std::string_view> words = base::split(o.allowed, '|');
+  if (std::find(words.begin(), words.end(), value) != words.end()) return {};
+  std::string message =
+      "`" + shown(o) + "` takes " + std::string(o.allowed) + ", not `" + std::string(value) + "`";
+  std::string_view near = base::nearest(value, words);
+  if (!near.empty()) message += "; did you mean `" + std::string(near) + "`?";
+  return usage(message);
+}
+
+// What stands behind `--`.
+void take_rest(Arguments& into, std::string_view word) {
+  if (!word.starts_with("--") || word.size() == 2) {
+    into.words.emplace_back(word);
+    return;
+  }
+  word.remove_prefix(2);
+  size_t equals = word.find('=');
+  if (equals == word.npos)
+    into.named.emplace_back(word, "true");
+  else
+    into.named.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+}
+
+} // namespace
+
+size_t Arguments::count(OptionId id) const {
+  return static_cast<size_t>(
+      std::count_if(options.begin(), options.end(), [&](auto& g) { return g.id == id; }));
+}
+
+const std::string* Arguments::value(OptionId id) const {
+  for (size_t i = options.size(); i-- > 0;)
+    if (options[i].id == id) return &options[i].value;
+  return nullptr;
+}
+
+base::Result<Arguments> parse_arguments(const spec::Subcommand& subcommand, std::span<char* const> words) {
+  GetoptTables tables(subcommand.options);
+  std::vector<char*> argv = {const_cast<char*>("acu")};
+  argv.insert(argv.end(), words.begin(), words.end());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(argv.size()) - 1;
+
+  Arguments out;
+  opterr = 0;
+  optind = 0; // tests parse more than one command line in a process
+  for (;;) {
+    int before = optind ? optind : 1;
+    int got = getopt_long(argc, argv.data(), tables.letters.c_str(), tables.names.data(), nullptr);
+    if (got == -1) break;
+    if (got == 1) {
+      out.words.emplace_back(optarg);
+      continue;
+    }
+    const Option* row = nullptr;
+    for (size_t i = 0; i < subcommand.options.size(); i++)
+      if (const Option& o = subcommand.options[i]; got == first_long + static_cast<int>(i) || got == o.letter)
+        row = &o;
+    std::string_view written = argv[static_cast<size_t>(std::min(before, argc - 1))];
+    if (got == ':') return usage("`" + std::string(written) + "` needs an argument");
+    if (!row && optopt >= first_long) return usage("`" + std::string(written) + "` takes no argument");
+    if (!row && written.starts_with("--")) return unknown_option(subcommand, written);
+    if (!row) return unknown_option(subcommand, std::string("-") + static_cast<char>(optopt));
+    std::string value = optarg ? optarg : "";
+    if (!row->argument.empty() && !(row->optional && !optarg)) ACU_CHECK(check_word(*row, value));
+    out.options.push_back({row->id, std::move(value)});
+  }
+  for (int i = optind; i < argc; i++) take_rest(out, argv[static_cast<size_t>(i)]);
+  return out;
+}
+
+std::string help_text(const spec::Subcommand& subcommand) {
+  std::string out = "usage: acu " + std::string(subcommand.name) + " " + std::string(subcommand.usage) +
+                    "\n" + std::string(subcommand.doc) + "\n\noptions:\n";
+  constexpr size_t doc_column = 30;
+  for (const Option& o : subcommand.options) {
+    std::string left = o.letter ? std::string("  -") + o.letter : "    ";
+    if (!o.name.empty()) left += (o.letter ? ", --" : "  --") + std::string(o.name);
+    if (!o.argument.empty())
+      left += (o.optional ? "[=" : " ") + std::string(o.argument) + (o.optional ? "]" : "");
+    if (left.size() + 1 >= doc_column)
+      left += "\n" + std::string(doc_column, ' ');
+    else
+      left.resize(doc_column, ' ');
+    out += left + std::string(o.doc) + "\n";
+  }
+  return out + "\nexample: " + std::string(subcommand.example) + "\n";
+}
+
+} // namespace session

@@ -1,0 +1,38 @@
+// A command line, taken apart by the table of options (spec/options.h): which options were given, and what
+// else was. Nothing is interpreted here; session/options.h does that for `acu run`.
+#pragma once
+
+#include "base/result.h"
+#include "spec/options.h"
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace session {
+
+struct Given {
+  spec::OptionId id;
+  std::string value;
+};
+
+struct Arguments {
+  std::vector<Given> options;                             // in their order
+  std::vector<std::string> words;                         // what is no option, before and after `--`
+  std::vector<std::pair<std::string, std::string>> named; // `--name=value` after `--`; "true" without a value
+
+  bool has(spec::OptionId id) const { return count(id) != 0; }
+  size_t count(spec::OptionId id) const;
+  // The last value given, or nullptr.
+  const std::string* value(spec::OptionId id) const;
+};
+
+// `words`: the command line after the subcommand. Mistakes (Failure::usage) name the nearest option or word.
+// Options and other words may be mixed; everything after `--` is for the script.
+base::Result<Arguments> parse_arguments(const spec::Subcommand& subcommand, std::span<char* const> words);
+
+// Usage and options of a subcommand, for a person.
+std::string help_text(const spec::Subcommand& subcommand);
+
+} // namespace session

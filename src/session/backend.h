@@ -1,0 +1,52 @@
+// An engine together with what brings its probes to life. The kernel's attaches to events; the one of this
+// process has no events, only the probes that a session runs itself; tests have one that writes down what is
+// asked of it.
+#pragma once
+
+#include "base/source.h"
+#include "ir/engine.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace session {
+
+class Backend {
+public:
+  virtual ~Backend() = default;
+  virtual ir::Engine& engine() = 0;
+  // Attaches a probe that has a context to all its events.
+  virtual base::Status attach(uint32_t probe) = 0;
+  // Takes all probes off. No record arrives afterwards that has not been begun.
+  virtual void detach() = 0;
+  // Readable when records wait (not for each of them at once); -1: records only come from Engine::run.
+  virtual int wait_fd() const = 0;
+};
+
+// Runs begin, end, interval and signal probes in this process.
+std::unique_ptr<Backend> make_eval_backend(const ir::Program& program);
+
+struct KernelOptions {
+  std::string license;
+  uint32_t log_size = 0;
+  uint32_t ring_pages = 0; // 0: as the engine likes
+  bool verbose = false;
+  int pid = -1;
+  const base::Source* source = nullptr;
+};
+
+// What was loaded, for --verbose.
+struct LoadReport {
+  std::vector<size_t> instructions; // by ir::Program::probes
+  uint64_t emit_ns = 0, load_ns = 0;
+};
+
+// Emits and loads the program; nothing is attached yet.
+base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& program,
+                                                           const KernelOptions& options, LoadReport& report);
+
+// --dump bpf: the machine code as text.
+base::Result<std::string> dump_bpf(const ir::Program& program, const base::Source& source);
+
+} // namespace session

@@ -1,0 +1,137 @@
+#include "session/child.h"
+
+#include "base/text.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+namespace session {
+
+base::Result<std::vector<std::string>> split_command(std::string_view command) {
+  std::vector<std::string> words;
+  std::string word;
+  bool in_word = false;
+  char quote = 0;
+  for (size_t i = 0; i < command.size(); i++) {
+    char c = command[i];
+    if (c == '\\' && quote != '\'' && i + 1 < command.size()) {
+      word += command[++i];
+      in_word = true;
+    } else if (quote ? c == quote : c == '\'' || c == '"') {
+      quote = quote ? 0 : c;
+      in_word = true;
+    } else if (!quote && (c == ' ' || c == '\t' || c == '\n')) {
+      if (in_word) words.push_back(std::move(word));
+      word.clear();
+      in_word = false;
+    } else {
+      word += c;
+      in_word = true;
+    }
+  }
+  if (quote)
+    return base::Error{base::Failure::usage, "`-c`: a quote is not closed in `" + std::string(command) + "`"};
+  if (in_word) words.push_back(std::move(word));
+  if (words.empty()) return base::Error{base::Failure::usage, "`-c` needs a command"};
+  return words;
+}
+
+// Where the command is, as execvp would find it; a mistake is told before anything is attached.
+static base::Result<std::string> find_executable(const std::string& name) {
+  auto runs = [](const std::string& path) {
+    struct stat about = {};
+    return ::access(path.c_str(), X_OK) == 0 && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
+  };
+  if (name.find('/') != name.npos) {
+    if (runs(name)) return name;
+  } else if (const char* path = std::getenv("PATH")) {
+    for (std::string_view folder : base::split(path, ':')) {
+      std::string full = (folder.empty() ? "." : std::string(folder)) + "/" + name;
+      if (runs(full)) return full;
+    }
+  }
+  return base::Error{base::Failure::usage, "`-c`: there is no command `" + name + "`"};
+}
+
+static base::Fd open_pidfd(pid_t pid) {
+  return base::Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
+base::Result<base::Fd> watch_process(pid_t pid) {
+  base::Fd fd = open_pidfd(pid);
+  if (!fd.valid() && errno == ESRCH)
+    return base::Error{base::Failure::nothing_matched, "there is no process " + std::to_string(pid)};
+  if (!fd.valid()) return base::errno_error("cannot watch process " + std::to_string(pid), errno);
+  return fd;
+}
+
+// In the new process: waits for the word to go, then becomes the command.
+[[noreturn]] static void wait_and_run(int go, int failed, const char* path, char* const* argv) {
+  char word;
+  ssize_t n;
+  while ((n = ::read(go, &word, 1)) < 0 && errno == EINTR) {
+  }
+  if (n != 1) ::_exit(0);
+  ::execv(path, argv);
+  int code = errno;
+  if (::write(failed, &code, sizeof code) < 0) {
+  }
+  ::_exit(127);
+}
+
+base::Result<Child> Child::start(std::string_view command) {
+  ACU_TRY(std::vector<std::string> words, split_command(command));
+  ACU_TRY(std::string path, find_executable(words[0]));
+  std::vector<char*> argv;
+  for (std::string& w : words) argv.push_back(w.data());
+  argv.push_back(nullptr);
+  int go[2], failed[2];
+  if (::pipe2(go, O_CLOEXEC) != 0) return base::errno_error("cannot start `" + words[0] + "`", errno);
+  base::Fd go_read(go[0]), go_write(go[1]);
+  if (::pipe2(failed, O_CLOEXEC) != 0) return base::errno_error("cannot start `" + words[0] + "`", errno);
+  base::Fd failed_read(failed[0]), failed_write(failed[1]);
+  pid_t pid = ::fork();
+  if (pid < 0) return base::errno_error("cannot start `" + words[0] + "`", errno);
+  if (pid == 0) {
+    go_write.reset();
+    wait_and_run(go_read.get(), failed_write.get(), path.c_str(), argv.data());
+  }
+  Child child;
+  child.pid_ = pid;
+  child.pidfd_ = open_pidfd(pid);
+  child.go_ = std::move(go_write);
+  child.failed_ = std::move(failed_read);
+  return child;
+}
+
+Child::Child(Child&& o) noexcept
+    : pid_(std::exchange(o.pid_, -1)), pidfd_(std::move(o.pidfd_)), go_(std::move(o.go_)),
+      failed_(std::move(o.failed_)), released_(o.released_) {}
+
+Child::~Child() {
+  if (pid_ < 0) return;
+  go_.reset();
+  if (released_ && ::waitpid(pid_, nullptr, WNOHANG) == 0) ::kill(pid_, SIGTERM);
+}
+
+base::Status Child::release() {
+  released_ = true;
+  if (::write(go_.get(), "g", 1) != 1) return base::errno_error("cannot start the command", errno);
+  go_.reset();
+  // The pipe closes when the command runs: then there is nothing to read.
+  int code = 0;
+  ssize_t n;
+  while ((n = ::read(failed_.get(), &code, sizeof code)) < 0 && errno == EINTR) {
+  }
+  failed_.reset();
+  if (n == sizeof code) return base::errno_error("cannot start the command", code);
+  return {};
+}
+
+} // namespace session

@@ -1,0 +1,44 @@
+// The command of -c: started early, so that its process id is known to the compiler, but held back until all
+// probes are attached.
+#pragma once
+
+#include "base/fd.h"
+#include "base/result.h"
+
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+namespace session {
+
+// Words of a command: split at blanks; '…' and "…" keep blanks, \ the next character. Failure: an open quote.
+base::Result<std::vector<std::string>> split_command(std::string_view command);
+
+class Child {
+public:
+  // Forks; the new process waits. Failure: no such command.
+  static base::Result<Child> start(std::string_view command);
+  Child(Child&&) noexcept;
+  Child& operator=(Child&&) = delete;
+  // A process that still waits goes away by itself; one that runs gets SIGTERM.
+  ~Child();
+  pid_t pid() const { return pid_; }
+  // Lets the command begin. Failure: it could not be executed.
+  base::Status release();
+  // Readable once the process has ended.
+  int fd() const { return pidfd_.get(); }
+
+private:
+  Child() = default;
+  pid_t pid_ = -1;
+  base::Fd pidfd_;
+  base::Fd go_;     // closed unwritten: give up
+  base::Fd failed_; // the child's errno if exec fails
+  bool released_ = false;
+};
+
+// Readable once process `pid` has ended. Failure: no such process.
+base::Result<base::Fd> watch_process(pid_t pid);
+
+} // namespace session

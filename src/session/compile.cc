@@ -1,0 +1,51 @@
+#include "session/compile.h"
+
+#include "session/pid_filter.h"
+#include "spec/diagnostics.h"
+
+#include <algorithm>
+
+namespace session {
+
+bool parse(Compiled& to, const base::Source& source, const CompileOptions& options,
+           base::Diagnostics& diagnostics) {
+  to.tree = lang::parse(source, {.positional = options.positional}, diagnostics);
+  if (diagnostics.has_errors()) return false;
+  to.tree->config.read_environment();
+  return true;
+}
+
+bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics) {
+  to.machine = std::make_unique<probe::Machine>(to.tree->types);
+  lang::CheckOptions check = {.positional = options.positional,
+                              .named = options.named,
+                              .unsafe = options.unsafe,
+                              .has_cpid = options.has_command};
+  to.checked = lang::check(*to.tree, *to.machine, check, diagnostics);
+  return to.checked.ok && !diagnostics.has_errors();
+}
+
+bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics) {
+  to.program = ir::lower(*to.tree, *to.machine, options.lower, diagnostics);
+  if (diagnostics.has_errors()) return false;
+  if (options.pid >= 0) filter_by_pid(to.program, options.pid);
+  if (options.optimize) ir::optimize(to.program);
+  to.ok = true;
+  return true;
+}
+
+Compiled compile(const base::Source& source, const CompileOptions& options, base::Diagnostics& diagnostics) {
+  Compiled out;
+  if (parse(out, source, options, diagnostics) && check(out, options, diagnostics))
+    lower(out, options, diagnostics);
+  return out;
+}
+
+base::Failure failure_of(const base::Diagnostics& diagnostics) {
+  bool all_missing = diagnostics.has_errors();
+  for (const base::Diagnostic& d : diagnostics.all())
+    all_missing &= d.severity == base::Severity::warning || d.tag == spec::tag::no_such_probe;
+  return all_missing ? base::Failure::nothing_matched : base::Failure::usage;
+}
+
+} // namespace session

@@ -1,0 +1,51 @@
+// From the text of a script to a Program that an engine can run. The steps stand singly for the session,
+// which starts the command of -c between two of them, and in one call for tests.
+#pragma once
+
+#include "base/diagnostics.h"
+#include "ir/ir.h"
+#include "ir/lower.h"
+#include "lang/check.h"
+#include "lang/parse.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace session {
+
+struct CompileOptions {
+  std::vector<std::string> positional;
+  std::vector<std::pair<std::string, std::string>> named;
+  bool unsafe = false;
+  bool has_command = false; // `cpid` may be used
+  int pid = -1;             // tracepoints only count for this process
+  bool optimize = true;
+  ir::LowerOptions lower;
+};
+
+// A script on its way. Types and events that `program` points to live in `tree`: keep them together.
+struct Compiled {
+  std::unique_ptr<lang::Program> tree;
+  std::unique_ptr<probe::Machine> machine;
+  lang::Checked checked;
+  ir::Program program;
+  bool ok = false; // all steps done, no mistakes
+};
+
+// Text to tree; the configuration keys of the environment are in force. false: mistakes.
+bool parse(Compiled& to, const base::Source& source, const CompileOptions& options,
+           base::Diagnostics& diagnostics);
+// Names, types and probes are known. false: mistakes.
+bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics);
+// Tree to verified and optimised IR. false: mistakes.
+bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics);
+
+Compiled compile(const base::Source& source, const CompileOptions& options, base::Diagnostics& diagnostics);
+
+// The exit status that these mistakes deserve: nothing_matched if all say that a probe is not there, else
+// usage.
+base::Failure failure_of(const base::Diagnostics& diagnostics);
+
+} // namespace session

@@ -1,0 +1,87 @@
+#include "session/effects.h"
+
+#include "base/diagnostics.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace session {
+
+// Number `index` of a record's payload, 0 if it is not there.
+static uint64_t number_at(const ir::Action& action, std::span<const std::byte> payload, size_t index) {
+  if (!action.payload || index >= action.payload->fields().size()) return 0;
+  const type::Field& field = action.payload->fields()[index];
+  uint32_t size = std::min<uint32_t>(field.type->size, 8);
+  if (field.offset + size > payload.size()) return 0;
+  uint64_t value = 0;
+  std::memcpy(&value, payload.data() + field.offset, size);
+  return value;
+}
+
+size_t Effects::drain() {
+  return engine_.drain([this](std::span<const std::byte> record) { take(record); });
+}
+
+void Effects::end(int status) {
+  ended_ = true;
+  if (!status_ || *status_ == 0) status_ = status;
+}
+
+void Effects::tell(const base::Status& status) {
+  if (!status.ok()) sink_.message("ERROR: " + status.error().message + "\n");
+}
+
+void Effects::print_map(const ir::Action& action, std::span<const std::byte> payload) {
+  auto entries = engine_.read_map(action.map);
+  if (!entries.ok()) return tell(std::move(entries.error()));
+  printer_.map(action.map, *entries, number_at(action, payload, 0), number_at(action, payload, 1));
+}
+
+void Effects::take(std::span<const std::byte> record) {
+  if (ended_ || record.size() < 8) return;
+  uint32_t index;
+  std::memcpy(&index, record.data(), sizeof index);
+  if (index >= program_.actions.size()) return;
+  const ir::Action& action = program_.actions[index];
+  std::span<const std::byte> payload = record.subspan(8);
+  switch (action.kind) {
+  case ir::ActionKind::printf:
+  case ir::ActionKind::errorf:
+  case ir::ActionKind::warnf:
+  case ir::ActionKind::cat:
+  case ir::ActionKind::system:
+  case ir::ActionKind::print_value:
+  case ir::ActionKind::time:
+  case ir::ActionKind::join:
+    printer_.record(action, payload, source_ ? source_->place(action.where) : std::string());
+    break;
+  case ir::ActionKind::print_map: print_map(action, payload); break;
+  case ir::ActionKind::clear: tell(engine_.clear_map(action.map)); break;
+  case ir::ActionKind::zero: tell(engine_.zero_map(action.map)); break;
+  case ir::ActionKind::exit: end(static_cast<int>(number_at(action, payload, 0) & 0xff)); break;
+  case ir::ActionKind::assert_failed: {
+    base::Diagnostic failed = {base::Severity::error, {}, action.where, action.text, {}};
+    sink_.message(source_ ? base::render(*source_, failed) : "ERROR: " + action.text + "\n");
+    end(1);
+    break;
+  }
+  }
+}
+
+void Effects::print_maps(bool separate) {
+  std::vector<uint32_t> order(program_.maps.size());
+  for (uint32_t i = 0; i < order.size(); i++) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t a, uint32_t b) { return program_.maps[a].name < program_.maps[b].name; });
+  for (uint32_t map : order) {
+    auto entries = engine_.read_map(map);
+    if (!entries.ok())
+      tell(std::move(entries.error()));
+    else if (!entries->empty()) {
+      if (std::exchange(separate, false)) sink_.out("\n");
+      printer_.map(map, *entries, 0, 0);
+    }
+  }
+}
+
+} // namespace session

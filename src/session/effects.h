@@ -1,0 +1,49 @@
+// What records ask for, done in the order of their arrival: text is printed, maps are shown, cleared or
+// zeroed, the session is told to end.
+//
+// exit() is a point in the stream of records: what came before it is printed, what comes after it is not,
+// until the `end` probes run.
+#pragma once
+
+#include "base/source.h"
+#include "ir/engine.h"
+#include "report/report.h"
+
+#include <optional>
+
+namespace session {
+
+class Effects {
+public:
+  // `source` may be nullptr: messages then name no place.
+  Effects(const ir::Program& program, ir::Engine& engine, report::Printer& printer, report::Sink& sink,
+          const base::Source* source)
+      : program_(program), engine_(engine), printer_(printer), sink_(sink), source_(source) {}
+
+  // Takes all records that have arrived. Returns their number.
+  size_t drain();
+  // exit() was called, or an assertion failed.
+  bool ended() const { return ended_; }
+  // The exit status that the script asked for: the first one, so that `end` probes don't undo a failure.
+  int status() const { return status_.value_or(0); }
+  // Records count again: the `end` probes are about to run.
+  void reopen() { ended_ = false; }
+  // All maps that hold something, sorted by name. `separate`: a blank line comes first, if there are any.
+  void print_maps(bool separate);
+
+private:
+  void take(std::span<const std::byte> record);
+  void print_map(const ir::Action& action, std::span<const std::byte> payload);
+  void end(int status);
+  void tell(const base::Status& status);
+
+  const ir::Program& program_;
+  ir::Engine& engine_;
+  report::Printer& printer_;
+  report::Sink& sink_;
+  const base::Source* source_;
+  bool ended_ = false;
+  std::optional<int> status_;
+};
+
+} // namespace session

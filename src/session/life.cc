@@ -1,0 +1,121 @@
+#include "session/life.h"
+
+#include "session/losses.h"
+#include "session/signals.h"
+
+namespace session {
+
+using probe::Kind;
+
+namespace {
+
+bool is_special(Kind k) { return k == Kind::begin || k == Kind::end; }
+
+bool has_kind(const ir::Program& program, const ir::Probe& p, Kind kind) {
+  for (uint32_t e : p.events)
+    if (program.events[e].kind == kind) return true;
+  return false;
+}
+
+// Runs the begin or the end probes in their order; an exit() among them ends the row.
+base::Status run_special(Life& life, Kind kind) {
+  for (uint32_t i = 0; i < life.program.probes.size(); i++) {
+    if (!has_kind(life.program, life.program.probes[i], kind)) continue;
+    ACU_CHECK(life.backend.engine().run(i));
+    life.effects.drain();
+    if (life.effects.ended()) break;
+  }
+  return {};
+}
+
+base::Status attach_one(Life& life, uint32_t probe) {
+  auto attached = life.backend.attach(probe);
+  if (attached.ok() || !life.missing_may_be) return attached;
+  if (life.missing_is_told && life.options.warnings)
+    life.output.message("WARNING: " + life.program.probes[probe].name + ": " + attached.error().message +
+                        "\n");
+  return {};
+}
+
+// Probes that the kernel runs are attached; the others are begin, end and those that the session's loop runs.
+base::Result<size_t> attach_all(Life& life) {
+  size_t events = 0;
+  for (uint32_t i = 0; i < life.program.probes.size(); i++) {
+    if (life.program.probes[i].context != probe::Context::none) ACU_CHECK(attach_one(life, i));
+    events += life.program.probes[i].events.size();
+  }
+  return events;
+}
+
+void tell_attached(Life& life, size_t events) {
+  if (!life.options.quiet) {
+    life.printer.attached(events);
+    life.output.message("Attached " + std::to_string(events) + (events == 1 ? " probe\n" : " probes\n"));
+  }
+  if (!life.options.notifies) return;
+  life.output.flush();
+  std::string line = life.options.notify_attached + "\n";
+  write_all(STDOUT_FILENO, line);
+}
+
+std::vector<int> signals_of(const ir::Program& program) {
+  std::vector<int> out;
+  for (const probe::Event& e : program.events)
+    if (e.kind == Kind::signal) out.push_back(e.signal);
+  return out;
+}
+
+void tell_losses(Life& life) {
+  ir::Counters counters = life.backend.engine().counters();
+  if (counters.lost_events && life.options.json) life.printer.lost(counters.lost_events);
+  LossOptions options = {.warnings = life.options.warnings, .tell_faults = life.options.tell_faults};
+  std::string text = describe_losses(life.program, counters, life.source, options);
+  if (!text.empty()) life.output.message(text);
+}
+
+} // namespace
+
+bool has_events(const ir::Program& program) {
+  for (const probe::Event& e : program.events)
+    if (!is_special(e.kind)) return true;
+  return false;
+}
+
+base::Status live(Life& life) {
+  // Signals are noted from here on: none ends the process without its results.
+  ACU_CHECK(signals::install(signals_of(life.program)));
+
+  // The begin probes have run and what they printed is out; maps are as they left them.
+  if (!life.options.dry_run) ACU_CHECK(run_special(life, Kind::begin));
+  life.output.settle();
+
+  if (!life.effects.ended()) {
+    // Every probe is attached, and whoever waits for that knows.
+    ACU_TRY(size_t attached, attach_all(life));
+    tell_attached(life, attached);
+    if (life.options.dry_run) return {};
+
+    // The command of -c runs.
+    if (life.child) ACU_CHECK(life.child->release());
+
+    // Something ended the session: exit(), a signal, the end of a process.
+    if (has_events(life.program) || life.child) ACU_CHECK(wait_for_events(life));
+  }
+
+  // Nothing is attached any more; every record that was sent has been seen.
+  life.backend.detach();
+  life.effects.drain();
+
+  // The end probes have run.
+  life.effects.reopen();
+  ACU_CHECK(run_special(life, Kind::end));
+
+  // What was lost is told, and the maps that hold something are printed.
+  life.output.settle();
+  tell_losses(life);
+  if (life.print_maps_on_exit) life.effects.print_maps(!life.options.json);
+  life.output.flush();
+  return {};
+}
+
+} // namespace session

@@ -1,0 +1,36 @@
+// The life of a compiled script: begin probes, attach, wait, stop, end probes, what was lost, maps.
+#pragma once
+
+#include "session/backend.h"
+#include "session/child.h"
+#include "session/effects.h"
+#include "session/options.h"
+#include "session/output.h"
+
+namespace session {
+
+struct Life {
+  const ir::Program& program;
+  const Options& options;
+  const base::Source* source;
+  Backend& backend;
+  Effects& effects;
+  report::Printer& printer;
+  Output& output;
+  Child* child = nullptr; // -c
+  int target_fd = -1;     // readable when the process of -p has ended
+  bool print_maps_on_exit = true;
+  bool missing_may_be = false; // missing_probes is not `error`
+  bool missing_is_told = true; // missing_probes is not `ignore`
+};
+
+// Runs it from beginning to end. Failures: a probe that cannot be attached or run.
+base::Status live(Life& life);
+
+// Whether something is to be waited for: a probe that is not begin or end.
+bool has_events(const ir::Program& program);
+
+// waits.cc: runs interval and signal probes, hands out records, until something ends the session.
+base::Status wait_for_events(Life& life);
+
+} // namespace session

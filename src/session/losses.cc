@@ -1,0 +1,108 @@
+#include "session/losses.h"
+
+#include "base/diagnostics.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace session {
+
+using ir::Fault;
+
+namespace {
+
+std::string times(uint64_t n) { return n == 1 ? "once" : std::to_string(n) + " times"; }
+
+std::string plural(uint64_t n, std::string_view what) {
+  return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
+}
+
+bool is_read(Fault f) { return f == Fault::read_kernel || f == Fault::read_user; }
+
+// The sentence for a site at which something happened `n` times; empty if it is not told.
+std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& options) {
+  if (!options.warnings) return {};
+  switch (site.fault) {
+  case Fault::division_by_zero: return "Divide by 0 detected " + times(n) + "; the result was 1.";
+  case Fault::index_out_of_range: return "Index out of range " + times(n) + "; the value was 0.";
+  case Fault::loop_limit: return "The loop reached its limit of turns " + times(n) + ". Increase loop_limit.";
+  case Fault::cpid_missing: return "cpid was asked " + times(n) + " but there is no command (-c).";
+  case Fault::read_kernel:
+  case Fault::read_user:
+    if (!options.tell_faults) return {};
+    return "Reading " + std::string(site.fault == Fault::read_user ? "user" : "kernel") + " memory failed " +
+           times(n) + "; the value was 0.";
+  case Fault::delete_missing:
+    if (!options.tell_faults) return {};
+    return "Delete of a key that is not there, " + times(n) + ".";
+  case Fault::map_full: return {}; // told by map
+  }
+  return {};
+}
+
+// A warning at its place, or without one.
+std::string warning(const base::Source* source, std::optional<base::Range> where, std::string message) {
+  if (!source || !where) return "WARNING: " + message + "\n";
+  return base::render(*source, {base::Severity::warning, {}, *where, std::move(message), {}});
+}
+
+// Where the script puts keys into a map: the first such place.
+std::optional<base::Range> place_of_map(const ir::Program& program, const ir::Map& map) {
+  for (const ir::Site& s : program.sites)
+    if (s.fault == Fault::map_full && s.detail == map.name) return s.where;
+  return std::nullopt;
+}
+
+std::string describe_full_maps(const ir::Program& program, const ir::Counters& counters,
+                               const base::Source* source) {
+  std::string out;
+  for (size_t i = 0; i < program.maps.size(); i++) {
+    uint64_t n = i < counters.map_full.size() ? counters.map_full[i] : 0;
+    if (!n) continue;
+    const ir::Map& map = program.maps[i];
+    out +=
+        warning(source, place_of_map(program, map),
+                "Map full: @" + map.name + " can't hold more than " + plural(map.max_entries, "key") + "; " +
+                    plural(n, "update") + (n == 1 ? " was" : " were") + " lost. Increase max_map_keys.");
+  }
+  return out;
+}
+
+std::string describe_sites(const ir::Program& program, const ir::Counters& counters,
+                           const base::Source* source, const LossOptions& options) {
+  std::string out;
+  uint64_t failed_reads = 0;
+  std::vector<size_t> order;
+  for (size_t i = 0; i < std::min(program.sites.size(), counters.sites.size()); i++)
+    if (counters.sites[i]) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return program.sites[a].where.begin < program.sites[b].where.begin;
+  });
+  for (size_t i : order) {
+    const ir::Site& site = program.sites[i];
+    if (is_read(site.fault)) failed_reads += counters.sites[i];
+    std::string message = sentence(site, counters.sites[i], options);
+    if (!message.empty()) out += warning(source, site.where, std::move(message));
+  }
+  if (failed_reads && options.warnings && !options.tell_faults)
+    out += "WARNING: " + plural(failed_reads, "read") + " of memory failed (run with -k for where).\n";
+  return out;
+}
+
+} // namespace
+
+std::string describe_losses(const ir::Program& program, const ir::Counters& counters,
+                            const base::Source* source, const LossOptions& options) {
+  std::string out;
+  if (counters.lost_events) out += "Lost " + plural(counters.lost_events, "event") + "\n";
+  if (counters.missed_runs)
+    out += "WARNING: " + plural(counters.missed_runs, "run") +
+           " of probes missed: the kernel does not let a probe interrupt itself.\n";
+  if (counters.scratch_busy)
+    out += "WARNING: " + plural(counters.scratch_busy, "run") +
+           " of probes given up: all scratch memory of the processor was in use.\n";
+  out += describe_full_maps(program, counters, source);
+  return out + describe_sites(program, counters, source, options);
+}
+
+} // namespace session

@@ -1,0 +1,21 @@
+// What went wrong while a script ran, in sentences with places: nothing is dropped in silence.
+#pragma once
+
+#include "base/source.h"
+#include "ir/engine.h"
+
+#include <string>
+
+namespace session {
+
+struct LossOptions {
+  bool warnings = true;     // false (--no-warnings): only losses of events, runs and keys are told
+  bool tell_faults = false; // -k: failed reads and deletes are told place by place
+};
+
+// Lines for a person, in the order of their places; empty if all went well. Lost events come first.
+// `source` may be nullptr: no places.
+std::string describe_losses(const ir::Program& program, const ir::Counters& counters,
+                            const base::Source* source, const LossOptions& options);
+
+} // namespace session

@@ -1,0 +1,71 @@
+#include "session/options.h"
+
+#include "base/text.h"
+
+#include <climits>
+
+namespace session {
+
+using spec::OptionId;
+
+static base::Status take(Options& to, OptionId id, const std::string& value) {
+  switch (id) {
+  case OptionId::execute:
+    if (to.has_script) return base::Error{base::Failure::usage, "`-e` was given twice"};
+    to.script = value, to.has_script = true;
+    break;
+  case OptionId::list: to.list = true; break;
+  case OptionId::command:
+    if (base::trim(value).empty()) return base::Error{base::Failure::usage, "`-c` needs a command"};
+    to.command = value;
+    break;
+  case OptionId::pid: {
+    auto pid = base::parse_integer(value);
+    if (!pid || *pid == 0 || *pid > INT_MAX)
+      return base::Error{base::Failure::usage, "`-p` takes the number of a process, not `" + value + "`"};
+    to.pid = static_cast<int>(*pid);
+    break;
+  }
+  case OptionId::output: to.output_file = value; break;
+  case OptionId::format: to.json = value == "json"; break;
+  case OptionId::quiet: to.quiet = true; break;
+  case OptionId::verbose: to.verbose = true; break;
+  case OptionId::buffering:
+    to.buffering = value == "full" ? Buffering::full : value == "none" ? Buffering::none : Buffering::line;
+    break;
+  case OptionId::faults: to.tell_faults = true; break;
+  case OptionId::unsafe: to.unsafe = true; break;
+  case OptionId::no_warnings: to.warnings = false; break;
+  case OptionId::include_dir: to.include_dirs.push_back(value); break;
+  case OptionId::include_file: to.include_files.push_back(value); break;
+  case OptionId::dry_run: to.dry_run = true; break;
+  case OptionId::test: to.test = true; break;
+  case OptionId::notify_attached: to.notify_attached = value, to.notifies = true; break;
+  case OptionId::dump: to.dump = value == "ast" ? Dump::ast : value == "ir" ? Dump::ir : Dump::bpf; break;
+  case OptionId::engine: to.engine = value == "eval" ? EngineKind::eval : EngineKind::kernel; break;
+  case OptionId::help: to.help = true; break;
+  case OptionId::info:
+  case OptionId::json:
+  case OptionId::version: break; // the tool looks at these itself
+  }
+  return {};
+}
+
+base::Result<Options> read_options(const Arguments& arguments) {
+  Options out;
+  for (const Given& g : arguments.options) ACU_CHECK(take(out, g.id, g.value));
+  out.positional = arguments.words;
+  out.named = arguments.named;
+  if (!out.has_script && !out.positional.empty()) {
+    out.file = out.positional.front();
+    out.positional.erase(out.positional.begin());
+  }
+  if (!out.command.empty() && out.pid >= 0)
+    return base::Error{base::Failure::usage, "`-c` and `-p` exclude each other"};
+  if (!out.has_script && out.file.empty() && !out.list && !out.help)
+    return base::Error{base::Failure::usage,
+                       "no script: give a file, `-` for standard input, or `-e SCRIPT`"};
+  return out;
+}
+
+} // namespace session

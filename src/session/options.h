@@ -1,0 +1,48 @@
+// What `acu run` was asked to do.
+#pragma once
+
+#include "base/result.h"
+#include "session/arguments.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace session {
+
+enum class Buffering : uint8_t { line, full, none };
+enum class EngineKind : uint8_t { kernel, eval };
+enum class Dump : uint8_t { nothing, ast, ir, bpf };
+
+struct Options {
+  std::string script; // the text itself (-e), or
+  bool has_script = false;
+  std::string file; // where it stands; "-" is standard input
+  std::vector<std::string> positional;
+  std::vector<std::pair<std::string, std::string>> named;
+  std::string command;     // -c
+  int pid = -1;            // -p
+  std::string output_file; // empty: standard output
+  std::string notify_attached;
+  std::vector<std::string> include_dirs, include_files;
+  bool notifies = false;
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+  bool unsafe = false;
+  bool warnings = true;
+  bool tell_faults = false; // -k
+  bool list = false;
+  bool dry_run = false;
+  bool test = false;
+  bool help = false;
+  Buffering buffering = Buffering::line;
+  EngineKind engine = EngineKind::kernel;
+  Dump dump = Dump::nothing;
+};
+
+// Takes the options in; the first word is the script's file unless -e or -l says otherwise. Neither script
+// nor file is a mistake only where one is needed (not with -l and -h).
+base::Result<Options> read_options(const Arguments& arguments);
+
+} // namespace session

@@ -1,0 +1,49 @@
+// Where results go: a descriptor with a buffer of its own. Messages go to standard error, after the results
+// that came before them.
+#pragma once
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "report/report.h"
+#include "session/options.h"
+
+#include <string>
+
+namespace session {
+
+class Output : public report::Sink {
+public:
+  // Standard output, or the file of -o.
+  static base::Result<std::unique_ptr<Output>> open(const Options& options);
+  // `fd` must stay open as long as this. `at_once`: a person is watching; lines are written as they are
+  // complete.
+  Output(int fd, Buffering buffering, bool at_once) : fd_(fd), buffering_(buffering), at_once_(at_once) {}
+  ~Output() override;
+
+  void out(std::string_view text) override;
+  void message(std::string_view text) override;
+  // Before the session waits for something: whoever reads along sees all there is. `full` keeps it back.
+  void settle() {
+    if (buffering_ != Buffering::full) flush();
+  }
+  void flush();
+  // Nobody reads any more (broken pipe).
+  bool broken() const { return broken_; }
+  // Why results could not be written, or 0.
+  int failure() const { return failure_; }
+
+private:
+  static constexpr size_t buffer_bytes = 16 << 10;
+  int fd_;
+  base::Fd owned_;
+  Buffering buffering_;
+  bool at_once_;
+  bool broken_ = false;
+  int failure_ = 0;
+  std::string buffer_;
+};
+
+// Writes all of it, through interruptions. 0, or an errno.
+int write_all(int fd, std::string_view text);
+
+} // namespace session

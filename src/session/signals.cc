@@ -1,0 +1,60 @@
+// Handlers may only set flags and write to a descriptor, so that is all they do. State is global because
+// signals are the process's.
+#include "session/signals.h"
+
+#include "base/fd.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <sys/eventfd.h>
+
+namespace session::signals {
+
+namespace {
+constexpr int signal_count = 65;
+std::atomic<bool> noted[signal_count];
+std::atomic<int> event_fd{-1};
+std::atomic<bool> interrupted{false};
+} // namespace
+
+static void note(int signal) {
+  int saved = errno;
+  if (signal == SIGINT && interrupted.exchange(true)) ::_exit(128 + SIGINT);
+  noted[signal] = true;
+  uint64_t one = 1;
+  if (::write(event_fd, &one, sizeof one) < 0) {
+  } // full: it is readable already
+  errno = saved;
+}
+
+static void ignore(int) {}
+
+base::Status install(std::span<const int> more) {
+  if (event_fd < 0) event_fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  if (event_fd < 0) return base::errno_error("cannot wait for signals", errno);
+  struct sigaction action = {};
+  action.sa_handler = note;
+  for (int signal : {SIGINT, SIGTERM, SIGUSR1}) ::sigaction(signal, &action, nullptr);
+  for (int signal : more) {
+    if (signal <= 0 || signal >= signal_count || ::sigaction(signal, &action, nullptr) != 0)
+      return base::errno_error("cannot wait for signal " + std::to_string(signal), errno);
+  }
+  action.sa_handler = ignore; // not SIG_IGN, which programs we start would inherit
+  ::sigaction(SIGPIPE, &action, nullptr);
+  return {};
+}
+
+int fd() { return event_fd; }
+
+std::vector<int> take() {
+  uint64_t count;
+  if (::read(event_fd, &count, sizeof count) < 0) return {};
+  std::vector<int> out;
+  for (int s = 1; s < signal_count; s++)
+    if (noted[s].exchange(false)) out.push_back(s);
+  return out;
+}
+
+} // namespace session::signals

@@ -1,0 +1,20 @@
+// Signals that arrive while a session runs: they are noted by a handler, which makes a descriptor readable,
+// and taken up by the session's loop. Only the second SIGINT acts at once: it ends the process.
+#pragma once
+
+#include "base/result.h"
+
+#include <span>
+#include <vector>
+
+namespace session::signals {
+
+// From now on SIGINT, SIGTERM, SIGUSR1 and those of `more` are noted; a broken pipe becomes an error of
+// write(2). Handlers are not inherited by programs that are started.
+base::Status install(std::span<const int> more);
+// Readable while something was noted that was not taken.
+int fd();
+// Those that arrived since the last call, each once.
+std::vector<int> take();
+
+} // namespace session::signals

@@ -1,0 +1,134 @@
+// The loop of a session. It waits for records, for the next interval, for signals and for processes to end.
+//
+// Records: the ring does not wake us for each of them, so it is looked at every millisecond while they flow,
+// and ever more rarely (up to 50 ms) while they don't; only then is its descriptor waited for too, as it
+// would be readable all the time while they flow. Intervals are deadlines in the call that waits anyway, not
+// descriptors of their own: a script of ten intervals opens nothing.
+#include "session/life.h"
+
+#include "session/signals.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <poll.h>
+
+namespace session {
+
+namespace {
+
+constexpr uint64_t ms = 1'000'000;
+constexpr uint64_t shortest_wait = 1 * ms;
+constexpr uint64_t longest_wait = 50 * ms;
+constexpr uint64_t watch_ring_from = 4 * ms; // waits of at least this long also end when a record arrives
+constexpr uint64_t forever = ~0ull;
+
+uint64_t now() {
+  timespec t;
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
+struct Timer {
+  uint32_t probe;
+  uint64_t period;
+  uint64_t next;
+};
+
+class Loop {
+public:
+  explicit Loop(Life& life) : life_(life), polls_(life.backend.wait_fd() >= 0) {
+    uint64_t start = now();
+    for (uint32_t i = 0; i < life.program.probes.size(); i++)
+      for (uint32_t e : life.program.probes[i].events)
+        if (const probe::Event& event = life.program.events[e]; event.kind == probe::Kind::interval)
+          timers_.push_back({i, std::max<uint64_t>(event.period_ns, 1), start + event.period_ns});
+  }
+
+  base::Status run() {
+    while (!done()) {
+      ACU_CHECK(wait());
+      size_t records = life_.effects.drain();
+      pace_ = records ? shortest_wait : std::min(pace_ * 2, longest_wait);
+      if (done()) break;
+      ACU_CHECK(take_signals());
+      ACU_CHECK(run_timers());
+    }
+    return {};
+  }
+
+private:
+  bool done() const {
+    return stop_ || life_.effects.ended() || life_.output.broken() || life_.output.failure();
+  }
+
+  // Returns when something may have happened; notes the end of processes.
+  base::Status wait() {
+    life_.output.settle();
+    uint64_t wait = polls_ ? pace_ : forever;
+    uint64_t t = now();
+    for (const Timer& timer : timers_) wait = std::min(wait, timer.next > t ? timer.next - t : 0);
+    enum { signal, child, target, ring, places };
+    bool watch_ring = polls_ && wait >= watch_ring_from;
+    pollfd fds[places] = {{signals::fd(), POLLIN, 0},
+                          {life_.child ? life_.child->fd() : -1, POLLIN, 0},
+                          {life_.target_fd, POLLIN, 0},
+                          {watch_ring ? life_.backend.wait_fd() : -1, POLLIN, 0}};
+    timespec limit = {static_cast<time_t>(wait / 1'000'000'000), static_cast<long>(wait % 1'000'000'000)};
+    int n = ::ppoll(fds, places, wait == forever ? nullptr : &limit, nullptr);
+    if (n < 0 && errno != EINTR) return base::errno_error("cannot wait for events", errno);
+    if (n > 0) stop_ |= fds[child].revents != 0 || fds[target].revents != 0;
+    signalled_ = n < 0 || fds[signal].revents != 0;
+    return {};
+  }
+
+  base::Status take_signals() {
+    if (!std::exchange(signalled_, false)) return {};
+    for (int signal : signals::take()) {
+      bool taken = false;
+      for (uint32_t i = 0; i < life_.program.probes.size(); i++)
+        for (uint32_t e : life_.program.probes[i].events)
+          if (const probe::Event& event = life_.program.events[e];
+              event.kind == probe::Kind::signal && event.signal == signal) {
+            taken = true;
+            ACU_CHECK(run_probe(i));
+          }
+      if (signal == SIGINT || signal == SIGTERM) stop_ = true;
+      if (signal == SIGUSR1 && !taken) life_.effects.print_maps(!life_.options.json);
+    }
+    return {};
+  }
+
+  // Ticks that were missed run once.
+  base::Status run_timers() {
+    if (timers_.empty()) return {};
+    uint64_t t = now();
+    for (Timer& timer : timers_) {
+      if (timer.next > t) continue;
+      timer.next += timer.period * (1 + (t - timer.next) / timer.period);
+      ACU_CHECK(run_probe(timer.probe));
+    }
+    return {};
+  }
+
+  base::Status run_probe(uint32_t probe) {
+    if (done()) return {};
+    ACU_CHECK(life_.backend.engine().run(probe));
+    life_.effects.drain();
+    return {};
+  }
+
+  Life& life_;
+  bool polls_;
+  std::vector<Timer> timers_;
+  uint64_t pace_ = shortest_wait;
+  bool signalled_ = false;
+  bool stop_ = false;
+};
+
+} // namespace
+
+base::Status wait_for_events(Life& life) { return Loop(life).run(); }
+
+} // namespace session

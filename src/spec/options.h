@@ -1,0 +1,174 @@
+// The table of subcommands and their command-line options. The parser of the command line, the help texts,
+// the manual page and the completions read it; an option is added here and where session/options.cc takes it
+// in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace spec {
+
+enum class OptionId : uint8_t {
+  execute,
+  list,
+  command,
+  pid,
+  output,
+  format,
+  quiet,
+  verbose,
+  buffering,
+  faults,
+  unsafe,
+  no_warnings,
+  include_dir,
+  include_file,
+  dry_run,
+  test,
+  info,
+  notify_attached,
+  dump,
+  engine,
+  json,
+  help,
+  version,
+};
+
+struct Option {
+  OptionId id;
+  char letter = 0;           // 0: no short form
+  std::string_view name;     // empty: no long form
+  std::string_view argument; // what it is called in help; empty: takes none
+  bool optional = false;     // the argument may be left out (then only `--name=ARGUMENT` gives one)
+  std::string_view allowed;  // words it accepts, separated by '|'; empty: any text
+  std::string_view doc;
+};
+
+inline constexpr Option run_options[] = {
+    {.id = OptionId::execute,
+     .letter = 'e',
+     .name = "execute",
+     .argument = "SCRIPT",
+     .doc = "Run this text instead of a file."},
+    {.id = OptionId::list,
+     .letter = 'l',
+     .name = "list",
+     .doc = "List the probes that match a pattern, or those of the script."},
+    {.id = OptionId::command,
+     .letter = 'c',
+     .name = "command",
+     .argument = "CMD",
+     .doc = "Start CMD once the probes are attached; its end is the end of the session. `cpid` is its id."},
+    {.id = OptionId::pid,
+     .letter = 'p',
+     .name = "pid",
+     .argument = "PID",
+     .doc = "Only events of this process; its end is the end of the session."},
+    {.id = OptionId::output,
+     .letter = 'o',
+     .name = "output",
+     .argument = "FILE",
+     .doc = "Write results to FILE instead of standard output."},
+    {.id = OptionId::format,
+     .letter = 'f',
+     .name = "format",
+     .argument = "FORMAT",
+     .allowed = "text|json",
+     .doc = "Form of the results: text, or json (one object a line)."},
+    {.id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "Don't tell that probes were attached."},
+    {.id = OptionId::verbose,
+     .letter = 'v',
+     .name = "verbose",
+     .doc = "Tell what was chosen for each probe and how long each step took; with -l, tell arguments."},
+    {.id = OptionId::buffering,
+     .letter = 'B',
+     .name = "buffering",
+     .argument = "MODE",
+     .allowed = "line|full|none",
+     .doc = "How results are buffered: line (default), full or none."},
+    {.id = OptionId::faults,
+     .letter = 'k',
+     .name = "faults",
+     .doc = "Tell where in the script memory could not be read and other calls failed."},
+    {.id = OptionId::unsafe, .name = "unsafe", .doc = "Allow what can change the system, such as system()."},
+    {.id = OptionId::no_warnings, .name = "no-warnings", .doc = "Don't print warnings."},
+    {.id = OptionId::include_dir,
+     .letter = 'I',
+     .name = "include-dir",
+     .argument = "DIR",
+     .doc = "Look for headers in DIR too."},
+    {.id = OptionId::include_file,
+     .name = "include",
+     .argument = "FILE",
+     .doc = "Read FILE as if the script included it first."},
+    {.id = OptionId::dry_run,
+     .name = "dry-run",
+     .doc = "Compile, load and attach, then stop without running."},
+    {.id = OptionId::test, .name = "test", .doc = "Only compile: say what is wrong, load nothing."},
+    {.id = OptionId::info, .name = "info", .doc = "The same as `acu info`."},
+    {.id = OptionId::notify_attached,
+     .name = "notify-attached",
+     .argument = "TEXT",
+     .doc = "Print TEXT as a line on standard output once every probe is attached."},
+    {.id = OptionId::dump,
+     .letter = 'd',
+     .name = "dump",
+     .argument = "STAGE",
+     .allowed = "ast|ir|bpf",
+     .doc = "Print what a stage of the compiler made, and run nothing."},
+    {.id = OptionId::engine,
+     .name = "engine",
+     .argument = "ENGINE",
+     .allowed = "kernel|eval",
+     .doc = "Where probes run: kernel (default), or eval: in this process, without privileges or events."},
+    {.id = OptionId::help,
+     .letter = 'h',
+     .name = "help",
+     .doc = "Show this text, and the script's own parameters."},
+    {.id = OptionId::version, .letter = 'V', .name = "version", .doc = "Show the version."},
+};
+
+inline constexpr Option list_options[] = {
+    {.id = OptionId::verbose,
+     .letter = 'v',
+     .name = "verbose",
+     .doc = "Tell the arguments of each probe too."},
+    {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
+};
+
+inline constexpr Option info_options[] = {
+    {.id = OptionId::json, .name = "json", .doc = "As one JSON object."},
+    {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
+};
+
+inline constexpr Option help_options[] = {
+    {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
+};
+
+struct Subcommand {
+  std::string_view name;
+  std::string_view usage; // what follows the name
+  std::string_view doc;
+  std::span<const Option> options;
+  std::string_view example; // a whole command line
+};
+
+inline constexpr Subcommand subcommands[] = {
+    {"run", "[options] FILE|-|-e SCRIPT [ARG…] [-- --NAME=VALUE…]",
+     "Run a script (also without the word `run`).", run_options,
+     "acu run -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }'"},
+    {"list", "[-v] [PATTERN…]", "List what can be probed.", list_options, "acu list -v 'tracepoint:sched:*'"},
+    {"info", "[--json]", "Tell what this kernel and this user can do.", info_options, "acu info"},
+    {"help", "[SUBCOMMAND]", "Explain a subcommand.", help_options, "acu help run"},
+};
+
+// The row of a name, or nullptr.
+constexpr const Subcommand* find_subcommand(std::string_view name) {
+  for (const Subcommand& s : subcommands)
+    if (s.name == name) return &s;
+  return nullptr;
+}
+
+} // namespace spec
