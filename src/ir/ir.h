@@ -196,6 +196,7 @@ struct Map {
   uint32_t present_offset = ~0u;
   uint64_t max_entries = 1;
   bool sums = false; // value prints as a plain integer but is kept as one addend a CPU
+  base::Range where; // of its first use in the script
 };
 
 enum class ActionKind : uint8_t {

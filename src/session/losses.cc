@@ -3,7 +3,6 @@
 #include "base/diagnostics.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace session {
 
@@ -25,7 +24,8 @@ std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& option
   switch (site.fault) {
   case Fault::division_by_zero: return "Divide by 0 detected " + times(n) + "; the result was 1.";
   case Fault::index_out_of_range: return "Index out of range " + times(n) + "; the value was 0.";
-  case Fault::loop_limit: return "The loop reached its limit of turns " + times(n) + ". Increase loop_limit.";
+  case Fault::loop_limit:
+    return "The loop reached its limit of " + site.detail + " turns " + times(n) + ". Increase loop_limit.";
   case Fault::cpid_missing: return "cpid was asked " + times(n) + " but there is no command (-c).";
   case Fault::read_kernel:
   case Fault::read_user:
@@ -40,17 +40,10 @@ std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& option
   return {};
 }
 
-// A warning at its place, or without one.
-std::string warning(const base::Source* source, std::optional<base::Range> where, std::string message) {
-  if (!source || !where) return "WARNING: " + message + "\n";
-  return base::render(*source, {base::Severity::warning, {}, *where, std::move(message), {}});
-}
-
-// Where the script puts keys into a map: the first such place.
-std::optional<base::Range> place_of_map(const ir::Program& program, const ir::Map& map) {
-  for (const ir::Site& s : program.sites)
-    if (s.fault == Fault::map_full && s.detail == map.name) return s.where;
-  return std::nullopt;
+// A warning at its place, where the script is known.
+std::string warning(const base::Source* source, base::Range where, std::string message) {
+  if (!source) return "WARNING: " + message + "\n";
+  return base::render(*source, {base::Severity::warning, {}, where, std::move(message), {}});
 }
 
 std::string describe_full_maps(const ir::Program& program, const ir::Counters& counters,
@@ -61,7 +54,7 @@ std::string describe_full_maps(const ir::Program& program, const ir::Counters& c
     if (!n) continue;
     const ir::Map& map = program.maps[i];
     out +=
-        warning(source, place_of_map(program, map),
+        warning(source, map.where,
                 "Map full: @" + map.name + " can't hold more than " + plural(map.max_entries, "key") + "; " +
                     plural(n, "update") + (n == 1 ? " was" : " were") + " lost. Increase max_map_keys.");
   }
