@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Runs each tool of tools/ on a load made here and checks that the answer makes sense: run.py ACU [--filter TEXT]
+
+Last line: `N passed, N failed, N skipped`.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+LOAD = os.path.join(ROOT, "test", "runtime", "load.py")
+TMP = tempfile.mkdtemp(prefix="acu-tools-")
+
+
+class Wrong(Exception):
+    pass
+
+
+def need(condition, text):
+    if not condition:
+        raise Wrong(text)
+
+
+def load(*words):
+    return lambda: subprocess.run([sys.executable, LOAD, *map(str, words)], env=dict(os.environ, TMP=TMP), timeout=60)
+
+
+def trace(acu, tool, during, arguments=(), options=()):
+    """Standard output of a tool while `during` runs; then SIGINT unless the tool ends itself."""
+    command = [acu, "run", "--notify-attached", "#attached#", *options, os.path.join(ROOT, "tools", tool), *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    out, err, driver = [], [], []
+
+    def drive():
+        during()
+        if "--seconds" not in " ".join(arguments) and process.poll() is None:
+            process.send_signal(signal.SIGINT)
+
+    reader = threading.Thread(target=lambda: err.append(process.stderr.read()))
+    reader.start()
+    killer = threading.Timer(60, process.kill)
+    killer.start()
+    for line in process.stdout:
+        if line == "#attached#\n" and not driver:
+            driver.append(threading.Thread(target=drive))
+            driver[0].start()
+        else:
+            out.append(line)
+    status = process.wait()
+    killer.cancel()
+    reader.join()
+    for thread in driver:
+        thread.join()
+    need(driver, f"did not attach: {err[0].strip()[:600]}")
+    need(status == 0, f"status {status}: {err[0].strip()[:600]}")
+    return "".join(out)
+
+
+def value(text, key):
+    found = re.search(r"^" + re.escape(key) + r": (\d+)$", text, re.M)
+    need(found, f"no line {key}: …; printed:\n{text[:1500]}")
+    return int(found.group(1))
+
+
+def histogram_total(text, name):
+    found = re.search(r"^" + re.escape(name) + r":\s*\n((?:[\[(].*\|\n?)+)", text, re.M)
+    need(found, f"no histogram {name}; printed:\n{text[:1500]}")
+    return sum(int(re.search(r"\s(\d+) \|", row).group(1)) for row in found.group(1).strip().split("\n"))
+
+
+# ------------------------------------------------------------------------------------------ one for each tool
+
+
+def syscount(acu):
+    def both():
+        load("getpid", "acu_load", 20000)()
+        load("openat", "acu_load", 5)()
+
+    text = trace(acu, "syscount.bt", both)
+    need(20000 <= value(text, "@calls[acu_load]") <= 21000, text[-1500:])
+    need(value(text, "@errors[acu_load, 2]") >= 1, text)
+    need(value(text, "@total") >= value(text, "@calls[acu_load]"), "the total is less than a part")
+    text = trace(acu, "syscount.bt", both, ["--", "--name=acu_load"])
+    need(value(text, "@total") == value(text, "@calls[acu_load]"), text)
+
+
+def execsnoop(acu):
+    text = trace(acu, "execsnoop.bt", load("fork_exec", "acu_load", 3))
+    lines = [l for l in text.split("\n") if re.match(r"\d+ +\d+ +\d+ +acu_load +true needle thread$", l)]
+    need(text.startswith("TIME(ms)"), text)
+    need(len(lines) == 3, text)
+
+
+def opensnoop(acu):
+    text = trace(acu, "opensnoop.bt", load("openat", "acu_load", 3), ["--", "--name=acu_load"])
+    lines = [l.split() for l in text.strip().split("\n")[1:]]
+    need(len(lines) == 5 and all(l[1] == "acu_load" and l[4].startswith(TMP) for l in lines), text)
+    need(all(int(l[2]) >= 3 and l[3] == "0" for l in lines[:4]), text)
+    need(lines[4][2:4] == ["-1", "2"] and lines[4][4].endswith("needle-missing"), text)
+    text = trace(acu, "opensnoop.bt", load("openat", "acu_load", 3), ["--", "--name=acu_load", "--failed"])
+    need(len(text.strip().split("\n")) == 2, text)
+
+
+def runqlat(acu):
+    def crowd():  # more threads than CPUs
+        spinners = [subprocess.Popen([sys.executable, LOAD, "spin", "acu_spin", "700"])
+                    for _ in range(2 * (os.cpu_count() or 1))]
+        load("sleep", "acu_load", 100)()
+        for s in spinners:
+            s.wait()
+
+    text = trace(acu, "runqlat.bt", crowd)
+    need(histogram_total(text, "@usecs") >= 100, text)
+    slow = re.search(r"^\[(1K|2K|4K|8K), ", text, re.M)
+    need(slow, "nobody waited a millisecond although there were more threads than CPUs:\n" + text)
+
+
+def biolatency(acu):
+    path = os.path.join(ROOT, "build", "biolatency.tmp")  # a real disk, not a memory file system
+    before = sum(int(l.split()[7]) for l in open("/proc/diskstats"))
+
+    def write():
+        subprocess.run(["dd", "if=/dev/zero", f"of={path}", "bs=64k", "count=64", "oflag=direct,dsync"],
+                       stderr=subprocess.DEVNULL)
+        os.unlink(path)
+
+    text = trace(acu, "biolatency.bt", write)
+    if sum(int(l.split()[7]) for l in open("/proc/diskstats")) == before:
+        return "no disk here that counts its requests"
+    written = sum(int(n) for n in re.findall(r"^@bytes\[[^\]]*W[^\]]*\]: (\d+)$", text, re.M))
+    need(written >= 64 * 65536, text)
+    kinds = re.findall(r"^(@usecs\[[^\]]*W[^\]]*\]):", text, re.M)
+    need(sum(histogram_total(text, kind) for kind in kinds) >= 64, text)
+
+
+def killsnoop(acu):
+    text = trace(acu, "killsnoop.bt", load("signals", "acu_load", 2))
+    lines = [l.split() for l in text.split("\n") if "acu_load" in l]
+    need([l[3] for l in lines] == ["10", "10", "0"], text)
+    need(all(l[1] == l[4] and l[5] == "0" and re.match(r"\d\d:\d\d:\d\d$", l[0]) for l in lines), text)
+
+
+def cpuprofile(acu):
+    text = trace(acu, "cpuprofile.bt", load("syscalls_spin", "acu_load", 1500))
+    samples = value(text, "@samples[acu_load]")
+    need(100 <= samples <= 170, f"{samples} samples of a program that used the CPU for 1.5 s:\n" + text[-800:])
+    stacks = re.findall(r"^@\[\n((?:\s+\S+\n)+)\]: (\d+)$", text, re.M)
+    inside = sum(int(n) for frames, n in stacks if "read" in frames)
+    need(inside >= samples // 3, f"{inside} of {samples} samples were in read:\n" + text[-1500:])
+
+
+def pagefaults(acu):
+    text = trace(acu, "pagefaults.bt", load("faults", "acu_load", 3000))
+    need(3000 <= value(text, "@faults[acu_load]") <= 4500, text)
+
+
+def survey(acu):
+    def busy():
+        load("syscalls_spin", "acu_load", 1500)()
+        load("sleep", "acu_load", 30)()
+
+    text = trace(acu, "survey.bt", busy, ["--", "--seconds=3"], ["-f", "json"])
+    maps = {}
+    for line in text.split("\n"):
+        if line.startswith("{"):
+            record = json.loads(line)
+            if isinstance(record["data"], dict):
+                maps.update(record["data"])
+    calls = maps["@calls"]
+    need(calls.get("acu_load,tracepoint:syscalls:sys_enter_clock_nanosleep") == 30, str(calls)[:800])
+    slept = maps["@took_us"]["tracepoint:syscalls:sys_exit_clock_nanosleep"]
+    need(slept["count"] >= 30 and slept["average"] >= 4900, str(slept))
+    need(200 <= maps["@cpu"]["acu_load"] <= 350, str(maps["@cpu"]))
+    need(any("read" in stack for stack in maps["@stacks"]), str(maps["@stacks"])[:800])
+    need("@all_us" in maps and "@since" not in maps, str(list(maps)))
+
+
+def headers(_):
+    """Each tool says what it is for, how it is called, and what it prints; and has a test here."""
+    for name in sorted(os.listdir(os.path.join(ROOT, "tools"))):
+        if not name.endswith(".bt"):
+            continue
+        lines = open(os.path.join(ROOT, "tools", name)).read().split("\n")
+        head = [l for l in lines[:30] if l.startswith("//")]
+        need(lines[0].startswith("#!"), f"{name}: no #! line")
+        need(head and head[0].startswith(f"// {name[:-3]}: "), f"{name}: the header does not say what it is for")
+        need(any("acu run tools/" + name in l for l in head), f"{name}: the header does not show how to call it")
+        need(name[:-3] in globals(), f"{name} has no test")
+
+
+TESTS = [headers, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey]
+
+
+def main():
+    arguments = sys.argv[1:]
+    only = ""
+    if "--filter" in arguments:
+        at = arguments.index("--filter")
+        only = arguments[at + 1]
+        del arguments[at:at + 2]
+    acu = os.path.abspath(arguments[0])
+    passed = failed = skipped = 0
+    for test in TESTS:
+        if only not in test.__name__:
+            continue
+        if os.geteuid() != 0 and test is not headers:
+            skipped += 1
+            print(f"skipped {test.__name__}: not root")
+            continue
+        try:
+            reason = test(acu)
+            if reason:
+                skipped += 1
+                print(f"skipped {test.__name__}: {reason}")
+            else:
+                passed += 1
+        except (Wrong, OSError, KeyError, ValueError, subprocess.SubprocessError) as problem:
+            failed += 1
+            print(f"FAILED {test.__name__}: {problem!r}" if not isinstance(problem, Wrong) else f"FAILED {test.__name__}: {problem}")
+        sys.stdout.flush()
+    shutil.rmtree(TMP, ignore_errors=True)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+sys.exit(main())
