@@ -7,6 +7,7 @@
 #include "type/type.h"
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,8 +18,26 @@
 namespace format {
 
 enum class BtfKind : uint8_t {
-  none, integer, pointer, array, structure, union_, enumeration, forward, typedef_, volatile_, const_, restrict_,
-  function, prototype, variable, section, floating, decl_tag, type_tag, enumeration64,
+  none,
+  integer,
+  pointer,
+  array,
+  structure,
+  union_,
+  enumeration,
+  forward,
+  typedef_,
+  volatile_,
+  const_,
+  restrict_,
+  function,
+  prototype,
+  variable,
+  section,
+  floating,
+  decl_tag,
+  type_tag,
+  enumeration64,
 };
 
 class Btf : public type::Provider {
@@ -30,14 +49,28 @@ public:
 
   // Id of the type with this name and kind; 0 if there is none.
   uint32_t find(std::string_view name, BtfKind kind);
+  // The same for the first type of any of these kinds.
+  uint32_t find(std::string_view name, std::initializer_list<BtfKind> kinds);
+  // Whether the name occurs at all, of whatever it is: the cheapest question.
+  bool has_name(std::string_view name);
+  // All names that begin with a prefix, sorted.
+  std::vector<std::string_view> names(std::string_view prefix);
   // A type as script type; structures and enumerations stay undecoded. Pointers get `space`. nullptr: void.
   const type::Type* type(type::Table& table, uint32_t id, type::Space space = type::Space::kernel);
-  // Parameters of a function prototype (through typedef, pointer, const): name and type id.
+  // Parameters of a function prototype (through function, typedef, pointer, const): name and type id.
   struct Parameter {
     std::string_view name;
     uint32_t type;
   };
   std::vector<Parameter> parameters(uint32_t id);
+  // What a pointer (through typedef, const, …) points to, likewise; 0 if it is none.
+  uint32_t pointee(uint32_t id);
+  // The member of a structure, also inside anonymous members, without decoding the others; and its type.
+  struct Member {
+    type::Field field;
+    uint32_t type;
+  };
+  std::optional<Member> member(type::Table& table, uint32_t id, std::string_view name, int depth = 0);
   // The enumerator with this name: (id of its enumeration, value).
   std::optional<std::pair<uint32_t, int64_t>> find_enumerator(std::string_view name);
 
@@ -45,8 +78,13 @@ public:
   std::vector<type::Enumerator> enumerators(uint32_t id) override;
 
 private:
-  Btf() = default;
+  Btf();
   struct Data;
+  const type::Type* convert(type::Table& table, uint32_t id, type::Space space, int depth);
+  std::optional<type::Field> decode_member(type::Table& table, uint32_t id, uint32_t index);
+  const type::Type* integer_type(type::Table& table, uint32_t id);
+  const type::Type* array_type(type::Table& table, uint32_t id, type::Space space, int depth);
+
   std::unique_ptr<Data> data_;
 };
 

@@ -1,0 +1,188 @@
+// Reading tracefs and its format texts, see tracefs.h.
+#include "format/tracefs.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <sys/mount.h>
+#include <unistd.h>
+
+namespace format {
+
+// ------------------------------------------------------------------------------------------- format texts
+
+namespace {
+
+// The number behind `key` in "…; key:12; …".
+std::optional<uint32_t> number_after(std::string_view line, std::string_view key) {
+  size_t at = line.find(key);
+  if (at == line.npos) return std::nullopt;
+  line.remove_prefix(at + key.size());
+  auto n = base::parse_integer(base::trim(line.substr(0, line.find(';'))));
+  if (!n || *n > UINT32_MAX) return std::nullopt;
+  return static_cast<uint32_t>(*n);
+}
+
+bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// "unsigned long args[6]" → type, name, count. False if there is no name in it.
+bool split_declaration(std::string_view text, TraceField& field) {
+  text = base::trim(text);
+  if (text.ends_with(']')) {
+    size_t open = text.rfind('[');
+    if (open == text.npos) return false;
+    field.is_array = true;
+    auto count = base::parse_integer(base::trim(text.substr(open + 1, text.size() - open - 2)));
+    field.count = count && *count <= UINT32_MAX ? static_cast<uint32_t>(*count) : 0;
+    text = base::trim(text.substr(0, open));
+  }
+  size_t begin = text.size();
+  while (begin > 0 && is_name_char(text[begin - 1])) begin--;
+  field.name = text.substr(begin);
+  text = base::trim(text.substr(0, begin));
+  constexpr std::string_view located = "__data_loc ";
+  if (text.starts_with(located)) {
+    field.is_located = true;
+    text = base::trim(text.substr(located.size()));
+    if (text.ends_with("[]")) text = base::trim(text.substr(0, text.size() - 2));
+  }
+  field.type = text;
+  return !field.name.empty() && !text.empty();
+}
+
+std::optional<TraceField> parse_field(std::string_view line) {
+  TraceField field;
+  size_t end = line.find(';');
+  if (end == line.npos || !split_declaration(line.substr(0, end), field)) return std::nullopt;
+  auto offset = number_after(line, "offset:"), size = number_after(line, "size:");
+  // The kernel's records are below 64 KiB; larger numbers are garbage.
+  if (!offset || !size || *offset > UINT16_MAX || *size > UINT16_MAX) return std::nullopt;
+  field.offset = *offset;
+  field.size = *size;
+  field.is_signed = number_after(line, "signed:").value_or(0) != 0;
+  field.is_common = field.name.starts_with("common_");
+  return field;
+}
+
+} // namespace
+
+base::Result<TraceFormat> parse_trace_format(std::string_view text) {
+  TraceFormat format;
+  bool has_id = false;
+  for (std::string_view line : base::split(text, '\n')) {
+    line = base::trim(line);
+    if (line.starts_with("print fmt:")) break;
+    if (line.starts_with("name:")) format.name = base::trim(line.substr(5));
+    if (line.starts_with("ID:")) {
+      auto id = base::parse_integer(base::trim(line.substr(3)));
+      has_id = id && *id <= UINT32_MAX;
+      if (has_id) format.id = static_cast<uint32_t>(*id);
+    }
+    if (!line.starts_with("field:")) continue;
+    auto field = parse_field(line.substr(6));
+    if (!field)
+      return base::Error{base::Failure::runtime, "cannot read this line of the format: " + std::string(line)};
+    format.fields.push_back(*field);
+  }
+  if (format.name.empty() || !has_id)
+    return base::Error{base::Failure::runtime, "the format has no name or no ID"};
+  return format;
+}
+
+// ------------------------------------------------------------------------------------------------ tracefs
+
+base::Result<Tracefs> Tracefs::open() {
+  static constexpr const char* places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
+  int error = ENOENT;
+  for (int attempt = 0; attempt < 2; attempt++) {
+    for (const char* place : places) {
+      std::string root = place;
+      if (access((root + "/events").c_str(), R_OK | X_OK) == 0) return Tracefs(root);
+      if (errno == EACCES) error = EACCES;
+    }
+    if (error == EACCES) break;
+    if (attempt == 0 && mount("tracefs", places[0], "tracefs", 0, nullptr) != 0) {
+      if (errno == EPERM) error = EPERM;
+      break;
+    }
+  }
+  if (error == ENOENT)
+    return base::Error{base::Failure::unsupported,
+                       "there is no tracefs at /sys/kernel/tracing: this kernel has no trace events"};
+  return base::errno_error("cannot read the trace events in /sys/kernel/tracing", error);
+}
+
+std::string Tracefs::path(std::string_view category, std::string_view event, std::string_view file) const {
+  std::string out = root_;
+  for (std::string_view part : {std::string_view("events"), category, event, file}) {
+    out += '/';
+    out += part;
+  }
+  return out;
+}
+
+base::Result<std::vector<TraceEvent>> Tracefs::events() {
+  if (list_.empty()) {
+    ACU_TRY(list_, base::read_file(root_ + "/available_events"));
+  }
+  std::vector<TraceEvent> out;
+  out.reserve(list_.size() / 24);
+  for (std::string_view line : base::split(list_, '\n')) {
+    size_t colon = line.find(':');
+    if (colon == line.npos) continue;
+    // ftrace's own records (function graphs, …) have no point in the code that could be attached.
+    if (line.substr(0, colon) == "ftrace") continue;
+    out.push_back({line.substr(0, colon), line.substr(colon + 1)});
+  }
+  std::sort(out.begin(), out.end(), [](const TraceEvent& a, const TraceEvent& b) {
+    return a.category != b.category ? a.category < b.category : a.event < b.event;
+  });
+  return out;
+}
+
+// Names come from scripts: one with a slash or dots could lead elsewhere.
+static bool is_plain(std::string_view name) {
+  return !name.empty() && name.find('/') == name.npos && name.find('\0') == name.npos && name != "." &&
+         name != "..";
+}
+
+bool Tracefs::has(std::string_view category, std::string_view event) const {
+  if (!is_plain(category) || !is_plain(event) || category == "ftrace") return false;
+  return access(path(category, event, "format").c_str(), F_OK) == 0;
+}
+
+base::Result<std::string> Tracefs::format(std::string_view category, std::string_view event) const {
+  if (!is_plain(category) || !is_plain(event))
+    return base::Error{base::Failure::nothing_matched, "this is not the name of a trace event"};
+  return base::read_file(path(category, event, "format"));
+}
+
+base::Result<uint32_t> Tracefs::id(std::string_view category, std::string_view event) const {
+  if (!is_plain(category) || !is_plain(event))
+    return base::Error{base::Failure::nothing_matched, "this is not the name of a trace event"};
+  ACU_TRY(std::string text, base::read_file(path(category, event, "id")));
+  auto id = base::parse_integer(base::trim(text));
+  if (!id || *id > UINT32_MAX)
+    return base::Error{base::Failure::runtime, "the kernel gives no id of this event"};
+  return static_cast<uint32_t>(*id);
+}
+
+const std::vector<std::string>& Tracefs::made_categories() {
+  if (made_known_) return made_;
+  made_known_ = true;
+  // Lines such as "p:kprobes/name …", "r8:probe_libc/name …", "s:synthetic/name …".
+  auto text = base::read_file(root_ + "/dynamic_events");
+  if (text.ok())
+    for (std::string_view line : base::split(*text, '\n')) {
+      size_t colon = line.find(':'), slash = line.find('/');
+      if (colon != line.npos && slash != line.npos && slash > colon)
+        made_.emplace_back(line.substr(colon + 1, slash - colon - 1));
+    }
+  std::sort(made_.begin(), made_.end());
+  made_.erase(std::unique(made_.begin(), made_.end()), made_.end());
+  return made_;
+}
+
+} // namespace format

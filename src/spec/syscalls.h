@@ -1,0 +1,16 @@
+// System calls of x86-64 by number (arch/x86/entry/syscalls/syscall_64.tbl of the kernel). Another
+// architecture brings a table of its own.
+#pragma once
+
+#include <string_view>
+
+namespace spec {
+
+// The number of the system call that tracefs calls `event` ("openat" of sys_enter_openat; "newfstat" is
+// fstat); -1 where it is not known.
+int syscall_of_event(std::string_view event);
+
+// The name of a system call as programs know it ("fstat"); empty where there is none with this number.
+std::string_view syscall_name(int number);
+
+} // namespace spec
