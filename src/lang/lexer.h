@@ -1,0 +1,129 @@
+// Characters to tokens, one at a time and on demand: the text of a probe is no sequence of tokens
+// (`uprobe:/usr/lib/*:f` holds what would begin a comment), so the parser reads it raw and seeks past it.
+//
+// In: the script's text, which must outlive the tokens. Out: tokens with their places; mistakes in the
+// spelling go to `Mistakes`, and what follows is still read.
+#pragma once
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace lang {
+
+// Every mistake of lexer and parser passes here. At most `limit` are told; then reading stops.
+class Mistakes {
+public:
+  static constexpr size_t limit = 100;
+  explicit Mistakes(base::Diagnostics& to) : to_(to) {}
+  void tell(std::string_view tag, base::Range where, std::string message, std::string hint = {});
+  bool full() const { return told_ >= limit; }
+  size_t told() const { return told_; }
+  bool quiet = false; // text that is skipped after a mistake is read, but not judged
+
+private:
+  base::Diagnostics& to_;
+  size_t told_ = 0;
+};
+
+enum class TokenKind : uint8_t {
+  end,
+  integer,
+  string,
+  identifier,
+  keyword,
+  variable,         // $x
+  map,              // @m, @
+  positional,       // $1
+  positional_count, // $#
+  // Punctuation, spelled in the table of lexer.cc.
+  left_brace,
+  right_brace,
+  left_paren,
+  right_paren,
+  left_bracket,
+  right_bracket,
+  semicolon,
+  comma,
+  colon,
+  question,
+  dot,
+  dot_dot,
+  arrow,
+  plus,
+  minus,
+  star,
+  slash,
+  percent,
+  ampersand,
+  pipe,
+  caret,
+  tilde,
+  exclamation,
+  less,
+  greater,
+  less_equal,
+  greater_equal,
+  equal_equal,
+  not_equal,
+  and_and,
+  or_or,
+  shift_left,
+  shift_right,
+  plus_plus,
+  minus_minus,
+  assign,
+  plus_assign,
+  minus_assign,
+  star_assign,
+  slash_assign,
+  percent_assign,
+  ampersand_assign,
+  pipe_assign,
+  caret_assign,
+  shift_left_assign,
+  shift_right_assign,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::end;
+  base::Range where;
+  std::string_view text; // as spelled; variables and maps without their sign; strings with escapes resolved
+  uint64_t value = 0;    // integers and positional parameters
+};
+
+bool is_keyword(std::string_view word);
+
+class Lexer {
+public:
+  Lexer(std::string_view text, base::Arena& arena, Mistakes& mistakes);
+  Token next();
+  // To the next character that is neither white space nor comment, nor a first line `#!…`.
+  void skip_blanks();
+  // Raw reading: the text not yet read, and going on at another place of it.
+  std::string_view rest() const { return text_.substr(at_); }
+  uint32_t offset() const { return at_; }
+  void seek(uint32_t offset) { at_ = offset; }
+  // Reads a string; the next character is its opening quote.
+  Token string();
+
+private:
+  bool skip_comment();
+  Token number();
+  Token dollar();
+  Token punctuation();
+  void escape(std::string& into, uint32_t line_end);
+  void bad_characters();
+  Token token(TokenKind kind, uint32_t begin, std::string_view text, uint64_t value = 0) const;
+
+  std::string_view text_;
+  base::Arena& arena_;
+  Mistakes& mistakes_;
+  uint32_t at_ = 0;
+  uint32_t last_ = 0; // end of the last token: the place of what is missing at the end of the file
+};
+
+} // namespace lang

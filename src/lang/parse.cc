@@ -1,0 +1,162 @@
+// The parser's ground: tokens ahead, what to say about an unexpected one, and how to go on after a mistake.
+// The order of the grammar's files: parse_program, parse_probe, parse_statement, parse_expression,
+// parse_type.
+#include "lang/parser.h"
+
+#include "spec/diagnostics.h"
+
+namespace lang {
+
+namespace tag = spec::tag;
+
+std::unique_ptr<Program> parse(const base::Source& source, const ParseOptions& options,
+                               base::Diagnostics& diagnostics) {
+  return Parser(source, options, diagnostics).run();
+}
+
+Parser::Parser(const base::Source& source, const ParseOptions& options, base::Diagnostics& diagnostics)
+    : source_(source), options_(options), program_(std::make_unique<Program>()),
+      text_(source.text().size() <= max_bytes ? program_->arena.copy(source.text()) : std::string_view()),
+      mistakes_(diagnostics), lexer_(text_, program_->arena, mistakes_) {}
+
+Parser::Level::Level(Parser& p) : parser_(p) {
+  if (++p.depth_ <= max_depth) return;
+  p.panic(tag::too_deep, p.peek().where,
+          "this is nested more than " + std::to_string(max_depth) + " levels deep");
+  p.stopped_ = true;
+}
+
+void Parser::count_operator(Range where) {
+  if (++operators_ <= max_operators) return;
+  panic(tag::too_deep, where, "this statement has more than " + std::to_string(max_operators) + " operators");
+  stopped_ = true;
+}
+
+const Token& Parser::peek(size_t ahead) {
+  if (panic_ || stopped_) return stop_;
+  while (ahead_.size() <= first_ + ahead) {
+    ahead_.push_back(lexer_.next());
+    if (mistakes_.full()) {
+      stopped_ = true;
+      return stop_;
+    }
+  }
+  return ahead_[first_ + ahead];
+}
+
+Token Parser::take() {
+  Token t = peek();
+  if (panic_ || stopped_ || t.kind == TokenKind::end) return t;
+  last_end_ = t.where.end;
+  if (++first_ == ahead_.size()) {
+    ahead_.clear();
+    first_ = 0;
+  }
+  return t;
+}
+
+bool Parser::at_word(std::string_view word, size_t ahead) {
+  const Token& t = peek(ahead);
+  return (t.kind == TokenKind::identifier || t.kind == TokenKind::keyword) && t.text == word;
+}
+
+bool Parser::accept(TokenKind kind) {
+  if (!at(kind)) return false;
+  take();
+  return true;
+}
+
+bool Parser::accept_word(std::string_view word) {
+  if (!at_word(word)) return false;
+  take();
+  return true;
+}
+
+Token Parser::expect(TokenKind kind, std::string_view what, std::string hint) {
+  if (at(kind)) return take();
+  unexpected(what, std::move(hint));
+  return {kind, {last_end_, last_end_}, {}, 0};
+}
+
+void Parser::expect_word(std::string_view word) {
+  if (!accept_word(word)) unexpected("`" + std::string(word) + "`");
+}
+
+std::string Parser::shown(const Token& token) const {
+  if (token.kind == TokenKind::end) return "end of the script";
+  constexpr size_t longest = 30;
+  std::string_view spelled = text_.substr(token.where.begin, token.where.end - token.where.begin);
+  std::string text(spelled.substr(0, longest));
+  if (spelled.size() > longest) text += "…";
+  return (token.kind == TokenKind::keyword ? "keyword `" : "`") + text + "`";
+}
+
+// The next token can't stand here.
+void Parser::unexpected(std::string_view expected, std::string hint) {
+  if (panic_ || stopped_) return;
+  Token t = peek();
+  if (t.kind == TokenKind::assign && hint.empty())
+    hint = "`==` compares; an assignment is a statement of its own";
+  panic(tag::syntax, t.where, "syntax error, unexpected " + shown(t) + ", expected " + std::string(expected),
+        std::move(hint));
+  // What is missing at the end is missing for every open block: once is enough.
+  if (t.kind == TokenKind::end) stopped_ = true;
+}
+
+// A mistake that leaves the parser where it is.
+void Parser::error(std::string_view tag, Range where, std::string message, std::string hint) {
+  if (panic_ || stopped_) return;
+  mistakes_.tell(tag, where, std::move(message), std::move(hint));
+  if (mistakes_.full()) stopped_ = true;
+}
+
+void Parser::panic(std::string_view tag, Range where, std::string message, std::string hint) {
+  error(tag, where, std::move(message), std::move(hint));
+  if (!panic_) stop_ = {TokenKind::end, {last_end_, last_end_}, {}, 0};
+  panic_ = true;
+}
+
+// Ends panic: past the next `;`, past a block that ends here, or up to the `}` of the enclosing block.
+void Parser::recover_statement() {
+  panic_ = false;
+  mistakes_.quiet = true;
+  for (int open = 0; !at(TokenKind::end);) {
+    if (open == 0 && at(TokenKind::right_brace)) break;
+    Token t = take();
+    if (t.kind == TokenKind::left_brace) open++;
+    if (t.kind == TokenKind::right_brace && --open == 0 && !at_word("else")) break;
+    if (t.kind == TokenKind::semicolon && open == 0) break;
+  }
+  // The token after is read already: its own mistakes are not those of the skipped text.
+  mistakes_.quiet = false;
+  to_raw();
+}
+
+// Ends panic: up to the `{` that begins the body of a probe or function.
+void Parser::skip_to_body() {
+  panic_ = false;
+  mistakes_.quiet = true;
+  while (!at(TokenKind::end) && !at(TokenKind::left_brace)) take();
+  mistakes_.quiet = false;
+  if (at(TokenKind::end)) stopped_ = true;
+}
+
+// At an opening brace or parenthesis: past the one that closes it.
+void Parser::skip_balanced() {
+  bool was = std::exchange(mistakes_.quiet, true);
+  int open = 0;
+  do {
+    Token t = take();
+    if (t.kind == TokenKind::left_brace || t.kind == TokenKind::left_paren) open++;
+    if (t.kind == TokenKind::right_brace || t.kind == TokenKind::right_paren) open--;
+  } while (open > 0 && !at(TokenKind::end));
+  mistakes_.quiet = was;
+}
+
+void Parser::to_raw() {
+  if (first_ < ahead_.size()) lexer_.seek(ahead_[first_].where.begin);
+  ahead_.clear();
+  first_ = 0;
+}
+
+} // namespace lang

@@ -1,0 +1,373 @@
+// Expressions, with C's precedence. Assignment is a statement and not part of these rules.
+#include "lang/parser.h"
+
+#include "spec/builtins.h"
+#include "spec/diagnostics.h"
+
+#include <algorithm>
+
+namespace lang {
+
+namespace tag = spec::tag;
+
+namespace {
+
+struct Operator {
+  TokenKind token;
+  BinaryOp op;
+  int precedence; // higher binds tighter
+};
+constexpr Operator operators[] = {
+    {TokenKind::or_or, BinaryOp::logical_or, 1},  {TokenKind::and_and, BinaryOp::logical_and, 2},
+    {TokenKind::pipe, BinaryOp::bit_or, 3},       {TokenKind::caret, BinaryOp::bit_xor, 4},
+    {TokenKind::ampersand, BinaryOp::bit_and, 5}, {TokenKind::equal_equal, BinaryOp::eq, 6},
+    {TokenKind::not_equal, BinaryOp::ne, 6},      {TokenKind::less, BinaryOp::lt, 7},
+    {TokenKind::less_equal, BinaryOp::le, 7},     {TokenKind::greater, BinaryOp::gt, 7},
+    {TokenKind::greater_equal, BinaryOp::ge, 7},  {TokenKind::shift_left, BinaryOp::shl, 8},
+    {TokenKind::shift_right, BinaryOp::shr, 8},   {TokenKind::plus, BinaryOp::add, 9},
+    {TokenKind::minus, BinaryOp::sub, 9},         {TokenKind::star, BinaryOp::mul, 10},
+    {TokenKind::slash, BinaryOp::div, 10},        {TokenKind::percent, BinaryOp::mod, 10},
+};
+
+struct Prefix {
+  TokenKind token;
+  UnaryOp op;
+};
+constexpr Prefix prefixes[] = {
+    {TokenKind::minus, UnaryOp::negate},
+    {TokenKind::exclamation, UnaryOp::logical_not},
+    {TokenKind::tilde, UnaryOp::bit_not},
+    {TokenKind::star, UnaryOp::dereference},
+    {TokenKind::ampersand, UnaryOp::address_of},
+    {TokenKind::plus_plus, UnaryOp::pre_increment},
+    {TokenKind::minus_minus, UnaryOp::pre_decrement},
+};
+
+} // namespace
+
+// expression := binary [ '?' [ expression ] ':' expression ]
+Expr* Parser::parse_expression() {
+  Level level(*this);
+  expression_depth_++;
+  Expr* e = parse_binary(1);
+  if (accept(TokenKind::question)) {
+    auto* t = make<Ternary>(e->where);
+    t->condition = e;
+    if (!at(TokenKind::colon)) {
+      Bracket bracket(*this);
+      t->then = parse_expression();
+    }
+    expect(TokenKind::colon, "`:`");
+    t->otherwise = parse_expression();
+    t->where = e->where.to(t->otherwise->where);
+    e = t;
+  }
+  expression_depth_--;
+  return e;
+}
+
+// binary    := unary { OPERATOR unary }      by the precedence of the table above, left to right
+Expr* Parser::parse_binary(int lowest) {
+  Expr* left = parse_unary();
+  for (;;) {
+    TokenKind kind = peek().kind;
+    auto* row = std::find_if(std::begin(operators), std::end(operators),
+                             [&](const Operator& o) { return o.token == kind; });
+    if (row == std::end(operators) || row->precedence < lowest || closes_predicate()) return left;
+    count_operator(take().where);
+    Expr* right = parse_binary(row->precedence + 1);
+    auto* b = make<Binary>(left->where.to(right->where));
+    b->op = row->op;
+    b->left = left;
+    b->right = right;
+    left = b;
+  }
+}
+
+// Inside a predicate `/` divides, unless the action block follows.
+bool Parser::closes_predicate() {
+  if (!in_predicate_ || !at(TokenKind::slash)) return false;
+  TokenKind next = peek(1).kind;
+  return next == TokenKind::left_brace || next == TokenKind::end;
+}
+
+// unary     := ( '-' | '!' | '~' | '*' | '&' | '++' | '--' ) unary | cast | postfix
+Expr* Parser::parse_unary() {
+  for (const Prefix& p : prefixes)
+    if (at(p.token)) return parse_unary_operator(p.op);
+  if (at(TokenKind::left_paren) && at_cast()) return parse_cast();
+  return parse_postfix();
+}
+
+Expr* Parser::parse_unary_operator(UnaryOp op) {
+  Level level(*this);
+  Range where = take().where;
+  auto* u = make<Unary>(where);
+  u->op = op;
+  u->operand = parse_unary();
+  u->where = where.to(u->operand->where);
+  return u;
+}
+
+// cast      := '(' type ')' unary
+Expr* Parser::parse_cast() {
+  Level level(*this);
+  uint32_t begin = take().where.begin;
+  auto* c = make<Cast>({begin, begin});
+  c->target = parse_type();
+  expect(TokenKind::right_paren, "`)`");
+  c->operand = parse_unary();
+  c->where = since(begin);
+  return c;
+}
+
+// postfix   := primary { ( '.' | '->' ) ( NAME | INTEGER ) | '[' expression ']' | '++' | '--' }
+Expr* Parser::parse_postfix() {
+  Expr* e = parse_primary();
+  for (;;) {
+    Token t = peek();
+    switch (t.kind) {
+    case TokenKind::dot:
+    case TokenKind::arrow: e = parse_field(e); break;
+    case TokenKind::left_bracket: {
+      Bracket bracket(*this);
+      take();
+      auto* i = make<Index>(e->where);
+      i->operand = e;
+      i->index = parse_expression();
+      expect(TokenKind::right_bracket, "`]`");
+      i->where = since(e->where.begin);
+      e = i;
+      break;
+    }
+    case TokenKind::plus_plus:
+    case TokenKind::minus_minus: {
+      take();
+      auto* u = make<Unary>(e->where.to(t.where));
+      u->op = t.kind == TokenKind::plus_plus ? UnaryOp::post_increment : UnaryOp::post_decrement;
+      u->operand = e;
+      e = u;
+      break;
+    }
+    default: return e;
+    }
+    count_operator(t.where);
+  }
+}
+
+Expr* Parser::parse_field(Expr* operand) {
+  bool arrow = take().kind == TokenKind::arrow;
+  Token name = peek();
+  bool is_number = name.kind == TokenKind::integer && !arrow;
+  if (is_number && operand->kind == ExprKind::integer)
+    panic(tag::bad_number, operand->where.to(name.where),
+          "floating-point numbers are not part of the language");
+  else if (is_number && name.text.find_first_not_of("0123456789") != name.text.npos)
+    panic(tag::bad_number, name.where, "`" + std::string(name.text) + "` is not the number of an element");
+  else if (!is_number && name.kind != TokenKind::identifier && name.kind != TokenKind::keyword)
+    unexpected("the name of a member");
+  take();
+  auto* f = make<FieldRef>(since(operand->where.begin));
+  f->operand = operand;
+  f->name = name.text;
+  f->name_where = name.where;
+  return f;
+}
+
+// primary   := INTEGER | STRING | VARIABLE | POSITIONAL | '$#' | map | word | parenthesised | block
+Expr* Parser::parse_primary() {
+  Token t = peek();
+  switch (t.kind) {
+  case TokenKind::integer: {
+    auto* e = make<Integer>(take().where);
+    e->value = t.value;
+    return e;
+  }
+  case TokenKind::string: {
+    auto* e = make<String>(take().where);
+    e->value = t.text;
+    return e;
+  }
+  case TokenKind::variable: {
+    auto* e = make<VariableRef>(take().where);
+    e->name = t.text;
+    return e;
+  }
+  case TokenKind::positional: {
+    auto* e = make<Positional>(take().where);
+    e->number = static_cast<uint32_t>(t.value);
+    return e;
+  }
+  case TokenKind::positional_count: return make<PositionalCount>(take().where);
+  case TokenKind::map: return parse_map();
+  case TokenKind::left_paren: return parse_parenthesised();
+  case TokenKind::left_brace: {
+    auto* e = make<BlockExpr>(t.where);
+    e->block = parse_block(true);
+    e->where = e->block->where;
+    return e;
+  }
+  case TokenKind::identifier:
+  case TokenKind::keyword: return parse_word();
+  default: return missing_expression();
+  }
+}
+
+Expr* Parser::missing_expression() {
+  unexpected("an expression");
+  return make<Integer>({last_end_, last_end_});
+}
+
+// map       := MAP [ '[' expression { ',' expression } ']' ]      several keys are one tuple
+Expr* Parser::parse_map() {
+  Token name = take();
+  auto* m = make<MapRef>(name.where);
+  m->name = name.text;
+  m->map = map_named(name.text, name.where);
+  if (!at(TokenKind::left_bracket)) return m;
+  uint32_t begin = take().where.begin;
+  std::vector<Expr*> keys = parse_list(TokenKind::right_bracket);
+  if (keys.empty()) {
+    unexpected("a key");
+    keys.push_back(missing_expression());
+  }
+  expect(TokenKind::right_bracket, "`]`");
+  m->where = since(name.where.begin);
+  m->key = keys[0];
+  if (keys.size() > 1) {
+    auto* tuple = make<Tuple>(since(begin));
+    tuple->elements = program_->arena.copy(keys);
+    m->key = tuple;
+  }
+  return m;
+}
+
+// list      := [ expression { ',' expression } ]
+std::vector<Expr*> Parser::parse_list(TokenKind close) {
+  Bracket bracket(*this);
+  std::vector<Expr*> list;
+  if (at(close)) return list;
+  do {
+    list.push_back(parse_expression());
+  } while (accept(TokenKind::comma));
+  return list;
+}
+
+// word      := 'true' | 'false' | sizeof | offsetof | conditional | call | NAME
+Expr* Parser::parse_word() {
+  Token t = peek();
+  if (t.text == "true" || t.text == "false") {
+    auto* e = make<Boolean>(take().where);
+    e->value = t.text == "true";
+    return e;
+  }
+  if (t.text == "sizeof") return parse_sizeof();
+  if (t.text == "offsetof") return parse_offsetof();
+  if (t.text == "if") return parse_conditional(true);
+  if (t.kind == TokenKind::keyword || t.text == "_") return missing_expression();
+  if (peek(1).kind == TokenKind::left_paren) return parse_call();
+  bool is_type = t.text == "struct" || t.text == "union" || t.text == "enum";
+  if (is_type && peek(1).kind == TokenKind::identifier) {
+    TypeName* type = parse_type();
+    panic(tag::syntax, type->where, "a type can't be used as a value", "a cast is written `(struct x *)e`");
+    return missing_expression();
+  }
+  auto* e = make<Name>(take().where);
+  e->name = t.text;
+  return e;
+}
+
+// call      := NAME '(' list ')'
+Expr* Parser::parse_call() {
+  Token name = take();
+  auto* c = make<Call>(name.where);
+  c->name = name.text;
+  c->name_where = name.where;
+  if (name.text == "container_of") { // takes a type; the checker says that it is not built
+    skip_balanced();
+  } else {
+    take();
+    c->arguments = program_->arena.copy(parse_list(TokenKind::right_paren));
+    expect(TokenKind::right_paren, "`,` or `)`");
+  }
+  c->where = since(name.where.begin);
+  return c;
+}
+
+// parenthesised := '(' expression ')' | tuple
+Expr* Parser::parse_parenthesised() {
+  Bracket bracket(*this);
+  uint32_t begin = take().where.begin;
+  bool is_record = peek().kind == TokenKind::identifier && peek(1).kind == TokenKind::assign;
+  if (is_record || at(TokenKind::right_paren)) return parse_tuple(begin);
+  Expr* first = parse_expression();
+  if (at(TokenKind::comma)) {
+    std::vector<Expr*> elements{first};
+    while (accept(TokenKind::comma) && !at(TokenKind::right_paren)) elements.push_back(parse_expression());
+    expect(TokenKind::right_paren, "`,` or `)`");
+    auto* t = make<Tuple>(since(begin));
+    t->elements = program_->arena.copy(elements);
+    return t;
+  }
+  expect(TokenKind::right_paren, "`)`");
+  first->where = since(begin);
+  return first;
+}
+
+// tuple     := '(' ')' | '(' expression ',' [ list [','] ] ')' | '(' NAME '=' expression { ',' NAME '='
+// expression } ')'
+Expr* Parser::parse_tuple(uint32_t begin) {
+  std::vector<Expr*> elements;
+  std::vector<std::string_view> names;
+  while (!at(TokenKind::right_paren) && !panic_ && !stopped_) {
+    names.push_back(expect(TokenKind::identifier, "the name of a member").text);
+    expect(TokenKind::assign, "`=`", "in a record every member has a name");
+    elements.push_back(parse_expression());
+    if (!accept(TokenKind::comma)) break;
+  }
+  expect(TokenKind::right_paren, "`,` or `)`");
+  auto* t = make<Tuple>(since(begin));
+  t->elements = program_->arena.copy(elements);
+  t->names = program_->arena.copy(names);
+  return t;
+}
+
+// sizeof    := 'sizeof' '(' ( type | expression ) ')'
+Expr* Parser::parse_sizeof() {
+  Bracket bracket(*this);
+  uint32_t begin = take().where.begin;
+  auto* s = make<SizeOf>({begin, begin});
+  expect(TokenKind::left_paren, "`(`");
+  if (at_type(0, true))
+    s->target = parse_type();
+  else
+    s->operand = parse_expression();
+  expect(TokenKind::right_paren, "`)`");
+  s->where = since(begin);
+  return s;
+}
+
+// offsetof  := 'offsetof' '(' ( type | expression ) ',' NAME { '.' NAME } ')'
+Expr* Parser::parse_offsetof() {
+  Bracket bracket(*this);
+  uint32_t begin = take().where.begin;
+  auto* o = make<OffsetOf>({begin, begin});
+  expect(TokenKind::left_paren, "`(`");
+  if (at_type(0, true))
+    o->target = parse_type();
+  else
+    o->operand = parse_expression();
+  expect(TokenKind::comma, "`,`");
+  std::vector<std::string_view> path;
+  do {
+    Token t = peek();
+    if (t.kind != TokenKind::identifier && t.kind != TokenKind::keyword) unexpected("the name of a member");
+    path.push_back(take().text);
+  } while (accept(TokenKind::dot));
+  o->path = program_->arena.copy(path);
+  expect(TokenKind::right_paren, "`)`");
+  o->where = since(begin);
+  return o;
+}
+
+} // namespace lang

@@ -1,0 +1,143 @@
+// Probes and their action blocks.
+//
+// The text of a probe is read raw: paths, globs and C++ names are no tokens of the language. It ends at white
+// space, `,`, `{`, or at a `/` that begins a predicate. A `/` inside it is part of a path where the provider
+// takes paths, so `uprobe:/bin/bash:readline /pid == 1/`, `tracepoint:a:b/pid == 1/{` and
+// `iter:task:/sys/fs/bpf/pin` all mean what they seem to.
+#include "lang/parser.h"
+
+#include "base/text.h"
+#include "spec/diagnostics.h"
+
+#include <algorithm>
+
+namespace lang {
+
+namespace tag = spec::tag;
+
+namespace {
+
+// Providers with a path in the part after their name, and iter with one as its last part.
+constexpr std::string_view path_providers[] = {"uprobe", "u", "uretprobe", "ur", "usdt", "iter", "it"};
+
+bool takes_path(std::string_view provider) {
+  std::string lower = base::lower(provider); // `U` is usdt, which takes paths as `u` does
+  return std::find(std::begin(path_providers), std::end(path_providers), lower) != std::end(path_providers);
+}
+
+bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+// Ends the text of a probe. Other signs that no provider uses are left in: the probe is then not found by
+// name.
+bool ends_spec(char c) {
+  bool control = static_cast<unsigned char>(c) < ' ' || c == 127;
+  return is_blank(c) || control || std::string_view(",{};()").find(c) != std::string_view::npos;
+}
+
+std::string join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& p : parts) text += (&p == &parts[0] ? "" : ":") + p;
+  return text;
+}
+
+// The length of `name=` at the start of a block, which is kept for later use and ignored.
+size_t name_length(std::string_view text) {
+  size_t i = 0;
+  while (i < text.size() && (is_digit(text[i]) || is_letter(text[i]))) i++;
+  return i && text.substr(i).starts_with('=') && !text.substr(i).starts_with("==") ? i + 1 : 0;
+}
+
+} // namespace
+
+// probe     := [ NAME '=' ] spec { ',' spec } [ '/' expression '/' ] block
+void Parser::parse_probe() {
+  auto probe = std::make_unique<Probe>();
+  uint32_t begin = lexer_.offset();
+  lexer_.seek(begin + static_cast<uint32_t>(name_length(lexer_.rest())));
+  std::vector<ProbeSpec> specs;
+  do {
+    lexer_.skip_blanks();
+    specs.push_back(parse_spec());
+    if (panic_) break;
+    lexer_.skip_blanks();
+  } while (accept(TokenKind::comma));
+  probe->specs = program_->arena.copy(specs);
+  if (accept(TokenKind::slash)) {
+    in_predicate_ = true;
+    operators_ = 0;
+    probe->predicate = parse_expression();
+    in_predicate_ = false;
+    expect(TokenKind::slash, "`/` at the end of the predicate");
+  }
+  if (!at(TokenKind::left_brace)) unexpected(probe->predicate ? "`{`" : "`{` or a predicate");
+  if (panic_ && !stopped_) skip_to_body();
+  probe->body = parse_block(false);
+  probe->where = since(begin);
+  program_->probes.push_back(std::move(probe));
+}
+
+// spec      := part { ':' part }     parts: raw text, "quoted text" and $1 in any mixture
+ProbeSpec Parser::parse_spec() {
+  uint32_t begin = lexer_.offset();
+  std::vector<std::string> parts(1);
+  for (;;) {
+    std::string_view rest = lexer_.rest();
+    if (rest.empty() || ends_spec(rest[0])) break;
+    if (rest[0] == '"') {
+      parts.back() += lexer_.string().text;
+      continue;
+    }
+    if (rest[0] == '$' && rest.size() > 1 && is_digit(rest[1])) {
+      positional_in_probe(parts.back());
+      continue;
+    }
+    if (rest[0] == '/' && is_predicate(parts[0], parts.size() - 1, rest)) break;
+    if (rest[0] == ':')
+      parts.emplace_back();
+    else
+      parts.back() += rest[0];
+    lexer_.seek(lexer_.offset() + 1);
+  }
+  ProbeSpec spec;
+  last_end_ = lexer_.offset();
+  spec.where = {begin, last_end_};
+  if (begin == last_end_) {
+    unexpected("a probe", "for example: tracepoint:syscalls:sys_enter_openat { … }");
+    return spec;
+  }
+  std::vector<std::string_view> kept;
+  for (const std::string& p : parts) kept.push_back(program_->arena.copy(std::string_view(p)));
+  spec.parts = program_->arena.copy(kept);
+  spec.text = program_->arena.copy(std::string_view(join(parts)));
+  return spec;
+}
+
+// Whether the `/` that `run` begins with starts a predicate; it stands in part number `part`.
+bool Parser::is_predicate(std::string_view provider, size_t part, std::string_view run) const {
+  if (part == 0 || !takes_path(provider)) return true;
+  if (part == 1 && base::lower(provider)[0] == 'u') return false; // the binary
+  // Names of Go functions and pinned files hold slashes. A predicate without white space before it ends in a
+  // `/`, or goes on after white space with more than the block.
+  size_t length = std::find_if(run.begin(), run.end(), ends_spec) - run.begin();
+  size_t after = length;
+  while (after < run.size() && is_blank(run[after])) after++;
+  bool block_follows = after == run.size() || run[after] == '{' || run[after] == '/' || run[after] == ',';
+  return run[length - 1] == '/' || !block_follows;
+}
+
+// At `$1`: appends the parameter's text.
+void Parser::positional_in_probe(std::string& into) {
+  Token t = lexer_.next();
+  last_end_ = t.where.end;
+  if (t.kind != TokenKind::positional) return;
+  if (t.value <= options_.positional.size()) {
+    into += options_.positional[t.value - 1];
+    return;
+  }
+  error(tag::bad_parameter, t.where, "parameter $" + std::to_string(t.value) + " is not given",
+        "this probe needs it: acu run FILE VALUE …");
+}
+
+} // namespace lang

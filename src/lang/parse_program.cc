@@ -1,0 +1,243 @@
+// Programs: what stands outside the action blocks.
+//
+//   program    := ['#!' line] { item }
+//   item       := directive | definition | import | config | map-decl | function | probe
+//
+// C definitions, directives, macros and imports are read over, and told to be missing.
+#include "lang/parser.h"
+
+#include "base/text.h"
+#include "spec/diagnostics.h"
+
+#include <algorithm>
+
+namespace lang {
+
+namespace tag = spec::tag;
+
+namespace {
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(0, std::find_if_not(text.begin(), text.end(), is_word) - text.begin());
+}
+
+struct StorageName {
+  std::string_view name;
+  Storage storage;
+};
+constexpr StorageName storages[] = {{"hash", Storage::hash},
+                                    {"lruhash", Storage::lruhash},
+                                    {"percpuhash", Storage::percpuhash},
+                                    {"percpulruhash", Storage::percpulruhash}};
+
+} // namespace
+
+std::unique_ptr<Program> Parser::run() {
+  if (!is_text()) return std::move(program_);
+  size_t before = mistakes_.told();
+  for (;;) {
+    if (stopped_) break;
+    panic_ = false;
+    to_raw();
+    lexer_.skip_blanks();
+    if (lexer_.rest().empty()) break;
+    parse_item();
+    if (!panic_ || stopped_) continue;
+    recover_statement();
+    if (lexer_.rest().starts_with('}')) take();
+  }
+  if (program_->probes.empty() && mistakes_.told() == before)
+    mistakes_.tell(tag::empty_program, {0, 0}, "the script has no probe",
+                   "for example: begin { print(\"hello\") }");
+  return std::move(program_);
+}
+
+// Binary files are told as such, once.
+bool Parser::is_text() {
+  if (source_.text().size() > max_bytes) {
+    mistakes_.tell(tag::too_large, {0, 0}, "the script is larger than 16 MB");
+    return false;
+  }
+  size_t zero = text_.find('\0');
+  if (zero == text_.npos) return true;
+  auto at = static_cast<uint32_t>(zero);
+  mistakes_.tell(tag::not_text, {at, at + 1}, "this is not a script: it holds a zero byte",
+                 "scripts are text files in UTF-8");
+  return false;
+}
+
+// The lexer stands at the first character of an item.
+void Parser::parse_item() {
+  std::string_view rest = lexer_.rest();
+  if (rest[0] == '#') return parse_directive();
+  uint32_t begin = lexer_.offset();
+  std::string_view word = first_word(rest);
+  if (word == "config") return parse_config();
+  if (word == "let") return parse_map_declaration();
+  if (word == "fn") return parse_function();
+  if (word == "import") return parse_import(begin);
+  for (std::string_view w : {"struct", "union", "enum", "typedef", "macro"})
+    if (word == w) return parse_definition(word, begin);
+  if (rest[0] == '}' || rest[0] == ';') {
+    Token t = take();
+    // A `;` after a block is a habit from C that harms nobody.
+    if (t.kind == TokenKind::right_brace)
+      error(tag::syntax, t.where, "syntax error, unexpected `}`, expected a probe",
+            "this `}` closes nothing");
+    return;
+  }
+  parse_probe();
+}
+
+// directive := '#' the rest of the line, and lines continued by '\'
+void Parser::parse_directive() {
+  uint32_t begin = lexer_.offset();
+  std::string_view rest = lexer_.rest();
+  size_t end = 0;
+  do {
+    end = std::min(rest.find('\n', end ? end + 1 : 0), rest.size());
+  } while (end < rest.size() && rest[end - 1] == '\\');
+  std::string_view line = base::trim(rest.substr(0, std::min(rest.find('\n'), rest.size())));
+  lexer_.seek(begin + static_cast<uint32_t>(end));
+  std::string_view name = first_word(base::trim(line.substr(1)));
+  error(tag::not_yet, {begin, begin + static_cast<uint32_t>(line.size())},
+        "C directives such as #" + std::string(name.empty() ? "include" : name) + " are not built yet",
+        name == "include" ? "kernel types need no header: they are known from the kernel's BTF" : "");
+}
+
+// definition := ('struct' | 'union' | 'enum' | 'typedef' | 'macro') … ('{' … '}' | ';') [';']
+void Parser::parse_definition(std::string_view word, uint32_t begin) {
+  bool is_macro = word == "macro";
+  mistakes_.quiet = true; // C is another language
+  take();
+  if (at(TokenKind::identifier)) take();
+  Range where = since(begin);
+  while (!at(TokenKind::end) && !at(TokenKind::left_brace) && !at(TokenKind::semicolon)) take();
+  if (at(TokenKind::left_brace)) skip_balanced();
+  if (at_word("__attribute__")) {
+    take();
+    if (at(TokenKind::left_paren)) skip_balanced();
+  }
+  if (word == "typedef")
+    while (!at(TokenKind::end) && !at(TokenKind::semicolon) && !at(TokenKind::left_brace)) take();
+  accept(TokenKind::semicolon);
+  mistakes_.quiet = false;
+  std::string_view name = text_.substr(where.begin, where.end - where.begin);
+  error(tag::not_yet, where, "definitions such as `" + std::string(name) + "` are not built yet",
+        is_macro ? "write a function: fn name($a : uint64) : uint64 { … }"
+                 : "kernel types need no definition: they are known from the kernel's BTF");
+}
+
+// import := 'import' STRING    (a `;` after it is an item of its own)
+void Parser::parse_import(uint32_t begin) {
+  take();
+  expect(TokenKind::string, "the name of a file in quotes");
+  error(tag::not_yet, since(begin), "imports are not built yet");
+}
+
+// config := 'config' '=' '{' { NAME '=' (NAME | INTEGER | STRING | 'true' | 'false') ';' } '}'
+void Parser::parse_config() {
+  Token word = take();
+  if (std::exchange(seen_config_, true)) error(tag::bad_config, word.where, "a script has one config block");
+  expect(TokenKind::assign, "`=`");
+  expect(TokenKind::left_brace, "`{`");
+  while (!panic_ && !at(TokenKind::right_brace)) {
+    Token key = expect(TokenKind::identifier, "a configuration key");
+    expect(TokenKind::assign, "`=`");
+    Token value = peek();
+    std::string text(value.text);
+    if (value.kind == TokenKind::integer) text = std::to_string(value.value);
+    bool is_value = value.kind == TokenKind::integer || value.kind == TokenKind::string ||
+                    value.kind == TokenKind::identifier || at_word("true") || at_word("false");
+    if (!is_value) unexpected("a word, a number or a string");
+    take();
+    if (!panic_) {
+      std::string wrong = program_->config.set(key.text, text);
+      if (!wrong.empty()) error(tag::bad_config, key.where.to(value.where), std::move(wrong));
+    }
+    if (!at(TokenKind::right_brace)) expect(TokenKind::semicolon, "`;` or `}`");
+    while (accept(TokenKind::semicolon)) {
+    }
+    if (panic_ && !stopped_) recover_statement();
+  }
+  expect(TokenKind::right_brace, "`}`");
+}
+
+// map-decl := 'let' MAP '=' ('hash' | 'lruhash' | 'percpuhash' | 'percpulruhash') '(' INTEGER ')' ';'
+void Parser::parse_map_declaration() {
+  take();
+  Token name = expect(TokenKind::map, "a map", "outside of probes, `let` declares maps: let @m = hash(100);");
+  expect(TokenKind::assign, "`=`");
+  Token kind = expect(TokenKind::identifier, "`hash`, `lruhash`, `percpuhash` or `percpulruhash`");
+  expect(TokenKind::left_paren, "`(`");
+  Token size = expect(TokenKind::integer, "the number of keys");
+  expect(TokenKind::right_paren, "`)`");
+  if (!panic_ && !accept(TokenKind::semicolon)) unexpected("`;`");
+  if (panic_) return;
+  auto* storage = std::find_if(std::begin(storages), std::end(storages),
+                               [&](const StorageName& s) { return s.name == kind.text; });
+  if (storage == std::end(storages))
+    return error(tag::unknown_type, kind.where, "unknown kind of map `" + std::string(kind.text) + "`",
+                 "known are hash, lruhash, percpuhash and percpulruhash");
+  if (size.value == 0 || size.value > UINT32_MAX)
+    return error(tag::too_large, size.where, "a map holds from 1 to 4294967295 keys");
+  Map* map = map_named(name.text, name.where);
+  if (map->declared)
+    return error(tag::redeclared, name.where, "map `@" + std::string(name.text) + "` is already declared");
+  map->declared = true;
+  map->storage = storage->storage;
+  map->max_entries = size.value;
+}
+
+// function  := 'fn' NAME '(' [ parameter { ',' parameter } ] ')' [ ':' type ] block
+void Parser::parse_function() {
+  Token word = take();
+  auto* f = program_->arena.make<Function>();
+  Token name = expect(TokenKind::identifier, "the name of a function");
+  f->name = name.text;
+  f->name_where = name.where;
+  expect(TokenKind::left_paren, "`(`");
+  std::vector<Parameter> parameters;
+  while (!panic_ && !at(TokenKind::right_paren)) {
+    parameters.push_back(parse_parameter());
+    if (!at(TokenKind::right_paren)) expect(TokenKind::comma, "`,` or `)`");
+  }
+  expect(TokenKind::right_paren, "`)`");
+  f->parameters = program_->arena.copy(parameters);
+  if (accept(TokenKind::colon)) f->result = parse_type();
+  if (panic_ && !stopped_) skip_to_body();
+  f->body = parse_block(false);
+  f->where = since(word.where.begin);
+  f->id = static_cast<uint32_t>(program_->functions.size());
+  program_->functions.push_back(f);
+}
+
+// parameter := VARIABLE ':' type
+Parameter Parser::parse_parameter() {
+  Parameter p;
+  Token name = expect(TokenKind::variable, "a parameter such as `$a : uint64`");
+  p.name = name.text;
+  p.where = name.where;
+  expect(TokenKind::colon, "`:` and the type of the parameter");
+  p.type = parse_type();
+  return p;
+}
+
+// The map of that name; makes it at its first use.
+Map* Parser::map_named(std::string_view name, Range where) {
+  Map*& map = maps_[name];
+  if (!map) {
+    map = program_->arena.make<Map>();
+    map->name = name;
+    map->where = where;
+    map->id = static_cast<uint32_t>(program_->maps.size());
+    program_->maps.push_back(map);
+  }
+  return map;
+}
+
+} // namespace lang

@@ -1,0 +1,281 @@
+// Statements and blocks.
+//
+// A block may be wanted for its effect or for its value. In the second case a last expression without `;` is
+// its value; an `if` or a block that ends such a block may be either, and is read as a value and turned back
+// into a statement when something follows it.
+#include "lang/parser.h"
+
+#include "spec/diagnostics.h"
+
+#include <array>
+
+namespace lang {
+
+namespace tag = spec::tag;
+
+namespace {
+
+struct AssignOp {
+  TokenKind token;
+  BinaryOp op;
+};
+constexpr AssignOp assign_ops[] = {
+    {TokenKind::plus_assign, BinaryOp::add},       {TokenKind::minus_assign, BinaryOp::sub},
+    {TokenKind::star_assign, BinaryOp::mul},       {TokenKind::slash_assign, BinaryOp::div},
+    {TokenKind::percent_assign, BinaryOp::mod},    {TokenKind::ampersand_assign, BinaryOp::bit_and},
+    {TokenKind::pipe_assign, BinaryOp::bit_or},    {TokenKind::caret_assign, BinaryOp::bit_xor},
+    {TokenKind::shift_left_assign, BinaryOp::shl}, {TokenKind::shift_right_assign, BinaryOp::shr},
+};
+
+bool ends_in_block(const Stmt& s) {
+  switch (s.kind) {
+  case StmtKind::conditional:
+  case StmtKind::loop_while:
+  case StmtKind::loop_range:
+  case StmtKind::loop_map:
+  case StmtKind::unroll:
+  case StmtKind::block: return true;
+  default: return false;
+  }
+}
+
+} // namespace
+
+// block     := '{' { statement } [ expression ] '}'
+Block* Parser::parse_block(bool wants_value) {
+  Level level(*this);
+  Bracket bracket(*this);
+  uint32_t begin = peek().where.begin;
+  Block* block = program_->arena.make<Block>();
+  expect(TokenKind::left_brace, "`{`");
+  std::vector<Stmt*> statements;
+  while (!panic_ && !stopped_ && !at(TokenKind::right_brace)) {
+    if (accept(TokenKind::semicolon)) continue;
+    bool may_be_value = wants_value && (at_word("if") || at(TokenKind::left_brace));
+    if (may_be_value) {
+      Expr* e = parse_primary();
+      if (at(TokenKind::right_brace))
+        block->value = e;
+      else
+        statements.push_back(as_statement(e));
+    } else {
+      Stmt* s = parse_statement();
+      bool is_value = wants_value && s->kind == StmtKind::expression && at(TokenKind::right_brace);
+      if (is_value)
+        block->value = as<ExprStmt>(*s).value;
+      else
+        statements.push_back(s);
+      if (!is_value) end_statement(*s);
+    }
+    if (panic_ && !stopped_) recover_statement();
+  }
+  expect(TokenKind::right_brace, "`}`");
+  block->statements = program_->arena.copy(statements);
+  block->where = since(begin);
+  return block;
+}
+
+// Statements are separated by `;`; after a block, and before `}`, it may be left out.
+void Parser::end_statement(const Stmt& s) {
+  if (panic_ || accept(TokenKind::semicolon) || at(TokenKind::right_brace) || ends_in_block(s)) return;
+  uint32_t end = last_end_;
+  bool next_line = text_.substr(end, peek().where.begin - end).find('\n') != text_.npos;
+  if (!next_line || at(TokenKind::end)) return unexpected("`;` or `}`");
+  // Forgotten at the end of a line: the place is there, and the next line is whole.
+  error(tag::syntax, {end, end + 1}, "syntax error, expected `;` between statements");
+}
+
+// statement := if | while | for | unroll | leave | return | let | block | simple
+Stmt* Parser::parse_statement() {
+  if (expression_depth_ == 0) operators_ = 0;
+  const Token& t = peek();
+  if (t.kind == TokenKind::left_brace) {
+    auto* s = make<BlockStmt>(t.where);
+    s->block = parse_block(false);
+    s->where = s->block->where;
+    return s;
+  }
+  if (t.kind != TokenKind::keyword) return parse_simple();
+  if (t.text == "if") return parse_if();
+  if (t.text == "while") return parse_while();
+  if (t.text == "for") return parse_for();
+  if (t.text == "unroll") return parse_unroll();
+  if (t.text == "break" || t.text == "continue") return parse_leave();
+  if (t.text == "return") return parse_return();
+  if (t.text == "let") return parse_let();
+  return parse_simple();
+}
+
+// if        := 'if' expression block [ 'else' ( if | block ) ]
+Stmt* Parser::parse_if() { return as_statement(parse_conditional(false)); }
+
+Conditional* Parser::parse_conditional(bool wants_value) {
+  Level level(*this);
+  uint32_t begin = take().where.begin;
+  auto* c = make<Conditional>({begin, begin});
+  c->condition = parse_expression();
+  c->then = parse_block(wants_value);
+  if (accept_word("else")) {
+    if (at_word("if")) {
+      c->otherwise = program_->arena.make<Block>();
+      c->otherwise->value = parse_conditional(wants_value);
+      c->otherwise->where = c->otherwise->value->where;
+    } else {
+      c->otherwise = parse_block(wants_value);
+    }
+  }
+  c->where = since(begin);
+  return c;
+}
+
+// An `if` or block that was read as a value but stands where nobody takes it.
+Stmt* Parser::as_statement(Expr* e) {
+  if (Conditional* c = if_a<Conditional>(e)) {
+    auto* s = make<If>(c->where);
+    s->condition = c->condition;
+    s->then = as_statements(c->then);
+    s->otherwise = c->otherwise ? as_statements(c->otherwise) : nullptr;
+    return s;
+  }
+  if (BlockExpr* b = if_a<BlockExpr>(e)) {
+    auto* s = make<BlockStmt>(b->where);
+    s->block = as_statements(b->block);
+    return s;
+  }
+  auto* s = make<ExprStmt>(e->where);
+  s->value = e;
+  return s;
+}
+
+Block* Parser::as_statements(Block* b) {
+  if (!b->value) return b;
+  std::vector<Stmt*> statements(b->statements.begin(), b->statements.end());
+  statements.push_back(as_statement(b->value));
+  b->statements = program_->arena.copy(statements);
+  b->value = nullptr;
+  return b;
+}
+
+// while     := 'while' expression block
+Stmt* Parser::parse_while() {
+  uint32_t begin = take().where.begin;
+  auto* s = make<While>({begin, begin});
+  s->condition = parse_expression();
+  s->body = parse_block(false);
+  s->where = since(begin);
+  return s;
+}
+
+// for       := 'for' ( for-head | '(' for-head ')' ) block
+// for-head  := VARIABLE ':' ( MAP | expression '..' expression )
+Stmt* Parser::parse_for() {
+  uint32_t begin = take().where.begin;
+  bool parentheses = accept(TokenKind::left_paren);
+  if (parentheses && (at(TokenKind::semicolon) || at_word("let") || peek(1).kind == TokenKind::assign)) {
+    error(tag::not_yet, peek().where, "C loops are not built yet", "write `for ($i : 0..10)`, or `while`");
+    mistakes_.quiet = true;
+    for (int open = 1; open && !at(TokenKind::end) && !at(TokenKind::left_brace);) {
+      TokenKind kind = take().kind;
+      open += (kind == TokenKind::left_paren) - (kind == TokenKind::right_paren);
+    }
+    mistakes_.quiet = false;
+    auto* s = make<BlockStmt>({begin, begin});
+    s->block = parse_block(false);
+    return s;
+  }
+  Token name =
+      expect(TokenKind::variable, "a loop variable", "write `for ($i : 0..10)` or `for ($kv : @map)`");
+  expect(TokenKind::colon, "`:`");
+  Expr* first = parse_expression();
+  Expr* last = accept(TokenKind::dot_dot) ? parse_expression() : nullptr;
+  MapRef* map = if_a<MapRef>(first);
+  if (!last && (!map || map->key))
+    panic(tag::syntax, first->where, "a loop goes over a map or over a range of numbers",
+          "write `for ($i : 0..10)` or `for ($kv : @map)`");
+  if (parentheses) expect(TokenKind::right_paren, "`)`");
+  Block* body = parse_block(false);
+  if (last || !map) {
+    auto* s = make<ForRange>(since(begin));
+    s->name = name.text, s->name_where = name.where;
+    s->first = first, s->last = last ? last : first;
+    s->body = body;
+    return s;
+  }
+  auto* s = make<ForMap>(since(begin));
+  s->name = name.text, s->name_where = name.where;
+  s->map = map, s->body = body;
+  return s;
+}
+
+// unroll    := 'unroll' expression block
+Stmt* Parser::parse_unroll() {
+  uint32_t begin = take().where.begin;
+  auto* s = make<Unroll>({begin, begin});
+  s->count = parse_expression();
+  s->body = parse_block(false);
+  s->where = since(begin);
+  return s;
+}
+
+// leave     := 'break' | 'continue'
+Stmt* Parser::parse_leave() {
+  Token t = take();
+  auto* s = make<Leave>(t.where);
+  s->is_continue = t.text == "continue";
+  return s;
+}
+
+// return    := 'return' [ expression ]
+Stmt* Parser::parse_return() {
+  uint32_t begin = take().where.begin;
+  auto* s = make<Return>({begin, begin});
+  if (!at(TokenKind::semicolon) && !at(TokenKind::right_brace)) s->value = parse_expression();
+  s->where = since(begin);
+  return s;
+}
+
+// let       := 'let' VARIABLE [ ':' type ] [ '=' expression ]
+Stmt* Parser::parse_let() {
+  uint32_t begin = take().where.begin;
+  auto* s = make<Let>({begin, begin});
+  std::string hint =
+      at(TokenKind::map) ? "maps are declared outside of probes; within, they need no declaration" : "";
+  Token name = expect(TokenKind::variable, "a variable", std::move(hint));
+  s->name = name.text;
+  s->name_where = name.where;
+  if (accept(TokenKind::colon)) s->type = parse_type();
+  if (accept(TokenKind::assign)) s->value = parse_expression();
+  s->where = since(begin);
+  return s;
+}
+
+// simple    := '_' '=' expression
+//            | expression [ ( '=' | '+=' | '-=' | … ) expression ]
+Stmt* Parser::parse_simple() {
+  uint32_t begin = peek().where.begin;
+  if (at_word("_") && peek(1).kind == TokenKind::assign) {
+    take(), take();
+    auto* s = make<Discard>({begin, begin});
+    s->value = parse_expression();
+    s->where = since(begin);
+    return s;
+  }
+  Expr* target = parse_expression();
+  std::optional<BinaryOp> compound;
+  for (const AssignOp& a : assign_ops)
+    if (at(a.token)) compound = a.op;
+  if (!compound && !at(TokenKind::assign)) {
+    auto* s = make<ExprStmt>(target->where);
+    s->value = target;
+    return s;
+  }
+  take();
+  auto* s = make<Assign>({begin, begin});
+  s->target = target;
+  s->compound = compound;
+  s->value = parse_expression();
+  s->where = since(begin);
+  return s;
+}
+
+} // namespace lang

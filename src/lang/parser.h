@@ -1,0 +1,153 @@
+// The parser's state, shared by parse_*.cc. One function per rule of the grammar; the rule stands above it.
+//
+// Mistakes: the first one in a statement is told and starts "panic": until `recover`, every token looks like
+// the end of the text and further mistakes are kept quiet, so all functions return by themselves. They never
+// return nullptr: where something is missing stands a placeholder. The parser then goes on with the next
+// statement.
+#pragma once
+
+#include "lang/lexer.h"
+#include "lang/parse.h"
+
+#include <unordered_map>
+#include <vector>
+
+namespace lang {
+
+class Parser {
+public:
+  Parser(const base::Source& source, const ParseOptions& options, base::Diagnostics& diagnostics);
+  std::unique_ptr<Program> run();
+
+private:
+  static constexpr int max_depth = 200;
+  // Operators in one statement. `a + b + …` and `a.b.c…` make trees as deep as they are long, which later
+  // stages walk recursively.
+  static constexpr int max_operators = 1000;
+  static constexpr size_t max_bytes = 16 << 20;
+
+  // One more level of nesting, as long as the object lives.
+  class Level {
+  public:
+    explicit Level(Parser& p);
+    ~Level() { parser_.depth_--; }
+
+  private:
+    Parser& parser_;
+  };
+
+  // Between brackets of any kind a `/` always divides.
+  class Bracket {
+  public:
+    explicit Bracket(Parser& p) : parser_(p), was_(std::exchange(p.in_predicate_, false)) {}
+    ~Bracket() { parser_.in_predicate_ = was_; }
+
+  private:
+    Parser& parser_;
+    bool was_;
+  };
+
+  // parse.cc: tokens and mistakes
+  const Token& peek(size_t ahead = 0);
+  Token take();
+  bool at(TokenKind kind) { return peek().kind == kind; }
+  bool at_word(std::string_view word, size_t ahead = 0);
+  bool accept(TokenKind kind);
+  bool accept_word(std::string_view word);
+  Token expect(TokenKind kind, std::string_view what, std::string hint = {});
+  void expect_word(std::string_view word);
+  void unexpected(std::string_view expected, std::string hint = {});
+  void error(std::string_view tag, Range where, std::string message, std::string hint = {});
+  void panic(std::string_view tag, Range where, std::string message, std::string hint = {});
+  void count_operator(Range where);
+  void recover_statement();
+  void skip_to_body();
+  void skip_balanced();
+  std::string shown(const Token& token) const;
+  Range since(uint32_t begin) const { return {begin, last_end_ > begin ? last_end_ : begin}; }
+  // Raw reading, between tokens that were looked at: the lexer stands at the first token that was not taken.
+  void to_raw();
+
+  // parse_program.cc
+  bool is_text();
+  void parse_item();
+  void parse_directive();
+  void parse_definition(std::string_view word, uint32_t begin);
+  void parse_import(uint32_t begin);
+  void parse_config();
+  void parse_map_declaration();
+  void parse_function();
+  Parameter parse_parameter();
+  Map* map_named(std::string_view name, Range where);
+
+  // parse_probe.cc
+  void parse_probe();
+  ProbeSpec parse_spec();
+  bool is_predicate(std::string_view provider, size_t part, std::string_view run) const;
+  void positional_in_probe(std::string& into);
+
+  // parse_statement.cc
+  Block* parse_block(bool wants_value);
+  Stmt* parse_statement();
+  Stmt* parse_if();
+  Stmt* parse_while();
+  Stmt* parse_for();
+  Stmt* parse_unroll();
+  Stmt* parse_leave();
+  Stmt* parse_return();
+  Stmt* parse_let();
+  Stmt* parse_simple();
+  Conditional* parse_conditional(bool wants_value);
+  void end_statement(const Stmt& statement);
+  Stmt* as_statement(Expr* e);
+  Block* as_statements(Block* b);
+
+  // parse_expression.cc
+  Expr* parse_expression();
+  Expr* parse_binary(int lowest);
+  Expr* parse_unary();
+  Expr* parse_postfix();
+  Expr* parse_field(Expr* operand);
+  Expr* parse_primary();
+  Expr* parse_word();
+  Expr* parse_map();
+  Expr* parse_call();
+  Expr* parse_parenthesised();
+  Expr* parse_tuple(uint32_t begin);
+  Expr* parse_unary_operator(UnaryOp op);
+  Expr* parse_cast();
+  Expr* parse_sizeof();
+  Expr* parse_offsetof();
+  std::vector<Expr*> parse_list(TokenKind close);
+  Expr* missing_expression();
+  bool closes_predicate();
+
+  // parse_type.cc
+  TypeName* parse_type();
+  void parse_type_words(TypeName& into);
+  bool at_type(size_t ahead, bool also_unknown);
+  bool at_cast();
+
+  template<class T> T* make(Range where) { return program_->arena.make<T>(where); }
+
+  const base::Source& source_;
+  const ParseOptions& options_;
+  std::unique_ptr<Program> program_;
+  std::string_view text_; // the script, in the arena: names of the tree are parts of it
+  Mistakes mistakes_;
+  Lexer lexer_;
+  std::vector<Token> ahead_; // read but not taken, from first_ on
+  size_t first_ = 0;
+  Token stop_;            // what peek gives in panic and at the end
+  uint32_t last_end_ = 0; // end of the last token taken
+  bool panic_ = false;
+  bool stopped_ = false; // a mistake after which nothing more is read
+  int depth_ = 0;
+  int expression_depth_ = 0;
+  int operators_ = 0;
+  bool in_predicate_ = false;
+  bool seen_config_ = false;
+  std::unordered_map<std::string_view, Map*> maps_;
+};
+
+} // namespace lang
