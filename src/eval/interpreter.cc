@@ -1,0 +1,345 @@
+// The interpreter: execute() follows blocks, step() does one instruction, and the cases that need more than a
+// few lines have functions of their own. Arithmetic is ir::compute, the same as in constant folding.
+#include "eval/interpreter.h"
+
+#include "ir/ops.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace eval {
+
+using ir::Inst;
+using ir::Op;
+using ir::Query;
+using ir::Space;
+
+namespace {
+
+std::byte* host(int64_t address) { return reinterpret_cast<std::byte*>(address); }
+int64_t script(const void* pointer) { return reinterpret_cast<int64_t>(pointer); }
+
+// Undefined memory gets a pattern in debug builds, so that a program which reads it shows.
+std::unique_ptr<std::byte[]> make_undefined(size_t size) {
+  auto bytes = std::unique_ptr<std::byte[]>(new std::byte[size]);
+#ifndef NDEBUG
+  std::memset(bytes.get(), 0xaa, size);
+#endif
+  return bytes;
+}
+
+// `size` bytes as a 64-bit number.
+int64_t widen(const std::byte* from, const Inst& i) {
+  uint64_t value = 0;
+  std::memcpy(&value, from, i.size); // little-endian
+  const unsigned unused = 64 - 8 * i.size;
+  return i.is_signed ? static_cast<int64_t>(value << unused) >> unused : static_cast<int64_t>(value);
+}
+
+int64_t nanoseconds(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
+}
+
+int64_t pack(uint64_t high, uint64_t low) { return static_cast<int64_t>(high << 32 | (low & 0xffffffff)); }
+
+constexpr uint32_t most_depth = 1000; // of calls: each takes some of this process's own stack
+
+} // namespace
+
+Interpreter::Interpreter(State& state)
+    : state_(state), steps_left_(state.options.step_budget ? state.options.step_budget : ~0ull),
+      thread_(static_cast<uint64_t>(gettid())) {}
+
+base::Status Interpreter::run(const ir::Function& probe) {
+  const auto frame = make_frame(probe);
+  Activation now(probe, frame.get());
+  execute(now);
+  if (stopped_) return base::Error{base::Failure::runtime, failure_};
+  return {};
+}
+
+void Interpreter::fail(std::string why) {
+  if (!stopped_) failure_ = std::move(why);
+  stopped_ = true;
+}
+
+std::unique_ptr<std::byte[]> Interpreter::make_frame(const ir::Function& function) const {
+  return make_undefined(state_.object_offsets[function.frame].back());
+}
+
+// Gives what the function gives back; 0 once stopped.
+int64_t Interpreter::execute(Activation& now) {
+  const auto& blocks = now.function.blocks;
+  const Inst* i = blocks[0].insts.data();
+  for (;;) {
+    if (steps_left_-- == 0) {
+      steps_left_ = 0;
+      fail("stopped after " + std::to_string(state_.options.step_budget) + " steps");
+    }
+    if (stopped_) return 0;
+    switch (i->op) {
+    case Op::jump: i = blocks[i->target].insts.data(); continue;
+    case Op::branch:
+      i = blocks[ir::holds(i->cond, now.get(i->a), now.get(i->b)) ? i->target : i->other].insts.data();
+      continue;
+    case Op::give_back: return now.get(i->a);
+    case Op::unreachable: fail("reached an instruction that cannot be reached"); return 0;
+    case Op::load:
+    case Op::read:
+    case Op::read_string:
+    case Op::read_bytes: {
+      const bool ok = fetch(now, *i);
+      if (i->other == ir::no_block)
+        i++;
+      else
+        i = blocks[ok ? i->target : i->other].insts.data();
+      continue;
+    }
+    default: step(now, *i++);
+    }
+  }
+}
+
+void Interpreter::step(Activation& now, const Inst& i) {
+  const auto a = [&] { return now.get(i.a); };
+  const auto b = [&] { return now.get(i.b); };
+  switch (i.op) {
+  case Op::object:
+    now.set(i, script(now.frame + state_.object_offsets[now.function.frame][i.index] + i.imm));
+    break;
+  case Op::store: {
+    const int64_t value = b();
+    std::memcpy(host(a() + i.imm), &value, i.size);
+    break;
+  }
+  case Op::copy: std::memcpy(host(a() + i.imm), host(b() + i.imm3), i.imm2); break;
+  case Op::zero: std::memset(host(a() + i.imm), 0, i.imm2); break;
+  case Op::equal: now.set(i, std::memcmp(host(a()), host(b()), i.imm2) == 0); break;
+  case Op::add_memory: {
+    uint64_t value;
+    std::memcpy(&value, host(a() + i.imm), sizeof value);
+    value += static_cast<uint64_t>(b());
+    std::memcpy(host(a() + i.imm), &value, sizeof value);
+    break;
+  }
+  case Op::name: {
+    char text[16] = {};
+    prctl(PR_GET_NAME, text);
+    std::memset(host(a()), 0, sizeof text);
+    std::memcpy(host(a()), text, strnlen(text, sizeof text));
+    break;
+  }
+  case Op::query: now.set(i, query(i.query)); break;
+  case Op::context_address: // there is no context, and no stack of a traced program
+  case Op::stack: now.set(i, 0); break;
+  case Op::cpu_count: now.set(i, 1); break;
+  case Op::table: {
+    const auto& table = state_.program.tables[i.index];
+    const auto at = static_cast<uint64_t>(a());
+    now.set(i, at < table.size() ? table[at] : 0);
+    break;
+  }
+  case Op::event: now.set(i, open_record(i)); break;
+  case Op::send: send_record(a()); break;
+  case Op::count_fault: state_.counters.sites[i.index]++; break;
+  case Op::call: now.set(i, call(now, i)); break;
+  case Op::loop: now.set(i, loop(now, i)); break;
+  case Op::for_each: for_each(now, i); break;
+  default:
+    if (ir::is_arithmetic(i.op))
+      now.set(i, ir::compute(i, a(), b()));
+    else
+      step_map(now, i);
+  }
+}
+
+std::string_view Interpreter::key(const Activation& now, const Inst& i) const {
+  const MapTable& map = state_.maps[i.index];
+  if (state_.program.maps[i.index].kind == ir::MapKind::task)
+    return {reinterpret_cast<const char*>(&thread_), sizeof thread_};
+  if (map.key_size() == 0) return {};
+  return {reinterpret_cast<const char*>(now.get(i.a)), map.key_size()};
+}
+
+void Interpreter::step_map(Activation& now, const Inst& i) {
+  MapTable& map = state_.maps[i.index];
+  switch (i.op) {
+  case Op::map_find: now.set(i, script(map.find(key(now, i)))); break;
+  case Op::map_find_cpu: now.set(i, now.get(i.b) == 0 ? script(map.find(key(now, i))) : 0); break;
+  case Op::map_slot:
+  case Op::map_store: {
+    std::byte* value = map.slot(key(now, i));
+    if (!value)
+      state_.counters.map_full[i.index]++;
+    else if (i.op == Op::map_store)
+      std::memmove(value, host(now.get(i.b)), map.value_size());
+    now.set(i, i.op == Op::map_slot ? script(value) : value != nullptr);
+    break;
+  }
+  case Op::map_remove: now.set(i, map.remove(key(now, i))); break;
+  case Op::map_size: now.set(i, static_cast<int64_t>(map.size())); break;
+  default: fail("unknown operation " + std::string(ir::to_string(i.op)));
+  }
+}
+
+bool Interpreter::read_foreign(Space space, uint64_t address, std::span<std::byte> to) {
+  Memory* memory = space == Space::user ? state_.options.user : state_.options.kernel;
+  return memory && memory->read(address, to);
+}
+
+// As in the kernel, what could not be read is zeros.
+bool Interpreter::fetch(Activation& now, const Inst& i) {
+  if (i.op == Op::load) return load(now, i);
+  if (i.op == Op::read_string) return read_string(now, i);
+  auto length = static_cast<uint64_t>(i.imm2);
+  if (i.op == Op::read_bytes) length = std::min(length, static_cast<uint64_t>(now.get(i.c)));
+  const std::span to(host(now.get(i.a)), length);
+  const bool ok = length == 0 || read_foreign(i.space, static_cast<uint64_t>(now.get(i.b)), to);
+  if (!ok) std::ranges::fill(to, std::byte{0});
+  now.set(i, ok ? static_cast<int64_t>(length) : 0);
+  return ok;
+}
+
+bool Interpreter::load(Activation& now, const Inst& i) {
+  const int64_t address = now.get(i.a) + i.imm;
+  switch (i.space) {
+  case Space::script: now.set(i, widen(host(address), i)); return true;
+  case Space::context:
+  case Space::task: now.set(i, 0); return true;
+  case Space::kernel:
+  case Space::user: break;
+  }
+  std::byte bytes[8] = {};
+  const bool ok = read_foreign(i.space, static_cast<uint64_t>(address), {bytes, i.size});
+  now.set(i, ok ? widen(bytes, i) : 0);
+  return ok;
+}
+
+// Reads in pieces that end at multiples of 64; byte by byte near a hole, which the text may just not reach.
+bool Interpreter::read_string(Activation& now, const Inst& i) {
+  const std::span room(host(now.get(i.a)), static_cast<size_t>(i.imm2));
+  const auto limit = i.c.kind == ir::Operand::none ? ~0ull : static_cast<uint64_t>(now.get(i.c));
+  const bool is_limited = limit < room.size();
+  const std::span to = is_limited ? room.first(limit) : room;
+  const auto from = static_cast<uint64_t>(now.get(i.b));
+  size_t at = 0;
+  std::byte piece[64];
+  size_t most = sizeof piece;
+  while (at < to.size()) {
+    const uint64_t address = from + at;
+    const size_t length = std::min({to.size() - at, sizeof piece - address % sizeof piece, most});
+    if (!read_foreign(i.space, address, {piece, length})) {
+      if (length > 1) {
+        most = 1;
+        continue;
+      }
+      std::ranges::fill(to, std::byte{0});
+      now.set(i, 0);
+      return false;
+    }
+    const auto end = std::find(piece, piece + length, std::byte{0});
+    const size_t text = static_cast<size_t>(end - piece);
+    std::memcpy(to.data() + at, piece, text);
+    at += text;
+    if (text < length) {
+      to[at++] = std::byte{0};
+      break;
+    }
+  }
+  // A limit asked for ends the text properly; only the size of the room cuts it.
+  if (is_limited && at == to.size() && at) to[at - 1] = std::byte{0};
+  now.set(i, static_cast<int64_t>(at));
+  return true;
+}
+
+int64_t Interpreter::call(Activation& now, const Inst& i) {
+  if (++depth_ > most_depth) {
+    fail("functions call each other too deeply");
+    return 0;
+  }
+  const ir::Function& function = state_.program.functions[i.index];
+  const auto frame = make_frame(function);
+  Activation callee(function, frame.get());
+  const ir::Operand arguments[] = {i.a, i.b, i.c, i.d, i.e};
+  for (uint32_t p = 0; p < function.parameters; p++) callee.registers[p + 1] = now.get(arguments[p]);
+  const int64_t result = execute(callee);
+  depth_--;
+  return result;
+}
+
+int64_t Interpreter::loop(Activation& now, const Inst& i) {
+  const auto wanted = static_cast<uint64_t>(now.get(i.a));
+  const auto turns = std::min(wanted, static_cast<uint64_t>(i.imm));
+  Activation body(state_.program.functions[i.index], now.frame);
+  uint64_t taken = 0;
+  while (taken < turns && !stopped_) {
+    body.registers[1] = static_cast<int64_t>(taken++);
+    if (execute(body)) break;
+  }
+  if (taken == static_cast<uint64_t>(i.imm) && wanted > taken) state_.counters.sites[i.imm2]++;
+  return static_cast<int64_t>(taken);
+}
+
+// Goes through the keys there were at the start; what the body removes is not visited.
+void Interpreter::for_each(Activation& now, const Inst& i) {
+  MapTable& map = state_.maps[i.index];
+  std::vector<std::string_view> keys;
+  for (const auto& entry : map.entries()) keys.push_back(entry.key);
+  Activation body(state_.program.functions[static_cast<size_t>(i.imm)], now.frame);
+  for (const std::string_view key : keys) {
+    std::byte* value = map.find(key);
+    if (!value) continue;
+    body.registers[1] = script(key.data());
+    body.registers[2] = script(value);
+    if (execute(body) || stopped_) break;
+  }
+}
+
+int64_t Interpreter::query(Query query) {
+  constexpr int64_t jiffy = 1'000'000'000 / 250;
+  unsigned cpu = 0, node = 0;
+  switch (query) {
+  case Query::pid_tgid: return pack(static_cast<uint64_t>(getpid()), thread_);
+  case Query::uid_gid: return pack(getgid(), getuid());
+  case Query::cpu: return std::max(sched_getcpu(), 0);
+  case Query::numa_node: return getcpu(&cpu, &node) == 0 ? node : 0;
+  case Query::ktime: return nanoseconds(CLOCK_MONOTONIC);
+  case Query::ktime_boot: return nanoseconds(CLOCK_BOOTTIME);
+  case Query::ktime_tai: return nanoseconds(CLOCK_TAI);
+  case Query::jiffies: return nanoseconds(CLOCK_MONOTONIC) / jiffy;
+  case Query::cgroup_id:
+  case Query::task: return 0;
+  case Query::random: break;
+  }
+  // 32 bits, as the kernel's helper gives them. SplitMix64 (Steele, Lea, Flood: Fast splittable generators,
+  // 2014).
+  uint64_t z = state_.random += 0x9e3779b97f4a7c15;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+  z = (z ^ z >> 27) * 0x94d049bb133111eb;
+  return static_cast<int64_t>((z ^ z >> 31) >> 32);
+}
+
+int64_t Interpreter::open_record(const Inst& i) {
+  auto record = make_undefined(static_cast<size_t>(i.imm2));
+  const uint32_t header[2] = {i.index, 0};
+  std::memcpy(record.get(), header, sizeof header);
+  state_.records.push_back(std::move(record));
+  return script(state_.records.back().get());
+}
+
+void Interpreter::send_record(int64_t address) {
+  uint32_t action;
+  std::memcpy(&action, host(address), sizeof action);
+  const std::byte* from = host(address);
+  state_.events.emplace_back(from, from + state_.program.actions[action].record_size());
+  // Usually the newest; others are kept until the run ends.
+  if (!state_.records.empty() && state_.records.back().get() == from) state_.records.pop_back();
+}
+
+} // namespace eval

@@ -1,0 +1,56 @@
+// One run of a probe: interprets its function, and those it calls, over a State.
+//
+// Method: a switch over the instructions of a block, registers in an array. Each activation of a function has
+// an array of its own; a loop's body reuses one for all its turns and works on the frame of its parent.
+#pragma once
+
+#include "base/result.h"
+#include "eval/engine.h"
+
+namespace eval {
+
+class Interpreter {
+public:
+  explicit Interpreter(State& state);
+  base::Status run(const ir::Function& probe);
+
+private:
+  struct Activation {
+    const ir::Function& function;
+    std::byte* frame;
+    std::vector<int64_t> registers;
+    Activation(const ir::Function& f, std::byte* frame_)
+        : function(f), frame(frame_), registers(f.registers) {}
+    int64_t get(const ir::Operand& o) const { return o.is_reg() ? registers[o.as_reg()] : o.value; }
+    void set(const ir::Inst& i, int64_t value) { registers[i.dst] = value; }
+  };
+
+  int64_t execute(Activation& now);
+  // One instruction that does not choose the next block.
+  void step(Activation& now, const ir::Inst& i);
+  void step_map(Activation& now, const ir::Inst& i);
+  // Loads and reads: false at a fault.
+  bool fetch(Activation& now, const ir::Inst& i);
+  bool load(Activation& now, const ir::Inst& i);
+  bool read_string(Activation& now, const ir::Inst& i);
+
+  int64_t call(Activation& now, const ir::Inst& i);
+  int64_t loop(Activation& now, const ir::Inst& i);
+  void for_each(Activation& now, const ir::Inst& i);
+  int64_t query(ir::Query query);
+  int64_t open_record(const ir::Inst& i);
+  void send_record(int64_t address);
+  std::string_view key(const Activation& now, const ir::Inst& i) const;
+  std::unique_ptr<std::byte[]> make_frame(const ir::Function& function) const;
+  bool read_foreign(ir::Space space, uint64_t address, std::span<std::byte> to);
+  void fail(std::string why);
+
+  State& state_;
+  uint64_t steps_left_;
+  uint32_t depth_ = 0;
+  uint64_t thread_; // key of task maps
+  std::string failure_;
+  bool stopped_ = false;
+};
+
+} // namespace eval
