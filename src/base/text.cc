@@ -91,7 +91,7 @@ static size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
   std::string_view best;
-  size_t best_distance = word.size() / 3 + 2;
+  size_t best_distance = std::max<size_t>(2, word.size() / 3 + 1);
   for (std::string_view c : candidates) {
     size_t gap = c.size() > word.size() ? c.size() - word.size() : word.size() - c.size();
     if (gap >= best_distance) continue;

@@ -99,7 +99,7 @@ enum class Op : uint8_t {
   map_store,   // value at address b to key a; dst = 1, or 0 when the map is full
   map_remove,  // dst = 1 if key a was there and is gone, else 0
   map_size,    // dst = number of keys
-  add_memory,  // `size` (8) bytes at a + imm (map value) += b; `atomic` where other writers may interrupt
+  add_memory,  // `size` (8) bytes at a + imm (a value of map `index`) += b; `atomic` where other writers may interrupt
 
   // Events to the consumer, in order.
   event,       // dst = room for a record of action `index`, imm2 bytes with its header, or 0 when the ring is full

@@ -39,10 +39,12 @@ std::vector<probe::Event*> Checker::match(const ProbeSpec& spec) {
   if (!events.empty()) return events;
   if (mismatch.kind == probe::Mismatch::missing) {
     const std::string& policy = program_.config.text("missing_probes");
-    if (policy == "warn") diagnostics_.warning(tag::no_such_probe, spec.where, mismatch.message, mismatch.hint);
+    if (policy == "warn")
+      diagnostics_.warning(tag::no_such_probe, spec.where, mismatch.message, mismatch.hint);
     if (policy != "error") return events;
   }
-  constexpr std::string_view tags[] = {tag::unknown_provider, tag::bad_probe, tag::no_such_probe, tag::not_yet};
+  constexpr std::string_view tags[] = {tag::unknown_provider, tag::bad_probe, tag::no_such_probe,
+                                       tag::not_yet};
   diagnostics_.error(tags[mismatch.kind], spec.where, mismatch.message, mismatch.hint);
   return events;
 }
@@ -90,8 +92,10 @@ void Checker::split_by_arguments() {
     std::vector<std::vector<probe::Event*>> groups;
     for (probe::Event* e : p->events) {
       auto at = std::find_if(groups.begin(), groups.end(), [&](auto& g) { return same(*g.front(), *e); });
-      if (at == groups.end()) groups.push_back({e});
-      else at->push_back(e);
+      if (at == groups.end())
+        groups.push_back({e});
+      else
+        at->push_back(e);
     }
     for (size_t i = 1; i < groups.size(); i++) {
       auto twin = std::make_unique<Probe>(*p);
@@ -173,7 +177,8 @@ Checked Checker::run() {
     f.id = static_cast<uint32_t>(i);
     for (size_t j = 0; j < i; j++)
       if (program_.functions[j]->name == f.name)
-        diagnostics_.error(tag::redeclared, f.name_where, "function `" + std::string(f.name) + "` is defined twice");
+        diagnostics_.error(tag::redeclared, f.name_where,
+                           "function `" + std::string(f.name) + "` is defined twice");
     if (find_builtin(f.name))
       diagnostics_.error(tag::redeclared, f.name_where, "`" + std::string(f.name) + "` is a builtin's name",
                          "choose another name for this function");

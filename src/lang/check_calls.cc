@@ -1,4 +1,5 @@
-// Calls: parameters by the table of builtins, results by the table or, where they depend on the arguments, here.
+// Calls: parameters by the table of builtins, results by the table or, where they depend on the arguments,
+// here.
 #include "lang/checker.h"
 
 #include "base/text.h"
@@ -18,11 +19,15 @@ static constexpr uint32_t default_stack_depth = 127;
 const Builtin* Checker::builtin_named(std::string_view name, Range where, bool called) {
   const Builtin* row = find_builtin(name);
   std::string word = "`" + std::string(name) + "`";
-  if (!row->ready) return error(tag::not_yet, where, word + " is part of the language but not built yet"), nullptr;
+  if (!row->ready)
+    return error(tag::not_yet, where, word + " is part of the language but not built yet"), nullptr;
   if (row->unsafe && !options_.unsafe)
-    return error(tag::unsafe, where, word + " changes the system it runs on", "allow it with --unsafe"), nullptr;
+    return error(tag::unsafe, where, word + " changes the system it runs on", "allow it with --unsafe"),
+           nullptr;
   if (!called && row->form == Form::call)
-    return error(tag::wrong_argument_count, where, word + " is a function", "call it: " + std::string(row->signature)), nullptr;
+    return error(tag::wrong_argument_count, where, word + " is a function",
+                 "call it: " + std::string(row->signature)),
+           nullptr;
   if (called && row->form == Form::value)
     return error(tag::wrong_argument_count, where, word + " is not a function"), nullptr;
   return row;
@@ -58,8 +63,8 @@ const type::Type* Checker::check_user_call(Call& e, Function& f) {
   if (e.arguments.size() != f.parameters.size()) {
     for (Expr* a : e.arguments) check(*a);
     return mistake(tag::wrong_argument_count, e.where,
-                   "`" + std::string(f.name) + "` takes " + std::to_string(f.parameters.size()) + " arguments, " +
-                       std::to_string(e.arguments.size()) + " are given");
+                   "`" + std::string(f.name) + "` takes " + std::to_string(f.parameters.size()) +
+                       " arguments, " + std::to_string(e.arguments.size()) + " are given");
   }
   for (size_t i = 0; i < e.arguments.size(); i++) {
     const type::Type* given = check_value(*e.arguments[i]);
@@ -78,17 +83,21 @@ bool Checker::check_parameters(Call& e, const Builtin& row) {
   bool endless = false;
   for (const Param& p : row.params) {
     if (p.takes == Takes::nothing) break;
-    if (p.takes == Takes::rest) endless = true;
-    else most++, least += !p.optional;
+    if (p.takes == Takes::rest)
+      endless = true;
+    else
+      most++, least += !p.optional;
   }
   size_t given = e.arguments.size();
   if (given < least || (!endless && given > most)) {
     for (Expr* a : e.arguments)
       if (a->kind != ExprKind::name && a->kind != ExprKind::map) check(*a);
-    std::string wanted = std::to_string(least) + (endless ? " or more" : most > least ? " to " + std::to_string(most) : "");
+    std::string wanted = std::to_string(least) + (endless        ? " or more"
+                                                  : most > least ? " to " + std::to_string(most)
+                                                                 : "");
     error(tag::wrong_argument_count, e.where,
-          "`" + std::string(row.name) + "` takes " + wanted + " argument" + (wanted == "1" ? "" : "s") + ", " +
-              std::to_string(given) + (given == 1 ? " is given" : " are given"),
+          "`" + std::string(row.name) + "` takes " + wanted + " argument" + (wanted == "1" ? "" : "s") +
+              ", " + std::to_string(given) + (given == 1 ? " is given" : " are given"),
           std::string(row.signature));
     return false;
   }
@@ -141,16 +150,23 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
   default: break;
   }
   const type::Type* t = check_value(a);
-  bool is_text = t->is(Kind::string) || t->is(Kind::probe_name) || (t->is(Kind::pointer) && t->element && t->element->is_char);
+  bool is_text = t->is(Kind::string) || t->is(Kind::probe_name) ||
+                 (t->is(Kind::pointer) && t->element && t->element->is_char);
   switch (takes) {
   case Takes::integer: return t->is_integer() || t->is(Kind::pointer) || wrong("a number");
   case Takes::string: return t->is(Kind::string) || wrong("a string");
-  case Takes::pointer: return t->is_integer() || t->is(Kind::pointer) || t->is(Kind::array) || wrong("a pointer");
+  case Takes::pointer:
+    return t->is_integer() || t->is(Kind::pointer) || t->is(Kind::array) || wrong("a pointer");
   case Takes::string_or_pointer:
-    return is_text || t->is_integer() || t->is(Kind::pointer) || t->is(Kind::array) || wrong("a string or a pointer");
+    return is_text || t->is_integer() || t->is(Kind::pointer) || t->is(Kind::array) ||
+           wrong("a string or a pointer");
   case Takes::literal_string: return a.constant.kind == Constant::text || wrong("a string literal");
-  case Takes::literal_integer: return a.constant.kind == Constant::integer || wrong("a number that is known when the script is compiled");
-  default: return !t->is(Kind::none) || report_ == false || a.constant.kind != Constant::none || (diagnostics_.has_errors() ? false : wrong("a value"));
+  case Takes::literal_integer:
+    return a.constant.kind == Constant::integer ||
+           wrong("a number that is known when the script is compiled");
+  default:
+    return !t->is(Kind::none) || report_ == false || a.constant.kind != Constant::none ||
+           (diagnostics_.has_errors() ? false : wrong("a value"));
   }
 }
 
@@ -158,7 +174,8 @@ const type::Type* Checker::builtin_type(Expr& e, const Builtin& row, List<Expr*>
   switch (row.gives) {
   case Gives::nothing: {
     Call& call = as<Call>(e);
-    bool formats = std::any_of(row.params.begin(), row.params.end(), [](Param p) { return p.takes == Takes::rest; });
+    bool formats =
+        std::any_of(row.params.begin(), row.params.end(), [](Param p) { return p.takes == Takes::rest; });
     return formats ? check_format(call) : types_.none();
   }
   case Gives::boolean: break;
@@ -180,7 +197,8 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   Call* call = if_a<Call>(&e);
   switch (builtin) {
   case id("args"):
-    return mistake(tag::not_yet, e.where, "`args` as a whole can't be used yet", "name one argument: `args.NAME`");
+    return mistake(tag::not_yet, e.where, "`args` as a whole can't be used yet",
+                   "name one argument: `args.NAME`");
   case id("probe"):
   case id("probetype"): {
     if (!probe_) return mistake(tag::misplaced, e.where, "this can't be used in a function");
@@ -208,7 +226,8 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
     const type::Type* t = arguments[0]->type;
     return types_.pointer(t->is(Kind::pointer) ? t->element : types_.uint64(), space);
   }
-  case id("bswap"): return types_.integer(arguments[0]->adapts ? 8 : std::max(1u, arguments[0]->type->size), false);
+  case id("bswap"):
+    return types_.integer(arguments[0]->adapts ? 8 : std::max(1u, arguments[0]->type->size), false);
   case id("kstack"): return check_stack(e, Kind::kstack, arguments);
   case id("ntop"): return check_ntop(*call);
   case id("count"): return types_.simple(Kind::count, true);
@@ -217,8 +236,11 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   case id("max"):
   case id("avg"):
   case id("stats"): {
-    constexpr std::pair<BuiltinId, Kind> kinds[] = {
-        {id("sum"), Kind::sum}, {id("min"), Kind::min}, {id("max"), Kind::max}, {id("avg"), Kind::avg}, {id("stats"), Kind::stats}};
+    constexpr std::pair<BuiltinId, Kind> kinds[] = {{id("sum"), Kind::sum},
+                                                    {id("min"), Kind::min},
+                                                    {id("max"), Kind::max},
+                                                    {id("avg"), Kind::avg},
+                                                    {id("stats"), Kind::stats}};
     for (auto [name, kind] : kinds)
       if (name == builtin) return types_.simple(kind, arguments[0]->type->is_signed);
     return nullptr;
@@ -230,7 +252,8 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   case id("delete"): {
     MapRef& m = as<MapRef>(*arguments[0]);
     if (arguments.size() == 1 && !m.key && m.map->keyed_use)
-      return mistake(tag::bad_map_use, e.where, "`@" + std::string(m.map->name) + "` has keys: name the one to delete",
+      return mistake(tag::bad_map_use, e.where,
+                     "`@" + std::string(m.map->name) + "` has keys: name the one to delete",
                      "delete(@" + std::string(m.map->name) + ", key); clear() removes all");
     if (arguments.size() == 1 && !m.key) m.map->scalar_use = true;
     return nullptr;
@@ -284,7 +307,8 @@ const type::Type* Checker::check_str(Expr& e, List<Expr*> arguments) {
   if (base->kind == ExprKind::positional) {
     std::string_view value = base->constant.text_value;
     if (sum && base != &from)
-      value.remove_prefix(std::min<size_t>(value.size(), static_cast<size_t>(sum->right->constant.integer_value)));
+      value.remove_prefix(
+          std::min<size_t>(value.size(), static_cast<size_t>(sum->right->constant.integer_value)));
     value = value.substr(0, length);
     set_text(e, value);
     return types_.string(static_cast<uint32_t>(value.size()) + 1);
@@ -295,7 +319,8 @@ const type::Type* Checker::check_str(Expr& e, List<Expr*> arguments) {
     return types_.string(static_cast<uint32_t>(value.size()) + 1);
   }
   if (from.type->is(Kind::string) || from.type->is(Kind::array))
-    return types_.string(static_cast<uint32_t>(std::min<uint64_t>(length + 1, from.type->size + (from.type->is(Kind::array) ? 1u : 0u))));
+    return types_.string(static_cast<uint32_t>(
+        std::min<uint64_t>(length + 1, from.type->size + (from.type->is(Kind::array) ? 1u : 0u))));
   return types_.string(static_cast<uint32_t>(length) + 1);
 }
 
@@ -307,7 +332,8 @@ const type::Type* Checker::check_buf(Expr& e, List<Expr*> arguments) {
     length = static_cast<uint64_t>(arguments[1]->constant.integer_value);
     if (length > most)
       return mistake(tag::bad_argument, arguments[1]->where,
-                     "a buffer holds at most " + std::to_string(most) + " bytes", "set the configuration key max_strlen");
+                     "a buffer holds at most " + std::to_string(most) + " bytes",
+                     "set the configuration key max_strlen");
   } else if (arguments.size() < 2) {
     if (!t->is(Kind::array) && !t->is(Kind::string))
       return mistake(tag::wrong_argument_count, e.where, "`buf` needs a length for " + text(t));
@@ -319,8 +345,9 @@ const type::Type* Checker::check_buf(Expr& e, List<Expr*> arguments) {
 
 // kstack, kstack(depth), kstack(mode), kstack(mode, depth)
 const type::Type* Checker::check_stack(Expr& e, Kind kind, List<Expr*> arguments) {
-  constexpr std::pair<std::string_view, type::StackMode> modes[] = {
-      {"bpftrace", type::StackMode::bpftrace}, {"perf", type::StackMode::perf}, {"raw", type::StackMode::raw}};
+  constexpr std::pair<std::string_view, type::StackMode> modes[] = {{"bpftrace", type::StackMode::bpftrace},
+                                                                    {"perf", type::StackMode::perf},
+                                                                    {"raw", type::StackMode::raw}};
   auto mode_of = [&](std::string_view word) -> const type::StackMode* {
     for (auto& [name, mode] : modes)
       if (name == word) return &mode;
@@ -331,12 +358,16 @@ const type::Type* Checker::check_stack(Expr& e, Kind kind, List<Expr*> arguments
   for (Expr* a : arguments) {
     if (const Name* word = if_a<Name>(a)) {
       const type::StackMode* found = mode_of(word->name);
-      if (!found) return mistake(tag::bad_argument, a->where, "unknown stack mode `" + std::string(word->name) + "`", "modes are bpftrace, perf and raw");
+      if (!found)
+        return mistake(tag::bad_argument, a->where, "unknown stack mode `" + std::string(word->name) + "`",
+                       "modes are bpftrace, perf and raw");
       mode = *found;
       continue;
     }
-    if (a->constant.kind != Constant::integer || a->constant.integer_value < 1 || a->constant.integer_value > default_stack_depth)
-      return mistake(tag::bad_argument, a->where, "the depth of a stack is a number from 1 to " + std::to_string(default_stack_depth));
+    if (a->constant.kind != Constant::integer || a->constant.integer_value < 1 ||
+        a->constant.integer_value > default_stack_depth)
+      return mistake(tag::bad_argument, a->where,
+                     "the depth of a stack is a number from 1 to " + std::to_string(default_stack_depth));
     depth = static_cast<uint32_t>(a->constant.integer_value);
   }
   if (!probe_ || probe_->events.front()->kind < probe::Kind::profile)
@@ -358,11 +389,13 @@ const type::Type* Checker::check_print(Call& e) {
     return types_.none();
   }
   if (e.arguments.size() > 1)
-    error(tag::wrong_argument_count, e.where, "only maps are printed with `top` and `div`", std::string(e.builtin->signature));
+    error(tag::wrong_argument_count, e.where, "only maps are printed with `top` and `div`",
+          std::string(e.builtin->signature));
   const type::Type* t = check(a);
   if (t->is_castable_aggregation()) t = check_value(a);
   if (t->is_aggregation())
-    error(tag::not_yet, a.where, "a single value of type " + text(t) + " can't be printed yet", "print the whole map: `print(@map)`");
+    error(tag::not_yet, a.where, "a single value of type " + text(t) + " can't be printed yet",
+          "print the whole map: `print(@map)`");
   if (t->is(Kind::none) && a.kind == ExprKind::call) check_value(a);
   return types_.none();
 }
@@ -384,17 +417,22 @@ const type::Type* Checker::check_histogram(Call& e) {
   auto number = [&](size_t i) { return e.arguments[i]->constant.integer_value; };
   if (e.name == "hist") {
     int64_t bits = e.arguments.size() > 1 ? number(1) : 0;
-    if (bits < 0 || bits > 5) return mistake(tag::bad_argument, e.arguments[1]->where, "hist: bits must be from 0 to 5");
+    if (bits < 0 || bits > 5)
+      return mistake(tag::bad_argument, e.arguments[1]->where, "hist: bits must be from 0 to 5");
     return types_.hist(static_cast<uint32_t>(bits));
   }
   int64_t low = number(1), high = number(2), step = number(3);
   if (low < 0) return mistake(tag::bad_argument, e.arguments[1]->where, "lhist: min can't be negative");
-  if (step <= 0) return mistake(tag::bad_argument, e.arguments[3]->where, "lhist: step must be greater than zero");
-  if (high <= low) return mistake(tag::bad_argument, e.arguments[2]->where, "lhist: max must be greater than min");
+  if (step <= 0)
+    return mistake(tag::bad_argument, e.arguments[3]->where, "lhist: step must be greater than zero");
+  if (high <= low)
+    return mistake(tag::bad_argument, e.arguments[2]->where, "lhist: max must be greater than min");
   if ((high - low) / step > 1000)
-    return mistake(tag::too_large, e.where, "lhist: more than 1000 buckets are too many", "use a larger step");
+    return mistake(tag::too_large, e.where, "lhist: more than 1000 buckets are too many",
+                   "use a larger step");
   if (high - low < step)
-    return mistake(tag::bad_argument, e.arguments[3]->where, "lhist: step must not be greater than the range");
+    return mistake(tag::bad_argument, e.arguments[3]->where,
+                   "lhist: step must not be greater than the range");
   return types_.lhist(low, high, step);
 }
 
@@ -406,21 +444,26 @@ const type::Type* Checker::check_getopt(Call& e) {
   const Expr* fallback = e.arguments.size() > 1 ? e.arguments[1] : nullptr;
   if (report_) {
     std::string shown = !fallback ? "false"
-                        : fallback->constant.kind == Constant::text ? std::string(fallback->constant.text_value)
-                                                                    : std::to_string(fallback->constant.integer_value);
+                        : fallback->constant.kind == Constant::text
+                            ? std::string(fallback->constant.text_value)
+                            : std::to_string(fallback->constant.integer_value);
     std::string help = e.arguments.size() > 2 ? std::string(e.arguments[2]->constant.text_value) : "";
     bool known = std::any_of(parameters_.begin(), parameters_.end(), [&](auto& p) { return p.name == name; });
     if (!known) parameters_.push_back({std::string(name), shown, help});
   }
   auto wrong = [&](std::string_view wanted) {
-    return mistake(tag::bad_parameter, e.where, "--" + std::string(name) + "=" + *given + ": this parameter takes " + std::string(wanted));
+    return mistake(tag::bad_parameter, e.where,
+                   "--" + std::string(name) + "=" + *given + ": this parameter takes " + std::string(wanted));
   };
   if (!fallback || fallback->type->is(Kind::boolean)) {
     bool value = fallback && fallback->constant.integer_value;
     if (given) {
-      if (*given == "" || *given == "true" || *given == "1") value = true;
-      else if (*given == "false" || *given == "0") value = false;
-      else return wrong("true or false");
+      if (*given == "" || *given == "true" || *given == "1")
+        value = true;
+      else if (*given == "false" || *given == "0")
+        value = false;
+      else
+        return wrong("true or false");
     }
     set_integer(e, value);
     return types_.boolean();
@@ -466,7 +509,8 @@ const type::Type* Checker::check_find(Call& e) {
     value = types_.integer(8, value->is_signed);
   }
   if (!v.variable->declared && !join(v.variable->inferred, value, nullptr))
-    error(tag::type_mismatch, v.where, "`$" + std::string(v.name) + "` can't hold a value of type " + text(value));
+    error(tag::type_mismatch, v.where,
+          "`$" + std::string(v.name) + "` can't hold a value of type " + text(value));
   if (!v.variable->declared) v.type = v.variable->type = settled(v.variable->inferred);
   return nullptr;
 }
@@ -474,8 +518,11 @@ const type::Type* Checker::check_find(Call& e) {
 void Checker::check_compile_time(Call& e) {
   if (e.name == "static_assert") {
     const Constant& c = e.arguments[0]->constant;
-    if (c.kind != Constant::integer) error(tag::bad_argument, e.arguments[0]->where, "static_assert needs a condition that is known when the script is compiled");
-    else if (!c.integer_value) error(tag::user_failure, e.where, std::string(e.arguments[1]->constant.text_value));
+    if (c.kind != Constant::integer)
+      error(tag::bad_argument, e.arguments[0]->where,
+            "static_assert needs a condition that is known when the script is compiled");
+    else if (!c.integer_value)
+      error(tag::user_failure, e.where, std::string(e.arguments[1]->constant.text_value));
   }
   if (e.name == "fail") {
     std::string problem, message;
@@ -484,7 +531,8 @@ void Checker::check_compile_time(Call& e) {
       message += c.text;
       if (!c.conversion || next >= e.arguments.size()) continue;
       const Constant& value = e.arguments[next++]->constant;
-      message += value.kind == Constant::text ? std::string(value.text_value) : std::to_string(value.integer_value);
+      message +=
+          value.kind == Constant::text ? std::string(value.text_value) : std::to_string(value.integer_value);
     }
     error(tag::user_failure, e.where, message);
   }

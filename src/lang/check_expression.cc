@@ -52,7 +52,8 @@ const type::Type* Checker::check(Expr& e) {
       const type::Type* then = check_block(*c.then);
       const type::Type* otherwise = c.otherwise ? check_block(*c.otherwise) : types_.none();
       if (then == otherwise) return then;
-      if (const type::Type* both = unify(then, c.then->value, otherwise, c.otherwise ? c.otherwise->value : nullptr))
+      if (const type::Type* both =
+              unify(then, c.then->value, otherwise, c.otherwise ? c.otherwise->value : nullptr))
         return both;
       return mistake(tag::type_mismatch, e.where,
                      "the branches have different types: " + text(then) + " and " + text(otherwise));
@@ -77,9 +78,11 @@ const type::Type* Checker::check(Expr& e) {
 const type::Type* Checker::check_value(Expr& e) {
   const type::Type* t = check(e);
   if (t->is_castable_aggregation()) return e.type = types_.integer(8, t->is_signed);
-  if (t->is_aggregation()) return e.type = mistake(tag::bad_map_use, e.where, text(t) + " can't be used as a value");
+  if (t->is_aggregation())
+    return e.type = mistake(tag::bad_map_use, e.where, text(t) + " can't be used as a value");
   const Call* call = if_a<Call>(&e);
-  if (t->is(Kind::none) && call && ((call->builtin && call->builtin->gives == Gives::nothing) || call->function))
+  if (t->is(Kind::none) && call &&
+      ((call->builtin && call->builtin->gives == Gives::nothing) || call->function))
     error(tag::bad_operand, e.where, "`" + std::string(call->name) + "` gives no value");
   return t;
 }
@@ -125,7 +128,8 @@ const type::Type* Checker::check_variable(VariableRef& e) {
     for (auto& scope : scopes_)
       for (Variable* known : scope) names.push_back(known->name);
     std::string_view near = base::nearest(e.name, names);
-    return mistake(tag::unknown_variable, e.where, "variable `$" + std::string(e.name) + "` is not assigned before it is used",
+    return mistake(tag::unknown_variable, e.where,
+                   "variable `$" + std::string(e.name) + "` is not assigned before it is used",
                    near.empty() ? "" : "did you mean `$" + std::string(near) + "`?");
   }
   use(*v);
@@ -141,7 +145,8 @@ const type::Type* Checker::check_map(MapRef& e, bool written) {
     m.scalar_use = true;
     m.tid_only = false;
     if (m.keyed_use && !written)
-      return mistake(tag::bad_map_use, e.where, "`@" + std::string(m.name) + "` has keys: name one, `@" + std::string(m.name) + "[…]`");
+      return mistake(tag::bad_map_use, e.where,
+                     "`@" + std::string(m.name) + "` has keys: name one, `@" + std::string(m.name) + "[…]`");
   }
   if (!written) m.only_adds = false;
   m.value = settled(m.inferred_value);
@@ -160,7 +165,8 @@ void Checker::check_key(Map& m, Expr& key) {
   const type::Type* had = settled(m.inferred_key);
   if (!join(m.inferred_key, t, &key))
     error(tag::type_mismatch, key.where,
-          "`@" + std::string(m.name) + "` has keys of type " + text(had) + " and can't have one of type " + text(t));
+          "`@" + std::string(m.name) + "` has keys of type " + text(had) + " and can't have one of type " +
+              text(t));
   m.key = settled(m.inferred_key);
 }
 
@@ -186,7 +192,8 @@ const type::Type* Checker::check_unary(Unary& e) {
   if (e.op >= UnaryOp::pre_increment) return check_increment(e);
   if (e.op == UnaryOp::address_of) {
     VariableRef* v = if_a<VariableRef>(e.operand);
-    if (!v) return check(*e.operand), mistake(tag::not_yet, e.where, "`&` can be used on variables only, so far");
+    if (!v)
+      return check(*e.operand), mistake(tag::not_yet, e.where, "`&` can be used on variables only, so far");
     const type::Type* t = check_variable(*v);
     v->type = t;
     if (v->variable) v->variable->captured = true; // it must have an address
@@ -204,15 +211,18 @@ const type::Type* Checker::check_unary(Unary& e) {
   case UnaryOp::negate: {
     if (!t->is_integer())
       return mistake(tag::bad_operand, e.where,
-                     std::string(e.op == UnaryOp::negate ? "`-`" : "`~`") + " needs a number, not " + text(t));
+                     std::string(e.op == UnaryOp::negate ? "`-`" : "`~`") + " needs a number, not " +
+                         text(t));
     fold(e);
     e.adapts = e.operand->adapts;
     return types_.integer(8, e.op == UnaryOp::negate || t->is_signed);
   }
   case UnaryOp::dereference:
-    if (!t->is(Kind::pointer)) return mistake(tag::bad_operand, e.where, "`*` needs a pointer, not " + text(t));
+    if (!t->is(Kind::pointer))
+      return mistake(tag::bad_operand, e.where, "`*` needs a pointer, not " + text(t));
     if (!t->element)
-      return mistake(tag::bad_operand, e.where, "a `void *` can't be followed", "cast it first: `*(uint64 *)…`");
+      return mistake(tag::bad_operand, e.where, "a `void *` can't be followed",
+                     "cast it first: `*(uint64 *)…`");
     return t->element;
   default: return types_.none();
   }
@@ -264,7 +274,9 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
   }
   bool is_equality = e.op == BinaryOp::eq || e.op == BinaryOp::ne;
   auto is_text = [](const type::Type* t) { return t->is(Kind::string); };
-  auto is_probe = [](const Expr* x) { return x->type->is(Kind::probe_name) || x->constant.kind == Constant::text; };
+  auto is_probe = [](const Expr* x) {
+    return x->type->is(Kind::probe_name) || x->constant.kind == Constant::text;
+  };
   bool fits = (is_text(l) && is_text(r)) || (is_probe(e.left) && is_probe(e.right)) ||
               ((l->is(Kind::tuple) || l->is(Kind::array)) && unify(l, e.left, r, e.right));
   if (!fits || !is_equality)
@@ -288,8 +300,10 @@ const type::Type* Checker::check_arithmetic(Binary& e, const type::Type* l, cons
       return mistake(tag::bad_operand, e.where,
                      "can't use " + text(l) + " and " + text(r) + " with this operator: it needs numbers");
   // A literal takes the sign of the other side.
-  bool signed_left = e.left->type->is_signed && !(e.left->adapts && e.left->constant.integer_value >= 0 && !e.right->adapts);
-  bool signed_right = e.right->type->is_signed && !(e.right->adapts && e.right->constant.integer_value >= 0 && !e.left->adapts);
+  bool signed_left =
+      e.left->type->is_signed && !(e.left->adapts && e.left->constant.integer_value >= 0 && !e.right->adapts);
+  bool signed_right = e.right->type->is_signed &&
+                      !(e.right->adapts && e.right->constant.integer_value >= 0 && !e.left->adapts);
   bool is_signed = signed_left || signed_right || e.op == BinaryOp::sub;
   fold(e);
   e.adapts = e.left->adapts && e.right->adapts && e.constant.kind == Constant::integer;
@@ -343,7 +357,8 @@ const type::Type* Checker::check_choice(Expr& e, Expr& condition, Expr* then, Ex
   if (a == b) return a->is(Kind::integer) ? widen(a) : a;
   if (const type::Type* both = unify(a, then, b, otherwise)) return both;
   if (!report_) return a->is(Kind::none) ? b : a;
-  return mistake(tag::type_mismatch, e.where, "both sides of `:` must be of one type: " + text(a) + " and " + text(b));
+  return mistake(tag::type_mismatch, e.where,
+                 "both sides of `:` must be of one type: " + text(a) + " and " + text(b));
 }
 
 const type::Type* Checker::check_cast(Cast& e) {
@@ -371,14 +386,16 @@ const type::Type* Checker::check_cast(Cast& e) {
     }
     if (from->is(Kind::array) && from->element->is_integer() && from->size == to->size) return to;
     if (from->is(Kind::array))
-      return mistake(tag::bad_cast, e.where, "can't cast " + text(from) + " to " + text(to) + ": their sizes differ");
+      return mistake(tag::bad_cast, e.where,
+                     "can't cast " + text(from) + " to " + text(to) + ": their sizes differ");
   }
   if (to->is(Kind::array) && to->element->is_integer()) {
     if (from->is_integer()) from = widen(from);
     bool literal = e.operand->constant.kind == Constant::integer && to->size <= 8;
     if ((from->is_integer() || from->is(Kind::array)) && (from->size == to->size || literal)) return to;
     if (from->is_integer() || from->is(Kind::array))
-      return mistake(tag::bad_cast, e.where, "can't cast " + text(from) + " to " + text(to) + ": their sizes differ");
+      return mistake(tag::bad_cast, e.where,
+                     "can't cast " + text(from) + " to " + text(to) + ": their sizes differ");
     if (from->is(Kind::string) && to->element->size == 1) return to;
   }
   if (to->is(Kind::string) && from->is(Kind::string)) return to;
@@ -392,14 +409,16 @@ const type::Type* Checker::check_arguments_field(FieldRef& e) {
   probe::Event& event = *probe_->events.front();
   const type::Type* args = probe::arguments(machine_, event);
   if (!args)
-    return mistake(tag::misplaced, e.operand->where, "`args` can't be used here: " + event.name + " has no named arguments");
+    return mistake(tag::misplaced, e.operand->where,
+                   "`args` can't be used here: " + event.name + " has no named arguments");
   auto field = args->find(e.name);
   if (!field) {
     std::vector<std::string_view> names;
     for (const type::Field& f : args->fields()) names.push_back(f.name);
     std::string_view near = base::nearest(e.name, names);
     std::string hint = near.empty() ? "" : "did you mean `args." + std::string(near) + "`? ";
-    return mistake(tag::unknown_field, e.name_where, event.name + " has no argument `" + std::string(e.name) + "`",
+    return mistake(tag::unknown_field, e.name_where,
+                   event.name + " has no argument `" + std::string(e.name) + "`",
                    hint + "`acu list -v " + event.name + "` shows all");
   }
   e.field = *field;
@@ -412,7 +431,8 @@ const type::Type* Checker::check_arguments_field(FieldRef& e) {
 const type::Type* Checker::check_field(FieldRef& e) {
   if (const Name* name = if_a<Name>(e.operand); name && name->name == "args") {
     as<Name>(*e.operand).builtin = find_builtin("args");
-    if (!probe_) return mistake(tag::misplaced, e.where, "`args` can't be used in a function", "pass what it needs");
+    if (!probe_)
+      return mistake(tag::misplaced, e.where, "`args` can't be used in a function", "pass what it needs");
     return check_arguments_field(e);
   }
   const type::Type* t = check_value(*e.operand);
@@ -426,7 +446,8 @@ const type::Type* Checker::check_field(FieldRef& e) {
     std::vector<std::string_view> names;
     for (const type::Field& f : of->fields()) names.push_back(f.name);
     std::string_view near = base::nearest(e.name, names);
-    return mistake(tag::unknown_field, e.name_where, text(of) + " has no member `" + std::string(e.name) + "`",
+    return mistake(tag::unknown_field, e.name_where,
+                   text(of) + " has no member `" + std::string(e.name) + "`",
                    near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
   }
   e.field = *field;
@@ -446,7 +467,8 @@ const type::Type* Checker::check_index(Index& e) {
   if (t->is(Kind::tuple)) {
     if (!known || n < 0 || static_cast<size_t>(n) >= t->fields().size())
       return mistake(tag::bad_index, e.index->where,
-                     "the index of a tuple must be a constant from 0 to " + std::to_string(static_cast<int64_t>(t->fields().size()) - 1));
+                     "the index of a tuple must be a constant from 0 to " +
+                         std::to_string(static_cast<int64_t>(t->fields().size()) - 1));
     return t->fields()[static_cast<size_t>(n)].type;
   }
   if (t->is(Kind::pointer)) {
@@ -471,7 +493,8 @@ const type::Type* Checker::check_tuple(Tuple& e) {
   for (size_t i = 0; i < e.names.size(); i++)
     for (size_t j = 0; j < i; j++)
       if (e.names[i] == e.names[j])
-        error(tag::redeclared, e.elements[i]->where, "member `" + std::string(e.names[i]) + "` is given twice");
+        error(tag::redeclared, e.elements[i]->where,
+              "member `" + std::string(e.names[i]) + "` is given twice");
   return types_.record(elements, std::vector<std::string_view>(e.names.begin(), e.names.end()));
 }
 

@@ -25,7 +25,8 @@ void Checker::check(Stmt& s) {
   case StmtKind::expression: {
     Expr& e = *as<ExprStmt>(s).value;
     // `@x++` alone only adds; used as a value it is also a read.
-    if (Unary* u = if_a<Unary>(&e); u && u->op >= UnaryOp::pre_increment && u->operand->kind == ExprKind::map) {
+    if (Unary* u = if_a<Unary>(&e);
+        u && u->op >= UnaryOp::pre_increment && u->operand->kind == ExprKind::map) {
       bool only_adds = as<MapRef>(*u->operand).map->only_adds;
       check(e);
       as<MapRef>(*u->operand).map->only_adds = only_adds;
@@ -37,7 +38,8 @@ void Checker::check(Stmt& s) {
     const Call* call = if_a<Call>(&e);
     bool discards = call && call->builtin && call->builtin->name != "delete" && !t->is(Kind::none);
     if (!is_effect || discards)
-      warning(tag::discarded, s.where, "the value of this expression is not used", "write `_ = …` if that is meant");
+      warning(tag::discarded, s.where, "the value of this expression is not used",
+              "write `_ = …` if that is meant");
     return;
   }
   case StmtKind::assign: return check_assign(as<Assign>(s));
@@ -75,9 +77,11 @@ void Checker::check(Stmt& s) {
     check_value(*u.count);
     int64_t n = u.count->constant.integer_value;
     if (u.count->constant.kind != Constant::integer)
-      error(tag::bad_argument, u.count->where, "unroll takes a number that is known when the script is compiled");
+      error(tag::bad_argument, u.count->where,
+            "unroll takes a number that is known when the script is compiled");
     else if (n < 1 || n > 100)
-      error(tag::bad_argument, u.count->where, "unroll takes a number from 1 to 100", "use a while or for loop for more");
+      error(tag::bad_argument, u.count->where, "unroll takes a number from 1 to 100",
+            "use a while or for loop for more");
     unroll_depth_++;
     check(*u.body);
     unroll_depth_--;
@@ -104,7 +108,8 @@ Variable* Checker::lookup(std::string_view name) {
 // The variable of a declaring node; the same one in every round, so that what was learned stays.
 Variable* Checker::declare(Variable*& slot, std::string_view name, Range where) {
   if (lookup(name))
-    error(tag::redeclared, where, "variable `$" + std::string(name) + "` is already declared in this or an outer block",
+    error(tag::redeclared, where,
+          "variable `$" + std::string(name) + "` is already declared in this or an outer block",
           "choose another name, or assign without `let`");
   if (!slot) slot = program_.arena.make<Variable>(Variable{.name = name, .where = where});
   slot->loop_depth = loop_depth_;
@@ -128,7 +133,8 @@ void Checker::check_let(Let& let) {
       bool numbers = t->is_integer() && value->is_integer();
       if (!numbers && unify(t, nullptr, value, let.value) != t)
         error(tag::type_mismatch, let.value->where,
-              "`$" + std::string(let.name) + "` is declared as " + text(t) + " but gets a value of type " + text(value));
+              "`$" + std::string(let.name) + "` is declared as " + text(t) + " but gets a value of type " +
+                  text(value));
     }
     return;
   }
@@ -178,16 +184,20 @@ void Checker::check_assign(Assign& a) {
 
 void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type* t) {
   Variable* v = lookup(target.name);
-  if (!v) v = declare(target.variable, target.name, target.where);
-  else use(*v);
+  if (!v)
+    v = declare(target.variable, target.name, target.where);
+  else
+    use(*v);
   target.variable = v;
   if (t != types_.none()) {
-    bool fits = v->declared ? (v->type->is_integer() && t->is_integer()) || unify(v->type, nullptr, t, &value) == v->type
+    bool fits = v->declared ? (v->type->is_integer() && t->is_integer()) ||
+                                  unify(v->type, nullptr, t, &value) == v->type
                             : join(v->inferred, t, &value);
     if (!fits)
       error(tag::type_mismatch, target.where.to(value.where),
-            "`$" + std::string(target.name) + "` is of type " + text(v->declared ? v->type : settled(v->inferred)) +
-                " and can't hold a value of type " + text(t),
+            "`$" + std::string(target.name) + "` is of type " +
+                text(v->declared ? v->type : settled(v->inferred)) + " and can't hold a value of type " +
+                text(t),
             t->is(Kind::integer) ? "cast the value, for example `(int64)…`" : "");
   }
   if (!v->declared) v->type = settled(v->inferred);
@@ -197,7 +207,8 @@ void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type
 void Checker::assign_map(MapRef& target, Expr& value, const type::Type* t, bool compound) {
   Map& m = *target.map;
   if (t == types_.none()) {
-    if (value.kind == ExprKind::call && as<Call>(value).builtin && as<Call>(value).builtin->gives == Gives::nothing)
+    if (value.kind == ExprKind::call && as<Call>(value).builtin &&
+        as<Call>(value).builtin->gives == Gives::nothing)
       error(tag::bad_assignment, value.where, "this gives no value that could be assigned");
     return;
   }
@@ -205,7 +216,8 @@ void Checker::assign_map(MapRef& target, Expr& value, const type::Type* t, bool 
   bool mixed = had && compound && had->is_aggregation();
   if (mixed || !join(m.inferred_value, t, &value))
     error(tag::type_mismatch, target.where.to(value.where),
-          "`@" + std::string(m.name) + "` holds values of type " + text(had) + " and can't be given one of type " + text(t),
+          "`@" + std::string(m.name) + "` holds values of type " + text(had) +
+              " and can't be given one of type " + text(t),
           t->is(Kind::integer) && had->is(Kind::integer) ? "cast the value, for example `(int64)…`" : "");
   m.value = settled(m.inferred_value);
   target.type = m.value;
@@ -221,7 +233,8 @@ void Checker::check_if(Expr& condition, Block* then, Block* otherwise) {
 
 void Checker::check_for_map(ForMap& loop) {
   Map& m = *loop.map->map;
-  if (loop.map->key) error(tag::bad_map_use, loop.map->where, "a loop goes over a whole map, not over one key");
+  if (loop.map->key)
+    error(tag::bad_map_use, loop.map->where, "a loop goes over a whole map, not over one key");
   m.only_adds = m.tid_only = false;
   m.keyed_use = true;
   loop.map->type = types_.none();

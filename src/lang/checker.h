@@ -10,8 +10,10 @@ namespace lang {
 
 class Checker {
 public:
-  Checker(Program& program, probe::Machine& machine, const CheckOptions& options, base::Diagnostics& diagnostics)
-      : program_(program), types_(program.types), machine_(machine), options_(options), diagnostics_(diagnostics) {}
+  Checker(Program& program, probe::Machine& machine, const CheckOptions& options,
+          base::Diagnostics& diagnostics)
+      : program_(program), types_(program.types), machine_(machine), options_(options),
+        diagnostics_(diagnostics) {}
   Checked run();
 
 private:
@@ -114,7 +116,7 @@ private:
   Probe* probe_ = nullptr;
   Function* function_ = nullptr;
   std::vector<std::vector<Variable*>> scopes_;
-  uint32_t loop_depth_ = 0;   // loops whose bodies are called back
+  uint32_t loop_depth_ = 0; // loops whose bodies are called back
   uint32_t unroll_depth_ = 0;
   bool wants_aggregation_ = false; // the value of a map assignment is being checked
 };

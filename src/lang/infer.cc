@@ -1,8 +1,8 @@
 // What values have in common: the type of a variable or map that is assigned in several places.
 //
-// Integers are kept in 8 bytes, so that only their sign is to be inferred. A value that fits both signs (a literal
-// that is not negative, or an unsigned number of less than 8 bytes) decides nothing; a map or variable that was
-// given both a uint64 and a negative number has no type that holds both.
+// Integers are kept in 8 bytes, so that only their sign is to be inferred. A value that fits both signs (a
+// literal that is not negative, or an unsigned number of less than 8 bytes) decides nothing; a map or
+// variable that was given both a uint64 and a negative number has no type that holds both.
 #include "lang/checker.h"
 
 #include <algorithm>
@@ -38,7 +38,9 @@ Signs signs_of(const type::Type* t, const Expr* e) {
   return {t->size < 8, true, true};
 }
 
-bool is_null(const Expr* e) { return e && e->constant.kind == Constant::integer && e->constant.integer_value == 0; }
+bool is_null(const Expr* e) {
+  return e && e->constant.kind == Constant::integer && e->constant.integer_value == 0;
+}
 
 } // namespace
 
@@ -98,7 +100,8 @@ const type::Type* Checker::unify(const type::Type* a, const Expr* ea, const type
     return types_.record(elements, names);
   }
   // hist and lhist carry their parameters: all uses must agree, which interning has checked above.
-  if (a->kind == b->kind && a->is_castable_aggregation()) return types_.simple(a->kind, a->is_signed || b->is_signed);
+  if (a->kind == b->kind && a->is_castable_aggregation())
+    return types_.simple(a->kind, a->is_signed || b->is_signed);
   return nullptr;
 }
 

@@ -193,6 +193,11 @@ void Mistakes::tell(std::string_view tag, Range where, std::string message, std:
   to_.error(tag, where, std::move(message), std::move(hint));
 }
 
+void Mistakes::tell_last(std::string_view tag, Range where, std::string message, std::string hint) {
+  tell(tag, where, std::move(message), std::move(hint));
+  ended_ |= !quiet;
+}
+
 Lexer::Lexer(std::string_view text, base::Arena& arena, Mistakes& mistakes)
     : text_(text), arena_(arena), mistakes_(mistakes) {
   if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3; // byte order mark
@@ -212,7 +217,7 @@ bool Lexer::skip_comment() {
   if (!rest().starts_with("/*")) return false;
   size_t close = rest().find("*/", 2);
   if (close == std::string_view::npos) {
-    mistakes_.tell(tag::unterminated_comment, {at_, at_ + 2}, "this comment has no end",
+    mistakes_.tell_last(tag::unterminated_comment, {at_, at_ + 2}, "this comment has no end",
                    "close it with `*/`");
     at_ = static_cast<uint32_t>(text_.size());
   } else {
@@ -333,7 +338,7 @@ Token Lexer::string() {
       value += text_[at_++];
   }
   if (at_ == line_end)
-    mistakes_.tell(tag::unterminated_string, {begin, at_}, "this string has no closing quote");
+    mistakes_.tell_last(tag::unterminated_string, {begin, at_}, "this string has no closing quote");
   else
     at_++;
   return token(TokenKind::string, begin, arena_.copy(value));

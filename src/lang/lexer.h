@@ -20,13 +20,16 @@ public:
   static constexpr size_t limit = 100;
   explicit Mistakes(base::Diagnostics& to) : to_(to) {}
   void tell(std::string_view tag, base::Range where, std::string message, std::string hint = {});
-  bool full() const { return told_ >= limit; }
+  // The last mistake: what follows an open string or comment was meant otherwise than it can be read.
+  void tell_last(std::string_view tag, base::Range where, std::string message, std::string hint = {});
+  bool full() const { return told_ >= limit || ended_; }
   size_t told() const { return told_; }
   bool quiet = false; // text that is skipped after a mistake is read, but not judged
 
 private:
   base::Diagnostics& to_;
   size_t told_ = 0;
+  bool ended_ = false;
 };
 
 enum class TokenKind : uint8_t {

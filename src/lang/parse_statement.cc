@@ -7,7 +7,6 @@
 
 #include "spec/diagnostics.h"
 
-#include <array>
 
 namespace lang {
 
@@ -49,7 +48,7 @@ Block* Parser::parse_block(bool wants_value) {
   Block* block = program_->arena.make<Block>();
   expect(TokenKind::left_brace, "`{`");
   std::vector<Stmt*> statements;
-  while (!panic_ && !stopped_ && !at(TokenKind::right_brace)) {
+  while (!at(TokenKind::end) && !at(TokenKind::right_brace)) {
     if (accept(TokenKind::semicolon)) continue;
     bool may_be_value = wants_value && (at_word("if") || at(TokenKind::left_brace));
     if (may_be_value) {
@@ -69,7 +68,11 @@ Block* Parser::parse_block(bool wants_value) {
     }
     if (panic_ && !stopped_) recover_statement();
   }
-  expect(TokenKind::right_brace, "`}`");
+  if (!at(TokenKind::right_brace)) {
+    std::string line = std::to_string(source_.position(begin).line);
+    unexpected("`}`", "the block that begins in line " + line + " is not closed");
+  }
+  accept(TokenKind::right_brace);
   block->statements = program_->arena.copy(statements);
   block->where = since(begin);
   return block;
@@ -82,7 +85,7 @@ void Parser::end_statement(const Stmt& s) {
   bool next_line = text_.substr(end, peek().where.begin - end).find('\n') != text_.npos;
   if (!next_line || at(TokenKind::end)) return unexpected("`;` or `}`");
   // Forgotten at the end of a line: the place is there, and the next line is whole.
-  error(tag::syntax, {end, end + 1}, "syntax error, expected `;` between statements");
+  error(tag::syntax, {end - 1, end}, "syntax error, expected `;` between statements");
 }
 
 // statement := if | while | for | unroll | leave | return | let | block | simple
@@ -110,13 +113,13 @@ Stmt* Parser::parse_statement() {
 Stmt* Parser::parse_if() { return as_statement(parse_conditional(false)); }
 
 Conditional* Parser::parse_conditional(bool wants_value) {
-  Level level(*this);
   uint32_t begin = take().where.begin;
   auto* c = make<Conditional>({begin, begin});
   c->condition = parse_expression();
   c->then = parse_block(wants_value);
   if (accept_word("else")) {
     if (at_word("if")) {
+      Level level(*this);
       c->otherwise = program_->arena.make<Block>();
       c->otherwise->value = parse_conditional(wants_value);
       c->otherwise->where = c->otherwise->value->where;

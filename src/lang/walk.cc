@@ -12,8 +12,7 @@ Program::~Program() = default;
 namespace {
 
 // Calls on(part) for each part of a node; parts are Expr*&, Block*&, TypeName*& or lists of Expr*.
-template<class On>
-void parts(Expr& e, On on) {
+template<class On> void parts(Expr& e, On on) {
   switch (e.kind) {
   case ExprKind::integer:
   case ExprKind::boolean:
@@ -44,8 +43,7 @@ void parts(Expr& e, On on) {
   }
 }
 
-template<class On>
-void parts(Stmt& s, On on) {
+template<class On> void parts(Stmt& s, On on) {
   switch (s.kind) {
   case StmtKind::expression: return on(as<ExprStmt>(s).value);
   case StmtKind::assign: on(as<Assign>(s).target); return on(as<Assign>(s).value);
@@ -120,8 +118,7 @@ struct Copier {
     (*this)(b->value);
   }
 
-  template<class Node>
-  Node* node(const auto& n) const {
+  template<class Node> Node* node(const auto& n) const {
     Node* made = arena.make<Node>(static_cast<const Node&>(n));
     parts(*made, *this);
     return made;
@@ -174,8 +171,12 @@ struct Copier {
 
 } // namespace
 
-void walk(const Expr* e, const std::function<void(const Expr&)>& visit) { Walker{visit}(const_cast<Expr*>(e)); }
-void walk(const Block* b, const std::function<void(const Expr&)>& visit) { Walker{visit}(const_cast<Block*>(b)); }
+void walk(const Expr* e, const std::function<void(const Expr&)>& visit) {
+  Walker{visit}(const_cast<Expr*>(e));
+}
+void walk(const Block* b, const std::function<void(const Expr&)>& visit) {
+  Walker{visit}(const_cast<Block*>(b));
+}
 
 Expr* copy(Program& program, const Expr* e) {
   Expr* made = const_cast<Expr*>(e);

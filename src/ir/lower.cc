@@ -1,0 +1,373 @@
+// Lowering's order of work, and the building of functions.
+//
+// A probe becomes a Function of Role::probe. All blocks on system calls of one side (enter or exit) become
+// one program on the raw tracepoint, which tells them apart by the number: hundreds of probes attach at once.
+#include "ir/lowering.h"
+
+#include "lang/walk.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace ir {
+
+using probe::Context;
+
+static uint32_t round_up(uint32_t n) { return (n + 7) / 8 * 8; }
+
+// ------------------------------------------------------------------------------------------- building
+
+uint32_t Lowering::begin_function(std::string name, Role role, uint32_t parameters, uint32_t frame) {
+  Function f;
+  f.name = std::move(name);
+  f.role = role;
+  f.frame = frame;
+  f.parameters = parameters;
+  f.registers = parameters + 1;
+  if (role == Role::body) f.parent = function_;
+  f.blocks.emplace_back();
+  program_.functions.push_back(std::move(f));
+  block_ = 0;
+  return function_ = static_cast<uint32_t>(program_.functions.size() - 1);
+}
+
+BlockId Lowering::new_block() {
+  function().blocks.emplace_back();
+  return static_cast<BlockId>(function().blocks.size() - 1);
+}
+
+bool Lowering::ended() const {
+  const auto& insts = program_.functions[function_].blocks[block_].insts;
+  if (insts.empty()) return false;
+  switch (insts.back().op) {
+  case Op::jump:
+  case Op::branch:
+  case Op::give_back:
+  case Op::unreachable: return true;
+  default: return insts.back().other != no_block;
+  }
+}
+
+Inst& Lowering::append(Inst i) {
+  if (ended()) start(new_block()); // what follows a return is unreachable, but still well formed
+  i.where = where_;
+  auto& insts = function().blocks[block_].insts;
+  insts.push_back(i);
+  return insts.back();
+}
+
+void Lowering::jump(BlockId to) {
+  if (!ended()) append({.op = Op::jump, .target = to});
+}
+
+void Lowering::branch(Cond cond, Operand a, Operand b, BlockId yes, BlockId no) {
+  append({.op = Op::branch, .cond = cond, .a = a, .b = b, .target = yes, .other = no});
+}
+
+void Lowering::give_back(Operand value) { append({.op = Op::give_back, .a = value}); }
+
+Operand Lowering::emit(Op op, Operand a, Operand b, uint8_t size) {
+  Reg dst = fresh();
+  append({.op = op, .size = size, .dst = dst, .a = a, .b = b});
+  return Operand::of(dst);
+}
+
+void Lowering::assign(Reg to, Operand from) { append({.op = Op::mov, .dst = to, .a = from}); }
+
+Operand Lowering::set(Cond cond, Operand a, Operand b) {
+  Reg dst = fresh();
+  append({.op = Op::set, .cond = cond, .dst = dst, .a = a, .b = b});
+  return Operand::of(dst);
+}
+
+uint32_t Lowering::add_object(uint32_t size, std::string name) {
+  auto& objects = program_.frames[function().frame].objects;
+  objects.push_back({round_up(std::max(1u, size)), std::move(name)});
+  return static_cast<uint32_t>(objects.size() - 1);
+}
+
+Operand Lowering::object(uint32_t index, int64_t offset) {
+  Reg dst = fresh();
+  append({.op = Op::object, .dst = dst, .imm = offset, .index = index});
+  return Operand::of(dst);
+}
+
+Place Lowering::scratch_place(uint32_t size, std::string name) {
+  return {Space::script, object(add_object(size, std::move(name))), 0};
+}
+
+Operand Lowering::address(const Place& p) {
+  if (p.space == Space::context) {
+    Operand context = emit(Op::context_address);
+    return p.offset ? emit(Op::add, context, number(p.offset)) : context;
+  }
+  return p.offset ? emit(Op::add, p.base, number(p.offset)) : p.base;
+}
+
+uint32_t Lowering::site(Fault fault, std::string detail) {
+  uint64_t place = static_cast<uint64_t>(where_.begin) << 32 | where_.end;
+  auto [at, is_new] =
+      sites_.try_emplace({place, static_cast<uint32_t>(fault)}, static_cast<uint32_t>(program_.sites.size()));
+  if (is_new) program_.sites.push_back({fault, where_, std::move(detail)});
+  return at->second;
+}
+
+void Lowering::count(Fault fault, std::string detail) {
+  append({.op = Op::count_fault, .index = site(fault, std::move(detail))});
+}
+
+// -------------------------------------------------------------------------------------------- program
+
+void Lowering::lower_maps() {
+  uint64_t most = source_.config.number("max_map_keys");
+  for (const lang::Map* m : source_.maps) {
+    const_cast<lang::Map*>(m)->id = static_cast<uint32_t>(program_.maps.size());
+    Map map;
+    map.name = std::string(m->name);
+    map.where = m->where;
+    map.key = m->key;
+    map.value = m->value;
+    bool is_aggregation = m->value->is_aggregation();
+    bool percpu = is_aggregation || m->only_adds;
+    map.sums = m->only_adds && !is_aggregation;
+    if (!m->key)
+      map.kind = percpu ? MapKind::percpu_array : MapKind::array;
+    else if (m->storage == lang::Storage::lruhash || m->storage == lang::Storage::percpulruhash)
+      map.kind = percpu ? MapKind::percpu_lru_hash : MapKind::lru_hash;
+    else if (m->tid_only && !percpu && options_.task_storage)
+      map.kind = MapKind::task;
+    else
+      map.kind = percpu ? MapKind::percpu_hash : MapKind::hash;
+    map.key_size = m->key ? round_up(m->key->size) : 0;
+    map.value_size = round_up(m->value->size);
+    if (is_scalar(map.kind) || map.kind == MapKind::task) {
+      map.present_offset = map.value_size;
+      map.value_size += 8;
+    }
+    map.max_entries = !m->key ? 1 : m->max_entries ? m->max_entries : most;
+    program_.maps.push_back(std::move(map));
+  }
+}
+
+uint32_t Lowering::add_event(const probe::Event& e) {
+  auto [at, is_new] = event_ids_.try_emplace(&e, static_cast<uint32_t>(program_.events.size()));
+  if (is_new) program_.events.push_back(e);
+  return at->second;
+}
+
+uint32_t Lowering::probe_name(std::string_view name) {
+  auto [at, is_new] =
+      probe_name_ids_.try_emplace(std::string(name), static_cast<uint32_t>(program_.probe_names.size()));
+  if (is_new) program_.probe_names.emplace_back(name);
+  return at->second;
+}
+
+void Lowering::add_probe(const lang::Probe& p, uint32_t function, Context context,
+                         std::vector<uint32_t> events) {
+  Probe probe;
+  probe.name = p.events.front()->name;
+  probe.function = function;
+  probe.context = context;
+  probe.events = std::move(events);
+  if (context == Context::btf_tracepoint)
+    probe.attach_btf_id = probe::attach_btf_id(machine_, *p.events.front());
+  probe.where = p.where;
+  program_.probes.push_back(std::move(probe));
+}
+
+// Predicate, then the block; both leave by return_block_.
+void Lowering::lower_probe_body(const lang::Probe& p) {
+  probe_ = &p;
+  if (p.predicate) {
+    where_ = p.predicate->where;
+    BlockId inside = new_block();
+    condition(*p.predicate, inside, return_block_);
+    start(inside);
+  }
+  lower(*p.body);
+  jump(return_block_);
+  probe_ = nullptr;
+}
+
+void Lowering::lower_probe(const lang::Probe& p) {
+  // Events of one block may need different contexts: a function for each.
+  std::vector<std::pair<Context, std::vector<uint32_t>>> groups;
+  for (const probe::Event* e : p.events) {
+    Context c = probe::choose_context(machine_, *e, p.fields);
+    auto at = std::find_if(groups.begin(), groups.end(), [&](auto& g) { return g.first == c; });
+    if (at == groups.end())
+      groups.push_back({c, {add_event(*e)}});
+    else
+      at->second.push_back(add_event(*e));
+  }
+  for (auto& [context, events] : groups) {
+    context_ = context;
+    program_.frames.emplace_back();
+    uint32_t f = begin_function(p.events.front()->name, Role::probe, 0,
+                                static_cast<uint32_t>(program_.frames.size() - 1));
+    registers_.clear();
+    objects_.clear();
+    returned_object_ = ~0u;
+    return_block_ = new_block();
+    start(0);
+    lower_probe_body(p);
+    start(return_block_);
+    give_back(number(0));
+    add_probe(p, f, context, events);
+  }
+}
+
+// One block of a program that serves many system calls: only for the numbers it names.
+void Lowering::lower_syscall_body(const lang::Probe& p, Operand nr) {
+  BlockId inside = new_block();
+  return_block_ = new_block();
+  if (p.events.size() == 1) {
+    probe_name_ = number(probe_name(p.events.front()->name));
+    branch(Cond::eq, nr, number(p.events.front()->syscall), inside, return_block_);
+  } else {
+    std::vector<uint32_t> table;
+    for (const probe::Event* e : p.events) {
+      auto n = static_cast<size_t>(e->syscall);
+      if (table.size() <= n) table.resize(n + 1);
+      table[n] = probe_name(e->name) + 1;
+    }
+    program_.tables.push_back(std::move(table));
+    Reg found = fresh();
+    append(
+        {.op = Op::table, .dst = found, .a = nr, .index = static_cast<uint32_t>(program_.tables.size() - 1)});
+    branch(Cond::ne, Operand::of(found), number(0), inside, return_block_);
+    start(inside);
+    probe_name_ = emit(Op::sub, Operand::of(found), number(1));
+    inside = block_;
+  }
+  start(inside);
+  lower_probe_body(p);
+  start(return_block_);
+}
+
+void Lowering::lower_syscalls(const std::vector<const lang::Probe*>& probes, bool is_exit) {
+  // Context of the program: typed pointers as soon as one block reads through them.
+  Context context = Context::raw_tracepoint;
+  for (const lang::Probe* p : probes)
+    for (const probe::Event* e : p->events)
+      if (probe::choose_context(machine_, *e, p->fields) == Context::btf_tracepoint)
+        context = Context::btf_tracepoint;
+  if (is_exit && machine_.btf()) context = Context::btf_tracepoint;
+  context_ = context;
+  program_.frames.emplace_back();
+  const lang::Probe& first = *probes.front();
+  uint32_t f = begin_function(is_exit ? "sys_exit" : "sys_enter", Role::probe, 0,
+                              static_cast<uint32_t>(program_.frames.size() - 1));
+  registers_.clear();
+  objects_.clear();
+  returned_object_ = ~0u;
+  where_ = first.where;
+  // sys_enter(regs, number); sys_exit(regs, result): the number is then in the registers.
+  Operand nr;
+  if (is_exit) {
+    constexpr int64_t orig_ax = 120; // struct pt_regs of x86-64
+    Operand regs = load_word(context_place(0), 8, false);
+    nr =
+        load_word({context == Context::btf_tracepoint ? Space::task : Space::kernel, regs, orig_ax}, 8, true);
+  } else {
+    nr = load_word(context_place(8), 8, true);
+  }
+  for (const lang::Probe* p : probes) lower_syscall_body(*p, nr);
+  give_back(number(0));
+  add_probe(first, f, context, {add_event(*first.events.front())});
+  program_.probes.back().name = is_exit ? "sys_exit" : "sys_enter";
+}
+
+void Lowering::lower_function(const lang::Function& f) {
+  bool by_place = !f.result_type->is_scalar() && !f.result_type->is(Kind::none);
+  size_t parameters = f.parameters.size() + by_place;
+  if (parameters > 5)
+    diagnostics_.error(spec::tag::too_large, f.name_where,
+                       "a function takes at most 5 parameters, or 4 if it returns a string or tuple");
+  program_.frames.emplace_back();
+  fn_ = &f;
+  context_ = Context::none;
+  begin_function(std::string(f.name), Role::function, static_cast<uint32_t>(parameters),
+                 static_cast<uint32_t>(program_.frames.size() - 1));
+  // Its number was promised to callers before any function was built.
+  std::swap(program_.functions[function_ids_[&f]], program_.functions.back());
+  program_.functions.pop_back();
+  function_ = function_ids_[&f];
+  registers_.clear();
+  objects_.clear();
+  returned_object_ = ~0u;
+  return_block_ = no_block;
+  where_ = f.where;
+  Reg next = 1;
+  if (by_place) result_place_ = {Space::script, Operand::of(next++), 0};
+  for (const lang::Parameter& p : f.parameters) {
+    const lang::Variable& v = *p.variable;
+    Reg r = next++;
+    if (in_register(v))
+      registers_[&v] = r;
+    else if (v.type->is_scalar())
+      store(variable_place(v), Operand::of(r), v.type->size);
+    else
+      copy(variable_place(v), {Space::script, Operand::of(r), 0}, v.type->size);
+  }
+  lower(*f.body);
+  if (!ended()) give_back(number(0));
+  fn_ = nullptr;
+}
+
+// Adding needs an atomic instruction where others may write between its load and its store: other CPUs on
+// shared maps, other probes that interrupt this one on per-CPU maps. One probe never interrupts itself.
+void Lowering::mark_atomic() {
+  std::vector<std::vector<uint32_t>> writers(program_.maps.size());
+  auto root = [&](uint32_t f) {
+    while (program_.functions[f].role == Role::body) f = program_.functions[f].parent;
+    return f;
+  };
+  auto for_each_add = [&](auto&& visit) {
+    for (uint32_t f = 0; f < program_.functions.size(); f++)
+      for (Block& b : program_.functions[f].blocks)
+        for (Inst& i : b.insts)
+          if (i.op == Op::add_memory) visit(f, i);
+  };
+  for_each_add([&](uint32_t f, Inst& i) {
+    auto& list = writers[i.index];
+    // A function may be called by several probes.
+    if (program_.functions[root(f)].role == Role::function)
+      list.push_back(~0u - f), list.push_back(~0u - f - 1);
+    else if (std::find(list.begin(), list.end(), root(f)) == list.end())
+      list.push_back(root(f));
+  });
+  for_each_add([&](uint32_t, Inst& i) {
+    i.atomic = !is_percpu(program_.maps[i.index].kind) || writers[i.index].size() > 1;
+    if (program_.maps[i.index].kind == MapKind::task) i.atomic = false;
+  });
+}
+
+Program Lowering::run() {
+  lower_maps();
+  for (const lang::Function* f : source_.functions) {
+    function_ids_[f] = static_cast<uint32_t>(program_.functions.size());
+    program_.functions.emplace_back();
+  }
+  for (const lang::Function* f : source_.functions) lower_function(*f);
+  std::vector<const lang::Probe*> enter, leave;
+  for (auto& p : source_.probes) {
+    const probe::Event& e = *p->events.front();
+    bool by_number = e.syscall >= 0 && probe::choose_context(machine_, e, p->fields) != Context::tracepoint;
+    if (by_number)
+      (e.syscall_exit ? leave : enter).push_back(p.get());
+    else
+      lower_probe(*p);
+  }
+  if (!enter.empty()) lower_syscalls(enter, false);
+  if (!leave.empty()) lower_syscalls(leave, true);
+  mark_atomic();
+  return std::move(program_);
+}
+
+Program lower(const lang::Program& program, probe::Machine& machine, const LowerOptions& options,
+              base::Diagnostics& diagnostics) {
+  return Lowering(program, machine, options, diagnostics).run();
+}
+
+} // namespace ir

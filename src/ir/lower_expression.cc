@@ -1,0 +1,454 @@
+// Expressions: `scalar` gives a number in a register, `place` tells where an aggregate's bytes are, `into`
+// writes a value to memory of the script (a key, a map value, an event record).
+#include "ir/lowering.h"
+
+#include <algorithm>
+
+namespace ir {
+
+using namespace lang;
+
+// A number as its type holds it: low bytes, extended to 64 bits.
+Operand Lowering::narrow(Operand v, const Type& t) {
+  if (t.is(Kind::boolean)) return set(Cond::ne, v, number(0));
+  if (!t.is_integer() || t.size >= 8) return v;
+  return emit(t.is_signed ? Op::sext : Op::zext, v, {}, static_cast<uint8_t>(t.size));
+}
+
+Operand Lowering::scalar(const Expr& e) {
+  base::Range outer = std::exchange(where_, e.where);
+  Operand v = e.constant.kind == Constant::integer && e.type->is_scalar() ? number(e.constant.integer_value)
+                                                                          : scalar_of(e);
+  where_ = outer;
+  return v;
+}
+
+Operand Lowering::scalar_of(const Expr& e) {
+  switch (e.kind) {
+  case ExprKind::integer: return number(static_cast<int64_t>(as<Integer>(e).value));
+  case ExprKind::boolean: return number(as<Boolean>(e).value);
+  case ExprKind::string: return number(0);
+  case ExprKind::name: {
+    const Name& n = as<Name>(e);
+    if (n.arg_number >= 0) return load_word(context_place(8 * n.arg_number), 8, false);
+    return builtin(e, *n.builtin, {});
+  }
+  case ExprKind::variable: {
+    const Variable& v = *as<VariableRef>(e).variable;
+    if (!in_register(v)) return load(variable_place(v), *v.type);
+    // A copy: the variable may change before the value is used.
+    Reg copy_of = fresh();
+    assign(copy_of, Operand::of(variable_register(v)));
+    return Operand::of(copy_of);
+  }
+  case ExprKind::map: return read_map(as<MapRef>(e));
+  case ExprKind::positional:
+  case ExprKind::positional_count:
+  case ExprKind::size_of:
+  case ExprKind::offset_of: return number(e.constant.integer_value);
+  case ExprKind::call: return call(as<Call>(e));
+  case ExprKind::unary: return unary(as<Unary>(e));
+  case ExprKind::binary: return binary(as<Binary>(e));
+  case ExprKind::ternary:
+  case ExprKind::conditional:
+  case ExprKind::block: return by_control_flow(e);
+  case ExprKind::cast: return cast(as<Cast>(e));
+  case ExprKind::field: {
+    const FieldRef& f = as<FieldRef>(e);
+    return load_field(place(e), f.field);
+  }
+  case ExprKind::index: return load(place(e), *e.type);
+  case ExprKind::tuple: return number(0);
+  }
+  return number(0);
+}
+
+// ------------------------------------------------------------------------------------------ operators
+
+bool Lowering::is_signed_comparison(const Binary& e) const {
+  auto is_signed = [](const Expr& side, const Expr& other) {
+    bool adapts = side.adapts && side.constant.integer_value >= 0 && !other.adapts;
+    return side.type->is_integer() && side.type->is_signed && !adapts;
+  };
+  return is_signed(*e.left, *e.right) || is_signed(*e.right, *e.left);
+}
+
+Operand Lowering::compare(const Binary& e) {
+  const Type& l = *e.left->type;
+  if (l.is(Kind::probe_name) || e.right->type->is(Kind::probe_name)) {
+    const Expr& id = l.is(Kind::probe_name) ? *e.left : *e.right;
+    const Expr& other = l.is(Kind::probe_name) ? *e.right : *e.left;
+    Operand b =
+        other.constant.kind == Constant::text ? number(probe_name(other.constant.text_value)) : scalar(other);
+    return set(e.op == BinaryOp::eq ? Cond::eq : Cond::ne, scalar(id), b);
+  }
+  if (!l.is_scalar()) {
+    Operand same;
+    if (l.is(Kind::string)) {
+      same = equal_text(*e.left, *e.right);
+    } else {
+      const Type& wide = l.size >= e.right->type->size ? l : *e.right->type;
+      Place a = temporary(*e.left, wide), b = temporary(*e.right, wide);
+      same = emit(Op::equal, address(a), address(b));
+      function().blocks[block_].insts.back().imm2 = wide.size;
+    }
+    return e.op == BinaryOp::eq ? same : emit(Op::xor_, same, number(1));
+  }
+  struct Row {
+    BinaryOp op;
+    Cond is_signed, is_unsigned;
+  };
+  constexpr Row rows[] = {{BinaryOp::lt, Cond::slt, Cond::ult}, {BinaryOp::le, Cond::sle, Cond::ule},
+                          {BinaryOp::gt, Cond::sgt, Cond::ugt}, {BinaryOp::ge, Cond::sge, Cond::uge},
+                          {BinaryOp::eq, Cond::eq, Cond::eq},   {BinaryOp::ne, Cond::ne, Cond::ne}};
+  const Row& row = rows[static_cast<int>(e.op) - static_cast<int>(BinaryOp::lt)];
+  Operand a = scalar(*e.left);
+  Operand b = scalar(*e.right);
+  return set(is_signed_comparison(e) ? row.is_signed : row.is_unsigned, a, b);
+}
+
+// A zero divisor gives 1 and is counted.
+Operand Lowering::divide(BinaryOp which, Operand a, Operand b) {
+  Op op = which == BinaryOp::div ? Op::udiv : Op::umod;
+  if (b.is_constant() && b.value != 0) return emit(op, a, b);
+  Reg dst = fresh();
+  BlockId fine = new_block(), zero_divisor = new_block(), after = new_block();
+  branch(Cond::ne, b, number(0), fine, zero_divisor);
+  start(fine);
+  append({.op = op, .dst = dst, .a = a, .b = b});
+  jump(after);
+  start(zero_divisor);
+  count(Fault::division_by_zero);
+  assign(dst, number(1));
+  jump(after);
+  start(after);
+  return Operand::of(dst);
+}
+
+Operand Lowering::binary(const Binary& e) {
+  if (e.op == BinaryOp::logical_and || e.op == BinaryOp::logical_or) return by_control_flow(e);
+  if (e.op >= BinaryOp::lt && e.op <= BinaryOp::ne) return compare(e);
+  Operand a = scalar(*e.left);
+  Operand b = scalar(*e.right);
+  // Pointers step by what they point to.
+  auto stride = [](const Type& t) {
+    return t.is(Kind::pointer) && t.element && t.element->size > 1 ? t.element->size : 1;
+  };
+  if (uint32_t n = stride(*e.left->type); n > 1 && e.right->type->is_integer())
+    b = emit(Op::mul, b, number(n));
+  if (uint32_t n = stride(*e.right->type); n > 1 && e.left->type->is_integer())
+    a = emit(Op::mul, a, number(n));
+  return combine(e.op, a, b);
+}
+
+Operand Lowering::combine(BinaryOp op, Operand a, Operand b) {
+  switch (op) {
+  case BinaryOp::mul: return emit(Op::mul, a, b);
+  case BinaryOp::div:
+  case BinaryOp::mod: return divide(op, a, b);
+  case BinaryOp::add: return emit(Op::add, a, b);
+  case BinaryOp::sub: return emit(Op::sub, a, b);
+  case BinaryOp::shl: return emit(Op::shl, a, b);
+  case BinaryOp::shr: return emit(Op::lshr, a, b);
+  case BinaryOp::bit_and: return emit(Op::and_, a, b);
+  case BinaryOp::bit_xor: return emit(Op::xor_, a, b);
+  case BinaryOp::bit_or: return emit(Op::or_, a, b);
+  default: return number(0);
+  }
+}
+
+Operand Lowering::unary(const Unary& e) {
+  switch (e.op) {
+  case UnaryOp::negate: return emit(Op::sub, number(0), scalar(*e.operand));
+  case UnaryOp::bit_not: return emit(Op::xor_, scalar(*e.operand), number(-1));
+  case UnaryOp::logical_not: return set(Cond::eq, scalar(*e.operand), number(0));
+  case UnaryOp::dereference: return load(place(e), *e.type);
+  case UnaryOp::address_of: return address(variable_place(*as<VariableRef>(*e.operand).variable));
+  default: return increment(e);
+  }
+}
+
+Operand Lowering::increment(const Unary& e) {
+  bool up = e.op == UnaryOp::pre_increment || e.op == UnaryOp::post_increment;
+  bool wants_old = e.op == UnaryOp::post_increment || e.op == UnaryOp::post_decrement;
+  const Type& t = *e.operand->type;
+  int64_t step = t.is(Kind::pointer) && t.element ? std::max(1u, t.element->size) : 1;
+  if (const MapRef* m = if_a<MapRef>(e.operand))
+    return update_map(*m, up ? BinaryOp::add : BinaryOp::sub, number(step), wants_old);
+  const Variable& v = *as<VariableRef>(*e.operand).variable;
+  Operand old = scalar(*e.operand);
+  Operand changed = narrow(emit(up ? Op::add : Op::sub, old, number(step)), *v.type);
+  if (in_register(v))
+    assign(variable_register(v), changed);
+  else
+    store(variable_place(v), changed, v.type->size);
+  return wants_old ? old : changed;
+}
+
+Operand Lowering::cast(const Cast& e) {
+  const Type& from = *e.operand->type;
+  const Type& to = *e.type;
+  if (!from.is_scalar()) return load(place(*e.operand), to); // the bytes of an array as a number
+  Operand v = scalar(*e.operand);
+  return to.is_integer() ? narrow(v, to) : v;
+}
+
+// ----------------------------------------------------------------------------------------- conditions
+
+void Lowering::condition(const Expr& e, BlockId yes, BlockId no) {
+  if (e.constant.kind == Constant::integer) return jump(e.constant.integer_value ? yes : no);
+  base::Range outer = std::exchange(where_, e.where);
+  const Binary* b = if_a<Binary>(&e);
+  const Unary* u = if_a<Unary>(&e);
+  if (b && (b->op == BinaryOp::logical_and || b->op == BinaryOp::logical_or)) {
+    BlockId second = new_block();
+    bool is_and = b->op == BinaryOp::logical_and;
+    condition(*b->left, is_and ? second : yes, is_and ? no : second);
+    start(second);
+    condition(*b->right, yes, no);
+  } else if (u && u->op == UnaryOp::logical_not) {
+    condition(*u->operand, no, yes);
+  } else {
+    Operand v = scalar(e);
+    // A comparison just made becomes the branch itself.
+    auto& insts = function().blocks[block_].insts;
+    if (!insts.empty() && insts.back().op == Op::set && v == Operand::of(insts.back().dst)) {
+      Inst last = insts.back();
+      insts.pop_back();
+      branch(last.cond, last.a, last.b, yes, no);
+    } else {
+      branch(Cond::ne, v, number(0), yes, no);
+    }
+  }
+  where_ = outer;
+}
+
+// Runs the parts of a choice; `with` gets the chosen value's expression (or nullptr where a block gives
+// none).
+void Lowering::choose(const Expr& e, const std::function<void(const Expr*)>& with) {
+  auto block = [&](const lang::Block* b) {
+    if (!b) return with(nullptr);
+    lower(*b);
+    with(b->value);
+  };
+  if (const BlockExpr* b = if_a<BlockExpr>(&e)) return block(b->block);
+  BlockId then = new_block(), otherwise = new_block(), after = new_block();
+  if (const Conditional* c = if_a<Conditional>(&e)) {
+    condition(*c->condition, then, otherwise);
+    start(then);
+    block(c->then);
+    jump(after);
+    start(otherwise);
+    block(c->otherwise);
+  } else {
+    const Ternary& t = as<Ternary>(e);
+    condition(*t.condition, then, otherwise);
+    start(then);
+    with(t.then ? t.then : t.condition);
+    jump(after);
+    start(otherwise);
+    with(t.otherwise);
+  }
+  jump(after);
+  start(after);
+}
+
+Operand Lowering::by_control_flow(const Expr& e) {
+  Reg dst = fresh();
+  if (e.kind == ExprKind::binary) { // && and ||
+    BlockId yes = new_block(), no = new_block(), after = new_block();
+    condition(e, yes, no);
+    start(yes);
+    assign(dst, number(1));
+    jump(after);
+    start(no);
+    assign(dst, number(0));
+    jump(after);
+    start(after);
+    return Operand::of(dst);
+  }
+  bool gives = e.type->is_scalar();
+  choose(e, [&](const Expr* value) {
+    if (gives && value)
+      assign(dst, scalar(*value));
+    else if (gives)
+      assign(dst, number(0));
+    else if (const Call* c = if_a<Call>(value); c && c->builtin && output(*c))
+      return;
+    else if (value && value->type->is(Kind::none))
+      by_control_flow_effect(*value);
+    else if (value)
+      place(*value);
+  });
+  return Operand::of(dst);
+}
+
+// An expression without a value, for its effect.
+void Lowering::by_control_flow_effect(const Expr& e) {
+  if (e.kind == ExprKind::call)
+    call(as<Call>(e));
+  else
+    by_control_flow(e);
+}
+
+// --------------------------------------------------------------------------------------------- places
+
+// Pointers the kernel vouches for are followed without a helper call: the current task, and typed arguments.
+Space Lowering::pointer_space(const Expr& e) {
+  if (const Name* n = if_a<Name>(&e); n && n->name == "curtask") return Space::task;
+  if (const Call* c = if_a<Call>(&e); c && c->name == "curtask") return Space::task;
+  if (const FieldRef* f = if_a<FieldRef>(&e)) {
+    const Name* n = if_a<Name>(f->operand);
+    if (n && n->name == "args" && context_ == probe::Context::btf_tracepoint && e.type->element &&
+        e.type->element->is(Kind::structure)) {
+      probe::Access access = probe::access(machine_, *probe_->events.front(), context_, f->name);
+      if (access.kind == probe::Access::raw && access.path.empty()) return Space::task;
+    }
+  }
+  switch (e.type->space) {
+  case type::Space::user: return Space::user;
+  case type::Space::script: return Space::script;
+  default: return Space::kernel;
+  }
+}
+
+Place Lowering::args_place(const FieldRef& e) {
+  probe::Access access = probe::access(machine_, *probe_->events.front(), context_, e.name);
+  if (access.kind == probe::Access::record) return context_place(access.offset);
+  Place p = context_place(8 * static_cast<int64_t>(access.argument));
+  for (uint32_t offset : access.path) {
+    Operand pointer = load_word(p, 8, false);
+    p = {context_ == probe::Context::btf_tracepoint ? Space::task : Space::kernel, pointer, offset};
+  }
+  return p;
+}
+
+// Where the bytes of an expression stand. Those of a computed value are put into a new object.
+Place Lowering::place(const Expr& e) {
+  if (const FieldRef* f = if_a<FieldRef>(&e)) {
+    const Name* n = if_a<Name>(f->operand);
+    if (n && n->name == "args") return args_place(*f);
+    if (f->through_pointer)
+      return Place{pointer_space(*f->operand), scalar(*f->operand), 0}.plus(f->field.offset);
+    return place(*f->operand).plus(f->field.offset);
+  }
+  if (const Unary* u = if_a<Unary>(&e); u && u->op == UnaryOp::dereference) {
+    Space space = pointer_space(*u->operand);
+    return {space, scalar(*u->operand), 0};
+  }
+  if (const Index* x = if_a<Index>(&e)) {
+    const Type& of = *x->operand->type;
+    if (of.is(Kind::tuple))
+      return place(*x->operand)
+          .plus(of.fields()[static_cast<size_t>(x->index->constant.integer_value)].offset);
+    uint32_t size = std::max(1u, e.type->size);
+    bool known = x->index->constant.kind == Constant::integer;
+    if (of.is(Kind::pointer)) {
+      Space space = pointer_space(*x->operand) == Space::user ? Space::user : Space::kernel;
+      if (of.space == type::Space::script) space = Space::script;
+      Operand base = scalar(*x->operand);
+      if (known) return {space, base, x->index->constant.integer_value * size};
+      return {space, emit(Op::add, base, emit(Op::mul, scalar(*x->index), number(size))), 0};
+    }
+    Place p = place(*x->operand);
+    if (known) return p.plus(x->index->constant.integer_value * size);
+    return index_place(p, of, scalar(*x->index), size);
+  }
+  if (const VariableRef* v = if_a<VariableRef>(&e)) return variable_place(*v->variable);
+  return temporary(e, *e.type);
+}
+
+// An element chosen while the script runs; outside the array it is 0 and counted.
+Place Lowering::index_place(const Place& array, const Type& of, Operand index, uint32_t size) {
+  uint32_t elements = of.is(Kind::array) ? of.count : of.size;
+  Place from = array;
+  if (array.space == Space::context) from = {Space::kernel, address(array), 0};
+  if (from.space == Space::task) from.space = Space::kernel;
+  Place element = scratch_place(size, "element");
+  BlockId fine = new_block(), outside = new_block(), after = new_block();
+  branch(Cond::ult, index, number(elements), fine, outside);
+  start(fine);
+  Operand step = size > 1 ? emit(Op::mul, index, number(size)) : index;
+  Operand at = emit(Op::add, from.base, step);
+  copy(element, {from.space, at, from.offset}, size);
+  jump(after);
+  start(outside);
+  count(Fault::index_out_of_range);
+  zero(element, size);
+  jump(after);
+  start(after);
+  return element;
+}
+
+Place Lowering::temporary(const Expr& e, const Type& as) {
+  Place p = scratch_place(as.size, "value");
+  if (as.size % 8) zero(p.plus(as.size / 8 * 8), 8); // whole words are defined
+  into(e, p, as);
+  return p;
+}
+
+// ----------------------------------------------------------------------------------------------- into
+
+void Lowering::into(const Expr& e, const Place& to, const Type& as, bool pad) {
+  base::Range outer = std::exchange(where_, e.where);
+  if (e.type->is(Kind::probe_name) || (e.type->is_scalar() && as.is_scalar()))
+    store(to, scalar(e), std::max(1u, as.size));
+  else
+    into_aggregate(e, to, as, pad);
+  where_ = outer;
+}
+
+void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bool pad) {
+  if (e.constant.kind == Constant::text) return put_text(to, e.constant.text_value, as.size);
+  if (const Tuple* t = if_a<Tuple>(&e)) {
+    if (has_padding(as)) zero(to, as.size);
+    for (size_t i = 0; i < t->elements.size(); i++)
+      into(*t->elements[i], to.plus(as.fields()[i].offset), *as.fields()[i].type, pad);
+    return;
+  }
+  if (e.kind == ExprKind::ternary || e.kind == ExprKind::conditional || e.kind == ExprKind::block)
+    return choose(e, [&](const Expr* value) {
+      if (value)
+        into(*value, to, as, pad);
+      else
+        zero(to, as.size);
+    });
+  if (const MapRef* m = if_a<MapRef>(&e)) return read_map_into(*m, to, as);
+  if (e.kind == ExprKind::name || (e.kind == ExprKind::call && !lang::as<Call>(e).function))
+    return builtin_into(e, to, as, pad);
+  if (const Call* c = if_a<Call>(&e)) {
+    user_call(*c, &to);
+    return;
+  }
+  if (const Cast* c = if_a<Cast>(&e)) {
+    if (c->operand->type->is_scalar()) { // a number as an array of bytes
+      zero(to, as.size);
+      return store(to, scalar(*c->operand), std::min(8u, as.size));
+    }
+    if (c->operand->type == &as || as.is(Kind::string)) return into(*c->operand, to, as, pad);
+  }
+  Place from = place(e);
+  const Type& t = *e.type;
+  if (as.is(Kind::tuple) && &as != &t) { // the same shape with wider elements
+    zero(to, as.size);
+    for (size_t i = 0; i < as.fields().size(); i++) {
+      const type::Field& source = t.fields()[i];
+      const type::Field& wide = as.fields()[i];
+      if (source.type->is_scalar())
+        store(to.plus(wide.offset), load(from.plus(source.offset), *source.type), wide.type->size);
+      else
+        copy(to.plus(wide.offset), from.plus(source.offset), std::min(source.type->size, wide.type->size));
+    }
+    return;
+  }
+  if (t.is(Kind::string) && from.space != Space::script) {
+    Space space = from.space == Space::user ? Space::user : Space::kernel;
+    return read_text(to, as.size, address(from), space, number(t.size), pad);
+  }
+  if (from.space == Space::context) from = {Space::kernel, address(from), 0};
+  copy(to, from, std::min(t.size, as.size));
+  if (as.size > t.size) zero(to.plus(t.size), as.size - t.size);
+  if (as.size < t.size && as.is(Kind::string)) store(to.plus(as.size - 1), number(0), 1);
+}
+
+} // namespace ir

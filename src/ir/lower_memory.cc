@@ -1,0 +1,132 @@
+// Loads, stores and copies. A read that fails gives zeroes and is counted at its place in the script.
+#include "ir/lowering.h"
+
+#include <algorithm>
+
+namespace ir {
+
+Operand Lowering::load_word(const Place& p, uint32_t size, bool is_signed) {
+  Reg dst = fresh();
+  Inst i{.op = Op::load,
+         .size = static_cast<uint8_t>(size),
+         .is_signed = is_signed,
+         .space = p.space,
+         .dst = dst,
+         .a = p.base,
+         .imm = p.offset};
+  if (p.space != Space::kernel && p.space != Space::user) {
+    append(i);
+    return Operand::of(dst);
+  }
+  BlockId fine = new_block(), fault = new_block();
+  i.target = fine;
+  i.other = fault;
+  append(i);
+  start(fault);
+  count(p.space == Space::kernel ? Fault::read_kernel : Fault::read_user);
+  assign(dst, number(0));
+  jump(fine);
+  start(fine);
+  return Operand::of(dst);
+}
+
+Operand Lowering::load(const Place& p, const Type& t) {
+  return load_word(p, t.is(Kind::pointer) ? 8 : std::max(1u, t.size), t.is_signed && t.is_integer());
+}
+
+Operand Lowering::load_field(const Place& p, const type::Field& f) {
+  if (f.data_loc) { // the record holds offset (low half) and length of the data
+    Operand where = load_word(p, 4, false);
+    Operand offset = emit(Op::and_, where, number(0xffff));
+    return emit(Op::add, emit(Op::context_address), offset);
+  }
+  if (!f.bit_size) return load(p, *f.type);
+  Operand word = load_word(p, f.type->size, false);
+  int64_t above = 64 - f.bit_offset - f.bit_size;
+  Operand top = above ? emit(Op::shl, word, number(above)) : word;
+  return emit(f.type->is_signed ? Op::ashr : Op::lshr, top, number(64 - f.bit_size));
+}
+
+void Lowering::store(const Place& to, Operand value, uint32_t size) {
+  append({.op = Op::store, .size = static_cast<uint8_t>(size), .a = to.base, .b = value, .imm = to.offset});
+}
+
+void Lowering::zero(const Place& to, uint32_t size) {
+  if (size) append({.op = Op::zero, .a = to.base, .imm = to.offset, .imm2 = size});
+}
+
+void Lowering::copy(const Place& to, const Place& from, uint32_t size) {
+  if (!size) return;
+  if (from.space == Space::script) {
+    append(
+        {.op = Op::copy, .a = to.base, .b = from.base, .imm = to.offset, .imm2 = size, .imm3 = from.offset});
+    return;
+  }
+  bool user = from.space == Space::user;
+  BlockId fine = new_block(), fault = new_block();
+  Operand source = address(from), destination = address(to);
+  append({.op = Op::read,
+          .space = user ? Space::user : Space::kernel,
+          .a = destination,
+          .b = source,
+          .imm2 = size,
+          .target = fine,
+          .other = fault});
+  start(fault);
+  count(user ? Fault::read_user : Fault::read_kernel);
+  zero(to, size);
+  jump(fine);
+  start(fine);
+}
+
+// Constant text, cut or filled with NULs to `size` bytes.
+void Lowering::put_text(const Place& to, std::string_view text, uint32_t size) {
+  for (uint32_t at = 0; at < size;) {
+    if (at >= text.size()) return zero(to.plus(at), size - at);
+    uint32_t left = size - at;
+    uint32_t width = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    uint64_t word = 0;
+    std::memcpy(&word, text.data() + at, std::min<size_t>(width, text.size() - at));
+    // Sign-extended, as the machine's immediate stores are.
+    unsigned unused = 64 - width * 8;
+    store(to.plus(at), number(static_cast<int64_t>(word << unused) >> unused), width);
+    at += width;
+  }
+}
+
+// A string at an address; `size` bytes with the NUL. Padded with NULs where bytes behind it will be compared.
+void Lowering::read_text(const Place& to, uint32_t size, Operand from, Space space, Operand limit, bool pad) {
+  if (pad)
+    zero(to, size);
+  else
+    store(to.plus(size - 1), number(0), 1); // not 0 would mean a text that was cut
+  Operand destination = address(to);
+  BlockId fine = new_block(), fault = new_block();
+  append({.op = Op::read_string,
+          .space = space == Space::user ? Space::user : Space::kernel,
+          .dst = fresh(),
+          .a = destination,
+          .b = from,
+          .c = limit,
+          .imm2 = size,
+          .target = fine,
+          .other = fault});
+  start(fault);
+  count(space == Space::user ? Fault::read_user : Fault::read_kernel);
+  store(to, number(0), 1);
+  jump(fine);
+  start(fine);
+}
+
+// Whether bytes of a value belong to no member: they must be cleared before the value is a key.
+bool Lowering::has_padding(const Type& t) const {
+  if (!t.is(Kind::tuple)) return t.size % 8 != 0;
+  uint32_t at = 0;
+  for (const type::Field& f : t.fields()) {
+    if (f.offset != at || (f.type->is(Kind::tuple) && has_padding(*f.type))) return true;
+    at = f.offset + f.type->size;
+  }
+  return at % 8 != 0;
+}
+
+} // namespace ir

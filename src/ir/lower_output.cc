@@ -1,0 +1,161 @@
+// Builtins that send events: each is a row of Program::actions, and a record of its arguments' bytes.
+#include "ir/lowering.h"
+
+#include <algorithm>
+
+namespace ir {
+
+using namespace lang;
+using spec::id;
+
+static constexpr uint32_t join_items = 16;
+
+uint32_t Lowering::add_action(Action a) {
+  a.where = where_;
+  program_.actions.push_back(std::move(a));
+  return static_cast<uint32_t>(program_.actions.size() - 1);
+}
+
+// Makes room for the record, lets `fill` write the payload, and sends it; without room the event is lost (and
+// counted).
+void Lowering::send(uint32_t action, const std::function<void(const Place&)>& fill) {
+  Reg record = fresh();
+  BlockId room = new_block(), after = new_block();
+  append({.op = Op::event, .dst = record, .imm2 = program_.actions[action].record_size(), .index = action});
+  branch(Cond::ne, Operand::of(record), number(0), room, after);
+  start(room);
+  fill({Space::script, Operand::of(record), 8});
+  append({.op = Op::send, .a = Operand::of(record), .index = action});
+  jump(after);
+  start(after);
+}
+
+// As it is sent: numbers take 8 bytes.
+const Type* Lowering::payload_type(const Expr& e) {
+  const Type& t = *e.type;
+  return t.is(Kind::integer) ? types_.integer(8, t.is_signed) : &t;
+}
+
+// Nothing that could leave the probe may run between making room and sending.
+static bool may_leave(const Expr& e) {
+  bool found = false;
+  lang::walk(&e, [&](const Expr& x) {
+    found |= x.kind == ExprKind::block || x.kind == ExprKind::conditional ||
+             (x.kind == ExprKind::call && static_cast<const Call&>(x).function);
+  });
+  return found;
+}
+
+void Lowering::send_values(Action a, List<Expr*> values) {
+  std::vector<const Type*> elements;
+  for (const Expr* e : values) elements.push_back(payload_type(*e));
+  a.payload = types_.tuple(elements);
+  std::vector<Operand> numbers(values.size());
+  std::vector<std::optional<Place>> made(values.size());
+  for (size_t i = 0; i < values.size(); i++) {
+    if (elements[i]->is_scalar())
+      numbers[i] = scalar(*values[i]);
+    else if (may_leave(*values[i]))
+      made[i] = temporary(*values[i], *elements[i]);
+  }
+  const Type& payload = *a.payload;
+  send(add_action(std::move(a)), [&](const Place& to) {
+    for (size_t i = 0; i < values.size(); i++) {
+      Place at = to.plus(payload.fields()[i].offset);
+      if (elements[i]->is_scalar())
+        store(at, numbers[i], std::max(1u, elements[i]->size));
+      else if (made[i])
+        copy(at, *made[i], elements[i]->size);
+      else
+        into(*values[i], at, *elements[i], false);
+    }
+  });
+}
+
+// join(list): up to 16 strings of an argv-like list.
+void Lowering::send_list(const Call& c) {
+  const Expr& list = *c.arguments[0];
+  Action a{.kind = ActionKind::join};
+  a.text = c.arguments.size() > 1 ? std::string(c.arguments[1]->constant.text_value) : " ";
+  a.items = join_items;
+  a.string_size = static_cast<uint32_t>(std::min<uint64_t>(source_.config.number("max_strlen"), 1024));
+  uint32_t size = a.string_size;
+  bool is_array = list.type->is(Kind::array);
+  Space space = is_array ? Space::script : pointer_space(list) == Space::user ? Space::user : Space::kernel;
+  Operand base = is_array ? address(temporary(list, *list.type)) : scalar(list);
+  uint32_t items = is_array ? std::min(join_items, list.type->count) : join_items;
+  Space text_space = is_array ? Space::kernel : space;
+  send(add_action(std::move(a)), [&](const Place& to) {
+    BlockId done = new_block();
+    store(to, number(0), 8);
+    for (uint32_t i = 0; i < items; i++) {
+      Operand text = load_word({space, base, 8 * i}, 8, false);
+      BlockId more = new_block();
+      branch(Cond::ne, text, number(0), more, done);
+      start(more);
+      read_text(to.plus(8 + static_cast<int64_t>(i) * size), size, text, text_space, {}, false);
+      store(to, number(i + 1), 4);
+    }
+    jump(done);
+    start(done);
+  });
+}
+
+void Lowering::send_exit(Operand status) {
+  const Type* elements[] = {types_.int64()};
+  uint32_t action = add_action({.kind = ActionKind::exit, .payload = types_.tuple(elements)});
+  send(action, [&](const Place& to) { store(to, status, 8); });
+  leave_probe();
+}
+
+bool Lowering::output(const Call& c) {
+  auto text = [&](size_t i) { return std::string(c.arguments[i]->constant.text_value); };
+  auto formatted = [&](ActionKind kind) {
+    send_values({.kind = kind, .text = text(0)}, c.arguments.subspan(1));
+    return true;
+  };
+  auto on_map = [&](ActionKind kind) {
+    send(add_action({.kind = kind, .map = as<MapRef>(*c.arguments[0]).map->id}), [](const Place&) {});
+    return true;
+  };
+  switch (spec::id_of(*c.builtin)) {
+  case id("printf"): return formatted(ActionKind::printf);
+  case id("errorf"): return formatted(ActionKind::errorf);
+  case id("warnf"): return formatted(ActionKind::warnf);
+  case id("cat"): return formatted(ActionKind::cat);
+  case id("system"): return formatted(ActionKind::system);
+  case id("clear"): return on_map(ActionKind::clear);
+  case id("zero"): return on_map(ActionKind::zero);
+  case id("join"): return send_list(c), true;
+  case id("time"):
+    send(add_action({.kind = ActionKind::time, .text = c.arguments.empty() ? "%H:%M:%S\n" : text(0)}),
+         [](const Place&) {});
+    return true;
+  case id("exit"): send_exit(c.arguments.empty() ? number(0) : scalar(*c.arguments[0])); return true;
+  case id("assert"): {
+    BlockId fine = new_block(), failed = new_block();
+    condition(*c.arguments[0], fine, failed);
+    start(failed);
+    send(add_action({.kind = ActionKind::assert_failed, .text = text(1)}), [](const Place&) {});
+    leave_probe();
+    start(fine);
+    return true;
+  }
+  case id("print"): {
+    const MapRef* m = if_a<MapRef>(c.arguments[0]);
+    if (!m || m->key) return send_values({.kind = ActionKind::print_value}, c.arguments.first(1)), true;
+    const Type* elements[] = {types_.int64(), types_.int64()};
+    uint32_t action =
+        add_action({.kind = ActionKind::print_map, .payload = types_.tuple(elements), .map = m->map->id});
+    send(action, [&](const Place& to) {
+      for (size_t i = 1; i <= 2; i++)
+        store(to.plus(static_cast<int64_t>(i - 1) * 8),
+              number(c.arguments.size() > i ? c.arguments[i]->constant.integer_value : 0), 8);
+    });
+    return true;
+  }
+  default: return false;
+  }
+}
+
+} // namespace ir

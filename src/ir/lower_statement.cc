@@ -1,0 +1,326 @@
+// Statements. Loop bodies become functions that the engine calls back; see `body`.
+#include "ir/lowering.h"
+
+#include <algorithm>
+
+namespace ir {
+
+using namespace lang;
+
+void Lowering::lower(const lang::Block& b) {
+  for (const Stmt* s : b.statements) lower(*s);
+}
+
+void Lowering::lower(const Stmt& s) {
+  where_ = s.where;
+  switch (s.kind) {
+  case StmtKind::expression:
+  case StmtKind::discard: {
+    const Expr& e = s.kind == StmtKind::expression ? *as<ExprStmt>(s).value : *as<Discard>(s).value;
+    where_ = e.where;
+    if (const Call* c = if_a<Call>(&e)) {
+      if (c->builtin && output(*c)) return;
+      if (c->builtin && c->builtin->name == "delete") {
+        remove(*c, s.kind == StmtKind::expression);
+        return;
+      }
+    }
+    if (const Unary* u = if_a<Unary>(&e); u && u->op >= UnaryOp::pre_increment) {
+      increment(*u);
+      return;
+    }
+    if (e.kind == ExprKind::block || e.kind == ExprKind::conditional || e.kind == ExprKind::ternary ||
+        e.type->is(Kind::none)) {
+      by_control_flow(e);
+      return;
+    }
+    if (e.type->is_scalar())
+      scalar(e);
+    else
+      place(e);
+    return;
+  }
+  case StmtKind::assign: return lower_assign(as<Assign>(s));
+  case StmtKind::let: {
+    const Let& l = as<Let>(s);
+    if (!l.variable->type) return; // never used
+    if (l.value)
+      assign_variable(*l.variable, *l.value);
+    else
+      define(*l.variable);
+    return;
+  }
+  case StmtKind::conditional: {
+    const If& i = as<If>(s);
+    BlockId then = new_block(), otherwise = new_block(), after = new_block();
+    condition(*i.condition, then, otherwise);
+    bool known = i.condition->constant.kind == Constant::integer;
+    start(then);
+    if (!known || i.condition->constant.integer_value) lower(*i.then);
+    jump(after);
+    start(otherwise);
+    if (i.otherwise && (!known || !i.condition->constant.integer_value)) lower(*i.otherwise);
+    jump(after);
+    start(after);
+    return;
+  }
+  case StmtKind::loop_while: return lower_while(as<While>(s));
+  case StmtKind::loop_range: return lower_range(as<ForRange>(s));
+  case StmtKind::loop_map: return lower_for_map(as<ForMap>(s));
+  case StmtKind::unroll: {
+    const Unroll& u = as<Unroll>(s);
+    BlockId after = new_block();
+    for (int64_t n = 0; n < u.count->constant.integer_value; n++) {
+      BlockId next = new_block();
+      loops_.push_back({false, after, next});
+      lower(*u.body);
+      loops_.pop_back();
+      jump(next);
+      start(next);
+    }
+    jump(after);
+    start(after);
+    return;
+  }
+  case StmtKind::leave: {
+    const Leave& l = as<Leave>(s);
+    const Loop& loop = loops_.back();
+    if (loop.is_body)
+      give_back(number(!l.is_continue));
+    else
+      jump(l.is_continue ? loop.on_continue : loop.on_break);
+    return;
+  }
+  case StmtKind::give_back: return lower_return(as<Return>(s));
+  case StmtKind::block: return lower(*as<BlockStmt>(s).block);
+  }
+}
+
+void Lowering::leave_probe() {
+  bool in_body = std::any_of(loops_.begin(), loops_.end(), [](const Loop& l) { return l.is_body; });
+  if (in_body) {
+    body_leaves_ = true;
+    store({Space::script, object(returned_object_), 0}, number(1), 8);
+    give_back(number(1));
+  } else if (return_block_ != no_block) {
+    jump(return_block_);
+  } else {
+    give_back(number(0));
+  }
+}
+
+void Lowering::lower_return(const Return& r) {
+  if (fn_ && r.value && !fn_->result_type->is(Kind::none)) {
+    const Type& t = *fn_->result_type;
+    bool in_body = std::any_of(loops_.begin(), loops_.end(), [](const Loop& l) { return l.is_body; });
+    if (in_body) {
+      diagnostics_.error(spec::tag::not_yet, r.where,
+                         "a function can't return a value from inside a loop yet",
+                         "set a variable and return it after the loop");
+      return;
+    }
+    if (!t.is_scalar()) {
+      into(*r.value, result_place_, t);
+      return give_back(number(0));
+    }
+    return give_back(narrow(scalar(*r.value), t));
+  }
+  if (r.value && r.value->type->is_scalar()) scalar(*r.value);
+  leave_probe();
+}
+
+// ------------------------------------------------------------------------------------------ variables
+
+Reg Lowering::variable_register(const Variable& v) {
+  auto [at, is_new] = registers_.try_emplace(&v, 0);
+  if (is_new) at->second = fresh();
+  return at->second;
+}
+
+Place Lowering::variable_place(const Variable& v) {
+  auto [at, is_new] = objects_.try_emplace(&v, 0);
+  if (is_new) at->second = add_object(v.type->size, "$" + std::string(v.name));
+  return {Space::script, object(at->second), 0};
+}
+
+void Lowering::define(const Variable& v) {
+  if (in_register(v))
+    assign(variable_register(v), number(0));
+  else
+    zero(variable_place(v), (v.type->size + 7) / 8 * 8);
+}
+
+void Lowering::assign_variable(const Variable& v, const Expr& value) {
+  const Type& t = *v.type;
+  if (!t.is_scalar()) {
+    // The value may read the variable itself: build it apart, unless it clearly does not.
+    bool reads_itself = false;
+    lang::walk(&value, [&](const Expr& e) {
+      const VariableRef* r = if_a<VariableRef>(&e);
+      reads_itself |= r && r->variable == &v;
+    });
+    if (!reads_itself) return into(value, variable_place(v), t);
+    Place made = temporary(value, t);
+    return copy(variable_place(v), made, t.size);
+  }
+  Operand n = scalar(value);
+  if (v.declared) n = narrow(n, t);
+  if (in_register(v))
+    assign(variable_register(v), n);
+  else
+    store(variable_place(v), n, t.size);
+}
+
+void Lowering::lower_assign(const Assign& a) {
+  if (const MapRef* m = if_a<MapRef>(a.target)) {
+    if (a.compound)
+      update_map(*m, *a.compound, scalar(*a.value), false);
+    else
+      write_map(*m, *a.value);
+    return;
+  }
+  const VariableRef& target = as<VariableRef>(*a.target);
+  const Variable& v = *target.variable;
+  if (!a.compound) return assign_variable(v, *a.value);
+  // `$x op= e` is `$x = $x op e`.
+  Binary sum(a.where);
+  sum.op = *a.compound;
+  sum.left = a.target;
+  sum.right = a.value;
+  sum.type = v.type;
+  Operand n = narrow(binary(sum), *v.type);
+  if (in_register(v))
+    assign(variable_register(v), n);
+  else
+    store(variable_place(v), n, v.type->size);
+}
+
+// ---------------------------------------------------------------------------------------------- loops
+
+// Builds `b` as a function that is called back. `head` runs first in it (loop variables); `call` appends the
+// operation that calls it. Afterwards, a `return` inside the loop is carried on.
+void Lowering::body(const lang::Block& b, uint32_t parameters, const std::function<void()>& head,
+                    const std::function<void(uint32_t)>& call) {
+  if (returned_object_ == ~0u) returned_object_ = add_object(8, "returned");
+  bool outer_leaves = std::exchange(body_leaves_, false);
+  uint32_t outer = function_;
+  BlockId outer_block = block_;
+  base::Range outer_where = where_;
+  uint32_t made = begin_function(function().name + ".loop", Role::body, parameters, function().frame);
+  // Registers are not shared with the loop: what both sides use is an object (Variable::captured).
+  auto outer_registers = std::exchange(registers_, {});
+  auto outer_name = probe_name_;
+  if (probe_name_.is_reg()) probe_name_ = number(0); // set again below
+  uint32_t name_object = ~0u;
+  if (outer_name.is_reg()) {
+    name_object = add_object(8, "probe name");
+    probe_name_ = load_word({Space::script, object(name_object), 0}, 8, false);
+  }
+  loops_.push_back({true, no_block, no_block});
+  head();
+  lower(b);
+  if (!ended()) give_back(number(0));
+  loops_.pop_back();
+  probe_name_ = outer_name;
+  registers_ = std::move(outer_registers);
+  function_ = outer;
+  block_ = outer_block;
+  where_ = outer_where;
+  if (name_object != ~0u) store({Space::script, object(name_object), 0}, outer_name, 8);
+  bool leaves = body_leaves_;
+  body_leaves_ = outer_leaves;
+  if (!leaves) return call(made);
+  store({Space::script, object(returned_object_), 0}, number(0), 8);
+  call(made);
+  Operand returned = load_word({Space::script, object(returned_object_), 0}, 8, false);
+  BlockId leave = new_block(), after = new_block();
+  branch(Cond::ne, returned, number(0), leave, after);
+  start(leave);
+  leave_probe();
+  start(after);
+}
+
+void Lowering::lower_while(const While& w) {
+  auto limit = static_cast<int64_t>(source_.config.number("loop_limit"));
+  body(
+      *w.body, 1,
+      [&] {
+        BlockId go = new_block(), stop = new_block();
+        condition(*w.condition, go, stop);
+        start(stop);
+        give_back(number(1));
+        start(go);
+      },
+      [&](uint32_t made) {
+        uint32_t at = site(Fault::loop_limit, std::to_string(limit));
+        append({.op = Op::loop,
+                .dst = fresh(),
+                .a = number(limit + 1),
+                .imm = limit,
+                .imm2 = at,
+                .index = made});
+      });
+}
+
+void Lowering::lower_range(const ForRange& f) {
+  constexpr int64_t most_turns = 1 << 23; // of bpf_loop
+  Operand first = scalar(*f.first);
+  Operand last = scalar(*f.last);
+  Reg turns = fresh();
+  BlockId some = new_block(), none = new_block(), after = new_block();
+  branch(Cond::slt, first, last, some, none);
+  start(some);
+  append({.op = Op::sub, .dst = turns, .a = last, .b = first});
+  jump(after);
+  start(none);
+  assign(turns, number(0));
+  jump(after);
+  start(after);
+  uint32_t first_object = ~0u;
+  if (first.is_reg()) {
+    first_object = add_object(8, "first");
+    store({Space::script, object(first_object), 0}, first, 8);
+  }
+  const Variable& v = *f.variable;
+  body(
+      *f.body, 1,
+      [&] {
+        Operand from = first.is_reg() ? load_word({Space::script, object(first_object), 0}, 8, true) : first;
+        Operand value = emit(Op::add, Operand::of(1), from);
+        if (in_register(v))
+          assign(variable_register(v), value);
+        else
+          store(variable_place(v), value, v.type->size);
+      },
+      [&](uint32_t made) {
+        uint32_t at = site(Fault::loop_limit, std::to_string(most_turns));
+        append({.op = Op::loop,
+                .dst = fresh(),
+                .a = Operand::of(turns),
+                .imm = most_turns,
+                .imm2 = at,
+                .index = made});
+      });
+}
+
+void Lowering::lower_for_map(const ForMap& f) {
+  const Variable& v = *f.variable;
+  uint32_t map = f.map->map->id;
+  body(
+      *f.body, 2,
+      [&] {
+        // The callback sees key and value in place; the loop variable is a copy: a tuple (key, value).
+        const Map& m = program_.maps[map];
+        Place to = variable_place(v);
+        const type::Field& key = v.type->fields()[0];
+        const type::Field& value = v.type->fields()[1];
+        copy(to.plus(key.offset), {Space::script, Operand::of(1), 0}, key.type->size);
+        if (is_percpu(m.kind))
+          store(to.plus(value.offset), read_percpu(map, Operand::of(1)), value.type->size);
+        else
+          copy(to.plus(value.offset), {Space::script, Operand::of(2), 0}, value.type->size);
+      },
+      [&](uint32_t made) { append({.op = Op::for_each, .imm = made, .index = map}); });
+}
+
+} // namespace ir

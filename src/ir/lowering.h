@@ -1,0 +1,207 @@
+// The state of lowering, shared by lower*.cc: the function being built, where variables live, and helpers
+// that append instructions. lower.cc gives the order of work; each other file lowers one family.
+#pragma once
+
+#include "ir/lower.h"
+#include "lang/walk.h"
+#include "probe/attach.h"
+#include "spec/diagnostics.h"
+
+#include <functional>
+#include <map>
+#include <unordered_map>
+
+namespace ir {
+
+using type::Kind;
+using type::Type;
+
+// Where bytes stand: base + offset in an address space. Context places have no base.
+struct Place {
+  Space space = Space::script;
+  Operand base;
+  int64_t offset = 0;
+  Place plus(int64_t n) const { return {space, base, offset + n}; }
+};
+
+class Lowering {
+public:
+  Lowering(const lang::Program& source, probe::Machine& machine, const LowerOptions& options,
+           base::Diagnostics& diagnostics)
+      : source_(source), types_(const_cast<type::Table&>(source.types)), machine_(machine), options_(options),
+        diagnostics_(diagnostics) {}
+  Program run();
+
+private:
+  // lower.cc: program, probes, functions
+  void lower_maps();
+  void lower_function(const lang::Function& f);
+  void lower_probe(const lang::Probe& p);
+  void lower_syscalls(const std::vector<const lang::Probe*>& probes, bool is_exit);
+  void lower_syscall_body(const lang::Probe& p, Operand number);
+  void lower_probe_body(const lang::Probe& p);
+  void add_probe(const lang::Probe& p, uint32_t function, probe::Context context,
+                 std::vector<uint32_t> events);
+  uint32_t add_event(const probe::Event& e);
+  uint32_t probe_name(std::string_view name);
+  void mark_atomic();
+
+  // building (lower.cc)
+  uint32_t begin_function(std::string name, Role role, uint32_t parameters, uint32_t frame);
+  Function& function() { return program_.functions[function_]; }
+  Reg fresh() { return function().registers++; }
+  BlockId new_block();
+  void start(BlockId b) { block_ = b; }
+  bool ended() const; // the current block has its last instruction
+  Inst& append(Inst i);
+  void jump(BlockId to);
+  void branch(Cond cond, Operand a, Operand b, BlockId yes, BlockId no);
+  void give_back(Operand value);
+  Operand emit(Op op, Operand a = {}, Operand b = {}, uint8_t size = 8);
+  void assign(Reg to, Operand from);
+  Operand set(Cond cond, Operand a, Operand b);
+  uint32_t add_object(uint32_t size, std::string name);
+  Operand object(uint32_t index, int64_t offset = 0);
+  Place scratch_place(uint32_t size, std::string name); // a new object as a place
+  Operand address(const Place& p);
+  uint32_t site(Fault fault, std::string detail = {});
+  void count(Fault fault, std::string detail = {});
+  static Operand number(int64_t n) { return Operand::number(n); }
+
+  // lower_memory.cc: loads, stores, copies
+  Operand load(const Place& p, const Type& t);
+  Operand load_word(const Place& p, uint32_t size, bool is_signed);
+  Operand load_field(const Place& p, const type::Field& f);
+  void store(const Place& to, Operand value, uint32_t size);
+  void copy(const Place& to, const Place& from, uint32_t size); // from any space; faults give zeroes
+  void zero(const Place& to, uint32_t size);
+  void put_text(const Place& to, std::string_view text, uint32_t size);
+  void read_text(const Place& to, uint32_t size, Operand from, Space space, Operand limit, bool pad);
+  bool has_padding(const Type& t) const;
+
+  // lower_expression.cc
+  Operand scalar(const lang::Expr& e);
+  Operand scalar_of(const lang::Expr& e); // without constants
+  void into(const lang::Expr& e, const Place& to, const Type& as, bool pad = true);
+  void into_aggregate(const lang::Expr& e, const Place& to, const Type& as, bool pad);
+  Place place(const lang::Expr& e);
+  Place temporary(const lang::Expr& e, const Type& as);
+  void condition(const lang::Expr& e, BlockId yes, BlockId no);
+  Operand binary(const lang::Binary& e);
+  Operand divide(lang::BinaryOp op, Operand a, Operand b);
+  Operand compare(const lang::Binary& e);
+  Operand equal_text(const lang::Expr& a, const lang::Expr& b);
+  Operand equal_literal(const Place& p, uint32_t size, std::string_view text, bool with_end);
+  Operand combine(lang::BinaryOp op, Operand a, Operand b);
+  Operand unary(const lang::Unary& e);
+  Operand increment(const lang::Unary& e);
+  Operand cast(const lang::Cast& e);
+  Operand by_control_flow(const lang::Expr& e); // &&, ||, ?:, if, as a number
+  void by_control_flow_effect(const lang::Expr& e);
+  Place index_place(const Place& array, const Type& of, Operand index, uint32_t size);
+  void choose(const lang::Expr& e, const std::function<void(const lang::Expr*)>& with);
+  Place args_place(const lang::FieldRef& e);
+  Space pointer_space(const lang::Expr& e);
+  Operand narrow(Operand v, const Type& t);
+  bool is_signed_comparison(const lang::Binary& e) const;
+  Place context_place(int64_t offset) { return {Space::context, {}, offset}; }
+
+  // lower_statement.cc
+  void lower(const lang::Block& b);
+  void lower(const lang::Stmt& s);
+  void lower_assign(const lang::Assign& a);
+  void lower_while(const lang::While& w);
+  void lower_range(const lang::ForRange& f);
+  void lower_for_map(const lang::ForMap& f);
+  void lower_return(const lang::Return& r);
+  void leave_probe();
+  void body(const lang::Block& b, uint32_t parameters, const std::function<void()>& head,
+            const std::function<void(uint32_t)>& call);
+  void assign_variable(const lang::Variable& v, const lang::Expr& value);
+  void define(const lang::Variable& v);
+  Place variable_place(const lang::Variable& v);
+  bool in_register(const lang::Variable& v) const { return v.type->is_scalar() && !v.captured; }
+  Reg variable_register(const lang::Variable& v);
+
+  // lower_map.cc
+  const Map& map_of(const lang::MapRef& m) const { return program_.maps[m.map->id]; }
+  Operand key(const Map& m, const lang::Expr* key);
+  Operand find(uint32_t map, Operand key);
+  Operand slot(uint32_t map, Operand key, BlockId full);
+  Operand read_map(const lang::MapRef& m);
+  void read_map_into(const lang::MapRef& m, const Place& to, const Type& as);
+  Operand read_percpu(uint32_t map, Operand key);
+  void write_map(const lang::MapRef& m, const lang::Expr& value);
+  void write_scalar(const lang::MapRef& m, Operand key, Operand value);
+  void aggregate(const lang::MapRef& m, const lang::Call& call);
+  Operand negated(Operand v);
+  Operand update_map(const lang::MapRef& m, lang::BinaryOp op, Operand value, bool wants_old);
+  Operand bucket(const Type& t, Operand n, bool is_signed);
+  void add(uint32_t map, Operand slot, int64_t offset, Operand value);
+  void mark_present(uint32_t map, Operand slot);
+  Operand remove(const lang::Call& c, bool statement);
+  Operand has_key(const lang::Call& c);
+  Operand find_into(const lang::Call& c);
+
+  // lower_call.cc: builtins that give values
+  Operand call(const lang::Call& c);
+  Operand user_call(const lang::Call& c, const Place* result);
+  Operand builtin(const lang::Expr& e, const spec::Builtin& row, lang::List<lang::Expr*> arguments);
+  void builtin_into(const lang::Expr& e, const Place& to, const Type& as, bool pad);
+  void text_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
+  void bytes_into(const lang::Call& c, const Place& to, const Type& as);
+  bool place_is_script(const lang::Expr& e) const;
+  void store_bytes(const Place& to, Operand n, uint32_t size);
+  void copy_bytes(const Place& to, const Place& from, uint32_t size);
+  void inet_into(const lang::Call& c, const Place& to);
+  Operand query(Query q);
+  Operand clock(lang::List<lang::Expr*> arguments);
+  Operand parent_pid();
+  Operand text_length(const lang::Expr& e);
+  Operand find_text(const lang::Call& c);
+  Operand compare_prefix(const lang::Call& c);
+
+  // lower_output.cc: builtins that send events
+  bool output(const lang::Call& c); // false: not one of them
+  uint32_t add_action(Action a);
+  void send(uint32_t action, const std::function<void(const Place&)>& fill);
+  void send_values(Action a, lang::List<lang::Expr*> values);
+  void send_list(const lang::Call& c);
+  void send_exit(Operand status);
+  const Type* payload_type(const lang::Expr& e);
+
+  const lang::Program& source_;
+  type::Table& types_;
+  probe::Machine& machine_;
+  const LowerOptions& options_;
+  base::Diagnostics& diagnostics_;
+  Program program_;
+
+  // The function being built.
+  uint32_t function_ = 0;
+  BlockId block_ = 0;
+  base::Range where_;
+  const lang::Probe* probe_ = nullptr;
+  const lang::Function* fn_ = nullptr;
+  probe::Context context_ = probe::Context::none;
+  std::unordered_map<const lang::Variable*, Reg> registers_;
+  std::unordered_map<const lang::Variable*, uint32_t> objects_;
+  std::vector<Operand> value_parameters_;
+  Place result_place_;              // of a function that gives back an aggregate
+  Operand probe_name_;              // in a program that serves several system calls
+  BlockId return_block_ = no_block; // where `return` goes in a probe
+  // Leaving loops: a body that is called back returns 1 to stop; `return` inside one also sets a flag.
+  struct Loop {
+    bool is_body = false;
+    BlockId on_break = no_block, on_continue = no_block; // unroll
+  };
+  std::vector<Loop> loops_;
+  uint32_t returned_object_ = ~0u;
+  bool body_leaves_ = false; // a `return` or exit() was met in the loop body being built
+  std::map<std::pair<uint64_t, uint32_t>, uint32_t> sites_;
+  std::unordered_map<const probe::Event*, uint32_t> event_ids_;
+  std::unordered_map<const lang::Function*, uint32_t> function_ids_;
+  std::unordered_map<std::string, uint32_t> string_ids_, probe_name_ids_;
+};
+
+} // namespace ir
