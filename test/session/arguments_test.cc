@@ -1,0 +1,113 @@
+// Command lines: options before, after and between other words, the script's own behind `--`, and typos.
+#include "session/options.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using session::Arguments;
+using session::Options;
+using spec::OptionId;
+
+base::Result<Arguments> parse(std::vector<std::string> words, std::string_view subcommand = "run") {
+  std::vector<char*> pointers;
+  for (std::string& w : words) pointers.push_back(w.data());
+  return session::parse_arguments(*spec::find_subcommand(subcommand), pointers);
+}
+
+Options options(std::vector<std::string> words) {
+  auto arguments = parse(std::move(words));
+  EXPECT_TRUE(arguments.ok()) << arguments.error().message;
+  auto out = session::read_options(*arguments);
+  EXPECT_TRUE(out.ok()) << out.error().message;
+  return std::move(*out);
+}
+
+std::string mistake(std::vector<std::string> words) {
+  auto arguments = parse(std::move(words));
+  if (!arguments.ok()) {
+    EXPECT_EQ(arguments.error().kind, base::Failure::usage);
+    return arguments.error().message;
+  }
+  auto out = session::read_options(*arguments);
+  return out.ok() ? "" : out.error().message;
+}
+
+TEST(Arguments, OptionsAndWordsMix) {
+  Options o = options({"a.bt", "-q", "one", "-f", "json", "two", "-v"});
+  EXPECT_EQ(o.file, "a.bt");
+  EXPECT_EQ(o.positional, (std::vector<std::string>{"one", "two"}));
+  EXPECT_TRUE(o.quiet && o.json && o.verbose);
+}
+
+TEST(Arguments, TextOfTheScriptLeavesAllWordsToIt) {
+  Options o = options({"-e", "begin {}", "7", "-B", "none"});
+  EXPECT_EQ(o.script, "begin {}");
+  EXPECT_TRUE(o.has_script && o.file.empty());
+  EXPECT_EQ(o.positional, std::vector<std::string>{"7"});
+  EXPECT_EQ(o.buffering, session::Buffering::none);
+}
+
+TEST(Arguments, BehindTheDashesAllIsTheScripts) {
+  Options o = options({"-e", "x", "p1", "--", "--aa=20", "--bb", "-q", "p2"});
+  EXPECT_EQ(o.positional, (std::vector<std::string>{"p1", "-q", "p2"}));
+  ASSERT_EQ(o.named.size(), 2u);
+  EXPECT_EQ(o.named[0], (std::pair<std::string, std::string>{"aa", "20"}));
+  EXPECT_EQ(o.named[1], (std::pair<std::string, std::string>{"bb", "true"}));
+  EXPECT_FALSE(o.quiet);
+}
+
+TEST(Arguments, DashesAsAnArgumentAreNotTheEnd) {
+  Options o = options({"-e", "x", "-o", "--", "-q"});
+  EXPECT_EQ(o.output_file, "--");
+  EXPECT_TRUE(o.quiet);
+}
+
+TEST(Arguments, LettersMayBeJoined) {
+  Options o = options({"-lv", "tracepoint:*"});
+  EXPECT_TRUE(o.list && o.verbose);
+  EXPECT_EQ(o.file, "tracepoint:*");
+  EXPECT_EQ(options({"-e", "x", "-p12"}).pid, 12);
+}
+
+TEST(Arguments, EveryOptionOfTheTableIsTakenIn) {
+  for (const spec::Option& o : spec::run_options) {
+    std::string value = o.allowed.empty() ? "1" : std::string(o.allowed.substr(0, o.allowed.find('|')));
+    std::vector<std::string> words = {"--" + std::string(o.name)};
+    if (!o.argument.empty()) words.push_back(value);
+    auto parsed = parse(words);
+    ASSERT_TRUE(parsed.ok()) << o.name << parsed.error().message;
+    ASSERT_EQ(parsed->options.size(), 1u);
+    EXPECT_EQ(parsed->options[0].id, o.id);
+    EXPECT_EQ(parsed->options[0].value, o.argument.empty() ? "" : value);
+    if (o.letter) {
+      words[0] = std::string("-") + o.letter;
+      EXPECT_TRUE(parse(words).ok()) << o.name;
+    }
+  }
+}
+
+TEST(Arguments, TyposGetTheNearestName) {
+  EXPECT_EQ(mistake({"--quite", "x"}), "unknown option `--quite`; did you mean `--quiet`?");
+  EXPECT_NE(mistake({"-e", "x", "-f", "jsn"}).find("did you mean `json`?"), std::string::npos);
+  EXPECT_NE(mistake({"-e", "x", "-Z"}).find("unknown option `-Z`"), std::string::npos);
+}
+
+TEST(Arguments, WrongUseIsNamed) {
+  EXPECT_EQ(mistake({"-e"}), "`-e` needs an argument");
+  EXPECT_EQ(mistake({"--quiet=yes", "x"}), "`--quiet=yes` takes no argument");
+  EXPECT_NE(mistake({}).find("no script"), std::string::npos);
+  EXPECT_NE(mistake({"-e", "x", "-p", "none"}).find("not `none`"), std::string::npos);
+  EXPECT_NE(mistake({"-e", "x", "-p", "1", "-c", "true"}).find("exclude"), std::string::npos);
+  EXPECT_EQ(mistake({"-e", "x", "-e", "y"}), "`-e` was given twice");
+}
+
+TEST(Arguments, HelpNamesEveryOption) {
+  for (const spec::Subcommand& s : spec::subcommands) {
+    std::string help = session::help_text(s);
+    for (const spec::Option& o : s.options)
+      EXPECT_NE(help.find("--" + std::string(o.name)), std::string::npos) << o.name;
+  }
+}
+
+} // namespace

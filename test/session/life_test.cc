@@ -1,0 +1,198 @@
+// The order of a session's life, with an engine that writes down what is asked of it and sends records on
+// demand.
+#include "session/life.h"
+
+#include <csignal>
+#include <cstring>
+#include <gtest/gtest.h>
+
+namespace {
+
+using probe::Context;
+using probe::Kind;
+
+class FakeEngine : public ir::Engine {
+public:
+  std::string log;
+  std::vector<std::vector<std::byte>> queue;
+  std::function<void(uint32_t)> on_run = [](uint32_t) {};
+
+  void send(uint32_t action, int64_t number = 0) {
+    std::vector<std::byte> record(16);
+    std::memcpy(record.data(), &action, 4);
+    std::memcpy(record.data() + 8, &number, 8);
+    queue.push_back(record);
+  }
+  base::Status run(uint32_t probe) override {
+    log += "run" + std::to_string(probe) + " ";
+    on_run(probe);
+    return {};
+  }
+  size_t drain(const std::function<void(std::span<const std::byte>)>& take) override {
+    size_t n = queue.size();
+    for (auto& record : queue) take(record);
+    queue.clear();
+    return n;
+  }
+  base::Result<std::vector<ir::Entry>> read_map(uint32_t) override { return std::vector<ir::Entry>(); }
+  base::Status clear_map(uint32_t map) override {
+    return log += "clear" + std::to_string(map) + " ", base::Status();
+  }
+  base::Status zero_map(uint32_t map) override {
+    return log += "zero" + std::to_string(map) + " ", base::Status();
+  }
+  std::vector<uint64_t> stack(uint64_t) override { return {}; }
+  ir::Counters counters() override { return {}; }
+};
+
+class FakeBackend : public session::Backend {
+public:
+  FakeEngine fake;
+  bool refuses = false;
+  ir::Engine& engine() override { return fake; }
+  base::Status attach(uint32_t probe) override {
+    fake.log += "attach" + std::to_string(probe) + " ";
+    if (refuses) return base::Error{base::Failure::unsupported, "no"};
+    return {};
+  }
+  void detach() override { fake.log += "detach "; }
+  int wait_fd() const override { return -1; }
+};
+
+class NoNames : public report::Names {
+public:
+  std::string kernel(uint64_t, bool) override { return {}; }
+  std::string user(uint32_t, uint64_t, bool) override { return {}; }
+};
+
+constexpr uint32_t exits = 0, clears = 1;
+
+struct World {
+  type::Table types;
+  ir::Program program;
+  session::Options options;
+  FakeBackend backend;
+  NoNames names;
+  int sink_fd = 1;
+  int status = -1;
+
+  World() {
+    const type::Type* number[] = {types.int64()};
+    program.actions = {{.kind = ir::ActionKind::exit, .payload = types.tuple(number)},
+                       {.kind = ir::ActionKind::clear, .map = 4}};
+    options.quiet = true;
+  }
+  void add(Kind kind, Context context = Context::none, uint64_t period_ns = 0, int signal = 0) {
+    uint32_t event = static_cast<uint32_t>(program.events.size());
+    program.events.push_back({.kind = kind, .period_ns = period_ns, .signal = signal});
+    program.probes.push_back({.name = "p", .context = context, .events = {event}});
+  }
+  base::Status live() {
+    session::Output output(sink_fd, session::Buffering::full, false);
+    report::Printer printer(program, backend.fake, names, output, {});
+    session::Effects effects(program, backend.fake, printer, output, nullptr);
+    session::Life life = {program, options, nullptr, backend, effects, printer, output};
+    auto done = session::live(life);
+    status = effects.status();
+    return done;
+  }
+  std::string log() { return backend.fake.log; }
+};
+
+TEST(Life, BeginAndEndFinishByThemselves) {
+  World w;
+  w.add(Kind::end);
+  w.add(Kind::begin);
+  w.add(Kind::begin);
+  ASSERT_TRUE(w.live().ok());
+  EXPECT_EQ(w.log(), "run1 run2 detach run0 ");
+  EXPECT_EQ(w.status, 0);
+}
+
+TEST(Life, ExitInBeginSkipsAttaching) {
+  World w;
+  w.add(Kind::begin);
+  w.add(Kind::tracepoint, Context::raw_tracepoint);
+  w.add(Kind::end);
+  w.backend.fake.on_run = [&](uint32_t p) {
+    if (p == 0) w.backend.fake.send(exits, 3);
+  };
+  ASSERT_TRUE(w.live().ok());
+  EXPECT_EQ(w.log(), "run0 detach run2 ");
+  EXPECT_EQ(w.status, 3);
+}
+
+TEST(Life, IntervalRunsUntilExit) {
+  World w;
+  w.add(Kind::interval, Context::none, 1'000'000);
+  w.add(Kind::tracepoint, Context::raw_tracepoint);
+  int ticks = 0;
+  w.backend.fake.on_run = [&](uint32_t) {
+    if (++ticks == 3) w.backend.fake.send(exits);
+  };
+  ASSERT_TRUE(w.live().ok());
+  EXPECT_EQ(w.log(), "attach1 run0 run0 run0 detach ");
+}
+
+TEST(Life, RecordsAfterExitCountAgainInEnd) {
+  World w;
+  w.add(Kind::begin);
+  w.add(Kind::end);
+  w.backend.fake.on_run = [&](uint32_t p) {
+    w.backend.fake.send(clears);
+    w.backend.fake.send(exits, p == 0 ? 2 : 0);
+    w.backend.fake.send(clears);
+  };
+  ASSERT_TRUE(w.live().ok());
+  EXPECT_EQ(w.log(), "run0 clear4 detach run1 clear4 ");
+  EXPECT_EQ(w.status, 2);
+}
+
+TEST(Life, SignalsRunTheirProbesAndEndTheSession) {
+  World w;
+  w.add(Kind::signal, Context::none, 0, SIGUSR1);
+  w.add(Kind::end);
+  w.add(Kind::interval, Context::none, 1'000'000);
+  int ticks = 0;
+  w.backend.fake.on_run = [&](uint32_t p) {
+    if (p == 2 && ++ticks == 1) ::raise(SIGUSR1);
+    if (p == 2 && ticks == 2) ::raise(SIGTERM);
+  };
+  ASSERT_TRUE(w.live().ok());
+  EXPECT_EQ(w.log(), "run2 run0 run2 detach run1 ");
+  EXPECT_EQ(w.status, 0);
+}
+
+TEST(Life, ARefusedProbeIsAFailureUnlessItMayBeMissing) {
+  World w;
+  w.add(Kind::tracepoint, Context::raw_tracepoint);
+  w.backend.refuses = true;
+  auto done = w.live();
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().kind, base::Failure::unsupported);
+}
+
+TEST(Life, DryRunOnlyAttaches) {
+  World w;
+  w.add(Kind::begin);
+  w.add(Kind::tracepoint, Context::raw_tracepoint);
+  w.options.dry_run = true;
+  ASSERT_TRUE(w.live().ok());
+  EXPECT_EQ(w.log(), "attach1 ");
+}
+
+TEST(Life, ABrokenPipeEndsQuietly) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[0]);
+  World w;
+  w.sink_fd = ends[1];
+  w.add(Kind::interval, Context::none, 1'000'000);
+  w.options.quiet = false;
+  w.options.json = true;
+  w.backend.fake.on_run = [&](uint32_t) { w.backend.fake.send(exits); };
+  EXPECT_TRUE(w.live().ok());
+  ::close(ends[1]);
+}
+
+} // namespace
