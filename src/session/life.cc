@@ -2,6 +2,7 @@
 
 #include "session/losses.h"
 #include "session/signals.h"
+#include "session/time.h"
 
 namespace session {
 
@@ -39,23 +40,38 @@ base::Status attach_one(Life& life, uint32_t probe) {
 
 // Probes that the kernel runs are attached; the others are begin, end and those that the session's loop runs.
 base::Result<size_t> attach_all(Life& life) {
+  uint64_t start = clock_ns();
   size_t events = 0;
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
     if (life.program.probes[i].context != probe::Context::none) ACU_CHECK(attach_one(life, i));
     events += life.program.probes[i].events.size();
   }
+  if (life.options.verbose) life.output.message("attach " + in_ms(clock_ns() - start) + "\n");
   return events;
 }
 
+size_t count_special(const ir::Program& program) {
+  size_t events = 0;
+  for (const ir::Probe& p : program.probes)
+    for (uint32_t e : p.events) events += is_special(program.events[e].kind);
+  return events;
+}
+
+// Tells the number of probes, and then what the begin probes printed.
 void tell_attached(Life& life, size_t events) {
+  life.output.pass();
   if (!life.options.quiet) {
     life.printer.attached(events);
     life.output.message("Attached " + std::to_string(events) + (events == 1 ? " probe\n" : " probes\n"));
   }
+  life.output.release();
+  life.output.settle();
+}
+
+void notify(Life& life) {
   if (!life.options.notifies) return;
   life.output.flush();
-  std::string line = life.options.notify_attached + "\n";
-  write_all(STDOUT_FILENO, line);
+  write_all(STDOUT_FILENO, life.options.notify_attached + "\n");
 }
 
 std::vector<int> signals_of(const ir::Program& program) {
@@ -85,14 +101,19 @@ base::Status live(Life& life) {
   // Signals are noted from here on: none ends the process without its results.
   ACU_CHECK(signals::install(signals_of(life.program)));
 
-  // The begin probes have run and what they printed is out; maps are as they left them.
+  // The begin probes have run; maps are as they left them. What they printed is kept back, so that the number
+  // of probes is the first that a reader gets, as bpftrace's readers are used to.
+  life.output.hold();
   if (!life.options.dry_run) ACU_CHECK(run_special(life, Kind::begin));
-  life.output.settle();
 
-  if (!life.effects.ended()) {
+  if (life.effects.ended()) {
+    // exit() was called: nothing is attached.
+    tell_attached(life, count_special(life.program));
+  } else {
     // Every probe is attached, and whoever waits for that knows.
     ACU_TRY(size_t attached, attach_all(life));
     tell_attached(life, attached);
+    notify(life);
     if (life.options.dry_run) return {};
 
     // The command of -c runs.
@@ -104,7 +125,8 @@ base::Status live(Life& life) {
 
   // Nothing is attached any more; every record that was sent has been seen.
   life.backend.detach();
-  life.effects.drain();
+  while (life.effects.drain()) {
+  }
 
   // The end probes have run.
   life.effects.reopen();

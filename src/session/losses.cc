@@ -33,8 +33,7 @@ std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& option
     return "Reading " + std::string(site.fault == Fault::read_user ? "user" : "kernel") + " memory failed " +
            times(n) + "; the value was 0.";
   case Fault::delete_missing:
-    if (!options.tell_faults) return {};
-    return "Delete of a key that is not there, " + times(n) + ".";
+    return "Can't delete from " + site.detail + ": the key was not there, " + times(n) + ".";
   case Fault::map_full: return {}; // told by map
   }
   return {};

@@ -31,14 +31,26 @@ base::Result<std::unique_ptr<Output>> Output::open(const Options& options) {
   return out;
 }
 
-Output::~Output() { flush(); }
+Output::~Output() {
+  release();
+  flush();
+}
 
 void Output::out(std::string_view text) {
   if (broken_ || failure_) return;
+  if (holding_) {
+    held_ += text;
+    return;
+  }
   buffer_ += text;
   bool now = buffering_ == Buffering::none || buffer_.size() >= buffer_bytes ||
              (buffering_ == Buffering::line && at_once_ && text.find('\n') != text.npos);
   if (now) flush();
+}
+
+void Output::release() {
+  holding_ = false;
+  if (!held_.empty()) out(std::exchange(held_, {}));
 }
 
 void Output::flush() {

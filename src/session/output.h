@@ -27,6 +27,12 @@ public:
     if (buffering_ != Buffering::full) flush();
   }
   void flush();
+  // Results from here on are kept back …
+  void hold() { holding_ = true; }
+  // … those from here on go before them, …
+  void pass() { holding_ = false; }
+  // … and now they follow.
+  void release();
   // Nobody reads any more (broken pipe).
   bool broken() const { return broken_; }
   // Why results could not be written, or 0.
@@ -40,7 +46,9 @@ private:
   bool at_once_;
   bool broken_ = false;
   int failure_ = 0;
+  bool holding_ = false;
   std::string buffer_;
+  std::string held_;
 };
 
 // Writes all of it, through interruptions. 0, or an errno.

@@ -7,11 +7,11 @@
 #include "session/life.h"
 
 #include "session/signals.h"
+#include "session/time.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <ctime>
 #include <poll.h>
 
 namespace session {
@@ -24,12 +24,6 @@ constexpr uint64_t longest_wait = 50 * ms;
 constexpr uint64_t watch_ring_from = 4 * ms; // waits of at least this long also end when a record arrives
 constexpr uint64_t forever = ~0ull;
 
-uint64_t now() {
-  timespec t;
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
-}
-
 struct Timer {
   uint32_t probe;
   uint64_t period;
@@ -39,7 +33,7 @@ struct Timer {
 class Loop {
 public:
   explicit Loop(Life& life) : life_(life), polls_(life.backend.wait_fd() >= 0) {
-    uint64_t start = now();
+    uint64_t start = clock_ns();
     for (uint32_t i = 0; i < life.program.probes.size(); i++)
       for (uint32_t e : life.program.probes[i].events)
         if (const probe::Event& event = life.program.events[e]; event.kind == probe::Kind::interval)
@@ -67,7 +61,7 @@ private:
   base::Status wait() {
     life_.output.settle();
     uint64_t wait = polls_ ? pace_ : forever;
-    uint64_t t = now();
+    uint64_t t = clock_ns();
     for (const Timer& timer : timers_) wait = std::min(wait, timer.next > t ? timer.next - t : 0);
     enum { signal, child, target, ring, places };
     bool watch_ring = polls_ && wait >= watch_ring_from;
@@ -103,7 +97,7 @@ private:
   // Ticks that were missed run once.
   base::Status run_timers() {
     if (timers_.empty()) return {};
-    uint64_t t = now();
+    uint64_t t = clock_ns();
     for (Timer& timer : timers_) {
       if (timer.next > t) continue;
       timer.next += timer.period * (1 + (t - timer.next) / timer.period);

@@ -1,0 +1,23 @@
+// Clocks, and times as people read them.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <string>
+
+namespace session {
+
+inline uint64_t clock_ns(clockid_t clock = CLOCK_MONOTONIC) {
+  timespec t;
+  ::clock_gettime(clock, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
+inline std::string in_ms(uint64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f ms", static_cast<double>(ns) / 1e6);
+  return text;
+}
+
+} // namespace session
