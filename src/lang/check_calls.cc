@@ -140,6 +140,13 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
     if (a.kind != ExprKind::name) return wrong("a bare word");
     a.type = types_.none();
     return true;
+  case Takes::any:
+    // A whole map, where a function takes one: not a value.
+    if (MapRef* m = if_a<MapRef>(&a); m && !m->key && e.name == "len") {
+      a.type = types_.none();
+      return true;
+    }
+    break;
   case Takes::variable: {
     VariableRef* v = if_a<VariableRef>(&a);
     a.type = nullptr;

@@ -168,7 +168,7 @@ void Checker::check_assign(Assign& a) {
   if (VariableRef* v = if_a<VariableRef>(a.target)) {
     const type::Type* t = check_value(*a.value);
     if (!a.compound) return assign_variable(*v, *a.value, t);
-    check_variable(*v);
+    v->type = check_variable(*v);
     if (!v->variable || t->is(Kind::none)) return;
     bool pointer_step = v->type->is(Kind::pointer) && t->is_integer() &&
                         (*a.compound == BinaryOp::add || *a.compound == BinaryOp::sub);

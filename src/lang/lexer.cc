@@ -218,7 +218,7 @@ bool Lexer::skip_comment() {
   size_t close = rest().find("*/", 2);
   if (close == std::string_view::npos) {
     mistakes_.tell_last(tag::unterminated_comment, {at_, at_ + 2}, "this comment has no end",
-                   "close it with `*/`");
+                        "close it with `*/`");
     at_ = static_cast<uint32_t>(text_.size());
   } else {
     at_ += static_cast<uint32_t>(close + 2);

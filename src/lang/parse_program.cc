@@ -178,7 +178,8 @@ void Parser::parse_map_declaration() {
   expect(TokenKind::right_paren, "`)`");
   if (panic_ || stopped_) return;
   if (!accept(TokenKind::semicolon))
-    error(tag::syntax, {last_end_ - 1, last_end_}, "syntax error, expected `;` after the declaration of a map");
+    error(tag::syntax, {last_end_ - 1, last_end_},
+          "syntax error, expected `;` after the declaration of a map");
   auto* storage = std::find_if(std::begin(storages), std::end(storages),
                                [&](const StorageName& s) { return s.name == kind.text; });
   if (storage == std::end(storages))

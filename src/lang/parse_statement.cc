@@ -7,7 +7,6 @@
 
 #include "spec/diagnostics.h"
 
-
 namespace lang {
 
 namespace tag = spec::tag;
@@ -80,10 +79,11 @@ Block* Parser::parse_block(bool wants_value) {
 
 // Statements are separated by `;`; after a block, and before `}`, it may be left out.
 void Parser::end_statement(const Stmt& s) {
-  if (panic_ || accept(TokenKind::semicolon) || at(TokenKind::right_brace) || ends_in_block(s)) return;
+  if (ends_in_block(s) || accept(TokenKind::semicolon)) return;
+  if (at(TokenKind::right_brace) || at(TokenKind::end)) return; // the end is told by the block
   uint32_t end = last_end_;
   bool next_line = text_.substr(end, peek().where.begin - end).find('\n') != text_.npos;
-  if (!next_line || at(TokenKind::end)) return unexpected("`;` or `}`");
+  if (!next_line) return unexpected("`;` or `}`");
   // Forgotten at the end of a line: the place is there, and the next line is whole.
   error(tag::syntax, {end - 1, end}, "syntax error, expected `;` between statements");
 }
