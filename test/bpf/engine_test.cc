@@ -194,7 +194,9 @@ TEST(Engine, Counters) {
   h.program.sites.resize(2);
   uint32_t state = h.state(state_first_counter + 1 + 2);
   Assembler a;
-  for (int i = 0; i < state_first_counter + 3; i++) a.value(1, state, i * 8).store_number(1, 0, 10 + i);
+  for (uint32_t i = 0; i < state_first_counter + 3; i++) {
+    a.value(1, state, static_cast<int32_t>(i * 8)).store_number(1, 0, static_cast<int32_t>(10 + i));
+  }
   h.probe(a.leave().code("count"));
   auto engine = load(h);
   ASSERT_TRUE(engine);

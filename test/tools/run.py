@@ -182,6 +182,29 @@ def survey(acu):
     need("@all_us" in maps and "@since" not in maps, str(list(maps)))
 
 
+def perf_agreement(acu):
+    """The one-line count of system calls against perf stat, on the same steady load, within 1%."""
+    if not shutil.which("perf"):
+        return "no perf here"
+    command = ["perf", "stat", "-x,", "-e", "raw_syscalls:sys_enter", "dd", "if=/dev/zero", "of=/dev/null",
+               "bs=1", "count=300000"]
+    said = []
+    script = "tracepoint:raw_syscalls:sys_enter { @[comm] = count(); } interval:s:60 { exit(); }"
+    process = subprocess.Popen([acu, "run", "--notify-attached", "#attached#", "-e", script], stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+    for line in process.stdout:
+        if line == "#attached#\n":
+            break
+    said.append(subprocess.run(command, capture_output=True, text=True, timeout=60).stderr)
+    process.send_signal(signal.SIGINT)
+    text = process.communicate(timeout=20)[0]
+    found = re.search(r"^(\d+),,raw_syscalls:sys_enter", said[0], re.M)
+    if not found:
+        return "perf stat does not count here: " + said[0].strip()[:100]
+    theirs, ours = int(found.group(1)), value(text, "@[dd]")
+    need(abs(ours - theirs) <= theirs * 0.01, f"acu counted {ours}, perf stat {theirs}")
+
+
 def headers(_):
     """Each tool says what it is for, how it is called, and what it prints; and has a test here."""
     for name in sorted(os.listdir(os.path.join(ROOT, "tools"))):
@@ -195,7 +218,7 @@ def headers(_):
         need(name[:-3] in globals(), f"{name} has no test")
 
 
-TESTS = [headers, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey]
+TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey]
 
 
 def main():
