@@ -3,7 +3,6 @@
 
 #include "bpf/cpus.h"
 #include "bpf/leave_closing.h"
-#include "bpf/loader.h"
 #include "bpf/syscall.h"
 
 #include <algorithm>
@@ -15,16 +14,14 @@ namespace bpf {
 
 base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, const Object& object,
                                                    const Options& options) {
-  ACU_TRY(Loaded loaded,
-          bpf::load(program, object, {options.license, options.log_size, options.verbose, options.source}));
   std::unique_ptr<Engine> engine(new Engine(program));
+  ACU_TRY(engine->loaded_,
+          bpf::load(program, object, {options.license, options.log_size, options.verbose, options.source}));
   engine->target_pid_ = options.target_pid;
-  engine->maps_ = std::move(loaded.maps);
-  engine->program_fds_ = std::move(loaded.programs);
   for (const Code& code : object.programs) engine->infos_.push_back({code.name, code.insns.size()});
   for (size_t i = 0; i < program.maps.size(); i++) engine->key_sizes_.push_back(object.maps[i].key_size);
 
-  auto fd = [&](int index) { return engine->maps_[static_cast<size_t>(index)].get(); };
+  auto fd = [&](int index) { return engine->loaded_.maps[static_cast<size_t>(index)].get(); };
   auto spec = [&](int index) -> const MapSpec& { return object.maps[static_cast<size_t>(index)]; };
   if (object.state >= 0) ACU_CHECK(engine->open_state(spec(object.state), fd(object.state)));
   if (object.ring >= 0) {
@@ -57,7 +54,7 @@ base::Status Engine::attach(uint32_t index) {
   probe::AttachOptions options{target_pid_, online_};
   for (uint32_t e : probe.events) {
     const probe::Event& event = program_.events[e];
-    auto attachment = probe::attach(event, probe.context, program_fds_[index].get(), options);
+    auto attachment = probe::attach(event, probe.context, loaded_.programs[index].get(), options);
     if (!attachment.ok()) return std::move(attachment.error());
     auto& list = probe.context == probe::Context::tracepoint ? slow_ : quick_;
     list.push_back(std::move(*attachment));
@@ -68,16 +65,16 @@ base::Status Engine::attach(uint32_t index) {
 
 void Engine::detach() {
   // First everything stops, then things are closed, so that all probes see the same end.
+  if (!slow_.empty()) stop_programs(loaded_);
   for (auto* list : {&quick_, &slow_}) {
-    for (probe::Attachment& a : *list) {
-      a.links.clear();
-      a.disable();
-    }
+    for (probe::Attachment& a : *list) a.disable();
   }
   quick_.clear();
   std::vector<base::Fd> descriptors;
   for (probe::Attachment& a : slow_) {
-    for (base::Fd& fd : a.perf_events) descriptors.push_back(std::move(fd));
+    for (auto* list : {&a.links, &a.perf_events}) {
+      for (base::Fd& fd : *list) descriptors.push_back(std::move(fd));
+    }
   }
   slow_.clear();
   leave_closing(std::move(descriptors));
@@ -85,7 +82,7 @@ void Engine::detach() {
 }
 
 base::Status Engine::run(uint32_t index) {
-  int error = program_run(program_fds_[index].get());
+  int error = program_run(loaded_.programs[index].get());
   if (error < 0) return base::errno_error("cannot run " + infos_[index].name, -error);
   return {};
 }
@@ -97,7 +94,7 @@ size_t Engine::drain(const std::function<void(std::span<const std::byte>)>& take
 MapShape Engine::shape(uint32_t index) const {
   const ir::Map& map = program_.maps[index];
   uint32_t cpus = ir::is_percpu(map.kind) ? possible_cpus() : 1;
-  return {maps_[index].get(), key_sizes_[index], map.value_size, cpus, map.present_offset};
+  return {loaded_.maps[index].get(), key_sizes_[index], map.value_size, cpus, map.present_offset};
 }
 
 base::Status Engine::prepare(uint32_t index) {
@@ -143,11 +140,12 @@ ir::Counters Engine::counters() {
   };
   counters.lost_events = at(state_lost_events);
   counters.scratch_busy = at(state_scratch_busy);
+  counters.stacks_full = at(state_stacks_full);
   size_t next = state_first_counter;
   for (size_t i = 0; i < program_.maps.size(); i++) counters.map_full.push_back(at(next++));
   for (size_t i = 0; i < program_.sites.size(); i++) counters.sites.push_back(at(next++));
   bpf_prog_info info;
-  for (const base::Fd& fd : program_fds_) {
+  for (const base::Fd& fd : loaded_.programs) {
     if (program_info(fd.get(), info) == 0) counters.missed_runs += info.recursion_misses;
   }
   return counters;

@@ -1,0 +1,353 @@
+// The questions and their table. See features.h.
+#include "bpf/features.h"
+
+#include "base/fd.h"
+#include "base/text.h"
+#include "bpf/cpus.h"
+#include "bpf/leave_closing.h"
+#include "bpf/syscall.h"
+#include "format/btf.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+namespace bpf {
+namespace {
+
+constexpr const char* kernel_types_path = "/sys/kernel/btf/vmlinux";
+
+// From what a system call wrapper returned: a descriptor (closed here), 0, or the negative errno.
+Answer answer_of(int result) {
+  if (result > 2) ::close(result);
+  if (result >= 0) return Answer::yes;
+  return result == -EPERM ? Answer::refused : Answer::no;
+}
+Answer answer_of(const base::Fd& fd) { return fd.valid() ? Answer::yes : answer_of(fd.get()); }
+
+constexpr bpf_insn return_zero[] = {
+    {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0},
+    {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+};
+
+base::Fd load_empty(bpf_prog_type type, uint32_t attach_type = 0, uint32_t attach_btf_id = 0) {
+  ProgramLoad request;
+  request.type = type;
+  request.attach_type = attach_type;
+  request.attach_btf_id = attach_btf_id;
+  request.insns = return_zero;
+  request.name = "acu_try";
+  return base::Fd(program_load(request));
+}
+
+// Does the kernel know the helper in a tracing program? Called without its arguments: a helper that exists
+// then complains about those (EACCES), one that does not is EINVAL.
+template<int helper> Answer try_helper() {
+  constexpr bpf_insn insns[] = {
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_1, 0, 0, 0},
+      {BPF_JMP | BPF_CALL, 0, 0, 0, helper},
+      return_zero[0],
+      return_zero[1],
+  };
+  int result = program_load({.insns = insns, .name = "acu_try"});
+  return result == -EACCES ? Answer::yes : answer_of(result);
+}
+
+Answer try_ring_buffer() {
+  auto page = static_cast<uint32_t>(::sysconf(_SC_PAGESIZE));
+  return answer_of(map_create({.type = BPF_MAP_TYPE_RINGBUF,
+                               .key_size = 0,
+                               .value_size = 0,
+                               .max_entries = page,
+                               .name = "acu_try"}));
+}
+
+Answer try_batch_read() {
+  base::Fd map(
+      map_create({.type = BPF_MAP_TYPE_PERCPU_HASH, .key_size = 8, .max_entries = 1, .name = "acu_try"}));
+  if (!map.valid()) return answer_of(map.get());
+  uint64_t key;
+  uint32_t next;
+  std::vector<uint64_t> values(possible_cpus());
+  Batch batch{nullptr, &next, &key, values.data(), 1};
+  int result = map_lookup_batch(map.get(), batch);
+  return result == -ENOENT ? Answer::yes : answer_of(result); // it is empty
+}
+
+Answer try_large_keys() {
+  return answer_of(
+      map_create({.type = BPF_MAP_TYPE_HASH, .key_size = 1024, .max_entries = 1, .name = "acu_try"}));
+}
+
+Answer try_cmpxchg() {
+  constexpr bpf_insn insns[] = {
+      {BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, -8, 0},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_1, 0, 0, 1},
+      {BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_10, BPF_REG_1, -8, BPF_CMPXCHG},
+      return_zero[0],
+      return_zero[1],
+  };
+  return answer_of(program_load({.insns = insns, .name = "acu_try"}));
+}
+
+Answer try_run_program() {
+  base::Fd program = load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT);
+  return program.valid() ? answer_of(program_run(program.get())) : answer_of(program);
+}
+
+// On an event that is rare: the program is there for a moment.
+Answer try_raw_tracepoint() {
+  base::Fd program = load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT);
+  return program.valid() ? answer_of(raw_tracepoint_open("task_newtask", program.get())) : answer_of(program);
+}
+
+// Id of one of the kernel's types; 0: not there.
+uint32_t find_type(std::string_view name, format::BtfKind kind) {
+  auto btf = format::Btf::open(kernel_types_path);
+  return btf.ok() ? (*btf)->find(name, kind) : 0;
+}
+
+Answer try_btf_tracepoint() {
+  uint32_t id = find_type("btf_trace_task_newtask", format::BtfKind::typedef_);
+  if (!id) return Answer::no;
+  base::Fd program = load_empty(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, id);
+  return program.valid() ? answer_of(raw_tracepoint_open(nullptr, program.get())) : answer_of(program);
+}
+
+Answer try_task_iterator() {
+  uint32_t id = find_type("bpf_iter_task", format::BtfKind::function);
+  if (!id) return Answer::no;
+  base::Fd program = load_empty(BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, id);
+  return program.valid() ? answer_of(link_create(program.get(), 0, BPF_TRACE_ITER)) : answer_of(program);
+}
+
+// Opens an event on the first CPU and gives it the program.
+Answer try_event(perf_event_attr attributes, const base::Fd& program) {
+  if (!program.valid()) return answer_of(program);
+  attributes.size = sizeof attributes;
+  attributes.disabled = 1;
+  int cpu = online_cpus().front();
+  long result = ::syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  if (result < 0) return errno == EACCES ? Answer::refused : answer_of(-errno);
+  base::Fd event(static_cast<int>(result));
+  Answer answer =
+      ::ioctl(event.get(), PERF_EVENT_IOC_SET_BPF, program.get()) == 0 ? Answer::yes : answer_of(-errno);
+  if (attributes.type == PERF_TYPE_TRACEPOINT) {
+    std::vector<base::Fd> events;
+    events.push_back(std::move(event));
+    leave_closing(std::move(events));
+  }
+  return answer;
+}
+
+Answer try_tracepoint() {
+  for (const char* root : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
+    auto text = base::read_file(std::string(root) + "/events/task/task_newtask/id");
+    if (!text.ok()) continue;
+    perf_event_attr attributes{};
+    attributes.type = PERF_TYPE_TRACEPOINT;
+    attributes.config = base::parse_integer(base::trim(*text)).value_or(0);
+    return try_event(attributes, load_empty(BPF_PROG_TYPE_TRACEPOINT));
+  }
+  return ::geteuid() == 0 ? Answer::no : Answer::refused; // tracefs is not mounted, or not readable
+}
+
+Answer try_sampling() {
+  perf_event_attr attributes{};
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.config = PERF_COUNT_SW_CPU_CLOCK;
+  attributes.sample_period = 1'000'000'000;
+  return try_event(attributes, load_empty(BPF_PROG_TYPE_PERF_EVENT));
+}
+
+Answer try_kernel_types() { return ::access(kernel_types_path, R_OK) == 0 ? Answer::yes : Answer::no; }
+
+constexpr FeatureRow table[] = {
+    {.id = Feature::ring_buffer,
+     .name = "ring_buffer",
+     .since = "5.8",
+     .use = "events to acu, in order over all CPUs",
+     .substitute = "none: scripts that print from probes are refused",
+     .probe = try_ring_buffer},
+    {.id = Feature::batch_read,
+     .name = "batch_read",
+     .since = "5.6",
+     .use = "maps are read in batches",
+     .substitute = "maps are read key by key, five times slower",
+     .probe = try_batch_read},
+    {.id = Feature::run_program,
+     .name = "run_program",
+     .since = "5.10",
+     .use = "begin, end, interval and signal probes",
+     .substitute = "none: those probes are refused",
+     .probe = try_run_program},
+    {.id = Feature::raw_tracepoint,
+     .name = "raw_tracepoint",
+     .since = "4.17",
+     .use = "tracepoints at the least cost",
+     .substitute = "perf tracepoints",
+     .probe = try_raw_tracepoint},
+    {.id = Feature::btf_tracepoint,
+     .name = "btf_tracepoint",
+     .since = "5.5",
+     .use = "tracepoints whose arguments are followed as pointers",
+     .substitute = "perf tracepoints",
+     .probe = try_btf_tracepoint},
+    {.id = Feature::tracepoint,
+     .name = "tracepoint",
+     .since = "4.7",
+     .use = "tracepoints whose arguments are only in the record",
+     .substitute = "none: such probes are refused",
+     .probe = try_tracepoint},
+    {.id = Feature::sampling,
+     .name = "sampling",
+     .since = "4.9",
+     .use = "profile and software probes",
+     .substitute = "none: those probes are refused",
+     .probe = try_sampling},
+    {.id = Feature::kernel_types,
+     .name = "kernel_types",
+     .since = "5.2",
+     .use = "structures of the kernel by name, typed arguments",
+     .substitute = "none: scripts must define the structures they use",
+     .probe = try_kernel_types},
+    {.id = Feature::task_storage,
+     .name = "task_storage",
+     .since = "5.12",
+     .use = "maps keyed by tid live in the thread",
+     .substitute = "hash maps, at twice the cost",
+     .probe = try_helper<BPF_FUNC_task_storage_get>},
+    {.id = Feature::task_iterator,
+     .name = "task_iterator",
+     .since = "5.8",
+     .use = "maps in threads are printed and cleared",
+     .substitute = "none: needed for task_storage",
+     .probe = try_task_iterator},
+    {.id = Feature::for_each,
+     .name = "for_each",
+     .since = "5.13",
+     .use = "for loops over maps",
+     .substitute = "none: such loops are refused",
+     .probe = try_helper<BPF_FUNC_for_each_map_elem>},
+    {.id = Feature::loop,
+     .name = "loop",
+     .since = "5.17",
+     .use = "loops of any length",
+     .substitute = "short loops, each turn walked by the verifier",
+     .probe = try_helper<BPF_FUNC_loop>},
+    {.id = Feature::lookup_percpu,
+     .name = "lookup_percpu",
+     .since = "5.19",
+     .use = "per-CPU aggregations are read as numbers in probes",
+     .substitute = "none: such reads are refused",
+     .probe = try_helper<BPF_FUNC_map_lookup_percpu_elem>},
+    {.id = Feature::boot_clock,
+     .name = "boot_clock",
+     .since = "5.8",
+     .use = "nsecs(boot), elapsed",
+     .substitute = "the monotonic clock",
+     .probe = try_helper<BPF_FUNC_ktime_get_boot_ns>},
+    {.id = Feature::tai_clock,
+     .name = "tai_clock",
+     .since = "6.1",
+     .use = "nsecs(tai)",
+     .substitute = "none: refused",
+     .probe = try_helper<BPF_FUNC_ktime_get_tai_ns>},
+    {.id = Feature::large_keys,
+     .name = "large_keys",
+     .since = "5.11",
+     .use = "map keys over 512 bytes",
+     .substitute = "none: maps with such keys are refused",
+     .probe = try_large_keys},
+    {.id = Feature::cmpxchg,
+     .name = "cmpxchg",
+     .since = "5.12",
+     .use = "probes that interrupt each other take scratch memory of their own",
+     .substitute = "a plain claim: such kernels interrupt a probe only by ones that end before it goes on",
+     .probe = try_cmpxchg},
+};
+
+constexpr bool in_order() {
+  for (size_t i = 0; i < std::size(table); i++) {
+    if (static_cast<size_t>(table[i].id) != i) return false;
+  }
+  return true;
+}
+static_assert(in_order());
+static_assert(std::size(table) == feature_count);
+
+// Which of the operations and questions that depend on the kernel a program has.
+struct Uses {
+  bool loop = false, for_each = false, find_cpu = false, boot_clock = false, tai_clock = false,
+       scratch = false;
+};
+
+// Whether objects of a frame may go to scratch memory: larger ones do, and many small ones.
+bool may_use_scratch(const ir::Frame& frame) {
+  uint32_t sum = 0;
+  for (const ir::Object& object : frame.objects) sum += object.size;
+  return sum > 64;
+}
+
+Uses find_uses(const ir::Program& program) {
+  Uses uses;
+  uses.scratch = std::any_of(program.frames.begin(), program.frames.end(), may_use_scratch);
+  for (const ir::Function& function : program.functions) {
+    for (const ir::Block& block : function.blocks) {
+      for (const ir::Inst& inst : block.insts) {
+        uses.scratch |= inst.op == ir::Op::stack;
+        uses.loop |= inst.op == ir::Op::loop;
+        uses.for_each |= inst.op == ir::Op::for_each;
+        uses.find_cpu |= inst.op == ir::Op::map_find_cpu;
+        uses.boot_clock |= inst.op == ir::Op::query && inst.query == ir::Query::ktime_boot;
+        uses.tai_clock |= inst.op == ir::Op::query && inst.query == ir::Query::ktime_tai;
+      }
+    }
+  }
+  return uses;
+}
+
+} // namespace
+
+std::string_view to_string(Answer answer) {
+  switch (answer) {
+  case Answer::unasked: return "unknown";
+  case Answer::yes: return "yes";
+  case Answer::no: return "no";
+  case Answer::refused: return "not permitted";
+  }
+  return {};
+}
+
+std::span<const FeatureRow> feature_table() { return table; }
+
+Answer Features::ask(Feature feature) const {
+  Answer& answer = answers_[static_cast<size_t>(feature)];
+  if (answer == Answer::unasked) answer = table[static_cast<size_t>(feature)].probe();
+  return answer;
+}
+
+const Features& features() {
+  static const Features machine;
+  return machine;
+}
+
+EmitOptions options_for(const ir::Program& program, const Features& features) {
+  Uses uses = find_uses(program);
+  // Who may not ask may not load either: that failure then says what is missing.
+  auto may = [&](bool is_used, Feature feature) { return !is_used || features.ask(feature) != Answer::no; };
+  EmitOptions options;
+  options.possible_cpus = possible_cpus();
+  options.has_loop = may(uses.loop, Feature::loop);
+  options.has_for_each = may(uses.for_each, Feature::for_each);
+  options.has_lookup_percpu = may(uses.find_cpu, Feature::lookup_percpu);
+  options.has_boot_clock = may(uses.boot_clock, Feature::boot_clock);
+  options.has_tai_clock = may(uses.tai_clock, Feature::tai_clock);
+  options.has_cmpxchg = may(uses.scratch, Feature::cmpxchg);
+  return options;
+}
+
+} // namespace bpf

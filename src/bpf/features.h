@@ -1,0 +1,76 @@
+// What this kernel can do, as far as acu makes use of it: one row for each ability. An ability is found out
+// by doing the thing with something tiny (a map, a program of two instructions, a link), never by version
+// numbers, which distributions' backports make wrong; and only when somebody asks, once, since each question
+// costs 10 µs or more.
+#pragma once
+
+#include "bpf/object.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace bpf {
+
+enum class Feature : uint8_t {
+  ring_buffer,
+  batch_read,
+  run_program,
+  raw_tracepoint,
+  btf_tracepoint,
+  tracepoint,
+  sampling,
+  kernel_types,
+  task_storage,
+  task_iterator,
+  for_each,
+  loop,
+  lookup_percpu,
+  boot_clock,
+  tai_clock,
+  large_keys,
+  cmpxchg,
+};
+
+inline constexpr size_t feature_count = static_cast<size_t>(Feature::cmpxchg) + 1;
+
+enum class Answer : uint8_t {
+  unasked,
+  yes,
+  no,
+  refused, // not permitted to ask
+};
+std::string_view to_string(Answer answer);
+
+struct FeatureRow {
+  Feature id;
+  std::string_view name;
+  std::string_view since;      // the kernel that brought it
+  std::string_view use;        // what acu does with it
+  std::string_view substitute; // what happens without it
+  Answer (*probe)();
+};
+// All abilities, in the order of Feature.
+std::span<const FeatureRow> feature_table();
+
+// Answers, each asked for at most once.
+class Features {
+public:
+  Answer ask(Feature feature) const;
+  bool has(Feature feature) const { return ask(feature) == Answer::yes; }
+  // Takes this answer as given (tests, and pretending to be an older kernel).
+  void set(Feature feature, Answer answer) { answers_[static_cast<size_t>(feature)] = answer; }
+
+private:
+  mutable std::array<Answer, feature_count> answers_{};
+};
+
+// Those of the running kernel.
+const Features& features();
+inline bool has(Feature feature) { return features().has(feature); }
+
+// How to emit a program for a kernel. Only abilities that the program needs are asked for.
+EmitOptions options_for(const ir::Program& program, const Features& features = bpf::features());
+
+} // namespace bpf
