@@ -128,26 +128,27 @@ std::vector<bpf_line_info> describe_lines(BtfWriter& writer, const Code& code,
 
 } // namespace
 
-ObjectTypes describe(const Object& object, const base::Source* source) {
+ObjectTypes describe(std::span<const MapSpec> maps, std::span<const Code> programs,
+                     const base::Source* source) {
   ObjectTypes types;
-  types.values.resize(object.maps.size());
-  types.programs.resize(object.programs.size());
+  types.values.resize(maps.size());
+  types.programs.resize(programs.size());
   auto needs_types = [](const MapSpec& m) { return m.needs_btf; };
   auto needs_functions = [&](const Code& c) { return source || c.has_callbacks; };
-  if (std::none_of(object.maps.begin(), object.maps.end(), needs_types) &&
-      std::none_of(object.programs.begin(), object.programs.end(), needs_functions)) {
+  if (std::none_of(maps.begin(), maps.end(), needs_types) &&
+      std::none_of(programs.begin(), programs.end(), needs_functions)) {
     return types;
   }
 
   BtfWriter writer;
   types.key = writer.integer("int", 4, true);
   uint32_t word = writer.integer("unsigned long", 8, false);
-  for (size_t i = 0; i < object.maps.size(); i++) {
-    if (!needs_types(object.maps[i])) continue;
-    types.values[i] = writer.array(word, types.key, object.maps[i].value_size / 8);
+  for (size_t i = 0; i < maps.size(); i++) {
+    if (!needs_types(maps[i])) continue;
+    types.values[i] = writer.array(word, types.key, maps[i].value_size / 8);
   }
-  for (size_t i = 0; i < object.programs.size(); i++) {
-    const Code& code = object.programs[i];
+  for (size_t i = 0; i < programs.size(); i++) {
+    const Code& code = programs[i];
     if (!needs_functions(code)) continue;
     types.programs[i].functions = describe_functions(writer, code, word);
     if (source) types.programs[i].lines = describe_lines(writer, code, types.programs[i].functions, *source);

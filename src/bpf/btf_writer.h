@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <linux/bpf.h>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,7 +42,7 @@ private:
   uint32_t count_ = 0;
 };
 
-// What one Object tells the kernel of its types.
+// What the kernel is told of the types of maps and programs.
 struct ObjectTypes {
   struct Program {
     std::vector<bpf_func_info> functions;
@@ -49,12 +50,13 @@ struct ObjectTypes {
   };
   std::vector<std::byte> blob;  // empty: nothing to tell
   uint32_t key = 0;             // int
-  std::vector<uint32_t> values; // by Object::maps; 0 for maps without types
+  std::vector<uint32_t> values; // by map; 0 for maps without types
   std::vector<Program> programs;
 };
 
 // Types of the maps that need some and of the functions of programs with callbacks. With `source` also
 // functions and lines of all programs, for the verifier's log.
-ObjectTypes describe(const Object& object, const base::Source* source);
+ObjectTypes describe(std::span<const MapSpec> maps, std::span<const Code> programs,
+                     const base::Source* source);
 
 } // namespace bpf

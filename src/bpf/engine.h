@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "bpf/loader.h"
 #include "bpf/map_io.h"
 #include "bpf/object.h"
 #include "bpf/ring.h"
@@ -65,8 +66,7 @@ private:
 
   const ir::Program& program_;
   int target_pid_ = -1;
-  std::vector<base::Fd> maps_;
-  std::vector<base::Fd> program_fds_;
+  Loaded loaded_;
   std::vector<ProgramInfo> infos_;
   std::vector<uint32_t> key_sizes_; // of the script's maps, as the kernel has them
   std::unique_ptr<Ring> ring_;

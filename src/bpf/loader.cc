@@ -15,37 +15,70 @@ namespace {
 class Loader {
 public:
   Loader(const ir::Program& program, const Object& object, const LoadOptions& options)
-      : program_(program), object_(object), options_(options) {}
+      : program_(program), object_(object), options_(options), programs_(object.programs) {}
 
   base::Result<Loaded> run() {
+    ACU_CHECK(add_stop_flag());
     ACU_CHECK(load_types());
     for (uint32_t i = 0; i < object_.maps.size(); i++) ACU_CHECK(create_map(i));
-    for (uint32_t i = 0; i < object_.programs.size(); i++) ACU_CHECK(load_program(i));
+    for (uint32_t i = 0; i < programs_.size(); i++) ACU_CHECK(load_program(i));
     return std::move(loaded_);
   }
 
 private:
   base::Status load_types();
   base::Status create_map(uint32_t index);
+  base::Status add_stop_flag();
+  base::Result<int> create(const MapSpec& map, std::string_view name, MapCreate request);
   base::Status fill(const MapSpec& map, int fd, std::string_view name);
   base::Status load_program(uint32_t index);
   base::Error explain(uint32_t index, ProgramLoad request, int error);
   ProgramLoad request_for(uint32_t index);
-  void relocate(const Code& code);
   std::string map_name(uint32_t index) const;
 
   const ir::Program& program_;
   const Object& object_;
   const LoadOptions& options_;
+  std::vector<Code> programs_; // with the descriptors of maps, once those are there
   Loaded loaded_;
   ObjectTypes types_;
   base::Fd types_fd_;
-  std::vector<bpf_insn> insns_; // of the program being loaded, with descriptors
   bool raised_limit_ = false;
 };
 
+// Puts "leave if the flag is set" in front. Distances inside the program do not change.
+void add_stop_check(Code& code, int flag) {
+  auto value = static_cast<__u8>(BPF_PSEUDO_MAP_VALUE);
+  const bpf_insn check[] = {
+      {BPF_LD | BPF_IMM | BPF_DW, BPF_REG_2, value, 0, flag},
+      {},
+      {BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_2, BPF_REG_2, 0, 0},
+      {BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_2, 0, 2, 0},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0},
+      {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+  };
+  constexpr uint32_t count = std::size(check);
+  code.insns.insert(code.insns.begin(), std::begin(check), std::end(check));
+  for (Relocation& r : code.relocations) r.insn += count;
+  for (FunctionInfo& f : code.functions) f.insn += f.insn ? count : 0; // the entry begins with the check
+  for (LineInfo& l : code.lines) l.insn += count;
+}
+
+base::Status Loader::add_stop_flag() {
+  for (size_t i = 0; i < programs_.size(); i++) {
+    if (program_.probes[i].context != probe::Context::tracepoint) continue;
+    if (!loaded_.stop.valid()) {
+      MapSpec map{.name = "acu_stop"};
+      ACU_TRY(int fd, create(map, map.name, {.flags = BPF_F_RDONLY_PROG, .name = map.name}));
+      loaded_.stop = base::Fd(fd);
+    }
+    add_stop_check(programs_[i], loaded_.stop.get());
+  }
+  return {};
+}
+
 base::Status Loader::load_types() {
-  types_ = describe(object_, nullptr);
+  types_ = describe(object_.maps, programs_, nullptr);
   if (types_.blob.empty()) return {};
   int fd = btf_load(types_.blob);
   if (fd == -EPERM) return permission_error("cannot load types");
@@ -58,6 +91,18 @@ base::Status Loader::load_types() {
 std::string Loader::map_name(uint32_t index) const {
   if (index < program_.maps.size()) return "@" + program_.maps[index].name;
   return object_.maps[index].name;
+}
+
+base::Result<int> Loader::create(const MapSpec& map, std::string_view name, MapCreate request) {
+  int fd = map_create(request);
+  if (fd == -EPERM && !raised_limit_) {
+    // Before 5.11 maps count as locked memory, and the usual limit of 64 KB ends as EPERM.
+    raised_limit_ = true;
+    rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
+    if (::setrlimit(RLIMIT_MEMLOCK, &unlimited) == 0) fd = map_create(request);
+  }
+  if (fd < 0) return map_error(map, name, -fd);
+  return fd;
 }
 
 base::Status Loader::create_map(uint32_t index) {
@@ -73,14 +118,7 @@ base::Status Loader::create_map(uint32_t index) {
     request.key_type = types_.key;
     request.value_type = types_.values[index];
   }
-  int fd = map_create(request);
-  if (fd == -EPERM && !raised_limit_) {
-    // Before 5.11 maps count as locked memory, and the usual limit of 64 KB ends as EPERM.
-    raised_limit_ = true;
-    rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
-    if (::setrlimit(RLIMIT_MEMLOCK, &unlimited) == 0) fd = map_create(request);
-  }
-  if (fd < 0) return map_error(map, map_name(index), -fd);
+  ACU_TRY(int fd, create(map, map_name(index), request));
   loaded_.maps.emplace_back(fd);
   if (!map.content.empty()) return fill(map, fd, map_name(index));
   return {};
@@ -101,22 +139,21 @@ base::Status Loader::fill(const MapSpec& map, int fd, std::string_view name) {
   return {};
 }
 
-void Loader::relocate(const Code& code) {
-  insns_ = code.insns;
+void relocate(Code& code, const std::vector<base::Fd>& maps) {
   for (const Relocation& r : code.relocations) {
-    bpf_insn& low = insns_[r.insn];
-    bpf_insn& high = insns_[r.insn + 1];
+    bpf_insn& low = code.insns[r.insn];
+    bpf_insn& high = code.insns[r.insn + 1];
     low.src_reg = r.value_address ? BPF_PSEUDO_MAP_VALUE : BPF_PSEUDO_MAP_FD;
     // For the address of a value the kernel wants the offset in the second half.
     high.imm = r.value_address ? low.imm : 0;
-    low.imm = loaded_.maps[r.map].get();
+    low.imm = maps[r.map].get();
   }
 }
 
 ProgramLoad Loader::request_for(uint32_t index) {
-  const Code& code = object_.programs[index];
+  const Code& code = programs_[index];
   ProgramLoad request;
-  request.insns = insns_;
+  request.insns = code.insns;
   request.license = options_.license.c_str();
   request.name = code.name;
   const ir::Probe& probe = program_.probes[index];
@@ -135,8 +172,8 @@ ProgramLoad Loader::request_for(uint32_t index) {
 }
 
 base::Status Loader::load_program(uint32_t index) {
-  const Code& code = object_.programs[index];
-  relocate(code);
+  Code& code = programs_[index];
+  relocate(code, loaded_.maps);
   ProgramLoad request = request_for(index);
   if (code.has_callbacks) {
     request.btf_fd = types_fd_.get();
@@ -149,11 +186,11 @@ base::Status Loader::load_program(uint32_t index) {
 }
 
 base::Error Loader::explain(uint32_t index, ProgramLoad request, int error) {
-  const Code& code = object_.programs[index];
+  const Code& code = programs_[index];
   base::Fd lines_fd;
   ObjectTypes lines;
   if (options_.source) {
-    lines = describe(object_, options_.source);
+    lines = describe(object_.maps, programs_, options_.source);
     lines_fd = base::Fd(btf_load(lines.blob));
     if (lines_fd.valid()) {
       request.btf_fd = lines_fd.get();
@@ -181,6 +218,12 @@ base::Error Loader::explain(uint32_t index, ProgramLoad request, int error) {
 
 base::Result<Loaded> load(const ir::Program& program, const Object& object, const LoadOptions& options) {
   return Loader(program, object, options).run();
+}
+
+void stop_programs(const Loaded& loaded) {
+  uint32_t key = 0;
+  uint64_t stop = 1;
+  if (loaded.stop.valid()) map_update(loaded.stop.get(), &key, &stop);
 }
 
 } // namespace bpf

@@ -25,10 +25,17 @@ struct LoadOptions {
 struct Loaded {
   std::vector<base::Fd> maps;     // by Object::maps
   std::vector<base::Fd> programs; // by Object::programs
+  base::Fd stop;                  // array of one u64, see stop_programs; none where nothing needs it
 };
 
 // The i-th program is of the kind that program.probes[i].context asks for. Failures: permission (what is
 // missing), unsupported (the kernel lacks something), runtime (verifier, memory).
+// From then on programs at perf tracepoints return at once.
+void stop_programs(const Loaded& loaded);
+
 base::Result<Loaded> load(const ir::Program& program, const Object& object, const LoadOptions& options);
+
+// From then on programs at perf tracepoints return at once.
+void stop_programs(const Loaded& loaded);
 
 } // namespace bpf

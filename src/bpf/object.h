@@ -24,7 +24,8 @@ struct MapSpec {
   bool needs_btf = false;         // task storage: needs types of key (int) and value (array of u64)
 };
 
-// ld_imm64 at `insn` gets the descriptor of map `map`, or the address of its value plus the immediate already there.
+// ld_imm64 at `insn` gets the descriptor of map `map`, or the address of its value plus the immediate that stands in
+// its first half.
 struct Relocation {
   uint32_t insn = 0;
   uint32_t map = 0;
@@ -54,10 +55,12 @@ struct Code {
   bool has_callbacks = false;          // the kernel then wants function types (BTF)
 };
 
-// The shared state of all programs, one mmap-able array of u64 (MapSpec "acu_state"), by index.
+// The shared state of all programs, one mmap-able array of u64 (MapSpec "acu_state"), by index. Behind the counters
+// stand bytes that are always 0: programs initialise new map values from them.
 enum State : uint32_t {
   state_lost_events, // ring full
   state_scratch_busy,
+  state_stacks_full, // a stack was not kept
   state_first_counter, // then map_full of each script map, then each site
 };
 
@@ -80,6 +83,7 @@ struct EmitOptions {
   bool has_lookup_percpu = true;   // bpf_map_lookup_percpu_elem (5.19)
   bool has_boot_clock = true;      // ktime_get_boot_ns (5.8)
   bool has_tai_clock = true;       // ktime_get_tai_ns (6.1)
+  bool has_cmpxchg = true;         // atomic compare and exchange (5.12)
 };
 
 // Machine code for every probe of a verified program. Fails only where the kernel cannot do what the program needs.
