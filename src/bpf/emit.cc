@@ -1,0 +1,308 @@
+// From IR to kernel programs: the maps, then a program for each probe with the functions it reaches.
+//
+// The stack of a chain of calls may have 512 bytes in all (each function's part rounded up to 32). Objects
+// are first placed on the stack freely; where a chain gets too deep, the program is made again with less of
+// the stack.
+#include "bpf/emit.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace bpf {
+
+using ir::MapKind;
+using ir::Op;
+
+static constexpr uint32_t most_stack = 512;
+static constexpr uint32_t largest_percpu_value = 32 << 10; // PCPU_MIN_UNIT_SIZE
+static constexpr uint32_t kept_stacks = 16384;
+static constexpr uint32_t scratch_entries = 4;
+
+static base::Error unsupported(std::string what) { return {base::Failure::unsupported, std::move(what)}; }
+static uint32_t frame_size(uint32_t bytes) { return (std::max(1u, bytes) + 31) / 32 * 32; }
+
+// ------------------------------------------------------------------------------------------- maps
+
+static uint32_t map_type(MapKind kind) {
+  switch (kind) {
+  case MapKind::array: return BPF_MAP_TYPE_ARRAY;
+  case MapKind::percpu_array: return BPF_MAP_TYPE_PERCPU_ARRAY;
+  case MapKind::hash: return BPF_MAP_TYPE_HASH;
+  case MapKind::percpu_hash: return BPF_MAP_TYPE_PERCPU_HASH;
+  case MapKind::lru_hash: return BPF_MAP_TYPE_LRU_HASH;
+  case MapKind::percpu_lru_hash: return BPF_MAP_TYPE_LRU_PERCPU_HASH;
+  case MapKind::task: return BPF_MAP_TYPE_TASK_STORAGE;
+  }
+  return BPF_MAP_TYPE_HASH;
+}
+
+Pool::Pool(const ir::Program& p, const EmitOptions& o) : program(p), options(o) {
+  object.ring_bytes = std::bit_ceil(std::max(4096u, options.ring_bytes));
+  add_script_maps();
+  for (const ir::Function& f : program.functions)
+    for (const ir::Block& b : f.blocks)
+      for (const ir::Inst& i : b.insts)
+        if (i.op == Op::stack)
+          stack_frames_ = std::max(stack_frames_, static_cast<uint32_t>(std::min<int64_t>(127, i.imm2)));
+  uint32_t largest = 0;
+  for (const ir::Map& m : program.maps)
+    if (!ir::is_scalar(m.kind)) largest = std::max(largest, m.value_size);
+  zeroes_ = 8 * site_counter(static_cast<uint32_t>(program.sites.size()));
+  object.state =
+      static_cast<int>(add({.name = "acu_state", .value_size = zeroes_ + largest, .flags = BPF_F_MMAPABLE}));
+}
+
+uint32_t Pool::site_counter(uint32_t site) const {
+  return state_first_counter + static_cast<uint32_t>(program.maps.size()) + site;
+}
+
+uint32_t Pool::add(MapSpec spec) {
+  object.maps.push_back(std::move(spec));
+  return static_cast<uint32_t>(object.maps.size() - 1);
+}
+
+void Pool::add_script_maps() {
+  for (const ir::Map& m : program.maps) {
+    MapSpec spec{
+        .name = m.name.empty() ? "at" : m.name, .type = map_type(m.kind), .value_size = m.value_size};
+    if (!ir::is_scalar(m.kind)) {
+      spec.key_size = m.key_size;
+      spec.max_entries = static_cast<uint32_t>(std::min<uint64_t>(m.max_entries, 1u << 31));
+    }
+    if (m.kind == MapKind::task) {
+      spec.key_size = 4;
+      spec.max_entries = 0;
+      spec.flags = BPF_F_NO_PREALLOC;
+      spec.needs_btf = true;
+    }
+    add(std::move(spec));
+  }
+}
+
+uint32_t Pool::ring() {
+  if (object.ring < 0)
+    object.ring = static_cast<int>(add({.name = "acu_ring",
+                                        .type = BPF_MAP_TYPE_RINGBUF,
+                                        .key_size = 0,
+                                        .value_size = 0,
+                                        .max_entries = object.ring_bytes}));
+  return static_cast<uint32_t>(object.ring);
+}
+
+uint32_t Pool::scratch(uint32_t bytes) {
+  if (object.scratch < 0)
+    object.scratch = static_cast<int>(
+        add({.name = "acu_scratch", .type = BPF_MAP_TYPE_PERCPU_ARRAY, .max_entries = scratch_entries}));
+  MapSpec& spec = object.maps[static_cast<uint32_t>(object.scratch)];
+  spec.value_size = std::max(spec.value_size, bytes);
+  return static_cast<uint32_t>(object.scratch);
+}
+
+uint32_t Pool::stacks() {
+  if (object.stacks < 0)
+    object.stacks = static_cast<int>(add({.name = "acu_stacks",
+                                          .type = BPF_MAP_TYPE_HASH,
+                                          .key_size = 8,
+                                          .value_size = 8 + 8 * stack_frames_,
+                                          .max_entries = kept_stacks,
+                                          .flags = BPF_F_NO_PREALLOC}));
+  return static_cast<uint32_t>(object.stacks);
+}
+
+uint32_t Pool::tables() {
+  if (tables_ >= 0) return static_cast<uint32_t>(tables_);
+  std::vector<std::byte> content(table_offset(static_cast<uint32_t>(program.tables.size())));
+  size_t at = 0;
+  for (const auto& table : program.tables) {
+    std::memcpy(content.data() + at, table.data(), 4 * table.size());
+    at += 4 * table.size();
+  }
+  content.resize(std::max<size_t>(8, content.size()));
+  MapSpec spec{
+      .name = "acu_tables", .value_size = static_cast<uint32_t>(content.size()), .flags = BPF_F_RDONLY_PROG};
+  spec.content = std::move(content);
+  tables_ = static_cast<int>(add(std::move(spec)));
+  return static_cast<uint32_t>(tables_);
+}
+
+uint32_t Pool::table_offset(uint32_t table) const {
+  size_t words = 0;
+  for (uint32_t t = 0; t < table; t++) words += program.tables[t].size();
+  return static_cast<uint32_t>(4 * words);
+}
+
+// ---------------------------------------------------------------------------------------- program
+
+ProgramEmitter::ProgramEmitter(Pool& p, const ir::Probe& probe)
+    : pool(p), program(p.program), probe(probe), callees_(program.functions.size()),
+      needs_context_(program.functions.size(), false) {
+  find_functions();
+}
+
+void ProgramEmitter::find_functions() {
+  std::vector<bool> seen(program.functions.size(), false);
+  functions_.push_back(probe.function);
+  seen[probe.function] = true;
+  for (size_t n = 0; n < functions_.size(); n++) {
+    const uint32_t f = functions_[n];
+    for (const ir::Block& b : program.functions[f].blocks)
+      for (const ir::Inst& i : b.insts) {
+        uint32_t callee = i.index;
+        if (i.op == Op::for_each)
+          callee = static_cast<uint32_t>(i.imm);
+        else if (i.op != Op::call && i.op != Op::loop)
+          continue;
+        callees_[f].push_back(callee);
+        if (!seen[callee]) seen[callee] = true, functions_.push_back(callee);
+      }
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const uint32_t f : functions_) {
+      bool needs = needs_context_[f] || reads_context(f);
+      for (const uint32_t c : callees_[f]) needs = needs || needs_context_[c];
+      changed |= needs != needs_context_[f];
+      needs_context_[f] = needs;
+    }
+  }
+}
+
+bool ProgramEmitter::reads_context(uint32_t function) const {
+  for (const ir::Block& b : program.functions[function].blocks)
+    for (const ir::Inst& i : b.insts) {
+      if (i.op == Op::load && i.space == ir::Space::context) return true;
+      if (i.op == Op::context_address) return true;
+      if (i.op == Op::stack && probe.context != probe::Context::none) return true;
+    }
+  return false;
+}
+
+// The root and the bodies of its loops, also of nested ones, read as one.
+Needs ProgramEmitter::find_needs(uint32_t root) const {
+  Needs needs;
+  const size_t n = program.frames[program.functions[root].frame].objects.size();
+  needs.objects.assign(n, false);
+  needs.in_bodies.assign(n, false);
+  std::vector<uint32_t> group{root};
+  for (size_t g = 0; g < group.size(); g++) {
+    const ir::Function& f = program.functions[group[g]];
+    for (const uint32_t c : callees_[group[g]])
+      if (program.functions[c].role == ir::Role::body &&
+          std::find(group.begin(), group.end(), c) == group.end())
+        group.push_back(c);
+    if (g && needs_context_[group[g]]) needs.bodies_use_context = true;
+    for (const ir::Block& b : f.blocks)
+      for (const ir::Inst& i : b.insts) {
+        if (i.op == Op::object) {
+          needs.objects[i.index] = true;
+          if (g) needs.in_bodies[i.index] = true;
+        }
+        if (i.op == Op::stack && probe.context != probe::Context::none) {
+          needs.stack_frames = pool.stack_frames();
+          if (g) needs.stack_in_bodies = true;
+        }
+      }
+  }
+  return needs;
+}
+
+base::Status ProgramEmitter::emit_group(Assembler& out, uint32_t root, uint32_t limit,
+                                        std::vector<uint32_t>& stacks) {
+  const ir::Frame& frame = program.frames[program.functions[root].frame];
+  const Needs needs = find_needs(root);
+  for (uint32_t budget = limit;; budget = budget > 48 ? budget - 48 : 0) {
+    const Layout layout = place_objects(frame, needs, budget, needs.stack_frames);
+    if (layout.scratch_bytes > largest_percpu_value)
+      return unsupported("it needs " + std::to_string(layout.scratch_bytes) +
+                         " bytes of memory in one run; the kernel has " +
+                         std::to_string(largest_percpu_value));
+    FunctionEmitter first(*this, out, root, layout);
+    first.plan();
+    if (first.stack_bytes() > limit && budget > 0) continue;
+    stacks[root] = first.stack_bytes();
+    ACU_CHECK(first.emit());
+    std::vector<uint32_t> bodies = callees_[root];
+    for (size_t n = 0; n < bodies.size(); n++) {
+      const uint32_t b = bodies[n];
+      if (program.functions[b].role != ir::Role::body ||
+          std::find(bodies.begin(), bodies.begin() + static_cast<ptrdiff_t>(n), b) !=
+              bodies.begin() + static_cast<ptrdiff_t>(n))
+        continue;
+      FunctionEmitter body(*this, out, b, layout);
+      body.plan();
+      stacks[b] = body.stack_bytes();
+      ACU_CHECK(body.emit());
+      bodies.insert(bodies.end(), callees_[b].begin(), callees_[b].end());
+    }
+    return {};
+  }
+}
+
+uint32_t ProgramEmitter::deepest_chain(uint32_t function, const std::vector<uint32_t>& stacks) const {
+  uint32_t below = counts_ ? 32 : 0;
+  for (const uint32_t c : callees_[function]) below = std::max(below, deepest_chain(c, stacks));
+  return frame_size(stacks[function]) + below;
+}
+
+base::Result<Code> ProgramEmitter::attempt(uint32_t limit, uint32_t& deepest) {
+  Assembler out;
+  Code code;
+  code.name = probe.name;
+  std::vector<uint32_t> stacks(program.functions.size(), 0);
+  for (const uint32_t f : functions_)
+    if (program.functions[f].role != ir::Role::body) ACU_CHECK(emit_group(out, f, limit, stacks));
+  if (counts_) emit_counting_callback(out);
+  ACU_CHECK(out.finish(code));
+  deepest = deepest_chain(probe.function, stacks);
+  return code;
+}
+
+// A chain of calls that comes back to a function.
+static bool is_recursive(uint32_t f, const std::vector<std::vector<uint32_t>>& callees,
+                         std::vector<uint8_t>& state) {
+  if (state[f]) return state[f] == 1;
+  state[f] = 1;
+  for (const uint32_t c : callees[f])
+    if (is_recursive(c, callees, state)) return true;
+  state[f] = 2;
+  return false;
+}
+
+base::Result<Code> ProgramEmitter::emit() {
+  std::vector<uint8_t> state(callees_.size(), 0);
+  if (is_recursive(probe.function, callees_, state))
+    return unsupported("functions that call themselves cannot run in the kernel");
+  for (const uint32_t limit : {400u, 320u, 256u, 192u, 128u, 96u, 64u, 32u}) {
+    uint32_t deepest = 0;
+    ACU_TRY(Code code, attempt(limit, deepest));
+    if (deepest <= most_stack) return code;
+  }
+  return unsupported("its calls need more than the 512 bytes of stack that the kernel has");
+}
+
+uint32_t ProgramEmitter::counting_callback() {
+  counts_ = true;
+  return static_cast<uint32_t>(program.functions.size());
+}
+
+void ProgramEmitter::emit_counting_callback(Assembler& out) {
+  out.begin_function(static_cast<uint32_t>(program.functions.size()), "count", 4);
+  out.number(r0, 0);
+  out.exit();
+  out.end_function();
+}
+
+base::Result<Object> emit(const ir::Program& program, const EmitOptions& options) {
+  Pool pool(program, options);
+  std::vector<Code> programs;
+  for (const ir::Probe& p : program.probes) {
+    auto code = ProgramEmitter(pool, p).emit();
+    if (!code.ok()) return std::move(code.error()).with("probe " + p.name);
+    programs.push_back(std::move(code.value()));
+  }
+  pool.object.programs = std::move(programs);
+  return std::move(pool.object);
+}
+
+} // namespace bpf

@@ -1,0 +1,263 @@
+// The code generator's parts: Pool (maps that all programs share), ProgramEmitter (one kernel program) and
+// FunctionEmitter (one function; its operations are implemented family by family in emit_*.cc).
+//
+// Conventions: r0, r4 and r5 are free inside an operation, r1-r3 too where it is a call (Step::call). Three
+// values of a function are not in its IR: the context, the address of its scratch slot, and, in bodies of
+// loops, r10 of the function they stand in; they take part in register allocation behind the function's own
+// registers.
+#pragma once
+
+#include "bpf/assembler.h"
+#include "bpf/layout.h"
+#include "bpf/object.h"
+#include "bpf/registers.h"
+#include "ir/ops.h"
+
+#include <initializer_list>
+#include <string>
+
+namespace bpf {
+
+// Numbers of the kernel's helper functions (enum bpf_func_id in its uapi/linux/bpf.h).
+enum Helper : int32_t {
+  map_lookup_elem = 1,
+  map_update_elem = 2,
+  map_delete_elem = 3,
+  ktime_get_ns = 5,
+  get_prandom_u32 = 7,
+  get_smp_processor_id = 8,
+  get_current_pid_tgid = 14,
+  get_current_uid_gid = 15,
+  get_current_comm = 16,
+  get_numa_node_id = 42,
+  get_stack = 67,
+  get_current_cgroup_id = 80,
+  probe_read_user = 112,
+  probe_read_kernel = 113,
+  probe_read_user_str = 114,
+  probe_read_kernel_str = 115,
+  jiffies64 = 118,
+  ktime_get_boot_ns = 125,
+  ringbuf_reserve = 131,
+  ringbuf_submit = 132,
+  ringbuf_query = 134,
+  task_storage_get = 156,
+  task_storage_delete = 157,
+  get_current_task_btf = 158,
+  for_each_map_elem = 164,
+  loop = 181,
+  map_lookup_percpu_elem = 195,
+  ktime_get_tai_ns = 208,
+};
+
+// The maps of an Object, made when first needed.
+class Pool {
+public:
+  Pool(const ir::Program& program, const EmitOptions& options);
+  uint32_t state() const { return static_cast<uint32_t>(object.state); }
+  uint32_t zeroes() const { return zeroes_; } // offset in the state's value: bytes that stay 0
+  uint32_t map_counter(uint32_t map) const { return state_first_counter + map; }
+  uint32_t site_counter(uint32_t site) const;
+  uint32_t ring();
+  uint32_t scratch(uint32_t bytes); // at least as large
+  uint32_t stacks();
+  uint32_t tables();
+  uint32_t table_offset(uint32_t table) const;
+  uint32_t stack_frames() const { return stack_frames_; } // of a record of a stack
+
+  const ir::Program& program;
+  const EmitOptions& options;
+  Object object;
+
+private:
+  void add_script_maps();
+  uint32_t add(MapSpec spec);
+
+  uint32_t zeroes_ = 0;
+  uint32_t stack_frames_ = 0;
+  int tables_ = -1;
+};
+
+// One kernel program: the function of a probe and all that it calls.
+class ProgramEmitter {
+public:
+  ProgramEmitter(Pool& pool, const ir::Probe& probe);
+  base::Result<Code> emit();
+
+  // A function that only counts (for the size of a map), made when first needed; its number.
+  uint32_t counting_callback();
+  bool needs_context(uint32_t function) const { return needs_context_[function]; }
+
+  Pool& pool;
+  const ir::Program& program;
+  const ir::Probe& probe;
+
+private:
+  void find_functions();
+  bool reads_context(uint32_t function) const;
+  Needs find_needs(uint32_t root) const;
+  base::Result<Code> attempt(uint32_t limit, uint32_t& deepest);
+  base::Status emit_group(Assembler& out, uint32_t root, uint32_t limit, std::vector<uint32_t>& stacks);
+  uint32_t deepest_chain(uint32_t function, const std::vector<uint32_t>& stacks) const;
+  void emit_counting_callback(Assembler& out);
+
+  std::vector<uint32_t> functions_;            // those reached, the probe's first
+  std::vector<std::vector<uint32_t>> callees_; // by function
+  std::vector<bool> needs_context_;            // by function
+  bool counts_ = false;
+};
+
+// A place in memory as instructions have it.
+struct Address {
+  Register base = r10;
+  int32_t offset = 0;
+};
+
+// An argument of a call: what register `to` is to hold.
+struct Argument {
+  enum Kind : uint8_t { from_register, from_slot, constant, map, map_value, function } kind = constant;
+  Register to = r1;
+  Register from = r0; // from_register: from + n
+  int32_t slot = 0;   // from_slot: what stands at r10 + slot, plus n
+  int64_t n = 0;
+  uint32_t index = 0; // map, function
+};
+
+class FunctionEmitter {
+public:
+  FunctionEmitter(ProgramEmitter& program, Assembler& out, uint32_t index, const Layout& layout);
+  // Chooses registers; stack_bytes() is known then.
+  void plan();
+  base::Status emit();
+  uint32_t stack_bytes() const;
+  uint32_t parameters() const;
+
+private:
+  struct Item {
+    const ir::Inst* inst = nullptr; // nullptr: the claim of scratch memory
+  };
+
+  // emit_function.cc: steps, prologue, order
+  void place_claim();
+  void separate_exits(ir::BlockId claim);
+  bool uses_scratch(const ir::Inst& i) const;
+  void describe();
+  Step describe(const ir::Inst& i) const;
+  void use(Step& s, const ir::Operand& o, bool until_end = false) const;
+  void describe_map(Step& s, const ir::Inst& i) const;
+  bool is_elided(const ir::Inst& i) const; // its value is a known address
+  void emit_prologue();
+  void emit_block(size_t order);
+  void emit(const ir::Inst& i);
+  bool is_root() const { return function_.role != ir::Role::body; }
+
+  // emit_operand.cc: operands, addresses, arguments
+  const Location& at(ir::Reg r) const { return allocation_.at[r]; }
+  int32_t slot_offset(const Location& l) const;
+  Register value(const ir::Operand& o, Register spare); // a register with it; `spare` where it has none
+  Register value(ir::Reg r, Register spare) { return value(ir::Operand::of(r), spare); }
+  void load_into(Register to, const ir::Operand& o);
+  Register target(ir::Reg dst, Register spare) const; // where to compute dst
+  void finish(ir::Reg dst, Register from);            // dst = from
+  void finish_number(ir::Reg dst, int64_t n);
+  const KnownAddress* known(const ir::Operand& o) const;
+  Address address(const ir::Operand& o, int64_t offset, Register spare);
+  bool on_stack(const ir::Operand& o) const;                      // known to be
+  uint32_t alignment(const ir::Operand& o, int64_t offset) const; // of that byte, at most 8
+  Argument argument(Register to, const ir::Operand& o, int64_t plus = 0) const;
+  Argument temporary(Register to) const {
+    return {.kind = Argument::from_register, .to = to, .from = r10, .n = temp()};
+  }
+  static Argument number(Register to, int64_t n) { return {.to = to, .n = n}; }
+  static Argument map(Register to, uint32_t index) {
+    return {.kind = Argument::map, .to = to, .index = index};
+  }
+  Argument frame_argument(Register to) const; // r10 of the function that has the frame
+  void arguments(std::vector<Argument> list);
+  void move_argument(const Argument& a);
+  int32_t temp() const; // a word of the stack for use inside one operation, from r10
+  Label label(ir::BlockId b) { return block_labels_[b]; }
+  void go(ir::BlockId to);      // a jump, where it is not the next block
+  void count(uint32_t counter); // adds 1 to a word of the state; uses r4 and r5
+  void fail(std::string what);
+
+  // emit_arithmetic.cc
+  void emit_binary(const ir::Inst& i, uint8_t op, bool commutes);
+  void emit_extend(const ir::Inst& i);
+  void emit_log2(const ir::Inst& i);
+  void emit_set(const ir::Inst& i);
+  void emit_branch(const ir::Inst& i);
+  void compare(ir::Cond cond, ir::Operand a, ir::Operand b, Label yes);
+  void emit_table(const ir::Inst& i);
+
+  // emit_memory.cc
+  void emit_object(const ir::Inst& i);
+  void emit_load(const ir::Inst& i);
+  void emit_faulting_load(const ir::Inst& i);
+  void emit_store(const ir::Inst& i);
+  void emit_copy(const ir::Inst& i);
+  void copy_words(Address to, Address from, uint32_t bytes, uint32_t to_align, uint32_t from_align,
+                  Register spare);
+  void emit_zero(const ir::Inst& i);
+  void emit_read(const ir::Inst& i);
+  void emit_read_string(const ir::Inst& i);
+  void emit_empty_string(const ir::Inst& i);
+  void emit_read_bytes(const ir::Inst& i);
+  void clamp(Register r, uint32_t most);
+  void emit_equal(const ir::Inst& i);
+  void emit_name(const ir::Inst& i);
+  void emit_query(const ir::Inst& i);
+  void after_read(const ir::Inst& i, uint8_t jump_op); // r0 tells of a fault
+
+  // emit_map.cc
+  const ir::Map& map_of(const ir::Inst& i) const;
+  Argument key(Register to, const ir::Inst& i);
+  void emit_find(const ir::Inst& i);
+  void emit_find_cpu(const ir::Inst& i);
+  void emit_slot(const ir::Inst& i);
+  void emit_store_value(const ir::Inst& i);
+  void emit_remove(const ir::Inst& i);
+  void emit_size(const ir::Inst& i);
+  void emit_add_memory(const ir::Inst& i);
+  void call_task_storage(const ir::Inst& i, bool create);
+
+  // emit_event.cc
+  void emit_event(const ir::Inst& i);
+  void emit_send(const ir::Inst& i);
+  const ir::Action* action_of(const ir::Operand& record) const;
+
+  // emit_control.cc
+  void emit_call(const ir::Inst& i);
+  void emit_loop(const ir::Inst& i);
+  void emit_counted_loop(const ir::Inst& i);
+  void emit_for_each(const ir::Inst& i);
+  void emit_give_back(const ir::Inst& i);
+  void emit_claim();
+
+  // emit_stack.cc
+  void emit_stack(const ir::Inst& i);
+
+  ProgramEmitter& unit_;
+  Pool& pool_;
+  Assembler& out_;
+  const ir::Program& program_;
+  const EmitOptions& options_;
+  const uint32_t index_;
+  ir::Function function_; // own copy: exits may be doubled
+  const Layout& layout_;
+  const ir::Reg context_, base_, frame_; // values that are not in the IR
+  std::vector<KnownAddress> known_;
+  std::vector<const ir::Inst*> made_by_; // by register: the only instruction that sets it
+  ir::BlockId claim_block_ = ir::no_block;
+  size_t claim_before_ = 0;   // instruction of that block
+  std::vector<bool> claimed_; // by block: scratch memory is held at its end
+  std::vector<ir::BlockId> order_;
+  std::vector<std::vector<Item>> items_; // by place in order_
+  Steps steps_;
+  Allocation allocation_;
+  std::vector<Label> block_labels_;
+  ir::BlockId block_ = 0, next_ = ir::no_block; // being emitted; following
+  base::Status status_;
+};
+
+} // namespace bpf

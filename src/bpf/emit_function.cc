@@ -1,0 +1,360 @@
+// One function: where scratch memory is claimed, what each operation needs of the registers, the prologue,
+// and the order of the code.
+#include "bpf/emit.h"
+
+namespace bpf {
+
+using ir::Op;
+
+FunctionEmitter::FunctionEmitter(ProgramEmitter& program, Assembler& out, uint32_t index,
+                                 const Layout& layout)
+    : unit_(program), pool_(program.pool), out_(out), program_(program.program),
+      options_(program.pool.options), index_(index), function_(program_.functions[index]), layout_(layout),
+      context_(function_.registers), base_(function_.registers + 1), frame_(function_.registers + 2),
+      known_(find_known_addresses(function_)), made_by_(function_.registers) {}
+
+void FunctionEmitter::plan() {
+  place_claim();
+  describe();
+  allocation_ = allocate_registers(steps_);
+}
+
+uint32_t FunctionEmitter::parameters() const {
+  switch (function_.role) {
+  case ir::Role::probe: return 1;
+  case ir::Role::function: return function_.parameters + (unit_.needs_context(index_) ? 1 : 0);
+  case ir::Role::body: break;
+  }
+  return function_.parameters == 1 ? 2 : 4; // (index, frame), (map, key, value, frame)
+}
+
+// ---------------------------------------------------------------------------------- scratch memory
+
+bool FunctionEmitter::uses_scratch(const ir::Inst& i) const {
+  if (i.op == Op::stack) return layout_.stack_buffer != 0;
+  if (i.op == Op::loop || i.op == Op::for_each) return layout_.base_slot != 0;
+  auto in_scratch = [&](uint32_t object) { return layout_.objects[object].kind == ObjectPlace::in_scratch; };
+  if (i.op == Op::object) return !is_elided(i) && in_scratch(i.index);
+  bool found = false;
+  ir::for_each_operand(i, [&](const ir::Operand& o) {
+    if (const KnownAddress* k = known(o); k && !is_elided(i)) found |= in_scratch(k->object);
+  });
+  return found;
+}
+
+// The claim stands as late as possible: where every use of scratch memory is behind it, so that a filter that
+// says no costs nothing.
+void FunctionEmitter::place_claim() {
+  claimed_.assign(function_.blocks.size(), false);
+  if (!is_root() || layout_.scratch_bytes == 0) return;
+  const Flow flow(function_);
+  ir::BlockId claim = ir::no_block;
+  for (ir::BlockId b = 0; b < function_.blocks.size(); b++) {
+    if (!flow.reachable(b)) continue;
+    for (const ir::Inst& i : function_.blocks[b].insts)
+      if (uses_scratch(i)) {
+        claim = claim == ir::no_block ? b : flow.common_dominator(claim, b);
+        break;
+      }
+  }
+  if (claim == ir::no_block) return;
+  while (claim != 0 && flow.in_cycle(function_, claim)) claim = flow.dominator[claim];
+  separate_exits(claim);
+  const Flow after(function_);
+  // An exit that is reached with and without a claim: claim at once.
+  std::vector<bool> seen(function_.blocks.size(), false);
+  std::vector<ir::BlockId> work{claim};
+  while (!work.empty()) {
+    const ir::BlockId b = work.back();
+    work.pop_back();
+    if (!after.dominates(claim, b)) {
+      const Op last = function_.blocks[b].insts.back().op;
+      if (last == Op::give_back || last == Op::unreachable) claim = 0;
+    }
+    for (const ir::BlockId s : ir::successors(function_.blocks[b]))
+      if (!seen[s]) seen[s] = true, work.push_back(s);
+  }
+  claim_block_ = claim;
+  const auto& insts = function_.blocks[claim].insts;
+  while (claim_before_ + 1 < insts.size() && !uses_scratch(insts[claim_before_])) claim_before_++;
+  claimed_.assign(function_.blocks.size(), false);
+  for (ir::BlockId b = 0; b < function_.blocks.size(); b++)
+    claimed_[b] = after.reachable(b) && after.dominates(claim, b);
+}
+
+// Gives the way that holds scratch memory an exit of its own.
+void FunctionEmitter::separate_exits(ir::BlockId claim) {
+  const Flow flow(function_);
+  const size_t n = function_.blocks.size();
+  for (ir::BlockId e = 0; e < n; e++) {
+    if (!flow.reachable(e) || flow.dominates(claim, e)) continue;
+    if (function_.blocks[e].insts.back().op != Op::give_back || function_.blocks[e].insts.size() > 6)
+      continue;
+    ir::BlockId copy = ir::no_block;
+    for (const ir::BlockId p : flow.predecessors[e]) {
+      if (!flow.dominates(claim, p)) continue;
+      if (copy == ir::no_block) {
+        copy = static_cast<ir::BlockId>(function_.blocks.size());
+        function_.blocks.push_back(ir::Block(function_.blocks[e]));
+      }
+      ir::Inst& last = function_.blocks[p].insts.back();
+      if (last.target == e) last.target = copy;
+      if (last.other == e) last.other = copy;
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------- steps
+
+bool FunctionEmitter::is_elided(const ir::Inst& i) const {
+  return ir::defines(i) && i.dst < known_.size() && known_[i.dst].is_known;
+}
+
+void FunctionEmitter::use(Step& s, const ir::Operand& o, bool until_end) const {
+  if (!o.is_reg()) return;
+  const KnownAddress* k = known(o);
+  if (!k) return s.use(o.as_reg(), until_end);
+  if (layout_.objects[k->object].kind == ObjectPlace::in_scratch)
+    s.use(base_, until_end);
+  else if (!is_root())
+    s.use(frame_, until_end);
+}
+
+Step FunctionEmitter::describe(const ir::Inst& i) const {
+  Step s;
+  if (is_elided(i)) return s;
+  s.call = ir::is_call(i) && i.op != Op::count_fault;
+  if (ir::defines(i)) s.def = i.dst;
+  switch (i.op) {
+  case Op::object: {
+    const ObjectPlace& place = layout_.objects[i.index];
+    if (place.kind == ObjectPlace::in_scratch)
+      s.use(base_);
+    else if (!is_root())
+      s.use(frame_);
+    return s;
+  }
+  case Op::load:
+    if (i.space == ir::Space::context)
+      s.use(context_);
+    else
+      use(s, i.a);
+    return s;
+  case Op::context_address: s.use(context_); return s;
+  case Op::stack:
+    if (unit_.probe.context == probe::Context::none) return s;
+    s.use(context_);
+    s.use(base_, true);
+    return s;
+  case Op::copy:
+  case Op::zero: s.call = i.imm2 > 256; break;
+  case Op::equal: s.call = true; break; // for its registers
+  case Op::read_string: use(s, i.a, true), use(s, i.b, true), use(s, i.c); return s;
+  case Op::read_bytes: use(s, i.a), use(s, i.b), use(s, i.c, true); return s;
+  case Op::map_find:
+  case Op::map_find_cpu:
+  case Op::map_slot:
+  case Op::map_store:
+  case Op::map_remove:
+  case Op::map_size: describe_map(s, i); return s;
+  case Op::send: use(s, i.a, true); return s;
+  case Op::call:
+    ir::for_each_operand(i, [&](const ir::Operand& o) { use(s, o); });
+    if (unit_.needs_context(i.index)) s.use(context_);
+    return s;
+  case Op::loop:
+    use(s, i.a, true);
+    if (!is_root()) s.use(frame_, true);
+    return s;
+  case Op::for_each:
+    if (!is_root()) s.use(frame_);
+    return s;
+  case Op::give_back: use(s, i.a); return s;
+  default: break;
+  }
+  ir::for_each_operand(i, [&](const ir::Operand& o) { use(s, o); });
+  if (ir::is_arithmetic(i.op) && i.a.is_reg() && !known(i.a)) s.same_as = i.a.as_reg();
+  return s;
+}
+
+void FunctionEmitter::describe_map(Step& s, const ir::Inst& i) const {
+  const ir::MapKind kind = map_of(i).kind;
+  const bool has_key = !ir::is_scalar(kind) && kind != ir::MapKind::task;
+  const bool is_array = kind == ir::MapKind::array;
+  switch (i.op) {
+  case Op::map_find: s.call = !is_array; break;
+  case Op::map_find_cpu:
+    use(s, i.b);
+    s.call = !is_array;
+    break;
+  case Op::map_slot: s.call = !is_array; break;
+  case Op::map_store: use(s, i.b, kind == ir::MapKind::task); break;
+  case Op::map_size: s.call = !ir::is_scalar(kind); return;
+  default: break;
+  }
+  if (has_key) use(s, i.a, i.op == Op::map_slot);
+}
+
+void FunctionEmitter::describe() {
+  const Flow flow(function_);
+  std::vector<ir::BlockId> place(function_.blocks.size(), ir::no_block);
+  std::vector<uint32_t> assigned(function_.registers, 0);
+  for (ir::BlockId b = 0; b < function_.blocks.size(); b++) {
+    if (!flow.reachable(b)) continue;
+    place[b] = static_cast<ir::BlockId>(order_.size());
+    order_.push_back(b);
+    for (const ir::Inst& i : function_.blocks[b].insts)
+      if (ir::defines(i)) made_by_[i.dst] = assigned[i.dst]++ ? nullptr : &i;
+  }
+  steps_.registers = function_.registers + 3;
+  auto arrives = [&](ir::Reg r, int where) {
+    steps_.parameters.push_back(r);
+    steps_.arrives.push_back(static_cast<Register>(where));
+  };
+  const bool is_each = function_.role == ir::Role::body && function_.parameters == 2;
+  for (uint32_t p = 1; p <= function_.parameters; p++) arrives(p, static_cast<int>(is_each ? p + 1 : p));
+  if (is_root()) {
+    arrives(context_, static_cast<int>(function_.parameters + 1));
+  } else {
+    arrives(frame_, is_each ? r4 : r2);
+    arrives(context_, r5); // the prologue fetches these two
+    arrives(base_, is_each ? r1 : r4);
+  }
+  for (const ir::BlockId b : order_) {
+    StepBlock block;
+    block.first = static_cast<uint32_t>(steps_.steps.size());
+    items_.emplace_back();
+    const auto& insts = function_.blocks[b].insts;
+    for (size_t n = 0; n < insts.size(); n++) {
+      if (b == claim_block_ && n == claim_before_) {
+        items_.back().push_back({});
+        Step claim;
+        claim.call = true;
+        claim.def = base_;
+        steps_.steps.push_back(claim);
+      }
+      items_.back().push_back({&insts[n]});
+      Step s = describe(insts[n]);
+      const bool leaves = insts[n].op == Op::give_back || insts[n].op == Op::unreachable;
+      if (leaves && claimed_[b]) s.use(base_, true);
+      steps_.steps.push_back(s);
+    }
+    block.last = static_cast<uint32_t>(steps_.steps.size() - 1);
+    const ir::Successors to = ir::successors(insts.back());
+    for (uint32_t n = 0; n < to.count; n++) block.next[n] = place[to.ids[n]];
+    block.def_only_on_first = ir::has_fault_edge(insts.back());
+    steps_.blocks.push_back(block);
+  }
+}
+
+// -------------------------------------------------------------------------------------------- code
+
+void FunctionEmitter::emit_prologue() {
+  const bool is_each = function_.role == ir::Role::body && function_.parameters == 2;
+  if (is_root()) {
+    if (layout_.context_slot)
+      out_.store(r10, layout_.context_slot, static_cast<Register>(function_.parameters + 1), 8);
+  } else {
+    const Register frame = is_each ? r4 : r2;
+    if (at(context_).kind != Location::unused) out_.load(r5, frame, layout_.context_slot, 8);
+    if (at(base_).kind != Location::unused) {
+      // In each-bodies r1 is the map, which nobody reads; otherwise r4 is free.
+      out_.load(is_each ? r1 : r4, frame, layout_.base_slot, 8);
+    }
+  }
+  std::vector<Argument> moves;
+  for (size_t i = 0; i < steps_.parameters.size(); i++) {
+    if (is_root() && steps_.parameters[i] == base_) continue;
+    const Location& l = at(steps_.parameters[i]);
+    const Register from = steps_.arrives[i];
+    if (l.kind == Location::in_slot) out_.store(r10, slot_offset(l), from, 8);
+    if (l.kind == Location::in_register && l.reg != from)
+      moves.push_back({.kind = Argument::from_register, .to = l.reg, .from = from});
+  }
+  arguments(std::move(moves));
+}
+
+base::Status FunctionEmitter::emit() {
+  for (size_t b = 0; b < function_.blocks.size(); b++) block_labels_.push_back(out_.label());
+  out_.place(function_.blocks[0].insts[0].where);
+  out_.begin_function(index_, function_.name, parameters());
+  emit_prologue();
+  for (size_t n = 0; n < order_.size(); n++) emit_block(n);
+  out_.end_function();
+  return std::move(status_);
+}
+
+void FunctionEmitter::emit_block(size_t order) {
+  block_ = order_[order];
+  next_ = order + 1 < order_.size() ? order_[order + 1] : ir::no_block;
+  out_.bind(label(block_));
+  for (const Item& item : items_[order]) {
+    if (!item.inst) {
+      emit_claim();
+      continue;
+    }
+    if (is_elided(*item.inst)) continue;
+    out_.place(item.inst->where);
+    emit(*item.inst);
+  }
+}
+
+void FunctionEmitter::emit(const ir::Inst& i) {
+  switch (i.op) {
+  case Op::mov: {
+    const Register w = target(i.dst, r0);
+    load_into(w, i.a);
+    return finish(i.dst, w);
+  }
+  case Op::add: return emit_binary(i, BPF_ADD, true);
+  case Op::sub: return emit_binary(i, BPF_SUB, false);
+  case Op::mul: return emit_binary(i, BPF_MUL, true);
+  case Op::udiv: return emit_binary(i, BPF_DIV, false);
+  case Op::umod: return emit_binary(i, BPF_MOD, false);
+  case Op::and_: return emit_binary(i, BPF_AND, true);
+  case Op::or_: return emit_binary(i, BPF_OR, true);
+  case Op::xor_: return emit_binary(i, BPF_XOR, true);
+  case Op::shl: return emit_binary(i, BPF_LSH, false);
+  case Op::lshr: return emit_binary(i, BPF_RSH, false);
+  case Op::ashr: return emit_binary(i, BPF_ARSH, false);
+  case Op::zext:
+  case Op::sext:
+  case Op::bswap: return emit_extend(i);
+  case Op::log2: return emit_log2(i);
+  case Op::set: return emit_set(i);
+  case Op::object: return emit_object(i);
+  case Op::load: return emit_load(i);
+  case Op::store: return emit_store(i);
+  case Op::copy: return emit_copy(i);
+  case Op::zero: return emit_zero(i);
+  case Op::read: return emit_read(i);
+  case Op::read_string: return emit_read_string(i);
+  case Op::read_bytes: return emit_read_bytes(i);
+  case Op::equal: return emit_equal(i);
+  case Op::context_address: return finish(i.dst, value(context_, r0));
+  case Op::name: return emit_name(i);
+  case Op::query: return emit_query(i);
+  case Op::stack: return emit_stack(i);
+  case Op::cpu_count: return finish_number(i.dst, options_.possible_cpus);
+  case Op::table: return emit_table(i);
+  case Op::map_find: return emit_find(i);
+  case Op::map_find_cpu: return emit_find_cpu(i);
+  case Op::map_slot: return emit_slot(i);
+  case Op::map_store: return emit_store_value(i);
+  case Op::map_remove: return emit_remove(i);
+  case Op::map_size: return emit_size(i);
+  case Op::add_memory: return emit_add_memory(i);
+  case Op::event: return emit_event(i);
+  case Op::send: return emit_send(i);
+  case Op::count_fault: return count(pool_.site_counter(i.index));
+  case Op::call: return emit_call(i);
+  case Op::loop: return emit_loop(i);
+  case Op::for_each: return emit_for_each(i);
+  case Op::jump: return go(i.target);
+  case Op::branch: return emit_branch(i);
+  case Op::give_back:
+  case Op::unreachable: return emit_give_back(i);
+  }
+}
+
+} // namespace bpf

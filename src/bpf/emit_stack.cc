@@ -1,0 +1,73 @@
+// Stacks: the kernel writes the frames into scratch memory; the hash of them is the stack's id, under which
+// they are kept once. What the map of stacks holds for an id is { u64 count, u64 frames[] }.
+#include "bpf/emit.h"
+
+#include <cerrno>
+
+namespace bpf {
+
+static constexpr int32_t user_stack = 1 << 8; // BPF_F_USER_STACK
+static constexpr int64_t odd = static_cast<int64_t>(0x9e3779b97f4a7c15);
+
+// r0 = the bytes of the stack; r1 where it is; r2 byte, r3 hash, r4 end, r5 frame.
+void FunctionEmitter::emit_stack(const ir::Inst& i) {
+  if (unit_.probe.context == probe::Context::none) return finish_number(i.dst, 0);
+  const auto bytes = static_cast<int32_t>(std::min<int64_t>(i.imm2, pool_.stack_frames()) * 8);
+  const int32_t frames = layout_.stack_buffer + 8;
+  const Label none = out_.label(), hash = out_.label(), hashed = out_.label(), fresh = out_.label();
+  const Label done = out_.label();
+  Argument buffer = argument(r2, ir::Operand::of(base_), frames);
+  arguments({argument(r1, ir::Operand::of(context_)), buffer, number(r3, bytes),
+             number(r4, i.index ? user_stack : 0)});
+  out_.call(get_stack);
+  out_.jump_if(BPF_JSLE, r0, 0, none);
+  out_.mov(r4, r0);
+  out_.alu(BPF_AND, r4, -8);
+  load_into(r1, ir::Operand::of(base_));
+  out_.alu(BPF_ADD, r1, layout_.stack_buffer);
+  out_.mov(r0, r4);
+  out_.alu(BPF_RSH, r0, 3);
+  out_.store(r1, 0, r0, 8);
+  out_.number(r2, 0);
+  out_.mov(r3, r4);
+  out_.bind(hash);
+  out_.alu(BPF_ADD, r1, 8);
+  out_.load(r5, r1, 0, 8);
+  out_.alu(BPF_XOR, r3, r5);
+  out_.number(r5, odd);
+  out_.alu(BPF_MUL, r3, r5);
+  out_.mov(r5, r3);
+  out_.alu(BPF_RSH, r5, 32);
+  out_.alu(BPF_XOR, r3, r5);
+  out_.alu(BPF_ADD, r2, 8);
+  out_.jump_if(BPF_JGE, r2, bytes, hashed);
+  out_.jump_if(BPF_JGT, r4, r2, hash);
+  out_.bind(hashed);
+  out_.alu(BPF_OR, r3, 1);
+  out_.store(r10, temp(), r3, 8);
+  arguments({map(r1, pool_.stacks()), temporary(r2)});
+  out_.call(map_lookup_elem);
+  out_.jump_if(BPF_JEQ, r0, 0, fresh);
+  out_.bind(done);
+  out_.load(r0, r10, temp(), 8);
+  const Label end = out_.label();
+  out_.bind(end);
+  finish(i.dst, r0);
+  out_.cold([=, this] {
+    out_.bind(none);
+    out_.number(r0, 0);
+    out_.jump(end);
+  });
+  out_.cold([=, this] {
+    out_.bind(fresh);
+    arguments({map(r1, pool_.stacks()), temporary(r2),
+               argument(r3, ir::Operand::of(base_), layout_.stack_buffer), number(r4, BPF_NOEXIST)});
+    out_.call(map_update_elem);
+    out_.jump_if(BPF_JEQ, r0, 0, done);
+    out_.jump_if(BPF_JEQ, r0, -EEXIST, done);
+    count(state_stacks_full);
+    out_.jump(done);
+  });
+}
+
+} // namespace bpf

@@ -1,0 +1,142 @@
+// Placement of objects (smallest first: pointers kept in memory must be on the stack, where the verifier
+// follows them) and dominators (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm").
+#include "bpf/layout.h"
+
+#include "ir/ops.h"
+
+#include <algorithm>
+
+namespace bpf {
+
+static constexpr uint32_t largest_on_stack = 64;
+static int32_t round_up(uint32_t n) { return static_cast<int32_t>((n + 7) / 8 * 8); }
+
+std::vector<KnownAddress> find_known_addresses(const ir::Function& function) {
+  std::vector<uint8_t> assigned(function.registers, 0);
+  for (ir::Reg r = 1; r <= function.parameters; r++) assigned[r] = 2;
+  for (const ir::Block& b : function.blocks)
+    for (const ir::Inst& i : b.insts)
+      if (ir::defines(i) && assigned[i.dst] < 2) assigned[i.dst]++;
+  std::vector<KnownAddress> known(function.registers);
+  auto from = [&](const ir::Operand& o) { return o.is_reg() ? known[o.as_reg()] : KnownAddress{}; };
+  // Blocks may stand in any order; an address found late is only a lost chance.
+  for (const ir::Block& b : function.blocks)
+    for (const ir::Inst& i : b.insts) {
+      if (!ir::defines(i) || assigned[i.dst] != 1) continue;
+      if (i.op == ir::Op::object)
+        known[i.dst] = {true, i.index, i.imm};
+      else if (i.op == ir::Op::mov)
+        known[i.dst] = from(i.a);
+      else if (i.op == ir::Op::add && i.b.is_constant() && from(i.a).is_known) {
+        known[i.dst] = from(i.a);
+        known[i.dst].offset += i.b.value;
+      }
+    }
+  return known;
+}
+
+Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget, uint32_t frames) {
+  Layout l;
+  l.objects.resize(frame.objects.size());
+  auto new_slot = [&](uint32_t bytes) { return -(l.stack_bytes += round_up(bytes)); };
+  if (needs.bodies_use_context) l.context_slot = new_slot(8);
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < frame.objects.size(); i++)
+    if (needs.objects[i]) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return frame.objects[a].size < frame.objects[b].size; });
+  uint32_t scratch = 8;
+  bool bodies_use_scratch = needs.stack_in_bodies;
+  for (const uint32_t i : order) {
+    const uint32_t size = std::max(8, round_up(frame.objects[i].size));
+    if (size <= largest_on_stack && static_cast<uint32_t>(l.stack_bytes) + size <= budget) {
+      l.objects[i] = {ObjectPlace::on_stack, new_slot(size)};
+    } else {
+      l.objects[i] = {ObjectPlace::in_scratch, static_cast<int32_t>(scratch)};
+      scratch += size;
+      if (needs.in_bodies[i]) bodies_use_scratch = true;
+    }
+  }
+  if (needs.stack_frames) {
+    l.stack_buffer = static_cast<int32_t>(scratch);
+    scratch += 8 + 8 * frames;
+  }
+  if (scratch > 8) l.scratch_bytes = scratch;
+  if (bodies_use_scratch) l.base_slot = new_slot(8);
+  return l;
+}
+
+// ----------------------------------------------------------------------------------------------- flow
+
+Flow::Flow(const ir::Function& function) {
+  const size_t n = function.blocks.size();
+  predecessors.resize(n);
+  dominator.assign(n, ir::no_block);
+  depth.assign(n, ~0u);
+  // Postorder by an explicit stack.
+  std::vector<ir::BlockId> postorder;
+  std::vector<uint32_t> number(n, ~0u);
+  std::vector<std::pair<ir::BlockId, uint32_t>> stack{{0, 0}};
+  std::vector<bool> seen(n, false);
+  seen[0] = true;
+  while (!stack.empty()) {
+    auto& [b, next] = stack.back();
+    const ir::Successors to = ir::successors(function.blocks[b]);
+    if (next < to.count) {
+      const ir::BlockId s = to.ids[next++];
+      predecessors[s].push_back(b);
+      if (!seen[s]) seen[s] = true, stack.push_back({s, 0});
+    } else {
+      number[b] = static_cast<uint32_t>(postorder.size());
+      postorder.push_back(b);
+      stack.pop_back();
+    }
+  }
+  dominator[0] = 0;
+  auto meet = [&](ir::BlockId a, ir::BlockId b) {
+    while (a != b) {
+      while (number[a] < number[b]) a = dominator[a];
+      while (number[b] < number[a]) b = dominator[b];
+    }
+    return a;
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = postorder.size() - 1; i-- > 0;) {
+      const ir::BlockId b = postorder[i];
+      ir::BlockId d = ir::no_block;
+      for (const ir::BlockId p : predecessors[b])
+        if (dominator[p] != ir::no_block) d = d == ir::no_block ? p : meet(d, p);
+      changed |= dominator[b] != d;
+      dominator[b] = d;
+    }
+  }
+  depth[0] = 0;
+  for (size_t i = postorder.size() - 1; i-- > 0;) {
+    const ir::BlockId b = postorder[i];
+    depth[b] = depth[dominator[b]] + 1;
+  }
+}
+
+ir::BlockId Flow::common_dominator(ir::BlockId a, ir::BlockId b) const {
+  while (a != b) (depth[a] > depth[b] ? a : b) = dominator[depth[a] > depth[b] ? a : b];
+  return a;
+}
+
+bool Flow::dominates(ir::BlockId a, ir::BlockId b) const { return common_dominator(a, b) == a; }
+
+bool Flow::in_cycle(const ir::Function& function, ir::BlockId b) const {
+  std::vector<bool> seen(function.blocks.size(), false);
+  std::vector<ir::BlockId> work{b};
+  while (!work.empty()) {
+    const ir::BlockId at = work.back();
+    work.pop_back();
+    for (const ir::BlockId s : ir::successors(function.blocks[at])) {
+      if (s == b) return true;
+      if (!seen[s]) seen[s] = true, work.push_back(s);
+    }
+  }
+  return false;
+}
+
+} // namespace bpf

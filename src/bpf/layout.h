@@ -1,0 +1,62 @@
+// Where the memory of a function stands: which objects of its frame go on the 512-byte stack and which into
+// scratch memory, which registers are nothing but the address of an object, and where scratch memory is
+// claimed.
+#pragma once
+
+#include "ir/ir.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace bpf {
+
+// A register that always holds the address of the same byte of an object needs no machine register.
+struct KnownAddress {
+  bool is_known = false;
+  uint32_t object = 0;
+  int64_t offset = 0;
+};
+std::vector<KnownAddress> find_known_addresses(const ir::Function& function);
+
+struct ObjectPlace {
+  enum Kind : uint8_t { unused, on_stack, in_scratch } kind = unused;
+  int32_t offset = 0; // from r10 (negative), or from the start of the scratch slot
+};
+
+// Of a function and the bodies of its loops.
+struct Layout {
+  std::vector<ObjectPlace> objects; // of the frame
+  int32_t stack_bytes = 0;          // down from r10, before spill slots
+  uint32_t scratch_bytes = 0;       // with the `busy` word; 0: no scratch memory
+  int32_t stack_buffer = 0;         // in scratch: u64 count, then frames, for Op::stack
+  int32_t context_slot = 0;         // where bodies find the context; 0: none needs it
+  int32_t base_slot = 0;            // where bodies find the address of the scratch slot; 0: none needs it
+};
+
+// What the functions sharing a frame need.
+struct Needs {
+  std::vector<bool> objects; // used at all
+  uint32_t stack_frames = 0; // of the largest Op::stack, 0: none
+  bool bodies_use_context = false;
+  std::vector<bool> in_bodies; // objects used in bodies
+  bool stack_in_bodies = false;
+};
+
+// Objects over 64 bytes, and those that do not fit `budget` bytes, go to scratch. `frames`: of a record of a
+// stack.
+Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget, uint32_t frames);
+
+// The control flow of a function.
+struct Flow {
+  explicit Flow(const ir::Function& function);
+  bool dominates(ir::BlockId a, ir::BlockId b) const; // every way to b goes through a
+  bool reachable(ir::BlockId b) const { return depth[b] != ~0u; }
+  ir::BlockId common_dominator(ir::BlockId a, ir::BlockId b) const;
+  bool in_cycle(const ir::Function& function, ir::BlockId b) const;
+
+  std::vector<std::vector<ir::BlockId>> predecessors; // reachable ones
+  std::vector<ir::BlockId> dominator;                 // immediate; of the entry: itself
+  std::vector<uint32_t> depth;                        // in the tree of dominators; ~0: not reachable
+};
+
+} // namespace bpf

@@ -1,0 +1,207 @@
+// Linear scan. Positions: step k reads at 2k+2 and writes at 2k+3; parameters arrive at 1.
+#include "bpf/registers.h"
+
+#include <algorithm>
+
+namespace bpf {
+namespace {
+
+constexpr uint32_t nowhere = ~0u;
+constexpr uint32_t reads_at(uint32_t step) { return 2 * step + 2; }
+constexpr uint32_t writes_at(uint32_t step) { return 2 * step + 3; }
+
+// Sets of values, one row of words for each block.
+class Sets {
+public:
+  Sets(size_t rows, uint32_t registers) : words_((registers + 63) / 64), bits_(rows * words_) {}
+  uint64_t* row(size_t i) { return bits_.data() + i * words_; }
+  size_t words() const { return words_; }
+  void add(size_t i, ir::Reg r) { row(i)[r / 64] |= 1ull << (r % 64); }
+  bool has(size_t i, ir::Reg r) { return row(i)[r / 64] >> (r % 64) & 1; }
+
+private:
+  size_t words_;
+  std::vector<uint64_t> bits_;
+};
+
+struct Interval {
+  ir::Reg value = 0;
+  uint32_t from = nowhere, to = 0;
+  uint32_t uses = 0;
+  Register wish = r0; // r0: none
+  bool crosses_call = false;
+  Location at;
+  void cover(uint32_t position) {
+    from = std::min(from, position);
+    to = std::max(to, position);
+  }
+  // How much is lost when it has no register.
+  double weight() const { return static_cast<double>(uses) / (to - from + 1); }
+};
+
+class Scan {
+public:
+  explicit Scan(const Steps& s) : s_(s), live_in_(s.blocks.size(), s.registers), intervals_(s.registers) {}
+  Allocation run();
+
+private:
+  void find_live_values();
+  void build_intervals();
+  void give_registers();
+  void give(Interval& i);
+  bool try_register(Interval& i, Register r);
+  void give_slots(Allocation& a);
+
+  const Steps& s_;
+  Sets live_in_;
+  std::vector<Interval> intervals_;
+  std::vector<Interval*> order_;
+  Interval* holder_[11] = {};
+};
+
+void Scan::find_live_values() {
+  const size_t n = s_.blocks.size();
+  Sets upward(n, s_.registers), killed(n, s_.registers);
+  for (size_t b = 0; b < n; b++) {
+    for (uint32_t k = s_.blocks[b].first; k <= s_.blocks[b].last; k++) {
+      const Step& step = s_.steps[k];
+      for (uint8_t u = 0; u < step.count; u++)
+        if (!killed.has(b, step.uses[u])) upward.add(b, step.uses[u]);
+      const bool partial = k == s_.blocks[b].last && s_.blocks[b].def_only_on_first;
+      if (step.def && !partial) killed.add(b, step.def);
+    }
+  }
+  std::vector<uint64_t> out(live_in_.words());
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t b = n; b-- > 0;) {
+      const StepBlock& block = s_.blocks[b];
+      std::fill(out.begin(), out.end(), 0);
+      for (int side = 0; side < 2; side++) {
+        if (block.next[side] == ir::no_block) continue;
+        const uint64_t* in = live_in_.row(block.next[side]);
+        const ir::Reg def = s_.steps[block.last].def;
+        for (size_t w = 0; w < out.size(); w++) {
+          uint64_t from = in[w];
+          if (side == 0 && block.def_only_on_first && def / 64 == w) from &= ~(1ull << (def % 64));
+          out[w] |= from;
+        }
+      }
+      uint64_t* in = live_in_.row(b);
+      for (size_t w = 0; w < out.size(); w++) {
+        const uint64_t now = upward.row(b)[w] | (out[w] & ~killed.row(b)[w]);
+        changed |= now != in[w];
+        in[w] = now;
+      }
+    }
+  }
+}
+
+void Scan::build_intervals() {
+  for (ir::Reg r = 0; r < s_.registers; r++) intervals_[r].value = r;
+  for (size_t i = 0; i < s_.parameters.size(); i++) {
+    Interval& p = intervals_[s_.parameters[i]];
+    p.cover(1);
+    p.wish = s_.arrives[i];
+  }
+  for (size_t b = 0; b < s_.blocks.size(); b++) {
+    const StepBlock& block = s_.blocks[b];
+    for (ir::Reg r = 1; r < s_.registers; r++) {
+      if (live_in_.has(b, r)) intervals_[r].cover(reads_at(block.first) - 1);
+      for (const ir::BlockId to : block.next)
+        if (to != ir::no_block && live_in_.has(to, r)) intervals_[r].cover(writes_at(block.last));
+    }
+    for (uint32_t k = block.first; k <= block.last; k++) {
+      const Step& step = s_.steps[k];
+      for (uint8_t u = 0; u < step.count; u++) {
+        Interval& i = intervals_[step.uses[u]];
+        i.cover(step.late >> u & 1 ? writes_at(k) : reads_at(k));
+        i.uses++;
+      }
+      if (step.def) intervals_[step.def].cover(writes_at(k)), intervals_[step.def].uses++;
+    }
+  }
+  // A parameter that nobody reads needs no place.
+  for (const ir::Reg p : s_.parameters)
+    if (intervals_[p].uses == 0) intervals_[p].from = nowhere;
+  std::vector<uint32_t> calls;
+  for (uint32_t k = 0; k < s_.steps.size(); k++)
+    if (s_.steps[k].call) calls.push_back(reads_at(k));
+  for (Interval& i : intervals_) {
+    if (i.from == nowhere) continue;
+    const auto at = std::upper_bound(calls.begin(), calls.end(), i.from);
+    i.crosses_call = at != calls.end() && *at < i.to;
+    order_.push_back(&i);
+  }
+  std::stable_sort(order_.begin(), order_.end(),
+                   [](const Interval* a, const Interval* b) { return a->from < b->from; });
+}
+
+bool Scan::try_register(Interval& i, Register r) {
+  const bool kept = r >= r6;
+  if ((i.crosses_call && !kept) || (holder_[r] && holder_[r]->to >= i.from)) return false;
+  holder_[r] = &i;
+  i.at = {Location::in_register, r, 0};
+  return true;
+}
+
+void Scan::give(Interval& i) {
+  if (i.wish && i.wish != r4 && i.wish != r5 && try_register(i, i.wish)) return;
+  for (const Register r : {r1, r2, r3, r6, r7, r8, r9})
+    if (try_register(i, r)) return;
+  // All are taken: the one that needs a register least goes without.
+  Interval* least = &i;
+  for (const Register r : {r1, r2, r3, r6, r7, r8, r9}) {
+    Interval* h = holder_[r];
+    if (i.crosses_call && r < r6) continue;
+    if (h->weight() < least->weight()) least = h;
+  }
+  if (least != &i) {
+    i.at = least->at;
+    holder_[i.at.reg] = &i;
+  }
+  least->at = {Location::in_slot, r0, 0};
+}
+
+void Scan::give_registers() {
+  // Wishes by copies: a value made from another best stands where that one ended.
+  std::vector<ir::Reg> same_as(s_.registers, 0);
+  for (const Step& step : s_.steps)
+    if (step.def && step.same_as && !same_as[step.def]) same_as[step.def] = step.same_as;
+  for (Interval* i : order_) {
+    if (const ir::Reg other = same_as[i->value];
+        other && !i->wish && intervals_[other].at.kind == Location::in_register)
+      i->wish = intervals_[other].at.reg;
+    give(*i);
+  }
+}
+
+void Scan::give_slots(Allocation& a) {
+  std::vector<uint32_t> busy_until;
+  for (const Interval* i : order_) {
+    if (i->at.kind != Location::in_slot) continue;
+    uint32_t slot = 0;
+    while (slot < busy_until.size() && busy_until[slot] >= i->from) slot++;
+    if (slot == busy_until.size()) busy_until.push_back(0);
+    busy_until[slot] = i->to;
+    a.at[i->value].slot = slot;
+  }
+  a.slots = static_cast<uint32_t>(busy_until.size());
+}
+
+Allocation Scan::run() {
+  find_live_values();
+  build_intervals();
+  give_registers();
+  Allocation a;
+  a.at.resize(s_.registers);
+  for (const Interval* i : order_) a.at[i->value] = i->at;
+  give_slots(a);
+  return a;
+}
+
+} // namespace
+
+Allocation allocate_registers(const Steps& steps) { return Scan(steps).run(); }
+
+} // namespace bpf
