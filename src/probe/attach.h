@@ -10,24 +10,29 @@
 namespace probe {
 
 struct AttachOptions {
-  int pid = -1;            // profile, software: only this process; -1: all
-  std::vector<int> cpus;   // online CPUs
+  int pid = -1;          // profile, software: only this process; -1: all
+  std::vector<int> cpus; // online CPUs
 };
 
 // What keeps a program attached: closing the descriptors detaches it.
 struct Attachment {
   std::vector<base::Fd> links;       // raw tracepoint links: closing is quick
   std::vector<base::Fd> perf_events; // closing one waits for the kernel's grace period (70 ms): see `disable`
-  // Stops the events at once without waiting; the descriptors stay open.
+  // Stops the events at once without waiting: links are closed, perf events stop counting but stay open. A
+  // perf tracepoint's program runs on until its descriptor is closed (the kernel has no other way).
   void disable();
 };
 
-// Attaches the program `program_fd` (of the kind that `context` asks for) to the event. Events of Context::none
-// are not attached: acu runs them itself.
-base::Result<Attachment> attach(const Event& event, Context context, int program_fd, const AttachOptions& options);
+// Attaches the program `program_fd` (of the kind that `context` asks for) to the event. Events of
+// Context::none are not attached: acu runs them itself.
+base::Result<Attachment> attach(const Event& event, Context context, int program_fd,
+                                const AttachOptions& options);
 
 // The kernel's type of a tracepoint's typed arguments (typedef btf_trace_NAME), for programs of
 // Context::btf_tracepoint; 0 if there is none.
 uint32_t attach_btf_id(Machine& machine, const Event& event);
+
+// CPUs that are online now.
+std::vector<int> online_cpus();
 
 } // namespace probe

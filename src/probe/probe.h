@@ -11,11 +11,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace format {
 class Btf;
-}
+class Tracefs;
+} // namespace format
 
 namespace probe {
 
@@ -33,18 +36,18 @@ enum class Context : uint8_t {
 // One thing that can be attached, after wildcards are resolved.
 struct Event {
   Kind kind = Kind::begin;
-  std::string name;     // as the `probe` builtin prints it: "tracepoint:sched:sched_switch"
-  std::string provider; // as `probetype` prints it: "tracepoint", "special" for begin and end
-  const type::Type* args = nullptr; // structure of the arguments, or nullptr. Tracepoints: offsets in the record.
-                                    // Raw tracepoints: argument i at offset 8*i.
-  std::string category; // tracepoints: "sched"
-  std::string event;    // tracepoints: "sched_switch"; raw tracepoints: its name; signals: "SIGUSR1"
-  uint64_t period_ns = 0;  // interval; profile when given as a time
-  uint64_t frequency = 0;  // profile in hz
+  std::string name;                 // as the `probe` builtin prints it: "tracepoint:sched:sched_switch"
+  std::string provider;             // as `probetype` prints it: "tracepoint", "special" for begin and end
+  const type::Type* args = nullptr; // structure of the arguments, or nullptr. Tracepoints: offsets in the
+                                    // record. Raw tracepoints: argument i at offset 8*i.
+  std::string category;       // tracepoints: "sched"
+  std::string event;          // tracepoints: "sched_switch"; raw tracepoints: its name; signals: "SIGUSR1"
+  uint64_t period_ns = 0;     // interval; profile when given as a time
+  uint64_t frequency = 0;     // profile in hz
   uint64_t sample_period = 0; // software: events between two samples
   uint32_t perf_config = 0;   // software: PERF_COUNT_SW_*
   int signal = 0;
-  int syscall = -1;        // syscalls:sys_enter_X, sys_exit_X: the number, where it is known
+  int syscall = -1; // syscalls:sys_enter_X, sys_exit_X: the number, where it is known
   bool syscall_exit = false;
   uint32_t tracepoint_id = 0; // tracefs id of the event; read when it is attached
 };
@@ -54,7 +57,8 @@ struct Access {
   enum Kind : uint8_t {
     record, // in the context at `offset`
     raw,    // u64 argument `argument` of the context; then each offset of `path` but the last is followed by
-            // loading a pointer there; the value stands at the last one. An empty path: the argument is the value.
+            // loading a pointer there; the value stands at the last one. An empty path: the argument is the
+            // value.
   } kind = record;
   uint32_t offset = 0;
   uint32_t argument = 0;
@@ -73,35 +77,50 @@ public:
   const type::Type* kernel_type(std::string_view keyword, std::string_view name);
   // The value of an enumerator of the kernel's types, with its enumeration.
   std::optional<std::pair<const type::Type*, int64_t>> kernel_enumerator(std::string_view name);
+  // The kernel's list of trace events, or nullptr; then tracefs_error() tells why.
+  format::Tracefs* tracefs();
+  const base::Error& tracefs_error() const { return tracefs_error_; }
 
 private:
   type::Table& types_;
   std::unique_ptr<format::Btf> btf_;
   bool tried_ = false;
+  std::unique_ptr<format::Tracefs> tracefs_;
+  base::Error tracefs_error_;
+  bool tracefs_tried_ = false;
+  std::unordered_map<std::string, const type::Type*> kernel_types_;
 };
 
-// A probe that names nothing there is: which kind of mistake, and the nearest name.
+// A probe that names nothing there is: which kind of mistake, and the nearest name. `denied`: it may be
+// there, but acu is not allowed to look.
 struct Mismatch {
-  enum Kind : uint8_t { unknown_provider, malformed, missing, not_yet } kind = missing;
+  enum Kind : uint8_t { unknown_provider, malformed, missing, not_yet, denied } kind = missing;
   std::string message;
   std::string hint;
 };
 
-// Resolves one probe of a script, `parts` being its text split at `:` (provider first, any case, long or short
-// name). Wildcards (`*`, `?`) give several events, in the order of their names. Nothing found: the mismatch tells why.
+// Resolves one probe of a script, `parts` being its text split at `:` (provider first, any case, long or
+// short name). Wildcards (`*`, `?`) give several events, in the order of their names. Nothing found: the
+// mismatch tells why.
 std::vector<Event> match(Machine& machine, std::span<const std::string_view> parts, Mismatch& mismatch);
 
-// The arguments of an event, decoded when a script asks for them (Event::args is set); nullptr if it has none.
+// The arguments of an event (fields every tracepoint has are in a member without a name, at the end), decoded
+// when a script asks for them (Event::args is set); nullptr if it has none.
 const type::Type* arguments(Machine& machine, Event& event);
 
-// The context an event is best attached with when the program reads these arguments: the cheapest that has them
-// all (raw tracepoints; then typed ones, which may follow pointers; then the tracepoint's record).
+// The same for people, one text each, as the kernel declares them: "const char * filename".
+std::vector<std::string> describe_arguments(Machine& machine, Event& event);
+
+// The context an event is best attached with when the program reads these arguments: the cheapest that has
+// them all (raw tracepoints; then typed ones, which may follow pointers; then the tracepoint's record).
 Context choose_context(Machine& machine, const Event& event, std::span<const std::string_view> fields);
 
-// Where the argument `field` of `event` is found in this context. Only for fields that choose_context was told.
+// Where the argument `field` of `event` is found in this context. Only for fields that choose_context was
+// told.
 Access access(Machine& machine, const Event& event, Context context, std::string_view field);
 
-// All events whose name matches a pattern such as "tracepoint:sched:*" (no pattern: all), sorted, for `acu list`.
+// All events whose name matches a pattern such as "tracepoint:sched:*" (no pattern: all), sorted, for `acu
+// list`.
 std::vector<Event> list(Machine& machine, std::string_view pattern);
 
 } // namespace probe

@@ -1,0 +1,65 @@
+// What each kind of probe does, as one row of functions; the rows are in the file of the kind, the table of
+// them is in match.cc. For use inside this folder.
+#pragma once
+
+#include "probe/attach.h"
+#include "probe/probe.h"
+
+#include <string>
+#include <string_view>
+
+namespace spec {
+struct ProbeKind;
+}
+
+namespace probe {
+
+using Parts = std::span<const std::string_view>;
+using Fields = std::span<const std::string_view>;
+
+struct KindFunctions {
+  std::string_view name; // its row in spec/probes.h
+  std::vector<Event> (*match)(Machine&, Parts parts, Mismatch&);
+  // Adds all events there are, for listing.
+  void (*list)(Machine&, std::vector<Event>& to);
+  // Any of the following may be missing: no arguments; run by acu itself.
+  const type::Type* (*arguments)(Machine&, Event&) = nullptr;
+  std::vector<std::string> (*describe)(Machine&, Event&) = nullptr; // missing: from the arguments
+  Context (*choose_context)(Machine&, const Event&, Fields fields) = nullptr;
+  Access (*access)(Machine&, const Event&, Context, std::string_view field) = nullptr;
+  base::Result<Attachment> (*attach)(const Event&, Context, int program_fd, const AttachOptions&) = nullptr;
+};
+
+extern const KindFunctions begin_kind, end_kind, signal_kind, interval_kind, profile_kind, software_kind,
+    tracepoint_kind, rawtracepoint_kind;
+
+// Fills in `mismatch` for a probe that is not written right: `what` is the sentence; the hint shows the right
+// form.
+std::vector<Event> malformed(Mismatch& mismatch, std::string_view kind, std::string what);
+// The parts as they were written, for messages.
+std::string join(Parts parts);
+
+// How often, as interval and profile have it: `hz:99`, `s:1`, `1s`, `1000000`. One of the two is not 0.
+struct Rate {
+  uint64_t period_ns = 0;
+  uint64_t frequency = 0; // hz
+};
+// Reads the parts behind the provider; nothing if they are wrong, then `mismatch` tells how.
+std::optional<Rate> parse_rate(std::string_view kind, Parts parts, Mismatch& mismatch);
+// "1e6", "1_000", "0x10": a number as scripts write it.
+std::optional<uint64_t> parse_count(std::string_view text);
+
+// Attaching, see attach.cc.
+base::Result<Attachment> attach_raw_tracepoint(const Event&, std::string_view name, Context, int program_fd);
+base::Result<Attachment> attach_perf_tracepoint(const Event&, uint32_t id, int program_fd);
+struct Sampling {
+  uint64_t config = 0;    // PERF_COUNT_SW_*
+  uint64_t period = 0;    // events between two samples …
+  uint64_t frequency = 0; // … or samples in a second
+};
+base::Result<Attachment> attach_sampling(const Event&, const Sampling&, int program_fd, const AttachOptions&);
+
+// The typedef btf_trace_NAME, which stands for the prototype of a tracepoint; 0 if the kernel tells none.
+uint32_t tracepoint_type(Machine& machine, std::string_view name);
+
+} // namespace probe

@@ -1,0 +1,93 @@
+// What probes need to know of the machine, opened when first asked for, see probe.h.
+#include "format/btf.h"
+#include "format/tracefs.h"
+#include "probe/attach.h"
+#include "probe/kinds.h"
+
+#include "base/text.h"
+
+namespace probe {
+
+using format::BtfKind;
+
+Machine::Machine(type::Table& types) : types_(types) {}
+Machine::~Machine() = default;
+
+format::Btf* Machine::btf() {
+  if (!tried_) {
+    tried_ = true;
+    if (auto btf = format::Btf::open("/sys/kernel/btf/vmlinux"); btf.ok()) btf_ = std::move(*btf);
+  }
+  return btf_.get();
+}
+
+format::Tracefs* Machine::tracefs() {
+  if (!tracefs_tried_) {
+    tracefs_tried_ = true;
+    if (auto fs = format::Tracefs::open(); fs.ok())
+      tracefs_ = std::make_unique<format::Tracefs>(std::move(*fs));
+    else
+      tracefs_error_ = std::move(fs.error());
+  }
+  return tracefs_.get();
+}
+
+const type::Type* Machine::kernel_type(std::string_view keyword, std::string_view name) {
+  if (!btf()) return nullptr;
+  std::string key = std::string(keyword) + " " + std::string(name);
+  if (auto at = kernel_types_.find(key); at != kernel_types_.end()) return at->second;
+  uint32_t id = 0;
+  if (keyword == "struct")
+    id = btf_->find(name, BtfKind::structure);
+  else if (keyword == "union")
+    id = btf_->find(name, BtfKind::union_);
+  else if (keyword == "enum")
+    id = btf_->find(name, {BtfKind::enumeration, BtfKind::enumeration64});
+  else if (keyword.empty()) {
+    id = btf_->find(name, {BtfKind::typedef_, BtfKind::integer});
+    if (!id)
+      id = btf_->find(name,
+                      {BtfKind::structure, BtfKind::union_, BtfKind::enumeration, BtfKind::enumeration64});
+  }
+  const type::Type* type = id ? btf_->type(types_, id) : nullptr;
+  kernel_types_.emplace(std::move(key), type);
+  return type;
+}
+
+std::optional<std::pair<const type::Type*, int64_t>> Machine::kernel_enumerator(std::string_view name) {
+  if (!btf()) return std::nullopt;
+  auto found = btf_->find_enumerator(name);
+  if (!found) return std::nullopt;
+  const type::Type* type = btf_->type(types_, found->first);
+  if (!type) return std::nullopt;
+  return std::pair{type, found->second};
+}
+
+uint32_t tracepoint_type(Machine& machine, std::string_view name) {
+  if (!machine.btf()) return 0;
+  return machine.btf()->find("btf_trace_" + std::string(name), BtfKind::typedef_);
+}
+
+uint32_t attach_btf_id(Machine& machine, const Event& event) {
+  if (event.kind != Kind::tracepoint && event.kind != Kind::rawtracepoint) return 0;
+  if (event.syscall >= 0) return tracepoint_type(machine, event.syscall_exit ? "sys_exit" : "sys_enter");
+  return tracepoint_type(machine, event.event);
+}
+
+// "0-3,6" as /sys writes it.
+std::vector<int> online_cpus() {
+  std::vector<int> cpus;
+  auto text = base::read_file("/sys/devices/system/cpu/online");
+  if (text.ok())
+    for (std::string_view range : base::split(base::trim(*text), ',')) {
+      size_t dash = range.find('-');
+      auto first = base::parse_integer(range.substr(0, dash));
+      auto last = dash == range.npos ? first : base::parse_integer(range.substr(dash + 1));
+      if (first && last && *last < 1u << 16)
+        for (uint64_t cpu = *first; cpu <= *last; cpu++) cpus.push_back(static_cast<int>(cpu));
+    }
+  if (cpus.empty()) cpus.push_back(0);
+  return cpus;
+}
+
+} // namespace probe
