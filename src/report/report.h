@@ -1,5 +1,5 @@
-// Values as people and programs read them. A Printer turns records and maps into text (bpftrace's layout) or into
-// JSON, one object a line; layouts of bytes are those of type/type.h, meanings those of ir::Action.
+// Values as people and programs read them. A Printer turns records and maps into text (bpftrace's layout) or
+// into JSON, one object a line; layouts of bytes are those of type/type.h, meanings those of ir::Action.
 #pragma once
 
 #include "ir/engine.h"

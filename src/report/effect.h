@@ -1,0 +1,20 @@
+// What cat() and system() bring in from outside.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace report {
+
+using TakeOutput = std::function<void(std::string_view)>;
+
+// At most `limit` bytes of a file, piece by piece.
+base::Status read_pieces(const std::string& path, uint64_t limit, const TakeOutput& take);
+// What a shell command writes to its standard output; returns when it has ended.
+base::Status run_command(const std::string& command, const TakeOutput& take);
+
+} // namespace report

@@ -1,0 +1,144 @@
+#include "report/json.h"
+
+#include "report/histogram.h"
+#include "report/text.h"
+
+namespace report {
+
+using type::Kind;
+
+void append_json(std::string& out, Number n) {
+  constexpr uint64_t exact = uint64_t{1} << 53;
+  bool negative = n.is_signed && static_cast<int64_t>(n.bits) < 0;
+  bool quoted = (negative ? -n.bits : n.bits) > exact;
+  if (quoted) out += '"';
+  append(out, n);
+  if (quoted) out += '"';
+}
+
+namespace {
+
+// Bytes of the UTF-8 character at the start of `text`, or 0 if it is none.
+size_t utf8_length(std::string_view text) {
+  auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  unsigned first = byte(0);
+  size_t length = first < 0x80                    ? 1
+                  : first >= 0xc2 && first < 0xe0 ? 2
+                  : first >= 0xe0 && first < 0xf0 ? 3
+                  : first >= 0xf0 && first < 0xf5 ? 4
+                                                  : 0;
+  for (size_t i = 1; i < length; i++)
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  // Too long forms, surrogates, and what lies behind the last character.
+  if (first == 0xe0 && byte(1) < 0xa0) return 0;
+  if (first == 0xed && byte(1) >= 0xa0) return 0;
+  if (first == 0xf0 && byte(1) < 0x90) return 0;
+  if (first == 0xf4 && byte(1) >= 0x90) return 0;
+  return length;
+}
+
+void append_escape(std::string& out, unsigned char c) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  switch (c) {
+  case '"': out += "\\\""; break;
+  case '\\': out += "\\\\"; break;
+  case '\b': out += "\\b"; break;
+  case '\f': out += "\\f"; break;
+  case '\n': out += "\\n"; break;
+  case '\r': out += "\\r"; break;
+  case '\t': out += "\\t"; break;
+  default: out.append("\\u00").append(1, digits[c >> 4]).append(1, digits[c & 15]); break;
+  }
+}
+
+void append_array(std::string& out, Context& context, const type::Type& type, Bytes bytes) {
+  const type::Type& element = *type.element;
+  if (element.is_char) return append_json(out, characters(bytes));
+  out += '[';
+  for (uint32_t i = 0; i < type.count; i++) {
+    if (i) out += ',';
+    append_json(out, context, element, part(bytes, size_t{i} * element.size, element.size));
+  }
+  out += ']';
+}
+
+void append_tuple(std::string& out, Context& context, const type::Type& type, Bytes bytes) {
+  out += '[';
+  for (const type::Field& f : type.fields()) {
+    if (&f != type.fields().data()) out += ',';
+    append_json(out, context, *f.type, part(bytes, f.offset, f.type->size));
+  }
+  out += ']';
+}
+
+void append_object(std::string& out, Context& context, const type::Type& type, Bytes bytes) {
+  bool first = true;
+  out += "{ ";
+  for_each_member(type, bytes, [&](std::string_view name, const type::Type& member, Bytes at) {
+    if (!std::exchange(first, false)) out += ", ";
+    append_json(out, name);
+    out += ": ";
+    if (member.is(Kind::string) && type.is(Kind::structure))
+      append_json(out, characters(at));
+    else
+      append_json(out, context, member, at);
+  });
+  out += " }";
+}
+
+void append_stats(std::string& out, const type::Type& type, Bytes bytes, uint64_t div) {
+  Stats s = stats_of(type, bytes);
+  out += "{\"count\": ";
+  append_json(out, Number{s.count, false});
+  out += ", \"average\": ";
+  append_json(out, divide(s.average, div));
+  out += ", \"total\": ";
+  append_json(out, divide(s.total, div));
+  out += '}';
+}
+
+} // namespace
+
+void append_json(std::string& out, std::string_view text) {
+  out += '"';
+  while (!text.empty()) {
+    auto c = static_cast<unsigned char>(text[0]);
+    size_t length = utf8_length(text);
+    if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f || length == 0) {
+      append_escape(out, c);
+      length = 1;
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+  }
+  out += '"';
+}
+
+void append_json(std::string& out, Context& context, const type::Type& type, Bytes bytes, uint64_t div) {
+  if (auto number = number_of(type, bytes)) return append_json(out, divide(*number, div));
+  switch (type.kind) {
+  case Kind::boolean: out += load(bytes, 1) ? "true" : "false"; break;
+  case Kind::enumeration: // a number: programs compare, people read
+  case Kind::pointer: append_json(out, Number{extend(type, bytes), type.is_signed}); break;
+  case Kind::cgroup_path: append_json(out, Number{load(bytes, 8), false}); break;
+  case Kind::array: append_array(out, context, type, bytes); break;
+  case Kind::tuple:
+    type.is_named ? append_object(out, context, type, bytes) : append_tuple(out, context, type, bytes);
+    break;
+  case Kind::structure: append_object(out, context, type, bytes); break;
+  case Kind::stats: append_stats(out, type, bytes, div); break;
+  case Kind::hist:
+  case Kind::lhist: append_histogram_json(out, histogram_rows(type, bytes, div)); break;
+  default: append_json(out, text_of(context, type, bytes)); break;
+  }
+}
+
+std::string json_line(std::string_view type, std::string_view data) {
+  std::string out = "{\"type\": ";
+  append_json(out, type);
+  out.append(", \"data\": ").append(data).append("}\n");
+  return out;
+}
+
+} // namespace report

@@ -1,0 +1,125 @@
+#include "report/map.h"
+
+#include "report/json.h"
+#include "report/merge.h"
+#include "report/order.h"
+#include "report/text.h"
+
+namespace report {
+
+using type::Kind;
+
+namespace {
+
+constexpr size_t piece_bytes = 64 << 10;
+
+// The entries to print, in order. Values that had to be merged stand in `merged`.
+struct Selection {
+  std::vector<Item> items;
+  std::vector<std::byte> merged;
+};
+
+Selection select(const MapRequest& r) {
+  Selection s;
+  size_t size = r.map.value->size;
+  s.merged.resize(size * r.entries.size());
+  s.items.reserve(r.entries.size());
+  std::span<std::byte> room = s.merged;
+  for (const ir::Entry& e : r.entries) {
+    std::span<std::byte> value = room.first(size);
+    room = room.subspan(size);
+    merge_cpus(r.map, e.values, value);
+    s.items.push_back({e.key, value});
+  }
+  sort_items(r.map, s.items);
+  if (r.top && r.top < s.items.size())
+    s.items.erase(s.items.begin(), s.items.end() - static_cast<std::ptrdiff_t>(r.top));
+  return s;
+}
+
+bool is_histogram(const type::Type& t) { return t.is(Kind::hist) || t.is(Kind::lhist); }
+
+// A key of several parts is a tuple and loses its parentheses; tuples inside it keep theirs.
+bool has_parts(const type::Type& key) { return key.is(Kind::tuple) && !key.is_named; }
+
+void append_key_text(std::string& out, Context& context, const type::Type& key, Bytes bytes) {
+  if (!has_parts(key)) return append_text(out, context, key, bytes);
+  for (const type::Field& f : key.fields()) {
+    if (&f != key.fields().data()) out += ", ";
+    append_text(out, context, *f.type, part(bytes, f.offset, f.type->size));
+  }
+}
+
+// Keys of JSON objects are strings: text as it is, all else as its JSON, without quotes around it.
+void append_key_part_json(std::string& out, Context& context, const type::Type& key, Bytes bytes) {
+  switch (key.kind) {
+  case Kind::integer:
+  case Kind::enumeration:
+  case Kind::pointer: append(out, Number{extend(key, bytes), key.is_signed}); break;
+  case Kind::tuple:
+  case Kind::array:
+  case Kind::structure:
+    if (!(key.element && key.element->is_char)) return append_json(out, context, key, bytes);
+    [[fallthrough]];
+  default: append_text(out, context, key, bytes); break;
+  }
+}
+
+void append_key_json(std::string& out, Context& context, const type::Type& key, Bytes bytes) {
+  std::string text;
+  if (!has_parts(key))
+    append_key_part_json(text, context, key, bytes);
+  else
+    for (const type::Field& f : key.fields()) {
+      if (&f != key.fields().data()) text += ',';
+      append_key_part_json(text, context, *f.type, part(bytes, f.offset, f.type->size));
+    }
+  append_json(out, text);
+}
+
+std::string_view json_type(const type::Type& value) {
+  if (is_histogram(value)) return "hist";
+  return value.is(Kind::avg) || value.is(Kind::stats) ? "stats" : "map";
+}
+
+} // namespace
+
+void print_map_text(Context& context, const MapRequest& r, const TakeText& take) {
+  Selection s = select(r);
+  std::string out;
+  for (const Item& i : s.items) {
+    out.append("@").append(r.map.name);
+    if (r.map.key) {
+      out += '[';
+      append_key_text(out, context, *r.map.key, i.key);
+      out += ']';
+    }
+    out += is_histogram(*r.map.value) ? ":\n" : ": ";
+    append_text(out, context, *r.map.value, i.value, r.div);
+    out += '\n';
+    if (out.size() < piece_bytes) continue;
+    take(out);
+    out.clear();
+  }
+  if (!out.empty()) take(out);
+}
+
+void print_map_json(Context& context, const MapRequest& r, const TakeText& take) {
+  if (r.entries.empty()) return;
+  Selection s = select(r);
+  std::string data = "{";
+  append_json(data, "@" + r.map.name);
+  data += r.map.key ? ": {" : ": ";
+  for (const Item& i : s.items) {
+    if (&i != s.items.data()) data += ", ";
+    if (r.map.key) {
+      append_key_json(data, context, *r.map.key, i.key);
+      data += ": ";
+    }
+    append_json(data, context, *r.map.value, i.value, r.div);
+  }
+  data += r.map.key ? "}}" : "}";
+  take(json_line(json_type(*r.map.value), data));
+}
+
+} // namespace report

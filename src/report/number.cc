@@ -1,0 +1,61 @@
+#include "report/number.h"
+
+#include <charconv>
+#include <cstring>
+
+namespace report {
+
+using type::Kind;
+
+uint64_t load(Bytes bytes, uint32_t size) {
+  uint64_t value = 0;
+  size_t count = std::min<size_t>({size, bytes.size(), sizeof value});
+  if (count) std::memcpy(&value, bytes.data(), count);
+  return value;
+}
+
+uint64_t extend(const type::Type& type, Bytes bytes) {
+  uint64_t value = load(bytes, type.size);
+  if (!type.is_signed || type.size >= 8 || type.size == 0) return value;
+  unsigned unused = 64 - type.size * 8;
+  return static_cast<uint64_t>(static_cast<int64_t>(value << unused) >> unused);
+}
+
+std::optional<Number> number_of(const type::Type& type, Bytes bytes) {
+  switch (type.kind) {
+  case Kind::integer: return Number{extend(type, bytes), type.is_signed};
+  case Kind::count:
+  case Kind::sum:
+  case Kind::min:
+  case Kind::max: return Number{load(bytes, 8), type.is_signed};
+  case Kind::avg: return stats_of(type, bytes).average;
+  default: return std::nullopt;
+  }
+}
+
+Stats stats_of(const type::Type& type, Bytes bytes) {
+  Stats s{.count = load(part(bytes, 8, 8), 8), .total = {load(bytes, 8), type.is_signed}};
+  s.average = s.count ? divide(s.total, s.count) : Number{0, type.is_signed};
+  return s;
+}
+
+Number divide(Number n, uint64_t by) {
+  if (by <= 1) return n;
+  bool negative = n.is_signed && static_cast<int64_t>(n.bits) < 0;
+  uint64_t quotient = (negative ? -n.bits : n.bits) / by;
+  return {negative ? -quotient : quotient, n.is_signed};
+}
+
+void append(std::string& out, Number n) {
+  char buffer[24];
+  auto end = n.is_signed ? std::to_chars(buffer, std::end(buffer), static_cast<int64_t>(n.bits))
+                         : std::to_chars(buffer, std::end(buffer), n.bits);
+  out.append(buffer, end.ptr);
+}
+
+void append_hex(std::string& out, uint64_t n) {
+  char buffer[17];
+  out.append(buffer, std::to_chars(buffer, std::end(buffer), n, 16).ptr);
+}
+
+} // namespace report

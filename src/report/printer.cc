@@ -1,0 +1,175 @@
+// The Printer: one function for each kind of record, chosen by the kind; the rest of the folder does the
+// work.
+#include "report/context.h"
+#include "report/effect.h"
+#include "report/format.h"
+#include "report/json.h"
+#include "report/map.h"
+#include "report/text.h"
+#include "report/time.h"
+
+#include <optional>
+
+namespace report {
+
+using ir::Action;
+using ir::ActionKind;
+using Pieces = std::vector<type::Conversion>;
+
+struct Printer::State {
+  Context context;
+  Sink& sink;
+  std::vector<std::optional<Pieces>> formats; // by action; filled at first use
+
+  const Pieces& format(const Action& action);
+  std::string formatted(const Action& action, Bytes payload);
+
+  void result(std::string_view type, std::string_view text);
+  void complaint(std::string_view place, std::string_view severity, std::string_view text);
+
+  void printed(const Action& action, Bytes payload);
+  void message(const Action& action, Bytes payload, std::string_view place, std::string_view severity);
+  void value(const Action& action, Bytes payload);
+  void time(const Action& action);
+  void join(const Action& action, Bytes payload);
+  void cat(const Action& action, Bytes payload, std::string_view place);
+  void system(const Action& action, Bytes payload, std::string_view place);
+};
+
+// Formats of actions are parsed once: printf is what busy scripts do most.
+const Pieces& Printer::State::format(const Action& action) {
+  auto index = static_cast<size_t>(&action - context.program.actions.data());
+  std::optional<Pieces>& pieces = formats[index];
+  if (!pieces) {
+    std::string error; // said when the script was checked
+    pieces = type::parse_format(action.text, error);
+  }
+  return *pieces;
+}
+
+std::string Printer::State::formatted(const Action& action, Bytes payload) {
+  return format_values(context, format(action), action.payload, payload);
+}
+
+// Text as it is, or as the data of a JSON line.
+void Printer::State::result(std::string_view type, std::string_view text) {
+  if (!context.options.json) return sink.out(text);
+  std::string data;
+  append_json(data, text);
+  sink.out(json_line(type, data));
+}
+
+void Printer::State::complaint(std::string_view place, std::string_view severity, std::string_view text) {
+  std::string line(place);
+  if (!place.empty()) line += ": ";
+  line.append(severity).append(": ").append(text).append("\n");
+  sink.message(line);
+}
+
+void Printer::State::printed(const Action& action, Bytes payload) {
+  result("printf", formatted(action, payload));
+}
+
+void Printer::State::message(const Action& action, Bytes payload, std::string_view place,
+                             std::string_view severity) {
+  complaint(place, severity, formatted(action, payload));
+}
+
+void Printer::State::value(const Action& action, Bytes payload) {
+  if (!action.payload || action.payload->fields().empty()) return;
+  const type::Field& f = action.payload->fields()[0];
+  Bytes bytes = part(payload, f.offset, f.type->size);
+  std::string text;
+  if (context.options.json) {
+    append_json(text, context, *f.type, bytes);
+    return sink.out(json_line("value", text));
+  }
+  append_text(text, context, *f.type, bytes);
+  sink.out(text += '\n');
+}
+
+void Printer::State::time(const Action& action) { result("time", format_time(action.text, wall_now_ns())); }
+
+void Printer::State::join(const Action& action, Bytes payload) {
+  uint64_t count = std::min<uint64_t>(load(payload, 4), action.items);
+  std::string text;
+  for (uint64_t i = 0; i < count; i++) {
+    if (i) text += action.text;
+    text += characters(part(payload, 8 + i * action.string_size, action.string_size));
+  }
+  result("join", text += '\n');
+}
+
+void Printer::State::cat(const Action& action, Bytes payload, std::string_view place) {
+  std::string content;
+  auto take = [&](std::string_view piece) {
+    context.options.json ? void(content += piece) : sink.out(piece);
+  };
+  base::Status status = read_pieces(formatted(action, payload), context.options.max_cat_bytes, take);
+  if (!status.ok()) return complaint(place, "ERROR", "cat: " + status.error().message);
+  if (context.options.json) result("cat", content);
+}
+
+void Printer::State::system(const Action& action, Bytes payload, std::string_view place) {
+  std::string output;
+  auto take = [&](std::string_view piece) { context.options.json ? void(output += piece) : sink.out(piece); };
+  base::Status status = run_command(formatted(action, payload), take);
+  if (!status.ok()) return complaint(place, "ERROR", "system: " + status.error().message);
+  if (context.options.json) result("syscall", output);
+}
+
+Printer::Printer(const ir::Program& program, ir::Engine& engine, Names& names, Sink& sink, Options options)
+    : state_(new State{{program, engine, names, std::move(options)}, sink, {}}) {
+  state_->formats.resize(program.actions.size());
+}
+
+Printer::~Printer() = default;
+
+void Printer::record(const Action& action, std::span<const std::byte> payload, std::string_view place) {
+  switch (action.kind) {
+  case ActionKind::printf: return state_->printed(action, payload);
+  case ActionKind::errorf: return state_->message(action, payload, place, "ERROR");
+  case ActionKind::warnf: return state_->message(action, payload, place, "WARNING");
+  case ActionKind::print_value: return state_->value(action, payload);
+  case ActionKind::time: return state_->time(action);
+  case ActionKind::join: return state_->join(action, payload);
+  case ActionKind::cat: return state_->cat(action, payload, place);
+  case ActionKind::system: return state_->system(action, payload, place);
+  case ActionKind::print_map:
+  case ActionKind::clear:
+  case ActionKind::zero:
+  case ActionKind::exit:
+  case ActionKind::assert_failed: return; // the session's
+  }
+}
+
+void Printer::map(uint32_t map, const std::vector<ir::Entry>& entries, uint64_t top, uint64_t div) {
+  MapRequest request = {state_->context.program.maps[map], entries, top, div};
+  auto take = [this](std::string_view text) { state_->sink.out(text); };
+  if (state_->context.options.json)
+    print_map_json(state_->context, request, take);
+  else
+    print_map_text(state_->context, request, take);
+}
+
+static std::string counted(std::string_view type, std::string_view name, uint64_t n) {
+  std::string data = "{";
+  append_json(data, name);
+  data += ": ";
+  append_json(data, Number{n, false});
+  return json_line(type, data += "}");
+}
+
+void Printer::attached(size_t probes) {
+  if (state_->context.options.json) state_->sink.out(counted("attached_probes", "probes", probes));
+}
+
+void Printer::lost(uint64_t events) {
+  if (state_->context.options.json) state_->sink.out(counted("lost_events", "events", events));
+}
+
+std::string Printer::text(const type::Type& type, std::span<const std::byte> bytes) {
+  return text_of(state_->context, type, bytes);
+}
+
+} // namespace report
