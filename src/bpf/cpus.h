@@ -3,19 +3,18 @@
 // Source: /sys/devices/system/cpu/{possible,online}, lists such as "0-3,6" (kernel: lib/bitmap.c, %*pbl).
 #pragma once
 
+#include "probe/attach.h"
+
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 namespace bpf {
 
 // Number of possible processors: at least 1. Read once.
 uint32_t possible_cpus();
+using probe::online_cpus;
 
-// Numbers of the processors that are online, ascending.
-std::vector<int> online_cpus();
-
-// "0-3,6\n" -> 0 1 2 3 6. What cannot be read ends the list.
-std::vector<int> parse_cpu_list(std::string_view text);
+// How many processors a list names: "0-3,6\n" -> 5. What cannot be read ends the list.
+uint32_t count_cpus(std::string_view list);
 
 } // namespace bpf

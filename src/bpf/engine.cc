@@ -50,8 +50,7 @@ Engine::~Engine() {
 base::Status Engine::attach(uint32_t index) {
   const ir::Probe& probe = program_.probes[index];
   if (probe.context == probe::Context::none) return {};
-  if (online_.empty()) online_ = online_cpus();
-  probe::AttachOptions options{target_pid_, online_};
+  probe::AttachOptions options{target_pid_, {}}; // on all CPUs
   for (uint32_t e : probe.events) {
     const probe::Event& event = program_.events[e];
     auto attachment = probe::attach(event, probe.context, loaded_.programs[index].get(), options);

@@ -74,7 +74,6 @@ private:
   size_t state_bytes_ = 0;
   int stacks_fd_ = -1;
   uint32_t stack_bytes_ = 0;             // of an entry of the stacks
-  std::vector<int> online_;              // read at the first attach
   std::vector<probe::Attachment> quick_; // closed without waiting
   std::vector<probe::Attachment> slow_;  // perf tracepoints
   size_t attached_ = 0;

@@ -4,6 +4,7 @@
 #include "bpf/engine.h"
 #include "handmade.h"
 
+#include <atomic>
 #include <poll.h>
 #include <thread>
 
