@@ -319,7 +319,7 @@ Expr* Parser::parse_parenthesised() {
 Expr* Parser::parse_tuple(uint32_t begin) {
   std::vector<Expr*> elements;
   std::vector<std::string_view> names;
-  while (!at(TokenKind::right_paren) && !panic_ && !stopped_) {
+  while (!at(TokenKind::end) && !at(TokenKind::right_paren)) {
     names.push_back(expect(TokenKind::identifier, "the name of a member").text);
     expect(TokenKind::assign, "`=`", "in a record every member has a name");
     elements.push_back(parse_expression());

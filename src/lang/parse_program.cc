@@ -145,7 +145,7 @@ void Parser::parse_config() {
   if (std::exchange(seen_config_, true)) error(tag::bad_config, word.where, "a script has one config block");
   expect(TokenKind::assign, "`=`");
   expect(TokenKind::left_brace, "`{`");
-  while (!panic_ && !at(TokenKind::right_brace)) {
+  while (!at(TokenKind::end) && !at(TokenKind::right_brace)) {
     Token key = expect(TokenKind::identifier, "a configuration key");
     expect(TokenKind::assign, "`=`");
     Token value = peek();
@@ -204,7 +204,7 @@ void Parser::parse_function() {
   f->name_where = name.where;
   expect(TokenKind::left_paren, "`(`");
   std::vector<Parameter> parameters;
-  while (!panic_ && !at(TokenKind::right_paren)) {
+  while (!at(TokenKind::end) && !at(TokenKind::right_paren)) {
     parameters.push_back(parse_parameter());
     if (!at(TokenKind::right_paren)) expect(TokenKind::comma, "`,` or `)`");
   }

@@ -27,7 +27,7 @@ struct Parsed {
   std::string errors() const { return diagnostics.render(source, true); }
 };
 
-// The tree of a script without mistakes, lines joined by '|' and indented by one '.' a level.
+// The tree of a script without mistakes, lines joined by ';' and indented by one '.' a level.
 std::string tree(std::string text) {
   Parsed p(std::move(text));
   EXPECT_EQ(p.errors(), "");
@@ -38,7 +38,7 @@ std::string tree(std::string text) {
     size_t end = dump.find('\n', at);
     out += std::string((text_begin - at) / 2, '.') + dump.substr(text_begin, end - text_begin);
     at = end + 1;
-    if (at < dump.size()) out += "|";
+    if (at < dump.size()) out += ";";
   }
   return out;
 }
@@ -46,11 +46,11 @@ std::string tree(std::string text) {
 // The tree of the value of `$x = …`.
 std::string value(const std::string& expression) {
   std::string all = tree("begin { $x = " + expression + "; }");
-  constexpr std::string_view head = "probe begin|.assign =|..variable $x|";
+  constexpr std::string_view head = "probe begin;.assign =;..variable $x;";
   EXPECT_TRUE(all.starts_with(head)) << all;
   std::string rest = all.substr(std::min(head.size(), all.size())), out;
   for (size_t i = 0; i < rest.size(); i++)
-    if (i == 0 || rest[i - 1] == '|')
+    if (i == 0 || rest[i - 1] == ';')
       i += 1; // two levels less
     else
       out += rest[i];
@@ -110,8 +110,8 @@ TEST(Probes, PredicatesAndPaths) {
 TEST(Probes, PredicatesDivide) {
   EXPECT_EQ(
       tree("k:f /arg0 / 2 == (arg1/{ 1 })/ {}"),
-      "probe k:f|.predicate|..binary ==|...binary /|....name arg0|....integer 2|...binary /|....name arg1|"
-      "....block|.....value|......integer 1");
+      "probe k:f;.predicate;..binary ==;...binary /;....name arg0;....integer 2;...binary /;....name arg1;"
+      "....block;.....value;......integer 1");
 }
 
 TEST(Probes, Mistakes) {
@@ -127,77 +127,77 @@ TEST(Probes, Mistakes) {
 // ------------------------------------------------------------------------------------------- expressions
 
 TEST(Expressions, Precedence) {
-  EXPECT_EQ(value("1 + 2 * 3"), "binary +|.integer 1|.binary *|..integer 2|..integer 3");
-  EXPECT_EQ(value("1 - 2 - 3"), "binary -|.binary -|..integer 1|..integer 2|.integer 3");
+  EXPECT_EQ(value("1 + 2 * 3"), "binary +;.integer 1;.binary *;..integer 2;..integer 3");
+  EXPECT_EQ(value("1 - 2 - 3"), "binary -;.binary -;..integer 1;..integer 2;.integer 3");
   EXPECT_EQ(
       value("$a || $b && $c | $d ^ $e & $f == $g < $h << $i + $j * -$k"),
-      "binary |||.variable $a|.binary &&|..variable $b|..binary ||...variable $c|...binary ^|....variable $d|"
-      "....binary &|.....variable $e|.....binary ==|......variable $f|......binary <|.......variable $g|"
-      ".......binary <<|........variable $h|........binary +|.........variable $i|.........binary *|"
-      "..........variable $j|..........unary -|...........variable $k");
-  EXPECT_EQ(value("(1 + 2) * 3"), "binary *|.binary +|..integer 1|..integer 2|.integer 3");
+      "binary ||;.variable $a;.binary &&;..variable $b;..binary |;...variable $c;...binary ^;....variable $d;"
+      "....binary &;.....variable $e;.....binary ==;......variable $f;......binary <;.......variable $g;"
+      ".......binary <<;........variable $h;........binary +;.........variable $i;.........binary *;"
+      "..........variable $j;..........unary -;...........variable $k");
+  EXPECT_EQ(value("(1 + 2) * 3"), "binary *;.binary +;..integer 1;..integer 2;.integer 3");
   EXPECT_EQ(value("1 ? 2 : 3 ? 4 : 5"),
-            "ternary ?:|.integer 1|.integer 2|.ternary ?:|..integer 3|..integer 4|..integer 5");
-  EXPECT_EQ(value("$a ?: 5"), "ternary ?:|.variable $a|.integer 5");
+            "ternary ?:;.integer 1;.integer 2;.ternary ?:;..integer 3;..integer 4;..integer 5");
+  EXPECT_EQ(value("$a ?: 5"), "ternary ?:;.variable $a;.integer 5");
 }
 
 TEST(Expressions, UnaryAndPostfix) {
-  EXPECT_EQ(value("!~-*$p"), "unary !|.unary ~|..unary -|...unary *|....variable $p");
-  EXPECT_EQ(value("&@m"), "unary &|.map @m");
-  EXPECT_EQ(value("++@m[1]"), "unary ++|.map @m|..integer 1");
-  EXPECT_EQ(value("$i--"), "unary post --|.variable $i");
-  EXPECT_EQ(value("$t.0.1"), "field .1|.field .0|..variable $t");
-  EXPECT_EQ(value("args->a.config[2]"), "index []|.field .config|..field .a|...name args|.integer 2");
-  EXPECT_EQ(value("f(1, @m, $1, $#)"), "call f|.integer 1|.map @m|.positional $1|.positional $#");
+  EXPECT_EQ(value("!~-*$p"), "unary !;.unary ~;..unary -;...unary *;....variable $p");
+  EXPECT_EQ(value("&@m"), "unary &;.map @m");
+  EXPECT_EQ(value("++@m[1]"), "unary ++;.map @m;..integer 1");
+  EXPECT_EQ(value("$i--"), "unary post --;.variable $i");
+  EXPECT_EQ(value("$t.0.1"), "field .1;.field .0;..variable $t");
+  EXPECT_EQ(value("args->a.config[2]"), "index [];.field .config;..field .a;...name args;.integer 2");
+  EXPECT_EQ(value("f(1, @m, $1, $#)"), "call f;.integer 1;.map @m;.positional $1;.positional $#");
   EXPECT_EQ(value("true"), "boolean true");
 }
 
 TEST(Expressions, CastsAndParentheses) {
-  EXPECT_EQ(value("(uint32)-1"), "cast (uint32)|.unary -|..integer 1");
-  EXPECT_EQ(value("(struct task_struct *)arg0"), "cast (struct task_struct *)|.name arg0");
-  EXPECT_EQ(value("(const struct a **)1"), "cast (struct a **)|.integer 1");
-  EXPECT_EQ(value("(int8[8])12345"), "cast (int8[8])|.integer 12345");
-  EXPECT_EQ(value("(uint8[])$a"), "cast (uint8[])|.variable $a");
-  EXPECT_EQ(value("(long unsigned int)1"), "cast (unsigned long)|.integer 1");
-  EXPECT_EQ(value("(typeof($a))1"), "cast (typeof(…))|.integer 1");
-  EXPECT_EQ(value("(foo_t *)1"), "cast (foo_t *)|.integer 1");
-  EXPECT_EQ(value("(foo_t)$a"), "cast (foo_t)|.variable $a");
-  EXPECT_EQ(value("(pid) + 1"), "binary +|.name pid|.integer 1");
-  EXPECT_EQ(value("(arg0) - 1"), "binary -|.name arg0|.integer 1");
-  EXPECT_EQ(value("(FOO) & 1"), "binary &|.name FOO|.integer 1");
-  EXPECT_EQ(value("((struct a *)arg0)->b"), "field .b|.cast (struct a *)|..name arg0");
-  EXPECT_EQ(value("**(int64 **)1"), "unary *|.unary *|..cast (int64 **)|...integer 1");
+  EXPECT_EQ(value("(uint32)-1"), "cast (uint32);.unary -;..integer 1");
+  EXPECT_EQ(value("(struct task_struct *)arg0"), "cast (struct task_struct *);.name arg0");
+  EXPECT_EQ(value("(const struct a **)1"), "cast (struct a **);.integer 1");
+  EXPECT_EQ(value("(int8[8])12345"), "cast (int8[8]);.integer 12345");
+  EXPECT_EQ(value("(uint8[])$a"), "cast (uint8[]);.variable $a");
+  EXPECT_EQ(value("(long unsigned int)1"), "cast (unsigned long);.integer 1");
+  EXPECT_EQ(value("(typeof($a))1"), "cast (typeof(…));.integer 1");
+  EXPECT_EQ(value("(foo_t *)1"), "cast (foo_t *);.integer 1");
+  EXPECT_EQ(value("(foo_t)$a"), "cast (foo_t);.variable $a");
+  EXPECT_EQ(value("(pid) + 1"), "binary +;.name pid;.integer 1");
+  EXPECT_EQ(value("(arg0) - 1"), "binary -;.name arg0;.integer 1");
+  EXPECT_EQ(value("(FOO) & 1"), "binary &;.name FOO;.integer 1");
+  EXPECT_EQ(value("((struct a *)arg0)->b"), "field .b;.cast (struct a *);..name arg0");
+  EXPECT_EQ(value("**(int64 **)1"), "unary *;.unary *;..cast (int64 **);...integer 1");
 }
 
 TEST(Expressions, Tuples) {
   EXPECT_EQ(value("()"), "tuple");
-  EXPECT_EQ(value("(1,)"), "tuple|.integer 1");
-  EXPECT_EQ(value("(1, \"a\")"), "tuple|.integer 1|.string \"a\"");
-  EXPECT_EQ(value("(a = 1, b = 2)"), "record a b|.integer 1|.integer 2");
-  EXPECT_EQ(value("@m[1, 2]"), "map @m|.tuple|..integer 1|..integer 2");
-  EXPECT_EQ(value("@[1][0]"), "index []|.map @|..integer 1|.integer 0");
+  EXPECT_EQ(value("(1,)"), "tuple;.integer 1");
+  EXPECT_EQ(value("(1, \"a\")"), "tuple;.integer 1;.string \"a\"");
+  EXPECT_EQ(value("(a = 1, b = 2)"), "record a b;.integer 1;.integer 2");
+  EXPECT_EQ(value("@m[1, 2]"), "map @m;.tuple;..integer 1;..integer 2");
+  EXPECT_EQ(value("@[1][0]"), "index [];.map @;..integer 1;.integer 0");
 }
 
 TEST(Expressions, SizeAndOffset) {
   EXPECT_EQ(value("sizeof(struct x)"), "sizeof struct x");
   EXPECT_EQ(value("sizeof(uint32)"), "sizeof uint32");
   EXPECT_EQ(value("sizeof(pid_t)"), "sizeof pid_t");
-  EXPECT_EQ(value("sizeof($x)"), "sizeof|.variable $x");
-  EXPECT_EQ(value("sizeof(comm)"), "sizeof|.name comm");
+  EXPECT_EQ(value("sizeof($x)"), "sizeof;.variable $x");
+  EXPECT_EQ(value("sizeof(comm)"), "sizeof;.name comm");
   EXPECT_EQ(value("offsetof(struct x, a.b)"), "offsetof struct x .a .b");
-  EXPECT_EQ(value("offsetof($x, a)"), "offsetof .a|.variable $x");
+  EXPECT_EQ(value("offsetof($x, a)"), "offsetof .a;.variable $x");
 }
 
 TEST(Expressions, BlocksAndConditions) {
-  EXPECT_EQ(value("{ let $a = 1; $a }"), "block|.let $a|..integer 1|.value|..variable $a");
+  EXPECT_EQ(value("{ let $a = 1; $a }"), "block;.let $a;..integer 1;.value;..variable $a");
   EXPECT_EQ(value("if ($c) { 1 } else if (2) { 3 } else { f(); 4 }"),
-            "if|.variable $c|then|.value|..integer 1|else|.value|..if|...integer "
-            "2|..then|...value|....integer 3|..else|"
-            "...call f|...value|....integer 4");
+            "if;.variable $c;then;.value;..integer 1;else;.value;..if;...integer "
+            "2;..then;...value;....integer 3;..else;"
+            "...call f;...value;....integer 4");
   EXPECT_EQ(value("{ if (1) { 2 } else { 3 } 4 }"),
-            "block|.if|..integer 1|.then|..integer 2|.else|..integer 3|.value|..integer 4");
+            "block;.if;..integer 1;.then;..integer 2;.else;..integer 3;.value;..integer 4");
   EXPECT_EQ(value("{ if (1) { 2 } else { 3 } }"),
-            "block|.value|..if|...integer 1|..then|...value|....integer 2|..else|...value|....integer 3");
+            "block;.value;..if;...integer 1;..then;...value;....integer 2;..else;...value;....integer 3");
 }
 
 TEST(Expressions, Mistakes) {
@@ -229,34 +229,34 @@ TEST(Expressions, Mistakes) {
 
 TEST(Statements, Assignments) {
   EXPECT_EQ(body("@a[1] = 2; $b += 3; $c <<= 1; _ = f(); let $d; let $e : uint8; let $f : string[16] = \"\""),
-            ".assign =|..map @a|...integer 1|..integer 2|.assign +=|..variable $b|..integer 3|.assign <<=|"
-            "..variable $c|..integer 1|.discard|..call f|.let $d|.let $e : uint8|.let $f : "
-            "string[16]|..string \"\"");
+            ".assign =;..map @a;...integer 1;..integer 2;.assign +=;..variable $b;..integer 3;.assign <<=;"
+            "..variable $c;..integer 1;.discard;..call f;.let $d;.let $e : uint8;.let $f : "
+            "string[16];..string \"\"");
 }
 
 TEST(Statements, Loops) {
   EXPECT_EQ(body("for ($i : 0..ncpus) { break; } for $kv : @m { continue }"),
-            ".for $i in range|..integer 0|..name ncpus|..break|.for $kv in map|..map @m|..continue");
+            ".for $i in range;..integer 0;..name ncpus;..break;.for $kv in map;..map @m;..continue");
   EXPECT_EQ(body("while ($i < 5) { $i++ } unroll(3) { } unroll 3 { }"),
-            ".while|..binary <|...variable $i|...integer 5|..unary post ++|...variable $i|.unroll|..integer "
-            "3|.unroll|"
+            ".while;..binary <;...variable $i;...integer 5;..unary post ++;...variable $i;.unroll;..integer "
+            "3;.unroll;"
             "..integer 3");
 }
 
 TEST(Statements, Blocks) {
   EXPECT_EQ(
       body("if (pid) { return } else if 1 { return 2; } else { } { $a = 1 } f()"),
-      ".if|..name pid|.then|..return|.else|..if|...integer 1|..then|...return|....integer 2|..else|.block|"
-      "..assign =|...variable $a|...integer 1|.call f");
-  EXPECT_EQ(body(";; { 1 }"), ".block|..integer 1");
-  EXPECT_EQ(body("if (1) { }"), ".if|..integer 1|.then");
+      ".if;..name pid;.then;..return;.else;..if;...integer 1;..then;...return;....integer 2;..else;.block;"
+      "..assign =;...variable $a;...integer 1;.call f");
+  EXPECT_EQ(body(";; { 1 }"), ".block;..integer 1");
+  EXPECT_EQ(body("if (1) { }"), ".if;..integer 1;.then");
 }
 
 TEST(Statements, MistakesAllAtOnce) {
   EXPECT_EQ(tags("begin { $x = ; f(1, ; if (x ? ) { a } else { b } $q = = 2; if (1) { $a = ; $b = ; } } end "
                  "{ 1 + }"),
             "syntax syntax syntax syntax syntax syntax syntax");
-  EXPECT_EQ(tags("begin { $a = 1\n $b = 2\n $c = }"), "syntax syntax");
+  EXPECT_EQ(tags("begin { $a = 1\n $b = 2\n $c = }"), "syntax syntax syntax");
   EXPECT_EQ(tags("begin { $a = 1 $b = 2 }"), tag::syntax);
   EXPECT_EQ(tags("begin { for ($i = 0; $i < 5; $i++) { $a = 1; } }"), tag::not_yet);
   EXPECT_EQ(tags("begin { for ($x : 5) { } }"), tag::syntax);
@@ -322,7 +322,7 @@ TEST(Program, Config) {
 TEST(Program, Functions) {
   EXPECT_EQ(
       tree("fn f($a : uint64, $p : struct x *) : int8[4] { return $a; } fn g() { } begin { }"),
-      "function f($a : uint64, $p : struct x *) : int8[4]|.return|..variable $a|function g()|probe begin");
+      "function f($a : uint64, $p : struct x *) : int8[4];.return;..variable $a;function g();probe begin");
   EXPECT_EQ(tags("fn f(a) { } fn g($a) { } fn 5() { } fn h() : { } begin { }"),
             "syntax syntax syntax syntax");
 }
@@ -354,12 +354,11 @@ TEST(Program, DepthIsLimited) {
     for (int i = 0; i < times; i++) text += open;
     return text;
   };
-  for (std::string_view open :
-       {"(", "{ ", "-", "- ", "@a[", "if (1) { ", "f(", "1 ? ", "1 ? 1 : ", "(1, ", "(a = ", "sizeof(",
-        "(uint8)", "(typeof(", "1 + ", "1 + (", "$x + ", "1 .. "}) {
+  for (std::string_view open : {"(", "{ ", "-", "- ", "@a[", "if (1) { ", "f(", "1 ? ", "1 ? 1 : ", "(1, ",
+                                "(a = ", "sizeof(", "(uint8)", "(typeof(", "1 + ", "1 + (", "$x + "}) {
     Parsed p(nested(open, 100000));
     EXPECT_EQ(p.diagnostics.error_count(), 1u) << open << p.errors().substr(0, 200);
-    EXPECT_EQ(p.tags, open == "1 .. " ? tag::syntax : tag::too_deep) << open;
+    EXPECT_EQ(p.tags, tag::too_deep) << open;
   }
   std::string fields = "begin { $x = $y";
   for (int i = 0; i < 100000; i++) fields += ".a";
