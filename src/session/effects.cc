@@ -27,6 +27,10 @@ void Effects::end(int status) {
   if (!status_ || *status_ == 0) status_ = status;
 }
 
+std::string Effects::place(const ir::Action& action) const {
+  return source_ ? source_->place(action.where) : std::string();
+}
+
 void Effects::tell(const base::Status& status) {
   if (!status.ok()) sink_.message("ERROR: " + status.error().message + "\n");
 }
@@ -47,13 +51,13 @@ void Effects::take(std::span<const std::byte> record) {
   switch (action.kind) {
   case ir::ActionKind::printf:
   case ir::ActionKind::errorf:
-  case ir::ActionKind::warnf:
   case ir::ActionKind::cat:
   case ir::ActionKind::system:
   case ir::ActionKind::print_value:
   case ir::ActionKind::time:
-  case ir::ActionKind::join:
-    printer_.record(action, payload, source_ ? source_->place(action.where) : std::string());
+  case ir::ActionKind::join: printer_.record(action, payload, place(action)); break;
+  case ir::ActionKind::warnf:
+    if (warnings_) printer_.record(action, payload, place(action));
     break;
   case ir::ActionKind::print_map: print_map(action, payload); break;
   case ir::ActionKind::clear: tell(engine_.clear_map(action.map)); break;

@@ -15,10 +15,11 @@ namespace session {
 
 class Effects {
 public:
-  // `source` may be nullptr: messages then name no place.
+  // `source` may be nullptr: messages then name no place. `warnings`: warnf() is heard.
   Effects(const ir::Program& program, ir::Engine& engine, report::Printer& printer, report::Sink& sink,
-          const base::Source* source)
-      : program_(program), engine_(engine), printer_(printer), sink_(sink), source_(source) {}
+          const base::Source* source, bool warnings = true)
+      : program_(program), engine_(engine), printer_(printer), sink_(sink), source_(source),
+        warnings_(warnings) {}
 
   // Takes all records that have arrived. Returns their number.
   size_t drain();
@@ -34,6 +35,7 @@ public:
 private:
   void take(std::span<const std::byte> record);
   void print_map(const ir::Action& action, std::span<const std::byte> payload);
+  std::string place(const ir::Action& action) const;
   void end(int status);
   void tell(const base::Status& status);
 
@@ -42,6 +44,7 @@ private:
   report::Printer& printer_;
   report::Sink& sink_;
   const base::Source* source_;
+  bool warnings_;
   bool ended_ = false;
   std::optional<int> status_;
 };

@@ -1,38 +1,14 @@
 #include "session/listing.h"
 
 #include "base/text.h"
-#include "format/tracefs.h"
 #include "session/output.h"
 
 namespace session {
 
-// The fields of a tracepoint's record as the kernel's source declares them; empty if they can't be read.
-static std::string declared_fields(const probe::Event& event) {
-  auto tracefs = format::Tracefs::open();
-  if (!tracefs.ok()) return {};
-  auto text = tracefs->format(event.category, event.event);
-  if (!text.ok()) return {};
-  auto format = format::parse_trace_format(*text);
-  if (!format.ok()) return {};
-  std::string out;
-  for (const format::TraceField& f : format->fields) {
-    if (f.is_common) continue;
-    out += "    " + std::string(f.type) + " " + std::string(f.name);
-    if (f.is_array) out += "[" + (f.count ? std::to_string(f.count) : std::string()) + "]";
-    out += "\n";
-  }
-  return out;
-}
-
 std::string describe_event(probe::Machine& machine, probe::Event& event, bool arguments) {
   std::string out = event.name + "\n";
   if (!arguments) return out;
-  if (event.kind == probe::Kind::tracepoint)
-    if (std::string fields = declared_fields(event); !fields.empty()) return out + fields;
-  const type::Type* args = probe::arguments(machine, event);
-  if (!args) return out;
-  for (const type::Field& field : args->fields())
-    out += "    " + type::to_string(*field.type) + " " + std::string(field.name) + "\n";
+  for (const std::string& line : probe::describe_arguments(machine, event)) out += "    " + line + "\n";
   return out;
 }
 

@@ -32,6 +32,9 @@ static base::Result<std::string> read_all(const std::string& name, int fd) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return refuse(name, errno);
     if (n == 0) return out;
+    if (out.empty())
+      if (std::string why = not_text({buffer, static_cast<size_t>(n)}); !why.empty())
+        return refuse(name, why);
     out.append(buffer, static_cast<size_t>(n));
     if (out.size() > max_script_bytes) return refuse(name, "it is larger than 16 MB, so it is no script");
   }

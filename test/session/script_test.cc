@@ -19,7 +19,7 @@ TEST(Script, RefusesWhatIsNoText) {
   EXPECT_EQ(refusal("/"), "cannot run `/`: it is a directory");
   EXPECT_EQ(refusal("/proc/self/exe"), "cannot run `/proc/self/exe`: it is a program, not a script");
   EXPECT_EQ(refusal("/no/such.bt"), "cannot run `/no/such.bt`: No such file or directory");
-  EXPECT_EQ(refusal("/dev/zero"), "cannot run `/dev/zero`: it is larger than 16 MB, so it is no script");
+  EXPECT_EQ(refusal("/dev/zero"), "cannot run `/dev/zero`: it is not text (a NUL byte at offset 0)");
   EXPECT_EQ(session::not_text(std::string_view("a\0b", 3)), "it is not text (a NUL byte at offset 1)");
   EXPECT_EQ(session::not_text("begin {}\n"), "");
 }

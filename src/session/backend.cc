@@ -1,0 +1,72 @@
+#include "session/backend.h"
+
+#include "bpf/engine.h"
+#include "bpf/features.h"
+#include "eval/engine.h"
+#include "session/time.h"
+
+#include <bit>
+
+namespace session {
+
+namespace {
+
+class EvalBackend : public Backend {
+public:
+  explicit EvalBackend(const ir::Program& program) : program_(program), engine_(program) {}
+  ir::Engine& engine() override { return engine_; }
+  base::Status attach(uint32_t probe) override {
+    return base::Error{base::Failure::unsupported,
+                       program_.probes[probe].name + " needs the kernel: run without `--engine eval`"};
+  }
+  void detach() override {}
+  int wait_fd() const override { return -1; }
+
+private:
+  const ir::Program& program_;
+  eval::Engine engine_;
+};
+
+class KernelBackend : public Backend {
+public:
+  explicit KernelBackend(std::unique_ptr<bpf::Engine> engine) : engine_(std::move(engine)) {}
+  ir::Engine& engine() override { return *engine_; }
+  base::Status attach(uint32_t probe) override { return engine_->attach(probe); }
+  void detach() override { engine_->detach(); }
+  int wait_fd() const override { return engine_->wait_fd(); }
+
+private:
+  std::unique_ptr<bpf::Engine> engine_;
+};
+
+} // namespace
+
+std::unique_ptr<Backend> make_eval_backend(const ir::Program& program) {
+  return std::make_unique<EvalBackend>(program);
+}
+
+base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& program,
+                                                           const KernelOptions& options, LoadReport& report) {
+  uint64_t start = clock_ns();
+  bpf::EmitOptions emit = bpf::options_for(program);
+  if (options.ring_pages) emit.ring_bytes = std::bit_ceil(options.ring_pages) * 4096; // the kernel wants 2^n
+  ACU_TRY(bpf::Object object, bpf::emit(program, emit));
+  report.emit_ns = clock_ns() - start;
+  start = clock_ns();
+  bpf::Engine::Options load = {.license = options.license,
+                               .log_size = options.log_size,
+                               .verbose = options.verbose,
+                               .target_pid = options.pid,
+                               .source = options.source};
+  ACU_TRY(std::unique_ptr<bpf::Engine> engine, bpf::Engine::load(program, object, load));
+  report.load_ns = clock_ns() - start;
+  for (const bpf::Engine::ProgramInfo& p : engine->programs()) report.instructions.push_back(p.instructions);
+  return std::unique_ptr<Backend>(std::make_unique<KernelBackend>(std::move(engine)));
+}
+
+base::Result<std::string> dump_bpf(const ir::Program& program, const base::Source& source) {
+  ACU_TRY(bpf::Object object, bpf::emit(program, bpf::options_for(program)));
+  return bpf::to_string(object, source);
+}
+
+} // namespace session

@@ -1,0 +1,307 @@
+// The steps of a session in their order. Each leaves the Session with more in it; each may end it, with an
+// Error whose kind is the exit status. An Error without a message was told already.
+#include "session/run.h"
+
+#include "bpf/cpus.h"
+#include "bpf/features.h"
+#include "report/names.h"
+#include "session/life.h"
+#include "session/listing.h"
+#include "session/losses.h"
+#include "session/script.h"
+#include "session/time.h"
+
+#include <cstdlib>
+#include <optional>
+#include <sys/stat.h>
+
+namespace session {
+
+namespace {
+
+struct Session {
+  explicit Session(const Options& o) : options(o) {}
+
+  base::Status read();
+  base::Status parse_and_check();
+  base::Status start_processes();
+  base::Status lower();
+  base::Status load();
+  base::Status live();
+  std::string parameters() const;
+  std::string probes();
+  void tell_mistakes();
+  void tell_steps();
+
+  const Options& options;
+  std::unique_ptr<Output> output;
+  std::optional<base::Source> source;
+  base::Diagnostics diagnostics;
+  CompileOptions compiling;
+  Compiled compiled;
+  std::optional<Child> child;
+  base::Fd target;
+  std::unique_ptr<Backend> backend;
+  LoadReport loaded;
+  uint64_t parse_ns = 0, check_ns = 0, lower_ns = 0;
+  int status = 0;
+};
+
+// Runs a step and says how long it took.
+template<class F> bool timed(uint64_t& ns, F step) {
+  uint64_t start = clock_ns(CLOCK_MONOTONIC);
+  bool ok = step();
+  ns = clock_ns(CLOCK_MONOTONIC) - start;
+  return ok;
+}
+
+std::string_view name_of(probe::Context context) {
+  switch (context) {
+  case probe::Context::none: return "run by acu";
+  case probe::Context::tracepoint: return "tracepoint";
+  case probe::Context::raw_tracepoint: return "raw_tracepoint";
+  case probe::Context::btf_tracepoint: return "btf_tracepoint";
+  case probe::Context::perf_event: return "perf_event";
+  }
+  return {};
+}
+
+void Session::tell_mistakes() {
+  std::string text = diagnostics.render(*source, options.warnings);
+  if (!text.empty()) output->message(text);
+}
+
+base::Status Session::read() {
+  ACU_TRY(output, Output::open(options));
+  ACU_TRY(base::Source text, read_script(options));
+  source.emplace(std::move(text));
+  if (!options.include_files.empty())
+    return base::Error{base::Failure::usage, "`--include`: header files are not supported yet"};
+  return {};
+}
+
+base::Status Session::parse_and_check() {
+  compiling.positional = options.positional;
+  compiling.named = options.named;
+  compiling.unsafe = options.unsafe;
+  compiling.has_command = !options.command.empty();
+  compiling.pid = options.pid;
+  bool ok = timed(parse_ns, [&] { return parse(compiled, *source, compiling, diagnostics); }) &&
+            timed(check_ns, [&] { return check(compiled, compiling, diagnostics); });
+  if (ok) return {};
+  tell_mistakes();
+  return base::Error{failure_of(diagnostics), {}};
+}
+
+base::Status Session::start_processes() {
+  if (options.pid >= 0) {
+    ACU_TRY(target, watch_process(options.pid));
+  }
+  if (!options.command.empty()) {
+    ACU_TRY(Child started, Child::start(options.command));
+    child.emplace(std::move(started));
+  }
+  return {};
+}
+
+base::Status Session::lower() {
+  compiling.lower.cpid = child ? static_cast<uint32_t>(child->pid()) : 0;
+  compiling.lower.start_ns = clock_ns(CLOCK_BOOTTIME);
+  compiling.lower.possible_cpus = bpf::possible_cpus();
+  // Asking the kernel costs time: only where a map could make use of it.
+  bool may_be_task = false;
+  for (const lang::Map* m : compiled.tree->maps) may_be_task |= m->tid_only;
+  compiling.lower.task_storage =
+      may_be_task && options.engine == EngineKind::kernel && bpf::has(bpf::Feature::task_storage);
+  bool ok = timed(lower_ns, [&] { return session::lower(compiled, compiling, diagnostics); });
+  tell_mistakes();
+  if (!ok) return base::Error{failure_of(diagnostics), {}};
+  return {};
+}
+
+base::Status Session::load() {
+  if (options.engine == EngineKind::eval) {
+    backend = make_eval_backend(compiled.program);
+    return {};
+  }
+  const spec::Config& config = compiled.tree->config;
+  KernelOptions kernel = {.license = config.text("license"),
+                          .log_size = static_cast<uint32_t>(config.number("log_size")),
+                          .ring_pages = static_cast<uint32_t>(config.number("perf_rb_pages")),
+                          .verbose = options.verbose,
+                          .pid = options.pid,
+                          .source = &*source};
+  ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
+  return {};
+}
+
+// --verbose: what was made of each probe, and where the time went.
+void Session::tell_steps() {
+  std::string out;
+  for (size_t i = 0; i < compiled.program.probes.size(); i++) {
+    const ir::Probe& p = compiled.program.probes[i];
+    out += p.name + ": " + std::string(name_of(p.context));
+    if (p.events.size() > 1) out += ", " + std::to_string(p.events.size()) + " events";
+    if (i < loaded.instructions.size())
+      out += ", " + std::to_string(loaded.instructions[i]) + " instructions";
+    out += "\n";
+  }
+  out += "parse " + in_ms(parse_ns) + ", check " + in_ms(check_ns) + ", lower " + in_ms(lower_ns);
+  if (options.engine == EngineKind::kernel)
+    out += ", emit " + in_ms(loaded.emit_ns) + ", load " + in_ms(loaded.load_ns);
+  output->message(out + "\n");
+}
+
+report::Options report_options(const spec::Config& config, bool json) {
+  return {.json = json,
+          .cut_trailer = config.text("str_trunc_trailer"),
+          .max_cat_bytes = config.number("max_cat_bytes"),
+          .boot_to_wall_ns = static_cast<int64_t>(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME))};
+}
+
+base::Status Session::live() {
+  const spec::Config& config = compiled.tree->config;
+  report::SystemNames names;
+  report::Printer printer(compiled.program, backend->engine(), names, *output,
+                          report_options(config, options.json));
+  Effects effects(compiled.program, backend->engine(), printer, *output, &*source, options.warnings);
+  Life life = {.program = compiled.program,
+               .options = options,
+               .source = &*source,
+               .backend = *backend,
+               .effects = effects,
+               .printer = printer,
+               .output = *output,
+               .child = child ? &*child : nullptr,
+               .target_fd = target.get(),
+               .print_maps_on_exit = config.flag("print_maps_on_exit"),
+               .missing_may_be = config.text("missing_probes") != "error",
+               .missing_is_told = config.text("missing_probes") != "ignore"};
+  ACU_CHECK(session::live(life));
+  status = effects.status();
+  return {};
+}
+
+// The script's own parameters, for its help.
+std::string Session::parameters() const {
+  if (compiled.checked.parameters.empty()) return {};
+  std::string out = "\nparameters of " + source->name() + " (behind `--`):\n";
+  for (const lang::NamedParameter& p : compiled.checked.parameters) {
+    std::string left = "  --" + p.name;
+    if (p.default_value != "false") left += "=" + p.default_value;
+    left.resize(std::max<size_t>(left.size() + 1, 30), ' ');
+    out += left + p.help + "\n";
+  }
+  return out;
+}
+
+// -l with a script: what it would attach to.
+std::string Session::probes() {
+  std::string out;
+  for (auto& event : compiled.tree->events) out += describe_event(*compiled.machine, *event, options.verbose);
+  return out;
+}
+
+bool is_file(const std::string& path) {
+  struct stat about = {};
+  return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
+}
+
+// All steps. Those that only look at the script leave early.
+base::Status run_steps(Session& s) {
+  const Options& o = s.options;
+
+  // The output is open and the script's text is in memory, and is text.
+  ACU_CHECK(s.read());
+
+  // The tree has no mistakes; every name, type and probe in it is known. Nothing was asked of the kernel that
+  // needs a privilege, but tracefs may have been read.
+  ACU_CHECK(s.parse_and_check());
+  if (o.help) return s.output->out(help_text(*spec::find_subcommand("run")) + s.parameters()), base::Status();
+  if (o.list) return s.output->out(s.probes()), base::Status();
+  if (o.dump == Dump::ast) return s.output->out(lang::to_string(*s.compiled.tree)), base::Status();
+
+  // The command of -c waits in its own process, the process of -p is there: their ids may go into the
+  // program.
+  ACU_CHECK(s.start_processes());
+
+  // The program is in verified IR; all warnings about the script are told.
+  ACU_CHECK(s.lower());
+  if (o.dump == Dump::ir) return s.output->out(ir::to_string(s.compiled.program)), base::Status();
+  if (o.dump == Dump::bpf || (o.test && o.engine == EngineKind::kernel)) {
+    ACU_TRY(std::string code, dump_bpf(s.compiled.program, *s.source));
+    if (o.dump == Dump::bpf) s.output->out(code);
+  }
+  if (o.dump != Dump::nothing || o.test) return {};
+
+  // The engine holds the program: maps exist, the verifier is content, nothing is attached.
+  ACU_CHECK(s.load());
+  if (o.verbose) s.tell_steps();
+
+  // The script has lived: everything is detached, its results are written.
+  return s.live();
+}
+
+} // namespace
+
+int run(const Options& given) {
+  Options options = given;
+  std::erase_if(options.named, [&](auto& n) { return n.first == "help" && (options.help = true); });
+  bool has_script = options.has_script || !options.file.empty();
+  if (options.list && !options.has_script && !is_file(options.file)) {
+    std::vector<std::string> patterns = options.positional;
+    if (!options.file.empty()) patterns.insert(patterns.begin(), options.file);
+    return list_probes(patterns, options.verbose);
+  }
+  if (options.help && !has_script) {
+    write_all(STDOUT_FILENO, help_text(*spec::find_subcommand("run")));
+    return 0;
+  }
+
+  // Kept until the process ends: taking the trees and tables apart one by one would only cost time.
+  Session& s = *new Session(options);
+  base::Status done = run_steps(s);
+  if (s.output) s.output->release(), s.output->flush();
+  s.child.reset(); // a command that still runs is told to end
+  if (!done.ok()) {
+    if (!done.error().message.empty()) write_all(STDERR_FILENO, "ERROR: " + done.error().message + "\n");
+    return static_cast<int>(done.error().kind);
+  }
+  if (s.output->failure()) {
+    base::Error e = base::errno_error("cannot write results", s.output->failure());
+    write_all(STDERR_FILENO, "ERROR: " + e.message + "\n");
+    return static_cast<int>(base::Failure::runtime);
+  }
+  return s.status;
+}
+
+namespace {
+class StringSink : public report::Sink {
+public:
+  void out(std::string_view text) override { results += text; }
+  void message(std::string_view text) override { messages += "stderr: " + std::string(text); }
+  std::string results, messages;
+};
+} // namespace
+
+std::string output_of(const ir::Program& program, ir::Engine& engine, const base::Source* source) {
+  StringSink sink;
+  report::SystemNames names;
+  report::Printer printer(program, engine, names, sink, {});
+  Effects effects(program, engine, printer, sink, source);
+  for (probe::Kind kind : {probe::Kind::begin, probe::Kind::end}) {
+    effects.reopen();
+    for (uint32_t i = 0; i < program.probes.size() && !effects.ended(); i++)
+      for (uint32_t e : program.probes[i].events)
+        if (program.events[e].kind == kind) {
+          if (auto ran = engine.run(i); !ran.ok()) return "ERROR: " + ran.error().message + "\n";
+          effects.drain();
+        }
+  }
+  std::string losses = describe_losses(program, engine.counters(), source, {.tell_faults = true});
+  if (!losses.empty()) sink.message(losses);
+  effects.print_maps(true);
+  return sink.results + sink.messages;
+}
+
+} // namespace session

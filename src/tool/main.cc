@@ -1,0 +1,72 @@
+// acu: from the command line to a subcommand. `acu FILE` and `acu -e SCRIPT` mean `acu run`.
+//
+// The process ends by _exit: output has been written by then, descriptors are the kernel's to close, and
+// taking apart what was built up would only delay the end.
+#include "base/text.h"
+#include "session/output.h"
+#include "tool/tool.h"
+
+#include <cstdio>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef ACU_VERSION
+#define ACU_VERSION "unknown"
+#endif
+
+namespace tool {
+
+struct Entry {
+  std::string_view name;
+  int (*run)(Words);
+};
+constexpr Entry entries[] = {{"run", run}, {"list", list}, {"info", info}, {"help", help}};
+static_assert(std::size(entries) == std::size(spec::subcommands));
+
+void say(std::string_view text) { session::write_all(STDOUT_FILENO, text); }
+void complain(std::string_view text) { session::write_all(STDERR_FILENO, text); }
+
+int version() {
+  say("acu " ACU_VERSION "\n");
+  return 0;
+}
+
+int refuse(std::string_view message) {
+  complain("ERROR: " + std::string(message) + "\n");
+  return static_cast<int>(base::Failure::usage);
+}
+
+// Whether a first word means a script's file rather than a subcommand with a typo.
+static bool names_script(std::string_view word) {
+  struct stat about = {};
+  return word == "-" || word.find_first_of("./") != word.npos ||
+         ::stat(std::string(word).c_str(), &about) == 0;
+}
+
+static int unknown_subcommand(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const spec::Subcommand& s : spec::subcommands) names.push_back(s.name);
+  std::string message = "`" + std::string(word) + "` is neither a subcommand nor a file";
+  std::string_view near = base::nearest(word, names);
+  message += near.empty() ? " (see `acu help`)" : "; did you mean `" + std::string(near) + "`?";
+  return refuse(message);
+}
+
+static int dispatch(Words words) {
+  if (words.empty()) return show_overview(complain), static_cast<int>(base::Failure::usage);
+  std::string_view first = words[0];
+  for (const Entry& e : entries)
+    if (e.name == first) return e.run(words.subspan(1));
+  if (first == "--version" || first == "-V") return version();
+  if (words.size() == 1 && (first == "--help" || first == "-h")) return show_overview(say), 0;
+  if (first.starts_with("-") || names_script(first)) return run(words);
+  return unknown_subcommand(first);
+}
+
+} // namespace tool
+
+int main(int argc, char** argv) {
+  int status = tool::dispatch(tool::Words(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0)));
+  std::fflush(nullptr);
+  ::_exit(status);
+}

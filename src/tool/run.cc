@@ -1,0 +1,17 @@
+// `acu run`: the command line into session::Options.
+#include "session/run.h"
+#include "tool/tool.h"
+
+namespace tool {
+
+int run(Words words) {
+  auto arguments = session::parse_arguments(*spec::find_subcommand("run"), words);
+  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (arguments->has(spec::OptionId::version)) return version();
+  if (arguments->has(spec::OptionId::info)) return info({});
+  auto options = session::read_options(*arguments);
+  if (!options.ok()) return refuse(options.error().message);
+  return session::run(*options);
+}
+
+} // namespace tool

@@ -1,0 +1,28 @@
+// The subcommands of acu. Each takes the words after its name and gives the exit status.
+#pragma once
+
+#include "spec/options.h"
+
+#include <span>
+#include <string_view>
+
+namespace tool {
+
+using Words = std::span<char* const>;
+
+int run(Words words);
+int list(Words words);
+int info(Words words);
+int help(Words words);
+
+// Writes to standard output or standard error.
+void say(std::string_view text);
+void complain(std::string_view text);
+int version();
+// Tells the mistake of a command line; gives its exit status.
+int refuse(std::string_view message);
+
+// `acu` without anything, and `acu help`.
+void show_overview(void (*to)(std::string_view));
+
+} // namespace tool
