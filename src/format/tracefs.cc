@@ -124,22 +124,19 @@ std::string Tracefs::path(std::string_view category, std::string_view event, std
 }
 
 base::Result<std::vector<TraceEvent>> Tracefs::events() {
-  if (list_.empty()) {
-    ACU_TRY(list_, base::read_file(root_ + "/available_events"));
-  }
-  std::vector<TraceEvent> out;
-  out.reserve(list_.size() / 24);
-  for (std::string_view line : base::split(list_, '\n')) {
+  if (!events_.empty()) return events_;
+  ACU_TRY(list_, base::read_file(root_ + "/available_events"));
+  std::vector<std::string_view> lines = base::split(list_, '\n');
+  std::sort(lines.begin(), lines.end());
+  events_.reserve(lines.size());
+  for (std::string_view line : lines) {
     size_t colon = line.find(':');
     if (colon == line.npos) continue;
     // ftrace's own records (function graphs, …) have no point in the code that could be attached.
     if (line.substr(0, colon) == "ftrace") continue;
-    out.push_back({line.substr(0, colon), line.substr(colon + 1)});
+    events_.push_back({line.substr(0, colon), line.substr(colon + 1)});
   }
-  std::sort(out.begin(), out.end(), [](const TraceEvent& a, const TraceEvent& b) {
-    return a.category != b.category ? a.category < b.category : a.event < b.event;
-  });
-  return out;
+  return events_;
 }
 
 // Names come from scripts: one with a slash or dots could lead elsewhere.

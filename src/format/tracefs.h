@@ -48,7 +48,7 @@ public:
   explicit Tracefs(std::string root) : root_(std::move(root)) {}
 
   const std::string& root() const { return root_; }
-  // All events that can be attached, sorted by category and name. Read once; the views live as long as this.
+  // All events that can be attached, sorted as "category:event". Read once; the views live as long as this.
   base::Result<std::vector<TraceEvent>> events();
   bool has(std::string_view category, std::string_view event) const;
   base::Result<std::string> format(std::string_view category, std::string_view event) const;
@@ -62,6 +62,7 @@ private:
 
   std::string root_;
   std::string list_; // the text of available_events
+  std::vector<TraceEvent> events_;
   std::vector<std::string> made_;
   bool made_known_ = false;
 };

@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace probe {
 
@@ -124,24 +125,27 @@ static std::string full_pattern(std::string_view pattern) {
 }
 
 std::vector<Event> list(Machine& machine, std::string_view pattern) {
+  std::vector<const KindFunctions*> in_order(std::begin(kinds), std::end(kinds));
+  std::sort(in_order.begin(), in_order.end(), [](auto* a, auto* b) { return a->name < b->name; });
   std::vector<Event> out;
   std::string wanted = pattern.empty() ? "*" : full_pattern(pattern);
   std::string_view provider = std::string_view(wanted).substr(0, wanted.find(':'));
-  for (const KindFunctions* kind : kinds) {
+  bool whole = provider.size() == wanted.size(); // no `:`: the pattern is for the whole name
+  for (const KindFunctions* kind : in_order) {
     // Only kinds whose names can match: reading the list of tracepoints takes time.
-    bool possible = base::glob_match(provider, kind->name) ||
-                    (base::has_glob(provider) && wanted.find(':') == wanted.npos) ||
-                    (provider.ends_with('*') && wanted.find(':') == wanted.npos);
-    bool fixed = kind != &tracepoint_kind && kind != &rawtracepoint_kind && kind != &software_kind;
+    if (!base::glob_match(provider, kind->name) && !(whole && base::has_glob(provider))) continue;
     // Those that are always there show only when the pattern names them.
-    if (!possible || (fixed && wanted == "*")) continue;
-    size_t first = out.size();
-    kind->list(machine, out);
-    if (wanted != "*") std::erase_if(out, [&](const Event& e) { return !base::glob_match(wanted, e.name); });
-    std::sort(out.begin() + static_cast<ptrdiff_t>(first), out.end(),
-              [](const Event& a, const Event& b) { return a.name < b.name; });
+    bool fixed = kind != &tracepoint_kind && kind != &rawtracepoint_kind && kind != &software_kind;
+    if (fixed && wanted == "*") continue;
+    std::vector<Event> events;
+    kind->list(machine, events);
+    if (wanted != "*")
+      std::erase_if(events, [&](const Event& e) { return !base::glob_match(wanted, e.name); });
+    auto by_name = [](const Event& a, const Event& b) { return a.name < b.name; };
+    if (!std::is_sorted(events.begin(), events.end(), by_name))
+      std::sort(events.begin(), events.end(), by_name);
+    out.insert(out.end(), std::move_iterator(events.begin()), std::move_iterator(events.end()));
   }
-  std::sort(out.begin(), out.end(), [](const Event& a, const Event& b) { return a.name < b.name; });
   return out;
 }
 
