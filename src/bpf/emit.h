@@ -177,7 +177,10 @@ private:
   void move_argument(const Argument& a);
   int32_t temp() const; // a word of the stack for use inside one operation, from r10
   Label label(ir::BlockId b) { return block_labels_[b]; }
-  void go(ir::BlockId to);      // a jump, where it is not the next block
+  void go(ir::BlockId to); // a jump, where it is not the next block
+  const ir::Inst* null_check(const ir::Inst& i) const;
+  void finish_found(const ir::Inst& i, const ir::Inst* check);
+  void finish_null(const ir::Inst& i, const ir::Inst* check, Label done);
   void count(uint32_t counter); // adds 1 to a word of the state; uses r4 and r5
   void fail(std::string what);
 
@@ -257,6 +260,7 @@ private:
   Allocation allocation_;
   std::vector<Label> block_labels_;
   ir::BlockId block_ = 0, next_ = ir::no_block; // being emitted; following
+  bool fused_ = false;                          // the rest of the block is done
   base::Status status_;
 };
 

@@ -16,11 +16,12 @@ void FunctionEmitter::emit_event(const ir::Inst& i) {
   out_.store(r0, 0, static_cast<int32_t>(i.index), 4);
   out_.store(r0, 4, 0, 4);
   out_.bind(done);
-  finish(i.dst, r0);
+  const ir::Inst* check = null_check(i);
+  finish_found(i, check);
   out_.cold([=, this] {
     out_.bind(lost);
     count(state_lost_events);
-    out_.jump(done);
+    finish_null(i, check, done);
   });
 }
 

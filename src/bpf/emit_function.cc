@@ -199,8 +199,7 @@ void FunctionEmitter::describe() {
   const Flow flow(function_);
   std::vector<ir::BlockId> place(function_.blocks.size(), ir::no_block);
   std::vector<uint32_t> assigned(function_.registers, 0);
-  for (ir::BlockId b = 0; b < function_.blocks.size(); b++) {
-    if (!flow.reachable(b)) continue;
+  for (const ir::BlockId b : flow.order) {
     place[b] = static_cast<ir::BlockId>(order_.size());
     order_.push_back(b);
     for (const ir::Inst& i : function_.blocks[b].insts)
@@ -288,6 +287,7 @@ void FunctionEmitter::emit_block(size_t order) {
   block_ = order_[order];
   next_ = order + 1 < order_.size() ? order_[order + 1] : ir::no_block;
   out_.bind(label(block_));
+  fused_ = false;
   for (const Item& item : items_[order]) {
     if (!item.inst) {
       emit_claim();
@@ -296,6 +296,7 @@ void FunctionEmitter::emit_block(size_t order) {
     if (is_elided(*item.inst)) continue;
     out_.place(item.inst->where);
     emit(*item.inst);
+    if (fused_) break; // with the branch that ends the block
   }
 }
 

@@ -64,9 +64,10 @@ void FunctionEmitter::emit_slot(const ir::Inst& i) {
     arguments({map(r1, i.index), key(r2, i)});
     out_.call(map_lookup_elem);
   }
+  const ir::Inst* check = null_check(i);
   out_.jump_if(BPF_JEQ, r0, 0, missing);
   out_.bind(done);
-  finish(i.dst, r0);
+  finish_found(i, check);
   out_.cold([=, this] {
     out_.bind(missing);
     if (kind != MapKind::task) {
@@ -80,7 +81,7 @@ void FunctionEmitter::emit_slot(const ir::Inst& i) {
       out_.jump_if(BPF_JNE, r0, 0, done);
     }
     count(pool_.map_counter(i.index));
-    out_.jump(done);
+    finish_null(i, check, done);
   });
 }
 

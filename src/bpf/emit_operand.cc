@@ -144,6 +144,32 @@ void FunctionEmitter::go(ir::BlockId to) {
   if (to != next_) out_.jump(label(to));
 }
 
+// Behind an operation that may give 0: the branch on that, when it comes next. The operation then branches
+// itself.
+const ir::Inst* FunctionEmitter::null_check(const ir::Inst& i) const {
+  const auto& insts = function_.blocks[block_].insts;
+  const auto at = static_cast<size_t>(&i - insts.data()) + 1;
+  if (at >= insts.size() || (block_ == claim_block_ && at == claim_before_)) return nullptr;
+  const ir::Inst& b = insts[at];
+  const bool tests = b.op == ir::Op::branch && (b.cond == ir::Cond::eq || b.cond == ir::Cond::ne);
+  return tests && i.dst && b.a == ir::Operand::of(i.dst) && b.b == ir::Operand::number(0) ? &b : nullptr;
+}
+
+// The result is in r0 and not 0.
+void FunctionEmitter::finish_found(const ir::Inst& i, const ir::Inst* check) {
+  finish(i.dst, r0);
+  if (!check) return;
+  fused_ = true;
+  go(check->cond == ir::Cond::ne ? check->target : check->other);
+}
+
+// r0 is 0; `done` is where finish_found() was said.
+void FunctionEmitter::finish_null(const ir::Inst& i, const ir::Inst* check, Label done) {
+  if (!check) return out_.jump(done);
+  finish(i.dst, r0);
+  out_.jump(label(check->cond == ir::Cond::ne ? check->other : check->target));
+}
+
 void FunctionEmitter::count(uint32_t counter) {
   out_.map_value(r4, pool_.state(), counter * 8);
   out_.number(r5, 1);

@@ -83,7 +83,7 @@ Flow::Flow(const ir::Function& function) {
     auto& [b, next] = stack.back();
     const ir::Successors to = ir::successors(function.blocks[b]);
     if (next < to.count) {
-      const ir::BlockId s = to.ids[next++];
+      const ir::BlockId s = to.ids[to.count - ++next]; // the last found stands first in the order
       predecessors[s].push_back(b);
       if (!seen[s]) seen[s] = true, stack.push_back({s, 0});
     } else {
@@ -92,6 +92,7 @@ Flow::Flow(const ir::Function& function) {
       stack.pop_back();
     }
   }
+  order.assign(postorder.rbegin(), postorder.rend());
   dominator[0] = 0;
   auto meet = [&](ir::BlockId a, ir::BlockId b) {
     while (a != b) {

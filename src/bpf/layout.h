@@ -54,6 +54,8 @@ struct Flow {
   ir::BlockId common_dominator(ir::BlockId a, ir::BlockId b) const;
   bool in_cycle(const ir::Function& function, ir::BlockId b) const;
 
+  std::vector<ir::BlockId>
+      order; // reachable blocks, each before those it goes to (but for loops), `target` first
   std::vector<std::vector<ir::BlockId>> predecessors; // reachable ones
   std::vector<ir::BlockId> dominator;                 // immediate; of the entry: itself
   std::vector<uint32_t> depth;                        // in the tree of dominators; ~0: not reachable
