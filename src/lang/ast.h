@@ -64,6 +64,7 @@ struct Map {
   const type::Type* key = nullptr;   // checker; nullptr: scalar
   const type::Type* value = nullptr; // checker: as shown; integers are 8 bytes, see lang/check.h
   Inferred inferred_key, inferred_value; // checker
+  bool used = false;                          // checker: in code that is reached
   bool scalar_use = false, keyed_use = false; // checker
   uint32_t id = 0;                   // order of first use
   // What the script does with it (checker); lowering chooses the kind of map by these.

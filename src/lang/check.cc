@@ -149,13 +149,17 @@ void Checker::check_function(Function& function) {
 
 void Checker::round() {
   changed_ = false;
-  for (Map* m : program_.maps) m->only_adds = m->tid_only = true;
+  for (Map* m : program_.maps) {
+    m->only_adds = m->tid_only = true;
+    m->used = m->declared;
+  }
   for (Function* f : program_.functions) check_function(*f);
   for (auto& p : program_.probes) check_probe(*p);
 }
 
 // What is known only once every use was seen.
 void Checker::finish_maps() {
+  std::erase_if(program_.maps, [](Map* m) { return !m->used; });
   for (Map* m : program_.maps) {
     std::string name = "@" + std::string(m->name);
     if (m->scalar_use && m->keyed_use)

@@ -127,6 +127,7 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
       if (e.name != "delete" || e.arguments.size() != 1) return wrong("a map without a key");
       check_key(*m);
     }
+    m->map->used = true;
     a.type = types_.none();
     return true;
   }
@@ -143,6 +144,7 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
   case Takes::any:
     // A whole map, where a function takes one: not a value.
     if (MapRef* m = if_a<MapRef>(&a); m && !m->key && e.name == "len") {
+      m->map->used = true;
       a.type = types_.none();
       return true;
     }
@@ -392,6 +394,7 @@ const type::Type* Checker::check_print(Call& e) {
   }
   Expr& a = *e.arguments[0];
   if (MapRef* m = if_a<MapRef>(&a); m && !m->key) {
+    m->map->used = true;
     a.type = types_.none();
     return types_.none();
   }

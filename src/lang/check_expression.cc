@@ -139,6 +139,7 @@ const type::Type* Checker::check_variable(VariableRef& e) {
 
 const type::Type* Checker::check_map(MapRef& e, bool written) {
   Map& m = *e.map;
+  m.used = true;
   if (e.key) {
     check_key(e);
   } else {
@@ -157,7 +158,7 @@ void Checker::check_key(MapRef& e) { check_key(*e.map, *e.key); }
 
 void Checker::check_key(Map& m, Expr& key) {
   const type::Type* t = check_value(key);
-  m.keyed_use = true;
+  m.used = m.keyed_use = true;
   const Name* name = if_a<Name>(&key);
   bool by_event = probe_ && probe_->events.front()->kind >= probe::Kind::profile;
   if (!name || name->name != "tid" || !by_event) m.tid_only = false;

@@ -236,7 +236,7 @@ void Checker::check_for_map(ForMap& loop) {
   if (loop.map->key)
     error(tag::bad_map_use, loop.map->where, "a loop goes over a whole map, not over one key");
   m.only_adds = m.tid_only = false;
-  m.keyed_use = true;
+  m.used = m.keyed_use = true;
   loop.map->type = types_.none();
   if (m.value && m.value->is_aggregation() && !m.value->is_castable_aggregation())
     error(tag::bad_map_use, loop.map->where, "a loop can't go over a map of " + text(m.value));

@@ -323,8 +323,10 @@ void Lexer::bad_characters() {
   if (run[0] == '\'') hint = "strings are written in double quotes";
   if (run[0] == '#')
     hint = "directives such as #include stand before the first probe, and comments begin with //";
-  std::string what = printable ? quoted(run.substr(0, 20)) : "a byte that is not part of the language";
-  mistakes_.tell(tag::bad_character, {begin, at_}, "unexpected " + what, std::move(hint));
+  if (run.starts_with("\xE2\x80")) hint = "strings are written in plain double quotes"; // typographic ones
+  std::string message =
+      printable ? "unexpected " + quoted(run.substr(0, 20)) : "this is not part of the language";
+  mistakes_.tell(tag::bad_character, {begin, at_}, std::move(message), std::move(hint));
 }
 
 Token Lexer::string() {

@@ -5,6 +5,8 @@
 
 #include "spec/diagnostics.h"
 
+#include <algorithm>
+
 namespace lang {
 
 namespace tag = spec::tag;
@@ -95,6 +97,7 @@ std::string Parser::shown(const Token& token) const {
 void Parser::unexpected(std::string_view expected, std::string hint) {
   if (panic_ || stopped_) return;
   Token t = peek();
+  if (t.kind == TokenKind::end) t.where.begin = t.where.end = std::max(t.where.end, last_end_);
   if (t.kind == TokenKind::assign && hint.empty())
     hint = "`==` compares; an assignment is a statement of its own";
   panic(tag::syntax, t.where, "syntax error, unexpected " + shown(t) + ", expected " + std::string(expected),

@@ -12,7 +12,8 @@ public:
   explicit Writer(uint64_t seed) : random_(seed) {}
 
   std::string script() {
-    out_ = "fn twice($a : int64) : int64 { return $a * 2 - 1; }\n"
+    out_ = "config = { max_map_keys = 64 }\n"
+           "fn twice($a : int64) : int64 { return $a * 2 - 1; }\n"
            "fn pick($a : uint64, $b : uint64) : uint64 { if ($a > $b) { return $a & 0xffff; } return $b >> "
            "3; }\n"
            "begin {\n";
