@@ -12,7 +12,12 @@ tmp=$(mktemp -d)
 pids=()
 
 stop_load() {
-  [ ! -s "$tmp/nginx.pid" ] || kill "$(cat "$tmp/nginx.pid")" 2>/dev/null || true
+  if [ -s "$tmp/nginx.pid" ]; then
+    local server
+    server=$(cat "$tmp/nginx.pid")
+    kill "$server" 2>/dev/null || true
+    for _ in $(seq 50); do kill -0 "$server" 2>/dev/null && sleep 0.05 || break; done
+  fi
   [ ${#pids[@]} -eq 0 ] || kill "${pids[@]}" 2>/dev/null || true
   wait 2>/dev/null || true
   rm -rf "$tmp"

@@ -130,7 +130,7 @@ def main():
         ("-c", lambda: check_by_itself(acu, ["-c", "/bin/true", "-e", "tracepoint:raw_syscalls:sys_enter { @++; }"], 0)),
         ("script with a mistake", lambda: check_by_itself(acu, ["-e", "begin { @a[1] = 1; } end { print($x); }"], 2)),
         ("missing probe", lambda: check_by_itself(acu, ["-e", "begin { @ = 1; } tracepoint:sched:nope { }"], 3)),
-        ("-c with a missing command", lambda: check_by_itself(acu, ["-c", "/no/such/command", "-e", "interval:s:9 { }"], 1)),
+        ("-c with a missing command", lambda: check_by_itself(acu, ["-c", "/no/such/command", "-e", "interval:s:9 { }"], 2)),
         ("-c, interrupted", lambda: check_child(acu)),
     ]
     passed = failed = 0

@@ -256,7 +256,9 @@ TEST(Attach, StartIsQuick) {
   Handmade h = counter(probe::Context::raw_tracepoint);
   add_event(h, {.kind = probe::Kind::rawtracepoint, .name = "rawtracepoint:sys_enter", .event = "sys_enter"});
   std::vector<double> load_ms, attach_ms;
-  for (int i = 0; i < 21; i++) {
+  for (int i = 0; i < 7; i++) {
+    // Attaching anew right after a detach waits for the kernel's grace period, up to 16 ms.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
     auto start = Clock::now();
     auto engine = Engine::load(h.program, h.object, {});
     ASSERT_TRUE(engine.ok());
@@ -266,8 +268,8 @@ TEST(Attach, StartIsQuick) {
     attach_ms.push_back(ms_since(start));
   }
   for (auto* times : {&load_ms, &attach_ms}) std::sort(times->begin(), times->end());
-  printf("load %.3f ms, attach %.3f ms\n", load_ms[10], attach_ms[10]);
-  EXPECT_LT(load_ms[10], 5);
+  printf("load %.3f ms, attach %.3f ms\n", load_ms[3], attach_ms[3]);
+  EXPECT_LT(load_ms[3], 5);
 }
 
 } // namespace

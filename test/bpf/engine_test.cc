@@ -106,7 +106,7 @@ TEST(Engine, HashMaps) {
     auto engine = load(h);
     ASSERT_TRUE(engine);
     EXPECT_TRUE(read(*engine, 0).empty());
-    constexpr size_t count = 10000; // several batches
+    constexpr size_t count = 5000; // more than one batch
     for (size_t i = 0; i < count; i++) ASSERT_TRUE(engine->run(0).ok());
     auto entries = read(*engine, 0);
     ASSERT_EQ(entries.size(), count);

@@ -340,8 +340,9 @@ TEST(Foreign, Strings) {
   EXPECT_EQ(read(Op::read_string, &page, 4099, 16, 3),
             (std::vector<int64_t>{3, 0x1111111111006564, 0x1111111111111111}));
   EXPECT_EQ(read(Op::read_string, &page, 4099, 4, 100)[0], 4);
+  // No room at all: the empty text.
   EXPECT_EQ(read(Op::read_string, &page, 4099, 4, 0),
-            (std::vector<int64_t>{0, 0x1111111111111111, 0x1111111111111111}));
+            (std::vector<int64_t>{0, 0x1111111111111100, 0x1111111111111111}));
   EXPECT_EQ(read(Op::read_string, &page, 5000, 4)[0], -1);
 }
 

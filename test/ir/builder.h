@@ -48,6 +48,7 @@ public:
     return static_cast<BlockId>(now().blocks.size() - 1);
   }
   void at(BlockId b) { block_ = b; }
+  BlockId current() const { return block_; }
   R reg() { return {now().registers++}; }
 
   Inst& emit(Op op) { return now().blocks[block_].insts.emplace_back(Inst{.op = op}); }

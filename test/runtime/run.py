@@ -39,6 +39,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 HEADER = re.compile(r"^// ?([A-Z_]+):(?: (.*))?$")
 LINE_KINDS = ("EXPECT", "EXPECT_REGEX", "EXPECT_JSON")
 ATTACHED = "#attached#"
+# Loads bear the same name in all cases, and probes see the whole machine: one load at a time.
+ONE_LOAD = threading.Lock()
 
 
 class Case:
@@ -140,7 +142,10 @@ def run_case(acu, case, engine):
     command += shlex.split(expand(case.one.get("OPTIONS", ""))) + [case.path]
     command += shlex.split(expand(case.one.get("ARGS", "")))
     try:
-        return supervise(case, command, environment, load)
+        if load is None and "$LOAD" not in case.one.get("OPTIONS", ""):
+            return supervise(case, command, environment, load)
+        with ONE_LOAD:
+            return supervise(case, command, environment, load)
     finally:
         shutil.rmtree(tmp, ignore_errors=True)
 
