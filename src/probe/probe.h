@@ -40,7 +40,7 @@ struct Event {
   std::string provider;             // as `probetype` prints it: "tracepoint", "special" for begin and end
   const type::Type* args = nullptr; // structure of the arguments, or nullptr. Tracepoints: offsets in the
                                     // record. Raw tracepoints: argument i at offset 8*i.
-  std::string category;       // tracepoints: "sched"
+  std::string category;             // tracepoints: "sched"
   std::string event;          // tracepoints: "sched_switch"; raw tracepoints: its name; signals: "SIGUSR1"
   uint64_t period_ns = 0;     // interval; profile when given as a time
   uint64_t frequency = 0;     // profile in hz
@@ -91,12 +91,12 @@ private:
   std::unordered_map<std::string, const type::Type*> kernel_types_;
 };
 
-// A probe that names nothing there is: which kind of mistake, and the nearest name. `denied`: it may be
-// there, but acu is not allowed to look.
+// A probe that names nothing there is: which kind of mistake, and the nearest name.
 struct Mismatch {
-  enum Kind : uint8_t { unknown_provider, malformed, missing, not_yet, denied } kind = missing;
+  enum Kind : uint8_t { unknown_provider, malformed, missing, not_yet } kind = missing;
   std::string message;
   std::string hint;
+  bool denied = false; // missing because acu is not allowed to look
 };
 
 // Resolves one probe of a script, `parts` being its text split at `:` (provider first, any case, long or

@@ -82,9 +82,10 @@ static std::vector<Event> match_tracepoint(Machine& machine, Parts parts, Mismat
   if (!fs) {
     bool denied = machine.tracefs_error().kind == base::Failure::permission;
     mismatch = {
-        denied ? Mismatch::denied : Mismatch::missing, machine.tracefs_error().message,
+        Mismatch::missing, machine.tracefs_error().message,
         denied ? "tracepoints need root, or read access to /sys/kernel/tracing with CAP_BPF and CAP_PERFMON"
-               : "mount it: mount -t tracefs tracefs /sys/kernel/tracing"};
+               : "mount it: mount -t tracefs tracefs /sys/kernel/tracing",
+        denied};
     return {};
   }
   std::string_view category = parts[1], event = parts[2];
