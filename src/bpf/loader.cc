@@ -210,7 +210,7 @@ base::Error Loader::explain(uint32_t index, ProgramLoad request, int error) {
   if (result >= 0) ::close(result); // the kernel changed its mind; the first answer stands
   std::string_view text(log.data());
   base::Error failure = program_error(code, error, text, options_.source);
-  if (options_.verbose && !text.empty()) failure.message += "\n" + std::string(text);
+  if (!text.empty()) failure.message += options_.verbose ? "\n" + std::string(text) : ". -v shows its log";
   return failure;
 }
 
