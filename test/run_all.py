@@ -26,8 +26,9 @@ def run_ctest(preset):
     passed = sum(int(n) for n in re.findall(r"^\[  PASSED  \] (\d+) tests?\.", text, re.M))
     failed = sum(int(n) for n in re.findall(r"^\[  FAILED  \] (\d+) tests?, listed below", text, re.M))
     skipped = sum(int(n) for n in re.findall(r"^\[  SKIPPED \] (\d+) tests?, listed below", text, re.M))
-    if done.returncode != 0 and failed == 0:
-        failed = 1  # a program that crashed or did not build says nothing itself
+    # A program that crashed or did not build says nothing itself: CTest's own count is the least.
+    programs = re.search(r"(\d+) tests failed out of", done.stdout)
+    failed = max(failed, int(programs.group(1)) if programs else 0, 1 if done.returncode else 0)
     if passed + failed == 0:
         failed = 1  # no tests at all is not success
     return passed, failed, skipped
