@@ -1,3 +1,5 @@
+// Output is passed on as it comes, so that neither a large file nor a slow command needs memory or waits to
+// be seen. A command is run by the shell, with its errors going where those of acu go.
 #include "report/effect.h"
 
 #include "base/fd.h"

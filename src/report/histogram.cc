@@ -1,3 +1,9 @@
+// Both kinds of histogram become rows first: a range and a count. Text and JSON are written from rows alone.
+// A row of text is
+//
+//   [2, 4)                 7 |@@@@@@@@@@                                          |
+//
+// with the range in 16 columns, the count in 8, and a bar relative to the largest count.
 #include "report/histogram.h"
 
 #include "report/json.h"

@@ -1,3 +1,5 @@
+// Numbers, truth values, tuples, structures and histograms have a form of their own in JSON; all else is its
+// text in quotes. Blanks are placed as bpftrace places them, for readers that compare lines.
 #include "report/json.h"
 
 #include "report/histogram.h"

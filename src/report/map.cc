@@ -1,3 +1,6 @@
+// The steps of printing a map: merge the values of the CPUs, sort, keep the largest, write. Both forms of
+// output share all but the last. Text is handed on in pieces, so that the first lines of a large map come
+// before its last names are looked up.
 #include "report/map.h"
 
 #include "report/json.h"

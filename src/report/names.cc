@@ -1,3 +1,5 @@
+// Names as bpftrace writes them: of a module's function the bare name, offsets decimal, and an address that
+// belongs to nothing known as a hexadecimal number.
 #include "report/names.h"
 
 #include "report/number.h"

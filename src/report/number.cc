@@ -1,3 +1,5 @@
+// Numbers are carried as 64 bits and a sign flag from the bytes to the last step, because all integer types
+// of the language fit, and because what an aggregation comes to takes its sign from the type (type.h).
 #include "report/number.h"
 
 #include <charconv>

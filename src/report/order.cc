@@ -1,3 +1,6 @@
+// Each entry gets a rank, the number its value is sorted by, worked out once; equal ranks are told apart by
+// key. That makes the order of output the same on every run, whatever order the kernel hands the entries over
+// in.
 #include "report/order.h"
 
 #include "report/histogram.h"

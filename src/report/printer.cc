@@ -1,5 +1,6 @@
 // The Printer: one function for each kind of record, chosen by the kind; the rest of the folder does the
-// work.
+// work. Text goes to the sink as it is, in JSON each record becomes one line (json.h). Messages of errorf and
+// warnf, and failures of cat and system, are for people in both cases and go the other way.
 #include "report/context.h"
 #include "report/effect.h"
 #include "report/format.h"

@@ -1,3 +1,7 @@
+// One value as text: a Writer with one function for each kind of type that is no plain number.
+//
+// Bytes come from programs in the kernel. They were checked when the script was compiled, but nothing here
+// relies on it: a part that is not there reads as zeros, an index that is out of range prints nothing.
 #include "report/text.h"
 
 #include "report/histogram.h"

@@ -1,3 +1,5 @@
+// strftime(3) does the work, with the buffer that it needs. Its formats are the machine's own: what it does
+// not know is left to it, except %f.
 #include "report/time.h"
 
 #include <cstdio>
