@@ -45,7 +45,7 @@ Pool::Pool(const ir::Program& p, const EmitOptions& o) : program(p), options(o) 
       for (const ir::Inst& i : b.insts)
         if (i.op == Op::stack)
           stack_frames_ = std::max(stack_frames_, static_cast<uint32_t>(std::min<int64_t>(127, i.imm2)));
-  uint32_t largest = 0;
+  uint32_t largest = 8;
   for (const ir::Map& m : program.maps)
     if (!ir::is_scalar(m.kind)) largest = std::max(largest, m.value_size);
   zeroes_ = 8 * site_counter(static_cast<uint32_t>(program.sites.size()));

@@ -189,6 +189,7 @@ private:
   void emit_extend(const ir::Inst& i);
   void emit_log2(const ir::Inst& i);
   void emit_set(const ir::Inst& i);
+  void blur(Register r);
   void emit_branch(const ir::Inst& i);
   void compare(ir::Cond cond, ir::Operand a, ir::Operand b, Label yes);
   void emit_table(const ir::Inst& i);

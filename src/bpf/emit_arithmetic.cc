@@ -115,17 +115,24 @@ void FunctionEmitter::compare(ir::Cond cond, Operand a, Operand b, Label yes) {
     out_.jump_if(jump_op(cond), x, value(b, r5), yes);
 }
 
+// 0 or 1 without a constant in sight: kernels before 6.8 take a constant 0 that is kept on the stack for
+// essential, and then walk what follows once for each of its values. The 0 comes from memory that is always
+// 0.
 void FunctionEmitter::emit_set(const ir::Inst& i) {
-  Register w = target(i.dst, r0);
-  for (const Operand& o : {i.a, i.b})
-    if (o.is_reg() && !known(o) && at(o.as_reg()).kind == Location::in_register && at(o.as_reg()).reg == w)
-      w = r0;
   const Label done = out_.label();
-  out_.number(w, 1);
-  compare(i.cond, i.a, i.b, done);
-  out_.number(w, 0);
+  out_.map_value(r0, pool_.state(), pool_.zeroes());
+  out_.load(r0, r0, 0, 1);
+  compare(ir::negate(i.cond), i.a, i.b, done);
+  out_.alu(BPF_XOR, r0, 1);
   out_.bind(done);
-  finish(i.dst, w);
+  finish(i.dst, r0);
+}
+
+// The same for a 0 or 1 that is there.
+void FunctionEmitter::blur(Register r) {
+  out_.map_value(r4, pool_.state(), pool_.zeroes());
+  out_.load(r4, r4, 0, 1);
+  out_.alu(BPF_OR, r, r4);
 }
 
 void FunctionEmitter::emit_branch(const ir::Inst& i) {

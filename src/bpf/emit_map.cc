@@ -120,12 +120,13 @@ void FunctionEmitter::emit_remove(const ir::Inst& i) {
     out_.call(map_delete_elem);
   }
   if (!i.dst) return;
-  const Register w = target(i.dst, r4);
+  const Register w = target(i.dst, r5);
   const Label done = out_.label();
   out_.number(w, 1);
   out_.jump_if(BPF_JEQ, r0, 0, done);
   out_.number(w, 0);
   out_.bind(done);
+  if (!null_check(i)) blur(w);
   finish(i.dst, w);
 }
 

@@ -216,6 +216,7 @@ void FunctionEmitter::emit_equal(const ir::Inst& i) {
   }
   out_.number(r0, 1);
   out_.bind(done);
+  if (!null_check(i)) blur(r0);
   finish(i.dst, r0);
   out_.cold([=, this] {
     out_.bind(differ);

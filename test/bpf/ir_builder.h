@@ -113,7 +113,7 @@ struct Bench {
     if (!object.ok()) return ADD_FAILURE() << object.error().message, result;
     auto loaded = Engine::load(program, *object, {.verbose = true});
     if (!loaded.ok()) {
-      ADD_FAILURE() << loaded.error().message.substr(0, 20000) << "\n"
+      ADD_FAILURE() << loaded.error().message.substr(0, 3000) << "\n"
                     << to_string(*object, base::Source("test", ""));
       return result;
     }
