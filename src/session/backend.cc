@@ -16,7 +16,7 @@ public:
   explicit EvalBackend(const ir::Program& program) : program_(program), engine_(program) {}
   ir::Engine& engine() override { return engine_; }
   base::Status attach(uint32_t probe) override {
-    return base::Error{base::Failure::unsupported,
+    return base::Error{base::Failure::usage,
                        program_.probes[probe].name + " needs the kernel: run without `--engine eval`"};
   }
   void detach() override {}

@@ -38,6 +38,10 @@ int list_probes(const std::vector<std::string>& patterns, bool arguments) {
   }
   output.flush();
   if (!events.empty()) return 0;
+  if (!machine.tracefs()) { // perhaps there is something, but we could not look
+    output.message("ERROR: " + machine.tracefs_error().message + "\n");
+    return static_cast<int>(machine.tracefs_error().kind);
+  }
   std::string wanted;
   for (const std::string& p : patterns) wanted += (wanted.empty() ? "" : " ") + p;
   output.message("ERROR: no probe matches `" + wanted + "`\n");

@@ -90,7 +90,10 @@ base::Status Session::parse_and_check() {
             timed(check_ns, [&] { return check(compiled, compiling, diagnostics); });
   if (ok) return {};
   tell_mistakes();
-  return base::Error{failure_of(diagnostics), {}};
+  base::Failure kind = failure_of(diagnostics);
+  // A probe that is not there because we may not look is a matter of permission.
+  bool blind = kind == base::Failure::nothing_matched && !compiled.machine->tracefs();
+  return base::Error{blind ? compiled.machine->tracefs_error().kind : kind, {}};
 }
 
 base::Status Session::start_processes() {

@@ -93,7 +93,7 @@ std::string as_text() {
   for (const bpf::FeatureRow& row : bpf::feature_table()) {
     bpf::Answer answer = bpf::features().ask(row.id);
     std::string note(row.use);
-    if (answer != bpf::Answer::yes)
+    if (answer == bpf::Answer::no)
       note = "since " + std::string(row.since) + "; without: " + std::string(row.substitute);
     line(row.name, bpf::to_string(answer), note);
   }

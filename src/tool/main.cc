@@ -7,6 +7,7 @@
 #include "tool/tool.h"
 
 #include <cstdio>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,7 +66,14 @@ static int dispatch(Words words) {
 
 } // namespace tool
 
+// Whoever starts us may have closed a standard descriptor; its number must not go to a map or a link.
+static void fill_standard_descriptors() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);
+}
+
 int main(int argc, char** argv) {
+  fill_standard_descriptors();
   int status = tool::dispatch(tool::Words(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0)));
   std::fflush(nullptr);
   ::_exit(status);
