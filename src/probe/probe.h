@@ -104,8 +104,8 @@ struct Mismatch {
 // mismatch tells why.
 std::vector<Event> match(Machine& machine, std::span<const std::string_view> parts, Mismatch& mismatch);
 
-// The arguments of an event (fields every tracepoint has are in a member without a name, at the end), decoded
-// when a script asks for them (Event::args is set); nullptr if it has none.
+// The arguments of an event, decoded when a script asks for them (Event::args is set); nullptr if it has
+// none.
 const type::Type* arguments(Machine& machine, Event& event);
 
 // The same for people, one text each, as the kernel declares them: "const char * filename".

@@ -248,17 +248,16 @@ static const type::Type* arguments_of_tracepoint(Machine& machine, Event& event)
   if (!format.ok()) return nullptr;
   type::Table& table = machine.types();
   RecordTypes types(machine, event.category == "syscalls");
-  std::vector<type::Field> fields, common;
-  uint32_t size = 0, common_size = 0;
+  std::vector<type::Field> fields;
+  uint32_t size = 0;
   for (const format::TraceField& f : format->fields) {
-    (f.is_common ? common : fields).push_back(types.field(f));
-    uint32_t& end = f.is_common ? common_size : size;
-    end = std::max(end, f.offset + f.size);
+    // What all records begin with is not there for programs: the kernel keeps a pointer of its own in its
+    // place.
+    if (f.is_common) continue;
+    fields.push_back(types.field(f));
+    size = std::max(size, f.offset + f.size);
   }
-  // What all records begin with is reachable by name, but is no part of the event's own fields.
-  if (!common.empty())
-    fields.push_back({.type = table.structure("trace_entry", false, common_size, 8, common), .offset = 0});
-  event.args = table.structure(event.event, false, std::max(size, common_size), 8, fields);
+  event.args = table.structure(event.event, false, size, 8, fields);
   return event.args;
 }
 
