@@ -2,6 +2,7 @@
 // Error whose kind is the exit status. An Error without a message was told already.
 #include "session/run.h"
 
+#include "base/text.h"
 #include "bpf/cpus.h"
 #include "bpf/features.h"
 #include "report/names.h"
@@ -11,7 +12,7 @@
 #include "session/script.h"
 #include "session/time.h"
 
-#include <cstdlib>
+#include <algorithm>
 #include <optional>
 #include <sys/stat.h>
 
@@ -24,6 +25,7 @@ struct Session {
 
   base::Status read();
   base::Status parse_and_check();
+  base::Status check_parameters() const;
   base::Status start_processes();
   base::Status lower();
   base::Status load();
@@ -88,12 +90,26 @@ base::Status Session::parse_and_check() {
   compiling.pid = options.pid;
   bool ok = timed(parse_ns, [&] { return parse(compiled, *source, compiling, diagnostics); }) &&
             timed(check_ns, [&] { return check(compiled, compiling, diagnostics); });
-  if (ok) return {};
+  if (ok) return options.help || options.list ? base::Status() : check_parameters();
   tell_mistakes();
   base::Failure kind = failure_of(diagnostics);
   // A probe that is not there because we may not look is a matter of permission.
   bool blind = kind == base::Failure::nothing_matched && !compiled.machine->tracefs();
   return base::Error{blind ? compiled.machine->tracefs_error().kind : kind, {}};
+}
+
+// A parameter that the script does not ask for is a typo.
+base::Status Session::check_parameters() const {
+  std::vector<std::string_view> known;
+  for (const lang::NamedParameter& p : compiled.checked.parameters) known.push_back(p.name);
+  for (auto& [name, value] : options.named) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string_view near = base::nearest(name, known);
+    return base::Error{base::Failure::usage,
+                       source->name() + " has no parameter `--" + name + "`" +
+                           (near.empty() ? "" : "; did you mean `--" + std::string(near) + "`?")};
+  }
+  return {};
 }
 
 base::Status Session::start_processes() {
