@@ -252,6 +252,7 @@ bool Interpreter::read_string(Activation& now, const Inst& i) {
       break;
     }
   }
+  if (to.empty()) room[0] = std::byte{0};
   // A limit asked for ends the text properly; only the size of the room cuts it.
   if (is_limited && at == to.size() && at) to[at - 1] = std::byte{0};
   now.set(i, static_cast<int64_t>(at));

@@ -18,16 +18,6 @@ bool is_call(const Inst& inst) {
 
 bool is_removable(const Inst& inst) { return row(inst.op).removable && !ends_block(inst); }
 
-Successors successors(const Inst& inst) {
-  switch (inst.op) {
-  case Op::jump: return {{inst.target, no_block}, 1};
-  case Op::branch: return {{inst.target, inst.other}, 2};
-  default: break;
-  }
-  if (has_fault_edge(inst)) return {{inst.target, inst.other}, 2};
-  return {};
-}
-
 std::string_view to_string(Op op) { return row(op).name; }
 
 std::string_view to_string(Cond cond) {

@@ -158,7 +158,15 @@ struct Successors {
   const BlockId* begin() const { return ids; }
   const BlockId* end() const { return ids + count; }
 };
-Successors successors(const Inst& inst);
+inline Successors successors(const Inst& inst) {
+  switch (inst.op) {
+  case Op::jump: return {{inst.target, no_block}, 1};
+  case Op::branch: return {{inst.target, inst.other}, 2};
+  default: break;
+  }
+  if (has_fault_edge(inst)) return {{inst.target, inst.other}, 2};
+  return {};
+}
 inline Successors successors(const Block& block) {
   return block.insts.empty() ? Successors{} : successors(block.insts.back());
 }

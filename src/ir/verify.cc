@@ -5,18 +5,18 @@
 // inside of); then, where the blocks are sound, a forward data-flow over sets of registers: at the head of a
 // block those are set that are set at the end of all its predecessors. A fault edge carries everything but
 // the dst of its load.
-#include "ir/ops.h"
+#include "ir/passes.h"
 
 namespace ir {
 namespace {
 
-// A set of registers as bits.
+// A set of numbered registers as bits.
 class RegSet {
 public:
-  RegSet(uint32_t registers, bool all) : words_((registers + 63) / 64, all ? ~0ull : 0) {}
-  bool has(Reg r) const { return words_[r / 64] >> (r % 64) & 1; }
-  void add(Reg r) { words_[r / 64] |= 1ull << (r % 64); }
-  void remove(Reg r) { words_[r / 64] &= ~(1ull << (r % 64)); }
+  RegSet(uint32_t size, bool all) : words_((size + 63) / 64, all ? ~0ull : 0) {}
+  bool has(uint32_t n) const { return words_[n / 64] >> (n % 64) & 1; }
+  void add(uint32_t n) { words_[n / 64] |= 1ull << (n % 64); }
+  void remove(uint32_t n) { words_[n / 64] &= ~(1ull << (n % 64)); }
   // Returns whether it lost a member.
   bool intersect(const RegSet& with) {
     bool changed = false;
@@ -298,12 +298,31 @@ private:
     if (function_.role == Role::body && i.a.value != 0 && i.a.value != 1) mistake("a body returns 0 or 1");
   }
 
+  // Most registers are read only behind their assignment in the same block; the others are numbered, for the
+  // sets.
+  void number_registers() {
+    numbers_.assign(function_.registers, unnumbered);
+    std::vector<BlockId> set_in(function_.registers, no_block);
+    for (BlockId b = 0; b < function_.blocks.size(); b++) {
+      for (const Inst& i : function_.blocks[b].insts) {
+        for_each_use(i, [&](Reg r) {
+          if (set_in[r] != b && numbers_[r] == unnumbered) numbers_[r] = numbered_++;
+        });
+        if (defines(i)) set_in[i.dst] = b;
+      }
+    }
+  }
+  void add(RegSet& set, Reg r) const {
+    if (numbers_[r] != unnumbered) set.add(numbers_[r]);
+  }
+
   void check_definitions() {
     const auto& blocks = function_.blocks;
-    std::vector<RegSet> at_head(blocks.size(), RegSet(function_.registers, true));
+    number_registers();
+    std::vector<RegSet> at_head(blocks.size(), RegSet(numbered_, true));
     std::vector<bool> waiting(blocks.size(), false), reached(blocks.size(), false);
-    at_head[0] = RegSet(function_.registers, false);
-    for (Reg r = 1; r <= function_.parameters; r++) at_head[0].add(r);
+    at_head[0] = RegSet(numbered_, false);
+    for (Reg r = 1; r <= function_.parameters; r++) add(at_head[0], r);
     std::vector<BlockId> work{0};
     reached[0] = true;
     while (!work.empty()) {
@@ -312,12 +331,12 @@ private:
       waiting[b] = false;
       RegSet set = at_head[b];
       for (const Inst& i : blocks[b].insts)
-        if (defines(i)) set.add(i.dst);
+        if (defines(i)) add(set, i.dst);
       const Inst& last = blocks[b].insts.back();
       for (const BlockId to : successors(last)) {
-        const bool at_fault = has_fault_edge(last) && to == last.other && defines(last);
         RegSet passed = set;
-        if (at_fault) passed.remove(last.dst);
+        const bool at_fault = has_fault_edge(last) && to == last.other && defines(last);
+        if (at_fault && numbers_[last.dst] != unnumbered) passed.remove(numbers_[last.dst]);
         if ((at_head[to].intersect(passed) || !reached[to]) && !waiting[to]) {
           waiting[to] = true;
           work.push_back(to);
@@ -332,11 +351,11 @@ private:
     for (const Inst& i : function_.blocks[block_].insts) {
       inst_ = &i;
       for_each_use(i, [&](Reg r) {
-        if (set.has(r)) return;
+        if (numbers_[r] == unnumbered || set.has(numbers_[r])) return;
         mistake("register %" + str(r) + " may be read before it is set");
-        set.add(r); // once is enough
+        add(set, r); // once is enough
       });
-      if (defines(i)) set.add(i.dst);
+      if (defines(i)) add(set, i.dst);
     }
     inst_ = nullptr;
   }
@@ -348,6 +367,9 @@ private:
   const uint32_t index_;
   std::vector<std::string>& mistakes_;
   std::vector<const Inst*> known_; // by register: the only instruction that sets it, if that is `object`
+  static constexpr uint32_t unnumbered = ~0u;
+  std::vector<uint32_t> numbers_; // by register: its bit in a RegSet
+  uint32_t numbered_ = 0;
   bool sound_ = true;
   size_t block_ = ~size_t{0};
   const Inst* inst_ = nullptr;
@@ -394,6 +416,12 @@ std::vector<std::string> verify(const Program& program) {
   verify_maps(program, mistakes);
   verify_tables(program, mistakes);
   for (uint32_t f = 0; f < program.functions.size(); f++) FunctionVerifier(program, f, mistakes).verify();
+  return mistakes;
+}
+
+std::vector<std::string> verify_function(const Program& program, uint32_t function) {
+  std::vector<std::string> mistakes;
+  FunctionVerifier(program, function, mistakes).verify();
   return mistakes;
 }
 

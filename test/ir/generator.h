@@ -21,10 +21,10 @@ public:
     map_ = b_->map(MapKind::hash, 8, 8, 8);
     b_->program.tables.push_back({3, 0, 0xffffffff});
     callee_ = b_->function("callee", Role::function, 2);
-    fill(2);
+    fill(1);
     b_->give_back(any());
     b_->enter(0);
-    fill(4);
+    fill(3);
     for (const R v : variables_) b_->output(v);
     b_->give_back();
     b_->probe();
@@ -51,7 +51,7 @@ private:
   }
 
   void statements(uint32_t depth) {
-    for (uint32_t n = 2 + below(5); n > 0; n--) statement(depth);
+    for (uint32_t n = 2 + below(4); n > 0; n--) statement(depth);
   }
 
   int64_t constant() {

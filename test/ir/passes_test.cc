@@ -262,12 +262,9 @@ TEST(Passes, RandomProgramsDoTheSame) {
     ASSERT_TRUE(expected.ok) << "seed " << seed;
     ASSERT_EQ(expected.records.size(), 4u);
     before += count_insts(b.program);
-    const std::string text = to_string(b.program);
     optimize(b.program);
     ASSERT_EQ(verify(b.program), std::vector<std::string>{}) << "seed " << seed;
-    ASSERT_TRUE(evaluate(b.program) == expected) << "seed " << seed << "\n"
-                                                 << text << "\n"
-                                                 << to_string(b.program);
+    ASSERT_TRUE(evaluate(b.program) == expected) << "seed " << seed << "\n" << to_string(b.program);
     after += count_insts(b.program);
   }
   // Not a goal, but a pass that stopped working would show.

@@ -1,0 +1,94 @@
+// What passes know of a function as a whole: definitions of registers, order of blocks, dominators. The
+// dominators are those of Cooper, Harvey, Kennedy: A simple, fast dominance algorithm (2001).
+#include "ir/passes.h"
+
+#include <algorithm>
+
+namespace ir {
+
+Definitions::Definitions(const Function& function) : count(function.registers), last(function.registers) {
+  for (Reg r = 1; r <= function.parameters; r++) count[r] = 1;
+  for (const Block& b : function.blocks) {
+    for (const Inst& i : b.insts) {
+      if (!defines(i)) continue;
+      count[i.dst]++;
+      last[i.dst] = &i;
+    }
+  }
+}
+
+namespace {
+
+// Blocks in postorder, without recursion: functions may have many thousands.
+std::vector<BlockId> postorder(const Function& function) {
+  struct Visit {
+    BlockId block;
+    uint32_t next;
+  };
+  std::vector<BlockId> order;
+  std::vector<bool> seen(function.blocks.size());
+  std::vector<Visit> path{{0, 0}};
+  seen[0] = true;
+  while (!path.empty()) {
+    Visit& v = path.back();
+    const Successors to = successors(function.blocks[v.block]);
+    if (v.next == to.count) {
+      order.push_back(v.block);
+      path.pop_back();
+      continue;
+    }
+    const BlockId b = to.ids[v.next++];
+    if (seen[b]) continue;
+    seen[b] = true;
+    path.push_back({b, 0});
+  }
+  return order;
+}
+
+} // namespace
+
+Flow::Flow(const Function& function)
+    : order(postorder(function)), number(function.blocks.size(), ~0u), predecessors(function.blocks.size()) {
+  std::reverse(order.begin(), order.end());
+  for (uint32_t n = 0; n < order.size(); n++) number[order[n]] = n;
+  for (const BlockId b : order)
+    for (const BlockId to : successors(function.blocks[b])) predecessors[to]++;
+}
+
+Dominators::Dominators(const Function& function, const Flow& flow)
+    : flow_(flow), immediate_(function.blocks.size(), no_block) {
+  std::vector<std::vector<BlockId>> from(function.blocks.size());
+  for (const BlockId b : flow.order)
+    for (const BlockId to : successors(function.blocks[b])) from[to].push_back(b);
+  immediate_[0] = 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const BlockId b : flow.order) {
+      if (b == 0) continue;
+      BlockId nearest = no_block;
+      for (const BlockId p : from[b]) {
+        if (immediate_[p] == no_block) continue; // not yet visited: a back edge
+        nearest = nearest == no_block ? p : common(nearest, p);
+      }
+      changed |= immediate_[b] != nearest;
+      immediate_[b] = nearest;
+    }
+  }
+}
+
+BlockId Dominators::common(BlockId a, BlockId b) const {
+  while (a != b) {
+    if (flow_.number[a] > flow_.number[b])
+      a = immediate_[a];
+    else
+      b = immediate_[b];
+  }
+  return a;
+}
+
+bool Dominators::dominates(BlockId a, BlockId b) const {
+  while (flow_.number[b] > flow_.number[a]) b = immediate_[b];
+  return a == b;
+}
+
+} // namespace ir

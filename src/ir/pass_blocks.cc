@@ -1,0 +1,82 @@
+// clean_blocks: the graph without needless edges. Blocks that only jump are skipped by those who lead to
+// them; blocks that are not reached go; a block that is the only way into another takes its instructions
+// over. The order of the blocks that stay is kept.
+#include "ir/passes.h"
+
+namespace ir {
+namespace {
+
+// Where a jump to `b` ends up. Cycles of empty blocks (endless loops) are left alone.
+BlockId end_of_jumps(const Function& function, BlockId b) {
+  for (int hops = 0; hops < 32; hops++) {
+    const Block& block = function.blocks[b];
+    if (block.insts.size() != 1 || block.insts[0].op != Op::jump || block.insts[0].target == b) return b;
+    b = block.insts[0].target;
+  }
+  return b;
+}
+
+bool skip_jumps(Function& function) {
+  bool changed = false;
+  const auto follow = [&](BlockId& b) {
+    const BlockId end = end_of_jumps(function, b);
+    changed |= end != b;
+    b = end;
+  };
+  for (Block& block : function.blocks) {
+    Inst& last = block.insts.back();
+    const Successors to = successors(last);
+    if (to.count > 0) follow(last.target);
+    if (to.count > 1) follow(last.other);
+  }
+  return changed;
+}
+
+bool join_blocks(Function& function) {
+  const Flow flow(function);
+  bool changed = false;
+  for (const BlockId b : flow.order) {
+    auto& insts = function.blocks[b].insts;
+    while (!insts.empty() && insts.back().op == Op::jump) {
+      const BlockId next = insts.back().target;
+      if (next == b || next == 0 || flow.predecessors[next] != 1) break;
+      auto taken = std::move(function.blocks[next].insts);
+      function.blocks[next].insts = {Inst{.op = Op::unreachable}};
+      insts.pop_back();
+      insts.insert(insts.end(), taken.begin(), taken.end());
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+bool remove_unreached(Function& function) {
+  const Flow flow(function);
+  if (flow.order.size() == function.blocks.size()) return false;
+  std::vector<BlockId> renamed(function.blocks.size(), no_block);
+  BlockId kept = 0;
+  for (BlockId b = 0; b < function.blocks.size(); b++) {
+    if (!flow.is_reached(b)) continue;
+    if (kept != b) function.blocks[kept] = std::move(function.blocks[b]);
+    renamed[b] = kept++;
+  }
+  function.blocks.resize(kept);
+  for (Block& block : function.blocks) {
+    Inst& last = block.insts.back();
+    const Successors to = successors(last);
+    if (to.count > 0) last.target = renamed[last.target];
+    if (to.count > 1) last.other = renamed[last.other];
+  }
+  return true;
+}
+
+} // namespace
+
+bool clean_blocks(Function& function, const Program&) {
+  bool changed = skip_jumps(function);
+  changed |= join_blocks(function);
+  changed |= remove_unreached(function);
+  return changed;
+}
+
+} // namespace ir

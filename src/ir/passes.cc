@@ -1,0 +1,44 @@
+// optimize: the passes in order, function by function, until none finds anything to do.
+#include "ir/passes.h"
+
+#include <cassert>
+#include <cstdio>
+
+namespace ir {
+namespace {
+
+// In debug builds each pass must leave a well-formed function.
+[[maybe_unused]] bool is_well_formed(const Program& program, uint32_t function, const char* after) {
+  const auto mistakes = verify_function(program, function);
+  for (const auto& m : mistakes) std::fprintf(stderr, "after %s: %s\n", after, m.c_str());
+  return mistakes.empty();
+}
+
+struct Pass {
+  const char* name;
+  bool (*run)(Function&, const Program&);
+};
+constexpr Pass passes[] = {
+    {"fold_values", fold_values},
+    {"clean_blocks", clean_blocks},
+    {"reuse_queries", reuse_queries},
+    {"remove_dead_code", remove_dead_code},
+};
+
+} // namespace
+
+void optimize(Program& program) {
+  constexpr int most_rounds = 6; // each pass is sound by itself: what is left then is not worth the time
+  for (uint32_t f = 0; f < program.functions.size(); f++) {
+    bool changed = true;
+    for (int round = 0; changed && round < most_rounds; round++) {
+      changed = false;
+      for (const Pass& pass : passes) {
+        changed |= pass.run(program.functions[f], program);
+        assert(is_well_formed(program, f, pass.name));
+      }
+    }
+  }
+}
+
+} // namespace ir

@@ -1,0 +1,63 @@
+// The passes of optimize(), each a function from a well-formed program to a better one that computes the
+// same. They give back whether they changed anything. Each is in a file of its own, pass_*.cc.
+//
+// Registers are not in SSA form, but most are assigned once. Such a register is as good as an SSA value: its
+// assignment lies on every path to each of its uses (verify() holds that), so what was true of it there is
+// true at the use, also around loops. Passes reason globally about those and block by block about the others.
+#pragma once
+
+#include "ir/ops.h"
+
+namespace ir {
+
+// Replaces registers by the constants and registers they are copies of, computes what is known, simplifies
+// arithmetic, joins comparisons with the branches on them, and decides branches.
+bool fold_values(Function& function, const Program& program);
+// Skips blocks that only jump, drops what cannot be reached, joins a block with its only successor.
+bool clean_blocks(Function& function, const Program& program);
+// A query that was asked before on every path becomes a copy.
+bool reuse_queries(Function& function, const Program& program);
+// Drops what nobody needs, and copies that follow what they copy.
+bool remove_dead_code(Function& function, const Program& program);
+
+// Who assigns each register of a function.
+struct Definitions {
+  explicit Definitions(const Function& function);
+  // Set once, by an instruction or as a parameter.
+  bool is_single(Reg r) const { return count[r] == 1; }
+  bool is_stable(const Operand& o) const { return o.is_constant() || (o.is_reg() && is_single(o.as_reg())); }
+  // The only instruction that sets it; nullptr if there are several, or it is a parameter.
+  const Inst* only(const Operand& o) const {
+    return o.is_reg() && is_single(o.as_reg()) ? last[o.as_reg()] : nullptr;
+  }
+
+  std::vector<uint32_t> count;
+  std::vector<const Inst*> last;
+};
+
+// The order of blocks. Unreached blocks are not in it.
+struct Flow {
+  explicit Flow(const Function& function);
+  bool is_reached(BlockId b) const { return number[b] != ~0u; }
+
+  std::vector<BlockId> order;         // reverse postorder: dominators first
+  std::vector<uint32_t> number;       // place in `order`, ~0: not reached
+  std::vector<uint32_t> predecessors; // how many edges lead to it from reached blocks
+};
+
+// Which blocks lie on every path to others.
+class Dominators {
+public:
+  Dominators(const Function& function, const Flow& flow);
+  bool dominates(BlockId a, BlockId b) const; // both reached; a block dominates itself
+
+private:
+  BlockId common(BlockId a, BlockId b) const;
+  const Flow& flow_;
+  std::vector<BlockId> immediate_; // the entry's is itself
+};
+
+// verify() of one function.
+std::vector<std::string> verify_function(const Program& program, uint32_t function);
+
+} // namespace ir
