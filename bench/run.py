@@ -204,14 +204,20 @@ class Tracer:
         return cpu, int(next(filter(None, lost.groups()))) if lost else 0
 
 
-def program_ids():
+def loaded_programs():
     done = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, text=True)
-    return {p["id"] for p in json.loads(done.stdout or "[]")}
+    try:
+        return [p for p in json.loads(done.stdout or "[]") if "id" in p]
+    except (ValueError, TypeError):
+        return []
+
+
+def program_ids():
+    return {p["id"] for p in loaded_programs()}
 
 
 def program_sizes(ids):
-    done = subprocess.run(["bpftool", "-j", "prog", "show"], capture_output=True, text=True)
-    programs = [p for p in json.loads(done.stdout or "[]") if p["id"] in ids]
+    programs = [p for p in loaded_programs() if p["id"] in ids]
     return sum(p.get("bytes_xlated", 0) for p in programs) // 8, sum(p.get("bytes_jited", 0) for p in programs)
 
 

@@ -30,8 +30,14 @@ ENDS = {"INT": 0, "TERM": 0, "KILL": -signal.SIGKILL}
 def held():
     """What the kernel holds now, by kind."""
     def ids(kind):
-        done = subprocess.run(["bpftool", "-j", kind, "show"], capture_output=True, text=True)
-        return {item["id"] for item in json.loads(done.stdout or "[]") or []}
+        # An object that goes away while bpftool lists ends its list with an error: ask again.
+        for _ in range(20):
+            done = subprocess.run(["bpftool", "-j", kind, "show"], capture_output=True, text=True)
+            try:
+                return {item["id"] for item in json.loads(done.stdout or "[]") or []}
+            except (ValueError, KeyError, TypeError):
+                time.sleep(0.05)
+        return set()
 
     state = {kind: ids(kind) for kind in ("prog", "map", "link")}
     for name in ("kprobe_events", "uprobe_events", "dynamic_events"):
