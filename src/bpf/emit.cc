@@ -1,4 +1,4 @@
-// From IR to kernel programs: the maps, then a program for each probe with the functions it reaches.
+// From IR to kernel programs: a program for each probe with the functions it reaches.
 //
 // The stack of a chain of calls may have 512 bytes in all (each function's part rounded up to 32). Objects
 // are first placed on the stack freely; where a chain gets too deep, the program is made again with less of
@@ -6,133 +6,36 @@
 #include "bpf/emit.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 namespace bpf {
 
-using ir::MapKind;
 using ir::Op;
 
 static constexpr uint32_t most_stack = 512;
 static constexpr uint32_t largest_percpu_value = 32 << 10; // PCPU_MIN_UNIT_SIZE
-static constexpr uint32_t kept_stacks = 16384;
-static constexpr uint32_t scratch_entries = 4;
 
 static base::Error unsupported(std::string what) { return {base::Failure::unsupported, std::move(what)}; }
 static uint32_t frame_size(uint32_t bytes) { return (std::max(1u, bytes) + 31) / 32 * 32; }
 
-// ------------------------------------------------------------------------------------------- maps
-
-static uint32_t map_type(MapKind kind) {
-  switch (kind) {
-  case MapKind::array: return BPF_MAP_TYPE_ARRAY;
-  case MapKind::percpu_array: return BPF_MAP_TYPE_PERCPU_ARRAY;
-  case MapKind::hash: return BPF_MAP_TYPE_HASH;
-  case MapKind::percpu_hash: return BPF_MAP_TYPE_PERCPU_HASH;
-  case MapKind::lru_hash: return BPF_MAP_TYPE_LRU_HASH;
-  case MapKind::percpu_lru_hash: return BPF_MAP_TYPE_LRU_PERCPU_HASH;
-  case MapKind::task: return BPF_MAP_TYPE_TASK_STORAGE;
-  }
-  return BPF_MAP_TYPE_HASH;
-}
-
-Pool::Pool(const ir::Program& p, const EmitOptions& o) : program(p), options(o) {
-  object.ring_bytes = std::bit_ceil(std::max(4096u, options.ring_bytes));
-  add_script_maps();
-  for (const ir::Function& f : program.functions)
-    for (const ir::Block& b : f.blocks)
-      for (const ir::Inst& i : b.insts)
-        if (i.op == Op::stack)
-          stack_frames_ = std::max(stack_frames_, static_cast<uint32_t>(std::min<int64_t>(127, i.imm2)));
-  uint32_t largest = 8;
-  for (const ir::Map& m : program.maps)
-    if (!ir::is_scalar(m.kind)) largest = std::max(largest, m.value_size);
-  zeroes_ = 8 * site_counter(static_cast<uint32_t>(program.sites.size()));
-  object.state =
-      static_cast<int>(add({.name = "acu_state", .value_size = zeroes_ + largest, .flags = BPF_F_MMAPABLE}));
-}
-
-uint32_t Pool::site_counter(uint32_t site) const {
-  return state_first_counter + static_cast<uint32_t>(program.maps.size()) + site;
-}
-
-uint32_t Pool::add(MapSpec spec) {
-  object.maps.push_back(std::move(spec));
-  return static_cast<uint32_t>(object.maps.size() - 1);
-}
-
-void Pool::add_script_maps() {
-  for (const ir::Map& m : program.maps) {
-    MapSpec spec{
-        .name = m.name.empty() ? "at" : m.name, .type = map_type(m.kind), .value_size = m.value_size};
-    if (!ir::is_scalar(m.kind)) {
-      spec.key_size = m.key_size;
-      spec.max_entries = static_cast<uint32_t>(std::min<uint64_t>(m.max_entries, 1u << 31));
-    }
-    if (m.kind == MapKind::task) {
-      spec.key_size = 4;
-      spec.max_entries = 0;
-      spec.flags = BPF_F_NO_PREALLOC;
-      spec.needs_btf = true;
-    }
-    add(std::move(spec));
-  }
-}
-
-uint32_t Pool::ring() {
-  if (object.ring < 0)
-    object.ring = static_cast<int>(add({.name = "acu_ring",
-                                        .type = BPF_MAP_TYPE_RINGBUF,
-                                        .key_size = 0,
-                                        .value_size = 0,
-                                        .max_entries = object.ring_bytes}));
-  return static_cast<uint32_t>(object.ring);
-}
-
-uint32_t Pool::scratch(uint32_t bytes) {
-  if (object.scratch < 0)
-    object.scratch = static_cast<int>(
-        add({.name = "acu_scratch", .type = BPF_MAP_TYPE_PERCPU_ARRAY, .max_entries = scratch_entries}));
-  MapSpec& spec = object.maps[static_cast<uint32_t>(object.scratch)];
-  spec.value_size = std::max(spec.value_size, bytes);
-  return static_cast<uint32_t>(object.scratch);
-}
-
-uint32_t Pool::stacks() {
-  if (object.stacks < 0)
-    object.stacks = static_cast<int>(add({.name = "acu_stacks",
-                                          .type = BPF_MAP_TYPE_HASH,
-                                          .key_size = 8,
-                                          .value_size = 8 + 8 * stack_frames_,
-                                          .max_entries = kept_stacks,
-                                          .flags = BPF_F_NO_PREALLOC}));
-  return static_cast<uint32_t>(object.stacks);
-}
-
-uint32_t Pool::tables() {
-  if (tables_ >= 0) return static_cast<uint32_t>(tables_);
-  std::vector<std::byte> content(table_offset(static_cast<uint32_t>(program.tables.size())));
-  size_t at = 0;
-  for (const auto& table : program.tables) {
-    std::memcpy(content.data() + at, table.data(), 4 * table.size());
-    at += 4 * table.size();
-  }
-  content.resize(std::max<size_t>(8, content.size()));
-  MapSpec spec{
-      .name = "acu_tables", .value_size = static_cast<uint32_t>(content.size()), .flags = BPF_F_RDONLY_PROG};
-  spec.content = std::move(content);
-  tables_ = static_cast<int>(add(std::move(spec)));
-  return static_cast<uint32_t>(tables_);
-}
-
-uint32_t Pool::table_offset(uint32_t table) const {
-  size_t words = 0;
-  for (uint32_t t = 0; t < table; t++) words += program.tables[t].size();
-  return static_cast<uint32_t>(4 * words);
-}
-
 // ---------------------------------------------------------------------------------------- program
+
+static std::vector<uint32_t> find_callees(const ir::Function& function) {
+  std::vector<uint32_t> found;
+  for (const ir::Block& b : function.blocks)
+    for (const ir::Inst& i : b.insts) {
+      if (i.op == Op::for_each) found.push_back(static_cast<uint32_t>(i.imm));
+      if (i.op == Op::call || i.op == Op::loop) found.push_back(i.index);
+    }
+  return found;
+}
+
+std::vector<uint32_t> find_reached(const ir::Program& program, uint32_t function) {
+  std::vector<uint32_t> reached{function};
+  for (size_t n = 0; n < reached.size(); n++)
+    for (const uint32_t c : find_callees(program.functions[reached[n]]))
+      if (std::find(reached.begin(), reached.end(), c) == reached.end()) reached.push_back(c);
+  return reached;
+}
 
 ProgramEmitter::ProgramEmitter(Pool& p, const ir::Probe& probe)
     : pool(p), program(p.program), probe(probe), callees_(program.functions.size()),
@@ -141,22 +44,8 @@ ProgramEmitter::ProgramEmitter(Pool& p, const ir::Probe& probe)
 }
 
 void ProgramEmitter::find_functions() {
-  std::vector<bool> seen(program.functions.size(), false);
-  functions_.push_back(probe.function);
-  seen[probe.function] = true;
-  for (size_t n = 0; n < functions_.size(); n++) {
-    const uint32_t f = functions_[n];
-    for (const ir::Block& b : program.functions[f].blocks)
-      for (const ir::Inst& i : b.insts) {
-        uint32_t callee = i.index;
-        if (i.op == Op::for_each)
-          callee = static_cast<uint32_t>(i.imm);
-        else if (i.op != Op::call && i.op != Op::loop)
-          continue;
-        callees_[f].push_back(callee);
-        if (!seen[callee]) seen[callee] = true, functions_.push_back(callee);
-      }
-  }
+  functions_ = find_reached(program, probe.function);
+  for (const uint32_t f : functions_) callees_[f] = find_callees(program.functions[f]);
   for (bool changed = true; changed;) {
     changed = false;
     for (const uint32_t f : functions_) {

@@ -76,7 +76,11 @@ private:
   uint32_t zeroes_ = 0;
   uint32_t stack_frames_ = 0;
   int tables_ = -1;
+  bool stacks_at_once_ = false;
 };
+
+// `function` and all that it calls, itself first.
+std::vector<uint32_t> find_reached(const ir::Program& program, uint32_t function);
 
 // One kernel program: the function of a probe and all that it calls.
 class ProgramEmitter {
@@ -190,6 +194,7 @@ private:
   void emit_log2(const ir::Inst& i);
   void emit_set(const ir::Inst& i);
   void blur(Register r);
+  void emit_blur(const ir::Inst& i);
   void emit_branch(const ir::Inst& i);
   void compare(ir::Cond cond, ir::Operand a, ir::Operand b, Label yes);
   void emit_table(const ir::Inst& i);
@@ -240,6 +245,7 @@ private:
 
   // emit_stack.cc
   void emit_stack(const ir::Inst& i);
+  uint32_t own_frames() const;
 
   ProgramEmitter& unit_;
   Pool& pool_;

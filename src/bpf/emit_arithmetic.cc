@@ -135,6 +135,14 @@ void FunctionEmitter::blur(Register r) {
   out_.alu(BPF_OR, r, r4);
 }
 
+// Plus a zero that the verifier does not know to be one.
+void FunctionEmitter::emit_blur(const ir::Inst& i) {
+  out_.map_value(r0, pool_.state(), pool_.zeroes());
+  out_.load(r0, r0, 0, 8);
+  out_.alu(BPF_ADD, r0, value(i.a, r4));
+  finish(i.dst, r0);
+}
+
 void FunctionEmitter::emit_branch(const ir::Inst& i) {
   if (i.target == i.other) return go(i.target);
   if (i.target == next_) return compare(ir::negate(i.cond), i.a, i.b, label(i.other));

@@ -336,6 +336,7 @@ void FunctionEmitter::emit(const ir::Inst& i) {
   case Op::name: return emit_name(i);
   case Op::query: return emit_query(i);
   case Op::stack: return emit_stack(i);
+  case Op::blur: return emit_blur(i);
   case Op::cpu_count: return finish_number(i.dst, options_.possible_cpus);
   case Op::table: return emit_table(i);
   case Op::map_find: return emit_find(i);

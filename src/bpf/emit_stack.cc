@@ -9,6 +9,17 @@ namespace bpf {
 static constexpr int32_t user_stack = 1 << 8; // BPF_F_USER_STACK
 static constexpr int64_t odd = static_cast<int64_t>(0x9e3779b97f4a7c15);
 
+// Frames of our own on top of a kernel stack. Programs on raw tracepoints are called by bpf_trace_runN, in
+// between the tracepoint and them; the stacks of other contexts begin at the event.
+uint32_t FunctionEmitter::own_frames() const {
+  const probe::Context c = unit_.probe.context;
+  if (c != probe::Context::raw_tracepoint && c != probe::Context::btf_tracepoint) return 0;
+  uint32_t frames = function_.role == ir::Role::function ? 3 : 2;
+  for (uint32_t f = index_; program_.functions[f].role == ir::Role::body; f = program_.functions[f].parent)
+    frames++;
+  return frames;
+}
+
 // r0 = the bytes of the stack; r1 where it is; r2 byte, r3 hash, r4 end, r5 frame.
 void FunctionEmitter::emit_stack(const ir::Inst& i) {
   if (unit_.probe.context == probe::Context::none) return finish_number(i.dst, 0);
@@ -18,7 +29,7 @@ void FunctionEmitter::emit_stack(const ir::Inst& i) {
   const Label done = out_.label();
   Argument buffer = argument(r2, ir::Operand::of(base_), frames);
   arguments({argument(r1, ir::Operand::of(context_)), buffer, number(r3, bytes),
-             number(r4, i.index ? user_stack : 0)});
+             number(r4, i.index ? user_stack : own_frames())});
   out_.call(get_stack);
   out_.jump_if(BPF_JSLE, r0, 0, none);
   out_.mov(r4, r0);

@@ -300,7 +300,7 @@ Uses find_uses(const ir::Program& program) {
       for (const ir::Inst& inst : block.insts) {
         uses.scratch |= inst.op == ir::Op::stack;
         uses.loop |= inst.op == ir::Op::loop;
-        uses.for_each |= inst.op == ir::Op::for_each;
+        uses.for_each |= inst.op == ir::Op::for_each || inst.op == ir::Op::map_size;
         uses.find_cpu |= inst.op == ir::Op::map_find_cpu;
         uses.boot_clock |= inst.op == ir::Op::query && inst.query == ir::Query::ktime_boot;
         uses.tai_clock |= inst.op == ir::Op::query && inst.query == ir::Query::ktime_tai;
@@ -347,6 +347,9 @@ EmitOptions options_for(const ir::Program& program, const Features& features) {
   options.has_boot_clock = may(uses.boot_clock, Feature::boot_clock);
   options.has_tai_clock = may(uses.tai_clock, Feature::tai_clock);
   options.has_cmpxchg = may(uses.scratch, Feature::cmpxchg);
+  const bool has_keys = std::any_of(program.maps.begin(), program.maps.end(),
+                                    [](const ir::Map& m) { return !ir::is_scalar(m.kind); });
+  options.preallocate = !may(has_keys, Feature::tai_clock); // which came with the same kernel
   return options;
 }
 

@@ -3,6 +3,8 @@
 #include "ir_builder.h"
 
 #include <random>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace bpf::test {
 namespace {
@@ -712,6 +714,69 @@ TEST(Emit, questions_and_tables) {
   for (size_t i = 0; i < expected.size(); i++) EXPECT_EQ(result[i], expected[i]) << i;
   if (b.engine) {
     EXPECT_EQ(b.engine->counters().sites[site], 2u);
+  }
+}
+
+// On a real event: arguments and stacks in the probe, in a loop and in a function.
+TEST(Emit, context_and_stacks) {
+  NEEDS_BPF();
+  Bench b;
+  b.program.events.push_back(
+      {.kind = probe::Kind::rawtracepoint, .name = "rawtracepoint:sys_enter", .event = "sys_enter"});
+  b.program.probes[0].context = probe::Context::raw_tracepoint;
+  b.program.probes[0].events = {0};
+  b.program.uses_stacks = true;
+  const uint32_t site = b.site();
+  b.program.frames.emplace_back();
+  auto g = b.function(ir::Role::function, 1, 1);
+  Operand number_of_call = g.value({.op = Op::load, .space = ir::Space::context, .imm = 8});
+  g.give(g.op(Op::add, number_of_call, Operand::of(1)));
+
+  auto f = b.main();
+  Operand id = f.value({.op = Op::query, .query = ir::Query::pid_tgid});
+  BlockId mine = f.block(), wanted = f.block(), leave = f.block();
+  f.branch(Cond::eq, id, number(static_cast<int64_t>(getpid()) << 32 | getpid()), mine, leave);
+  f.at(mine);
+  Operand call = f.value({.op = Op::load, .space = ir::Space::context, .imm = 8});
+  f.branch(Cond::eq, call, number(SYS_getppid), wanted, leave);
+  f.at(leave);
+  f.give();
+  f.at(wanted);
+  Operand sum = f.object(8);
+  f.store(sum, 0, number(0));
+  auto body = b.function(ir::Role::body, 1, 0, 0);
+  Operand s = body.address(0);
+  Operand seen = body.value({.op = Op::load, .space = ir::Space::context, .imm = 8});
+  Operand deep = body.value({.op = Op::stack, .imm2 = 20, .index = 0});
+  seen = body.op(Op::add, seen, body.value({.op = Op::set, .cond = Cond::ne, .a = deep, .b = number(0)}));
+  body.store(s, 0, body.op(Op::add, body.load(s, 0), seen));
+  body.give();
+  f.value({.op = Op::loop, .a = number(10), .imm = 100, .imm2 = site, .index = body.index()});
+  Operand kernel = f.value({.op = Op::stack, .imm2 = 30, .index = 0});
+  Operand user = f.value({.op = Op::stack, .imm2 = 20, .index = 1});
+  Operand called = f.value({.op = Op::call, .a = number(1000), .index = g.index()});
+  Operand out = results(f);
+  f.store(out, 0, kernel);
+  f.store(out, 8, user);
+  f.store(out, 16, called);
+  f.store(out, 24, f.load(sum, 0));
+  f.give();
+
+  (void)b.run(0);
+  if (!b.engine) return;
+  auto attached = b.engine->attach(0);
+  ASSERT_TRUE(attached.ok()) << attached.error().message;
+  for (int i = 0; i < 3; i++) syscall(SYS_getppid);
+  auto entries = b.engine->read_map(0);
+  ASSERT_TRUE(entries.ok() && !entries->empty());
+  int64_t result[4];
+  std::memcpy(result, entries->front().values.data(), sizeof result);
+  EXPECT_EQ(result[0] & 1, 1);
+  EXPECT_EQ(result[2], 1000 + SYS_getppid);
+  EXPECT_EQ(result[3], 10 * (SYS_getppid + 1));
+  EXPECT_GE(b.engine->stack(static_cast<uint64_t>(result[0])).size(), 2u);
+  if (result[1]) {
+    EXPECT_GE(b.engine->stack(static_cast<uint64_t>(result[1])).size(), 1u);
   }
 }
 
