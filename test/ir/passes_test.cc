@@ -201,6 +201,24 @@ TEST(Passes, DeadCyclesGo) {
   EXPECT_EQ(optimized(b), "b0:\n    give_back 0\n");
 }
 
+TEST(Passes, LoopsOfNoTurnsGo) {
+  Builder b;
+  const uint32_t site = b.site(Fault::loop_limit);
+  const R o = b.address(b.object(8)), zero = b.value(Op::mov, 0);
+  for (int n = 0; n < 2; n++) {
+    const R turns = b.value(Op::loop, zero);
+    b.last().index = 1, b.last().imm = 10, b.last().imm2 = site;
+    if (n) b.store(o, turns);
+  }
+  b.give_back();
+  b.function("body", Role::body, 1, 0);
+  b.give_back();
+  EXPECT_EQ(optimized(b), "b0:\n"
+                          "    %1 = object o0\n"
+                          "    store u64 [%1], 0\n"
+                          "    give_back 0\n");
+}
+
 TEST(Passes, EndlessLoopsStay) {
   Builder b;
   const BlockId one = b.block(), two = b.block();
