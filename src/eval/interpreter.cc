@@ -139,6 +139,7 @@ void Interpreter::step(Activation& now, const Inst& i) {
   case Op::context_address: // there is no context, and no stack of a traced program
   case Op::stack: now.set(i, 0); break;
   case Op::cpu_count: now.set(i, 1); break;
+  case Op::blur: now.set(i, now.get(i.a)); break;
   case Op::table: {
     const auto& table = state_.program.tables[i.index];
     const auto at = static_cast<uint64_t>(a());

@@ -70,6 +70,8 @@ enum class Op : uint8_t {
   bswap,       // dst = low `size` bytes of a, reversed, zero-extended
   log2,        // dst = index of the highest set bit of a; a is not 0
   set,         // dst = a cond b ? 1 : 0
+  blur,        // dst = a, as a number nobody may reason about: a verifier that knows a counter's start would follow
+               // its loop turn by turn
 
   // Memory.
   object,      // dst = address of object `index` of the frame, plus imm

@@ -207,7 +207,7 @@ void Lowering::lower_probe(const lang::Probe& p) {
                                 static_cast<uint32_t>(program_.frames.size() - 1));
     registers_.clear();
     objects_.clear();
-    returned_object_ = ~0u;
+    returned_object_ = result_object_ = ~0u;
     return_block_ = new_block();
     start(0);
     lower_probe_body(p);
@@ -260,7 +260,7 @@ void Lowering::lower_syscalls(const std::vector<const lang::Probe*>& probes, boo
                               static_cast<uint32_t>(program_.frames.size() - 1));
   registers_.clear();
   objects_.clear();
-  returned_object_ = ~0u;
+  returned_object_ = result_object_ = ~0u;
   where_ = first.where;
   // sys_enter(regs, number); sys_exit(regs, result): the number is then in the registers.
   Operand nr;
@@ -295,7 +295,7 @@ void Lowering::lower_function(const lang::Function& f) {
   function_ = function_ids_[&f];
   registers_.clear();
   objects_.clear();
-  returned_object_ = ~0u;
+  returned_object_ = result_object_ = ~0u;
   return_block_ = no_block;
   where_ = f.where;
   Reg next = 1;

@@ -173,7 +173,6 @@ void Lowering::text_into(const Call& c, const Place& to, const Type& as, bool pa
     if (p.space == Space::context) p = {Space::kernel, address(p), 0};
     uint32_t n = std::min(size, from.type->size);
     copy(to, p, n);
-    if (n == size) store(to.plus(size - 1), number(0), 1);
     return;
   }
   // Strings of system calls' arguments are the caller's; what a number points to depends on the probe.

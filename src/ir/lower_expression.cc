@@ -276,7 +276,7 @@ Operand Lowering::by_control_flow(const Expr& e) {
     else if (const Call* c = if_a<Call>(value); c && c->builtin && output(*c))
       return;
     else if (value && value->type->is(Kind::none))
-      by_control_flow_effect(*value);
+      run_for_effect(*value);
     else if (value)
       place(*value);
   });
@@ -284,7 +284,7 @@ Operand Lowering::by_control_flow(const Expr& e) {
 }
 
 // An expression without a value, for its effect.
-void Lowering::by_control_flow_effect(const Expr& e) {
+void Lowering::run_for_effect(const Expr& e) {
   if (e.kind == ExprKind::call)
     call(as<Call>(e));
   else
@@ -448,7 +448,6 @@ void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bo
   if (from.space == Space::context) from = {Space::kernel, address(from), 0};
   copy(to, from, std::min(t.size, as.size));
   if (as.size > t.size) zero(to.plus(t.size), as.size - t.size);
-  if (as.size < t.size && as.is(Kind::string)) store(to.plus(as.size - 1), number(0), 1);
 }
 
 } // namespace ir

@@ -8,9 +8,9 @@ namespace ir {
 
 using namespace lang;
 
-// The address of a key, or none for scalar maps.
+// The address of a key, or none where there is none to give: scalar maps, and those of the current thread.
 Operand Lowering::key(const Map& m, const Expr* key) {
-  if (!key) return {};
+  if (!key || m.kind == MapKind::task) return {};
   Place to = scratch_place(m.key_size, "key");
   if (m.key_size != m.key->size) zero(to.plus(m.key_size - 8), 8);
   if (m.key->is(Kind::integer))

@@ -29,11 +29,7 @@ void Lowering::lower(const Stmt& s) {
       increment(*u);
       return;
     }
-    if (e.kind == ExprKind::block || e.kind == ExprKind::conditional || e.kind == ExprKind::ternary ||
-        e.type->is(Kind::none)) {
-      by_control_flow(e);
-      return;
-    }
+    if (e.type->is(Kind::none)) return run_for_effect(e);
     if (e.type->is_scalar())
       scalar(e);
     else
@@ -102,6 +98,8 @@ void Lowering::leave_probe() {
     body_leaves_ = true;
     store({Space::script, object(returned_object_), 0}, number(1), 8);
     give_back(number(1));
+  } else if (result_object_ != ~0u) {
+    give_back(load_word({Space::script, object(result_object_), 0}, 8, false));
   } else if (return_block_ != no_block) {
     jump(return_block_);
   } else {
@@ -113,11 +111,16 @@ void Lowering::lower_return(const Return& r) {
   if (fn_ && r.value && !fn_->result_type->is(Kind::none)) {
     const Type& t = *fn_->result_type;
     bool in_body = std::any_of(loops_.begin(), loops_.end(), [](const Loop& l) { return l.is_body; });
-    if (in_body) {
+    if (in_body && !t.is_scalar()) {
       diagnostics_.error(spec::tag::not_yet, r.where,
-                         "a function can't return a value from inside a loop yet",
+                         "a function can't return " + type::to_string(t) + " from inside a loop yet",
                          "set a variable and return it after the loop");
       return;
+    }
+    if (in_body) {
+      if (result_object_ == ~0u) result_object_ = add_object(8, "result");
+      store({Space::script, object(result_object_), 0}, narrow(scalar(*r.value), t), 8);
+      return leave_probe();
     }
     if (!t.is_scalar()) {
       into(*r.value, result_place_, t);
@@ -227,6 +230,7 @@ void Lowering::body(const lang::Block& b, uint32_t parameters, const std::functi
   block_ = outer_block;
   where_ = outer_where;
   if (name_object != ~0u) store({Space::script, object(name_object), 0}, outer_name, 8);
+  blur_variables(b);
   bool leaves = body_leaves_;
   body_leaves_ = outer_leaves;
   if (!leaves) return call(made);
@@ -238,6 +242,20 @@ void Lowering::body(const lang::Block& b, uint32_t parameters, const std::functi
   start(leave);
   leave_probe();
   start(after);
+}
+
+// What a verifier knows of a variable before the loop it would carry from turn to turn.
+void Lowering::blur_variables(const lang::Block& b) {
+  std::vector<const Variable*> done;
+  lang::walk(&b, [&](const Expr& e) {
+    const VariableRef* r = if_a<VariableRef>(&e);
+    if (!r || !r->variable || !r->variable->captured || !r->variable->type->is_integer()) return;
+    const Variable& v = *r->variable;
+    if (!objects_.count(&v) || std::find(done.begin(), done.end(), &v) != done.end()) return;
+    done.push_back(&v);
+    Place at = variable_place(v);
+    store(at, emit(Op::blur, load(at, *v.type)), v.type->size);
+  });
 }
 
 void Lowering::lower_while(const While& w) {
@@ -270,7 +288,7 @@ void Lowering::lower_range(const ForRange& f) {
   BlockId some = new_block(), none = new_block(), after = new_block();
   branch(Cond::slt, first, last, some, none);
   start(some);
-  append({.op = Op::sub, .dst = turns, .a = last, .b = first});
+  append({.op = Op::blur, .dst = turns, .a = emit(Op::sub, last, first)});
   jump(after);
   start(none);
   assign(turns, number(0));

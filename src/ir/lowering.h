@@ -97,7 +97,7 @@ private:
   Operand increment(const lang::Unary& e);
   Operand cast(const lang::Cast& e);
   Operand by_control_flow(const lang::Expr& e); // &&, ||, ?:, if, as a number
-  void by_control_flow_effect(const lang::Expr& e);
+  void run_for_effect(const lang::Expr& e);
   Place index_place(const Place& array, const Type& of, Operand index, uint32_t size);
   void choose(const lang::Expr& e, const std::function<void(const lang::Expr*)>& with);
   Place args_place(const lang::FieldRef& e);
@@ -110,6 +110,7 @@ private:
   void lower(const lang::Block& b);
   void lower(const lang::Stmt& s);
   void lower_assign(const lang::Assign& a);
+  void blur_variables(const lang::Block& b);
   void lower_while(const lang::While& w);
   void lower_range(const lang::ForRange& f);
   void lower_for_map(const lang::ForMap& f);
@@ -197,6 +198,7 @@ private:
   };
   std::vector<Loop> loops_;
   uint32_t returned_object_ = ~0u;
+  uint32_t result_object_ = ~0u; // of a function that returns from inside a loop
   bool body_leaves_ = false; // a `return` or exit() was met in the loop body being built
   std::map<std::pair<uint64_t, uint32_t>, uint32_t> sites_;
   std::unordered_map<const probe::Event*, uint32_t> event_ids_;

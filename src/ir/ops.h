@@ -63,6 +63,8 @@ inline constexpr std::array op_rows{
     OpRow{.op = Op::log2, .name = "log2", .reads = in_a, .has_dst = true, .removable = true, .is_pure = true},
     OpRow{.op = Op::set, .name = "set", .reads = in_a | in_b, .has_dst = true, .removable = true, .is_pure = true},
 
+    OpRow{.op = Op::blur, .name = "blur", .reads = in_a, .has_dst = true, .removable = true},
+
     OpRow{.op = Op::object, .name = "object", .has_dst = true, .removable = true, .is_pure = true},
     // Of context loads, `a` says nothing and may be missing.
     OpRow{.op = Op::load, .name = "load", .reads = in_a, .optional = in_a, .has_dst = true, .ends = Ends::with_fault, .removable = true, .calls = Calls::outside_script},

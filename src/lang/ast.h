@@ -37,6 +37,8 @@ struct Inferred {
   bool may_be_signed = true; // integers: every value so far is one of an int64, …
   bool may_be_unsigned = true;
   bool prefers_unsigned = false;
+  const type::Type* exact = nullptr; // the one integer type of all values so far; variables keep it
+  bool is_mixed = false;             // there is none
 };
 
 // A scratch variable `$x` in one scope.
@@ -64,6 +66,7 @@ struct Map {
   const type::Type* key = nullptr;   // checker; nullptr: scalar
   const type::Type* value = nullptr; // checker: as shown; integers are 8 bytes, see lang/check.h
   Inferred inferred_key, inferred_value; // checker
+  bool assigned = false;                      // checker: also with a value that has a mistake
   bool used = false;                          // checker: in code that is reached
   bool scalar_use = false, keyed_use = false; // checker
   uint32_t id = 0;                   // order of first use

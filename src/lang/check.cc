@@ -165,7 +165,7 @@ void Checker::finish_maps() {
     if (m->scalar_use && m->keyed_use)
       error(tag::bad_map_use, m->where, "map `" + name + "` is used both with and without a key",
             "a map either always has a key or never");
-    else if (!m->value)
+    else if (!m->value && !m->assigned)
       error(tag::unknown_map, m->where, "map `" + name + "` is never assigned a value",
             "assign to it in some probe: `" + name + (m->key ? "[key]" : "") + " = …`");
     m->only_adds &= m->value && m->value->is(type::Kind::integer) && !m->declared;

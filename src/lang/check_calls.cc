@@ -33,6 +33,12 @@ const Builtin* Checker::builtin_named(std::string_view name, Range where, bool c
   return row;
 }
 
+// `$1 + 2`: in str() the end of a parameter's text.
+static bool is_parameter_tail(const Expr& e) {
+  const Binary* sum = if_a<Binary>(&e);
+  return sum && sum->op == BinaryOp::add && sum->left->kind == ExprKind::positional;
+}
+
 const type::Type* Checker::check_call(Call& e) {
   bool aggregation_wanted = std::exchange(wants_aggregation_, false);
   for (Function* f : program_.functions)
@@ -53,6 +59,13 @@ const type::Type* Checker::check_call(Call& e) {
     return mistake(tag::misplaced, e.where, "`" + std::string(e.name) + "()` must be assigned to a map",
                    "write `@name = " + std::string(e.name) + "(…)`");
   if (e.name == "print") return check_print(e);
+  if (e.name == "str" && !e.arguments.empty() && is_parameter_tail(*e.arguments[0])) {
+    Binary& sum = as<Binary>(*e.arguments[0]);
+    check(*sum.left);
+    check(*sum.right);
+    sum.type = types_.string(1);
+    if (sum.right->constant.kind == Constant::integer && e.arguments.size() == 1) return check_str(e, e.arguments);
+  }
   if (!check_parameters(e, *e.builtin)) return types_.none();
   if (e.builtin->group == Group::compile) check_compile_time(e);
   return builtin_type(e, *e.builtin, e.arguments);
@@ -149,6 +162,10 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
       return true;
     }
     break;
+  case Takes::stack_option:
+    if (a.kind != ExprKind::name) return check_parameter(e, a, Takes::literal_integer);
+    a.type = types_.none();
+    return true;
   case Takes::variable: {
     VariableRef* v = if_a<VariableRef>(&a);
     a.type = nullptr;
@@ -300,6 +317,12 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   }
 }
 
+// A literal of at most `length` bytes; one byte more, in place of the NUL, marks that it was cut.
+const type::Type* Checker::cut_text(Expr& e, std::string_view value, uint64_t length) {
+  set_text(e, value.substr(0, length + 1));
+  return types_.string(static_cast<uint32_t>(std::min<uint64_t>(value.size(), length)) + 1);
+}
+
 // str("literal"), str($1), str(pointer [, length]): a string of at most `length` bytes and a NUL.
 const type::Type* Checker::check_str(Expr& e, List<Expr*> arguments) {
   Expr& from = *arguments[0];
@@ -318,15 +341,9 @@ const type::Type* Checker::check_str(Expr& e, List<Expr*> arguments) {
     if (sum && base != &from)
       value.remove_prefix(
           std::min<size_t>(value.size(), static_cast<size_t>(sum->right->constant.integer_value)));
-    value = value.substr(0, length);
-    set_text(e, value);
-    return types_.string(static_cast<uint32_t>(value.size()) + 1);
+    return cut_text(e, value, length);
   }
-  if (from.constant.kind == Constant::text) {
-    std::string_view value = from.constant.text_value.substr(0, length);
-    set_text(e, value);
-    return types_.string(static_cast<uint32_t>(value.size()) + 1);
-  }
+  if (from.constant.kind == Constant::text) return cut_text(e, from.constant.text_value, length);
   if (from.type->is(Kind::string) || from.type->is(Kind::array))
     return types_.string(static_cast<uint32_t>(
         std::min<uint64_t>(length + 1, from.type->size + (from.type->is(Kind::array) ? 1u : 0u))));
@@ -521,7 +538,7 @@ const type::Type* Checker::check_find(Call& e) {
   if (!v.variable->declared && !join(v.variable->inferred, value, nullptr))
     error(tag::type_mismatch, v.where,
           "`$" + std::string(v.name) + "` can't hold a value of type " + text(value));
-  if (!v.variable->declared) v.type = v.variable->type = settled(v.variable->inferred);
+  if (!v.variable->declared) v.type = v.variable->type = variable_type(v.variable->inferred);
   return nullptr;
 }
 

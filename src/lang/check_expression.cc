@@ -81,8 +81,10 @@ const type::Type* Checker::check_value(Expr& e) {
   if (t->is_aggregation())
     return e.type = mistake(tag::bad_map_use, e.where, text(t) + " can't be used as a value");
   const Call* call = if_a<Call>(&e);
-  if (t->is(Kind::none) && call &&
-      ((call->builtin && call->builtin->gives == Gives::nothing) || call->function))
+  bool builtin_void = call && call->builtin && call->builtin->gives == Gives::nothing;
+  bool function_void = call && call->function && call->function->result_type == types_.none() &&
+                       call->arguments.size() == call->function->parameters.size();
+  if (t->is(Kind::none) && (builtin_void || function_void))
     error(tag::bad_operand, e.where, "`" + std::string(call->name) + "` gives no value");
   return t;
 }
@@ -243,6 +245,7 @@ const type::Type* Checker::check_increment(Unary& e) {
     const type::Type* t = v->type = check_variable(*v);
     if (!t->is_integer() && !t->is(Kind::pointer) && !t->is(Kind::none))
       return mistake(tag::bad_operand, e.where, "`++` and `--` need a number, not " + text(t));
+    if (v->variable) grow(*v->variable);
     return t;
   }
   check(*e.operand);
@@ -391,7 +394,6 @@ const type::Type* Checker::check_cast(Cast& e) {
                      "can't cast " + text(from) + " to " + text(to) + ": their sizes differ");
   }
   if (to->is(Kind::array) && to->element->is_integer()) {
-    if (from->is_integer()) from = widen(from);
     bool literal = e.operand->constant.kind == Constant::integer && to->size <= 8;
     if ((from->is_integer() || from->is(Kind::array)) && (from->size == to->size || literal)) return to;
     if (from->is_integer() || from->is(Kind::array))

@@ -122,6 +122,12 @@ void Checker::use(Variable& v) {
   if (v.loop_depth < loop_depth_) v.captured = true;
 }
 
+// Arithmetic is done in 64 bits: a variable that is counted up or down must hold the result.
+void Checker::grow(Variable& v) {
+  changed_ |= !v.inferred.is_mixed;
+  v.inferred.is_mixed = true;
+}
+
 void Checker::check_let(Let& let) {
   const type::Type* value = let.value ? check_value(*let.value) : nullptr;
   Variable* v = declare(let.variable, let.name, let.name_where);
@@ -139,7 +145,7 @@ void Checker::check_let(Let& let) {
     return;
   }
   if (value && value != types_.none()) join(v->inferred, value, let.value);
-  v->type = settled(v->inferred);
+  v->type = variable_type(v->inferred);
 }
 
 void Checker::check_assign(Assign& a) {
@@ -175,7 +181,7 @@ void Checker::check_assign(Assign& a) {
     if (!pointer_step && (!v->type->is_integer() || !t->is_integer()))
       return error(tag::bad_operand, a.where,
                    "compound assignment needs numbers, not " + text(v->type) + " and " + text(t));
-    if (!pointer_step) join(v->variable->inferred, t, a.value);
+    if (!pointer_step) join(v->variable->inferred, t, a.value), grow(*v->variable);
     return;
   }
   check(*a.target);
@@ -196,16 +202,17 @@ void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type
     if (!fits)
       error(tag::type_mismatch, target.where.to(value.where),
             "`$" + std::string(target.name) + "` is of type " +
-                text(v->declared ? v->type : settled(v->inferred)) + " and can't hold a value of type " +
+                text(v->declared ? v->type : variable_type(v->inferred)) + " and can't hold a value of type " +
                 text(t),
             t->is(Kind::integer) ? "cast the value, for example `(int64)…`" : "");
   }
-  if (!v->declared) v->type = settled(v->inferred);
+  if (!v->declared) v->type = variable_type(v->inferred);
   target.type = v->type ? v->type : types_.none();
 }
 
 void Checker::assign_map(MapRef& target, Expr& value, const type::Type* t, bool compound) {
   Map& m = *target.map;
+  m.assigned = true;
   if (t == types_.none()) {
     if (value.kind == ExprKind::call && as<Call>(value).builtin &&
         as<Call>(value).builtin->gives == Gives::nothing)
@@ -262,6 +269,7 @@ void Checker::check_return(Return& r) {
   }
   const type::Type* wanted = function_->result_type;
   bool numbers = wanted->is_integer() && t->is_integer();
+  if (r.value && t->is(Kind::none) && r.value->kind != ExprKind::call) return; // told already
   if (!numbers && wanted != t && !(r.value && unify(wanted, nullptr, t, r.value) == wanted))
     error(tag::type_mismatch, r.where,
           "function `" + std::string(function_->name) + "` returns " + text(wanted) + ", not " + text(t));

@@ -31,6 +31,8 @@ private:
   const type::Type* unify(const type::Type* a, const Expr* ea, const type::Type* b, const Expr* eb);
   const type::Type* widen(const type::Type* t); // integers to 8 bytes
   const type::Type* settled(const Inferred& i);
+  const type::Type* variable_type(const Inferred& i);
+  void grow(Variable& v);
 
   // check_statement.cc
   void check(Block& block, bool new_scope = true);
@@ -87,6 +89,7 @@ private:
   bool check_parameter(Call& e, Expr& argument, spec::Takes takes);
   const type::Type* builtin_type(Expr& e, const spec::Builtin& row, List<Expr*> arguments);
   const type::Type* special_type(Expr& e, spec::BuiltinId id, List<Expr*> arguments);
+  const type::Type* cut_text(Expr& e, std::string_view value, uint64_t length);
   const type::Type* check_str(Expr& e, List<Expr*> arguments);
   const type::Type* check_buf(Expr& e, List<Expr*> arguments);
   const type::Type* check_stack(Expr& e, type::Kind kind, List<Expr*> arguments);

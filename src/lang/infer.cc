@@ -22,6 +22,11 @@ const type::Type* Checker::settled(const Inferred& i) {
   return types_.integer(8, !is_unsigned);
 }
 
+// The type of a variable: values of one integer type keep it, so that `(uint8)x` stays a uint8.
+const type::Type* Checker::variable_type(const Inferred& i) {
+  return i.exact && !i.is_mixed && i.type->is(Kind::integer) ? i.exact : settled(i);
+}
+
 namespace {
 
 struct Signs {
@@ -46,6 +51,7 @@ bool is_null(const Expr* e) {
 
 bool Checker::join(Inferred& into, const type::Type* t, const Expr* e) {
   const type::Type* before = settled(into);
+  bool was_mixed = into.is_mixed;
   if (t->is(Kind::integer) && (!into.type || into.type->is(Kind::integer))) {
     Signs s = signs_of(t, e);
     into.type = types_.int64();
@@ -55,7 +61,9 @@ bool Checker::join(Inferred& into, const type::Type* t, const Expr* e) {
       into.may_be_unsigned &= s.may_be_unsigned;
     }
     into.prefers_unsigned |= s.prefers_unsigned;
-    changed_ |= settled(into) != before;
+    into.is_mixed |= (e && e->adapts) || (into.exact && into.exact != t);
+    into.exact = t;
+    changed_ |= settled(into) != before || was_mixed != into.is_mixed;
     return fits;
   }
   const type::Type* together = into.type ? unify(into.type, nullptr, t, e) : t;

@@ -23,7 +23,8 @@ enum class Takes : uint8_t {
   key,             // a key of the map before it
   literal_string,  // constant text
   literal_integer, // constant number
-  word,            // a bare word such as a stack mode
+  word,            // a bare word such as a clock
+  stack_option,    // a stack mode (a bare word) or a depth
   rest,            // any number of further values (format arguments)
   type_or_value,   // sizeof
   variable,        // an assignable scratch variable
@@ -261,11 +262,11 @@ inline constexpr Builtin builtins[] = {
      .signature = "void exit([int status])", .doc = "Ends this probe, then the program.", .example = "begin { exit(0); }"},
 
     // Names for numbers.
-    {.name = "kstack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::any), opt(Takes::any)},
+    {.name = "kstack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::stack_option), opt(Takes::stack_option)},
      .gives = Gives::special, .signature = "kstack([mode,] [depth])", .doc = "The kernel stack."},
-    {.name = "ustack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::any), opt(Takes::any)},
+    {.name = "ustack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::stack_option), opt(Takes::stack_option)},
      .gives = Gives::special, .ready = false, .signature = "ustack([mode,] [depth])", .doc = "The user stack."},
-    {.name = "dw_ustack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::any), opt(Takes::any)},
+    {.name = "dw_ustack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::stack_option), opt(Takes::stack_option)},
      .gives = Gives::special, .ready = false, .signature = "dw_ustack([mode,] [depth])", .doc = "The user stack by DWARF."},
     {.name = "ksym", .form = Form::call, .group = Group::symbol, .params = {req(Takes::pointer)},
      .gives = Gives::special, .async = true, .signature = "ksym_t ksym(uint64 address)", .doc = "Name of a kernel address."},
