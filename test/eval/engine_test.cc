@@ -64,6 +64,7 @@ int64_t compute(Op op, Value x, Value y = {}, uint8_t size = 8) {
 
 TEST(Arithmetic, WrapsAround) {
   EXPECT_EQ(compute(Op::mov, -5), -5);
+  EXPECT_EQ(compute(Op::blur, -5), -5);
   EXPECT_EQ(compute(Op::add, INT64_MAX, 1), INT64_MIN);
   EXPECT_EQ(compute(Op::sub, 3, 5), -2);
   EXPECT_EQ(compute(Op::mul, INT64_MAX, 2), -2);

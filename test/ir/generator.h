@@ -102,7 +102,7 @@ private:
     }
     case 6: return b_->value(Op::table, below(2) ? any() : Value(static_cast<int>(below(4))));
     case 7: return b_->on_map(Op::map_size, map_);
-    case 8: return b_->value(Op::mov, any());
+    case 8: return b_->value(below(4) ? Op::mov : Op::blur, any());
     default: {
       const Op ops[] = {Op::add, Op::sub, Op::mul, Op::and_, Op::or_, Op::xor_, Op::shl, Op::lshr, Op::ashr};
       const Value x = any();
