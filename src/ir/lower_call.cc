@@ -326,27 +326,55 @@ Operand Lowering::compare_prefix(const Call& c) {
   return emit(Op::xor_, same, number(1));
 }
 
+// The first of `turns` places in a text where `test` goes to `hit`, or -1. A loop that is called back: the
+// kernel's verifier would follow any other byte by byte, and all that comes behind it once for each.
+Operand Lowering::first_match(const Expr& text, int64_t turns,
+                              const std::function<void(const Place&, BlockId hit, BlockId next)>& test) {
+  uint32_t bytes = add_object(text.type->size, "text");
+  uint32_t found = add_object(8, "found");
+  into(text, {Space::script, object(bytes), 0}, *text.type);
+  store({Space::script, object(found), 0}, number(-1), 8);
+  body(
+      1,
+      [&] {
+        Operand at = Operand::of(1);
+        BlockId inside = new_block(), hit = new_block(), next = new_block();
+        branch(Cond::ult, at, number(turns), inside, next);
+        start(inside);
+        test({Space::script, emit(Op::add, object(bytes), at), 0}, hit, next);
+        start(hit);
+        store({Space::script, object(found), 0}, at, 8);
+        give_back(number(1));
+        start(next);
+        give_back(number(0));
+      },
+      [&](uint32_t made) {
+        uint32_t never = site(Fault::loop_limit);
+        append(
+            {.op = Op::loop, .dst = fresh(), .a = number(turns), .imm = turns, .imm2 = never, .index = made});
+      });
+  return load_word({Space::script, object(found), 0}, 8, true);
+}
+
 Operand Lowering::text_length(const Expr& e) {
-  if (e.constant.kind == Constant::text)
-    return number(static_cast<int64_t>(e.constant.text_value.find('\0') == std::string_view::npos
-                                           ? e.constant.text_value.size()
-                                           : e.constant.text_value.find('\0')));
-  Place p = temporary(e, *e.type);
-  Operand base = address(p);
-  Reg at = fresh();
-  assign(at, number(0));
-  BlockId test = new_block(), step = new_block(), next = new_block(), done = new_block();
-  jump(test);
-  start(test);
-  branch(Cond::ult, Operand::of(at), number(e.type->size), step, done);
-  start(step);
-  Operand byte = load_word({Space::script, emit(Op::add, base, Operand::of(at)), 0}, 1, false);
-  branch(Cond::eq, byte, number(0), done, next);
-  start(next);
-  append({.op = Op::add, .dst = at, .a = Operand::of(at), .b = number(1)});
-  jump(test);
-  start(done);
-  return Operand::of(at);
+  if (e.constant.kind == Constant::text) {
+    std::string_view text = e.constant.text_value;
+    return number(static_cast<int64_t>(std::min({text.size(), text.find('\0'), size_t{e.type->size} - 1})));
+  }
+  int64_t size = e.type->size;
+  Operand end = first_match(e, size, [&](const Place& here, BlockId hit, BlockId next) {
+    branch(Cond::eq, load_word(here, 1, false), number(0), hit, next);
+  });
+  // A text that was cut has no NUL; its last byte is the mark of that.
+  Reg length = fresh();
+  BlockId cut = new_block(), after = new_block();
+  assign(length, end);
+  branch(Cond::slt, end, number(0), cut, after);
+  start(cut);
+  assign(length, number(size - 1));
+  jump(after);
+  start(after);
+  return Operand::of(length);
 }
 
 // strstr(haystack, "needle"): offset or -1.
@@ -360,33 +388,15 @@ Operand Lowering::find_text(const Call& c) {
   std::string_view text = needle.constant.text_value;
   if (text.empty()) return number(0);
   if (text.size() >= haystack.type->size) return number(-1);
-  Place p = temporary(haystack, *haystack.type);
-  Operand base = address(p);
-  Reg at = fresh(), found = fresh();
-  assign(at, number(0));
-  assign(found, number(-1));
-  BlockId test = new_block(), look = new_block(), next = new_block(), hit = new_block(), done = new_block();
-  jump(test);
-  start(test);
-  branch(Cond::ule, Operand::of(at), number(static_cast<int64_t>(haystack.type->size - 1 - text.size())),
-         look, done);
-  start(look);
-  Operand here = emit(Op::add, base, Operand::of(at));
-  for (size_t i = 0; i < text.size(); i++) {
-    BlockId more = new_block();
-    Operand byte = load_word({Space::script, here, static_cast<int64_t>(i)}, 1, false);
-    branch(Cond::eq, byte, number(static_cast<uint8_t>(text[i])), more, next);
-    start(more);
-  }
-  jump(hit);
-  start(next);
-  append({.op = Op::add, .dst = at, .a = Operand::of(at), .b = number(1)});
-  jump(test);
-  start(hit);
-  assign(found, Operand::of(at));
-  jump(done);
-  start(done);
-  return Operand::of(found);
+  auto turns = static_cast<int64_t>(haystack.type->size - text.size());
+  return first_match(haystack, turns, [&](const Place& here, BlockId hit, BlockId next) {
+    for (size_t i = 0; i < text.size(); i++) {
+      BlockId more = i + 1 == text.size() ? hit : new_block();
+      Operand byte = load_word(here.plus(static_cast<int64_t>(i)), 1, false);
+      branch(Cond::eq, byte, number(static_cast<uint8_t>(text[i])), more, next);
+      if (more != hit) start(more);
+    }
+  });
 }
 
 } // namespace ir

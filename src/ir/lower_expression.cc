@@ -35,7 +35,13 @@ Operand Lowering::scalar_of(const Expr& e) {
   }
   case ExprKind::variable: {
     const Variable& v = *as<VariableRef>(e).variable;
-    if (!in_register(v)) return load(variable_place(v), *v.type);
+    if (!in_register(v)) {
+      Operand n = load(variable_place(v), *v.type);
+      // In a loop, what a branch tells of the number must not stick to the variable: a verifier would carry
+      // every combination from turn to turn.
+      bool in_loop = function().role == Role::body && v.type->is_integer();
+      return in_loop ? emit(Op::blur, n) : n;
+    }
     // A copy: the variable may change before the value is used.
     Reg copy_of = fresh();
     assign(copy_of, Operand::of(variable_register(v)));

@@ -200,9 +200,9 @@ void Lowering::lower_assign(const Assign& a) {
 
 // ---------------------------------------------------------------------------------------------- loops
 
-// Builds `b` as a function that is called back. `head` runs first in it (loop variables); `call` appends the
-// operation that calls it. Afterwards, a `return` inside the loop is carried on.
-void Lowering::body(const lang::Block& b, uint32_t parameters, const std::function<void()>& head,
+// Builds a function that is called back: `fill` appends what it does, `call` the operation that calls it.
+// Afterwards, a `return` inside the loop is carried on.
+void Lowering::body(uint32_t parameters, const std::function<void()>& fill,
                     const std::function<void(uint32_t)>& call) {
   if (returned_object_ == ~0u) returned_object_ = add_object(8, "returned");
   bool outer_leaves = std::exchange(body_leaves_, false);
@@ -212,16 +212,14 @@ void Lowering::body(const lang::Block& b, uint32_t parameters, const std::functi
   uint32_t made = begin_function(function().name + ".loop", Role::body, parameters, function().frame);
   // Registers are not shared with the loop: what both sides use is an object (Variable::captured).
   auto outer_registers = std::exchange(registers_, {});
-  auto outer_name = probe_name_;
-  if (probe_name_.is_reg()) probe_name_ = number(0); // set again below
+  Operand outer_name = probe_name_;
   uint32_t name_object = ~0u;
   if (outer_name.is_reg()) {
     name_object = add_object(8, "probe name");
     probe_name_ = load_word({Space::script, object(name_object), 0}, 8, false);
   }
   loops_.push_back({true, no_block, no_block});
-  head();
-  lower(b);
+  fill();
   if (!ended()) give_back(number(0));
   loops_.pop_back();
   probe_name_ = outer_name;
@@ -230,7 +228,6 @@ void Lowering::body(const lang::Block& b, uint32_t parameters, const std::functi
   block_ = outer_block;
   where_ = outer_where;
   if (name_object != ~0u) store({Space::script, object(name_object), 0}, outer_name, 8);
-  blur_variables(b);
   bool leaves = body_leaves_;
   body_leaves_ = outer_leaves;
   if (!leaves) return call(made);
@@ -245,9 +242,9 @@ void Lowering::body(const lang::Block& b, uint32_t parameters, const std::functi
 }
 
 // What a verifier knows of a variable before the loop it would carry from turn to turn.
-void Lowering::blur_variables(const lang::Block& b) {
+void Lowering::blur_variables(const Expr* condition, const lang::Block& b) {
   std::vector<const Variable*> done;
-  lang::walk(&b, [&](const Expr& e) {
+  auto blur = [&](const Expr& e) {
     const VariableRef* r = if_a<VariableRef>(&e);
     if (!r || !r->variable || !r->variable->captured || !r->variable->type->is_integer()) return;
     const Variable& v = *r->variable;
@@ -255,21 +252,25 @@ void Lowering::blur_variables(const lang::Block& b) {
     done.push_back(&v);
     Place at = variable_place(v);
     store(at, emit(Op::blur, load(at, *v.type)), v.type->size);
-  });
+  };
+  lang::walk(condition, blur);
+  lang::walk(&b, blur);
 }
 
 void Lowering::lower_while(const While& w) {
   auto limit = static_cast<int64_t>(source_.config.number("loop_limit"));
   body(
-      *w.body, 1,
+      1,
       [&] {
         BlockId go = new_block(), stop = new_block();
         condition(*w.condition, go, stop);
         start(stop);
         give_back(number(1));
         start(go);
+        lower(*w.body);
       },
       [&](uint32_t made) {
+        blur_variables(w.condition, *w.body);
         uint32_t at = site(Fault::loop_limit, std::to_string(limit));
         append({.op = Op::loop,
                 .dst = fresh(),
@@ -301,7 +302,7 @@ void Lowering::lower_range(const ForRange& f) {
   }
   const Variable& v = *f.variable;
   body(
-      *f.body, 1,
+      1,
       [&] {
         Operand from = first.is_reg() ? load_word({Space::script, object(first_object), 0}, 8, true) : first;
         Operand value = emit(Op::add, Operand::of(1), from);
@@ -309,8 +310,10 @@ void Lowering::lower_range(const ForRange& f) {
           assign(variable_register(v), value);
         else
           store(variable_place(v), value, v.type->size);
+        lower(*f.body);
       },
       [&](uint32_t made) {
+        blur_variables(nullptr, *f.body);
         uint32_t at = site(Fault::loop_limit, std::to_string(most_turns));
         append({.op = Op::loop,
                 .dst = fresh(),
@@ -325,7 +328,7 @@ void Lowering::lower_for_map(const ForMap& f) {
   const Variable& v = *f.variable;
   uint32_t map = f.map->map->id;
   body(
-      *f.body, 2,
+      2,
       [&] {
         // The callback sees key and value in place; the loop variable is a copy: a tuple (key, value).
         const Map& m = program_.maps[map];
@@ -337,8 +340,12 @@ void Lowering::lower_for_map(const ForMap& f) {
           store(to.plus(value.offset), read_percpu(map, Operand::of(1)), value.type->size);
         else
           copy(to.plus(value.offset), {Space::script, Operand::of(2), 0}, value.type->size);
+        lower(*f.body);
       },
-      [&](uint32_t made) { append({.op = Op::for_each, .imm = made, .index = map}); });
+      [&](uint32_t made) {
+        blur_variables(nullptr, *f.body);
+        append({.op = Op::for_each, .imm = made, .index = map});
+      });
 }
 
 } // namespace ir

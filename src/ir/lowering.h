@@ -110,13 +110,13 @@ private:
   void lower(const lang::Block& b);
   void lower(const lang::Stmt& s);
   void lower_assign(const lang::Assign& a);
-  void blur_variables(const lang::Block& b);
+  void blur_variables(const lang::Expr* condition, const lang::Block& b);
   void lower_while(const lang::While& w);
   void lower_range(const lang::ForRange& f);
   void lower_for_map(const lang::ForMap& f);
   void lower_return(const lang::Return& r);
   void leave_probe();
-  void body(const lang::Block& b, uint32_t parameters, const std::function<void()>& head,
+  void body(uint32_t parameters, const std::function<void()>& fill,
             const std::function<void(uint32_t)>& call);
   void assign_variable(const lang::Variable& v, const lang::Expr& value);
   void define(const lang::Variable& v);
@@ -159,6 +159,7 @@ private:
   Operand clock(lang::List<lang::Expr*> arguments);
   Operand parent_pid();
   Operand text_length(const lang::Expr& e);
+  Operand first_match(const lang::Expr& text, int64_t turns, const std::function<void(const Place&, BlockId hit, BlockId next)>& test);
   Operand find_text(const lang::Call& c);
   Operand compare_prefix(const lang::Call& c);
 

@@ -64,7 +64,8 @@ const type::Type* Checker::check_call(Call& e) {
     check(*sum.left);
     check(*sum.right);
     sum.type = types_.string(1);
-    if (sum.right->constant.kind == Constant::integer && e.arguments.size() == 1) return check_str(e, e.arguments);
+    if (sum.right->constant.kind == Constant::integer && e.arguments.size() == 1)
+      return check_str(e, e.arguments);
   }
   if (!check_parameters(e, *e.builtin)) return types_.none();
   if (e.builtin->group == Group::compile) check_compile_time(e);

@@ -202,8 +202,8 @@ void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type
     if (!fits)
       error(tag::type_mismatch, target.where.to(value.where),
             "`$" + std::string(target.name) + "` is of type " +
-                text(v->declared ? v->type : variable_type(v->inferred)) + " and can't hold a value of type " +
-                text(t),
+                text(v->declared ? v->type : variable_type(v->inferred)) +
+                " and can't hold a value of type " + text(t),
             t->is(Kind::integer) ? "cast the value, for example `(int64)…`" : "");
   }
   if (!v->declared) v->type = variable_type(v->inferred);
