@@ -2,12 +2,13 @@
 //
 // A probe becomes a Function of Role::probe. All blocks on system calls of one side (enter or exit) become
 // one program on the raw tracepoint, which tells them apart by the number: hundreds of probes attach at once.
+#include "format/btf.h"
 #include "ir/lowering.h"
 
 #include "lang/walk.h"
 
 #include <algorithm>
-#include <cassert>
+#include <unistd.h>
 
 namespace ir {
 
@@ -217,6 +218,9 @@ void Lowering::lower_probe(const lang::Probe& p) {
   }
 }
 
+// Does this kernel run 32-bit programs? The file comes with CONFIG_IA32_EMULATION.
+static bool has_compatible_calls() { return ::access("/proc/sys/abi/vsyscall32", F_OK) == 0; }
+
 // One block of a program that serves many system calls: only for the numbers it names.
 void Lowering::lower_syscall_body(const lang::Probe& p, Operand nr) {
   BlockId inside = new_block();
@@ -241,8 +245,27 @@ void Lowering::lower_syscall_body(const lang::Probe& p, Operand nr) {
     inside = block_;
   }
   start(inside);
+  skip_compatible_call();
   lower_probe_body(p);
   start(return_block_);
+}
+
+// Calls of 32-bit programs have other numbers, and no events of their own: the kernel's tracepoints of single
+// system calls leave them out, and so must what stands in for them.
+void Lowering::skip_compatible_call() {
+  format::Btf* btf = has_compatible_calls() ? machine_.btf() : nullptr;
+  if (!btf) return;
+  uint32_t task = btf->find("task_struct", format::BtfKind::structure);
+  uint32_t info = btf->find("thread_info", format::BtfKind::structure);
+  auto place = btf->member(types_, task, "thread_info");
+  auto status = btf->member(types_, info, "status");
+  if (!place || !status) return;
+  constexpr int64_t ts_compat = 2; // TS_COMPAT of arch/x86/include/asm/thread_info.h
+  int64_t offset = place->field.offset + status->field.offset;
+  Operand flags = load_word({Space::task, query(Query::task), offset}, 4, false);
+  BlockId native = new_block();
+  branch(Cond::eq, emit(Op::and_, flags, number(ts_compat)), number(0), native, return_block_);
+  start(native);
 }
 
 void Lowering::lower_syscalls(const std::vector<const lang::Probe*>& probes, bool is_exit) {

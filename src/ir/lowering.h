@@ -39,6 +39,7 @@ private:
   void lower_probe(const lang::Probe& p);
   void lower_syscalls(const std::vector<const lang::Probe*>& probes, bool is_exit);
   void lower_syscall_body(const lang::Probe& p, Operand number);
+  void skip_compatible_call();
   void lower_probe_body(const lang::Probe& p);
   void add_probe(const lang::Probe& p, uint32_t function, probe::Context context,
                  std::vector<uint32_t> events);

@@ -1,47 +1,64 @@
-// reuse_queries: asks the machine once what cannot change during a run (all queries but `random`). A query
-// that is dominated by an equal one becomes a copy of its answer. Where the answer's register is assigned
-// again, the earlier query first gets a register of its own.
+// reuse_queries: asks the machine once what cannot change during a run: all queries but `random`, and where
+// the current thread's value of a map is (in functions that do not make it). A question that is dominated by
+// an equal one becomes a copy of its answer. Where the answer's register is assigned again, the earlier query
+// first gets a register of its own.
 #include "ir/passes.h"
 
 #include <algorithm>
-#include <array>
+#include <vector>
 
 namespace ir {
 namespace {
 
 constexpr size_t query_count = static_cast<size_t>(Query::random) + 1;
+constexpr size_t no_question = ~size_t{0};
 
-bool is_reusable(const Inst& i) { return i.op == Op::query && i.query != Query::random && i.dst; }
+// The questions of a program: its queries, then its maps.
+size_t question(const Inst& i, const Program& program) {
+  if (!i.dst) return no_question;
+  if (i.op == Op::query && i.query != Query::random) return static_cast<size_t>(i.query);
+  if (i.op == Op::map_find && program.maps[i.index].kind == MapKind::task) return query_count + i.index;
+  return no_question;
+}
 
-// Which queries are asked more than once.
-std::array<uint32_t, query_count> count_queries(const Function& function) {
-  std::array<uint32_t, query_count> count{};
+// How often each is asked; 0 for values that may come into being between two look-ups.
+std::vector<uint32_t> count_questions(const Function& function, const Program& program) {
+  std::vector<uint32_t> count(query_count + program.maps.size());
+  std::vector<bool> is_made(program.maps.size());
+  bool runs_others = false;
   for (const Block& b : function.blocks)
-    for (const Inst& i : b.insts)
-      if (is_reusable(i)) count[static_cast<size_t>(i.query)]++;
+    for (const Inst& i : b.insts) {
+      if (size_t q = question(i, program); q != no_question) count[q]++;
+      if (i.op == Op::map_slot || i.op == Op::map_store) is_made[i.index] = true;
+      runs_others |= i.op == Op::call || i.op == Op::loop || i.op == Op::for_each;
+    }
+  for (size_t m = 0; m < program.maps.size(); m++)
+    if (is_made[m] || runs_others) count[query_count + m] = 0;
   return count;
 }
 
 struct Asked {
   BlockId block;
   size_t at;
-  Query query;
+  size_t question;
   size_t same_as; // place in the list of the query that gives the answer: itself, or one that dominates it
   bool is_reused = false;
 };
 
-// All queries that might be spared, dominators first.
-std::vector<Asked> find_queries(const Function& function, const std::array<uint32_t, query_count>& count) {
+// All questions that might be spared, dominators first.
+std::vector<Asked> find_questions(const Function& function, const Program& program,
+                                  const std::vector<uint32_t>& count) {
   std::vector<Asked> all;
   const Flow flow(function);
   const Dominators dominators(function, flow);
   for (const BlockId b : flow.order) {
     const auto& insts = function.blocks[b].insts;
     for (size_t at = 0; at < insts.size(); at++) {
-      if (!is_reusable(insts[at]) || count[static_cast<size_t>(insts[at].query)] < 2) continue;
-      Asked asked{b, at, insts[at].query, all.size()};
+      const size_t q = question(insts[at], program);
+      if (q == no_question || count[q] < 2) continue;
+      Asked asked{b, at, q, all.size()};
       for (size_t n = 0; n < all.size() && asked.same_as == all.size(); n++)
-        if (all[n].same_as == n && all[n].query == asked.query && dominators.dominates(all[n].block, b))
+        if (all[n].same_as == n && all[n].question == asked.question && dominators.dominates(all[n].block, b))
           asked.same_as = n;
       if (asked.same_as != all.size()) all[asked.same_as].is_reused = true;
       all.push_back(asked);
@@ -52,10 +69,10 @@ std::vector<Asked> find_queries(const Function& function, const std::array<uint3
 
 } // namespace
 
-bool reuse_queries(Function& function, const Program&) {
-  const auto count = count_queries(function);
+bool reuse_queries(Function& function, const Program& program) {
+  const auto count = count_questions(function, program);
   if (std::ranges::none_of(count, [](uint32_t n) { return n > 1; })) return false;
-  std::vector<Asked> all = find_queries(function, count);
+  std::vector<Asked> all = find_questions(function, program, count);
   const std::vector<uint32_t> assigned = Definitions(function).count;
   const auto inst = [&](const Asked& q) -> Inst& { return function.blocks[q.block].insts[q.at]; };
   std::vector<Reg> answer(all.size());

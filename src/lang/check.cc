@@ -37,6 +37,10 @@ std::vector<probe::Event*> Checker::match(const ProbeSpec& spec) {
     events.push_back(program_.events.back().get());
   }
   if (!events.empty()) return events;
+  if (mismatch.denied) {
+    diagnostics_.error(tag::denied, spec.where, mismatch.message, mismatch.hint);
+    return events;
+  }
   if (mismatch.kind == probe::Mismatch::missing) {
     const std::string& policy = program_.config.text("missing_probes");
     if (policy == "warn")

@@ -278,6 +278,9 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   case id("find"): return check_find(*call);
   case id("delete"): {
     MapRef& m = as<MapRef>(*arguments[0]);
+    if (m.key)
+      warning(tag::deprecated, e.where, "this is the old form of delete",
+              "write `delete(@" + std::string(m.map->name) + ", key)`");
     if (arguments.size() == 1 && !m.key && m.map->keyed_use)
       return mistake(tag::bad_map_use, e.where,
                      "`@" + std::string(m.map->name) + "` has keys: name the one to delete",

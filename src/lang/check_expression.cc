@@ -273,6 +273,15 @@ const type::Type* Checker::check_binary(Binary& e) {
 const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, const type::Type* r) {
   auto is_number = [](const type::Type* t) { return t->is_integer() || t->is(Kind::pointer); };
   if (is_number(l) && is_number(r)) {
+    auto is_large = [](const Expr& x) {
+      return x.type->is(Kind::integer) && !x.type->is_signed && x.type->size == 8;
+    };
+    auto is_signed = [](const Expr& x) { return x.type->is(Kind::integer) && x.type->is_signed; };
+    bool mixed = (is_large(*e.left) && is_signed(*e.right)) || (is_signed(*e.left) && is_large(*e.right));
+    bool by_order = e.op != BinaryOp::eq && e.op != BinaryOp::ne;
+    if (mixed && by_order && !e.left->adapts && !e.right->adapts)
+      warning(tag::sign_mix, e.where, "signed comparison of " + text(l) + " and " + text(r),
+              "cast one of them to the other's type");
     fold(e);
     return types_.boolean();
   }

@@ -43,8 +43,10 @@ Compiled compile(const base::Source& source, const CompileOptions& options, base
 
 base::Failure failure_of(const base::Diagnostics& diagnostics) {
   bool all_missing = diagnostics.has_errors();
-  for (const base::Diagnostic& d : diagnostics.all())
+  for (const base::Diagnostic& d : diagnostics.all()) {
+    if (d.tag == spec::tag::denied) return base::Failure::permission;
     all_missing &= d.severity == base::Severity::warning || d.tag == spec::tag::no_such_probe;
+  }
   return all_missing ? base::Failure::nothing_matched : base::Failure::usage;
 }
 

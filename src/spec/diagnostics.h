@@ -21,6 +21,7 @@ ACU_TAG(empty_program)
 ACU_TAG(unknown_provider)
 ACU_TAG(bad_probe)
 ACU_TAG(no_such_probe)
+ACU_TAG(denied)
 ACU_TAG(too_many_probes)
 ACU_TAG(not_yet)
 // Names.
