@@ -81,6 +81,9 @@ class Start:
         self.attached, self.life, self.cpu, self.memory, self.status = [], [], [], [], set()
 
     def run(self):
+        # The kernel takes a tracepoint off in the background, and makes who attaches to it again wait for that:
+        # nobody shall pay for the run before.
+        time.sleep(0.2)
         stamp = os.path.join(BUILD, "stamp.out")
         done = subprocess.run([os.path.join(BUILD, "launch"), stamp, *self.command], capture_output=True, text=True,
                               env=dict(os.environ, **self.environment))
