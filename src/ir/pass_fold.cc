@@ -151,7 +151,7 @@ private:
     if (!is_power_of_two(i.b)) return;
     const int64_t n = exponent(i.b);
     if (i.op == Op::umod)
-      become(i, Op::and_, i.a, Operand::number(i.b.value - 1));
+      become(i, Op::and_, i.a, Operand::number(static_cast<int64_t>(static_cast<uint64_t>(i.b.value) - 1)));
     else if (n == 0)
       become_copy(i, i.a);
     else
