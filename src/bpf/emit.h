@@ -233,7 +233,8 @@ private:
   // emit_event.cc
   void emit_event(const ir::Inst& i);
   void emit_send(const ir::Inst& i);
-  const ir::Action* action_of(const ir::Operand& record) const;
+  void emit_wake(const ir::Inst& i);
+  int32_t wake_slot() const;
 
   // emit_control.cc
   void emit_call(const ir::Inst& i);
@@ -257,7 +258,6 @@ private:
   const Layout& layout_;
   const ir::Reg context_, base_, frame_; // values that are not in the IR
   std::vector<KnownAddress> known_;
-  std::vector<const ir::Inst*> made_by_; // by register: the only instruction that sets it
   ir::BlockId claim_block_ = ir::no_block;
   size_t claim_before_ = 0;   // instruction of that block
   std::vector<bool> claimed_; // by block: scratch memory is held at its end
@@ -267,7 +267,8 @@ private:
   Allocation allocation_;
   std::vector<Label> block_labels_;
   ir::BlockId block_ = 0, next_ = ir::no_block; // being emitted; following
-  bool fused_ = false;                          // the rest of the block is done
+  bool has_events_ = false;
+  bool fused_ = false; // the rest of the block is done
   base::Status status_;
 };
 

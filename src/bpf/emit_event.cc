@@ -1,12 +1,43 @@
 // Events: records in the ring buffer. The consumer polls; it is woken only when unread data crosses a quarter
 // of the ring (or two, or three), and for an exit. A wake-up for each event would cost more than the event.
+//
+// Whether to wake is found out before the record is made, and kept on the stack: kernels such as 6.1 cannot
+// see that two ways through the code are alike while a record is held, unless they part after it was made. So
+// the usual branches come before.
 #include "bpf/emit.h"
 
 #include <algorithm>
 
 namespace bpf {
 
+int32_t FunctionEmitter::wake_slot() const { return temp() - 8; }
+
+// The flags of the record's submission go to the wake slot.
+void FunctionEmitter::emit_wake(const ir::Inst& i) {
+  if (program_.actions[i.index].kind == ir::ActionKind::exit)
+    return out_.store(r10, wake_slot(), BPF_RB_FORCE_WAKEUP, 8);
+  uint32_t largest = 0;
+  for (const ir::Action& a : program_.actions) largest = std::max(largest, a.record_size());
+  const auto quarter = static_cast<int32_t>(pool_.object.ring_bytes / 4); // a power of two
+  const int32_t window = std::min(quarter, static_cast<int32_t>(std::max(4096u, 4 * (largest + 8))));
+  const Label much = out_.label(), known = out_.label();
+  out_.map(r1, pool_.ring());
+  out_.number(r2, BPF_RB_AVAIL_DATA);
+  out_.call(ringbuf_query);
+  out_.store(r10, wake_slot(), BPF_RB_NO_WAKEUP, 8);
+  out_.jump_if(BPF_JGE, r0, quarter, much);
+  out_.bind(known);
+  out_.cold([=, this] {
+    out_.bind(much);
+    out_.alu(BPF_AND, r0, quarter - 1);
+    out_.jump_if(BPF_JGE, r0, window, known);
+    out_.store(r10, wake_slot(), BPF_RB_FORCE_WAKEUP, 8);
+    out_.jump(known);
+  });
+}
+
 void FunctionEmitter::emit_event(const ir::Inst& i) {
+  emit_wake(i);
   const Label lost = out_.label(), done = out_.label();
   out_.map(r1, pool_.ring());
   out_.number(r2, i.imm2);
@@ -25,39 +56,10 @@ void FunctionEmitter::emit_event(const ir::Inst& i) {
   });
 }
 
-// The action of the record at this address, where only one instruction makes it.
-const ir::Action* FunctionEmitter::action_of(const ir::Operand& record) const {
-  if (!record.is_reg()) return nullptr;
-  const ir::Inst* made = made_by_[record.as_reg()];
-  return made && made->op == ir::Op::event ? &program_.actions[made->index] : nullptr;
-}
-
 void FunctionEmitter::emit_send(const ir::Inst& i) {
-  const ir::Action* action = action_of(i.a);
-  if (action && action->kind == ir::ActionKind::exit) {
-    arguments({argument(r1, i.a), number(r2, BPF_RB_FORCE_WAKEUP)});
-    return out_.call(ringbuf_submit);
-  }
-  uint32_t largest = 0;
-  for (const ir::Action& a : program_.actions) largest = std::max(largest, a.record_size());
-  const auto quarter = static_cast<int32_t>(pool_.object.ring_bytes / 4); // a power of two
-  const int32_t window = std::min(quarter, static_cast<int32_t>(std::max(4096u, 4 * (largest + 8))));
-  const Label much = out_.label(), submit = out_.label();
-  out_.map(r1, pool_.ring());
-  out_.number(r2, BPF_RB_AVAIL_DATA);
-  out_.call(ringbuf_query);
-  out_.number(r2, BPF_RB_NO_WAKEUP);
-  out_.jump_if(BPF_JGE, r0, quarter, much);
-  out_.bind(submit);
   load_into(r1, i.a);
+  out_.load(r2, r10, wake_slot(), 8);
   out_.call(ringbuf_submit);
-  out_.cold([=, this] {
-    out_.bind(much);
-    out_.alu(BPF_AND, r0, quarter - 1);
-    out_.jump_if(BPF_JGE, r0, window, submit);
-    out_.number(r2, BPF_RB_FORCE_WAKEUP);
-    out_.jump(submit);
-  });
 }
 
 } // namespace bpf

@@ -11,7 +11,7 @@ FunctionEmitter::FunctionEmitter(ProgramEmitter& program, Assembler& out, uint32
     : unit_(program), pool_(program.pool), out_(out), program_(program.program),
       options_(program.pool.options), index_(index), function_(program_.functions[index]), layout_(layout),
       context_(function_.registers), base_(function_.registers + 1), frame_(function_.registers + 2),
-      known_(find_known_addresses(function_)), made_by_(function_.registers) {}
+      known_(find_known_addresses(function_)) {}
 
 void FunctionEmitter::plan() {
   place_claim();
@@ -157,7 +157,6 @@ Step FunctionEmitter::describe(const ir::Inst& i) const {
   case Op::map_store:
   case Op::map_remove:
   case Op::map_size: describe_map(s, i); return s;
-  case Op::send: use(s, i.a, true); return s;
   case Op::call:
     ir::for_each_operand(i, [&](const ir::Operand& o) { use(s, o); });
     if (unit_.needs_context(i.index)) s.use(context_);
@@ -198,12 +197,10 @@ void FunctionEmitter::describe_map(Step& s, const ir::Inst& i) const {
 void FunctionEmitter::describe() {
   const Flow flow(function_);
   std::vector<ir::BlockId> place(function_.blocks.size(), ir::no_block);
-  std::vector<uint32_t> assigned(function_.registers, 0);
   for (const ir::BlockId b : flow.order) {
     place[b] = static_cast<ir::BlockId>(order_.size());
     order_.push_back(b);
-    for (const ir::Inst& i : function_.blocks[b].insts)
-      if (ir::defines(i)) made_by_[i.dst] = assigned[i.dst]++ ? nullptr : &i;
+    for (const ir::Inst& i : function_.blocks[b].insts) has_events_ |= i.op == Op::event;
   }
   steps_.registers = function_.registers + 3;
   auto arrives = [&](ir::Reg r, int where) {

@@ -14,7 +14,9 @@ int32_t FunctionEmitter::temp() const {
   return -(is_root() ? layout_.stack_bytes : 0) - 8 * static_cast<int32_t>(allocation_.slots + 1);
 }
 
-uint32_t FunctionEmitter::stack_bytes() const { return static_cast<uint32_t>(-temp()); }
+uint32_t FunctionEmitter::stack_bytes() const {
+  return static_cast<uint32_t>(has_events_ ? -wake_slot() : -temp());
+}
 
 const KnownAddress* FunctionEmitter::known(const ir::Operand& o) const {
   if (!o.is_reg() || o.as_reg() >= known_.size() || !known_[o.as_reg()].is_known) return nullptr;
