@@ -2,6 +2,7 @@
 #include "bpf/registers.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace bpf {
 namespace {
@@ -45,6 +46,11 @@ public:
   Allocation run();
 
 private:
+  template<class F> void for_each_bit(const uint64_t* row, F&& fn) const {
+    for (size_t w = 0; w < live_in_.words(); w++)
+      for (uint64_t bits = row[w]; bits; bits &= bits - 1)
+        fn(static_cast<ir::Reg>(64 * w + static_cast<size_t>(std::countr_zero(bits))));
+  }
   void find_live_values();
   void build_intervals();
   void give_registers();
@@ -106,11 +112,10 @@ void Scan::build_intervals() {
   }
   for (size_t b = 0; b < s_.blocks.size(); b++) {
     const StepBlock& block = s_.blocks[b];
-    for (ir::Reg r = 1; r < s_.registers; r++) {
-      if (live_in_.has(b, r)) intervals_[r].cover(reads_at(block.first) - 1);
-      for (const ir::BlockId to : block.next)
-        if (to != ir::no_block && live_in_.has(to, r)) intervals_[r].cover(writes_at(block.last));
-    }
+    for_each_bit(live_in_.row(b), [&](ir::Reg r) { intervals_[r].cover(reads_at(block.first) - 1); });
+    for (const ir::BlockId to : block.next)
+      if (to != ir::no_block)
+        for_each_bit(live_in_.row(to), [&](ir::Reg r) { intervals_[r].cover(writes_at(block.last)); });
     for (uint32_t k = block.first; k <= block.last; k++) {
       const Step& step = s_.steps[k];
       for (uint8_t u = 0; u < step.count; u++) {

@@ -177,7 +177,23 @@ TEST(Emit, random_arithmetic) {
       if (random() % 20 == 0) f.value({.op = Op::query, .query = ir::Query::cpu});
       inst.a = a, inst.b = c;
       const int64_t n = ir::compute(inst, x, y);
-      if (random() % 5 == 0 && values.size() > 4) { // assign an old register again
+      if (random() % 8 == 0 && values.size() > 4) { // an old register gets its value on one of two ways
+        const Cond cond = conditions[random() % std::size(conditions)];
+        auto [left, l] = pick();
+        auto [right, r] = pick();
+        auto& [old, kept] = values[random() % values.size()];
+        BlockId yes = f.block(), no = f.block(), join = f.block();
+        f.branch(cond, left, right, yes, no);
+        f.at(yes);
+        inst.dst = old.as_reg();
+        f.add(inst);
+        f.jump(join);
+        f.at(no);
+        if (random() % 2) f.value({.op = Op::query, .query = ir::Query::cpu});
+        f.jump(join);
+        f.at(join);
+        if (ir::holds(cond, l, r)) kept = n;
+      } else if (random() % 5 == 0 && values.size() > 4) { // assign an old register again
         inst.dst = values.back().first.as_reg();
         f.add(inst);
         values.back().second = n;
