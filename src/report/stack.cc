@@ -12,11 +12,18 @@ namespace report {
 
 using type::StackMode;
 
+// What the kernel calls between a tracepoint and a program on it is not part of what was traced.
+static bool is_glue(std::string_view function) {
+  return function.starts_with("__bpf_trace_") || function.starts_with("__traceiter_");
+}
+
 void append_stack(std::string& out, Context& context, const type::Type& type, Bytes bytes) {
   std::vector<uint64_t> frames = context.engine.stack(load(bytes, 8));
   if (frames.empty()) return;
   if (type.count && frames.size() > type.count) frames.resize(type.count);
   bool user = type.is(type::Kind::ustack);
+  if (!user && frames.size() > 1 && is_glue(context.names.kernel(frames.front(), false)))
+    frames.erase(frames.begin());
   auto pid = static_cast<uint32_t>(load(part(bytes, 8, 4), 4));
   out += '\n';
   for (uint64_t address : frames) {

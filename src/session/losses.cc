@@ -93,6 +93,9 @@ std::string describe_losses(const ir::Program& program, const ir::Counters& coun
   if (counters.scratch_busy)
     out += "WARNING: " + plural(counters.scratch_busy, "run") +
            " of probes given up: all scratch memory of the processor was in use.\n";
+  if (counters.stacks_full)
+    out += "WARNING: " + plural(counters.stacks_full, "stack") +
+           " not kept: there is no room for more different ones. They count as empty.\n";
   out += describe_full_maps(program, counters, source);
   return out + describe_sites(program, counters, source, options);
 }
