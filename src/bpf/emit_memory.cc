@@ -53,11 +53,25 @@ void FunctionEmitter::emit_faulting_load(const ir::Inst& i) {
   if (i.other != ir::no_block) go(i.target);
 }
 
+// In pieces where the stack is not aligned for the whole: text inside a key may begin anywhere.
 void FunctionEmitter::emit_store(const ir::Inst& i) {
   const Address to = address(i.a, i.imm, r4);
-  if (!i.b.is_reg() && (i.size < 8 || fits_imm(i.b.value)))
-    return out_.store(to.base, to.offset, static_cast<int32_t>(i.b.value), i.size);
-  out_.store(to.base, to.offset, value(i.b, r5), i.size);
+  const auto step = static_cast<uint8_t>(std::min<uint32_t>(i.size, alignment(i.a, i.imm)));
+  if (i.b.is_reg() && step == i.size) return out_.store(to.base, to.offset, value(i.b, r5), step);
+  if (i.b.is_reg()) load_into(r5, i.b);
+  for (uint8_t n = 0; n < i.size; n += step) {
+    const int32_t at = to.offset + n;
+    const unsigned unused = 64 - step * 8;
+    const int64_t piece = i.b.value >> (n * 8) << unused >> unused;
+    if (i.b.is_reg()) {
+      out_.store(to.base, at, r5, step);
+      if (n + step < i.size) out_.alu(BPF_RSH, r5, step * 8);
+    } else if (step < 8 || fits_imm(piece)) {
+      out_.store(to.base, at, static_cast<int32_t>(piece), step);
+    } else {
+      out_.store(to.base, at, value(i.b, r5), step);
+    }
+  }
 }
 
 // The largest step that fits what is left and both alignments.

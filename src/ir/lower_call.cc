@@ -5,6 +5,7 @@
 #include "symbol/kallsyms.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ir {
 
@@ -145,6 +146,7 @@ void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool
     if (as.size > 16) zero(to, as.size);
     append({.op = Op::name, .a = address(to)});
     return;
+  case id("probe"): return probe_text_into(to, as);
   case id("str"): return text_into(*c, to, as, pad);
   case id("buf"): return bytes_into(*c, to, as);
   case id("ntop"): return inet_into(*c, to);
@@ -159,6 +161,35 @@ void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool
   default:
     diagnostics_.error(spec::tag::not_yet, e.where, "`" + std::string(row.name) + "` can't be used here yet");
     zero(to, as.size);
+  }
+}
+
+// The name that probe_name_ stands for, as text: words from tables, for there may be hundreds of names.
+void Lowering::probe_text_into(const Place& to, const Type& as) {
+  constexpr uint32_t word_size = 4;
+  size_t longest = 0;
+  for (const probe::Event* e : probe_->events) longest = std::max(longest, e->name.size());
+  auto words = static_cast<uint32_t>(longest / word_size + 1); // with the NUL
+  auto [first, is_new] =
+      probe_text_tables_.try_emplace(probe_, static_cast<uint32_t>(program_.tables.size()));
+  for (uint32_t w = 0; is_new && w < words; w++) {
+    std::vector<uint32_t>& table = program_.tables.emplace_back();
+    for (const probe::Event* e : probe_->events) {
+      uint32_t id = probe_name(e->name);
+      if (table.size() <= id) table.resize(id + 1);
+      if (w * word_size < e->name.size())
+        std::memcpy(&table[id], e->name.data() + w * word_size,
+                    std::min<size_t>(word_size, e->name.size() - w * word_size));
+    }
+  }
+  for (uint32_t at = 0, width = 0; at < as.size; at += width) {
+    if (at >= words * word_size) return zero(to.plus(at), as.size - at);
+    Reg word = fresh();
+    append({.op = Op::table, .dst = word, .a = probe_name_, .index = first->second + at / word_size});
+    Operand piece = Operand::of(word);
+    if (at % word_size) piece = emit(Op::lshr, piece, number(at % word_size * 8));
+    width = as.size - at >= word_size ? word_size : as.size - at >= 2 ? 2 : 1;
+    store(to.plus(at), piece, width);
   }
 }
 

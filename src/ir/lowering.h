@@ -150,6 +150,7 @@ private:
   Operand user_call(const lang::Call& c, const Place* result);
   Operand builtin(const lang::Expr& e, const spec::Builtin& row, lang::List<lang::Expr*> arguments);
   void builtin_into(const lang::Expr& e, const Place& to, const Type& as, bool pad);
+  void probe_text_into(const Place& to, const Type& as);
   void text_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
   void bytes_into(const lang::Call& c, const Place& to, const Type& as);
   bool place_is_script(const lang::Expr& e) const;
@@ -160,7 +161,8 @@ private:
   Operand clock(lang::List<lang::Expr*> arguments);
   Operand parent_pid();
   Operand text_length(const lang::Expr& e);
-  Operand first_match(const lang::Expr& text, int64_t turns, const std::function<void(const Place&, BlockId hit, BlockId next)>& test);
+  Operand first_match(const lang::Expr& text, int64_t turns,
+                      const std::function<void(const Place&, BlockId hit, BlockId next)>& test);
   Operand find_text(const lang::Call& c);
   Operand compare_prefix(const lang::Call& c);
 
@@ -201,11 +203,12 @@ private:
   std::vector<Loop> loops_;
   uint32_t returned_object_ = ~0u;
   uint32_t result_object_ = ~0u; // of a function that returns from inside a loop
-  bool body_leaves_ = false; // a `return` or exit() was met in the loop body being built
+  bool body_leaves_ = false;     // a `return` or exit() was met in the loop body being built
   std::map<std::pair<uint64_t, uint32_t>, uint32_t> sites_;
   std::unordered_map<const probe::Event*, uint32_t> event_ids_;
   std::unordered_map<const lang::Function*, uint32_t> function_ids_;
   std::unordered_map<std::string, uint32_t> string_ids_, probe_name_ids_;
+  std::unordered_map<const lang::Probe*, uint32_t> probe_text_tables_; // the first of its tables
 };
 
 } // namespace ir

@@ -181,10 +181,13 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
                  (t->is(Kind::pointer) && t->element && t->element->is_char);
   switch (takes) {
   case Takes::integer: return t->is_integer() || t->is(Kind::pointer) || wrong("a number");
-  case Takes::string: return t->is(Kind::string) || wrong("a string");
+  case Takes::string:
+    if (t->is(Kind::probe_name)) name_probes_by_text();
+    return t->is(Kind::string) || t->is(Kind::probe_name) || wrong("a string");
   case Takes::pointer:
     return t->is_integer() || t->is(Kind::pointer) || t->is(Kind::array) || wrong("a pointer");
   case Takes::string_or_pointer:
+    if (t->is(Kind::probe_name)) name_probes_by_text();
     return is_text || t->is_integer() || t->is(Kind::pointer) || t->is(Kind::array) ||
            wrong("a string or a pointer");
   case Takes::literal_string: return a.constant.kind == Constant::text || wrong("a string literal");
@@ -231,7 +234,8 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
     if (!probe_) return mistake(tag::misplaced, e.where, "this can't be used in a function");
     const probe::Event& event = *probe_->events.front();
     bool is_type = builtin == id("probetype");
-    if (!is_type && probe_->events.size() > 1) return types_.simple(Kind::probe_name);
+    if (!is_type && probe_->events.size() > 1)
+      return probe_as_text_ ? types_.string(longest_probe_name()) : types_.simple(Kind::probe_name);
     std::string_view name = types_.keep(is_type ? event.provider : event.name);
     set_text(e, name);
     return types_.string(static_cast<uint32_t>(name.size()) + 1);

@@ -290,8 +290,10 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
   auto is_probe = [](const Expr* x) {
     return x->type->is(Kind::probe_name) || x->constant.kind == Constant::text;
   };
-  bool fits = (is_text(l) && is_text(r)) || (is_probe(e.left) && is_probe(e.right)) ||
-              ((l->is(Kind::tuple) || l->is(Kind::array)) && unify(l, e.left, r, e.right));
+  bool fits =
+      (is_text(l) && is_text(r)) || (is_probe(e.left) && is_probe(e.right)) ||
+      ((l->is(Kind::tuple) || l->is(Kind::array) || l->is(Kind::probe_name) || r->is(Kind::probe_name)) &&
+       unify(l, e.left, r, e.right));
   if (!fits || !is_equality)
     return mistake(tag::type_mismatch, e.where,
                    "can't compare " + text(l) + " with " + text(r) +

@@ -29,6 +29,8 @@ private:
   // infer.cc: what values have in common
   bool join(Inferred& into, const type::Type* type, const Expr* e);
   const type::Type* unify(const type::Type* a, const Expr* ea, const type::Type* b, const Expr* eb);
+  void name_probes_by_text();
+  uint32_t longest_probe_name() const;          // with its NUL
   const type::Type* widen(const type::Type* t); // integers to 8 bytes
   const type::Type* settled(const Inferred& i);
   const type::Type* variable_type(const Inferred& i);
@@ -114,8 +116,9 @@ private:
   base::Diagnostics& diagnostics_;
   std::vector<NamedParameter> parameters_;
 
-  bool report_ = false;  // the last round: mistakes are told
-  bool changed_ = false; // this round learned a type
+  bool report_ = false;        // the last round: mistakes are told
+  bool changed_ = false;       // this round learned a type
+  bool probe_as_text_ = false; // `probe` of many events is text, not a number that stands for it
   Probe* probe_ = nullptr;
   Function* function_ = nullptr;
   std::vector<std::vector<Variable*>> scopes_;

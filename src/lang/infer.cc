@@ -73,6 +73,19 @@ bool Checker::join(Inferred& into, const type::Type* t, const Expr* e) {
   return true;
 }
 
+// Where the name of a probe meets other text it has to be text itself, in the whole script.
+void Checker::name_probes_by_text() {
+  changed_ |= !probe_as_text_;
+  probe_as_text_ = true;
+}
+
+uint32_t Checker::longest_probe_name() const {
+  size_t longest = 0;
+  for (auto& p : program_.probes)
+    for (const probe::Event* e : p->events) longest = std::max(longest, e->name.size());
+  return static_cast<uint32_t>(longest) + 1;
+}
+
 // The type that holds both, or nullptr. The expressions (or nullptr) tell literals from other numbers.
 const type::Type* Checker::unify(const type::Type* a, const Expr* ea, const type::Type* b, const Expr* eb) {
   if (a == b) return a;
@@ -84,6 +97,11 @@ const type::Type* Checker::unify(const type::Type* a, const Expr* ea, const type
   }
   if (a->is_integer() && b->is_integer()) return types_.int64();
   if (a->is(Kind::string) && b->is(Kind::string)) return types_.string(std::max(a->size, b->size));
+  if ((a->is(Kind::string) && b->is(Kind::probe_name)) || (a->is(Kind::probe_name) && b->is(Kind::string))) {
+    name_probes_by_text();
+    return types_.string(std::max(
+        {a->is(Kind::string) ? a->size : 0, b->is(Kind::string) ? b->size : 0, longest_probe_name()}));
+  }
   if (a->is(Kind::buffer) && b->is(Kind::buffer)) return types_.buffer(std::max(a->count, b->count));
   if (a->is(Kind::pointer) && b->is(Kind::pointer)) {
     if (a->element != b->element && a->element && b->element) return nullptr;
