@@ -86,7 +86,7 @@ enum class Op : uint8_t {
   read_bytes,  // min(c, imm2) bytes from address b of `space` to a (script); dst = their number; faults go to `other`
   equal,       // dst = 1 if imm2 bytes at a and b (script) are the same, else 0
   context_address, // dst = address of the context (only for reading it as kernel memory)
-  name,        // 16 bytes at a (script) = name of the current thread, NULs behind it
+  name,        // 16 bytes at a (script) = name of the current thread and a NUL; what follows is cleared before
 
   // Questions to the machine.
   query,       // dst = `query`

@@ -143,7 +143,7 @@ void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool
   const spec::Builtin& row = c ? *c->builtin : *lang::as<Name>(e).builtin;
   switch (spec::id_of(row)) {
   case id("comm"):
-    if (as.size > 16) zero(to, as.size);
+    zero(to, as.size); // Linux 6.1 leaves the bytes behind the NUL as they were
     append({.op = Op::name, .a = address(to)});
     return;
   case id("probe"): return probe_text_into(to, as);
@@ -285,9 +285,9 @@ void Lowering::copy_bytes(const Place& to, const Place& from, uint32_t size) {
 
 // Compares bytes with a literal, word by word.
 Operand Lowering::equal_literal(const Place& p, uint32_t size, std::string_view text, bool with_end) {
+  if (text.size() + with_end > size) return number(0);
   std::string bytes(text);
-  if (with_end) bytes.push_back('\0');
-  if (bytes.size() > size) return number(0);
+  if (with_end && bytes.size() + 1 < size) bytes.push_back('\0'); // the last byte ends the text in any case
   Reg same = fresh();
   BlockId no = new_block(), after = new_block();
   for (size_t at = 0; at < bytes.size();) {
@@ -323,6 +323,7 @@ Operand Lowering::equal_text(const Expr& a, const Expr& b) {
   }
   const Type& wide = a.type->size >= b.type->size ? *a.type : *b.type;
   Place pa = temporary(a, wide), pb = temporary(b, wide);
+  for (const Place& p : {pa, pb}) store(p.plus(wide.size - 1), number(0), 1); // cut or not
   Reg same = fresh();
   append({.op = Op::equal, .dst = same, .a = address(pa), .b = address(pb), .imm2 = wide.size});
   return Operand::of(same);
