@@ -217,6 +217,10 @@ void Lowering::text_into(const Call& c, const Place& to, const Type& as, bool pa
     limit = emit(Op::add, scalar(*length), number(1)); // with the NUL
   if (space == Space::script) return copy(to, {Space::script, at, 0}, size);
   read_text(to, size, at, space, limit, pad && as.size <= size);
+  if (!pad) return;
+  // Texts that look the same are the same: the byte that marks a cut is always 1.
+  Place mark = to.plus(size - 1);
+  store(mark, set(Cond::ne, load_word(mark, 1, false), number(0)), 1);
 }
 
 // buf(bytes or address [, length]): u32 length, then the bytes.
@@ -315,11 +319,11 @@ Operand Lowering::equal_text(const Expr& a, const Expr& b) {
     const Expr& literal = a.constant.kind == Constant::text ? a : b;
     const Expr& other = a.constant.kind == Constant::text ? b : a;
     if (other.constant.kind == Constant::text)
-      return number(literal.constant.text_value == other.constant.text_value);
+      return number(lang::text_of(literal) == lang::text_of(other));
     // Words are compared only up to the literal's end: what is behind need not be clean.
     Place p = scratch_place(other.type->size, "text");
     into(other, p, *other.type, false);
-    return equal_literal(p, other.type->size, literal.constant.text_value, true);
+    return equal_literal(p, other.type->size, lang::text_of(literal), true);
   }
   const Type& wide = a.type->size >= b.type->size ? *a.type : *b.type;
   Place pa = temporary(a, wide), pb = temporary(b, wide);
@@ -335,10 +339,10 @@ Operand Lowering::compare_prefix(const Call& c) {
   const Expr& b = *c.arguments[1];
   auto n = static_cast<uint64_t>(std::max<int64_t>(0, c.arguments[2]->constant.integer_value));
   if (a.constant.kind == Constant::text && b.constant.kind == Constant::text)
-    return number(a.constant.text_value.substr(0, n) != b.constant.text_value.substr(0, n));
+    return number(lang::text_of(a).substr(0, n) != lang::text_of(b).substr(0, n));
   Operand same;
   if (a.constant.kind == Constant::text || b.constant.kind == Constant::text) {
-    std::string_view text = (a.constant.kind == Constant::text ? a : b).constant.text_value;
+    std::string_view text = lang::text_of(a.constant.kind == Constant::text ? a : b);
     const Expr& other = a.constant.kind == Constant::text ? b : a;
     Place p = scratch_place(other.type->size, "text");
     into(other, p, *other.type, false);
@@ -390,7 +394,7 @@ Operand Lowering::first_match(const Expr& text, int64_t turns,
 
 Operand Lowering::text_length(const Expr& e) {
   if (e.constant.kind == Constant::text) {
-    std::string_view text = e.constant.text_value;
+    std::string_view text = lang::text_of(e);
     return number(static_cast<int64_t>(std::min({text.size(), text.find('\0'), size_t{e.type->size} - 1})));
   }
   int64_t size = e.type->size;
@@ -417,7 +421,7 @@ Operand Lowering::find_text(const Call& c) {
     diagnostics_.error(spec::tag::not_yet, needle.where, "only a literal can be searched for yet");
     return number(0);
   }
-  std::string_view text = needle.constant.text_value;
+  std::string_view text = lang::text_of(needle);
   if (text.empty()) return number(0);
   if (text.size() >= haystack.type->size) return number(-1);
   auto turns = static_cast<int64_t>(haystack.type->size - text.size());

@@ -397,15 +397,32 @@ Place Lowering::temporary(const Expr& e, const Type& as) {
 
 void Lowering::into(const Expr& e, const Place& to, const Type& as, bool pad) {
   base::Range outer = std::exchange(where_, e.where);
-  if (e.type->is(Kind::probe_name) || (e.type->is_scalar() && as.is_scalar()))
+  if (e.type->is(Kind::probe_name) || (e.type->is_scalar() && as.is_scalar())) {
     store(to, scalar(e), std::max(1u, as.size));
-  else
+  } else {
     into_aggregate(e, to, as, pad);
+    bool chooses =
+        e.kind == ExprKind::ternary || e.kind == ExprKind::conditional || e.kind == ExprKind::block;
+    if (e.constant.kind != Constant::text && e.kind != ExprKind::name && !chooses)
+      move_cut_mark(to, *e.type, as);
+  }
   where_ = outer;
 }
 
+// Text that was cut says so in its last byte, which is elsewhere in a wider place.
+void Lowering::move_cut_mark(const Place& to, const Type& from, const Type& as) {
+  if (!from.is(Kind::string) || !as.is(Kind::string) || from.size >= as.size || from.size == 0) return;
+  Operand mark = load_word(to.plus(from.size - 1), 1, false);
+  store(to.plus(from.size - 1), number(0), 1);
+  store(to.plus(as.size - 1), mark, 1);
+}
+
 void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bool pad) {
-  if (e.constant.kind == Constant::text) return put_text(to, e.constant.text_value, as.size);
+  if (e.constant.kind == Constant::text) {
+    put_text(to, lang::text_of(e), as.size);
+    if (lang::is_cut(e)) store(to.plus(as.size - 1), number(1), 1);
+    return;
+  }
   if (const Tuple* t = if_a<Tuple>(&e)) {
     if (has_padding(as)) zero(to, as.size);
     for (size_t i = 0; i < t->elements.size(); i++)
@@ -444,6 +461,7 @@ void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bo
         store(to.plus(wide.offset), load(from.plus(source.offset), *source.type), wide.type->size);
       else
         copy(to.plus(wide.offset), from.plus(source.offset), std::min(source.type->size, wide.type->size));
+      move_cut_mark(to.plus(wide.offset), *source.type, *wide.type);
     }
     return;
   }

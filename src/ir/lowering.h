@@ -84,6 +84,7 @@ private:
   Operand scalar(const lang::Expr& e);
   Operand scalar_of(const lang::Expr& e); // without constants
   void into(const lang::Expr& e, const Place& to, const Type& as, bool pad = true);
+  void move_cut_mark(const Place& to, const Type& from, const Type& as);
   void into_aggregate(const lang::Expr& e, const Place& to, const Type& as, bool pad);
   Place place(const lang::Expr& e);
   Place temporary(const lang::Expr& e, const Type& as);

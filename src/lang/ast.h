@@ -48,6 +48,7 @@ struct Variable {
   const type::Type* type = nullptr; // checker
   Inferred inferred;                // checker
   bool declared = false;            // by `let` with a type: the type is fixed
+  bool is_given = false;            // checker: something is assigned to it
   bool captured = false;            // checker: used inside a loop body that does not declare it
   uint32_t loop_depth = 0;          // checker: loops around its declaration
   uint32_t id = 0;                  // checker: number in its probe or function
@@ -132,6 +133,15 @@ struct Expr {
 protected:
   Expr(ExprKind k, Range r) : kind(k), where(r) {}
 };
+
+// Of constant text: str() may have cut it; then one byte more than shows is kept, as the mark of that.
+inline bool is_cut(const Expr& e) {
+  return e.constant.kind == Constant::text && e.type && e.type->kind == type::Kind::string &&
+         e.constant.text_value.size() >= e.type->size;
+}
+inline std::string_view text_of(const Expr& e) {
+  return is_cut(e) ? e.constant.text_value.substr(0, e.type->size - 1) : e.constant.text_value;
+}
 
 // e.as<Call>(): the node as what its kind says it is.
 template<class T>

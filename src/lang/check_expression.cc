@@ -136,7 +136,12 @@ const type::Type* Checker::check_variable(VariableRef& e) {
   }
   use(*v);
   e.variable = v;
-  return v->type ? v->type : types_.none();
+  if (!v->type && v->is_given) return types_.none(); // its value has a mistake, which was told
+  if (!v->type)
+    return mistake(tag::unknown_variable, e.where,
+                   "variable `$" + std::string(e.name) + "` is never given a value",
+                   "assign to it, or declare its type: `let $" + std::string(e.name) + " : uint64`");
+  return v->type;
 }
 
 const type::Type* Checker::check_map(MapRef& e, bool written) {
@@ -299,7 +304,7 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
                    "can't compare " + text(l) + " with " + text(r) +
                        (fits ? " by order: only `==` and `!=` are defined for them" : ""));
   if (e.left->constant.kind == Constant::text && e.right->constant.kind == Constant::text) {
-    bool same = e.left->constant.text_value == e.right->constant.text_value;
+    bool same = text_of(*e.left) == text_of(*e.right);
     set_integer(e, same == (e.op == BinaryOp::eq));
   }
   return types_.boolean();

@@ -144,6 +144,7 @@ void Checker::check_let(Let& let) {
     }
     return;
   }
+  v->is_given |= let.value != nullptr;
   if (value && value != types_.none()) join(v->inferred, value, let.value);
   v->type = variable_type(v->inferred);
 }
@@ -195,6 +196,7 @@ void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type
   else
     use(*v);
   target.variable = v;
+  v->is_given = true;
   if (t != types_.none()) {
     bool fits = v->declared ? (v->type->is_integer() && t->is_integer()) ||
                                   unify(v->type, nullptr, t, &value) == v->type

@@ -32,7 +32,8 @@ Selection select(const MapRequest& r) {
     std::span<std::byte> value = room.first(size);
     room = room.subspan(size);
     merge_cpus(r.map, e.values, value);
-    s.items.push_back({e.key, value});
+    size_t key = r.map.key ? r.map.key->size : 0; // what fills up the kernel's key is not part of it
+    s.items.push_back({Bytes(e.key).first(std::min(key, e.key.size())), value});
   }
   sort_items(r.map, s.items);
   if (r.top && r.top < s.items.size())
