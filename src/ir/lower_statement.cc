@@ -233,7 +233,7 @@ void Lowering::body(uint32_t parameters, const std::function<void()>& fill,
   if (!leaves) return call(made);
   store({Space::script, object(returned_object_), 0}, number(0), 8);
   call(made);
-  Operand returned = load_word({Space::script, object(returned_object_), 0}, 8, false);
+  Operand returned = emit(Op::blur, load_word({Space::script, object(returned_object_), 0}, 8, false));
   BlockId leave = new_block(), after = new_block();
   branch(Cond::ne, returned, number(0), leave, after);
   start(leave);
