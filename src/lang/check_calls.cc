@@ -255,8 +255,7 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
     const type::Type* t = arguments[0]->type;
     return types_.pointer(t->is(Kind::pointer) ? t->element : types_.uint64(), space);
   }
-  case id("bswap"):
-    return types_.integer(arguments[0]->adapts ? 8 : std::max(1u, arguments[0]->type->size), false);
+  case id("bswap"): return types_.integer(std::max(1u, arguments[0]->type->size), false);
   case id("kstack"): return check_stack(e, Kind::kstack, arguments);
   case id("ntop"): return check_ntop(*call);
   case id("count"): return types_.simple(Kind::count, true);
@@ -329,9 +328,20 @@ const type::Type* Checker::cut_text(Expr& e, std::string_view value, uint64_t le
   return types_.string(static_cast<uint32_t>(std::min<uint64_t>(value.size(), length)) + 1);
 }
 
+// A length that is only known when the probe runs works for what is read from an address.
+bool Checker::has_usable_length(List<Expr*> arguments) {
+  bool is_value = arguments[0]->type->is(Kind::string) || arguments[0]->type->is(Kind::array) ||
+                  arguments[0]->constant.kind == Constant::text;
+  if (arguments.size() < 2 || !is_value || arguments[1]->constant.kind == Constant::integer) return true;
+  error(tag::not_yet, arguments[1]->where,
+        "the length of a part of " + text(arguments[0]->type) + " must be a constant, so far");
+  return false;
+}
+
 // str("literal"), str($1), str(pointer [, length]): a string of at most `length` bytes and a NUL.
 const type::Type* Checker::check_str(Expr& e, List<Expr*> arguments) {
   Expr& from = *arguments[0];
+  if (!has_usable_length(arguments)) return types_.none();
   uint64_t most = program_.config.number("max_strlen");
   uint64_t length = most;
   if (arguments.size() > 1 && arguments[1]->constant.kind == Constant::integer) {
@@ -358,6 +368,7 @@ const type::Type* Checker::check_str(Expr& e, List<Expr*> arguments) {
 
 const type::Type* Checker::check_buf(Expr& e, List<Expr*> arguments) {
   const type::Type* t = arguments[0]->type;
+  if (!has_usable_length(arguments)) return types_.none();
   uint64_t most = program_.config.number("max_strlen");
   uint64_t length = most;
   if (arguments.size() > 1 && arguments[1]->constant.kind == Constant::integer) {

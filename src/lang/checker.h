@@ -92,6 +92,7 @@ private:
   const type::Type* builtin_type(Expr& e, const spec::Builtin& row, List<Expr*> arguments);
   const type::Type* special_type(Expr& e, spec::BuiltinId id, List<Expr*> arguments);
   const type::Type* cut_text(Expr& e, std::string_view value, uint64_t length);
+  bool has_usable_length(List<Expr*> arguments);
   const type::Type* check_str(Expr& e, List<Expr*> arguments);
   const type::Type* check_buf(Expr& e, List<Expr*> arguments);
   const type::Type* check_stack(Expr& e, type::Kind kind, List<Expr*> arguments);
