@@ -350,11 +350,11 @@ const type::Type* Checker::check_str(Expr& e, List<Expr*> arguments) {
     length = std::min<uint64_t>(most, static_cast<uint64_t>(arguments[1]->constant.integer_value));
   }
   // A parameter of the command line is text here, and `$1 + n` its end.
-  const Binary* sum = if_a<Binary>(&from);
-  const Expr* base = sum && sum->op == BinaryOp::add ? sum->left : &from;
+  const Binary* sum = is_parameter_tail(from) ? &as<Binary>(from) : nullptr;
+  const Expr* base = sum ? sum->left : &from;
   if (base->kind == ExprKind::positional) {
     std::string_view value = base->constant.text_value;
-    if (sum && base != &from)
+    if (sum)
       value.remove_prefix(
           std::min<size_t>(value.size(), static_cast<size_t>(sum->right->constant.integer_value)));
     return cut_text(e, value, length);
