@@ -2,7 +2,7 @@
 PRESET ?= release
 ACU := build/$(PRESET)/acu
 
-.PHONY: run test test-sanitize bench build setup clean format
+.PHONY: run test test-sanitize bench build setup docs clean format
 
 run: setup-run
 	@$(MAKE) --no-print-directory build
@@ -28,6 +28,10 @@ setup-%:
 	@scripts/setup.sh $*
 
 setup: setup-build
+
+# The reference manual from the tables.
+docs: build
+	$(ACU) help reference > docs/reference.md
 
 clean:
 	rm -rf build/release build/sanitize

@@ -53,7 +53,8 @@ struct Builtin {
   bool unsafe = false;
   std::string_view signature;
   std::string_view doc;
-  std::string_view example; // a whole script, or empty
+  std::string_view example; // a whole script that can be run as it is, or empty
+  std::string_view needs;   // what of the kernel it needs beyond what every script needs, or empty
 };
 
 inline constexpr Param opt(Takes t) { return {t, true}; }

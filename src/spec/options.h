@@ -161,7 +161,7 @@ inline constexpr Subcommand subcommands[] = {
      "acu run -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }'"},
     {"list", "[-v] [PATTERN…]", "List what can be probed.", list_options, "acu list -v 'tracepoint:sched:*'"},
     {"info", "[--json]", "Tell what this kernel and this user can do.", info_options, "acu info"},
-    {"help", "[SUBCOMMAND]", "Explain a subcommand.", help_options, "acu help run"},
+    {"help", "[SUBCOMMAND|reference]", "Explain a subcommand, or print the whole reference manual.", help_options, "acu help run"},
 };
 
 // The row of a name, or nullptr.

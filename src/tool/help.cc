@@ -25,7 +25,8 @@ int help(Words words) {
   if (arguments->words.empty()) return show_overview(say), 0;
   const std::string& topic = arguments->words[0];
   if (const spec::Subcommand* s = spec::find_subcommand(topic)) return say(session::help_text(*s)), 0;
-  std::vector<std::string_view> names;
+  if (topic == "reference") return say(reference()), 0;
+  std::vector<std::string_view> names = {"reference"};
   for (const spec::Subcommand& s : spec::subcommands) names.push_back(s.name);
   std::string_view near = base::nearest(topic, names);
   return refuse("there is no subcommand `" + topic + "`" +

@@ -4,6 +4,7 @@
 #include "spec/options.h"
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace tool {
@@ -24,5 +25,7 @@ int refuse(std::string_view message);
 
 // `acu` without anything, and `acu help`.
 void show_overview(void (*to)(std::string_view));
+// The reference manual as Markdown.
+std::string reference();
 
 } // namespace tool

@@ -1,0 +1,127 @@
+// `acu help reference`: the reference manual as Markdown, made from the tables and from nothing else.
+// docs/reference.md is its output; test/docs.py compares the two and runs every example.
+#include "spec/builtins.h"
+#include "spec/config.h"
+#include "spec/probes.h"
+#include "tool/tool.h"
+
+#include <string>
+
+namespace tool {
+
+namespace {
+
+struct GroupTitle {
+  spec::Group group;
+  std::string_view title;
+  std::string_view about;
+};
+constexpr GroupTitle groups[] = {
+    {spec::Group::context, "The event and who caused it", ""},
+    {spec::Group::time, "Time", ""},
+    {spec::Group::memory, "Memory", "Pointers know whether they point into the kernel or into the process."},
+    {spec::Group::text, "Text and numbers", ""},
+    {spec::Group::map, "Maps", ""},
+    {spec::Group::aggregation, "Aggregations",
+     "They stand on the right of an assignment to a map: `@m[key] = count();`."},
+    {spec::Group::output, "Output", "Asynchronous: it happens outside the probe, in the order of the events."},
+    {spec::Group::symbol, "Stacks, symbols and other names", ""},
+    {spec::Group::network, "Network", ""},
+    {spec::Group::control, "Control", ""},
+    {spec::Group::compile, "Decided when the script is compiled", ""},
+};
+
+std::string code(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+// Text in a cell of a table: its bars would end the cell.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+void add_example(std::string& out, std::string_view script) {
+  if (!script.empty()) out += "\n```bt\n" + std::string(script) + "\n```\n";
+}
+
+void add_builtin(std::string& out, const spec::Builtin& b) {
+  out += "\n### " + std::string(b.name) + "\n\n" + code(b.signature) + "\n\n" + std::string(b.doc) + "\n";
+  std::string notes;
+  auto note = [&](std::string_view text) { notes += (notes.empty() ? "" : " · ") + std::string(text); };
+  if (!b.ready) note("not built yet");
+  if (b.async) note("asynchronous");
+  if (b.unsafe) note("needs `--unsafe`");
+  if (!b.needs.empty()) note("kernel: " + std::string(b.needs));
+  if (!notes.empty()) out += "\n*" + notes + "*\n";
+  add_example(out, b.example);
+}
+
+std::string builtins_chapter() {
+  std::string out = "\n# Builtins\n\nThose without parameters may be written as a value or as a call: `pid` and "
+                    "`pid()` are the same.\n";
+  for (const GroupTitle& g : groups) {
+    out += "\n## " + std::string(g.title) + "\n";
+    if (!g.about.empty()) out += "\n" + std::string(g.about) + "\n";
+    for (const spec::Builtin& b : spec::builtins)
+      if (b.group == g.group) add_builtin(out, b);
+  }
+  return out;
+}
+
+std::string probes_chapter() {
+  std::string out = "\n# Probes\n\nNames may hold the wildcards `*` and `?`; several probes are separated by commas.\n";
+  for (const spec::ProbeKind& p : spec::probe_kinds) {
+    out += "\n## " + std::string(p.name) + "\n\n" + code(p.form);
+    for (std::string_view alias : p.aliases)
+      if (!alias.empty()) out += ", also " + code(alias);
+    out += "\n\n" + std::string(p.doc) + "\n";
+    if (!p.ready) out += "\n*not built yet*\n";
+  }
+  return out;
+}
+
+std::string config_chapter() {
+  std::string out = "\n# Configuration\n\n`config = { key = value; … }` at the head of a script, or an environment "
+                    "variable of the same name in capitals after `ACU_` or `BPFTRACE_`, which wins.\n\n"
+                    "| key | default | values | meaning |\n|---|---|---|---|\n";
+  constexpr std::string_view kinds[] = {"a number", "true, false", "", "text"};
+  for (const spec::ConfigKey& key : spec::config_keys) {
+    std::string_view values = key.allowed.empty() ? kinds[static_cast<size_t>(key.kind)] : key.allowed;
+    out += "| " + code(key.name) + " | " + (key.value.empty() ? "" : code(key.value)) + " | " + cell(values) + " | " +
+           cell(key.doc) + " |\n";
+  }
+  return out;
+}
+
+std::string option_spelling(const spec::Option& o) {
+  std::string out = o.letter ? "-" + std::string(1, o.letter) : "";
+  if (!o.name.empty()) out += (out.empty() ? "--" : ", --") + std::string(o.name);
+  if (!o.argument.empty()) out += " " + std::string(o.argument);
+  return out;
+}
+
+std::string commands_chapter() {
+  std::string out = "\n# Commands\n";
+  for (const spec::Subcommand& s : spec::subcommands) {
+    out += "\n## acu " + std::string(s.name) + "\n\n`acu " + std::string(s.name) + " " + std::string(s.usage) +
+           "`\n\n" + std::string(s.doc) + "\n\n| option | meaning |\n|---|---|\n";
+    for (const spec::Option& o : s.options)
+      out += "| " + code(cell(option_spelling(o))) + " | " + cell(o.doc) + " |\n";
+    out += "\nFor example: " + code(s.example) + "\n";
+  }
+  return out;
+}
+
+} // namespace
+
+std::string reference() {
+  return "<!-- Made by `acu help reference` from the tables in src/spec. Change those, then run `make docs`. -->\n"
+         "# The reference manual of acu\n\nEvery name that scripts may use, with an example that can be run as it "
+         "stands: `acu run -e 'EXAMPLE'`. The [tutorial](tutorial.md) is the better first read.\n" +
+         builtins_chapter() + probes_chapter() + config_chapter() + commands_chapter();
+}
+
+} // namespace tool
