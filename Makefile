@@ -2,7 +2,7 @@
 PRESET ?= release
 ACU := build/$(PRESET)/acu
 
-.PHONY: run test test-sanitize bench build setup docs clean format
+.PHONY: run test test-sanitize bench fuzz build setup docs clean format
 
 run: setup-run
 	@$(MAKE) --no-print-directory build
@@ -29,12 +29,23 @@ setup-%:
 
 setup: setup-build
 
+# One fuzzer for a while; new findings land in build/fuzz, their cause in test/fuzz/corpus.
+FUZZ ?= script
+SECONDS ?= 1800
+fuzz: setup-fuzz
+	@test -f build/fuzz/build.ninja || cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz --target fuzz_$(FUZZ)
+	@mkdir -p build/fuzz/found/$(FUZZ)
+	build/fuzz/test/fuzz_$(FUZZ) -max_total_time=$(SECONDS) -timeout=20 -rss_limit_mb=4096 -max_len=4096 \
+	  -artifact_prefix=build/fuzz/crash- build/fuzz/found/$(FUZZ) $(wildcard test/fuzz/corpus/$(FUZZ) \
+	  $(if $(filter script,$(FUZZ)),test/runtime test/diagnostics tools))
+
 # The reference manual from the tables.
 docs: build
 	$(ACU) help reference > docs/reference.md
 
 clean:
-	rm -rf build/release build/sanitize
+	rm -rf build/release build/sanitize build/fuzz
 
 format:
 	clang-format -style=file -i $$(git ls-files '*.cc' '*.h')

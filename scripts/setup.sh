@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs the packages that are missing for a purpose: scripts/setup.sh build|run|test|bench
+# Installs the packages that are missing for a purpose: scripts/setup.sh build|run|test|fuzz|bench
 # Debian 12. Needs root or sudo only when something is missing; does nothing when all is there.
 set -euo pipefail
 
@@ -9,8 +9,9 @@ case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;
 test) packages+=(python3 bpftool linux-perf) ;;
+fuzz) packages+=(clang) ;;
 bench) packages+=(python3 bpftool bpftrace clang libbpf-dev libelf-dev zlib1g-dev) ;;
-*) echo "usage: $0 build|run|test|bench" >&2; exit 2 ;;
+*) echo "usage: $0 build|run|test|fuzz|bench" >&2; exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then
