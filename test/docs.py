@@ -59,7 +59,7 @@ def commands_of(block):
     for line in block.rstrip("\n").split("\n"):
         if line.startswith("$ "):
             out.append((line[2:], []))
-        elif line.startswith("> ") and out and not out[-1][1]:
+        elif line.startswith(">") and out and not out[-1][1]:
             out[-1] = (out[-1][0] + "\n" + line[2:], [])
         elif out:
             out[-1][1].append(line)
