@@ -4,33 +4,41 @@
 
 namespace base {
 
-void Diagnostics::error(std::string_view tag, Range where, std::string message, std::string hint) {
+void Diagnostics::error(std::string_view tag, Range where, std::string message, std::string hint,
+                        Range other, std::string note) {
   // One place may be looked at more than once (types are inferred in rounds): say each thing once.
   for (const Diagnostic& d : all_)
     if (d.tag == tag && d.where.begin == where.begin && d.where.end == where.end && d.message == message) return;
-  all_.push_back({Severity::error, tag, where, std::move(message), std::move(hint)});
+  all_.push_back({Severity::error, tag, where, std::move(message), std::move(hint), other, std::move(note)});
   errors_++;
 }
 
-void Diagnostics::warning(std::string_view tag, Range where, std::string message, std::string hint) {
+void Diagnostics::warning(std::string_view tag, Range where, std::string message, std::string hint,
+                          Range other, std::string note) {
   for (const Diagnostic& d : all_)
     if (d.tag == tag && d.where.begin == where.begin && d.where.end == where.end) return;
-  all_.push_back({Severity::warning, tag, where, std::move(message), std::move(hint)});
+  all_.push_back({Severity::warning, tag, where, std::move(message), std::move(hint), other, std::move(note)});
 }
 
-std::string render(const Source& source, const Diagnostic& d) {
-  std::string out = source.place(d.where) + (d.severity == Severity::error ? ": ERROR: " : ": WARNING: ");
-  out += d.message + "\n";
-  Position begin = source.position(d.where.begin);
-  Position end = source.position(d.where.end);
-  std::string_view line = source.line(begin.line);
+// "PLACE: ERROR: message", the line of the script and the mark under it.
+static std::string render(const Source& source, Range where, std::string_view what, const std::string& message) {
+  std::string out = source.place(where) + ": " + std::string(what) + ": " + message + "\n";
+  Position begin = source.position(where.begin);
+  Position end = source.position(where.end);
+  std::string_view line = source.line_at(where.begin);
   // Every byte but a tab prints as one column; a tab is copied so that the underline stays aligned.
   if (!line.empty() && begin.line == end.line) {
     out += std::string(line) + "\n";
     for (uint32_t i = 1; i < begin.column && i <= line.size(); i++) out += line[i - 1] == '\t' ? '\t' : ' ';
     out += std::string(std::max<uint32_t>(1, end.column - begin.column), '~') + "\n";
   }
+  return out;
+}
+
+std::string render(const Source& source, const Diagnostic& d) {
+  std::string out = render(source, d.where, d.severity == Severity::error ? "ERROR" : "WARNING", d.message);
   if (!d.hint.empty()) out += "HINT: " + d.hint + "\n";
+  if (d.other.end) out += render(source, d.other, "NOTE", d.note);
   return out;
 }
 

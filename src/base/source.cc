@@ -4,29 +4,54 @@
 
 namespace base {
 
+Source::Source(std::string name, std::string text) { files_.push_back({std::move(name), std::move(text), 0}); }
+
+// One offset lies between two files, so that the end of a file is no place of the next.
+uint32_t Source::add(std::string name, std::string text) {
+  uint32_t begin = size() + 1;
+  files_.push_back({std::move(name), std::move(text), begin});
+  return begin;
+}
+
+uint32_t Source::size() const { return files_.back().end(); }
+
+const Source::File& Source::file(uint32_t offset) const {
+  auto after = std::upper_bound(files_.begin() + 1, files_.end(), offset,
+                                [](uint32_t at, const File& f) { return at < f.begin; });
+  return *(after - 1);
+}
+
+std::string_view Source::text(Range r) const {
+  const File& f = file(r.begin);
+  uint32_t end = std::min(r.end, f.end());
+  if (r.begin >= end) return {};
+  return std::string_view(f.text).substr(r.begin - f.begin, end - r.begin);
+}
+
 Position Source::position(uint32_t offset) const {
-  std::string_view before = text().substr(0, std::min<size_t>(offset, text_.size()));
+  const File& f = file(offset);
+  std::string_view before = std::string_view(f.text).substr(0, offset - f.begin);
   auto line = static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n')) + 1;
   size_t start = before.rfind('\n');
   size_t column = start == before.npos ? before.size() : before.size() - start - 1;
   return {line, static_cast<uint32_t>(column) + 1};
 }
 
-std::string_view Source::line(uint32_t number) const {
-  std::string_view rest = text();
-  for (uint32_t i = 1; i < number; i++) {
-    size_t newline = rest.find('\n');
-    if (newline == rest.npos) return {};
-    rest.remove_prefix(newline + 1);
-  }
-  return rest.substr(0, rest.find('\n'));
+std::string_view Source::line_at(uint32_t offset) const {
+  const File& f = file(offset);
+  std::string_view text = f.text;
+  size_t at = std::min<size_t>(offset - f.begin, text.size());
+  size_t start = at ? text.rfind('\n', at - 1) : text.npos;
+  start = start == text.npos ? 0 : start + 1;
+  return text.substr(start, text.find('\n', at) - start);
 }
 
 std::string Source::place(Range r) const {
+  const File& f = file(r.begin);
   Position begin = position(r.begin);
-  Position end = position(r.end);
-  if (begin.line != end.line) return name_ + ":" + std::to_string(begin.line) + "-" + std::to_string(end.line);
-  return name_ + ":" + std::to_string(begin.line) + ":" + std::to_string(begin.column) + "-" +
+  Position end = position(std::min(r.end, f.end()));
+  if (begin.line != end.line) return f.name + ":" + std::to_string(begin.line) + "-" + std::to_string(end.line);
+  return f.name + ":" + std::to_string(begin.line) + ":" + std::to_string(begin.column) + "-" +
          std::to_string(end.column);
 }
 

@@ -97,7 +97,7 @@ bool is_second_half(const Code& code, uint32_t insn) {
 bpf_line_info describe_line(BtfWriter& writer, const base::Source& source, uint32_t insn, base::Range where) {
   base::Position at = source.position(where.begin);
   // Ten bits are for the column.
-  return {insn, writer.string(source.name()), writer.string(source.line(at.line)),
+  return {insn, writer.string(source.name(where.begin)), writer.string(source.line_at(where.begin)),
           at.line << 10 | std::min(at.column, 1023u)};
 }
 

@@ -27,11 +27,22 @@ constexpr HelperName helper_names[] = {
     {get_current_comm, "get_current_comm"},
     {get_numa_node_id, "get_numa_node_id"},
     {get_stack, "get_stack"},
+    {ringbuf_output, "ringbuf_output"},
     {get_current_cgroup_id, "get_current_cgroup_id"},
     {probe_read_user, "probe_read_user"},
     {probe_read_kernel, "probe_read_kernel"},
     {probe_read_user_str, "probe_read_user_str"},
     {probe_read_kernel_str, "probe_read_kernel_str"},
+    {probe_write_user, "probe_write_user"},
+    {get_socket_cookie, "get_socket_cookie"},
+    {override_return, "override_return"},
+    {send_signal, "send_signal"},
+    {send_signal_thread, "send_signal_thread"},
+    {skb_output, "skb_output"},
+    {get_ns_current_pid_tgid, "get_ns_current_pid_tgid"},
+    {d_path, "d_path"},
+    {per_cpu_ptr, "per_cpu_ptr"},
+    {this_cpu_ptr, "this_cpu_ptr"},
     {jiffies64, "jiffies64"},
     {ktime_get_boot_ns, "ktime_get_boot_ns"},
     {ringbuf_reserve, "ringbuf_reserve"},
@@ -66,6 +77,7 @@ const char* type_name(uint32_t type) {
   case BPF_MAP_TYPE_LRU_PERCPU_HASH: return "lru_percpu_hash";
   case BPF_MAP_TYPE_TASK_STORAGE: return "task_storage";
   case BPF_MAP_TYPE_RINGBUF: return "ringbuf";
+  case BPF_MAP_TYPE_PERF_EVENT_ARRAY: return "perf_event_array";
   default: return "map";
   }
 }
@@ -195,6 +207,7 @@ private:
   std::string call(size_t n) const {
     const bpf_insn& i = code_.insns[n];
     if (i.src_reg == BPF_PSEUDO_CALL) return "call function " + function(n);
+    if (i.src_reg == BPF_PSEUDO_KFUNC_CALL) return print("call kernel function %d", i.imm);
     for (const HelperName& h : helper_names)
       if (h.id == i.imm) return std::string("call ") + h.name;
     return print("call helper %d", i.imm);
@@ -222,9 +235,9 @@ void print_program(std::string& out, const Object& object, const Code& code, con
     if (function != code.functions.end() && function->insn == n)
       out += "function " + (function++)->name + "\n", shown = 0;
     for (; place != code.lines.end() && place->insn <= n; ++place) {
-      if (place->where.end == 0 || place->where.end > source.text().size()) continue;
+      if (place->where.end == 0 || place->where.end > source.size()) continue;
       const uint32_t line = source.position(place->where.begin).line;
-      if (line != shown) out += print("; %u: ", line) + std::string(base::trim(source.line(line))) + "\n";
+      if (line != shown) out += print("; %u: ", line) + std::string(base::trim(source.line_at(place->where.begin))) + "\n";
       shown = line;
     }
     out += print("%c%5zu  ", dis.is_target(n) ? '>' : ' ', n) + dis.line(n) + "\n";

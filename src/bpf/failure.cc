@@ -67,7 +67,7 @@ std::string describe_place(const Code& code, uint32_t insn, const base::Source* 
   std::string text = " (instruction " + std::to_string(insn);
   if (auto where = place_of(code, insn); where && source) {
     text += ", " + source->place(*where) + ": `";
-    text += base::trim(source->line(source->position(where->begin).line));
+    text += base::trim(source->line_at(where->begin));
     text += "`";
   }
   return text + ")";

@@ -10,7 +10,6 @@
 
 namespace lang {
 
-using base::Range;
 namespace tag = spec::tag;
 
 namespace {
@@ -198,14 +197,14 @@ void Mistakes::tell_last(std::string_view tag, Range where, std::string message,
   ended_ |= !quiet;
 }
 
-Lexer::Lexer(std::string_view text, base::Arena& arena, Mistakes& mistakes)
-    : text_(text), arena_(arena), mistakes_(mistakes) {
+Lexer::Lexer(std::string_view text, base::Arena& arena, Mistakes& mistakes, uint32_t base)
+    : text_(text), arena_(arena), mistakes_(mistakes), base_(base) {
   if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3; // byte order mark
   if (rest().starts_with("#!")) at_ += static_cast<uint32_t>(std::min(rest().find('\n'), rest().size()));
 }
 
 Token Lexer::token(TokenKind kind, uint32_t begin, std::string_view text, uint64_t value) const {
-  return {kind, {begin, at_}, text, value};
+  return {kind, place(begin, at_), text, value};
 }
 
 // At `//` or `/*`: reads the comment.
@@ -217,7 +216,7 @@ bool Lexer::skip_comment() {
   if (!rest().starts_with("/*")) return false;
   size_t close = rest().find("*/", 2);
   if (close == std::string_view::npos) {
-    mistakes_.tell_last(tag::unterminated_comment, {at_, at_ + 2}, "this comment has no end",
+    mistakes_.tell_last(tag::unterminated_comment, place(at_, at_ + 2), "this comment has no end",
                         "close it with `*/`");
     at_ = static_cast<uint32_t>(text_.size());
   } else {
@@ -235,7 +234,7 @@ void Lexer::skip_blanks() {
 Token Lexer::next() {
   for (;;) {
     skip_blanks();
-    if (at_ == text_.size()) return {TokenKind::end, {last_, last_}, {}, 0};
+    if (at_ == text_.size()) return {TokenKind::end, place(last_, last_), {}, 0};
     uint32_t begin = at_;
     Token t;
     char c = text_[at_];
@@ -268,7 +267,7 @@ Token Lexer::number() {
   at_ += static_cast<uint32_t>(text.size());
   Number n = read_number(text);
   if (!n.mistake.empty())
-    mistakes_.tell(tag::bad_number, {begin, at_},
+    mistakes_.tell(tag::bad_number, place(begin, at_),
                    quoted(text.size() > 40 ? text.substr(0, 40) : text) + " " + std::string(n.mistake));
   return token(TokenKind::integer, begin, text, n.value);
 }
@@ -283,14 +282,14 @@ Token Lexer::dollar() {
   std::string_view word = rest().substr(0, word_length(rest()));
   at_ += static_cast<uint32_t>(word.size());
   if (word.empty()) {
-    mistakes_.tell(tag::bad_character, {begin, at_}, "`$` without a name", "variables are written `$name`");
+    mistakes_.tell(tag::bad_character, place(begin, at_), "`$` without a name", "variables are written `$name`");
     return {};
   }
   if (!is_digit(word[0])) return token(TokenKind::variable, begin, word);
   Digits number = read_digits(word, 10);
   if (number.length != word.size() || number.misplaced_underscore || number.value == 0 ||
       number.value > 9999) {
-    mistakes_.tell(tag::bad_number, {begin, at_},
+    mistakes_.tell(tag::bad_number, place(begin, at_),
                    quoted("$" + std::string(word.substr(0, 40))) + " is no positional parameter",
                    "they are numbered from $1; names of variables begin with a letter");
     number.value = 1;
@@ -326,7 +325,7 @@ void Lexer::bad_characters() {
   if (run.starts_with("\xE2\x80")) hint = "strings are written in plain double quotes"; // typographic ones
   std::string message =
       printable ? "unexpected " + quoted(run.substr(0, 20)) : "this is not part of the language";
-  mistakes_.tell(tag::bad_character, {begin, at_}, std::move(message), std::move(hint));
+  mistakes_.tell(tag::bad_character, place(begin, at_), std::move(message), std::move(hint));
 }
 
 Token Lexer::string() {
@@ -340,7 +339,7 @@ Token Lexer::string() {
       value += text_[at_++];
   }
   if (at_ == line_end)
-    mistakes_.tell_last(tag::unterminated_string, {begin, at_}, "this string has no closing quote");
+    mistakes_.tell_last(tag::unterminated_string, place(begin, at_), "this string has no closing quote");
   else
     at_++;
   return token(TokenKind::string, begin, arena_.copy(value));
@@ -366,7 +365,7 @@ void Lexer::escape(std::string& into, uint32_t line_end) {
     return;
   }
   if (at_ == first && base == 8) at_ = std::min(first + 1, line_end);
-  mistakes_.tell(tag::bad_escape, {begin, at_}, "unknown escape in a string",
+  mistakes_.tell(tag::bad_escape, place(begin, at_), "unknown escape in a string",
                  "known are \\n \\t \\r \\\" \\\\, octal \\0 to \\377, and \\xHH");
 }
 

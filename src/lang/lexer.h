@@ -1,7 +1,7 @@
 // Characters to tokens, one at a time and on demand: the text of a probe is no sequence of tokens
 // (`uprobe:/usr/lib/*:f` holds what would begin a comment), so the parser reads it raw and seeks past it.
 //
-// In: the script's text, which must outlive the tokens. Out: tokens with their places; mistakes in the
+// In: a file's text, which must outlive the tokens. Out: tokens with their places; mistakes in the
 // spelling go to `Mistakes`, and what follows is still read.
 #pragma once
 
@@ -13,6 +13,8 @@
 #include <string_view>
 
 namespace lang {
+
+using base::Range;
 
 // Every mistake of lexer and parser passes here. At most `limit` are told; then reading stops.
 class Mistakes {
@@ -102,14 +104,15 @@ bool is_keyword(std::string_view word);
 
 class Lexer {
 public:
-  Lexer(std::string_view text, base::Arena& arena, Mistakes& mistakes);
+  // `base`: where the text begins in the Source; all places and offsets are counted from its start.
+  Lexer(std::string_view text, base::Arena& arena, Mistakes& mistakes, uint32_t base = 0);
   Token next();
   // To the next character that is neither white space nor comment, nor a first line `#!…`.
   void skip_blanks();
   // Raw reading: the text not yet read, and going on at another place of it.
   std::string_view rest() const { return text_.substr(at_); }
-  uint32_t offset() const { return at_; }
-  void seek(uint32_t offset) { at_ = offset; }
+  uint32_t offset() const { return base_ + at_; }
+  void seek(uint32_t offset) { at_ = offset - base_; }
   // Reads a string; the next character is its opening quote.
   Token string();
 
@@ -120,12 +123,14 @@ private:
   Token punctuation();
   void escape(std::string& into, uint32_t line_end);
   void bad_characters();
+  Range place(uint32_t begin, uint32_t end) const { return {base_ + begin, base_ + end}; }
   Token token(TokenKind kind, uint32_t begin, std::string_view text, uint64_t value = 0) const;
 
   std::string_view text_;
   base::Arena& arena_;
   Mistakes& mistakes_;
-  uint32_t at_ = 0;
+  uint32_t base_;
+  uint32_t at_ = 0; // the next character; like all offsets within the class without base_
   uint32_t last_ = 0; // end of the last token: the place of what is missing at the end of the file
 };
 

@@ -11,12 +11,12 @@ namespace lang {
 
 namespace tag = spec::tag;
 
-std::unique_ptr<Program> parse(const base::Source& source, const ParseOptions& options,
+std::unique_ptr<Program> parse(base::Source& source, const ParseOptions& options,
                                base::Diagnostics& diagnostics) {
   return Parser(source, options, diagnostics).run();
 }
 
-Parser::Parser(const base::Source& source, const ParseOptions& options, base::Diagnostics& diagnostics)
+Parser::Parser(base::Source& source, const ParseOptions& options, base::Diagnostics& diagnostics)
     : source_(source), options_(options), program_(std::make_unique<Program>()),
       text_(source.text().size() <= max_bytes ? program_->arena.copy(source.text()) : std::string_view()),
       mistakes_(diagnostics), lexer_(text_, program_->arena, mistakes_) {}
@@ -87,7 +87,7 @@ void Parser::expect_word(std::string_view word) {
 std::string Parser::shown(const Token& token) const {
   if (token.kind == TokenKind::end) return "end of the script";
   constexpr size_t longest = 30;
-  std::string_view spelled = text_.substr(token.where.begin, token.where.end - token.where.begin);
+  std::string_view spelled = source_.text(token.where);
   std::string text(spelled.substr(0, longest));
   if (spelled.size() > longest) text += "…";
   return (token.kind == TokenKind::keyword ? "keyword `" : "`") + text + "`";

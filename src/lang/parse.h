@@ -12,9 +12,9 @@ struct ParseOptions {
   std::vector<std::string> positional; // $1 … in probe names
 };
 
-// Parses a whole script. All mistakes go to `diagnostics`; the tree is returned also then, as far as it goes.
+// Parses a whole script; files that it includes and imports are added to `source`. All mistakes go to `diagnostics`; the tree is returned also then, as far as it goes.
 // Nesting deeper than 200 levels is a mistake, not a crash. Identifiers stay names: the checker resolves them.
-std::unique_ptr<Program> parse(const base::Source& source, const ParseOptions& options,
+std::unique_ptr<Program> parse(base::Source& source, const ParseOptions& options,
                                base::Diagnostics& diagnostics);
 
 // --dump ast: one node a line, indented, with types where the checker has set them.

@@ -82,7 +82,7 @@ void Parser::end_statement(const Stmt& s) {
   if (ends_in_block(s) || accept(TokenKind::semicolon)) return;
   if (at(TokenKind::right_brace) || at(TokenKind::end)) return; // the end is told by the block
   uint32_t end = last_end_;
-  bool next_line = text_.substr(end, peek().where.begin - end).find('\n') != text_.npos;
+  bool next_line = source_.text({end, peek().where.begin}).find('\n') != std::string_view::npos;
   if (!next_line) return unexpected("`;` or `}`");
   // Forgotten at the end of a line: the place is there, and the next line is whole.
   error(tag::syntax, {end - 1, end}, "syntax error, expected `;` between statements");
@@ -174,18 +174,7 @@ Stmt* Parser::parse_while() {
 Stmt* Parser::parse_for() {
   uint32_t begin = take().where.begin;
   bool parentheses = accept(TokenKind::left_paren);
-  if (parentheses && (at(TokenKind::semicolon) || at_word("let") || peek(1).kind == TokenKind::assign)) {
-    error(tag::not_yet, peek().where, "C loops are not built yet", "write `for ($i : 0..10)`, or `while`");
-    mistakes_.quiet = true;
-    for (int open = 1; open && !at(TokenKind::end) && !at(TokenKind::left_brace);) {
-      TokenKind kind = take().kind;
-      open += (kind == TokenKind::left_paren) - (kind == TokenKind::right_paren);
-    }
-    mistakes_.quiet = false;
-    auto* s = make<BlockStmt>({begin, begin});
-    s->block = parse_block(false);
-    return s;
-  }
+  if (parentheses && (at(TokenKind::semicolon) || peek(1).kind != TokenKind::colon)) return parse_for_c(begin);
   Token name =
       expect(TokenKind::variable, "a loop variable", "write `for ($i : 0..10)` or `for ($kv : @map)`");
   expect(TokenKind::colon, "`:`");
@@ -207,6 +196,48 @@ Stmt* Parser::parse_for() {
   auto* s = make<ForMap>(since(begin));
   s->name = name.text, s->name_where = name.where;
   s->map = map, s->body = body;
+  return s;
+}
+
+// for       := 'for' '(' [ simples ] ';' [ expression ] ';' [ simples ] ')' block
+// simples   := ( let | simple ) { ',' ( let | simple ) }
+//
+// A block of the first statements and a `while` that knows the last ones.
+Stmt* Parser::parse_for_c(uint32_t begin) {
+  auto list = [&](TokenKind close) {
+    std::vector<Stmt*> all;
+    if (at(close)) return all;
+    do {
+      all.push_back(at_word("let") ? parse_let() : parse_simple());
+    } while (accept(TokenKind::comma));
+    return all;
+  };
+  Bracket bracket(*this);
+  std::vector<Stmt*> statements = list(TokenKind::semicolon);
+  expect(TokenKind::semicolon, "`;`", "write `for (init; condition; step)`, `for ($i : 0..10)` or `for ($kv : @map)`");
+  auto* loop = make<While>({begin, begin});
+  if (!at(TokenKind::semicolon)) {
+    loop->condition = parse_expression();
+  } else {
+    auto* always = make<Boolean>(peek().where);
+    always->value = true;
+    loop->condition = always;
+  }
+  expect(TokenKind::semicolon, "`;`");
+  uint32_t step_begin = peek().where.begin;
+  if (std::vector<Stmt*> steps = list(TokenKind::right_paren); !steps.empty()) {
+    loop->step = program_->arena.make<Block>();
+    loop->step->statements = program_->arena.copy(steps);
+    loop->step->where = since(step_begin);
+  }
+  expect(TokenKind::right_paren, "`)`");
+  loop->body = parse_block(false);
+  loop->where = since(begin);
+  statements.push_back(loop);
+  auto* s = make<BlockStmt>(loop->where);
+  s->block = program_->arena.make<Block>();
+  s->block->statements = program_->arena.copy(statements);
+  s->block->where = s->where;
   return s;
 }
 

@@ -1,5 +1,6 @@
 #include "session/compile.h"
 
+#include "lang/expand_macro.h"
 #include "session/pid_filter.h"
 #include "spec/diagnostics.h"
 
@@ -7,12 +8,14 @@
 
 namespace session {
 
-bool parse(Compiled& to, const base::Source& source, const CompileOptions& options,
+bool parse(Compiled& to, base::Source& source, const CompileOptions& options,
            base::Diagnostics& diagnostics) {
   to.tree = lang::parse(source, {.positional = options.positional}, diagnostics);
   if (diagnostics.has_errors()) return false;
-  to.tree->config.read_environment();
-  return true;
+  lang::expand_macros(*to.tree, diagnostics);
+  if (diagnostics.has_errors()) return false;
+  to.environment_mistake = to.tree->config.read_environment();
+  return to.environment_mistake.empty();
 }
 
 bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics) {
@@ -34,7 +37,7 @@ bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   return true;
 }
 
-Compiled compile(const base::Source& source, const CompileOptions& options, base::Diagnostics& diagnostics) {
+Compiled compile(base::Source& source, const CompileOptions& options, base::Diagnostics& diagnostics) {
   Compiled out;
   if (parse(out, source, options, diagnostics) && check(out, options, diagnostics))
     lower(out, options, diagnostics);

@@ -31,18 +31,19 @@ struct Compiled {
   std::unique_ptr<probe::Machine> machine;
   lang::Checked checked;
   ir::Program program;
+  std::string environment_mistake; // a variable with a wrong value
   bool ok = false; // all steps done, no mistakes
 };
 
 // Text to tree; the configuration keys of the environment are in force. false: mistakes.
-bool parse(Compiled& to, const base::Source& source, const CompileOptions& options,
+bool parse(Compiled& to, base::Source& source, const CompileOptions& options,
            base::Diagnostics& diagnostics);
 // Names, types and probes are known. false: mistakes.
 bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics);
 // Tree to verified and optimised IR. false: mistakes.
 bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics);
 
-Compiled compile(const base::Source& source, const CompileOptions& options, base::Diagnostics& diagnostics);
+Compiled compile(base::Source& source, const CompileOptions& options, base::Diagnostics& diagnostics);
 
 // The exit status that these mistakes deserve: nothing_matched if all say that a probe is not there, else
 // usage.
