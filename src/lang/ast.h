@@ -47,6 +47,7 @@ struct Variable {
   Range where;
   const type::Type* type = nullptr; // checker
   Inferred inferred;                // checker
+  uint32_t expansion = 0;           // of a macro, whose variables are its own; 0: the script itself
   bool declared = false;            // by `let` with a type: the type is fixed
   bool is_given = false;            // checker: something is assigned to it
   bool captured = false;            // checker: used inside a loop body that does not declare it
@@ -67,6 +68,7 @@ struct Map {
   const type::Type* key = nullptr;   // checker; nullptr: scalar
   const type::Type* value = nullptr; // checker: as shown; integers are 8 bytes, see lang/check.h
   Inferred inferred_key, inferred_value; // checker
+  Range key_where, value_where;          // checker: what first told their types
   bool assigned = false;                      // checker: also with a value that has a mistake
   bool used = false;                          // checker: in code that is reached
   bool scalar_use = false, keyed_use = false; // checker
@@ -186,6 +188,7 @@ struct Name : Expr {
 struct VariableRef : Expr {
   ACU_EXPR(VariableRef, variable)
   std::string_view name;
+  uint32_t expansion = 0; // see Variable
   Variable* variable = nullptr; // checker
 };
 struct MapRef : Expr {
@@ -268,7 +271,9 @@ struct OffsetOf : Expr {
   ACU_EXPR(OffsetOf, offset_of)
   TypeName* target = nullptr; // or
   Expr* operand = nullptr;
-  List<std::string_view> path;
+  List<std::string_view> path; // names of members; an empty one stands for the next of `indexes`
+  List<Expr*> indexes;
+  const type::Type* member = nullptr; // checker: the type at the end of the path
 };
 #undef ACU_EXPR
 
@@ -332,6 +337,7 @@ struct Let : Stmt {
   ACU_STMT(Let, let)
   std::string_view name;
   Range name_where;
+  uint32_t expansion = 0; // see Variable
   TypeName* type = nullptr; // or nullptr
   Expr* value = nullptr;    // or nullptr
   Variable* variable = nullptr; // checker
@@ -346,11 +352,13 @@ struct While : Stmt {
   ACU_STMT(While, loop_while)
   Expr* condition = nullptr;
   Block* body = nullptr;
+  Block* step = nullptr; // or nullptr; runs behind the body and after `continue`: for (…; …; step)
 };
 struct ForRange : Stmt {
   ACU_STMT(ForRange, loop_range)
   std::string_view name;
   Range name_where;
+  uint32_t expansion = 0; // see Variable
   Expr* first = nullptr;
   Expr* last = nullptr; // exclusive
   Block* body = nullptr;
@@ -360,6 +368,7 @@ struct ForMap : Stmt {
   ACU_STMT(ForMap, loop_map)
   std::string_view name;
   Range name_where;
+  uint32_t expansion = 0; // see Variable
   MapRef* map = nullptr;
   Block* body = nullptr;
   Variable* variable = nullptr; // checker: a tuple (key, value)
@@ -425,14 +434,36 @@ struct Function {
   uint32_t id = 0;
 };
 
+// What an argument of a macro must be, and what stands for it in the body: `$v`, `@m`, or a bare name for any
+// expression, which is inserted wherever the name is.
+enum class MacroParameterKind : uint8_t { variable, map, expression };
+struct MacroParameter {
+  MacroParameterKind kind;
+  std::string_view name; // without `$` or `@`
+  Range where;
+};
+
+// macro name($v, @m, e) { … }: gone after lang::expand_macros. Several may bear one name.
+struct Macro {
+  Range where;
+  std::string_view name;
+  Range name_where;
+  List<MacroParameter> parameters;
+  Block* body = nullptr;
+};
+
+class CTypes; // lang/c_types.h
+
 struct Program {
   base::Arena arena;
   type::Table types;
   spec::Config config;
   std::vector<std::unique_ptr<Probe>> probes;
   std::vector<Function*> functions;
+  std::vector<Macro*> macros;
   std::vector<Map*> maps; // in the order of first use
   std::vector<std::unique_ptr<probe::Event>> events; // checker
+  std::unique_ptr<CTypes> c_types; // never nullptr
   Program();
   ~Program(); // where probe::Event is complete
 };

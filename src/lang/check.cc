@@ -3,6 +3,7 @@
 #include "lang/checker.h"
 
 #include "base/text.h"
+#include "lang/c_types.h"
 #include "lang/walk.h"
 
 #include <algorithm>
@@ -15,11 +16,15 @@ using namespace spec;
 static constexpr int max_rounds = 50;
 
 void Checker::error(std::string_view tag, Range where, std::string message, std::string hint) {
-  if (report_) diagnostics_.error(tag, where, std::move(message), std::move(hint));
+  Range used_at = macro_use_ ? macro_use_->where : Range();
+  if (report_)
+    diagnostics_.error(tag, where, std::move(message), std::move(hint), used_at, "the macro is used here");
 }
 
 void Checker::warning(std::string_view tag, Range where, std::string message, std::string hint) {
-  if (report_) diagnostics_.warning(tag, where, std::move(message), std::move(hint));
+  Range used_at = macro_use_ ? macro_use_->where : Range();
+  if (report_)
+    diagnostics_.warning(tag, where, std::move(message), std::move(hint), used_at, "the macro is used here");
 }
 
 const type::Type* Checker::mistake(std::string_view tag, Range where, std::string message, std::string hint) {
@@ -155,7 +160,7 @@ void Checker::round() {
   changed_ = false;
   for (Map* m : program_.maps) {
     m->only_adds = m->tid_only = true;
-    m->used = m->declared;
+    m->used = false;
   }
   for (Function* f : program_.functions) check_function(*f);
   for (auto& p : program_.probes) check_probe(*p);
@@ -163,21 +168,27 @@ void Checker::round() {
 
 // What is known only once every use was seen.
 void Checker::finish_maps() {
+  for (Map* m : program_.maps)
+    if (m->used || m->declared) finish_map(*m);
   std::erase_if(program_.maps, [](Map* m) { return !m->used; });
-  for (Map* m : program_.maps) {
-    std::string name = "@" + std::string(m->name);
-    if (m->scalar_use && m->keyed_use)
-      error(tag::bad_map_use, m->where, "map `" + name + "` is used both with and without a key",
-            "a map either always has a key or never");
-    else if (!m->value && !m->assigned)
-      error(tag::unknown_map, m->where, "map `" + name + "` is never assigned a value",
-            "assign to it in some probe: `" + name + (m->key ? "[key]" : "") + " = …`");
-    m->only_adds &= m->value && m->value->is(type::Kind::integer) && !m->declared;
-    m->tid_only &= m->value && m->key && !m->declared && m->value->is_scalar() && m->value->size == 8;
-  }
+}
+
+// What C definitions need of the machine, and whom they tell their mistakes.
+void Checker::prepare_c_types() {
+  CTypes& own = *program_.c_types;
+  own.kernel_type = [&machine = machine_](std::string_view keyword, std::string_view name) {
+    return machine.kernel_type(keyword, name);
+  };
+  own.kernel_enumerator = [&machine = machine_](std::string_view name) { return machine.kernel_enumerator(name); };
+  own.tell = [this](std::string_view tag, Range where, std::string message, std::string hint) {
+    diagnostics_.error(tag, where, std::move(message), std::move(hint));
+  };
+  own.check_script();
+  own.tell = {};
 }
 
 Checked Checker::run() {
+  prepare_c_types();
   match_probes();
   if (!diagnostics_.has_errors()) split_by_arguments();
   for (size_t i = 0; i < program_.functions.size(); i++) {

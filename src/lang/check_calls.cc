@@ -13,7 +13,8 @@ namespace lang {
 using type::Kind;
 using namespace spec;
 
-static constexpr uint32_t default_stack_depth = 127;
+static constexpr int64_t most_stack_depth = 1024; // that may be written
+static constexpr int64_t kept_stack_depth = 127;  // that the kernel gives
 
 // The row of a builtin that may be used here, or nullptr after telling why not.
 const Builtin* Checker::builtin_named(std::string_view name, Range where, bool called) {
@@ -31,12 +32,6 @@ const Builtin* Checker::builtin_named(std::string_view name, Range where, bool c
   if (called && row->form == Form::value)
     return error(tag::wrong_argument_count, where, word + " is not a function"), nullptr;
   return row;
-}
-
-// `$1 + 2`: in str() the end of a parameter's text.
-static bool is_parameter_tail(const Expr& e) {
-  const Binary* sum = if_a<Binary>(&e);
-  return sum && sum->op == BinaryOp::add && sum->left->kind == ExprKind::positional;
 }
 
 const type::Type* Checker::check_call(Call& e) {
@@ -59,14 +54,8 @@ const type::Type* Checker::check_call(Call& e) {
     return mistake(tag::misplaced, e.where, "`" + std::string(e.name) + "()` must be assigned to a map",
                    "write `@name = " + std::string(e.name) + "(…)`");
   if (e.name == "print") return check_print(e);
-  if (e.name == "str" && !e.arguments.empty() && is_parameter_tail(*e.arguments[0])) {
-    Binary& sum = as<Binary>(*e.arguments[0]);
-    check(*sum.left);
-    check(*sum.right);
-    sum.type = types_.string(1);
-    if (sum.right->constant.kind == Constant::integer && e.arguments.size() == 1)
-      return check_str(e, e.arguments);
-  }
+  if (e.name == "str")
+    if (const type::Type* t = check_str_call(e)) return t;
   if (!check_parameters(e, *e.builtin)) return types_.none();
   if (e.builtin->group == Group::compile) check_compile_time(e);
   return builtin_type(e, *e.builtin, e.arguments);
@@ -118,7 +107,8 @@ bool Checker::check_parameters(Call& e, const Builtin& row) {
   bool fine = true;
   for (size_t i = 0; i < given; i++) {
     Takes takes = endless && i >= most ? Takes::any : row.params[i].takes;
-    fine &= check_parameter(e, *e.arguments[i], takes);
+    fine &= takes == Takes::string ? check_text_parameter(e, e.arguments[i])
+                                   : check_parameter(e, *e.arguments[i], takes);
   }
   return fine;
 }
@@ -181,14 +171,11 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
                  (t->is(Kind::pointer) && t->element && t->element->is_char);
   switch (takes) {
   case Takes::integer: return t->is_integer() || t->is(Kind::pointer) || wrong("a number");
-  case Takes::string:
-    if (t->is(Kind::probe_name)) name_probes_by_text();
-    return t->is(Kind::string) || t->is(Kind::probe_name) || wrong("a string");
   case Takes::pointer:
     return t->is_integer() || t->is(Kind::pointer) || t->is(Kind::array) || wrong("a pointer");
   case Takes::string_or_pointer:
     if (t->is(Kind::probe_name)) name_probes_by_text();
-    return is_text || t->is_integer() || t->is(Kind::pointer) || t->is(Kind::array) ||
+    return is_text || t->is_integer() || t->is(Kind::pointer) || t->is(Kind::array) || t->is(Kind::buffer) ||
            wrong("a string or a pointer");
   case Takes::literal_string: return a.constant.kind == Constant::text || wrong("a string literal");
   case Takes::literal_integer:
@@ -199,6 +186,8 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
 }
 
 const type::Type* Checker::builtin_type(Expr& e, const Builtin& row, List<Expr*> arguments) {
+  if (!check_place(e, row)) return types_.none();
+  if (const type::Type* t = context_builtin_type(e, id_of(row), arguments)) return t;
   switch (row.gives) {
   case Gives::nothing: {
     Call& call = as<Call>(e);
@@ -225,8 +214,8 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   Call* call = if_a<Call>(&e);
   switch (builtin) {
   case id("args"):
-    return mistake(tag::not_yet, e.where, "`args` as a whole can't be used yet",
-                   "name one argument: `args.NAME`");
+    return check_arguments(as<Name>(e));
+  case id("container_of"): return check_container_of(*call);
   case id("probe"):
   case id("probetype"): {
     if (!probe_) return mistake(tag::misplaced, e.where, "this can't be used in a function");
@@ -246,9 +235,16 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
     return nullptr;
   case id("kaddr"): return types_.pointer(types_.uint64(), type::Space::kernel);
   case id("ksym"): return types_.simple(Kind::ksym);
+  case id("usym"): return types_.simple(Kind::usym);
   case id("strftime"): return types_.simple(Kind::timestamp);
   case id("str"): return check_str(e, arguments);
   case id("buf"): return check_buf(e, arguments);
+  case id("strcap"): return check_strcap(e, *arguments[0]);
+  case id("default_str_length"):
+    set_integer(e, static_cast<int64_t>(program_.config.number("max_strlen")));
+    return nullptr;
+  case id("strncmp"): return check_strncmp(*call);
+  case id("memcmp"): return check_memcmp(*call);
   case id("kptr"):
   case id("uptr"): {
     type::Space space = builtin == id("kptr") ? type::Space::kernel : type::Space::user;
@@ -256,8 +252,16 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
     return types_.pointer(t->is(Kind::pointer) ? t->element : types_.uint64(), space);
   }
   case id("bswap"): return types_.integer(std::max(1u, arguments[0]->type->size), false);
-  case id("kstack"): return check_stack(e, Kind::kstack, arguments);
+  case id("kstack"): return check_stack(Kind::kstack, arguments);
+  case id("ustack"): return check_stack(Kind::ustack, arguments);
   case id("ntop"): return check_ntop(*call);
+  case id("pton"): return check_pton(*call);
+  case id("macaddr"): return check_macaddr(*call);
+  case id("cgroup_path"): return types_.simple(Kind::cgroup_path);
+  case id("strerror"):
+  case id("signal_name"):
+  case id("syscall_name"): return check_number_name(e, builtin, arguments);
+  case id("tseries"): return check_series(*call);
   case id("count"): return types_.simple(Kind::count, true);
   case id("sum"):
   case id("min"):
@@ -296,7 +300,9 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
       if (m->map->scalar_use) return mistake(tag::bad_map_use, e.where, "`len` needs a map with keys");
       return nullptr;
     }
-    return mistake(tag::bad_argument, arguments[0]->where, "`len` takes a map");
+    const type::Type* t = arguments[0]->type;
+    if (t->is(Kind::kstack) || t->is(Kind::ustack) || t->is(Kind::none)) return nullptr;
+    return mistake(tag::bad_argument, arguments[0]->where, "`len` takes a map or a stack, not " + text(t));
   }
   case id("cgroupid"): {
     struct stat st = {};
@@ -322,72 +328,8 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   }
 }
 
-// A literal of at most `length` bytes; one byte more, in place of the NUL, marks that it was cut.
-const type::Type* Checker::cut_text(Expr& e, std::string_view value, uint64_t length) {
-  set_text(e, value.substr(0, length + 1));
-  return types_.string(static_cast<uint32_t>(std::min<uint64_t>(value.size(), length)) + 1);
-}
-
-// A length that is only known when the probe runs works for what is read from an address.
-bool Checker::has_usable_length(List<Expr*> arguments) {
-  bool is_value = arguments[0]->type->is(Kind::string) || arguments[0]->type->is(Kind::array) ||
-                  arguments[0]->constant.kind == Constant::text;
-  if (arguments.size() < 2 || !is_value || arguments[1]->constant.kind == Constant::integer) return true;
-  error(tag::not_yet, arguments[1]->where,
-        "the length of a part of " + text(arguments[0]->type) + " must be a constant, so far");
-  return false;
-}
-
-// str("literal"), str($1), str(pointer [, length]): a string of at most `length` bytes and a NUL.
-const type::Type* Checker::check_str(Expr& e, List<Expr*> arguments) {
-  Expr& from = *arguments[0];
-  if (!has_usable_length(arguments)) return types_.none();
-  uint64_t most = program_.config.number("max_strlen");
-  uint64_t length = most;
-  if (arguments.size() > 1 && arguments[1]->constant.kind == Constant::integer) {
-    if (arguments[1]->constant.integer_value < 0)
-      return mistake(tag::bad_argument, arguments[1]->where, "a length can't be negative");
-    length = std::min<uint64_t>(most, static_cast<uint64_t>(arguments[1]->constant.integer_value));
-  }
-  // A parameter of the command line is text here, and `$1 + n` its end.
-  const Binary* sum = is_parameter_tail(from) ? &as<Binary>(from) : nullptr;
-  const Expr* base = sum ? sum->left : &from;
-  if (base->kind == ExprKind::positional) {
-    std::string_view value = base->constant.text_value;
-    if (sum)
-      value.remove_prefix(
-          std::min<size_t>(value.size(), static_cast<size_t>(sum->right->constant.integer_value)));
-    return cut_text(e, value, length);
-  }
-  if (from.constant.kind == Constant::text) return cut_text(e, from.constant.text_value, length);
-  if (from.type->is(Kind::string) || from.type->is(Kind::array))
-    return types_.string(static_cast<uint32_t>(
-        std::min<uint64_t>(length + 1, from.type->size + (from.type->is(Kind::array) ? 1u : 0u))));
-  return types_.string(static_cast<uint32_t>(length) + 1);
-}
-
-const type::Type* Checker::check_buf(Expr& e, List<Expr*> arguments) {
-  const type::Type* t = arguments[0]->type;
-  if (!has_usable_length(arguments)) return types_.none();
-  uint64_t most = program_.config.number("max_strlen");
-  uint64_t length = most;
-  if (arguments.size() > 1 && arguments[1]->constant.kind == Constant::integer) {
-    length = static_cast<uint64_t>(arguments[1]->constant.integer_value);
-    if (length > most)
-      return mistake(tag::bad_argument, arguments[1]->where,
-                     "a buffer holds at most " + std::to_string(most) + " bytes",
-                     "set the configuration key max_strlen");
-  } else if (arguments.size() < 2) {
-    if (!t->is(Kind::array) && !t->is(Kind::string))
-      return mistake(tag::wrong_argument_count, e.where, "`buf` needs a length for " + text(t));
-    length = std::min<uint64_t>(most, t->size);
-  }
-  if (t->is(Kind::array) || t->is(Kind::string)) length = std::min<uint64_t>(length, t->size);
-  return types_.buffer(static_cast<uint32_t>(length));
-}
-
 // kstack, kstack(depth), kstack(mode), kstack(mode, depth)
-const type::Type* Checker::check_stack(Expr& e, Kind kind, List<Expr*> arguments) {
+const type::Type* Checker::check_stack(Kind kind, List<Expr*> arguments) {
   constexpr std::pair<std::string_view, type::StackMode> modes[] = {{"bpftrace", type::StackMode::bpftrace},
                                                                     {"perf", type::StackMode::perf},
                                                                     {"raw", type::StackMode::raw}};
@@ -397,25 +339,29 @@ const type::Type* Checker::check_stack(Expr& e, Kind kind, List<Expr*> arguments
     return nullptr;
   };
   type::StackMode mode = *mode_of(program_.config.text("stack_mode"));
-  uint32_t depth = default_stack_depth;
+  int64_t depth = kept_stack_depth;
   for (Expr* a : arguments) {
+    bool is_first = a == arguments[0];
     if (const Name* word = if_a<Name>(a)) {
       const type::StackMode* found = mode_of(word->name);
       if (!found)
         return mistake(tag::bad_argument, a->where, "unknown stack mode `" + std::string(word->name) + "`",
                        "modes are bpftrace, perf and raw");
+      if (!is_first)
+        return mistake(tag::bad_argument, a->where, "the mode of a stack comes first, and once",
+                       std::string(find_builtin(kind == Kind::kstack ? "kstack" : "ustack")->signature));
       mode = *found;
       continue;
     }
-    if (a->constant.kind != Constant::integer || a->constant.integer_value < 1 ||
-        a->constant.integer_value > default_stack_depth)
+    if (!is_first && arguments[0]->kind != ExprKind::name)
+      return mistake(tag::bad_argument, a->where, "a stack has one depth");
+    if (a->constant.kind != Constant::integer || a->constant.integer_value < 0 ||
+        a->constant.integer_value > most_stack_depth)
       return mistake(tag::bad_argument, a->where,
-                     "the depth of a stack is a number from 1 to " + std::to_string(default_stack_depth));
-    depth = static_cast<uint32_t>(a->constant.integer_value);
+                     "the depth of a stack is a number from 0 to " + std::to_string(most_stack_depth));
+    depth = std::min(a->constant.integer_value, kept_stack_depth);
   }
-  if (!probe_ || probe_->events.front()->kind < probe::Kind::profile)
-    return mistake(tag::misplaced, e.where, "there is no stack to take in this probe");
-  return types_.stack(kind, mode, depth);
+  return types_.stack(kind, mode, static_cast<uint32_t>(depth));
 }
 
 const type::Type* Checker::check_print(Call& e) {
@@ -423,9 +369,10 @@ const type::Type* Checker::check_print(Call& e) {
     check_parameters(e, *e.builtin);
     return types_.none();
   }
-  for (size_t i = 1; i < e.arguments.size(); i++) {
-    check_parameter(e, *e.arguments[i], Takes::literal_integer);
-  }
+  for (size_t i = 1; i < e.arguments.size(); i++)
+    if (check_parameter(e, *e.arguments[i], Takes::literal_integer) &&
+        e.arguments[i]->type->is_signed && e.arguments[i]->constant.integer_value < 0)
+      error(tag::bad_argument, e.arguments[i]->where, "`top` and `div` can't be negative");
   Expr& a = *e.arguments[0];
   if (MapRef* m = if_a<MapRef>(&a); m && !m->key) {
     m->map->used = true;
@@ -435,11 +382,10 @@ const type::Type* Checker::check_print(Call& e) {
   if (e.arguments.size() > 1)
     error(tag::wrong_argument_count, e.where, "only maps are printed with `top` and `div`",
           std::string(e.builtin->signature));
+  // What is more than one number is printed as a whole: a.type stays.
   const type::Type* t = check(a);
-  if (t->is_castable_aggregation()) t = check_value(a);
-  if (t->is_aggregation())
-    error(tag::not_yet, a.where, "a single value of type " + text(t) + " can't be printed yet",
-          "print the whole map: `print(@map)`");
+  bool is_number = t->is_castable_aggregation() && !t->is(Kind::stats);
+  if (is_number || (t->is_aggregation() && a.kind != ExprKind::map)) t = check_value(a);
   if (t->is(Kind::none) && a.kind == ExprKind::call) check_value(a);
   return types_.none();
 }
@@ -453,7 +399,11 @@ const type::Type* Checker::check_format(Call& e) {
     if (t->is(Kind::none)) return types_.none();
   if (e.builtin->group == Group::compile) return types_.none();
   std::string wrong = type::check_format(e.arguments[0]->constant.text_value, given);
-  if (!wrong.empty()) error(tag::bad_format, e.where, std::string(e.name) + ": " + wrong);
+  if (wrong.empty()) return types_.none();
+  bool wants_text = wrong.starts_with("%s");
+  bool is_address = wrong.find("(pointer") != wrong.npos;
+  error(tag::bad_format, e.where, std::string(e.name) + ": " + wrong,
+        !wants_text ? "" : is_address ? "str() reads the text at an address" : "%d prints numbers");
   return types_.none();
 }
 
@@ -531,15 +481,6 @@ const type::Type* Checker::check_getopt(Call& e) {
   return types_.int64();
 }
 
-const type::Type* Checker::check_ntop(Call& e) {
-  const Expr& address = *e.arguments.back();
-  const type::Type* t = address.type;
-  if (t->is_integer() || t->is(Kind::none)) return types_.simple(Kind::inet);
-  bool bytes = t->is(Kind::string) || (t->is(Kind::array) && t->element->size == 1) || t->is(Kind::array);
-  if (bytes && (t->size == 4 || t->size == 16)) return types_.simple(Kind::inet);
-  return mistake(tag::bad_argument, address.where, "`ntop` takes a number or 4 or 16 bytes, not " + text(t));
-}
-
 // find(@m, k, $v): $v takes the type of the map's values.
 const type::Type* Checker::check_find(Call& e) {
   MapRef& m = as<MapRef>(*e.arguments[0]);
@@ -560,6 +501,7 @@ const type::Type* Checker::check_find(Call& e) {
 }
 
 void Checker::check_compile_time(Call& e) {
+  if (e.name == "assert_str") check_assert_str(*e.arguments[0]);
   if (e.name == "static_assert") {
     const Constant& c = e.arguments[0]->constant;
     if (c.kind != Constant::integer)

@@ -1,7 +1,11 @@
 // Expressions: the type of each, by its kind; constants are folded on the way.
 #include "lang/checker.h"
 
+#include "lang/c_types.h"
+#include "lang/lexer.h"
+
 #include "base/text.h"
+#include "spec/numbers.h"
 
 #include <algorithm>
 
@@ -45,7 +49,7 @@ const type::Type* Checker::check(Expr& e) {
     case ExprKind::field: return check_field(as<FieldRef>(e));
     case ExprKind::index: return check_index(as<Index>(e));
     case ExprKind::tuple: return check_tuple(as<Tuple>(e));
-    case ExprKind::block: return check_block(*as<BlockExpr>(e).block);
+    case ExprKind::block: return check_block_expression(as<BlockExpr>(e));
     case ExprKind::conditional: {
       Conditional& c = as<Conditional>(e);
       check_value(*c.condition);
@@ -103,18 +107,22 @@ void Checker::set_text(Expr& e, std::string_view value) { e.constant = {Constant
 
 const type::Type* Checker::check_name(Name& e) {
   if (e.name.size() == 4 && e.name.starts_with("arg") && e.name[3] >= '0' && e.name[3] <= '9') {
-    e.arg_number = e.name[3] - '0';
-    if (probe_ && probe_->events.front()->kind == probe::Kind::rawtracepoint) return types_.uint64();
-    return mistake(tag::misplaced, e.where, "`" + std::string(e.name) + "` can't be used in this probe",
-                   "tracepoints have named arguments: `args.NAME`");
+    return check_argument_number(e);
   }
   if (const Builtin* row = find_builtin(e.name)) {
     e.builtin = builtin_named(e.name, e.where, false);
     return e.builtin ? builtin_type(e, *row, {}) : types_.none();
   }
-  if (auto found = machine_.kernel_enumerator(e.name)) {
+  auto found = program_.c_types->enumerator(e.name);
+  if (!found) found = machine_.kernel_enumerator(e.name);
+  if (found) {
     set_integer(e, found->second);
     return found->first;
+  }
+  if (auto value = header_constant(e.name)) {
+    set_integer(e, *value);
+    e.adapts = true;
+    return types_.integer(4, true);
   }
   std::vector<std::string_view> names;
   for (const Builtin& row : builtins) names.push_back(row.name);
@@ -124,12 +132,17 @@ const type::Type* Checker::check_name(Name& e) {
 }
 
 const type::Type* Checker::check_variable(VariableRef& e) {
-  Variable* v = lookup(e.name);
+  Variable* v = lookup(e.name, e.expansion);
   if (!v) {
     std::vector<std::string_view> names;
     for (auto& scope : scopes_)
-      for (Variable* known : scope) names.push_back(known->name);
+      for (Variable* known : scope)
+        if (known->expansion == e.expansion) names.push_back(known->name);
     std::string_view near = base::nearest(e.name, names);
+    if (e.expansion)
+      return mistake(tag::unknown_variable, e.where,
+                     "variable `$" + std::string(e.name) + "` is not assigned in this macro before it is used",
+                     "a macro sees its own variables and those passed to it");
     return mistake(tag::unknown_variable, e.where,
                    "variable `$" + std::string(e.name) + "` is not assigned before it is used",
                    near.empty() ? "" : "did you mean `$" + std::string(near) + "`?");
@@ -137,10 +150,11 @@ const type::Type* Checker::check_variable(VariableRef& e) {
   use(*v);
   e.variable = v;
   if (!v->type && v->is_given) return types_.none(); // its value has a mistake, which was told
-  if (!v->type)
-    return mistake(tag::unknown_variable, e.where,
-                   "variable `$" + std::string(e.name) + "` is never given a value",
-                   "assign to it, or declare its type: `let $" + std::string(e.name) + " : uint64`");
+  if (!v->type) { // `let $a;`, and nothing else: zero
+    warning(tag::unknown_variable, e.where, "variable `$" + std::string(e.name) + "` is never given a value",
+            "it is 0; declare its type if it is another: `let $" + std::string(e.name) + " : string`");
+    v->type = types_.int64();
+  }
   return v->type;
 }
 
@@ -171,10 +185,12 @@ void Checker::check_key(Map& m, Expr& key) {
   if (!name || name->name != "tid" || !by_event) m.tid_only = false;
   if (t->is(Kind::none)) return;
   const type::Type* had = settled(m.inferred_key);
+  if (!had) m.key_where = key.where;
   if (!join(m.inferred_key, t, &key))
-    error(tag::type_mismatch, key.where,
-          "`@" + std::string(m.name) + "` has keys of type " + text(had) + " and can't have one of type " +
-              text(t));
+    conflict(tag::type_mismatch, key.where,
+             "`@" + std::string(m.name) + "` has keys of type " + text(had) + " and can't have one of type " +
+                 text(t),
+             "", m.key_where, "its type was told here");
   m.key = settled(m.inferred_key);
 }
 
@@ -182,7 +198,7 @@ const type::Type* Checker::check_positional(Positional& e) {
   bool given = e.number >= 1 && e.number <= options_.positional.size();
   std::string_view value = given ? types_.keep(options_.positional[e.number - 1]) : std::string_view();
   bool negative = value.starts_with("-");
-  auto number = base::parse_integer(negative ? value.substr(1) : value);
+  auto number = integer_value(negative ? value.substr(1) : value);
   if (given && !number) {
     set_text(e, value);
     return types_.string(static_cast<uint32_t>(value.size()) + 1);
@@ -228,10 +244,7 @@ const type::Type* Checker::check_unary(Unary& e) {
   case UnaryOp::dereference:
     if (!t->is(Kind::pointer))
       return mistake(tag::bad_operand, e.where, "`*` needs a pointer, not " + text(t));
-    if (!t->element)
-      return mistake(tag::bad_operand, e.where, "a `void *` can't be followed",
-                     "cast it first: `*(uint64 *)…`");
-    return t->element;
+    return check_pointee(e, t, "followed");
   default: return types_.none();
   }
 }
@@ -247,6 +260,7 @@ const type::Type* Checker::check_increment(Unary& e) {
     return m->type;
   }
   if (VariableRef* v = if_a<VariableRef>(e.operand)) {
+    start_at_zero(*v, nullptr);
     const type::Type* t = v->type = check_variable(*v);
     if (!t->is_integer() && !t->is(Kind::pointer) && !t->is(Kind::none))
       return mistake(tag::bad_operand, e.where, "`++` and `--` need a number, not " + text(t));
@@ -292,12 +306,19 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
   }
   bool is_equality = e.op == BinaryOp::eq || e.op == BinaryOp::ne;
   auto is_text = [](const type::Type* t) { return t->is(Kind::string); };
+  // Bytes meet text as text.
+  if (is_text(l) && (r->is(Kind::array) || r->is(Kind::buffer))) r = (e.right = as_text(*e.right))->type;
+  if (is_text(r) && (l->is(Kind::array) || l->is(Kind::buffer))) l = (e.left = as_text(*e.left))->type;
   auto is_probe = [](const Expr* x) {
     return x->type->is(Kind::probe_name) || x->constant.kind == Constant::text;
   };
+  // A user's name is a number here: it is looked up when the script is compiled.
+  auto is_user = [](const Expr& a, const Expr& b) {
+    return a.type->is(Kind::username) && (b.type->is(Kind::username) || b.constant.kind == Constant::text);
+  };
   bool fits =
-      (is_text(l) && is_text(r)) || (is_probe(e.left) && is_probe(e.right)) ||
-      ((l->is(Kind::tuple) || l->is(Kind::array) || l->is(Kind::probe_name) || r->is(Kind::probe_name)) &&
+      is_user(*e.left, *e.right) || is_user(*e.right, *e.left) || (is_text(l) && is_text(r)) || (is_probe(e.left) && is_probe(e.right)) ||
+      ((l->is(Kind::tuple) || l->is(Kind::array) || l->is(Kind::buffer) || l->is(Kind::probe_name) || r->is(Kind::probe_name)) &&
        unify(l, e.left, r, e.right));
   if (!fits || !is_equality)
     return mistake(tag::type_mismatch, e.where,
@@ -381,128 +402,6 @@ const type::Type* Checker::check_choice(Expr& e, Expr& condition, Expr* then, Ex
                  "both sides of `:` must be of one type: " + text(a) + " and " + text(b));
 }
 
-const type::Type* Checker::check_cast(Cast& e) {
-  const type::Type* from = check_value(*e.operand);
-  const type::Type* to = resolve(*e.target);
-  if (to->is(Kind::none) || from->is(Kind::none)) return to;
-  if (e.target->is_array && !e.target->count && to->is(Kind::array)) { // T[]: as many as fit
-    uint32_t size = to->element->size;
-    to = e.target->type = types_.array(to->element, std::max(1u, from->size / std::max(1u, size)));
-  }
-  if (to->is(Kind::pointer)) {
-    if (from->is_integer()) return to;
-    if (from->is(Kind::pointer)) return types_.pointer(to->element, from->space);
-  }
-  if (to->is_integer()) {
-    if (from->is_integer() || from->is(Kind::pointer)) {
-      if (e.operand->constant.kind == Constant::integer) {
-        auto v = static_cast<uint64_t>(e.operand->constant.integer_value);
-        unsigned unused = 64 - to->size * 8;
-        int64_t kept = to->is_signed ? static_cast<int64_t>(v << unused) >> unused
-                                     : static_cast<int64_t>(unused ? v << unused >> unused : v);
-        set_integer(e, to->is(Kind::boolean) ? v != 0 : kept);
-      }
-      return to;
-    }
-    if (from->is(Kind::array) && from->element->is_integer() && from->size == to->size) return to;
-    if (from->is(Kind::array))
-      return mistake(tag::bad_cast, e.where,
-                     "can't cast " + text(from) + " to " + text(to) + ": their sizes differ");
-  }
-  if (to->is(Kind::array) && to->element->is_integer()) {
-    bool literal = e.operand->constant.kind == Constant::integer && to->size <= 8;
-    if ((from->is_integer() || from->is(Kind::array)) && (from->size == to->size || literal)) return to;
-    if (from->is_integer() || from->is(Kind::array))
-      return mistake(tag::bad_cast, e.where,
-                     "can't cast " + text(from) + " to " + text(to) + ": their sizes differ");
-    if (from->is(Kind::string) && to->element->size == 1) return to;
-  }
-  if (to->is(Kind::string) && from->is(Kind::string)) return to;
-  if (to == from) return to;
-  return mistake(tag::bad_cast, e.where, "can't cast " + text(from) + " to " + text(to));
-}
-
-// --------------------------------------------------------------------------------------------- parts
-
-const type::Type* Checker::check_arguments_field(FieldRef& e) {
-  probe::Event& event = *probe_->events.front();
-  const type::Type* args = probe::arguments(machine_, event);
-  if (!args)
-    return mistake(tag::misplaced, e.operand->where,
-                   "`args` can't be used here: " + event.name + " has no named arguments");
-  auto field = args->find(e.name);
-  if (!field) {
-    std::vector<std::string_view> names;
-    for (const type::Field& f : args->fields()) names.push_back(f.name);
-    std::string_view near = base::nearest(e.name, names);
-    std::string hint = near.empty() ? "" : "did you mean `args." + std::string(near) + "`? ";
-    return mistake(tag::unknown_field, e.name_where,
-                   event.name + " has no argument `" + std::string(e.name) + "`",
-                   hint + "`acu list -v " + event.name + "` shows all");
-  }
-  e.field = *field;
-  e.operand->type = args;
-  if (std::find(probe_->fields.begin(), probe_->fields.end(), e.name) == probe_->fields.end())
-    probe_->fields.push_back(e.name);
-  return field->type;
-}
-
-const type::Type* Checker::check_field(FieldRef& e) {
-  if (const Name* name = if_a<Name>(e.operand); name && name->name == "args") {
-    as<Name>(*e.operand).builtin = find_builtin("args");
-    if (!probe_)
-      return mistake(tag::misplaced, e.where, "`args` can't be used in a function", "pass what it needs");
-    return check_arguments_field(e);
-  }
-  const type::Type* t = check_value(*e.operand);
-  if (t->is(Kind::none)) return t;
-  e.through_pointer = t->is(Kind::pointer);
-  const type::Type* of = e.through_pointer ? t->element : t;
-  if (!of || (!of->is(Kind::structure) && !of->is(Kind::tuple)))
-    return mistake(tag::bad_operand, e.operand->where, text(t) + " has no members");
-  auto field = of->find(e.name);
-  if (!field) {
-    std::vector<std::string_view> names;
-    for (const type::Field& f : of->fields()) names.push_back(f.name);
-    std::string_view near = base::nearest(e.name, names);
-    return mistake(tag::unknown_field, e.name_where,
-                   text(of) + " has no member `" + std::string(e.name) + "`",
-                   near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
-  }
-  e.field = *field;
-  const type::Type* member = field->type ? field->type : types_.none();
-  // What a structure in user memory points to is in user memory too.
-  if (member->is(Kind::pointer) && e.through_pointer && t->space == type::Space::user)
-    member = types_.pointer(member->element, type::Space::user);
-  return member;
-}
-
-const type::Type* Checker::check_index(Index& e) {
-  const type::Type* t = check_value(*e.operand);
-  check_integer(*e.index, "an index");
-  if (t->is(Kind::none)) return t;
-  bool known = e.index->constant.kind == Constant::integer;
-  int64_t n = e.index->constant.integer_value;
-  if (t->is(Kind::tuple)) {
-    if (!known || n < 0 || static_cast<size_t>(n) >= t->fields().size())
-      return mistake(tag::bad_index, e.index->where,
-                     "the index of a tuple must be a constant from 0 to " +
-                         std::to_string(static_cast<int64_t>(t->fields().size()) - 1));
-    return t->fields()[static_cast<size_t>(n)].type;
-  }
-  if (t->is(Kind::pointer)) {
-    if (t->element) return t->element;
-    return mistake(tag::bad_operand, e.operand->where, "a `void *` can't be indexed", "cast it first");
-  }
-  if (t->is(Kind::array) || t->is(Kind::string)) {
-    uint32_t count = t->is(Kind::array) ? t->count : t->size;
-    if (known && (n < 0 || static_cast<uint64_t>(n) >= count))
-      error(tag::bad_index, e.index->where, "index " + std::to_string(n) + " is outside " + text(t));
-    return t->is(Kind::array) ? t->element : types_.character();
-  }
-  return mistake(tag::bad_operand, e.operand->where, text(t) + " can't be indexed");
-}
-
 const type::Type* Checker::check_tuple(Tuple& e) {
   std::vector<const type::Type*> elements;
   for (Expr* x : e.elements) {
@@ -529,23 +428,19 @@ const type::Type* Checker::check_block(Block& block) {
   return t;
 }
 
-const type::Type* Checker::check_offset_of(OffsetOf& e) {
-  const type::Type* t = e.target ? resolve(*e.target) : check_value(*e.operand);
-  if (t->is(Kind::pointer) && t->element) t = t->element;
-  uint32_t offset = 0;
-  for (std::string_view name : e.path) {
-    if (t->is(Kind::none)) break;
-    auto field = t->is(Kind::structure) || t->is(Kind::tuple) ? t->find(name) : std::nullopt;
-    if (!field) {
-      error(tag::unknown_field, e.where, text(t) + " has no member `" + std::string(name) + "`");
-      break;
-    }
-    offset += field->offset;
-    t = field->type;
+// A use of a macro is a block from elsewhere: mistakes inside tell where it is used.
+const type::Type* Checker::check_block_expression(BlockExpr& e) {
+  const Block& block = *e.block;
+  bool is_use = block.where.begin < e.where.begin || block.where.end > e.where.end;
+  const BlockExpr* outer = macro_use_;
+  if (is_use && !outer) macro_use_ = &e;
+  const type::Type* t = check_block(*e.block);
+  macro_use_ = outer;
+  if (block.statements.empty() && block.value) {
+    e.constant = block.value->constant;
+    e.adapts = block.value->adapts;
   }
-  set_integer(e, offset);
-  e.adapts = true;
-  return types_.uint64();
+  return t;
 }
 
 } // namespace lang

@@ -1,6 +1,9 @@
 // Written types to types: the language's own names, then those of the kernel.
 #include "lang/checker.h"
 
+#include "format/btf.h"
+#include "lang/c_types.h"
+
 #include "base/text.h"
 
 namespace lang {
@@ -9,49 +12,6 @@ using type::Kind;
 using namespace spec;
 
 namespace {
-
-struct NumberName {
-  std::string_view name;
-  uint8_t size;
-  bool is_signed;
-};
-
-// C's names as on x86-64 and arm64 Linux.
-constexpr NumberName number_names[] = {
-    {"int8", 1, true},
-    {"int16", 2, true},
-    {"int32", 4, true},
-    {"int64", 8, true},
-    {"uint8", 1, false},
-    {"uint16", 2, false},
-    {"uint32", 4, false},
-    {"uint64", 8, false},
-    {"int8_t", 1, true},
-    {"int16_t", 2, true},
-    {"int32_t", 4, true},
-    {"int64_t", 8, true},
-    {"uint8_t", 1, false},
-    {"uint16_t", 2, false},
-    {"uint32_t", 4, false},
-    {"uint64_t", 8, false},
-    {"short", 2, true},
-    {"int", 4, true},
-    {"long", 8, true},
-    {"long long", 8, true},
-    {"long int", 8, true},
-    {"signed", 4, true},
-    {"unsigned char", 1, false},
-    {"signed char", 1, true},
-    {"unsigned short", 2, false},
-    {"unsigned int", 4, false},
-    {"unsigned", 4, false},
-    {"unsigned long", 8, false},
-    {"unsigned long long", 8, false},
-    {"size_t", 8, false},
-    {"ssize_t", 8, true},
-    {"uintptr_t", 8, false},
-    {"intptr_t", 8, true},
-};
 
 struct KindName {
   std::string_view name;
@@ -70,25 +30,51 @@ const type::Type* Checker::base_type(const TypeName& name) {
   if (name.of) return check_value(*name.of);
   if (name.keyword.empty()) {
     if (name.name == "void") return types_.none();
-    if (name.name == "bool") return types_.boolean();
-    if (name.name == "char") return types_.character();
     if (name.name == "string")
       return types_.string(static_cast<uint32_t>(program_.config.number("max_strlen")) + 1);
-    for (const NumberName& n : number_names)
-      if (n.name == name.name) return types_.integer(n.size, n.is_signed);
+    bool is_own = program_.c_types->is_typedef(name.name);
+    if (const type::Type* number = is_own ? nullptr : number_type(types_, name.name)) return number;
     for (const KindName& k : kind_names)
       if (k.name == name.name) return types_.simple(k.kind, k.kind != Kind::count);
   }
-  return machine_.kernel_type(name.keyword, name.name);
+  CTypes& own = *program_.c_types;
+  if (const type::Type* t = own.find(name.keyword, name.name)) return t;
+  if (const type::Type* t = machine_.kernel_type(name.keyword, name.name)) return t;
+  return own.find_declared(name.keyword, name.name);
+}
+
+// The nearest name of a type, or a type of that name under another keyword.
+std::string Checker::type_hint(const TypeName& name) {
+  CTypes& own = *program_.c_types;
+  for (std::string_view keyword : {"struct", "union", "enum", ""}) {
+    if (keyword == name.keyword) continue;
+    if (!own.find(keyword, name.name) && !machine_.kernel_type(keyword, name.name)) continue;
+    return "did you mean `" + (keyword.empty() ? "" : std::string(keyword) + " ") + std::string(name.name) + "`?";
+  }
+  std::vector<std::string_view> names = own.names(name.keyword);
+  if (name.keyword.empty())
+    for (std::string_view n : {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string"})
+      names.push_back(n);
+  std::string_view near = base::nearest(name.name, names);
+  if (near.empty() && machine_.btf()) {
+    // Of the kernel's names only those that begin alike, and are types.
+    std::vector<std::string_view> likely = machine_.btf()->names(name.name.substr(0, 4));
+    std::erase_if(likely, [&](std::string_view n) {
+      return n.size() + 2 < name.name.size() || n.size() > name.name.size() + 2;
+    });
+    near = base::nearest(name.name, likely);
+    if (!near.empty() && !machine_.kernel_type(name.keyword, near)) near = {};
+  }
+  if (!near.empty())
+    return "did you mean `" + (name.keyword.empty() ? "" : std::string(name.keyword) + " ") + std::string(near) + "`?";
+  return machine_.btf() ? "" : "this kernel has no type information (/sys/kernel/btf/vmlinux)";
 }
 
 const type::Type* Checker::resolve(TypeName& name) {
   const type::Type* t = base_type(name);
   if (!t) {
     std::string full = (name.keyword.empty() ? "" : std::string(name.keyword) + " ") + std::string(name.name);
-    std::string hint;
-    if (!machine_.btf()) hint = "this kernel has no type information (/sys/kernel/btf/vmlinux)";
-    error(tag::unknown_type, name.where, "unknown type `" + full + "`", std::move(hint));
+    error(tag::unknown_type, name.where, "unknown type `" + full + "`", report_ ? type_hint(name) : "");
     return name.type = types_.none();
   }
   for (uint32_t i = 0; i < name.pointers; i++)

@@ -18,6 +18,7 @@ public:
 
 private:
   // check.cc: the order of work
+  void prepare_c_types();
   void match_probes();
   std::vector<probe::Event*> match(const ProbeSpec& spec);
   void split_by_arguments();
@@ -47,9 +48,10 @@ private:
   void check_loop(Block& body);
   void check_for_map(ForMap& loop);
   void check_return(Return& stmt);
-  Variable* declare(Variable*& slot, std::string_view name, Range where);
-  Variable* lookup(std::string_view name);
+  Variable* declare(Variable*& slot, std::string_view name, Range where, uint32_t expansion = 0);
+  Variable* lookup(std::string_view name, uint32_t expansion);
   void use(Variable& v);
+  void start_at_zero(const VariableRef& e, const Expr* added);
 
   // check_expression.cc: each sets e.type and gives it back; never nullptr (none() after a mistake)
   const type::Type* check(Expr& e);
@@ -68,21 +70,32 @@ private:
   const type::Type* check_comparison(Binary& e, const type::Type* l, const type::Type* r);
   const type::Type* check_arithmetic(Binary& e, const type::Type* l, const type::Type* r);
   const type::Type* check_choice(Expr& e, Expr& condition, Expr* then, Expr* otherwise);
-  const type::Type* check_cast(Cast& e);
-  const type::Type* check_field(FieldRef& e);
-  const type::Type* check_arguments_field(FieldRef& e);
-  const type::Type* check_index(Index& e);
   const type::Type* check_tuple(Tuple& e);
   const type::Type* check_block(Block& block);
-  const type::Type* check_offset_of(OffsetOf& e);
+  const type::Type* check_block_expression(BlockExpr& e);
   void fold(Unary& e);
   void fold(Binary& e);
   void set_integer(Expr& e, int64_t value);
   void set_text(Expr& e, std::string_view value);
 
+  // check_members.cc
+  type::Space space_of_numbers() const;
+  const type::Type* check_arguments_field(FieldRef& e);
+  const type::Type* check_arguments(Name& e);
+  void read_argument(std::string_view name);
+  void unknown_member(const type::Type& of, std::string_view name, Range where);
+  const type::Type* check_field(FieldRef& e);
+  const type::Type* check_index(Index& e);
+  const type::Type* check_pointee(const Expr& e, const type::Type* pointer, std::string_view what);
+  const type::Type* check_offset_of(OffsetOf& e);
+  const type::Type* check_container_of(Call& e);
+  const type::Type* check_cast(Cast& e);
+  const type::Type* fold_cast(Cast& e, const type::Type* to);
+
   // check_types.cc
   const type::Type* resolve(TypeName& name);
   const type::Type* base_type(const TypeName& name);
+  std::string type_hint(const TypeName& name);
 
   // check_calls.cc
   const type::Type* check_call(Call& e);
@@ -91,19 +104,56 @@ private:
   bool check_parameter(Call& e, Expr& argument, spec::Takes takes);
   const type::Type* builtin_type(Expr& e, const spec::Builtin& row, List<Expr*> arguments);
   const type::Type* special_type(Expr& e, spec::BuiltinId id, List<Expr*> arguments);
-  const type::Type* cut_text(Expr& e, std::string_view value, uint64_t length);
-  bool has_usable_length(List<Expr*> arguments);
-  const type::Type* check_str(Expr& e, List<Expr*> arguments);
-  const type::Type* check_buf(Expr& e, List<Expr*> arguments);
-  const type::Type* check_stack(Expr& e, type::Kind kind, List<Expr*> arguments);
+  const type::Type* check_stack(type::Kind kind, List<Expr*> arguments);
   const type::Type* check_print(Call& e);
   const type::Type* check_format(Call& e);
   const type::Type* check_histogram(Call& e);
   const type::Type* check_getopt(Call& e);
-  const type::Type* check_ntop(Call& e);
   const type::Type* check_find(Call& e);
   void check_compile_time(Call& e);
+
+  // check_text.cc: text and bytes
+  Expr* as_text(Expr& e);
+  bool check_text_parameter(Call& e, Expr*& argument);
+  const type::Type* check_str_call(Call& e);
+  const type::Type* cut_text(Expr& e, std::string_view value, uint64_t length);
+  const type::Type* check_str(Expr& e, List<Expr*> arguments);
+  const type::Type* check_buf(Expr& e, List<Expr*> arguments);
+  const type::Type* check_strcap(Expr& e, const Expr& of);
+  void check_assert_str(const Expr& value);
+  const type::Type* check_strncmp(Call& e);
+  const type::Type* check_memcmp(Call& e);
+  // check_names.cc
+  const type::Type* check_number_name(Expr& e, spec::BuiltinId id, List<Expr*> arguments);
+  const type::Type* check_ntop(Call& e);
+  const type::Type* check_pton(Call& e);
+  const type::Type* check_macaddr(Call& e);
+  const type::Type* check_series(Call& e);
+
   const spec::Builtin* builtin_named(std::string_view name, Range where, bool called);
+
+  // Something whose use the configuration key `unstable_…` allows, warns of or forbids.
+  void use_unstable(std::string_view key, Range where, std::string_view what);
+  // A mistake between two places of the script.
+  void conflict(std::string_view tag, Range where, std::string message, std::string hint, Range other,
+                std::string note);
+  void check_storage(Map& map);
+  void finish_map(Map& map);
+
+  // check_context.cc: the event, tasks, the kernel
+  bool require(uint16_t ability, std::string_view name, Range where);
+  bool check_place(const Expr& e, const spec::Builtin& row);
+  const type::Type* check_argument_number(Name& e);
+  const type::Type* context_type();
+  bool is_pointer_to(const type::Type* t, std::string_view name) const;
+  void check_task(Expr& argument, std::string_view name);
+  void check_signal(Expr& argument);
+  static std::optional<int64_t> signal_number(std::string_view name);
+  const type::Type* check_path(List<Expr*> arguments);
+  const type::Type* check_cpu_variable(List<Expr*> arguments);
+  uint32_t find_kfunc(std::string_view name);
+  void check_kfunc(Call& e);
+  const type::Type* context_builtin_type(Expr& e, spec::BuiltinId id, List<Expr*> arguments);
 
   void error(std::string_view tag, Range where, std::string message, std::string hint = {});
   void warning(std::string_view tag, Range where, std::string message, std::string hint = {});
@@ -117,6 +167,7 @@ private:
   base::Diagnostics& diagnostics_;
   std::vector<NamedParameter> parameters_;
 
+  std::vector<std::string_view> told_unstable_; // keys that were told of
   bool report_ = false;        // the last round: mistakes are told
   bool changed_ = false;       // this round learned a type
   bool probe_as_text_ = false; // `probe` of many events is text, not a number that stands for it
@@ -125,6 +176,7 @@ private:
   std::vector<std::vector<Variable*>> scopes_;
   uint32_t loop_depth_ = 0; // loops whose bodies are called back
   uint32_t unroll_depth_ = 0;
+  const BlockExpr* macro_use_ = nullptr; // the outermost use of a macro that is being checked
   bool wants_aggregation_ = false; // the value of a map assignment is being checked
 };
 

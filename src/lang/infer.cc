@@ -102,6 +102,10 @@ const type::Type* Checker::unify(const type::Type* a, const Expr* ea, const type
     return types_.string(std::max(
         {a->is(Kind::string) ? a->size : 0, b->is(Kind::string) ? b->size : 0, longest_probe_name()}));
   }
+  // One structure, read from the kernel here and from a process there.
+  if (a->is(Kind::structure) && b->is(Kind::structure) && a->provider && a->provider == b->provider &&
+      a->provider_id == b->provider_id)
+    return a;
   if (a->is(Kind::buffer) && b->is(Kind::buffer)) return types_.buffer(std::max(a->count, b->count));
   if (a->is(Kind::pointer) && b->is(Kind::pointer)) {
     if (a->element != b->element && a->element && b->element) return nullptr;
@@ -125,6 +129,12 @@ const type::Type* Checker::unify(const type::Type* a, const Expr* ea, const type
     }
     return types_.record(elements, names);
   }
+  // Bytes are bytes, whatever their sign: those of pton() and of the kernel's addresses.
+  if (a->is(Kind::array) && b->is(Kind::array) && a->count == b->count && a->element->is(Kind::integer) &&
+      b->element->is(Kind::integer) && a->element->size == b->element->size)
+    return a;
+  if (a->is(Kind::tseries) && b->is(Kind::tseries) && a->low == b->low && a->count == b->count && a->step == b->step)
+    return types_.tseries(a->low, a->count, static_cast<type::Slice>(a->step), a->is_signed || b->is_signed);
   // hist and lhist carry their parameters: all uses must agree, which interning has checked above.
   if (a->kind == b->kind && a->is_castable_aggregation())
     return types_.simple(a->kind, a->is_signed || b->is_signed);

@@ -186,6 +186,7 @@ Expr* Parser::parse_primary() {
   case TokenKind::string: {
     auto* e = make<String>(take().where);
     e->value = t.text;
+    if (at(TokenKind::string)) join_strings(*e);
     return e;
   }
   case TokenKind::variable: {
@@ -213,6 +214,14 @@ Expr* Parser::parse_primary() {
   }
 }
 
+// Literals side by side are one, as in C.
+void Parser::join_strings(String& into) {
+  std::string joined(into.value);
+  while (at(TokenKind::string)) joined += take().text;
+  into.value = program_->arena.copy(std::string_view(joined));
+  into.where = since(into.where.begin);
+}
+
 Expr* Parser::missing_expression() {
   unexpected("an expression");
   return make<Integer>({last_end_, last_end_});
@@ -223,7 +232,7 @@ Expr* Parser::parse_map() {
   Token name = take();
   auto* m = make<MapRef>(name.where);
   m->name = name.text;
-  m->map = map_named(name.text, name.where);
+  if (!macro_) m->map = map_named(name.text, name.where); // a macro's maps are its parameters
   if (!at(TokenKind::left_bracket)) return m;
   uint32_t begin = take().where.begin;
   std::vector<Expr*> keys = parse_list(TokenKind::right_bracket);
@@ -283,22 +292,38 @@ Expr* Parser::parse_call() {
   auto* c = make<Call>(name.where);
   c->name = name.text;
   c->name_where = name.where;
-  if (name.text == "container_of") { // takes a type; the checker says that it is not built
-    skip_balanced();
+  take();
+  if (name.text == "container_of") {
+    c->arguments = program_->arena.copy(parse_container_of());
   } else {
-    take();
     c->arguments = program_->arena.copy(parse_list(TokenKind::right_paren));
-    expect(TokenKind::right_paren, "`,` or `)`");
   }
+  expect(TokenKind::right_paren, "`,` or `)`");
   c->where = since(name.where.begin);
   return c;
+}
+
+// container-of := expression ',' type ',' path      the latter two are one argument: an offset
+std::vector<Expr*> Parser::parse_container_of() {
+  Bracket bracket(*this);
+  std::vector<Expr*> arguments;
+  if (at(TokenKind::right_paren)) return arguments;
+  arguments.push_back(parse_expression());
+  if (!accept(TokenKind::comma)) return arguments;
+  auto* o = make<OffsetOf>(peek().where);
+  o->target = parse_type();
+  expect(TokenKind::comma, "`,`", "container_of(pointer, struct T, member)");
+  parse_member_path(*o);
+  o->where = since(o->where.begin);
+  arguments.push_back(o);
+  return arguments;
 }
 
 // parenthesised := '(' expression ')' | tuple
 Expr* Parser::parse_parenthesised() {
   Bracket bracket(*this);
   uint32_t begin = take().where.begin;
-  bool is_record = peek().kind == TokenKind::identifier && peek(1).kind == TokenKind::assign;
+  bool is_record = (at(TokenKind::identifier) || at(TokenKind::keyword)) && peek(1).kind == TokenKind::assign;
   if (is_record || at(TokenKind::right_paren)) return parse_tuple(begin);
   Expr* first = parse_expression();
   if (at(TokenKind::comma)) {
@@ -320,7 +345,8 @@ Expr* Parser::parse_tuple(uint32_t begin) {
   std::vector<Expr*> elements;
   std::vector<std::string_view> names;
   while (!at(TokenKind::end) && !at(TokenKind::right_paren)) {
-    names.push_back(expect(TokenKind::identifier, "the name of a member").text);
+    if (!at(TokenKind::keyword) && !at(TokenKind::identifier)) unexpected("the name of a member");
+    names.push_back(take().text);
     expect(TokenKind::assign, "`=`", "in a record every member has a name");
     elements.push_back(parse_expression());
     if (!accept(TokenKind::comma)) break;
@@ -347,7 +373,25 @@ Expr* Parser::parse_sizeof() {
   return s;
 }
 
-// offsetof  := 'offsetof' '(' ( type | expression ) ',' NAME { '.' NAME } ')'
+// path      := NAME { '.' NAME | '[' expression ']' }
+void Parser::parse_member_path(OffsetOf& into) {
+  std::vector<std::string_view> path;
+  std::vector<Expr*> indexes;
+  do {
+    Token t = peek();
+    if (t.kind != TokenKind::identifier && t.kind != TokenKind::keyword) unexpected("the name of a member");
+    path.push_back(take().text);
+    while (accept(TokenKind::left_bracket)) {
+      path.emplace_back();
+      indexes.push_back(parse_expression());
+      expect(TokenKind::right_bracket, "`]`");
+    }
+  } while (accept(TokenKind::dot));
+  into.path = program_->arena.copy(path);
+  into.indexes = program_->arena.copy(indexes);
+}
+
+// offsetof  := 'offsetof' '(' ( type | expression ) ',' path ')'
 Expr* Parser::parse_offsetof() {
   Bracket bracket(*this);
   uint32_t begin = take().where.begin;
@@ -358,13 +402,7 @@ Expr* Parser::parse_offsetof() {
   else
     o->operand = parse_expression();
   expect(TokenKind::comma, "`,`");
-  std::vector<std::string_view> path;
-  do {
-    Token t = peek();
-    if (t.kind != TokenKind::identifier && t.kind != TokenKind::keyword) unexpected("the name of a member");
-    path.push_back(take().text);
-  } while (accept(TokenKind::dot));
-  o->path = program_->arena.copy(path);
+  parse_member_path(*o);
   expect(TokenKind::right_paren, "`)`");
   o->where = since(begin);
   return o;

@@ -1,9 +1,9 @@
 // Programs: what stands outside the action blocks.
 //
 //   program    := ['#!' line] { item }
-//   item       := directive | definition | import | config | map-decl | function | probe
+//   item       := directive | definition | import | config | map-decl | macro | function | probe
 //
-// C definitions, directives, macros and imports are read over, and told to be missing.
+// Directives and imports are read over, and told to be missing.
 #include "lang/parser.h"
 
 #include "base/text.h"
@@ -79,9 +79,10 @@ void Parser::parse_item() {
   if (word == "config") return parse_config();
   if (word == "let") return parse_map_declaration();
   if (word == "fn") return parse_function();
+  if (word == "macro") return parse_macro();
   if (word == "import") return parse_import(begin);
-  for (std::string_view w : {"struct", "union", "enum", "typedef", "macro"})
-    if (word == w) return parse_definition(word, begin);
+  for (std::string_view w : {"struct", "union", "enum", "typedef"})
+    if (word == w) return parse_c_declaration();
   if (rest[0] == '}' || rest[0] == ';') {
     Token t = take();
     // A `;` after a block is a habit from C that harms nobody.
@@ -107,29 +108,6 @@ void Parser::parse_directive() {
   error(tag::not_yet, {begin, begin + static_cast<uint32_t>(line.size())},
         "C directives such as #" + std::string(name.empty() ? "include" : name) + " are not built yet",
         name == "include" ? "kernel types need no header: they are known from the kernel's BTF" : "");
-}
-
-// definition := ('struct' | 'union' | 'enum' | 'typedef' | 'macro') … ('{' … '}' | ';') [';']
-void Parser::parse_definition(std::string_view word, uint32_t begin) {
-  bool is_macro = word == "macro";
-  mistakes_.quiet = true; // C is another language
-  take();
-  if (at(TokenKind::identifier)) take();
-  Range where = since(begin);
-  while (!at(TokenKind::end) && !at(TokenKind::left_brace) && !at(TokenKind::semicolon)) take();
-  if (at(TokenKind::left_brace)) skip_balanced();
-  if (at_word("__attribute__")) {
-    take();
-    if (at(TokenKind::left_paren)) skip_balanced();
-  }
-  if (word == "typedef")
-    while (!at(TokenKind::end) && !at(TokenKind::semicolon) && !at(TokenKind::left_brace)) take();
-  accept(TokenKind::semicolon);
-  mistakes_.quiet = false;
-  std::string_view name = text_.substr(where.begin, where.end - where.begin);
-  error(tag::not_yet, where, "definitions such as `" + std::string(name) + "` are not built yet",
-        is_macro ? "write a function: fn name($a : uint64) : uint64 { … }"
-                 : "kernel types need no definition: they are known from the kernel's BTF");
 }
 
 // import := 'import' STRING    (a `;` after it is an item of its own)

@@ -58,6 +58,11 @@ bool begins_operand(const Token& t) {
   }
 }
 
+// What may also stand between two operands: behind the name of a type it begins one.
+bool begins_operand_or_continues(const Token& t) {
+  return t.kind == TokenKind::minus || t.kind == TokenKind::star || t.kind == TokenKind::ampersand;
+}
+
 // C's integer words in any order, as one of the names that the checker knows.
 struct IntegerWords {
   int longs = 0;
@@ -88,7 +93,8 @@ bool Parser::at_type(size_t ahead, bool also_unknown) {
   Token t = peek(ahead);
   if (t.kind != TokenKind::identifier) return false;
   if (is_one_of(integer_words, t.text) || is_one_of(type_words, t.text)) return true;
-  if (is_builtin(t.text)) return false;
+  if (program_->c_types->is_typedef(t.text)) return true;
+  if (is_builtin(t.text) || is_macro_parameter(t.text)) return false;
   size_t after = ahead + 1;
   while (peek(after).kind == TokenKind::star) after++;
   bool pointer = after > ahead + 1;
@@ -101,8 +107,9 @@ bool Parser::at_type(size_t ahead, bool also_unknown) {
 bool Parser::at_cast() {
   if (at_type(1, false)) return true;
   Token name = peek(1);
-  return name.kind == TokenKind::identifier && !is_builtin(name.text) &&
-         peek(2).kind == TokenKind::right_paren && begins_operand(peek(3));
+  return name.kind == TokenKind::identifier && !is_builtin(name.text) && !is_macro_parameter(name.text) &&
+         peek(2).kind == TokenKind::right_paren &&
+         (begins_operand(peek(3)) || (name.text.ends_with("_t") && begins_operand_or_continues(peek(3))));
 }
 
 // type      := { 'const' | 'volatile' } base { '*' | 'const' } [ '[' [ expression ] ']' ]

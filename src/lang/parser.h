@@ -6,6 +6,7 @@
 // statement.
 #pragma once
 
+#include "lang/c_types.h"
 #include "lang/lexer.h"
 #include "lang/parse.h"
 
@@ -14,9 +15,12 @@
 
 namespace lang {
 
+struct CSpecifiers;
+struct CDeclarator;
+
 class Parser {
 public:
-  Parser(const base::Source& source, const ParseOptions& options, base::Diagnostics& diagnostics);
+  Parser(base::Source& source, const ParseOptions& options, base::Diagnostics& diagnostics);
   std::unique_ptr<Program> run();
 
 private:
@@ -72,12 +76,18 @@ private:
   bool is_text();
   void parse_item();
   void parse_directive();
-  void parse_definition(std::string_view word, uint32_t begin);
   void parse_import(uint32_t begin);
   void parse_config();
   void parse_map_declaration();
   void parse_function();
   Parameter parse_parameter();
+
+  // parse_macro.cc
+  void parse_macro();
+  MacroParameter parse_macro_parameter();
+  void check_macro_body(const Macro& macro);
+  bool is_macro_parameter(std::string_view name) const;
+
   Map* map_named(std::string_view name, Range where);
 
   // parse_probe.cc
@@ -92,6 +102,7 @@ private:
   Stmt* parse_if();
   Stmt* parse_while();
   Stmt* parse_for();
+  Stmt* parse_for_c(uint32_t begin);
   Stmt* parse_unroll();
   Stmt* parse_leave();
   Stmt* parse_return();
@@ -118,9 +129,27 @@ private:
   Expr* parse_cast();
   Expr* parse_sizeof();
   Expr* parse_offsetof();
+  void parse_member_path(OffsetOf& into);
+  std::vector<Expr*> parse_container_of();
   std::vector<Expr*> parse_list(TokenKind close);
+  void join_strings(String& into);
   Expr* missing_expression();
   bool closes_predicate();
+
+  // parse_c.cc: definitions of C
+  void parse_c_declaration();
+  void skip_c_declaration();
+  CTag* parse_c_tag(bool& defines);
+  List<CMember> parse_c_members();
+  void parse_c_member(std::vector<CMember>& into);
+  List<CEnumerator> parse_c_enumerators();
+  CSpecifiers parse_c_specifiers();
+  CDeclarator parse_c_declarator(const CType* base);
+  const CType* parse_c_suffixes(const CType* base);
+  CAttributes parse_c_attributes();
+  bool parse_c_attribute(CAttributes& into);
+  void add_c_alignment(CAttributes& into, const Expr* e);
+  bool at_c_declarator();
 
   // parse_type.cc
   TypeName* parse_type();
@@ -130,7 +159,7 @@ private:
 
   template<class T> T* make(Range where) { return program_->arena.make<T>(where); }
 
-  const base::Source& source_;
+  base::Source& source_;
   const ParseOptions& options_;
   std::unique_ptr<Program> program_;
   std::string_view text_; // the script, in the arena: names of the tree are parts of it
@@ -147,6 +176,7 @@ private:
   int operators_ = 0;
   bool in_predicate_ = false;
   bool seen_config_ = false;
+  const Macro* macro_ = nullptr; // whose body is read
   std::unordered_map<std::string_view, Map*> maps_;
 };
 

@@ -152,7 +152,12 @@ void Printer::statement(const Stmt& s) {
     if (i.otherwise) under("else", i.otherwise);
     return;
   }
-  case StmtKind::loop_while: return under("while", as<While>(s).condition, as<While>(s).body);
+  case StmtKind::loop_while: {
+    auto& w = as<While>(s);
+    under("while", w.condition, w.body);
+    if (w.step) under("step", w.step);
+    return;
+  }
   case StmtKind::loop_range: {
     auto& f = as<ForRange>(s);
     return under("for $" + std::string(f.name) + " in range", f.first, f.last, f.body);
@@ -211,7 +216,7 @@ void Printer::expression(const Expr* e) {
   case ExprKind::offset_of: {
     auto& o = as<OffsetOf>(*e);
     std::string text = "offsetof" + (o.target ? " " + name(o.target) : "");
-    for (std::string_view step : o.path) text += " ." + std::string(step);
+    for (std::string_view step : o.path) text += step.empty() ? " []" : " ." + std::string(step);
     return node(*e, text, o.operand);
   }
   default: return leaf(*e);

@@ -2,11 +2,13 @@
 // `parts` names them once; walking and copying are two uses of it.
 #include "lang/walk.h"
 
+#include "lang/c_types.h"
+
 #include "probe/probe.h"
 
 namespace lang {
 
-Program::Program() = default;
+Program::Program() : c_types(std::make_unique<CTypes>(*this)) {}
 Program::~Program() = default;
 
 namespace {
@@ -39,7 +41,10 @@ template<class On> void parts(Expr& e, On on) {
     on(as<Conditional>(e).then);
     return on(as<Conditional>(e).otherwise);
   case ExprKind::size_of: on(as<SizeOf>(e).target); return on(as<SizeOf>(e).operand);
-  case ExprKind::offset_of: on(as<OffsetOf>(e).target); return on(as<OffsetOf>(e).operand);
+  case ExprKind::offset_of: 
+    on(as<OffsetOf>(e).target);
+    on(as<OffsetOf>(e).indexes);
+    return on(as<OffsetOf>(e).operand);
   }
 }
 
@@ -53,7 +58,10 @@ template<class On> void parts(Stmt& s, On on) {
     on(as<If>(s).condition);
     on(as<If>(s).then);
     return on(as<If>(s).otherwise);
-  case StmtKind::loop_while: on(as<While>(s).condition); return on(as<While>(s).body);
+  case StmtKind::loop_while:
+    on(as<While>(s).condition);
+    on(as<While>(s).body);
+    return on(as<While>(s).step);
   case StmtKind::loop_range:
     on(as<ForRange>(s).first);
     on(as<ForRange>(s).last);
@@ -169,7 +177,38 @@ struct Copier {
   }
 };
 
+struct Rewriter {
+  const Rewriting& how;
+
+  void operator()(Expr*& e) const {
+    if (!e) return;
+    parts(*e, *this);
+    e = how.expression(*e);
+  }
+  void operator()(MapRef* m) const { // a loop's: it stays a map
+    parts(*m, *this);
+    how.expression(*m);
+  }
+  void operator()(List<Expr*>& list) const {
+    for (Expr*& e : list) (*this)(e);
+  }
+  void operator()(TypeName* t) const {
+    if (t) (*this)(t->count), (*this)(t->of);
+  }
+  void operator()(Block* b) const {
+    if (!b) return;
+    for (Stmt* s : b->statements) {
+      parts(*s, *this);
+      how.statement(*s);
+    }
+    (*this)(b->value);
+  }
+};
+
 } // namespace
+
+void rewrite(Expr*& e, const Rewriting& how) { Rewriter{how}(e); }
+void rewrite(Block* b, const Rewriting& how) { Rewriter{how}(b); }
 
 void walk(const Expr* e, const std::function<void(const Expr&)>& visit) {
   Walker{visit}(const_cast<Expr*>(e));

@@ -56,11 +56,12 @@ const type::Type* Machine::kernel_type(std::string_view keyword, std::string_vie
 
 std::optional<std::pair<const type::Type*, int64_t>> Machine::kernel_enumerator(std::string_view name) {
   if (!btf()) return std::nullopt;
+  auto [at, is_new] = kernel_enumerators_.try_emplace(std::string(name));
+  if (!is_new) return at->second;
   auto found = btf_->find_enumerator(name);
-  if (!found) return std::nullopt;
-  const type::Type* type = btf_->type(types_, found->first);
-  if (!type) return std::nullopt;
-  return std::pair{type, found->second};
+  const type::Type* type = found ? btf_->type(types_, found->first) : nullptr;
+  if (type) at->second = std::pair{type, found->second};
+  return at->second;
 }
 
 uint32_t tracepoint_type(Machine& machine, std::string_view name) {

@@ -15,6 +15,9 @@
 #include <utility>
 #include <vector>
 
+namespace spec {
+struct ProbeKind;
+}
 namespace format {
 class Btf;
 class Tracefs;
@@ -22,7 +25,10 @@ class Tracefs;
 
 namespace probe {
 
-enum class Kind : uint8_t { begin, end, signal, interval, profile, software, tracepoint, rawtracepoint };
+enum class Kind : uint8_t {
+  begin, end, signal, interval, test, bench, // run by acu itself
+  profile, software, hardware, tracepoint, rawtracepoint
+};
 
 // How the context of a program looks, which decides the kind of kernel program.
 enum class Context : uint8_t {
@@ -44,8 +50,8 @@ struct Event {
   std::string event;          // tracepoints: "sched_switch"; raw tracepoints: its name; signals: "SIGUSR1"
   uint64_t period_ns = 0;     // interval; profile when given as a time
   uint64_t frequency = 0;     // profile in hz
-  uint64_t sample_period = 0; // software: events between two samples
-  uint32_t perf_config = 0;   // software: PERF_COUNT_SW_*
+  uint64_t sample_period = 0; // software, hardware: events between two samples
+  uint32_t perf_config = 0;   // PERF_COUNT_SW_* or PERF_COUNT_HW_*
   int signal = 0;
   int syscall = -1; // syscalls:sys_enter_X, sys_exit_X: the number, where it is known
   bool syscall_exit = false;
@@ -89,6 +95,7 @@ private:
   base::Error tracefs_error_;
   bool tracefs_tried_ = false;
   std::unordered_map<std::string, const type::Type*> kernel_types_;
+  std::unordered_map<std::string, std::optional<std::pair<const type::Type*, int64_t>>> kernel_enumerators_;
 };
 
 // A probe that names nothing there is: which kind of mistake, and the nearest name.
@@ -110,6 +117,12 @@ const type::Type* arguments(Machine& machine, Event& event);
 
 // The same for people, one text each, as the kernel declares them: "const char * filename".
 std::vector<std::string> describe_arguments(Machine& machine, Event& event);
+
+// The row of an event's kind in spec/probes.h.
+const spec::ProbeKind& kind_of(const Event& event);
+
+// Where struct pt_regs stands in the context of a program, if it does.
+std::optional<uint32_t> registers_at(Context context);
 
 // The context an event is best attached with when the program reads these arguments: the cheapest that has
 // them all (raw tracepoints; then typed ones, which may follow pointers; then the tracepoint's record).

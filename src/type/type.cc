@@ -74,7 +74,11 @@ std::string to_string(const Type& t) {
   case Kind::stats: return "stats_t";
   case Kind::hist: return "hist_t";
   case Kind::lhist: return "lhist_t";
-  case Kind::tseries: return "tseries_t";
+  case Kind::tseries: {
+    constexpr std::string_view words[] = {"", ", avg", ", max", ", min", ", sum"};
+    return "tseries_t(" + std::to_string(t.low) + "ns, " + std::to_string(t.count) +
+           std::string(words[t.step]) + ")";
+  }
   }
   return "?";
 }
@@ -195,6 +199,19 @@ const Type* Table::lhist(int64_t low, int64_t high, int64_t step) {
                 "l" + std::to_string(low) + "," + std::to_string(high) + "," + std::to_string(step));
 }
 
+const Type* Table::tseries(int64_t interval_ns, uint32_t count, Slice slice, bool is_signed) {
+  auto kept = static_cast<int64_t>(slice);
+  return intern({.kind = Kind::tseries,
+                 .is_signed = is_signed,
+                 .size = count * slice_size,
+                 .align = 8,
+                 .count = count,
+                 .low = interval_ns,
+                 .step = kept},
+                "ts" + std::to_string(interval_ns) + "," + std::to_string(count) + "," + std::to_string(kept) +
+                    (is_signed ? "s" : "u"));
+}
+
 const Type* Table::structure(std::string_view name, bool is_union, uint32_t size, Provider* provider, uint32_t id) {
   std::string key = "S" + std::to_string(reinterpret_cast<uintptr_t>(provider)) + "," + std::to_string(id);
   if (auto at = interned_.find(key); at != interned_.end()) return at->second;
@@ -219,6 +236,17 @@ const Type* Table::enumeration(std::string_view name, uint32_t size, bool is_sig
                  .provider = provider,
                  .provider_id = id},
                 std::move(key));
+}
+
+const Type* Table::in_space(const Type* t, Space space) {
+  if (space != Space::user || !t) return t;
+  if (t->is(Kind::pointer)) return pointer(t->element, space);
+  if (t->is(Kind::array) && t->element) return array(in_space(t->element, space), t->count);
+  if (!t->is(Kind::structure) || t->space == space) return t;
+  Type there = *t;
+  there.space = space;
+  if (there.provider) there.decoded_ = false, there.fields_ = {};
+  return intern(there, "V" + key_of(t));
 }
 
 const Type* Table::structure(std::string_view name, bool is_union, uint32_t size, uint32_t align,

@@ -29,6 +29,9 @@
 //   avg, stats        u64 total, u64 count
 //   hist              `count` u64 buckets: negative, then (see hist_bucket in ir/buckets.h)
 //   lhist             `count` u64 buckets: below, steps, above
+//   tseries           `count` slices of u64 interval, u64 value, u64 more: interval is 1 + the number of whole intervals
+//                     from 1970 to it (0: nothing there); value is the total for avg; more is the count for avg, the
+//                     time of the value for last. Interval i stands in slice i % count
 #pragma once
 
 #include "base/arena.h"
@@ -79,6 +82,10 @@ enum class Kind : uint8_t {
 // Where a pointer points. `script` is memory of the running script itself.
 enum class Space : uint8_t { none, kernel, user, script };
 
+// What a slice of a tseries keeps of the values that fall into it.
+enum class Slice : uint8_t { last, avg, max, min, sum };
+inline constexpr uint32_t slice_size = 24;
+
 // How stacks print.
 enum class StackMode : uint8_t { bpftrace, perf, raw };
 
@@ -116,14 +123,14 @@ struct Type {
   bool is_named = false; // tuple: a record, (a=1)
   bool is_union = false;
   bool has_size = true; // incomplete structures have none
-  Space space = Space::none;
+  Space space = Space::none; // pointers; structures: `user` where the value was read from there
   StackMode stack_mode = StackMode::bpftrace;
   uint32_t size = 0;
   uint32_t align = 1;
   uint32_t count = 0;            // array elements, buffer bytes, histogram buckets, stack depth limit
-  const Type* element = nullptr; // of arrays, pointers (nullptr: void *); of tseries
+  const Type* element = nullptr; // of arrays, pointers (nullptr: void *)
   std::string_view name;         // of structures and enumerations, "struct foo" prints as "struct " + name
-  int64_t low = 0, high = 0, step = 0; // lhist: min, max, step; hist: bits in step; tseries: interval, count, agg
+  int64_t low = 0, high = 0, step = 0; // lhist: min, max, step; hist: bits in step; tseries: interval in low, Slice in step
   Provider* provider = nullptr;
   uint32_t provider_id = 0;
   Table* table = nullptr;
@@ -179,12 +186,15 @@ public:
   const Type* stack(Kind kind, StackMode mode, uint32_t depth);
   const Type* hist(uint32_t bits);                         // 0 ≤ bits ≤ 5
   const Type* lhist(int64_t low, int64_t high, int64_t step); // high > low, step > 0
+  const Type* tseries(int64_t interval_ns, uint32_t count, Slice slice, bool is_signed); // interval, count > 0
   // A C structure or union, once per (provider, id).
   const Type* structure(std::string_view name, bool is_union, uint32_t size, Provider* provider, uint32_t id);
   const Type* enumeration(std::string_view name, uint32_t size, bool is_signed, Provider* provider, uint32_t id);
   // A structure with known fields (tracepoint records, script definitions). Not interned.
   const Type* structure(std::string_view name, bool is_union, uint32_t size, uint32_t align,
                         std::span<const Field> fields);
+  // The same type, of a value that was read there: what a structure in user memory points to is user memory too.
+  const Type* in_space(const Type* type, Space space);
   std::string_view keep(std::string_view text) { return arena_.copy(text); }
   base::Arena& arena() { return arena_; }
 

@@ -1,0 +1,292 @@
+// From C declarations to types, see c_types.h. Sizes and offsets are c_layout.cc's.
+#include "lang/c_types.h"
+
+#include "spec/diagnostics.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+
+namespace lang {
+
+namespace tag = spec::tag;
+using type::Kind;
+
+namespace {
+
+struct NumberName {
+  std::string_view name;
+  uint8_t size;
+  bool is_signed;
+};
+
+// The language's names, then C's and the kernel's as on 64-bit Linux.
+constexpr NumberName number_names[] = {
+    {"int8", 1, true},         {"int16", 2, true},      {"int32", 4, true},
+    {"int64", 8, true},        {"uint8", 1, false},     {"uint16", 2, false},
+    {"uint32", 4, false},      {"uint64", 8, false},    {"int8_t", 1, true},
+    {"int16_t", 2, true},      {"int32_t", 4, true},    {"int64_t", 8, true},
+    {"uint8_t", 1, false},     {"uint16_t", 2, false},  {"uint32_t", 4, false},
+    {"uint64_t", 8, false},    {"short", 2, true},      {"short int", 2, true},
+    {"int", 4, true},          {"long", 8, true},       {"long long", 8, true},
+    {"long int", 8, true},     {"signed", 4, true},     {"unsigned char", 1, false},
+    {"signed char", 1, true},  {"unsigned short", 2, false}, {"unsigned int", 4, false},
+    {"unsigned", 4, false},    {"unsigned long", 8, false}, {"unsigned long long", 8, false},
+    {"size_t", 8, false},      {"ssize_t", 8, true},    {"uintptr_t", 8, false},
+    {"intptr_t", 8, true},     {"ptrdiff_t", 8, true},  {"u8", 1, false},
+    {"u16", 2, false},         {"u32", 4, false},       {"u64", 8, false},
+    {"s8", 1, true},           {"s16", 2, true},        {"s32", 4, true},
+    {"s64", 8, true},          {"__u8", 1, false},      {"__u16", 2, false},
+    {"__u32", 4, false},       {"__u64", 8, false},     {"__s8", 1, true},
+    {"__s16", 2, true},        {"__s32", 4, true},      {"__s64", 8, true},
+    {"__be16", 2, false},      {"__be32", 4, false},    {"__be64", 8, false},
+    {"__le16", 2, false},      {"__le32", 4, false},    {"__le64", 8, false},
+    {"__uint8_t", 1, false},   {"__uint16_t", 2, false}, {"__uint32_t", 4, false},
+    {"__uint64_t", 8, false},  {"__int8_t", 1, true},   {"__int16_t", 2, true},
+    {"__int32_t", 4, true},    {"__int64_t", 8, true},  {"uchar", 1, false},
+    {"ushort", 2, false},      {"uint", 4, false},      {"ulong", 8, false},
+    {"pid_t", 4, true},        {"uid_t", 4, false},     {"gid_t", 4, false},
+    {"off_t", 8, true},        {"loff_t", 8, true},     {"mode_t", 4, false},
+    {"umode_t", 2, false},     {"dev_t", 4, false},     {"ino_t", 8, false},
+    {"time_t", 8, true},       {"time64_t", 8, true},   {"clockid_t", 4, true},
+    {"clock_t", 8, true},      {"key_t", 4, true},      {"sector_t", 8, false},
+    {"blkcnt_t", 8, false},    {"gfp_t", 4, false},     {"dma_addr_t", 8, false},
+    {"phys_addr_t", 8, false}, {"socklen_t", 4, false}, {"sa_family_t", 2, false},
+    {"in_addr_t", 4, false},   {"in_port_t", 2, false}, {"nlink_t", 4, false},
+    {"id_t", 4, false},        {"useconds_t", 4, false}, {"suseconds_t", 8, true},
+    {"ktime_t", 8, true},      {"caddr_t", 8, false},   {"wchar_t", 4, true}};
+
+std::string full_name(std::string_view keyword, std::string_view name) {
+  return (keyword.empty() ? std::string() : std::string(keyword) + " ") + std::string(name);
+}
+
+} // namespace
+
+const type::Type* number_type(type::Table& types, std::string_view name) {
+  if (name == "bool" || name == "_Bool") return types.boolean();
+  if (name == "char") return types.character();
+  for (const NumberName& n : number_names)
+    if (n.name == name) return types.integer(n.size, n.is_signed);
+  return nullptr;
+}
+
+// ------------------------------------------------------------------------------------------ declarations
+
+CTag* CTypes::tag(std::string_view keyword, std::string_view name, Range where) {
+  if (!name.empty()) {
+    CTag*& at = tags_[full_name(keyword, name)];
+    if (at) return at;
+    at = program_.arena.make<CTag>();
+    by_id_.push_back(at);
+  } else {
+    by_id_.push_back(program_.arena.make<CTag>());
+  }
+  CTag* made = by_id_.back();
+  made->keyword = keyword;
+  made->name = name;
+  made->where = where;
+  made->id = static_cast<uint32_t>(by_id_.size() - 1);
+  return made;
+}
+
+bool CTypes::define(CTag& tag, List<CMember> members, List<CEnumerator> enumerators) {
+  if (tag.is_defined) return false;
+  tag.is_defined = true;
+  tag.members = members;
+  tag.enumerators = enumerators;
+  for (uint32_t i = 0; i < enumerators.size(); i++)
+    enumerators_.try_emplace(enumerators[i].name, std::pair{&tag, i});
+  return true;
+}
+
+bool CTypes::add(CTypedef made) {
+  auto [at, is_new] = typedefs_.try_emplace(made.name, nullptr);
+  if (!is_new) return false;
+  at->second = program_.arena.make<CTypedef>(made);
+  // A structure without a name of its own goes by this one.
+  if (made.type && made.type->kind == CType::tag && made.type->of_tag->name.empty())
+    made.type->of_tag->name = made.name;
+  return true;
+}
+
+std::vector<std::string_view> CTypes::names(std::string_view keyword) const {
+  std::vector<std::string_view> out;
+  for (const CTag* t : by_id_)
+    if (t->is_defined && (keyword.empty() || t->keyword == keyword)) out.push_back(t->name);
+  if (keyword.empty())
+    for (auto& [name, made] : typedefs_) out.push_back(name);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void CTypes::mistake(std::string_view tag, Range where, std::string message, std::string hint) {
+  if (telling_ && telling_->in_script && tell) tell(tag, where, std::move(message), std::move(hint));
+}
+
+// ------------------------------------------------------------------------------------------------- types
+
+const type::Type* CTypes::find(std::string_view keyword, std::string_view name) {
+  if (keyword.empty()) {
+    if (auto at = typedefs_.find(name); at != typedefs_.end()) return type_of_typedef(*at->second);
+    for (std::string_view word : {"struct", "union", "enum"})
+      if (const type::Type* t = find(word, name)) return t;
+    return nullptr;
+  }
+  auto at = tags_.find(full_name(keyword, name));
+  return at != tags_.end() && at->second->is_defined ? tag_type(*at->second) : nullptr;
+}
+
+const type::Type* CTypes::find_declared(std::string_view keyword, std::string_view name) {
+  auto at = tags_.find(full_name(keyword, name));
+  return at != tags_.end() && keyword != "enum" ? tag_type(*at->second) : nullptr;
+}
+
+const type::Type* CTypes::tag_type(CTag& t) {
+  if (t.type) return t.type;
+  if (!t.is_defined) {
+    if (kernel_type && !t.name.empty()) t.type = kernel_type(t.keyword, t.name);
+    if (t.type) return t.type;
+  }
+  type::Type made{.kind = Kind::structure,
+                  .is_union = t.keyword == "union",
+                  .has_size = t.is_defined,
+                  .name = types().keep(t.name),
+                  .provider = this,
+                  .provider_id = t.id,
+                  .table = &types()};
+  if (t.keyword == "enum") {
+    made.kind = Kind::enumeration;
+    lay_out_enum(t);
+    made.is_signed = t.type && t.type->is_signed; // left there by lay_out_enum
+    made.size = made.align = t.type ? t.type->size : 4;
+  } else if (t.is_defined) {
+    Shape shape = shape_of_tag(t);
+    made.size = static_cast<uint32_t>(shape.size);
+    made.align = shape.align;
+  }
+  return t.type = types().arena().make<type::Type>(made);
+}
+
+const type::Type* CTypes::type_of_typedef(CTypedef& t) {
+  if (t.is_running) return nullptr;
+  t.is_running = true;
+  const type::Type* made = type_of(*t.type);
+  t.is_running = false;
+  return made ? made : t.type->kind == CType::nothing ? types().none() : nullptr;
+}
+
+const type::Type* CTypes::array_type(const CType& t) {
+  const type::Type* element = type_of(*t.of);
+  if (!element) return nullptr;
+  uint64_t count = count_of(t);
+  if (count * std::max(1u, element->size) > 1u << 30) return nullptr;
+  if (element->is_char && count > 0) return types().string(static_cast<uint32_t>(count));
+  return types().array(element, static_cast<uint32_t>(count));
+}
+
+// nullptr: void, a function, or a name that nobody knows.
+const type::Type* CTypes::type_of(const CType& t) {
+  switch (t.kind) {
+  case CType::nothing:
+  case CType::same_as: return nullptr;
+  case CType::known: return t.number;
+  case CType::tag: return tag_type(*t.of_tag);
+  case CType::name: {
+    if (auto at = typedefs_.find(t.text); at != typedefs_.end()) {
+      const type::Type* made = type_of_typedef(*at->second);
+      return made == types().none() ? nullptr : made;
+    }
+    if (const type::Type* number = number_type(types(), t.text)) return number;
+    return kernel_type ? kernel_type({}, t.text) : nullptr;
+  }
+  case CType::pointer: {
+    const type::Type* to = type_of(*t.of);
+    return types().pointer(to == types().none() ? nullptr : to, t.space);
+  }
+  case CType::array: return array_type(t);
+  }
+  return nullptr;
+}
+
+std::vector<type::Field> CTypes::fields(type::Table&, uint32_t id) {
+  std::vector<type::Field> out;
+  CTag& t = *by_id_[id];
+  if (!t.is_defined || t.keyword == "enum") return out;
+  shape_of_tag(t);
+  for (size_t i = 0; i < t.members.size() && i < t.places.size(); i++) {
+    const CMember& m = t.members[i];
+    if (m.name.empty() && m.bits) continue; // only room
+    type::Field field = t.places[i];
+    field.type = type_of(*m.type);
+    if (field.type && (!field.bit_size || field.type->is_integer())) out.push_back(field);
+  }
+  return out;
+}
+
+std::vector<type::Enumerator> CTypes::enumerators(uint32_t id) {
+  std::vector<type::Enumerator> out;
+  CTag& t = *by_id_[id];
+  value_enumerators(t);
+  for (size_t i = 0; i < t.known_values; i++) out.push_back({t.enumerators[i].name, t.values[i]});
+  return out;
+}
+
+CTypes::Enumerated CTypes::enumerator(std::string_view name) {
+  auto at = enumerators_.find(name);
+  if (at == enumerators_.end()) return std::nullopt;
+  auto [tag, index] = at->second;
+  const type::Type* t = tag_type(*tag);
+  if (index >= tag->known_values) return std::nullopt;
+  return std::pair{t, tag->values[index]};
+}
+
+// ---------------------------------------------------------------------------------------------- mistakes
+
+bool CTypes::is_known(const CType& t) {
+  if (t.kind == CType::pointer || t.kind == CType::array) return is_known(*t.of);
+  if (t.kind != CType::name || typedefs_.count(t.text) || number_type(types(), t.text)) return true;
+  return kernel_type && kernel_type({}, t.text);
+}
+
+static std::string_view name_of(const CType& t) {
+  return t.kind == CType::pointer || t.kind == CType::array ? name_of(*t.of) : t.text;
+}
+static Range place_of(const CType& t) {
+  return t.kind == CType::pointer || t.kind == CType::array ? place_of(*t.of) : t.where;
+}
+
+void CTypes::check_members(const CTag& t) {
+  for (const CMember& m : t.members) {
+    if (is_known(*m.type)) continue;
+    std::vector<std::string_view> known = names({});
+    for (const NumberName& n : number_names) known.push_back(n.name);
+    std::string_view near = base::nearest(name_of(*m.type), known);
+    mistake(tag::unknown_type, place_of(*m.type), "unknown type `" + std::string(name_of(*m.type)) + "`",
+            near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
+  }
+  for (size_t i = 0; i < t.members.size(); i++)
+    for (size_t j = 0; j < i && !t.members[i].name.empty(); j++)
+      if (t.members[i].name == t.members[j].name)
+        return mistake(tag::redeclared, t.members[i].where,
+                       "member `" + std::string(t.members[i].name) + "` is declared twice");
+}
+
+void CTypes::check_script() {
+  for (size_t i = 0; i < by_id_.size(); i++) {
+    CTag& t = *by_id_[i];
+    if (!t.in_script) continue;
+    telling_ = &t;
+    check_members(t);
+    tag_type(t);
+    telling_ = nullptr;
+  }
+  CTag anywhere{.in_script = true};
+  for (auto& [name, made] : typedefs_)
+    if (made->in_script && !is_known(*made->type)) {
+      telling_ = &anywhere;
+      mistake(tag::unknown_type, place_of(*made->type), "unknown type `" + std::string(name_of(*made->type)) + "`");
+      telling_ = nullptr;
+    }
+}
+
+} // namespace lang

@@ -1,0 +1,258 @@
+// Parts of values and other views of them: members, elements, what a pointer points to, offsets, casts.
+#include "lang/checker.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+
+namespace lang {
+
+using type::Kind;
+using namespace spec;
+
+// Where an address is that the script has only as a number.
+type::Space Checker::space_of_numbers() const {
+  if (!probe_) return type::Space::kernel;
+  const probe::Event& event = *probe_->events.front();
+  bool of_process = event.provider.starts_with("uprobe") || event.provider.starts_with("uretprobe") ||
+                    event.provider.starts_with("usdt") || event.category == "syscalls";
+  return of_process ? type::Space::user : type::Space::kernel;
+}
+
+// ----------------------------------------------------------------------------------------------- members
+
+const type::Type* Checker::check_arguments_field(FieldRef& e) {
+  probe::Event& event = *probe_->events.front();
+  const type::Type* args = probe::arguments(machine_, event);
+  if (!args)
+    return mistake(tag::misplaced, e.operand->where,
+                   "`args` can't be used here: " + event.name + " has no named arguments");
+  auto field = args->find(e.name);
+  if (!field) {
+    std::vector<std::string_view> names;
+    for (const type::Field& f : args->fields()) names.push_back(f.name);
+    std::string_view near = base::nearest(e.name, names);
+    std::string hint = near.empty() ? "" : "did you mean `args." + std::string(near) + "`? ";
+    return mistake(tag::unknown_field, e.name_where,
+                   event.name + " has no argument `" + std::string(e.name) + "`",
+                   hint + "`acu list -v " + event.name + "` shows all");
+  }
+  e.field = *field;
+  e.operand->type = args;
+  read_argument(e.name);
+  return field->type;
+}
+
+void Checker::read_argument(std::string_view name) {
+  if (std::find(probe_->fields.begin(), probe_->fields.end(), name) == probe_->fields.end())
+    probe_->fields.push_back(name);
+}
+
+// `args` by itself: all arguments.
+const type::Type* Checker::check_arguments(Name& e) {
+  if (!probe_)
+    return mistake(tag::misplaced, e.where, "`args` can't be used in a function", "pass what it needs");
+  probe::Event& event = *probe_->events.front();
+  const type::Type* args = probe::arguments(machine_, event);
+  if (!args)
+    return mistake(tag::misplaced, e.where,
+                   "`args` can't be used here: " + event.name + " has no named arguments");
+  for (const type::Field& f : args->fields()) read_argument(f.name);
+  return args;
+}
+
+static void collect_names(const type::Type& of, std::vector<std::string_view>& into) {
+  for (const type::Field& f : of.fields())
+    if (f.name.empty() && f.type)
+      collect_names(*f.type, into);
+    else
+      into.push_back(f.name);
+}
+
+// Tells that there is no such member.
+void Checker::unknown_member(const type::Type& of, std::string_view name, Range where) {
+  if (!of.has_size)
+    return error(tag::unknown_field, where,
+                 text(&of) + " is only declared: its members are not known", "define it in the script");
+  std::vector<std::string_view> names;
+  collect_names(of, names);
+  std::string_view near = base::nearest(name, names);
+  error(tag::unknown_field, where, text(&of) + " has no member `" + std::string(name) + "`",
+        near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
+}
+
+const type::Type* Checker::check_field(FieldRef& e) {
+  if (const Name* name = if_a<Name>(e.operand); name && name->name == "args") {
+    as<Name>(*e.operand).builtin = find_builtin("args");
+    if (!probe_)
+      return mistake(tag::misplaced, e.where, "`args` can't be used in a function", "pass what it needs");
+    return check_arguments_field(e);
+  }
+  const type::Type* t = check_value(*e.operand);
+  if (t->is(Kind::none)) return t;
+  e.through_pointer = t->is(Kind::pointer);
+  const type::Type* of = e.through_pointer ? t->element : t;
+  if (e.through_pointer && of && of->is(Kind::pointer))
+    return mistake(tag::bad_operand, e.operand->where, text(t) + " has no members",
+                   "it points to a pointer: `(*…)." + std::string(e.name) + "`");
+  if (!of || (!of->is(Kind::structure) && !of->is(Kind::tuple)))
+    return mistake(tag::bad_operand, e.operand->where, text(t) + " has no members",
+                   t->is(Kind::pointer) || t->is_integer() ? "cast it first: `((struct x *)…)." + std::string(e.name) + "`"
+                                                           : "");
+  auto field = of->find(e.name);
+  if (!field) {
+    unknown_member(*of, e.name, e.name_where);
+    return types_.none();
+  }
+  e.field = *field;
+  return types_.in_space(field->type ? field->type : types_.none(), t->space);
+}
+
+// ---------------------------------------------------------------------------------------------- elements
+
+const type::Type* Checker::check_index(Index& e) {
+  const type::Type* t = check_value(*e.operand);
+  check_integer(*e.index, "an index");
+  if (t->is(Kind::none)) return t;
+  bool known = e.index->constant.kind == Constant::integer;
+  int64_t n = e.index->constant.integer_value;
+  if (t->is(Kind::tuple)) {
+    if (!known || n < 0 || static_cast<size_t>(n) >= t->fields().size())
+      return mistake(tag::bad_index, e.index->where,
+                     "the index of a tuple must be a constant from 0 to " +
+                         std::to_string(static_cast<int64_t>(t->fields().size()) - 1));
+    return t->fields()[static_cast<size_t>(n)].type;
+  }
+  if (t->is(Kind::pointer)) return check_pointee(*e.operand, t, "indexed");
+  if (t->is(Kind::array) || t->is(Kind::string)) {
+    uint32_t count = t->is(Kind::array) ? t->count : t->size;
+    // An array without a size of its own ends a structure: what is there only the program knows.
+    bool is_open = t->is(Kind::array) && t->count == 0;
+    if (known && (n < 0 || (!is_open && static_cast<uint64_t>(n) >= count)))
+      error(tag::bad_index, e.index->where,
+            "index " + std::to_string(n) + " is outside " + text(t),
+            count && n >= 0 ? "the last one is " + std::to_string(count - 1) : "");
+    return t->is(Kind::array) ? t->element : types_.character();
+  }
+  return mistake(tag::bad_operand, e.operand->where, text(t) + " can't be indexed");
+}
+
+// What a pointer points to, in the memory that the pointer is of.
+const type::Type* Checker::check_pointee(const Expr& e, const type::Type* t, std::string_view what) {
+  if (!t->element)
+    return mistake(tag::bad_operand, e.where, "a `void *` can't be " + std::string(what),
+                   "cast it first: `(uint64 *)…`");
+  if (!t->element->has_size)
+    return mistake(tag::unknown_type, e.where,
+                   text(t->element) + " is only declared: a pointer to it can't be " + std::string(what),
+                   "define it in the script");
+  return types_.in_space(t->element, t->space);
+}
+
+// ----------------------------------------------------------------------------------------------- offsets
+
+const type::Type* Checker::check_offset_of(OffsetOf& e) {
+  const type::Type* t = e.target ? resolve(*e.target) : check_value(*e.operand);
+  if (t->is(Kind::pointer) && t->element && e.operand) t = t->element;
+  uint64_t offset = 0;
+  size_t next = 0;
+  for (std::string_view name : e.path) {
+    if (t->is(Kind::none)) break;
+    if (name.empty()) {
+      Expr& index = *e.indexes[next++];
+      check_integer(index, "an index");
+      if (!t->is(Kind::array) && !t->is(Kind::string)) {
+        error(tag::bad_operand, e.where, text(t) + " can't be indexed");
+        break;
+      }
+      if (index.constant.kind != Constant::integer || index.constant.integer_value < 0) {
+        error(tag::bad_index, index.where, "an index in offsetof must be known when the script is compiled");
+        break;
+      }
+      t = t->is(Kind::array) ? t->element : types_.character();
+      offset += static_cast<uint64_t>(index.constant.integer_value) * t->size;
+      continue;
+    }
+    if (!t->is(Kind::structure) && !t->is(Kind::tuple)) {
+      error(tag::bad_operand, e.where, text(t) + " has no members");
+      break;
+    }
+    auto field = t->find(name);
+    if (!field) {
+      unknown_member(*t, name, e.where);
+      break;
+    }
+    if (field->bit_size) error(tag::bad_operand, e.where, "a bit-field has no offset in bytes");
+    offset += field->offset;
+    t = field->type;
+  }
+  e.member = t;
+  set_integer(e, static_cast<int64_t>(offset));
+  e.adapts = true;
+  return types_.uint64();
+}
+
+// container_of(p, struct T, path): a pointer less the offset of the member it points to.
+const type::Type* Checker::check_container_of(Call& e) {
+  if (e.arguments.size() != 2)
+    return mistake(tag::wrong_argument_count, e.where, "`container_of` takes a pointer, a type and a member",
+                   std::string(e.builtin->signature));
+  const type::Type* t = check_value(*e.arguments[0]);
+  OffsetOf& offset = as<OffsetOf>(*e.arguments[1]);
+  check(offset);
+  if (t->is(Kind::none) || !offset.target->type || offset.target->type->is(Kind::none)) return types_.none();
+  if (!t->is(Kind::pointer) && !t->is_integer())
+    return mistake(tag::bad_argument, e.arguments[0]->where,
+                   "`container_of` takes a pointer here, not " + text(t), std::string(e.builtin->signature));
+  return types_.pointer(offset.target->type, t->is(Kind::pointer) ? t->space : space_of_numbers());
+}
+
+// ------------------------------------------------------------------------------------------------- casts
+
+const type::Type* Checker::check_cast(Cast& e) {
+  const type::Type* from = check_value(*e.operand);
+  const type::Type* to = resolve(*e.target);
+  if (to->is(Kind::none) || from->is(Kind::none)) return to;
+  if (e.target->is_array && !e.target->count && to->is(Kind::array)) { // T[]: as many as fit
+    uint32_t size = to->element->size;
+    to = e.target->type = types_.array(to->element, std::max(1u, from->size / std::max(1u, size)));
+  }
+  if (to->is(Kind::pointer)) {
+    if (from->is_integer()) return types_.pointer(to->element, space_of_numbers());
+    if (from->is(Kind::pointer)) return types_.pointer(to->element, from->space);
+  }
+  if (to->is_integer()) {
+    if (from->is_integer() || from->is(Kind::pointer)) return fold_cast(e, to);
+    if (from->is(Kind::array) && from->element->is_integer() && from->size == to->size) return to;
+    if (from->is(Kind::array))
+      return mistake(tag::bad_cast, e.where,
+                     "can't cast " + text(from) + " to " + text(to) + ": their sizes differ");
+  }
+  if (to->is(Kind::array) && to->element->is_integer()) {
+    bool literal = e.operand->constant.kind == Constant::integer && to->size <= 8;
+    bool bytes = from->is_integer() || from->is(Kind::array);
+    if (bytes && (from->size == to->size || literal)) return to;
+    if (bytes)
+      return mistake(tag::bad_cast, e.where,
+                     "can't cast " + text(from) + " to " + text(to) + ": their sizes differ");
+    if (from->is(Kind::string) && to->element->size == 1) return to;
+  }
+  if (to->is(Kind::string) && from->is(Kind::string)) return to;
+  if (to == from) return to;
+  std::string hint;
+  if (to->is(Kind::structure) && (from->is_integer() || from->is(Kind::pointer)))
+    hint = "a pointer can be cast: `*(" + text(to) + " *)…`";
+  return mistake(tag::bad_cast, e.where, "can't cast " + text(from) + " to " + text(to), std::move(hint));
+}
+
+const type::Type* Checker::fold_cast(Cast& e, const type::Type* to) {
+  if (e.operand->constant.kind != Constant::integer) return to;
+  auto v = static_cast<uint64_t>(e.operand->constant.integer_value);
+  unsigned unused = 64 - to->size * 8;
+  int64_t kept = to->is_signed ? static_cast<int64_t>(v << unused) >> unused
+                               : static_cast<int64_t>(unused ? v << unused >> unused : v);
+  set_integer(e, to->is(Kind::boolean) ? v != 0 : kept);
+  return to;
+}
+
+} // namespace lang
