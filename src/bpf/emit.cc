@@ -12,7 +12,7 @@ namespace bpf {
 using ir::Op;
 
 static constexpr uint32_t most_stack = 512;
-static constexpr uint32_t largest_percpu_value = 32 << 10; // PCPU_MIN_UNIT_SIZE
+static constexpr uint32_t largest_scratch = 16 << 20;
 
 static base::Error unsupported(std::string what) { return {base::Failure::unsupported, std::move(what)}; }
 static uint32_t frame_size(uint32_t bytes) { return (std::max(1u, bytes) + 31) / 32 * 32; }
@@ -62,7 +62,7 @@ bool ProgramEmitter::reads_context(uint32_t function) const {
     for (const ir::Inst& i : b.insts) {
       if (i.op == Op::load && i.space == ir::Space::context) return true;
       if (i.op == Op::context_address) return true;
-      if (i.op == Op::stack && probe.context != probe::Context::none) return true;
+      if (i.op == Op::stack) return true;
     }
   return false;
 }
@@ -87,7 +87,7 @@ Needs ProgramEmitter::find_needs(uint32_t root) const {
           needs.objects[i.index] = true;
           if (g) needs.in_bodies[i.index] = true;
         }
-        if (i.op == Op::stack && probe.context != probe::Context::none) {
+        if (i.op == Op::stack) {
           needs.stack_frames = pool.stack_frames();
           if (g) needs.stack_in_bodies = true;
         }
@@ -102,10 +102,10 @@ base::Status ProgramEmitter::emit_group(Assembler& out, uint32_t root, uint32_t 
   const Needs needs = find_needs(root);
   for (uint32_t budget = limit;; budget = budget > 48 ? budget - 48 : 0) {
     const Layout layout = place_objects(frame, needs, budget, needs.stack_frames);
-    if (layout.scratch_bytes > largest_percpu_value)
+    if (layout.scratch_bytes > largest_scratch)
       return unsupported("it needs " + std::to_string(layout.scratch_bytes) +
-                         " bytes of memory in one run; the kernel has " +
-                         std::to_string(largest_percpu_value));
+                         " bytes of memory in one run; there are " + std::to_string(largest_scratch) +
+                         ": shorter strings (max_strlen) or fewer of them need less");
     FunctionEmitter first(*this, out, root, layout);
     first.plan();
     if (first.stack_bytes() > limit && budget > 0) continue;

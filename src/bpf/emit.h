@@ -32,15 +32,26 @@ enum Helper : int32_t {
   get_numa_node_id = 42,
   get_stack = 67,
   get_current_cgroup_id = 80,
+  probe_write_user = 36,
+  get_socket_cookie = 46,
+  override_return = 58,
+  send_signal = 109,
+  skb_output = 111,
   probe_read_user = 112,
   probe_read_kernel = 113,
   probe_read_user_str = 114,
   probe_read_kernel_str = 115,
+  send_signal_thread = 117,
   jiffies64 = 118,
+  get_ns_current_pid_tgid = 120,
   ktime_get_boot_ns = 125,
+  ringbuf_output = 130,
   ringbuf_reserve = 131,
   ringbuf_submit = 132,
   ringbuf_query = 134,
+  d_path = 147,
+  per_cpu_ptr = 153,
+  this_cpu_ptr = 154,
   task_storage_get = 156,
   task_storage_delete = 157,
   get_current_task_btf = 158,
@@ -49,6 +60,9 @@ enum Helper : int32_t {
   map_lookup_percpu_elem = 195,
   ktime_get_tai_ns = 208,
 };
+
+// Most frames that are taken for an Op::stack; in some contexts not all of them are the traced program's.
+int64_t stack_frames(const ir::Inst& i);
 
 // The maps of an Object, made when first needed.
 class Pool {
@@ -59,7 +73,9 @@ public:
   uint32_t map_counter(uint32_t map) const { return state_first_counter + map; }
   uint32_t site_counter(uint32_t site) const;
   uint32_t ring();
-  uint32_t scratch(uint32_t bytes); // at least as large
+  uint32_t scratch(uint32_t bytes);       // at least as large; a slot for each of a CPU's programs
+  uint32_t large_scratch(uint32_t bytes); // the same for more than the kernel gives to each CPU
+  uint32_t packets();
   uint32_t stacks();
   uint32_t tables();
   uint32_t table_offset(uint32_t table) const;
@@ -76,6 +92,7 @@ private:
   uint32_t zeroes_ = 0;
   uint32_t stack_frames_ = 0;
   int tables_ = -1;
+  int large_scratch_ = -1;
   bool stacks_at_once_ = false;
 };
 
@@ -110,6 +127,9 @@ private:
   std::vector<bool> needs_context_;            // by function
   bool counts_ = false;
 };
+
+inline constexpr uint32_t largest_percpu_value = 32 << 10; // PCPU_MIN_UNIT_SIZE
+inline constexpr uint32_t scratch_slots = 4;
 
 // A place in memory as instructions have it.
 struct Address {
@@ -244,8 +264,17 @@ private:
   void emit_give_back(const ir::Inst& i);
   void emit_claim();
 
+  // emit_kernel.cc
+  void emit_namespace_ids();
+  void emit_task_name(const ir::Inst& i);
+  void emit_cpu_variable(const ir::Inst& i);
+  void emit_packet(const ir::Inst& i);
+  void emit_effect(const ir::Inst& i);
+
   // emit_stack.cc
   void emit_stack(const ir::Inst& i);
+  void emit_process_seen();
+  void emit_stack_depth(const ir::Inst& i);
   uint32_t own_frames() const;
 
   ProgramEmitter& unit_;

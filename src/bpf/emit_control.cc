@@ -11,7 +11,6 @@ namespace bpf {
 
 static constexpr int64_t most_turns = 1 << 23;     // BPF_MAX_LOOPS
 static constexpr int64_t most_walked_turns = 1000; // the verifier walks each of them
-static constexpr int scratch_slots = 4;
 
 void FunctionEmitter::emit_call(const ir::Inst& i) {
   const ir::Operand* given[] = {&i.a, &i.b, &i.c, &i.d, &i.e};
@@ -124,10 +123,19 @@ void FunctionEmitter::emit_give_back(const ir::Inst& i) {
 // while this one waits, takes another.
 void FunctionEmitter::emit_claim() {
   const Label taken = out_.label();
-  for (int slot = 0; slot < scratch_slots; slot++) {
+  const bool is_large = layout_.scratch_bytes > largest_percpu_value;
+  const uint32_t slots =
+      is_large ? pool_.large_scratch(layout_.scratch_bytes) : pool_.scratch(layout_.scratch_bytes);
+  for (uint32_t slot = 0; slot < scratch_slots; slot++) {
     const Label busy = out_.label();
-    out_.store(r10, temp(), slot, 4);
-    arguments({map(r1, pool_.scratch(layout_.scratch_bytes)), temporary(r2)});
+    if (is_large && slot == 0) {
+      out_.call(get_smp_processor_id);
+      out_.store(r10, temp(), r0, 4);
+    } else {
+      const uint32_t index = is_large ? options_.possible_cpus + slot - 1 : slot;
+      out_.store(r10, temp(), static_cast<int32_t>(index), 4);
+    }
+    arguments({map(r1, slots), temporary(r2)});
     out_.call(map_lookup_elem);
     out_.jump_if(BPF_JEQ, r0, 0, busy);
     out_.mov(r2, r0);

@@ -18,7 +18,7 @@ using ir::Op;
 
 static constexpr uint32_t kept_stacks = 16384;
 static constexpr uint32_t kept_stacks_at_once = 8192; // about 1 KB each
-static constexpr uint32_t scratch_entries = 4;
+static constexpr uint32_t largest_made_early = 64 << 20; // bytes
 static constexpr uint64_t largest_made_at_once = 1 << 20; // bytes
 
 static uint32_t map_type(MapKind kind) {
@@ -59,13 +59,16 @@ static std::vector<bool> find_made_at_once(const ir::Program& program) {
 }
 
 Pool::Pool(const ir::Program& p, const EmitOptions& o) : program(p), options(o) {
-  object.ring_bytes = std::bit_ceil(std::max(4096u, options.ring_bytes));
+  // Room for some of the largest records; each has a header of 8 bytes.
+  uint32_t record = 0;
+  for (const ir::Action& a : program.actions) record = std::max(record, a.record_size() + 8);
+  object.ring_bytes = std::bit_ceil(std::max({4096u, options.ring_bytes, 4 * record}));
   add_script_maps();
   for (const ir::Function& f : program.functions)
     for (const ir::Block& b : f.blocks)
       for (const ir::Inst& i : b.insts)
         if (i.op == Op::stack)
-          stack_frames_ = std::max(stack_frames_, static_cast<uint32_t>(std::min<int64_t>(127, i.imm2)));
+          stack_frames_ = std::max(stack_frames_, static_cast<uint32_t>(bpf::stack_frames(i)));
   uint32_t largest = 8;
   for (const ir::Map& m : program.maps)
     if (!ir::is_scalar(m.kind)) largest = std::max(largest, m.value_size);
@@ -96,7 +99,8 @@ void Pool::add_script_maps() {
     const bool is_plain = m.kind == MapKind::hash || m.kind == MapKind::percpu_hash;
     const uint64_t room = spec.max_entries * (uint64_t{m.value_size} + m.key_size);
     const bool at_once = options.preallocate || made_at_once[object.maps.size()];
-    if (is_plain && !at_once && (ir::is_percpu(m.kind) || room > largest_made_at_once))
+    if (is_plain && (room > largest_made_early ||
+                     (!at_once && (ir::is_percpu(m.kind) || room > largest_made_at_once))))
       spec.flags = BPF_F_NO_PREALLOC;
     if (m.kind == MapKind::task) {
       spec.key_size = 4;
@@ -121,10 +125,29 @@ uint32_t Pool::ring() {
 uint32_t Pool::scratch(uint32_t bytes) {
   if (object.scratch < 0)
     object.scratch = static_cast<int>(
-        add({.name = "acu_scratch", .type = BPF_MAP_TYPE_PERCPU_ARRAY, .max_entries = scratch_entries}));
+        add({.name = "acu_scratch", .type = BPF_MAP_TYPE_PERCPU_ARRAY, .max_entries = scratch_slots}));
   MapSpec& spec = object.maps[static_cast<uint32_t>(object.scratch)];
   spec.value_size = std::max(spec.value_size, bytes);
   return static_cast<uint32_t>(object.scratch);
+}
+
+uint32_t Pool::packets() {
+  if (object.packets < 0)
+    object.packets = static_cast<int>(add({.name = "acu_packets",
+                                           .type = BPF_MAP_TYPE_PERF_EVENT_ARRAY,
+                                           .value_size = 4,
+                                           .max_entries = options.possible_cpus}));
+  return static_cast<uint32_t>(object.packets);
+}
+
+// An entry for each CPU's program, and some for all that interrupt those.
+uint32_t Pool::large_scratch(uint32_t bytes) {
+  if (large_scratch_ < 0)
+    large_scratch_ = static_cast<int>(
+        add({.name = "acu_large", .max_entries = options.possible_cpus + scratch_slots - 1}));
+  MapSpec& spec = object.maps[static_cast<uint32_t>(large_scratch_)];
+  spec.value_size = std::max(spec.value_size, bytes);
+  return static_cast<uint32_t>(large_scratch_);
 }
 
 uint32_t Pool::stacks() {

@@ -2,9 +2,11 @@
 // few lines have functions of their own. Arithmetic is ir::compute, the same as in constant folding.
 #include "eval/interpreter.h"
 
+#include "base/text.h"
 #include "ir/ops.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -48,6 +50,12 @@ int64_t nanoseconds(clockid_t clock) {
 
 int64_t pack(uint64_t high, uint64_t low) { return static_cast<int64_t>(high << 32 | (low & 0xffffffff)); }
 
+// At most 15 bytes; empty where there is no such process.
+std::string name_of_process(int64_t pid) {
+  auto text = base::read_file("/proc/" + std::to_string(pid) + "/comm");
+  return text.ok() ? std::string(base::trim(*text).substr(0, 15)) : std::string();
+}
+
 constexpr uint32_t most_depth = 1000; // of calls: each takes some of this process's own stack
 
 } // namespace
@@ -56,12 +64,12 @@ Interpreter::Interpreter(State& state)
     : state_(state), steps_left_(state.options.step_budget ? state.options.step_budget : ~0ull),
       thread_(static_cast<uint64_t>(gettid())) {}
 
-base::Status Interpreter::run(const ir::Function& probe) {
+base::Result<int64_t> Interpreter::run(const ir::Function& probe) {
   const auto frame = make_frame(probe);
   Activation now(probe, frame.get());
-  execute(now);
+  const int64_t result = execute(now);
   if (stopped_) return base::Error{base::Failure::runtime, failure_};
-  return {};
+  return static_cast<int32_t>(result); // as programs of the kernel return it
 }
 
 void Interpreter::fail(std::string why) {
@@ -135,8 +143,23 @@ void Interpreter::step(Activation& now, const Inst& i) {
     std::memcpy(host(a()), text, strnlen(text, sizeof text));
     break;
   }
+  case Op::task_name: {
+    const std::string name = name_of_process(b());
+    std::memset(host(a()), 0, 16);
+    std::memcpy(host(a()), name.data(), name.size());
+    now.set(i, !name.empty());
+    break;
+  }
+  case Op::cpu_variable: // there is no kernel to point into, and nothing that is traced
+  case Op::socket_cookie: now.set(i, 0); break;
+  case Op::path:
+  case Op::packet:
+  case Op::signal:
+  case Op::write_user:
+  case Op::override: now.set(i, -EPERM); break;
   case Op::query: now.set(i, query(i.query)); break;
   case Op::context_address: // there is no context, and no stack of a traced program
+  case Op::stack_depth:
   case Op::stack: now.set(i, 0); break;
   case Op::cpu_count: now.set(i, 1); break;
   case Op::blur: now.set(i, now.get(i.a)); break;
@@ -190,6 +213,10 @@ void Interpreter::step_map(Activation& now, const Inst& i) {
 }
 
 bool Interpreter::read_foreign(Space space, uint64_t address, std::span<std::byte> to) {
+  if (space == Space::script) { // text there has its NUL in the object: no more than that is read
+    std::memcpy(to.data(), reinterpret_cast<const void*>(address), to.size());
+    return true;
+  }
   Memory* memory = space == Space::user ? state_.options.user : state_.options.kernel;
   return memory && memory->read(address, to);
 }
@@ -234,7 +261,9 @@ bool Interpreter::read_string(Activation& now, const Inst& i) {
   size_t most = sizeof piece;
   while (at < to.size()) {
     const uint64_t address = from + at;
-    const size_t length = std::min({to.size() - at, sizeof piece - address % sizeof piece, most});
+    size_t length = std::min({to.size() - at, sizeof piece - address % sizeof piece, most});
+    if (i.space == Space::script) // the object may end behind the NUL
+      length = std::min(length, strnlen(reinterpret_cast<const char*>(address), length) + 1);
     if (!read_foreign(i.space, address, {piece, length})) {
       if (length > 1) {
         most = 1;
@@ -307,6 +336,7 @@ int64_t Interpreter::query(Query query) {
   constexpr int64_t jiffy = 1'000'000'000 / 250;
   unsigned cpu = 0, node = 0;
   switch (query) {
+  case Query::namespace_pid_tgid:
   case Query::pid_tgid: return pack(static_cast<uint64_t>(getpid()), thread_);
   case Query::uid_gid: return pack(getgid(), getuid());
   case Query::cpu: return std::max(sched_getcpu(), 0);

@@ -51,6 +51,7 @@ enum class Query : uint8_t {
   jiffies,
   cgroup_id,
   task,         // struct task_struct *; loads through it are Space::task
+  namespace_pid_tgid, // as pid_tgid, in the pid namespace Program::pid_namespace; 0 for threads outside it
   random,
 };
 
@@ -80,17 +81,25 @@ enum class Op : uint8_t {
   copy,        // imm2 bytes: to a + imm from b + imm3; both script, not overlapping
   zero,        // imm2 bytes at a + imm (script) = 0
   read,        // imm2 bytes at a (script) from address b of `space` (kernel, user); faults go to `other`
-  read_string, // text at address b of `space` to a (script), at most imm2 bytes with the NUL; `c`, if there, is a
+  read_string, // text at address b of `space` (script: without faults) to a (script), at most imm2 bytes with the NUL; `c`, if there, is a
                // smaller limit known at run time. dst = bytes with the NUL, 0 … imm2. A string that was cut fills all
                // imm2 bytes without a NUL. Bytes behind the NUL are not written. faults go to `other`
-  read_bytes,  // min(c, imm2) bytes from address b of `space` to a (script); dst = their number; faults go to `other`
+  read_bytes,  // min(c, imm2) bytes from address b of `space` (also script) to a (script); dst = their number; faults go to `other`
   equal,       // dst = 1 if imm2 bytes at a and b (script) are the same, else 0
   context_address, // dst = address of the context (only for reading it as kernel memory)
   name,        // 16 bytes at a (script) = name of the current thread and a NUL; what follows is cleared before
 
   // Questions to the machine.
   query,       // dst = `query`
+  task_name,   // 16 bytes at a (script) = name of the process with id b, and NULs; all NUL where there is none.
+               // Kernel symbols `index` (finds the task) and imm (lets go of it). dst = 1 if there is one, else 0
+  cpu_variable, // dst = address of the kernel's per-CPU variable Program::kernel_symbols[index] on CPU a (none: the
+               // current one), or 0 if there is no such CPU
+  socket_cookie, // dst = the kernel's cookie of the socket at a (a pointer it vouches for, or 0)
+  path,        // at most imm2 bytes at a (script) = the path of the struct path at b (a pointer the kernel vouches for)
+               // and a NUL; dst = bytes with the NUL, or a negative errno
   stack,       // dst = id of the current kernel (index 0) or user (index 1) stack, of at most imm2 frames; 0: none
+  stack_depth, // dst = number of frames of the stack with id a, 0 if it was not kept
   cpu_count,   // dst = number of possible CPUs
   table,       // dst = Program::tables[index][a], or 0 where a is behind its end
 
@@ -107,7 +116,14 @@ enum class Op : uint8_t {
   event,       // dst = room for a record of action `index`, imm2 bytes with its header, or 0 when the ring is full
                // (counted). The header is written: u32 action, u32 0.
   send,        // hands the record at a over
+  packet,      // sends a record of action `index`: imm2 bytes at c (script), then b bytes of the packet at a (struct
+               // sk_buff, a pointer the kernel vouches for). dst = 0, or a negative errno
   count_fault, // counts one fault at site `index` (Program::sites)
+
+  // Effects on what is traced. dst = 0, or a negative errno.
+  signal,      // signal a to the current process (index 0) or thread (index 1)
+  write_user,  // imm2 bytes at b (script) to address a of the current process
+  override,    // the traced function does not run, and returns a
 
   // Control. Only the last four end a block.
   call,        // dst = function `index` of arguments a, b, c, d, e (script addresses or numbers)
@@ -205,12 +221,16 @@ enum class ActionKind : uint8_t {
   printf, errorf, warnf, cat, system, // payload: tuple of the arguments; text: the format
   print_value,                        // payload: tuple of the value
   print_map,                          // map; payload: tuple (top, div), 0 where not given
+  print_entry,                        // one value of a map that only the engine can put together; payload: tuple (key)
   clear, zero,                        // map
   time,                               // text: the format
   join,                               // payload: u32 count, then 4 zero bytes, then `items` strings of string_size; text: separator
   exit,                               // payload: tuple (int64 status)
+  packet,                             // payload: tuple (nsecs, offset), then a packet; text: the file
   assert_failed,                      // text: the message
 };
+
+inline bool has_map(ActionKind k) { return k >= ActionKind::print_map && k <= ActionKind::zero; }
 
 // What an event asks for. A record is: u32 index of the action, u32 0, then the payload.
 struct Action {
@@ -239,6 +259,17 @@ struct Site {
   std::string detail; // map or probe name
 };
 
+// A function or variable of the kernel that programs refer to by the id of its type information.
+struct KernelSymbol {
+  std::string name;
+  uint32_t btf_id = 0;
+};
+
+// Of namespace_pid_tgid: as stat(2) tells of /proc/self/ns/pid.
+struct PidNamespace {
+  uint64_t device = 0, inode = 0;
+};
+
 // One program for the kernel, attached to each of its events.
 struct Probe {
   std::string name; // as printed: of the first event
@@ -246,8 +277,13 @@ struct Probe {
   probe::Context context = probe::Context::none;
   std::vector<uint32_t> events;  // indices of Program::events
   uint32_t attach_btf_id = 0;    // btf_tracepoint: the kernel's type of the tracepoint
+  bool calls_kernel = false;     // calls functions of the kernel that are no helpers
   base::Range where;
 };
+
+// Instead of the index of an action: { u32 this, u32 pid, u64 address }, sent by an engine when a process shows a user
+// stack for the first time. What names its addresses can be read while it lives.
+inline constexpr uint32_t process_seen = ~0u;
 
 struct Program {
   std::vector<Frame> frames;
@@ -260,7 +296,10 @@ struct Program {
   std::vector<std::string> strings;     // formats of strftime, filters of cgroup_path
   std::vector<std::string> probe_names; // by index, for type::Kind::probe_name
   std::vector<std::vector<uint32_t>> tables; // constants, for Op::table
+  std::vector<KernelSymbol> kernel_symbols;
+  PidNamespace pid_namespace;
   bool uses_stacks = false;
+  bool uses_user_symbols = false;
 };
 
 // One line an instruction; functions, maps and actions by name (--dump ir).

@@ -2,6 +2,7 @@
 // those that only matter when the script is compiled have become constants in the checker.
 #include "ir/lowering.h"
 
+#include "spec/registers.h"
 #include "symbol/kallsyms.h"
 
 #include <algorithm>
@@ -68,27 +69,24 @@ Operand Lowering::clock(List<Expr*> arguments) {
   return query(Query::ktime_boot);
 }
 
-Operand Lowering::parent_pid() {
-  const Type* task = machine_.kernel_type("struct", "task_struct");
-  auto parent = task ? task->find("real_parent") : std::nullopt;
-  auto tgid = task ? task->find("tgid") : std::nullopt;
-  if (!parent || !tgid) {
-    diagnostics_.error(spec::tag::unresolved, where_,
-                       "`ppid` needs the kernel's type information (/sys/kernel/btf/vmlinux)");
-    return number(0);
-  }
-  Operand pointer = load_word({Space::task, query(Query::task), parent->offset}, 8, false);
-  return load_word({Space::kernel, pointer, tgid->offset}, 4, false);
-}
-
 Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> arguments) {
   switch (spec::id_of(row)) {
-  case id("pid"): return emit(Op::lshr, query(Query::pid_tgid), number(32));
-  case id("tid"): return emit(Op::zext, query(Query::pid_tgid), {}, 4);
+  case id("pid"): return emit(Op::lshr, process_ids(arguments), number(32));
+  case id("leader_tid"): return emit(Op::lshr, process_ids({}), number(32));
+  case id("tid"): return emit(Op::zext, process_ids(arguments), {}, 4);
   case id("uid"):
   case id("username"): return emit(Op::zext, query(Query::uid_gid), {}, 4);
   case id("gid"): return emit(Op::lshr, query(Query::uid_gid), number(32));
-  case id("ppid"): return parent_pid();
+  case id("ppid"): return parent_pid(arguments);
+  case id("ctx"): return emit(Op::context_address);
+  case id("reg"): return machine_register(arguments[0]->constant.text_value);
+  case id("usermode"): return is_user_mode();
+  case id("func"): return machine_register(spec::ip_register);
+  case id("retval"): return machine_register(spec::result_register);
+  case id("percpu_kaddr"): return kernel_variable(as<Call>(e));
+  case id("is_err"): return set(Cond::uge, scalar(*arguments[0]), number(-4095));
+  case id("skboutput"): return send_packet(as<Call>(e));
+  case id("socket_cookie"): return emit(Op::socket_cookie, scalar(*arguments[0]));
   case id("cpu"): return query(Query::cpu);
   case id("numaid"): return query(Query::numa_node);
   case id("ncpus"): return number(options_.possible_cpus);
@@ -104,12 +102,7 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
     return number(options_.cpid);
   case id("probe"):
     return probe_name_.kind == Operand::none ? number(probe_name(probe_->events.front()->name)) : probe_name_;
-  case id("kstack"): {
-    program_.uses_stacks = true;
-    Reg dst = fresh();
-    append({.op = Op::stack, .dst = dst, .imm2 = e.type->count, .index = 0});
-    return Operand::of(dst);
-  }
+  case id("kstack"): return stack(*e.type);
   case id("ksym"):
   case id("kptr"):
   case id("uptr"): return scalar(*arguments[0]);
@@ -123,6 +116,7 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   }
   case id("bswap"): return emit(Op::bswap, scalar(*arguments[0]), {}, static_cast<uint8_t>(e.type->size));
   case id("len"): {
+    if (arguments[0]->kind != ExprKind::map || arguments[0]->type->size) return stack_depth(*arguments[0]);
     Reg dst = fresh();
     append({.op = Op::map_size, .dst = dst, .index = as<MapRef>(*arguments[0]).map->id});
     return Operand::of(dst);
@@ -131,10 +125,44 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("strncmp"): return compare_prefix(as<Call>(e));
   case id("strstr"): return find_text(as<Call>(e));
   case id("strcontains"): return set(Cond::sge, find_text(as<Call>(e)), number(0));
+  case id("globmatch"): return match_glob(as<Call>(e));
+  case id("memcmp"): return compare_bytes(as<Call>(e));
   default:
     diagnostics_.error(spec::tag::not_yet, e.where, "`" + std::string(row.name) + "` can't be used here yet");
     return number(0);
   }
+}
+
+// The id of the current stack.
+Operand Lowering::stack(const Type& type) {
+  if (type.count == 0) return number(0);
+  program_.uses_stacks = true;
+  if (type.is(Kind::ustack)) program_.uses_user_symbols = true;
+  Reg dst = fresh();
+  append({.op = Op::stack, .dst = dst, .imm2 = type.count, .index = type.is(Kind::ustack)});
+  return Operand::of(dst);
+}
+
+// The number of frames, as many as print.
+Operand Lowering::stack_depth(const Expr& e) {
+  Operand id = e.type->is_scalar() ? scalar(e) : load_word(temporary(e, *e.type), 8, false);
+  Reg depth = fresh();
+  BlockId deeper = new_block(), after = new_block();
+  append({.op = Op::stack_depth, .dst = depth, .a = id});
+  branch(Cond::ugt, Operand::of(depth), number(e.type->count), deeper, after);
+  start(deeper);
+  assign(depth, number(e.type->count));
+  jump(after);
+  start(after);
+  return Operand::of(depth);
+}
+
+// { u64 id, u32 pid, u32 0 }. Without a stack there is no process either: such values are all the same.
+void Lowering::user_stack_into(const Place& to, const Type& type) {
+  Operand id = stack(type);
+  Operand pid = emit(Op::lshr, query(Query::pid_tgid), number(32));
+  store(to, id, 8);
+  store(to.plus(8), emit(Op::mul, pid, set(Cond::ne, id, number(0))), 8);
 }
 
 // Builtins whose value is not a number.
@@ -143,21 +171,31 @@ void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool
   const spec::Builtin& row = c ? *c->builtin : *lang::as<Name>(e).builtin;
   switch (spec::id_of(row)) {
   case id("comm"):
+    if (c && !c->arguments.empty()) return other_name_into(*c->arguments[0], to);
     zero(to, as.size); // Linux 6.1 leaves the bytes behind the NUL as they were
     append({.op = Op::name, .a = address(to)});
     return;
+  case id("pcomm"): return process_name_into(c ? c->arguments : List<Expr*>(), to);
+  case id("path"): return path_into(c->arguments, to, as);
   case id("probe"): return probe_text_into(to, as);
   case id("str"): return text_into(*c, to, as, pad);
   case id("buf"): return bytes_into(*c, to, as);
   case id("ntop"): return inet_into(*c, to);
+  case id("ustack"): return user_stack_into(to, *e.type);
+  case id("usym"):
+    program_.uses_user_symbols = true;
+    store(to, scalar(*c->arguments[0]), 8);
+    return store(to.plus(8), emit(Op::lshr, query(Query::pid_tgid), number(32)), 8);
   case id("strftime"): {
-    auto [at, is_new] = string_ids_.try_emplace(std::string(c->arguments[0]->constant.text_value),
-                                                static_cast<uint32_t>(program_.strings.size()));
-    if (is_new) program_.strings.push_back(at->first);
     Operand when = scalar(*c->arguments[1]);
-    store(to, number(at->second), 8);
+    store(to, number(string_id(c->arguments[0]->constant.text_value)), 8);
     return store(to.plus(8), when, 8);
   }
+  case id("macaddr"): return mac_into(*c, to);
+  case id("cgroup_path"): return cgroup_path_into(*c, to);
+  case id("strerror"):
+  case id("signal_name"):
+  case id("syscall_name"): return number_name_into(*c, to, as);
   default:
     diagnostics_.error(spec::tag::not_yet, e.where, "`" + std::string(row.name) + "` can't be used here yet");
     zero(to, as.size);
@@ -182,41 +220,51 @@ void Lowering::probe_text_into(const Place& to, const Type& as) {
                     std::min<size_t>(word_size, e->name.size() - w * word_size));
     }
   }
-  for (uint32_t at = 0, width = 0; at < as.size; at += width) {
-    if (at >= words * word_size) return zero(to.plus(at), as.size - at);
-    Reg word = fresh();
-    append({.op = Op::table, .dst = word, .a = probe_name_, .index = first->second + at / word_size});
-    Operand piece = Operand::of(word);
-    if (at % word_size) piece = emit(Op::lshr, piece, number(at % word_size * 8));
-    width = as.size - at >= word_size ? word_size : as.size - at >= 2 ? 2 : 1;
-    store(to.plus(at), piece, width);
+  table_text_into(first->second, words, probe_name_, to, as);
+}
+
+// Where an address points that nothing else tells: kernels keep the upper half for themselves. Runs `read` for one
+// space, or for both in turn.
+void Lowering::read_by_address(const Expr& from, Operand at, const std::function<void(Space)>& read) {
+  bool is_known = from.type->is(Kind::pointer) && from.type->space != type::Space::none;
+  // Arguments of system calls point into the caller.
+  if (!is_known && probe_ && probe_->events.front()->category == "syscalls") return read(Space::user);
+  if (is_known) {
+    Space space = pointer_space(from);
+    return read(space == Space::task ? Space::kernel : space);
   }
+  if (at.is_constant()) return read(at.value < 0 ? Space::kernel : Space::user);
+  BlockId kernel = new_block(), user = new_block(), after = new_block();
+  branch(Cond::slt, at, number(0), kernel, user);
+  start(kernel);
+  read(Space::kernel);
+  jump(after);
+  start(user);
+  read(Space::user);
+  jump(after);
+  start(after);
 }
 
 // str(text or address [, length])
 void Lowering::text_into(const Call& c, const Place& to, const Type& as, bool pad) {
   const Expr& from = *c.arguments[0];
   const Expr* length = c.arguments.size() > 1 ? c.arguments[1] : nullptr;
+  if (length && length->constant.kind == Constant::integer) length = nullptr; // is in the type
+  const Type& t = *from.type;
   uint32_t size = std::min(as.size, c.type->size);
-  if (from.type->is(Kind::string) || from.type->is(Kind::array)) {
-    if (as.size > size || from.type->size < as.size) zero(to, as.size);
-    Place p = place(from);
-    if (p.space == Space::context) p = {Space::kernel, address(p), 0};
-    uint32_t n = std::min(size, from.type->size);
-    copy(to, p, n);
-    return;
+  if (as.size > size || size <= 1) zero(to, as.size);
+  if (size <= 1) return;
+  bool is_text = t.is(Kind::string) || from.constant.kind == Constant::text;
+  if (is_text && !length && place_is_script(from)) {
+    if (t.size < size) zero(to, size);
+    copy(to, place(from), std::min(size, t.size));
+  } else if (is_text || t.is(Kind::array) || t.is(Kind::buffer)) {
+    limited_text(to, size, from, length, pad && as.size <= size);
+  } else {
+    Operand limit = length ? text_limit(*length) : Operand();
+    Operand at = scalar(from);
+    read_by_address(from, at, [&](Space s) { read_text(to, size, at, s, limit, pad && as.size <= size); });
   }
-  // Strings of system calls' arguments are the caller's; what a number points to depends on the probe.
-  Space space = pointer_space(from);
-  if (from.type->is_integer() && probe_ && probe_->events.front()->category == "syscalls")
-    space = Space::user;
-  Operand at = scalar(from);
-  if (as.size > size) zero(to, as.size);
-  Operand limit;
-  if (length && length->constant.kind != Constant::integer)
-    limit = emit(Op::add, scalar(*length), number(1)); // with the NUL
-  if (space == Space::script) return copy(to, {Space::script, at, 0}, size);
-  read_text(to, size, at, space, limit, pad && as.size <= size);
   if (!pad) return;
   // Texts that look the same are the same: the byte that marks a cut is always 1.
   Place mark = to.plus(size - 1);
@@ -228,212 +276,55 @@ void Lowering::bytes_into(const Call& c, const Place& to, const Type& as) {
   const Expr& from = *c.arguments[0];
   uint32_t most = std::min(as.count, c.type->count);
   zero(to, as.size);
+  if (most == 0) return;
   Operand wanted = c.arguments.size() > 1 ? scalar(*c.arguments[1]) : number(most);
-  if (!from.type->is_scalar()) {
-    Place p = from.constant.kind == Constant::text || place_is_script(from) ? temporary(from, *from.type)
-                                                                            : place(from);
-    if (p.space == Space::context) p = {Space::kernel, address(p), 0};
-    uint32_t n = wanted.is_constant() ? static_cast<uint32_t>(std::min<int64_t>(most, wanted.value)) : most;
-    copy(to.plus(4), p, std::min(n, from.type->size));
-    return store(to, number(std::min(n, from.type->size)), 4);
+  if (wanted.is_constant()) wanted = number(std::min<uint64_t>(most, static_cast<uint64_t>(wanted.value)));
+  auto read = [&](Operand at, Space space) {
+    Reg got = fresh();
+    bool may_fail = space != Space::script;
+    BlockId fine = may_fail ? new_block() : no_block, fault = may_fail ? new_block() : no_block;
+    append({.op = Op::read_bytes,
+            .space = space,
+            .dst = got,
+            .a = address(to.plus(4)),
+            .b = at,
+            .c = wanted,
+            .imm2 = most,
+            .target = fine,
+            .other = fault});
+    if (may_fail) start(fine);
+    store(to, Operand::of(got), 4);
+    if (!may_fail) return;
+    BlockId after = new_block();
+    jump(after);
+    start(fault);
+    count(space == Space::user ? Fault::read_user : Fault::read_kernel);
+    jump(after);
+    start(after);
+  };
+  if (from.type->is_scalar() && from.constant.kind != Constant::text) {
+    Operand at = scalar(from);
+    return read_by_address(from, at, [&](Space s) { read(at, s); });
   }
-  Space space = pointer_space(from) == Space::user ? Space::user : Space::kernel;
-  Operand at = scalar(from);
-  Reg got = fresh();
-  BlockId fine = new_block(), fault = new_block(), after = new_block();
-  append({.op = Op::read_bytes,
-          .space = space,
-          .dst = got,
-          .a = address(to.plus(4)),
-          .b = at,
-          .c = wanted,
-          .imm2 = most,
-          .target = fine,
-          .other = fault});
-  start(fine);
-  store(to, Operand::of(got), 4);
-  jump(after);
-  start(fault);
-  count(space == Space::user ? Fault::read_user : Fault::read_kernel);
-  jump(after);
-  start(after);
+  Place p = from.constant.kind == Constant::text || place_is_script(from) ? temporary(from, *from.type)
+                                                                          : place(from);
+  if (p.space == Space::context || p.space == Space::task) p = {Space::kernel, address(p), 0};
+  if (!wanted.is_constant()) return read(address(p), p.space);
+  copy(to.plus(4), p, static_cast<uint32_t>(wanted.value));
+  store(to, wanted, 4);
 }
 
 bool Lowering::place_is_script(const Expr& e) const {
   return e.kind != ExprKind::field && e.kind != ExprKind::index && e.kind != ExprKind::unary;
 }
 
-// ntop([family,] address): u8 length, 16 bytes.
-void Lowering::inet_into(const Call& c, const Place& to) {
-  const Expr& from = *c.arguments.back();
-  zero(to, 20);
-  if (from.type->is_scalar()) {
-    Operand n = scalar(from);
-    store(to, number(4), 1);
-    return store_bytes(to.plus(1), n, 4);
-  }
-  store(to, number(from.type->size == 16 ? 16 : 4), 1);
-  copy_bytes(to.plus(1), temporary(from, *from.type), from.type->size);
-}
-
-// A number byte by byte: the place is not aligned.
+// The low bytes of a number, in the pieces that a store may have. The place need not be aligned.
 void Lowering::store_bytes(const Place& to, Operand n, uint32_t size) {
-  for (uint32_t i = 0; i < size; i++) store(to.plus(i), i ? emit(Op::lshr, n, number(8 * i)) : n, 1);
-}
-
-void Lowering::copy_bytes(const Place& to, const Place& from, uint32_t size) {
-  for (uint32_t i = 0; i < size; i++) store(to.plus(i), load_word(from.plus(i), 1, false), 1);
-}
-
-// ------------------------------------------------------------------------------------------------ text
-
-// Compares bytes with a literal, word by word.
-Operand Lowering::equal_literal(const Place& p, uint32_t size, std::string_view text, bool with_end) {
-  if (text.size() + with_end > size) return number(0);
-  std::string bytes(text);
-  if (with_end && bytes.size() + 1 < size) bytes.push_back('\0'); // the last byte ends the text in any case
-  Reg same = fresh();
-  BlockId no = new_block(), after = new_block();
-  for (size_t at = 0; at < bytes.size();) {
-    size_t left = bytes.size() - at;
-    uint32_t width = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
-    uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, width);
-    BlockId next = new_block();
-    branch(Cond::eq, load_word(p.plus(static_cast<int64_t>(at)), width, false),
-           number(static_cast<int64_t>(word)), next, no);
-    start(next);
-    at += width;
+  for (uint32_t at = 0, width = 0; at < size; at += width) {
+    uint32_t left = size - at;
+    width = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    store(to.plus(at), at ? emit(Op::lshr, n, number(8 * at)) : n, width);
   }
-  assign(same, number(1));
-  jump(after);
-  start(no);
-  assign(same, number(0));
-  jump(after);
-  start(after);
-  return Operand::of(same);
-}
-
-Operand Lowering::equal_text(const Expr& a, const Expr& b) {
-  if (a.constant.kind == Constant::text || b.constant.kind == Constant::text) {
-    const Expr& literal = a.constant.kind == Constant::text ? a : b;
-    const Expr& other = a.constant.kind == Constant::text ? b : a;
-    if (other.constant.kind == Constant::text)
-      return number(lang::text_of(literal) == lang::text_of(other));
-    // Words are compared only up to the literal's end: what is behind need not be clean.
-    Place p = scratch_place(other.type->size, "text");
-    into(other, p, *other.type, false);
-    return equal_literal(p, other.type->size, lang::text_of(literal), true);
-  }
-  const Type& wide = a.type->size >= b.type->size ? *a.type : *b.type;
-  Place pa = temporary(a, wide), pb = temporary(b, wide);
-  for (const Place& p : {pa, pb}) store(p.plus(wide.size - 1), number(0), 1); // cut or not
-  Reg same = fresh();
-  append({.op = Op::equal, .dst = same, .a = address(pa), .b = address(pb), .imm2 = wide.size});
-  return Operand::of(same);
-}
-
-// strncmp(a, b, n): 0 if the first n bytes (or all up to the NUL) are the same, else 1.
-Operand Lowering::compare_prefix(const Call& c) {
-  const Expr& a = *c.arguments[0];
-  const Expr& b = *c.arguments[1];
-  auto n = static_cast<uint64_t>(std::max<int64_t>(0, c.arguments[2]->constant.integer_value));
-  if (a.constant.kind == Constant::text && b.constant.kind == Constant::text)
-    return number(lang::text_of(a).substr(0, n) != lang::text_of(b).substr(0, n));
-  Operand same;
-  if (a.constant.kind == Constant::text || b.constant.kind == Constant::text) {
-    std::string_view text = lang::text_of(a.constant.kind == Constant::text ? a : b);
-    const Expr& other = a.constant.kind == Constant::text ? b : a;
-    Place p = scratch_place(other.type->size, "text");
-    into(other, p, *other.type, false);
-    bool with_end = n > text.size();
-    same = equal_literal(p, other.type->size, text.substr(0, n), with_end);
-  } else {
-    const Type& wide = a.type->size >= b.type->size ? *a.type : *b.type;
-    Place pa = temporary(a, wide), pb = temporary(b, wide);
-    Reg dst = fresh();
-    append({.op = Op::equal,
-            .dst = dst,
-            .a = address(pa),
-            .b = address(pb),
-            .imm2 = static_cast<int64_t>(std::min<uint64_t>(n, wide.size))});
-    same = Operand::of(dst);
-  }
-  return emit(Op::xor_, same, number(1));
-}
-
-// The first of `turns` places in a text where `test` goes to `hit`, or -1. A loop that is called back: the
-// kernel's verifier would follow any other byte by byte, and all that comes behind it once for each.
-Operand Lowering::first_match(const Expr& text, int64_t turns,
-                              const std::function<void(const Place&, BlockId hit, BlockId next)>& test) {
-  uint32_t bytes = add_object(text.type->size, "text");
-  uint32_t found = add_object(8, "found");
-  into(text, {Space::script, object(bytes), 0}, *text.type);
-  store({Space::script, object(found), 0}, number(-1), 8);
-  body(
-      1,
-      [&] {
-        Operand at = Operand::of(1);
-        BlockId inside = new_block(), hit = new_block(), next = new_block();
-        branch(Cond::ult, at, number(turns), inside, next);
-        start(inside);
-        test({Space::script, emit(Op::add, object(bytes), at), 0}, hit, next);
-        start(hit);
-        store({Space::script, object(found), 0}, at, 8);
-        give_back(number(1));
-        start(next);
-        give_back(number(0));
-      },
-      [&](uint32_t made) {
-        uint32_t never = site(Fault::loop_limit);
-        append(
-            {.op = Op::loop, .dst = fresh(), .a = number(turns), .imm = turns, .imm2 = never, .index = made});
-      });
-  // The verifier of Linux 6.1 takes what it first saw the loop store for all that it can store.
-  return emit(Op::blur, load_word({Space::script, object(found), 0}, 8, true));
-}
-
-Operand Lowering::text_length(const Expr& e) {
-  if (e.constant.kind == Constant::text) {
-    std::string_view text = lang::text_of(e);
-    return number(static_cast<int64_t>(std::min({text.size(), text.find('\0'), size_t{e.type->size} - 1})));
-  }
-  int64_t size = e.type->size;
-  Operand end = first_match(e, size, [&](const Place& here, BlockId hit, BlockId next) {
-    branch(Cond::eq, load_word(here, 1, false), number(0), hit, next);
-  });
-  // A text that was cut has no NUL; its last byte is the mark of that.
-  Reg length = fresh();
-  BlockId cut = new_block(), after = new_block();
-  assign(length, end);
-  branch(Cond::slt, end, number(0), cut, after);
-  start(cut);
-  assign(length, number(size - 1));
-  jump(after);
-  start(after);
-  return Operand::of(length);
-}
-
-// strstr(haystack, "needle"): offset or -1.
-Operand Lowering::find_text(const Call& c) {
-  const Expr& haystack = *c.arguments[0];
-  const Expr& needle = *c.arguments[1];
-  if (needle.constant.kind != Constant::text) {
-    diagnostics_.error(spec::tag::not_yet, needle.where, "only a literal can be searched for yet");
-    return number(0);
-  }
-  std::string_view text = lang::text_of(needle);
-  if (text.empty()) return number(0);
-  if (text.size() >= haystack.type->size) return number(-1);
-  auto turns = static_cast<int64_t>(haystack.type->size - text.size());
-  return first_match(haystack, turns, [&](const Place& here, BlockId hit, BlockId next) {
-    for (size_t i = 0; i < text.size(); i++) {
-      BlockId more = i + 1 == text.size() ? hit : new_block();
-      Operand byte = load_word(here.plus(static_cast<int64_t>(i)), 1, false);
-      branch(Cond::eq, byte, number(static_cast<uint8_t>(text[i])), more, next);
-      if (more != hit) start(more);
-    }
-  });
 }
 
 } // namespace ir

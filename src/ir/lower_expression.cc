@@ -30,7 +30,7 @@ Operand Lowering::scalar_of(const Expr& e) {
   case ExprKind::string: return number(0);
   case ExprKind::name: {
     const Name& n = as<Name>(e);
-    if (n.arg_number >= 0) return load_word(context_place(8 * n.arg_number), 8, false);
+    if (n.arg_number >= 0) return argument_by_number(n.arg_number);
     return builtin(e, *n.builtin, {});
   }
   case ExprKind::variable: {
@@ -88,15 +88,13 @@ Operand Lowering::compare(const Binary& e) {
         other.constant.kind == Constant::text ? number(probe_name(other.constant.text_value)) : scalar(other);
     return set(e.op == BinaryOp::eq ? Cond::eq : Cond::ne, scalar(id), b);
   }
+  if (l.is(Kind::username) || e.right->type->is(Kind::username)) return compare_user(e);
   if (!l.is_scalar()) {
     Operand same;
     if (l.is(Kind::string)) {
       same = equal_text(*e.left, *e.right);
     } else {
-      const Type& wide = l.size >= e.right->type->size ? l : *e.right->type;
-      Place a = temporary(*e.left, wide), b = temporary(*e.right, wide);
-      same = emit(Op::equal, address(a), address(b));
-      function().blocks[block_].insts.back().imm2 = wide.size;
+      same = equal_values(*e.left, *e.right);
     }
     return e.op == BinaryOp::eq ? same : emit(Op::xor_, same, number(1));
   }
@@ -329,11 +327,20 @@ Place Lowering::args_place(const FieldRef& e) {
   return p;
 }
 
+// `ctx` or a cast of it, where its bytes can be loaded as they are.
+bool Lowering::is_context(const Expr& e) const {
+  if (!probe::registers_at(context_)) return false;
+  if (const Cast* cast = if_a<Cast>(&e)) return is_context(*cast->operand);
+  const Name* n = if_a<Name>(&e);
+  return n && n->name == "ctx";
+}
+
 // Where the bytes of an expression stand. Those of a computed value are put into a new object.
 Place Lowering::place(const Expr& e) {
   if (const FieldRef* f = if_a<FieldRef>(&e)) {
     const Name* n = if_a<Name>(f->operand);
     if (n && n->name == "args") return args_place(*f);
+    if (f->through_pointer && is_context(*f->operand)) return context_place(f->field.offset);
     if (f->through_pointer)
       return Place{pointer_space(*f->operand), scalar(*f->operand), 0}.plus(f->field.offset);
     return place(*f->operand).plus(f->field.offset);
@@ -446,7 +453,7 @@ void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bo
   if (const Cast* c = if_a<Cast>(&e)) {
     if (c->operand->type->is_scalar()) { // a number as an array of bytes
       zero(to, as.size);
-      return store(to, scalar(*c->operand), std::min(8u, as.size));
+      return store_bytes(to, scalar(*c->operand), std::min(8u, as.size));
     }
     if (c->operand->type == &as || as.is(Kind::string)) return into(*c->operand, to, as, pad);
   }

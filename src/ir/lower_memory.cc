@@ -6,6 +6,12 @@
 namespace ir {
 
 Operand Lowering::load_word(const Place& p, uint32_t size, bool is_signed) {
+  if (p.space == Space::context && size < 8 && probe::registers_at(context_)) {
+    // Contexts of registers give whole words only.
+    Operand word = load_word({p.space, p.base, p.offset / 8 * 8}, 8, false);
+    Operand low = p.offset % 8 ? emit(Op::lshr, word, number(p.offset % 8 * 8)) : word;
+    return emit(is_signed ? Op::sext : Op::zext, low, {}, static_cast<uint8_t>(size));
+  }
   Reg dst = fresh();
   Inst i{.op = Op::load,
          .size = static_cast<uint8_t>(size),
@@ -101,9 +107,10 @@ void Lowering::read_text(const Place& to, uint32_t size, Operand from, Space spa
   else
     store(to.plus(size - 1), number(0), 1); // not 0 would mean a text that was cut
   Operand destination = address(to);
-  BlockId fine = new_block(), fault = new_block();
+  bool may_fail = space != Space::script;
+  BlockId fine = may_fail ? new_block() : no_block, fault = may_fail ? new_block() : no_block;
   append({.op = Op::read_string,
-          .space = space == Space::user ? Space::user : Space::kernel,
+          .space = may_fail && space != Space::user ? Space::kernel : space,
           .dst = fresh(),
           .a = destination,
           .b = from,
@@ -111,6 +118,7 @@ void Lowering::read_text(const Place& to, uint32_t size, Operand from, Space spa
           .imm2 = size,
           .target = fine,
           .other = fault});
+  if (!may_fail) return;
   start(fault);
   count(space == Space::user ? Fault::read_user : Fault::read_kernel);
   store(to, number(0), 1);

@@ -11,6 +11,10 @@
 #include <map>
 #include <unordered_map>
 
+namespace format {
+enum class BtfKind : uint8_t;
+}
+
 namespace ir {
 
 using type::Kind;
@@ -92,8 +96,6 @@ private:
   Operand binary(const lang::Binary& e);
   Operand divide(lang::BinaryOp op, Operand a, Operand b);
   Operand compare(const lang::Binary& e);
-  Operand equal_text(const lang::Expr& a, const lang::Expr& b);
-  Operand equal_literal(const Place& p, uint32_t size, std::string_view text, bool with_end);
   Operand combine(lang::BinaryOp op, Operand a, Operand b);
   Operand unary(const lang::Unary& e);
   Operand increment(const lang::Unary& e);
@@ -154,18 +156,83 @@ private:
   void probe_text_into(const Place& to, const Type& as);
   void text_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
   void bytes_into(const lang::Call& c, const Place& to, const Type& as);
+  void read_by_address(const lang::Expr& from, Operand at, const std::function<void(Space)>& read);
   bool place_is_script(const lang::Expr& e) const;
   void store_bytes(const Place& to, Operand n, uint32_t size);
-  void copy_bytes(const Place& to, const Place& from, uint32_t size);
-  void inet_into(const lang::Call& c, const Place& to);
+  Operand stack(const Type& type);
+  Operand stack_depth(const lang::Expr& e);
+  void user_stack_into(const Place& to, const Type& type);
   Operand query(Query q);
   Operand clock(lang::List<lang::Expr*> arguments);
-  Operand parent_pid();
+
+  // lower_names.cc: names of numbers and addresses
+  uint32_t number_names(spec::BuiltinId builtin, uint32_t words);
+  void table_text_into(uint32_t first, uint32_t words, Operand index, const Place& to, const Type& as);
+  void number_name_into(const lang::Call& c, const Place& to, const Type& as);
+  void unknown_error_into(Operand n, const Place& to, const Type& as);
+  Place bytes_place(const lang::Expr& e);
+  void inet_into(const lang::Call& c, const Place& to);
+  void mac_into(const lang::Call& c, const Place& to);
+  void cgroup_path_into(const lang::Call& c, const Place& to);
+  Operand compare_user(const lang::Binary& e);
+  uint32_t string_id(std::string_view text);
+
+  // lower_series.cc
+  void add_to_series(const Type& t, Operand at, Operand n);
+
+
+  // lower_text.cc: text and bytes, searched and compared
+  struct Text { // in an object, so that loops can reach it; the last byte is NUL or the mark of a cut
+    uint32_t object = 0;
+    uint32_t size = 0;
+  };
+  Text text(const lang::Expr& e);
+  uint32_t object_of(const lang::Expr& e, const Type& as);
+  Operand byte_of(const Text& t, Operand index);
+  Operand equal_bytes(uint32_t a, uint32_t b, uint32_t size);
+  Operand equal_values(const lang::Expr& a, const lang::Expr& b);
+  Operand equal_text(const lang::Expr& a, const lang::Expr& b);
+  Operand equal_literal(const Place& p, uint32_t size, std::string_view text, bool with_end);
   Operand text_length(const lang::Expr& e);
-  Operand first_match(const lang::Expr& text, int64_t turns,
-                      const std::function<void(const Place&, BlockId hit, BlockId next)>& test);
+  Operand search(int64_t turns, const std::function<void(Operand turn, const Place& result)>& turn);
   Operand find_text(const lang::Call& c);
+  Operand find_literal(const lang::Expr& haystack, std::string_view needle);
   Operand compare_prefix(const lang::Call& c);
+  Operand differ_within(const lang::Expr& a, const lang::Expr& b, Operand length);
+  Operand compare_bytes(const lang::Call& c);
+  uint32_t bytes_of(const lang::Expr& e, uint32_t size);
+  void limited_text(const Place& to, uint32_t size, const lang::Expr& from, const lang::Expr* length,
+                    bool pad);
+  Operand text_limit(const lang::Expr& length);
+
+  // lower_glob.cc
+  struct Glob;
+  Operand match_glob(const lang::Call& c);
+  Place glob_word(const Glob& g, uint32_t word);
+  Operand glob_get(const Glob& g, uint32_t word);
+  void glob_advance(const Glob& g, int64_t pattern_step);
+  void glob_plain_turn(const Glob& g, const Place& result);
+  void glob_class_turn(const Glob& g);
+
+  // lower_kernel.cc: the event's context, tasks, the kernel's data, effects
+  Operand process_ids(lang::List<lang::Expr*> arguments);
+  std::optional<uint32_t> task_member(std::string_view name);
+  Place task_place(lang::List<lang::Expr*> arguments);
+  Operand parent_pid(lang::List<lang::Expr*> arguments);
+  void process_name_into(lang::List<lang::Expr*> arguments, const Place& to);
+  uint32_t kernel_symbol(std::string_view name, format::BtfKind kind);
+  void other_name_into(const lang::Expr& pid, const Place& to);
+  Operand machine_register(std::string_view name);
+  Operand is_user_mode();
+  Operand argument_by_number(int n);
+  Operand send_packet(const lang::Call& c);
+  void path_into(lang::List<lang::Expr*> arguments, const Place& to, const Type& as);
+  Operand kernel_variable(const lang::Call& c);
+  bool effect(const lang::Call& c);
+  bool wants_typed_context(const lang::Probe& p) const;
+  probe::Context context_of(const lang::Probe& p, const probe::Event& e);
+  void mark_kernel_calls();
+  bool is_context(const lang::Expr& e) const;
 
   // lower_output.cc: builtins that send events
   bool output(const lang::Call& c); // false: not one of them
@@ -173,6 +240,7 @@ private:
   void send(uint32_t action, const std::function<void(const Place&)>& fill);
   void send_values(Action a, lang::List<lang::Expr*> values);
   void send_list(const lang::Call& c);
+  void send_entry(const lang::MapRef& m);
   void send_exit(Operand status);
   const Type* payload_type(const lang::Expr& e);
 
@@ -210,6 +278,7 @@ private:
   std::unordered_map<const lang::Function*, uint32_t> function_ids_;
   std::unordered_map<std::string, uint32_t> string_ids_, probe_name_ids_;
   std::unordered_map<const lang::Probe*, uint32_t> probe_text_tables_; // the first of its tables
+  std::unordered_map<uint32_t, uint32_t> number_name_tables_;          // the same, by builtin
 };
 
 } // namespace ir

@@ -7,6 +7,8 @@
 // the dst of its load.
 #include "ir/passes.h"
 
+#include <algorithm>
+
 namespace ir {
 namespace {
 
@@ -194,11 +196,19 @@ private:
     case Op::equal:
       if (check_length(i)) check_inside(i.a, 0, i.imm2), check_inside(i.b, 0, i.imm2);
       break;
-    case Op::name: check_inside(i.a, 0, 16); break;
+    case Op::name:
+    case Op::task_name: check_inside(i.a, 0, 16); break;
+    case Op::path:
+      if (check_length(i)) check_inside(i.a, 0, i.imm2);
+      break;
+    case Op::write_user:
+      if (check_length(i)) check_inside(i.b, 0, i.imm2);
+      break;
     case Op::read:
     case Op::read_string:
     case Op::read_bytes:
-      if (i.space != Space::kernel && i.space != Space::user) mistake("it reads kernel or user memory only");
+      if (i.space != Space::kernel && i.space != Space::user && (i.op == Op::read || i.space != Space::script))
+        mistake("it reads kernel or user memory only");
       if (check_length(i)) check_inside(i.a, 0, i.imm2);
       break;
     default: check_control(i); break;
@@ -207,6 +217,14 @@ private:
 
   void check_control(const Inst& i) {
     switch (i.op) {
+    case Op::signal:
+      if (i.index > 1) mistake("a signal is for the process (0) or the thread (1)");
+      break;
+    case Op::cpu_variable: check_symbol(i.index); break;
+    case Op::packet:
+      if (i.index >= program_.actions.size()) mistake("action " + str(i.index) + " does not exist");
+      if (check_length(i)) check_inside(i.c, 0, i.imm2);
+      break;
     case Op::stack:
       if (i.index > 1) mistake("a stack is the kernel's (0) or the user's (1)");
       if (i.imm2 < 1) mistake("a stack has at least one frame");
@@ -242,6 +260,9 @@ private:
     }
   }
 
+  void check_symbol(uint64_t index) {
+    if (index >= program_.kernel_symbols.size()) mistake("kernel symbol " + str(index) + " does not exist");
+  }
   void check_size(const Inst& i) {
     if (!is_access_size(i.size)) mistake("the size is 1, 2, 4 or 8, not " + str(i.size));
   }
@@ -294,7 +315,11 @@ private:
   }
   void check_give_back(const Inst& i) {
     if (!i.a.is_constant()) return;
-    if (function_.role == Role::probe && i.a.value != 0) mistake("a probe returns 0");
+    // What acu runs itself (tests) may tell something; the kernel takes a meaning from what others return.
+    const bool run_by_acu = std::all_of(program_.probes.begin(), program_.probes.end(), [&](const Probe& p) {
+      return p.function != index_ || p.context == probe::Context::none;
+    });
+    if (function_.role == Role::probe && i.a.value != 0 && !run_by_acu) mistake("a probe returns 0");
     if (function_.role == Role::body && i.a.value != 0 && i.a.value != 1) mistake("a body returns 0 or 1");
   }
 
@@ -391,9 +416,7 @@ void verify_maps(const Program& program, std::vector<std::string>& mistakes) {
 void verify_tables(const Program& program, std::vector<std::string>& mistakes) {
   for (size_t i = 0; i < program.actions.size(); i++) {
     const Action& a = program.actions[i];
-    const bool has_map =
-        a.kind == ActionKind::print_map || a.kind == ActionKind::clear || a.kind == ActionKind::zero;
-    if (has_map && a.map >= program.maps.size())
+    if (has_map(a.kind) && a.map >= program.maps.size())
       mistakes.push_back("action " + str(i) + ": map " + str(a.map) + " does not exist");
     if (a.kind != ActionKind::join && a.items)
       mistakes.push_back("action " + str(i) + ": only join has items");

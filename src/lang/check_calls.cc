@@ -44,6 +44,7 @@ const type::Type* Checker::check_call(Call& e) {
     for (const Builtin& row : builtins)
       if (row.form != Form::value) names.push_back(row.name);
     for (const Function* f : program_.functions) names.push_back(f->name);
+    for (const Macro* m : program_.macros) names.push_back(m->name);
     std::string_view near = base::nearest(e.name, names);
     return mistake(tag::unknown_function, e.name_where, "unknown function `" + std::string(e.name) + "`",
                    near.empty() ? "" : "did you mean `" + std::string(near) + "`?");

@@ -52,7 +52,7 @@ const type::Type* Checker::check(Expr& e) {
     case ExprKind::block: return check_block_expression(as<BlockExpr>(e));
     case ExprKind::conditional: {
       Conditional& c = as<Conditional>(e);
-      check_value(*c.condition);
+      check_condition(*c.condition);
       const type::Type* then = check_block(*c.then);
       const type::Type* otherwise = c.otherwise ? check_block(*c.otherwise) : types_.none();
       if (then == otherwise) return then;
@@ -79,17 +79,41 @@ const type::Type* Checker::check(Expr& e) {
   return e.type;
 }
 
+// The part of an expression that is used for its value and gives none; nullptr if its type is unknown for another
+// reason, which was told.
+static const Expr* part_without_value(const Expr& e) {
+  if (const Call* call = if_a<Call>(&e)) {
+    bool of_builtin = call->builtin && call->builtin->gives == Gives::nothing;
+    bool of_function = call->function && call->function->result_type && call->function->result_type->is(Kind::none) &&
+                       call->arguments.size() == call->function->parameters.size();
+    return of_builtin || of_function ? &e : nullptr;
+  }
+  if (const BlockExpr* b = if_a<BlockExpr>(&e)) return b->block->value ? part_without_value(*b->block->value) : &e;
+  if (const Ternary* t = if_a<Ternary>(&e)) return part_without_value(*t->otherwise);
+  const Conditional* c = if_a<Conditional>(&e);
+  return !c ? nullptr : c->then->value ? part_without_value(*c->then->value) : &e;
+}
+
+// A number or a pointer, which is true when it is not zero.
+void Checker::check_condition(Expr& e) {
+  const type::Type* t = check_value(e);
+  if (t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none) || t->is_scalar()) return;
+  error(tag::bad_operand, e.where, "a condition must be a number, not " + text(t),
+        t->is(Kind::string) ? "compare it: `… != \"\"`" : "");
+}
+
 const type::Type* Checker::check_value(Expr& e) {
   const type::Type* t = check(e);
   if (t->is_castable_aggregation()) return e.type = types_.integer(8, t->is_signed);
   if (t->is_aggregation())
     return e.type = mistake(tag::bad_map_use, e.where, text(t) + " can't be used as a value");
-  const Call* call = if_a<Call>(&e);
-  bool builtin_void = call && call->builtin && call->builtin->gives == Gives::nothing;
-  bool function_void = call && call->function && call->function->result_type == types_.none() &&
-                       call->arguments.size() == call->function->parameters.size();
-  if (t->is(Kind::none) && (builtin_void || function_void))
-    error(tag::bad_operand, e.where, "`" + std::string(call->name) + "` gives no value");
+  if (!t->is(Kind::none)) return t;
+  const Expr* empty = part_without_value(e);
+  const Call* call = if_a<Call>(empty);
+  if (call)
+    error(tag::bad_operand, empty->where, "`" + std::string(call->name) + "` gives no value");
+  else if (empty)
+    error(tag::bad_operand, empty->where, "this block gives no value", "its last expression has no `;` behind it");
   return t;
 }
 
@@ -317,7 +341,8 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
     return a.type->is(Kind::username) && (b.type->is(Kind::username) || b.constant.kind == Constant::text);
   };
   bool fits =
-      is_user(*e.left, *e.right) || is_user(*e.right, *e.left) || (is_text(l) && is_text(r)) || (is_probe(e.left) && is_probe(e.right)) ||
+      is_user(*e.left, *e.right) || is_user(*e.right, *e.left) ||
+      (l == r && (l->is(Kind::inet) || l->is(Kind::mac))) || (is_text(l) && is_text(r)) || (is_probe(e.left) && is_probe(e.right)) ||
       ((l->is(Kind::tuple) || l->is(Kind::array) || l->is(Kind::buffer) || l->is(Kind::probe_name) || r->is(Kind::probe_name)) &&
        unify(l, e.left, r, e.right));
   if (!fits || !is_equality)

@@ -56,6 +56,7 @@ private:
   // check_expression.cc: each sets e.type and gives it back; never nullptr (none() after a mistake)
   const type::Type* check(Expr& e);
   const type::Type* check_value(Expr& e); // as a value: aggregations become numbers, void is a mistake
+  void check_condition(Expr& e);
   bool check_integer(Expr& e, std::string_view what);
   const type::Type* check_name(Name& e);
   const type::Type* check_argument_name(Name& e, std::string_view name);

@@ -3,6 +3,7 @@
 // is made as text first and then padded, so that no width of an intermediate buffer limits it.
 #include "report/format.h"
 
+#include "report/gfp.h"
 #include "report/number.h"
 #include "report/text.h"
 
@@ -99,6 +100,7 @@ void append_value(std::string& out, Context& context, const Conversion& c, const
   }
   case 'p': append_printed(out, c, "p", reinterpret_cast<void*>(as_integer(type, bytes))); break;
   case 'r':
+    if (c.variant == 'g') return append_padded(out, c, gfp_text(as_integer(type, bytes)));
     if (type.is(type::Kind::buffer)) append_buffer(out, c, buffer_bytes(type, bytes));
     break;
   default: append_number(out, c, as_integer(type, bytes)); break;

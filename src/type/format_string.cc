@@ -78,13 +78,16 @@ std::string_view kind_name(const Type& t) {
   return "value";
 }
 
+// Numbers that print as something else than digits.
+bool has_name(const Type& t) { return t.is(Kind::boolean) || t.is(Kind::enumeration); }
+
 bool accepts(Accepts what, const Type& t) {
   bool number = t.is_integer() || t.is(Kind::pointer) || (t.is_castable_aggregation() && !t.is(Kind::stats));
   switch (what) {
   case Accepts::number:
   case Accepts::address: return number;
   case Accepts::bytes: return t.is(Kind::buffer);
-  case Accepts::text: return number || !(t.is(Kind::none) || t.is_aggregation());
+  case Accepts::text: return has_name(t) || !(number || t.is(Kind::none) || t.is_aggregation());
   }
   return false;
 }
@@ -139,7 +142,11 @@ std::string Scanner::conversion(Conversion& c) {
 std::string Scanner::letter(Conversion& c, std::string_view whole) {
   if (rest_.empty()) return "the format string ends inside `%" + std::string(whole) + "`";
   if (rest_[0] == '*') return "`*` as a width is not supported";
-  if (take("gr")) return "%gr is not supported yet";
+  if (take("gr")) {
+    c.conversion = 'r';
+    c.variant = 'g';
+    return {};
+  }
   if (!find_letter(rest_[0])) {
     std::string shown(whole.substr(0, whole.size() - rest_.size() + 1));
     return "unknown conversion `%" + shown + "`";
@@ -195,8 +202,10 @@ std::string check_format(std::string_view format, std::span<const Type* const> a
   for (const Conversion& c : pieces) {
     if (!c.conversion) continue;
     const Type& given = *arguments[next++];
-    const Letter& letter = *find_letter(c.conversion);
+    const Letter& letter = *find_letter(c.variant == 'g' ? 'd' : c.conversion);
     if (accepts(letter.accepts, given)) continue;
+    if (c.variant == 'g')
+      return "%gr expects type integer (" + std::string(kind_name(given)) + " supplied)";
     std::string shown = std::string("%") + c.conversion + (c.variant ? std::string(1, c.variant) : "");
     return shown + " expects type " + std::string(letter.expects) + " (" + std::string(kind_name(given)) +
            " supplied)";

@@ -19,7 +19,7 @@ struct Conversion {
   int precision = -1;
   std::string length;   // "hh", "h", "l", "ll", "j", "z", "t", ""
   char conversion = 0;  // d i u x X o c s p r; 0: only text (the last piece)
-  char variant = 0;     // of %r: 'x' (%rx), 'h' (%rh); 'g' for %gr
+  char variant = 0;     // of %r: 'x' (%rx), 'h' (%rh), 'g' (%gr)
 };
 
 // Splits a format string. An unknown conversion or a dangling % gives what is wrong in `error`.

@@ -1,0 +1,396 @@
+// Text and bytes, searched and compared.
+//
+// What goes byte by byte is a loop that is called back: the kernel's verifier would follow any other turn by
+// turn, and all that comes behind it once for each. Loops reach objects only, so text comes into one first;
+// where it ends is seen by its NUL, except that the last byte of an object counts as one: there it is the
+// mark of a text that was cut.
+#include "ir/lowering.h"
+
+#include <algorithm>
+
+namespace ir {
+
+using namespace lang;
+
+// Turns of a loop that is called back (BPF_MAX_LOOPS of the kernel).
+static constexpr int64_t most_turns = 1 << 23;
+// Bytes that are compared word by word in straight code.
+static constexpr uint32_t largest_straight = 2048;
+
+// The value in an object of its own, with no undefined byte.
+uint32_t Lowering::object_of(const Expr& e, const Type& as) {
+  uint32_t index = add_object(as.size, "value");
+  Place p{Space::script, object(index), 0};
+  if (as.size % 8) zero(p.plus(as.size / 8 * 8), 8);
+  into(e, p, as);
+  return index;
+}
+
+Lowering::Text Lowering::text(const Expr& e) {
+  if (e.constant.kind == Constant::text) {
+    std::string_view value = text_of(e);
+    value = value.substr(0, value.find('\0'));
+    auto size = static_cast<uint32_t>(value.size()) + 1;
+    uint32_t index = add_object(size, "text");
+    put_text({Space::script, object(index), 0}, value, size);
+    return {index, size};
+  }
+  const VariableRef* v = if_a<VariableRef>(&e);
+  if (v && v->variable->type->is(Kind::string)) {
+    variable_place(*v->variable);
+    return {objects_[v->variable], v->variable->type->size};
+  }
+  return {object_of(e, *e.type), e.type->size};
+}
+
+// The byte at an index, 0 behind the end.
+Operand Lowering::byte_of(const Text& t, Operand index) {
+  Reg byte = fresh();
+  BlockId inside = new_block(), behind = new_block(), after = new_block();
+  branch(Cond::ult, index, number(static_cast<int64_t>(t.size) - 1), inside, behind);
+  start(inside);
+  assign(byte, load_word({Space::script, emit(Op::add, object(t.object), index), 0}, 1, false));
+  jump(after);
+  start(behind);
+  assign(byte, number(0));
+  jump(after);
+  start(after);
+  return Operand::of(byte);
+}
+
+// Runs `turn` until it gives back 1, at most `turns` times; what it stored as the result, or -1.
+Operand Lowering::search(int64_t turns, const std::function<void(Operand turn, const Place& result)>& turn) {
+  if (turns <= 0) return number(-1);
+  turns = std::min(turns, most_turns);
+  uint32_t found = add_object(8, "found");
+  store({Space::script, object(found), 0}, number(-1), 8);
+  body(
+      1,
+      [&] {
+        turn(Operand::of(1), {Space::script, object(found), 0});
+      },
+      [&](uint32_t made) {
+        uint32_t never = site(Fault::loop_limit);
+        append(
+            {.op = Op::loop, .dst = fresh(), .a = number(turns), .imm = turns, .imm2 = never, .index = made});
+      });
+  // The verifier of Linux 6.1 takes what it first saw the loop store for all that it can store.
+  return emit(Op::blur, load_word({Space::script, object(found), 0}, 8, true));
+}
+
+// -------------------------------------------------------------------------------------------- equality
+
+// Whether `size` bytes of two objects are the same: 1 or 0.
+Operand Lowering::equal_bytes(uint32_t a, uint32_t b, uint32_t size) {
+  constexpr uint32_t piece = 64;
+  auto same = [&](Operand at_a, Operand at_b, uint32_t bytes) {
+    Reg dst = fresh();
+    append({.op = Op::equal, .dst = dst, .a = at_a, .b = at_b, .imm2 = bytes});
+    return Operand::of(dst);
+  };
+  if (size == 0) return number(1);
+  if (size <= largest_straight) return same(object(a), object(b), size);
+  int64_t turns = size / piece;
+  Operand differs = search(turns, [&](Operand turn, const Place& result) {
+    BlockId inside = new_block(), next = new_block(), differ = new_block();
+    branch(Cond::ult, turn, number(turns), inside, next);
+    start(inside);
+    Operand at = emit(Op::mul, turn, number(piece));
+    Operand equal = same(emit(Op::add, object(a), at), emit(Op::add, object(b), at), piece);
+    branch(Cond::ne, equal, number(0), next, differ);
+    start(differ);
+    store(result, turn, 8);
+    give_back(number(1));
+    start(next);
+    give_back(number(0));
+  });
+  Operand front = set(Cond::slt, differs, number(0));
+  uint32_t rest = size % piece;
+  if (rest == 0) return front;
+  return emit(Op::and_, front, same(object(a, size - rest), object(b, size - rest), rest));
+}
+
+// Arrays, tuples, buffers: by their bytes.
+Operand Lowering::equal_values(const Expr& a, const Expr& b) {
+  const Type& wide = a.type->size >= b.type->size ? *a.type : *b.type;
+  uint32_t left = object_of(a, wide), right = object_of(b, wide);
+  return equal_bytes(left, right, wide.size);
+}
+
+// Compares bytes with a literal, word by word.
+Operand Lowering::equal_literal(const Place& p, uint32_t size, std::string_view text, bool with_end) {
+  if (text.size() + with_end > size) return number(0);
+  std::string bytes(text);
+  if (with_end && bytes.size() + 1 < size) bytes.push_back('\0'); // the last byte ends the text in any case
+  Reg same = fresh();
+  BlockId no = new_block(), after = new_block();
+  for (size_t at = 0; at < bytes.size();) {
+    size_t left = bytes.size() - at;
+    uint32_t width = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, width);
+    BlockId next = new_block();
+    branch(Cond::eq, load_word(p.plus(static_cast<int64_t>(at)), width, false),
+           number(static_cast<int64_t>(word)), next, no);
+    start(next);
+    at += width;
+  }
+  assign(same, number(1));
+  jump(after);
+  start(no);
+  assign(same, number(0));
+  jump(after);
+  start(after);
+  return Operand::of(same);
+}
+
+static std::string_view up_to_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
+
+Operand Lowering::equal_text(const Expr& a, const Expr& b) {
+  bool a_literal = a.constant.kind == Constant::text, b_literal = b.constant.kind == Constant::text;
+  if (a_literal && b_literal) return number(text_of(a) == text_of(b));
+  if (a_literal || b_literal) {
+    const Expr& other = a_literal ? b : a;
+    // Words are compared only up to the literal's end: what is behind need not be clean.
+    Place p = scratch_place(other.type->size, "text");
+    into(other, p, *other.type, false);
+    return equal_literal(p, other.type->size, up_to_nul(text_of(a_literal ? a : b)), true);
+  }
+  const Type& wide = a.type->size >= b.type->size ? *a.type : *b.type;
+  uint32_t left = object_of(a, wide), right = object_of(b, wide);
+  return equal_bytes(left, right, wide.size - 1); // the last byte tells of a cut
+}
+
+// strncmp(a, b, n): 0 if the first n bytes (or all up to the NUL) are the same, else 1.
+Operand Lowering::compare_prefix(const Call& c) {
+  const Expr& a = *c.arguments[0];
+  const Expr& b = *c.arguments[1];
+  bool a_literal = a.constant.kind == Constant::text, b_literal = b.constant.kind == Constant::text;
+  const Constant& length = c.arguments[2]->constant;
+  auto n = static_cast<uint64_t>(length.integer_value);
+  Operand same;
+  if (length.kind == Constant::integer && (a_literal || b_literal)) {
+    std::string_view text = up_to_nul(text_of(a_literal ? a : b));
+    const Expr& other = a_literal ? b : a;
+    Place p = scratch_place(other.type->size, "text");
+    into(other, p, *other.type, false);
+    same = equal_literal(p, other.type->size, text.substr(0, n), n > text.size());
+  } else if (length.kind == Constant::integer) {
+    const Type& wide = a.type->size >= b.type->size ? *a.type : *b.type;
+    uint32_t left = object_of(a, wide), right = object_of(b, wide);
+    same = equal_bytes(left, right, static_cast<uint32_t>(std::min<uint64_t>(n, wide.size - 1)));
+  } else {
+    return differ_within(a, b, scalar(*c.arguments[2]));
+  }
+  return emit(Op::xor_, same, number(1));
+}
+
+// The same for a length that is known when the probe runs.
+Operand Lowering::differ_within(const Expr& a, const Expr& b, Operand length) {
+  Text left = text(a), right = text(b);
+  uint32_t limit = add_object(8, "limit");
+  store({Space::script, object(limit), 0}, length, 8);
+  Operand at = search(std::min(left.size, right.size), [&](Operand turn, const Place& result) {
+    BlockId inside = new_block(), same = new_block(), differ = new_block(), stop = new_block(),
+            next = new_block();
+    Operand n = emit(Op::blur, load_word({Space::script, object(limit), 0}, 8, false));
+    branch(Cond::ult, turn, n, inside, stop);
+    start(inside);
+    Operand x = byte_of(left, turn), y = byte_of(right, turn);
+    branch(Cond::eq, x, y, same, differ);
+    start(same);
+    branch(Cond::eq, x, number(0), stop, next);
+    start(differ);
+    store(result, turn, 8);
+    jump(stop);
+    start(stop);
+    give_back(number(1));
+    start(next);
+    give_back(number(0));
+  });
+  return set(Cond::sge, at, number(0));
+}
+
+// ---------------------------------------------------------------------------------------- length, search
+
+// The reader of text finds the NUL faster than a loop.
+Operand Lowering::text_length(const Expr& e) {
+  if (e.constant.kind == Constant::text) return number(static_cast<int64_t>(up_to_nul(text_of(e)).size()));
+  Text t = text(e);
+  if (t.size <= 1) return number(0);
+  Operand copy_of = object(add_object(t.size, "copy"));
+  Reg length = fresh();
+  append({.op = Op::read_string,
+          .space = Space::script,
+          .dst = length,
+          .a = copy_of,
+          .b = object(t.object),
+          .imm2 = t.size});
+  return emit(Op::sub, Operand::of(length), number(1));
+}
+
+// strstr(haystack, "needle"): offset or -1.
+Operand Lowering::find_literal(const Expr& haystack, std::string_view needle) {
+  Text t = text(haystack);
+  auto turns = static_cast<int64_t>(t.size) - static_cast<int64_t>(needle.size());
+  return search(turns, [&](Operand turn, const Place& result) {
+    BlockId inside = new_block(), stop = new_block(), other = new_block(), next = new_block();
+    branch(Cond::ult, turn, number(turns), inside, stop);
+    start(inside);
+    Place here{Space::script, emit(Op::add, object(t.object), turn), 0};
+    for (size_t i = 0; i < needle.size(); i++) {
+      BlockId more = new_block();
+      Operand byte = load_word(here.plus(static_cast<int64_t>(i)), 1, false);
+      branch(Cond::eq, byte, number(static_cast<uint8_t>(needle[i])), more, i ? next : other);
+      if (i == 0) {
+        start(other);
+        branch(Cond::eq, byte, number(0), stop, next);
+      }
+      start(more);
+    }
+    store(result, turn, 8);
+    jump(stop);
+    start(stop);
+    give_back(number(1));
+    start(next);
+    give_back(number(0));
+  });
+}
+
+// A turn compares one byte: of the text from the place that is tried, of the needle from its start.
+Operand Lowering::find_text(const Call& c) {
+  constexpr size_t longest_straight = 32;
+  if (const Expr& needle = *c.arguments[1]; needle.constant.kind == Constant::text) {
+    std::string_view word = up_to_nul(text_of(needle));
+    if (c.arguments[0]->constant.kind == Constant::text) {
+      size_t at = up_to_nul(text_of(*c.arguments[0])).find(word);
+      return number(at == word.npos ? -1 : static_cast<int64_t>(at));
+    }
+    if (word.empty()) return number(0);
+    if (word.size() <= longest_straight) return find_literal(*c.arguments[0], word);
+  }
+  Text haystack = text(*c.arguments[0]), needle = text(*c.arguments[1]);
+  uint32_t state = add_object(16, "search");
+  zero({Space::script, object(state), 0}, 16);
+  int64_t turns = int64_t{haystack.size} * needle.size;
+  return search(turns, [&](Operand, const Place& result) {
+    Place tried{Space::script, object(state), 0}, matched = tried.plus(8);
+    BlockId whole = new_block(), more = new_block(), compare = new_block(), same = new_block(),
+            differ = new_block(), stop = new_block();
+    Operand first = emit(Op::blur, load_word(tried, 8, false));
+    Operand offset = emit(Op::blur, load_word(matched, 8, false));
+    Operand wanted = byte_of(needle, offset);
+    branch(Cond::eq, wanted, number(0), whole, more);
+    start(whole);
+    store(result, first, 8);
+    jump(stop);
+    start(more);
+    Operand found = byte_of(haystack, emit(Op::add, first, offset));
+    branch(Cond::eq, found, number(0), stop, compare);
+    start(stop);
+    give_back(number(1));
+    start(compare);
+    branch(Cond::eq, found, wanted, same, differ);
+    start(same);
+    store(matched, emit(Op::add, offset, number(1)), 8);
+    give_back(number(0));
+    start(differ);
+    store(tried, emit(Op::add, first, number(1)), 8);
+    store(matched, number(0), 8);
+    give_back(number(0));
+  });
+}
+
+// ----------------------------------------------------------------------------------------------- bytes
+
+// The first `size` bytes of a value, or of what a pointer points to.
+uint32_t Lowering::bytes_of(const Expr& e, uint32_t size) {
+  const Type& t = *e.type;
+  uint32_t index = add_object(std::max(size, 8u), "bytes");
+  Place to{Space::script, object(index), 0};
+  if (e.constant.kind == Constant::text) {
+    put_text(to, text_of(e), size);
+  } else if (t.is(Kind::pointer)) {
+    copy(to, {pointer_space(e), scalar(e), 0}, size);
+  } else if (t.is_scalar()) {
+    store(to, scalar(e), 8);
+  } else {
+    int64_t start_of = t.is(Kind::buffer) ? 4 : 0;
+    copy(to, temporary(e, t).plus(start_of), std::min(size, t.size));
+  }
+  return index;
+}
+
+// memcmp(left, right, n): 0, or the difference of the first bytes that differ.
+Operand Lowering::compare_bytes(const Call& c) {
+  constexpr int64_t shift = 256; // differences are stored above 0: -1 is "none"
+  const Expr& count = *c.arguments[2];
+  uint64_t size = source_.config.number("max_strlen");
+  bool is_known = count.constant.kind == Constant::integer;
+  if (is_known) size = static_cast<uint64_t>(count.constant.integer_value);
+  for (size_t i = 0; i < 2; i++) {
+    const Type& t = *c.arguments[i]->type;
+    if (!t.is(Kind::pointer)) size = std::min<uint64_t>(size, t.is(Kind::buffer) ? t.count : t.size);
+  }
+  if (size == 0) return number(0);
+  auto bytes = static_cast<uint32_t>(size);
+  uint32_t left = bytes_of(*c.arguments[0], bytes), right = bytes_of(*c.arguments[1], bytes);
+  uint32_t limit = add_object(8, "limit");
+  if (!is_known) store({Space::script, object(limit), 0}, scalar(count), 8);
+  Operand found = search(bytes, [&](Operand turn, const Place& result) {
+    BlockId inside = new_block(), differ = new_block(), stop = new_block(), next = new_block();
+    if (!is_known) {
+      BlockId wanted = new_block();
+      branch(Cond::ult, turn, emit(Op::blur, load_word({Space::script, object(limit), 0}, 8, false)), wanted,
+             stop);
+      start(wanted);
+    }
+    branch(Cond::ult, turn, number(bytes), inside, stop);
+    start(inside);
+    Operand x = load_word({Space::script, emit(Op::add, object(left), turn), 0}, 1, false);
+    Operand y = load_word({Space::script, emit(Op::add, object(right), turn), 0}, 1, false);
+    branch(Cond::eq, x, y, next, differ);
+    start(differ);
+    store(result, emit(Op::add, emit(Op::sub, x, y), number(shift)), 8);
+    jump(stop);
+    start(stop);
+    give_back(number(1));
+    start(next);
+    give_back(number(0));
+  });
+  // found - shift where something was found.
+  Operand is_found = set(Cond::sge, found, number(0));
+  return emit(Op::mul, emit(Op::sub, found, number(shift)), is_found);
+}
+
+// -------------------------------------------------------------------------------------- lengths of text
+
+// Bytes with the NUL for a length in the script. All numbers that are no length of this text ask for all of
+// it, also -1, which must not become 0.
+Operand Lowering::text_limit(const Expr& length) {
+  Operand n = scalar(length);
+  return emit(Op::add, n, set(Cond::ne, n, number(-1)));
+}
+
+// str(value, length): the text in an array, a buffer, a field or a string; cut where the length is smaller.
+void Lowering::limited_text(const Place& to, uint32_t size, const Expr& from, const Expr* length, bool pad) {
+  const Type& t = *from.type;
+  std::string_view literal =
+      from.constant.kind == Constant::text ? up_to_nul(text_of(from)) : std::string_view();
+  uint32_t bytes = from.constant.kind == Constant::text ? static_cast<uint32_t>(literal.size())
+                   : t.is(Kind::buffer)                 ? t.count
+                                                        : t.size;
+  Place raw = scratch_place(bytes + 1, "text");
+  if (from.constant.kind == Constant::text) {
+    put_text(raw, literal, bytes + 1);
+  } else {
+    Place p = place(from);
+    if (p.space == Space::context) p = {Space::kernel, address(p), 0};
+    bool is_string = t.is(Kind::string) && p.space == Space::script; // its last byte is NUL or a mark
+    copy(raw, t.is(Kind::buffer) ? p.plus(4) : p, bytes - is_string);
+    store(raw.plus(bytes - is_string), number(0), 1);
+  }
+  read_text(to, size, address(raw), Space::script, length ? text_limit(*length) : Operand(), pad);
+}
+
+} // namespace ir
