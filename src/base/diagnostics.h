@@ -22,12 +22,16 @@ struct Diagnostic {
   Range where;
   std::string message;
   std::string hint; // may be empty
+  Range other;      // a place that has to do with it, empty if there is none …
+  std::string note; // … and how
 };
 
 class Diagnostics {
 public:
-  void error(std::string_view tag, Range where, std::string message, std::string hint = {});
-  void warning(std::string_view tag, Range where, std::string message, std::string hint = {});
+  void error(std::string_view tag, Range where, std::string message, std::string hint = {},
+             Range other = {}, std::string note = {});
+  void warning(std::string_view tag, Range where, std::string message, std::string hint = {},
+               Range other = {}, std::string note = {});
   bool has_errors() const { return errors_ != 0; }
   size_t error_count() const { return errors_; }
   const std::vector<Diagnostic>& all() const { return all_; }

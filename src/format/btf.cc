@@ -305,6 +305,16 @@ uint32_t Btf::find(std::string_view name, std::initializer_list<BtfKind> kinds) 
 
 bool Btf::has_name(std::string_view name) { return data_->name_offset(name, 0).has_value(); }
 
+bool Btf::is_tagged(uint32_t id, std::string_view tag) {
+  auto wanted = data_->name_offset(tag, 0);
+  if (!wanted || !id) return false;
+  for (uint32_t at = 0; at + record_size <= data_->types_size; at += 4) {
+    if (data_->word(at) != *wanted || data_->word(at + 8) != id) continue;
+    if ((data_->word(at + 4) >> 24 & 31) == static_cast<uint32_t>(BtfKind::decl_tag) && data_->id_at(at)) return true;
+  }
+  return false;
+}
+
 std::vector<std::string_view> Btf::names(std::string_view prefix) {
   std::vector<std::string_view> out;
   std::string needle = std::string(1, '\0') + std::string(prefix);
@@ -351,6 +361,42 @@ std::optional<std::pair<uint32_t, int64_t>> Btf::find_enumerator(std::string_vie
     }
   }
   return std::nullopt;
+}
+
+// --------------------------------------------------------------------------------------------------- raw
+
+std::optional<Btf::Raw> Btf::raw(uint32_t id) {
+  Data& d = *data_;
+  auto r = d.record(id);
+  if (!r) return std::nullopt;
+  Raw out = {r->kind, r->flag, d.name(r->name), r->value, 0};
+  if (r->kind == BtfKind::array) out.type = d.word(r->tail), out.count = d.word(r->tail + 8);
+  return out;
+}
+
+std::vector<Btf::RawMember> Btf::raw_members(uint32_t id) {
+  Data& d = *data_;
+  auto r = d.record(id);
+  std::vector<RawMember> out;
+  if (!r || (r->kind != BtfKind::structure && r->kind != BtfKind::union_)) return out;
+  for (uint32_t i = 0; i < r->count; i++) {
+    uint32_t at = r->tail + i * 12;
+    out.push_back({d.name(d.word(at)), d.word(at + 4), r->flag ? d.word(at + 8) >> 24 : 0});
+  }
+  return out;
+}
+
+std::vector<uint32_t> Btf::all(BtfKind kind) {
+  Data& d = *data_;
+  d.walk_to(d.types_size, 0);
+  std::vector<uint32_t> out;
+  uint32_t id = 1;
+  for (uint32_t at = 0; at < d.types_size; id++) {
+    Record r = *d.record_at(at);
+    if (r.kind == kind && r.name) out.push_back(id);
+    if (!d.step(at)) break;
+  }
+  return out;
 }
 
 // ------------------------------------------------------------------------------------------------ types

@@ -53,6 +53,8 @@ public:
   uint32_t find(std::string_view name, std::initializer_list<BtfKind> kinds);
   // Whether the name occurs at all, of whatever it is: the cheapest question.
   bool has_name(std::string_view name);
+  // Whether a declaration carries this tag.
+  bool is_tagged(uint32_t id, std::string_view tag);
   // All names that begin with a prefix, sorted.
   std::vector<std::string_view> names(std::string_view prefix);
   // A type as script type; structures and enumerations stay undecoded. Pointers get `space`. nullptr: void.
@@ -73,6 +75,24 @@ public:
   std::optional<Member> member(type::Table& table, uint32_t id, std::string_view name, int depth = 0);
   // The enumerator with this name: (id of its enumeration, value).
   std::optional<std::pair<uint32_t, int64_t>> find_enumerator(std::string_view name);
+
+  // A record as it stands, for showing declarations: nothing is skipped.
+  struct Raw {
+    BtfKind kind = BtfKind::none;
+    bool flag = false; // forward: a union; enumerations: signed
+    std::string_view name;
+    uint32_t type = 0;  // what it stands on: of arrays the element, of prototypes the result
+    uint32_t count = 0; // of arrays
+  };
+  std::optional<Raw> raw(uint32_t id);
+  struct RawMember {
+    std::string_view name;
+    uint32_t type;
+    uint32_t bits; // 0: not a bit-field
+  };
+  std::vector<RawMember> raw_members(uint32_t id);
+  // Ids of all types of a kind that have a name, in their order.
+  std::vector<uint32_t> all(BtfKind kind);
 
   std::vector<type::Field> fields(type::Table& table, uint32_t id) override;
   std::vector<type::Enumerator> enumerators(uint32_t id) override;

@@ -38,7 +38,7 @@ struct Operand {
 // Conditions of `branch` and `set`.
 enum class Cond : uint8_t { eq, ne, ult, ule, ugt, uge, slt, sle, sgt, sge };
 
-// Values that one helper of the kernel gives, without arguments but the context. Except `random`, each is the
+// Values that one helper of the kernel gives, without arguments but the context. Except `random` and `ktime_now`, each is the
 // same during one run of a probe and may be asked once (`reuse_calls`).
 enum class Query : uint8_t {
   pid_tgid,     // tgid << 32 | tid, in the initial pid namespace
@@ -53,7 +53,9 @@ enum class Query : uint8_t {
   task,         // struct task_struct *; loads through it are Space::task
   namespace_pid_tgid, // as pid_tgid, in the pid namespace Program::pid_namespace; 0 for threads outside it
   random,
+  ktime_now,    // CLOCK_MONOTONIC, asked again each time
 };
+inline constexpr int64_t bench_turns = 256; // of the block of a bench probe in one run
 
 enum class Space : uint8_t {
   script,  // frame objects, event records, map keys and values: cannot fault
@@ -256,7 +258,7 @@ enum class Fault : uint8_t {
 struct Site {
   Fault fault = Fault::read_kernel;
   base::Range where;
-  std::string detail; // map or probe name
+  std::string detail; // map or probe name; of reads: "_str" where text is read
 };
 
 // A function or variable of the kernel that programs refer to by the id of its type information.

@@ -14,6 +14,7 @@ namespace ir {
 
 using probe::Context;
 
+static constexpr uint32_t largest_percpu_value = (32 << 10) - 16; // with what stands beside a value
 static uint32_t round_up(uint32_t n) { return (n + 7) / 8 * 8; }
 
 // ------------------------------------------------------------------------------------------- building
@@ -129,7 +130,9 @@ void Lowering::lower_maps() {
     map.key = m->key;
     map.value = m->value;
     bool is_aggregation = m->value->is_aggregation();
-    bool percpu = is_aggregation || m->only_adds;
+    // The kernel keeps at most 32 KB for a CPU: longer series are shared by all.
+    bool is_large = m->value->is(Kind::tseries) && m->value->size > largest_percpu_value;
+    bool percpu = (is_aggregation && !is_large) || m->only_adds; // other values are one for all CPUs, however they were declared
     map.sums = m->only_adds && !is_aggregation;
     if (!m->key)
       map.kind = percpu ? MapKind::percpu_array : MapKind::array;
@@ -139,7 +142,7 @@ void Lowering::lower_maps() {
       map.kind = MapKind::task;
     else
       map.kind = percpu ? MapKind::percpu_hash : MapKind::hash;
-    map.key_size = m->key ? round_up(m->key->size) : 0;
+    map.key_size = m->key ? std::max(8u, round_up(m->key->size)) : 0; // the kernel has no empty keys
     map.value_size = round_up(m->value->size);
     if (is_scalar(map.kind) || map.kind == MapKind::task) {
       map.present_offset = map.value_size;
@@ -190,11 +193,37 @@ void Lowering::lower_probe_body(const lang::Probe& p) {
   probe_ = nullptr;
 }
 
+// Runs the block as a loop, and gives the time it took. A `return` in the block ends one turn.
+void Lowering::lower_bench(const lang::Probe& p) {
+  Operand from = query(Query::ktime_now);
+  uint32_t outer = function_;
+  BlockId outer_block = block_, outer_return = return_block_;
+  uint32_t made = begin_function(function().name + ".bench", Role::body, 1, function().frame);
+  return_block_ = new_block();
+  start(0);
+  lower_probe_body(p);
+  start(return_block_);
+  give_back(number(0));
+  function_ = outer;
+  block_ = outer_block;
+  return_block_ = outer_return;
+  append({.op = Op::loop,
+          .dst = fresh(),
+          .a = number(bench_turns),
+          .imm = bench_turns,
+          .imm2 = site(Fault::loop_limit),
+          .index = made});
+  Operand taken = emit(Op::sub, query(Query::ktime_now), from);
+  jump(return_block_);
+  start(return_block_);
+  give_back(taken);
+}
+
 void Lowering::lower_probe(const lang::Probe& p) {
   // Events of one block may need different contexts: a function for each.
   std::vector<std::pair<Context, std::vector<uint32_t>>> groups;
   for (const probe::Event* e : p.events) {
-    Context c = probe::choose_context(machine_, *e, p.fields);
+    Context c = context_of(p, *e);
     auto at = std::find_if(groups.begin(), groups.end(), [&](auto& g) { return g.first == c; });
     if (at == groups.end())
       groups.push_back({c, {add_event(*e)}});
@@ -211,9 +240,16 @@ void Lowering::lower_probe(const lang::Probe& p) {
     returned_object_ = result_object_ = ~0u;
     return_block_ = new_block();
     start(0);
-    lower_probe_body(p);
+    probe::Kind kind = p.events.front()->kind;
+    if (kind == probe::Kind::test) {
+      result_object_ = add_object(8, "result");
+      store({Space::script, object(result_object_), 0}, number(0), 8);
+    }
+    kind == probe::Kind::bench ? lower_bench(p) : lower_probe_body(p);
     start(return_block_);
-    give_back(number(0));
+    if (kind != probe::Kind::bench)
+      give_back(kind == probe::Kind::test ? load_word({Space::script, object(result_object_), 0}, 8, true)
+                                          : number(0));
     add_probe(p, f, context, events);
   }
 }
@@ -273,7 +309,7 @@ void Lowering::lower_syscalls(const std::vector<const lang::Probe*>& probes, boo
   Context context = Context::raw_tracepoint;
   for (const lang::Probe* p : probes)
     for (const probe::Event* e : p->events)
-      if (probe::choose_context(machine_, *e, p->fields) == Context::btf_tracepoint)
+      if (context_of(*p, *e) == Context::btf_tracepoint)
         context = Context::btf_tracepoint;
   if (is_exit && machine_.btf()) context = Context::btf_tracepoint;
   context_ = context;
@@ -385,6 +421,8 @@ Program Lowering::run() {
   if (!enter.empty()) lower_syscalls(enter, false);
   if (!leave.empty()) lower_syscalls(leave, true);
   mark_atomic();
+  mark_kernel_calls();
+  program_.pid_namespace = options_.pid_namespace;
   return std::move(program_);
 }
 

@@ -97,6 +97,14 @@ Operand Lowering::read_percpu(uint32_t map, Operand key) {
   assign(mean, number(0));
   branch(Cond::ne, Operand::of(other), number(0), some, after);
   start(some);
+  if (t.is_signed) { // division is of numbers without a sign
+    BlockId negative = new_block(), rest = new_block();
+    branch(Cond::slt, Operand::of(total), number(0), negative, rest);
+    start(negative);
+    assign(mean, negated(emit(Op::udiv, negated(Operand::of(total)), Operand::of(other))));
+    jump(after);
+    start(rest);
+  }
   append({.op = Op::udiv, .dst = mean, .a = Operand::of(total), .b = Operand::of(other)});
   jump(after);
   start(after);
@@ -305,6 +313,7 @@ void Lowering::aggregate(const MapRef& ref, const Call& call) {
     start(done);
     break;
   }
+  case Kind::tseries: add_to_series(t, at, n); break;
   default: { // hist, lhist: the kernel's verifier wants to see the bound
     BlockId inside = new_block();
     branch(Cond::ult, index, number(t.count), inside, after);

@@ -101,6 +101,16 @@ void Lowering::send_list(const Call& c) {
   });
 }
 
+// print(@m[key]) of what stands in parts on several CPUs: the engine puts them together when the record arrives.
+void Lowering::send_entry(const MapRef& m) {
+  const Map& map = map_of(m);
+  const Type* elements[] = {map.key};
+  Place made = temporary(*m.key, *map.key);
+  uint32_t action =
+      add_action({.kind = ActionKind::print_entry, .payload = types_.tuple(elements), .map = m.map->id});
+  send(action, [&](const Place& to) { copy(to, made, map.key->size); });
+}
+
 void Lowering::send_exit(Operand status) {
   const Type* elements[] = {types_.int64()};
   uint32_t action = add_action({.kind = ActionKind::exit, .payload = types_.tuple(elements)});
@@ -143,6 +153,7 @@ bool Lowering::output(const Call& c) {
   }
   case id("print"): {
     const MapRef* m = if_a<MapRef>(c.arguments[0]);
+    if (m && m->key && m->type->is_aggregation()) return send_entry(*m), true;
     if (!m || m->key) return send_values({.kind = ActionKind::print_value}, c.arguments.first(1)), true;
     const Type* elements[] = {types_.int64(), types_.int64()};
     uint32_t action =
@@ -154,7 +165,7 @@ bool Lowering::output(const Call& c) {
     });
     return true;
   }
-  default: return false;
+  default: return effect(c);
   }
 }
 

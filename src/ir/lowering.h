@@ -41,6 +41,7 @@ private:
   void lower_maps();
   void lower_function(const lang::Function& f);
   void lower_probe(const lang::Probe& p);
+  void lower_bench(const lang::Probe& p);
   void lower_syscalls(const std::vector<const lang::Probe*>& probes, bool is_exit);
   void lower_syscall_body(const lang::Probe& p, Operand number);
   void skip_compatible_call();
@@ -77,6 +78,7 @@ private:
   Operand load(const Place& p, const Type& t);
   Operand load_word(const Place& p, uint32_t size, bool is_signed);
   Operand load_field(const Place& p, const type::Field& f);
+  Operand load_bits(const Place& p, uint32_t first, uint32_t bits, bool is_signed);
   void store(const Place& to, Operand value, uint32_t size);
   void copy(const Place& to, const Place& from, uint32_t size); // from any space; faults give zeroes
   void zero(const Place& to, uint32_t size);
@@ -104,7 +106,8 @@ private:
   void run_for_effect(const lang::Expr& e);
   Place index_place(const Place& array, const Type& of, Operand index, uint32_t size);
   void choose(const lang::Expr& e, const std::function<void(const lang::Expr*)>& with);
-  Place args_place(const lang::FieldRef& e);
+  Place args_place(std::string_view field);
+  void arguments_into(const Place& to, const Type& as);
   Space pointer_space(const lang::Expr& e);
   Operand narrow(Operand v, const Type& t);
   bool is_signed_comparison(const lang::Binary& e) const;

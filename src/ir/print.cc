@@ -85,8 +85,8 @@ std::string_view to_string(MapKind kind) {
 }
 std::string_view to_string(ActionKind kind) {
   static constexpr std::string_view names[] = {"printf",      "errorf",    "warnf",        "cat",  "system",
-                                               "print_value", "print_map", "clear",        "zero", "time",
-                                               "join",        "exit",      "assert_failed"};
+                                               "print_value", "print_map", "print_entry",  "clear", "zero", "time",
+                                               "join",        "exit",      "packet",       "assert_failed"};
   static_assert(std::size(names) == static_cast<size_t>(ActionKind::assert_failed) + 1);
   return names[static_cast<size_t>(kind)];
 }
@@ -143,6 +143,10 @@ private:
     return out;
   }
 
+  std::string symbol(uint32_t index) const {
+    return index < program_.kernel_symbols.size() ? program_.kernel_symbols[index].name : "?";
+  }
+
   void body() {
     switch (i_.op) {
     case Op::zext:
@@ -162,6 +166,25 @@ private:
     case Op::query: out_ += " " + std::string(ir::to_string(i_.query)); break;
     case Op::stack:
       out_ += std::string(i_.index ? ".user" : ".kernel") + " " + std::to_string(i_.imm2) + " frames";
+      break;
+    case Op::signal:
+      out_ += i_.index ? ".thread" : ".process";
+      operands();
+      break;
+    case Op::cpu_variable:
+    case Op::task_name:
+      out_ += " " + symbol(i_.index);
+      operands();
+      break;
+    case Op::packet:
+      out_ += " " + std::to_string(i_.index);
+      operands();
+      out_ += ", " + bytes(i_.imm2);
+      break;
+    case Op::path:
+    case Op::write_user:
+      operands();
+      out_ += ", " + bytes(i_.imm2);
       break;
     case Op::table: out_ += " t" + std::to_string(i_.index) + "[" + operand(i_.a) + "]"; break;
     case Op::call:
@@ -267,7 +290,7 @@ void print_actions(std::string& out, const Program& program) {
     out += "action " + std::to_string(i) + ": " + std::string(to_string(a.kind));
     if (!a.text.empty()) out += " " + quoted(a.text);
     if (a.payload) out += " " + type::to_string(*a.payload);
-    if (a.kind == ActionKind::print_map || a.kind == ActionKind::clear || a.kind == ActionKind::zero)
+    if (has_map(a.kind))
       out += a.map < program.maps.size() ? " @" + program.maps[a.map].name : " @?";
     if (a.items) out += " " + std::to_string(a.items) + " strings of " + bytes(a.string_size);
     out += ", record " + bytes(a.record_size()) + "\n";

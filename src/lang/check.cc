@@ -60,9 +60,14 @@ std::vector<probe::Event*> Checker::match(const ProbeSpec& spec) {
 
 void Checker::match_probes() {
   size_t total = 0;
+  bool left_out = false;
   for (auto& p : program_.probes) {
     for (const ProbeSpec& spec : p->specs)
-      for (probe::Event* e : match(spec)) p->events.push_back(e);
+      for (probe::Event* e : match(spec)) {
+        bool is_test = e->kind == probe::Kind::test, is_bench = e->kind == probe::Kind::bench;
+        left_out |= (is_test && !options_.runs_tests) || (is_bench && !options_.runs_benches);
+        if ((!is_test || options_.runs_tests) && (!is_bench || options_.runs_benches)) p->events.push_back(e);
+      }
     total += p->events.size();
   }
   uint64_t most = program_.config.number("max_probes");
@@ -73,7 +78,8 @@ void Checker::match_probes() {
                        "set the environment variable ACU_MAX_PROBES or the configuration key max_probes");
   std::erase_if(program_.probes, [](auto& p) { return p->events.empty(); });
   if (program_.probes.empty() && !diagnostics_.has_errors())
-    diagnostics_.error(tag::no_such_probe, {0, 0}, "no probe is left to attach");
+    diagnostics_.error(tag::no_such_probe, {0, 0}, "no probe is left to attach",
+                       left_out ? "probes of the kinds test and bench run with --test and --bench" : "");
 }
 
 // All events of a block share one program unless it looks at their arguments, or asks for the name of a probe
@@ -130,7 +136,7 @@ void Checker::check_probe(Probe& probe) {
   probe.fields.clear();
   scopes_.clear();
   scopes_.emplace_back();
-  if (probe.predicate) check_value(*probe.predicate);
+  if (probe.predicate) check_condition(*probe.predicate);
   check(*probe.body);
   probe_ = nullptr;
 }

@@ -52,8 +52,9 @@ void Checker::check(Stmt& s) {
   case StmtKind::loop_while: {
     While& w = as<While>(s);
     loop_depth_++; // the condition is part of the body that is called back
-    check_value(*w.condition);
+    check_condition(*w.condition);
     check(*w.body);
+    if (w.step) check(*w.step);
     loop_depth_--;
     return;
   }
@@ -63,7 +64,7 @@ void Checker::check(Stmt& s) {
     check_integer(*f.last, "the end of a range");
     scopes_.emplace_back();
     loop_depth_++;
-    Variable* v = declare(f.variable, f.name, f.name_where);
+    Variable* v = declare(f.variable, f.name, f.name_where, f.expansion);
     v->declared = true;
     v->type = types_.int64();
     check(*f.body);
@@ -98,20 +99,21 @@ void Checker::check(Stmt& s) {
   }
 }
 
-Variable* Checker::lookup(std::string_view name) {
+Variable* Checker::lookup(std::string_view name, uint32_t expansion) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
     for (Variable* v : *scope)
-      if (v->name == name) return v;
+      if (v->name == name && v->expansion == expansion) return v;
   return nullptr;
 }
 
 // The variable of a declaring node; the same one in every round, so that what was learned stays.
-Variable* Checker::declare(Variable*& slot, std::string_view name, Range where) {
-  if (lookup(name))
+Variable* Checker::declare(Variable*& slot, std::string_view name, Range where, uint32_t expansion) {
+  if (lookup(name, expansion))
     error(tag::redeclared, where,
           "variable `$" + std::string(name) + "` is already declared in this or an outer block",
           "choose another name, or assign without `let`");
   if (!slot) slot = program_.arena.make<Variable>(Variable{.name = name, .where = where});
+  slot->expansion = expansion;
   slot->loop_depth = loop_depth_;
   slot->id = probe_ ? probe_->variable_count++ : function_->variable_count++;
   scopes_.back().push_back(slot);
@@ -128,9 +130,18 @@ void Checker::grow(Variable& v) {
   v.inferred.is_mixed = true;
 }
 
+// `let $x;` and then `$x++` or `$x += e`: it begins as zero, of the type that is added.
+void Checker::start_at_zero(const VariableRef& e, const Expr* added) {
+  Variable* v = lookup(e.name, e.expansion);
+  if (!v || v->type || v->is_given) return;
+  bool is_number = added && added->type && added->type->is(Kind::integer);
+  join(v->inferred, is_number ? added->type : types_.int64(), is_number ? added : nullptr);
+  v->type = variable_type(v->inferred);
+}
+
 void Checker::check_let(Let& let) {
   const type::Type* value = let.value ? check_value(*let.value) : nullptr;
-  Variable* v = declare(let.variable, let.name, let.name_where);
+  Variable* v = declare(let.variable, let.name, let.name_where, let.expansion);
   if (let.type) {
     const type::Type* t = resolve(*let.type);
     v->declared = true;
@@ -160,10 +171,11 @@ void Checker::check_assign(Assign& a) {
       return;
     }
     if (m->key) check_key(*m);
-    bool before = std::exchange(wants_aggregation_, true);
+    bool before = std::exchange(wants_aggregation_, a.value->kind == ExprKind::call);
     const type::Type* t = check(*a.value);
     wants_aggregation_ = before;
     bool from_call = a.value->kind == ExprKind::call;
+    m->map->assigned = true;
     if (t->is_aggregation() && !from_call)
       return error(tag::bad_assignment, a.where,
                    "a map value of type " + text(t) + " can't be assigned to another map",
@@ -175,6 +187,7 @@ void Checker::check_assign(Assign& a) {
   if (VariableRef* v = if_a<VariableRef>(a.target)) {
     const type::Type* t = check_value(*a.value);
     if (!a.compound) return assign_variable(*v, *a.value, t);
+    start_at_zero(*v, a.value);
     v->type = check_variable(*v);
     if (!v->variable || t->is(Kind::none)) return;
     bool pointer_step = v->type->is(Kind::pointer) && t->is_integer() &&
@@ -190,9 +203,9 @@ void Checker::check_assign(Assign& a) {
 }
 
 void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type* t) {
-  Variable* v = lookup(target.name);
+  Variable* v = lookup(target.name, target.expansion);
   if (!v)
-    v = declare(target.variable, target.name, target.where);
+    v = declare(target.variable, target.name, target.where, target.expansion);
   else
     use(*v);
   target.variable = v;
@@ -223,17 +236,19 @@ void Checker::assign_map(MapRef& target, Expr& value, const type::Type* t, bool 
   }
   const type::Type* had = settled(m.inferred_value);
   bool mixed = had && compound && had->is_aggregation();
+  if (!had) m.value_where = target.where.to(value.where);
   if (mixed || !join(m.inferred_value, t, &value))
-    error(tag::type_mismatch, target.where.to(value.where),
-          "`@" + std::string(m.name) + "` holds values of type " + text(had) +
-              " and can't be given one of type " + text(t),
-          t->is(Kind::integer) && had->is(Kind::integer) ? "cast the value, for example `(int64)…`" : "");
+    conflict(tag::type_mismatch, target.where.to(value.where),
+             "`@" + std::string(m.name) + "` holds values of type " + text(had) +
+                 " and can't be given one of type " + text(t),
+             t->is(Kind::integer) && had->is(Kind::integer) ? "cast the value, for example `(int64)…`" : "",
+             m.value_where, "its type was told here");
   m.value = settled(m.inferred_value);
   target.type = m.value;
 }
 
 void Checker::check_if(Expr& condition, Block* then, Block* otherwise) {
-  check_value(condition);
+  check_condition(condition);
   bool known = condition.constant.kind == Constant::integer;
   // What is never reached is not looked at: scripts choose by parameters and by what the machine has.
   if (!known || condition.constant.integer_value != 0) check(*then);
@@ -251,7 +266,7 @@ void Checker::check_for_map(ForMap& loop) {
     error(tag::bad_map_use, loop.map->where, "a loop can't go over a map of " + text(m.value));
   scopes_.emplace_back();
   loop_depth_++;
-  Variable* v = declare(loop.variable, loop.name, loop.name_where);
+  Variable* v = declare(loop.variable, loop.name, loop.name_where, loop.expansion);
   v->declared = true;
   const type::Type* key = m.key ? m.key : types_.int64();
   const type::Type* value = m.value ? m.value : types_.int64();

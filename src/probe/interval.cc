@@ -111,7 +111,7 @@ static std::vector<Event> match_interval(Machine&, Parts parts, Mismatch& mismat
 }
 
 static void list_interval(Machine&, std::vector<Event>& to) {
-  for (const char* form : {"hz:rate", "ms:count", "s:count", "us:count"})
+  for (const char* form : {"hz:", "ms:", "s:", "us:"})
     to.push_back({.kind = Kind::interval, .name = std::string("interval:") + form, .provider = "interval"});
 }
 

@@ -18,7 +18,7 @@ static std::vector<Event> match_profile(Machine&, Parts parts, Mismatch& mismatc
 }
 
 static void list_profile(Machine&, std::vector<Event>& to) {
-  for (const char* form : {"hz:rate", "ms:count", "s:count", "us:count"})
+  for (const char* form : {"hz:", "ms:", "s:", "us:"})
     to.push_back({.kind = Kind::profile, .name = std::string("profile:") + form, .provider = "profile"});
 }
 
@@ -26,7 +26,10 @@ static Context choose_profile(Machine&, const Event&, Fields) { return Context::
 
 static base::Result<Attachment> attach_profile(const Event& event, Context, int program_fd,
                                                const AttachOptions& options) {
-  Sampling sampling{.config = event.perf_config, .period = event.period_ns, .frequency = event.frequency};
+  Sampling sampling{.type = PERF_TYPE_SOFTWARE,
+                    .config = event.perf_config,
+                    .period = event.period_ns,
+                    .frequency = event.frequency};
   return attach_sampling(event, sampling, program_fd, options);
 }
 

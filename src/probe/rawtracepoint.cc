@@ -2,7 +2,7 @@
 // kernel's own types. Each has 8 bytes in the context. They are known by a typedef btf_trace_EVENT (types,
 // and the way a typed program names the tracepoint) and a function __traceiter_EVENT of the same parameters
 // (their names).
-#include "format/btf.h"
+#include "format/btf_declaration.h"
 #include "format/tracefs.h"
 #include "probe/kinds.h"
 
@@ -71,18 +71,26 @@ void list_raw(Machine& machine, std::vector<Event>& to) {
 
 // --------------------------------------------------------------------------------------------- arguments
 
+// What the kernel's code passes; the tracepoint's own first parameter is left out.
+std::vector<format::Btf::Parameter> parameters_of(Machine& machine, const Event& event) {
+  format::Btf& btf = *machine.btf();
+  std::vector<format::Btf::Parameter> out;
+  if (uint32_t named = btf.find("__traceiter_" + event.event, format::BtfKind::function))
+    out = btf.parameters(named);
+  if (out.empty()) out = btf.parameters(tracepoint_type(machine, event.event));
+  if (!out.empty()) out.erase(out.begin());
+  return out;
+}
+
 const type::Type* arguments_of_raw(Machine& machine, Event& event) {
   if (event.args || !machine.btf()) return event.args;
   format::Btf& btf = *machine.btf();
-  std::vector<format::Btf::Parameter> parameters;
-  if (uint32_t named = btf.find("__traceiter_" + event.event, format::BtfKind::function))
-    parameters = btf.parameters(named);
-  if (parameters.empty()) parameters = btf.parameters(tracepoint_type(machine, event.event));
-  if (parameters.size() < 2) return nullptr; // the first is the tracepoint's own
+  std::vector<format::Btf::Parameter> parameters = parameters_of(machine, event);
+  if (parameters.empty()) return nullptr;
   type::Table& table = machine.types();
   std::vector<type::Field> fields;
-  for (uint32_t i = 0; i + 1 < parameters.size(); i++) {
-    const format::Btf::Parameter& p = parameters[i + 1];
+  for (uint32_t i = 0; i < parameters.size(); i++) {
+    const format::Btf::Parameter& p = parameters[i];
     const type::Type* type = btf.type(table, p.type);
     if (!type) type = table.uint64();
     fields.push_back({.name = table.keep(p.name.empty() ? "arg" + std::to_string(i) : std::string(p.name)),
@@ -91,6 +99,14 @@ const type::Type* arguments_of_raw(Machine& machine, Event& event) {
   }
   event.args = table.structure(event.event, false, static_cast<uint32_t>(fields.size()) * 8, 8, fields);
   return event.args;
+}
+
+std::vector<std::string> describe_raw(Machine& machine, Event& event) {
+  std::vector<std::string> out;
+  if (!machine.btf()) return out;
+  for (const format::Btf::Parameter& p : parameters_of(machine, event))
+    out.push_back(format::type_name(*machine.btf(), p.type) + " " + std::string(p.name));
+  return out;
 }
 
 // "arg3" → 3.
@@ -140,6 +156,7 @@ constinit const KindFunctions rawtracepoint_kind{
     .match = match_raw,
     .list = list_raw,
     .arguments = arguments_of_raw,
+    .describe = describe_raw,
     .choose_context = choose_raw,
     .access = access_raw,
     .attach = attach_raw,

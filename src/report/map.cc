@@ -82,6 +82,7 @@ void append_key_json(std::string& out, Context& context, const type::Type& key, 
 }
 
 std::string_view json_type(const type::Type& value) {
+  if (value.is(Kind::tseries)) return "tseries";
   if (is_histogram(value)) return "hist";
   return value.is(Kind::avg) || value.is(Kind::stats) ? "stats" : "map";
 }
@@ -98,7 +99,7 @@ void print_map_text(Context& context, const MapRequest& r, const TakeText& take)
       append_key_text(out, context, *r.map.key, i.key);
       out += ']';
     }
-    out += is_histogram(*r.map.value) ? ":\n" : ": ";
+    out += is_histogram(*r.map.value) || r.map.value->is(Kind::tseries) ? ":\n" : ": ";
     append_text(out, context, *r.map.value, i.value, r.div);
     out += '\n';
     if (out.size() < piece_bytes) continue;
@@ -106,6 +107,18 @@ void print_map_text(Context& context, const MapRequest& r, const TakeText& take)
     out.clear();
   }
   if (!out.empty()) take(out);
+}
+
+std::string entry_text(Context& context, const MapRequest& r) {
+  std::string out;
+  for (const Selection s = select(r); const Item& i : s.items) append_text(out, context, *r.map.value, i.value);
+  return out;
+}
+
+std::string entry_json(Context& context, const MapRequest& r) {
+  std::string out;
+  for (const Selection s = select(r); const Item& i : s.items) append_json(out, context, *r.map.value, i.value);
+  return out;
 }
 
 void print_map_json(Context& context, const MapRequest& r, const TakeText& take) {

@@ -25,4 +25,8 @@ void print_map_text(Context& context, const MapRequest& request, const TakeText&
 // for histograms, "stats" for avg and stats.
 void print_map_json(Context& context, const MapRequest& request, const TakeText& take);
 
+// The value of the only entry, without name and key.
+std::string entry_text(Context& context, const MapRequest& request);
+std::string entry_json(Context& context, const MapRequest& request);
+
 } // namespace report

@@ -1,6 +1,7 @@
 // The Printer: one function for each kind of record, chosen by the kind; the rest of the folder does the
 // work. Text goes to the sink as it is, in JSON each record becomes one line (json.h). Messages of errorf and
 // warnf, and failures of cat and system, are for people in both cases and go the other way.
+#include "report/capture.h"
 #include "report/context.h"
 #include "report/effect.h"
 #include "report/format.h"
@@ -21,6 +22,7 @@ struct Printer::State {
   Context context;
   Sink& sink;
   std::vector<std::optional<Pieces>> formats; // by action; filled at first use
+  Captures captures = {};
 
   const Pieces& format(const Action& action);
   std::string formatted(const Action& action, Bytes payload);
@@ -35,6 +37,7 @@ struct Printer::State {
   void join(const Action& action, Bytes payload);
   void cat(const Action& action, Bytes payload, std::string_view place);
   void system(const Action& action, Bytes payload, std::string_view place);
+  void packet(const Action& action, Bytes payload, std::string_view place);
 };
 
 // Formats of actions are parsed once: printf is what busy scripts do most.
@@ -119,6 +122,17 @@ void Printer::State::system(const Action& action, Bytes payload, std::string_vie
   if (context.options.json) result("syscall", output);
 }
 
+// nsecs, offset, length, then the packet's bytes.
+void Printer::State::packet(const Action& action, Bytes payload, std::string_view place) {
+  constexpr size_t numbers = 24;
+  uint64_t offset = load(part(payload, 8, 8), 8), length = load(part(payload, 16, 8), 8);
+  length = std::min<uint64_t>(length, payload.size() - std::min(payload.size(), numbers));
+  if (offset >= length) return;
+  uint64_t wall = load(part(payload, 0, 8), 8) + static_cast<uint64_t>(context.options.boot_to_wall_ns);
+  base::Status status = captures.add(action.text, wall, payload.subspan(numbers + offset, length - offset));
+  if (!status.ok()) complaint(place, "ERROR", "skboutput: " + status.error().message);
+}
+
 Printer::Printer(const ir::Program& program, ir::Engine& engine, Names& names, Sink& sink, Options options)
     : state_(new State{{program, engine, names, std::move(options)}, sink, {}}) {
   state_->formats.resize(program.actions.size());
@@ -136,7 +150,9 @@ void Printer::record(const Action& action, std::span<const std::byte> payload, s
   case ActionKind::join: return state_->join(action, payload);
   case ActionKind::cat: return state_->cat(action, payload, place);
   case ActionKind::system: return state_->system(action, payload, place);
+  case ActionKind::packet: return state_->packet(action, payload, place);
   case ActionKind::print_map:
+  case ActionKind::print_entry:
   case ActionKind::clear:
   case ActionKind::zero:
   case ActionKind::exit:
@@ -153,6 +169,17 @@ void Printer::map(uint32_t map, const std::vector<ir::Entry>& entries, uint64_t 
     print_map_text(state_->context, request, take);
 }
 
+void Printer::entry(uint32_t map, const ir::Entry& entry) {
+  std::vector<ir::Entry> only = {entry};
+  MapRequest request = {state_->context.program.maps[map], only};
+  std::string text;
+  if (state_->context.options.json)
+    text = json_line("value", entry_json(state_->context, request));
+  else
+    text = entry_text(state_->context, request) + "\n";
+  state_->sink.out(text);
+}
+
 static std::string counted(std::string_view type, std::string_view name, uint64_t n) {
   std::string data = "{";
   append_json(data, name);
@@ -160,6 +187,8 @@ static std::string counted(std::string_view type, std::string_view name, uint64_
   append_json(data, Number{n, false});
   return json_line(type, data += "}");
 }
+
+void Printer::process_seen(uint32_t pid, uint64_t address) { state_->context.names.seen(pid, address); }
 
 void Printer::attached(size_t probes) {
   if (state_->context.options.json) state_->sink.out(counted("attached_probes", "probes", probes));

@@ -18,6 +18,12 @@ public:
   // "do_nanosleep+12" (or without offset); "0x…" where there is no name.
   virtual std::string kernel(uint64_t address, bool with_offset) = 0;
   virtual std::string user(uint32_t pid, uint64_t address, bool with_offset) = 0;
+  // The file of the code at a user address; empty where none is known.
+  virtual std::string module(uint32_t, uint64_t) { return {}; }
+  // A process lives and has code at the address: its stacks will be asked for, perhaps after its end.
+  virtual void seen(uint32_t, uint64_t) {}
+  // "unified:/a/b": the paths of a control group in the hierarchies whose names match the filter.
+  virtual std::string cgroup(uint64_t id, const std::string& filter);
 };
 
 struct Options {
@@ -25,6 +31,8 @@ struct Options {
   std::string cut_trailer = "..";
   uint64_t max_cat_bytes = 10240;
   int64_t boot_to_wall_ns = 0; // add to CLOCK_BOOTTIME for wall time
+  int64_t monotonic_to_wall_ns = 0;
+  int64_t tai_to_wall_ns = 0;
 };
 
 // Where output goes. Written as a whole line or record at a time.
@@ -45,6 +53,10 @@ public:
   void record(const ir::Action& action, std::span<const std::byte> payload, std::string_view place);
   // A whole map: sorted, `top` largest only (0: all), values divided by `div` (0: 1).
   void map(uint32_t map, const std::vector<ir::Entry>& entries, uint64_t top, uint64_t div);
+  // The value of one entry, as print(@m[key]) shows it.
+  void entry(uint32_t map, const ir::Entry& entry);
+  // A process showed a user stack that begins at the address (ir::process_seen). Address 0: it begins to run.
+  void process_seen(uint32_t pid, uint64_t address);
   // JSON only: {"type": "attached_probes", "data": {"probes": n}}; {"type": "lost_events", …}.
   void attached(size_t probes);
   void lost(uint64_t events);

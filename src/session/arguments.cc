@@ -59,10 +59,14 @@ std::string shown(const Option& o) {
 base::Status check_word(const Option& o, std::string_view value) {
   if (o.allowed.empty()) return {};
   std::vector<std::string_view> words = base::split(o.allowed, '|');
-  if (std::find(words.begin(), words.end(), value) != words.end()) return {};
+  std::string_view wrong;
+  bool fine = true;
+  for (std::string_view word : o.several ? base::split(value, ',') : std::vector{value})
+    if (std::find(words.begin(), words.end(), word) == words.end()) wrong = word, fine = false;
+  if (fine) return {};
   std::string message =
-      "`" + shown(o) + "` takes " + std::string(o.allowed) + ", not `" + std::string(value) + "`";
-  std::string_view near = base::nearest(value, words);
+      "`" + shown(o) + "` takes " + std::string(o.allowed) + ", not `" + std::string(wrong) + "`";
+  std::string_view near = base::nearest(wrong, words);
   if (!near.empty()) message += "; did you mean `" + std::string(near) + "`?";
   return usage(message);
 }

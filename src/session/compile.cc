@@ -1,6 +1,7 @@
 #include "session/compile.h"
 
 #include "lang/expand_macro.h"
+#include "bpf/kernel_calls.h"
 #include "session/pid_filter.h"
 #include "spec/diagnostics.h"
 
@@ -23,7 +24,10 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   lang::CheckOptions check = {.positional = options.positional,
                               .named = options.named,
                               .unsafe = options.unsafe,
-                              .has_cpid = options.has_command};
+                              .has_cpid = options.has_command,
+                              .runs_tests = options.test,
+                              .runs_benches = options.bench,
+                              .kfunc_allowed = bpf::may_call};
   to.checked = lang::check(*to.tree, *to.machine, check, diagnostics);
   return to.checked.ok && !diagnostics.has_errors();
 }

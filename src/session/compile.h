@@ -19,6 +19,7 @@ struct CompileOptions {
   std::vector<std::string> positional;
   std::vector<std::pair<std::string, std::string>> named;
   bool unsafe = false;
+  bool test = false, bench = false; // --test, --bench
   bool has_command = false; // `cpid` may be used
   int pid = -1;             // tracepoints only count for this process
   bool optimize = true;

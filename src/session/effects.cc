@@ -41,13 +41,32 @@ void Effects::print_map(const ir::Action& action, std::span<const std::byte> pay
   printer_.map(action.map, *entries, number_at(action, payload, 0), number_at(action, payload, 1));
 }
 
+// The key stands at the start of the payload, as in the map.
+void Effects::print_entry(const ir::Action& action, std::span<const std::byte> payload) {
+  auto entries = engine_.read_map(action.map);
+  if (!entries.ok()) return tell(std::move(entries.error()));
+  size_t size = program_.maps[action.map].key->size;
+  if (payload.size() < size) return;
+  for (const ir::Entry& e : *entries)
+    if (e.key.size() >= size && std::equal(payload.begin(), payload.begin() + static_cast<ptrdiff_t>(size), e.key.begin()))
+      printer_.entry(action.map, e);
+}
+
 void Effects::take(std::span<const std::byte> record) {
   if (ended_ || record.size() < 8) return;
   uint32_t index;
   std::memcpy(&index, record.data(), sizeof index);
+  if (index == ir::process_seen && record.size() >= 16) {
+    uint32_t pid;
+    uint64_t address;
+    std::memcpy(&pid, record.data() + 4, sizeof pid);
+    std::memcpy(&address, record.data() + 8, sizeof address);
+    return printer_.process_seen(pid, address);
+  }
   if (index >= program_.actions.size()) return;
   const ir::Action& action = program_.actions[index];
   std::span<const std::byte> payload = record.subspan(8);
+  errors_ += action.kind == ir::ActionKind::errorf || action.kind == ir::ActionKind::assert_failed;
   switch (action.kind) {
   case ir::ActionKind::printf:
   case ir::ActionKind::errorf:
@@ -55,11 +74,13 @@ void Effects::take(std::span<const std::byte> record) {
   case ir::ActionKind::system:
   case ir::ActionKind::print_value:
   case ir::ActionKind::time:
+  case ir::ActionKind::packet:
   case ir::ActionKind::join: printer_.record(action, payload, place(action)); break;
   case ir::ActionKind::warnf:
     if (warnings_) printer_.record(action, payload, place(action));
     break;
   case ir::ActionKind::print_map: print_map(action, payload); break;
+  case ir::ActionKind::print_entry: print_entry(action, payload); break;
   case ir::ActionKind::clear: tell(engine_.clear_map(action.map)); break;
   case ir::ActionKind::zero: tell(engine_.zero_map(action.map)); break;
   case ir::ActionKind::exit: end(static_cast<int>(number_at(action, payload, 0) & 0xff)); break;

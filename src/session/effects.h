@@ -29,12 +29,20 @@ public:
   int status() const { return status_.value_or(0); }
   // Records count again: the `end` probes are about to run.
   void reopen() { ended_ = false; }
+  // Errors that the script told of: errorf(), assert().
+  size_t errors() const { return errors_; }
+  // Forgets exit() and its status: another test begins.
+  void start_anew() {
+    ended_ = false;
+    status_.reset();
+  }
   // All maps that hold something, sorted by name. `separate`: a blank line comes first, if there are any.
   void print_maps(bool separate);
 
 private:
   void take(std::span<const std::byte> record);
   void print_map(const ir::Action& action, std::span<const std::byte> payload);
+  void print_entry(const ir::Action& action, std::span<const std::byte> payload);
   std::string place(const ir::Action& action) const;
   void end(int status);
   void tell(const base::Status& status);
@@ -46,6 +54,7 @@ private:
   const base::Source* source_;
   bool warnings_;
   bool ended_ = false;
+  size_t errors_ = 0;
   std::optional<int> status_;
 };
 

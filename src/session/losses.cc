@@ -30,8 +30,9 @@ std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& option
   case Fault::read_kernel:
   case Fault::read_user:
     if (!options.tell_faults) return {};
-    return "Reading " + std::string(site.fault == Fault::read_user ? "user" : "kernel") + " memory failed " +
-           times(n) + "; the value was 0.";
+    // EFAULT is all that these helpers fail with.
+    return "Failed to probe_read_" + std::string(site.fault == Fault::read_user ? "user" : "kernel") +
+           site.detail + ": Bad address (-14)" + (n > 1 ? ", " + times(n) : "");
   case Fault::delete_missing:
     return "Can't delete from " + site.detail + ": the key was not there, " + times(n) + ".";
   case Fault::map_full: return {}; // told by map
@@ -82,6 +83,19 @@ std::string describe_sites(const ir::Program& program, const ir::Counters& count
 }
 
 } // namespace
+
+ir::Counters first_faults(const ir::Counters& now, const ir::Counters& before) {
+  auto fresh = [](const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
+    std::vector<uint64_t> out = a;
+    for (size_t i = 0; i < std::min(a.size(), b.size()); i++)
+      if (b[i]) out[i] = 0;
+    return out;
+  };
+  ir::Counters out;
+  out.sites = fresh(now.sites, before.sites);
+  out.map_full = fresh(now.map_full, before.map_full);
+  return out;
+}
 
 std::string describe_losses(const ir::Program& program, const ir::Counters& counters,
                             const base::Source* source, const LossOptions& options) {

@@ -18,4 +18,7 @@ struct LossOptions {
 std::string describe_losses(const ir::Program& program, const ir::Counters& counters,
                             const base::Source* source, const LossOptions& options);
 
+// What is not 0 in `now` and was in `before`: sites and full maps that nobody was told of yet.
+ir::Counters first_faults(const ir::Counters& now, const ir::Counters& before);
+
 } // namespace session

@@ -8,6 +8,18 @@ namespace session {
 
 using spec::OptionId;
 
+// The stages of bpftrace's compiler are those of ours that show the same thing.
+static void take_stages(Dumps& to, std::string_view value) {
+  for (std::string_view stage : base::split(value, ',')) {
+    bool all = stage == "all";
+    to.any = true;
+    to.ast |= all || stage == "ast";
+    to.ir |= all || stage == "ir" || stage == "codegen" || stage == "codegen-opt";
+    to.bpf |= all || stage == "bpf" || stage == "dis";
+    to.verifier |= all || stage == "libbpf" || stage == "verifier";
+  }
+}
+
 static base::Status take(Options& to, OptionId id, const std::string& value) {
   switch (id) {
   case OptionId::execute:
@@ -40,8 +52,13 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::include_file: to.include_files.push_back(value); break;
   case OptionId::dry_run: to.dry_run = true; break;
   case OptionId::test: to.test = true; break;
+  case OptionId::bench: to.bench = true; break;
   case OptionId::notify_attached: to.notify_attached = value, to.notifies = true; break;
-  case OptionId::dump: to.dump = value == "ast" ? Dump::ast : value == "ir" ? Dump::ir : Dump::bpf; break;
+  case OptionId::dump: take_stages(to.dump, value); break;
+  case OptionId::no_feature:
+    for (std::string_view word : base::split(value, ',')) to.without.emplace_back(word);
+    break;
+  case OptionId::usdt_file_activation: break;
   case OptionId::engine: to.engine = value == "eval" ? EngineKind::eval : EngineKind::kernel; break;
   case OptionId::help: to.help = true; break;
   case OptionId::info:
@@ -62,6 +79,8 @@ base::Result<Options> read_options(const Arguments& arguments) {
   }
   if (!out.command.empty() && out.pid >= 0)
     return base::Error{base::Failure::usage, "`-c` and `-p` exclude each other"};
+  if (out.test && out.bench)
+    return base::Error{base::Failure::usage, "`--test` and `--bench` exclude each other"};
   if (!out.has_script && out.file.empty() && !out.list && !out.help)
     return base::Error{base::Failure::usage,
                        "no script: give a file, `-` for standard input, or `-e SCRIPT`"};

@@ -12,7 +12,11 @@ namespace session {
 
 enum class Buffering : uint8_t { line, full, none };
 enum class EngineKind : uint8_t { kernel, eval };
-enum class Dump : uint8_t { nothing, ast, ir, bpf };
+
+// Stages to print.
+struct Dumps {
+  bool any = false, ast = false, ir = false, bpf = false, verifier = false;
+};
 
 struct Options {
   std::string script; // the text itself (-e), or
@@ -35,10 +39,12 @@ struct Options {
   bool list = false;
   bool dry_run = false;
   bool test = false;
+  bool bench = false;
   bool help = false;
   Buffering buffering = Buffering::line;
   EngineKind engine = EngineKind::kernel;
-  Dump dump = Dump::nothing;
+  Dumps dump;
+  std::vector<std::string> without; // abilities of the kernel (--no-feature)
 };
 
 // Takes the options in; the first word is the script's file unless -e or -l says otherwise. Neither script

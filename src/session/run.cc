@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <optional>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 namespace session {
 
@@ -48,6 +49,15 @@ struct Session {
   uint64_t parse_ns = 0, check_ns = 0, lower_ns = 0;
   int status = 0;
 };
+
+// acu's own pid namespace; nothing where it is the initial one, whose number never changes.
+ir::PidNamespace pid_namespace() {
+  constexpr ino_t initial = 0xeffffffc; // PROC_PID_INIT_INO
+  struct stat about = {};
+  if (::stat("/proc/self/ns/pid", &about) != 0 || about.st_ino == initial) return {};
+  // As the kernel itself packs the number of a device.
+  return {uint64_t{major(about.st_dev)} << 20 | minor(about.st_dev), about.st_ino};
+}
 
 // Runs a step and says how long it took.
 template<class F> bool timed(uint64_t& ns, F step) {
@@ -86,12 +96,16 @@ base::Status Session::parse_and_check() {
   compiling.positional = options.positional;
   compiling.named = options.named;
   compiling.unsafe = options.unsafe;
+  compiling.test = options.test;
+  compiling.bench = options.bench;
   compiling.has_command = !options.command.empty();
   compiling.pid = options.pid;
   bool ok = timed(parse_ns, [&] { return parse(compiled, *source, compiling, diagnostics); }) &&
             timed(check_ns, [&] { return check(compiled, compiling, diagnostics); });
   if (ok) return options.help || options.list ? base::Status() : check_parameters();
   tell_mistakes();
+  if (!compiled.environment_mistake.empty())
+    return base::Error{base::Failure::usage, compiled.environment_mistake};
   base::Failure kind = failure_of(diagnostics);
   // A probe that is not there because we may not look is a matter of permission.
   bool blind = kind == base::Failure::nothing_matched && !compiled.machine->tracefs();
@@ -126,7 +140,9 @@ base::Status Session::start_processes() {
 base::Status Session::lower() {
   compiling.lower.cpid = child ? static_cast<uint32_t>(child->pid()) : 0;
   compiling.lower.start_ns = clock_ns(CLOCK_BOOTTIME);
+  compiling.lower.boot_to_wall_ns = boot_to_wall_ns();
   compiling.lower.possible_cpus = bpf::possible_cpus();
+  compiling.lower.pid_namespace = pid_namespace();
   // Asking the kernel costs time: only where a map could make use of it.
   bool may_be_task = false;
   for (const lang::Map* m : compiled.tree->maps) may_be_task |= m->tid_only;
@@ -166,8 +182,10 @@ void Session::tell_steps() {
     out += "\n";
   }
   out += "parse " + in_ms(parse_ns) + ", check " + in_ms(check_ns) + ", lower " + in_ms(lower_ns);
-  if (options.engine == EngineKind::kernel)
-    out += ", emit " + in_ms(loaded.emit_ns) + ", load " + in_ms(loaded.load_ns);
+  bool in_kernel = options.engine == EngineKind::kernel;
+  if (in_kernel) out += ", emit " + in_ms(loaded.emit_ns) + ", load " + in_ms(loaded.load_ns);
+  out += "\nfrom text to " + std::string(in_kernel ? "bytecode" : "operations") + " in " +
+         in_ms(parse_ns + check_ns + lower_ns + loaded.emit_ns);
   output->message(out + "\n");
 }
 
@@ -175,12 +193,14 @@ report::Options report_options(const spec::Config& config, bool json) {
   return {.json = json,
           .cut_trailer = config.text("str_trunc_trailer"),
           .max_cat_bytes = config.number("max_cat_bytes"),
-          .boot_to_wall_ns = static_cast<int64_t>(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME))};
+          .boot_to_wall_ns = boot_to_wall_ns(),
+          .monotonic_to_wall_ns = to_wall_ns(CLOCK_MONOTONIC),
+          .tai_to_wall_ns = to_wall_ns(CLOCK_TAI)};
 }
 
 base::Status Session::live() {
   const spec::Config& config = compiled.tree->config;
-  report::SystemNames names;
+  report::SystemNames names(config.flag("cpp_demangle"));
   report::Printer printer(compiled.program, backend->engine(), names, *output,
                           report_options(config, options.json));
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source, options.warnings);
@@ -197,7 +217,7 @@ base::Status Session::live() {
                .missing_may_be = config.text("missing_probes") != "error",
                .missing_is_told = config.text("missing_probes") != "ignore"};
   ACU_CHECK(session::live(life));
-  status = effects.status();
+  status = life.failed ? static_cast<int>(base::Failure::runtime) : effects.status();
   return {};
 }
 
@@ -238,7 +258,8 @@ base::Status run_steps(Session& s) {
   ACU_CHECK(s.parse_and_check());
   if (o.help) return s.output->out(help_text(*spec::find_subcommand("run")) + s.parameters()), base::Status();
   if (o.list) return s.output->out(s.probes()), base::Status();
-  if (o.dump == Dump::ast) return s.output->out(lang::to_string(*s.compiled.tree)), base::Status();
+  if (o.dump.ast) s.output->out(lang::to_string(*s.compiled.tree));
+  if (o.dump.any && !o.dump.ir && !o.dump.bpf && !o.dump.verifier) return {};
 
   // The command of -c waits in its own process, the process of -p is there: their ids may go into the
   // program.
@@ -246,16 +267,17 @@ base::Status run_steps(Session& s) {
 
   // The program is in verified IR; all warnings about the script are told.
   ACU_CHECK(s.lower());
-  if (o.dump == Dump::ir) return s.output->out(ir::to_string(s.compiled.program)), base::Status();
-  if (o.dump == Dump::bpf || (o.test && o.engine == EngineKind::kernel)) {
+  if (o.dump.ir) s.output->out(ir::to_string(s.compiled.program));
+  if (o.dump.bpf) {
     ACU_TRY(std::string code, dump_bpf(s.compiled.program, *s.source));
-    if (o.dump == Dump::bpf) s.output->out(code);
+    if (o.dump.bpf) s.output->out(code);
   }
-  if (o.dump != Dump::nothing || o.test) return {};
+  if (o.dump.any && !o.dump.verifier) return {};
 
   // The engine holds the program: maps exist, the verifier is content, nothing is attached.
   ACU_CHECK(s.load());
-  if (o.verbose) s.tell_steps();
+  if (o.verbose || o.dump.verifier) s.tell_steps();
+  if (o.dump.any) return {};
 
   // The script has lived: everything is detached, its results are written.
   return s.live();

@@ -6,6 +6,7 @@
 // descriptors of their own: a script of ten intervals opens nothing.
 #include "session/life.h"
 
+#include "session/losses.h"
 #include "session/signals.h"
 #include "session/time.h"
 
@@ -22,6 +23,7 @@ constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t shortest_wait = 1 * ms;
 constexpr uint64_t longest_wait = 50 * ms;
 constexpr uint64_t watch_ring_from = 4 * ms; // waits of at least this long also end when a record arrives
+constexpr uint64_t look_period = 200 * ms; // between two looks at the counters
 constexpr uint64_t forever = ~0ull;
 
 struct Timer {
@@ -44,6 +46,7 @@ public:
     while (!done()) {
       ACU_CHECK(wait());
       size_t records = life_.effects.drain();
+      tell_first_faults();
       pace_ = records ? shortest_wait : std::min(pace_ * 2, longest_wait);
       if (done()) break;
       ACU_CHECK(take_signals());
@@ -77,6 +80,18 @@ private:
     return {};
   }
 
+  // With -k what goes wrong is told when it first does, not only in sum at the end.
+  void tell_first_faults() {
+    uint64_t t = life_.options.tell_faults ? clock_ns() : 0;
+    if (t < next_look_ || t == 0) return;
+    next_look_ = t + look_period;
+    ir::Counters now = life_.backend.engine().counters();
+    LossOptions options = {.warnings = life_.options.warnings, .tell_faults = true};
+    std::string text = describe_losses(life_.program, first_faults(now, told_), life_.source, options);
+    if (!text.empty()) life_.output.message(text);
+    told_ = std::move(now);
+  }
+
   base::Status take_signals() {
     if (!std::exchange(signalled_, false)) return {};
     for (int signal : signals::take()) {
@@ -88,7 +103,7 @@ private:
             taken = true;
             ACU_CHECK(run_probe(i));
           }
-      if (signal == SIGINT || signal == SIGTERM) stop_ = true;
+      if (signal == SIGINT || signal == SIGTERM || (signal == SIGHUP && !taken)) stop_ = true;
       if (signal == SIGUSR1 && !taken) life_.effects.print_maps(!life_.options.json);
     }
     return {};
@@ -116,7 +131,9 @@ private:
   Life& life_;
   bool polls_;
   std::vector<Timer> timers_;
-  uint64_t pace_ = shortest_wait;
+  uint64_t pace_ = watch_ring_from; // the first record may be urgent: of a process that soon ends
+  uint64_t next_look_ = 0;
+  ir::Counters told_;
   bool signalled_ = false;
   bool stop_ = false;
 };

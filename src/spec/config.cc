@@ -17,37 +17,64 @@ Config::Config() : from_environment_(std::size(config_keys)) {
   for (const ConfigKey& key : config_keys) values_.emplace_back(key.value);
 }
 
-void Config::read_environment() {
+std::string Config::read_environment() {
   for (size_t i = 0; i < std::size(config_keys); i++) {
     std::string name(config_keys[i].name);
     for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-    for (const char* prefix : {"BPFTRACE_", "ACU_"}) // the later one wins
-      if (const char* value = std::getenv((prefix + name).c_str()))
-        if (assign(i, value).empty()) from_environment_[i] = true;
+    for (const char* prefix : {"BPFTRACE_", "ACU_"}) { // the later one wins
+      std::string variable = prefix + name;
+      const char* value = std::getenv(variable.c_str());
+      if (!value) continue;
+      if (std::string wrong = assign(i, value, false); !wrong.empty())
+        return "environment variable " + variable + ": " + wrong + ", not `" + value + "`";
+      from_environment_[i] = true;
+    }
   }
+  return {};
 }
 
-std::string Config::assign(size_t row, std::string_view value) {
-  const ConfigKey& key = config_keys[row];
+static std::string check_number(const ConfigKey& key, std::string_view value) {
+  auto number = base::parse_integer(value);
+  std::string name = "`" + std::string(key.name) + "`";
+  if (!number) return name + " takes a number";
+  if (*number >= key.least && *number <= key.most) return {};
+  if (key.most == UINT64_MAX) return name + " takes a number of at least " + std::to_string(key.least);
+  return name + " takes a number from " + std::to_string(key.least) + " to " + std::to_string(key.most);
+}
+
+// What is wrong with a value, or nothing.
+static std::string check_value(const ConfigKey& key, std::string_view value) {
+  std::string name = "`" + std::string(key.name) + "`";
   switch (key.kind) {
-  case ConfigKind::number:
-    if (!base::parse_integer(value)) return "`" + std::string(key.name) + "` takes a number";
-    break;
-  case ConfigKind::boolean:
-    if (value == "1") value = "true";
-    if (value == "0") value = "false";
-    if (value != "true" && value != "false") return "`" + std::string(key.name) + "` takes true or false";
-    break;
-  case ConfigKind::word: {
-    bool found = false;
-    for (std::string_view word : base::split(key.allowed, '|')) found |= word == value;
-    if (!found) return "`" + std::string(key.name) + "` takes one of " + std::string(key.allowed);
-    break;
-  }
+  case ConfigKind::number: return check_number(key, value);
+  case ConfigKind::boolean: return value == "true" || value == "false" ? "" : name + " takes true or false";
+  case ConfigKind::word:
+    for (std::string_view word : base::split(key.allowed, '|'))
+      if (word == value) return {};
+    return name + " takes one of " + std::string(key.allowed);
   case ConfigKind::text: break;
   }
-  values_[row] = value;
   return {};
+}
+
+std::string Config::assign(size_t row, std::string_view value, bool keep) {
+  const ConfigKey& key = config_keys[row];
+  if (key.kind == ConfigKind::boolean && value == "1") value = "true";
+  if (key.kind == ConfigKind::boolean && value == "0") value = "false";
+  std::string wrong = check_value(key, value);
+  if (keep) return wrong;
+  if (wrong.empty()) values_[row] = value;
+  return wrong;
+}
+
+static std::string unknown_key(std::string_view written, std::string_view name) {
+  std::string out = "unknown configuration key `" + std::string(written) + "`";
+  for (std::string_view only : environment_only)
+    if (only == name) return "`" + std::string(written) + "` can only be set in the environment";
+  std::vector<std::string_view> names;
+  for (const ConfigKey& key : config_keys) names.push_back(key.name);
+  std::string_view near = base::nearest(name, names);
+  return near.empty() ? out : out + "; did you mean `" + std::string(near) + "`?";
 }
 
 std::string Config::set(std::string_view name, std::string_view value) {
@@ -55,8 +82,8 @@ std::string Config::set(std::string_view name, std::string_view value) {
   for (std::string_view prefix : {"bpftrace_", "acu_"})
     if (plain.starts_with(prefix)) plain.erase(0, prefix.size());
   size_t row = row_of(plain);
-  if (row == std::size(config_keys)) return "unknown configuration key `" + std::string(name) + "`";
-  return from_environment_[row] ? std::string() : assign(row, value);
+  if (row == std::size(config_keys)) return unknown_key(name, plain);
+  return assign(row, value, from_environment_[row]);
 }
 
 const std::string& Config::text(std::string_view key) const {

@@ -17,40 +17,54 @@ struct ConfigKey {
   std::string_view value;  // default
   std::string_view allowed; // words: those allowed, separated by '|'
   std::string_view doc;
+  uint64_t least = 0, most = UINT64_MAX; // numbers
 };
+
+inline constexpr std::string_view unstable_words = "error|warn|enable";
+inline constexpr std::string_view licences =
+    "GPL|GPL v2|GPL and additional rights|Dual BSD/GPL|Dual MIT/GPL|Dual MPL/GPL";
 
 inline constexpr ConfigKey config_keys[] = {
     {"cache_user_symbols", ConfigKind::word, "PER_PID", "PER_PROGRAM|PER_PID|NONE", "How user symbols are cached."},
     {"cpp_demangle", ConfigKind::boolean, "true", "", "Demangle C++ names."},
     {"lazy_symbolication", ConfigKind::boolean, "false", "", "Look user symbols up when they print."},
-    {"license", ConfigKind::text, "GPL", "", "Licence the programs are loaded with."},
-    {"log_size", ConfigKind::number, "1000000", "", "Bytes of the verifier's log."},
-    {"loop_limit", ConfigKind::number, "1048576", "", "Turns after which a while loop ends and is reported."},
+    {"license", ConfigKind::word, "GPL", licences, "Licence the programs are loaded with."},
+    {"log_size", ConfigKind::number, "1000000", "", "Bytes of the verifier's log.", 1, UINT32_MAX >> 2},
+    {"loop_limit", ConfigKind::number, "1048576", "", "Turns after which a while loop ends and is reported.", 1},
     {"max_ast_nodes", ConfigKind::number, "0", "", "Accepted and ignored."},
     {"max_bpf_progs", ConfigKind::number, "1024", "", "Most programs that are loaded."},
     {"max_cat_bytes", ConfigKind::number, "10240", "", "Most bytes that cat() prints."},
-    {"max_map_keys", ConfigKind::number, "4096", "", "Most keys of a map."},
+    {"max_map_keys", ConfigKind::number, "4096", "", "Most keys of a map.", 1, UINT32_MAX},
     {"max_probes", ConfigKind::number, "1024", "", "Most probes that are attached."},
-    {"max_strlen", ConfigKind::number, "1024", "", "Most bytes that str() and buf() read."},
+    {"max_strlen", ConfigKind::number, "1024", "", "Most bytes that str() and buf() read.", 1, 1 << 20},
     {"max_type_res_iterations", ConfigKind::number, "0", "", "Accepted and ignored."},
     {"missing_probes", ConfigKind::word, "error", "error|warn|ignore", "What happens where a probe is not there."},
     {"on_stack_limit", ConfigKind::number, "32", "", "Largest object that is kept on the stack."},
-    {"perf_rb_pages", ConfigKind::number, "0", "", "Pages of the ring buffer; 0: chosen by acu."},
+    {"perf_rb_pages", ConfigKind::number, "0", "", "Pages of the ring buffer; 0: chosen by acu.", 0, 1 << 20},
     {"print_maps_on_exit", ConfigKind::boolean, "true", "", "Print all maps at the end."},
     {"show_debug_info", ConfigKind::boolean, "true", "", "Show file and line in stacks where they are known."},
     {"stack_mode", ConfigKind::word, "bpftrace", "bpftrace|perf|raw", "How stacks print."},
     {"str_trunc_trailer", ConfigKind::text, "..", "", "What follows a string that was cut."},
-    {"unstable_map_decl", ConfigKind::word, "enable", "error|warn|enable", "Accepted and ignored."},
-    {"unstable_tseries", ConfigKind::word, "enable", "error|warn|enable", "Accepted and ignored."},
-    {"unstable_addr", ConfigKind::word, "enable", "error|warn|enable", "Accepted and ignored."},
+    {"symbol_source", ConfigKind::text, "", "", "Accepted and ignored."},
+    {"unstable_addr", ConfigKind::word, "warn", unstable_words, "What happens where a script uses `&`."},
+    {"unstable_import", ConfigKind::word, "enable", unstable_words, "Accepted and ignored."},
+    {"unstable_macro", ConfigKind::word, "enable", unstable_words, "Accepted and ignored."},
+    {"unstable_map_decl", ConfigKind::word, "warn", unstable_words, "What happens where a script declares a map."},
+    {"unstable_tseries", ConfigKind::word, "warn", unstable_words, "What happens where a script uses tseries()."},
+    {"use_blazesym", ConfigKind::boolean, "true", "", "Accepted and ignored."},
 };
+
+// What bpftrace takes from the environment alone, after BPFTRACE_.
+inline constexpr std::string_view environment_only[] = {"btf",           "color",   "debug_output", "kernel_build",
+                                                        "kernel_source", "vmlinux"};
 
 // The values in force; starts with the defaults.
 class Config {
 public:
   Config();
-  // Takes the environment's values; they then win over those of the script.
-  void read_environment();
+  // Takes the environment's values; they then win over those of the script. Empty: done; else what is wrong with a
+  // variable, by its name.
+  std::string read_environment();
   // Sets a key from a script. `name` may be in capitals and carry a prefix. Empty: done; else what is wrong.
   std::string set(std::string_view name, std::string_view value);
   uint64_t number(std::string_view key) const;
@@ -58,7 +72,8 @@ public:
   const std::string& text(std::string_view key) const;
 
 private:
-  std::string assign(size_t row, std::string_view value);
+  // Checks a value and takes it in, unless what is there is to be kept. What is wrong with it, or nothing.
+  std::string assign(size_t row, std::string_view value, bool keep);
   std::vector<std::string> values_;
   std::vector<bool> from_environment_;
 };

@@ -27,9 +27,12 @@ enum class OptionId : uint8_t {
   include_file,
   dry_run,
   test,
+  bench,
   info,
   notify_attached,
   dump,
+  no_feature,
+  usdt_file_activation,
   engine,
   json,
   help,
@@ -43,6 +46,7 @@ struct Option {
   std::string_view argument; // what it is called in help; empty: takes none
   bool optional = false;     // the argument may be left out (then only `--name=ARGUMENT` gives one)
   std::string_view allowed;  // words it accepts, separated by '|'; empty: any text
+  bool several = false;      // several of them, separated by ','
   std::string_view doc;
 };
 
@@ -106,7 +110,12 @@ inline constexpr Option run_options[] = {
     {.id = OptionId::dry_run,
      .name = "dry-run",
      .doc = "Compile, load and attach, then stop without running."},
-    {.id = OptionId::test, .name = "test", .doc = "Only compile: say what is wrong, load nothing."},
+    {.id = OptionId::test,
+     .name = "test",
+     .doc = "Run the script's test probes one after the other and tell which fail; then end."},
+    {.id = OptionId::bench,
+     .name = "bench",
+     .doc = "Measure the script's bench probes one after the other and tell how long each takes; then end."},
     {.id = OptionId::info, .name = "info", .doc = "The same as `acu info`."},
     {.id = OptionId::notify_attached,
      .name = "notify-attached",
@@ -116,8 +125,19 @@ inline constexpr Option run_options[] = {
      .letter = 'd',
      .name = "dump",
      .argument = "STAGE",
-     .allowed = "ast|ir|bpf",
-     .doc = "Print what a stage of the compiler made, and run nothing."},
+     .allowed = "ast|ir|bpf|codegen|codegen-opt|dis|libbpf|verifier|all",
+     .several = true,
+     .doc = "Print what stages of the compiler made (ast, ir, bpf or all; the other names are bpftrace's), and run "
+            "nothing."},
+    {.id = OptionId::no_feature,
+     .name = "no-feature",
+     .argument = "FEATURE",
+     .allowed = "uprobe_multi|kprobe_multi|kprobe_session",
+     .several = true,
+     .doc = "Do without an ability of the kernel when probes are attached."},
+    {.id = OptionId::usdt_file_activation,
+     .name = "usdt-file-activation",
+     .doc = "Accepted and ignored: semaphores of USDT probes are raised in any case."},
     {.id = OptionId::engine,
      .name = "engine",
      .argument = "ENGINE",
