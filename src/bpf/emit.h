@@ -162,6 +162,8 @@ private:
   };
 
   // emit_function.cc: steps, prologue, order
+  ir::BlockId find_claim(const Flow& flow) const;
+  bool holds_record(const Flow& flow, ir::BlockId claim) const;
   void place_claim();
   void separate_exits(ir::BlockId claim);
   bool uses_scratch(const ir::Inst& i) const;
@@ -288,6 +290,7 @@ private:
   const ir::Reg context_, base_, frame_; // values that are not in the IR
   std::vector<KnownAddress> known_;
   ir::BlockId claim_block_ = ir::no_block;
+  bool claims_before_events_ = false;
   size_t claim_before_ = 0;   // instruction of that block
   std::vector<bool> claimed_; // by block: scratch memory is held at its end
   std::vector<ir::BlockId> order_;

@@ -31,6 +31,7 @@ uint32_t FunctionEmitter::parameters() const {
 // ---------------------------------------------------------------------------------- scratch memory
 
 bool FunctionEmitter::uses_scratch(const ir::Inst& i) const {
+  if (i.op == Op::event && claims_before_events_) return true;
   if (i.op == Op::stack) return layout_.stack_buffer != 0;
   if (i.op == Op::loop || i.op == Op::for_each) return layout_.base_slot != 0;
   auto in_scratch = [&](uint32_t object) { return layout_.objects[object].kind == ObjectPlace::in_scratch; };
@@ -42,12 +43,8 @@ bool FunctionEmitter::uses_scratch(const ir::Inst& i) const {
   return found;
 }
 
-// The claim stands as late as possible: where every use of scratch memory is behind it, so that a filter that
-// says no costs nothing.
-void FunctionEmitter::place_claim() {
-  claimed_.assign(function_.blocks.size(), false);
-  if (!is_root() || layout_.scratch_bytes == 0) return;
-  const Flow flow(function_);
+// The block that every use of scratch memory is behind, or in.
+ir::BlockId FunctionEmitter::find_claim(const Flow& flow) const {
   ir::BlockId claim = ir::no_block;
   for (ir::BlockId b = 0; b < function_.blocks.size(); b++) {
     if (!flow.reachable(b)) continue;
@@ -57,7 +54,37 @@ void FunctionEmitter::place_claim() {
         break;
       }
   }
+  return claim;
+}
+
+// Is a record made before the first use of scratch memory in this block, and not sent yet? A program that gets no
+// scratch memory ends, and would lose it.
+bool FunctionEmitter::holds_record(const Flow& flow, ir::BlockId claim) const {
+  for (ir::BlockId b = claim;; b = flow.dominator[b]) {
+    const auto& insts = function_.blocks[b].insts;
+    size_t end = insts.size();
+    if (b == claim)
+      for (end = 0; end < insts.size() && !uses_scratch(insts[end]);) end++;
+    while (end-- > 0) {
+      if (insts[end].op == Op::send) return false;
+      if (insts[end].op == Op::event) return true;
+    }
+    if (b == 0) return false;
+  }
+}
+
+// The claim stands as late as possible: where every use of scratch memory is behind it, so that a filter that
+// says no costs nothing.
+void FunctionEmitter::place_claim() {
+  claimed_.assign(function_.blocks.size(), false);
+  if (!is_root() || layout_.scratch_bytes == 0) return;
+  const Flow flow(function_);
+  ir::BlockId claim = find_claim(flow);
   if (claim == ir::no_block) return;
+  if (holds_record(flow, claim)) {
+    claims_before_events_ = true;
+    claim = find_claim(flow);
+  }
   while (claim != 0 && flow.in_cycle(function_, claim)) claim = flow.dominator[claim];
   separate_exits(claim);
   const Flow after(function_);
@@ -141,11 +168,12 @@ Step FunctionEmitter::describe(const ir::Inst& i) const {
       use(s, i.a);
     return s;
   case Op::context_address: s.use(context_); return s;
+  case Op::override: s.use(context_); break;
   case Op::stack:
-    if (unit_.probe.context == probe::Context::none) return s;
-    s.use(context_);
+    s.use(context_, true);
     s.use(base_, true);
     return s;
+  case Op::task_name: use(s, i.a, true), use(s, i.b, true); return s; // several calls
   case Op::copy:
   case Op::zero: s.call = i.imm2 > 256; break;
   case Op::equal: s.call = true; break; // for its registers
@@ -332,7 +360,16 @@ void FunctionEmitter::emit(const ir::Inst& i) {
   case Op::context_address: return finish(i.dst, value(context_, r0));
   case Op::name: return emit_name(i);
   case Op::query: return emit_query(i);
+  case Op::task_name: return emit_task_name(i);
+  case Op::cpu_variable: return emit_cpu_variable(i);
+  case Op::packet: return emit_packet(i);
+  case Op::socket_cookie:
+  case Op::path:
+  case Op::signal:
+  case Op::write_user:
+  case Op::override: return emit_effect(i);
   case Op::stack: return emit_stack(i);
+  case Op::stack_depth: return emit_stack_depth(i);
   case Op::blur: return emit_blur(i);
   case Op::cpu_count: return finish_number(i.dst, options_.possible_cpus);
   case Op::table: return emit_table(i);

@@ -341,6 +341,7 @@ int64_t Interpreter::query(Query query) {
   case Query::uid_gid: return pack(getgid(), getuid());
   case Query::cpu: return std::max(sched_getcpu(), 0);
   case Query::numa_node: return getcpu(&cpu, &node) == 0 ? node : 0;
+  case Query::ktime_now:
   case Query::ktime: return nanoseconds(CLOCK_MONOTONIC);
   case Query::ktime_boot: return nanoseconds(CLOCK_BOOTTIME);
   case Query::ktime_tai: return nanoseconds(CLOCK_TAI);

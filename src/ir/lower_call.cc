@@ -40,7 +40,7 @@ Operand Lowering::user_call(const Call& c, const Place* result) {
   for (size_t i = 0; i < c.arguments.size(); i++) {
     const Type& wanted = *c.function->parameters[i].variable->type;
     if (wanted.is_scalar())
-      arguments.push_back(scalar(*c.arguments[i]));
+      arguments.push_back(narrow(scalar(*c.arguments[i]), wanted));
     else
       arguments.push_back(address(temporary(*c.arguments[i], wanted)));
   }
@@ -55,6 +55,27 @@ Operand Lowering::user_call(const Call& c, const Place* result) {
           .e = arguments[4],
           .index = function_ids_[c.function]});
   return Operand::of(dst);
+}
+
+// The clock that a time comes from, where it is plain to see.
+type::TimeClock Lowering::time_clock(const Expr& e) const {
+  auto by_call = [](const Call& c) {
+    const Name* word = c.name == "nsecs" && !c.arguments.empty() ? if_a<Name>(c.arguments[0]) : nullptr;
+    if (!word) return type::TimeClock::boot;
+    if (word->name == "monotonic") return type::TimeClock::monotonic;
+    return word->name.ends_with("tai") ? type::TimeClock::tai : type::TimeClock::boot;
+  };
+  switch (e.kind) {
+  case ExprKind::call: return by_call(as<Call>(e));
+  case ExprKind::cast: return time_clock(*as<Cast>(e).operand);
+  case ExprKind::binary:
+    return std::max(time_clock(*as<Binary>(e).left), time_clock(*as<Binary>(e).right));
+  case ExprKind::variable: {
+    auto at = time_clocks_.find(as<VariableRef>(e).variable);
+    return at == time_clocks_.end() ? type::TimeClock::boot : at->second;
+  }
+  default: return type::TimeClock::boot;
+  }
 }
 
 // The clock of nsecs([boot|monotonic|tai|sw_tai]).
@@ -106,6 +127,7 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("ksym"):
   case id("kptr"):
   case id("uptr"): return scalar(*arguments[0]);
+  case id("container_of"): return emit(Op::sub, scalar(*arguments[0]), scalar(*arguments[1]));
   case id("kaddr"): {
     static symbol::Kallsyms symbols; // read at the first question
     std::string name(arguments[0]->constant.text_value);
@@ -170,6 +192,7 @@ void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool
   const Call* c = if_a<Call>(&e);
   const spec::Builtin& row = c ? *c->builtin : *lang::as<Name>(e).builtin;
   switch (spec::id_of(row)) {
+  case id("args"): return arguments_into(to, as);
   case id("comm"):
     if (c && !c->arguments.empty()) return other_name_into(*c->arguments[0], to);
     zero(to, as.size); // Linux 6.1 leaves the bytes behind the NUL as they were
@@ -188,7 +211,8 @@ void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool
     return store(to.plus(8), emit(Op::lshr, query(Query::pid_tgid), number(32)), 8);
   case id("strftime"): {
     Operand when = scalar(*c->arguments[1]);
-    store(to, number(string_id(c->arguments[0]->constant.text_value)), 8);
+    store(to, number(string_id(c->arguments[0]->constant.text_value)), 4);
+    store(to.plus(4), number(static_cast<int64_t>(time_clock(*c->arguments[1]))), 4);
     return store(to.plus(8), when, 8);
   }
   case id("macaddr"): return mac_into(*c, to);

@@ -167,6 +167,7 @@ private:
   void user_stack_into(const Place& to, const Type& type);
   Operand query(Query q);
   Operand clock(lang::List<lang::Expr*> arguments);
+  type::TimeClock time_clock(const lang::Expr& e) const;
 
   // lower_names.cc: names of numbers and addresses
   uint32_t number_names(spec::BuiltinId builtin, uint32_t words);
@@ -263,6 +264,7 @@ private:
   probe::Context context_ = probe::Context::none;
   std::unordered_map<const lang::Variable*, Reg> registers_;
   std::unordered_map<const lang::Variable*, uint32_t> objects_;
+  std::unordered_map<const lang::Variable*, type::TimeClock> time_clocks_; // of variables that hold times
   std::vector<Operand> value_parameters_;
   Place result_place_;              // of a function that gives back an aggregate
   Operand probe_name_;              // in a program that serves several system calls

@@ -79,7 +79,12 @@ inline constexpr std::array op_rows{
     OpRow{.op = Op::name, .name = "name", .reads = in_a, .has_effect = true, .calls = Calls::always},
 
     OpRow{.op = Op::query, .name = "query", .has_dst = true, .removable = true, .calls = Calls::always},
+    OpRow{.op = Op::task_name, .name = "task_name", .reads = in_a | in_b, .has_dst = true, .has_effect = true, .calls = Calls::always},
+    OpRow{.op = Op::cpu_variable, .name = "cpu_variable", .reads = in_a, .optional = in_a, .has_dst = true, .removable = true, .calls = Calls::always},
+    OpRow{.op = Op::socket_cookie, .name = "socket_cookie", .reads = in_a, .has_dst = true, .has_effect = true, .calls = Calls::always},
+    OpRow{.op = Op::path, .name = "path", .reads = in_a | in_b, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::stack, .name = "stack", .has_dst = true, .removable = true, .calls = Calls::always},
+    OpRow{.op = Op::stack_depth, .name = "stack_depth", .reads = in_a, .has_dst = true, .removable = true, .calls = Calls::always},
     OpRow{.op = Op::cpu_count, .name = "cpu_count", .has_dst = true, .removable = true, .is_pure = true},
     OpRow{.op = Op::table, .name = "table", .reads = in_a, .has_dst = true, .removable = true, .is_pure = true},
 
@@ -93,7 +98,12 @@ inline constexpr std::array op_rows{
 
     OpRow{.op = Op::event, .name = "event", .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::send, .name = "send", .reads = in_a, .has_effect = true, .calls = Calls::always},
+    OpRow{.op = Op::packet, .name = "packet", .reads = in_a | in_b | in_c, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::count_fault, .name = "count_fault", .has_effect = true, .calls = Calls::always},
+
+    OpRow{.op = Op::signal, .name = "signal", .reads = in_a, .has_dst = true, .has_effect = true, .calls = Calls::always},
+    OpRow{.op = Op::write_user, .name = "write_user", .reads = in_a | in_b, .has_dst = true, .has_effect = true, .calls = Calls::always},
+    OpRow{.op = Op::override, .name = "override", .reads = in_a, .has_dst = true, .has_effect = true, .calls = Calls::always},
 
     OpRow{.op = Op::call, .name = "call", .reads = in_all, .optional = in_all, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::loop, .name = "loop", .reads = in_a, .has_dst = true, .has_effect = true, .calls = Calls::always},

@@ -6,12 +6,6 @@
 
 namespace report {
 
-static std::string bare(uint64_t address) {
-  std::string out = "0x";
-  append_hex(out, address);
-  return out;
-}
-
 std::string SystemNames::kernel(uint64_t address, bool with_offset) {
   auto symbol = kallsyms_.find(address);
   if (!symbol) return bare(address);
@@ -20,6 +14,32 @@ std::string SystemNames::kernel(uint64_t address, bool with_offset) {
   return out;
 }
 
-std::string SystemNames::user(uint32_t, uint64_t address, bool) { return bare(address); }
+std::string SystemNames::user(uint32_t pid, uint64_t address, bool with_offset) {
+  symbol::UserSymbols::Found found = users_.find(static_cast<pid_t>(pid), address);
+  if (found.name.empty()) return bare(address);
+  std::string out(found.name);
+  if (with_offset) out += "+" + std::to_string(found.offset);
+  return out;
+}
+
+std::string SystemNames::module(uint32_t pid, uint64_t address) {
+  return std::string(users_.find(static_cast<pid_t>(pid), address).module);
+}
+
+void SystemNames::seen(uint32_t pid, uint64_t address) { users_.seen(static_cast<pid_t>(pid), address); }
+
+// Where there is no such group (any more), its number is all that is known.
+static std::string nameless_cgroup(uint64_t id) { return "(no cgroup with id " + std::to_string(id) + ")"; }
+
+std::string Names::cgroup(uint64_t id, const std::string&) { return nameless_cgroup(id); }
+
+std::string SystemNames::cgroup(uint64_t id, const std::string& filter) {
+  std::string out;
+  for (const symbol::CgroupPath& p : cgroups_.find(id, filter)) {
+    if (!out.empty()) out += ',';
+    out.append(p.hierarchy).append(":").append(p.path);
+  }
+  return out.empty() ? nameless_cgroup(id) : out;
+}
 
 } // namespace report

@@ -2,18 +2,27 @@
 #pragma once
 
 #include "report/report.h"
+#include "symbol/cgroups.h"
 #include "symbol/kallsyms.h"
+#include "symbol/user_symbols.h"
 
 namespace report {
 
-// Kernel names from /proc/kallsyms, read when first asked. User addresses have no names yet.
+// Kernel names from /proc/kallsyms, those of processes from their files; nothing is read before it is asked for.
 class SystemNames : public Names {
 public:
+  // demangle: C++ names as they are written, not as the linker knows them.
+  explicit SystemNames(bool demangle = true) { users_.set_demangle(demangle); }
   std::string kernel(uint64_t address, bool with_offset) override;
   std::string user(uint32_t pid, uint64_t address, bool with_offset) override;
+  std::string module(uint32_t pid, uint64_t address) override;
+  void seen(uint32_t pid, uint64_t address) override;
+  std::string cgroup(uint64_t id, const std::string& filter) override;
 
 private:
   symbol::Kallsyms kallsyms_;
+  symbol::UserSymbols users_;
+  symbol::Cgroups cgroups_;
 };
 
 } // namespace report

@@ -60,4 +60,10 @@ void append_hex(std::string& out, uint64_t n) {
   out.append(buffer, std::to_chars(buffer, std::end(buffer), n, 16).ptr);
 }
 
+std::string bare(uint64_t address) {
+  std::string out = "0x";
+  append_hex(out, address);
+  return out;
+}
+
 } // namespace report

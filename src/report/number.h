@@ -30,5 +30,6 @@ Stats stats_of(const type::Type& type, Bytes bytes);
 Number divide(Number n, uint64_t by); // by 0: unchanged
 void append(std::string& out, Number n);
 void append_hex(std::string& out, uint64_t n); // without "0x"
+std::string bare(uint64_t address);            // of nothing known: with "0x"
 
 } // namespace report

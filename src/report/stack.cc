@@ -5,6 +5,9 @@
 //           vfs_read+1
 //           ksys_read+107
 //   ]: 5
+//
+// The form `perf` is that of perf script: an address and its name behind a tab, `[unknown]` where there is no name,
+// and of user code the file.
 #include "report/number.h"
 #include "report/text.h"
 
@@ -17,22 +20,34 @@ static bool is_glue(std::string_view function) {
   return function.starts_with("__bpf_trace_") || function.starts_with("__traceiter_");
 }
 
+static void append_perf(std::string& out, uint64_t address, const std::string& name, std::string module,
+                        bool user) {
+  out += '\t';
+  append_hex(out, address);
+  out.append(" ").append(name == bare(address) ? "[unknown]" : name);
+  if (user) out.append(" (").append(module.empty() ? "[unknown]" : module).append(")");
+}
+
 void append_stack(std::string& out, Context& context, const type::Type& type, Bytes bytes) {
   std::vector<uint64_t> frames = context.engine.stack(load(bytes, 8));
   if (frames.empty()) return;
-  if (type.count && frames.size() > type.count) frames.resize(type.count);
   bool user = type.is(type::Kind::ustack);
-  if (!user && frames.size() > 1 && is_glue(context.names.kernel(frames.front(), false)))
+  while (!user && frames.size() > 1 && is_glue(context.names.kernel(frames.front(), false)))
     frames.erase(frames.begin());
+  if (type.count && frames.size() > type.count) frames.resize(type.count);
   auto pid = static_cast<uint32_t>(load(part(bytes, 8, 4), 4));
   out += '\n';
   for (uint64_t address : frames) {
-    if (type.stack_mode == StackMode::bpftrace) out += "        ";
-    if (type.stack_mode == StackMode::perf) out += '\t';
-    if (type.stack_mode != StackMode::bpftrace) append_hex(out, address);
-    if (type.stack_mode == StackMode::perf) out += ' ';
-    if (type.stack_mode != StackMode::raw)
-      out += user ? context.names.user(pid, address, true) : context.names.kernel(address, true);
+    if (type.stack_mode == StackMode::raw) {
+      append_hex(out, address);
+    } else {
+      std::string name =
+          user ? context.names.user(pid, address, true) : context.names.kernel(address, true);
+      if (type.stack_mode == StackMode::perf)
+        append_perf(out, address, name, user ? context.names.module(pid, address) : std::string(), user);
+      else
+        out.append("        ").append(name);
+    }
     out += '\n';
   }
 }

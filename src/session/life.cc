@@ -3,6 +3,7 @@
 #include "session/losses.h"
 #include "session/signals.h"
 #include "session/time.h"
+#include "session/trials.h"
 
 namespace session {
 
@@ -74,6 +75,11 @@ void notify(Life& life) {
   write_all(STDOUT_FILENO, life.options.notify_attached + "\n");
 }
 
+// What names the code of a process of ours is read while it surely lives.
+void look_at(Life& life, pid_t pid) {
+  if (life.program.uses_user_symbols) life.printer.process_seen(static_cast<uint32_t>(pid), 0);
+}
+
 std::vector<int> signals_of(const ir::Program& program) {
   std::vector<int> out;
   for (const probe::Event& e : program.events)
@@ -117,10 +123,19 @@ base::Status live(Life& life) {
     if (life.options.dry_run) return {};
 
     // The command of -c runs.
-    if (life.child) ACU_CHECK(life.child->release());
+    if (life.child) {
+      ACU_CHECK(life.child->release());
+      look_at(life, life.child->pid());
+    }
+    if (life.options.pid >= 0) look_at(life, life.options.pid);
 
     // Something ended the session: exit(), a signal, the end of a process.
-    if (has_events(life.program) || life.child) ACU_CHECK(wait_for_events(life));
+    if (life.options.test)
+      ACU_CHECK(run_tests(life));
+    else if (life.options.bench)
+      ACU_CHECK(run_benches(life));
+    else if (has_events(life.program) || life.child)
+      ACU_CHECK(wait_for_events(life));
   }
 
   // Nothing is attached any more; every record that was sent has been seen.
@@ -135,7 +150,8 @@ base::Status live(Life& life) {
   // What was lost is told, and the maps that hold something are printed.
   life.output.settle();
   tell_losses(life);
-  if (life.print_maps_on_exit) life.effects.print_maps(!life.options.json);
+  bool is_trial = life.options.test || life.options.bench;
+  if (life.print_maps_on_exit && !is_trial) life.effects.print_maps(!life.options.json);
   life.output.flush();
   return {};
 }

@@ -712,7 +712,6 @@ TEST(Emit, questions_and_tables) {
   got.push_back(f.value({.op = Op::cpu_count}));
   f.add({.op = Op::name, .a = name});
   got.push_back(f.load(name, 0));
-  got.push_back(f.value({.op = Op::stack, .imm2 = 20, .index = 0})); // no context: none
   f.add({.op = Op::count_fault, .index = site});
   for (auto q :
        {ir::Query::uid_gid, ir::Query::numa_node, ir::Query::ktime, ir::Query::ktime_boot,
@@ -726,7 +725,7 @@ TEST(Emit, questions_and_tables) {
   int64_t comm = 0;
   std::memcpy(&comm, "test_bpf", 8);
   const std::vector<int64_t> expected{10, 20,   30, 40, 0, 0, static_cast<int64_t>(getpid()) << 32 | getpid(),
-                                      12, comm, 0};
+                                      12, comm};
   for (size_t i = 0; i < expected.size(); i++) EXPECT_EQ(result[i], expected[i]) << i;
   if (b.engine) {
     EXPECT_EQ(b.engine->counters().sites[site], 2u);
@@ -771,11 +770,15 @@ TEST(Emit, context_and_stacks) {
   Operand kernel = f.value({.op = Op::stack, .imm2 = 30, .index = 0});
   Operand user = f.value({.op = Op::stack, .imm2 = 20, .index = 1});
   Operand called = f.value({.op = Op::call, .a = number(1000), .index = g.index()});
+  Operand depth = f.value({.op = Op::stack_depth, .a = kernel});
+  Operand no_depth = f.value({.op = Op::stack_depth, .a = number(0)});
   Operand out = results(f);
   f.store(out, 0, kernel);
   f.store(out, 8, user);
   f.store(out, 16, called);
   f.store(out, 24, f.load(sum, 0));
+  f.store(out, 32, depth);
+  f.store(out, 40, no_depth);
   f.give();
 
   (void)b.run(0);
@@ -785,9 +788,11 @@ TEST(Emit, context_and_stacks) {
   for (int i = 0; i < 3; i++) syscall(SYS_getppid);
   auto entries = b.engine->read_map(0);
   ASSERT_TRUE(entries.ok() && !entries->empty());
-  int64_t result[4];
+  int64_t result[6];
   std::memcpy(result, entries->front().values.data(), sizeof result);
   EXPECT_EQ(result[0] & 1, 1);
+  EXPECT_EQ(static_cast<uint64_t>(result[4]), b.engine->stack(static_cast<uint64_t>(result[0])).size());
+  EXPECT_EQ(result[5], 0);
   EXPECT_EQ(result[2], 1000 + SYS_getppid);
   EXPECT_EQ(result[3], 10 * (SYS_getppid + 1));
   EXPECT_GE(b.engine->stack(static_cast<uint64_t>(result[0])).size(), 2u);

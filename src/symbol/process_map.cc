@@ -1,0 +1,79 @@
+#include "symbol/process_map.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace symbol {
+
+namespace {
+
+// Takes a number up to `end` from the front of the text.
+bool take_hex(std::string_view& text, char end, uint64_t& value) {
+  auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc() || at == text.data() + text.size() || *at != end) return false;
+  text.remove_prefix(static_cast<size_t>(at - text.data()) + 1);
+  return true;
+}
+
+std::string_view take_word(std::string_view& text) {
+  size_t end = text.find(' ');
+  std::string_view word = text.substr(0, end);
+  text.remove_prefix(end == text.npos ? text.size() : end + 1);
+  return word;
+}
+
+// The kernel writes a newline in a name as \012.
+std::string unescape(std::string_view path) {
+  std::string out(path);
+  for (size_t at = 0; (at = out.find("\\012", at)) != out.npos;) out.replace(at, 4, "\n");
+  return out;
+}
+
+// False: no line of this file. Lines of other memory than code give an empty mapping.
+bool parse_line(std::string_view line, Mapping& m) {
+  if (!take_hex(line, '-', m.begin) || !take_hex(line, ' ', m.end)) return false;
+  std::string_view rights = take_word(line);
+  if (rights.size() != 4 || !take_hex(line, ' ', m.offset)) return false;
+  take_word(line); // device
+  take_word(line); // inode
+  if (rights[2] != 'x' || m.begin >= m.end) {
+    m.end = m.begin;
+    return true;
+  }
+  std::string_view path = base::trim(line);
+  constexpr std::string_view deleted = " (deleted)";
+  m.deleted = path.ends_with(deleted);
+  if (m.deleted) path.remove_suffix(deleted.size());
+  m.path = unescape(path);
+  return true;
+}
+
+} // namespace
+
+std::vector<Mapping> parse_process_map(std::string_view text) {
+  std::vector<Mapping> out;
+  for (std::string_view line : base::split(text, '\n')) {
+    Mapping m;
+    if (parse_line(line, m) && m.end > m.begin) out.push_back(std::move(m));
+  }
+  auto before = [](const Mapping& a, const Mapping& b) { return a.begin < b.begin; };
+  if (!std::is_sorted(out.begin(), out.end(), before)) std::stable_sort(out.begin(), out.end(), before);
+  return out;
+}
+
+std::vector<Mapping> read_process_map(pid_t pid) {
+  auto text = base::read_file("/proc/" + std::to_string(pid) + "/maps");
+  return text.ok() ? parse_process_map(*text) : std::vector<Mapping>();
+}
+
+const Mapping* find_mapping(const std::vector<Mapping>& map, uint64_t address) {
+  auto after = std::upper_bound(map.begin(), map.end(), address,
+                                [](uint64_t a, const Mapping& m) { return a < m.begin; });
+  if (after == map.begin()) return nullptr;
+  const Mapping& m = *std::prev(after);
+  return address < m.end ? &m : nullptr;
+}
+
+} // namespace symbol

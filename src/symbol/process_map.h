@@ -1,0 +1,33 @@
+// What code stands where in a process: /proc/PID/maps, see proc(5). A line is
+//
+//   7f0e1c228000-7f0e1c3bd000 r-xp 00028000 08:01 1443                       /usr/lib/libc.so.6
+//
+// Only what may be executed is kept.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+namespace symbol {
+
+struct Mapping {
+  uint64_t begin = 0, end = 0; // addresses
+  uint64_t offset = 0;         // of `begin` in the file
+  std::string path;            // as the process sees it; "[vdso]"; empty for memory that is no file
+  bool deleted = false;        // the file has no name any more
+  bool is_file() const { return !path.empty() && path[0] == '/'; }
+};
+
+// Mappings in the order of their addresses. Lines that are none are passed over.
+std::vector<Mapping> parse_process_map(std::string_view text);
+
+// Empty when there is no such process any more, or it may not be looked at.
+std::vector<Mapping> read_process_map(pid_t pid);
+
+// The mapping that holds the address, or nullptr.
+const Mapping* find_mapping(const std::vector<Mapping>& map, uint64_t address);
+
+} // namespace symbol
