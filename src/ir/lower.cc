@@ -370,6 +370,7 @@ void Lowering::lower_function(const lang::Function& f) {
       copy(variable_place(v), {Space::script, Operand::of(r), 0}, v.type->size);
   }
   lower(*f.body);
+  if (!ended() && by_place) zero(result_place_, f.result_type->size);
   if (!ended()) give_back(number(0));
   fn_ = nullptr;
 }

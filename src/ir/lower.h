@@ -13,7 +13,9 @@ namespace ir {
 struct LowerOptions {
   uint32_t cpid = 0;       // process id of the command of -c; 0: none
   uint64_t start_ns = 0;   // CLOCK_BOOTTIME when acu started, for `elapsed`
+  int64_t boot_to_wall_ns = 0; // what CLOCK_BOOTTIME lacks to the wall clock, for tseries
   uint32_t possible_cpus = 1;
+  PidNamespace pid_namespace; // of acu itself, where that is not the initial one
   bool task_storage = false; // the engine has MapKind::task
 };
 

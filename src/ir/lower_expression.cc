@@ -2,6 +2,8 @@
 // writes a value to memory of the script (a key, a map value, an event record).
 #include "ir/lowering.h"
 
+#include "lang/check.h"
+
 #include <algorithm>
 
 namespace ir {
@@ -70,14 +72,6 @@ Operand Lowering::scalar_of(const Expr& e) {
 }
 
 // ------------------------------------------------------------------------------------------ operators
-
-bool Lowering::is_signed_comparison(const Binary& e) const {
-  auto is_signed = [](const Expr& side, const Expr& other) {
-    bool adapts = side.adapts && side.constant.integer_value >= 0 && !other.adapts;
-    return side.type->is_integer() && side.type->is_signed && !adapts;
-  };
-  return is_signed(*e.left, *e.right) || is_signed(*e.right, *e.left);
-}
 
 Operand Lowering::compare(const Binary& e) {
   const Type& l = *e.left->type;
@@ -316,8 +310,8 @@ Space Lowering::pointer_space(const Expr& e) {
   }
 }
 
-Place Lowering::args_place(const FieldRef& e) {
-  probe::Access access = probe::access(machine_, *probe_->events.front(), context_, e.name);
+Place Lowering::args_place(std::string_view field) {
+  probe::Access access = probe::access(machine_, *probe_->events.front(), context_, field);
   if (access.kind == probe::Access::record) return context_place(access.offset);
   Place p = context_place(8 * static_cast<int64_t>(access.argument));
   for (uint32_t offset : access.path) {
@@ -335,11 +329,26 @@ bool Lowering::is_context(const Expr& e) const {
   return n && n->name == "ctx";
 }
 
+// All arguments, laid out as the record of the event is.
+void Lowering::arguments_into(const Place& to, const Type& as) {
+  zero(to, as.size);
+  for (const type::Field& f : as.fields()) {
+    Place from = args_place(f.name);
+    if (f.data_loc)
+      store(to.plus(f.offset), load_word(from, 4, false), 4);
+    else if (f.type->is_scalar())
+      store(to.plus(f.offset), load(from, *f.type), f.type->size);
+    else
+      copy(to.plus(f.offset), from.space == Space::context ? Place{Space::kernel, address(from), 0} : from,
+           f.type->size);
+  }
+}
+
 // Where the bytes of an expression stand. Those of a computed value are put into a new object.
 Place Lowering::place(const Expr& e) {
   if (const FieldRef* f = if_a<FieldRef>(&e)) {
     const Name* n = if_a<Name>(f->operand);
-    if (n && n->name == "args") return args_place(*f);
+    if (n && n->name == "args") return args_place(f->name);
     if (f->through_pointer && is_context(*f->operand)) return context_place(f->field.offset);
     if (f->through_pointer)
       return Place{pointer_space(*f->operand), scalar(*f->operand), 0}.plus(f->field.offset);

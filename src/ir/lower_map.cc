@@ -230,7 +230,10 @@ Operand Lowering::negated(Operand v) {
 // --------------------------------------------------------------------------------------- aggregations
 
 // The bucket of a number; layouts in type/type.h.
-Operand Lowering::bucket(const Type& t, Operand n, bool is_signed) {
+//
+// The number is taken for an int64 whatever its type: what the traced code gave back, such as retval, is of no sign,
+// and an error among sizes is to be seen as one.
+Operand Lowering::bucket(const Type& t, Operand n) {
   Reg at = fresh();
   BlockId done = new_block();
   auto put = [&](Operand v) {
@@ -253,13 +256,11 @@ Operand Lowering::bucket(const Type& t, Operand n, bool is_signed) {
     return Operand::of(at);
   }
   int64_t bits = t.step;
-  if (is_signed) {
-    BlockId negative = new_block(), rest = new_block();
-    branch(Cond::slt, n, number(0), negative, rest);
-    start(negative);
-    put(number(0));
-    start(rest);
-  }
+  BlockId negative = new_block(), rest = new_block();
+  branch(Cond::slt, n, number(0), negative, rest);
+  start(negative);
+  put(number(0));
+  start(rest);
   BlockId small = new_block(), large = new_block();
   branch(Cond::ult, n, number(int64_t{1} << bits), small, large);
   start(small);
@@ -284,9 +285,8 @@ void Lowering::aggregate(const MapRef& ref, const Call& call) {
   const Type& t = *m.value;
   // The number first: working it out may read this very map.
   Operand n = t.is(Kind::count) ? number(1) : scalar(*call.arguments[0]);
-  bool is_signed = !t.is(Kind::count) && call.arguments[0]->type->is_signed;
   bool has_buckets = t.is(Kind::hist) || t.is(Kind::lhist);
-  Operand index = has_buckets ? bucket(t, n, is_signed) : Operand{};
+  Operand index = has_buckets ? bucket(t, n) : Operand{};
   Operand k = key(m, ref.key);
   BlockId after = new_block();
   Operand at = slot(map, k, after);

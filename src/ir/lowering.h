@@ -110,7 +110,6 @@ private:
   void arguments_into(const Place& to, const Type& as);
   Space pointer_space(const lang::Expr& e);
   Operand narrow(Operand v, const Type& t);
-  bool is_signed_comparison(const lang::Binary& e) const;
   Place context_place(int64_t offset) { return {Space::context, {}, offset}; }
 
   // lower_statement.cc
@@ -144,7 +143,7 @@ private:
   void aggregate(const lang::MapRef& m, const lang::Call& call);
   Operand negated(Operand v);
   Operand update_map(const lang::MapRef& m, lang::BinaryOp op, Operand value, bool wants_old);
-  Operand bucket(const Type& t, Operand n, bool is_signed);
+  Operand bucket(const Type& t, Operand n);
   void add(uint32_t map, Operand slot, int64_t offset, Operand value);
   void mark_present(uint32_t map, Operand slot);
   Operand remove(const lang::Call& c, bool statement);

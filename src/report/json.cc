@@ -3,6 +3,7 @@
 #include "report/json.h"
 
 #include "report/histogram.h"
+#include "report/series.h"
 #include "report/text.h"
 
 namespace report {
@@ -123,7 +124,6 @@ void append_json(std::string& out, Context& context, const type::Type& type, Byt
   case Kind::boolean: out += load(bytes, 1) ? "true" : "false"; break;
   case Kind::enumeration: // a number: programs compare, people read
   case Kind::pointer: append_json(out, Number{extend(type, bytes), type.is_signed}); break;
-  case Kind::cgroup_path: append_json(out, Number{load(bytes, 8), false}); break;
   case Kind::array: append_array(out, context, type, bytes); break;
   case Kind::tuple:
     type.is_named ? append_object(out, context, type, bytes) : append_tuple(out, context, type, bytes);
@@ -132,6 +132,7 @@ void append_json(std::string& out, Context& context, const type::Type& type, Byt
   case Kind::stats: append_stats(out, type, bytes, div); break;
   case Kind::hist:
   case Kind::lhist: append_histogram_json(out, histogram_rows(type, bytes, div)); break;
+  case Kind::tseries: append_series_json(out, series_points(type, bytes, div)); break;
   default: append_json(out, text_of(context, type, bytes)); break;
   }
 }

@@ -1,8 +1,10 @@
-// Counts, sums, averages and histograms are added word by word; min and max look only at CPUs that have one.
+// Counts, sums, averages and histograms are added word by word; min and max look only at CPUs that have one;
+// series are put together interval by interval.
 // Of other values, which a script wrote on some CPU, the first CPU that has any is taken.
 #include "report/merge.h"
 
 #include "report/number.h"
+#include "report/series.h"
 
 #include <algorithm>
 #include <cstring>
@@ -51,6 +53,7 @@ void merge_one(const ir::Map& map, Bytes value, std::span<std::byte> out) {
   case Kind::lhist: return add_words(value, out);
   case Kind::min:
   case Kind::max: return take_extreme(type, value, out);
+  case Kind::tseries: return merge_series(type, value, out);
   default: break;
   }
   if (map.sums) return add_integer(type, value, out);

@@ -6,6 +6,7 @@
 
 #include "report/histogram.h"
 #include "report/number.h"
+#include "report/series.h"
 #include "report/time.h"
 
 #include <arpa/inet.h>
@@ -36,9 +37,12 @@ void append_escaped(std::string& out, Bytes bytes) {
   }
 }
 
-// A bit-field as bytes of its whole type.
-static uint64_t bit_field(const type::Field& f, Bytes unit) {
-  uint64_t value = load(unit, f.type->size) >> f.bit_offset;
+// A bit-field as a number, from the bytes that hold its bits.
+static uint64_t bit_field(const type::Field& f, Bytes structure) {
+  uint32_t first = f.bit_offset % 8, bytes = (first + f.bit_size + 7) / 8;
+  Bytes held = part(structure, f.offset + f.bit_offset / 8, bytes);
+  uint64_t value = load(held, std::min(bytes, 8u)) >> first;
+  if (bytes > 8) value |= load(part(held, 8, 1), 1) << (64 - first);
   unsigned unused = 64 - std::min<unsigned>(f.bit_size, 64);
   return f.type->is_signed ? static_cast<uint64_t>(static_cast<int64_t>(value << unused) >> unused)
                            : value << unused >> unused;
@@ -48,7 +52,7 @@ void for_each_member(const type::Type& type, Bytes bytes, const TakeMember& take
   for (const type::Field& f : type.fields()) {
     Bytes at = part(bytes, f.offset, f.type->size);
     if (f.bit_size) {
-      uint64_t value = bit_field(f, at);
+      uint64_t value = bit_field(f, bytes);
       take(f.name, *f.type, std::as_bytes(std::span(&value, 1)));
     } else if (f.data_loc && type.table) { // where the data is, not the data
       take(f.name, *type.table->integer(4, false), part(bytes, f.offset, 4));
@@ -80,6 +84,7 @@ private:
   void mac(Bytes bytes);
   void timestamp(Bytes bytes);
   void user_name(uint64_t uid);
+  void cgroup_path(Bytes bytes);
   void probe_name(uint64_t index);
   void stats(const type::Type& type, Bytes bytes, uint64_t div);
 
@@ -108,15 +113,13 @@ void Writer::value(const type::Type& type, Bytes bytes, uint64_t div) {
   case Kind::mac: mac(bytes); break;
   case Kind::timestamp: timestamp(bytes); break;
   case Kind::username: user_name(load(bytes, 8)); break;
-  case Kind::cgroup_path:
-    append(out_, {load(bytes, 8), false});
-    break; // the path needs a lookup that is not there yet
+  case Kind::cgroup_path: cgroup_path(bytes); break;
   case Kind::probe_name: probe_name(load(bytes, 8)); break;
   case Kind::stats: stats(type, bytes, div); break;
   case Kind::hist:
   case Kind::lhist: append_histogram(out_, histogram_rows(type, bytes, div)); break;
+  case Kind::tseries: append_series(out_, series_points(type, bytes, div)); break;
   case Kind::none:
-  case Kind::tseries:
   case Kind::integer:
   case Kind::count:
   case Kind::sum:
@@ -207,8 +210,15 @@ void Writer::mac(Bytes bytes) {
 void Writer::timestamp(Bytes bytes) {
   uint64_t format = load(bytes, 4);
   if (format >= context_.program.strings.size()) return;
-  auto since_boot = static_cast<int64_t>(load(part(bytes, 8, 8), 8));
-  out_ += format_time(context_.program.strings[format], since_boot + context_.options.boot_to_wall_ns);
+  const Options& options = context_.options;
+  int64_t to_wall = options.boot_to_wall_ns;
+  switch (static_cast<type::TimeClock>(load(part(bytes, 4, 4), 4))) {
+  case type::TimeClock::boot: break;
+  case type::TimeClock::monotonic: to_wall = options.monotonic_to_wall_ns; break;
+  case type::TimeClock::tai: to_wall = options.tai_to_wall_ns; break;
+  }
+  auto when = static_cast<int64_t>(load(part(bytes, 8, 8), 8));
+  out_ += format_time(context_.program.strings[format], when + to_wall);
 }
 
 // Asking can mean reading a file or the network, so once a user.
@@ -221,6 +231,12 @@ void Writer::user_name(uint64_t uid) {
     at->second = fine ? found->pw_name : std::to_string(uid);
   }
   out_ += at->second;
+}
+
+void Writer::cgroup_path(Bytes bytes) {
+  uint64_t filter = load(part(bytes, 8, 8), 8);
+  bool has_filter = filter < context_.program.strings.size();
+  out_ += context_.names.cgroup(load(bytes, 8), has_filter ? context_.program.strings[filter] : "*");
 }
 
 void Writer::probe_name(uint64_t index) {

@@ -87,18 +87,19 @@ base::Status Session::read() {
   ACU_TRY(output, Output::open(options));
   ACU_TRY(base::Source text, read_script(options));
   source.emplace(std::move(text));
-  if (!options.include_files.empty())
-    return base::Error{base::Failure::usage, "`--include`: header files are not supported yet"};
   return {};
 }
 
 base::Status Session::parse_and_check() {
   compiling.positional = options.positional;
   compiling.named = options.named;
+  compiling.include_dirs = options.include_dirs;
+  compiling.include_files = options.include_files;
   compiling.unsafe = options.unsafe;
   compiling.test = options.test;
   compiling.bench = options.bench;
   compiling.has_command = !options.command.empty();
+  compiling.in_kernel = options.engine == EngineKind::kernel;
   compiling.pid = options.pid;
   bool ok = timed(parse_ns, [&] { return parse(compiled, *source, compiling, diagnostics); }) &&
             timed(check_ns, [&] { return check(compiled, compiling, diagnostics); });

@@ -115,12 +115,18 @@ constexpr auto by_name = [] {
 
 } // namespace
 
+static_assert(rows[std::size(rows) - 1].number == last_syscall);
+
 int syscall_of_event(std::string_view event) {
   for (const Row& row : event_names)
     if (row.name == event) return row.number;
-  auto at = std::lower_bound(by_name.begin(), by_name.end(), event,
+  return syscall_named(event);
+}
+
+int syscall_named(std::string_view wanted) {
+  auto at = std::lower_bound(by_name.begin(), by_name.end(), wanted,
                              [](uint16_t i, std::string_view name) { return rows[i].name < name; });
-  return at != by_name.end() && rows[*at].name == event ? rows[*at].number : -1;
+  return at != by_name.end() && rows[*at].name == wanted ? rows[*at].number : -1;
 }
 
 std::string_view syscall_name(int number) {

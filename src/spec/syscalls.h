@@ -10,6 +10,11 @@ namespace spec {
 // fstat); -1 where it is not known.
 int syscall_of_event(std::string_view event);
 
+inline constexpr int last_syscall = 470;
+
+// The number of the system call that programs know by this name ("fstat"); -1 where there is none.
+int syscall_named(std::string_view name);
+
 // The name of a system call as programs know it ("fstat"); empty where there is none with this number.
 std::string_view syscall_name(int number);
 

@@ -86,6 +86,9 @@ enum class Space : uint8_t { none, kernel, user, script };
 enum class Slice : uint8_t { last, avg, max, min, sum };
 inline constexpr uint32_t slice_size = 24;
 
+// The clocks whose times strftime() takes.
+enum class TimeClock : uint8_t { boot, monotonic, tai };
+
 // How stacks print.
 enum class StackMode : uint8_t { bpftrace, perf, raw };
 

@@ -1,0 +1,23 @@
+// Names of numbers that programs and the kernel share: errors and signals as on x86-64 and arm64 Linux
+// (include/uapi/asm-generic/errno*.h and signal.h), address families (include/linux/socket.h). Their texts are those
+// of the C library without a locale.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace spec {
+
+inline constexpr int last_error = 133, last_signal = 64;
+
+// "No such file or directory"; empty where there is no error with this number.
+std::string_view error_text(int number);
+// "SIGKILL"; "SIGRTMIN+3" for those of real time. Empty where there is none with this number.
+std::string_view signal_name(int number);
+
+// What a constant of the usual headers stands for: ENOENT, SIGKILL, AF_INET6, __NR_read. Scripts that include a header
+// for these work where it is not installed.
+std::optional<int64_t> header_constant(std::string_view name);
+
+} // namespace spec
