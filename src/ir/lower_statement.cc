@@ -81,7 +81,7 @@ void Lowering::lower(const Stmt& s) {
   case StmtKind::leave: {
     const Leave& l = as<Leave>(s);
     const Loop& loop = loops_.back();
-    if (loop.is_body)
+    if (loop.is_body && !(l.is_continue && loop.on_continue != no_block))
       give_back(number(!l.is_continue));
     else
       jump(l.is_continue ? loop.on_continue : loop.on_break);
@@ -98,6 +98,9 @@ void Lowering::leave_probe() {
     body_leaves_ = true;
     store({Space::script, object(returned_object_), 0}, number(1), 8);
     give_back(number(1));
+  } else if (result_object_ != ~0u && fn_ && !fn_->result_type->is_scalar()) {
+    copy(result_place_, {Space::script, object(result_object_), 0}, fn_->result_type->size);
+    give_back(number(0));
   } else if (result_object_ != ~0u) {
     give_back(load_word({Space::script, object(result_object_), 0}, 8, false));
   } else if (return_block_ != no_block) {
@@ -111,15 +114,12 @@ void Lowering::lower_return(const Return& r) {
   if (fn_ && r.value && !fn_->result_type->is(Kind::none)) {
     const Type& t = *fn_->result_type;
     bool in_body = std::any_of(loops_.begin(), loops_.end(), [](const Loop& l) { return l.is_body; });
-    if (in_body && !t.is_scalar()) {
-      diagnostics_.error(spec::tag::not_yet, r.where,
-                         "a function can't return " + type::to_string(t) + " from inside a loop yet",
-                         "set a variable and return it after the loop");
-      return;
-    }
     if (in_body) {
-      if (result_object_ == ~0u) result_object_ = add_object(8, "result");
-      store({Space::script, object(result_object_), 0}, narrow(scalar(*r.value), t), 8);
+      if (result_object_ == ~0u) result_object_ = add_object(std::max(8u, t.size), "result");
+      if (t.is_scalar())
+        store({Space::script, object(result_object_), 0}, narrow(scalar(*r.value), t), 8);
+      else
+        into(*r.value, {Space::script, object(result_object_), 0}, t);
       return leave_probe();
     }
     if (!t.is_scalar()) {
@@ -128,7 +128,11 @@ void Lowering::lower_return(const Return& r) {
     }
     return give_back(narrow(scalar(*r.value), t));
   }
-  if (r.value && r.value->type->is_scalar()) scalar(*r.value);
+  bool is_test = probe_ && probe_->events.front()->kind == probe::Kind::test;
+  if (is_test && r.value && r.value->type->is_scalar())
+    store({Space::script, object(result_object_), 0}, scalar(*r.value), 8);
+  else if (r.value && r.value->type->is_scalar())
+    scalar(*r.value);
   leave_probe();
 }
 
@@ -166,6 +170,7 @@ void Lowering::assign_variable(const Variable& v, const Expr& value) {
     Place made = temporary(value, t);
     return copy(variable_place(v), made, t.size);
   }
+  if (type::TimeClock clock = time_clock(value); clock != type::TimeClock::boot) time_clocks_[&v] = clock;
   Operand n = scalar(value);
   if (v.declared) n = narrow(n, t);
   if (in_register(v))
@@ -267,10 +272,16 @@ void Lowering::lower_while(const While& w) {
         start(stop);
         give_back(number(1));
         start(go);
+        if (!w.step) return lower(*w.body);
+        BlockId step = loops_.back().on_continue = new_block();
         lower(*w.body);
+        jump(step);
+        start(step);
+        lower(*w.step);
       },
       [&](uint32_t made) {
         blur_variables(w.condition, *w.body);
+        if (w.step) blur_variables(nullptr, *w.step);
         uint32_t at = site(Fault::loop_limit, std::to_string(limit));
         append({.op = Op::loop,
                 .dst = fresh(),
