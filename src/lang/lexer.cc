@@ -27,6 +27,7 @@ struct Punctuation {
 constexpr Punctuation punctuations[] = {
     {"<<=", TokenKind::shift_left_assign},
     {">>=", TokenKind::shift_right_assign},
+    {"...", TokenKind::ellipsis},
     {"..", TokenKind::dot_dot},
     {"->", TokenKind::arrow},
     {"<=", TokenKind::less_equal},
@@ -186,10 +187,25 @@ bool is_keyword(std::string_view word) {
   return std::find(std::begin(keywords), std::end(keywords), word) != std::end(keywords);
 }
 
+std::optional<uint64_t> integer_value(std::string_view text) {
+  if (text.empty() || !is_digit(text[0]) || word_length(text) != text.size()) return std::nullopt;
+  bool is_duration = std::any_of(std::begin(units) + 1, std::end(units), [&](const Unit& u) {
+    return text.ends_with(u.suffix) && text.size() > u.suffix.size() && is_digit(text[text.size() - u.suffix.size() - 1]);
+  });
+  Number n = read_number(text);
+  bool is_hex = text.starts_with("0x") || text.starts_with("0X"); // whose digits look like suffixes
+  if (!n.mistake.empty() || (is_duration && !is_hex)) return std::nullopt;
+  return n.value;
+}
+
 void Mistakes::tell(std::string_view tag, Range where, std::string message, std::string hint) {
   if (quiet || full()) return;
   told_++;
   to_.error(tag, where, std::move(message), std::move(hint));
+}
+
+void Mistakes::warn(std::string_view tag, Range where, std::string message, std::string hint) {
+  if (!quiet) to_.warning(tag, where, std::move(message), std::move(hint));
 }
 
 void Mistakes::tell_last(std::string_view tag, Range where, std::string message, std::string hint) {
@@ -197,14 +213,14 @@ void Mistakes::tell_last(std::string_view tag, Range where, std::string message,
   ended_ |= !quiet;
 }
 
-Lexer::Lexer(std::string_view text, base::Arena& arena, Mistakes& mistakes, uint32_t base)
-    : text_(text), arena_(arena), mistakes_(mistakes), base_(base) {
+Lexer::Lexer(std::string_view text, base::Arena& arena, Mistakes& mistakes, uint32_t base, Dialect in)
+    : dialect(in), text_(text), arena_(arena), mistakes_(mistakes), base_(base) {
   if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3; // byte order mark
   if (rest().starts_with("#!")) at_ += static_cast<uint32_t>(std::min(rest().find('\n'), rest().size()));
 }
 
 Token Lexer::token(TokenKind kind, uint32_t begin, std::string_view text, uint64_t value) const {
-  return {kind, place(begin, at_), text, value};
+  return {kind, place(begin, at_), text, value, text_.substr(begin, at_ - begin)};
 }
 
 // At `//` or `/*`: reads the comment.
@@ -225,15 +241,27 @@ bool Lexer::skip_comment() {
   return true;
 }
 
+// At `\` that ends a line: the next line belongs to this one.
+bool Lexer::skip_continuation() {
+  if (!rest().starts_with('\\')) return false;
+  size_t newline = rest().starts_with("\\\r") ? 2 : 1;
+  if (!rest().substr(newline).starts_with('\n')) return false;
+  at_ += static_cast<uint32_t>(newline + 1);
+  return true;
+}
+
 void Lexer::skip_blanks() {
   do {
     while (at_ < text_.size() && is_blank(text_[at_])) at_++;
-  } while (skip_comment());
+  } while (skip_comment() || skip_continuation());
 }
 
 Token Lexer::next() {
+  bool spaced = false;
   for (;;) {
+    uint32_t before = at_;
     skip_blanks();
+    spaced |= at_ != before;
     if (at_ == text_.size()) return {TokenKind::end, place(last_, last_), {}, 0};
     uint32_t begin = at_;
     Token t;
@@ -246,6 +274,8 @@ Token Lexer::next() {
       t = number();
     } else if (c == '"') {
       t = string();
+    } else if (c == '\'' && dialect == Dialect::c) {
+      t = character();
     } else if (c == '$') {
       t = dollar();
     } else if (c == '@') {
@@ -257,6 +287,7 @@ Token Lexer::next() {
       t = punctuation();
     }
     last_ = at_;
+    t.spaced = spaced;
     if (t.kind != TokenKind::end) return t;
   }
 }
@@ -266,6 +297,7 @@ Token Lexer::number() {
   std::string_view text = rest().substr(0, word_length(rest()));
   at_ += static_cast<uint32_t>(text.size());
   Number n = read_number(text);
+  if (!n.mistake.empty() && dialect == Dialect::c) return token(TokenKind::other, begin, text);
   if (!n.mistake.empty())
     mistakes_.tell(tag::bad_number, place(begin, at_),
                    quoted(text.size() > 40 ? text.substr(0, 40) : text) + " " + std::string(n.mistake));
@@ -281,6 +313,7 @@ Token Lexer::dollar() {
   }
   std::string_view word = rest().substr(0, word_length(rest()));
   at_ += static_cast<uint32_t>(word.size());
+  if (word.empty() && dialect == Dialect::c) return token(TokenKind::other, begin, "$");
   if (word.empty()) {
     mistakes_.tell(tag::bad_character, place(begin, at_), "`$` without a name", "variables are written `$name`");
     return {};
@@ -304,8 +337,16 @@ Token Lexer::punctuation() {
     at_ += static_cast<uint32_t>(p.text.size());
     return token(p.kind, begin, p.text);
   }
-  bad_characters();
-  return {};
+  if (dialect == Dialect::script) {
+    bad_characters();
+    return {};
+  }
+  uint32_t begin = at_;
+  bool twice = rest().starts_with("##");
+  bool hash = rest().starts_with('#');
+  at_ += twice ? 2 : 1;
+  return token(twice ? TokenKind::hash_hash : hash ? TokenKind::hash : TokenKind::other, begin,
+               text_.substr(begin, at_ - begin));
 }
 
 // A run of characters that begin no token, told as one mistake.
@@ -321,7 +362,7 @@ void Lexer::bad_characters() {
   std::string hint;
   if (run[0] == '\'') hint = "strings are written in double quotes";
   if (run[0] == '#')
-    hint = "directives such as #include stand before the first probe, and comments begin with //";
+    hint = "directives such as #include begin a line, and comments begin with //";
   if (run.starts_with("\xE2\x80")) hint = "strings are written in plain double quotes"; // typographic ones
   std::string message =
       printable ? "unexpected " + quoted(run.substr(0, 20)) : "this is not part of the language";
@@ -338,11 +379,43 @@ Token Lexer::string() {
     else
       value += text_[at_++];
   }
+  if (at_ == line_end && dialect == Dialect::c) return token(TokenKind::other, begin, "\"");
   if (at_ == line_end)
     mistakes_.tell_last(tag::unterminated_string, place(begin, at_), "this string has no closing quote");
   else
     at_++;
   return token(TokenKind::string, begin, arena_.copy(value));
+}
+
+// 'a', '\n', '\0': the value of the character.
+Token Lexer::character() {
+  uint32_t begin = at_++;
+  auto line_end = static_cast<uint32_t>(std::min(text_.find('\n', at_), text_.size()));
+  std::string value;
+  while (at_ < line_end && text_[at_] != '\'') {
+    if (text_[at_] == '\\')
+      escape(value, line_end);
+    else
+      value += text_[at_++];
+  }
+  bool closed = at_ < line_end;
+  at_ = closed ? at_ + 1 : begin + 1;
+  if (!closed || value.empty() || value.size() > 4) return token(TokenKind::other, begin, "'");
+  int64_t number = value.size() == 1 ? static_cast<signed char>(value[0]) : 0;
+  if (value.size() > 1)
+    for (char c : value) number = number << 8 | static_cast<unsigned char>(c);
+  return token(TokenKind::integer, begin, text_.substr(begin, at_ - begin), static_cast<uint64_t>(number));
+}
+
+// Behind a `\` and a character that the language's own escapes do not have. A letter that stands for nothing is
+// itself.
+bool Lexer::escape_of_c(std::string& into) {
+  constexpr std::string_view names = "abefv'?", values = "\a\b\x1b\f\v'?";
+  char c = text_[at_ - 1];
+  if (is_digit(c) || c == 'x') return false;
+  size_t i = names.find(c);
+  into += i == names.npos ? c : values[i];
+  return true;
 }
 
 // escape := '\' ('n' | 't' | 'r' | '"' | '\' | octal{1,3} | 'x' hex{1,2})
@@ -354,6 +427,7 @@ void Lexer::escape(std::string& into, uint32_t line_end) {
     into += values[i];
     return;
   }
+  if (dialect == Dialect::c && escape_of_c(into)) return;
   unsigned base = c == 'x' ? 16 : 8;
   uint32_t digits_end = std::min(line_end, at_ + 2);
   if (base == 8) at_--;
@@ -364,6 +438,7 @@ void Lexer::escape(std::string& into, uint32_t line_end) {
     into += static_cast<char>(value);
     return;
   }
+  if (dialect == Dialect::c) return;
   if (at_ == first && base == 8) at_ = std::min(first + 1, line_end);
   mistakes_.tell(tag::bad_escape, place(begin, at_), "unknown escape in a string",
                  "known are \\n \\t \\r \\\" \\\\, octal \\0 to \\377, and \\xHH");

@@ -9,6 +9,7 @@
 #include "base/diagnostics.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,7 @@ public:
   void tell(std::string_view tag, base::Range where, std::string message, std::string hint = {});
   // The last mistake: what follows an open string or comment was meant otherwise than it can be read.
   void tell_last(std::string_view tag, base::Range where, std::string message, std::string hint = {});
+  void warn(std::string_view tag, base::Range where, std::string message, std::string hint = {});
   bool full() const { return told_ >= limit || ended_; }
   size_t told() const { return told_; }
   bool quiet = false; // text that is skipped after a mistake is read, but not judged
@@ -36,6 +38,9 @@ private:
 
 enum class TokenKind : uint8_t {
   end,
+  other,     // of C: no token of this language
+  hash,      // # and ## stand only in bodies of macros
+  hash_hash,
   integer,
   string,
   identifier,
@@ -57,6 +62,7 @@ enum class TokenKind : uint8_t {
   question,
   dot,
   dot_dot,
+  ellipsis,
   arrow,
   plus,
   minus,
@@ -98,15 +104,29 @@ struct Token {
   base::Range where;
   std::string_view text; // as spelled; variables and maps without their sign; strings with escapes resolved
   uint64_t value = 0;    // integers and positional parameters
+  std::string_view spelled; // in the file, or by `##`
+  bool spaced = false;      // white space stands before it
+  bool from_macro = false;  // `where` is then where the macro is used
+  bool is_foreign = false;  // from the body of a macro of a system's header
+  bool painted = false;     // the name of a macro within its own expansion: it stays
 };
 
+// Of C are directives, headers and the script's own definitions. There 'c' is a number, strings have C's escapes,
+// and what is no token of this language is one nonetheless, since it may be meant for somebody else.
+enum class Dialect : uint8_t { script, c };
+
 bool is_keyword(std::string_view word);
+
+// The value of a text that is a number as scripts write them, but no duration: 10, 0x1f, 0777, 1_000, 2e3, 5UL.
+std::optional<uint64_t> integer_value(std::string_view text);
 
 class Lexer {
 public:
   // `base`: where the text begins in the Source; all places and offsets are counted from its start.
-  Lexer(std::string_view text, base::Arena& arena, Mistakes& mistakes, uint32_t base = 0);
+  Lexer(std::string_view text, base::Arena& arena, Mistakes& mistakes, uint32_t base = 0,
+        Dialect dialect = Dialect::script);
   Token next();
+  Dialect dialect;
   // To the next character that is neither white space nor comment, nor a first line `#!…`.
   void skip_blanks();
   // Raw reading: the text not yet read, and going on at another place of it.
@@ -118,10 +138,13 @@ public:
 
 private:
   bool skip_comment();
+  bool skip_continuation();
   Token number();
+  Token character();
   Token dollar();
   Token punctuation();
   void escape(std::string& into, uint32_t line_end);
+  bool escape_of_c(std::string& into);
   void bad_characters();
   Range place(uint32_t begin, uint32_t end) const { return {base_ + begin, base_ + end}; }
   Token token(TokenKind kind, uint32_t begin, std::string_view text, uint64_t value = 0) const;

@@ -17,9 +17,10 @@ std::unique_ptr<Program> parse(base::Source& source, const ParseOptions& options
 }
 
 Parser::Parser(base::Source& source, const ParseOptions& options, base::Diagnostics& diagnostics)
-    : source_(source), options_(options), program_(std::make_unique<Program>()),
-      text_(source.text().size() <= max_bytes ? program_->arena.copy(source.text()) : std::string_view()),
-      mistakes_(diagnostics), lexer_(text_, program_->arena, mistakes_) {}
+    : source_(source), options_(options), program_(std::make_unique<Program>()), mistakes_(diagnostics),
+      input_(source, program_->arena, mistakes_, options.include_dirs) {
+  input_.read_header = [this](SourceFile& file) { read_header(file); };
+}
 
 Parser::Level::Level(Parser& p) : parser_(p) {
   if (++p.depth_ <= max_depth) return;
@@ -37,7 +38,7 @@ void Parser::count_operator(Range where) {
 const Token& Parser::peek(size_t ahead) {
   if (panic_ || stopped_) return stop_;
   while (ahead_.size() <= first_ + ahead) {
-    ahead_.push_back(lexer_.next());
+    ahead_.push_back(input_.next());
     if (mistakes_.full()) {
       stopped_ = true;
       return stop_;
@@ -50,6 +51,7 @@ Token Parser::take() {
   Token t = peek();
   if (panic_ || stopped_ || t.kind == TokenKind::end) return t;
   last_end_ = t.where.end;
+  taken_++;
   if (++first_ == ahead_.size()) {
     ahead_.clear();
     first_ = 0;
@@ -87,7 +89,7 @@ void Parser::expect_word(std::string_view word) {
 std::string Parser::shown(const Token& token) const {
   if (token.kind == TokenKind::end) return "end of the script";
   constexpr size_t longest = 30;
-  std::string_view spelled = source_.text(token.where);
+  std::string_view spelled = token.from_macro ? token.spelled : source_.text(token.where);
   std::string text(spelled.substr(0, longest));
   if (spelled.size() > longest) text += "…";
   return (token.kind == TokenKind::keyword ? "keyword `" : "`") + text + "`";
@@ -100,6 +102,7 @@ void Parser::unexpected(std::string_view expected, std::string hint) {
   if (t.kind == TokenKind::end) t.where.begin = t.where.end = std::max(t.where.end, last_end_);
   if (t.kind == TokenKind::assign && hint.empty())
     hint = "`==` compares; an assignment is a statement of its own";
+  if (t.from_macro && hint.empty()) hint = "it comes from the macro that is used here";
   panic(tag::syntax, t.where, "syntax error, unexpected " + shown(t) + ", expected " + std::string(expected),
         std::move(hint));
   // What is missing at the end is missing for every open block: once is enough.
@@ -122,7 +125,7 @@ void Parser::panic(std::string_view tag, Range where, std::string message, std::
 // Ends panic: past the next `;`, past a block that ends here, or up to the `}` of the enclosing block.
 void Parser::recover_statement() {
   panic_ = false;
-  mistakes_.quiet = true;
+  bool was_quiet = std::exchange(mistakes_.quiet, true);
   for (int open = 0; !at(TokenKind::end);) {
     if (open == 0 && at(TokenKind::right_brace)) break;
     Token t = take();
@@ -131,16 +134,17 @@ void Parser::recover_statement() {
     if (t.kind == TokenKind::semicolon && open == 0) break;
   }
   // The token after is read already: its own mistakes are not those of the skipped text.
-  mistakes_.quiet = false;
-  to_raw();
+  mistakes_.quiet = was_quiet;
+  bool is_plain = first_ < ahead_.size() && !ahead_[first_].from_macro && !input_.is_expanding();
+  if (is_plain) to_raw();
 }
 
 // Ends panic: up to the `{` that begins the body of a probe or function.
 void Parser::skip_to_body() {
   panic_ = false;
-  mistakes_.quiet = true;
+  bool was_quiet = std::exchange(mistakes_.quiet, true);
   while (!at(TokenKind::end) && !at(TokenKind::left_brace)) take();
-  mistakes_.quiet = false;
+  mistakes_.quiet = was_quiet;
   if (at(TokenKind::end)) stopped_ = true;
 }
 
@@ -157,7 +161,12 @@ void Parser::skip_balanced() {
 }
 
 void Parser::to_raw() {
-  if (first_ < ahead_.size()) lexer_.seek(ahead_[first_].where.begin);
+  uint32_t at = input_.offset();
+  if (first_ < ahead_.size()) {
+    const Token& t = ahead_[first_];
+    at = t.from_macro ? t.where.end : t.where.begin;
+  }
+  input_.seek(at);
   ahead_.clear();
   first_ = 0;
 }

@@ -10,9 +10,11 @@ namespace lang {
 
 struct ParseOptions {
   std::vector<std::string> positional; // $1 … in probe names
+  std::vector<std::string> include_dirs, include_files; // -I, --include
 };
 
-// Parses a whole script; files that it includes and imports are added to `source`. All mistakes go to `diagnostics`; the tree is returned also then, as far as it goes.
+// Parses a whole script; files that it includes and imports are added to `source`. All mistakes go to
+// `diagnostics`; the tree is returned also then, as far as it goes.
 // Nesting deeper than 200 levels is a mistake, not a crash. Identifiers stay names: the checker resolves them.
 std::unique_ptr<Program> parse(base::Source& source, const ParseOptions& options,
                                base::Diagnostics& diagnostics);

@@ -46,7 +46,9 @@ std::string join(const std::vector<std::string>& parts) {
 size_t name_length(std::string_view text) {
   size_t i = 0;
   while (i < text.size() && (is_digit(text[i]) || is_letter(text[i]))) i++;
-  return i && text.substr(i).starts_with('=') && !text.substr(i).starts_with("==") ? i + 1 : 0;
+  size_t sign = i;
+  while (sign < text.size() && is_blank(text[sign])) sign++;
+  return i && text.substr(sign).starts_with('=') && !text.substr(sign).starts_with("==") ? sign + 1 : 0;
 }
 
 } // namespace
@@ -54,14 +56,14 @@ size_t name_length(std::string_view text) {
 // probe     := [ NAME '=' ] spec { ',' spec } [ '/' expression '/' ] block
 void Parser::parse_probe() {
   auto probe = std::make_unique<Probe>();
-  uint32_t begin = lexer_.offset();
-  lexer_.seek(begin + static_cast<uint32_t>(name_length(lexer_.rest())));
+  uint32_t begin = input_.offset();
+  input_.seek(begin + static_cast<uint32_t>(name_length(input_.rest())));
   std::vector<ProbeSpec> specs;
   do {
-    lexer_.skip_blanks();
+    input_.skip_blanks();
     specs.push_back(parse_spec());
     if (panic_) break;
-    lexer_.skip_blanks();
+    input_.skip_blanks();
   } while (accept(TokenKind::comma));
   probe->specs = program_->arena.copy(specs);
   if (accept(TokenKind::slash)) {
@@ -80,13 +82,13 @@ void Parser::parse_probe() {
 
 // spec      := part { ':' part }     parts: raw text, "quoted text" and $1 in any mixture
 ProbeSpec Parser::parse_spec() {
-  uint32_t begin = lexer_.offset();
+  uint32_t begin = input_.offset();
   std::vector<std::string> parts(1);
   for (;;) {
-    std::string_view rest = lexer_.rest();
+    std::string_view rest = input_.rest();
     if (rest.empty() || ends_spec(rest[0])) break;
     if (rest[0] == '"') {
-      parts.back() += lexer_.string().text;
+      parts.back() += input_.string().text;
       continue;
     }
     if (rest[0] == '$' && rest.size() > 1 && is_digit(rest[1])) {
@@ -98,10 +100,10 @@ ProbeSpec Parser::parse_spec() {
       parts.emplace_back();
     else
       parts.back() += rest[0];
-    lexer_.seek(lexer_.offset() + 1);
+    input_.seek(input_.offset() + 1);
   }
   ProbeSpec spec;
-  last_end_ = lexer_.offset();
+  last_end_ = input_.offset();
   spec.where = {begin, last_end_};
   if (begin == last_end_) {
     unexpected("a probe", "for example: tracepoint:syscalls:sys_enter_openat { … }");
@@ -129,7 +131,7 @@ bool Parser::is_predicate(std::string_view provider, size_t part, std::string_vi
 
 // At `$1`: appends the parameter's text.
 void Parser::positional_in_probe(std::string& into) {
-  Token t = lexer_.next();
+  Token t = input_.next();
   last_end_ = t.where.end;
   if (t.kind != TokenKind::positional) return;
   if (t.value <= options_.positional.size()) {

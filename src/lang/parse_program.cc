@@ -1,9 +1,9 @@
 // Programs: what stands outside the action blocks.
 //
 //   program    := ['#!' line] { item }
-//   item       := directive | definition | import | config | map-decl | macro | function | probe
+//   item       := definition | import | config | map-decl | macro | function | probe
 //
-// Directives and imports are read over, and told to be missing.
+// Directives of C may stand between any of them and within; the preprocessor carries them out.
 #include "lang/parser.h"
 
 #include "base/text.h"
@@ -34,26 +34,46 @@ constexpr StorageName storages[] = {{"hash", Storage::hash},
                                     {"percpuhash", Storage::percpuhash},
                                     {"percpulruhash", Storage::percpulruhash}};
 
+// Whether every branch of it ends in an expression.
+bool gives_value(const Expr& e) {
+  if (const BlockExpr* b = if_a<BlockExpr>(&e)) return b->block->value && gives_value(*b->block->value);
+  const Conditional* c = if_a<Conditional>(&e);
+  if (!c) return true;
+  return c->then->value && gives_value(*c->then->value) && c->otherwise && c->otherwise->value &&
+         gives_value(*c->otherwise->value);
+}
+
 } // namespace
 
 std::unique_ptr<Program> Parser::run() {
   if (!is_text()) return std::move(program_);
   size_t before = mistakes_.told();
-  for (;;) {
-    if (stopped_) break;
-    panic_ = false;
-    to_raw();
-    lexer_.skip_blanks();
-    if (lexer_.rest().empty()) break;
-    parse_item();
-    if (!panic_ || stopped_) continue;
-    recover_statement();
-    if (lexer_.rest().starts_with('}')) take();
-  }
+  imported_.insert(input_.files().script());
+  include_given_files();
+  parse_items();
+  program_->wants_c_constants = input_.wants_constants;
   if (program_->probes.empty() && mistakes_.told() == before)
     mistakes_.tell(tag::empty_program, {0, 0}, "the script has no probe",
                    "for example: begin { print(\"hello\") }");
   return std::move(program_);
+}
+
+// All items of the file that is read.
+void Parser::parse_items() {
+  while (!stopped_) {
+    panic_ = false;
+    if (input_.is_expanding() || (first_ < ahead_.size() && ahead_[first_].from_macro)) {
+      parse_expanded_item();
+    } else {
+      to_raw();
+      input_.skip_blanks();
+      if (stopped_ || input_.rest().empty()) break;
+      parse_item();
+    }
+    if (!panic_ || stopped_) continue;
+    recover_statement();
+    if (first_ == ahead_.size() && input_.rest().starts_with('}')) take();
+  }
 }
 
 // Binary files are told as such, once.
@@ -62,27 +82,27 @@ bool Parser::is_text() {
     mistakes_.tell(tag::too_large, {0, 0}, "the script is larger than 16 MB");
     return false;
   }
-  size_t zero = text_.find('\0');
-  if (zero == text_.npos) return true;
+  size_t zero = source_.text().find('\0');
+  if (zero == std::string_view::npos) return true;
   auto at = static_cast<uint32_t>(zero);
   mistakes_.tell(tag::not_text, {at, at + 1}, "this is not a script: it holds a zero byte",
                  "scripts are text files in UTF-8");
   return false;
 }
 
-// The lexer stands at the first character of an item.
+// The input stands at the first character of an item.
 void Parser::parse_item() {
-  std::string_view rest = lexer_.rest();
-  if (rest[0] == '#') return parse_directive();
-  uint32_t begin = lexer_.offset();
+  std::string_view rest = input_.rest();
+  uint32_t begin = input_.offset();
   std::string_view word = first_word(rest);
+  if (!word.empty() && input_.is_macro(word) && parse_macro_item(word)) return;
   if (word == "config") return parse_config();
   if (word == "let") return parse_map_declaration();
   if (word == "fn") return parse_function();
   if (word == "macro") return parse_macro();
   if (word == "import") return parse_import(begin);
   for (std::string_view w : {"struct", "union", "enum", "typedef"})
-    if (word == w) return parse_c_declaration();
+    if (word == w) return parse_c_item();
   if (rest[0] == '}' || rest[0] == ';') {
     Token t = take();
     // A `;` after a block is a habit from C that harms nobody.
@@ -94,33 +114,20 @@ void Parser::parse_item() {
   parse_probe();
 }
 
-// directive := '#' the rest of the line, and lines continued by '\'
-void Parser::parse_directive() {
-  uint32_t begin = lexer_.offset();
-  std::string_view rest = lexer_.rest();
-  size_t end = 0;
-  do {
-    end = std::min(rest.find('\n', end ? end + 1 : 0), rest.size());
-  } while (end < rest.size() && rest[end - 1] == '\\');
-  std::string_view line = base::trim(rest.substr(0, std::min(rest.find('\n'), rest.size())));
-  lexer_.seek(begin + static_cast<uint32_t>(end));
-  std::string_view name = first_word(base::trim(line.substr(1)));
-  error(tag::not_yet, {begin, begin + static_cast<uint32_t>(line.size())},
-        "C directives such as #" + std::string(name.empty() ? "include" : name) + " are not built yet",
-        name == "include" ? "kernel types need no header: they are known from the kernel's BTF" : "");
-}
-
-// import := 'import' STRING    (a `;` after it is an item of its own)
-void Parser::parse_import(uint32_t begin) {
-  take();
-  expect(TokenKind::string, "the name of a file in quotes");
-  error(tag::not_yet, since(begin), "imports are not built yet");
+// definition := a declaration of C, in its own spelling
+void Parser::parse_c_item() {
+  input_.set_dialect(Dialect::c);
+  parse_c_declaration();
+  input_.set_dialect(Dialect::script);
 }
 
 // config := 'config' '=' '{' { NAME '=' (NAME | INTEGER | STRING | 'true' | 'false') ';' } '}'
 void Parser::parse_config() {
   Token word = take();
-  if (std::exchange(seen_config_, true)) error(tag::bad_config, word.where, "a script has one config block");
+  if (&input_.file() != input_.files().script())
+    error(tag::bad_config, word.where, "only the script itself may have a config block, not a file that it imports");
+  else if (std::exchange(seen_config_, true))
+    error(tag::bad_config, word.where, "a script has one config block");
   expect(TokenKind::assign, "`=`");
   expect(TokenKind::left_brace, "`{`");
   while (!at(TokenKind::end) && !at(TokenKind::right_brace)) {
@@ -190,10 +197,25 @@ void Parser::parse_function() {
   f->parameters = program_->arena.copy(parameters);
   if (accept(TokenKind::colon)) f->result = parse_type();
   if (panic_ && !stopped_) skip_to_body();
-  f->body = parse_block(false);
+  f->body = parse_block(f->result != nullptr);
+  if (f->body->value) return_value(*f->body);
   f->where = since(word.where.begin);
   f->id = static_cast<uint32_t>(program_->functions.size());
   program_->functions.push_back(f);
+}
+
+// A function gives back what its last expression gives.
+void Parser::return_value(Block& body) {
+  Expr* value = std::exchange(body.value, nullptr);
+  Stmt* last = gives_value(*value) ? nullptr : as_statement(value);
+  if (!last) {
+    auto* s = make<Return>(value->where);
+    s->value = value;
+    last = s;
+  }
+  std::vector<Stmt*> statements(body.statements.begin(), body.statements.end());
+  statements.push_back(last);
+  body.statements = program_->arena.copy(statements);
 }
 
 // parameter := VARIABLE ':' type

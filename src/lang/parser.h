@@ -9,8 +9,10 @@
 #include "lang/c_types.h"
 #include "lang/lexer.h"
 #include "lang/parse.h"
+#include "lang/preprocess.h"
 
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace lang {
@@ -74,13 +76,14 @@ private:
 
   // parse_program.cc
   bool is_text();
+  void parse_items();
   void parse_item();
-  void parse_directive();
-  void parse_import(uint32_t begin);
+  void parse_c_item();
   void parse_config();
   void parse_map_declaration();
   void parse_function();
   Parameter parse_parameter();
+  void return_value(Block& body);
 
   // parse_macro.cc
   void parse_macro();
@@ -89,6 +92,17 @@ private:
   bool is_macro_parameter(std::string_view name) const;
 
   Map* map_named(std::string_view name, Range where);
+
+  // parse_files.cc: other files than the script
+  struct Place;
+  Place set_aside();
+  void take_up(Place& place);
+  void include_given_files();
+  void read_header(SourceFile& file);
+  void parse_import(uint32_t begin);
+  void import_file(SourceFile& file, Range where);
+  bool parse_macro_item(std::string_view word);
+  void parse_expanded_item();
 
   // parse_probe.cc
   void parse_probe();
@@ -162,11 +176,11 @@ private:
   base::Source& source_;
   const ParseOptions& options_;
   std::unique_ptr<Program> program_;
-  std::string_view text_; // the script, in the arena: names of the tree are parts of it
   Mistakes mistakes_;
-  Lexer lexer_;
+  Preprocessor input_; // names of the tree are parts of the texts it reads, which lie in the arena
   std::vector<Token> ahead_; // read but not taken, from first_ on
   size_t first_ = 0;
+  size_t taken_ = 0;      // tokens so far
   Token stop_;            // what peek gives in panic and at the end
   uint32_t last_end_ = 0; // end of the last token taken
   bool panic_ = false;
@@ -177,6 +191,9 @@ private:
   bool in_predicate_ = false;
   bool seen_config_ = false;
   const Macro* macro_ = nullptr; // whose body is read
+  std::unordered_set<const SourceFile*> imported_;
+  size_t imports_end_ = 0; // where in the list of probes those of the file's next import go: before its own
+  int import_depth_ = 0;
   std::unordered_map<std::string_view, Map*> maps_;
 };
 

@@ -11,7 +11,11 @@ namespace session {
 
 bool parse(Compiled& to, base::Source& source, const CompileOptions& options,
            base::Diagnostics& diagnostics) {
-  to.tree = lang::parse(source, {.positional = options.positional}, diagnostics);
+  to.tree = lang::parse(source,
+                        {.positional = options.positional,
+                         .include_dirs = options.include_dirs,
+                         .include_files = options.include_files},
+                        diagnostics);
   if (diagnostics.has_errors()) return false;
   lang::expand_macros(*to.tree, diagnostics);
   if (diagnostics.has_errors()) return false;
@@ -25,6 +29,7 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
                               .named = options.named,
                               .unsafe = options.unsafe,
                               .has_cpid = options.has_command,
+                              .allows_recursion = !options.in_kernel,
                               .runs_tests = options.test,
                               .runs_benches = options.bench,
                               .kfunc_allowed = bpf::may_call};

@@ -18,9 +18,11 @@ namespace session {
 struct CompileOptions {
   std::vector<std::string> positional;
   std::vector<std::pair<std::string, std::string>> named;
+  std::vector<std::string> include_dirs, include_files; // -I, --include
   bool unsafe = false;
   bool test = false, bench = false; // --test, --bench
   bool has_command = false; // `cpid` may be used
+  bool in_kernel = true;    // where functions can't call themselves
   int pid = -1;             // tracepoints only count for this process
   bool optimize = true;
   ir::LowerOptions lower;

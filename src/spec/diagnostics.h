@@ -36,6 +36,7 @@ ACU_TAG(unknown_field)
 ACU_TAG(redeclared)
 ACU_TAG(bad_parameter)
 ACU_TAG(bad_macro)
+ACU_TAG(recursion)
 // Types.
 ACU_TAG(type_mismatch)
 ACU_TAG(bad_operand)
