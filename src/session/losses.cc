@@ -110,7 +110,7 @@ std::string describe_losses(const ir::Program& program, const ir::Counters& coun
   if (counters.stacks_full)
     out += "WARNING: " + plural(counters.stacks_full, "stack") +
            " not kept: there is no room for more different ones. They count as empty.\n";
-  out += describe_full_maps(program, counters, source);
+  if (options.warnings) out += describe_full_maps(program, counters, source);
   return out + describe_sites(program, counters, source, options);
 }
 
