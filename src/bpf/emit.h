@@ -225,6 +225,7 @@ private:
   void emit_object(const ir::Inst& i);
   void emit_load(const ir::Inst& i);
   void emit_faulting_load(const ir::Inst& i);
+  void load_pieces(Register to, Address from, uint8_t size, uint8_t step);
   void emit_store(const ir::Inst& i);
   void emit_copy(const ir::Inst& i);
   void copy_words(Address to, Address from, uint32_t bytes, uint32_t to_align, uint32_t from_align,

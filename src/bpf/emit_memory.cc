@@ -30,10 +30,26 @@ void FunctionEmitter::emit_load(const ir::Inst& i) {
   const Address from = i.space == Space::context ? Address{value(context_, r4), static_cast<int32_t>(i.imm)}
                                                  : address(i.a, i.imm, r4);
   const Register w = target(i.dst, r0);
-  out_.load(w, from.base, from.offset, i.size);
+  const uint32_t step = i.space == Space::script ? std::min<uint32_t>(i.size, alignment(i.a, i.imm)) : i.size;
+  if (step == i.size)
+    out_.load(w, from.base, from.offset, i.size);
+  else
+    load_pieces(w, from, i.size, static_cast<uint8_t>(step));
   if (i.is_signed) out_.sign_extend(w, i.size);
   finish(i.dst, w);
   if (i.other != ir::no_block) go(i.target);
+}
+
+// Members of packed structures stand anywhere on the stack.
+void FunctionEmitter::load_pieces(Register to, Address from, uint8_t size, uint8_t step) {
+  for (int n = size - step; n >= 0; n -= step) {
+    const Register piece = n == size - step ? r0 : r5;
+    out_.load(piece, from.base, from.offset + n, step);
+    if (piece == r0) continue;
+    out_.alu(BPF_LSH, r0, step * 8);
+    out_.alu(BPF_OR, r0, r5);
+  }
+  if (to != r0) out_.mov(to, r0);
 }
 
 static Helper reader(Space space) { return space == Space::user ? probe_read_user : probe_read_kernel; }
@@ -245,12 +261,18 @@ void FunctionEmitter::emit_name(const ir::Inst& i) {
 }
 
 void FunctionEmitter::emit_query(const ir::Inst& i) {
+  if (i.query == ir::Query::namespace_pid_tgid) {
+    emit_namespace_ids();
+    return finish(i.dst, r0);
+  }
   auto helper = [&]() -> Helper {
     switch (i.query) {
+    case ir::Query::namespace_pid_tgid:
     case ir::Query::pid_tgid: return get_current_pid_tgid;
     case ir::Query::uid_gid: return get_current_uid_gid;
     case ir::Query::cpu: return get_smp_processor_id;
     case ir::Query::numa_node: return get_numa_node_id;
+    case ir::Query::ktime_now:
     case ir::Query::ktime: return ktime_get_ns;
     case ir::Query::ktime_boot: return options_.has_boot_clock ? ktime_get_boot_ns : ktime_get_ns;
     case ir::Query::ktime_tai:

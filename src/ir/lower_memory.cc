@@ -47,10 +47,25 @@ Operand Lowering::load_field(const Place& p, const type::Field& f) {
     return emit(Op::add, emit(Op::context_address), offset);
   }
   if (!f.bit_size) return load(p, *f.type);
-  Operand word = load_word(p, f.type->size, false);
-  int64_t above = 64 - f.bit_offset - f.bit_size;
-  Operand top = above ? emit(Op::shl, word, number(above)) : word;
-  return emit(f.type->is_signed ? Op::ashr : Op::lshr, top, number(64 - f.bit_size));
+  return load_bits(p.plus(f.bit_offset / 8), f.bit_offset % 8, f.bit_size, f.type->is_signed);
+}
+
+// Only the bytes that hold some of the bits: those behind them may be behind the end of the object.
+Operand Lowering::load_bits(const Place& p, uint32_t first, uint32_t bits, bool is_signed) {
+  uint32_t bytes = (first + bits + 7) / 8, low = std::min(bytes, 8u);
+  Operand word;
+  for (uint32_t at = 0, width; at < low; at += width) {
+    width = low - at >= 8 ? 8 : low - at >= 4 ? 4 : low - at >= 2 ? 2 : 1;
+    Operand piece = load_word(p.plus(at), width, false);
+    word = at ? emit(Op::or_, word, emit(Op::shl, piece, number(8 * at))) : piece;
+  }
+  if (bytes > 8) { // packed, and wider than seven bytes
+    Operand upper = emit(Op::shl, load_word(p.plus(8), 1, false), number(64 - first));
+    word = emit(Op::or_, emit(Op::lshr, word, number(first)), upper);
+    first = 0;
+  }
+  if (uint32_t above = 64 - first - bits) word = emit(Op::shl, word, number(above));
+  return bits == 64 ? word : emit(is_signed ? Op::ashr : Op::lshr, word, number(64 - bits));
 }
 
 void Lowering::store(const Place& to, Operand value, uint32_t size) {
@@ -120,7 +135,7 @@ void Lowering::read_text(const Place& to, uint32_t size, Operand from, Space spa
           .other = fault});
   if (!may_fail) return;
   start(fault);
-  count(space == Space::user ? Fault::read_user : Fault::read_kernel);
+  count(space == Space::user ? Fault::read_user : Fault::read_kernel, "_str");
   store(to, number(0), 1);
   jump(fine);
   start(fine);

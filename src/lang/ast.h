@@ -456,7 +456,6 @@ class CTypes; // lang/c_types.h
 
 struct Program {
   base::Arena arena;
-  bool wants_c_constants = false; // it includes a header for which spec::find_c_constant may stand in
   type::Table types;
   spec::Config config;
   std::vector<std::unique_ptr<Probe>> probes;

@@ -5,6 +5,7 @@
 #include "lang/c_types.h"
 
 #include "spec/diagnostics.h"
+#include "spec/numbers.h"
 
 #include <algorithm>
 #include <numeric>
@@ -132,13 +133,13 @@ void CTypes::place_bits(Layout& to, const CMember& m, Shape shape, type::Field& 
   auto bits = static_cast<uint64_t>(*width);
   uint64_t natural = uint64_t{shape.align} * 8;
   bool is_packed = to.is_packed || m.attributes.packed;
-  uint32_t asked = align_of(m.attributes, 1, false);
+  uint32_t asked = m.attributes.aligned.empty() ? 0 : align_of(m.attributes, 1, false);
   if (to.is_union) to.bit = 0;
   if (bits == 0) {
-    to.bit = round_up(to.bit, natural);
+    to.bit = round_up(to.bit, std::max(natural, uint64_t{asked} * 8));
     return;
   }
-  if (asked > 1) to.bit = round_up(to.bit, uint64_t{asked} * 8);
+  if (asked) to.bit = round_up(to.bit, uint64_t{asked} * 8);
   if (!is_packed && to.bit % natural + bits > unit) to.bit = round_up(to.bit, natural);
   field.offset = static_cast<uint32_t>(to.bit / 8);
   field.bit_offset = static_cast<uint16_t>(to.bit % 8);
@@ -240,9 +241,8 @@ std::optional<int64_t> CTypes::value_of_name(std::string_view name) {
     value_enumerators(*tag);
     return index < tag->known_values ? std::optional(tag->values[index]) : std::nullopt;
   }
-  if (!kernel_enumerator) return std::nullopt;
-  auto found = kernel_enumerator(name);
-  return found ? std::optional(found->second) : std::nullopt;
+  auto found = kernel_enumerator ? kernel_enumerator(name) : std::nullopt;
+  return found ? std::optional(found->second) : spec::header_constant(name);
 }
 
 std::optional<int64_t> CTypes::value_of_binary(const Binary& e) {

@@ -156,7 +156,7 @@ void Checker::check_function(Function& function) {
     }
     Variable* v = declare(p.variable, p.name, p.where);
     v->declared = true;
-    v->type = widen(t);
+    v->type = t;
   }
   check(*function.body);
   function_ = nullptr;
@@ -193,6 +193,31 @@ void Checker::prepare_c_types() {
   own.tell = {};
 }
 
+// The call of a function that comes back to it, of each that is its own caller.
+void Checker::refuse_recursion() {
+  std::vector<std::vector<std::pair<Function*, Range>>> calls(program_.functions.size());
+  for (Function* f : program_.functions)
+    walk(f->body, [&](const Expr& e) {
+      const Call* c = if_a<Call>(&e);
+      if (c && c->function) calls[f->id].push_back({c->function, c->where});
+    });
+  for (Function* f : program_.functions) {
+    std::vector<bool> seen(calls.size());
+    std::vector<uint32_t> open{f->id};
+    while (!open.empty()) {
+      uint32_t at = open.back();
+      open.pop_back();
+      for (auto& [callee, where] : calls[at]) {
+        if (callee == f)
+          return error(tag::recursion, where, "function `" + std::string(f->name) + "` calls itself" +
+                           (at == f->id ? "" : " by way of `" + std::string(program_.functions[at]->name) + "`"),
+                       "the kernel allows no recursion: use a loop, or the evaluator (--engine eval)");
+        if (!seen[callee->id]) seen[callee->id] = true, open.push_back(callee->id);
+      }
+    }
+  }
+}
+
 Checked Checker::run() {
   prepare_c_types();
   match_probes();
@@ -213,6 +238,7 @@ Checked Checker::run() {
   while (changed_ && ++rounds < max_rounds);
   report_ = true;
   round();
+  if (!options_.allows_recursion) refuse_recursion();
   finish_maps();
   return {!diagnostics_.has_errors(), std::move(parameters_)};
 }

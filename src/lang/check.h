@@ -11,6 +11,7 @@
 #include "lang/ast.h"
 #include "probe/probe.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,10 @@ struct CheckOptions {
   std::vector<std::pair<std::string, std::string>> named;    // `-- --name=value`
   bool unsafe = false;
   bool has_cpid = false;
+  bool allows_recursion = true; // of functions: the kernel's verifier does not
+  bool runs_tests = false, runs_benches = false; // their probes count; otherwise they are left out
+  // Whether programs on this event may call the function of the kernel with this type id.
+  std::function<bool(probe::Machine&, const probe::Event&, uint32_t function)> kfunc_allowed;
 };
 
 // A named parameter that the script declares by getopt(), for its --help.
@@ -38,5 +43,8 @@ struct Checked {
 
 // The program must have been parsed without mistakes. Mistakes go to `diagnostics`.
 Checked check(Program& program, probe::Machine& machine, const CheckOptions& options, base::Diagnostics& diagnostics);
+
+// By sign or without: of literals counts what they are compared with.
+bool is_signed_comparison(const Binary& e);
 
 } // namespace lang

@@ -16,6 +16,11 @@ using namespace spec;
 static constexpr int64_t most_stack_depth = 1024; // that may be written
 static constexpr int64_t kept_stack_depth = 127;  // that the kernel gives
 
+// A map without keys for a stack: its depth may be asked for.
+static bool holds_stack(const Map& m) {
+  return m.scalar_use && m.value && (m.value->is(Kind::kstack) || m.value->is(Kind::ustack));
+}
+
 // The row of a builtin that may be used here, or nullptr after telling why not.
 const Builtin* Checker::builtin_named(std::string_view name, Range where, bool called) {
   const Builtin* row = find_builtin(name);
@@ -148,7 +153,7 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
     return true;
   case Takes::any:
     // A whole map, where a function takes one: not a value.
-    if (MapRef* m = if_a<MapRef>(&a); m && !m->key && e.name == "len") {
+    if (MapRef* m = if_a<MapRef>(&a); m && !m->key && e.name == "len" && !holds_stack(*m->map)) {
       m->map->used = true;
       a.type = types_.none();
       return true;
@@ -296,7 +301,7 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   }
   case id("has_key"): as<MapRef>(*arguments[0]).map->only_adds = false; return nullptr;
   case id("len"): {
-    if (MapRef* m = if_a<MapRef>(arguments[0]); m && !m->key) {
+    if (MapRef* m = if_a<MapRef>(arguments[0]); m && !m->key && !holds_stack(*m->map)) {
       m->map->tid_only = false;
       if (m->map->scalar_use) return mistake(tag::bad_map_use, e.where, "`len` needs a map with keys");
       return nullptr;

@@ -3,6 +3,7 @@
 
 #include "lang/c_types.h"
 #include "lang/lexer.h"
+#include "lang/parse.h"
 
 #include "base/text.h"
 #include "spec/numbers.h"
@@ -146,7 +147,7 @@ const type::Type* Checker::check_name(Name& e) {
   if (auto value = header_constant(e.name)) {
     set_integer(e, *value);
     e.adapts = true;
-    return types_.integer(4, true);
+    return types_.integer(*value == static_cast<int32_t>(*value) ? 4 : 8, true);
   }
   std::vector<std::string_view> names;
   for (const Builtin& row : builtins) names.push_back(row.name);
@@ -334,7 +335,8 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
   if (is_text(l) && (r->is(Kind::array) || r->is(Kind::buffer))) r = (e.right = as_text(*e.right))->type;
   if (is_text(r) && (l->is(Kind::array) || l->is(Kind::buffer))) l = (e.left = as_text(*e.left))->type;
   auto is_probe = [](const Expr* x) {
-    return x->type->is(Kind::probe_name) || x->constant.kind == Constant::text;
+    return x->type->is(Kind::probe_name) ||
+           (x->constant.kind == Constant::text && x->type->is(Kind::string));
   };
   // A user's name is a number here: it is looked up when the script is compiled.
   auto is_user = [](const Expr& a, const Expr& b) {
@@ -356,6 +358,15 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
   return types_.boolean();
 }
 
+// A number that has a sign because it was given one, not for want of a reason.
+static bool may_be_negative(const Expr& e) {
+  if (!e.type->is(Kind::integer) || !e.type->is_signed || e.constant.kind == Constant::integer) return false;
+  if (const VariableRef* v = if_a<VariableRef>(&e))
+    return v->variable && !v->variable->inferred.may_be_unsigned;
+  if (const MapRef* m = if_a<MapRef>(&e)) return m->map && !m->map->inferred_value.may_be_unsigned;
+  return e.kind == ExprKind::field || e.kind == ExprKind::cast;
+}
+
 const type::Type* Checker::check_arithmetic(Binary& e, const type::Type* l, const type::Type* r) {
   if (l->is(Kind::pointer) && r->is_integer() && (e.op == BinaryOp::add || e.op == BinaryOp::sub)) return l;
   if (r->is(Kind::pointer) && l->is_integer() && e.op == BinaryOp::add) return r;
@@ -365,6 +376,14 @@ const type::Type* Checker::check_arithmetic(Binary& e, const type::Type* l, cons
     if (!is_number(side->type))
       return mistake(tag::bad_operand, e.where,
                      "can't use " + text(l) + " and " + text(r) + " with this operator: it needs numbers");
+  bool divides = e.op == BinaryOp::div || e.op == BinaryOp::mod;
+  for (const Expr* side : {e.left, e.right})
+    if (divides && may_be_negative(*side)) {
+      warning(tag::sign_mix, side->where,
+              "this may be negative, but `" + std::string(to_string(e.op)) + "` takes its sides as numbers without sign",
+              "cast it to say so: `(uint64)…`");
+      break;
+    }
   // A literal takes the sign of the other side.
   bool signed_left =
       e.left->type->is_signed && !(e.left->adapts && e.left->constant.integer_value >= 0 && !e.right->adapts);
@@ -384,16 +403,30 @@ void Checker::fold(Unary& e) {
   if (e.op == UnaryOp::negate) set_integer(e, static_cast<int64_t>(-static_cast<uint64_t>(n)));
 }
 
+bool is_signed_comparison(const Binary& e) {
+  auto is_signed = [](const Expr& side, const Expr& other) {
+    bool adapts = side.adapts && side.constant.integer_value >= 0 && !other.adapts;
+    return side.type->is_integer() && side.type->is_signed && !adapts;
+  };
+  return is_signed(*e.left, *e.right) || is_signed(*e.right, *e.left);
+}
+
+// As it would be when the script runs, but for the division of literals: there the signs are known to be meant.
 void Checker::fold(Binary& e) {
   if (e.left->constant.kind != Constant::integer || e.right->constant.kind != Constant::integer) return;
   int64_t sa = e.left->constant.integer_value, sb = e.right->constant.integer_value;
   auto a = static_cast<uint64_t>(sa), b = static_cast<uint64_t>(sb);
-  bool is_signed = e.left->type->is_signed || e.right->type->is_signed;
+  bool is_signed = is_signed_comparison(e);
+  bool literals = e.left->adapts && e.right->adapts && e.left->type->is_signed && e.right->type->is_signed;
+  bool divides_signed = literals && (sa < 0 || sb < 0) && !(sa == INT64_MIN && sb == -1);
   auto put = [&](uint64_t v) { set_integer(e, static_cast<int64_t>(v)); };
+  auto divided = [&](int64_t of_signs, uint64_t without) {
+    put(divides_signed ? static_cast<uint64_t>(of_signs) : without);
+  };
   switch (e.op) {
   case BinaryOp::mul: return put(a * b);
-  case BinaryOp::div: return b ? put(a / b) : void(); // by zero: counted and told when it runs
-  case BinaryOp::mod: return b ? put(a % b) : void();
+  case BinaryOp::div: return b ? divided(divides_signed ? sa / sb : 0, a / b) : void(); // by zero: told when it runs
+  case BinaryOp::mod: return b ? divided(divides_signed ? sa % sb : 0, a % b) : void();
   case BinaryOp::add: return put(a + b);
   case BinaryOp::sub: return put(a - b);
   case BinaryOp::shl: return put(a << (b & 63));

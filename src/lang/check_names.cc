@@ -31,8 +31,11 @@ const type::Type* Checker::check_number_name(Expr& e, BuiltinId builtin, List<Ex
   return types_.string(static_cast<uint32_t>(longest) + 1);
 }
 
-// The bytes that a value stands for or points to, where they are a whole: arrays, structures, text of the kernel.
-static const type::Type* bytes_behind(const type::Type* t) {
+// The bytes that a value stands for or points to, where they are a whole: arrays, structures, the kernel's arrays of
+// characters. A literal is text in any case.
+static const type::Type* bytes_behind(const Expr& e) {
+  const type::Type* t = e.type;
+  if (t->is(Kind::string) && e.constant.kind == Constant::text) return nullptr;
   if (t->is(Kind::pointer)) t = t->element;
   bool is_bytes = t && ((t->is(Kind::array) && t->element->is_integer()) || t->is(Kind::string) || t->is(Kind::structure));
   return is_bytes ? t : nullptr;
@@ -56,7 +59,7 @@ const type::Type* Checker::check_ntop(Call& e) {
     }
   }
   if (t->is(Kind::none)) return types_.simple(Kind::inet);
-  const type::Type* bytes = bytes_behind(t);
+  const type::Type* bytes = bytes_behind(address);
   bool is_number = t->is_integer();
   bool by_family = t->is(Kind::pointer) && !bytes && family; // so many bytes as the family has
   if (!by_family && !is_number && !(bytes && (bytes->size == 4 || bytes->size == 16)))
@@ -83,7 +86,7 @@ const type::Type* Checker::check_pton(Call& e) {
 // macaddr(address): six bytes, or where they are.
 const type::Type* Checker::check_macaddr(Call& e) {
   const type::Type* t = e.arguments[0]->type;
-  const type::Type* bytes = bytes_behind(t);
+  const type::Type* bytes = bytes_behind(*e.arguments[0]);
   bool is_address = t->is(Kind::integer) || (t->is(Kind::pointer) && !bytes);
   if (is_address || t->is(Kind::none) || (bytes && bytes->size == 6)) return types_.simple(Kind::mac);
   return mistake(tag::bad_argument, e.arguments[0]->where,

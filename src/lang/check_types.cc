@@ -32,6 +32,8 @@ const type::Type* Checker::base_type(const TypeName& name) {
     if (name.name == "void") return types_.none();
     if (name.name == "string")
       return types_.string(static_cast<uint32_t>(program_.config.number("max_strlen")) + 1);
+    if (name.name == "kstack_t") return check_stack(Kind::kstack, {});
+    if (name.name == "ustack_t") return check_stack(Kind::ustack, {});
     bool is_own = program_.c_types->is_typedef(name.name);
     if (const type::Type* number = is_own ? nullptr : number_type(types_, name.name)) return number;
     for (const KindName& k : kind_names)

@@ -25,6 +25,7 @@ private:
   void round();
   void check_probe(Probe& probe);
   void check_function(Function& function);
+  void refuse_recursion();
   void finish_maps();
 
   // infer.cc: what values have in common

@@ -177,6 +177,7 @@ CSpecifiers Parser::parse_c_specifiers() {
       has_type = true;
       t->kind = CType::tag;
       t->of_tag = parse_c_tag(s.is_definition);
+      if (s.is_definition) break; // in a script the `;` may be missing: what follows can be the next thing
     } else if (word == "typeof" || word == "__typeof__" || word == "__typeof") {
       has_type = true;
       take();

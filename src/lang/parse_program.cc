@@ -51,7 +51,6 @@ std::unique_ptr<Program> Parser::run() {
   imported_.insert(input_.files().script());
   include_given_files();
   parse_items();
-  program_->wants_c_constants = input_.wants_constants;
   if (program_->probes.empty() && mistakes_.told() == before)
     mistakes_.tell(tag::empty_program, {0, 0}, "the script has no probe",
                    "for example: begin { print(\"hello\") }");
@@ -128,14 +127,17 @@ void Parser::parse_config() {
     error(tag::bad_config, word.where, "only the script itself may have a config block, not a file that it imports");
   else if (std::exchange(seen_config_, true))
     error(tag::bad_config, word.where, "a script has one config block");
+  else if (!program_->probes.empty())
+    error(tag::bad_config, word.where, "the config block stands before the probes");
   expect(TokenKind::assign, "`=`");
   expect(TokenKind::left_brace, "`{`");
   while (!at(TokenKind::end) && !at(TokenKind::right_brace)) {
     Token key = expect(TokenKind::identifier, "a configuration key");
     expect(TokenKind::assign, "`=`");
+    bool negative = accept(TokenKind::minus); // no key takes such a number; its own sentence says so best
     Token value = peek();
-    std::string text(value.text);
-    if (value.kind == TokenKind::integer) text = std::to_string(value.value);
+    std::string text((negative ? "-" : "") + std::string(value.text));
+    if (value.kind == TokenKind::integer && !negative) text = std::to_string(value.value);
     bool is_value = value.kind == TokenKind::integer || value.kind == TokenKind::string ||
                     value.kind == TokenKind::identifier || at_word("true") || at_word("false");
     if (!is_value) unexpected("a word, a number or a string");

@@ -158,7 +158,13 @@ void Parser::parse_type_words(TypeName& into) {
     expect(TokenKind::right_paren, "`)`");
     return;
   }
-  if (t.text == "struct" || t.text == "union" || t.text == "enum") into.keyword = take().text;
+  if (t.text == "struct" || t.text == "union" || t.text == "enum") {
+    into.keyword = take().text;
+    if (at(TokenKind::keyword)) { // a name like any other
+      into.name = take().text;
+      return;
+    }
+  }
   into.name = expect(TokenKind::identifier, "a type").text;
 }
 

@@ -46,8 +46,6 @@ public:
   // Called at an #include in a script, to read the header as far as its declarations go. In a header, the tokens of
   // another one simply follow.
   std::function<void(SourceFile&)> read_header;
-  // Whether a header was asked for whose constants may be in the table of spec/c_headers.h.
-  bool wants_constants = false;
 
 private:
   static constexpr size_t max_files = 64;          // one within the other

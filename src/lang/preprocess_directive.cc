@@ -194,7 +194,6 @@ void Preprocessor::include(Lexer& line, Range where, bool next) {
   bool quoted_name = false;
   std::string name = included_name(line, quoted_name, where);
   if (name.empty()) return;
-  if (spec::is_kernel_header(name) || spec::is_constants_header(name)) wants_constants = true;
   SourceFile& from = *frames_.back().file;
   auto found = next ? files_.next_header(name, from) : files_.header(name, quoted_name, from);
   if (!found) return mistakes_.tell(tag::missing_file, where, "cannot include " + found.error().message);
@@ -241,7 +240,7 @@ std::string Preprocessor::included_name(Lexer& line, bool& is_quoted, Range& whe
 }
 
 void Preprocessor::missing(const std::string& name, bool is_quoted, Range where) {
-  if (spec::is_constants_header(name)) return;
+  if (spec::is_constants_header(name)) return; // the usual constants are known without it
   bool of_kernel = spec::is_kernel_header(name);
   if (of_kernel && macros_.find("BPFTRACE_HAVE_BTF")) return; // its types are known from the kernel itself
   mistakes_.tell(tag::missing_file, where, "'" + name + "' file not found",

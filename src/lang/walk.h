@@ -15,4 +15,13 @@ void walk(const Block* b, const std::function<void(const Expr&)>& visit);
 Expr* copy(Program& program, const Expr* e);
 Block* copy(Program& program, const Block* b);
 
+// Changes a tree in place. Every expression and statement is visited after its parts; what `expression` gives
+// stands in the place of what it got. A statement's block is changed, never replaced.
+struct Rewriting {
+  std::function<Expr*(Expr&)> expression;
+  std::function<void(Stmt&)> statement;
+};
+void rewrite(Expr*& e, const Rewriting& how);
+void rewrite(Block* b, const Rewriting& how);
+
 } // namespace lang

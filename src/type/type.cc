@@ -44,6 +44,14 @@ static std::string join_elements(const Type& t) {
   return out + ")";
 }
 
+// "kstack", "ustack(perf,3)": what is not the default.
+static std::string stack_name(const Type& t) {
+  constexpr uint32_t usual_depth = 127;
+  std::string options = t.stack_mode == StackMode::perf ? "perf" : t.stack_mode == StackMode::raw ? "raw" : "";
+  if (t.count != usual_depth) options += (options.empty() ? "" : ",") + std::to_string(t.count);
+  return (t.is(Kind::kstack) ? "kstack" : "ustack") + (options.empty() ? "" : "(" + options + ")");
+}
+
 std::string to_string(const Type& t) {
   switch (t.kind) {
   case Kind::none: return "none";
@@ -58,8 +66,8 @@ std::string to_string(const Type& t) {
   case Kind::enumeration: return "enum " + std::string(t.name);
   case Kind::ksym: return "ksym_t";
   case Kind::usym: return "usym_t";
-  case Kind::kstack: return "kstack";
-  case Kind::ustack: return "ustack";
+  case Kind::kstack:
+  case Kind::ustack: return stack_name(t);
   case Kind::inet: return "inet";
   case Kind::mac: return "macaddr_t";
   case Kind::timestamp: return "timestamp";

@@ -252,13 +252,20 @@ TEST(Statements, Blocks) {
   EXPECT_EQ(body("if (1) { }"), ".if;..integer 1;.then");
 }
 
+TEST(Statements, LoopsAsInC) {
+  EXPECT_EQ(body("for ($i = 0; $i < 5; $i++) { f; }"),
+            ".block;..assign =;...variable $i;...integer 0;..while;...binary <;....variable $i;....integer 5;...name "
+            "f;..step;...unary post ++;....variable $i");
+  EXPECT_EQ(body("for (;;) { }"), ".block;..while;...boolean true");
+}
+
 TEST(Statements, MistakesAllAtOnce) {
   EXPECT_EQ(tags("begin { $x = ; f(1, ; if (x ? ) { a } else { b } $q = = 2; if (1) { $a = ; $b = ; } } end "
                  "{ 1 + }"),
             "syntax syntax syntax syntax syntax syntax syntax");
   EXPECT_EQ(tags("begin { $a = 1\n $b = 2\n $c = }"), "syntax syntax syntax");
   EXPECT_EQ(tags("begin { $a = 1 $b = 2 }"), tag::syntax);
-  EXPECT_EQ(tags("begin { for ($i = 0; $i < 5; $i++) { $a = 1; } }"), tag::not_yet);
+  EXPECT_EQ(tags("begin { for ($i = 0; $i < 5) { $a = 1; } }"), tag::syntax);
   EXPECT_EQ(tags("begin { for ($x : 5) { } }"), tag::syntax);
   EXPECT_EQ(tags("begin { let @x = 1; }"), tag::syntax);
   EXPECT_EQ(tags("begin { if (1) {"), tag::syntax);

@@ -1,0 +1,224 @@
+// Builtins about the event, the task and the kernel: where they may be used, and what they give. Which kinds of
+// probe have registers, a traced function and so on is told by spec/probes.h.
+#include "lang/checker.h"
+
+#include "format/btf.h"
+#include "probe/attach.h"
+#include "spec/numbers.h"
+#include "spec/probes.h"
+#include "spec/registers.h"
+
+#include <algorithm>
+
+namespace lang {
+
+using type::Kind;
+using namespace spec;
+
+// Where a builtin is at home: what it needs of each event of its block; 0: nothing.
+static uint16_t needs_of(BuiltinId builtin) {
+  switch (builtin) {
+  case id("ctx"): return has_context;
+  case id("retval"): return has_result;
+  case id("func"): return has_function;
+  case id("reg"):
+  case id("usermode"): return has_registers;
+  case id("signal"):
+  case id("signal_thread"): return in_task;
+  case id("override"): return can_override;
+  case id("write_user"): return can_write_user;
+  case id("path"): return sees_paths;
+  case id("skboutput"):
+  case id("socket_cookie"): return vouches;
+  default: return 0;
+  }
+}
+
+// "kprobe, kretprobe, uprobe"
+static std::string kinds_with(uint16_t ability) {
+  std::string out;
+  for (const ProbeKind& kind : probe_kinds)
+    if (kind.abilities & ability) out += (out.empty() ? "" : ", ") + std::string(kind.name);
+  return out;
+}
+
+bool Checker::require(uint16_t ability, std::string_view name, Range where) {
+  std::string word = "`" + std::string(name) + "`";
+  if (!probe_) {
+    // A function may be called from anywhere; what it says of an event would be anybody's guess.
+    error(tag::misplaced, where, word + " can't be used in a function", "pass its value as a parameter");
+    return false;
+  }
+  for (const probe::Event* event : probe_->events) {
+    const ProbeKind& kind = probe::kind_of(*event);
+    if (kind.abilities & ability) continue;
+    error(tag::misplaced, where, word + " can't be used in a `" + std::string(kind.name) + "` probe",
+          "it can in these: " + kinds_with(ability));
+    return false;
+  }
+  return true;
+}
+
+bool Checker::check_place(const Expr& e, const Builtin& row) {
+  uint16_t ability = needs_of(id_of(row));
+  return !ability || require(ability, row.name, e.where);
+}
+
+// argN
+const type::Type* Checker::check_argument_number(Name& e) {
+  e.arg_number = e.name[3] - '0';
+  if (require(has_arg_numbers, e.name, e.where)) return types_.uint64();
+  return types_.none();
+}
+
+// ctx: where it points depends on the kind of probe.
+const type::Type* Checker::context_type() {
+  const ProbeKind& kind = probe::kind_of(*probe_->events.front());
+  const type::Type* to = nullptr;
+  // A field of no tracepoint: only the record itself will do.
+  std::vector<std::string_view>& fields = probe_->fields;
+  if (std::find(fields.begin(), fields.end(), "ctx") == fields.end()) fields.push_back("ctx");
+  if (kind.name == "rawtracepoint")
+    to = types_.uint64();
+  else if (probe_->events.front()->kind >= probe::Kind::profile &&
+           probe_->events.front()->kind <= probe::Kind::hardware)
+    to = machine_.kernel_type("struct", "bpf_perf_event_data");
+  else if (kind.abilities & has_registers)
+    to = machine_.kernel_type("struct", "pt_regs");
+  return types_.pointer(to, type::Space::kernel);
+}
+
+bool Checker::is_pointer_to(const type::Type* t, std::string_view name) const {
+  return t->is(Kind::pointer) && t->element && t->element->is(Kind::structure) && t->element->name == name;
+}
+
+// The task of ppid(task) and pcomm(task).
+void Checker::check_task(Expr& argument, std::string_view name) {
+  const type::Type* t = argument.type;
+  if (t->is(Kind::none) || is_pointer_to(t, "task_struct") || t->is_integer()) return;
+  error(tag::bad_argument, argument.where, "`" + std::string(name) + "` takes a task, not " + text(t),
+        "cast it: (struct task_struct *)…");
+}
+
+// A signal by name ("SIGKILL", "KILL") or number; numbers of the script's run are taken as they come.
+void Checker::check_signal(Expr& argument) {
+  const type::Type* t = argument.type;
+  if (argument.constant.kind == Constant::text) {
+    std::string name(argument.constant.text_value);
+    if (auto n = signal_number(name)) return set_integer(argument, *n), void(argument.type = types_.int64());
+    error(tag::bad_argument, argument.where, "there is no signal `" + name + "`",
+          "names are SIGTERM, SIGUSR1, … or without SIG; `kill -l` lists them");
+  } else if (argument.constant.kind == Constant::integer) {
+    int64_t n = argument.constant.integer_value;
+    if (n < 1 || n > last_signal)
+      error(tag::bad_argument, argument.where, "signals have numbers from 1 to " + std::to_string(last_signal) +
+                                                   ", not " + std::to_string(n));
+  } else if (!t->is_integer() && !t->is(Kind::none)) {
+    error(tag::bad_argument, argument.where, "a signal is a name in quotes or a number, not " + text(t));
+  }
+}
+
+std::optional<int64_t> Checker::signal_number(std::string_view name) {
+  for (int n = 1; n <= last_signal; n++) {
+    std::string_view known = spec::signal_name(n);
+    if (!known.empty() && (known == name || known.substr(3) == name)) return n;
+  }
+  return header_constant(name).has_value() && name.starts_with("SIG") ? header_constant(name) : std::nullopt;
+}
+
+// path(struct path or a pointer to one [, size])
+const type::Type* Checker::check_path(List<Expr*> arguments) {
+  const type::Type* t = arguments[0]->type;
+  bool is_path = (t->is(Kind::structure) && t->name == "path") || is_pointer_to(t, "path");
+  if (!is_path && !t->is(Kind::none))
+    return mistake(tag::bad_argument, arguments[0]->where, "`path` takes a struct path, not " + text(t));
+  auto size = static_cast<int64_t>(program_.config.number("max_strlen"));
+  if (arguments.size() > 1) {
+    if (arguments[1]->constant.kind != Constant::integer || arguments[1]->constant.integer_value < 1)
+      return mistake(tag::bad_argument, arguments[1]->where,
+                     "the size of a path is a number above 0 that is known when the script is compiled");
+    size = std::min(size, arguments[1]->constant.integer_value);
+  }
+  return types_.string(static_cast<uint32_t>(size) + 1);
+}
+
+const type::Type* Checker::check_cpu_variable(List<Expr*> arguments) {
+  std::string name(arguments[0]->constant.text_value);
+  if (!machine_.btf())
+    return mistake(tag::unresolved, arguments[0]->where,
+                   "per-CPU variables need the kernel's type information (/sys/kernel/btf/vmlinux)");
+  if (!machine_.btf()->find(name, format::BtfKind::variable))
+    return mistake(tag::unresolved, arguments[0]->where,
+                   "the kernel has no per-CPU variable `" + name + "`",
+                   "`grep -w " + name + " /proc/kallsyms` shows whether it is another kind of symbol");
+  return types_.pointer(types_.uint64(), type::Space::kernel);
+}
+
+// Whether the kernel has a function of this name that programs may call.
+uint32_t Checker::find_kfunc(std::string_view name) {
+  format::Btf* btf = machine_.btf();
+  if (!btf) return 0;
+  uint32_t found = btf->find(name, format::BtfKind::function);
+  // Kernels since 6.9 mark them.
+  bool is_marked = !btf->has_name("bpf_kfunc") || btf->is_tagged(found, "bpf_kfunc");
+  return is_marked ? found : 0;
+}
+
+void Checker::check_kfunc(Call& e) {
+  uint32_t function = find_kfunc(e.arguments[0]->constant.text_value);
+  bool answer = function != 0;
+  if (answer && e.name == "kfunc_allowed") {
+    if (!probe_) return error(tag::misplaced, e.where, "`kfunc_allowed` can't be used in a function");
+    for (const probe::Event* event : probe_->events)
+      answer &= options_.kfunc_allowed && options_.kfunc_allowed(machine_, *event, function);
+  }
+  set_integer(e, answer);
+}
+
+// nullptr: as the table says.
+const type::Type* Checker::context_builtin_type(Expr& e, BuiltinId builtin, List<Expr*> arguments) {
+  switch (builtin) {
+  case id("ctx"): return context_type();
+  case id("func"): return types_.simple(Kind::ksym);
+  case id("pid"):
+  case id("tid"): {
+    const Name* word = arguments.empty() ? nullptr : if_a<Name>(arguments[0]);
+    if (word && word->name != "init" && word->name != "curr_ns")
+      return mistake(tag::bad_argument, word->where, "unknown namespace `" + std::string(word->name) + "`",
+                     "the namespaces are curr_ns (acu's own, the default) and init");
+    return nullptr;
+  }
+  case id("ppid"):
+  case id("pcomm"):
+    if (!arguments.empty()) check_task(*arguments[0], builtin == id("ppid") ? "ppid" : "pcomm");
+    return nullptr;
+  case id("reg"): {
+    std::string name(arguments[0]->constant.text_value);
+    if (find_register(name)) return nullptr;
+    std::string all;
+    for (const Register& r : registers) all += (all.empty() ? "" : ", ") + std::string(r.name);
+    return mistake(tag::bad_argument, arguments[0]->where,
+                   "this machine (" + std::string(architecture) + ") has no register `" + name + "`",
+                   "registers are " + all);
+  }
+  case id("percpu_kaddr"): return check_cpu_variable(arguments);
+  case id("path"): return check_path(arguments);
+  case id("socket_cookie"): {
+    const type::Type* t = arguments[0]->type;
+    bool is_socket = is_pointer_to(t, "sock") || is_pointer_to(t, "sock_common") || is_pointer_to(t, "tcp_sock");
+    if (is_socket || t->is(Kind::none)) return nullptr;
+    return mistake(tag::bad_argument, arguments[0]->where, "`socket_cookie` takes a struct sock *, not " + text(t));
+  }
+  case id("skboutput"):
+    if (is_pointer_to(arguments[1]->type, "sk_buff") || arguments[1]->type->is(Kind::none)) return nullptr;
+    return mistake(tag::bad_argument, arguments[1]->where,
+                   "`skboutput` takes a struct sk_buff * here, not " + text(arguments[1]->type));
+  case id("kfunc_exist"):
+  case id("kfunc_allowed"): check_kfunc(as<Call>(e)); return nullptr;
+  case id("signal"):
+  case id("signal_thread"): check_signal(*arguments[0]); return nullptr;
+  default: return nullptr;
+  }
+}
+
+} // namespace lang

@@ -1,0 +1,232 @@
+#include "lang/expand_macro.h"
+
+#include "lang/walk.h"
+#include "spec/diagnostics.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace lang {
+
+namespace tag = spec::tag;
+
+namespace {
+
+// A script of a few lines can ask for more code than any machine holds.
+constexpr uint32_t max_expansions = 10'000;
+constexpr size_t max_nesting = 50;
+constexpr size_t max_nodes = 1'000'000;
+
+std::string quoted(std::string_view name) { return "`" + std::string(name) + "`"; }
+
+bool takes(const MacroParameter& p, const Expr& argument) {
+  switch (p.kind) {
+  case MacroParameterKind::variable: return argument.kind == ExprKind::variable;
+  case MacroParameterKind::map: return argument.kind == ExprKind::map && !as<MapRef>(argument).key;
+  case MacroParameterKind::expression: return true;
+  }
+  return false;
+}
+
+bool same_parameters(const Macro& a, const Macro& b) {
+  return a.parameters.size() == b.parameters.size() &&
+         std::equal(a.parameters.begin(), a.parameters.end(), b.parameters.begin(),
+                    [](auto& x, auto& y) { return x.kind == y.kind; });
+}
+
+class Expander {
+public:
+  Expander(Program& program, base::Diagnostics& diagnostics) : program_(program), diagnostics_(diagnostics) {}
+  void run();
+
+private:
+  // One use being expanded.
+  struct Use {
+    const Macro& macro;
+    List<Expr*> arguments;
+    uint32_t number; // of this expansion
+  };
+
+  void collect();
+  Rewriting rewriting(const Use* inside);
+  Expr* change(Expr& e, const Use* inside);
+  Expr* substitute(Expr& e, const Use& use);
+  Expr* expand(Expr& e, std::string_view name, Range name_where, List<Expr*> arguments);
+  const Macro* choose(std::string_view name, Range where, List<Expr*> arguments);
+  void no_match(std::string_view name, Range where, List<Expr*> arguments);
+  bool is_possible(const Macro& macro, Range where);
+  void error(std::string_view tag, Range where, std::string message, std::string hint = {});
+
+  Program& program_;
+  base::Diagnostics& diagnostics_;
+  std::unordered_map<std::string_view, std::vector<const Macro*>> by_name_;
+  std::vector<const Macro*> open_; // those whose bodies are being expanded, outer ones first
+  std::vector<Range> uses_;        // and where they are used
+  uint32_t expansions_ = 0;
+  size_t nodes_ = 0;
+  bool gave_up_ = false;
+};
+
+void Expander::error(std::string_view tag, Range where, std::string message, std::string hint) {
+  diagnostics_.error(tag, where, std::move(message), std::move(hint));
+}
+
+void Expander::collect() {
+  for (const Macro* m : program_.macros) {
+    auto& all = by_name_[m->name];
+    if (std::any_of(all.begin(), all.end(), [&](const Macro* other) { return same_parameters(*m, *other); }))
+      error(tag::redeclared, m->name_where, "macro " + quoted(m->name) + " is defined twice with these parameters",
+            "macros of one name differ in the number or the kinds of their parameters");
+    all.push_back(m);
+  }
+  for (const Function* f : program_.functions)
+    if (by_name_.count(f->name))
+      error(tag::redeclared, f->name_where, quoted(f->name) + " is the name of a macro too",
+            "choose another name for this function");
+}
+
+void Expander::run() {
+  collect();
+  Rewriting how = rewriting(nullptr);
+  for (auto& p : program_.probes) {
+    rewrite(p->predicate, how);
+    rewrite(p->body, how);
+  }
+  for (Function* f : program_.functions) rewrite(f->body, how);
+}
+
+Rewriting Expander::rewriting(const Use* inside) {
+  Rewriting how;
+  how.expression = [this, inside](Expr& e) { return change(e, inside); };
+  how.statement = [inside](Stmt& s) {
+    if (!inside) return;
+    if (s.kind == StmtKind::let) as<Let>(s).expansion = inside->number;
+    if (s.kind == StmtKind::loop_range) as<ForRange>(s).expansion = inside->number;
+    if (s.kind == StmtKind::loop_map) as<ForMap>(s).expansion = inside->number;
+  };
+  return how;
+}
+
+Expr* Expander::change(Expr& e, const Use* inside) {
+  if (inside) {
+    nodes_++;
+    if (Expr* argument = substitute(e, *inside)) return argument;
+  }
+  if (const Name* n = if_a<Name>(&e)) return expand(e, n->name, n->where, {});
+  if (const Call* c = if_a<Call>(&e)) return expand(e, c->name, c->name_where, c->arguments);
+  return &e;
+}
+
+// The argument that a name in the body stands for; nullptr if it stands for itself. Variables and maps are
+// renamed where they are.
+Expr* Expander::substitute(Expr& e, const Use& use) {
+  const Name* name = if_a<Name>(&e);
+  VariableRef* variable = if_a<VariableRef>(&e);
+  MapRef* map = if_a<MapRef>(&e);
+  if (variable) variable->expansion = use.number;
+  for (size_t i = 0; i < use.macro.parameters.size(); i++) {
+    const MacroParameter& p = use.macro.parameters[i];
+    const Expr& argument = *use.arguments[i];
+    if (name && p.kind == MacroParameterKind::expression && p.name == name->name)
+      return copy(program_, &argument);
+    if (variable && p.kind == MacroParameterKind::variable && p.name == variable->name) {
+      variable->name = as<VariableRef>(argument).name;
+      variable->expansion = as<VariableRef>(argument).expansion;
+      return &e;
+    }
+    if (map && p.kind == MacroParameterKind::map && p.name == map->name) {
+      map->name = as<MapRef>(argument).name;
+      map->map = as<MapRef>(argument).map;
+      return &e;
+    }
+  }
+  return nullptr;
+}
+
+// What stands for a use of a macro: e itself if it is none.
+Expr* Expander::expand(Expr& e, std::string_view name, Range name_where, List<Expr*> arguments) {
+  if (gave_up_ || by_name_.empty() || !by_name_.count(name)) return &e;
+  const Macro* macro = choose(name, name_where, arguments);
+  if (!macro || !is_possible(*macro, name_where)) return &e;
+  open_.push_back(macro);
+  uses_.push_back(e.where);
+  Use use = {*macro, arguments, ++expansions_};
+  auto* block = program_.arena.make<BlockExpr>(e.where);
+  block->block = copy(program_, macro->body);
+  rewrite(block->block, rewriting(&use));
+  open_.pop_back();
+  uses_.pop_back();
+  return block;
+}
+
+// The macro whose parameters take these arguments; among several the one that asks for most.
+const Macro* Expander::choose(std::string_view name, Range where, List<Expr*> arguments) {
+  const Macro* best = nullptr;
+  int best_score = -1;
+  for (const Macro* m : by_name_[name]) {
+    if (m->parameters.size() != arguments.size()) continue;
+    int score = 0;
+    bool fits = true;
+    for (size_t i = 0; i < arguments.size(); i++) {
+      fits &= takes(m->parameters[i], *arguments[i]);
+      score += m->parameters[i].kind != MacroParameterKind::expression;
+    }
+    if (fits && score > best_score) best = m, best_score = score;
+  }
+  bool is_builtin = spec::find_builtin(name) != nullptr; // it keeps its own ways of being called
+  if (!best && !is_builtin) no_match(name, where, arguments);
+  return best;
+}
+
+void Expander::no_match(std::string_view name, Range where, List<Expr*> arguments) {
+  std::vector<size_t> counts;
+  const Macro* near = nullptr; // the last one with as many parameters
+  for (const Macro* m : by_name_[name]) {
+    counts.push_back(m->parameters.size());
+    if (m->parameters.size() == arguments.size()) near = m;
+  }
+  if (!near) {
+    std::sort(counts.begin(), counts.end());
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    std::string text;
+    for (size_t n : counts) text += (text.empty() ? "" : " or ") + std::to_string(n);
+    return error(tag::wrong_argument_count, where,
+                 "macro " + quoted(name) + " takes " + text + (counts.back() == 1 ? " argument" : " arguments") +
+                     ", not " + std::to_string(arguments.size()));
+  }
+  for (size_t i = 0; i < arguments.size(); i++) {
+    const MacroParameter& p = near->parameters[i];
+    if (takes(p, *arguments[i])) continue;
+    bool is_map = p.kind == MacroParameterKind::map;
+    std::string sign = is_map ? "@" : "$";
+    error(tag::bad_argument, arguments[i]->where,
+          "macro " + quoted(name) + " takes a " + (is_map ? "map" : "variable") + " for its parameter " +
+              quoted(sign + std::string(p.name)),
+          is_map ? "give it a whole map, without a key: `@m`" : "put the value into a variable first: `$x = …`");
+  }
+}
+
+bool Expander::is_possible(const Macro& macro, Range where) {
+  if (std::find(open_.begin(), open_.end(), &macro) != open_.end()) {
+    bool itself = open_.back() == &macro;
+    error(tag::bad_macro, where,
+          "macro " + quoted(macro.name) + " uses itself" +
+              (itself ? "" : " by way of " + quoted(open_.back()->name)),
+          "a macro is inserted where it is used, which would never end");
+    return false;
+  }
+  if (open_.size() >= max_nesting || expansions_ >= max_expansions || nodes_ >= max_nodes) {
+    gave_up_ = true;
+    error(tag::too_large, uses_.empty() ? where : uses_.front(), "the macros used here become too much code");
+    return false;
+  }
+  return true;
+}
+
+} // namespace
+
+void expand_macros(Program& program, base::Diagnostics& diagnostics) {
+  if (!program.macros.empty()) Expander(program, diagnostics).run();
+}
+
+} // namespace lang
