@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -71,6 +72,9 @@ base::Result<base::Fd> watch_process(pid_t pid) {
   return fd;
 }
 
+// The words to go: at once, or with a stop when the program is in memory.
+static constexpr char runs = 'r', stops = 's';
+
 // In the new process: waits for the word to go, then becomes the command.
 [[noreturn]] static void wait_and_run(int go, int failed, const char* path, char* const* argv) {
   char word;
@@ -78,6 +82,7 @@ base::Result<base::Fd> watch_process(pid_t pid) {
   while ((n = ::read(go, &word, 1)) < 0 && errno == EINTR) {
   }
   if (n != 1) ::_exit(0);
+  if (word == stops) ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
   ::execv(path, argv);
   int code = errno;
   if (::write(failed, &code, sizeof code) < 0) {
@@ -120,9 +125,21 @@ Child::~Child() {
   if (released_ && ::waitpid(pid_, nullptr, WNOHANG) == 0) ::kill(pid_, SIGTERM);
 }
 
-base::Status Child::release() {
+// Whether the process came to its stop. One that may not be traced runs on, so that there is no waiting for ever.
+static bool wait_for_stop(pid_t pid) {
+  for (int turn = 0; turn < 10000; turn++) {
+    int status = 0;
+    pid_t got = ::waitpid(pid, &status, WNOHANG);
+    if (got == pid) return WIFSTOPPED(status);
+    if (got < 0 && errno != EINTR) return false;
+    ::usleep(20);
+  }
+  return false;
+}
+
+base::Status Child::release(const std::function<void()>& look) {
   released_ = true;
-  if (::write(go_.get(), "g", 1) != 1) return base::errno_error("cannot start the command", errno);
+  if (::write(go_.get(), look ? &stops : &runs, 1) != 1) return base::errno_error("cannot start the command", errno);
   go_.reset();
   // The pipe closes when the command runs: then there is nothing to read.
   int code = 0;
@@ -131,6 +148,10 @@ base::Status Child::release() {
   }
   failed_.reset();
   if (n == sizeof code) return base::errno_error("cannot start the command", code);
+  if (look && wait_for_stop(pid_)) {
+    look();
+    ::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr);
+  }
   return {};
 }
 

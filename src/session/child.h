@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -24,8 +25,9 @@ public:
   // A process that still waits goes away by itself; one that runs gets SIGTERM.
   ~Child();
   pid_t pid() const { return pid_; }
-  // Lets the command begin. Failure: it could not be executed.
-  base::Status release();
+  // Lets the command begin. Failure: it could not be executed. `look` is called when its program is in memory but has
+  // not run yet.
+  base::Status release(const std::function<void()>& look = {});
   // Readable once the process has ended.
   int fd() const { return pidfd_.get(); }
 

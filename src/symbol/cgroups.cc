@@ -3,6 +3,7 @@
 #include "symbol/cgroups.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <dirent.h>
 #include <fnmatch.h>
 #include <memory>
@@ -46,6 +47,21 @@ void Cgroups::walk_folder(Hierarchy& h, const std::string& folder) {
     std::string_view name = entry->d_name;
     if (entry->d_type == DT_DIR && name != "." && name != "..") walk_folder(h, folder + "/" + entry->d_name);
   }
+}
+
+uint64_t Cgroups::own() {
+  if (!is_read_) read_mounts();
+  if (hierarchies_.empty() || hierarchies_.front().name != "unified") return 0;
+  std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen("/proc/self/cgroup", "re"), std::fclose);
+  char line[4096];
+  while (file && std::fgets(line, sizeof line, file.get())) {
+    std::string_view text = line;
+    if (!text.starts_with("0::")) continue; // the others are of version 1
+    std::string folder = hierarchies_.front().folder + std::string(text.substr(3, text.find('\n') - 3));
+    struct stat st = {};
+    return ::stat(folder.c_str(), &st) == 0 ? st.st_ino : 0;
+  }
+  return 0;
 }
 
 std::vector<CgroupPath> Cgroups::find(uint64_t id, const std::string& filter) {

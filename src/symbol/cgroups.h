@@ -20,6 +20,8 @@ class Cgroups {
 public:
   // The mounted hierarchies as /proc/self/mounts lists them; another text in tests.
   explicit Cgroups(std::string mounts = "/proc/self/mounts") : mounts_(std::move(mounts)) {}
+  // The group of this process in version 2; 0 where that is not mounted.
+  uint64_t own();
   // Paths of the group in all hierarchies whose name matches the filter (fnmatch(3)), that of version 2 first. They are
   // valid until the next call. A group that was removed keeps the path it had when it was seen.
   std::vector<CgroupPath> find(uint64_t id, const std::string& filter);

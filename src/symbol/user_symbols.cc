@@ -114,7 +114,7 @@ UserSymbols::Found UserSymbols::find_in_perf_map(pid_t pid, Process& p, uint64_t
     if (!path.empty() && ::stat(path.c_str(), &about) == 0 && about.st_size != p.perf_size) {
       auto text = base::read_file(path);
       p.perf_size = about.st_size;
-      p.perf_path = path;
+      p.perf_path = path.substr(path.rfind("/tmp/")); // as the process sees it
       if (text.ok()) p.perf = parse_perf_map(*text);
       found = p.perf.find(address);
     }

@@ -31,6 +31,21 @@ TEST(Child, WaitsUntilReleased) {
   EXPECT_TRUE(ends(child->fd(), 5000));
 }
 
+TEST(Child, IsLookedAtBeforeItsProgramRuns) {
+  auto child = Child::start("true");
+  ASSERT_TRUE(child.ok());
+  std::string program;
+  auto status = child->release([&] {
+    char buffer[256];
+    ssize_t n = ::readlink(("/proc/" + std::to_string(child->pid()) + "/exe").c_str(), buffer, sizeof buffer);
+    program.assign(buffer, n > 0 ? static_cast<size_t>(n) : 0);
+  });
+  EXPECT_TRUE(status.ok());
+  EXPECT_TRUE(program.ends_with("true") || program.ends_with("coreutils") || program.ends_with("busybox")) << program;
+  pollfd ended = {child->fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&ended, 1, 5000), 1); // it goes on
+}
+
 TEST(Child, UnreleasedGoesAwayByItself) {
   base::Fd watch;
   {
