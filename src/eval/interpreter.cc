@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "ir/ops.h"
+#include "symbol/cgroups.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -346,7 +347,10 @@ int64_t Interpreter::query(Query query) {
   case Query::ktime_boot: return nanoseconds(CLOCK_BOOTTIME);
   case Query::ktime_tai: return nanoseconds(CLOCK_TAI);
   case Query::jiffies: return nanoseconds(CLOCK_MONOTONIC) / jiffy;
-  case Query::cgroup_id:
+  case Query::cgroup_id: {
+    static const uint64_t own = symbol::Cgroups().own();
+    return static_cast<int64_t>(own);
+  }
   case Query::task: return 0;
   case Query::random: break;
   }
