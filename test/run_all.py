@@ -56,6 +56,7 @@ SUITES = {
     "ctest": None,
     "runtime": "runtime/run.py",
     "diagnostics": "diagnostics/run.py",
+    "cli": "cli/run.py",
     "tools": "tools/run.py",
     "leftovers": "leftovers.py",
     "include_order": "include_order.py",

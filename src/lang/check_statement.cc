@@ -139,13 +139,21 @@ void Checker::start_at_zero(const VariableRef& e, const Expr* added) {
   v->type = variable_type(v->inferred);
 }
 
+// A declared type does not say where a pointer points: the first value does.
+void Checker::learn_pointer(Variable& v, const type::Type& value) {
+  if (v.inferred.type || !value.is(Kind::pointer) || value.space == type::Space::none) return;
+  v.inferred.type = &value;
+  changed_ = true;
+}
+
 void Checker::check_let(Let& let) {
   const type::Type* value = let.value ? check_value(*let.value) : nullptr;
   Variable* v = declare(let.variable, let.name, let.name_where, let.expansion);
   if (let.type) {
     const type::Type* t = resolve(*let.type);
     v->declared = true;
-    v->type = t;
+    if (value) learn_pointer(*v, *value);
+    v->type = in_learned_space(t, v->inferred.type ? v->inferred.type->space : type::Space::none);
     if (value && value != types_.none() && t != types_.none() && t != value) {
       bool numbers = t->is_integer() && value->is_integer();
       if (!numbers && unify(t, nullptr, value, let.value) != t)
@@ -210,6 +218,7 @@ void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type
     use(*v);
   target.variable = v;
   v->is_given = true;
+  if (v->declared) learn_pointer(*v, *t);
   if (t != types_.none()) {
     bool fits = v->declared ? (v->type->is_integer() && t->is_integer()) ||
                                   unify(v->type, nullptr, t, &value) == v->type
@@ -241,7 +250,9 @@ void Checker::assign_map(MapRef& target, Expr& value, const type::Type* t, bool 
     conflict(tag::type_mismatch, target.where.to(value.where),
              "`@" + std::string(m.name) + "` holds values of type " + text(had) +
                  " and can't be given one of type " + text(t),
-             t->is(Kind::integer) && had->is(Kind::integer) ? "cast the value, for example `(int64)…`" : "",
+             t->is(Kind::integer) && had->is(Kind::integer) ? "cast the value, for example `(int64)…`"
+             : t->kind == had->kind                         ? "everywhere it takes the same parameters"
+                                                            : "",
              m.value_where, "its type was told here");
   m.value = settled(m.inferred_value);
   target.type = m.value;
@@ -290,6 +301,7 @@ void Checker::check_return(Return& r) {
   if (!numbers && wanted != t && !(r.value && unify(wanted, nullptr, t, r.value) == wanted))
     error(tag::type_mismatch, r.where,
           "function `" + std::string(function_->name) + "` returns " + text(wanted) + ", not " + text(t));
+  if (r.value) learn_space(function_->result_space, *t, r.value->where);
 }
 
 } // namespace lang

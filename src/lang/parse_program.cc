@@ -154,14 +154,14 @@ void Parser::parse_config() {
   expect(TokenKind::right_brace, "`}`");
 }
 
-// map-decl := 'let' MAP '=' ('hash' | 'lruhash' | 'percpuhash' | 'percpulruhash') '(' INTEGER ')' ';'
+// map-decl := 'let' MAP '=' ('hash' | 'lruhash' | 'percpuhash' | 'percpulruhash') '(' (INTEGER | POSITIONAL) ')' ';'
 void Parser::parse_map_declaration() {
   take();
   Token name = expect(TokenKind::map, "a map", "outside of probes, `let` declares maps: let @m = hash(100);");
   expect(TokenKind::assign, "`=`");
   Token kind = expect(TokenKind::identifier, "`hash`, `lruhash`, `percpuhash` or `percpulruhash`");
   expect(TokenKind::left_paren, "`(`");
-  Token size = expect(TokenKind::integer, "the number of keys");
+  Token size = at(TokenKind::positional) ? size_parameter() : expect(TokenKind::integer, "the number of keys");
   expect(TokenKind::right_paren, "`)`");
   if (panic_ || stopped_) return;
   if (!accept(TokenKind::semicolon))
@@ -180,6 +180,18 @@ void Parser::parse_map_declaration() {
   map->declared = true;
   map->storage = storage->storage;
   map->max_entries = size.value;
+}
+
+// At `$1`: the number that it is.
+Token Parser::size_parameter() {
+  Token t = take();
+  bool given = t.value <= options_.positional.size();
+  auto number = given ? integer_value(options_.positional[t.value - 1]) : std::nullopt;
+  if (!number)
+    panic(tag::bad_parameter, t.where, "parameter $" + std::to_string(t.value) + (given ? " is no number" : " is not given"),
+          "this map needs it for the number of its keys: acu run FILE VALUE …");
+  t.value = number.value_or(0);
+  return t;
 }
 
 // function  := 'fn' NAME '(' [ parameter { ',' parameter } ] ')' [ ':' type ] block

@@ -229,7 +229,7 @@ std::string Session::parameters() const {
   for (const lang::NamedParameter& p : compiled.checked.parameters) {
     std::string left = "  --" + p.name;
     if (p.default_value != "false") left += "=" + p.default_value;
-    left.resize(std::max<size_t>(left.size() + 1, 30), ' ');
+    if (!p.help.empty()) left.resize(std::max<size_t>(left.size() + 1, 30), ' ');
     out += left + p.help + "\n";
   }
   return out;

@@ -18,7 +18,6 @@ import glob
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -43,6 +42,12 @@ def read_case(path):
     return headers, expected, "\n".join(body).rstrip("\n")
 
 
+def copy_program(acu, folder):
+    """By another process: what is written here may be open in a child that is just being started, and then busy."""
+    subprocess.run(["cp", acu, folder], check=True)
+    return os.path.join(folder, os.path.basename(acu))
+
+
 def run(acu, path):
     headers, expected, body = read_case(path)
     one = lambda key, default="": headers.get(key, [default])[-1]
@@ -51,12 +56,12 @@ def run(acu, path):
         environment[setting.partition("=")[0]] = setting.partition("=")[2]
     if "REPEAT" in headers:
         body = body.replace("@@@", one("REPEAT") * 1000)
-    options, arguments = shlex.split(one("OPTIONS")), shlex.split(one("ARGS"))
+    options, arguments = shlex.split(one("OPTIONS").replace("$HERE", HERE)), shlex.split(one("ARGS"))
     user = headers.get("USER", [None])[-1]
     with tempfile.NamedTemporaryFile(suffix=".bt") as file, tempfile.TemporaryDirectory() as folder:
         if user:  # who may not see this folder needs the program elsewhere
             os.chmod(folder, 0o755)
-            acu = shutil.copy(acu, folder)
+            acu = copy_program(acu, folder)
         if "BYTES" in headers:
             file.write(bytes.fromhex(one("BYTES")))
             file.flush()
