@@ -60,12 +60,14 @@ TEST(FormatString, FlagsAndZeroWidths) {
 }
 
 TEST(FormatString, Buffers) {
-  auto p = parse("%r%rx%rh.");
+  auto p = parse("%r%rx%rh.%8gr");
   ASSERT_EQ(p.size(), 4u);
   EXPECT_EQ(p[0].variant, 0);
   EXPECT_EQ(p[1].variant, 'x');
   EXPECT_EQ(p[2].variant, 'h');
   EXPECT_EQ(p[3].text, ".");
+  EXPECT_EQ(p[3].variant, 'g');
+  EXPECT_EQ(p[3].width, 8);
 }
 
 TEST(FormatString, Mistakes) {
@@ -73,7 +75,7 @@ TEST(FormatString, Mistakes) {
   EXPECT_EQ(mistake("%-5l"), "the format string ends inside `%-5l`");
   EXPECT_EQ(mistake("%-5q!"), "unknown conversion `%-5q`");
   EXPECT_EQ(mistake("%*d"), "`*` as a width is not supported");
-  EXPECT_EQ(mistake("%gr"), "%gr is not supported yet");
+  EXPECT_EQ(mistake("%g"), "unknown conversion `%g`");
   EXPECT_EQ(mistake("%f"), "unknown conversion `%f`");
 }
 
@@ -102,15 +104,17 @@ TEST_F(Check, Numbers) {
                                      types.integer(1, false), types.integer(4, true)}),
             "");
   for (Kind k : {Kind::count, Kind::sum, Kind::min, Kind::max, Kind::avg})
-    EXPECT_EQ(check("%d %s", {types.simple(k), types.simple(k)}), "");
+    EXPECT_EQ(check("%d", {types.simple(k)}), "");
   EXPECT_EQ(check("%d", {types.simple(Kind::stats)}), "%d expects type integer (stats_t supplied)");
   EXPECT_EQ(check("%d", {types.simple(Kind::ksym)}), "%d expects type integer (ksym_t supplied)");
 }
 
 TEST_F(Check, TextPointersAndBuffers) {
-  EXPECT_EQ(check("%s %s %s %s", {types.string(4), types.int64(), types.simple(Kind::inet),
+  EXPECT_EQ(check("%s %s %s %s", {types.string(4), types.boolean(), types.simple(Kind::inet),
                                   types.stack(Kind::kstack, StackMode::bpftrace, 5)}),
             "");
+  EXPECT_EQ(check("%s", {types.int64()}), "%s expects type string (integer supplied)");
+  EXPECT_EQ(check("%gr %gr", {types.uint64(), types.string(4)}), "%gr expects type integer (string supplied)");
   EXPECT_EQ(check("%s", {types.none()}), "%s expects type string (none supplied)");
   EXPECT_EQ(check("%s", {types.hist(0)}), "%s expects type string (hist_t supplied)");
   EXPECT_EQ(check("%p", {types.uint64()}), "");
