@@ -81,6 +81,7 @@ private:
   void parse_c_item();
   void parse_config();
   void parse_map_declaration();
+  Token size_parameter();
   void parse_function();
   Parameter parse_parameter();
   void return_value(Block& body);
