@@ -465,6 +465,10 @@ void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bo
       return store_bytes(to, scalar(*c->operand), std::min(8u, as.size));
     }
     if (c->operand->type == &as || as.is(Kind::string)) return into(*c->operand, to, as, pad);
+    if (c->operand->type->size <= as.size) { // the same bytes by another name
+      if (c->operand->type->size < as.size) zero(to, as.size);
+      return into(*c->operand, to, *c->operand->type, pad);
+    }
   }
   Place from = place(e);
   const Type& t = *e.type;
