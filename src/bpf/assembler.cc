@@ -88,6 +88,11 @@ void Assembler::branch(uint8_t code, Register a, Register b, int32_t n, Label to
   emit(code, a, b, 0, n);
 }
 
+void Assembler::call_kernel(uint32_t btf_id) {
+  emit(BPF_JMP | BPF_CALL, r0, static_cast<Register>(BPF_PSEUDO_KFUNC_CALL), 0, static_cast<int32_t>(btf_id));
+}
+void Assembler::kernel_variable(Register to, uint32_t btf_id) { wide(to, BPF_PSEUDO_BTF_ID, btf_id); }
+
 void Assembler::map(Register to, uint32_t map) {
   relocations_.push_back({here(), map, false});
   wide(to, BPF_PSEUDO_MAP_FD, 0);

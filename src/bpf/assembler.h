@@ -30,6 +30,7 @@ public:
   void alu(uint8_t op, Register to, int32_t n) { emit(BPF_ALU64 | BPF_K | op, to, r0, 0, n); }
   void zero_extend(Register to, Register from, uint8_t bytes);
   void sign_extend(Register to, uint8_t bytes);
+  void negate(Register to) { emit(BPF_ALU64 | BPF_NEG, to, r0, 0, 0); }
   void to_big_endian(Register to, uint8_t bytes);
 
   // --- memory: `bytes` 1, 2, 4 or 8 at base + offset
@@ -48,6 +49,8 @@ public:
   void exit() { emit(BPF_JMP | BPF_EXIT, r0, r0, 0, 0); }
 
   // --- references
+  void call_kernel(uint32_t btf_id);                     // a function of the kernel that is no helper
+  void kernel_variable(Register to, uint32_t btf_id);    // its address, or what stands for it where it is per CPU
   void map(Register to, uint32_t map);
   void map_value(Register to, uint32_t map, uint32_t offset); // address of the value of an array map
   void call_function(uint32_t function);

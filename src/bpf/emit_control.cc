@@ -103,8 +103,9 @@ void FunctionEmitter::emit_for_each(const ir::Inst& i) {
 }
 
 void FunctionEmitter::emit_give_back(const ir::Inst& i) {
-  const bool is_probe = function_.role == ir::Role::probe;
-  if (i.op == ir::Op::unreachable || is_probe) {
+  // Of events of the kernel, what a program returns means something to the kernel.
+  const bool is_event = function_.role == ir::Role::probe && unit_.probe.context != probe::Context::none;
+  if (i.op == ir::Op::unreachable || is_event) {
     out_.number(r0, 0);
   } else if (is_root() || !i.a.is_reg()) {
     load_into(r0, is_root() ? i.a : ir::Operand::number(i.a.value != 0));

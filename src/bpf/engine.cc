@@ -27,6 +27,9 @@ base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, c
   if (object.ring >= 0) {
     ACU_TRY(engine->ring_, Ring::open(fd(object.ring), spec(object.ring).max_entries));
   }
+  if (object.packets >= 0) {
+    ACU_TRY(engine->packets_, Packets::open(fd(object.packets), object.ring_bytes));
+  }
   if (object.stacks >= 0) {
     engine->stacks_fd_ = fd(object.stacks);
     engine->stack_bytes_ = spec(object.stacks).value_size;
@@ -80,14 +83,16 @@ void Engine::detach() {
   attached_ = 0;
 }
 
-base::Status Engine::run(uint32_t index) {
-  int error = program_run(loaded_.programs[index].get());
+base::Result<int64_t> Engine::run(uint32_t index) {
+  int32_t result = 0;
+  int error = program_run(loaded_.programs[index].get(), result);
   if (error < 0) return base::errno_error("cannot run " + infos_[index].name, -error);
-  return {};
+  return result;
 }
 
 size_t Engine::drain(const std::function<void(std::span<const std::byte>)>& take) {
-  return ring_ ? ring_->drain(take) : 0;
+  size_t count = ring_ ? ring_->drain(take) : 0;
+  return count + (packets_ ? packets_->drain(take) : 0);
 }
 
 MapShape Engine::shape(uint32_t index) const {
@@ -137,7 +142,7 @@ ir::Counters Engine::counters() {
   auto at = [&](size_t index) {
     return index < state_.size() ? __atomic_load_n(&state_[index], __ATOMIC_RELAXED) : 0;
   };
-  counters.lost_events = at(state_lost_events);
+  counters.lost_events = at(state_lost_events) + (packets_ ? packets_->lost() : 0);
   counters.scratch_busy = at(state_scratch_busy);
   counters.stacks_full = at(state_stacks_full);
   size_t next = state_first_counter;

@@ -10,6 +10,7 @@
 #include "bpf/loader.h"
 #include "bpf/map_io.h"
 #include "bpf/object.h"
+#include "bpf/packets.h"
 #include "bpf/ring.h"
 #include "bpf/task_storage.h"
 #include "ir/engine.h"
@@ -42,15 +43,15 @@ public:
   size_t attached_events() const { return attached_; }
   // Stops everything at once. What takes long to close is left to a process of its own (leave_closing.h).
   void detach();
-  // Readable when the ring has much to read; -1 without a ring.
-  int wait_fd() const { return ring_ ? ring_->wait_fd() : -1; }
+  // Readable when the ring has much to read; without a ring, when packets came; -1 without both.
+  int wait_fd() const { return ring_ ? ring_->wait_fd() : packets_ ? packets_->wait_fd() : -1; }
   struct ProgramInfo {
     std::string name;
     size_t instructions;
   };
   std::vector<ProgramInfo> programs() const { return infos_; }
 
-  base::Status run(uint32_t probe) override;
+  base::Result<int64_t> run(uint32_t probe) override;
   size_t drain(const std::function<void(std::span<const std::byte>)>& take) override;
   base::Result<std::vector<ir::Entry>> read_map(uint32_t map) override;
   base::Status clear_map(uint32_t map) override;
@@ -70,6 +71,7 @@ private:
   std::vector<ProgramInfo> infos_;
   std::vector<uint32_t> key_sizes_; // of the script's maps, as the kernel has them
   std::unique_ptr<Ring> ring_;
+  std::unique_ptr<Packets> packets_;
   std::span<const uint64_t> state_; // mapped
   size_t state_bytes_ = 0;
   int stacks_fd_ = -1;

@@ -75,6 +75,7 @@ std::string describe_place(const Code& code, uint32_t insn, const base::Source* 
 
 bool says_unknown(std::string_view text) {
   constexpr std::string_view words[] = {"unknown func", "cannot use helper", "invalid func",
+                                        "failed to find the address for kernel symbol",
                                         "calling kernel function"};
   return std::any_of(std::begin(words), std::end(words), [&](auto w) { return text.find(w) != text.npos; });
 }
@@ -136,6 +137,10 @@ base::Error program_error(const Code& code, int error, std::string_view log, con
   }
   std::string message = what + ": the kernel's verifier says: " + complaint.text;
   if (complaint.insn) message += describe_place(code, *complaint.insn, source);
+  if (complaint.text.find("failed to find the address for kernel symbol") != complaint.text.npos)
+    message += "; this kernel's list of symbols has functions only (it needs CONFIG_KALLSYMS_ALL)";
+  if (complaint.text.find("bpf_probe_write_user") != complaint.text.npos)
+    message += "; writing into processes is not permitted here (no CAP_SYS_ADMIN, or the kernel is in lockdown)";
   bool is_unknown = says_unknown(complaint.text);
   return {is_unknown ? base::Failure::unsupported : base::Failure::runtime, std::move(message)};
 }

@@ -95,7 +95,8 @@ Answer try_cmpxchg() {
 
 Answer try_run_program() {
   base::Fd program = load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT);
-  return program.valid() ? answer_of(program_run(program.get())) : answer_of(program);
+  int32_t result = 0;
+  return program.valid() ? answer_of(program_run(program.get(), result)) : answer_of(program);
 }
 
 // On an event that is rare: the program is there for a moment.

@@ -159,6 +159,10 @@ ProgramLoad Loader::request_for(uint32_t index) {
   const ir::Probe& probe = program_.probes[index];
   switch (probe.context) {
   case probe::Context::none:
+    request.type = BPF_PROG_TYPE_RAW_TRACEPOINT;
+    // Of the kinds that can be run without an event, only this one may call functions of the kernel.
+    if (probe.calls_kernel) request.type = BPF_PROG_TYPE_SYSCALL, request.flags = BPF_F_SLEEPABLE;
+    break;
   case probe::Context::raw_tracepoint: request.type = BPF_PROG_TYPE_RAW_TRACEPOINT; break;
   case probe::Context::btf_tracepoint:
     request.type = BPF_PROG_TYPE_TRACING;

@@ -71,6 +71,7 @@ struct Object {
   int state = -1;
   int ring = -1;
   int scratch = -1; // per-CPU array: entries are slots {u64 busy, bytes}
+  int packets = -1; // perf event array, by CPU
   int stacks = -1;  // hash: u64 id -> {u64 count, u64 frames[]}
   uint32_t ring_bytes = 0;
 };

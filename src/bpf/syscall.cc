@@ -111,6 +111,7 @@ int program_load(const ProgramLoad& program) {
   a.attr.insn_cnt = static_cast<uint32_t>(program.insns.size());
   a.attr.license = address(program.license);
   a.attr.attach_btf_id = program.attach_btf_id;
+  a.attr.prog_flags = program.flags;
   set_name(a.attr.prog_name, program.name);
   if (program.btf_fd >= 0) {
     a.attr.prog_btf_fd = static_cast<uint32_t>(program.btf_fd);
@@ -134,10 +135,12 @@ int program_load(const ProgramLoad& program) {
   return result;
 }
 
-int program_run(int program) {
+int program_run(int program, int32_t& result) {
   Attr a(ACU_ATTR_END(test.cpu));
   a.attr.test.prog_fd = static_cast<uint32_t>(program);
-  return a.call(BPF_PROG_TEST_RUN);
+  const int error = a.call(BPF_PROG_TEST_RUN);
+  result = static_cast<int32_t>(a.attr.test.retval);
+  return error;
 }
 
 int program_info(int program, bpf_prog_info& info) {

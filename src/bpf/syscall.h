@@ -52,6 +52,7 @@ int map_lookup_and_delete_batch(int map, Batch& batch);
 struct ProgramLoad {
   bpf_prog_type type = BPF_PROG_TYPE_RAW_TRACEPOINT;
   uint32_t attach_type = 0;
+  uint32_t flags = 0;
   std::span<const bpf_insn> insns;
   const char* license = "GPL";
   std::string_view name;
@@ -63,8 +64,9 @@ struct ProgramLoad {
 };
 int program_load(const ProgramLoad& program);
 
-// Runs a raw tracepoint program without a context once, on this CPU. 0, or the negative errno.
-int program_run(int program);
+// Runs a raw tracepoint or system call program without a context once, on this CPU. 0, or the negative errno;
+// `result` is what it returns.
+int program_run(int program, int32_t& result);
 int program_info(int program, bpf_prog_info& info);
 
 int btf_load(std::span<const std::byte> types, std::span<char> log = {});

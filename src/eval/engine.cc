@@ -23,7 +23,7 @@ State::State(const ir::Program& p, const Options& o) : program(p), options(o), r
   if (random == 0 && getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) random = 1;
 }
 
-base::Status Engine::run(uint32_t probe) {
+base::Result<int64_t> Engine::run(uint32_t probe) {
   const ir::Program& program = state_.program;
   if (probe >= program.probes.size()) return base::Error{base::Failure::runtime, "there is no such probe"};
   const ir::Probe& p = program.probes[probe];
@@ -34,7 +34,7 @@ base::Status Engine::run(uint32_t probe) {
   state_.records.clear();
   for (MapTable& m : state_.maps) m.collect();
   if (!status) return std::move(status.error()).with(p.name);
-  return {};
+  return *status;
 }
 
 size_t Engine::drain(const std::function<void(std::span<const std::byte>)>& take) {

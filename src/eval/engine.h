@@ -42,7 +42,7 @@ public:
   // `program` and the memories must outlive the engine.
   explicit Engine(const ir::Program& program, const Options& options = {}) : state_(program, options) {}
 
-  base::Status run(uint32_t probe) override;
+  base::Result<int64_t> run(uint32_t probe) override;
   size_t drain(const std::function<void(std::span<const std::byte>)>& take) override;
   base::Result<std::vector<ir::Entry>> read_map(uint32_t map) override;
   base::Status clear_map(uint32_t map) override;

@@ -12,7 +12,7 @@ namespace eval {
 class Interpreter {
 public:
   explicit Interpreter(State& state);
-  base::Status run(const ir::Function& probe);
+  base::Result<int64_t> run(const ir::Function& probe); // gives what it returns, of 32 bits
 
 private:
   struct Activation {

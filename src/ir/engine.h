@@ -31,8 +31,8 @@ struct Counters {
 class Engine {
 public:
   virtual ~Engine() = default;
-  // Runs a probe without a context (begin, end, interval, signal) once, now.
-  virtual base::Status run(uint32_t probe) = 0;
+  // Runs a probe without a context (begin, end, interval, signal, test, bench) once, now. Gives what it returns.
+  virtual base::Result<int64_t> run(uint32_t probe) = 0;
   // Hands every record that has arrived to `take`, oldest first. Returns their number.
   virtual size_t drain(const std::function<void(std::span<const std::byte>)>& take) = 0;
   // All entries of a map, in no order. Scalar maps: one entry without key, or none if never assigned.

@@ -278,6 +278,7 @@ struct Probe {
   uint32_t function = 0;
   probe::Context context = probe::Context::none;
   std::vector<uint32_t> events;  // indices of Program::events
+  uint32_t stands_for = 1;       // how many probes of the script it serves
   uint32_t attach_btf_id = 0;    // btf_tracepoint: the kernel's type of the tracepoint
   bool calls_kernel = false;     // calls functions of the kernel that are no helpers
   base::Range where;

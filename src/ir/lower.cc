@@ -172,6 +172,7 @@ void Lowering::add_probe(const lang::Probe& p, uint32_t function, Context contex
   probe.name = p.events.front()->name;
   probe.function = function;
   probe.context = context;
+  probe.stands_for = static_cast<uint32_t>(events.size());
   probe.events = std::move(events);
   if (context == Context::btf_tracepoint)
     probe.attach_btf_id = probe::attach_btf_id(machine_, *p.events.front());
@@ -335,6 +336,8 @@ void Lowering::lower_syscalls(const std::vector<const lang::Probe*>& probes, boo
   give_back(number(0));
   add_probe(first, f, context, {add_event(*first.events.front())});
   program_.probes.back().name = is_exit ? "sys_exit" : "sys_enter";
+  program_.probes.back().stands_for = 0;
+  for (const lang::Probe* p : probes) program_.probes.back().stands_for += static_cast<uint32_t>(p->events.size());
 }
 
 void Lowering::lower_function(const lang::Function& f) {

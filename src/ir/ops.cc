@@ -33,8 +33,9 @@ std::string_view to_string(Cond cond) {
 std::string_view to_string(Query query) {
   static constexpr std::string_view names[] = {"pid_tgid",  "uid_gid",    "cpu",       "numa_node",
                                                "ktime",     "ktime_boot", "ktime_tai", "jiffies",
-                                               "cgroup_id", "task",       "random"};
-  static_assert(std::size(names) == static_cast<size_t>(Query::random) + 1);
+                                               "cgroup_id", "task",       "namespace_pid_tgid",
+                                               "random",    "ktime_now"};
+  static_assert(std::size(names) == static_cast<size_t>(Query::ktime_now) + 1);
   return names[static_cast<size_t>(query)];
 }
 

@@ -16,7 +16,7 @@ constexpr size_t no_question = ~size_t{0};
 // The questions of a program: its queries, then its maps.
 size_t question(const Inst& i, const Program& program) {
   if (!i.dst) return no_question;
-  if (i.op == Op::query && i.query != Query::random) return static_cast<size_t>(i.query);
+  if (i.op == Op::query && i.query < Query::random) return static_cast<size_t>(i.query);
   if (i.op == Op::map_find && program.maps[i.index].kind == MapKind::task) return query_count + i.index;
   return no_question;
 }

@@ -40,7 +40,7 @@ inline Buffer words(std::initializer_list<int64_t> values) {
 
 class FakeEngine : public ir::Engine {
 public:
-  base::Status run(uint32_t) override { return {}; }
+  base::Result<int64_t> run(uint32_t) override { return 0; }
   size_t drain(const std::function<void(std::span<const std::byte>)>&) override { return 0; }
   base::Result<std::vector<ir::Entry>> read_map(uint32_t) override { return std::vector<ir::Entry>(); }
   base::Status clear_map(uint32_t) override { return {}; }

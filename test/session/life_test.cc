@@ -23,10 +23,10 @@ public:
     std::memcpy(record.data() + 8, &number, 8);
     queue.push_back(record);
   }
-  base::Status run(uint32_t probe) override {
+  base::Result<int64_t> run(uint32_t probe) override {
     log += "run" + std::to_string(probe) + " ";
     on_run(probe);
-    return {};
+    return 0;
   }
   size_t drain(const std::function<void(std::span<const std::byte>)>& take) override {
     size_t n = queue.size();

@@ -48,8 +48,8 @@ TEST(Losses, ReadsAreSummedUnlessAskedFor) {
   c.counters.sites[3] = 1;
   EXPECT_EQ(c.text(), "WARNING: 3 reads of memory failed (run with -k for where).\n");
   std::string told = c.text({.tell_faults = true});
-  EXPECT_NE(told.find("stdin:1:12-13: WARNING: Reading user memory failed 2 times"), std::string::npos);
-  EXPECT_NE(told.find("stdin:1:14-15: WARNING: Reading kernel memory failed once"), std::string::npos);
+  EXPECT_NE(told.find("stdin:1:12-13: WARNING: Failed to probe_read_user: Bad address (-14), 2 times"), std::string::npos);
+  EXPECT_NE(told.find("stdin:1:14-15: WARNING: Failed to probe_read_kernel: Bad address (-14)"), std::string::npos);
 }
 
 TEST(Losses, LostEventsAndRunsAreAlwaysTold) {

@@ -1,0 +1,13 @@
+// Functions of the kernel that programs may call though they are no helpers (kfuncs): which kinds of program may is
+// told by the kernel's verifier alone.
+#pragma once
+
+#include "probe/probe.h"
+
+namespace bpf {
+
+// Whether programs on this event may call the function with this type id; asked by loading one that does. False where
+// nobody may be asked.
+bool may_call(probe::Machine& machine, const probe::Event& event, uint32_t function);
+
+} // namespace bpf

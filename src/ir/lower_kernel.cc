@@ -1,0 +1,211 @@
+// Builtins about the event's context, tasks and the kernel's own data, and effects on what is traced.
+#include "format/btf.h"
+#include "ir/lowering.h"
+#include "spec/registers.h"
+
+namespace ir {
+
+using namespace lang;
+using spec::id;
+
+// `word`: the namespace of pid() and tid().
+Operand Lowering::process_ids(List<Expr*> arguments) {
+  const Name* word = arguments.empty() ? nullptr : if_a<Name>(arguments[0]);
+  bool is_own = !word || word->name != "init";
+  return query(is_own && options_.pid_namespace.inode ? Query::namespace_pid_tgid : Query::pid_tgid);
+}
+
+// A member of struct task_struct; nothing (told) where the kernel has no types.
+std::optional<uint32_t> Lowering::task_member(std::string_view name) {
+  const Type* task = machine_.kernel_type("struct", "task_struct");
+  auto member = task ? task->find(name) : std::nullopt;
+  if (member) return member->offset;
+  diagnostics_.error(spec::tag::unresolved, where_,
+                     "this needs the kernel's type information (/sys/kernel/btf/vmlinux)");
+  return std::nullopt;
+}
+
+// The task of ppid(task) and pcomm(task), by default the current one.
+Place Lowering::task_place(List<Expr*> arguments) {
+  if (arguments.empty()) return {Space::task, query(Query::task), 0};
+  Space space = pointer_space(*arguments[0]);
+  return {space == Space::task ? space : Space::kernel, scalar(*arguments[0]), 0};
+}
+
+Operand Lowering::parent_pid(List<Expr*> arguments) {
+  auto parent = task_member("real_parent"), tgid = task_member("tgid");
+  if (!parent || !tgid) return number(0);
+  Operand pointer = load_word(task_place(arguments).plus(*parent), 8, false);
+  return load_word({Space::kernel, pointer, *tgid}, 4, false);
+}
+
+// The name of the thread that leads the process.
+void Lowering::process_name_into(List<Expr*> arguments, const Place& to) {
+  auto leader = task_member("group_leader"), name = task_member("comm");
+  if (!leader || !name) return;
+  Operand pointer = load_word(task_place(arguments).plus(*leader), 8, false);
+  copy(to, {Space::kernel, pointer, *name}, 16);
+}
+
+uint32_t Lowering::kernel_symbol(std::string_view name, format::BtfKind kind) {
+  for (uint32_t i = 0; i < program_.kernel_symbols.size(); i++)
+    if (program_.kernel_symbols[i].name == name) return i;
+  uint32_t found = machine_.btf() ? machine_.btf()->find(name, kind) : 0;
+  program_.kernel_symbols.push_back({std::string(name), found});
+  return static_cast<uint32_t>(program_.kernel_symbols.size() - 1);
+}
+
+// comm(pid)
+void Lowering::other_name_into(const Expr& pid, const Place& to) {
+  uint32_t find = kernel_symbol("bpf_task_from_pid", format::BtfKind::function);
+  uint32_t release = kernel_symbol("bpf_task_release", format::BtfKind::function);
+  if (machine_.btf() && !program_.kernel_symbols[find].btf_id)
+    diagnostics_.error(spec::tag::unresolved, where_,
+                       "`comm(pid)` needs a kernel that finds tasks for programs (Linux 6.2)",
+                       "`comm` is the name of the current thread");
+  auto name = machine_.btf() ? task_member("comm") : std::optional<uint32_t>(0);
+  append({.op = Op::task_name,
+          .dst = fresh(),
+          .a = address(to),
+          .b = scalar(pid),
+          .imm = release,
+          .imm3 = name.value_or(0),
+          .index = find});
+}
+
+// A register of the traced code by its name.
+Operand Lowering::machine_register(std::string_view name) {
+  auto base = probe::registers_at(context_);
+  auto offset = spec::find_register(name);
+  if (!base || !offset) return number(0); // the checker allows it only where there are some
+  return load_word(context_place(static_cast<int64_t>(*base) + *offset), 8, false);
+}
+
+Operand Lowering::is_user_mode() {
+#if defined(__x86_64__)
+  constexpr int64_t privilege = 3; // the lowest bits of the code segment's selector
+  return set(Cond::eq, emit(Op::and_, machine_register("cs"), number(privilege)), number(privilege));
+#else
+  constexpr int64_t mode = 0xf; // EL0 is all zeroes
+  return set(Cond::eq, emit(Op::and_, machine_register("pstate"), number(mode)), number(0));
+#endif
+}
+
+// argN
+Operand Lowering::argument_by_number(int n) {
+  if (!probe::registers_at(context_)) return load_word(context_place(8 * static_cast<int64_t>(n)), 8, false);
+  auto index = static_cast<size_t>(n);
+  if (index < spec::argument_registers.size()) return machine_register(spec::argument_registers[index]);
+  diagnostics_.error(spec::tag::misplaced, where_,
+                     "only " + std::to_string(spec::argument_registers.size()) + " arguments are in registers",
+                     "the others are on the stack, at reg(\"sp\")");
+  return number(0);
+}
+
+// skboutput(path, skb, length, offset): the record is made in memory of the script and sent with the packet.
+Operand Lowering::send_packet(const Call& c) {
+  const Type* numbers[] = {types_.uint64(), types_.uint64(), types_.uint64()};
+  Action a{.kind = ActionKind::packet, .text = std::string(c.arguments[0]->constant.text_value)};
+  a.payload = types_.tuple(numbers);
+  uint32_t action = add_action(std::move(a));
+  uint32_t size = program_.actions[action].record_size();
+  Operand skb = scalar(*c.arguments[1]);
+  Operand length = scalar(*c.arguments[2]);
+  Operand offset = scalar(*c.arguments[3]);
+  Place record = scratch_place(size, "packet");
+  store(record, number(action), 8);
+  store(record.plus(8), query(Query::ktime_boot), 8);
+  store(record.plus(16), offset, 8);
+  store(record.plus(24), length, 8);
+  Reg dst = fresh();
+  append({.op = Op::packet, .dst = dst, .a = skb, .b = length, .c = address(record), .imm2 = size, .index = action});
+  return Operand::of(dst);
+}
+
+// path(p [, size])
+void Lowering::path_into(List<Expr*> arguments, const Place& to, const Type& as) {
+  const Expr& p = *arguments[0];
+  Operand from = p.type->is_scalar() ? scalar(p) : address(place(p));
+  zero(to, as.size);
+  Reg length = fresh();
+  append({.op = Op::path, .dst = length, .a = address(to), .b = from, .imm2 = as.size - 1});
+  BlockId failed = new_block(), after = new_block();
+  branch(Cond::slt, Operand::of(length), number(0), failed, after);
+  start(failed);
+  store(to, number(0), 1);
+  jump(after);
+  start(after);
+}
+
+Operand Lowering::kernel_variable(const Call& c) {
+  Reg dst = fresh();
+  Operand cpu = c.arguments.size() > 1 ? scalar(*c.arguments[1]) : Operand();
+  uint32_t symbol = kernel_symbol(c.arguments[0]->constant.text_value, format::BtfKind::variable);
+  append({.op = Op::cpu_variable, .dst = dst, .a = cpu, .index = symbol});
+  return Operand::of(dst);
+}
+
+// Effects on what is traced; false: not one of them.
+bool Lowering::effect(const Call& c) {
+  switch (spec::id_of(*c.builtin)) {
+  case id("signal"):
+  case id("signal_thread"): {
+    bool is_thread = spec::id_of(*c.builtin) == id("signal_thread");
+    append({.op = Op::signal, .dst = fresh(), .a = scalar(*c.arguments[0]), .index = is_thread});
+    return true;
+  }
+  case id("override"): append({.op = Op::override, .dst = fresh(), .a = scalar(*c.arguments[0])}); return true;
+  case id("write_user"): {
+    const Expr& value = *c.arguments[1];
+    Operand to = scalar(*c.arguments[0]);
+    append({.op = Op::write_user,
+            .dst = fresh(),
+            .a = to,
+            .b = address(temporary(value, *value.type)),
+            .imm2 = std::max(1u, value.type->size)});
+    return true;
+  }
+  default: return false;
+  }
+}
+
+// What `find` makes of a block decides how its events are attached: kernel functions take typed pointers only, and
+// may not be called from raw tracepoints.
+bool Lowering::wants_typed_context(const lang::Probe& p) const {
+  bool found = false;
+  auto look = [&](const Expr& e) {
+    const Call* call = if_a<Call>(&e);
+    if (!call) return;
+    found |= call->name == "socket_cookie" || call->name == "skboutput";
+    found |= call->name == "comm" && !call->arguments.empty();
+  };
+  lang::walk(p.predicate, look);
+  lang::walk(p.body, look);
+  for (const lang::Function* f : source_.functions) lang::walk(f->body, look);
+  return found;
+}
+
+probe::Context Lowering::context_of(const lang::Probe& p, const probe::Event& e) {
+  probe::Context c = probe::choose_context(machine_, e, p.fields);
+  bool may_be_typed = c == probe::Context::raw_tracepoint && probe::attach_btf_id(machine_, e);
+  return may_be_typed && wants_typed_context(p) ? probe::Context::btf_tracepoint : c;
+}
+
+// Which programs call functions of the kernel.
+void Lowering::mark_kernel_calls() {
+  std::vector<bool> calls(program_.functions.size(), false);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t f = 0; f < calls.size(); f++)
+      for (const Block& b : program_.functions[f].blocks)
+        for (const Inst& i : b.insts) {
+          bool runs = i.op == Op::call || i.op == Op::loop || i.op == Op::for_each;
+          size_t callee = i.op == Op::for_each ? static_cast<size_t>(i.imm) : i.index;
+          bool does = i.op == Op::task_name || (runs && calls[callee]);
+          if (does && !calls[f]) calls[f] = changed = true;
+        }
+  }
+  for (Probe& p : program_.probes) p.calls_kernel = calls[p.function];
+}
+
+} // namespace ir
