@@ -414,11 +414,17 @@ struct Probe {
   uint32_t variable_count = 0;
 };
 
+// Where the pointers point that a function is given: as seen in this round of the checker, and in the one before.
+struct LearnedSpace {
+  type::Space settled = type::Space::none, seen = type::Space::none;
+};
+
 struct Parameter {
   std::string_view name; // without `$`
   Range where;
   TypeName* type = nullptr;
   Variable* variable = nullptr; // checker
+  LearnedSpace space;           // checker: of pointers: where those point that calls pass
 };
 
 // fn name($a : T, …) : T { … }
@@ -430,6 +436,7 @@ struct Function {
   TypeName* result = nullptr; // or nullptr: void
   Block* body = nullptr;
   const type::Type* result_type = nullptr; // checker; none for void
+  LearnedSpace result_space; // checker: of pointers
   uint32_t variable_count = 0;
   uint32_t id = 0;
 };

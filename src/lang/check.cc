@@ -106,7 +106,11 @@ void Checker::split_by_arguments() {
     };
     std::vector<std::vector<probe::Event*>> groups;
     for (probe::Event* e : p->events) {
-      auto at = std::find_if(groups.begin(), groups.end(), [&](auto& g) { return same(*g.front(), *e); });
+      // An event that is named twice runs its block twice; one program sees each system call once.
+      auto again = [&](const probe::Event* other) { return other->syscall == e->syscall; };
+      auto at = std::find_if(groups.begin(), groups.end(), [&](auto& g) {
+        return same(*g.front(), *e) && (e->syscall < 0 || std::none_of(g.begin(), g.end(), again));
+      });
       if (at == groups.end())
         groups.push_back({e});
       else
@@ -146,7 +150,8 @@ void Checker::check_function(Function& function) {
   function.variable_count = 0;
   scopes_.clear();
   scopes_.emplace_back();
-  function.result_type = function.result ? resolve(*function.result) : types_.none();
+  function.result_type = function.result ? in_learned_space(resolve(*function.result), function.result_space.settled)
+                                         : types_.none();
   for (Parameter& p : function.parameters) {
     const type::Type* t = p.type ? resolve(*p.type) : nullptr;
     if (!t) {
@@ -156,7 +161,7 @@ void Checker::check_function(Function& function) {
     }
     Variable* v = declare(p.variable, p.name, p.where);
     v->declared = true;
-    v->type = t;
+    v->type = in_learned_space(t, p.space.settled);
   }
   check(*function.body);
   function_ = nullptr;
@@ -168,8 +173,10 @@ void Checker::round() {
     m->only_adds = m->tid_only = true;
     m->used = false;
   }
+  settle_spaces(true);
   for (Function* f : program_.functions) check_function(*f);
   for (auto& p : program_.probes) check_probe(*p);
+  settle_spaces(false);
 }
 
 // What is known only once every use was seen.

@@ -83,6 +83,7 @@ const type::Type* Checker::check_user_call(Call& e, Function& f) {
     if (!numbers && unify(wanted, nullptr, given, e.arguments[i]) != wanted)
       error(tag::bad_argument, e.arguments[i]->where,
             "`$" + std::string(f.parameters[i].name) + "` is " + text(wanted) + ", not " + text(given));
+    learn_space(f.parameters[i].space.seen, *given, e.arguments[i]->where);
   }
   return f.result_type ? f.result_type : types_.none();
 }

@@ -19,6 +19,34 @@ type::Space Checker::space_of_numbers() const {
   return of_process ? type::Space::user : type::Space::kernel;
 }
 
+// The type of a parameter does not say where a pointer points: the calls do.
+void Checker::learn_space(type::Space& known, const type::Type& given, Range where) {
+  if (!given.is(Kind::pointer) || given.space == type::Space::none || known == given.space) return;
+  if (known != type::Space::none)
+    return error(tag::type_mismatch, where,
+                 "this function is given pointers into the kernel in one place and into the process in another",
+                 "write a function for each");
+  known = given.space;
+}
+
+// At both ends of a round.
+void Checker::settle_spaces(bool at_start) {
+  auto settle = [&](LearnedSpace& space) {
+    if (at_start)
+      space = {.settled = space.seen};
+    else
+      changed_ |= space.seen != space.settled;
+  };
+  for (Function* f : program_.functions) {
+    for (Parameter& p : f->parameters) settle(p.space);
+    settle(f->result_space);
+  }
+}
+
+const type::Type* Checker::in_learned_space(const type::Type* t, type::Space space) {
+  return t->is(Kind::pointer) && space != type::Space::none ? types_.pointer(t->element, space) : t;
+}
+
 // ----------------------------------------------------------------------------------------------- members
 
 const type::Type* Checker::check_arguments_field(FieldRef& e) {
@@ -218,7 +246,8 @@ const type::Type* Checker::check_cast(Cast& e) {
     to = e.target->type = types_.array(to->element, std::max(1u, from->size / std::max(1u, size)));
   }
   if (to->is(Kind::pointer)) {
-    if (from->is_integer()) return types_.pointer(to->element, space_of_numbers());
+    bool is_null = e.operand->constant.kind == Constant::integer && e.operand->constant.integer_value == 0;
+    if (from->is_integer()) return types_.pointer(to->element, is_null ? type::Space::none : space_of_numbers());
     if (from->is(Kind::pointer)) return types_.pointer(to->element, from->space);
   }
   if (to->is_integer()) {

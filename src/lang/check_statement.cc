@@ -301,7 +301,7 @@ void Checker::check_return(Return& r) {
   if (!numbers && wanted != t && !(r.value && unify(wanted, nullptr, t, r.value) == wanted))
     error(tag::type_mismatch, r.where,
           "function `" + std::string(function_->name) + "` returns " + text(wanted) + ", not " + text(t));
-  if (r.value) learn_space(function_->result_space, *t, r.value->where);
+  if (r.value) learn_space(function_->result_space.seen, *t, r.value->where);
 }
 
 } // namespace lang

@@ -49,6 +49,7 @@ private:
   void check_loop(Block& body);
   void check_for_map(ForMap& loop);
   void check_return(Return& stmt);
+  void learn_pointer(Variable& v, const type::Type& value);
   Variable* declare(Variable*& slot, std::string_view name, Range where, uint32_t expansion = 0);
   Variable* lookup(std::string_view name, uint32_t expansion);
   void use(Variable& v);
@@ -82,6 +83,9 @@ private:
 
   // check_members.cc
   type::Space space_of_numbers() const;
+  void learn_space(type::Space& known, const type::Type& given, Range where);
+  void settle_spaces(bool at_start);
+  const type::Type* in_learned_space(const type::Type* t, type::Space space);
   const type::Type* check_arguments_field(FieldRef& e);
   const type::Type* check_arguments(Name& e);
   void read_argument(std::string_view name);

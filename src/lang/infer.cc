@@ -109,7 +109,8 @@ const type::Type* Checker::unify(const type::Type* a, const Expr* ea, const type
   if (a->is(Kind::buffer) && b->is(Kind::buffer)) return types_.buffer(std::max(a->count, b->count));
   if (a->is(Kind::pointer) && b->is(Kind::pointer)) {
     if (a->element != b->element && a->element && b->element) return nullptr;
-    return types_.pointer(a->element ? a->element : b->element, a->space);
+    return types_.pointer(a->element ? a->element : b->element,
+                          a->space == type::Space::none ? b->space : a->space);
   }
   if (a->is(Kind::pointer) && b->is_integer() && is_null(eb)) return a;
   if (b->is(Kind::pointer) && a->is_integer() && is_null(ea)) return b;

@@ -247,20 +247,17 @@ Preprocessor::Tokens Preprocessor::substitute(const CMacro& macro, std::span<con
 
 // #x: the spelling of an argument as a string.
 Token Preprocessor::stringify(const Tokens& tokens) {
-  std::string value, spelled = "\"";
+  std::string spelled = "\"";
   for (const Token& t : tokens) {
-    if (t.spaced && !value.empty()) value += ' ';
-    value += t.spelled;
+    if (t.spaced && spelled.size() > 1) spelled += ' ';
+    bool is_literal = t.spelled.starts_with('"') || t.spelled.starts_with('\'');
+    for (char c : t.spelled) {
+      if (is_literal && (c == '"' || c == '\\')) spelled += '\\';
+      spelled += c;
+    }
   }
-  for (char c : value) {
-    if (c == '"' || c == '\\') spelled += '\\';
-    spelled += c;
-  }
-  Token made;
-  made.kind = TokenKind::string;
-  made.text = arena_.copy(value);
-  made.spelled = arena_.copy(spelled + "\"");
-  return made;
+  spelled += '"';
+  return Lexer(arena_.copy(spelled), arena_, mistakes_, 0, Dialect::c).next();
 }
 
 // a ## b: the last token of the one and the first of the other become one.

@@ -114,7 +114,7 @@ base::Result<Attachment> attach_sampling(const Event& event, const Sampling& sam
                                          const AttachOptions& options) {
   perf_event_attr attr;
   std::memset(&attr, 0, sizeof attr);
-  attr.type = PERF_TYPE_SOFTWARE;
+  attr.type = sampling.type;
   attr.size = sizeof attr;
   attr.config = sampling.config;
   attr.disabled = 1;

@@ -30,8 +30,8 @@ struct KindFunctions {
   base::Result<Attachment> (*attach)(const Event&, Context, int program_fd, const AttachOptions&) = nullptr;
 };
 
-extern const KindFunctions begin_kind, end_kind, signal_kind, interval_kind, profile_kind, software_kind,
-    tracepoint_kind, rawtracepoint_kind;
+extern const KindFunctions begin_kind, end_kind, signal_kind, interval_kind, test_kind, bench_kind,
+    profile_kind, software_kind, hardware_kind, tracepoint_kind, rawtracepoint_kind;
 
 // Fills in `mismatch` for a probe that is not written right: `what` is the sentence; the hint shows the right
 // form.
@@ -49,11 +49,26 @@ std::optional<Rate> parse_rate(std::string_view kind, Parts parts, Mismatch& mis
 // "1e6", "1_000", "0x10": a number as scripts write it.
 std::optional<uint64_t> parse_count(std::string_view text);
 
+// An event of perf that is counted, and the count after which a probe fires if the script tells none.
+struct Counted {
+  std::string_view name, alias;
+  uint32_t config;
+  uint64_t period;
+};
+// KIND:EVENT[:COUNT], see counted.cc.
+std::vector<Event> match_counted(Kind kind, std::string_view provider, std::span<const Counted> rows, Parts parts,
+                                 Mismatch& mismatch);
+void list_counted(Kind kind, std::string_view provider, std::span<const Counted> rows, std::vector<Event>& to);
+
+// KIND:NAME, see test.cc.
+std::vector<Event> match_named(Kind kind, std::string_view provider, Parts parts, Mismatch& mismatch);
+
 // Attaching, see attach.cc.
 base::Result<Attachment> attach_raw_tracepoint(const Event&, std::string_view name, Context, int program_fd);
 base::Result<Attachment> attach_perf_tracepoint(const Event&, uint32_t id, int program_fd);
 struct Sampling {
-  uint64_t config = 0;    // PERF_COUNT_SW_*
+  uint32_t type = 0;      // PERF_TYPE_SOFTWARE or PERF_TYPE_HARDWARE
+  uint64_t config = 0;    // PERF_COUNT_SW_* or PERF_COUNT_HW_*
   uint64_t period = 0;    // events between two samples …
   uint64_t frequency = 0; // … or samples in a second
 };

@@ -11,8 +11,8 @@ namespace probe {
 
 // In the order of probe::Kind.
 static constexpr const KindFunctions* kinds[] = {
-    &begin_kind,   &end_kind,      &signal_kind,     &interval_kind,
-    &profile_kind, &software_kind, &tracepoint_kind, &rawtracepoint_kind,
+    &begin_kind,   &end_kind,      &signal_kind,   &interval_kind,   &test_kind,          &bench_kind,
+    &profile_kind, &software_kind, &hardware_kind, &tracepoint_kind, &rawtracepoint_kind,
 };
 static_assert(std::size(kinds) == static_cast<size_t>(Kind::rawtracepoint) + 1);
 
@@ -81,6 +81,18 @@ std::vector<Event> match(Machine& machine, std::span<const std::string_view> par
   return kind->match(machine, parts, mismatch);
 }
 
+const spec::ProbeKind& kind_of(const Event& event) {
+  for (const spec::ProbeKind& row : spec::probe_kinds)
+    if (row.name == functions(event).name) return row;
+  __builtin_unreachable(); // each of our kinds has a row
+}
+
+std::optional<uint32_t> registers_at(Context context) {
+  // struct bpf_perf_event_data begins with them.
+  if (context == Context::perf_event) return 0;
+  return std::nullopt;
+}
+
 const type::Type* arguments(Machine& machine, Event& event) {
   auto f = functions(event).arguments;
   return f ? f(machine, event) : nullptr;
@@ -135,7 +147,8 @@ std::vector<Event> list(Machine& machine, std::string_view pattern) {
     // Only kinds whose names can match: reading the list of tracepoints takes time.
     if (!base::glob_match(provider, kind->name) && !(whole && base::has_glob(provider))) continue;
     // Those that are always there show only when the pattern names them.
-    bool fixed = kind != &tracepoint_kind && kind != &rawtracepoint_kind && kind != &software_kind;
+    bool fixed = kind != &tracepoint_kind && kind != &rawtracepoint_kind && kind != &software_kind &&
+                 kind != &hardware_kind;
     if (fixed && wanted == "*") continue;
     std::vector<Event> events;
     kind->list(machine, events);

@@ -45,7 +45,7 @@ base::Result<size_t> attach_all(Life& life) {
   size_t events = 0;
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
     if (life.program.probes[i].context != probe::Context::none) ACU_CHECK(attach_one(life, i));
-    events += life.program.probes[i].events.size();
+    events += life.program.probes[i].stands_for;
   }
   if (life.options.verbose) life.output.message("attach " + in_ms(clock_ns() - start) + "\n");
   return events;
@@ -76,9 +76,7 @@ void notify(Life& life) {
 }
 
 // What names the code of a process of ours is read while it surely lives.
-void look_at(Life& life, pid_t pid) {
-  if (life.program.uses_user_symbols) life.printer.process_seen(static_cast<uint32_t>(pid), 0);
-}
+void look_at(Life& life, pid_t pid) { life.printer.process_seen(static_cast<uint32_t>(pid), 0); }
 
 std::vector<int> signals_of(const ir::Program& program) {
   std::vector<int> out;
@@ -124,10 +122,11 @@ base::Status live(Life& life) {
 
     // The command of -c runs.
     if (life.child) {
-      ACU_CHECK(life.child->release());
-      look_at(life, life.child->pid());
+      std::function<void()> look;
+      if (life.program.uses_user_symbols) look = [&] { look_at(life, life.child->pid()); };
+      ACU_CHECK(life.child->release(look));
     }
-    if (life.options.pid >= 0) look_at(life, life.options.pid);
+    if (life.options.pid >= 0 && life.program.uses_user_symbols) look_at(life, life.options.pid);
 
     // Something ended the session: exit(), a signal, the end of a process.
     if (life.options.test)

@@ -19,6 +19,7 @@ struct Life {
   Output& output;
   Child* child = nullptr; // -c
   int target_fd = -1;     // readable when the process of -p has ended
+  bool failed = false;    // a test did, see trials.h
   bool print_maps_on_exit = true;
   bool missing_may_be = false; // missing_probes is not `error`
   bool missing_is_told = true; // missing_probes is not `ignore`

@@ -33,6 +33,11 @@ public:
   void pass() { holding_ = false; }
   // … and now they follow.
   void release();
+  // … or are forgotten.
+  void drop() {
+    holding_ = false;
+    held_.clear();
+  }
   // Nobody reads any more (broken pipe).
   bool broken() const { return broken_; }
   // Why results could not be written, or 0.

@@ -16,12 +16,12 @@ static void shift_targets(Function& function) {
     }
 }
 
-static void prepend_test(Function& function, int pid) {
+static void prepend_test(Function& function, int pid, Query ids_of) {
   shift_targets(function);
   Reg ids = function.registers++, tgid = function.registers++;
   BlockId leave = static_cast<BlockId>(function.blocks.size()) + 1;
   Block entry;
-  entry.insts.push_back({.op = Op::query, .query = Query::pid_tgid, .dst = ids});
+  entry.insts.push_back({.op = Op::query, .query = ids_of, .dst = ids});
   entry.insts.push_back({.op = Op::lshr, .dst = tgid, .a = Operand::of(ids), .b = Operand::number(32)});
   entry.insts.push_back({.op = Op::branch,
                          .cond = Cond::eq,
@@ -35,11 +35,13 @@ static void prepend_test(Function& function, int pid) {
 }
 
 void filter_by_pid(Program& program, int pid) {
+  // The number is one of acu's own namespace.
+  Query ids_of = program.pid_namespace.inode ? Query::namespace_pid_tgid : Query::pid_tgid;
   std::set<uint32_t> done; // probes may share a function
   for (const Probe& p : program.probes) {
     bool global = p.context == probe::Context::tracepoint || p.context == probe::Context::raw_tracepoint ||
                   p.context == probe::Context::btf_tracepoint;
-    if (global && done.insert(p.function).second) prepend_test(program.functions[p.function], pid);
+    if (global && done.insert(p.function).second) prepend_test(program.functions[p.function], pid, ids_of);
   }
 }
 

@@ -37,6 +37,10 @@ base::Status install(std::span<const int> more) {
   struct sigaction action = {};
   action.sa_handler = note;
   for (int signal : {SIGINT, SIGTERM, SIGUSR1}) ::sigaction(signal, &action, nullptr);
+  // Who was started with nohup stays when the terminal goes.
+  struct sigaction hangup = {};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+    ::sigaction(SIGHUP, &action, nullptr);
   for (int signal : more) {
     if (signal <= 0 || signal >= signal_count || ::sigaction(signal, &action, nullptr) != 0)
       return base::errno_error("cannot wait for signal " + std::to_string(signal), errno);

@@ -9,7 +9,7 @@
 
 namespace session::signals {
 
-// From now on SIGINT, SIGTERM, SIGUSR1 and those of `more` are noted; a broken pipe becomes an error of
+// From now on SIGINT, SIGTERM, SIGHUP, SIGUSR1 and those of `more` are noted; a broken pipe becomes an error of
 // write(2). Handlers are not inherited by programs that are started.
 base::Status install(std::span<const int> more);
 // Readable while something was noted that was not taken.

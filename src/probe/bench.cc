@@ -1,0 +1,13 @@
+// bench:NAME: run over and over by acu with --bench, and timed.
+#include "probe/kinds.h"
+
+namespace probe {
+
+static std::vector<Event> match_bench(Machine&, Parts parts, Mismatch& mismatch) {
+  return match_named(Kind::bench, "bench", parts, mismatch);
+}
+
+constinit const KindFunctions bench_kind{
+    .name = "bench", .match = match_bench, .list = [](Machine&, std::vector<Event>&) {}};
+
+} // namespace probe
