@@ -268,7 +268,9 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   case id("strerror"):
   case id("signal_name"):
   case id("syscall_name"): return check_number_name(e, builtin, arguments);
-  case id("tseries"): return check_series(*call);
+  case id("tseries"):
+    use_unstable("unstable_tseries", e.where, "tseries()");
+    return check_series(*call);
   case id("count"): return types_.simple(Kind::count, true);
   case id("sum"):
   case id("min"):

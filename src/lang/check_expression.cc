@@ -240,6 +240,7 @@ const type::Type* Checker::check_positional(Positional& e) {
 const type::Type* Checker::check_unary(Unary& e) {
   if (e.op >= UnaryOp::pre_increment) return check_increment(e);
   if (e.op == UnaryOp::address_of) {
+    use_unstable("unstable_addr", e.where, "the operator `&`");
     VariableRef* v = if_a<VariableRef>(e.operand);
     if (!v)
       return check(*e.operand), mistake(tag::not_yet, e.where, "`&` can be used on variables only, so far");
