@@ -119,6 +119,12 @@ std::vector<std::string_view> CTypes::names(std::string_view keyword) const {
   return out;
 }
 
+void CTypes::add_enumerator_names(std::vector<std::string_view>& to) const {
+  size_t first = to.size();
+  for (auto& [name, at] : enumerators_) to.push_back(name);
+  std::sort(to.begin() + static_cast<ptrdiff_t>(first), to.end());
+}
+
 void CTypes::mistake(std::string_view tag, Range where, std::string message, std::string hint) {
   if (telling_ && telling_->in_script && tell) tell(tag, where, std::move(message), std::move(hint));
 }

@@ -115,6 +115,7 @@ public:
   // Tells all mistakes in what the script itself defines.
   void check_script();
   std::vector<std::string_view> names(std::string_view keyword) const;
+  void add_enumerator_names(std::vector<std::string_view>& to) const;
   // The value of a constant expression; nothing if it is none.
   std::optional<int64_t> value_of(const Expr& e);
   // The name of a type of an expression in a declaration; nullptr if it is unknown.

@@ -151,6 +151,7 @@ const type::Type* Checker::check_name(Name& e) {
   }
   std::vector<std::string_view> names;
   for (const Builtin& row : builtins) names.push_back(row.name);
+  program_.c_types->add_enumerator_names(names);
   std::string_view near = base::nearest(e.name, names);
   return mistake(tag::unknown_name, e.where, "unknown name `" + std::string(e.name) + "`",
                  near.empty() ? "" : "did you mean `" + std::string(near) + "`?");

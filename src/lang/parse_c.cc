@@ -115,10 +115,7 @@ void Parser::parse_c_declaration() {
       return skip_c_declaration();
     if (!accept(TokenKind::comma)) break;
   }
-  if (panic_ && mistakes_.quiet && !stopped_) {
-    panic_ = false;
-    return skip_c_declaration();
-  }
+  if (panic_ && !stopped_) return leave_c_declaration();
   if (!accept(TokenKind::semicolon) && !s.is_definition && !mistakes_.quiet) unexpected("`;`");
 }
 
@@ -139,6 +136,23 @@ void Parser::skip_c_declaration() {
     has_value |= t.kind == TokenKind::assign;
     if (t.kind == TokenKind::semicolon || t.kind == TokenKind::right_brace) break;
   }
+}
+
+// After a mistake: past the braces that are open, or to the `;`.
+void Parser::leave_c_declaration() {
+  panic_ = false;
+  bool was = std::exchange(mistakes_.quiet, true);
+  bool in_braces = c_braces_ > 0;
+  for (; c_braces_ > 0 && !at(TokenKind::end); take()) {
+    if (at(TokenKind::left_brace)) c_braces_++;
+    if (at(TokenKind::right_brace)) c_braces_--;
+  }
+  if (!in_braces || at_c_declarator())
+    skip_c_declaration();
+  else
+    accept(TokenKind::semicolon);
+  mistakes_.quiet = was;
+  c_braces_ = 0;
 }
 
 // Behind `}`, where a script may have left out the `;`: whether a name of a variable follows, not a probe.
@@ -222,6 +236,7 @@ CTag* Parser::parse_c_tag(bool& defines) {
   Bracket bracket(*this);
   if (name.empty()) t->where = peek().where;
   take();
+  c_braces_++;
   defines = true;
   List<CMember> members;
   List<CEnumerator> enumerators;
@@ -230,6 +245,7 @@ CTag* Parser::parse_c_tag(bool& defines) {
   else
     members = parse_c_members();
   expect(TokenKind::right_brace, "`}`");
+  if (!panic_ && !stopped_) c_braces_--;
   if (!panic_ && !stopped_ && !program_->c_types->define(*t, members, enumerators)) {
     error(tag::redeclared, where, "`" + std::string(keyword) + " " + std::string(name) + "` is defined twice");
     return t;

@@ -154,6 +154,7 @@ private:
   // parse_c.cc: definitions of C
   void parse_c_declaration();
   void skip_c_declaration();
+  void leave_c_declaration();
   CTag* parse_c_tag(bool& defines);
   List<CMember> parse_c_members();
   void parse_c_member(std::vector<CMember>& into);
@@ -189,6 +190,7 @@ private:
   int depth_ = 0;
   int expression_depth_ = 0;
   int operators_ = 0;
+  int c_braces_ = 0; // of definitions of C, open
   bool in_predicate_ = false;
   bool seen_config_ = false;
   const Macro* macro_ = nullptr; // whose body is read

@@ -58,12 +58,18 @@ std::string to_string(const Type& t) {
   case Kind::boolean: return "bool";
   case Kind::integer: return (t.is_signed ? "int" : "uint") + std::to_string(t.size * 8);
   case Kind::pointer: return (t.element ? to_string(*t.element) : "void") + " *";
-  case Kind::array: return to_string(*t.element) + "[" + std::to_string(t.count) + "]";
+  case Kind::array: { // as in C, the first dimension is the outermost
+    std::string dimensions;
+    const Type* element = &t;
+    for (; element->is(Kind::array); element = element->element)
+      dimensions += "[" + std::to_string(element->count) + "]";
+    return to_string(*element) + dimensions;
+  }
   case Kind::string: return "string[" + std::to_string(t.size) + "]";
   case Kind::buffer: return "buffer[" + std::to_string(t.count) + "]";
-  case Kind::structure: return (t.is_union ? "union " : "struct ") + std::string(t.name);
+  case Kind::structure: return (t.is_union ? "union" : "struct") + (t.name.empty() ? "" : " " + std::string(t.name));
   case Kind::tuple: return join_elements(t);
-  case Kind::enumeration: return "enum " + std::string(t.name);
+  case Kind::enumeration: return t.name.empty() ? "enum" : "enum " + std::string(t.name);
   case Kind::ksym: return "ksym_t";
   case Kind::usym: return "usym_t";
   case Kind::kstack:
