@@ -65,6 +65,7 @@ const type::Type* Checker::check(Expr& e) {
     }
     case ExprKind::size_of: {
       SizeOf& s = as<SizeOf>(e);
+      if (s.target) name_in_sizeof(s);
       const type::Type* t = s.target ? resolve(*s.target) : check_value(*s.operand);
       set_integer(e, t->size);
       e.adapts = true;

@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 
+#include <cstdlib>
+
 namespace probe {
 
 using format::BtfKind;
@@ -16,7 +18,9 @@ Machine::~Machine() = default;
 format::Btf* Machine::btf() {
   if (!tried_) {
     tried_ = true;
-    if (auto btf = format::Btf::open("/sys/kernel/btf/vmlinux"); btf.ok()) btf_ = std::move(*btf);
+    // The variable names another file, or one that is not there: to see a script fare without the kernel's types.
+    const char* given = std::getenv("BPFTRACE_BTF");
+    if (auto btf = format::Btf::open(given ? given : "/sys/kernel/btf/vmlinux"); btf.ok()) btf_ = std::move(*btf);
   }
   return btf_.get();
 }

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <csignal>
 #include <poll.h>
+#include <unistd.h>
 
 namespace session {
 
@@ -104,6 +105,7 @@ private:
             ACU_CHECK(run_probe(i));
           }
       if (signal == SIGINT || signal == SIGTERM || (signal == SIGHUP && !taken)) stop_ = true;
+      if (signal == SIGINT && ::isatty(STDERR_FILENO)) life_.output.message("\n"); // behind the terminal's "^C"
       if (signal == SIGUSR1 && !taken) life_.effects.print_maps(!life_.options.json);
     }
     return {};

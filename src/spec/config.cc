@@ -57,10 +57,18 @@ static std::string check_value(const ConfigKey& key, std::string_view value) {
   return {};
 }
 
+// The word of the list that differs in nothing but capitals.
+static std::string_view as_listed(const ConfigKey& key, std::string_view value) {
+  for (std::string_view word : base::split(key.allowed, '|'))
+    if (base::lower(word) == base::lower(value)) return word;
+  return value;
+}
+
 std::string Config::assign(size_t row, std::string_view value, bool keep) {
   const ConfigKey& key = config_keys[row];
   if (key.kind == ConfigKind::boolean && value == "1") value = "true";
   if (key.kind == ConfigKind::boolean && value == "0") value = "false";
+  if (key.kind == ConfigKind::word) value = as_listed(key, value);
   std::string wrong = check_value(key, value);
   if (keep) return wrong;
   if (wrong.empty()) values_[row] = value;
