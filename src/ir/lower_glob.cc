@@ -23,6 +23,7 @@ enum Mode : int64_t { inside_class = 1, is_negated = 2, is_hit = 4, is_first = 8
 struct Lowering::Glob {
   Text text, pattern;
   uint32_t state;
+  bool has_classes;          // or may have
   Operand character, wanted; // of this turn
   BlockId differ, stop;
 };
@@ -35,11 +36,16 @@ Operand Lowering::glob_get(const Glob& g, uint32_t word) {
   return emit(Op::blur, load_word(glob_word(g, word), 8, false));
 }
 
+// What a verifier knows of a word it would carry from turn to turn, with all that it knows of the others.
+void Lowering::glob_put(const Glob& g, uint32_t word, Operand value) {
+  store(glob_word(g, word), emit(Op::blur, value), 8);
+}
+
 // Goes on with the next character of the text and a later one of the pattern.
 void Lowering::glob_advance(const Glob& g, int64_t pattern_step) {
-  store(glob_word(g, in_text), emit(Op::add, glob_get(g, in_text), number(1)), 8);
-  store(glob_word(g, in_pattern), emit(Op::add, glob_get(g, in_pattern), number(pattern_step)), 8);
-  store(glob_word(g, class_mode), number(0), 8);
+  glob_put(g, in_text, emit(Op::add, glob_get(g, in_text), number(1)));
+  glob_put(g, in_pattern, emit(Op::add, glob_get(g, in_pattern), number(pattern_step)));
+  if (g.has_classes) glob_put(g, class_mode, number(0));
   give_back(number(0));
 }
 
@@ -55,7 +61,7 @@ void Lowering::glob_plain_turn(const Glob& g, const Place& result) {
   BlockId end = test(g.wanted, number(0));
   BlockId text_end = test(g.character, number(0));
   BlockId any = test(g.wanted, number('?'));
-  BlockId open = test(g.wanted, number('['));
+  BlockId open = g.has_classes ? test(g.wanted, number('[')) : no_block;
   BlockId same = test(g.wanted, g.character);
   jump(g.differ);
   start(any);
@@ -72,17 +78,19 @@ void Lowering::glob_plain_turn(const Glob& g, const Place& result) {
   jump(g.stop);
   start(star);
   Operand behind = emit(Op::add, glob_get(g, in_pattern), number(1));
-  store(glob_word(g, star_text), glob_get(g, in_text), 8);
-  store(glob_word(g, star_pattern), behind, 8);
-  store(glob_word(g, in_pattern), behind, 8);
+  glob_put(g, star_text, glob_get(g, in_text));
+  glob_put(g, star_pattern, behind);
+  glob_put(g, in_pattern, behind);
   give_back(number(0));
+  if (!g.has_classes) return;
   start(open);
   Operand first = emit(Op::add, glob_get(g, in_pattern), number(1));
-  Operand negated = set(Cond::eq, byte_of(g.pattern, first), number('!'));
-  store(glob_word(g, class_start), glob_get(g, in_pattern), 8);
-  store(glob_word(g, in_pattern), emit(Op::add, first, negated), 8);
+  Operand other = emit(Op::xor_, byte_of(g.pattern, first, g.stop), number('!'));
+  Operand negated = emit(Op::lshr, emit(Op::sub, other, number(1)), number(63));
+  glob_put(g, class_start, glob_get(g, in_pattern));
+  glob_put(g, in_pattern, emit(Op::add, first, negated));
   Operand mode = emit(Op::mul, negated, number(is_negated));
-  store(glob_word(g, class_mode), emit(Op::or_, mode, number(inside_class | is_first)), 8);
+  glob_put(g, class_mode, emit(Op::or_, mode, number(inside_class | is_first)));
   give_back(number(0));
 }
 
@@ -98,56 +106,69 @@ void Lowering::glob_class_turn(const Glob& g) {
   start(bracket);
   branch(Cond::eq, emit(Op::and_, mode, number(is_first)), number(0), closed, member);
   start(closed);
-  Operand hit = set(Cond::ne, emit(Op::and_, mode, number(is_hit)), number(0));
-  Operand negated = set(Cond::ne, emit(Op::and_, mode, number(is_negated)), number(0));
-  branch(Cond::ne, hit, negated, accept, g.differ);
+  Operand hit = emit(Op::lshr, emit(Op::and_, mode, number(is_hit)), number(1)); // as high as is_negated
+  branch(Cond::ne, hit, emit(Op::and_, mode, number(is_negated)), accept, g.differ);
   start(accept);
   glob_advance(g, 1);
   start(unclosed);
   branch(Cond::eq, g.character, number('['), literal, g.differ);
   start(literal);
-  store(glob_word(g, in_pattern), glob_get(g, class_start), 8);
+  glob_put(g, in_pattern, glob_get(g, class_start));
   glob_advance(g, 1);
   start(member);
   Operand at = glob_get(g, in_pattern);
-  Operand dash = byte_of(g.pattern, emit(Op::add, at, number(1)));
-  Operand last = byte_of(g.pattern, emit(Op::add, at, number(2)));
-  Operand is_range = emit(Op::and_, set(Cond::eq, dash, number('-')),
-                          emit(Op::and_, set(Cond::ne, last, number(0)), set(Cond::ne, last, number(']'))));
-  Operand equal = set(Cond::eq, g.wanted, g.character);
-  Operand between = emit(Op::and_, set(Cond::uge, g.character, g.wanted), set(Cond::ule, g.character, last));
-  Operand fits = emit(Op::or_, equal, emit(Op::and_, is_range, between));
+  Operand dash = byte_of(g.pattern, emit(Op::add, at, number(1)), g.stop);
+  Operand last = byte_of(g.pattern, emit(Op::add, at, number(2)), g.stop);
+  // By arithmetic: each comparison would double the ways that a verifier goes.
+  auto negative = [&](Operand n) { return emit(Op::lshr, n, number(63)); };
+  auto same = [&](Operand a, Operand b) { return negative(emit(Op::sub, emit(Op::xor_, a, b), number(1))); };
+  auto less = [&](Operand a, Operand b) { return negative(emit(Op::sub, a, b)); };
+  auto both = [&](Operand a, Operand b) { return emit(Op::and_, a, b); };
+  Operand has_end = emit(Op::xor_, emit(Op::or_, same(last, number(0)), same(last, number(']'))), number(1));
+  Operand is_range = both(same(dash, number('-')), has_end);
+  Operand outside = emit(Op::or_, less(g.character, g.wanted), less(last, g.character));
+  Operand between = emit(Op::xor_, outside, number(1));
+  Operand fits = emit(Op::or_, same(g.wanted, g.character), both(is_range, between));
   Operand kept = emit(Op::and_, mode, number(inside_class | is_negated | is_hit));
-  store(glob_word(g, class_mode), emit(Op::or_, kept, emit(Op::mul, fits, number(is_hit))), 8);
+  glob_put(g, class_mode, emit(Op::or_, kept, emit(Op::mul, fits, number(is_hit))));
   Operand step = emit(Op::add, emit(Op::mul, is_range, number(2)), number(1));
-  store(glob_word(g, in_pattern), emit(Op::add, at, step), 8);
+  glob_put(g, in_pattern, emit(Op::add, at, step));
   give_back(number(0));
 }
 
 Operand Lowering::match_glob(const Call& c) {
-  Glob g{text(*c.arguments[0]), text(*c.arguments[1]), add_object(8 * words, "glob"), {}, {}, 0, 0};
+  const Expr& pattern_text = *c.arguments[1];
+  bool is_literal = pattern_text.constant.kind == Constant::text;
+  std::string_view literal = is_literal ? text_of(pattern_text) : std::string_view();
+  if (is_literal && literal.find_first_of("*?[") == literal.npos)
+    return equal_text(*c.arguments[0], pattern_text);
+  Glob g{text(*c.arguments[0]), text(pattern_text), add_object(8 * words, "glob"), true, {}, {}, 0, 0};
+  g.has_classes = !is_literal || literal.find('[') != literal.npos;
   zero(glob_word(g, 0), 8 * words);
   int64_t turns = (int64_t{g.text.size} + 1) * (int64_t{g.pattern.size} + 1);
   Operand found = search(turns, [&](Operand, const Place& result) {
     g.differ = new_block();
     g.stop = new_block();
-    g.character = byte_of(g.text, glob_get(g, in_text));
-    g.wanted = byte_of(g.pattern, glob_get(g, in_pattern));
-    BlockId in_class = new_block(), plain = new_block(), again = new_block();
-    branch(Cond::ne, glob_get(g, class_mode), number(0), in_class, plain);
-    start(in_class);
-    glob_class_turn(g);
-    start(plain);
+    g.character = byte_of(g.text, glob_get(g, in_text), g.stop);
+    g.wanted = byte_of(g.pattern, glob_get(g, in_pattern), g.stop);
+    BlockId again = new_block();
+    if (g.has_classes) {
+      BlockId in_class = new_block(), plain = new_block();
+      branch(Cond::ne, glob_get(g, class_mode), number(0), in_class, plain);
+      start(in_class);
+      glob_class_turn(g);
+      start(plain);
+    }
     glob_plain_turn(g, result);
     start(g.differ); // `*` takes one character more
     Operand pattern = glob_get(g, star_pattern);
     branch(Cond::eq, pattern, number(0), g.stop, again);
     start(again);
     Operand from = emit(Op::add, glob_get(g, star_text), number(1));
-    store(glob_word(g, star_text), from, 8);
-    store(glob_word(g, in_text), from, 8);
-    store(glob_word(g, in_pattern), pattern, 8);
-    store(glob_word(g, class_mode), number(0), 8);
+    glob_put(g, star_text, from);
+    glob_put(g, in_text, from);
+    glob_put(g, in_pattern, pattern);
+    if (g.has_classes) glob_put(g, class_mode, number(0));
     give_back(number(0));
     start(g.stop);
     give_back(number(1));

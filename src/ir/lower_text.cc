@@ -1,9 +1,8 @@
 // Text and bytes, searched and compared.
 //
 // What goes byte by byte is a loop that is called back: the kernel's verifier would follow any other turn by
-// turn, and all that comes behind it once for each. Loops reach objects only, so text comes into one first;
-// where it ends is seen by its NUL, except that the last byte of an object counts as one: there it is the
-// mark of a text that was cut.
+// turn, and all that comes behind it once for each. Loops reach objects only, so text is copied into one
+// first; where it ends is seen by its NUL.
 #include "ir/lowering.h"
 
 #include <algorithm>
@@ -17,6 +16,8 @@ static constexpr int64_t most_turns = 1 << 23;
 // Bytes that are compared word by word in straight code.
 static constexpr uint32_t largest_straight = 2048;
 
+static std::string_view up_to_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
+
 // The value in an object of its own, with no undefined byte.
 uint32_t Lowering::object_of(const Expr& e, const Type& as) {
   uint32_t index = add_object(as.size, "value");
@@ -26,36 +27,32 @@ uint32_t Lowering::object_of(const Expr& e, const Type& as) {
   return index;
 }
 
+// A copy that ends in two NULs, whether the text was cut or not.
 Lowering::Text Lowering::text(const Expr& e) {
+  constexpr uint32_t nuls = 2;
   if (e.constant.kind == Constant::text) {
-    std::string_view value = text_of(e);
-    value = value.substr(0, value.find('\0'));
-    auto size = static_cast<uint32_t>(value.size()) + 1;
+    std::string_view value = up_to_nul(text_of(e));
+    auto size = static_cast<uint32_t>(value.size()) + nuls;
     uint32_t index = add_object(size, "text");
     put_text({Space::script, object(index), 0}, value, size);
     return {index, size};
   }
-  const VariableRef* v = if_a<VariableRef>(&e);
-  if (v && v->variable->type->is(Kind::string)) {
-    variable_place(*v->variable);
-    return {objects_[v->variable], v->variable->type->size};
-  }
-  return {object_of(e, *e.type), e.type->size};
+  uint32_t size = e.type->size - 1 + nuls;
+  uint32_t index = add_object(size, "text");
+  Place p{Space::script, object(index), 0};
+  if (size % 8) zero(p.plus(size / 8 * 8), 8);
+  into(e, p, *e.type);
+  for (uint32_t n = 1; n <= nuls; n++) store(p.plus(size - n), number(0), 1);
+  return {index, size};
 }
 
-// The byte at an index, 0 behind the end.
-Operand Lowering::byte_of(const Text& t, Operand index) {
-  Reg byte = fresh();
-  BlockId inside = new_block(), behind = new_block(), after = new_block();
-  branch(Cond::ult, index, number(static_cast<int64_t>(t.size) - 1), inside, behind);
+// The byte at an index. Loops end by the NUL: `outside` is a way for the verifier only, who does not know of
+// it. It should end there, for each way that goes on would be followed with all that comes behind.
+Operand Lowering::byte_of(const Text& t, Operand index, BlockId outside) {
+  BlockId inside = new_block();
+  branch(Cond::ult, index, number(t.size), inside, outside);
   start(inside);
-  assign(byte, load_word({Space::script, emit(Op::add, object(t.object), index), 0}, 1, false));
-  jump(after);
-  start(behind);
-  assign(byte, number(0));
-  jump(after);
-  start(after);
-  return Operand::of(byte);
+  return load_word({Space::script, emit(Op::add, object(t.object), index), 0}, 1, false);
 }
 
 // Runs `turn` until it gives back 1, at most `turns` times; what it stored as the result, or -1.
@@ -144,8 +141,6 @@ Operand Lowering::equal_literal(const Place& p, uint32_t size, std::string_view 
   return Operand::of(same);
 }
 
-static std::string_view up_to_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
-
 Operand Lowering::equal_text(const Expr& a, const Expr& b) {
   bool a_literal = a.constant.kind == Constant::text, b_literal = b.constant.kind == Constant::text;
   if (a_literal && b_literal) return number(text_of(a) == text_of(b));
@@ -196,7 +191,7 @@ Operand Lowering::differ_within(const Expr& a, const Expr& b, Operand length) {
     Operand n = emit(Op::blur, load_word({Space::script, object(limit), 0}, 8, false));
     branch(Cond::ult, turn, n, inside, stop);
     start(inside);
-    Operand x = byte_of(left, turn), y = byte_of(right, turn);
+    Operand x = byte_of(left, turn, stop), y = byte_of(right, turn, stop);
     branch(Cond::eq, x, y, same, differ);
     start(same);
     branch(Cond::eq, x, number(0), stop, next);
@@ -279,13 +274,13 @@ Operand Lowering::find_text(const Call& c) {
             differ = new_block(), stop = new_block();
     Operand first = emit(Op::blur, load_word(tried, 8, false));
     Operand offset = emit(Op::blur, load_word(matched, 8, false));
-    Operand wanted = byte_of(needle, offset);
+    Operand wanted = byte_of(needle, offset, stop);
     branch(Cond::eq, wanted, number(0), whole, more);
     start(whole);
     store(result, first, 8);
     jump(stop);
     start(more);
-    Operand found = byte_of(haystack, emit(Op::add, first, offset));
+    Operand found = byte_of(haystack, emit(Op::add, first, offset), stop);
     branch(Cond::eq, found, number(0), stop, compare);
     start(stop);
     give_back(number(1));

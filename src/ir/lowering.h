@@ -185,13 +185,13 @@ private:
 
 
   // lower_text.cc: text and bytes, searched and compared
-  struct Text { // in an object, so that loops can reach it; the last byte is NUL or the mark of a cut
+  struct Text { // in an object, so that loops can reach it; the last bytes are NULs
     uint32_t object = 0;
     uint32_t size = 0;
   };
   Text text(const lang::Expr& e);
   uint32_t object_of(const lang::Expr& e, const Type& as);
-  Operand byte_of(const Text& t, Operand index);
+  Operand byte_of(const Text& t, Operand index, BlockId outside);
   Operand equal_bytes(uint32_t a, uint32_t b, uint32_t size);
   Operand equal_values(const lang::Expr& a, const lang::Expr& b);
   Operand equal_text(const lang::Expr& a, const lang::Expr& b);
@@ -213,6 +213,7 @@ private:
   Operand match_glob(const lang::Call& c);
   Place glob_word(const Glob& g, uint32_t word);
   Operand glob_get(const Glob& g, uint32_t word);
+  void glob_put(const Glob& g, uint32_t word, Operand value);
   void glob_advance(const Glob& g, int64_t pattern_step);
   void glob_plain_turn(const Glob& g, const Place& result);
   void glob_class_turn(const Glob& g);
