@@ -7,6 +7,8 @@
 #include "lang/check.h"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace ir {
 
@@ -15,6 +17,12 @@ struct LowerOptions {
   uint64_t start_ns = 0;   // CLOCK_BOOTTIME when acu started, for `elapsed`
   int64_t boot_to_wall_ns = 0; // what CLOCK_BOOTTIME lacks to the wall clock, for tseries
   uint32_t possible_cpus = 1;
+  // Where all probes run in acu's own process (the evaluator, which has no kernel's tasks to ask): who that is.
+  struct Process {
+    uint32_t parent = 0;
+    std::string name;
+  };
+  std::optional<Process> own_process;
   PidNamespace pid_namespace; // of acu itself, where that is not the initial one
   bool task_storage = false; // the engine has MapKind::task
 };

@@ -33,6 +33,7 @@ Place Lowering::task_place(List<Expr*> arguments) {
 }
 
 Operand Lowering::parent_pid(List<Expr*> arguments) {
+  if (arguments.empty() && options_.own_process) return number(options_.own_process->parent);
   auto parent = task_member("real_parent"), tgid = task_member("tgid");
   if (!parent || !tgid) return number(0);
   Operand pointer = load_word(task_place(arguments).plus(*parent), 8, false);
@@ -41,6 +42,7 @@ Operand Lowering::parent_pid(List<Expr*> arguments) {
 
 // The name of the thread that leads the process.
 void Lowering::process_name_into(List<Expr*> arguments, const Place& to) {
+  if (arguments.empty() && options_.own_process) return put_text(to, options_.own_process->name, 16);
   auto leader = task_member("group_leader"), name = task_member("comm");
   if (!leader || !name) return;
   Operand pointer = load_word(task_place(arguments).plus(*leader), 8, false);

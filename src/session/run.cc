@@ -16,6 +16,7 @@
 #include <optional>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 namespace session {
 
@@ -49,6 +50,11 @@ struct Session {
   uint64_t parse_ns = 0, check_ns = 0, lower_ns = 0;
   int status = 0;
 };
+
+ir::LowerOptions::Process own_process() {
+  auto name = base::read_file("/proc/self/comm");
+  return {static_cast<uint32_t>(::getppid()), name.ok() ? std::string(base::trim(*name)) : std::string()};
+}
 
 // acu's own pid namespace; nothing where it is the initial one, whose number never changes.
 ir::PidNamespace pid_namespace() {
@@ -144,6 +150,7 @@ base::Status Session::lower() {
   compiling.lower.boot_to_wall_ns = boot_to_wall_ns();
   compiling.lower.possible_cpus = bpf::possible_cpus();
   compiling.lower.pid_namespace = pid_namespace();
+  if (options.engine == EngineKind::eval) compiling.lower.own_process = own_process();
   // Asking the kernel costs time: only where a map could make use of it.
   bool may_be_task = false;
   for (const lang::Map* m : compiled.tree->maps) may_be_task |= m->tid_only;
