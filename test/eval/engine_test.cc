@@ -3,6 +3,7 @@
 #include "eval/engine.h"
 
 #include "ir/builder.h"
+#include "symbol/cgroups.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -375,7 +376,7 @@ TEST(Machine, Queries) {
   ASSERT_EQ(got.size(), 7u);
   EXPECT_EQ(got[0], static_cast<int64_t>(getpid()) << 32 | gettid());
   EXPECT_EQ(got[1], static_cast<int64_t>(getgid()) << 32 | getuid());
-  EXPECT_EQ(got[2], 0);
+  EXPECT_EQ(got[2], static_cast<int64_t>(symbol::Cgroups().own()));
   EXPECT_EQ(got[3], 0);
   EXPECT_GE(got[4], before.tv_sec * 1'000'000'000 + before.tv_nsec);
   EXPECT_LE(got[4], after.tv_sec * 1'000'000'000 + after.tv_nsec);
