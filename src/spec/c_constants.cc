@@ -1,5 +1,5 @@
-// Constants of the kernel and the C library that scripts expect of a header. They stand in for headers that are not
-// on the machine, and for those that only the kernel's source has. Values: Linux's user API and include/linux for
+// Constants of the kernel and the C library that scripts expect of a header, beside the errors and signals of
+// numbers.cc. They stand in for headers that are not on the machine, and for those that only the kernel's source has. Values: Linux's user API and include/linux for
 // x86-64.
 #include "spec/c_headers.h"
 
@@ -14,6 +14,7 @@ struct Constant {
   int64_t value;
 };
 
+// clang-format off
 constexpr Constant constants[] = {
     // Address families and sockets: linux/socket.h, sys/socket.h
     {"AF_UNSPEC", 0}, {"AF_UNIX", 1}, {"AF_LOCAL", 1}, {"AF_INET", 2}, {"AF_AX25", 3}, {"AF_IPX", 4},
@@ -88,12 +89,7 @@ constexpr Constant constants[] = {
     {"MAP_HUGETLB", 0x40000}, {"VM_READ", 1}, {"VM_WRITE", 2}, {"VM_EXEC", 4}, {"VM_SHARED", 8},
     {"PAGE_SHIFT", 12}, {"PAGE_SIZE", 4096}, {"MADV_NORMAL", 0}, {"MADV_DONTNEED", 4}, {"MADV_FREE", 8},
     {"MADV_HUGEPAGE", 14},
-    // Signals: linux/signal.h
-    {"SIGHUP", 1}, {"SIGINT", 2}, {"SIGQUIT", 3}, {"SIGILL", 4}, {"SIGTRAP", 5}, {"SIGABRT", 6}, {"SIGBUS", 7},
-    {"SIGFPE", 8}, {"SIGKILL", 9}, {"SIGUSR1", 10}, {"SIGSEGV", 11}, {"SIGUSR2", 12}, {"SIGPIPE", 13},
-    {"SIGALRM", 14}, {"SIGTERM", 15}, {"SIGSTKFLT", 16}, {"SIGCHLD", 17}, {"SIGCONT", 18}, {"SIGSTOP", 19},
-    {"SIGTSTP", 20}, {"SIGTTIN", 21}, {"SIGTTOU", 22}, {"SIGURG", 23}, {"SIGXCPU", 24}, {"SIGXFSZ", 25},
-    {"SIGVTALRM", 26}, {"SIGPROF", 27}, {"SIGWINCH", 28}, {"SIGIO", 29}, {"SIGPWR", 30}, {"SIGSYS", 31},
+    // Signals beside their numbers: linux/signal.h
     {"SI_USER", 0}, {"SI_KERNEL", 128}, {"SI_QUEUE", -1}, {"SI_TIMER", -2}, {"SI_TKILL", -6},
     // Times: linux/time.h, include/linux/time64.h
     {"CLOCK_REALTIME", 0}, {"CLOCK_MONOTONIC", 1}, {"CLOCK_PROCESS_CPUTIME_ID", 2},
@@ -109,22 +105,8 @@ constexpr Constant constants[] = {
     {"POLLHUP", 16}, {"POLLNVAL", 32}, {"WNOHANG", 1}, {"WUNTRACED", 2}, {"PTRACE_TRACEME", 0},
     {"PTRACE_PEEKTEXT", 1}, {"PTRACE_PEEKDATA", 2}, {"PTRACE_CONT", 7}, {"PTRACE_KILL", 8},
     {"PTRACE_ATTACH", 16}, {"PTRACE_DETACH", 17},
-    // Errors: linux/errno.h, include/linux/errno.h
-    {"EPERM", 1}, {"ENOENT", 2}, {"ESRCH", 3}, {"EINTR", 4}, {"EIO", 5}, {"ENXIO", 6}, {"E2BIG", 7},
-    {"ENOEXEC", 8}, {"EBADF", 9}, {"ECHILD", 10}, {"EAGAIN", 11}, {"EWOULDBLOCK", 11}, {"ENOMEM", 12},
-    {"EACCES", 13}, {"EFAULT", 14}, {"ENOTBLK", 15}, {"EBUSY", 16}, {"EEXIST", 17}, {"EXDEV", 18},
-    {"ENODEV", 19}, {"ENOTDIR", 20}, {"EISDIR", 21}, {"EINVAL", 22}, {"ENFILE", 23}, {"EMFILE", 24},
-    {"ENOTTY", 25}, {"ETXTBSY", 26}, {"EFBIG", 27}, {"ENOSPC", 28}, {"ESPIPE", 29}, {"EROFS", 30},
-    {"EMLINK", 31}, {"EPIPE", 32}, {"EDOM", 33}, {"ERANGE", 34}, {"EDEADLK", 35}, {"ENAMETOOLONG", 36},
-    {"ENOLCK", 37}, {"ENOSYS", 38}, {"ENOTEMPTY", 39}, {"ELOOP", 40}, {"ENOMSG", 42}, {"EIDRM", 43},
-    {"ENODATA", 61}, {"ETIME", 62}, {"EPROTO", 71}, {"EBADMSG", 74}, {"EOVERFLOW", 75}, {"EILSEQ", 84},
-    {"ERESTART", 85}, {"EUSERS", 87}, {"ENOTSOCK", 88}, {"EDESTADDRREQ", 89}, {"EMSGSIZE", 90},
-    {"EPROTOTYPE", 91}, {"ENOPROTOOPT", 92}, {"EPROTONOSUPPORT", 93}, {"ESOCKTNOSUPPORT", 94},
-    {"EOPNOTSUPP", 95}, {"EPFNOSUPPORT", 96}, {"EAFNOSUPPORT", 97}, {"EADDRINUSE", 98}, {"EADDRNOTAVAIL", 99},
-    {"ENETDOWN", 100}, {"ENETUNREACH", 101}, {"ENETRESET", 102}, {"ECONNABORTED", 103}, {"ECONNRESET", 104},
-    {"ENOBUFS", 105}, {"EISCONN", 106}, {"ENOTCONN", 107}, {"ESHUTDOWN", 108}, {"ETIMEDOUT", 110},
-    {"ECONNREFUSED", 111}, {"EHOSTDOWN", 112}, {"EHOSTUNREACH", 113}, {"EALREADY", 114}, {"EINPROGRESS", 115},
-    {"ESTALE", 116}, {"EDQUOT", 122}, {"ECANCELED", 125}, {"EOWNERDEAD", 130}, {"ENOTRECOVERABLE", 131},
+    // Errors: second names, and those of include/linux/errno.h, which stay within the kernel
+    {"EWOULDBLOCK", 11}, {"EDEADLOCK", 35}, {"ENOTSUP", 95}, {"SIGIOT", 6}, {"SIGPOLL", 29},
     {"MAX_ERRNO", 4095}, {"ERESTARTSYS", 512}, {"ERESTARTNOINTR", 513}, {"ERESTARTNOHAND", 514},
     {"ENOIOCTLCMD", 515}, {"EPROBE_DEFER", 517}, {"ENOTSUPP", 524},
     // Limits: limits.h, stdint.h
@@ -133,6 +115,7 @@ constexpr Constant constants[] = {
     {"USHRT_MAX", 65535}, {"INT8_MAX", 127}, {"INT16_MAX", 32767}, {"INT32_MAX", 2147483647},
     {"INT64_MAX", 9223372036854775807}, {"UINT8_MAX", 255}, {"UINT16_MAX", 65535}, {"UINT32_MAX", 4294967295},
 };
+// clang-format on
 
 } // namespace
 

@@ -1,6 +1,7 @@
 // The tables of numbers with names, see numbers.h.
 #include "spec/numbers.h"
 
+#include "spec/c_headers.h"
 #include "spec/syscalls.h"
 
 #include <iterator>
@@ -164,17 +165,6 @@ constexpr std::string_view signals[] = {
 };
 static_assert(std::size(signals) == last_signal);
 
-struct Constant {
-  std::string_view name;
-  int value;
-};
-
-// Second names, and address families.
-constexpr Constant constants[] = {
-    {"EWOULDBLOCK", 11}, {"EDEADLOCK", 35}, {"ENOTSUP", 95}, {"SIGIOT", 6}, {"SIGPOLL", 29},
-    {"AF_UNSPEC", 0}, {"AF_UNIX", 1}, {"AF_LOCAL", 1}, {"AF_INET", 2}, {"AF_INET6", 10}, {"AF_NETLINK", 16},
-    {"AF_PACKET", 17}, {"AF_ALG", 38}, {"AF_VSOCK", 40}, {"AF_XDP", 44},
-};
 // clang-format on
 
 static_assert(errors[std::size(errors) - 1].number == last_error);
@@ -197,12 +187,10 @@ std::optional<int64_t> header_constant(std::string_view name) {
     if (e.name == name) return e.number;
   for (int number = 1; number <= last_signal; number++)
     if (signal_name(number) == name) return number;
-  for (const Constant& c : constants)
-    if (c.name == name) return c.value;
   for (std::string_view prefix : {"__NR_", "SYS_"})
     if (name.starts_with(prefix))
       if (int number = syscall_named(name.substr(prefix.size())); number >= 0) return number;
-  return std::nullopt;
+  return find_c_constant(name);
 }
 
 } // namespace spec
