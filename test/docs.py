@@ -25,7 +25,14 @@ BLOCK = re.compile(r"^```(bt|console)(?: (\d+)s)?\n(.*?)^```$", re.M | re.S)
 LONGEST = 60  # seconds for any one command
 
 # Builtins whose use needs a probe, a program or a machine that a self-contained example can't bring along.
-WITHOUT_EXAMPLE = {}
+WITHOUT_EXAMPLE = {
+    "percpu_kaddr": "kernels whose list of symbols has functions only refuse it",
+    "write_user": "kernels in lockdown refuse it",
+    "override": "needs a kprobe, and a kernel with error injection",
+    "path": "needs a probe on a function of the kernel",
+    "func": "needs a probe on a function",
+    "retval": "needs a probe on the return of a function",
+}
 
 
 def title(path, text, at):

@@ -66,7 +66,8 @@ inline constexpr Builtin builtins[] = {
      .doc = "Arguments of the traced event as a structure: `args.filename`."},
     {.name = "ctx", .form = Form::value, .group = Group::context, .gives = Gives::special, .signature = "T *ctx",
      .doc = "The raw context of the probe: registers and sample of profile, software and hardware probes (`ctx.regs.ip`), "
-            "the record of a tracepoint, the arguments of a raw tracepoint."},
+            "the record of a tracepoint, the arguments of a raw tracepoint.",
+     .example = "profile:hz:99 { @[ksym(ctx.regs.ip)] = count(); }"},
     {.name = "retval", .form = Form::both, .group = Group::context, .gives = Gives::special,
      .signature = "uint64 retval", .doc = "Value returned by the traced function."},
     {.name = "func", .form = Form::both, .group = Group::context, .gives = Gives::special,
@@ -120,12 +121,14 @@ inline constexpr Builtin builtins[] = {
     {.name = "cgroup", .form = Form::both, .group = Group::context, .gives = Gives::u64, .signature = "uint64 cgroup",
      .doc = "Id of the current cgroup (version 2).", .example = "begin { print(cgroup >= 0); }"},
     {.name = "usermode", .form = Form::both, .group = Group::context, .gives = Gives::u8,
-     .signature = "uint8 usermode", .doc = "1 if the CPU was in user mode when the probe interrupted it, else 0."},
+     .signature = "uint8 usermode", .doc = "1 if the CPU was in user mode when the probe interrupted it, else 0.",
+     .example = "profile:hz:99 { @[usermode] = count(); }"},
     {.name = "rand", .form = Form::both, .group = Group::context, .gives = Gives::u32, .signature = "uint32 rand",
      .doc = "A random number.", .example = "begin { @ = hist(rand % 10); clear(@); }"},
     {.name = "reg", .form = Form::call, .group = Group::context, .params = {req(Takes::literal_string)},
      .gives = Gives::u64, .signature = "uint64 reg(string name)",
-     .doc = "A register of the traced code, by the kernel's name for it: ip, sp, ax, di, …"},
+     .doc = "A register of the traced code, by the kernel's name for it: ip, sp, ax, di, …",
+     .example = "profile:hz:99 /!usermode/ { @[ksym(reg(\"ip\"))] = count(); }"},
 
     // Time.
     {.name = "nsecs", .form = Form::both, .group = Group::time, .params = {opt(Takes::word)}, .gives = Gives::u64,
@@ -164,8 +167,7 @@ inline constexpr Builtin builtins[] = {
      .params = {req(Takes::literal_string), opt(Takes::integer)}, .gives = Gives::special,
      .signature = "uint64 *percpu_kaddr(string symbol [, uint32 cpu])",
      .doc = "Address of a per-CPU variable of the kernel, on the current CPU or another; 0 if there is no such CPU. Cast it "
-            "to what it is.",
-     .example = "begin { print(percpu_kaddr(\"runqueues\") != 0); }"},
+            "to what it is."},
     {.name = "uaddr", .form = Form::call, .group = Group::memory, .params = {req(Takes::literal_string)},
      .gives = Gives::u64, .ready = false, .signature = "T *uaddr(string symbol)", .doc = "Address of a symbol of the process."},
     {.name = "path", .form = Form::call, .group = Group::memory, .params = {req(Takes::any), opt(Takes::integer)},
@@ -344,17 +346,21 @@ inline constexpr Builtin builtins[] = {
      .gives = Gives::u32, .async = true,
      .signature = "uint32 skboutput(string path, struct sk_buff *skb, uint64 length, uint64 offset)",
      .doc = "Adds `length` bytes of a packet, without its first `offset`, to a capture file of raw IP (pcap). Gives 0, or a "
-            "negative error."},
+            "negative error.",
+     .example = "rawtracepoint:net_dev_queue { $r = skboutput(\"/dev/null\", args.skb, args.skb.len, 14); @[$r] = count(); }"},
     {.name = "socket_cookie", .form = Form::call, .group = Group::network, .params = {req(Takes::pointer)},
      .gives = Gives::u64, .signature = "uint64 socket_cookie(struct sock *sk)",
-     .doc = "The number by which the kernel knows a socket as long as it lives; 0 for none."},
+     .doc = "The number by which the kernel knows a socket as long as it lives; 0 for none.",
+     .example = "rawtracepoint:inet_sock_set_state { @[socket_cookie(args.sk)] = count(); }"},
 
     // Effects on the traced program: need --unsafe.
     {.name = "signal", .form = Form::call, .group = Group::control, .params = {req(Takes::any)}, .unsafe = true,
      .signature = "void signal(string|uint32 signal)",
-     .doc = "Sends a signal, by name (`SIGSTOP`, `STOP`) or number, to the current process: to any of its threads."},
+     .doc = "Sends a signal, by name (`SIGSTOP`, `STOP`) or number, to the current process: to any of its threads.",
+     .example = "tracepoint:syscalls:sys_enter_execve /comm == \"forbidden\"/ { signal(\"KILL\"); }"},
     {.name = "signal_thread", .form = Form::call, .group = Group::control, .params = {req(Takes::any)}, .unsafe = true,
-     .signature = "void signal_thread(string|uint32 signal)", .doc = "Sends a signal to the current thread."},
+     .signature = "void signal_thread(string|uint32 signal)", .doc = "Sends a signal to the current thread.",
+     .example = "tracepoint:syscalls:sys_enter_execve /comm == \"forbidden\"/ { signal_thread(15); }"},
     {.name = "override", .form = Form::call, .group = Group::control, .params = {req(Takes::integer)}, .unsafe = true,
      .signature = "void override(uint64 value)",
      .doc = "Keeps the traced kernel function from running and makes it return this; for functions that the kernel marks for "
