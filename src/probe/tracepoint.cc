@@ -216,6 +216,8 @@ private:
     if (w.name == "bool" && f.size == 1) return table_.boolean();
     if (w.is_char && f.size == 1) return table_.character();
     if (!fits_register(f.size) || w.keyword == "struct" || w.keyword == "union") return bytes(f.size);
+    if (w.keyword == "enum")
+      if (const type::Type* t = machine_.kernel_type(w.keyword, w.name); t && t->size == f.size) return t;
     if (!is_syscall_ || f.size != 8) return table_.integer(f.size, f.is_signed);
     // Arguments of system calls fill a register each. C's own integers are shown as it is; what has a name is
     // as wide as that, for the kernel looks at no more of it.

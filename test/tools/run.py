@@ -10,69 +10,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import threading
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-LOAD = os.path.join(ROOT, "test", "runtime", "load.py")
-TMP = tempfile.mkdtemp(prefix="acu-tools-")
-
-
-class Wrong(Exception):
-    pass
-
-
-def need(condition, text):
-    if not condition:
-        raise Wrong(text)
-
-
-def load(*words):
-    return lambda: subprocess.run([sys.executable, LOAD, *map(str, words)], env=dict(os.environ, TMP=TMP), timeout=60)
-
-
-def trace(acu, tool, during, arguments=(), options=()):
-    """Standard output of a tool while `during` runs; then SIGINT unless the tool ends itself."""
-    command = [acu, "run", "--notify-attached", "#attached#", *options, os.path.join(ROOT, "tools", tool), *arguments]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
-    out, err, driver = [], [], []
-
-    def drive():
-        during()
-        if "--seconds" not in " ".join(arguments) and process.poll() is None:
-            process.send_signal(signal.SIGINT)
-
-    reader = threading.Thread(target=lambda: err.append(process.stderr.read()))
-    reader.start()
-    killer = threading.Timer(60, process.kill)
-    killer.start()
-    for line in process.stdout:
-        if line == "#attached#\n" and not driver:
-            driver.append(threading.Thread(target=drive))
-            driver[0].start()
-        else:
-            out.append(line)
-    status = process.wait()
-    killer.cancel()
-    reader.join()
-    for thread in driver:
-        thread.join()
-    need(driver, f"did not attach: {err[0].strip()[:600]}")
-    need(status == 0, f"status {status}: {err[0].strip()[:600]}")
-    return "".join(out)
-
-
-def value(text, key):
-    found = re.search(r"^" + re.escape(key) + r": (\d+)$", text, re.M)
-    need(found, f"no line {key}: …; printed:\n{text[:1500]}")
-    return int(found.group(1))
-
-
-def histogram_total(text, name):
-    found = re.search(r"^" + re.escape(name) + r":\s*\n((?:[\[(].*\|\n?)+)", text, re.M)
-    need(found, f"no histogram {name}; printed:\n{text[:1500]}")
-    return sum(int(re.search(r"\s(\d+) \|", row).group(1)) for row in found.group(1).strip().split("\n"))
+import calls
+import disks
+import network
+import scheduling
+from common import LOAD, ROOT, TMP, Wrong, histogram_total, load, need, trace, value
 
 
 # ------------------------------------------------------------------------------------------ one for each tool
@@ -215,10 +158,11 @@ def headers(_):
         need(lines[0].startswith("#!"), f"{name}: no #! line")
         need(head and head[0].startswith(f"// {name[:-3]}: "), f"{name}: the header does not say what it is for")
         need(any("acu run tools/" + name in l for l in head), f"{name}: the header does not show how to call it")
-        need(name[:-3] in globals(), f"{name} has no test")
+        need(name[:-3] in [test.__name__ for test in TESTS], f"{name} has no test")
 
 
-TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey]
+TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
+         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS]
 
 
 def main():

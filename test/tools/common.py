@@ -1,0 +1,90 @@
+"""What the tests of tools share: running a tool while a load runs, and reading what it printed."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+LOAD = os.path.join(ROOT, "test", "runtime", "load.py")
+TMP = tempfile.mkdtemp(prefix="acu-tools-")
+
+
+class Wrong(Exception):
+    pass
+
+
+def need(condition, text):
+    if not condition:
+        raise Wrong(text)
+
+
+def load(*words):
+    return lambda: subprocess.run([sys.executable, LOAD, *map(str, words)], env=dict(os.environ, TMP=TMP), timeout=60)
+
+
+def shell(command, **more):
+    """A load of a shell; $TMP is an empty folder, $DISK one on a real file system."""
+    environment = dict(os.environ, TMP=TMP, DISK=os.path.join(ROOT, "build"))
+    return lambda: subprocess.run(["/bin/sh", "-c", command], env=environment, timeout=60, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, **more)
+
+
+def python(text):
+    """A load of a script of Python."""
+    return lambda: subprocess.run([sys.executable, "-c", text], timeout=60, stderr=subprocess.DEVNULL)
+
+
+def trace(acu, tool, during, arguments=(), options=()):
+    """Standard output of a tool while `during` runs; then SIGINT unless the tool ends itself."""
+    command = [acu, "run", "--notify-attached", "#attached#", *options, os.path.join(ROOT, "tools", tool), *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+    out, err, driver = [], [], []
+
+    def drive():
+        during()
+        if "--seconds" not in " ".join(arguments) and process.poll() is None:
+            process.send_signal(signal.SIGINT)
+
+    reader = threading.Thread(target=lambda: err.append(process.stderr.read()))
+    reader.start()
+    killer = threading.Timer(60, process.kill)
+    killer.start()
+    for line in process.stdout:
+        if line == "#attached#\n" and not driver:
+            driver.append(threading.Thread(target=drive))
+            driver[0].start()
+        else:
+            out.append(line)
+    status = process.wait()
+    killer.cancel()
+    reader.join()
+    for thread in driver:
+        thread.join()
+    need(driver, f"did not attach: {err[0].strip()[:600]}")
+    need(status == 0, f"status {status}: {err[0].strip()[:600]}")
+    return "".join(out)
+
+
+def value(text, key):
+    found = re.search(r"^" + re.escape(key) + r": (\d+)$", text, re.M)
+    need(found, f"no line {key}: …; printed:\n{text[:1500]}")
+    return int(found.group(1))
+
+
+def histogram_total(text, name):
+    found = re.search(r"^" + re.escape(name) + r":\s*\n((?:[\[(].*\|\n?)+)", text, re.M)
+    need(found, f"no histogram {name}; printed:\n{text[:1500]}")
+    return sum(int(re.search(r"\s(\d+) \|", row).group(1)) for row in found.group(1).strip().split("\n"))
+
+
+def lines(text, pattern):
+    """The lines that match as a whole, as groups or the line itself."""
+    return [m.groups() or m.group(0) for m in (re.fullmatch(pattern, line) for line in text.split("\n")) if m]
+
+
+def disk_writes():
+    return sum(int(line.split()[7]) for line in open("/proc/diskstats"))

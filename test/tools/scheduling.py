@@ -1,0 +1,137 @@
+"""Tools that look at threads, CPUs and the work of the kernel."""
+import os
+import re
+import subprocess
+import sys
+import time
+
+from common import LOAD, TMP, histogram_total, lines, load, need, python, shell, trace, value
+
+
+def cpuwalk(acu):
+    text = trace(acu, "cpuwalk.bt", load("spin", "acu_load", 1500))
+    need(histogram_total(text, "@cpu") >= 100, text)
+
+
+def runqlen(acu):
+    def crowd():  # three times as many threads as CPUs
+        spinners = [subprocess.Popen([sys.executable, LOAD, "spin", "acu_spin", "700"])
+                    for _ in range(3 * (os.cpu_count() or 1))]
+        for s in spinners:
+            s.wait()
+
+    if "nr_queued" not in subprocess.run([acu, "list", "-v", "struct cfs_rq"], capture_output=True, text=True).stdout:
+        return "this kernel's queues have another form"
+    text = trace(acu, "runqlen.bt", crowd)
+    need(histogram_total(text, "@threads") >= 60, text)
+    need(re.search(r"^\[[23456], \d\) ", text, re.M), "no queue of two threads:\n" + text)
+
+
+def pidpersec(acu):
+    text = trace(acu, "pidpersec.bt", shell("for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done; sleep 1.3"))
+    found = lines(text, r"\d\d:\d\d:\d\d started: (\d+)")
+    need(found and sum(int(n) for n, in found) >= 10, text)
+
+
+def threadsnoop(acu):
+    text = trace(acu, "threadsnoop.bt", python("import threading\nfor _ in range(3):\n t = threading.Thread(target=print)\n"
+                                               " t.start(); t.join()"))
+    found = lines(text, r"(\d+) +(\d+) +python\S* +(\d+) *")
+    new = [{f[2] for f in found if f[1] == pid} for pid in {f[1] for f in found}]
+    need(any(len(threads) == 3 for threads in new), text)
+    need(re.search(r"^        \S*clone\S*\+\d+$", text, re.M) or re.search(r"^        0x[0-9a-f]+$", text, re.M), text)
+
+
+def exitsnoop(acu):
+    text = trace(acu, "exitsnoop.bt", shell("sh -c 'exit 3'; sleep 0.2; sleep 10 & kill $!; wait"))
+    need(lines(text, r"\d\d:\d\d:\d\d \d+ +\d+ +sh +\d+ +exit 3"), text)
+    slept = lines(text, r"\d\d:\d\d:\d\d \d+ +\d+ +sleep +(\d+) +exit 0")
+    need(any(200 <= int(ms) <= 2000 for ms, in slept), text)
+    need(lines(text, r"\d\d:\d\d:\d\d \d+ +\d+ +(?:sleep|sh) +\d+ +signal 15"), text)
+
+
+def naptime(acu):
+    text = trace(acu, "naptime.bt", shell("sleep 0.125; sleep 0.25"))
+    found = lines(text, r"\d\d:\d\d:\d\d \d+ +\d+ +sleep +(\d+\.\d{3})")
+    need(found == [("0.125",), ("0.250",)], text)
+
+
+def migrations(acu):
+    if (os.cpu_count() or 1) < 2:
+        return "one CPU only"
+    text = trace(acu, "migrations.bt", python("import os, time\nfor i in range(20):\n os.sched_setaffinity(0, {i % 2})\n"
+                                              " time.sleep(0.005)"))
+    moves = lines(text, r"@moves\[(?:python\S*|migration/\d)\]: (\d+)")
+    need(sum(int(n) for n, in moves) >= 10, text)
+    need(value(text, "@from_to[0, 1]") >= 5 and value(text, "@from_to[1, 0]") >= 5, text)
+
+
+def offcputime(acu):
+    text = trace(acu, "offcputime.bt", load("sleep", "acu_load", 40), ["--", "--name=acu_load"])
+    waits = re.findall(r"^@us\[acu_load, *\n(.*?)\]: (\d+)$", text, re.M | re.S)
+    total = sum(int(us) for frames, us in waits if "nanosleep" in frames)
+    need(40 * 5000 <= total <= 3 * 40 * 5000, text[-2000:])
+    need("@left" not in text and "@kernel" not in text, text)
+
+
+def wakeuptime(acu):
+    script = ("import os\nr, w = os.pipe()\nif os.fork() == 0:\n"
+              " for _ in range(50): os.write(w, b'x'); __import__('time').sleep(0.002)\n os._exit(0)\n"
+              "for _ in range(50): os.read(r, 1)")
+    text = trace(acu, "wakeuptime.bt", python(script))
+    woken = re.findall(r"^@woken\[(python\S*), (python\S*), *\n(.*?)\]: (\d+)$", text, re.M | re.S)
+    need(sum(int(n) for _, _, frames, n in woken if "write" in frames) >= 40, text[-2000:])
+
+
+def softirqs(acu):
+    text = trace(acu, "softirqs.bt", load("spin", "acu_load", 500))
+    names = re.findall(r"^@usecs\[(\w+)\]:", text, re.M)
+    need("TIMER" in names and "SCHED" in names, text)
+    need(histogram_total(text, "@usecs[TIMER]") >= 20, text)
+
+
+def hardirqs(acu):
+    count = lambda: [l.split() for l in open("/proc/interrupts") if re.match(r" *\d+:", l)]
+    before = {l[0]: l[1:1 + (os.cpu_count() or 1)] for l in count()}
+    text = trace(acu, "hardirqs.bt", shell("dd if=/dev/zero of=$DISK/tools.tmp bs=64k count=64 oflag=direct,dsync;"
+                                           " rm $DISK/tools.tmp"))
+    if all(before.get(l[0]) == l[1:1 + (os.cpu_count() or 1)] for l in count()):
+        return "no device here that interrupts"
+    names = re.findall(r"^(@nsecs\[[^\]]+\]):", text, re.M)
+    need(sum(histogram_total(text, name) for name in names) >= 10, text)
+
+
+def lockcontention(acu):
+    script = ("import os, threading\nr, w = os.pipe()\n"
+              "def work():\n for _ in range(3000): os.pread(f, 1, 0); os.lseek(f, 0, 0)\n"
+              "f = os.open('/proc/self/maps', os.O_RDONLY)\nfor _ in range(4): threading.Thread(target=work).start()")
+    text = trace(acu, "lockcontention.bt", lambda: [python(script)(), load("spin", "acu_load", 300)()])
+    if "@where" not in text:
+        return "no lock was waited for"
+    need(re.search(r"^        \S+\+\d+$", text, re.M), text)
+
+
+def wqlat(acu):
+    text = trace(acu, "wqlat.bt", shell("sleep 0.5; sync; sleep 1"))
+    form = r"\{ \.count = (\d+), \.average = (\d+), \.total = (\d+) \}"
+    waited = lines(text, r"@waited_us\[(\w\S*)\]: " + form)
+    ran = lines(text, r"@ran_us\[(\w\S*)\]: " + form)
+    need(waited and ran and {r[0] for r in ran} <= {w[0] for w in waited}, text)
+    need(all(not w[0].startswith("0x") for w in waited), text)
+
+
+def cpuidle(acu):
+    text = trace(acu, "cpuidle.bt", lambda: time.sleep(1))
+    names = re.findall(r"^(@usecs\[\d+\]):", text, re.M)
+    if not names:
+        return "the CPUs here do not tell of their sleep"
+    need(sum(histogram_total(text, name) for name in names) >= 5, text)
+
+
+def loads(acu):
+    text = trace(acu, "loads.bt", lambda: time.sleep(2.3))
+    need(len(lines(text, r"\d\d:\d\d:\d\d \d+\.\d\d \d+\.\d\d \d+\.\d\d \d+/\d+ \d+")) == 2, text)
+
+
+TESTS = [cpuwalk, runqlen, pidpersec, threadsnoop, exitsnoop, naptime, migrations, offcputime, wakeuptime, softirqs,
+         hardirqs, lockcontention, wqlat, cpuidle, loads]
