@@ -16,8 +16,6 @@ static constexpr int64_t most_turns = 1 << 23;
 // Bytes that are compared word by word in straight code.
 static constexpr uint32_t largest_straight = 2048;
 
-static std::string_view up_to_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
-
 // The value in an object of its own, with no undefined byte.
 uint32_t Lowering::object_of(const Expr& e, const Type& as) {
   uint32_t index = add_object(as.size, "value");
@@ -31,7 +29,7 @@ uint32_t Lowering::object_of(const Expr& e, const Type& as) {
 Lowering::Text Lowering::text(const Expr& e) {
   constexpr uint32_t nuls = 2;
   if (e.constant.kind == Constant::text) {
-    std::string_view value = up_to_nul(text_of(e));
+    std::string_view value = c_text_of(e);
     auto size = static_cast<uint32_t>(value.size()) + nuls;
     uint32_t index = add_object(size, "text");
     put_text({Space::script, object(index), 0}, value, size);
@@ -143,13 +141,13 @@ Operand Lowering::equal_literal(const Place& p, uint32_t size, std::string_view 
 
 Operand Lowering::equal_text(const Expr& a, const Expr& b) {
   bool a_literal = a.constant.kind == Constant::text, b_literal = b.constant.kind == Constant::text;
-  if (a_literal && b_literal) return number(text_of(a) == text_of(b));
+  if (a_literal && b_literal) return number(c_text_of(a) == c_text_of(b));
   if (a_literal || b_literal) {
     const Expr& other = a_literal ? b : a;
     // Words are compared only up to the literal's end: what is behind need not be clean.
     Place p = scratch_place(other.type->size, "text");
     into(other, p, *other.type, false);
-    return equal_literal(p, other.type->size, up_to_nul(text_of(a_literal ? a : b)), true);
+    return equal_literal(p, other.type->size, c_text_of(a_literal ? a : b), true);
   }
   const Type& wide = a.type->size >= b.type->size ? *a.type : *b.type;
   uint32_t left = object_of(a, wide), right = object_of(b, wide);
@@ -165,7 +163,7 @@ Operand Lowering::compare_prefix(const Call& c) {
   auto n = static_cast<uint64_t>(length.integer_value);
   Operand same;
   if (length.kind == Constant::integer && (a_literal || b_literal)) {
-    std::string_view text = up_to_nul(text_of(a_literal ? a : b));
+    std::string_view text = c_text_of(a_literal ? a : b);
     const Expr& other = a_literal ? b : a;
     Place p = scratch_place(other.type->size, "text");
     into(other, p, *other.type, false);
@@ -210,7 +208,7 @@ Operand Lowering::differ_within(const Expr& a, const Expr& b, Operand length) {
 
 // The reader of text finds the NUL faster than a loop.
 Operand Lowering::text_length(const Expr& e) {
-  if (e.constant.kind == Constant::text) return number(static_cast<int64_t>(up_to_nul(text_of(e)).size()));
+  if (e.constant.kind == Constant::text) return number(static_cast<int64_t>(c_text_of(e).size()));
   Text t = text(e);
   if (t.size <= 1) return number(0);
   Operand copy_of = object(add_object(t.size, "copy"));
@@ -256,9 +254,9 @@ Operand Lowering::find_literal(const Expr& haystack, std::string_view needle) {
 Operand Lowering::find_text(const Call& c) {
   constexpr size_t longest_straight = 32;
   if (const Expr& needle = *c.arguments[1]; needle.constant.kind == Constant::text) {
-    std::string_view word = up_to_nul(text_of(needle));
+    std::string_view word = c_text_of(needle);
     if (c.arguments[0]->constant.kind == Constant::text) {
-      size_t at = up_to_nul(text_of(*c.arguments[0])).find(word);
+      size_t at = c_text_of(*c.arguments[0]).find(word);
       return number(at == word.npos ? -1 : static_cast<int64_t>(at));
     }
     if (word.empty()) return number(0);
@@ -370,18 +368,17 @@ Operand Lowering::text_limit(const Expr& length) {
 // str(value, length): the text in an array, a buffer, a field or a string; cut where the length is smaller.
 void Lowering::limited_text(const Place& to, uint32_t size, const Expr& from, const Expr* length, bool pad) {
   const Type& t = *from.type;
-  std::string_view literal =
-      from.constant.kind == Constant::text ? up_to_nul(text_of(from)) : std::string_view();
+  std::string_view literal = from.constant.kind == Constant::text ? c_text_of(from) : std::string_view();
   uint32_t bytes = from.constant.kind == Constant::text ? static_cast<uint32_t>(literal.size())
                    : t.is(Kind::buffer)                 ? t.count
-                                                        : t.size;
+                                                        : lang::stored_size(from);
   Place raw = scratch_place(bytes + 1, "text");
   if (from.constant.kind == Constant::text) {
     put_text(raw, literal, bytes + 1);
   } else {
     Place p = place(from);
     if (p.space == Space::context) p = {Space::kernel, address(p), 0};
-    bool is_string = t.is(Kind::string) && p.space == Space::script; // its last byte is NUL or a mark
+    bool is_string = t.is(Kind::string) && p.space == Space::script && bytes == t.size; // its last byte is NUL or a mark
     copy(raw, t.is(Kind::buffer) ? p.plus(4) : p, bytes - is_string);
     store(raw.plus(bytes - is_string), number(0), 1);
   }

@@ -145,6 +145,12 @@ inline std::string_view text_of(const Expr& e) {
   return is_cut(e) ? e.constant.text_value.substr(0, e.type->size - 1) : e.constant.text_value;
 }
 
+// As functions of text see it: up to the first NUL.
+inline std::string_view c_text_of(const Expr& e) {
+  std::string_view text = text_of(e);
+  return text.substr(0, text.find('\0'));
+}
+
 // e.as<Call>(): the node as what its kind says it is.
 template<class T>
 T& as(Expr& e) {

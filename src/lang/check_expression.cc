@@ -2,6 +2,7 @@
 #include "lang/checker.h"
 
 #include "lang/c_types.h"
+#include "lang/walk.h"
 #include "lang/lexer.h"
 #include "lang/parse.h"
 
@@ -67,7 +68,7 @@ const type::Type* Checker::check(Expr& e) {
       SizeOf& s = as<SizeOf>(e);
       if (s.target) name_in_sizeof(s);
       const type::Type* t = s.target ? resolve(*s.target) : check_value(*s.operand);
-      set_integer(e, t->size);
+      set_integer(e, s.operand ? stored_size(*s.operand) : t->size);
       e.adapts = true;
       return types_.uint64();
     }
@@ -355,7 +356,7 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
                    "can't compare " + text(l) + " with " + text(r) +
                        (fits ? " by order: only `==` and `!=` are defined for them" : ""));
   if (e.left->constant.kind == Constant::text && e.right->constant.kind == Constant::text) {
-    bool same = text_of(*e.left) == text_of(*e.right);
+    bool same = c_text_of(*e.left) == c_text_of(*e.right);
     set_integer(e, same == (e.op == BinaryOp::eq));
   }
   return types_.boolean();

@@ -4,6 +4,8 @@
 // of a str() of their own, so that everything behind the checker knows one kind of text.
 #include "lang/checker.h"
 
+#include "lang/walk.h"
+
 #include <algorithm>
 
 namespace lang {
@@ -73,17 +75,16 @@ const type::Type* Checker::check_str_call(Call& e) {
 
 // A literal of at most `length` bytes; one byte more, in place of the NUL, marks that it was cut.
 const type::Type* Checker::cut_text(Expr& e, std::string_view value, uint64_t length) {
+  value = value.substr(0, value.find('\0'));
   set_text(e, length ? value.substr(0, length + 1) : std::string_view());
   return types_.string(static_cast<uint32_t>(std::min<uint64_t>(value.size(), length)) + 1);
 }
 
-// Bytes of text that a value holds at most. Characters in a C structure need no NUL.
+// Bytes of text that a value holds at most.
 static uint64_t text_capacity(const Expr& e) {
   const type::Type& t = *e.type;
   if (t.is(Kind::buffer)) return t.count;
-  const FieldRef* f = if_a<FieldRef>(&e);
-  bool is_foreign = f && !f->operand->type->is(Kind::tuple);
-  return t.is(Kind::array) || is_foreign || t.size == 0 ? t.size : t.size - 1;
+  return t.is(Kind::array) || t.size == 0 ? t.size : t.size - 1;
 }
 
 // str("literal"), str($1), str(value), str(pointer [, length]): a string of at most `length` bytes and a NUL.
@@ -125,7 +126,7 @@ const type::Type* Checker::check_buf(Expr& e, List<Expr*> arguments) {
                    std::string(find_builtin("buf")->signature));
   if (arguments.size() < 2) {
     if (!is_value) return mistake(tag::wrong_argument_count, e.where, "`buf` needs a length for " + text(&t));
-    length = t.size;
+    length = stored_size(*arguments[0]);
   } else if (const Constant& n = arguments[1]->constant; n.kind == Constant::integer) {
     if (arguments[1]->type->is_signed && n.integer_value < 0)
       return mistake(tag::bad_argument, arguments[1]->where, "a length can't be negative");
@@ -135,7 +136,7 @@ const type::Type* Checker::check_buf(Expr& e, List<Expr*> arguments) {
               "a buffer holds at most " + std::to_string(most) + " bytes: the rest is left out",
               "set the configuration key max_strlen");
   }
-  if (is_value) length = std::min<uint64_t>(length, t.size);
+  if (is_value) length = std::min<uint64_t>(length, stored_size(*arguments[0]));
   return types_.buffer(static_cast<uint32_t>(std::min(length, most)));
 }
 
@@ -148,7 +149,7 @@ const type::Type* Checker::check_strcap(Expr& e, const Expr& of) {
     return mistake(tag::bad_argument, of.where, "`strcap` takes a string here, not " + text(&t));
   set_integer(e, t.is(Kind::pointer)  ? static_cast<int64_t>(program_.config.number("max_strlen"))
                  : t.is(Kind::buffer) ? t.count
-                                      : t.size);
+                                      : stored_size(of));
   return nullptr;
 }
 
@@ -167,7 +168,8 @@ const type::Type* Checker::check_strncmp(Call& e) {
   if (e.arguments[0]->constant.kind != Constant::text || e.arguments[1]->constant.kind != Constant::text)
     return nullptr;
   auto length = static_cast<size_t>(n.integer_value);
-  set_integer(e, text_of(*e.arguments[0]).substr(0, length) != text_of(*e.arguments[1]).substr(0, length));
+  set_integer(e,
+              c_text_of(*e.arguments[0]).substr(0, length) != c_text_of(*e.arguments[1]).substr(0, length));
   return nullptr;
 }
 
@@ -179,7 +181,7 @@ const type::Type* Checker::check_memcmp(Call& e) {
     const type::Type& t = *side->type;
     uint64_t size = t.is(Kind::pointer)  ? program_.config.number("max_strlen")
                     : t.is(Kind::buffer) ? t.count
-                                         : t.size;
+                                         : stored_size(*side);
     if (t.is(Kind::probe_name) || t.is_aggregation())
       return mistake(tag::bad_argument, side->where, "`memcmp` can't compare bytes of " + text(&t));
     if (n.kind == Constant::integer && static_cast<uint64_t>(n.integer_value) > size)
