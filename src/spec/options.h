@@ -59,7 +59,7 @@ inline constexpr Option run_options[] = {
     {.id = OptionId::list,
      .letter = 'l',
      .name = "list",
-     .doc = "List the probes that match a pattern, or those of the script."},
+     .doc = "List the probes that match a pattern, those of the script, or types of the kernel ('struct list_head')."},
     {.id = OptionId::command,
      .letter = 'c',
      .name = "command",
@@ -179,7 +179,7 @@ inline constexpr Subcommand subcommands[] = {
     {"run", "[options] FILE|-|-e SCRIPT [ARG…] [-- --NAME=VALUE…]",
      "Run a script (also without the word `run`).", run_options,
      "acu run -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }'"},
-    {"list", "[-v] [PATTERN…]", "List what can be probed.", list_options, "acu list -v 'tracepoint:sched:*'"},
+    {"list", "[-v] [PATTERN…]", "List what can be probed; with -v its arguments. Types of the kernel too: 'struct list_head'.", list_options, "acu list -v 'tracepoint:sched:*'"},
     {"info", "[--json]", "Tell what this kernel and this user can do.", info_options, "acu info"},
     {"help", "[SUBCOMMAND|reference]", "Explain a subcommand, or print the whole reference manual.", help_options, "acu help run"},
 };
