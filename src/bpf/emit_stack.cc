@@ -2,7 +2,8 @@
 // they are kept once. What the map of stacks holds for an id is { u64 count, u64 frames[] }.
 //
 // The same addresses mean something else in another process, so the process is part of a user stack's hash. A
-// new user stack is told to the consumer, who can then look at the process before it is gone.
+// new user stack whose frames will be named is told to the consumer, who can then look at the process before it is
+// gone.
 #include "bpf/emit.h"
 
 #include <cerrno>
@@ -37,7 +38,7 @@ uint32_t FunctionEmitter::own_frames() const {
 
 // r0 = the bytes of the stack; r1 where it is; r2 byte, r3 hash, r4 end, r5 frame.
 void FunctionEmitter::emit_stack(const ir::Inst& i) {
-  const bool is_user = i.index;
+  const bool is_user = i.index, tells = is_user && i.imm;
   const bool with_glue = is_raw(unit_.probe.context) && !is_user;
   const auto bytes = static_cast<int32_t>((with_glue ? stack_frames(i) : i.imm2) * 8);
   const int32_t frames = layout_.stack_buffer + 8;
@@ -100,11 +101,11 @@ void FunctionEmitter::emit_stack(const ir::Inst& i) {
     arguments({map(r1, pool_.stacks()), temporary(r2),
                argument(r3, ir::Operand::of(base_), layout_.stack_buffer), number(r4, BPF_NOEXIST)});
     out_.call(map_update_elem);
-    out_.jump_if(BPF_JEQ, r0, 0, is_user ? tell : done);
+    out_.jump_if(BPF_JEQ, r0, 0, tells ? tell : done);
     out_.jump_if(BPF_JEQ, r0, -EEXIST, done);
     count(state_stacks_full);
     out_.jump(done);
-    if (!is_user) return;
+    if (!tells) return;
     out_.bind(tell);
     emit_process_seen();
     out_.jump(done);

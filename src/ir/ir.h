@@ -100,7 +100,8 @@ enum class Op : uint8_t {
   socket_cookie, // dst = the kernel's cookie of the socket at a (a pointer it vouches for, or 0)
   path,        // at most imm2 bytes at a (script) = the path of the struct path at b (a pointer the kernel vouches for)
                // and a NUL; dst = bytes with the NUL, or a negative errno
-  stack,       // dst = id of the current kernel (index 0) or user (index 1) stack, of at most imm2 frames; 0: none
+  stack,       // dst = id of the current kernel (index 0) or user (index 1) stack, of at most imm2 frames; 0: none.
+               // imm: whether a user stack that is new is told (process_seen)
   stack_depth, // dst = number of frames of the stack with id a, 0 if it was not kept
   cpu_count,   // dst = number of possible CPUs
   table,       // dst = Program::tables[index][a], or 0 where a is behind its end

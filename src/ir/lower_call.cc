@@ -159,9 +159,10 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
 Operand Lowering::stack(const Type& type) {
   if (type.count == 0) return number(0);
   program_.uses_stacks = true;
-  if (type.is(Kind::ustack)) program_.uses_user_symbols = true;
+  bool has_names = type.is(Kind::ustack) && type.stack_mode != type::StackMode::raw;
+  program_.uses_user_symbols |= has_names;
   Reg dst = fresh();
-  append({.op = Op::stack, .dst = dst, .imm2 = type.count, .index = type.is(Kind::ustack)});
+  append({.op = Op::stack, .dst = dst, .imm = has_names, .imm2 = type.count, .index = type.is(Kind::ustack)});
   return Operand::of(dst);
 }
 
