@@ -130,6 +130,7 @@ SourceFile* Files::add(std::string name, std::string_view text) {
 base::Result<SourceFile*> Files::read(const std::string& path, bool is_system, size_t folder) {
   struct stat about = {};
   if (::stat(path.c_str(), &about) < 0) return refuse(path, std::strerror(errno));
+  if (!S_ISREG(about.st_mode)) return refuse(path, "it is no regular file");
   SourceFile*& made = read_[{about.st_dev, about.st_ino}];
   if (made) return made;
   ACU_TRY(std::string text, read_text(path));

@@ -119,7 +119,7 @@ private:
                     const std::vector<Tokens>& arguments, std::vector<std::optional<Tokens>>& expanded);
   Token stringify(const Tokens& tokens);
   void paste(Tokens& onto, const Tokens& what, Range use);
-  void overrun(std::string_view tag, Range where, std::string message);
+  void overrun(std::string_view tag, std::string why);
 
   // preprocess_condition.cc
   struct Value {
@@ -144,11 +144,13 @@ private:
   std::vector<Context> contexts_;
   TokenKind previous_ = TokenKind::end; // the token before, to know names of members
   size_t tokens_ = 0, all_tokens_ = 0;  // of the use at hand, and so far
+  Range use_;                           // the name that is being expanded, in the text itself
   int isolated_ = 0;
   bool overrun_ = false; // too much: the use is given up
   uint64_t counter_ = 0;
   // The expression of an #if that is being read.
   Token ahead_of_condition_;
+  Range condition_where_;
   bool condition_failed_ = false;
   int condition_depth_ = 0;
 };

@@ -39,7 +39,9 @@ bool Preprocessor::condition(Lexer& line, Range where) {
   }
   // One directive may be met while another's macro looks for its arguments: what is under way is kept.
   auto was_ahead = std::exchange(ahead_of_condition_, Token());
+  auto was_where = std::exchange(condition_where_, where.to(tokens.back().where));
   bool had_failed = std::exchange(condition_failed_, false);
+  use_ = tokens[0].where;
   size_t under = contexts_.size(), was_tokens = std::exchange(tokens_, 0);
   isolated_++;
   contexts_.push_back({.tokens = tokens, .is_barrier = true});
@@ -53,12 +55,14 @@ bool Preprocessor::condition(Lexer& line, Range where) {
   if (isolated_ == 0) overrun_ = false;
   bool result = value.bits != 0 && !condition_failed_;
   ahead_of_condition_ = was_ahead;
+  condition_where_ = was_where;
   condition_failed_ = had_failed;
   tokens_ = was_tokens;
   return result;
 }
 
 void Preprocessor::condition_mistake(Range where, std::string message) {
+  if (where.end == where.begin) where = condition_where_; // what is missing at the end
   if (!condition_failed_ && !overrun_) mistakes_.tell(tag::bad_directive, where, std::move(message));
   condition_failed_ = true;
 }
@@ -207,7 +211,7 @@ Preprocessor::Value Preprocessor::condition_unary(bool evaluated) {
     ahead_of_condition_ = condition_token();
     v = condition_expression(evaluated);
     if (ahead_of_condition_.kind != TokenKind::right_paren)
-      condition_mistake(ahead_of_condition_.where.end ? ahead_of_condition_.where : t.where,
+      condition_mistake(ahead_of_condition_.where,
                         "expected `)` in the expression of a directive");
     ahead_of_condition_ = condition_token();
     break;

@@ -22,6 +22,12 @@ std::string count(size_t n, std::string_view what) {
   return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
 }
 
+// Whether the word before is the name of a member of a record: (errno=5).
+bool names_member(std::string_view after) {
+  size_t sign = after.find_first_not_of(" \t\r\n");
+  return sign != after.npos && after[sign] == '=' && !after.substr(sign).starts_with("==");
+}
+
 } // namespace
 
 // Whether the name of a macro means the macro here. Headers of the system define what scripts use as words of the
@@ -31,8 +37,8 @@ bool Preprocessor::applies(const CMacro& macro, const Token& name) {
   if (macro.is_operator) return false;
   if (!macro.is_foreign || name.is_foreign || !frames_.back().is_script) return true;
   if (is_keyword(name.text) || name.text == "bool" || spec::find_builtin(name.text)) return false;
-  bool is_member = isolated_ == 0 && contexts_.empty() &&
-                   (previous_ == TokenKind::dot || previous_ == TokenKind::arrow);
+  if (isolated_ > 0 || !contexts_.empty()) return true;
+  bool is_member = previous_ == TokenKind::dot || previous_ == TokenKind::arrow || names_member(rest());
   return !is_member || (!macro.is_function && !macro.pieces.empty() && is_word(macro.pieces[0].token));
 }
 
@@ -44,6 +50,7 @@ bool Preprocessor::expand(Token& name) {
     name.painted = true;
     return false;
   }
+  if (isolated_ == 0 && !name.from_macro) use_ = name.where;
   read_body(*macro);
   if (!applies(*macro, name)) return false;
   if (macro->special != CMacro::none) {
@@ -95,15 +102,8 @@ void Preprocessor::read_body(CMacro& macro) {
 void Preprocessor::push(CMacro* macro, Tokens tokens, const Token& name, Range use) {
   tokens_ += tokens.size() + 1;
   all_tokens_ += tokens.size() + 1;
-  if (tokens_ > max_tokens)
-    return overrun(tag::too_large, use,
-                   "the expansion of " + quoted(name.text) + " has more than " + std::to_string(max_tokens) +
-                       " tokens");
-  if (all_tokens_ > max_all_tokens) {
-    mistakes_.tell_last(tag::too_large, use, "the expansions of all macros are too large");
-    overrun_ = true;
-    return;
-  }
+  if (tokens_ > max_tokens) return overrun(tag::too_large, "has more than " + std::to_string(max_tokens) + " tokens");
+  if (all_tokens_ > max_all_tokens) return overrun(tag::too_large, "makes all expansions together too large");
   for (Token& t : tokens) {
     t.where = use;
     t.from_macro = true;
@@ -118,8 +118,10 @@ void Preprocessor::push_back(const Token& token) {
   if (token.kind != TokenKind::end) contexts_.push_back({.tokens = {token}});
 }
 
-void Preprocessor::overrun(std::string_view tag, Range where, std::string message) {
-  if (!std::exchange(overrun_, true)) mistakes_.tell(tag, where, std::move(message));
+// The expansion at hand is given up; what follows would only seem wrong because of that.
+void Preprocessor::overrun(std::string_view tag, std::string why) {
+  if (std::exchange(overrun_, true)) return;
+  mistakes_.tell_last(tag, use_, "the expansion of " + quoted(source_.text(use_)) + " " + std::move(why));
 }
 
 Token Preprocessor::special(const CMacro& macro, const Token& name) {
@@ -139,8 +141,9 @@ bool Preprocessor::collect(const CMacro& macro, std::vector<Tokens>& arguments, 
   for (int open = 0;;) {
     Token t = pull();
     if (t.kind == TokenKind::end) {
-      if (!overrun_)
-        mistakes_.tell(tag::bad_directive, use, "the arguments of macro " + quoted(macro.name) + " have no `)`");
+      std::string message = "the arguments of macro " + quoted(macro.name) + " have no `)`";
+      if (!overrun_ && isolated_ > 0) mistakes_.tell(tag::bad_directive, use, std::move(message));
+      if (!overrun_ && isolated_ == 0) mistakes_.tell_last(tag::bad_directive, use, std::move(message));
       return false;
     }
     if (t.kind == TokenKind::right_paren && open-- == 0) {
@@ -154,7 +157,7 @@ bool Preprocessor::collect(const CMacro& macro, std::vector<Tokens>& arguments, 
     else
       arguments.back().push_back(t);
     if (arguments.back().size() > max_tokens) {
-      overrun(tag::too_large, use, "the arguments of " + quoted(macro.name) + " are too many tokens");
+      overrun(tag::too_large, "has arguments of more than " + std::to_string(max_tokens) + " tokens");
       return false;
     }
   }
@@ -180,8 +183,7 @@ Preprocessor::Tokens Preprocessor::isolate(const Tokens& tokens) {
   Tokens out;
   size_t under = contexts_.size();
   if (++isolated_ > max_depth)
-    overrun(tag::too_deep, tokens.empty() ? Range() : tokens[0].where,
-            "uses of macros are nested more than " + std::to_string(max_depth) + " levels deep");
+    overrun(tag::too_deep, "is nested more than " + std::to_string(max_depth) + " levels deep");
   contexts_.push_back({.tokens = tokens, .is_barrier = true});
   for (Token t = next(); t.kind != TokenKind::end; t = next()) out.push_back(t);
   pop_contexts(under);
@@ -229,8 +231,7 @@ Preprocessor::Tokens Preprocessor::substitute(const CMacro& macro, std::span<con
     }
     if (!part.empty() && !pastes) part[0].spaced = p.token.spaced;
     if (tokens_ + out.size() + part.size() > max_tokens) {
-      overrun(tag::too_large, macro.where,
-              "the expansion of " + quoted(macro.name) + " has more than " + std::to_string(max_tokens) + " tokens");
+      overrun(tag::too_large, "has more than " + std::to_string(max_tokens) + " tokens");
       break;
     }
     if (after_comma && part.empty()) // GNU: the comma goes with the arguments

@@ -10,6 +10,7 @@ A case is named TAG_short.bt after the tag in src/spec/diagnostics.h it shows. T
   // STATUS: 2             by default 2, and 0 where only warnings are expected
   // ARGS: / OPTIONS: / ENV:   as in test/runtime
   // BYTES: 7f 45 4c 46    the script is a file of these bytes      // PATH: /tmp   the script is this path
+  // $HERE                 in OPTIONS and EXPECT is this folder
   // REPEAT: text          `@@@` in the script is this text 1000 times
 
 Every tag must have a case. Last line: `N passed, N failed, N skipped`.
@@ -36,7 +37,7 @@ def read_case(path):
         if not found:
             body.append(line)
         elif found.group(1) == "EXPECT":
-            expected.append(SAID.match(found.group(2) or "").groups())
+            expected.append(SAID.match((found.group(2) or "").replace("$HERE", HERE)).groups())
         else:
             headers.setdefault(found.group(1), []).append(found.group(2) or "")
     return headers, expected, "\n".join(body).rstrip("\n")

@@ -5,6 +5,7 @@ A case is a script whose leading comment lines say how to run it and what it mus
 
   // ENGINE: both            kernel, eval or both (default): with both, both must print this
   // OPTIONS: -f json        before the file          // ARGS: 1 -- --a=2   after the file
+                             ($HERE is this folder, $TMP an empty one)
   // ENV: ACU_MAX_STRLEN=8
   // EXPECT: line            standard output, these lines in this order; trailing blanks do not count
   // EXPECT_REGEX: pattern   the same, the whole line matches
@@ -134,7 +135,7 @@ def run_case(acu, case, engine):
     for setting in case.many.get("ENV", []):
         key, _, value = setting.partition("=")
         environment[key] = value
-    expand = lambda text: text.replace("$TMP", tmp).replace("$LOAD", environment["LOAD"])
+    expand = lambda text: text.replace("$TMP", tmp).replace("$LOAD", environment["LOAD"]).replace("$HERE", HERE)
     command = [acu, "run", "--engine", engine]
     load = case.one.get("RUN")
     if load is not None:

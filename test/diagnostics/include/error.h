@@ -1,0 +1,1 @@
+#error do not include this

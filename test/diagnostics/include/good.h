@@ -1,0 +1,2 @@
+#define GOOD 1
+struct good { int a; };

@@ -1,0 +1,1 @@
+#include "none_at_all.h"

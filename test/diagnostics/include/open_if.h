@@ -1,0 +1,3 @@
+#ifdef A
+#else
+int x;

@@ -1,0 +1,2 @@
+struct broken {
+  int a;

@@ -1,0 +1,1 @@
+#warning this header is old

@@ -1,0 +1,5 @@
+#define ITEM(name) colour_##name,
+enum colours {
+#include "list.h"
+  colour_count
+};

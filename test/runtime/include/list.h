@@ -1,0 +1,4 @@
+// For whoever defines ITEM.
+ITEM(red)
+ITEM(green)
+ITEM(blue)

@@ -1,0 +1,2 @@
+#include "sibling.h"
+#define INNER (SIBLING + 1)

@@ -1,0 +1,2 @@
+#include "nested/inner.h"
+#define OUTER (INNER + 1)
