@@ -6,7 +6,8 @@ namespace format {
 
 namespace {
 
-constexpr int max_depth = 32;
+constexpr int max_depth = 20;
+constexpr size_t max_steps = 20'000; // types that hold themselves twice would never end
 constexpr size_t indentation = 8;
 
 class Declarations {
@@ -23,6 +24,7 @@ private:
   BtfKind kind_behind_tags(uint32_t id);
 
   Btf& btf_;
+  size_t steps_ = 0;
 };
 
 std::string join(std::string type, const std::string& declarator) {
@@ -83,7 +85,7 @@ std::string Declarations::body(uint32_t id, const Btf::Raw& r, size_t indent, in
 
 std::string Declarations::declare(uint32_t id, std::string declarator, size_t indent, int depth) {
   auto r = btf_.raw(id);
-  if (!r || depth++ > max_depth) return join("void", declarator);
+  if (!r || depth++ > max_depth || steps_++ > max_steps) return join("void", declarator);
   switch (r->kind) {
   case BtfKind::pointer: return pointer(*r, std::move(declarator), indent, depth);
   case BtfKind::array:

@@ -1,5 +1,5 @@
 // BTF: a blob built by hand, its truncations and mutations, and the kernel of this machine.
-#include "format/btf.h"
+#include "format/btf_declaration.h"
 
 #include <gtest/gtest.h>
 
@@ -156,6 +156,39 @@ TEST(Btf, decodes_structures) {
   EXPECT_FALSE(pair->find("nothing"));
 }
 
+TEST(Btf, declares_types_as_c_does) {
+  auto btf = parsed(sample().bytes);
+  EXPECT_EQ(format::definition(*btf, btf->find("pair", BtfKind::structure)),
+            "struct pair {\n"
+            "        int first;\n"
+            "        const char *text;\n"
+            "        char name[16];\n"
+            "        unsigned int flags: 3;\n"
+            "        unsigned int rest: 5;\n"
+            "        int *to;\n"
+            "        union {\n"
+            "                long big;\n"
+            "                _Bool yes;\n"
+            "        };\n"
+            "        struct pair *next;\n"
+            "        enum color paint;\n"
+            "};");
+  EXPECT_EQ(format::definition(*btf, btf->find("color", BtfKind::enumeration)),
+            "enum color {\n        RED = 1,\n        NONE = -1,\n};");
+  EXPECT_EQ(format::type_name(*btf, sample().prototype), "void (*)(const char *, struct pair *)");
+  EXPECT_EQ(format::definition(*btf, 9999), "");
+}
+
+TEST(Btf, endless_declarations_end) {
+  Builder b;
+  uint32_t to = b.type(BtfKind::pointer, "", 2);
+  uint32_t both = b.type(BtfKind::prototype, "", 0, {b.name("a"), to, b.name("b"), to}, 2);
+  uint32_t outer = b.type(BtfKind::structure, "", 0, {0, 3, 0, 0, 3, 0}, 2);
+  auto btf = parsed(b.bytes());
+  EXPECT_LT(format::type_name(*btf, both).size(), 1u << 22);
+  EXPECT_LT(format::definition(*btf, outer).size(), 1u << 24);
+}
+
 TEST(Btf, finds_single_members) {
   auto btf = parsed(sample().bytes);
   type::Table table;
@@ -232,6 +265,7 @@ void ask_all(std::vector<std::byte> bytes) {
     btf.member(table, id, "yes");
     btf.parameters(id);
     btf.pointee(id);
+    if (id == 15) format::definition(btf, id), format::type_name(btf, id);
     const type::Type* t = btf.type(table, id);
     if (!t) continue;
     type::to_string(*t);
