@@ -363,7 +363,7 @@ Place Lowering::place(const Expr& e) {
     if (of.is(Kind::tuple))
       return place(*x->operand)
           .plus(of.fields()[static_cast<size_t>(x->index->constant.integer_value)].offset);
-    uint32_t size = std::max(1u, e.type->size);
+    uint32_t size = of.is(Kind::string) ? 1 : std::max(1u, of.element->size);
     bool known = x->index->constant.kind == Constant::integer;
     if (of.is(Kind::pointer)) {
       Space space = pointer_space(*x->operand) == Space::user ? Space::user : Space::kernel;
@@ -469,6 +469,7 @@ void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bo
       if (c->operand->type->size < as.size) zero(to, as.size);
       return into(*c->operand, to, *c->operand->type, pad);
     }
+    return copy(to, temporary(*c->operand, *c->operand->type), as.size);
   }
   Place from = place(e);
   const Type& t = *e.type;
@@ -485,13 +486,16 @@ void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bo
     }
     return;
   }
+  uint32_t size = lang::stored_size(e);
   if (t.is(Kind::string) && from.space != Space::script) {
     Space space = from.space == Space::user ? Space::user : Space::kernel;
-    return read_text(to, as.size, address(from), space, number(t.size), pad);
+    read_text(to, as.size, address(from), space, number(t.size), pad);
+    if (size < t.size && as.size == t.size) store(to.plus(size), number(0), 1); // what was read there is not of the text
+    return;
   }
   if (from.space == Space::context) from = {Space::kernel, address(from), 0};
-  copy(to, from, std::min(t.size, as.size));
-  if (as.size > t.size) zero(to.plus(t.size), as.size - t.size);
+  copy(to, from, std::min(size, as.size));
+  if (as.size > size) zero(to.plus(size), as.size - size);
 }
 
 } // namespace ir

@@ -356,7 +356,8 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
                    "can't compare " + text(l) + " with " + text(r) +
                        (fits ? " by order: only `==` and `!=` are defined for them" : ""));
   if (e.left->constant.kind == Constant::text && e.right->constant.kind == Constant::text) {
-    bool same = c_text_of(*e.left) == c_text_of(*e.right);
+    bool is_bytes = l->is(Kind::array); // of pton(): NULs are bytes like others
+    bool same = is_bytes ? text_of(*e.left) == text_of(*e.right) : c_text_of(*e.left) == c_text_of(*e.right);
     set_integer(e, same == (e.op == BinaryOp::eq));
   }
   return types_.boolean();

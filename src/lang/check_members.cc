@@ -1,6 +1,9 @@
 // Parts of values and other views of them: members, elements, what a pointer points to, offsets, casts.
 #include "lang/checker.h"
 
+#include "lang/c_types.h"
+#include "lang/walk.h"
+
 #include "base/text.h"
 
 #include <algorithm>
@@ -133,7 +136,13 @@ const type::Type* Checker::check_field(FieldRef& e) {
     return types_.none();
   }
   e.field = *field;
-  return types_.in_space(field->type ? field->type : types_.none(), t->space);
+  return of->is(Kind::structure) ? check_part(field->type, t->space) : field->type;
+}
+
+// A member or an element as a value: characters become text, with a NUL.
+const type::Type* Checker::check_part(const type::Type* t, type::Space space) {
+  if (!t) return types_.none();
+  return t->is(Kind::string) ? types_.string(t->size + 1) : types_.in_space(t, space);
 }
 
 // ---------------------------------------------------------------------------------------------- elements
@@ -151,16 +160,16 @@ const type::Type* Checker::check_index(Index& e) {
                          std::to_string(static_cast<int64_t>(t->fields().size()) - 1));
     return t->fields()[static_cast<size_t>(n)].type;
   }
-  if (t->is(Kind::pointer)) return check_pointee(*e.operand, t, "indexed");
+  if (t->is(Kind::pointer)) return check_part(check_pointee(*e.operand, t, "indexed"), type::Space::none);
   if (t->is(Kind::array) || t->is(Kind::string)) {
-    uint32_t count = t->is(Kind::array) ? t->count : t->size;
+    uint32_t count = t->is(Kind::array) ? t->count : stored_size(*e.operand);
     // An array without a size of its own ends a structure: what is there only the program knows.
     bool is_open = t->is(Kind::array) && t->count == 0;
     if (known && (n < 0 || (!is_open && static_cast<uint64_t>(n) >= count)))
       error(tag::bad_index, e.index->where,
             "index " + std::to_string(n) + " is outside " + text(t),
             count && n >= 0 ? "the last one is " + std::to_string(count - 1) : "");
-    return t->is(Kind::array) ? t->element : types_.character();
+    return t->is(Kind::array) ? check_part(t->element, type::Space::none) : types_.character();
   }
   return mistake(tag::bad_operand, e.operand->where, text(t) + " can't be indexed");
 }
@@ -235,6 +244,17 @@ const type::Type* Checker::check_container_of(Call& e) {
   return types_.pointer(offset.target->type, t->is(Kind::pointer) ? t->space : space_of_numbers());
 }
 
+// `sizeof(x)`: only now it is known that x is no type but an enumerator.
+void Checker::name_in_sizeof(SizeOf& e) {
+  const TypeName& t = *e.target;
+  if (t.of || !t.keyword.empty() || t.pointers || t.is_array || base_type(t)) return;
+  if (!program_.c_types->enumerator(t.name) && !machine_.kernel_enumerator(t.name)) return;
+  Name* name = program_.arena.make<Name>(t.where);
+  name->name = t.name;
+  e.operand = name;
+  e.target = nullptr;
+}
+
 // ------------------------------------------------------------------------------------------------- casts
 
 const type::Type* Checker::check_cast(Cast& e) {
@@ -243,7 +263,7 @@ const type::Type* Checker::check_cast(Cast& e) {
   if (to->is(Kind::none) || from->is(Kind::none)) return to;
   if (e.target->is_array && !e.target->count && to->is(Kind::array)) { // T[]: as many as fit
     uint32_t size = to->element->size;
-    to = e.target->type = types_.array(to->element, std::max(1u, from->size / std::max(1u, size)));
+    to = e.target->type = types_.array(to->element, std::max(1u, stored_size(*e.operand) / std::max(1u, size)));
   }
   if (to->is(Kind::pointer)) {
     bool is_null = e.operand->constant.kind == Constant::integer && e.operand->constant.integer_value == 0;

@@ -1,6 +1,8 @@
 // Builtins that name numbers and addresses: errors, signals, system calls, IP and hardware addresses, time series.
 #include "lang/checker.h"
 
+#include "lang/walk.h"
+
 #include "spec/numbers.h"
 #include "spec/syscalls.h"
 
@@ -38,6 +40,7 @@ static const type::Type* bytes_behind(const Expr& e) {
   if (t->is(Kind::string) && e.constant.kind == Constant::text) return nullptr;
   if (t->is(Kind::pointer)) t = t->element;
   bool is_bytes = t && ((t->is(Kind::array) && t->element->is_integer()) || t->is(Kind::string) || t->is(Kind::structure));
+  if (is_bytes && t->is(Kind::string)) return t->table->string(e.type == t ? stored_size(e) : t->size);
   return is_bytes ? t : nullptr;
 }
 

@@ -1,6 +1,8 @@
 // Statements: scopes, assignments, loops.
 #include "lang/checker.h"
 
+#include "lang/walk.h"
+
 #include "base/text.h"
 
 namespace lang {
@@ -156,7 +158,8 @@ void Checker::check_let(Let& let) {
     v->type = in_learned_space(t, v->inferred.type ? v->inferred.type->space : type::Space::none);
     if (value && value != types_.none() && t != types_.none() && t != value) {
       bool numbers = t->is_integer() && value->is_integer();
-      if (!numbers && unify(t, nullptr, value, let.value) != t)
+      bool is_member = t->is(Kind::string) && value->is(Kind::string) && stored_size(*let.value) == t->size;
+      if (!numbers && !is_member && unify(t, nullptr, value, let.value) != t)
         error(tag::type_mismatch, let.value->where,
               "`$" + std::string(let.name) + "` is declared as " + text(t) + " but gets a value of type " +
                   text(value));

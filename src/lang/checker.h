@@ -91,10 +91,12 @@ private:
   void read_argument(std::string_view name);
   void unknown_member(const type::Type& of, std::string_view name, Range where);
   const type::Type* check_field(FieldRef& e);
+  const type::Type* check_part(const type::Type* t, type::Space space);
   const type::Type* check_index(Index& e);
   const type::Type* check_pointee(const Expr& e, const type::Type* pointer, std::string_view what);
   const type::Type* check_offset_of(OffsetOf& e);
   const type::Type* check_container_of(Call& e);
+  void name_in_sizeof(SizeOf& e);
   const type::Type* check_cast(Cast& e);
   const type::Type* fold_cast(Cast& e, const type::Type* to);
 

@@ -207,6 +207,15 @@ struct Rewriter {
 
 } // namespace
 
+uint32_t stored_size(const Expr& e) {
+  if (!e.type->is(type::Kind::string)) return e.type->size;
+  if (const FieldRef* f = if_a<FieldRef>(&e); f && f->field.type && !f->operand->type->is(type::Kind::tuple))
+    return f->field.type->size;
+  const Index* x = if_a<Index>(&e);
+  if (!x || x->operand->type->is(type::Kind::tuple) || !x->operand->type->element) return e.type->size;
+  return x->operand->type->element->size;
+}
+
 void rewrite(Expr*& e, const Rewriting& how) { Rewriter{how}(e); }
 void rewrite(Block* b, const Rewriting& how) { Rewriter{how}(b); }
 

@@ -11,6 +11,10 @@ namespace lang {
 void walk(const Expr* e, const std::function<void(const Expr&)>& visit);
 void walk(const Block* b, const std::function<void(const Expr&)>& visit);
 
+// Bytes of memory that an expression's place has. Characters in a C structure need no NUL: the text that they become
+// has one byte more than they.
+uint32_t stored_size(const Expr& e);
+
 // A deep copy in the program's arena, without what the checker filled in.
 Expr* copy(Program& program, const Expr* e);
 Block* copy(Program& program, const Block* b);

@@ -60,7 +60,11 @@ void append_array(std::string& out, Context& context, const type::Type& type, By
   out += '[';
   for (uint32_t i = 0; i < type.count; i++) {
     if (i) out += ',';
-    append_json(out, context, element, part(bytes, size_t{i} * element.size, element.size));
+    Bytes at = part(bytes, size_t{i} * element.size, element.size);
+    if (element.is(Kind::string)) // of C, as in structures
+      append_json(out, characters(at));
+    else
+      append_json(out, context, element, at);
   }
   out += ']';
 }

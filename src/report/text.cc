@@ -160,7 +160,11 @@ void Writer::array(const type::Type& type, Bytes bytes) {
   out_ += '[';
   for (uint32_t i = 0; i < type.count; i++) {
     if (i) out_ += ',';
-    value(element, part(bytes, size_t{i} * element.size, element.size), 1);
+    Bytes at = part(bytes, size_t{i} * element.size, element.size);
+    if (element.is(Kind::string)) // of C, as in structures
+      out_ += characters(at);
+    else
+      value(element, at, 1);
   }
   out_ += ']';
 }
