@@ -1,6 +1,6 @@
-// ELF files of 64-bit little-endian machines: headers, sections, segments and symbol tables. Nothing is copied;
-// the file's bytes must outlive what is read from them. Damaged files give fewer sections, segments or symbols,
-// never a read outside the file. Specification: System V ABI, chapters 4 and 5; <elf.h>.
+// ELF files of 64-bit little-endian machines: headers, sections, segments and symbol tables. Nothing is
+// copied; the file's bytes must outlive what is read from them. Damaged files give fewer sections, segments
+// or symbols, never a read outside the file. Specification: System V ABI, chapters 4 and 5; <elf.h>.
 #pragma once
 
 #include "base/reader.h"
@@ -38,9 +38,9 @@ struct ElfSymbol {
   std::string_view name;
   uint64_t value = 0; // an address of the file, before it is moved by the loader
   uint64_t size = 0;
-  uint8_t type = 0;     // STT_…
-  uint8_t binding = 0;  // STB_…
-  uint16_t section = 0; // 0: not defined here
+  uint8_t type = 0;         // STT_…
+  uint8_t binding = 0;      // STB_…
+  uint16_t section = 0;     // 0: not defined here
   bool is_function() const; // also those that are chosen when the program is loaded
 };
 

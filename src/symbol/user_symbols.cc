@@ -18,6 +18,7 @@ namespace symbol {
 static constexpr auto shortest_pause = std::chrono::milliseconds(100);
 static constexpr size_t most_processes = 4096;
 static constexpr size_t most_snapshots = 8;
+static constexpr int64_t most_perf_bytes = 256 << 20;
 
 bool UserSymbols::File::operator<(const File& o) const {
   auto key = [](const File& f) {
@@ -36,7 +37,8 @@ static std::shared_ptr<ElfSymbols> read_vdso() {
       base::ByteSpan(reinterpret_cast<const std::byte*>(at), static_cast<size_t>(m->end - m->begin)));
 }
 
-// The file of a mapping as the process sees it; of one that was deleted or replaced only the mapping knows it.
+// The file of a mapping as the process sees it; of one that was deleted or replaced only the mapping knows
+// it.
 std::shared_ptr<ElfSymbols> UserSymbols::open(pid_t pid, const Mapping& m) {
   if (m.path == "[vdso]") return vdso_ ? vdso_ : vdso_ = read_vdso();
   if (!m.is_file()) return nullptr;
@@ -44,7 +46,8 @@ std::shared_ptr<ElfSymbols> UserSymbols::open(pid_t pid, const Mapping& m) {
   char range[64];
   std::snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
   base::Fd fd;
-  if (!m.deleted) fd = base::Fd(::open((process + "/root" + m.path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!m.deleted)
+    fd = base::Fd(::open((process + "/root" + m.path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) fd = base::Fd(::open((process + range).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about = {};
   if (!fd.valid() || ::fstat(fd.get(), &about) != 0) return nullptr;
@@ -111,7 +114,8 @@ UserSymbols::Found UserSymbols::find_in_perf_map(pid_t pid, Process& p, uint64_t
     p.perf_read = Clock::now();
     std::string path = perf_map_path(pid);
     struct stat about = {};
-    if (!path.empty() && ::stat(path.c_str(), &about) == 0 && about.st_size != p.perf_size) {
+    bool is_file = !path.empty() && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
+    if (is_file && about.st_size != p.perf_size && about.st_size < most_perf_bytes) {
       auto text = base::read_file(path);
       p.perf_size = about.st_size;
       p.perf_path = path.substr(path.rfind("/tmp/")); // as the process sees it

@@ -1,6 +1,6 @@
-// Names of code in processes. Of a process what it had mapped is read once, when it is first asked for or said
-// to be seen, and again when an address is asked for that was not mapped then; a file is read once, however
-// many processes run it. So a process may end before its stacks are printed.
+// Names of code in processes. Of a process what it had mapped is read once, when it is first asked for or
+// said to be seen, and again when an address is asked for that was not mapped then; a file is read once,
+// however many processes run it. So a process may end before its stacks are printed.
 #pragma once
 
 #include "symbol/elf_symbols.h"
@@ -30,8 +30,8 @@ public:
   void set_demangle(bool on) { demangle_ = on; }
   // What holds the address; views live until the next call.
   Found find(pid_t pid, uint64_t address);
-  // The process is alive and has code at the address: what names it is read while it can be. Address 0: it begins to
-  // run, its libraries are not there yet.
+  // The process is alive and has code at the address: what names it is read while it can be. Address 0: it
+  // begins to run, its libraries are not there yet.
   void seen(pid_t pid, uint64_t address);
 
 private:

@@ -30,12 +30,25 @@ std::string small_file() {
   header.e_shnum = 4;
   header.e_shstrndx = 3;
   put(0, header);
-  put(0x40, Elf64_Phdr{.p_type = PT_LOAD, .p_flags = PF_X, .p_offset = 0x1000, .p_vaddr = 0x401000,
-                       .p_paddr = 0, .p_filesz = 0x800, .p_memsz = 0x900, .p_align = 0x1000});
+  put(0x40, Elf64_Phdr{.p_type = PT_LOAD,
+                       .p_flags = PF_X,
+                       .p_offset = 0x1000,
+                       .p_vaddr = 0x401000,
+                       .p_paddr = 0,
+                       .p_filesz = 0x800,
+                       .p_memsz = 0x900,
+                       .p_align = 0x1000});
   auto section = [&](int index, uint32_t name, uint32_t type, uint64_t offset, uint64_t size, uint32_t link) {
-    put(0x100 + static_cast<size_t>(index) * sizeof(Elf64_Shdr),
-        Elf64_Shdr{.sh_name = name, .sh_type = type, .sh_flags = 0, .sh_addr = 0, .sh_offset = offset,
-                   .sh_size = size, .sh_link = link, .sh_info = 0, .sh_addralign = 1, .sh_entsize = 24});
+    put(0x100 + static_cast<size_t>(index) * sizeof(Elf64_Shdr), Elf64_Shdr{.sh_name = name,
+                                                                            .sh_type = type,
+                                                                            .sh_flags = 0,
+                                                                            .sh_addr = 0,
+                                                                            .sh_offset = offset,
+                                                                            .sh_size = size,
+                                                                            .sh_link = link,
+                                                                            .sh_info = 0,
+                                                                            .sh_addralign = 1,
+                                                                            .sh_entsize = 24});
   };
   const char names[] = "\0.symtab\0.strtab\0.shstrtab";
   const char texts[] = "\0first\0second";

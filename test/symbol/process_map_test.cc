@@ -75,7 +75,8 @@ std::string name(const FunctionTable& t, uint64_t address) {
 }
 
 TEST(PerfMap, Lines) {
-  FunctionTable t = parse_perf_map("1000 20 first function\n0x2000 0x10 second\nbad line\n3000 zz x\n4000 10 \n");
+  FunctionTable t =
+      parse_perf_map("1000 20 first function\n0x2000 0x10 second\nbad line\n3000 zz x\n4000 10 \n");
   EXPECT_EQ(t.size(), 2u);
   EXPECT_EQ(name(t, 0x1000), "first function+0");
   EXPECT_EQ(name(t, 0x101f), "first function+31");

@@ -124,7 +124,8 @@ TEST(UserSymbols, ManyFramesAreQuick) {
   auto start = std::chrono::steady_clock::now();
   size_t named = 0;
   for (int i = 0; i < 10000; i++)
-    named += !users.find(::getpid(), address_of(&acu_known_function) + static_cast<uint64_t>(i % 3)).name.empty();
+    named +=
+        !users.find(::getpid(), address_of(&acu_known_function) + static_cast<uint64_t>(i % 3)).name.empty();
   auto took = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(named, 10000u);
   EXPECT_LT(std::chrono::duration<double>(took).count(), 0.1); // a few milliseconds when nothing else runs
