@@ -19,13 +19,13 @@ bool has_kind(const ir::Program& program, const ir::Probe& p, Kind kind) {
   return false;
 }
 
-// Runs the begin or the end probes in their order; an exit() among them ends the row.
+// Runs the begin or the end probes in their order. An exit() ends only its own probe: those behind it run too,
+// but what they send comes behind the exit() and is not printed.
 base::Status run_special(Life& life, Kind kind) {
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
     if (!has_kind(life.program, life.program.probes[i], kind)) continue;
     ACU_CHECK(life.backend.engine().run(i));
     life.effects.drain();
-    if (life.effects.ended()) break;
   }
   return {};
 }

@@ -340,7 +340,7 @@ std::string output_of(const ir::Program& program, ir::Engine& engine, const base
   Effects effects(program, engine, printer, sink, source);
   for (probe::Kind kind : {probe::Kind::begin, probe::Kind::end}) {
     effects.reopen();
-    for (uint32_t i = 0; i < program.probes.size() && !effects.ended(); i++)
+    for (uint32_t i = 0; i < program.probes.size(); i++)
       for (uint32_t e : program.probes[i].events)
         if (program.events[e].kind == kind) {
           if (auto ran = engine.run(i); !ran.ok()) return "ERROR: " + ran.error().message + "\n";
