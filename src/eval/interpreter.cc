@@ -11,6 +11,7 @@
 #include <cstring>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -213,6 +214,12 @@ void Interpreter::step_map(Activation& now, const Inst& i) {
   }
 }
 
+// Memory of this process that may not be there.
+bool Interpreter::read_own(uint64_t address, std::span<std::byte> to) {
+  const iovec here{to.data(), to.size()}, there{reinterpret_cast<void*>(address), to.size()};
+  return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(to.size());
+}
+
 bool Interpreter::read_foreign(Space space, uint64_t address, std::span<std::byte> to) {
   if (space == Space::script) { // text there has its NUL in the object: no more than that is read
     std::memcpy(to.data(), reinterpret_cast<const void*>(address), to.size());
@@ -229,7 +236,9 @@ bool Interpreter::fetch(Activation& now, const Inst& i) {
   auto length = static_cast<uint64_t>(i.imm2);
   if (i.op == Op::read_bytes) length = std::min(length, static_cast<uint64_t>(now.get(i.c)));
   const std::span to(host(now.get(i.a)), length);
-  const bool ok = length == 0 || read_foreign(i.space, static_cast<uint64_t>(now.get(i.b)), to);
+  const auto from = static_cast<uint64_t>(now.get(i.b));
+  const bool is_free = i.space == Space::script && i.other != ir::no_block;
+  const bool ok = length == 0 || (is_free ? read_own(from, to) : read_foreign(i.space, from, to));
   if (!ok) std::ranges::fill(to, std::byte{0});
   now.set(i, ok ? static_cast<int64_t>(length) : 0);
   return ok;
@@ -238,14 +247,18 @@ bool Interpreter::fetch(Activation& now, const Inst& i) {
 bool Interpreter::load(Activation& now, const Inst& i) {
   const int64_t address = now.get(i.a) + i.imm;
   switch (i.space) {
-  case Space::script: now.set(i, widen(host(address), i)); return true;
+  case Space::script:
+    if (i.other != ir::no_block) break; // through a pointer that the script made
+    now.set(i, widen(host(address), i));
+    return true;
   case Space::context:
   case Space::task: now.set(i, 0); return true;
   case Space::kernel:
   case Space::user: break;
   }
   std::byte bytes[8] = {};
-  const bool ok = read_foreign(i.space, static_cast<uint64_t>(address), {bytes, i.size});
+  const bool ok = i.space == Space::script ? read_own(static_cast<uint64_t>(address), {bytes, i.size})
+                                           : read_foreign(i.space, static_cast<uint64_t>(address), {bytes, i.size});
   now.set(i, ok ? widen(bytes, i) : 0);
   return ok;
 }
@@ -263,9 +276,10 @@ bool Interpreter::read_string(Activation& now, const Inst& i) {
   while (at < to.size()) {
     const uint64_t address = from + at;
     size_t length = std::min({to.size() - at, sizeof piece - address % sizeof piece, most});
-    if (i.space == Space::script) // the object may end behind the NUL
+    const bool is_free = i.space == Space::script && i.other != ir::no_block;
+    if (i.space == Space::script && !is_free) // the object may end behind the NUL
       length = std::min(length, strnlen(reinterpret_cast<const char*>(address), length) + 1);
-    if (!read_foreign(i.space, address, {piece, length})) {
+    if (!(is_free ? read_own(address, {piece, length}) : read_foreign(i.space, address, {piece, length}))) {
       if (length > 1) {
         most = 1;
         continue;

@@ -42,6 +42,7 @@ private:
   void send_record(int64_t address);
   std::string_view key(const Activation& now, const ir::Inst& i) const;
   std::unique_ptr<std::byte[]> make_frame(const ir::Function& function) const;
+  static bool read_own(uint64_t address, std::span<std::byte> to);
   bool read_foreign(ir::Space space, uint64_t address, std::span<std::byte> to);
   void fail(std::string why);
 

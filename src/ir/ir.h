@@ -58,7 +58,8 @@ enum class Query : uint8_t {
 inline constexpr int64_t bench_turns = 256; // of the block of a bench probe in one run
 
 enum class Space : uint8_t {
-  script,  // frame objects, event records, map keys and values: cannot fault
+  script,  // frame objects, event records, map keys and values: cannot fault, but for loads and reads that have a fault
+           // edge: they go through a pointer that the script made, which may point anywhere
   context, // the probe's context at a constant offset: cannot fault
   kernel,  // any kernel address: may fault
   user,    // any user address of the current process: may fault

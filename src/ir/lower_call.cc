@@ -288,7 +288,7 @@ void Lowering::text_into(const Call& c, const Place& to, const Type& as, bool pa
   } else {
     Operand limit = length ? text_limit(*length) : Operand();
     Operand at = scalar(from);
-    read_by_address(from, at, [&](Space s) { read_text(to, size, at, s, limit, pad && as.size <= size); });
+    read_by_address(from, at, [&](Space s) { read_text(to, size, at, s, limit, pad && as.size <= size, true); });
   }
   if (!pad) return;
   // Texts that look the same are the same: the byte that marks a cut is always 1.
@@ -304,9 +304,9 @@ void Lowering::bytes_into(const Call& c, const Place& to, const Type& as) {
   if (most == 0) return;
   Operand wanted = c.arguments.size() > 1 ? scalar(*c.arguments[1]) : number(most);
   if (wanted.is_constant()) wanted = number(std::min<uint64_t>(most, static_cast<uint64_t>(wanted.value)));
-  auto read = [&](Operand at, Space space) {
+  auto read = [&](Operand at, Space space, bool is_free = false) {
     Reg got = fresh();
-    bool may_fail = space != Space::script;
+    bool may_fail = space != Space::script || is_free;
     BlockId fine = may_fail ? new_block() : no_block, fault = may_fail ? new_block() : no_block;
     append({.op = Op::read_bytes,
             .space = space,
@@ -329,7 +329,7 @@ void Lowering::bytes_into(const Call& c, const Place& to, const Type& as) {
   };
   if (from.type->is_scalar() && from.constant.kind != Constant::text) {
     Operand at = scalar(from);
-    return read_by_address(from, at, [&](Space s) { read(at, s); });
+    return read_by_address(from, at, [&](Space s) { read(at, s, true); });
   }
   Place p = from.constant.kind == Constant::text || place_is_script(from) ? temporary(from, *from.type)
                                                                           : place(from);

@@ -161,7 +161,9 @@ Operand Lowering::unary(const Unary& e) {
   case UnaryOp::bit_not: return emit(Op::xor_, scalar(*e.operand), number(-1));
   case UnaryOp::logical_not: return set(Cond::eq, scalar(*e.operand), number(0));
   case UnaryOp::dereference: return load(place(e), *e.type);
-  case UnaryOp::address_of: return address(variable_place(*as<VariableRef>(*e.operand).variable));
+  case UnaryOp::address_of:
+    if (const MapRef* m = if_a<MapRef>(e.operand)) return find(m->map->id, {});
+    return address(variable_place(*as<VariableRef>(*e.operand).variable));
   default: return increment(e);
   }
 }
@@ -351,12 +353,12 @@ Place Lowering::place(const Expr& e) {
     if (n && n->name == "args") return args_place(f->name);
     if (f->through_pointer && is_context(*f->operand)) return context_place(f->field.offset);
     if (f->through_pointer)
-      return Place{pointer_space(*f->operand), scalar(*f->operand), 0}.plus(f->field.offset);
+      return pointee(pointer_space(*f->operand), scalar(*f->operand), f->field.offset);
     return place(*f->operand).plus(f->field.offset);
   }
   if (const Unary* u = if_a<Unary>(&e); u && u->op == UnaryOp::dereference) {
     Space space = pointer_space(*u->operand);
-    return {space, scalar(*u->operand), 0};
+    return pointee(space, scalar(*u->operand), 0);
   }
   if (const Index* x = if_a<Index>(&e)) {
     const Type& of = *x->operand->type;
@@ -369,8 +371,8 @@ Place Lowering::place(const Expr& e) {
       Space space = pointer_space(*x->operand) == Space::user ? Space::user : Space::kernel;
       if (of.space == type::Space::script) space = Space::script;
       Operand base = scalar(*x->operand);
-      if (known) return {space, base, x->index->constant.integer_value * size};
-      return {space, emit(Op::add, base, emit(Op::mul, scalar(*x->index), number(size))), 0};
+      if (known) return pointee(space, base, x->index->constant.integer_value * size);
+      return pointee(space, emit(Op::add, base, emit(Op::mul, scalar(*x->index), number(size))), 0);
     }
     Place p = place(*x->operand);
     if (known) return p.plus(x->index->constant.integer_value * size);
@@ -392,7 +394,7 @@ Place Lowering::index_place(const Place& array, const Type& of, Operand index, u
   start(fine);
   Operand step = size > 1 ? emit(Op::mul, index, number(size)) : index;
   Operand at = emit(Op::add, from.base, step);
-  copy(element, {from.space, at, from.offset}, size);
+  copy(element, {from.space, at, from.offset, from.is_free}, size);
   jump(after);
   start(outside);
   count(Fault::index_out_of_range);

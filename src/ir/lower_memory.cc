@@ -20,7 +20,7 @@ Operand Lowering::load_word(const Place& p, uint32_t size, bool is_signed) {
          .dst = dst,
          .a = p.base,
          .imm = p.offset};
-  if (p.space != Space::kernel && p.space != Space::user) {
+  if (p.space != Space::kernel && p.space != Space::user && !p.is_free) {
     append(i);
     return Operand::of(dst);
   }
@@ -29,7 +29,7 @@ Operand Lowering::load_word(const Place& p, uint32_t size, bool is_signed) {
   i.other = fault;
   append(i);
   start(fault);
-  count(p.space == Space::kernel ? Fault::read_kernel : Fault::read_user);
+  count(p.space == Space::user ? Fault::read_user : Fault::read_kernel);
   assign(dst, number(0));
   jump(fine);
   start(fine);
@@ -78,7 +78,7 @@ void Lowering::zero(const Place& to, uint32_t size) {
 
 void Lowering::copy(const Place& to, const Place& from, uint32_t size) {
   if (!size) return;
-  if (from.space == Space::script) {
+  if (from.space == Space::script && !from.is_free) {
     append(
         {.op = Op::copy, .a = to.base, .b = from.base, .imm = to.offset, .imm2 = size, .imm3 = from.offset});
     return;
@@ -86,10 +86,13 @@ void Lowering::copy(const Place& to, const Place& from, uint32_t size) {
   bool user = from.space == Space::user;
   BlockId fine = new_block(), fault = new_block();
   Operand source = address(from), destination = address(to);
-  append({.op = Op::read,
-          .space = user ? Space::user : Space::kernel,
+  bool own = from.space == Space::script;
+  append({.op = own ? Op::read_bytes : Op::read,
+          .space = user ? Space::user : own ? Space::script : Space::kernel,
+          .dst = own ? fresh() : 0,
           .a = destination,
           .b = source,
+          .c = own ? number(size) : Operand(),
           .imm2 = size,
           .target = fine,
           .other = fault});
@@ -116,16 +119,17 @@ void Lowering::put_text(const Place& to, std::string_view text, uint32_t size) {
 }
 
 // A string at an address; `size` bytes with the NUL. Padded with NULs where bytes behind it will be compared.
-void Lowering::read_text(const Place& to, uint32_t size, Operand from, Space space, Operand limit, bool pad) {
+void Lowering::read_text(const Place& to, uint32_t size, Operand from, Space space, Operand limit, bool pad,
+                         bool is_free) {
   if (pad)
     zero(to, size);
   else
     store(to.plus(size - 1), number(0), 1); // not 0 would mean a text that was cut
   Operand destination = address(to);
-  bool may_fail = space != Space::script;
+  bool is_own = space == Space::script, may_fail = !is_own || is_free;
   BlockId fine = may_fail ? new_block() : no_block, fault = may_fail ? new_block() : no_block;
   append({.op = Op::read_string,
-          .space = may_fail && space != Space::user ? Space::kernel : space,
+          .space = !is_own && space != Space::user ? Space::kernel : space,
           .dst = fresh(),
           .a = destination,
           .b = from,

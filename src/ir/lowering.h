@@ -25,7 +25,8 @@ struct Place {
   Space space = Space::script;
   Operand base;
   int64_t offset = 0;
-  Place plus(int64_t n) const { return {space, base, offset + n}; }
+  bool is_free = false; // script space, through a pointer of the script's: it may point anywhere
+  Place plus(int64_t n) const { return {space, base, offset + n, is_free}; }
 };
 
 class Lowering {
@@ -83,7 +84,8 @@ private:
   void copy(const Place& to, const Place& from, uint32_t size); // from any space; faults give zeroes
   void zero(const Place& to, uint32_t size);
   void put_text(const Place& to, std::string_view text, uint32_t size);
-  void read_text(const Place& to, uint32_t size, Operand from, Space space, Operand limit, bool pad);
+  void read_text(const Place& to, uint32_t size, Operand from, Space space, Operand limit, bool pad,
+                 bool is_free = false); // see Place
   bool has_padding(const Type& t) const;
 
   // lower_expression.cc
@@ -93,6 +95,9 @@ private:
   void move_cut_mark(const Place& to, const Type& from, const Type& as);
   void into_aggregate(const lang::Expr& e, const Place& to, const Type& as, bool pad);
   Place place(const lang::Expr& e);
+  static Place pointee(Space space, Operand base, int64_t offset) {
+    return {space, base, offset, space == Space::script};
+  }
   Place temporary(const lang::Expr& e, const Type& as);
   void condition(const lang::Expr& e, BlockId yes, BlockId no);
   Operand binary(const lang::Binary& e);

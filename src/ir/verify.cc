@@ -273,10 +273,10 @@ private:
   }
   void check_load(const Inst& i) {
     check_size(i);
-    const bool faults = i.space == Space::kernel || i.space == Space::user;
+    const bool faults = i.space == Space::kernel || i.space == Space::user || i.space == Space::script;
     if (i.other != no_block && !faults)
       mistake("memory of space " + std::string(to_string(i.space)) + " cannot fault");
-    if (i.space == Space::script) check_inside(i.a, i.imm, i.size);
+    if (i.space == Space::script && i.other == no_block) check_inside(i.a, i.imm, i.size);
     if (i.space == Space::context && i.imm < 0) mistake("it reads before the context");
     if (i.space != Space::context && i.a.kind == Operand::none) mistake("operand a is missing");
   }

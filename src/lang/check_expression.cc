@@ -244,13 +244,7 @@ const type::Type* Checker::check_unary(Unary& e) {
   if (e.op >= UnaryOp::pre_increment) return check_increment(e);
   if (e.op == UnaryOp::address_of) {
     use_unstable("unstable_addr", e.where, "the operator `&`");
-    VariableRef* v = if_a<VariableRef>(e.operand);
-    if (!v)
-      return check(*e.operand), mistake(tag::not_yet, e.where, "`&` can be used on variables only, so far");
-    const type::Type* t = check_variable(*v);
-    v->type = t;
-    if (v->variable) v->variable->captured = true; // it must have an address
-    return types_.pointer(t, type::Space::script);
+    return check_address(e);
   }
   const type::Type* t = check_value(*e.operand);
   if (t->is(Kind::none)) return t;
@@ -363,15 +357,6 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
   return types_.boolean();
 }
 
-// A number that has a sign because it was given one, not for want of a reason.
-static bool may_be_negative(const Expr& e) {
-  if (!e.type->is(Kind::integer) || !e.type->is_signed || e.constant.kind == Constant::integer) return false;
-  if (const VariableRef* v = if_a<VariableRef>(&e))
-    return v->variable && !v->variable->inferred.may_be_unsigned;
-  if (const MapRef* m = if_a<MapRef>(&e)) return m->map && !m->map->inferred_value.may_be_unsigned;
-  return e.kind == ExprKind::field || e.kind == ExprKind::cast;
-}
-
 const type::Type* Checker::check_arithmetic(Binary& e, const type::Type* l, const type::Type* r) {
   if (l->is(Kind::pointer) && r->is_integer() && (e.op == BinaryOp::add || e.op == BinaryOp::sub)) return l;
   if (r->is(Kind::pointer) && l->is_integer() && e.op == BinaryOp::add) return r;
@@ -383,7 +368,7 @@ const type::Type* Checker::check_arithmetic(Binary& e, const type::Type* l, cons
                      "can't use " + text(l) + " and " + text(r) + " with this operator: it needs numbers");
   bool divides = e.op == BinaryOp::div || e.op == BinaryOp::mod;
   for (const Expr* side : {e.left, e.right})
-    if (divides && may_be_negative(*side)) {
+    if (divides && side->constant.kind != Constant::integer && may_be_negative(*side)) {
       warning(tag::sign_mix, side->where,
               "this may be negative, but `" + std::string(to_string(e.op)) + "` takes its sides as numbers without sign",
               "cast it to say so: `(uint64)…`");

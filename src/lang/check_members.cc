@@ -174,6 +174,27 @@ const type::Type* Checker::check_index(Index& e) {
   return mistake(tag::bad_operand, e.operand->where, text(t) + " can't be indexed");
 }
 
+// &$v and &@m: addresses of the script's own memory.
+const type::Type* Checker::check_address(Unary& e) {
+  if (VariableRef* v = if_a<VariableRef>(e.operand)) {
+    const type::Type* t = v->type = check_variable(*v);
+    if (v->variable) v->variable->captured = true; // it must have an address
+    return t->is(Kind::none) ? t : types_.pointer(t, type::Space::script);
+  }
+  MapRef* m = if_a<MapRef>(e.operand);
+  if (!m) {
+    check(*e.operand);
+    return mistake(tag::bad_operand, e.where, "`&` can be used on variables and maps only");
+  }
+  const type::Type* t = m->type = check_map(*m, false);
+  if (m->key)
+    return mistake(tag::bad_operand, e.where, "a value under a key has no address that stays",
+                   "`&` works on variables and on maps without keys");
+  if (t->is_aggregation())
+    return mistake(tag::bad_map_use, e.where, text(t) + " can't be used as a value");
+  return t->is(Kind::none) ? t : types_.pointer(t, type::Space::script);
+}
+
 // What a pointer points to, in the memory that the pointer is of.
 const type::Type* Checker::check_pointee(const Expr& e, const type::Type* t, std::string_view what) {
   if (!t->element)
@@ -268,7 +289,15 @@ const type::Type* Checker::check_cast(Cast& e) {
   if (to->is(Kind::pointer)) {
     bool is_null = e.operand->constant.kind == Constant::integer && e.operand->constant.integer_value == 0;
     if (from->is_integer()) return types_.pointer(to->element, is_null ? type::Space::none : space_of_numbers());
-    if (from->is(Kind::pointer)) return types_.pointer(to->element, from->space);
+    if (from->is(Kind::pointer)) {
+      const Unary* u = if_a<Unary>(e.operand);
+      bool is_address = u && u->op == UnaryOp::address_of && from->element && to->element;
+      if (is_address && from->element->size < to->element->size)
+        warning(tag::bad_cast, e.where,
+                text(to->element) + " has " + std::to_string(to->element->size) + " bytes, " + text(from->element) +
+                    " only " + std::to_string(from->element->size));
+      return types_.pointer(to->element, from->space);
+    }
   }
   if (to->is_integer()) {
     if (from->is_integer() || from->is(Kind::pointer)) return fold_cast(e, to);

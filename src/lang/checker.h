@@ -8,6 +8,8 @@
 
 namespace lang {
 
+bool may_be_negative(const Expr& e); // once its type is known
+
 class Checker {
 public:
   Checker(Program& program, probe::Machine& machine, const CheckOptions& options,
@@ -94,6 +96,7 @@ private:
   const type::Type* check_part(const type::Type* t, type::Space space);
   const type::Type* check_index(Index& e);
   const type::Type* check_pointee(const Expr& e, const type::Type* pointer, std::string_view what);
+  const type::Type* check_address(Unary& e);
   const type::Type* check_offset_of(OffsetOf& e);
   const type::Type* check_container_of(Call& e);
   void name_in_sizeof(SizeOf& e);
@@ -176,6 +179,8 @@ private:
   std::vector<NamedParameter> parameters_;
 
   std::vector<std::string_view> told_unstable_; // keys that were told of
+  bool told_old_delete_ = false;                // once is enough: old scripts are full of it
+  bool blocks_are_missing_ = false;             // a probe was not found: its block is not checked
   bool report_ = false;        // the last round: mistakes are told
   bool changed_ = false;       // this round learned a type
   bool probe_as_text_ = false; // `probe` of many events is text, not a number that stands for it
