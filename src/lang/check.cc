@@ -76,6 +76,7 @@ void Checker::match_probes() {
                        "this script has " + std::to_string(total) + " probes, more than the limit of " +
                            std::to_string(most),
                        "set the environment variable ACU_MAX_PROBES or the configuration key max_probes");
+  blocks_are_missing_ = diagnostics_.has_errors();
   std::erase_if(program_.probes, [](auto& p) { return p->events.empty(); });
   if (program_.probes.empty() && !diagnostics_.has_errors())
     diagnostics_.error(tag::no_such_probe, {0, 0}, "no probe is left to attach",

@@ -73,7 +73,8 @@ const type::Type* Checker::check_user_call(Call& e, Function& f) {
     for (Expr* a : e.arguments) check(*a);
     return mistake(tag::wrong_argument_count, e.where,
                    "`" + std::string(f.name) + "` takes " + std::to_string(f.parameters.size()) +
-                       " arguments, " + std::to_string(e.arguments.size()) + " are given");
+                       (f.parameters.size() == 1 ? " argument, " : " arguments, ") +
+                       std::to_string(e.arguments.size()) + " are given");
   }
   for (size_t i = 0; i < e.arguments.size(); i++) {
     const type::Type* given = check_value(*e.arguments[i]);
@@ -292,9 +293,11 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   case id("find"): return check_find(*call);
   case id("delete"): {
     MapRef& m = as<MapRef>(*arguments[0]);
-    if (m.key)
+    if (m.key && report_ && !told_old_delete_) {
       warning(tag::deprecated, e.where, "this is the old form of delete",
               "write `delete(@" + std::string(m.map->name) + ", key)`");
+      told_old_delete_ = true;
+    }
     if (arguments.size() == 1 && !m.key && m.map->keyed_use)
       return mistake(tag::bad_map_use, e.where,
                      "`@" + std::string(m.map->name) + "` has keys: name the one to delete",

@@ -16,15 +16,19 @@ namespace lang {
 using type::Kind;
 using namespace spec;
 
+// Bytes of the smallest signed integer that goes up to `most`.
+static uint32_t signed_bytes(uint64_t most) {
+  return most <= INT8_MAX ? 1 : most <= INT16_MAX ? 2 : most <= INT32_MAX ? 4 : 8;
+}
+
 const type::Type* Checker::check(Expr& e) {
   auto typed = [&]() -> const type::Type* {
     switch (e.kind) {
     case ExprKind::integer: {
       uint64_t v = as<Integer>(e).value;
       set_integer(e, static_cast<int64_t>(v));
-      e.adapts = true;
-      uint32_t size = v <= INT8_MAX ? 1 : v <= INT16_MAX ? 2 : v <= INT32_MAX ? 4 : 8;
-      return types_.integer(size, v <= INT64_MAX);
+      e.adapts = v <= INT64_MAX; // above, it can be nothing but unsigned
+      return types_.integer(signed_bytes(v), v <= INT64_MAX);
     }
     case ExprKind::boolean: set_integer(e, as<Boolean>(e).value); return types_.boolean();
     case ExprKind::string: {
@@ -232,10 +236,10 @@ const type::Type* Checker::check_positional(Positional& e) {
     return types_.string(static_cast<uint32_t>(value.size()) + 1);
   }
   // Also a text, for str($1).
-  int64_t n = static_cast<int64_t>(number.value_or(0));
-  e.constant = {Constant::integer, negative ? -n : n, value};
-  e.adapts = true;
-  return types_.int64();
+  uint64_t n = number.value_or(0);
+  e.constant = {Constant::integer, static_cast<int64_t>(negative ? -n : n), value};
+  e.adapts = negative || n <= INT64_MAX;
+  return types_.integer(8, e.adapts);
 }
 
 // ----------------------------------------------------------------------------------------- operators
@@ -262,6 +266,8 @@ const type::Type* Checker::check_unary(Unary& e) {
                          text(t));
     fold(e);
     e.adapts = e.operand->adapts;
+    if (e.op == UnaryOp::negate && e.operand->kind == ExprKind::integer) // a literal too: -1 is an int8
+      return types_.integer(signed_bytes(static_cast<uint64_t>(~e.constant.integer_value)), true);
     return types_.integer(8, e.op == UnaryOp::negate || t->is_signed);
   }
   case UnaryOp::dereference:
@@ -318,8 +324,7 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
     auto is_large = [](const Expr& x) {
       return x.type->is(Kind::integer) && !x.type->is_signed && x.type->size == 8;
     };
-    auto is_signed = [](const Expr& x) { return x.type->is(Kind::integer) && x.type->is_signed; };
-    bool mixed = (is_large(*e.left) && is_signed(*e.right)) || (is_signed(*e.left) && is_large(*e.right));
+    bool mixed = (is_large(*e.left) && may_be_negative(*e.right)) || (may_be_negative(*e.left) && is_large(*e.right));
     bool by_order = e.op != BinaryOp::eq && e.op != BinaryOp::ne;
     if (mixed && by_order && !e.left->adapts && !e.right->adapts)
       warning(tag::sign_mix, e.where, "signed comparison of " + text(l) + " and " + text(r),
@@ -329,6 +334,8 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
   }
   bool is_equality = e.op == BinaryOp::eq || e.op == BinaryOp::ne;
   auto is_text = [](const type::Type* t) { return t->is(Kind::string); };
+  compare_address_bytes(e);
+  l = e.left->type, r = e.right->type;
   // Bytes meet text as text.
   if (is_text(l) && (r->is(Kind::array) || r->is(Kind::buffer))) r = (e.right = as_text(*e.right))->type;
   if (is_text(r) && (l->is(Kind::array) || l->is(Kind::buffer))) l = (e.left = as_text(*e.left))->type;

@@ -124,7 +124,9 @@ private:
   void check_compile_time(Call& e);
 
   // check_text.cc: text and bytes
+  Expr* in_call(std::string_view builtin, Expr& e);
   Expr* as_text(Expr& e);
+  void compare_address_bytes(Binary& e);
   bool check_text_parameter(Call& e, Expr*& argument);
   const type::Type* check_str_call(Call& e);
   const type::Type* cut_text(Expr& e, std::string_view value, uint64_t length);

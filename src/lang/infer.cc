@@ -39,8 +39,12 @@ Signs signs_of(const type::Type* t, const Expr* e) {
     bool is_negative = t->is_signed && e->constant.integer_value < 0;
     return {!is_large, !is_negative, is_large};
   }
-  if (t->is_signed) return {true, false, false};
+  if (t->is_signed) return {true, e && !may_be_negative(*e), false};
   return {t->size < 8, true, true};
+}
+
+bool has_reason(const Expr* e) {
+  return e && may_be_negative(*e);
 }
 
 bool is_null(const Expr* e) {
@@ -48,6 +52,19 @@ bool is_null(const Expr* e) {
 }
 
 } // namespace
+
+// A number that has a sign because it was given one. The difference of numbers without sign, of two times for
+// example, is an int64 as well, but nobody means it to be negative: it goes together with a uint64.
+bool may_be_negative(const Expr& e) {
+  if (!e.type || !e.type->is(Kind::integer) || !e.type->is_signed) return false;
+  if (e.constant.kind == Constant::integer) return !e.adapts || e.constant.integer_value < 0;
+  if (const VariableRef* v = if_a<VariableRef>(&e)) return v->variable && v->variable->inferred.may_be_negative;
+  if (const MapRef* m = if_a<MapRef>(&e)) return m->map && m->map->inferred_value.may_be_negative;
+  if (const Binary* b = if_a<Binary>(&e)) return has_reason(b->left) || has_reason(b->right);
+  if (const Conditional* c = if_a<Conditional>(&e)) 
+    return has_reason(c->then->value) || has_reason(c->otherwise->value);
+  return true;
+}
 
 bool Checker::join(Inferred& into, const type::Type* t, const Expr* e) {
   const type::Type* before = settled(into);
@@ -61,6 +78,7 @@ bool Checker::join(Inferred& into, const type::Type* t, const Expr* e) {
       into.may_be_unsigned &= s.may_be_unsigned;
     }
     into.prefers_unsigned |= s.prefers_unsigned;
+    into.may_be_negative |= has_reason(e);
     into.is_mixed |= (e && e->adapts) || (into.exact && into.exact != t);
     into.exact = t;
     changed_ |= settled(into) != before || was_mixed != into.is_mixed;

@@ -11,6 +11,8 @@
 #include "report/number.h"
 #include "report/text.h"
 
+#include <algorithm>
+
 namespace report {
 
 using type::StackMode;
@@ -30,8 +32,10 @@ static void append_perf(std::string& out, uint64_t address, const std::string& n
 
 void append_stack(std::string& out, Context& context, const type::Type& type, Bytes bytes) {
   std::vector<uint64_t> frames = context.engine.stack(load(bytes, 8));
-  if (frames.empty()) return;
   bool user = type.is(type::Kind::ustack);
+  // Code without frame pointers leads astray; a return to nowhere is the end of it.
+  if (user) frames.erase(std::find(frames.begin(), frames.end(), 0), frames.end());
+  if (frames.empty()) return;
   while (!user && frames.size() > 1 && is_glue(context.names.kernel(frames.front(), false)))
     frames.erase(frames.begin());
   if (type.count && frames.size() > type.count) frames.resize(type.count);

@@ -42,6 +42,11 @@ constexpr Constant constants[] = {
     {"TCP_NODELAY", 1}, {"TCP_MAXSEG", 2}, {"TCP_CORK", 3}, {"TCP_KEEPIDLE", 4}, {"TCP_SYNCNT", 7},
     {"TCP_DEFER_ACCEPT", 9}, {"TCP_INFO", 11}, {"TCP_QUICKACK", 12}, {"TCP_CONGESTION", 13},
     {"TCP_FASTOPEN", 23},
+    // Messages about messages: linux/icmp.h, linux/icmpv6.h
+    {"ICMP_ECHOREPLY", 0}, {"ICMP_DEST_UNREACH", 3}, {"ICMP_REDIRECT", 5}, {"ICMP_ECHO", 8},
+    {"ICMP_TIME_EXCEEDED", 11}, {"ICMP_TIMESTAMP", 13}, {"ICMP_TIMESTAMPREPLY", 14}, {"ICMPV6_DEST_UNREACH", 1},
+    {"ICMPV6_PKT_TOOBIG", 2}, {"ICMPV6_TIME_EXCEED", 3}, {"ICMPV6_ECHO_REQUEST", 128},
+    {"ICMPV6_ECHO_REPLY", 129},
     // States of TCP: include/net/tcp_states.h
     {"TCP_ESTABLISHED", 1}, {"TCP_SYN_SENT", 2}, {"TCP_SYN_RECV", 3}, {"TCP_FIN_WAIT1", 4},
     {"TCP_FIN_WAIT2", 5}, {"TCP_TIME_WAIT", 6}, {"TCP_CLOSE", 7}, {"TCP_CLOSE_WAIT", 8}, {"TCP_LAST_ACK", 9},
@@ -78,7 +83,8 @@ constexpr Constant constants[] = {
     {"F_GETFD", 1}, {"F_SETFD", 2}, {"F_GETFL", 3}, {"F_SETFL", 4}, {"LOCK_SH", 1}, {"LOCK_EX", 2},
     {"LOCK_NB", 4}, {"LOCK_UN", 8}, {"F_OK", 0}, {"R_OK", 4}, {"W_OK", 2}, {"X_OK", 1}, {"MS_RDONLY", 1},
     {"MS_NOSUID", 2}, {"MS_NODEV", 4}, {"MS_NOEXEC", 8}, {"MS_REMOUNT", 32}, {"MS_BIND", 0x1000},
-    {"MS_REC", 0x4000},
+    {"MS_REC", 0x4000}, {"DT_UNKNOWN", 0}, {"DT_FIFO", 1}, {"DT_CHR", 2}, {"DT_DIR", 4}, {"DT_BLK", 6},
+    {"DT_REG", 8}, {"DT_LNK", 10}, {"DT_SOCK", 12}, {"DT_WHT", 14},
     // Block devices: include/linux/blk_types.h
     {"REQ_OP_BITS", 8}, {"REQ_OP_MASK", 255}, {"REQ_OP_READ", 0}, {"REQ_OP_WRITE", 1}, {"REQ_OP_FLUSH", 2},
     {"REQ_OP_DISCARD", 3}, {"SECTOR_SHIFT", 9}, {"SECTOR_SIZE", 512},
