@@ -20,16 +20,32 @@ static bool reads_as_text(const type::Type& t) {
   return has_bytes && t.element && t.element->is(Kind::integer) && t.element->size == 1;
 }
 
-// The expression itself where it is text or can't be; else str() of it.
-Expr* Checker::as_text(Expr& e) {
-  if (!reads_as_text(*e.type)) return &e;
+Expr* Checker::in_call(std::string_view builtin, Expr& e) {
   Call* call = program_.arena.make<Call>(e.where);
-  call->name = "str";
+  call->name = builtin;
   call->name_where = e.where;
-  call->builtin = find_builtin("str");
+  call->builtin = find_builtin(builtin);
   call->arguments = program_.arena.copy(std::vector<Expr*>{&e});
   check(*call);
   return call;
+}
+
+// The expression itself where it is text or can't be; else str() of it.
+Expr* Checker::as_text(Expr& e) {
+  return reads_as_text(*e.type) ? in_call("str", e) : &e;
+}
+
+// A member of type char[] meets as many bytes of pton(): NULs count like other bytes.
+void Checker::compare_address_bytes(Binary& e) {
+  auto is_address = [](const Expr& x) { return x.type->is(Kind::array) && x.constant.kind == Constant::text; };
+  auto is_member = [&](const Expr& x, const Expr& address) {
+    return x.type->is(Kind::string) && x.constant.kind == Constant::none && stored_size(x) == address.type->size;
+  };
+  bool left = is_address(*e.left) && is_member(*e.right, *e.left);
+  bool right = is_address(*e.right) && is_member(*e.left, *e.right);
+  if (!left && !right) return;
+  e.left = in_call("buf", *e.left);
+  e.right = in_call("buf", *e.right);
 }
 
 bool Checker::check_text_parameter(Call& e, Expr*& a) {

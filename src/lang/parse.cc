@@ -131,7 +131,8 @@ void Parser::recover_statement() {
     Token t = take();
     if (t.kind == TokenKind::left_brace) open++;
     if (t.kind == TokenKind::right_brace && --open == 0 && !at_word("else")) break;
-    if (t.kind == TokenKind::semicolon && open == 0 && !t.from_macro) break;
+    // `f(1;)`: what goes on with `)` is no statement of its own.
+    if (t.kind == TokenKind::semicolon && open == 0 && !t.from_macro && !at(TokenKind::right_paren)) break;
   }
   // The token after is read already: its own mistakes are not those of the skipped text.
   mistakes_.quiet = was_quiet;

@@ -155,13 +155,13 @@ void Parser::leave_c_declaration() {
   c_braces_ = 0;
 }
 
-// Behind `}`, where a script may have left out the `;`: whether a name of a variable follows, not a probe.
+// Behind `}`, where a script may have left out the `;`: whether a name of a variable follows, not a probe or `config =`.
 bool Parser::at_c_declarator() {
   if (at(TokenKind::star)) return true;
   if (!is_name(peek())) return false;
   TokenKind next = peek(1).kind;
   return next == TokenKind::semicolon || next == TokenKind::comma || next == TokenKind::left_bracket ||
-         next == TokenKind::assign;
+         (next == TokenKind::assign && !at_word("config"));
 }
 
 // -------------------------------------------------------------------------------------------- specifiers

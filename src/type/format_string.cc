@@ -148,7 +148,8 @@ std::string Scanner::letter(Conversion& c, std::string_view whole) {
     return {};
   }
   if (!find_letter(rest_[0])) {
-    std::string shown(whole.substr(0, whole.size() - rest_.size() + 1));
+    bool is_shown = rest_[0] > ' ' && rest_[0] < 0x7f;
+    std::string shown(whole.substr(0, whole.size() - rest_.size() + is_shown));
     return "unknown conversion `%" + shown + "`";
   }
   c.conversion = rest_[0];
