@@ -12,9 +12,13 @@ namespace bpf {
 
 int32_t FunctionEmitter::wake_slot() const { return temp() - 8; }
 
+static bool ends_session(const ir::Action& a) {
+  return a.kind == ir::ActionKind::exit || a.kind == ir::ActionKind::assert_failed;
+}
+
 // The flags of the record's submission go to the wake slot.
 void FunctionEmitter::emit_wake(const ir::Inst& i) {
-  if (program_.actions[i.index].kind == ir::ActionKind::exit)
+  if (ends_session(program_.actions[i.index]))
     return out_.store(r10, wake_slot(), BPF_RB_FORCE_WAKEUP, 8);
   uint32_t largest = 0;
   for (const ir::Action& a : program_.actions) largest = std::max(largest, a.record_size());
@@ -52,6 +56,10 @@ void FunctionEmitter::emit_event(const ir::Inst& i) {
   out_.cold([=, this] {
     out_.bind(lost);
     count(state_lost_events);
+    if (ends_session(program_.actions[i.index])) {
+      out_.map_value(r4, pool_.state(), state_lost_exit * 8);
+      out_.store(r4, 0, static_cast<int32_t>(i.index + 1), 8);
+    }
     finish_null(i, check, done);
   });
 }

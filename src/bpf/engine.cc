@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
+#include <utility>
 
 namespace bpf {
 
@@ -16,7 +17,7 @@ base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, c
                                                    const Options& options) {
   std::unique_ptr<Engine> engine(new Engine(program));
   ACU_TRY(engine->loaded_,
-          bpf::load(program, object, {options.license, options.log_size, options.verbose, options.source}));
+          bpf::load(program, object, {options.license, options.log_size, options.verbose, options.source, options.log}));
   engine->target_pid_ = options.target_pid;
   for (const Code& code : object.programs) engine->infos_.push_back({code.name, code.insns.size()});
   for (size_t i = 0; i < program.maps.size(); i++) engine->key_sizes_.push_back(object.maps[i].key_size);
@@ -92,7 +93,20 @@ base::Result<int64_t> Engine::run(uint32_t index) {
 
 size_t Engine::drain(const std::function<void(std::span<const std::byte>)>& take) {
   size_t count = ring_ ? ring_->drain(take) : 0;
-  return count + (packets_ ? packets_->drain(take) : 0);
+  count += packets_ ? packets_->drain(take) : 0;
+  return count + drain_lost_exit(take);
+}
+
+// An exit() that found the ring full ends the session all the same: its record is made up here, behind the others.
+size_t Engine::drain_lost_exit(const std::function<void(std::span<const std::byte>)>& take) {
+  uint64_t lost = state_.empty() ? 0 : __atomic_load_n(&state_[state_lost_exit], __ATOMIC_ACQUIRE);
+  if (lost == 0 || std::exchange(told_lost_exit_, true)) return 0;
+  struct {
+    uint32_t action, zero;
+    int64_t status;
+  } record = {static_cast<uint32_t>(lost - 1), 0, program_.actions[lost - 1].status};
+  take(std::as_bytes(std::span(&record, 1)));
+  return 1;
 }
 
 MapShape Engine::shape(uint32_t index) const {

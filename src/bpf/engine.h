@@ -31,6 +31,7 @@ public:
     bool verbose = false;
     int target_pid = -1;
     const base::Source* source = nullptr;
+    std::string* log = nullptr; // see LoadOptions
   };
   // Creates maps and loads all programs; nothing is attached yet. `program` must outlive the engine; `object`
   // not.
@@ -53,6 +54,7 @@ public:
 
   base::Result<int64_t> run(uint32_t probe) override;
   size_t drain(const std::function<void(std::span<const std::byte>)>& take) override;
+  size_t drain_lost_exit(const std::function<void(std::span<const std::byte>)>& take);
   base::Result<std::vector<ir::Entry>> read_map(uint32_t map) override;
   base::Status clear_map(uint32_t map) override;
   base::Status zero_map(uint32_t map) override;
@@ -74,6 +76,7 @@ private:
   std::unique_ptr<Packets> packets_;
   std::span<const uint64_t> state_; // mapped
   size_t state_bytes_ = 0;
+  bool told_lost_exit_ = false;
   int stacks_fd_ = -1;
   uint32_t stack_bytes_ = 0;             // of an entry of the stacks
   std::vector<probe::Attachment> quick_; // closed without waiting

@@ -33,6 +33,8 @@ private:
   base::Status fill(const MapSpec& map, int fd, std::string_view name);
   base::Status load_program(uint32_t index);
   base::Error explain(uint32_t index, ProgramLoad request, int error);
+  int load_for_log(uint32_t index, ProgramLoad request);
+  int load_logged(ProgramLoad& request, std::vector<char>& log) const;
   ProgramLoad request_for(uint32_t index);
   std::string map_name(uint32_t index) const;
 
@@ -183,10 +185,32 @@ base::Status Loader::load_program(uint32_t index) {
     request.btf_fd = types_fd_.get();
     request.functions = types_.programs[index].functions;
   }
-  int fd = program_load(request);
+  int fd = options_.log ? load_for_log(index, request) : program_load(request);
   if (fd < 0) return explain(index, request, -fd);
   loaded_.programs.emplace_back(fd);
   return {};
+}
+
+// With a log that grows until all fits or the limit is reached.
+int Loader::load_logged(ProgramLoad& request, std::vector<char>& log) const {
+  uint32_t most = std::max(options_.log_size, 4096u);
+  log.assign(std::min(most, 64u << 10), 0);
+  for (;;) {
+    request.log = log;
+    int result = program_load(request);
+    if (result != -ENOSPC || log.size() >= most) return result;
+    log.assign(std::min<size_t>(most, log.size() * 4), 0);
+  }
+}
+
+// The verifier's log of a program that is in order. One that does not fit is told in part.
+int Loader::load_for_log(uint32_t index, ProgramLoad request) {
+  std::vector<char> log;
+  request.log_level = 2;
+  int fd = load_logged(request, log);
+  *options_.log += "verifier log of " + programs_[index].name + ":\n" + log.data();
+  request.log = {};
+  return fd == -ENOSPC ? program_load(request) : fd;
 }
 
 base::Error Loader::explain(uint32_t index, ProgramLoad request, int error) {
@@ -202,15 +226,8 @@ base::Error Loader::explain(uint32_t index, ProgramLoad request, int error) {
       request.lines = lines.programs[index].lines;
     }
   }
-  uint32_t most = std::max(options_.log_size, 4096u);
-  std::vector<char> log(std::min(most, 64u << 10));
-  int result;
-  for (;;) {
-    request.log = log;
-    result = program_load(request);
-    if (result != -ENOSPC || log.size() >= most) break;
-    log.assign(std::min<size_t>(most, log.size() * 4), 0);
-  }
+  std::vector<char> log;
+  int result = load_logged(request, log);
   if (result >= 0) ::close(result); // the kernel changed its mind; the first answer stands
   std::string_view text(log.data());
   base::Error failure = program_error(code, error, text, options_.source);

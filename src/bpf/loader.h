@@ -20,6 +20,7 @@ struct LoadOptions {
   uint32_t log_size = 1000000; // most bytes of the verifier's log
   bool verbose = false;        // failures carry the whole log
   const base::Source* source = nullptr;
+  std::string* log = nullptr; // where the verifier's log of each program goes, if it is wanted
 };
 
 struct Loaded {
@@ -30,9 +31,6 @@ struct Loaded {
 
 // The i-th program is of the kind that program.probes[i].context asks for. Failures: permission (what is
 // missing), unsupported (the kernel lacks something), runtime (verifier, memory).
-// From then on programs at perf tracepoints return at once.
-void stop_programs(const Loaded& loaded);
-
 base::Result<Loaded> load(const ir::Program& program, const Object& object, const LoadOptions& options);
 
 // From then on programs at perf tracepoints return at once.

@@ -126,7 +126,7 @@ int program_load(const ProgramLoad& program) {
     program.log[0] = 0;
     a.attr.log_buf = address(program.log.data());
     a.attr.log_size = static_cast<uint32_t>(program.log.size());
-    a.attr.log_level = 1;
+    a.attr.log_level = program.log_level;
   }
   // The verifier gives up with EAGAIN when a signal arrives.
   int result;

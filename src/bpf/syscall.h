@@ -61,6 +61,7 @@ struct ProgramLoad {
   std::span<const bpf_func_info> functions; // with btf_fd
   std::span<const bpf_line_info> lines;     // with btf_fd
   std::span<char> log;                      // empty: no log
+  uint32_t log_level = 1;                   // 2: each instruction also of a program that is in order
 };
 int program_load(const ProgramLoad& program);
 

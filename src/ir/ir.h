@@ -243,6 +243,7 @@ struct Action {
   const type::Type* payload = nullptr; // a tuple, or nullptr
   uint32_t map = 0;
   uint32_t items = 0, string_size = 0; // join
+  int64_t status = 0; // exit: where it is known, for an engine that finds no room for the record
   base::Range where;
   uint32_t record_size() const { return 8 + (payload ? (payload->size + 7) / 8 * 8 : 0) + (items ? 8 + items * string_size : 0); }
 };

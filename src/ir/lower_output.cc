@@ -113,7 +113,8 @@ void Lowering::send_entry(const MapRef& m) {
 
 void Lowering::send_exit(Operand status) {
   const Type* elements[] = {types_.int64()};
-  uint32_t action = add_action({.kind = ActionKind::exit, .payload = types_.tuple(elements)});
+  int64_t known = status.is_constant() ? status.value : 0;
+  uint32_t action = add_action({.kind = ActionKind::exit, .payload = types_.tuple(elements), .status = known});
   send(action, [&](const Place& to) { store(to, status, 8); });
   leave_probe();
 }

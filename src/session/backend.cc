@@ -57,7 +57,8 @@ base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& pr
                                .log_size = options.log_size,
                                .verbose = options.verbose,
                                .target_pid = options.pid,
-                               .source = options.source};
+                               .source = options.source,
+                               .log = options.wants_log ? &report.log : nullptr};
   ACU_TRY(std::unique_ptr<bpf::Engine> engine, bpf::Engine::load(program, object, load));
   report.load_ns = clock_ns() - start;
   for (const bpf::Engine::ProgramInfo& p : engine->programs()) report.instructions.push_back(p.instructions);

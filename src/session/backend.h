@@ -32,6 +32,7 @@ struct KernelOptions {
   uint32_t log_size = 0;
   uint32_t ring_pages = 0; // 0: as the engine likes
   bool verbose = false;
+  bool wants_log = false; // of the verifier
   int pid = -1;
   const base::Source* source = nullptr;
 };
@@ -40,6 +41,7 @@ struct KernelOptions {
 struct LoadReport {
   std::vector<size_t> instructions; // by ir::Program::probes
   uint64_t emit_ns = 0, load_ns = 0;
+  std::string log; // the verifier's, if it was wanted
 };
 
 // Emits and loads the program; nothing is attached yet.

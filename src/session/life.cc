@@ -87,7 +87,8 @@ std::vector<int> signals_of(const ir::Program& program) {
 
 void tell_losses(Life& life) {
   ir::Counters counters = life.backend.engine().counters();
-  if (counters.lost_events && life.options.json) life.printer.lost(counters.lost_events);
+  tell_lost_events(life);
+  counters.lost_events = 0;
   LossOptions options = {.warnings = life.options.warnings, .tell_faults = life.options.tell_faults};
   std::string text = describe_losses(life.program, counters, life.source, options);
   if (!text.empty()) life.output.message(text);
@@ -99,6 +100,15 @@ bool has_events(const ir::Program& program) {
   for (const probe::Event& e : program.events)
     if (!is_special(e.kind)) return true;
   return false;
+}
+
+void tell_lost_events(Life& life) {
+  ir::Counters fresh;
+  fresh.lost_events = life.backend.engine().counters().lost_events - life.lost_told;
+  if (!fresh.lost_events) return;
+  life.lost_told += fresh.lost_events;
+  if (life.options.json) life.printer.lost(fresh.lost_events);
+  life.output.message(describe_losses(life.program, fresh, life.source, {}));
 }
 
 base::Status live(Life& life) {

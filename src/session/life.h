@@ -23,6 +23,7 @@ struct Life {
   bool print_maps_on_exit = true;
   bool missing_may_be = false; // missing_probes is not `error`
   bool missing_is_told = true; // missing_probes is not `ignore`
+  uint64_t lost_told = 0;      // lost events that were told of
 };
 
 // Runs it from beginning to end. Failures: a probe that cannot be attached or run.
@@ -30,6 +31,9 @@ base::Status live(Life& life);
 
 // Whether something is to be waited for: a probe that is not begin or end.
 bool has_events(const ir::Program& program);
+
+// Tells how many events were lost since the last time.
+void tell_lost_events(Life& life);
 
 // waits.cc: runs interval and signal probes, hands out records, until something ends the session.
 base::Status wait_for_events(Life& life);

@@ -1,5 +1,7 @@
 #include "session/output.h"
 
+#include "session/color.h"
+
 #include <cerrno>
 #include <fcntl.h>
 #include <poll.h>
@@ -65,7 +67,7 @@ void Output::flush() {
 
 void Output::message(std::string_view text) {
   settle();
-  write_all(STDERR_FILENO, text);
+  write_all(STDERR_FILENO, colored(text));
 }
 
 } // namespace session

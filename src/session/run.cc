@@ -6,6 +6,7 @@
 #include "bpf/cpus.h"
 #include "bpf/features.h"
 #include "report/names.h"
+#include "session/color.h"
 #include "session/life.h"
 #include "session/listing.h"
 #include "session/losses.h"
@@ -172,6 +173,7 @@ base::Status Session::load() {
                           .log_size = static_cast<uint32_t>(config.number("log_size")),
                           .ring_pages = static_cast<uint32_t>(config.number("perf_rb_pages")),
                           .verbose = options.verbose,
+                          .wants_log = options.dump.verifier,
                           .pid = options.pid,
                           .source = &*source};
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
@@ -285,6 +287,7 @@ base::Status run_steps(Session& s) {
   // The engine holds the program: maps exist, the verifier is content, nothing is attached.
   ACU_CHECK(s.load());
   if (o.verbose || o.dump.verifier) s.tell_steps();
+  if (o.dump.verifier) s.output->out(s.loaded.log);
   if (o.dump.any) return {};
 
   // The script has lived: everything is detached, its results are written.
@@ -313,12 +316,12 @@ int run(const Options& given) {
   if (s.output) s.output->release(), s.output->flush();
   s.child.reset(); // a command that still runs is told to end
   if (!done.ok()) {
-    if (!done.error().message.empty()) write_all(STDERR_FILENO, "ERROR: " + done.error().message + "\n");
+    if (!done.error().message.empty()) write_all(STDERR_FILENO, colored("ERROR: " + done.error().message + "\n"));
     return static_cast<int>(done.error().kind);
   }
   if (s.output->failure()) {
     base::Error e = base::errno_error("cannot write results", s.output->failure());
-    write_all(STDERR_FILENO, "ERROR: " + e.message + "\n");
+    write_all(STDERR_FILENO, colored("ERROR: " + e.message + "\n"));
     return static_cast<int>(base::Failure::runtime);
   }
   return s.status;

@@ -47,6 +47,7 @@ public:
     while (!done()) {
       ACU_CHECK(wait());
       size_t records = life_.effects.drain();
+      if (records) tell_lost();
       tell_first_faults();
       pace_ = records ? shortest_wait : std::min(pace_ * 2, longest_wait);
       if (done()) break;
@@ -79,6 +80,14 @@ private:
     if (n > 0) stop_ |= fds[child].revents != 0 || fds[target].revents != 0;
     signalled_ = n < 0 || fds[signal].revents != 0;
     return {};
+  }
+
+  // Events are lost while many arrive: told when it is seen, in sum since the last time.
+  void tell_lost() {
+    uint64_t t = clock_ns();
+    if (t < next_lost_look_) return;
+    next_lost_look_ = t + look_period;
+    tell_lost_events(life_);
   }
 
   // With -k what goes wrong is told when it first does, not only in sum at the end.
@@ -135,6 +144,7 @@ private:
   std::vector<Timer> timers_;
   uint64_t pace_ = watch_ring_from; // the first record may be urgent: of a process that soon ends
   uint64_t next_look_ = 0;
+  uint64_t next_lost_look_ = 0;
   ir::Counters told_;
   bool signalled_ = false;
   bool stop_ = false;
