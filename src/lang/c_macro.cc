@@ -31,7 +31,7 @@ CMacro* CMacroTable::find(std::string_view name) {
   if (!macros_.empty())
     if (auto it = macros_.find(name); it != macros_.end()) return it->second;
   // All that is defined from the start begins so: other names are not looked for.
-  if (!name.starts_with('_') && !name.starts_with('B')) return nullptr;
+  if (!name.starts_with('_') && !name.starts_with("BPF")) return nullptr;
   return predefined(name);
 }
 

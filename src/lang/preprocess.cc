@@ -57,8 +57,9 @@ bool Preprocessor::at_directive() {
   std::string_view before = frames_.back().file->text;
   before = before.substr(0, before.size() - lexer.rest().size());
   while (!before.empty() && before.back() != '\n') {
-    if (before.ends_with("*/"))
-      before = before.substr(0, before.rfind("/*", before.size() - 3));
+    size_t comment = before.ends_with("*/") ? before.rfind("/*", before.size() - 3) : before.npos;
+    if (comment != before.npos)
+      before = before.substr(0, comment);
     else if (before.back() == ' ' || (before.back() >= '\t' && before.back() <= '\r'))
       before.remove_suffix(1);
     else
