@@ -125,6 +125,7 @@ private:
   std::vector<uint32_t> functions_;            // those reached, the probe's first
   std::vector<std::vector<uint32_t>> callees_; // by function
   std::vector<bool> needs_context_;            // by function
+  std::vector<std::vector<bool>> address_holders_; // by frame, by object
   bool counts_ = false;
 };
 

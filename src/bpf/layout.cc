@@ -1,5 +1,4 @@
-// Placement of objects (smallest first: pointers kept in memory must be on the stack, where the verifier
-// follows them) and dominators (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm").
+// Placement of objects (first those that hold addresses, then the smallest) and dominators (Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm").
 #include "bpf/layout.h"
 
 #include "ir/ops.h"
@@ -43,13 +42,17 @@ Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < frame.objects.size(); i++)
     if (needs.objects[i]) order.push_back(i);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return frame.objects[a].size < frame.objects[b].size; });
+  auto is_pinned = [&](uint32_t i) { return needs.addresses[i] && frame.objects[i].size <= largest_on_stack; };
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    if (is_pinned(a) != is_pinned(b)) return is_pinned(a);
+    return frame.objects[a].size < frame.objects[b].size;
+  });
   uint32_t scratch = 8;
   bool bodies_use_scratch = needs.stack_in_bodies;
   for (const uint32_t i : order) {
     const uint32_t size = std::max(8, round_up(frame.objects[i].size));
-    if (size <= largest_on_stack && static_cast<uint32_t>(l.stack_bytes) + size <= budget) {
+    const bool fits = size <= largest_on_stack && static_cast<uint32_t>(l.stack_bytes) + size <= budget;
+    if (fits || is_pinned(i)) {
       l.objects[i] = {ObjectPlace::on_stack, new_slot(size)};
     } else {
       l.objects[i] = {ObjectPlace::in_scratch, static_cast<int32_t>(scratch)};

@@ -39,10 +39,11 @@ struct Needs {
   uint32_t stack_frames = 0; // of the largest Op::stack, 0: none
   bool bodies_use_context = false;
   std::vector<bool> in_bodies; // objects used in bodies
+  std::vector<bool> addresses; // objects that hold addresses: on the stack, whatever the budget
   bool stack_in_bodies = false;
 };
 
-// Objects over 64 bytes, and those that do not fit `budget` bytes, go to scratch. `frames`: of a record of a
+// Objects over 64 bytes, and those that do not fit `budget` bytes, go to scratch, but for those that hold addresses. `frames`: of a record of a
 // stack.
 Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget, uint32_t frames);
 

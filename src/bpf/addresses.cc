@@ -1,0 +1,102 @@
+// From what gives an address, along copies, sums, calls, and objects that hold one, until nothing new is found.
+#include "bpf/addresses.h"
+
+#include "bpf/layout.h"
+#include "ir/ops.h"
+
+namespace bpf {
+
+using ir::Op;
+
+namespace {
+
+class Search {
+public:
+  Search(const ir::Program& program, const std::vector<uint32_t>& functions)
+      : program_(program), functions_(functions), known_(program.functions.size()),
+        addresses_(program.functions.size()), gives_address_(program.functions.size(), false) {
+    for (const ir::Frame& frame : program.frames) holders.emplace_back(frame.objects.size(), false);
+    for (const uint32_t f : functions) {
+      const ir::Function& function = program.functions[f];
+      known_[f] = find_known_addresses(function);
+      addresses_[f].assign(function.registers, false);
+      const bool is_each = function.role == ir::Role::body && function.parameters == 2;
+      for (ir::Reg r = 1; is_each && r <= 2; r++) addresses_[f][r] = true;
+    }
+  }
+
+  void run() {
+    do {
+      changed_ = false;
+      for (const uint32_t f : functions_)
+        for (const ir::Block& b : program_.functions[f].blocks)
+          for (const ir::Inst& i : b.insts) visit(f, i);
+    } while (changed_);
+  }
+
+  std::vector<std::vector<bool>> holders; // by frame, by object
+
+private:
+  void mark(std::vector<bool>::reference bit) {
+    changed_ |= !bit;
+    bit = true;
+  }
+
+  bool is_address(uint32_t f, const ir::Operand& o) const { return o.is_reg() && addresses_[f][o.as_reg()]; }
+
+  const KnownAddress* object_at(uint32_t f, const ir::Operand& o) const {
+    if (!o.is_reg() || !known_[f][o.as_reg()].is_known) return nullptr;
+    return &known_[f][o.as_reg()];
+  }
+
+  bool gives_address(uint32_t f, const ir::Inst& i) const {
+    switch (i.op) {
+    case Op::object:
+    case Op::map_find:
+    case Op::map_find_cpu:
+    case Op::map_slot:
+    case Op::event: return true;
+    case Op::mov: return is_address(f, i.a);
+    case Op::sub: return is_address(f, i.a) && !is_address(f, i.b);
+    case Op::add: return is_address(f, i.a) || is_address(f, i.b);
+    case Op::call: return gives_address_[i.index];
+    case Op::load: {
+      const KnownAddress* from = i.space == ir::Space::script && i.size == 8 ? object_at(f, i.a) : nullptr;
+      return from && holders[program_.functions[f].frame][from->object];
+    }
+    default: return false;
+    }
+  }
+
+  void visit(uint32_t f, const ir::Inst& i) {
+    if (ir::defines(i) && gives_address(f, i)) mark(addresses_[f][i.dst]);
+    if (i.op == Op::give_back && is_address(f, i.a)) mark(gives_address_[f]);
+    if (i.op == Op::store && i.size == 8 && is_address(f, i.b))
+      if (const KnownAddress* to = object_at(f, i.a)) mark(holders[program_.functions[f].frame][to->object]);
+    if (i.op != Op::call) return;
+    ir::Reg parameter = 1;
+    ir::for_each_operand(i, [&](const ir::Operand& o) {
+      if (is_address(f, o) && parameter <= program_.functions[i.index].parameters)
+        mark(addresses_[i.index][parameter]);
+      parameter++;
+    });
+  }
+
+  const ir::Program& program_;
+  const std::vector<uint32_t>& functions_;
+  std::vector<std::vector<KnownAddress>> known_;
+  std::vector<std::vector<bool>> addresses_; // by function, by register
+  std::vector<bool> gives_address_;
+  bool changed_ = false;
+};
+
+} // namespace
+
+std::vector<std::vector<bool>> find_address_holders(const ir::Program& program,
+                                                    const std::vector<uint32_t>& functions) {
+  Search search(program, functions);
+  search.run();
+  return std::move(search.holders);
+}
+
+} // namespace bpf
