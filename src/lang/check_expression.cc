@@ -401,11 +401,11 @@ void Checker::fold(Unary& e) {
 }
 
 bool is_signed_comparison(const Binary& e) {
-  auto is_signed = [](const Expr& side, const Expr& other) {
-    bool adapts = side.adapts && side.constant.integer_value >= 0 && !other.adapts;
+  auto is_signed = [](const Expr& side) {
+    bool adapts = side.adapts && side.constant.integer_value >= 0;
     return side.type->is_integer() && side.type->is_signed && !adapts;
   };
-  return is_signed(*e.left, *e.right) || is_signed(*e.right, *e.left);
+  return is_signed(*e.left) || is_signed(*e.right);
 }
 
 // As it would be when the script runs, but for the division of literals: there the signs are known to be meant.
