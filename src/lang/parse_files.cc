@@ -85,6 +85,7 @@ void Parser::parse_import(uint32_t begin) {
   if (path.empty()) return error(tag::missing_file, name.where, "an import needs the name of a file");
   auto found = input_.files().import(path, input_.file());
   if (!found) return error(tag::missing_file, since(begin), "cannot import " + found.error().message);
+  if (found->empty() && path.ends_with(".h")) return input_.include_header(path, true, name.where);
   if (found->empty())
     return error(tag::missing_file, name.where, "'" + path + "' file not found",
                  "it is looked for beside the importing file, in the working folder and in those of -I");

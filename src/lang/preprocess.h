@@ -43,6 +43,8 @@ public:
   void leave();
   Files& files() { return files_; }
   SourceFile& file() { return *frames_.back().file; }
+  // As an #include of that name; `where` is the place of mistakes.
+  void include_header(const std::string& name, bool quoted, Range where, bool next = false);
   // Called at an #include in a script, to read the header as far as its declarations go. In a header, the tokens of
   // another one simply follow.
   std::function<void(SourceFile&)> read_header;

@@ -193,7 +193,10 @@ bool Preprocessor::parameters(Lexer& line, CMacro& macro) {
 void Preprocessor::include(Lexer& line, Range where, bool next) {
   bool quoted_name = false;
   std::string name = included_name(line, quoted_name, where);
-  if (name.empty()) return;
+  if (!name.empty()) include_header(name, quoted_name, where, next);
+}
+
+void Preprocessor::include_header(const std::string& name, bool quoted_name, Range where, bool next) {
   SourceFile& from = *frames_.back().file;
   auto found = next ? files_.next_header(name, from) : files_.header(name, quoted_name, from);
   if (!found) return mistakes_.tell(tag::missing_file, where, "cannot include " + found.error().message);
