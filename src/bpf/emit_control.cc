@@ -31,26 +31,33 @@ void FunctionEmitter::emit_loop(const ir::Inst& i) {
   if (!options_.has_loop) return emit_counted_loop(i);
   const int64_t most = std::min(i.imm, most_turns);
   const bool bounded = i.a.is_constant() && static_cast<uint64_t>(i.a.value) <= static_cast<uint64_t>(most);
-  const Label reached = out_.label(), done = out_.label(), above = out_.label(), ready = out_.label();
-  arguments({i.a.is_constant() ? number(r1, bounded ? i.a.value : most) : argument(r1, i.a),
-             {.kind = Argument::function, .to = r2, .index = i.index},
-             frame_argument(r3),
-             number(r4, 0)});
+  const Label reached = out_.label(), done = out_.label(), above = out_.label(), ready = out_.label(),
+              none = out_.label();
+  arguments({i.a.is_constant() ? number(r1, bounded ? i.a.value : most) : argument(r1, i.a)});
+  // A verifier that knows that there are no turns drops the body, and misses it where its address is still taken.
   if (i.a.is_reg()) {
+    out_.jump_if(BPF_JEQ, r1, 0, none);
     out_.jump_if(BPF_JGT, r1, static_cast<int32_t>(most), above);
     out_.bind(ready);
   }
+  arguments({{.kind = Argument::function, .to = r2, .index = i.index}, frame_argument(r3), number(r4, 0)});
   out_.call(loop);
   if (!bounded) out_.jump_if(BPF_JEQ, r0, static_cast<int32_t>(most), reached);
   out_.bind(done);
   finish(i.dst, r0);
   if (bounded) return;
-  if (i.a.is_reg())
+  if (i.a.is_reg()) {
     out_.cold([=, this] {
       out_.bind(above);
       out_.number(r1, most);
       out_.jump(ready);
     });
+    out_.cold([=, this] {
+      out_.bind(none);
+      out_.number(r0, 0);
+      out_.jump(done);
+    });
+  }
   out_.cold([=, this] {
     out_.bind(reached);
     if (i.a.is_reg()) out_.jump_if(BPF_JLE, value(i.a, r4), static_cast<int32_t>(most), done);
