@@ -4,7 +4,9 @@
 
 namespace base {
 
-Source::Source(std::string name, std::string text) { files_.push_back({std::move(name), std::move(text), 0}); }
+Source::Source(std::string name, std::string text) {
+  files_.push_back({std::move(name), std::move(text), 0});
+}
 
 // One offset lies between two files, so that the end of a file is no place of the next.
 uint32_t Source::add(std::string name, std::string text) {
@@ -50,7 +52,8 @@ std::string Source::place(Range r) const {
   const File& f = file(r.begin);
   Position begin = position(r.begin);
   Position end = position(std::min(r.end, f.end()));
-  if (begin.line != end.line) return f.name + ":" + std::to_string(begin.line) + "-" + std::to_string(end.line);
+  if (begin.line != end.line)
+    return f.name + ":" + std::to_string(begin.line) + "-" + std::to_string(end.line);
   return f.name + ":" + std::to_string(begin.line) + ":" + std::to_string(begin.column) + "-" +
          std::to_string(end.column);
 }

@@ -1,6 +1,6 @@
-// The text of a script, of the files that it includes and imports, and places in them. All files lie one behind
-// the other in one space of offsets, so a place is a byte range and says by itself which file it is in; file,
-// line and column are worked out only when a place is shown to a person.
+// The text of a script, of the files that it includes and imports, and places in them. All files lie one
+// behind the other in one space of offsets, so a place is a byte range and says by itself which file it is
+// in; file, line and column are worked out only when a place is shown to a person.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,12 @@ class Source {
 public:
   Source(std::string name, std::string text);
   // The script itself, which begins at offset 0.
-  const std::string& name() const { return files_.front().name; } // "stdin" for -e and standard input, else the path
+  const std::string& name() const {
+    return files_.front().name;
+  } // "stdin" for -e and standard input, else the path
   std::string_view text() const { return files_.front().text; }
-  // One more file; returns the offset at which its text begins. All together stay below 4 GB: the caller looks.
+  // One more file; returns the offset at which its text begins. All together stay below 4 GB: the caller
+  // looks.
   uint32_t add(std::string name, std::string text);
   uint32_t size() const; // every place ends here or before
 

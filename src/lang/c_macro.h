@@ -1,6 +1,6 @@
-// The macros of C that a script and its headers define. A body is kept as text and becomes tokens when the macro is
-// first used: headers define thousands, scripts use few. What is defined from the start (spec/c_macros.h) enters the
-// table when it is first looked for.
+// The macros of C that a script and its headers define. A body is kept as text and becomes tokens when the
+// macro is first used: headers define thousands, scripts use few. What is defined from the start
+// (spec/c_macros.h) enters the table when it is first looked for.
 #pragma once
 
 #include "base/arena.h"
@@ -14,13 +14,13 @@ namespace lang {
 
 struct CMacro {
   std::string_view name;
-  Range where;               // of the name in its definition; empty: defined from the start
-  bool is_function = false;  // f(x) …
-  bool is_variadic = false;  // the last parameter takes all that is left
-  bool is_foreign = false;   // from a header of the system: the language's own words come first
-  bool is_busy = false;      // is being expanded: its name stays as it is
-  bool is_empty = false;     // no body
-  bool is_operator = false;  // __has_include: only #if knows what it means
+  Range where;              // of the name in its definition; empty: defined from the start
+  bool is_function = false; // f(x) …
+  bool is_variadic = false; // the last parameter takes all that is left
+  bool is_foreign = false;  // from a header of the system: the language's own words come first
+  bool is_busy = false;     // is being expanded: its name stays as it is
+  bool is_empty = false;    // no body
+  bool is_operator = false; // __has_include: only #if knows what it means
   enum Special : uint8_t { none, line, file, counter } special = none;
   std::span<std::string_view> parameters;
   std::string_view text; // the body

@@ -1,5 +1,5 @@
-// Search order of #include: the folder of the including file for "name", -I, CPATH, C_INCLUDE_PATH, the system's
-// folders, and last the few headers that a compiler brings along (spec/c_headers.h).
+// Search order of #include: the folder of the including file for "name", -I, CPATH, C_INCLUDE_PATH, the
+// system's folders, and last the few headers that a compiler brings along (spec/c_headers.h).
 #include "lang/include.h"
 
 #include "base/fd.h"
@@ -22,9 +22,11 @@ constexpr size_t max_file_bytes = 16 << 20;
 constexpr uint32_t max_bytes = 256 << 20; // of all files together
 
 #if defined(__aarch64__)
-constexpr std::string_view system_folders[] = {"/usr/local/include", "/usr/include/aarch64-linux-gnu", "/usr/include"};
+constexpr std::string_view system_folders[] = {"/usr/local/include", "/usr/include/aarch64-linux-gnu",
+                                               "/usr/include"};
 #else
-constexpr std::string_view system_folders[] = {"/usr/local/include", "/usr/include/x86_64-linux-gnu", "/usr/include"};
+constexpr std::string_view system_folders[] = {"/usr/local/include", "/usr/include/x86_64-linux-gnu",
+                                               "/usr/include"};
 #endif
 
 std::string folder_of(const std::string& path) {
@@ -134,7 +136,8 @@ base::Result<SourceFile*> Files::read(const std::string& path, bool is_system, s
   SourceFile*& made = read_[{about.st_dev, about.st_ino}];
   if (made) return made;
   ACU_TRY(std::string text, read_text(path));
-  if (source_.size() + text.size() > max_bytes) return refuse(path, "all files together are larger than 256 MB");
+  if (source_.size() + text.size() > max_bytes)
+    return refuse(path, "all files together are larger than 256 MB");
   made = add(path, text);
   made->is_system = is_system;
   made->folder = folder;

@@ -1,5 +1,5 @@
-// The files of a script beside itself: headers that it includes, scripts that it imports. Finds them as a C compiler
-// does, reads each once, and adds them to the Source so that places in them can be told.
+// The files of a script beside itself: headers that it includes, scripts that it imports. Finds them as a C
+// compiler does, reads each once, and adds them to the Source so that places in them can be told.
 #pragma once
 
 #include "base/arena.h"
@@ -56,7 +56,8 @@ private:
   SourceFile script_;
   std::vector<Folder> folders_; // found out at the first #include
   std::deque<SourceFile> files_;
-  // By device and inode, so that a file is one however it is named; those that acu brings along by their names.
+  // By device and inode, so that a file is one however it is named; those that acu brings along by their
+  // names.
   std::map<std::pair<uint64_t, uint64_t>, SourceFile*> read_;
   std::unordered_map<std::string, SourceFile*> builtin_;
 };

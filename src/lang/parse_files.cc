@@ -1,8 +1,8 @@
 // Files beside the script: what it includes and imports, and what --include names.
 //
-// A header is read when its #include is met, wherever that is: what the parser was about is set aside meanwhile. It
-// gives macros and types; functions and variables in it are read over. An imported script gives all that the script
-// itself may hold but its config block; its probes come before those of the importer.
+// A header is read when its #include is met, wherever that is: what the parser was about is set aside
+// meanwhile. It gives macros and types; functions and variables in it are read over. An imported script gives
+// all that the script itself may hold but its config block; its probes come before those of the importer.
 #include "lang/parser.h"
 
 #include "base/text.h"
@@ -93,7 +93,8 @@ void Parser::parse_import(uint32_t begin) {
     if (stopped_) return;
     bool is_script = file->path.ends_with(".bt");
     if (!is_script && !file->path.ends_with(".h"))
-      return error(tag::missing_file, name.where, "cannot import `" + path + "`: only scripts (.bt) and headers (.h)");
+      return error(tag::missing_file, name.where,
+                   "cannot import `" + path + "`: only scripts (.bt) and headers (.h)");
     if (!imported_.insert(file).second) continue;
     if (is_script)
       import_file(*file, name.where);
@@ -124,8 +125,8 @@ void Parser::import_file(SourceFile& file, Range where) {
   imports_end_ += made;
 }
 
-// At a word outside of probes that is a macro: one may stand for a definition, a function or nothing. False: it is
-// the name of a probe, where macros are not replaced.
+// At a word outside of probes that is a macro: one may stand for a definition, a function or nothing. False:
+// it is the name of a probe, where macros are not replaced.
 bool Parser::parse_macro_item(std::string_view word) {
   std::string_view after = input_.rest().substr(word.size());
   size_t blanks = after.find_first_not_of(" \t\r\n");
@@ -151,7 +152,8 @@ void Parser::parse_expanded_item() {
   if (at_word("macro")) return parse_macro();
   if (at_word("import")) return parse_import(begin);
   if (accept(TokenKind::semicolon)) return;
-  unexpected("a definition", "a macro outside of probes may stand for a definition, but not for the name of a probe");
+  unexpected("a definition",
+             "a macro outside of probes may stand for a definition, but not for the name of a probe");
   panic_ = false;
   take();
   panic_ = true;

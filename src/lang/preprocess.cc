@@ -14,7 +14,8 @@ bool is_word(const Token& token) {
 
 Preprocessor::Preprocessor(base::Source& source, base::Arena& arena, Mistakes& mistakes,
                            const std::vector<std::string>& include_dirs)
-    : source_(source), arena_(arena), mistakes_(mistakes), files_(source, arena, include_dirs), macros_(arena) {
+    : source_(source), arena_(arena), mistakes_(mistakes), files_(source, arena, include_dirs),
+      macros_(arena) {
   push_file(*files_.script(), Dialect::script, true);
 }
 
@@ -78,7 +79,8 @@ void Preprocessor::skip_blanks() {
 }
 
 bool Preprocessor::is_expanding() const {
-  return std::any_of(contexts_.begin(), contexts_.end(), [](const Context& c) { return c.at < c.tokens.size(); });
+  return std::any_of(contexts_.begin(), contexts_.end(),
+                     [](const Context& c) { return c.at < c.tokens.size(); });
 }
 
 void Preprocessor::seek(uint32_t offset) {

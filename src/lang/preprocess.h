@@ -1,10 +1,10 @@
-// The C preprocessor, as part of the stream of tokens: it carries out the directives that stand between them and
-// replaces the names of macros. The parser reads from it as from a lexer, tokens or raw text, of the file that is on
-// top of a stack: the script, a script that it imports, or a header.
+// The C preprocessor, as part of the stream of tokens: it carries out the directives that stand between them
+// and replaces the names of macros. The parser reads from it as from a lexer, tokens or raw text, of the file
+// that is on top of a stack: the script, a script that it imports, or a header.
 //
-// Follows C17, 6.10, with GNU's `#include_next`, `#warning`, `, ## __VA_ARGS__` and named variadic parameters.
-// preprocess.cc: the stream and its files. preprocess_directive.cc: directives and groups that are left out.
-// preprocess_expand.cc: macros. preprocess_condition.cc: the expressions of #if.
+// Follows C17, 6.10, with GNU's `#include_next`, `#warning`, `, ## __VA_ARGS__` and named variadic
+// parameters. preprocess.cc: the stream and its files. preprocess_directive.cc: directives and groups that
+// are left out. preprocess_expand.cc: macros. preprocess_condition.cc: the expressions of #if.
 #pragma once
 
 #include "lang/c_macro.h"
@@ -45,13 +45,13 @@ public:
   SourceFile& file() { return *frames_.back().file; }
   // As an #include of that name; `where` is the place of mistakes.
   void include_header(const std::string& name, bool quoted, Range where, bool next = false);
-  // Called at an #include in a script, to read the header as far as its declarations go. In a header, the tokens of
-  // another one simply follow.
+  // Called at an #include in a script, to read the header as far as its declarations go. In a header, the
+  // tokens of another one simply follow.
   std::function<void(SourceFile&)> read_header;
 
 private:
-  static constexpr size_t max_files = 64;          // one within the other
-  static constexpr size_t max_tokens = 100'000;    // of one use of a macro
+  static constexpr size_t max_files = 64;       // one within the other
+  static constexpr size_t max_tokens = 100'000; // of one use of a macro
   static constexpr size_t max_all_tokens = 20'000'000;
   static constexpr int max_depth = 200;
 
@@ -72,7 +72,8 @@ private:
     std::string_view guard;
     bool is_fresh = true; // nothing was read yet
   };
-  // Tokens that are read before the file goes on: the expansion of a macro, or one token that was read too far.
+  // Tokens that are read before the file goes on: the expansion of a macro, or one token that was read too
+  // far.
   struct Context {
     CMacro* macro = nullptr;
     std::vector<Token> tokens;

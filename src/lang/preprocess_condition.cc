@@ -1,4 +1,5 @@
-// The constant expressions of #if and #elif: 64-bit integers, unsigned if one side is; names that are no macros are 0.
+// The constant expressions of #if and #elif: 64-bit integers, unsigned if one side is; names that are no
+// macros are 0.
 #include "lang/preprocess.h"
 
 #include "spec/diagnostics.h"
@@ -16,15 +17,17 @@ struct Row {
   int precedence;
 };
 constexpr Row operators[] = {
-    {TokenKind::or_or, 1},      {TokenKind::and_and, 2},    {TokenKind::pipe, 3},          {TokenKind::caret, 4},
-    {TokenKind::ampersand, 5},  {TokenKind::equal_equal, 6}, {TokenKind::not_equal, 6},    {TokenKind::less, 7},
-    {TokenKind::less_equal, 7}, {TokenKind::greater, 7},    {TokenKind::greater_equal, 7}, {TokenKind::shift_left, 8},
-    {TokenKind::shift_right, 8}, {TokenKind::plus, 9},      {TokenKind::minus, 9},         {TokenKind::star, 10},
-    {TokenKind::slash, 10},     {TokenKind::percent, 10},
+    {TokenKind::or_or, 1},       {TokenKind::and_and, 2},       {TokenKind::pipe, 3},
+    {TokenKind::caret, 4},       {TokenKind::ampersand, 5},     {TokenKind::equal_equal, 6},
+    {TokenKind::not_equal, 6},   {TokenKind::less, 7},          {TokenKind::less_equal, 7},
+    {TokenKind::greater, 7},     {TokenKind::greater_equal, 7}, {TokenKind::shift_left, 8},
+    {TokenKind::shift_right, 8}, {TokenKind::plus, 9},          {TokenKind::minus, 9},
+    {TokenKind::star, 10},       {TokenKind::slash, 10},        {TokenKind::percent, 10},
 };
 
 int precedence_of(TokenKind kind) {
-  auto* row = std::find_if(std::begin(operators), std::end(operators), [&](const Row& r) { return r.token == kind; });
+  auto* row =
+      std::find_if(std::begin(operators), std::end(operators), [&](const Row& r) { return r.token == kind; });
   return row == std::end(operators) ? 0 : row->precedence;
 }
 
@@ -34,7 +37,8 @@ bool Preprocessor::condition(Lexer& line, Range where) {
   Tokens tokens;
   for (Token t = line.next(); t.kind != TokenKind::end; t = line.next()) tokens.push_back(t);
   if (tokens.empty()) {
-    mistakes_.tell(tag::bad_directive, where, "`" + std::string(source_.text(where)) + "` needs an expression");
+    mistakes_.tell(tag::bad_directive, where,
+                   "`" + std::string(source_.text(where)) + "` needs an expression");
     return false;
   }
   // One directive may be met while another's macro looks for its arguments: what is under way is kept.
@@ -49,7 +53,8 @@ bool Preprocessor::condition(Lexer& line, Range where) {
   Value value = condition_expression(true);
   const Token& last = ahead_of_condition_;
   if (last.kind != TokenKind::end)
-    condition_mistake(last.where, "unexpected `" + std::string(last.spelled) + "` in the expression of a directive");
+    condition_mistake(last.where,
+                      "unexpected `" + std::string(last.spelled) + "` in the expression of a directive");
   pop_contexts(under);
   isolated_--;
   if (isolated_ == 0) overrun_ = false;
@@ -103,13 +108,16 @@ Token Preprocessor::has_include(const Token& word) {
       name = t.text;
       closed = pull().kind == TokenKind::right_paren;
     } else if (t.kind == TokenKind::less) {
-      for (t = pull(); t.kind != TokenKind::greater && t.kind != TokenKind::end; t = pull()) name += t.spelled;
+      for (t = pull(); t.kind != TokenKind::greater && t.kind != TokenKind::end; t = pull())
+        name += t.spelled;
       closed = pull().kind == TokenKind::right_paren;
     }
   }
-  if (!closed) condition_mistake(word.where, "`" + std::string(word.text) + "` needs a header: (<name>) or (\"name\")");
+  if (!closed)
+    condition_mistake(word.where, "`" + std::string(word.text) + "` needs a header: (<name>) or (\"name\")");
   SourceFile& from = *frames_.back().file;
-  auto found = word.text.ends_with("next") ? files_.next_header(name, from) : files_.header(name, quoted, from);
+  auto found =
+      word.text.ends_with("next") ? files_.next_header(name, from) : files_.header(name, quoted, from);
   Token made = word;
   made.kind = TokenKind::integer;
   made.value = closed && found.ok() && *found;
@@ -141,7 +149,8 @@ Preprocessor::Value Preprocessor::condition_binary(int lowest, bool evaluated) {
     int precedence = precedence_of(op.kind);
     if (!precedence || precedence < lowest || condition_failed_) return left;
     ahead_of_condition_ = condition_token();
-    bool decided = (op.kind == TokenKind::and_and && !left.bits) || (op.kind == TokenKind::or_or && left.bits);
+    bool decided =
+        (op.kind == TokenKind::and_and && !left.bits) || (op.kind == TokenKind::or_or && left.bits);
     Value right = condition_binary(precedence + 1, evaluated && !decided);
     left = apply(op.kind, left, right, evaluated, op.where);
   }
@@ -211,8 +220,7 @@ Preprocessor::Value Preprocessor::condition_unary(bool evaluated) {
     ahead_of_condition_ = condition_token();
     v = condition_expression(evaluated);
     if (ahead_of_condition_.kind != TokenKind::right_paren)
-      condition_mistake(ahead_of_condition_.where,
-                        "expected `)` in the expression of a directive");
+      condition_mistake(ahead_of_condition_.where, "expected `)` in the expression of a directive");
     ahead_of_condition_ = condition_token();
     break;
   case TokenKind::integer:
@@ -227,7 +235,8 @@ Preprocessor::Value Preprocessor::condition_unary(bool evaluated) {
     break;
   case TokenKind::end: condition_mistake(t.where, "the expression of this directive ends too early"); break;
   default:
-    condition_mistake(t.where, "unexpected `" + std::string(t.spelled) + "` in the expression of a directive");
+    condition_mistake(t.where,
+                      "unexpected `" + std::string(t.spelled) + "` in the expression of a directive");
   }
   condition_depth_--;
   return v;

@@ -1,5 +1,5 @@
-// Directives, and the groups of #if that are left out: their text is searched for the directives in it, and not
-// judged.
+// Directives, and the groups of #if that are left out: their text is searched for the directives in it, and
+// not judged.
 #include "lang/preprocess.h"
 
 #include "base/text.h"
@@ -16,8 +16,8 @@ namespace tag = spec::tag;
 namespace {
 
 constexpr std::string_view known_directives[] = {
-    "define", "undef", "include", "include_next", "if",     "ifdef", "ifndef", "elif",   "elifdef",
-    "elifndef", "else", "endif",  "error",        "warning", "pragma", "line",  "import", "ident"};
+    "define",   "undef", "include", "include_next", "if",      "ifdef",  "ifndef", "elif",   "elifdef",
+    "elifndef", "else",  "endif",   "error",        "warning", "pragma", "line",   "import", "ident"};
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -32,7 +32,8 @@ std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"
 std::string_view directive_name(std::string_view line) {
   line = base::trim(line.substr(1));
   size_t length = 0;
-  while (length < line.size() && (std::isalnum(static_cast<unsigned char>(line[length])) || line[length] == '_'))
+  while (length < line.size() &&
+         (std::isalnum(static_cast<unsigned char>(line[length])) || line[length] == '_'))
     length++;
   return line.substr(0, length);
 }
@@ -73,8 +74,8 @@ std::string_view Preprocessor::directive_line(std::string_view from) const {
   return from.substr(0, std::min(i, from.size()));
 }
 
-// At the `#` of a directive: carries it out. The text goes on behind its line, or where the groups that are left out
-// end.
+// At the `#` of a directive: carries it out. The text goes on behind its line, or where the groups that are
+// left out end.
 void Preprocessor::directive() {
   Frame& f = frames_.back();
   uint32_t begin = f.lexer.offset();
@@ -126,14 +127,16 @@ void Preprocessor::user_message(std::string_view word, std::string_view text, Ra
 
 // -------------------------------------------------------------------------------------------- #define
 
-// define    := '#define' NAME [ '(' [ NAME { ',' NAME } [ [','] '...' ] ] ')' ] body      no blank before the `(`
+// define    := '#define' NAME [ '(' [ NAME { ',' NAME } [ [','] '...' ] ] ')' ] body      no blank before the
+// `(`
 void Preprocessor::define(Lexer& line, const Token& directive) {
   Token name = line.next();
   if (!is_word(name))
     return mistakes_.tell(tag::bad_directive, directive.where.to(name.where), "#define needs a name",
                           "for example: #define LIMIT 10");
   if (name.text == "defined" || name.text == "__VA_ARGS__")
-    return mistakes_.tell(tag::bad_directive, name.where, quoted(name.text) + " can't be the name of a macro");
+    return mistakes_.tell(tag::bad_directive, name.where,
+                          quoted(name.text) + " can't be the name of a macro");
   CMacro m;
   m.name = name.text;
   m.where = name.where;
@@ -144,7 +147,8 @@ void Preprocessor::define(Lexer& line, const Token& directive) {
   m.text_begin = line.offset() + static_cast<uint32_t>(m.text.empty() ? 0 : m.text.data() - rest.data());
   CMacro* old = macros_.find(m.name);
   if (old && !is_same(*old, m)) {
-    std::string hint = old->where.end ? "it is defined in " + source_.place(old->where) : "it is defined from the start";
+    std::string hint =
+        old->where.end ? "it is defined in " + source_.place(old->where) : "it is defined from the start";
     mistakes_.warn(tag::redefined, name.where, "macro " + quoted(m.name) + " is defined again, differently",
                    hint + "; #undef comes first");
   }
@@ -180,8 +184,9 @@ bool Preprocessor::parameters(Lexer& line, CMacro& macro) {
     }
     if (t.kind == TokenKind::right_paren) break;
     if (t.kind != TokenKind::comma || macro.is_variadic)
-      return wrong(t, macro.is_variadic ? "`...` is the last parameter of a macro"
-                                        : "expected `,` or `)` behind a parameter of macro " + quoted(macro.name));
+      return wrong(t, macro.is_variadic
+                          ? "`...` is the last parameter of a macro"
+                          : "expected `,` or `)` behind a parameter of macro " + quoted(macro.name));
   }
   macro.parameters = arena_.copy(names);
   return true;
@@ -207,7 +212,8 @@ void Preprocessor::include_header(const std::string& name, bool quoted_name, Ran
     bool cycle = std::any_of(frames_.begin(), frames_.end(), [&](const Frame& f) { return f.file == file; });
     mistakes_.tell_last(tag::too_deep, where,
                         cycle ? quoted(file->path) + " includes itself without end"
-                              : "headers include each other more than " + std::to_string(max_files) + " levels deep",
+                              : "headers include each other more than " + std::to_string(max_files) +
+                                    " levels deep",
                         cycle ? "`#pragma once` at its start lets it be read once" : "");
     return;
   }
@@ -308,7 +314,8 @@ void Preprocessor::skip_groups() {
       return;
     }
     if (depth > 0 || !continues_group(word)) continue;
-    Range where = {begin, f.file->begin + static_cast<uint32_t>(word.data() + word.size() - f.file->text.data())};
+    Range where = {begin,
+                   f.file->begin + static_cast<uint32_t>(word.data() + word.size() - f.file->text.data())};
     Conditional& c = f.conditionals.back();
     if (c.has_else) {
       mistakes_.tell(tag::bad_directive, where, quoted("#" + std::string(word)) + " behind #else",

@@ -1,6 +1,7 @@
-// Expansion of macros. What a macro gives lies on a stack of contexts and is read again from there, so that macros in
-// it are found; while a context lasts, the name of its macro stays as it is ("painted", for good). Arguments are
-// expanded by themselves, behind a barrier. All tokens of an expansion bear the place of the macro's use.
+// Expansion of macros. What a macro gives lies on a stack of contexts and is read again from there, so that
+// macros in it are found; while a context lasts, the name of its macro stays as it is ("painted", for good).
+// Arguments are expanded by themselves, behind a barrier. All tokens of an expansion bear the place of the
+// macro's use.
 //
 // What would grow without bound is cut off by the number of tokens that one use may give.
 #include "lang/preprocess.h"
@@ -30,9 +31,9 @@ bool names_member(std::string_view after) {
 
 } // namespace
 
-// Whether the name of a macro means the macro here. Headers of the system define what scripts use as words of the
-// language (assert, offsetof, bool) and as names of members (errno): there the script's meaning comes first. A
-// member may be another name of a member, though: `#define st_atime st_atim.tv_sec`.
+// Whether the name of a macro means the macro here. Headers of the system define what scripts use as words of
+// the language (assert, offsetof, bool) and as names of members (errno): there the script's meaning comes
+// first. A member may be another name of a member, though: `#define st_atime st_atim.tv_sec`.
 bool Preprocessor::applies(const CMacro& macro, const Token& name) {
   if (macro.is_operator) return false;
   if (!macro.is_foreign || name.is_foreign || !frames_.back().is_script) return true;
@@ -102,7 +103,8 @@ void Preprocessor::read_body(CMacro& macro) {
 void Preprocessor::push(CMacro* macro, Tokens tokens, const Token& name, Range use) {
   tokens_ += tokens.size() + 1;
   all_tokens_ += tokens.size() + 1;
-  if (tokens_ > max_tokens) return overrun(tag::too_large, "has more than " + std::to_string(max_tokens) + " tokens");
+  if (tokens_ > max_tokens)
+    return overrun(tag::too_large, "has more than " + std::to_string(max_tokens) + " tokens");
   if (all_tokens_ > max_all_tokens) return overrun(tag::too_large, "makes all expansions together too large");
   for (Token& t : tokens) {
     t.where = use;
@@ -129,7 +131,8 @@ Token Preprocessor::special(const CMacro& macro, const Token& name) {
   t.kind = macro.special == CMacro::file ? TokenKind::string : TokenKind::integer;
   if (macro.special == CMacro::line) t.value = source_.position(name.where.begin).line;
   if (macro.special == CMacro::counter) t.value = counter_++;
-  std::string spelled = macro.special == CMacro::file ? source_.name(name.where.begin) : std::to_string(t.value);
+  std::string spelled =
+      macro.special == CMacro::file ? source_.name(name.where.begin) : std::to_string(t.value);
   t.text = arena_.copy(spelled);
   t.spelled = macro.special == CMacro::file ? arena_.copy("\"" + spelled + "\"") : t.text;
   return t;
@@ -170,10 +173,11 @@ bool Preprocessor::check_count(const CMacro& macro, std::vector<Tokens>& argumen
   if (arguments.size() == wanted) return true;
   std::string need = count(macro.is_variadic ? wanted - 1 : wanted, "argument");
   std::string hint;
-  if (arguments.size() > wanted) hint = "a comma between [ ] or { } separates arguments too: put ( ) around it";
+  if (arguments.size() > wanted)
+    hint = "a comma between [ ] or { } separates arguments too: put ( ) around it";
   mistakes_.tell(tag::bad_directive, use,
-                 "macro " + quoted(macro.name) + " takes " + (macro.is_variadic ? "at least " : "") + need + ", not " +
-                     std::to_string(arguments.size()),
+                 "macro " + quoted(macro.name) + " takes " + (macro.is_variadic ? "at least " : "") + need +
+                     ", not " + std::to_string(arguments.size()),
                  std::move(hint));
   return false;
 }
@@ -191,7 +195,8 @@ Preprocessor::Tokens Preprocessor::isolate(const Tokens& tokens) {
   return out;
 }
 
-// The body with the arguments in it. `expanded`: what isolate gives for each of them, found when it is needed.
+// The body with the arguments in it. `expanded`: what isolate gives for each of them, found when it is
+// needed.
 Preprocessor::Tokens Preprocessor::substitute(const CMacro& macro, std::span<const CMacro::Piece> pieces,
                                               const std::vector<Tokens>& arguments,
                                               std::vector<std::optional<Tokens>>& expanded) {
@@ -207,7 +212,8 @@ Preprocessor::Tokens Preprocessor::substitute(const CMacro& macro, std::span<con
     bool pasted_next = i + 1 < pieces.size() && pieces[i + 1].token.kind == TokenKind::hash_hash;
     bool is_rest = macro.is_variadic && p.parameter + 1 == static_cast<int>(macro.parameters.size());
     bool after_comma = pastes && is_rest && !out.empty() && out.back().kind == TokenKind::comma;
-    if (macro.is_function && p.token.kind == TokenKind::hash && i + 1 < pieces.size() && pieces[i + 1].parameter >= 0) {
+    if (macro.is_function && p.token.kind == TokenKind::hash && i + 1 < pieces.size() &&
+        pieces[i + 1].parameter >= 0) {
       part = {stringify(arguments[static_cast<size_t>(pieces[++i].parameter)])};
       pasted_next = i + 1 < pieces.size() && pieces[i + 1].token.kind == TokenKind::hash_hash;
     } else if (p.parameter >= 0 && (pastes || pasted_next) && !after_comma) {
@@ -271,8 +277,9 @@ void Preprocessor::paste(Tokens& onto, const Tokens& what, Range use) {
     made.is_foreign = onto.back().is_foreign;
     onto.back() = made;
   } else {
-    mistakes_.tell(tag::bad_directive, use, "`##` makes no token of " + quoted(onto.back().spelled) + " and " +
-                                                quoted(what[0].spelled));
+    mistakes_.tell(tag::bad_directive, use,
+                   "`##` makes no token of " + quoted(onto.back().spelled) + " and " +
+                       quoted(what[0].spelled));
     onto.push_back(what[0]);
   }
   onto.insert(onto.end(), what.begin() + 1, what.end());

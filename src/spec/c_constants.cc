@@ -1,6 +1,6 @@
 // Constants of the kernel and the C library that scripts expect of a header, beside the errors and signals of
-// numbers.cc. They stand in for headers that are not on the machine, and for those that only the kernel's source has. Values: Linux's user API and include/linux for
-// x86-64.
+// numbers.cc. They stand in for headers that are not on the machine, and for those that only the kernel's source
+// has. Values: Linux's user API and include/linux for x86-64.
 #include "spec/c_headers.h"
 
 #include <unordered_map>

@@ -1,5 +1,5 @@
-// What a machine without C headers can do: the compiler's own small headers, and which headers of the kernel and of
-// the C library scripts name for types and constants that acu knows without them.
+// What a machine without C headers can do: the compiler's own small headers, and which headers of the kernel
+// and of the C library scripts name for types and constants that acu knows without them.
 #pragma once
 
 #include <cstdint>

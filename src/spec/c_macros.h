@@ -1,6 +1,6 @@
-// Macros of C that are defined from the start: what C headers ask a compiler for 64-bit Linux, with GCC's names and
-// the sizes of the System V ABI, and what scripts ask acu. Names without `_` in front (linux, unix) are not among
-// them: scripts use such words.
+// Macros of C that are defined from the start: what C headers ask a compiler for 64-bit Linux, with GCC's
+// names and the sizes of the System V ABI, and what scripts ask acu. Names without `_` in front (linux, unix)
+// are not among them: scripts use such words.
 #pragma once
 
 #include <string_view>
