@@ -123,15 +123,16 @@ Operand Lowering::divide(BinaryOp which, Operand a, Operand b) {
   return Operand::of(dst);
 }
 
+// Pointers step by what they point to.
+uint32_t stride(const Type& t) {
+  return t.is(Kind::pointer) && t.element && t.element->size > 1 ? t.element->size : 1;
+}
+
 Operand Lowering::binary(const Binary& e) {
   if (e.op == BinaryOp::logical_and || e.op == BinaryOp::logical_or) return by_control_flow(e);
   if (e.op >= BinaryOp::lt && e.op <= BinaryOp::ne) return compare(e);
   Operand a = scalar(*e.left);
   Operand b = scalar(*e.right);
-  // Pointers step by what they point to.
-  auto stride = [](const Type& t) {
-    return t.is(Kind::pointer) && t.element && t.element->size > 1 ? t.element->size : 1;
-  };
   if (uint32_t n = stride(*e.left->type); n > 1 && e.right->type->is_integer())
     b = emit(Op::mul, b, number(n));
   if (uint32_t n = stride(*e.right->type); n > 1 && e.left->type->is_integer())
@@ -171,18 +172,17 @@ Operand Lowering::unary(const Unary& e) {
 Operand Lowering::increment(const Unary& e) {
   bool up = e.op == UnaryOp::pre_increment || e.op == UnaryOp::post_increment;
   bool wants_old = e.op == UnaryOp::post_increment || e.op == UnaryOp::post_decrement;
-  const Type& t = *e.operand->type;
-  int64_t step = t.is(Kind::pointer) && t.element ? std::max(1u, t.element->size) : 1;
+  int64_t step = stride(*e.operand->type);
   if (const MapRef* m = if_a<MapRef>(e.operand))
     return update_map(*m, up ? BinaryOp::add : BinaryOp::sub, number(step), wants_old);
   const Variable& v = *as<VariableRef>(*e.operand).variable;
   Operand old = scalar(*e.operand);
-  Operand changed = narrow(emit(up ? Op::add : Op::sub, old, number(step)), *v.type);
+  Operand next = changed(v, narrow(emit(up ? Op::add : Op::sub, old, number(step)), *v.type));
   if (in_register(v))
-    assign(variable_register(v), changed);
+    assign(variable_register(v), next);
   else
-    store(variable_place(v), changed, v.type->size);
-  return wants_old ? old : changed;
+    store(variable_place(v), next, v.type->size);
+  return wants_old ? old : next;
 }
 
 Operand Lowering::cast(const Cast& e) {

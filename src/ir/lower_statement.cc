@@ -51,6 +51,7 @@ void Lowering::lower(const Stmt& s) {
     BlockId then = new_block(), otherwise = new_block(), after = new_block();
     condition(*i.condition, then, otherwise);
     bool known = i.condition->constant.kind == Constant::integer;
+    branches_++;
     start(then);
     if (!known || i.condition->constant.integer_value) lower(*i.then);
     jump(after);
@@ -58,6 +59,7 @@ void Lowering::lower(const Stmt& s) {
     if (i.otherwise && (!known || !i.condition->constant.integer_value)) lower(*i.otherwise);
     jump(after);
     start(after);
+    branches_--;
     return;
   }
   case StmtKind::loop_while: return lower_while(as<While>(s));
@@ -179,12 +181,18 @@ void Lowering::assign_variable(const Variable& v, const Expr& value) {
     store(variable_place(v), n, t.size);
 }
 
+// The new value of a variable, made from its old one. In a branch nothing of it shall be known: a verifier that sees
+// the variable compared would follow each value that a row of branches could have given it.
+Operand Lowering::changed(const Variable& v, Operand n) {
+  return branches_ && v.type->is_integer() ? emit(Op::blur, n) : n;
+}
+
 void Lowering::lower_assign(const Assign& a) {
   if (const MapRef* m = if_a<MapRef>(a.target)) {
-    if (a.compound)
-      update_map(*m, *a.compound, scalar(*a.value), false);
-    else
-      write_map(*m, *a.value);
+    if (!a.compound) return write_map(*m, *a.value);
+    Operand value = scalar(*a.value);
+    if (uint32_t n = stride(*map_of(*m).value); n > 1) value = emit(Op::mul, value, number(n));
+    update_map(*m, *a.compound, value, false);
     return;
   }
   const VariableRef& target = as<VariableRef>(*a.target);
@@ -196,7 +204,7 @@ void Lowering::lower_assign(const Assign& a) {
   sum.left = a.target;
   sum.right = a.value;
   sum.type = v.type;
-  Operand n = narrow(binary(sum), *v.type);
+  Operand n = changed(v, narrow(binary(sum), *v.type));
   if (in_register(v))
     assign(variable_register(v), n);
   else

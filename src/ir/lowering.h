@@ -291,4 +291,7 @@ private:
   std::unordered_map<uint32_t, uint32_t> number_name_tables_;          // the same, by builtin
 };
 
+// By how many bytes `+ 1` goes on.
+uint32_t stride(const type::Type& t);
+
 } // namespace ir

@@ -175,9 +175,11 @@ void Checker::check_assign(Assign& a) {
   if (MapRef* m = if_a<MapRef>(a.target)) {
     if (a.compound) {
       bool adds = m->map->only_adds && (*a.compound == BinaryOp::add || *a.compound == BinaryOp::sub);
-      check_map(*m, true);
+      const type::Type* t = check_map(*m, true);
       check_integer(*a.value, "the right side of a compound assignment");
-      assign_map(*m, *a.value, a.value->type, true);
+      bool steps = *a.compound == BinaryOp::add || *a.compound == BinaryOp::sub;
+      bool moves_pointer = steps && t->is(Kind::pointer) && a.value->type->is_integer();
+      if (!moves_pointer) assign_map(*m, *a.value, a.value->type, true);
       m->map->only_adds = m->map->only_adds && adds;
       return;
     }
