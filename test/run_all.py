@@ -58,6 +58,7 @@ SUITES = {
     "diagnostics": "diagnostics/run.py",
     "cli": "cli/run.py",
     "tools": "tools/run.py",
+    "one_liners": "tools/one_liners.py",
     "leftovers": "leftovers.py",
     "include_order": "include_order.py",
 }
