@@ -47,6 +47,15 @@ bool has_reason(const Expr* e) {
   return e && may_be_negative(*e);
 }
 
+// A literal that a variable of this type holds as it is.
+bool is_literal_of(const Expr* e, const type::Type& t) {
+  if (!e || !e->adapts || e->constant.kind != Constant::integer) return false;
+  int64_t n = e->constant.integer_value;
+  if (n < 0 && !(t.is_signed && e->type->is_signed)) return false;
+  unsigned bits = t.size * 8 - (t.is_signed ? 1 : 0);
+  return bits >= 63 || (n < 0 ? ~n : n) >> bits == 0;
+}
+
 bool is_null(const Expr* e) {
   return e && e->constant.kind == Constant::integer && e->constant.integer_value == 0;
 }
@@ -79,8 +88,10 @@ bool Checker::join(Inferred& into, const type::Type* t, const Expr* e) {
     }
     into.prefers_unsigned |= s.prefers_unsigned;
     into.may_be_negative |= has_reason(e);
-    into.is_mixed |= (e && e->adapts) || (into.exact && into.exact != t);
-    into.exact = t;
+    if (!into.exact || !is_literal_of(e, *into.exact)) {
+      into.is_mixed |= (e && e->adapts) || (into.exact && into.exact != t);
+      into.exact = t;
+    }
     changed_ |= settled(into) != before || was_mixed != into.is_mixed;
     return fits;
   }
