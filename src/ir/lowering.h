@@ -130,6 +130,7 @@ private:
   void body(uint32_t parameters, const std::function<void()>& fill,
             const std::function<void(uint32_t)>& call);
   void assign_variable(const lang::Variable& v, const lang::Expr& value);
+  Operand changed(const lang::Variable& v, Operand n);
   void define(const lang::Variable& v);
   Place variable_place(const lang::Variable& v);
   bool in_register(const lang::Variable& v) const { return v.type->is_scalar() && !v.captured; }
@@ -280,6 +281,7 @@ private:
     BlockId on_break = no_block, on_continue = no_block; // unroll
   };
   std::vector<Loop> loops_;
+  uint32_t branches_ = 0; // `if`s around the statement
   uint32_t returned_object_ = ~0u;
   uint32_t result_object_ = ~0u; // of a function that returns from inside a loop
   bool body_leaves_ = false;     // a `return` or exit() was met in the loop body being built
