@@ -50,9 +50,8 @@ const type::Type* Checker::check_call(Call& e) {
       if (row.form != Form::value) names.push_back(row.name);
     for (const Function* f : program_.functions) names.push_back(f->name);
     for (const Macro* m : program_.macros) names.push_back(m->name);
-    std::string_view near = base::nearest(e.name, names);
     return mistake(tag::unknown_function, e.name_where, "unknown function `" + std::string(e.name) + "`",
-                   near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
+                   hint_for_name(e.name, names));
   }
   e.builtin = builtin_named(e.name, e.name_where, true);
   if (!e.builtin) return types_.none();
@@ -136,7 +135,11 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
     a.type = nullptr;
     if (!m) return wrong("a map");
     if (m->key) {
-      if (e.name != "delete" || e.arguments.size() != 1) return wrong("a map without a key");
+      if (e.name == "delete" && e.arguments.size() > 1)
+        return error(tag::bad_argument, a.where, "`delete` removes one key at a time",
+                     "write `delete(@" + std::string(m->map->name) + ", key)` for each"),
+               false;
+      if (e.name != "delete") return wrong("a map without a key");
       check_key(*m);
     }
     m->map->used = true;
@@ -505,7 +508,10 @@ const type::Type* Checker::check_find(Call& e) {
       return mistake(tag::bad_map_use, e.where, "`find` can't give a value of type " + text(value));
     value = types_.integer(8, value->is_signed);
   }
-  if (!v.variable->declared && !join(v.variable->inferred, value, nullptr))
+  const type::Type* declared = v.variable->declared ? v.variable->type : nullptr;
+  bool fits = declared ? (declared->is_integer() && value->is_integer()) || unify(declared, nullptr, value, nullptr) == declared
+                       : join(v.variable->inferred, value, nullptr);
+  if (!fits)
     error(tag::type_mismatch, v.where,
           "`$" + std::string(v.name) + "` can't hold a value of type " + text(value));
   if (!v.variable->declared) v.type = v.variable->type = variable_type(v.variable->inferred);

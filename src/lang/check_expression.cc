@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "spec/numbers.h"
+#include "spec/other_names.h"
 
 #include <algorithm>
 
@@ -136,6 +137,12 @@ void Checker::set_text(Expr& e, std::string_view value) { e.constant = {Constant
 
 // --------------------------------------------------------------------------------------------- names
 
+std::string hint_for_name(std::string_view unknown, const std::vector<std::string_view>& known) {
+  if (std::string_view here = name_here(unknown); !here.empty()) return "here it is " + std::string(here);
+  std::string_view near = base::nearest(unknown, known);
+  return near.empty() ? "" : "did you mean `" + std::string(near) + "`?";
+}
+
 const type::Type* Checker::check_name(Name& e) {
   if (e.name.size() == 4 && e.name.starts_with("arg") && e.name[3] >= '0' && e.name[3] <= '9') {
     return check_argument_number(e);
@@ -158,9 +165,8 @@ const type::Type* Checker::check_name(Name& e) {
   std::vector<std::string_view> names;
   for (const Builtin& row : builtins) names.push_back(row.name);
   program_.c_types->add_enumerator_names(names);
-  std::string_view near = base::nearest(e.name, names);
   return mistake(tag::unknown_name, e.where, "unknown name `" + std::string(e.name) + "`",
-                 near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
+                 hint_for_name(e.name, names));
 }
 
 const type::Type* Checker::check_variable(VariableRef& e) {
@@ -349,7 +355,7 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
   };
   bool fits =
       is_user(*e.left, *e.right) || is_user(*e.right, *e.left) ||
-      (l == r && (l->is(Kind::inet) || l->is(Kind::mac))) || (is_text(l) && is_text(r)) || (is_probe(e.left) && is_probe(e.right)) ||
+      (l == r && (l->is(Kind::inet) || l->is(Kind::mac) || l->is(Kind::ksym))) || (is_text(l) && is_text(r)) || (is_probe(e.left) && is_probe(e.right)) ||
       ((l->is(Kind::tuple) || l->is(Kind::array) || l->is(Kind::buffer) || l->is(Kind::probe_name) || r->is(Kind::probe_name)) &&
        unify(l, e.left, r, e.right));
   if (!fits || !is_equality)

@@ -9,6 +9,7 @@
 namespace lang {
 
 bool may_be_negative(const Expr& e); // once its type is known
+std::string hint_for_name(std::string_view unknown, const std::vector<std::string_view>& known);
 
 class Checker {
 public:
