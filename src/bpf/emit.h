@@ -188,7 +188,8 @@ private:
   void finish(ir::Reg dst, Register from);            // dst = from
   void finish_number(ir::Reg dst, int64_t n);
   const KnownAddress* known(const ir::Operand& o) const;
-  Address address(const ir::Operand& o, int64_t offset, Register spare);
+  // For accesses of `bytes` from there on, each at an offset of its own.
+  Address address(const ir::Operand& o, int64_t offset, Register spare, int64_t bytes = 8);
   bool on_stack(const ir::Operand& o) const;                      // known to be
   uint32_t alignment(const ir::Operand& o, int64_t offset) const; // of that byte, at most 8
   Argument argument(Register to, const ir::Operand& o, int64_t plus = 0) const;

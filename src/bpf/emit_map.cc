@@ -91,7 +91,7 @@ void FunctionEmitter::emit_store_value(const ir::Inst& i) {
     call_task_storage(i, true);
     out_.jump_if(BPF_JEQ, r0, 0, full);
     out_.mov(r1, r0);
-    copy_words({r1, 0}, address(i.b, 0, r5), map_of(i).value_size, 8, alignment(i.b, 0), r2);
+    copy_words({r1, 0}, address(i.b, 0, r5, map_of(i).value_size), map_of(i).value_size, 8, alignment(i.b, 0), r2);
   } else {
     arguments({map(r1, i.index), key(r2, i), argument(r3, i.b), number(r4, BPF_ANY)});
     out_.call(map_update_elem);

@@ -114,8 +114,8 @@ void FunctionEmitter::emit_copy(const ir::Inst& i) {
     arguments({argument(r1, i.a, i.imm), number(r2, i.imm2), argument(r3, i.b, i.imm3)});
     return out_.call(probe_read_kernel);
   }
-  const Address to = address(i.a, i.imm, r4);
-  const Address from = address(i.b, i.imm3, r5);
+  const Address to = address(i.a, i.imm, r4, i.imm2);
+  const Address from = address(i.b, i.imm3, r5, i.imm2);
   copy_words(to, from, static_cast<uint32_t>(i.imm2), alignment(i.a, i.imm), alignment(i.b, i.imm3), r0);
 }
 
@@ -125,7 +125,7 @@ void FunctionEmitter::emit_zero(const ir::Inst& i) {
     arguments({argument(r1, i.a, i.imm), number(r2, i.imm2), number(r3, 0)});
     return out_.call(probe_read_kernel);
   }
-  const Address to = address(i.a, i.imm, r4);
+  const Address to = address(i.a, i.imm, r4, i.imm2);
   const uint32_t align = alignment(i.a, i.imm);
   const auto bytes = static_cast<uint32_t>(i.imm2);
   for (uint32_t n = 0; n < bytes;) {
@@ -233,8 +233,8 @@ void FunctionEmitter::emit_read_bytes(const ir::Inst& i) {
 }
 
 void FunctionEmitter::emit_equal(const ir::Inst& i) {
-  const Address a = address(i.a, 0, r4);
-  const Address b = address(i.b, 0, r5);
+  const Address a = address(i.a, 0, r4, i.imm2);
+  const Address b = address(i.b, 0, r5, i.imm2);
   Register other = r1; // r1-r3 are free, but for the operands
   while (other == a.base || other == b.base) other = static_cast<Register>(other + 1);
   const Label differ = out_.label(), done = out_.label();

@@ -62,7 +62,7 @@ void FunctionEmitter::finish_number(ir::Reg dst, int64_t n) {
   finish(dst, w);
 }
 
-Address FunctionEmitter::address(const ir::Operand& o, int64_t offset, Register spare) {
+Address FunctionEmitter::address(const ir::Operand& o, int64_t offset, Register spare, int64_t bytes) {
   Register base = r10;
   if (const KnownAddress* k = known(o)) {
     const ObjectPlace& place = layout_.objects[k->object];
@@ -74,7 +74,7 @@ Address FunctionEmitter::address(const ir::Operand& o, int64_t offset, Register 
   } else {
     base = value(o, spare);
   }
-  if (fits_offset(offset)) return {base, static_cast<int32_t>(offset)};
+  if (fits_offset(offset) && fits_offset(offset + bytes)) return {base, static_cast<int32_t>(offset)};
   out_.mov(spare, base);
   out_.alu(BPF_ADD, spare, static_cast<int32_t>(offset));
   return {spare, 0};
