@@ -391,6 +391,7 @@ Operand Lowering::find_into(const Call& c) {
   assign(found, number(1));
   if (is_percpu(m.kind) || v.type->is_scalar()) {
     Operand n = is_percpu(m.kind) ? read_percpu(map, k) : load({Space::script, at, 0}, *m.value);
+    if (v.declared) n = narrow(n, *v.type);
     if (in_register(v))
       assign(variable_register(v), n);
     else
