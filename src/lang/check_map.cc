@@ -56,6 +56,9 @@ void Checker::finish_map(Map& m) {
   if (m.scalar_use && m.keyed_use) {
     conflict(tag::bad_map_use, m.where, "map `" + name + "` is used both with and without a key",
              "a map either always has a key or never", m.key_where, "it has a key here");
+  } else if (!m.value && m.assigned && !diagnostics_.has_errors()) {
+    error(tag::unknown_map, m.where, "map `" + name + "` is only given values whose type is never told",
+          "assign a value of a known type somewhere: `" + name + (m.key ? "[key]" : "") + " = …`");
   } else if (!m.value && !m.assigned && !blocks_are_missing_) {
     error(tag::unknown_map, m.where, "map `" + name + "` is never assigned a value",
           "assign to it in some probe: `" + name + (m.key ? "[key]" : "") + " = …`");
