@@ -55,10 +55,11 @@ void FunctionEmitter::emit_event(const ir::Inst& i) {
   finish_found(i, check);
   out_.cold([=, this] {
     out_.bind(lost);
-    count(state_lost_events);
-    if (ends_session(program_.actions[i.index])) {
+    if (ends_session(program_.actions[i.index])) { // nothing is lost by it
       out_.map_value(r4, pool_.state(), state_lost_exit * 8);
       out_.store(r4, 0, static_cast<int32_t>(i.index + 1), 8);
+    } else {
+      count(state_lost_events);
     }
     finish_null(i, check, done);
   });

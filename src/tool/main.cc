@@ -44,6 +44,15 @@ static bool names_script(std::string_view word) {
          ::stat(std::string(word).c_str(), &about) == 0;
 }
 
+// A script of -e may stand behind its own parameters.
+static bool gives_script(Words words) {
+  for (std::string_view word : words) {
+    if (word == "--") return false;
+    if (word == "-e" || word == "--execute" || word.starts_with("--execute=")) return true;
+  }
+  return false;
+}
+
 static int unknown_subcommand(std::string_view word) {
   std::vector<std::string_view> names;
   for (const spec::Subcommand& s : spec::subcommands) names.push_back(s.name);
@@ -60,7 +69,7 @@ static int dispatch(Words words) {
     if (e.name == first) return e.run(words.subspan(1));
   if (first == "--version" || first == "-V") return version();
   if (words.size() == 1 && (first == "--help" || first == "-h")) return show_overview(say), 0;
-  if (first.starts_with("-") || names_script(first)) return run(words);
+  if (first.starts_with("-") || names_script(first) || gives_script(words)) return run(words);
   return unknown_subcommand(first);
 }
 
