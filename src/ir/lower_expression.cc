@@ -188,6 +188,7 @@ Operand Lowering::increment(const Unary& e) {
 Operand Lowering::cast(const Cast& e) {
   const Type& from = *e.operand->type;
   const Type& to = *e.type;
+  if (!from.is_scalar() && to.is(Kind::pointer)) return address(place(*e.operand));
   if (!from.is_scalar()) return load(place(*e.operand), to); // the bytes of an array as a number
   Operand v = scalar(*e.operand);
   return to.is_integer() ? narrow(v, to) : v;

@@ -278,6 +278,15 @@ void Checker::name_in_sizeof(SizeOf& e) {
 
 // ------------------------------------------------------------------------------------------------- casts
 
+// The pointer by which an array is reached that is a member or an element; nullptr where it stands in the script.
+static const Expr* pointer_before(const Expr& e) {
+  const FieldRef* f = if_a<FieldRef>(&e);
+  const Index* x = if_a<Index>(&e);
+  const Expr* of = f ? f->operand : x ? x->operand : nullptr;
+  if (!of || !of->type) return nullptr;
+  return of->type->is(Kind::pointer) ? of : pointer_before(*of);
+}
+
 const type::Type* Checker::check_cast(Cast& e) {
   const type::Type* from = check_value(*e.operand);
   const type::Type* to = resolve(*e.target);
@@ -298,6 +307,10 @@ const type::Type* Checker::check_cast(Cast& e) {
                     " only " + std::to_string(from->element->size));
       return types_.pointer(to->element, from->space);
     }
+    // As in C, an array is where it begins.
+    const Expr* before = from->is(Kind::array) || from->is(Kind::string) ? pointer_before(*e.operand) : nullptr;
+    if (before && before->type->space != type::Space::script)
+      return types_.pointer(to->element, before->type->space);
   }
   if (to->is_integer()) {
     if (from->is_integer() || from->is(Kind::pointer)) return fold_cast(e, to);
