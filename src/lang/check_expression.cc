@@ -465,15 +465,18 @@ const type::Type* Checker::check_choice(Expr& e, Expr& condition, Expr* then, Ex
 
 const type::Type* Checker::check_tuple(Tuple& e) {
   std::vector<const type::Type*> elements;
+  bool all_known = true; // a map that is assigned further below is known in the next round
   for (Expr* x : e.elements) {
     const type::Type* t = check_value(*x);
-    elements.push_back(t->is(Kind::none) ? types_.int64() : widen(t));
+    all_known &= !t->is(Kind::none);
+    elements.push_back(widen(t));
   }
   for (size_t i = 0; i < e.names.size(); i++)
     for (size_t j = 0; j < i; j++)
       if (e.names[i] == e.names[j])
         error(tag::redeclared, e.elements[i]->where,
               "member `" + std::string(e.names[i]) + "` is given twice");
+  if (!all_known) return types_.none();
   return types_.record(elements, std::vector<std::string_view>(e.names.begin(), e.names.end()));
 }
 
