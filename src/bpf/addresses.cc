@@ -1,4 +1,5 @@
-// From what gives an address, along copies, sums, calls, and objects that hold one, until nothing new is found.
+// From what gives an address, along copies, sums, calls, and objects that hold one, until nothing new is
+// found.
 #include "bpf/addresses.h"
 
 #include "bpf/layout.h"

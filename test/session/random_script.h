@@ -4,5 +4,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
-std::string random_script(uint64_t seed);
+// `statements` of the outermost block; 0: a few.
+std::string random_script(uint64_t seed, int statements = 0);
+// The positional parameters that the scripts ask for.
+std::vector<std::string> random_script_parameters();
