@@ -67,8 +67,13 @@ bool Checker::check_place(const Expr& e, const Builtin& row) {
 // argN
 const type::Type* Checker::check_argument_number(Name& e) {
   e.arg_number = e.name[3] - '0';
-  if (require(has_arg_numbers, e.name, e.where)) return types_.uint64();
-  return types_.none();
+  if (!require(has_arg_numbers, e.name, e.where)) return types_.none();
+  probe::Event& event = *probe_->events.front();
+  const type::Type* args = event.kind == probe::Kind::rawtracepoint ? probe::arguments(machine_, event) : nullptr;
+  if (size_t count = args ? args->fields().size() : SIZE_MAX; static_cast<size_t>(e.arg_number) >= count)
+    return mistake(tag::unknown_field, e.where, event.name + " has no argument `" + std::string(e.name) + "`",
+                   "it has " + std::to_string(count) + "; `acu list -v " + event.name + "` shows them");
+  return types_.uint64();
 }
 
 // ctx: where it points depends on the kind of probe.
