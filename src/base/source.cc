@@ -5,13 +5,13 @@
 namespace base {
 
 Source::Source(std::string name, std::string text) {
-  files_.push_back({std::move(name), std::move(text), 0});
+  files_.push_back({.name = std::move(name), .text = std::move(text)});
 }
 
 // One offset lies between two files, so that the end of a file is no place of the next.
 uint32_t Source::add(std::string name, std::string text) {
   uint32_t begin = size() + 1;
-  files_.push_back({std::move(name), std::move(text), begin});
+  files_.push_back({.name = std::move(name), .text = std::move(text), .begin = begin});
   return begin;
 }
 
@@ -32,11 +32,14 @@ std::string_view Source::text(Range r) const {
 
 Position Source::position(uint32_t offset) const {
   const File& f = file(offset);
-  std::string_view before = std::string_view(f.text).substr(0, offset - f.begin);
-  auto line = static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n')) + 1;
-  size_t start = before.rfind('\n');
-  size_t column = start == before.npos ? before.size() : before.size() - start - 1;
-  return {line, static_cast<uint32_t>(column) + 1};
+  if (f.lines.empty()) {
+    f.lines.push_back(0);
+    for (size_t at = f.text.find('\n'); at != f.text.npos; at = f.text.find('\n', at + 1))
+      f.lines.push_back(static_cast<uint32_t>(at) + 1);
+  }
+  uint32_t at = std::min(offset, f.end()) - f.begin;
+  auto line = std::upper_bound(f.lines.begin(), f.lines.end(), at) - f.lines.begin();
+  return {static_cast<uint32_t>(line), at - f.lines[static_cast<size_t>(line) - 1] + 1};
 }
 
 std::string_view Source::line_at(uint32_t offset) const {

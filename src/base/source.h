@@ -7,6 +7,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace base {
 
@@ -49,6 +50,7 @@ private:
   struct File {
     std::string name, text;
     uint32_t begin = 0;
+    mutable std::vector<uint32_t> lines = {}; // where each begins in the text; found when first asked for
     uint32_t end() const { return begin + static_cast<uint32_t>(text.size()); }
   };
   const File& file(uint32_t offset) const;
