@@ -29,11 +29,15 @@ Row hist_row(uint32_t bits, uint32_t index) {
   return {.low = low, .end = low + (Wide{1} << shift), .single = shift == 0};
 }
 
+constexpr Wide kilo = 1024, mega = kilo * kilo;
+
+// All numbers of a linear histogram have the same unit, which the step tells.
 Row lhist_row(const type::Type& type, uint32_t index) {
-  if (index == 0) return {.end = type.low};
-  if (index + 1 == type.count) return {.low = type.high};
+  Wide unit = type.step % mega == 0 ? mega : type.step % kilo == 0 ? kilo : Wide{1};
+  if (index == 0) return {.end = type.low, .unit = unit};
+  if (index + 1 == type.count) return {.low = type.high, .unit = unit};
   Wide low = type.low + Wide{index - 1} * type.step;
-  return {.low = low, .end = std::min(low + type.step, Wide{type.high})};
+  return {.low = low, .end = std::min(low + type.step, Wide{type.high}), .unit = unit};
 }
 
 // 1024 and its powers get a letter where that is exact: 2048 is 2K, 1536 is 1536.
@@ -47,10 +51,18 @@ std::string short_number(Wide n) {
   return text;
 }
 
+std::string number_in(Wide unit, Wide n) {
+  if (unit == 0) return short_number(n);
+  std::string text;
+  Wide count = n / unit;
+  append(text, {static_cast<uint64_t>(count), count < 0});
+  return text + (unit == mega ? "M" : unit == kilo ? "K" : "");
+}
+
 std::string label(const Row& row) {
   if (row.single) return "[" + short_number(*row.low) + "]";
-  return (row.low ? "[" + short_number(*row.low) : "(...") + ", " +
-         (row.end ? short_number(*row.end) : "...") + ")";
+  return (row.low ? "[" + number_in(row.unit, *row.low) : "(...") + ", " +
+         (row.end ? number_in(row.unit, *row.end) : "...") + ")";
 }
 
 uint64_t bucket(Bytes buckets, uint32_t index) { return load(part(buckets, size_t{index} * 8, 8), 8); }

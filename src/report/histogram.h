@@ -16,6 +16,7 @@ struct Row {
   std::optional<Wide> low; // nothing: from minus infinity
   std::optional<Wide> end; // exclusive; nothing: to infinity
   bool single = false;     // shown as one number
+  Wide unit = 0;           // lhist: numbers are shown in 1, K or M; 0: each as its size allows
   uint64_t count = 0;
 };
 

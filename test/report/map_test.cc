@@ -200,7 +200,10 @@ TEST_F(ReportTest, LinearHistograms) {
                 row("[10, ...)              1 ", half_bar));
   const type::Type* odd = types.lhist(-10, 1024, 1000);
   EXPECT_EQ(text(odd, buckets(odd, {{1, 1}, {2, 1}})),
-            row("[-10, 990)             1 ", full_bar) + row("[990, 1K)              1 ", full_bar));
+            row("[-10, 990)             1 ", full_bar) + row("[990, 1024)            1 ", full_bar));
+  const type::Type* kilo = types.lhist(0, 4096, 2048);
+  EXPECT_EQ(text(kilo, buckets(kilo, {{1, 1}, {2, 1}})),
+            row("[0K, 2K)               1 ", full_bar) + row("[2K, 4K)               1 ", full_bar));
 }
 
 TEST_F(ReportTest, KeyedHistogramsAscendByTotal) {
