@@ -127,7 +127,7 @@ inline constexpr Option run_options[] = {
      .argument = "STAGE",
      .allowed = "ast|ir|bpf|codegen|codegen-opt|dis|libbpf|verifier|all",
      .several = true,
-     .doc = "Print what stages of the compiler made (ast, ir, bpf or all; the other names are bpftrace's), and run "
+     .doc = "Print what stages of the compiler made (ast, ir, bpf, verifier: its log, or all; the other names are bpftrace's), and run "
             "nothing."},
     {.id = OptionId::no_feature,
      .name = "no-feature",

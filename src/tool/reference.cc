@@ -93,6 +93,8 @@ std::string config_chapter() {
     out += "| " + code(key.name) + " | " + (key.value.empty() ? "" : code(key.value)) + " | " + cell(values) + " | " +
            cell(key.doc) + " |\n";
   }
+  out += "\nOnly from the environment: `ACU_COLOR` (or `BPFTRACE_COLOR`) is `always`, `never` or `auto`, for the colors of "
+         "messages; `BPFTRACE_BTF` is a file with the kernel's types.\n";
   return out;
 }
 
