@@ -12,6 +12,9 @@ namespace {
 
 std::string times(uint64_t n) { return n == 1 ? "once" : std::to_string(n) + " times"; }
 
+// What follows a sentence whose thing happened more than once.
+std::string repeated(uint64_t n) { return n == 1 ? "" : " (" + times(n) + ")"; }
+
 std::string plural(uint64_t n, std::string_view what) {
   return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
 }
@@ -22,7 +25,9 @@ bool is_read(Fault f) { return f == Fault::read_kernel || f == Fault::read_user;
 std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& options) {
   if (!options.warnings) return {};
   switch (site.fault) {
-  case Fault::division_by_zero: return "Divide by 0 detected " + times(n) + "; the result was 1.";
+  case Fault::division_by_zero:
+    return "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result." +
+           repeated(n);
   case Fault::index_out_of_range: return "Index out of range " + times(n) + "; the value was 0.";
   case Fault::loop_limit:
     return "The loop reached its limit of " + site.detail + " turns " + times(n) + ". Increase loop_limit.";
@@ -32,9 +37,9 @@ std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& option
     if (!options.tell_faults) return {};
     // EFAULT is all that these helpers fail with.
     return "Failed to probe_read_" + std::string(site.fault == Fault::read_user ? "user" : "kernel") +
-           site.detail + ": Bad address (-14)" + (n > 1 ? ", " + times(n) : "");
+           site.detail + ": Bad address (-14)" + repeated(n);
   case Fault::delete_missing:
-    return "Can't delete from " + site.detail + ": the key was not there, " + times(n) + ".";
+    return "Can't delete map element because it does not exist (" + site.detail + ")." + repeated(n);
   case Fault::map_full: return {}; // told by map
   }
   return {};
@@ -55,8 +60,9 @@ std::string describe_full_maps(const ir::Program& program, const ir::Counters& c
     const ir::Map& map = program.maps[i];
     out +=
         warning(source, map.where,
-                "Map full: @" + map.name + " can't hold more than " + plural(map.max_entries, "key") + "; " +
-                    plural(n, "update") + (n == 1 ? " was" : " were") + " lost. Increase max_map_keys.");
+                "Map full; can't update element. @" + map.name + " can't hold more than " +
+                    plural(map.max_entries, "key") + "; " + plural(n, "update") + (n == 1 ? " was" : " were") +
+                    " lost. Increase max_map_keys, or the number in the map's declaration.");
   }
   return out;
 }

@@ -30,15 +30,16 @@ TEST(Losses, NothingLostSaysNothing) { EXPECT_EQ(Case().text(), ""); }
 TEST(Losses, FullMap) {
   Case c;
   c.counters.map_full = {5};
-  EXPECT_EQ(c.text(), "stdin:1:9-16: WARNING: Map full: @m can't hold more than 3 keys; 5 updates were lost. "
-                      "Increase max_map_keys.\nbegin { @m[1/0] = 1; }\n        ~~~~~~~\n");
+  EXPECT_EQ(c.text(), "stdin:1:9-16: WARNING: Map full; can't update element. @m can't hold more than 3 keys; "
+                      "5 updates were lost. Increase max_map_keys, or the number in the map's declaration.\nbegin { @m[1/0] = 1; }\n        ~~~~~~~\n");
 }
 
 TEST(Losses, Division) {
   Case c;
   c.counters.sites[1] = 2;
   EXPECT_TRUE(
-      c.text().starts_with("stdin:1:12-15: WARNING: Divide by 0 detected 2 times; the result was 1.\n"));
+      c.text().starts_with("stdin:1:12-15: WARNING: Divide or modulo by 0 detected. This can lead to unexpected "
+                           "results. 1 is being used as the result. (2 times)\n"));
   EXPECT_EQ(c.text({.warnings = false}), "");
 }
 
@@ -48,7 +49,7 @@ TEST(Losses, ReadsAreSummedUnlessAskedFor) {
   c.counters.sites[3] = 1;
   EXPECT_EQ(c.text(), "WARNING: 3 reads of memory failed (run with -k for where).\n");
   std::string told = c.text({.tell_faults = true});
-  EXPECT_NE(told.find("stdin:1:12-13: WARNING: Failed to probe_read_user: Bad address (-14), 2 times"), std::string::npos);
+  EXPECT_NE(told.find("stdin:1:12-13: WARNING: Failed to probe_read_user: Bad address (-14) (2 times)"), std::string::npos);
   EXPECT_NE(told.find("stdin:1:14-15: WARNING: Failed to probe_read_kernel: Bad address (-14)"), std::string::npos);
 }
 
