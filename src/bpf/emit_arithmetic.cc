@@ -6,15 +6,17 @@ namespace bpf {
 
 using ir::Operand;
 
+// Sums begin with the address, where there is one: IR has it on the left, and a verifier (6.18 and before) that adds
+// an address of a caller's stack to a number takes the result for one of the outermost function's stack.
 void FunctionEmitter::emit_binary(const ir::Inst& i, uint8_t op, bool commutes) {
   Operand a = i.a, b = i.b;
-  if (commutes && !a.is_reg() && b.is_reg()) std::swap(a, b);
+  if (commutes && ((!a.is_reg() && b.is_reg()) || (known(b) && !known(a)))) std::swap(a, b);
   auto place = [&](const Operand& o) { // its register, or r10 for none
     return o.is_reg() && !known(o) && at(o.as_reg()).kind == Location::in_register ? at(o.as_reg()).reg : r10;
   };
   Register w = target(i.dst, r0);
   if (place(b) == w && place(a) != w) {
-    if (commutes)
+    if (commutes && op != BPF_ADD)
       std::swap(a, b);
     else
       w = r0;
