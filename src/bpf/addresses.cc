@@ -16,7 +16,7 @@ public:
   Search(const ir::Program& program, const std::vector<uint32_t>& functions)
       : program_(program), functions_(functions), known_(program.functions.size()),
         addresses_(program.functions.size()), gives_address_(program.functions.size(), false) {
-    for (const ir::Frame& frame : program.frames) holders.emplace_back(frame.objects.size(), false);
+    for (const ir::Frame& frame : program.frames) use.holders.emplace_back(frame.objects.size(), false);
     for (const uint32_t f : functions) {
       const ir::Function& function = program.functions[f];
       known_[f] = find_known_addresses(function);
@@ -33,9 +33,15 @@ public:
         for (const ir::Block& b : program_.functions[f].blocks)
           for (const ir::Inst& i : b.insts) visit(f, i);
     } while (changed_);
+    for (size_t f = 0; f < addresses_.size(); f++) {
+      bool any = gives_address_[f];
+      for (ir::Reg r = 1; r <= program_.functions[f].parameters && r < addresses_[f].size(); r++)
+        any |= addresses_[f][r];
+      use.numbers_only.push_back(!any);
+    }
   }
 
-  std::vector<std::vector<bool>> holders; // by frame, by object
+  AddressUse use;
 
 private:
   void mark(std::vector<bool>::reference bit) {
@@ -56,14 +62,18 @@ private:
     case Op::map_find:
     case Op::map_find_cpu:
     case Op::map_slot:
+    case Op::cpu_variable:
+    case Op::context_address:
     case Op::event: return true;
+    case Op::query: return i.query == ir::Query::task;
     case Op::mov: return is_address(f, i.a);
     case Op::sub: return is_address(f, i.a) && !is_address(f, i.b);
     case Op::add: return is_address(f, i.a) || is_address(f, i.b);
     case Op::call: return gives_address_[i.index];
     case Op::load: {
+      if (i.space == ir::Space::context || i.space == ir::Space::task) return i.size == 8;
       const KnownAddress* from = i.space == ir::Space::script && i.size == 8 ? object_at(f, i.a) : nullptr;
-      return from && holders[program_.functions[f].frame][from->object];
+      return from && use.holders[program_.functions[f].frame][from->object];
     }
     default: return false;
     }
@@ -73,7 +83,8 @@ private:
     if (ir::defines(i) && gives_address(f, i)) mark(addresses_[f][i.dst]);
     if (i.op == Op::give_back && is_address(f, i.a)) mark(gives_address_[f]);
     if (i.op == Op::store && i.size == 8 && is_address(f, i.b))
-      if (const KnownAddress* to = object_at(f, i.a)) mark(holders[program_.functions[f].frame][to->object]);
+      if (const KnownAddress* to = object_at(f, i.a))
+        mark(use.holders[program_.functions[f].frame][to->object]);
     if (i.op != Op::call) return;
     ir::Reg parameter = 1;
     ir::for_each_operand(i, [&](const ir::Operand& o) {
@@ -93,11 +104,10 @@ private:
 
 } // namespace
 
-std::vector<std::vector<bool>> find_address_holders(const ir::Program& program,
-                                                    const std::vector<uint32_t>& functions) {
+AddressUse find_address_use(const ir::Program& program, const std::vector<uint32_t>& functions) {
   Search search(program, functions);
   search.run();
-  return std::move(search.holders);
+  return std::move(search.use);
 }
 
 } // namespace bpf

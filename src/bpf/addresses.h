@@ -1,5 +1,6 @@
-// Which objects hold addresses of the program's own memory. A verifier follows an address that is kept on the
-// stack; read back from scratch memory, which is the value of a map, it is a number like any other.
+// Where addresses go that a verifier follows: those of the program's own memory, and those that the kernel
+// vouches for. One that is kept on the stack stays an address; read back from scratch memory, which is the
+// value of a map, it is a number like any other.
 #pragma once
 
 #include "ir/ir.h"
@@ -9,8 +10,10 @@
 
 namespace bpf {
 
-// For each frame: for each of its objects, whether one of `functions` stores an address there.
-std::vector<std::vector<bool>> find_address_holders(const ir::Program& program,
-                                                    const std::vector<uint32_t>& functions);
+struct AddressUse {
+  std::vector<std::vector<bool>> holders; // by frame, by object: whether an address is stored there
+  std::vector<bool> numbers_only;         // by function: neither a parameter nor the result is an address
+};
+AddressUse find_address_use(const ir::Program& program, const std::vector<uint32_t>& functions);
 
 } // namespace bpf

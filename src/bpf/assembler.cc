@@ -113,10 +113,11 @@ void Assembler::function_address(Register to, uint32_t function) {
 
 void Assembler::cold(std::function<void()> body) { cold_.push_back({std::move(body), where_}); }
 
-void Assembler::begin_function(uint32_t function, std::string name, uint32_t parameters) {
+void Assembler::begin_function(uint32_t function, std::string name, uint32_t parameters,
+                               bool is_global) {
   if (function_insns_.size() <= function) function_insns_.resize(function + 1, unbound);
   function_insns_[function] = here();
-  functions_.push_back({here(), std::move(name), parameters});
+  functions_.push_back({here(), std::move(name), parameters, is_global});
   new_place_ = true; // the kernel wants a line at each function's start
 }
 

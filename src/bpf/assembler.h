@@ -61,7 +61,7 @@ public:
   void cold(std::function<void()> body);
 
   // --- order: begin_function … end_function for each function, the entry first; then finish
-  void begin_function(uint32_t function, std::string name, uint32_t parameters);
+  void begin_function(uint32_t function, std::string name, uint32_t parameters, bool is_global = false);
   void end_function();
   void place(base::Range where); // of the instructions that follow
   base::Status finish(Code& code);

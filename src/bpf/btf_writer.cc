@@ -41,13 +41,13 @@ uint32_t BtfWriter::array(uint32_t element, uint32_t index, uint32_t count) {
 }
 
 uint32_t BtfWriter::function(std::string_view name, uint32_t parameters, uint32_t parameter,
-                             uint32_t result) {
+                             uint32_t result, bool is_global) {
   uint32_t prototype = add(0, BTF_KIND_FUNC_PROTO, parameters, result);
   for (uint32_t i = 0; i < parameters; i++) {
     put(string("a" + std::to_string(i)));
     put(parameter);
   }
-  return add(string(name), BTF_KIND_FUNC, BTF_FUNC_STATIC, prototype);
+  return add(string(name), BTF_KIND_FUNC, is_global ? BTF_FUNC_GLOBAL : BTF_FUNC_STATIC, prototype);
 }
 
 std::vector<std::byte> BtfWriter::finish() const {
@@ -84,7 +84,7 @@ std::vector<bpf_func_info> describe_functions(BtfWriter& writer, const Code& cod
     infos.push_back({0, writer.function(identifier(code.name), 1, word, word)});
   }
   for (const FunctionInfo& f : code.functions) {
-    infos.push_back({f.insn, writer.function(identifier(f.name), f.parameters, word, word)});
+    infos.push_back({f.insn, writer.function(identifier(f.name), f.parameters, word, word, f.is_global)});
   }
   return infos;
 }

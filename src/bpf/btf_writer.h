@@ -28,7 +28,8 @@ public:
   uint32_t integer(std::string_view name, uint32_t bytes, bool is_signed);
   uint32_t array(uint32_t element, uint32_t index, uint32_t count);
   // A static function with `parameters` parameters of type `parameter` that returns `result`.
-  uint32_t function(std::string_view name, uint32_t parameters, uint32_t parameter, uint32_t result);
+  uint32_t function(std::string_view name, uint32_t parameters, uint32_t parameter, uint32_t result,
+                    bool is_global = false);
   // The blob: header, types, strings.
   std::vector<std::byte> finish() const;
 

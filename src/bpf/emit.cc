@@ -5,8 +5,6 @@
 // the stack.
 #include "bpf/emit.h"
 
-#include "bpf/addresses.h"
-
 #include <algorithm>
 
 namespace bpf {
@@ -57,7 +55,7 @@ void ProgramEmitter::find_functions() {
       needs_context_[f] = needs;
     }
   }
-  address_holders_ = find_address_holders(program, functions_);
+  addresses_ = find_address_use(program, functions_);
 }
 
 bool ProgramEmitter::reads_context(uint32_t function) const {
@@ -73,7 +71,7 @@ bool ProgramEmitter::reads_context(uint32_t function) const {
 // The root and the bodies of its loops, also of nested ones, read as one.
 Needs ProgramEmitter::find_needs(uint32_t root) const {
   Needs needs;
-  needs.addresses = address_holders_[program.functions[root].frame];
+  needs.addresses = addresses_.holders[program.functions[root].frame];
   const size_t n = program.frames[program.functions[root].frame].objects.size();
   needs.objects.assign(n, false);
   needs.in_bodies.assign(n, false);

@@ -7,6 +7,7 @@
 // registers.
 #pragma once
 
+#include "bpf/addresses.h"
 #include "bpf/assembler.h"
 #include "bpf/layout.h"
 #include "bpf/object.h"
@@ -108,6 +109,11 @@ public:
   // A function that only counts (for the size of a map), made when first needed; its number.
   uint32_t counting_callback();
   bool needs_context(uint32_t function) const { return needs_context_[function]; }
+  // May a verifier look at it once, for any numbers, instead of at each call?
+  bool stands_alone(uint32_t function) const {
+    return program.functions[function].role == ir::Role::function && !needs_context_[function] &&
+           addresses_.numbers_only[function];
+  }
 
   Pool& pool;
   const ir::Program& program;
@@ -125,7 +131,7 @@ private:
   std::vector<uint32_t> functions_;            // those reached, the probe's first
   std::vector<std::vector<uint32_t>> callees_; // by function
   std::vector<bool> needs_context_;            // by function
-  std::vector<std::vector<bool>> address_holders_; // by frame, by object
+  AddressUse addresses_;
   bool counts_ = false;
 };
 

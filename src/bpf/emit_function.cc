@@ -301,7 +301,7 @@ void FunctionEmitter::emit_prologue() {
 base::Status FunctionEmitter::emit() {
   for (size_t b = 0; b < function_.blocks.size(); b++) block_labels_.push_back(out_.label());
   out_.place(function_.blocks[0].insts[0].where);
-  out_.begin_function(index_, function_.name, parameters());
+  out_.begin_function(index_, function_.name, parameters(), unit_.stands_alone(index_));
   emit_prologue();
   for (size_t n = 0; n < order_.size(); n++) emit_block(n);
   out_.end_function();

@@ -37,6 +37,7 @@ struct FunctionInfo {
   uint32_t insn = 0;
   std::string name;
   uint32_t parameters = 0;
+  bool is_global = false; // verified once, for all numbers
 };
 
 // Instructions from `insn` on come from this place of the script.

@@ -50,6 +50,8 @@ std::string RandomWriter::expr(int depth) {
     return "{ let " + v + " = " + wide(depth + 1) + "; " + v + " + " + index(5) + " }";
   }
   case 8:
+    if (!plain_functions_.empty() && chance(60))
+      return one_of(plain_functions_) + "(" + wide(depth + 1) + ", " + unsigned_wide(depth + 2) + ")";
     if (numeric_functions_.empty()) return leaf();
     return one_of(numeric_functions_) + "(" + wide(depth + 1) + ", " + unsigned_wide(depth + 2) + ", " +
            text() + ")";

@@ -53,12 +53,12 @@ void RandomWriter::write_config() {
 
 // Each function sees its parameters, the maps, and the functions before it.
 void RandomWriter::write_functions() {
-  scope_ = {{"$a"}, {"$b"}, {"$s"}};
   for (int i = 1 + number(3); i > 0; i--) {
     std::string name = fresh("f");
-    bool gives_text = chance(30);
-    open("fn " + name + "($a : int64, $b : uint64, $s : string) : " + (gives_text ? "string" : "int64"));
-    std::string result = gives_text ? "$s" : "$a";
+    const bool gives_text = chance(30), takes_text = gives_text || chance(50);
+    scope_ = {{"$a"}, {"$b"}, {takes_text ? "$s" : "@text[(int64)1]"}};
+    open("fn " + name + "($a : int64, $b : uint64" + (takes_text ? ", $s : string" : "") +
+         ") : " + (gives_text ? "string" : "int64"));
     auto value = [&] { return gives_text ? (chance(50) ? text() : quoted()) : wide(2); };
     for (int k = number(3); k > 0; k--) simple_statement();
     if (chance(50)) {
@@ -81,7 +81,7 @@ void RandomWriter::write_functions() {
     default: line("return " + value() + ";");
     }
     close();
-    (gives_text ? text_functions_ : numeric_functions_).push_back(name);
+    (gives_text ? text_functions_ : takes_text ? numeric_functions_ : plain_functions_).push_back(name);
   }
   scope_ = {};
 }

@@ -101,6 +101,6 @@ private:
   int statements_;
   Scope scope_;
   std::vector<Member> members_;
-  std::vector<std::string> numeric_functions_, text_functions_; // written so far
+  std::vector<std::string> plain_functions_, numeric_functions_, text_functions_; // written so far
   bool c_types_, values_, functions_, macros_, declared_maps_, aggregations_, more_text_;
 };
