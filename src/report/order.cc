@@ -36,7 +36,10 @@ int compare_keys(const type::Type& type, Bytes a, Bytes b) {
   case Kind::boolean:
   case Kind::integer:
   case Kind::enumeration: return compare_integers(type, a, b);
-  case Kind::string: return characters(a).compare(characters(b));
+  case Kind::string: {
+    const int difference = characters(a).compare(characters(b));
+    return difference ? difference : compare_bytes(a, b); // one that was cut has a mark behind its text
+  }
   case Kind::array:
     for (uint32_t i = 0; i < type.count; i++) {
       size_t size = type.element->size, at = size * i;
