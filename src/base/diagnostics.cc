@@ -26,13 +26,19 @@ static std::string render(const Source& source, Range where, std::string_view wh
   Position begin = source.position(where.begin);
   Position end = source.position(where.end);
   std::string_view line = source.line_at(where.begin);
-  // Every byte but a tab prints as one column; a tab is copied so that the underline stays aligned.
-  if (!line.empty() && begin.line == end.line) {
-    out += std::string(line) + "\n";
-    for (uint32_t i = 1; i < begin.column && i <= line.size(); i++) out += line[i - 1] == '\t' ? '\t' : ' ';
-    out += std::string(std::max<uint32_t>(1, end.column - begin.column), '~') + "\n";
+  if (line.empty() || begin.line != end.line) return out;
+  // Of a very long line (a script that a program made) only the part around the place is of use.
+  constexpr size_t widest = 500;
+  size_t from = begin.column - 1, to = std::max(from + 1, size_t{end.column} - 1), left = 0;
+  if (line.size() > widest) {
+    left = from - std::min(from, widest / 2);
+    line = line.substr(left, widest);
+    to = std::min(to, left + widest);
   }
-  return out;
+  // Every byte but a tab prints as one column; a tab is copied so that the underline stays aligned.
+  out += std::string(line) + "\n";
+  for (size_t i = left; i < from && i - left < line.size(); i++) out += line[i - left] == '\t' ? '\t' : ' ';
+  return out + std::string(to - from, '~') + "\n";
 }
 
 std::string render(const Source& source, const Diagnostic& d) {

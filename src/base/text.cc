@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
 #include <fcntl.h>
 
 namespace base {
@@ -50,6 +51,15 @@ bool glob_match(std::string_view pattern, std::string_view text) {
   }
   while (p < pattern.size() && pattern[p] == '*') p++;
   return p == pattern.size();
+}
+
+std::string quoted(std::string_view name) { return "`" + std::string(name) + "`"; }
+
+bool take_hex(std::string_view& text, char end, uint64_t& value) {
+  auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (error != std::errc() || at == text.data() + text.size() || *at != end) return false;
+  text.remove_prefix(static_cast<size_t>(at - text.data()) + 1);
+  return true;
 }
 
 std::optional<uint64_t> parse_integer(std::string_view text) {
@@ -107,15 +117,20 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
 Result<std::string> read_file(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid()) return errno_error("cannot open " + path, errno);
+  return read_up_to(fd, UINT64_MAX, path);
+}
+
+Result<std::string> read_up_to(const Fd& file, uint64_t most, const std::string& path) {
   std::string out;
   char buffer[16384];
-  for (;;) {
-    ssize_t n = ::read(fd.get(), buffer, sizeof buffer);
+  while (out.size() < most) {
+    ssize_t n = ::read(file.get(), buffer, std::min<uint64_t>(sizeof buffer, most - out.size()));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno_error("cannot read " + path, errno);
-    if (n == 0) return out;
+    if (n == 0) break;
     out.append(buffer, static_cast<size_t>(n));
   }
+  return out;
 }
 
 } // namespace base
