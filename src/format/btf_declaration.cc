@@ -25,6 +25,7 @@ private:
 
   Btf& btf_;
   size_t steps_ = 0;
+  bool is_exhausted() const { return steps_ > max_steps; }
 };
 
 std::string join(std::string type, const std::string& declarator) {
@@ -56,6 +57,7 @@ std::string Declarations::qualified(std::string_view word, const Btf::Raw& r, st
 std::string Declarations::parameters(uint32_t id, size_t indent, int depth) {
   std::string out = "(";
   for (const Btf::Parameter& p : btf_.parameters(id)) {
+    if (is_exhausted()) break;
     if (out.size() > 1) out += ", ";
     out += p.type ? declare(p.type, {}, indent, depth) : "...";
   }
@@ -75,6 +77,7 @@ std::string Declarations::body(uint32_t id, const Btf::Raw& r, size_t indent, in
       out += margin + std::string(e.name) + " = " + std::to_string(e.value) + ",\n";
   } else {
     for (const Btf::RawMember& m : btf_.raw_members(id)) {
+      if (is_exhausted()) break;
       out += margin + declare(m.type, std::string(m.name), indent + indentation, depth);
       if (m.bits) out += ": " + std::to_string(m.bits);
       out += ";\n";
@@ -85,7 +88,7 @@ std::string Declarations::body(uint32_t id, const Btf::Raw& r, size_t indent, in
 
 std::string Declarations::declare(uint32_t id, std::string declarator, size_t indent, int depth) {
   auto r = btf_.raw(id);
-  if (!r || depth++ > max_depth || steps_++ > max_steps) return join("void", declarator);
+  if (!r || depth++ > max_depth || ++steps_ > max_steps) return join("void", declarator);
   switch (r->kind) {
   case BtfKind::pointer: return pointer(*r, std::move(declarator), indent, depth);
   case BtfKind::array:

@@ -1,5 +1,6 @@
 #include "format/elf.h"
 
+#include <algorithm>
 #include <cstring>
 #include <elf.h>
 
@@ -7,8 +8,9 @@ namespace format {
 
 using base::Reader;
 
-// More than any real file has; a damaged count must not cost memory.
+// More than any real file has; a damaged count, or a file with holes, must cost neither memory nor time.
 static constexpr uint32_t most_sections = 1 << 17;
+static constexpr uint64_t most_symbols = 1 << 24, longest_name = 1 << 16;
 
 bool ElfSymbol::is_function() const { return type == STT_FUNC || type == STT_GNU_IFUNC; }
 
@@ -100,9 +102,10 @@ base::ByteSpan Elf::content(const ElfSection& section) const {
 void Elf::for_each_symbol(const ElfSection& table, const std::function<void(const ElfSymbol&)>& take) const {
   if (table.link >= sections_.size()) return;
   base::ByteSpan symbols = content(table), names = content(sections_[table.link]);
-  for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.size(); at += sizeof(Elf64_Sym)) {
-    Reader r(symbols, at);
-    auto name = r.number<uint32_t>();
+  uint64_t count = std::min(symbols.size() / sizeof(Elf64_Sym), most_symbols);
+  for (uint64_t i = 0; i < count; i++) {
+    Reader r(symbols, i * sizeof(Elf64_Sym));
+    uint64_t name = r.number<uint32_t>();
     auto info = r.number<uint8_t>();
     r.skip(1); // visibility
     ElfSymbol s;
@@ -111,7 +114,7 @@ void Elf::for_each_symbol(const ElfSection& table, const std::function<void(cons
     s.size = r.number<uint64_t>();
     s.type = ELF64_ST_TYPE(info);
     s.binding = ELF64_ST_BIND(info);
-    s.name = base::text_at(names, name);
+    s.name = base::text_at(names.first(std::min<uint64_t>(names.size(), name + longest_name)), name);
     take(s);
   }
 }

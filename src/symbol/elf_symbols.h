@@ -19,9 +19,9 @@ public:
   // The function that holds the byte at `offset` of the file. Damaged files have none.
   std::optional<FunctionTable::Found> find(uint64_t offset);
   size_t size(); // functions known
+  void load();   // what find and size do when they are first called
 
 private:
-  void load();
   void read(base::ByteSpan image);
 
   base::Fd fd_;

@@ -9,8 +9,11 @@ static constexpr int most_nested = 8;
 // Code without a size does not reach further.
 static constexpr uint64_t largest_unsized = 1 << 20;
 
+// More than any program has; names of a damaged file may all lie in one text, again and again.
+static constexpr size_t most_name_bytes = 1 << 30;
+
 void FunctionTable::add(uint64_t address, uint64_t size, std::string_view name, uint8_t rank) {
-  if (name.empty() || names_.size() + name.size() >= UINT32_MAX) return;
+  if (name.empty() || names_.size() + name.size() >= most_name_bytes) return;
   functions_.push_back({address, size, static_cast<uint32_t>(names_.size()), rank});
   names_.append(name).push_back('\0');
 }

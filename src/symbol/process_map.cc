@@ -3,19 +3,10 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace symbol {
 
 namespace {
-
-// Takes a number up to `end` from the front of the text.
-bool take_hex(std::string_view& text, char end, uint64_t& value) {
-  auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc() || at == text.data() + text.size() || *at != end) return false;
-  text.remove_prefix(static_cast<size_t>(at - text.data()) + 1);
-  return true;
-}
 
 std::string_view take_word(std::string_view& text) {
   size_t end = text.find(' ');
@@ -33,9 +24,9 @@ std::string unescape(std::string_view path) {
 
 // False: no line of this file. Lines of other memory than code give an empty mapping.
 bool parse_line(std::string_view line, Mapping& m) {
-  if (!take_hex(line, '-', m.begin) || !take_hex(line, ' ', m.end)) return false;
+  if (!base::take_hex(line, '-', m.begin) || !base::take_hex(line, ' ', m.end)) return false;
   std::string_view rights = take_word(line);
-  if (rights.size() != 4 || !take_hex(line, ' ', m.offset)) return false;
+  if (rights.size() != 4 || !base::take_hex(line, ' ', m.offset)) return false;
   take_word(line); // device
   take_word(line); // inode
   if (rights[2] != 'x' || m.begin >= m.end) {

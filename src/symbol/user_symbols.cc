@@ -1,6 +1,5 @@
 #include "symbol/user_symbols.h"
 
-#include "base/text.h"
 #include "symbol/perf_map.h"
 
 #include <cstdlib>
@@ -18,7 +17,8 @@ namespace symbol {
 static constexpr auto shortest_pause = std::chrono::milliseconds(100);
 static constexpr size_t most_processes = 4096;
 static constexpr size_t most_snapshots = 8;
-static constexpr int64_t most_perf_bytes = 256 << 20;
+// A file whose descriptor is above this is read at once, to be closed: a process may have no more than 1024.
+static constexpr int most_descriptors = 256;
 
 bool UserSymbols::File::operator<(const File& o) const {
   auto key = [](const File& f) {
@@ -53,7 +53,10 @@ std::shared_ptr<ElfSymbols> UserSymbols::open(pid_t pid, const Mapping& m) {
   if (!fd.valid() || ::fstat(fd.get(), &about) != 0) return nullptr;
   std::weak_ptr<ElfSymbols>& known = files_[{about.st_dev, about.st_ino, about.st_size, about.st_mtim}];
   std::shared_ptr<ElfSymbols> file = known.lock();
-  if (!file) known = file = std::make_shared<ElfSymbols>(std::move(fd));
+  if (file) return file;
+  bool is_one_too_many = fd.get() > most_descriptors;
+  known = file = std::make_shared<ElfSymbols>(std::move(fd));
+  if (is_one_too_many) file->load();
   return file;
 }
 
@@ -71,7 +74,10 @@ void UserSymbols::look(pid_t pid, Process& p) {
 UserSymbols::Process& UserSymbols::process(pid_t pid) {
   auto at = processes_.find(pid);
   if (at != processes_.end()) return at->second;
-  if (processes_.size() >= most_processes) processes_.clear();
+  if (processes_.size() >= most_processes) {
+    processes_.clear();
+    std::erase_if(files_, [](const auto& file) { return file.second.expired(); });
+  }
   Process& p = processes_[pid];
   look(pid, p);
   return p;
@@ -113,13 +119,9 @@ UserSymbols::Found UserSymbols::find_in_perf_map(pid_t pid, Process& p, uint64_t
   if (!found && Clock::now() - p.perf_read > shortest_pause) {
     p.perf_read = Clock::now();
     std::string path = perf_map_path(pid);
-    struct stat about = {};
-    bool is_file = !path.empty() && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
-    if (is_file && about.st_size != p.perf_size && about.st_size < most_perf_bytes) {
-      auto text = base::read_file(path);
-      p.perf_size = about.st_size;
+    if (auto table = path.empty() ? std::nullopt : read_perf_map(path, p.perf_size)) {
       p.perf_path = path.substr(path.rfind("/tmp/")); // as the process sees it
-      if (text.ok()) p.perf = parse_perf_map(*text);
+      p.perf = std::move(*table);
       found = p.perf.find(address);
     }
   }
