@@ -15,12 +15,16 @@ using format::BtfKind;
 Machine::Machine(type::Table& types) : types_(types) {}
 Machine::~Machine() = default;
 
+// The variable names another file, or one that is not there: to see a script fare without the kernel's types.
+const char* kernel_types_path() {
+  const char* given = std::getenv("BPFTRACE_BTF");
+  return given ? given : "/sys/kernel/btf/vmlinux";
+}
+
 format::Btf* Machine::btf() {
   if (!tried_) {
     tried_ = true;
-    // The variable names another file, or one that is not there: to see a script fare without the kernel's types.
-    const char* given = std::getenv("BPFTRACE_BTF");
-    if (auto btf = format::Btf::open(given ? given : "/sys/kernel/btf/vmlinux"); btf.ok()) btf_ = std::move(*btf);
+    if (auto btf = format::Btf::open(kernel_types_path()); btf.ok()) btf_ = std::move(*btf);
   }
   return btf_.get();
 }

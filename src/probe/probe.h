@@ -86,6 +86,10 @@ public:
   // The kernel's list of trace events, or nullptr; then tracefs_error() tells why.
   format::Tracefs* tracefs();
   const base::Error& tracefs_error() const { return tracefs_error_; }
+  // What gives the members of a structure lives as long as the types.
+  type::Provider* keep(std::unique_ptr<type::Provider> provider) {
+    return providers_.emplace_back(std::move(provider)).get();
+  }
 
 private:
   type::Table& types_;
@@ -94,9 +98,13 @@ private:
   std::unique_ptr<format::Tracefs> tracefs_;
   base::Error tracefs_error_;
   bool tracefs_tried_ = false;
+  std::vector<std::unique_ptr<type::Provider>> providers_;
   std::unordered_map<std::string, const type::Type*> kernel_types_;
   std::unordered_map<std::string, std::optional<std::pair<const type::Type*, int64_t>>> kernel_enumerators_;
 };
+
+// Where the kernel's types are read from.
+const char* kernel_types_path();
 
 // A probe that names nothing there is: which kind of mistake, and the nearest name.
 struct Mismatch {

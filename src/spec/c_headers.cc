@@ -1,4 +1,7 @@
+// The texts of a compiler's headers, and the names of those that need not be on the machine.
 #include "spec/c_headers.h"
+
+#include "base/text.h"
 
 #include <algorithm>
 #include <iterator>
@@ -97,16 +100,12 @@ constexpr std::string_view kernel_folders[] = {
     "xen/",    "rxe/",         "sched/", "xfs/",  "ext4/",  "nfs/"};
 
 constexpr std::string_view constants_headers[] = {
-    "arpa/inet.h",  "errno.h",      "fcntl.h",      "inttypes.h",   "limits.h",      "netinet/in.h",
-    "netinet/ip.h", "netinet/tcp.h", "sched.h",     "signal.h",     "stdint.h",      "stdio.h",
+    "arpa/inet.h",  "errno.h",      "fcntl.h",      "inttypes.h",   "netinet/in.h",
+    "netinet/ip.h", "netinet/tcp.h", "sched.h",     "signal.h",     "stdio.h",
     "stdlib.h",     "string.h",     "sys/errno.h",  "sys/mman.h",   "sys/param.h",   "sys/signal.h",
     "sys/socket.h", "sys/stat.h",   "sys/time.h",   "sys/types.h",  "sys/un.h",      "sys/wait.h",
     "time.h",       "unistd.h",     "sys/syscall.h", "syscall.h",   "netinet/udp.h", "net/if.h",
-    "stdbool.h",    "sys/resource.h", "sys/epoll.h", "poll.h",      "pthread.h",     "ctype.h"};
-
-template<size_t N> bool is_one_of(const std::string_view (&words)[N], std::string_view word) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
+    "sys/resource.h", "sys/epoll.h", "poll.h",      "pthread.h",     "ctype.h"};
 
 } // namespace
 
@@ -122,6 +121,6 @@ bool is_kernel_header(std::string_view name) {
                      [&](std::string_view folder) { return name.starts_with(folder); });
 }
 
-bool is_constants_header(std::string_view name) { return is_one_of(constants_headers, name); }
+bool is_constants_header(std::string_view name) { return base::is_one_of(constants_headers, name); }
 
 } // namespace spec

@@ -14,10 +14,11 @@ std::string_view builtin_header(std::string_view name);
 // <linux/sched.h>, <net/sock.h>, "vmlinux.h" …: BTF tells what is in it.
 bool is_kernel_header(std::string_view name);
 
-// <sys/socket.h>, <errno.h> …: the constants that scripts take from it are in the table of find_c_constant.
+// <sys/socket.h>, <errno.h> …: header_constant (spec/numbers.h) knows the constants that scripts take from it.
 bool is_constants_header(std::string_view name);
 
-// AF_INET, TASK_COMM_LEN …: the values that Linux gives them on this architecture.
+// AF_INET, TASK_COMM_LEN …: the values that Linux gives them on this architecture. Those beside errors, signals and
+// system calls; ask header_constant, which knows all.
 std::optional<int64_t> find_c_constant(std::string_view name);
 
 } // namespace spec
