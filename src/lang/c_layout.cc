@@ -24,7 +24,7 @@ static uint64_t round_up(uint64_t n, uint64_t align) { return (n + align - 1) / 
 uint32_t alignment_of(const type::Type& t) {
   if (t.is(Kind::array)) return t.element ? alignment_of(*t.element) : 1;
   if (!t.is(Kind::structure)) return std::max(1u, t.align);
-  if (t.provider && t.align != 8) return t.align;
+  if (t.provider && t.align != 8) return std::max(1u, t.align);
   uint32_t align = 1;
   for (const type::Field& f : t.fields()) {
     uint32_t own = alignment_of(*f.type);
@@ -63,6 +63,8 @@ uint64_t CTypes::count_of(const CType& array) {
 }
 
 CTypes::Shape CTypes::shape_of(const CType& t) {
+  Level level(depth_);
+  if (level.is_too_deep()) return {.is_complete = false};
   switch (t.kind) {
   case CType::nothing:
   case CType::same_as: return {.is_complete = false};
@@ -86,11 +88,16 @@ CTypes::Shape CTypes::shape_of(const CType& t) {
 
 CTypes::Shape CTypes::shape_of_typedef(CTypedef& t) {
   if (t.is_running) return {.is_complete = false};
-  t.is_running = true;
-  Shape shape = shape_of(*t.type);
-  t.is_running = false;
-  shape.align = align_of(t.attributes, shape.align, true);
-  return shape;
+  if (!t.has_shape) {
+    t.is_running = true;
+    Shape shape = shape_of(*t.type);
+    t.is_running = false;
+    t.has_shape = true;
+    t.made_size = shape.size;
+    t.made_align = align_of(t.attributes, shape.align, true);
+    t.is_complete = shape.is_complete;
+  }
+  return {t.made_size, t.made_align, t.is_complete};
 }
 
 CTypes::Shape CTypes::shape_of_tag(CTag& t) {
@@ -196,7 +203,8 @@ void CTypes::lay_out(CTag& t) {
 
 // Values one by one: each may name those before it.
 void CTypes::value_enumerators(CTag& t) {
-  if (t.known_values == t.enumerators.size() || t.state != CTag::fresh) return;
+  Level level(depth_);
+  if (t.known_values == t.enumerators.size() || t.state != CTag::fresh || level.is_too_deep()) return;
   t.state = CTag::running;
   t.values = program_.arena.copy(std::vector<int64_t>(t.enumerators.size()));
   int64_t next = 0;
@@ -218,6 +226,7 @@ void CTypes::lay_out_enum(CTag& t) {
   value_enumerators(t);
   if (t.underlying) {
     t.type = type_of(*t.underlying);
+    if (t.type && !t.type->is_integer()) t.type = nullptr;
     return;
   }
   bool negative = false, large = false;

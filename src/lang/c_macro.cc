@@ -1,5 +1,6 @@
 #include "lang/c_macro.h"
 
+#include "probe/probe.h"
 #include "spec/c_macros.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ std::string squeezed(std::string_view text) {
 }
 
 // Whether the kernel describes its types.
-bool have_btf() { return ::access("/sys/kernel/btf/vmlinux", R_OK) == 0; }
+bool have_btf() { return ::access(probe::kernel_types_path(), R_OK) == 0; }
 
 } // namespace
 

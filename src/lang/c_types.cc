@@ -62,6 +62,11 @@ std::string full_name(std::string_view keyword, std::string_view name) {
 
 } // namespace
 
+bool is_number_name(std::string_view name) {
+  return std::any_of(std::begin(number_names), std::end(number_names),
+                     [&](const NumberName& n) { return n.name == name; });
+}
+
 const type::Type* number_type(type::Table& types, std::string_view name) {
   if (name == "bool" || name == "_Bool") return types.boolean();
   if (name == "char") return types.character();
@@ -174,11 +179,13 @@ const type::Type* CTypes::tag_type(CTag& t) {
 }
 
 const type::Type* CTypes::type_of_typedef(CTypedef& t) {
-  if (t.is_running) return nullptr;
+  if (t.is_running || t.has_made) return t.made;
   t.is_running = true;
-  const type::Type* made = type_of(*t.type);
+  t.made = type_of(*t.type);
+  if (!t.made && t.type->kind == CType::nothing) t.made = types().none();
   t.is_running = false;
-  return made ? made : t.type->kind == CType::nothing ? types().none() : nullptr;
+  t.has_made = true;
+  return t.made;
 }
 
 const type::Type* CTypes::array_type(const CType& t) {
@@ -192,6 +199,8 @@ const type::Type* CTypes::array_type(const CType& t) {
 
 // nullptr: void, a function, or a name that nobody knows.
 const type::Type* CTypes::type_of(const CType& t) {
+  Level level(depth_);
+  if (level.is_too_deep()) return nullptr;
   switch (t.kind) {
   case CType::nothing:
   case CType::same_as: return nullptr;
@@ -248,33 +257,40 @@ CTypes::Enumerated CTypes::enumerator(std::string_view name) {
 
 // ---------------------------------------------------------------------------------------------- mistakes
 
-bool CTypes::is_known(const CType& t) {
-  if (t.kind == CType::pointer || t.kind == CType::array) return is_known(*t.of);
+// What pointers and arrays are of.
+static const CType& innermost(const CType& t) {
+  const CType* at = &t;
+  while (at->kind == CType::pointer || at->kind == CType::array) at = at->of;
+  return *at;
+}
+
+bool CTypes::is_known(const CType& whole) {
+  const CType& t = innermost(whole);
   if (t.kind != CType::name || typedefs_.count(t.text) || number_type(types(), t.text)) return true;
   return kernel_type && kernel_type({}, t.text);
 }
 
-static std::string_view name_of(const CType& t) {
-  return t.kind == CType::pointer || t.kind == CType::array ? name_of(*t.of) : t.text;
-}
-static Range place_of(const CType& t) {
-  return t.kind == CType::pointer || t.kind == CType::array ? place_of(*t.of) : t.where;
+void CTypes::tell_unknown(const CType& t) {
+  std::vector<std::string_view> known = names({});
+  for (const NumberName& n : number_names) known.push_back(n.name);
+  const CType& unknown = innermost(t);
+  std::string_view near = base::nearest(unknown.text, known);
+  mistake(tag::unknown_type, unknown.where, "unknown type " + base::quoted(unknown.text),
+          near.empty() ? "" : "did you mean " + base::quoted(near) + "?");
 }
 
 void CTypes::check_members(const CTag& t) {
+  constexpr int enough = 20; // of one kind of mistake in one structure
+  int unknown = 0;
+  std::unordered_set<std::string_view> names;
   for (const CMember& m : t.members) {
-    if (is_known(*m.type)) continue;
-    std::vector<std::string_view> known = names({});
-    for (const NumberName& n : number_names) known.push_back(n.name);
-    std::string_view near = base::nearest(name_of(*m.type), known);
-    mistake(tag::unknown_type, place_of(*m.type), "unknown type `" + std::string(name_of(*m.type)) + "`",
-            near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
+    if (unknown < enough && !is_known(*m.type)) {
+      tell_unknown(*m.type);
+      unknown++;
+    }
+    if (!m.name.empty() && !names.insert(m.name).second)
+      return mistake(tag::redeclared, m.where, "member " + base::quoted(m.name) + " is declared twice");
   }
-  for (size_t i = 0; i < t.members.size(); i++)
-    for (size_t j = 0; j < i && !t.members[i].name.empty(); j++)
-      if (t.members[i].name == t.members[j].name)
-        return mistake(tag::redeclared, t.members[i].where,
-                       "member `" + std::string(t.members[i].name) + "` is declared twice");
 }
 
 void CTypes::check_script() {
@@ -290,7 +306,7 @@ void CTypes::check_script() {
   for (auto& [name, made] : typedefs_)
     if (made->in_script && !is_known(*made->type)) {
       telling_ = &anywhere;
-      mistake(tag::unknown_type, place_of(*made->type), "unknown type `" + std::string(name_of(*made->type)) + "`");
+      tell_unknown(*made->type);
       telling_ = nullptr;
     }
 }

@@ -86,7 +86,12 @@ struct CTypedef {
   const CType* type = nullptr;
   CAttributes attributes;
   bool in_script = false;
-  bool is_running = false;
+  // Worked out when asked for, and once: one typedef may name another several times.
+  bool is_running = false, has_made = false, has_shape = false;
+  const type::Type* made = nullptr;
+  uint64_t made_size = 0;
+  uint32_t made_align = 1;
+  bool is_complete = true;
 };
 
 class CTypes final : public type::Provider {
@@ -125,6 +130,13 @@ public:
   std::vector<type::Enumerator> enumerators(uint32_t id) override;
 
 private:
+  // Definitions may hang on each other for as long as a file goes on: what lies deeper than this is not known.
+  struct Level {
+    explicit Level(int& depth) : depth_(depth) { depth_++; }
+    ~Level() { depth_--; }
+    bool is_too_deep() const { return depth_ > 500; }
+    int& depth_;
+  };
   struct Shape {
     uint64_t size = 0;
     uint32_t align = 1;
@@ -150,6 +162,7 @@ private:
   void value_enumerators(CTag& tag);
   uint32_t align_of(const CAttributes& attributes, uint32_t natural, bool lowers);
   void check_members(const CTag& tag);
+  void tell_unknown(const CType& t);
   bool is_known(const CType& t);
   void mistake(std::string_view tag, Range where, std::string message, std::string hint = {});
   type::Table& types() { return program_.types; }
@@ -161,8 +174,10 @@ private:
   std::unordered_map<std::string_view, std::pair<CTag*, uint32_t>> enumerators_;
   const CTag* telling_ = nullptr; // whose definition is being checked
   std::unordered_set<const void*> told_;
+  int depth_ = 0;
 };
 
+bool is_number_name(std::string_view name);
 // C's and the language's own names of numbers ("unsigned long", "uint8", "pid_t"), void not among them; nullptr if
 // it is none.
 const type::Type* number_type(type::Table& types, std::string_view name);

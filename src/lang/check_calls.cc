@@ -16,9 +16,11 @@ using namespace spec;
 static constexpr int64_t most_stack_depth = 1024; // that may be written
 static constexpr int64_t kept_stack_depth = 127;  // that the kernel gives
 
-// A map without keys for a stack: its depth may be asked for.
-static bool holds_stack(const Map& m) {
-  return m.scalar_use && m.value && (m.value->is(Kind::kstack) || m.value->is(Kind::ustack));
+// In len(): whether a whole map is meant, not the stack that is its value.
+static bool names_map(const MapRef& e) {
+  const Map& m = *e.map;
+  bool holds_stack = m.scalar_use && m.value && (m.value->is(Kind::kstack) || m.value->is(Kind::ustack));
+  return !e.key && !holds_stack;
 }
 
 // The row of a builtin that may be used here, or nullptr after telling why not.
@@ -58,8 +60,9 @@ const type::Type* Checker::check_call(Call& e) {
   if (e.builtin->group == Group::aggregation && !aggregation_wanted)
     return mistake(tag::misplaced, e.where, "`" + std::string(e.name) + "()` must be assigned to a map",
                    "write `@name = " + std::string(e.name) + "(…)`");
-  if (e.name == "print") return check_print(e);
-  if (e.name == "str")
+  BuiltinId builtin = id_of(*e.builtin);
+  if (builtin == id("print")) return check_print(e);
+  if (builtin == id("str"))
     if (const type::Type* t = check_str_call(e)) return t;
   if (!check_parameters(e, *e.builtin)) return types_.none();
   if (e.builtin->group == Group::compile) check_compile_time(e);
@@ -135,11 +138,12 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
     a.type = nullptr;
     if (!m) return wrong("a map");
     if (m->key) {
-      if (e.name == "delete" && e.arguments.size() > 1)
+      bool deletes = id_of(*e.builtin) == id("delete");
+      if (deletes && e.arguments.size() > 1)
         return error(tag::bad_argument, a.where, "`delete` removes one key at a time",
                      "write `delete(@" + std::string(m->map->name) + ", key)` for each"),
                false;
-      if (e.name != "delete") return wrong("a map without a key");
+      if (!deletes) return wrong("a map without a key");
       check_key(*m);
     }
     m->map->used = true;
@@ -158,7 +162,7 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
     return true;
   case Takes::any:
     // A whole map, where a function takes one: not a value.
-    if (MapRef* m = if_a<MapRef>(&a); m && !m->key && e.name == "len" && !holds_stack(*m->map)) {
+    if (MapRef* m = if_a<MapRef>(&a); m && id_of(*e.builtin) == id("len") && names_map(*m)) {
       m->map->used = true;
       a.type = types_.none();
       return true;
@@ -220,12 +224,23 @@ const type::Type* Checker::builtin_type(Expr& e, const Builtin& row, List<Expr*>
   return row.gives == Gives::i64 ? types_.int64() : types_.uint64();
 }
 
+// is_ptr(), is_str() and their like: what the compiler knows of an expression.
+static bool answer_about(BuiltinId question, const Expr& e) {
+  switch (question) {
+  case id("is_ptr"): return e.type->is(Kind::pointer);
+  case id("is_str"): return e.type->is(Kind::string);
+  case id("is_integer"): return e.type->is(Kind::integer);
+  case id("is_unsigned_integer"): return e.type->is(Kind::integer) && !e.type->is_signed;
+  case id("is_array"): return e.type->is(Kind::array);
+  default: return e.kind == ExprKind::integer || e.kind == ExprKind::string || e.kind == ExprKind::boolean;
+  }
+}
+
 // Results that depend on arguments or place; nullptr: as the table says.
 const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> arguments) {
   Call* call = if_a<Call>(&e);
   switch (builtin) {
-  case id("args"):
-    return check_arguments(as<Name>(e));
+  case id("args"): return check_arguments(as<Name>(e));
   case id("container_of"): return check_container_of(*call);
   case id("probe"):
   case id("probetype"): {
@@ -294,31 +309,9 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   case id("lhist"): return check_histogram(*call);
   case id("getopt"): return check_getopt(*call);
   case id("find"): return check_find(*call);
-  case id("delete"): {
-    MapRef& m = as<MapRef>(*arguments[0]);
-    if (m.key && report_ && !told_old_delete_) {
-      warning(tag::deprecated, e.where, "this is the old form of delete",
-              "write `delete(@" + std::string(m.map->name) + ", key)`");
-      told_old_delete_ = true;
-    }
-    if (arguments.size() == 1 && !m.key && m.map->keyed_use)
-      return mistake(tag::bad_map_use, e.where,
-                     "`@" + std::string(m.map->name) + "` has keys: name the one to delete",
-                     "delete(@" + std::string(m.map->name) + ", key); clear() removes all");
-    if (arguments.size() == 1 && !m.key) m.map->scalar_use = true;
-    return nullptr;
-  }
+  case id("delete"): return check_delete(*call);
   case id("has_key"): as<MapRef>(*arguments[0]).map->only_adds = false; return nullptr;
-  case id("len"): {
-    if (MapRef* m = if_a<MapRef>(arguments[0]); m && !m->key && !holds_stack(*m->map)) {
-      m->map->tid_only = false;
-      if (m->map->scalar_use) return mistake(tag::bad_map_use, e.where, "`len` needs a map with keys");
-      return nullptr;
-    }
-    const type::Type* t = arguments[0]->type;
-    if (t->is(Kind::kstack) || t->is(Kind::ustack) || t->is(Kind::none)) return nullptr;
-    return mistake(tag::bad_argument, arguments[0]->where, "`len` takes a map or a stack, not " + text(t));
-  }
+  case id("len"): return check_len(*call);
   case id("cgroupid"): {
     struct stat st = {};
     std::string path(arguments[0]->constant.text_value);
@@ -327,20 +320,40 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
     set_integer(e, static_cast<int64_t>(st.st_ino));
     return nullptr;
   }
-  case id("is_ptr"): set_integer(e, arguments[0]->type->is(Kind::pointer)); return nullptr;
-  case id("is_str"): set_integer(e, arguments[0]->type->is(Kind::string)); return nullptr;
-  case id("is_integer"): set_integer(e, arguments[0]->type->is(Kind::integer)); return nullptr;
+  case id("is_ptr"):
+  case id("is_str"):
+  case id("is_integer"):
   case id("is_unsigned_integer"):
-    set_integer(e, arguments[0]->type->is(Kind::integer) && !arguments[0]->type->is_signed);
-    return nullptr;
-  case id("is_array"): set_integer(e, arguments[0]->type->is(Kind::array)); return nullptr;
-  case id("is_literal"): {
-    ExprKind k = arguments[0]->kind;
-    set_integer(e, k == ExprKind::integer || k == ExprKind::string || k == ExprKind::boolean);
-    return nullptr;
-  }
+  case id("is_array"):
+  case id("is_literal"): set_integer(e, answer_about(builtin, *arguments[0])); return nullptr;
   default: return nullptr;
   }
+}
+
+const type::Type* Checker::check_delete(Call& e) {
+  MapRef& m = as<MapRef>(*e.arguments[0]);
+  std::string name = "@" + std::string(m.map->name);
+  if (m.key && report_ && !told_old_delete_) {
+    warning(tag::deprecated, e.where, "this is the old form of delete", "write `delete(" + name + ", key)`");
+    told_old_delete_ = true;
+  }
+  if (m.key || e.arguments.size() > 1) return nullptr;
+  if (m.map->keyed_use)
+    return mistake(tag::bad_map_use, e.where, "`" + name + "` has keys: name the one to delete",
+                   "delete(" + name + ", key); clear() removes all");
+  m.map->scalar_use = true;
+  return nullptr;
+}
+
+const type::Type* Checker::check_len(Call& e) {
+  Expr& of = *e.arguments[0];
+  if (MapRef* m = if_a<MapRef>(&of); m && names_map(*m)) {
+    m->map->tid_only = false;
+    if (m->map->scalar_use) return mistake(tag::bad_map_use, e.where, "`len` needs a map with keys");
+    return nullptr;
+  }
+  if (of.type->is(Kind::kstack) || of.type->is(Kind::ustack) || of.type->is(Kind::none)) return nullptr;
+  return mistake(tag::bad_argument, of.where, "`len` takes a map or a stack, not " + text(of.type));
 }
 
 // kstack, kstack(depth), kstack(mode), kstack(mode, depth)
@@ -407,9 +420,8 @@ const type::Type* Checker::check_print(Call& e) {
 
 // Arguments of printf and its kin against the format.
 const type::Type* Checker::check_format(Call& e) {
-  size_t first = 1;
   std::vector<const type::Type*> given;
-  for (size_t i = first; i < e.arguments.size(); i++) given.push_back(e.arguments[i]->type);
+  for (size_t i = 1; i < e.arguments.size(); i++) given.push_back(e.arguments[i]->type);
   for (const type::Type* t : given)
     if (t->is(Kind::none)) return types_.none();
   if (e.builtin->group == Group::compile) return types_.none();
@@ -424,7 +436,7 @@ const type::Type* Checker::check_format(Call& e) {
 
 const type::Type* Checker::check_histogram(Call& e) {
   auto number = [&](size_t i) { return e.arguments[i]->constant.integer_value; };
-  if (e.name == "hist") {
+  if (id_of(*e.builtin) == id("hist")) {
     int64_t bits = e.arguments.size() > 1 ? number(1) : 0;
     if (bits < 0 || bits > 5)
       return mistake(tag::bad_argument, e.arguments[1]->where, "hist: bits must be from 0 to 5");
@@ -489,7 +501,7 @@ const type::Type* Checker::check_getopt(Call& e) {
     bool negative = given->starts_with("-");
     auto number = base::parse_integer(std::string_view(*given).substr(negative));
     if (!number) return wrong("a number");
-    value = negative ? -static_cast<int64_t>(*number) : static_cast<int64_t>(*number);
+    value = static_cast<int64_t>(negative ? 0 - *number : *number);
   }
   set_integer(e, value);
   e.adapts = true;
@@ -519,8 +531,9 @@ const type::Type* Checker::check_find(Call& e) {
 }
 
 void Checker::check_compile_time(Call& e) {
-  if (e.name == "assert_str") check_assert_str(*e.arguments[0]);
-  if (e.name == "static_assert") {
+  BuiltinId builtin = id_of(*e.builtin);
+  if (builtin == id("assert_str")) check_assert_str(*e.arguments[0]);
+  if (builtin == id("static_assert")) {
     const Constant& c = e.arguments[0]->constant;
     if (c.kind != Constant::integer)
       error(tag::bad_argument, e.arguments[0]->where,
@@ -528,7 +541,7 @@ void Checker::check_compile_time(Call& e) {
     else if (!c.integer_value)
       error(tag::user_failure, e.where, std::string(e.arguments[1]->constant.text_value));
   }
-  if (e.name == "fail") {
+  if (builtin == id("fail")) {
     std::string problem, message;
     size_t next = 1;
     for (const type::Conversion& c : type::parse_format(e.arguments[0]->constant.text_value, problem)) {

@@ -78,17 +78,16 @@ const type::Type* Checker::check_argument_number(Name& e) {
 
 // ctx: where it points depends on the kind of probe.
 const type::Type* Checker::context_type() {
-  const ProbeKind& kind = probe::kind_of(*probe_->events.front());
+  const probe::Event& event = *probe_->events.front();
   const type::Type* to = nullptr;
   // A field of no tracepoint: only the record itself will do.
   std::vector<std::string_view>& fields = probe_->fields;
   if (std::find(fields.begin(), fields.end(), "ctx") == fields.end()) fields.push_back("ctx");
-  if (kind.name == "rawtracepoint")
+  if (event.kind == probe::Kind::rawtracepoint)
     to = types_.uint64();
-  else if (probe_->events.front()->kind >= probe::Kind::profile &&
-           probe_->events.front()->kind <= probe::Kind::hardware)
+  else if (event.kind >= probe::Kind::profile && event.kind <= probe::Kind::hardware)
     to = machine_.kernel_type("struct", "bpf_perf_event_data");
-  else if (kind.abilities & has_registers)
+  else if (probe::kind_of(event).abilities & has_registers)
     to = machine_.kernel_type("struct", "pt_regs");
   return types_.pointer(to, type::Space::kernel);
 }
@@ -172,7 +171,7 @@ uint32_t Checker::find_kfunc(std::string_view name) {
 void Checker::check_kfunc(Call& e) {
   uint32_t function = find_kfunc(e.arguments[0]->constant.text_value);
   bool answer = function != 0;
-  if (answer && e.name == "kfunc_allowed") {
+  if (answer && id_of(*e.builtin) == id("kfunc_allowed")) {
     if (!probe_) return error(tag::misplaced, e.where, "`kfunc_allowed` can't be used in a function");
     for (const probe::Event* event : probe_->events)
       answer &= options_.kfunc_allowed && options_.kfunc_allowed(machine_, *event, function);

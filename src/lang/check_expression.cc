@@ -144,9 +144,8 @@ std::string hint_for_name(std::string_view unknown, const std::vector<std::strin
 }
 
 const type::Type* Checker::check_name(Name& e) {
-  if (e.name.size() == 4 && e.name.starts_with("arg") && e.name[3] >= '0' && e.name[3] <= '9') {
+  if (e.name.size() == 4 && e.name.starts_with("arg") && e.name[3] >= '0' && e.name[3] <= '9')
     return check_argument_number(e);
-  }
   if (const Builtin* row = find_builtin(e.name)) {
     e.builtin = builtin_named(e.name, e.where, false);
     return e.builtin ? builtin_type(e, *row, {}) : types_.none();
@@ -220,7 +219,7 @@ void Checker::check_key(Map& m, Expr& key) {
   m.used = m.keyed_use = true;
   const Name* name = if_a<Name>(&key);
   bool by_event = probe_ && probe_->events.front()->kind >= probe::Kind::profile;
-  if (!name || name->name != "tid" || !by_event) m.tid_only = false;
+  if (!name || !name->builtin || id_of(*name->builtin) != id("tid") || !by_event) m.tid_only = false;
   if (t->is(Kind::none)) return;
   const type::Type* had = settled(m.inferred_key);
   if (!had) m.key_where = key.where;

@@ -38,7 +38,7 @@ void Checker::check(Stmt& s) {
     bool is_effect = e.kind == ExprKind::call || e.kind == ExprKind::unary || e.kind == ExprKind::ternary ||
                      e.kind == ExprKind::conditional || e.kind == ExprKind::block || t->is(Kind::none);
     const Call* call = if_a<Call>(&e);
-    bool discards = call && call->builtin && call->builtin->name != "delete" && !t->is(Kind::none);
+    bool discards = call && call->builtin && id_of(*call->builtin) != id("delete") && !t->is(Kind::none);
     if (!is_effect || discards)
       warning(tag::discarded, s.where, "the value of this expression is not used",
               "write `_ = …` if that is meant");

@@ -122,6 +122,8 @@ private:
   const type::Type* check_histogram(Call& e);
   const type::Type* check_getopt(Call& e);
   const type::Type* check_find(Call& e);
+  const type::Type* check_delete(Call& e);
+  const type::Type* check_len(Call& e);
   void check_compile_time(Call& e);
 
   // check_text.cc: text and bytes

@@ -1,5 +1,6 @@
 #include "lang/expand_macro.h"
 
+#include "base/text.h"
 #include "lang/walk.h"
 #include "spec/diagnostics.h"
 
@@ -9,6 +10,7 @@
 namespace lang {
 
 namespace tag = spec::tag;
+using base::quoted;
 
 namespace {
 
@@ -16,8 +18,6 @@ namespace {
 constexpr uint32_t max_expansions = 10'000;
 constexpr size_t max_nesting = 50;
 constexpr size_t max_nodes = 1'000'000;
-
-std::string quoted(std::string_view name) { return "`" + std::string(name) + "`"; }
 
 bool takes(const MacroParameter& p, const Expr& argument) {
   switch (p.kind) {
@@ -52,6 +52,8 @@ private:
   Expr* change(Expr& e, const Use* inside);
   Expr* substitute(Expr& e, const Use& use);
   Expr* expand(Expr& e, std::string_view name, Range name_where, List<Expr*> arguments);
+  bool may_copy(const Expr& argument);
+  void give_up(Range where);
   const Macro* choose(std::string_view name, Range where, List<Expr*> arguments);
   void no_match(std::string_view name, Range where, List<Expr*> arguments);
   bool is_possible(const Macro& macro, Range where);
@@ -128,7 +130,7 @@ Expr* Expander::substitute(Expr& e, const Use& use) {
     const MacroParameter& p = use.macro.parameters[i];
     const Expr& argument = *use.arguments[i];
     if (name && p.kind == MacroParameterKind::expression && p.name == name->name)
-      return copy(program_, &argument);
+      return may_copy(argument) ? copy(program_, &argument) : nullptr;
     if (variable && p.kind == MacroParameterKind::variable && p.name == variable->name) {
       variable->name = as<VariableRef>(argument).name;
       variable->expansion = as<VariableRef>(argument).expansion;
@@ -141,6 +143,19 @@ Expr* Expander::substitute(Expr& e, const Use& use) {
     }
   }
   return nullptr;
+}
+
+// An argument that holds other uses may be large already, and its copies double at each level.
+bool Expander::may_copy(const Expr& argument) {
+  if (gave_up_) return false;
+  walk(&argument, [this](const Expr&) { nodes_++; });
+  if (nodes_ >= max_nodes) give_up(argument.where);
+  return !gave_up_;
+}
+
+void Expander::give_up(Range where) {
+  gave_up_ = true;
+  error(tag::too_large, uses_.empty() ? where : uses_.front(), "the macros used here become too much code");
 }
 
 // What stands for a use of a macro: e itself if it is none.
@@ -216,8 +231,7 @@ bool Expander::is_possible(const Macro& macro, Range where) {
     return false;
   }
   if (open_.size() >= max_nesting || expansions_ >= max_expansions || nodes_ >= max_nodes) {
-    gave_up_ = true;
-    error(tag::too_large, uses_.empty() ? where : uses_.front(), "the macros used here become too much code");
+    give_up(where);
     return false;
   }
   return true;

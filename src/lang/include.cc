@@ -54,17 +54,9 @@ base::Result<std::string> read_text(const std::string& path) {
   struct stat about = {};
   if (!file.valid() || ::fstat(file.get(), &about) < 0) return refuse(path, std::strerror(errno));
   if (static_cast<size_t>(about.st_size) > max_file_bytes) return refuse(path, "it is larger than 16 MB");
-  std::string text(static_cast<size_t>(about.st_size), '\0');
-  size_t have = 0;
-  while (have < text.size()) {
-    ssize_t n = ::read(file.get(), text.data() + have, text.size() - have);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return refuse(path, std::strerror(errno));
-    if (n == 0) break;
-    have += static_cast<size_t>(n);
-  }
-  text.resize(have);
-  if (text.find('\0') != text.npos) return refuse(path, "it is not text (it holds a zero byte)");
+  auto text = base::read_up_to(file, static_cast<uint64_t>(about.st_size), path);
+  if (!text.ok()) return refuse(path, std::strerror(errno));
+  if (text->find('\0') != text->npos) return refuse(path, "it is not text (it holds a zero byte)");
   return text;
 }
 

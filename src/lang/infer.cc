@@ -70,8 +70,8 @@ bool may_be_negative(const Expr& e) {
   if (const VariableRef* v = if_a<VariableRef>(&e)) return v->variable && v->variable->inferred.may_be_negative;
   if (const MapRef* m = if_a<MapRef>(&e)) return m->map && m->map->inferred_value.may_be_negative;
   if (const Binary* b = if_a<Binary>(&e)) return has_reason(b->left) || has_reason(b->right);
-  if (const Conditional* c = if_a<Conditional>(&e)) 
-    return has_reason(c->then->value) || has_reason(c->otherwise->value);
+  if (const Conditional* c = if_a<Conditional>(&e))
+    return has_reason(c->then->value) || (c->otherwise && has_reason(c->otherwise->value));
   return true;
 }
 

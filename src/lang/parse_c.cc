@@ -9,6 +9,7 @@
 // In a script a `;` may be missing behind `}`.
 #include "lang/parser.h"
 
+#include "base/text.h"
 #include "spec/diagnostics.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 namespace lang {
 
 namespace tag = spec::tag;
+using base::is_one_of;
 
 // What stands before the declarators, and the attributes seen on the way.
 struct CSpecifiers {
@@ -33,10 +35,6 @@ struct CDeclarator {
 };
 
 namespace {
-
-template<size_t N> bool is_one_of(const std::string_view (&words)[N], std::string_view word) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
 
 constexpr std::string_view ignored_words[] = {
     "const",        "volatile",     "restrict",       "__const",       "__const__",    "__volatile__",
@@ -76,8 +74,6 @@ struct NumberWords {
   }
   uint32_t align() const { return wide == 16 || (wide == 8 && longs) ? 16 : 0; }
 };
-
-bool is_name(const Token& t) { return t.kind == TokenKind::identifier || t.kind == TokenKind::keyword; }
 
 } // namespace
 
@@ -158,7 +154,7 @@ void Parser::leave_c_declaration() {
 // Behind `}`, where a script may have left out the `;`: whether a name of a variable follows, not a probe or `config =`.
 bool Parser::at_c_declarator() {
   if (at(TokenKind::star)) return true;
-  if (!is_name(peek())) return false;
+  if (!is_word(peek())) return false;
   TokenKind next = peek(1).kind;
   return next == TokenKind::semicolon || next == TokenKind::comma || next == TokenKind::left_bracket ||
          (next == TokenKind::assign && !at_word("config"));
@@ -175,7 +171,7 @@ CSpecifiers Parser::parse_c_specifiers() {
   std::vector<const Expr*> aligned;
   while (!panic_ && !stopped_) {
     if (parse_c_attribute(s.attributes)) continue;
-    if (!is_name(peek())) break;
+    if (!is_word(peek())) break;
     std::string_view word = peek().text;
     if (is_one_of(ignored_words, word)) {
       take();
@@ -222,7 +218,7 @@ CTag* Parser::parse_c_tag(bool& defines) {
   CAttributes attributes = parse_c_attributes();
   std::string_view name;
   Range where = {last_end_, last_end_};
-  if (is_name(peek())) {
+  if (is_word(peek())) {
     where = peek().where;
     name = take().text;
   }
@@ -304,7 +300,7 @@ void Parser::parse_c_member(std::vector<CMember>& into) {
 List<CEnumerator> Parser::parse_c_enumerators() {
   std::vector<CEnumerator> list;
   while (!at(TokenKind::end) && !at(TokenKind::right_brace)) {
-    if (!is_name(peek())) {
+    if (!is_word(peek())) {
       unexpected("the name of an enumerator");
       break;
     }
@@ -328,7 +324,7 @@ CDeclarator Parser::parse_c_declarator(const CType* base) {
   Level level(*this);
   CDeclarator d{.where = peek().where};
   CAttributes ignored;
-  auto at_qualifier = [&] { return is_name(peek()) && is_one_of(ignored_words, peek().text); };
+  auto at_qualifier = [&] { return is_word(peek()) && is_one_of(ignored_words, peek().text); };
   type::Space space = type::Space::kernel;
   auto skip_qualifiers = [&] {
     while (!panic_ && !stopped_ && (at_qualifier() || at_word("__attribute__"))) {
@@ -347,7 +343,7 @@ CDeclarator Parser::parse_c_declarator(const CType* base) {
     skip_qualifiers();
   }
   if (at(TokenKind::left_paren) && (peek(1).kind == TokenKind::star || peek(1).kind == TokenKind::left_paren ||
-                                    (is_name(peek(1)) && peek(2).kind == TokenKind::right_paren))) {
+                                    (is_word(peek(1)) && peek(2).kind == TokenKind::right_paren))) {
     // What stands inside is about what the outside gives: it is filled in when that is known.
     take();
     auto* outside = program_->arena.make<CType>();
@@ -358,7 +354,7 @@ CDeclarator Parser::parse_c_declarator(const CType* base) {
     if (d.type != outside) d.is_function = false; // a pointer to one
     return d;
   }
-  if (is_name(peek())) {
+  if (is_word(peek())) {
     d.where = peek().where;
     d.name = take().text;
   }
@@ -409,7 +405,7 @@ void Parser::add_c_alignment(CAttributes& into, const Expr* e) {
 
 // attribute := '__attribute__' '(' '(' { NAME [ '(' … ')' ] [ ',' ] } ')' ')' | '_Alignas' '(' … ')' | 'asm' '(' … ')'
 bool Parser::parse_c_attribute(CAttributes& into) {
-  if (panic_ || stopped_ || !is_name(peek())) return false;
+  if (panic_ || stopped_ || !is_word(peek())) return false;
   std::string_view word = peek().text;
   if (word == "__packed") {
     take();

@@ -1,4 +1,5 @@
 // Expressions, with C's precedence. Assignment is a statement and not part of these rules.
+#include "lang/operators.h"
 #include "lang/parser.h"
 
 #include "spec/builtins.h"
@@ -11,23 +12,6 @@ namespace lang {
 namespace tag = spec::tag;
 
 namespace {
-
-struct Operator {
-  TokenKind token;
-  BinaryOp op;
-  int precedence; // higher binds tighter
-};
-constexpr Operator operators[] = {
-    {TokenKind::or_or, BinaryOp::logical_or, 1},  {TokenKind::and_and, BinaryOp::logical_and, 2},
-    {TokenKind::pipe, BinaryOp::bit_or, 3},       {TokenKind::caret, BinaryOp::bit_xor, 4},
-    {TokenKind::ampersand, BinaryOp::bit_and, 5}, {TokenKind::equal_equal, BinaryOp::eq, 6},
-    {TokenKind::not_equal, BinaryOp::ne, 6},      {TokenKind::less, BinaryOp::lt, 7},
-    {TokenKind::less_equal, BinaryOp::le, 7},     {TokenKind::greater, BinaryOp::gt, 7},
-    {TokenKind::greater_equal, BinaryOp::ge, 7},  {TokenKind::shift_left, BinaryOp::shl, 8},
-    {TokenKind::shift_right, BinaryOp::shr, 8},   {TokenKind::plus, BinaryOp::add, 9},
-    {TokenKind::minus, BinaryOp::sub, 9},         {TokenKind::star, BinaryOp::mul, 10},
-    {TokenKind::slash, BinaryOp::div, 10},        {TokenKind::percent, BinaryOp::mod, 10},
-};
 
 struct Prefix {
   TokenKind token;
@@ -70,10 +54,8 @@ Expr* Parser::parse_expression() {
 Expr* Parser::parse_binary(int lowest) {
   Expr* left = parse_unary();
   for (;;) {
-    TokenKind kind = peek().kind;
-    auto* row = std::find_if(std::begin(operators), std::end(operators),
-                             [&](const Operator& o) { return o.token == kind; });
-    if (row == std::end(operators) || row->precedence < lowest || closes_predicate()) return left;
+    const Operator* row = find_operator(peek().kind);
+    if (!row || row->precedence < lowest || closes_predicate()) return left;
     count_operator(take().where);
     Expr* right = parse_binary(row->precedence + 1);
     auto* b = make<Binary>(left->where.to(right->where));

@@ -5,6 +5,7 @@
 // name.
 #include "lang/parser.h"
 
+#include "base/text.h"
 #include "spec/builtins.h"
 #include "spec/diagnostics.h"
 
@@ -13,6 +14,7 @@
 namespace lang {
 
 namespace tag = spec::tag;
+using base::is_one_of;
 
 namespace {
 
@@ -21,18 +23,9 @@ constexpr uint32_t max_pointers = 16;
 constexpr std::string_view integer_words[] = {"unsigned", "signed", "char", "short", "int", "long"};
 
 constexpr std::string_view type_words[] = {
-    "bool",     "void",     "string",  "size_t",  "ssize_t",  "intptr_t",  "uintptr_t", "int8",
-    "int16",    "int32",    "int64",   "uint8",   "uint16",   "uint32",    "uint64",    "int8_t",
-    "int16_t",  "int32_t",  "int64_t", "uint8_t", "uint16_t", "uint32_t",  "uint64_t",  "u8",
-    "u16",      "u32",      "u64",     "s8",      "s16",      "s32",       "s64",       "__u8",
-    "__u16",    "__u32",    "__u64",   "__s8",    "__s16",    "__s32",     "__s64",     "__be16",
-    "__be32",   "__be64",   "__le16",  "__le32",  "__le64",   "count_t",   "sum_t",     "min_t",
-    "max_t",    "avg_t",    "stats_t", "hist_t",  "lhist_t",  "tseries_t", "ksym_t",    "usym_t",
-    "kstack_t", "ustack_t", "struct",  "union",   "enum",     "typeof",    "const",     "volatile"};
-
-template<size_t N> bool is_one_of(const std::string_view (&words)[N], std::string_view word) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
+    "bool",   "void",      "string", "count_t", "sum_t",    "min_t",    "max_t", "avg_t", "stats_t", "hist_t",
+    "lhist_t", "tseries_t", "ksym_t", "usym_t", "kstack_t", "ustack_t", "struct", "union", "enum",   "typeof",
+    "const",  "volatile"};
 
 bool is_builtin(std::string_view word) {
   if (spec::find_builtin(word)) return true;
@@ -92,7 +85,7 @@ struct IntegerWords {
 bool Parser::at_type(size_t ahead, bool also_unknown) {
   Token t = peek(ahead);
   if (t.kind != TokenKind::identifier) return false;
-  if (is_one_of(integer_words, t.text) || is_one_of(type_words, t.text)) return true;
+  if (is_one_of(integer_words, t.text) || is_one_of(type_words, t.text) || is_number_name(t.text)) return true;
   if (program_->c_types->is_typedef(t.text)) return true;
   if (is_builtin(t.text) || is_macro_parameter(t.text)) return false;
   size_t after = ahead + 1;

@@ -51,6 +51,7 @@ public:
 
 private:
   static constexpr size_t max_files = 64;       // one within the other
+  static constexpr size_t max_headers = 10'000; // in all, each time it is read
   static constexpr size_t max_tokens = 100'000; // of one use of a macro
   static constexpr size_t max_all_tokens = 20'000'000;
   static constexpr int max_depth = 200;
@@ -146,6 +147,7 @@ private:
   std::deque<Frame> frames_;
   std::vector<Context> contexts_;
   TokenKind previous_ = TokenKind::end; // the token before, to know names of members
+  size_t headers_ = 0;                  // read so far
   size_t tokens_ = 0, all_tokens_ = 0;  // of the use at hand, and so far
   Range use_;                           // the name that is being expanded, in the text itself
   int isolated_ = 0;

@@ -1,37 +1,15 @@
 // The constant expressions of #if and #elif: 64-bit integers, unsigned if one side is; names that are no
 // macros are 0.
+#include "lang/operators.h"
 #include "lang/preprocess.h"
 
 #include "spec/diagnostics.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace lang {
 
 namespace tag = spec::tag;
-
-namespace {
-
-struct Row {
-  TokenKind token;
-  int precedence;
-};
-constexpr Row operators[] = {
-    {TokenKind::or_or, 1},       {TokenKind::and_and, 2},       {TokenKind::pipe, 3},
-    {TokenKind::caret, 4},       {TokenKind::ampersand, 5},     {TokenKind::equal_equal, 6},
-    {TokenKind::not_equal, 6},   {TokenKind::less, 7},          {TokenKind::less_equal, 7},
-    {TokenKind::greater, 7},     {TokenKind::greater_equal, 7}, {TokenKind::shift_left, 8},
-    {TokenKind::shift_right, 8}, {TokenKind::plus, 9},          {TokenKind::minus, 9},
-    {TokenKind::star, 10},       {TokenKind::slash, 10},        {TokenKind::percent, 10},
-};
-
-int precedence_of(TokenKind kind) {
-  auto* row =
-      std::find_if(std::begin(operators), std::end(operators), [&](const Row& r) { return r.token == kind; });
-  return row == std::end(operators) ? 0 : row->precedence;
-}
-
-} // namespace
 
 bool Preprocessor::condition(Lexer& line, Range where) {
   Tokens tokens;
@@ -146,12 +124,12 @@ Preprocessor::Value Preprocessor::condition_binary(int lowest, bool evaluated) {
   Value left = condition_unary(evaluated);
   for (;;) {
     Token op = ahead_of_condition_;
-    int precedence = precedence_of(op.kind);
-    if (!precedence || precedence < lowest || condition_failed_) return left;
+    const Operator* row = find_operator(op.kind);
+    if (!row || row->precedence < lowest || condition_failed_) return left;
     ahead_of_condition_ = condition_token();
     bool decided =
         (op.kind == TokenKind::and_and && !left.bits) || (op.kind == TokenKind::or_or && left.bits);
-    Value right = condition_binary(precedence + 1, evaluated && !decided);
+    Value right = condition_binary(row->precedence + 1, evaluated && !decided);
     left = apply(op.kind, left, right, evaluated, op.where);
   }
 }

@@ -12,6 +12,7 @@
 namespace lang {
 
 namespace tag = spec::tag;
+using base::quoted;
 
 namespace {
 
@@ -25,8 +26,6 @@ bool opens_group(std::string_view word) { return word == "if" || word == "ifdef"
 bool continues_group(std::string_view word) {
   return word == "else" || word == "elif" || word == "elifdef" || word == "elifndef";
 }
-
-std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 // Of a line that is a directive, its first word.
 std::string_view directive_name(std::string_view line) {
@@ -49,10 +48,11 @@ size_t literal_length(std::string_view text) {
 
 // At `/*`: the length of the comment. In the path of a probe (`uprobe:/usr/lib/*:f`) it is none.
 size_t comment_length(std::string_view text, char before) {
-  size_t end = text.find("*/", 2), line_end = std::min(text.find('\n'), text.size());
   bool in_path = !is_blank(before) && std::string_view(";{}(),").find(before) == std::string_view::npos;
-  if (in_path && end > line_end) return 2;
-  return end == text.npos ? text.size() : end + 2;
+  if (in_path) text = text.substr(0, text.find('\n'));
+  size_t end = text.find("*/", 2);
+  if (end == text.npos) return in_path ? 2 : text.size();
+  return end + 2;
 }
 
 } // namespace
@@ -217,6 +217,12 @@ void Preprocessor::include_header(const std::string& name, bool quoted_name, Ran
                         cycle ? "`#pragma once` at its start lets it be read once" : "");
     return;
   }
+  // Headers without a guard that include others twice: few levels of them are more than any machine can read.
+  if (mistakes_.full() || headers_ == max_headers) return;
+  if (++headers_ == max_headers)
+    return mistakes_.tell_last(tag::too_large, where,
+                               "more than " + std::to_string(max_headers) + " headers are included",
+                               "`#pragma once` at the start of a header lets it be read once");
   if (!contexts_.empty())
     return mistakes_.tell(tag::bad_directive, where, "#include among the arguments of a macro");
   if (frames_.back().is_script)

@@ -6,6 +6,7 @@
 // What would grow without bound is cut off by the number of tokens that one use may give.
 #include "lang/preprocess.h"
 
+#include "base/text.h"
 #include "spec/builtins.h"
 #include "spec/diagnostics.h"
 
@@ -14,10 +15,9 @@
 namespace lang {
 
 namespace tag = spec::tag;
+using base::quoted;
 
 namespace {
-
-std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 std::string count(size_t n, std::string_view what) {
   return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
@@ -202,6 +202,7 @@ Preprocessor::Tokens Preprocessor::substitute(const CMacro& macro, std::span<con
                                               std::vector<std::optional<Tokens>>& expanded) {
   Tokens out;
   bool pastes = false, left_is_empty = true;
+  bool is_optional = pieces.size() < macro.pieces.size(); // what stands in __VA_OPT__, which holds no other
   for (size_t i = 0; i < pieces.size() && !overrun_; i++) {
     const CMacro::Piece& p = pieces[i];
     if (p.token.kind == TokenKind::hash_hash) {
@@ -222,7 +223,7 @@ Preprocessor::Tokens Preprocessor::substitute(const CMacro& macro, std::span<con
       auto n = static_cast<size_t>(p.parameter);
       if (!expanded[n]) expanded[n] = isolate(arguments[n]);
       part = *expanded[n];
-    } else if (macro.is_variadic && p.token.text == "__VA_OPT__" && i + 1 < pieces.size() &&
+    } else if (macro.is_variadic && !is_optional && p.token.text == "__VA_OPT__" && i + 1 < pieces.size() &&
                pieces[i + 1].token.kind == TokenKind::left_paren) {
       size_t end = i + 2;
       for (int open = 1; end < pieces.size(); end++) {
@@ -270,7 +271,7 @@ Token Preprocessor::stringify(const Tokens& tokens) {
 // a ## b: the last token of the one and the first of the other become one.
 void Preprocessor::paste(Tokens& onto, const Tokens& what, Range use) {
   std::string joined = std::string(onto.back().spelled) + std::string(what[0].spelled);
-  Lexer lexer(arena_.copy(joined), arena_, mistakes_, 0, Dialect::c);
+  Lexer lexer(arena_.copy(joined), arena_, mistakes_, use.begin, Dialect::c);
   Token made = lexer.next();
   if (made.kind != TokenKind::end && lexer.rest().empty()) {
     made.spaced = onto.back().spaced;

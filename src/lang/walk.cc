@@ -41,7 +41,7 @@ template<class On> void parts(Expr& e, On on) {
     on(as<Conditional>(e).then);
     return on(as<Conditional>(e).otherwise);
   case ExprKind::size_of: on(as<SizeOf>(e).target); return on(as<SizeOf>(e).operand);
-  case ExprKind::offset_of: 
+  case ExprKind::offset_of:
     on(as<OffsetOf>(e).target);
     on(as<OffsetOf>(e).indexes);
     return on(as<OffsetOf>(e).operand);
