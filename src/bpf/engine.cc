@@ -51,14 +51,18 @@ Engine::~Engine() {
   if (state_.data()) ::munmap(const_cast<uint64_t*>(state_.data()), state_bytes_);
 }
 
-base::Status Engine::attach(uint32_t index) {
+base::Status Engine::attach(uint32_t index, const std::function<base::Status(base::Error)>& refused) {
   const ir::Probe& probe = program_.probes[index];
   if (probe.context == probe::Context::none) return {};
   probe::AttachOptions options{target_pid_, {}}; // on all CPUs
   for (uint32_t e : probe.events) {
     const probe::Event& event = program_.events[e];
     auto attachment = probe::attach(event, probe.context, loaded_.programs[index].get(), options);
-    if (!attachment.ok()) return std::move(attachment.error());
+    if (!attachment.ok()) {
+      if (!refused) return std::move(attachment.error());
+      ACU_CHECK(refused(std::move(attachment.error())));
+      continue;
+    }
     auto& list = probe.context == probe::Context::tracepoint ? slow_ : quick_;
     list.push_back(std::move(*attachment));
     attached_++;

@@ -39,8 +39,9 @@ public:
                                                     const Options& options);
   ~Engine() override;
 
-  // Attaches a probe to all its events. Fails at the first that cannot be attached; those before it stay.
-  base::Status attach(uint32_t probe);
+  // Attaches a probe to all its events. `refused` says of an event that cannot be attached whether to go on without
+  // it; without that, and where it does not, this fails. What is attached stays.
+  base::Status attach(uint32_t probe, const std::function<base::Status(base::Error)>& refused = {});
   size_t attached_events() const { return attached_; }
   // Stops everything at once. What takes long to close is left to a process of its own (leave_closing.h).
   void detach();

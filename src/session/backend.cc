@@ -15,7 +15,7 @@ class EvalBackend : public Backend {
 public:
   explicit EvalBackend(const ir::Program& program) : program_(program), engine_(program) {}
   ir::Engine& engine() override { return engine_; }
-  base::Status attach(uint32_t probe) override {
+  base::Status attach(uint32_t probe, const Refused&) override {
     return base::Error{base::Failure::usage,
                        program_.probes[probe].name + " needs the kernel: run without `--engine eval`"};
   }
@@ -31,7 +31,7 @@ class KernelBackend : public Backend {
 public:
   explicit KernelBackend(std::unique_ptr<bpf::Engine> engine) : engine_(std::move(engine)) {}
   ir::Engine& engine() override { return *engine_; }
-  base::Status attach(uint32_t probe) override { return engine_->attach(probe); }
+  base::Status attach(uint32_t probe, const Refused& refused) override { return engine_->attach(probe, refused); }
   void detach() override { engine_->detach(); }
   int wait_fd() const override { return engine_->wait_fd(); }
 

@@ -6,6 +6,7 @@
 #include "base/source.h"
 #include "ir/engine.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,8 +17,10 @@ class Backend {
 public:
   virtual ~Backend() = default;
   virtual ir::Engine& engine() = 0;
+  // Of an event that cannot be attached: ok to go on without it, or the failure that ends the session.
+  using Refused = std::function<base::Status(base::Error)>;
   // Attaches a probe that has a context to all its events.
-  virtual base::Status attach(uint32_t probe) = 0;
+  virtual base::Status attach(uint32_t probe, const Refused& refused) = 0;
   // Takes all probes off. No record arrives afterwards that has not been begun.
   virtual void detach() = 0;
   // Readable when records wait (not for each of them at once); -1: records only come from Engine::run.

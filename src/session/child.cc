@@ -74,19 +74,23 @@ base::Result<base::Fd> watch_process(pid_t pid) {
 
 // The words to go: at once, or with a stop when the program is in memory.
 static constexpr char runs = 'r', stops = 's';
+// Told back before the command runs: that it will stop, or the errno for which it does not run.
+static constexpr int is_traced = -1;
 
 // In the new process: waits for the word to go, then becomes the command.
 [[noreturn]] static void wait_and_run(int go, int failed, const char* path, char* const* argv) {
+  auto tell = [&](int code) {
+    if (::write(failed, &code, sizeof code) < 0) {
+    }
+  };
   char word;
   ssize_t n;
   while ((n = ::read(go, &word, 1)) < 0 && errno == EINTR) {
   }
   if (n != 1) ::_exit(0);
-  if (word == stops) ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+  if (word == stops && ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) tell(is_traced);
   ::execv(path, argv);
-  int code = errno;
-  if (::write(failed, &code, sizeof code) < 0) {
-  }
+  tell(errno);
   ::_exit(127);
 }
 
@@ -125,16 +129,13 @@ Child::~Child() {
   if (released_ && ::waitpid(pid_, nullptr, WNOHANG) == 0) ::kill(pid_, SIGTERM);
 }
 
-// Whether the process came to its stop. One that may not be traced runs on, so that there is no waiting for ever.
+// Whether the process came to its stop and did not end before.
 static bool wait_for_stop(pid_t pid) {
-  for (int turn = 0; turn < 10000; turn++) {
-    int status = 0;
-    pid_t got = ::waitpid(pid, &status, WNOHANG);
-    if (got == pid) return WIFSTOPPED(status);
-    if (got < 0 && errno != EINTR) return false;
-    ::usleep(20);
+  int status = 0;
+  pid_t got;
+  while ((got = ::waitpid(pid, &status, 0)) < 0 && errno == EINTR) {
   }
-  return false;
+  return got == pid && WIFSTOPPED(status);
 }
 
 base::Status Child::release(const std::function<void()>& look) {
@@ -142,13 +143,17 @@ base::Status Child::release(const std::function<void()>& look) {
   if (::write(go_.get(), look ? &stops : &runs, 1) != 1) return base::errno_error("cannot start the command", errno);
   go_.reset();
   // The pipe closes when the command runs: then there is nothing to read.
-  int code = 0;
+  int code = 0, error = 0;
+  bool will_stop = false;
   ssize_t n;
-  while ((n = ::read(failed_.get(), &code, sizeof code)) < 0 && errno == EINTR) {
+  while ((n = ::read(failed_.get(), &code, sizeof code)) == sizeof code || (n < 0 && errno == EINTR)) {
+    if (n < 0) continue;
+    will_stop |= code == is_traced;
+    if (code != is_traced) error = code;
   }
   failed_.reset();
-  if (n == sizeof code) return base::errno_error("cannot start the command", code);
-  if (look && wait_for_stop(pid_)) {
+  if (error) return base::errno_error("cannot start the command", error);
+  if (will_stop && wait_for_stop(pid_)) {
     look();
     ::ptrace(PTRACE_DETACH, pid_, nullptr, nullptr);
   }

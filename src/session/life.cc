@@ -30,13 +30,17 @@ base::Status run_special(Life& life, Kind kind) {
   return {};
 }
 
-base::Status attach_one(Life& life, uint32_t probe) {
-  auto attached = life.backend.attach(probe);
-  if (attached.ok() || !life.missing_may_be) return attached;
-  if (life.missing_is_told && life.options.warnings)
-    life.output.message("WARNING: " + life.program.probes[probe].name + ": " + attached.error().message +
-                        "\n");
-  return {};
+// Gives the number of the script's probes that it serves.
+base::Result<size_t> attach_one(Life& life, uint32_t index) {
+  size_t missing = 0;
+  ACU_CHECK(life.backend.attach(index, [&](base::Error why) -> base::Status {
+    if (!life.missing_may_be) return why;
+    missing++;
+    if (life.missing_is_told && life.options.warnings) life.output.message("WARNING: " + why.message + "\n");
+    return {};
+  }));
+  const ir::Probe& probe = life.program.probes[index];
+  return missing < probe.events.size() ? probe.stands_for - missing : 0;
 }
 
 // Probes that the kernel runs are attached; the others are begin, end and those that the session's loop runs.
@@ -44,8 +48,11 @@ base::Result<size_t> attach_all(Life& life) {
   uint64_t start = clock_ns();
   size_t events = 0;
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
-    if (life.program.probes[i].context != probe::Context::none) ACU_CHECK(attach_one(life, i));
-    events += life.program.probes[i].stands_for;
+    size_t served = life.program.probes[i].stands_for;
+    if (life.program.probes[i].context != probe::Context::none) {
+      ACU_TRY(served, attach_one(life, i));
+    }
+    events += served;
   }
   if (life.options.verbose) life.output.message("attach " + in_ms(clock_ns() - start) + "\n");
   return events;

@@ -280,7 +280,7 @@ base::Status run_steps(Session& s) {
   if (o.dump.ir) s.output->out(ir::to_string(s.compiled.program));
   if (o.dump.bpf) {
     ACU_TRY(std::string code, dump_bpf(s.compiled.program, *s.source));
-    if (o.dump.bpf) s.output->out(code);
+    s.output->out(code);
   }
   if (o.dump.any && !o.dump.verifier) return {};
 

@@ -50,10 +50,9 @@ public:
   FakeEngine fake;
   bool refuses = false;
   ir::Engine& engine() override { return fake; }
-  base::Status attach(uint32_t probe) override {
+  base::Status attach(uint32_t probe, const Refused& refused) override {
     fake.log += "attach" + std::to_string(probe) + " ";
-    if (refuses) return base::Error{base::Failure::unsupported, "no"};
-    return {};
+    return refuses ? refused(base::Error{base::Failure::unsupported, "no"}) : base::Status();
   }
   void detach() override { fake.log += "detach "; }
   int wait_fd() const override { return -1; }
