@@ -48,10 +48,10 @@ base::Status Packets::add(int map, int cpu) {
   if (at == MAP_FAILED) return base::errno_error("cannot map a buffer for packets", errno);
   buffer.memory = static_cast<std::byte*>(at);
   int fd = buffer.event.get();
+  buffers_.push_back(std::move(buffer));
   epoll_event watched{EPOLLIN | EPOLLET, {}};
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &watched) != 0)
     return base::errno_error("cannot wait for packets", errno);
-  buffers_.push_back(std::move(buffer));
   if (int error = map_update(map, &cpu, &fd); error < 0)
     return base::errno_error("cannot hand over a buffer for packets", -error);
   if (::ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) != 0)

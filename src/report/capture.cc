@@ -45,14 +45,20 @@ base::Result<int> Captures::file(const std::string& path) {
   at->second = base::Fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!at->second.valid()) return base::errno_error("cannot open " + path, errno);
   FileHeader header;
-  if (!write_all(at->second.get(), &header, sizeof header))
-    return base::errno_error("cannot write " + path, errno);
+  if (!write_all(at->second.get(), &header, sizeof header)) return give_up(path);
   return at->second.get();
+}
+
+// A full disk would be told of with each packet, and half a record makes the rest of a file unreadable.
+base::Error Captures::give_up(const std::string& path) {
+  base::Error error = base::errno_error("cannot write " + path + ", it gets no more packets", errno);
+  files_[path].reset();
+  return error;
 }
 
 base::Status Captures::add(const std::string& path, uint64_t wall_ns, std::span<const std::byte> packet) {
   ACU_TRY(int fd, file(path));
-  if (fd < 0) return {}; // told at the first packet
+  if (fd < 0) return {}; // that it gets no packets was told
   auto size = static_cast<uint32_t>(packet.size());
   PacketHeader header = {static_cast<uint32_t>(wall_ns / 1'000'000'000),
                          static_cast<uint32_t>(wall_ns / 1000 % 1'000'000), size, size};
@@ -60,7 +66,7 @@ base::Status Captures::add(const std::string& path, uint64_t wall_ns, std::span<
   std::vector<std::byte> record(sizeof header + packet.size());
   __builtin_memcpy(record.data(), &header, sizeof header);
   if (size) __builtin_memcpy(record.data() + sizeof header, packet.data(), size);
-  if (!write_all(fd, record.data(), record.size())) return base::errno_error("cannot write " + path, errno);
+  if (!write_all(fd, record.data(), record.size())) return give_up(path);
   return {};
 }
 

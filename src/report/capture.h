@@ -19,7 +19,8 @@ public:
   base::Status add(const std::string& path, uint64_t wall_ns, std::span<const std::byte> packet);
 
 private:
-  base::Result<int> file(const std::string& path);
+  base::Result<int> file(const std::string& path); // -1: given up
+  base::Error give_up(const std::string& path);    // from errno
   std::map<std::string, base::Fd> files_;
 };
 

@@ -1,5 +1,8 @@
 // Output is passed on as it comes, so that neither a large file nor a slow command needs memory or waits to
 // be seen. A command is run by the shell, with its errors going where those of acu go.
+//
+// Files that would make a reader wait (a pipe nobody writes to, trace_pipe, a terminal) are read as far as they go
+// now: while acu waits for one of them it takes no events and no signals.
 #include "report/effect.h"
 
 #include "base/fd.h"
@@ -15,6 +18,7 @@ static base::Status pass_on(int fd, uint64_t limit, const std::string& what, con
   while (limit > 0) {
     ssize_t n = ::read(fd, buffer, std::min<uint64_t>(sizeof buffer, limit));
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) break;
     if (n < 0) return base::errno_error("cannot read " + what, errno);
     if (n == 0) break;
     take({buffer, static_cast<size_t>(n)});
@@ -24,7 +28,7 @@ static base::Status pass_on(int fd, uint64_t limit, const std::string& what, con
 }
 
 base::Status read_pieces(const std::string& path, uint64_t limit, const TakeOutput& take) {
-  base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  base::Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.valid()) return base::errno_error("cannot open `" + path + "`", errno);
   return pass_on(fd.get(), limit, "`" + path + "`", take);
 }

@@ -48,8 +48,8 @@ public:
   Printer(const ir::Program& program, ir::Engine& engine, Names& names, Sink& sink, Options options);
   ~Printer();
 
-  // A record of kind printf, errorf, warnf (a plain formatted message: `place` is prefixed by the caller),
-  // print_value, time, join, cat, system. The other kinds are the session's.
+  // A record of kind printf, errorf, warnf, print_value, time, join, cat, system, packet; the other kinds are the
+  // session's. `place` stands before messages, where it is known.
   void record(const ir::Action& action, std::span<const std::byte> payload, std::string_view place);
   // A whole map: sorted, `top` largest only (0: all), values divided by `div` (0: 1).
   void map(uint32_t map, const std::vector<ir::Entry>& entries, uint64_t top, uint64_t div);
