@@ -11,22 +11,6 @@ namespace lang {
 using type::Kind;
 using namespace spec;
 
-namespace {
-
-struct KindName {
-  std::string_view name;
-  Kind kind;
-};
-constexpr KindName kind_names[] = {
-    {"count_t", Kind::count},       {"sum_t", Kind::sum},         {"min_t", Kind::min},
-    {"max_t", Kind::max},           {"avg_t", Kind::avg},         {"stats_t", Kind::stats},
-    {"ksym_t", Kind::ksym},         {"usym_t", Kind::usym},       {"inet", Kind::inet},
-    {"timestamp", Kind::timestamp}, {"username", Kind::username}, {"macaddr_t", Kind::mac},
-    {"cgroup_path_t", Kind::cgroup_path},
-};
-
-} // namespace
-
 const type::Type* Checker::base_type(const TypeName& name) {
   if (name.of) return check_value(*name.of);
   if (name.keyword.empty()) {
@@ -37,8 +21,7 @@ const type::Type* Checker::base_type(const TypeName& name) {
     if (name.name == "ustack_t") return check_stack(Kind::ustack, {});
     bool is_own = program_.c_types->is_typedef(name.name);
     if (const type::Type* number = is_own ? nullptr : number_type(types_, name.name)) return number;
-    for (const KindName& k : kind_names)
-      if (k.name == name.name) return types_.simple(k.kind, k.kind > Kind::count);
+    if (auto kind = type::kind_of_name(name.name)) return types_.simple(*kind, *kind > Kind::count);
   }
   CTypes& own = *program_.c_types;
   if (const type::Type* t = own.find(name.keyword, name.name)) return t;

@@ -56,26 +56,13 @@ std::string_view kind_name(const Type& t) {
   case Kind::structure: return t.is_union ? "union" : "struct";
   case Kind::tuple: return t.is_named ? "record" : "tuple";
   case Kind::enumeration: return "enum";
-  case Kind::ksym: return "ksym_t";
-  case Kind::usym: return "usym_t";
   case Kind::kstack: return "kstack";
   case Kind::ustack: return "ustack";
-  case Kind::inet: return "inet";
-  case Kind::mac: return "macaddr_t";
-  case Kind::timestamp: return "timestamp";
-  case Kind::username: return "username";
-  case Kind::cgroup_path: return "cgroup_path_t";
-  case Kind::count: return "count_t";
-  case Kind::sum: return "sum_t";
-  case Kind::min: return "min_t";
-  case Kind::max: return "max_t";
-  case Kind::avg: return "avg_t";
-  case Kind::stats: return "stats_t";
   case Kind::hist: return "hist_t";
   case Kind::lhist: return "lhist_t";
   case Kind::tseries: return "tseries_t";
+  default: return name_of_kind(t.kind);
   }
-  return "value";
 }
 
 // Numbers that print as something else than digits.

@@ -23,6 +23,8 @@ std::span<const Enumerator> Type::enumerators() const {
 }
 
 std::optional<Field> Type::find(std::string_view wanted) const {
+  if (!decoded_ && kind == Kind::structure && provider && !wanted.empty())
+    if (auto alone = provider->field(*table, provider_id, wanted)) return alone;
   for (const Field& f : fields()) {
     if (f.name == wanted) return f;
     if (f.name.empty() && f.type && f.type->is(Kind::structure))
@@ -52,6 +54,34 @@ static std::string stack_name(const Type& t) {
   return (t.is(Kind::kstack) ? "kstack" : "ustack") + (options.empty() ? "" : "(" + options + ")");
 }
 
+namespace {
+
+struct KindName {
+  Kind kind;
+  std::string_view name;
+};
+constexpr KindName kind_names[] = {
+    {Kind::ksym, "ksym_t"},        {Kind::usym, "usym_t"},       {Kind::inet, "inet"},
+    {Kind::mac, "macaddr_t"},      {Kind::timestamp, "timestamp"}, {Kind::username, "username"},
+    {Kind::cgroup_path, "cgroup_path_t"}, {Kind::count, "count_t"}, {Kind::sum, "sum_t"},
+    {Kind::min, "min_t"},          {Kind::max, "max_t"},         {Kind::avg, "avg_t"},
+    {Kind::stats, "stats_t"},
+};
+
+} // namespace
+
+std::string_view name_of_kind(Kind kind) {
+  for (const KindName& row : kind_names)
+    if (row.kind == kind) return row.name;
+  return {};
+}
+
+std::optional<Kind> kind_of_name(std::string_view name) {
+  for (const KindName& row : kind_names)
+    if (row.name == name) return row.kind;
+  return std::nullopt;
+}
+
 std::string to_string(const Type& t) {
   switch (t.kind) {
   case Kind::none: return "none";
@@ -70,22 +100,9 @@ std::string to_string(const Type& t) {
   case Kind::structure: return (t.is_union ? "union" : "struct") + (t.name.empty() ? "" : " " + std::string(t.name));
   case Kind::tuple: return join_elements(t);
   case Kind::enumeration: return t.name.empty() ? "enum" : "enum " + std::string(t.name);
-  case Kind::ksym: return "ksym_t";
-  case Kind::usym: return "usym_t";
   case Kind::kstack:
   case Kind::ustack: return stack_name(t);
-  case Kind::inet: return "inet";
-  case Kind::mac: return "macaddr_t";
-  case Kind::timestamp: return "timestamp";
-  case Kind::username: return "username";
-  case Kind::cgroup_path: return "cgroup_path_t";
   case Kind::probe_name: return "string";
-  case Kind::count: return "count_t";
-  case Kind::sum: return "sum_t";
-  case Kind::min: return "min_t";
-  case Kind::max: return "max_t";
-  case Kind::avg: return "avg_t";
-  case Kind::stats: return "stats_t";
   case Kind::hist: return "hist_t";
   case Kind::lhist: return "lhist_t";
   case Kind::tseries: {
@@ -93,8 +110,8 @@ std::string to_string(const Type& t) {
     return "tseries_t(" + std::to_string(t.low) + "ns, " + std::to_string(t.count) +
            std::string(words[t.step]) + ")";
   }
+  default: return std::string(name_of_kind(t.kind));
   }
-  return "?";
 }
 
 Table::Table() {

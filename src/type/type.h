@@ -116,6 +116,8 @@ class Provider {
 public:
   virtual ~Provider() = default;
   virtual std::vector<Field> fields(Table& table, uint32_t id) = 0;
+  // One member by its name, as Type::find() gives it, where that is cheaper than to decode them all.
+  virtual std::optional<Field> field(Table&, uint32_t, std::string_view) { return std::nullopt; }
   virtual std::vector<Enumerator> enumerators(uint32_t id) = 0;
 };
 
@@ -162,6 +164,9 @@ struct Type {
 
 // "uint64", "string[16]", "struct task_struct *", "(uint64,string[16])": as shown to people.
 std::string to_string(const Type& type);
+// The one name of all types of a kind ("ksym_t"), also in scripts; empty where a name tells more than the kind. And back.
+std::string_view name_of_kind(Kind kind);
+std::optional<Kind> kind_of_name(std::string_view name);
 
 // Makes and owns types; the same arguments give the same Type.
 class Table {
