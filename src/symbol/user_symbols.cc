@@ -45,19 +45,22 @@ std::shared_ptr<ElfSymbols> UserSymbols::open(pid_t pid, const Mapping& m) {
   std::string process = "/proc/" + std::to_string(pid);
   char range[64];
   std::snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
-  base::Fd fd;
-  if (!m.deleted)
-    fd = base::Fd(::open((process + "/root" + m.path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid()) fd = base::Fd(::open((process + range).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat about = {};
-  if (!fd.valid() || ::fstat(fd.get(), &about) != 0) return nullptr;
-  std::weak_ptr<ElfSymbols>& known = files_[{about.st_dev, about.st_ino, about.st_size, about.st_mtim}];
-  std::shared_ptr<ElfSymbols> file = known.lock();
-  if (file) return file;
-  bool is_one_too_many = fd.get() > most_descriptors;
-  known = file = std::make_shared<ElfSymbols>(std::move(fd));
-  if (is_one_too_many) file->load();
-  return file;
+  const std::string paths[] = {process + "/root" + m.path, process + range};
+  for (size_t i = m.deleted ? 1 : 0; i < std::size(paths); i++) {
+    struct stat about = {};
+    if (::stat(paths[i].c_str(), &about) != 0) continue;
+    if (!S_ISREG(about.st_mode)) return nullptr; // to open a device may have an effect
+    std::weak_ptr<ElfSymbols>& known = files_[{about.st_dev, about.st_ino, about.st_size, about.st_mtim}];
+    if (auto file = known.lock()) return file;
+    base::Fd fd(::open(paths[i].c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!fd.valid()) continue;
+    bool is_one_too_many = fd.get() > most_descriptors;
+    auto file = std::make_shared<ElfSymbols>(std::move(fd));
+    known = file;
+    if (is_one_too_many) file->load();
+    return file;
+  }
+  return nullptr;
 }
 
 // Reads what the process has mapped now, if it still lives and that is something new.
