@@ -239,6 +239,7 @@ static bool answer_about(BuiltinId question, const Expr& e) {
 // Results that depend on arguments or place; nullptr: as the table says.
 const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> arguments) {
   Call* call = if_a<Call>(&e);
+  if (call && call->builtin->group == Group::aggregation) return check_aggregation(*call);
   switch (builtin) {
   case id("args"): return check_arguments(as<Name>(e));
   case id("container_of"): return check_container_of(*call);
@@ -287,26 +288,6 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   case id("strerror"):
   case id("signal_name"):
   case id("syscall_name"): return check_number_name(e, builtin, arguments);
-  case id("tseries"):
-    use_unstable("unstable_tseries", e.where, "tseries()");
-    return check_series(*call);
-  case id("count"): return types_.simple(Kind::count, true);
-  case id("sum"):
-  case id("min"):
-  case id("max"):
-  case id("avg"):
-  case id("stats"): {
-    constexpr std::pair<BuiltinId, Kind> kinds[] = {{id("sum"), Kind::sum},
-                                                    {id("min"), Kind::min},
-                                                    {id("max"), Kind::max},
-                                                    {id("avg"), Kind::avg},
-                                                    {id("stats"), Kind::stats}};
-    for (auto [name, kind] : kinds)
-      if (name == builtin) return types_.simple(kind, arguments[0]->type->is_signed);
-    return nullptr;
-  }
-  case id("hist"):
-  case id("lhist"): return check_histogram(*call);
   case id("getopt"): return check_getopt(*call);
   case id("find"): return check_find(*call);
   case id("delete"): return check_delete(*call);
@@ -432,6 +413,22 @@ const type::Type* Checker::check_format(Call& e) {
   error(tag::bad_format, e.where, std::string(e.name) + ": " + wrong,
         !wants_text ? "" : is_address ? "str() reads the text at an address" : "%d prints numbers");
   return types_.none();
+}
+
+const type::Type* Checker::check_aggregation(Call& e) {
+  auto simple = [&](Kind kind) { return types_.simple(kind, e.arguments[0]->type->is_signed); };
+  switch (id_of(*e.builtin)) {
+  case id("count"): return types_.simple(Kind::count, true);
+  case id("sum"): return simple(Kind::sum);
+  case id("min"): return simple(Kind::min);
+  case id("max"): return simple(Kind::max);
+  case id("avg"): return simple(Kind::avg);
+  case id("stats"): return simple(Kind::stats);
+  case id("tseries"):
+    use_unstable("unstable_tseries", e.where, "tseries()");
+    return check_series(e);
+  default: return check_histogram(e);
+  }
 }
 
 const type::Type* Checker::check_histogram(Call& e) {

@@ -119,6 +119,7 @@ private:
   const type::Type* check_stack(type::Kind kind, List<Expr*> arguments);
   const type::Type* check_print(Call& e);
   const type::Type* check_format(Call& e);
+  const type::Type* check_aggregation(Call& e);
   const type::Type* check_histogram(Call& e);
   const type::Type* check_getopt(Call& e);
   const type::Type* check_find(Call& e);

@@ -332,7 +332,7 @@ Token Lexer::dollar() {
 
 Token Lexer::punctuation() {
   for (const Punctuation& p : punctuations) {
-    if (!rest().starts_with(p.text)) continue;
+    if (p.text[0] != text_[at_] || !rest().starts_with(p.text)) continue;
     uint32_t begin = at_;
     at_ += static_cast<uint32_t>(p.text.size());
     return token(p.kind, begin, p.text);

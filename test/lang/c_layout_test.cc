@@ -279,6 +279,31 @@ TEST(CLayout, MutatedTextsAreSafe) {
   for (size_t end = 0; end < all.size(); end += 19) lay_out_safely(all.substr(0, end));
 }
 
+// Definitions that double or hang on each other without end: answered, or given up, in no time.
+TEST(CLayout, ManyLevels) {
+  std::string doubling = "typedef char t0[2];\n", chain = "typedef int c0;\n", pointers = "struct p { int ";
+  for (int i = 0; i < 60; i++) {
+    std::string old = "t" + std::to_string(i);
+    doubling += "typedef char t" + std::to_string(i + 1) + "[sizeof(" + old + ") + sizeof(" + old + ") - 2];\n";
+  }
+  for (int i = 0; i < 20'000; i++)
+    chain += "typedef c" + std::to_string(i) + " c" + std::to_string(i + 1) + ";\n";
+  pointers += std::string(100'000, '*') + "p; };\n";
+  Definitions d(doubling + chain + pointers + "begin { }");
+  CTypes& c = *d.program->c_types;
+  EXPECT_EQ(c.find("", "t60")->size, 2u);
+  EXPECT_EQ(c.find("", "c20000"), nullptr);
+  EXPECT_EQ(c.find("", "c100")->size, 4u);
+  EXPECT_EQ(c.find("struct", "p")->size, 8u);
+}
+
+TEST(CLayout, EnumerationsStandOnIntegersOnly) {
+  Definitions d("typedef struct { char a[100]; } large; enum e : large { A = 5 }; enum f : short { B }; begin { }");
+  CTypes& c = *d.program->c_types;
+  EXPECT_EQ(c.find("enum", "e")->size, 4u);
+  EXPECT_EQ(c.find("enum", "f")->size, 2u);
+}
+
 TEST(CLayout, HeadersAreReadOver) {
   Definitions d(R"(typedef struct { int a; } t;
 typedef union { char c; t inner; } u, *pu;
