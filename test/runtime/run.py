@@ -24,6 +24,7 @@ Last line: `N passed, N failed, N skipped`.
 """
 import concurrent.futures
 import difflib
+import fcntl
 import glob
 import json
 import os
@@ -40,8 +41,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 HEADER = re.compile(r"^// ?([A-Z_]+):(?: (.*))?$")
 LINE_KINDS = ("EXPECT", "EXPECT_REGEX", "EXPECT_JSON")
 ATTACHED = "#attached#"
-# Loads bear the same name in all cases, and probes see the whole machine: one load at a time.
-ONE_LOAD = threading.Lock()
+# Loads bear the same name in all cases, and probes see the whole machine: one load at a time, also of other runs.
+ONE_LOAD = os.path.join(tempfile.gettempdir(), "acu-test-load.lock")
 
 
 class Case:
@@ -145,7 +146,8 @@ def run_case(acu, case, engine):
     try:
         if load is None and "$LOAD" not in case.one.get("OPTIONS", ""):
             return supervise(case, command, environment, load)
-        with ONE_LOAD:
+        with open(ONE_LOAD, "a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
             return supervise(case, command, environment, load)
     finally:
         shutil.rmtree(tmp, ignore_errors=True)
