@@ -26,21 +26,7 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// A program that counts its runs in a per-CPU scalar.
-Handmade counter(probe::Context context) {
-  Handmade h;
-  uint32_t map = h.script_map(ir::MapKind::percpu_array, 0, 16, 8, 1);
-  h.probe(Assembler()
-              .store_number(10, -8, 0)
-              .lookup(map)
-              .skip_if_zero(0, 4)
-              .count()
-              .store_number(0, 8, 1)
-              .leave()
-              .code("count"),
-          context);
-  return h;
-}
+Handmade counter(probe::Context context) { return test::counter(ir::MapKind::percpu_array, context); }
 
 void add_event(Handmade& h, probe::Event event) {
   h.program.probes[0].events.push_back(static_cast<uint32_t>(h.program.events.size()));

@@ -33,25 +33,10 @@ std::vector<ir::Entry> read(Engine& engine, uint32_t map) {
   return std::move(*entries);
 }
 
-// A scalar map {u64 value, u64 present}: each run adds one.
-Handmade scalar_program(ir::MapKind kind) {
-  Handmade h;
-  uint32_t map = h.script_map(kind, 0, 16, 8, 1);
-  h.probe(Assembler()
-              .store_number(10, -8, 0)
-              .lookup(map)
-              .skip_if_zero(0, 4)
-              .count()
-              .store_number(0, 8, 1)
-              .leave()
-              .code("begin"));
-  return h;
-}
-
 TEST(Engine, ScalarMaps) {
   NEEDS_BPF();
   for (auto kind : {ir::MapKind::array, ir::MapKind::percpu_array}) {
-    Handmade h = scalar_program(kind);
+    Handmade h = test::counter(kind);
     auto engine = load(h);
     ASSERT_TRUE(engine);
     EXPECT_TRUE(read(*engine, 0).empty()); // never assigned
@@ -340,7 +325,7 @@ TEST(Engine, NoPermissionNamesTheCapabilities) {
   pid_t child = ::fork();
   if (child == 0) {
     if (::setresgid(65534, 65534, 65534) != 0 || ::setresuid(65534, 65534, 65534) != 0) ::_exit(3);
-    Handmade h = scalar_program(ir::MapKind::array);
+    Handmade h = test::counter(ir::MapKind::array);
     auto engine = Engine::load(h.program, h.object, {});
     std::string text = engine.ok() ? "loaded" : engine.error().message;
     if (::write(ends[1], text.data(), text.size()) < 0) ::_exit(3);

@@ -126,6 +126,22 @@ struct Handmade {
   }
 };
 
+// A program that counts its runs in a scalar map {u64 value, u64 present}.
+inline Handmade counter(ir::MapKind kind, probe::Context context = probe::Context::none) {
+  Handmade h;
+  uint32_t map = h.script_map(kind, 0, 16, 8, 1);
+  h.probe(Assembler()
+              .store_number(10, -8, 0)
+              .lookup(map)
+              .skip_if_zero(0, 4)
+              .count()
+              .store_number(0, 8, 1)
+              .leave()
+              .code("count"),
+          context);
+  return h;
+}
+
 inline uint64_t word(const std::vector<std::byte>& bytes, size_t index) {
   uint64_t value = 0;
   std::memcpy(&value, bytes.data() + index * 8, 8);

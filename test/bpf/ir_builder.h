@@ -130,4 +130,10 @@ struct Bench {
 // Operand of the results' address.
 inline Operand results(FunctionBuilder& b) { return b.value({.op = Op::map_slot, .index = 0}); }
 
+// A value that the compiler cannot know: loaded back from memory.
+inline Operand opaque(FunctionBuilder& f, Operand memory, int64_t n) {
+  f.store(memory, 0, Operand::number(n));
+  return f.load(memory, 0);
+}
+
 } // namespace bpf::test

@@ -1,6 +1,6 @@
 // Each operation of the IR, run by the evaluator: one small program an operation, its result sent as an
 // event.
-#include "eval/engine.h"
+#include "eval/drain.h"
 
 #include "ir/builder.h"
 #include "symbol/cgroups.h"
@@ -27,16 +27,6 @@ using ir::R;
 using ir::Role;
 using ir::Space;
 using ir::Value;
-
-std::vector<int64_t> drain(Engine& engine) {
-  std::vector<int64_t> values;
-  engine.drain([&](std::span<const std::byte> record) {
-    int64_t value;
-    std::memcpy(&value, record.data() + 8, sizeof value);
-    values.push_back(value);
-  });
-  return values;
-}
 
 // Runs a finished program; what it sent, in order.
 std::vector<int64_t> run(Builder& b, const Options& options = {}) {

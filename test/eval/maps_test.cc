@@ -1,5 +1,5 @@
 // Maps of every kind, through the operations of the IR and through what session sees of them.
-#include "eval/engine.h"
+#include "eval/drain.h"
 
 #include "ir/builder.h"
 
@@ -19,16 +19,6 @@ using ir::Op;
 using ir::R;
 using ir::Role;
 using ir::Value;
-
-std::vector<int64_t> drain(Engine& engine) {
-  std::vector<int64_t> values;
-  engine.drain([&](std::span<const std::byte> record) {
-    int64_t value;
-    std::memcpy(&value, record.data() + 8, sizeof value);
-    values.push_back(value);
-  });
-  return values;
-}
 
 struct Pair {
   int64_t key, value;
