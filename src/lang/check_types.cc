@@ -41,6 +41,7 @@ std::string Checker::type_hint(const TypeName& name) {
   if (name.keyword.empty())
     for (std::string_view n : {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "string"})
       names.push_back(n);
+  std::erase(names, name.name); // one that is there but can't be worked out
   std::string_view near = base::nearest(name.name, names);
   if (near.empty() && machine_.btf()) {
     // Of the kernel's names only those that begin alike, and are types.

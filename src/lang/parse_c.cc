@@ -12,8 +12,6 @@
 #include "base/text.h"
 #include "spec/diagnostics.h"
 
-#include <algorithm>
-
 namespace lang {
 
 namespace tag = spec::tag;
@@ -195,6 +193,7 @@ CSpecifiers Parser::parse_c_specifiers() {
       if (at(TokenKind::left_paren)) skip_balanced();
     } else {
       has_type = true;
+      t->where = peek().where;
       t->text = take().text;
       t->kind = t->text == "void" ? CType::nothing : CType::name;
     }
@@ -206,7 +205,7 @@ CSpecifiers Parser::parse_c_specifiers() {
   } else if (!has_type) {
     unexpected("a type");
   }
-  t->where = since(begin);
+  if (t->kind != CType::name) t->where = since(begin);
   s.type = t;
   return s;
 }

@@ -5,8 +5,6 @@
 #include "spec/builtins.h"
 #include "spec/diagnostics.h"
 
-#include <algorithm>
-
 namespace lang {
 
 namespace tag = spec::tag;

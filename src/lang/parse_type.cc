@@ -9,8 +9,6 @@
 #include "spec/builtins.h"
 #include "spec/diagnostics.h"
 
-#include <algorithm>
-
 namespace lang {
 
 namespace tag = spec::tag;

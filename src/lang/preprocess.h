@@ -54,6 +54,7 @@ private:
   static constexpr size_t max_headers = 10'000; // in all, each time it is read
   static constexpr size_t max_tokens = 100'000; // of one use of a macro
   static constexpr size_t max_all_tokens = 20'000'000;
+  static constexpr size_t max_spelling = 1 << 16; // bytes that `#` or `##` make: each level may double them
   static constexpr int max_depth = 200;
 
   struct Conditional { // #if … #endif
@@ -122,6 +123,7 @@ private:
   Tokens substitute(const CMacro& macro, std::span<const CMacro::Piece> pieces,
                     const std::vector<Tokens>& arguments, std::vector<std::optional<Tokens>>& expanded);
   Token stringify(const Tokens& tokens);
+  bool is_too_long(const std::string& spelling);
   void paste(Tokens& onto, const Tokens& what, Range use);
   void overrun(std::string_view tag, std::string why);
 

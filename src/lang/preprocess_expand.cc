@@ -253,6 +253,12 @@ Preprocessor::Tokens Preprocessor::substitute(const CMacro& macro, std::span<con
   return out;
 }
 
+bool Preprocessor::is_too_long(const std::string& spelling) {
+  if (spelling.size() <= max_spelling) return false;
+  overrun(tag::too_large, "makes a text of more than " + std::to_string(max_spelling) + " bytes");
+  return true;
+}
+
 // #x: the spelling of an argument as a string.
 Token Preprocessor::stringify(const Tokens& tokens) {
   std::string spelled = "\"";
@@ -263,6 +269,7 @@ Token Preprocessor::stringify(const Tokens& tokens) {
       if (is_literal && (c == '"' || c == '\\')) spelled += '\\';
       spelled += c;
     }
+    if (is_too_long(spelled)) return {};
   }
   spelled += '"';
   return Lexer(arena_.copy(spelled), arena_, mistakes_, 0, Dialect::c).next();
@@ -271,6 +278,7 @@ Token Preprocessor::stringify(const Tokens& tokens) {
 // a ## b: the last token of the one and the first of the other become one.
 void Preprocessor::paste(Tokens& onto, const Tokens& what, Range use) {
   std::string joined = std::string(onto.back().spelled) + std::string(what[0].spelled);
+  if (is_too_long(joined)) return;
   Lexer lexer(arena_.copy(joined), arena_, mistakes_, use.begin, Dialect::c);
   Token made = lexer.next();
   if (made.kind != TokenKind::end && lexer.rest().empty()) {
