@@ -164,17 +164,13 @@ public:
   uint32_t parameters() const;
 
 private:
-  struct Item {
-    const ir::Inst* inst = nullptr; // nullptr: the claim of scratch memory
-  };
-
   // emit_function.cc: steps, prologue, order
   ir::BlockId find_claim(const Flow& flow) const;
   bool holds_record(const Flow& flow, ir::BlockId claim) const;
-  void place_claim();
-  void separate_exits(ir::BlockId claim);
+  void place_claim(Flow& flow);
+  bool separate_exits(const Flow& flow, ir::BlockId claim);
   bool uses_scratch(const ir::Inst& i) const;
-  void describe();
+  void describe(const Flow& flow);
   Step describe(const ir::Inst& i) const;
   void use(Step& s, const ir::Operand& o, bool until_end = false) const;
   void describe_map(Step& s, const ir::Inst& i) const;
@@ -303,7 +299,6 @@ private:
   size_t claim_before_ = 0;   // instruction of that block
   std::vector<bool> claimed_; // by block: scratch memory is held at its end
   std::vector<ir::BlockId> order_;
-  std::vector<std::vector<Item>> items_; // by place in order_
   Steps steps_;
   Allocation allocation_;
   std::vector<Label> block_labels_;

@@ -14,8 +14,9 @@ FunctionEmitter::FunctionEmitter(ProgramEmitter& program, Assembler& out, uint32
       known_(find_known_addresses(function_)) {}
 
 void FunctionEmitter::plan() {
-  place_claim();
-  describe();
+  Flow flow(function_);
+  place_claim(flow);
+  describe(flow);
   allocation_ = allocate_registers(steps_);
 }
 
@@ -75,10 +76,9 @@ bool FunctionEmitter::holds_record(const Flow& flow, ir::BlockId claim) const {
 
 // The claim stands as late as possible: where every use of scratch memory is behind it, so that a filter that
 // says no costs nothing.
-void FunctionEmitter::place_claim() {
+void FunctionEmitter::place_claim(Flow& flow) {
   claimed_.assign(function_.blocks.size(), false);
   if (!is_root() || layout_.scratch_bytes == 0) return;
-  const Flow flow(function_);
   ir::BlockId claim = find_claim(flow);
   if (claim == ir::no_block) return;
   if (holds_record(flow, claim)) {
@@ -86,15 +86,14 @@ void FunctionEmitter::place_claim() {
     claim = find_claim(flow);
   }
   while (claim != 0 && flow.in_cycle(function_, claim)) claim = flow.dominator[claim];
-  separate_exits(claim);
-  const Flow after(function_);
+  if (separate_exits(flow, claim)) flow = Flow(function_);
   // An exit that is reached with and without a claim: claim at once.
   std::vector<bool> seen(function_.blocks.size(), false);
   std::vector<ir::BlockId> work{claim};
   while (!work.empty()) {
     const ir::BlockId b = work.back();
     work.pop_back();
-    if (!after.dominates(claim, b)) {
+    if (!flow.dominates(claim, b)) {
       const Op last = function_.blocks[b].insts.back().op;
       if (last == Op::give_back || last == Op::unreachable) claim = 0;
     }
@@ -106,12 +105,11 @@ void FunctionEmitter::place_claim() {
   while (claim_before_ + 1 < insts.size() && !uses_scratch(insts[claim_before_])) claim_before_++;
   claimed_.assign(function_.blocks.size(), false);
   for (ir::BlockId b = 0; b < function_.blocks.size(); b++)
-    claimed_[b] = after.reachable(b) && after.dominates(claim, b);
+    claimed_[b] = flow.reachable(b) && flow.dominates(claim, b);
 }
 
-// Gives the way that holds scratch memory an exit of its own.
-void FunctionEmitter::separate_exits(ir::BlockId claim) {
-  const Flow flow(function_);
+// Gives the way that holds scratch memory an exit of its own; whether that made blocks.
+bool FunctionEmitter::separate_exits(const Flow& flow, ir::BlockId claim) {
   const size_t n = function_.blocks.size();
   for (ir::BlockId e = 0; e < n; e++) {
     if (!flow.reachable(e) || flow.dominates(claim, e)) continue;
@@ -129,6 +127,7 @@ void FunctionEmitter::separate_exits(ir::BlockId claim) {
       if (last.other == e) last.other = copy;
     }
   }
+  return function_.blocks.size() != n;
 }
 
 // ------------------------------------------------------------------------------------------- steps
@@ -222,10 +221,11 @@ void FunctionEmitter::describe_map(Step& s, const ir::Inst& i) const {
   if (has_key) use(s, i.a, i.op == Op::map_slot);
 }
 
-void FunctionEmitter::describe() {
-  const Flow flow(function_);
+void FunctionEmitter::describe(const Flow& flow) {
   std::vector<ir::BlockId> place(function_.blocks.size(), ir::no_block);
+  size_t most_steps = 1; // with the claim
   for (const ir::BlockId b : flow.order) {
+    most_steps += function_.blocks[b].insts.size();
     place[b] = static_cast<ir::BlockId>(order_.size());
     order_.push_back(b);
     for (const ir::Inst& i : function_.blocks[b].insts) has_events_ |= i.op == Op::event;
@@ -244,20 +244,19 @@ void FunctionEmitter::describe() {
     arrives(context_, r5); // the prologue fetches these two
     arrives(base_, is_each ? r1 : r4);
   }
+  steps_.steps.reserve(most_steps);
+  steps_.blocks.reserve(order_.size());
   for (const ir::BlockId b : order_) {
     StepBlock block;
     block.first = static_cast<uint32_t>(steps_.steps.size());
-    items_.emplace_back();
     const auto& insts = function_.blocks[b].insts;
     for (size_t n = 0; n < insts.size(); n++) {
       if (b == claim_block_ && n == claim_before_) {
-        items_.back().push_back({});
         Step claim;
         claim.call = true;
         claim.def = base_;
         steps_.steps.push_back(claim);
       }
-      items_.back().push_back({&insts[n]});
       Step s = describe(insts[n]);
       const bool leaves = insts[n].op == Op::give_back || insts[n].op == Op::unreachable;
       if (leaves && claimed_[b]) s.use(base_, true);
@@ -313,15 +312,12 @@ void FunctionEmitter::emit_block(size_t order) {
   next_ = order + 1 < order_.size() ? order_[order + 1] : ir::no_block;
   out_.bind(label(block_));
   fused_ = false;
-  for (const Item& item : items_[order]) {
-    if (!item.inst) {
-      emit_claim();
-      continue;
-    }
-    if (is_elided(*item.inst)) continue;
-    out_.place(item.inst->where);
-    emit(*item.inst);
-    if (fused_) break; // with the branch that ends the block
+  const auto& insts = function_.blocks[block_].insts;
+  for (size_t n = 0; n < insts.size() && !fused_; n++) { // fused: with the branch that ends the block
+    if (block_ == claim_block_ && n == claim_before_) emit_claim();
+    if (is_elided(insts[n])) continue;
+    out_.place(insts[n].where);
+    emit(insts[n]);
   }
 }
 

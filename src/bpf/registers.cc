@@ -11,17 +11,17 @@ constexpr uint32_t nowhere = ~0u;
 constexpr uint32_t reads_at(uint32_t step) { return 2 * step + 2; }
 constexpr uint32_t writes_at(uint32_t step) { return 2 * step + 3; }
 
-// Sets of values, one row of words for each block.
+// Sets of numbers, one row of words for each block.
 class Sets {
 public:
-  Sets(size_t rows, uint32_t registers) : words_((registers + 63) / 64), bits_(rows * words_) {}
+  Sets() = default;
+  Sets(size_t rows, size_t numbers) : words_((numbers + 63) / 64), bits_(rows * words_) {}
   uint64_t* row(size_t i) { return bits_.data() + i * words_; }
   size_t words() const { return words_; }
-  void add(size_t i, ir::Reg r) { row(i)[r / 64] |= 1ull << (r % 64); }
-  bool has(size_t i, ir::Reg r) { return row(i)[r / 64] >> (r % 64) & 1; }
+  void add(size_t i, uint32_t n) { row(i)[n / 64] |= 1ull << (n % 64); }
 
 private:
-  size_t words_;
+  size_t words_ = 0;
   std::vector<uint64_t> bits_;
 };
 
@@ -42,15 +42,17 @@ struct Interval {
 
 class Scan {
 public:
-  explicit Scan(const Steps& s) : s_(s), live_in_(s.blocks.size(), s.registers), intervals_(s.registers) {}
+  explicit Scan(const Steps& s) : s_(s), shared_number_(s.registers, nowhere), intervals_(s.registers) {}
   Allocation run();
 
 private:
-  template<class F> void for_each_bit(const uint64_t* row, F&& fn) const {
+  template<class F> void for_each_live_in(size_t block, F&& fn) {
+    const uint64_t* row = live_in_.row(block);
     for (size_t w = 0; w < live_in_.words(); w++)
       for (uint64_t bits = row[w]; bits; bits &= bits - 1)
-        fn(static_cast<ir::Reg>(64 * w + static_cast<size_t>(std::countr_zero(bits))));
+        fn(shared_[64 * w + static_cast<size_t>(std::countr_zero(bits))]);
   }
+  Sets find_shared_values();
   void find_live_values();
   void build_intervals();
   void give_registers();
@@ -59,24 +61,53 @@ private:
   void give_slots(Allocation& a);
 
   const Steps& s_;
-  Sets live_in_;
+  std::vector<ir::Reg> shared_;         // values that live from one block into another: few
+  std::vector<uint32_t> shared_number_; // by value: place in shared_
+  Sets live_in_;                        // by block, of numbers of shared values
   std::vector<Interval> intervals_;
   std::vector<Interval*> order_;
   Interval* holder_[11] = {};
 };
 
-void Scan::find_live_values() {
-  const size_t n = s_.blocks.size();
-  Sets upward(n, s_.registers), killed(n, s_.registers);
-  for (size_t b = 0; b < n; b++) {
+// Numbers the values that some block reads before it sets them. Gives back which block reads which.
+Sets Scan::find_shared_values() {
+  struct Read {
+    size_t block;
+    uint32_t number;
+  };
+  std::vector<Read> reads;
+  std::vector<size_t> set_in(s_.registers, nowhere); // by value: the last block that set it
+  for (size_t b = 0; b < s_.blocks.size(); b++) {
     for (uint32_t k = s_.blocks[b].first; k <= s_.blocks[b].last; k++) {
       const Step& step = s_.steps[k];
-      for (uint8_t u = 0; u < step.count; u++)
-        if (!killed.has(b, step.uses[u])) upward.add(b, step.uses[u]);
+      for (uint8_t u = 0; u < step.count; u++) {
+        const ir::Reg r = step.uses[u];
+        if (set_in[r] == b) continue;
+        if (shared_number_[r] == nowhere) {
+          shared_number_[r] = static_cast<uint32_t>(shared_.size());
+          shared_.push_back(r);
+        }
+        reads.push_back({b, shared_number_[r]});
+      }
       const bool partial = k == s_.blocks[b].last && s_.blocks[b].def_only_on_first;
-      if (step.def && !partial) killed.add(b, step.def);
+      if (step.def && !partial) set_in[step.def] = b;
     }
   }
+  Sets upward(s_.blocks.size(), shared_.size());
+  for (const Read& r : reads) upward.add(r.block, r.number);
+  return upward;
+}
+
+void Scan::find_live_values() {
+  const size_t n = s_.blocks.size();
+  Sets upward = find_shared_values(), killed(n, shared_.size());
+  for (size_t b = 0; b < n; b++)
+    for (uint32_t k = s_.blocks[b].first; k <= s_.blocks[b].last; k++) {
+      const ir::Reg def = s_.steps[k].def;
+      const bool partial = k == s_.blocks[b].last && s_.blocks[b].def_only_on_first;
+      if (def && !partial && shared_number_[def] != nowhere) killed.add(b, shared_number_[def]);
+    }
+  live_in_ = Sets(n, shared_.size());
   std::vector<uint64_t> out(live_in_.words());
   for (bool changed = true; changed;) {
     changed = false;
@@ -86,7 +117,7 @@ void Scan::find_live_values() {
       for (int side = 0; side < 2; side++) {
         if (block.next[side] == ir::no_block) continue;
         const uint64_t* in = live_in_.row(block.next[side]);
-        const ir::Reg def = s_.steps[block.last].def;
+        const uint32_t def = shared_number_[s_.steps[block.last].def]; // no part of any word where it is not shared
         for (size_t w = 0; w < out.size(); w++) {
           uint64_t from = in[w];
           if (side == 0 && block.def_only_on_first && def / 64 == w) from &= ~(1ull << (def % 64));
@@ -112,10 +143,10 @@ void Scan::build_intervals() {
   }
   for (size_t b = 0; b < s_.blocks.size(); b++) {
     const StepBlock& block = s_.blocks[b];
-    for_each_bit(live_in_.row(b), [&](ir::Reg r) { intervals_[r].cover(reads_at(block.first) - 1); });
+    for_each_live_in(b, [&](ir::Reg r) { intervals_[r].cover(reads_at(block.first) - 1); });
     for (const ir::BlockId to : block.next)
       if (to != ir::no_block)
-        for_each_bit(live_in_.row(to), [&](ir::Reg r) { intervals_[r].cover(writes_at(block.last)); });
+        for_each_live_in(to, [&](ir::Reg r) { intervals_[r].cover(writes_at(block.last)); });
     for (uint32_t k = block.first; k <= block.last; k++) {
       const Step& step = s_.steps[k];
       for (uint8_t u = 0; u < step.count; u++) {

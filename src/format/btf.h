@@ -95,6 +95,7 @@ public:
   std::vector<uint32_t> all(BtfKind kind);
 
   std::vector<type::Field> fields(type::Table& table, uint32_t id) override;
+  std::optional<type::Field> field(type::Table& table, uint32_t id, std::string_view name) override;
   std::vector<type::Enumerator> enumerators(uint32_t id) override;
 
 private:

@@ -54,6 +54,7 @@ Inst& Lowering::append(Inst i) {
   if (ended()) start(new_block()); // what follows a return is unreachable, but still well formed
   i.where = where_;
   auto& insts = function().blocks[block_].insts;
+  if (insts.empty()) insts.reserve(4);
   insts.push_back(i);
   return insts.back();
 }
@@ -290,22 +291,27 @@ void Lowering::lower_syscall_body(const lang::Probe& p, Operand nr) {
 // Calls of 32-bit programs have other numbers, and no events of their own: the kernel's tracepoints of single
 // system calls leave them out, and so must what stands in for them.
 void Lowering::skip_compatible_call() {
+  if (!compatible_mark_) return;
+  constexpr int64_t ts_compat = 2; // TS_COMPAT of arch/x86/include/asm/thread_info.h
+  Operand flags = load_word({Space::task, query(Query::task), *compatible_mark_}, 4, false);
+  BlockId native = new_block();
+  branch(Cond::eq, emit(Op::and_, flags, number(ts_compat)), number(0), native, return_block_);
+  start(native);
+}
+
+// Where in struct task_struct the kernel marks such a call.
+void Lowering::find_compatible_mark() {
   format::Btf* btf = has_compatible_calls() ? machine_.btf() : nullptr;
   if (!btf) return;
   uint32_t task = btf->find("task_struct", format::BtfKind::structure);
   uint32_t info = btf->find("thread_info", format::BtfKind::structure);
   auto place = btf->member(types_, task, "thread_info");
   auto status = btf->member(types_, info, "status");
-  if (!place || !status) return;
-  constexpr int64_t ts_compat = 2; // TS_COMPAT of arch/x86/include/asm/thread_info.h
-  int64_t offset = place->field.offset + status->field.offset;
-  Operand flags = load_word({Space::task, query(Query::task), offset}, 4, false);
-  BlockId native = new_block();
-  branch(Cond::eq, emit(Op::and_, flags, number(ts_compat)), number(0), native, return_block_);
-  start(native);
+  if (place && status) compatible_mark_ = place->field.offset + status->field.offset;
 }
 
 void Lowering::lower_syscalls(const std::vector<const lang::Probe*>& probes, bool is_exit) {
+  if (!compatible_mark_) find_compatible_mark();
   // Context of the program: typed pointers as soon as one block reads through them.
   Context context = Context::raw_tracepoint;
   for (const lang::Probe* p : probes)

@@ -46,6 +46,7 @@ private:
   void lower_syscalls(const std::vector<const lang::Probe*>& probes, bool is_exit);
   void lower_syscall_body(const lang::Probe& p, Operand number);
   void skip_compatible_call();
+  void find_compatible_mark();
   void lower_probe_body(const lang::Probe& p);
   void add_probe(const lang::Probe& p, uint32_t function, probe::Context context,
                  std::vector<uint32_t> events);
@@ -204,6 +205,8 @@ private:
   Operand equal_literal(const Place& p, uint32_t size, std::string_view text, bool with_end);
   Operand text_length(const lang::Expr& e);
   Operand search(int64_t turns, const std::function<void(Operand turn, const Place& result)>& turn);
+  void end_turn(const Place& result, Operand found, BlockId stop, BlockId next);
+  Operand truth(BlockId yes, BlockId no);
   Operand find_text(const lang::Call& c);
   Operand find_literal(const lang::Expr& haystack, std::string_view needle);
   Operand compare_prefix(const lang::Call& c);
@@ -274,6 +277,7 @@ private:
   std::vector<Operand> value_parameters_;
   Place result_place_;              // of a function that gives back an aggregate
   Operand probe_name_;              // in a program that serves several system calls
+  std::optional<int64_t> compatible_mark_; // see find_compatible_mark()
   BlockId return_block_ = no_block; // where `return` goes in a probe
   // Leaving loops: a body that is called back returns 1 to stop; `return` inside one also sets a flag.
   struct Loop {
@@ -292,6 +296,14 @@ private:
   std::unordered_map<const lang::Probe*, uint32_t> probe_text_tables_; // the first of its tables
   std::unordered_map<uint32_t, uint32_t> number_name_tables_;          // the same, by builtin
 };
+
+// Whether this is the builtin, written as a value or as a call.
+inline bool is_builtin(const lang::Expr& e, spec::BuiltinId id) {
+  const lang::Name* name = lang::if_a<lang::Name>(&e);
+  const lang::Call* call = lang::if_a<lang::Call>(&e);
+  const spec::Builtin* row = name ? name->builtin : call ? call->builtin : nullptr;
+  return row && spec::id_of(*row) == id;
+}
 
 // By how many bytes `+ 1` goes on.
 uint32_t stride(const type::Type& t);

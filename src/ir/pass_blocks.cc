@@ -3,6 +3,8 @@
 // over. The order of the blocks that stay is kept.
 #include "ir/passes.h"
 
+#include <algorithm>
+
 namespace ir {
 namespace {
 
@@ -32,8 +34,8 @@ bool skip_jumps(Function& function) {
   return changed;
 }
 
-bool join_blocks(Function& function) {
-  const Flow flow(function);
+// `reached`: without those that are joined to another.
+bool join_blocks(Function& function, const Flow& flow, std::vector<bool>& reached) {
   bool changed = false;
   for (const BlockId b : flow.order) {
     auto& insts = function.blocks[b].insts;
@@ -41,7 +43,7 @@ bool join_blocks(Function& function) {
       const BlockId next = insts.back().target;
       if (next == b || next == 0 || flow.predecessors[next] != 1) break;
       auto taken = std::move(function.blocks[next].insts);
-      function.blocks[next].insts = {Inst{.op = Op::unreachable}};
+      reached[next] = false;
       insts.pop_back();
       insts.insert(insts.end(), taken.begin(), taken.end());
       changed = true;
@@ -50,13 +52,12 @@ bool join_blocks(Function& function) {
   return changed;
 }
 
-bool remove_unreached(Function& function) {
-  const Flow flow(function);
-  if (flow.order.size() == function.blocks.size()) return false;
+bool remove_unreached(Function& function, const std::vector<bool>& reached) {
+  if (std::ranges::find(reached, false) == reached.end()) return false;
   std::vector<BlockId> renamed(function.blocks.size(), no_block);
   BlockId kept = 0;
   for (BlockId b = 0; b < function.blocks.size(); b++) {
-    if (!flow.is_reached(b)) continue;
+    if (!reached[b]) continue;
     if (kept != b) function.blocks[kept] = std::move(function.blocks[b]);
     renamed[b] = kept++;
   }
@@ -74,8 +75,11 @@ bool remove_unreached(Function& function) {
 
 bool clean_blocks(Function& function, const Program&) {
   bool changed = skip_jumps(function);
-  changed |= join_blocks(function);
-  changed |= remove_unreached(function);
+  const Flow flow(function);
+  std::vector<bool> reached(function.blocks.size());
+  for (const BlockId b : flow.order) reached[b] = true;
+  changed |= join_blocks(function, flow, reached);
+  changed |= remove_unreached(function, reached);
   return changed;
 }
 

@@ -144,7 +144,8 @@ bool merge_copies(Function& function) {
   bool changed = false;
   for (Block& b : function.blocks) {
     size_t kept = 0;
-    for (const Inst& i : b.insts) {
+    for (size_t n = 0; n < b.insts.size(); n++) {
+      const Inst& i = b.insts[n];
       Inst* before = kept ? &b.insts[kept - 1] : nullptr;
       if (before && i.op == Op::mov && i.a.is_reg() && defines(*before) && before->dst == i.a.as_reg() &&
           uses[before->dst] == 1 && assigned[before->dst] == 1) {
@@ -152,7 +153,8 @@ bool merge_copies(Function& function) {
         changed = true;
         continue;
       }
-      b.insts[kept++] = i;
+      if (kept != n) b.insts[kept] = i;
+      kept++;
     }
     b.insts.resize(kept);
   }

@@ -1,8 +1,9 @@
-// optimize: the passes in order, function by function, until none finds anything to do.
+// optimize: the passes in turn, function by function, until none finds anything to do.
 #include "ir/passes.h"
 
 #include <cassert>
 #include <cstdio>
+#include <iterator>
 
 namespace ir {
 namespace {
@@ -31,15 +32,13 @@ constexpr Pass passes[] = {
 } // namespace
 
 void optimize(Program& program) {
-  constexpr int most_rounds = 6; // each pass is sound by itself: what is left then is not worth the time
+  constexpr size_t most_rounds = 6; // each pass is sound by itself: what is left then is not worth the time
   for (uint32_t f = 0; f < program.functions.size(); f++) {
-    bool changed = true;
-    for (int round = 0; changed && round < most_rounds; round++) {
-      changed = false;
-      for (const Pass& pass : passes) {
-        changed |= pass.run(program.functions[f], program);
-        check_well_formed(program, f, pass.name);
-      }
+    size_t idle = 0; // passes in a row that found nothing
+    for (size_t turn = 0; idle < std::size(passes) && turn < most_rounds * std::size(passes); turn++) {
+      const Pass& pass = passes[turn % std::size(passes)];
+      idle = pass.run(program.functions[f], program) ? 0 : idle + 1;
+      check_well_formed(program, f, pass.name);
     }
   }
 }

@@ -235,6 +235,44 @@ private:
   type::Space space_;
 };
 
+// The members of a record: the type of each is looked for when a script names it, since that may mean to
+// search the kernel's types.
+class Record final : public type::Provider {
+public:
+  Record(Machine& machine, bool is_syscall, std::string text)
+      : text_(std::move(text)), types_(machine, is_syscall) {}
+  bool read() {
+    auto format = format::parse_trace_format(text_);
+    if (!format.ok()) return false;
+    // What all records begin with is not there for programs: the kernel keeps a pointer of its own in its
+    // place.
+    for (const format::TraceField& f : format->fields)
+      if (!f.is_common) fields_.push_back(f);
+    return true;
+  }
+  uint32_t size() const {
+    uint32_t size = 0;
+    for (const format::TraceField& f : fields_) size = std::max(size, f.offset + f.size);
+    return size;
+  }
+  std::vector<type::Field> fields(type::Table&, uint32_t) override {
+    std::vector<type::Field> all;
+    for (const format::TraceField& f : fields_) all.push_back(types_.field(f));
+    return all;
+  }
+  std::optional<type::Field> field(type::Table&, uint32_t, std::string_view name) override {
+    for (const format::TraceField& f : fields_)
+      if (f.name == name) return types_.field(f);
+    return std::nullopt;
+  }
+  std::vector<type::Enumerator> enumerators(uint32_t) override { return {}; }
+
+private:
+  const std::string text_; // names are parts of it
+  RecordTypes types_;
+  std::vector<format::TraceField> fields_;
+};
+
 } // namespace
 
 static base::Result<std::string> read_format(Machine& machine, const Event& event) {
@@ -246,20 +284,10 @@ static const type::Type* arguments_of_tracepoint(Machine& machine, Event& event)
   if (event.args) return event.args;
   auto text = read_format(machine, event);
   if (!text.ok()) return nullptr;
-  auto format = format::parse_trace_format(*text);
-  if (!format.ok()) return nullptr;
-  type::Table& table = machine.types();
-  RecordTypes types(machine, event.category == "syscalls");
-  std::vector<type::Field> fields;
-  uint32_t size = 0;
-  for (const format::TraceField& f : format->fields) {
-    // What all records begin with is not there for programs: the kernel keeps a pointer of its own in its
-    // place.
-    if (f.is_common) continue;
-    fields.push_back(types.field(f));
-    size = std::max(size, f.offset + f.size);
-  }
-  event.args = table.structure(event.event, false, size, 8, fields);
+  auto record = std::make_unique<Record>(machine, event.category == "syscalls", std::move(*text));
+  if (!record->read()) return nullptr;
+  const uint32_t size = record->size();
+  event.args = machine.types().structure(event.event, false, size, machine.keep(std::move(record)), 0);
   return event.args;
 }
 
