@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Side by side: acu, bpftrace (the package), and hand-written BPF, in one run on this machine.
 
-  bench/run.py [--acu build/release/acu] [--quick] [--only start,cost] [--out bench/results.md]
+  bench/run.py [--acu build/release/acu] [--quick] [--only start,compile,cost] [--out bench/results.md]
 
 Start-up: each command is run by bench/load/launch.c with `-c stamp`: tracers let that command go when all probes are
 attached, so its own start time tells when that was, the same way for each tool. Cost per event: a program makes
@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import compile_time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build", "bench")
@@ -343,7 +345,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--acu", default=os.path.join(ROOT, "build", "release", "acu"))
     parser.add_argument("--quick", action="store_true", help="few runs; bpftrace's 27 s row is left out")
-    parser.add_argument("--only", default="start,cost")
+    parser.add_argument("--only", default="start,compile,cost")
     parser.add_argument("--out", default=os.path.join(ROOT, "bench", "results.md"))
     options = parser.parse_args()
     if os.geteuid() != 0:
@@ -356,6 +358,9 @@ def main():
     if "start" in options.only:
         runs = 3 if options.quick else 11
         write_start(out, start_rows(acu, runs, options.quick), list_times(acu, runs))
+    if "compile" in options.only:
+        say("compile time")
+        compile_time.write(out, compile_time.measure(acu, BUILD, 20))
     if "cost" in options.only:
         repeats, calls, rounds = (2, 100000, 10) if options.quick else (5, 250000, 20)
         results = []
