@@ -60,7 +60,7 @@ Operand Lowering::user_call(const Call& c, const Place* result) {
 // The clock that a time comes from, where it is plain to see.
 type::TimeClock Lowering::time_clock(const Expr& e) const {
   auto by_call = [](const Call& c) {
-    const Name* word = c.name == "nsecs" && !c.arguments.empty() ? if_a<Name>(c.arguments[0]) : nullptr;
+    const Name* word = is_builtin(c, id("nsecs")) && !c.arguments.empty() ? if_a<Name>(c.arguments[0]) : nullptr;
     if (!word) return type::TimeClock::boot;
     if (word->name == "monotonic") return type::TimeClock::monotonic;
     return word->name.ends_with("tai") ? type::TimeClock::tai : type::TimeClock::boot;

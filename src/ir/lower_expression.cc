@@ -9,6 +9,7 @@
 namespace ir {
 
 using namespace lang;
+using spec::id;
 
 // A number as its type holds it: low bytes, extended to 64 bits.
 Operand Lowering::narrow(Operand v, const Type& t) {
@@ -255,19 +256,12 @@ void Lowering::choose(const Expr& e, const std::function<void(const Expr*)>& wit
 }
 
 Operand Lowering::by_control_flow(const Expr& e) {
-  Reg dst = fresh();
   if (e.kind == ExprKind::binary) { // && and ||
-    BlockId yes = new_block(), no = new_block(), after = new_block();
+    BlockId yes = new_block(), no = new_block();
     condition(e, yes, no);
-    start(yes);
-    assign(dst, number(1));
-    jump(after);
-    start(no);
-    assign(dst, number(0));
-    jump(after);
-    start(after);
-    return Operand::of(dst);
+    return truth(yes, no);
   }
+  Reg dst = fresh();
   bool gives = e.type->is_scalar();
   choose(e, [&](const Expr* value) {
     if (gives && value)
@@ -296,11 +290,9 @@ void Lowering::run_for_effect(const Expr& e) {
 
 // Pointers the kernel vouches for are followed without a helper call: the current task, and typed arguments.
 Space Lowering::pointer_space(const Expr& e) {
-  if (const Name* n = if_a<Name>(&e); n && n->name == "curtask") return Space::task;
-  if (const Call* c = if_a<Call>(&e); c && c->name == "curtask") return Space::task;
+  if (is_builtin(e, id("curtask"))) return Space::task;
   if (const FieldRef* f = if_a<FieldRef>(&e)) {
-    const Name* n = if_a<Name>(f->operand);
-    if (n && n->name == "args" && context_ == probe::Context::btf_tracepoint && e.type->element &&
+    if (is_builtin(*f->operand, id("args")) && context_ == probe::Context::btf_tracepoint && e.type->element &&
         e.type->element->is(Kind::structure)) {
       probe::Access access = probe::access(machine_, *probe_->events.front(), context_, f->name);
       if (access.kind == probe::Access::raw && access.path.empty()) return Space::task;
@@ -328,8 +320,7 @@ Place Lowering::args_place(std::string_view field) {
 bool Lowering::is_context(const Expr& e) const {
   if (!probe::registers_at(context_)) return false;
   if (const Cast* cast = if_a<Cast>(&e)) return is_context(*cast->operand);
-  const Name* n = if_a<Name>(&e);
-  return n && n->name == "ctx";
+  return is_builtin(e, id("ctx"));
 }
 
 // All arguments, laid out as the record of the event is.
@@ -350,8 +341,7 @@ void Lowering::arguments_into(const Place& to, const Type& as) {
 // Where the bytes of an expression stand. Those of a computed value are put into a new object.
 Place Lowering::place(const Expr& e) {
   if (const FieldRef* f = if_a<FieldRef>(&e)) {
-    const Name* n = if_a<Name>(f->operand);
-    if (n && n->name == "args") return args_place(f->name);
+    if (is_builtin(*f->operand, id("args"))) return args_place(f->name);
     if (f->through_pointer && is_context(*f->operand)) return context_place(f->field.offset);
     if (f->through_pointer)
       return pointee(pointer_space(*f->operand), scalar(*f->operand), f->field.offset);

@@ -178,8 +178,8 @@ bool Lowering::wants_typed_context(const lang::Probe& p) const {
   auto look = [&](const Expr& e) {
     const Call* call = if_a<Call>(&e);
     if (!call) return;
-    found |= call->name == "socket_cookie" || call->name == "skboutput";
-    found |= call->name == "comm" && !call->arguments.empty();
+    found |= is_builtin(e, id("socket_cookie")) || is_builtin(e, id("skboutput"));
+    found |= is_builtin(e, id("comm")) && !call->arguments.empty();
   };
   lang::walk(p.predicate, look);
   lang::walk(p.body, look);
@@ -189,8 +189,8 @@ bool Lowering::wants_typed_context(const lang::Probe& p) const {
 
 probe::Context Lowering::context_of(const lang::Probe& p, const probe::Event& e) {
   probe::Context c = probe::choose_context(machine_, e, p.fields);
-  bool may_be_typed = c == probe::Context::raw_tracepoint && probe::attach_btf_id(machine_, e);
-  return may_be_typed && wants_typed_context(p) ? probe::Context::btf_tracepoint : c;
+  if (c != probe::Context::raw_tracepoint || !wants_typed_context(p)) return c;
+  return probe::attach_btf_id(machine_, e) ? probe::Context::btf_tracepoint : c;
 }
 
 // Which programs call functions of the kernel.

@@ -6,6 +6,7 @@
 namespace ir {
 
 using namespace lang;
+using spec::id;
 
 void Lowering::lower(const lang::Block& b) {
   for (const Stmt* s : b.statements) lower(*s);
@@ -20,7 +21,7 @@ void Lowering::lower(const Stmt& s) {
     where_ = e.where;
     if (const Call* c = if_a<Call>(&e)) {
       if (c->builtin && output(*c)) return;
-      if (c->builtin && c->builtin->name == "delete") {
+      if (is_builtin(e, id("delete"))) {
         remove(*c, s.kind == StmtKind::expression);
         return;
       }

@@ -73,6 +73,30 @@ Operand Lowering::search(int64_t turns, const std::function<void(Operand turn, c
   return emit(Op::blur, load_word({Space::script, object(found), 0}, 8, true));
 }
 
+// Ends a turn of `search` that found something, and the two ways of those that did not: to stop and to go on.
+void Lowering::end_turn(const Place& result, Operand found, BlockId stop, BlockId next) {
+  store(result, found, 8);
+  jump(stop);
+  start(stop);
+  give_back(number(1));
+  start(next);
+  give_back(number(0));
+}
+
+// 1 for what comes by one block, 0 for what comes by the other.
+Operand Lowering::truth(BlockId yes, BlockId no) {
+  Reg dst = fresh();
+  BlockId after = new_block();
+  start(yes);
+  assign(dst, number(1));
+  jump(after);
+  start(no);
+  assign(dst, number(0));
+  jump(after);
+  start(after);
+  return Operand::of(dst);
+}
+
 // -------------------------------------------------------------------------------------------- equality
 
 // Whether `size` bytes of two objects are the same: 1 or 0.
@@ -94,10 +118,7 @@ Operand Lowering::equal_bytes(uint32_t a, uint32_t b, uint32_t size) {
     Operand equal = same(emit(Op::add, object(a), at), emit(Op::add, object(b), at), piece);
     branch(Cond::ne, equal, number(0), next, differ);
     start(differ);
-    store(result, turn, 8);
-    give_back(number(1));
-    start(next);
-    give_back(number(0));
+    end_turn(result, turn, new_block(), next);
   });
   Operand front = set(Cond::slt, differs, number(0));
   uint32_t rest = size % piece;
@@ -117,8 +138,7 @@ Operand Lowering::equal_literal(const Place& p, uint32_t size, std::string_view 
   if (text.size() + with_end > size) return number(0);
   std::string bytes(text);
   if (with_end && bytes.size() + 1 < size) bytes.push_back('\0'); // the last byte ends the text in any case
-  Reg same = fresh();
-  BlockId no = new_block(), after = new_block();
+  BlockId yes = new_block(), no = new_block();
   for (size_t at = 0; at < bytes.size();) {
     size_t left = bytes.size() - at;
     uint32_t width = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
@@ -130,13 +150,8 @@ Operand Lowering::equal_literal(const Place& p, uint32_t size, std::string_view 
     start(next);
     at += width;
   }
-  assign(same, number(1));
-  jump(after);
-  start(no);
-  assign(same, number(0));
-  jump(after);
-  start(after);
-  return Operand::of(same);
+  jump(yes);
+  return truth(yes, no);
 }
 
 Operand Lowering::equal_text(const Expr& a, const Expr& b) {
@@ -194,12 +209,7 @@ Operand Lowering::differ_within(const Expr& a, const Expr& b, Operand length) {
     start(same);
     branch(Cond::eq, x, number(0), stop, next);
     start(differ);
-    store(result, turn, 8);
-    jump(stop);
-    start(stop);
-    give_back(number(1));
-    start(next);
-    give_back(number(0));
+    end_turn(result, turn, stop, next);
   });
   return set(Cond::sge, at, number(0));
 }
@@ -241,12 +251,7 @@ Operand Lowering::find_literal(const Expr& haystack, std::string_view needle) {
       }
       start(more);
     }
-    store(result, turn, 8);
-    jump(stop);
-    start(stop);
-    give_back(number(1));
-    start(next);
-    give_back(number(0));
+    end_turn(result, turn, stop, next);
   });
 }
 
@@ -344,12 +349,7 @@ Operand Lowering::compare_bytes(const Call& c) {
     Operand y = load_word({Space::script, emit(Op::add, object(right), turn), 0}, 1, false);
     branch(Cond::eq, x, y, next, differ);
     start(differ);
-    store(result, emit(Op::add, emit(Op::sub, x, y), number(shift)), 8);
-    jump(stop);
-    start(stop);
-    give_back(number(1));
-    start(next);
-    give_back(number(0));
+    end_turn(result, emit(Op::add, emit(Op::sub, x, y), number(shift)), stop, next);
   });
   // found - shift where something was found.
   Operand is_found = set(Cond::sge, found, number(0));

@@ -73,6 +73,7 @@ struct World {
   FakeBackend backend;
   NoNames names;
   int sink_fd = 1;
+  bool missing_may_be = false;
   int status = -1;
 
   World() {
@@ -91,6 +92,7 @@ struct World {
     report::Printer printer(program, backend.fake, names, output, {});
     session::Effects effects(program, backend.fake, printer, output, nullptr);
     session::Life life = {program, options, nullptr, backend, effects, printer, output};
+    life.missing_may_be = missing_may_be;
     auto done = session::live(life);
     status = effects.status();
     return done;
@@ -169,6 +171,22 @@ TEST(Life, ARefusedProbeIsAFailureUnlessItMayBeMissing) {
   auto done = w.live();
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().kind, base::Failure::unsupported);
+}
+
+TEST(Life, AProbeThatIsMissingIsNotCounted) {
+  World w;
+  w.add(Kind::tracepoint, Context::raw_tracepoint);
+  w.add(Kind::tracepoint, Context::raw_tracepoint);
+  w.program.probes[1].events.push_back(0); // of two, one is refused
+  w.program.probes[1].stands_for = 2;
+  w.add(Kind::begin);
+  w.backend.refuses = true;
+  w.missing_may_be = true;
+  w.options.quiet = false;
+  w.options.dry_run = true;
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(w.live().ok());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "WARNING: no\nWARNING: no\nAttached 2 probes\n");
 }
 
 TEST(Life, DryRunOnlyAttaches) {
