@@ -57,16 +57,21 @@ Flow::Flow(const Function& function)
 
 Dominators::Dominators(const Function& function, const Flow& flow)
     : flow_(flow), immediate_(function.blocks.size(), no_block) {
-  std::vector<std::vector<BlockId>> from(function.blocks.size());
+  // The predecessors of block b: from[begin[b]] to from[begin[b + 1]].
+  std::vector<uint32_t> begin(function.blocks.size() + 1);
+  for (size_t b = 0; b < function.blocks.size(); b++) begin[b + 1] = begin[b] + flow.predecessors[b];
+  std::vector<BlockId> from(begin.back());
+  std::vector<uint32_t> next = begin;
   for (const BlockId b : flow.order)
-    for (const BlockId to : successors(function.blocks[b])) from[to].push_back(b);
+    for (const BlockId to : successors(function.blocks[b])) from[next[to]++] = b;
   immediate_[0] = 0;
   for (bool changed = true; changed;) {
     changed = false;
     for (const BlockId b : flow.order) {
       if (b == 0) continue;
       BlockId nearest = no_block;
-      for (const BlockId p : from[b]) {
+      for (uint32_t n = begin[b]; n < begin[b + 1]; n++) {
+        const BlockId p = from[n];
         if (immediate_[p] == no_block) continue; // not yet visited: a back edge
         nearest = nearest == no_block ? p : common(nearest, p);
       }

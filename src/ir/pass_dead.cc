@@ -70,17 +70,21 @@ public:
     if (is_empty()) return;
     at_head_.assign(function.blocks.size() * words_, 0);
     const Flow flow(function);
+    // Of each block: what it reads before it sets it, and what it does not set.
+    std::vector<uint64_t> read(at_head_), kept(at_head_.size(), ~0ull);
+    for (const BlockId b : flow.order)
+      for (const Inst& i : function.blocks[b].insts) summarize(i, &read[b * words_], &kept[b * words_]);
     Set live(words_);
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t n = flow.order.size(); n-- > 0;) {
         const BlockId b = flow.order[n];
         start_at_end(function.blocks[b], live);
-        const auto& insts = function.blocks[b].insts;
-        for (auto i = insts.rbegin(); i != insts.rend(); ++i) step_over(*i, live);
-        if (std::equal(live.begin(), live.end(), head(b))) continue;
-        std::copy(live.begin(), live.end(), head(b));
-        changed = true;
+        for (size_t w = 0; w < words_; w++) {
+          const uint64_t now = read[b * words_ + w] | (live[w] & kept[b * words_ + w]);
+          changed |= now != head(b)[w];
+          head(b)[w] = now;
+        }
       }
     }
   }
@@ -104,6 +108,12 @@ public:
   }
 
 private:
+  void summarize(const Inst& i, uint64_t* read, uint64_t* kept) const {
+    for_each_use(i, [&](Reg r) {
+      if (const uint32_t n = numbers_[r]; n != none) read[n / 64] |= kept[n / 64] & 1ull << n % 64;
+    });
+    if (const uint32_t n = defines(i) ? numbers_[i.dst] : none; n != none) kept[n / 64] &= ~(1ull << n % 64);
+  }
   uint64_t* head(BlockId b) { return &at_head_[b * words_]; }
 
   static constexpr uint32_t none = ~0u;
