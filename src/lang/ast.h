@@ -58,6 +58,9 @@ struct Variable {
 
 // How a map is kept.
 enum class Storage : uint8_t { automatic, hash, lruhash, percpuhash, percpulruhash };
+// As declarations name them; the first is what maps have that are not declared.
+inline constexpr std::string_view storage_names[] = {"", "hash", "lruhash", "percpuhash", "percpulruhash"};
+constexpr std::string_view name_of(Storage s) { return storage_names[static_cast<size_t>(s)]; }
 
 // A map `@m`, one for the whole program.
 struct Map {

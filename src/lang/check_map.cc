@@ -28,15 +28,6 @@ void Checker::conflict(std::string_view tag, Range where, std::string message, s
   if (report_) diagnostics_.error(tag, where, std::move(message), std::move(hint), other, std::move(note));
 }
 
-namespace {
-
-std::string_view name_of(Storage s) {
-  constexpr std::string_view names[] = {"", "hash", "lruhash", "percpuhash", "percpulruhash"};
-  return names[static_cast<size_t>(s)];
-}
-
-} // namespace
-
 // Aggregations have a value on each CPU: a declaration that says otherwise is a mistake, except for maps without
 // keys, of which the declaration tells nothing.
 void Checker::check_storage(Map& m) {

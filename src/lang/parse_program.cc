@@ -25,15 +25,6 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, std::find_if_not(text.begin(), text.end(), is_word) - text.begin());
 }
 
-struct StorageName {
-  std::string_view name;
-  Storage storage;
-};
-constexpr StorageName storages[] = {{"hash", Storage::hash},
-                                    {"lruhash", Storage::lruhash},
-                                    {"percpuhash", Storage::percpuhash},
-                                    {"percpulruhash", Storage::percpulruhash}};
-
 // Whether every branch of it ends in an expression.
 bool gives_value(const Expr& e) {
   if (const BlockExpr* b = if_a<BlockExpr>(&e)) return b->block->value && gives_value(*b->block->value);
@@ -167,9 +158,8 @@ void Parser::parse_map_declaration() {
   if (!accept(TokenKind::semicolon))
     error(tag::syntax, {last_end_ - 1, last_end_},
           "syntax error, expected `;` after the declaration of a map");
-  auto* storage = std::find_if(std::begin(storages), std::end(storages),
-                               [&](const StorageName& s) { return s.name == kind.text; });
-  if (storage == std::end(storages))
+  auto* storage = std::find(std::begin(storage_names) + 1, std::end(storage_names), kind.text);
+  if (storage == std::end(storage_names))
     return error(tag::unknown_type, kind.where, "unknown kind of map `" + std::string(kind.text) + "`",
                  "known are hash, lruhash, percpuhash and percpulruhash");
   if (size.value == 0 || size.value > UINT32_MAX)
@@ -178,7 +168,7 @@ void Parser::parse_map_declaration() {
   if (map->declared)
     return error(tag::redeclared, name.where, "map `@" + std::string(name.text) + "` is already declared");
   map->declared = true;
-  map->storage = storage->storage;
+  map->storage = static_cast<Storage>(storage - std::begin(storage_names));
   map->max_entries = size.value;
 }
 

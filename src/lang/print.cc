@@ -18,7 +18,6 @@ namespace {
 constexpr std::string_view binary_names[] = {
     "*", "/", "%", "+", "-", "<<", ">>", "<", "<=", ">", ">=", "==", "!=", "&", "^", "|", "&&", "||"};
 constexpr std::string_view unary_names[] = {"-", "!", "~", "*", "&", "++", "--", "++", "--"};
-constexpr std::string_view storage_names[] = {"automatic", "hash", "lruhash", "percpuhash", "percpulruhash"};
 static_assert(std::size(binary_names) == static_cast<size_t>(BinaryOp::logical_or) + 1);
 static_assert(std::size(unary_names) == static_cast<size_t>(UnaryOp::post_decrement) + 1);
 static_assert(std::size(storage_names) == static_cast<size_t>(Storage::percpulruhash) + 1);
@@ -100,7 +99,7 @@ void Printer::program(const Program& p) {
     if (!m->declared && !m->value) continue;
     std::string text = "map @" + std::string(m->name);
     if (m->declared)
-      text += " " + std::string(storage_names[static_cast<size_t>(m->storage)]) + "(" +
+      text += " " + std::string(name_of(m->storage)) + "(" +
               std::to_string(m->max_entries) + ")";
     if (m->key) text += " [" + type::to_string(*m->key) + "]";
     if (m->value) text += " : " + type::to_string(*m->value);
