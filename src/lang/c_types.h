@@ -7,6 +7,7 @@
 #pragma once
 
 #include "lang/ast.h"
+#include "type/number_names.h"
 
 #include <functional>
 #include <string>
@@ -177,10 +178,6 @@ private:
   int depth_ = 0;
 };
 
-bool is_number_name(std::string_view name);
-// C's and the language's own names of numbers ("unsigned long", "uint8", "pid_t"), void not among them; nullptr if
-// it is none.
-const type::Type* number_type(type::Table& types, std::string_view name);
 // Alignment of any type as a member of a C structure.
 uint32_t alignment_of(const type::Type& t);
 

@@ -83,7 +83,7 @@ struct IntegerWords {
 bool Parser::at_type(size_t ahead, bool also_unknown) {
   Token t = peek(ahead);
   if (t.kind != TokenKind::identifier) return false;
-  if (is_one_of(integer_words, t.text) || is_one_of(type_words, t.text) || is_number_name(t.text)) return true;
+  if (is_one_of(integer_words, t.text) || is_one_of(type_words, t.text) || type::is_number_name(t.text)) return true;
   if (program_->c_types->is_typedef(t.text)) return true;
   if (is_builtin(t.text) || is_macro_parameter(t.text)) return false;
   size_t after = ahead + 1;

@@ -11,6 +11,7 @@
 #include "probe/kinds.h"
 #include "spec/raw_fields.h"
 #include "spec/syscalls.h"
+#include "type/number_names.h"
 
 #include "base/text.h"
 
@@ -223,7 +224,8 @@ private:
     // as wide as that, for the kernel looks at no more of it.
     if (w.is_bare_unsigned) return table_.integer(4, false);
     if (w.size) return table_.integer(8, !w.is_unsigned);
-    const type::Type* t = machine_.kernel_type(w.keyword, w.name);
+    const type::Type* t = type::number_type(table_, w.name);
+    if (!t) t = machine_.kernel_type(w.keyword, w.name);
     if (t && t->is(type::Kind::pointer)) return table_.pointer(t->element, space_);
     if (t && t->is(type::Kind::integer) && !t->is_char) return t;
     return table_.integer(8, f.is_signed);
