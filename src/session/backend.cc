@@ -50,6 +50,8 @@ base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& pr
   uint64_t start = clock_ns();
   bpf::EmitOptions emit = bpf::options_for(program);
   if (options.ring_pages) emit.ring_bytes = std::bit_ceil(options.ring_pages) * 4096; // the kernel wants 2^n
+  report.ask_ns = clock_ns() - start;
+  start = clock_ns();
   ACU_TRY(bpf::Object object, bpf::emit(program, emit));
   report.emit_ns = clock_ns() - start;
   start = clock_ns();

@@ -43,7 +43,7 @@ struct KernelOptions {
 // What was loaded, for --verbose.
 struct LoadReport {
   std::vector<size_t> instructions; // by ir::Program::probes
-  uint64_t emit_ns = 0, load_ns = 0;
+  uint64_t ask_ns = 0, emit_ns = 0, load_ns = 0; // ask: what the kernel is able to do
   std::string log; // the verifier's, if it was wanted
 };
 

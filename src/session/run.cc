@@ -193,7 +193,8 @@ void Session::tell_steps() {
   }
   out += "parse " + in_ms(parse_ns) + ", check " + in_ms(check_ns) + ", lower " + in_ms(lower_ns);
   bool in_kernel = options.engine == EngineKind::kernel;
-  if (in_kernel) out += ", emit " + in_ms(loaded.emit_ns) + ", load " + in_ms(loaded.load_ns);
+  if (in_kernel)
+    out += ", ask kernel " + in_ms(loaded.ask_ns) + ", emit " + in_ms(loaded.emit_ns) + ", load " + in_ms(loaded.load_ns);
   out += "\nfrom text to " + std::string(in_kernel ? "bytecode" : "operations") + " in " +
          in_ms(parse_ns + check_ns + lower_ns + loaded.emit_ns);
   output->message(out + "\n");
