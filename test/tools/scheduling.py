@@ -70,7 +70,7 @@ def offcputime(acu):
     text = trace(acu, "offcputime.bt", load("sleep", "acu_load", 40), ["--", "--name=acu_load"])
     waits = re.findall(r"^@us\[acu_load, *\n(.*?)\]: (\d+)$", text, re.M | re.S)
     total = sum(int(us) for frames, us in waits if "nanosleep" in frames)
-    need(40 * 5000 <= total <= 3 * 40 * 5000, text[-2000:])
+    need(40 * 4800 <= total <= 3 * 40 * 5000, text[-2000:])  # a sleep begins a little before the thread leaves the CPU
     need("@left" not in text and "@kernel" not in text, text)
 
 
