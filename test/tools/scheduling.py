@@ -121,7 +121,11 @@ def wqlat(acu):
 
 
 def cpuidle(acu):
+    idle = lambda: int(open("/proc/stat").readline().split()[4]) / os.sysconf("SC_CLK_TCK")
+    before = idle()
     text = trace(acu, "cpuidle.bt", lambda: time.sleep(1))
+    if idle() - before < 0.2:
+        return "the CPUs are too busy to sleep"
     names = re.findall(r"^(@usecs\[\d+\]):", text, re.M)
     if not names:
         return "the CPUs here do not tell of their sleep"
