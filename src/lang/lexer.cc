@@ -4,6 +4,7 @@
 #include "lang/lexer.h"
 
 #include "spec/diagnostics.h"
+#include "spec/durations.h"
 
 #include <algorithm>
 #include <optional>
@@ -74,20 +75,7 @@ constexpr Punctuation punctuations[] = {
     {"=", TokenKind::assign},
 };
 
-struct Unit {
-  std::string_view suffix;
-  uint64_t factor;
-};
-
-// What may follow a number: durations in nanoseconds, and C's size suffixes, which mean nothing here.
-constexpr Unit units[] = {{"", 1},
-                          {"ns", 1},
-                          {"us", 1'000},
-                          {"ms", 1'000'000},
-                          {"s", 1'000'000'000},
-                          {"m", 60'000'000'000},
-                          {"h", 3'600'000'000'000},
-                          {"d", 86'400'000'000'000}};
+// C's suffixes of sizes, which mean nothing here.
 constexpr std::string_view size_suffixes[] = {"u", "l", "ul", "lu", "ll", "ull", "llu"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -108,8 +96,7 @@ size_t word_length(std::string_view text) {
 // The factor of a suffix; none if there is no such suffix.
 std::optional<uint64_t> suffix_factor(std::string_view suffix, unsigned base) {
   if (base != 16)
-    for (const Unit& u : units)
-      if (u.suffix == suffix) return u.factor;
+    if (const spec::DurationUnit* unit = spec::find_duration_unit(suffix)) return unit->nanoseconds;
   if (suffix.empty()) return 1;
   std::string lower(suffix);
   for (char& c : lower) c = static_cast<char>(c | 0x20);
@@ -189,9 +176,10 @@ bool is_keyword(std::string_view word) {
 
 std::optional<uint64_t> integer_value(std::string_view text) {
   if (text.empty() || !is_digit(text[0]) || word_length(text) != text.size()) return std::nullopt;
-  bool is_duration = std::any_of(std::begin(units) + 1, std::end(units), [&](const Unit& u) {
-    return text.ends_with(u.suffix) && text.size() > u.suffix.size() && is_digit(text[text.size() - u.suffix.size() - 1]);
-  });
+  bool is_duration = std::any_of(
+      std::begin(spec::duration_units), std::end(spec::duration_units), [&](const spec::DurationUnit& u) {
+        return text.ends_with(u.name) && text.size() > u.name.size() && is_digit(text[text.size() - u.name.size() - 1]);
+      });
   Number n = read_number(text);
   bool is_hex = text.starts_with("0x") || text.starts_with("0X"); // whose digits look like suffixes
   if (!n.mistake.empty() || (is_duration && !is_hex)) return std::nullopt;

@@ -3,30 +3,11 @@
 #include "probe/kinds.h"
 
 #include "base/text.h"
+#include "spec/durations.h"
 
 namespace probe {
 
 namespace {
-
-struct Unit {
-  std::string_view name;
-  uint64_t nanoseconds;
-};
-constexpr Unit units[] = {
-    {"ns", 1},
-    {"us", 1'000},
-    {"ms", 1'000'000},
-    {"s", 1'000'000'000},
-    {"m", 60'000'000'000},
-    {"h", 3'600'000'000'000},
-    {"d", 86'400'000'000'000},
-};
-
-const Unit* find_unit(std::string_view name) {
-  for (const Unit& unit : units)
-    if (unit.name == name) return &unit;
-  return nullptr;
-}
 
 // "interval:hz:0" and so on.
 std::optional<Rate> wrong(std::string_view kind, Parts parts, Mismatch& mismatch, std::string why) {
@@ -45,7 +26,7 @@ std::optional<Rate> parse_duration(std::string_view kind, Parts parts, Mismatch&
     suffix = text.substr(end);
     count = parse_count(text.substr(0, end));
   }
-  const Unit* unit = find_unit(suffix);
+  const spec::DurationUnit* unit = spec::find_duration_unit(suffix);
   if (!count) return wrong(kind, parts, mismatch, "`" + std::string(text) + "` is not a length of time");
   if (!unit) return wrong(kind, parts, mismatch, "`" + std::string(suffix) + "` is not a unit of time");
   Rate rate;
@@ -83,7 +64,7 @@ std::optional<Rate> parse_rate(std::string_view kind, Parts parts, Mismatch& mis
   if (parts.size() != 3) return wrong(kind, parts, mismatch, "it takes a unit and a count");
   std::string_view unit_name = parts[1];
   auto count = parse_count(parts[2]);
-  const Unit* unit = find_unit(unit_name);
+  const spec::DurationUnit* unit = spec::find_duration_unit(unit_name);
   if (unit_name != "hz" && !unit)
     return wrong(kind, parts, mismatch, "`" + std::string(unit_name) + "` is not one of hz, s, ms, us");
   if (parts[2].empty()) return wrong(kind, parts, mismatch, "the count is missing");
