@@ -24,12 +24,10 @@ LINE = re.compile(r"^([A-Z_]+):(?: (.*))?$")
 
 
 def load_judge():
-    """What test/runtime/run.py says of an output; it is a program, so it is imported without being run."""
-    path = os.path.join(os.path.dirname(HERE), "runtime", "run.py")
-    text = open(path).read().replace("\nsys.exit(main())\n", "\n")
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("runtime_cases", None))
-    module.__file__ = path
-    exec(compile(text, path, "exec"), module.__dict__)
+    """What test/runtime/run.py says of an output."""
+    spec = importlib.util.spec_from_file_location("runtime_cases", os.path.join(os.path.dirname(HERE), "runtime", "run.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module
 
 
