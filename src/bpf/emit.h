@@ -188,6 +188,7 @@ private:
   void load_into(Register to, const ir::Operand& o);
   Register target(ir::Reg dst, Register spare) const; // where to compute dst
   void finish(ir::Reg dst, Register from);            // dst = from
+  void zero_at(Label from, Label back);               // out of the way: from: r0 = 0, on at back
   void finish_number(ir::Reg dst, int64_t n);
   const KnownAddress* known(const ir::Operand& o) const;
   // For accesses of `bytes` from there on, each at an offset of its own.

@@ -165,11 +165,7 @@ void FunctionEmitter::emit_table(const ir::Inst& i) {
   out_.load(r0, r4, 0, 4);
   out_.bind(done);
   finish(i.dst, r0);
-  out_.cold([=, this] {
-    out_.bind(outside);
-    out_.number(r0, 0);
-    out_.jump(done);
-  });
+  zero_at(outside, done);
 }
 
 } // namespace bpf

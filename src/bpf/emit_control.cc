@@ -52,11 +52,7 @@ void FunctionEmitter::emit_loop(const ir::Inst& i) {
       out_.number(r1, most);
       out_.jump(ready);
     });
-    out_.cold([=, this] {
-      out_.bind(none);
-      out_.number(r0, 0);
-      out_.jump(done);
-    });
+    zero_at(none, done);
   }
   out_.cold([=, this] {
     out_.bind(reached);

@@ -250,11 +250,7 @@ void FunctionEmitter::emit_equal(const ir::Inst& i) {
   out_.bind(done);
   if (!null_check(i)) blur(r0);
   finish(i.dst, r0);
-  out_.cold([=, this] {
-    out_.bind(differ);
-    out_.number(r0, 0);
-    out_.jump(done);
-  });
+  zero_at(differ, done);
 }
 
 void FunctionEmitter::emit_name(const ir::Inst& i) {

@@ -55,6 +55,14 @@ void FunctionEmitter::finish(ir::Reg dst, Register from) {
   if (l.kind == Location::in_slot) out_.store(r10, slot_offset(l), from, 8);
 }
 
+void FunctionEmitter::zero_at(Label from, Label back) {
+  out_.cold([=, this] {
+    out_.bind(from);
+    out_.number(r0, 0);
+    out_.jump(back);
+  });
+}
+
 void FunctionEmitter::finish_number(ir::Reg dst, int64_t n) {
   if (!dst) return;
   const Register w = target(dst, r0);

@@ -91,11 +91,7 @@ void FunctionEmitter::emit_stack(const ir::Inst& i) {
   const Label end = out_.label();
   out_.bind(end);
   finish(i.dst, r0);
-  out_.cold([=, this] {
-    out_.bind(none);
-    out_.number(r0, 0);
-    out_.jump(end);
-  });
+  zero_at(none, end);
   out_.cold([=, this] {
     out_.bind(fresh);
     arguments({map(r1, pool_.stacks()), temporary(r2),
@@ -136,11 +132,7 @@ void FunctionEmitter::emit_stack_depth(const ir::Inst& i) {
   out_.load(r0, r0, 0, 8);
   out_.bind(end);
   finish(i.dst, r0);
-  out_.cold([=, this] {
-    out_.bind(none);
-    out_.number(r0, 0);
-    out_.jump(end);
-  });
+  zero_at(none, end);
 }
 
 } // namespace bpf
