@@ -18,17 +18,14 @@ void Parser::parse_macro() {
   Token name = expect(TokenKind::identifier, "the name of a macro");
   m->name = name.text;
   m->name_where = name.where;
-  expect(TokenKind::left_paren, "`(`");
   std::vector<MacroParameter> parameters;
-  while (!at(TokenKind::end) && !at(TokenKind::right_paren)) {
+  parse_parameters([&] {
     MacroParameter p = parse_macro_parameter();
     for (const MacroParameter& other : parameters)
       if (other.name == p.name && other.kind == p.kind)
         error(tag::redeclared, p.where, "this macro has two parameters of that name");
     parameters.push_back(p);
-    if (!at(TokenKind::right_paren)) expect(TokenKind::comma, "`,` or `)`");
-  }
-  expect(TokenKind::right_paren, "`)`");
+  });
   m->parameters = program_->arena.copy(parameters);
   if (panic_ && !stopped_) skip_to_body();
   macro_ = m;

@@ -191,13 +191,8 @@ void Parser::parse_function() {
   Token name = expect(TokenKind::identifier, "the name of a function");
   f->name = name.text;
   f->name_where = name.where;
-  expect(TokenKind::left_paren, "`(`");
   std::vector<Parameter> parameters;
-  while (!at(TokenKind::end) && !at(TokenKind::right_paren)) {
-    parameters.push_back(parse_parameter());
-    if (!at(TokenKind::right_paren)) expect(TokenKind::comma, "`,` or `)`");
-  }
-  expect(TokenKind::right_paren, "`)`");
+  parse_parameters([&] { parameters.push_back(parse_parameter()); });
   f->parameters = program_->arena.copy(parameters);
   if (accept(TokenKind::colon)) f->result = parse_type();
   if (panic_ && !stopped_) skip_to_body();

@@ -84,6 +84,16 @@ private:
   Token size_parameter();
   void parse_function();
   Parameter parse_parameter();
+  // '(' [ parameter { ',' parameter } [','] ] ')', of functions and macros; `parse_one` reads one.
+  template<class Parse>
+  void parse_parameters(Parse parse_one) {
+    expect(TokenKind::left_paren, "`(`");
+    while (!at(TokenKind::end) && !at(TokenKind::right_paren)) {
+      parse_one();
+      if (!at(TokenKind::right_paren)) expect(TokenKind::comma, "`,` or `)`");
+    }
+    expect(TokenKind::right_paren, "`)`");
+  }
   void return_value(Block& body);
 
   // parse_macro.cc
