@@ -4,13 +4,13 @@
 set -euo pipefail
 
 purpose=${1:-build}
-packages=(cmake ninja-build g++ ccache libgtest-dev)
+packages=(cmake ninja-build g++ ccache libgtest-dev zlib1g-dev libzstd-dev liblzma-dev libiberty-dev)
 case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;
 test) packages+=(python3 bpftool linux-perf) ;;
 fuzz) packages+=(clang) ;;
-bench) packages+=(python3 bpftool bpftrace clang libbpf-dev libelf-dev zlib1g-dev) ;;
+bench) packages+=(python3 bpftool bpftrace clang libbpf-dev libelf-dev) ;;
 *) echo "usage: $0 build|run|test|fuzz|bench" >&2; exit 2 ;;
 esac
 
