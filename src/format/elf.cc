@@ -60,6 +60,7 @@ void Elf::read_segments(uint64_t at, uint16_t count, uint16_t entry_size) {
     r.skip(8); // physical address
     s.file_size = r.number<uint64_t>();
     s.memory_size = r.number<uint64_t>();
+    s.alignment = r.number<uint64_t>();
     if (!r.ok()) return;
     segments_.push_back(s);
   }
@@ -77,7 +78,8 @@ void Elf::read_sections(uint64_t at, uint32_t count, uint16_t entry_size, uint32
     s.offset = r.number<uint64_t>();
     s.size = r.number<uint64_t>();
     s.link = r.number<uint32_t>();
-    r.skip(4 + 8); // info, alignment
+    s.info = r.number<uint32_t>();
+    s.alignment = r.number<uint64_t>();
     s.entry_size = r.number<uint64_t>();
     if (!r.ok()) break;
     name_offsets.push_back(name);

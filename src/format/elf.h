@@ -22,6 +22,8 @@ struct ElfSection {
   uint64_t offset = 0; // in the file
   uint64_t size = 0;
   uint32_t link = 0; // of symbol tables: the section with their names
+  uint32_t info = 0; // of relocations: the section they are for
+  uint64_t alignment = 0;
   uint64_t entry_size = 0;
 };
 
@@ -32,6 +34,7 @@ struct ElfSegment {
   uint64_t address = 0;
   uint64_t file_size = 0;
   uint64_t memory_size = 0;
+  uint64_t alignment = 0;
 };
 
 struct ElfSymbol {
@@ -50,6 +53,7 @@ public:
   static base::Result<Elf> parse(base::ByteSpan file);
 
   bool is_executable() const { return type_ == 2; } // linked to a fixed address (ET_EXEC)
+  bool is_relocatable() const { return type_ == 1; } // a compiler's output, a kernel module (ET_REL)
   uint16_t machine() const { return machine_; }     // EM_…
   const std::vector<ElfSection>& sections() const { return sections_; }
   const std::vector<ElfSegment>& segments() const { return segments_; }

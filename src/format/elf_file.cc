@@ -1,0 +1,272 @@
+#include "format/elf_file.h"
+
+#include "format/decompress.h"
+
+#include <atomic>
+#include <elf.h>
+#include <mutex>
+#include <new>
+
+namespace format {
+
+using base::ByteSpan;
+using base::Reader;
+
+static constexpr uint32_t compress_zlib = 1, compress_zstd = 2; // ELFCOMPRESS_…
+static constexpr uint64_t most_plain = uint64_t{6} << 30;       // bytes of all decompressed sections together
+
+// What a compressed section became; made by the first who asks.
+struct Plain {
+  std::once_flag once;
+  std::unique_ptr<std::byte[]> memory;
+  ByteSpan bytes;
+};
+
+struct ElfFile::State {
+  base::FileMap map;
+  std::vector<std::byte> held;
+  ByteSpan bytes; // of either, or of what outlives us
+  Elf elf;
+
+  std::unique_ptr<Plain[]> plain; // for each section
+  std::atomic<uint64_t> plain_size = 0;
+  std::once_flag build_id_once, packed_once;
+  ByteSpan build_id;
+  std::optional<ElfFile> packed;
+
+  std::mutex problems_changing;
+  std::vector<std::string> problems;
+
+  void complain(std::string_view section, std::string_view why) {
+    std::lock_guard lock(problems_changing);
+    problems.push_back("section " + std::string(section) + ": " + std::string(why));
+  }
+  void make_plain(const ElfSection& s, Plain& into);
+};
+
+// ---- making
+
+ElfFile::ElfFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ElfFile::ElfFile(ElfFile&&) noexcept = default;
+ElfFile& ElfFile::operator=(ElfFile&&) noexcept = default;
+ElfFile::~ElfFile() = default;
+
+base::Result<ElfFile> ElfFile::make(std::unique_ptr<State> state) {
+  ACU_TRY(state->elf, Elf::parse(state->bytes));
+  state->plain = std::make_unique<Plain[]>(state->elf.sections().size());
+  return ElfFile(std::move(state));
+}
+
+base::Result<ElfFile> ElfFile::open(const std::string& path, const std::string& root) {
+  ACU_TRY(base::FileMap map, base::FileMap::open(path, root));
+  auto file = of(std::move(map));
+  if (!file) return std::move(file.error()).with(path);
+  return file;
+}
+
+base::Result<ElfFile> ElfFile::of(base::FileMap map) {
+  auto state = std::make_unique<State>();
+  state->map = std::move(map);
+  state->bytes = state->map.bytes();
+  return make(std::move(state));
+}
+
+base::Result<ElfFile> ElfFile::of(std::vector<std::byte> image) {
+  auto state = std::make_unique<State>();
+  state->held = std::move(image);
+  state->bytes = state->held;
+  return make(std::move(state));
+}
+
+base::Result<ElfFile> ElfFile::view(ByteSpan image) {
+  auto state = std::make_unique<State>();
+  state->bytes = image;
+  return make(std::move(state));
+}
+
+const Elf& ElfFile::elf() const { return state_->elf; }
+ByteSpan ElfFile::bytes() const { return state_->bytes; }
+const base::FileId& ElfFile::id() const { return state_->map.id(); }
+bool ElfFile::damaged() const { return state_->map.damaged(); }
+void ElfFile::release_pages() const { state_->map.release_pages(); }
+
+std::vector<std::string> ElfFile::problems() const {
+  std::lock_guard lock(state_->problems_changing);
+  return state_->problems;
+}
+
+// ---- sections
+
+// ".zdebug_info": how sections were compressed before the ABI had a flag for it.
+static bool is_old_compressed(const ElfSection& s) { return s.name.starts_with(".zdebug_"); }
+static bool is_compressed(const ElfSection& s) { return (s.flags & SHF_COMPRESSED) || is_old_compressed(s); }
+
+struct CompressionHeader {
+  uint32_t kind = 0;
+  uint64_t size = 0;   // of the plain bytes
+  uint64_t header = 0; // bytes of the header itself
+};
+
+static std::optional<CompressionHeader> compression_header(const ElfSection& s, ByteSpan stored) {
+  Reader r(stored);
+  if (s.flags & SHF_COMPRESSED) { // Elf64_Chdr
+    CompressionHeader h;
+    h.kind = r.number<uint32_t>();
+    r.skip(4);
+    h.size = r.number<uint64_t>();
+    r.skip(8); // alignment
+    h.header = r.at();
+    return r.ok() ? std::optional(h) : std::nullopt;
+  }
+  if (stored.size() < 12 || std::memcmp(stored.data(), "ZLIB", 4) != 0) return std::nullopt;
+  CompressionHeader h = {.kind = compress_zlib, .size = 0, .header = 12};
+  for (size_t i = 4; i < 12; i++) h.size = h.size << 8 | static_cast<uint8_t>(stored[i]);
+  return h;
+}
+
+void ElfFile::State::make_plain(const ElfSection& s, Plain& into) {
+  ByteSpan stored = elf.content(s);
+  if (stored.empty()) {
+    if (s.size && s.type != SHT_NOBITS) complain(s.name, "it is not within the file");
+    return;
+  }
+  auto header = compression_header(s, stored);
+  if (!header) return complain(s.name, "it begins with no header of a compressed section");
+  if (header->kind != compress_zlib && header->kind != compress_zstd)
+    return complain(s.name, "it is compressed in an unknown way (" + std::to_string(header->kind) + ")");
+  ByteSpan in = stored.subspan(header->header);
+  if (header->size > most_decompressed(in.size()) ||
+      plain_size.fetch_add(header->size) > most_plain - header->size)
+    return complain(s.name,
+                    "it would become unreasonably large (" + std::to_string(header->size) + " bytes)");
+  into.memory.reset(new (std::nothrow) std::byte[header->size]);
+  if (!into.memory) return complain(s.name, "no memory is left");
+  std::span<std::byte> out(into.memory.get(), header->size);
+  std::string problem = header->kind == compress_zlib ? decompress_zlib(in, out) : decompress_zstd(in, out);
+  if (problem.empty()) {
+    into.bytes = out;
+  } else {
+    into.memory.reset();
+    complain(s.name, problem);
+  }
+}
+
+ByteSpan ElfFile::section(const ElfSection& s) const {
+  if (!is_compressed(s)) return state_->elf.content(s);
+  Plain& plain = state_->plain[static_cast<size_t>(&s - state_->elf.sections().data())];
+  std::call_once(plain.once, [&] { state_->make_plain(s, plain); });
+  return plain.bytes;
+}
+
+// Of several that have the name, the first with bytes: a file with nothing but symbols keeps the headers of
+// sections it left out.
+static const ElfSection* find_section(const Elf& elf, std::string_view name) {
+  for (const ElfSection& s : elf.sections()) {
+    bool matches = s.name == name || (is_old_compressed(s) && name.starts_with(".debug_") &&
+                                      s.name.substr(2) == name.substr(1));
+    if (matches && s.type != SHT_NOBITS && s.size) return &s;
+  }
+  return nullptr;
+}
+
+ByteSpan ElfFile::section(std::string_view name) const {
+  const ElfSection* s = find_section(state_->elf, name);
+  return s ? section(*s) : ByteSpan();
+}
+
+bool ElfFile::has_section(std::string_view name) const { return find_section(state_->elf, name); }
+
+// ---- what the file says of itself
+
+// Notes: sizes of name and description, kind, name, description, each padded. See elf(5), "Notes".
+static ByteSpan build_id_in(ByteSpan notes, uint64_t alignment) {
+  auto padded = [&](uint64_t size) {
+    return alignment == 8 ? (size + 7) & ~uint64_t{7} : (size + 3) & ~uint64_t{3};
+  };
+  for (uint64_t at = 0; at < notes.size();) {
+    Reader r(notes, at);
+    uint64_t name_size = r.number<uint32_t>(), size = r.number<uint32_t>();
+    auto kind = r.number<uint32_t>();
+    if (!r.ok()) break;
+    uint64_t description = at + padded(12 + name_size);
+    if (kind == NT_GNU_BUILD_ID && base::text_at(base::slice(notes, r.at(), name_size), 0) == "GNU" && size)
+      return base::slice(notes, description, size);
+    at = description + padded(size);
+  }
+  return {};
+}
+
+static ByteSpan find_build_id(const ElfFile& file) {
+  constexpr size_t longest = 64; // bytes; SHA-512, should anybody want that
+  auto fits = [](ByteSpan id) { return !id.empty() && id.size() <= longest; };
+  for (const ElfSection& s : file.elf().sections()) {
+    if (s.type != SHT_NOTE) continue;
+    if (ByteSpan id = build_id_in(file.section(s), s.alignment); fits(id)) return id;
+  }
+  for (const ElfSegment& s : file.elf().segments()) {
+    if (s.type != PT_NOTE) continue;
+    if (ByteSpan id = build_id_in(base::slice(file.bytes(), s.offset, s.file_size), s.alignment); fits(id))
+      return id;
+  }
+  return {};
+}
+
+ByteSpan ElfFile::build_id() const {
+  std::call_once(state_->build_id_once, [&] { state_->build_id = find_build_id(*this); });
+  return state_->build_id;
+}
+
+std::optional<DebugLink> ElfFile::debug_link() const {
+  ByteSpan link = section(".gnu_debuglink");
+  DebugLink out = {.name = base::text_at(link, 0)};
+  Reader r(link, (out.name.size() + 4) & ~uint64_t{3}); // after the NUL, aligned
+  out.crc = r.number<uint32_t>();
+  if (out.name.empty() || !r.ok()) return std::nullopt;
+  return out;
+}
+
+std::optional<DebugAltLink> ElfFile::debug_alt_link() const {
+  if (ByteSpan link = section(".gnu_debugaltlink"); !link.empty()) {
+    DebugAltLink out = {.path = base::text_at(link, 0)};
+    if (out.path.empty() || out.path.size() + 1 >= link.size()) return std::nullopt;
+    out.build_id = link.subspan(out.path.size() + 1);
+    return out;
+  }
+  // DWARF 5: version, whether this is the shared file itself, path, size of the checksum (LEB128), checksum.
+  ByteSpan link = section(".debug_sup");
+  Reader r(link);
+  auto version = r.number<uint16_t>();
+  auto is_shared_file = r.number<uint8_t>();
+  DebugAltLink out = {.path = base::text_at(link, r.at())};
+  r.skip(out.path.size() + 1);
+  auto size = r.number<uint8_t>(); // below 128, as any sensible checksum
+  if (!r.ok() || version != 5 || is_shared_file || out.path.empty() || size >= 128) return std::nullopt;
+  out.build_id = base::slice(link, r.at(), size);
+  return out;
+}
+
+const ElfFile* ElfFile::packed_symbols() const {
+  std::call_once(state_->packed_once, [&] {
+    constexpr std::string_view name = ".gnu_debugdata";
+    ByteSpan packed = section(name);
+    if (packed.empty()) return;
+    std::vector<std::byte> image;
+    std::string problem = decompress_xz(packed, image);
+    if (!problem.empty()) return state_->complain(name, problem);
+    auto file = of(std::move(image));
+    if (!file) return state_->complain(name, file.error().message);
+    state_->packed = std::move(*file);
+  });
+  return state_->packed ? &*state_->packed : nullptr;
+}
+
+std::string to_hex(ByteSpan bytes) {
+  std::string out;
+  for (std::byte b : bytes) {
+    out += "0123456789abcdef"[static_cast<uint8_t>(b) >> 4];
+    out += "0123456789abcdef"[static_cast<uint8_t>(b) & 15];
+  }
+  return out;
+}
+
+} // namespace format
