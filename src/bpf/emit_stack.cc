@@ -108,16 +108,24 @@ void FunctionEmitter::emit_stack(const ir::Inst& i) {
   });
 }
 
-// In place of the number of frames, which is kept by now: { u32 process_seen, u32 pid }, and the first frame.
+// The record ir::process_seen, made where the stack was, which is kept by now. Its first frame stands in the right place.
 void FunctionEmitter::emit_process_seen() {
+  auto buffer = [&] {
+    load_into(r2, ir::Operand::of(base_));
+    out_.alu(BPF_ADD, r2, layout_.stack_buffer);
+  };
+  out_.call(ktime_get_ns);
+  buffer();
+  out_.store(r2, 24, r0, 8);
+  out_.load(r1, r10, temp(), 8);
+  out_.store(r2, 16, r1, 8);
   out_.call(get_current_pid_tgid);
   out_.number(r1, 0xffffffff);
   out_.alu(BPF_OR, r0, r1);
-  load_into(r2, ir::Operand::of(base_));
-  out_.alu(BPF_ADD, r2, layout_.stack_buffer);
+  buffer();
   out_.store(r2, 0, r0, 8);
   out_.map(r1, pool_.ring());
-  out_.number(r3, 16);
+  out_.number(r3, 32);
   out_.number(r4, BPF_RB_FORCE_WAKEUP);
   out_.call(ringbuf_output);
 }

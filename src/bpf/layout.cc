@@ -62,7 +62,7 @@ Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget
   }
   if (needs.stack_frames) {
     l.stack_buffer = static_cast<int32_t>(scratch);
-    scratch += 8 + 8 * frames;
+    scratch += 8 + 8 * std::max<uint32_t>(frames, 3); // room for the record ir::process_seen
   }
   if (scratch > 8) l.scratch_bytes = scratch;
   if (bodies_use_scratch) l.base_slot = new_slot(8);

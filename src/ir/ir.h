@@ -287,8 +287,9 @@ struct Probe {
   base::Range where;
 };
 
-// Instead of the index of an action: { u32 this, u32 pid, u64 address }, sent by an engine when a process shows a user
-// stack for the first time. What names its addresses can be read while it lives.
+// Instead of the index of an action: { u32 this, u32 pid, u64 first frame, u64 id of the stack, u64 CLOCK_MONOTONIC time },
+// sent by an engine when a process shows a user stack for the first time. What names its addresses can be read while it
+// lives, and is that of this time: the process may run another program later.
 inline constexpr uint32_t process_seen = ~0u;
 
 struct Program {

@@ -14,7 +14,7 @@ std::string SystemNames::kernel(uint64_t address, bool with_offset) {
   return out;
 }
 
-std::string SystemNames::user(uint32_t pid, uint64_t address, bool with_offset) {
+std::string SystemNames::user(uint32_t pid, uint64_t address, bool with_offset, uint64_t /*stack*/) {
   symbol::UserSymbols::Found found = users_.find(static_cast<pid_t>(pid), address);
   if (found.name.empty()) return bare(address);
   std::string out(found.name);
@@ -22,11 +22,13 @@ std::string SystemNames::user(uint32_t pid, uint64_t address, bool with_offset) 
   return out;
 }
 
-std::string SystemNames::module(uint32_t pid, uint64_t address) {
+std::string SystemNames::module(uint32_t pid, uint64_t address, uint64_t /*stack*/) {
   return std::string(users_.find(static_cast<pid_t>(pid), address).module);
 }
 
-void SystemNames::seen(uint32_t pid, uint64_t address) { users_.seen(static_cast<pid_t>(pid), address); }
+void SystemNames::seen(uint32_t pid, uint64_t address, uint64_t /*stack*/, uint64_t /*time*/) {
+  users_.seen(static_cast<pid_t>(pid), address);
+}
 
 // Where there is no such group (any more), its number is all that is known.
 static std::string nameless_cgroup(uint64_t id) { return "(no cgroup with id " + std::to_string(id) + ")"; }

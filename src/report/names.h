@@ -14,9 +14,9 @@ public:
   // demangle: C++ names as they are written, not as the linker knows them.
   explicit SystemNames(bool demangle = true) { users_.set_demangle(demangle); }
   std::string kernel(uint64_t address, bool with_offset) override;
-  std::string user(uint32_t pid, uint64_t address, bool with_offset) override;
-  std::string module(uint32_t pid, uint64_t address) override;
-  void seen(uint32_t pid, uint64_t address) override;
+  std::string user(uint32_t pid, uint64_t address, bool with_offset, uint64_t stack) override;
+  std::string module(uint32_t pid, uint64_t address, uint64_t stack) override;
+  void seen(uint32_t pid, uint64_t address, uint64_t stack, uint64_t time) override;
   std::string cgroup(uint64_t id, const std::string& filter) override;
 
 private:

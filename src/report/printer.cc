@@ -188,7 +188,9 @@ static std::string counted(std::string_view type, std::string_view name, uint64_
   return json_line(type, data += "}");
 }
 
-void Printer::process_seen(uint32_t pid, uint64_t address) { state_->context.names.seen(pid, address); }
+void Printer::process_seen(uint32_t pid, uint64_t address, uint64_t stack, uint64_t time) {
+  state_->context.names.seen(pid, address, stack, time);
+}
 
 void Printer::attached(size_t probes) {
   if (state_->context.options.json) state_->sink.out(counted("attached_probes", "probes", probes));

@@ -31,7 +31,8 @@ static void append_perf(std::string& out, uint64_t address, const std::string& n
 }
 
 void append_stack(std::string& out, Context& context, const type::Type& type, Bytes bytes) {
-  std::vector<uint64_t> frames = context.engine.stack(load(bytes, 8));
+  const uint64_t id = load(bytes, 8);
+  std::vector<uint64_t> frames = context.engine.stack(id);
   bool user = type.is(type::Kind::ustack);
   // Code without frame pointers leads astray; a return to nowhere is the end of it.
   if (user) frames.erase(std::find(frames.begin(), frames.end(), 0), frames.end());
@@ -46,9 +47,9 @@ void append_stack(std::string& out, Context& context, const type::Type& type, By
       append_hex(out, address);
     } else {
       std::string name =
-          user ? context.names.user(pid, address, true) : context.names.kernel(address, true);
+          user ? context.names.user(pid, address, true, id) : context.names.kernel(address, true);
       if (type.stack_mode == StackMode::perf)
-        append_perf(out, address, name, user ? context.names.module(pid, address) : std::string(), user);
+        append_perf(out, address, name, user ? context.names.module(pid, address, id) : std::string(), user);
       else
         out.append("        ").append(name);
     }

@@ -56,12 +56,12 @@ void Effects::take(std::span<const std::byte> record) {
   if (ended_ || record.size() < 8) return;
   uint32_t index;
   std::memcpy(&index, record.data(), sizeof index);
-  if (index == ir::process_seen && record.size() >= 16) {
+  if (index == ir::process_seen && record.size() >= 32) {
     uint32_t pid;
-    uint64_t address;
+    uint64_t about[3]; // address, stack, time
     std::memcpy(&pid, record.data() + 4, sizeof pid);
-    std::memcpy(&address, record.data() + 8, sizeof address);
-    return printer_.process_seen(pid, address);
+    std::memcpy(about, record.data() + 8, sizeof about);
+    return printer_.process_seen(pid, about[0], about[1], about[2]);
   }
   if (index >= program_.actions.size()) return;
   const ir::Action& action = program_.actions[index];

@@ -54,7 +54,7 @@ public:
 class FakeNames : public Names {
 public:
   std::string kernel(uint64_t address, bool with_offset) override { return name(address, with_offset, "k_"); }
-  std::string user(uint32_t pid, uint64_t address, bool with_offset) override {
+  std::string user(uint32_t pid, uint64_t address, bool with_offset, uint64_t) override {
     return name(address, with_offset, "u" + std::to_string(pid) + "_");
   }
 
