@@ -178,8 +178,10 @@ bool ElfFile::has_section(std::string_view name) const { return find_section(sta
 
 // ---- what the file says of itself
 
+static constexpr size_t longest_build_id = 64; // bytes; SHA-512, should anybody want that
+
 // Notes: sizes of name and description, kind, name, description, each padded. See elf(5), "Notes".
-static ByteSpan build_id_in(ByteSpan notes, uint64_t alignment) {
+ByteSpan build_id_in_notes(ByteSpan notes, uint64_t alignment) {
   auto padded = [&](uint64_t size) {
     return alignment == 8 ? (size + 7) & ~uint64_t{7} : (size + 3) & ~uint64_t{3};
   };
@@ -189,7 +191,8 @@ static ByteSpan build_id_in(ByteSpan notes, uint64_t alignment) {
     auto kind = r.number<uint32_t>();
     if (!r.ok()) break;
     uint64_t description = at + padded(12 + name_size);
-    if (kind == NT_GNU_BUILD_ID && base::text_at(base::slice(notes, r.at(), name_size), 0) == "GNU" && size)
+    if (kind == NT_GNU_BUILD_ID && base::text_at(base::slice(notes, r.at(), name_size), 0) == "GNU" && size &&
+        size <= longest_build_id)
       return base::slice(notes, description, size);
     at = description + padded(size);
   }
@@ -197,15 +200,14 @@ static ByteSpan build_id_in(ByteSpan notes, uint64_t alignment) {
 }
 
 static ByteSpan find_build_id(const ElfFile& file) {
-  constexpr size_t longest = 64; // bytes; SHA-512, should anybody want that
-  auto fits = [](ByteSpan id) { return !id.empty() && id.size() <= longest; };
   for (const ElfSection& s : file.elf().sections()) {
     if (s.type != SHT_NOTE) continue;
-    if (ByteSpan id = build_id_in(file.section(s), s.alignment); fits(id)) return id;
+    if (ByteSpan id = build_id_in_notes(file.section(s), s.alignment); !id.empty()) return id;
   }
   for (const ElfSegment& s : file.elf().segments()) {
     if (s.type != PT_NOTE) continue;
-    if (ByteSpan id = build_id_in(base::slice(file.bytes(), s.offset, s.file_size), s.alignment); fits(id))
+    if (ByteSpan id = build_id_in_notes(base::slice(file.bytes(), s.offset, s.file_size), s.alignment);
+        !id.empty())
       return id;
   }
   return {};
@@ -225,6 +227,27 @@ std::optional<DebugLink> ElfFile::debug_link() const {
   return out;
 }
 
+// .debug_sup of DWARF 5: version, whether this is the shared file itself, path of that file, size of the
+// checksum (LEB128; one byte for any sensible checksum), checksum.
+struct DebugSup {
+  bool is_shared_file = false;
+  std::string_view path;
+  ByteSpan checksum;
+};
+
+static std::optional<DebugSup> read_debug_sup(ByteSpan bytes) {
+  DebugSup sup;
+  Reader r(bytes);
+  auto version = r.number<uint16_t>();
+  sup.is_shared_file = r.number<uint8_t>() != 0;
+  sup.path = base::text_at(bytes, r.at());
+  r.skip(sup.path.size() + 1);
+  auto size = r.number<uint8_t>();
+  if (!r.ok() || version != 5 || size >= 128) return std::nullopt;
+  sup.checksum = base::slice(bytes, r.at(), size);
+  return sup;
+}
+
 std::optional<DebugAltLink> ElfFile::debug_alt_link() const {
   if (ByteSpan link = section(".gnu_debugaltlink"); !link.empty()) {
     DebugAltLink out = {.path = base::text_at(link, 0)};
@@ -232,17 +255,14 @@ std::optional<DebugAltLink> ElfFile::debug_alt_link() const {
     out.build_id = link.subspan(out.path.size() + 1);
     return out;
   }
-  // DWARF 5: version, whether this is the shared file itself, path, size of the checksum (LEB128), checksum.
-  ByteSpan link = section(".debug_sup");
-  Reader r(link);
-  auto version = r.number<uint16_t>();
-  auto is_shared_file = r.number<uint8_t>();
-  DebugAltLink out = {.path = base::text_at(link, r.at())};
-  r.skip(out.path.size() + 1);
-  auto size = r.number<uint8_t>(); // below 128, as any sensible checksum
-  if (!r.ok() || version != 5 || is_shared_file || out.path.empty() || size >= 128) return std::nullopt;
-  out.build_id = base::slice(link, r.at(), size);
-  return out;
+  auto sup = read_debug_sup(section(".debug_sup"));
+  if (!sup || sup->is_shared_file || sup->path.empty()) return std::nullopt;
+  return DebugAltLink{.path = sup->path, .build_id = sup->checksum};
+}
+
+ByteSpan ElfFile::shared_id() const {
+  auto sup = read_debug_sup(section(".debug_sup"));
+  return sup && sup->is_shared_file ? sup->checksum : build_id();
 }
 
 const ElfFile* ElfFile::packed_symbols() const {

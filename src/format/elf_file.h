@@ -62,6 +62,8 @@ public:
   base::ByteSpan build_id() const;
   std::optional<DebugLink> debug_link() const;
   std::optional<DebugAltLink> debug_alt_link() const;
+  // By what links to this file name it, where it is such a shared file; else its build-id.
+  base::ByteSpan shared_id() const;
   // The file in .gnu_debugdata, which has a symbol table; nullptr: there is none. Its symbols' values are
   // addresses of this file; its own segments say nothing of places in this file.
   const ElfFile* packed_symbols() const;
@@ -76,6 +78,9 @@ private:
 
   std::unique_ptr<State> state_;
 };
+
+// Of notes as they stand in a section, or in /sys/kernel/notes; `alignment` is the section's. Empty: none.
+base::ByteSpan build_id_in_notes(base::ByteSpan notes, uint64_t alignment);
 
 // "1f00ab…": how build-ids are written.
 std::string to_hex(base::ByteSpan bytes);
