@@ -1,12 +1,13 @@
-// Files that were derived from others and cost time to make (tables of names, indexes of debug information), kept
-// between runs. A file is found by what it was made from: kind and version of the format, build-id, and a number for
-// the source (`CacheKey`). All of it is in the file's name and again in its header, with checksums: what does not fit
-// is as good as absent.
+// Files that were derived from others and cost time to make (tables of names, indexes of debug information),
+// kept between runs. A file is found by what it was made from: kind and version of the format, build-id, and
+// a number for the source (`CacheKey`). All of it is in the file's name and again in its header, with
+// checksums: what does not fit is as good as absent.
 //
-// The folder is $ACU_CACHE (empty: no cache), else /var/cache/acu for root, else $XDG_CACHE_HOME/acu or ~/.cache/acu.
-// It is used only when it belongs to this user or root and nobody else may write to it; without one everything works,
-// only slower. Any number of processes may read, write and clean up at the same time: files appear under their name
-// complete (written aside, then renamed) and a mapped one stays readable when it is removed.
+// The folder is $ACU_CACHE (empty: no cache), else /var/cache/acu for root, else $XDG_CACHE_HOME/acu or
+// ~/.cache/acu. It is used only when it belongs to this user or root and nobody else may write to it; without
+// one everything works, only slower. Any number of processes may read, write and clean up at the same time:
+// files appear under their name complete (written aside, then renamed) and a mapped one stays readable when
+// it is removed.
 #pragma once
 
 #include "base/file_map.h"
@@ -27,8 +28,8 @@ struct CacheKey {
   std::string_view kind; // a short word: "names", "index"
   uint32_t version = 1;  // of the kind's format: raised when the bytes change their meaning
   base::ByteSpan build_id;
-  // Tells apart what one build-id may give, such as a table made from the stripped file and one made with the debug
-  // file that was installed later. Any number; `source_number` makes one from a file.
+  // Tells apart what one build-id may give, such as a table made from the stripped file and one made with the
+  // debug file that was installed later. Any number; `source_number` makes one from a file.
   uint64_t source = 0;
 };
 
@@ -60,8 +61,8 @@ public:
 
   // What was stored for the key, checked; its time of last use becomes now.
   std::optional<CachedFile> find(const CacheKey& key) const;
-  // Stores the parts one after the other. When all files are larger than the limit together, those that were not used
-  // for the longest time are removed. A failure says why; nothing depends on success.
+  // Stores the parts one after the other. When all files are larger than the limit together, those that were
+  // not used for the longest time are removed. A failure says why; nothing depends on success.
   base::Status store(const CacheKey& key, std::span<const base::ByteSpan> parts) const;
   base::Status store(const CacheKey& key, base::ByteSpan bytes) const { return store(key, {&bytes, 1}); }
 
