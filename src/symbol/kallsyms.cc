@@ -4,12 +4,14 @@
 #include "symbol/kallsyms.h"
 
 #include "base/fd.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <elf.h>
 #include <fcntl.h>
-#include <numeric>
+#include <span>
 
 namespace symbol {
 
@@ -22,7 +24,7 @@ constexpr uint64_t largest_function = 1 << 20;
 struct Line {
   uint64_t address = 0;
   char type = 0;
-  std::string_view name;
+  std::string_view name, module;
 };
 
 // "ffffffff81000000 T _text", "ffffffffc0000000 t f\t[module]". False: not such a line.
@@ -38,7 +40,11 @@ bool parse_line(std::string_view text, Line& line) {
   if (at == 0 || at + 3 >= text.size() || text[at] != ' ' || text[at + 2] != ' ') return false;
   line.type = text[at + 1];
   line.name = text.substr(at + 3);
-  line.name = line.name.substr(0, line.name.find('\t'));
+  size_t tab = line.name.find('\t');
+  line.module = tab == line.name.npos ? std::string_view() : base::trim(line.name.substr(tab));
+  if (line.module.starts_with('[') && line.module.ends_with(']'))
+    line.module = line.module.substr(1, line.module.size() - 2);
+  line.name = line.name.substr(0, tab);
   return true;
 }
 
@@ -69,49 +75,133 @@ template<class Take> void read_lines(const std::string& path, Take take) {
 
 bool is_code(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
 
-} // namespace
-
-void Kallsyms::load() {
-  if (loaded_) return;
-  loaded_ = true;
-  read_lines(path_, [&](const Line& line) {
-    if (!is_code(line.type) || line.address == 0) return true;
-    addresses_.push_back(line.address);
-    names_.push_back(static_cast<uint32_t>(text_.size()));
-    text_.append(line.name);
-    text_.push_back('\0');
-    return true;
-  });
-  sort();
+// The build-id in the kernel's notes; empty: it has none. A note is three 32-bit numbers (bytes of the name, of the
+// content, type), the name, the content; both padded to 4.
+std::string read_build_id(const std::string& path) {
+  auto notes = path.empty() ? base::Result<std::string>(std::string()) : base::read_file(path);
+  if (!notes.ok()) return {};
+  base::ByteSpan bytes(reinterpret_cast<const std::byte*>(notes->data()), notes->size());
+  for (uint64_t at = 0; at < bytes.size();) {
+    base::Reader r(bytes, at);
+    auto name = r.number<uint32_t>(), content = r.number<uint32_t>(), type = r.number<uint32_t>();
+    uint64_t name_at = at + 12, content_at = name_at + (uint64_t{name} + 3) / 4 * 4;
+    at = content_at + (uint64_t{content} + 3) / 4 * 4;
+    if (!r.ok() || base::slice(bytes, content_at, content).empty()) return {};
+    if (type == NT_GNU_BUILD_ID && base::text_at(bytes, name_at) == "GNU")
+      return notes->substr(content_at, content);
+  }
+  return {};
 }
 
-// The kernel itself is listed in order, modules and BPF programs behind it are not.
-void Kallsyms::sort() {
-  if (std::is_sorted(addresses_.begin(), addresses_.end())) return;
-  std::vector<uint32_t> order(addresses_.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return addresses_[a] < addresses_[b]; });
-  std::vector<uint64_t> addresses(order.size());
-  std::vector<uint32_t> names(order.size());
-  for (size_t i = 0; i < order.size(); i++) {
-    addresses[i] = addresses_[order[i]];
-    names[i] = names_[order[i]];
+base::ByteSpan bytes_of(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+template<class T> base::ByteSpan bytes_of(const std::vector<T>& numbers) { return std::as_bytes(std::span(numbers)); }
+
+struct CachedHeader {
+  uint32_t count = 0, text = 0; // symbols; bytes of their names
+};
+
+CacheKey key_of(base::ByteSpan build_id) {
+  return {.kind = "kernel", .version = 1, .build_id = build_id, .source = 0};
+}
+
+} // namespace
+
+bool Kallsyms::load_cached(base::ByteSpan build_id) {
+  if (build_id.empty()) return false;
+  cached_ = cache_.find(key_of(build_id));
+  if (!cached_) return false;
+  base::ByteSpan bytes = cached_->bytes();
+  base::Reader r(bytes);
+  auto count = r.number<uint32_t>(), text = r.number<uint32_t>();
+  if (bytes.size() != r.at() + uint64_t{count} * 8 + text) return false;
+  const auto* numbers = reinterpret_cast<const uint32_t*>(bytes.data() + r.at());
+  core_.starts = {numbers, count};
+  core_.names = {numbers + count, count};
+  core_.text = bytes.last(text);
+  return true;
+}
+
+void Kallsyms::load_core() {
+  if (loaded_ != Loaded::nothing) return;
+  loaded_ = Loaded::core;
+  std::string build_id = cache_.folder().empty() ? std::string() : read_build_id(notes_);
+  read_lines(path_, [&](const Line& line) {
+    if (is_code(line.type)) core_.base = line.address;
+    return !is_code(line.type);
+  });
+  if (core_.base && load_cached(bytes_of(build_id))) return;
+  load_all();
+  if (build_id.empty() || core_starts_.empty()) return;
+  CachedHeader header = {static_cast<uint32_t>(core_starts_.size()), static_cast<uint32_t>(core_text_.size())};
+  const base::ByteSpan parts[] = {std::as_bytes(std::span(&header, 1)), bytes_of(core_starts_), bytes_of(core_names_),
+                                  bytes_of(core_text_)};
+  (void)cache_.store(key_of(bytes_of(build_id)), parts); // next time it costs the same again
+}
+
+// The kernel itself comes first, in order. Whatever does not fit is kept with the modules.
+void Kallsyms::take_line(uint64_t address, std::string_view name, std::string_view module) {
+  uint64_t last = core_starts_.empty() ? 0 : core_starts_.back();
+  uint64_t start = address - core_.base;
+  if (module.empty() && address >= core_.base && start >= last && start <= UINT32_MAX) {
+    core_starts_.push_back(static_cast<uint32_t>(start));
+    core_names_.push_back(static_cast<uint32_t>(core_text_.size()));
+    core_text_.append(name).push_back('\0');
+    return;
   }
-  addresses_ = std::move(addresses);
-  names_ = std::move(names);
+  auto place = static_cast<uint32_t>(other_text_.size());
+  other_text_.append(name).push_back('\0');
+  auto module_place = static_cast<uint32_t>(other_text_.size());
+  other_text_.append(module).push_back('\0');
+  others_.push_back({address, place, module_place});
+}
+
+void Kallsyms::load_all() {
+  if (loaded_ == Loaded::all) return;
+  loaded_ = Loaded::all;
+  bool is_first = true;
+  core_starts_.clear();
+  core_names_.clear();
+  core_text_.clear();
+  read_lines(path_, [&](const Line& line) {
+    if (!is_code(line.type) || line.address == 0) return true;
+    if (std::exchange(is_first, false)) core_.base = line.address;
+    if (!cached_ || !line.module.empty()) take_line(line.address, line.name, line.module);
+    return true;
+  });
+  if (!cached_) core_ = {core_.base, core_starts_, core_names_, bytes_of(core_text_)};
+  std::stable_sort(others_.begin(), others_.end(),
+                   [](const Other& a, const Other& b) { return a.address < b.address; });
+}
+
+std::optional<Kallsyms::Symbol> Kallsyms::find_other(uint64_t address) const {
+  auto after = std::upper_bound(others_.begin(), others_.end(), address,
+                                [](uint64_t a, const Other& o) { return a < o.address; });
+  if (after == others_.begin()) return std::nullopt;
+  const Other& o = *std::prev(after);
+  if (address - o.address >= largest_function) return std::nullopt;
+  return Symbol{other_text_.data() + o.name, address - o.address, other_text_.data() + o.module};
 }
 
 std::optional<Kallsyms::Symbol> Kallsyms::find(uint64_t address) {
-  load();
+  load_core();
   // Of several names for one address this is the last listed.
-  auto after = std::upper_bound(addresses_.begin(), addresses_.end(), address);
-  if (after == addresses_.begin()) return std::nullopt;
-  auto index = static_cast<size_t>(after - addresses_.begin()) - 1;
-  uint64_t offset = address - addresses_[index];
-  if (offset >= largest_function) return std::nullopt;
-  return Symbol{text_.data() + names_[index], offset};
+  uint64_t at = address - core_.base;
+  if (core_.base && address >= core_.base && at <= UINT32_MAX) {
+    auto after = std::upper_bound(core_.starts.begin(), core_.starts.end(), static_cast<uint32_t>(at));
+    if (after != core_.starts.begin()) {
+      auto index = static_cast<size_t>(after - core_.starts.begin()) - 1;
+      uint64_t offset = at - core_.starts[index];
+      std::string_view name = base::text_at(core_.text, core_.names[index]);
+      if (offset < largest_function && !name.empty()) return Symbol{name, offset, {}};
+    }
+  }
+  load_all();
+  return find_other(address);
 }
+
 
 std::optional<uint64_t> Kallsyms::address(std::string_view name) const {
   std::optional<uint64_t> found;
@@ -123,8 +213,8 @@ std::optional<uint64_t> Kallsyms::address(std::string_view name) const {
 }
 
 size_t Kallsyms::size() {
-  load();
-  return addresses_.size();
+  load_all();
+  return core_.starts.size() + others_.size();
 }
 
 } // namespace symbol
