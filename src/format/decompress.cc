@@ -7,7 +7,7 @@
 
 namespace format {
 
-static constexpr uint64_t always_allowed = 64 << 20, most_ratio = 256, most_bytes = uint64_t{4} << 30;
+static constexpr uint64_t always_allowed = 4 << 20, most_ratio = 256, most_bytes = uint64_t{4} << 30;
 static constexpr uint64_t xz_memory = 128 << 20; // of the decoder: 65 MB for `xz -9`
 static const char damaged[] = "its compressed bytes are damaged";
 

@@ -13,7 +13,6 @@ using base::ByteSpan;
 using base::Reader;
 
 static constexpr uint32_t compress_zlib = 1, compress_zstd = 2; // ELFCOMPRESS_…
-static constexpr uint64_t most_plain = uint64_t{6} << 30;       // bytes of all decompressed sections together
 
 // What a compressed section became; made by the first who asks.
 struct Plain {
@@ -28,8 +27,8 @@ struct ElfFile::State {
   ByteSpan bytes; // of either, or of what outlives us
   Elf elf;
 
-  std::unique_ptr<Plain[]> plain; // for each section
-  std::atomic<uint64_t> plain_size = 0;
+  std::unique_ptr<Plain[]> plain;       // for each section
+  std::atomic<uint64_t> plain_size = 0; // bytes of all of them
   std::once_flag build_id_once, packed_once;
   ByteSpan build_id;
   std::optional<ElfFile> packed;
@@ -135,8 +134,8 @@ void ElfFile::State::make_plain(const ElfSection& s, Plain& into) {
   if (header->kind != compress_zlib && header->kind != compress_zstd)
     return complain(s.name, "it is compressed in an unknown way (" + std::to_string(header->kind) + ")");
   ByteSpan in = stored.subspan(header->header);
-  if (header->size > most_decompressed(in.size()) ||
-      plain_size.fetch_add(header->size) > most_plain - header->size)
+  uint64_t before = plain_size.fetch_add(header->size), most = most_decompressed(bytes.size());
+  if (header->size > most_decompressed(in.size()) || before > most || header->size > most - before)
     return complain(s.name,
                     "it would become unreasonably large (" + std::to_string(header->size) + " bytes)");
   into.memory.reset(new (std::nothrow) std::byte[header->size]);
