@@ -14,20 +14,20 @@ std::string SystemNames::kernel(uint64_t address, bool with_offset) {
   return out;
 }
 
-std::string SystemNames::user(uint32_t pid, uint64_t address, bool with_offset, uint64_t /*stack*/) {
-  symbol::UserSymbols::Found found = users_.find(static_cast<pid_t>(pid), address);
+std::string SystemNames::user(uint32_t pid, uint64_t address, bool with_offset, uint64_t stack) {
+  symbol::UserSymbols::Found found = users_.find(static_cast<pid_t>(pid), address, stack);
   if (found.name.empty()) return bare(address);
   std::string out(found.name);
   if (with_offset) out += "+" + std::to_string(found.offset);
   return out;
 }
 
-std::string SystemNames::module(uint32_t pid, uint64_t address, uint64_t /*stack*/) {
-  return std::string(users_.find(static_cast<pid_t>(pid), address).module);
+std::string SystemNames::module(uint32_t pid, uint64_t address, uint64_t stack) {
+  return std::string(users_.find(static_cast<pid_t>(pid), address, stack).module);
 }
 
-void SystemNames::seen(uint32_t pid, uint64_t address, uint64_t /*stack*/, uint64_t /*time*/) {
-  users_.seen(static_cast<pid_t>(pid), address);
+void SystemNames::seen(uint32_t pid, std::span<const uint64_t> frames, uint64_t stack, uint64_t time) {
+  users_.seen(static_cast<pid_t>(pid), frames, stack, time);
 }
 
 // Where there is no such group (any more), its number is all that is known.

@@ -16,8 +16,9 @@ public:
   std::string kernel(uint64_t address, bool with_offset) override;
   std::string user(uint32_t pid, uint64_t address, bool with_offset, uint64_t stack) override;
   std::string module(uint32_t pid, uint64_t address, uint64_t stack) override;
-  void seen(uint32_t pid, uint64_t address, uint64_t stack, uint64_t time) override;
+  void seen(uint32_t pid, std::span<const uint64_t> frames, uint64_t stack, uint64_t time) override;
   std::string cgroup(uint64_t id, const std::string& filter) override;
+  symbol::UserSymbols& users() { return users_; }
 
 private:
   symbol::Kallsyms kallsyms_;

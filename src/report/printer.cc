@@ -188,8 +188,10 @@ static std::string counted(std::string_view type, std::string_view name, uint64_
   return json_line(type, data += "}");
 }
 
-void Printer::process_seen(uint32_t pid, uint64_t address, uint64_t stack, uint64_t time) {
-  state_->context.names.seen(pid, address, stack, time);
+void Printer::process_seen(uint32_t pid, uint64_t stack, uint64_t time) {
+  std::vector<uint64_t> frames;
+  if (stack) frames = state_->context.engine.stack(stack);
+  state_->context.names.seen(pid, frames, stack, time);
 }
 
 void Printer::attached(size_t probes) {

@@ -21,9 +21,9 @@ public:
   virtual std::string user(uint32_t pid, uint64_t address, bool with_offset, uint64_t stack) = 0;
   // The file of the code at a user address; empty where none is known.
   virtual std::string module(uint32_t /*pid*/, uint64_t /*address*/, uint64_t /*stack*/) { return {}; }
-  // At this time (CLOCK_MONOTONIC, in ns; 0: now) a process showed this stack (0: none), which begins at the address.
-  // Its names will be asked for, perhaps after the end of the process.
-  virtual void seen(uint32_t /*pid*/, uint64_t /*address*/, uint64_t /*stack*/, uint64_t /*time*/) {}
+  // At this time (CLOCK_MONOTONIC, in ns; 0: now) a process showed this stack (0: none) of these addresses. Their names
+  // will be asked for, perhaps after the end of the process.
+  virtual void seen(uint32_t /*pid*/, std::span<const uint64_t> /*frames*/, uint64_t /*stack*/, uint64_t /*time*/) {}
   // "unified:/a/b": the paths of a control group in the hierarchies whose names match the filter.
   virtual std::string cgroup(uint64_t id, const std::string& filter);
 };
@@ -57,8 +57,8 @@ public:
   void map(uint32_t map, const std::vector<ir::Entry>& entries, uint64_t top, uint64_t div);
   // The value of one entry, as print(@m[key]) shows it.
   void entry(uint32_t map, const ir::Entry& entry);
-  // See Names::seen. Address 0: the process begins to run.
-  void process_seen(uint32_t pid, uint64_t address, uint64_t stack = 0, uint64_t time = 0);
+  // See Names::seen. No stack: the process begins to run.
+  void process_seen(uint32_t pid, uint64_t stack = 0, uint64_t time = 0);
   // JSON only: {"type": "attached_probes", "data": {"probes": n}}; {"type": "lost_events", …}.
   void attached(size_t probes);
   void lost(uint64_t events);

@@ -58,10 +58,10 @@ void Effects::take(std::span<const std::byte> record) {
   std::memcpy(&index, record.data(), sizeof index);
   if (index == ir::process_seen && record.size() >= 32) {
     uint32_t pid;
-    uint64_t about[3]; // address, stack, time
+    uint64_t about[2]; // stack, time
     std::memcpy(&pid, record.data() + 4, sizeof pid);
-    std::memcpy(about, record.data() + 8, sizeof about);
-    return printer_.process_seen(pid, about[0], about[1], about[2]);
+    std::memcpy(about, record.data() + 16, sizeof about);
+    return printer_.process_seen(pid, about[0], about[1]);
   }
   if (index >= program_.actions.size()) return;
   const ir::Action& action = program_.actions[index];

@@ -25,7 +25,7 @@ base::Status run_special(Life& life, Kind kind) {
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
     if (!has_kind(life.program, life.program.probes[i], kind)) continue;
     ACU_CHECK(life.backend.engine().run(i));
-    life.effects.drain();
+    take_records(life);
   }
   return {};
 }
@@ -83,7 +83,7 @@ void notify(Life& life) {
 }
 
 // What names the code of a process of ours is read while it surely lives.
-void look_at(Life& life, pid_t pid) { life.printer.process_seen(static_cast<uint32_t>(pid), 0); }
+void look_at(Life& life, pid_t pid) { life.printer.process_seen(static_cast<uint32_t>(pid)); }
 
 std::vector<int> signals_of(const ir::Program& program) {
   std::vector<int> out;
@@ -98,6 +98,10 @@ void tell_losses(Life& life) {
   counters.lost_events = 0;
   LossOptions options = {.warnings = life.options.warnings, .tell_faults = life.options.tell_faults};
   std::string text = describe_losses(life.program, counters, life.source, options);
+  if (life.watch && life.watch->lost() && life.options.warnings)
+    text += "WARNING: " + std::to_string(life.watch->lost()) +
+            " changes of processes were lost: code of some may have no names.\n";
+  if (life.watch && life.options.verbose) text += life.watch->describe() + "\n";
   if (!text.empty()) life.output.message(text);
 }
 
@@ -107,6 +111,11 @@ bool has_events(const ir::Program& program) {
   for (const probe::Event& e : program.events)
     if (!is_special(e.kind)) return true;
   return false;
+}
+
+size_t take_records(Life& life) {
+  if (life.watch) life.watch->drain();
+  return life.effects.drain();
 }
 
 void tell_lost_events(Life& life) {
@@ -140,7 +149,8 @@ base::Status live(Life& life) {
     // The command of -c runs.
     if (life.child) {
       std::function<void()> look;
-      if (life.program.uses_user_symbols) look = [&] { look_at(life, life.child->pid()); };
+      bool is_followed = life.watch && life.watch->wait_fd() >= 0;
+      if (life.program.uses_user_symbols && !is_followed) look = [&] { look_at(life, life.child->pid()); };
       ACU_CHECK(life.child->release(look));
     }
     if (life.options.pid >= 0 && life.program.uses_user_symbols) look_at(life, life.options.pid);
@@ -156,7 +166,7 @@ base::Status live(Life& life) {
 
   // Nothing is attached any more; every record that was sent has been seen.
   life.backend.detach();
-  while (life.effects.drain()) {
+  while (take_records(life)) {
   }
 
   // The end probes have run.

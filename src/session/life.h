@@ -6,6 +6,7 @@
 #include "session/effects.h"
 #include "session/options.h"
 #include "session/output.h"
+#include "session/process_watch.h"
 
 namespace session {
 
@@ -19,6 +20,7 @@ struct Life {
   Output& output;
   Child* child = nullptr; // -c
   int target_fd = -1;     // readable when the process of -p has ended
+  ProcessWatch* watch = nullptr; // where names of user code are asked for
   bool failed = false;    // a test did, see trials.h
   bool print_maps_on_exit = true;
   bool missing_may_be = false; // missing_probes is not `error`
@@ -31,6 +33,9 @@ base::Status live(Life& life);
 
 // Whether something is to be waited for: a probe that is not begin or end.
 bool has_events(const ir::Program& program);
+
+// Hands out all records that have arrived; what happened to processes until then is known before. Returns their number.
+size_t take_records(Life& life);
 
 // Tells how many events were lost since the last time.
 void tell_lost_events(Life& life);

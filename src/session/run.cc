@@ -215,6 +215,10 @@ base::Status Session::live() {
   report::Printer printer(compiled.program, backend->engine(), names, *output,
                           report_options(config, options.json));
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source, options.warnings);
+  // What is mapped from here on is known, before a probe can see it.
+  std::optional<ProcessWatch> watch;
+  if (compiled.program.uses_user_symbols && options.engine == EngineKind::kernel && !options.dry_run)
+    watch.emplace(names.users());
   Life life = {.program = compiled.program,
                .options = options,
                .source = &*source,
@@ -224,6 +228,7 @@ base::Status Session::live() {
                .output = *output,
                .child = child ? &*child : nullptr,
                .target_fd = target.get(),
+               .watch = watch ? &*watch : nullptr,
                .print_maps_on_exit = config.flag("print_maps_on_exit"),
                .missing_may_be = config.text("missing_probes") != "error",
                .missing_is_told = config.text("missing_probes") != "ignore"};

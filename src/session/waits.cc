@@ -46,7 +46,9 @@ public:
   base::Status run() {
     while (!done()) {
       ACU_CHECK(wait());
+      size_t changes = life_.watch ? life_.watch->drain() : 0;
       size_t records = life_.effects.drain();
+      keep_watching(changes, records);
       if (records) tell_lost();
       tell_first_faults();
       pace_ = records ? shortest_wait : std::min(pace_ * 2, longest_wait);
@@ -65,21 +67,31 @@ private:
   // Returns when something may have happened; notes the end of processes.
   base::Status wait() {
     life_.output.settle();
-    uint64_t wait = polls_ ? pace_ : forever;
+    uint64_t wait = polls_ ? std::min(pace_, watch_pace_) : forever;
     uint64_t t = clock_ns();
     for (const Timer& timer : timers_) wait = std::min(wait, timer.next > t ? timer.next - t : 0);
-    enum { signal, child, target, ring, places };
+    enum { signal, child, target, ring, processes, places };
     bool watch_ring = polls_ && wait >= watch_ring_from;
     pollfd fds[places] = {{signals::fd(), POLLIN, 0},
                           {life_.child ? life_.child->fd() : -1, POLLIN, 0},
                           {life_.target_fd, POLLIN, 0},
-                          {watch_ring ? life_.backend.wait_fd() : -1, POLLIN, 0}};
+                          {watch_ring ? life_.backend.wait_fd() : -1, POLLIN, 0},
+                          {life_.watch && !changes_flow_ ? life_.watch->wait_fd() : -1, POLLIN, 0}};
     timespec limit = {static_cast<time_t>(wait / 1'000'000'000), static_cast<long>(wait % 1'000'000'000)};
     int n = ::ppoll(fds, places, wait == forever ? nullptr : &limit, nullptr);
     if (n < 0 && errno != EINTR) return base::errno_error("cannot wait for events", errno);
     if (n > 0) stop_ |= fds[child].revents != 0 || fds[target].revents != 0;
     signalled_ = n < 0 || fds[signal].revents != 0;
     return {};
+  }
+
+  // What happened to processes is looked at as it happens, but while much does, by the clock. When nothing does there
+  // is time for what can be known before it is asked for.
+  void keep_watching(size_t changes, size_t records) {
+    if (!life_.watch) return;
+    changes_flow_ = changes > 0;
+    bool has_work = !changes && !records && life_.watch->work();
+    watch_pace_ = changes_flow_ || has_work ? shortest_wait : longest_wait;
   }
 
   // Events are lost while many arrive: told when it is seen, in sum since the last time.
@@ -135,7 +147,7 @@ private:
   base::Status run_probe(uint32_t probe) {
     if (done()) return {};
     ACU_CHECK(life_.backend.engine().run(probe));
-    life_.effects.drain();
+    take_records(life_);
     return {};
   }
 
@@ -143,6 +155,8 @@ private:
   bool polls_;
   std::vector<Timer> timers_;
   uint64_t pace_ = watch_ring_from; // the first record may be urgent: of a process that soon ends
+  uint64_t watch_pace_ = longest_wait;
+  bool changes_flow_ = false; // something happened to processes in the last turn
   uint64_t next_look_ = 0;
   uint64_t next_lost_look_ = 0;
   ir::Counters told_;

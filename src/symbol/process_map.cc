@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <sys/sysmacros.h>
 
 namespace symbol {
 
@@ -27,8 +28,10 @@ bool parse_line(std::string_view line, Mapping& m) {
   if (!base::take_hex(line, '-', m.begin) || !base::take_hex(line, ' ', m.end)) return false;
   std::string_view rights = take_word(line);
   if (rights.size() != 4 || !base::take_hex(line, ' ', m.offset)) return false;
-  take_word(line); // device
-  take_word(line); // inode
+  uint64_t major = 0, minor = 0;
+  if (!base::take_hex(line, ':', major) || !base::take_hex(line, ' ', minor)) return false;
+  m.device = makedev(static_cast<unsigned>(major), static_cast<unsigned>(minor));
+  m.inode = base::parse_integer(take_word(line)).value_or(0);
   if (rights[2] != 'x' || m.begin >= m.end) {
     m.end = m.begin;
     return true;

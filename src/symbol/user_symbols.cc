@@ -1,147 +1,221 @@
 #include "symbol/user_symbols.h"
 
-#include "symbol/perf_map.h"
+#include "base/text.h"
+#include "symbol/demangle.h"
+#include "symbol/process_map.h"
 
-#include <cstdlib>
-#include <cxxabi.h>
-#include <fcntl.h>
-#include <sys/auxv.h>
-#include <sys/stat.h>
-#include <tuple>
-#include <unistd.h>
+#include <algorithm>
+#include <ctime>
+#include <dirent.h>
 
 namespace symbol {
 
-// An address that is not mapped may be garbage of a broken stack: a process is not looked at again and again
-// for such.
-static constexpr auto shortest_pause = std::chrono::milliseconds(100);
-static constexpr size_t most_processes = 4096;
-static constexpr size_t most_snapshots = 8;
-// A file whose descriptor is above this is read at once, to be closed: a process may have no more than 1024.
-static constexpr int most_descriptors = 256;
+namespace {
 
-bool UserSymbols::File::operator<(const File& o) const {
-  auto key = [](const File& f) {
-    return std::tuple(f.device, f.inode, f.size, f.changed.tv_sec, f.changed.tv_nsec);
-  };
-  return key(*this) < key(o);
+constexpr uint64_t ms = 1'000'000;
+// An address that is not mapped may be garbage of a broken stack: a process is not looked at again and again for such.
+constexpr uint64_t shortest_pause = 100 * ms;
+constexpr size_t most_stack_times = 1 << 20;
+constexpr size_t most_surveyed = 4096;
+constexpr size_t most_parents = 1 << 16;
+constexpr size_t most_vain_looks = 4096;
+constexpr size_t most_jits = 256; // each holds a few descriptors
+constexpr uint64_t longest_work = 1 * ms;
+
+uint64_t now_ns() {
+  timespec t = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
 }
 
-// The image is the same in all processes; its size is that of this process's mapping.
-static std::shared_ptr<ElfSymbols> read_vdso() {
-  uint64_t at = ::getauxval(AT_SYSINFO_EHDR);
-  std::vector<Mapping> own = at ? read_process_map(::getpid()) : std::vector<Mapping>();
-  const Mapping* m = find_mapping(own, at);
-  if (!m || m->begin != at) return nullptr;
-  return std::make_shared<ElfSymbols>(
-      base::ByteSpan(reinterpret_cast<const std::byte*>(at), static_cast<size_t>(m->end - m->begin)));
-}
+uint64_t key_of(pid_t pid, uint64_t stack) { return stack ^ (static_cast<uint64_t>(pid) * 0x9e3779b97f4a7c15); }
 
-// The file of a mapping as the process sees it; of one that was deleted or replaced only the mapping knows
-// it.
-std::shared_ptr<ElfSymbols> UserSymbols::open(pid_t pid, const Mapping& m) {
-  if (m.path == "[vdso]") return vdso_ ? vdso_ : vdso_ = read_vdso();
-  if (!m.is_file()) return nullptr;
-  std::string process = "/proc/" + std::to_string(pid);
-  char range[64];
-  std::snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
-  const std::string paths[] = {process + "/root" + m.path, process + range};
-  for (size_t i = m.deleted ? 1 : 0; i < std::size(paths); i++) {
-    struct stat about = {};
-    if (::stat(paths[i].c_str(), &about) != 0) continue;
-    if (!S_ISREG(about.st_mode)) return nullptr; // to open a device may have an effect
-    std::weak_ptr<ElfSymbols>& known = files_[{about.st_dev, about.st_ino, about.st_size, about.st_mtim}];
-    if (auto file = known.lock()) return file;
-    base::Fd fd(::open(paths[i].c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!fd.valid()) continue;
-    bool is_one_too_many = fd.get() > most_descriptors;
-    auto file = std::make_shared<ElfSymbols>(std::move(fd));
-    known = file;
-    if (is_one_too_many) file->load();
-    return file;
+uint32_t number(pid_t pid) { return static_cast<uint32_t>(pid); }
+
+} // namespace
+
+// ---- following
+
+// Reads what the process has mapped now, if it still lives.
+bool UserSymbols::look(pid_t pid, uint64_t now) {
+  if (pid <= 0) return false;
+  std::vector<CodeRange> ranges;
+  for (const Mapping& m : read_process_map(pid)) {
+    std::string path = m.deleted ? m.path + " (deleted)" : m.path;
+    MappedFileId id = {.device = m.device, .inode = m.inode};
+    ranges.push_back({.begin = m.begin, .end = m.end, .offset = m.offset, .file = files_.index_of(path, id)});
+    if (ranges.back().file == CodeFiles::none) ranges.back().offset = 0;
   }
-  return nullptr;
+  if (ranges.empty()) return false;
+  history_.look(number(pid), ranges, now);
+  return true;
 }
 
-// Reads what the process has mapped now, if it still lives and that is something new.
-void UserSymbols::look(pid_t pid, Process& p) {
-  p.read = Clock::now();
-  p.begins = false;
-  Snapshot now = {.map = read_process_map(pid), .files = {}};
-  if (now.map.empty()) return;
-  for (const Mapping& m : now.map) now.files.push_back(open(pid, m));
-  if (p.snapshots.size() == most_snapshots) p.snapshots.erase(p.snapshots.begin());
-  p.snapshots.push_back(std::move(now));
+// A look for what stands at an address, unless there was one in vain not long ago.
+void UserSymbols::look_for(pid_t pid, uint64_t address, uint64_t now) {
+  if (history_.has_ended(number(pid))) return;
+  auto vain = vain_looks_.find(number(pid));
+  if (vain != vain_looks_.end() && now - vain->second < shortest_pause) return;
+  if (look(pid, now) && (!address || history_.find(number(pid), address))) return;
+  if (vain_looks_.size() >= most_vain_looks) vain_looks_.clear();
+  vain_looks_[number(pid)] = now;
 }
 
-UserSymbols::Process& UserSymbols::process(pid_t pid) {
-  auto at = processes_.find(pid);
-  if (at != processes_.end()) return at->second;
-  if (processes_.size() >= most_processes) {
-    processes_.clear();
-    std::erase_if(files_, [](const auto& file) { return file.second.expired(); });
+void UserSymbols::open(pid_t pid, const CodeRange& range) {
+  if (range.file == CodeFiles::none || files_.is_open(range.file)) return;
+  auto parent = parents_.find(number(pid));
+  files_.open(range.file, {.pid = pid,
+                           .begin = range.begin,
+                           .end = range.end,
+                           .parent = parent == parents_.end() ? 0 : static_cast<pid_t>(parent->second)});
+}
+
+void UserSymbols::open_all(pid_t pid) {
+  for (const CodeRange& r : history_.ranges(number(pid))) {
+    open(pid, r);
+    if (r.file == CodeFiles::none || files_.is_memory(r.file) || is_jitdump(files_.path(r.file))) jit_of(pid);
   }
-  Process& p = processes_[pid];
-  look(pid, p);
-  return p;
 }
 
-static bool holds(const std::vector<UserSymbols::Snapshot>& snapshots, uint64_t address) {
-  return !snapshots.empty() && find_mapping(snapshots.back().map, address);
+void UserSymbols::take(const ProcessEvent& e) {
+  switch (e.kind) {
+  case ProcessEvent::Kind::fork:
+    // The child may be gone before it is looked at; its parent has the same code.
+    if (!history_.is_whole(e.parent)) look(static_cast<pid_t>(e.parent), now_ns());
+    history_.fork(e.parent, e.pid, e.time);
+    parents_[e.pid] = e.parent;
+    jits_.erase(static_cast<pid_t>(e.pid)); // of another process that had this id
+    break;
+  case ProcessEvent::Kind::exec: history_.exec(e.pid, e.time); break;
+  case ProcessEvent::Kind::exit:
+    history_.exit(e.pid, e.time);
+    if (parents_.size() > most_parents) std::erase_if(parents_, [&](auto& p) { return history_.has_ended(p.first); });
+    break;
+  case ProcessEvent::Kind::lost: history_.events_lost(); break;
+  case ProcessEvent::Kind::mapping: {
+    CodeRange range = {.begin = e.begin,
+                       .end = e.end,
+                       .offset = e.offset,
+                       .file = files_.index_of(e.path, e.file),
+                       .since = e.time};
+    if (range.file == CodeFiles::none) range.offset = 0;
+    history_.map(e.pid, range);
+    open(static_cast<pid_t>(e.pid), range);
+    break;
+  }
+  case ProcessEvent::Kind::none: break;
+  }
 }
 
-void UserSymbols::seen(pid_t pid, uint64_t address) {
-  bool is_known = processes_.contains(pid);
-  Process& p = process(pid);
-  if (is_known && address && (p.begins || !holds(p.snapshots, address))) look(pid, p);
-  p.begins = address == 0;
+void UserSymbols::seen(pid_t pid, std::span<const uint64_t> frames, uint64_t stack, uint64_t time) {
+  uint64_t now = now_ns();
+  if (stack && stack_times_.size() < most_stack_times) stack_times_.try_emplace(key_of(pid, stack), time ? time : now);
+  bool begins = frames.empty();
+  bool is_known = history_.is_whole(number(pid)) && !beginning_.contains(number(pid));
+  if (!begins && !follows_ && is_known) is_known = history_.find(number(pid), frames[0]);
+  if (!is_known) look_for(pid, begins ? 0 : frames[0], now);
+  beginning_.erase(number(pid));
+  if (begins && !follows_) beginning_.insert(number(pid));
+  history_.want(number(pid));
+  open_all(pid);
+  for (uint64_t address : frames) {
+    const CodeRange* range = history_.find(number(pid), address, time ? time : ProcessHistory::any_time);
+    if (!range || range->file == CodeFiles::none) continue;
+    if (is_queued_.size() <= range->file) is_queued_.resize(files_.size());
+    if (is_queued_[range->file]) continue;
+    is_queued_[range->file] = true;
+    unread_.push_back(range->file);
+  }
 }
 
-UserSymbols::Found UserSymbols::find(pid_t pid, uint64_t address) {
-  Process& p = process(pid);
-  if (!holds(p.snapshots, address) && Clock::now() - p.read > shortest_pause) look(pid, p);
-  for (size_t i = p.snapshots.size(); i-- > 0;) {
-    const Snapshot& s = p.snapshots[i];
-    const Mapping* m = find_mapping(s.map, address);
-    if (!m) continue;
-    const auto& file = s.files[static_cast<size_t>(m - s.map.data())];
-    if (!file) return find_in_perf_map(pid, p, address);
-    Found found = {.module = m->path};
-    if (auto function = file->find(address - m->begin + m->offset)) {
-      found.name = shown(function->name);
-      found.offset = function->offset;
+void UserSymbols::start_survey() {
+  survey_.emplace();
+  DIR* dir = ::opendir("/proc");
+  if (!dir) return;
+  while (const dirent* entry = ::readdir(dir))
+    if (auto pid = base::parse_integer(entry->d_name); pid && survey_->size() < most_surveyed)
+      survey_->push_back(static_cast<pid_t>(*pid));
+  ::closedir(dir);
+}
+
+// Processes that run since before the session may end right after their first stack, so all are looked at. Names in
+// files that appear in stacks are read before somebody writes into the files.
+bool UserSymbols::work() {
+  uint64_t start = now_ns();
+  if (follows_ && !survey_) start_survey();
+  while (now_ns() - start < longest_work) {
+    if (survey_ && !survey_->empty()) {
+      pid_t pid = survey_->back();
+      survey_->pop_back();
+      if (history_.is_whole(number(pid)) || !look(pid, now_ns())) continue;
+      for (const CodeRange& r : history_.ranges(number(pid))) // of others the name will still lead to them
+        if (r.file != CodeFiles::none && files_.is_deleted(r.file)) open(pid, r);
+    } else if (!unread_.empty()) {
+      files_.read_soon(unread_.front());
+      unread_.pop_front();
+    } else {
+      return false;
     }
-    return found;
   }
-  return {};
+  return true;
 }
 
-// The file grows while the program runs: it is read again when it has.
-UserSymbols::Found UserSymbols::find_in_perf_map(pid_t pid, Process& p, uint64_t address) {
-  auto found = p.perf.find(address);
-  if (!found && Clock::now() - p.perf_read > shortest_pause) {
-    p.perf_read = Clock::now();
-    std::string path = perf_map_path(pid);
-    if (auto table = path.empty() ? std::nullopt : read_perf_map(path, p.perf_size)) {
-      p.perf_path = path.substr(path.rfind("/tmp/")); // as the process sees it
-      p.perf = std::move(*table);
-      found = p.perf.find(address);
-    }
+// ---- asking
+
+const CodeRange* UserSymbols::range_of(pid_t pid, uint64_t address, uint64_t stack) {
+  auto time = stack ? stack_times_.find(key_of(pid, stack)) : stack_times_.end();
+  uint64_t when = time == stack_times_.end() ? ProcessHistory::any_time : time->second;
+  const CodeRange* range = history_.find(number(pid), address, when);
+  if (range) return range;
+  bool is_whole = follows_ && history_.is_whole(number(pid));
+  uint64_t now = now_ns();
+  if (!is_whole) look_for(pid, address, now);
+  // Without events nothing is known of times.
+  return history_.find(number(pid), address, follows_ ? when : ProcessHistory::any_time);
+}
+
+UserSymbols::Found UserSymbols::find(pid_t pid, uint64_t address, uint64_t stack) {
+  const CodeRange* known = range_of(pid, address, stack);
+  if (!known) return {};
+  const CodeRange range = *known;
+  if (range.file == CodeFiles::none) return find_made(pid, address);
+  open(pid, range);
+  Found found = {.module = files_.path(range.file), .module_offset = address - range.begin + range.offset};
+  if (auto function = files_.find(range.file, found.module_offset, demangle_)) {
+    found.name = function->name;
+    found.offset = function->offset;
+  } else if (files_.is_memory(range.file)) {
+    Found made = find_made(pid, address);
+    if (!made.name.empty()) return made;
   }
+  return found;
+}
+
+// Noted while the process lives. One that execs keeps its id, and thereby the names of its files.
+JitCode* UserSymbols::jit_of(pid_t pid) {
+  auto at = jits_.find(pid);
+  if (at == jits_.end()) {
+    if (jits_.size() >= most_jits) jits_.clear();
+    at = jits_.emplace(pid, JitCode::of(pid)).first;
+  }
+  if (!at->second) return nullptr;
+  for (const CodeRange& r : history_.ranges(number(pid)))
+    if (r.file != CodeFiles::none && is_jitdump(files_.path(r.file))) at->second->add_dump(files_.path(r.file));
+  return at->second.get();
+}
+
+UserSymbols::Found UserSymbols::find_made(pid_t pid, uint64_t address) {
+  JitCode* jit = jit_of(pid);
+  auto found = jit ? jit->find(address) : std::nullopt;
   if (!found) return {};
-  return {.name = shown(found->name), .offset = found->offset, .module = p.perf_path};
+  return {.name = shown(found->name), .offset = found->offset, .module = found->file};
 }
 
 std::string_view UserSymbols::shown(std::string_view name) {
-  if (!demangle_ || !name.starts_with("_Z")) return name;
+  if (!demangle_ || !is_mangled(name)) return name;
   auto [at, is_new] = demangled_.try_emplace(std::string(name));
-  if (is_new) {
-    int status = 0;
-    char* text = abi::__cxa_demangle(at->first.c_str(), nullptr, nullptr, &status);
-    at->second = text ? text : at->first;
-    std::free(text);
-  }
-  return at->second;
+  if (is_new) at->second = demangle(name);
+  return at->second.empty() ? name : std::string_view(at->second);
 }
 
 } // namespace symbol

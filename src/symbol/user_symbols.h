@@ -1,15 +1,24 @@
-// Names of code in processes. Of a process what it had mapped is read once, when it is first asked for or
-// said to be seen, and again when an address is asked for that was not mapped then; a file is read once,
-// however many processes run it. So a process may end before its stacks are printed.
+// Names of code in processes, also of those that have ended: what they had mapped is kept with the time
+// (process_history.h), files are opened when their mapping is seen (code_files.h).
+//
+// Processes are followed by events if `take` is given them. Processes that ran before are looked at when they show a
+// stack, when they fork, and one by one while there is nothing else to do (`work`). Without events a process is looked
+// at again when an address is asked for that was not mapped then.
 #pragma once
 
-#include "symbol/elf_symbols.h"
-#include "symbol/process_map.h"
+#include "symbol/code_files.h"
+#include "symbol/jit_code.h"
+#include "symbol/process_events.h"
+#include "symbol/process_history.h"
 
-#include <chrono>
-#include <map>
+#include <deque>
 #include <memory>
+#include <optional>
+#include <span>
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 namespace symbol {
 
@@ -17,53 +26,50 @@ class UserSymbols {
 public:
   struct Found {
     std::string_view name; // empty: no function is known to be there
-    uint64_t offset = 0;
+    uint64_t offset = 0;   // bytes from its start
     std::string_view module; // file of the code, "[vdso]", "/tmp/perf-PID.map"; empty where nothing is mapped
-  };
-  // Code of a process as it was at one time; it may run another program now.
-  struct Snapshot {
-    std::vector<Mapping> map;
-    std::vector<std::shared_ptr<ElfSymbols>> files; // of each mapping; nullptr: no file
+    uint64_t module_offset = 0; // place in that file
   };
 
-  // Whether C++ names are shown as they are written.
+  // Whether C++ and Rust names are shown as they are written.
   void set_demangle(bool on) { demangle_ = on; }
-  // What holds the address; views live until the next call.
-  Found find(pid_t pid, uint64_t address);
-  // The process is alive and has code at the address: what names it is read while it can be. Address 0: it
-  // begins to run, its libraries are not there yet.
-  void seen(pid_t pid, uint64_t address);
+  // Events come from now on.
+  void follow() { follows_ = true; }
+  void take(const ProcessEvent& event);
+  // What holds the address; views live until the next call. `stack`: id of a stack that was seen, 0: of none.
+  Found find(pid_t pid, uint64_t address, uint64_t stack = 0);
+  // The process showed this stack (0: none) at that time (CLOCK_MONOTONIC, ns; 0: now), with these addresses, and
+  // lives perhaps: what names them is read while it can be. No addresses: the process begins to run, its libraries are
+  // not there yet.
+  void seen(pid_t pid, std::span<const uint64_t> frames, uint64_t stack = 0, uint64_t time = 0);
+  // When there is nothing else to do: a little of what makes later answers better. False: nothing is left.
+  bool work();
+
+  const ProcessHistory& history() const { return history_; }
 
 private:
-  using Clock = std::chrono::steady_clock;
-
-  struct File {
-    uint64_t device = 0, inode = 0;
-    int64_t size = 0;
-    timespec changed = {};
-    bool operator<(const File& o) const;
-  };
-  struct Process {
-    std::vector<Snapshot> snapshots; // the newest last
-    bool begins = false;             // that is from the begin of the process
-    Clock::time_point read;
-    // Code without a file.
-    std::string perf_path;
-    int64_t perf_size = -1;
-    FunctionTable perf;
-    Clock::time_point perf_read;
-  };
-
-  Process& process(pid_t pid);
-  void look(pid_t pid, Process& p);
-  std::shared_ptr<ElfSymbols> open(pid_t pid, const Mapping& m);
-  Found find_in_perf_map(pid_t pid, Process& p, uint64_t address);
+  bool look(pid_t pid, uint64_t time);
+  void look_for(pid_t pid, uint64_t address, uint64_t now);
+  void open(pid_t pid, const CodeRange& range);
+  void open_all(pid_t pid);
+  const CodeRange* range_of(pid_t pid, uint64_t address, uint64_t stack);
+  JitCode* jit_of(pid_t pid);
+  Found find_made(pid_t pid, uint64_t address);
   std::string_view shown(std::string_view name);
+  void start_survey();
 
   bool demangle_ = true;
-  std::unordered_map<pid_t, Process> processes_;
-  std::map<File, std::weak_ptr<ElfSymbols>> files_;
-  std::shared_ptr<ElfSymbols> vdso_;
+  bool follows_ = false;
+  ProcessHistory history_;
+  CodeFiles files_;
+  std::unordered_map<uint32_t, uint32_t> parents_;
+  std::unordered_map<uint64_t, uint64_t> stack_times_; // by process and stack
+  std::unordered_map<uint32_t, uint64_t> vain_looks_;  // when a process had nothing at an address
+  std::unordered_set<uint32_t> beginning_;             // processes that just begin to run
+  std::optional<std::vector<pid_t>> survey_;           // processes to be looked at yet
+  std::deque<uint32_t> unread_;                        // files whose names will be asked for
+  std::vector<bool> is_queued_;                        // by file
+  std::unordered_map<pid_t, std::unique_ptr<JitCode>> jits_; // of processes that make code; nullptr: out of reach
   std::unordered_map<std::string, std::string> demangled_;
 };
 

@@ -26,6 +26,8 @@ __attribute__((noinline)) int known_method(int n) {
 
 namespace {
 
+void seen(UserSymbols& users, pid_t pid, uint64_t address) { users.seen(pid, std::span(&address, 1)); }
+
 uint64_t address_of(auto* function) { return reinterpret_cast<uint64_t>(function); }
 
 TEST(UserSymbols, OfThisProcess) {
@@ -80,7 +82,7 @@ TEST(UserSymbols, ProcessesThatWereSeenMayEnd) {
     ::_exit(0);
   }
   UserSymbols users, late;
-  users.seen(pid, address_of(&acu_known_function));
+  seen(users, pid, address_of(&acu_known_function));
   ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, 0);
   EXPECT_EQ(users.find(pid, address_of(&acu_known_function)).name, "acu_known_function");
@@ -108,14 +110,14 @@ TEST(UserSymbols, CodeWithoutAFile) {
 // Code that is mapped after the process was looked at.
 TEST(UserSymbols, NewMappingsAreSeen) {
   UserSymbols users;
-  users.seen(::getpid(), address_of(&acu_known_function));
+  seen(users, ::getpid(), address_of(&acu_known_function));
   int fd = ::open("/proc/self/exe", O_RDONLY);
   ASSERT_GE(fd, 0);
   void* image = ::mmap(nullptr, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
   ::close(fd);
   ASSERT_NE(image, MAP_FAILED);
   auto address = reinterpret_cast<uint64_t>(image);
-  users.seen(::getpid(), address);
+  seen(users, ::getpid(), address);
   EXPECT_NE(users.find(::getpid(), address).module.find("test_symbol"), std::string_view::npos);
   ::munmap(image, 4096);
 }

@@ -1,0 +1,34 @@
+// Follows the life of processes for the names of their code: while a script runs whose results will have such names,
+// and only then, what processes execute and map is taken from the kernel and handed to symbol::UserSymbols.
+#pragma once
+
+#include "symbol/process_events.h"
+#include "symbol/user_symbols.h"
+
+#include <memory>
+#include <string>
+
+namespace session {
+
+class ProcessWatch {
+public:
+  // From now on. Where the kernel does not allow it (`problem`) names come from looks at the processes that show stacks.
+  explicit ProcessWatch(symbol::UserSymbols& users);
+  // Takes what happened up to now. Returns the number of records.
+  size_t drain();
+  // See symbol::UserSymbols::work.
+  bool work() { return users_.work(); }
+  // Readable when something happened; -1: nothing is followed.
+  int wait_fd() const { return events_ ? events_->wait_fd() : -1; }
+  const std::string& problem() const { return problem_; }
+  uint64_t lost() const { return events_ ? events_->lost() : 0; }
+  // One line for --verbose.
+  std::string describe() const;
+
+private:
+  symbol::UserSymbols& users_;
+  std::unique_ptr<symbol::ProcessEvents> events_;
+  std::string problem_;
+};
+
+} // namespace session

@@ -1,0 +1,85 @@
+// The files of mapped code, by an index each. A file is opened when a mapping of it is first seen, since later it may be
+// replaced, deleted, or out of reach together with its process; it is read when the first name in it is asked for.
+// Which file was mapped is known by build-id or inode, so that any way to it will do, and another file that has its
+// name now is not taken for it.
+#pragma once
+
+#include "base/file_map.h"
+#include "format/elf_file.h"
+#include "symbol/cache.h"
+#include "symbol/function_names.h"
+#include "symbol/process_events.h"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <unordered_map>
+#include <vector>
+
+namespace symbol {
+
+class CodeFiles {
+public:
+  static constexpr uint32_t none = ~uint32_t{0};
+
+  struct Function {
+    std::string_view name; // ends with a NUL
+    uint64_t offset = 0;   // bytes from its start
+  };
+  // Where a file may be reached: through a mapping of a process, and under its path in the roots of processes.
+  struct Way {
+    pid_t pid = 0;
+    uint64_t begin = 0, end = 0; // of the mapping
+    pid_t parent = 0;            // 0: not known
+  };
+
+  // Index of a mapped file; none for memory that is no file. `path` as the process sees it, perhaps with " (deleted)".
+  uint32_t index_of(std::string_view path, const MappedFileId& id);
+  // Opens it if it is not open; the same way is not tried often. False: it is not to be had now.
+  bool open(uint32_t file, const Way& way);
+  bool is_open(uint32_t file) const { return files_[file].content != nullptr; }
+  bool is_deleted(uint32_t file) const { return files_[file].is_deleted; }
+  // As the process sees it, without " (deleted)".
+  const std::string& path(uint32_t file) const { return files_[file].path; }
+  const MappedFileId& id(uint32_t file) const { return files_[file].id; }
+  // Whether code without a name in it may have one in a perf map: memory that only looks like a file.
+  bool is_memory(uint32_t file) const { return files_[file].is_memory; }
+
+  // The function at a place of the file; views live as long as this. `demangle`: the name as it is written in C++ or
+  // Rust. Reads the file at the first call.
+  std::optional<Function> find(uint32_t file, uint64_t offset, bool demangle);
+  // Reads it now, if that takes no long time; false: it was read before, or is too large.
+  bool read_soon(uint32_t file);
+  size_t size() const { return files_.size(); }
+
+private:
+  // Of an open file; mappings of one file by several processes or under several names share it.
+  struct Content {
+    std::optional<format::ElfFile> elf; // until it is read
+    std::vector<std::byte> build_id;
+    std::string root; // the file was found in it; of a process that may be gone by now
+    FunctionNames names;
+    bool is_read = false;
+  };
+  struct File {
+    std::string path;
+    MappedFileId id;
+    bool is_deleted = false, is_memory = false, is_vdso = false;
+    uint8_t tries = 0;
+    std::shared_ptr<Content> content;
+  };
+
+  bool take(File& file, const std::string& path, const std::string& root);
+  void read(Content& content, const std::string& path);
+  const Cache& cache();
+
+  std::deque<File> files_; // views of names stay good
+  std::optional<Cache> cache_;
+  std::unordered_map<std::string, uint32_t> indices_;
+  std::map<base::FileId, std::shared_ptr<Content>> contents_;
+};
+
+} // namespace symbol
