@@ -25,14 +25,15 @@ std::span<const Enumerator> Type::enumerators() const {
 std::optional<Field> Type::find(std::string_view wanted) const {
   if (!decoded_ && kind == Kind::structure && provider && !wanted.empty())
     if (auto alone = provider->field(*table, provider_id, wanted)) return alone;
-  for (const Field& f : fields()) {
+  for (const Field& f : fields())
     if (f.name == wanted) return f;
+  // Only then inside those without a name, for these may be C++ base classes, whose members the own ones hide.
+  for (const Field& f : fields())
     if (f.name.empty() && f.type && f.type->is(Kind::structure))
       if (auto inner = f.type->find(wanted)) {
         inner->offset += f.offset;
         return inner;
       }
-  }
   return std::nullopt;
 }
 

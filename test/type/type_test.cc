@@ -55,5 +55,13 @@ TEST_F(TypeTable, MembersOfAnonymousStructures) {
   EXPECT_EQ(t.structure("s", false, 16, 8, outer)->find("x")->offset, 12u);
 }
 
+// The members of a base class stand before those of the class, which hide them.
+TEST_F(TypeTable, OwnMembersHideThoseOfBases) {
+  std::vector<Field> base = {{.name = "x", .type = t.integer(4, true), .offset = 4}};
+  std::vector<Field> derived = {{.name = "", .type = t.structure("base", false, 8, 4, base)},
+                                {.name = "x", .type = t.integer(4, true), .offset = 8}};
+  EXPECT_EQ(t.structure("derived", false, 16, 8, derived)->find("x")->offset, 8u);
+}
+
 } // namespace
 } // namespace type
