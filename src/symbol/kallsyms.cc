@@ -5,11 +5,11 @@
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "format/elf_file.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <elf.h>
 #include <fcntl.h>
 #include <span>
 
@@ -75,24 +75,6 @@ template<class Take> void read_lines(const std::string& path, Take take) {
 
 bool is_code(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
 
-// The build-id in the kernel's notes; empty: it has none. A note is three 32-bit numbers (bytes of the name, of the
-// content, type), the name, the content; both padded to 4.
-std::string read_build_id(const std::string& path) {
-  auto notes = path.empty() ? base::Result<std::string>(std::string()) : base::read_file(path);
-  if (!notes.ok()) return {};
-  base::ByteSpan bytes(reinterpret_cast<const std::byte*>(notes->data()), notes->size());
-  for (uint64_t at = 0; at < bytes.size();) {
-    base::Reader r(bytes, at);
-    auto name = r.number<uint32_t>(), content = r.number<uint32_t>(), type = r.number<uint32_t>();
-    uint64_t name_at = at + 12, content_at = name_at + (uint64_t{name} + 3) / 4 * 4;
-    at = content_at + (uint64_t{content} + 3) / 4 * 4;
-    if (!r.ok() || base::slice(bytes, content_at, content).empty()) return {};
-    if (type == NT_GNU_BUILD_ID && base::text_at(bytes, name_at) == "GNU")
-      return notes->substr(content_at, content);
-  }
-  return {};
-}
-
 base::ByteSpan bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
@@ -108,6 +90,13 @@ CacheKey key_of(base::ByteSpan build_id) {
 }
 
 } // namespace
+
+std::vector<std::byte> kernel_build_id(const std::string& notes) {
+  auto text = base::read_file(notes);
+  if (!text.ok()) return {};
+  base::ByteSpan id = format::build_id_in_notes(bytes_of(*text), 4);
+  return {id.begin(), id.end()};
+}
 
 bool Kallsyms::load_cached(base::ByteSpan build_id) {
   if (build_id.empty()) return false;
@@ -127,18 +116,19 @@ bool Kallsyms::load_cached(base::ByteSpan build_id) {
 void Kallsyms::load_core() {
   if (loaded_ != Loaded::nothing) return;
   loaded_ = Loaded::core;
-  std::string build_id = cache_.folder().empty() ? std::string() : read_build_id(notes_);
+  std::vector<std::byte> build_id;
+  if (!notes_.empty() && !cache_.folder().empty()) build_id = kernel_build_id(notes_);
   read_lines(path_, [&](const Line& line) {
     if (is_code(line.type)) core_.base = line.address;
     return !is_code(line.type);
   });
-  if (core_.base && load_cached(bytes_of(build_id))) return;
+  if (core_.base && load_cached(build_id)) return;
   load_all();
   if (build_id.empty() || core_starts_.empty()) return;
   CachedHeader header = {static_cast<uint32_t>(core_starts_.size()), static_cast<uint32_t>(core_text_.size())};
   const base::ByteSpan parts[] = {std::as_bytes(std::span(&header, 1)), bytes_of(core_starts_), bytes_of(core_names_),
                                   bytes_of(core_text_)};
-  (void)cache_.store(key_of(bytes_of(build_id)), parts); // next time it costs the same again
+  (void)cache_.store(key_of(build_id), parts); // next time it costs the same again
 }
 
 // The kernel itself comes first, in order. Whatever does not fit is kept with the modules.

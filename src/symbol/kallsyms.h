@@ -18,6 +18,9 @@
 
 namespace symbol {
 
+// Of the kernel that runs; empty: not known.
+std::vector<std::byte> kernel_build_id(const std::string& notes = "/sys/kernel/notes");
+
 class Kallsyms {
 public:
   // Of the kernel that runs.
