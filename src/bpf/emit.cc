@@ -102,8 +102,13 @@ base::Status ProgramEmitter::emit_group(Assembler& out, uint32_t root, uint32_t 
                                         std::vector<uint32_t>& stacks) {
   const ir::Frame& frame = program.frames[program.functions[root].frame];
   const Needs needs = find_needs(root);
-  for (uint32_t budget = limit;; budget = budget > 48 ? budget - 48 : 0) {
-    const Layout layout = place_objects(frame, needs, budget, needs.stack_frames);
+  constexpr uint32_t spills = 48; // what values without a register take, as a rule of thumb
+  Layout layout = place_objects(frame, needs, limit, needs.stack_frames);
+  uint32_t budget = limit;
+  // Objects fill the whole stack, and there is other memory anyway: leave room for values at once.
+  if (layout.scratch_bytes && layout.stack_bytes + spills > limit && limit > spills)
+    layout = place_objects(frame, needs, budget -= spills, needs.stack_frames);
+  for (;; layout = place_objects(frame, needs, budget = budget > spills ? budget - spills : 0, needs.stack_frames)) {
     if (layout.scratch_bytes > largest_scratch)
       return unsupported("it needs " + std::to_string(layout.scratch_bytes) +
                          " bytes of memory in one run; there are " + std::to_string(largest_scratch) +

@@ -15,6 +15,7 @@
 #include "ir/ops.h"
 
 #include <initializer_list>
+#include <memory>
 #include <string>
 
 namespace bpf {
@@ -178,7 +179,7 @@ private:
   void emit_prologue();
   void emit_block(size_t order);
   void emit(const ir::Inst& i);
-  bool is_root() const { return function_.role != ir::Role::body; }
+  bool is_root() const { return function_->role != ir::Role::body; }
 
   // emit_operand.cc: operands, addresses, arguments
   const Location& at(ir::Reg r) const { return allocation_.at[r]; }
@@ -291,7 +292,8 @@ private:
   const ir::Program& program_;
   const EmitOptions& options_;
   const uint32_t index_;
-  ir::Function function_; // own copy: exits may be doubled
+  const ir::Function* function_;
+  std::unique_ptr<ir::Function> own_function_; // where exits had to be doubled
   const Layout& layout_;
   const ir::Reg context_, base_, frame_; // values that are not in the IR
   std::vector<KnownAddress> known_;

@@ -107,7 +107,7 @@ void FunctionEmitter::emit_for_each(const ir::Inst& i) {
 
 void FunctionEmitter::emit_give_back(const ir::Inst& i) {
   // Of events of the kernel, what a program returns means something to the kernel.
-  const bool is_event = function_.role == ir::Role::probe && unit_.probe.context != probe::Context::none;
+  const bool is_event = function_->role == ir::Role::probe && unit_.probe.context != probe::Context::none;
   if (i.op == ir::Op::unreachable || is_event) {
     out_.number(r0, 0);
   } else if (is_root() || !i.a.is_reg()) {

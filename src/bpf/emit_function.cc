@@ -9,24 +9,24 @@ using ir::Op;
 FunctionEmitter::FunctionEmitter(ProgramEmitter& program, Assembler& out, uint32_t index,
                                  const Layout& layout)
     : unit_(program), pool_(program.pool), out_(out), program_(program.program),
-      options_(program.pool.options), index_(index), function_(program_.functions[index]), layout_(layout),
-      context_(function_.registers), base_(function_.registers + 1), frame_(function_.registers + 2),
-      known_(find_known_addresses(function_)) {}
+      options_(program.pool.options), index_(index), function_(&program_.functions[index]), layout_(layout),
+      context_(function_->registers), base_(function_->registers + 1), frame_(function_->registers + 2),
+      known_(find_known_addresses(*function_)) {}
 
 void FunctionEmitter::plan() {
-  Flow flow(function_);
+  Flow flow(*function_);
   place_claim(flow);
   describe(flow);
   allocation_ = allocate_registers(steps_);
 }
 
 uint32_t FunctionEmitter::parameters() const {
-  switch (function_.role) {
+  switch (function_->role) {
   case ir::Role::probe: return 1;
-  case ir::Role::function: return function_.parameters + (unit_.needs_context(index_) ? 1 : 0);
+  case ir::Role::function: return function_->parameters + (unit_.needs_context(index_) ? 1 : 0);
   case ir::Role::body: break;
   }
-  return function_.parameters == 1 ? 2 : 4; // (index, frame), (map, key, value, frame)
+  return function_->parameters == 1 ? 2 : 4; // (index, frame), (map, key, value, frame)
 }
 
 // ---------------------------------------------------------------------------------- scratch memory
@@ -47,9 +47,9 @@ bool FunctionEmitter::uses_scratch(const ir::Inst& i) const {
 // The block that every use of scratch memory is behind, or in.
 ir::BlockId FunctionEmitter::find_claim(const Flow& flow) const {
   ir::BlockId claim = ir::no_block;
-  for (ir::BlockId b = 0; b < function_.blocks.size(); b++) {
+  for (ir::BlockId b = 0; b < function_->blocks.size(); b++) {
     if (!flow.reachable(b)) continue;
-    for (const ir::Inst& i : function_.blocks[b].insts)
+    for (const ir::Inst& i : function_->blocks[b].insts)
       if (uses_scratch(i)) {
         claim = claim == ir::no_block ? b : flow.common_dominator(claim, b);
         break;
@@ -62,7 +62,7 @@ ir::BlockId FunctionEmitter::find_claim(const Flow& flow) const {
 // scratch memory ends, and would lose it.
 bool FunctionEmitter::holds_record(const Flow& flow, ir::BlockId claim) const {
   for (ir::BlockId b = claim;; b = flow.dominator[b]) {
-    const auto& insts = function_.blocks[b].insts;
+    const auto& insts = function_->blocks[b].insts;
     size_t end = insts.size();
     if (b == claim)
       for (end = 0; end < insts.size() && !uses_scratch(insts[end]);) end++;
@@ -77,7 +77,7 @@ bool FunctionEmitter::holds_record(const Flow& flow, ir::BlockId claim) const {
 // The claim stands as late as possible: where every use of scratch memory is behind it, so that a filter that
 // says no costs nothing.
 void FunctionEmitter::place_claim(Flow& flow) {
-  claimed_.assign(function_.blocks.size(), false);
+  claimed_.assign(function_->blocks.size(), false);
   if (!is_root() || layout_.scratch_bytes == 0) return;
   ir::BlockId claim = find_claim(flow);
   if (claim == ir::no_block) return;
@@ -85,49 +85,50 @@ void FunctionEmitter::place_claim(Flow& flow) {
     claims_before_events_ = true;
     claim = find_claim(flow);
   }
-  while (claim != 0 && flow.in_cycle(function_, claim)) claim = flow.dominator[claim];
-  if (separate_exits(flow, claim)) flow = Flow(function_);
+  while (claim != 0 && flow.in_cycle(*function_, claim)) claim = flow.dominator[claim];
+  if (separate_exits(flow, claim)) flow = Flow(*function_);
   // An exit that is reached with and without a claim: claim at once.
-  std::vector<bool> seen(function_.blocks.size(), false);
+  std::vector<bool> seen(function_->blocks.size(), false);
   std::vector<ir::BlockId> work{claim};
   while (!work.empty()) {
     const ir::BlockId b = work.back();
     work.pop_back();
     if (!flow.dominates(claim, b)) {
-      const Op last = function_.blocks[b].insts.back().op;
+      const Op last = function_->blocks[b].insts.back().op;
       if (last == Op::give_back || last == Op::unreachable) claim = 0;
     }
-    for (const ir::BlockId s : ir::successors(function_.blocks[b]))
+    for (const ir::BlockId s : ir::successors(function_->blocks[b]))
       if (!seen[s]) seen[s] = true, work.push_back(s);
   }
   claim_block_ = claim;
-  const auto& insts = function_.blocks[claim].insts;
+  const auto& insts = function_->blocks[claim].insts;
   while (claim_before_ + 1 < insts.size() && !uses_scratch(insts[claim_before_])) claim_before_++;
-  claimed_.assign(function_.blocks.size(), false);
-  for (ir::BlockId b = 0; b < function_.blocks.size(); b++)
-    claimed_[b] = flow.reachable(b) && flow.dominates(claim, b);
+  claimed_.assign(function_->blocks.size(), false);
+  for (const ir::BlockId b : flow.order) claimed_[b] = b == claim || claimed_[flow.dominator[b]];
 }
 
-// Gives the way that holds scratch memory an exit of its own; whether that made blocks.
+// Gives the way that holds scratch memory an exit of its own, in a copy of the function; whether that made blocks.
 bool FunctionEmitter::separate_exits(const Flow& flow, ir::BlockId claim) {
-  const size_t n = function_.blocks.size();
+  const size_t n = function_->blocks.size();
   for (ir::BlockId e = 0; e < n; e++) {
     if (!flow.reachable(e) || flow.dominates(claim, e)) continue;
-    if (function_.blocks[e].insts.back().op != Op::give_back || function_.blocks[e].insts.size() > 6)
-      continue;
+    const auto& exit = function_->blocks[e].insts;
+    if (exit.back().op != Op::give_back || exit.size() > 6) continue;
     ir::BlockId copy = ir::no_block;
-    for (const ir::BlockId p : flow.predecessors[e]) {
+    for (const ir::BlockId p : flow.predecessors(e)) {
       if (!flow.dominates(claim, p)) continue;
+      if (!own_function_) function_ = (own_function_ = std::make_unique<ir::Function>(*function_)).get();
+      auto& blocks = own_function_->blocks;
       if (copy == ir::no_block) {
-        copy = static_cast<ir::BlockId>(function_.blocks.size());
-        function_.blocks.push_back(ir::Block(function_.blocks[e]));
+        copy = static_cast<ir::BlockId>(blocks.size());
+        blocks.push_back(ir::Block(blocks[e]));
       }
-      ir::Inst& last = function_.blocks[p].insts.back();
+      ir::Inst& last = blocks[p].insts.back();
       if (last.target == e) last.target = copy;
       if (last.other == e) last.other = copy;
     }
   }
-  return function_.blocks.size() != n;
+  return function_->blocks.size() != n;
 }
 
 // ------------------------------------------------------------------------------------------- steps
@@ -222,23 +223,23 @@ void FunctionEmitter::describe_map(Step& s, const ir::Inst& i) const {
 }
 
 void FunctionEmitter::describe(const Flow& flow) {
-  std::vector<ir::BlockId> place(function_.blocks.size(), ir::no_block);
+  std::vector<ir::BlockId> place(function_->blocks.size(), ir::no_block);
   size_t most_steps = 1; // with the claim
   for (const ir::BlockId b : flow.order) {
-    most_steps += function_.blocks[b].insts.size();
+    most_steps += function_->blocks[b].insts.size();
     place[b] = static_cast<ir::BlockId>(order_.size());
     order_.push_back(b);
-    for (const ir::Inst& i : function_.blocks[b].insts) has_events_ |= i.op == Op::event;
+    for (const ir::Inst& i : function_->blocks[b].insts) has_events_ |= i.op == Op::event;
   }
-  steps_.registers = function_.registers + 3;
+  steps_.registers = function_->registers + 3;
   auto arrives = [&](ir::Reg r, int where) {
     steps_.parameters.push_back(r);
     steps_.arrives.push_back(static_cast<Register>(where));
   };
-  const bool is_each = function_.role == ir::Role::body && function_.parameters == 2;
-  for (uint32_t p = 1; p <= function_.parameters; p++) arrives(p, static_cast<int>(is_each ? p + 1 : p));
+  const bool is_each = function_->role == ir::Role::body && function_->parameters == 2;
+  for (uint32_t p = 1; p <= function_->parameters; p++) arrives(p, static_cast<int>(is_each ? p + 1 : p));
   if (is_root()) {
-    arrives(context_, static_cast<int>(function_.parameters + 1));
+    arrives(context_, static_cast<int>(function_->parameters + 1));
   } else {
     arrives(frame_, is_each ? r4 : r2);
     arrives(context_, r5); // the prologue fetches these two
@@ -249,7 +250,7 @@ void FunctionEmitter::describe(const Flow& flow) {
   for (const ir::BlockId b : order_) {
     StepBlock block;
     block.first = static_cast<uint32_t>(steps_.steps.size());
-    const auto& insts = function_.blocks[b].insts;
+    const auto& insts = function_->blocks[b].insts;
     for (size_t n = 0; n < insts.size(); n++) {
       if (b == claim_block_ && n == claim_before_) {
         Step claim;
@@ -273,10 +274,10 @@ void FunctionEmitter::describe(const Flow& flow) {
 // -------------------------------------------------------------------------------------------- code
 
 void FunctionEmitter::emit_prologue() {
-  const bool is_each = function_.role == ir::Role::body && function_.parameters == 2;
+  const bool is_each = function_->role == ir::Role::body && function_->parameters == 2;
   if (is_root()) {
     if (layout_.context_slot)
-      out_.store(r10, layout_.context_slot, static_cast<Register>(function_.parameters + 1), 8);
+      out_.store(r10, layout_.context_slot, static_cast<Register>(function_->parameters + 1), 8);
   } else {
     const Register frame = is_each ? r4 : r2;
     if (at(context_).kind != Location::unused) out_.load(r5, frame, layout_.context_slot, 8);
@@ -298,9 +299,9 @@ void FunctionEmitter::emit_prologue() {
 }
 
 base::Status FunctionEmitter::emit() {
-  for (size_t b = 0; b < function_.blocks.size(); b++) block_labels_.push_back(out_.label());
-  out_.place(function_.blocks[0].insts[0].where);
-  out_.begin_function(index_, function_.name, parameters(), unit_.stands_alone(index_));
+  for (size_t b = 0; b < function_->blocks.size(); b++) block_labels_.push_back(out_.label());
+  out_.place(function_->blocks[0].insts[0].where);
+  out_.begin_function(index_, function_->name, parameters(), unit_.stands_alone(index_));
   emit_prologue();
   for (size_t n = 0; n < order_.size(); n++) emit_block(n);
   out_.end_function();
@@ -312,7 +313,7 @@ void FunctionEmitter::emit_block(size_t order) {
   next_ = order + 1 < order_.size() ? order_[order + 1] : ir::no_block;
   out_.bind(label(block_));
   fused_ = false;
-  const auto& insts = function_.blocks[block_].insts;
+  const auto& insts = function_->blocks[block_].insts;
   for (size_t n = 0; n < insts.size() && !fused_; n++) { // fused: with the branch that ends the block
     if (block_ == claim_block_ && n == claim_before_) emit_claim();
     if (is_elided(insts[n])) continue;

@@ -157,7 +157,7 @@ void FunctionEmitter::go(ir::BlockId to) {
 // Behind an operation that may give 0: the branch on that, when it comes next. The operation then branches
 // itself.
 const ir::Inst* FunctionEmitter::null_check(const ir::Inst& i) const {
-  const auto& insts = function_.blocks[block_].insts;
+  const auto& insts = function_->blocks[block_].insts;
   const auto at = static_cast<size_t>(&i - insts.data()) + 1;
   if (at >= insts.size() || (block_ == claim_block_ && at == claim_before_)) return nullptr;
   const ir::Inst& b = insts[at];

@@ -30,7 +30,7 @@ int64_t stack_frames(const ir::Inst& i) {
 uint32_t FunctionEmitter::own_frames() const {
   const probe::Context c = unit_.probe.context;
   if (!is_raw(c) && c != probe::Context::none) return 0;
-  uint32_t frames = function_.role == ir::Role::function ? 3 : 2;
+  uint32_t frames = function_->role == ir::Role::function ? 3 : 2;
   for (uint32_t f = index_; program_.functions[f].role == ir::Role::body; f = program_.functions[f].parent)
     frames++;
   return frames;

@@ -73,21 +73,20 @@ Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget
 
 Flow::Flow(const ir::Function& function) {
   const size_t n = function.blocks.size();
-  predecessors.resize(n);
   dominator.assign(n, ir::no_block);
   depth.assign(n, ~0u);
   // Postorder by an explicit stack.
   std::vector<ir::BlockId> postorder;
   std::vector<uint32_t> number(n, ~0u);
+  postorder.reserve(n);
   std::vector<std::pair<ir::BlockId, uint32_t>> stack{{0, 0}};
-  std::vector<bool> seen(n, false);
+  std::vector<uint8_t> seen(n, false);
   seen[0] = true;
   while (!stack.empty()) {
     auto& [b, next] = stack.back();
     const ir::Successors to = ir::successors(function.blocks[b]);
     if (next < to.count) {
       const ir::BlockId s = to.ids[to.count - ++next]; // the last found stands first in the order
-      predecessors[s].push_back(b);
       if (!seen[s]) seen[s] = true, stack.push_back({s, 0});
     } else {
       number[b] = static_cast<uint32_t>(postorder.size());
@@ -96,6 +95,14 @@ Flow::Flow(const ir::Function& function) {
     }
   }
   order.assign(postorder.rbegin(), postorder.rend());
+  from_begin.assign(n + 1, 0);
+  for (const ir::BlockId b : order)
+    for (const ir::BlockId s : ir::successors(function.blocks[b])) from_begin[s + 1]++;
+  for (size_t b = 0; b < n; b++) from_begin[b + 1] += from_begin[b];
+  from.resize(from_begin[n]);
+  std::vector<uint32_t> next(from_begin.begin(), from_begin.end() - 1);
+  for (const ir::BlockId b : order)
+    for (const ir::BlockId s : ir::successors(function.blocks[b])) from[next[s]++] = b;
   dominator[0] = 0;
   auto meet = [&](ir::BlockId a, ir::BlockId b) {
     while (a != b) {
@@ -109,7 +116,7 @@ Flow::Flow(const ir::Function& function) {
     for (size_t i = postorder.size() - 1; i-- > 0;) {
       const ir::BlockId b = postorder[i];
       ir::BlockId d = ir::no_block;
-      for (const ir::BlockId p : predecessors[b])
+      for (const ir::BlockId p : predecessors(b))
         if (dominator[p] != ir::no_block) d = d == ir::no_block ? p : meet(d, p);
       changed |= dominator[b] != d;
       dominator[b] = d;

@@ -6,6 +6,7 @@
 #include "ir/ir.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace bpf {
@@ -53,12 +54,16 @@ struct Flow {
   bool dominates(ir::BlockId a, ir::BlockId b) const; // every way to b goes through a
   bool reachable(ir::BlockId b) const { return depth[b] != ~0u; }
   ir::BlockId common_dominator(ir::BlockId a, ir::BlockId b) const;
+  std::span<const ir::BlockId> predecessors(ir::BlockId b) const { // reachable ones
+    return {from.data() + from_begin[b], from_begin[b + 1] - from_begin[b]};
+  }
   bool in_cycle(const ir::Function& function, ir::BlockId b) const;
 
   std::vector<ir::BlockId>
       order; // reachable blocks, each before those it goes to (but for loops), `target` first
-  std::vector<std::vector<ir::BlockId>> predecessors; // reachable ones
   std::vector<ir::BlockId> dominator;                 // immediate; of the entry: itself
+  std::vector<ir::BlockId> from; // the predecessors of all blocks, those of block b from from_begin[b] on
+  std::vector<uint32_t> from_begin;
   std::vector<uint32_t> depth;                        // in the tree of dominators; ~0: not reachable
 };
 

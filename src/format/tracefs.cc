@@ -4,8 +4,8 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
+#include <fcntl.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -15,8 +15,8 @@ namespace format {
 
 namespace {
 
-// The number behind `key` in "…; key:12; …".
-std::optional<uint32_t> number_after(std::string_view line, std::string_view key) {
+// The number behind `key` in "…; key:12; …"; the line then begins behind it.
+std::optional<uint32_t> number_after(std::string_view& line, std::string_view key) {
   size_t at = line.find(key);
   if (at == line.npos) return std::nullopt;
   line.remove_prefix(at + key.size());
@@ -25,7 +25,9 @@ std::optional<uint32_t> number_after(std::string_view line, std::string_view key
   return static_cast<uint32_t>(*n);
 }
 
-bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
 
 // "unsigned long args[6]" → type, name, count. False if there is no name in it.
 bool split_declaration(std::string_view text, TraceField& field) {
@@ -56,7 +58,9 @@ std::optional<TraceField> parse_field(std::string_view line) {
   TraceField field;
   size_t end = line.find(';');
   if (end == line.npos || !split_declaration(line.substr(0, end), field)) return std::nullopt;
-  auto offset = number_after(line, "offset:"), size = number_after(line, "size:");
+  line.remove_prefix(end);
+  auto offset = number_after(line, "offset:");
+  auto size = number_after(line, "size:");
   // The kernel's records are below 64 KiB; larger numbers are garbage.
   if (!offset || !size || *offset > UINT16_MAX || *size > UINT16_MAX) return std::nullopt;
   field.offset = *offset;
@@ -71,8 +75,9 @@ std::optional<TraceField> parse_field(std::string_view line) {
 base::Result<TraceFormat> parse_trace_format(std::string_view text) {
   TraceFormat format;
   bool has_id = false;
-  for (std::string_view line : base::split(text, '\n')) {
-    line = base::trim(line);
+  for (size_t end = 0; !text.empty(); text.remove_prefix(std::min(end, text.size() - 1) + 1)) {
+    end = text.find('\n');
+    std::string_view line = base::trim(text.substr(0, end));
     if (line.starts_with("print fmt:")) break;
     if (line.starts_with("name:")) format.name = base::trim(line.substr(5));
     if (line.starts_with("ID:")) {
@@ -93,6 +98,9 @@ base::Result<TraceFormat> parse_trace_format(std::string_view text) {
 
 // ------------------------------------------------------------------------------------------------ tracefs
 
+Tracefs::Tracefs(std::string root)
+    : root_(std::move(root)), folder_(::open((root_ + "/events").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+
 base::Result<Tracefs> Tracefs::open() {
   static constexpr const char* places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
   int error = ENOENT;
@@ -112,15 +120,6 @@ base::Result<Tracefs> Tracefs::open() {
     return base::Error{base::Failure::unsupported,
                        "there is no tracefs at /sys/kernel/tracing: this kernel has no trace events"};
   return base::errno_error("cannot read the trace events in /sys/kernel/tracing", error);
-}
-
-std::string Tracefs::path(std::string_view category, std::string_view event, std::string_view file) const {
-  std::string out = root_;
-  for (std::string_view part : {std::string_view("events"), category, event, file}) {
-    out += '/';
-    out += part;
-  }
-  return out;
 }
 
 base::Result<std::vector<TraceEvent>> Tracefs::events() {
@@ -145,21 +144,35 @@ static bool is_plain(std::string_view name) {
          name != "..";
 }
 
+// One of the files of an event, seen from the folder of all: a whole path takes the kernel twice as long to walk.
+static std::string place_of(std::string_view category, std::string_view event, std::string_view file) {
+  std::string out;
+  out.reserve(category.size() + event.size() + file.size() + 2);
+  return out.append(category).append(1, '/').append(event).append(1, '/').append(file);
+}
+
 bool Tracefs::has(std::string_view category, std::string_view event) const {
   if (!is_plain(category) || !is_plain(event) || category == "ftrace") return false;
-  return access(path(category, event, "format").c_str(), F_OK) == 0;
+  return faccessat(folder_.get(), place_of(category, event, "format").c_str(), F_OK, 0) == 0;
+}
+
+base::Result<std::string> Tracefs::read(std::string_view category, std::string_view event,
+                                        std::string_view file) const {
+  if (!is_plain(category) || !is_plain(event))
+    return base::Error{base::Failure::nothing_matched, "this is not the name of a trace event"};
+  const std::string place = place_of(category, event, file);
+  base::Fd fd(::openat(folder_.get(), place.c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string path = root_ + "/events/" + place;
+  if (!fd.valid()) return base::errno_error("cannot open " + path, errno);
+  return base::read_up_to(fd, UINT64_MAX, path);
 }
 
 base::Result<std::string> Tracefs::format(std::string_view category, std::string_view event) const {
-  if (!is_plain(category) || !is_plain(event))
-    return base::Error{base::Failure::nothing_matched, "this is not the name of a trace event"};
-  return base::read_file(path(category, event, "format"));
+  return read(category, event, "format");
 }
 
 base::Result<uint32_t> Tracefs::id(std::string_view category, std::string_view event) const {
-  if (!is_plain(category) || !is_plain(event))
-    return base::Error{base::Failure::nothing_matched, "this is not the name of a trace event"};
-  ACU_TRY(std::string text, base::read_file(path(category, event, "id")));
+  ACU_TRY(std::string text, read(category, event, "id"));
   auto id = base::parse_integer(base::trim(text));
   if (!id || *id > UINT32_MAX)
     return base::Error{base::Failure::runtime, "the kernel gives no id of this event"};

@@ -3,6 +3,7 @@
 // Documentation/trace/events.rst of the kernel.
 #pragma once
 
+#include "base/fd.h"
 #include "base/result.h"
 
 #include <cstdint>
@@ -45,7 +46,7 @@ public:
   // Where the system has it; mounts it at /sys/kernel/tracing where it is not there yet (root only).
   static base::Result<Tracefs> open();
   // A directory that looks like one (tests).
-  explicit Tracefs(std::string root) : root_(std::move(root)) {}
+  explicit Tracefs(std::string root);
 
   const std::string& root() const { return root_; }
   // All events that can be attached, sorted as "category:event". Read once; the views live as long as this.
@@ -58,9 +59,10 @@ public:
   const std::vector<std::string>& made_categories();
 
 private:
-  std::string path(std::string_view category, std::string_view event, std::string_view file) const;
+  base::Result<std::string> read(std::string_view category, std::string_view event, std::string_view file) const;
 
   std::string root_;
+  base::Fd folder_; // of the events
   std::string list_; // the text of available_events
   std::vector<TraceEvent> events_;
   std::vector<std::string> made_;

@@ -26,8 +26,11 @@ std::vector<BlockId> postorder(const Function& function) {
     uint32_t next;
   };
   std::vector<BlockId> order;
-  std::vector<bool> seen(function.blocks.size());
-  std::vector<Visit> path{{0, 0}};
+  order.reserve(function.blocks.size());
+  std::vector<uint8_t> seen(function.blocks.size());
+  std::vector<Visit> path;
+  path.reserve(32);
+  path.push_back({0, 0});
   seen[0] = true;
   while (!path.empty()) {
     Visit& v = path.back();
@@ -53,6 +56,11 @@ Flow::Flow(const Function& function)
   for (uint32_t n = 0; n < order.size(); n++) number[order[n]] = n;
   for (const BlockId b : order)
     for (const BlockId to : successors(function.blocks[b])) predecessors[to]++;
+}
+
+const Flow& PassContext::flow() {
+  if (!flow_) flow_ = std::make_unique<Flow>(function_);
+  return *flow_;
 }
 
 Dominators::Dominators(const Function& function, const Flow& flow)

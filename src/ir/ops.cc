@@ -16,11 +16,6 @@ bool is_call(const Inst& inst) {
   __builtin_unreachable();
 }
 
-bool is_removable(const Inst& inst) {
-  if (inst.op == Op::loop) return inst.a == Operand::number(0); // of no turns
-  return row(inst.op).removable && !ends_block(inst);
-}
-
 std::string_view to_string(Op op) { return row(op).name; }
 
 std::string_view to_string(Cond cond) {

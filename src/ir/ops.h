@@ -160,7 +160,10 @@ inline bool has_fault_edge(const Inst& inst) {
 bool is_call(const Inst& inst);
 
 // May it go when nobody reads inst.dst?
-bool is_removable(const Inst& inst);
+inline bool is_removable(const Inst& inst) {
+  if (inst.op == Op::loop) return inst.a == Operand::number(0); // of no turns
+  return row(inst.op).removable && !ends_block(inst);
+}
 
 // The blocks an instruction may go on at: none for one that does not end its block, or that leaves the
 // function.

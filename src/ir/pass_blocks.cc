@@ -73,14 +73,16 @@ bool remove_unreached(Function& function, const std::vector<bool>& reached) {
 
 } // namespace
 
-bool clean_blocks(Function& function, const Program&) {
+bool clean_blocks(Function& function, PassContext& context) {
   bool changed = skip_jumps(function);
-  const Flow flow(function);
+  if (changed) context.edges_changed();
+  const Flow& flow = context.flow();
   std::vector<bool> reached(function.blocks.size());
   for (const BlockId b : flow.order) reached[b] = true;
-  changed |= join_blocks(function, flow, reached);
-  changed |= remove_unreached(function, reached);
-  return changed;
+  bool joined = join_blocks(function, flow, reached);
+  joined |= remove_unreached(function, reached);
+  if (joined) context.edges_changed();
+  return changed || joined;
 }
 
 } // namespace ir

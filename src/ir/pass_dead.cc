@@ -8,50 +8,67 @@
 namespace ir {
 namespace {
 
-std::vector<bool> find_needed(const Function& function) {
-  std::vector<bool> needed(function.registers);
+// Of each register: how many instructions assign it (being a parameter counts as one), and whether anybody needs it.
+struct Uses {
+  std::vector<uint32_t> assigned;
+  std::vector<uint8_t> needed;
+};
+
+Uses find_uses(const Function& function) {
+  Uses uses{std::vector<uint32_t>(function.registers), std::vector<uint8_t>(function.registers)};
+  for (Reg r = 1; r <= function.parameters; r++) uses.assigned[r] = 1;
   std::vector<Reg> work;
   const auto need = [&](Reg r) {
-    if (needed[r]) return;
-    needed[r] = true;
+    if (uses.needed[r]) return;
+    uses.needed[r] = true;
     work.push_back(r);
   };
   // The removable instructions that assign each register, as lists in one array.
   constexpr uint32_t end = ~0u;
-  std::vector<uint32_t> first(function.registers, end), next;
-  std::vector<const Inst*> makers;
+  struct Maker {
+    const Inst* inst;
+    uint32_t next;
+  };
+  std::vector<uint32_t> first(function.registers, end);
+  std::vector<Maker> makers;
+  makers.reserve(function.registers);
   for (const Block& b : function.blocks) {
     for (const Inst& i : b.insts) {
+      if (defines(i)) uses.assigned[i.dst]++;
       if (!is_removable(i)) {
         for_each_use(i, need);
         continue;
       }
-      next.push_back(first[i.dst]);
-      first[i.dst] = static_cast<uint32_t>(makers.size());
-      makers.push_back(&i);
+      makers.push_back({&i, first[i.dst]});
+      first[i.dst] = static_cast<uint32_t>(makers.size() - 1);
     }
   }
   while (!work.empty()) {
     const Reg r = work.back();
     work.pop_back();
-    for (uint32_t m = first[r]; m != end; m = next[m]) for_each_use(*makers[m], need);
+    for (uint32_t m = first[r]; m != end; m = makers[m].next) for_each_use(*makers[m].inst, need);
   }
-  return needed;
+  return uses;
 }
 
-bool remove_unneeded(Function& function) {
-  const std::vector<bool> needed = find_needed(function);
+bool remove_unneeded(Function& function, Uses& uses) {
   bool changed = false;
   for (Block& b : function.blocks) {
-    for (Inst& i : b.insts) {
-      if (!defines(i) || needed[i.dst] || is_removable(i)) continue;
-      i.dst = 0;
-      changed = true;
+    size_t kept = 0;
+    for (size_t n = 0; n < b.insts.size(); n++) {
+      Inst& i = b.insts[n];
+      const bool is_copy_of_itself = i.op == Op::mov && i.a == Operand::of(i.dst);
+      if (!uses.needed[i.dst] || is_copy_of_itself) { // nobody needs register 0
+        const bool goes = is_removable(i);
+        changed |= goes || defines(i);
+        if (defines(i)) uses.assigned[i.dst]--;
+        if (goes) continue;
+        i.dst = 0;
+      }
+      if (kept != n) b.insts[kept] = i;
+      kept++;
     }
-    changed |= std::erase_if(b.insts, [&](const Inst& i) {
-                 const bool to_itself = i.op == Op::mov && i.a == Operand::of(i.dst);
-                 return is_removable(i) && (!needed[i.dst] || to_itself);
-               }) != 0;
+    b.insts.resize(kept);
   }
   return changed;
 }
@@ -61,15 +78,14 @@ class Liveness {
 public:
   using Set = std::vector<uint64_t>; // bits by number
 
-  explicit Liveness(const Function& function) : numbers_(function.registers, none) {
-    const Definitions definitions(function);
+  Liveness(const Function& function, const Uses& uses, PassContext& context) : numbers_(function.registers, none) {
     uint32_t count = 0;
     for (Reg r = 1; r < function.registers; r++)
-      if (definitions.count[r] > 1) numbers_[r] = count++;
+      if (uses.assigned[r] > 1) numbers_[r] = count++;
     words_ = (count + 63) / 64;
     if (is_empty()) return;
     at_head_.assign(function.blocks.size() * words_, 0);
-    const Flow flow(function);
+    const Flow& flow = context.flow();
     // Of each block: what it reads before it sets it, and what it does not set.
     std::vector<uint64_t> read(at_head_), kept(at_head_.size(), ~0ull);
     for (const BlockId b : flow.order)
@@ -122,8 +138,8 @@ private:
   std::vector<uint64_t> at_head_;
 };
 
-bool remove_overwritten(Function& function) {
-  Liveness liveness(function);
+bool remove_overwritten(Function& function, Uses& uses, PassContext& context) {
+  Liveness liveness(function, uses, context);
   if (liveness.is_empty()) return false;
   bool changed = false;
   Liveness::Set live(liveness.words());
@@ -133,6 +149,7 @@ bool remove_overwritten(Function& function) {
       Inst& i = b.insts[n];
       if (liveness.is_dead(i, live)) {
         changed = true;
+        uses.assigned[i.dst]--;
         if (is_removable(i)) {
           b.insts.erase(b.insts.begin() + static_cast<ptrdiff_t>(n));
           continue;
@@ -146,11 +163,10 @@ bool remove_overwritten(Function& function) {
 }
 
 // t = …; r = mov t, with no other use of t: r = …
-bool merge_copies(Function& function) {
-  std::vector<uint32_t> uses(function.registers);
+bool merge_copies(Function& function, const Uses& uses) {
+  std::vector<uint32_t> read(function.registers);
   for (const Block& b : function.blocks)
-    for (const Inst& i : b.insts) for_each_use(i, [&](Reg r) { uses[r]++; });
-  const std::vector<uint32_t> assigned = Definitions(function).count;
+    for (const Inst& i : b.insts) for_each_use(i, [&](Reg r) { read[r]++; });
   bool changed = false;
   for (Block& b : function.blocks) {
     size_t kept = 0;
@@ -158,7 +174,7 @@ bool merge_copies(Function& function) {
       const Inst& i = b.insts[n];
       Inst* before = kept ? &b.insts[kept - 1] : nullptr;
       if (before && i.op == Op::mov && i.a.is_reg() && defines(*before) && before->dst == i.a.as_reg() &&
-          uses[before->dst] == 1 && assigned[before->dst] == 1) {
+          read[before->dst] == 1 && uses.assigned[before->dst] == 1) {
         before->dst = i.dst;
         changed = true;
         continue;
@@ -173,10 +189,11 @@ bool merge_copies(Function& function) {
 
 } // namespace
 
-bool remove_dead_code(Function& function, const Program&) {
-  bool changed = remove_unneeded(function);
-  changed |= remove_overwritten(function);
-  changed |= merge_copies(function);
+bool remove_dead_code(Function& function, PassContext& context) {
+  Uses uses = find_uses(function);
+  bool changed = remove_unneeded(function, uses);
+  changed |= remove_overwritten(function, uses, context);
+  changed |= merge_copies(function, uses);
   return changed;
 }
 

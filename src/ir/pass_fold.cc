@@ -25,16 +25,16 @@ bool is_commutative(Op op) {
 
 class Folder {
 public:
-  Folder(const Program& program, Function& function)
-      : program_(program), function_(function), definitions_(function), local_(function.registers),
+  Folder(PassContext& context, Function& function)
+      : context_(context), function_(function), definitions_(function), local_(function.registers),
         version_(function.registers) {}
 
   bool run() {
-    const Flow flow(function_);
-    for (const BlockId b : flow.order) {
+    for (const BlockId b : context_.flow().order) {
       block_ = b;
       for (Inst& i : function_.blocks[b].insts) visit(i);
     }
+    if (edges_changed_) context_.edges_changed();
     return changed_;
   }
 
@@ -123,7 +123,7 @@ private:
     case Op::set: return simplify_set(i);
     case Op::branch: return simplify_branch(i);
     case Op::table:
-      if (const auto& t = program_.tables[i.index]; i.a.is_constant()) {
+      if (const auto& t = context_.program.tables[i.index]; i.a.is_constant()) {
         const auto at = static_cast<uint64_t>(i.a.value);
         become_number(i, at < t.size() ? t[at] : 0);
       }
@@ -237,7 +237,7 @@ private:
     join_comparison(i);
     if (!is_decided(i) && i.target != i.other) return;
     i = {.op = Op::jump, .target = !is_decided(i) || outcome(i) ? i.target : i.other, .where = i.where};
-    changed_ = true;
+    changed_ = edges_changed_ = true;
   }
 
   // jump to `branch x eq 0`, with x known here.
@@ -250,21 +250,21 @@ private:
       branch.b = value(branch.b);
       if (!is_decided(branch)) return;
       i.target = outcome(branch) ? branch.target : branch.other;
-      changed_ = true;
+      changed_ = edges_changed_ = true;
     }
   }
 
-  const Program& program_;
+  PassContext& context_;
   Function& function_;
   const Definitions definitions_;
   std::vector<Copy> local_;       // by register
   std::vector<uint32_t> version_; // assignments seen so far
   BlockId block_ = 0;
-  bool changed_ = false;
+  bool changed_ = false, edges_changed_ = false;
 };
 
 } // namespace
 
-bool fold_values(Function& function, const Program& program) { return Folder(program, function).run(); }
+bool fold_values(Function& function, PassContext& context) { return Folder(context, function).run(); }
 
 } // namespace ir

@@ -46,15 +46,15 @@ struct Asked {
 };
 
 // All questions that might be spared, dominators first.
-std::vector<Asked> find_questions(const Function& function, const Program& program,
+std::vector<Asked> find_questions(const Function& function, PassContext& context,
                                   const std::vector<uint32_t>& count) {
   std::vector<Asked> all;
-  const Flow flow(function);
+  const Flow& flow = context.flow();
   const Dominators dominators(function, flow);
   for (const BlockId b : flow.order) {
     const auto& insts = function.blocks[b].insts;
     for (size_t at = 0; at < insts.size(); at++) {
-      const size_t q = question(insts[at], program);
+      const size_t q = question(insts[at], context.program);
       if (q == no_question || count[q] < 2) continue;
       Asked asked{b, at, q, all.size()};
       for (size_t n = 0; n < all.size() && asked.same_as == all.size(); n++)
@@ -69,10 +69,10 @@ std::vector<Asked> find_questions(const Function& function, const Program& progr
 
 } // namespace
 
-bool reuse_queries(Function& function, const Program& program) {
-  const auto count = count_questions(function, program);
+bool reuse_queries(Function& function, PassContext& context) {
+  const auto count = count_questions(function, context.program);
   if (std::ranges::none_of(count, [](uint32_t n) { return n > 1; })) return false;
-  std::vector<Asked> all = find_questions(function, program, count);
+  std::vector<Asked> all = find_questions(function, context, count);
   const std::vector<uint32_t> assigned = Definitions(function).count;
   const auto inst = [&](const Asked& q) -> Inst& { return function.blocks[q.block].insts[q.at]; };
   std::vector<Reg> answer(all.size());

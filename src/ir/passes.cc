@@ -20,13 +20,14 @@ void check_well_formed([[maybe_unused]] const Program& program, [[maybe_unused]]
 
 struct Pass {
   const char* name;
-  bool (*run)(Function&, const Program&);
+  bool (*run)(Function&, PassContext&);
+  bool makes_work = true; // what it changes may be something to do for others
 };
 constexpr Pass passes[] = {
     {"fold_values", fold_values},
     {"clean_blocks", clean_blocks},
     {"reuse_queries", reuse_queries},
-    {"remove_dead_code", remove_dead_code},
+    {"remove_dead_code", remove_dead_code, false},
 };
 
 } // namespace
@@ -34,10 +35,12 @@ constexpr Pass passes[] = {
 void optimize(Program& program) {
   constexpr size_t most_rounds = 6; // each pass is sound by itself: what is left then is not worth the time
   for (uint32_t f = 0; f < program.functions.size(); f++) {
-    size_t idle = 0; // passes in a row that found nothing
+    PassContext context(program, program.functions[f]);
+    size_t idle = 0; // passes in a row that made no work
     for (size_t turn = 0; idle < std::size(passes) && turn < most_rounds * std::size(passes); turn++) {
       const Pass& pass = passes[turn % std::size(passes)];
-      idle = pass.run(program.functions[f], program) ? 0 : idle + 1;
+      const bool changed = pass.run(program.functions[f], context);
+      idle = changed && pass.makes_work ? 0 : idle + 1;
       check_well_formed(program, f, pass.name);
     }
   }

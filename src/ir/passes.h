@@ -8,17 +8,34 @@
 
 #include "ir/ops.h"
 
+#include <memory>
+
 namespace ir {
+
+struct Flow;
+
+// What the passes over one function share: its order of blocks is worked out again only when an edge has changed.
+class PassContext {
+public:
+  PassContext(const Program& program, const Function& function) : program(program), function_(function) {}
+  const Program& program;
+  const Flow& flow();
+  void edges_changed() { flow_.reset(); }
+
+private:
+  const Function& function_;
+  std::unique_ptr<Flow> flow_;
+};
 
 // Replaces registers by the constants and registers they are copies of, computes what is known, simplifies
 // arithmetic, joins comparisons with the branches on them, and decides branches.
-bool fold_values(Function& function, const Program& program);
+bool fold_values(Function& function, PassContext& context);
 // Skips blocks that only jump, drops what cannot be reached, joins a block with its only successor.
-bool clean_blocks(Function& function, const Program& program);
+bool clean_blocks(Function& function, PassContext& context);
 // A query that was asked before on every path becomes a copy.
-bool reuse_queries(Function& function, const Program& program);
+bool reuse_queries(Function& function, PassContext& context);
 // Drops what nobody needs, and copies that follow what they copy.
-bool remove_dead_code(Function& function, const Program& program);
+bool remove_dead_code(Function& function, PassContext& context);
 
 // Who assigns each register of a function.
 struct Definitions {

@@ -1,5 +1,5 @@
 // The order of the checker's work: resolve probes, copy blocks whose events see different arguments, go round
-// until no map or variable learns a new type, then once more to report all mistakes.
+// until no map or variable learns a new type, then once more if there are mistakes to report.
 #include "lang/checker.h"
 
 #include "base/text.h"
@@ -17,13 +17,13 @@ static constexpr int max_rounds = 50;
 
 void Checker::error(std::string_view tag, Range where, std::string message, std::string hint) {
   Range used_at = macro_use_ ? macro_use_->where : Range();
-  if (report_)
+  if (tells())
     diagnostics_.error(tag, where, std::move(message), std::move(hint), used_at, "the macro is used here");
 }
 
 void Checker::warning(std::string_view tag, Range where, std::string message, std::string hint) {
   Range used_at = macro_use_ ? macro_use_->where : Range();
-  if (report_)
+  if (tells())
     diagnostics_.warning(tag, where, std::move(message), std::move(hint), used_at, "the macro is used here");
 }
 
@@ -169,7 +169,7 @@ void Checker::check_function(Function& function) {
 }
 
 void Checker::round() {
-  changed_ = false;
+  changed_ = kept_silent_ = false;
   for (Map* m : program_.maps) {
     m->only_adds = m->tid_only = true;
     m->used = false;
@@ -245,7 +245,7 @@ Checked Checker::run() {
   do round();
   while (changed_ && ++rounds < max_rounds);
   report_ = true;
-  round();
+  if (kept_silent_) round();
   if (!options_.allows_recursion) refuse_recursion();
   finish_maps();
   return {!diagnostics_.has_errors(), std::move(parameters_)};

@@ -196,7 +196,7 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
   case Takes::literal_integer:
     return a.constant.kind == Constant::integer ||
            wrong("a number that is known when the script is compiled");
-  default: return !t->is(Kind::none) || !report_; // what has no type was told, or is not known in this round
+  default: return !t->is(Kind::none) || !tells(); // what has no type was told, or is not known in this round
   }
 }
 
@@ -314,7 +314,7 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
 const type::Type* Checker::check_delete(Call& e) {
   MapRef& m = as<MapRef>(*e.arguments[0]);
   std::string name = "@" + std::string(m.map->name);
-  if (m.key && report_ && !told_old_delete_) {
+  if (m.key && !told_old_delete_ && tells()) {
     warning(tag::deprecated, e.where, "this is the old form of delete", "write `delete(" + name + ", key)`");
     told_old_delete_ = true;
   }
@@ -460,7 +460,7 @@ const type::Type* Checker::check_getopt(Call& e) {
   for (auto& [key, value] : options_.named)
     if (key == name) given = &value;
   const Expr* fallback = e.arguments.size() > 1 ? e.arguments[1] : nullptr;
-  if (report_) {
+  if (tells()) {
     std::string shown = !fallback ? "false"
                         : fallback->constant.kind == Constant::text
                             ? std::string(fallback->constant.text_value)

@@ -457,7 +457,7 @@ const type::Type* Checker::check_choice(Expr& e, Expr& condition, Expr* then, Ex
   if (b->is_aggregation()) b = check_value(*otherwise);
   if (a == b) return a->is(Kind::integer) ? widen(a) : a;
   if (const type::Type* both = unify(a, then, b, otherwise)) return both;
-  if (!report_) return a->is(Kind::none) ? b : a;
+  if (!tells()) return a->is(Kind::none) ? b : a;
   return mistake(tag::type_mismatch, e.where,
                  "both sides of `:` must be of one type: " + text(a) + " and " + text(b));
 }

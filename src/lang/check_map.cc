@@ -12,7 +12,7 @@ using namespace spec;
 // Something whose use the configuration key `unstable_…` allows, warns of or forbids; told once.
 void Checker::use_unstable(std::string_view key, Range where, std::string_view what) {
   const std::string& policy = program_.config.text(key);
-  if (!report_ || policy == "enable") return;
+  if (policy == "enable" || !tells()) return;
   if (std::find(told_unstable_.begin(), told_unstable_.end(), key) != told_unstable_.end()) return;
   told_unstable_.push_back(key);
   if (policy == "error")
@@ -25,7 +25,7 @@ void Checker::use_unstable(std::string_view key, Range where, std::string_view w
 
 void Checker::conflict(std::string_view tag, Range where, std::string message, std::string hint, Range other,
                        std::string note) {
-  if (report_) diagnostics_.error(tag, where, std::move(message), std::move(hint), other, std::move(note));
+  if (tells()) diagnostics_.error(tag, where, std::move(message), std::move(hint), other, std::move(note));
 }
 
 // Aggregations have a value on each CPU: a declaration that says otherwise is a mistake, except for maps without

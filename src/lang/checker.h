@@ -172,6 +172,11 @@ private:
   void check_kfunc(Call& e);
   const type::Type* context_builtin_type(Expr& e, spec::BuiltinId id, List<Expr*> arguments);
 
+  // Whether mistakes are told in this round. Types that are not settled yet give some that are none.
+  bool tells() {
+    kept_silent_ |= !report_;
+    return report_;
+  }
   void error(std::string_view tag, Range where, std::string message, std::string hint = {});
   void warning(std::string_view tag, Range where, std::string message, std::string hint = {});
   const type::Type* mistake(std::string_view tag, Range where, std::string message, std::string hint = {});
@@ -188,6 +193,7 @@ private:
   bool told_old_delete_ = false;                // once is enough: old scripts are full of it
   bool blocks_are_missing_ = false;             // a probe was not found: its block is not checked
   bool report_ = false;        // the last round: mistakes are told
+  bool kept_silent_ = false;   // this round would have told something
   bool changed_ = false;       // this round learned a type
   bool probe_as_text_ = false; // `probe` of many events is text, not a number that stands for it
   Probe* probe_ = nullptr;

@@ -5,6 +5,7 @@
 
 #include "spec/diagnostics.h"
 #include "spec/durations.h"
+#include "spec/name_index.h"
 
 #include <algorithm>
 #include <optional>
@@ -74,6 +75,19 @@ constexpr Punctuation punctuations[] = {
     {">", TokenKind::greater},
     {"=", TokenKind::assign},
 };
+
+// The rows of `punctuations` by their first character, as lists in the order of the table; 0 is no row.
+struct PunctuationIndex {
+  uint8_t first[128] = {}, next[std::size(punctuations) + 1] = {};
+  consteval PunctuationIndex() {
+    for (size_t row = std::size(punctuations); row > 0; row--) {
+      uint8_t& head = first[static_cast<unsigned char>(punctuations[row - 1].text[0])];
+      next[row] = head;
+      head = static_cast<uint8_t>(row);
+    }
+  }
+};
+constexpr PunctuationIndex punctuation_index;
 
 // C's suffixes of sizes, which mean nothing here.
 constexpr std::string_view size_suffixes[] = {"u", "l", "ul", "lu", "ll", "ull", "llu"};
@@ -171,7 +185,9 @@ std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"
 } // namespace
 
 bool is_keyword(std::string_view word) {
-  return std::find(std::begin(keywords), std::end(keywords), word) != std::end(keywords);
+  constexpr auto name_of = [](std::string_view name) { return name; };
+  static constexpr spec::NameIndex<64> by_name(keywords, name_of);
+  return by_name.find(keywords, name_of, word) >= 0;
 }
 
 std::optional<uint64_t> integer_value(std::string_view text) {
@@ -319,8 +335,10 @@ Token Lexer::dollar() {
 }
 
 Token Lexer::punctuation() {
-  for (const Punctuation& p : punctuations) {
-    if (p.text[0] != text_[at_] || !rest().starts_with(p.text)) continue;
+  const auto character = static_cast<unsigned char>(text_[at_]);
+  for (uint8_t row = character < 128 ? punctuation_index.first[character] : 0; row; row = punctuation_index.next[row]) {
+    const Punctuation& p = punctuations[row - 1];
+    if (!rest().starts_with(p.text)) continue;
     uint32_t begin = at_;
     at_ += static_cast<uint32_t>(p.text.size());
     return token(p.kind, begin, p.text);

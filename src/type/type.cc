@@ -1,6 +1,7 @@
 #include "type/type.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace type {
 
@@ -130,8 +131,12 @@ const Type* Table::intern(Type t, std::string key) {
 }
 
 const Type* Table::integer(uint32_t size, bool is_signed) {
-  return intern({.kind = Kind::integer, .is_signed = is_signed, .size = size, .align = size},
-                (is_signed ? "i" : "u") + std::to_string(size));
+  const Type* other = nullptr;
+  const Type*& known = size == 1 || size == 2 || size == 4 || size == 8 ? integers_[is_signed][std::countr_zero(size)] : other;
+  if (!known)
+    known = intern({.kind = Kind::integer, .is_signed = is_signed, .size = size, .align = size},
+                   (is_signed ? "i" : "u") + std::to_string(size));
+  return known;
 }
 
 const Type* Table::character() {

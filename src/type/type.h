@@ -213,6 +213,7 @@ private:
   std::unordered_map<std::string, const Type*> interned_;
   const Type* none_;
   const Type* boolean_;
+  const Type* integers_[2][4] = {}; // by sign and log2 of the size: asked for all the time
 };
 
 } // namespace type
