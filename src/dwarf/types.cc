@@ -169,14 +169,15 @@ const type::Type* Types::make_enumeration(const Die& given, int depth) {
   std::optional<Die> of = type_of(die);
   const type::Type* under = of ? convert(*of, depth + 1) : nullptr;
   uint64_t size = size_of(e).value_or(under ? under->size : 0);
+  if (e.is_declaration && !size) size = 4; // as that of an `int`, for nothing else is known
   if (size != 1 && size != 2 && size != 4 && size != 8) return nullptr;
   std::string name = full_name(die);
   Shape shape;
   const type::Type* type = same_as(die, name, size, shape);
   if (!type) {
     uint32_t id = remember(die);
-    bool is_signed = under && under->is_signed;
-    if (!under) {
+    bool is_signed = under ? under->is_signed : is_signed_encoding(e.encoding.number);
+    if (!under && !e.encoding) {
       std::vector<type::Enumerator> all = enumerators(id);
       is_signed = std::any_of(all.begin(), all.end(), [](const type::Enumerator& x) { return x.value < 0; });
     }

@@ -159,7 +159,7 @@ std::string Generator::bits(std::vector<Member>& out, const std::string& prefix)
     text = s.text, most = s.bits, shown = s.shown;
   }
   uint32_t width = chance(10) ? most : 1 + up_to(most - 1);
-  if (chance(8)) return text + " : " + std::to_string(width) + "; ";
+  if (chance(8) && !text.starts_with("volatile")) return text + " : " + std::to_string(width) + "; ";
   out.push_back({prefix + name, shown, true, ones});
   return text + " " + name + " : " + std::to_string(width) + (chance(6) ? " __attribute__((packed))" : "") +
          "; ";
@@ -306,7 +306,7 @@ void Generator::class_template() {
   std::string plain_name = fresh("T"), a = fresh("m"), b = fresh("m"), c = fresh("m");
   types_ += "template<class A, int n> struct " + plain_name + " { A " + a + "[n]; unsigned " + b + " : n; " +
             plain_name + " *" + c + "; };\n";
-  for (const char* argument : {"int, 3", "char*, 5"}) {
+  for (const char* argument : {"int, 3", "char, 5"}) {
     Made made;
     made.name = made.written = space_ + plain_name + "<" + argument + ">";
     made.shown = "struct " + made.name;
