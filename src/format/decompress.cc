@@ -58,18 +58,14 @@ std::string decompress_xz(base::ByteSpan in, std::vector<std::byte>& out) {
     xz.avail_out = out.size() - made;
     lzma_ret status = lzma_code(&xz, LZMA_FINISH);
     made = out.size() - xz.avail_out;
-    if (status == LZMA_STREAM_END) {
-      out.resize(made);
-      break;
-    }
-    if (status == LZMA_MEMLIMIT_ERROR)
-      problem = "to decompress it takes more memory than is reasonable";
-    else if (status != LZMA_OK)
-      problem = damaged;
-    else if (made > most)
+    if (made > most)
       problem = "it would become unreasonably large";
-    if (problem.empty()) continue;
-    out.clear();
+    else if (status == LZMA_MEMLIMIT_ERROR)
+      problem = "to decompress it takes more memory than is reasonable";
+    else if (status != LZMA_OK && status != LZMA_STREAM_END)
+      problem = damaged;
+    if (problem.empty() && status == LZMA_OK) continue;
+    out.resize(problem.empty() ? made : 0);
     break;
   }
   lzma_end(&xz);

@@ -43,6 +43,7 @@ base::Result<Elf> Elf::parse(base::ByteSpan file) {
     if (section_count == 0) section_count = static_cast<uint32_t>(std::min<uint64_t>(more, most_sections));
     if (names == SHN_XINDEX) names = link;
     elf.read_sections(sections_at, section_count, section_size, names);
+    if (elf.is_relocatable()) elf.place_sections();
   }
   if (segments_at && segment_size >= sizeof(Elf64_Phdr))
     elf.read_segments(segments_at, segment_count, segment_size);
@@ -90,6 +91,18 @@ void Elf::read_sections(uint64_t at, uint32_t count, uint16_t entry_size, uint32
   for (size_t i = 0; i < sections_.size(); i++) sections_[i].name = base::text_at(text, name_offsets[i]);
 }
 
+// Nothing says where a relocatable file will be; still each byte of it needs an address of its own. The same
+// file stripped, and its debug file, get the same ones.
+void Elf::place_sections() {
+  uint64_t at = 0;
+  for (ElfSection& s : sections_) {
+    if (!(s.flags & SHF_ALLOC)) continue;
+    uint64_t alignment = std::clamp<uint64_t>(s.alignment, 1, 1 << 16);
+    s.address = at = (at + alignment - 1) / alignment * alignment;
+    at += std::min<uint64_t>(s.size, UINT32_MAX);
+  }
+}
+
 const ElfSection* Elf::section(std::string_view name) const {
   for (const ElfSection& s : sections_)
     if (s.name == name) return &s;
@@ -113,6 +126,7 @@ void Elf::for_each_symbol(const ElfSection& table, const std::function<void(cons
     ElfSymbol s;
     s.section = r.number<uint16_t>();
     s.value = r.number<uint64_t>();
+    if (is_relocatable() && s.section < sections_.size()) s.value += sections_[s.section].address;
     s.size = r.number<uint64_t>();
     s.type = ELF64_ST_TYPE(info);
     s.binding = ELF64_ST_BIND(info);
@@ -121,9 +135,17 @@ void Elf::for_each_symbol(const ElfSection& table, const std::function<void(cons
   }
 }
 
+// Relocatable files have sections where others have segments.
+static bool is_loaded(const Elf& elf, const ElfSection& s) {
+  return elf.is_relocatable() && (s.flags & SHF_ALLOC) && s.type != SHT_NOBITS;
+}
+
 std::optional<uint64_t> Elf::address_of_offset(uint64_t offset) const {
   for (const ElfSegment& s : segments_)
     if (s.type == PT_LOAD && offset >= s.offset && offset - s.offset < s.file_size)
+      return s.address + (offset - s.offset);
+  for (const ElfSection& s : sections_)
+    if (is_loaded(*this, s) && offset >= s.offset && offset - s.offset < s.size)
       return s.address + (offset - s.offset);
   return std::nullopt;
 }
@@ -131,6 +153,9 @@ std::optional<uint64_t> Elf::address_of_offset(uint64_t offset) const {
 std::optional<uint64_t> Elf::offset_of_address(uint64_t address) const {
   for (const ElfSegment& s : segments_)
     if (s.type == PT_LOAD && address >= s.address && address - s.address < s.file_size)
+      return s.offset + (address - s.address);
+  for (const ElfSection& s : sections_)
+    if (is_loaded(*this, s) && address >= s.address && address - s.address < s.size)
       return s.offset + (address - s.address);
   return std::nullopt;
 }

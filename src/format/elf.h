@@ -18,8 +18,8 @@ struct ElfSection {
   std::string_view name;
   uint32_t type = 0; // SHT_…
   uint64_t flags = 0;
-  uint64_t address = 0;
-  uint64_t offset = 0; // in the file
+  uint64_t address = 0; // in relocatable files those that are loaded get one after the other
+  uint64_t offset = 0;  // in the file
   uint64_t size = 0;
   uint32_t link = 0; // of symbol tables: the section with their names
   uint32_t info = 0; // of relocations: the section they are for
@@ -52,9 +52,9 @@ public:
   // Failure: no ELF file, or none of this kind.
   static base::Result<Elf> parse(base::ByteSpan file);
 
-  bool is_executable() const { return type_ == 2; } // linked to a fixed address (ET_EXEC)
+  bool is_executable() const { return type_ == 2; }  // linked to a fixed address (ET_EXEC)
   bool is_relocatable() const { return type_ == 1; } // a compiler's output, a kernel module (ET_REL)
-  uint16_t machine() const { return machine_; }     // EM_…
+  uint16_t machine() const { return machine_; }      // EM_…
   const std::vector<ElfSection>& sections() const { return sections_; }
   const std::vector<ElfSegment>& segments() const { return segments_; }
   // By name; nullptr if there is none.
@@ -70,6 +70,7 @@ public:
 private:
   void read_segments(uint64_t at, uint16_t count, uint16_t entry_size);
   void read_sections(uint64_t at, uint32_t count, uint16_t entry_size, uint32_t names);
+  void place_sections();
 
   base::ByteSpan file_;
   uint16_t type_ = 0;

@@ -1,7 +1,9 @@
 #include "format/elf_file.h"
 
 #include "format/decompress.h"
+#include "format/elf_relocate.h"
 
+#include <algorithm>
 #include <atomic>
 #include <elf.h>
 #include <mutex>
@@ -40,6 +42,9 @@ struct ElfFile::State {
     std::lock_guard lock(problems_changing);
     problems.push_back("section " + std::string(section) + ": " + std::string(why));
   }
+  size_t index_of(const ElfSection& s) const { return static_cast<size_t>(&s - elf.sections().data()); }
+  bool is_relocated(const ElfSection& s) const;
+  bool reserve(const ElfSection& s, uint64_t size, uint64_t most, Plain& into);
   void make_plain(const ElfSection& s, Plain& into);
 };
 
@@ -123,36 +128,59 @@ static std::optional<CompressionHeader> compression_header(const ElfSection& s, 
   return h;
 }
 
+bool ElfFile::State::is_relocated(const ElfSection& s) const {
+  return elf.is_relocatable() && s.name.substr(0, 7) == ".debug_" && relocations_of(elf, index_of(s));
+}
+
+// Memory for plain bytes, within what a file may become.
+bool ElfFile::State::reserve(const ElfSection& s, uint64_t size, uint64_t most, Plain& into) {
+  uint64_t before = plain_size.fetch_add(size), most_of_all = most_decompressed(bytes.size());
+  if (size > most || before > most_of_all || size > most_of_all - before) {
+    complain(s.name, "it would become unreasonably large (" + std::to_string(size) + " bytes)");
+    return false;
+  }
+  into.memory.reset(new (std::nothrow) std::byte[size]);
+  if (!into.memory) complain(s.name, "no memory is left");
+  return into.memory != nullptr;
+}
+
+// Decompresses, or copies, and relocates.
 void ElfFile::State::make_plain(const ElfSection& s, Plain& into) {
   ByteSpan stored = elf.content(s);
   if (stored.empty()) {
     if (s.size && s.type != SHT_NOBITS) complain(s.name, "it is not within the file");
     return;
   }
-  auto header = compression_header(s, stored);
-  if (!header) return complain(s.name, "it begins with no header of a compressed section");
-  if (header->kind != compress_zlib && header->kind != compress_zstd)
-    return complain(s.name, "it is compressed in an unknown way (" + std::to_string(header->kind) + ")");
-  ByteSpan in = stored.subspan(header->header);
-  uint64_t before = plain_size.fetch_add(header->size), most = most_decompressed(bytes.size());
-  if (header->size > most_decompressed(in.size()) || before > most || header->size > most - before)
-    return complain(s.name,
-                    "it would become unreasonably large (" + std::to_string(header->size) + " bytes)");
-  into.memory.reset(new (std::nothrow) std::byte[header->size]);
-  if (!into.memory) return complain(s.name, "no memory is left");
-  std::span<std::byte> out(into.memory.get(), header->size);
-  std::string problem = header->kind == compress_zlib ? decompress_zlib(in, out) : decompress_zstd(in, out);
-  if (problem.empty()) {
-    into.bytes = out;
+  std::span<std::byte> out;
+  if (is_compressed(s)) {
+    auto header = compression_header(s, stored);
+    if (!header) return complain(s.name, "it begins with no header of a compressed section");
+    if (header->kind != compress_zlib && header->kind != compress_zstd)
+      return complain(s.name, "it is compressed in an unknown way (" + std::to_string(header->kind) + ")");
+    ByteSpan in = stored.subspan(header->header);
+    if (!reserve(s, header->size, most_decompressed(in.size()), into)) return;
+    out = {into.memory.get(), header->size};
+    std::string problem = header->kind == compress_zlib ? decompress_zlib(in, out) : decompress_zstd(in, out);
+    if (!problem.empty()) {
+      into.memory.reset();
+      return complain(s.name, problem);
+    }
   } else {
-    into.memory.reset();
-    complain(s.name, problem);
+    if (!reserve(s, stored.size(), stored.size(), into)) return;
+    out = {into.memory.get(), stored.size()};
+    std::ranges::copy(stored, out.begin());
   }
+  if (is_relocated(s)) {
+    const ElfSection& entries = *relocations_of(elf, index_of(s));
+    std::string problem = relocate(elf, index_of(s), entries, elf.content(entries), out);
+    if (!problem.empty()) complain(s.name, problem);
+  }
+  into.bytes = out;
 }
 
 ByteSpan ElfFile::section(const ElfSection& s) const {
-  if (!is_compressed(s)) return state_->elf.content(s);
-  Plain& plain = state_->plain[static_cast<size_t>(&s - state_->elf.sections().data())];
+  if (!is_compressed(s) && !state_->is_relocated(s)) return state_->elf.content(s);
+  Plain& plain = state_->plain[state_->index_of(s)];
   std::call_once(plain.once, [&] { state_->make_plain(s, plain); });
   return plain.bytes;
 }

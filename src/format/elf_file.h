@@ -50,8 +50,8 @@ public:
   void release_pages() const;
 
   // The plain bytes of a section, also of one that is stored compressed, be it under this name or as
-  // ".zdebug_…" for ".debug_…". Empty: there is none, it has no bytes in the file, or it cannot be
-  // decompressed.
+  // ".zdebug_…" for ".debug_…"; in relocatable files with relocations applied (elf_relocate.h). Empty: there
+  // is none, it has no bytes in the file, or it cannot be decompressed.
   base::ByteSpan section(std::string_view name) const;
   // The same, decided without decompressing.
   bool has_section(std::string_view name) const;
