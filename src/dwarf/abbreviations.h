@@ -13,6 +13,7 @@ struct AttributeSpec {
   uint16_t name = 0;    // DW_AT_…
   uint16_t form = 0;    // DW_FORM_…
   int64_t constant = 0; // the value, if the form is DW_FORM_implicit_const
+  bool is_sibling4() const { return name == DW_AT_sibling && form == DW_FORM_ref4; }
 };
 
 struct Abbreviation {

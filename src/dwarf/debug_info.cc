@@ -85,12 +85,14 @@ const Unit* DebugInfo::unit(size_t index) {
   auto [entry, is_new] = loaded_.try_emplace(index);
   if (!is_new) return entry->second.get();
   auto unit = std::make_unique<Unit>();
-  unit->header = &headers_[index];
-  unit->index = index;
-  unit->info = this;
-  unit->own = unit->main = &sections_;
-  if (load(*unit)) entry->second = std::move(unit);
+  if (load(*unit, index, false)) entry->second = std::move(unit);
   return entry->second.get();
+}
+
+std::unique_ptr<Unit> DebugInfo::peek_unit(size_t index) {
+  if (index >= units().size()) return nullptr;
+  auto unit = std::make_unique<Unit>();
+  return load(*unit, index, true) ? std::move(unit) : nullptr;
 }
 
 // What of a unit's own entry depends on other attributes of it, so that it is looked at last.
@@ -117,11 +119,21 @@ static void take_unit_attribute(const Attribute& a, Unit& u, UnitAttributes& lat
   }
 }
 
-bool DebugInfo::load(Unit& u) {
-  const UnitHeader& h = *u.header;
+bool DebugInfo::load(Unit& u, size_t index, bool peek) {
+  const UnitHeader& h = headers_[index];
   if (h.encoding.version == 0) return false;
+  u.header = &h;
+  u.index = index;
+  u.info = this;
+  u.own = u.main = &sections_;
   u.section = h.in_types ? sections_.types : sections_.info;
-  u.abbreviations = abbreviations(h.abbrev_offset);
+  if (peek) {
+    uint64_t first = base::Reader(u.section.first(h.end), h.first_die).uleb128();
+    u.abbreviations =
+        std::make_shared<const Abbreviations>(Abbreviations::read(sections_.abbrev, h.abbrev_offset, first));
+  } else {
+    u.abbreviations = abbreviations(h.abbrev_offset);
+  }
   u.split_id = h.is_type_unit() ? 0 : h.signature;
   if (sections_.split) { // its tables are its own: after their headers, or where the package has them
     uint64_t header = h.encoding.version < 5 ? 0 : h.encoding.offset_size == 8 ? 16 : 8;

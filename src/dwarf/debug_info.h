@@ -94,6 +94,8 @@ public:
   const std::vector<UnitHeader>& units();
   // nullptr: damaged, or of an unknown version.
   const Unit* unit(size_t index);
+  // A unit of which only its own entry can be read, not those below it; quickly got. nullptr as above.
+  std::unique_ptr<Unit> peek_unit(size_t index);
   // The index of the unit whose header is at, or whose bytes hold, this place.
   std::optional<size_t> unit_of(uint64_t offset, bool in_types = false);
   // Forgets loaded units: all Units and Dies got before are invalid (offsets stay as they are). Also gives
@@ -117,7 +119,7 @@ private:
   void read_headers(ByteSpan section, bool in_types);
   void read_package();
   std::shared_ptr<const Abbreviations> abbreviations(uint64_t offset);
-  bool load(Unit& unit);
+  bool load(Unit& unit, size_t index, bool peek);
   const std::vector<std::pair<uint64_t, size_t>>& signatures();
   const Unit* find_split(const Unit& skeleton);
 
@@ -192,6 +194,7 @@ public:
 private:
   bool leave_values();
   bool leave_children();
+  std::optional<uint64_t> sibling() const;
 
   const std::byte *begin_, *last_; // the unit's section; where the unit ends
   Die die_;

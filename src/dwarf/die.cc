@@ -165,14 +165,24 @@ std::string_view linkage_name_of(const Die& die) {
 DieCursor::DieCursor(const Unit& unit, uint64_t offset)
     : begin_(unit.section.data()), last_(begin_ + unit.header->end), die_{&unit}, at_(offset) {}
 
+// Where the present entry says that the next one on its level is, if it does and that can be.
+std::optional<uint64_t> DieCursor::sibling() const {
+  const Unit& unit = *die_.unit;
+  uint64_t to;
+  if (unit.abbreviations->specs(*die_.abbreviation).back().is_sibling4()) { // as gcc writes it
+    to = unit.header->offset + base::Reader(unit.section, end_ - 4).number<uint32_t>();
+  } else {
+    Attribute sibling = find_attribute(die_, DW_AT_sibling);
+    to = sibling.form == DW_FORM_ref_addr ? sibling.number : unit.header->offset + sibling.number;
+  }
+  return to > end_ && to < unit.header->end ? std::optional(to) : std::nullopt;
+}
+
 // Goes to the end of what is below the present entry, whose values end at `at_`.
 bool DieCursor::leave_children() {
   const Unit& unit = *die_.unit;
-  if (die_.abbreviation->has_sibling) {
-    Attribute sibling = find_attribute(die_, DW_AT_sibling);
-    uint64_t to = sibling.form == DW_FORM_ref_addr ? sibling.number : unit.header->offset + sibling.number;
-    if (sibling && to > at_ && to < unit.header->end) return at_ = to, true;
-  }
+  if (die_.abbreviation->has_sibling)
+    if (std::optional<uint64_t> next = sibling()) return at_ = *next, true;
   for (unsigned inside = 1; inside > 0;) {
     base::Reader r(unit.section.first(unit.header->end), at_);
     uint64_t code = r.uleb128();
