@@ -5,6 +5,8 @@
 #include "symbol/debuginfod.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <zlib.h>
@@ -193,9 +195,28 @@ private:
 
 // ---- what is asked from outside
 
-DebugWanted wanted_by(const ElfFile& module, const std::string& path) {
-  DebugWanted wanted = {
-      .paths = {path}, .build_id = module.build_id(), .link = module.debug_link(), .id = module.id()};
+static std::string kernel_release() {
+  struct utsname kernel = {};
+  ::uname(&kernel);
+  return kernel.release;
+}
+
+// The names under which there may be something in the usual folders.
+static std::vector<std::string> names_of_module(const std::string& path, const std::string& root) {
+  if (path == "[vdso]") return {"/lib/modules/" + kernel_release() + "/vdso/vdso64.so"};
+  if (path.starts_with('[')) return {};
+  std::vector<std::string> out = {path};
+  if (!root.empty()) return out;
+  std::unique_ptr<char, void (*)(void*)> real(::realpath(path.c_str(), nullptr), std::free);
+  if (real && path != real.get()) out.emplace_back(real.get());
+  return out;
+}
+
+DebugWanted wanted_by(const ElfFile& module, const std::string& path, const std::string& root) {
+  DebugWanted wanted = {.paths = names_of_module(path, root),
+                        .build_id = module.build_id(),
+                        .link = module.debug_link(),
+                        .id = module.id()};
   if (wanted.link && wanted.link->name.find('/') != std::string_view::npos)
     wanted.link.reset(); // only a name may be
   if (const format::ElfSection* text = module.elf().section(".text")) {
@@ -213,7 +234,7 @@ DebugFile find_debug_file(const ElfFile& module, const std::string& path, const 
     find_alt(module, path, search.root, search, out);
     return out;
   }
-  return find_debug_file(wanted_by(module, path), search);
+  return find_debug_file(wanted_by(module, path, search.root), search);
 }
 
 DebugFile find_debug_file(const DebugWanted& wanted, const DebugSearch& search) {
@@ -224,9 +245,7 @@ DebugFile find_debug_file(const DebugWanted& wanted, const DebugSearch& search) 
 }
 
 DebugFile find_kernel_debug_file(const DebugSearch& search) {
-  struct utsname kernel = {};
-  ::uname(&kernel);
-  std::string release = kernel.release;
+  std::string release = kernel_release();
   auto notes = base::read_file("/sys/kernel/notes");
   DebugWanted wanted = {.paths = {"/boot/vmlinux-" + release, "/lib/modules/" + release + "/vmlinux",
                                   "/lib/modules/" + release + "/build/vmlinux"}};

@@ -50,15 +50,15 @@ struct DebugFile {
 
 // What a separate debug file must fit.
 struct DebugWanted {
-  std::vector<std::string> paths; // of the file itself, under all its names; absolute
+  std::vector<std::string> paths; // of the file itself, under all its names
   base::ByteSpan build_id;        // empty: it has none
   std::optional<format::DebugLink> link;
   base::FileId id;                          // of the file itself
   uint64_t text_address = 0, text_size = 0; // of its section .text; 0: not known
 };
-DebugWanted wanted_by(const format::ElfFile& module, const std::string& path);
+DebugWanted wanted_by(const format::ElfFile& module, const std::string& path, const std::string& root);
 
-// `path`: of the module as seen in search.root.
+// `path`: of the module as seen in search.root, or "[vdso]".
 DebugFile find_debug_file(const format::ElfFile& module, const std::string& path, const DebugSearch& search);
 // The same for code whose file is not at hand, such as the kernel.
 DebugFile find_debug_file(const DebugWanted& wanted, const DebugSearch& search);

@@ -111,6 +111,15 @@ TEST_F(DebugFiles, ByLinkInEachPlace) {
   }
 }
 
+// Called by a symbolic link, or from the folder it is in.
+TEST_F(DebugFiles, BesideTheRealFile) {
+  put("prog.debug", "bin/prog.debug");
+  ASSERT_TRUE(root.run("mkdir links && ln -s ../bin/prog links/called"));
+  auto module = format::ElfFile::open(root.path("links/called"));
+  ASSERT_TRUE(module.ok());
+  EXPECT_EQ(find_debug_file(*module, root.path("links/called"), {}).debug.path, root.path("bin/prog.debug"));
+}
+
 TEST_F(DebugFiles, WithoutLinkByNameAndBuildId) {
   put("unlinked", "bin/prog");
   put("prog.debug", "usr/lib/debug/bin/prog");
