@@ -5,7 +5,9 @@
 #include "symbol/debuginfod.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -127,8 +129,11 @@ private:
   // A folder of the user: a copy of /usr/lib/debug, an unpacked package, or just the files; or one file.
   bool in_folder(const std::string& folder) {
     struct stat about = {};
-    if (::stat(folder.c_str(), &about) == 0 && !S_ISDIR(about.st_mode))
-      return look_at(folder, "", Source::folder);
+    if (::stat(folder.c_str(), &about) != 0) {
+      places_.refuse(folder, "", std::strerror(errno)); // a mistake of the user, to be told
+      return false;
+    }
+    if (!S_ISDIR(about.st_mode)) return look_at(folder, "", Source::folder);
     std::vector<std::string> names;
     for (const char* below : {"/", "/usr/lib/debug/"}) {
       if (!wanted_.build_id.empty()) names.push_back(below + build_id_name(wanted_.build_id));

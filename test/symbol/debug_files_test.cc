@@ -223,6 +223,7 @@ TEST_F(DebugFiles, FoldersOfTheUserComeFirst) {
     EXPECT_EQ(found.source, Source::folder) << place;
     EXPECT_EQ(found.debug.path, given.path(place));
     EXPECT_EQ(found.debug.root, "");
+    EXPECT_EQ(summary(found.debug.tried), "/nowhere: No such file or directory");
     ASSERT_TRUE(given.run("rm " + place));
   }
   EXPECT_EQ(find({.folders = {given.folder()}}).source, Source::build_id);
