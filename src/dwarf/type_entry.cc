@@ -55,6 +55,19 @@ bool is_structure(uint16_t tag) {
          tag == DW_TAG_interface_type;
 }
 
+bool may_hold_types(uint16_t tag) {
+  switch (tag) {
+  case DW_TAG_compile_unit:
+  case DW_TAG_partial_unit:
+  case DW_TAG_type_unit:
+  case DW_TAG_namespace:
+  case DW_TAG_module:
+  case DW_TAG_subprogram:
+  case DW_TAG_lexical_block: return true;
+  }
+  return is_structure(tag);
+}
+
 uint16_t kind_of_tag(uint16_t tag) {
   return tag == DW_TAG_class_type || tag == DW_TAG_interface_type ? uint16_t{DW_TAG_structure_type} : tag;
 }

@@ -18,6 +18,8 @@ TypeEntry read_type_entry(const Die& die);
 // typedef, const, …: entries that stand for the type they name.
 bool is_modifier(uint16_t tag);
 bool is_structure(uint16_t tag); // also classes and unions
+// Entries inside which types are declared: also functions and units.
+bool may_hold_types(uint16_t tag);
 // struct and class are one kind; others are themselves.
 uint16_t kind_of_tag(uint16_t tag);
 

@@ -83,6 +83,8 @@ public:
   const type::Type* type(const Die& die) { return convert(die, 0); }
   // "struct", "union" or "enum" and a name, or "" for any, typedefs first; nullptr: there is none.
   const type::Type* find(std::string_view keyword, std::string_view name);
+  // The value of an enumerator's entry, and its enumeration.
+  std::optional<std::pair<const type::Type*, int64_t>> enumerator(const Die& die);
   // The entry of a structure or enumeration made here, for type_text(); nothing of others.
   std::optional<Die> entry_of(const type::Type& type);
 

@@ -205,4 +205,24 @@ std::vector<type::Enumerator> Types::enumerators(uint32_t id) {
   return out;
 }
 
+// An entry does not say what it stands in: its unit is gone through.
+std::optional<std::pair<const type::Type*, int64_t>> Types::enumerator(const Die& die) {
+  if (die.tag() != DW_TAG_enumerator) return std::nullopt;
+  std::optional<Die> owner;
+  DieCursor cursor(*die.unit);
+  bool more = cursor.next();
+  while (more && cursor.die().offset < die.offset) {
+    bool is_owner = cursor.die().tag() == DW_TAG_enumeration_type;
+    if (is_owner) owner = cursor.die();
+    more = is_owner || may_hold_types(cursor.die().tag()) ? cursor.next() : cursor.next_sibling();
+  }
+  if (!more || cursor.die().offset != die.offset) return std::nullopt;
+  const type::Type* type = owner ? convert(*owner, 0) : nullptr;
+  if (!type || !type->is(type::Kind::enumeration)) return std::nullopt;
+  std::string_view name = name_of(die);
+  for (const type::Enumerator& e : type->enumerators())
+    if (e.name == name) return std::pair(type, e.value);
+  return std::nullopt;
+}
+
 } // namespace dwarf

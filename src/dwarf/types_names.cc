@@ -102,7 +102,7 @@ Die Types::definition_of(const Die& die) {
   uint16_t tag = kind_of_tag(die.tag());
   auto [at, is_new] = definitions_.try_emplace(std::to_string(tag) + name);
   if (is_new) {
-    std::optional<Die> found = find_(tag, name);
+    std::optional<Die> found = find_(tag, "::" + name);
     bool is_whole = found && kind_of_tag(found->tag()) == tag && !read_type_entry(*found).is_declaration;
     at->second = place_of(is_whole ? *found : die);
   }

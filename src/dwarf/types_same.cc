@@ -1,8 +1,8 @@
 // Which entries are one type. Every unit writes down the types it uses, so that a program has thousands of
 // entries for one structure; scripts must see one type, or what came by one function would not fit what came
 // by another. Entries are one type if their names, sizes and shapes are the same: the names, places and types
-// of the members, the latter only by their names, if they have any. That is not looked at before there are two of a name and
-// size.
+// of the members, the latter only by their names, if they have any. That is not looked at before there are
+// two of a name and size.
 #include "dwarf/types.h"
 
 #include "dwarf/type_entry.h"

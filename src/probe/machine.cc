@@ -41,7 +41,7 @@ format::Tracefs* Machine::tracefs() {
 }
 
 const type::Type* Machine::kernel_type(std::string_view keyword, std::string_view name) {
-  if (!btf()) return nullptr;
+  if (!btf()) return program_types ? program_types(keyword, name) : nullptr;
   std::string key = std::string(keyword) + " " + std::string(name);
   if (auto at = kernel_types_.find(key); at != kernel_types_.end()) return at->second;
   uint32_t id = 0;
@@ -58,17 +58,18 @@ const type::Type* Machine::kernel_type(std::string_view keyword, std::string_vie
                       {BtfKind::structure, BtfKind::union_, BtfKind::enumeration, BtfKind::enumeration64});
   }
   const type::Type* type = id ? btf_->type(types_, id) : nullptr;
+  if (!type && program_types) type = program_types(keyword, name);
   kernel_types_.emplace(std::move(key), type);
   return type;
 }
 
 std::optional<std::pair<const type::Type*, int64_t>> Machine::kernel_enumerator(std::string_view name) {
-  if (!btf()) return std::nullopt;
   auto [at, is_new] = kernel_enumerators_.try_emplace(std::string(name));
   if (!is_new) return at->second;
-  auto found = btf_->find_enumerator(name);
+  auto found = btf() ? btf_->find_enumerator(name) : std::nullopt;
   const type::Type* type = found ? btf_->type(types_, found->first) : nullptr;
   if (type) at->second = std::pair{type, found->second};
+  if (!type && program_enumerators) at->second = program_enumerators(name);
   return at->second;
 }
 

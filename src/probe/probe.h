@@ -6,6 +6,7 @@
 #include "type/type.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -79,10 +80,13 @@ public:
   type::Table& types() { return types_; }
   // The kernel's own types, or nullptr where the kernel has none.
   format::Btf* btf();
-  // A kernel structure, union, enum or typedef by name; nullptr if there is none.
+  // A kernel structure, union, enum or typedef by name, or one of `program_types`; nullptr if there is none.
   const type::Type* kernel_type(std::string_view keyword, std::string_view name);
-  // The value of an enumerator of the kernel's types, with its enumeration.
+  // Types of the traced program, asked for where the kernel has none of the name.
+  std::function<const type::Type*(std::string_view keyword, std::string_view name)> program_types;
+  // The value of an enumerator of the kernel's types or by `program_enumerators`, with its enumeration.
   std::optional<std::pair<const type::Type*, int64_t>> kernel_enumerator(std::string_view name);
+  std::function<std::optional<std::pair<const type::Type*, int64_t>>(std::string_view name)> program_enumerators;
   // The kernel's list of trace events, or nullptr; then tracefs_error() tells why.
   format::Tracefs* tracefs();
   const base::Error& tracefs_error() const { return tracefs_error_; }

@@ -24,6 +24,7 @@ public:
     note(info_);
   }
   std::optional<Die> find(uint16_t tag, std::string_view name) {
+    if (name.starts_with("::")) name.remove_prefix(2);
     auto at = places_.find({tag, std::string(name)});
     return at == places_.end() ? std::nullopt : die_at(at->second);
   }
