@@ -59,6 +59,7 @@ SUITES = {
     "cli": "cli/run.py",
     "tools": "tools/run.py",
     "one_liners": "tools/one_liners.py",
+    "life": "life/run.py",
     "docs": "docs.py",
     "leftovers": "leftovers.py",
     "include_order": "include_order.py",

@@ -1,5 +1,5 @@
 // Names as bpftrace writes them: of a module's function the bare name, offsets decimal, and an address that
-// belongs to nothing known as a hexadecimal number.
+// belongs to nothing known as a hexadecimal number. User code without a name is told by file and place.
 #include "report/names.h"
 
 #include "report/number.h"
@@ -14,8 +14,14 @@ std::string SystemNames::kernel(uint64_t address, bool with_offset) {
   return out;
 }
 
+// "libc.so.6+0x27f01": without a name, but of a place that is the same in each process and for other tools.
+static std::string in_module(std::string_view module, uint64_t address) {
+  return std::string(module.substr(module.rfind('/') + 1)) + "+" + bare(address);
+}
+
 std::string SystemNames::user(uint32_t pid, uint64_t address, bool with_offset, uint64_t stack) {
   symbol::UserSymbols::Found found = users_.find(static_cast<pid_t>(pid), address, stack);
+  if (found.name.empty() && found.module_address) return in_module(found.module, found.module_address);
   if (found.name.empty()) return bare(address);
   std::string out(found.name);
   if (with_offset) out += "+" + std::to_string(found.offset);

@@ -26,7 +26,9 @@ static void append_perf(std::string& out, uint64_t address, const std::string& n
                         bool user) {
   out += '\t';
   append_hex(out, address);
-  out.append(" ").append(name == bare(address) ? "[unknown]" : name);
+  // A place in the module is no name.
+  bool is_name = name != bare(address) && !name.starts_with(module.substr(module.rfind('/') + 1) + "+0x");
+  out.append(" ").append(is_name ? name : "[unknown]");
   if (user) out.append(" (").append(module.empty() ? "[unknown]" : module).append(")");
 }
 

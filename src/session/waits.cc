@@ -67,7 +67,7 @@ private:
   // Returns when something may have happened; notes the end of processes.
   base::Status wait() {
     life_.output.settle();
-    uint64_t wait = polls_ ? std::min(pace_, watch_pace_) : forever;
+    uint64_t wait = std::min(polls_ ? pace_ : forever, watch_pace_);
     uint64_t t = clock_ns();
     for (const Timer& timer : timers_) wait = std::min(wait, timer.next > t ? timer.next - t : 0);
     enum { signal, child, target, ring, processes, places };
@@ -91,7 +91,7 @@ private:
     if (!life_.watch) return;
     changes_flow_ = changes > 0;
     bool has_work = !changes && !records && life_.watch->work();
-    watch_pace_ = changes_flow_ || has_work ? shortest_wait : longest_wait;
+    watch_pace_ = changes_flow_ || has_work ? shortest_wait : forever;
   }
 
   // Events are lost while many arrive: told when it is seen, in sum since the last time.
@@ -155,7 +155,7 @@ private:
   bool polls_;
   std::vector<Timer> timers_;
   uint64_t pace_ = watch_ring_from; // the first record may be urgent: of a process that soon ends
-  uint64_t watch_pace_ = longest_wait;
+  uint64_t watch_pace_ = shortest_wait; // there is work at first
   bool changes_flow_ = false; // something happened to processes in the last turn
   uint64_t next_look_ = 0;
   uint64_t next_lost_look_ = 0;

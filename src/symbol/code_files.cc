@@ -140,6 +140,13 @@ std::optional<CodeFiles::Function> CodeFiles::find(uint32_t index, uint64_t offs
   return Function{demangle ? content.names.shown(*found) : found->name, found->offset};
 }
 
+uint64_t CodeFiles::address_of(uint32_t index, uint64_t offset) {
+  File& file = files_[index];
+  if (!file.content) return 0;
+  read(*file.content, file.path);
+  return file.content->names.address_of_offset(offset).value_or(0);
+}
+
 bool CodeFiles::read_soon(uint32_t index) {
   File& file = files_[index];
   if (!file.content || file.content->is_read) return false;

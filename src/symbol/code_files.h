@@ -51,6 +51,8 @@ public:
   // The function at a place of the file; views live as long as this. `demangle`: the name as it is written in C++ or
   // Rust. Reads the file at the first call.
   std::optional<Function> find(uint32_t file, uint64_t offset, bool demangle);
+  // The address of a place of the file, as the file counts; 0: not known.
+  uint64_t address_of(uint32_t file, uint64_t offset);
   // Reads it now, if that takes no long time; false: it was read before, or is too large.
   bool read_soon(uint32_t file);
   size_t size() const { return files_.size(); }

@@ -19,7 +19,7 @@ constexpr size_t most_stack_times = 1 << 20;
 constexpr size_t most_surveyed = 4096;
 constexpr size_t most_parents = 1 << 16;
 constexpr size_t most_vain_looks = 4096;
-constexpr size_t most_jits = 256; // each holds a few descriptors
+constexpr size_t most_jits = 128; // each holds a few descriptors
 constexpr uint64_t longest_work = 1 * ms;
 
 uint64_t now_ns() {
@@ -73,8 +73,13 @@ void UserSymbols::open(pid_t pid, const CodeRange& range) {
 void UserSymbols::open_all(pid_t pid) {
   for (const CodeRange& r : history_.ranges(number(pid))) {
     open(pid, r);
-    if (r.file == CodeFiles::none || files_.is_memory(r.file) || is_jitdump(files_.path(r.file))) jit_of(pid);
+    if (is_made(r)) jit_of(pid);
   }
+}
+
+// Code that the process made itself, or that tells where the names of such are.
+bool UserSymbols::is_made(const CodeRange& r) const {
+  return r.file == CodeFiles::none || files_.is_memory(r.file) || is_jitdump(files_.path(r.file));
 }
 
 void UserSymbols::take(const ProcessEvent& e) {
@@ -101,6 +106,7 @@ void UserSymbols::take(const ProcessEvent& e) {
     if (range.file == CodeFiles::none) range.offset = 0;
     history_.map(e.pid, range);
     open(static_cast<pid_t>(e.pid), range);
+    if (is_made(range)) jit_of(static_cast<pid_t>(e.pid));
     break;
   }
   case ProcessEvent::Kind::none: break;
@@ -144,15 +150,17 @@ bool UserSymbols::work() {
   uint64_t start = now_ns();
   if (follows_ && !survey_) start_survey();
   while (now_ns() - start < longest_work) {
-    if (survey_ && !survey_->empty()) {
+    if (!unread_.empty()) {
+      files_.read_soon(unread_.front());
+      unread_.pop_front();
+    } else if (survey_ && !survey_->empty()) {
       pid_t pid = survey_->back();
       survey_->pop_back();
       if (history_.is_whole(number(pid)) || !look(pid, now_ns())) continue;
-      for (const CodeRange& r : history_.ranges(number(pid))) // of others the name will still lead to them
+      for (const CodeRange& r : history_.ranges(number(pid))) { // of others the name will still lead to them
         if (r.file != CodeFiles::none && files_.is_deleted(r.file)) open(pid, r);
-    } else if (!unread_.empty()) {
-      files_.read_soon(unread_.front());
-      unread_.pop_front();
+        if (is_made(r)) jit_of(pid);
+      }
     } else {
       return false;
     }
@@ -180,8 +188,9 @@ UserSymbols::Found UserSymbols::find(pid_t pid, uint64_t address, uint64_t stack
   const CodeRange range = *known;
   if (range.file == CodeFiles::none) return find_made(pid, address);
   open(pid, range);
-  Found found = {.module = files_.path(range.file), .module_offset = address - range.begin + range.offset};
-  if (auto function = files_.find(range.file, found.module_offset, demangle_)) {
+  const uint64_t place = address - range.begin + range.offset;
+  Found found = {.module = files_.path(range.file), .module_address = files_.address_of(range.file, place)};
+  if (auto function = files_.find(range.file, place, demangle_)) {
     found.name = function->name;
     found.offset = function->offset;
   } else if (files_.is_memory(range.file)) {
@@ -195,8 +204,12 @@ UserSymbols::Found UserSymbols::find(pid_t pid, uint64_t address, uint64_t stack
 JitCode* UserSymbols::jit_of(pid_t pid) {
   auto at = jits_.find(pid);
   if (at == jits_.end()) {
-    if (jits_.size() >= most_jits) jits_.clear();
+    if (jit_order_.size() >= most_jits) {
+      jits_.erase(jit_order_.front());
+      jit_order_.pop_front();
+    }
     at = jits_.emplace(pid, JitCode::of(pid)).first;
+    jit_order_.push_back(pid);
   }
   if (!at->second) return nullptr;
   for (const CodeRange& r : history_.ranges(number(pid)))

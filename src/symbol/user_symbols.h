@@ -28,7 +28,7 @@ public:
     std::string_view name; // empty: no function is known to be there
     uint64_t offset = 0;   // bytes from its start
     std::string_view module; // file of the code, "[vdso]", "/tmp/perf-PID.map"; empty where nothing is mapped
-    uint64_t module_offset = 0; // place in that file
+    uint64_t module_address = 0; // as the file counts, before the loader moves it; 0: in no file
   };
 
   // Whether C++ and Rust names are shown as they are written.
@@ -52,6 +52,7 @@ private:
   void look_for(pid_t pid, uint64_t address, uint64_t now);
   void open(pid_t pid, const CodeRange& range);
   void open_all(pid_t pid);
+  bool is_made(const CodeRange& range) const;
   const CodeRange* range_of(pid_t pid, uint64_t address, uint64_t stack);
   JitCode* jit_of(pid_t pid);
   Found find_made(pid_t pid, uint64_t address);
@@ -70,6 +71,7 @@ private:
   std::deque<uint32_t> unread_;                        // files whose names will be asked for
   std::vector<bool> is_queued_;                        // by file
   std::unordered_map<pid_t, std::unique_ptr<JitCode>> jits_; // of processes that make code; nullptr: out of reach
+  std::deque<pid_t> jit_order_;                              // the newest last
   std::unordered_map<std::string, std::string> demangled_;
 };
 

@@ -1,9 +1,8 @@
-// Maps of processes, perf's maps of names, and the table of functions behind all of them.
-#include "symbol/function_table.h"
-#include "symbol/perf_map.h"
+// Maps of processes.
 #include "symbol/process_map.h"
 
 #include <gtest/gtest.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 namespace symbol {
@@ -27,6 +26,8 @@ TEST(ProcessMap, OnlyCodeIsKept) {
   EXPECT_EQ(map[0].begin, 0x55d0c0a02000u);
   EXPECT_EQ(map[0].end, 0x55d0c0a05000u);
   EXPECT_EQ(map[0].offset, 0x2000u);
+  EXPECT_EQ(map[0].device, makedev(8, 1));
+  EXPECT_EQ(map[0].inode, 1442u);
   EXPECT_EQ(map[0].path, "/usr/bin/a program");
   EXPECT_TRUE(map[0].is_file());
   EXPECT_TRUE(map[1].path.empty());
@@ -67,51 +68,6 @@ TEST(ProcessMap, OfThisProcess) {
   ASSERT_NE(m, nullptr);
   EXPECT_NE(m->path.find("test_symbol"), std::string::npos);
   EXPECT_TRUE(read_process_map(-1).empty());
-}
-
-std::string name(const FunctionTable& t, uint64_t address) {
-  auto f = t.find(address);
-  return f ? std::string(f->name) + "+" + std::to_string(f->offset) : "";
-}
-
-TEST(PerfMap, Lines) {
-  FunctionTable t =
-      parse_perf_map("1000 20 first function\n0x2000 0x10 second\nbad line\n3000 zz x\n4000 10 \n");
-  EXPECT_EQ(t.size(), 2u);
-  EXPECT_EQ(name(t, 0x1000), "first function+0");
-  EXPECT_EQ(name(t, 0x101f), "first function+31");
-  EXPECT_EQ(name(t, 0x1020), "");
-  EXPECT_EQ(name(t, 0x2008), "second+8");
-}
-
-TEST(PerfMap, TheLastLineForAnAddressCounts) {
-  FunctionTable t = parse_perf_map("1000 20 old\n1000 20 new\n");
-  EXPECT_EQ(name(t, 0x1000), "new+0");
-}
-
-TEST(FunctionTable, SizesBoundFunctions) {
-  FunctionTable t;
-  t.add(0x200, 0x10, "second");
-  t.add(0x100, 0x10, "first");
-  t.add(0x300, 0, "open");
-  t.sort();
-  EXPECT_EQ(name(t, 0xff), "");
-  EXPECT_EQ(name(t, 0x10f), "first+15");
-  EXPECT_EQ(name(t, 0x110), "");
-  EXPECT_EQ(name(t, 0x200), "second+0");
-  EXPECT_EQ(name(t, 0x350), "open+80");
-  EXPECT_EQ(name(t, 0x300 + (1 << 20)), "");
-}
-
-TEST(FunctionTable, AliasesAndFunctionsInsideOthers) {
-  FunctionTable t;
-  t.add(0x100, 0x100, "weak", 1);
-  t.add(0x100, 0x100, "global", 2);
-  t.add(0x120, 0x10, "inner", 0);
-  t.sort();
-  EXPECT_EQ(name(t, 0x100), "global+0");
-  EXPECT_EQ(name(t, 0x121), "inner+1");
-  EXPECT_EQ(name(t, 0x140), "global+64");
 }
 
 } // namespace
