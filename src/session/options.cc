@@ -63,7 +63,15 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::help: to.help = true; break;
   case OptionId::info:
   case OptionId::json:
-  case OptionId::version: break; // the tool looks at these itself
+  case OptionId::version:
+  case OptionId::elf_file:
+  case OptionId::kernel:
+  case OptionId::standard_input:
+  case OptionId::names:
+  case OptionId::no_inlines:
+  case OptionId::mangled:
+  case OptionId::debuginfo:
+  case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};
 }

@@ -35,6 +35,14 @@ enum class OptionId : uint8_t {
   usdt_file_activation,
   engine,
   json,
+  elf_file,
+  kernel,
+  standard_input,
+  names,
+  no_inlines,
+  mangled,
+  debuginfo,
+  debuginfod,
   help,
   version,
 };
@@ -163,6 +171,64 @@ inline constexpr Option info_options[] = {
     {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
 };
 
+inline constexpr Option debuginfo_option = {
+    .id = OptionId::debuginfo,
+    .name = "debuginfo",
+    .argument = "DIR",
+    .doc = "Look for separate debug files in DIR (or take DIR if it is such a file) before the usual places; may be "
+           "given several times."};
+inline constexpr Option debuginfod_option = {
+    .id = OptionId::debuginfod,
+    .name = "debuginfod",
+    .doc = "Ask the servers of DEBUGINFOD_URLS for debug files that are not here; may take minutes."};
+
+inline constexpr Option sym_options[] = {
+    {.id = OptionId::pid,
+     .letter = 'p',
+     .name = "pid",
+     .argument = "PID",
+     .doc = "Addresses are those of this process, as it is now."},
+    {.id = OptionId::elf_file,
+     .letter = 'e',
+     .name = "exe",
+     .argument = "FILE",
+     .doc = "Addresses are those of this program or library, as its symbol table counts them."},
+    {.id = OptionId::kernel,
+     .letter = 'k',
+     .name = "kernel",
+     .doc = "Addresses are those of the kernel. With -p, or without any of the three, kernel addresses are known by "
+            "themselves."},
+    {.id = OptionId::standard_input,
+     .name = "stdin",
+     .doc = "Read addresses from standard input, one a line; each is answered as soon as it is there."},
+    {.id = OptionId::names, .name = "names", .doc = "Only functions: debug information is not opened."},
+    {.id = OptionId::no_inlines,
+     .name = "no-inlines",
+     .doc = "Leave out calls that were inlined: tell only the function whose code it is."},
+    {.id = OptionId::mangled, .name = "mangled", .doc = "Names of C++ and Rust as the files have them."},
+    debuginfo_option,
+    debuginfod_option,
+    {.id = OptionId::json, .name = "json", .doc = "One JSON object for each address, on a line."},
+    {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
+};
+
+inline constexpr Option modules_options[] = {
+    {.id = OptionId::pid,
+     .letter = 'p',
+     .name = "pid",
+     .argument = "PID",
+     .doc = "What this process has mapped."},
+    {.id = OptionId::kernel, .letter = 'k', .name = "kernel", .doc = "The kernel that runs."},
+    debuginfo_option,
+    debuginfod_option,
+    {.id = OptionId::verbose,
+     .letter = 'v',
+     .name = "verbose",
+     .doc = "Tell every place where a debug file was looked for."},
+    {.id = OptionId::json, .name = "json", .doc = "One JSON object for each module, on a line."},
+    {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
+};
+
 inline constexpr Option help_options[] = {
     {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
 };
@@ -180,6 +246,12 @@ inline constexpr Subcommand subcommands[] = {
      "Run a script (also without the word `run`).", run_options,
      "acu run -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }'"},
     {"list", "[-v] [PATTERN…]", "List what can be probed; with -v its arguments. Types of the kernel too: 'struct list_head'.", list_options, "acu list -v 'tracepoint:sched:*'"},
+    {"sym", "-p PID|-e FILE|-k [options] ADDR…|--stdin",
+     "Tell which function, line and inlined calls addresses belong to. An address is hexadecimal, or FILE+0xOFFSET.",
+     sym_options, "acu sym -e /bin/ls 0x4a30"},
+    {"modules", "-p PID|-k|FILE… [options]",
+     "Tell what code a process has mapped, where its symbols and debug information are, and what is missing.",
+     modules_options, "acu modules -p 1"},
     {"info", "[--json]", "Tell what this kernel and this user can do.", info_options, "acu info"},
     {"help", "[SUBCOMMAND|reference]", "Explain a subcommand, or print the whole reference manual.", help_options, "acu help run"},
 };

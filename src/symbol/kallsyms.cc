@@ -175,23 +175,26 @@ std::optional<Kallsyms::Symbol> Kallsyms::find_other(uint64_t address) const {
   return Symbol{other_text_.data() + o.name, address - o.address, other_text_.data() + o.module};
 }
 
+// Of several names for one address this is the last listed.
+std::optional<Kallsyms::Symbol> Kallsyms::find_core(uint64_t address) const {
+  uint64_t at = address - core_.base;
+  auto after = std::upper_bound(core_.starts.begin(), core_.starts.end(), static_cast<uint32_t>(at));
+  if (address < core_.base || at > UINT32_MAX || after == core_.starts.begin()) return std::nullopt;
+  auto index = static_cast<size_t>(after - core_.starts.begin()) - 1;
+  uint64_t offset = at - core_.starts[index];
+  std::string_view name = base::text_at(core_.text, core_.names[index]);
+  if (offset >= largest_function || name.empty()) return std::nullopt;
+  return Symbol{name, offset, {}};
+}
+
 std::optional<Kallsyms::Symbol> Kallsyms::find(uint64_t address) {
   load_core();
-  // Of several names for one address this is the last listed.
-  uint64_t at = address - core_.base;
-  if (core_.base && address >= core_.base && at <= UINT32_MAX) {
-    auto after = std::upper_bound(core_.starts.begin(), core_.starts.end(), static_cast<uint32_t>(at));
-    if (after != core_.starts.begin()) {
-      auto index = static_cast<size_t>(after - core_.starts.begin()) - 1;
-      uint64_t offset = at - core_.starts[index];
-      std::string_view name = base::text_at(core_.text, core_.names[index]);
-      if (offset < largest_function && !name.empty()) return Symbol{name, offset, {}};
-    }
-  }
+  if (auto found = find_core(address)) return found;
+  bool is_inside = !core_.starts.empty() && address >= core_.base && address - core_.base < core_.starts.back();
+  if (is_inside) return std::nullopt; // code between functions of the kernel itself
   load_all();
   return find_other(address);
 }
-
 
 std::optional<uint64_t> Kallsyms::address(std::string_view name) const {
   std::optional<uint64_t> found;

@@ -59,6 +59,7 @@ private:
   void load_all();
   bool load_cached(base::ByteSpan build_id);
   void take_line(uint64_t address, std::string_view name, std::string_view module);
+  std::optional<Symbol> find_core(uint64_t address) const;
   std::optional<Symbol> find_other(uint64_t address) const;
 
   std::string path_, notes_;

@@ -21,7 +21,8 @@ struct Entry {
   std::string_view name;
   int (*run)(Words);
 };
-constexpr Entry entries[] = {{"run", run}, {"list", list}, {"info", info}, {"help", help}};
+constexpr Entry entries[] = {{"run", run}, {"list", list}, {"sym", sym},
+                             {"modules", modules}, {"info", info}, {"help", help}};
 static_assert(std::size(entries) == std::size(spec::subcommands));
 
 void say(std::string_view text) { session::write_all(STDOUT_FILENO, text); }
@@ -35,6 +36,11 @@ int version() {
 int refuse(std::string_view message) {
   complain("ERROR: " + std::string(message) + "\n");
   return static_cast<int>(base::Failure::usage);
+}
+
+int fail(const base::Error& error) {
+  complain("ERROR: " + error.message + "\n");
+  return static_cast<int>(error.kind);
 }
 
 // Whether a first word means a script's file rather than a subcommand with a typo.

@@ -1,6 +1,7 @@
 // The subcommands of acu. Each takes the words after its name and gives the exit status.
 #pragma once
 
+#include "base/result.h"
 #include "spec/options.h"
 
 #include <span>
@@ -13,6 +14,8 @@ using Words = std::span<char* const>;
 
 int run(Words words);
 int list(Words words);
+int sym(Words words);
+int modules(Words words);
 int info(Words words);
 int help(Words words);
 
@@ -22,6 +25,8 @@ void complain(std::string_view text);
 int version();
 // Tells the mistake of a command line; gives its exit status.
 int refuse(std::string_view message);
+// Tells why something failed; gives the exit status that goes with it.
+int fail(const base::Error& error);
 
 // `acu` without anything, and `acu help`.
 void show_overview(void (*to)(std::string_view));

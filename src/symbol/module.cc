@@ -1,0 +1,131 @@
+#include "symbol/module.h"
+
+#include "dwarf/address_lookup.h"
+#include "symbol/demangle.h"
+#include "symbol/file_names.h"
+
+#include <elf.h>
+#include <map>
+#include <unordered_map>
+
+namespace symbol {
+
+namespace {
+
+// A further file with debug information, open as long as the module.
+struct MoreInfo {
+  explicit MoreInfo(format::ElfFile from) : file(std::move(from)), info(file) {}
+  format::ElfFile file;
+  dwarf::DebugInfo info;
+};
+
+} // namespace
+
+// The debug information of a module, with the files that belong to it: the one that several share, split units.
+struct Module::Lines {
+  Lines(const format::ElfFile& file, const DebugFile& debug, const std::string& path, const DebugSearch& search)
+      : debug(debug), path(path), search(search), info(file), lookup(info) {
+    info.set_companions({.alternate = [this] { return alternate(); },
+                         .split = [this](const dwarf::Unit& skeleton) { return split(skeleton); }});
+  }
+
+  dwarf::DebugInfo* alternate() {
+    if (!alt && debug.alt.file) alt.emplace(*debug.alt.file);
+    return alt ? &*alt : nullptr;
+  }
+
+  // All units in one package, or each in a file of its own.
+  dwarf::DebugInfo* split(const dwarf::Unit& skeleton) {
+    if (!std::exchange(looked_for_package, true)) package = open(find_dwp(path, debug, search));
+    if (package) return &package->info;
+    auto [at, is_new] = units.try_emplace({std::string(skeleton.folder), std::string(skeleton.split_name)});
+    if (is_new) at->second = open(find_dwo(at->first.second, at->first.first, path, search));
+    return at->second ? &at->second->info : nullptr;
+  }
+
+  static std::unique_ptr<MoreInfo> open(FoundFile found) {
+    return found.file ? std::make_unique<MoreInfo>(std::move(*found.file)) : nullptr;
+  }
+
+  // The name to be shown of a frame; lives as long as this or the files.
+  std::string_view name(const dwarf::SourceFrame& frame, bool mangled) {
+    std::string_view name = frame.linkage.empty() ? frame.name : frame.linkage;
+    if (mangled || !is_mangled(name)) return name;
+    auto known = demangled.find(name);
+    if (known == demangled.end()) known = demangled.emplace(name, demangle(name)).first;
+    return known->second.empty() ? name : std::string_view(known->second);
+  }
+
+  const DebugFile& debug;
+  const std::string& path;
+  const DebugSearch& search;
+  dwarf::DebugInfo info;
+  std::optional<dwarf::DebugInfo> alt;
+  bool looked_for_package = false;
+  std::unique_ptr<MoreInfo> package;
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<MoreInfo>> units; // by folder and name
+  dwarf::AddressLookup lookup;
+  std::unordered_map<std::string_view, std::string> demangled; // names are the files'
+  std::vector<Frame> frames;                                    // of one address
+};
+
+Module::Module(format::ElfFile file, std::string path, DebugSearch search)
+    : path_(std::move(path)), search_(std::move(search)), file_(std::move(file)) {}
+
+Module::Module(DebugFile debug, std::string path) : path_(std::move(path)), debug_(std::move(debug)) {}
+
+Module::~Module() = default;
+
+const DebugFile& Module::debug() {
+  if (!debug_) debug_ = find_debug_file(*file_, path_, search_);
+  return *debug_;
+}
+
+FunctionNames& Module::names(const Cache& cache) {
+  if (names_) return *names_;
+  if (!file_)
+    names_.emplace();
+  else
+    names_ = names_of_file(*file_, file_->elf().section(".symtab") ? nullptr : &debug(), cache);
+  return *names_;
+}
+
+bool Module::open_lines() {
+  if (lines_) return true;
+  const DebugFile& known = debug();
+  const format::ElfFile* file = known.source == DebugFile::Source::module ? this->file() : nullptr;
+  if (!file && known.debug.file) file = &*known.debug.file;
+  if (!file || !known.has_dwarf) return false;
+  lines_ = std::make_unique<Lines>(*file, known, path_, search_);
+  return true;
+}
+
+void Module::find_lines(std::span<const uint64_t> addresses, const FrameOptions& options, const TakeFrames& take) {
+  if (!open_lines()) return;
+  lines_->lookup.find(addresses, [&](size_t index, std::span<const dwarf::SourceFrame> frames) {
+    std::vector<Frame>& out = lines_->frames;
+    out.clear();
+    for (const dwarf::SourceFrame& f : frames)
+      if (options.inlines || !f.inlined) out.push_back({lines_->name(f, options.mangled), f.file, f.line, f.column});
+    if (!options.inlines && !frames.empty() && !out.empty()) { // where the code is, not where it was inlined to
+      out.front().file = frames.front().file;
+      out.front().line = frames.front().line;
+      out.front().column = frames.front().column;
+    }
+    if (!out.empty()) take(index, out);
+  });
+}
+
+std::optional<uint64_t> symbol_address(const format::ElfFile& file, std::string_view name) {
+  std::optional<uint64_t> found;
+  for (std::string_view section : {".symtab", ".dynsym"}) {
+    const format::ElfSection* table = file.elf().section(section);
+    if (!table || found) continue;
+    file.elf().for_each_symbol(*table, [&](const format::ElfSymbol& s) {
+      if (!found && s.section != SHN_UNDEF && s.name == name) found = s.value;
+    });
+  }
+  return found;
+}
+
+} // namespace symbol

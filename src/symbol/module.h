@@ -1,0 +1,66 @@
+// One ELF file that addresses are looked up in: its functions, and behind them its debug information, which is looked
+// for and opened when lines are first asked for.
+#pragma once
+
+#include "symbol/cache.h"
+#include "symbol/debug_files.h"
+#include "symbol/function_names.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace symbol {
+
+// A function, or a call of one that was inlined, and where in it the address is.
+struct Frame {
+  std::string_view function;     // as written in the source; empty: not known
+  std::string_view file;         // empty: not known
+  uint32_t line = 0, column = 0; // 0: not known
+};
+
+// How the frames of an address are told.
+struct FrameOptions {
+  bool inlines = true;  // false: only the outermost
+  bool mangled = false; // names as the files have them
+};
+
+class Module {
+public:
+  // `path`: as it is shown, and as seen in search.root.
+  Module(format::ElfFile file, std::string path, DebugSearch search);
+  // Debug information alone, such as the kernel's.
+  Module(DebugFile debug, std::string path);
+  ~Module();
+  Module(const Module&) = delete;
+
+  const std::string& path() const { return path_; }
+  const format::ElfFile* file() const { return file_ ? &*file_ : nullptr; }
+  // Read at the first call.
+  FunctionNames& names(const Cache& cache);
+  const DebugFile& debug();
+
+  using TakeFrames = std::function<void(size_t index, std::span<const Frame> frames)>;
+  // Calls take for each address that there is debug information for, with the frames that begin with the innermost;
+  // texts live as long as this, frames do not. `addresses` are sorted and differ.
+  void find_lines(std::span<const uint64_t> addresses, const FrameOptions& options, const TakeFrames& take);
+
+private:
+  struct Lines;
+  bool open_lines();
+
+  std::string path_;
+  DebugSearch search_;
+  std::optional<format::ElfFile> file_;
+  std::optional<FunctionNames> names_;
+  std::optional<DebugFile> debug_;
+  std::unique_ptr<Lines> lines_;
+};
+
+// The address of a symbol of any kind in a file; nothing if it has none of this name.
+std::optional<uint64_t> symbol_address(const format::ElfFile& file, std::string_view name);
+
+} // namespace symbol

@@ -1,0 +1,216 @@
+// `acu sym`: functions, lines and inlined calls of addresses, from the command line or a pipe. What a pipe holds at
+// once is answered together, so that whoever writes an address and waits gets the answer, and a long list is quick.
+#include "base/text.h"
+#include "report/json.h"
+#include "report/place.h"
+#include "session/arguments.h"
+#include "session/output.h"
+#include "symbol/symbolizer.h"
+#include "tool/tool.h"
+
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <poll.h>
+#include <unistd.h>
+
+namespace tool {
+
+namespace {
+
+using spec::OptionId;
+using symbol::Symbolizer;
+
+struct Request {
+  symbol::SymbolizeOptions options;
+  pid_t pid = 0;    // 0: none
+  std::string file; // empty: none
+  bool kernel = false, from_input = false, json = false;
+  std::vector<std::string> words;
+};
+
+base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
+
+base::Result<Request> read_request(const session::Arguments& arguments) {
+  Request out;
+  if (const std::string* text = arguments.value(OptionId::pid)) {
+    auto pid = base::parse_integer(*text);
+    if (!pid || *pid == 0 || *pid > INT_MAX)
+      return usage("`-p` takes the number of a process, not `" + *text + "`");
+    out.pid = static_cast<pid_t>(*pid);
+  }
+  if (const std::string* file = arguments.value(OptionId::elf_file)) out.file = *file;
+  out.kernel = arguments.has(OptionId::kernel);
+  out.from_input = arguments.has(OptionId::standard_input);
+  out.json = arguments.has(OptionId::json);
+  out.options.lines = !arguments.has(OptionId::names);
+  out.options.inlines = !arguments.has(OptionId::no_inlines);
+  out.options.mangled = arguments.has(OptionId::mangled);
+  out.options.search.download = arguments.has(OptionId::debuginfod);
+  for (const session::Given& g : arguments.options)
+    if (g.id == OptionId::debuginfo) out.options.search.folders.push_back(g.value);
+  out.words = arguments.words;
+  if ((out.pid != 0) + !out.file.empty() + out.kernel > 1) return usage("`-p`, `-e` and `-k` exclude each other");
+  if (out.words.empty() && !out.from_input)
+    return usage("no addresses: give some, or `--stdin` to read them (see `acu help sym`)");
+  if (!out.words.empty() && out.from_input) return usage("addresses and `--stdin` exclude each other");
+  return out;
+}
+
+// Hexadecimal, with or without 0x; nothing else may stand there.
+bool parse_address(std::string_view text, uint64_t& address) {
+  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
+  if (text.empty() || text.size() > 16) return false;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), address, 16);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+class Answers {
+public:
+  explicit Answers(const Request& request) : request_(request), symbolizer_(request.options) {}
+
+  base::Status prepare() {
+    if (request_.pid) ACU_CHECK(symbolizer_.set_process(request_.pid));
+    if (request_.file.empty()) return {};
+    ACU_TRY(module_, symbolizer_.add_file(request_.file));
+    return {};
+  }
+
+  // "0x1139", or "/bin/ls+0x4a30".
+  base::Result<Symbolizer::Question> question(std::string_view word) {
+    Symbolizer::Question out = {.module = module_};
+    if (parse_address(word, out.address)) {
+      bool has_meaning = module_ != Symbolizer::no_module || request_.pid || request_.kernel || out.address >> 63;
+      if (has_meaning) return out;
+      return usage("`" + std::string(word) + "`: an address of what? Give `-p PID`, `-e FILE`, or FILE+0xOFFSET");
+    }
+    size_t plus = word.rfind('+');
+    if (plus == word.npos || plus == 0 || !parse_address(word.substr(plus + 1), out.address))
+      return usage("`" + std::string(word) + "` is no address; they are hexadecimal, or FILE+0xOFFSET");
+    ACU_TRY(out.module, symbolizer_.find_file(std::string(word.substr(0, plus))));
+    return out;
+  }
+
+  // Answers in the order in which they were put.
+  void put(const Symbolizer::Question& question) { questions_.push_back(question); }
+  void put(std::string_view word, const base::Error& error) {
+    mistakes_.push_back({questions_.size(), std::string(word), error.message});
+  }
+
+  // Writes the answers; 0, or an errno.
+  int write() {
+    constexpr size_t piece = 128 << 10; // small, so that it stays in the processor's caches
+    std::span<const symbol::Place> places = symbolizer_.find(questions_);
+    int error = 0;
+    size_t next = 0;
+    for (size_t i = 0; i <= places.size() && !error; i++) {
+      for (; next < mistakes_.size() && mistakes_[next].before == i; next++) append(mistakes_[next]);
+      if (i < places.size()) append(places[i]);
+      if (out_.size() < piece && i < places.size()) continue;
+      error = session::write_all(STDOUT_FILENO, out_);
+      out_.clear();
+    }
+    has_mistakes_ |= !mistakes_.empty();
+    questions_.clear();
+    mistakes_.clear();
+    return error;
+  }
+
+  bool has_mistakes() const { return has_mistakes_; }
+
+private:
+  struct Mistake {
+    size_t before; // which question it stands
+    std::string word, message;
+  };
+  void append(const symbol::Place& place) {
+    if (request_.json)
+      report::append_place_json(out_, place);
+    else
+      report::append_place(out_, place, request_.file.empty() && !request_.kernel);
+  }
+  void append(const Mistake& mistake) {
+    if (!request_.json) {
+      out_ += mistake.word + ": " + mistake.message + "\n";
+      return;
+    }
+    out_ += "{\"address\": ";
+    report::append_json(out_, mistake.word);
+    out_ += ", \"error\": ";
+    report::append_json(out_, mistake.message);
+    out_ += "}\n";
+  }
+
+  const Request& request_;
+  Symbolizer symbolizer_;
+  uint32_t module_ = Symbolizer::no_module;
+  std::vector<Symbolizer::Question> questions_;
+  std::vector<Mistake> mistakes_;
+  std::string out_;
+  bool has_mistakes_ = false;
+};
+
+// The exit status after writing. Whoever reads may have enough.
+int finish(int error) {
+  return error == 0 || error == EPIPE ? 0 : fail(base::errno_error("standard output", error));
+}
+
+int answer_words(Answers& answers, const Request& request) {
+  for (const std::string& word : request.words) {
+    auto question = answers.question(word);
+    if (!question.ok()) return fail(question.error());
+    answers.put(*question);
+  }
+  return finish(answers.write());
+}
+
+bool is_more_at_once() {
+  pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+  return ::poll(&input, 1, 0) > 0 && (input.revents & (POLLIN | POLLHUP));
+}
+
+int answer_input(Answers& answers) {
+  constexpr size_t most_at_once = 4 << 20, piece = 256 << 10;
+  std::string text;
+  for (bool ended = false; !ended;) {
+    do {
+      size_t have = text.size();
+      text.resize(have + piece);
+      ssize_t n = ::read(STDIN_FILENO, text.data() + have, piece);
+      text.resize(have + static_cast<size_t>(std::max<ssize_t>(n, 0)));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return fail(base::errno_error("standard input", errno));
+      ended = n == 0;
+    } while (!ended && text.size() < most_at_once && is_more_at_once());
+    bool is_all = ended || text.size() >= most_at_once + piece; // or a line that never ends
+    size_t end = is_all ? text.size() : text.rfind('\n') + 1;  // 0: no line is complete
+    for (std::string_view line : base::split(std::string_view(text).substr(0, end), '\n')) {
+      std::string_view word = base::trim(line);
+      if (word.empty()) continue;
+      auto question = answers.question(word);
+      if (question.ok())
+        answers.put(*question);
+      else
+        answers.put(word, question.error());
+    }
+    text.erase(0, end);
+    if (int error = answers.write()) return finish(error);
+  }
+  return answers.has_mistakes() ? static_cast<int>(base::Failure::runtime) : 0;
+}
+
+} // namespace
+
+int sym(Words words) {
+  const spec::Subcommand& self = *spec::find_subcommand("sym");
+  auto arguments = session::parse_arguments(self, words);
+  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
+  auto request = read_request(*arguments);
+  if (!request.ok()) return fail(request.error());
+  Answers answers(*request);
+  if (auto ready = answers.prepare(); !ready.ok()) return fail(ready.error());
+  return request->from_input ? answer_input(answers) : answer_words(answers, *request);
+}
+
+} // namespace tool
