@@ -68,6 +68,9 @@ bool ProgramEmitter::reads_context(uint32_t function) const {
   return false;
 }
 
+// Of the stack that a function has, so many bytes are for reading user stacks: the more, the fewer reads.
+static int32_t walk_bytes(uint32_t limit) { return limit >= 320 ? 256 : limit >= 128 ? 64 : 16; }
+
 // The root and the bodies of its loops, also of nested ones, read as one.
 Needs ProgramEmitter::find_needs(uint32_t root) const {
   Needs needs;
@@ -89,10 +92,6 @@ Needs ProgramEmitter::find_needs(uint32_t root) const {
           needs.objects[i.index] = true;
           if (g) needs.in_bodies[i.index] = true;
         }
-        if (i.op == Op::stack) {
-          needs.stack_frames = pool.stack_frames();
-          if (g) needs.stack_in_bodies = true;
-        }
       }
   }
   return needs;
@@ -103,12 +102,13 @@ base::Status ProgramEmitter::emit_group(Assembler& out, uint32_t root, uint32_t 
   const ir::Frame& frame = program.frames[program.functions[root].frame];
   const Needs needs = find_needs(root);
   constexpr uint32_t spills = 48; // what values without a register take, as a rule of thumb
-  Layout layout = place_objects(frame, needs, limit, needs.stack_frames);
+  Layout layout = place_objects(frame, needs, limit);
   uint32_t budget = limit;
   // Objects fill the whole stack, and there is other memory anyway: leave room for values at once.
   if (layout.scratch_bytes && layout.stack_bytes + spills > limit && limit > spills)
-    layout = place_objects(frame, needs, budget -= spills, needs.stack_frames);
-  for (;; layout = place_objects(frame, needs, budget = budget > spills ? budget - spills : 0, needs.stack_frames)) {
+    layout = place_objects(frame, needs, budget -= spills);
+  for (;; layout = place_objects(frame, needs, budget = budget > spills ? budget - spills : 0)) {
+    layout.walk_bytes = walk_bytes(limit);
     if (layout.scratch_bytes > largest_scratch)
       return unsupported("it needs " + std::to_string(layout.scratch_bytes) +
                          " bytes of memory in one run; there are " + std::to_string(largest_scratch) +
@@ -136,7 +136,7 @@ base::Status ProgramEmitter::emit_group(Assembler& out, uint32_t root, uint32_t 
 }
 
 uint32_t ProgramEmitter::deepest_chain(uint32_t function, const std::vector<uint32_t>& stacks) const {
-  uint32_t below = counts_ ? 32 : 0;
+  uint32_t below = counts_ || walk_bytes_ ? 32 : 0;
   for (const uint32_t c : callees_[function]) below = std::max(below, deepest_chain(c, stacks));
   return frame_size(stacks[function]) + below;
 }
@@ -149,6 +149,7 @@ base::Result<Code> ProgramEmitter::attempt(uint32_t limit, uint32_t& deepest) {
   for (const uint32_t f : functions_)
     if (program.functions[f].role != ir::Role::body) ACU_CHECK(emit_group(out, f, limit, stacks));
   if (counts_) emit_counting_callback(out);
+  if (walk_bytes_) emit_walking_callback(out, walking_callback(walk_bytes_), walk_bytes_);
   ACU_CHECK(out.finish(code));
   deepest = deepest_chain(probe.function, stacks);
   return code;
@@ -180,6 +181,11 @@ base::Result<Code> ProgramEmitter::emit() {
 uint32_t ProgramEmitter::counting_callback() {
   counts_ = true;
   return static_cast<uint32_t>(program.functions.size());
+}
+
+uint32_t ProgramEmitter::walking_callback(int32_t bytes) {
+  walk_bytes_ = bytes;
+  return static_cast<uint32_t>(program.functions.size() + 1);
 }
 
 void ProgramEmitter::emit_counting_callback(Assembler& out) {

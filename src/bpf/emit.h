@@ -57,6 +57,7 @@ enum Helper : int32_t {
   task_storage_get = 156,
   task_storage_delete = 157,
   get_current_task_btf = 158,
+  task_pt_regs = 175,
   for_each_map_elem = 164,
   loop = 181,
   map_lookup_percpu_elem = 195,
@@ -79,9 +80,10 @@ public:
   uint32_t large_scratch(uint32_t bytes); // the same for more than the kernel gives to each CPU
   uint32_t packets();
   uint32_t stacks();
+  uint32_t frames(); // slots to take stacks in
+  uint32_t known();
   uint32_t tables();
   uint32_t table_offset(uint32_t table) const;
-  uint32_t stack_frames() const { return stack_frames_; } // of a record of a stack
 
   const ir::Program& program;
   const EmitOptions& options;
@@ -109,6 +111,8 @@ public:
 
   // A function that only counts (for the size of a map), made when first needed; its number.
   uint32_t counting_callback();
+  // A turn of the walk along a user stack, of which that many bytes are read at once, made when first needed; its number.
+  uint32_t walking_callback(int32_t bytes);
   bool needs_context(uint32_t function) const { return needs_context_[function]; }
   // May a verifier look at it once, for any numbers, instead of at each call?
   bool stands_alone(uint32_t function) const {
@@ -134,10 +138,12 @@ private:
   std::vector<bool> needs_context_;            // by function
   AddressUse addresses_;
   bool counts_ = false;
+  int32_t walk_bytes_ = 0; // 0: no walk
 };
 
 inline constexpr uint32_t largest_percpu_value = 32 << 10; // PCPU_MIN_UNIT_SIZE
 inline constexpr uint32_t scratch_slots = 4;
+inline constexpr uint32_t known_stacks = 4096; // a power of two
 
 // A place in memory as instructions have it.
 struct Address {
@@ -155,6 +161,11 @@ struct Argument {
   uint32_t index = 0; // map, function
 };
 
+// r3 = hash of one frame more than that in r3 (emit_stack.cc); uses r0, which `frame` may be.
+void emit_mix(Assembler& out, Register frame);
+// emit_walk.cc
+void emit_walking_callback(Assembler& out, uint32_t function, int32_t bytes);
+
 class FunctionEmitter {
 public:
   FunctionEmitter(ProgramEmitter& program, Assembler& out, uint32_t index, const Layout& layout);
@@ -163,6 +174,12 @@ public:
   base::Status emit();
   uint32_t stack_bytes() const;
   uint32_t parameters() const;
+
+  // Words of the stack, for use inside Op::stack.
+  // stack_slot: address of the slot. stack_seed: what the hash begins with. Of a walk: stack_hash, stack_walk (the frame
+  // pointer), stack_left (how many frames more are wanted).
+  enum StackWord : int32_t { stack_slot, stack_seed, last_own_word = stack_seed, stack_hash, stack_walk, stack_left,
+                             last_stack_word = stack_left };
 
 private:
   // emit_function.cc: steps, prologue, order
@@ -272,6 +289,7 @@ private:
   void emit_for_each(const ir::Inst& i);
   void emit_give_back(const ir::Inst& i);
   void emit_claim();
+  void take_slot(uint32_t slots, bool is_large, Label taken);
 
   // emit_kernel.cc
   void emit_namespace_ids();
@@ -281,10 +299,23 @@ private:
   void emit_effect(const ir::Inst& i);
 
   // emit_stack.cc
+  int32_t own_end() const;
+  int32_t stack_word(int32_t word) const { return own_end() - 8 * (word + 1); } // for use inside Op::stack
   void emit_stack(const ir::Inst& i);
+  void emit_taken_stack(const ir::Inst& i, Label done);
+  void emit_call_for_stack(const ir::Inst& i);
+  void emit_hash_of_taken(const ir::Inst& i);
+  void emit_keep(const ir::Inst& i, Label found, Label lost);
+  void emit_known(Label known);
   void emit_process_seen();
   void emit_stack_depth(const ir::Inst& i);
   uint32_t own_frames() const;
+
+  // emit_walk.cc
+  bool may_walk(const ir::Inst& i) const;
+  int32_t walk_buffer() const { return stack_word(last_stack_word) - layout_.walk_bytes; }
+  void emit_seed(const ir::Inst& i);
+  void emit_walk(const ir::Inst& i, Label ask);
 
   ProgramEmitter& unit_;
   Pool& pool_;
@@ -307,6 +338,7 @@ private:
   std::vector<Label> block_labels_;
   ir::BlockId block_ = 0, next_ = ir::no_block; // being emitted; following
   bool has_events_ = false;
+  bool has_stacks_ = false, walks_ = false; // Op::stack; and one that walks
   bool fused_ = false; // the rest of the block is done
   base::Status status_;
 };

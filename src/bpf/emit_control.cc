@@ -123,13 +123,21 @@ void FunctionEmitter::emit_give_back(const ir::Inst& i) {
   out_.exit();
 }
 
-// The first free slot of this CPU is taken: a program that interrupts this one, or the task that gets the CPU
-// while this one waits, takes another.
 void FunctionEmitter::emit_claim() {
   const Label taken = out_.label();
   const bool is_large = layout_.scratch_bytes > largest_percpu_value;
-  const uint32_t slots =
-      is_large ? pool_.large_scratch(layout_.scratch_bytes) : pool_.scratch(layout_.scratch_bytes);
+  take_slot(is_large ? pool_.large_scratch(layout_.scratch_bytes) : pool_.scratch(layout_.scratch_bytes), is_large, taken);
+  count(state_scratch_busy);
+  out_.number(r0, 0);
+  out_.exit();
+  out_.bind(taken);
+  finish(base_, r2);
+  if (layout_.base_slot) out_.store(r10, layout_.base_slot, r2, 8);
+}
+
+// The first free slot of this CPU is taken, and its address is in r2 at `taken`: a program that interrupts this one,
+// or the task that gets the CPU while this one waits, takes another. Goes on behind it where none is free.
+void FunctionEmitter::take_slot(uint32_t slots, bool is_large, Label taken) {
   for (uint32_t slot = 0; slot < scratch_slots; slot++) {
     const Label busy = out_.label();
     if (is_large && slot == 0) {
@@ -156,12 +164,6 @@ void FunctionEmitter::emit_claim() {
     }
     out_.bind(busy);
   }
-  count(state_scratch_busy);
-  out_.number(r0, 0);
-  out_.exit();
-  out_.bind(taken);
-  finish(base_, r2);
-  if (layout_.base_slot) out_.store(r10, layout_.base_slot, r2, 8);
 }
 
 } // namespace bpf

@@ -33,7 +33,6 @@ uint32_t FunctionEmitter::parameters() const {
 
 bool FunctionEmitter::uses_scratch(const ir::Inst& i) const {
   if (i.op == Op::event && claims_before_events_) return true;
-  if (i.op == Op::stack) return layout_.stack_buffer != 0;
   if (i.op == Op::loop || i.op == Op::for_each) return layout_.base_slot != 0;
   auto in_scratch = [&](uint32_t object) { return layout_.objects[object].kind == ObjectPlace::in_scratch; };
   if (i.op == Op::object) return !is_elided(i) && in_scratch(i.index);
@@ -171,7 +170,7 @@ Step FunctionEmitter::describe(const ir::Inst& i) const {
   case Op::override: s.use(context_); break;
   case Op::stack:
     s.use(context_, true);
-    s.use(base_, true);
+    use(s, i.a, true);
     return s;
   case Op::task_name: use(s, i.a, true), use(s, i.b, true); return s; // several calls
   case Op::copy:
@@ -229,7 +228,11 @@ void FunctionEmitter::describe(const Flow& flow) {
     most_steps += function_->blocks[b].insts.size();
     place[b] = static_cast<ir::BlockId>(order_.size());
     order_.push_back(b);
-    for (const ir::Inst& i : function_->blocks[b].insts) has_events_ |= i.op == Op::event;
+    for (const ir::Inst& i : function_->blocks[b].insts) {
+      has_events_ |= i.op == Op::event;
+      has_stacks_ |= i.op == Op::stack;
+      walks_ |= i.op == Op::stack && may_walk(i);
+    }
   }
   steps_.registers = function_->registers + 3;
   auto arrives = [&](ir::Reg r, int where) {

@@ -14,8 +14,11 @@ int32_t FunctionEmitter::temp() const {
   return -(is_root() ? layout_.stack_bytes : 0) - 8 * static_cast<int32_t>(allocation_.slots + 1);
 }
 
+// Where the words that most functions have end.
+int32_t FunctionEmitter::own_end() const { return has_events_ ? wake_slot() : temp(); }
+
 uint32_t FunctionEmitter::stack_bytes() const {
-  return static_cast<uint32_t>(has_events_ ? -wake_slot() : -temp());
+  return static_cast<uint32_t>(walks_ ? -walk_buffer() : has_stacks_ ? -stack_word(last_own_word) : -own_end());
 }
 
 const KnownAddress* FunctionEmitter::known(const ir::Operand& o) const {

@@ -1,9 +1,14 @@
-// Stacks: the kernel writes the frames into scratch memory; the hash of them is the stack's id, under which
-// they are kept once. What the map of stacks holds for an id is { u64 count, u64 frames[] }.
+// Stacks: the hash of the frames is the stack's id, under which they are kept once, in a table of our own: it
+// has whole hashes for keys, so that two stacks never share a place, and what it has no room for is counted.
+// What it holds for an id is { u64 count, u64 frames[] }.
+//
+// A stack that is there already needs only its id. For a user stack that is found out by walking it
+// (emit_walk.cc); only one that is not known, and each kernel stack, is taken by the kernel's helper, into
+// one of the CPU's slots of frames. So what is kept is what the helper gave, whatever the walk saw.
 //
 // The same addresses mean something else in another process, so the process is part of a user stack's hash. A
-// new user stack whose frames will be named is told to the consumer, who can then look at the process before it is
-// gone.
+// new user stack whose frames will be named is told to the consumer, who can then look at the process before
+// it is gone.
 #include "bpf/emit.h"
 
 #include <cerrno>
@@ -15,6 +20,7 @@ static constexpr int32_t user_stack = 1 << 8; // BPF_F_USER_STACK
 // who else is attached; the frames are taken in addition, and left out when the stack is printed.
 static constexpr int64_t glue_frames = 2;
 static constexpr int64_t odd = static_cast<int64_t>(0x9e3779b97f4a7c15);
+static constexpr int32_t taken_count = 8, taken_frames = 16; // in a slot, behind the word that claims it
 
 static bool is_raw(probe::Context c) {
   return c == probe::Context::raw_tracepoint || c == probe::Context::btf_tracepoint;
@@ -36,93 +42,165 @@ uint32_t FunctionEmitter::own_frames() const {
   return frames;
 }
 
-// r0 = the bytes of the stack; r1 where it is; r2 byte, r3 hash, r4 end, r5 frame.
 void FunctionEmitter::emit_stack(const ir::Inst& i) {
-  const bool is_user = i.index, tells = is_user && i.imm;
-  const bool with_glue = is_raw(unit_.probe.context) && !is_user;
-  const auto bytes = static_cast<int32_t>((with_glue ? stack_frames(i) : i.imm2) * 8);
-  const int32_t frames = layout_.stack_buffer + 8;
-  const Label none = out_.label(), hash = out_.label(), hashed = out_.label(), fresh = out_.label();
-  const Label done = out_.label(), tell = out_.label();
-  if (is_user) {
-    out_.call(get_current_pid_tgid);
-    out_.alu(BPF_RSH, r0, 32);
-    out_.alu(BPF_LSH, r0, 32);
-    out_.store(r10, temp(), r0, 8);
+  const Label done = out_.label();
+  if (!may_walk(i)) {
+    emit_seed(i);
+    emit_taken_stack(i, done);
+  } else {
+    const Label ask = out_.label(), look = out_.label();
+    emit_walk(i, ask);
+    emit_known(done);
+    out_.jump(look);
+    out_.cold([=, this] {
+      const Label found = out_.label();
+      out_.bind(look);
+      arguments({map(r1, pool_.stacks()), temporary(r2)});
+      out_.call(map_lookup_elem);
+      out_.jump_if(BPF_JNE, r0, 0, found);
+      out_.bind(ask);
+      emit_taken_stack(i, done);
+      out_.jump(done);
+      out_.bind(found);
+      out_.load(r3, r10, temp(), 8);
+      emit_known(done);
+      out_.store(r2, 0, r3, 8);
+      out_.jump(done);
+    });
   }
-  Argument buffer = argument(r2, ir::Operand::of(base_), frames);
-  arguments({argument(r1, ir::Operand::of(context_)), buffer, number(r3, bytes),
-             number(r4, is_user ? user_stack : own_frames())});
-  out_.call(get_stack);
+  out_.bind(done);
+  finish(i.dst, r3);
+}
+
+// r3 = hash of one frame more; uses r0 (which `frame` may be).
+void emit_mix(Assembler& out, Register frame) {
+  out.alu(BPF_XOR, r3, frame);
+  out.number(r0, odd);
+  out.alu(BPF_MUL, r3, r0);
+  out.mov(r0, r3);
+  out.alu(BPF_RSH, r0, 32);
+  out.alu(BPF_XOR, r3, r0);
+}
+
+// Goes to `known` if the id in r3 is known to be in the table; else r2 is where that can be written down.
+void FunctionEmitter::emit_known(Label known) {
+  out_.mov(r1, r3);
+  out_.alu(BPF_RSH, r1, 32);
+  out_.alu(BPF_AND, r1, static_cast<int32_t>(8 * (known_stacks - 1)));
+  out_.map_value(r2, pool_.known(), 0);
+  out_.alu(BPF_ADD, r2, r1);
+  out_.load(r0, r2, 0, 8);
+  out_.jump_if(BPF_JEQ, r0, r3, known);
+}
+
+// r3 = the id, 0 where there is no stack or no room for it. The hash begins with what stands at stack_seed.
+void FunctionEmitter::emit_taken_stack(const ir::Inst& i, Label done) {
+  const Label taken = out_.label(), none = out_.label(), leave = out_.label();
+  take_slot(pool_.frames(), false, taken);
+  count(state_stacks_busy);
+  out_.number(r3, 0);
+  out_.jump(done);
+  out_.bind(taken);
+  out_.store(r10, stack_word(stack_slot), r2, 8);
+  emit_call_for_stack(i);
   out_.jump_if(BPF_JSLE, r0, 0, none);
+  emit_hash_of_taken(i);
+  emit_keep(i, leave, none);
+  out_.bind(leave);
+  out_.load(r3, r10, temp(), 8);
+  const Label release = out_.label();
+  out_.bind(release);
+  out_.load(r2, r10, stack_word(stack_slot), 8);
+  out_.store(r2, 0, 0, 8);
+  out_.cold([=, this] {
+    out_.bind(none);
+    out_.number(r3, 0);
+    out_.jump(release);
+  });
+}
+
+static int32_t taken_bytes(const ir::Inst& i, probe::Context context) {
+  return static_cast<int32_t>((is_raw(context) && !i.index ? stack_frames(i) : i.imm2) * 8);
+}
+
+// r2: the slot; r0 = bytes of the stack
+void FunctionEmitter::emit_call_for_stack(const ir::Inst& i) {
+  out_.alu(BPF_ADD, r2, taken_frames);
+  load_into(r1, ir::Operand::of(context_));
+  out_.number(r3, taken_bytes(i, unit_.probe.context));
+  out_.number(r4, i.index ? user_stack : own_frames());
+  out_.call(get_stack);
+}
+
+// r0: bytes of the stack; the id goes to temp(). r1 frame, r2 byte, r3 hash, r4 end.
+void FunctionEmitter::emit_hash_of_taken(const ir::Inst& i) {
+  const Label hash = out_.label(), hashed = out_.label();
   out_.mov(r4, r0);
   out_.alu(BPF_AND, r4, -8);
-  load_into(r1, ir::Operand::of(base_));
-  out_.alu(BPF_ADD, r1, layout_.stack_buffer);
+  out_.load(r1, r10, stack_word(stack_slot), 8);
   out_.mov(r0, r4);
   out_.alu(BPF_RSH, r0, 3);
-  out_.store(r1, 0, r0, 8);
+  out_.store(r1, taken_count, r0, 8);
   out_.number(r2, 0);
-  out_.mov(r3, r4);
-  if (is_user) {
-    out_.load(r5, r10, temp(), 8);
-    out_.alu(BPF_OR, r3, r5);
-  }
+  out_.load(r3, r10, stack_word(stack_seed), 8);
   out_.bind(hash);
+  out_.load(r0, r1, taken_frames, 8);
+  emit_mix(out_, r0);
   out_.alu(BPF_ADD, r1, 8);
-  out_.load(r5, r1, 0, 8);
-  out_.alu(BPF_XOR, r3, r5);
-  out_.number(r5, odd);
-  out_.alu(BPF_MUL, r3, r5);
-  out_.mov(r5, r3);
-  out_.alu(BPF_RSH, r5, 32);
-  out_.alu(BPF_XOR, r3, r5);
   out_.alu(BPF_ADD, r2, 8);
-  out_.jump_if(BPF_JGE, r2, bytes, hashed);
+  out_.jump_if(BPF_JGE, r2, taken_bytes(i, unit_.probe.context), hashed);
   out_.jump_if(BPF_JGT, r4, r2, hash);
   out_.bind(hashed);
   out_.alu(BPF_OR, r3, 1);
   out_.store(r10, temp(), r3, 8);
+}
+
+// The stack in the slot under the id at temp(), if it is not there yet.
+void FunctionEmitter::emit_keep(const ir::Inst& i, Label found, Label lost) {
+  const Label fresh = out_.label(), tell = out_.label();
+  const bool tells = i.index && i.imm;
+  if (!i.index) emit_known(found);
   arguments({map(r1, pool_.stacks()), temporary(r2)});
   out_.call(map_lookup_elem);
   out_.jump_if(BPF_JEQ, r0, 0, fresh);
-  out_.bind(done);
-  out_.load(r0, r10, temp(), 8);
-  const Label end = out_.label();
-  out_.bind(end);
-  finish(i.dst, r0);
-  zero_at(none, end);
+  if (!i.index) {
+    out_.load(r3, r10, temp(), 8);
+    emit_known(found);
+    out_.store(r2, 0, r3, 8);
+  }
   out_.cold([=, this] {
     out_.bind(fresh);
-    arguments({map(r1, pool_.stacks()), temporary(r2),
-               argument(r3, ir::Operand::of(base_), layout_.stack_buffer), number(r4, BPF_NOEXIST)});
+    out_.load(r3, r10, stack_word(stack_slot), 8);
+    out_.alu(BPF_ADD, r3, taken_count);
+    arguments({map(r1, pool_.stacks()), temporary(r2), number(r4, BPF_NOEXIST)});
     out_.call(map_update_elem);
-    out_.jump_if(BPF_JEQ, r0, 0, tells ? tell : done);
-    out_.jump_if(BPF_JEQ, r0, -EEXIST, done);
+    out_.jump_if(BPF_JEQ, r0, 0, tells ? tell : found);
+    out_.jump_if(BPF_JEQ, r0, -EEXIST, found);
     count(state_stacks_full);
-    out_.jump(done);
+    out_.jump(lost);
     if (!tells) return;
     out_.bind(tell);
     emit_process_seen();
-    out_.jump(done);
+    out_.jump(found);
   });
 }
 
-// The record ir::process_seen, made where the stack was, which is kept by now. Its first frame stands in the right place.
+// The record ir::process_seen, made where the stack was, which is kept by now. Its first frame stands in the
+// right place.
 void FunctionEmitter::emit_process_seen() {
-  auto buffer = [&] {
-    load_into(r2, ir::Operand::of(base_));
-    out_.alu(BPF_ADD, r2, layout_.stack_buffer);
+  auto record = [&] {
+    out_.load(r2, r10, stack_word(stack_slot), 8);
+    out_.alu(BPF_ADD, r2, taken_count);
   };
   out_.call(ktime_get_ns);
-  buffer();
+  record();
   out_.store(r2, 24, r0, 8);
   out_.load(r1, r10, temp(), 8);
   out_.store(r2, 16, r1, 8);
   out_.call(get_current_pid_tgid);
   out_.number(r1, 0xffffffff);
   out_.alu(BPF_OR, r0, r1);
-  buffer();
+  record();
   out_.store(r2, 0, r0, 8);
   out_.map(r1, pool_.ring());
   out_.number(r3, 32);

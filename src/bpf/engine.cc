@@ -163,6 +163,7 @@ ir::Counters Engine::counters() {
   counters.lost_events = at(state_lost_events) + (packets_ ? packets_->lost() : 0);
   counters.scratch_busy = at(state_scratch_busy);
   counters.stacks_full = at(state_stacks_full);
+  counters.stacks_busy = at(state_stacks_busy);
   size_t next = state_first_counter;
   for (size_t i = 0; i < program_.maps.size(); i++) counters.map_full.push_back(at(next++));
   for (size_t i = 0; i < program_.sites.size(); i++) counters.sites.push_back(at(next++));

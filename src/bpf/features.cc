@@ -269,6 +269,12 @@ constexpr FeatureRow table[] = {
      .use = "probes that interrupt each other take scratch memory of their own",
      .substitute = "a plain claim: such kernels interrupt a probe only by ones that end before it goes on",
      .probe = try_cmpxchg},
+    {.id = Feature::task_registers,
+     .name = "task_registers",
+     .since = "5.15",
+     .use = "user stacks are walked by acu's own programs",
+     .substitute = "the kernel walks them, at four times the cost",
+     .probe = try_helper<BPF_FUNC_task_pt_regs>},
 };
 
 constexpr bool in_order() {
@@ -283,7 +289,7 @@ static_assert(std::size(table) == feature_count);
 // Which of the operations and questions that depend on the kernel a program has.
 struct Uses {
   bool loop = false, for_each = false, find_cpu = false, boot_clock = false, tai_clock = false,
-       scratch = false;
+       scratch = false, user_stack = false;
 };
 
 // Whether objects of a frame may go to scratch memory: larger ones do, and many small ones.
@@ -300,7 +306,8 @@ Uses find_uses(const ir::Program& program) {
     for (const ir::Block& block : function.blocks) {
       for (const ir::Inst& inst : block.insts) {
         uses.scratch |= inst.op == ir::Op::stack;
-        uses.loop |= inst.op == ir::Op::loop;
+        uses.user_stack |= inst.op == ir::Op::stack && inst.index;
+        uses.loop |= inst.op == ir::Op::loop || uses.user_stack;
         uses.for_each |= inst.op == ir::Op::for_each || inst.op == ir::Op::map_size;
         uses.find_cpu |= inst.op == ir::Op::map_find_cpu;
         uses.boot_clock |= inst.op == ir::Op::query && inst.query == ir::Query::ktime_boot;
@@ -348,6 +355,8 @@ EmitOptions options_for(const ir::Program& program, const Features& features) {
   options.has_boot_clock = may(uses.boot_clock, Feature::boot_clock);
   options.has_tai_clock = may(uses.tai_clock, Feature::tai_clock);
   options.has_cmpxchg = may(uses.scratch, Feature::cmpxchg);
+  // Reading the task's members needs the kernel's types.
+  options.has_task_registers = uses.user_stack && program.task.self_exec_id && features.has(Feature::task_registers);
   const bool has_keys = std::any_of(program.maps.begin(), program.maps.end(),
                                     [](const ir::Map& m) { return !ir::is_scalar(m.kind); });
   options.preallocate = !may(has_keys, Feature::tai_clock); // which came with the same kernel

@@ -31,9 +31,10 @@ enum class Feature : uint8_t {
   tai_clock,
   large_keys,
   cmpxchg,
+  task_registers,
 };
 
-inline constexpr size_t feature_count = static_cast<size_t>(Feature::cmpxchg) + 1;
+inline constexpr size_t feature_count = static_cast<size_t>(Feature::task_registers) + 1;
 
 enum class Answer : uint8_t {
   unasked,

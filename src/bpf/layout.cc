@@ -34,7 +34,7 @@ std::vector<KnownAddress> find_known_addresses(const ir::Function& function) {
   return known;
 }
 
-Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget, uint32_t frames) {
+Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget) {
   Layout l;
   l.objects.resize(frame.objects.size());
   auto new_slot = [&](uint32_t bytes) { return -(l.stack_bytes += round_up(bytes)); };
@@ -48,7 +48,7 @@ Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget
     return frame.objects[a].size < frame.objects[b].size;
   });
   uint32_t scratch = 8;
-  bool bodies_use_scratch = needs.stack_in_bodies;
+  bool bodies_use_scratch = false;
   for (const uint32_t i : order) {
     const uint32_t size = std::max(8, round_up(frame.objects[i].size));
     const bool fits = size <= largest_on_stack && static_cast<uint32_t>(l.stack_bytes) + size <= budget;
@@ -59,10 +59,6 @@ Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget
       scratch += size;
       if (needs.in_bodies[i]) bodies_use_scratch = true;
     }
-  }
-  if (needs.stack_frames) {
-    l.stack_buffer = static_cast<int32_t>(scratch);
-    scratch += 8 + 8 * std::max<uint32_t>(frames, 3); // room for the record ir::process_seen
   }
   if (scratch > 8) l.scratch_bytes = scratch;
   if (bodies_use_scratch) l.base_slot = new_slot(8);

@@ -29,24 +29,21 @@ struct Layout {
   std::vector<ObjectPlace> objects; // of the frame
   int32_t stack_bytes = 0;          // down from r10, before spill slots
   uint32_t scratch_bytes = 0;       // with the `busy` word; 0: no scratch memory
-  int32_t stack_buffer = 0;         // in scratch: u64 count, then frames, for Op::stack
   int32_t context_slot = 0;         // where bodies find the context; 0: none needs it
   int32_t base_slot = 0;            // where bodies find the address of the scratch slot; 0: none needs it
+  int32_t walk_bytes = 0;           // of a user stack that are read at once, in each function that walks one
 };
 
 // What the functions sharing a frame need.
 struct Needs {
   std::vector<bool> objects; // used at all
-  uint32_t stack_frames = 0; // of the largest Op::stack, 0: none
   bool bodies_use_context = false;
   std::vector<bool> in_bodies; // objects used in bodies
   std::vector<bool> addresses; // objects that hold addresses: on the stack, whatever the budget
-  bool stack_in_bodies = false;
 };
 
-// Objects over 64 bytes, and those that do not fit `budget` bytes, go to scratch, but for those that hold addresses. `frames`: of a record of a
-// stack.
-Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget, uint32_t frames);
+// Objects over 64 bytes, and those that do not fit `budget` bytes, go to scratch, but for those that hold addresses.
+Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget);
 
 // The control flow of a function.
 struct Flow {

@@ -61,7 +61,8 @@ struct Code {
 enum State : uint32_t {
   state_lost_events, // ring full
   state_scratch_busy,
-  state_stacks_full, // a stack was not kept
+  state_stacks_full, // a stack was not kept: no room in the table
+  state_stacks_busy, // a stack was not taken: no free frames
   state_lost_exit,   // not 0: an exit() found the ring full; 1 + the index of its action
   state_first_counter, // then map_full of each script map, then each site
 };
@@ -75,6 +76,8 @@ struct Object {
   int scratch = -1; // per-CPU array: entries are slots {u64 busy, bytes}
   int packets = -1; // perf event array, by CPU
   int stacks = -1;  // hash: u64 id -> {u64 count, u64 frames[]}
+  int frames = -1;  // per-CPU array: where stacks are taken, entries are slots {u64 busy, u64 count, u64 frames[]}
+  int known = -1;   // array: ids that are in `stacks`, by some of their bits
   uint32_t ring_bytes = 0;
 };
 
@@ -88,6 +91,7 @@ struct EmitOptions {
   bool has_tai_clock = true;       // ktime_get_tai_ns (6.1)
   bool preallocate = false;        // kernels before 6.1: programs must not allocate entries of maps
   bool has_cmpxchg = true;         // atomic compare and exchange (5.12)
+  bool has_task_registers = false; // the registers of the current task as it entered the kernel (5.15)
 };
 
 // Machine code for every probe of a verified program. Fails only where the kernel cannot do what the program needs.

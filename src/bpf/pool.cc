@@ -16,8 +16,6 @@ namespace bpf {
 using ir::MapKind;
 using ir::Op;
 
-static constexpr uint32_t kept_stacks = 16384;
-static constexpr uint32_t kept_stacks_at_once = 8192; // about 1 KB each
 static constexpr uint32_t largest_made_early = 64 << 20; // bytes
 static constexpr uint64_t largest_made_at_once = 1 << 20; // bytes
 
@@ -156,9 +154,24 @@ uint32_t Pool::stacks() {
                                           .type = BPF_MAP_TYPE_HASH,
                                           .key_size = 8,
                                           .value_size = 8 + 8 * stack_frames_,
-                                          .max_entries = options.preallocate ? kept_stacks / 4 : kept_stacks,
+                                          .max_entries = program.max_stacks,
                                           .flags = stacks_at_once_ ? 0u : uint32_t{BPF_F_NO_PREALLOC}}));
   return static_cast<uint32_t>(object.stacks);
+}
+
+uint32_t Pool::frames() {
+  const uint32_t words = 2 + std::max(stack_frames_, 3u); // room for the record ir::process_seen
+  if (object.frames < 0)
+    object.frames = static_cast<int>(add({.name = "acu_frames",
+                                          .type = BPF_MAP_TYPE_PERCPU_ARRAY,
+                                          .value_size = 8 * words,
+                                          .max_entries = scratch_slots}));
+  return static_cast<uint32_t>(object.frames);
+}
+
+uint32_t Pool::known() {
+  if (object.known < 0) object.known = static_cast<int>(add({.name = "acu_known", .value_size = 8 * known_stacks}));
+  return static_cast<uint32_t>(object.known);
 }
 
 uint32_t Pool::tables() {

@@ -13,6 +13,7 @@
 #include "type/type.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -101,8 +102,9 @@ enum class Op : uint8_t {
   socket_cookie, // dst = the kernel's cookie of the socket at a (a pointer it vouches for, or 0)
   path,        // at most imm2 bytes at a (script) = the path of the struct path at b (a pointer the kernel vouches for)
                // and a NUL; dst = bytes with the NUL, or a negative errno
-  stack,       // dst = id of the current kernel (index 0) or user (index 1) stack, of at most imm2 frames; 0: none.
-               // imm: whether a user stack that is new is told (process_seen)
+  stack,       // dst = id of the current kernel (index 0) or user (index 1) stack, of at most imm2 frames; 0: none, or
+               // lost. a: of a user stack, a number that is another in another process; equal stacks of one number
+               // have one id. imm: whether a user stack that is new is told (process_seen)
   stack_depth, // dst = number of frames of the stack with id a, 0 if it was not kept
   cpu_count,   // dst = number of possible CPUs
   table,       // dst = Program::tables[index][a], or 0 where a is behind its end
@@ -287,6 +289,11 @@ struct Probe {
   base::Range where;
 };
 
+// Where a member stands in the kernel's struct task_struct; nothing where the kernel has no types.
+struct TaskLayout {
+  std::optional<uint32_t> self_exec_id; // u32, another one after each exec of the thread
+};
+
 // Instead of the index of an action: { u32 this, u32 pid, u64 first frame, u64 id of the stack, u64 CLOCK_MONOTONIC time },
 // sent by an engine when a process shows a user stack for the first time. What names its addresses can be read while it
 // lives, and is that of this time: the process may run another program later.
@@ -305,6 +312,8 @@ struct Program {
   std::vector<std::vector<uint32_t>> tables; // constants, for Op::table
   std::vector<KernelSymbol> kernel_symbols;
   PidNamespace pid_namespace;
+  TaskLayout task;
+  uint32_t max_stacks = 16384; // different ones that are kept
   bool uses_stacks = false;
   bool uses_user_symbols = false;
 };

@@ -159,10 +159,18 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
 Operand Lowering::stack(const Type& type) {
   if (type.count == 0) return number(0);
   program_.uses_stacks = true;
-  bool has_names = type.is(Kind::ustack) && type.stack_mode != type::StackMode::raw;
-  program_.uses_user_symbols |= has_names;
+  program_.max_stacks = static_cast<uint32_t>(source_.config.number("max_stacks"));
   Reg dst = fresh();
-  append({.op = Op::stack, .dst = dst, .imm = has_names, .imm2 = type.count, .index = type.is(Kind::ustack)});
+  if (type.is(Kind::kstack)) {
+    append({.op = Op::stack, .dst = dst, .imm2 = type.count});
+    return Operand::of(dst);
+  }
+  const Type* task = machine_.kernel_type("struct", "task_struct");
+  if (auto member = task ? task->find("self_exec_id") : std::nullopt) program_.task.self_exec_id = member->offset;
+  bool has_names = type.stack_mode != type::StackMode::raw;
+  program_.uses_user_symbols |= has_names;
+  Operand process = emit(Op::and_, query(Query::pid_tgid), number(-(int64_t{1} << 32)));
+  append({.op = Op::stack, .dst = dst, .a = process, .imm = has_names, .imm2 = type.count, .index = 1});
   return Operand::of(dst);
 }
 

@@ -83,7 +83,7 @@ inline constexpr std::array op_rows{
     OpRow{.op = Op::cpu_variable, .name = "cpu_variable", .reads = in_a, .optional = in_a, .has_dst = true, .removable = true, .calls = Calls::always},
     OpRow{.op = Op::socket_cookie, .name = "socket_cookie", .reads = in_a, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::path, .name = "path", .reads = in_a | in_b, .has_dst = true, .has_effect = true, .calls = Calls::always},
-    OpRow{.op = Op::stack, .name = "stack", .has_dst = true, .removable = true, .calls = Calls::always},
+    OpRow{.op = Op::stack, .name = "stack", .reads = in_a, .optional = in_a, .has_dst = true, .removable = true, .calls = Calls::always},
     OpRow{.op = Op::stack_depth, .name = "stack_depth", .reads = in_a, .has_dst = true, .removable = true, .calls = Calls::always},
     OpRow{.op = Op::cpu_count, .name = "cpu_count", .has_dst = true, .removable = true, .is_pure = true},
     OpRow{.op = Op::table, .name = "table", .reads = in_a, .has_dst = true, .removable = true, .is_pure = true},

@@ -166,6 +166,7 @@ private:
     case Op::query: out_ += " " + std::string(ir::to_string(i_.query)); break;
     case Op::stack:
       out_ += std::string(i_.index ? ".user" : ".kernel") + " " + std::to_string(i_.imm2) + " frames";
+      if (i_.a.kind != Operand::none) out_ += " of " + operand(i_.a);
       break;
     case Op::signal:
       out_ += i_.index ? ".thread" : ".process";

@@ -114,8 +114,11 @@ std::string describe_losses(const ir::Program& program, const ir::Counters& coun
     out += "WARNING: " + plural(counters.scratch_busy, "run") +
            " of probes given up: all scratch memory of the processor was in use.\n";
   if (counters.stacks_full)
-    out += "WARNING: " + plural(counters.stacks_full, "stack") +
-           " not kept: there is no room for more different ones. They count as empty.\n";
+    out += "WARNING: " + plural(counters.stacks_full, "stack") + " lost: " + std::to_string(program.max_stacks) +
+           " different ones are kept. They count as empty; `config = { max_stacks = N }` makes room for more.\n";
+  if (counters.stacks_busy)
+    out += "WARNING: " + plural(counters.stacks_busy, "stack") +
+           " lost: all memory of the processor to take one was in use. They count as empty.\n";
   if (options.warnings) out += describe_full_maps(program, counters, source);
   return out + describe_sites(program, counters, source, options);
 }

@@ -36,6 +36,7 @@ inline constexpr ConfigKey config_keys[] = {
     {"max_cat_bytes", ConfigKind::number, "10240", "", "Most bytes that cat() prints."},
     {"max_map_keys", ConfigKind::number, "4096", "", "Most keys of a map.", 1, UINT32_MAX},
     {"max_probes", ConfigKind::number, "1024", "", "Most probes that are attached."},
+    {"max_stacks", ConfigKind::number, "16384", "", "Most different stacks that are kept.", 1, 1 << 24},
     {"max_strlen", ConfigKind::number, "1024", "", "Most bytes that str() and buf() read.", 1, 1 << 20},
     {"max_type_res_iterations", ConfigKind::number, "0", "", "Accepted and ignored."},
     {"missing_probes", ConfigKind::word, "error", "error|warn|ignore", "What happens where a probe is not there."},

@@ -116,7 +116,7 @@ TEST(Emit, context_and_stacks) {
   body.give();
   f.value({.op = Op::loop, .a = number(10), .imm = 100, .imm2 = site, .index = body.index()});
   Operand kernel = f.value({.op = Op::stack, .imm2 = 30, .index = 0});
-  Operand user = f.value({.op = Op::stack, .imm2 = 20, .index = 1});
+  Operand user = f.value({.op = Op::stack, .a = number(1), .imm2 = 20, .index = 1});
   Operand called = f.value({.op = Op::call, .a = number(1000), .index = g.index()});
   Operand depth = f.value({.op = Op::stack_depth, .a = kernel});
   Operand no_depth = f.value({.op = Op::stack_depth, .a = number(0)});

@@ -191,6 +191,7 @@ TEST(Engine, Counters) {
   EXPECT_EQ(c.lost_events, 10u + state_lost_events);
   EXPECT_EQ(c.scratch_busy, 10u + state_scratch_busy);
   EXPECT_EQ(c.stacks_full, 10u + state_stacks_full);
+  EXPECT_EQ(c.stacks_busy, 10u + state_stacks_busy);
   constexpr uint64_t first = 10 + state_first_counter;
   EXPECT_EQ(c.map_full, std::vector<uint64_t>{first});
   EXPECT_EQ(c.sites, (std::vector<uint64_t>{first + 1, first + 2}));

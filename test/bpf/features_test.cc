@@ -53,6 +53,15 @@ TEST(Features, OnlyWhatIsUsedIsAsked) {
   large.frames.push_back({{{.size = 128}}});
   EXPECT_FALSE(options_for(large, old).has_cmpxchg);
   EXPECT_TRUE(plain.has_cmpxchg);
+  const auto user_stack = [](const Features& f) {
+    ir::Program program = program_of({{.op = ir::Op::stack, .a = ir::Operand::number(1), .imm2 = 5, .index = 1}});
+    program.task.self_exec_id = 8;
+    return options_for(program, f).has_task_registers;
+  };
+  EXPECT_FALSE(user_stack(old) || plain.has_task_registers);
+  Features newer = old;
+  newer.set(Feature::task_registers, Answer::yes);
+  EXPECT_TRUE(user_stack(newer));
   auto query = [](ir::Query q) { return program_of({{.op = ir::Op::query, .query = q}}); };
   EXPECT_FALSE(options_for(query(ir::Query::ktime_boot), old).has_boot_clock);
   EXPECT_FALSE(options_for(query(ir::Query::ktime_tai), old).has_tai_clock);

@@ -282,6 +282,13 @@ TEST(Verify, IndexesExist) {
     b.give_back();
     EXPECT_TRUE(refuses(b.program, "kernel's (0) or the user's (1)"));
   }
+  {
+    Builder b;
+    b.value(Op::stack);
+    b.last().index = 1, b.last().imm2 = 1;
+    b.give_back();
+    EXPECT_TRUE(refuses(b.program, "a user stack is one of a process"));
+  }
 }
 
 TEST(Verify, CallsAndBodies) {

@@ -63,4 +63,15 @@ TEST(Losses, LostEventsAndRunsAreAlwaysTold) {
   EXPECT_NE(told.find("2 runs of probes given up"), std::string::npos);
 }
 
+TEST(Losses, StacksAreToldByWhatWasMissing) {
+  Case c;
+  c.program.max_stacks = 50;
+  c.counters.stacks_full = 3;
+  c.counters.stacks_busy = 1;
+  std::string told = c.text({.warnings = false});
+  EXPECT_TRUE(told.starts_with("WARNING: 3 stacks lost: 50 different ones are kept."));
+  EXPECT_NE(told.find("max_stacks"), std::string::npos);
+  EXPECT_NE(told.find("WARNING: 1 stack lost: all memory of the processor"), std::string::npos);
+}
+
 } // namespace
