@@ -7,8 +7,8 @@
 
 namespace dwarf {
 
-// Units that stay loaded, mostly those that others refer to.
-static constexpr size_t most_loaded_units = 24;
+// What reading a name touches: a page of the texts and those the kernel maps with it.
+static constexpr uint64_t bytes_of_a_name = 16 << 10;
 // Scopes nest as deep as calls were inlined; damaged files could make it any depth.
 static constexpr size_t most_frames = 256;
 
@@ -43,7 +43,7 @@ void AddressLookup::find(std::span<const uint64_t> addresses, const Take& take) 
 }
 
 void AddressLookup::find_in_unit(std::span<const Wanted> wanted, const Take& take) {
-  if (info_.loaded_units() >= most_loaded_units) info_.drop_units();
+  info_.trim_units();
   UnitWork work;
   work.skeleton = work.unit = info_.unit(wanted[0].unit);
   if (!work.unit) return;
@@ -66,8 +66,8 @@ void AddressLookup::find_in_unit(std::span<const Wanted> wanted, const Take& tak
     if (frames.empty()) make_frames(work, address, frames);
     if (!frames.empty()) take(w.index, frames);
   }
-  info_.count_bytes(work.unit->header->end - work.unit->header->offset +
-                    (work.lines ? work.lines->program.size() : 0));
+  info_.count_bytes(work.lines ? work.lines->program.size() : 0);
+  work.unit->info->count_bytes(work.unit->header->end - work.unit->header->offset);
   if (split) split->info->drop_units();
 }
 
@@ -108,9 +108,13 @@ std::string_view AddressLookup::file_of(UnitWork& work, uint64_t number) {
 FunctionNames AddressLookup::names_of(UnitWork& work, const Scope& scope) {
   auto read = [&] {
     std::optional<Die> die = read_die(*work.unit, scope.die);
-    return die ? function_names(*die) : FunctionNames();
+    FunctionNames names = die ? function_names(*die) : FunctionNames();
+    work.unit->info->trim_units(work.unit);
+    work.unit->info->count_bytes(bytes_of_a_name);
+    return names;
   };
-  if (!scope.origin) return read();
+  if (!scope.inlined || !scope.origin)
+    return read(); // one source of several functions, such as of destructors
   // Forms differ in what their numbers count from; those of one producer do not mix for the same number.
   auto [entry, is_new] = work.names.try_emplace(scope.origin.number * 64 + scope.origin.form % 64);
   if (is_new) entry->second = read();

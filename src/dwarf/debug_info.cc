@@ -6,6 +6,9 @@ namespace dwarf {
 
 // The largest programs have some ten thousands; a file of nothing but headers must not take all memory.
 static constexpr size_t most_units = 1 << 21;
+// A unit's table of abbreviations takes some 30 KB; programs optimised as a whole refer from one unit to
+// many.
+static constexpr size_t most_loaded_units = 128;
 // How much of a file may be touched before its pages are given back.
 static constexpr uint64_t bytes_between_releases = 24 << 20;
 // The kernel maps the neighbours of a touched page along with it.
@@ -25,6 +28,14 @@ void DebugInfo::count_bytes(uint64_t bytes) {
 void DebugInfo::drop_units() {
   loaded_.clear();
   tables_.clear();
+}
+
+void DebugInfo::trim_units(const Unit* keep) {
+  if (loaded_.size() > most_loaded_units) {
+    std::erase_if(loaded_, [&](const auto& entry) { return !keep || entry.second.get() != keep; });
+    tables_.clear();
+  }
+  if (alternate_ && alternate_ != this) alternate_->trim_units();
 }
 
 const std::vector<UnitHeader>& DebugInfo::units() {

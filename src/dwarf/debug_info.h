@@ -98,9 +98,10 @@ public:
   std::unique_ptr<Unit> peek_unit(size_t index);
   // The index of the unit whose header is at, or whose bytes hold, this place.
   std::optional<size_t> unit_of(uint64_t offset, bool in_types = false);
-  // Forgets loaded units: all Units and Dies got before are invalid (offsets stay as they are). Also gives
-  // back the pages of the file.
+  // Forgets loaded units: all Units and Dies got before are invalid (offsets stay as they are).
   void drop_units();
+  // The same if many are loaded, here or in the shared file of dwz; but for `keep`, which is of this one.
+  void trim_units(const Unit* keep = nullptr);
   size_t loaded_units() const { return loaded_.size(); }
   // To be told how many bytes of the file are being read, so that the pages that stay are not too many.
   void count_bytes(uint64_t bytes);

@@ -94,15 +94,16 @@ void find_rows(const LineProgram& program, std::span<const uint64_t> addresses, 
   last.end_sequence = true;
   bool dropped = false;
   size_t next = 0; // the first address that is not before last.address
+  size_t finds = 0, most_finds = 1024 + 16 * addresses.size(); // damaged programs go back and forth
   for_each_row(program, [&](const LineRow& row) {
     if (last.end_sequence) dropped = row.address == 0 && !program.relocatable;
     if (last.end_sequence || row.address < last.address)
       next = static_cast<size_t>(std::lower_bound(addresses.begin(), addresses.end(), row.address) -
                                  addresses.begin());
     else if (!dropped)
-      for (; next < addresses.size() && addresses[next] < row.address; next++) found(next, last);
+      for (; next < addresses.size() && addresses[next] < row.address; next++, finds++) found(next, last);
     last = row;
-    return true;
+    return finds <= most_finds;
   });
 }
 

@@ -3,20 +3,19 @@
 namespace dwarf {
 
 // An entry's code is in a handful of pieces; of the unit of a program optimised as a whole in many thousands.
-static constexpr size_t most_ranges = 1 << 20;
+static constexpr size_t most_entries = 1 << 20;
 
 namespace {
 
 struct Ranges {
   const Unit& unit;
   std::vector<AddressRange>& out;
-  size_t first = out.size();
+  size_t read = 0;
   uint64_t base = unit.low_pc.value_or(0);
 
-  // False: too many. A linker that drops code writes 0, 1 or the largest number for its address.
-  bool add(uint64_t begin, uint64_t end) {
+  // A linker that drops code writes 0, 1 or the largest number for its address.
+  void add(uint64_t begin, uint64_t end) {
     if (begin < end && (begin > 0 || unit.main->relocatable)) out.push_back({begin, end});
-    return out.size() - first < most_ranges;
   }
 };
 
@@ -27,13 +26,13 @@ static void read_old_list(Ranges& ranges, uint64_t offset) {
   unsigned size = ranges.unit.encoding().address_size;
   uint64_t largest = size == 8 ? UINT64_MAX : UINT32_MAX;
   base::Reader r(ranges.unit.main->ranges, offset);
-  while (r.ok()) {
+  for (; ranges.read < most_entries; ranges.read++) {
     uint64_t begin = r.number_of(size), end = r.number_of(size);
     if (!r.ok() || (begin == 0 && end == 0)) return;
     if (begin == largest)
       ranges.base = end;
-    else if (begin != end && !ranges.add(ranges.base + begin, ranges.base + end))
-      return;
+    else if (begin != end)
+      ranges.add(ranges.base + begin, ranges.base + end);
   }
 }
 
@@ -52,7 +51,8 @@ static bool read_entry(Ranges& ranges, base::Reader& r) {
   case DW_RLE_start_length: begin = r.number_of(size), end = begin + r.uleb128(); break;
   default: return false;
   }
-  return r.ok() && ranges.add(begin, end);
+  if (r.ok()) ranges.add(begin, end);
+  return r.ok();
 }
 
 // Where the list with this number begins (DW_FORM_rnglistx): a table of offsets stands at the base.
@@ -71,19 +71,22 @@ static void read_list(Ranges& ranges, const Attribute& a) {
   std::optional<uint64_t> at = a.form == DW_FORM_rnglistx ? indexed_list(unit, a.number) : a.number;
   if (!at) return;
   base::Reader r(unit.own->rnglists, *at);
-  while (read_entry(ranges, r)) {
-  }
+  while (ranges.read < most_entries && read_entry(ranges, r)) ranges.read++;
 }
 
-void append_ranges(const Unit& unit, const CodeAttributes& attributes, std::vector<AddressRange>& out) {
+size_t append_ranges(const Unit& unit, const CodeAttributes& attributes, std::vector<AddressRange>& out) {
   Ranges ranges{unit, out};
-  if (attributes.ranges) return read_list(ranges, attributes.ranges);
+  if (attributes.ranges) {
+    read_list(ranges, attributes.ranges);
+    return ranges.read;
+  }
   std::optional<uint64_t> low = address_of(unit, attributes.low_pc);
-  if (!low || !attributes.high_pc) return;
+  if (!low || !attributes.high_pc) return 0;
   if (std::optional<uint64_t> high = address_of(unit, attributes.high_pc))
     ranges.add(*low, *high);
   else if (std::optional<uint64_t> size = unsigned_of(attributes.high_pc))
     ranges.add(*low, *low + *size);
+  return 0;
 }
 
 std::vector<AddressRange> ranges_of(const Die& die) {

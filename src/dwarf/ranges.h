@@ -22,8 +22,9 @@ struct CodeAttributes {
 };
 
 // Appends the ranges which these attributes of an entry of `unit` mean, in the order of the file. Empty ones
-// and those of code that the linker dropped are left out. Of damaged lists what can be read is taken.
-void append_ranges(const Unit& unit, const CodeAttributes& attributes, std::vector<AddressRange>& out);
+// and those of code that the linker dropped are left out. Of damaged lists what can be read is taken. The
+// result: how many entries of a list were read.
+size_t append_ranges(const Unit& unit, const CodeAttributes& attributes, std::vector<AddressRange>& out);
 std::vector<AddressRange> ranges_of(const Die& die);
 
 } // namespace dwarf

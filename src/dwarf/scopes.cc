@@ -4,6 +4,12 @@
 
 namespace dwarf {
 
+// Lists of ranges read and addresses looked at in one unit; damaged ones may refer to the same lists without
+// end.
+static constexpr uint64_t most_steps = 1 << 24, most_steps_per_address = 1024;
+// Inlined calls within inlined calls.
+static constexpr size_t deepest = 250;
+
 namespace {
 
 class ScopeWalk {
@@ -25,6 +31,7 @@ private:
   FoundScopes& out_;
   DieCursor cursor_;
   bool types_hold_code_;
+  uint64_t steps_ = 0;
   std::vector<std::pair<unsigned, uint32_t>> open_; // depth and number of the scopes around the present entry
   std::vector<AddressRange> ranges_;
 };
@@ -71,7 +78,8 @@ bool ScopeWalk::is_worth_entering(uint16_t tag) const {
 }
 
 void ScopeWalk::run() {
-  while (cursor_.next()) {
+  uint64_t most = most_steps + most_steps_per_address * addresses_.size();
+  while (steps_ < most && cursor_.next()) {
     while (!open_.empty() && open_.back().first >= cursor_.depth()) open_.pop_back();
     uint16_t tag = cursor_.die().tag();
     if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
@@ -88,6 +96,7 @@ bool ScopeWalk::claim(Scope scope, uint32_t parent) {
   for (const AddressRange& range : ranges_) {
     auto at = std::lower_bound(addresses_.begin(), addresses_.end(), range.begin);
     for (; at != addresses_.end() && *at < range.end; at++) {
+      steps_++;
       uint32_t& innermost = out_.innermost[static_cast<size_t>(at - addresses_.begin())];
       if (innermost != parent) continue;
       innermost = number;
@@ -118,13 +127,13 @@ void ScopeWalk::visit_function() {
   });
   if (end) cursor_.set_end(*end);
   ranges_.clear();
-  append_ranges(unit_, code, ranges_);
+  steps_ += append_ranges(unit_, code, ranges_);
   if (!ranges_.empty()) scope.begin = ranges_[0].begin;
-  bool inlined = die.tag() == DW_TAG_inlined_subroutine;
-  uint32_t parent = inlined && !open_.empty() ? open_.back().second : Scope::none;
-  if (claim(scope, parent)) return;
+  scope.inlined = die.tag() == DW_TAG_inlined_subroutine;
+  uint32_t parent = scope.inlined && !open_.empty() ? open_.back().second : Scope::none;
+  if (open_.size() < deepest && claim(scope, parent)) return;
   // A function's code may hold another function of its own, whose code is elsewhere.
-  if (inlined || ranges_.empty()) cursor_.skip_children();
+  if (scope.inlined || ranges_.empty()) cursor_.skip_children();
 }
 
 void find_scopes(const Unit& unit, std::span<const uint64_t> addresses, FoundScopes& out) {
@@ -137,7 +146,7 @@ FunctionNames function_names(const Die& die) {
   static constexpr int most_origins = 8;
   FunctionNames out;
   std::optional<Die> at = die;
-  for (int i = 0; at && i < most_origins && out.linkage.empty(); i++) {
+  for (int i = 0; at && i < most_origins && (out.name.empty() || out.linkage.empty()); i++) {
     Attribute origin;
     for_each_attribute(*at, [&](const Attribute& a) {
       switch (a.name) {
@@ -145,7 +154,9 @@ FunctionNames function_names(const Die& die) {
         if (out.name.empty()) out.name = text_of(*at->unit, a).value_or("");
         break;
       case DW_AT_linkage_name:
-      case DW_AT_MIPS_linkage_name: out.linkage = text_of(*at->unit, a).value_or(""); break;
+      case DW_AT_MIPS_linkage_name:
+        if (out.linkage.empty()) out.linkage = text_of(*at->unit, a).value_or("");
+        break;
       case DW_AT_abstract_origin:
       case DW_AT_specification: origin = a; break;
       }

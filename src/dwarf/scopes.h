@@ -12,6 +12,7 @@ struct Scope {
   uint64_t die = 0;       // offset of the entry in the unit's section
   uint64_t begin = 0;     // address of its first range
   uint32_t parent = none; // of an inlined call the scope it is in
+  bool inlined = false;
   uint32_t call_line = 0, call_column = 0;
   uint64_t call_file = 0; // number of a file of the unit's line program
   Attribute origin;       // of an inlined call what was called

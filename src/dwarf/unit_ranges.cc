@@ -5,6 +5,9 @@
 
 namespace dwarf {
 
+// More than the largest programs have; what else a damaged file could make of units that share what is large.
+static constexpr size_t most_ranges = 1 << 21, most_abbreviations = 1 << 24;
+
 // One set of .debug_aranges, those of one unit; false: where the next one would be is not known.
 static bool read_set(DebugInfo& info, base::Reader& r, std::vector<UnitRange>& out,
                      std::vector<bool>& covered) {
@@ -66,13 +69,16 @@ static std::vector<UnitRange> without_overlaps(std::vector<UnitRange> ranges) {
 UnitRanges::UnitRanges(DebugInfo& info) {
   std::vector<bool> covered(info.units().size());
   base::Reader r(info.sections().aranges);
-  while (r.ok() && r.at() < info.sections().aranges.size() && read_set(info, r, ranges_, covered)) {
-  }
+  while (r.ok() && r.at() < info.sections().aranges.size() && ranges_.size() < most_ranges)
+    if (!read_set(info, r, ranges_, covered)) break;
   std::vector<AddressRange> found;
-  for (size_t i = 0; i < covered.size(); i++) {
+  size_t abbreviations = 0;
+  for (size_t i = 0; i < covered.size() && abbreviations < most_abbreviations && ranges_.size() < most_ranges;
+       i++) {
     if (covered[i] || info.units()[i].is_type_unit()) continue;
     std::unique_ptr<Unit> unit = info.peek_unit(i);
     if (!unit) continue;
+    abbreviations += unit->abbreviations->all().size();
     found.clear();
     if (std::optional<Die> die = unit_die(*unit)) found = ranges_of(*die);
     for (const AddressRange& range : found)
