@@ -72,6 +72,18 @@ uint16_t kind_of_tag(uint16_t tag) {
   return tag == DW_TAG_class_type || tag == DW_TAG_interface_type ? uint16_t{DW_TAG_structure_type} : tag;
 }
 
+bool is_c(uint16_t language) {
+  switch (language) {
+  case DW_LANG_C89:
+  case DW_LANG_C:
+  case DW_LANG_C99:
+  case DW_LANG_C11:
+  case DW_LANG_C17:
+  case DW_LANG_Mips_Assembler: return true;
+  }
+  return false;
+}
+
 std::optional<Die> type_of(const Die& die) {
   Attribute type = find_attribute(die, DW_AT_type);
   return type ? reference_of(*die.unit, type) : std::nullopt;

@@ -23,6 +23,9 @@ bool may_hold_types(uint16_t tag);
 // struct and class are one kind; others are themselves.
 uint16_t kind_of_tag(uint16_t tag);
 
+// Languages without namespaces, where structures are written with their keyword.
+bool is_c(uint16_t language);
+
 // The entry that DW_AT_type names; nothing: void.
 std::optional<Die> type_of(const Die& die);
 // The type itself behind typedefs, const, … and signatures; nothing: void, or a malformed chain.

@@ -157,6 +157,7 @@ private:
   // The first entry of a name and size, and from the second one on all by their shape.
   std::unordered_map<std::string, uint32_t> first_of_name_;
   std::unordered_map<uint64_t, const type::Type*> by_shape_;
+  uint64_t shape_steps_ = 0; // taken to tell shapes
   std::unordered_map<Place, int, PlaceHash> nesting_;
   std::unordered_map<Place, std::vector<Scope>, PlaceHash> scopes_; // of units
 };

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int max_nesting = 64; // structures by value in structures; deeper ones are malformed
 constexpr int longest_chain = 64;
+constexpr size_t max_members = 1 << 16;
 constexpr int max_variants = 4; // variants in variants
 
 enum : uint8_t {
@@ -151,6 +152,7 @@ std::vector<type::Field> Types::fields(type::Table&, uint32_t id) {
   const type::Type* of = entries_[id].type;
   if (!die || !of || !is_structure(die->tag())) return out;
   for_each_child(*die, [&](const Die& child) {
+    if (out.size() >= max_members) return;
     if (child.tag() == DW_TAG_member) add_member(out, *of, child);
     if (child.tag() == DW_TAG_inheritance) add_base(out, *of, child);
     if (child.tag() == DW_TAG_variant_part) add_variants(out, *of, child, 0);

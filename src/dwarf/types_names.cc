@@ -13,18 +13,7 @@ namespace {
 
 constexpr int deepest_scope = 32;
 constexpr int longest_chain = 8;
-
-bool is_c(uint16_t language) {
-  switch (language) {
-  case DW_LANG_C89:
-  case DW_LANG_C:
-  case DW_LANG_C99:
-  case DW_LANG_C11:
-  case DW_LANG_C17:
-  case DW_LANG_Mips_Assembler: return true;
-  }
-  return false;
-}
+constexpr size_t longest_name = 8192; // with namespaces, as far as they fit
 
 bool is_scope(uint16_t tag) { return is_structure(tag) || tag == DW_TAG_namespace || tag == DW_TAG_module; }
 
@@ -32,8 +21,9 @@ bool is_scope(uint16_t tag) { return is_structure(tag) || tag == DW_TAG_namespac
 Die declaration_of(const Die& die) {
   Die at = die;
   for (int i = 0; i < longest_chain; i++) {
-    Attribute specification = find_attribute(at, DW_AT_specification);
-    std::optional<Die> next = specification ? reference_of(*at.unit, specification) : std::nullopt;
+    Attribute origin = find_attribute(at, DW_AT_specification);
+    if (!origin) origin = find_attribute(at, DW_AT_abstract_origin);
+    std::optional<Die> next = origin ? reference_of(*at.unit, origin) : std::nullopt;
     if (!next) break;
     at = *next;
   }
@@ -78,7 +68,7 @@ const std::vector<Types::Scope>& Types::scopes_of(const Unit& unit) {
 }
 
 std::string Types::full_name(const Die& given) {
-  std::string name(name_of(given));
+  std::string name(name_of(given).substr(0, longest_name));
   if (name.empty()) return name;
   Die die = declaration_of(given);
   const std::vector<Scope>& scopes = scopes_of(*die.unit);
@@ -88,7 +78,8 @@ std::string Types::full_name(const Die& given) {
   auto at = static_cast<uint32_t>(after - scopes.begin() - 1);
   for (int depth = 0; depth < deepest_scope; depth++) {
     const Scope& s = scopes[at];
-    if (die.offset < s.end && !s.name.empty()) name = std::string(s.name) + "::" + name;
+    bool is_inside = die.offset < s.end && !s.name.empty();
+    if (is_inside && name.size() + s.name.size() < longest_name) name = std::string(s.name) + "::" + name;
     if (s.parent == at) break;
     at = s.parent;
   }

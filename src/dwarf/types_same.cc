@@ -12,8 +12,9 @@ namespace dwarf {
 namespace {
 
 constexpr int longest_chain = 64;
-constexpr int max_depth = 8;       // of types without names in each other
-constexpr int max_steps = 100'000; // parts of one type
+constexpr int max_depth = 8;      // of types without names in each other
+constexpr int max_steps = 50'000; // parts of one type
+constexpr uint64_t max_all_steps = 200'000'000;
 
 class Hash {
 public:
@@ -40,19 +41,21 @@ private:
 class ShapeReader {
 public:
   void add_parts(const Die& of, int depth);
+  // Makes it like no other.
+  void add_place(const Die& die) { hash.add(die.offset ^ reinterpret_cast<uint64_t>(die.unit->info)); }
   Hash hash;
+  int steps() const { return steps_; }
 
 private:
   void add_part(const Die& part, int depth);
   void add_type(const Die& part, int depth);
-  void add_place(const Die& die) { hash.add(die.offset ^ reinterpret_cast<uint64_t>(die.unit->info)); }
   int steps_ = 0;
 };
 
 // A type by the words that declare it, down to the first name. What has no name is what it is made of.
 void ShapeReader::add_type(const Die& part, int depth) {
   std::optional<Die> type = type_of(part);
-  for (int i = 0; type && i < longest_chain; i++) {
+  for (int i = 0; type && i < longest_chain; i++, steps_++) {
     TypeEntry e = read_type_entry(*type);
     std::optional<Die> whole = e.signature ? reference_of(*type->unit, e.signature) : std::nullopt;
     if (whole) type = whole, e = read_type_entry(*type);
@@ -90,7 +93,7 @@ void ShapeReader::add_part(const Die& part, int depth) {
 }
 
 void ShapeReader::add_parts(const Die& of, int depth) {
-  if (depth > max_depth || steps_ > max_steps) return add_place(of); // like no other
+  if (depth > max_depth || steps_ > max_steps) return add_place(of);
   for_each_child(of, [&](const Die& part) {
     if (steps_++ < max_steps) add_part(part, depth);
   });
@@ -100,10 +103,15 @@ void ShapeReader::add_parts(const Die& of, int depth) {
 
 uint64_t Types::shape_of(const Die& die) {
   ShapeReader reader;
+  if (shape_steps_ > max_all_steps) {
+    reader.add_place(die);
+    return reader.hash.value();
+  }
   reader.hash.add(kind_of_tag(die.tag()));
   reader.hash.add(size_of(read_type_entry(die)).value_or(0));
   reader.hash.add(full_name(die));
   reader.add_parts(die, 0);
+  shape_steps_ += static_cast<uint64_t>(reader.steps());
   return reader.hash.value();
 }
 
