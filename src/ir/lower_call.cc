@@ -188,10 +188,11 @@ Operand Lowering::stack_depth(const Expr& e) {
   return Operand::of(depth);
 }
 
-// { u64 id, u32 pid, u32 0 }. Without a stack there is no process either: such values are all the same.
+// { u64 id, u32 pid, u32 0 }: the number that the process has for whoever asks for its names. Without a stack there is
+// no process either: such values are all the same.
 void Lowering::user_stack_into(const Place& to, const Type& type) {
   Operand id = stack(type);
-  Operand pid = emit(Op::lshr, query(Query::pid_tgid), number(32));
+  Operand pid = emit(Op::lshr, process_ids({}), number(32));
   store(to, id, 8);
   store(to.plus(8), emit(Op::mul, pid, set(Cond::ne, id, number(0))), 8);
 }
@@ -217,7 +218,7 @@ void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool
   case id("usym"):
     program_.uses_user_symbols = true;
     store(to, scalar(*c->arguments[0]), 8);
-    return store(to.plus(8), emit(Op::lshr, query(Query::pid_tgid), number(32)), 8);
+    return store(to.plus(8), emit(Op::lshr, process_ids({}), number(32)), 8);
   case id("strftime"): {
     Operand when = scalar(*c->arguments[1]);
     store(to, number(string_id(c->arguments[0]->constant.text_value)), 4);

@@ -61,6 +61,7 @@ void Effects::take(std::span<const std::byte> record) {
     uint64_t about[2]; // stack, time
     std::memcpy(&pid, record.data() + 4, sizeof pid);
     std::memcpy(about, record.data() + 16, sizeof about);
+    if (program_.pid_namespace.inode) pid = 0; // it is not the number that it has for us
     return printer_.process_seen(pid, about[0], about[1]);
   }
   if (index >= program_.actions.size()) return;

@@ -1,5 +1,6 @@
-// Follows the life of processes for the names of their code: while a script runs whose results will have such names,
-// and only then, what processes execute and map is taken from the kernel and handed to symbol::UserSymbols.
+// Follows the life of processes for the names of their code: while a script runs whose results will have such
+// names, and only then, what processes execute and map is taken from the kernel and handed to
+// symbol::UserSymbols.
 #pragma once
 
 #include "symbol/process_events.h"
@@ -12,7 +13,8 @@ namespace session {
 
 class ProcessWatch {
 public:
-  // From now on. Where the kernel does not allow it (`problem`) names come from looks at the processes that show stacks.
+  // From now on. Where the kernel does not allow it (`problem`) names come from looks at the processes that
+  // show stacks.
   explicit ProcessWatch(symbol::UserSymbols& users);
   // Takes what happened up to now. Returns the number of records.
   size_t drain();

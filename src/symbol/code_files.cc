@@ -13,6 +13,9 @@ namespace {
 constexpr std::string_view deleted = " (deleted)";
 // A file that could not be opened is tried again when other processes map it, but not for ever.
 constexpr uint8_t most_tries = 8;
+// Each is a mapping of this process, of which the kernel allows 65530.
+constexpr size_t most_open = 8192;
+constexpr size_t most_files = 1 << 18;
 // Files above this take a noticeable time to be read.
 constexpr size_t most_bytes_soon = 8 << 20;
 
@@ -23,7 +26,9 @@ bool is_memory_path(std::string_view path) {
   return false;
 }
 
-std::string proc(pid_t pid, std::string_view what) { return "/proc/" + std::to_string(pid) + std::string(what); }
+std::string proc(pid_t pid, std::string_view what) {
+  return "/proc/" + std::to_string(pid) + std::string(what);
+}
 
 bool is_same(const MappedFileId& wanted, const format::ElfFile& file) {
   // Devices are not compared: some file systems give stat(2) another one than mappings.
@@ -47,9 +52,11 @@ uint32_t CodeFiles::index_of(std::string_view path, const MappedFileId& id) {
     const uint64_t numbers[] = {id.device, id.inode, id.generation};
     key.append(reinterpret_cast<const char*>(numbers), sizeof numbers);
   }
+  if (files_.size() >= most_files && !indices_.contains(key)) return none;
   auto [at, is_new] = indices_.try_emplace(std::move(key), static_cast<uint32_t>(files_.size()));
   if (is_new)
-    files_.push_back({.path = std::string(path), .id = id, .is_memory = is_memory_path(path), .is_vdso = is_vdso});
+    files_.push_back(
+        {.path = std::string(path), .id = id, .is_memory = is_memory_path(path), .is_vdso = is_vdso});
   files_[at->second].is_deleted |= is_deleted;
   return at->second;
 }
@@ -60,8 +67,8 @@ bool CodeFiles::take(File& file, const std::string& path, const std::string& roo
   if (!fd.ok()) return false;
   auto id = base::file_id(fd->get());
   if (!id.ok()) return false;
-  std::shared_ptr<Content>& known = contents_[*id];
-  if (known) {
+  if (auto at = contents_.find(*id); at != contents_.end()) {
+    const std::shared_ptr<Content>& known = at->second;
     bool fits = file.id.build_id_size ? std::ranges::equal(file.id.build_id_bytes(), known->build_id)
                                       : !file.id.inode || file.id.inode == id->inode;
     if (fits) file.content = known;
@@ -70,6 +77,7 @@ bool CodeFiles::take(File& file, const std::string& path, const std::string& roo
   auto map = base::FileMap::of(fd->get());
   auto elf = map.ok() ? format::ElfFile::of(std::move(*map)) : base::Result<format::ElfFile>(map.error());
   auto content = std::make_shared<Content>();
+  content->id = *id;
   content->root = root;
   if (elf.ok()) {
     if (!is_same(file.id, *elf)) return false;
@@ -81,13 +89,30 @@ bool CodeFiles::take(File& file, const std::string& path, const std::string& roo
     if (file.id.build_id_size || (file.id.inode && file.id.inode != id->inode)) return false;
     content->is_read = true;
   }
-  file.content = known = std::move(content);
+  file.content = contents_[*id] = std::move(content);
   return true;
 }
 
 bool CodeFiles::open(uint32_t index, const Way& way) {
+  if (files_[index].content) return true;
+  if (!open_anywhere(index, way)) return false;
+  opened_.push_back(index);
+  if (opened_.size() > most_open) close_oldest();
+  return true;
+}
+
+// Of the many programs of a large build few show a stack. Their names may still lead to them.
+void CodeFiles::close_oldest() {
+  File& file = files_[opened_.front()];
+  opened_.pop_front();
+  if (!file.content || file.content->is_read) return;
+  contents_.erase(file.content->id);
+  file.content.reset();
+  file.tries = 0;
+}
+
+bool CodeFiles::open_anywhere(uint32_t index, const Way& way) {
   File& file = files_[index];
-  if (file.content) return true;
   if (file.is_vdso) {
     if (way.end <= UINT32_MAX) return false; // that of a 32-bit process is another one
     auto image = format::ElfFile::view(vdso_image());
@@ -100,8 +125,8 @@ bool CodeFiles::open(uint32_t index, const Way& way) {
   }
   if (file.tries >= most_tries) return false;
   file.tries++;
-  // A mapping leads to its file whatever became of the name; without the privilege, or when the process is gone, the
-  // name may still lead there, from the root of somebody who has the same one.
+  // A mapping leads to its file whatever became of the name; without the privilege, or when the process is
+  // gone, the name may still lead there, from the root of somebody who has the same one.
   char range[64];
   std::snprintf(range, sizeof range, "/map_files/%lx-%lx", way.begin, way.end);
   if (way.pid && way.begin && take(file, proc(way.pid, range), {})) {
@@ -125,7 +150,8 @@ void CodeFiles::read(Content& content, const std::string& path) {
   if (!content.elf) return;
   // Somebody may have written other code into the file since it was opened: better no names than wrong ones.
   bool is_same = std::ranges::equal(content.elf->build_id(), content.build_id);
-  if (is_same && !content.elf->damaged()) content.names = names_of_file(*content.elf, path, {.root = content.root}, cache());
+  if (is_same && !content.elf->damaged())
+    content.names = names_of_file(*content.elf, path, {.root = content.root}, cache());
   content.elf.reset();
 }
 

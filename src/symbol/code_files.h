@@ -1,7 +1,7 @@
-// The files of mapped code, by an index each. A file is opened when a mapping of it is first seen, since later it may be
-// replaced, deleted, or out of reach together with its process; it is read when the first name in it is asked for.
-// Which file was mapped is known by build-id or inode, so that any way to it will do, and another file that has its
-// name now is not taken for it.
+// The files of mapped code, by an index each. A file is opened when a mapping of it is first seen, since
+// later it may be replaced, deleted, or out of reach together with its process; it is read when the first
+// name in it is asked for. Which file was mapped is known by build-id or inode, so that any way to it will
+// do, and another file that has its name now is not taken for it.
 #pragma once
 
 #include "base/file_map.h"
@@ -29,14 +29,16 @@ public:
     std::string_view name; // ends with a NUL
     uint64_t offset = 0;   // bytes from its start
   };
-  // Where a file may be reached: through a mapping of a process, and under its path in the roots of processes.
+  // Where a file may be reached: through a mapping of a process, and under its path in the roots of
+  // processes.
   struct Way {
     pid_t pid = 0;
     uint64_t begin = 0, end = 0; // of the mapping
     pid_t parent = 0;            // 0: not known
   };
 
-  // Index of a mapped file; none for memory that is no file. `path` as the process sees it, perhaps with " (deleted)".
+  // Index of a mapped file; none for memory that is no file. `path` as the process sees it, perhaps with "
+  // (deleted)".
   uint32_t index_of(std::string_view path, const MappedFileId& id);
   // Opens it if it is not open; the same way is not tried often. False: it is not to be had now.
   bool open(uint32_t file, const Way& way);
@@ -48,8 +50,8 @@ public:
   // Whether code without a name in it may have one in a perf map: memory that only looks like a file.
   bool is_memory(uint32_t file) const { return files_[file].is_memory; }
 
-  // The function at a place of the file; views live as long as this. `demangle`: the name as it is written in C++ or
-  // Rust. Reads the file at the first call.
+  // The function at a place of the file; views live as long as this. `demangle`: the name as it is written in
+  // C++ or Rust. Reads the file at the first call.
   std::optional<Function> find(uint32_t file, uint64_t offset, bool demangle);
   // The address of a place of the file, as the file counts; 0: not known.
   uint64_t address_of(uint32_t file, uint64_t offset);
@@ -62,6 +64,7 @@ private:
   struct Content {
     std::optional<format::ElfFile> elf; // until it is read
     std::vector<std::byte> build_id;
+    base::FileId id;
     std::string root; // the file was found in it; of a process that may be gone by now
     FunctionNames names;
     bool is_read = false;
@@ -74,6 +77,8 @@ private:
     std::shared_ptr<Content> content;
   };
 
+  bool open_anywhere(uint32_t index, const Way& way);
+  void close_oldest();
   bool take(File& file, const std::string& path, const std::string& root);
   void read(Content& content, const std::string& path);
   const Cache& cache();
@@ -82,6 +87,7 @@ private:
   std::optional<Cache> cache_;
   std::unordered_map<std::string, uint32_t> indices_;
   std::map<base::FileId, std::shared_ptr<Content>> contents_;
+  std::deque<uint32_t> opened_; // that may not be read yet, the oldest first
 };
 
 } // namespace symbol

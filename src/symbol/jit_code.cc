@@ -49,7 +49,8 @@ int open_stepwise(int root, std::string_view path) {
 
 } // namespace
 
-// O_PATH opens nothing, so that no pipe waits and no device notices; the second opening is of what was looked at.
+// O_PATH opens nothing, so that no pipe waits and no device notices; the second opening is of what was looked
+// at.
 base::Fd open_in_root(int root, const std::string& path, const std::vector<uid_t>& users) {
   open_how how = {.flags = O_PATH | O_CLOEXEC, .mode = 0, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS};
   long result = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);

@@ -1,9 +1,10 @@
 // Code that a process made while it runs, by the files in which the process tells the names (perf_map_file.h,
-// jitdump.h). Where they will be and whose they must be is noted while the process lives: some write them only when
-// they end.
+// jitdump.h). Where they will be and whose they must be is noted while the process lives: some write them
+// only when they end.
 //
-// Anybody may write where such files lie. They are looked for in the root folder of the process, under the id that it
-// has in its own namespace, through no symbolic link; read are regular files that belong to its user or to root.
+// Anybody may write where such files lie. They are looked for in the root folder of the process, under the id
+// that it has in its own namespace, through no symbolic link; read are regular files that belong to its user
+// or to root.
 #pragma once
 
 #include "base/fd.h"
@@ -18,8 +19,8 @@
 
 namespace symbol {
 
-// A regular file that belongs to one of the users, or to root; `path` is taken from the folder `root` on, and leads
-// nowhere else. Not valid: there is none.
+// A regular file that belongs to one of the users, or to root; `path` is taken from the folder `root` on, and
+// leads nowhere else. Not valid: there is none.
 base::Fd open_in_root(int root, const std::string& path, const std::vector<uid_t>& users);
 
 // Whether a mapped file of this path is a jitdump: mapping it is how a program tells of it.
@@ -35,8 +36,8 @@ public:
   // nullptr: the process is gone, or may not be looked at.
   static std::unique_ptr<JitCode> of(pid_t pid);
   void add_dump(const std::string& path);
-  // Views live until the next call. Reads what was written since; looks for files that were not there not more often
-  // than each 100 ms.
+  // Views live until the next call. Reads what was written since; looks for files that were not there not
+  // more often than each 100 ms.
   std::optional<Found> find(uint64_t address);
 
 private:

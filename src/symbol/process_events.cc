@@ -17,8 +17,8 @@ namespace {
 
 using Kind = ProcessEvent::Kind;
 
-// A record of a mapping has some 120 bytes, and a program that begins makes ten records: room for a hundred such in one
-// turn of the session's loop. Machines with many CPUs spread them.
+// A record of a mapping has some 120 bytes, and a program that begins makes ten records: room for a hundred
+// such in one turn of the session's loop. Machines with many CPUs spread them.
 constexpr size_t few_cpus = 16;
 constexpr size_t ring_bytes = 256 << 10, ring_bytes_of_many = 64 << 10;
 
@@ -172,8 +172,9 @@ void ProcessEvents::read(Buffer& buffer, uint64_t end) {
   __atomic_store_n(&page->data_tail, at, __ATOMIC_RELEASE);
 }
 
-// A process that moves to another CPU writes there what happens later. What has a time before `now` is in some buffer
-// already, when the ends of all buffers are looked up after that time; what is later waits for the next turn.
+// A process that moves to another CPU writes there what happens later. What has a time before `now` is in
+// some buffer already, when the ends of all buffers are looked up after that time; what is later waits for
+// the next turn.
 size_t ProcessEvents::drain(const std::function<void(const ProcessEvent&)>& take) {
   epoll_event events[16]; // ends the edges before reading: what comes while we read is not lost
   ::epoll_wait(epoll_.get(), events, std::size(events), 0);

@@ -1,9 +1,10 @@
-// What processes do to their code while a session runs: they begin, execute programs, map files and memory that may be
-// executed, and end. The kernel tells it by the side records of perf events, which need no samples: one dummy event for
-// each CPU, with a buffer of its own. Specification: perf_event_open(2), include/uapi/linux/perf_event.h.
+// What processes do to their code while a session runs: they begin, execute programs, map files and memory
+// that may be executed, and end. The kernel tells it by the side records of perf events, which need no
+// samples: one dummy event for each CPU, with a buffer of its own. Specification: perf_event_open(2),
+// include/uapi/linux/perf_event.h.
 //
-// A buffer is a page of positions and 2^n pages of records, each a header {u32 type, u16 misc, u16 size}, fields by
-// type, and at the end, since sample_id_all is asked for, the time.
+// A buffer is a page of positions and 2^n pages of records, each a header {u32 type, u16 misc, u16 size},
+// fields by type, and at the end, since sample_id_all is asked for, the time.
 #pragma once
 
 #include "base/fd.h"
@@ -21,8 +22,8 @@
 
 namespace symbol {
 
-// Which file a mapping is of: by build-id where the kernel found one, else by inode. All zero: memory that is no file,
-// or nothing is known.
+// Which file a mapping is of: by build-id where the kernel found one, else by inode. All zero: memory that is
+// no file, or nothing is known.
 struct MappedFileId {
   uint64_t device = 0, inode = 0; // as stat(2) packs devices
   uint64_t generation = 0;        // of the inode, which may be given to another file
@@ -36,16 +37,17 @@ struct ProcessEvent {
   enum class Kind : uint8_t { none, mapping, exec, fork, exit, lost };
   Kind kind = Kind::none;
   uint32_t pid = 0, tid = 0;
-  uint32_t parent = 0;  // fork: the process that forked
-  uint64_t time = 0;    // CLOCK_MONOTONIC, ns
-  uint64_t lost = 0;    // records for which there was no room
+  uint32_t parent = 0;                     // fork: the process that forked
+  uint64_t time = 0;                       // CLOCK_MONOTONIC, ns
+  uint64_t lost = 0;                       // records for which there was no room
   uint64_t begin = 0, end = 0, offset = 0; // mapping: addresses, and of `begin` in the file
   MappedFileId file;
-  std::string path;     // mapping: as the process sees it, perhaps with " (deleted)" behind it; "//anon", "[vdso]"
+  std::string
+      path; // mapping: as the process sees it, perhaps with " (deleted)" behind it; "//anon", "[vdso]"
 };
 
-// One record, header included, as a dummy event with only times asked for gives it. kind none: one that says nothing
-// about code (a thread that begins, a new name), or damaged.
+// One record, header included, as a dummy event with only times asked for gives it. kind none: one that says
+// nothing about code (a thread that begins, a new name), or damaged.
 ProcessEvent parse_process_event(base::ByteSpan record);
 
 class ProcessEvents {

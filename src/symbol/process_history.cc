@@ -75,15 +75,18 @@ void ProcessHistory::map(uint32_t pid, const CodeRange& range) {
   Space& space = current(pid);
   for (size_t i = space.ranges.size(); i-- > 0;) {
     CodeRange& r = space.ranges[i];
-    bool overlaps = r.begin < range.end && range.begin < r.end, touches = r.begin <= range.end && range.begin <= r.end;
-    // Memory without a file has no offset: what is added to it, and what only changes its rights, makes one range.
+    bool overlaps = r.begin < range.end && range.begin < r.end,
+         touches = r.begin <= range.end && range.begin <= r.end;
+    // Memory without a file has no offset: what is added to it, and what only changes its rights, makes one
+    // range.
     if (touches && r.file == CodeRange::no_file && range.file == CodeRange::no_file) {
       r.begin = std::min(r.begin, range.begin);
       r.end = std::max(r.end, range.end);
       return;
     }
     if (!overlaps) continue;
-    bool is_same = r.file == range.file && r.begin == range.begin && r.end == range.end && r.offset == range.offset;
+    bool is_same =
+        r.file == range.file && r.begin == range.begin && r.end == range.end && r.offset == range.offset;
     if (is_same) return;
     break;
   }
@@ -102,7 +105,8 @@ void ProcessHistory::look(uint32_t pid, std::span<const CodeRange> ranges, uint6
     bool is_known = known && known->file == r.file && known->end >= r.end &&
                     (r.file == CodeRange::no_file || known->begin - known->offset == r.begin - r.offset);
     if (is_known || space.ranges.size() >= most_ranges) continue;
-    // At the first look everything may have been there from the start, later only what is new since the last one.
+    // At the first look everything may have been there from the start, later only what is new since the last
+    // one.
     r.since = p.looked > space.begin ? p.looked : space.is_whole ? time : space.begin;
     r.looked = time;
     space.ranges.push_back(r);

@@ -1,10 +1,11 @@
-// What code stood where in which process, at which time. Built from two sources: events of mappings, forks, execs and
-// exits (process_events.h), which tell when, and looks at /proc/PID/maps, which tell what is mapped now and since an
-// unknown time. The kernel does not tell of mappings that go away; where ranges overlap the newest counts.
+// What code stood where in which process, at which time. Built from two sources: events of mappings, forks,
+// execs and exits (process_events.h), which tell when, and looks at /proc/PID/maps, which tell what is mapped
+// now and since an unknown time. The kernel does not tell of mappings that go away; where ranges overlap the
+// newest counts.
 //
-// The code of a process from its begin or an exec to the next exec is a Space. A child begins with the space of its
-// parent as it was at the fork; nothing is copied for it. Of processes that have ended a number are kept, those that
-// somebody asked for longer than others.
+// The code of a process from its begin or an exec to the next exec is a Space. A child begins with the space
+// of its parent as it was at the fork; nothing is copied for it. Of processes that have ended a number are
+// kept, those that somebody asked for longer than others.
 #pragma once
 
 #include <cstdint>
@@ -60,8 +61,8 @@ private:
     std::vector<CodeRange> ranges;
     std::shared_ptr<const Space> parent; // of a fork: what was there until then
     uint64_t forked = 0;
-    uint32_t depth = 0;     // how many parents are behind each other
-    uint32_t losses = 0;    // when its code was last known wholly
+    uint32_t depth = 0;  // how many parents are behind each other
+    uint32_t losses = 0; // when its code was last known wholly
     bool is_whole = false;
   };
   struct Process {

@@ -14,11 +14,11 @@
 namespace symbol {
 
 struct Mapping {
-  uint64_t begin = 0, end = 0; // addresses
-  uint64_t offset = 0;         // of `begin` in the file
+  uint64_t begin = 0, end = 0;    // addresses
+  uint64_t offset = 0;            // of `begin` in the file
   uint64_t device = 0, inode = 0; // of the file, as stat(2) packs devices; 0: no file
-  std::string path;            // as the process sees it; "[vdso]"; empty for memory that is no file
-  bool deleted = false;        // the file has no name any more
+  std::string path;               // as the process sees it; "[vdso]"; empty for memory that is no file
+  bool deleted = false;           // the file has no name any more
   bool is_file() const { return !path.empty() && path[0] == '/'; }
 };
 

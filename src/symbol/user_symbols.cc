@@ -13,7 +13,8 @@ namespace symbol {
 namespace {
 
 constexpr uint64_t ms = 1'000'000;
-// An address that is not mapped may be garbage of a broken stack: a process is not looked at again and again for such.
+// An address that is not mapped may be garbage of a broken stack: a process is not looked at again and again
+// for such.
 constexpr uint64_t shortest_pause = 100 * ms;
 constexpr size_t most_stack_times = 1 << 20;
 constexpr size_t most_surveyed = 4096;
@@ -27,8 +28,6 @@ uint64_t now_ns() {
   ::clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
 }
-
-uint64_t key_of(pid_t pid, uint64_t stack) { return stack ^ (static_cast<uint64_t>(pid) * 0x9e3779b97f4a7c15); }
 
 uint32_t number(pid_t pid) { return static_cast<uint32_t>(pid); }
 
@@ -94,7 +93,8 @@ void UserSymbols::take(const ProcessEvent& e) {
   case ProcessEvent::Kind::exec: history_.exec(e.pid, e.time); break;
   case ProcessEvent::Kind::exit:
     history_.exit(e.pid, e.time);
-    if (parents_.size() > most_parents) std::erase_if(parents_, [&](auto& p) { return history_.has_ended(p.first); });
+    if (parents_.size() > most_parents)
+      std::erase_if(parents_, [&](auto& p) { return history_.has_ended(p.first); });
     break;
   case ProcessEvent::Kind::lost: history_.events_lost(); break;
   case ProcessEvent::Kind::mapping: {
@@ -115,7 +115,8 @@ void UserSymbols::take(const ProcessEvent& e) {
 
 void UserSymbols::seen(pid_t pid, std::span<const uint64_t> frames, uint64_t stack, uint64_t time) {
   uint64_t now = now_ns();
-  if (stack && stack_times_.size() < most_stack_times) stack_times_.try_emplace(key_of(pid, stack), time ? time : now);
+  if (stack && stack_times_.size() < most_stack_times) stack_times_.try_emplace(stack, time ? time : now);
+  if (pid <= 0) return;
   bool begins = frames.empty();
   bool is_known = history_.is_whole(number(pid)) && !beginning_.contains(number(pid));
   if (!begins && !follows_ && is_known) is_known = history_.find(number(pid), frames[0]);
@@ -144,8 +145,8 @@ void UserSymbols::start_survey() {
   ::closedir(dir);
 }
 
-// Processes that run since before the session may end right after their first stack, so all are looked at. Names in
-// files that appear in stacks are read before somebody writes into the files.
+// Processes that run since before the session may end right after their first stack, so all are looked at.
+// Names in files that appear in stacks are read before somebody writes into the files.
 bool UserSymbols::work() {
   uint64_t start = now_ns();
   if (follows_ && !survey_) start_survey();
@@ -171,7 +172,7 @@ bool UserSymbols::work() {
 // ---- asking
 
 const CodeRange* UserSymbols::range_of(pid_t pid, uint64_t address, uint64_t stack) {
-  auto time = stack ? stack_times_.find(key_of(pid, stack)) : stack_times_.end();
+  auto time = stack ? stack_times_.find(stack) : stack_times_.end();
   uint64_t when = time == stack_times_.end() ? ProcessHistory::any_time : time->second;
   const CodeRange* range = history_.find(number(pid), address, when);
   if (range) return range;
@@ -213,7 +214,8 @@ JitCode* UserSymbols::jit_of(pid_t pid) {
   }
   if (!at->second) return nullptr;
   for (const CodeRange& r : history_.ranges(number(pid)))
-    if (r.file != CodeFiles::none && is_jitdump(files_.path(r.file))) at->second->add_dump(files_.path(r.file));
+    if (r.file != CodeFiles::none && is_jitdump(files_.path(r.file)))
+      at->second->add_dump(files_.path(r.file));
   return at->second.get();
 }
 

@@ -1,9 +1,9 @@
 // Names of code in processes, also of those that have ended: what they had mapped is kept with the time
 // (process_history.h), files are opened when their mapping is seen (code_files.h).
 //
-// Processes are followed by events if `take` is given them. Processes that ran before are looked at when they show a
-// stack, when they fork, and one by one while there is nothing else to do (`work`). Without events a process is looked
-// at again when an address is asked for that was not mapped then.
+// Processes are followed by events if `take` is given them. Processes that ran before are looked at when they
+// show a stack, when they fork, and one by one while there is nothing else to do (`work`). Without events a
+// process is looked at again when an address is asked for that was not mapped then.
 #pragma once
 
 #include "symbol/code_files.h"
@@ -25,8 +25,8 @@ namespace symbol {
 class UserSymbols {
 public:
   struct Found {
-    std::string_view name; // empty: no function is known to be there
-    uint64_t offset = 0;   // bytes from its start
+    std::string_view name;   // empty: no function is known to be there
+    uint64_t offset = 0;     // bytes from its start
     std::string_view module; // file of the code, "[vdso]", "/tmp/perf-PID.map"; empty where nothing is mapped
     uint64_t module_address = 0; // as the file counts, before the loader moves it; 0: in no file
   };
@@ -38,9 +38,9 @@ public:
   void take(const ProcessEvent& event);
   // What holds the address; views live until the next call. `stack`: id of a stack that was seen, 0: of none.
   Found find(pid_t pid, uint64_t address, uint64_t stack = 0);
-  // The process showed this stack (0: none) at that time (CLOCK_MONOTONIC, ns; 0: now), with these addresses, and
-  // lives perhaps: what names them is read while it can be. No addresses: the process begins to run, its libraries are
-  // not there yet.
+  // The process showed this stack (0: none) at that time (CLOCK_MONOTONIC, ns; 0: now), with these addresses,
+  // and lives perhaps: what names them is read while it can be. No addresses: the process begins to run, its
+  // libraries are not there yet. pid 0: not known. No two processes have stacks of one id.
   void seen(pid_t pid, std::span<const uint64_t> frames, uint64_t stack = 0, uint64_t time = 0);
   // When there is nothing else to do: a little of what makes later answers better. False: nothing is left.
   bool work();
@@ -64,14 +64,15 @@ private:
   ProcessHistory history_;
   CodeFiles files_;
   std::unordered_map<uint32_t, uint32_t> parents_;
-  std::unordered_map<uint64_t, uint64_t> stack_times_; // by process and stack
+  std::unordered_map<uint64_t, uint64_t> stack_times_; // by id
   std::unordered_map<uint32_t, uint64_t> vain_looks_;  // when a process had nothing at an address
   std::unordered_set<uint32_t> beginning_;             // processes that just begin to run
   std::optional<std::vector<pid_t>> survey_;           // processes to be looked at yet
   std::deque<uint32_t> unread_;                        // files whose names will be asked for
   std::vector<bool> is_queued_;                        // by file
-  std::unordered_map<pid_t, std::unique_ptr<JitCode>> jits_; // of processes that make code; nullptr: out of reach
-  std::deque<pid_t> jit_order_;                              // the newest last
+  std::unordered_map<pid_t, std::unique_ptr<JitCode>>
+      jits_;                    // of processes that make code; nullptr: out of reach
+  std::deque<pid_t> jit_order_; // the newest last
   std::unordered_map<std::string, std::string> demangled_;
 };
 

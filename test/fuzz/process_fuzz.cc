@@ -1,5 +1,5 @@
-// Records of processes as the kernel writes them, and what becomes of them: the first byte of each piece tells how it is
-// used, so that the history of a few processes gets all kinds of events in any order.
+// Records of processes as the kernel writes them, and what becomes of them: the first byte of each piece
+// tells how it is used, so that the history of a few processes gets all kinds of events in any order.
 #include "symbol/process_events.h"
 #include "symbol/process_history.h"
 #include "symbol/process_map.h"
@@ -21,13 +21,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     rest = rest.subspan(taken);
     if (e.kind == ProcessEvent::Kind::mapping && e.begin >= e.end) std::abort();
     uint32_t pid = e.pid % 8, parent = e.parent % 8;
-    symbol::CodeRange range = {.begin = e.begin, .end = e.end, .offset = e.offset, .file = e.file.build_id_size, .since = e.time};
+    symbol::CodeRange range = {
+        .begin = e.begin, .end = e.end, .offset = e.offset, .file = e.file.build_id_size, .since = e.time};
     switch (e.kind) {
     case ProcessEvent::Kind::fork: history.fork(parent, pid, e.time); break;
     case ProcessEvent::Kind::exec: history.exec(pid, e.time); break;
     case ProcessEvent::Kind::exit: history.exit(pid, e.time); break;
     case ProcessEvent::Kind::lost: history.events_lost(); break;
-    case ProcessEvent::Kind::mapping: e.tid % 4 ? history.map(pid, range) : history.look(pid, {&range, 1}, e.time); break;
+    case ProcessEvent::Kind::mapping:
+      e.tid % 4 ? history.map(pid, range) : history.look(pid, {&range, 1}, e.time);
+      break;
     case ProcessEvent::Kind::none: break;
     }
     const symbol::CodeRange* found = history.find(parent, e.begin, e.time);

@@ -45,8 +45,10 @@ def build(source, name, *options, link=()):
     return out
 
 
-def victim(name, *options):
-    return build("victim.c", "victim_" + name + "".join(options), "-DNAME=" + name, "-DPAD=" + str(sum(name.encode()) % 61), *options)
+def victim(name, *options, pad=None):
+    """A program that calls from NAME_outer and NAME_inner; by its padding its addresses are those of no other one."""
+    pad = pad or sum(name.encode()) % 61
+    return build("victim.c", f"victim_{name}{pad}{''.join(options)}", "-DNAME=" + name, f"-DPAD={pad}", *options)
 
 
 def library(name):
@@ -62,6 +64,7 @@ def trace(acu, script, during, options=(), limit=60):
     command = [acu, "run", "--notify-attached", "#attached#", *options, "-e", script]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                                env=dict(os.environ, ACU_CACHE=path("cache")))
+    trace.pid = process.pid
     out, err, problems = [], [], []
 
     def drive():
@@ -217,7 +220,7 @@ def deleted(acu):
 def deleted_before_the_session(acu):
     copy = path("copy")
     shutil.copy(victim("alpha"), copy)
-    process = subprocess.Popen([copy, "1500"])
+    process = subprocess.Popen([copy, "800"])
     os.unlink(copy)
     shutil.copy(victim("beta"), copy)
     text, _ = trace(acu, STACKS, lambda: process.wait(timeout=20))
@@ -347,6 +350,13 @@ def pid_namespace(acu):
     need(re.search(r"made_inside\+", text), text)
 
 
+def session_in_a_pid_namespace(acu):
+    """There processes have numbers that are not the kernel's own."""
+    command = ["unshare", "-pf", "--mount-proc", acu, "run", "-c", victim("alpha") + " 20", "-e", STACKS]
+    text = subprocess.run(command, capture_output=True, text=True, timeout=30).stdout
+    need(count_of(text, "alpha") >= 2, text)
+
+
 def thread_of_a_pid_namespace(acu):
     program = build("victim.c", "threaded", "-DNAME=alpha", "-DTHREAD", link=["-lpthread"])
     text, _ = trace(acu, STACKS, lambda: run("unshare", "-pf", program, 20))
@@ -376,8 +386,10 @@ def executed_twice(acu):
 
 
 def executed_twice_at_the_same_addresses(acu):
-    fixed = ("-static", "-no-pie")
-    programs = [victim("alpha", *fixed), 5, victim("beta", *fixed), 5, victim("gamma", *fixed), 5]
+    """Where nothing is left to chance, stacks of different programs are made of equal numbers."""
+    programs = []
+    for name in ("alpha", "beta", "gamma"):
+        programs += [victim(name, "-static", "-no-pie", pad=7), 5]
     text, _ = trace(acu, STACKS, lambda: run(*programs))
     all_named(text)
     for name in ("alpha", "beta", "gamma"):
@@ -456,6 +468,18 @@ def node_frames(acu):
     need(any(re.match("JS:.*(hotFunction|eval)", f[0]) for f, _ in stacks(text)), text[:3000])
     for file in set(glob.glob("/tmp/perf-*.map")) - before:
         os.unlink(file)
+
+
+def node_jitdump(acu):
+    """The other way to tell names: a file that the program maps to make it known."""
+    node = shutil.which("node")
+    if not node:
+        return "no node"
+    script = "function hotFunction(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s }\n" \
+             "const end = Date.now() + 600; while (Date.now() < end) hotFunction(100000)"
+    text = addresses(acu, [node, "--perf-prof", "-e", script], 'usym(reg("ip"))')
+    need(share_of_named(text) > 0.7 and re.search(r"^@\[.*hotFunction.*\]: ", text, re.M),
+         f"{share_of_named(text):.2f} named\n{text[:3000]}")
 
 
 def java_frames(acu):
@@ -578,6 +602,21 @@ def many_processes(acu):
     need(found and int(found.group(1)) >= 1500 and found.group(2) == "0", err[-500:])
 
 
+def changes_are_lost(acu):
+    """More happens than there is room for, while nobody reads: it is told, and what comes later has its names."""
+    libraries = [library("alpha"), "alpha_outer"] * 4000
+
+    def drive():
+        os.kill(trace.pid, signal.SIGSTOP)
+        run(loader(), *libraries)
+        os.kill(trace.pid, signal.SIGCONT)
+        run(victim("beta"), 5)
+
+    text, err = trace(acu, STACKS, drive)
+    need(re.search(r"^WARNING: \d+ changes of processes were lost", err, re.M), err)
+    need(count_of(text, "beta") >= 1, text)
+
+
 def only_when_names_are_asked_for(acu):
     """Other scripts open nothing that follows processes."""
     for script, wanted in (("tracepoint:syscalls:sys_enter_getpgid { @ = count() }", False),
@@ -591,10 +630,10 @@ TESTS = [
     lives_20_ms, lives_2_ms, lives_one_call, command_of_the_session, forked_but_not_executed,
     ran_before_and_ends_at_its_first_stack, renamed_over, deleted, deleted_before_the_session, deleted_after_2_ms,
     overwritten_in_place, library_overwritten_in_place, chroot_with_own_libraries, mount_namespace, pid_namespace,
-    thread_of_a_pid_namespace, library_opened_later, executed_twice, executed_twice_at_the_same_addresses,
-    process_id_used_again, python_frames, perl_frames, node_frames, java_frames, perf_map, perf_map_written_at_the_end,
+    session_in_a_pid_namespace, thread_of_a_pid_namespace, library_opened_later, executed_twice, executed_twice_at_the_same_addresses,
+    process_id_used_again, python_frames, perl_frames, node_frames, node_jitdump, java_frames, perf_map, perf_map_written_at_the_end,
     perf_map_is_a_pipe, perf_map_is_a_link_to_a_device, perf_map_is_a_link, perf_map_of_another_user,
-    perf_map_of_ten_million_lines, perf_map_being_written, many_processes, only_when_names_are_asked_for,
+    perf_map_of_ten_million_lines, perf_map_being_written, many_processes, changes_are_lost, only_when_names_are_asked_for,
 ]
 
 

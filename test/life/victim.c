@@ -15,7 +15,7 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #ifndef PAD
-#define PAD 0
+#define PAD 1
 #endif
 #define STRING_(a) #a
 #define STRING(a) STRING_(a)

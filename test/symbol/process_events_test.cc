@@ -88,11 +88,13 @@ TEST(ProcessEvent, Tasks) {
 
 TEST(ProcessEvent, NamesAndLosses) {
   auto comm = [](uint16_t misc) {
-    return parse_process_event(Record().add<uint32_t>(9).add<uint32_t>(9).text("true").done(PERF_RECORD_COMM, misc, 1));
+    return parse_process_event(
+        Record().add<uint32_t>(9).add<uint32_t>(9).text("true").done(PERF_RECORD_COMM, misc, 1));
   };
   EXPECT_EQ(comm(PERF_RECORD_MISC_COMM_EXEC).kind, Kind::exec);
   EXPECT_EQ(comm(0).kind, Kind::none);
-  ProcessEvent e = parse_process_event(Record().add<uint64_t>(1).add<uint64_t>(12).done(PERF_RECORD_LOST, 0, 1));
+  ProcessEvent e =
+      parse_process_event(Record().add<uint64_t>(1).add<uint64_t>(12).done(PERF_RECORD_LOST, 0, 1));
   EXPECT_EQ(e.kind, Kind::lost);
   EXPECT_EQ(e.lost, 12u);
 }
@@ -192,7 +194,8 @@ TEST_F(InRoot, NoLinksPipesDevices) {
   ASSERT_EQ(::symlink("tmp", (folder + "/linked").c_str()), 0);
   ASSERT_EQ(::symlink("/etc/passwd", (folder + "/tmp/out").c_str()), 0);
   ASSERT_EQ(::mkfifo((folder + "/tmp/pipe").c_str(), 0600), 0);
-  for (const char* path : {"/tmp/link", "/linked/good", "/tmp/out", "/tmp/pipe", "/../../etc/passwd", "/tmp/../../../etc/passwd"})
+  for (const char* path : {"/tmp/link", "/linked/good", "/tmp/out", "/tmp/pipe", "/../../etc/passwd",
+                           "/tmp/../../../etc/passwd"})
     EXPECT_FALSE(opens(path)) << path;
 }
 

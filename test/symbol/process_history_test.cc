@@ -10,7 +10,8 @@ CodeRange range(uint64_t begin, uint64_t end, uint32_t file, uint64_t since = 0)
   return {.begin = begin, .end = end, .offset = 0, .file = file, .since = since};
 }
 
-uint32_t file_at(const ProcessHistory& h, uint32_t pid, uint64_t address, uint64_t time = ProcessHistory::any_time) {
+uint32_t file_at(const ProcessHistory& h, uint32_t pid, uint64_t address,
+                 uint64_t time = ProcessHistory::any_time) {
   const CodeRange* r = h.find(pid, address, time);
   return r ? r->file : 999;
 }
@@ -137,7 +138,8 @@ TEST(ProcessHistory, LostEventsMakeALookWorthwhile) {
 TEST(ProcessHistory, MemoryWithoutAFileGrowsTogether) {
   ProcessHistory h;
   h.exec(7, 10);
-  for (uint64_t i = 0; i < 10000; i++) h.map(7, range(1000 + i * 10, 1010 + i * 10, CodeRange::no_file, 11 + i));
+  for (uint64_t i = 0; i < 10000; i++)
+    h.map(7, range(1000 + i * 10, 1010 + i * 10, CodeRange::no_file, 11 + i));
   EXPECT_EQ(h.ranges(7).size(), 1u);
   EXPECT_NE(h.find(7, 50000), nullptr);
 }
