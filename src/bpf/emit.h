@@ -315,6 +315,7 @@ private:
   bool may_walk(const ir::Inst& i) const;
   int32_t walk_buffer() const { return stack_word(last_stack_word) - layout_.walk_bytes; }
   void emit_seed(const ir::Inst& i);
+  void emit_first_frame(const ir::Inst& i, Label ask);
   void emit_walk(const ir::Inst& i, Label ask);
 
   ProgramEmitter& unit_;

@@ -51,9 +51,80 @@ void FunctionEmitter::emit_seed(const ir::Inst& i) {
   out_.store(r10, stack_word(stack_seed), r3, 8);
 }
 
-// r3 = the id of the stack, also at temp(); what the hash begins with at stack_seed. Goes to `ask` where the
-// helper is needed.
-void FunctionEmitter::emit_walk(const ir::Inst& i, Label ask) {
+// A turn of the walk works on a buffer at base + at and the words behind it.
+struct Turn {
+  Register base;
+  int32_t at;
+  int32_t bytes; // of the buffer
+  int32_t word(int32_t w) const { return at + bytes + 8 * (FunctionEmitter::last_stack_word - w); }
+};
+
+// r4 = the place in the buffer of the frame at r1, in words; more than any where it is not in it, or does not
+// begin at a word. r2 is the address that the buffer's first byte is from.
+static void find_in_buffer(Assembler& out) {
+  out.mov(r4, r1);
+  out.alu(BPF_SUB, r4, r2);
+  out.mov(r0, r4);
+  out.alu(BPF_LSH, r0, 61);
+  out.alu(BPF_RSH, r4, 3);
+  out.alu(BPF_OR, r4, r0);
+}
+
+// Fills the buffer from the frame on, but not beyond its page: from less, by what would reach over.
+static void read_around_frame(Assembler& out, const Turn& turn, Label end) {
+  out.load(r1, turn.base, turn.word(FunctionEmitter::stack_walk), 8);
+  out.jump_if(BPF_JLT, r1, lowest, end);
+  out.mov(r3, r1);
+  out.mov(r4, r1);
+  out.alu(BPF_AND, r4, page - 1);
+  out.alu(BPF_ADD, r4, turn.bytes - page);
+  out.mov(r5, r4);
+  out.alu(BPF_ARSH, r5, 63);
+  out.alu(BPF_XOR, r5, -1);
+  out.alu(BPF_AND, r4, r5); // 0 where it is negative
+  out.alu(BPF_SUB, r3, r4);
+  out.store(turn.base, turn.word(FunctionEmitter::stack_slot), r3, 8);
+  out.mov(r1, turn.base);
+  out.alu(BPF_ADD, r1, turn.at);
+  out.number(r2, turn.bytes);
+  out.call(probe_read_user);
+  out.jump_if(BPF_JNE, r0, 0, end);
+}
+
+// Reads around the next frame and follows the frames that were read. Goes on behind it with more to walk; at
+// `last` with the hash in r3, at `end` with the hash where it was, at `give_up` where the helper is needed.
+static void emit_turn(Assembler& out, const Turn& turn, Label last, Label end, Label give_up) {
+  const Label frame = out.label(), more = out.label();
+  const int32_t most = (turn.bytes - frame_bytes) / 8;
+  read_around_frame(out, turn, end);
+  out.load(r1, turn.base, turn.word(FunctionEmitter::stack_walk), 8);
+  out.load(r2, turn.base, turn.word(FunctionEmitter::stack_slot), 8);
+  out.load(r3, turn.base, turn.word(FunctionEmitter::stack_hash), 8);
+  out.number(r5, turn.bytes / frame_bytes);
+  find_in_buffer(out);
+  out.jump_if(BPF_JGT, r4, most, give_up); // in two pages, or not at a word
+  out.bind(frame);
+  out.alu(BPF_LSH, r4, 3);
+  out.alu(BPF_ADD, r4, turn.base);
+  out.load(r0, r4, turn.at + 8, 8);
+  out.load(r1, r4, turn.at, 8);
+  emit_mix(out, r0);
+  out.load(r4, turn.base, turn.word(FunctionEmitter::stack_left), 8);
+  out.alu(BPF_SUB, r4, 1);
+  out.store(turn.base, turn.word(FunctionEmitter::stack_left), r4, 8);
+  out.jump_if(BPF_JEQ, r4, 0, last);
+  find_in_buffer(out);
+  out.jump_if(BPF_JGT, r4, most, more);
+  out.alu(BPF_SUB, r5, 1);
+  out.jump_if(BPF_JNE, r5, 0, frame);
+  out.bind(more);
+  out.store(turn.base, turn.word(FunctionEmitter::stack_walk), r1, 8);
+  out.store(turn.base, turn.word(FunctionEmitter::stack_hash), r3, 8);
+}
+
+// r0 = registers of the current task. What the hash begins with to stack_seed, the frame pointer to
+// stack_walk, and the hash of the first frame to stack_hash and r3.
+void FunctionEmitter::emit_first_frame(const ir::Inst& i, Label ask) {
   out_.call(get_current_task_btf);
   out_.load(r3, r0, static_cast<int32_t>(*program_.task.self_exec_id), 4);
   out_.store(r10, stack_word(stack_seed), r3, 8);
@@ -66,99 +137,56 @@ void FunctionEmitter::emit_walk(const ir::Inst& i, Label ask) {
   out_.load(r4, r0, place_of("cs"), 2);
   out_.load(r2, r0, place_of(spec::ip_register), 8);
   out_.load(r1, r0, place_of(frame_register), 8);
+  out_.store(r10, stack_word(stack_walk), r1, 8);
   emit_mix(out_, r2);
+  out_.store(r10, stack_word(stack_hash), r3, 8);
   out_.jump_if(BPF_JNE, r4, user_code, ask);
+}
+
+// r3 = the id of the stack, also at temp(). Goes to `ask` where the helper is needed.
+//
+// The first turn, for most stacks the only one, is done here; the others are called back: a loop in the code
+// would be walked by the kernel's verifier as often as it may run.
+void FunctionEmitter::emit_walk(const ir::Inst& i, Label ask) {
+  const Label last = out_.label(), end = out_.label();
+  emit_first_frame(i, ask);
   if (i.imm2 > 1) {
-    out_.store(r10, stack_word(stack_walk), r1, 8);
-    out_.store(r10, stack_word(stack_hash), r3, 8);
-    // A number that the verifier does not know: it would follow the walk from each.
+    // A number that the verifier does not know: it would follow the rest of the walk from each.
     out_.map_value(r1, pool_.state(), pool_.zeroes());
     out_.load(r1, r1, 0, 8);
     out_.alu(BPF_ADD, r1, static_cast<int32_t>(i.imm2 - 1));
     out_.store(r10, stack_word(stack_left), r1, 8);
+    emit_turn(out_, {r10, walk_buffer(), layout_.walk_bytes}, last, end, ask);
+    out_.jump_if(BPF_JLT, r1, lowest, last);
     out_.number(r1, i.imm2);
     out_.function_address(r2, unit_.walking_callback(layout_.walk_bytes));
     out_.mov(r3, r10);
     out_.alu(BPF_ADD, r3, walk_buffer());
     out_.number(r4, 0);
     out_.call(loop);
+    out_.bind(end);
     out_.load(r3, r10, stack_word(stack_hash), 8);
     out_.jump_if(BPF_JEQ, r3, 0, ask);
   }
+  out_.bind(last);
   out_.alu(BPF_OR, r3, 1);
   out_.store(r10, temp(), r3, 8);
 }
 
-// What a turn of the walk works on: words of the stack of the function that walks, behind the buffer.
-static int32_t walk_word(int32_t word, int32_t bytes) {
-  return bytes + 8 * (FunctionEmitter::last_stack_word - word);
-}
-
-// r4 = the place in the buffer of the frame at r1, in words, or more than any: r7 is the address of the
-// buffer's first byte. Frames that do not begin at a word become large numbers.
-static void find_in_buffer(Assembler& out) {
-  out.mov(r4, r1);
-  out.alu(BPF_SUB, r4, r7);
-  out.mov(r0, r4);
-  out.alu(BPF_LSH, r0, 61);
-  out.alu(BPF_RSH, r4, 3);
-  out.alu(BPF_OR, r4, r0);
-}
-
-// One turn: reads around the next frame, and follows the frames that were read. Its parameters are the number
-// of the turn and the address of the buffer. The hash becomes 0 where the helper is needed.
+// Its parameters are the number of the turn and the address of the buffer. The hash becomes 0 where the
+// helper is needed.
 void emit_walking_callback(Assembler& out, uint32_t function, int32_t bytes) {
-  const Label end = out.label(), give_up = out.label(), frame = out.label(), more = out.label(),
-              last = out.label();
-  const auto word = [&](int32_t w) { return walk_word(w, bytes); };
-  const int32_t most = (bytes - frame_bytes) / 8;
+  const Label last = out.label(), end = out.label(), give_up = out.label();
+  const Turn turn = {r6, 0, bytes};
   out.begin_function(function, "walk", 2);
   out.mov(r6, r2);
-  out.load(r8, r6, word(FunctionEmitter::stack_walk), 8);
-  out.jump_if(BPF_JLT, r8, lowest, end);
-  // From the frame on, but not beyond its page: less by what reaches over, if that is not negative.
-  out.mov(r7, r8);
-  out.mov(r3, r8);
-  out.alu(BPF_AND, r3, page - 1);
-  out.alu(BPF_ADD, r3, bytes - page);
-  out.mov(r4, r3);
-  out.alu(BPF_ARSH, r4, 63);
-  out.alu(BPF_XOR, r4, -1);
-  out.alu(BPF_AND, r3, r4);
-  out.alu(BPF_SUB, r7, r3);
-  out.mov(r1, r6);
-  out.number(r2, bytes);
-  out.mov(r3, r7);
-  out.call(probe_read_user);
-  out.jump_if(BPF_JNE, r0, 0, end);
-  out.mov(r1, r8);
-  out.load(r2, r6, word(FunctionEmitter::stack_left), 8);
-  out.load(r3, r6, word(FunctionEmitter::stack_hash), 8);
-  out.number(r5, bytes / frame_bytes);
-  find_in_buffer(out);
-  out.jump_if(BPF_JGT, r4, most, give_up); // in two pages, or not at a word
-  out.bind(frame);
-  out.alu(BPF_LSH, r4, 3);
-  out.alu(BPF_ADD, r4, r6);
-  out.load(r0, r4, 8, 8);
-  out.load(r1, r4, 0, 8);
-  emit_mix(out, r0);
-  out.alu(BPF_SUB, r2, 1);
-  out.jump_if(BPF_JEQ, r2, 0, last);
-  find_in_buffer(out);
-  out.jump_if(BPF_JGT, r4, most, more);
-  out.alu(BPF_SUB, r5, 1);
-  out.jump_if(BPF_JNE, r5, 0, frame);
-  out.bind(more);
-  out.store(r6, word(FunctionEmitter::stack_walk), r1, 8);
-  out.store(r6, word(FunctionEmitter::stack_left), r2, 8);
-  out.store(r6, word(FunctionEmitter::stack_hash), r3, 8);
+  emit_turn(out, turn, last, end, give_up);
   out.number(r0, 0);
   out.exit();
   out.bind(give_up);
   out.number(r3, 0);
   out.bind(last);
-  out.store(r6, word(FunctionEmitter::stack_hash), r3, 8);
+  out.store(r6, turn.word(FunctionEmitter::stack_hash), r3, 8);
   out.bind(end);
   out.number(r0, 1);
   out.exit();
