@@ -604,11 +604,9 @@ def many_processes(acu):
 
 def changes_are_lost(acu):
     """More happens than there is room for, while nobody reads: it is told, and what comes later has its names."""
-    libraries = [library("alpha"), "alpha_outer"] * 4000
-
     def drive():
         os.kill(trace.pid, signal.SIGSTOP)
-        run(loader(), *libraries)
+        run(loader(), library("alpha"), "alpha_outer", env=dict(os.environ, TIMES="9000"))
         os.kill(trace.pid, signal.SIGCONT)
         run(victim("beta"), 5)
 
