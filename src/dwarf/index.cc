@@ -2,9 +2,10 @@
 
 #include "base/text.h"
 #include "dwarf/index_format.h"
-#include "dwarf/index_part.h"
+#include "dwarf/index_name.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace dwarf {
 
@@ -15,58 +16,6 @@ namespace {
 constexpr int most_scopes = 512; // nested
 
 uint64_t load64(ByteSpan table, uint64_t at) { return base::Reader(table, at).number<uint64_t>(); }
-
-// A name as a person writes it, in parts: "ns", "Class<int>", "method".
-std::vector<std::string_view> split_name(std::string_view name) {
-  std::vector<std::string_view> out;
-  size_t begin = 0;
-  int depth = 0;
-  for (size_t i = 0; i < name.size(); i++) {
-    if (i == begin && depth == 0)
-      if (size_t skip = operator_length(name.substr(i))) {
-        i += skip - 1;
-        continue;
-      }
-    char c = name[i];
-    if (c == '<' || c == '(' || c == '{' || c == '[') depth++;
-    if ((c == '>' || c == ')' || c == '}' || c == ']') && depth > 0) depth--;
-    if (c == ':' && depth == 0 && i + 1 < name.size() && name[i + 1] == ':') {
-      out.push_back(name.substr(begin, i - begin));
-      begin = i + 2;
-      i++;
-    }
-  }
-  out.push_back(name.substr(begin));
-  return out;
-}
-
-// "f(int) const" without its parameters; "operator()" and "(anonymous namespace)" stay.
-std::string_view without_parameters(std::string_view part) {
-  if (part.ends_with(" const")) part.remove_suffix(6);
-  size_t from = std::max<size_t>(operator_length(part), 1);
-  if (!part.ends_with(')')) return part;
-  int depth = 0;
-  for (size_t i = part.size(); i-- > from;) {
-    if (part[i] == ')') depth++;
-    if (part[i] == '(' && --depth == 0) return part.substr(0, i);
-  }
-  return part;
-}
-
-// Whether a stored name is what a person wrote: blanks do not matter in arguments of templates, and these may
-// be left out altogether.
-bool same_name(std::string_view stored, std::string_view wanted) {
-  if (stored == wanted) return true;
-  if (stored.find('<') == stored.npos) return false;
-  if (without_template_arguments(stored) == wanted) return true;
-  size_t i = 0, j = 0;
-  for (;; i++, j++) {
-    while (i < stored.size() && stored[i] == ' ') i++;
-    while (j < wanted.size() && wanted[j] == ' ') j++;
-    if (i == stored.size() || j == wanted.size()) return i == stored.size() && j == wanted.size();
-    if (stored[i] != wanted[j]) return false;
-  }
-}
 
 std::string_view name_of_nameless(uint32_t flags) {
   return flags & scope_is_namespace ? "(anonymous namespace)" : "(anonymous)";

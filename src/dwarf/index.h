@@ -55,7 +55,9 @@ constexpr size_t index_main = 0, index_alternate = 1, index_first_split = 2; // 
 // Reads all units of the files: the debug file, the shared file (`Sections()` if there is none), then split
 // files (.dwo or .dwp). The same files give the same bytes, with any number of threads (at most two are
 // used). Failure: there is no debug information, or it is too large. Damaged units are left out, and counted.
-base::Result<std::vector<std::byte>> build_index(std::span<const IndexFile> files, unsigned threads = 2);
+// `units`: of the debug file only these (ascending); see name_tables.h.
+base::Result<std::vector<std::byte>> build_index(std::span<const IndexFile> files, unsigned threads = 2,
+                                                 const std::vector<size_t>* units = nullptr);
 
 // An entry that an index knows.
 struct IndexEntry {

@@ -1,61 +1,8 @@
 #include "dwarf/index_part.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace dwarf {
-namespace {
-
-template<class T> T load(const char* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
-}
-
-} // namespace
-
-size_t operator_length(std::string_view name) {
-  constexpr std::string_view word = "operator";
-  if (!name.starts_with(word) || name.size() == word.size()) return 0;
-  std::string_view rest = name.substr(word.size());
-  if (is_word(rest[0]) || rest[0] == ' ') return 0; // a conversion, or another name
-  for (std::string_view symbol : {"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->", "()", "[]"})
-    if (rest.starts_with(symbol)) return word.size() + symbol.size();
-  return word.size() + 1;
-}
-
-uint64_t hash_of_text(std::string_view text) {
-  constexpr uint64_t factor = 0xa0761d6478bd642fu;
-  const char* at = text.data();
-  size_t left = text.size();
-  uint64_t hash = left;
-  for (; left > 8; at += 8, left -= 8) hash = mix(hash ^ load<uint64_t>(at), factor);
-  uint64_t rest = 0;
-  if (left >= 4)
-    rest = uint64_t{load<uint32_t>(at)} << 32 | load<uint32_t>(at + left - 4);
-  else if (left > 0)
-    rest = uint64_t{static_cast<uint8_t>(at[0])} << 16 | uint64_t{static_cast<uint8_t>(at[left / 2])} << 8 |
-           static_cast<uint8_t>(at[left - 1]);
-  return mix(hash ^ rest, factor ^ text.size());
-}
-
-std::string_view without_template_arguments(std::string_view name) {
-  size_t from = operator_length(name);
-  if (from == 0) from = 1; // "<lambda()>" is a name
-  size_t at = name.find('<', from);
-  if (at == name.npos || !name.ends_with('>')) return name;
-  while (at > from && name[at - 1] == ' ') at--;
-  return name.substr(0, at);
-}
-
-uint32_t hash_of_name(std::string_view name) {
-  return static_cast<uint32_t>(hash_of_text(without_template_arguments(name)) >> 32);
-}
-
 uint32_t NameTable::add(std::string_view text) {
   if ((texts_.size() + 1) * 2 > slots_.size()) grow();
   uint64_t hash = hash_of_text(text);

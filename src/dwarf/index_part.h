@@ -5,27 +5,12 @@
 
 #include "dwarf/index.h"
 #include "dwarf/index_format.h"
+#include "dwarf/index_name.h"
 
 #include <string_view>
 #include <vector>
 
 namespace dwarf {
-
-// Hash of a name, the same on every machine: it stands in the index. Names that differ only in arguments of
-// templates have the same one.
-uint32_t hash_of_name(std::string_view name);
-// Of all the text.
-uint64_t hash_of_text(std::string_view text);
-// The length of "operator<" and the like at the begin of a name; 0: it does not begin with one.
-size_t operator_length(std::string_view name);
-// The part of a name before the arguments of a template: "vector" of "vector<int>", "operator<" of "operator<
-// <int>".
-std::string_view without_template_arguments(std::string_view name);
-
-inline uint64_t mix(uint64_t a, uint64_t b) {
-  unsigned __int128 x = static_cast<unsigned __int128>(a ^ 0x9e3779b97f4a7c15u) * (b ^ 0xe7037ed1a0b428dbu);
-  return static_cast<uint64_t>(x) ^ static_cast<uint64_t>(x >> 64);
-}
 
 // Texts by number, each once. They lie in the sections that they were read from.
 class NameTable {

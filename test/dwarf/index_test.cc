@@ -349,7 +349,7 @@ TEST_F(IndexTest, DamagedSections) {
   const Sections whole = sections_of(file);
   uint64_t random = 88172645463325252u;
   auto next = [&] { return random ^= random << 13, random ^= random >> 7, random ^= random << 17; };
-  for (int i = 0; i < 1500; i++) {
+  for (int i = 0; i < 600; i++) {
     std::vector<std::byte> info = first_of(whole.info, SIZE_MAX), abbrev = first_of(whole.abbrev, SIZE_MAX);
     for (int k = 0; k < 4; k++) {
       auto& bytes = next() % 2 ? info : abbrev;
@@ -367,7 +367,7 @@ TEST_F(IndexOfSample, DamagedIndexes) {
   for (size_t size = 0; size < std::min<size_t>(4096, bytes_.size()); size++) use(first_of(bytes_, size));
   uint64_t random = 1181783497276652981u;
   auto next = [&] { return random ^= random << 13, random ^= random >> 7, random ^= random << 17; };
-  for (int i = 0; i < 2000; i++) {
+  for (int i = 0; i < 1000; i++) {
     std::vector<std::byte> bytes = bytes_;
     for (int k = 0; k < 6; k++) bytes[next() % (i % 2 ? bytes.size() : 400)] = static_cast<std::byte>(next());
     use(bytes);
