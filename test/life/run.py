@@ -608,6 +608,7 @@ def changes_are_lost(acu):
         os.kill(trace.pid, signal.SIGSTOP)
         run(loader(), library("alpha"), "alpha_outer", env=dict(os.environ, TIMES="9000"))
         os.kill(trace.pid, signal.SIGCONT)
+        time.sleep(0.5)  # until there is room again
         run(victim("beta"), 5)
 
     text, err = trace(acu, STACKS, drive)
