@@ -10,6 +10,7 @@ namespace {
 
 constexpr int max_depth = 20;
 constexpr size_t max_steps = 20'000; // types that hold themselves twice would never end
+constexpr size_t max_bytes = 1 << 18;
 constexpr size_t max_parameters = 256;
 constexpr size_t indentation = 8;
 
@@ -26,10 +27,11 @@ private:
   std::string array(const Die& die, std::string name, size_t indent, int depth);
   std::string member(const Die& die, size_t indent, int depth);
   std::string named(const Die& die, size_t indent, int depth);
-  bool is_exhausted() const { return steps_ > max_steps; }
+  std::string name_of_type(const Die& die);
+  bool is_exhausted() const { return steps_ > max_steps || bytes_ > max_bytes; }
 
   Types& types_;
-  size_t steps_ = 0;
+  size_t steps_ = 0, bytes_ = 0;
 };
 
 std::string join(std::string type, const std::string& name) {
@@ -44,6 +46,12 @@ std::string_view keyword_of(uint16_t tag) {
 
 bool is_pointer(const std::optional<Die>& die) {
   return die && (die->tag() == DW_TAG_pointer_type || die->tag() == DW_TAG_ptr_to_member_type);
+}
+
+std::string Texts::name_of_type(const Die& die) {
+  std::string name = types_.full_name(die);
+  bytes_ += name.size();
+  return name;
 }
 
 std::string Texts::pointer(const Die& die, std::string_view sign, std::string name, size_t indent,
@@ -91,7 +99,7 @@ std::string Texts::parameters(const Die& function, size_t indent, int depth) {
 
 // A structure, union or enumeration: by its name, or whole where it has none.
 std::string Texts::named(const Die& die, size_t indent, int depth) {
-  std::string name = types_.full_name(die);
+  std::string name = name_of_type(die);
   if (!name.empty() && !is_c(die.unit->language)) return name;
   std::string out(keyword_of(die.tag()));
   return out + " " + (name.empty() ? body(die, indent, depth) : name);
@@ -112,8 +120,11 @@ std::string Texts::body(const Die& given, size_t indent, int depth) {
   if (die.tag() == DW_TAG_enumeration_type) {
     const type::Type* type = types_.type(die);
     if (type && type->is(type::Kind::enumeration))
-      for (const type::Enumerator& e : type->enumerators())
+      for (const type::Enumerator& e : type->enumerators()) {
+        if (is_exhausted()) break;
+        bytes_ += e.name.size() + 1;
         out += margin + std::string(e.name) + " = " + std::to_string(e.value) + ",\n";
+      }
   } else {
     for_each_child(die, [&](const Die& child) {
       if (child.tag() == DW_TAG_member && !is_exhausted()) out += member(child, indent + indentation, depth);
@@ -123,7 +134,9 @@ std::string Texts::body(const Die& given, size_t indent, int depth) {
 }
 
 std::string Texts::declare(std::optional<Die> die, std::string name, size_t indent, int depth) {
-  if (!die || depth++ > max_depth || ++steps_ > max_steps) return join("void", name);
+  bytes_ += name.size();
+  steps_++;
+  if (!die || depth++ > max_depth || is_exhausted()) return join("void", name);
   switch (die->tag()) {
   case DW_TAG_pointer_type: return pointer(*die, "*", std::move(name), indent, depth);
   case DW_TAG_reference_type: return pointer(*die, "&", std::move(name), indent, depth);
@@ -131,7 +144,7 @@ std::string Texts::declare(std::optional<Die> die, std::string name, size_t inde
   case DW_TAG_ptr_to_member_type: {
     Attribute of = find_attribute(*die, DW_AT_containing_type);
     std::optional<Die> owner = of ? reference_of(*die->unit, of) : std::nullopt;
-    return pointer(*die, (owner ? types_.full_name(*owner) : std::string()) + "::*", std::move(name), indent,
+    return pointer(*die, (owner ? name_of_type(*owner) : std::string()) + "::*", std::move(name), indent,
                    depth);
   }
   case DW_TAG_array_type: return array(*die, std::move(name), indent, depth);
@@ -146,7 +159,7 @@ std::string Texts::declare(std::optional<Die> die, std::string name, size_t inde
   case DW_TAG_interface_type:
   case DW_TAG_union_type:
   case DW_TAG_enumeration_type: return join(named(skip_modifiers(die).value_or(*die), indent, depth), name);
-  default: return join(types_.full_name(*die), name);
+  default: return join(name_of_type(*die), name);
   }
 }
 

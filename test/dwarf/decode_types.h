@@ -52,7 +52,7 @@ inline Decoded decode_types(const dwarf::Sections& sections) {
       out.functions += types.function(die).parameters.size();
       (void)types.variable(die);
       (void)types.enumerator(die);
-      if (entries < 50) (void)(definition_text(types, die) + function_text(types, die));
+      if (entries < 20) (void)(definition_text(types, die) + function_text(types, die));
     }
   }
   return out;
