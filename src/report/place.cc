@@ -106,7 +106,8 @@ void append_place_json(std::string& out, const symbol::Place& place) {
   out += '{';
   append_address(out, "address", place.address);
   append_text(out, "module", place.module);
-  if (!place.module.empty() && place.module != "[kernel]") append_address(out, "module_offset", place.module_address);
+  if (!place.module.empty() && place.module != "[kernel]")
+    append_address(out, "module_offset", place.module_address);
   append_text(out, "function", place.function);
   if (!place.function.empty()) append_count(out, "offset", place.offset);
   if (!place.frames.empty()) {

@@ -1,5 +1,6 @@
-// Both demanglers (libstdc++'s for C++, libiberty's for Rust) hand the text over in pieces. A hostile name may stand for a text that never ends, so the pieces are
-// counted and the demangler is left by longjmp: they are C, keep what they know on the stack, and return no other way.
+// Both demanglers (libstdc++'s for C++, libiberty's for Rust) hand the text over in pieces. A hostile name
+// may stand for a text that never ends, so the pieces are counted and the demangler is left by longjmp: they
+// are C, keep what they know on the stack, and return no other way.
 #include "symbol/demangle.h"
 
 #include <csetjmp>

@@ -11,8 +11,9 @@ inline bool is_mangled(std::string_view name) {
   return name.size() > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
 
-// "_ZN1A1fEi" -> "A::f(int)". What a compiler added behind ("_ZN1A1fEi.cold") stays in brackets. Empty: not a mangled
-// name, or one that is too long, too deep or too large when it is written out (a few bytes can stand for gigabytes).
+// "_ZN1A1fEi" -> "A::f(int)". What a compiler added behind ("_ZN1A1fEi.cold") stays in brackets. Empty: not a
+// mangled name, or one that is too long, too deep or too large when it is written out (a few bytes can stand
+// for gigabytes).
 std::string demangle(std::string_view name);
 
 } // namespace symbol

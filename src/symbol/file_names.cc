@@ -33,7 +33,8 @@ std::optional<FunctionNames> find_cached(const CacheKey& key, const Cache& cache
 FunctionNames names_of_file(const format::ElfFile& file, const DebugFile* debug, const Cache& cache) {
   const FoundFile* found = debug && debug->debug.file ? &debug->debug : nullptr;
   const format::ElfFile* extra = found ? &*found->file : nullptr;
-  // Whose file it is cannot be told from its build-id, which anyone may copy: so the file itself is in the key.
+  // Whose file it is cannot be told from its build-id, which anyone may copy: so the file itself is in the
+  // key.
   bool is_file = file.id() != base::FileId();
   uint64_t source = combine(number_of(file.id()), extra ? number_of(extra->id()) : 0);
   base::ByteSpan build_id = file.build_id();

@@ -35,8 +35,8 @@ base::Result<FunctionNames> FunctionNames::of(base::ByteSpan bytes, std::shared_
   if (h.magic != Header().magic || !take_array<CodeSegment>(bytes, h.segments, out.segments_) ||
       !take_array<uint32_t>(bytes, h.ranges, out.starts_) ||
       !take_array<uint32_t>(bytes, h.ranges, out.functions_) ||
-      !take_array<Record>(bytes, h.records, out.records_) ||
-      !take_array<char>(bytes, h.texts, out.texts_) || !bytes.empty())
+      !take_array<Record>(bytes, h.records, out.records_) || !take_array<char>(bytes, h.texts, out.texts_) ||
+      !bytes.empty())
     return none;
   out.owner_ = std::move(owner);
   return out;

@@ -1,14 +1,15 @@
 // The functions of one ELF file by address: the names that need no debug information.
 //
-// The table is a piece of bytes that is searched where it lies, so that it can be kept as a file between runs and mapped
-// into memory. Ranges that overlap are taken apart when it is made: of functions inside each other the innermost counts.
+// The table is a piece of bytes that is searched where it lies, so that it can be kept as a file between runs
+// and mapped into memory. Ranges that overlap are taken apart when it is made: of functions inside each other
+// the innermost counts.
 //
 //   header      see FunctionNames::Header
 //   segments    {place in the file, address, size} of what is loaded and executed, 64 bits each
 //   starts      of ranges, in their order: bytes after the header's base, 32 bits each
 //   functions   of the same ranges: index of a function, or no_function, 32 bits each
-//   records     {start, size, name, shown}: bytes after the base, and places of names among the texts; 32 bits each
-//   texts       names, each ended by a NUL
+//   records     {start, size, name, shown}: bytes after the base, and places of names among the texts; 32
+//   bits each texts       names, each ended by a NUL
 //
 // All numbers are little-endian. Whatever the bytes hold, a search stays inside of them.
 #pragma once
@@ -43,14 +44,14 @@ class FunctionNames {
 public:
   static constexpr uint32_t no_function = ~uint32_t{0};
   struct Header {
-    uint32_t magic = 0x46756341;  // "AcuF"
-    uint32_t segments = 0;        // how many there are of each
+    uint32_t magic = 0x46756341; // "AcuF"
+    uint32_t segments = 0;       // how many there are of each
     uint32_t ranges = 0;
     uint32_t records = 0;
-    uint64_t base = 0;            // address that starts are counted from
-    uint64_t texts = 0;           // bytes
-    uint32_t source = 0;          // place of a text: separate debug file whose symbols were taken, or ""
-    uint32_t is_whole = 0;        // 1: from the file's own .symtab or a debug file, so there is no more to be known
+    uint64_t base = 0;     // address that starts are counted from
+    uint64_t texts = 0;    // bytes
+    uint32_t source = 0;   // place of a text: separate debug file whose symbols were taken, or ""
+    uint32_t is_whole = 0; // 1: from the file's own .symtab or a debug file, so there is no more to be known
   };
   struct Record {
     uint32_t start = 0, size = 0, name = 0;
@@ -63,12 +64,13 @@ public:
   // `bytes` live as long as `owner`. Failure: they are no such table.
   static base::Result<FunctionNames> of(base::ByteSpan bytes, std::shared_ptr<const void> owner);
 
-  // The function that holds an address of the file (before the loader moves it). Views live as long as this does.
+  // The function that holds an address of the file (before the loader moves it). Views live as long as this
+  // does.
   std::optional<FoundFunction> find(uint64_t address) const;
   // The address of a place of the file, as mappings give it, if it is code.
   std::optional<uint64_t> address_of_offset(uint64_t offset) const;
-  // The name as it is written in the source ("A::f()"), or as the file has it. Demangled when it is first asked for,
-  // unless the table has it; ends with a NUL and lives as long as this.
+  // The name as it is written in the source ("A::f()"), or as the file has it. Demangled when it is first
+  // asked for, unless the table has it; ends with a NUL and lives as long as this.
   std::string_view shown(const FoundFunction& function);
   std::vector<CodeSegment> segments() const;
   size_t size() const { return header_.records; } // functions known

@@ -18,7 +18,8 @@ constexpr size_t most_demangled_at_once = 1 << 16;
 
 enum Rank : uint8_t { label, local, weak, global };
 
-// Other files see `global` and `weak` alike; which of the two a name is says nothing about how well it is known.
+// Other files see `global` and `weak` alike; which of the two a name is says nothing about how well it is
+// known.
 Rank rank_of(const format::ElfSymbol& s) {
   if (!s.is_function()) return label;
   return s.binding == STB_GLOBAL ? global : s.binding == STB_WEAK ? weak : local;
@@ -56,7 +57,8 @@ void FunctionNamesMaker::add_table(const format::ElfFile& file, std::string_view
   if (!table) return;
   elf.for_each_symbol(*table, [&](const format::ElfSymbol& s) {
     bool is_label = s.type == STT_NOTYPE;
-    if (s.section == SHN_UNDEF || s.section >= elf.sections().size() || !(s.is_function() || is_label)) return;
+    if (s.section == SHN_UNDEF || s.section >= elf.sections().size() || !(s.is_function() || is_label))
+      return;
     const format::ElfSection& section = elf.sections()[s.section];
     if (!(section.flags & SHF_EXECINSTR) || s.value - section.address >= section.size) return;
     if (is_label && (s.name.starts_with('$') || s.name.starts_with(".L"))) return; // marks of the assembler
@@ -92,8 +94,8 @@ void FunctionNamesMaker::keep_one_per_address() {
   std::erase_if(functions_, [&](const Function& f) { return f.address >= end; });
 }
 
-// One pass over the starts, with a stack of functions that were begun and not ended: where one ends, the one around
-// it goes on.
+// One pass over the starts, with a stack of functions that were begun and not ended: where one ends, the one
+// around it goes on.
 std::vector<FunctionNamesMaker::Range> FunctionNamesMaker::take_apart() const {
   std::vector<Range> out;
   struct Open {

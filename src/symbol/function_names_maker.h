@@ -1,4 +1,5 @@
-// Makes tables of functions (function_names.h), from the symbol tables of ELF files or from any list of functions.
+// Makes tables of functions (function_names.h), from the symbol tables of ELF files or from any list of
+// functions.
 #pragma once
 
 #include "format/elf_file.h"
@@ -12,11 +13,13 @@ namespace symbol {
 
 class FunctionNamesMaker {
 public:
-  // Of several functions that start at one address the one with the highest rank is kept, then one with a size, then
-  // one with fewer underscores at its front (`malloc` rather than `__libc_malloc`), then the first.
+  // Of several functions that start at one address the one with the highest rank is kept, then one with a
+  // size, then one with fewer underscores at its front (`malloc` rather than `__libc_malloc`), then the
+  // first.
   void add(uint64_t address, uint64_t size, std::string_view name, uint8_t rank = 0);
   void add_segment(const CodeSegment& segment) { segments_.push_back(segment); }
-  // The functions of a file's symbol tables. Of a separate debug file the sections have no bytes, but addresses.
+  // The functions of a file's symbol tables. Of a separate debug file the sections have no bytes, but
+  // addresses.
   void add_symbols(const format::ElfFile& file);
   void add_segments(const format::ElfFile& file);
   // Names from a separate debug file; and that there is no more to be known.
@@ -50,8 +53,8 @@ private:
   bool is_whole_ = false;
 };
 
-// The table of a file: its own symbols, those packed inside, those of `debug` (nullptr: there is none). `debug_path`
-// is kept in the table.
+// The table of a file: its own symbols, those packed inside, those of `debug` (nullptr: there is none).
+// `debug_path` is kept in the table.
 std::vector<std::byte> make_function_names(const format::ElfFile& file, const format::ElfFile* debug,
                                            std::string_view debug_path);
 

@@ -7,7 +7,9 @@ namespace symbol {
 static constexpr uint64_t most_place = (uint64_t{1} << 36) - 1, most_size = (uint64_t{1} << 28) - 1;
 
 void JitTable::add(uint64_t start, uint64_t size, uint64_t place) {
-  if (functions_.size() >= most_functions || size == 0 || place > most_place || start > UINT64_MAX - most_size) return;
+  if (functions_.size() >= most_functions || size == 0 || place > most_place ||
+      start > UINT64_MAX - most_size)
+    return;
   functions_.push_back({.start = start, .place = place, .size = std::min(size, most_size)});
 }
 

@@ -1,8 +1,8 @@
-// Functions that a program made while it runs, as two kinds of files list them: a line or a record for each, in the
-// order in which they were made. New code may lie where old code was, so the later one counts.
+// Functions that a program made while it runs, as two kinds of files list them: a line or a record for each,
+// in the order in which they were made. New code may lie where old code was, so the later one counts.
 //
-// Such files are long (ten million lines) and few of the names are ever asked for: kept are address, size and the place
-// in the file, 16 bytes for each function.
+// Such files are long (ten million lines) and few of the names are ever asked for: kept are address, size and
+// the place in the file, 16 bytes for each function.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,5 @@
 #include "symbol/jitdump.h"
 
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -14,7 +13,8 @@ enum RecordId : uint32_t { load = 0, move = 1, lines = 2 };
 
 constexpr uint32_t magic = 0x4a695444;
 constexpr uint64_t file_header = 40, record_header = 16;
-constexpr uint64_t load_head = record_header + 40, move_head = record_header + 48, lines_head = record_header + 16;
+constexpr uint64_t load_head = record_header + 40, move_head = record_header + 48,
+                   lines_head = record_header + 16;
 constexpr size_t longest_name = 16 << 10, most_line_bytes = 16 << 20;
 // Of a function that is asked for; a damaged file may have millions of records without content.
 constexpr uint64_t most_records_at_once = 32 << 20;
@@ -60,7 +60,9 @@ bool JitDump::read_appended() {
   auto size = static_cast<uint64_t>(about.st_size);
   if (size <= read_) return false; // such files are never written anew
   std::array<std::byte, move_head> head;
-  auto bytes_at = [&](uint64_t at) { return base::ByteSpan(head).first(read_at(fd_.get(), head.data(), head.size(), at)); };
+  auto bytes_at = [&](uint64_t at) {
+    return base::ByteSpan(head).first(read_at(fd_.get(), head.data(), head.size(), at));
+  };
   if (read_ == 0) {
     base::Reader r(bytes_at(0));
     bool is_magic = r.number<uint32_t>() == magic;

@@ -1,5 +1,5 @@
-// Code that a program made while it runs, as a jitdump file (jit-PID.dump) tells it: names, and lines of the source.
-// Specification: the Linux kernel's tools/perf/Documentation/jitdump-specification.txt, version 1.
+// Code that a program made while it runs, as a jitdump file (jit-PID.dump) tells it: names, and lines of the
+// source. Specification: the Linux kernel's tools/perf/Documentation/jitdump-specification.txt, version 1.
 //
 //   header  {u32 magic "JiTD", version, bytes of the header, ELF machine, 0, pid; u64 time, flags}
 //   record  {u32 id, bytes of the record; u64 time} and by id:
@@ -8,8 +8,8 @@
 //     2 lines  {u64 address of the code, count} count times {u64 address; u32 line, discriminator} file NUL
 //     others are passed over
 //
-// The lines of a function come before it is loaded. The program goes on writing, so what was appended is read when
-// an address is asked for that is not known.
+// The lines of a function come before it is loaded. The program goes on writing, so what was appended is read
+// when an address is asked for that is not known.
 #pragma once
 
 #include "base/reader.h"
@@ -42,11 +42,11 @@ private:
   base::Fd fd_;
   uint64_t read_ = 0;
   JitTable table_;
-  std::unordered_map<uint64_t, std::string> names_;    // by place of the record that loads
-  std::unordered_map<uint64_t, uint64_t> loads_;       // place of the last load of an index of code
-  std::unordered_map<uint64_t, uint64_t> moves_;       // place of a move: that of what it moved
-  std::unordered_map<uint64_t, uint64_t> lines_;       // place of a load: that of its lines
-  uint64_t next_lines_ = 0, next_lines_address_ = 0;   // of the function to come; 0: none
+  std::unordered_map<uint64_t, std::string> names_;  // by place of the record that loads
+  std::unordered_map<uint64_t, uint64_t> loads_;     // place of the last load of an index of code
+  std::unordered_map<uint64_t, uint64_t> moves_;     // place of a move: that of what it moved
+  std::unordered_map<uint64_t, uint64_t> lines_;     // place of a load: that of its lines
+  uint64_t next_lines_ = 0, next_lines_address_ = 0; // of the function to come; 0: none
 };
 
 } // namespace symbol

@@ -79,7 +79,9 @@ base::ByteSpan bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
 
-template<class T> base::ByteSpan bytes_of(const std::vector<T>& numbers) { return std::as_bytes(std::span(numbers)); }
+template<class T> base::ByteSpan bytes_of(const std::vector<T>& numbers) {
+  return std::as_bytes(std::span(numbers));
+}
 
 struct CachedHeader {
   uint32_t count = 0, text = 0; // symbols; bytes of their names
@@ -125,9 +127,10 @@ void Kallsyms::load_core() {
   if (core_.base && load_cached(build_id)) return;
   load_all();
   if (build_id.empty() || core_starts_.empty()) return;
-  CachedHeader header = {static_cast<uint32_t>(core_starts_.size()), static_cast<uint32_t>(core_text_.size())};
-  const base::ByteSpan parts[] = {std::as_bytes(std::span(&header, 1)), bytes_of(core_starts_), bytes_of(core_names_),
-                                  bytes_of(core_text_)};
+  CachedHeader header = {static_cast<uint32_t>(core_starts_.size()),
+                         static_cast<uint32_t>(core_text_.size())};
+  const base::ByteSpan parts[] = {std::as_bytes(std::span(&header, 1)), bytes_of(core_starts_),
+                                  bytes_of(core_names_), bytes_of(core_text_)};
   (void)cache_.store(key_of(build_id), parts); // next time it costs the same again
 }
 
@@ -190,7 +193,8 @@ std::optional<Kallsyms::Symbol> Kallsyms::find_core(uint64_t address) const {
 std::optional<Kallsyms::Symbol> Kallsyms::find(uint64_t address) {
   load_core();
   if (auto found = find_core(address)) return found;
-  bool is_inside = !core_.starts.empty() && address >= core_.base && address - core_.base < core_.starts.back();
+  bool is_inside =
+      !core_.starts.empty() && address >= core_.base && address - core_.base < core_.starts.back();
   if (is_inside) return std::nullopt; // code between functions of the kernel itself
   load_all();
   return find_other(address);

@@ -1,9 +1,10 @@
 // Names of kernel code: /proc/kallsyms, read at the first question and kept in compact arrays.
 //
 // A line is `ADDRESS TYPE NAME` with an optional `[module]` behind a tab; see proc(5). Without the permission
-// to see addresses all of them are 0: then nothing has a name. To print the list costs the kernel some 40 ms, so the
-// part that is the kernel itself is kept between runs (symbol/cache.h, kind "kernel"): as distances from the first
-// function, which are the same wherever this build of the kernel was put. Modules and BPF programs are always asked.
+// to see addresses all of them are 0: then nothing has a name. To print the list costs the kernel some 40 ms,
+// so the part that is the kernel itself is kept between runs (symbol/cache.h, kind "kernel"): as distances
+// from the first function, which are the same wherever this build of the kernel was put. Modules and BPF
+// programs are always asked.
 #pragma once
 
 #include "base/reader.h"
@@ -42,12 +43,12 @@ public:
   size_t size();
 
 private:
-  // Sorted by address. Kept apart, so that a search touches addresses only. The spans are those of the vectors, or of
-  // the cached file.
+  // Sorted by address. Kept apart, so that a search touches addresses only. The spans are those of the
+  // vectors, or of the cached file.
   struct Core {
-    uint64_t base = 0;                         // address of the first function
-    std::span<const uint32_t> starts, names;   // bytes after the base; where the name starts in text
-    base::ByteSpan text;                       // names, each ended by a NUL
+    uint64_t base = 0;                       // address of the first function
+    std::span<const uint32_t> starts, names; // bytes after the base; where the name starts in text
+    base::ByteSpan text;                     // names, each ended by a NUL
   };
   struct Other { // of modules and the like
     uint64_t address = 0;

@@ -21,9 +21,11 @@ struct MoreInfo {
 
 } // namespace
 
-// The debug information of a module, with the files that belong to it: the one that several share, split units.
+// The debug information of a module, with the files that belong to it: the one that several share, split
+// units.
 struct Module::Lines {
-  Lines(const format::ElfFile& file, const DebugFile& debug, const std::string& path, const DebugSearch& search)
+  Lines(const format::ElfFile& file, const DebugFile& debug, const std::string& path,
+        const DebugSearch& search)
       : debug(debug), path(path), search(search), info(file), lookup(info) {
     info.set_companions({.alternate = [this] { return alternate(); },
                          .split = [this](const dwarf::Unit& skeleton) { return split(skeleton); }});
@@ -66,7 +68,7 @@ struct Module::Lines {
   std::map<std::pair<std::string, std::string>, std::unique_ptr<MoreInfo>> units; // by folder and name
   dwarf::AddressLookup lookup;
   std::unordered_map<std::string_view, std::string> demangled; // names are the files'
-  std::vector<Frame> frames;                                    // of one address
+  std::vector<Frame> frames;                                   // of one address
 };
 
 Module::Module(format::ElfFile file, std::string path, DebugSearch search)
@@ -100,14 +102,17 @@ bool Module::open_lines() {
   return true;
 }
 
-void Module::find_lines(std::span<const uint64_t> addresses, const FrameOptions& options, const TakeFrames& take) {
+void Module::find_lines(std::span<const uint64_t> addresses, const FrameOptions& options,
+                        const TakeFrames& take) {
   if (!open_lines()) return;
   lines_->lookup.find(addresses, [&](size_t index, std::span<const dwarf::SourceFrame> frames) {
     std::vector<Frame>& out = lines_->frames;
     out.clear();
     for (const dwarf::SourceFrame& f : frames)
-      if (options.inlines || !f.inlined) out.push_back({lines_->name(f, options.mangled), f.file, f.line, f.column});
-    if (!options.inlines && !frames.empty() && !out.empty()) { // where the code is, not where it was inlined to
+      if (options.inlines || !f.inlined)
+        out.push_back({lines_->name(f, options.mangled), f.file, f.line, f.column});
+    if (!options.inlines && !frames.empty() &&
+        !out.empty()) { // where the code is, not where it was inlined to
       out.front().file = frames.front().file;
       out.front().line = frames.front().line;
       out.front().column = frames.front().column;

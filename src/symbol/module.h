@@ -1,5 +1,5 @@
-// One ELF file that addresses are looked up in: its functions, and behind them its debug information, which is looked
-// for and opened when lines are first asked for.
+// One ELF file that addresses are looked up in: its functions, and behind them its debug information, which
+// is looked for and opened when lines are first asked for.
 #pragma once
 
 #include "symbol/cache.h"
@@ -44,8 +44,8 @@ public:
   const DebugFile& debug();
 
   using TakeFrames = std::function<void(size_t index, std::span<const Frame> frames)>;
-  // Calls take for each address that there is debug information for, with the frames that begin with the innermost;
-  // texts live as long as this, frames do not. `addresses` are sorted and differ.
+  // Calls take for each address that there is debug information for, with the frames that begin with the
+  // innermost; texts live as long as this, frames do not. `addresses` are sorted and differ.
   void find_lines(std::span<const uint64_t> addresses, const FrameOptions& options, const TakeFrames& take);
 
 private:

@@ -60,7 +60,8 @@ bool PerfMapFile::read_appended() {
     size_t n = read_at(fd_.get(), buffer.data(), std::min<uint64_t>(buffer.size(), end - read_), read_);
     size_t at = 0;
     while (const void* newline = n > at ? std::memchr(buffer.data() + at, '\n', n - at) : nullptr) {
-      std::string_view text(buffer.data() + at, static_cast<size_t>(static_cast<const char*>(newline) - buffer.data()) - at);
+      std::string_view text(buffer.data() + at,
+                            static_cast<size_t>(static_cast<const char*>(newline) - buffer.data()) - at);
       Line line;
       if (parse_line(text, line)) table_.add(line.start, line.size, read_ + at), is_more = true;
       at += text.size() + 1;

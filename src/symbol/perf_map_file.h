@@ -1,9 +1,10 @@
 // Names that a program gives the code it makes while it runs: /tmp/perf-PID.map, as perf reads it. A line is
-// `START SIZE NAME`, both numbers hexadecimal; the name may hold blanks. The program goes on writing, so what was
-// appended is read when an address is asked for that is not known; lines that are not complete yet are left for then.
+// `START SIZE NAME`, both numbers hexadecimal; the name may hold blanks. The program goes on writing, so what
+// was appended is read when an address is asked for that is not known; lines that are not complete yet are
+// left for then.
 //
-// The file belongs to someone else: it is read in pieces, never mapped, and a name is read, and its line compared, when
-// it is asked for.
+// The file belongs to someone else: it is read in pieces, never mapped, and a name is read, and its line
+// compared, when it is asked for.
 #pragma once
 
 #include "base/fd.h"
@@ -25,7 +26,8 @@ struct JitFunction {
 class PerfMapFile {
 public:
   explicit PerfMapFile(base::Fd fd) : fd_(std::move(fd)) {}
-  // Views live as long as this, or until the file was written anew. Reads what was appended if it is not known yet.
+  // Views live as long as this, or until the file was written anew. Reads what was appended if it is not
+  // known yet.
   std::optional<JitFunction> find(uint64_t address);
   size_t size(); // functions known; reads what there is
 

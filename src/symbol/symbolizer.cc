@@ -24,7 +24,7 @@ Symbolizer::Symbolizer(SymbolizeOptions options) : options_(std::move(options)),
 base::Status Symbolizer::set_process(pid_t pid) {
   std::string number = std::to_string(pid);
   if (::kill(pid, 0) != 0 && errno == ESRCH)
-    return base::Error{base::Failure::runtime, "there is no process " + number};
+    return base::Error{base::Failure::nothing_matched, "there is no process " + number};
   auto text = base::read_file("/proc/" + number + "/maps");
   if (!text.ok()) return std::move(text.error()).with("process " + number);
   pid_ = pid;
@@ -52,7 +52,8 @@ base::Result<uint32_t> Symbolizer::add_file(const std::string& path) {
 
 base::Result<uint32_t> Symbolizer::find_file(const std::string& path) {
   for (const Mapping& m : map_) {
-    bool is_meant = m.path == path || (m.path.ends_with(path) && m.path[m.path.size() - path.size() - 1] == '/');
+    bool is_meant =
+        m.path == path || (m.path.ends_with(path) && m.path[m.path.size() - path.size() - 1] == '/');
     uint32_t module = is_meant ? open_mapping(m) : no_module;
     if (module != no_module) return module;
   }
@@ -66,13 +67,15 @@ base::Result<format::ElfFile> Symbolizer::read_mapping(const Mapping& m) const {
   std::snprintf(range, sizeof range, "/proc/%d/map_files/%lx-%lx", pid_, m.begin, m.end);
   auto map = base::FileMap::open(range);
   if (!map.ok() && m.deleted)
-    return base::Error{map.error().kind, m.path + ": it was deleted or replaced since it was mapped, and only root may "
-                                                  "read it through the mapping"};
+    return base::Error{map.error().kind,
+                       m.path + ": it was deleted or replaced since it was mapped, and only root may "
+                                "read it through the mapping"};
   if (!map.ok()) {
     map = base::FileMap::open(m.path, root_);
     if (!map.ok()) return std::move(map.error());
     if (m.inode && map->id().inode != m.inode)
-      return base::Error{base::Failure::runtime, m.path + ": it is another file than the one that was mapped"};
+      return base::Error{base::Failure::runtime,
+                         m.path + ": it is another file than the one that was mapped"};
   }
   return format::ElfFile::of(std::move(*map));
 }
@@ -200,17 +203,19 @@ void Symbolizer::find_lines(Module& module, std::span<const Task> tasks) {
     addresses.push_back(tasks[i].address);
     first.push_back(i);
   }
-  module.find_lines(addresses, {options_.inlines, options_.mangled}, [&](size_t at, std::span<const Frame> frames) {
-    uint32_t task = first[at];
-    add_frames(tasks[task].place, frames);
-    auto range = frame_ranges_[tasks[task].place];
-    // The symbol's name, which tells clones and parts of functions apart, and goes with the offset.
-    Frame& outermost = frames_[range.first + range.second - 1];
-    std::string_view function = places_[tasks[task].place].function;
-    if (!function.empty()) outermost.function = function;
-    for (uint32_t i = task + 1; i < tasks.size() && tasks[i].address == addresses[at]; i++)
-      frame_ranges_[tasks[i].place] = range;
-  });
+  module.find_lines(addresses, {options_.inlines, options_.mangled},
+                    [&](size_t at, std::span<const Frame> frames) {
+                      uint32_t task = first[at];
+                      add_frames(tasks[task].place, frames);
+                      auto range = frame_ranges_[tasks[task].place];
+                      // The symbol's name, which tells clones and parts of functions apart, and goes with the
+                      // offset.
+                      Frame& outermost = frames_[range.first + range.second - 1];
+                      std::string_view function = places_[tasks[task].place].function;
+                      if (!function.empty()) outermost.function = function;
+                      for (uint32_t i = task + 1; i < tasks.size() && tasks[i].address == addresses[at]; i++)
+                        frame_ranges_[tasks[i].place] = range;
+                    });
 }
 
 std::span<const Place> Symbolizer::find(std::span<const Question> questions) {

@@ -1,9 +1,9 @@
-// From addresses to functions, places in source files and the calls that were inlined there; of a process, of files, of
-// the kernel. Many addresses are asked for at once: they are sorted, so that each file and each unit of its debug
-// information is gone over once.
+// From addresses to functions, places in source files and the calls that were inlined there; of a process, of
+// files, of the kernel. Many addresses are asked for at once: they are sorted, so that each file and each
+// unit of its debug information is gone over once.
 //
-// Names come first and cost little (file_names.h, kallsyms.h, perf_map_file.h, jitdump.h); debug information is opened
-// only when lines are wanted and there are addresses in the file.
+// Names come first and cost little (file_names.h, kallsyms.h, perf_map_file.h, jitdump.h); debug information
+// is opened only when lines are wanted and there are addresses in the file.
 #pragma once
 
 #include "base/result.h"
@@ -35,7 +35,8 @@ struct SymbolizeOptions {
 // What is known of an address. Views live until the next question.
 struct Place {
   uint64_t address = 0;
-  std::string_view module;     // path of the file, "[vdso]", "[kernel]", "[nf_tables]"; empty: nothing is mapped there
+  std::string_view
+      module; // path of the file, "[vdso]", "[kernel]", "[nf_tables]"; empty: nothing is mapped there
   uint64_t module_address = 0; // as the file counts, before the loader moves it
   std::string_view function;   // that holds the address; empty: not known
   uint64_t offset = 0;         // bytes from its start
@@ -54,8 +55,8 @@ public:
 
   explicit Symbolizer(SymbolizeOptions options);
 
-  // Addresses without a module are of this process from now on, as it is now. Failure: there is none, or it may not be
-  // looked at.
+  // Addresses without a module are of this process from now on, as it is now. Failure: there is none, or it
+  // may not be looked at.
   base::Status set_process(pid_t pid);
   // The module of a file. Failure: it cannot be read.
   base::Result<uint32_t> add_file(const std::string& path);
@@ -65,7 +66,8 @@ public:
   // In the order of the questions.
   std::span<const Place> find(std::span<const Question> questions);
 
-  // Of the process. A mapping's module: nullptr if it is no file, or cannot be read; `problem` tells why then.
+  // Of the process. A mapping's module: nullptr if it is no file, or cannot be read; `problem` tells why
+  // then.
   const std::vector<Mapping>& mappings() const { return map_; }
   Module* module_of(const Mapping& mapping);
   const std::string& problem_of(const Mapping& mapping) const;
@@ -111,7 +113,7 @@ private:
   Kallsyms kallsyms_;
   bool looked_for_kernel_lines_ = false;
   uint32_t kernel_module_ = no_module;
-  uint64_t kernel_moved_ = 0; // added to the addresses of its file
+  uint64_t kernel_moved_ = 0;                              // added to the addresses of its file
   std::set<std::string> texts_;                            // names of the kernel's modules and of JIT code
   std::unordered_map<std::string, std::string> demangled_; // names of the kernel and of JIT code
   // Of the present questions.

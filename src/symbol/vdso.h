@@ -1,5 +1,5 @@
-// The code that the kernel puts into each process (vdso(7)). All processes of a machine word have the same, so ours is
-// read; it is an ELF file in memory.
+// The code that the kernel puts into each process (vdso(7)). All processes of a machine word have the same,
+// so ours is read; it is an ELF file in memory.
 #pragma once
 
 #include "base/reader.h"

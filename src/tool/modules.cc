@@ -1,5 +1,5 @@
-// `acu modules`: what code a process has mapped, and for each file where its names and its debug information come from,
-// or what is in the way.
+// `acu modules`: what code a process has mapped, and for each file where its names and its debug information
+// come from, or what is in the way.
 #include "base/text.h"
 #include "report/json.h"
 #include "session/arguments.h"
@@ -8,6 +8,7 @@
 #include "tool/tool.h"
 
 #include <climits>
+#include <cstdlib>
 #include <set>
 #include <sys/utsname.h>
 
@@ -84,7 +85,8 @@ void take_debug(Row& row, const DebugFile& debug) {
   row.tried.insert(row.tried.end(), debug.alt.tried.begin(), debug.alt.tried.end());
   row.problem = symbol::summary(row.tried);
   if (debug.has_alt_link && !debug.alt.file)
-    row.problem += (row.problem.empty() ? "" : "; ") + std::string("the file it shares with others (dwz) is missing");
+    row.problem +=
+        (row.problem.empty() ? "" : "; ") + std::string("the file it shares with others (dwz) is missing");
   if (!debug.has_dwarf) return;
   bool is_own = debug.source == DebugFile::Source::module;
   row.debug = is_own ? how_found(debug.source) : debug.debug.path + " (" + how_found(debug.source) + ")";
@@ -129,7 +131,9 @@ void append_row(std::string& out, const Row& row, bool verbose) {
 
 void append_row_json(std::string& out, const Row& row) {
   std::string comma;
-  auto key = [&](std::string_view name) { out += std::exchange(comma, ", ") + "\"" + std::string(name) + "\": "; };
+  auto key = [&](std::string_view name) {
+    out += std::exchange(comma, ", ") + "\"" + std::string(name) + "\": ";
+  };
   auto text = [&](std::string_view name, std::string_view value) {
     if (value.empty()) return;
     key(name);
@@ -158,24 +162,35 @@ void append_row_json(std::string& out, const Row& row) {
   out += "}\n";
 }
 
+// Packages know files by absolute paths.
+std::string absolute(const std::string& path) {
+  if (path[0] == '/') return path;
+  char* real = ::realpath(path.c_str(), nullptr);
+  std::string out = real ? real : path;
+  std::free(real);
+  return out;
+}
+
 // What would bring the debug information that is missing.
 void add_hints(std::vector<Row>& rows, const std::string& root, bool asked_servers) {
   std::vector<symbol::CodeFile> files;
   std::vector<Row*> lacking;
   for (Row& row : rows) {
     bool is_kernel = row.path == "[kernel]";
-    if (!row.debug.empty() || (row.path[0] != '/' && !is_kernel)) continue;
-    files.push_back({is_kernel ? kernel_path() : row.path, row.build_id});
+    if (!row.debug.empty() || (row.path[0] == '[' && !is_kernel)) continue;
+    files.push_back({is_kernel ? kernel_path() : absolute(row.path), row.build_id});
     lacking.push_back(&row);
   }
   std::vector<std::string> packages = symbol::debug_packages(files, root);
   const char* servers = std::getenv("DEBUGINFOD_URLS");
   for (size_t i = 0; i < lacking.size(); i++) {
     std::string& hint = lacking[i]->hint = packages[i];
-    if (!asked_servers && servers && *servers) hint += (hint.empty() ? "" : ", or ") + std::string("--debuginfod");
+    if (!asked_servers && servers && *servers)
+      hint += (hint.empty() ? "" : ", or ") + std::string("--debuginfod");
     if (!hint.empty()) continue;
-    hint = lacking[i]->path == "[kernel]" ? "give the folder of its vmlinux: --debuginfo DIR"
-                                          : "build it with -g, or give the folder of its debug file: --debuginfo DIR";
+    hint = lacking[i]->path == "[kernel]"
+               ? "give the folder of its vmlinux: --debuginfo DIR"
+               : "build it with -g, or give the folder of its debug file: --debuginfo DIR";
   }
 }
 
@@ -190,9 +205,7 @@ public:
   void add(std::string path, uint64_t address, std::string problem) {
     rows_.push_back({.path = std::move(path), .address = address, .problem = std::move(problem)});
   }
-  void add(Row row) {
-    rows_.push_back(std::move(row));
-  }
+  void add(Row row) { rows_.push_back(std::move(row)); }
   std::string text(const std::string& root) {
     add_hints(rows_, root, request_.search.download);
     std::string out;
@@ -232,7 +245,8 @@ Row kernel_row(const Request& request) {
   row.build_id = format::to_hex(symbol::kernel_build_id());
   DebugFile debug = symbol::find_kernel_debug_file(request.search);
   take_debug(row, debug);
-  if (!row.functions) row.problem = "the kernel hides its addresses: /proc/sys/kernel/kptr_restrict, or not root";
+  if (!row.functions)
+    row.problem = "the kernel hides its addresses: /proc/sys/kernel/kptr_restrict, or not root";
   return row;
 }
 

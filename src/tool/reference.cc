@@ -94,7 +94,8 @@ std::string config_chapter() {
            cell(key.doc) + " |\n";
   }
   out += "\nOnly from the environment: `ACU_COLOR` (or `BPFTRACE_COLOR`) is `always`, `never` or `auto`, for the colors of "
-         "messages; `BPFTRACE_BTF` is a file with the kernel's types.\n";
+         "messages; `BPFTRACE_BTF` is a file with the kernel's types; `ACU_CACHE` is the folder where tables of names are "
+         "kept (empty: none; else `/var/cache/acu` for root, `$XDG_CACHE_HOME/acu` or `~/.cache/acu` for others).\n";
   return out;
 }
 

@@ -1,5 +1,6 @@
-// `acu sym`: functions, lines and inlined calls of addresses, from the command line or a pipe. What a pipe holds at
-// once is answered together, so that whoever writes an address and waits gets the answer, and a long list is quick.
+// `acu sym`: functions, lines and inlined calls of addresses, from the command line or a pipe. What a pipe
+// holds at once is answered together, so that whoever writes an address and waits gets the answer, and a long
+// list is quick.
 #include "base/text.h"
 #include "report/json.h"
 #include "report/place.h"
@@ -50,7 +51,8 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   for (const session::Given& g : arguments.options)
     if (g.id == OptionId::debuginfo) out.options.search.folders.push_back(g.value);
   out.words = arguments.words;
-  if ((out.pid != 0) + !out.file.empty() + out.kernel > 1) return usage("`-p`, `-e` and `-k` exclude each other");
+  if ((out.pid != 0) + !out.file.empty() + out.kernel > 1)
+    return usage("`-p`, `-e` and `-k` exclude each other");
   if (out.words.empty() && !out.from_input)
     return usage("no addresses: give some, or `--stdin` to read them (see `acu help sym`)");
   if (!out.words.empty() && out.from_input) return usage("addresses and `--stdin` exclude each other");
@@ -80,9 +82,11 @@ public:
   base::Result<Symbolizer::Question> question(std::string_view word) {
     Symbolizer::Question out = {.module = module_};
     if (parse_address(word, out.address)) {
-      bool has_meaning = module_ != Symbolizer::no_module || request_.pid || request_.kernel || out.address >> 63;
+      bool has_meaning =
+          module_ != Symbolizer::no_module || request_.pid || request_.kernel || out.address >> 63;
       if (has_meaning) return out;
-      return usage("`" + std::string(word) + "`: an address of what? Give `-p PID`, `-e FILE`, or FILE+0xOFFSET");
+      return usage("`" + std::string(word) +
+                   "`: an address of what? Give `-p PID`, `-e FILE`, or FILE+0xOFFSET");
     }
     size_t plus = word.rfind('+');
     if (plus == word.npos || plus == 0 || !parse_address(word.substr(plus + 1), out.address))
@@ -183,7 +187,7 @@ int answer_input(Answers& answers) {
       ended = n == 0;
     } while (!ended && text.size() < most_at_once && is_more_at_once());
     bool is_all = ended || text.size() >= most_at_once + piece; // or a line that never ends
-    size_t end = is_all ? text.size() : text.rfind('\n') + 1;  // 0: no line is complete
+    size_t end = is_all ? text.size() : text.rfind('\n') + 1;   // 0: no line is complete
     for (std::string_view line : base::split(std::string_view(text).substr(0, end), '\n')) {
       std::string_view word = base::trim(line);
       if (word.empty()) continue;

@@ -22,7 +22,8 @@ TEST(Demangle, Rust) {
 }
 
 TEST(Demangle, OtherNamesAreNone) {
-  for (const char* name : {"", "_", "_Z", "_R", "main", "_Zzz", "_ZN", "_ZN1A1fEi extra", "__libc_start_main", "_RNvX"})
+  for (const char* name :
+       {"", "_", "_Z", "_R", "main", "_Zzz", "_ZN", "_ZN1A1fEi extra", "__libc_start_main", "_RNvX"})
     EXPECT_EQ(demangle(name), "") << name;
 }
 
@@ -57,17 +58,20 @@ std::string doubling(int times) {
 }
 
 TEST(Demangle, TextsThatGrowWithoutEndAreGivenUp) {
-  EXPECT_EQ(demangle(doubling(1)), "f(std::pair<int, int>, std::pair<std::pair<int, int>, std::pair<int, int> >)");
+  EXPECT_EQ(demangle(doubling(1)),
+            "f(std::pair<int, int>, std::pair<std::pair<int, int>, std::pair<int, int> >)");
   auto start = std::chrono::steady_clock::now();
-  EXPECT_EQ(demangle(doubling(30)), ""); // 10^10 bytes
+  EXPECT_EQ(demangle(doubling(30)), "");                           // 10^10 bytes
   EXPECT_EQ(demangle("_Z1f" + std::string(30000, 'P') + "i"), ""); // very deep
   EXPECT_EQ(demangle("_Z1f" + std::string(100000, 'i')), "");      // very long
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
 TEST(Demangle, CutAtEveryLength) {
-  std::string name = "_ZNSt6vectorIiSaIiEE17_M_realloc_insertIJiEEEvN9__gnu_cxx17__normal_iteratorIPiS1_EEDpOT_";
-  for (size_t i = 0; i < name.size(); i++) EXPECT_EQ(demangle(name.substr(0, i)).find('\0'), std::string::npos);
+  std::string name =
+      "_ZNSt6vectorIiSaIiEE17_M_realloc_insertIJiEEEvN9__gnu_cxx17__normal_iteratorIPiS1_EEDpOT_";
+  for (size_t i = 0; i < name.size(); i++)
+    EXPECT_EQ(demangle(name.substr(0, i)).find('\0'), std::string::npos);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // Tables of functions: made from lists and from real files, searched, cut and damaged.
+#include "symbol/file_names.h"
 #include "symbol/function_names.h"
 #include "symbol/function_names_maker.h"
-#include "symbol/file_names.h"
 
 #include "scratch.h"
 
@@ -190,7 +190,8 @@ TEST_F(FileNames, OfAStrippedProgramWithItsDebugFileBesideIt) {
   EXPECT_EQ(name_at(open("t"), "two"), "");
   EXPECT_FALSE(open("t").is_whole());
   // The debug file is installed later: the kept table of before is not taken for the new one.
-  ASSERT_TRUE(scratch_.run("objcopy --only-keep-debug t.full t.debug && objcopy --add-gnu-debuglink=t.debug t"));
+  ASSERT_TRUE(
+      scratch_.run("objcopy --only-keep-debug t.full t.debug && objcopy --add-gnu-debuglink=t.debug t"));
   FunctionNames names = open("t");
   EXPECT_EQ(name_at(names, "two"), "two+2");
   EXPECT_EQ(names.source(), scratch_.path("t.debug"));
@@ -212,7 +213,8 @@ TEST_F(FileNames, WithoutACache) {
   auto file = format::ElfFile::open(scratch_.path("t"));
   ASSERT_TRUE(file.ok());
   EXPECT_EQ(name_at(names_of_file(*file, scratch_.path("t"), {}, Cache("")), "two"), "two+2");
-  EXPECT_EQ(name_at(names_of_file(*file, scratch_.path("t"), {}, Cache("/proc/no/such/folder")), "two"), "two+2");
+  EXPECT_EQ(name_at(names_of_file(*file, scratch_.path("t"), {}, Cache("/proc/no/such/folder")), "two"),
+            "two+2");
 }
 
 } // namespace
