@@ -10,7 +10,7 @@ build) ;;
 run) packages+=(python3 nginx-light) ;;
 test) packages+=(nodejs openjdk-17-jre-headless python3 bpftool linux-perf dwz elfutils xz-utils libdebuginfod1) ;;
 fuzz) packages+=(clang) ;;
-bench) packages+=(python3 bpftool bpftrace clang libbpf-dev libelf-dev) ;;
+bench) packages+=(python3 bpftool bpftrace clang libbpf-dev libelf-dev elfutils linux-perf llvm-14 libllvm14 libc6-dbg) ;;
 *) echo "usage: $0 build|run|test|fuzz|bench" >&2; exit 2 ;;
 esac
 
