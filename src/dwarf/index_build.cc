@@ -65,6 +65,12 @@ uint64_t reading_allowed(Files& files) {
   return bytes;
 }
 
+// What may have been read of a unit that cannot be used: its table of abbreviations.
+uint64_t wasted(DebugInfo& info, const UnitHeader& header) {
+  uint64_t size = info.sections().abbrev.size();
+  return 64 + std::min<uint64_t>(size - std::min(size, header.abbrev_offset), 4 << 20);
+}
+
 void scan_units(std::span<const IndexFile> all_files, std::span<const UnitPlace> units, uint32_t first,
                 IndexPart& part) {
   Files files(all_files);
@@ -73,6 +79,7 @@ void scan_units(std::span<const IndexFile> all_files, std::span<const UnitPlace>
   for (uint32_t i = 0; i < units.size(); i++) {
     DebugInfo& info = files.at(units[i].file);
     const Unit* unit = part.left_to_read > 0 ? info.unit(units[i].number) : nullptr;
+    if (!unit) part.left_to_read -= std::min(part.left_to_read, wasted(info, units[i].header));
     if (!unit || !scanner.scan(*unit, units[i].file, first + i)) part.damaged++;
     if (unit && unit->split_id && !units[i].header.signature)
       part.split_ids.push_back({first + i, unit->split_id});

@@ -58,7 +58,8 @@ void UnitScanner::begin(const Unit& unit, uint32_t file, uint32_t number) {
   levels_.clear();
   local_scopes_.clear();
   pending_.clear();
-  if (shapes_.compile(unit.abbreviations, unit.encoding())) may_read(unit.abbreviations->all().size() * 8);
+  if (shapes_.compile(unit.abbreviations, unit.encoding()))
+    for (const Abbreviation& a : unit.abbreviations->all()) may_read(4 + 3 * uint64_t{a.spec_count});
 }
 
 bool UnitScanner::scan(const Unit& unit, uint32_t file, uint32_t number) {
@@ -324,9 +325,9 @@ void UnitScanner::complete_scope(const LocalScope& scope, uint32_t& name, int32_
   uint64_t target = 0;
   for (int i = 0; i < most_references && to.form && is_here(to, target); i++) {
     const std::byte* at = begin_ + target;
-    const EntryShape* shape = *at == std::byte{0} ? nullptr : read_shape(at);
     Slots slots;
-    if (!shape || !shapes_.read(*shape, begin_, at, end_, slots)) return;
+    const EntryShape* shape = read_again(at, slots);
+    if (!shape) return;
     to = shape->fills(slot_reference) ? Reference{shape->reference_form, slots[slot_reference]} : Reference();
     if (!to.form) parent = scope_around(target);
   }
@@ -432,15 +433,23 @@ void UnitScanner::defer(const Pending& pending) {
   part_.deferred.push_back({pending.entry, pending.linkage, file, pending.to.value});
 }
 
+// An entry that others refer to: by any number of them, so that its bytes count each time.
+const EntryShape* UnitScanner::read_again(const std::byte* at, Slots& slots) {
+  const std::byte* begin = at;
+  const EntryShape* shape = *at == std::byte{0} ? nullptr : read_shape(at);
+  const std::byte* end = shape ? shapes_.read(*shape, begin_, at, end_, slots) : nullptr;
+  return end && may_read(static_cast<uint64_t>(end - begin)) ? shape : nullptr;
+}
+
 // Completes an entry from those that it refers to, the last of which tells its scope.
 void UnitScanner::follow(Pending pending) {
   for (int i = 0; i < most_references; i++) {
     uint64_t target = 0;
     if (!is_here(pending.to, target)) return defer(pending);
     const std::byte* at = begin_ + target;
-    const EntryShape* shape = *at == std::byte{0} ? nullptr : read_shape(at);
     Slots slots;
-    if (!shape || !shapes_.read(*shape, begin_, at, end_, slots)) return;
+    const EntryShape* shape = read_again(at, slots);
+    if (!shape) return;
     if (!pending.linkage && shape->fills(slot_linkage))
       pending.linkage = text_hash(shape->linkage_form, slots[slot_linkage]);
     if (!pending.entry.name && shape->fills(slot_name))

@@ -83,6 +83,7 @@ private:
   uint64_t text_hash(uint16_t form, uint64_t value);
   bool find_text(uint16_t form, uint64_t value, ByteSpan& section, uint64_t& offset) const;
   bool may_read(uint64_t bytes);
+  const EntryShape* read_again(const std::byte* at, Slots& slots);
   void follow(Pending pending);
   bool is_here(const Reference& to, uint64_t& target) const;
   void defer(const Pending& pending);
