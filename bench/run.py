@@ -41,6 +41,7 @@ COST_ROWS = [
     ("enter/exit latency pair", f"{ENTER} {{ @s[tid] = nsecs; }} {EXIT} /@s[tid]/ "
      "{ @ = hist(nsecs - @s[tid]); delete(@s[tid]); }", "latency_enter latency_exit", True),
     ("event to user space", f'{ENTER} {{ printf("%d\\n", args.id); }}', "event", False),
+    ("`@[ustack] = count()`, five frames", f"{ENTER} {{ @[ustack] = count(); }}", "user_stack", False),
     ("one `syscalls:sys_enter_X`, count", "tracepoint:syscalls:sys_enter_getppid { @ = count(); }", "one_syscall", True),
 ]
 ONE = f"{ENTER} {{ @[comm] = count(); }}"
@@ -61,7 +62,7 @@ def build():
     target = lambda p: os.path.join(BUILD, p)
     machine = os.uname().machine
     for command in (
-        ["gcc", "-O2", source("load", "syscalls.c"), "-o", target("syscalls")],
+        ["gcc", "-O2", "-fno-omit-frame-pointer", source("load", "syscalls.c"), "-o", target("syscalls")],
         ["gcc", "-O2", source("load", "launch.c"), "-o", target("launch")],
         ["gcc", "-O2", "-static", source("load", "stamp.c"), "-o", target("stamp")],
         ["gcc", "-O2", "-static", "-Wno-missing-field-initializers", source("floor", "start.c"), "-o", target("start")],

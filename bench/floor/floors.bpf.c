@@ -40,6 +40,15 @@ MAP(buckets, BPF_MAP_TYPE_PERCPU_ARRAY, u32, u64, 66);
 MAP(by_pid, BPF_MAP_TYPE_PERCPU_HASH, u64, u64, 4096);
 MAP(by_comm, BPF_MAP_TYPE_PERCPU_HASH, struct comm_key, u64, 4096);
 MAP(by_three, BPF_MAP_TYPE_PERCPU_HASH, struct three_key, u64, 4096);
+struct stack_key {
+  u64 stack;
+  u64 pid;
+};
+struct stack_frames {
+  u64 frames[127];
+};
+MAP(by_stack, BPF_MAP_TYPE_PERCPU_HASH, struct stack_key, u64, 4096);
+MAP(stacks, BPF_MAP_TYPE_STACK_TRACE, u32, struct stack_frames, 16384);
 struct {
   __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
   __uint(map_flags, BPF_F_NO_PREALLOC);
@@ -135,6 +144,12 @@ SEC("tp_btf/sys_exit") int latency_exit(void* ctx) {
   return 0;
 }
 
+SEC("raw_tp/sys_enter") int user_stack(void* ctx) {
+  struct stack_key key = {.stack = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK), .pid = bpf_get_current_pid_tgid() >> 32};
+  add_one(&by_stack, &key);
+  return 0;
+}
+
 SEC("raw_tp/sys_enter") int event(struct sys_enter_args* ctx) {
   u64* record = bpf_ringbuf_reserve(&ring, 16, 0);
   if (!record) {
@@ -155,4 +170,4 @@ SEC("raw_tp/sys_enter") int one_syscall(struct sys_enter_args* ctx) {
   return count(ctx);
 }
 
-char LICENSE[] SEC("license") = "Dual BSD/GPL";
+char LICENSE[] SEC("license") = "Dual BSD/GPL"; // bpf_get_stackid is for the GPL

@@ -127,13 +127,18 @@ static void emit_turn(Assembler& out, const Turn& turn, Label last, Label end, L
 void FunctionEmitter::emit_first_frame(const ir::Inst& i, Label ask) {
   out_.call(get_current_task_btf);
   out_.load(r3, r0, static_cast<int32_t>(*program_.task.self_exec_id), 4);
+  out_.alu(BPF_OR, r3, value(i.a, r4));
   out_.store(r10, stack_word(stack_seed), r3, 8);
-  out_.mov(r1, r0);
-  out_.call(task_pt_regs);
-  load_into(r3, i.a);
-  out_.load(r1, r10, stack_word(stack_seed), 8);
-  out_.alu(BPF_OR, r3, r1);
-  out_.store(r10, stack_word(stack_seed), r3, 8);
+  if (options_.registers_at) {
+    out_.load(r1, r0, static_cast<int32_t>(program_.task.stack), 8);
+    out_.alu(BPF_ADD, r1, options_.registers_at);
+    out_.number(r2, program_.task.registers_id);
+    out_.call_kernel(program_.task.cast_id);
+  } else {
+    out_.mov(r1, r0);
+    out_.call(task_pt_regs);
+  }
+  out_.load(r3, r10, stack_word(stack_seed), 8);
   out_.load(r4, r0, place_of("cs"), 2);
   out_.load(r2, r0, place_of(spec::ip_register), 8);
   out_.load(r1, r0, place_of(frame_register), 8);

@@ -99,6 +99,32 @@ Answer try_run_program() {
   return program.valid() ? answer_of(program_run(program.get(), result)) : answer_of(program);
 }
 
+// How far behind the lowest byte of a task's kernel stack its registers are, where a program may take a number for
+// their address, and so needs no call to find them; else 0.
+int32_t find_registers(const ir::TaskLayout& task) {
+  if (!task.cast_id || !task.registers_id) return 0;
+  const bpf_insn insns[] = {
+      {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_current_task_btf},
+      {BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_6, BPF_REG_0, static_cast<__s16>(task.stack), 0},
+      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_1, BPF_REG_0, 0, 0},
+      {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_task_pt_regs},
+      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_7, BPF_REG_0, 0, 0},
+      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_1, BPF_REG_6, 0, 0},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_2, 0, 0, static_cast<__s32>(task.registers_id)},
+      {BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, static_cast<__s32>(task.cast_id)},
+      {BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_0, BPF_REG_0, 0, 0},
+      {BPF_ALU64 | BPF_NEG, BPF_REG_7, 0, 0, 0}, // an address becomes a number
+      {BPF_ALU64 | BPF_NEG, BPF_REG_7, 0, 0, 0},
+      {BPF_ALU64 | BPF_SUB | BPF_X, BPF_REG_7, BPF_REG_6, 0, 0},
+      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_0, BPF_REG_7, 0, 0},
+      return_zero[1],
+  };
+  constexpr int32_t largest_stack = 1 << 20;
+  base::Fd program(program_load({.insns = insns, .name = "acu_try"}));
+  int32_t at = 0;
+  return program.valid() && program_run(program.get(), at) == 0 && at > 0 && at < largest_stack ? at : 0;
+}
+
 // On an event that is rare: the program is there for a moment.
 Answer try_raw_tracepoint() {
   base::Fd program = load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT);
@@ -357,6 +383,7 @@ EmitOptions options_for(const ir::Program& program, const Features& features) {
   options.has_cmpxchg = may(uses.scratch, Feature::cmpxchg);
   // Reading the task's members needs the kernel's types.
   options.has_task_registers = uses.user_stack && program.task.self_exec_id && features.has(Feature::task_registers);
+  if (options.has_task_registers) options.registers_at = find_registers(program.task);
   const bool has_keys = std::any_of(program.maps.begin(), program.maps.end(),
                                     [](const ir::Map& m) { return !ir::is_scalar(m.kind); });
   options.preallocate = !may(has_keys, Feature::tai_clock); // which came with the same kernel

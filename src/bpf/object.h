@@ -92,6 +92,7 @@ struct EmitOptions {
   bool preallocate = false;        // kernels before 6.1: programs must not allocate entries of maps
   bool has_cmpxchg = true;         // atomic compare and exchange (5.12)
   bool has_task_registers = false; // the registers of the current task as it entered the kernel (5.15)
+  int32_t registers_at = 0;        // where they are, from the lowest byte of its kernel stack; 0: the kernel is asked
 };
 
 // Machine code for every probe of a verified program. Fails only where the kernel cannot do what the program needs.

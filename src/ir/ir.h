@@ -102,8 +102,8 @@ enum class Op : uint8_t {
   socket_cookie, // dst = the kernel's cookie of the socket at a (a pointer it vouches for, or 0)
   path,        // at most imm2 bytes at a (script) = the path of the struct path at b (a pointer the kernel vouches for)
                // and a NUL; dst = bytes with the NUL, or a negative errno
-  stack,       // dst = id of the current kernel (index 0) or user (index 1) stack, of at most imm2 frames; 0: none, or
-               // lost. a: of a user stack, a number that is another in another process; equal stacks of one number
+  stack,       // dst = id of the current kernel (index 0) or user (index 1) stack, of at most imm2 frames, an odd number; 0:
+               // none, or lost. a: of a user stack, a number that is another in another process; equal stacks of one number
                // have one id. imm: whether a user stack that is new is told (process_seen)
   stack_depth, // dst = number of frames of the stack with id a, 0 if it was not kept
   cpu_count,   // dst = number of possible CPUs
@@ -289,9 +289,12 @@ struct Probe {
   base::Range where;
 };
 
-// Where a member stands in the kernel's struct task_struct; nothing where the kernel has no types.
+// What the kernel's types say of tasks, for programs with user stacks; nothing where it has none.
 struct TaskLayout {
-  std::optional<uint32_t> self_exec_id; // u32, another one after each exec of the thread
+  std::optional<uint32_t> self_exec_id; // offset in struct task_struct: u32, another one after each exec of the thread
+  uint32_t stack = 0;                   // offset in struct task_struct: void *, the lowest byte of its kernel stack
+  uint32_t registers_id = 0;            // type id of struct pt_regs
+  uint32_t cast_id = 0;                 // of the function bpf_rdonly_cast (6.2); 0: not there
 };
 
 // Instead of the index of an action: { u32 this, u32 pid, u64 first frame, u64 id of the stack, u64 CLOCK_MONOTONIC time },

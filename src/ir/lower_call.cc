@@ -1,5 +1,6 @@
 // Builtins that give values, and calls of the script's own functions. A builtin becomes a few operations;
 // those that only matter when the script is compiled have become constants in the checker.
+#include "format/btf.h"
 #include "ir/lowering.h"
 
 #include "spec/registers.h"
@@ -165,13 +166,22 @@ Operand Lowering::stack(const Type& type) {
     append({.op = Op::stack, .dst = dst, .imm2 = type.count});
     return Operand::of(dst);
   }
-  const Type* task = machine_.kernel_type("struct", "task_struct");
-  if (auto member = task ? task->find("self_exec_id") : std::nullopt) program_.task.self_exec_id = member->offset;
+  if (!program_.task.self_exec_id) find_task_layout();
   bool has_names = type.stack_mode != type::StackMode::raw;
   program_.uses_user_symbols |= has_names;
   Operand process = emit(Op::and_, query(Query::pid_tgid), number(-(int64_t{1} << 32)));
   append({.op = Op::stack, .dst = dst, .a = process, .imm = has_names, .imm2 = type.count, .index = 1});
   return Operand::of(dst);
+}
+
+void Lowering::find_task_layout() {
+  const Type* task = machine_.kernel_type("struct", "task_struct");
+  auto exec_id = task ? task->find("self_exec_id") : std::nullopt, stack = task ? task->find("stack") : std::nullopt;
+  if (!exec_id || !stack || !machine_.btf()) return;
+  program_.task = {.self_exec_id = exec_id->offset,
+                   .stack = stack->offset,
+                   .registers_id = machine_.btf()->find("pt_regs", format::BtfKind::structure),
+                   .cast_id = machine_.btf()->find("bpf_rdonly_cast", format::BtfKind::function)};
 }
 
 // The number of frames, as many as print.
@@ -194,7 +204,7 @@ void Lowering::user_stack_into(const Place& to, const Type& type) {
   Operand id = stack(type);
   Operand pid = emit(Op::lshr, process_ids({}), number(32));
   store(to, id, 8);
-  store(to.plus(8), emit(Op::mul, pid, set(Cond::ne, id, number(0))), 8);
+  store(to.plus(8), emit(Op::mul, pid, emit(Op::and_, id, number(1))), 8);
 }
 
 // Builtins whose value is not a number.

@@ -169,6 +169,7 @@ private:
   bool place_is_script(const lang::Expr& e) const;
   void store_bytes(const Place& to, Operand n, uint32_t size);
   Operand stack(const Type& type);
+  void find_task_layout();
   Operand stack_depth(const lang::Expr& e);
   void user_stack_into(const Place& to, const Type& type);
   Operand query(Query q);

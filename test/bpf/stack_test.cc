@@ -4,6 +4,7 @@
 //
 // ACU_STACK_TURNS makes the loads longer (1: a few seconds for all).
 #include "bpf/features.h"
+#include "format/btf.h"
 #include "ir_builder.h"
 
 #include <cstdlib>
@@ -32,17 +33,24 @@ struct Counted {
   uint64_t events = 0, lost = 0;
 };
 
+// By the kernel's helper; walked, from the registers that a helper gives; walked, without it where the kernel
+// can.
+enum class Way { taken, called, cast };
+
 // Counts the stacks of all processes of the group.
 struct StackCounter {
   Bench b;
   uint32_t counts;
 
-  explicit StackCounter(bool walks, int64_t depth, uint32_t max_stacks) {
+  StackCounter(Way way, int64_t depth, uint32_t max_stacks) {
     type::Table types;
     probe::Machine machine(types);
     const type::Type* task = machine.kernel_type("struct", "task_struct");
-    if (auto member = task ? task->find("self_exec_id") : std::nullopt)
-      b.program.task.self_exec_id = member->offset;
+    if (task && machine.btf())
+      b.program.task = {.self_exec_id = task->find("self_exec_id")->offset,
+                        .stack = task->find("stack")->offset,
+                        .registers_id = machine.btf()->find("pt_regs", format::BtfKind::structure),
+                        .cast_id = machine.btf()->find("bpf_rdonly_cast", format::BtfKind::function)};
     b.program.max_stacks = max_stacks;
     b.program.events.push_back(
         {.kind = probe::Kind::rawtracepoint, .name = "rawtracepoint:sys_enter", .event = "sys_enter"});
@@ -68,7 +76,8 @@ struct StackCounter {
     f.add({.op = Op::add_memory, .atomic = true, .a = slot, .b = number(1), .index = counts});
     f.give();
     b.options = options_for(b.program);
-    b.options.has_task_registers = b.options.has_task_registers && walks;
+    if (way == Way::taken) b.options.has_task_registers = false;
+    if (way == Way::called) b.options.registers_at = 0;
     (void)b.run(0);
   }
 
@@ -135,28 +144,33 @@ protected:
   // `different`: of a thousand events, so many may be other stacks: what a stray frame pointer leads to may
   // be changed by another thread between the two programs.
   void compare(const std::string& command, int64_t depth = 127, double different = 0) {
-    StackCounter walked(true, depth, 1 << 17), taken(false, depth, 1 << 17);
-    ASSERT_TRUE(walked.b.engine && taken.b.engine);
-    for (StackCounter* c : {&taken, &walked}) {
+    StackCounter taken(Way::taken, depth, 1 << 17), called(Way::called, depth, 1 << 17),
+        cast(Way::cast, depth, 1 << 17);
+    for (StackCounter* c : {&taken, &called, &cast}) {
+      ASSERT_TRUE(c->b.engine);
       auto attached = c->b.engine->attach(0);
       ASSERT_TRUE(attached.ok()) << attached.error().message;
     }
     ASSERT_EQ(run(command), 0) << command;
-    for (StackCounter* c : {&taken, &walked}) c->b.engine->detach();
-    const Counted w = walked.read(), t = taken.read();
-    EXPECT_EQ(w.lost + t.lost, 0u);
-    EXPECT_EQ(w.events, t.events);
-    EXPECT_GT(w.events, 1000u);
+    for (StackCounter* c : {&taken, &called, &cast}) c->b.engine->detach();
+    const Counted wanted = taken.read();
+    EXPECT_GT(wanted.events, 1000u);
+    EXPECT_EQ(wanted.lost, 0u);
+    for (StackCounter* c : {&called, &cast}) expect_same(c->read(), wanted, different);
+  }
+
+  static void expect_same(const Counted& walked, const Counted& wanted, double different) {
+    EXPECT_EQ(walked.events, wanted.events);
+    EXPECT_EQ(walked.lost, 0u);
     uint64_t other = 0, frames = 0;
-    for (const auto& [stack, count] : t.stacks) {
-      auto found = w.stacks.find(stack);
-      const uint64_t same = found == w.stacks.end() ? 0 : std::min(found->second, count);
-      other += count - same;
+    for (const auto& [stack, count] : wanted.stacks) {
+      auto found = walked.stacks.find(stack);
+      other += count - (found == walked.stacks.end() ? 0 : std::min(found->second, count));
       frames = std::max<uint64_t>(frames, stack.size() - 1);
     }
-    printf("%lu events, %zu stacks of up to %lu frames, %lu events with another stack\n", w.events,
-           t.stacks.size(), frames, other);
-    EXPECT_LE(static_cast<double>(other), static_cast<double>(t.events) / 1000 * different);
+    printf("%lu events, %zu stacks of up to %lu frames, %lu events with another stack\n", wanted.events,
+           wanted.stacks.size(), frames, other);
+    EXPECT_LE(static_cast<double>(other), static_cast<double>(wanted.events) / 1000 * different);
   }
 };
 
