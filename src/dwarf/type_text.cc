@@ -9,7 +9,7 @@ namespace dwarf {
 namespace {
 
 constexpr int max_depth = 20;
-constexpr size_t max_steps = 20'000; // types that hold themselves twice would never end
+constexpr size_t max_steps = 8'000; // types that hold themselves twice would never end
 constexpr size_t max_bytes = 1 << 18;
 constexpr size_t max_parameters = 256;
 constexpr size_t indentation = 8;
