@@ -3,6 +3,7 @@
 // are C, keep what they know on the stack, and return no other way.
 #include "symbol/demangle.h"
 
+#include <cctype>
 #include <csetjmp>
 #include <cstddef>
 
@@ -33,6 +34,19 @@ void take(const char* piece, size_t size, void* to) {
 // Rust's older names are C++ names with a hash at the end.
 bool may_be_rust(std::string_view name) { return name[1] == 'R' || name.find("17h") != name.npos; }
 
+// In Rust's names `G` and a number say how many lifetimes a function or trait binds, and the demangler goes
+// through them, be it to print nothing. Real numbers have one digit, of base 62.
+bool binds_too_many(std::string_view name) {
+  for (size_t at = name.find('G'); at != name.npos; at = name.find('G', at + 1)) {
+    size_t end = at + 1;
+    while (end < name.size() && std::isalnum(static_cast<unsigned char>(name[end]))) end++;
+    bool is_binder =
+        at > 0 && (name[at - 1] == 'F' || name[at - 1] == 'D') && end < name.size() && name[end] == '_';
+    if (is_binder && end - at > 2) return true;
+  }
+  return false;
+}
+
 // A function of its own, so that no variable lives across setjmp.
 bool run(const char* name, bool rust, std::string* text) {
   Pieces pieces;
@@ -48,7 +62,7 @@ std::string demangle(std::string_view name) {
   if (!is_mangled(name) || name.size() > longest_mangled) return {};
   std::string mangled(name), text;
   for (bool rust : {true, false}) {
-    if (rust ? !may_be_rust(mangled) : mangled[1] == 'R') continue;
+    if (rust ? !may_be_rust(mangled) || binds_too_many(mangled) : mangled[1] == 'R') continue;
     text.clear();
     if (run(mangled.c_str(), rust, &text)) return text;
   }

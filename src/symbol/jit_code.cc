@@ -119,4 +119,10 @@ std::optional<JitCode::Found> JitCode::find(uint64_t address) {
   return std::nullopt;
 }
 
+JitDump::Line JitCode::line(uint64_t address) {
+  for (File& f : files_)
+    if (auto found = f.dump ? f.dump->find(address) : std::nullopt) return f.dump->line(*found, address);
+  return {};
+}
+
 } // namespace symbol

@@ -39,6 +39,8 @@ public:
   // Views live until the next call. Reads what was written since; looks for files that were not there not
   // more often than each 100 ms.
   std::optional<Found> find(uint64_t address);
+  // Where in a source the code at an address comes from, as jitdumps tell.
+  JitDump::Line line(uint64_t address);
 
 private:
   struct File {

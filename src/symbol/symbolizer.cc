@@ -17,6 +17,9 @@ namespace {
 // The upper half of the addresses is the kernel's, on all machines with 64 bits.
 bool is_kernel(uint64_t address) { return address >> 63; }
 
+// A process that is asked for addresses it has not is not looked at more often.
+constexpr std::chrono::milliseconds shortest_pause(100);
+
 } // namespace
 
 Symbolizer::Symbolizer(SymbolizeOptions options) : options_(std::move(options)), cache_(Cache::of_user()) {}
@@ -32,6 +35,7 @@ base::Status Symbolizer::set_process(pid_t pid) {
   map_ = parse_process_map(*text);
   opened_.assign(map_.size(), {});
   jit_.reset();
+  read_ = Clock::now();
   return {};
 }
 
@@ -129,6 +133,9 @@ void Symbolizer::prepare_kernel_lines() {
   kernel_module_ = keep(std::make_unique<Module>(std::move(debug), "[kernel]"));
 }
 
+// Texts whose owners may let them go.
+std::string_view Symbolizer::kept(std::string_view text) { return *texts_.emplace(text).first; }
+
 void Symbolizer::find_in_kernel(Place& place, uint32_t index) {
   auto symbol = kallsyms_.find(place.address);
   place.module = "[kernel]";
@@ -136,20 +143,26 @@ void Symbolizer::find_in_kernel(Place& place, uint32_t index) {
   place.function = shown(symbol->name);
   place.offset = symbol->offset;
   if (!symbol->module.empty()) {
-    place.module = *texts_.emplace("[" + std::string(symbol->module) + "]").first;
+    place.module = kept("[" + std::string(symbol->module) + "]");
     return;
   }
   prepare_kernel_lines();
   if (kernel_module_ != no_module) tasks_.push_back({kernel_module_, index, place.address - kernel_moved_});
 }
 
-void Symbolizer::find_in_jit(Place& place) {
-  if (!jit_) jit_ = JitCode::of(pid_);
+void Symbolizer::find_in_jit(Place& place, uint32_t index) {
+  if (!jit_) {
+    jit_ = JitCode::of(pid_);
+    for (const Mapping& m : map_)
+      if (jit_ && is_jitdump(m.path)) jit_->add_dump(m.path);
+  }
   auto found = jit_ ? jit_->find(place.address) : std::nullopt;
   if (!found) return;
-  place.module = *texts_.emplace(found->file).first;
-  place.function = *texts_.emplace(shown(found->name)).first;
+  place.module = kept(found->file);
+  place.function = kept(shown(found->name));
   place.offset = found->offset;
+  JitDump::Line line = options_.lines ? jit_->line(place.address) : JitDump::Line();
+  if (!line.file.empty()) add_frames(index, std::array{Frame{place.function, kept(line.file), line.line, 0}});
 }
 
 // Which file the address is in, and where; what is no file is answered at once.
@@ -160,11 +173,14 @@ void Symbolizer::locate(const Question& question, uint32_t index) {
   if (module == no_module) {
     if (is_kernel(question.address)) return find_in_kernel(place, index);
     const Mapping* m = find_mapping(map_, question.address);
-    if (!m) return;
+    if (!m) {
+      is_any_unmapped_ = true;
+      return;
+    }
     module = open_mapping(*m);
     place.module = m->path;
     place.module_address = question.address - m->begin + m->offset;
-    if (module == no_module) return find_in_jit(place);
+    if (module == no_module) return find_in_jit(place, index);
     auto address = modules_[module]->names(cache_).address_of_offset(place.module_address);
     if (!address) return;
     place.module_address = *address;
@@ -218,12 +234,20 @@ void Symbolizer::find_lines(Module& module, std::span<const Task> tasks) {
                     });
 }
 
-std::span<const Place> Symbolizer::find(std::span<const Question> questions) {
+void Symbolizer::locate(std::span<const Question> questions) {
   tasks_.clear();
   frames_.clear();
   places_.assign(questions.size(), {});
   frame_ranges_.assign(questions.size(), {});
+  is_any_unmapped_ = false;
   for (uint32_t i = 0; i < questions.size(); i++) locate(questions[i], i);
+}
+
+std::span<const Place> Symbolizer::find(std::span<const Question> questions) {
+  locate(questions);
+  // The process may have loaded more since it was looked at.
+  bool is_stale = pid_ && is_any_unmapped_ && Clock::now() - read_ > shortest_pause;
+  if (is_stale && set_process(pid_).ok()) locate(questions);
   std::sort(tasks_.begin(), tasks_.end(), [](const Task& a, const Task& b) {
     return a.module != b.module ? a.module < b.module : a.address < b.address;
   });

@@ -13,6 +13,7 @@
 #include "symbol/module.h"
 #include "symbol/process_map.h"
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <set>
@@ -55,7 +56,7 @@ public:
 
   explicit Symbolizer(SymbolizeOptions options);
 
-  // Addresses without a module are of this process from now on, as it is now. Failure: there is none, or it
+  // Addresses without a module are of this process from now on. Failure: there is none, or it
   // may not be looked at.
   base::Status set_process(pid_t pid);
   // The module of a file. Failure: it cannot be read.
@@ -75,6 +76,7 @@ public:
   const Cache& cache() const { return cache_; }
 
 private:
+  using Clock = std::chrono::steady_clock;
   struct Opened { // of a mapping
     bool is_tried = false;
     uint32_t module = no_module;
@@ -90,9 +92,11 @@ private:
   base::Result<format::ElfFile> read_mapping(const Mapping& mapping) const;
   uint32_t keep(std::unique_ptr<Module> module);
   void prepare_kernel_lines();
+  void locate(std::span<const Question> questions);
   void locate(const Question& question, uint32_t index);
   void find_in_kernel(Place& place, uint32_t index);
-  void find_in_jit(Place& place);
+  void find_in_jit(Place& place, uint32_t index);
+  std::string_view kept(std::string_view text);
   void find_names(Module& module, std::span<const Task> tasks);
   void find_lines(Module& module, std::span<const Task> tasks);
   void add_frames(uint32_t place, std::span<const Frame> frames);
@@ -106,7 +110,9 @@ private:
   pid_t pid_ = 0;
   std::string root_;
   std::vector<Mapping> map_;
-  std::vector<Opened> opened_; // of each mapping
+  Clock::time_point read_;       // when the mappings were
+  bool is_any_unmapped_ = false; // of the present questions
+  std::vector<Opened> opened_;   // of each mapping
   std::map<base::FileId, uint32_t> mapped_files_;
   std::unique_ptr<JitCode> jit_;
   // Of the kernel.

@@ -15,23 +15,21 @@
 namespace symbol {
 namespace {
 
-// A program that runs until the end of the test.
+// A program that runs until the end of the test, and writes addresses.
 class Child {
 public:
   explicit Child(const std::string& path) {
-    int ready[2];
-    if (::pipe(ready) != 0) return;
+    int ends[2];
+    if (::pipe(ends) != 0) return;
     pid_ = ::fork();
     if (pid_ == 0) {
-      ::dup2(ready[1], STDOUT_FILENO);
-      ::execl(path.c_str(), path.c_str(), nullptr);
+      ::dup2(ends[1], STDOUT_FILENO);
+      if (::chdir(path.substr(0, path.rfind('/')).c_str()) == 0) ::execl(path.c_str(), path.c_str(), nullptr);
       ::_exit(127);
     }
-    ::close(ready[1]);
-    char line[64] = {};
-    EXPECT_GT(::read(ready[0], line, sizeof line - 1), 0);
-    ::close(ready[0]);
-    address_ = std::strtoull(line, nullptr, 16);
+    ::close(ends[1]);
+    from_ = base::Fd(ends[0]);
+    address_ = read();
   }
   ~Child() {
     if (pid_ <= 0) return;
@@ -39,10 +37,21 @@ public:
     ::waitpid(pid_, nullptr, 0);
   }
   pid_t pid() const { return pid_; }
-  uint64_t address() const { return address_; } // that it told
+  uint64_t address() const { return address_; } // that it wrote
+  // It goes on, and writes another one.
+  uint64_t wake() {
+    ::kill(pid_, SIGUSR1);
+    return read();
+  }
 
 private:
+  uint64_t read() {
+    char line[64] = {};
+    EXPECT_GT(::read(from_.get(), line, sizeof line - 1), 0);
+    return std::strtoull(line, nullptr, 16);
+  }
   pid_t pid_ = -1;
+  base::Fd from_;
   uint64_t address_ = 0;
 };
 
@@ -200,6 +209,74 @@ TEST_F(Symbolize, KernelAndVdso) {
     return p.module == "[vdso]" && p.function.find("clock_gettime") != p.function.npos;
   };
   EXPECT_TRUE(std::any_of(places.begin(), places.end(), is_clock));
+}
+
+// Code that a process makes while it runs, with the lines of a jitdump.
+TEST_F(Symbolize, JitCode) {
+  scratch_.write("jit.c", R"(#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static int fd;
+static void put(const void* p, unsigned n) { if (write(fd, p, n) < 0) _exit(1); }
+static void number(unsigned long v, unsigned n) { put(&v, n); }
+static void record(int id, unsigned size) { number(id, 4); number(size + 16, 4); number(0, 8); }
+int main(void) {
+  char path[64];
+  snprintf(path, sizeof path, "jit-%d.dump", getpid());
+  fd = open(path, O_CREAT | O_RDWR, 0600);
+  unsigned long code = (unsigned long)mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  number(0x4a695444, 4); number(1, 4); number(40, 4); number(62, 4); number(0, 4); number(getpid(), 4);
+  number(0, 8); number(0, 8);
+  mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+  record(2, 16 + 16 + 6); number(code, 8); number(1, 8); number(code, 8); number(7, 4); number(0, 4); put("/a.js", 6);
+  record(0, 40 + 5 + 1); number(getpid(), 4); number(getpid(), 4); number(code, 8); number(code, 8); number(64, 8);
+  number(1, 8); put("made", 5); put("\xcc", 1);
+  printf("%lx\n", code); fflush(stdout);
+  pause();
+}
+)");
+  ASSERT_TRUE(scratch_.run("gcc -O1 jit.c -o jit")) << scratch_.log();
+  Child child(scratch_.path("jit"));
+  Symbolizer symbolizer({});
+  ASSERT_TRUE(symbolizer.set_process(child.pid()).ok());
+  const Symbolizer::Question questions[] = {{child.address() + 4}, {child.address() + 100}};
+  auto places = symbolizer.find(questions);
+  EXPECT_EQ(text(places[0]), "made+4 a.js:7");
+  EXPECT_TRUE(places[0].module.ends_with(".dump")) << places[0].module;
+  EXPECT_EQ(places[1].function, "");
+}
+
+// What is loaded after the first questions is found as well.
+TEST_F(Symbolize, LibrariesThatAreLoadedLater) {
+  scratch_.write("lib.c", "int loaded(int x) { return x + 1; }\n");
+  scratch_.write("late.c", R"(#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+static void nothing(int s) { (void)s; }
+int main(int argc, char** argv) {
+  (void)argc;
+  signal(SIGUSR1, nothing);
+  printf("0\n"); fflush(stdout);
+  pause();
+  char path[4096];
+  snprintf(path, sizeof path, "%s.so", argv[0]);
+  void* library = dlopen(path, RTLD_NOW);
+  printf("%lx\n", (unsigned long)dlsym(library, "loaded")); fflush(stdout);
+  pause();
+}
+)");
+  ASSERT_TRUE(scratch_.run("gcc -shared -fPIC -g lib.c -o late.so && gcc late.c -o late -ldl"))
+      << scratch_.log();
+  Child child(scratch_.path("late"));
+  Symbolizer symbolizer({});
+  ASSERT_TRUE(symbolizer.set_process(child.pid()).ok());
+  ::usleep(150 * 1000);
+  uint64_t loaded = child.wake();
+  const Symbolizer::Question questions[] = {{loaded}};
+  EXPECT_EQ(text(symbolizer.find(questions)[0]), "loaded+0 lib.c:1");
 }
 
 TEST_F(Symbolize, ProcessesThatAreNotThere) {
