@@ -215,6 +215,7 @@ def kernel_refuses(acu):
 
 def main():
     arguments = sys.argv[1:]
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup acu would be told to stay when a terminal goes
 
     def option(name):
         if name not in arguments:
