@@ -105,10 +105,12 @@ static void emit_turn(Assembler& out, const Turn& turn, Label last, Label end, L
   out.jump_if(BPF_JGT, r4, most, give_up); // in two pages, or not at a word
   out.bind(frame);
   out.alu(BPF_LSH, r4, 3);
-  out.alu(BPF_ADD, r4, turn.base);
-  out.load(r0, r4, turn.at + 8, 8);
-  out.load(r1, r4, turn.at, 8);
-  emit_mix(out, r0);
+  // In this order: of a number plus an address, kernels such as 6.1 forget whose stack the address is on.
+  out.mov(r0, turn.base);
+  out.alu(BPF_ADD, r0, r4);
+  out.load(r4, r0, turn.at + 8, 8);
+  out.load(r1, r0, turn.at, 8);
+  emit_mix(out, r4);
   out.load(r4, turn.base, turn.word(FunctionEmitter::stack_left), 8);
   out.alu(BPF_SUB, r4, 1);
   out.store(turn.base, turn.word(FunctionEmitter::stack_left), r4, 8);
