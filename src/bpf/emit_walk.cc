@@ -59,20 +59,18 @@ struct Turn {
   int32_t word(int32_t w) const { return at + bytes + 8 * (FunctionEmitter::last_stack_word - w); }
 };
 
-// r4 = the place in the buffer of the frame at r1, in words; more than any where it is not in it, or does not
-// begin at a word. r2 is the address that the buffer's first byte is from.
-static void find_in_buffer(Assembler& out) {
+// r4 = the place in the buffer of the frame at r1, or goes to `outside`. r2 is the address that the buffer's
+// first byte is from. Behind it the place is cut to what the verifier takes; the buffer is followed by words
+// that may be read.
+static void find_in_buffer(Assembler& out, const Turn& turn, Label outside) {
   out.mov(r4, r1);
   out.alu(BPF_SUB, r4, r2);
-  out.mov(r0, r4);
-  out.alu(BPF_LSH, r0, 61);
-  out.alu(BPF_RSH, r4, 3);
-  out.alu(BPF_OR, r4, r0);
+  out.jump_if(BPF_JGT, r4, turn.bytes - frame_bytes, outside);
+  out.jump_if(BPF_JSET, r4, 7, outside);
 }
 
-// Fills the buffer from the frame on, but not beyond its page: from less, by what would reach over.
+// Fills the buffer from the frame at r1 on, but not beyond its page: from less, by what would reach over.
 static void read_around_frame(Assembler& out, const Turn& turn, Label end) {
-  out.load(r1, turn.base, turn.word(FunctionEmitter::stack_walk), 8);
   out.jump_if(BPF_JLT, r1, lowest, end);
   out.mov(r3, r1);
   out.mov(r4, r1);
@@ -91,20 +89,19 @@ static void read_around_frame(Assembler& out, const Turn& turn, Label end) {
   out.jump_if(BPF_JNE, r0, 0, end);
 }
 
-// Reads around the next frame and follows the frames that were read. Goes on behind it with more to walk; at
-// `last` with the hash in r3, at `end` with the hash where it was, at `give_up` where the helper is needed.
+// Reads around the next frame, at r1 and stack_walk, and follows the frames that were read. Goes on behind it
+// with more to walk; at `last` with the hash in r3, at `end` with the hash where it was, at `give_up` where
+// the helper is needed.
 static void emit_turn(Assembler& out, const Turn& turn, Label last, Label end, Label give_up) {
   const Label frame = out.label(), more = out.label();
-  const int32_t most = (turn.bytes - frame_bytes) / 8;
   read_around_frame(out, turn, end);
   out.load(r1, turn.base, turn.word(FunctionEmitter::stack_walk), 8);
   out.load(r2, turn.base, turn.word(FunctionEmitter::stack_slot), 8);
   out.load(r3, turn.base, turn.word(FunctionEmitter::stack_hash), 8);
   out.number(r5, turn.bytes / frame_bytes);
-  find_in_buffer(out);
-  out.jump_if(BPF_JGT, r4, most, give_up); // in two pages, or not at a word
+  find_in_buffer(out, turn, give_up); // in two pages, or not at a word
   out.bind(frame);
-  out.alu(BPF_LSH, r4, 3);
+  out.alu(BPF_AND, r4, (turn.bytes - 1) & -8);
   // In this order: of a number plus an address, kernels such as 6.1 forget whose stack the address is on.
   out.mov(r0, turn.base);
   out.alu(BPF_ADD, r0, r4);
@@ -115,8 +112,7 @@ static void emit_turn(Assembler& out, const Turn& turn, Label last, Label end, L
   out.alu(BPF_SUB, r4, 1);
   out.store(turn.base, turn.word(FunctionEmitter::stack_left), r4, 8);
   out.jump_if(BPF_JEQ, r4, 0, last);
-  find_in_buffer(out);
-  out.jump_if(BPF_JGT, r4, most, more);
+  find_in_buffer(out, turn, more);
   out.alu(BPF_SUB, r5, 1);
   out.jump_if(BPF_JNE, r5, 0, frame);
   out.bind(more);
@@ -124,8 +120,8 @@ static void emit_turn(Assembler& out, const Turn& turn, Label last, Label end, L
   out.store(turn.base, turn.word(FunctionEmitter::stack_hash), r3, 8);
 }
 
-// r0 = registers of the current task. What the hash begins with to stack_seed, the frame pointer to
-// stack_walk, and the hash of the first frame to stack_hash and r3.
+// What the hash begins with to stack_seed, the frame pointer to stack_walk and r1, the hash of the first
+// frame to stack_hash and r3.
 void FunctionEmitter::emit_first_frame(const ir::Inst& i, Label ask) {
   out_.call(get_current_task_btf);
   out_.load(r3, r0, static_cast<int32_t>(*program_.task.self_exec_id), 4);
@@ -159,10 +155,10 @@ void FunctionEmitter::emit_walk(const ir::Inst& i, Label ask) {
   emit_first_frame(i, ask);
   if (i.imm2 > 1) {
     // A number that the verifier does not know: it would follow the rest of the walk from each.
-    out_.map_value(r1, pool_.state(), pool_.zeroes());
-    out_.load(r1, r1, 0, 8);
-    out_.alu(BPF_ADD, r1, static_cast<int32_t>(i.imm2 - 1));
-    out_.store(r10, stack_word(stack_left), r1, 8);
+    out_.map_value(r4, pool_.state(), pool_.zeroes());
+    out_.load(r4, r4, 0, 8);
+    out_.alu(BPF_ADD, r4, static_cast<int32_t>(i.imm2 - 1));
+    out_.store(r10, stack_word(stack_left), r4, 8);
     emit_turn(out_, {r10, walk_buffer(), layout_.walk_bytes}, last, end, ask);
     out_.jump_if(BPF_JLT, r1, lowest, last);
     out_.number(r1, i.imm2);
@@ -187,6 +183,7 @@ void emit_walking_callback(Assembler& out, uint32_t function, int32_t bytes) {
   const Turn turn = {r6, 0, bytes};
   out.begin_function(function, "walk", 2);
   out.mov(r6, r2);
+  out.load(r1, r6, turn.word(FunctionEmitter::stack_walk), 8);
   emit_turn(out, turn, last, end, give_up);
   out.number(r0, 0);
   out.exit();
