@@ -176,7 +176,12 @@ void FunctionEmitter::emit_keep(const ir::Inst& i, Label found, Label lost) {
     out_.call(map_update_elem);
     out_.jump_if(BPF_JEQ, r0, 0, tells ? tell : found);
     out_.jump_if(BPF_JEQ, r0, -EEXIST, found);
+    const Label other = out_.label();
+    out_.jump_if(BPF_JNE, r0, -E2BIG, other);
     count(state_stacks_full);
+    out_.jump(lost);
+    out_.bind(other); // the kernel had no memory at hand
+    count(state_stacks_busy);
     out_.jump(lost);
     if (!tells) return;
     out_.bind(tell);

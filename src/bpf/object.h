@@ -62,7 +62,7 @@ enum State : uint32_t {
   state_lost_events, // ring full
   state_scratch_busy,
   state_stacks_full, // a stack was not kept: no room in the table
-  state_stacks_busy, // a stack was not taken: no free frames
+  state_stacks_busy, // a stack was not taken or not kept: no memory at hand
   state_lost_exit,   // not 0: an exit() found the ring full; 1 + the index of its action
   state_first_counter, // then map_full of each script map, then each site
 };

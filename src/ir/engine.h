@@ -25,7 +25,7 @@ struct Counters {
   uint64_t lost_events = 0;         // ring full
   uint64_t scratch_busy = 0;        // probe runs given up because no scratch memory was free
   uint64_t stacks_full = 0;         // stacks lost: the table of stacks was full
-  uint64_t stacks_busy = 0;         // stacks lost: no memory to take one was free
+  uint64_t stacks_busy = 0;         // stacks lost: no memory for one was at hand
   uint64_t missed_runs = 0;         // runs the kernel skipped (recursion)
 };
 

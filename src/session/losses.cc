@@ -118,7 +118,7 @@ std::string describe_losses(const ir::Program& program, const ir::Counters& coun
            " different ones are kept. They count as empty; `config = { max_stacks = N }` makes room for more.\n";
   if (counters.stacks_busy)
     out += "WARNING: " + plural(counters.stacks_busy, "stack") +
-           " lost: all memory of the processor to take one was in use. They count as empty.\n";
+           " lost: the kernel had no memory for them at hand. They count as empty.\n";
   if (options.warnings) out += describe_full_maps(program, counters, source);
   return out + describe_sites(program, counters, source, options);
 }

@@ -94,7 +94,9 @@ struct StackCounter {
       result.stacks[stack] += count;
       result.events += count;
     }
-    result.lost = b.engine->counters().stacks_full + b.engine->counters().stacks_busy;
+    const ir::Counters counters = b.engine->counters();
+    result.lost =
+        counters.stacks_full + counters.stacks_busy + counters.map_full[counts] + counters.missed_runs;
     return result;
   }
 };
@@ -155,22 +157,24 @@ protected:
     for (StackCounter* c : {&taken, &called, &cast}) c->b.engine->detach();
     const Counted wanted = taken.read();
     EXPECT_GT(wanted.events, 1000u);
-    EXPECT_EQ(wanted.lost, 0u);
     for (StackCounter* c : {&called, &cast}) expect_same(c->read(), wanted, different);
   }
 
   static void expect_same(const Counted& walked, const Counted& wanted, double different) {
-    EXPECT_EQ(walked.events, wanted.events);
-    EXPECT_EQ(walked.lost, 0u);
+    // The kernel may have no memory at hand for a new stack, which is told.
+    const uint64_t lost = walked.lost + wanted.lost;
+    EXPECT_LE(std::max(walked.events, wanted.events) - std::min(walked.events, wanted.events), lost);
+    EXPECT_LE(lost, wanted.events / 1000);
     uint64_t other = 0, frames = 0;
     for (const auto& [stack, count] : wanted.stacks) {
       auto found = walked.stacks.find(stack);
       other += count - (found == walked.stacks.end() ? 0 : std::min(found->second, count));
       frames = std::max<uint64_t>(frames, stack.size() - 1);
     }
-    printf("%lu events, %zu stacks of up to %lu frames, %lu events with another stack\n", wanted.events,
-           wanted.stacks.size(), frames, other);
-    EXPECT_LE(static_cast<double>(other), static_cast<double>(wanted.events) / 1000 * different);
+    printf("%lu events, %zu stacks of up to %lu frames, %lu events with another stack, %lu lost\n",
+           wanted.events, wanted.stacks.size(), frames, other, lost);
+    EXPECT_LE(static_cast<double>(other),
+              static_cast<double>(wanted.events) / 1000 * different + static_cast<double>(lost));
   }
 };
 
