@@ -19,6 +19,7 @@ test-sanitize: setup-test
 bench: setup-bench
 	@$(MAKE) --no-print-directory build
 	@python3 bench/run.py --acu $(ACU) $(BENCH_ARGS)
+	@python3 bench/symbols.py --acu $(ACU) --out bench/results.md $(BENCH_ARGS)
 
 build: setup-build
 	@test -f build/$(PRESET)/build.ninja || cmake --preset $(PRESET) >/dev/null
