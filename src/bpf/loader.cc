@@ -173,6 +173,7 @@ ProgramLoad Loader::request_for(uint32_t index) {
     break;
   case probe::Context::tracepoint: request.type = BPF_PROG_TYPE_TRACEPOINT; break;
   case probe::Context::perf_event: request.type = BPF_PROG_TYPE_PERF_EVENT; break;
+  case probe::Context::registers: request.type = BPF_PROG_TYPE_KPROBE; break;
   }
   return request;
 }

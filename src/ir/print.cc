@@ -99,8 +99,8 @@ std::string_view to_string(Fault fault) {
 }
 std::string_view to_string(probe::Context context) {
   static constexpr std::string_view names[] = {"none", "tracepoint", "raw_tracepoint", "btf_tracepoint",
-                                               "perf_event"};
-  static_assert(std::size(names) == static_cast<size_t>(probe::Context::perf_event) + 1);
+                                               "perf_event", "registers"};
+  static_assert(std::size(names) == static_cast<size_t>(probe::Context::registers) + 1);
   return names[static_cast<size_t>(context)];
 }
 

@@ -88,8 +88,8 @@ const spec::ProbeKind& kind_of(const Event& event) {
 }
 
 std::optional<uint32_t> registers_at(Context context) {
-  // struct bpf_perf_event_data begins with them.
-  if (context == Context::perf_event) return 0;
+  // struct bpf_perf_event_data begins with them; user probes get them alone.
+  if (context == Context::perf_event || context == Context::registers) return 0;
   return std::nullopt;
 }
 

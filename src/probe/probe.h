@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "probe/recipe.h"
 #include "type/type.h"
 
 #include <cstdint>
@@ -28,7 +29,7 @@ namespace probe {
 
 enum class Kind : uint8_t {
   begin, end, signal, interval, test, bench, // run by acu itself
-  profile, software, hardware, tracepoint, rawtracepoint
+  profile, software, hardware, tracepoint, rawtracepoint, uprobe, uretprobe, usdt
 };
 
 // How the context of a program looks, which decides the kind of kernel program.
@@ -38,6 +39,7 @@ enum class Context : uint8_t {
   raw_tracepoint, // u64 arguments
   btf_tracepoint, // u64 arguments that may be followed as pointers (ir::Space::task)
   perf_event,     // struct bpf_perf_event_data
+  registers,      // struct pt_regs of the thread: user probes
 };
 
 // One thing that can be attached, after wildcards are resolved.
@@ -57,6 +59,13 @@ struct Event {
   int syscall = -1; // syscalls:sys_enter_X, sys_exit_X: the number, where it is known
   bool syscall_exit = false;
   uint32_t tracepoint_id = 0; // tracefs id of the event; read when it is attached
+  // User probes.
+  std::string binary;          // the file, as acu can open it: absolute, or below /proc/PID/root
+  std::string function;        // the symbol as the file has it, without version
+  uint64_t address = 0;        // of the instruction, as the file has it: before the loader moves it
+  uint64_t file_offset = 0;    // of the instruction
+  uint64_t counter_offset = 0; // of the counter that switches a USDT probe on, in the file; 0: it has none
+  bool at_entry = false;       // the instruction is the first of the function, or one that stands for it
 };
 
 // Where a value of the arguments is found.
@@ -66,10 +75,12 @@ struct Access {
     raw,    // u64 argument `argument` of the context; then each offset of `path` but the last is followed by
             // loading a pointer there; the value stands at the last one. An empty path: the argument is the
             // value.
+    computed, // by `recipe`
   } kind = record;
   uint32_t offset = 0;
   uint32_t argument = 0;
   std::vector<uint32_t> path;
+  Recipe recipe;
 };
 
 // What probes need to know of the machine: opened when first asked for, kept for the whole compilation.

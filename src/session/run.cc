@@ -81,6 +81,7 @@ std::string_view name_of(probe::Context context) {
   case probe::Context::raw_tracepoint: return "raw_tracepoint";
   case probe::Context::btf_tracepoint: return "btf_tracepoint";
   case probe::Context::perf_event: return "perf_event";
+  case probe::Context::registers: return "registers";
   }
   return {};
 }
