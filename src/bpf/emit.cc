@@ -64,6 +64,7 @@ bool ProgramEmitter::reads_context(uint32_t function) const {
       if (i.op == Op::load && i.space == ir::Space::context) return true;
       if (i.op == Op::context_address) return true;
       if (i.op == Op::stack) return true;
+      if (i.op == Op::query && i.query == ir::Query::cookie) return true;
     }
   return false;
 }

@@ -57,6 +57,7 @@ enum Helper : int32_t {
   task_storage_get = 156,
   task_storage_delete = 157,
   get_current_task_btf = 158,
+  get_attach_cookie = 174,
   task_pt_regs = 175,
   for_each_map_elem = 164,
   loop = 181,

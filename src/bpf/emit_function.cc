@@ -168,6 +168,9 @@ Step FunctionEmitter::describe(const ir::Inst& i) const {
     return s;
   case Op::context_address: s.use(context_); return s;
   case Op::override: s.use(context_); break;
+  case Op::query:
+    if (i.query == ir::Query::cookie) s.use(context_);
+    break;
   case Op::stack:
     s.use(context_, true);
     use(s, i.a, true);

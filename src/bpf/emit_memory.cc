@@ -263,6 +263,15 @@ void FunctionEmitter::emit_query(const ir::Inst& i) {
     emit_namespace_ids();
     return finish(i.dst, r0);
   }
+  if (i.query == ir::Query::cookie) {
+    load_into(r1, ir::Operand::of(context_));
+    out_.call(get_attach_cookie);
+    return finish(i.dst, r0);
+  }
+  if (i.query == ir::Query::is_return) {
+    out_.call_kernel(program_.session_is_return);
+    return finish(i.dst, r0);
+  }
   auto helper = [&]() -> Helper {
     switch (i.query) {
     case ir::Query::namespace_pid_tgid:
@@ -280,6 +289,8 @@ void FunctionEmitter::emit_query(const ir::Inst& i) {
     case ir::Query::cgroup_id: return get_current_cgroup_id;
     case ir::Query::task: return get_current_task_btf;
     case ir::Query::random: return get_prandom_u32;
+    case ir::Query::cookie:
+    case ir::Query::is_return: break; // above
     }
     return ktime_get_ns;
   };

@@ -2,6 +2,7 @@
 #include "bpf/engine.h"
 
 #include "bpf/cpus.h"
+#include "bpf/features.h"
 #include "bpf/leave_closing.h"
 #include "bpf/syscall.h"
 
@@ -54,6 +55,7 @@ Engine::~Engine() {
 base::Status Engine::attach(uint32_t index, const std::function<base::Status(base::Error)>& refused) {
   const ir::Probe& probe = program_.probes[index];
   if (probe.context == probe::Context::none) return {};
+  if (probe.context == probe::Context::registers) return attach_user(index, refused);
   probe::AttachOptions options{target_pid_, {}}; // on all CPUs
   for (uint32_t e : probe.events) {
     const probe::Event& event = program_.events[e];
@@ -67,6 +69,30 @@ base::Status Engine::attach(uint32_t index, const std::function<base::Status(bas
     list.push_back(std::move(*attachment));
     attached_++;
   }
+  return {};
+}
+
+// All events of a user probe at once.
+base::Status Engine::attach_user(uint32_t index, const std::function<base::Status(base::Error)>& refused) {
+  const ir::Probe& probe = program_.probes[index];
+  std::vector<const probe::Event*> events;
+  for (uint32_t e : probe.events) events.push_back(&program_.events[e]);
+  probe::UserProgram user = {.events = events,
+                             .cookies = probe.cookies,
+                             .fd = loaded_.programs[index].get(),
+                             .link = user_link(probe),
+                             .pid = target_pid_};
+  size_t missing = 0;
+  std::function<base::Status(base::Error)> counted;
+  if (refused)
+    counted = [&](base::Error why) {
+      missing++;
+      return refused(std::move(why));
+    };
+  ACU_TRY(probe::Attachment attachment, probe::attach_user(user, counted));
+  auto& list = attachment.perf_events.empty() ? quick_ : slow_;
+  list.push_back(std::move(attachment));
+  attached_ += events.size() - missing;
   return {};
 }
 

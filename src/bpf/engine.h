@@ -64,6 +64,7 @@ public:
 
 private:
   explicit Engine(const ir::Program& program) : program_(program) {}
+  base::Status attach_user(uint32_t probe, const std::function<base::Status(base::Error)>& refused);
   base::Status open_state(const MapSpec& spec, int fd);
   MapShape shape(uint32_t map) const;
   base::Status prepare(uint32_t map); // what its kind needs to be read

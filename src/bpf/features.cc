@@ -125,6 +125,21 @@ int32_t find_registers(const ir::TaskLayout& task) {
   return program.valid() && program_run(program.get(), at) == 0 && at > 0 && at < largest_stack ? at : 0;
 }
 
+// A link to places in a folder: a kernel that knows such links says that it is no file.
+template<probe::UserLink link> Answer try_user_link() {
+  base::Fd program = load_empty(BPF_PROG_TYPE_KPROBE, probe::attach_type_of(link));
+  if (!program.valid()) return answer_of(program);
+  int code = probe::try_user_link(link, program.get(), 0);
+  return code == EBADF ? Answer::yes : answer_of(-code);
+}
+
+// Kernels that compare threads instead of processes look for the process only after the file.
+Answer try_user_link_pid() {
+  base::Fd program = load_empty(BPF_PROG_TYPE_KPROBE, probe::attach_type_of(probe::UserLink::multi));
+  if (!program.valid()) return answer_of(program);
+  return probe::try_user_link(probe::UserLink::multi, program.get(), -1) == EINVAL ? Answer::yes : Answer::no;
+}
+
 // On an event that is rare: the program is there for a moment.
 Answer try_raw_tracepoint() {
   base::Fd program = load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT);
@@ -301,6 +316,24 @@ constexpr FeatureRow table[] = {
      .use = "user stacks are walked by acu's own programs",
      .substitute = "the kernel walks them, at four times the cost",
      .probe = try_helper<BPF_FUNC_task_pt_regs>},
+    {.id = Feature::uprobe_multi,
+     .name = "uprobe_multi",
+     .since = "6.6",
+     .use = "all functions of a file are probed by one link",
+     .substitute = "an event of tracefs for many functions",
+     .probe = try_user_link<probe::UserLink::multi>},
+    {.id = Feature::uprobe_multi_pid,
+     .name = "uprobe_multi_pid",
+     .since = "6.10",
+     .use = "only one process is probed",
+     .substitute = "others are probed too, and left out by the program",
+     .probe = try_user_link_pid},
+    {.id = Feature::uprobe_session,
+     .name = "uprobe_session",
+     .since = "6.13",
+     .use = "one link for entry and return of functions",
+     .substitute = "two links, at a tenth more cost",
+     .probe = try_user_link<probe::UserLink::session>},
 };
 
 constexpr bool in_order() {
@@ -367,6 +400,12 @@ Answer Features::ask(Feature feature) const {
 const Features& features() {
   static const Features machine;
   return machine;
+}
+
+probe::UserLink user_link(const ir::Probe& probe) {
+  if (probe.is_session) return probe::UserLink::session;
+  // Who may not ask may not attach either: that failure then says what is missing.
+  return features().ask(Feature::uprobe_multi) == Answer::no ? probe::UserLink::event : probe::UserLink::multi;
 }
 
 EmitOptions options_for(const ir::Program& program, const Features& features) {

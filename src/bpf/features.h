@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bpf/object.h"
+#include "probe/attach_user.h"
 
 #include <array>
 #include <cstdint>
@@ -32,9 +33,12 @@ enum class Feature : uint8_t {
   large_keys,
   cmpxchg,
   task_registers,
+  uprobe_multi,
+  uprobe_multi_pid,
+  uprobe_session,
 };
 
-inline constexpr size_t feature_count = static_cast<size_t>(Feature::task_registers) + 1;
+inline constexpr size_t feature_count = static_cast<size_t>(Feature::uprobe_session) + 1;
 
 enum class Answer : uint8_t {
   unasked,
@@ -70,6 +74,9 @@ private:
 // Those of the running kernel.
 const Features& features();
 inline bool has(Feature feature) { return features().has(feature); }
+
+// What a user probe is attached by.
+probe::UserLink user_link(const ir::Probe& probe);
 
 // How to emit a program for a kernel. Only abilities that the program needs are asked for.
 EmitOptions options_for(const ir::Program& program, const Features& features = bpf::features());

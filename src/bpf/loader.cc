@@ -3,6 +3,7 @@
 
 #include "bpf/btf_writer.h"
 #include "bpf/failure.h"
+#include "bpf/features.h"
 #include "bpf/syscall.h"
 
 #include <algorithm>
@@ -173,7 +174,10 @@ ProgramLoad Loader::request_for(uint32_t index) {
     break;
   case probe::Context::tracepoint: request.type = BPF_PROG_TYPE_TRACEPOINT; break;
   case probe::Context::perf_event: request.type = BPF_PROG_TYPE_PERF_EVENT; break;
-  case probe::Context::registers: request.type = BPF_PROG_TYPE_KPROBE; break;
+  case probe::Context::registers:
+    request.type = BPF_PROG_TYPE_KPROBE;
+    request.attach_type = probe::attach_type_of(user_link(probe));
+    break;
   }
   return request;
 }

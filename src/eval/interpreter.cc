@@ -251,7 +251,12 @@ bool Interpreter::load(Activation& now, const Inst& i) {
     if (i.other != ir::no_block) break; // through a pointer that the script made
     now.set(i, widen(host(address), i));
     return true;
-  case Space::context:
+  case Space::context: {
+    const std::span context = state_.options.context;
+    const bool is_inside = i.imm >= 0 && static_cast<uint64_t>(i.imm) + i.size <= context.size();
+    now.set(i, is_inside ? widen(context.data() + i.imm, i) : 0);
+    return true;
+  }
   case Space::task: now.set(i, 0); return true;
   case Space::kernel:
   case Space::user: break;
@@ -365,6 +370,8 @@ int64_t Interpreter::query(Query query) {
     static const uint64_t own = symbol::Cgroups().own();
     return static_cast<int64_t>(own);
   }
+  case Query::cookie:
+  case Query::is_return:
   case Query::task: return 0;
   case Query::random: break;
   }

@@ -53,6 +53,8 @@ enum class Query : uint8_t {
   cgroup_id,
   task,         // struct task_struct *; loads through it are Space::task
   namespace_pid_tgid, // as pid_tgid, in the pid namespace Program::pid_namespace; 0 for threads outside it
+  cookie,       // what the attachment tells of the event: Probe::cookies
+  is_return,    // in a probe that is_session: 1 where the function returns, 0 where it is entered
   random,
   ktime_now,    // CLOCK_MONOTONIC, asked again each time
 };
@@ -103,7 +105,7 @@ enum class Op : uint8_t {
   path,        // at most imm2 bytes at a (script) = the path of the struct path at b (a pointer the kernel vouches for)
                // and a NUL; dst = bytes with the NUL, or a negative errno
   stack,       // dst = id of the current kernel (index 0) or user (index 1) stack, of at most imm2 frames, an odd number; 0:
-               // none, or lost. a: of a user stack, a number that is another in another process; equal stacks of one number
+               // none, or lost. imm3: a function was just entered, which has no frame of its own yet. a: of a user stack, a number that is another in another process; equal stacks of one number
                // have one id. imm: whether a user stack that is new is told (process_seen)
   stack_depth, // dst = number of frames of the stack with id a, 0 if it was not kept
   cpu_count,   // dst = number of possible CPUs
@@ -286,6 +288,8 @@ struct Probe {
   uint32_t stands_for = 1;       // how many probes of the script it serves
   uint32_t attach_btf_id = 0;    // btf_tracepoint: the kernel's type of the tracepoint
   bool calls_kernel = false;     // calls functions of the kernel that are no helpers
+  bool is_session = false;       // registers: it runs at the entry of its functions and at their return
+  std::vector<uint64_t> cookies; // registers: by event, for Query::cookie; or none
   base::Range where;
 };
 
@@ -314,6 +318,7 @@ struct Program {
   std::vector<std::string> probe_names; // by index, for type::Kind::probe_name
   std::vector<std::vector<uint32_t>> tables; // constants, for Op::table
   std::vector<KernelSymbol> kernel_symbols;
+  uint32_t session_is_return = 0; // type id of the kernel's function, for Query::is_return
   PidNamespace pid_namespace;
   TaskLayout task;
   uint32_t max_stacks = 16384; // different ones that are kept

@@ -29,7 +29,7 @@ std::string_view to_string(Query query) {
   static constexpr std::string_view names[] = {"pid_tgid",  "uid_gid",    "cpu",       "numa_node",
                                                "ktime",     "ktime_boot", "ktime_tai", "jiffies",
                                                "cgroup_id", "task",       "namespace_pid_tgid",
-                                               "random",    "ktime_now"};
+                                               "cookie",    "is_return",  "random",    "ktime_now"};
   static_assert(std::size(names) == static_cast<size_t>(Query::ktime_now) + 1);
   return names[static_cast<size_t>(query)];
 }

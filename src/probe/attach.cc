@@ -16,9 +16,6 @@
 
 namespace probe {
 
-namespace {
-
-// Why the kernel refused, in words that lead on. `what` is what was tried.
 base::Error refused(const Event& event, std::string_view what, int code) {
   std::string message = "cannot attach " + event.name + ": ";
   base::Failure kind = base::Failure::runtime;
@@ -52,6 +49,8 @@ base::Error refused(const Event& event, std::string_view what, int code) {
   }
   return {kind, std::move(message)};
 }
+
+namespace {
 
 int open_perf(perf_event_attr& attr, int pid, int cpu) {
   return static_cast<int>(syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));

@@ -64,6 +64,8 @@ void list_counted(Kind kind, std::string_view provider, std::span<const Counted>
 std::vector<Event> match_named(Kind kind, std::string_view provider, Parts parts, Mismatch& mismatch);
 
 // Attaching, see attach.cc.
+// Why the kernel refused an event, in words that lead on. `what` is what was tried.
+base::Error refused(const Event&, std::string_view what, int code);
 base::Result<Attachment> attach_raw_tracepoint(const Event&, std::string_view name, Context, int program_fd);
 base::Result<Attachment> attach_perf_tracepoint(const Event&, uint32_t id, int program_fd);
 struct Sampling {
