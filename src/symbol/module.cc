@@ -1,53 +1,20 @@
 #include "symbol/module.h"
 
 #include "dwarf/address_lookup.h"
+#include "symbol/debug_family.h"
 #include "symbol/demangle.h"
 #include "symbol/file_names.h"
 
 #include <elf.h>
-#include <map>
 #include <unordered_map>
 
 namespace symbol {
 
-namespace {
-
-// A further file with debug information, open as long as the module.
-struct MoreInfo {
-  explicit MoreInfo(format::ElfFile from) : file(std::move(from)), info(file) {}
-  format::ElfFile file;
-  dwarf::DebugInfo info;
-};
-
-} // namespace
-
-// The debug information of a module, with the files that belong to it: the one that several share, split
-// units.
+// Where lines are looked up.
 struct Module::Lines {
   Lines(const format::ElfFile& file, const DebugFile& debug, const std::string& path,
         const DebugSearch& search)
-      : debug(debug), path(path), search(search), info(file), lookup(info) {
-    info.set_companions({.alternate = [this] { return alternate(); },
-                         .split = [this](const dwarf::Unit& skeleton) { return split(skeleton); }});
-  }
-
-  dwarf::DebugInfo* alternate() {
-    if (!alt && debug.alt.file) alt.emplace(*debug.alt.file);
-    return alt ? &*alt : nullptr;
-  }
-
-  // All units in one package, or each in a file of its own.
-  dwarf::DebugInfo* split(const dwarf::Unit& skeleton) {
-    if (!std::exchange(looked_for_package, true)) package = open(find_dwp(path, debug, search));
-    if (package) return &package->info;
-    auto [at, is_new] = units.try_emplace({std::string(skeleton.folder), std::string(skeleton.split_name)});
-    if (is_new) at->second = open(find_dwo(at->first.second, at->first.first, path, search));
-    return at->second ? &at->second->info : nullptr;
-  }
-
-  static std::unique_ptr<MoreInfo> open(FoundFile found) {
-    return found.file ? std::make_unique<MoreInfo>(std::move(*found.file)) : nullptr;
-  }
+      : family(file, debug, path, search), lookup(family.info()) {}
 
   // The name to be shown of a frame; lives as long as this or the files.
   std::string_view name(const dwarf::SourceFrame& frame, bool mangled) {
@@ -58,14 +25,7 @@ struct Module::Lines {
     return known->second.empty() ? name : std::string_view(known->second);
   }
 
-  const DebugFile& debug;
-  const std::string& path;
-  const DebugSearch& search;
-  dwarf::DebugInfo info;
-  std::optional<dwarf::DebugInfo> alt;
-  bool looked_for_package = false;
-  std::unique_ptr<MoreInfo> package;
-  std::map<std::pair<std::string, std::string>, std::unique_ptr<MoreInfo>> units; // by folder and name
+  DebugFamily family;
   dwarf::AddressLookup lookup;
   std::unordered_map<std::string_view, std::string> demangled; // names are the files'
   std::vector<Frame> frames;                                   // of one address

@@ -1,0 +1,192 @@
+#include "symbol/binaries.h"
+
+#include "base/text.h"
+#include "symbol/library_search.h"
+#include "symbol/process_map.h"
+
+#include <algorithm>
+#include <glob.h>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace symbol {
+
+namespace {
+
+constexpr std::string_view archive_sign = "!/";
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+base::Error missing(std::string message) { return {base::Failure::nothing_matched, std::move(message)}; }
+
+// "./a.out" from the present folder on.
+std::string absolute(std::string_view path) {
+  while (path.starts_with("./")) path.remove_prefix(2);
+  if (path.starts_with('/')) return std::string(path);
+  char here[4096];
+  return ::getcwd(here, sizeof here) ? std::string(here) + "/" + std::string(path) : std::string(path);
+}
+
+std::vector<std::string> expand_glob(const std::string& pattern, const std::string& root) {
+  std::vector<std::string> out;
+  glob_t found = {};
+  if (::glob((root + pattern).c_str(), GLOB_NOESCAPE, nullptr, &found) == 0)
+    for (size_t i = 0; i < found.gl_pathc; i++) out.emplace_back(found.gl_pathv[i] + root.size());
+  ::globfree(&found);
+  return out;
+}
+
+// Whether both see the same files.
+bool same_root(const std::string& root) {
+  struct stat ours = {}, theirs = {};
+  char our_space[64] = {}, their_space[64] = {};
+  std::string space = root.substr(0, root.rfind('/')) + "/ns/mnt";
+  bool read = ::readlink("/proc/self/ns/mnt", our_space, sizeof our_space - 1) > 0 &&
+              ::readlink(space.c_str(), their_space, sizeof their_space - 1) > 0;
+  return read && std::string_view(our_space) == their_space && ::stat("/", &ours) == 0 &&
+         ::stat(root.c_str(), &theirs) == 0 && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
+} // namespace
+
+const std::string& Binaries::root() {
+  if (!root_) {
+    root_ = pid_ > 0 ? "/proc/" + std::to_string(pid_) + "/root" : std::string();
+    if (pid_ > 0 && same_root(*root_)) root_->clear();
+  }
+  return *root_;
+}
+
+const std::vector<Binaries::Mapped>& Binaries::mapped() {
+  if (mapped_) return *mapped_;
+  mapped_.emplace();
+  if (pid_ <= 0) return *mapped_;
+  std::set<std::string> seen;
+  for (const Mapping& m : read_process_map(pid_)) {
+    if (!m.is_file() || !seen.insert(m.path).second) continue;
+    char range[64];
+    std::snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
+    // A file without a name is still to be had where it is mapped.
+    std::string place = m.deleted ? "/proc/" + std::to_string(pid_) + range : std::string();
+    mapped_->push_back({m.path, place});
+  }
+  return *mapped_;
+}
+
+Binary* Binaries::opened(std::string_view name) const {
+  auto found = binaries_.find(name);
+  return found == binaries_.end() ? nullptr : found->second.get();
+}
+
+base::Result<Binary*> Binaries::open(BinaryPlace place) {
+  if (Binary* known = opened(place.name)) return known;
+  ACU_TRY(auto binary, Binary::open(std::move(place)));
+  Binary* out = binary.get();
+  binaries_.emplace(out->name(), std::move(binary));
+  return out;
+}
+
+base::Result<Binary*> Binaries::open_path(const std::string& path) {
+  size_t sign = path.find(archive_sign);
+  if (sign != path.npos && !base::open_regular(path, root()).ok())
+    return open({.name = path,
+                 .path = path.substr(0, sign),
+                 .search = {.root = root()},
+                 .inner = path.substr(sign + archive_sign.size())});
+  return open({.name = path, .path = path, .search = {.root = root()}});
+}
+
+base::Result<Binary*> Binaries::open_mapped(const Mapped& file) {
+  if (file.place.empty()) return open_path(file.path);
+  return open({.name = file.path, .path = file.place});
+}
+
+// Of several, those that are ELF files, each once.
+std::vector<Binary*> Binaries::open_all(const std::vector<std::string>& paths) {
+  std::vector<Binary*> out;
+  std::set<base::FileId> seen;
+  for (const std::string& path : paths)
+    if (auto binary = open_path(path); binary.ok() && seen.insert((*binary)->file().id()).second)
+      out.push_back(*binary);
+  return out;
+}
+
+base::Result<std::vector<Binary*>> Binaries::find(std::string_view name) {
+  if (name.empty() && pid_ > 0) { // the program itself
+    if (mapped().empty()) return no_process();
+    char path[4096];
+    ssize_t size = ::readlink(("/proc/" + std::to_string(pid_) + "/exe").c_str(), path, sizeof path);
+    if (size <= 0) return no_process();
+    name = std::string_view(path, static_cast<size_t>(size));
+    return find(std::string(name));
+  }
+  if (name.empty()) return base::Error{base::Failure::usage, "the name of the program or library is missing"};
+  std::vector<Binary*> out;
+  bool is_pattern = base::has_glob(name);
+  if (name.find('/') != name.npos) {
+    std::string path = absolute(name);
+    if (is_pattern && !base::open_regular(path, root()).ok()) {
+      out = open_all(expand_glob(path, root()));
+      if (out.empty()) return missing("no program or library matches " + base::quoted(name));
+      return out;
+    }
+    for (const Mapped& file : mapped()) // it may be that the name leads to another file now
+      if (file.path == path && !file.place.empty()) {
+        ACU_TRY(Binary * binary, open_mapped(file));
+        return std::vector{binary};
+      }
+    ACU_TRY(Binary * binary, open_path(path));
+    return std::vector{binary};
+  }
+  for (const Mapped& file : mapped()) {
+    std::string_view last = last_part(file.path);
+    if (is_pattern ? !base::glob_match(name, last) : !is_library(name, last)) continue;
+    auto binary = open_mapped(file);
+    if (binary.ok()) out.push_back(*binary);
+    if (!binary.ok() && !is_pattern) return std::move(binary.error());
+    if (!is_pattern) break;
+  }
+  if (!out.empty()) return out;
+  return is_pattern ? find_pattern(name) : find_by_name(name);
+}
+
+base::Result<std::vector<Binary*>> Binaries::find_pattern(std::string_view name) {
+  if (name.find_first_not_of("*?") == name.npos)
+    return base::Error{base::Failure::usage,
+                       pid_ > 0 ? "process " + std::to_string(pid_) + " has mapped no file"
+                                : "all programs and libraries are too many: tell one, or a process by -p"};
+  std::vector<std::string> paths = find_libraries(name, root());
+  for (std::string& path : find_programs(name, root())) paths.push_back(std::move(path));
+  std::vector<Binary*> out = open_all(paths);
+  if (out.empty()) return missing("no program or library matches " + base::quoted(name));
+  return out;
+}
+
+// "libc" is a library first, "bash" a program.
+base::Result<std::vector<Binary*>> Binaries::find_by_name(std::string_view name) {
+  bool is_library = name.starts_with("lib") || name.find(".so") != name.npos;
+  std::vector<std::string> paths = is_library ? find_libraries(name, root()) : find_programs(name, root());
+  if (paths.empty()) paths = is_library ? find_programs(name, root()) : find_libraries(name, root());
+  if (!paths.empty()) {
+    ACU_TRY(Binary * binary, open_path(paths[0]));
+    return std::vector{binary};
+  }
+  if (pid_ > 0 && mapped().empty()) return no_process();
+  std::string message = "there is no program " + base::quoted(name) + " in PATH, and no such library";
+  std::string own = "./" + std::string(name);
+  if (base::open_regular(absolute(own)).ok()) return missing(message + "; did you mean `" + own + "`?");
+  std::string hint;
+  for (const std::string& near : similar_binaries(name, root()))
+    hint += (hint.empty() ? "" : ", ") + base::quoted(near);
+  return missing(message + (hint.empty() ? "" : "; did you mean " + hint + "?"));
+}
+
+base::Error Binaries::no_process() const {
+  std::string process = "/proc/" + std::to_string(pid_);
+  if (::access(process.c_str(), F_OK) != 0) return missing("there is no process " + std::to_string(pid_));
+  return {base::Failure::permission,
+          "process " + std::to_string(pid_) + " may not be looked at: it belongs to another user"};
+}
+
+} // namespace symbol

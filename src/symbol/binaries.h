@@ -1,0 +1,58 @@
+// The programs and libraries that a script names, each opened once; and how a name leads to a file: as the
+// shell finds programs, as the dynamic loader finds libraries, or among what a process has mapped.
+#pragma once
+
+#include "symbol/binary.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <vector>
+
+namespace symbol {
+
+class Binaries {
+public:
+  // pid: of the process that is traced (-p), whose root and mappings count; -1: none.
+  explicit Binaries(pid_t pid = -1) : pid_(pid) {}
+  pid_t pid() const { return pid_; }
+
+  // All files that a name in a script means; failure says what was looked for where.
+  //   "/bin/bash", "./a.out"      a path
+  //   "bash"                      of PATH; with -p what the process runs
+  //   "libc", "libssl.so.3"       of what the process has mapped, else as the loader finds it
+  //   ""                          with -p what the process runs
+  //   "app.zip!/lib/libx.so"      in an archive, stored as it is
+  //   "/usr/lib/*/libc.so*", "*"  each that matches: of paths, or, without "/", of what the process has
+  //   mapped
+  base::Result<std::vector<Binary*>> find(std::string_view name);
+  // One that was opened before, by Binary::name(); nullptr: none.
+  Binary* opened(std::string_view name) const;
+  // What the process of -p has mapped as code, in the order of its addresses.
+  struct Mapped {
+    std::string path;  // as the process sees it
+    std::string place; // where to open it instead, when the file has no name any more; else empty
+  };
+  const std::vector<Mapped>& mapped();
+  // Where the traced process has its files: "/proc/17/root"; empty: where we have ours.
+  const std::string& root();
+
+private:
+  base::Result<Binary*> open(BinaryPlace place);
+  base::Result<Binary*> open_path(const std::string& path);
+  base::Result<Binary*> open_mapped(const Mapped& file);
+  std::vector<Binary*> open_all(const std::vector<std::string>& paths);
+  base::Result<std::vector<Binary*>> find_pattern(std::string_view name);
+  base::Result<std::vector<Binary*>> find_by_name(std::string_view name);
+  base::Error no_process() const;
+
+  pid_t pid_;
+  std::map<std::string, std::unique_ptr<Binary>, std::less<>> binaries_; // by name
+  std::optional<std::string> root_;
+  std::optional<std::vector<Mapped>> mapped_;
+};
+
+} // namespace symbol

@@ -1,0 +1,179 @@
+#include "symbol/binary.h"
+
+#include "format/archive.h"
+#include "symbol/binary_parts.h"
+#include "symbol/demangle.h"
+
+#include <algorithm>
+#include <elf.h>
+
+namespace symbol {
+
+// ---- opening
+
+static base::Error not_opened(const std::string& name, base::Error error) {
+  return std::move(error).with("cannot open " + name);
+}
+
+base::Result<std::unique_ptr<Binary>> Binary::open(BinaryPlace place) {
+  const std::string name = place.name;
+  auto map = base::FileMap::open(place.path, place.search.root);
+  if (!map.ok()) return not_opened(name, std::move(map.error()));
+  std::unique_ptr<Binary> out(new Binary(std::move(place)));
+  base::Result<format::ElfFile> file = base::Error();
+  if (out->place_.inner.empty()) {
+    file = format::ElfFile::of(std::move(*map));
+  } else {
+    auto found = format::find_in_archive(map->bytes(), out->place_.inner);
+    if (!found.ok()) return not_opened(name, std::move(found.error()));
+    out->offset_in_archive_ = found->offset;
+    file = format::ElfFile::view(base::slice(map->bytes(), found->offset, found->size));
+    out->archive_ = std::move(*map);
+  }
+  if (!file.ok()) return not_opened(name, std::move(file.error()));
+  if (file->elf().is_relocatable())
+    return base::Error{base::Failure::usage, name + " is an object file, which nothing executes"};
+  out->file_ = std::move(*file);
+  return out;
+}
+
+Binary::Binary(BinaryPlace place) : place_(std::move(place)) {
+  host_path_ = place_.search.root + place_.path;
+}
+
+Binary::~Binary() = default;
+
+bool Binary::is_go() const {
+  return file_->elf().section(".go.buildinfo") || file_->elf().section(".gopclntab");
+}
+
+// ---- places
+
+std::optional<uint64_t> Binary::offset_of_address(uint64_t address) const {
+  auto offset = file_->elf().offset_of_address(address);
+  if (!offset) return std::nullopt;
+  return *offset + offset_in_archive_;
+}
+
+std::optional<uint64_t> Binary::address_of_offset(uint64_t offset) const {
+  if (offset < offset_in_archive_) return std::nullopt;
+  return file_->elf().address_of_offset(offset - offset_in_archive_);
+}
+
+bool Binary::is_code(uint64_t address) const {
+  return std::any_of(file_->elf().segments().begin(), file_->elf().segments().end(), [&](const auto& s) {
+    return s.type == PT_LOAD && (s.flags & PF_X) && address - s.address < s.file_size;
+  });
+}
+
+base::ByteSpan Binary::code_at(uint64_t address, uint64_t most) const {
+  for (const format::ElfSegment& s : file_->elf().segments()) {
+    if (s.type != PT_LOAD || !(s.flags & PF_X) || address - s.address >= s.file_size) continue;
+    uint64_t at = address - s.address;
+    return base::slice(file_->bytes(), s.offset + at, std::min(most, s.file_size - at));
+  }
+  return {};
+}
+
+// ---- functions
+
+// Of the file itself, what is packed inside of it, and where it was stripped its debug file.
+void Binary::each_symbol_file(const std::function<bool(const format::ElfFile&)>& take) {
+  if (!take(*file_)) return;
+  if (file_->elf().section(".symtab")) return;
+  if (const format::ElfFile* packed = file_->packed_symbols(); packed && !take(*packed)) return;
+  if (const auto& debug = debug_file().debug.file) take(*debug);
+}
+
+bool Binary::is_stripped() {
+  bool has_table = false;
+  each_symbol_file([&](const format::ElfFile& file) {
+    has_table |= file.elf().section(".symtab") != nullptr;
+    return !has_table;
+  });
+  return !has_table;
+}
+
+static bool in_order(const FunctionSymbol& a, const FunctionSymbol& b) {
+  if (a.name != b.name) return a.name < b.name;
+  if (a.is_default != b.is_default) return a.is_default;
+  if (a.address != b.address) return a.address < b.address;
+  return a.version > b.version; // those with one first
+}
+
+// Drops what is there twice, from several tables.
+static void put_in_order(std::vector<FunctionSymbol>& functions) {
+  std::sort(functions.begin(), functions.end(), in_order);
+  auto same = [](const FunctionSymbol& a, const FunctionSymbol& b) {
+    return a.address == b.address && a.name == b.name;
+  };
+  functions.erase(std::unique(functions.begin(), functions.end(), same), functions.end());
+}
+
+const std::vector<FunctionSymbol>& Binary::functions() {
+  if (functions_) return *functions_;
+  functions_.emplace();
+  each_symbol_file([&](const format::ElfFile& file) {
+    for_each_function(file, [&](const FunctionSymbol& f) {
+      if (!f.is_label) functions_->push_back(f);
+    });
+    return true;
+  });
+  put_in_order(*functions_);
+  return *functions_;
+}
+
+std::vector<FunctionSymbol> Binary::find_functions(std::string_view name) {
+  VersionedName wanted = split_version(name);
+  bool default_only = name.substr(wanted.name.size()).starts_with("@@");
+  std::vector<FunctionSymbol> out;
+  each_symbol_file([&](const format::ElfFile& file) {
+    for_each_function(file, [&](const FunctionSymbol& f) {
+      bool fits = wanted.version.empty() || (f.version == wanted.version && (f.is_default || !default_only));
+      if (f.name == wanted.name && fits) out.push_back(f);
+    });
+    return out.empty();
+  });
+  if (std::any_of(out.begin(), out.end(), [](auto& f) { return !f.is_label; }))
+    std::erase_if(out, [](auto& f) { return f.is_label; });
+  put_in_order(out);
+  return out;
+}
+
+std::optional<FunctionSymbol> Binary::function_at(uint64_t address) {
+  std::optional<FunctionSymbol> best;
+  each_symbol_file([&](const format::ElfFile& file) {
+    for_each_function(file, [&](const FunctionSymbol& f) {
+      if (address < f.address || (address != f.address && address - f.address >= f.size)) return;
+      if (!best || f.address > best->address || (f.address == best->address && is_better_known(f, *best)))
+        best = f;
+    });
+    return true;
+  });
+  return best;
+}
+
+std::string_view Binary::shown(std::string_view name) {
+  if (!is_mangled(name)) return name;
+  auto [at, is_new] = shown_.try_emplace(std::string(name));
+  if (is_new) at->second = demangle(name);
+  return at->second.empty() ? std::string_view(at->first) : at->second;
+}
+
+std::optional<uint64_t> Binary::symbol_address(std::string_view name) {
+  std::optional<uint64_t> found;
+  each_symbol_file([&](const format::ElfFile& file) {
+    for (std::string_view table : {".symtab", ".dynsym"}) {
+      const format::ElfSection* section = file.elf().section(table);
+      if (!section || found) continue;
+      file.elf().for_each_symbol(*section, [&](const format::ElfSymbol& s) {
+        if (!found && s.section != SHN_UNDEF && s.type != STT_TLS && split_version(s.name).name == name)
+          found = s.value;
+      });
+    }
+    return !found;
+  });
+  return found;
+}
+
+} // namespace symbol
