@@ -51,6 +51,16 @@ struct Location {
   ByteSpan bytes;
   uint64_t number = 0;
 };
+// Of an entry's DW_AT_location, DW_AT_frame_base or DW_AT_const_value.
+Location location_of(const Die& die, const Attribute& a);
+
+// A function's parameters in order, those of a pack one by one; of an instance of an inlined or cloned
+// function those of the function itself, with the instance's own entries where it has some.
+struct Parameters {
+  std::vector<Die> all;
+  bool is_variadic = false;
+};
+Parameters parameters_of(const Die& subprogram);
 
 // A parameter or a variable.
 struct Variable {

@@ -7,8 +7,7 @@ namespace dwarf {
 
 static constexpr size_t most_parameters = 4096;
 
-// DW_AT_location, DW_AT_frame_base and DW_AT_const_value.
-static Location location_of(const Die& die, const Attribute& a) {
+Location location_of(const Die& die, const Attribute& a) {
   Location out{.bytes = a.block, .number = a.number};
   switch (a.form) {
   case 0: return {};
@@ -52,12 +51,6 @@ Variable Types::variable(const Die& die) {
 
 namespace {
 
-// A function's parameters in order, those of a pack one by one.
-struct Parameters {
-  std::vector<Die> all;
-  bool is_variadic = false;
-};
-
 void collect(Parameters& to, const Die& of, bool is_pack) {
   for_each_child(of, [&](const Die& child) {
     if (child.tag() == DW_TAG_formal_parameter && to.all.size() < most_parameters) to.all.push_back(child);
@@ -74,8 +67,9 @@ std::optional<Die> origin_of(const Die& parameter) {
 
 bool same_entry(const Die& a, const Die& b) { return place_of(a) == place_of(b); }
 
-// An instance of an inlined or cloned function has its own entries only for the parameters that are left; the
-// function itself has all of them.
+} // namespace
+
+// An instance has its own entries only for the parameters that are left; the function itself has all of them.
 Parameters parameters_of(const Die& function) {
   Parameters own, whole;
   collect(own, function, false);
@@ -90,8 +84,6 @@ Parameters parameters_of(const Die& function) {
   whole.is_variadic |= own.is_variadic;
   return whole;
 }
-
-} // namespace
 
 Function Types::function(const Die& die) {
   Function out;

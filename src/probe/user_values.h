@@ -58,9 +58,10 @@ struct UserSources {
   dwarf::DebugInfo* info = nullptr;       // opened with_locations; nullptr: there is none
   dwarf::Types* types = nullptr;          // over `table`
   type::Table* table = nullptr;
-  // The index of names and its files, asked for when a global is; nullptr: there is none.
-  std::function<const dwarf::Index*()> index;
-  std::function<dwarf::IndexedFiles()> indexed_files;
+  // An index that knows this name (perhaps not others) and its files, asked for when a global is; nullptr:
+  // there is none.
+  std::function<const dwarf::Index*(std::string_view name)> index;
+  std::function<const dwarf::IndexedFiles*()> indexed_files;
 };
 UserSources sources_of(symbol::Binary& binary, type::Table& table);
 
