@@ -17,6 +17,7 @@ A case is a script whose leading comment lines say how to run it and what it mus
   // STATUS: 0
   // RUN: command            started (by sh) once all probes are attached; $TMP is an empty folder, $LOAD is load.py.
                              When it has ended, acu gets SIGINT (or what SIGNAL: names; `none`: nothing)
+  // BUILD: command          by sh before acu starts, such as a compiler's that makes the program to be probed
   // TIMEOUT: 10
   // NEEDS: path             skipped where this file is not there
 
@@ -137,6 +138,11 @@ def run_case(acu, case, engine):
         key, _, value = setting.partition("=")
         environment[key] = value
     expand = lambda text: text.replace("$TMP", tmp).replace("$LOAD", environment["LOAD"]).replace("$HERE", HERE)
+    if "BUILD" in case.one:
+        built = subprocess.run(["/bin/sh", "-c", expand(case.one["BUILD"])], env=environment, capture_output=True, text=True)
+        if built.returncode != 0:
+            shutil.rmtree(tmp, ignore_errors=True)
+            return ["BUILD failed:"] + ["  " + line for line in built.stderr.strip().split("\n")[:20]]
     command = [acu, "run", "--engine", engine]
     load = case.one.get("RUN")
     if load is not None:
