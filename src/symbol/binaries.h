@@ -14,6 +14,8 @@
 
 namespace symbol {
 
+struct Mapping;
+
 class Binaries {
 public:
   // pid: of the process that is traced (-p), whose root and mappings count; -1: none.
@@ -29,6 +31,8 @@ public:
   //   "/usr/lib/*/libc.so*", "*"  each that matches: of paths, or, without "/", of what the process has
   //   mapped
   base::Result<std::vector<Binary*>> find(std::string_view name);
+  // What all processes have mapped as code, each file once; those that may not be looked at are left out.
+  std::vector<Binary*> find_running();
   // One that was opened before, by Binary::name(); nullptr: none.
   Binary* opened(std::string_view name) const;
   // What the process of -p has mapped as code, in the order of its addresses.
@@ -44,6 +48,7 @@ private:
   base::Result<Binary*> open(BinaryPlace place);
   base::Result<Binary*> open_path(const std::string& path);
   base::Result<Binary*> open_mapped(const Mapped& file);
+  Binary* open_running(pid_t pid, const Mapping& mapping);
   std::vector<Binary*> open_all(const std::vector<std::string>& paths);
   base::Result<std::vector<Binary*>> find_pattern(std::string_view name);
   base::Result<std::vector<Binary*>> find_by_name(std::string_view name);
