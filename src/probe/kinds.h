@@ -28,10 +28,13 @@ struct KindFunctions {
   Context (*choose_context)(Machine&, const Event&, Fields fields) = nullptr;
   Access (*access)(Machine&, const Event&, Context, std::string_view field) = nullptr;
   base::Result<Attachment> (*attach)(const Event&, Context, int program_fd, const AttachOptions&) = nullptr;
+  // There are too many to list all: those that a pattern names are found as a script's are.
+  bool is_found_by_match = false;
 };
 
 extern const KindFunctions begin_kind, end_kind, signal_kind, interval_kind, test_kind, bench_kind,
-    profile_kind, software_kind, hardware_kind, tracepoint_kind, rawtracepoint_kind;
+    profile_kind, software_kind, hardware_kind, tracepoint_kind, rawtracepoint_kind,
+    uprobe_kind, uretprobe_kind, usdt_kind;
 
 // Fills in `mismatch` for a probe that is not written right: `what` is the sentence; the hint shows the right
 // form.

@@ -3,6 +3,8 @@
 #include "format/tracefs.h"
 #include "probe/attach.h"
 #include "probe/kinds.h"
+#include "probe/user_values.h"
+#include "symbol/binaries.h"
 
 #include "base/text.h"
 
@@ -12,7 +14,7 @@ namespace probe {
 
 using format::BtfKind;
 
-Machine::Machine(type::Table& types) : types_(types) {}
+Machine::Machine(type::Table& types, int pid) : types_(types), pid_(pid) {}
 Machine::~Machine() = default;
 
 // The variable names another file, or one that is not there: to see a script fare without the kernel's types.
@@ -27,6 +29,11 @@ format::Btf* Machine::btf() {
     if (auto btf = format::Btf::open(kernel_types_path()); btf.ok()) btf_ = std::move(*btf);
   }
   return btf_.get();
+}
+
+symbol::Binaries& Machine::binaries() {
+  if (!binaries_) binaries_ = std::make_unique<symbol::Binaries>(pid_);
+  return *binaries_;
 }
 
 format::Tracefs* Machine::tracefs() {

@@ -13,8 +13,9 @@ namespace probe {
 static constexpr const KindFunctions* kinds[] = {
     &begin_kind,   &end_kind,      &signal_kind,   &interval_kind,   &test_kind,          &bench_kind,
     &profile_kind, &software_kind, &hardware_kind, &tracepoint_kind, &rawtracepoint_kind,
+    &uprobe_kind,  &uretprobe_kind, &usdt_kind,
 };
-static_assert(std::size(kinds) == static_cast<size_t>(Kind::rawtracepoint) + 1);
+static_assert(std::size(kinds) == static_cast<size_t>(Kind::usdt) + 1);
 
 static const KindFunctions& functions(const Event& event) { return *kinds[static_cast<size_t>(event.kind)]; }
 
@@ -136,6 +137,15 @@ static std::string full_pattern(std::string_view pattern) {
   return std::string(row->name) + std::string(pattern.substr(colon));
 }
 
+// Of kinds that look only where they are told to, what a probe of this text would be.
+static void add_matching(Machine& machine, const KindFunctions& kind, std::string_view pattern, std::vector<Event>& to) {
+  std::vector<std::string_view> parts = base::split(pattern, ':');
+  if (parts.size() < 2) return;
+  parts[0] = kind.name;
+  Mismatch mismatch;
+  to = kind.match(machine, parts, mismatch);
+}
+
 std::vector<Event> list(Machine& machine, std::string_view pattern) {
   std::vector<const KindFunctions*> in_order(std::begin(kinds), std::end(kinds));
   std::sort(in_order.begin(), in_order.end(), [](auto* a, auto* b) { return a->name < b->name; });
@@ -148,11 +158,14 @@ std::vector<Event> list(Machine& machine, std::string_view pattern) {
     if (!base::glob_match(provider, kind->name) && !(whole && base::has_glob(provider))) continue;
     // Those that are always there show only when the pattern names them.
     bool fixed = kind != &tracepoint_kind && kind != &rawtracepoint_kind && kind != &software_kind &&
-                 kind != &hardware_kind;
+                 kind != &hardware_kind && !kind->is_found_by_match;
     if (fixed && wanted == "*") continue;
     std::vector<Event> events;
-    kind->list(machine, events);
-    if (wanted != "*")
+    if (kind->is_found_by_match)
+      add_matching(machine, *kind, wanted, events);
+    else
+      kind->list(machine, events);
+    if (wanted != "*" && !kind->is_found_by_match)
       std::erase_if(events, [&](const Event& e) { return !base::glob_match(wanted, e.name); });
     auto by_name = [](const Event& a, const Event& b) { return a.name < b.name; };
     if (!std::is_sorted(events.begin(), events.end(), by_name))

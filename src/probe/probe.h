@@ -24,8 +24,14 @@ namespace format {
 class Btf;
 class Tracefs;
 } // namespace format
+namespace symbol {
+class Binaries;
+class Binary;
+} // namespace symbol
 
 namespace probe {
+
+class UserValues;
 
 enum class Kind : uint8_t {
   begin, end, signal, interval, test, bench, // run by acu itself
@@ -61,10 +67,13 @@ struct Event {
   uint32_t tracepoint_id = 0; // tracefs id of the event; read when it is attached
   // User probes.
   std::string binary;          // the file, as acu can open it: absolute, or below /proc/PID/root
-  std::string function;        // the symbol as the file has it, without version
+  symbol::Binary* module = nullptr; // of `binary`, or what is in that archive; lives as long as the Machine
+  std::string function;        // the symbol as the file has it, without version; empty: not known
+  uint64_t function_address = 0; // where it begins; `address` may lie behind it
   uint64_t address = 0;        // of the instruction, as the file has it: before the loader moves it
   uint64_t file_offset = 0;    // of the instruction
   uint64_t counter_offset = 0; // of the counter that switches a USDT probe on, in the file; 0: it has none
+  std::string operands;        // USDT: where the arguments are, as the file has it
   bool at_entry = false;       // the instruction is the first of the function, or one that stands for it
 };
 
@@ -81,12 +90,14 @@ struct Access {
   uint32_t argument = 0;
   std::vector<uint32_t> path;
   Recipe recipe;
+  std::string reason; // of `computed` without recipe: why the value cannot be had, "is a floating point number"
 };
 
 // What probes need to know of the machine: opened when first asked for, kept for the whole compilation.
 class Machine {
 public:
-  explicit Machine(type::Table& types);
+  // pid: of the process that is traced (-p), whose files binaries() finds; -1: none.
+  explicit Machine(type::Table& types, int pid = -1);
   ~Machine();
   type::Table& types() { return types_; }
   // The kernel's own types, or nullptr where the kernel has none.
@@ -101,6 +112,11 @@ public:
   // The kernel's list of trace events, or nullptr; then tracefs_error() tells why.
   format::Tracefs* tracefs();
   const base::Error& tracefs_error() const { return tracefs_error_; }
+  // The programs and libraries that user probes are put into.
+  symbol::Binaries& binaries();
+  int pid() const { return pid_; }
+  // What the debug information of a binary tells of its values (user_values.h); made at the first call.
+  UserValues& user_values(symbol::Binary& binary);
   // What gives the members of a structure lives as long as the types.
   type::Provider* keep(std::unique_ptr<type::Provider> provider) {
     return providers_.emplace_back(std::move(provider)).get();
@@ -108,6 +124,9 @@ public:
 
 private:
   type::Table& types_;
+  int pid_;
+  std::unique_ptr<symbol::Binaries> binaries_;
+  std::unordered_map<const symbol::Binary*, std::unique_ptr<UserValues>> user_values_;
   std::unique_ptr<format::Btf> btf_;
   bool tried_ = false;
   std::unique_ptr<format::Tracefs> tracefs_;
@@ -127,6 +146,7 @@ struct Mismatch {
   std::string message;
   std::string hint;
   bool denied = false; // missing because acu is not allowed to look
+  std::vector<std::string> warnings; // to be told although there are events
 };
 
 // Resolves one probe of a script, `parts` being its text split at `:` (provider first, any case, long or

@@ -15,10 +15,18 @@ static base::Error not_opened(const std::string& name, base::Error error) {
   return std::move(error).with("cannot open " + name);
 }
 
+// The message names the path as acu sees it.
+static base::Error unreachable(const std::string& name, base::Error error) {
+  if (error.kind == base::Failure::runtime) error.kind = base::Failure::nothing_matched;
+  size_t why = error.message.rfind(": ");
+  if (why != std::string::npos) error.message.erase(0, why + 2);
+  return not_opened(name, std::move(error));
+}
+
 base::Result<std::unique_ptr<Binary>> Binary::open(BinaryPlace place) {
   const std::string name = place.name;
   auto map = base::FileMap::open(place.path, place.search.root);
-  if (!map.ok()) return not_opened(name, std::move(map.error()));
+  if (!map.ok()) return unreachable(name, std::move(map.error()));
   std::unique_ptr<Binary> out(new Binary(std::move(place)));
   base::Result<format::ElfFile> file = base::Error();
   if (out->place_.inner.empty()) {
@@ -123,14 +131,24 @@ const std::vector<FunctionSymbol>& Binary::functions() {
   return *functions_;
 }
 
-std::vector<FunctionSymbol> Binary::find_functions(std::string_view name) {
+std::vector<FunctionSymbol> Binary::find_functions(std::string_view name, bool labels) {
   VersionedName wanted = split_version(name);
   bool default_only = name.substr(wanted.name.size()).starts_with("@@");
+  auto fits = [&](const FunctionSymbol& f) {
+    if (f.name != wanted.name) return false;
+    return wanted.version.empty() || (f.version == wanted.version && (f.is_default || !default_only));
+  };
   std::vector<FunctionSymbol> out;
+  if (functions_) {
+    auto at = std::lower_bound(functions_->begin(), functions_->end(), wanted.name,
+                               [](const FunctionSymbol& f, std::string_view n) { return f.name < n; });
+    for (; at != functions_->end() && at->name == wanted.name; ++at)
+      if (fits(*at)) out.push_back(*at);
+    if (!out.empty() || !labels) return out;
+  }
   each_symbol_file([&](const format::ElfFile& file) {
     for_each_function(file, [&](const FunctionSymbol& f) {
-      bool fits = wanted.version.empty() || (f.version == wanted.version && (f.is_default || !default_only));
-      if (f.name == wanted.name && fits) out.push_back(f);
+      if (fits(f) && (labels || !f.is_label)) out.push_back(f);
     });
     return out.empty();
   });

@@ -70,8 +70,8 @@ public:
   // and the same without it, at one address, are one.
   const std::vector<FunctionSymbol>& functions();
   // Those called `name`: "memcpy" (of several versions the default comes first), "memcpy@GLIBC_2.14",
-  // "memcpy@@GLIBC_2.14". Without making the list of all.
-  std::vector<FunctionSymbol> find_functions(std::string_view name);
+  // "memcpy@@GLIBC_2.14". Without making the list of all. `labels`: also what is only a label in code.
+  std::vector<FunctionSymbol> find_functions(std::string_view name, bool labels = true);
   // The innermost function that holds an address; of several names the best known.
   std::optional<FunctionSymbol> function_at(uint64_t address);
   // The name as the source has it ("ns::f(int)"), or as it is; lives as long as this.

@@ -1,0 +1,294 @@
+// uprobe:BINARY:FUNCTION, uretprobe:BINARY:FUNCTION: the functions and instructions of programs and
+// libraries. How they are written is in uprobe_text.h, what can be said when there is no such function in
+// uprobe_missing.cc, and where exactly a probe is put in uprobe_entry.cc.
+#include "probe/uprobe.h"
+#include "probe/uprobe_text.h"
+#include "probe/user_values.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+
+namespace probe {
+
+using symbol::Binary;
+using symbol::FunctionSymbol;
+
+namespace {
+
+// ------------------------------------------------------------------------------------------------- match
+
+class UserMatch {
+public:
+  UserMatch(Machine& machine, Kind kind, Mismatch& mismatch)
+      : machine_(machine), kind_(kind), provider_(kind == Kind::uprobe ? "uprobe" : "uretprobe"),
+        mismatch_(mismatch) {}
+
+  std::vector<Event> match(Parts parts) {
+    auto place = parse_user_place(machine_, provider_, parts, mismatch_);
+    if (!place) return {};
+    if (kind_ == Kind::uretprobe && (place->line || place->offset))
+      return malformed(mismatch_, provider_,
+                       "a function returns as a whole: `" + join(parts) +
+                           "` can't name an instruction in it");
+    auto binaries = machine_.binaries().find(place->binary);
+    if (!binaries.ok()) return refuse(std::move(binaries.error()));
+    for (Binary* binary : *binaries) {
+      if (place->line)
+        add_line(*binary, *place);
+      else if (place->address)
+        add_address(*binary, *place->address);
+      else
+        add_functions(*binary, *place);
+      if (failed_) return {};
+    }
+    if (events_.empty() && refusals_ && mismatch_.message.empty()) mismatch_.message = first_refusal_;
+    if (events_.empty() && mismatch_.message.empty()) tell_missing_function(*binaries, *place, mismatch_);
+    if (!events_.empty()) tell_refusals();
+    return std::move(events_);
+  }
+
+private:
+  std::vector<Event> refuse(base::Error error) {
+    failed_ = true;
+    mismatch_.kind = error.kind == base::Failure::usage ? Mismatch::malformed : Mismatch::missing;
+    mismatch_.message = std::move(error.message);
+    mismatch_.denied = error.kind == base::Failure::permission;
+    return {};
+  }
+  void refuse(Mismatch::Kind kind, std::string message, std::string hint = {}) {
+    failed_ = true;
+    mismatch_ = {kind, std::move(message), std::move(hint)};
+  }
+
+  void add_functions(Binary& binary, const UserPlace& place) {
+    std::vector<FunctionSymbol> found = find(binary, place);
+    bool is_pattern = base::has_glob(place.function);
+    for (const FunctionSymbol& f : found) {
+      std::string shown(f.name);
+      if (place.by_source) shown = "cpp:\"" + std::string(binary.shown(f.name)) + "\"";
+      if (!f.version.empty() && (!f.is_default || place.function.find('@') != std::string::npos))
+        shown += (f.is_default ? "@@" : "@") + std::string(f.version);
+      if (place.has_offset && !check_offset(binary, f, place.offset)) return;
+      if (place.has_offset) shown += "+" + std::to_string(place.offset);
+      if (f.is_chooser && !is_pattern) warn_of_chooser(binary, f);
+      add(binary, &f, f.address + place.offset, std::move(shown), is_pattern);
+      if (failed_) return;
+    }
+  }
+
+  std::vector<FunctionSymbol> find(Binary& binary, const UserPlace& place) {
+    if (place.by_source) return find_by_source(binary, place.function);
+    std::vector<FunctionSymbol> out;
+    if (!base::has_glob(place.function)) {
+      out = binary.find_functions(place.function);
+      // Of several versions programs are linked with one; what is called so elsewhere in the file is another
+      // function, and meant as well.
+      bool has_default = std::any_of(out.begin(), out.end(), [](auto& f) { return f.is_default; });
+      bool any_version = place.function.find('@') == std::string::npos;
+      if (any_version && has_default) std::erase_if(out, [](auto& f) { return !f.is_default; });
+      if (out.empty() && place.function.find("::") != std::string::npos)
+        out = find_by_source(binary, place.function);
+      return out;
+    }
+    bool every = place.function.find_first_not_of('*') == std::string::npos;
+    for (const FunctionSymbol& f : binary.functions())
+      if (every || base::glob_match(place.function, f.name)) out.push_back(f);
+    return keep_one_per_address(std::move(out));
+  }
+
+  static std::vector<FunctionSymbol> find_by_source(Binary& binary, const std::string& name) {
+    symbol::SourceName wanted(name);
+    std::vector<FunctionSymbol> out;
+    for (const FunctionSymbol& f : binary.functions())
+      if (wanted.may_match(f.name) && wanted.matches(binary.shown(f.name))) out.push_back(f);
+    return keep_one_per_address(std::move(out));
+  }
+
+  // A function with several names is probed once, by the best known.
+  static std::vector<FunctionSymbol> keep_one_per_address(std::vector<FunctionSymbol> functions) {
+    std::stable_sort(functions.begin(), functions.end(),
+                     [](const FunctionSymbol& a, const FunctionSymbol& b) {
+                       return a.address != b.address ? a.address < b.address : is_better_known(a, b);
+                     });
+    auto same = [](const FunctionSymbol& a, const FunctionSymbol& b) { return a.address == b.address; };
+    functions.erase(std::unique(functions.begin(), functions.end(), same), functions.end());
+    std::stable_sort(functions.begin(), functions.end(),
+                     [](const FunctionSymbol& a, const FunctionSymbol& b) { return a.name < b.name; });
+    return functions;
+  }
+
+  bool check_offset(Binary& binary, const FunctionSymbol& f, uint64_t offset) {
+    if (f.size && offset >= f.size) {
+      refuse(Mismatch::missing, base::quoted(f.name) + " has only " + std::to_string(f.size) +
+                                    " bytes of code in " + binary.name());
+      return false;
+    }
+    return check_boundary(binary, f, f.address + offset);
+  }
+
+  // An instruction must begin there: a breakpoint in the middle of one would change what it does.
+  bool check_boundary(Binary& binary, const FunctionSymbol& f, uint64_t address) {
+    auto checked = symbol::find_instruction(binary, f.address, address);
+    if (!checked.ok()) return refuse(std::move(checked.error())), false;
+    if (*checked == address) return true;
+    refuse(Mismatch::malformed,
+           "no instruction begins at " + std::string(f.name) + "+" + std::to_string(address - f.address) +
+               " in " + binary.name(),
+           "the one that holds this byte begins at +" + std::to_string(*checked - f.address));
+    return false;
+  }
+
+  void add_address(Binary& binary, uint64_t address) {
+    if (binary.code_at(address, 1).empty())
+      return refuse(Mismatch::missing, "there is no code at " + hex(address) + " in " + binary.name(),
+                    "addresses are those of the file, as `nm` and `objdump -d` show them");
+    auto f = binary.function_at(address);
+    if (f && address != f->address && !check_boundary(binary, *f, address)) return;
+    if (kind_ == Kind::uretprobe && !(f && f->address == address))
+      return refuse(Mismatch::missing, "no function begins at " + hex(address) + " in " + binary.name());
+    if (!f)
+      mismatch_.warnings.push_back("no function of " + binary.name() + " is known to hold " + hex(address) +
+                                   ": whether an instruction begins there can't be checked");
+    add(binary, f ? &*f : nullptr, address, hex(address), false);
+  }
+
+  void add_line(Binary& binary, const UserPlace& place) {
+    symbol::LineMiss miss;
+    std::vector<symbol::LineAddress> found =
+        binary.addresses_of_line(place.file, place.line, place.column, miss);
+    if (found.empty()) return tell_missing_line(binary, place, miss, mismatch_);
+    for (const symbol::LineAddress& at : found) {
+      auto f = binary.function_at(at.address);
+      add(binary, f ? &*f : nullptr, at.address, {}, false);
+      if (events_.empty() || failed_) continue;
+      events_.back().name = std::string(provider_) + ":" + binary.name() + "@" + place.file + ":" +
+                            std::to_string(place.line) +
+                            (place.column ? ":" + std::to_string(place.column) : std::string());
+    }
+  }
+
+  // `f`: the function that holds the address, if it is known. What a pattern found and can't be probed is
+  // left out, and told; what was asked for by name is refused.
+  void add(Binary& binary, const FunctionSymbol* f, uint64_t address, std::string shown, bool is_pattern) {
+    if (kind_ == Kind::uretprobe && f) {
+      std::string why = why_not_at_return(binary, *f);
+      if (!why.empty()) return leave_out(std::move(why), is_pattern);
+    }
+    auto offset = binary.offset_of_address(address);
+    if (!offset || binary.code_at(address, 1).empty())
+      return leave_out("the code of " + base::quoted(shown) + " is not in " + binary.name(), is_pattern);
+    Event e{.kind = kind_};
+    e.provider = provider_;
+    e.name = std::string(provider_) + ":" + binary.name() + ":" + shown;
+    e.binary = binary.host_path();
+    e.module = &binary;
+    e.address = address;
+    e.file_offset = *offset;
+    if (f) {
+      e.function = f->name;
+      e.function_address = f->address;
+      e.at_entry = address == f->address;
+    }
+    if (kind_ == Kind::uprobe && e.at_entry) choose_entry(binary, *f, e);
+    events_.push_back(std::move(e));
+  }
+
+  void leave_out(std::string why, bool is_pattern) {
+    if (!is_pattern) return refuse(Mismatch::missing, std::move(why));
+    if (!refusals_++) first_refusal_ = std::move(why);
+  }
+
+  void tell_refusals() {
+    if (!refusals_) return;
+    mismatch_.warnings.push_back(refusals_ == 1 ? "left out: " + first_refusal_
+                                                : "left out: " + std::to_string(refusals_) +
+                                                      " functions; the first: " + first_refusal_);
+  }
+
+  // The calls go to one of several functions that the code here chose once.
+  void warn_of_chooser(Binary& binary, const FunctionSymbol& f) {
+    std::string pattern = "*" + std::string(f.name) + "_*";
+    std::string example;
+    for (const FunctionSymbol& other : binary.functions())
+      if (example.empty() && base::glob_match(pattern, other.name)) example = other.name;
+    mismatch_.warnings.push_back(
+        base::quoted(f.name) + " of " + binary.name() +
+        " only runs when a program starts, to choose the function for this processor; calls don't come here" +
+        (example.empty() ? "" : ": probe those such as " + base::quoted(example)));
+  }
+
+  Machine& machine_;
+  const Kind kind_;
+  const std::string_view provider_;
+  Mismatch& mismatch_;
+  std::vector<Event> events_;
+  bool failed_ = false;
+  size_t refusals_ = 0; // functions left out
+  std::string first_refusal_;
+};
+
+std::vector<Event> match_uprobe(Machine& machine, Parts parts, Mismatch& mismatch) {
+  mismatch = {};
+  return UserMatch(machine, Kind::uprobe, mismatch).match(parts);
+}
+
+std::vector<Event> match_uretprobe(Machine& machine, Parts parts, Mismatch& mismatch) {
+  mismatch = {};
+  return UserMatch(machine, Kind::uretprobe, mismatch).match(parts);
+}
+
+// --------------------------------------------------------------------------------- arguments and context
+
+const type::Type* arguments_of_function(Machine& machine, Event& event) {
+  if (!event.args && event.module) event.args = machine.user_values(*event.module).parameters(event);
+  return event.args;
+}
+
+std::vector<std::string> describe_function(Machine& machine, Event& event) {
+  if (!event.module) return {};
+  return machine.user_values(*event.module).describe(event, event.kind == Kind::uretprobe);
+}
+
+Context choose_registers(Machine&, const Event&, Fields) { return Context::registers; }
+
+Access access_parameter(Machine& machine, const Event& event, Context, std::string_view field) {
+  Access out{.kind = Access::computed};
+  if (!event.module) return out;
+  UserValue value = machine.user_values(*event.module).parameter(event, field);
+  if (value) out.recipe = std::move(value.recipe);
+  out.reason = std::move(value.reason);
+  return out;
+}
+
+} // namespace
+
+std::string hex(uint64_t number) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%lx", number);
+  return text;
+}
+
+constinit const KindFunctions uprobe_kind{
+    .name = "uprobe",
+    .match = match_uprobe,
+    .list = nullptr,
+    .arguments = arguments_of_function,
+    .describe = describe_function,
+    .choose_context = choose_registers,
+    .access = access_parameter,
+    .is_found_by_match = true,
+};
+
+constinit const KindFunctions uretprobe_kind{
+    .name = "uretprobe",
+    .match = match_uretprobe,
+    .list = nullptr,
+    .arguments = arguments_of_function,
+    .describe = describe_function,
+    .choose_context = choose_registers,
+    .access = access_parameter,
+    .is_found_by_match = true,
+};
+
+} // namespace probe

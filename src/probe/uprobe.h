@@ -1,0 +1,31 @@
+// What the files of uprobe and uretprobe share.
+#pragma once
+
+#include "probe/kinds.h"
+#include "probe/uprobe_text.h"
+#include "symbol/binaries.h"
+#include "symbol/instructions.h"
+#include "symbol/source_names.h"
+
+#include <string>
+#include <vector>
+
+namespace probe {
+
+std::string hex(uint64_t number); // "0x1f"
+
+// Nothing in `binaries` is called so: why, and what is near.
+void tell_missing_function(const std::vector<symbol::Binary*>& binaries, const UserPlace& place,
+                           Mismatch& mismatch);
+void tell_missing_line(symbol::Binary& binary, const UserPlace& place, const symbol::LineMiss& miss,
+                       Mismatch& mismatch);
+
+// Why a function must not be probed where it returns; empty: it may. The kernel puts an address of its own in
+// the place of the return address for as long as the function runs.
+std::string why_not_at_return(symbol::Binary& binary, const symbol::FunctionSymbol& function);
+
+// Of a probe at the entry of a function: moves it to an instruction that the kernel can carry out itself,
+// where that makes no difference (Event::address, file_offset).
+void choose_entry(symbol::Binary& binary, const symbol::FunctionSymbol& function, Event& event);
+
+} // namespace probe

@@ -1,0 +1,35 @@
+// Where in the entry of a function a probe is put, see uprobe.h.
+#include "probe/uprobe.h"
+
+namespace probe {
+
+// Of functions whose size is not known, or that are larger, branches back to the entry can't be looked for.
+static constexpr uint64_t largest = 1 << 20;
+
+// The part of a function that is hardly ever executed stands elsewhere, and may branch back.
+static bool cold_part_may_return(symbol::Binary& binary, const symbol::FunctionSymbol& f, uint64_t from,
+                                 uint64_t to) {
+  for (const symbol::FunctionSymbol& cold : binary.find_functions(std::string(f.name) + ".cold", false)) {
+    base::ByteSpan code = binary.code_at(cold.address, cold.size);
+    for (size_t i = 0; i + 5 <= code.size(); i++) { // all such branches are long ones
+      int32_t distance;
+      std::memcpy(&distance, code.data() + i + 1, sizeof distance);
+      uint64_t target = cold.address + i + 5 + static_cast<uint64_t>(int64_t{distance});
+      if (target > from && target <= to) return true;
+    }
+  }
+  return false;
+}
+
+void choose_entry(symbol::Binary& binary, const symbol::FunctionSymbol& f, Event& event) {
+  if (binary.file().elf().machine() != 62 || !f.size || f.size > largest) return; // EM_X86_64
+  base::ByteSpan code = binary.code_at(f.address, f.size);
+  bool nops = symbol::kernel_emulates_nops();
+  if (symbol::is_emulated(code, nops)) return;
+  unsigned bytes = symbol::best_entry(code, nops);
+  if (!bytes || cold_part_may_return(binary, f, f.address, f.address + bytes)) return;
+  event.address += bytes;
+  event.file_offset += bytes;
+}
+
+} // namespace probe

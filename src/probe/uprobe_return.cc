@@ -1,0 +1,60 @@
+// Which functions must not be probed where they return, see uprobe.h. While the function runs, its return
+// address is one of the kernel's, and the kernel keeps the real one in a list for the thread. Code that looks
+// at return addresses, copies stacks, or comes back on another stack or another way takes the wrong one: the
+// program dies.
+#include "probe/uprobe.h"
+
+#include <algorithm>
+
+namespace probe {
+
+namespace {
+
+// Their caller's frame is entered again later (by longjmp and the like), or they leave on another stack.
+constexpr std::string_view frame_switchers[] = {
+    "setjmp",        "_setjmp",         "sigsetjmp",     "__sigsetjmp", "longjmp",      "_longjmp",
+    "siglongjmp",    "____longjmp_chk", "__longjmp_chk", "getcontext",  "setcontext",   "swapcontext",
+    "makecontext",   "__start_context", "vfork",         "__vfork",     "__libc_vfork", "jump_fcontext",
+    "make_fcontext", "ontop_fcontext",  "clone",         "__clone",     "clone3",       "__clone3",
+    "coro_transfer", "switch_stack",
+};
+
+// They look for the caller's frames by return addresses, and never return the usual way.
+constexpr std::string_view throwers[] = {
+    "__cxa_throw",
+    "__cxa_rethrow",
+    "_Unwind_RaiseException",
+    "_Unwind_Resume",
+    "_Unwind_Resume_or_Rethrow",
+    "_Unwind_ForcedUnwind",
+    "__cxa_call_unexpected",
+    "__cxa_bad_cast",
+    "__cxa_bad_typeid",
+};
+
+template<size_t n> bool is_one_of(const std::string_view (&names)[n], std::string_view name) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+} // namespace
+
+std::string why_not_at_return(symbol::Binary& binary, const symbol::FunctionSymbol& f) {
+  const std::string what = "the return of `" + std::string(f.name) + "`";
+  if (binary.is_go())
+    return what + " can't be probed: " + binary.name() +
+           " is a Go program, whose runtime moves stacks and checks return addresses; it would be stopped "
+           "with "
+           "\"unexpected return pc\"";
+  if (binary.file().elf().section(".note.GNU-split-stack"))
+    return what + " can't be probed: " + binary.name() +
+           " is compiled with -fsplit-stack, and functions change stacks while they run";
+  if (is_one_of(frame_switchers, f.name))
+    return what +
+           " can't be probed: it leaves by another frame or stack than it was called in, and the program "
+           "would be stopped";
+  if (is_one_of(throwers, f.name) || (f.name.starts_with("_ZSt") && f.name.find("__throw_") != f.name.npos))
+    return what + " can't be probed: it does not return but throws, and the exception would find no handler";
+  return {};
+}
+
+} // namespace probe

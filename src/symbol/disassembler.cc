@@ -1,0 +1,92 @@
+// Where instructions begin, by Zydis (MIT license), which is loaded when an address within a function has to
+// be checked: its tables would be three times as large as all of acu's, and hardly any script needs them.
+#include "symbol/binary.h"
+#include "symbol/instructions.h"
+
+#include "base/text.h"
+
+#if defined(__x86_64__)
+#include <Zydis/Decoder.h>
+#include <Zydis/Zydis.h>
+#endif
+#include <dlfcn.h>
+
+namespace symbol {
+
+static constexpr uint64_t most_code = 16 << 20; // bytes of one function
+
+#if defined(__x86_64__)
+namespace {
+
+constexpr const char* library = "libZydis.so.4.0";
+
+struct Disassembler {
+  decltype(&ZydisDecoderDecodeInstruction) decode_one = nullptr;
+  ZydisDecoder decoder;
+  std::string problem;
+
+  Disassembler() {
+    void* handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+      problem = std::string(
+                    "whether an instruction begins there can't be checked without a disassembler: install ") +
+                library + " (package libzydis4.0)";
+      return;
+    }
+    auto init = reinterpret_cast<decltype(&ZydisDecoderInit)>(::dlsym(handle, "ZydisDecoderInit"));
+    auto version = reinterpret_cast<decltype(&ZydisGetVersion)>(::dlsym(handle, "ZydisGetVersion"));
+    decode_one = reinterpret_cast<decltype(decode_one)>(::dlsym(handle, "ZydisDecoderDecodeInstruction"));
+    bool same = version && ZYDIS_VERSION_MAJOR(version()) == ZYDIS_VERSION_MAJOR(ZYDIS_VERSION);
+    if (!same || !init || !decode_one ||
+        !ZYAN_SUCCESS(init(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
+      problem = std::string(library) + " is not the disassembler that acu was built with";
+  }
+};
+
+const Disassembler& disassembler() {
+  static const Disassembler one;
+  return one;
+}
+
+} // namespace
+
+base::Status for_each_instruction(const Binary& binary, uint64_t begin, uint64_t end,
+                                  const std::function<bool(uint64_t, uint64_t)>& take) {
+  const Disassembler& d = disassembler();
+  if (!d.problem.empty()) return base::Error{base::Failure::unsupported, d.problem};
+  base::ByteSpan code = binary.code_at(begin, std::min(most_code, end - begin));
+  uint64_t at = 0;
+  while (at < code.size()) {
+    ZydisDecodedInstruction instruction;
+    if (!ZYAN_SUCCESS(d.decode_one(&d.decoder, nullptr, code.data() + at, code.size() - at, &instruction)) ||
+        instruction.length == 0)
+      return base::Error{base::Failure::runtime,
+                         "the bytes at " + std::to_string(at) + " behind the start are no instruction"};
+    if (!take(begin + at, instruction.length)) return {};
+    at += instruction.length;
+  }
+  return {};
+}
+#else
+base::Status for_each_instruction(const Binary&, uint64_t begin, uint64_t end,
+                                  const std::function<bool(uint64_t, uint64_t)>& take) {
+  for (uint64_t at = begin; at < end; at += 4) // all are of one size
+    if (!take(at, 4)) break;
+  return {};
+}
+#endif
+
+base::Result<uint64_t> find_instruction(const Binary& binary, uint64_t begin, uint64_t address) {
+  if (address == begin) return address;
+  // The longest one has 15 bytes.
+  uint64_t found = begin;
+  base::Status read = for_each_instruction(binary, begin, address + 16, [&](uint64_t at, uint64_t length) {
+    found = at;
+    return at + length <= address;
+  });
+  if (!read.ok() && found + 15 < address) return std::move(read.error());
+  if (!read.ok() && read.error().kind == base::Failure::unsupported) return std::move(read.error());
+  return found;
+}
+
+} // namespace symbol

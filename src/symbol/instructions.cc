@@ -1,0 +1,198 @@
+#include "symbol/instructions.h"
+
+#include "base/text.h"
+
+#include <cstdio>
+#include <sys/utsname.h>
+
+namespace symbol {
+
+namespace {
+
+using base::ByteSpan;
+
+// More than these are not worth the look.
+constexpr unsigned most_passed = 6, most_passed_bytes = 40;
+
+// An instruction's bytes before its operands, as far as the few that matter here need.
+struct Decoded {
+  bool has_66 = false, has_rep = false; // prefixes (f2, f3)
+  uint8_t rex = 0;
+  bool two_bytes = false; // 0f and then `opcode`
+  uint8_t opcode = 0;
+  unsigned at = 0; // of what follows the opcode
+};
+
+uint8_t byte(ByteSpan code, size_t at) { return at < code.size() ? static_cast<uint8_t>(code[at]) : 0; }
+
+bool decode(ByteSpan code, Decoded& out) {
+  unsigned at = 0;
+  for (;; at++) {
+    uint8_t b = byte(code, at);
+    if (b == 0x66)
+      out.has_66 = true;
+    else if (b == 0xf2 || b == 0xf3)
+      out.has_rep = true;
+    else if (b != 0x2e && b != 0x3e) // segments that mean nothing in 64 bits
+      break;
+    if (at > 4 || at >= code.size()) return false;
+  }
+  if ((byte(code, at) & 0xf0) == 0x40) out.rex = byte(code, at++);
+  out.opcode = byte(code, at++);
+  if (out.opcode == 0x0f) {
+    out.two_bytes = true;
+    out.opcode = byte(code, at++);
+  }
+  out.at = at;
+  return at < code.size() || at == code.size();
+}
+
+// The bytes of an operand in memory or a register: ModRM, SIB and displacement.
+struct Operand {
+  bool is_register = false;
+  uint8_t reg = 0, rm = 0; // numbers of registers, with the bits of rex
+  unsigned length = 0;
+};
+
+Operand read_operand(ByteSpan code, const Decoded& d) {
+  uint8_t modrm = byte(code, d.at);
+  uint8_t mode = modrm >> 6, rm = modrm & 7;
+  Operand out;
+  out.reg = static_cast<uint8_t>((modrm >> 3 & 7) | (d.rex & 4) << 1);
+  out.rm = static_cast<uint8_t>(rm | (d.rex & 1) << 3);
+  out.is_register = mode == 3;
+  out.length = 1;
+  if (mode == 3) return out;
+  bool sib = rm == 4;
+  if (sib) out.length++;
+  if (mode == 1) out.length += 1;
+  if (mode == 2 || (mode == 0 && rm == 5) || (mode == 0 && sib && (byte(code, d.at + 1) & 7) == 5))
+    out.length += 4;
+  return out;
+}
+
+// What nothing was passed in, and what the caller does not want back: rax, r11. (r10 is where nested
+// functions get their frame from.)
+bool is_free(uint8_t reg) { return reg == 0 || reg == 11; }
+
+bool is_long_nop(const Decoded& d) { return d.two_bytes && d.opcode == 0x1f; }
+
+// Of an instruction with one operand by ModRM: its length if it only compares, or writes to a free register.
+unsigned plain_length(ByteSpan code, const Decoded& d) {
+  Operand o = read_operand(code, d);
+  unsigned length = d.at + o.length;
+  switch (d.opcode) {
+  case 0x38:
+  case 0x39:
+  case 0x3a:
+  case 0x3b:
+  case 0x84:
+  case 0x85: // cmp, test
+    return length;
+  case 0x80:
+  case 0x83: // cmp with a small number
+    return o.reg % 8 == 7 ? length + 1 : 0;
+  case 0x81: return o.reg % 8 == 7 ? length + (d.has_66 ? 2 : 4) : 0;
+  case 0xf6: // test
+    return o.reg % 8 == 0 ? length + 1 : 0;
+  case 0xf7: return o.reg % 8 == 0 ? length + (d.has_66 ? 2 : 4) : 0;
+  case 0x89: // mov to what the operand tells
+    return o.is_register && is_free(o.rm) ? length : 0;
+  case 0x8b: // mov from there
+    return is_free(o.reg) ? length : 0;
+  case 0x8d: // lea
+    return !o.is_register && is_free(o.reg) ? length : 0;
+  case 0x31:
+  case 0x33: // xor of a register with itself
+    return o.is_register && o.reg == o.rm && is_free(o.reg) ? length : 0;
+  case 0x63: // movslq
+    return is_free(o.reg) ? length : 0;
+  case 0xc7: // mov of a number
+    return o.is_register && o.reg % 8 == 0 && is_free(o.rm) ? length + (d.has_66 ? 2 : 4) : 0;
+  }
+  return 0;
+}
+
+// Whether a byte between `first` and `last` is where some direct branch in `code` leads to. The code is not
+// taken apart: whatever looks like a branch counts, wherever it begins.
+bool is_branched_to(ByteSpan code, unsigned first, unsigned last) {
+  auto leads = [&](size_t next, int64_t distance) {
+    int64_t target = static_cast<int64_t>(next) + distance;
+    return target >= first && target <= last;
+  };
+  for (size_t i = 0; i < code.size(); i++) {
+    uint8_t b = byte(code, i);
+    bool is_short = b == 0xeb || (b & 0xf0) == 0x70 || (b & 0xfc) == 0xe0;
+    if (is_short && i + 1 < code.size() && leads(i + 2, static_cast<int8_t>(byte(code, i + 1)))) return true;
+    bool is_long = b == 0xe9 || b == 0xe8 || (b == 0x0f && (byte(code, i + 1) & 0xf0) == 0x80);
+    size_t at = i + (b == 0x0f ? 2 : 1);
+    if (!is_long || at + 4 > code.size()) continue;
+    int32_t distance;
+    std::memcpy(&distance, code.data() + at, sizeof distance);
+    if (leads(at + 4, distance)) return true;
+  }
+  return false;
+}
+
+} // namespace
+
+bool is_emulated(ByteSpan code, bool with_nops) {
+  Decoded d;
+  if (code.empty() || !decode(code, d)) return false;
+  if (is_long_nop(d)) return with_nops;
+  if (d.two_bytes) return (d.opcode & 0xf0) == 0x80 && !d.has_66; // jcc
+  if (d.opcode == 0x90) return true;
+  if ((d.opcode & 0xf8) == 0x50) // push; with rex.b alone, or no prefix at all
+    return (d.rex == 0 && d.at == 1) || (d.rex == 0x41 && d.at == 2);
+  bool is_branch = d.opcode == 0xeb || d.opcode == 0xe9 || d.opcode == 0xe8 || (d.opcode & 0xf0) == 0x70;
+  return is_branch && !d.has_66;
+}
+
+bool kernel_emulates_nops() {
+  static const bool does = [] {
+    utsname about = {};
+    unsigned major = 0, minor = 0;
+    if (::uname(&about) != 0 || std::sscanf(about.release, "%u.%u", &major, &minor) != 2) return false;
+    return major > 6 || (major == 6 && minor >= 18);
+  }();
+  return does;
+}
+
+bool is_nop5(ByteSpan code) {
+  constexpr uint8_t nop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+  return code.size() >= sizeof nop && std::memcmp(code.data(), nop, sizeof nop) == 0;
+}
+
+unsigned passable_length(ByteSpan code) {
+  constexpr uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+  if (code.size() >= sizeof endbr64 && std::memcmp(code.data(), endbr64, sizeof endbr64) == 0) return 4;
+  Decoded d;
+  if (code.empty() || !decode(code, d)) return 0;
+  unsigned length = 0;
+  if (is_long_nop(d))
+    length = d.at + read_operand(code, d).length;
+  else if (d.two_bytes || d.has_rep)
+    return 0;
+  else if (d.opcode == 0x3c || d.opcode == 0xa8) // cmp, test of al with a number
+    length = d.at + 1;
+  else if (d.opcode == 0x3d || d.opcode == 0xa9)
+    length = d.at + (d.has_66 ? 2 : 4);
+  else if ((d.opcode & 0xf8) == 0xb8 && is_free(static_cast<uint8_t>((d.opcode & 7) | (d.rex & 1) << 3)))
+    length = d.at + (d.rex & 8 ? 8 : d.has_66 ? 2 : 4); // mov of a number
+  else
+    length = plain_length(code, d);
+  return length <= code.size() ? length : 0;
+}
+
+unsigned best_entry(ByteSpan code, bool with_nops) {
+  unsigned at = 0;
+  for (unsigned i = 0; i <= most_passed && at < most_passed_bytes; i++) {
+    if (is_emulated(code.subspan(at), with_nops)) return at && is_branched_to(code, 1, at) ? 0 : at;
+    unsigned length = passable_length(code.subspan(at));
+    if (!length || at + length >= code.size()) return 0;
+    at += length;
+  }
+  return 0;
+}
+
+} // namespace symbol
