@@ -304,7 +304,8 @@ private:
   int32_t stack_word(int32_t word) const { return own_end() - 8 * (word + 1); } // for use inside Op::stack
   void emit_stack(const ir::Inst& i);
   void emit_taken_stack(const ir::Inst& i, Label done);
-  void emit_call_for_stack(const ir::Inst& i);
+  void emit_call_for_stack(const ir::Inst& i, int32_t skipped);
+  void emit_call_for_entry_stack(const ir::Inst& i);
   void emit_hash_of_taken(const ir::Inst& i);
   void emit_keep(const ir::Inst& i, Label found, Label lost);
   void emit_known(Label known);
@@ -317,7 +318,11 @@ private:
   int32_t walk_buffer() const { return stack_word(last_stack_word) - layout_.walk_bytes; }
   void emit_seed(const ir::Inst& i);
   void emit_first_frame(const ir::Inst& i, Label ask);
+  void emit_caller(Label ask);
+  void emit_read_return_address();
   void emit_walk(const ir::Inst& i, Label ask);
+  // A function was just entered, and frames behind the first are wanted.
+  static bool is_entry(const ir::Inst& i) { return i.imm3 && i.imm2 > 1; }
 
   ProgramEmitter& unit_;
   Pool& pool_;

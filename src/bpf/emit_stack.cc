@@ -102,7 +102,7 @@ void FunctionEmitter::emit_taken_stack(const ir::Inst& i, Label done) {
   out_.jump(done);
   out_.bind(taken);
   out_.store(r10, stack_word(stack_slot), r2, 8);
-  emit_call_for_stack(i);
+  is_entry(i) ? emit_call_for_entry_stack(i) : emit_call_for_stack(i, 0);
   out_.jump_if(BPF_JSLE, r0, 0, none);
   emit_hash_of_taken(i);
   emit_keep(i, leave, none);
@@ -123,13 +123,38 @@ static int32_t taken_bytes(const ir::Inst& i, probe::Context context) {
   return static_cast<int32_t>((is_raw(context) && !i.index ? stack_frames(i) : i.imm2) * 8);
 }
 
-// r2: the slot; r0 = bytes of the stack
-void FunctionEmitter::emit_call_for_stack(const ir::Inst& i) {
-  out_.alu(BPF_ADD, r2, taken_frames);
+// r2: the slot; r0 = bytes of the stack, taken from the `skipped`-th frame's place on
+void FunctionEmitter::emit_call_for_stack(const ir::Inst& i, int32_t skipped) {
+  out_.alu(BPF_ADD, r2, taken_frames + 8 * skipped);
   load_into(r1, ir::Operand::of(context_));
-  out_.number(r3, taken_bytes(i, unit_.probe.context));
+  out_.number(r3, taken_bytes(i, unit_.probe.context) - 8 * skipped);
   out_.number(r4, i.index ? user_stack : own_frames());
   out_.call(get_stack);
+}
+
+// The same where a function was just entered. Some kernels know that, and give the caller; others leave it out,
+// or some do for some first instructions (Linux 6.12): what was taken tells.
+void FunctionEmitter::emit_call_for_entry_stack(const ir::Inst& i) {
+  const Label insert = out_.label(), done = out_.label(), plain = out_.label();
+  emit_read_return_address();
+  out_.load(r2, r10, stack_word(stack_slot), 8);
+  out_.jump_if(BPF_JNE, r0, 0, plain);
+  emit_call_for_stack(i, 1);
+  out_.jump_if(BPF_JSLE, r0, 0, done);
+  out_.load(r2, r10, stack_word(stack_slot), 8);
+  out_.load(r1, r10, temp(), 8);
+  out_.jump_if(BPF_JSLT, r0, 16, insert); // the first frame alone
+  out_.load(r3, r2, taken_frames + 16, 8);
+  out_.jump_if(BPF_JNE, r3, r1, insert);
+  out_.bind(plain);
+  emit_call_for_stack(i, 0);
+  out_.jump(done);
+  out_.bind(insert);
+  out_.load(r3, r2, taken_frames + 8, 8);
+  out_.store(r2, taken_frames, r3, 8);
+  out_.store(r2, taken_frames + 8, r1, 8);
+  out_.alu(BPF_ADD, r0, 8);
+  out_.bind(done);
 }
 
 // r0: bytes of the stack; the id goes to temp(). r1 frame, r2 byte, r3 hash, r4 end.

@@ -38,7 +38,7 @@ bool FunctionEmitter::may_walk(const ir::Inst& i) const {
   const probe::Context c = unit_.probe.context;
   return knows_frames && i.index && options_.has_task_registers && options_.has_loop &&
          program_.task.self_exec_id &&
-         (c == probe::Context::none || c == probe::Context::tracepoint ||
+         (c == probe::Context::none || c == probe::Context::tracepoint || c == probe::Context::registers ||
           c == probe::Context::raw_tracepoint || c == probe::Context::btf_tracepoint);
 }
 
@@ -127,7 +127,9 @@ void FunctionEmitter::emit_first_frame(const ir::Inst& i, Label ask) {
   out_.load(r3, r0, static_cast<int32_t>(*program_.task.self_exec_id), 4);
   out_.alu(BPF_OR, r3, value(i.a, r4));
   out_.store(r10, stack_word(stack_seed), r3, 8);
-  if (options_.registers_at) {
+  if (unit_.probe.context == probe::Context::registers) {
+    load_into(r0, ir::Operand::of(context_));
+  } else if (options_.registers_at) {
     out_.load(r1, r0, static_cast<int32_t>(program_.task.stack), 8);
     out_.alu(BPF_ADD, r1, options_.registers_at);
     out_.number(r2, program_.task.registers_id);
@@ -144,6 +146,29 @@ void FunctionEmitter::emit_first_frame(const ir::Inst& i, Label ask) {
   emit_mix(out_, r2);
   out_.store(r10, stack_word(stack_hash), r3, 8);
   out_.jump_if(BPF_JNE, r4, user_code, ask);
+  if (is_entry(i)) emit_caller(ask);
+}
+
+// Where a function begins there is no frame of its own, and the frame pointer is still its caller's; that one's
+// place is what the return address tells.
+void FunctionEmitter::emit_caller(Label ask) {
+  emit_read_return_address();
+  out_.jump_if(BPF_JNE, r0, 0, ask);
+  out_.load(r3, r10, stack_word(stack_hash), 8);
+  out_.load(r0, r10, temp(), 8);
+  emit_mix(out_, r0);
+  out_.store(r10, stack_word(stack_hash), r3, 8);
+  out_.load(r1, r10, stack_word(stack_walk), 8);
+}
+
+// What stands on top of the stack to temp(); r0 = 0 if it could be read.
+void FunctionEmitter::emit_read_return_address() {
+  load_into(r1, ir::Operand::of(context_));
+  out_.load(r3, r1, place_of("sp"), 8);
+  out_.mov(r1, r10);
+  out_.alu(BPF_ADD, r1, temp());
+  out_.number(r2, 8);
+  out_.call(probe_read_user);
 }
 
 // r3 = the id of the stack, also at temp(). Goes to `ask` where the helper is needed.
@@ -153,11 +178,12 @@ void FunctionEmitter::emit_first_frame(const ir::Inst& i, Label ask) {
 void FunctionEmitter::emit_walk(const ir::Inst& i, Label ask) {
   const Label last = out_.label(), end = out_.label();
   emit_first_frame(i, ask);
-  if (i.imm2 > 1) {
+  const int64_t first = is_entry(i) ? 2 : 1; // frames that are hashed by now
+  if (i.imm2 > first) {
     // A number that the verifier does not know: it would follow the rest of the walk from each.
     out_.map_value(r4, pool_.state(), pool_.zeroes());
     out_.load(r4, r4, 0, 8);
-    out_.alu(BPF_ADD, r4, static_cast<int32_t>(i.imm2 - 1));
+    out_.alu(BPF_ADD, r4, static_cast<int32_t>(i.imm2 - first));
     out_.store(r10, stack_word(stack_left), r4, 8);
     emit_turn(out_, {r10, walk_buffer(), layout_.walk_bytes}, last, end, ask);
     out_.jump_if(BPF_JLT, r1, lowest, last);

@@ -104,13 +104,15 @@ void Engine::detach() {
   }
   quick_.clear();
   std::vector<base::Fd> descriptors;
+  std::vector<probe::Definitions> definitions;
   for (probe::Attachment& a : slow_) {
-    for (auto* list : {&a.links, &a.perf_events}) {
+    definitions.push_back(std::move(a.definitions));
+    for (auto* list : {&a.links, &a.slow_links, &a.perf_events}) {
       for (base::Fd& fd : *list) descriptors.push_back(std::move(fd));
     }
   }
   slow_.clear();
-  leave_closing(std::move(descriptors));
+  leave_closing(std::move(descriptors), std::move(definitions));
   attached_ = 0;
 }
 

@@ -27,7 +27,7 @@ void close_others(const std::vector<int>& keep) {
 }
 
 // Waits until the parent has let go of its descriptors (the pipe ends), so that ours are the last, and ends.
-[[noreturn]] void outlive(const std::vector<int>& keep, int pipe) {
+[[noreturn]] void outlive(const std::vector<int>& keep, int pipe, const std::vector<probe::Definitions>& definitions) {
   close_others(keep);
   ::prctl(PR_SET_NAME, "acu-closing");
   if (::chdir("/") != 0) {
@@ -35,12 +35,15 @@ void close_others(const std::vector<int>& keep) {
   char byte;
   while (::read(pipe, &byte, 1) > 0) {
   }
+  for (int fd : keep)
+    if (!definitions.empty()) ::close(fd);
+  for (const probe::Definitions& d : definitions) d.write();
   ::_exit(0);
 }
 
 } // namespace
 
-void leave_closing(std::vector<base::Fd> descriptors) {
+void leave_closing(std::vector<base::Fd> descriptors, std::vector<probe::Definitions> definitions) {
   if (descriptors.empty()) return;
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return;
@@ -53,10 +56,13 @@ void leave_closing(std::vector<base::Fd> descriptors) {
   long child = fork_quietly();
   if (child == 0) {
     ::setsid();
-    if (fork_quietly() == 0) outlive(keep, reader.get());
+    if (fork_quietly() == 0) outlive(keep, reader.get(), definitions);
     ::_exit(0);
   }
-  if (child > 0) ::waitpid(static_cast<pid_t>(child), nullptr, __WALL);
+  if (child > 0) {
+    ::waitpid(static_cast<pid_t>(child), nullptr, __WALL);
+    for (probe::Definitions& d : definitions) d.undo.clear(); // the other's
+  }
   descriptors.clear(); // before the pipe, which lets the other go
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/fd.h"
+#include "probe/attach.h"
 
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace bpf {
 
 // Hands the descriptors to a process that has nothing else of ours (no terminal, no pipes, no children) and
 // ends by itself when they are closed. Closes them here. Where no process can be made, they are simply
-// closed.
-void leave_closing(std::vector<base::Fd> descriptors);
+// closed. `definitions` are those of tracefs that their events were made by: they are removed at last.
+void leave_closing(std::vector<base::Fd> descriptors, std::vector<probe::Definitions> definitions = {});
 
 } // namespace bpf

@@ -69,7 +69,10 @@ void add_stop_check(Code& code, int flag) {
 
 base::Status Loader::add_stop_flag() {
   for (size_t i = 0; i < programs_.size(); i++) {
-    if (program_.probes[i].context != probe::Context::tracepoint) continue;
+    const ir::Probe& probe = program_.probes[i];
+    bool is_slow = probe.context == probe::Context::tracepoint ||
+                   (probe.context == probe::Context::registers && user_link(probe) == probe::UserLink::event);
+    if (!is_slow) continue;
     if (!loaded_.stop.valid()) {
       MapSpec map{.name = "acu_stop"};
       ACU_TRY(int fd, create(map, map.name, {.flags = BPF_F_RDONLY_PROG, .name = map.name}));

@@ -33,7 +33,7 @@ struct Loaded {
 // missing), unsupported (the kernel lacks something), runtime (verifier, memory).
 base::Result<Loaded> load(const ir::Program& program, const Object& object, const LoadOptions& options);
 
-// From then on programs at perf tracepoints return at once.
+// From then on programs at perf tracepoints and such events of user code return at once.
 void stop_programs(const Loaded& loaded);
 
 } // namespace bpf

@@ -105,8 +105,9 @@ enum class Op : uint8_t {
   path,        // at most imm2 bytes at a (script) = the path of the struct path at b (a pointer the kernel vouches for)
                // and a NUL; dst = bytes with the NUL, or a negative errno
   stack,       // dst = id of the current kernel (index 0) or user (index 1) stack, of at most imm2 frames, an odd number; 0:
-               // none, or lost. imm3: a function was just entered, which has no frame of its own yet. a: of a user stack, a number that is another in another process; equal stacks of one number
-               // have one id. imm: whether a user stack that is new is told (process_seen)
+               // none, or lost. a: of a user stack, a number that is another in another process; equal stacks of one number
+               // have one id. imm: whether a user stack that is new is told (process_seen). imm3: of a user stack, whether
+               // a function was just entered, which has no frame of its own yet
   stack_depth, // dst = number of frames of the stack with id a, 0 if it was not kept
   cpu_count,   // dst = number of possible CPUs
   table,       // dst = Program::tables[index][a], or 0 where a is behind its end
@@ -221,6 +222,7 @@ struct Map {
   uint32_t value_size = 0; // bytes with the flag, multiple of 8
   uint32_t present_offset = ~0u;
   uint64_t max_entries = 1;
+  bool is_own = false; // made by acu, not by the script: it is not printed
   bool sums = false; // value prints as a plain integer but is kept as one addend a CPU
   base::Range where; // of its first use in the script
 };

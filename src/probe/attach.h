@@ -14,9 +14,23 @@ struct AttachOptions {
   std::vector<int> cpus; // online CPUs
 };
 
+// Lines that undo what was written to a file of tracefs; written when this ends, or by who takes them.
+struct Definitions {
+  std::string file;
+  std::vector<std::string> undo;
+  Definitions() = default;
+  Definitions(Definitions&& other) noexcept : file(std::move(other.file)), undo(std::exchange(other.undo, {})) {}
+  Definitions& operator=(Definitions&&) = delete;
+  ~Definitions() { write(); }
+  // By system calls only.
+  void write() const;
+};
+
 // What keeps a program attached: closing the descriptors detaches it.
 struct Attachment {
+  Definitions definitions; // of the perf events: taken back when those are closed
   std::vector<base::Fd> links;       // raw tracepoint links: closing is quick
+  std::vector<base::Fd> slow_links;  // to perf events that are in `perf_events`
   std::vector<base::Fd> perf_events; // closing one waits for the kernel's grace period (70 ms): see `disable`
   // Stops the events at once without waiting: links are closed, perf events stop counting but stay open. A
   // perf tracepoint's program runs on until its descriptor is closed (the kernel has no other way).

@@ -2,6 +2,7 @@
 // whole when one of its places cannot be, so the list is halved until those are found. See bpf(2) and the
 // kernel's include/uapi/linux/bpf.h, link_create.uprobe_multi.
 #include "probe/attach_user.h"
+#include "probe/attach_user_events.h"
 #include "probe/kinds.h"
 
 #include <algorithm>
@@ -11,6 +12,21 @@
 #include <sys/syscall.h>
 
 namespace probe {
+
+// What the kernel says of a place, or of all.
+base::Error refused_place(const Event& event, int code) {
+  if (code == ENOENT || code == ENOTDIR)
+    return {base::Failure::nothing_matched,
+            "cannot attach " + event.name + ": there is no file " + event.binary};
+  if (code == EBADF)
+    return {base::Failure::runtime,
+            "cannot attach " + event.name + ": " + event.binary + " is no regular file"};
+  if (code == EINVAL || code == ENOEXEC || code == 524)
+    return {base::Failure::runtime, "cannot attach " + event.name +
+                                        ": the kernel can't put a probe on this instruction (offset " +
+                                        std::to_string(event.file_offset) + " of " + event.binary + ")"};
+  return probe::refused(event, "creating the link", code);
+}
 
 namespace {
 
@@ -29,45 +45,21 @@ int link_create(MultiRequest& request) {
   return static_cast<int>(::syscall(SYS_bpf, BPF_LINK_CREATE, &request, bytes));
 }
 
-// Places of one file that one link may hold.
-struct Places {
-  const std::string* path = nullptr;
-  bool is_return = false;
-  std::vector<const Event*> events;
-  std::vector<uint64_t> offsets, counters, cookies;
-};
-
-bool is_return(const Event& e) { return e.kind == Kind::uretprobe; }
-
-std::vector<Places> by_file(const UserProgram& program) {
-  std::vector<Places> out;
+std::vector<UserPlaces> by_file(const UserProgram& program) {
+  std::vector<UserPlaces> out;
   for (size_t i = 0; i < program.events.size(); i++) {
     const Event& e = *program.events[i];
-    auto same = [&](const Places& p) { return p.is_return == is_return(e) && *p.path == e.binary; };
+    bool is_return = e.kind == Kind::uretprobe && program.link != UserLink::session;
+    auto same = [&](const UserPlaces& p) { return p.is_return == is_return && *p.path == e.binary; };
     auto at = std::find_if(out.rbegin(), out.rend(), same); // most are of the file of the one before
-    Places& to =
-        at != out.rend() ? *at : out.emplace_back(Places{.path = &e.binary, .is_return = is_return(e)});
+    UserPlaces& to =
+        at != out.rend() ? *at : out.emplace_back(UserPlaces{.path = &e.binary, .is_return = is_return});
     to.events.push_back(&e);
     to.offsets.push_back(e.file_offset);
     to.counters.push_back(e.counter_offset);
     if (!program.cookies.empty()) to.cookies.push_back(program.cookies[i]);
   }
   return out;
-}
-
-// What the kernel says of a place, or of all.
-base::Error refused_place(const Event& event, int code) {
-  if (code == ENOENT || code == ENOTDIR)
-    return {base::Failure::nothing_matched,
-            "cannot attach " + event.name + ": there is no file " + event.binary};
-  if (code == EBADF)
-    return {base::Failure::runtime,
-            "cannot attach " + event.name + ": " + event.binary + " is no regular file"};
-  if (code == EINVAL || code == ENOEXEC || code == 524)
-    return {base::Failure::runtime, "cannot attach " + event.name +
-                                        ": the kernel can't put a probe on this instruction (offset " +
-                                        std::to_string(event.file_offset) + " of " + event.binary + ")"};
-  return probe::refused(event, "creating the link", code);
 }
 
 // Of one place, others may still be attached.
@@ -81,7 +73,7 @@ public:
       : program_(program), refused_(refused), out_(out) {}
 
   // Places from `begin` to `end`.
-  base::Status attach(const Places& places, size_t begin, size_t end) {
+  base::Status attach(const UserPlaces& places, size_t begin, size_t end) {
     int fd = create(places, begin, end);
     if (fd >= 0) return out_.links.emplace_back(fd), base::Status();
     int code = errno;
@@ -99,7 +91,7 @@ public:
   }
 
 private:
-  int create(const Places& places, size_t begin, size_t end) const {
+  int create(const UserPlaces& places, size_t begin, size_t end) const {
     bool counts = std::any_of(places.counters.begin() + static_cast<ptrdiff_t>(begin),
                               places.counters.begin() + static_cast<ptrdiff_t>(end),
                               [](uint64_t offset) { return offset != 0; });
@@ -151,7 +143,13 @@ uint32_t attach_type_of(UserLink link) {
 base::Result<Attachment> attach_user(const UserProgram& program, const Refusal& refused) {
   Attachment out;
   MultiLinks links(program, refused, out);
-  for (const Places& places : by_file(program)) ACU_CHECK(links.attach(places, 0, places.offsets.size()));
+  for (const UserPlaces& places : by_file(program)) {
+    if (program.link == UserLink::event) {
+      ACU_CHECK(attach_events(places, program.fd, refused, out));
+    } else {
+      ACU_CHECK(links.attach(places, 0, places.offsets.size()));
+    }
+  }
   return out;
 }
 

@@ -2,6 +2,8 @@
 // always the entry; the block that returns goes to the end.
 #include "session/pid_filter.h"
 
+#include "bpf/features.h"
+
 #include <set>
 
 namespace session {
@@ -39,7 +41,9 @@ void filter_by_pid(Program& program, int pid) {
   Query ids_of = program.pid_namespace.inode ? Query::namespace_pid_tgid : Query::pid_tgid;
   std::set<uint32_t> done; // probes may share a function
   for (const Probe& p : program.probes) {
-    bool global = p.context == probe::Context::tracepoint || p.context == probe::Context::raw_tracepoint ||
+    bool is_user = p.context == probe::Context::registers;
+    if (is_user && bpf::has(bpf::Feature::uprobe_multi_pid)) continue; // the link tells the process
+    bool global = is_user || p.context == probe::Context::tracepoint || p.context == probe::Context::raw_tracepoint ||
                   p.context == probe::Context::btf_tracepoint;
     if (global && done.insert(p.function).second) prepend_test(program.functions[p.function], pid, ids_of);
   }

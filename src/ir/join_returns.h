@@ -1,0 +1,16 @@
+// Functions whose entry and return are both probed need one attachment where the kernel can run a program at both.
+#pragma once
+
+#include "ir/ir.h"
+
+namespace ir {
+
+// Joins each user probe at the entry of functions with the one at the return of the same functions to a program that
+// is_session. `is_return`: type id of the kernel's function that tells it on which side it is. For programs that are
+// not optimised yet. Returns how many were joined.
+size_t join_returns(Program& program, uint32_t is_return);
+
+// Whether there is something to join.
+bool has_returns_to_join(const Program& program);
+
+} // namespace ir
