@@ -1,7 +1,10 @@
 #include "session/compile.h"
 
 #include "lang/expand_macro.h"
+#include "bpf/features.h"
 #include "bpf/kernel_calls.h"
+#include "format/btf.h"
+#include "ir/join_returns.h"
 #include "session/pid_filter.h"
 #include "spec/diagnostics.h"
 
@@ -37,10 +40,19 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   return to.checked.ok && !diagnostics.has_errors();
 }
 
+// One attachment for entry and return, where the kernel has such.
+static void join_returns(Compiled& to) {
+  if (!ir::has_returns_to_join(to.program) || !bpf::has(bpf::Feature::uprobe_session)) return;
+  format::Btf* btf = to.machine->btf();
+  uint32_t is_return = btf ? btf->find("bpf_session_is_return", format::BtfKind::function) : 0;
+  if (is_return) ir::join_returns(to.program, is_return);
+}
+
 bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics) {
   to.program = ir::lower(*to.tree, *to.machine, options.lower, diagnostics);
   if (diagnostics.has_errors()) return false;
   if (options.pid >= 0) filter_by_pid(to.program, options.pid);
+  if (options.in_kernel) join_returns(to);
   if (options.optimize) ir::optimize(to.program);
   to.ok = true;
   return true;
