@@ -62,18 +62,18 @@ enum : uint8_t {
   DW_OP_call_ref, // first: offset of an entry of .debug_info
   DW_OP_form_tls_address,
   DW_OP_call_frame_cfa,
-  DW_OP_bit_piece,        // first: bits, second: the first of them
-  DW_OP_implicit_value,   // block
+  DW_OP_bit_piece,      // first: bits, second: the first of them
+  DW_OP_implicit_value, // block
   DW_OP_stack_value,
   DW_OP_implicit_pointer, // first: offset of an entry of .debug_info, second: bytes into what that describes
   DW_OP_addrx,            // first: index of .debug_addr
   DW_OP_constx,
-  DW_OP_entry_value,      // block: an expression
-  DW_OP_const_type,       // first: offset of a type's entry in the unit, block
-  DW_OP_regval_type,      // first: the register, second: the type
-  DW_OP_deref_type,       // first: bytes, second: the type
+  DW_OP_entry_value, // block: an expression
+  DW_OP_const_type,  // first: offset of a type's entry in the unit, block
+  DW_OP_regval_type, // first: the register, second: the type
+  DW_OP_deref_type,  // first: bytes, second: the type
   DW_OP_xderef_type,
-  DW_OP_convert,          // first: the type, 0: the generic one
+  DW_OP_convert, // first: the type, 0: the generic one
   DW_OP_reinterpret,
   DW_OP_GNU_push_tls_address = 0xe0, // read as DW_OP_form_tls_address, and so on
   DW_OP_GNU_uninit = 0xf0,

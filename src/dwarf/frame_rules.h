@@ -12,9 +12,9 @@ namespace dwarf {
 
 struct CfaRule {
   bool is_expression = false;
-  uint64_t reg = 0;   // DWARF's number of the register, to which …
-  int64_t offset = 0; // … this is added
-  ByteSpan expression; // or what leaves the CFA
+  uint64_t reg = 0;            // DWARF's number of the register, to which …
+  int64_t offset = 0;          // … this is added
+  ByteSpan expression;         // or what leaves the CFA
   uint64_t begin = 0, end = 0; // of the function's code that the table tells of
   bool is_signal = false;      // the frame is one that the kernel made for a handler of signals
 };

@@ -15,8 +15,8 @@ struct LocationRange {
   bool is_default = false; // holds wherever no other one does; `code` says nothing
 };
 
-// The list that `location` (of kind list or list_index) of an entry of `unit` means, in the order of the file,
-// without empty stretches. Of a damaged one what can be read. `location` of another kind: none.
+// The list that `location` (of kind list or list_index) of an entry of `unit` means, in the order of the
+// file, without empty stretches. Of a damaged one what can be read. `location` of another kind: none.
 std::vector<LocationRange> location_list(const Unit& unit, const Location& location);
 
 // The one expression that holds at an address; nothing: the variable is nowhere there. A single expression

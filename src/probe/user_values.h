@@ -53,6 +53,7 @@ struct UserValue {
 
 // What the values of one file are read from. What is pointed to outlives the UserValues.
 struct UserSources {
+  const symbol::Binary* binary = nullptr; // as Event::module
   const format::ElfFile* file = nullptr;  // the program or library itself
   const format::ElfFile* debug = nullptr; // its debug file; nullptr: that is `file`
   dwarf::DebugInfo* info = nullptr;       // opened with_locations; nullptr: there is none
@@ -62,6 +63,7 @@ struct UserSources {
   // there is none.
   std::function<const dwarf::Index*(std::string_view name)> index;
   std::function<const dwarf::IndexedFiles*()> indexed_files;
+  std::function<std::string()> hint; // why there is no debug information, and what would help
 };
 UserSources sources_of(symbol::Binary& binary, type::Table& table);
 

@@ -1,0 +1,62 @@
+// What UserValues knows, and the steps that its questions have in common. For use by user_values*.cc.
+#pragma once
+
+#include "probe/probe.h"
+#include "probe/user_values_abi.h"
+#include "probe/user_values_code.h"
+#include "probe/user_values_parts.h"
+
+namespace probe {
+
+// Where values are asked for.
+struct Spot {
+  const Event* event = nullptr;
+  CodeFunction function;
+  uint64_t address = 0;
+  bool at_entry = false;     // registers and stack are as the caller left them
+  bool after_return = false; // the function is over
+  bool is_clone = false;     // a copy that the compiler made, which may be given other arguments
+};
+
+struct UserValues::State {
+  explicit State(UserSources given) : sources(std::move(given)), code(sources) {}
+
+  UserSources sources;
+  Code code;
+  std::unordered_map<std::string, const type::Type*> structures; // of parameters, by names and types
+  std::unordered_map<std::string, std::string> texts;            // that UserValue::name may refer to
+
+  // Nothing: no debug information covers the code; `otherwise` tells so.
+  std::optional<Spot> spot_of(const Event& event, UserValue& otherwise);
+  UserValue nothing_known() const;
+
+  // An entry's name and type; `unit` gets the one that the location belongs to.
+  UserValue describe(const dwarf::Die& die, dwarf::Variable& variable, const dwarf::Unit*& unit);
+  // A variable or parameter where the spot is.
+  UserValue value_at(const Spot& spot, const dwarf::Die& die);
+  UserValue parameter(const Spot& spot, std::span<const dwarf::Die> all, size_t index);
+  UserValue parameter_at_entry(const Spot& spot, std::span<const dwarf::Die> all, size_t index);
+  UserValue global(const Event* event, const dwarf::Die& die, std::optional<uint64_t> bias);
+
+  // What expressions may ask for at a spot; no spot: outside of functions.
+  StepSource source_at(const Spot* spot, const dwarf::Unit& unit, const Event* event,
+                       std::optional<uint64_t> bias);
+  MaybeSteps cfa_at(const Spot& spot);
+  MaybeSteps frame_base_at(const Spot& spot);
+  MaybeSteps address_of(uint64_t address, const Event* event, std::optional<uint64_t> bias);
+  MaybeSteps thread_variable(const Event* event, std::optional<uint64_t> bias);
+  bool is_on_callers_stack(const Spot& spot, const ValuePart& part);
+  // "f+18"
+  std::string place_name(const Spot& spot, uint64_t address);
+  // ", but from f+18 to f+40": where a list knows better; empty: nowhere.
+  std::string available(const Spot& spot, const dwarf::Unit& unit, const dwarf::Location& location,
+                        const type::Type& type);
+
+  std::vector<dwarf::Die> find_globals(std::string_view name, bool& is_only_declared);
+  std::string name_of_global(const dwarf::Die& die);
+};
+
+// Fills in what a recipe could be made of, or why not.
+void take_parts(UserValue& to, const base::Result<std::vector<ValuePart>>& parts);
+
+} // namespace probe
