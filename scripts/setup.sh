@@ -4,7 +4,7 @@
 set -euo pipefail
 
 purpose=${1:-build}
-packages=(cmake ninja-build g++ ccache libgtest-dev zlib1g-dev libzstd-dev liblzma-dev libiberty-dev)
+packages=(cmake ninja-build g++ ccache libgtest-dev zlib1g-dev libzstd-dev liblzma-dev libiberty-dev libzydis-dev)
 case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;

@@ -23,7 +23,7 @@ struct CompileOptions {
   bool test = false, bench = false; // --test, --bench
   bool has_command = false; // `cpid` may be used
   bool in_kernel = true;    // where functions can't call themselves
-  int pid = -1;             // tracepoints only count for this process
+  int pid = -1;             // only this process counts; user probes are looked for in its files
   bool optimize = true;
   ir::LowerOptions lower;
 };

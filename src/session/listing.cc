@@ -85,9 +85,22 @@ static int list_types(probe::Machine& machine, Output& output, std::string_view 
   return static_cast<int>(base::Failure::nothing_matched);
 }
 
-int list_probes(const std::vector<std::string>& patterns, bool arguments) {
+// Kinds of probe that only look where a pattern leads them tell why there is nothing.
+static std::optional<probe::Mismatch> why_nothing(probe::Machine& machine, const std::vector<std::string>& patterns) {
+  constexpr std::string_view kinds[] = {"uprobe", "uretprobe", "usdt", "u", "ur", "U"};
+  for (const std::string& pattern : patterns)
+    for (std::string_view part : base::split(pattern, ',')) {
+      std::vector<std::string_view> parts = base::split(base::trim(part), ':');
+      if (!base::is_one_of(kinds, parts[0])) continue;
+      probe::Mismatch mismatch;
+      if (probe::match(machine, parts, mismatch).empty() && !mismatch.message.empty()) return mismatch;
+    }
+  return std::nullopt;
+}
+
+int list_probes(const std::vector<std::string>& patterns, bool arguments, int pid) {
   type::Table types;
-  probe::Machine machine(types);
+  probe::Machine machine(types, pid);
   Output output(STDOUT_FILENO, Buffering::full, false);
   if (patterns.size() == 1)
     if (auto kind = kind_of_types(base::trim(patterns[0])))
@@ -99,6 +112,11 @@ int list_probes(const std::vector<std::string>& patterns, bool arguments) {
   }
   output.flush();
   if (!events.empty()) return 0;
+  if (auto why = why_nothing(machine, patterns)) {
+    output.message("ERROR: " + why->message + "\n" + (why->hint.empty() ? "" : "HINT: " + why->hint + "\n"));
+    if (why->kind == probe::Mismatch::malformed) return static_cast<int>(base::Failure::usage);
+    return static_cast<int>(why->denied ? base::Failure::permission : base::Failure::nothing_matched);
+  }
   if (!machine.tracefs()) { // perhaps there is something, but we could not look
     output.message("ERROR: " + machine.tracefs_error().message + "\n");
     return static_cast<int>(machine.tracefs_error().kind);

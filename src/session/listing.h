@@ -16,7 +16,8 @@ std::string describe_event(probe::Machine& machine, probe::Event& event, bool ar
 // pattern that matches nothing and has neither `:` nor wildcards is looked for anywhere in the names.
 std::vector<probe::Event> find_events(probe::Machine& machine, const std::vector<std::string>& patterns);
 
-// `acu list PATTERNS`: to standard output. Returns the exit status.
-int list_probes(const std::vector<std::string>& patterns, bool arguments);
+// `acu list PATTERNS`: to standard output. `pid`: the process whose programs and libraries are meant; -1: none.
+// Returns the exit status.
+int list_probes(const std::vector<std::string>& patterns, bool arguments, int pid = -1);
 
 } // namespace session

@@ -192,6 +192,10 @@ void Session::tell_steps() {
       out += ", " + std::to_string(loaded.instructions[i]) + " instructions";
     out += "\n";
   }
+  for (auto& e : compiled.tree->events)
+    if (e->kind == probe::Kind::uprobe && e->at_entry && e->address != e->function_address)
+      out += e->name + ": put " + std::to_string(e->address - e->function_address) +
+             " bytes behind the start, on the first instruction that costs little\n";
   out += "parse " + in_ms(parse_ns) + ", check " + in_ms(check_ns) + ", lower " + in_ms(lower_ns);
   bool in_kernel = options.engine == EngineKind::kernel;
   if (in_kernel)
@@ -310,7 +314,7 @@ int run(const Options& given) {
   if (options.list && !options.has_script && !is_file(options.file)) {
     std::vector<std::string> patterns = options.positional;
     if (!options.file.empty()) patterns.insert(patterns.begin(), options.file);
-    return list_probes(patterns, options.verbose);
+    return list_probes(patterns, options.verbose, options.pid);
   }
   if (options.help && !has_script) {
     write_all(STDOUT_FILENO, help_text(*spec::find_subcommand("run")));

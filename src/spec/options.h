@@ -159,6 +159,11 @@ inline constexpr Option run_options[] = {
 };
 
 inline constexpr Option list_options[] = {
+    {.id = OptionId::pid,
+     .letter = 'p',
+     .name = "pid",
+     .argument = "PID",
+     .doc = "Of user probes those in what this process runs and has mapped: `acu list -p PID 'uprobe:*'`."},
     {.id = OptionId::verbose,
      .letter = 'v',
      .name = "verbose",

@@ -3,6 +3,10 @@
 #include "session/listing.h"
 #include "tool/tool.h"
 
+#include "base/text.h"
+
+#include <climits>
+
 namespace tool {
 
 int list(Words words) {
@@ -10,7 +14,13 @@ int list(Words words) {
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return refuse(arguments.error().message);
   if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
-  return session::list_probes(arguments->words, arguments->has(spec::OptionId::verbose));
+  int pid = -1;
+  if (const std::string* text = arguments->value(spec::OptionId::pid)) {
+    auto given = base::parse_integer(*text);
+    if (!given || *given == 0 || *given > INT_MAX) return refuse(base::quoted(*text) + " is not the id of a process");
+    pid = static_cast<int>(*given);
+  }
+  return session::list_probes(arguments->words, arguments->has(spec::OptionId::verbose), pid);
 }
 
 } // namespace tool
