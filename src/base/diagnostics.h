@@ -28,9 +28,9 @@ struct Diagnostic {
 
 class Diagnostics {
 public:
-  void error(std::string_view tag, Range where, std::string message, std::string hint = {},
+  [[gnu::cold]] void error(std::string_view tag, Range where, std::string message, std::string hint = {},
              Range other = {}, std::string note = {});
-  void warning(std::string_view tag, Range where, std::string message, std::string hint = {},
+  [[gnu::cold]] void warning(std::string_view tag, Range where, std::string message, std::string hint = {},
                Range other = {}, std::string note = {});
   bool has_errors() const { return errors_ != 0; }
   size_t error_count() const { return errors_; }

@@ -24,20 +24,20 @@ struct Error {
   std::string message;
 
   // "cannot load map" . with("probe x") -> "probe x: cannot load map"
-  Error with(std::string_view context) && {
+  [[gnu::cold]] Error with(std::string_view context) && {
     message = std::string(context) + ": " + message;
     return std::move(*this);
   }
 };
 
 // "WHAT: strerror(errno)", with EPERM and EACCES as permission failures.
-Error errno_error(std::string_view what, int code);
+[[gnu::cold]] Error errno_error(std::string_view what, int code);
 
 template<class T>
 class [[nodiscard]] Result {
 public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  [[gnu::cold]] Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -47,7 +47,7 @@ public:
   const T& operator*() const { return value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
-  Error& error() { return std::get<1>(state_); }
+  [[gnu::cold]] Error& error() { return std::get<1>(state_); }
   const Error& error() const { return std::get<1>(state_); }
 
 private:
@@ -59,10 +59,10 @@ template<>
 class [[nodiscard]] Result<void> {
 public:
   Result() = default;
-  Result(Error error) : error_(std::move(error)) {}
+  [[gnu::cold]] Result(Error error) : error_(std::move(error)) {}
   bool ok() const { return !error_; }
   explicit operator bool() const { return ok(); }
-  Error& error() { return *error_; }
+  [[gnu::cold]] Error& error() { return *error_; }
   const Error& error() const { return *error_; }
 
 private:

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <queue>
 
 namespace bpf {
 namespace {
@@ -109,6 +111,10 @@ void Scan::find_live_values() {
     }
   live_in_ = Sets(n, shared_.size());
   std::vector<uint64_t> out(live_in_.words());
+  // Without an edge that leads back, one turn from the last block to the first is enough.
+  bool leads_back = false;
+  for (size_t b = 0; b < n; b++)
+    for (const ir::BlockId to : s_.blocks[b].next) leads_back |= to != ir::no_block && to <= b;
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t b = n; b-- > 0;) {
@@ -127,7 +133,7 @@ void Scan::find_live_values() {
       uint64_t* in = live_in_.row(b);
       for (size_t w = 0; w < out.size(); w++) {
         const uint64_t now = upward.row(b)[w] | (out[w] & ~killed.row(b)[w]);
-        changed |= now != in[w];
+        changed |= leads_back && now != in[w];
         in[w] = now;
       }
     }
@@ -213,16 +219,20 @@ void Scan::give_registers() {
 }
 
 void Scan::give_slots(Allocation& a) {
-  std::vector<uint32_t> busy_until;
+  struct Busy {
+    uint32_t until, slot;
+    bool operator>(const Busy& o) const { return until > o.until; }
+  };
+  std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;         // the first to end on top
+  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> free; // the lowest on top
   for (const Interval* i : order_) {
     if (i->at.kind != Location::in_slot) continue;
-    uint32_t slot = 0;
-    while (slot < busy_until.size() && busy_until[slot] >= i->from) slot++;
-    if (slot == busy_until.size()) busy_until.push_back(0);
-    busy_until[slot] = i->to;
-    a.at[i->value].slot = slot;
+    for (; !busy.empty() && busy.top().until < i->from; busy.pop()) free.push(busy.top().slot);
+    if (free.empty()) free.push(a.slots++);
+    a.at[i->value].slot = free.top();
+    busy.push({i->to, free.top()});
+    free.pop();
   }
-  a.slots = static_cast<uint32_t>(busy_until.size());
 }
 
 Allocation Scan::run() {

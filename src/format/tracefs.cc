@@ -147,32 +147,55 @@ static bool is_plain(std::string_view name) {
 // One of the files of an event, seen from the folder of all: a whole path takes the kernel twice as long to walk.
 static std::string place_of(std::string_view category, std::string_view event, std::string_view file) {
   std::string out;
+  if (!is_plain(category) || !is_plain(event)) return out;
   out.reserve(category.size() + event.size() + file.size() + 2);
   return out.append(category).append(1, '/').append(event).append(1, '/').append(file);
 }
 
-bool Tracefs::has(std::string_view category, std::string_view event) const {
-  if (!is_plain(category) || !is_plain(event) || category == "ftrace") return false;
-  return faccessat(folder_.get(), place_of(category, event, "format").c_str(), F_OK, 0) == 0;
-}
-
-base::Result<std::string> Tracefs::read(std::string_view category, std::string_view event,
-                                        std::string_view file) const {
-  if (!is_plain(category) || !is_plain(event))
-    return base::Error{base::Failure::nothing_matched, "this is not the name of a trace event"};
-  const std::string place = place_of(category, event, file);
+base::Result<base::Fd> Tracefs::open_file(const std::string& place) const {
+  if (place.empty()) return base::Error{base::Failure::nothing_matched, "this is not the name of a trace event"};
   base::Fd fd(::openat(folder_.get(), place.c_str(), O_RDONLY | O_CLOEXEC));
-  const std::string path = root_ + "/events/" + place;
-  if (!fd.valid()) return base::errno_error("cannot open " + path, errno);
-  return base::read_up_to(fd, UINT64_MAX, path);
+  if (!fd.valid()) return base::errno_error("cannot open " + root_ + "/events/" + place, errno);
+  return fd;
 }
 
-base::Result<std::string> Tracefs::format(std::string_view category, std::string_view event) const {
-  return read(category, event, "format");
+bool Tracefs::has(std::string_view category, std::string_view event) {
+  constexpr size_t most_opened = 64;
+  if (category == "ftrace") return false;
+  std::string place = place_of(category, event, "format");
+  auto fd = open_file(place);
+  if (!fd.ok()) return fd.error().kind == base::Failure::permission; // it is there; reading it tells more
+  if (opened_.size() < most_opened) opened_.emplace_back(std::move(place), std::move(*fd));
+  return true;
+}
+
+base::Result<std::string> Tracefs::format(std::string_view category, std::string_view event) {
+  const std::string place = place_of(category, event, "format");
+  auto known = std::find_if(opened_.begin(), opened_.end(), [&](auto& o) { return o.first == place; });
+  base::Fd fd;
+  if (known != opened_.end()) {
+    fd = std::move(known->second);
+    opened_.erase(known);
+  } else {
+    ACU_TRY(fd, open_file(place));
+  }
+  // The kernel makes this text anew for each read: not one more than needed.
+  std::string out;
+  char buffer[16384];
+  while (out.find("\nprint fmt:") == out.npos) {
+    ssize_t n = ::read(fd.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return base::errno_error("cannot read " + root_ + "/events/" + place, errno);
+    if (n == 0) break;
+    out.append(buffer, static_cast<size_t>(n));
+  }
+  return out;
 }
 
 base::Result<uint32_t> Tracefs::id(std::string_view category, std::string_view event) const {
-  ACU_TRY(std::string text, read(category, event, "id"));
+  const std::string place = place_of(category, event, "id");
+  ACU_TRY(base::Fd fd, open_file(place));
+  ACU_TRY(std::string text, base::read_up_to(fd, UINT64_MAX, place));
   auto id = base::parse_integer(base::trim(text));
   if (!id || *id > UINT32_MAX)
     return base::Error{base::Failure::runtime, "the kernel gives no id of this event"};

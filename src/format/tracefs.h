@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace format {
@@ -51,18 +52,21 @@ public:
   const std::string& root() const { return root_; }
   // All events that can be attached, sorted as "category:event". Read once; the views live as long as this.
   base::Result<std::vector<TraceEvent>> events();
-  bool has(std::string_view category, std::string_view event) const;
-  base::Result<std::string> format(std::string_view category, std::string_view event) const;
+  // Opens the format of an event that is there: it is normally read next.
+  bool has(std::string_view category, std::string_view event);
+  // Up to the format of its print.
+  base::Result<std::string> format(std::string_view category, std::string_view event);
   base::Result<uint32_t> id(std::string_view category, std::string_view event) const;
   // Categories of events that were made at run time (kprobe, uprobe, synthetic, … events): they have records,
   // but no tracepoint behind them.
   const std::vector<std::string>& made_categories();
 
 private:
-  base::Result<std::string> read(std::string_view category, std::string_view event, std::string_view file) const;
+  base::Result<base::Fd> open_file(const std::string& place) const;
 
   std::string root_;
   base::Fd folder_; // of the events
+  std::vector<std::pair<std::string, base::Fd>> opened_; // formats, by their place in the folder
   std::string list_; // the text of available_events
   std::vector<TraceEvent> events_;
   std::vector<std::string> made_;

@@ -29,8 +29,21 @@ uint32_t Lowering::begin_function(std::string name, Role role, uint32_t paramete
   if (role == Role::body) f.parent = function_;
   f.blocks.emplace_back();
   program_.functions.push_back(std::move(f));
-  block_ = 0;
-  return function_ = static_cast<uint32_t>(program_.functions.size() - 1);
+  const auto made = static_cast<uint32_t>(program_.functions.size() - 1);
+  go_to(made, 0);
+  return made;
+}
+
+// Instructions gather in one list and move to their block when another is begun: each block then takes just the
+// room it needs.
+void Lowering::go_to(uint32_t function, BlockId block) {
+  if (!open_.empty()) {
+    auto& insts = program_.functions[function_].blocks[block_].insts;
+    insts.insert(insts.end(), open_.begin(), open_.end());
+    open_.clear();
+  }
+  function_ = function;
+  block_ = block;
 }
 
 BlockId Lowering::new_block() {
@@ -39,7 +52,7 @@ BlockId Lowering::new_block() {
 }
 
 bool Lowering::ended() const {
-  const auto& insts = program_.functions[function_].blocks[block_].insts;
+  const auto& insts = open_.empty() ? program_.functions[function_].blocks[block_].insts : open_;
   if (insts.empty()) return false;
   switch (insts.back().op) {
   case Op::jump:
@@ -53,10 +66,8 @@ bool Lowering::ended() const {
 Inst& Lowering::append(Inst i) {
   if (ended()) start(new_block()); // what follows a return is unreachable, but still well formed
   i.where = where_;
-  auto& insts = function().blocks[block_].insts;
-  if (insts.empty()) insts.reserve(4);
-  insts.push_back(i);
-  return insts.back();
+  open_.push_back(i);
+  return open_.back();
 }
 
 void Lowering::jump(BlockId to) {
@@ -206,8 +217,7 @@ void Lowering::lower_bench(const lang::Probe& p) {
   lower_probe_body(p);
   start(return_block_);
   give_back(number(0));
-  function_ = outer;
-  block_ = outer_block;
+  go_to(outer, outer_block);
   return_block_ = outer_return;
   append({.op = Op::loop,
           .dst = fresh(),
@@ -360,7 +370,7 @@ void Lowering::lower_function(const lang::Function& f) {
   // Its number was promised to callers before any function was built.
   std::swap(program_.functions[function_ids_[&f]], program_.functions.back());
   program_.functions.pop_back();
-  function_ = function_ids_[&f];
+  go_to(function_ids_[&f], 0);
   registers_.clear();
   objects_.clear();
   returned_object_ = result_object_ = ~0u;
@@ -430,6 +440,7 @@ Program Lowering::run() {
   }
   if (!enter.empty()) lower_syscalls(enter, false);
   if (!leave.empty()) lower_syscalls(leave, true);
+  go_to(function_, block_);
   mark_atomic();
   mark_kernel_calls();
   program_.pid_namespace = options_.pid_namespace;

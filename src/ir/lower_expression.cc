@@ -213,10 +213,9 @@ void Lowering::condition(const Expr& e, BlockId yes, BlockId no) {
   } else {
     Operand v = scalar(e);
     // A comparison just made becomes the branch itself.
-    auto& insts = function().blocks[block_].insts;
-    if (!insts.empty() && insts.back().op == Op::set && v == Operand::of(insts.back().dst)) {
-      Inst last = insts.back();
-      insts.pop_back();
+    if (!open_.empty() && open_.back().op == Op::set && v == Operand::of(open_.back().dst)) {
+      Inst last = open_.back();
+      open_.pop_back();
       branch(last.cond, last.a, last.b, yes, no);
     } else {
       branch(Cond::ne, v, number(0), yes, no);

@@ -71,7 +71,7 @@ void Lowering::other_name_into(const Expr& pid, const Place& to) {
           .a = address(to),
           .b = scalar(pid),
           .imm = release,
-          .imm3 = name.value_or(0),
+          .imm3 = static_cast<int32_t>(name.value_or(0)),
           .index = find});
 }
 

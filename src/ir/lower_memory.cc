@@ -80,7 +80,7 @@ void Lowering::copy(const Place& to, const Place& from, uint32_t size) {
   if (!size) return;
   if (from.space == Space::script && !from.is_free) {
     append(
-        {.op = Op::copy, .a = to.base, .b = from.base, .imm = to.offset, .imm2 = size, .imm3 = from.offset});
+        {.op = Op::copy, .a = to.base, .b = from.base, .imm = to.offset, .imm2 = size, .imm3 = static_cast<int32_t>(from.offset)});
     return;
   }
   bool user = from.space == Space::user;

@@ -238,8 +238,7 @@ void Lowering::body(uint32_t parameters, const std::function<void()>& fill,
   loops_.pop_back();
   probe_name_ = outer_name;
   registers_ = std::move(outer_registers);
-  function_ = outer;
-  block_ = outer_block;
+  go_to(outer, outer_block);
   where_ = outer_where;
   if (name_object != ~0u) store({Space::script, object(name_object), 0}, outer_name, 8);
   bool leaves = body_leaves_;

@@ -59,7 +59,8 @@ private:
   Function& function() { return program_.functions[function_]; }
   Reg fresh() { return function().registers++; }
   BlockId new_block();
-  void start(BlockId b) { block_ = b; }
+  void go_to(uint32_t function, BlockId block); // what is appended next stands there
+  void start(BlockId b) { go_to(function_, b); }
   bool ended() const; // the current block has its last instruction
   Inst& append(Inst i);
   void jump(BlockId to);
@@ -268,6 +269,7 @@ private:
   // The function being built.
   uint32_t function_ = 0;
   BlockId block_ = 0;
+  std::vector<Inst> open_; // of the current block, behind those that are there already
   base::Range where_;
   const lang::Probe* probe_ = nullptr;
   const lang::Function* fn_ = nullptr;

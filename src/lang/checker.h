@@ -92,7 +92,7 @@ private:
   const type::Type* check_arguments_field(FieldRef& e);
   const type::Type* check_arguments(Name& e);
   void read_argument(std::string_view name);
-  void unknown_member(const type::Type& of, std::string_view name, Range where);
+  [[gnu::cold]] void unknown_member(const type::Type& of, std::string_view name, Range where);
   const type::Type* check_field(FieldRef& e);
   const type::Type* check_part(const type::Type* t, type::Space space);
   const type::Type* check_index(Index& e);
@@ -152,7 +152,7 @@ private:
   // Something whose use the configuration key `unstable_…` allows, warns of or forbids.
   void use_unstable(std::string_view key, Range where, std::string_view what);
   // A mistake between two places of the script.
-  void conflict(std::string_view tag, Range where, std::string message, std::string hint, Range other,
+  [[gnu::cold]] void conflict(std::string_view tag, Range where, std::string message, std::string hint, Range other,
                 std::string note);
   void check_storage(Map& map);
   void finish_map(Map& map);
@@ -177,9 +177,9 @@ private:
     kept_silent_ |= !report_;
     return report_;
   }
-  void error(std::string_view tag, Range where, std::string message, std::string hint = {});
-  void warning(std::string_view tag, Range where, std::string message, std::string hint = {});
-  const type::Type* mistake(std::string_view tag, Range where, std::string message, std::string hint = {});
+  [[gnu::cold]] void error(std::string_view tag, Range where, std::string message, std::string hint = {});
+  [[gnu::cold]] void warning(std::string_view tag, Range where, std::string message, std::string hint = {});
+  [[gnu::cold]] const type::Type* mistake(std::string_view tag, Range where, std::string message, std::string hint = {});
   std::string text(const type::Type* t) const { return type::to_string(*t); }
 
   Program& program_;

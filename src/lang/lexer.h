@@ -22,7 +22,7 @@ class Mistakes {
 public:
   static constexpr size_t limit = 100;
   explicit Mistakes(base::Diagnostics& to) : to_(to) {}
-  void tell(std::string_view tag, base::Range where, std::string message, std::string hint = {});
+  [[gnu::cold]] void tell(std::string_view tag, base::Range where, std::string message, std::string hint = {});
   // The last mistake: what follows an open string or comment was meant otherwise than it can be read.
   void tell_last(std::string_view tag, base::Range where, std::string message, std::string hint = {});
   void warn(std::string_view tag, base::Range where, std::string message, std::string hint = {});

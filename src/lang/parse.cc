@@ -35,7 +35,7 @@ void Parser::count_operator(Range where) {
   stopped_ = true;
 }
 
-const Token& Parser::peek(size_t ahead) {
+const Token& Parser::read_ahead(size_t ahead) {
   if (panic_ || stopped_) return stop_;
   while (ahead_.size() <= first_ + ahead) {
     ahead_.push_back(input_.next());

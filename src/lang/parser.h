@@ -54,7 +54,10 @@ private:
   };
 
   // parse.cc: tokens and mistakes
-  const Token& peek(size_t ahead = 0);
+  const Token& peek(size_t ahead = 0) {
+    return !panic_ && !stopped_ && ahead_.size() > first_ + ahead ? ahead_[first_ + ahead] : read_ahead(ahead);
+  }
+  const Token& read_ahead(size_t ahead);
   Token take();
   bool at(TokenKind kind) { return peek().kind == kind; }
   bool at_word(std::string_view word, size_t ahead = 0);
@@ -62,9 +65,9 @@ private:
   bool accept_word(std::string_view word);
   Token expect(TokenKind kind, std::string_view what, std::string hint = {});
   void expect_word(std::string_view word);
-  void unexpected(std::string_view expected, std::string hint = {});
-  void error(std::string_view tag, Range where, std::string message, std::string hint = {});
-  void panic(std::string_view tag, Range where, std::string message, std::string hint = {});
+  [[gnu::cold]] void unexpected(std::string_view expected, std::string hint = {});
+  [[gnu::cold]] void error(std::string_view tag, Range where, std::string message, std::string hint = {});
+  [[gnu::cold]] void panic(std::string_view tag, Range where, std::string message, std::string hint = {});
   void count_operator(Range where);
   void recover_statement();
   void skip_to_body();

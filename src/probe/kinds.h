@@ -38,7 +38,7 @@ extern const KindFunctions begin_kind, end_kind, signal_kind, interval_kind, tes
 
 // Fills in `mismatch` for a probe that is not written right: `what` is the sentence; the hint shows the right
 // form.
-std::vector<Event> malformed(Mismatch& mismatch, std::string_view kind, std::string what);
+[[gnu::cold]] std::vector<Event> malformed(Mismatch& mismatch, std::string_view kind, std::string what);
 // The parts as they were written, for messages.
 std::string join(Parts parts);
 

@@ -17,7 +17,7 @@ TEST(Emit, events_arrive_in_order) {
   b.program.actions.push_back({.kind = ir::ActionKind::exit});
   auto f = b.main();
   auto send = [&](uint32_t action, int64_t n) {
-    const auto size = static_cast<int64_t>(b.program.actions[action].record_size());
+    const auto size = b.program.actions[action].record_size();
     Operand record = f.value({.op = Op::event, .imm2 = size, .index = action});
     BlockId room = f.block(), next = f.block();
     f.branch(Cond::ne, record, number(0), room, next);

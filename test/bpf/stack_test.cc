@@ -42,7 +42,7 @@ struct StackCounter {
   Bench b;
   uint32_t counts;
 
-  StackCounter(Way way, int64_t depth, uint32_t max_stacks) {
+  StackCounter(Way way, uint32_t depth, uint32_t max_stacks) {
     type::Table types;
     probe::Machine machine(types);
     const type::Type* task = machine.kernel_type("struct", "task_struct");
@@ -145,7 +145,7 @@ protected:
 
   // `different`: of a thousand events, so many may be other stacks: what a stray frame pointer leads to may
   // be changed by another thread between the two programs.
-  void compare(const std::string& command, int64_t depth = 127, double different = 0) {
+  void compare(const std::string& command, uint32_t depth = 127, double different = 0) {
     StackCounter taken(Way::taken, depth, 1 << 17), called(Way::called, depth, 1 << 17),
         cast(Way::cast, depth, 1 << 17);
     for (StackCounter* c : {&taken, &called, &cast}) {
@@ -197,7 +197,7 @@ TEST_F(Stacks, WithFramePointers) {
     const std::string program = folder() + "/deep" + room;
     const std::string build = std::string("gcc -O1 -fno-omit-frame-pointer -DROOM=") + room;
     ASSERT_EQ(std::system((build + " -o " + program + " " + source).c_str()), 0);
-    for (const int64_t depth : {1, 2, 5, 100, 127})
+    for (const uint32_t depth : {1, 2, 5, 100, 127})
       compare(program + " " + std::to_string(10 * turns()), depth);
   }
 }
