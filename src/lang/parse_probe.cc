@@ -42,6 +42,18 @@ std::string join(const std::vector<std::string>& parts) {
   return text;
 }
 
+// A probe that did not stand in the script; `"…"` keeps its `:`.
+void add_whole_probe(std::string_view text, std::vector<std::string>& parts) {
+  bool is_quoted = false;
+  for (char c : text)
+    if (c == '"')
+      is_quoted = !is_quoted;
+    else if (c == ':' && !is_quoted)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+}
+
 // The length of `name=` at the start of a block, which is kept for later use and ignored.
 size_t name_length(std::string_view text) {
   size_t i = 0;
@@ -92,7 +104,7 @@ ProbeSpec Parser::parse_spec() {
       continue;
     }
     if (rest[0] == '$' && rest.size() > 1 && is_digit(rest[1])) {
-      positional_in_probe(parts.back());
+      positional_in_probe(parts);
       continue;
     }
     if (rest[0] == '/' && is_predicate(parts[0], parts.size() - 1, rest)) break;
@@ -129,13 +141,18 @@ bool Parser::is_predicate(std::string_view provider, size_t part, std::string_vi
   return run[length - 1] == '/' || !block_follows;
 }
 
-// At `$1`: appends the parameter's text.
-void Parser::positional_in_probe(std::string& into) {
+// At `$1`: appends the parameter's text. Where a probe begins with it, it may be a whole one; later on a `:` is part of
+// a path.
+void Parser::positional_in_probe(std::vector<std::string>& into) {
   Token t = input_.next();
   last_end_ = t.where.end;
   if (t.kind != TokenKind::positional) return;
   if (t.value <= options_.positional.size()) {
-    into += options_.positional[t.value - 1];
+    const std::string& text = options_.positional[t.value - 1];
+    if (into.size() == 1 && into[0].empty())
+      add_whole_probe(text, into);
+    else
+      into.back() += text;
     return;
   }
   error(tag::bad_parameter, t.where, "parameter $" + std::to_string(t.value) + " is not given",

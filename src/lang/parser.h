@@ -122,7 +122,7 @@ private:
   void parse_probe();
   ProbeSpec parse_spec();
   bool is_predicate(std::string_view provider, size_t part, std::string_view run) const;
-  void positional_in_probe(std::string& into);
+  void positional_in_probe(std::vector<std::string>& into);
 
   // parse_statement.cc
   Block* parse_block(bool wants_value);
@@ -185,6 +185,9 @@ private:
   void parse_type_words(TypeName& into);
   bool at_type(size_t ahead, bool also_unknown);
   bool at_cast();
+  size_t after_type_name(size_t ahead);
+  bool is_scope(size_t ahead);
+  std::string_view parse_cpp_name();
 
   template<class T> T* make(Range where) { return program_->arena.make<T>(where); }
 
