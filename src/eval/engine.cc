@@ -27,7 +27,7 @@ base::Result<int64_t> Engine::run(uint32_t probe) {
   const ir::Program& program = state_.program;
   if (probe >= program.probes.size()) return base::Error{base::Failure::runtime, "there is no such probe"};
   const ir::Probe& p = program.probes[probe];
-  if (p.context != probe::Context::none)
+  if (p.context != probe::Context::none && state_.options.context.empty())
     return base::Error{base::Failure::unsupported, p.name + ": the evaluator has no events of the kernel"};
   auto status = Interpreter(state_).run(program.functions[p.function]);
   // Nobody holds an address of script memory any more.

@@ -19,6 +19,7 @@ namespace eval {
 struct Options {
   Memory* kernel = nullptr;
   Memory* user = nullptr;
+  std::span<const std::byte> context; // of the probes that are run; what is outside reads as 0
   uint64_t seed = 0;        // of Query::random; 0: another one each time
   uint64_t step_budget = 0; // instructions after which a run fails; 0: none
 };

@@ -139,6 +139,7 @@ void Lowering::lower_maps() {
     Map map;
     map.name = std::string(m->name);
     map.where = m->where;
+    map.is_own = m->is_own;
     map.key = m->key;
     map.value = m->value;
     bool is_aggregation = m->value->is_aggregation();
@@ -184,7 +185,7 @@ void Lowering::add_probe(const lang::Probe& p, uint32_t function, Context contex
   probe.name = p.events.front()->name;
   probe.function = function;
   probe.context = context;
-  probe.stands_for = static_cast<uint32_t>(events.size());
+  probe.stands_for = p.is_own ? 0 : static_cast<uint32_t>(events.size());
   probe.events = std::move(events);
   if (context == Context::btf_tracepoint)
     probe.attach_btf_id = probe::attach_btf_id(machine_, *p.events.front());
@@ -244,6 +245,7 @@ void Lowering::lower_probe(const lang::Probe& p) {
   }
   for (auto& [context, events] : groups) {
     context_ = context;
+    asks_cookie_ = false;
     program_.frames.emplace_back();
     uint32_t f = begin_function(p.events.front()->name, Role::probe, 0,
                                 static_cast<uint32_t>(program_.frames.size() - 1));
@@ -263,6 +265,7 @@ void Lowering::lower_probe(const lang::Probe& p) {
       give_back(kind == probe::Kind::test ? load_word({Space::script, object(result_object_), 0}, 8, true)
                                           : number(0));
     add_probe(p, f, context, events);
+    if (asks_cookie_) program_.probes.back().cookies = cookies_of(events);
   }
 }
 

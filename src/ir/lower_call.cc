@@ -103,7 +103,8 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("ctx"): return emit(Op::context_address);
   case id("reg"): return machine_register(arguments[0]->constant.text_value);
   case id("usermode"): return is_user_mode();
-  case id("func"): return machine_register(spec::ip_register);
+  case id("func"):
+    return probe_->events.front()->binary.empty() ? machine_register(spec::ip_register) : event_name(true);
   case id("retval"): return machine_register(spec::result_register);
   case id("percpu_kaddr"): return kernel_variable(as<Call>(e));
   case id("is_err"): return set(Cond::uge, scalar(*arguments[0]), number(-4095));
@@ -123,7 +124,7 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
     if (!options_.cpid) count(Fault::cpid_missing);
     return number(options_.cpid);
   case id("probe"):
-    return probe_name_.kind == Operand::none ? number(probe_name(probe_->events.front()->name)) : probe_name_;
+    return event_name(false);
   case id("kstack"): return stack(*e.type);
   case id("ksym"):
   case id("kptr"):
@@ -170,7 +171,10 @@ Operand Lowering::stack(const Type& type) {
   bool has_names = type.stack_mode != type::StackMode::raw;
   program_.uses_user_symbols |= has_names;
   Operand process = emit(Op::and_, query(Query::pid_tgid), number(-(int64_t{1} << 32)));
-  append({.op = Op::stack, .dst = dst, .a = process, .imm = has_names, .imm2 = type.count, .index = 1});
+  // At its entry a function has no frame yet: the caller's is found by the return address.
+  bool is_entry = context_ == probe::Context::registers && probe_ && probe_->events.front()->at_entry &&
+                  probe_->events.front()->kind != probe::Kind::uretprobe;
+  append({.op = Op::stack, .dst = dst, .a = process, .imm = has_names, .imm2 = type.count, .imm3 = is_entry, .index = 1});
   return Operand::of(dst);
 }
 
@@ -220,7 +224,8 @@ void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool
     return;
   case id("pcomm"): return process_name_into(c ? c->arguments : List<Expr*>(), to);
   case id("path"): return path_into(c->arguments, to, as);
-  case id("probe"): return probe_text_into(to, as);
+  case id("probe"): return probe_text_into(to, as, false);
+  case id("func"): return probe_text_into(to, as, true);
   case id("str"): return text_into(*c, to, as, pad);
   case id("buf"): return bytes_into(*c, to, as);
   case id("ntop"): return inet_into(*c, to);
@@ -246,25 +251,27 @@ void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool
   }
 }
 
-// The name that probe_name_ stands for, as text: words from tables, for there may be hundreds of names.
-void Lowering::probe_text_into(const Place& to, const Type& as) {
+// The name that event_name() stands for, as text: words from tables, for there may be hundreds of names.
+void Lowering::probe_text_into(const Place& to, const Type& as, bool is_function) {
   constexpr uint32_t word_size = 4;
+  auto name_of = [&](const probe::Event* e) -> const std::string& { return is_function ? e->function : e->name; };
   size_t longest = 0;
-  for (const probe::Event* e : probe_->events) longest = std::max(longest, e->name.size());
+  for (const probe::Event* e : probe_->events) longest = std::max(longest, name_of(e).size());
   auto words = static_cast<uint32_t>(longest / word_size + 1); // with the NUL
   auto [first, is_new] =
-      probe_text_tables_.try_emplace(probe_, static_cast<uint32_t>(program_.tables.size()));
+      probe_text_tables_.try_emplace({probe_, is_function}, static_cast<uint32_t>(program_.tables.size()));
   for (uint32_t w = 0; is_new && w < words; w++) {
     std::vector<uint32_t>& table = program_.tables.emplace_back();
     for (const probe::Event* e : probe_->events) {
-      uint32_t id = probe_name(e->name);
+      const std::string& name = name_of(e);
+      uint32_t id = probe_name(name);
       if (table.size() <= id) table.resize(id + 1);
-      if (w * word_size < e->name.size())
-        std::memcpy(&table[id], e->name.data() + w * word_size,
-                    std::min<size_t>(word_size, e->name.size() - w * word_size));
+      if (w * word_size < name.size())
+        std::memcpy(&table[id], name.data() + w * word_size,
+                    std::min<size_t>(word_size, name.size() - w * word_size));
     }
   }
-  table_text_into(first->second, words, probe_name_, to, as);
+  table_text_into(first->second, words, event_name(is_function), to, as);
 }
 
 // Where an address points that nothing else tells: kernels keep the upper half for themselves. Runs `read` for one
@@ -273,6 +280,7 @@ void Lowering::read_by_address(const Expr& from, Operand at, const std::function
   bool is_known = from.type->is(Kind::pointer) && from.type->space != type::Space::none;
   // Arguments of system calls point into the caller.
   if (!is_known && probe_ && probe_->events.front()->category == "syscalls") return read(Space::user);
+  if (!is_known && context_ == probe::Context::registers) return read(Space::user);
   if (is_known) {
     Space space = pointer_space(from);
     return read(space == Space::task ? Space::kernel : space);

@@ -33,6 +33,7 @@ Operand Lowering::scalar_of(const Expr& e) {
   case ExprKind::string: return number(0);
   case ExprKind::name: {
     const Name& n = as<Name>(e);
+    if (n.recipe) return recipe_scalar(*n.recipe, *e.type);
     if (n.arg_number >= 0) return argument_by_number(n.arg_number);
     return builtin(e, *n.builtin, {});
   }
@@ -64,7 +65,7 @@ Operand Lowering::scalar_of(const Expr& e) {
   case ExprKind::cast: return cast(as<Cast>(e));
   case ExprKind::field: {
     const FieldRef& f = as<FieldRef>(e);
-    return load_field(place(e), f.field);
+    return f.recipe ? recipe_field(*f.recipe, f.field) : load_field(place(e), f.field);
   }
   case ExprKind::index: return load(place(e), *e.type);
   case ExprKind::tuple: return number(0);
@@ -233,6 +234,15 @@ void Lowering::choose(const Expr& e, const std::function<void(const Expr*)>& wit
     with(b->value);
   };
   if (const BlockExpr* b = if_a<BlockExpr>(&e)) return block(b->block);
+  // Known when the script is compiled: the other side was not even checked.
+  const Conditional* by_block = if_a<Conditional>(&e);
+  const Ternary* by_value = if_a<Ternary>(&e);
+  const Expr* chooser = by_block ? by_block->condition : by_value->condition;
+  if (chooser->constant.kind == Constant::integer) {
+    bool is_true = chooser->constant.integer_value != 0;
+    if (by_block) return block(is_true ? by_block->then : by_block->otherwise);
+    return with(!is_true ? by_value->otherwise : by_value->then ? by_value->then : by_value->condition);
+  }
   BlockId then = new_block(), otherwise = new_block(), after = new_block();
   if (const Conditional* c = if_a<Conditional>(&e)) {
     condition(*c->condition, then, otherwise);
@@ -307,6 +317,10 @@ Space Lowering::pointer_space(const Expr& e) {
 Place Lowering::args_place(std::string_view field) {
   probe::Access access = probe::access(machine_, *probe_->events.front(), context_, field);
   if (access.kind == probe::Access::record) return context_place(access.offset);
+  if (access.kind == probe::Access::computed) {
+    auto of = probe_->events.front()->args ? probe_->events.front()->args->find(field) : std::nullopt;
+    return recipe_place(access.recipe, of ? *of->type : *types_.uint64());
+  }
   Place p = context_place(8 * static_cast<int64_t>(access.argument));
   for (uint32_t offset : access.path) {
     Operand pointer = load_word(p, 8, false);
@@ -339,6 +353,7 @@ void Lowering::arguments_into(const Place& to, const Type& as) {
 
 // Where the bytes of an expression stand. Those of a computed value are put into a new object.
 Place Lowering::place(const Expr& e) {
+  if (const probe::Recipe* r = recipe_of(e)) return recipe_place(*r, *e.type);
   if (const FieldRef* f = if_a<FieldRef>(&e)) {
     if (is_builtin(*f->operand, id("args"))) return args_place(f->name);
     if (f->through_pointer && is_context(*f->operand)) return context_place(f->field.offset);
@@ -445,7 +460,8 @@ void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bo
         zero(to, as.size);
     });
   if (const MapRef* m = if_a<MapRef>(&e)) return read_map_into(*m, to, as);
-  if (e.kind == ExprKind::name || (e.kind == ExprKind::call && !lang::as<Call>(e).function))
+  bool is_name = e.kind == ExprKind::name && !recipe_of(e);
+  if (is_name || (e.kind == ExprKind::call && !lang::as<Call>(e).function))
     return builtin_into(e, to, as, pad);
   if (const Call* c = if_a<Call>(&e)) {
     user_call(*c, &to);

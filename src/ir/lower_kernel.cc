@@ -98,10 +98,42 @@ Operand Lowering::argument_by_number(int n) {
   if (!probe::registers_at(context_)) return load_word(context_place(8 * static_cast<int64_t>(n)), 8, false);
   auto index = static_cast<size_t>(n);
   if (index < spec::argument_registers.size()) return machine_register(spec::argument_registers[index]);
+  if (context_ == probe::Context::registers) return stack_argument(index - spec::argument_registers.size());
   diagnostics_.error(spec::tag::misplaced, where_,
                      "only " + std::to_string(spec::argument_registers.size()) + " arguments are in registers",
                      "the others are on the stack, at reg(\"sp\")");
   return number(0);
+}
+
+// The n-th argument of those for which there is no register, where the function is entered.
+Operand Lowering::stack_argument(size_t n) {
+#if defined(__x86_64__)
+  constexpr int64_t first = 8; // above the return address
+#else
+  constexpr int64_t first = 0;
+#endif
+  return load_word({Space::user, machine_register("sp"), first + 8 * static_cast<int64_t>(n)}, 8, false);
+}
+
+// What `probe` or `func` stands for, as a number of Program::probe_names.
+Operand Lowering::event_name(bool is_function) {
+  const probe::Event& first = *probe_->events.front();
+  if (probe_name_.kind != Operand::none) return probe_name_;
+  if (probe_->events.size() == 1 || context_ != probe::Context::registers)
+    return number(probe_name(is_function ? first.function : first.name));
+  asks_cookie_ = true;
+  Operand cookie = query(Query::cookie);
+  return is_function ? emit(Op::lshr, cookie, number(32)) : emit(Op::zext, cookie, {}, 4);
+}
+
+// What is told to the program of each of its events, for event_name().
+std::vector<uint64_t> Lowering::cookies_of(const std::vector<uint32_t>& events) {
+  std::vector<uint64_t> out;
+  for (uint32_t e : events) {
+    const probe::Event& event = program_.events[e];
+    out.push_back(uint64_t{probe_name(event.function)} << 32 | probe_name(event.name));
+  }
+  return out;
 }
 
 // skboutput(path, skb, length, offset): the record is made in memory of the script and sent with the packet.

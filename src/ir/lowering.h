@@ -30,6 +30,8 @@ struct Place {
 };
 
 class Lowering {
+  friend struct RecipeTest;
+
 public:
   Lowering(const lang::Program& source, probe::Machine& machine, const LowerOptions& options,
            base::Diagnostics& diagnostics)
@@ -119,6 +121,17 @@ private:
   Operand narrow(Operand v, const Type& t);
   Place context_place(int64_t offset) { return {Space::context, {}, offset}; }
 
+  // lower_recipe.cc: values of the traced program
+  Operand run_steps(const std::vector<probe::Step>& steps);
+  Operand recipe_step(const probe::Step& s, Operand a, Operand b);
+  Operand recipe_division(probe::Step::Op op, Operand a, Operand b);
+  Operand magnitude(Operand n);
+  Operand task_word(std::string_view pointer, std::string_view of, std::string_view member);
+  Place recipe_place(const probe::Recipe& r, const Type& t);
+  Operand recipe_scalar(const probe::Recipe& r, const Type& t);
+  Operand recipe_field(const probe::Recipe& r, const type::Field& f);
+  const probe::Recipe* recipe_of(const lang::Expr& e);
+
   // lower_statement.cc
   void lower(const lang::Block& b);
   void lower(const lang::Stmt& s);
@@ -163,7 +176,7 @@ private:
   Operand user_call(const lang::Call& c, const Place* result);
   Operand builtin(const lang::Expr& e, const spec::Builtin& row, lang::List<lang::Expr*> arguments);
   void builtin_into(const lang::Expr& e, const Place& to, const Type& as, bool pad);
-  void probe_text_into(const Place& to, const Type& as);
+  void probe_text_into(const Place& to, const Type& as, bool is_function);
   void text_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
   void bytes_into(const lang::Call& c, const Place& to, const Type& as);
   void read_by_address(const lang::Expr& from, Operand at, const std::function<void(Space)>& read);
@@ -240,6 +253,9 @@ private:
   Operand machine_register(std::string_view name);
   Operand is_user_mode();
   Operand argument_by_number(int n);
+  Operand stack_argument(size_t n);
+  Operand event_name(bool is_function);
+  std::vector<uint64_t> cookies_of(const std::vector<uint32_t>& events);
   Operand send_packet(const lang::Call& c);
   void path_into(lang::List<lang::Expr*> arguments, const Place& to, const Type& as);
   Operand kernel_variable(const lang::Call& c);
@@ -280,6 +296,7 @@ private:
   std::vector<Operand> value_parameters_;
   Place result_place_;              // of a function that gives back an aggregate
   Operand probe_name_;              // in a program that serves several system calls
+  bool asks_cookie_ = false;        // the program uses Query::cookie
   std::optional<int64_t> compatible_mark_; // see find_compatible_mark()
   BlockId return_block_ = no_block; // where `return` goes in a probe
   // Leaving loops: a body that is called back returns 1 to stop; `return` inside one also sets a flag.
@@ -296,7 +313,7 @@ private:
   std::unordered_map<const probe::Event*, uint32_t> event_ids_;
   std::unordered_map<const lang::Function*, uint32_t> function_ids_;
   std::unordered_map<std::string, uint32_t> string_ids_, probe_name_ids_;
-  std::unordered_map<const lang::Probe*, uint32_t> probe_text_tables_; // the first of its tables
+  std::map<std::pair<const lang::Probe*, bool>, uint32_t> probe_text_tables_; // the first of its tables
   std::unordered_map<uint32_t, uint32_t> number_name_tables_;          // the same, by builtin
 };
 

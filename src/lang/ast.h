@@ -15,7 +15,8 @@
 #include <vector>
 
 namespace probe {
-struct Event; // one attachable event, probe/probe.h
+struct Event;  // one attachable event, probe/probe.h
+struct Recipe; // how a value of the traced program is got, probe/recipe.h
 }
 
 namespace lang {
@@ -79,6 +80,7 @@ struct Map {
   uint32_t id = 0;                   // order of first use
   // What the script does with it (checker); lowering chooses the kind of map by these.
   bool only_adds = false; // integer value that is only ever ++, --, += or -= as a statement, and printed
+  bool is_own = false;    // made by acu, not by the script: it is not printed
   bool tid_only = false;  // every access is @m[tid] with a scalar value, outside begin/end/interval/self
 };
 
@@ -194,6 +196,7 @@ struct Name : Expr {
   std::string_view name;
   const spec::Builtin* builtin = nullptr; // checker; also for `arg0`…: arg_number
   int arg_number = -1;                    // checker: argN
+  const probe::Recipe* recipe = nullptr;  // checker: of a value of the traced program; the Program's
 };
 struct VariableRef : Expr {
   ACU_EXPR(VariableRef, variable)
@@ -251,6 +254,7 @@ struct FieldRef : Expr { // a.b, a->b, t.0
   Range name_where;
   type::Field field;             // checker: offset is from the start of the structure
   bool through_pointer = false;  // checker: operand is a pointer
+  const probe::Recipe* recipe = nullptr; // checker: of a value of the traced program (args.x, target.x); the Program's
 };
 struct Index : Expr {
   ACU_EXPR(Index, index)
@@ -286,6 +290,8 @@ struct OffsetOf : Expr {
   const type::Type* member = nullptr; // checker: the type at the end of the path
 };
 #undef ACU_EXPR
+
+bool is_target(const Expr& e); // `target` or `target("lib")`, parse_expression.cc
 
 // ------------------------------------------------------------------------------------------- statements
 
@@ -422,6 +428,7 @@ struct Probe {
   std::vector<probe::Event*> events;      // those this copy handles; owned by the Program
   std::vector<std::string_view> fields;   // arguments that the block reads
   uint32_t variable_count = 0;
+  bool is_own = false;                    // made by acu to serve another one: it is not counted
 };
 
 // Where the pointers point that a function is given: as seen in this round of the checker, and in the one before.
@@ -480,6 +487,7 @@ struct Program {
   std::vector<Macro*> macros;
   std::vector<Map*> maps; // in the order of first use
   std::vector<std::unique_ptr<probe::Event>> events; // checker
+  std::vector<std::unique_ptr<probe::Recipe>> recipes; // checker
   std::unique_ptr<CTypes> c_types; // never nullptr
   Program();
   ~Program(); // where probe::Event is complete

@@ -41,6 +41,8 @@ std::vector<probe::Event*> Checker::match(const ProbeSpec& spec) {
     program_.events.push_back(std::make_unique<probe::Event>(std::move(e)));
     events.push_back(program_.events.back().get());
   }
+  for (std::string& warning : mismatch.warnings)
+    diagnostics_.warning(tag::doubtful_probe, spec.where, std::move(warning));
   if (!events.empty()) return events;
   if (mismatch.denied) {
     diagnostics_.error(tag::denied, spec.where, mismatch.message, mismatch.hint);
@@ -81,58 +83,6 @@ void Checker::match_probes() {
   if (program_.probes.empty() && !diagnostics_.has_errors())
     diagnostics_.error(tag::no_such_probe, {0, 0}, "no probe is left to attach",
                        left_out ? "probes of the kinds test and bench run with --test and --bench" : "");
-}
-
-// All events of a block share one program unless it looks at their arguments, or asks for the name of a probe
-// that cannot be told by system call number.
-void Checker::split_by_arguments() {
-  std::vector<std::unique_ptr<Probe>> split;
-  for (auto& p : program_.probes) {
-    bool arguments = false, names = false;
-    auto look = [&](const Expr& e) {
-      const Name* name = if_a<Name>(&e);
-      const Call* call = if_a<Call>(&e);
-      std::string_view word = name ? name->name : call ? call->name : std::string_view();
-      arguments |= word == "args" || word == "ctx" || (word.starts_with("arg") && word.size() == 4);
-      names |= word == "probe" || word == "probetype";
-    };
-    walk(p->predicate, look);
-    walk(p->body, look);
-    // Told apart by what decides their program: kind of probe, and for system calls the side.
-    auto same = [&](const probe::Event& a, const probe::Event& b) {
-      bool syscalls = a.syscall >= 0 && b.syscall >= 0 && a.syscall_exit == b.syscall_exit;
-      if (arguments) return false;
-      if (names) return syscalls;
-      return a.kind == b.kind && (a.syscall >= 0) == (b.syscall >= 0) && a.syscall_exit == b.syscall_exit;
-    };
-    std::vector<std::vector<probe::Event*>> groups;
-    for (probe::Event* e : p->events) {
-      // An event that is named twice runs its block twice; one program sees each system call once.
-      auto again = [&](const probe::Event* other) { return other->syscall == e->syscall; };
-      auto at = std::find_if(groups.begin(), groups.end(), [&](auto& g) {
-        return same(*g.front(), *e) && (e->syscall < 0 || std::none_of(g.begin(), g.end(), again));
-      });
-      if (at == groups.end())
-        groups.push_back({e});
-      else
-        at->push_back(e);
-    }
-    for (size_t i = 1; i < groups.size(); i++) {
-      auto twin = std::make_unique<Probe>(*p);
-      twin->predicate = copy(program_, p->predicate);
-      twin->body = copy(program_, p->body);
-      twin->events = std::move(groups[i]);
-      split.push_back(std::move(twin));
-    }
-    p->events = std::move(groups.front());
-    split.insert(split.end() - static_cast<ptrdiff_t>(groups.size() - 1), std::move(p));
-  }
-  program_.probes = std::move(split);
-  if (program_.probes.size() > program_.config.number("max_bpf_progs"))
-    diagnostics_.error(tag::too_many_probes, program_.probes.front()->where,
-                       "this script needs " + std::to_string(program_.probes.size()) +
-                           " programs, more than the limit of " + program_.config.text("max_bpf_progs"),
-                       "set the configuration key max_bpf_progs");
 }
 
 void Checker::check_probe(Probe& probe) {
@@ -229,6 +179,7 @@ void Checker::refuse_recursion() {
 Checked Checker::run() {
   prepare_c_types();
   match_probes();
+  offer_program_types();
   if (!diagnostics_.has_errors()) split_by_arguments();
   for (size_t i = 0; i < program_.functions.size(); i++) {
     Function& f = *program_.functions[i];

@@ -529,6 +529,8 @@ const type::Type* Checker::check_find(Call& e) {
 
 void Checker::check_compile_time(Call& e) {
   BuiltinId builtin = id_of(*e.builtin);
+  if (builtin == id("has_type") || builtin == id("has_field") || builtin == id("has_func") || builtin == id("has_var"))
+    check_has(e);
   if (builtin == id("assert_str")) check_assert_str(*e.arguments[0]);
   if (builtin == id("static_assert")) {
     const Constant& c = e.arguments[0]->constant;

@@ -64,15 +64,35 @@ bool Checker::check_place(const Expr& e, const Builtin& row) {
   return !ability || require(ability, row.name, e.where);
 }
 
-// argN
+// argN, sargN
 const type::Type* Checker::check_argument_number(Name& e) {
-  e.arg_number = e.name[3] - '0';
+  bool on_stack = e.name.starts_with('s');
+  e.arg_number = e.name.back() - '0' + (on_stack ? static_cast<int>(argument_registers.size()) : 0);
   if (!require(has_arg_numbers, e.name, e.where)) return types_.none();
   probe::Event& event = *probe_->events.front();
-  const type::Type* args = event.kind == probe::Kind::rawtracepoint ? probe::arguments(machine_, event) : nullptr;
-  if (size_t count = args ? args->fields().size() : SIZE_MAX; static_cast<size_t>(e.arg_number) >= count)
+  if (on_stack && event.kind != probe::Kind::uprobe)
+    return mistake(tag::misplaced, e.where, "`" + std::string(e.name) + "` can't be used in a `" +
+                                                std::string(probe::kind_of(event).name) + "` probe",
+                   "arguments are on the stack where a function is entered: uprobe");
+  const bool is_counted = event.kind == probe::Kind::rawtracepoint || event.kind == probe::Kind::usdt;
+  const type::Type* args = is_counted ? probe::arguments(machine_, event) : nullptr;
+  size_t count = args ? args->fields().size() : event.kind == probe::Kind::usdt ? 0 : SIZE_MAX;
+  if (static_cast<size_t>(e.arg_number) >= count)
     return mistake(tag::unknown_field, e.where, event.name + " has no argument `" + std::string(e.name) + "`",
                    "it has " + std::to_string(count) + "; `acu list -v " + event.name + "` shows them");
+  if (event.kind == probe::Kind::usdt) return check_marked_argument(e, event);
+  return types_.uint64();
+}
+
+// argN of a probe that its program's authors marked (USDT): found where its note says.
+const type::Type* Checker::check_marked_argument(Name& e, const probe::Event& event) {
+  if (e.recipe) return types_.uint64();
+  probe::Access access = probe::access(machine_, event, probe::Context::registers, e.name);
+  if (!access.reason.empty())
+    return mistake(tag::bad_argument, e.where, "`" + std::string(e.name) + "` of " + event.name + " " + access.reason,
+                   "`acu list -v " + event.name + "` shows all");
+  program_.recipes.push_back(std::make_unique<probe::Recipe>(std::move(access.recipe)));
+  e.recipe = program_.recipes.back().get();
   return types_.uint64();
 }
 
@@ -179,11 +199,30 @@ void Checker::check_kfunc(Call& e) {
   set_integer(e, answer);
 }
 
+// Functions of user code are told apart by what is attached, those of the kernel by their address.
+const type::Type* Checker::function_name_type(Expr& e) {
+  const probe::Event& event = *probe_->events.front();
+  if (event.binary.empty()) return types_.simple(Kind::ksym);
+  if (probe_->events.size() > 1)
+    return probe_as_text_ ? types_.string(longest_probe_name()) : types_.simple(Kind::probe_name);
+  std::string_view name = types_.keep(event.function);
+  set_text(e, name);
+  return types_.string(static_cast<uint32_t>(name.size()) + 1);
+}
+
 // nullptr: as the table says.
 const type::Type* Checker::context_builtin_type(Expr& e, BuiltinId builtin, List<Expr*> arguments) {
   switch (builtin) {
   case id("ctx"): return context_type();
-  case id("func"): return types_.simple(Kind::ksym);
+  case id("retval"): return e.kind == ExprKind::name ? check_result(as<Name>(e)) : nullptr;
+  case id("locals"):
+  case id("target"):
+    return mistake(tag::bad_operand, e.where, "`" + std::string(builtin == id("locals") ? "locals" : "target") +
+                       "` needs the name of a variable", builtin == id("locals") ? "locals.NAME" : "target.NAME");
+  case id("entry"):
+    return mistake(tag::misplaced, e.where, "`entry` can be used in return probes of user functions only",
+                   "such as uretprobe:BINARY:FUNCTION");
+  case id("func"): return function_name_type(e);
   case id("pid"):
   case id("tid"): {
     const Name* word = arguments.empty() ? nullptr : if_a<Name>(arguments[0]);

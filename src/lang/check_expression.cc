@@ -60,6 +60,10 @@ const type::Type* Checker::check(Expr& e) {
     case ExprKind::conditional: {
       Conditional& c = as<Conditional>(e);
       check_condition(*c.condition);
+      if (c.condition->constant.kind == Constant::integer) {
+        Block* taken = c.condition->constant.integer_value ? c.then : c.otherwise;
+        return taken ? check_block(*taken) : types_.none();
+      }
       const type::Type* then = check_block(*c.then);
       const type::Type* otherwise = c.otherwise ? check_block(*c.otherwise) : types_.none();
       if (then == otherwise) return then;
@@ -97,7 +101,8 @@ static const Expr* part_without_value(const Expr& e) {
     return of_builtin || of_function ? &e : nullptr;
   }
   if (const BlockExpr* b = if_a<BlockExpr>(&e)) return b->block->value ? part_without_value(*b->block->value) : &e;
-  if (const Ternary* t = if_a<Ternary>(&e)) return part_without_value(*t->otherwise);
+  const Ternary* t = if_a<Ternary>(&e);
+  if (t) return part_without_value(t->then && t->condition->constant.integer_value ? *t->then : *t->otherwise);
   const Conditional* c = if_a<Conditional>(&e);
   return !c ? nullptr : c->then->value ? part_without_value(*c->then->value) : &e;
 }
@@ -144,13 +149,15 @@ std::string hint_for_name(std::string_view unknown, const std::vector<std::strin
 }
 
 const type::Type* Checker::check_name(Name& e) {
-  if (e.name.size() == 4 && e.name.starts_with("arg") && e.name[3] >= '0' && e.name[3] <= '9')
+  std::string_view argument = e.name.substr(e.name.starts_with('s') ? 1 : 0);
+  if (argument.size() == 4 && argument.starts_with("arg") && argument[3] >= '0' && argument[3] <= '9')
     return check_argument_number(e);
   if (const Builtin* row = find_builtin(e.name)) {
     e.builtin = builtin_named(e.name, e.where, false);
     return e.builtin ? builtin_type(e, *row, {}) : types_.none();
   }
   auto found = program_.c_types->enumerator(e.name);
+  if (!found) found = program_enumerator(e.name);
   if (!found) found = machine_.kernel_enumerator(e.name);
   if (found) {
     set_integer(e, found->second);
@@ -309,6 +316,13 @@ static bool is_comparison(BinaryOp op) { return op >= BinaryOp::lt && op <= Bina
 
 const type::Type* Checker::check_binary(Binary& e) {
   const type::Type* l = check_value(*e.left);
+  bool decides = e.op == BinaryOp::logical_and || e.op == BinaryOp::logical_or;
+  decides &= e.left->constant.kind == Constant::integer &&
+             (e.left->constant.integer_value != 0) == (e.op == BinaryOp::logical_or);
+  if (decides) { // the other side is never reached, and not looked at
+    set_integer(e, e.op == BinaryOp::logical_or);
+    return types_.boolean();
+  }
   const type::Type* r = check_value(*e.right);
   if (l->is(Kind::none) || r->is(Kind::none))
     return is_comparison(e.op) || e.op >= BinaryOp::logical_and ? types_.boolean() : types_.int64();
@@ -451,6 +465,13 @@ const type::Type* Checker::check_choice(Expr& e, Expr& condition, Expr* then, Ex
   const type::Type* c = check_value(condition);
   if (!c->is_integer() && !c->is(Kind::pointer) && !c->is(Kind::none))
     error(tag::bad_operand, condition.where, "a condition must be a number, not " + text(c));
+  if (condition.constant.kind == Constant::integer) { // the other side is never reached, and not looked at
+    Expr* taken = !condition.constant.integer_value ? otherwise : then ? then : &condition;
+    const type::Type* t = taken == &condition ? c : check(*taken);
+    if (t->is_aggregation()) t = check_value(*taken);
+    e.constant = taken->constant;
+    return t->is(Kind::integer) ? widen(t) : t;
+  }
   const type::Type* a = then ? check(*then) : c;
   const type::Type* b = check(*otherwise);
   if (a->is_aggregation()) a = check_value(*then);

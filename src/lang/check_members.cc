@@ -54,6 +54,8 @@ const type::Type* Checker::in_learned_space(const type::Type* t, type::Space spa
 
 const type::Type* Checker::check_arguments_field(FieldRef& e) {
   probe::Event& event = *probe_->events.front();
+  e.recipe = nullptr;
+  if (user_event() && event.kind != probe::Kind::usdt) return check_parameter_value(e);
   const type::Type* args = probe::arguments(machine_, event);
   if (!args)
     return mistake(tag::misplaced, e.operand->where,
@@ -67,6 +69,12 @@ const type::Type* Checker::check_arguments_field(FieldRef& e) {
     return mistake(tag::unknown_field, e.name_where,
                    event.name + " has no argument `" + std::string(e.name) + "`",
                    hint + "`acu list -v " + event.name + "` shows all");
+  }
+  if (event.kind == probe::Kind::usdt) {
+    std::string reason = probe::access(machine_, event, probe::Context::registers, e.name).reason;
+    if (!reason.empty())
+      return mistake(tag::bad_argument, e.name_where, "`" + std::string(e.name) + "` of " + event.name + " " + reason,
+                     "`acu list -v " + event.name + "` shows all");
   }
   e.field = *field;
   e.operand->type = args;
@@ -119,6 +127,8 @@ const type::Type* Checker::check_field(FieldRef& e) {
       return mistake(tag::misplaced, e.where, "`args` can't be used in a function", "pass what it needs");
     return check_arguments_field(e);
   }
+  if (const Name* name = if_a<Name>(e.operand); name && name->name == "locals") return check_local(e);
+  if (is_target(*e.operand)) return check_global(e);
   const type::Type* t = check_value(*e.operand);
   if (t->is(Kind::none)) return t;
   e.through_pointer = t->is(Kind::pointer);

@@ -25,6 +25,7 @@ const type::Type* Checker::base_type(const TypeName& name) {
   }
   CTypes& own = *program_.c_types;
   if (const type::Type* t = own.find(name.keyword, name.name)) return t;
+  if (const type::Type* t = program_type(name.keyword, name.name)) return t;
   if (const type::Type* t = machine_.kernel_type(name.keyword, name.name)) return t;
   return own.find_declared(name.keyword, name.name);
 }

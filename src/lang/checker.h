@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lang/check.h"
+#include "probe/user_values.h"
 #include "spec/diagnostics.h"
 
 #include <unordered_map>
@@ -24,12 +25,38 @@ private:
   void prepare_c_types();
   void match_probes();
   std::vector<probe::Event*> match(const ProbeSpec& spec);
-  void split_by_arguments();
   void round();
   void check_probe(Probe& probe);
   void check_function(Function& function);
   void refuse_recursion();
   void finish_maps();
+
+  // split_probes.cc: blocks whose events see different things
+  void split_by_arguments();
+  std::vector<std::unique_ptr<Probe>> split(std::unique_ptr<Probe> p);
+  std::vector<std::vector<probe::Event*>> group_events(const Probe& p);
+
+  // entry_values.cc: entry(e)
+  void keep_entry_values();
+  std::unique_ptr<Probe> entry_probe(const Probe& of, Map* kept, const std::vector<Expr*>& values);
+  std::vector<Expr*> take_entry_values(Probe& p, Map* kept);
+
+  // check_program.cc: values and types of the traced program
+  probe::Event* user_event() const;
+  const type::Type* program_type(std::string_view keyword, std::string_view name);
+  std::optional<std::pair<const type::Type*, int64_t>> program_enumerator(std::string_view name);
+  void offer_program_types();
+  const type::Type* use_value(const probe::UserValue& v, std::string_view what, Range where,
+                              const probe::Recipe*& recipe, std::string hint = {});
+  const type::Type* finish_value(FieldRef& e, const type::Type* t);
+  const type::Type* check_parameter_value(FieldRef& e);
+  const type::Type* check_local(FieldRef& e);
+  symbol::Binary* target_binary(const Expr& target);
+  const type::Type* check_global(FieldRef& e);
+  const type::Type* check_result(Name& e);
+  const type::Type* type_of_text(std::string_view text);
+  static bool has_member(const type::Type* t, std::string_view path);
+  void check_has(Call& e);
 
   // infer.cc: what values have in common
   bool join(Inferred& into, const type::Type* type, const Expr* e);
@@ -161,7 +188,9 @@ private:
   bool require(uint16_t ability, std::string_view name, Range where);
   bool check_place(const Expr& e, const spec::Builtin& row);
   const type::Type* check_argument_number(Name& e);
+  const type::Type* check_marked_argument(Name& e, const probe::Event& event);
   const type::Type* context_type();
+  const type::Type* function_name_type(Expr& e);
   bool is_pointer_to(const type::Type* t, std::string_view name) const;
   void check_task(Expr& argument, std::string_view name);
   void check_signal(Expr& argument);
@@ -202,6 +231,7 @@ private:
   uint32_t loop_depth_ = 0; // loops whose bodies are called back
   uint32_t unroll_depth_ = 0;
   const BlockExpr* macro_use_ = nullptr; // the outermost use of a macro that is being checked
+  uint32_t entry_maps_ = 0; // made for entry()
   bool wants_aggregation_ = false; // the value of a map assignment is being checked
 };
 

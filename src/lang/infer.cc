@@ -70,7 +70,7 @@ bool may_be_negative(const Expr& e) {
   if (const VariableRef* v = if_a<VariableRef>(&e)) return v->variable && v->variable->inferred.may_be_negative;
   if (const MapRef* m = if_a<MapRef>(&e)) return m->map && m->map->inferred_value.may_be_negative;
   if (const Binary* b = if_a<Binary>(&e)) return has_reason(b->left) || has_reason(b->right);
-  if (const Conditional* c = if_a<Conditional>(&e))
+  if (const Conditional* c = if_a<Conditional>(&e); c && c->condition->constant.kind != Constant::integer)
     return has_reason(c->then->value) || (c->otherwise && has_reason(c->otherwise->value));
   return true;
 }
@@ -111,7 +111,7 @@ void Checker::name_probes_by_text() {
 uint32_t Checker::longest_probe_name() const {
   size_t longest = 0;
   for (auto& p : program_.probes)
-    for (const probe::Event* e : p->events) longest = std::max(longest, e->name.size());
+    for (const probe::Event* e : p->events) longest = std::max({longest, e->name.size(), e->function.size()});
   return static_cast<uint32_t>(longest) + 1;
 }
 

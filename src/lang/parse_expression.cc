@@ -146,12 +146,29 @@ Expr* Parser::parse_field(Expr* operand) {
     panic(tag::bad_number, name.where, "`" + std::string(name.text) + "` is not the number of an element");
   else if (!is_number && name.kind != TokenKind::identifier && name.kind != TokenKind::keyword)
     unexpected("the name of a member");
-  take();
+  std::string_view text = name.text;
+  if (name.kind == TokenKind::identifier && is_scope(1))
+    text = parse_cpp_name();
+  else
+    take();
   auto* f = make<FieldRef>(since(operand->where.begin));
   f->operand = operand;
-  f->name = name.text;
-  f->name_where = name.where;
+  f->name = text;
+  f->name_where = {name.where.begin, last_end_};
+  // target.file.c::NAME: the file's name is part of the variable's.
+  FieldRef* file = if_a<FieldRef>(operand);
+  if (file && is_target(*file->operand) && text.find("::") != text.npos) {
+    f->name = program_->arena.copy(std::string_view(std::string(file->name) + "." + std::string(text)));
+    f->name_where = {file->name_where.begin, last_end_};
+    f->operand = file->operand;
+  }
   return f;
+}
+
+bool is_target(const Expr& e) {
+  const Name* n = if_a<Name>(&e);
+  const Call* c = if_a<Call>(&e);
+  return (n && n->name == "target") || (c && c->name == "target");
 }
 
 // primary   := INTEGER | STRING | VARIABLE | POSITIONAL | '$#' | map | word | parenthesised | block
@@ -261,8 +278,9 @@ Expr* Parser::parse_word() {
     panic(tag::syntax, type->where, "a type can't be used as a value", "a cast is written `(struct x *)e`");
     return missing_expression();
   }
-  auto* e = make<Name>(take().where);
-  e->name = t.text;
+  auto* e = make<Name>(t.where);
+  e->name = is_scope(1) ? parse_cpp_name() : take().text;
+  e->where = since(t.where.begin);
   return e;
 }
 

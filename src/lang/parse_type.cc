@@ -85,13 +85,90 @@ bool Parser::at_type(size_t ahead, bool also_unknown) {
   if (t.kind != TokenKind::identifier) return false;
   if (is_one_of(integer_words, t.text) || is_one_of(type_words, t.text) || type::is_number_name(t.text)) return true;
   if (program_->c_types->is_typedef(t.text)) return true;
-  if (is_builtin(t.text) || is_macro_parameter(t.text)) return false;
-  size_t after = ahead + 1;
+  size_t after = after_type_name(ahead);
+  bool is_cpp = after > ahead + 1;
+  if (!is_cpp && (is_builtin(t.text) || is_macro_parameter(t.text))) return false;
+  size_t name_end = after;
   while (peek(after).kind == TokenKind::star) after++;
-  bool pointer = after > ahead + 1;
+  bool pointer = after > name_end;
   bool closes =
       peek(after).kind == TokenKind::right_paren || (!pointer && peek(after).kind == TokenKind::comma);
-  return closes && (pointer || also_unknown);
+  return closes && (pointer || is_cpp || also_unknown);
+}
+
+// Where the name of a type of C++ ends, which begins `ahead` tokens from here: `ns::Foo`, `Foo<int, ns::Bar<4> >`. Of a
+// plain name that is the next token; so it is where `<` turns out to compare.
+size_t Parser::after_type_name(size_t ahead) {
+  constexpr size_t most = 256; // tokens
+  size_t at = ahead + 1;
+  for (;;) {
+    if (is_scope(at) && peek(at + 2).kind == TokenKind::identifier) {
+      at += 3;
+    } else if (peek(at).kind == TokenKind::less) {
+      size_t end = at;
+      int depth = 0;
+      do {
+        switch (peek(end).kind) {
+        case TokenKind::less: depth++; break;
+        case TokenKind::greater: depth--; break;
+        case TokenKind::shift_right: depth -= 2; break;
+        case TokenKind::identifier:
+        case TokenKind::keyword:
+        case TokenKind::integer:
+        case TokenKind::colon:
+        case TokenKind::comma:
+        case TokenKind::star:
+        case TokenKind::minus:
+        case TokenKind::ampersand:
+        case TokenKind::and_and: break;
+        default: return at;
+        }
+        end++;
+      } while (depth > 0 && end < ahead + most);
+      TokenKind next = peek(end).kind;
+      bool closes = next == TokenKind::right_paren || next == TokenKind::comma || next == TokenKind::star ||
+                    next == TokenKind::left_bracket || is_scope(end);
+      // `a < b > * c` multiplies.
+      size_t behind = end;
+      while (peek(behind).kind == TokenKind::star) behind++;
+      closes &= behind == end || peek(behind).kind == TokenKind::right_paren || peek(behind).kind == TokenKind::comma;
+      if (depth != 0 || !closes) return at;
+      at = end;
+    } else {
+      return at;
+    }
+  }
+}
+
+// `::`, which the lexer takes for two tokens.
+bool Parser::is_scope(size_t ahead) {
+  return peek(ahead).kind == TokenKind::colon && peek(ahead + 1).kind == TokenKind::colon &&
+         peek(ahead).where.end == peek(ahead + 1).where.begin;
+}
+
+// Takes the name up to there. Blanks are where GCC's debug information has them: "ns::Map<int, ns::Pair<int> >".
+std::string_view Parser::parse_cpp_name() {
+  size_t tokens = after_type_name(0);
+  if (tokens == 1) return expect(TokenKind::identifier, "a type").text;
+  std::string out;
+  bool after_word = false;
+  auto put = [&](std::string_view text, bool is_word) {
+    bool separate = (is_word && after_word) || (text == ">" && out.ends_with('>'));
+    if (separate) out += ' ';
+    out += text;
+    after_word = is_word;
+  };
+  for (; tokens > 0; tokens--) {
+    Token t = take();
+    switch (t.kind) {
+    case TokenKind::shift_right: put(">", false), put(">", false); break;
+    case TokenKind::comma: out += ", ", after_word = false; break;
+    default:
+      put(t.spelled.empty() ? t.text : t.spelled,
+          t.kind == TokenKind::identifier || t.kind == TokenKind::keyword || t.kind == TokenKind::integer);
+    }
+  }
+  return program_->arena.copy(std::string_view(out));
 }
 
 // At `(`: whether it begins a cast.
@@ -129,7 +206,7 @@ TypeName* Parser::parse_type() {
   return t;
 }
 
-// base      := ( 'struct' | 'union' | 'enum' ) NAME | C integer words | NAME | 'typeof' '(' ( type |
+// base      := ( 'struct' | 'union' | 'enum' ) name | C integer words | name | 'typeof' '(' ( type |
 // expression ) ')'
 void Parser::parse_type_words(TypeName& into) {
   Token t = peek();
@@ -156,7 +233,7 @@ void Parser::parse_type_words(TypeName& into) {
       return;
     }
   }
-  into.name = expect(TokenKind::identifier, "a type").text;
+  into.name = parse_cpp_name();
 }
 
 } // namespace lang

@@ -100,6 +100,7 @@ void Effects::print_maps(bool separate) {
   std::sort(order.begin(), order.end(),
             [&](uint32_t a, uint32_t b) { return program_.maps[a].name < program_.maps[b].name; });
   for (uint32_t map : order) {
+    if (program_.maps[map].is_own) continue;
     auto entries = engine_.read_map(map);
     if (!entries.ok())
       tell(std::move(entries.error()));

@@ -70,7 +70,20 @@ inline constexpr Builtin builtins[] = {
             "the record of a tracepoint, the arguments of a raw tracepoint.",
      .example = "profile:hz:99 { @[ksym(ctx.regs.ip)] = count(); }"},
     {.name = "retval", .form = Form::both, .group = Group::context, .gives = Gives::special,
-     .signature = "uint64 retval", .doc = "Value returned by the traced function."},
+     .signature = "T retval",
+     .doc = "Value returned by the traced function, with the type that debug information tells, else as a uint64."},
+    {.name = "locals", .form = Form::value, .group = Group::context, .gives = Gives::special, .signature = "locals.NAME",
+     .doc = "A local variable or parameter of the traced function where the probe is, from the program's debug information: "
+            "of the innermost block first, of calls that were inlined there too."},
+    {.name = "target", .form = Form::both, .group = Group::context, .params = {opt(Takes::literal_string)},
+     .gives = Gives::special, .signature = "target[(string binary)].NAME",
+     .doc = "A global, static or thread-local variable of the traced program or library, or of another one in the same "
+            "process. Where several are called so: `target.file.c::NAME`, `target.function::NAME`, `target.ns::NAME`."},
+    {.name = "entry", .form = Form::call, .group = Group::context, .params = {req(Takes::any)}, .gives = Gives::special,
+     .signature = "T entry(T value)",
+     .doc = "In a return probe: what the value was when the function was entered. It is asked for in a probe at the entry, "
+            "so variables of this block can't be part of it. Returns of calls that were entered before the probes were "
+            "attached do not run the block."},
     {.name = "func", .form = Form::both, .group = Group::context, .gives = Gives::special,
      .signature = "string func", .doc = "Name of the traced function."},
     {.name = "probe", .form = Form::both, .group = Group::context, .gives = Gives::special,
@@ -434,6 +447,26 @@ inline constexpr Builtin builtins[] = {
      .example = "begin { print(is_array((uint8[4])1)); }"},
     {.name = "is_literal", .form = Form::call, .group = Group::compile, .params = {req(Takes::any)}, .gives = Gives::boolean,
      .signature = "bool is_literal(value)", .doc = "Whether the value is a literal.", .example = "begin { print(is_literal(1)); }"},
+    {.name = "has_type", .form = Form::call, .group = Group::compile, .params = {req(Takes::literal_string)},
+     .gives = Gives::boolean, .signature = "bool has_type(string type)",
+     .doc = "Whether there is such a type: of the script, of the traced program (in a user probe of that program) or of the "
+            "kernel. What follows from a branch that is not taken is not checked, so one script fits several versions.",
+     .example = "begin { print(has_type(\"struct no_such_type\")); }"},
+    {.name = "has_field", .form = Form::call, .group = Group::compile,
+     .params = {req(Takes::literal_string), req(Takes::literal_string)}, .gives = Gives::boolean,
+     .signature = "bool has_field(string type, string path)",
+     .doc = "Whether the type has this member; `a.b` for a member of a member.",
+     .example = "begin { if (has_field(\"struct no_such_type\", \"a.b\")) { print(1); } else { print(0); } }"},
+    {.name = "has_func", .form = Form::call, .group = Group::compile, .params = {req(Takes::literal_string)},
+     .gives = Gives::boolean, .signature = "bool has_func(string name)",
+     .doc = "Whether the traced program has this function; outside of user probes, whether any program that the script "
+            "probes or the kernel has it.",
+     .example = "begin { print(has_func(\"no_such_function\")); }"},
+    {.name = "has_var", .form = Form::call, .group = Group::compile, .params = {req(Takes::literal_string)},
+     .gives = Gives::boolean, .signature = "bool has_var(string name)",
+     .doc = "Whether the traced program has this global or static variable; outside of user probes, whether any program "
+            "that the script probes or the kernel has it.",
+     .example = "begin { print(has_var(\"no_such_variable\")); }"},
 };
 
 inline constexpr size_t builtin_count = std::size(builtins);

@@ -11,6 +11,8 @@ A case is named TAG_short.bt after the tag in src/spec/diagnostics.h it shows. T
   // ARGS: / OPTIONS: / ENV:   as in test/runtime
   // BYTES: 7f 45 4c 46    the script is a file of these bytes      // PATH: /tmp   the script is this path
   // $HERE                 in OPTIONS and EXPECT is this folder
+  // BUILD: gcc -g -o $TMP/values $PROGRAMS/values.c    before it: the program that the script probes; $TMP, an empty
+                                            folder, also in ARGS; $PROGRAMS is test/runtime/programs
   // REPEAT: text          `@@@` in the script is this text 1000 times
 
 Every tag must have a case. Last line: `N passed, N failed, N skipped`.
@@ -26,6 +28,7 @@ import concurrent.futures
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+PROGRAMS = os.path.join(ROOT, "test", "runtime", "programs")
 HEADER = re.compile(r"^// ?([A-Z_]+):(?: (.*))?$")
 SAID = re.compile(r"^(\S+:\d+(?::\d+)?-\d+): (ERROR|WARNING): (.*)$")
 
@@ -57,9 +60,14 @@ def run(acu, path):
         environment[setting.partition("=")[0]] = setting.partition("=")[2]
     if "REPEAT" in headers:
         body = body.replace("@@@", one("REPEAT") * 1000)
-    options, arguments = shlex.split(one("OPTIONS").replace("$HERE", HERE)), shlex.split(one("ARGS"))
     user = headers.get("USER", [None])[-1]
     with tempfile.NamedTemporaryFile(suffix=".bt") as file, tempfile.TemporaryDirectory() as folder:
+        expand = lambda text: text.replace("$HERE", HERE).replace("$TMP", folder).replace("$PROGRAMS", PROGRAMS)
+        options, arguments = shlex.split(expand(one("OPTIONS"))), shlex.split(expand(one("ARGS")))
+        if "BUILD" in headers:
+            built = subprocess.run(["/bin/sh", "-c", expand(one("BUILD"))], capture_output=True, text=True)
+            if built.returncode != 0:
+                return ["BUILD failed:"] + ["  " + line for line in built.stderr.strip().split("\n")[:20]]
         if user:  # who may not see this folder needs the program elsewhere
             os.chmod(folder, 0o755)
             acu = copy_program(acu, folder)

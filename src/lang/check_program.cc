@@ -1,0 +1,313 @@
+// Values and types of traced programs, as their debug information tells them: parameters (`args`), results
+// (`retval`), local variables (`locals`), globals (`target`); questions to a program that are answered when
+// the script is compiled.
+#include "lang/checker.h"
+
+#include "base/text.h"
+#include "format/btf.h"
+#include "lang/c_types.h"
+#include "spec/probes.h"
+#include "symbol/binaries.h"
+
+#include <algorithm>
+
+namespace lang {
+
+using type::Kind;
+using namespace spec;
+
+// The event of a user probe whose block is being checked, or nullptr. All events of a block are alike.
+probe::Event* Checker::user_event() const {
+  probe::Event* e = probe_ && !probe_->events.empty() ? probe_->events.front() : nullptr;
+  return e && e->module ? e : nullptr;
+}
+
+// ------------------------------------------------------------------------------------------------- types
+
+const type::Type* Checker::program_type(std::string_view keyword, std::string_view name) {
+  probe::Event* e = user_event();
+  dwarf::Types* types = e ? e->module->types(types_) : nullptr;
+  if (!types) return nullptr;
+  if (const type::Type* t = types->find(keyword, name)) return t;
+  // Compilers do not agree on where blanks are in the arguments of templates.
+  if (name.find('<') == name.npos) return nullptr;
+  std::string dense;
+  for (size_t i = 0; i < name.size(); i++) {
+    bool between = name[i] == ' ' && i > 0 && i + 1 < name.size() && name[i - 1] == '>' && name[i + 1] == '>';
+    if (name[i] == '*' && i > 0 && name[i - 1] != ' ' && name[i - 1] != '*') dense += ' ';
+    if (!between) dense += name[i];
+  }
+  return types->find(keyword, types_.keep(dense));
+}
+
+std::optional<std::pair<const type::Type*, int64_t>> Checker::program_enumerator(std::string_view name) {
+  probe::Event* e = user_event();
+  dwarf::Types* types = e ? e->module->types(types_) : nullptr;
+  if (!types) return std::nullopt;
+  for (const dwarf::Die& die : e->module->find_entries(name, dwarf::kinds_of({dwarf::NameKind::enumerator})))
+    if (auto found = types->enumerator(die)) return found;
+  return std::nullopt;
+}
+
+// What code outside of user probes (functions, begin, end) knows: the types of all programs that the script
+// probes.
+void Checker::offer_program_types() {
+  std::vector<symbol::Binary*> all;
+  for (auto& e : program_.events)
+    if (e->module && std::find(all.begin(), all.end(), e->module) == all.end()) all.push_back(e->module);
+  if (all.empty()) return;
+  if (!machine_.program_types)
+    machine_.program_types = [all, &table = types_](std::string_view keyword, std::string_view name) {
+      for (symbol::Binary* b : all)
+        if (dwarf::Types* types = b->types(table))
+          if (const type::Type* t = types->find(keyword, name)) return t;
+      return static_cast<const type::Type*>(nullptr);
+    };
+  if (!machine_.program_enumerators)
+    machine_.program_enumerators =
+        [all,
+         &table = types_](std::string_view name) -> std::optional<std::pair<const type::Type*, int64_t>> {
+      for (symbol::Binary* b : all)
+        if (dwarf::Types* types = b->types(table))
+          for (const dwarf::Die& die : b->find_entries(name, dwarf::kinds_of({dwarf::NameKind::enumerator})))
+            if (auto found = types->enumerator(die)) return found;
+      return std::nullopt;
+    };
+}
+
+// ------------------------------------------------------------------------------------------------ values
+
+// Keeps the recipe of a value that is there, and gives its type; else tells why it is not.
+const type::Type* Checker::use_value(const probe::UserValue& v, std::string_view what, Range where,
+                                     const probe::Recipe*& recipe, std::string hint) {
+  recipe = nullptr;
+  std::string name = base::quoted(what);
+  switch (v.kind) {
+  case probe::UserValue::missing:
+    return mistake(tag::unknown_field, where, "there is no " + name + " here", std::move(hint));
+  case probe::UserValue::ambiguous:
+    return mistake(tag::ambiguous, where, name + " " + v.reason, std::move(hint));
+  case probe::UserValue::without_value:
+    return mistake(tag::no_value, where, name + " " + v.reason, std::move(hint));
+  case probe::UserValue::no_debug_info:
+    return mistake(tag::no_debug_info, where,
+                   name + " needs debug information" + (v.reason.empty() ? "" : ": " + v.reason),
+                   std::move(hint));
+  case probe::UserValue::found: break;
+  }
+  if (!v.type) return mistake(tag::no_value, where, name + " has no value");
+  if (!v.reason.empty()) warning(tag::no_value, where, name + ": " + v.reason);
+  for (auto& known : program_.recipes)
+    if (*known == v.recipe) recipe = known.get();
+  if (!recipe) {
+    program_.recipes.push_back(std::make_unique<probe::Recipe>(v.recipe));
+    recipe = program_.recipes.back().get();
+  }
+  return v.type;
+}
+
+static std::string nearest_hint(std::string_view wanted, std::string_view prefix,
+                                const std::vector<std::string_view>& names) {
+  std::string_view near = base::nearest(wanted, names);
+  return near.empty() ? "" : "did you mean `" + std::string(prefix) + std::string(near) + "`?";
+}
+
+// As the bytes of a value of user memory.
+const type::Type* Checker::finish_value(FieldRef& e, const type::Type* t) {
+  e.field = {.name = e.name, .type = t};
+  e.operand->type = types_.none();
+  e.through_pointer = false;
+  return t->is(Kind::none) ? t : check_part(t, type::Space::user);
+}
+
+// args.NAME of a function
+const type::Type* Checker::check_parameter_value(FieldRef& e) {
+  const probe::Event& event = *user_event();
+  probe::UserValues& values = machine_.user_values(*event.module);
+  probe::UserValue v = values.parameter(event, e.name);
+  std::string what = "args." + std::string(e.name), hint;
+  bool returns = event.kind == probe::Kind::uretprobe;
+  if (returns && v.kind != probe::UserValue::missing && v.kind != probe::UserValue::no_debug_info)
+    return mistake(tag::misplaced, e.where,
+                   base::quoted(what) + " is not known any more when the function returns",
+                   "`entry(" + what + ")` is what it was at the entry");
+  if (v.kind == probe::UserValue::no_debug_info) hint = event.module->debug_hint();
+  if (v.kind == probe::UserValue::missing) {
+    std::vector<std::string_view> names;
+    std::vector<probe::UserValue> all;
+    for (size_t i = 0, n = values.parameter_count(event); i < n; i++)
+      all.push_back(values.parameter(event, i));
+    for (const probe::UserValue& p : all)
+      if (!p.name.empty()) names.push_back(p.name);
+    hint = nearest_hint(e.name, "args.", names);
+    return mistake(tag::unknown_field, e.name_where, event.name + " has no argument " + base::quoted(e.name),
+                   hint + (hint.empty() ? "" : " ") + "`acu list -v '" + event.name + "'` shows all");
+  }
+  return finish_value(e, use_value(v, what, e.where, e.recipe, std::move(hint)));
+}
+
+// locals.NAME
+const type::Type* Checker::check_local(FieldRef& e) {
+  as<Name>(*e.operand).builtin = find_builtin("locals");
+  probe::Event* event = user_event();
+  if (!event || event->kind == probe::Kind::uretprobe)
+    return mistake(tag::misplaced, e.where, "`locals` can be used in uprobe and usdt probes only",
+                   event ? "`entry(args.NAME)` is what a parameter was when the function was entered" : "");
+  probe::UserValues& values = machine_.user_values(*event->module);
+  probe::UserValue v = values.local(*event, e.name);
+  std::string what = "locals." + std::string(e.name), hint;
+  if (v.kind == probe::UserValue::no_debug_info) hint = event->module->debug_hint();
+  if (v.kind == probe::UserValue::missing) hint = nearest_hint(e.name, "locals.", values.locals(*event));
+  return finish_value(e, use_value(v, what, e.where, e.recipe, std::move(hint)));
+}
+
+// The binary of target("name"), or the one whose event this is.
+symbol::Binary* Checker::target_binary(const Expr& target) {
+  const Call* c = if_a<Call>(&target);
+  probe::Event* event = user_event();
+  if (!c || c->arguments.empty()) {
+    if (event) return event->module;
+    return error(tag::misplaced, target.where, "`target` can be used in probes of user programs only",
+                 "elsewhere the program is named: `target(\"nginx\").NAME`"),
+           nullptr;
+  }
+  if (c->arguments.size() > 1 || c->arguments[0]->kind != ExprKind::string)
+    return error(tag::bad_argument, target.where,
+                 "`target` takes the name of a program or library in quotes"),
+           nullptr;
+  const std::string name(as<String>(*c->arguments[0]).value);
+  auto found = machine_.binaries().find(name);
+  if (!found.ok()) return error(tag::unresolved, target.where, found.error().message), nullptr;
+  if (found->size() != 1)
+    return error(tag::ambiguous, target.where, base::quoted(name) + " stands for several files",
+                 "name one of them"),
+           nullptr;
+  return found->front();
+}
+
+// Where the process of -p has a file: what was added to the file's addresses.
+static std::optional<uint64_t> bias_in(int pid, const symbol::Binary& binary) {
+  if (pid <= 0) return std::nullopt;
+  auto maps = base::read_file("/proc/" + std::to_string(pid) + "/maps");
+  if (!maps.ok()) return std::nullopt;
+  for (std::string_view line : base::split(*maps, '\n')) {
+    size_t slash = line.find('/');
+    if (slash == line.npos || line.substr(slash) != binary.name()) continue;
+    // start-end perms offset dev inode path
+    auto words = base::split(line.substr(0, slash), ' ');
+    if (words.size() < 3) continue;
+    auto start = base::parse_integer("0x" + std::string(words[0].substr(0, words[0].find('-'))));
+    auto offset = base::parse_integer("0x" + std::string(words[2]));
+    auto address = start && offset ? binary.address_of_offset(*offset) : std::nullopt;
+    if (address) return *start - *address;
+  }
+  return std::nullopt;
+}
+
+// target.NAME, target("lib").NAME
+const type::Type* Checker::check_global(FieldRef& e) {
+  if (Name* n = if_a<Name>(e.operand)) n->builtin = find_builtin("target");
+  if (Call* c = if_a<Call>(e.operand)) c->builtin = find_builtin("target");
+  e.recipe = nullptr;
+  e.operand->type = types_.none();
+  if (!probe_)
+    return mistake(tag::misplaced, e.where, "`target` can't be used in a function",
+                   "pass its value as a parameter");
+  if (!require(in_task, "target", e.where)) return types_.none();
+  symbol::Binary* binary = target_binary(*e.operand);
+  if (!binary) return types_.none();
+  probe::UserValues& values = machine_.user_values(*binary);
+  probe::UserValue v = values.global(user_event(), e.name, bias_in(machine_.pid(), *binary));
+  std::string hint;
+  if (v.kind == probe::UserValue::no_debug_info) hint = binary->debug_hint();
+  if (v.kind == probe::UserValue::missing && !binary->debug_info()) {
+    v.kind = probe::UserValue::no_debug_info;
+    hint = binary->debug_hint();
+  } else if (v.kind == probe::UserValue::missing) {
+    return mistake(tag::unknown_field, e.name_where,
+                   binary->name() + " has no global or static variable " + base::quoted(e.name),
+                   "locals are `locals." + std::string(e.name) +
+                       "`, members of classes `target.Class::" + std::string(e.name) + "`");
+  }
+  return finish_value(e, use_value(v, "target." + std::string(e.name), e.where, e.recipe, std::move(hint)));
+}
+
+// `retval` in a return probe of a function whose result debug information describes; nullptr: a number in a
+// register.
+const type::Type* Checker::check_result(Name& e) {
+  e.recipe = nullptr;
+  probe::Event* event = user_event();
+  if (!event || event->kind != probe::Kind::uretprobe) return nullptr;
+  probe::UserValue v = machine_.user_values(*event->module).result(*event);
+  if (v.kind == probe::UserValue::no_debug_info || v.kind == probe::UserValue::missing) return nullptr;
+  const type::Type* t = use_value(v, "retval", e.where, e.recipe);
+  return t->is(Kind::none) ? t : check_part(t, type::Space::user);
+}
+
+// --------------------------------------------------------------------------------------------- questions
+
+// "struct ns::Foo" as it would be written in a cast.
+const type::Type* Checker::type_of_text(std::string_view text) {
+  TypeName name;
+  name.name = base::trim(text);
+  for (std::string_view keyword : {"struct ", "union ", "enum ", "class "})
+    if (name.name.starts_with(keyword)) {
+      name.name = base::trim(name.name.substr(keyword.size()));
+      name.keyword = keyword == "class " ? "struct" : keyword.substr(0, keyword.size() - 1);
+    }
+  const type::Type* t = base_type(name);
+  if (t || !name.keyword.empty()) return t;
+  for (std::string_view keyword : {"struct", "union", "enum"}) {
+    name.keyword = keyword;
+    if ((t = base_type(name))) return t;
+  }
+  return nullptr;
+}
+
+bool Checker::has_member(const type::Type* t, std::string_view path) {
+  for (std::string_view part : base::split(path, '.')) {
+    if (t && t->is(Kind::pointer)) t = t->element;
+    if (!t || (!t->is(Kind::structure) && !t->is(Kind::tuple))) return false;
+    auto field = t->find(part);
+    if (!field) return false;
+    t = field->type;
+  }
+  return true;
+}
+
+// A function by its symbol, or in C++ as the source has it, with or without parameters.
+static bool has_function(symbol::Binary& binary, std::string_view name) {
+  if (!binary.find_functions(name).empty()) return true;
+  if (name.find("::") == name.npos && name.find('(') == name.npos) return false;
+  for (const symbol::FunctionSymbol& f : binary.functions()) {
+    std::string_view shown = binary.shown(f.name);
+    if (shown == name || (shown.starts_with(name) && shown.substr(name.size()).starts_with("("))) return true;
+  }
+  return false;
+}
+
+// Answers has_type(), has_field(), has_func() and has_var(): of the program whose event this is; outside of
+// user probes of each that the script probes, and the kernel.
+void Checker::check_has(Call& e) {
+  std::string_view name = e.arguments[0]->constant.text_value;
+  BuiltinId question = id_of(*e.builtin);
+  if (question == id("has_type")) return set_integer(e, type_of_text(name) != nullptr);
+  if (question == id("has_field"))
+    return set_integer(e, has_member(type_of_text(name), e.arguments[1]->constant.text_value));
+  bool is_function = question == id("has_func");
+  auto has = [&](symbol::Binary& b) {
+    return is_function ? has_function(b, name) : machine_.user_values(b).has_global(name);
+  };
+  if (probe::Event* event = user_event()) return set_integer(e, has(*event->module));
+  bool found = machine_.btf() && machine_.btf()->find(name, is_function ? format::BtfKind::function
+                                                                        : format::BtfKind::variable);
+  const symbol::Binary* last = nullptr;
+  for (size_t i = 0; i < program_.events.size() && !found; i++) {
+    symbol::Binary* b = program_.events[i]->module;
+    if (b && b != last) found = has(*b);
+    last = b;
+  }
+  set_integer(e, found);
+}
+
+} // namespace lang

@@ -1,0 +1,228 @@
+// One block, many events: they share one program as long as all that the block asks of them is found in the
+// same way. Where it is not (other fields of a record, an argument of another type or in another register),
+// each group of equal events gets a copy of the block.
+//
+// Thousands of functions may be probed by one block, so that what is compared is only what the block reads:
+// of user probes each value's type and recipe.
+#include "lang/checker.h"
+
+#include "lang/walk.h"
+#include "probe/user_values.h"
+#include "type/number_names.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace lang {
+
+using namespace spec;
+using type::Kind;
+
+namespace {
+
+bool is_user_probe(const probe::Event& e) { return e.module && e.kind >= probe::Kind::uprobe; }
+
+// What a block asks of its events.
+struct Wants {
+  bool arguments = false; // of what is no user probe: any
+  bool names = false;     // which event it is
+  bool types = false;     // types of the program
+  bool all_parameters = false, result = false, follows_result = false;
+  std::set<std::string_view> parameters, locals;
+  std::set<int> numbers; // of argN
+
+  // Whether debug information has to be asked.
+  bool values() const { return all_parameters || result || !parameters.empty() || !locals.empty(); }
+  void look(const Expr& e);
+  void look_in_type(const TypeName* t) { types |= t && !t->of && !type::is_number_name(t->name); }
+};
+
+void Wants::look(const Expr& e) {
+  if (const FieldRef* f = if_a<FieldRef>(&e)) {
+    const Name* of = if_a<Name>(f->operand);
+    if (of && of->name == "args") parameters.insert(f->name);
+    if (of && of->name == "locals") locals.insert(f->name);
+    if (of && of->name == "retval") follows_result = true;
+    if (is_target(*f->operand)) types = true;
+    return;
+  }
+  const Name* name = if_a<Name>(&e);
+  const Call* call = if_a<Call>(&e);
+  const Unary* u = if_a<Unary>(&e);
+  const Index* x = if_a<Index>(&e);
+  const Expr* followed = u && u->op == UnaryOp::dereference ? u->operand : x ? x->operand : nullptr;
+  if (const Name* of = if_a<Name>(followed)) follows_result |= of->name == "retval";
+  if (const Cast* c = if_a<Cast>(&e)) look_in_type(c->target);
+  if (const SizeOf* s = if_a<SizeOf>(&e)) look_in_type(s->target);
+  if (const OffsetOf* o = if_a<OffsetOf>(&e)) look_in_type(o->target);
+  std::string_view word = name ? name->name : call ? call->name : std::string_view();
+  bool is_number = word.size() == 4 && word.starts_with("arg") && word[3] >= '0' && word[3] <= '9';
+  if (is_number) numbers.insert(word[3] - '0');
+  arguments |= word == "args" || word == "ctx" || is_number;
+  names |= word == "probe" || word == "probetype" || word == "func";
+  result |= word == "retval";
+  types |= word.starts_with("has_") || word == "target";
+}
+
+// Everything that tells apart two events of user probes, as text.
+class UserKeys {
+public:
+  UserKeys(probe::Machine& machine, const Wants& wants) : machine_(machine), wants_(wants) {}
+
+  std::string of(const probe::Event& e) {
+    out_.clear();
+    number(static_cast<uint64_t>(e.kind));
+    number(e.at_entry);
+    if (wants_.types) number(reinterpret_cast<uint64_t>(e.module));
+    if (e.kind == probe::Kind::usdt) add_marked(e);
+    bool is_marked = e.kind == probe::Kind::usdt;
+    if (!wants_.values() || (is_marked && wants_.locals.empty())) return out_;
+    probe::UserValues& values = machine_.user_values(*e.module);
+    for (std::string_view name : wants_.locals) value(values.local(e, name));
+    if (is_marked) return out_;
+    if (wants_.all_parameters) {
+      number(reinterpret_cast<uint64_t>(values.parameters(e)));
+      for (size_t i = 0, n = values.parameter_count(e); i < n; i++) value(values.parameter(e, i));
+    }
+    for (std::string_view name : wants_.parameters) value(values.parameter(e, name));
+    if (wants_.result && e.kind == probe::Kind::uretprobe) result(values.result(e));
+    return out_;
+  }
+  void add_globals(const probe::Event& e, const std::vector<std::string>& names) {
+    for (const std::string& name : names) value(machine_.user_values(*e.module).global(&e, name));
+  }
+  const std::string& text() const { return out_; }
+
+private:
+  // Of the arguments of a probe that the program's authors marked (USDT): each place has its own.
+  void add_marked(const probe::Event& e) {
+    probe::Event copy = e;
+    const type::Type* args = wants_.arguments ? probe::arguments(machine_, copy) : nullptr;
+    if (!args) return;
+    for (const type::Field& f : args->fields()) {
+      bool is_read = wants_.all_parameters || wants_.parameters.contains(f.name);
+      for (int n : wants_.numbers) is_read |= f.name == "arg" + std::to_string(n);
+      if (!is_read) continue;
+      number(reinterpret_cast<uint64_t>(f.type));
+      recipe(probe::access(machine_, copy, probe::Context::registers, f.name).recipe);
+    }
+    number(args->fields().size());
+  }
+  void number(uint64_t n) { out_.append(reinterpret_cast<const char*>(&n), sizeof n); }
+  void steps(const std::vector<probe::Step>& all) {
+    number(all.size());
+    for (const probe::Step& s : all) {
+      number(static_cast<uint64_t>(s.op) << 16 | static_cast<uint64_t>(s.size) << 8 | s.is_signed);
+      number(static_cast<uint64_t>(s.value));
+    }
+  }
+  void recipe(const probe::Recipe& r) {
+    number(r.kind);
+    steps(r.steps);
+    number(r.pieces_of.size());
+    for (const probe::Piece& p : r.pieces_of) {
+      number(static_cast<uint64_t>(p.bytes) << 1 | p.is_address);
+      steps(p.steps);
+    }
+  }
+  void value(const probe::UserValue& v) {
+    number(v.kind);
+    number(reinterpret_cast<uint64_t>(v.type));
+    recipe(v.recipe);
+  }
+  // Where nothing follows the pointer, to what it points does not matter: one of several hundred types
+  // otherwise.
+  void result(const probe::UserValue& v) {
+    bool is_plain = v.type && !wants_.follows_result && v.type->is(Kind::pointer);
+    number(v.kind);
+    number(is_plain ? 1 : reinterpret_cast<uint64_t>(v.type));
+    recipe(v.recipe);
+  }
+
+  probe::Machine& machine_;
+  const Wants& wants_;
+  std::string out_;
+};
+
+} // namespace
+
+// Events that one program serves. An event that is named twice runs its block twice; one program sees each
+// system call once.
+std::vector<std::vector<probe::Event*>> Checker::group_events(const Probe& p) {
+  Wants wants;
+  std::vector<std::string> globals;
+  std::set<const Expr*> named; // `args` of `args.x`
+  auto look = [&](const Expr& e) {
+    const FieldRef* f = if_a<FieldRef>(&e);
+    if (f) named.insert(f->operand);
+    if (const Name* n = if_a<Name>(&e); n && n->name == "args" && !named.contains(&e))
+      wants.all_parameters = true;
+    if (f && is_target(*f->operand) && f->operand->kind == ExprKind::name) globals.emplace_back(f->name);
+    wants.look(e);
+  };
+  walk(p.predicate, look);
+  walk(p.body, look);
+
+  // Told apart by what decides their program: kind of probe, and for system calls the side.
+  auto same = [&](const probe::Event& a, const probe::Event& b) {
+    bool syscalls = a.syscall >= 0 && b.syscall >= 0 && a.syscall_exit == b.syscall_exit;
+    if (wants.arguments) return false;
+    if (wants.names) return syscalls;
+    return a.kind == b.kind && (a.syscall >= 0) == (b.syscall >= 0) && a.syscall_exit == b.syscall_exit;
+  };
+  std::vector<std::vector<probe::Event*>> groups;
+  std::map<std::string, size_t> by_key;
+  for (probe::Event* e : p.events) {
+    if (is_user_probe(*e)) {
+      UserKeys keys(machine_, wants);
+      keys.of(*e);
+      keys.add_globals(*e, globals);
+      auto [at, is_new] = by_key.try_emplace(keys.text(), groups.size());
+      if (is_new) groups.emplace_back();
+      groups[at->second].push_back(e);
+      continue;
+    }
+    auto again = [&](const probe::Event* other) { return other->syscall == e->syscall; };
+    auto at = std::find_if(groups.begin(), groups.end(), [&](auto& g) {
+      return !is_user_probe(*g.front()) && same(*g.front(), *e) &&
+             (e->syscall < 0 || std::none_of(g.begin(), g.end(), again));
+    });
+    if (at == groups.end())
+      groups.push_back({e});
+    else
+      at->push_back(e);
+  }
+  return groups;
+}
+
+// The block for each group of its events, as they come.
+std::vector<std::unique_ptr<Probe>> Checker::split(std::unique_ptr<Probe> p) {
+  std::vector<std::vector<probe::Event*>> groups = group_events(*p);
+  std::vector<std::unique_ptr<Probe>> out;
+  for (size_t i = 1; i < groups.size(); i++) {
+    auto twin = std::make_unique<Probe>(*p);
+    twin->predicate = copy(program_, p->predicate);
+    twin->body = copy(program_, p->body);
+    twin->events = std::move(groups[i]);
+    out.push_back(std::move(twin));
+  }
+  p->events = std::move(groups.front());
+  out.insert(out.begin(), std::move(p));
+  return out;
+}
+
+void Checker::split_by_arguments() {
+  std::vector<std::unique_ptr<Probe>> all;
+  for (auto& p : program_.probes)
+    for (auto& part : split(std::move(p))) all.push_back(std::move(part));
+  program_.probes = std::move(all);
+  keep_entry_values();
+  if (program_.probes.size() > program_.config.number("max_bpf_progs"))
+    diagnostics_.error(tag::too_many_probes, program_.probes.front()->where,
+                       "this script needs " + std::to_string(program_.probes.size()) +
+                           " programs, more than the limit of " + program_.config.text("max_bpf_progs"),
+                       "set the configuration key max_bpf_progs");
+}
+
+} // namespace lang
