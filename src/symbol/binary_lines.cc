@@ -58,7 +58,9 @@ void Search::look(const dwarf::LineProgram& program) {
 
 void Search::look_at(const dwarf::LineProgram& program, const std::vector<bool>& wanted) {
   dwarf::for_each_row(program, [&](const dwarf::LineRow& row) {
-    if (row.end_sequence || !row.is_statement || row.file >= wanted.size() || !wanted[row.file] || !row.line)
+    // Within a line places are told more closely than by statements.
+    if (row.end_sequence || (!row.is_statement && !column) || row.file >= wanted.size() ||
+        !wanted[row.file] || !row.line)
       return true;
     miss.has_file = true;
     if (row.line < line) miss.before = std::max(miss.before, row.line);

@@ -53,6 +53,16 @@ template<class Take> void walk(std::string_view text, Take take) {
   }
 }
 
+// How many brackets are open at the end.
+int depth_behind(std::string_view text) {
+  int open = 0;
+  walk(text, [&](size_t at, int depth) {
+    open = depth + (std::string_view("(<[{").find(text[at]) != std::string_view::npos);
+    return true;
+  });
+  return open;
+}
+
 // The arguments of a template at the end are left off: "ns::f<int>" is "ns::f".
 std::string_view without_arguments(std::string_view name) {
   size_t open = name.npos;
@@ -81,19 +91,15 @@ SourceParts split_source_name(std::string_view text) {
   });
   // "f(int) [clone .cold]" has no brackets of that kind behind it; "[abi:cxx11]" belongs to the name.
   std::string_view name = text.substr(0, open);
+  // What follows "operator" belongs to it: "operator new", "operator<< <char>".
+  size_t end = name.rfind("operator");
+  if (end == name.npos || !operator_length(name, end) || depth_behind(name.substr(0, end)) != 0)
+    end = name.size();
   size_t begin = 0;
-  walk(name, [&](size_t at, int depth) {
+  walk(name.substr(0, end), [&](size_t at, int depth) {
     if (depth == 0 && name[at] == ' ') begin = at + 1;
     return true;
   });
-  // "operator new", "A::operator bool": what follows the word is a part of it.
-  if (size_t word = name.rfind("operator "); word != name.npos && word < begin) {
-    begin = 0;
-    walk(name.substr(0, word), [&](size_t at, int depth) {
-      if (depth == 0 && name[at] == ' ') begin = at + 1;
-      return true;
-    });
-  }
   return {name.substr(begin), open == text.npos ? std::string_view() : text.substr(open)};
 }
 
