@@ -305,7 +305,7 @@ private:
   void emit_stack(const ir::Inst& i);
   void emit_taken_stack(const ir::Inst& i, Label done);
   void emit_call_for_stack(const ir::Inst& i, int32_t skipped);
-  void emit_call_for_entry_stack(const ir::Inst& i);
+  void emit_entry_stack(const ir::Inst& i, Label none);
   void emit_hash_of_taken(const ir::Inst& i);
   void emit_keep(const ir::Inst& i, Label found, Label lost);
   void emit_known(Label known);

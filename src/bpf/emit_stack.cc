@@ -102,9 +102,13 @@ void FunctionEmitter::emit_taken_stack(const ir::Inst& i, Label done) {
   out_.jump(done);
   out_.bind(taken);
   out_.store(r10, stack_word(stack_slot), r2, 8);
-  is_entry(i) ? emit_call_for_entry_stack(i) : emit_call_for_stack(i, 0);
-  out_.jump_if(BPF_JSLE, r0, 0, none);
-  emit_hash_of_taken(i);
+  if (is_entry(i)) {
+    emit_entry_stack(i, none);
+  } else {
+    emit_call_for_stack(i, 0);
+    out_.jump_if(BPF_JSLE, r0, 0, none);
+    emit_hash_of_taken(i);
+  }
   emit_keep(i, leave, none);
   out_.bind(leave);
   out_.load(r3, r10, temp(), 8);
@@ -132,29 +136,52 @@ void FunctionEmitter::emit_call_for_stack(const ir::Inst& i, int32_t skipped) {
   out_.call(get_stack);
 }
 
-// The same where a function was just entered. Some kernels know that, and give the caller; others leave it out,
-// or some do for some first instructions (Linux 6.12): what was taken tells.
-void FunctionEmitter::emit_call_for_entry_stack(const ir::Inst& i) {
-  const Label insert = out_.label(), done = out_.label(), plain = out_.label();
+// The same where a function was just entered, with the id to temp(). Some kernels know that, and give the caller;
+// others leave it out, or some do for some first instructions (Linux 6.12): what was taken tells, but for functions
+// that call themselves, where it looks the same. Then that stack is right which the walk saw, or, where the walk met
+// return addresses that the kernel has replaced to probe returns, which is as deep.
+void FunctionEmitter::emit_entry_stack(const ir::Inst& i, Label none) {
+  const Label plain = out_.label(), hash = out_.label(), again = out_.label(), done = out_.label();
   emit_read_return_address();
   out_.load(r2, r10, stack_word(stack_slot), 8);
   out_.jump_if(BPF_JNE, r0, 0, plain);
   emit_call_for_stack(i, 1);
-  out_.jump_if(BPF_JSLE, r0, 0, done);
+  out_.jump_if(BPF_JSLE, r0, 0, none);
   out_.load(r2, r10, stack_word(stack_slot), 8);
   out_.load(r1, r10, temp(), 8);
-  out_.jump_if(BPF_JSLT, r0, 16, insert); // the first frame alone
-  out_.load(r3, r2, taken_frames + 16, 8);
-  out_.jump_if(BPF_JNE, r3, r1, insert);
-  out_.bind(plain);
-  emit_call_for_stack(i, 0);
-  out_.jump(done);
-  out_.bind(insert);
   out_.load(r3, r2, taken_frames + 8, 8);
   out_.store(r2, taken_frames, r3, 8);
   out_.store(r2, taken_frames + 8, r1, 8);
   out_.alu(BPF_ADD, r0, 8);
+  out_.jump_if(BPF_JSLT, r0, 24, hash); // the first frame alone
+  out_.load(r3, r2, taken_frames + 16, 8);
+  out_.jump_if(BPF_JEQ, r3, r1, again);
+  out_.bind(hash);
+  emit_hash_of_taken(i);
   out_.bind(done);
+  out_.cold([=, this] {
+    out_.bind(again);
+    if (may_walk(i)) {
+      emit_hash_of_taken(i); // r3 = the id
+      out_.load(r1, r10, stack_word(stack_hash), 8);
+      out_.alu(BPF_OR, r1, 1);
+      out_.jump_if(BPF_JEQ, r1, r3, done);
+      out_.load(r2, r10, stack_word(stack_slot), 8);
+      // A verifier that reasons about this number would follow each turn of the walk.
+      out_.map_value(r1, pool_.state(), pool_.zeroes());
+      out_.load(r1, r1, 0, 8);
+      out_.load(r4, r10, stack_word(stack_left), 8);
+      out_.alu(BPF_ADD, r1, r4);
+      out_.jump_if(BPF_JEQ, r1, 0, plain);
+      out_.load(r4, r2, taken_count, 8);
+      out_.alu(BPF_ADD, r1, r4);
+      out_.jump_if(BPF_JEQ, r1, static_cast<int32_t>(i.imm2), done);
+    }
+    out_.bind(plain);
+    emit_call_for_stack(i, 0);
+    out_.jump_if(BPF_JSLE, r0, 0, none);
+    out_.jump(hash);
+  });
 }
 
 // r0: bytes of the stack; the id goes to temp(). r1 frame, r2 byte, r3 hash, r4 end.

@@ -145,6 +145,7 @@ void FunctionEmitter::emit_first_frame(const ir::Inst& i, Label ask) {
   out_.store(r10, stack_word(stack_walk), r1, 8);
   emit_mix(out_, r2);
   out_.store(r10, stack_word(stack_hash), r3, 8);
+  if (is_entry(i)) out_.store(r10, stack_word(stack_left), 0, 8);
   out_.jump_if(BPF_JNE, r4, user_code, ask);
   if (is_entry(i)) emit_caller(ask);
 }
@@ -198,6 +199,7 @@ void FunctionEmitter::emit_walk(const ir::Inst& i, Label ask) {
     out_.jump_if(BPF_JEQ, r3, 0, ask);
   }
   out_.bind(last);
+  if (is_entry(i)) out_.store(r10, stack_word(stack_hash), r3, 8); // for emit_entry_stack
   out_.alu(BPF_OR, r3, 1);
   out_.store(r10, temp(), r3, 8);
 }
