@@ -397,9 +397,20 @@ Answer Features::ask(Feature feature) const {
   return answer;
 }
 
-const Features& features() {
-  static const Features machine;
+static Features& own_features() {
+  static Features machine;
   return machine;
+}
+
+const Features& features() { return own_features(); }
+
+void do_without(std::string_view name) {
+  for (const FeatureRow& row : table)
+    if (row.name == name) own_features().set(row.id, Answer::no);
+  if (name == "uprobe_multi") {
+    own_features().set(Feature::uprobe_session, Answer::no);
+    own_features().set(Feature::uprobe_multi_pid, Answer::no);
+  }
 }
 
 probe::UserLink user_link(const ir::Probe& probe) {

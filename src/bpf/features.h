@@ -73,6 +73,9 @@ private:
 
 // Those of the running kernel.
 const Features& features();
+// From now on as if it lacked an ability, and what is built upon that. Names that are not in the table are no abilities
+// that acu makes use of.
+void do_without(std::string_view name);
 inline bool has(Feature feature) { return features().has(feature); }
 
 // What a user probe is attached by.

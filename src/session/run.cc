@@ -193,7 +193,7 @@ void Session::tell_steps() {
     out += "\n";
   }
   for (auto& e : compiled.tree->events)
-    if (e->kind == probe::Kind::uprobe && e->at_entry && e->address != e->function_address)
+    if (e->at_entry && e->address != e->function_address)
       out += e->name + ": put " + std::to_string(e->address - e->function_address) +
              " bytes behind the start, on the first instruction that costs little\n";
   out += "parse " + in_ms(parse_ns) + ", check " + in_ms(check_ns) + ", lower " + in_ms(lower_ns);
@@ -320,6 +320,8 @@ int run(const Options& given) {
     write_all(STDOUT_FILENO, help_text(*spec::find_subcommand("run")));
     return 0;
   }
+
+  for (const std::string& name : options.without) bpf::do_without(name);
 
   // Kept until the process ends: taking the trees and tables apart one by one would only cost time.
   Session& s = *new Session(options);
