@@ -8,7 +8,8 @@ packages=(cmake ninja-build g++ ccache libgtest-dev zlib1g-dev libzstd-dev liblz
 case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;
-test) packages+=(nodejs openjdk-17-jre-headless python3 bpftool linux-perf dwz elfutils xz-utils libdebuginfod1 systemtap-sdt-dev) ;;
+test) packages+=(gdb nodejs openjdk-17-jre-headless python3 bpftool linux-perf dwz elfutils xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev
+  python3.11 redis-server postgresql-15 curl openssl bash) ;;
 fuzz) packages+=(clang) ;;
 bench) packages+=(python3 bpftool bpftrace clang libbpf-dev libelf-dev elfutils linux-perf llvm-14 libllvm14 libc6-dbg) ;;
 *) echo "usage: $0 build|run|test|fuzz|bench" >&2; exit 2 ;;

@@ -123,50 +123,48 @@ static bool is_given(const Die& function, const Die& parameter) {
   return !is_artificial || name_of(parameter) == "this";
 }
 
-// What the list of locations says comes first. A single place in the frame holds only once the function has
-// stored its argument there: until then it is where the ABI has it.
+// Where the ABI has a parameter at the function's entry.
+base::Result<std::vector<ValuePart>> UserValues::State::passed_parts(const Spot& spot,
+                                                                     std::span<const Die> all, size_t index) {
+  const Die& function = spot.function.die;
+  if (spot.is_clone) return no_value("was optimised away");
+  if (!is_given(function, all[index])) return no_value("is not passed to this instance of the function");
+  Arguments arguments([&] { return cfa_at(spot); });
+  if (is_result_in_memory(declared_type(function))) arguments.pass_result_pointer();
+  for (size_t i = 0; i < index; i++)
+    if (is_given(function, all[i])) (void)arguments.next(declared_type(all[i]));
+  return arguments.next(declared_type(all[index]));
+}
+
+// What the ABI puts on the stack is there. Else what the list of locations says comes first, but a single
+// place in the frame holds only once the function has stored its argument there: until then it is where the
+// ABI has it.
 UserValue UserValues::State::parameter_at_entry(const Spot& spot, std::span<const Die> all, size_t index) {
   const Die& die = all[index];
   Variable variable;
   const Unit* unit;
-  UserValue out = describe(die, variable, unit);
+  UserValue out = describe(die, variable, unit), passed = out;
   const Location& location = variable.location;
   if (location.kind == Location::constant) return value_at(spot, die);
-  std::optional<base::Result<std::vector<ValuePart>>> told;
-  if (std::optional<ByteSpan> expression = expression_at(*unit, location, spot.address)) {
-    told = translate_expression(source_at(&spot, *unit, spot.event, std::nullopt), *expression);
-    bool is_later = location.kind == Location::expression && told->ok() &&
-                    std::ranges::any_of(**told, [&](const ValuePart& part) {
-                      return part.in_frame && !is_on_callers_stack(spot, part);
-                    });
-    if (is_later) told.reset();
-    if (told && told->ok()) {
-      take_parts(out, *told);
-      if (out) return out;
-    }
+  base::Result<std::vector<ValuePart>> by_abi = passed_parts(spot, all, index);
+  take_parts(passed, by_abi);
+  bool is_on_stack = by_abi && by_abi->size() == 1 && (*by_abi)[0].in_frame;
+  std::optional<ByteSpan> expression;
+  if (!(passed && is_on_stack)) expression = expression_at(*unit, location, spot.address);
+  if (!expression) {
+    if (!passed && out.type && spot.is_clone) passed.reason += available(spot, *unit, location, *out.type);
+    return passed;
   }
-  if (!spot.is_clone) {
-    Arguments arguments([&] { return cfa_at(spot); });
-    if (is_result_in_memory(declared_type(spot.function.die))) arguments.pass_result_pointer();
-    base::Result<std::vector<ValuePart>> parts = no_value("");
-    for (size_t i = 0; i <= index; i++)
-      if (i == index || is_given(spot.function.die, all[i])) parts = arguments.next(declared_type(all[i]));
-    if (!is_given(spot.function.die, die)) parts = no_value("is not passed to this instance of the function");
-    UserValue passed = out;
-    take_parts(passed, parts);
-    // Of two reasons that of the debug information tells more.
-    if (passed || !told) return passed;
-  }
-  if (told) {
-    take_parts(out, *told);
-    return out;
-  }
-  if (location.kind == Location::expression) {
-    out.reason = "has no place yet: it is stored by " + place_name(spot, code.prologue_end(spot.function));
-  } else {
-    out.reason = "was optimised away" + (out.type ? available(spot, *unit, location, *out.type) : "");
-  }
-  return out;
+  auto told = translate_expression(source_at(&spot, *unit, spot.event, std::nullopt), *expression);
+  bool is_later =
+      location.kind == Location::expression && told && std::ranges::any_of(*told, [&](const ValuePart& part) {
+        return part.in_frame && !is_on_callers_stack(spot, part);
+      });
+  if (is_later && !passed && spot.is_clone)
+    passed.reason = "has no place yet: it is stored by " + place_name(spot, code.prologue_end(spot.function));
+  if (is_later) return passed;
+  take_parts(out, told);
+  return out || !passed ? out : passed;
 }
 
 size_t UserValues::parameter_count(const Event& event) {

@@ -232,6 +232,7 @@ base::Result<std::vector<ValuePart>> Arguments::on_stack(uint64_t bytes, uint64_
   ValuePart part;
   part.kind = ValuePart::memory;
   part.steps = steps.take();
+  part.in_frame = true;
   return std::vector{part};
 }
 

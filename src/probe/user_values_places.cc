@@ -3,6 +3,7 @@
 // and 4.1; the table of a thread's modules as glibc has it.
 #include "probe/user_values_state.h"
 
+#include "dwarf/expression.h"
 #include "spec/registers.h"
 
 #include <algorithm>
@@ -66,6 +67,12 @@ static bool is_register_plus(const Steps& steps, int64_t& reg, int64_t& offset) 
 }
 
 bool UserValues::State::is_on_callers_stack(const Spot& spot, const ValuePart& part) {
+  const Die& function = spot.function.die;
+  Location base = location_of(function, find_attribute(function, DW_AT_frame_base));
+  // Else places count from a register that is not yet what it will be.
+  bool counts_from_cfa = base.kind == Location::expression && base.bytes.size() == 1 &&
+                         static_cast<uint8_t>(base.bytes[0]) == DW_OP_call_frame_cfa;
+  if (!counts_from_cfa) return false;
   MaybeSteps cfa = cfa_at(spot);
   int64_t reg, offset, cfa_reg, cfa_offset;
   return part.kind == ValuePart::memory && cfa && is_register_plus(part.steps, reg, offset) &&

@@ -35,6 +35,8 @@ struct UserValues::State {
   // A variable or parameter where the spot is.
   UserValue value_at(const Spot& spot, const dwarf::Die& die);
   UserValue parameter(const Spot& spot, std::span<const dwarf::Die> all, size_t index);
+  base::Result<std::vector<ValuePart>> passed_parts(const Spot& spot, std::span<const dwarf::Die> all,
+                                                    size_t index);
   UserValue parameter_at_entry(const Spot& spot, std::span<const dwarf::Die> all, size_t index);
   UserValue global(const Event* event, const dwarf::Die& die, std::optional<uint64_t> bias);
 
@@ -45,6 +47,7 @@ struct UserValues::State {
   MaybeSteps frame_base_at(const Spot& spot);
   MaybeSteps address_of(uint64_t address, const Event* event, std::optional<uint64_t> bias);
   MaybeSteps thread_variable(const Event* event, std::optional<uint64_t> bias);
+  // The place is one the caller filled: above the frame.
   bool is_on_callers_stack(const Spot& spot, const ValuePart& part);
   // "f+18"
   std::string place_name(const Spot& spot, uint64_t address);

@@ -72,6 +72,13 @@ void StepWriter::add_constant(uint64_t value) {
 
 void StepWriter::extend(uint8_t bytes, bool is_signed) {
   if (bytes >= 8) return;
+  if (bytes != 1 && bytes != 2 && bytes != 4) {
+    for (Step::Op shift : {Step::shl, is_signed ? Step::ashr : Step::lshr}) {
+      constant(64 - 8 * bytes);
+      op(shift);
+    }
+    return;
+  }
   bool is_read_so = steps_.size() > fixed_ && steps_.back().op == Step::load && steps_.back().size == bytes;
   if (is_read_so)
     steps_.back().is_signed = is_signed;
@@ -163,7 +170,7 @@ base::Result<StackType> Translation::type_at(const Unit& unit, uint64_t offset) 
   uint64_t bytes = size_of(e).value_or(0), encoding = e.encoding.number;
   if (encoding == DW_ATE_float || encoding == DW_ATE_complex_float || encoding == DW_ATE_decimal_float)
     return no_value("is computed in floating point here, which probes cannot do");
-  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+  if (bytes == 0 || bytes > 8)
     return no_value("is computed with " + std::to_string(bytes * 8) + " bits here");
   return StackType{static_cast<uint8_t>(bytes), false,
                    encoding == DW_ATE_signed || encoding == DW_ATE_signed_char};

@@ -29,7 +29,7 @@ public:
   void load(uint8_t bytes, bool is_signed = false) { steps_.push_back({Step::load, bytes, is_signed, 0}); }
   void op(Step::Op op, int64_t value = 0) { steps_.push_back({.op = op, .value = value}); }
   void add_constant(uint64_t value);
-  // Of what is wider than `bytes` the low part.
+  // Of what is wider than `bytes` (1 to 8) the low part.
   void extend(uint8_t bytes, bool is_signed);
   void append(const Steps& more);
   // Branches may lead to here: what was written before stays as it is.
