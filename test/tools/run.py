@@ -14,6 +14,7 @@ import sys
 import calls
 import disks
 import network
+import programs
 import scheduling
 from common import LOAD, ROOT, TMP, Wrong, histogram_total, load, need, trace, value
 
@@ -162,7 +163,7 @@ def headers(_):
 
 
 TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
-         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS]
+         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS]
 
 
 def main():

@@ -1,0 +1,265 @@
+"""Tools that look into programs: functions, marked probes, and what well-known programs do."""
+import os
+import pty
+import pwd
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from common import HERE, TMP, histogram_total, lines, need, shell, trace, value
+
+PYTHON = "/usr/bin/python3.11"
+POSTGRES = "/usr/lib/postgresql/15/bin"
+
+
+def sample():
+    """The program of functions.c."""
+    path = os.path.join(TMP, "acu_functions")
+    if not os.path.exists(path):
+        subprocess.run(["gcc", "-O1", "-fno-omit-frame-pointer", "-o", path, os.path.join(HERE, "functions.c"), "-lpthread"], check=True)
+    return path
+
+
+def run(*words):
+    return lambda: subprocess.run(list(map(str, words)), timeout=60, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def probes_of(path, provider):
+    return provider.encode() in open(path, "rb").read() if os.path.exists(path) else False
+
+
+def wait_until(ready, what, seconds=20):
+    end = time.time() + seconds
+    while not ready():
+        need(time.time() < end, f"{what} did not start")
+        time.sleep(0.02)
+
+
+def bashreadline(acu):
+    def type_lines():
+        pid, terminal = pty.fork()
+        if pid == 0:
+            os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+        for text in ("", "echo a needle", "true", "exit"):
+            time.sleep(0.1)
+            if select.select([terminal], [], [], 5)[0]:
+                os.read(terminal, 4096)
+            if text:
+                os.write(terminal, text.encode() + b"\n")
+        try:
+            while os.read(terminal, 4096):
+                pass
+        except OSError:
+            pass
+        os.waitpid(pid, 0)
+        os.close(terminal)
+
+    text = trace(acu, "bashreadline.bt", type_lines)
+    found = lines(text, r"\d\d:\d\d:\d\d (\d+) +(\S.*)")
+    for typed in ("echo a needle", "true", "exit"):
+        need(typed in [f[1] for f in found], text)
+    need(len({f[0] for f in found if f[1] in ("echo a needle", "exit")}) >= 1, text)
+
+
+def gethostlatency(acu):
+    text = trace(acu, "gethostlatency.bt", shell("getent ahosts localhost; getent hosts localhost"))
+    found = lines(text, r"\d\d:\d\d:\d\d \d+ +getent +(\d+)\.\d\d\d localhost")
+    need(len(found) >= 2 and all(int(ms) < 5000 for ms in found[0]), text)
+
+
+def sslsnoop(acu):
+    for program in ("openssl", "curl"):
+        if not shutil.which(program):
+            return f"no {program} here"
+    key = os.path.join(TMP, "key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout", key, "-out", key,
+                    "-days", "2"], check=True, stderr=subprocess.DEVNULL)
+    port = free_port()
+    server = subprocess.Popen(["openssl", "s_server", "-quiet", "-www", "-key", key, "-cert", key, "-accept", str(port)],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: answers(port), "openssl s_server")
+        text = trace(acu, "sslsnoop.bt", shell(f"curl -sk --http1.1 https://localhost:{port}/needle"), ["--", "--name=curl"])
+    finally:
+        server.kill()
+        server.wait()
+    stamp = r"\d\d:\d\d:\d\d\.\d{6} \d+ +curl +"
+    need(len(lines(text, stamp + r"HANDSHAKE +- +\d+ *")) == 1, text)
+    need(lines(text, stamp + r"WRITE +\d+ +\d+ GET /needle HTTP/1\.1\s*"), text)
+    need(lines(text, stamp + r"READ +\d+ +\d+ HTTP/1\.0 200 ok\s*"), text)
+
+
+def mallocstacks(acu):
+    text = trace(acu, "mallocstacks.bt", run(sample(), 25), ["--", "--name=acu_functions"])
+    stacks = re.findall(r"^@bytes\[\n((?:\s+\S+\n)+)\]: (\d+)$", text, re.M)
+    ours = [int(n) for frames, n in stacks if re.search(r"^\s+take\+\d+\n\s+main\+\d+", frames, re.M)]
+    need(ours == [25000], text)
+    need(value(text, "@calls[acu_functions]") >= 25, text)
+
+
+def threadsnoop(acu):
+    def both():
+        run(sys.executable, "-c", "import threading\nfor _ in range(3):\n t = threading.Thread(target=print)\n t.start(); t.join()")()
+        run(sample(), 1)()
+
+    text = trace(acu, "threadsnoop.bt", both)
+    found = lines(text, r"(\d+) +(\d+) +python\S* +(\d+) +\S+ *")
+    new = [{f[2] for f in found if f[1] == pid} for pid in {f[1] for f in found}]
+    need(any(len(threads) == 3 for threads in new), text)
+    need(re.search(r"^\d+ +\d+ +acu_functions +\d+ +in_thread\n        \S*pthread_create\+\d+\n        main\+\d+$", text, re.M), text)
+
+
+def funccount(acu):
+    path = sample()
+    text = trace(acu, "funccount.bt", run(path, 30), [f"uprobe:{path}:work*"])
+    need(value(text, f"@[uprobe:{path}:work]") == 30 and value(text, f"@[uprobe:{path}:work_more]") == 30, text)
+    text = trace(acu, "funccount.bt", run(path, 30), ["uprobe:libc:str*", "--", "--name=no_such_name"])
+    need("@[" not in text, text)
+    text = trace(acu, "funccount.bt", run(path, 2), ["tracepoint:syscalls:sys_enter_clock_nanosleep", "--", "--name=acu_functions"])
+    need(value(text, "@[tracepoint:syscalls:sys_enter_clock_nanosleep]") == 6, text)
+
+
+def funclatency(acu):
+    path = sample()
+    text = trace(acu, "funclatency.bt", run(path, 20, 60000), [path, "work", "--", "--us"])
+    need(histogram_total(text, "@us[work]") == 20, text)
+    need(re.search(r"^\[(32|64)K, ", text, re.M) and re.search(r"^\[2K, 4K\) +1[0-9] ", text, re.M), text)
+    found = re.search(r"@average\[work\]: \{ \.count = 20, \.average = (\d+),", text)
+    need(found and 4900 <= int(found.group(1)) <= 8000, text)
+    # The outer of four calls inside each other takes four times as long as the innermost.
+    text = trace(acu, "funclatency.bt", run(path, 1), [path, "deeper", "--", "--us"])
+    found = re.search(r"@average\[deeper\]: \{ \.count = 4, \.average = (\d+),", text)
+    need(found and 2500 <= int(found.group(1)) <= 4500, text)
+
+
+def funcslower(acu):
+    path = sample()
+    text = trace(acu, "funcslower.bt", run(path, 12, 50000), [path, "work", "--", "--us=20000", "--stack"])
+    found = lines(text, r"\d\d:\d\d:\d\d\.\d{6} \d+ +acu_functions +(\d+) 0x(\w+) +work\(0x(\w+), 0x(\w+), 0x\w+, 0x\w+\)")
+    need(len(found) == 1 and 50000 <= int(found[0][0]) <= 70000, text)
+    # 1 … 12 were added and all but the last taken off.
+    need(int(found[0][1], 16) == 12 and int(found[0][2], 16) == 12 and int(found[0][3], 16) == 50000, text)
+    need(re.search(r"^        main\+\d+$", text, re.M), text)
+
+
+def argdist(acu):
+    path = sample()
+    text = trace(acu, "argdist.bt", run(path, 20, 60000), [f"uprobe:{path}:work", "--", "--arg=1"])
+    need(histogram_total(text, f"@[uprobe:{path}:work]") == 20, text)
+    need(re.search(r"^\[1K, 2K\) +19 ", text, re.M) and re.search(r"^\[32K, 64K\) +1 ", text, re.M), text)
+    text = trace(acu, "argdist.bt", run(path, 3), [f"uretprobe:{path}:work_more", "--", "--result", "--count"])
+    need(value(text, f"@number[uretprobe:{path}:work_more, 0]") == 3, text)
+    text = trace(acu, "argdist.bt", shell("getent hosts localhost"), ["uprobe:libc:gethostbyname2", "--", "--text"])
+    need(re.search(r"^@text\[uprobe:\S+:gethostbyname2, localhost\]: [12]$", text, re.M), text)
+
+
+def python_calls(acu):
+    if not probes_of(PYTHON, "function__entry"):
+        return "no python with marked probes here"
+    script = os.path.join(TMP, "acu_calls.py")
+    with open(os.path.join(TMP, "acu_needle.py"), "w") as out:
+        out.write("import time\ntime.sleep(0.02)\n")
+    with open(script, "w") as out:
+        out.write("import gc, acu_needle\ndef inner(n):\n  return n + 1\ndef outer(n):\n  return inner(n) + inner(n)\n"
+                  "for i in range(200):\n  outer(i)\nfor i in range(3):\n  gc.collect()\n")
+    text = trace(acu, "python-calls.bt", run(PYTHON, "-S", script), [PYTHON, "--", "--top=200"])
+    need(value(text, f"@calls[{script}, inner]") == 400 and value(text, f"@calls[{script}, outer]") == 200, text)
+    need(20000 <= value(text, "@import_us[acu_needle]") <= 60000, text)
+    found = re.search(r"^@gc_us\[2\]: \{ \.count = (\d+),", text, re.M)
+    need(found and int(found.group(1)) >= 3, text)
+
+
+python_calls.__name__ = "python-calls"
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def answers(port):
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == 0
+
+
+def pg_queries(acu):
+    server = os.path.join(POSTGRES, "postgres")
+    if not probes_of(server, "query__start"):
+        return "no PostgreSQL 15 with marked probes here"
+    try:
+        user = pwd.getpwnam("postgres")
+    except KeyError:
+        return "no user postgres here"
+    folder = os.path.join(TMP, "pg")
+    os.chmod(TMP, 0o711)
+    os.mkdir(folder)
+    os.chown(folder, user.pw_uid, user.pw_gid)
+    become = dict(user=user.pw_uid, group=user.pw_gid, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    data = os.path.join(folder, "data")
+    subprocess.run([os.path.join(POSTGRES, "initdb"), "-D", data, "-A", "trust", "--no-sync"], check=True, timeout=60, **become)
+    log = os.path.join(folder, "log")
+    process = subprocess.Popen([server, "-D", data, "-k", folder, "-h", "", "-F", "-c", "logging_collector=off", "-c",
+                                "log_min_duration_statement=0", "-c", "log_line_prefix=%p "],
+                               user=user.pw_uid, group=user.pw_gid, cwd=folder, stdout=subprocess.DEVNULL, stderr=open(log, "w"))
+    psql = [os.path.join(POSTGRES, "psql"), "-h", folder, "-U", "postgres", "-q", "-X", "-c"]
+    ask = lambda query: subprocess.run(psql + [query], timeout=30, capture_output=True, cwd=folder)
+    try:
+        wait_until(lambda: ask("select 1").returncode == 0, "PostgreSQL")
+        started = os.path.getsize(log)
+
+        def load():
+            ask("create table needles (n int)")
+            ask("insert into needles select generate_series(1, 1000)")
+            ask("select (select pg_sleep(0.05))::text, count(*) from needles")
+
+        text = trace(acu, "pg-queries.bt", load, [server])
+        said = open(log).read()[started:]
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+    number = r"(\d+\.\d\d\d)"
+    found = lines(text, rf"\d\d:\d\d:\d\d (\d+) +{number} +{number} +{number} +{number}  (.*)")
+    logged = re.findall(r"^(\d+) LOG:  duration: ([\d.]+) ms  statement: (.*)$", said, re.M)
+    need(len(logged) == 3 and [(f[0], f[5]) for f in found] == [(l[0], l[2]) for l in logged], text + said)
+    for ours, theirs in zip(found, logged):  # the server's own log, within a millisecond of what it does besides
+        need(abs(float(ours[1]) - float(theirs[1])) <= 1 + 0.1 * float(theirs[1]), f"{ours} but the log has {theirs}")
+        need(sum(map(float, ours[2:5])) <= float(ours[1]) + 0.01, str(ours))
+    need(float(found[2][4]) >= 50 and float(found[2][3]) < 50, text)
+
+
+pg_queries.__name__ = "pg-queries"
+
+
+def redis_commands(acu):
+    if not shutil.which("redis-server") or not shutil.which("redis-cli"):
+        return "no redis-server here"
+    port = free_port()
+    server = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--enable-debug-command", "yes",
+                               "--dir", TMP], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    cli = f"redis-cli -p {port} "
+    try:
+        wait_until(lambda: answers(port), "redis-server")
+        text = trace(acu, "redis-commands.bt", shell(cli + "set needle thread; " + cli + "get needle; " + cli + "-r 20 incr counter; "
+                                                     + cli + "debug sleep 0.02"))
+        stats = subprocess.run(["redis-cli", "-p", str(port), "info", "commandstats"], capture_output=True, text=True, timeout=20).stdout
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+    stamp = r"\d\d:\d\d:\d\d\.\d{6} " + f"{server.pid} +" + r"(\d+) "
+    need(len(lines(text, stamp + "(?i:set) needle thread")) == 1 and len(lines(text, stamp + "(?i:get) needle")) == 1, text)
+    need(len(lines(text, stamp + "(?i:incr) counter")) == 20 and histogram_total(text, "@us[incr]") == 20, text)
+    slept = lines(text, stamp + "(?i:debug) sleep 0.02")
+    need(len(slept) == 1 and 20000 <= int(slept[0][0]) <= 40000, text)
+    need(re.search(r"cmdstat_incr:calls=20,", stats), "the server counted otherwise:\n" + stats)
+
+
+redis_commands.__name__ = "redis-commands"
+
+TESTS = [bashreadline, gethostlatency, sslsnoop, mallocstacks, threadsnoop, funccount, funclatency, funcslower, argdist, python_calls,
+         pg_queries, redis_commands]
