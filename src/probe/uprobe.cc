@@ -178,6 +178,9 @@ private:
     auto offset = binary.offset_of_address(address);
     if (!offset || binary.code_at(address, 1).empty())
       return leave_out("the code of " + base::quoted(shown) + " is not in " + binary.name(), is_pattern);
+    std::optional<FunctionSymbol> owner;
+    if (f && f->is_label) owner = binary.function_at(address);
+    if (owner && !owner->is_label) f = &*owner; // a label within a function
     Event e{.kind = kind_};
     e.provider = provider_;
     e.name = std::string(provider_) + ":" + binary.name() + ":" + shown;
@@ -190,7 +193,12 @@ private:
       e.function_address = f->address;
       e.at_entry = address == f->address;
     }
-    if (kind_ == Kind::uprobe && e.at_entry) choose_entry(binary, *f, e);
+    if (e.at_entry)
+      choose_entry(binary, *f, e); // also of returns: the return address stands in one place
+    else if (!avoid_red_zone(binary, f, e))
+      mismatch_.warnings.push_back(e.name +
+                                   " is on a nop that this kernel replaces by a call, which may overwrite "
+                                   "variables of the function; choose another instruction");
     events_.push_back(std::move(e));
   }
 

@@ -28,4 +28,9 @@ std::string why_not_at_return(symbol::Binary& binary, const symbol::FunctionSymb
 // where that makes no difference (Event::address, file_offset).
 void choose_entry(symbol::Binary& binary, const symbol::FunctionSymbol& function, Event& event);
 
+// Of a probe elsewhere: newer kernels put a call in the place of a nop of 5 bytes, and a call writes below
+// the stack pointer, where functions that call no others may keep variables. Moves the probe behind such a
+// nop; false: it can't be.
+bool avoid_red_zone(symbol::Binary& binary, const symbol::FunctionSymbol* function, Event& event);
+
 } // namespace probe

@@ -1,6 +1,8 @@
 // Where in the entry of a function a probe is put, see uprobe.h.
 #include "probe/uprobe.h"
 
+#include "dwarf/frame_rules.h"
+
 namespace probe {
 
 // Of functions whose size is not known, or that are larger, branches back to the entry can't be looked for.
@@ -19,6 +21,27 @@ static bool cold_part_may_return(symbol::Binary& binary, const symbol::FunctionS
     }
   }
   return false;
+}
+
+// Whether memory below the stack pointer may be in use: the function has moved it for nothing yet.
+static bool may_use_red_zone(symbol::Binary& binary, uint64_t address) {
+  auto rule = dwarf::cfa_rule_at(dwarf::frame_tables_of(binary.file()), address);
+  constexpr uint64_t rsp = 7;
+  return !rule || rule->is_expression || (rule->reg == rsp && rule->offset <= 8);
+}
+
+bool avoid_red_zone(symbol::Binary& binary, const symbol::FunctionSymbol* f, Event& event) {
+  constexpr unsigned nop_size = 5;
+  if (!symbol::kernel_emulates_nops() || !symbol::is_nop5(binary.code_at(event.address, nop_size)))
+    return true;
+  if (!may_use_red_zone(binary, event.address)) return true;
+  if (!f || !f->size || f->size > largest || event.address + nop_size >= f->address + f->size) return false;
+  auto at = static_cast<unsigned>(event.address - f->address);
+  base::ByteSpan code = binary.code_at(f->address, f->size);
+  if (symbol::is_branched_to(code, at + nop_size, at + nop_size)) return false;
+  event.address += nop_size;
+  event.file_offset += nop_size;
+  return true;
 }
 
 void choose_entry(symbol::Binary& binary, const symbol::FunctionSymbol& f, Event& event) {

@@ -160,11 +160,14 @@ std::vector<FunctionSymbol> Binary::find_functions(std::string_view name, bool l
 
 std::optional<FunctionSymbol> Binary::function_at(uint64_t address) {
   std::optional<FunctionSymbol> best;
+  auto is_better = [&](const FunctionSymbol& f) {
+    if (!best || f.is_label != best->is_label) return !best || best->is_label;
+    return f.address > best->address || (f.address == best->address && is_better_known(f, *best));
+  };
   each_symbol_file([&](const format::ElfFile& file) {
     for_each_function(file, [&](const FunctionSymbol& f) {
       if (address < f.address || (address != f.address && address - f.address >= f.size)) return;
-      if (!best || f.address > best->address || (f.address == best->address && is_better_known(f, *best)))
-        best = f;
+      if (is_better(f)) best = f;
     });
     return true;
   });

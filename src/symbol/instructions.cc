@@ -113,8 +113,9 @@ unsigned plain_length(ByteSpan code, const Decoded& d) {
   return 0;
 }
 
-// Whether a byte between `first` and `last` is where some direct branch in `code` leads to. The code is not
-// taken apart: whatever looks like a branch counts, wherever it begins.
+} // namespace
+
+// The code is not taken apart: whatever looks like a branch counts, wherever it begins.
 bool is_branched_to(ByteSpan code, unsigned first, unsigned last) {
   auto leads = [&](size_t next, int64_t distance) {
     int64_t target = static_cast<int64_t>(next) + distance;
@@ -134,12 +135,11 @@ bool is_branched_to(ByteSpan code, unsigned first, unsigned last) {
   return false;
 }
 
-} // namespace
-
 bool is_emulated(ByteSpan code, bool with_nops) {
   Decoded d;
   if (code.empty() || !decode(code, d)) return false;
-  if (is_long_nop(d)) return with_nops;
+  // Linux 6.18 knows those of up to 8 bytes.
+  if (is_long_nop(d)) return with_nops && d.at + read_operand(code, d).length <= 8;
   if (d.two_bytes) return (d.opcode & 0xf0) == 0x80 && !d.has_66; // jcc
   if (d.opcode == 0x90) return true;
   if ((d.opcode & 0xf8) == 0x50) // push; with rex.b alone, or no prefix at all

@@ -31,6 +31,9 @@ bool kernel_emulates_nops();
 // A nop of 5 bytes, in place of which newer kernels put a call, which writes below the stack pointer.
 bool is_nop5(base::ByteSpan code);
 
+// Whether some direct branch in `code` may lead to one of the bytes `first` to `last` of it.
+bool is_branched_to(base::ByteSpan code, unsigned first, unsigned last);
+
 // The length of the first instruction if a probe behind it sees all that one on it does: it changes no
 // memory, no stack pointer, none of the registers that hold arguments or belong to the caller, and is no
 // branch. 0: it does, or is not known.
