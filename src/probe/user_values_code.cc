@@ -74,19 +74,20 @@ std::optional<CodeFunction> Code::function_at(uint64_t address) {
 }
 
 uint64_t Code::prologue_end(const CodeFunction& function) {
-  auto [at, is_new] = prologue_ends_.try_emplace(function.entry, function.entry);
-  if (!is_new) return at->second;
+  const auto known = prologue_ends_.try_emplace(function.entry, function.entry);
+  uint64_t& end = known.first->second;
+  if (!known.second) return end;
   std::optional<LineProgram> program = read_line_program(*function.skeleton);
-  if (!program) return at->second;
+  if (!program) return end;
   bool is_inside = false;
   for_each_row(*program, [&](const LineRow& row) {
     if (row.address == function.entry && !row.end_sequence) is_inside = true;
     if (is_inside && row.end_sequence) is_inside = false;
     if (!is_inside || row.address <= function.entry) return true;
-    at->second = row.address;
+    end = row.address;
     return false;
   });
-  return at->second;
+  return end;
 }
 
 static void add_scopes(std::vector<CodeScope>& to, const Die& of, uint64_t address, size_t& entries) {
