@@ -55,7 +55,11 @@ Engine::~Engine() {
 base::Status Engine::attach(uint32_t index, const std::function<base::Status(base::Error)>& refused) {
   const ir::Probe& probe = program_.probes[index];
   if (probe.context == probe::Context::none) return {};
-  if (probe.context == probe::Context::registers) return attach_user(index, refused);
+  if (probe.context == probe::Context::registers) {
+    std::vector<const probe::Event*> events;
+    for (uint32_t e : probe.events) events.push_back(&program_.events[e]);
+    return attach_user(index, events, probe.cookies, refused);
+  }
   probe::AttachOptions options{target_pid_, {}}; // on all CPUs
   for (uint32_t e : probe.events) {
     const probe::Event& event = program_.events[e];
@@ -72,16 +76,10 @@ base::Status Engine::attach(uint32_t index, const std::function<base::Status(bas
   return {};
 }
 
-// All events of a user probe at once.
-base::Status Engine::attach_user(uint32_t index, const std::function<base::Status(base::Error)>& refused) {
-  const ir::Probe& probe = program_.probes[index];
-  std::vector<const probe::Event*> events;
-  for (uint32_t e : probe.events) events.push_back(&program_.events[e]);
-  probe::UserProgram user = {.events = events,
-                             .cookies = probe.cookies,
-                             .fd = loaded_.programs[index].get(),
-                             .link = user_link(probe),
-                             .pid = target_pid_};
+// All events of a user probe that are in one file at once.
+base::Status Engine::attach_user(uint32_t index, std::span<const probe::Event* const> events,
+                                 std::span<const uint64_t> cookies,
+                                 const std::function<base::Status(base::Error)>& refused) {
   size_t missing = 0;
   std::function<base::Status(base::Error)> counted;
   if (refused)
@@ -89,11 +87,38 @@ base::Status Engine::attach_user(uint32_t index, const std::function<base::Statu
       missing++;
       return refused(std::move(why));
     };
-  ACU_TRY(probe::Attachment attachment, probe::attach_user(user, counted));
-  auto& list = attachment.perf_events.empty() ? quick_ : slow_;
-  list.push_back(std::move(attachment));
+  std::vector<bool> done(events.size());
+  for (size_t first = 0; first < events.size(); first++) {
+    if (done[first]) continue;
+    std::vector<const probe::Event*> here;
+    std::vector<uint64_t> told;
+    for (size_t i = first; i < events.size(); i++) {
+      if (done[i] || events[i]->binary != events[first]->binary) continue;
+      done[i] = true;
+      here.push_back(events[i]);
+      if (!cookies.empty()) told.push_back(cookies[i]);
+    }
+    probe::UserProgram user = {.events = here,
+                               .cookies = told,
+                               .fd = loaded_.programs[index].get(),
+                               .link = user_link(program_.probes[index]),
+                               .pid = target_pid_};
+    ACU_TRY(probe::Attachment attachment, probe::attach_user(user, counted));
+    attachment.file = events[first]->binary;
+    auto& list = attachment.perf_events.empty() ? quick_ : slow_;
+    list.push_back(std::move(attachment));
+  }
   attached_ += events.size() - missing;
   return {};
+}
+
+void Engine::detach_file(std::string_view file) {
+  for (auto* list : {&quick_, &slow_}) {
+    std::vector<probe::Attachment> kept;
+    for (probe::Attachment& a : *list)
+      if (a.file.empty() || a.file != file) kept.push_back(std::move(a));
+    list->swap(kept);
+  }
 }
 
 void Engine::detach() {

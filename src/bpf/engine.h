@@ -42,6 +42,12 @@ public:
   // Attaches a probe to all its events. `refused` says of an event that cannot be attached whether to go on without
   // it; without that, and where it does not, this fails. What is attached stays.
   base::Status attach(uint32_t probe, const std::function<base::Status(base::Error)>& refused = {});
+  // Attaches it to other places as well: events of user probes that its program fits. `cookies`: see ir::Probe.
+  base::Status attach_user(uint32_t probe, std::span<const probe::Event* const> events,
+                           std::span<const uint64_t> cookies,
+                           const std::function<base::Status(base::Error)>& refused);
+  // Takes all user probes off a file.
+  void detach_file(std::string_view file);
   size_t attached_events() const { return attached_; }
   // Stops everything at once. What takes long to close is left to a process of its own (leave_closing.h).
   void detach();
@@ -64,7 +70,6 @@ public:
 
 private:
   explicit Engine(const ir::Program& program) : program_(program) {}
-  base::Status attach_user(uint32_t probe, const std::function<base::Status(base::Error)>& refused);
   base::Status open_state(const MapSpec& spec, int fd);
   MapShape shape(uint32_t map) const;
   base::Status prepare(uint32_t map); // what its kind needs to be read

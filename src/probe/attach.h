@@ -29,6 +29,7 @@ struct Definitions {
 // What keeps a program attached: closing the descriptors detaches it.
 struct Attachment {
   Definitions definitions; // of the perf events: taken back when those are closed
+  std::string file;                  // user probes: that they are in
   std::vector<base::Fd> links;       // raw tracepoint links: closing is quick
   std::vector<base::Fd> slow_links;  // to perf events that are in `perf_events`
   std::vector<base::Fd> perf_events; // closing one waits for the kernel's grace period (70 ms): see `disable`

@@ -19,6 +19,11 @@ public:
     return base::Error{base::Failure::usage,
                        program_.probes[probe].name + " needs the kernel: run without `--engine eval`"};
   }
+  base::Status attach_more(uint32_t probe, std::span<const probe::Event* const>, std::span<const uint64_t>,
+                           const Refused& refused) override {
+    return attach(probe, refused);
+  }
+  void detach_file(std::string_view) override {}
   void detach() override {}
   int wait_fd() const override { return -1; }
 
@@ -32,6 +37,11 @@ public:
   explicit KernelBackend(std::unique_ptr<bpf::Engine> engine) : engine_(std::move(engine)) {}
   ir::Engine& engine() override { return *engine_; }
   base::Status attach(uint32_t probe, const Refused& refused) override { return engine_->attach(probe, refused); }
+  base::Status attach_more(uint32_t probe, std::span<const probe::Event* const> events,
+                           std::span<const uint64_t> cookies, const Refused& refused) override {
+    return engine_->attach_user(probe, events, cookies, refused);
+  }
+  void detach_file(std::string_view file) override { engine_->detach_file(file); }
   void detach() override { engine_->detach(); }
   int wait_fd() const override { return engine_->wait_fd(); }
 

@@ -8,7 +8,9 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace session {
@@ -21,6 +23,11 @@ public:
   using Refused = std::function<base::Status(base::Error)>;
   // Attaches a probe that has a context to all its events.
   virtual base::Status attach(uint32_t probe, const Refused& refused) = 0;
+  // User probes: attaches the program of a probe to events of another compilation, which it fits.
+  virtual base::Status attach_more(uint32_t probe, std::span<const probe::Event* const> events,
+                                   std::span<const uint64_t> cookies, const Refused& refused) = 0;
+  // Takes all user probes off a file.
+  virtual void detach_file(std::string_view file) = 0;
   // Takes all probes off. No record arrives afterwards that has not been begun.
   virtual void detach() = 0;
   // Readable when records wait (not for each of them at once); -1: records only come from Engine::run.

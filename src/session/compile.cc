@@ -27,7 +27,7 @@ bool parse(Compiled& to, base::Source& source, const CompileOptions& options,
 }
 
 bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics) {
-  to.machine = std::make_unique<probe::Machine>(to.tree->types);
+  to.machine = std::make_unique<probe::Machine>(to.tree->types, options.pid);
   lang::CheckOptions check = {.positional = options.positional,
                               .named = options.named,
                               .unsafe = options.unsafe,

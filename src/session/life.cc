@@ -101,6 +101,7 @@ void tell_losses(Life& life) {
   if (life.watch && life.watch->lost() && life.options.warnings)
     text += "WARNING: " + std::to_string(life.watch->lost()) +
             " changes of processes were lost: code of some may have no names.\n";
+  if (life.files && life.options.warnings) text += life.files->describe();
   if (life.watch && life.options.verbose) text += life.watch->describe() + "\n";
   if (!text.empty()) life.output.message(text);
 }
@@ -141,6 +142,7 @@ base::Status live(Life& life) {
     tell_attached(life, count_special(life.program));
   } else {
     // Every probe is attached, and whoever waits for that knows.
+    if (life.files && !life.options.dry_run) life.files->start();
     ACU_TRY(size_t attached, attach_all(life));
     tell_attached(life, attached);
     notify(life);

@@ -4,6 +4,7 @@
 #include "session/backend.h"
 #include "session/child.h"
 #include "session/effects.h"
+#include "session/follow_files.h"
 #include "session/options.h"
 #include "session/output.h"
 #include "session/process_watch.h"
@@ -21,6 +22,7 @@ struct Life {
   Child* child = nullptr; // -c
   int target_fd = -1;     // readable when the process of -p has ended
   ProcessWatch* watch = nullptr; // where names of user code are asked for
+  FollowFiles* files = nullptr;  // with user probes
   bool failed = false;    // a test did, see trials.h
   bool print_maps_on_exit = true;
   bool missing_may_be = false; // missing_probes is not `error`

@@ -99,6 +99,10 @@ base::Status Session::read() {
 }
 
 base::Status Session::parse_and_check() {
+  // The files that a script names may be looked for in the process of -p.
+  if (options.pid >= 0 && !options.help) {
+    ACU_TRY(target, watch_process(options.pid));
+  }
   compiling.positional = options.positional;
   compiling.named = options.named;
   compiling.include_dirs = options.include_dirs;
@@ -136,9 +140,6 @@ base::Status Session::check_parameters() const {
 }
 
 base::Status Session::start_processes() {
-  if (options.pid >= 0) {
-    ACU_TRY(target, watch_process(options.pid));
-  }
   if (!options.command.empty()) {
     ACU_TRY(Child started, Child::start(options.command));
     child.emplace(std::move(started));
@@ -224,6 +225,7 @@ base::Status Session::live() {
   std::optional<ProcessWatch> watch;
   if (compiled.program.uses_user_symbols && options.engine == EngineKind::kernel && !options.dry_run)
     watch.emplace(names.users());
+  FollowFiles files(compiled, *source, compiling, *backend, *output, options.warnings);
   Life life = {.program = compiled.program,
                .options = options,
                .source = &*source,
@@ -234,6 +236,7 @@ base::Status Session::live() {
                .child = child ? &*child : nullptr,
                .target_fd = target.get(),
                .watch = watch ? &*watch : nullptr,
+               .files = &files,
                .print_maps_on_exit = config.flag("print_maps_on_exit"),
                .missing_may_be = config.text("missing_probes") != "error",
                .missing_is_told = config.text("missing_probes") != "ignore"};
@@ -282,8 +285,7 @@ base::Status run_steps(Session& s) {
   if (o.dump.ast) s.output->out(lang::to_string(*s.compiled.tree));
   if (o.dump.any && !o.dump.ir && !o.dump.bpf && !o.dump.verifier) return {};
 
-  // The command of -c waits in its own process, the process of -p is there: their ids may go into the
-  // program.
+  // The command of -c waits in its own process: its id may go into the program.
   ACU_CHECK(s.start_processes());
 
   // The program is in verified IR; all warnings about the script are told.

@@ -49,6 +49,7 @@ public:
       size_t changes = life_.watch ? life_.watch->drain() : 0;
       size_t records = life_.effects.drain();
       keep_watching(changes, records);
+      if (files_changed_) life_.files->follow();
       if (records) tell_lost();
       tell_first_faults();
       pace_ = records ? shortest_wait : std::min(pace_ * 2, longest_wait);
@@ -70,18 +71,22 @@ private:
     uint64_t wait = std::min(polls_ ? pace_ : forever, watch_pace_);
     uint64_t t = clock_ns();
     for (const Timer& timer : timers_) wait = std::min(wait, timer.next > t ? timer.next - t : 0);
-    enum { signal, child, target, ring, processes, places };
+    uint64_t look = life_.files ? life_.files->next_look() : 0;
+    if (look) wait = std::min(wait, look > t ? look - t : 0);
+    enum { signal, child, target, ring, processes, files, places };
     bool watch_ring = polls_ && wait >= watch_ring_from;
     pollfd fds[places] = {{signals::fd(), POLLIN, 0},
                           {life_.child ? life_.child->fd() : -1, POLLIN, 0},
                           {life_.target_fd, POLLIN, 0},
                           {watch_ring ? life_.backend.wait_fd() : -1, POLLIN, 0},
-                          {life_.watch && !changes_flow_ ? life_.watch->wait_fd() : -1, POLLIN, 0}};
+                          {life_.watch && !changes_flow_ ? life_.watch->wait_fd() : -1, POLLIN, 0},
+                          {life_.files ? life_.files->wait_fd() : -1, POLLIN, 0}};
     timespec limit = {static_cast<time_t>(wait / 1'000'000'000), static_cast<long>(wait % 1'000'000'000)};
     int n = ::ppoll(fds, places, wait == forever ? nullptr : &limit, nullptr);
     if (n < 0 && errno != EINTR) return base::errno_error("cannot wait for events", errno);
     if (n > 0) stop_ |= fds[child].revents != 0 || fds[target].revents != 0;
     signalled_ = n < 0 || fds[signal].revents != 0;
+    files_changed_ = (n > 0 && fds[files].revents != 0) || (look && look <= clock_ns());
     return {};
   }
 
@@ -161,6 +166,7 @@ private:
   uint64_t next_lost_look_ = 0;
   ir::Counters told_;
   bool signalled_ = false;
+  bool files_changed_ = false; // some that user probes are in
   bool stop_ = false;
 };
 

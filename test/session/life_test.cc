@@ -54,6 +54,11 @@ public:
     fake.log += "attach" + std::to_string(probe) + " ";
     return refuses ? refused(base::Error{base::Failure::unsupported, "no"}) : base::Status();
   }
+  base::Status attach_more(uint32_t, std::span<const probe::Event* const>, std::span<const uint64_t>,
+                           const Refused&) override {
+    return {};
+  }
+  void detach_file(std::string_view) override {}
   void detach() override { fake.log += "detach "; }
   int wait_fd() const override { return -1; }
 };

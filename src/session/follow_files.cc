@@ -1,0 +1,110 @@
+#include "session/follow_files.h"
+
+#include "symbol/binary.h"
+
+#include <set>
+
+namespace session {
+
+FollowFiles::FollowFiles(const Compiled& compiled, const base::Source& source, const CompileOptions& options,
+                         Backend& backend, Output& output, bool warnings)
+    : compiled_(compiled), source_(source), options_(options), backend_(backend), output_(output),
+      warnings_(warnings) {}
+
+void FollowFiles::warn(const std::string& text) {
+  if (warnings_) output_.message("WARNING: " + text + "\n");
+}
+
+void FollowFiles::start() {
+  if (options_.pid >= 0) return; // the process has its files open, whatever their names come to mean
+  std::set<std::string_view> seen;
+  for (const probe::Event& e : compiled_.program.events) {
+    if (e.binary.empty() || !e.module || !seen.insert(e.binary).second) continue;
+    base::FileId id = e.module->file().id();
+    if (!id.inode) { // inside of an archive
+      auto fd = base::open_regular(e.binary);
+      auto current = fd.ok() ? base::file_id(fd->get()) : base::Result<base::FileId>(base::Error());
+      if (!current.ok()) continue;
+      id = *current;
+    }
+    if (auto added = files_.add(e.binary, id); !added.ok())
+      return warn("files with user probes are not watched: " + added.error().message);
+  }
+}
+
+// Programs of equal text are equal: they were made by the same steps.
+static bool same_programs(const ir::Program& a, const ir::Program& b) {
+  if (a.probes.size() != b.probes.size() || a.functions.size() != b.functions.size()) return false;
+  if (a.probe_names != b.probe_names || a.strings != b.strings || a.maps.size() != b.maps.size())
+    return false;
+  for (size_t i = 0; i < a.probes.size(); i++)
+    if (a.probes[i].function != b.probes[i].function || a.probes[i].is_session != b.probes[i].is_session)
+      return false;
+  for (size_t i = 0; i < a.functions.size(); i++)
+    if (ir::to_string(a.functions[i], a) != ir::to_string(b.functions[i], b)) return false;
+  return true;
+}
+
+base::Result<size_t> FollowFiles::attach(const Compiled& fresh, const std::string& path) {
+  if (!same_programs(compiled_.program, fresh.program))
+    return base::Error{base::Failure::runtime, "the script's programs do not fit it"};
+  size_t attached = 0;
+  for (uint32_t i = 0; i < fresh.program.probes.size(); i++) {
+    const ir::Probe& probe = fresh.program.probes[i];
+    std::vector<const probe::Event*> events;
+    std::vector<uint64_t> cookies;
+    for (size_t k = 0; k < probe.events.size(); k++) {
+      const probe::Event& e = fresh.program.events[probe.events[k]];
+      if (e.binary != path) continue;
+      events.push_back(&e);
+      if (!probe.cookies.empty()) cookies.push_back(probe.cookies[k]);
+    }
+    if (events.empty()) continue;
+    ACU_CHECK(backend_.attach_more(i, events, cookies, {}));
+    attached += events.size();
+  }
+  return attached;
+}
+
+void FollowFiles::replaced(const std::string& path) {
+  base::Source source(source_.name(), std::string(source_.text()));
+  base::Diagnostics mistakes;
+  Compiled fresh = compile(source, options_, mistakes);
+  base::Result<size_t> attached = base::Error{base::Failure::runtime, ""};
+  if (fresh.ok) {
+    attached = attach(fresh, path);
+  } else {
+    for (const base::Diagnostic& d : mistakes.all())
+      if (d.severity == base::Severity::error && attached.error().message.empty())
+        attached.error().message = d.message;
+  }
+  if (attached.ok()) {
+    followed_++;
+    return warn(path + " was replaced: its " + std::to_string(*attached) +
+                (*attached == 1 ? " probe is" : " probes are") + " in the new file too");
+  }
+  lost_++;
+  warn(path + " was replaced, and processes that start from now on are not seen: " +
+       attached.error().message + "; start again to probe the new file");
+}
+
+void FollowFiles::follow() {
+  for (const ProbedFiles::Change& change : files_.take()) {
+    if (change.kind == ProbedFiles::Change::replaced) {
+      replaced(change.path);
+    } else {
+      // What the probes save and restore is code that is no longer there.
+      backend_.detach_file(change.path);
+      warn(change.path +
+           " is being written to: its probes were taken off, so that they do no harm to the new code");
+    }
+  }
+}
+
+std::string FollowFiles::describe() const {
+  if (!lost_) return {};
+  return "WARNING: " + std::to_string(lost_) + (lost_ == 1 ? " file was" : " files were") +
+         " replaced while probed; what runs the new code was not seen.\n";
+}
+
+} // namespace session
