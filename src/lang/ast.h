@@ -428,6 +428,7 @@ struct Probe {
   std::vector<probe::Event*> events;      // those this copy handles; owned by the Program
   std::vector<std::string_view> fields;   // arguments that the block reads
   uint32_t variable_count = 0;
+  bool has_plain_result = false;          // checker: `retval` is a number: the functions' results are of different types
   bool is_own = false;                    // made by acu to serve another one: it is not counted
 };
 

@@ -237,7 +237,7 @@ const type::Type* Checker::check_global(FieldRef& e) {
 const type::Type* Checker::check_result(Name& e) {
   e.recipe = nullptr;
   probe::Event* event = user_event();
-  if (!event || event->kind != probe::Kind::uretprobe) return nullptr;
+  if (!event || event->kind != probe::Kind::uretprobe || probe_->has_plain_result) return nullptr;
   probe::UserValue v = machine_.user_values(*event->module).result(*event);
   if (v.kind == probe::UserValue::no_debug_info || v.kind == probe::UserValue::missing) return nullptr;
   const type::Type* t = use_value(v, "retval", e.where, e.recipe);

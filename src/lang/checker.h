@@ -34,7 +34,7 @@ private:
   // split_probes.cc: blocks whose events see different things
   void split_by_arguments();
   std::vector<std::unique_ptr<Probe>> split(std::unique_ptr<Probe> p);
-  std::vector<std::vector<probe::Event*>> group_events(const Probe& p);
+  std::vector<std::vector<probe::Event*>> group_events(Probe& p);
 
   // entry_values.cc: entry(e)
   void keep_entry_values();

@@ -33,7 +33,7 @@ struct Wants {
   std::set<int> numbers; // of argN
 
   // Whether debug information has to be asked.
-  bool values() const { return all_parameters || result || !parameters.empty() || !locals.empty(); }
+  bool values() const { return all_parameters || follows_result || !parameters.empty() || !locals.empty(); }
   void look(const Expr& e);
   void look_in_type(const TypeName* t) { types |= t && !t->of && !type::is_number_name(t->name); }
 };
@@ -86,7 +86,7 @@ public:
       for (size_t i = 0, n = values.parameter_count(e); i < n; i++) value(values.parameter(e, i));
     }
     for (std::string_view name : wants_.parameters) value(values.parameter(e, name));
-    if (wants_.result && e.kind == probe::Kind::uretprobe) result(values.result(e));
+    if (wants_.follows_result && e.kind == probe::Kind::uretprobe) value(values.result(e));
     return out_;
   }
   void add_globals(const probe::Event& e, const std::vector<std::string>& names) {
@@ -131,25 +131,32 @@ private:
     number(reinterpret_cast<uint64_t>(v.type));
     recipe(v.recipe);
   }
-  // Where nothing follows the pointer, to what it points does not matter: one of several hundred types
-  // otherwise.
-  void result(const probe::UserValue& v) {
-    bool is_plain = v.type && !wants_.follows_result && v.type->is(Kind::pointer);
-    number(v.kind);
-    number(is_plain ? 1 : reinterpret_cast<uint64_t>(v.type));
-    recipe(v.recipe);
-  }
 
   probe::Machine& machine_;
   const Wants& wants_;
   std::string out_;
 };
 
+// Functions that give values of different types: where nothing follows it, `retval` is then the number in the
+// register.
+bool results_differ(probe::Machine& machine, const std::vector<probe::Event*>& events) {
+  std::optional<const type::Type*> first;
+  for (const probe::Event* e : events) {
+    if (!is_user_probe(*e) || e->kind != probe::Kind::uretprobe) continue;
+    probe::UserValue v = machine.user_values(*e->module).result(*e);
+    const type::Type* t = v ? v.type : nullptr;
+    if (events.size() > 1 && !t && v.kind == probe::UserValue::without_value) return true;
+    if (first && *first != t) return true;
+    first = t;
+  }
+  return false;
+}
+
 } // namespace
 
 // Events that one program serves. An event that is named twice runs its block twice; one program sees each
 // system call once.
-std::vector<std::vector<probe::Event*>> Checker::group_events(const Probe& p) {
+std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
   Wants wants;
   std::vector<std::string> globals;
   std::set<const Expr*> named; // `args` of `args.x`
@@ -171,6 +178,7 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(const Probe& p) {
     if (wants.names) return syscalls;
     return a.kind == b.kind && (a.syscall >= 0) == (b.syscall >= 0) && a.syscall_exit == b.syscall_exit;
   };
+  p.has_plain_result = wants.result && !wants.follows_result && results_differ(machine_, p.events);
   std::vector<std::vector<probe::Event*>> groups;
   std::map<std::string, size_t> by_key;
   for (probe::Event* e : p.events) {

@@ -75,6 +75,7 @@ struct Event {
   uint64_t counter_offset = 0; // of the counter that switches a USDT probe on, in the file; 0: it has none
   std::string operands;        // USDT: where the arguments are, as the file has it
   bool at_entry = false;       // the instruction is the first of the function, or one that stands for it
+  bool is_inlined = false;     // it is the first of a call of `function` that was inlined
 };
 
 // Where a value of the arguments is found.

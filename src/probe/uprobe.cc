@@ -75,6 +75,36 @@ private:
       add(binary, &f, f.address + place.offset, std::move(shown), is_pattern);
       if (failed_) return;
     }
+    if (!is_pattern && !place.has_offset) add_inlined(binary, place, found);
+  }
+
+  // Calls that were inlined are calls; but nothing is returned from there.
+  void add_inlined(Binary& binary, const UserPlace& place, const std::vector<FunctionSymbol>& found) {
+    std::vector<uint64_t> entries = inlined_entries(binary, place.function, found);
+    if (entries.empty()) return;
+    if (kind_ == Kind::uretprobe) {
+      if (!found.empty())
+        mismatch_.warnings.push_back(std::to_string(entries.size()) + " calls of " + base::quoted(place.function) +
+                                     " in " + binary.name() +
+                                     " were inlined by the compiler: their returns are not seen");
+      return;
+    }
+    for (uint64_t address : entries) {
+      auto caller = binary.function_at(address);
+      if (!caller) continue;
+      auto begin = symbol::find_instruction(binary, caller->address, address);
+      if (!begin.ok() || *begin != address) continue; // debug information is wrong
+      size_t had = events_.size();
+      add(binary, &*caller, address, std::string(place.function), true);
+      if (events_.size() == had) continue;
+      Event& e = events_.back();
+      e.name = std::string(provider_) + ":" + binary.name() + ":" + std::string(place.by_source ? "cpp:" : "") +
+               std::string(place.function);
+      e.function = found.empty() ? std::string(place.function) : std::string(found.front().name);
+      e.function_address = address;
+      e.at_entry = false;
+      e.is_inlined = true;
+    }
   }
 
   std::vector<FunctionSymbol> find(Binary& binary, const UserPlace& place) {
@@ -174,6 +204,7 @@ private:
     if (kind_ == Kind::uretprobe && f) {
       std::string why = why_not_at_return(binary, *f);
       if (!why.empty()) return leave_out(std::move(why), is_pattern);
+      if (may_be_passed_by_exceptions(binary, *f) && !risks_++) first_risk_ = binary.shown(f->name);
     }
     auto offset = binary.offset_of_address(address);
     if (!offset || binary.code_at(address, 1).empty())
@@ -208,6 +239,13 @@ private:
   }
 
   void tell_refusals() {
+    if (risks_)
+      mismatch_.warnings.push_back(
+          "an exception that passes through " + base::quoted(first_risk_) +
+          (risks_ > 1 ? " or the " + std::to_string(risks_ - 1) + " other functions of C++ here"
+                      : std::string()) +
+          " ends the program: to probe a return, the kernel puts an address of its own on the stack, where "
+          "exceptions find no way on");
     if (!refusals_) return;
     mismatch_.warnings.push_back(refusals_ == 1 ? "left out: " + first_refusal_
                                                 : "left out: " + std::to_string(refusals_) +
@@ -234,6 +272,8 @@ private:
   bool failed_ = false;
   size_t refusals_ = 0; // functions left out
   std::string first_refusal_;
+  size_t risks_ = 0; // functions that exceptions may pass through
+  std::string first_risk_;
 };
 
 std::vector<Event> match_uprobe(Machine& machine, Parts parts, Mismatch& mismatch) {

@@ -24,9 +24,21 @@ void tell_missing_line(symbol::Binary& binary, const UserPlace& place, const sym
 // the place of the return address for as long as the function runs.
 std::string why_not_at_return(symbol::Binary& binary, const symbol::FunctionSymbol& function);
 
+// Whether an exception may pass through the function, for which a probe at its return is a dead end: the
+// program is terminated then.
+bool may_be_passed_by_exceptions(symbol::Binary& binary, const symbol::FunctionSymbol& function);
+
 // Of a probe at the entry of a function: moves it to an instruction that the kernel can carry out itself,
 // where that makes no difference (Event::address, file_offset).
 void choose_entry(symbol::Binary& binary, const symbol::FunctionSymbol& function, Event& event);
+
+// Where calls of a function were inlined: the first instruction of each copy, as debug information tells.
+// `known`: its code, if it also has some of its own.
+std::vector<uint64_t> inlined_entries(symbol::Binary& binary, std::string_view name,
+                                      const std::vector<symbol::FunctionSymbol>& known);
+
+// The entry of a call of `name` in the code of `function` that begins at this address.
+std::optional<dwarf::Die> inlined_call(const dwarf::Die& function, uint64_t address, std::string_view name);
 
 // Of a probe elsewhere: newer kernels put a call in the place of a nop of 5 bytes, and a call writes below
 // the stack pointer, where functions that call no others may keep variables. Moves the probe behind such a

@@ -4,6 +4,7 @@
 
 #include "dwarf/type_entry.h"
 #include "dwarf/type_text.h"
+#include "probe/uprobe.h"
 #include "probe/user_values_state.h"
 #include "symbol/binary.h"
 
@@ -62,6 +63,10 @@ std::optional<Spot> UserValues::State::spot_of(const Event& event, UserValue& ot
   Spot out{.event = &event, .function = *function, .address = event.address};
   uint64_t begin = event.function_address ? event.function_address : event.address;
   out.after_return = event.kind == Kind::uretprobe;
+  if (event.is_inlined) {
+    out.inlined = inlined_call(function->die, event.address, event.function);
+    return out;
+  }
   out.at_entry = !out.after_return && event.at_entry && begin == function->entry;
   // DW_CC_nocall: the compiler calls it in a way of its own.
   Attribute convention = find_attribute(function->die, DW_AT_calling_convention);
@@ -170,13 +175,13 @@ UserValue UserValues::State::parameter_at_entry(const Spot& spot, std::span<cons
 size_t UserValues::parameter_count(const Event& event) {
   UserValue otherwise;
   std::optional<Spot> spot = state_->spot_of(event, otherwise);
-  return spot ? parameters_of(spot->function.die).all.size() : 0;
+  return spot ? parameters_of(spot->body()).all.size() : 0;
 }
 
 bool UserValues::is_variadic(const Event& event) {
   UserValue otherwise;
   std::optional<Spot> spot = state_->spot_of(event, otherwise);
-  return spot && parameters_of(spot->function.die).is_variadic;
+  return spot && parameters_of(spot->body()).is_variadic;
 }
 
 UserValue UserValues::State::parameter(const Spot& spot, std::span<const Die> all, size_t index) {
@@ -193,7 +198,7 @@ UserValue UserValues::parameter(const Event& event, size_t index) {
   UserValue out;
   std::optional<Spot> spot = state_->spot_of(event, out);
   if (!spot) return out;
-  Parameters parameters = parameters_of(spot->function.die);
+  Parameters parameters = parameters_of(spot->body());
   if (index >= parameters.all.size()) return {};
   return state_->parameter(*spot, parameters.all, index);
 }
@@ -202,7 +207,7 @@ UserValue UserValues::parameter(const Event& event, std::string_view name) {
   UserValue out;
   std::optional<Spot> spot = state_->spot_of(event, out);
   if (!spot) return out;
-  Parameters parameters = parameters_of(spot->function.die);
+  Parameters parameters = parameters_of(spot->body());
   for (size_t i = 0; i < parameters.all.size(); i++)
     if (name_of(parameters.all[i]) == name) return state_->parameter(*spot, parameters.all, i);
   return {};
@@ -216,7 +221,7 @@ const type::Type* UserValues::parameters(const Event& event) {
   std::string key;
   uint64_t size = 0;
   uint32_t alignment = 1;
-  for (const Die& die : parameters_of(spot->function.die).all) {
+  for (const Die& die : parameters_of(spot->body()).all) {
     Variable variable = state_->sources.types->variable(die);
     const type::Type* type = variable.type;
     if (variable.name.empty() || !type || !type->has_size || type->align == 0) continue;
@@ -246,7 +251,7 @@ std::vector<std::string> UserValues::describe(const Event& event, bool with_resu
     return type_text(*state_->sources.types, type ? &*type : nullptr, std::string(name));
   };
   if (with_result) out.push_back(text(spot->function.die, {}));
-  Parameters parameters = parameters_of(spot->function.die);
+  Parameters parameters = parameters_of(spot->body());
   for (const Die& die : parameters.all) out.push_back(text(die, name_of(die)));
   if (parameters.is_variadic) out.push_back("...");
   return out;
@@ -286,7 +291,7 @@ UserValue UserValues::local(const Event& event, std::string_view name) {
       if (name_of(die) != name || out) continue;
       if (find_attribute(die, DW_AT_declaration)) return global(&event, name);
       bool is_own = scope + 1 == scopes.rend() && die.tag() == DW_TAG_formal_parameter;
-      if (is_own && parameters.empty()) parameters = parameters_of(spot->function.die).all;
+      if (is_own && parameters.empty()) parameters = parameters_of(spot->body()).all;
       auto at = std::ranges::find_if(parameters, [&](const Die& p) { return p.offset == die.offset; });
       if (is_own && at != parameters.end())
         out = state_->parameter(*spot, parameters, static_cast<size_t>(at - parameters.begin()));

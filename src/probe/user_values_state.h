@@ -13,6 +13,9 @@ struct Spot {
   const Event* event = nullptr;
   CodeFunction function;
   uint64_t address = 0;
+  std::optional<dwarf::Die> inlined; // of a probe on a call that was inlined: that call
+  // What has the parameters.
+  const dwarf::Die& body() const { return inlined ? *inlined : function.die; }
   bool at_entry = false;     // registers and stack are as the caller left them
   bool after_return = false; // the function is over
   bool is_clone = false;     // a copy that the compiler made, which may be given other arguments

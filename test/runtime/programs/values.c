@@ -94,6 +94,17 @@ NOINLINE double floating(double d) {
   return d * 2;
 }
 
+// Its calls become part of their callers; it also has code of its own.
+__attribute__((always_inline)) inline int inlined(struct request *r, int n) {
+  sink = n;
+  counter += 0;
+  sink = r->id * 10 + n;
+  return r->id;
+}
+extern inline int inlined(struct request *r, int n);
+int (*volatile by_pointer)(struct request *, int) = inlined;
+NOINLINE int caller(struct request *r) { return inlined(r, sink) + inlined(r->next, sink + 1); }
+
 // Pages that nobody touched yet can't be read by a probe.
 static void touch(const struct request *r) {
   for (; r; r = r->next) sink += r->uri.data[0] + r->method[0];
@@ -129,6 +140,9 @@ int main(int argc, char **argv) {
     nothing("because");
     narrow(100);
     floating(1.5);
+    sink = 30;
+    caller(&r);
+    by_pointer(&second, 99);
     hidden++;
   }
   printf("%d %ld %s %d\n", counter, hidden, title, table[1]);

@@ -1,0 +1,1 @@
+int four(void) { return 4; }
