@@ -3,6 +3,7 @@
 // at return addresses, copies stacks, or comes back on another stack or another way takes the wrong one: the
 // program dies.
 #include "probe/uprobe.h"
+#include "symbol/demangle.h"
 
 #include <algorithm>
 
@@ -55,6 +56,23 @@ std::string why_not_at_return(symbol::Binary& binary, const symbol::FunctionSymb
   if (is_one_of(throwers, f.name) || (f.name.starts_with("_ZSt") && f.name.find("__throw_") != f.name.npos))
     return what + " can't be probed: it does not return but throws, and the exception would find no handler";
   return {};
+}
+
+// Looks for bytes of calls and jumps wherever they are: of a function without them nothing can throw.
+static bool may_call(base::ByteSpan code) {
+  for (size_t i = 0; i < code.size(); i++) {
+    auto b = static_cast<uint8_t>(code[i]);
+    if (b == 0xe8 || b == 0xe9) return true;
+    if (b != 0xff || i + 1 >= code.size()) continue;
+    unsigned operation = static_cast<uint8_t>(code[i + 1]) >> 3 & 7;
+    if (operation == 2 || operation == 4) return true; // call, jmp to where memory or a register says
+  }
+  return false;
+}
+
+bool may_be_passed_by_exceptions(symbol::Binary& binary, const symbol::FunctionSymbol& f) {
+  bool has_exceptions = symbol::is_mangled(f.name) && binary.file().elf().section(".gcc_except_table");
+  return has_exceptions && (!f.size || may_call(binary.code_at(f.address, f.size)));
 }
 
 } // namespace probe
