@@ -6,8 +6,10 @@
 #include "format/usdt.h"
 #include "format/elf_file.h"
 #include "probe/kinds.h"
+#include "probe/uprobe.h"
 #include "spec/registers.h"
 #include "symbol/binaries.h"
+#include "symbol/instructions.h"
 #include "symbol/module.h"
 
 #include "base/text.h"
@@ -54,17 +56,32 @@ Event make_event(Binary& binary, const UsdtNote& note, uint64_t offset, Mismatch
   return e;
 }
 
+// Probes are put on nops of one byte, or of five: those have a danger of their own.
+bool is_safe(Binary& binary, Event& event) {
+  constexpr uint64_t longest = 15;
+  if (!symbol::is_nop5(binary.code_at(event.address, longest))) return true;
+  auto function = binary.function_at(event.address);
+  return avoid_red_zone(binary, function ? &*function : nullptr, event);
+}
+
 void add_events(Binary& binary, const Wanted& wanted, std::vector<Event>& to, Mismatch& mismatch) {
   std::vector<Event> found;
   for (const UsdtNote& note : format::read_usdt(binary.file())) {
     if (!base::glob_match(wanted.provider, note.provider) || !base::glob_match(wanted.name, note.name))
       continue;
+    std::string place = "left out: a place of " + std::string(note.provider) + ":" + std::string(note.name);
     auto offset = binary.offset_of_address(note.address);
-    if (offset && !binary.code_at(note.address, 1).empty())
-      found.push_back(make_event(binary, note, *offset, mismatch));
+    if (!offset || binary.code_at(note.address, 1).empty()) {
+      mismatch.warnings.push_back(place + " that is not in the code of " + binary.name());
+      continue;
+    }
+    Event event = make_event(binary, note, *offset, mismatch);
+    if (is_safe(binary, event))
+      found.push_back(std::move(event));
     else
-      mismatch.warnings.push_back("a place of " + std::string(note.provider) + ":" + std::string(note.name) +
-                                  " is not in the code of " + binary.name());
+      mismatch.warnings.push_back(place +
+                                  ": this kernel would replace its nop by a call, which may overwrite "
+                                  "variables of the function");
   }
   auto before = [](const Event& a, const Event& b) {
     return std::tie(a.name, a.address) < std::tie(b.name, b.address);
