@@ -32,6 +32,9 @@ WITHOUT_EXAMPLE = {
     "path": "needs a probe on a function of the kernel",
     "func": "needs a probe on a function",
     "retval": "needs a probe on the return of a function",
+    "locals": "needs a program with debug information: see the tutorial",
+    "target": "needs a program with debug information: see the tutorial",
+    "entry": "needs a probe on the return of a function: see the tutorial",
 }
 
 
