@@ -15,8 +15,10 @@ __attribute__((noinline)) long guarded(long* p) {
   return *p + 1; // line 15
 }
 
+static volatile long calls;
 static inline __attribute__((always_inline)) long piece(long a) {
-  return a * 3 + 1; // line 19
+  calls++; // line 20
+  return a * 3 + 1;
 }
 
 __attribute__((noinline)) long with_piece(long a) { return piece(a) + 2; }
