@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Side by side: acu, bpftrace (the package), and hand-written BPF, in one run on this machine.
 
-  bench/run.py [--acu build/release/acu] [--quick] [--only start,compile,cost] [--out bench/results.md]
+  bench/run.py [--acu build/release/acu] [--quick] [--only start,compile,cost,functions] [--out bench/results.md]
 
 Start-up: each command is run by bench/load/launch.c with `-c stamp`: tracers let that command go when all probes are
 attached, so its own start time tells when that was, the same way for each tool. Cost per event: a program makes
@@ -23,6 +23,7 @@ import tempfile
 import time
 
 import compile_time
+import user_functions
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build", "bench")
@@ -346,7 +347,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--acu", default=os.path.join(ROOT, "build", "release", "acu"))
     parser.add_argument("--quick", action="store_true", help="few runs; bpftrace's 27 s row is left out")
-    parser.add_argument("--only", default="start,compile,cost")
+    parser.add_argument("--only", default="start,compile,cost,functions")
     parser.add_argument("--out", default=os.path.join(ROOT, "bench", "results.md"))
     options = parser.parse_args()
     if os.geteuid() != 0:
@@ -369,6 +370,11 @@ def main():
             say(f"cost: {row[0]}")
             results.append((row, cost_row(acu, row, repeats, calls, rounds)))
         write_cost(out, results, min(min(r["none"]["least"]) for _, r in results))
+    if "functions" in options.only:
+        user_functions.build(ROOT, BUILD)
+        repeats, calls, rounds = (2, 50000, 8) if options.quick else (5, 100000, 20)
+        user_functions.write(out, user_functions.measure(acu, BUILD, Tracer, loaded_programs, pin, repeats, calls, rounds,
+                                                         say), ratio)
     with open(options.out, "w") as file:
         file.write("\n".join(out) + "\n")
     say(f"written: {options.out}")

@@ -6,8 +6,8 @@
 namespace ir {
 
 // Joins each user probe at the entry of functions with the one at the return of the same functions to a program that
-// is_session. `is_return`: type id of the kernel's function that tells it on which side it is. For programs that are
-// not optimised yet. Returns how many were joined.
+// is_session. `is_return`: type id of the kernel's function that tells it on which side it is. To be done behind
+// optimize(), which finds out more of a function that has one side only. Returns how many were joined.
 size_t join_returns(Program& program, uint32_t is_return);
 
 // Whether there is something to join.

@@ -52,8 +52,8 @@ bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   to.program = ir::lower(*to.tree, *to.machine, options.lower, diagnostics);
   if (diagnostics.has_errors()) return false;
   if (options.pid >= 0) filter_by_pid(to.program, options.pid);
-  if (options.in_kernel) join_returns(to);
   if (options.optimize) ir::optimize(to.program);
+  if (options.in_kernel) join_returns(to); // what is true of one side alone has been made use of
   to.ok = true;
   return true;
 }
