@@ -152,8 +152,7 @@ static base::Result<std::vector<Binary*>> find_binaries(Machine& machine, std::s
 
 static std::vector<Event> match_usdt(Machine& machine, Parts parts, Mismatch& mismatch) {
   bool all = parts.size() == 2 && parts[1] == "*";
-  bool complete = (parts.size() == 3 || parts.size() == 4) &&
-                  std::none_of(parts.begin() + 1, parts.end(), [](std::string_view p) { return p.empty(); });
+  bool complete = (parts.size() == 3 || parts.size() == 4) && !parts[2].empty() && !parts.back().empty();
   if (!all && !complete)
     return malformed(mismatch, "usdt", "`" + join(parts) + "` must name a program or library and a probe");
   Wanted wanted{parts[1], parts.size() == 4 ? parts[2] : "*", all ? "*" : parts.back()};

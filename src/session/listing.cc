@@ -107,6 +107,8 @@ int list_probes(const std::vector<std::string>& patterns, bool arguments, int pi
       return list_types(machine, output, base::trim(patterns[0]), *kind, arguments);
   std::vector<probe::Event> events = find_events(machine, patterns);
   for (probe::Event& e : events) {
+    // A marked probe (USDT) may stand in several places, which only their arguments tell apart.
+    if (!arguments && &e != &events.front() && e.name == (&e)[-1].name) continue;
     output.out(describe_event(machine, e, arguments));
     if (output.broken()) return 0;
   }
