@@ -43,7 +43,11 @@ static void add_copies(const Die& function, std::vector<uint64_t>& to) {
 std::vector<uint64_t> inlined_entries(symbol::Binary& binary, std::string_view name,
                                       const std::vector<symbol::FunctionSymbol>& known) {
   std::vector<uint64_t> out;
-  if (!binary.debug_info()) return out;
+  bool any = known.empty() ? binary.has_inlined_calls(name)
+                           : std::any_of(known.begin(), known.end(), [&](const symbol::FunctionSymbol& f) {
+                               return binary.has_inlined_calls(f.name);
+                             });
+  if (!any || !binary.debug_info()) return out;
   for (const symbol::FunctionSymbol& f : known) {
     std::optional<Die> die = binary.function_entry(f.address);
     Attribute origin = die ? find_attribute(*die, DW_AT_abstract_origin) : Attribute();

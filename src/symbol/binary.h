@@ -96,6 +96,9 @@ public:
   dwarf::Types* types(type::Table& table);
   // The entries of this name and these kinds.
   std::vector<dwarf::Die> find_entries(std::string_view name, dwarf::NameKinds kinds);
+  // Whether debug information knows of calls of the function that were inlined; without reading more than the
+  // index of names.
+  bool has_inlined_calls(std::string_view name);
   // The entry (DW_TAG_subprogram) of the function whose code holds this address, not of one inlined there.
   std::optional<dwarf::Die> function_entry(uint64_t address);
   // Where statements of a line begin, by address; column 0: any. `file` is a path or the end of one

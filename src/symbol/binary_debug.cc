@@ -19,19 +19,19 @@ Binary::Debug* Binary::debug() {
   return debug_.get();
 }
 
-dwarf::DebugInfo* Binary::debug_info() { return debug() ? &debug_->family.info() : nullptr; }
+dwarf::DebugInfo* Binary::debug_info() { return debug() ? &debug_->family().info() : nullptr; }
 
-const format::ElfFile* Binary::info_file() { return debug() ? &debug_->family.file() : nullptr; }
+const format::ElfFile* Binary::info_file() { return debug() ? &debug_->file : nullptr; }
 
 const dwarf::IndexedFiles& Binary::indexed_files() {
   static const dwarf::IndexedFiles none;
-  return debug() ? debug_->family.infos() : none;
+  return debug() ? debug_->family().infos() : none;
 }
 
 const dwarf::Index* Binary::index() {
   if (!debug()) return nullptr;
   if (!std::exchange(debug_->index_tried, true))
-    if (auto made = DebugIndex::open(debug_->family.files(), Cache::of_user()); made.ok())
+    if (auto made = DebugIndex::open(debug_->files(), Cache::of_user()); made.ok())
       debug_->index = std::move(*made);
   return debug_->index ? &debug_->index->index() : nullptr;
 }
@@ -40,7 +40,7 @@ const dwarf::Index* Binary::index_for(std::string_view name) {
   if (!debug()) return nullptr;
   if (debug_->index_tried) return index();
   if (auto known = debug_->parts.find(name); known != debug_->parts.end()) return &known->second.index();
-  auto made = DebugIndex::open_for(name, debug_->family.files(), Cache::of_user());
+  auto made = DebugIndex::open_for(name, debug_->files(), Cache::of_user());
   if (!made.ok()) return index();
   if (made->is_whole()) {
     debug_->index_tried = true;
@@ -62,6 +62,19 @@ std::vector<dwarf::Die> Binary::find_entries(std::string_view name, dwarf::NameK
   look(index_for(name));
   if (out.empty() && debug() && !debug_->index_tried) look(index()); // a part may lack it
   return out;
+}
+
+bool Binary::has_inlined_calls(std::string_view name) {
+  const dwarf::Index* index = index_for(name);
+  bool found = false;
+  auto look = [&](const dwarf::IndexEntry& entry) {
+    found |= entry.is_inlined;
+    return !found;
+  };
+  if (!index) return false;
+  index->find(name, dwarf::kinds_of({dwarf::NameKind::function}), look);
+  if (!found) index->find_linkage(name, look);
+  return found;
 }
 
 dwarf::Types* Binary::types(type::Table& table) {
@@ -110,7 +123,7 @@ const std::vector<Binary::Debug::Code>& Binary::Debug::code_of(size_t index, con
 
 std::optional<dwarf::Die> Binary::function_entry(uint64_t address) {
   if (!debug()) return std::nullopt;
-  dwarf::DebugInfo& info = debug_->family.info();
+  dwarf::DebugInfo& info = debug_->family().info();
   if (!debug_->ranges) debug_->ranges.emplace(info);
   auto index = debug_->ranges->find(address);
   const dwarf::Unit* unit = index ? info.unit(*index) : nullptr;

@@ -79,7 +79,7 @@ std::vector<LineAddress> Binary::addresses_of_line(std::string_view file, uint32
                                                    LineMiss& miss) {
   std::vector<LineAddress> rows;
   if (!debug()) return rows;
-  dwarf::DebugInfo& info = debug_->family.info();
+  dwarf::DebugInfo& info = debug_->family().info();
   Search search = {file, line, column, rows, miss};
   for (size_t i = 0; i < info.units().size(); i++) {
     auto unit = info.peek_unit(i);

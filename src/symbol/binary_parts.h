@@ -13,9 +13,25 @@ namespace symbol {
 struct Binary::Debug {
   Debug(const format::ElfFile& file, const DebugFile& debug, const std::string& path,
         const DebugSearch& search)
-      : family(file, debug, path, search, true) {}
+      : file(file), debug(debug), path(path), search(search) {}
 
-  DebugFamily family;
+  // Decompresses sections, which takes long where the file is large: names can be looked up without it.
+  DebugFamily& family() {
+    if (!family_) family_.emplace(file, debug, path, search, true);
+    return *family_;
+  }
+  // Those that an index is made of.
+  std::vector<const format::ElfFile*> files() {
+    bool may_be_split = file.has_section(".debug_addr"); // which skeletons have
+    if (may_be_split) return family().files();
+    return {&file, debug.alt.file ? &*debug.alt.file : nullptr};
+  }
+
+  const format::ElfFile& file;
+  const DebugFile& debug;
+  const std::string& path;
+  const DebugSearch& search;
+  std::optional<DebugFamily> family_;
   std::optional<DebugIndex> index; // all names, once somebody needed them
   bool index_tried = false;
   std::map<std::string, DebugIndex, std::less<>> parts; // enough for one name
