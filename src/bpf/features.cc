@@ -137,6 +137,8 @@ template<probe::UserLink link> Answer try_user_link() {
 Answer try_user_link_pid() {
   base::Fd program = load_empty(BPF_PROG_TYPE_KPROBE, probe::attach_type_of(probe::UserLink::multi));
   if (!program.valid()) return answer_of(program);
+  int code = probe::try_user_link(probe::UserLink::multi, program.get(), 0);
+  if (code != EBADF) return answer_of(-code) == Answer::refused ? Answer::refused : Answer::no;
   return probe::try_user_link(probe::UserLink::multi, program.get(), -1) == EINVAL ? Answer::yes : Answer::no;
 }
 
