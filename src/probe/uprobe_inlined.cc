@@ -6,6 +6,7 @@
 
 #include "dwarf/ranges.h"
 #include "dwarf/type_entry.h"
+#include "format/elf_dynamic.h"
 
 #include <algorithm>
 
@@ -43,6 +44,11 @@ static void add_copies(const Die& function, std::vector<uint64_t>& to) {
 std::vector<uint64_t> inlined_entries(symbol::Binary& binary, std::string_view name,
                                       const std::vector<symbol::FunctionSymbol>& known) {
   std::vector<uint64_t> out;
+  // A library's own calls of what it exports are left alone: to ask would cost a hundred times as much as all
+  // else when its debug information was never read before.
+  auto is_exported = [](const symbol::FunctionSymbol& f) { return f.is_exported; };
+  bool is_library = !format::library_name(binary.file().elf()).empty();
+  if (is_library && !known.empty() && std::all_of(known.begin(), known.end(), is_exported)) return out;
   bool any = known.empty() ? binary.has_inlined_calls(name)
                            : std::any_of(known.begin(), known.end(), [&](const symbol::FunctionSymbol& f) {
                                return binary.has_inlined_calls(f.name);
@@ -54,7 +60,7 @@ std::vector<uint64_t> inlined_entries(symbol::Binary& binary, std::string_view n
     if (!origin) continue; // never inlined
     if (auto whole = reference_of(*die->unit, origin)) add_copies(*whole, out);
   }
-  if (known.empty())
+  if (known.empty() && binary.debug_info())
     for (const Die& die : binary.find_entries(name, kinds_of({NameKind::function})))
       if (find_attribute(die, DW_AT_inline)) add_copies(die, out);
   std::sort(out.begin(), out.end());

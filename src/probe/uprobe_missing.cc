@@ -1,5 +1,6 @@
 // What to say when a program has no such function or line: the nearest names, where the function is instead,
 // and what would help to know more names.
+#include "format/elf_dynamic.h"
 #include "probe/uprobe.h"
 
 #include "base/text.h"
@@ -15,22 +16,6 @@ using symbol::FunctionSymbol;
 
 namespace {
 
-// Libraries that a file needs to be loaded (DT_NEEDED).
-std::vector<std::string_view> needed_by(const Binary& binary) {
-  std::vector<std::string_view> out;
-  const format::Elf& elf = binary.file().elf();
-  const format::ElfSection* dynamic = elf.section(".dynamic");
-  if (!dynamic || dynamic->link >= elf.sections().size()) return out;
-  base::ByteSpan names = elf.content(elf.sections()[dynamic->link]);
-  base::Reader r(elf.content(*dynamic));
-  while (r.ok() && out.size() < 256) {
-    auto tag = r.number<uint64_t>(), value = r.number<uint64_t>();
-    if (tag == DT_NULL) break;
-    if (tag == DT_NEEDED) out.push_back(base::text_at(names, value));
-  }
-  return out;
-}
-
 // The library that has a function which `binary` only uses; empty: it does not use one of this name.
 std::string library_with(Binary& binary, std::string_view name) {
   const format::ElfSection* table = binary.file().elf().section(".dynsym");
@@ -40,7 +25,7 @@ std::string library_with(Binary& binary, std::string_view name) {
         *table, [&](const format::ElfSymbol& s) { uses |= s.section == SHN_UNDEF && s.name == name; });
   if (!uses) return {};
   symbol::Binaries others;
-  for (std::string_view library : needed_by(binary))
+  for (std::string_view library : format::needed_libraries(binary.file().elf()))
     if (auto found = others.find(library); found.ok() && !found->front()->find_functions(name).empty())
       return std::string(library);
   return {};

@@ -2,6 +2,7 @@
 // Specification of the latter: "ELF Handling For Thread-Local Storage", sections 3.4.2 (x86-64: variant II)
 // and 4.1; the table of a thread's modules as glibc has it.
 #include "probe/user_values_state.h"
+#include "format/elf_dynamic.h"
 
 #include "dwarf/expression.h"
 #include "spec/registers.h"
@@ -91,8 +92,10 @@ static std::optional<uint64_t> first_code(const format::Elf& elf) {
 }
 
 static bool is_program_file(const format::Elf& elf) {
+  // libc.so.6 can be executed, too, but it has a name as a library.
   return elf.is_executable() ||
-         std::ranges::any_of(elf.segments(), [](const format::ElfSegment& s) { return s.type == PT_INTERP; });
+         (std::ranges::any_of(elf.segments(), [](const format::ElfSegment& s) { return s.type == PT_INTERP; }) &&
+          format::library_name(elf).empty());
 }
 
 bool UserValues::is_program() const {

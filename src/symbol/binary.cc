@@ -115,6 +115,8 @@ static void put_in_order(std::vector<FunctionSymbol>& functions) {
   auto same = [](const FunctionSymbol& a, const FunctionSymbol& b) {
     return a.address == b.address && a.name == b.name;
   };
+  for (size_t i = functions.size(); i-- > 1;)
+    if (same(functions[i - 1], functions[i])) functions[i - 1].is_exported |= functions[i].is_exported;
   functions.erase(std::unique(functions.begin(), functions.end(), same), functions.end());
 }
 

@@ -85,6 +85,7 @@ void add_table(const format::ElfFile& file, std::string_view table_name,
                         .size = s.size,
                         .is_local = s.binding == STB_LOCAL,
                         .is_chooser = s.type == STT_GNU_IFUNC,
+                        .is_exported = versions.has_value() && s.binding != STB_LOCAL,
                         .is_label = is_label};
     if (versions) versions->put(at, f);
     VersionedName parts = split_version(s.name);

@@ -14,11 +14,12 @@ struct FunctionSymbol {
   std::string_view name;    // as the file has it, without version
   std::string_view version; // "GLIBC_2.14"; empty: it has none
   uint64_t address = 0;
-  uint64_t size = 0;       // bytes; 0: not known
-  bool is_default = true;  // of several versions the one that programs are linked with now
-  bool is_local = false;   // other files do not see it
-  bool is_chooser = false; // the code there chooses the function when a program starts (STT_GNU_IFUNC)
-  bool is_label = false;   // in code, but not said to be a function
+  uint64_t size = 0;        // bytes; 0: not known
+  bool is_default = true;   // of several versions the one that programs are linked with now
+  bool is_local = false;    // other files do not see it
+  bool is_chooser = false;  // the code there chooses the function when a program starts (STT_GNU_IFUNC)
+  bool is_exported = false; // programs are linked with it (.dynsym)
+  bool is_label = false;    // in code, but not said to be a function
 };
 
 // Calls `take` for those of .symtab, then of .dynsym (some are in both). The texts are the file's.

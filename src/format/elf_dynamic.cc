@@ -1,0 +1,31 @@
+#include "format/elf_dynamic.h"
+
+#include <elf.h>
+
+namespace format {
+
+static constexpr size_t most_entries = 4096;
+
+static std::vector<std::string_view> texts_of(const Elf& elf, uint64_t wanted) {
+  std::vector<std::string_view> out;
+  const ElfSection* dynamic = elf.section(".dynamic");
+  if (!dynamic || dynamic->link >= elf.sections().size()) return out;
+  base::ByteSpan names = elf.content(elf.sections()[dynamic->link]);
+  base::Reader r(elf.content(*dynamic));
+  for (size_t i = 0; i < most_entries && r.ok(); i++) {
+    auto tag = r.number<uint64_t>(), value = r.number<uint64_t>();
+    if (tag == DT_NULL) break;
+    if (tag != wanted) continue;
+    if (std::string_view text = base::text_at(names, value); !text.empty()) out.push_back(text);
+  }
+  return out;
+}
+
+std::vector<std::string_view> needed_libraries(const Elf& elf) { return texts_of(elf, DT_NEEDED); }
+
+std::string_view library_name(const Elf& elf) {
+  std::vector<std::string_view> all = texts_of(elf, DT_SONAME);
+  return all.empty() ? std::string_view() : all.front();
+}
+
+} // namespace format

@@ -1,0 +1,17 @@
+// What the dynamic loader is told by a file. Specification: System V ABI, chapter 5, "Dynamic Section".
+#pragma once
+
+#include "format/elf.h"
+
+#include <string_view>
+#include <vector>
+
+namespace format {
+
+// The libraries that it needs (DT_NEEDED).
+std::vector<std::string_view> needed_libraries(const Elf& elf);
+// The name by which others need it (DT_SONAME); empty: it has none, as programs. (Some libraries can also be
+// executed, so that segments don't tell.)
+std::string_view library_name(const Elf& elf);
+
+} // namespace format
