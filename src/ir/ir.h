@@ -265,6 +265,7 @@ enum class Fault : uint8_t {
   map_full,
   delete_missing,         // delete of a key that is not there
   cpid_missing,
+  entry_missing,          // of a call that returns nothing was kept when it was entered
 };
 struct Site {
   Fault fault = Fault::read_kernel;

@@ -363,6 +363,14 @@ Operand Lowering::has_key(const Call& c) {
   const MapRef& ref = as<MapRef>(*c.arguments[0]);
   const Map& m = map_of(ref);
   Operand at = find(ref.map->id, key(m, c.arguments[1]));
+  if (m.is_own) { // of entry(): there should be one
+    BlockId missing = new_block(), after = new_block();
+    branch(Cond::ne, at, number(0), after, missing);
+    start(missing);
+    count(Fault::entry_missing);
+    jump(after);
+    start(after);
+  }
   if (m.kind != MapKind::task) return set(Cond::ne, at, number(0));
   Reg there = fresh();
   assign(there, number(0));

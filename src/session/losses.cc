@@ -31,6 +31,9 @@ std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& option
   case Fault::index_out_of_range: return "Index out of range " + times(n) + "; the value was 0.";
   case Fault::loop_limit:
     return "The loop reached its limit of " + site.detail + " turns " + times(n) + ". Increase loop_limit.";
+  case Fault::entry_missing:
+    return "Nothing was kept of " + plural(n, "call") + " when " + (n == 1 ? "it was" : "they were") +
+           " entered: the block did not run when " + (n == 1 ? "it" : "they") + " returned.";
   case Fault::cpid_missing: return "cpid was asked " + times(n) + " but there is no command (-c).";
   case Fault::read_kernel:
   case Fault::read_user:
