@@ -264,6 +264,9 @@ void FunctionEmitter::emit_query(const ir::Inst& i) {
     return finish(i.dst, r0);
   }
   if (i.query == ir::Query::cookie) {
+    if (!options_.has_cookie)
+      fail("the kernel does not tell programs which of several functions they are at (it needs Linux 5.15); write a "
+           "block for each, or leave out `func` and `probe`");
     load_into(r1, ir::Operand::of(context_));
     out_.call(get_attach_cookie);
     return finish(i.dst, r0);

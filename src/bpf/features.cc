@@ -44,14 +44,14 @@ base::Fd load_empty(bpf_prog_type type, uint32_t attach_type = 0, uint32_t attac
 
 // Does the kernel know the helper in a tracing program? Called without its arguments: a helper that exists
 // then complains about those (EACCES), one that does not is EINVAL.
-template<int helper> Answer try_helper() {
+template<int helper, bpf_prog_type type = BPF_PROG_TYPE_RAW_TRACEPOINT> Answer try_helper() {
   constexpr bpf_insn insns[] = {
       {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_1, 0, 0, 0},
       {BPF_JMP | BPF_CALL, 0, 0, 0, helper},
       return_zero[0],
       return_zero[1],
   };
-  int result = program_load({.insns = insns, .name = "acu_try"});
+  int result = program_load({.type = type, .insns = insns, .name = "acu_try"});
   return result == -EACCES ? Answer::yes : answer_of(result);
 }
 
@@ -336,6 +336,12 @@ constexpr FeatureRow table[] = {
      .use = "one link for entry and return of functions",
      .substitute = "two links, at a tenth more cost",
      .probe = try_user_link<probe::UserLink::session>},
+    {.id = Feature::attach_cookie,
+     .name = "attach_cookie",
+     .since = "5.15",
+     .use = "func and probe in blocks for several user functions",
+     .substitute = "none: such blocks are refused",
+     .probe = try_helper<BPF_FUNC_get_attach_cookie, BPF_PROG_TYPE_KPROBE>},
 };
 
 constexpr bool in_order() {
@@ -350,7 +356,7 @@ static_assert(std::size(table) == feature_count);
 // Which of the operations and questions that depend on the kernel a program has.
 struct Uses {
   bool loop = false, for_each = false, find_cpu = false, boot_clock = false, tai_clock = false,
-       scratch = false, user_stack = false;
+       scratch = false, user_stack = false, cookie = false;
 };
 
 // Whether objects of a frame may go to scratch memory: larger ones do, and many small ones.
@@ -372,6 +378,7 @@ Uses find_uses(const ir::Program& program) {
         uses.for_each |= inst.op == ir::Op::for_each || inst.op == ir::Op::map_size;
         uses.find_cpu |= inst.op == ir::Op::map_find_cpu;
         uses.boot_clock |= inst.op == ir::Op::query && inst.query == ir::Query::ktime_boot;
+        uses.cookie |= inst.op == ir::Op::query && inst.query == ir::Query::cookie;
         uses.tai_clock |= inst.op == ir::Op::query && inst.query == ir::Query::ktime_tai;
       }
     }
@@ -432,6 +439,7 @@ EmitOptions options_for(const ir::Program& program, const Features& features) {
   options.has_lookup_percpu = may(uses.find_cpu, Feature::lookup_percpu);
   options.has_boot_clock = may(uses.boot_clock, Feature::boot_clock);
   options.has_tai_clock = may(uses.tai_clock, Feature::tai_clock);
+  options.has_cookie = may(uses.cookie, Feature::attach_cookie);
   options.has_cmpxchg = may(uses.scratch, Feature::cmpxchg);
   // Reading the task's members needs the kernel's types.
   options.has_task_registers = uses.user_stack && program.task.self_exec_id && features.has(Feature::task_registers);

@@ -36,9 +36,10 @@ enum class Feature : uint8_t {
   uprobe_multi,
   uprobe_multi_pid,
   uprobe_session,
+  attach_cookie,
 };
 
-inline constexpr size_t feature_count = static_cast<size_t>(Feature::uprobe_session) + 1;
+inline constexpr size_t feature_count = static_cast<size_t>(Feature::attach_cookie) + 1;
 
 enum class Answer : uint8_t {
   unasked,

@@ -89,6 +89,7 @@ struct EmitOptions {
   bool has_lookup_percpu = true;   // bpf_map_lookup_percpu_elem (5.19)
   bool has_boot_clock = true;      // ktime_get_boot_ns (5.8)
   bool has_tai_clock = true;       // ktime_get_tai_ns (6.1)
+  bool has_cookie = true;          // get_attach_cookie (5.15)
   bool preallocate = false;        // kernels before 6.1: programs must not allocate entries of maps
   bool has_cmpxchg = true;         // atomic compare and exchange (5.12)
   bool has_task_registers = false; // the registers of the current task as it entered the kernel (5.15)
