@@ -96,6 +96,7 @@ namespace {
 struct StackType {
   uint8_t bytes = 8;
   bool is_generic = true, is_signed = false;
+  bool operator==(const StackType&) const = default;
 };
 
 struct Branch {
@@ -219,7 +220,9 @@ base::Status Translation::unary(const Operation& o) {
     writer_.load(static_cast<uint8_t>(o.first)), top = {};
     return {};
   case DW_OP_plus_uconst: writer_.add_constant(o.first); break;
-  case DW_OP_abs: writer_.op(Step::abs); break;
+  case DW_OP_abs:
+    if (top.is_generic || top.is_signed) writer_.op(Step::abs);
+    break;
   case DW_OP_neg: writer_.op(Step::neg); break;
   case DW_OP_not: writer_.op(Step::not_); break;
   }
@@ -253,8 +256,11 @@ static Step::Op op_of(uint8_t code, const StackType& type) {
 
 base::Status Translation::binary(const Operation& o) {
   if (!needs(2)) return damaged();
+  StackType right = types_.back();
   types_.pop_back();
-  StackType type = types_.back(); // that of both
+  StackType type = types_.back();
+  bool shifts = o.code == DW_OP_shl || o.code == DW_OP_shr || o.code == DW_OP_shra;
+  if (!(type == right) && !shifts) return damaged();
   bool compares = o.code >= DW_OP_eq && o.code <= DW_OP_ne;
   bool is_unsigned_64 = !type.is_generic && !type.is_signed && type.bytes == 8;
   if (compares && is_unsigned_64 && o.code != DW_OP_eq && o.code != DW_OP_ne) {
@@ -268,9 +274,9 @@ base::Status Translation::binary(const Operation& o) {
   if (is_signed_rest) { // a - a / b * b
     writer_.op(Step::pick, 1), writer_.op(Step::pick, 1);
     writer_.op(Step::sdiv), writer_.op(Step::mul), writer_.op(Step::sub);
-  } else if (o.code == DW_OP_shr && !type.is_generic && type.is_signed && type.bytes < 8) {
-    writer_.op(Step::swap), writer_.extend(type.bytes, false), writer_.op(Step::swap);
-    writer_.op(Step::lshr);
+  } else if ((o.code == DW_OP_shr || o.code == DW_OP_shra) && type.bytes < 8) {
+    writer_.op(Step::swap), writer_.extend(type.bytes, o.code == DW_OP_shra), writer_.op(Step::swap);
+    writer_.op(op_of(o.code, type));
   } else {
     writer_.op(op_of(o.code, type));
   }

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <fcntl.h>
+#include <functional>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -19,7 +20,10 @@ struct Stopped {
   uint64_t registers[21] = {}; // as struct pt_regs has them
   uint64_t thread_base = 0, code_start = 0;
 
+  std::function<bool(uint64_t address, void* to, size_t size)> memory; // instead of the process's
+
   bool read(uint64_t address, void* to, size_t size) const {
+    if (memory) return memory(address, to, size);
     int fd = ::open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC);
     bool ok = fd >= 0 && ::pread(fd, to, size, static_cast<off_t>(address)) == static_cast<ssize_t>(size);
     if (fd >= 0) ::close(fd);
