@@ -295,7 +295,10 @@ const type::Type* arguments_of_function(Machine& machine, Event& event) {
 
 std::vector<std::string> describe_function(Machine& machine, Event& event) {
   if (!event.module) return {};
-  return machine.user_values(*event.module).describe(event, event.kind == Kind::uretprobe);
+  bool is_return = event.kind == Kind::uretprobe;
+  std::vector<std::string> out = machine.user_values(*event.module).describe(event, is_return);
+  if (is_return && !out.empty() && out[0] != "void") out[0] += " retval";
+  return out;
 }
 
 Context choose_registers(Machine&, const Event&, Fields) { return Context::registers; }

@@ -90,6 +90,7 @@ void tell_of_one(Binary& binary, const UserPlace& place, Mismatch& mismatch) {
     mismatch.hint = "probe a line of it, as in `uprobe:" + std::string(place.binary) + "@FILE:LINE`";
     return;
   }
+  if (binary.functions().empty()) mismatch.message = "no function of " + binary.name() + " is known";
   if (std::string near = nearest_function(binary, place); !near.empty())
     mismatch.hint = "did you mean " + base::quoted(near) + "?";
   if (binary.is_stripped())

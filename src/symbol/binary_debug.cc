@@ -1,5 +1,6 @@
 // What the debug information of a binary knows, see binary.h.
 #include "symbol/binary_parts.h"
+#include "symbol/package_of_file.h"
 
 #include <algorithm>
 
@@ -138,12 +139,16 @@ std::optional<dwarf::Die> Binary::function_entry(uint64_t address) {
 
 std::string Binary::debug_hint() {
   const DebugFile& found = debug_file();
-  std::string id = file_->build_id().empty() ? "" : " (build-id " + format::to_hex(file_->build_id()) + ")";
   if (std::string why = summary(found.debug.tried); !why.empty()) return why;
-  return "install its debug symbols: the package of that name with -dbgsym or -dbg behind it, or the file "
-         "for "
-         "/usr/lib/debug/.build-id" +
-         id;
+  std::string id = format::to_hex(file_->build_id());
+  std::string package = package_of_file(place_.path);
+  std::string out = package.empty()
+                        ? "install its debug symbols, in a package whose name ends with -dbgsym or -dbg"
+                        : "install " + package + "-dbgsym or " + package + "-dbg";
+  if (id.size() > 2)
+    out += ", or put its debug file to /usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) +
+           ".debug";
+  return out;
 }
 
 } // namespace symbol

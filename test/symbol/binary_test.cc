@@ -1,5 +1,6 @@
 // Functions, places and lines of programs that are compiled here in all the ways that matter.
 #include "symbol/binaries.h"
+#include "symbol/package_of_file.h"
 #include "symbol/source_names.h"
 
 #include <algorithm>
@@ -117,7 +118,7 @@ TEST_F(BinaryTest, StrippedWithDebugFile) {
   EXPECT_TRUE(bare->is_stripped());
   EXPECT_TRUE(bare->find_functions("twice").empty());
   EXPECT_EQ(bare->debug_info(), nullptr);
-  EXPECT_NE(bare->debug_hint().find("build-id"), std::string::npos);
+  EXPECT_NE(bare->debug_hint().find("/usr/lib/debug/.build-id/"), std::string::npos);
 }
 
 TEST_F(BinaryTest, PackedSymbols) {
@@ -320,6 +321,21 @@ TEST_F(BinaryTest, OfAProcessWhoseFileIsGone) {
   }
   ::kill(pid, SIGKILL);
   ::pclose(child);
+}
+
+// Debian's lists of files: one of a package with an architecture, one of another.
+TEST_F(BinaryTest, PackageOfAFile) {
+  write("libx:amd64.list", "/.\n/usr/lib\n/usr/lib/libx.so.1\n");
+  write("tools.list", "/bin\n/bin/tool\n/bin/tool.sh");
+  write("other.info", "/bin/nothing\n");
+  EXPECT_EQ(package_of_file("/usr/lib/libx.so.1", folder_), "libx");
+  EXPECT_EQ(package_of_file("/lib/libx.so.1", folder_), "libx");
+  EXPECT_EQ(package_of_file("/usr/bin/tool", folder_), "tools");
+  EXPECT_EQ(package_of_file("/bin/tool.sh", folder_), "tools");
+  EXPECT_EQ(package_of_file("/bin/too", folder_), "");
+  EXPECT_EQ(package_of_file("/bin/nothing", folder_), "");
+  EXPECT_EQ(package_of_file("", folder_), "");
+  EXPECT_EQ(package_of_file("/bin/tool", folder_ + "/none"), "");
 }
 
 } // namespace
