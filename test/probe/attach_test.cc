@@ -80,12 +80,13 @@ struct Attach : Fixture {
     probe::Event e = one(text);
     if (!load(context, probe::attach_btf_id(machine, e)))
       GTEST_SKIP() << "cannot load a program here: " << strerror(errno);
-    auto attached = probe::attach(e, context, program.get(), options);
-    ASSERT_TRUE(attached.ok()) << attached.error().message;
-    make_events();
-    EXPECT_GT(hits(), 0u) << text;
-    attached->disable();
-    *attached = {};
+    {
+      auto attached = probe::attach(e, context, program.get(), options);
+      ASSERT_TRUE(attached.ok()) << attached.error().message;
+      make_events();
+      EXPECT_GT(hits(), 0u) << text;
+      attached->disable();
+    }
     uint64_t before = hits();
     make_events();
     EXPECT_EQ(hits(), before) << text;
@@ -179,15 +180,15 @@ TEST_F(Attach, failures_name_the_probe_and_the_cause) {
   EXPECT_NE(attached.error().message.find("profile:hz:999999999"), std::string::npos);
   EXPECT_NE(attached.error().message.find("perf_event_max_sample_rate"), std::string::npos);
   e = one("profile:hz:99");
-  attached = probe::attach(e, Context::perf_event, program.get(), {.pid = 999999999});
-  ASSERT_FALSE(attached.ok());
-  EXPECT_NE(attached.error().message.find("the process is gone"), std::string::npos);
+  auto gone = probe::attach(e, Context::perf_event, program.get(), {.pid = 999999999});
+  ASSERT_FALSE(gone.ok());
+  EXPECT_NE(gone.error().message.find("the process is gone"), std::string::npos);
   ASSERT_TRUE(load(Context::raw_tracepoint, 0));
   e = one("tracepoint:sched:sched_switch");
   e.event = "no_such_event";
-  attached = probe::attach(e, Context::raw_tracepoint, program.get(), {});
-  ASSERT_FALSE(attached.ok());
-  EXPECT_EQ(attached.error().kind, base::Failure::nothing_matched);
+  auto missing = probe::attach(e, Context::raw_tracepoint, program.get(), {});
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().kind, base::Failure::nothing_matched);
 }
 
 } // namespace
