@@ -1,4 +1,5 @@
 // Where in the entry of a function a probe is put, see uprobe.h.
+#include "probe/red_zone.h"
 #include "probe/uprobe.h"
 
 #include "dwarf/frame_rules.h"
@@ -35,10 +36,11 @@ bool avoid_red_zone(symbol::Binary& binary, const symbol::FunctionSymbol* f, Eve
   if (!symbol::kernel_emulates_nops() || !symbol::is_nop5(binary.code_at(event.address, nop_size)))
     return true;
   if (!may_use_red_zone(binary, event.address)) return true;
-  if (!f || !f->size || f->size > largest || event.address + nop_size >= f->address + f->size) return false;
+  if (!f || !f->size || f->size > largest || event.address + nop_size >= f->address + f->size)
+    return nop5_keeps_red_zone();
   auto at = static_cast<unsigned>(event.address - f->address);
   base::ByteSpan code = binary.code_at(f->address, f->size);
-  if (symbol::is_branched_to(code, at + nop_size, at + nop_size)) return false;
+  if (symbol::is_branched_to(code, at + nop_size, at + nop_size)) return nop5_keeps_red_zone();
   event.address += nop_size;
   event.file_offset += nop_size;
   return true;
