@@ -1,5 +1,5 @@
-// Marked probes: places, counters, and what becomes of their arguments' operands. Programs are made section
-// by section, so that operands are those that compilers seldom write.
+// Marked probes: places, names, and what becomes of their arguments' operands. The notes are written by hand,
+// so that there are also operands that compilers seldom choose.
 #include "helpers.h"
 #include "probe/kinds.h"
 #include "spec/registers.h"
