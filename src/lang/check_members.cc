@@ -96,6 +96,7 @@ const type::Type* Checker::check_arguments(Name& e) {
   if (!args)
     return mistake(tag::misplaced, e.where,
                    "`args` can't be used here: " + event.name + " has no named arguments");
+  if (user_event() && event.kind != probe::Kind::usdt && !check_parameters_whole(e)) return types_.none();
   for (const type::Field& f : args->fields()) read_argument(f.name);
   return args;
 }

@@ -24,11 +24,9 @@ probe::Event* Checker::user_event() const {
 
 // ------------------------------------------------------------------------------------------------- types
 
-const type::Type* Checker::program_type(std::string_view keyword, std::string_view name) {
-  probe::Event* e = user_event();
-  dwarf::Types* types = e ? e->module->types(types_) : nullptr;
-  if (!types) return nullptr;
-  if (const type::Type* t = types->find(keyword, name)) return t;
+static const type::Type* find_type(dwarf::Types& types, type::Table& table, std::string_view keyword,
+                                   std::string_view name) {
+  if (const type::Type* t = types.find(keyword, name)) return t;
   // Compilers do not agree on where blanks are in the arguments of templates.
   if (name.find('<') == name.npos) return nullptr;
   std::string dense;
@@ -37,41 +35,64 @@ const type::Type* Checker::program_type(std::string_view keyword, std::string_vi
     if (name[i] == '*' && i > 0 && name[i - 1] != ' ' && name[i - 1] != '*') dense += ' ';
     if (!between) dense += name[i];
   }
-  return types->find(keyword, types_.keep(dense));
+  return types.find(keyword, table.keep(dense));
 }
 
-std::optional<std::pair<const type::Type*, int64_t>> Checker::program_enumerator(std::string_view name) {
-  probe::Event* e = user_event();
-  dwarf::Types* types = e ? e->module->types(types_) : nullptr;
+// The programs whose types come before the kernel's where this code is: in a user probe its own.
+std::span<symbol::Binary* const> Checker::programs_here() const {
+  if (probe::Event* e = user_event()) return {&e->module, 1};
+  bool is_free = !probe_ || probe_->events.empty() || probe_->events.front()->kind <= probe::Kind::bench;
+  return is_free && all_of_programs_ ? std::span<symbol::Binary* const>(programs_)
+                                     : std::span<symbol::Binary* const>();
+}
+
+const type::Type* Checker::program_type(std::string_view keyword, std::string_view name) {
+  for (symbol::Binary* b : programs_here())
+    if (dwarf::Types* types = b->types(types_))
+      if (const type::Type* t = find_type(*types, types_, keyword, name)) return t;
+  return nullptr;
+}
+
+static std::optional<std::pair<const type::Type*, int64_t>>
+find_enumerator(symbol::Binary& binary, type::Table& table, std::string_view name) {
+  dwarf::Types* types = binary.types(table);
   if (!types) return std::nullopt;
-  for (const dwarf::Die& die : e->module->find_entries(name, dwarf::kinds_of({dwarf::NameKind::enumerator})))
+  for (const dwarf::Die& die : binary.find_entries(name, dwarf::kinds_of({dwarf::NameKind::enumerator})))
     if (auto found = types->enumerator(die)) return found;
   return std::nullopt;
 }
 
+std::optional<std::pair<const type::Type*, int64_t>> Checker::program_enumerator(std::string_view name) {
+  for (symbol::Binary* b : programs_here())
+    if (auto found = find_enumerator(*b, types_, name)) return found;
+  return std::nullopt;
+}
+
 // What code outside of user probes (functions, begin, end) knows: the types of all programs that the script
-// probes.
+// probes. In a script on nothing but programs they come before the kernel's, else behind them.
 void Checker::offer_program_types() {
-  std::vector<symbol::Binary*> all;
-  for (auto& e : program_.events)
-    if (e->module && std::find(all.begin(), all.end(), e->module) == all.end()) all.push_back(e->module);
-  if (all.empty()) return;
+  all_of_programs_ = true;
+  for (auto& e : program_.events) {
+    if (e->module && std::find(programs_.begin(), programs_.end(), e->module) == programs_.end())
+      programs_.push_back(e->module);
+    all_of_programs_ &= e->module || e->kind <= probe::Kind::bench;
+  }
+  if (programs_.empty()) return;
   if (!machine_.program_types)
-    machine_.program_types = [all, &table = types_](std::string_view keyword, std::string_view name) {
+    machine_.program_types = [all = programs_, &table = types_](std::string_view keyword,
+                                                                std::string_view name) {
+      const type::Type* found = nullptr;
       for (symbol::Binary* b : all)
-        if (dwarf::Types* types = b->types(table))
-          if (const type::Type* t = types->find(keyword, name)) return t;
-      return static_cast<const type::Type*>(nullptr);
+        if (dwarf::Types* types = found ? nullptr : b->types(table))
+          found = find_type(*types, table, keyword, name);
+      return found;
     };
   if (!machine_.program_enumerators)
-    machine_.program_enumerators =
-        [all,
-         &table = types_](std::string_view name) -> std::optional<std::pair<const type::Type*, int64_t>> {
+    machine_.program_enumerators = [all = programs_, &table = types_](std::string_view name) {
+      std::optional<std::pair<const type::Type*, int64_t>> found;
       for (symbol::Binary* b : all)
-        if (dwarf::Types* types = b->types(table))
-          for (const dwarf::Die& die : b->find_entries(name, dwarf::kinds_of({dwarf::NameKind::enumerator})))
-            if (auto found = types->enumerator(die)) return found;
-      return std::nullopt;
+        if (!found) found = find_enumerator(*b, table, name);
+      return found;
     };
 }
 
@@ -144,6 +165,23 @@ const type::Type* Checker::check_parameter_value(FieldRef& e) {
                    hint + (hint.empty() ? "" : " ") + "`acu list -v '" + event.name + "'` shows all");
   }
   return finish_value(e, use_value(v, what, e.where, e.recipe, std::move(hint)));
+}
+
+// `args` by itself; false after a mistake.
+bool Checker::check_parameters_whole(const Name& e) {
+  const probe::Event& event = *user_event();
+  if (event.kind == probe::Kind::uretprobe) {
+    error(tag::misplaced, e.where, "`args` is not known any more when the function returns",
+          "`entry(args)` is what it was at the entry");
+    return false;
+  }
+  probe::UserValues& values = machine_.user_values(*event.module);
+  for (size_t i = 0, n = values.parameter_count(event); i < n; i++) {
+    probe::UserValue v = values.parameter(event, i);
+    if (v.kind != probe::UserValue::without_value || v.name.empty()) continue;
+    warning(tag::no_value, e.where, "`args." + std::string(v.name) + "` " + v.reason + "; it is shown as 0");
+  }
+  return true;
 }
 
 // locals.NAME

@@ -46,10 +46,12 @@ private:
   const type::Type* program_type(std::string_view keyword, std::string_view name);
   std::optional<std::pair<const type::Type*, int64_t>> program_enumerator(std::string_view name);
   void offer_program_types();
+  std::span<symbol::Binary* const> programs_here() const;
   const type::Type* use_value(const probe::UserValue& v, std::string_view what, Range where,
                               const probe::Recipe*& recipe, std::string hint = {});
   const type::Type* finish_value(FieldRef& e, const type::Type* t);
   const type::Type* check_parameter_value(FieldRef& e);
+  bool check_parameters_whole(const Name& e);
   const type::Type* check_local(FieldRef& e);
   symbol::Binary* target_binary(const Expr& target);
   const type::Type* check_global(FieldRef& e);
@@ -231,6 +233,8 @@ private:
   uint32_t loop_depth_ = 0; // loops whose bodies are called back
   uint32_t unroll_depth_ = 0;
   const BlockExpr* macro_use_ = nullptr; // the outermost use of a macro that is being checked
+  std::vector<symbol::Binary*> programs_; // that the script probes
+  bool all_of_programs_ = false;          // it probes nothing else
   uint32_t entry_maps_ = 0; // made for entry()
   bool wants_aggregation_ = false; // the value of a map assignment is being checked
 };
