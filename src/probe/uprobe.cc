@@ -84,8 +84,8 @@ private:
     if (entries.empty()) return;
     if (kind_ == Kind::uretprobe) {
       if (!found.empty())
-        mismatch_.warnings.push_back(std::to_string(entries.size()) + " calls of " + base::quoted(place.function) +
-                                     " in " + binary.name() +
+        mismatch_.warnings.push_back(std::to_string(entries.size()) + " calls of " +
+                                     base::quoted(place.function) + " in " + binary.name() +
                                      " were inlined by the compiler: their returns are not seen");
       return;
     }
@@ -98,8 +98,8 @@ private:
       add(binary, &*caller, address, std::string(place.function), true);
       if (events_.size() == had) continue;
       Event& e = events_.back();
-      e.name = std::string(provider_) + ":" + binary.name() + ":" + std::string(place.by_source ? "cpp:" : "") +
-               std::string(place.function);
+      e.name = std::string(provider_) + ":" + binary.name() + ":" +
+               std::string(place.by_source ? "cpp:" : "") + std::string(place.function);
       e.function = found.empty() ? std::string(place.function) : std::string(found.front().name);
       e.function_address = address;
       e.at_entry = false;
@@ -230,6 +230,11 @@ private:
       mismatch_.warnings.push_back(e.name +
                                    " is on a nop that this kernel replaces by a call, which may overwrite "
                                    "variables of the function; choose another instruction");
+    if (symbol::is_refused(binary.code_at(e.address, 16)))
+      return leave_out("the kernel can't put a probe on the instruction at " + hex(e.address) + " of " +
+                           binary.name() + ", where " + base::quoted(shown.empty() ? e.function : shown) +
+                           " is",
+                       is_pattern);
     events_.push_back(std::move(e));
   }
 

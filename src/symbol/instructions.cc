@@ -17,6 +17,7 @@ constexpr unsigned most_passed = 6, most_passed_bytes = 40;
 // An instruction's bytes before its operands, as far as the few that matter here need.
 struct Decoded {
   bool has_66 = false, has_rep = false; // prefixes (f2, f3)
+  bool has_segment = false;             // (2e, 3e), which mean nothing in 64 bits, or are hints
   uint8_t rex = 0;
   bool two_bytes = false; // 0f and then `opcode`
   uint8_t opcode = 0;
@@ -33,7 +34,9 @@ bool decode(ByteSpan code, Decoded& out) {
       out.has_66 = true;
     else if (b == 0xf2 || b == 0xf3)
       out.has_rep = true;
-    else if (b != 0x2e && b != 0x3e) // segments that mean nothing in 64 bits
+    else if (b == 0x2e || b == 0x3e)
+      out.has_segment = true;
+    else
       break;
     if (at > 4 || at >= code.size()) return false;
   }
@@ -137,7 +140,7 @@ bool is_branched_to(ByteSpan code, unsigned first, unsigned last) {
 
 bool is_emulated(ByteSpan code, bool with_nops) {
   Decoded d;
-  if (code.empty() || !decode(code, d)) return false;
+  if (code.empty() || !decode(code, d) || d.has_segment) return false;
   // Linux 6.18 knows those of up to 8 bytes.
   if (is_long_nop(d)) return with_nops && d.at + read_operand(code, d).length <= 8;
   if (d.two_bytes) return (d.opcode & 0xf0) == 0x80 && !d.has_66; // jcc
@@ -146,6 +149,43 @@ bool is_emulated(ByteSpan code, bool with_nops) {
     return (d.rex == 0 && d.at == 1) || (d.rex == 0x41 && d.at == 2);
   bool is_branch = d.opcode == 0xeb || d.opcode == 0xe9 || d.opcode == 0xe8 || (d.opcode & 0xf0) == 0x70;
   return is_branch && !d.has_66;
+}
+
+// Opcodes of one byte that are refused: they do not exist in 64 bits, talk to devices, trap, or belong to the
+// kernel.
+static bool is_refused_opcode(uint8_t b) {
+  uint8_t column = b & 0xf;
+  if (b < 0x40) return column == 6 || column == 7 || column >= 0xe;
+  switch (b & 0xf0) {
+  case 0x40: return true; // behind rex
+  case 0x60: return column <= 2 || column == 6 || column == 7 || column >= 0xc;
+  case 0x80: return column == 2;
+  case 0xc0: return column == 4 || column == 5 || column >= 0xc;
+  case 0xd0: return column >= 4 && column <= 6;
+  case 0xe0: return (column >= 4 && column <= 7) || column >= 0xc;
+  case 0xf0: return column <= 1 || column == 4 || column == 0xa || column == 0xb;
+  }
+  return false;
+}
+
+bool is_refused(ByteSpan code) {
+  size_t at = 0;
+  for (; at < code.size(); at++) {
+    uint8_t b = byte(code, at);
+    if (b == 0x26 || b == 0x2e || b == 0x36 || b == 0x3e || b == 0xf0) return true;
+    if (b != 0x66 && b != 0x67 && b != 0xf2 && b != 0xf3 && b != 0x64 && b != 0x65) break;
+  }
+  if (at >= code.size()) return false;
+  if ((byte(code, at) & 0xf0) == 0x40) at++;
+  switch (byte(code, at)) {
+  case 0x0f:
+    return byte(code, at + 1) == 0x0b; // ud2
+  // Of instructions on vectors the kernel looks at the opcode as if they were others.
+  case 0xc5: return is_refused_opcode(byte(code, at + 2));
+  case 0xc4: return is_refused_opcode(byte(code, at + 3));
+  case 0x62: return is_refused_opcode(byte(code, at + 4));
+  }
+  return is_refused_opcode(byte(code, at));
 }
 
 bool kernel_emulates_nops() {
