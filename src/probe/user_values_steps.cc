@@ -308,6 +308,7 @@ base::Status Translation::address(const Operation& o, const Unit& unit) {
   case DW_OP_call_frame_cfa: in_frame_ = true, push(); return append(source_.cfa());
   case DW_OP_form_tls_address:
     if (!needs(1)) return damaged();
+    types_.back() = {};
     return append(source_.thread_variable());
   }
   return damaged();
