@@ -167,7 +167,8 @@ Result<FileMap> FileMap::of(int fd) {
   ACU_TRY(map.id_, file_id(fd));
   if (map.id_.size <= 0) return map;
   auto size = static_cast<size_t>(map.id_.size);
-  void* at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  // Into private mappings of programs the kernel writes breakpoints, when somebody traces these.
+  void* at = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) return errno_error("cannot be mapped", errno);
   map.bytes_ = {static_cast<const std::byte*>(at), size};
   auto begin = reinterpret_cast<uintptr_t>(at);

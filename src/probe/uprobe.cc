@@ -231,7 +231,7 @@ private:
                                    " is on a nop that this kernel replaces by a call, which may overwrite "
                                    "variables of the function; choose another instruction");
     if (symbol::is_refused(binary.code_at(e.address, 16)))
-      return leave_out("the kernel can't put a probe on the instruction at " + hex(e.address) + " of " +
+      return leave_out("the kernel can't carry out a probe on the instruction at " + hex(e.address) + " of " +
                            binary.name() + ", where " + base::quoted(shown.empty() ? e.function : shown) +
                            " is",
                        is_pattern);

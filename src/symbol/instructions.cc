@@ -168,6 +168,13 @@ static bool is_refused_opcode(uint8_t b) {
   return false;
 }
 
+// Opcodes of instructions on vectors (VEX, EVEX) are looked at by the kernel as if they were those of one
+// byte: some are refused therefore, and others "carried out" as the branch or nop that has the same number
+// (seen on Linux 6.18: vpbroadcastb as jp). There must be no probe on either.
+static bool is_mistaken_opcode(uint8_t b) {
+  return is_refused_opcode(b) || (b & 0xf0) == 0x70 || b == 0x90 || b == 0xe8 || b == 0xe9 || b == 0xeb;
+}
+
 bool is_refused(ByteSpan code) {
   size_t at = 0;
   for (; at < code.size(); at++) {
@@ -178,12 +185,15 @@ bool is_refused(ByteSpan code) {
   if (at >= code.size()) return false;
   if ((byte(code, at) & 0xf0) == 0x40) at++;
   switch (byte(code, at)) {
-  case 0x0f:
-    return byte(code, at + 1) == 0x0b; // ud2
-  // Of instructions on vectors the kernel looks at the opcode as if they were others.
-  case 0xc5: return is_refused_opcode(byte(code, at + 2));
-  case 0xc4: return is_refused_opcode(byte(code, at + 3));
-  case 0x62: return is_refused_opcode(byte(code, at + 4));
+  case 0x0f: return byte(code, at + 1) == 0x0b; // ud2
+  case 0xc5: return is_mistaken_opcode(byte(code, at + 2));
+  case 0xc4: {
+    uint8_t opcode = byte(code, at + 3);
+    bool is_fma4 = (byte(code, at + 1) & 0x1f) == 3 && ((opcode & 0xf8) == 0x68 || (opcode & 0xfc) == 0x5c);
+    return is_fma4 || is_mistaken_opcode(opcode);
+  }
+  case 0x8f: return (byte(code, at + 1) & 0x1f) >= 8; // XOP
+  case 0x62: return is_mistaken_opcode(byte(code, at + 4));
   }
   return is_refused_opcode(byte(code, at));
 }

@@ -28,8 +28,8 @@ base::Status for_each_instruction(const Binary& binary, uint64_t begin, uint64_t
 bool is_emulated(base::ByteSpan code, bool with_nops);
 // The kernel of this machine does that.
 bool kernel_emulates_nops();
-// The kernel takes no probe on the first instruction of `code`: one with a prefix for locking or for segments
-// that mean nothing, or that ordinary programs must not execute. (There may be others.)
+// There must be no probe on the first instruction of `code`: the kernel refuses it (a prefix for locking or
+// for segments that mean nothing, what ordinary programs must not execute), or carries it out wrongly.
 bool is_refused(base::ByteSpan code);
 // A nop of 5 bytes, in place of which newer kernels put a call, which writes below the stack pointer.
 bool is_nop5(base::ByteSpan code);
