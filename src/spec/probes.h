@@ -104,13 +104,20 @@ inline constexpr ProbeKind probe_kinds[] = {
      .aliases = {"u"},
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_arg_numbers,
      .form = "uprobe:BINARY:FUNCTION[+OFFSET] or uprobe:BINARY@FILE:LINE[:COLUMN]",
-     .doc = "When a function of a program or library is entered.",
+     .doc = "When a function of a program or library is entered, or an instruction in it is reached. BINARY is a path, "
+            "a program of PATH, a library as the loader finds it (`libc`, `libssl.so.3`; with -p one that the process "
+            "has mapped), or a library stored in a zip archive (`app.zip!/lib/libx.so`). FUNCTION is a name of the "
+            "symbol table (`memcpy@GLIBC_2.14` for one of several versions), `cpp:ns::f` for all functions of that "
+            "name in C++ or Rust, `cpp:\"ns::f(int)\"` for one of them, or an address. Both may have wildcards. Of a "
+            "line each copy of its code is probed.",
      .example = "uprobe:libc:malloc"},
     {.name = "uretprobe",
      .aliases = {"ur"},
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_result,
      .form = "uretprobe:BINARY:FUNCTION",
-     .doc = "When a function of a program or library returns.",
+     .doc = "When a function of a program or library returns. While it runs, its return address is one of the "
+            "kernel's: functions of Go and those that change stacks are refused, and exceptions of C++ that pass "
+            "through it end the program.",
      .example = "uretprobe:libc:malloc"},
     {.name = "usdt",
      .aliases = {"U"},
