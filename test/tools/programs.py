@@ -260,5 +260,96 @@ def redis_commands(acu):
 
 redis_commands.__name__ = "redis-commands"
 
+
+class Nginx:
+    """A server of our own on a free port, with the configuration of `locations` and a log of its requests."""
+
+    def __init__(self, path, locations, before=""):
+        self.folder = os.path.join(TMP, f"nginx{free_port()}")
+        self.port = free_port()
+        self.log = os.path.join(self.folder, "access.log")
+        os.mkdir(self.folder)
+        with open(os.path.join(self.folder, "page.txt"), "w") as out:
+            out.write("needle\n" * 100)
+        paths = " ".join(f"{kind}_temp_path {self.folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        with open(os.path.join(self.folder, "conf"), "w") as out:
+            out.write(f"{before} daemon off; worker_processes 2; user root; pid {self.folder}/pid; error_log {self.folder}/error.log;\n"
+                      f"events {{ worker_connections 64; }} http {{ {paths} log_format told "
+                      f"'$pid $status $bytes_sent $request_method $request_uri'; access_log {self.log} told;\n"
+                      f"server {{ listen 127.0.0.1:{self.port}; root {self.folder}; {locations} }} }}\n")
+        self.process = subprocess.Popen([path, "-c", os.path.join(self.folder, "conf"), "-e", os.path.join(self.folder, "error.log")],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: answers(self.port), "nginx")
+        except BaseException:
+            self.stop()
+            raise
+
+    def get(self, path, *options):
+        return subprocess.run(["curl", "-s", "-o", "/dev/null", *options, f"http://127.0.0.1:{self.port}{path}"], timeout=20)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(timeout=20)
+
+
+def nginx_requests(acu):
+    path = os.environ.get("ACU_TEST_NGINX", "/usr/sbin/nginx")
+    if not os.path.exists(path) or not shutil.which("curl"):
+        return "no nginx or no curl here"
+    shown = subprocess.run([acu, "list", "-v", f"uprobe:{path}:ngx_http_log_request"], capture_output=True, text=True).stdout
+    if "ngx_http_request_t *r" not in shown:
+        return "nginx has no debug information here (ACU_TEST_NGINX may name one that has)"
+    server = Nginx(path, "")
+
+    def load():
+        for n in range(20):
+            server.get(f"/page.txt?n={n}")
+        server.get("/no%20such", "-X", "POST")
+        server.get("/page.txt", "-H", "Host: a b")
+        time.sleep(0.1)
+
+    try:
+        text = trace(acu, "nginx-requests.bt", load, [path])
+    finally:
+        server.stop()
+    number = r" *(\d+\.\d\d\d)"
+    found = lines(text, rf"\d\d:\d\d:\d\d (\d+) +{number}{number}{number}{number} +(\d+) +(\d+) (\w+) (\S+)")
+    logged = [tuple(line.split()) for line in open(server.log)]
+    need(len(logged) == 22 and sorted((f[0], *f[5:]) for f in found) == sorted(logged), text + str(logged))
+    for f in found:
+        total, *phases = map(float, f[1:5])
+        need(abs(sum(phases) - total) <= 0.005 and total < 2000, str(f))
+
+
+nginx_requests.__name__ = "nginx-requests"
+
+
+def nginx_epoll_blocking(acu):
+    path, module = "/usr/sbin/nginx", "/usr/lib/nginx/modules/ngx_http_echo_module.so"
+    for needed in (path, module):
+        if not os.path.exists(needed):
+            return f"{needed} is not there"
+    server = Nginx(path, "location /slow { echo_blocking_sleep 0.08; echo done; } location /fast { echo done; }", f"load_module {module};")
+
+    def load():
+        server.get("/fast")
+        server.get("/slow")
+        server.get("/fast")
+        server.get("/slow")
+
+    try:
+        text = trace(acu, "nginx-epoll-blocking.bt", load, ["--", "--ms=40"])
+    finally:
+        server.stop()
+    found = lines(text, r"\d\d:\d\d:\d\d (\d+) +(\d+) +(\d+) (\w+)")
+    need(len(found) == 2 and all(80 <= int(f[1]) <= 300 and int(f[2]) >= 79 and "nanosleep" in f[3] for f in found), text)
+    need(len(re.findall(r"^        \S*nanosleep\+\d+$", text, re.M)) >= 2, text)
+    need(histogram_total(text, "@us") >= 4, text)
+
+
+nginx_epoll_blocking.__name__ = "nginx-epoll-blocking"
+
+
 TESTS = [bashreadline, gethostlatency, sslsnoop, mallocstacks, threadsnoop, funccount, funclatency, funcslower, argdist, python_calls,
-         pg_queries, redis_commands]
+         pg_queries, redis_commands, nginx_requests, nginx_epoll_blocking]
