@@ -116,6 +116,7 @@ public:
   // The programs and libraries that user probes are put into.
   symbol::Binaries& binaries();
   int pid() const { return pid_; }
+  bool sees_inlined_calls = true; // a uprobe on a function is also put where the function was inlined
   // What the debug information of a binary tells of its values (user_values.h); made at the first call.
   UserValues& user_values(symbol::Binary& binary);
   // What gives the members of a structure lives as long as the types.

@@ -75,7 +75,7 @@ private:
       add(binary, &f, f.address + place.offset, std::move(shown), is_pattern);
       if (failed_) return;
     }
-    if (!is_pattern && !place.has_offset) add_inlined(binary, place, found);
+    if (!is_pattern && !place.has_offset && machine_.sees_inlined_calls) add_inlined(binary, place, found);
   }
 
   // Calls that were inlined are calls; but nothing is returned from there.

@@ -4,10 +4,12 @@
 #include "symbol/source_names.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace symbol {
@@ -321,6 +323,42 @@ TEST_F(BinaryTest, OfAProcessWhoseFileIsGone) {
   }
   ::kill(pid, SIGKILL);
   ::pclose(child);
+}
+
+// A process with a root of its own: its paths are meant.
+TEST_F(BinaryTest, OfAProcessWithItsOwnRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may change a process's root";
+  compile("");
+  write("s.c", "#include <unistd.h>\nint waits(void) { return pause(); }\nint main() { return waits(); }\n");
+  shell("mkdir -p jail/bin jail/etc && gcc -static s.c -o jail/bin/sleeper && gcc -static a.c b.c -o "
+        "jail/bin/other");
+  pid_t pid = ::fork();
+  if (pid == 0) {
+    if (::chroot(path("jail").c_str()) == 0 && ::chdir("/") == 0)
+      ::execl("/bin/sleeper", "sleeper", static_cast<char*>(nullptr));
+    ::_exit(1);
+  }
+  std::string exe = "/proc/" + std::to_string(pid) + "/exe";
+  char target[200] = {};
+  for (int i = 0; i < 200 && std::string_view(target).find("sleeper") == std::string_view::npos; i++) {
+    (void)!::readlink(exe.c_str(), target, sizeof target - 1);
+    ::usleep(10000);
+  }
+  Binaries of(pid);
+  EXPECT_EQ(of.root(), "/proc/" + std::to_string(pid) + "/root");
+  auto found = of.find("/bin/sleeper");
+  EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().message);
+  if (found.ok()) {
+    EXPECT_EQ(found->front()->name(), "/bin/sleeper");
+    EXPECT_EQ(found->front()->host_path(), of.root() + "/bin/sleeper");
+    EXPECT_EQ(found->front()->find_functions("waits").size(), 1u);
+  }
+  EXPECT_TRUE(of.find("/bin/other").ok());     // not mapped, but there
+  EXPECT_TRUE(of.find("other").ok());          // in its folders for programs
+  EXPECT_FALSE(of.find("/bin/sh").ok());       // ours
+  EXPECT_FALSE(of.find(path("program")).ok()); // ours
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
 }
 
 // Debian's lists of files: one of a package with an architecture, one of another.
