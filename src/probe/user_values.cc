@@ -134,8 +134,7 @@ base::Result<std::vector<ValuePart>> UserValues::State::passed_parts(const Spot&
   const Die& function = spot.function.die;
   if (spot.is_clone) return no_value("was optimised away");
   if (!is_given(function, all[index])) return no_value("is not passed to this instance of the function");
-  Arguments arguments([&] { return cfa_at(spot); });
-  if (is_result_in_memory(declared_type(function))) arguments.pass_result_pointer();
+  Arguments arguments([&] { return cfa_at(spot); }, *sources.types, declared_type(function));
   for (size_t i = 0; i < index; i++)
     if (is_given(function, all[i])) (void)arguments.next(declared_type(all[i]));
   return arguments.next(declared_type(all[index]));
@@ -272,7 +271,7 @@ UserValue UserValues::result(const Event& event) {
   } else if (!follows_abi(spot->function.die.unit->language) && out.type && !out.type->is_scalar()) {
     out.reason = "is given back in a way that only the compiler of its language knows";
   } else {
-    take_parts(out, result_parts(type));
+    take_parts(out, result_parts(type, *state_->sources.types));
   }
   return out;
 }

@@ -39,6 +39,7 @@ Class merge(Class a, Class b) {
 // Goes through a type and what it holds.
 class Classification {
 public:
+  explicit Classification(Types& types) : types_(types) {}
   Passing run(const Die& type);
 
 private:
@@ -50,6 +51,7 @@ private:
   void must_be_in_memory() { out_.eights[0] = Class::memory; }
   bool is_moved_by_code(const Die& type);
 
+  Types& types_;
   Passing out_;
   int steps_ = 0;
 };
@@ -143,6 +145,7 @@ void Classification::visit_array(const Die& type, uint64_t at, int depth) {
 
 void Classification::visit(const Die& given, uint64_t at, int depth) {
   std::optional<Die> type = skip_modifiers(given);
+  if (type && is_structure(type->tag())) type = types_.definition_of(*type);
   if (!type || depth > deepest_type || ++steps_ > most_steps_of_a_type) {
     out_.is_known = false;
     return;
@@ -165,7 +168,9 @@ void Classification::visit(const Die& given, uint64_t at, int depth) {
   case DW_TAG_array_type: return visit_array(*type, at, depth);
   case DW_TAG_structure_type:
   case DW_TAG_class_type:
-  case DW_TAG_union_type: return visit_members(*type, at, depth);
+  case DW_TAG_union_type:
+    if (read_type_entry(*type).is_declaration) break;
+    return visit_members(*type, at, depth);
   }
   out_.is_known = false;
 }
@@ -187,10 +192,9 @@ static uint64_t bytes_of(const Die& type) {
 Passing Classification::run(const Die& given) {
   std::optional<Die> type = skip_modifiers(given);
   if (!type) return {.is_known = false};
-  bool is_declared = is_structure(type->tag()) && read_type_entry(*type).is_declaration;
+  if (is_structure(type->tag())) type = types_.definition_of(*type);
   out_.bytes = std::min(bytes_of(*type), most_bytes);
   visit(*type, 0, 0);
-  if (is_declared) out_.is_known = false;
   bool is_vector = type->tag() == DW_TAG_array_type && out_.eights[0] == Class::floating;
   if (out_.bytes > 16 && !is_vector) must_be_in_memory();
   if (out_.eights[1] == Class::memory) must_be_in_memory();
@@ -218,6 +222,14 @@ static ValuePart register_part(std::string_view name, uint64_t bits) {
   return part;
 }
 
+Arguments::Arguments(std::function<MaybeSteps()> cfa, Types& types, const std::optional<Die>& result)
+    : cfa_(std::move(cfa)), types_(types) {
+  if (!result) return;
+  Passing passing = Classification(types).run(*result);
+  if (passing.by_reference || passing.in_memory()) used_integers_ = 1;
+  is_lost_ = !passing.is_known;
+}
+
 base::Result<std::vector<ValuePart>> Arguments::on_stack(uint64_t bytes, uint64_t alignment,
                                                          bool is_pointer) {
   alignment = std::max<uint64_t>(8, alignment);
@@ -237,7 +249,7 @@ base::Result<std::vector<ValuePart>> Arguments::on_stack(uint64_t bytes, uint64_
 }
 
 base::Result<std::vector<ValuePart>> Arguments::next(const std::optional<Die>& type) {
-  Passing passing = type ? Classification().run(*type) : Passing{.is_known = false};
+  Passing passing = type ? Classification(types_).run(*type) : Passing{.is_known = false};
   if (!passing.is_known || is_lost_) {
     is_lost_ = true;
     return unknown_passing();
@@ -274,14 +286,8 @@ base::Result<std::vector<ValuePart>> Arguments::next(const std::optional<Die>& t
   return out;
 }
 
-bool is_result_in_memory(const std::optional<Die>& type) {
-  if (!type) return false;
-  Passing passing = Classification().run(*type);
-  return passing.by_reference || passing.in_memory();
-}
-
-base::Result<std::vector<ValuePart>> result_parts(const std::optional<Die>& type) {
-  Passing passing = type ? Classification().run(*type) : Passing{.is_known = false};
+base::Result<std::vector<ValuePart>> result_parts(const std::optional<Die>& type, Types& types) {
+  Passing passing = type ? Classification(types).run(*type) : Passing{.is_known = false};
   if (!passing.is_known) return unknown_passing();
   static constexpr std::string_view integers[] = {"ax", "dx"};
   if (passing.by_reference || passing.in_memory()) {

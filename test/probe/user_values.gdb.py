@@ -22,7 +22,8 @@ def say(text):
 def numbers(value, path=""):
     kind = value.type.strip_typedefs()
     if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
-        yield path, int(value.referenced_value().address)
+        address = value.referenced_value().address
+        yield path, None if address is None else int(address)
     elif kind.code in SCALARS and kind.sizeof <= 8:
         try:
             yield path, int(value) & ((1 << 8 * kind.sizeof) - 1)

@@ -22,12 +22,13 @@ struct Program {
   std::unique_ptr<probe::UserValues> values;
 
   Program() = default;
-  Program(const std::string& command, const char* text) {
+  // `then`: a command that is carried out in the folder after it.
+  Program(const std::string& command, const char* text, const std::string& then = "true") {
     bool is_cc = command.starts_with("g++") || command.starts_with("clang++");
     std::string source = folder.write(is_cc ? "values.cc" : "values.c", text);
     path = folder.file("values");
-    std::string whole =
-        "cd " + folder.file("") + " && " + command + " " + source + " -o " + path + " && echo done";
+    std::string whole = "cd " + folder.file("") + " && " + command + " " + source + " -o " + path + " && " +
+                        then + " && echo done";
     EXPECT_EQ(output_of(whole), "done\n") << whole;
     open(path);
   }

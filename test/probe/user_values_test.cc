@@ -237,9 +237,10 @@ Counts Comparison::run() {
   return counts_;
 }
 
-void compare(const std::string& command, const char* text, std::vector<std::string> globals) {
+void compare(const std::string& command, const char* text, std::vector<std::string> globals,
+             const std::string& then = "true") {
   SCOPED_TRACE(command);
-  Program program(command, text);
+  Program program(command, text, then);
   ASSERT_TRUE(program.values && program.binary->debug_info());
   Counts c = Comparison(program, std::move(globals)).run();
   std::printf("%s: %d stops, %d equal, %d unequal, %d only gdb, %d only acu, %d neither\n", command.c_str(),
@@ -261,6 +262,10 @@ TEST(UserValues, AgreeWithGdbInCInlinedAndFixed) {
   compare("gcc -gdwarf-4 -O3 -no-pie", samples::values_c, globals_c);
 }
 TEST(UserValues, AgreeWithGdbInCSplit) { compare("gcc -g -gsplit-dwarf -O2", samples::values_c, globals_c); }
+TEST(UserValues, AgreeWithGdbInCPacked) {
+  compare("gcc -g -gdwarf-4 -gsplit-dwarf -O2", samples::values_c, globals_c,
+          "dwp -e values -o values.dwp && rm *.dwo");
+}
 TEST(UserValues, AgreeWithGdbInCSplitOld) {
   compare("gcc -g -gdwarf-4 -gsplit-dwarf -O2", samples::values_c, globals_c);
 }
