@@ -41,6 +41,12 @@ public:
       else
         add_functions(*binary, *place);
       if (failed_) return {};
+      std::string by = kind_ == Kind::uretprobe ? switches_stacks(*binary) : std::string();
+      if (!by.empty())
+        mismatch_.warnings.push_back(
+            binary->name() + " goes from one stack to another by " + base::quoted(by) +
+            ": if that happens while a function is probed for its return, the program goes "
+            "wrong");
     }
     if (events_.empty() && refusals_ && mismatch_.message.empty()) mismatch_.message = first_refusal_;
     if (events_.empty() && mismatch_.message.empty()) tell_missing_function(*binaries, *place, mismatch_);

@@ -24,6 +24,10 @@ void tell_missing_line(symbol::Binary& binary, const UserPlace& place, const sym
 // the place of the return address for as long as the function runs.
 std::string why_not_at_return(symbol::Binary& binary, const symbol::FunctionSymbol& function);
 
+// The function by which a program goes from one stack to another, if it has such; empty: it does not seem to.
+// What returns in another order than it was called must not be probed at its return.
+std::string switches_stacks(symbol::Binary& binary);
+
 // Whether an exception may pass through the function, for which a probe at its return is a dead end: the
 // program is terminated then.
 bool may_be_passed_by_exceptions(symbol::Binary& binary, const symbol::FunctionSymbol& function);

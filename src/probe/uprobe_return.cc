@@ -2,6 +2,7 @@
 // address is one of the kernel's, and the kernel keeps the real one in a list for the thread. Code that looks
 // at return addresses, copies stacks, or comes back on another stack or another way takes the wrong one: the
 // program dies.
+#include "format/elf_dynamic.h"
 #include "probe/uprobe.h"
 #include "symbol/demangle.h"
 
@@ -56,6 +57,24 @@ std::string why_not_at_return(symbol::Binary& binary, const symbol::FunctionSymb
   if (is_one_of(throwers, f.name) || (f.name.starts_with("_ZSt") && f.name.find("__throw_") != f.name.npos))
     return what + " can't be probed: it does not return but throws, and the exception would find no handler";
   return {};
+}
+
+std::string switches_stacks(symbol::Binary& binary) {
+  constexpr std::string_view names[] = {"swapcontext",        "jump_fcontext",
+                                        "ontop_fcontext",     "coro_transfer",
+                                        "slp_switch",         "switch_fiber",
+                                        "coroutine_transfer", "qemu_coroutine_switch",
+                                        "co_switch",          "zend_fiber_switch_context",
+                                        "pth_mctx_switch"};
+  // A library that offers it to others need not use it.
+  if (!format::library_name(binary.file().elf()).empty()) return {};
+  std::string found;
+  for (std::string_view table : {".dynsym", ".symtab"})
+    if (const format::ElfSection* section = binary.file().elf().section(table))
+      binary.file().elf().for_each_symbol(*section, [&](const format::ElfSymbol& s) {
+        if (found.empty() && is_one_of(names, symbol::split_version(s.name).name)) found = s.name;
+      });
+  return found;
 }
 
 // Looks for bytes of calls and jumps wherever they are: of a function without them nothing can throw.
