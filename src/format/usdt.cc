@@ -4,12 +4,20 @@
 
 #include "format/elf_file.h"
 
+#include <algorithm>
+
 namespace format {
 
 using base::ByteSpan;
 using base::Reader;
 
 static constexpr uint32_t usdt_kind = 3; // the current version of the layout
+
+// What a person may be shown, and a script can name.
+static bool is_name(std::string_view text) {
+  return !text.empty() &&
+         std::none_of(text.begin(), text.end(), [](unsigned char c) { return c <= ' ' || c == 127; });
+}
 
 static std::optional<UsdtNote> read_note(ByteSpan description, std::optional<uint64_t> base) {
   Reader r(description);
@@ -20,7 +28,7 @@ static std::optional<UsdtNote> read_note(ByteSpan description, std::optional<uin
   note.provider = r.text();
   note.name = r.text();
   note.arguments = r.text();
-  if (!r.ok() || note.provider.empty() || note.name.empty()) return std::nullopt;
+  if (!r.ok() || !is_name(note.provider) || !is_name(note.name)) return std::nullopt;
   // Tools that move a linked file to another address change its sections, and know nothing of these notes.
   if (base && noted_base) {
     uint64_t moved = *base - noted_base;

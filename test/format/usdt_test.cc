@@ -101,7 +101,8 @@ TEST(UsdtNotes, FollowFilesThatWereMoved) {
 
 TEST(UsdtNotes, OthersArePassedOver) {
   std::string all = note("a", "x", "", 1, 0, 0, "GNU") + note("a", "y", "", 2, 0, 0, "stapsdt", 2) +
-                    note("", "z", "", 3) + note("a", "", "", 4) + note("a", "last", "", 5);
+                    note("", "z", "", 3) + note("a", "", "", 4) + note("a", "x\x1b[2J", "", 6) +
+                    note("a\n", "x", "", 6) + note("a", "last", "", 5);
   auto notes = format::read_usdt_notes(bytes(all), std::nullopt);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0].name, "last");
