@@ -27,7 +27,7 @@ struct List {
   uint64_t base = unit.low_pc.value_or(0);
 
   void add(uint64_t begin, uint64_t end, ByteSpan expression, bool is_default = false) {
-    if (begin < end || is_default) out.push_back({{begin, end}, expression, is_default});
+    if (begin <= end || is_default) out.push_back({{begin, end}, expression, is_default});
   }
 };
 
@@ -107,16 +107,21 @@ std::vector<LocationRange> location_list(const Unit& unit, const Location& locat
   return out;
 }
 
-std::optional<ByteSpan> expression_at(const Unit& unit, const Location& location, uint64_t address) {
+std::optional<ByteSpan> expression_at(const Unit& unit, const Location& location, uint64_t address,
+                                      std::optional<uint64_t> entry) {
   if (location.kind == Location::expression) return location.bytes;
-  std::optional<ByteSpan> otherwise;
+  std::optional<ByteSpan> found, otherwise;
   for (const LocationRange& range : location_list(unit, location)) {
-    if (range.is_default)
+    if (range.is_default) {
       otherwise = range.expression;
-    else if (range.code.holds(address))
-      return range.expression.empty() ? std::nullopt : std::optional(range.expression);
+    } else if (range.code.begin == range.code.end) {
+      if (entry == range.code.begin && !range.expression.empty()) return range.expression;
+    } else if (!found && range.code.holds(address)) {
+      found = range.expression;
+    }
   }
-  return otherwise;
+  if (!found) found = otherwise;
+  return found && !found->empty() ? found : std::nullopt;
 }
 
 } // namespace dwarf

@@ -20,7 +20,9 @@ struct LocationRange {
 std::vector<LocationRange> location_list(const Unit& unit, const Location& location);
 
 // The one expression that holds at an address; nothing: the variable is nowhere there. A single expression
-// holds everywhere; of stretches that overlap the first is taken.
-std::optional<ByteSpan> expression_at(const Unit& unit, const Location& location, uint64_t address);
+// holds everywhere; of stretches that overlap the first is taken. `entry`: where the function begins, if
+// nothing of it was carried out yet that matters; what holds there only comes first then.
+std::optional<ByteSpan> expression_at(const Unit& unit, const Location& location, uint64_t address,
+                                      std::optional<uint64_t> entry = std::nullopt);
 
 } // namespace dwarf

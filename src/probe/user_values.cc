@@ -154,7 +154,8 @@ UserValue UserValues::State::parameter_at_entry(const Spot& spot, std::span<cons
   take_parts(passed, by_abi);
   bool is_on_stack = by_abi && by_abi->size() == 1 && (*by_abi)[0].in_frame;
   std::optional<ByteSpan> expression;
-  if (!(passed && is_on_stack)) expression = expression_at(*unit, location, spot.address);
+  if (!(passed && is_on_stack))
+    expression = expression_at(*unit, location, spot.address, spot.function.entry);
   if (!expression) {
     if (!passed && out.type && spot.is_clone) passed.reason += available(spot, *unit, location, *out.type);
     return passed;

@@ -1,8 +1,8 @@
 // Where things are while a program runs: frames, what the loader added to addresses, variables of threads.
 // Specification of the latter: "ELF Handling For Thread-Local Storage", sections 3.4.2 (x86-64: variant II)
 // and 4.1; the table of a thread's modules as glibc has it.
-#include "probe/user_values_state.h"
 #include "format/elf_dynamic.h"
+#include "probe/user_values_state.h"
 
 #include "dwarf/expression.h"
 #include "spec/registers.h"
@@ -94,7 +94,8 @@ static std::optional<uint64_t> first_code(const format::Elf& elf) {
 static bool is_program_file(const format::Elf& elf) {
   // libc.so.6 can be executed, too, but it has a name as a library.
   return elf.is_executable() ||
-         (std::ranges::any_of(elf.segments(), [](const format::ElfSegment& s) { return s.type == PT_INTERP; }) &&
+         (std::ranges::any_of(elf.segments(),
+                              [](const format::ElfSegment& s) { return s.type == PT_INTERP; }) &&
           format::library_name(elf).empty());
 }
 
@@ -227,7 +228,8 @@ std::string UserValues::State::available(const Spot& spot, const Unit& unit, con
   static constexpr size_t most_told = 3;
   std::vector<AddressRange> good;
   for (const LocationRange& range : location_list(unit, location)) {
-    if (range.expression.empty() || range.is_default || good.size() > 64) continue;
+    bool is_empty = range.expression.empty() || range.code.begin == range.code.end;
+    if (is_empty || range.is_default || good.size() > 64) continue;
     Spot there = spot;
     there.address = range.code.begin;
     there.at_entry = false;
@@ -262,7 +264,9 @@ UserValue UserValues::State::value_at(const Spot& spot, const Die& die) {
     if (out.recipe.kind != Recipe::none) out.kind = UserValue::found;
     return out;
   }
-  std::optional<ByteSpan> expression = expression_at(*unit, location, spot.address);
+  std::optional<uint64_t> entry;
+  if (spot.at_entry || spot.address == spot.function.entry) entry = spot.function.entry;
+  std::optional<ByteSpan> expression = expression_at(*unit, location, spot.address, entry);
   if (!expression) {
     out.reason = "is optimised away here" + available(spot, *unit, location, *out.type);
     return out;

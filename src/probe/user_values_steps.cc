@@ -463,8 +463,9 @@ base::Status Translation::operation(const Operation& o, const Unit& unit, int de
   case DW_OP_reinterpret: return typed(o, unit);
   case DW_OP_call2:
   case DW_OP_call_ref: return call(o, unit, depth);
-  case DW_OP_push_object_address:
   case DW_OP_GNU_parameter_ref:
+    return no_value("is gone: only the callers of the function know what it would be");
+  case DW_OP_push_object_address:
   case DW_OP_GNU_variable_value:
   case DW_OP_xderef:
   case DW_OP_xderef_size:
