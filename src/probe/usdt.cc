@@ -93,8 +93,15 @@ void add_events(Binary& binary, const Wanted& wanted, std::vector<Event>& to, Mi
   to.insert(to.end(), std::move_iterator(found.begin()), std::move_iterator(found.end()));
 }
 
+// "PATH has no", "process 17 has no", …
+std::string who_has_none(const std::vector<Binary*>& binaries, const Wanted& wanted, int pid) {
+  if (binaries.size() == 1) return binaries.front()->name() + " has no";
+  if (wanted.binary != "*") return base::quoted(wanted.binary) + " has no";
+  return pid > 0 ? "process " + std::to_string(pid) + " has no" : "no running program has";
+}
+
 // Nothing in `binaries` is called so: what is, and what is near.
-void tell_missing(const std::vector<Binary*>& binaries, const Wanted& wanted, Mismatch& mismatch) {
+void tell_missing(const std::vector<Binary*>& binaries, const Wanted& wanted, int pid, Mismatch& mismatch) {
   std::set<std::string> providers, names;
   bool has_provider = false;
   for (Binary* binary : binaries)
@@ -104,10 +111,9 @@ void tell_missing(const std::vector<Binary*>& binaries, const Wanted& wanted, Mi
       has_provider |= fits;
       if (fits) names.emplace(note.name);
     }
-  const std::string file =
-      binaries.size() == 1 ? binaries.front()->name() : "`" + std::string(wanted.binary) + "`";
+  const std::string none = who_has_none(binaries, wanted, pid);
   if (providers.empty()) {
-    mismatch.message = file + " has no USDT probes";
+    mismatch.message = none + " USDT probes";
     if (binaries.size() == 1)
       mismatch.hint =
           "its functions can be probed: see `acu list 'uprobe:" + std::string(wanted.binary) + ":*'`";
@@ -119,10 +125,10 @@ void tell_missing(const std::vector<Binary*>& binaries, const Wanted& wanted, Mi
   std::string near = nearest(has_provider ? wanted.name : wanted.provider, has_provider ? names : providers);
   if (has_provider)
     mismatch.message =
-        file + " has no USDT probe `" + std::string(wanted.name) + "`" +
-        (wanted.provider == "*" ? "" : " in the namespace `" + std::string(wanted.provider) + "`");
+        none + (none.ends_with(" no") ? " USDT probe " : " a USDT probe ") + base::quoted(wanted.name) +
+        (wanted.provider == "*" ? std::string() : " in the namespace " + base::quoted(wanted.provider));
   else
-    mismatch.message = file + " has no USDT probes of the namespace `" + std::string(wanted.provider) + "`";
+    mismatch.message = none + " USDT probes of the namespace " + base::quoted(wanted.provider);
   mismatch.hint = near.empty() ? "`acu list 'usdt:" + std::string(wanted.binary) + ":*'` shows what there is"
                                : "did you mean `" + near + "`?";
 }
@@ -165,7 +171,7 @@ static std::vector<Event> match_usdt(Machine& machine, Parts parts, Mismatch& mi
   }
   std::vector<Event> out;
   for (Binary* binary : *binaries) add_events(*binary, wanted, out, mismatch);
-  if (out.empty()) tell_missing(*binaries, wanted, mismatch);
+  if (out.empty()) tell_missing(*binaries, wanted, machine.pid(), mismatch);
   bool is_one_name = parts.size() == 3 && !base::has_glob(wanted.name) && binaries->size() == 1;
   if (is_one_name && is_ambiguous(out, wanted, mismatch)) return {};
   return out;

@@ -5,6 +5,7 @@
 #include "symbol/process_map.h"
 
 #include <algorithm>
+#include <fcntl.h>
 #include <glob.h>
 #include <set>
 #include <sys/stat.h>
@@ -152,6 +153,7 @@ base::Result<std::vector<Binary*>> Binaries::find(std::string_view name) {
 }
 
 base::Result<std::vector<Binary*>> Binaries::find_pattern(std::string_view name) {
+  if (pid_ > 0 && mapped().empty()) return no_process();
   if (name.find_first_not_of("*?") == name.npos)
     return base::Error{base::Failure::usage,
                        pid_ > 0 ? "process " + std::to_string(pid_) + " has mapped no file"
@@ -185,6 +187,8 @@ base::Result<std::vector<Binary*>> Binaries::find_by_name(std::string_view name)
 base::Error Binaries::no_process() const {
   std::string process = "/proc/" + std::to_string(pid_);
   if (::access(process.c_str(), F_OK) != 0) return missing("there is no process " + std::to_string(pid_));
+  if (base::Fd(::open((process + "/maps").c_str(), O_RDONLY | O_CLOEXEC)).valid()) // as kernel threads
+    return missing("process " + std::to_string(pid_) + " has mapped no program");
   return {base::Failure::permission,
           "process " + std::to_string(pid_) + " may not be looked at: it belongs to another user"};
 }
