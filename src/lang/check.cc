@@ -17,6 +17,8 @@ static constexpr int max_rounds = 50;
 
 void Checker::error(std::string_view tag, Range where, std::string message, std::string hint) {
   Range used_at = macro_use_ ? macro_use_->where : Range();
+  // Once for all functions of a pattern.
+  if (report_ && user_event() && !told_.emplace(tag, where.begin, where.end).second) return;
   if (tells())
     diagnostics_.error(tag, where, std::move(message), std::move(hint), used_at, "the macro is used here");
 }

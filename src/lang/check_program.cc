@@ -127,6 +127,11 @@ const type::Type* Checker::use_value(const probe::UserValue& v, std::string_view
   return v.type;
 }
 
+// What would help where there is no debug information at all.
+static std::string debug_hint(symbol::Binary& binary) {
+  return binary.debug_info() ? "" : binary.debug_hint();
+}
+
 static std::string nearest_hint(std::string_view wanted, std::string_view prefix,
                                 const std::vector<std::string_view>& names) {
   std::string_view near = base::nearest(wanted, names);
@@ -152,7 +157,7 @@ const type::Type* Checker::check_parameter_value(FieldRef& e) {
     return mistake(tag::misplaced, e.where,
                    base::quoted(what) + " is not known any more when the function returns",
                    "`entry(" + what + ")` is what it was at the entry");
-  if (v.kind == probe::UserValue::no_debug_info) hint = event.module->debug_hint();
+  if (v.kind == probe::UserValue::no_debug_info) hint = debug_hint(*event.module);
   if (v.kind == probe::UserValue::missing) {
     std::vector<std::string_view> names;
     std::vector<probe::UserValue> all;
@@ -194,7 +199,7 @@ const type::Type* Checker::check_local(FieldRef& e) {
   probe::UserValues& values = machine_.user_values(*event->module);
   probe::UserValue v = values.local(*event, e.name);
   std::string what = "locals." + std::string(e.name), hint;
-  if (v.kind == probe::UserValue::no_debug_info) hint = event->module->debug_hint();
+  if (v.kind == probe::UserValue::no_debug_info) hint = debug_hint(*event->module);
   if (v.kind == probe::UserValue::missing) hint = nearest_hint(e.name, "locals.", values.locals(*event));
   return finish_value(e, use_value(v, what, e.where, e.recipe, std::move(hint)));
 }
@@ -255,9 +260,13 @@ const type::Type* Checker::check_global(FieldRef& e) {
   symbol::Binary* binary = target_binary(*e.operand);
   if (!binary) return types_.none();
   probe::UserValues& values = machine_.user_values(*binary);
-  probe::UserValue v = values.global(user_event(), e.name, bias_in(machine_.pid(), *binary));
+  std::optional<uint64_t> bias = bias_in(machine_.pid(), *binary);
+  probe::UserValue v = values.global(user_event(), e.name, bias);
+  // Told by where this event is, it would be another recipe for each event of the block.
+  if (probe_->events.size() > 1)
+    if (probe::UserValue of_all = values.global(nullptr, e.name, bias)) v = std::move(of_all);
   std::string hint;
-  if (v.kind == probe::UserValue::no_debug_info) hint = binary->debug_hint();
+  if (v.kind == probe::UserValue::no_debug_info) hint = debug_hint(*binary);
   if (v.kind == probe::UserValue::missing && !binary->debug_info()) {
     v.kind = probe::UserValue::no_debug_info;
     hint = binary->debug_hint();

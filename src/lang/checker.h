@@ -5,6 +5,8 @@
 #include "probe/user_values.h"
 #include "spec/diagnostics.h"
 
+#include <set>
+#include <tuple>
 #include <unordered_map>
 
 namespace lang {
@@ -233,6 +235,7 @@ private:
   uint32_t loop_depth_ = 0; // loops whose bodies are called back
   uint32_t unroll_depth_ = 0;
   const BlockExpr* macro_use_ = nullptr; // the outermost use of a macro that is being checked
+  std::set<std::tuple<std::string_view, uint32_t, uint32_t>> told_; // in blocks of user probes: tag and place
   std::vector<symbol::Binary*> programs_; // that the script probes
   bool all_of_programs_ = false;          // it probes nothing else
   uint32_t entry_maps_ = 0; // made for entry()

@@ -90,7 +90,11 @@ public:
     return out_;
   }
   void add_globals(const probe::Event& e, const std::vector<std::string>& names) {
-    for (const std::string& name : names) value(machine_.user_values(*e.module).global(&e, name));
+    for (const std::string& name : names) {
+      probe::UserValues& values = machine_.user_values(*e.module);
+      probe::UserValue v = values.global(nullptr, name); // of a program: the same for all its functions
+      value(v ? v : values.global(&e, name));
+    }
   }
   const std::string& text() const { return out_; }
 
