@@ -1,6 +1,7 @@
 #include "symbol/binary.h"
 
 #include "format/archive.h"
+#include "format/go_functions.h"
 #include "symbol/binary_parts.h"
 #include "symbol/demangle.h"
 
@@ -52,7 +53,7 @@ Binary::Binary(BinaryPlace place) : place_(std::move(place)) {
 Binary::~Binary() = default;
 
 bool Binary::is_go() const {
-  return file_->elf().section(".go.buildinfo") || file_->elf().section(".gopclntab");
+  return file_->elf().section(".go.buildinfo") || format::has_go_functions(file_->elf());
 }
 
 // ---- places
@@ -96,7 +97,7 @@ void Binary::each_symbol_file(const std::function<bool(const format::ElfFile&)>&
 bool Binary::is_stripped() {
   bool has_table = false;
   each_symbol_file([&](const format::ElfFile& file) {
-    has_table |= file.elf().section(".symtab") != nullptr;
+    has_table |= file.elf().section(".symtab") || format::has_go_functions(file.elf());
     return !has_table;
   });
   return !has_table;

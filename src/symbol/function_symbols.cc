@@ -1,5 +1,7 @@
 #include "symbol/function_symbols.h"
 
+#include "format/go_functions.h"
+
 #include <algorithm>
 #include <elf.h>
 #include <vector>
@@ -119,6 +121,10 @@ bool is_better_known(const FunctionSymbol& a, const FunctionSymbol& b) {
 void for_each_function(const format::ElfFile& file, const std::function<void(const FunctionSymbol&)>& take) {
   add_table(file, ".symtab", take);
   add_table(file, ".dynsym", take);
+  if (file.elf().section(".symtab")) return;
+  format::for_each_go_function(file, [&](std::string_view name, uint64_t address, uint64_t size) {
+    take({.name = name, .address = address, .size = size, .is_local = true});
+  });
 }
 
 } // namespace symbol

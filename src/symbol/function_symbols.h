@@ -22,7 +22,8 @@ struct FunctionSymbol {
   bool is_label = false;    // in code, but not said to be a function
 };
 
-// Calls `take` for those of .symtab, then of .dynsym (some are in both). The texts are the file's.
+// Calls `take` for those of .symtab, then of .dynsym (some are in both); of programs of Go without .symtab
+// those that their runtime knows. The texts are the file's.
 void for_each_function(const format::ElfFile& file, const std::function<void(const FunctionSymbol&)>& take);
 
 // A name that was written with a version: "memcpy@GLIBC_2.14", "memcpy@@GLIBC_2.14".

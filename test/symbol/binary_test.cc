@@ -361,6 +361,30 @@ TEST_F(BinaryTest, OfAProcessWithItsOwnRoot) {
   ::waitpid(pid, nullptr, 0);
 }
 
+// What Go's linker writes, made by the assembler: two functions in a file without a symbol table.
+TEST_F(BinaryTest, FunctionsOfGo) {
+  write("go.s", ".text\n.globl _start\n_start:\none: push %rbp\n pop %rbp\n ret\n nop\ntwo: ret\n nop\nend:\n"
+                ".section .gopclntab,\"a\"\npcln: .long 0xfffffff1\n .byte 0,0,1,8\n"
+                " .quad 2, 0, one, names - pcln, 0, 0, 0, table - pcln\n"
+                "names: .byte 0\nn1: .asciz \"main.one\"\nn2: .asciz \"main.(*T).two\"\n"
+                "table: .long 0, f1 - table, two - one, f2 - table, end - one\n"
+                "f1: .long 0, n1 - names\nf2: .long two - one, n2 - names\n");
+  shell("as go.s -o go.o && ld -o program go.o && cp program whole && strip program");
+  Binary* b = open("program");
+  ASSERT_NE(b, nullptr);
+  EXPECT_TRUE(b->is_go());
+  EXPECT_FALSE(b->is_stripped());
+  auto one = b->find_functions("main.one"), two = b->find_functions("main.(*T).two");
+  ASSERT_EQ(one.size(), 1u);
+  ASSERT_EQ(two.size(), 1u);
+  EXPECT_EQ(one[0].address, address_by_nm("whole", "one"));
+  EXPECT_EQ(one[0].size, 4u);
+  EXPECT_EQ(two[0].address, one[0].address + 4);
+  EXPECT_EQ(two[0].size, 2u);
+  EXPECT_EQ(b->functions().size(), 2u);
+  EXPECT_EQ(b->function_at(two[0].address + 1)->name, "main.(*T).two");
+}
+
 // Debian's lists of files: one of a package with an architecture, one of another.
 TEST_F(BinaryTest, PackageOfAFile) {
   write("libx:amd64.list", "/.\n/usr/lib\n/usr/lib/libx.so.1\n");
