@@ -53,7 +53,7 @@ struct UserValue {
 
 // What the values of one file are read from. What is pointed to outlives the UserValues.
 struct UserSources {
-  const symbol::Binary* binary = nullptr; // as Event::module
+  symbol::Binary* binary = nullptr; // as Event::module
   const format::ElfFile* file = nullptr;  // the program or library itself
   const format::ElfFile* debug = nullptr; // its debug file; nullptr: that is `file`
   dwarf::DebugInfo* info = nullptr;       // opened with_locations; nullptr: there is none

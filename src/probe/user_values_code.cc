@@ -2,6 +2,7 @@
 
 #include "dwarf/scopes.h"
 #include "dwarf/type_entry.h"
+#include "symbol/binary.h"
 
 #include <algorithm>
 
@@ -69,6 +70,8 @@ std::optional<CodeFunction> Code::function_at(uint64_t address) {
     if (at != Scope::none) offset = found.scopes[at].die;
   }
   std::optional<Die> die = offset ? read_die(*unit, *offset) : std::nullopt;
+  // Lambdas are functions of a type inside of a function that does not hold their code.
+  if (!die && sources_.binary) die = sources_.binary->function_entry(address);
   if (!die) return std::nullopt;
   return CodeFunction{*die, skeleton, entry_of(*die)};
 }
