@@ -60,7 +60,8 @@ struct Program {
     dwarf::DebugInfo& info = *binary->debug_info();
     for (size_t i = 0; i < info.units().size(); i++) {
       const dwarf::Unit* unit = info.unit(i);
-      bool is_ours = unit && (unit->is_skeleton() || unit->name.find("values.c") != std::string_view::npos);
+      bool is_ours = unit && (unit->is_skeleton() || unit->name == "<artificial>" ||
+                              unit->name.find("values.c") != std::string_view::npos);
       auto program = is_ours ? dwarf::read_line_program(*unit) : std::nullopt;
       if (!program) continue;
       dwarf::for_each_row(*program, [&](const dwarf::LineRow& row) {

@@ -263,6 +263,7 @@ TEST(UserValues, AgreeWithGdbInCInlinedAndFixed) {
   compare("gcc -gdwarf-4 -O3 -no-pie", samples::values_c, globals_c);
 }
 TEST(UserValues, AgreeWithGdbInCSplit) { compare("gcc -g -gsplit-dwarf -O2", samples::values_c, globals_c); }
+TEST(UserValues, AgreeWithGdbInCLinkedAsAWhole) { compare("gcc -g -O2 -flto", samples::values_c, globals_c); }
 TEST(UserValues, AgreeWithGdbInCPacked) {
   compare("gcc -g -gdwarf-4 -gsplit-dwarf -O2", samples::values_c, globals_c,
           "dwp -e values -o values.dwp && rm *.dwo");
