@@ -314,13 +314,13 @@ void Lowering::skip_compatible_call() {
 
 // Where in struct task_struct the kernel marks such a call.
 void Lowering::find_compatible_mark() {
-  format::Btf* btf = has_compatible_calls() ? machine_.btf() : nullptr;
-  if (!btf) return;
-  uint32_t task = btf->find("task_struct", format::BtfKind::structure);
-  uint32_t info = btf->find("thread_info", format::BtfKind::structure);
-  auto place = btf->member(types_, task, "thread_info");
-  auto status = btf->member(types_, info, "status");
-  if (place && status) compatible_mark_ = place->field.offset + status->field.offset;
+  if (!has_compatible_calls()) return;
+  uint32_t place = machine_.kernel_number("task_struct.thread_info.status", [&](format::Btf& btf) -> uint32_t {
+    auto info = btf.member(types_, btf.find("task_struct", format::BtfKind::structure), "thread_info");
+    auto status = btf.member(types_, btf.find("thread_info", format::BtfKind::structure), "status");
+    return info && status ? info->field.offset + status->field.offset : 0;
+  });
+  if (place) compatible_mark_ = place; // the structure begins with other things
 }
 
 void Lowering::lower_syscalls(const std::vector<const lang::Probe*>& probes, bool is_exit) {
@@ -331,7 +331,8 @@ void Lowering::lower_syscalls(const std::vector<const lang::Probe*>& probes, boo
     for (const probe::Event* e : p->events)
       if (context_of(*p, *e) == Context::btf_tracepoint)
         context = Context::btf_tracepoint;
-  if (is_exit && machine_.btf()) context = Context::btf_tracepoint;
+  if (is_exit && probe::attach_btf_id(machine_, *probes.front()->events.front()))
+    context = Context::btf_tracepoint;
   context_ = context;
   program_.frames.emplace_back();
   const lang::Probe& first = *probes.front();

@@ -2,9 +2,11 @@
 #include "format/btf.h"
 #include "format/tracefs.h"
 #include "probe/attach.h"
+#include "probe/kernel_numbers.h"
 #include "probe/kinds.h"
 #include "probe/user_values.h"
 #include "symbol/binaries.h"
+#include "symbol/kallsyms.h"
 
 #include "base/text.h"
 
@@ -18,9 +20,10 @@ Machine::Machine(type::Table& types, int pid) : types_(types), pid_(pid) {}
 Machine::~Machine() = default;
 
 // The variable names another file, or one that is not there: to see a script fare without the kernel's types.
+static constexpr const char* own_types = "/sys/kernel/btf/vmlinux";
 const char* kernel_types_path() {
   const char* given = std::getenv("BPFTRACE_BTF");
-  return given ? given : "/sys/kernel/btf/vmlinux";
+  return given ? given : own_types;
 }
 
 format::Btf* Machine::btf() {
@@ -29,6 +32,17 @@ format::Btf* Machine::btf() {
     if (auto btf = format::Btf::open(kernel_types_path()); btf.ok()) btf_ = std::move(*btf);
   }
   return btf_.get();
+}
+
+uint32_t Machine::kernel_number(const std::string& name, const std::function<uint32_t(format::Btf&)>& ask) {
+  auto tell = [&]() -> uint32_t { return btf() ? ask(*btf()) : 0; };
+  if (kernel_types_path() != own_types) return tell();
+  if (!numbers_) numbers_ = std::make_unique<KernelNumbers>(symbol::Cache::of_user(), symbol::kernel_build_id());
+  return numbers_->get(name, tell);
+}
+
+void Machine::store_numbers() {
+  if (numbers_) numbers_->store();
 }
 
 symbol::Binaries& Machine::binaries() {
@@ -81,8 +95,8 @@ std::optional<std::pair<const type::Type*, int64_t>> Machine::kernel_enumerator(
 }
 
 uint32_t tracepoint_type(Machine& machine, std::string_view name) {
-  if (!machine.btf()) return 0;
-  return machine.btf()->find("btf_trace_" + std::string(name), BtfKind::typedef_);
+  std::string type = "btf_trace_" + std::string(name);
+  return machine.kernel_number(type, [&](format::Btf& btf) { return btf.find(type, BtfKind::typedef_); });
 }
 
 uint32_t attach_btf_id(Machine& machine, const Event& event) {

@@ -31,6 +31,7 @@ class Binary;
 
 namespace probe {
 
+class KernelNumbers;
 class UserValues;
 
 enum class Kind : uint8_t {
@@ -103,6 +104,10 @@ public:
   type::Table& types() { return types_; }
   // The kernel's own types, or nullptr where the kernel has none.
   format::Btf* btf();
+  // A number that these types tell (kernel_numbers.h); 0 where the kernel has none. Normally nothing is opened.
+  uint32_t kernel_number(const std::string& name, const std::function<uint32_t(format::Btf&)>& ask);
+  // Keeps the numbers for the next run.
+  void store_numbers();
   // A kernel structure, union, enum or typedef by name, or one of `program_types`; nullptr if there is none.
   const type::Type* kernel_type(std::string_view keyword, std::string_view name);
   // Types of the traced program, asked for where the kernel has none of the name.
@@ -131,6 +136,7 @@ private:
   std::unordered_map<const symbol::Binary*, std::unique_ptr<UserValues>> user_values_;
   std::unique_ptr<format::Btf> btf_;
   bool tried_ = false;
+  std::unique_ptr<KernelNumbers> numbers_;
   std::unique_ptr<format::Tracefs> tracefs_;
   base::Error tracefs_error_;
   bool tracefs_tried_ = false;

@@ -241,6 +241,7 @@ base::Status Session::live() {
                .missing_may_be = config.text("missing_probes") != "error",
                .missing_is_told = config.text("missing_probes") != "ignore"};
   ACU_CHECK(session::live(life));
+  compiled.machine->store_numbers();
   status = life.failed ? static_cast<int>(base::Failure::runtime) : effects.status();
   return {};
 }
