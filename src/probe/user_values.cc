@@ -40,11 +40,10 @@ UserValues& Machine::user_values(symbol::Binary& binary) {
 
 // ---- where an event is
 
-UserValue UserValues::State::nothing_known() const {
+UserValue UserValues::State::nothing_known() {
   UserValue out{.kind = UserValue::no_debug_info};
-  out.reason = sources.info   ? "no debug information covers the code there"
-               : sources.hint ? sources.hint()
-                              : "there is no debug information";
+  if (!sources.info && !hint) hint = sources.hint ? sources.hint() : "there is no debug information";
+  out.reason = sources.info ? "no debug information covers the code there" : *hint;
   return out;
 }
 

@@ -27,11 +27,11 @@ struct UserValues::State {
   UserSources sources;
   Code code;
   std::unordered_map<std::string, const type::Type*> structures; // of parameters, by names and types
-  std::unordered_map<std::string, std::string> texts;            // that UserValue::name may refer to
+  std::optional<std::string> hint;                               // of the sources, once asked for
 
   // Nothing: no debug information covers the code; `otherwise` tells so.
   std::optional<Spot> spot_of(const Event& event, UserValue& otherwise);
-  UserValue nothing_known() const;
+  UserValue nothing_known();
 
   // An entry's name and type; `unit` gets the one that the location belongs to.
   UserValue describe(const dwarf::Die& die, dwarf::Variable& variable, const dwarf::Unit*& unit);
