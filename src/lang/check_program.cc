@@ -214,11 +214,13 @@ symbol::Binary* Checker::target_binary(const Expr& target) {
                  "elsewhere the program is named: `target(\"nginx\").NAME`"),
            nullptr;
   }
-  if (c->arguments.size() > 1 || c->arguments[0]->kind != ExprKind::string)
+  Expr& argument = *c->arguments[0];
+  check(argument);
+  if (c->arguments.size() > 1 || (argument.kind != ExprKind::string && argument.kind != ExprKind::positional))
     return error(tag::bad_argument, target.where,
                  "`target` takes the name of a program or library in quotes"),
            nullptr;
-  const std::string name(as<String>(*c->arguments[0]).value);
+  const std::string name(argument.constant.text_value);
   auto found = machine_.binaries().find(name);
   if (!found.ok()) return error(tag::unresolved, target.where, found.error().message), nullptr;
   if (found->size() != 1)
@@ -276,6 +278,12 @@ const type::Type* Checker::check_global(FieldRef& e) {
                    "locals are `locals." + std::string(e.name) +
                        "`, members of classes `target.Class::" + std::string(e.name) + "`");
   }
+  const probe::Event* here = user_event();
+  if (v && machine_.pid() <= 0 && !(here && here->module == binary))
+    warning(tag::ambiguous, e.where,
+            "this is right in processes that run " + binary->name() + " only, and others come here too",
+            "add a predicate such as /comm == \"" + binary->name().substr(binary->name().rfind('/') + 1, 15) +
+                "\"/, or trace one process with -p PID");
   return finish_value(e, use_value(v, "target." + std::string(e.name), e.where, e.recipe, std::move(hint)));
 }
 
