@@ -166,6 +166,7 @@ Operand Lowering::unary(const Unary& e) {
   case UnaryOp::dereference: return load(place(e), *e.type);
   case UnaryOp::address_of:
     if (const MapRef* m = if_a<MapRef>(e.operand)) return find(m->map->id, {});
+    if (e.operand->kind != ExprKind::variable) return address(place(*e.operand));
     return address(variable_place(*as<VariableRef>(*e.operand).variable));
   default: return increment(e);
   }

@@ -185,6 +185,26 @@ const type::Type* Checker::check_index(Index& e) {
   return mistake(tag::bad_operand, e.operand->where, text(t) + " can't be indexed");
 }
 
+// Of something that a pointer leads to, and of a variable of the traced program; nullptr: it has no address there.
+const type::Type* Checker::address_in_memory(const Expr& e) {
+  const FieldRef* f = if_a<FieldRef>(&e);
+  const type::Type* t = e.type;
+  if (f && f->field.bit_size) return nullptr;
+  if (f && f->recipe)
+    return f->recipe->kind == probe::Recipe::address ? types_.pointer(f->field.type, type::Space::user) : nullptr;
+  const Index* x = if_a<Index>(&e);
+  // An element of an array that is chosen while the script runs is a copy: the index may be outside.
+  if (x && !x->operand->type->is(Kind::pointer) && x->index->constant.kind != Constant::integer) return nullptr;
+  const Unary* u = if_a<Unary>(&e);
+  const Expr* through = u && u->op == UnaryOp::dereference ? u->operand : x ? x->operand : f ? f->operand : nullptr;
+  if (f && f->field.type) t = f->field.type;
+  if (!through || !through->type || t->is(Kind::none)) return nullptr;
+  if (through->type->is(Kind::pointer))
+    return through->type->space == type::Space::script ? nullptr : types_.pointer(t, through->type->space);
+  const type::Type* outer = address_in_memory(*through);
+  return outer && !through->type->is(Kind::tuple) ? types_.pointer(t, outer->space) : nullptr;
+}
+
 // &$v and &@m: addresses of the script's own memory.
 const type::Type* Checker::check_address(Unary& e) {
   if (VariableRef* v = if_a<VariableRef>(e.operand)) {
@@ -194,8 +214,11 @@ const type::Type* Checker::check_address(Unary& e) {
   }
   MapRef* m = if_a<MapRef>(e.operand);
   if (!m) {
-    check(*e.operand);
-    return mistake(tag::bad_operand, e.where, "`&` can be used on variables and maps only");
+    const type::Type* t = check(*e.operand);
+    if (t->is(Kind::none)) return t;
+    if (const type::Type* pointer = address_in_memory(*e.operand)) return pointer;
+    return mistake(tag::bad_operand, e.where,
+                   "`&` can be used on variables, on maps, and on what is in the memory of a program or the kernel");
   }
   const type::Type* t = m->type = check_map(*m, false);
   if (m->key)

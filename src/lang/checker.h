@@ -128,6 +128,7 @@ private:
   const type::Type* check_part(const type::Type* t, type::Space space);
   const type::Type* check_index(Index& e);
   const type::Type* check_pointee(const Expr& e, const type::Type* pointer, std::string_view what);
+  const type::Type* address_in_memory(const Expr& e);
   const type::Type* check_address(Unary& e);
   const type::Type* check_offset_of(OffsetOf& e);
   const type::Type* check_container_of(Call& e);

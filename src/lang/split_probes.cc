@@ -60,7 +60,7 @@ void Wants::look(const Expr& e) {
   bool is_number = word.size() == 4 && word.starts_with("arg") && word[3] >= '0' && word[3] <= '9';
   if (is_number) numbers.insert(word[3] - '0');
   arguments |= word == "args" || word == "ctx" || is_number;
-  names |= word == "probe" || word == "probetype" || word == "func";
+  names |= word == "probe" || word == "probetype";
   result |= word == "retval";
   types |= word.starts_with("has_") || word == "target";
 }
