@@ -289,7 +289,8 @@ base::Result<std::vector<ValuePart>> Arguments::next(const std::optional<Die>& t
 base::Result<std::vector<ValuePart>> result_parts(const std::optional<Die>& type, Types& types) {
   Passing passing = type ? Classification(types).run(*type) : Passing{.is_known = false};
   if (!passing.is_known) return unknown_passing();
-  static constexpr std::string_view integers[] = {"ax", "dx"};
+  static constexpr std::string_view integers[] = {spec::result_register,
+                                                  spec::architecture == "x86_64" ? "dx" : "r1"};
   if (passing.by_reference || passing.in_memory()) {
     ValuePart part = register_part(spec::result_register, 0);
     part.kind = ValuePart::memory;

@@ -180,6 +180,10 @@ MaybeSteps UserValues::State::thread_variable(const Event* event, std::optional<
   }
   std::optional<ThreadSlot> slot = thread_slot(*sources.file);
   if (!slot) return no_value("belongs to a thread, and nothing in the library tells where its block is");
+  base::ByteSpan names = sources.file->section(".dynstr");
+  std::string_view text(reinterpret_cast<const char*>(names.data()), names.size());
+  if (slot->is_module && text.find("libc.musl") != std::string_view::npos)
+    return no_value("belongs to a thread, in a library of musl, whose table of modules acu does not know");
   MaybeSteps place = address_of(slot->place, event, bias);
   if (!place) return place;
   out.op(Step::thread_base);
