@@ -60,6 +60,7 @@ SUITES = {
     "tools": "tools/run.py",
     "one_liners": "tools/one_liners.py",
     "life": "life/run.py",
+    "user": "user/run.py",
     "docs": "docs.py",
     "leftovers": "leftovers.py",
     "include_order": "include_order.py",

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Probes in running programs: run.py ACU [--filter TEXT]
+
+Programs that go on while their functions are probed: which processes are seen, that results stay what they are, how long
+thousands of functions take, and what is left when acu is killed. Only processes of these tests are probed (-p, or a
+program of their own). Last line: `N passed, N failed, N skipped`.
+"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TMP = tempfile.mkdtemp(prefix="acu-user-")
+DEFINITIONS = "/sys/kernel/tracing/uprobe_events"
+FUNCTIONS = 5000
+
+
+class Wrong(Exception):
+    pass
+
+
+def need(condition, text):
+    if not condition:
+        raise Wrong(text)
+
+
+def checked():
+    path = os.path.join(TMP, "checked")
+    if not os.path.exists(path):
+        subprocess.run(["g++", "-O2", "-pthread", "-o", path, os.path.join(HERE, "checked.cc")], check=True, timeout=60)
+    return path
+
+
+def many():
+    """A program of thousands of functions, each called once a round; it waits for a line before it ends."""
+    path = os.path.join(TMP, "many")
+    if not os.path.exists(path):
+        lines = ["#include <stdio.h>"]
+        lines += [f'__attribute__((noinline)) int f_{i}(int x) {{ asm volatile("" : "+r"(x)); return x + {i}; }}'
+                  for i in range(FUNCTIONS)]
+        lines += ["int main(void) { int s = 0;"] + [f"s += f_{i}(0);" for i in range(FUNCTIONS)]
+        lines += ['printf("%d\\n", s); fflush(stdout); if (getchar() == EOF) return 1; return 0; }']
+        with open(path + ".c", "w") as file:
+            file.write("\n".join(lines))
+        subprocess.run(["gcc", "-O0", "-w", "-o", path, path + ".c"], check=True, timeout=60)
+    return path
+
+
+def start(*words):
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.first = process.stdout.readline()
+    return process
+
+
+def run(acu, *words, limit=30):
+    done = subprocess.run([acu, "run", *words], capture_output=True, text=True, timeout=limit)
+    return done.stdout, done.stderr, done.returncode
+
+
+def attached(acu, *words):
+    """acu with its probes attached."""
+    process = subprocess.Popen([acu, "run", "--notify-attached", "#attached#", *words], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    before = ""
+    while not before.endswith("#attached#\n"):
+        line = process.stdout.readline()
+        if not line:
+            raise Wrong(f"did not attach: {before} {process.stderr.read()[:500]}")
+        before += line
+    return process
+
+
+def links_of(pid):
+    """Ids of the kernel's links that a process holds."""
+    found = set()
+    for name in os.listdir(f"/proc/{pid}/fdinfo"):
+        try:
+            found |= set(re.findall(r"^link_id:\s*(\d+)$", open(f"/proc/{pid}/fdinfo/{name}").read(), re.M))
+        except OSError:
+            pass
+    return found
+
+
+def all_links():
+    shown = subprocess.run(["bpftool", "link", "show"], capture_output=True, text=True).stdout
+    return set(re.findall(r"^(\d+): ", shown, re.M))
+
+
+def test_one_process_with_all_its_threads(acu):
+    for feature in ("kprobe_multi", "uprobe_multi"):
+        probed, other = start(checked(), "3", "3"), start(checked(), "3", "2")
+        out, err, status = run(acu, "--no-feature", feature, "-p", str(probed.pid), "-e",
+                               "uprobe:libc:strtoul { @pid[pid] = count(); @tid[tid] = count(); } interval:ms:500 { exit() }")
+        need(status == 0, err)
+        need(re.findall(r"@pid\[(\d+)\]", out) == [str(probed.pid)], "seen: " + out)
+        need(len(re.findall(r"@tid\[\d+\]", out)) == 3, "threads: " + out)
+        for p in (probed, other):
+            rest, _ = p.communicate(timeout=20)
+            need(p.returncode == 0 and " 0 wrong" in rest, rest)
+
+
+def test_results_stay_what_they_are(acu):
+    script = ("uprobe:libc:str*, uprobe:libc:mem*, uprobe:libc:*alloc*, uprobe:libc:free, uprobe:libc:*sort*, uprobe:libc:*printf* "
+              "{ @entered = count(); @by[func] = count(); } "
+              "uretprobe:libc:str*, uretprobe:libc:mem*, uretprobe:libc:*alloc, uretprobe:libc:*sort* { @left = count(); } "
+              "uprobe:libstdc++:*basic_string*, uprobe:libstdc++:*ostream* { @cxx = count(); @st[ustack(4)] = count(); } "
+              "end { clear(@st); clear(@by); }")
+    program = start(checked(), "4", "2")
+    out, err, status = run(acu, "-p", str(program.pid), "-e", "config = { max_probes = 20000; max_bpf_progs = 4096 } " + script)
+    rest, _ = program.communicate(timeout=30)
+    need(status == 0, err[-800:])
+    need(program.returncode == 0 and " 0 wrong" in rest, rest)
+    probes = int(re.search(r"Attached (\d+) probes", err).group(1))
+    need(probes >= 100, f"only {probes} probes")
+    for name in ("entered", "left", "cxx"):
+        count = re.search(rf"@{name}: (\d+)", out)
+        need(count and int(count.group(1)) > 1000, f"@{name}: " + out[:300])
+
+
+def test_thousands_of_functions_come_and_go(acu):
+    least = None
+    for _ in range(3):
+        begin = time.monotonic()
+        out, err, status = run(acu, "-e", f"config = {{ max_probes = 20000 }} uprobe:{many()}:f_* {{ @ = count(); }} "
+                                          "interval:ms:1 { exit() }")
+        taken = time.monotonic() - begin
+        need(status == 0 and f"Attached {FUNCTIONS + 1} probes" in err, err[-500:])
+        least = taken if least is None else min(least, taken)
+    # 0.2 s on a quiet machine; this one may be busy with other tests.
+    need(least < 0.9, f"{least:.2f} s")
+    return f"{FUNCTIONS} functions in {least * 1000:.0f} ms"
+
+
+def test_each_function_counts_once(acu):
+    script = f"config = {{ max_probes = 20000; max_map_keys = 10000 }} uprobe:{many()}:f_* {{ @[func] = count(); }}"
+    tracer = attached(acu, "-e", script)
+    program = start(many())
+    tracer.send_signal(signal.SIGINT)
+    out, err = tracer.communicate(timeout=30)
+    program.communicate("\n", timeout=30)
+    need(program.returncode == 0, "the program failed")
+    counts = re.findall(r"^@\[(f_\d+)\]: (\d+)$", out, re.M)
+    need(len(counts) == FUNCTIONS and {n for _, n in counts} == {"1"}, f"{len(counts)} functions: " + err[-300:])
+
+
+def test_killed_and_gone(acu):
+    program, least = start(many()), None
+    for _ in range(3):
+        tracer = attached(acu, "-e", f"config = {{ max_probes = 20000 }} uprobe:{many()}:f_* {{ @ = count(); }}")
+        held = links_of(tracer.pid)
+        need(held and held <= all_links(), f"links while it runs: {held}")
+        begin = time.monotonic()
+        tracer.kill()
+        tracer.communicate(timeout=30)
+        taken = time.monotonic() - begin
+        least = taken if least is None else min(least, taken)
+        need(not held & all_links(), "links are left")
+    out, _ = program.communicate("\n", timeout=30)
+    need(program.returncode == 0, "the program failed")
+    need(least < 0.6, f"{least:.2f} s")
+    return f"gone in {least * 1000:.0f} ms"
+
+
+def test_definitions_of_who_was_killed_are_removed(acu):
+    own = lambda: [line for line in open(DEFINITIONS).read().split("\n") if ":acu_" in line]
+    tracer = attached(acu, "--no-feature", "uprobe_multi", "-e", f"uprobe:{many()}:f_12* {{ @ = count(); }}")
+    name = re.search(rf":(acu_{tracer.pid}_\d+/\w+) ", open(DEFINITIONS).read())
+    need(name, "no definition while it runs")
+    tracer.kill()
+    tracer.communicate(timeout=30)
+    need(any(name.group(1) in line for line in own()), "the kernel removed it by itself")
+    out, err, status = run(acu, "--no-feature", "uprobe_multi", "-e",
+                           f"uprobe:{many()}:f_13* {{ @ = count(); }} interval:ms:1 {{ exit() }}")
+    need(status == 0, err)
+    end = time.monotonic() + 10
+    while own() and time.monotonic() < end:
+        time.sleep(0.05)
+    need(not any(name.group(1) in line for line in own()), "still there: " + name.group(1))
+
+
+def test_process_that_ends(acu):
+    program = start(many())
+    tracer = attached(acu, "-p", str(program.pid), "-e", f"uprobe:{many()}:f_1 {{ @ = count(); }} end {{ print(1); }}")
+    program.communicate("\n", timeout=30)
+    out, err = tracer.communicate(timeout=10)
+    need(tracer.returncode == 0 and "1\n" in out, f"status {tracer.returncode}: {out} {err}")
+    out, err, status = run(acu, "-p", str(program.pid), "-e", f"uprobe:{many()}:f_1 {{ @ = count(); }}")
+    need(status == 3 and "there is no process" in err, f"status {status}: {err}")
+
+
+def main():
+    acu = os.path.abspath(sys.argv[1])
+    wanted = sys.argv[sys.argv.index("--filter") + 1] if "--filter" in sys.argv else ""
+    tests = [(n, f) for n, f in globals().items() if n.startswith("test_") and wanted in n]
+    if os.geteuid() != 0:
+        print("skipped: needs root")
+        print(f"0 passed, 0 failed, {len(tests)} skipped")
+        return 0
+    passed = failed = skipped = 0
+    for name, test in tests:
+        if "definitions" in name and not os.access(DEFINITIONS, os.W_OK):
+            print(f"skipped {name}: {DEFINITIONS} can't be written")
+            skipped += 1
+            continue
+        try:
+            told = test(acu)
+            passed += 1
+            if told:
+                print(f"{name}: {told}")
+        except (Wrong, subprocess.SubprocessError, OSError) as problem:
+            failed += 1
+            print(f"FAILED {name}: {problem}")
+    shutil.rmtree(TMP, ignore_errors=True)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
