@@ -169,6 +169,24 @@ TEST(Expressions, CastsAndParentheses) {
   EXPECT_EQ(value("**(int64 **)1"), "unary *;.unary *;..cast (int64 **);...integer 1");
 }
 
+TEST(Expressions, NamesOfCpp) {
+  EXPECT_EQ(value("(ns::Foo *)1"), "cast (ns::Foo *);.integer 1");
+  EXPECT_EQ(value("(struct ns :: Foo *)1").substr(0, 4), "cast");
+  EXPECT_EQ(value("(Box<int,4> *)1"), "cast (Box<int, 4> *);.integer 1");
+  EXPECT_EQ(value("(ns::Map<unsigned   long, ns::Box<char*>>::node *)1"),
+            "cast (ns::Map<unsigned long, ns::Box<char*> >::node *);.integer 1");
+  EXPECT_EQ(value("target.ns::Foo::count"), "field .ns::Foo::count;.name target");
+  EXPECT_EQ(value("target.file.c::count"), "field .file.c::count;.name target");
+  EXPECT_EQ(value("target.file.c"), "field .c;.field .file;..name target");
+  EXPECT_EQ(value("target(\"lib\").f::x.y"), "field .y;.field .f::x;..call target;...string \"lib\"");
+  EXPECT_EQ(value("ns::RED"), "name ns::RED");
+  EXPECT_EQ(value("(a < b > c)"), "binary >;.binary <;..name a;..name b;.name c");
+  EXPECT_EQ(value("(a < b)"), "binary <;.name a;.name b");
+  EXPECT_EQ(value("(a < b, c > d)").substr(0, 5), "tuple");
+  EXPECT_EQ(value("(a < b, c > *d)").substr(0, 5), "tuple");
+  EXPECT_EQ(value("1 ? a : b"), "ternary ?:;.integer 1;.name a;.name b");
+}
+
 TEST(Expressions, Tuples) {
   EXPECT_EQ(value("()"), "tuple");
   EXPECT_EQ(value("(1,)"), "tuple;.integer 1");
