@@ -78,7 +78,10 @@ private:
       if (place.has_offset && !check_offset(binary, f, place.offset)) return;
       if (place.has_offset) shown += "+" + std::to_string(place.offset);
       if (f.is_chooser && !is_pattern) warn_of_chooser(binary, f);
+      size_t had = events_.size();
       add(binary, &f, f.address + place.offset, std::move(shown), is_pattern);
+      // `f+0` is the very first instruction, cost what it may.
+      if (place.has_offset && !place.offset && events_.size() > had) stay_at_start(events_.back());
       if (failed_) return;
     }
     if (!is_pattern && !place.has_offset && machine_.sees_inlined_calls) add_inlined(binary, place, found);
@@ -242,6 +245,11 @@ private:
                            " is",
                        is_pattern);
     events_.push_back(std::move(e));
+  }
+
+  static void stay_at_start(Event& e) {
+    e.file_offset -= e.address - e.function_address;
+    e.address = e.function_address;
   }
 
   void leave_out(std::string why, bool is_pattern) {

@@ -4,24 +4,24 @@
 
 #include "dwarf/frame_rules.h"
 
+#include <algorithm>
+
 namespace probe {
 
 // Of functions whose size is not known, or that are larger, branches back to the entry can't be looked for.
 static constexpr uint64_t largest = 1 << 20;
 
-// The part of a function that is hardly ever executed stands elsewhere, and may branch back.
-static bool cold_part_may_return(symbol::Binary& binary, const symbol::FunctionSymbol& f, uint64_t from,
-                                 uint64_t to) {
-  for (const symbol::FunctionSymbol& cold : binary.find_functions(std::string(f.name) + ".cold", false)) {
-    base::ByteSpan code = binary.code_at(cold.address, cold.size);
-    for (size_t i = 0; i + 5 <= code.size(); i++) { // all such branches are long ones
-      int32_t distance;
-      std::memcpy(&distance, code.data() + i + 1, sizeof distance);
-      uint64_t target = cold.address + i + 5 + static_cast<uint64_t>(int64_t{distance});
-      if (target > from && target <= to) return true;
-    }
-  }
-  return false;
+// Whether code elsewhere may enter the function between `from` and `to`: its own part that is hardly ever
+// executed, or another function that shares its body (such as mempcpy that of memcpy). Jumps over short
+// distances are looked for around it, long ones everywhere.
+static bool may_be_entered(symbol::Binary& binary, const symbol::FunctionSymbol& f, uint64_t from,
+                           uint64_t to) {
+  constexpr uint64_t reach = 130; // of short jumps
+  uint64_t begin = f.address - std::min(f.address, reach);
+  while (begin < f.address && binary.code_at(begin, 1).empty()) begin++;
+  base::ByteSpan around = binary.code_at(begin, f.address - begin + std::max(f.size, 2 * reach));
+  auto at = [&](uint64_t address) { return static_cast<unsigned>(address - begin); };
+  return symbol::is_branched_to(around, at(from), at(to)) || binary.may_be_jumped_to(from, to);
 }
 
 // Whether memory below the stack pointer may be in use: the function has moved it for nothing yet.
@@ -52,7 +52,7 @@ void choose_entry(symbol::Binary& binary, const symbol::FunctionSymbol& f, Event
   bool nops = symbol::kernel_emulates_nops();
   if (symbol::is_emulated(code, nops)) return;
   unsigned bytes = symbol::best_entry(code, nops);
-  if (!bytes || cold_part_may_return(binary, f, f.address, f.address + bytes)) return;
+  if (!bytes || may_be_entered(binary, f, f.address + 1, f.address + bytes)) return;
   event.address += bytes;
   event.file_offset += bytes;
 }

@@ -84,6 +84,19 @@ base::ByteSpan Binary::code_at(uint64_t address, uint64_t most) const {
   return {};
 }
 
+bool Binary::may_be_jumped_to(uint64_t first, uint64_t last) {
+  constexpr uint64_t largest = 64 << 20; // bytes; some 0.1 s
+  for (const format::ElfSegment& s : file_->elf().segments()) {
+    if (s.type != PT_LOAD || !(s.flags & PF_X) || first - s.address >= s.file_size) continue;
+    if (s.file_size > largest) return true;
+    auto known = jumps_.find(s.address);
+    if (known == jumps_.end())
+      known = jumps_.emplace(s.address, JumpTargets(code_at(s.address, s.file_size), s.address)).first;
+    return known->second.any(first, last);
+  }
+  return true;
+}
+
 // ---- functions
 
 // Of the file itself, what is packed inside of it, and where it was stripped its debug file.

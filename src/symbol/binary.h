@@ -8,8 +8,10 @@
 #include "dwarf/type_search.h"
 #include "symbol/debug_files.h"
 #include "symbol/function_symbols.h"
+#include "symbol/jump_targets.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,6 +67,10 @@ public:
   // Bytes of code from this address on, `most` of them or as many as the segment has.
   base::ByteSpan code_at(uint64_t address, uint64_t most) const;
 
+  // Whether some long jump of the segment that these addresses are in may lead to one of them. Goes over all
+  // of the segment at the first call; of very large ones, true.
+  bool may_be_jumped_to(uint64_t first, uint64_t last);
+
   // All functions, by name, then the default version first, then by address: those of the file, packed
   // inside of it (.gnu_debugdata), and where it was stripped those of its debug file. A name with a version
   // and the same without it, at one address, are one.
@@ -119,7 +125,8 @@ private:
   std::string host_path_;
   base::FileMap archive_; // that file_ is in
   std::optional<format::ElfFile> file_;
-  uint64_t offset_in_archive_ = 0; // bytes before the ELF file
+  uint64_t offset_in_archive_ = 0;        // bytes before the ELF file
+  std::map<uint64_t, JumpTargets> jumps_; // of segments, by their address
   std::optional<DebugFile> debug_file_;
   std::optional<std::vector<FunctionSymbol>> functions_;
   std::unordered_map<std::string, std::string> shown_; // by mangled name; empty: it is none

@@ -101,6 +101,49 @@ TEST(Instructions, BestEntry) {
   EXPECT_EQ(best_entry(patchable, false), 9u);
 }
 
+TEST(Instructions, JumpTargets) {
+  // At 0x100: jmp +3 (to 0x108), nop, je -12 (0f 84, to 0x100), filled up.
+  Bytes bytes = code({0xe9, 3, 0, 0, 0, 0x90, 0x0f, 0x84, 0xf4, 0xff, 0xff, 0xff, 0x90, 0x90, 0x90});
+  JumpTargets targets(bytes, 0x100);
+  EXPECT_TRUE(targets.any(0x108, 0x108));
+  EXPECT_TRUE(targets.any(0x101, 0x110));
+  EXPECT_TRUE(targets.any(0x100, 0x100));
+  EXPECT_FALSE(targets.any(0x101, 0x107));
+  EXPECT_FALSE(targets.any(0x109, 0x10e));
+  EXPECT_FALSE(targets.any(0, 0xff));
+  EXPECT_FALSE(targets.any(0x200, 0x240));
+  EXPECT_FALSE(JumpTargets(code({0xe9, 0, 0, 0}), 0).any(0, 10)); // cut off
+  EXPECT_FALSE(JumpTargets({}, 0).any(0, 10));
+  EXPECT_FALSE(JumpTargets().any(0, 10));
+}
+
+// All long branches of real code are among them.
+TEST(Instructions, JumpTargetsOfLibc) {
+  Binaries binaries;
+  auto libc = binaries.find("libc");
+  ASSERT_TRUE(libc.ok());
+  Binary& b = *libc->front();
+  auto f = b.find_functions("qsort_r").front();
+  base::ByteSpan bytes = b.code_at(f.address, f.size);
+  size_t found = 0;
+  base::Status read =
+      for_each_instruction(b, f.address, f.address + f.size, [&](uint64_t at, uint64_t length) {
+        auto first = static_cast<uint8_t>(bytes[at - f.address]),
+             second = static_cast<uint8_t>(bytes[at - f.address + 1]);
+        bool is_long =
+            (length == 5 && first == 0xe9) || (length == 6 && first == 0x0f && (second & 0xf0) == 0x80);
+        if (!is_long) return true;
+        int32_t distance;
+        std::memcpy(&distance, &bytes[at - f.address + length - 4], 4);
+        uint64_t target = at + length + static_cast<uint64_t>(int64_t{distance});
+        EXPECT_TRUE(b.may_be_jumped_to(target, target));
+        found++;
+        return true;
+      });
+  if (!read.ok()) GTEST_SKIP() << read.error().message;
+  EXPECT_GT(found, 2u);
+}
+
 TEST(Instructions, Boundaries) {
   Binaries binaries;
   auto libc = binaries.find("libc");

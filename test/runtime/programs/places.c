@@ -29,6 +29,15 @@ long counted(long n);
 __asm__(".globl counted\n.type counted,@function\ncounted:\n  endbr64\n1: push %rbp\n  pop %rbp\n"
         "  dec %rdi\n  jg 1b\n  mov %rdi,%rax\n  ret\n.size counted,.-counted\n");
 
+// Another function goes on in the middle of `entered`, and one that stands far away in that of `far_entered`.
+long entered(long n), enters(long n), far_entered(long n), far_enters(long n);
+__asm__(
+    ".type entered,@function\nentered:\n  endbr64\n2: push %rbp\n  pop %rbp\n  mov %rdi,%rax\n  ret\n"
+    ".size entered,.-entered\n.type enters,@function\nenters: inc %rdi\n  jmp 2b\n.size enters,.-enters\n"
+    ".type far_entered,@function\nfar_entered:\n  endbr64\n3: push %rbp\n  pop %rbp\n  mov %rdi,%rax\n  ret\n"
+    ".size far_entered,.-far_entered\n.skip 400, 0xcc\n"
+    ".type far_enters,@function\nfar_enters: inc %rdi\n  jmp 3b\n.size far_enters,.-far_enters\n");
+
 // Keeps variables below the stack pointer, around a nop of 5 bytes that is 10 bytes behind the start.
 long leaf(long a);
 __asm__(
@@ -46,6 +55,8 @@ int main(int argc, char** argv) {
     wrong += with_other_piece(i) != 3 * i + 6;
     wrong += counted(5) != 0;
     wrong += leaf(i) != 2 * i;
+    wrong += entered(i) != i || enters(i) != i + 1;
+    wrong += far_entered(i) != i || far_enters(i) != i + 1;
   }
   if (wrong) printf("%ld results are wrong\n", wrong);
   return wrong != 0;
