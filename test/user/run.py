@@ -122,6 +122,22 @@ def test_results_stay_what_they_are(acu):
         need(count and int(count.group(1)) > 1000, f"@{name}: " + out[:300])
 
 
+def test_all_that_can_be_probed(acu):
+    """Every function of three libraries, then returns: in this process only, for whatever is wrong with a probe of libc
+    is wrong in all processes."""
+    path = os.path.join(TMP, "results")
+    subprocess.run(["g++", "-std=c++20", "-O2", "-o", path, os.path.join(HERE, "results.cc"), "-lm"], check=True, timeout=120)
+    for probes in ("uprobe:libc:*, uprobe:libm:*, uprobe:libstdc++:*",
+                   "uretprobe:libc:mem*, uretprobe:libc:str*, uretprobe:libc:*alloc*, uretprobe:libc:*printf*, uretprobe:libc:*time*"):
+        program = start(path, "300")
+        tracer = attached(acu, "-p", str(program.pid), "-e",
+                          f"config = {{ max_probes = 100000 }} {probes} {{ @hits = count(); }}")
+        rest, _ = program.communicate("\n", timeout=60)
+        out, err = tracer.communicate(timeout=30)
+        need(program.returncode == 0 and "right" in rest, rest)
+        need(re.search(r"@hits: \d{4}", out), out + err[-500:])
+
+
 def test_thousands_of_functions_come_and_go(acu):
     least = None
     for _ in range(3):
