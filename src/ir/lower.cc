@@ -7,7 +7,11 @@
 
 #include "lang/walk.h"
 
+#include "base/text.h"
+
 #include <algorithm>
+#include <cstring>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 namespace ir {
@@ -398,8 +402,20 @@ void Lowering::lower_function(const lang::Function& f) {
   fn_ = nullptr;
 }
 
+// Programs at user code run in the thread that came there, and kernels that are built for it take the CPU from a thread
+// also in there; another one may then run the same program.
+static bool kernel_preempts() {
+  utsname about = {};
+  if (::uname(&about) != 0 || !std::strstr(about.version, "PREEMPT")) return false;
+  // Where it can be chosen, the choice stands in brackets: "(none) voluntary full".
+  auto chosen = base::read_file("/sys/kernel/debug/sched/preempt");
+  if (!chosen.ok()) return true; // nobody knows
+  return chosen->find("(none)") == std::string::npos && chosen->find("(voluntary)") == std::string::npos;
+}
+
 // Adding needs an atomic instruction where others may write between its load and its store: other CPUs on
-// shared maps, other probes that interrupt this one on per-CPU maps. One probe never interrupts itself.
+// shared maps, other probes that interrupt this one on per-CPU maps. One probe never interrupts itself, but for those of
+// user code.
 void Lowering::mark_atomic() {
   std::vector<std::vector<uint32_t>> writers(program_.maps.size());
   auto root = [&](uint32_t f) {
@@ -420,8 +436,12 @@ void Lowering::mark_atomic() {
     else if (std::find(list.begin(), list.end(), root(f)) == list.end())
       list.push_back(root(f));
   });
-  for_each_add([&](uint32_t, Inst& i) {
-    i.atomic = !is_percpu(program_.maps[i.index].kind) || writers[i.index].size() > 1;
+  std::vector<bool> may_meet_itself(program_.functions.size(), false);
+  auto is_user = [](const Probe& p) { return p.context == Context::registers; };
+  if (std::any_of(program_.probes.begin(), program_.probes.end(), is_user) && kernel_preempts())
+    for (const Probe& p : program_.probes) may_meet_itself[p.function] = may_meet_itself[p.function] || is_user(p);
+  for_each_add([&](uint32_t f, Inst& i) {
+    i.atomic = !is_percpu(program_.maps[i.index].kind) || writers[i.index].size() > 1 || may_meet_itself[root(f)];
     if (program_.maps[i.index].kind == MapKind::task) i.atomic = false;
   });
 }
