@@ -10,6 +10,8 @@
 #include "probe/user_values.h"
 #include "type/number_names.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -156,6 +158,37 @@ bool results_differ(probe::Machine& machine, const std::vector<probe::Event*>& e
   return false;
 }
 
+// The first of the values that a block asks for which is gone where a call was inlined; empty: all are there.
+std::string lost_value(probe::Machine& machine, const Wants& wants, const probe::Event& e) {
+  probe::UserValues& values = machine.user_values(*e.module);
+  auto is_gone = [](const probe::UserValue& v) { return v.kind == probe::UserValue::without_value; };
+  for (std::string_view name : wants.parameters)
+    if (is_gone(values.parameter(e, name))) return "args." + std::string(name);
+  for (std::string_view name : wants.locals)
+    if (is_gone(values.local(e, name))) return "locals." + std::string(name);
+  return {};
+}
+
+// Inlined calls where a value is gone are not probed, as long as other places have it.
+struct LeftOut {
+  std::string value; // of the first of them
+  size_t events = 0;
+};
+LeftOut leave_out_inlined(probe::Machine& machine, const Wants& wants, std::vector<probe::Event*>& events) {
+  LeftOut out;
+  if (wants.parameters.empty() && wants.locals.empty()) return out;
+  std::vector<probe::Event*> kept;
+  for (probe::Event* e : events) {
+    std::string lost = e->is_inlined ? lost_value(machine, wants, *e) : std::string();
+    if (lost.empty()) kept.push_back(e);
+    if (out.value.empty()) out.value = lost;
+  }
+  if (kept.empty()) return {}; // which is told where the value is asked for
+  out.events = events.size() - kept.size();
+  events = std::move(kept);
+  return out;
+}
+
 } // namespace
 
 // Events that one program serves. An event that is named twice runs its block twice; one program sees each
@@ -174,6 +207,13 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
   };
   walk(p.predicate, look);
   walk(p.body, look);
+
+  if (LeftOut left_out = leave_out_inlined(machine_, wants, p.events); left_out.events)
+    diagnostics_.warning(tag::no_value, p.where,
+                         std::to_string(left_out.events) +
+                             (left_out.events == 1 ? " inlined call is" : " inlined calls are") +
+                             " not seen: " + base::quoted(left_out.value) +
+                             " is optimised away there");
 
   // Told apart by what decides their program: kind of probe, and for system calls the side.
   auto same = [&](const probe::Event& a, const probe::Event& b) {
