@@ -90,11 +90,12 @@ inline EnginesResult run_both(const TypesUnit& types, base::ByteSpan expression)
     const probe::ValuePart& b = (*steps)[i];
     if (a.bits != b.bits || a.first_bit != b.first_bit) text << "part " << i << " has another size; ";
     bool has_steps = b.kind == probe::ValuePart::memory || b.kind == probe::ValuePart::value;
-    std::optional<uint64_t> left = has_steps ? run_steps(b.steps, at) : std::nullopt;
+    std::optional<uint64_t> left;
+    if (has_steps) left = run_steps(b.steps, at);
     std::optional<uint64_t> wanted;
     if (a.kind == dwarf::PlacePart::memory || a.kind == dwarf::PlacePart::value) wanted = a.number;
     if (a.kind == dwarf::PlacePart::reg) wanted = state.reg(a.number);
-    if (wanted != left)
+    if (wanted.has_value() != left.has_value() || wanted.value_or(0) != left.value_or(0))
       text << "part " << i << ": " << wanted.value_or(0) << ", as steps " << left.value_or(0) << "; ";
   }
   out.difference = text.str();
