@@ -173,8 +173,10 @@ bool is_more_at_once() {
   return ::poll(&input, 1, 0) > 0 && (input.revents & (POLLIN | POLLHUP));
 }
 
-int answer_input(Answers& answers) {
-  constexpr size_t most_at_once = 4 << 20, piece = 256 << 10;
+// Lines are found for many addresses at once; names alone need no more memory than a piece of the input takes.
+int answer_input(Answers& answers, const Request& request) {
+  constexpr size_t piece = 64 << 10;
+  const size_t most_at_once = request.options.lines ? 4 << 20 : piece;
   std::string text;
   for (bool ended = false; !ended;) {
     do {
@@ -214,7 +216,7 @@ int sym(Words words) {
   if (!request.ok()) return fail(request.error());
   Answers answers(*request);
   if (auto ready = answers.prepare(); !ready.ok()) return fail(ready.error());
-  return request->from_input ? answer_input(answers) : answer_words(answers, *request);
+  return request->from_input ? answer_input(answers, *request) : answer_words(answers, *request);
 }
 
 } // namespace tool
