@@ -214,7 +214,7 @@ const type::Type* Checker::check_address(Unary& e) {
   }
   MapRef* m = if_a<MapRef>(e.operand);
   if (!m) {
-    const type::Type* t = check(*e.operand);
+    const type::Type* t = check_value(*e.operand);
     if (t->is(Kind::none)) return t;
     if (const type::Type* pointer = address_in_memory(*e.operand)) return pointer;
     return mistake(tag::bad_operand, e.where,
