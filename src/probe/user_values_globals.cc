@@ -102,10 +102,7 @@ UserValue UserValues::State::global(const Event* event, const Die& die, std::opt
   if (!out.type) {
     out.reason = "has no type that values can have";
   } else if (location.kind == Location::constant) {
-    MadeRecipe made = make_constant(location.number, location.bytes, *out.type);
-    out.recipe = std::move(made.recipe);
-    out.reason = std::move(made.reason);
-    if (out.recipe.kind != Recipe::none) out.kind = UserValue::found;
+    take_constant(out, location);
   } else if (location.kind == Location::expression) {
     take_parts(out, translate_expression(source_at(nullptr, *unit, event, bias), location.bytes));
   } else {

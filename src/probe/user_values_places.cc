@@ -252,6 +252,14 @@ std::string UserValues::State::available(const Spot& spot, const Unit& unit, con
   return out;
 }
 
+// Of a variable that has no place, but always one value.
+void UserValues::State::take_constant(UserValue& out, const Location& location) {
+  MadeRecipe made = make_constant(location.number, location.bytes, *out.type);
+  out.recipe = std::move(made.recipe);
+  out.reason = std::move(made.reason);
+  if (out.recipe.kind != Recipe::none) out.kind = UserValue::found;
+}
+
 UserValue UserValues::State::value_at(const Spot& spot, const Die& die) {
   Variable variable;
   const Unit* unit;
@@ -262,10 +270,7 @@ UserValue UserValues::State::value_at(const Spot& spot, const Die& die) {
     return out;
   }
   if (location.kind == Location::constant) {
-    MadeRecipe made = make_constant(location.number, location.bytes, *out.type);
-    out.recipe = std::move(made.recipe);
-    out.reason = std::move(made.reason);
-    if (out.recipe.kind != Recipe::none) out.kind = UserValue::found;
+    take_constant(out, location);
     return out;
   }
   std::optional<uint64_t> entry;

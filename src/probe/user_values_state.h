@@ -36,6 +36,7 @@ struct UserValues::State {
   // An entry's name and type; `unit` gets the one that the location belongs to.
   UserValue describe(const dwarf::Die& die, dwarf::Variable& variable, const dwarf::Unit*& unit);
   // A variable or parameter where the spot is.
+  void take_constant(UserValue& out, const dwarf::Location& location);
   UserValue value_at(const Spot& spot, const dwarf::Die& die);
   UserValue parameter(const Spot& spot, std::span<const dwarf::Die> all, size_t index);
   base::Result<std::vector<ValuePart>> passed_parts(const Spot& spot, std::span<const dwarf::Die> all,
