@@ -254,24 +254,33 @@ void Lowering::body(uint32_t parameters, const std::function<void()>& fill,
   start(after);
 }
 
-// What a verifier knows of a variable before the loop it would carry from turn to turn.
-void Lowering::blur_variables(const Expr* condition, const lang::Block& b) {
-  std::vector<const Variable*> done;
-  auto blur = [&](const Expr& e) {
+// Variables that a loop to come shares with what is before it.
+std::vector<const Variable*> Lowering::find_shared(const Expr* condition,
+                                                   std::initializer_list<const lang::Block*> blocks) const {
+  std::vector<const Variable*> found;
+  auto look = [&](const Expr& e) {
     const VariableRef* r = if_a<VariableRef>(&e);
     if (!r || !r->variable || !r->variable->captured || !r->variable->type->is_integer()) return;
-    const Variable& v = *r->variable;
-    if (!objects_.count(&v) || std::find(done.begin(), done.end(), &v) != done.end()) return;
-    done.push_back(&v);
-    Place at = variable_place(v);
-    store(at, emit(Op::blur, load(at, *v.type)), v.type->size);
+    if (objects_.count(r->variable) && std::find(found.begin(), found.end(), r->variable) == found.end())
+      found.push_back(r->variable);
   };
-  lang::walk(condition, blur);
-  lang::walk(&b, blur);
+  if (condition) lang::walk(condition, look);
+  for (const lang::Block* block : blocks)
+    if (block) lang::walk(block, look);
+  return found;
+}
+
+// What a verifier knows of variables before a loop it would carry from turn to turn.
+void Lowering::blur(const std::vector<const Variable*>& variables) {
+  for (const Variable* v : variables) {
+    Place at = variable_place(*v);
+    store(at, emit(Op::blur, load(at, *v->type)), v->type->size);
+  }
 }
 
 void Lowering::lower_while(const While& w) {
   auto limit = static_cast<int64_t>(source_.config.number("loop_limit"));
+  const std::vector<const Variable*> shared = find_shared(w.condition, {w.body, w.step});
   body(
       1,
       [&] {
@@ -288,8 +297,7 @@ void Lowering::lower_while(const While& w) {
         lower(*w.step);
       },
       [&](uint32_t made) {
-        blur_variables(w.condition, *w.body);
-        if (w.step) blur_variables(nullptr, *w.step);
+        blur(shared);
         uint32_t at = site(Fault::loop_limit, std::to_string(limit));
         append({.op = Op::loop,
                 .dst = fresh(),
@@ -320,6 +328,7 @@ void Lowering::lower_range(const ForRange& f) {
     store({Space::script, object(first_object), 0}, first, 8);
   }
   const Variable& v = *f.variable;
+  const std::vector<const Variable*> shared = find_shared(nullptr, {f.body});
   body(
       1,
       [&] {
@@ -332,7 +341,7 @@ void Lowering::lower_range(const ForRange& f) {
         lower(*f.body);
       },
       [&](uint32_t made) {
-        blur_variables(nullptr, *f.body);
+        blur(shared);
         uint32_t at = site(Fault::loop_limit, std::to_string(most_turns));
         append({.op = Op::loop,
                 .dst = fresh(),
@@ -346,6 +355,7 @@ void Lowering::lower_range(const ForRange& f) {
 void Lowering::lower_for_map(const ForMap& f) {
   const Variable& v = *f.variable;
   uint32_t map = f.map->map->id;
+  const std::vector<const Variable*> shared = find_shared(nullptr, {f.body});
   body(
       2,
       [&] {
@@ -362,7 +372,7 @@ void Lowering::lower_for_map(const ForMap& f) {
         lower(*f.body);
       },
       [&](uint32_t made) {
-        blur_variables(nullptr, *f.body);
+        blur(shared);
         append({.op = Op::for_each, .imm = made, .index = map});
       });
 }

@@ -136,7 +136,9 @@ private:
   void lower(const lang::Block& b);
   void lower(const lang::Stmt& s);
   void lower_assign(const lang::Assign& a);
-  void blur_variables(const lang::Expr* condition, const lang::Block& b);
+  std::vector<const lang::Variable*> find_shared(const lang::Expr* condition,
+                                                 std::initializer_list<const lang::Block*> blocks) const;
+  void blur(const std::vector<const lang::Variable*>& variables);
   void lower_while(const lang::While& w);
   void lower_range(const lang::ForRange& f);
   void lower_for_map(const lang::ForMap& f);
