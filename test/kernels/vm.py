@@ -48,7 +48,7 @@ $B poweroff -f
 
 ENTER = """
 export PATH=/run/vm:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
-export TERM=dumb PYTHONDONTWRITEBYTECODE=1 ACU_TEST_MACHINE=%(kernel)s
+export TERM=dumb PYTHONDONTWRITEBYTECODE=1 ACU_TEST_SLOWNESS=4
 mount -t tracefs tracefs /sys/kernel/tracing; mount -t debugfs debugfs /sys/kernel/debug; mount -t bpf bpf /sys/fs/bpf
 mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
@@ -95,7 +95,7 @@ def start_image(options, token):
     for number, path in enumerate(options.writable):
         at = shlex.quote(path)
         prepare.append(f"mkdir -p {at}; mount -t 9p -o trans=virtio,version=9p2000.L,msize=1048576,cache=loose w{number} {at}")
-    enter = ENTER % {"kernel": options.kernel, "prepare": "\n".join(prepare), "cwd": shlex.quote(os.getcwd()),
+    enter = ENTER % {"prepare": "\n".join(prepare), "cwd": shlex.quote(os.getcwd()),
                      "command": shlex.join(options.command), "token": token}
     modules = stock.modules_in_order(options.kernel, SHARED)
     files = [(name, 0o40755, b"") for name in FOLDERS]

@@ -20,12 +20,17 @@ A case is a script whose leading comment lines say how to run it and what it mus
   // BUILD: command          by sh before acu starts, such as a compiler's that makes the program to be probed
   // TIMEOUT: 10
   // NEEDS: path             skipped where this file is not there
+  // FEATURE: name           skipped where the kernel lacks this ability (`acu info` lists them)
+  // REAL_TIME: why          skipped where the processor is emulated ($ACU_TEST_SLOWNESS is more than 1)
+
+A case of the kernel engine that acu refuses because the kernel lacks an ability, which it names, is skipped too.
 
 Last line: `N passed, N failed, N skipped`.
 """
 import concurrent.futures
 import difflib
 import fcntl
+import functools
 import glob
 import json
 import os
@@ -42,6 +47,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 HEADER = re.compile(r"^// ?([A-Z_]+):(?: (.*))?$")
 LINE_KINDS = ("EXPECT", "EXPECT_REGEX", "EXPECT_JSON")
 ATTACHED = "#attached#"
+# Emulated processors are slow: each limit of time is multiplied by this.
+SLOWNESS = float(os.environ.get("ACU_TEST_SLOWNESS", "1"))
 # Loads bear the same name in all cases, and probes see the whole machine: one load at a time, also of other runs.
 ONE_LOAD = os.path.join(tempfile.gettempdir(), "acu-test-load.lock")
 
@@ -131,7 +138,12 @@ def kill_group(process):
         pass
 
 
+class Skipped(Exception):
+    """The kernel lacks what a case needs."""
+
+
 def run_case(acu, case, engine):
+    """What is wrong with a run. Raises Skipped."""
     tmp = tempfile.mkdtemp(prefix="acu-test-")
     environment = dict(os.environ, TMP=tmp, LOAD=os.path.join(HERE, "load.py"), ACU=acu, TZ="UTC", LC_ALL="C.UTF-8")
     for setting in case.many.get("ENV", []):
@@ -168,7 +180,7 @@ def supervise(case, command, environment, load):
         timed_out.append(True)
         kill_group(acu)
 
-    timer = threading.Timer(float(case.one.get("TIMEOUT", "10")), give_up)
+    timer = threading.Timer(float(case.one.get("TIMEOUT", "10")) * SLOWNESS, give_up)
     timer.start()
     err = []
     reader = threading.Thread(target=lambda: err.append(acu.stderr.read()))
@@ -186,6 +198,9 @@ def supervise(case, command, environment, load):
     timer.cancel()
     if worker:
         worker.join()
+    reason = why_refused(acu, case, status, err[0])
+    if reason:
+        raise Skipped(reason)
     wrong = judge(case, "".join(out), err[0], status)
     if timed_out:
         wrong = ["timed out"] + wrong
@@ -194,7 +209,7 @@ def supervise(case, command, environment, load):
 
 def drive(case, load, environment, acu):
     """The load, then the signal that ends acu."""
-    limit = float(case.one.get("TIMEOUT", "10"))
+    limit = float(case.one.get("TIMEOUT", "10")) * SLOWNESS
     environment = dict(environment, ACU_PID=str(acu.pid))
     process = subprocess.Popen(["/bin/sh", "-c", load], env=environment, start_new_session=True,
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -205,6 +220,36 @@ def drive(case, load, environment, acu):
     name = case.one.get("SIGNAL", "INT")
     if name != "none" and acu.poll() is None:
         acu.send_signal(getattr(signal, "SIG" + name))
+
+
+REFUSED = re.compile(r"this kernel lacks `(\w+)`")
+
+
+@functools.cache
+def lacking(acu):
+    """Names of the abilities that this kernel lacks."""
+    told = subprocess.run([acu, "info"], capture_output=True, text=True, timeout=20 * SLOWNESS).stdout
+    return set(re.findall(r"^  (\w+) +no +since ", told, re.M))
+
+
+def why_refused(acu, case, status, err):
+    """What this kernel lacks for a case, where acu said so; else empty."""
+    found = REFUSED.search(err)
+    if status != 5 or not found or case.one.get("STATUS", "0") == "5":
+        return ""
+    return "the kernel lacks " + found.group(1) if found.group(1) in lacking(acu) else ""
+
+
+def why_not(acu, case, engine, kernel):
+    """Why a case cannot run here; empty when it can. `kernel`: why no kernel case can."""
+    if engine == "kernel":
+        lacks = [f for f in case.many.get("FEATURE", []) if f in lacking(acu)] if "FEATURE" in case.many else []
+        if kernel or lacks:
+            return kernel or "the kernel lacks " + lacks[0]
+        if "REAL_TIME" in case.one and SLOWNESS > 1:
+            return "the processor is emulated: " + case.one["REAL_TIME"]
+    missing = [p for p in case.many.get("NEEDS", []) if not os.path.exists(p)]
+    return "not there: " + missing[0] if missing else ""
 
 
 def kernel_refuses(acu):
@@ -246,18 +291,20 @@ def main():
         for engine in case.engines():
             if only_engine and engine != only_engine:
                 continue
-            missing = [p for p in case.many.get("NEEDS", []) if not os.path.exists(p)]
-            if engine == "kernel" and reason:
-                skipped.append((case.name, engine, reason))
-            elif missing:
-                skipped.append((case.name, engine, "not there: " + missing[0]))
+            why = why_not(acu, case, engine, reason)
+            if why:
+                skipped.append((case.name, why))
             else:
                 jobs.append((case, engine))
     passed, failed = 0, 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         runs = [(case, engine, pool.submit(run_case, acu, case, engine)) for case, engine in jobs]
         for case, engine, future in runs:
-            wrong = future.result()
+            try:
+                wrong = future.result()
+            except Skipped as problem:
+                skipped.append((case.name, str(problem)))
+                continue
             if wrong:
                 failed += 1
                 print(f"FAILED {case.name} ({engine})")
@@ -265,7 +312,7 @@ def main():
             else:
                 passed += 1
     reasons = {}
-    for name, engine, why in skipped:
+    for name, why in skipped:
         reasons.setdefault(why, []).append(name)
     for why, names in reasons.items():
         print(f"skipped {len(names)}: {why}")
