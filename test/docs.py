@@ -35,6 +35,7 @@ WITHOUT_EXAMPLE = {
     "locals": "needs a program with debug information: see the tutorial",
     "target": "needs a program with debug information: see the tutorial",
     "entry": "needs a probe on the return of a function: see the tutorial",
+    "uaddr": "needs a probe in a program",
 }
 
 

@@ -56,7 +56,10 @@ Operand Lowering::scalar_of(const Expr& e) {
   case ExprKind::positional_count:
   case ExprKind::size_of:
   case ExprKind::offset_of: return number(e.constant.integer_value);
-  case ExprKind::call: return call(as<Call>(e));
+  case ExprKind::call: {
+    const Call& c = as<Call>(e);
+    return c.recipe ? recipe_scalar(*c.recipe, *e.type) : call(c);
+  }
   case ExprKind::unary: return unary(as<Unary>(e));
   case ExprKind::binary: return binary(as<Binary>(e));
   case ExprKind::ternary:

@@ -224,6 +224,7 @@ struct Call : Expr {
   List<Expr*> arguments;
   const spec::Builtin* builtin = nullptr; // checker
   Function* function = nullptr;           // checker
+  const probe::Recipe* recipe = nullptr;  // checker: as of a Name
 };
 struct Unary : Expr {
   ACU_EXPR(Unary, unary)

@@ -223,6 +223,7 @@ const type::Type* Checker::context_builtin_type(Expr& e, BuiltinId builtin, List
     return mistake(tag::misplaced, e.where, "`entry` can be used in return probes of user functions only",
                    "such as uretprobe:BINARY:FUNCTION");
   case id("func"): return function_name_type(e);
+  case id("uaddr"): return check_user_address(as<Call>(e));
   case id("pid"):
   case id("tid"): {
     const Name* word = arguments.empty() ? nullptr : if_a<Name>(arguments[0]);

@@ -287,6 +287,31 @@ const type::Type* Checker::check_global(FieldRef& e) {
   return finish_value(e, use_value(v, "target." + std::string(e.name), e.where, e.recipe, std::move(hint)));
 }
 
+// uaddr("SYMBOL"), in probes of the program that has it.
+const type::Type* Checker::check_user_address(Call& e) {
+  e.recipe = nullptr;
+  const Expr& argument = *e.arguments[0];
+  std::string name(argument.constant.text_value);
+  probe::Event* event = user_event();
+  if (!event)
+    return mistake(tag::misplaced, e.where, "`uaddr` can be used in probes of user programs only",
+                   "where the program is described by debug information, `&target(\"PROGRAM\")." + name +
+                       "` is the address of a variable");
+  symbol::Binary& binary = *event->module;
+  std::optional<uint64_t> bias = bias_in(machine_.pid(), binary);
+  // As with globals, what is right for one event only comes last; such events were told apart by what they name.
+  probe::UserValue v = probe::UserValues::symbol(binary, types_, nullptr, name, bias);
+  bool is_of_all = bool(v);
+  if (!is_of_all) v = probe::UserValues::symbol(binary, types_, event, name, bias);
+  if (v && !is_of_all && probe_->events.size() > 1 && argument.kind != ExprKind::string)
+    return mistake(tag::bad_argument, argument.where, "here `uaddr` takes a name in quotes only",
+                   "the block is for several functions of a library");
+  if (v.kind != probe::UserValue::missing) return use_value(v, "uaddr(\"" + name + "\")", e.where, e.recipe);
+  std::string near = binary.symbol_like(name);
+  return mistake(tag::unresolved, argument.where, binary.name() + " has no symbol " + base::quoted(name),
+                 near.empty() ? "" : "did you mean " + base::quoted(near) + "?");
+}
+
 // `retval` in a return probe of a function whose result debug information describes; nullptr: a number in a
 // register.
 const type::Type* Checker::check_result(Name& e) {

@@ -64,7 +64,7 @@ void Wants::look(const Expr& e) {
   arguments |= word == "args" || word == "ctx" || is_number;
   names |= word == "probe" || word == "probetype";
   result |= word == "retval";
-  types |= word.starts_with("has_") || word == "target";
+  types |= word.starts_with("has_") || word == "target" || word == "uaddr";
 }
 
 // Everything that tells apart two events of user probes, as text.
@@ -96,6 +96,12 @@ public:
       probe::UserValues& values = machine_.user_values(*e.module);
       probe::UserValue v = values.global(nullptr, name); // of a program: the same for all its functions
       value(v ? v : values.global(&e, name));
+    }
+  }
+  void add_symbols(const probe::Event& e, type::Table& table, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      probe::UserValue v = probe::UserValues::symbol(*e.module, table, nullptr, name);
+      value(v ? v : probe::UserValues::symbol(*e.module, table, &e, name));
     }
   }
   const std::string& text() const { return out_; }
@@ -195,7 +201,7 @@ LeftOut leave_out_inlined(probe::Machine& machine, const Wants& wants, std::vect
 // system call once.
 std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
   Wants wants;
-  std::vector<std::string> globals;
+  std::vector<std::string> globals, symbols; // of target.NAME, uaddr("NAME")
   std::set<const Expr*> named; // `args` of `args.x`
   auto look = [&](const Expr& e) {
     const FieldRef* f = if_a<FieldRef>(&e);
@@ -203,6 +209,9 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
     if (const Name* n = if_a<Name>(&e); n && n->name == "args" && !named.contains(&e))
       wants.all_parameters = true;
     if (f && is_target(*f->operand) && f->operand->kind == ExprKind::name) globals.emplace_back(f->name);
+    const Call* c = if_a<Call>(&e);
+    if (const String* s = c && c->name == "uaddr" && !c->arguments.empty() ? if_a<String>(c->arguments[0]) : nullptr)
+      symbols.emplace_back(s->value);
     wants.look(e);
   };
   walk(p.predicate, look);
@@ -230,6 +239,7 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
       UserKeys keys(machine_, wants);
       keys.of(*e);
       keys.add_globals(*e, globals);
+      keys.add_symbols(*e, types_, symbols);
       auto [at, is_new] = by_key.try_emplace(keys.text(), groups.size());
       if (is_new) groups.emplace_back();
       groups[at->second].push_back(e);

@@ -1,6 +1,7 @@
 // Globals, statics of files and functions, static members and thread-locals, by name.
 #include "dwarf/type_entry.h"
 #include "probe/user_values_state.h"
+#include "symbol/binary.h"
 
 #include <algorithm>
 
@@ -151,6 +152,33 @@ UserValue UserValues::global(const Event* event, std::string_view name, std::opt
 bool UserValues::has_global(std::string_view name) {
   bool is_only_declared = false;
   return !state_->find_globals(name, is_only_declared).empty() || is_only_declared;
+}
+
+UserValue UserValues::symbol(symbol::Binary& binary, type::Table& table, const Event* event,
+                             std::string_view name, std::optional<uint64_t> bias) {
+  UserValue out{.kind = UserValue::missing, .name = name};
+  std::optional<symbol::SymbolPlace> found = binary.find_symbol(name);
+  if (!found) return out;
+  out.kind = UserValue::without_value;
+  if (found->is_of_threads) {
+    out.reason = "is a variable that each thread has of its own: `&target." + std::string(name) +
+                 "` is where this one's is";
+    return out;
+  }
+  UserSources sources;
+  sources.binary = &binary;
+  sources.file = &binary.file();
+  MaybeSteps steps = State(std::move(sources)).address_of(found->address, event, bias);
+  if (!steps) {
+    out.reason = std::move(steps.error().message);
+    return out;
+  }
+  bool is_number = found->size == 1 || found->size == 2 || found->size == 4;
+  out.kind = UserValue::found;
+  out.type = table.pointer(table.integer(is_number ? static_cast<uint32_t>(found->size) : 8, false),
+                           type::Space::user);
+  out.recipe = {.kind = Recipe::value, .steps = std::move(*steps), .pieces_of = {}};
+  return out;
 }
 
 } // namespace probe

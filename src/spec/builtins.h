@@ -185,7 +185,9 @@ inline constexpr Builtin builtins[] = {
      .doc = "Address of a per-CPU variable of the kernel, on the current CPU or another; 0 if there is no such CPU. Cast it "
             "to what it is."},
     {.name = "uaddr", .form = Form::call, .group = Group::memory, .params = {req(Takes::literal_string)},
-     .gives = Gives::u64, .ready = false, .signature = "T *uaddr(string symbol)", .doc = "Address of a symbol of the process."},
+     .gives = Gives::u64, .signature = "T *uaddr(string symbol)",
+     .doc = "Address of a symbol of the traced program or library, in user probes: a pointer to an unsigned number of 1, 2, 4 "
+            "or 8 bytes, as large as the symbol. Wherever the loader put the program; needs no debug information."},
     {.name = "path", .form = Form::call, .group = Group::memory, .params = {req(Takes::any), opt(Takes::integer)},
      .gives = Gives::special, .signature = "string path(struct path *p [, int32 size])",
      .doc = "The full path that a kernel `struct path` stands for. Only in functions that the kernel allows it in."},

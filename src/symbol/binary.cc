@@ -1,5 +1,6 @@
 #include "symbol/binary.h"
 
+#include "base/text.h"
 #include "format/archive.h"
 #include "format/go_functions.h"
 #include "symbol/binary_parts.h"
@@ -197,20 +198,43 @@ std::string_view Binary::shown(std::string_view name) {
   return at->second.empty() ? std::string_view(at->first) : at->second;
 }
 
-std::optional<uint64_t> Binary::symbol_address(std::string_view name) {
-  std::optional<uint64_t> found;
+void Binary::each_symbol(const std::function<bool(const format::ElfSymbol&)>& take) {
+  bool wants_more = true;
   each_symbol_file([&](const format::ElfFile& file) {
     for (std::string_view table : {".symtab", ".dynsym"}) {
       const format::ElfSection* section = file.elf().section(table);
-      if (!section || found) continue;
+      if (!section || !wants_more) continue;
       file.elf().for_each_symbol(*section, [&](const format::ElfSymbol& s) {
-        if (!found && s.section != SHN_UNDEF && s.type != STT_TLS && split_version(s.name).name == name)
-          found = s.value;
+        if (wants_more && s.section != SHN_UNDEF) wants_more = take(s);
       });
     }
+    return wants_more;
+  });
+}
+
+std::optional<SymbolPlace> Binary::find_symbol(std::string_view name) {
+  auto [at, is_new] = symbols_.try_emplace(std::string(name));
+  std::optional<SymbolPlace>& found = at->second;
+  if (!is_new) return found;
+  each_symbol([&](const format::ElfSymbol& s) {
+    if (split_version(s.name).name == name) found = {s.value, s.size, s.type == STT_TLS};
     return !found;
   });
   return found;
+}
+
+std::optional<uint64_t> Binary::symbol_address(std::string_view name) {
+  auto found = find_symbol(name);
+  return found && !found->is_of_threads ? std::optional(found->address) : std::nullopt;
+}
+
+std::string Binary::symbol_like(std::string_view name) {
+  std::vector<std::string_view> names;
+  each_symbol([&](const format::ElfSymbol& s) {
+    if (!s.name.empty() && s.type != STT_SECTION && s.type != STT_FILE) names.push_back(split_version(s.name).name);
+    return true;
+  });
+  return std::string(base::nearest(name, names));
 }
 
 } // namespace symbol

@@ -36,6 +36,13 @@ struct LineMiss {
   std::vector<uint32_t> columns;  // of the line, where it is only the column that does not fit
 };
 
+// What a name stands for.
+struct SymbolPlace {
+  uint64_t address = 0; // of a variable of threads: its offset among them
+  uint64_t size = 0;    // bytes; 0: not known
+  bool is_of_threads = false;
+};
+
 // How a binary is reached.
 struct BinaryPlace {
   std::string name; // as probes are named: the path as the traced program sees it, with "!/inner" in archives
@@ -82,8 +89,12 @@ public:
   std::optional<FunctionSymbol> function_at(uint64_t address);
   // The name as the source has it ("ns::f(int)"), or as it is; lives as long as this.
   std::string_view shown(std::string_view mangled);
-  // The address of a symbol of any kind, also of data.
+  // A symbol of any kind, also of data.
+  std::optional<SymbolPlace> find_symbol(std::string_view name);
+  // Its address; variables of threads have none.
   std::optional<uint64_t> symbol_address(std::string_view name);
+  // The symbol with the name most like this one; empty: none is.
+  std::string symbol_like(std::string_view name);
   // It has no symbol table of its own, and none was found elsewhere: local functions are not known.
   bool is_stripped();
 
@@ -120,6 +131,7 @@ private:
   Debug* debug();
   bool is_code(uint64_t address) const;
   void each_symbol_file(const std::function<bool(const format::ElfFile&)>& take);
+  void each_symbol(const std::function<bool(const format::ElfSymbol&)>& take);
 
   BinaryPlace place_;
   std::string host_path_;
@@ -130,6 +142,7 @@ private:
   std::optional<DebugFile> debug_file_;
   std::optional<std::vector<FunctionSymbol>> functions_;
   std::unordered_map<std::string, std::string> shown_; // by mangled name; empty: it is none
+  std::unordered_map<std::string, std::optional<SymbolPlace>> symbols_; // that were asked for
   std::unique_ptr<Debug> debug_;
   bool debug_tried_ = false;
 };
