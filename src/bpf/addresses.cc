@@ -2,7 +2,6 @@
 // found.
 #include "bpf/addresses.h"
 
-#include "bpf/layout.h"
 #include "ir/ops.h"
 
 namespace bpf {
@@ -14,12 +13,12 @@ namespace {
 class Search {
 public:
   Search(const ir::Program& program, const std::vector<uint32_t>& functions)
-      : program_(program), functions_(functions), known_(program.functions.size()),
-        addresses_(program.functions.size()), gives_address_(program.functions.size(), false) {
+      : program_(program), functions_(functions), addresses_(program.functions.size()), gives_address_(program.functions.size(), false) {
+    use.known.resize(program.functions.size());
     for (const ir::Frame& frame : program.frames) use.holders.emplace_back(frame.objects.size(), false);
     for (const uint32_t f : functions) {
       const ir::Function& function = program.functions[f];
-      known_[f] = find_known_addresses(function);
+      use.known[f] = find_known_addresses(function);
       addresses_[f].assign(function.registers, false);
       const bool is_each = function.role == ir::Role::body && function.parameters == 2;
       for (ir::Reg r = 1; is_each && r <= 2; r++) addresses_[f][r] = true;
@@ -52,8 +51,8 @@ private:
   bool is_address(uint32_t f, const ir::Operand& o) const { return o.is_reg() && addresses_[f][o.as_reg()]; }
 
   const KnownAddress* object_at(uint32_t f, const ir::Operand& o) const {
-    if (!o.is_reg() || !known_[f][o.as_reg()].is_known) return nullptr;
-    return &known_[f][o.as_reg()];
+    if (!o.is_reg() || !use.known[f][o.as_reg()].is_known) return nullptr;
+    return &use.known[f][o.as_reg()];
   }
 
   bool gives_address(uint32_t f, const ir::Inst& i) const {
@@ -96,7 +95,6 @@ private:
 
   const ir::Program& program_;
   const std::vector<uint32_t>& functions_;
-  std::vector<std::vector<KnownAddress>> known_;
   std::vector<std::vector<bool>> addresses_; // by function, by register
   std::vector<bool> gives_address_;
   bool changed_ = false;

@@ -15,6 +15,13 @@ static uint8_t size_bits(uint8_t bytes) {
   }
 }
 
+void Assembler::expect(size_t operations) {
+  insns_.reserve(insns_.size() + 7 * operations / 2);
+  lines_.reserve(lines_.size() + operations / 2);
+  fixups_.reserve(fixups_.size() + operations);
+  labels_.reserve(labels_.size() + operations);
+}
+
 void Assembler::emit(uint8_t code, Register to, Register from, int16_t offset, int32_t imm) {
   if (new_place_) {
     lines_.push_back({here(), where_});

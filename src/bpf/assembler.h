@@ -23,6 +23,9 @@ inline constexpr bool fits_offset(int64_t n) { return n == static_cast<int16_t>(
 
 class Assembler {
 public:
+  // Makes room at once for what so many operations of the IR normally become.
+  void expect(size_t operations);
+
   // --- arithmetic (64-bit) and moves
   void mov(Register to, Register from); // nothing where they are the same
   void number(Register to, int64_t n);

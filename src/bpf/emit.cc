@@ -56,6 +56,9 @@ void ProgramEmitter::find_functions() {
     }
   }
   addresses_ = find_address_use(program, functions_);
+  for (const uint32_t f : functions_)
+    for (const ir::Block& b : program.functions[f].blocks)
+      walks_ |= std::any_of(b.insts.begin(), b.insts.end(), [&](const ir::Inst& i) { return may_walk(i); });
 }
 
 bool ProgramEmitter::reads_context(uint32_t function) const {
@@ -144,6 +147,10 @@ uint32_t ProgramEmitter::deepest_chain(uint32_t function, const std::vector<uint
 
 base::Result<Code> ProgramEmitter::attempt(uint32_t limit, uint32_t& deepest) {
   Assembler out;
+  size_t operations = 0;
+  for (const uint32_t f : functions_)
+    for (const ir::Block& b : program.functions[f].blocks) operations += b.insts.size();
+  out.expect(operations);
   Code code;
   code.name = probe.name;
   std::vector<uint32_t> stacks(program.functions.size(), 0);

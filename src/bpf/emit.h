@@ -28,6 +28,7 @@ enum Helper : int32_t {
   ktime_get_ns = 5,
   get_prandom_u32 = 7,
   get_smp_processor_id = 8,
+  tail_call = 12,
   get_current_pid_tgid = 14,
   get_current_uid_gid = 15,
   get_current_comm = 16,
@@ -47,6 +48,7 @@ enum Helper : int32_t {
   jiffies64 = 118,
   get_ns_current_pid_tgid = 120,
   ktime_get_boot_ns = 125,
+  seq_printf = 126,
   ringbuf_output = 130,
   ringbuf_reserve = 131,
   ringbuf_submit = 132,
@@ -57,6 +59,7 @@ enum Helper : int32_t {
   task_storage_get = 156,
   task_storage_delete = 157,
   get_current_task_btf = 158,
+  get_func_ip = 173,
   get_attach_cookie = 174,
   task_pt_regs = 175,
   for_each_map_elem = 164,
@@ -83,6 +86,7 @@ public:
   uint32_t stacks();
   uint32_t frames(); // slots to take stacks in
   uint32_t known();
+  uint32_t places();
   uint32_t tables();
   uint32_t table_offset(uint32_t table) const;
 
@@ -115,11 +119,14 @@ public:
   // A turn of the walk along a user stack, of which that many bytes are read at once, made when first needed; its number.
   uint32_t walking_callback(int32_t bytes);
   bool needs_context(uint32_t function) const { return needs_context_[function]; }
+  bool may_walk(const ir::Inst& i) const; // emit_walk.cc: does this Op::stack walk?
+  bool walks() const { return walks_; }   // does any?
   // May a verifier look at it once, for any numbers, instead of at each call?
   bool stands_alone(uint32_t function) const {
     return program.functions[function].role == ir::Role::function && !needs_context_[function] &&
            addresses_.numbers_only[function];
   }
+  const std::vector<KnownAddress>& known_addresses(uint32_t function) const { return addresses_.known[function]; }
 
   Pool& pool;
   const ir::Program& program;
@@ -139,6 +146,7 @@ private:
   std::vector<bool> needs_context_;            // by function
   AddressUse addresses_;
   bool counts_ = false;
+  bool walks_ = false;
   int32_t walk_bytes_ = 0; // 0: no walk
 };
 
@@ -178,9 +186,9 @@ public:
 
   // Words of the stack, for use inside Op::stack.
   // stack_slot: address of the slot. stack_seed: what the hash begins with. Of a walk: stack_hash, stack_walk (the frame
-  // pointer), stack_left (how many frames more are wanted).
-  enum StackWord : int32_t { stack_slot, stack_seed, last_own_word = stack_seed, stack_hash, stack_walk, stack_left,
-                             last_stack_word = stack_left };
+  // pointer), stack_left (how many frames more are wanted). stack_task is kept behind Query::pid_tgid (keeps_task()).
+  enum StackWord : int32_t { stack_slot, stack_seed, last_own_word = stack_seed, stack_task, stack_hash, stack_walk,
+                             stack_left, last_stack_word = stack_left };
 
 private:
   // emit_function.cc: steps, prologue, order
@@ -190,9 +198,9 @@ private:
   bool separate_exits(const Flow& flow, ir::BlockId claim);
   bool uses_scratch(const ir::Inst& i) const;
   void describe(const Flow& flow);
-  Step describe(const ir::Inst& i) const;
-  void use(Step& s, const ir::Operand& o, bool until_end = false) const;
-  void describe_map(Step& s, const ir::Inst& i) const;
+  void describe(const ir::Inst& i);
+  void use(const ir::Operand& o, bool until_end = false);
+  void describe_map(Step& s, const ir::Inst& i);
   bool is_elided(const ir::Inst& i) const; // its value is a known address
   void emit_prologue();
   void emit_block(size_t order);
@@ -294,9 +302,12 @@ private:
 
   // emit_kernel.cc
   void emit_namespace_ids();
+  bool is_by_address() const;
+  void emit_cookie_by_address();
   void emit_task_name(const ir::Inst& i);
   void emit_cpu_variable(const ir::Inst& i);
   void emit_packet(const ir::Inst& i);
+  void emit_print(const ir::Inst& i);
   void emit_effect(const ir::Inst& i);
 
   // emit_stack.cc
@@ -314,7 +325,10 @@ private:
   uint32_t own_frames() const;
 
   // emit_walk.cc
-  bool may_walk(const ir::Inst& i) const;
+  void emit_plain_stack();
+  bool keeps_task() const { return walks_ && program_.task.tgid; }
+  bool finds_task(const ir::Inst& i) const;
+  void emit_ids_of_task();
   int32_t walk_buffer() const { return stack_word(last_stack_word) - layout_.walk_bytes; }
   void emit_seed(const ir::Inst& i);
   void emit_first_frame(const ir::Inst& i, Label ask);
@@ -334,7 +348,7 @@ private:
   std::unique_ptr<ir::Function> own_function_; // where exits had to be doubled
   const Layout& layout_;
   const ir::Reg context_, base_, frame_; // values that are not in the IR
-  std::vector<KnownAddress> known_;
+  const std::vector<KnownAddress>& known_;
   ir::BlockId claim_block_ = ir::no_block;
   bool claims_before_events_ = false;
   size_t claim_before_ = 0;   // instruction of that block

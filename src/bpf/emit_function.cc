@@ -11,7 +11,7 @@ FunctionEmitter::FunctionEmitter(ProgramEmitter& program, Assembler& out, uint32
     : unit_(program), pool_(program.pool), out_(out), program_(program.program),
       options_(program.pool.options), index_(index), function_(&program_.functions[index]), layout_(layout),
       context_(function_->registers), base_(function_->registers + 1), frame_(function_->registers + 2),
-      known_(find_known_addresses(*function_)) {}
+      known_(program.known_addresses(index)) {}
 
 void FunctionEmitter::plan() {
   Flow flow(*function_);
@@ -136,92 +136,92 @@ bool FunctionEmitter::is_elided(const ir::Inst& i) const {
   return ir::defines(i) && i.dst < known_.size() && known_[i.dst].is_known;
 }
 
-void FunctionEmitter::use(Step& s, const ir::Operand& o, bool until_end) const {
+void FunctionEmitter::use(const ir::Operand& o, bool until_end) {
   if (!o.is_reg()) return;
   const KnownAddress* k = known(o);
-  if (!k) return s.use(o.as_reg(), until_end);
+  if (!k) return steps_.use(o.as_reg(), until_end);
   if (layout_.objects[k->object].kind == ObjectPlace::in_scratch)
-    s.use(base_, until_end);
+    steps_.use(base_, until_end);
   else if (!is_root())
-    s.use(frame_, until_end);
+    steps_.use(frame_, until_end);
 }
 
-Step FunctionEmitter::describe(const ir::Inst& i) const {
-  Step s;
-  if (is_elided(i)) return s;
+void FunctionEmitter::describe(const ir::Inst& i) {
+  steps_.begin_step();
+  Step& s = steps_.steps.back();
+  if (is_elided(i)) return;
   s.call = ir::is_call(i) && i.op != Op::count_fault;
   if (ir::defines(i)) s.def = i.dst;
   switch (i.op) {
   case Op::object: {
     const ObjectPlace& place = layout_.objects[i.index];
     if (place.kind == ObjectPlace::in_scratch)
-      s.use(base_);
+      steps_.use(base_);
     else if (!is_root())
-      s.use(frame_);
-    return s;
+      steps_.use(frame_);
+    return;
   }
   case Op::load:
     if (i.space == ir::Space::context)
-      s.use(context_);
+      steps_.use(context_);
     else
-      use(s, i.a);
-    return s;
-  case Op::context_address: s.use(context_); return s;
-  case Op::override: s.use(context_); break;
+      use(i.a);
+    return;
+  case Op::context_address: steps_.use(context_); return;
+  case Op::override: steps_.use(context_); break;
   case Op::query:
-    if (i.query == ir::Query::cookie) s.use(context_);
+    if (i.query == ir::Query::cookie) steps_.use(context_);
     break;
   case Op::stack:
-    s.use(context_, true);
-    use(s, i.a, true);
-    return s;
-  case Op::task_name: use(s, i.a, true), use(s, i.b, true); return s; // several calls
+    steps_.use(context_, true);
+    use(i.a, true);
+    return;
+  case Op::task_name: use(i.a, true), use(i.b, true); return; // several calls
   case Op::copy:
   case Op::zero: s.call = i.imm2 > 256; break;
   case Op::equal: s.call = true; break; // for its registers
-  case Op::read_string: use(s, i.a, true), use(s, i.b, true), use(s, i.c); return s;
-  case Op::read_bytes: use(s, i.a), use(s, i.b), use(s, i.c, true); return s;
+  case Op::read_string: use(i.a, true), use(i.b, true), use(i.c); return;
+  case Op::read_bytes: use(i.a), use(i.b), use(i.c, true); return;
   case Op::map_find:
   case Op::map_find_cpu:
   case Op::map_slot:
   case Op::map_store:
   case Op::map_remove:
-  case Op::map_size: describe_map(s, i); return s;
+  case Op::map_size: describe_map(s, i); return;
   case Op::call:
-    ir::for_each_operand(i, [&](const ir::Operand& o) { use(s, o); });
-    if (unit_.needs_context(i.index)) s.use(context_);
-    return s;
+    ir::for_each_operand(i, [&](const ir::Operand& o) { use(o); });
+    if (unit_.needs_context(i.index)) steps_.use(context_);
+    return;
   case Op::loop:
-    use(s, i.a, true);
-    if (!is_root()) s.use(frame_, true);
-    return s;
+    use(i.a, true);
+    if (!is_root()) steps_.use(frame_, true);
+    return;
   case Op::for_each:
-    if (!is_root()) s.use(frame_);
-    return s;
-  case Op::give_back: use(s, i.a); return s;
+    if (!is_root()) steps_.use(frame_);
+    return;
+  case Op::give_back: use(i.a); return;
   default: break;
   }
-  ir::for_each_operand(i, [&](const ir::Operand& o) { use(s, o); });
+  ir::for_each_operand(i, [&](const ir::Operand& o) { use(o); });
   if (ir::is_arithmetic(i.op) && i.a.is_reg() && !known(i.a)) s.same_as = i.a.as_reg();
-  return s;
 }
 
-void FunctionEmitter::describe_map(Step& s, const ir::Inst& i) const {
+void FunctionEmitter::describe_map(Step& s, const ir::Inst& i) {
   const ir::MapKind kind = map_of(i).kind;
   const bool has_key = !ir::is_scalar(kind) && kind != ir::MapKind::task;
   const bool is_array = kind == ir::MapKind::array;
   switch (i.op) {
   case Op::map_find: s.call = !is_array; break;
   case Op::map_find_cpu:
-    use(s, i.b);
+    use(i.b);
     s.call = !is_array;
     break;
   case Op::map_slot: s.call = !is_array; break;
-  case Op::map_store: use(s, i.b, kind == ir::MapKind::task); break;
+  case Op::map_store: use(i.b, kind == ir::MapKind::task); break;
   case Op::map_size: s.call = !ir::is_scalar(kind); return;
   default: break;
   }
-  if (has_key) use(s, i.a, i.op == Op::map_slot);
+  if (has_key) use(i.a, i.op == Op::map_slot);
 }
 
 void FunctionEmitter::describe(const Flow& flow) {
@@ -234,7 +234,7 @@ void FunctionEmitter::describe(const Flow& flow) {
     for (const ir::Inst& i : function_->blocks[b].insts) {
       has_events_ |= i.op == Op::event;
       has_stacks_ |= i.op == Op::stack;
-      walks_ |= i.op == Op::stack && may_walk(i);
+      walks_ |= unit_.may_walk(i);
     }
   }
   steps_.registers = function_->registers + 3;
@@ -252,6 +252,7 @@ void FunctionEmitter::describe(const Flow& flow) {
     arrives(base_, is_each ? r1 : r4);
   }
   steps_.steps.reserve(most_steps);
+  steps_.uses.reserve(2 * most_steps);
   steps_.blocks.reserve(order_.size());
   for (const ir::BlockId b : order_) {
     StepBlock block;
@@ -259,15 +260,13 @@ void FunctionEmitter::describe(const Flow& flow) {
     const auto& insts = function_->blocks[b].insts;
     for (size_t n = 0; n < insts.size(); n++) {
       if (b == claim_block_ && n == claim_before_) {
-        Step claim;
-        claim.call = true;
-        claim.def = base_;
-        steps_.steps.push_back(claim);
+        steps_.begin_step();
+        steps_.steps.back().call = true;
+        steps_.steps.back().def = base_;
       }
-      Step s = describe(insts[n]);
+      describe(insts[n]);
       const bool leaves = insts[n].op == Op::give_back || insts[n].op == Op::unreachable;
-      if (leaves && claimed_[b]) s.use(base_, true);
-      steps_.steps.push_back(s);
+      if (leaves && claimed_[b]) steps_.use(base_, true);
     }
     block.last = static_cast<uint32_t>(steps_.steps.size() - 1);
     const ir::Successors to = ir::successors(insts.back());
@@ -309,6 +308,7 @@ base::Status FunctionEmitter::emit() {
   out_.place(function_->blocks[0].insts[0].where);
   out_.begin_function(index_, function_->name, parameters(), unit_.stands_alone(index_));
   emit_prologue();
+  if (function_->role == ir::Role::probe && unit_.walks()) emit_plain_stack();
   for (size_t n = 0; n < order_.size(); n++) emit_block(n);
   out_.end_function();
   return std::move(status_);
@@ -366,6 +366,7 @@ void FunctionEmitter::emit(const ir::Inst& i) {
   case Op::task_name: return emit_task_name(i);
   case Op::cpu_variable: return emit_cpu_variable(i);
   case Op::packet: return emit_packet(i);
+  case Op::print: return emit_print(i);
   case Op::socket_cookie:
   case Op::path:
   case Op::signal:

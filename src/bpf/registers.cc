@@ -48,14 +48,18 @@ public:
   Allocation run();
 
 private:
-  template<class F> void for_each_live_in(size_t block, F&& fn) {
+  // Covers `position` for each value that is live into the block and not in `seen` yet.
+  void cover_new(size_t block, std::vector<uint64_t>& seen, uint32_t position) {
     const uint64_t* row = live_in_.row(block);
-    for (size_t w = 0; w < live_in_.words(); w++)
-      for (uint64_t bits = row[w]; bits; bits &= bits - 1)
-        fn(shared_[64 * w + static_cast<size_t>(std::countr_zero(bits))]);
+    for (size_t w = 0; w < live_in_.words(); w++) {
+      for (uint64_t bits = row[w] & ~seen[w]; bits; bits &= bits - 1)
+        intervals_[shared_[64 * w + static_cast<size_t>(std::countr_zero(bits))]].cover(position);
+      seen[w] |= row[w];
+    }
   }
   Sets find_shared_values();
   void find_live_values();
+  void cover_shared_values();
   void build_intervals();
   void give_registers();
   void give(Interval& i);
@@ -83,7 +87,7 @@ Sets Scan::find_shared_values() {
     for (uint32_t k = s_.blocks[b].first; k <= s_.blocks[b].last; k++) {
       const Step& step = s_.steps[k];
       for (uint8_t u = 0; u < step.count; u++) {
-        const ir::Reg r = step.uses[u];
+        const ir::Reg r = s_.uses[step.first + u];
         if (set_in[r] == b) continue;
         if (shared_number_[r] == nowhere) {
           shared_number_[r] = static_cast<uint32_t>(shared_.size());
@@ -140,6 +144,16 @@ void Scan::find_live_values() {
   }
 }
 
+// From the first block that a value is live into, to the last that leads to such a block.
+void Scan::cover_shared_values() {
+  std::vector<uint64_t> seen(live_in_.words());
+  for (size_t b = 0; b < s_.blocks.size(); b++) cover_new(b, seen, reads_at(s_.blocks[b].first) - 1);
+  std::fill(seen.begin(), seen.end(), 0);
+  for (size_t b = s_.blocks.size(); b-- > 0;)
+    for (const ir::BlockId to : s_.blocks[b].next)
+      if (to != ir::no_block) cover_new(to, seen, writes_at(s_.blocks[b].last));
+}
+
 void Scan::build_intervals() {
   for (ir::Reg r = 0; r < s_.registers; r++) intervals_[r].value = r;
   for (size_t i = 0; i < s_.parameters.size(); i++) {
@@ -147,21 +161,15 @@ void Scan::build_intervals() {
     p.cover(1);
     p.wish = s_.arrives[i];
   }
-  for (size_t b = 0; b < s_.blocks.size(); b++) {
-    const StepBlock& block = s_.blocks[b];
-    for_each_live_in(b, [&](ir::Reg r) { intervals_[r].cover(reads_at(block.first) - 1); });
-    for (const ir::BlockId to : block.next)
-      if (to != ir::no_block)
-        for_each_live_in(to, [&](ir::Reg r) { intervals_[r].cover(writes_at(block.last)); });
-    for (uint32_t k = block.first; k <= block.last; k++) {
-      const Step& step = s_.steps[k];
-      for (uint8_t u = 0; u < step.count; u++) {
-        Interval& i = intervals_[step.uses[u]];
-        i.cover(step.late >> u & 1 ? writes_at(k) : reads_at(k));
-        i.uses++;
-      }
-      if (step.def) intervals_[step.def].cover(writes_at(k)), intervals_[step.def].uses++;
+  cover_shared_values();
+  for (uint32_t k = 0; k < s_.steps.size(); k++) {
+    const Step& step = s_.steps[k];
+    for (uint8_t u = 0; u < step.count; u++) {
+      Interval& i = intervals_[s_.uses[step.first + u]];
+      i.cover(step.late >> u & 1 ? writes_at(k) : reads_at(k));
+      i.uses++;
     }
+    if (step.def) intervals_[step.def].cover(writes_at(k)), intervals_[step.def].uses++;
   }
   // A parameter that nobody reads needs no place.
   for (const ir::Reg p : s_.parameters)

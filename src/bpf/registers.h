@@ -9,24 +9,18 @@
 #include "bpf/assembler.h"
 #include "ir/ir.h"
 
-#include <array>
 #include <vector>
 
 namespace bpf {
 
 // One operation, as far as registers go.
 struct Step {
-  std::array<ir::Reg, 8> uses{};
+  uint32_t first = 0; // of its uses, in Steps::uses
   uint8_t count = 0;
   uint8_t late = 0;  // bits: the use is needed until the operation is complete, not only when it starts
   bool call = false; // r0-r5 are lost
   ir::Reg def = 0;
   ir::Reg same_as = 0; // def best stands where this value stood
-
-  void use(ir::Reg r, bool until_end = false) {
-    if (until_end) late |= static_cast<uint8_t>(1 << count);
-    uses[count++] = r;
-  }
 };
 
 struct StepBlock {
@@ -40,7 +34,16 @@ struct Steps {
   std::vector<ir::Reg> parameters; // set before the first step
   std::vector<Register> arrives;   // where each of them arrives
   std::vector<Step> steps;         // in the order of emission
+  std::vector<ir::Reg> uses;       // of all steps
   std::vector<StepBlock> blocks;   // in the order of emission; 0 is the entry
+
+  void begin_step() { steps.push_back({.first = static_cast<uint32_t>(uses.size())}); }
+  void use(ir::Reg r, bool until_end = false) { // by the last step
+    Step& s = steps.back();
+    if (until_end) s.late |= static_cast<uint8_t>(1 << s.count);
+    s.count++;
+    uses.push_back(r);
+  }
 };
 
 struct Location {

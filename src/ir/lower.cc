@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -100,7 +101,15 @@ Operand Lowering::set(Cond cond, Operand a, Operand b) {
 
 uint32_t Lowering::add_object(uint32_t size, std::string name) {
   auto& objects = program_.frames[function().frame].objects;
-  objects.push_back({round_up(std::max(1u, size)), std::move(name)});
+  size = round_up(std::max(1u, size));
+  const auto fits = [&](uint32_t index) { return objects[index].size == size; };
+  if (const auto spare = std::ranges::find_if(spare_objects_, fits); spare != spare_objects_.end()) {
+    const uint32_t index = std::exchange(*spare, spare_objects_.back());
+    spare_objects_.pop_back();
+    if (objects[index].name != name) objects[index].name.clear();
+    return index;
+  }
+  objects.push_back({size, std::move(name)});
   return static_cast<uint32_t>(objects.size() - 1);
 }
 
@@ -191,7 +200,7 @@ void Lowering::add_probe(const lang::Probe& p, uint32_t function, Context contex
   probe.context = context;
   probe.stands_for = p.is_own ? 0 : static_cast<uint32_t>(events.size());
   probe.events = std::move(events);
-  if (context == Context::btf_tracepoint)
+  if (probe::is_typed(context))
     probe.attach_btf_id = probe::attach_btf_id(machine_, *p.events.front());
   probe.where = p.where;
   program_.probes.push_back(std::move(probe));
@@ -249,7 +258,7 @@ void Lowering::lower_probe(const lang::Probe& p) {
   }
   for (auto& [context, events] : groups) {
     context_ = context;
-    asks_cookie_ = false;
+    asks_cookie_ = is_pinned_ = false;
     program_.frames.emplace_back();
     uint32_t f = begin_function(p.events.front()->name, Role::probe, 0,
                                 static_cast<uint32_t>(program_.frames.size() - 1));
@@ -259,12 +268,14 @@ void Lowering::lower_probe(const lang::Probe& p) {
     return_block_ = new_block();
     start(0);
     probe::Kind kind = p.events.front()->kind;
+    if (kind == probe::Kind::iterator) begin_iterator(*p.events.front());
     if (kind == probe::Kind::test) {
       result_object_ = add_object(8, "result");
       store({Space::script, object(result_object_), 0}, number(0), 8);
     }
     kind == probe::Kind::bench ? lower_bench(p) : lower_probe_body(p);
     start(return_block_);
+    if (kind == probe::Kind::iterator) end_iterator();
     if (kind != probe::Kind::bench)
       give_back(kind == probe::Kind::test ? load_word({Space::script, object(result_object_), 0}, 8, true)
                                           : number(0));
@@ -278,6 +289,10 @@ static bool has_compatible_calls() { return ::access("/proc/sys/abi/vsyscall32",
 
 // One block of a program that serves many system calls: only for the numbers it names.
 void Lowering::lower_syscall_body(const lang::Probe& p, Operand nr) {
+  // Blocks do not run inside one another: each has the memory of those before it.
+  spare_objects_.resize(program_.frames[function().frame].objects.size());
+  std::iota(spare_objects_.begin(), spare_objects_.end(), 0);
+  returned_object_ = result_object_ = ~0u;
   BlockId inside = new_block();
   return_block_ = new_block();
   if (p.events.size() == 1) {
@@ -357,6 +372,7 @@ void Lowering::lower_syscalls(const std::vector<const lang::Probe*>& probes, boo
     nr = load_word(context_place(8), 8, true);
   }
   for (const lang::Probe* p : probes) lower_syscall_body(*p, nr);
+  spare_objects_.clear();
   give_back(number(0));
   add_probe(first, f, context, {add_event(*first.events.front())});
   program_.probes.back().name = is_exit ? "sys_exit" : "sys_enter";

@@ -120,6 +120,17 @@ private:
   Space pointer_space(const lang::Expr& e);
   Operand narrow(Operand v, const Type& t);
   Place context_place(int64_t offset) { return {Space::context, {}, offset}; }
+  // Where the stack of the registers in the context is.
+  Space stack_space() const { return context_ == probe::Context::kernel_registers ? Space::kernel : Space::user; }
+  Operand function_result(const Type& as);
+  bool is_like_trampoline(const lang::Probe& p, const probe::Event& e);
+
+  // lower_iterator.cc: probes that the kernel runs for one object after the other
+  void begin_iterator(const probe::Event& event);
+  void end_iterator();
+  void need_object(Operand pointer);
+  void print_text(std::string_view format, lang::List<lang::Expr*> values);
+  void print_text(std::string_view format, Operand values, uint32_t bytes);
 
   // lower_recipe.cc: values of the traced program
   Operand run_steps(const std::vector<probe::Step>& steps);
@@ -269,6 +280,7 @@ private:
 
   // lower_output.cc: builtins that send events
   bool output(const lang::Call& c); // false: not one of them
+  bool output_to_file(const lang::Call& c);
   uint32_t add_action(Action a);
   void send(uint32_t action, const std::function<void(const Place&)>& fill);
   void send_values(Action a, lang::List<lang::Expr*> values);
@@ -299,6 +311,7 @@ private:
   Place result_place_;              // of a function that gives back an aggregate
   Operand probe_name_;              // in a program that serves several system calls
   bool asks_cookie_ = false;        // the program uses Query::cookie
+  bool is_pinned_ = false;          // an iterator that stays and prints by itself
   std::optional<int64_t> compatible_mark_; // see find_compatible_mark()
   BlockId return_block_ = no_block; // where `return` goes in a probe
   // Leaving loops: a body that is called back returns 1 to stop; `return` inside one also sets a flag.
@@ -308,6 +321,7 @@ private:
   };
   std::vector<Loop> loops_;
   uint32_t branches_ = 0; // `if`s around the statement
+  std::vector<uint32_t> spare_objects_; // of this frame: those of blocks that have ended
   uint32_t returned_object_ = ~0u;
   uint32_t result_object_ = ~0u; // of a function that returns from inside a loop
   bool body_leaves_ = false;     // a `return` or exit() was met in the loop body being built

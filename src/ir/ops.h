@@ -98,6 +98,7 @@ inline constexpr std::array op_rows{
 
     OpRow{.op = Op::event, .name = "event", .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::send, .name = "send", .reads = in_a, .has_effect = true, .calls = Calls::always},
+    OpRow{.op = Op::print, .name = "print", .reads = in_a | in_b | in_c, .optional = in_c, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::packet, .name = "packet", .reads = in_a | in_b | in_c, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::count_fault, .name = "count_fault", .has_effect = true, .calls = Calls::always},
 
@@ -125,11 +126,24 @@ static_assert(op_rows_in_order(), "op_rows must hold each Op once, in the order 
 
 inline constexpr const OpRow& row(Op op) { return op_rows[static_cast<size_t>(op)]; }
 
+// What is asked of each instruction again and again, taken from the rows: these few bytes stay in the caches.
+template<class T> using ByOp = std::array<T, op_count>;
+template<class F> consteval auto by_op(F&& of) {
+  ByOp<decltype(of(op_rows[0]))> out{};
+  for (size_t i = 0; i < op_count; i++) out[i] = of(op_rows[i]);
+  return out;
+}
+inline constexpr auto reads_of_op = by_op([](const OpRow& r) { return r.reads; });
+inline constexpr auto ends_of_op = by_op([](const OpRow& r) { return r.ends; });
+inline constexpr auto is_removable_op = by_op([](const OpRow& r) { return r.removable; });
+
 // Calls fn(operand) for each operand the operation has, also constants; `inst` may be const.
 template<class I, class F> void for_each_operand(I& inst, F&& fn) {
-  const uint8_t reads = row(inst.op).reads;
+  const uint8_t reads = reads_of_op[static_cast<size_t>(inst.op)];
   if (reads & in_a) fn(inst.a);
+  if (reads < in_b) return;
   if (reads & in_b) fn(inst.b);
+  if (reads < in_c) return;
   if (reads & in_c) fn(inst.c);
   if (reads & in_d) fn(inst.d);
   if (reads & in_e) fn(inst.e);
@@ -142,17 +156,17 @@ template<class F> void for_each_use(const Inst& inst, F&& fn) {
   });
 }
 
-// Does it assign inst.dst?
-inline bool defines(const Inst& inst) { return row(inst.op).has_dst && inst.dst != 0; }
+// Does it assign inst.dst? (Operations that give no value have none: verify().)
+inline bool defines(const Inst& inst) { return inst.dst != 0; }
 
 inline bool ends_block(const Inst& inst) {
-  const Ends ends = row(inst.op).ends;
+  const Ends ends = ends_of_op[static_cast<size_t>(inst.op)];
   return ends == Ends::always || (ends == Ends::with_fault && inst.other != no_block);
 }
 
 // A load or read that ends its block: goes on at `target`, or at `other` on a fault.
 inline bool has_fault_edge(const Inst& inst) {
-  return row(inst.op).ends == Ends::with_fault && inst.other != no_block;
+  return ends_of_op[static_cast<size_t>(inst.op)] == Ends::with_fault && inst.other != no_block;
 }
 
 // Is it a call in BPF terms? Loads are only in Space::kernel and Space::user; the others are plain load
@@ -162,7 +176,7 @@ bool is_call(const Inst& inst);
 // May it go when nobody reads inst.dst?
 inline bool is_removable(const Inst& inst) {
   if (inst.op == Op::loop) return inst.a == Operand::number(0); // of no turns
-  return row(inst.op).removable && !ends_block(inst);
+  return is_removable_op[static_cast<size_t>(inst.op)] && !ends_block(inst);
 }
 
 // The blocks an instruction may go on at: none for one that does not end its block, or that leaves the

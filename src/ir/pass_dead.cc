@@ -51,8 +51,7 @@ Uses find_uses(const Function& function) {
   return uses;
 }
 
-bool remove_unneeded(Function& function, Uses& uses) {
-  bool changed = false;
+void remove_unneeded(Function& function, Uses& uses) {
   for (Block& b : function.blocks) {
     size_t kept = 0;
     for (size_t n = 0; n < b.insts.size(); n++) {
@@ -60,7 +59,6 @@ bool remove_unneeded(Function& function, Uses& uses) {
       const bool is_copy_of_itself = i.op == Op::mov && i.a == Operand::of(i.dst);
       if (!uses.needed[i.dst] || is_copy_of_itself) { // nobody needs register 0
         const bool goes = is_removable(i);
-        changed |= goes || defines(i);
         if (defines(i)) uses.assigned[i.dst]--;
         if (goes) continue;
         i.dst = 0;
@@ -70,7 +68,6 @@ bool remove_unneeded(Function& function, Uses& uses) {
     }
     b.insts.resize(kept);
   }
-  return changed;
 }
 
 // Registers that are assigned several times, numbered from 0; and which of them are read later, by block.
@@ -163,11 +160,10 @@ bool remove_overwritten(Function& function, Uses& uses, PassContext& context) {
 }
 
 // t = …; r = mov t, with no other use of t: r = …
-bool merge_copies(Function& function, const Uses& uses) {
+void merge_copies(Function& function, const Uses& uses) {
   std::vector<uint32_t> read(function.registers);
   for (const Block& b : function.blocks)
     for (const Inst& i : b.insts) for_each_use(i, [&](Reg r) { read[r]++; });
-  bool changed = false;
   for (Block& b : function.blocks) {
     size_t kept = 0;
     for (size_t n = 0; n < b.insts.size(); n++) {
@@ -176,7 +172,6 @@ bool merge_copies(Function& function, const Uses& uses) {
       if (before && i.op == Op::mov && i.a.is_reg() && defines(*before) && before->dst == i.a.as_reg() &&
           read[before->dst] == 1 && uses.assigned[before->dst] == 1) {
         before->dst = i.dst;
-        changed = true;
         continue;
       }
       if (kept != n) b.insts[kept] = i;
@@ -184,17 +179,16 @@ bool merge_copies(Function& function, const Uses& uses) {
     }
     b.insts.resize(kept);
   }
-  return changed;
 }
 
 } // namespace
 
 bool remove_dead_code(Function& function, PassContext& context) {
   Uses uses = find_uses(function);
-  bool changed = remove_unneeded(function, uses);
-  changed |= remove_overwritten(function, uses, context);
-  changed |= merge_copies(function, uses);
-  return changed;
+  remove_unneeded(function, uses);
+  const bool overwritten = remove_overwritten(function, uses, context);
+  merge_copies(function, uses);
+  return overwritten;
 }
 
 } // namespace ir

@@ -141,6 +141,7 @@ private:
     if (!inner || inner->op != Op::add || !inner->b.is_constant() || !definitions_.is_stable(inner->a))
       return;
     become(i, Op::add, inner->a, Operand::number(compute(i, inner->b.value, i.b.value)));
+    if (i.b.value == 0) become_copy(i, i.a);
   }
   static Operand negated(const Operand& o) {
     return Operand::number(static_cast<int64_t>(0 - static_cast<uint64_t>(o.value)));

@@ -1,4 +1,4 @@
-// optimize: the passes in turn, function by function, until none finds anything to do.
+// optimize: the order of the passes over each function, and when one is asked again.
 #include "ir/passes.h"
 
 #include <cassert>
@@ -18,32 +18,56 @@ void check_well_formed([[maybe_unused]] const Program& program, [[maybe_unused]]
 #endif
 }
 
+constexpr int most_rounds = 6; // each pass is sound by itself: what is left then is not worth the time
+
 struct Pass {
   const char* name;
   bool (*run)(Function&, PassContext&);
-  bool makes_work = true; // what it changes may be something to do for others
 };
-constexpr Pass passes[] = {
-    {"fold_values", fold_values},
-    {"clean_blocks", clean_blocks},
-    {"reuse_queries", reuse_queries},
-    {"remove_dead_code", remove_dead_code, false},
+constexpr Pass clean{"clean_blocks", clean_blocks}, reuse{"reuse_queries", reuse_queries},
+    fold{"fold_values", fold_values}, remove_dead{"remove_dead_code", remove_dead_code};
+
+class Optimizer {
+public:
+  Optimizer(Program& program, uint32_t function)
+      : program_(program), function_(function), context_(program, program.functions[function]) {}
+
+  void run_all() {
+    run(clean);
+    run(reuse);
+    for (int round = 0; round < most_rounds; round++) {
+      fold_all();
+      if (!run(remove_dead)) break;
+    }
+    run(clean); // blocks may be empty now
+  }
+
+private:
+  // One walk along the order of blocks finds all there is, unless it takes edges away.
+  void fold_all() {
+    for (int round = 0; round < most_rounds; round++) {
+      run(fold);
+      if (!context_.has_changed_edges()) break;
+      run(clean);
+      run(reuse);
+    }
+  }
+
+  bool run(const Pass& pass) {
+    const bool found = pass.run(program_.functions[function_], context_);
+    check_well_formed(program_, function_, pass.name);
+    return found;
+  }
+
+  Program& program_;
+  const uint32_t function_;
+  PassContext context_;
 };
 
 } // namespace
 
 void optimize(Program& program) {
-  constexpr size_t most_rounds = 6; // each pass is sound by itself: what is left then is not worth the time
-  for (uint32_t f = 0; f < program.functions.size(); f++) {
-    PassContext context(program, program.functions[f]);
-    size_t idle = 0; // passes in a row that made no work
-    for (size_t turn = 0; idle < std::size(passes) && turn < most_rounds * std::size(passes); turn++) {
-      const Pass& pass = passes[turn % std::size(passes)];
-      const bool changed = pass.run(program.functions[f], context);
-      idle = changed && pass.makes_work ? 0 : idle + 1;
-      check_well_formed(program, f, pass.name);
-    }
-  }
+  for (uint32_t f = 0; f < program.functions.size(); f++) Optimizer(program, f).run_all();
 }
 
 } // namespace ir

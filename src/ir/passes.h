@@ -1,5 +1,5 @@
 // The passes of optimize(), each a function from a well-formed program to a better one that computes the
-// same. They give back whether they changed anything. Each is in a file of its own, pass_*.cc.
+// same. They give back whether others may find more to do because of it. Each is in a file of its own, pass_*.cc.
 //
 // Registers are not in SSA form, but most are assigned once. Such a register is as good as an SSA value: its
 // assignment lies on every path to each of its uses (verify() holds that), so what was true of it there is
@@ -21,6 +21,7 @@ public:
   const Program& program;
   const Flow& flow();
   void edges_changed() { flow_.reset(); }
+  bool has_changed_edges() const { return !flow_; } // since flow() was asked for
 
 private:
   const Function& function_;
@@ -34,7 +35,8 @@ bool fold_values(Function& function, PassContext& context);
 bool clean_blocks(Function& function, PassContext& context);
 // A query that was asked before on every path becomes a copy.
 bool reuse_queries(Function& function, PassContext& context);
-// Drops what nobody needs, and copies that follow what they copy.
+// Drops what nobody needs, and copies that follow what they copy; true: also assignments that another overwrites, so
+// that more may be known of their registers.
 bool remove_dead_code(Function& function, PassContext& context);
 
 // Who assigns each register of a function.
