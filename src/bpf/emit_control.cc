@@ -4,6 +4,7 @@
 // verifier follows pointers into a caller's frame, also those kept there (context, scratch slot). Kernels
 // without bpf_loop walk a counted loop of at most 1,000 turns.
 #include "bpf/emit.h"
+#include "bpf/features.h"
 
 #include <algorithm>
 
@@ -96,7 +97,9 @@ void FunctionEmitter::emit_counted_loop(const ir::Inst& i) {
 }
 
 void FunctionEmitter::emit_for_each(const ir::Inst& i) {
-  if (!options_.has_for_each || map_of(i).kind == ir::MapKind::task)
+  if (!options_.has_for_each)
+    return fail(lack_of(Feature::for_each) + ": programs cannot go through the entries of @" + map_of(i).name);
+  if (map_of(i).kind == ir::MapKind::task)
     return fail("the kernel cannot go through the entries of @" + map_of(i).name);
   arguments({map(r1, i.index),
              {.kind = Argument::function, .to = r2, .index = static_cast<uint32_t>(i.imm)},

@@ -4,6 +4,7 @@
 // whose look-up the kernel compiles in line. A new entry of a hash map is made from zeroes with BPF_NOEXIST
 // and then looked up again: when two CPUs make it at the same time neither's addend is lost.
 #include "bpf/emit.h"
+#include "bpf/features.h"
 
 namespace bpf {
 
@@ -48,7 +49,7 @@ void FunctionEmitter::emit_find(const ir::Inst& i) {
 void FunctionEmitter::emit_find_cpu(const ir::Inst& i) {
   if (!ir::is_percpu(map_of(i).kind)) return emit_find(i);
   if (!options_.has_lookup_percpu)
-    return fail("the kernel cannot read another CPU's part of @" + map_of(i).name + " (it needs Linux 5.19)");
+    return fail(lack_of(Feature::lookup_percpu) + ": programs cannot read another CPU's part of @" + map_of(i).name);
   arguments({map(r1, i.index), key(r2, i), argument(r3, i.b)});
   out_.call(map_lookup_percpu_elem);
   finish(i.dst, r0);
@@ -134,8 +135,8 @@ void FunctionEmitter::emit_remove(const ir::Inst& i) {
 void FunctionEmitter::emit_size(const ir::Inst& i) {
   const MapKind kind = map_of(i).kind;
   if (ir::is_scalar(kind)) return finish_number(i.dst, 1);
-  if (!options_.has_for_each || kind == MapKind::task)
-    return fail("the kernel cannot count the keys of @" + map_of(i).name);
+  if (!options_.has_for_each) return fail(lack_of(Feature::for_each) + ": programs cannot count the keys of @" + map_of(i).name);
+  if (kind == MapKind::task) return fail("the kernel cannot count the keys of @" + map_of(i).name);
   arguments({map(r1, i.index),
              {.kind = Argument::function, .to = r2, .index = unit_.counting_callback()},
              number(r3, 0),

@@ -3,6 +3,7 @@
 // Reads of foreign memory go by helpers, into the caller's buffer; r0 then tells of a fault. The stack must
 // be used at its alignment; other memory may be used at any.
 #include "bpf/emit.h"
+#include "bpf/features.h"
 
 namespace bpf {
 
@@ -265,8 +266,8 @@ void FunctionEmitter::emit_query(const ir::Inst& i) {
   }
   if (i.query == ir::Query::cookie) {
     if (!options_.has_cookie)
-      fail("the kernel does not tell programs which of several functions they are at (it needs Linux 5.15); write a "
-           "block for each, or leave out `func` and `probe`");
+      fail(lack_of(Feature::attach_cookie) + ": it does not tell programs which of several functions they are at; write "
+           "a block for each, or leave out `func` and `probe`");
     load_into(r1, ir::Operand::of(context_));
     out_.call(get_attach_cookie);
     return finish(i.dst, r0);
@@ -286,7 +287,7 @@ void FunctionEmitter::emit_query(const ir::Inst& i) {
     case ir::Query::ktime: return ktime_get_ns;
     case ir::Query::ktime_boot: return options_.has_boot_clock ? ktime_get_boot_ns : ktime_get_ns;
     case ir::Query::ktime_tai:
-      if (!options_.has_tai_clock) fail("the kernel has no TAI clock for programs (it needs Linux 6.1)");
+      if (!options_.has_tai_clock) fail(lack_of(Feature::tai_clock) + ": `nsecs(tai)` is not known to programs");
       return ktime_get_tai_ns;
     case ir::Query::jiffies: return jiffies64;
     case ir::Query::cgroup_id: return get_current_cgroup_id;

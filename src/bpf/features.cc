@@ -207,6 +207,25 @@ Answer try_sampling() {
   return try_event(attributes, load_empty(BPF_PROG_TYPE_PERF_EVENT));
 }
 
+// Finds the first process, and lets go of it.
+Answer try_find_task() {
+  auto btf = format::Btf::open(kernel_types_path);
+  uint32_t find = btf.ok() ? (*btf)->find("bpf_task_from_pid", format::BtfKind::function) : 0;
+  uint32_t release = btf.ok() ? (*btf)->find("bpf_task_release", format::BtfKind::function) : 0;
+  if (!find || !release) return Answer::no;
+  const bpf_insn insns[] = {
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_1, 0, 0, 1},
+      {BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, static_cast<__s32>(find)},
+      {BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 2, 0},
+      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_1, BPF_REG_0, 0, 0},
+      {BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, static_cast<__s32>(release)},
+      return_zero[0],
+      return_zero[1],
+  };
+  return answer_of(program_load(
+      {.type = BPF_PROG_TYPE_SYSCALL, .flags = BPF_F_SLEEPABLE, .insns = insns, .name = "acu_try"}));
+}
+
 Answer try_kernel_types() { return ::access(kernel_types_path, R_OK) == 0 ? Answer::yes : Answer::no; }
 
 constexpr FeatureRow table[] = {
@@ -342,6 +361,18 @@ constexpr FeatureRow table[] = {
      .use = "func and probe in blocks for several user functions",
      .substitute = "none: such blocks are refused",
      .probe = try_helper<BPF_FUNC_get_attach_cookie, BPF_PROG_TYPE_KPROBE>},
+    {.id = Feature::current_task,
+     .name = "current_task",
+     .since = "5.11",
+     .use = "members of curtask are loaded directly",
+     .substitute = "they are read as any memory of the kernel",
+     .probe = try_helper<BPF_FUNC_get_current_task_btf>},
+    {.id = Feature::find_task,
+     .name = "find_task",
+     .since = "6.2",
+     .use = "comm(pid)",
+     .substitute = "none: refused",
+     .probe = try_find_task},
 };
 
 constexpr bool in_order() {
@@ -399,6 +430,11 @@ std::string_view to_string(Answer answer) {
 }
 
 std::span<const FeatureRow> feature_table() { return table; }
+
+std::string lack_of(Feature feature) {
+  const FeatureRow& row = table[static_cast<size_t>(feature)];
+  return "this kernel lacks `" + std::string(row.name) + "` (Linux " + std::string(row.since) + " has it)";
+}
 
 Answer Features::ask(Feature feature) const {
   Answer& answer = answers_[static_cast<size_t>(feature)];

@@ -37,9 +37,11 @@ enum class Feature : uint8_t {
   uprobe_multi_pid,
   uprobe_session,
   attach_cookie,
+  current_task,
+  find_task,
 };
 
-inline constexpr size_t feature_count = static_cast<size_t>(Feature::attach_cookie) + 1;
+inline constexpr size_t feature_count = static_cast<size_t>(Feature::find_task) + 1;
 
 enum class Answer : uint8_t {
   unasked,
@@ -59,6 +61,9 @@ struct FeatureRow {
 };
 // All abilities, in the order of Feature.
 std::span<const FeatureRow> feature_table();
+
+// "this kernel lacks `loop` (Linux 5.17 has it)": how a message about something that cannot be done begins.
+std::string lack_of(Feature feature);
 
 // Answers, each asked for at most once.
 class Features {
