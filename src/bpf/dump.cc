@@ -41,6 +41,7 @@ constexpr HelperName helper_names[] = {
     {skb_output, "skb_output"},
     {get_ns_current_pid_tgid, "get_ns_current_pid_tgid"},
     {d_path, "d_path"},
+    {seq_printf, "seq_printf"},
     {per_cpu_ptr, "per_cpu_ptr"},
     {this_cpu_ptr, "this_cpu_ptr"},
     {jiffies64, "jiffies64"},

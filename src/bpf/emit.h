@@ -32,6 +32,7 @@ enum Helper : int32_t {
   get_current_pid_tgid = 14,
   get_current_uid_gid = 15,
   get_current_comm = 16,
+  get_current_task = 35,
   get_numa_node_id = 42,
   get_stack = 67,
   get_current_cgroup_id = 80,
@@ -256,6 +257,7 @@ private:
   // emit_memory.cc
   void emit_object(const ir::Inst& i);
   void emit_load(const ir::Inst& i);
+  bool loads_by_call(const ir::Inst& i) const;
   void emit_faulting_load(const ir::Inst& i);
   void load_pieces(Register to, Address from, uint8_t size, uint8_t step);
   void emit_store(const ir::Inst& i);

@@ -150,7 +150,7 @@ void FunctionEmitter::describe(const ir::Inst& i) {
   steps_.begin_step();
   Step& s = steps_.steps.back();
   if (is_elided(i)) return;
-  s.call = ir::is_call(i) && i.op != Op::count_fault;
+  s.call = (ir::is_call(i) && i.op != Op::count_fault) || (i.op == Op::load && loads_by_call(i));
   if (ir::defines(i)) s.def = i.dst;
   switch (i.op) {
   case Op::object: {

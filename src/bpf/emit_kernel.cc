@@ -2,6 +2,8 @@
 // of sockets, paths, packets; and what they do to the traced program.
 #include "bpf/emit.h"
 
+#include "spec/registers.h"
+
 namespace bpf {
 
 using ir::Op;
@@ -15,6 +17,38 @@ void FunctionEmitter::emit_namespace_ids() {
              temporary(r3), number(r4, 8)});
   out_.call(get_ns_current_pid_tgid);
   out_.load(r0, r10, temp(), 8); // zeroes for threads that are not in it
+}
+
+bool FunctionEmitter::is_by_address() const {
+  auto index = static_cast<size_t>(&unit_.probe - program_.probes.data());
+  return index < options_.by_address.size() && options_.by_address[index];
+}
+
+// r0 = what the attachment would tell, by the address of the function. At an entry that is where the probe's trap is,
+// one byte before the instruction pointer on x86; at a return the kernel knows.
+void FunctionEmitter::emit_cookie_by_address() {
+#if defined(__x86_64__)
+  constexpr int32_t trap_bytes = 1;
+#else
+  constexpr int32_t trap_bytes = 0;
+#endif
+  const Label none = out_.label();
+  auto index = static_cast<uint64_t>(&unit_.probe - program_.probes.data());
+  load_into(r1, ir::Operand::of(context_));
+  if (program_.events[unit_.probe.events.front()].kind == probe::Kind::kretprobe) {
+    out_.call(get_func_ip);
+  } else {
+    out_.load(r0, r1, static_cast<int32_t>(spec::find_register(spec::ip_register).value_or(0)), 8);
+    out_.alu(BPF_ADD, r0, -trap_bytes);
+  }
+  out_.number(r1, static_cast<int64_t>(index << 48));
+  out_.alu(BPF_XOR, r0, r1);
+  out_.store(r10, temp(), r0, 8);
+  arguments({map(r1, pool_.places()), temporary(r2)});
+  out_.call(map_lookup_elem);
+  out_.jump_if(BPF_JEQ, r0, 0, none);
+  out_.load(r0, r0, 0, 8);
+  out_.bind(none); // none is left out: each place has an address
 }
 
 // The task is held while its name is read. imm3: where the name stands in a task.
@@ -62,6 +96,15 @@ void FunctionEmitter::emit_packet(const ir::Inst& i) {
   out_.alu(BPF_OR, r3, r0);
   out_.map(r2, pool_.packets());
   out_.call(skb_output);
+  finish(i.dst, r0);
+}
+
+// The text of an iterator's file. What has no room there is asked for again by the kernel, with more.
+void FunctionEmitter::emit_print(const ir::Inst& i) {
+  const bool has_values = i.c.kind != ir::Operand::none;
+  arguments({argument(r1, i.a), argument(r2, i.b), number(r3, i.imm2), has_values ? argument(r4, i.c) : number(r4, 0),
+             number(r5, has_values ? i.imm3 : 0)});
+  out_.call(seq_printf);
   finish(i.dst, r0);
 }
 

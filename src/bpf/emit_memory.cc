@@ -27,7 +27,7 @@ void FunctionEmitter::emit_object(const ir::Inst& i) {
 }
 
 void FunctionEmitter::emit_load(const ir::Inst& i) {
-  if (i.space == Space::kernel || i.space == Space::user) return emit_faulting_load(i);
+  if (loads_by_call(i)) return emit_faulting_load(i);
   const Address from = i.space == Space::context ? Address{value(context_, r4), static_cast<int32_t>(i.imm)}
                                                  : address(i.a, i.imm, r4);
   // The verifier follows such pointers by itself; it only wants to see a way to the edge.
@@ -41,6 +41,11 @@ void FunctionEmitter::emit_load(const ir::Inst& i) {
   if (i.is_signed) out_.sign_extend(w, i.size);
   finish(i.dst, w);
   if (i.other != ir::no_block) go(i.target);
+}
+
+bool FunctionEmitter::loads_by_call(const ir::Inst& i) const {
+  return i.space == Space::kernel || i.space == Space::user ||
+         (i.space == Space::task && !options_.has_current_task);
 }
 
 // Members of packed structures stand anywhere on the stack.
@@ -264,6 +269,14 @@ void FunctionEmitter::emit_query(const ir::Inst& i) {
     emit_namespace_ids();
     return finish(i.dst, r0);
   }
+  if (i.query == ir::Query::pid_tgid && keeps_task()) {
+    emit_ids_of_task();
+    return finish(i.dst, r0);
+  }
+  if (i.query == ir::Query::cookie && is_by_address()) {
+    emit_cookie_by_address();
+    return finish(i.dst, r0);
+  }
   if (i.query == ir::Query::cookie) {
     if (!options_.has_cookie)
       fail(lack_of(Feature::attach_cookie) + ": it does not tell programs which of several functions they are at; write "
@@ -291,7 +304,7 @@ void FunctionEmitter::emit_query(const ir::Inst& i) {
       return ktime_get_tai_ns;
     case ir::Query::jiffies: return jiffies64;
     case ir::Query::cgroup_id: return get_current_cgroup_id;
-    case ir::Query::task: return get_current_task_btf;
+    case ir::Query::task: return options_.has_current_task ? get_current_task_btf : get_current_task;
     case ir::Query::random: return get_prandom_u32;
     case ir::Query::cookie:
     case ir::Query::is_return: break; // above

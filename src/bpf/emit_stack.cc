@@ -23,7 +23,7 @@ static constexpr int64_t odd = static_cast<int64_t>(0x9e3779b97f4a7c15);
 static constexpr int32_t taken_count = 8, taken_frames = 16; // in a slot, behind the word that claims it
 
 static bool is_raw(probe::Context c) {
-  return c == probe::Context::raw_tracepoint || c == probe::Context::btf_tracepoint;
+  return c == probe::Context::raw_tracepoint || c == probe::Context::btf_tracepoint || c == probe::Context::function;
 }
 
 int64_t stack_frames(const ir::Inst& i) {
@@ -44,7 +44,7 @@ uint32_t FunctionEmitter::own_frames() const {
 
 void FunctionEmitter::emit_stack(const ir::Inst& i) {
   const Label done = out_.label();
-  if (!may_walk(i)) {
+  if (!unit_.may_walk(i)) {
     emit_seed(i);
     emit_taken_stack(i, done);
   } else {
@@ -161,7 +161,7 @@ void FunctionEmitter::emit_entry_stack(const ir::Inst& i, Label none) {
   out_.bind(done);
   out_.cold([=, this] {
     out_.bind(again);
-    if (may_walk(i)) {
+    if (unit_.may_walk(i)) {
       emit_hash_of_taken(i); // r3 = the id
       out_.load(r1, r10, stack_word(stack_hash), 8);
       out_.alu(BPF_OR, r1, 1);

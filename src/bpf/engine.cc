@@ -7,6 +7,7 @@
 #include "bpf/syscall.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
@@ -14,12 +15,15 @@
 
 namespace bpf {
 
+static constexpr size_t iterator_step = 64; // objects between two looks at what was sent
+
 base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, const Object& object,
                                                    const Options& options) {
   std::unique_ptr<Engine> engine(new Engine(program));
   ACU_TRY(engine->loaded_,
           bpf::load(program, object, {options.license, options.log_size, options.verbose, options.source, options.log}));
   engine->target_pid_ = options.target_pid;
+  engine->command_pid_ = options.command_pid;
   for (const Code& code : object.programs) engine->infos_.push_back({code.name, code.insns.size()});
   for (size_t i = 0; i < program.maps.size(); i++) engine->key_sizes_.push_back(object.maps[i].key_size);
 
@@ -28,10 +32,12 @@ base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, c
   if (object.state >= 0) ACU_CHECK(engine->open_state(spec(object.state), fd(object.state)));
   if (object.ring >= 0) {
     ACU_TRY(engine->ring_, Ring::open(fd(object.ring), spec(object.ring).max_entries));
+    engine->ring_bytes_ = spec(object.ring).max_entries;
   }
   if (object.packets >= 0) {
     ACU_TRY(engine->packets_, Packets::open(fd(object.packets), object.ring_bytes));
   }
+  if (object.places >= 0) engine->places_fd_ = fd(object.places);
   if (object.stacks >= 0) {
     engine->stacks_fd_ = fd(object.stacks);
     engine->stack_bytes_ = spec(object.stacks).value_size;
@@ -60,7 +66,8 @@ base::Status Engine::attach(uint32_t index, const std::function<base::Status(bas
     for (uint32_t e : probe.events) events.push_back(&program_.events[e]);
     return attach_user(index, events, probe.cookies, refused);
   }
-  probe::AttachOptions options{target_pid_, {}}; // on all CPUs
+  if (probe.context == probe::Context::kernel_registers) return attach_kernel(index, refused);
+  probe::AttachOptions options{target_pid_, command_pid_, {}}; // on all CPUs
   for (uint32_t e : probe.events) {
     const probe::Event& event = program_.events[e];
     auto attachment = probe::attach(event, probe.context, loaded_.programs[index].get(), options);
@@ -69,6 +76,7 @@ base::Status Engine::attach(uint32_t index, const std::function<base::Status(bas
       ACU_CHECK(refused(std::move(attachment.error())));
       continue;
     }
+    if (attachment->iterator.valid()) iterators_.push_back({index, std::move(attachment->iterator)});
     auto& list = probe.context == probe::Context::tracepoint ? slow_ : quick_;
     list.push_back(std::move(*attachment));
     attached_++;
@@ -112,6 +120,54 @@ base::Status Engine::attach_user(uint32_t index, std::span<const probe::Event* c
   return {};
 }
 
+base::Result<bool> Engine::step(uint32_t index) {
+  // One byte for each object that was gone through: no more of them than the ring has room for, if each sends a record.
+  std::array<char, 256> bytes;
+  size_t largest = 64;
+  for (const ir::Action& a : program_.actions) largest = std::max<size_t>(largest, a.record_size());
+  const size_t most = std::clamp<size_t>(ring_bytes_ / 2 / largest, 1, bytes.size());
+  for (Iterator& it : iterators_) {
+    if (it.probe != index || !it.file.valid()) continue;
+    ssize_t n = ::read(it.file.get(), bytes.data(), most);
+    if (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN))) return true;
+    if (n < 0) return base::errno_error("cannot go on with " + program_.probes[index].name, errno);
+    it.file.reset();
+    return true;
+  }
+  return false;
+}
+
+// All functions of the kernel that a probe is at, at once.
+base::Status Engine::attach_kernel(uint32_t index, const std::function<base::Status(base::Error)>& refused) {
+  const ir::Probe& probe = program_.probes[index];
+  std::vector<const probe::Event*> events;
+  for (uint32_t e : probe.events) events.push_back(&program_.events[e]);
+  size_t missing = 0;
+  std::function<base::Status(base::Error)> counted;
+  if (refused)
+    counted = [&](base::Error why) {
+      missing++;
+      return refused(std::move(why));
+    };
+  // Then what an event is, is told by the address of its function.
+  bool by_address = places_fd_ >= 0 && kernel_link(program_, probe) == probe::KernelLink::event;
+  if (by_address && !probe.cookies.empty())
+    for (auto [address, which] : probe::addresses_of(events)) {
+      uint64_t key = address ^ uint64_t{index} << 48;
+      if (int error = map_update(places_fd_, &key, &probe.cookies[which]); error < 0)
+        return base::errno_error("cannot write down where " + events[which]->name + " is", -error);
+    }
+  probe::KernelProgram kernel = {.events = events,
+                                 .cookies = by_address ? std::span<const uint64_t>() : probe.cookies,
+                                 .fd = loaded_.programs[index].get(),
+                                 .link = kernel_link(program_, probe)};
+  ACU_TRY(probe::Attachment attachment, probe::attach_kernel(kernel, counted));
+  auto& list = attachment.perf_events.empty() ? quick_ : slow_;
+  list.push_back(std::move(attachment));
+  attached_ += events.size() - missing;
+  return {};
+}
+
 void Engine::detach_file(std::string_view file) {
   for (auto* list : {&quick_, &slow_}) {
     std::vector<probe::Attachment> kept;
@@ -124,6 +180,8 @@ void Engine::detach_file(std::string_view file) {
 void Engine::detach() {
   // First everything stops, then things are closed, so that all probes see the same end.
   if (!slow_.empty()) stop_programs(loaded_);
+  for (auto* list : {&quick_, &slow_})
+    for (const probe::Attachment& a : *list) missed_hits_ += probe::missed_hits(a);
   for (auto* list : {&quick_, &slow_}) {
     for (probe::Attachment& a : *list) a.disable();
   }
@@ -138,6 +196,7 @@ void Engine::detach() {
   }
   slow_.clear();
   leave_closing(std::move(descriptors), std::move(definitions));
+  iterators_.clear();
   attached_ = 0;
 }
 
@@ -220,6 +279,7 @@ ir::Counters Engine::counters() {
   size_t next = state_first_counter;
   for (size_t i = 0; i < program_.maps.size(); i++) counters.map_full.push_back(at(next++));
   for (size_t i = 0; i < program_.sites.size(); i++) counters.sites.push_back(at(next++));
+  counters.missed_hits = missed_hits_;
   bpf_prog_info info;
   for (const base::Fd& fd : loaded_.programs) {
     if (program_info(fd.get(), info) == 0) counters.missed_runs += info.recursion_misses;

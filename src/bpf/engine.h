@@ -30,6 +30,7 @@ public:
     uint32_t log_size = 1000000;
     bool verbose = false;
     int target_pid = -1;
+    int command_pid = -1; // the process of -c
     const base::Source* source = nullptr;
     std::string* log = nullptr; // see LoadOptions
   };
@@ -46,6 +47,8 @@ public:
   base::Status attach_user(uint32_t probe, std::span<const probe::Event* const> events,
                            std::span<const uint64_t> cookies,
                            const std::function<base::Status(base::Error)>& refused);
+  // Iterators: runs the program for the next objects of its kind. false: there are no more.
+  base::Result<bool> step(uint32_t probe);
   // Takes all user probes off a file.
   void detach_file(std::string_view file);
   size_t attached_events() const { return attached_; }
@@ -70,25 +73,33 @@ public:
 
 private:
   explicit Engine(const ir::Program& program) : program_(program) {}
+  base::Status attach_kernel(uint32_t probe, const std::function<base::Status(base::Error)>& refused);
   base::Status open_state(const MapSpec& spec, int fd);
   MapShape shape(uint32_t map) const;
   base::Status prepare(uint32_t map); // what its kind needs to be read
 
   const ir::Program& program_;
-  int target_pid_ = -1;
+  int target_pid_ = -1, command_pid_ = -1;
   Loaded loaded_;
   std::vector<ProgramInfo> infos_;
   std::vector<uint32_t> key_sizes_; // of the script's maps, as the kernel has them
   std::unique_ptr<Ring> ring_;
+  size_t ring_bytes_ = 0;
   std::unique_ptr<Packets> packets_;
   std::span<const uint64_t> state_; // mapped
   size_t state_bytes_ = 0;
   bool told_lost_exit_ = false;
-  int stacks_fd_ = -1;
+  int stacks_fd_ = -1, places_fd_ = -1;
   uint32_t stack_bytes_ = 0;             // of an entry of the stacks
   std::vector<probe::Attachment> quick_; // closed without waiting
   std::vector<probe::Attachment> slow_;  // perf tracepoints
+  struct Iterator {
+    uint32_t probe;
+    base::Fd file; // nothing: it is through
+  };
+  std::vector<Iterator> iterators_;
   size_t attached_ = 0;
+  uint64_t missed_hits_ = 0; // of what was detached
   std::unique_ptr<TaskStorage> tasks_; // made at first use
 };
 

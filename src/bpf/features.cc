@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "bpf/cpus.h"
+#include "bpf/emit.h"
 #include "bpf/leave_closing.h"
 #include "bpf/syscall.h"
 #include "format/btf.h"
@@ -142,6 +143,21 @@ Answer try_user_link_pid() {
   return probe::try_user_link(probe::UserLink::multi, program.get(), -1) == EINVAL ? Answer::yes : Answer::no;
 }
 
+template<probe::KernelLink link> Answer try_kernel_link() {
+  base::Fd program = load_empty(BPF_PROG_TYPE_KPROBE, probe::attach_type_of(link));
+  if (!program.valid()) return answer_of(program);
+  int code = probe::try_kernel_link(link, program.get());
+  return code == EFAULT ? Answer::yes : answer_of(-code);
+}
+
+// An event of perf, or a definition in tracefs, on a function that is there as long as there are probes.
+Answer try_kprobe() {
+  for (const char* root : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
+    if (::access((std::string(root) + "/kprobe_events").c_str(), W_OK) == 0) return Answer::yes;
+  if (::access("/sys/bus/event_source/devices/kprobe/type", R_OK) != 0) return Answer::no;
+  return ::geteuid() == 0 ? Answer::yes : Answer::refused;
+}
+
 // On an event that is rare: the program is there for a moment.
 Answer try_raw_tracepoint() {
   base::Fd program = load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT);
@@ -158,6 +174,14 @@ Answer try_btf_tracepoint() {
   uint32_t id = find_type("btf_trace_task_newtask", format::BtfKind::typedef_);
   if (!id) return Answer::no;
   base::Fd program = load_empty(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, id);
+  return program.valid() ? answer_of(raw_tracepoint_open(nullptr, program.get())) : answer_of(program);
+}
+
+// A function that the kernel has for such trials; it runs only when somebody tries programs on it.
+Answer try_trampoline() {
+  uint32_t id = find_type("bpf_fentry_test1", format::BtfKind::function);
+  if (!id) return Answer::no;
+  base::Fd program = load_empty(BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, id);
   return program.valid() ? answer_of(raw_tracepoint_open(nullptr, program.get())) : answer_of(program);
 }
 
@@ -361,6 +385,36 @@ constexpr FeatureRow table[] = {
      .use = "func and probe in blocks for several user functions",
      .substitute = "none: such blocks are refused",
      .probe = try_helper<BPF_FUNC_get_attach_cookie, BPF_PROG_TYPE_KPROBE>},
+    {.id = Feature::trampoline,
+     .name = "trampoline",
+     .since = "5.5",
+     .use = "fentry and fexit; kprobe and kretprobe on one function where no registers are asked for",
+     .substitute = "none for fentry and fexit: those probes are refused",
+     .probe = try_trampoline},
+    {.id = Feature::kprobe,
+     .name = "kprobe",
+     .since = "4.1",
+     .use = "instructions in functions of the kernel, and all kprobes of kernels without kprobe_multi",
+     .substitute = "none: those probes are refused",
+     .probe = try_kprobe},
+    {.id = Feature::kprobe_multi,
+     .name = "kprobe_multi",
+     .since = "5.18",
+     .use = "many functions of the kernel are probed by one link",
+     .substitute = "an event of tracefs for all of them",
+     .probe = try_kernel_link<probe::KernelLink::multi>},
+    {.id = Feature::kprobe_session,
+     .name = "kprobe_session",
+     .since = "6.10",
+     .use = "one link for entry and return of functions of the kernel",
+     .substitute = "two links or events",
+     .probe = try_kernel_link<probe::KernelLink::session>},
+    {.id = Feature::function_address,
+     .name = "function_address",
+     .since = "5.15",
+     .use = "func and probe in blocks for the returns of several functions of the kernel, without kprobe_multi",
+     .substitute = "a program for each of the functions",
+     .probe = try_helper<BPF_FUNC_get_func_ip, BPF_PROG_TYPE_KPROBE>},
     {.id = Feature::current_task,
      .name = "current_task",
      .since = "5.11",
@@ -387,7 +441,7 @@ static_assert(std::size(table) == feature_count);
 // Which of the operations and questions that depend on the kernel a program has.
 struct Uses {
   bool loop = false, for_each = false, find_cpu = false, boot_clock = false, tai_clock = false,
-       scratch = false, user_stack = false, cookie = false;
+       scratch = false, user_stack = false, cookie = false, task = false;
 };
 
 // Whether objects of a frame may go to scratch memory: larger ones do, and many small ones.
@@ -410,6 +464,7 @@ Uses find_uses(const ir::Program& program) {
         uses.find_cpu |= inst.op == ir::Op::map_find_cpu;
         uses.boot_clock |= inst.op == ir::Op::query && inst.query == ir::Query::ktime_boot;
         uses.cookie |= inst.op == ir::Op::query && inst.query == ir::Query::cookie;
+        uses.task |= inst.op == ir::Op::query && inst.query == ir::Query::task;
         uses.tai_clock |= inst.op == ir::Op::query && inst.query == ir::Query::ktime_tai;
       }
     }
@@ -458,6 +513,50 @@ void do_without(std::string_view name) {
   }
 }
 
+// Whether the code of a probe has an operation, also in functions that it calls.
+static bool reaches(const ir::Program& program, const ir::Probe& probe, ir::Op wanted) {
+  for (uint32_t f : find_reached(program, probe.function))
+    for (const ir::Block& block : program.functions[f].blocks)
+      for (const ir::Inst& inst : block.insts)
+        if (inst.op == wanted) return true;
+  return false;
+}
+
+probe::KernelLink kernel_link(const ir::Program& program, const ir::Probe& probe) {
+  if (probe.is_session) return probe::KernelLink::session;
+  bool is_within = false, is_return = false;
+  for (uint32_t e : probe.events) {
+    is_within |= program.events[e].offset != 0;
+    is_return |= program.events[e].kind == probe::Kind::kretprobe;
+  }
+  // Such links see whole functions only, and let nothing be overridden.
+  if (is_within || reaches(program, probe, ir::Op::override)) return probe::KernelLink::event;
+  // How many returns they missed is told by newer kernels only, which have sessions too.
+  Feature needed = is_return ? Feature::kprobe_session : Feature::kprobe_multi;
+  return features().ask(needed) == Answer::yes ? probe::KernelLink::multi : probe::KernelLink::event;
+}
+
+bool may_trace_function(probe::Machine& machine, const probe::Event& event) {
+  // That it takes programs of this kind at all is not asked by itself: to attach one costs more than to load it.
+  if (features().known(Feature::trampoline) == Answer::no) return false;
+  uint32_t id = probe::attach_btf_id(machine, event);
+  if (!id) return false;
+  bool at_return = event.kind == probe::Kind::kretprobe || event.kind == probe::Kind::fexit;
+  ProgramLoad request;
+  request.type = BPF_PROG_TYPE_TRACING;
+  request.attach_type = at_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
+  request.attach_btf_id = id;
+  request.insns = return_zero;
+  request.name = "acu_try";
+  base::Fd types;
+  if (!event.category.empty()) {
+    types = module_types(event.category);
+    if (!types.valid()) return false;
+    request.attach_btf_fd = types.get();
+  }
+  return base::Fd(program_load(request)).valid();
+}
+
 probe::UserLink user_link(const ir::Probe& probe) {
   if (probe.is_session) return probe::UserLink::session;
   // Who may not ask may not attach either: that failure then says what is missing.
@@ -475,7 +574,11 @@ EmitOptions options_for(const ir::Program& program, const Features& features) {
   options.has_lookup_percpu = may(uses.find_cpu, Feature::lookup_percpu);
   options.has_boot_clock = may(uses.boot_clock, Feature::boot_clock);
   options.has_tai_clock = may(uses.tai_clock, Feature::tai_clock);
+  for (const ir::Probe& p : program.probes)
+    options.by_address.push_back(uses.cookie && p.context == probe::Context::kernel_registers && !p.cookies.empty() &&
+                                 kernel_link(program, p) == probe::KernelLink::event);
   options.has_cookie = may(uses.cookie, Feature::attach_cookie);
+  options.has_current_task = may(uses.task, Feature::current_task);
   options.has_cmpxchg = may(uses.scratch, Feature::cmpxchg);
   // Reading the task's members needs the kernel's types.
   options.has_task_registers = uses.user_stack && program.task.self_exec_id && features.has(Feature::task_registers);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bpf/object.h"
+#include "probe/attach_kernel.h"
 #include "probe/attach_user.h"
 
 #include <array>
@@ -37,6 +38,11 @@ enum class Feature : uint8_t {
   uprobe_multi_pid,
   uprobe_session,
   attach_cookie,
+  trampoline,
+  kprobe,
+  kprobe_multi,
+  kprobe_session,
+  function_address,
   current_task,
   find_task,
 };
@@ -70,6 +76,8 @@ class Features {
 public:
   Answer ask(Feature feature) const;
   bool has(Feature feature) const { return ask(feature) == Answer::yes; }
+  // The answer that is known already.
+  Answer known(Feature feature) const { return answers_[static_cast<size_t>(feature)]; }
   // Takes this answer as given (tests, and pretending to be an older kernel).
   void set(Feature feature, Answer answer) { answers_[static_cast<size_t>(feature)] = answer; }
 
@@ -86,6 +94,11 @@ inline bool has(Feature feature) { return features().has(feature); }
 
 // What a user probe is attached by.
 probe::UserLink user_link(const ir::Probe& probe);
+
+// What a program on functions of the kernel is attached by.
+probe::KernelLink kernel_link(const ir::Program& program, const ir::Probe& probe);
+// Whether the kernel takes a program of Context::function at this function (at its return: fexit, kretprobe).
+bool may_trace_function(probe::Machine& machine, const probe::Event& event);
 
 // How to emit a program for a kernel. Only abilities that the program needs are asked for.
 EmitOptions options_for(const ir::Program& program, const Features& features = bpf::features());

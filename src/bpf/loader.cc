@@ -46,6 +46,8 @@ private:
   Loaded loaded_;
   ObjectTypes types_;
   base::Fd types_fd_;
+  std::string module_; // whose types were asked for last
+  base::Fd module_types_;
   bool raised_limit_ = false;
 };
 
@@ -71,7 +73,9 @@ base::Status Loader::add_stop_flag() {
   for (size_t i = 0; i < programs_.size(); i++) {
     const ir::Probe& probe = program_.probes[i];
     bool is_slow = probe.context == probe::Context::tracepoint ||
-                   (probe.context == probe::Context::registers && user_link(probe) == probe::UserLink::event);
+                   (probe.context == probe::Context::registers && user_link(probe) == probe::UserLink::event) ||
+                   (probe.context == probe::Context::kernel_registers &&
+                    kernel_link(program_, probe) == probe::KernelLink::event);
     if (!is_slow) continue;
     if (!loaded_.stop.valid()) {
       MapSpec map{.name = "acu_stop"};
@@ -173,6 +177,27 @@ ProgramLoad Loader::request_for(uint32_t index) {
   case probe::Context::btf_tracepoint:
     request.type = BPF_PROG_TYPE_TRACING;
     request.attach_type = BPF_TRACE_RAW_TP;
+    request.attach_btf_id = probe.attach_btf_id;
+    break;
+  case probe::Context::function: {
+    const probe::Event& event = program_.events[probe.events.front()];
+    bool at_return = event.kind == probe::Kind::fexit || event.kind == probe::Kind::kretprobe;
+    request.type = BPF_PROG_TYPE_TRACING;
+    request.attach_type = at_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
+    request.attach_btf_id = probe.attach_btf_id;
+    if (!event.category.empty()) {
+      if (module_ != event.category) module_types_ = module_types(module_ = event.category);
+      request.attach_btf_fd = module_types_.get();
+    }
+    break;
+  }
+  case probe::Context::kernel_registers:
+    request.type = BPF_PROG_TYPE_KPROBE;
+    request.attach_type = probe::attach_type_of(kernel_link(program_, probe));
+    break;
+  case probe::Context::iterator:
+    request.type = BPF_PROG_TYPE_TRACING;
+    request.attach_type = BPF_TRACE_ITER;
     request.attach_btf_id = probe.attach_btf_id;
     break;
   case probe::Context::tracepoint: request.type = BPF_PROG_TYPE_TRACEPOINT; break;

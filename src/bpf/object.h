@@ -78,6 +78,7 @@ struct Object {
   int stacks = -1;  // hash: u64 id -> {u64 count, u64 frames[]}
   int frames = -1;  // per-CPU array: where stacks are taken, entries are slots {u64 busy, u64 count, u64 frames[]}
   int known = -1;   // array: ids that are in `stacks`, by some of their bits
+  int places = -1;  // hash: address of a function of the kernel ^ index of the probe << 48 -> cookie
   uint32_t ring_bytes = 0;
 };
 
@@ -90,6 +91,10 @@ struct EmitOptions {
   bool has_boot_clock = true;      // ktime_get_boot_ns (5.8)
   bool has_tai_clock = true;       // ktime_get_tai_ns (6.1)
   bool has_cookie = true;          // get_attach_cookie (5.15)
+  bool has_current_task = true;    // get_current_task_btf (5.11); else its members are read as other memory is
+  // By probe: the kernel tells no cookies by what it is attached by; the address of the function is looked up instead,
+  // in Object::places.
+  std::vector<bool> by_address;
   bool preallocate = false;        // kernels before 6.1: programs must not allocate entries of maps
   bool has_cmpxchg = true;         // atomic compare and exchange (5.12)
   bool has_task_registers = false; // the registers of the current task as it entered the kernel (5.15)

@@ -174,6 +174,16 @@ uint32_t Pool::known() {
   return static_cast<uint32_t>(object.known);
 }
 
+// With 0 to 4 addresses for a place: names may be there several times.
+uint32_t Pool::places() {
+  uint32_t events = 1;
+  for (const ir::Probe& p : program.probes) events += static_cast<uint32_t>(p.events.size());
+  if (object.places < 0)
+    object.places = static_cast<int>(
+        add({.name = "acu_places", .type = BPF_MAP_TYPE_HASH, .key_size = 8, .value_size = 8, .max_entries = events * 4}));
+  return static_cast<uint32_t>(object.places);
+}
+
 uint32_t Pool::tables() {
   if (tables_ >= 0) return static_cast<uint32_t>(tables_);
   std::vector<std::byte> content(table_offset(static_cast<uint32_t>(program.tables.size())));

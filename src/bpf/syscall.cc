@@ -111,6 +111,7 @@ int program_load(const ProgramLoad& program) {
   a.attr.insn_cnt = static_cast<uint32_t>(program.insns.size());
   a.attr.license = address(program.license);
   a.attr.attach_btf_id = program.attach_btf_id;
+  if (program.attach_btf_fd >= 0) a.attr.attach_btf_obj_fd = static_cast<uint32_t>(program.attach_btf_fd);
   a.attr.prog_flags = program.flags;
   set_name(a.attr.prog_name, program.name);
   if (program.btf_fd >= 0) {
@@ -150,6 +151,30 @@ int program_info(int program, bpf_prog_info& info) {
   a.attr.info.info_len = sizeof info;
   a.attr.info.info = address(&info);
   return a.call(BPF_OBJ_GET_INFO_BY_FD);
+}
+
+// The kernel's own is among them; programs have some without a name.
+base::Fd module_types(std::string_view module) {
+  uint32_t id = 0;
+  for (;;) {
+    Attr next(ACU_ATTR_END(next_id));
+    next.attr.start_id = id;
+    if (next.call(BPF_BTF_GET_NEXT_ID) != 0) return {};
+    id = next.attr.next_id;
+    Attr open(ACU_ATTR_END(open_flags));
+    open.attr.btf_id = id;
+    base::Fd fd(open.call(BPF_BTF_GET_FD_BY_ID));
+    if (!fd.valid()) continue; // it is gone by now
+    char name[64] = {};
+    bpf_btf_info info = {};
+    info.name = address(name);
+    info.name_len = sizeof name;
+    Attr ask(ACU_ATTR_END(info));
+    ask.attr.info.bpf_fd = static_cast<uint32_t>(fd.get());
+    ask.attr.info.info_len = sizeof info;
+    ask.attr.info.info = address(&info);
+    if (ask.call(BPF_OBJ_GET_INFO_BY_FD) == 0 && info.kernel_btf && module == name) return fd;
+  }
 }
 
 int btf_load(std::span<const std::byte> types, std::span<char> log) {

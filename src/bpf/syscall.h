@@ -7,6 +7,8 @@
 // include/uapi/linux/bpf.h.
 #pragma once
 
+#include "base/fd.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <linux/bpf.h>
@@ -56,7 +58,8 @@ struct ProgramLoad {
   std::span<const bpf_insn> insns;
   const char* license = "GPL";
   std::string_view name;
-  uint32_t attach_btf_id = 0; // of the kernel's own types
+  uint32_t attach_btf_id = 0; // of the kernel's own types, or of attach_btf_fd
+  int attach_btf_fd = -1;     // types of a module
   int btf_fd = -1;
   std::span<const bpf_func_info> functions; // with btf_fd
   std::span<const bpf_line_info> lines;     // with btf_fd
@@ -70,6 +73,8 @@ int program_load(const ProgramLoad& program);
 int program_run(int program, int32_t& result);
 int program_info(int program, bpf_prog_info& info);
 
+// The types of a loaded module; invalid: it has none.
+base::Fd module_types(std::string_view module);
 int btf_load(std::span<const std::byte> types, std::span<char> log = {});
 // name: of the tracepoint; nullptr for typed programs, which know theirs.
 int raw_tracepoint_open(const char* name, int program);

@@ -155,6 +155,7 @@ void Interpreter::step(Activation& now, const Inst& i) {
   case Op::cpu_variable: // there is no kernel to point into, and nothing that is traced
   case Op::socket_cookie: now.set(i, 0); break;
   case Op::path:
+  case Op::print:
   case Op::packet:
   case Op::signal:
   case Op::write_user:

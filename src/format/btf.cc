@@ -14,6 +14,7 @@
 #include "format/btf.h"
 
 #include "base/fd.h"
+#include "base/text.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -305,6 +306,40 @@ base::Result<std::unique_ptr<Btf>> Btf::parse(std::vector<std::byte> bytes) {
   d.bytes = std::move(bytes);
   ACU_CHECK(d.take(d.bytes.data(), d.bytes.size()));
   return btf;
+}
+
+base::Result<std::unique_ptr<Btf>> Btf::open_split(const std::string& path, const Btf& kernel) {
+  ACU_TRY(std::string bytes, base::read_file(path));
+  auto parsed = parse_split(std::as_bytes(std::span(bytes)), kernel);
+  if (!parsed.ok()) return std::move(parsed.error()).with(path);
+  return parsed;
+}
+
+// One after the other, the sections of both are those of one file.
+base::Result<std::unique_ptr<Btf>> Btf::parse_split(std::span<const std::byte> bytes, const Btf& kernel) {
+  Data part;
+  ACU_CHECK(part.take(bytes.data(), bytes.size()));
+  const Data& base = *kernel.data_;
+  Header h{.magic = 0xeb9f,
+           .version = 1,
+           .flags = 0,
+           .header_size = sizeof h,
+           .types_at = 0,
+           .types_size = base.types_size + part.types_size,
+           .names_at = base.types_size + part.types_size,
+           .names_size = static_cast<uint32_t>(base.names.size() + part.names.size())};
+  std::vector<std::byte> all(sizeof h + h.types_size + h.names_size);
+  std::byte* to = all.data();
+  auto add = [&](const void* from, size_t size) {
+    std::memcpy(to, from, size);
+    to += size;
+  };
+  add(&h, sizeof h);
+  add(base.types, base.types_size);
+  add(part.types, part.types_size);
+  add(base.names.data(), base.names.size());
+  add(part.names.data(), part.names.size());
+  return parse(std::move(all));
 }
 
 // ------------------------------------------------------------------------------------------------ finding

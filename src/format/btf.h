@@ -44,6 +44,9 @@ class Btf : public type::Provider {
 public:
   ~Btf() override;
   static base::Result<std::unique_ptr<Btf>> open(const std::string& path);
+  // Types of a module, whose numbers and names go on where those of the kernel end: with those in front.
+  static base::Result<std::unique_ptr<Btf>> open_split(const std::string& path, const Btf& kernel);
+  static base::Result<std::unique_ptr<Btf>> parse_split(std::span<const std::byte> bytes, const Btf& kernel);
   // From bytes (tests, fuzzing). Every offset in them is checked.
   static base::Result<std::unique_ptr<Btf>> parse(std::vector<std::byte> bytes);
 

@@ -126,6 +126,9 @@ enum class Op : uint8_t {
   event,       // dst = room for a record of action `index`, imm2 bytes with its header, or 0 when the ring is full
                // (counted). The header is written: u32 action, u32 0.
   send,        // hands the record at a over
+  print,       // adds text to the file that an iterator makes, a (struct seq_file *): imm2 bytes at b (script) are its format
+               // with a NUL, as bpf_seq_printf() takes it, imm3 bytes at c (script) its values of 8 bytes; dst = 0, or a
+               // negative errno
   packet,      // sends a record of action `index`: imm2 bytes at c (script), then b bytes of the packet at a (struct
                // sk_buff, a pointer the kernel vouches for). dst = 0, or a negative errno
   count_fault, // counts one fault at site `index` (Program::sites)
@@ -302,6 +305,7 @@ struct Probe {
 struct TaskLayout {
   std::optional<uint32_t> self_exec_id; // offset in struct task_struct: u32, another one after each exec of the thread
   uint32_t stack = 0;                   // offset in struct task_struct: void *, the lowest byte of its kernel stack
+  uint32_t pid = 0, tgid = 0;           // offsets in struct task_struct: u32, those of Query::pid_tgid; 0: not known
   uint32_t registers_id = 0;            // type id of struct pt_regs
   uint32_t cast_id = 0;                 // of the function bpf_rdonly_cast (6.2); 0: not there
 };

@@ -10,14 +10,24 @@ namespace {
 
 using Site = std::tuple<std::string_view, uint64_t, uint32_t>; // file, offset, index in Program::events
 
+struct Sides {
+  probe::Context context;
+  probe::Kind entry, leave;
+};
+constexpr Sides sides_of(Joined whose) {
+  if (whose == Joined::user) return {probe::Context::registers, probe::Kind::uprobe, probe::Kind::uretprobe};
+  return {probe::Context::kernel_registers, probe::Kind::kprobe, probe::Kind::kretprobe};
+}
+
 // The places of a probe's events in the order of their files and offsets; empty if they are of another kind.
-std::vector<Site> sites_of(const Program& program, const Probe& probe, probe::Kind kind) {
+std::vector<Site> sites_of(const Program& program, const Probe& probe, probe::Context context, probe::Kind kind) {
   std::vector<Site> out;
-  if (probe.context != probe::Context::registers || probe.is_session) return out;
+  if (probe.context != context || probe.is_session) return out;
   for (uint32_t e : probe.events) {
     const probe::Event& event = program.events[e];
     if (event.kind != kind) return {};
-    out.emplace_back(event.binary, event.file_offset, e);
+    if (event.offset) return {}; // within a function of the kernel
+    out.emplace_back(event.binary.empty() ? event.function : event.binary, event.file_offset, e);
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -30,16 +40,17 @@ bool are_same(const std::vector<Site>& a, const std::vector<Site>& b) {
 }
 
 // The probe at the return of the functions at whose entry probe `index` is; nothing if there is none.
-std::optional<uint32_t> find_return(const Program& program, uint32_t index) {
+std::optional<uint32_t> find_return(const Program& program, Joined whose, uint32_t index) {
+  const Sides sides = sides_of(whose);
   const Probe& entry = program.probes[index];
-  std::vector<Site> sites = sites_of(program, entry, probe::Kind::uprobe);
+  std::vector<Site> sites = sites_of(program, entry, sides.context, sides.entry);
   if (sites.empty()) return std::nullopt;
   for (uint32_t i = 0; i < program.probes.size(); i++) {
     const Probe& other = program.probes[i];
     if (other.events.size() != sites.size()) continue;
     // What both are told of an event is not the same.
     if (!entry.cookies.empty() && !other.cookies.empty()) continue;
-    if (are_same(sites, sites_of(program, other, probe::Kind::uretprobe))) return i;
+    if (are_same(sites, sites_of(program, other, sides.context, sides.leave))) return i;
   }
   return std::nullopt;
 }
@@ -106,16 +117,16 @@ void join(Program& program, uint32_t entry_index, uint32_t return_index) {
 
 } // namespace
 
-bool has_returns_to_join(const Program& program) {
+bool has_returns_to_join(const Program& program, Joined whose) {
   for (uint32_t i = 0; i < program.probes.size(); i++)
-    if (find_return(program, i)) return true;
+    if (find_return(program, whose, i)) return true;
   return false;
 }
 
-size_t join_returns(Program& program, uint32_t is_return) {
+size_t join_returns(Program& program, Joined whose, uint32_t is_return) {
   size_t joined = 0;
   for (uint32_t i = 0; i < program.probes.size(); i++) {
-    std::optional<uint32_t> found = find_return(program, i);
+    std::optional<uint32_t> found = find_return(program, whose, i);
     if (!found) continue;
     Probe& entry = program.probes[i];
     Probe& leave = program.probes[*found];

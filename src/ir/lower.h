@@ -7,6 +7,7 @@
 #include "lang/check.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -25,6 +26,8 @@ struct LowerOptions {
   std::optional<Process> own_process;
   PidNamespace pid_namespace; // of acu itself, where that is not the initial one
   bool task_storage = false; // the engine has MapKind::task
+  // Whether the engine takes a program of probe::Context::function at this event.
+  std::function<bool(probe::Machine&, const probe::Event&)> takes_function;
 };
 
 // Mistakes that only show here (an object too large, a format that needs …) go to `diagnostics`.

@@ -104,8 +104,8 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("reg"): return machine_register(arguments[0]->constant.text_value);
   case id("usermode"): return is_user_mode();
   case id("func"):
-    return probe_->events.front()->binary.empty() ? machine_register(spec::ip_register) : event_name(true);
-  case id("retval"): return machine_register(spec::result_register);
+    return e.type->is(Kind::ksym) ? machine_register(spec::ip_register) : event_name(true);
+  case id("retval"): return function_result(*e.type);
   case id("percpu_kaddr"): return kernel_variable(as<Call>(e));
   case id("is_err"): return set(Cond::uge, scalar(*arguments[0]), number(-4095));
   case id("skboutput"): return send_packet(as<Call>(e));
@@ -178,14 +178,25 @@ Operand Lowering::stack(const Type& type) {
   return Operand::of(dst);
 }
 
+// By numbers that are kept: decoding struct task_struct takes longer than all else that such a script needs.
 void Lowering::find_task_layout() {
-  const Type* task = machine_.kernel_type("struct", "task_struct");
-  auto exec_id = task ? task->find("self_exec_id") : std::nullopt, stack = task ? task->find("stack") : std::nullopt;
-  if (!exec_id || !stack || !machine_.btf()) return;
-  program_.task = {.self_exec_id = exec_id->offset,
-                   .stack = stack->offset,
-                   .registers_id = machine_.btf()->find("pt_regs", format::BtfKind::structure),
-                   .cast_id = machine_.btf()->find("bpf_rdonly_cast", format::BtfKind::function)};
+  auto offset = [&](const char* member) {
+    return machine_.kernel_number(std::string("task_struct.") + member, [&](format::Btf& btf) -> uint32_t {
+      auto found = btf.member(types_, btf.find("task_struct", format::BtfKind::structure), member);
+      return found ? found->field.offset : 0; // the structure begins with other things
+    });
+  };
+  auto id_of = [&](const char* name, format::BtfKind kind) {
+    return machine_.kernel_number(name, [&](format::Btf& btf) { return btf.find(name, kind); });
+  };
+  uint32_t exec_id = offset("self_exec_id"), stack = offset("stack");
+  if (!exec_id || !stack) return;
+  program_.task = {.self_exec_id = exec_id,
+                   .stack = stack,
+                   .pid = offset("pid"),
+                   .tgid = offset("tgid"),
+                   .registers_id = id_of("pt_regs", format::BtfKind::structure),
+                   .cast_id = id_of("bpf_rdonly_cast", format::BtfKind::function)};
 }
 
 // The number of frames, as many as print.
@@ -281,7 +292,11 @@ void Lowering::read_by_address(const Expr& from, Operand at, const std::function
   // Arguments of system calls point into the caller.
   if (!is_known && probe_ && probe_->events.front()->category == "syscalls") return read(Space::user);
   if (!is_known && context_ == probe::Context::registers) return read(Space::user);
-  if (is_known) {
+  // Types of the kernel do not tell which pointers are the caller's, and its functions get such too.
+  const FieldRef* f = if_a<FieldRef>(&from);
+  bool is_argument = (context_ == probe::Context::function || context_ == probe::Context::kernel_registers) && f &&
+                     is_builtin(*f->operand, id("args")) && from.type->space == type::Space::kernel;
+  if (is_known && !is_argument) {
     Space space = pointer_space(from);
     return read(space == Space::task ? Space::kernel : space);
   }

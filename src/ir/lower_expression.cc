@@ -68,6 +68,11 @@ Operand Lowering::scalar_of(const Expr& e) {
   case ExprKind::cast: return cast(as<Cast>(e));
   case ExprKind::field: {
     const FieldRef& f = as<FieldRef>(e);
+    if (is_builtin(*f.operand, id("args")) && !f.field.bit_size && e.type->is_scalar()) {
+      probe::Access access = probe::access(machine_, *probe_->events.front(), context_, f.name);
+      if (access.kind == probe::Access::computed && access.recipe.kind == probe::Recipe::value)
+        return recipe_scalar(access.recipe, *e.type);
+    }
     return f.recipe ? recipe_field(*f.recipe, f.field) : load_field(place(e), f.field);
   }
   case ExprKind::index: return load(place(e), *e.type);
@@ -305,12 +310,17 @@ void Lowering::run_for_effect(const Expr& e) {
 Space Lowering::pointer_space(const Expr& e) {
   if (is_builtin(e, id("curtask"))) return Space::task;
   if (const FieldRef* f = if_a<FieldRef>(&e)) {
-    if (is_builtin(*f->operand, id("args")) && context_ == probe::Context::btf_tracepoint && e.type->element &&
+    if (context_ == probe::Context::iterator && is_builtin(*f->operand, id("ctx"))) return Space::task;
+    if (is_builtin(*f->operand, id("args")) &&
+        (context_ == probe::Context::btf_tracepoint || context_ == probe::Context::function) && e.type->element &&
         e.type->element->is(Kind::structure)) {
       probe::Access access = probe::access(machine_, *probe_->events.front(), context_, f->name);
       if (access.kind == probe::Access::raw && access.path.empty()) return Space::task;
     }
   }
+  if (context_ == probe::Context::function && is_builtin(e, id("retval")) && e.type->element &&
+      e.type->element->is(Kind::structure))
+    return Space::task;
   switch (e.type->space) {
   case type::Space::user: return Space::user;
   case type::Space::script: return Space::script;
@@ -335,7 +345,7 @@ Place Lowering::args_place(std::string_view field) {
 
 // `ctx` or a cast of it, where its bytes can be loaded as they are.
 bool Lowering::is_context(const Expr& e) const {
-  if (!probe::registers_at(context_)) return false;
+  if (!probe::registers_at(context_) && context_ != probe::Context::iterator) return false;
   if (const Cast* cast = if_a<Cast>(&e)) return is_context(*cast->operand);
   return is_builtin(e, id("ctx"));
 }

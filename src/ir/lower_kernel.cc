@@ -1,6 +1,8 @@
 // Builtins about the event's context, tasks and the kernel's own data, and effects on what is traced.
 #include "format/btf.h"
 #include "ir/lowering.h"
+#include "lang/walk.h"
+#include "probe/kernel_functions.h"
 #include "spec/registers.h"
 
 namespace ir {
@@ -95,10 +97,12 @@ Operand Lowering::is_user_mode() {
 
 // argN
 Operand Lowering::argument_by_number(int n) {
+  // Of functions of the kernel: of those whose parameters are one word each.
   if (!probe::registers_at(context_)) return load_word(context_place(8 * static_cast<int64_t>(n)), 8, false);
   auto index = static_cast<size_t>(n);
   if (index < spec::argument_registers.size()) return machine_register(spec::argument_registers[index]);
-  if (context_ == probe::Context::registers) return stack_argument(index - spec::argument_registers.size());
+  if (context_ == probe::Context::registers || context_ == probe::Context::kernel_registers)
+    return stack_argument(index - spec::argument_registers.size());
   diagnostics_.error(spec::tag::misplaced, where_,
                      "only " + std::to_string(spec::argument_registers.size()) + " arguments are in registers",
                      "the others are on the stack, at reg(\"sp\")");
@@ -112,14 +116,15 @@ Operand Lowering::stack_argument(size_t n) {
 #else
   constexpr int64_t first = 0;
 #endif
-  return load_word({Space::user, machine_register("sp"), first + 8 * static_cast<int64_t>(n)}, 8, false);
+  return load_word({stack_space(), machine_register("sp"), first + 8 * static_cast<int64_t>(n)}, 8, false);
 }
 
 // What `probe` or `func` stands for, as a number of Program::probe_names.
 Operand Lowering::event_name(bool is_function) {
   const probe::Event& first = *probe_->events.front();
   if (probe_name_.kind != Operand::none) return probe_name_;
-  if (probe_->events.size() == 1 || context_ != probe::Context::registers)
+  bool has_cookie = context_ == probe::Context::registers || context_ == probe::Context::kernel_registers;
+  if (probe_->events.size() == 1 || !has_cookie)
     return number(probe_name(is_function ? first.function : first.name));
   asks_cookie_ = true;
   Operand cookie = query(Query::cookie);
@@ -159,11 +164,18 @@ Operand Lowering::send_packet(const Call& c) {
 // path(p [, size])
 void Lowering::path_into(List<Expr*> arguments, const Place& to, const Type& as) {
   const Expr& p = *arguments[0];
-  Operand from = p.type->is_scalar() ? scalar(p) : address(place(p));
+  Place at = p.type->is_scalar() ? Place{Space::kernel, scalar(p), 0} : place(p);
   zero(to, as.size);
   Reg length = fresh();
+  BlockId after = new_block();
+  if (context_ == probe::Context::iterator && at.base.is_reg()) { // what it is in may not be there
+    BlockId there = new_block();
+    branch(Cond::ne, at.base, number(0), there, after);
+    start(there);
+  }
+  Operand from = address(at);
   append({.op = Op::path, .dst = length, .a = address(to), .b = from, .imm2 = as.size - 1});
-  BlockId failed = new_block(), after = new_block();
+  BlockId failed = new_block();
   branch(Cond::slt, Operand::of(length), number(0), failed, after);
   start(failed);
   store(to, number(0), 1);
@@ -219,8 +231,41 @@ bool Lowering::wants_typed_context(const lang::Probe& p) const {
   return found;
 }
 
+// What the traced function gives back.
+Operand Lowering::function_result(const Type& as) {
+  if (context_ != probe::Context::function) return narrow(machine_register(spec::result_register), as);
+  const probe::KernelSignature* s = machine_.kernel_functions().signature(*probe_->events.front());
+  return s ? narrow(load_word(context_place(8 * static_cast<int64_t>(s->slots)), 8, false), as) : number(0);
+}
+
+// A kprobe or kretprobe whose block asks for nothing that only registers have is the same as fentry or fexit, and
+// costs more.
+bool Lowering::is_like_trampoline(const lang::Probe& p, const probe::Event& e) {
+  if (p.events.size() != 1 || e.offset || !source_.config.flag("prefer_fentry") || !options_.takes_function) return false;
+  const probe::KernelSignature* s = nullptr;
+  bool is_known = false, is_same = true;
+  auto signature = [&] {
+    if (!is_known) s = machine_.kernel_functions().signature(e);
+    is_known = true;
+    return s;
+  };
+  auto look = [&](const Expr& x) {
+    const Name* n = if_a<Name>(&x);
+    bool is_registers = is_builtin(x, id("reg")) || is_builtin(x, id("usermode")) || is_builtin(x, id("ctx")) ||
+                        is_builtin(x, id("override"));
+    if (is_registers) is_same = false;
+    if (n && n->arg_number >= 0)
+      is_same &= signature() && s->is_plain && static_cast<size_t>(n->arg_number) < s->parameters.size();
+    if (is_builtin(x, id("retval"))) is_same &= signature() && s->is_plain && s->result;
+  };
+  lang::walk(p.predicate, look);
+  lang::walk(p.body, look);
+  return is_same && options_.takes_function(machine_, e);
+}
+
 probe::Context Lowering::context_of(const lang::Probe& p, const probe::Event& e) {
   probe::Context c = probe::choose_context(machine_, e, p.fields);
+  if (c == probe::Context::kernel_registers && is_like_trampoline(p, e)) return probe::Context::function;
   if (c != probe::Context::raw_tracepoint || !wants_typed_context(p)) return c;
   return probe::attach_btf_id(machine_, e) ? probe::Context::btf_tracepoint : c;
 }

@@ -37,7 +37,9 @@ Operand Lowering::load_word(const Place& p, uint32_t size, bool is_signed) {
 }
 
 Operand Lowering::load(const Place& p, const Type& t) {
-  return load_word(p, t.is(Kind::pointer) ? 8 : std::max(1u, t.size), t.is_signed && t.is_integer());
+  Operand value = load_word(p, t.is(Kind::pointer) ? 8 : std::max(1u, t.size), t.is_signed && t.is_integer());
+  if (context_ == probe::Context::iterator && p.space == Space::context && t.is(Kind::pointer)) need_object(value);
+  return value;
 }
 
 Operand Lowering::load_field(const Place& p, const type::Field& f) {

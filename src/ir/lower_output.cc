@@ -55,7 +55,7 @@ void Lowering::send_values(Action a, List<Expr*> values) {
   for (size_t i = 0; i < values.size(); i++) {
     if (elements[i]->is_scalar())
       numbers[i] = scalar(*values[i]);
-    else if (may_leave(*values[i]))
+    else if (may_leave(*values[i]) || context_ == probe::Context::iterator) // see need_object()
       made[i] = temporary(*values[i], *elements[i]);
   }
   const Type& payload = *a.payload;
@@ -119,8 +119,32 @@ void Lowering::send_exit(Operand status) {
   leave_probe();
 }
 
+// Nobody takes the records of a program that stays behind.
+bool Lowering::output_to_file(const Call& c) {
+  switch (spec::id_of(*c.builtin)) {
+  case id("printf"): print_text(c.arguments[0]->constant.text_value, c.arguments.subspan(1)); return true;
+  case id("errorf"):
+  case id("warnf"):
+  case id("cat"):
+  case id("system"):
+  case id("clear"):
+  case id("zero"):
+  case id("join"):
+  case id("time"):
+  case id("exit"):
+  case id("assert"):
+  case id("print"):
+    diagnostics_.error(spec::tag::misplaced, c.where,
+                       "`" + std::string(c.name) + "` can't be used in an iterator that stays when acu ends",
+                       "what it tells is the text of its file: printf() writes that");
+    return true;
+  default: return effect(c);
+  }
+}
+
 bool Lowering::output(const Call& c) {
   auto text = [&](size_t i) { return std::string(c.arguments[i]->constant.text_value); };
+  if (is_pinned_) return output_to_file(c);
   auto formatted = [&](ActionKind kind) {
     send_values({.kind = kind, .text = text(0)}, c.arguments.subspan(1));
     return true;

@@ -153,7 +153,7 @@ Operand Lowering::recipe_step(const Step& s, Operand a, Operand b) {
 #else
   case Step::thread_base: return number(0);
 #endif
-  case Step::load: return load_word({Space::user, a, 0}, s.size, s.is_signed);
+  case Step::load: return load_word({stack_space(), a, 0}, s.size, s.is_signed);
   case Step::neg: return emit(Op::sub, number(0), a);
   case Step::not_: return emit(Op::xor_, a, number(-1));
   case Step::abs: return magnitude(a);
@@ -248,7 +248,7 @@ Operand Lowering::run_steps(const std::vector<Step>& steps) {
 
 // Where the bytes of a value stand: those that are nowhere by themselves are put together in a new object.
 Place Lowering::recipe_place(const Recipe& r, const Type& t) {
-  if (r.kind == Recipe::address) return {Space::user, run_steps(r.steps), 0};
+  if (r.kind == Recipe::address) return {stack_space(), run_steps(r.steps), 0};
   uint32_t size = std::max(8u, (t.size + 7) / 8 * 8);
   Place to = scratch_place(size, "argument");
   zero(to, size);
@@ -261,7 +261,7 @@ Place Lowering::recipe_place(const Recipe& r, const Type& t) {
     if (p.steps.empty()) // gone
       ;
     else if (p.is_address)
-      copy(to.plus(at), {Space::user, run_steps(p.steps), 0}, bytes);
+      copy(to.plus(at), {stack_space(), run_steps(p.steps), 0}, bytes);
     else
       store_bytes(to.plus(at), run_steps(p.steps), std::min(bytes, 8u));
     at += bytes;

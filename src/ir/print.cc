@@ -98,9 +98,9 @@ std::string_view to_string(Fault fault) {
   return names[static_cast<size_t>(fault)];
 }
 std::string_view to_string(probe::Context context) {
-  static constexpr std::string_view names[] = {"none", "tracepoint", "raw_tracepoint", "btf_tracepoint",
-                                               "perf_event", "registers"};
-  static_assert(std::size(names) == static_cast<size_t>(probe::Context::registers) + 1);
+  static constexpr std::string_view names[] = {"none", "tracepoint", "raw_tracepoint", "btf_tracepoint", "function",
+                                               "perf_event", "registers", "kernel_registers", "iterator"};
+  static_assert(std::size(names) == static_cast<size_t>(probe::Context::iterator) + 1);
   return names[static_cast<size_t>(context)];
 }
 
@@ -182,6 +182,7 @@ private:
       operands();
       out_ += ", " + bytes(i_.imm2);
       break;
+    case Op::print:
     case Op::path:
     case Op::write_user:
       operands();

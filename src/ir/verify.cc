@@ -221,6 +221,11 @@ private:
       if (i.index > 1) mistake("a signal is for the process (0) or the thread (1)");
       break;
     case Op::cpu_variable: check_symbol(i.index); break;
+    case Op::print:
+      if (check_length(i)) check_inside(i.b, 0, i.imm2);
+      if (i.imm3 < 0 || i.imm3 % 8) mistake("its values have 8 bytes each");
+      if (i.imm3 > 0) check_inside(i.c, 0, static_cast<uint32_t>(i.imm3));
+      break;
     case Op::packet:
       if (i.index >= program_.actions.size()) mistake("action " + str(i.index) + " does not exist");
       if (check_length(i)) check_inside(i.c, 0, i.imm2);

@@ -70,10 +70,10 @@ const type::Type* Checker::check_argument_number(Name& e) {
   e.arg_number = e.name.back() - '0' + (on_stack ? static_cast<int>(argument_registers.size()) : 0);
   if (!require(has_arg_numbers, e.name, e.where)) return types_.none();
   probe::Event& event = *probe_->events.front();
-  if (on_stack && event.kind != probe::Kind::uprobe)
+  if (on_stack && event.kind != probe::Kind::uprobe && event.kind != probe::Kind::kprobe)
     return mistake(tag::misplaced, e.where, "`" + std::string(e.name) + "` can't be used in a `" +
                                                 std::string(probe::kind_of(event).name) + "` probe",
-                   "arguments are on the stack where a function is entered: uprobe");
+                   "arguments are on the stack where a function is entered: uprobe, kprobe");
   const bool is_counted = event.kind == probe::Kind::rawtracepoint || event.kind == probe::Kind::usdt;
   const type::Type* args = is_counted ? probe::arguments(machine_, event) : nullptr;
   size_t count = args ? args->fields().size() : event.kind == probe::Kind::usdt ? 0 : SIZE_MAX;
@@ -105,7 +105,10 @@ const type::Type* Checker::context_type() {
   if (std::find(fields.begin(), fields.end(), "ctx") == fields.end()) fields.push_back("ctx");
   if (event.kind == probe::Kind::rawtracepoint)
     to = types_.uint64();
-  else if (event.kind >= probe::Kind::profile && event.kind <= probe::Kind::hardware)
+  else if (event.kind == probe::Kind::iterator)
+    to = probe::arguments(machine_, *probe_->events.front());
+  else if ((event.kind >= probe::Kind::profile && event.kind <= probe::Kind::hardware) ||
+           event.kind >= probe::Kind::watchpoint)
     to = machine_.kernel_type("struct", "bpf_perf_event_data");
   else if (probe::kind_of(event).abilities & has_registers)
     to = machine_.kernel_type("struct", "pt_regs");
@@ -202,7 +205,7 @@ void Checker::check_kfunc(Call& e) {
 // Functions of user code are told apart by what is attached, those of the kernel by their address.
 const type::Type* Checker::function_name_type(Expr& e) {
   const probe::Event& event = *probe_->events.front();
-  if (event.binary.empty()) return types_.simple(Kind::ksym);
+  if (event.binary.empty() && !probe::is_kernel_function(event.kind)) return types_.simple(Kind::ksym);
   if (probe_->events.size() > 1)
     return probe_as_text_ ? types_.string(longest_probe_name()) : types_.simple(Kind::probe_name);
   std::string_view name = types_.keep(event.function);

@@ -52,6 +52,14 @@ const type::Type* Checker::in_learned_space(const type::Type* t, type::Space spa
 
 // ----------------------------------------------------------------------------------------------- members
 
+// Of functions of the kernel.
+static std::string why_no_arguments(const probe::Event& event) {
+  if (!probe::is_kernel_function(event.kind)) return {};
+  if (event.kind == probe::Kind::kretprobe) return "fexit:" + event.function + " has them also when the function returns";
+  if (event.offset) return "they are known where the function is entered";
+  return "the kernel's types do not describe this function: use arg0, arg1, …";
+}
+
 const type::Type* Checker::check_arguments_field(FieldRef& e) {
   probe::Event& event = *probe_->events.front();
   e.recipe = nullptr;
@@ -59,7 +67,7 @@ const type::Type* Checker::check_arguments_field(FieldRef& e) {
   const type::Type* args = probe::arguments(machine_, event);
   if (!args)
     return mistake(tag::misplaced, e.operand->where,
-                   "`args` can't be used here: " + event.name + " has no named arguments");
+                   "`args` can't be used here: " + event.name + " has no named arguments", why_no_arguments(event));
   auto field = args->find(e.name);
   if (!field) {
     std::vector<std::string_view> names;
@@ -95,7 +103,7 @@ const type::Type* Checker::check_arguments(Name& e) {
   const type::Type* args = probe::arguments(machine_, event);
   if (!args)
     return mistake(tag::misplaced, e.where,
-                   "`args` can't be used here: " + event.name + " has no named arguments");
+                   "`args` can't be used here: " + event.name + " has no named arguments", why_no_arguments(event));
   if (user_event() && event.kind != probe::Kind::usdt && !check_parameters_whole(e)) return types_.none();
   for (const type::Field& f : args->fields()) read_argument(f.name);
   return args;

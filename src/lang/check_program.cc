@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "format/btf.h"
 #include "lang/c_types.h"
+#include "probe/kernel_functions.h"
 #include "spec/probes.h"
 #include "symbol/binaries.h"
 
@@ -112,7 +113,8 @@ const type::Type* Checker::use_value(const probe::UserValue& v, std::string_view
     return mistake(tag::no_value, where, name + " " + v.reason, std::move(hint));
   case probe::UserValue::no_debug_info:
     return mistake(tag::no_debug_info, where,
-                   name + " needs debug information" + (v.reason.empty() ? "" : ": " + v.reason),
+                   name + " needs debug information" +
+                       (v.reason.empty() || v.reason == hint ? "" : ": " + v.reason),
                    std::move(hint));
   case probe::UserValue::found: break;
   }
@@ -312,10 +314,22 @@ const type::Type* Checker::check_user_address(Call& e) {
                  near.empty() ? "" : "did you mean " + base::quoted(near) + "?");
 }
 
+// `retval` of fexit
+const type::Type* Checker::check_kernel_result(const Name& e) {
+  const probe::Event& event = *probe_->events.front();
+  const probe::KernelSignature* s = machine_.kernel_functions().signature(event);
+  if (!s) return types_.uint64();
+  if (!s->result_id) return mistake(tag::no_value, e.where, base::quoted(event.function) + " returns nothing");
+  if (!s->result || !s->result->is_scalar())
+    return mistake(tag::no_value, e.where, "what " + base::quoted(event.function) + " returns does not fit a register");
+  return s->result;
+}
+
 // `retval` in a return probe of a function whose result debug information describes; nullptr: a number in a
 // register.
 const type::Type* Checker::check_result(Name& e) {
   e.recipe = nullptr;
+  if (probe_ && probe_->events.front()->kind == probe::Kind::fexit) return check_kernel_result(e);
   probe::Event* event = user_event();
   if (!event || event->kind != probe::Kind::uretprobe || probe_->has_plain_result) return nullptr;
   probe::UserValue v = machine_.user_values(*event->module).result(*event);

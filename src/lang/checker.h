@@ -58,6 +58,7 @@ private:
   symbol::Binary* target_binary(const Expr& target);
   const type::Type* check_global(FieldRef& e);
   const type::Type* check_result(Name& e);
+  const type::Type* check_kernel_result(const Name& e);
   const type::Type* check_user_address(Call& e);
   const type::Type* type_of_text(std::string_view text);
   static bool has_member(const type::Type* t, std::string_view path);

@@ -23,6 +23,8 @@ using type::Kind;
 
 namespace {
 
+// Where values are told apart by their types and recipes.
+bool has_key(const probe::Event& e) { return e.module || probe::is_kernel_function(e.kind); }
 bool is_user_probe(const probe::Event& e) { return e.module && e.kind >= probe::Kind::uprobe; }
 
 // What a block asks of its events.
@@ -76,6 +78,7 @@ public:
     out_.clear();
     number(static_cast<uint64_t>(e.kind));
     number(e.at_entry);
+    if (probe::is_kernel_function(e.kind)) return add_kernel(e), out_;
     if (wants_.types) number(reinterpret_cast<uint64_t>(e.module));
     if (e.kind == probe::Kind::usdt) add_marked(e);
     bool is_marked = e.kind == probe::Kind::usdt;
@@ -107,6 +110,24 @@ public:
   const std::string& text() const { return out_; }
 
 private:
+  // A trampoline is of one function; registers are the same for all.
+  void add_kernel(const probe::Event& e) {
+    if (e.kind == probe::Kind::fentry || e.kind == probe::Kind::fexit) {
+      out_ += e.category + ":" + e.function;
+      return;
+    }
+    if (wants_.parameters.empty() && !wants_.all_parameters) return;
+    probe::Event copy = e;
+    const type::Type* args = probe::arguments(machine_, copy);
+    number(args != nullptr);
+    if (!args) return;
+    for (const type::Field& f : args->fields()) {
+      if (!wants_.all_parameters && !wants_.parameters.contains(f.name)) continue;
+      out_ += f.name;
+      number(reinterpret_cast<uint64_t>(f.type));
+      recipe(probe::access(machine_, copy, probe::Context::kernel_registers, f.name).recipe);
+    }
+  }
   // Of the arguments of a probe that the program's authors marked (USDT): each place has its own.
   void add_marked(const probe::Event& e) {
     probe::Event copy = e;
@@ -235,11 +256,13 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
   std::vector<std::vector<probe::Event*>> groups;
   std::map<std::string, size_t> by_key;
   for (probe::Event* e : p.events) {
-    if (is_user_probe(*e)) {
+    if (has_key(*e)) {
       UserKeys keys(machine_, wants);
       keys.of(*e);
-      keys.add_globals(*e, globals);
-      keys.add_symbols(*e, types_, symbols);
+      if (is_user_probe(*e)) {
+        keys.add_globals(*e, globals);
+        keys.add_symbols(*e, types_, symbols);
+      }
       auto [at, is_new] = by_key.try_emplace(keys.text(), groups.size());
       if (is_new) groups.emplace_back();
       groups[at->second].push_back(e);
@@ -247,7 +270,7 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
     }
     auto again = [&](const probe::Event* other) { return other->syscall == e->syscall; };
     auto at = std::find_if(groups.begin(), groups.end(), [&](auto& g) {
-      return !is_user_probe(*g.front()) && same(*g.front(), *e) &&
+      return !has_key(*g.front()) && same(*g.front(), *e) &&
              (e->syscall < 0 || std::none_of(g.begin(), g.end(), again));
     });
     if (at == groups.end())

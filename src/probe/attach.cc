@@ -37,6 +37,7 @@ base::Error refused(const Event& event, std::string_view what, int code) {
   case E2BIG:
     message += "too many programs are attached to it (the kernel's limit is 64); end other tracers";
     break;
+  case ENOSPC: message += "all of the processor's registers for it are taken; end other tracers and debuggers"; break;
   case EMFILE:
   case ENFILE: message += "too many open files; raise the limit with `ulimit -n`"; break;
   case EOPNOTSUPP:
@@ -118,6 +119,11 @@ base::Result<Attachment> attach_sampling(const Event& event, const Sampling& sam
   attr.config = sampling.config;
   attr.disabled = 1;
   attr.freq = sampling.frequency != 0;
+  if (sampling.type == PERF_TYPE_BREAKPOINT) {
+    attr.bp_type = sampling.mode;
+    attr.bp_addr = sampling.address;
+    attr.bp_len = sampling.bytes;
+  }
   if (sampling.frequency)
     attr.sample_freq = sampling.frequency;
   else

@@ -11,6 +11,7 @@ namespace probe {
 
 struct AttachOptions {
   int pid = -1;          // profile, software: only this process; -1: all
+  int command = -1;      // the process of -c
   std::vector<int> cpus; // online CPUs
 };
 
@@ -30,8 +31,10 @@ struct Definitions {
 struct Attachment {
   Definitions definitions; // of the perf events: taken back when those are closed
   std::string file;                  // user probes: that they are in
+  std::vector<std::string> defined;  // functions of the kernel: names of events in tracefs
   std::vector<base::Fd> links;       // raw tracepoint links: closing is quick
   std::vector<base::Fd> slow_links;  // to perf events that are in `perf_events`
+  base::Fd iterator;                 // reading it runs the program for the next objects
   std::vector<base::Fd> perf_events; // closing one waits for the kernel's grace period (70 ms): see `disable`
   // Stops the events at once without waiting: links are closed, perf events stop counting but stay open. A
   // perf tracepoint's program runs on until its descriptor is closed (the kernel has no other way).

@@ -34,7 +34,8 @@ struct KindFunctions {
 
 extern const KindFunctions begin_kind, end_kind, signal_kind, interval_kind, test_kind, bench_kind,
     profile_kind, software_kind, hardware_kind, tracepoint_kind, rawtracepoint_kind,
-    uprobe_kind, uretprobe_kind, usdt_kind;
+    kprobe_kind, kretprobe_kind, fentry_kind, fexit_kind, uprobe_kind, uretprobe_kind, usdt_kind,
+    iterator_kind, watchpoint_kind, async_watchpoint_kind;
 
 // Fills in `mismatch` for a probe that is not written right: `what` is the sentence; the hint shows the right
 // form.
@@ -72,10 +73,13 @@ base::Error refused(const Event&, std::string_view what, int code);
 base::Result<Attachment> attach_raw_tracepoint(const Event&, std::string_view name, Context, int program_fd);
 base::Result<Attachment> attach_perf_tracepoint(const Event&, uint32_t id, int program_fd);
 struct Sampling {
-  uint32_t type = 0;      // PERF_TYPE_SOFTWARE or PERF_TYPE_HARDWARE
+  uint32_t type = 0;      // PERF_TYPE_SOFTWARE, PERF_TYPE_HARDWARE or PERF_TYPE_BREAKPOINT
   uint64_t config = 0;    // PERF_COUNT_SW_* or PERF_COUNT_HW_*
   uint64_t period = 0;    // events between two samples …
   uint64_t frequency = 0; // … or samples in a second
+  uint64_t address = 0;   // breakpoints: what is watched
+  uint32_t bytes = 0;
+  uint32_t mode = 0;      // HW_BREAKPOINT_*
 };
 base::Result<Attachment> attach_sampling(const Event&, const Sampling&, int program_fd, const AttachOptions&);
 

@@ -2,6 +2,7 @@
 #include "format/btf.h"
 #include "format/tracefs.h"
 #include "probe/attach.h"
+#include "probe/kernel_functions.h"
 #include "probe/kernel_numbers.h"
 #include "probe/kinds.h"
 #include "probe/user_values.h"
@@ -43,6 +44,11 @@ uint32_t Machine::kernel_number(const std::string& name, const std::function<uin
 
 void Machine::store_numbers() {
   if (numbers_) numbers_->store();
+}
+
+KernelFunctions& Machine::kernel_functions() {
+  if (!kernel_functions_) kernel_functions_ = std::make_unique<KernelFunctions>(*this);
+  return *kernel_functions_;
 }
 
 symbol::Binaries& Machine::binaries() {
@@ -100,6 +106,11 @@ uint32_t tracepoint_type(Machine& machine, std::string_view name) {
 }
 
 uint32_t attach_btf_id(Machine& machine, const Event& event) {
+  if (is_kernel_function(event.kind)) return machine.kernel_functions().type_of(event);
+  if (event.kind == Kind::iterator) {
+    std::string function = "bpf_iter_" + event.event;
+    return machine.kernel_number(function, [&](format::Btf& btf) { return btf.find(function, BtfKind::function); });
+  }
   if (event.kind != Kind::tracepoint && event.kind != Kind::rawtracepoint) return 0;
   if (event.syscall >= 0) return tracepoint_type(machine, event.syscall_exit ? "sys_exit" : "sys_enter");
   return tracepoint_type(machine, event.event);

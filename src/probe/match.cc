@@ -13,9 +13,11 @@ namespace probe {
 static constexpr const KindFunctions* kinds[] = {
     &begin_kind,   &end_kind,      &signal_kind,   &interval_kind,   &test_kind,          &bench_kind,
     &profile_kind, &software_kind, &hardware_kind, &tracepoint_kind, &rawtracepoint_kind,
+    &kprobe_kind,  &kretprobe_kind, &fentry_kind, &fexit_kind,
     &uprobe_kind,  &uretprobe_kind, &usdt_kind,
+    &iterator_kind, &watchpoint_kind, &async_watchpoint_kind,
 };
-static_assert(std::size(kinds) == static_cast<size_t>(Kind::usdt) + 1);
+static_assert(std::size(kinds) == static_cast<size_t>(Kind::async_watchpoint) + 1);
 
 static const KindFunctions& functions(const Event& event) { return *kinds[static_cast<size_t>(event.kind)]; }
 
@@ -90,7 +92,8 @@ const spec::ProbeKind& kind_of(const Event& event) {
 
 std::optional<uint32_t> registers_at(Context context) {
   // struct bpf_perf_event_data begins with them; user probes get them alone.
-  if (context == Context::perf_event || context == Context::registers) return 0;
+  if (context == Context::perf_event || context == Context::registers || context == Context::kernel_registers)
+    return 0;
   return std::nullopt;
 }
 

@@ -31,13 +31,17 @@ class Binary;
 
 namespace probe {
 
+class KernelFunctions;
 class KernelNumbers;
 class UserValues;
 
 enum class Kind : uint8_t {
   begin, end, signal, interval, test, bench, // run by acu itself
-  profile, software, hardware, tracepoint, rawtracepoint, uprobe, uretprobe, usdt
+  profile, software, hardware, tracepoint, rawtracepoint, kprobe, kretprobe, fentry, fexit, uprobe, uretprobe, usdt,
+  iterator, watchpoint, async_watchpoint
 };
+
+constexpr bool is_kernel_function(Kind k) { return k >= Kind::kprobe && k <= Kind::fexit; }
 
 // How the context of a program looks, which decides the kind of kernel program.
 enum class Context : uint8_t {
@@ -45,9 +49,16 @@ enum class Context : uint8_t {
   tracepoint,     // the tracepoint's record: loads at the offsets of its format
   raw_tracepoint, // u64 arguments
   btf_tracepoint, // u64 arguments that may be followed as pointers (ir::Space::task)
+  function,       // the same of a function of the kernel; where it returns, its result is behind them
   perf_event,     // struct bpf_perf_event_data
   registers,      // struct pt_regs of the thread: user probes
+  kernel_registers, // struct pt_regs within the kernel: functions of the kernel
+  iterator,         // u64 arguments as btf_tracepoint has them, but some may be null
 };
+// The kernel vouches for pointers among the arguments.
+constexpr bool is_typed(Context c) {
+  return c == Context::btf_tracepoint || c == Context::function || c == Context::iterator;
+}
 
 // One thing that can be attached, after wildcards are resolved.
 struct Event {
@@ -56,13 +67,16 @@ struct Event {
   std::string provider;             // as `probetype` prints it: "tracepoint", "special" for begin and end
   const type::Type* args = nullptr; // structure of the arguments, or nullptr. Tracepoints: offsets in the
                                     // record. Raw tracepoints: argument i at offset 8*i.
-  std::string category;             // tracepoints: "sched"
+  std::string category;             // tracepoints: "sched"; functions of the kernel: the module, or nothing
   std::string event;          // tracepoints: "sched_switch"; raw tracepoints: its name; signals: "SIGUSR1"
   uint64_t period_ns = 0;     // interval; profile when given as a time
   uint64_t frequency = 0;     // profile in hz
   uint64_t sample_period = 0; // software, hardware: events between two samples
   uint32_t perf_config = 0;   // PERF_COUNT_SW_* or PERF_COUNT_HW_*
   int signal = 0;
+  std::string pin;            // iterators: the file that they stay in; empty: they run once
+  uint32_t watch_mode = 0;    // watchpoints: HW_BREAKPOINT_* bits; `address` and `watch_bytes` tell the memory
+  uint32_t watch_bytes = 0;
   int syscall = -1; // syscalls:sys_enter_X, sys_exit_X: the number, where it is known
   bool syscall_exit = false;
   uint32_t tracepoint_id = 0; // tracefs id of the event; read when it is attached
@@ -75,6 +89,7 @@ struct Event {
   uint64_t file_offset = 0;    // of the instruction
   uint64_t counter_offset = 0; // of the counter that switches a USDT probe on, in the file; 0: it has none
   std::string operands;        // USDT: where the arguments are, as the file has it
+  uint32_t offset = 0;         // functions of the kernel (`function`): of the instruction, from the start
   bool at_entry = false;       // the instruction is the first of the function, or one that stands for it
   bool is_inlined = false;     // it is the first of a call of `function` that was inlined
 };
@@ -120,6 +135,8 @@ public:
   const base::Error& tracefs_error() const { return tracefs_error_; }
   // The programs and libraries that user probes are put into.
   symbol::Binaries& binaries();
+  // The functions of the kernel (kernel_functions.h); made at the first call.
+  KernelFunctions& kernel_functions();
   int pid() const { return pid_; }
   bool sees_inlined_calls = true; // a uprobe on a function is also put where the function was inlined
   // What the debug information of a binary tells of its values (user_values.h); made at the first call.
@@ -133,6 +150,7 @@ private:
   type::Table& types_;
   int pid_;
   std::unique_ptr<symbol::Binaries> binaries_;
+  std::unique_ptr<KernelFunctions> kernel_functions_;
   std::unordered_map<const symbol::Binary*, std::unique_ptr<UserValues>> user_values_;
   std::unique_ptr<format::Btf> btf_;
   bool tried_ = false;

@@ -13,7 +13,6 @@ namespace probe {
 using namespace dwarf;
 
 static constexpr size_t most_steps = 512; // of one recipe: each becomes a few instructions of a program
-static constexpr int deepest_call = 8;
 static constexpr size_t most_parts = 64;
 
 // ---- registers
@@ -358,13 +357,8 @@ base::Status Translation::typed(const Operation& o, const Unit& unit) {
 
 // What another entry says of its place is carried out as if it stood here.
 base::Status Translation::call(const Operation& o, const Unit& unit, int depth) {
-  std::optional<Die> die =
-      o.code == DW_OP_call_ref ? unit.info->die_at(o.first) : read_die(unit, unit.header->offset + o.first);
-  if (!die || depth >= deepest_call) return damaged();
-  Location location = location_of(*die, find_attribute(*die, DW_AT_location));
-  if (location.kind == Location::none) return {};
-  if (location.kind != Location::expression) return damaged();
-  return run(*die->unit, location.bytes, depth + 1);
+  ACU_TRY(CalledExpression called, called_expression(o, unit, depth));
+  return called.unit ? run(*called.unit, called.bytes, depth + 1) : base::Status();
 }
 
 base::Status Translation::end_part(uint64_t bits, uint64_t first_bit) {

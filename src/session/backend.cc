@@ -23,6 +23,7 @@ public:
                            const Refused& refused) override {
     return attach(probe, refused);
   }
+  base::Result<bool> step(uint32_t) override { return false; }
   void detach_file(std::string_view) override {}
   void detach() override {}
   int wait_fd() const override { return -1; }
@@ -41,6 +42,7 @@ public:
                            std::span<const uint64_t> cookies, const Refused& refused) override {
     return engine_->attach_user(probe, events, cookies, refused);
   }
+  base::Result<bool> step(uint32_t probe) override { return engine_->step(probe); }
   void detach_file(std::string_view file) override { engine_->detach_file(file); }
   void detach() override { engine_->detach(); }
   int wait_fd() const override { return engine_->wait_fd(); }
@@ -69,6 +71,7 @@ base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& pr
                                .log_size = options.log_size,
                                .verbose = options.verbose,
                                .target_pid = options.pid,
+                               .command_pid = options.command_pid,
                                .source = options.source,
                                .log = options.wants_log ? &report.log : nullptr};
   ACU_TRY(std::unique_ptr<bpf::Engine> engine, bpf::Engine::load(program, object, load));

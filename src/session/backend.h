@@ -26,6 +26,8 @@ public:
   // User probes: attaches the program of a probe to events of another compilation, which it fits.
   virtual base::Status attach_more(uint32_t probe, std::span<const probe::Event* const> events,
                                    std::span<const uint64_t> cookies, const Refused& refused) = 0;
+  // Iterators: runs a probe for the next objects of its kind. false: there are no more.
+  virtual base::Result<bool> step(uint32_t probe) = 0;
   // Takes all user probes off a file.
   virtual void detach_file(std::string_view file) = 0;
   // Takes all probes off. No record arrives afterwards that has not been begun.
@@ -44,6 +46,7 @@ struct KernelOptions {
   bool verbose = false;
   bool wants_log = false; // of the verifier
   int pid = -1;
+  int command_pid = -1; // the process of -c
   const base::Source* source = nullptr;
 };
 

@@ -42,11 +42,11 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
 }
 
 // One attachment for entry and return, where the kernel has such.
-static void join_returns(Compiled& to) {
-  if (!ir::has_returns_to_join(to.program) || !bpf::has(bpf::Feature::uprobe_session)) return;
+static void join_returns(Compiled& to, ir::Joined whose, bpf::Feature feature) {
+  if (!ir::has_returns_to_join(to.program, whose) || !bpf::has(feature)) return;
   format::Btf* btf = to.machine->btf();
   uint32_t is_return = btf ? btf->find("bpf_session_is_return", format::BtfKind::function) : 0;
-  if (is_return) ir::join_returns(to.program, is_return);
+  if (is_return) ir::join_returns(to.program, whose, is_return);
 }
 
 bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics) {
@@ -54,7 +54,9 @@ bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   if (diagnostics.has_errors()) return false;
   if (options.pid >= 0) filter_by_pid(to.program, options.pid);
   if (options.optimize) ir::optimize(to.program);
-  if (options.in_kernel) join_returns(to); // what is true of one side alone has been made use of
+  // What is true of one side alone has been made use of.
+  if (options.in_kernel) join_returns(to, ir::Joined::user, bpf::Feature::uprobe_session);
+  if (options.in_kernel) join_returns(to, ir::Joined::kernel, bpf::Feature::kprobe_session);
   to.ok = true;
   return true;
 }

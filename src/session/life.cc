@@ -5,6 +5,8 @@
 #include "session/time.h"
 #include "session/trials.h"
 
+#include <poll.h>
+
 namespace session {
 
 using probe::Kind;
@@ -12,6 +14,9 @@ using probe::Kind;
 namespace {
 
 bool is_special(Kind k) { return k == Kind::begin || k == Kind::end; }
+
+// Whether there is nothing to wait for.
+bool ends_by_itself(Kind k) { return is_special(k) || k == Kind::iterator; }
 
 bool has_kind(const ir::Program& program, const ir::Probe& p, Kind kind) {
   for (uint32_t e : p.events)
@@ -43,19 +48,47 @@ base::Result<size_t> attach_one(Life& life, uint32_t index) {
   return missing < probe.events.size() ? probe.stands_for - missing : 0;
 }
 
+// Whether it is there when acu has ended.
+bool stays(const ir::Program& program, uint32_t probe) {
+  for (uint32_t e : program.probes[probe].events)
+    if (!program.events[e].pin.empty()) return true;
+  return false;
+}
+
 // Probes that the kernel runs are attached; the others are begin, end and those that the session's loop runs.
 base::Result<size_t> attach_all(Life& life) {
   uint64_t start = clock_ns();
   size_t events = 0;
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
     size_t served = life.program.probes[i].stands_for;
-    if (life.program.probes[i].context != probe::Context::none) {
+    if (life.program.probes[i].context != probe::Context::none && !(life.options.dry_run && stays(life.program, i))) {
       ACU_TRY(served, attach_one(life, i));
     }
     events += served;
   }
   if (life.options.verbose) life.output.message("attach " + in_ms(clock_ns() - start) + "\n");
   return events;
+}
+
+// Iterators, one after the other: as far as they got, what they sent is printed.
+base::Status run_iterators(Life& life) {
+  pollfd interrupted = {signals::fd(), POLLIN, 0};
+  for (uint32_t i = 0; i < life.program.probes.size(); i++) {
+    if (life.program.probes[i].context != probe::Context::iterator) continue;
+    for (bool more = true; more && !life.effects.ended() && !life.output.broken();) {
+      ACU_TRY(more, life.backend.step(i));
+      take_records(life);
+      if (::poll(&interrupted, 1, 0) > 0) return {};
+    }
+  }
+  return {};
+}
+
+// Iterators that stay: where they are.
+void tell_pinned(Life& life) {
+  if (life.options.quiet || life.options.dry_run) return;
+  for (const probe::Event& e : life.program.events)
+    if (!e.pin.empty()) life.output.message("Program pinned to " + e.pin + "\n");
 }
 
 size_t count_special(const ir::Program& program) {
@@ -110,7 +143,7 @@ void tell_losses(Life& life) {
 
 bool has_events(const ir::Program& program) {
   for (const probe::Event& e : program.events)
-    if (!is_special(e.kind)) return true;
+    if (!ends_by_itself(e.kind)) return true;
   return false;
 }
 
@@ -156,6 +189,10 @@ base::Status live(Life& life) {
       ACU_CHECK(life.child->release(look));
     }
     if (life.options.pid >= 0 && life.program.uses_user_symbols) look_at(life, life.options.pid);
+
+    // Iterators have gone through all objects that there are.
+    tell_pinned(life);
+    ACU_CHECK(run_iterators(life));
 
     // Something ended the session: exit(), a signal, the end of a process.
     if (life.options.test)

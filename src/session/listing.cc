@@ -87,7 +87,9 @@ static int list_types(probe::Machine& machine, Output& output, std::string_view 
 
 // Kinds of probe that only look where a pattern leads them tell why there is nothing.
 static std::optional<probe::Mismatch> why_nothing(probe::Machine& machine, const std::vector<std::string>& patterns) {
-  constexpr std::string_view kinds[] = {"uprobe", "uretprobe", "usdt", "u", "ur", "U"};
+  constexpr std::string_view kinds[] = {"uprobe", "uretprobe", "usdt",   "u",     "ur", "U", "kprobe",
+                                          "k",      "kretprobe", "kr",     "fentry", "f",  "kfunc", "fexit",
+                                          "fr",     "kretfunc"};
   for (const std::string& pattern : patterns)
     for (std::string_view part : base::split(pattern, ',')) {
       std::vector<std::string_view> parts = base::split(base::trim(part), ':');

@@ -113,6 +113,10 @@ std::string describe_losses(const ir::Program& program, const ir::Counters& coun
   if (counters.missed_runs)
     out += "WARNING: " + plural(counters.missed_runs, "run") +
            " of probes missed: the kernel does not let a probe interrupt itself.\n";
+  if (counters.missed_hits)
+    out += "WARNING: " + plural(counters.missed_hits, "hit") +
+           " of kprobes and kretprobes missed: they came while another one ran, or more calls were under way than the "
+           "kernel keeps returns for. fentry and fexit miss none of the latter.\n";
   if (counters.scratch_busy)
     out += "WARNING: " + plural(counters.scratch_busy, "run") +
            " of probes given up: all scratch memory of the processor was in use.\n";

@@ -44,7 +44,8 @@ void filter_by_pid(Program& program, int pid) {
     bool is_user = p.context == probe::Context::registers;
     if (is_user && bpf::has(bpf::Feature::uprobe_multi_pid)) continue; // the link tells the process
     bool global = is_user || p.context == probe::Context::tracepoint || p.context == probe::Context::raw_tracepoint ||
-                  p.context == probe::Context::btf_tracepoint;
+                  p.context == probe::Context::btf_tracepoint || p.context == probe::Context::function ||
+                  p.context == probe::Context::kernel_registers;
     if (global && done.insert(p.function).second) prepend_test(program.functions[p.function], pid, ids_of);
   }
 }

@@ -80,8 +80,11 @@ std::string_view name_of(probe::Context context) {
   case probe::Context::tracepoint: return "tracepoint";
   case probe::Context::raw_tracepoint: return "raw_tracepoint";
   case probe::Context::btf_tracepoint: return "btf_tracepoint";
+  case probe::Context::function: return "function";
   case probe::Context::perf_event: return "perf_event";
   case probe::Context::registers: return "registers";
+  case probe::Context::kernel_registers: return "kernel_registers";
+  case probe::Context::iterator: return "iterator";
   }
   return {};
 }
@@ -153,6 +156,7 @@ base::Status Session::lower() {
   compiling.lower.boot_to_wall_ns = boot_to_wall_ns();
   compiling.lower.possible_cpus = bpf::possible_cpus();
   compiling.lower.pid_namespace = pid_namespace();
+  if (options.engine == EngineKind::kernel) compiling.lower.takes_function = bpf::may_trace_function;
   if (options.engine == EngineKind::eval) compiling.lower.own_process = own_process();
   // Asking the kernel costs time: only where a map could make use of it.
   bool may_be_task = false;
@@ -177,6 +181,7 @@ base::Status Session::load() {
                           .verbose = options.verbose,
                           .wants_log = options.dump.verifier,
                           .pid = options.pid,
+                          .command_pid = child ? static_cast<int>(child->pid()) : -1,
                           .source = &*source};
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
   return {};

@@ -42,6 +42,8 @@ inline constexpr ConfigKey config_keys[] = {
     {"missing_probes", ConfigKind::word, "error", "error|warn|ignore", "What happens where a probe is not there."},
     {"on_stack_limit", ConfigKind::number, "32", "", "Largest object that is kept on the stack."},
     {"perf_rb_pages", ConfigKind::number, "0", "", "Pages of the ring buffer; 0: chosen by acu.", 0, 1 << 20},
+    {"prefer_fentry", ConfigKind::boolean, "true", "",
+     "Attach a kprobe or kretprobe as fentry or fexit, which cost less, where that is the same."},
     {"print_maps_on_exit", ConfigKind::boolean, "true", "", "Print all maps at the end."},
     {"show_debug_info", ConfigKind::boolean, "true", "", "Show file and line in stacks where they are known."},
     {"stack_mode", ConfigKind::word, "bpftrace", "bpftrace|perf|raw", "How stacks print."},

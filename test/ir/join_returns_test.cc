@@ -39,8 +39,8 @@ Program pair(const std::vector<uint64_t>& entries, const std::vector<uint64_t>& 
 
 TEST(JoinReturns, SameFunctionsInAnyOrder) {
   Program p = pair({16, 32}, {32, 16});
-  EXPECT_TRUE(has_returns_to_join(p));
-  EXPECT_EQ(join_returns(p, 77), 1u);
+  EXPECT_TRUE(has_returns_to_join(p, Joined::user));
+  EXPECT_EQ(join_returns(p, Joined::user, 77), 1u);
   EXPECT_EQ(verify(p), std::vector<std::string>{});
   ASSERT_EQ(p.probes.size(), 1u);
   EXPECT_TRUE(p.probes[0].is_session);
@@ -66,7 +66,7 @@ TEST(JoinReturns, SameFunctionsInAnyOrder) {
                                            "    jump b4\n"
                                            "b4:\n"
                                            "    give_back 0\n");
-  EXPECT_FALSE(has_returns_to_join(p));
+  EXPECT_FALSE(has_returns_to_join(p, Joined::user));
 }
 
 TEST(JoinReturns, OtherFunctionsStayApart) {
@@ -74,26 +74,26 @@ TEST(JoinReturns, OtherFunctionsStayApart) {
                                   {{16, 32}, {16}},
                                   {{16}, {16, 32}}}) {
     Program p = pair(entries, returns);
-    EXPECT_FALSE(has_returns_to_join(p));
-    EXPECT_EQ(join_returns(p, 1), 0u);
+    EXPECT_FALSE(has_returns_to_join(p, Joined::user));
+    EXPECT_EQ(join_returns(p, Joined::user, 1), 0u);
     EXPECT_EQ(p.probes.size(), 2u);
   }
   Program p = pair({16}, {16});
   p.events[1].binary = "/bin/false";
-  EXPECT_FALSE(has_returns_to_join(p));
+  EXPECT_FALSE(has_returns_to_join(p, Joined::user));
 }
 
 // What a program is told of an event belongs to the list of events that is attached.
 TEST(JoinReturns, CookiesOfOneSide) {
   Program p = pair({16, 32}, {32, 16});
   p.probes[1].cookies = {1, 2};
-  EXPECT_EQ(join_returns(p, 1), 1u);
+  EXPECT_EQ(join_returns(p, Joined::user, 1), 1u);
   EXPECT_EQ(p.probes[0].cookies, (std::vector<uint64_t>{1, 2}));
   EXPECT_EQ(p.events[p.probes[0].events[0]].file_offset, 32u);
 
   Program both = pair({16}, {16});
   both.probes[0].cookies = both.probes[1].cookies = {1};
-  EXPECT_EQ(join_returns(both, 1), 0u);
+  EXPECT_EQ(join_returns(both, Joined::user, 1), 0u);
 }
 
 TEST(JoinReturns, BodiesOfLoopsComeAlong) {
@@ -108,7 +108,7 @@ TEST(JoinReturns, BodiesOfLoopsComeAlong) {
   body.blocks.resize(1);
   body.blocks[0].insts.push_back({.op = Op::give_back, .a = Operand::number(0)});
   p.functions.push_back(body);
-  EXPECT_EQ(join_returns(p, 1), 1u);
+  EXPECT_EQ(join_returns(p, Joined::user, 1), 1u);
   EXPECT_EQ(p.functions[2].parent, 0u);
   EXPECT_EQ(p.functions[2].frame, 0u);
 }
