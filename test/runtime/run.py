@@ -21,6 +21,7 @@ A case is a script whose leading comment lines say how to run it and what it mus
   // TIMEOUT: 10
   // NEEDS: path             skipped where this file is not there
   // FEATURE: name           skipped where the kernel lacks this ability (`acu info` lists them)
+  // SKIP_IF: command        skipped where this ends well, for the reason behind its #
   // REAL_TIME: why          skipped where the processor is emulated ($ACU_TEST_SLOWNESS is more than 1)
 
 A case of the kernel engine that acu refuses because the kernel lacks an ability, which it names, is skipped too.
@@ -248,6 +249,8 @@ def why_not(acu, case, engine, kernel):
             return kernel or "the kernel lacks " + lacks[0]
         if "REAL_TIME" in case.one and SLOWNESS > 1:
             return "the processor is emulated: " + case.one["REAL_TIME"]
+    if "SKIP_IF" in case.one and subprocess.run(["/bin/sh", "-c", case.one["SKIP_IF"]], capture_output=True).returncode == 0:
+        return case.one["SKIP_IF"].rpartition("# ")[2]
     missing = [p for p in case.many.get("NEEDS", []) if not os.path.exists(p)]
     return "not there: " + missing[0] if missing else ""
 
