@@ -58,6 +58,7 @@ public:
                            const Refused&) override {
     return {};
   }
+  base::Result<bool> step(uint32_t) override { return false; }
   void detach_file(std::string_view) override {}
   void detach() override { fake.log += "detach "; }
   int wait_fd() const override { return -1; }

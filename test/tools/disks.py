@@ -1,11 +1,17 @@
 """Tools that look at disks and files."""
 import os
 import re
+import subprocess
 
-from common import ROOT, disk_writes, histogram_total, lines, load, need, python, shell, trace, value
+from common import DISK, Wrong, disk_writes, histogram_total, lines, load, need, python, shell, trace, value
 
 WRITE = "dd if=/dev/zero of=$DISK/tools.tmp bs=64k count=32 oflag=direct,dsync; rm $DISK/tools.tmp"
 NO_DISK = "no disk here that counts its requests"
+NO_KPROBES = "this kernel refuses probes on its functions"
+
+
+def fail(problem):
+    raise problem
 
 
 def biosnoop(acu):
@@ -60,7 +66,7 @@ def writeback(acu):
 def ext4sync(acu):
     if not re.search(r"^\S+ / ext4 ", open("/proc/mounts").read(), re.M) and not os.path.isdir("/sys/fs/ext4"):
         return "no ext4 here"
-    text = trace(acu, "ext4sync.bt", python(f"import os\nf = open({os.path.join(ROOT, 'build', 'tools.tmp')!r}, 'w')\n"
+    text = trace(acu, "ext4sync.bt", python(f"import os\nf = open({os.path.join(DISK, 'tools.tmp')!r}, 'w')\n"
                                             "for i in range(5): f.write('x'); f.flush(); os.fsync(f.fileno())\n"
                                             "os.unlink(f.name)"))
     name = re.search(r"^@usecs\[(python\S*)\]", text, re.M)
@@ -76,7 +82,7 @@ def filecache(acu):
 
 
 def swapin(acu):
-    path = os.path.join(ROOT, "build", "tools.tmp")
+    path = os.path.join(DISK, "tools.tmp")
     script = (f"import mmap, os\nopen({path!r}, 'wb').write(os.urandom(1 << 22))\nf = os.open({path!r}, os.O_RDONLY)\n"
               "os.fsync(f); os.posix_fadvise(f, 0, 0, os.POSIX_FADV_DONTNEED)\n"
               "m = mmap.mmap(f, 1 << 22, prot=mmap.PROT_READ); m.madvise(mmap.MADV_RANDOM)\n"
@@ -87,4 +93,64 @@ def swapin(acu):
     need(sum(int(n) for n, in found) >= 20, text)
 
 
-TESTS = [biosnoop, bitesize, blkflush, syncsnoop, writeback, ext4sync, filecache, swapin]
+def fsslower(acu):
+    before = disk_writes()
+    text = trace(acu, "fsslower.bt", shell("for i in 1 2 3; do dd if=/dev/urandom of=$DISK/needle.tmp bs=64k count=16 conv=fsync;"
+                                           " done; rm $DISK/needle.tmp"), ["--", "--ms=0"])
+    found = lines(text, r"\d\d:\d\d:\d\d \d+ +dd +(\w+) +(\d+) +(\d+)\.\d{3} +(\w+) +needle\.tmp")
+    need(sum(f[0] == "write" and f[1] == "65536" for f in found) == 48, text[:1500])
+    need(sum(f[0] == "fsync" for f in found) == 3, text[:1500])
+    need(not lines(text, r".* dd .* (?:urandom|pipe:\S*)"), "urandom is no file of a disk:\n" + text[:1500])
+    if disk_writes() == before:
+        return NO_DISK
+    slow = [f for f in found if f[0] == "fsync"]
+    need(all(int(f[2]) < 5000 for f in slow), text[:1500])
+
+
+def filetop(acu):
+    text = trace(acu, "filetop.bt", shell("sleep 0.2; dd if=/dev/zero of=$TMP/needle.out bs=4k count=100;"
+                                          " dd if=$TMP/needle.out of=/dev/null bs=8k; sleep 1.3"))
+    written = [int(n) for n, in lines(text, r"@bytes\[dd, write, needle\.out\]: (\d+)")]
+    read = [int(n) for n, in lines(text, r"@bytes\[dd, read, needle\.out\]: (\d+)")]
+    need(sum(written) == 409600 and sum(read) == 409600, text[:1500])
+    need("zero]" not in text and "null]" not in text, text[:1500])
+
+
+def cachestat(acu):
+    probes = subprocess.run([acu, "list", "tracepoint:filemap:mm_filemap_get_pages"], capture_output=True, text=True).stdout
+    if not probes and not subprocess.run([acu, "list", "kprobe:*mark*_accessed"], capture_output=True, text=True).stdout:
+        return "this kernel has no tracepoint for what files are asked for, and refuses probes on its functions"
+    # 3000 pages come in once, and are then read twenty times.
+    script = ("import os\np = os.path.join(os.environ['DISK'], 'needle.tmp')\nopen(p, 'wb').write(b'x' * 4096 * 3000)\n"
+              "f = os.open(p, os.O_RDONLY)\nfor _ in range(20):\n for i in range(3000): os.pread(f, 4096, i * 4096)\n"
+              "os.unlink(p)")
+    text = trace(acu, "cachestat.bt", shell(f"sleep 0.2; python3 -c \"{script}\"; sleep 1.2"))
+    found = lines(text, r"\d\d:\d\d:\d\d (\d+) +(\d+) +(\d+)%")
+    need(sum(int(f[0]) for f in found) >= 55000 and sum(int(f[1]) for f in found) >= 100, text)
+    need(any(int(f[2]) >= 90 for f in found if int(f[0]) > 10000), text)
+
+
+def dcsnoop(acu):
+    if not subprocess.run([acu, "list", "kprobe:d_lookup"], capture_output=True, text=True).stdout:
+        return NO_KPROBES
+    try:
+        text = trace(acu, "dcsnoop.bt", shell("for i in 1 2 3; do test -e $TMP/needle-$i; done"))
+    except Wrong as problem:
+        refused = "lockdown" in str(problem) or "does not support" in str(problem)
+        return NO_KPROBES if refused else fail(problem)
+    found = lines(text, r"\d\d:\d\d:\d\d \d+ +sh +M (needle-\d)")
+    need([n for n, in found][:3] == ["needle-1", "needle-2", "needle-3"], text[:1500])
+
+
+def mounts(acu):
+    text = trace(acu, "mounts.bt", shell("unshare -m sh -c 'mkdir $TMP/needle; mount -t tmpfs none $TMP/needle;"
+                                         " umount $TMP/needle; umount $TMP/needle'"))
+    found = lines(text, r"\d\d:\d\d:\d\d \d+ +(\S+) +(\w+) +(-?\d+) +(\S+) +(\S+) +(.*)")
+    ours = [f[1:] for f in found if "needle" in f[5]]
+    in_steps = any(f[0] == "move_mount" for f in ours)
+    need(any(f[0] in ("mount", "move_mount") and f[1] == "0" for f in ours), text)
+    need(in_steps or any(f[:4] == ("mount", "0", "tmpfs", "none") for f in ours), text)
+    need([f[1] for f in ours if f[0] == "umount"] == ["0", "-22"], text)
+
+
+TESTS = [fsslower, filetop, cachestat, dcsnoop, mounts, biosnoop, bitesize, blkflush, syncsnoop, writeback, ext4sync, filecache, swapin]

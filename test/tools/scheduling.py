@@ -128,5 +128,42 @@ def loads(acu):
     need(len(lines(text, r"\d\d:\d\d:\d\d \d+\.\d\d \d+\.\d\d \d+\.\d\d \d+/\d+ \d+")) == 2, text)
 
 
-TESTS = [cpuwalk, runqlen, pidpersec, exitsnoop, naptime, migrations, offcputime, wakeuptime, softirqs,
+def cpudist(acu):
+    text = trace(acu, "cpudist.bt", load("spin", "acu_load", 700), ["--", "--name=acu_load"])
+    need(histogram_total(text, "@usecs") >= 3, text)
+    ran = value(text, "@cpu_ms[acu_load]")
+    need(200 <= ran <= 900, f"{ran} ms of a program that used the CPU for 700:\n" + text)  # others want the CPU too
+
+
+def futexlat(acu):
+    script = ("import ctypes, threading, time\nlock = threading.Lock()\n"
+              "def wait():\n for _ in range(10):\n  with lock: pass\n  time.sleep(0.001)\n"
+              "lock.acquire()\nthreads = [threading.Thread(target=wait) for _ in range(3)]\n"
+              "for t in threads: t.start()\ntime.sleep(0.3)\nlock.release()\nfor t in threads: t.join()")
+    text = trace(acu, "futexlat.bt", python(script), ["--", "--name=python3"])
+    waits = lines(text, r"@waited_us\[python3, 0x\w+\]: \{ \.count = (\d+), \.average = (\d+), \.total = (\d+) \}")
+    need(waits and sum(int(w[2]) for w in waits) >= 3 * 250000, text)
+    need(histogram_total(text, "@usecs[python3]") == sum(int(w[0]) for w in waits), text)
+
+
+def slabgrowth(acu):
+    if "struct kmem_cache * s" not in subprocess.run([acu, "list", "-v", "rawtracepoint:kmem_cache_alloc"],
+                                                     capture_output=True, text=True).stdout:
+        return "this kernel's tracepoint does not tell the cache"
+    script = ("import os, time\ntime.sleep(0.2)\nopen_files = [os.open('/dev/null', os.O_RDONLY) for _ in range(800)]\n"
+              "time.sleep(1.2)\nfor f in open_files: os.close(f)\ntime.sleep(1.2)")
+    text = trace(acu, "slabgrowth.bt", python(script))
+    grown = [int(n) for n, in lines(text, r"@bytes\[filp\]: (-?\d+)")]
+    need(grown and max(grown) >= 800 * 150, text[:2000])
+
+
+def signals(acu):
+    text = trace(acu, "signals.bt", load("signals", "acu_load", 4))
+    need(value(text, "@sent[SIGUSR1, acu_load, acu_load]") == 4, text)
+    became = lines(text, r"@became\[acu_load, SIGUSR1, (\w+)\]: (\d+)")
+    lost = lines(text, r"@lost\[SIGUSR1, ([\w ]+)\]: (\d+)")
+    need(sum(int(n) for _, n in became + lost) >= 4, text)
+
+
+TESTS = [cpudist, futexlat, slabgrowth, signals, cpuwalk, runqlen, pidpersec, exitsnoop, naptime, migrations, offcputime, wakeuptime, softirqs,
          hardirqs, lockcontention, wqlat, cpuidle, loads]
