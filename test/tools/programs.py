@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 
+import nginx_source
 from common import HERE, TMP, histogram_total, lines, need, shell, trace, value
 
 PYTHON = "/usr/bin/python3.11"
@@ -293,13 +294,64 @@ class Nginx:
         self.process.wait(timeout=20)
 
 
+def described_nginx(acu):
+    """One with debug information: that of ACU_TEST_NGINX, the installed one, or one that is built for the tests."""
+    if not shutil.which("curl"):
+        raise nginx_source.Missing("no curl here")
+    for path in (os.environ.get("ACU_TEST_NGINX"), "/usr/sbin/nginx"):
+        if not path:
+            continue
+        shown = subprocess.run([acu, "list", "-v", f"uprobe:{path}:ngx_http_log_request"], capture_output=True, text=True).stdout
+        if "ngx_http_request_t *r" in shown:
+            return path
+    return nginx_source.nginx()
+
+
+def or_reason(test):
+    """A test that is skipped where there is no such nginx."""
+    def run(acu):
+        try:
+            return test(acu)
+        except nginx_source.Missing as why:
+            return f"no nginx with debug information: {why}"
+    return run
+
+
+def trace_text(acu, script, during, *arguments):
+    path = os.path.join(TMP, "script.bt")
+    with open(path, "w") as file:
+        file.write(script)
+    return trace(acu, path, during, arguments)
+
+
+@or_reason
+def nginx_values(acu):
+    """Arguments, locals and globals of nginx, without a header or a cast."""
+    path = described_nginx(acu)
+    question = f"uprobe:{path}:ngx_http_finalize_request {{ print(locals.c) }}"
+    said = subprocess.run([acu, "run", "--dry-run", "-e", question], capture_output=True, text=True).stderr
+    found = re.search(r"is there from ngx_http_finalize_request\+(\d+)", said)
+    need(found or not said, said)
+    place = "ngx_http_finalize_request" + (f"+{found.group(1)}" if found else "")
+    script = ('uprobe:$1:ngx_http_process_request { printf("asked %s %s\\n", str(args.r->uri.data, args.r->uri.len), comm); }\n'
+              f'uprobe:$1:{place} {{ printf("from %s %d %d\\n", str(locals.c->addr_text.data, locals.c->addr_text.len), '
+              'target.ngx_cycle->connection_n, *(uint64 *)uaddr("ngx_pagesize")); }\n')
+    server = Nginx(path, "")
+    try:
+        text = trace_text(acu, script, lambda: [server.get(f"/needle{n}.txt?x=1") for n in range(10)], path)
+    finally:
+        server.stop()
+    asked = lines(text, r"asked (\S+) (\S+)")
+    need(asked == [(f"/needle{n}.txt", "nginx") for n in range(10)], text)
+    need(lines(text, r"from (.*)") == [(f"127.0.0.1 64 {os.sysconf('SC_PAGESIZE')}",)] * 10, text)
+
+
+nginx_values.__name__ = "nginx-values"
+
+
+@or_reason
 def nginx_requests(acu):
-    path = os.environ.get("ACU_TEST_NGINX", "/usr/sbin/nginx")
-    if not os.path.exists(path) or not shutil.which("curl"):
-        return "no nginx or no curl here"
-    shown = subprocess.run([acu, "list", "-v", f"uprobe:{path}:ngx_http_log_request"], capture_output=True, text=True).stdout
-    if "ngx_http_request_t *r" not in shown:
-        return "nginx has no debug information here (ACU_TEST_NGINX may name one that has)"
+    path = described_nginx(acu)
     server = Nginx(path, "")
 
     def load():
@@ -352,4 +404,4 @@ nginx_epoll_blocking.__name__ = "nginx-epoll-blocking"
 
 
 TESTS = [bashreadline, gethostlatency, sslsnoop, mallocstacks, threadsnoop, funccount, funclatency, funcslower, argdist, python_calls,
-         pg_queries, redis_commands, nginx_requests, nginx_epoll_blocking]
+         pg_queries, redis_commands, nginx_values, nginx_requests, nginx_epoll_blocking]
