@@ -1,5 +1,8 @@
 #include "dwarf/expression.h"
 
+#include "dwarf/type_entry.h"
+#include "dwarf/types.h"
+
 #include <algorithm>
 #include <array>
 
@@ -7,6 +10,7 @@ namespace dwarf {
 
 // Real ones have a handful of operations; a compiler may put a large constant into one.
 static constexpr size_t most_operations = 4096;
+static constexpr int deepest_call = 8;
 
 namespace {
 
@@ -184,6 +188,17 @@ base::Result<std::vector<Operation>> read_expression(ByteSpan bytes, const Encod
     operation.target = static_cast<uint32_t>(at - starts.begin());
   }
   return out;
+}
+
+base::Result<CalledExpression> called_expression(const Operation& o, const Unit& unit, int depth) {
+  auto damaged = [] { return base::Error{base::Failure::runtime, "the debug information is damaged"}; };
+  std::optional<Die> die =
+      o.code == DW_OP_call_ref ? unit.info->die_at(o.first) : read_die(unit, unit.header->offset + o.first);
+  if (!die || depth >= deepest_call) return damaged();
+  Location location = location_of(*die, find_attribute(*die, DW_AT_location));
+  if (location.kind == Location::none) return CalledExpression();
+  if (location.kind != Location::expression) return damaged();
+  return CalledExpression{die->unit, location.bytes};
 }
 
 std::string operation_name(uint8_t code) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "dwarf/forms.h"
+#include "dwarf/debug_info.h"
 
 #include <string>
 #include <vector>
@@ -99,6 +99,15 @@ struct Operation {
 
 // Failure: an unknown operation, operands cut off, a branch to where no operation begins, too long.
 base::Result<std::vector<Operation>> read_expression(ByteSpan bytes, const Encoding& encoding);
+
+// What DW_OP_call2, call4 and call_ref carry on with: the location of an entry. No unit: it has none, which is
+// no mistake. Failure: no such entry, one without a single expression, or `depth` calls are too many within each
+// other.
+struct CalledExpression {
+  const Unit* unit = nullptr;
+  ByteSpan bytes;
+};
+base::Result<CalledExpression> called_expression(const Operation& o, const Unit& unit, int depth);
 
 // "entry_value", as after DW_OP_; "0x17" of one that is not known.
 std::string operation_name(uint8_t code);

@@ -10,7 +10,6 @@ namespace dwarf {
 
 static constexpr int most_operations_run = 1 << 16; // loops included
 static constexpr size_t deepest_stack = 1024, most_parts = 64;
-static constexpr int deepest_call = 8;
 
 namespace {
 
@@ -333,13 +332,8 @@ base::Status Run::typed(const Operation& o, const Unit& unit) {
 }
 
 base::Status Run::call(const Operation& o, const Unit& unit, int depth) {
-  std::optional<Die> die =
-      o.code == DW_OP_call_ref ? unit.info->die_at(o.first) : read_die(unit, unit.header->offset + o.first);
-  if (!die || depth >= deepest_call) return damaged();
-  Location location = location_of(*die, find_attribute(*die, DW_AT_location));
-  if (location.kind == Location::none) return {};
-  if (location.kind != Location::expression) return damaged();
-  return run(*die->unit, location.bytes, depth + 1);
+  ACU_TRY(CalledExpression called, called_expression(o, unit, depth));
+  return called.unit ? run(*called.unit, called.bytes, depth + 1) : base::Status();
 }
 
 base::Status Run::end_part(uint64_t bits, uint64_t first_bit) {
