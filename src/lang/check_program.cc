@@ -111,11 +111,10 @@ const type::Type* Checker::use_value(const probe::UserValue& v, std::string_view
     return mistake(tag::ambiguous, where, name + " " + v.reason, std::move(hint));
   case probe::UserValue::without_value:
     return mistake(tag::no_value, where, name + " " + v.reason, std::move(hint));
-  case probe::UserValue::no_debug_info:
-    return mistake(tag::no_debug_info, where,
-                   name + " needs debug information" +
-                       (v.reason.empty() || v.reason == hint ? "" : ": " + v.reason),
-                   std::move(hint));
+  case probe::UserValue::no_debug_info: {
+    std::string why = v.reason.empty() || v.reason == hint ? "" : ": " + v.reason;
+    return mistake(tag::no_debug_info, where, name + " needs debug information" + why, std::move(hint));
+  }
   case probe::UserValue::found: break;
   }
   if (!v.type) return mistake(tag::no_value, where, name + " has no value");
