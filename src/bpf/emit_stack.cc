@@ -227,6 +227,7 @@ void FunctionEmitter::emit_keep(const ir::Inst& i, Label found, Label lost) {
     arguments({map(r1, pool_.stacks()), temporary(r2), number(r4, BPF_NOEXIST)});
     out_.call(map_update_elem);
     out_.jump_if(BPF_JEQ, r0, 0, tells ? tell : found);
+    out_.sign_extend(r0, 4); // maps of kernels before 6.4 answer with 32 bits
     out_.jump_if(BPF_JEQ, r0, -EEXIST, found);
     const Label other = out_.label();
     out_.jump_if(BPF_JNE, r0, -E2BIG, other);
