@@ -2,7 +2,7 @@
 PRESET ?= release
 ACU := build/$(PRESET)/acu
 
-.PHONY: run test test-sanitize bench fuzz build setup docs clean format
+.PHONY: run test test-kernels test-sanitize bench fuzz build setup docs clean format
 
 run: setup-run
 	@$(MAKE) --no-print-directory build
@@ -11,6 +11,11 @@ run: setup-run
 test: setup-test
 	@$(MAKE) --no-print-directory build
 	@python3 test/run_all.py $(PRESET)
+
+# All tests of the kernel engine on Debian's kernels 5.10, 6.1 and 6.12, in virtual machines, and on this one (an hour or more).
+test-kernels: setup-test
+	@$(MAKE) --no-print-directory build
+	@python3 test/kernels/run.py $(ACU) --all --write docs/kernels.md
 
 test-sanitize: setup-test
 	@$(MAKE) --no-print-directory build PRESET=sanitize

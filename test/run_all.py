@@ -63,6 +63,7 @@ SUITES = {
     "user": "user/run.py",
     "docs": "docs.py",
     "leftovers": "leftovers.py",
+    "kernels": "kernels/run.py",
     "include_order": "include_order.py",
 }
 

@@ -6,6 +6,7 @@
   --writable FOLDER  what the command writes there stays; may be given several times
   --memory MIB       default 2048
   --cpus N           default 2
+  --disk MIB         a disk of that size with ext4, at $ACU_TEST_DISK
   --no-btf           as on a kernel that has no types of its own (/sys/kernel/btf is empty)
   --console FILE     where the kernel's messages go; by default they are shown only when the machine dies
 
@@ -27,6 +28,7 @@ import threading
 
 import stock
 
+DISK = ("virtio_blk", "crc32c_generic", "crc32c_intel", "ext4")
 SHARED = ("virtio_pci", "9p", "9pnet_virtio")
 FOLDERS = ("proc", "sys", "dev", "mnt", "bin", "m")
 
@@ -92,12 +94,14 @@ def start_image(options, token):
     if not busybox:
         raise stock.Missing("no busybox here (package busybox-static)")
     prepare = ["mount -t tmpfs tmpfs /sys/kernel/btf"] if options.no_btf else []
+    if options.disk:
+        prepare.append("mkfs.ext4 -q /dev/vda; mkdir /run/disk; mount /dev/vda /run/disk; export ACU_TEST_DISK=/run/disk")
     for number, path in enumerate(options.writable):
         at = shlex.quote(path)
         prepare.append(f"mkdir -p {at}; mount -t 9p -o trans=virtio,version=9p2000.L,msize=1048576,cache=loose w{number} {at}")
     enter = ENTER % {"prepare": "\n".join(prepare), "cwd": shlex.quote(os.getcwd()),
                      "command": shlex.join(options.command), "token": token}
-    modules = stock.modules_in_order(options.kernel, SHARED)
+    modules = stock.modules_in_order(options.kernel, SHARED + (DISK if options.disk else ()))
     files = [(name, 0o40755, b"") for name in FOLDERS]
     files += [("init", 0o100755, (INIT % {"folder": shlex.quote(os.path.abspath(stock.folder(options.kernel)))}).encode()), ("bin/busybox", 0o100755, open(busybox, "rb").read()),
               ("bin/enter", 0o100755, enter.encode()),
@@ -107,7 +111,7 @@ def start_image(options, token):
     return gzip.compress(archive(files), 1)
 
 
-def machine(options, image, console):
+def machine(options, image, console, disk):
     shares = ["local,path=/,mount_tag=root,security_model=none,multidevs=remap,readonly=on"]
     shares += [f"local,path={p},mount_tag=w{n},security_model=none,multidevs=remap" for n, p in enumerate(options.writable)]
     # Without the isolation of page tables each system call keeps the emulator's cache of translations.
@@ -116,6 +120,7 @@ def machine(options, image, console):
     return ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", processor, "-m", str(options.memory),
             "-smp", str(options.cpus), "-display", "none", "-monitor", "none", "-nic", "none", "-no-reboot", "-kernel", stock.folder(options.kernel) + "/vmlinuz",
             "-initrd", image, "-append", line, "-serial", "file:" + console, "-serial", "stdio",
+            *(["-drive", f"file={disk},format=raw,if=virtio"] if options.disk else []),
             *[word for share in shares for word in ("-virtfs", share)]]
 
 
@@ -125,6 +130,7 @@ def read_options(words):
     parser.add_argument("--writable", action="append", default=[], type=os.path.abspath)
     parser.add_argument("--memory", type=int, default=2048)
     parser.add_argument("--cpus", type=int, default=2)
+    parser.add_argument("--disk", type=int)
     parser.add_argument("--no-btf", action="store_true")
     parser.add_argument("--console")
     parser.add_argument("kernel")
@@ -144,9 +150,13 @@ def run(options, out):
     token = "vm-" + secrets.token_hex(8)
     with tempfile.TemporaryDirectory(prefix="acu-vm-") as at:
         image, console = os.path.join(at, "initrd"), options.console or os.path.join(at, "console")
+        disk = os.path.join(at, "disk")
+        if options.disk:
+            with open(disk, "wb") as file:
+                file.truncate(options.disk << 20)
         with open(image, "wb") as file:
             file.write(start_image(options, token))
-        process = subprocess.Popen(machine(options, image, console), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        process = subprocess.Popen(machine(options, image, console, disk), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT)
         late = threading.Event()
         timer = threading.Timer(options.timeout, lambda: (late.set(), process.kill()))

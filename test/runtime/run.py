@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Runs test/runtime/*.bt: run.py ACU [--filter TEXT] [--engine kernel|eval] [-v]
+"""Runs test/runtime/*.bt: run.py ACU [--filter TEXT] [--engine kernel|eval] [--every N]
+
+With --every, of the cases whose names begin with the same word each N-th is run, and the first in any case.
 
 A case is a script whose leading comment lines say how to run it and what it must print:
 
@@ -279,17 +281,21 @@ def main():
         del arguments[at:at + 2]
         return value
 
-    only, only_engine = option("--filter"), option("--engine")
+    only, only_engine, every = option("--filter"), option("--engine"), int(option("--every") or 1)
     acu = os.path.abspath(arguments[0])
     if not os.access(acu, os.X_OK):
         print(f"runtime: no program {acu}")
         print("0 passed, 1 failed, 0 skipped")
         return 1
     reason = kernel_refuses(acu)
-    jobs, skipped = [], []
+    jobs, skipped, seen = [], [], {}
     for path in sorted(glob.glob(os.path.join(HERE, "*.bt"))):
         case = Case(path)
         if only and only not in case.name:
+            continue
+        word = case.name.partition("_")[0]
+        seen[word] = seen.get(word, -1) + 1
+        if seen[word] % every:
             continue
         for engine in case.engines():
             if only_engine and engine != only_engine:

@@ -9,6 +9,7 @@ import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+DISK = os.environ.get("ACU_TEST_DISK") or os.path.join(ROOT, "build")  # on a real disk, not in memory
 LOAD = os.path.join(ROOT, "test", "runtime", "load.py")
 TMP = tempfile.mkdtemp(prefix="acu-tools-")
 
@@ -28,7 +29,7 @@ def load(*words):
 
 def shell(command, **more):
     """A load of a shell; $TMP is an empty folder, $DISK one on a real file system."""
-    environment = dict(os.environ, TMP=TMP, DISK=os.path.join(ROOT, "build"))
+    environment = dict(os.environ, TMP=TMP, DISK=DISK)
     return lambda: subprocess.run(["/bin/sh", "-c", command], env=environment, timeout=60, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL, **more)
 

@@ -10,7 +10,7 @@ A question is a paragraph:
   see PATTERN                             is found in standard output (^ and $ are ends of lines)
   lines PATTERN = N                       so many times, or `N..M`
   sum PATTERN = N                         its groups, as numbers, add up to N, or to something within `N..M`
-  disk [TYPE]                             needs a disk under build/ that counts its requests, with this file system
+  disk [TYPE]                             needs a disk under build/ ($ACU_TEST_DISK) that counts its requests, with this file system
 
 $COMM is a name of this question alone, which loads take; $LOAD the loads of test/runtime; $TMP an empty folder;
 $DISK one on a disk. Last line: `N passed, N failed, N skipped`.
@@ -27,7 +27,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LOAD = os.path.join(ROOT, "test", "runtime", "load.py")
-DISK = os.path.join(ROOT, "build")
+DISK = os.environ.get("ACU_TEST_DISK") or os.path.join(ROOT, "build")
 ATTACHED = "#attached#"
 VERBS = ("see", "lines", "sum")
 

@@ -16,7 +16,7 @@ import disks
 import network
 import programs
 import scheduling
-from common import LOAD, ROOT, TMP, Wrong, histogram_total, load, need, trace, value
+from common import DISK, LOAD, ROOT, TMP, Wrong, histogram_total, load, need, trace, value
 
 
 # ------------------------------------------------------------------------------------------ one for each tool
@@ -67,7 +67,7 @@ def runqlat(acu):
 
 
 def biolatency(acu):
-    path = os.path.join(ROOT, "build", "biolatency.tmp")  # a real disk, not a memory file system
+    path = os.path.join(DISK, "biolatency.tmp")
     before = sum(int(l.split()[7]) for l in open("/proc/diskstats"))
 
     def write():
