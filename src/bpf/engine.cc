@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <utility>
 
 namespace bpf {
@@ -61,6 +62,7 @@ Engine::~Engine() {
 base::Status Engine::attach(uint32_t index, const std::function<base::Status(base::Error)>& refused) {
   const ir::Probe& probe = program_.probes[index];
   if (probe.context == probe::Context::none) return {};
+  watch_modules(probe);
   if (probe.context == probe::Context::registers) {
     std::vector<const probe::Event*> events;
     for (uint32_t e : probe.events) events.push_back(&program_.events[e]);
@@ -177,7 +179,25 @@ void Engine::detach_file(std::string_view file) {
   }
 }
 
+static uint64_t number_of_module(const std::string& module) {
+  struct stat about = {};
+  return ::stat(("/sys/module/" + module).c_str(), &about) == 0 ? about.st_ino : 0;
+}
+
+// The kernel keeps modules that some kinds of links are in; others go with their probes.
+void Engine::watch_modules(const ir::Probe& probe) {
+  for (uint32_t e : probe.events) {
+    const std::string& module = program_.events[e].category;
+    if (!probe::is_kernel_function(program_.events[e].kind) || module.empty()) continue;
+    auto same = [&](auto& m) { return m.first == module; };
+    if (std::none_of(modules_.begin(), modules_.end(), same)) modules_.emplace_back(module, number_of_module(module));
+  }
+}
+
 void Engine::detach() {
+  for (auto& [module, number] : modules_)
+    if (number && number_of_module(module) != number) gone_modules_.push_back(module);
+  modules_.clear();
   // First everything stops, then things are closed, so that all probes see the same end.
   if (!slow_.empty()) stop_programs(loaded_);
   for (auto* list : {&quick_, &slow_})
@@ -280,6 +300,7 @@ ir::Counters Engine::counters() {
   for (size_t i = 0; i < program_.maps.size(); i++) counters.map_full.push_back(at(next++));
   for (size_t i = 0; i < program_.sites.size(); i++) counters.sites.push_back(at(next++));
   counters.missed_hits = missed_hits_;
+  counters.gone_modules = gone_modules_;
   bpf_prog_info info;
   for (const base::Fd& fd : loaded_.programs) {
     if (program_info(fd.get(), info) == 0) counters.missed_runs += info.recursion_misses;

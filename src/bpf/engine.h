@@ -73,6 +73,7 @@ public:
 
 private:
   explicit Engine(const ir::Program& program) : program_(program) {}
+  void watch_modules(const ir::Probe& probe);
   base::Status attach_kernel(uint32_t probe, const std::function<base::Status(base::Error)>& refused);
   base::Status open_state(const MapSpec& spec, int fd);
   MapShape shape(uint32_t map) const;
@@ -100,6 +101,9 @@ private:
   std::vector<Iterator> iterators_;
   size_t attached_ = 0;
   uint64_t missed_hits_ = 0; // of what was detached
+  // Modules with functions that are probed: what their folder in /sys is numbered, which tells whether they went.
+  std::vector<std::pair<std::string, uint64_t>> modules_;
+  std::vector<std::string> gone_modules_;
   std::unique_ptr<TaskStorage> tasks_; // made at first use
 };
 

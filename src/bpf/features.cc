@@ -383,7 +383,7 @@ constexpr FeatureRow table[] = {
      .name = "attach_cookie",
      .since = "5.15",
      .use = "func and probe in blocks for several user functions",
-     .substitute = "none: such blocks are refused",
+     .substitute = "a program for each of the functions",
      .probe = try_helper<BPF_FUNC_get_attach_cookie, BPF_PROG_TYPE_KPROBE>},
     {.id = Feature::trampoline,
      .name = "trampoline",
@@ -534,6 +534,13 @@ probe::KernelLink kernel_link(const ir::Program& program, const ir::Probe& probe
   // How many returns they missed is told by newer kernels only, which have sessions too.
   Feature needed = is_return ? Feature::kprobe_session : Feature::kprobe_multi;
   return features().ask(needed) == Answer::yes ? probe::KernelLink::multi : probe::KernelLink::event;
+}
+
+bool tells_events(const probe::Event& event) {
+  // Where a kprobe stopped stands in the registers.
+  if (event.kind == probe::Kind::kprobe) return true;
+  bool by_link = event.kind != probe::Kind::kretprobe || features().ask(Feature::kprobe_session) == Answer::yes;
+  return features().ask(by_link ? Feature::attach_cookie : Feature::function_address) != Answer::no;
 }
 
 bool may_trace_function(probe::Machine& machine, const probe::Event& event) {

@@ -97,6 +97,8 @@ probe::UserLink user_link(const ir::Probe& probe);
 
 // What a program on functions of the kernel is attached by.
 probe::KernelLink kernel_link(const ir::Program& program, const ir::Probe& probe);
+// Whether a program on several events like this one can tell which of them it is at.
+bool tells_events(const probe::Event& event);
 // Whether the kernel takes a program of Context::function at this function (at its return: fexit, kretprobe).
 bool may_trace_function(probe::Machine& machine, const probe::Event& event);
 

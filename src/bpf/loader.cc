@@ -5,6 +5,7 @@
 #include "bpf/failure.h"
 #include "bpf/features.h"
 #include "bpf/syscall.h"
+#include "probe/kernel_refusal.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -263,6 +264,10 @@ base::Error Loader::explain(uint32_t index, ProgramLoad request, int error) {
   int result = load_logged(request, log);
   if (result >= 0) ::close(result); // the kernel changed its mind; the first answer stands
   std::string_view text(log.data());
+  const ir::Probe& probe = program_.probes[index];
+  if (probe.context == probe::Context::function && text.empty() && (error == EPERM || error == EACCES))
+    return probe::refused_by_kernel(program_.events[probe.events.front()], "cannot load the program of " + probe.name,
+                                    ::geteuid() == 0);
   base::Error failure = program_error(code, error, text, options_.source);
   if (!text.empty()) failure.message += options_.verbose ? "\n" + std::string(text) : ". -v shows its log";
   return failure;

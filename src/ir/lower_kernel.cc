@@ -253,7 +253,8 @@ bool Lowering::is_like_trampoline(const lang::Probe& p, const probe::Event& e) {
     const Name* n = if_a<Name>(&x);
     bool is_registers = is_builtin(x, id("reg")) || is_builtin(x, id("usermode")) || is_builtin(x, id("ctx")) ||
                         is_builtin(x, id("override"));
-    if (is_registers) is_same = false;
+    // A trampoline is still within the function when that returns, and stands on the stack.
+    if (is_registers || (is_builtin(x, id("kstack")) && e.kind == probe::Kind::kretprobe)) is_same = false;
     if (n && n->arg_number >= 0)
       is_same &= signature() && s->is_plain && static_cast<size_t>(n->arg_number) < s->parameters.size();
     if (is_builtin(x, id("retval"))) is_same &= signature() && s->is_plain && s->result;

@@ -25,6 +25,8 @@ struct CheckOptions {
   bool has_cpid = false;
   bool allows_recursion = true; // of functions: the kernel's verifier does not
   bool runs_tests = false, runs_benches = false; // their probes count; otherwise they are left out
+  // Whether a program on several events like this one can tell which of them it is at.
+  std::function<bool(const probe::Event&)> tells_events;
   // Whether programs on this event may call the function of the kernel with this type id.
   std::function<bool(probe::Machine&, const probe::Event&, uint32_t function)> kfunc_allowed;
 };

@@ -31,6 +31,7 @@ bool is_user_probe(const probe::Event& e) { return e.module && e.kind >= probe::
 struct Wants {
   bool arguments = false; // of what is no user probe: any
   bool names = false;     // which event it is
+  bool event = false;     // the same, or its function
   bool types = false;     // types of the program
   bool all_parameters = false, result = false, follows_result = false;
   std::set<std::string_view> parameters, locals;
@@ -65,6 +66,7 @@ void Wants::look(const Expr& e) {
   if (is_number) numbers.insert(word[3] - '0');
   arguments |= word == "args" || word == "ctx" || is_number;
   names |= word == "probe" || word == "probetype";
+  event |= word == "probe" || word == "func";
   result |= word == "retval";
   types |= word.starts_with("has_") || word == "target" || word == "uaddr";
 }
@@ -94,6 +96,8 @@ public:
     if (wants_.follows_result && e.kind == probe::Kind::uretprobe) value(values.result(e));
     return out_;
   }
+  // Then each has a program of its own.
+  void add_event(const probe::Event& e) { out_ += e.name; }
   void add_globals(const probe::Event& e, const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       probe::UserValues& values = machine_.user_values(*e.module);
@@ -255,10 +259,12 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
   p.has_plain_result = wants.result && !wants.follows_result && results_differ(machine_, p.events);
   std::vector<std::vector<probe::Event*>> groups;
   std::map<std::string, size_t> by_key;
+  const bool is_told = !wants.event || p.events.size() < 2 || !options_.tells_events;
   for (probe::Event* e : p.events) {
     if (has_key(*e)) {
       UserKeys keys(machine_, wants);
       keys.of(*e);
+      if (!is_told && !options_.tells_events(*e)) keys.add_event(*e);
       if (is_user_probe(*e)) {
         keys.add_globals(*e, globals);
         keys.add_symbols(*e, types_, symbols);

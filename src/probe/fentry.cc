@@ -16,16 +16,6 @@ std::vector<Event> match_fexit(Machine& machine, Parts parts, Mismatch& mismatch
   return match_kernel_function(machine, Kind::fexit, parts, mismatch);
 }
 
-// Without types there is nothing to attach to.
-void list_trampolines(Machine& machine, Kind kind, std::vector<Event>& to) {
-  std::vector<Event> all;
-  list_kernel_functions(machine, kind, all);
-  for (Event& e : all)
-    if (machine.kernel_functions().types(e.category)) to.push_back(std::move(e));
-}
-void list_fentry(Machine& machine, std::vector<Event>& to) { list_trampolines(machine, Kind::fentry, to); }
-void list_fexit(Machine& machine, std::vector<Event>& to) { list_trampolines(machine, Kind::fexit, to); }
-
 Context choose_function(Machine&, const Event&, Fields) { return Context::function; }
 
 } // namespace
@@ -33,23 +23,25 @@ Context choose_function(Machine&, const Event&, Fields) { return Context::functi
 constinit const KindFunctions fentry_kind{
     .name = "fentry",
     .match = match_fentry,
-    .list = list_fentry,
+    .list = nullptr,
     .arguments = kernel_arguments,
     .describe = describe_kernel_function,
     .choose_context = choose_function,
     .access = access_kernel_function,
     .attach = attach_function,
+    .is_found_by_match = true,
 };
 
 constinit const KindFunctions fexit_kind{
     .name = "fexit",
     .match = match_fexit,
-    .list = list_fexit,
+    .list = nullptr,
     .arguments = kernel_arguments,
     .describe = describe_kernel_function,
     .choose_context = choose_function,
     .access = access_kernel_function,
     .attach = attach_function,
+    .is_found_by_match = true,
 };
 
 } // namespace probe

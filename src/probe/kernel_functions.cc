@@ -14,6 +14,7 @@ namespace probe {
 using format::BtfKind;
 
 static constexpr std::string_view kernel_itself = "vmlinux";
+static constexpr const char* list_of_kernel = "/sys/kernel/debug/kprobes/blacklist";
 static constexpr const char* type_folder = "/sys/kernel/btf/";
 
 KernelFunctions::KernelFunctions(Machine& machine) : machine_(machine) {}
@@ -105,6 +106,14 @@ Recipe recipe_of(const KernelParameter& p) {
     out.pieces_of.push_back({.steps = {reg(spec::argument_registers[at + done / 8])},
                              .bytes = std::min(8u, p.type->size - done)});
   return out;
+}
+
+bool KernelFunctions::is_typed(const KernelFunction& f) {
+  auto [at, is_new] = typed_.try_emplace(std::string(f.module));
+  format::Btf* btf = is_new ? types(at->first) : nullptr;
+  if (btf)
+    for (uint32_t id : btf->all(BtfKind::function)) at->second.insert(btf->raw(id)->name);
+  return at->second.contains(f.name);
 }
 
 // ------------------------------------------------------------------------------------------------- lists
@@ -262,7 +271,7 @@ constexpr Danger dangers[] = {
 bool KernelFunctions::is_on_list(std::string_view name) {
   if (!list_) {
     list_.emplace();
-    auto text = base::read_file("/sys/kernel/debug/kprobes/blacklist");
+    auto text = base::read_file(list_of_kernel);
     if (text.ok())
       for_each_line(*text, [&](std::string_view line) {
         if (size_t tab = line.find('\t'); tab != line.npos) list_->emplace_back(line.substr(tab + 1));
@@ -272,10 +281,17 @@ bool KernelFunctions::is_on_list(std::string_view name) {
   return std::binary_search(list_->begin(), list_->end(), name);
 }
 
-std::string KernelFunctions::why_not(std::string_view name, bool by_list) {
+// The list never changes, but for modules; to print it takes the kernel a millisecond or two.
+bool KernelFunctions::is_kept_away(std::string_view name, bool many) {
+  if (many || list_ || ::access(list_of_kernel, R_OK) != 0) return is_on_list(name);
+  return machine_.kernel_number("kept_away." + std::string(name),
+                                [&](format::Btf&) -> uint32_t { return is_on_list(name); }) != 0;
+}
+
+std::string KernelFunctions::why_not(std::string_view name, bool many) {
   for (const Danger& d : dangers)
     if (base::glob_match(d.pattern, name)) return base::quoted(name) + " must not be probed: " + std::string(d.why);
-  if (by_list && is_on_list(name))
+  if (is_kept_away(name, many))
     return base::quoted(name) + " is on the kernel's list of functions that must not be probed "
                                 "(/sys/kernel/debug/kprobes/blacklist)";
   return {};

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace probe {
@@ -52,9 +53,11 @@ public:
   uint64_t size_of(std::string_view name);
   // Names the compiler gave to what it made of a function that is not there by itself: "f.isra.0", "f.part.0".
   std::vector<std::string> parts_of(std::string_view name);
-  // Why a function must not be probed; empty: nothing is known against it. `by_list`: also asks the kernel's own list,
-  // which takes time.
-  std::string why_not(std::string_view name, bool by_list);
+  // Why a function must not be probed; empty: nothing is known against it. The kernel's own list is asked too, if it can
+  // be read. `many`: one of many names.
+  std::string why_not(std::string_view name, bool many);
+  // Whether types describe it; for many functions at once.
+  bool is_typed(const KernelFunction& function);
 
   // Types of the kernel (empty name) or of a module, with those of the kernel; nullptr where there are none.
   format::Btf* types(const std::string& module);
@@ -66,6 +69,7 @@ public:
 private:
   const std::string& symbols(); // the text of /proc/kallsyms
   bool is_on_list(std::string_view name);
+  bool is_kept_away(std::string_view name, bool many);
   std::optional<KernelSignature> read_signature(const Event& event);
 
   Machine& machine_;
@@ -73,6 +77,7 @@ private:
   std::string all_text_, symbols_;
   bool has_all_ = false, has_symbols_ = false;
   std::optional<std::vector<std::string>> list_;
+  std::unordered_map<std::string, std::unordered_set<std::string_view>> typed_; // by module
   std::unordered_map<std::string, std::unique_ptr<format::Btf>> modules_;
   std::unordered_map<std::string, std::optional<KernelSignature>> signatures_;
 };
@@ -83,7 +88,6 @@ Recipe recipe_of(const KernelParameter& parameter);
 // Matching, arguments and lists, for kprobe.cc and fentry.cc.
 std::vector<Event> match_kernel_function(Machine& machine, Kind kind, std::span<const std::string_view> parts,
                                          Mismatch& mismatch);
-void list_kernel_functions(Machine& machine, Kind kind, std::vector<Event>& to);
 const type::Type* kernel_arguments(Machine& machine, Event& event);
 std::vector<std::string> describe_kernel_function(Machine& machine, Event& event);
 Access access_kernel_function(Machine& machine, const Event& event, Context context, std::string_view field);

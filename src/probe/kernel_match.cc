@@ -102,7 +102,7 @@ private:
         continue;
       }
       Event e = make_event(kind_, f.module, f.name);
-      if (is_trampoline(kind_) && !functions_.type_of(e)) {
+      if (is_trampoline(kind_) && !functions_.is_typed(f)) {
         untyped++;
         continue;
       }
@@ -179,15 +179,6 @@ private:
 std::vector<Event> match_kernel_function(Machine& machine, Kind kind, Parts parts, Mismatch& mismatch) {
   mismatch = {};
   return Match(machine, kind, mismatch).run(parts);
-}
-
-void list_kernel_functions(Machine& machine, Kind kind, std::vector<Event>& to) {
-  KernelFunctions& functions = machine.kernel_functions();
-  for (const KernelFunction& f : functions.all()) {
-    Event e = make_event(kind, f.module, f.name);
-    if (!functions.why_not(f.name, true).empty()) continue;
-    to.push_back(std::move(e));
-  }
 }
 
 // --------------------------------------------------------------------------------------------- arguments

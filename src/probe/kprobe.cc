@@ -16,8 +16,6 @@ std::vector<Event> match_kprobe(Machine& machine, Parts parts, Mismatch& mismatc
 std::vector<Event> match_kretprobe(Machine& machine, Parts parts, Mismatch& mismatch) {
   return match_kernel_function(machine, Kind::kretprobe, parts, mismatch);
 }
-void list_kprobe(Machine& machine, std::vector<Event>& to) { list_kernel_functions(machine, Kind::kprobe, to); }
-void list_kretprobe(Machine& machine, std::vector<Event>& to) { list_kernel_functions(machine, Kind::kretprobe, to); }
 
 Context choose_kernel_registers(Machine&, const Event&, Fields) { return Context::kernel_registers; }
 
@@ -26,23 +24,25 @@ Context choose_kernel_registers(Machine&, const Event&, Fields) { return Context
 constinit const KindFunctions kprobe_kind{
     .name = "kprobe",
     .match = match_kprobe,
-    .list = list_kprobe,
+    .list = nullptr,
     .arguments = kernel_arguments,
     .describe = describe_kernel_function,
     .choose_context = choose_kernel_registers,
     .access = access_kernel_function,
     .attach = attach_function,
+    .is_found_by_match = true,
 };
 
 constinit const KindFunctions kretprobe_kind{
     .name = "kretprobe",
     .match = match_kretprobe,
-    .list = list_kretprobe,
+    .list = nullptr,
     .arguments = kernel_arguments,
     .describe = describe_kernel_function,
     .choose_context = choose_kernel_registers,
     .access = access_kernel_function,
     .attach = attach_function,
+    .is_found_by_match = true,
 };
 
 } // namespace probe

@@ -37,6 +37,7 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
                               .runs_tests = options.test,
                               .runs_benches = options.bench,
                               .kfunc_allowed = bpf::may_call};
+  if (options.in_kernel) check.tells_events = bpf::tells_events;
   to.checked = lang::check(*to.tree, *to.machine, check, diagnostics);
   return to.checked.ok && !diagnostics.has_errors();
 }

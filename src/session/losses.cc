@@ -113,6 +113,9 @@ std::string describe_losses(const ir::Program& program, const ir::Counters& coun
   if (counters.missed_runs)
     out += "WARNING: " + plural(counters.missed_runs, "run") +
            " of probes missed: the kernel does not let a probe interrupt itself.\n";
+  for (const std::string& module : counters.gone_modules)
+    out += "WARNING: the module `" + module +
+           "` was unloaded while it was traced: probes in it saw nothing from then on.\n";
   if (counters.missed_hits)
     out += "WARNING: " + plural(counters.missed_hits, "hit") +
            " of kprobes and kretprobes missed: they came while another one ran, or more calls were under way than the "

@@ -10,6 +10,7 @@
 #include "session/life.h"
 #include "session/listing.h"
 #include "session/losses.h"
+#include "session/omitted_returns.h"
 #include "session/script.h"
 #include "session/time.h"
 
@@ -193,6 +194,9 @@ void Session::tell_steps() {
   for (size_t i = 0; i < compiled.program.probes.size(); i++) {
     const ir::Probe& p = compiled.program.probes[i];
     out += p.name + ": " + std::string(name_of(p.context));
+    probe::Kind kind = compiled.program.events[p.events.front()].kind;
+    if (p.context == probe::Context::function && kind == probe::Kind::kprobe) out += ", as fentry";
+    if (p.context == probe::Context::function && kind == probe::Kind::kretprobe) out += ", as fexit";
     if (p.events.size() > 1) out += ", " + std::to_string(p.events.size()) + " events";
     if (i < loaded.instructions.size())
       out += ", " + std::to_string(loaded.instructions[i]) + " instructions";
@@ -245,7 +249,12 @@ base::Status Session::live() {
                .print_maps_on_exit = config.flag("print_maps_on_exit"),
                .missing_may_be = config.text("missing_probes") != "error",
                .missing_is_told = config.text("missing_probes") != "ignore"};
+  std::optional<OmittedReturns> omitted;
+  bool probes_returns = std::any_of(compiled.program.events.begin(), compiled.program.events.end(),
+                                    [](const probe::Event& e) { return e.kind == probe::Kind::uretprobe; });
+  if (probes_returns && options.engine == EngineKind::kernel) omitted.emplace();
   ACU_CHECK(session::live(life));
+  if (std::string told = omitted ? omitted->told() : std::string(); !told.empty()) output->message(told);
   compiled.machine->store_numbers();
   status = life.failed ? static_cast<int>(base::Failure::runtime) : effects.status();
   return {};

@@ -1,0 +1,117 @@
+#include "probe/kernel_refusal.h"
+
+#include "base/text.h"
+
+#include <unistd.h>
+
+namespace probe {
+
+namespace {
+
+struct Same {
+  std::string_view function; // or a pattern
+  std::string_view category, event;
+};
+constexpr Same tracepoints[] = {
+    {"vfs_read", "syscalls", "sys_exit_read"},
+    {"vfs_write", "syscalls", "sys_exit_write"},
+    {"vfs_open", "syscalls", "sys_exit_openat"},
+    {"do_sys_open*", "syscalls", "sys_exit_openat"},
+    {"do_filp_open", "syscalls", "sys_exit_openat"},
+    {"vfs_unlink", "syscalls", "sys_exit_unlinkat"},
+    {"do_unlinkat", "syscalls", "sys_exit_unlinkat"},
+    {"vfs_mkdir", "syscalls", "sys_exit_mkdirat"},
+    {"vfs_fsync*", "syscalls", "sys_exit_fsync"},
+    {"vfs_stat*", "syscalls", "sys_exit_newfstatat"},
+    {"tcp_v*_connect", "sock", "inet_sock_set_state"},
+    {"tcp_set_state", "sock", "inet_sock_set_state"},
+    {"inet_csk_accept", "sock", "inet_sock_set_state"},
+    {"tcp_close", "sock", "inet_sock_set_state"},
+    {"tcp_retransmit_skb", "tcp", "tcp_retransmit_skb"},
+    {"__tcp_retransmit_skb", "tcp", "tcp_retransmit_skb"},
+    {"tcp_drop*", "skb", "kfree_skb"},
+    {"kfree_skb*", "skb", "kfree_skb"},
+    {"tcp_sendmsg*", "sock", "sock_send_length"},
+    {"tcp_recvmsg*", "sock", "sock_recv_length"},
+    {"tcp_cleanup_rbuf", "sock", "sock_recv_length"},
+    {"ip_rcv", "net", "netif_receive_skb"},
+    {"netif_receive_skb*", "net", "netif_receive_skb"},
+    {"__netif_receive_skb*", "net", "netif_receive_skb"},
+    {"*dev_queue_xmit", "net", "net_dev_queue"},
+    {"dev_hard_start_xmit", "net", "net_dev_start_xmit"},
+    {"schedule", "sched", "sched_switch"},
+    {"finish_task_switch*", "sched", "sched_switch"},
+    {"try_to_wake_up", "sched", "sched_wakeup"},
+    {"wake_up_new_task", "sched", "sched_wakeup_new"},
+    {"kernel_clone", "sched", "sched_process_fork"},
+    {"do_exit", "sched", "sched_process_exit"},
+    {"*do_execve*", "sched", "sched_process_exec"},
+    {"bprm_execve", "sched", "sched_process_exec"},
+    {"submit_bio*", "block", "block_bio_queue"},
+    {"blk_mq_start_request", "block", "block_rq_issue"},
+    {"blk_account_io_done", "block", "block_rq_complete"},
+    {"blk_mq_end_request", "block", "block_rq_complete"},
+    {"oom_kill_process", "oom", "mark_victim"},
+    {"*kmalloc*", "kmem", "kmalloc"},
+    {"kfree", "kmem", "kfree"},
+    {"kmem_cache_alloc*", "kmem", "kmem_cache_alloc"},
+    {"kmem_cache_free", "kmem", "kmem_cache_free"},
+    {"handle_mm_fault", "exceptions", "page_fault_user"},
+    {"do_user_addr_fault", "exceptions", "page_fault_user"},
+    {"add_to_page_cache_lru", "filemap", "mm_filemap_add_to_page_cache"},
+    {"filemap_add_folio", "filemap", "mm_filemap_add_to_page_cache"},
+    {"send_signal*", "signal", "signal_generate"},
+    {"get_signal", "signal", "signal_deliver"},
+};
+
+bool is_there(const std::string& category, const std::string& event) {
+  for (const char* root : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"})
+    if (::access((std::string(root) + "/events/" + category + "/" + event).c_str(), F_OK) == 0) return true;
+  return false;
+}
+
+// "integrity" of "none [integrity] confidentiality"; nothing where the kernel is not locked down, or does not tell.
+std::string lockdown() {
+  auto text = base::read_file("/sys/kernel/security/lockdown");
+  if (!text.ok()) return {};
+  size_t open = text->find('['), close = text->find(']');
+  if (open == text->npos || close == text->npos || close < open) return {};
+  std::string word = text->substr(open + 1, close - open - 1);
+  return word == "none" ? "" : word;
+}
+
+} // namespace
+
+std::string tracepoint_instead(const Event& event) {
+  bool at_return = event.kind == Kind::kretprobe || event.kind == Kind::fexit;
+  const std::string start = "; a tracepoint that tells the same: tracepoint:";
+  // Entry points of system calls: __x64_sys_openat, ksys_read.
+  for (std::string_view prefix : {"__x64_sys_", "__se_sys_", "__do_sys_", "ksys_", "__arm64_sys_"}) {
+    if (!std::string_view(event.function).starts_with(prefix)) continue;
+    std::string name = (at_return ? "sys_exit_" : "sys_enter_") + event.function.substr(prefix.size());
+    if (is_there("syscalls", name)) return start + "syscalls:" + name;
+  }
+  for (const Same& row : tracepoints) {
+    if (!base::glob_match(row.function, event.function)) continue;
+    std::string name(row.event);
+    if (!at_return && row.category == "syscalls") name = "sys_enter_" + name.substr(name.find("exit_") + 5);
+    if (is_there(std::string(row.category), name)) return start + std::string(row.category) + ":" + name;
+  }
+  return {};
+}
+
+base::Error refused_by_kernel(const Event& event, std::string_view what, bool has_privilege) {
+  std::string message(what);
+  std::string level = lockdown();
+  if (!level.empty())
+    message += ": kernel lockdown=" + level + " refuses " + event.provider;
+  else if (has_privilege)
+    message += ": the kernel does not permit " + event.provider +
+               ", although the capabilities are there (lockdown, a security module, or a container's filter of system calls)";
+  else
+    message += ": permission denied; acu needs root, or the capabilities CAP_BPF and CAP_PERFMON";
+  if (has_privilege || !level.empty()) message += tracepoint_instead(event);
+  return {base::Failure::permission, std::move(message)};
+}
+
+} // namespace probe

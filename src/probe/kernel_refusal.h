@@ -1,0 +1,15 @@
+// What to say when the kernel does not let its functions be probed at all.
+#pragma once
+
+#include "probe/probe.h"
+
+namespace probe {
+
+// Of an event that is refused although nothing is wrong with it: why, as far as it is known, and which tracepoint tells
+// the same. `what`: how the sentence begins.
+base::Error refused_by_kernel(const Event& event, std::string_view what, bool has_privilege);
+
+// "; a tracepoint that tells the same: …", for functions that there is such a one for; or nothing.
+std::string tracepoint_instead(const Event& event);
+
+} // namespace probe
