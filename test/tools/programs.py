@@ -147,6 +147,39 @@ def funcslower(acu):
     need(re.search(r"^        main\+\d+$", text, re.M), text)
 
 
+def cpp_programs(acu):
+    """Templates, lambdas, virtual calls and overloads of C++, against what the program itself counted."""
+    path = os.path.join(TMP, "shapes")
+    subprocess.run(["g++", "-std=c++20", "-O1", "-g", "-o", path, os.path.join(HERE, "shapes.cc")], check=True, timeout=60)
+    said = []
+    load = lambda: said.append(subprocess.run([path], capture_output=True, text=True, timeout=60).stdout)
+    text = trace(acu, "funccount.bt", load, [f"uprobe:{path}:cpp:*"])
+    own = {name: (int(calls), int(given)) for name, calls, given in (line.split("\t") for line in said[0].strip().split("\n"))}
+    need(len(own) == 7 and own["shapes::Square::area(int) const"][0] == 100, said[0])
+    for name, (calls, _) in own.items():
+        need(value(text, f'@[uprobe:{path}:cpp:"{name}"]') == calls, text)
+    script = ('uprobe:$1:cpp:shapes::Square::area, uprobe:$1:cpp:shapes::Box::area { @scale[func] = sum(args.scale); }\n'
+              'uretprobe:$1:cpp:shapes::Square::area, uretprobe:$1:cpp:shapes::Box::area { @area = sum(retval); }\n'
+              'uprobe:$1:cpp:shapes::Square::area { @side = max(args.this->side); }\n'
+              'uprobe:$1:cpp:"shapes::Bag<long>::put" { @put = sum(args.value); }\n'
+              'uprobe:$1:cpp:"shapes::Bag<char>::put" { @letters = sum(args.value); }\n'
+              'uprobe:$1:cpp:"shapes::weigh(long)" { @grams = sum(args.grams); @least = min(args.grams); }\n'
+              'uprobe:$1:cpp:"shapes::weigh(char const*)" { @name[str(args.name)] = count(); }\n'
+              'uprobe:$1:cpp:"main::{lambda(int)#1}::operator()(int) const" { @lambda = sum(args.n); }\n')
+    text = trace_text(acu, script, load, path)
+    given = lambda name: own[name][1]
+    need(value(text, "@area") == value(text, "@put") == given("shapes::Bag<long>::put(long)"), text)
+    need(value(text, "@letters") == given("shapes::Bag<char>::put(char)"), text)
+    need(value(text, "@scale[_ZNK6shapes6Square4areaEi]") == given("shapes::Square::area(int) const"), text)
+    need(value(text, "@scale[_ZNK6shapes3Box4areaEi]") == given("shapes::Box::area(int) const"), text)
+    need(value(text, "@grams") == given("shapes::weigh(long)") and "@least: -1\n" in text, text)
+    need(value(text, "@side") == 29 and value(text, "@name[needle]") == 1, text)
+    need(value(text, "@lambda") == given("main::{lambda(int)#1}::operator()(int) const"), text)
+
+
+cpp_programs.__name__ = "cpp-programs"
+
+
 def argdist(acu):
     path = sample()
     text = trace(acu, "argdist.bt", run(path, 20, 60000), [f"uprobe:{path}:work", "--", "--arg=1"])
@@ -403,5 +436,5 @@ def nginx_epoll_blocking(acu):
 nginx_epoll_blocking.__name__ = "nginx-epoll-blocking"
 
 
-TESTS = [bashreadline, gethostlatency, sslsnoop, mallocstacks, threadsnoop, funccount, funclatency, funcslower, argdist, python_calls,
+TESTS = [bashreadline, gethostlatency, sslsnoop, mallocstacks, threadsnoop, funccount, funclatency, funcslower, cpp_programs, argdist, python_calls,
          pg_queries, redis_commands, nginx_values, nginx_requests, nginx_epoll_blocking]
