@@ -124,13 +124,30 @@ std::optional<type::Field> find_field(Machine& machine, const Event& event, std:
 
 // ------------------------------------------------------------------------------------- context and access
 
+// `const void *`: kernels before 6.3 refuse to give such an argument to a typed program.
+bool is_constant_void(format::Btf& btf, uint32_t pointer) {
+  auto at = btf.raw(pointer);
+  if (!at || at->kind != format::BtfKind::pointer || !at->type) return false;
+  constexpr int longest_chain = 8;
+  for (int i = 0; i < longest_chain; i++) {
+    at = btf.raw(at->type);
+    bool goes_on = at && (at->kind == format::BtfKind::const_ || at->kind == format::BtfKind::volatile_);
+    if (!goes_on) return false;
+    if (!at->type) return true;
+  }
+  return false;
+}
+
 Context choose_raw(Machine& machine, const Event& event, Fields fields) {
+  bool has_pointer = false;
   for (std::string_view field : fields) {
     auto declared = find_field(machine, event, field);
-    if (declared && declared->type->is(type::Kind::pointer) && attach_btf_id(machine, event))
-      return Context::btf_tracepoint;
+    if (!declared || !declared->type->is(type::Kind::pointer)) continue;
+    has_pointer = true;
+    if (is_constant_void(*machine.btf(), parameters_of(machine, event)[declared->offset / 8].type))
+      return Context::raw_tracepoint;
   }
-  return Context::raw_tracepoint;
+  return has_pointer && attach_btf_id(machine, event) ? Context::btf_tracepoint : Context::raw_tracepoint;
 }
 
 Access access_raw(Machine& machine, const Event& event, Context, std::string_view field) {

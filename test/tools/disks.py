@@ -115,7 +115,7 @@ def cachestat(acu):
     probes = subprocess.run([acu, "list", "tracepoint:filemap:mm_filemap_get_pages"], capture_output=True, text=True).stdout
     if not probes and not subprocess.run([acu, "list", "kprobe:*mark*_accessed"], capture_output=True, text=True).stdout:
         return "this kernel has no tracepoint for what files are asked for, and refuses probes on its functions"
-    if not os.access(os.path.join(ROOT, "build"), os.W_OK):
+    if not os.access(DISK, os.W_OK):
         return "nothing can be written to a real file system here"
     # 3000 pages come in once, and are then read twenty times.
     script = ("import os\np = os.path.join(os.environ['DISK'], 'needle.tmp')\nopen(p, 'wb').write(b'x' * 4096 * 3000)\n"
