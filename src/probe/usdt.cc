@@ -56,10 +56,11 @@ Event make_event(Binary& binary, const UsdtNote& note, uint64_t offset, Mismatch
   return e;
 }
 
+constexpr uint64_t longest_instruction = 15; // bytes
+
 // Probes are put on nops of one byte, or of five: those have a danger of their own.
 bool is_safe(Binary& binary, Event& event) {
-  constexpr uint64_t longest = 15;
-  if (!symbol::is_nop5(binary.code_at(event.address, longest))) return true;
+  if (!symbol::is_nop5(binary.code_at(event.address, longest_instruction))) return true;
   auto function = binary.function_at(event.address);
   return avoid_red_zone(binary, function ? &*function : nullptr, event);
 }
@@ -76,7 +77,9 @@ void add_events(Binary& binary, const Wanted& wanted, std::vector<Event>& to, Mi
       continue;
     }
     Event event = make_event(binary, note, *offset, mismatch);
-    if (is_safe(binary, event))
+    if (symbol::is_refused(binary.code_at(event.address, longest_instruction)))
+      mismatch.warnings.push_back(place + ": the kernel can't carry out a probe on the instruction there");
+    else if (is_safe(binary, event))
       found.push_back(std::move(event));
     else
       mismatch.warnings.push_back(place +

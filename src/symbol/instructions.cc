@@ -144,7 +144,7 @@ bool is_emulated(ByteSpan code, bool with_nops) {
   // Linux 6.18 knows those of up to 8 bytes.
   if (is_long_nop(d)) return with_nops && d.at + read_operand(code, d).length <= 8;
   if (d.two_bytes) return (d.opcode & 0xf0) == 0x80 && !d.has_66; // jcc
-  if (d.opcode == 0x90) return true;
+  if (d.opcode == 0x90) return !(d.rex & 1);
   if ((d.opcode & 0xf8) == 0x50) // push; with rex.b alone, or no prefix at all
     return (d.rex == 0 && d.at == 1) || (d.rex == 0x41 && d.at == 2);
   bool is_branch = d.opcode == 0xeb || d.opcode == 0xe9 || d.opcode == 0xe8 || (d.opcode & 0xf0) == 0x70;
@@ -160,32 +160,75 @@ static bool is_refused_opcode(uint8_t b) {
   case 0x40: return true; // behind rex
   case 0x60: return column <= 2 || column == 6 || column == 7 || column >= 0xc;
   case 0x80: return column == 2;
+  case 0x90: return column == 0xa;
   case 0xc0: return column == 4 || column == 5 || column >= 0xc;
   case 0xd0: return column >= 4 && column <= 6;
-  case 0xe0: return (column >= 4 && column <= 7) || column >= 0xc;
+  case 0xe0: return (column >= 4 && column <= 7) || column == 0xa || column >= 0xc;
   case 0xf0: return column <= 1 || column == 4 || column == 0xa || column == 0xb;
   }
   return false;
 }
 
 // Opcodes of instructions on vectors (VEX, EVEX) are looked at by the kernel as if they were those of one
-// byte: some are refused therefore, and others "carried out" as the branch or nop that has the same number
-// (seen on Linux 6.18: vpbroadcastb as jp). There must be no probe on either.
+// byte. Some are refused therefore; others are "carried out" as the branch or nop that has the same number
+// (vpbroadcastb as jp); and others are taken for a return, an indirect jump or popf, behind which the kernel
+// does not put right where the program goes on (vcmpps) or leaves it in single steps (vfnmadd132ss). All of
+// it was seen on Linux 6.18. There must be no probe on any of them.
 static bool is_mistaken_opcode(uint8_t b) {
-  return is_refused_opcode(b) || (b & 0xf0) == 0x70 || b == 0x90 || b == 0xe8 || b == 0xe9 || b == 0xeb;
+  // Numbers that are prefixes elsewhere pass.
+  bool is_prefix = (b & 0xe7) == 0x26 || (b & 0xf0) == 0x40 || b == 0x66 || b == 0x67 || b == 0xc4 ||
+                   b == 0xc5 || b == 0xf0 || b == 0x0f;
+  if ((is_refused_opcode(b) && !is_prefix) || (b & 0xf0) == 0x70) return true;
+  switch (b) {
+  case 0x90: // nop
+  case 0x9d: // popf
+  case 0xc2:
+  case 0xc3:
+  case 0xca:
+  case 0xcb: // returns
+  case 0xe8:
+  case 0xe9:
+  case 0xeb: // branches
+  case 0xff: // indirect ones
+    return true;
+  }
+  return false;
+}
+
+// Those that execute elsewhere with another result than in place. A system call goes on behind the single
+// step, on whatever follows it there, and may give two processes or none; pushf stores the flag of single
+// steps; a repeated instruction comes back to the probe after each turn; a new stack segment hides the step.
+static bool tells_single_steps(ByteSpan code, size_t at, bool is_repeated) {
+  uint8_t opcode = byte(code, at);
+  bool is_string = (opcode >= 0xa4 && opcode <= 0xa7) || (opcode >= 0xaa && opcode <= 0xaf);
+  if (opcode == 0x0f) return byte(code, at + 1) == 0x05 || byte(code, at + 1) == 0x34;
+  if (opcode == 0x8e) return (byte(code, at + 1) >> 3 & 7) == 2;
+  return opcode == 0x9c || (is_repeated && is_string);
+}
+
+// Branches with an operand size of 16 bits are refused: processors do not agree on what they do.
+static bool is_branch(ByteSpan code, size_t at) {
+  uint8_t opcode = byte(code, at);
+  if (opcode == 0x0f) return (byte(code, at + 1) & 0xf0) == 0x80;
+  return opcode == 0xe8 || opcode == 0xe9 || opcode == 0xeb || (opcode & 0xf0) == 0x70;
 }
 
 bool is_refused(ByteSpan code) {
   size_t at = 0;
+  bool has_66 = false, is_repeated = false;
   for (; at < code.size(); at++) {
     uint8_t b = byte(code, at);
     if (b == 0x26 || b == 0x2e || b == 0x36 || b == 0x3e || b == 0xf0) return true;
     if (b != 0x66 && b != 0x67 && b != 0xf2 && b != 0xf3 && b != 0x64 && b != 0x65) break;
+    has_66 |= b == 0x66;
+    is_repeated |= b == 0xf2 || b == 0xf3;
   }
   if (at >= code.size()) return false;
-  if ((byte(code, at) & 0xf0) == 0x40) at++;
+  uint8_t rex = (byte(code, at) & 0xf0) == 0x40 ? byte(code, at++) : 0;
+  if (tells_single_steps(code, at, is_repeated) || (has_66 && is_branch(code, at))) return true;
   switch (byte(code, at)) {
   case 0x0f: return byte(code, at + 1) == 0x0b; // ud2
+  case 0x90: return rex & 1;                    // xchg of r8 and rax, which the kernel takes for a nop
   case 0xc5: return is_mistaken_opcode(byte(code, at + 2));
   case 0xc4: {
     uint8_t opcode = byte(code, at + 3);
@@ -208,9 +251,13 @@ bool kernel_emulates_nops() {
   return does;
 }
 
+// In any form: Linux 6.18 replaces nops with prefixes too.
 bool is_nop5(ByteSpan code) {
-  constexpr uint8_t nop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
-  return code.size() >= sizeof nop && std::memcmp(code.data(), nop, sizeof nop) == 0;
+  constexpr unsigned size = 5;
+  Decoded d;
+  if (code.size() < size || !decode(code, d) || d.has_rep) return false;
+  if (is_long_nop(d)) return d.at + read_operand(code, d).length == size;
+  return !d.two_bytes && d.opcode == 0x90 && !(d.rex & 1) && d.at == size;
 }
 
 unsigned passable_length(ByteSpan code) {

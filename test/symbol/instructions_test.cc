@@ -30,6 +30,11 @@ TEST(Instructions, Emulated) {
   EXPECT_TRUE(is_emulated(code({0x0f, 0x1f, 0x44, 0, 0}), true));
   EXPECT_TRUE(is_nop5(code({0x0f, 0x1f, 0x44, 0, 0})));
   EXPECT_FALSE(is_nop5(code({0x0f, 0x1f, 0x44, 0})));
+  EXPECT_TRUE(is_nop5(code({0x66, 0x0f, 0x1f, 0x40, 0})));
+  EXPECT_TRUE(is_nop5(code({0x66, 0x66, 0x66, 0x66, 0x90})));
+  EXPECT_FALSE(is_nop5(code({0x66, 0x66, 0x66, 0x90, 0x90})));
+  EXPECT_FALSE(is_nop5(code({0x66, 0x0f, 0x1f, 0x44, 0, 0})));
+  EXPECT_FALSE(is_nop5(code({0xf3, 0x0f, 0x1e, 0xfa, 0x90})));
 }
 
 TEST(Instructions, Refused) {
@@ -41,6 +46,30 @@ TEST(Instructions, Refused) {
     EXPECT_TRUE(is_refused(bytes));
     EXPECT_FALSE(is_emulated(bytes, true));
   }
+  // What would be carried out as something else, or where the program would go on elsewhere.
+  for (auto& bytes : {code({0x49, 0x90}),                         // xchg %r8,%rax
+                      code({0xf3, 0x41, 0x90}),                   // xchg %r8d,%eax
+                      code({0xc5, 0xfc, 0xc2, 0xc1, 0}),          // vcmpps
+                      code({0xc4, 0xe2, 0x69, 0x9d, 0xc1}),       // vfnmadd132ss
+                      code({0xc4, 0xe2, 0x69, 0x9a, 0xc1}),       // vfmsub132ps
+                      code({0xc5, 0xf9, 0xea, 0xc1}),             // vpminsw
+                      code({0x62, 0xf1, 0x7c, 0x28, 0xc2, 0, 0}), // vcmpps with a mask
+                      code({0x0f, 0x05}), code({0x0f, 0x34}),     // syscall, sysenter
+                      code({0x9c}), code({0x66, 0x9c}),           // pushf
+                      code({0xf3, 0xa4}), code({0xf3, 0x48, 0xab}), code({0xf2, 0xae}), // rep …
+                      code({0x8e, 0xd0}),                         // mov %eax,%ss
+                      code({0x66, 0xe8, 0, 0}), code({0x66, 0x66, 0x48, 0xe8, 0, 0, 0, 0}),
+                      code({0x66, 0x0f, 0x84, 0, 0})}) {
+    EXPECT_TRUE(is_refused(bytes)) << std::to_integer<int>(bytes[0]);
+    EXPECT_FALSE(is_emulated(bytes, true));
+  }
+  for (auto& bytes : {code({0x90}), code({0x66, 0x90}), code({0xf3, 0x90}), code({0x48, 0x90}), code({0xa4}),
+                      code({0x9d}), code({0x8e, 0xc0}), code({0xf2, 0xe9, 0, 0, 0, 0}), code({0x67, 0xe8, 0, 0, 0, 0}),
+                      code({0xff, 0xd0}), code({0xc3}), code({0xc2, 8, 0}), code({0x0f, 0xc2, 0xc1, 0}),
+                      code({0xc5, 0xf8, 0x2e, 0xc1}),        // vucomiss
+                      code({0xc4, 0xe2, 0x79, 0x40, 0xc1}),  // vpmulld
+                      code({0xc4, 0xe3, 0x79, 0x0f, 0xc1, 4})}) // vpalignr
+    EXPECT_FALSE(is_refused(bytes)) << std::to_integer<int>(bytes[0]);
   for (auto& bytes : {code({0x55}), code({0x41, 0x57}), code({0x48, 0x89, 0xe5}),
                       code({0xf3, 0x0f, 0x1e, 0xfa}), code({0x64, 0x48, 0x8b, 0x04, 0x25}), code({}),
                       code({0x66, 0x66}), code({0xe8, 0, 0, 0, 0}), code({0xc5, 0xfd, 0x10, 0x07})})
