@@ -2,16 +2,16 @@
 //
 // The body of a loop is a function that the kernel calls back, with r10 of the function it stands in: the
 // verifier follows pointers into a caller's frame, also those kept there (context, scratch slot). Kernels
-// without bpf_loop walk a counted loop of at most 1,000 turns.
+// without bpf_loop walk a counted loop of as many turns as their verifier has patience for (turns.h).
 #include "bpf/emit.h"
 #include "bpf/features.h"
+#include "bpf/turns.h"
 
 #include <algorithm>
 
 namespace bpf {
 
-static constexpr int64_t most_turns = 1 << 23;     // BPF_MAX_LOOPS
-static constexpr int64_t most_walked_turns = 1000; // the verifier walks each of them
+static constexpr int64_t most_turns = 1 << 23; // BPF_MAX_LOOPS
 
 void FunctionEmitter::emit_call(const ir::Inst& i) {
   const ir::Operand* given[] = {&i.a, &i.b, &i.c, &i.d, &i.e};
@@ -65,15 +65,16 @@ void FunctionEmitter::emit_loop(const ir::Inst& i) {
 
 // The turns are counted on the stack, in a word that the verifier knows exactly.
 void FunctionEmitter::emit_counted_loop(const ir::Inst& i) {
-  const int64_t most = std::min(i.imm, most_walked_turns);
+  const int64_t most = std::min(i.imm, most_turns_walked(program_, i));
+  const int64_t known = known_turns(*function_, i.a);
   const Label head = out_.label(), done = out_.label(), reached = out_.label();
   out_.number(r0, 0);
   out_.store(r10, temp(), r0, 8);
   out_.bind(head);
   out_.load(r1, r10, temp(), 8);
-  if (!i.a.is_constant() || static_cast<uint64_t>(i.a.value) > static_cast<uint64_t>(most))
-    out_.jump_if(BPF_JGE, r1, static_cast<int32_t>(most), reached);
-  const ir::Operand limit = i.a.is_constant() && !fits_imm(i.a.value) ? ir::Operand::number(INT32_MAX) : i.a;
+  const bool is_bounded = known >= 0 && known <= most;
+  if (!is_bounded) out_.jump_if(BPF_JGE, r1, static_cast<int32_t>(most), reached);
+  const ir::Operand limit = known >= 0 ? ir::Operand::number(std::min<int64_t>(known, INT32_MAX)) : i.a;
   if (limit.is_reg())
     out_.jump_if(BPF_JGE, r1, value(limit, r4), done);
   else
@@ -87,7 +88,7 @@ void FunctionEmitter::emit_counted_loop(const ir::Inst& i) {
   out_.bind(done);
   out_.load(r0, r10, temp(), 8);
   finish(i.dst, r0);
-  if (i.a.is_constant() && static_cast<uint64_t>(i.a.value) <= static_cast<uint64_t>(most)) return;
+  if (is_bounded) return;
   out_.cold([=, this] {
     out_.bind(reached);
     if (i.a.is_reg()) out_.jump_if(BPF_JLE, value(i.a, r4), static_cast<int32_t>(most), done);

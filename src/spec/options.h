@@ -140,9 +140,11 @@ inline constexpr Option run_options[] = {
     {.id = OptionId::no_feature,
      .name = "no-feature",
      .argument = "FEATURE",
-     .allowed = "uprobe_multi|uprobe_session|kprobe_multi|kprobe_session",
+     .allowed = "uprobe_multi|uprobe_multi_pid|uprobe_session|kprobe_multi|kprobe_session|"
+                "trampoline|attach_cookie|function_address|task_storage|for_each|loop|lookup_percpu|"
+                "boot_clock|tai_clock|cmpxchg|current_task|task_registers",
      .several = true,
-     .doc = "Do without an ability of the kernel when probes are attached."},
+     .doc = "Do without an ability of the kernel (`acu info` tells what they are for), as on kernels that lack it."},
     {.id = OptionId::usdt_file_activation,
      .name = "usdt-file-activation",
      .doc = "Accepted and ignored: semaphores of USDT probes are raised in any case."},

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs test/runtime/*.bt: run.py ACU [--filter TEXT] [--engine kernel|eval] [--every N]
+"""Runs test/runtime/*.bt: run.py ACU [--filter TEXT] [--engine kernel|eval] [--every N] [-v]
 
 With --every, of the cases whose names begin with the same word each N-th is run, and the first in any case.
 
@@ -309,6 +309,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         runs = [(case, engine, pool.submit(run_case, acu, case, engine)) for case, engine in jobs]
         for case, engine, future in runs:
+            if "-v" in arguments:
+                print(f"{case.name} ({engine})", flush=True)
             try:
                 wrong = future.result()
             except Skipped as problem:
