@@ -73,7 +73,8 @@ bool ProgramEmitter::reads_context(uint32_t function) const {
 }
 
 // Of the stack that a function has, so many bytes are for reading user stacks: the more, the fewer reads.
-static int32_t walk_bytes(uint32_t limit) { return limit >= 320 ? 256 : limit >= 128 ? 64 : 16; }
+// Places of frames are told by a few bits (emit_walk.cc).
+static int32_t walk_bytes(uint32_t limit) { return 8 + (limit >= 400 ? 256 : limit >= 256 ? 128 : limit >= 128 ? 64 : 16); }
 
 // The root and the bodies of its loops, also of nested ones, read as one.
 Needs ProgramEmitter::find_needs(uint32_t root) const {

@@ -336,6 +336,7 @@ private:
   void emit_first_frame(const ir::Inst& i, Label ask);
   void emit_caller(Label ask);
   void emit_read_return_address();
+  void emit_stack_left(int64_t n);
   void emit_walk(const ir::Inst& i, Label ask);
   // A function was just entered, and frames behind the first are wanted.
   static bool is_entry(const ir::Inst& i) { return i.imm3 && i.imm2 > 1; }

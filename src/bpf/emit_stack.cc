@@ -55,6 +55,7 @@ void FunctionEmitter::emit_stack(const ir::Inst& i) {
     out_.cold([=, this] {
       const Label found = out_.label();
       out_.bind(look);
+      out_.store(r10, temp(), r3, 8);
       arguments({map(r1, pool_.stacks()), temporary(r2)});
       out_.call(map_lookup_elem);
       out_.jump_if(BPF_JNE, r0, 0, found);

@@ -13,6 +13,9 @@
 
 #include "spec/registers.h"
 
+#include <algorithm>
+#include <optional>
+
 namespace bpf {
 
 #if defined(__x86_64__)
@@ -71,18 +74,18 @@ void FunctionEmitter::emit_seed(const ir::Inst& i) {
 struct Turn {
   Register base;
   int32_t at;
-  int32_t bytes; // of the buffer
+  int32_t bytes; // of the buffer: places of frames are multiples of 8, below a power of two, and 16 bytes long
+  int32_t places() const { return bytes - frame_bytes; } // the bits that such a place may have
+  int32_t frames() const { return (bytes - 8) / frame_bytes; } // as many as follow one another in it
   int32_t word(int32_t w) const { return at + bytes + 8 * (FunctionEmitter::last_stack_word - w); }
 };
 
 // r4 = the place in the buffer of the frame at r1, or goes to `outside`. r2 is the address that the buffer's
-// first byte is from. Behind it the place is cut to what the verifier takes; the buffer is followed by words
-// that may be read.
+// first byte is from. The verifier concludes from the test where the place may be.
 static void find_in_buffer(Assembler& out, const Turn& turn, Label outside) {
   out.mov(r4, r1);
   out.alu(BPF_SUB, r4, r2);
-  out.jump_if(BPF_JGT, r4, turn.bytes - frame_bytes, outside);
-  out.jump_if(BPF_JSET, r4, 7, outside);
+  out.jump_if(BPF_JSET, r4, ~turn.places(), outside);
 }
 
 // Fills the buffer from the frame at r1 on, but not beyond its page: from less, by what would reach over.
@@ -105,33 +108,36 @@ static void read_around_frame(Assembler& out, const Turn& turn, Label end) {
   out.jump_if(BPF_JNE, r0, 0, end);
 }
 
-// Reads around the next frame, at r1 and stack_walk, and follows the frames that were read. Goes on behind it
-// with more to walk; at `last` with the hash in r3, at `end` with the hash where it was, at `give_up` where
-// the helper is needed.
-static void emit_turn(Assembler& out, const Turn& turn, Label last, Label end, Label give_up) {
+// Follows at most r5 frames, from stack_walk on, in what was read. Then r1 is the next frame, r3 the hash, and r5 how
+// many there were less. Goes to `give_up` where the helper is needed; to `last`, where each frame is counted in
+// stack_left, behind the last that is wanted.
+static void follow_frames(Assembler& out, const Turn& turn, Label give_up, std::optional<Label> last = {}) {
   const Label frame = out.label(), more = out.label();
-  read_around_frame(out, turn, end);
   out.load(r1, turn.base, turn.word(FunctionEmitter::stack_walk), 8);
   out.load(r2, turn.base, turn.word(FunctionEmitter::stack_slot), 8);
   out.load(r3, turn.base, turn.word(FunctionEmitter::stack_hash), 8);
-  out.number(r5, turn.bytes / frame_bytes);
   find_in_buffer(out, turn, give_up); // in two pages, or not at a word
   out.bind(frame);
-  out.alu(BPF_AND, r4, (turn.bytes - 1) & -8);
+  out.alu(BPF_SUB, r5, 1);
   // In this order: of a number plus an address, kernels such as 6.1 forget whose stack the address is on.
   out.mov(r0, turn.base);
   out.alu(BPF_ADD, r0, r4);
   out.load(r4, r0, turn.at + 8, 8);
   out.load(r1, r0, turn.at, 8);
   emit_mix(out, r4);
-  out.load(r4, turn.base, turn.word(FunctionEmitter::stack_left), 8);
-  out.alu(BPF_SUB, r4, 1);
-  out.store(turn.base, turn.word(FunctionEmitter::stack_left), r4, 8);
-  out.jump_if(BPF_JEQ, r4, 0, last);
+  if (last) {
+    out.load(r4, turn.base, turn.word(FunctionEmitter::stack_left), 8);
+    out.alu(BPF_SUB, r4, 1);
+    out.store(turn.base, turn.word(FunctionEmitter::stack_left), r4, 8);
+    out.jump_if(BPF_JEQ, r4, 0, *last);
+  }
   find_in_buffer(out, turn, more);
-  out.alu(BPF_SUB, r5, 1);
   out.jump_if(BPF_JNE, r5, 0, frame);
   out.bind(more);
+}
+
+// What the next turn goes on with.
+static void leave_turn(Assembler& out, const Turn& turn) {
   out.store(turn.base, turn.word(FunctionEmitter::stack_walk), r1, 8);
   out.store(turn.base, turn.word(FunctionEmitter::stack_hash), r3, 8);
 }
@@ -220,22 +226,35 @@ void FunctionEmitter::emit_read_return_address() {
   out_.call(probe_read_user);
 }
 
-// r3 = the id of the stack, also at temp(). Goes to `ask` where the helper is needed.
+// stack_left = n + r5, as a number that the verifier does not know: it would follow the rest of the walk from each.
+void FunctionEmitter::emit_stack_left(int64_t n) {
+  out_.map_value(r4, pool_.state(), pool_.zeroes());
+  out_.load(r4, r4, 0, 8);
+  out_.alu(BPF_ADD, r4, r5);
+  out_.alu(BPF_ADD, r4, static_cast<int32_t>(n));
+  out_.store(r10, stack_word(stack_left), r4, 8);
+}
+
+// r3 = the id of the stack. Goes to `ask` where the helper is needed.
 //
 // The first turn, for most stacks the only one, is done here; the others are called back: a loop in the code
 // would be walked by the kernel's verifier as often as it may run.
 void FunctionEmitter::emit_walk(const ir::Inst& i, Label ask) {
   const Label last = out_.label(), end = out_.label();
   emit_first_frame(i, ask);
-  const int64_t first = is_entry(i) ? 2 : 1; // frames that are hashed by now
-  if (i.imm2 > first) {
-    // A number that the verifier does not know: it would follow the rest of the walk from each.
-    out_.map_value(r4, pool_.state(), pool_.zeroes());
-    out_.load(r4, r4, 0, 8);
-    out_.alu(BPF_ADD, r4, static_cast<int32_t>(i.imm2 - first));
-    out_.store(r10, stack_word(stack_left), r4, 8);
-    emit_turn(out_, {r10, walk_buffer(), layout_.walk_bytes}, last, end, ask);
+  const int64_t left = i.imm2 - (is_entry(i) ? 2 : 1); // frames that are not hashed by now
+  if (left > 0) {
+    const Turn turn = {r10, walk_buffer(), layout_.walk_bytes};
+    const int64_t here = std::min<int64_t>(left, turn.frames());
+    if (is_entry(i)) out_.number(r5, left), emit_stack_left(0); // for emit_entry_stack, wherever the walk ends
+    read_around_frame(out_, turn, end);
+    out_.number(r5, here);
+    follow_frames(out_, turn, ask);
+    if (is_entry(i)) emit_stack_left(left - here);
     out_.jump_if(BPF_JLT, r1, lowest, last);
+    if (here == left) out_.jump_if(BPF_JEQ, r5, 0, last);
+    if (!is_entry(i)) emit_stack_left(left - here);
+    leave_turn(out_, turn);
     out_.number(r1, i.imm2);
     out_.function_address(r2, unit_.walking_callback(layout_.walk_bytes));
     out_.mov(r3, r10);
@@ -249,7 +268,6 @@ void FunctionEmitter::emit_walk(const ir::Inst& i, Label ask) {
   out_.bind(last);
   if (is_entry(i)) out_.store(r10, stack_word(stack_hash), r3, 8); // for emit_entry_stack
   out_.alu(BPF_OR, r3, 1);
-  out_.store(r10, temp(), r3, 8);
 }
 
 // Its parameters are the number of the turn and the address of the buffer. The hash becomes 0 where the
@@ -260,7 +278,10 @@ void emit_walking_callback(Assembler& out, uint32_t function, int32_t bytes) {
   out.begin_function(function, "walk", 2);
   out.mov(r6, r2);
   out.load(r1, r6, turn.word(FunctionEmitter::stack_walk), 8);
-  emit_turn(out, turn, last, end, give_up);
+  read_around_frame(out, turn, end);
+  out.number(r5, turn.frames());
+  follow_frames(out, turn, give_up, last);
+  leave_turn(out, turn);
   out.number(r0, 0);
   out.exit();
   out.bind(give_up);

@@ -49,6 +49,8 @@ struct StackCounter {
     if (task && machine.btf())
       b.program.task = {.self_exec_id = task->find("self_exec_id")->offset,
                         .stack = task->find("stack")->offset,
+                        .pid = task->find("pid")->offset,
+                        .tgid = task->find("tgid")->offset,
                         .registers_id = machine.btf()->find("pt_regs", format::BtfKind::structure),
                         .cast_id = machine.btf()->find("bpf_rdonly_cast", format::BtfKind::function)};
     b.program.max_stacks = max_stacks;
