@@ -295,14 +295,9 @@ private:
   std::string first_risk_;
 };
 
-std::vector<Event> match_uprobe(Machine& machine, Parts parts, Mismatch& mismatch) {
+template<Kind kind> std::vector<Event> match_function(Machine& machine, Parts parts, Mismatch& mismatch) {
   mismatch = {};
-  return UserMatch(machine, Kind::uprobe, mismatch).match(parts);
-}
-
-std::vector<Event> match_uretprobe(Machine& machine, Parts parts, Mismatch& mismatch) {
-  mismatch = {};
-  return UserMatch(machine, Kind::uretprobe, mismatch).match(parts);
+  return UserMatch(machine, kind, mismatch).match(parts);
 }
 
 // --------------------------------------------------------------------------------- arguments and context
@@ -339,26 +334,20 @@ std::string hex(uint64_t number) {
   return text;
 }
 
-constinit const KindFunctions uprobe_kind{
-    .name = "uprobe",
-    .match = match_uprobe,
-    .list = nullptr,
-    .arguments = arguments_of_function,
-    .describe = describe_function,
-    .choose_context = choose_registers,
-    .access = access_parameter,
-    .is_found_by_match = true,
-};
-
-constinit const KindFunctions uretprobe_kind{
-    .name = "uretprobe",
-    .match = match_uretprobe,
-    .list = nullptr,
-    .arguments = arguments_of_function,
-    .describe = describe_function,
-    .choose_context = choose_registers,
-    .access = access_parameter,
-    .is_found_by_match = true,
-};
+// What is alike at the entry and at the return.
+template<Kind kind> static consteval KindFunctions row_of(std::string_view name) {
+  return {
+      .name = name,
+      .match = match_function<kind>,
+      .list = nullptr,
+      .arguments = arguments_of_function,
+      .describe = describe_function,
+      .choose_context = choose_registers,
+      .access = access_parameter,
+      .is_found_by_match = true,
+  };
+}
+constinit const KindFunctions uprobe_kind = row_of<Kind::uprobe>("uprobe");
+constinit const KindFunctions uretprobe_kind = row_of<Kind::uretprobe>("uretprobe");
 
 } // namespace probe
