@@ -10,6 +10,7 @@
 //
 // See bpf(2), the kernel's include/uapi/linux/bpf.h (link_create.kprobe_multi), Documentation/trace/kprobetrace.rst.
 #include "probe/attach_kernel.h"
+#include "probe/kernel_refusal.h"
 #include "probe/kinds.h"
 #include "probe/trace_definitions.h"
 
@@ -59,6 +60,12 @@ base::Error refused_function(const Event& e, int code) {
             start + "the kernel has no code of its own for " + base::quoted(e.function) +
                 " that can be probed: it was put into its callers, belongs to a module that is gone, or is kept from "
                 "tracers"};
+  case EPERM:
+  case EACCES: return refused_by_kernel(e, "cannot attach " + e.name, ::geteuid() == 0);
+  case EOPNOTSUPP:
+  case 524: // ENOTSUPP, which has no name outside the kernel
+    return {base::Failure::unsupported,
+            start + "this kernel is built without " + e.provider + "s, or tracefs is not mounted" + tracepoint_instead(e)};
   case EILSEQ:
     return {base::Failure::usage, start + "no instruction begins at " + base::quoted(place_of(e))};
   case EADDRNOTAVAIL:
@@ -322,9 +329,26 @@ std::vector<std::pair<uint64_t, size_t>> addresses_of(std::span<const Event* con
 base::Result<Attachment> attach_function(const Event& event, Context context, int program_fd, const AttachOptions&) {
   Attachment out;
   // The same system call as for typed tracepoints: the program carries its function itself (Linux 5.5).
-  auto link = attach_raw_tracepoint(event, {}, Context::btf_tracepoint, program_fd);
-  if (!link.ok() && context == Context::function) return std::move(link.error());
-  return link;
+  bpf_attr attr;
+  std::memset(&attr, 0, sizeof attr);
+  attr.raw_tracepoint.prog_fd = static_cast<uint32_t>(program_fd);
+  int fd = context == Context::function
+               ? static_cast<int>(::syscall(SYS_bpf, BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof attr))
+               : (errno = EINVAL, -1);
+  if (fd >= 0) return out.links.emplace_back(fd), std::move(out);
+  int code = errno;
+  std::string start = "cannot attach " + event.name + ": ";
+  bool is_other = event.kind == Kind::kprobe || event.kind == Kind::kretprobe; // chosen by acu
+  std::string instead = is_other ? "; try it with `config = { prefer_fentry = false }`" : "";
+  if (code == EBUSY || code == ENOENT || code == EINVAL)
+    return base::Error{base::Failure::runtime,
+                       start + base::quoted(event.function) +
+                           " does not begin with room for a tracer, or its module is gone" + instead};
+  base::Error why = code == EPERM || code == EACCES
+                        ? refused_by_kernel(event, "cannot attach " + event.name, ::geteuid() == 0)
+                        : refused(event, "creating the link", code);
+  why.message += instead;
+  return why;
 }
 
 uint64_t missed_hits(const Attachment& a) {
