@@ -26,6 +26,9 @@ RANDOM = re.compile(r"^(\d+) scripts compared, (\d+) refused by the kernel, (\d+
 MARK = "#part# "
 MINUTES = 60
 
+# What looks like a kernel that has no types of its own.
+NO_TYPES = ("unshare -m sh -c 'mount -t tmpfs tmpfs /sys/kernel/btf && "
+            "python3 test/runtime/run.py $ACU --engine kernel --filter no_types_'")
 # What runs: title, command, and the command of the sample; none: the part is not in it. $ACU and $TESTS are set.
 PARTS = {
     "random": ("random programs, against the evaluator", "$TESTS/test_session --gtest_filter=Differential.*",
@@ -39,8 +42,7 @@ PARTS = {
                   "python3 test/tools/one_liners.py $ACU --filter system"),
     "tools": ("tools", "python3 test/tools/run.py $ACU", None),
     "user": ("probes in programs", "python3 test/user/run.py $ACU", None),
-    "no_types": ("without types of the kernel", "python3 test/runtime/run.py $ACU --engine kernel --filter no_types_",
-                 "python3 test/runtime/run.py $ACU --engine kernel --filter no_types_"),
+    "no_types": ("without types of the kernel", NO_TYPES, NO_TYPES),
 }
 
 
@@ -63,8 +65,6 @@ def command_for(parts, acu, is_sample):
     for part in parts:
         _, whole, sample = PARTS[part]
         command = sample if is_sample else whole
-        if part == "no_types":  # last: from then on the machine has none
-            lines.append("[ -n \"$ACU_TEST_SLOWNESS\" ] && mount -t tmpfs tmpfs /sys/kernel/btf")
         lines.append(f"echo '{MARK}{part}'; {command}; echo")
     return "\n".join(lines)
 
@@ -162,8 +162,7 @@ def main():
     for kernel in kernels:
         begin = time.monotonic()
         try:
-            possible = [p for p in parts if kernel != "here" or p != "no_types"]
-            results[kernel] = run_on(kernel, possible, options.acu, options)
+            results[kernel] = run_on(kernel, parts, options.acu, options)
             versions[kernel] = stock.version(kernel) if kernel != "here" else os.uname().release + " (here)"
             print(f"{versions[kernel]}: {time.monotonic() - begin:.0f} s", flush=True)
         except stock.Missing as problem:
