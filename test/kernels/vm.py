@@ -21,6 +21,7 @@ import os
 import secrets
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -189,6 +190,7 @@ def run(options, out):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(124))  # and so the machine ends too
     try:
         sys.exit(run(read_options(sys.argv[1:]), sys.stdout.buffer))
     except stock.Missing as problem:

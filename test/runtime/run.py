@@ -201,7 +201,7 @@ def supervise(case, command, environment, load):
     timer.cancel()
     if worker:
         worker.join()
-    reason = why_refused(acu, case, status, err[0])
+    reason = why_refused(command[0], case, status, err[0])
     if reason:
         raise Skipped(reason)
     wrong = judge(case, "".join(out), err[0], status)
