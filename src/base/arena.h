@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -43,9 +44,22 @@ public:
     std::memcpy(to, text.data(), text.size());
     return {to, text.size()};
   }
-  void* allocate(size_t size, size_t align);
+  // `align`: a power of two.
+  void* allocate(size_t size, size_t align) {
+    const size_t pad = -reinterpret_cast<uintptr_t>(at_) & (align - 1);
+    if (pad + size > left_) return allocate_in_new_block(size, align);
+    return take(pad, size);
+  }
 
 private:
+  void* allocate_in_new_block(size_t size, size_t align);
+  void* take(size_t pad, size_t size) {
+    void* result = at_ + pad;
+    at_ += pad + size;
+    left_ -= pad + size;
+    return result;
+  }
+
   static constexpr size_t block_size = 16 << 10;
   std::vector<std::unique_ptr<std::byte[]>> blocks_;
   std::byte* at_ = nullptr;

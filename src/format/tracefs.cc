@@ -17,7 +17,9 @@ namespace {
 
 // The number behind `key` in "…; key:12; …"; the line then begins behind it.
 std::optional<uint32_t> number_after(std::string_view& line, std::string_view key) {
-  size_t at = line.find(key);
+  constexpr std::string_view between = ";\t";
+  size_t at = line.starts_with(between) ? between.size() : 0; // where it normally stands
+  if (!line.substr(at).starts_with(key)) at = line.find(key);
   if (at == line.npos) return std::nullopt;
   line.remove_prefix(at + key.size());
   auto n = base::parse_integer(base::trim(line.substr(0, line.find(';'))));

@@ -26,18 +26,18 @@ static bool names_map(const MapRef& e) {
 // The row of a builtin that may be used here, or nullptr after telling why not.
 const Builtin* Checker::builtin_named(std::string_view name, Range where, bool called) {
   const Builtin* row = find_builtin(name);
-  std::string word = "`" + std::string(name) + "`";
+  const auto word = [&] { return "`" + std::string(name) + "`"; };
   if (!row->ready)
-    return error(tag::not_yet, where, word + " is part of the language but not built yet"), nullptr;
+    return error(tag::not_yet, where, word() + " is part of the language but not built yet"), nullptr;
   if (row->unsafe && !options_.unsafe)
-    return error(tag::unsafe, where, word + " changes the system it runs on", "allow it with --unsafe"),
+    return error(tag::unsafe, where, word() + " changes the system it runs on", "allow it with --unsafe"),
            nullptr;
   if (!called && row->form == Form::call)
-    return error(tag::wrong_argument_count, where, word + " is a function",
+    return error(tag::wrong_argument_count, where, word() + " is a function",
                  "call it: " + std::string(row->signature)),
            nullptr;
   if (called && row->form == Form::value)
-    return error(tag::wrong_argument_count, where, word + " is not a function"), nullptr;
+    return error(tag::wrong_argument_count, where, word() + " is not a function"), nullptr;
   return row;
 }
 

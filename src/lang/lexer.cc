@@ -92,10 +92,25 @@ constexpr PunctuationIndex punctuation_index;
 // C's suffixes of sizes, which mean nothing here.
 constexpr std::string_view size_suffixes[] = {"u", "l", "ul", "lu", "ll", "ull", "llu"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_word(char c) { return is_letter(c) || is_digit(c); }
-bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+// What a character may be part of, as bits.
+enum CharacterClass : uint8_t { digit = 1, letter = 2, blank = 4 };
+struct CharacterClasses {
+  uint8_t of[256] = {};
+  consteval CharacterClasses() {
+    for (int c = 0; c < 256; c++) {
+      if (c >= '0' && c <= '9') of[c] = digit;
+      if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_') of[c] = letter;
+      if (c == ' ' || (c >= '\t' && c <= '\r')) of[c] = blank;
+    }
+  }
+};
+constexpr CharacterClasses character_classes;
+bool is_any_of(char c, unsigned classes) { return character_classes.of[static_cast<unsigned char>(c)] & classes; }
+
+bool is_digit(char c) { return is_any_of(c, digit); }
+bool is_letter(char c) { return is_any_of(c, letter); }
+bool is_word(char c) { return is_any_of(c, letter | digit); }
+bool is_blank(char c) { return is_any_of(c, blank); }
 unsigned digit_value(char c) {
   if (is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -257,6 +272,7 @@ bool Lexer::skip_continuation() {
 void Lexer::skip_blanks() {
   do {
     while (at_ < text_.size() && is_blank(text_[at_])) at_++;
+    if (at_ == text_.size() || (text_[at_] != '/' && text_[at_] != '\\')) return;
   } while (skip_comment() || skip_continuation());
 }
 
@@ -338,7 +354,7 @@ Token Lexer::punctuation() {
   const auto character = static_cast<unsigned char>(text_[at_]);
   for (uint8_t row = character < 128 ? punctuation_index.first[character] : 0; row; row = punctuation_index.next[row]) {
     const Punctuation& p = punctuations[row - 1];
-    if (!rest().starts_with(p.text)) continue;
+    if (p.text.size() > 1 && !rest().starts_with(p.text)) continue; // the first character is the same
     uint32_t begin = at_;
     at_ += static_cast<uint32_t>(p.text.size());
     return token(p.kind, begin, p.text);

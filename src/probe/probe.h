@@ -141,6 +141,7 @@ public:
   bool sees_inlined_calls = true; // a uprobe on a function is also put where the function was inlined
   // What the debug information of a binary tells of its values (user_values.h); made at the first call.
   UserValues& user_values(symbol::Binary& binary);
+  const type::Type* syscall_result = nullptr; // the arguments of events of returns from system calls, once asked for
   // What gives the members of a structure lives as long as the types.
   type::Provider* keep(std::unique_ptr<type::Provider> provider) {
     return providers_.emplace_back(std::move(provider)).get();

@@ -284,12 +284,15 @@ static base::Result<std::string> read_format(Machine& machine, const Event& even
 
 static const type::Type* arguments_of_tracepoint(Machine& machine, Event& event) {
   if (event.args) return event.args;
+  // The kernel declares the records of all returns from system calls at once.
+  if (event.syscall_exit && machine.syscall_result) return event.args = machine.syscall_result;
   auto text = read_format(machine, event);
   if (!text.ok()) return nullptr;
   auto record = std::make_unique<Record>(machine, event.category == "syscalls", std::move(*text));
   if (!record->read()) return nullptr;
   const uint32_t size = record->size();
   event.args = machine.types().structure(event.event, false, size, machine.keep(std::move(record)), 0);
+  if (event.syscall_exit) machine.syscall_result = event.args;
   return event.args;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cassert>
 #include <cstdlib>
+#include <unistd.h>
 
 namespace spec {
 
@@ -17,12 +18,26 @@ Config::Config() : from_environment_(std::size(config_keys)) {
   for (const ConfigKey& key : config_keys) values_.emplace_back(key.value);
 }
 
+// Of environment variables; the later one wins.
+static constexpr std::string_view prefixes[] = {"BPFTRACE_", "ACU_"};
+
+// Whether the environment has anything for us: normally not.
+static bool is_configured_by_environment() {
+  for (char** variable = environ; variable && *variable; variable++) {
+    const std::string_view text = *variable;
+    for (const std::string_view prefix : prefixes)
+      if (text.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
 std::string Config::read_environment() {
+  if (!is_configured_by_environment()) return {};
   for (size_t i = 0; i < std::size(config_keys); i++) {
     std::string name(config_keys[i].name);
     for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
-    for (const char* prefix : {"BPFTRACE_", "ACU_"}) { // the later one wins
-      std::string variable = prefix + name;
+    for (const std::string_view prefix : prefixes) {
+      std::string variable = std::string(prefix) + name;
       const char* value = std::getenv(variable.c_str());
       if (!value) continue;
       if (std::string wrong = assign(i, value, false); !wrong.empty())
