@@ -1,6 +1,7 @@
 // Builtins about the event's context, tasks and the kernel's own data, and effects on what is traced.
 #include "format/btf.h"
 #include "ir/lowering.h"
+#include "probe/cpu_variable.h"
 #include "lang/walk.h"
 #include "probe/kernel_functions.h"
 #include "spec/registers.h"
@@ -183,10 +184,29 @@ void Lowering::path_into(List<Expr*> arguments, const Place& to, const Type& as)
   start(after);
 }
 
+// Where the kernel's types do not tell of the variable, its address is reckoned; 0 for a CPU that there is not.
+Operand Lowering::variable_of_cpu(const probe::CpuVariable& v, Operand cpu) {
+  if (cpu.kind == Operand::none) cpu = query(Query::cpu);
+  Reg address = fresh();
+  assign(address, number(0));
+  BlockId there = new_block(), after = new_block();
+  branch(Cond::ult, cpu, number(options_.possible_cpus), there, after);
+  start(there);
+  Operand element = emit(Op::add, emit(Op::shl, cpu, number(3)), number(static_cast<int64_t>(v.offsets)));
+  Operand distance = load_word({Space::kernel, element, 0}, 8, false);
+  assign(address, emit(Op::add, distance, number(static_cast<int64_t>(v.offset))));
+  jump(after);
+  start(after);
+  return Operand::of(address);
+}
+
 Operand Lowering::kernel_variable(const Call& c) {
   Reg dst = fresh();
   Operand cpu = c.arguments.size() > 1 ? scalar(*c.arguments[1]) : Operand();
-  uint32_t symbol = kernel_symbol(c.arguments[0]->constant.text_value, format::BtfKind::variable);
+  std::string_view name = c.arguments[0]->constant.text_value;
+  bool is_typed = machine_.btf() && machine_.btf()->find(name, format::BtfKind::variable);
+  if (auto found = is_typed ? std::nullopt : probe::cpu_variable(name)) return variable_of_cpu(*found, cpu);
+  uint32_t symbol = kernel_symbol(name, format::BtfKind::variable);
   append({.op = Op::cpu_variable, .dst = dst, .a = cpu, .index = symbol});
   return Operand::of(dst);
 }

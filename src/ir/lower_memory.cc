@@ -12,6 +12,10 @@ Operand Lowering::load_word(const Place& p, uint32_t size, bool is_signed) {
     Operand low = p.offset % 8 ? emit(Op::lshr, word, number(p.offset % 8 * 8)) : word;
     return emit(is_signed ? Op::sext : Op::zext, low, {}, static_cast<uint8_t>(size));
   }
+  if (p.space == Space::context && size > 1 && p.offset % size != 0) { // the kernel wants loads from it aligned
+    Operand low = load_word(p, size / 2, false), high = load_word(p.plus(size / 2), size / 2, is_signed);
+    return emit(Op::or_, low, emit(Op::shl, high, number(4 * static_cast<int64_t>(size))));
+  }
   Reg dst = fresh();
   Inst i{.op = Op::load,
          .size = static_cast<uint8_t>(size),

@@ -15,6 +15,10 @@ namespace format {
 enum class BtfKind : uint8_t;
 }
 
+namespace probe {
+struct CpuVariable;
+}
+
 namespace ir {
 
 using type::Kind;
@@ -272,6 +276,7 @@ private:
   Operand send_packet(const lang::Call& c);
   void path_into(lang::List<lang::Expr*> arguments, const Place& to, const Type& as);
   Operand kernel_variable(const lang::Call& c);
+  Operand variable_of_cpu(const probe::CpuVariable& v, Operand cpu);
   bool effect(const lang::Call& c);
   bool wants_typed_context(const lang::Probe& p) const;
   probe::Context context_of(const lang::Probe& p, const probe::Event& e);

@@ -4,6 +4,7 @@
 
 #include "format/btf.h"
 #include "probe/attach.h"
+#include "probe/cpu_variable.h"
 #include "spec/numbers.h"
 #include "spec/probes.h"
 #include "spec/registers.h"
@@ -171,10 +172,8 @@ const type::Type* Checker::check_path(List<Expr*> arguments) {
 
 const type::Type* Checker::check_cpu_variable(List<Expr*> arguments) {
   std::string name(arguments[0]->constant.text_value);
-  if (!machine_.btf())
-    return mistake(tag::unresolved, arguments[0]->where,
-                   "per-CPU variables need the kernel's type information (/sys/kernel/btf/vmlinux)");
-  if (!machine_.btf()->find(name, format::BtfKind::variable))
+  bool is_known = machine_.btf() && machine_.btf()->find(name, format::BtfKind::variable);
+  if (!is_known && !probe::cpu_variable(name))
     return mistake(tag::unresolved, arguments[0]->where,
                    "the kernel has no per-CPU variable `" + name + "`",
                    "`grep -w " + name + " /proc/kallsyms` shows whether it is another kind of symbol");
