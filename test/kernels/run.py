@@ -168,7 +168,7 @@ def main():
         except stock.Missing as problem:
             skipped += 1
             print(f"skipped {kernel}: {problem}")
-    text = table(results, versions)
+    text = ("" if options.all else "A sample of the tests (`test/kernels/run.py`):\n\n") + table(results, versions)
     print(text)
     if options.write:
         write(options.write, text)
