@@ -507,6 +507,7 @@ const Features& features() { return own_features(); }
 void do_without(std::string_view name) {
   for (const FeatureRow& row : table)
     if (row.name == name) own_features().set(row.id, Answer::no);
+  if (name == "kprobe_multi") own_features().set(Feature::kprobe_session, Answer::no);
   if (name == "uprobe_multi") {
     own_features().set(Feature::uprobe_session, Answer::no);
     own_features().set(Feature::uprobe_multi_pid, Answer::no);
@@ -543,7 +544,7 @@ bool tells_events(const probe::Event& event) {
   return features().ask(by_link ? Feature::attach_cookie : Feature::function_address) != Answer::no;
 }
 
-bool may_trace_function(probe::Machine& machine, const probe::Event& event) {
+bool may_trace_function(probe::Machine& machine, const probe::Event& event, std::span<const uint32_t> slots) {
   // That it takes programs of this kind at all is not asked by itself: to attach one costs more than to load it.
   if (features().known(Feature::trampoline) == Answer::no) return false;
   uint32_t id = probe::attach_btf_id(machine, event);
@@ -553,7 +554,11 @@ bool may_trace_function(probe::Machine& machine, const probe::Event& event) {
   request.type = BPF_PROG_TYPE_TRACING;
   request.attach_type = at_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
   request.attach_btf_id = id;
-  request.insns = return_zero;
+  std::vector<bpf_insn> insns;
+  for (uint32_t slot : slots)
+    insns.push_back({BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_2, BPF_REG_1, static_cast<__s16>(slot * 8), 0});
+  insns.insert(insns.end(), std::begin(return_zero), std::end(return_zero));
+  request.insns = insns;
   request.name = "acu_try";
   base::Fd types;
   if (!event.category.empty()) {

@@ -99,8 +99,9 @@ probe::UserLink user_link(const ir::Probe& probe);
 probe::KernelLink kernel_link(const ir::Program& program, const ir::Probe& probe);
 // Whether a program on several events like this one can tell which of them it is at.
 bool tells_events(const probe::Event& event);
-// Whether the kernel takes a program of Context::function at this function (at its return: fexit, kretprobe).
-bool may_trace_function(probe::Machine& machine, const probe::Event& event);
+// Whether the kernel takes a program of Context::function at this function (at its return: fexit, kretprobe) that reads
+// these words of the context: older ones do not let pointers be read that lead to no structure.
+bool may_trace_function(probe::Machine& machine, const probe::Event& event, std::span<const uint32_t> slots);
 
 // How to emit a program for a kernel. Only abilities that the program needs are asked for.
 EmitOptions options_for(const ir::Program& program, const Features& features = bpf::features());

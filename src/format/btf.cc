@@ -320,6 +320,8 @@ base::Result<std::unique_ptr<Btf>> Btf::parse_split(std::span<const std::byte> b
   Data part;
   ACU_CHECK(part.take(bytes.data(), bytes.size()));
   const Data& base = *kernel.data_;
+  if (uint64_t{base.types_size} + part.types_size + base.names.size() + part.names.size() > max_object)
+    return base::Error{base::Failure::runtime, "the type information is too large"};
   Header h{.magic = 0xeb9f,
            .version = 1,
            .flags = 0,

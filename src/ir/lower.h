@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace ir {
@@ -26,8 +27,8 @@ struct LowerOptions {
   std::optional<Process> own_process;
   PidNamespace pid_namespace; // of acu itself, where that is not the initial one
   bool task_storage = false; // the engine has MapKind::task
-  // Whether the engine takes a program of probe::Context::function at this event.
-  std::function<bool(probe::Machine&, const probe::Event&)> takes_function;
+  // Whether the engine takes a program of probe::Context::function at this event that reads these words of it.
+  std::function<bool(probe::Machine&, const probe::Event&, std::span<const uint32_t> slots)> takes_function;
 };
 
 // Mistakes that only show here (an object too large, a format that needs …) go to `diagnostics`.

@@ -6,6 +6,8 @@
 #include "probe/kernel_functions.h"
 #include "spec/registers.h"
 
+#include <algorithm>
+
 namespace ir {
 
 using namespace lang;
@@ -264,6 +266,7 @@ bool Lowering::is_like_trampoline(const lang::Probe& p, const probe::Event& e) {
   if (p.events.size() != 1 || e.offset || !source_.config.flag("prefer_fentry") || !options_.takes_function) return false;
   const probe::KernelSignature* s = nullptr;
   bool is_known = false, is_same = true;
+  std::vector<uint32_t> slots; // what is read of the context
   auto signature = [&] {
     if (!is_known) s = machine_.kernel_functions().signature(e);
     is_known = true;
@@ -273,15 +276,23 @@ bool Lowering::is_like_trampoline(const lang::Probe& p, const probe::Event& e) {
     const Name* n = if_a<Name>(&x);
     bool is_registers = is_builtin(x, id("reg")) || is_builtin(x, id("usermode")) || is_builtin(x, id("ctx")) ||
                         is_builtin(x, id("override"));
-    // A trampoline is still within the function when that returns, and stands on the stack.
-    if (is_registers || (is_builtin(x, id("kstack")) && e.kind == probe::Kind::kretprobe)) is_same = false;
-    if (n && n->arg_number >= 0)
+    // The trampoline stands on the stack, on some kernels with more of their own.
+    if (is_registers || is_builtin(x, id("kstack"))) is_same = false;
+    if (n && n->arg_number >= 0) {
       is_same &= signature() && s->is_plain && static_cast<size_t>(n->arg_number) < s->parameters.size();
-    if (is_builtin(x, id("retval"))) is_same &= signature() && s->is_plain && s->result;
+      slots.push_back(static_cast<uint32_t>(n->arg_number));
+    }
+    if (is_builtin(x, id("retval"))) {
+      is_same &= signature() && s->is_plain && s->result;
+      if (s) slots.push_back(s->slots);
+    }
+    if (is_builtin(x, id("args")) && signature())
+      for (const probe::KernelParameter& parameter : s->parameters)
+        if (std::find(p.fields.begin(), p.fields.end(), parameter.name) != p.fields.end()) slots.push_back(parameter.slot);
   };
   lang::walk(p.predicate, look);
   lang::walk(p.body, look);
-  return is_same && options_.takes_function(machine_, e);
+  return is_same && options_.takes_function(machine_, e, slots);
 }
 
 probe::Context Lowering::context_of(const lang::Probe& p, const probe::Event& e) {

@@ -15,9 +15,12 @@ namespace {
 // Writes BTF: types in the order of the calls, ids from 1.
 class Builder {
 public:
+  Builder() = default;
+  // Of a module: ids and places of names go on where those of the kernel end.
+  Builder(uint32_t first_id, uint32_t names_at) : names_(), names_at_(names_at), next_(first_id) {}
   uint32_t name(std::string_view text) {
     if (text.empty()) return 0;
-    auto at = static_cast<uint32_t>(names_.size());
+    auto at = names_at_ + static_cast<uint32_t>(names_.size());
     names_.append(text).append(1, '\0');
     return at;
   }
@@ -47,6 +50,7 @@ public:
 
 private:
   std::string names_ = std::string(1, '\0');
+  uint32_t names_at_ = 0;
   std::vector<uint32_t> words_;
   uint32_t next_ = 1;
 };
@@ -242,6 +246,38 @@ TEST(Btf, gives_parameters_of_a_prototype) {
   EXPECT_TRUE(btf->parameters(1).empty());
   type::Table table;
   EXPECT_EQ(type::to_string(*btf->type(table, s.prototype)), "void *");
+}
+
+TEST(Btf, reads_modules_with_the_kernel) {
+  Builder kernel;
+  uint32_t u32 = kernel.integer("unsigned int", 4, 0);
+  std::vector<std::byte> bytes = kernel.bytes();
+  auto base = parsed(bytes);
+  uint32_t names_size;
+  std::memcpy(&names_size, bytes.data() + 20, 4);
+  Builder module(u32 + 1, names_size);
+  uint32_t structure =
+      module.type(BtfKind::structure, "device", 4, {module.name("mtu"), u32, 0}, 1);
+  uint32_t pointer = module.type(BtfKind::pointer, "", structure);
+  uint32_t prototype = module.type(BtfKind::prototype, "", u32, {module.name("dev"), pointer}, 1);
+  module.type(BtfKind::function, "start", prototype);
+  auto btf = Btf::parse_split(module.bytes(), *base);
+  ASSERT_TRUE(btf.ok());
+  EXPECT_EQ((*btf)->find("unsigned int", BtfKind::integer), u32);
+  uint32_t function = (*btf)->find("start", BtfKind::function);
+  ASSERT_TRUE(function);
+  auto parameters = (*btf)->parameters(function);
+  ASSERT_EQ(parameters.size(), 1u);
+  EXPECT_EQ(parameters[0].name, "dev");
+  type::Table table;
+  const type::Type* to = (*btf)->type(table, parameters[0].type);
+  ASSERT_TRUE(to && to->element);
+  ASSERT_TRUE(to->element->find("mtu"));
+  EXPECT_EQ(type::to_string(*to->element->find("mtu")->type), "uint32");
+  // Whatever is cut off of it.
+  bytes = module.bytes();
+  for (size_t size = 0; size < bytes.size(); size++)
+    if (auto part = Btf::parse_split(std::span(bytes).first(size), *base); part.ok()) (*part)->all(BtfKind::function);
 }
 
 TEST(Btf, endless_typedefs_are_void) {

@@ -113,5 +113,29 @@ TEST(JoinReturns, BodiesOfLoopsComeAlong) {
   EXPECT_EQ(p.functions[2].frame, 0u);
 }
 
+TEST(JoinReturns, FunctionsOfTheKernel) {
+  auto kernel = [](const std::vector<uint64_t>& entries, const std::vector<uint64_t>& returns) {
+    Program p = pair(entries, returns);
+    for (probe::Event& e : p.events) {
+      e.kind = e.kind == probe::Kind::uprobe ? probe::Kind::kprobe : probe::Kind::kretprobe;
+      e.function = "f" + std::to_string(e.file_offset);
+      e.binary.clear();
+      e.file_offset = 0;
+    }
+    for (Probe& probe : p.probes) probe.context = probe::Context::kernel_registers;
+    return p;
+  };
+  Program p = kernel({1, 2}, {2, 1});
+  EXPECT_EQ(join_returns(p, Joined::user, 77), 0u);
+  EXPECT_TRUE(has_returns_to_join(p, Joined::kernel));
+  EXPECT_EQ(join_returns(p, Joined::kernel, 77), 1u);
+  EXPECT_EQ(verify(p), std::vector<std::string>{});
+  Program others = kernel({1, 2}, {2, 3});
+  EXPECT_FALSE(has_returns_to_join(others, Joined::kernel));
+  Program within = kernel({1}, {1});
+  within.events[0].offset = 4;
+  EXPECT_FALSE(has_returns_to_join(within, Joined::kernel));
+}
+
 } // namespace
 } // namespace ir
