@@ -141,7 +141,7 @@ base::Status ProgramEmitter::emit_group(Assembler& out, uint32_t root, uint32_t 
 }
 
 uint32_t ProgramEmitter::deepest_chain(uint32_t function, const std::vector<uint32_t>& stacks) const {
-  uint32_t below = counts_ || walk_bytes_ ? 32 : 0;
+  uint32_t below = counts_ || walk_bytes_ || hashes_ ? 32 : 0;
   for (const uint32_t c : callees_[function]) below = std::max(below, deepest_chain(c, stacks));
   return frame_size(stacks[function]) + below;
 }
@@ -159,6 +159,7 @@ base::Result<Code> ProgramEmitter::attempt(uint32_t limit, uint32_t& deepest) {
     if (program.functions[f].role != ir::Role::body) ACU_CHECK(emit_group(out, f, limit, stacks));
   if (counts_) emit_counting_callback(out);
   if (walk_bytes_) emit_walking_callback(out, walking_callback(walk_bytes_), walk_bytes_);
+  if (hashes_) emit_hashing_callback(out, hashing_callback(), pool.most_frames());
   ACU_CHECK(out.finish(code));
   deepest = deepest_chain(probe.function, stacks);
   return code;
@@ -195,6 +196,11 @@ uint32_t ProgramEmitter::counting_callback() {
 uint32_t ProgramEmitter::walking_callback(int32_t bytes) {
   walk_bytes_ = bytes;
   return static_cast<uint32_t>(program.functions.size() + 1);
+}
+
+uint32_t ProgramEmitter::hashing_callback() {
+  hashes_ = true;
+  return static_cast<uint32_t>(program.functions.size() + 2);
 }
 
 void ProgramEmitter::emit_counting_callback(Assembler& out) {

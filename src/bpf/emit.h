@@ -86,6 +86,7 @@ public:
   uint32_t packets();
   uint32_t stacks();
   uint32_t frames(); // slots to take stacks in
+  uint32_t most_frames() const { return stack_frames_; } // of a stack
   uint32_t known();
   uint32_t places();
   uint32_t tables();
@@ -119,6 +120,8 @@ public:
   uint32_t counting_callback();
   // A turn of the walk along a user stack, of which that many bytes are read at once, made when first needed; its number.
   uint32_t walking_callback(int32_t bytes);
+  // Hashes one frame of a stack that was taken, made when first needed; its number.
+  uint32_t hashing_callback();
   bool needs_context(uint32_t function) const { return needs_context_[function]; }
   bool may_walk(const ir::Inst& i) const; // emit_walk.cc: does this Op::stack walk?
   bool walks() const { return walks_; }   // does any?
@@ -147,6 +150,7 @@ private:
   std::vector<bool> needs_context_;            // by function
   AddressUse addresses_;
   bool counts_ = false;
+  bool hashes_ = false;
   bool walks_ = false;
   int32_t walk_bytes_ = 0; // 0: no walk
 };
@@ -173,8 +177,9 @@ struct Argument {
 
 // r3 = hash of one frame more than that in r3 (emit_stack.cc); uses r0, which `frame` may be.
 void emit_mix(Assembler& out, Register frame);
-// emit_walk.cc
+// The functions that walking_callback() and hashing_callback() tell (emit_walk.cc, emit_stack.cc).
 void emit_walking_callback(Assembler& out, uint32_t function, int32_t bytes);
+void emit_hashing_callback(Assembler& out, uint32_t function, uint32_t most_frames);
 
 class FunctionEmitter {
 public:
@@ -320,6 +325,7 @@ private:
   void emit_call_for_stack(const ir::Inst& i, int32_t skipped);
   void emit_entry_stack(const ir::Inst& i, Label none);
   void emit_hash_of_taken(const ir::Inst& i);
+  void emit_hash_by_loop();
   void emit_keep(const ir::Inst& i, Label found, Label lost);
   void emit_known(Label known);
   void emit_process_seen();

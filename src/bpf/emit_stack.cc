@@ -194,6 +194,7 @@ void FunctionEmitter::emit_hash_of_taken(const ir::Inst& i) {
   out_.mov(r0, r4);
   out_.alu(BPF_RSH, r0, 3);
   out_.store(r1, taken_count, r0, 8);
+  if (unit_.may_walk(i)) return emit_hash_by_loop();
   out_.number(r2, 0);
   out_.load(r3, r10, stack_word(stack_seed), 8);
   out_.bind(hash);
@@ -206,6 +207,43 @@ void FunctionEmitter::emit_hash_of_taken(const ir::Inst& i) {
   out_.bind(hashed);
   out_.alu(BPF_OR, r3, 1);
   out_.store(r10, temp(), r3, 8);
+}
+
+// r0: frames. Where stacks are walked this is for new ones only, and may take time; a loop in the code takes it from the
+// verifier, half of all that it has to do at such a program.
+void FunctionEmitter::emit_hash_by_loop() {
+  out_.load(r3, r10, stack_word(stack_seed), 8);
+  out_.store(r10, stack_word(stack_walk), r3, 8); // the walk is over
+  out_.mov(r1, r0);
+  out_.function_address(r2, unit_.hashing_callback());
+  out_.mov(r3, r10);
+  out_.alu(BPF_ADD, r3, stack_word(last_stack_word));
+  out_.number(r4, 0);
+  out_.call(loop);
+  out_.load(r3, r10, stack_word(stack_walk), 8);
+  out_.alu(BPF_OR, r3, 1);
+  out_.store(r10, temp(), r3, 8);
+}
+
+// Its parameters are the number of the frame and the address of the last stack word.
+void emit_hashing_callback(Assembler& out, uint32_t function, uint32_t most_frames) {
+  const Label end = out.label();
+  auto word = [](int32_t w) { return 8 * (FunctionEmitter::last_stack_word - w); };
+  out.begin_function(function, "hash", 2);
+  out.jump_if(BPF_JGE, r1, static_cast<int32_t>(most_frames), end); // for the verifier
+  out.alu(BPF_LSH, r1, 3);
+  out.load(r4, r2, word(FunctionEmitter::stack_slot), 8);
+  out.alu(BPF_ADD, r4, r1);
+  out.load(r4, r4, taken_frames, 8);
+  out.load(r3, r2, word(FunctionEmitter::stack_walk), 8);
+  emit_mix(out, r4);
+  out.store(r2, word(FunctionEmitter::stack_walk), r3, 8);
+  out.number(r0, 0);
+  out.exit();
+  out.bind(end);
+  out.number(r0, 1);
+  out.exit();
+  out.end_function();
 }
 
 // The stack in the slot under the id at temp(), if it is not there yet.
