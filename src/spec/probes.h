@@ -76,19 +76,22 @@ inline constexpr ProbeKind probe_kinds[] = {
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_arg_numbers |
                   can_override,
      .form = "kprobe:[MODULE:]FUNCTION[+OFFSET]",
-     .doc = "When a function of the kernel is entered, or an instruction in it is reached.",
+     .doc = "When a function of the kernel is entered, or an instruction in it is reached. `args` holds its arguments where "
+            "the kernel's types describe it, `arg0`, `arg1`, … are the registers. A block on one function that asks for "
+            "no registers and no kernel stack is attached as fentry is, which costs less (`prefer_fentry`; -v tells). "
+            "MODULE and FUNCTION may have wildcards.",
      .example = "kprobe:vfs_read"},
     {.name = "kretprobe",
      .aliases = {"kr"},
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_result,
      .form = "kretprobe:[MODULE:]FUNCTION",
-     .doc = "When a function of the kernel returns.",
+     .doc = "When a function of the kernel returns, with its result. Returns that the kernel did not tell are counted.",
      .example = "kretprobe:vfs_read"},
     {.name = "fentry",
      .aliases = {"f", "kfunc"},
      .abilities = has_function | in_task | can_write_user | sees_paths | vouches,
      .form = "fentry:[MODULE:]FUNCTION",
-     .doc = "When a function of the kernel is entered, with typed arguments.",
+     .doc = "When a function of the kernel is entered, with typed arguments: `args`. The kernel must have type information.",
      .example = "fentry:vfs_read"},
     {.name = "fexit",
      .aliases = {"fr", "kretfunc"},
