@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Runs test/runtime/*.bt: run.py ACU [--filter TEXT] [--engine kernel|eval] [--every N] [-v]
+"""Runs test/runtime/*.bt: run.py ACU [--filter TEXT] [--engine kernel|eval] [--every N] [--without ABILITIES] [-v]
 
 With --every, of the cases whose names begin with the same word each N-th is run, and the first in any case.
+--without pretends that the kernel lacks these abilities (as `acu info` names them, with commas between).
 
 A case is a script whose leading comment lines say how to run it and what it must print:
 
@@ -47,6 +48,7 @@ import tempfile
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+WITHOUT = []  # abilities that are not used
 HEADER = re.compile(r"^// ?([A-Z_]+):(?: (.*))?$")
 LINE_KINDS = ("EXPECT", "EXPECT_REGEX", "EXPECT_JSON")
 ATTACHED = "#attached#"
@@ -159,6 +161,8 @@ def run_case(acu, case, engine):
             shutil.rmtree(tmp, ignore_errors=True)
             return ["BUILD failed:"] + ["  " + line for line in built.stderr.strip().split("\n")[:20]]
     command = [acu, "run", "--engine", engine]
+    if engine == "kernel":
+        command += [word for name in WITHOUT for word in ("--no-feature", name)]
     load = case.one.get("RUN")
     if load is not None:
         command += ["--notify-attached", ATTACHED]
@@ -230,9 +234,9 @@ REFUSED = re.compile(r"this kernel lacks `(\w+)`")
 
 @functools.cache
 def lacking(acu):
-    """Names of the abilities that this kernel lacks."""
+    """Names of the abilities that this kernel lacks, or refuses to root."""
     told = subprocess.run([acu, "info"], capture_output=True, text=True, timeout=20 * SLOWNESS).stdout
-    return set(re.findall(r"^  (\w+) +no +since ", told, re.M))
+    return set(re.findall(r"^  (\w+) +(?:no +since |not permitted )", told, re.M)) | set(WITHOUT)
 
 
 def why_refused(acu, case, status, err):
@@ -282,6 +286,7 @@ def main():
         return value
 
     only, only_engine, every = option("--filter"), option("--engine"), int(option("--every") or 1)
+    WITHOUT.extend(filter(None, (option("--without") or "").split(",")))
     acu = os.path.abspath(arguments[0])
     if not os.access(acu, os.X_OK):
         print(f"runtime: no program {acu}")
