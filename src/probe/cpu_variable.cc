@@ -4,15 +4,22 @@
 
 #include "symbol/kallsyms.h"
 
+#include <map>
+#include <string>
+#include <tuple>
+
 namespace probe {
 
 std::optional<CpuVariable> cpu_variable(std::string_view name) {
-  symbol::Kallsyms symbols;
-  auto offset = symbols.address(name);
-  auto end = offset ? symbols.address("__per_cpu_end") : std::nullopt;
-  if (!end || *offset >= *end || *offset < symbols.address("__per_cpu_start").value_or(0)) return std::nullopt;
-  auto offsets = symbols.address("__per_cpu_offset");
-  return offsets ? std::optional(CpuVariable{*offset, *offsets}) : std::nullopt;
+  static std::map<std::string, std::optional<CpuVariable>, std::less<>> known; // to read the list takes time
+  if (auto at = known.find(name); at != known.end()) return at->second;
+  const std::string_view names[] = {name, "__per_cpu_start", "__per_cpu_end", "__per_cpu_offset"};
+  std::vector<std::optional<uint64_t>> found = symbol::Kallsyms().addresses(names);
+  auto [offset, start, end, offsets] = std::tie(found[0], found[1], found[2], found[3]);
+  std::optional<CpuVariable>& out = known[std::string(name)];
+  bool is_one = offset && end && offsets && *offset < *end && *offset >= start.value_or(0); // they may start at 0
+  if (is_one) out = CpuVariable{*offset, *offsets};
+  return out;
 }
 
 } // namespace probe

@@ -12,7 +12,7 @@ namespace probe {
 struct CpuVariable {
   uint64_t offset = 0, offsets = 0;
 };
-// Nothing: there is none of the name, or addresses are hidden. Reads the list several times: meant for the few names of a
+// Nothing: there is none of the name, or addresses are hidden. Reads the list: meant for the few names of a
 // script.
 std::optional<CpuVariable> cpu_variable(std::string_view name);
 

@@ -47,6 +47,11 @@ std::string unable(uint32_t mode, uint64_t address, uint64_t length) {
 // A number, or the name of a symbol of the kernel.
 std::optional<uint64_t> find_address(Machine& machine, std::string_view text, std::string& why) {
   if (auto n = parse_count(text)) return n;
+  if (size_t at = text.find("+arg"); at != text.npos) {
+    why = "addresses that a function is given are not followed; a uprobe on `" + std::string(text.substr(0, at)) +
+          "` that prints " + std::string(text.substr(at + 1)) + " tells them";
+    return std::nullopt;
+  }
   if (machine.pid() >= 0) {
     why = "`" + std::string(text) + "` is not an address";
     return std::nullopt;

@@ -201,10 +201,16 @@ std::optional<Kallsyms::Symbol> Kallsyms::find(uint64_t address) {
 }
 
 std::optional<uint64_t> Kallsyms::address(std::string_view name) const {
-  std::optional<uint64_t> found;
+  return addresses({&name, 1}).front();
+}
+
+std::vector<std::optional<uint64_t>> Kallsyms::addresses(std::span<const std::string_view> names) const {
+  std::vector<std::optional<uint64_t>> found(names.size());
+  size_t missing = names.size();
   read_lines(path_, [&](const Line& line) {
-    if (line.name == name && line.address) found = line.address;
-    return !found;
+    for (size_t i = 0; line.address && i < names.size(); i++)
+      if (!found[i] && line.name == names[i]) found[i] = line.address, missing--;
+    return missing > 0;
   });
   return found;
 }

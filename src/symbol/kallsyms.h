@@ -39,6 +39,8 @@ public:
   std::optional<Symbol> find(uint64_t address);
   // Where a symbol is, functions and data alike. Reads the file again: meant for the few names of a script.
   std::optional<uint64_t> address(std::string_view name) const;
+  // The same of several names in one go, in their order.
+  std::vector<std::optional<uint64_t>> addresses(std::span<const std::string_view> names) const;
   // Functions known; 0 also where the kernel hides addresses.
   size_t size();
 
