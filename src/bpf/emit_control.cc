@@ -65,7 +65,7 @@ void FunctionEmitter::emit_loop(const ir::Inst& i) {
 
 // The turns are counted on the stack, in a word that the verifier knows exactly.
 void FunctionEmitter::emit_counted_loop(const ir::Inst& i) {
-  const int64_t most = std::min(i.imm, most_turns_walked(program_, i));
+  const int64_t most = std::min(i.imm, most_turns_walked(program_, index_, i));
   const int64_t known = known_turns(*function_, i.a);
   const Label head = out_.label(), done = out_.label(), reached = out_.label();
   out_.number(r0, 0);

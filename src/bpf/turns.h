@@ -1,5 +1,6 @@
 // How many turns of a loop a kernel without bpf_loop can be made to walk: its verifier follows each turn, and
-// gives up after a million instructions, so long bodies get fewer turns.
+// gives up after a million instructions or when it has too many branches to come back to, so long bodies get
+// fewer turns.
 #pragma once
 
 #include "ir/ir.h"
@@ -8,14 +9,11 @@
 
 namespace bpf {
 
-// Instructions that a verifier follows in one run of a function, as a rough guess from its IR, with what it
-// calls.
-int64_t guess_cost(const ir::Program& program, uint32_t function);
+// The most turns of an Op::loop in a function; at least one.
+int64_t most_turns_walked(const ir::Program& program, uint32_t function, const ir::Inst& loop);
 
-// The most turns of an Op::loop; at least one.
-int64_t most_turns_walked(const ir::Program& program, const ir::Inst& loop);
-
-// The turns that are known from the code: a constant, also one that was blurred. Negative: not known.
+// The turns that are known from the code and not too many: a constant, also one that was blurred. Negative:
+// not known.
 int64_t known_turns(const ir::Function& function, const ir::Operand& turns);
 
 } // namespace bpf

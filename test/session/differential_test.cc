@@ -1,7 +1,8 @@
 // The evaluator as the oracle of the kernel engine and of the passes: random scripts must print the same on
 // the evaluator, unoptimised, and in the kernel, optimised.
 // ACU_DIFFERENTIAL=FIRST:COUNT[:STATEMENTS] runs other seeds than the 2,000 of every test run, or longer
-// scripts. What an old kernel lacks an ability for, which is then named, is left out, and other scripts take its place.
+// scripts; ACU_WITHOUT=NAME,NAME does without these abilities of the kernel. What an old kernel lacks an ability for, which is then named, is left out, and other scripts take its place.
+#include "base/text.h"
 #include "bpf/cpus.h"
 #include "bpf/features.h"
 #include "session/backend.h"
@@ -48,6 +49,8 @@ TEST(Differential, RandomScriptsPrintTheSameOnBothEngines) {
   unsigned first = 1, count = 2000, statements = 0;
   if (const char* range = std::getenv("ACU_DIFFERENTIAL"))
     std::sscanf(range, "%u:%u:%u", &first, &count, &statements);
+  if (const char* without = std::getenv("ACU_WITHOUT"))
+    for (std::string_view name : base::split(without, ',')) bpf::do_without(name);
   base::Source smallest("stdin", "begin { }");
   base::Diagnostics none;
   if (Outcome outcome = run_in_kernel(session::compile(smallest, {}, none).program, smallest); !outcome.ran)
