@@ -1,10 +1,11 @@
-// Probes that the kernel runs for one of its objects after the other (iter). Their context holds pointers that are null
-// when there are no more objects: such a call is none of the script's, and the verifier wants each pointer tested anyway.
+// Probes that the kernel runs for one of its objects after the other (iter). Their context holds pointers
+// that are null when there are no more objects: such a call is none of the script's, and the verifier wants
+// each pointer tested anyway.
 //
-// The program runs while acu reads a file. A program that sends records writes a byte there each time: the read then
-// returns after as many objects as it has room for, and what they sent is taken before the next one. A program that
-// stays in the BPF file system prints to that file, for whoever reads it: by the kernel's own printf, which knows
-// numbers and strings.
+// The program runs while acu reads a file. A program that sends records writes a byte there each time: the
+// read then returns after as many objects as it has room for, and what they sent is taken before the next
+// one. A program that stays in the BPF file system prints to that file, for whoever reads it: by the kernel's
+// own printf, which knows numbers and strings.
 #include "ir/lowering.h"
 
 #include "type/format_string.h"
@@ -57,12 +58,14 @@ void Lowering::print_text(std::string_view format, Operand values, uint32_t byte
 
 // What the kernel's printf makes of a conversion is what acu's does, for these.
 static bool kernel_prints(const type::Conversion& c, const Type& t) {
-  bool is_number = t.is(Kind::integer) || t.is(Kind::boolean) || t.is(Kind::pointer) || t.is(Kind::enumeration);
+  bool is_number =
+      t.is(Kind::integer) || t.is(Kind::boolean) || t.is(Kind::pointer) || t.is(Kind::enumeration);
   bool is_plain = c.precision < 0 && c.flags.find_first_not_of("-0") == std::string::npos;
   if (!c.conversion) return true;
   if (c.conversion == 's') return is_plain && c.flags.find('0') == std::string::npos && t.is(Kind::string);
   bool knows_length = c.length.empty() || c.length == "l" || c.length == "ll";
-  return is_number && is_plain && knows_length && std::string_view("diux").find(c.conversion) != std::string_view::npos;
+  return is_number && is_plain && knows_length &&
+         std::string_view("diux").find(c.conversion) != std::string_view::npos;
 }
 
 // printf() of a program that stays: its text goes to the file.
@@ -76,12 +79,14 @@ void Lowering::print_text(std::string_view format, List<Expr*> values) {
     const Expr& value = *values[n++];
     if (!kernel_prints(c, *value.type))
       diagnostics_.error(spec::tag::bad_argument, value.where,
-                         "an iterator that stays cannot print this: the kernel's printf has %d, %u, %x with a width for numbers, "
+                         "an iterator that stays cannot print this: the kernel's printf has %d, %u, %x with "
+                         "a width for numbers, "
                          "and %s for strings");
   }
   if (values.size() > most_values)
     diagnostics_.error(spec::tag::bad_argument, where_,
-                       "an iterator that stays prints at most " + std::to_string(most_values) + " values at a time");
+                       "an iterator that stays prints at most " + std::to_string(most_values) +
+                           " values at a time");
   Place words = scratch_place(static_cast<uint32_t>(std::max<size_t>(1, values.size())) * 8, "values");
   for (size_t i = 0; i < values.size(); i++) {
     const Expr& value = *values[i];
@@ -90,7 +95,8 @@ void Lowering::print_text(std::string_view format, List<Expr*> values) {
       word = scalar(value);
     } else {
       Place text = temporary(value, *value.type);
-      if (value.type->size) store(text.plus(value.type->size - 1), number(0), 1); // a string that was cut has no NUL
+      if (value.type->size)
+        store(text.plus(value.type->size - 1), number(0), 1); // a string that was cut has no NUL
       word = address(text);
     }
     store(words.plus(static_cast<int64_t>(i) * 8), word, 8);

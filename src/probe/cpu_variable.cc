@@ -1,5 +1,5 @@
-// See cpu_variable.h. The linker puts these variables between two marks, wherever it lets them begin (include/asm-generic/
-// vmlinux.lds.h of the kernel); what a CPU adds is in __per_cpu_offset.
+// See cpu_variable.h. The linker puts these variables between two marks, wherever it lets them begin
+// (include/asm-generic/ vmlinux.lds.h of the kernel); what a CPU adds is in __per_cpu_offset.
 #include "probe/cpu_variable.h"
 
 #include "symbol/kallsyms.h"
@@ -17,7 +17,8 @@ std::optional<CpuVariable> cpu_variable(std::string_view name) {
   std::vector<std::optional<uint64_t>> found = symbol::Kallsyms().addresses(names);
   auto [offset, start, end, offsets] = std::tie(found[0], found[1], found[2], found[3]);
   std::optional<CpuVariable>& out = known[std::string(name)];
-  bool is_one = offset && end && offsets && *offset < *end && *offset >= start.value_or(0); // they may start at 0
+  bool is_one =
+      offset && end && offsets && *offset < *end && *offset >= start.value_or(0); // they may start at 0
   if (is_one) out = CpuVariable{*offset, *offsets};
   return out;
 }

@@ -1,4 +1,5 @@
-// Variables of which each CPU has one, on kernels whose types do not tell of them: by the kernel's list of symbols.
+// Variables of which each CPU has one, on kernels whose types do not tell of them: by the kernel's list of
+// symbols.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,8 @@
 
 namespace probe {
 
-// The one of a CPU is at `offset` + that CPU's element of the array of 8-byte numbers at `offsets`, both addresses of the
-// kernel.
+// The one of a CPU is at `offset` + that CPU's element of the array of 8-byte numbers at `offsets`, both
+// addresses of the kernel.
 struct CpuVariable {
   uint64_t offset = 0, offsets = 0;
 };

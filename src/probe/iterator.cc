@@ -1,8 +1,8 @@
-// iter:KIND[:PIN]: once for each object of the kernel of one kind (tasks, open files, mappings, sockets, …), by a
-// program that the kernel runs while a file is read (BPF iterators: Documentation/bpf/bpf_iterators.rst of the kernel).
-// A kind is a function bpf_iter_KIND of the kernel's types, whose parameters are the members of the context, and a
-// structure bpf_iter__KIND. With a PIN the program stays in the BPF file system, and runs whenever somebody reads that
-// file: what it prints is the file's text.
+// iter:KIND[:PIN]: once for each object of the kernel of one kind (tasks, open files, mappings, sockets, …),
+// by a program that the kernel runs while a file is read (BPF iterators: Documentation/bpf/bpf_iterators.rst
+// of the kernel). A kind is a function bpf_iter_KIND of the kernel's types, whose parameters are the members
+// of the context, and a structure bpf_iter__KIND. With a PIN the program stays in the BPF file system, and
+// runs whenever somebody reads that file: what it prints is the file's text.
 #include "format/btf.h"
 #include "format/btf_declaration.h"
 #include "probe/kinds.h"
@@ -31,7 +31,8 @@ std::vector<format::Btf::Parameter> parameters_of(format::Btf& btf, std::string_
 
 bool is_kind(format::Btf& btf, std::string_view kind) {
   std::string structure = std::string(structure_prefix) + std::string(kind);
-  return btf.has_name(structure) && btf.find(structure, format::BtfKind::structure) && !parameters_of(btf, kind).empty();
+  return btf.has_name(structure) && btf.find(structure, format::BtfKind::structure) &&
+         !parameters_of(btf, kind).empty();
 }
 
 // Those that go through the entries of one map, which has to be given to the kernel.
@@ -79,7 +80,8 @@ std::vector<Event> match_iterator(Machine& machine, Parts parts, Mismatch& misma
   std::string_view kind = parts[1], pin = parts.size() == 3 ? parts[2] : std::string_view();
   if (base::has_glob(kind)) {
     std::vector<Event> out;
-    if (!pin.empty()) return malformed(mismatch, "iter", "`" + join(parts) + "`: only one kind can have a name");
+    if (!pin.empty())
+      return malformed(mismatch, "iter", "`" + join(parts) + "`: only one kind can have a name");
     for (std::string_view name : all_kinds(machine))
       if (base::glob_match(kind, name)) out.push_back(make_event(name, {}));
     return out.empty() ? no_such_kind(machine, kind, mismatch) : out;
@@ -87,7 +89,8 @@ std::vector<Event> match_iterator(Machine& machine, Parts parts, Mismatch& misma
   if (!machine.btf() || !is_kind(*machine.btf(), kind)) return no_such_kind(machine, kind, mismatch);
   if (needs_map(*machine.btf(), kind))
     return malformed(mismatch, "iter",
-                     "`" + join(parts) + "` goes through one map of a BPF program, which a script has no name for");
+                     "`" + join(parts) +
+                         "` goes through one map of a BPF program, which a script has no name for");
   if (pin.substr(pin.rfind('/') + 1).find('.') != pin.npos)
     return malformed(mismatch, "iter", "`" + join(parts) + "`: names in the BPF file system have no `.`");
   return {make_event(kind, pin)};
@@ -170,7 +173,8 @@ base::Error cannot_pin(const Event& event, int code) {
   case EPERM:
   case EACCES:
     kind = base::Failure::permission;
-    message += "permission denied: it must be in a BPF file system that you may write to; `mount -t bpf bpf /sys/fs/bpf` "
+    message += "permission denied: it must be in a BPF file system that you may write to; `mount -t bpf bpf "
+               "/sys/fs/bpf` "
                "makes one";
     break;
   default: message += strerror(code); break;
@@ -187,12 +191,14 @@ base::Status pin(const Event& event, int link) {
   return {};
 }
 
-base::Result<Attachment> attach_iterator(const Event& event, Context, int program_fd, const AttachOptions& options) {
+base::Result<Attachment> attach_iterator(const Event& event, Context, int program_fd,
+                                         const AttachOptions& options) {
   int pid = event.event.starts_with("task") ? options.pid : -1;
   base::Fd link(create_link(event, program_fd, pid));
   if (!link.valid() && pid >= 0 && (errno == EINVAL || errno == E2BIG))
     return base::Error{base::Failure::unsupported,
-                       "cannot attach " + event.name + ": iterators of this kernel go through all processes; leave -p out, and " +
+                       "cannot attach " + event.name +
+                           ": iterators of this kernel go through all processes; leave -p out, and " +
                            "choose with a predicate: /ctx.task.tgid == " + std::to_string(pid) + "/"};
   if (!link.valid()) return refused(event, "making the iterator", errno);
   Attachment out;

@@ -1,7 +1,7 @@
-// watchpoint:ADDRESS:LENGTH:MODE and asyncwatchpoint: when memory is read, written or executed, by the debug registers of
-// the processor (perf_event_open(2), PERF_TYPE_BREAKPOINT). With -p or -c the address is one of that process; threads
-// that are made later are watched too. Otherwise it is one of the kernel, on all CPUs; a name stands for the symbol's
-// address. The processor has few such registers: four on x86-64.
+// watchpoint:ADDRESS:LENGTH:MODE and asyncwatchpoint: when memory is read, written or executed, by the debug
+// registers of the processor (perf_event_open(2), PERF_TYPE_BREAKPOINT). With -p or -c the address is one of
+// that process; threads that are made later are watched too. Otherwise it is one of the kernel, on all CPUs;
+// a name stands for the symbol's address. The processor has few such registers: four on x86-64.
 #include "probe/kinds.h"
 
 #include "base/text.h"
@@ -39,8 +39,7 @@ std::string unable(uint32_t mode, uint64_t address, uint64_t length) {
   if (mode == HW_BREAKPOINT_R) return "this processor cannot watch reads alone: use rw";
   if (mode == HW_BREAKPOINT_X && length != sizeof(long)) return "where x is watched, the length must be 8";
 #endif
-  if (mode != HW_BREAKPOINT_X && address % length != 0)
-    return "the address must be a multiple of the length";
+  if (mode != HW_BREAKPOINT_X && address % length != 0) return "the address must be a multiple of the length";
   return {};
 }
 
@@ -48,8 +47,9 @@ std::string unable(uint32_t mode, uint64_t address, uint64_t length) {
 std::optional<uint64_t> find_address(Machine& machine, std::string_view text, std::string& why) {
   if (auto n = parse_count(text)) return n;
   if (size_t at = text.find("+arg"); at != text.npos) {
-    why = "addresses that a function is given are not followed; a uprobe on `" + std::string(text.substr(0, at)) +
-          "` that prints " + std::string(text.substr(at + 1)) + " tells them";
+    why = "addresses that a function is given are not followed; a uprobe on `" +
+          std::string(text.substr(0, at)) + "` that prints " + std::string(text.substr(at + 1)) +
+          " tells them";
     return std::nullopt;
   }
   if (machine.pid() >= 0) {
@@ -62,7 +62,8 @@ std::optional<uint64_t> find_address(Machine& machine, std::string_view text, st
   return found;
 }
 
-std::vector<Event> match(Machine& machine, Kind kind, std::string_view provider, Parts parts, Mismatch& mismatch) {
+std::vector<Event> match(Machine& machine, Kind kind, std::string_view provider, Parts parts,
+                         Mismatch& mismatch) {
   if (parts.size() != 4) return wrong(provider, parts, mismatch, "it takes an address, a length and a mode");
   std::string why;
   std::optional<uint64_t> address = find_address(machine, parts[1], why);
@@ -71,7 +72,8 @@ std::vector<Event> match(Machine& machine, Kind kind, std::string_view provider,
   if (!length) return wrong(provider, parts, mismatch, "`" + std::string(parts[2]) + "` is not a length");
   uint32_t mode = parse_mode(parts[3]);
   if (!mode) return wrong(provider, parts, mismatch, "the mode is made of the letters r, w and x");
-  if (why = unable(mode, *address, *length); !why.empty()) return wrong(provider, parts, mismatch, std::move(why));
+  if (why = unable(mode, *address, *length); !why.empty())
+    return wrong(provider, parts, mismatch, std::move(why));
   Event e{.kind = kind, .provider = std::string(provider)};
   e.name.append(provider).append(1, ':').append(join(parts.subspan(1)));
   e.address = *address;
@@ -95,7 +97,8 @@ void list_none(Machine&, std::vector<Event>&) {}
 
 Context choose_watchpoint(Machine&, const Event&, Fields) { return Context::perf_event; }
 
-base::Result<Attachment> attach_watchpoint(const Event& event, Context, int program_fd, const AttachOptions& options) {
+base::Result<Attachment> attach_watchpoint(const Event& event, Context, int program_fd,
+                                           const AttachOptions& options) {
   Sampling sampling{.type = PERF_TYPE_BREAKPOINT,
                     .period = 1,
                     .address = event.address,
@@ -105,15 +108,19 @@ base::Result<Attachment> attach_watchpoint(const Event& event, Context, int prog
   if (where.pid < 0) where.pid = options.command;
   bool is_kernel = event.address >> 63 != 0;
   if (where.pid < 0 && !is_kernel)
-    return base::Error{base::Failure::usage, "cannot attach " + event.name +
-                                                 ": the address is not one of the kernel; -p PID or -c COMMAND tells whose it is"};
+    return base::Error{base::Failure::usage,
+                       "cannot attach " + event.name +
+                           ": the address is not one of the kernel; -p PID or -c COMMAND tells whose it is"};
   if (where.pid >= 0 && is_kernel)
     return base::Error{base::Failure::usage,
-                       "cannot attach " + event.name + ": the address is not one of the process; for the kernel's leave -p and -c out"};
+                       "cannot attach " + event.name +
+                           ": the address is not one of the process; for the kernel's leave -p and -c out"};
   auto attached = attach_sampling(event, sampling, program_fd, where);
   if (!attached.ok() && attached.error().kind == base::Failure::nothing_matched)
-    attached.error() = {base::Failure::unsupported,
-                        "cannot attach " + event.name + ": this machine has no registers that watch memory; virtual machines may hide them"};
+    attached.error() = {
+        base::Failure::unsupported,
+        "cannot attach " + event.name +
+            ": this machine has no registers that watch memory; virtual machines may hide them"};
   return attached;
 }
 

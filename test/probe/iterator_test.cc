@@ -14,7 +14,8 @@ using Iterator = Fixture;
 using Watchpoint = Fixture;
 
 TEST_F(Iterator, its_members_are_words_of_the_context) {
-  if (!machine.btf() || !machine.btf()->has_name("bpf_iter__task_file")) GTEST_SKIP() << "this kernel tells of no iterators";
+  if (!machine.btf() || !machine.btf()->has_name("bpf_iter__task_file"))
+    GTEST_SKIP() << "this kernel tells of no iterators";
   auto e = one("iter:task_file");
   EXPECT_EQ(e.kind, Kind::iterator);
   EXPECT_EQ(e.provider, "iter");
@@ -32,7 +33,8 @@ TEST_F(Iterator, its_members_are_words_of_the_context) {
 }
 
 TEST_F(Iterator, with_a_name_it_stays) {
-  if (!machine.btf() || !machine.btf()->has_name("bpf_iter__task")) GTEST_SKIP() << "this kernel tells of no iterators";
+  if (!machine.btf() || !machine.btf()->has_name("bpf_iter__task"))
+    GTEST_SKIP() << "this kernel tells of no iterators";
   EXPECT_EQ(one("it:task:mine").pin, "/sys/fs/bpf/mine");
   EXPECT_EQ(one("it:task:mine").name, "iter:task:mine");
   EXPECT_EQ(one("iter:task:/sys/fs/bpf/a/b").pin, "/sys/fs/bpf/a/b");
@@ -44,7 +46,8 @@ TEST_F(Iterator, with_a_name_it_stays) {
 }
 
 TEST_F(Iterator, what_there_is_not) {
-  if (!machine.btf() || !machine.btf()->has_name("bpf_iter__task")) GTEST_SKIP() << "this kernel tells of no iterators";
+  if (!machine.btf() || !machine.btf()->has_name("bpf_iter__task"))
+    GTEST_SKIP() << "this kernel tells of no iterators";
   EXPECT_TRUE(match("iter:taks").empty());
   EXPECT_EQ(mismatch.kind, Mismatch::missing);
   EXPECT_EQ(mismatch.hint, "did you mean `iter:task`?");
@@ -54,7 +57,8 @@ TEST_F(Iterator, what_there_is_not) {
     EXPECT_TRUE(match("iter:bpf_map_elem").empty());
     EXPECT_EQ(mismatch.kind, Mismatch::malformed);
   }
-  for (const probe::Event& e : match("iter:*")) EXPECT_EQ(e.name.find("map_elem"), std::string::npos) << e.name;
+  for (const probe::Event& e : match("iter:*"))
+    EXPECT_EQ(e.name.find("map_elem"), std::string::npos) << e.name;
   EXPECT_GE(match("iter:*").size(), 3u);
 }
 
@@ -68,11 +72,11 @@ TEST_F(Watchpoint, addresses_lengths_and_modes) {
   EXPECT_EQ(one("asyncwatchpoint:0xffffffff81000000:1:w").kind, Kind::async_watchpoint);
   EXPECT_EQ(one("watchpoint:4097:1:w").watch_mode, static_cast<uint32_t>(HW_BREAKPOINT_W));
   EXPECT_EQ(one("watchpoint:4097:8:x").watch_mode, static_cast<uint32_t>(HW_BREAKPOINT_X));
-  for (const char* text :
-       {"watchpoint", "watchpoint:0x1000", "watchpoint:0x1000:8", "watchpoint:0x1000:8:", "watchpoint:0x1000:8:q",
-        "watchpoint:0x1000:8:ww", "watchpoint:0x1000:8:rwx", "watchpoint:0x1000:3:w", "watchpoint:0x1000:0:w",
-        "watchpoint:0x1000:4294967304:w", "watchpoint:0x1001:2:w", "watchpoint::8:w", "watchpoint:0x1000:8:w:",
-        "watchpoint:no_such_symbol_here:8:w"}) {
+  for (const char* text : {"watchpoint", "watchpoint:0x1000", "watchpoint:0x1000:8",
+                           "watchpoint:0x1000:8:", "watchpoint:0x1000:8:q", "watchpoint:0x1000:8:ww",
+                           "watchpoint:0x1000:8:rwx", "watchpoint:0x1000:3:w", "watchpoint:0x1000:0:w",
+                           "watchpoint:0x1000:4294967304:w", "watchpoint:0x1001:2:w", "watchpoint::8:w",
+                           "watchpoint:0x1000:8:w:", "watchpoint:no_such_symbol_here:8:w"}) {
     EXPECT_TRUE(match(text).empty()) << text;
     EXPECT_EQ(mismatch.kind, Mismatch::malformed) << text;
     EXPECT_NE(mismatch.hint.find("watchpoint:0x10000000:8:rw"), std::string::npos) << text;
