@@ -1,14 +1,15 @@
 // Attaching to functions of the kernel.
 //
-// Links for many functions (BPF_TRACE_KPROBE_MULTI) name them; the kernel refuses a link as a whole when one of them
-// cannot be probed, so the list is halved until those are found. Where the kernel has no such links, and for
-// instructions within functions, one event of tracefs stands for all places: a line
+// Links for many functions (BPF_TRACE_KPROBE_MULTI) name them; the kernel refuses a link as a whole when one
+// of them cannot be probed, so the list is halved until those are found. Where the kernel has no such links,
+// and for instructions within functions, one event of tracefs stands for all places: a line
 //   p:GROUP/NAME [MODULE:]FUNCTION+OFFSET      or      rMAX:GROUP/NAME [MODULE:]FUNCTION
-// for each in kprobe_events (Linux 5.5), then one event of perf for all of them. MAX is how many calls that have not
-// returned yet the kernel can keep; those beyond are missed, and told in kprobe_profile. Where tracefs can't be
-// written, perf makes an event for each place.
+// for each in kprobe_events (Linux 5.5), then one event of perf for all of them. MAX is how many calls that
+// have not returned yet the kernel can keep; those beyond are missed, and told in kprobe_profile. Where
+// tracefs can't be written, perf makes an event for each place.
 //
-// See bpf(2), the kernel's include/uapi/linux/bpf.h (link_create.kprobe_multi), Documentation/trace/kprobetrace.rst.
+// See bpf(2), the kernel's include/uapi/linux/bpf.h (link_create.kprobe_multi),
+// Documentation/trace/kprobetrace.rst.
 #include "probe/attach_kernel.h"
 #include "probe/kernel_refusal.h"
 #include "probe/kinds.h"
@@ -56,25 +57,25 @@ base::Error refused_function(const Event& e, int code) {
   switch (code) {
   case ENOENT:
   case ESRCH:
-    return {base::Failure::nothing_matched,
-            start + "the kernel has no code of its own for " + base::quoted(e.function) +
-                " that can be probed: it was put into its callers, belongs to a module that is gone, or is kept from "
-                "tracers"};
+    return {base::Failure::nothing_matched, start + "the kernel has no code of its own for " +
+                                                base::quoted(e.function) +
+                                                " that can be probed: it was put into its callers, belongs "
+                                                "to a module that is gone, or is kept from "
+                                                "tracers"};
   case EPERM:
   case EACCES: return refused_by_kernel(e, "cannot attach " + e.name, ::geteuid() == 0);
   case EOPNOTSUPP:
   case 524: // ENOTSUPP, which has no name outside the kernel
-    return {base::Failure::unsupported,
-            start + "this kernel is built without " + e.provider + "s, or tracefs is not mounted" + tracepoint_instead(e)};
-  case EILSEQ:
-    return {base::Failure::usage, start + "no instruction begins at " + base::quoted(place_of(e))};
+    return {base::Failure::unsupported, start + "this kernel is built without " + e.provider +
+                                            "s, or tracefs is not mounted" + tracepoint_instead(e)};
+  case EILSEQ: return {base::Failure::usage, start + "no instruction begins at " + base::quoted(place_of(e))};
   case EADDRNOTAVAIL:
     return {base::Failure::usage, start + "several functions are called " + base::quoted(e.function) +
                                       ", and the kernel does not choose among them"};
   case EINVAL:
-    return {base::Failure::runtime,
-            start + "the kernel does not let " + base::quoted(place_of(e)) +
-                " be probed (see /sys/kernel/debug/kprobes/blacklist); its callers and most of what it calls can be"};
+    return {base::Failure::runtime, start + "the kernel does not let " + base::quoted(place_of(e)) +
+                                        " be probed (see /sys/kernel/debug/kprobes/blacklist); its callers "
+                                        "and most of what it calls can be"};
   }
   return refused(e, "creating the link", code);
 }
@@ -130,8 +131,8 @@ private:
   Attachment& out_;
 };
 
-// Calls that have not returned yet, of each of so many functions: the kernel takes at most 4096, and keeps some 100
-// bytes for each from the start.
+// Calls that have not returned yet, of each of so many functions: the kernel takes at most 4096, and keeps
+// some 100 bytes for each from the start.
 std::string most_active(size_t functions) {
   return std::to_string(std::clamp<size_t>(65536 / functions, 64, 4096));
 }
@@ -149,7 +150,9 @@ public:
   }
 
 private:
-  const uint64_t* cookie_of(size_t i) const { return program_.cookies.empty() ? nullptr : &program_.cookies[i]; }
+  const uint64_t* cookie_of(size_t i) const {
+    return program_.cookies.empty() ? nullptr : &program_.cookies[i];
+  }
 
   base::Status refuse(size_t i, int code) {
     base::Error why = refused_function(*program_.events[i], code);
@@ -179,8 +182,9 @@ private:
     attr.type = PERF_TYPE_TRACEPOINT;
     attr.config = definer.id_of(name);
     base::Fd perf(attr.config ? open_perf_event(attr) : -1);
-    int code = !perf.valid() ? (attr.config ? errno : ENOENT)
-                             : start_perf_event(std::move(perf), program_.fd, cookie_of(defined.front()), out_);
+    int code = !perf.valid()
+                   ? (attr.config ? errno : ENOENT)
+                   : start_perf_event(std::move(perf), program_.fd, cookie_of(defined.front()), out_);
     if (code)
       for (size_t i : defined) ACU_CHECK(refuse(i, code));
     else
@@ -242,7 +246,7 @@ struct LinkInfo {
 };
 
 uint64_t misses_of_link(int fd) {
-  constexpr uint32_t perf_link = 7, multi_link = 8; // enum bpf_link_type
+  constexpr uint32_t perf_link = 7, multi_link = 8;       // enum bpf_link_type
   constexpr uint32_t perf_kprobe = 3, perf_kretprobe = 4; // enum bpf_perf_event_type
   LinkInfo info{};
   struct {
@@ -282,8 +286,8 @@ base::Result<Attachment> attach_kernel(const KernelProgram& program, const Refus
   Attachment out;
   Links links(program, refused, out);
   Events events(program, refused, out);
-  // Entries and returns are attached apart, and what one event of tracefs tells the program is the same for all of
-  // its places.
+  // Entries and returns are attached apart, and what one event of tracefs tells the program is the same for
+  // all of its places.
   std::map<std::pair<bool, uint64_t>, std::vector<size_t>> groups;
   bool by_event = program.link == KernelLink::event;
   for (size_t i = 0; i < program.events.size(); i++) {
@@ -294,8 +298,8 @@ base::Result<Attachment> attach_kernel(const KernelProgram& program, const Refus
   return out;
 }
 
-// Where functions begin with an instruction that marks them as targets of jumps (endbr64), the kernel puts a probe
-// behind it.
+// Where functions begin with an instruction that marks them as targets of jumps (endbr64), the kernel puts a
+// probe behind it.
 std::vector<std::pair<uint64_t, size_t>> addresses_of(std::span<const Event* const> events) {
   constexpr uint64_t mark_bytes = 4;
   std::unordered_map<std::string_view, std::vector<size_t>> by_name;
@@ -326,7 +330,8 @@ std::vector<std::pair<uint64_t, size_t>> addresses_of(std::span<const Event* con
   return out;
 }
 
-base::Result<Attachment> attach_function(const Event& event, Context context, int program_fd, const AttachOptions&) {
+base::Result<Attachment> attach_function(const Event& event, Context context, int program_fd,
+                                         const AttachOptions&) {
   Attachment out;
   // The same system call as for typed tracepoints: the program carries its function itself (Linux 5.5).
   bpf_attr attr;

@@ -28,17 +28,19 @@ struct KernelProgram {
 // As attach_user().
 base::Result<Attachment> attach_kernel(const KernelProgram& program, const Refusal& refused);
 
-// Where probes on these events stop: the address, and the index of the event. Functions of one name give one each.
+// Where probes on these events stop: the address, and the index of the event. Functions of one name give one
+// each.
 std::vector<std::pair<uint64_t, size_t>> addresses_of(std::span<const Event* const> events);
 
 // Of Context::function: the program knows its function.
-base::Result<Attachment> attach_function(const Event& event, Context context, int program_fd, const AttachOptions&);
+base::Result<Attachment> attach_function(const Event& event, Context context, int program_fd,
+                                         const AttachOptions&);
 
 // What the kernel answers to a link whose functions cannot be read: an errno.
 int try_kernel_link(KernelLink link, int program_fd);
 
-// How often its functions were called, or returned, without the program being run, as far as the kernel tells. To be
-// asked before it is closed.
+// How often its functions were called, or returned, without the program being run, as far as the kernel
+// tells. To be asked before it is closed.
 uint64_t missed_hits(const Attachment& attachment);
 
 } // namespace probe

@@ -1,6 +1,6 @@
-// fentry:[MODULE:]FUNCTION, fexit:[MODULE:]FUNCTION: functions of the kernel, with arguments and result as its types
-// (BTF) describe them. The kernel makes a trampoline for each function that calls the programs; pointers among the
-// arguments are vouched for, and are followed without a call.
+// fentry:[MODULE:]FUNCTION, fexit:[MODULE:]FUNCTION: functions of the kernel, with arguments and result as
+// its types (BTF) describe them. The kernel makes a trampoline for each function that calls the programs;
+// pointers among the arguments are vouched for, and are followed without a call.
 #include "probe/attach_kernel.h"
 #include "probe/kernel_functions.h"
 #include "probe/kinds.h"

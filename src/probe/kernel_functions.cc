@@ -59,7 +59,8 @@ std::optional<KernelSignature> KernelFunctions::read_signature(const Event& even
   uint32_t stack = 0;
   for (const format::Btf::Parameter& p : btf->parameters(id)) {
     if (!p.type) break; // "...": what is passed there nobody knows
-    KernelParameter to{.name = p.name, .type = btf->type(table, p.type), .type_id = p.type, .slot = out.slots};
+    KernelParameter to{
+        .name = p.name, .type = btf->type(table, p.type), .type_id = p.type, .slot = out.slots};
     if (to.name.empty()) to.name = table.keep("arg" + std::to_string(out.parameters.size()));
     if (!to.type || to.type->size == 0) return std::nullopt; // where the next ones are is not known either
     const uint32_t words = (to.type->size + 7) / 8;
@@ -247,21 +248,16 @@ namespace {
 struct Danger {
   std::string_view pattern, why;
 };
-constexpr std::string_view takes_lock = "maps take such locks, and a probe in there may wait for itself for ever";
+constexpr std::string_view takes_lock =
+    "maps take such locks, and a probe in there may wait for itself for ever";
 constexpr std::string_view is_entry = "each run of a probe goes through it";
 constexpr Danger dangers[] = {
-    {"_raw_spin_*lock*", takes_lock},
-    {"*queued_spin_*lock*", takes_lock},
-    {"__pv_queued_spin_*", takes_lock},
-    {"resilient_*spin_lock*", takes_lock},
-    {"__rcu_read_lock", is_entry},
-    {"__rcu_read_unlock", is_entry},
-    {"rcu_read_unlock_strict", is_entry},
-    {"migrate_disable", is_entry},
-    {"migrate_enable", is_entry},
-    {"preempt_count_add", is_entry},
-    {"preempt_count_sub", is_entry},
-    {"__bpf_prog_enter*", is_entry},
+    {"_raw_spin_*lock*", takes_lock},     {"*queued_spin_*lock*", takes_lock},
+    {"__pv_queued_spin_*", takes_lock},   {"resilient_*spin_lock*", takes_lock},
+    {"__rcu_read_lock", is_entry},        {"__rcu_read_unlock", is_entry},
+    {"rcu_read_unlock_strict", is_entry}, {"migrate_disable", is_entry},
+    {"migrate_enable", is_entry},         {"preempt_count_add", is_entry},
+    {"preempt_count_sub", is_entry},      {"__bpf_prog_enter*", is_entry},
     {"__bpf_prog_exit*", is_entry},
 };
 
@@ -290,7 +286,8 @@ bool KernelFunctions::is_kept_away(std::string_view name, bool many) {
 
 std::string KernelFunctions::why_not(std::string_view name, bool many) {
   for (const Danger& d : dangers)
-    if (base::glob_match(d.pattern, name)) return base::quoted(name) + " must not be probed: " + std::string(d.why);
+    if (base::glob_match(d.pattern, name))
+      return base::quoted(name) + " must not be probed: " + std::string(d.why);
   if (is_kept_away(name, many))
     return base::quoted(name) + " is on the kernel's list of functions that must not be probed "
                                 "(/sys/kernel/debug/kprobes/blacklist)";

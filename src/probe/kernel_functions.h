@@ -1,8 +1,9 @@
-// Functions of the kernel and of its modules: which there are, which of them can be probed, and how they are called.
+// Functions of the kernel and of its modules: which there are, which of them can be probed, and how they are
+// called.
 //
-// What a script names is looked for among the kernel's types, which cost nothing (their ids are kept between runs),
-// then among the types of a module, then in /proc/kallsyms. Only patterns read the list of all functions that can be
-// probed (available_filter_functions of tracefs).
+// What a script names is looked for among the kernel's types, which cost nothing (their ids are kept between
+// runs), then among the types of a module, then in /proc/kallsyms. Only patterns read the list of all
+// functions that can be probed (available_filter_functions of tracefs).
 #pragma once
 
 #include "probe/probe.h"
@@ -22,21 +23,23 @@ struct KernelFunction {
   std::string_view module; // empty: the kernel itself
 };
 
-// Functions are called by the System V ABI for x86-64, section 3.2.3, without floating point numbers; AAPCS64.
+// Functions are called by the System V ABI for x86-64, section 3.2.3, without floating point numbers;
+// AAPCS64.
 struct KernelParameter {
   std::string_view name; // "arg0" where the types tell none
   const type::Type* type = nullptr;
-  uint32_t type_id = 0;        // of the function's types (KernelFunctions::types)
-  uint32_t slot = 0;           // of Context::function: its first u64
-  int first_register = -1;     // of spec::argument_registers; -1: it is on the stack
-  uint32_t on_stack = 0;       // bytes behind the first argument there
+  uint32_t type_id = 0;    // of the function's types (KernelFunctions::types)
+  uint32_t slot = 0;       // of Context::function: its first u64
+  int first_register = -1; // of spec::argument_registers; -1: it is on the stack
+  uint32_t on_stack = 0;   // bytes behind the first argument there
 };
 struct KernelSignature {
   std::vector<KernelParameter> parameters;
   const type::Type* result = nullptr; // nullptr: void
   uint32_t result_id = 0;
-  uint32_t slots = 0;    // u64s of all parameters
-  bool is_plain = false; // each parameter and the result is one register: argN is the u64 N of Context::function
+  uint32_t slots = 0; // u64s of all parameters
+  bool is_plain =
+      false; // each parameter and the result is one register: argN is the u64 N of Context::function
 };
 
 class KernelFunctions {
@@ -44,17 +47,19 @@ public:
   explicit KernelFunctions(Machine& machine);
   ~KernelFunctions();
 
-  // Where a function is: the name of a module, or nothing for the kernel itself. `module`: only there ("vmlinux": the
-  // kernel itself); empty: anywhere. Nothing: there is no such function.
+  // Where a function is: the name of a module, or nothing for the kernel itself. `module`: only there
+  // ("vmlinux": the kernel itself); empty: anywhere. Nothing: there is no such function.
   std::optional<std::string> find(const std::string& name, std::string_view module);
-  // All that can be probed where they are entered, sorted by name; read at the first call. Texts live as long as this.
+  // All that can be probed where they are entered, sorted by name; read at the first call. Texts live as long
+  // as this.
   const std::vector<KernelFunction>& all();
   // Code of a function, from the place of the next symbol; 0: not known.
   uint64_t size_of(std::string_view name);
-  // Names the compiler gave to what it made of a function that is not there by itself: "f.isra.0", "f.part.0".
+  // Names the compiler gave to what it made of a function that is not there by itself: "f.isra.0",
+  // "f.part.0".
   std::vector<std::string> parts_of(std::string_view name);
-  // Why a function must not be probed; empty: nothing is known against it. The kernel's own list is asked too, if it can
-  // be read. `many`: one of many names.
+  // Why a function must not be probed; empty: nothing is known against it. The kernel's own list is asked
+  // too, if it can be read. `many`: one of many names.
   std::string why_not(std::string_view name, bool many);
   // Whether types describe it; for many functions at once.
   bool is_typed(const KernelFunction& function);

@@ -1,5 +1,5 @@
-// From what a script names to functions of the kernel: KIND:[MODULE:]FUNCTION[+OFFSET], with wildcards in module and
-// function; their arguments and where those are. See kernel_functions.h.
+// From what a script names to functions of the kernel: KIND:[MODULE:]FUNCTION[+OFFSET], with wildcards in
+// module and function; their arguments and where those are. See kernel_functions.h.
 #include "probe/kernel_functions.h"
 
 #include "format/btf.h"
@@ -56,10 +56,13 @@ public:
       function = base::trim(function.substr(0, plus));
       if (kind_ != Kind::kprobe)
         return malformed(mismatch_, name_of(kind_),
-                         "`" + join(parts) + "` can't name an instruction: only `kprobe` can be put within a function");
+                         "`" + join(parts) +
+                             "` can't name an instruction: only `kprobe` can be put within a function");
       if (!n || *n > UINT32_MAX || function.empty() || base::has_glob(function))
-        return malformed(mismatch_, name_of(kind_), "`" + join(parts) + "`: behind `+` stands a number of bytes, "
-                                                    "before it the name of one function");
+        return malformed(mismatch_, name_of(kind_),
+                         "`" + join(parts) +
+                             "`: behind `+` stands a number of bytes, "
+                             "before it the name of one function");
       offset = static_cast<uint32_t>(*n);
     }
     if (base::has_glob(function) || base::has_glob(module)) return by_pattern(module, function);
@@ -111,8 +114,9 @@ private:
     if (out.empty() && !refused && !untyped) return tell_missing(module, std::string(function));
     if (out.empty() && !refused) return tell_untyped(make_event(kind_, module, function));
     if (refused)
-      mismatch_.warnings.push_back("left out: " + (refused > 1 ? std::to_string(refused) + " functions; the first: "
-                                                               : std::string()) + first);
+      mismatch_.warnings.push_back(
+          "left out: " + (refused > 1 ? std::to_string(refused) + " functions; the first: " : std::string()) +
+          first);
     if (out.empty()) mismatch_.message = first;
     return out;
   }
@@ -136,29 +140,37 @@ private:
   std::vector<Event> tell_missing(std::string_view module, const std::string& function) {
     bool is_pattern = base::has_glob(function) || base::has_glob(module);
     std::string where = module.empty() ? "the kernel" : "the module " + base::quoted(module);
-    std::string message = is_pattern ? "no function of " + where + " that can be probed matches " + base::quoted(function)
-                                     : where + " has no function " + base::quoted(function);
-    if (is_pattern) return refuse(std::move(message), "`acu list '" + std::string(name_of(kind_)) + ":*'` shows what there is");
+    std::string message =
+        is_pattern ? "no function of " + where + " that can be probed matches " + base::quoted(function)
+                   : where + " has no function " + base::quoted(function);
+    if (is_pattern)
+      return refuse(std::move(message),
+                    "`acu list '" + std::string(name_of(kind_)) + ":*'` shows what there is");
     if (!module.empty())
       if (auto elsewhere = functions_.find(function, {}))
-        return refuse(std::move(message), "it is in " + base::quoted(elsewhere->empty() ? kernel_itself : *elsewhere));
+        return refuse(std::move(message),
+                      "it is in " + base::quoted(elsewhere->empty() ? kernel_itself : *elsewhere));
     if (!module.empty() && module != kernel_itself && !is_loaded(module))
       return refuse("no module " + base::quoted(module) + " is loaded", "`lsmod` shows those that are");
     if (std::vector<std::string> parts = functions_.parts_of(function); !parts.empty()) {
       std::string names;
       for (const std::string& p : parts) names += (names.empty() ? "" : ", ") + base::quoted(p);
-      return refuse(base::quoted(function) + " is not there as it was written: the compiler made " + names + " of it",
+      return refuse(base::quoted(function) + " is not there as it was written: the compiler made " + names +
+                        " of it",
                     "probe that, as in `" + std::string(name_of(kind_)) + ":" + parts.front() +
                         "`; its arguments may be others");
     }
     std::vector<std::string_view> names;
     for (const KernelFunction& f : functions_.all())
-      if (module.empty() || f.module == module || (f.module.empty() && module == kernel_itself)) names.push_back(f.name);
+      if (module.empty() || f.module == module || (f.module.empty() && module == kernel_itself))
+        names.push_back(f.name);
     std::string_view near = base::nearest(function, names);
-    return refuse(std::move(message),
-                  near.empty() ? "functions that the compiler put into all of their callers can't be probed; `acu list '" +
-                                     std::string(name_of(kind_)) + ":*'` shows what there is"
-                               : "did you mean " + base::quoted(near) + "?");
+    return refuse(
+        std::move(message),
+        near.empty()
+            ? "functions that the compiler put into all of their callers can't be probed; `acu list '" +
+                  std::string(name_of(kind_)) + ":*'` shows what there is"
+            : "did you mean " + base::quoted(near) + "?");
   }
 
   static bool is_loaded(std::string_view module) {

@@ -70,7 +70,8 @@ bool is_there(const std::string& category, const std::string& event) {
   return false;
 }
 
-// "integrity" of "none [integrity] confidentiality"; nothing where the kernel is not locked down, or does not tell.
+// "integrity" of "none [integrity] confidentiality"; nothing where the kernel is not locked down, or does not
+// tell.
 std::string lockdown() {
   auto text = base::read_file("/sys/kernel/security/lockdown");
   if (!text.ok()) return {};
@@ -107,7 +108,8 @@ base::Error refused_by_kernel(const Event& event, std::string_view what, bool ha
     message += ": kernel lockdown=" + level + " refuses " + event.provider;
   else if (has_privilege)
     message += ": the kernel does not permit " + event.provider +
-               ", although the capabilities are there (lockdown, a security module, or a container's filter of system calls)";
+               ", although the capabilities are there (lockdown, a security module, or a container's filter "
+               "of system calls)";
   else
     message += ": permission denied; acu needs root, or the capabilities CAP_BPF and CAP_PERFMON";
   if (has_privilege || !level.empty()) message += tracepoint_instead(event);

@@ -5,8 +5,8 @@
 
 namespace probe {
 
-// Of an event that is refused although nothing is wrong with it: why, as far as it is known, and which tracepoint tells
-// the same. `what`: how the sentence begins.
+// Of an event that is refused although nothing is wrong with it: why, as far as it is known, and which
+// tracepoint tells the same. `what`: how the sentence begins.
 base::Error refused_by_kernel(const Event& event, std::string_view what, bool has_privilege);
 
 // "; a tracepoint that tells the same: …", for functions that there is such a one for; or nothing.

@@ -1,7 +1,7 @@
-// kprobe:[MODULE:]FUNCTION[+OFFSET], kretprobe:[MODULE:]FUNCTION: functions and instructions of the kernel, with the
-// registers. How they are matched is in kernel_match.cc, how they are attached, all of a block at once, in
-// attach_kernel.cc. A block on one function that needs no registers is attached as fentry or fexit is, which costs
-// less (ir/lower.cc chooses).
+// kprobe:[MODULE:]FUNCTION[+OFFSET], kretprobe:[MODULE:]FUNCTION: functions and instructions of the kernel,
+// with the registers. How they are matched is in kernel_match.cc, how they are attached, all of a block at
+// once, in attach_kernel.cc. A block on one function that needs no registers is attached as fentry or fexit
+// is, which costs less (ir/lower.cc chooses).
 #include "probe/attach_kernel.h"
 #include "probe/kernel_functions.h"
 #include "probe/kinds.h"

@@ -72,7 +72,8 @@ void TraceDefinitions::remove_stale() const {
 }
 
 std::string TraceDefinitions::next_name() {
-  return std::string(group_start) + identity_ + "/e" + std::to_string(count_++) + "_" + std::to_string(::getpid());
+  return std::string(group_start) + identity_ + "/e" + std::to_string(count_++) + "_" +
+         std::to_string(::getpid());
 }
 
 int TraceDefinitions::write(const std::string& line) const { return write_line(file_.get(), line); }
@@ -95,7 +96,8 @@ int start_perf_event(base::Fd perf, int program_fd, const uint64_t* cookie, Atta
     struct {
       uint32_t program, target, type, flags;
       uint64_t cookie;
-    } request{static_cast<uint32_t>(program_fd), static_cast<uint32_t>(perf.get()), BPF_PERF_EVENT, 0, *cookie};
+    } request{static_cast<uint32_t>(program_fd), static_cast<uint32_t>(perf.get()), BPF_PERF_EVENT, 0,
+              *cookie};
     int link = static_cast<int>(::syscall(SYS_bpf, BPF_LINK_CREATE, &request, sizeof request));
     if (link < 0) return errno;
     out.slow_links.emplace_back(link);

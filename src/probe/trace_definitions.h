@@ -1,7 +1,8 @@
-// Events that are defined by lines written to uprobe_events and kprobe_events of tracefs, and attaching programs to
-// events of perf. Definitions outlive the process that made them, even when it was killed. Their group therefore tells
-// the process, and who comes next takes back those of processes that are gone. For use inside this folder.
-// See the kernel's Documentation/trace/kprobetrace.rst, uprobetracer.rst and perf_event_open(2).
+// Events that are defined by lines written to uprobe_events and kprobe_events of tracefs, and attaching
+// programs to events of perf. Definitions outlive the process that made them, even when it was killed. Their
+// group therefore tells the process, and who comes next takes back those of processes that are gone. For use
+// inside this folder. See the kernel's Documentation/trace/kprobetrace.rst, uprobetracer.rst and
+// perf_event_open(2).
 #pragma once
 
 #include "probe/attach.h"
@@ -35,7 +36,8 @@ private:
   uint32_t count_ = 0;
 };
 
-// An event for hits on all CPUs that is not started yet; size, period and so on of `attr` are set. -1: see errno.
+// An event for hits on all CPUs that is not started yet; size, period and so on of `attr` are set. -1: see
+// errno.
 int open_perf_event(perf_event_attr& attr);
 // Starts it with the program; 0, or an errno. A cookie wants a link, which holds the event too.
 int start_perf_event(base::Fd perf, int program_fd, const uint64_t* cookie, Attachment& out);

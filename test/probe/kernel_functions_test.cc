@@ -14,7 +14,7 @@ namespace {
 
 using KernelFunctions = Fixture;
 
-#define NEEDS_TYPES \
+#define NEEDS_TYPES                                                                                          \
   if (!machine.btf()) GTEST_SKIP() << "this kernel gives no type information"
 
 TEST_F(KernelFunctions, are_named_as_written) {
@@ -38,8 +38,9 @@ TEST_F(KernelFunctions, offsets) {
   EXPECT_EQ(e.name, "kprobe:vfs_read+16");
   EXPECT_FALSE(e.at_entry);
   EXPECT_EQ(probe::arguments(machine, e), nullptr); // known at the entry only
-  for (const char* text : {"kprobe:vfs_read+", "kprobe:vfs_read+x", "kprobe:+5", "kprobe:vfs_*+5", "kretprobe:vfs_read+5",
-                           "fentry:vfs_read+5", "kprobe:vfs_read+99999999999", "kprobe", "kprobe:", "kprobe::f", "kprobe:a:b:c"}) {
+  for (const char* text : {"kprobe:vfs_read+", "kprobe:vfs_read+x", "kprobe:+5", "kprobe:vfs_*+5",
+                           "kretprobe:vfs_read+5", "fentry:vfs_read+5", "kprobe:vfs_read+99999999999",
+                           "kprobe", "kprobe:", "kprobe::f", "kprobe:a:b:c"}) {
     EXPECT_TRUE(match(text).empty()) << text;
     EXPECT_EQ(mismatch.kind, Mismatch::malformed) << text;
   }
@@ -61,7 +62,8 @@ TEST_F(KernelFunctions, missing_ones) {
 }
 
 TEST_F(KernelFunctions, dangerous_ones_are_refused) {
-  for (const char* name : {"_raw_spin_lock", "_raw_spin_unlock_irqrestore", "native_queued_spin_lock_slowpath", "migrate_enable"}) {
+  for (const char* name : {"_raw_spin_lock", "_raw_spin_unlock_irqrestore",
+                           "native_queued_spin_lock_slowpath", "migrate_enable"}) {
     EXPECT_TRUE(match("kprobe:" + std::string(name)).empty()) << name;
     EXPECT_NE(mismatch.message.find("must not be probed"), std::string::npos) << mismatch.message;
   }
@@ -69,7 +71,8 @@ TEST_F(KernelFunctions, dangerous_ones_are_refused) {
 
 TEST_F(KernelFunctions, patterns_leave_them_out) {
   auto events = match("kprobe:_raw_spin_*lock*");
-  for (const probe::Event& e : events) EXPECT_EQ(e.function.find("_raw_spin_lock"), std::string::npos) << e.function;
+  for (const probe::Event& e : events)
+    EXPECT_EQ(e.function.find("_raw_spin_lock"), std::string::npos) << e.function;
   auto by_name = [](const probe::Event& a, const probe::Event& b) { return a.function < b.function; };
   events = match("kprobe:vfs_*");
   EXPECT_GT(events.size(), 20u);
@@ -89,7 +92,8 @@ TEST_F(KernelFunctions, signatures) {
   EXPECT_TRUE(s->is_plain);
   ASSERT_TRUE(s->result);
   EXPECT_EQ(type::to_string(*s->result), "int64");
-  std::vector<std::string> wanted = {"struct file * file", "char * buf", "size_t count", "loff_t * pos", "ssize_t retval"};
+  std::vector<std::string> wanted = {"struct file * file", "char * buf", "size_t count", "loff_t * pos",
+                                     "ssize_t retval"};
   EXPECT_EQ(probe::describe_arguments(machine, e), wanted);
   auto access = probe::access(machine, e, Context::function, "count");
   EXPECT_EQ(access.kind, probe::Access::raw);
@@ -115,14 +119,21 @@ TEST_F(KernelFunctions, large_parameters) {
 
 TEST_F(KernelFunctions, what_tells_the_same) {
   NEEDS_TRACEFS;
-  probe::Event e{.kind = Kind::kretprobe, .name = "kretprobe:__x64_sys_openat", .provider = "kretprobe", .function = "__x64_sys_openat"};
-  EXPECT_EQ(probe::tracepoint_instead(e), "; a tracepoint that tells the same: tracepoint:syscalls:sys_exit_openat");
+  probe::Event e{.kind = Kind::kretprobe,
+                 .name = "kretprobe:__x64_sys_openat",
+                 .provider = "kretprobe",
+                 .function = "__x64_sys_openat"};
+  EXPECT_EQ(probe::tracepoint_instead(e),
+            "; a tracepoint that tells the same: tracepoint:syscalls:sys_exit_openat");
   e.kind = Kind::kprobe;
-  EXPECT_EQ(probe::tracepoint_instead(e), "; a tracepoint that tells the same: tracepoint:syscalls:sys_enter_openat");
+  EXPECT_EQ(probe::tracepoint_instead(e),
+            "; a tracepoint that tells the same: tracepoint:syscalls:sys_enter_openat");
   e.function = "vfs_read";
-  EXPECT_EQ(probe::tracepoint_instead(e), "; a tracepoint that tells the same: tracepoint:syscalls:sys_enter_read");
+  EXPECT_EQ(probe::tracepoint_instead(e),
+            "; a tracepoint that tells the same: tracepoint:syscalls:sys_enter_read");
   e.function = "finish_task_switch.isra.0";
-  EXPECT_EQ(probe::tracepoint_instead(e), "; a tracepoint that tells the same: tracepoint:sched:sched_switch");
+  EXPECT_EQ(probe::tracepoint_instead(e),
+            "; a tracepoint that tells the same: tracepoint:sched:sched_switch");
   e.function = "no_such_function";
   EXPECT_EQ(probe::tracepoint_instead(e), "");
   base::Error error = probe::refused_by_kernel(e, "cannot attach it", true);
