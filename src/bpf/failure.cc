@@ -3,6 +3,7 @@
 #include "bpf/failure.h"
 
 #include "base/text.h"
+#include "bpf/features.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -142,6 +143,11 @@ base::Error program_error(const Code& code, int error, std::string_view log, con
   if (complaint.text.find("bpf_probe_write_user") != complaint.text.npos)
     message += "; writing into processes is not permitted here (no CAP_SYS_ADMIN, or the kernel is in lockdown)";
   bool is_unknown = says_unknown(complaint.text);
+  const bool is_long = error == E2BIG || complaint.text.find("too complex") != complaint.text.npos;
+  if (is_long && features().ask(Feature::loop) == Answer::no) {
+    message += "; " + lack_of(Feature::loop) + ": its verifier walks each turn of a loop, so loops must be few and short";
+    is_unknown = true;
+  }
   return {is_unknown ? base::Failure::unsupported : base::Failure::runtime, std::move(message)};
 }
 
