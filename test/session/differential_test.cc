@@ -1,7 +1,8 @@
 // The evaluator as the oracle of the kernel engine and of the passes: random scripts must print the same on
 // the evaluator, unoptimised, and in the kernel, optimised.
 // ACU_DIFFERENTIAL=FIRST:COUNT[:STATEMENTS] runs other seeds than the 2,000 of every test run, or longer
-// scripts; ACU_WITHOUT=NAME,NAME does without these abilities of the kernel. What an old kernel lacks an ability for, which is then named, is left out, and other scripts take its place.
+// scripts; ACU_WITHOUT=NAME,NAME does without these abilities of the kernel. What an old kernel lacks an ability
+// for, which is then named, is left out, and other scripts take its place.
 #include "base/text.h"
 #include "bpf/cpus.h"
 #include "bpf/features.h"
