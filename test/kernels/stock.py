@@ -3,63 +3,35 @@
 Each kernel is the one that a suite's meta package names today; its files lie in
 
   $ACU_TEST_CACHE/kernels/NAME/{vmlinuz, version, modules/*.ko, modules.dep}     (default: ~/.cache/acu-test)
-
-The suites are read with a configuration of our own: the machine's sources and package lists are not touched.
 """
 import glob
 import lzma
 import os
 import re
 import shutil
-import subprocess
+import sys
 import tempfile
 
-ARCHIVE = "http://deb.debian.org/debian"
-KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from packages import Missing, apt, ask, cache
+
 SUITES = {"5.10": "bullseye", "6.1": "bookworm", "6.12": "bookworm-backports"}
 # Modules that tests may want to load; most of the rest are drivers for hardware that the machines do not have.
 MODULES = ("arch", "crypto", "fs", "lib", "mm", "net", "drivers/block", "drivers/virtio", "drivers/char", "drivers/net/dummy",
            "drivers/net/veth", "drivers/net/tun", "drivers/scsi/scsi_mod", "drivers/scsi/scsi_common", "drivers/scsi/sd_mod")
 
 
-class Missing(Exception):
-    """No kernel, and why."""
-
-
-def cache():
-    return os.environ.get("ACU_TEST_CACHE") or os.path.join(os.path.expanduser("~"), ".cache", "acu-test")
-
-
 def folder(name):
-    return os.path.join(cache(), "kernels", name)
+    return os.path.join(cache("kernels"), name)
 
 
-def apt(suite):
-    """Options that make apt read this suite only, with lists and state in the cache."""
-    state = os.path.join(cache(), "apt", suite)
-    for part in ("lists/partial", "archives/partial", "none"):
-        os.makedirs(os.path.join(state, part), exist_ok=True)
-    status, sources = os.path.join(state, "status"), os.path.join(state, "sources.list")
-    open(status, "a").close()
-    with open(sources, "w") as file:
-        file.write(f"deb [signed-by={KEYS}] {ARCHIVE} {suite} main\n")
-    settings = {"Dir::Etc::SourceList": sources, "Dir::Etc::SourceParts": os.path.join(state, "none"), "Dir::State": state,
-                "Dir::State::Lists": os.path.join(state, "lists"), "Dir::State::status": status, "Dir::Cache": state,
-                "Acquire::Languages": "none", "Acquire::Check-Valid-Until": "false", "APT::Sandbox::User": "root",
-                "APT::Architecture": "amd64"}
-    return [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
-
-
-def ask(*words, where=None):
-    done = subprocess.run(words, capture_output=True, text=True, cwd=where)
-    if done.returncode:
-        raise Missing(f"{words[0]}: " + (done.stderr.strip().split("\n") or [""])[-1])
-    return done.stdout
+def options_of_apt(suite):
+    return apt(os.path.join(cache("apt"), suite), suite)
 
 
 def package(name):
     """The package of the kernel itself, which the meta package depends upon."""
-    options = apt(SUITES[name])
+    options = options_of_apt(SUITES[name])
     ask("apt-get", *options, "-qq", "update")
     shown = ask("apt-cache", *options, "show", "linux-image-amd64")
     found = re.findall(rf"^Depends:.*?(linux-image-{re.escape(name)}\.[^ ,]*-amd64)", shown, re.M)
@@ -111,7 +83,7 @@ def fetch(name):
     os.makedirs(os.path.dirname(to), exist_ok=True)
     image = package(name)
     with tempfile.TemporaryDirectory(dir=os.path.dirname(to)) as at:
-        ask("apt-get", *apt(SUITES[name]), "-qq", "download", image, where=at)
+        ask("apt-get", *options_of_apt(SUITES[name]), "-qq", "download", image, where=at)
         deb, = glob.glob(at + "/*.deb")
         unpack(deb, to)
     return to
