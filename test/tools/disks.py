@@ -133,15 +133,15 @@ def dcsnoop(acu):
     try:
         text = trace(acu, "dcsnoop.bt", shell("for i in 1 2 3; do test -e $TMP/needle-$i; done"))
     except Wrong as problem:
-        refused = "lockdown" in str(problem) or "does not support" in str(problem)
+        refused = any(t in str(problem) for t in ("lockdown", "does not support", "built without kprobes"))
         return NO_KPROBES if refused else fail(problem)
     found = lines(text, r"\d\d:\d\d:\d\d \d+ +sh +M (needle-\d)")
     need([n for n, in found][:3] == ["needle-1", "needle-2", "needle-3"], text[:1500])
 
 
 def mounts(acu):
-    text = trace(acu, "mounts.bt", shell("unshare -m sh -c 'mkdir $TMP/needle; mount -t tmpfs none $TMP/needle;"
-                                         " umount $TMP/needle; umount $TMP/needle'"))
+    text = trace(acu, "mounts.bt", shell("unshare -m sh -c 'mkdir $TMP/needle-fs; mount -t tmpfs none $TMP/needle-fs;"
+                                         " umount $TMP/needle-fs; umount $TMP/needle-fs'"))
     found = lines(text, r"\d\d:\d\d:\d\d \d+ +(\S+) +(\w+) +(-?\d+) +(\S+) +(\S+) +(.*)")
     ours = [f[1:] for f in found if "needle" in f[5]]
     in_steps = any(f[0] == "move_mount" for f in ours)
