@@ -86,17 +86,21 @@ base::Status Engine::attach(uint32_t index, const std::function<base::Status(bas
   return {};
 }
 
+// Counts the events that are refused.
+static probe::Refusal counting(const probe::Refusal& refused, size_t& missing) {
+  if (!refused) return {};
+  return [&](base::Error why) {
+    missing++;
+    return refused(std::move(why));
+  };
+}
+
 // All events of a user probe that are in one file at once.
 base::Status Engine::attach_user(uint32_t index, std::span<const probe::Event* const> events,
                                  std::span<const uint64_t> cookies,
                                  const std::function<base::Status(base::Error)>& refused) {
   size_t missing = 0;
-  std::function<base::Status(base::Error)> counted;
-  if (refused)
-    counted = [&](base::Error why) {
-      missing++;
-      return refused(std::move(why));
-    };
+  const probe::Refusal counted = counting(refused, missing);
   std::vector<bool> done(events.size());
   for (size_t first = 0; first < events.size(); first++) {
     if (done[first]) continue;
@@ -145,12 +149,7 @@ base::Status Engine::attach_kernel(uint32_t index, const std::function<base::Sta
   std::vector<const probe::Event*> events;
   for (uint32_t e : probe.events) events.push_back(&program_.events[e]);
   size_t missing = 0;
-  std::function<base::Status(base::Error)> counted;
-  if (refused)
-    counted = [&](base::Error why) {
-      missing++;
-      return refused(std::move(why));
-    };
+  const probe::Refusal counted = counting(refused, missing);
   // Then what an event is, is told by the address of its function.
   bool by_address = places_fd_ >= 0 && kernel_link(program_, probe) == probe::KernelLink::event;
   if (by_address && !probe.cookies.empty())

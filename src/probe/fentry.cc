@@ -9,39 +9,30 @@ namespace probe {
 
 namespace {
 
-std::vector<Event> match_fentry(Machine& machine, Parts parts, Mismatch& mismatch) {
-  return match_kernel_function(machine, Kind::fentry, parts, mismatch);
-}
-std::vector<Event> match_fexit(Machine& machine, Parts parts, Mismatch& mismatch) {
-  return match_kernel_function(machine, Kind::fexit, parts, mismatch);
+template<Kind kind> std::vector<Event> match_function(Machine& machine, Parts parts, Mismatch& mismatch) {
+  return match_kernel_function(machine, kind, parts, mismatch);
 }
 
 Context choose_function(Machine&, const Event&, Fields) { return Context::function; }
 
+// What is alike at the entry and at the return.
+template<Kind kind> consteval KindFunctions row_of(std::string_view name) {
+  return {
+      .name = name,
+      .match = match_function<kind>,
+      .list = nullptr,
+      .arguments = kernel_arguments,
+      .describe = describe_kernel_function,
+      .choose_context = choose_function,
+      .access = access_kernel_function,
+      .attach = attach_function,
+      .is_found_by_match = true,
+  };
+}
+
 } // namespace
 
-constinit const KindFunctions fentry_kind{
-    .name = "fentry",
-    .match = match_fentry,
-    .list = nullptr,
-    .arguments = kernel_arguments,
-    .describe = describe_kernel_function,
-    .choose_context = choose_function,
-    .access = access_kernel_function,
-    .attach = attach_function,
-    .is_found_by_match = true,
-};
-
-constinit const KindFunctions fexit_kind{
-    .name = "fexit",
-    .match = match_fexit,
-    .list = nullptr,
-    .arguments = kernel_arguments,
-    .describe = describe_kernel_function,
-    .choose_context = choose_function,
-    .access = access_kernel_function,
-    .attach = attach_function,
-    .is_found_by_match = true,
-};
+constinit const KindFunctions fentry_kind = row_of<Kind::fentry>("fentry");
+constinit const KindFunctions fexit_kind = row_of<Kind::fexit>("fexit");
 
 } // namespace probe

@@ -10,39 +10,30 @@ namespace probe {
 
 namespace {
 
-std::vector<Event> match_kprobe(Machine& machine, Parts parts, Mismatch& mismatch) {
-  return match_kernel_function(machine, Kind::kprobe, parts, mismatch);
-}
-std::vector<Event> match_kretprobe(Machine& machine, Parts parts, Mismatch& mismatch) {
-  return match_kernel_function(machine, Kind::kretprobe, parts, mismatch);
+template<Kind kind> std::vector<Event> match_function(Machine& machine, Parts parts, Mismatch& mismatch) {
+  return match_kernel_function(machine, kind, parts, mismatch);
 }
 
 Context choose_kernel_registers(Machine&, const Event&, Fields) { return Context::kernel_registers; }
 
+// What is alike at the entry and at the return.
+template<Kind kind> consteval KindFunctions row_of(std::string_view name) {
+  return {
+      .name = name,
+      .match = match_function<kind>,
+      .list = nullptr,
+      .arguments = kernel_arguments,
+      .describe = describe_kernel_function,
+      .choose_context = choose_kernel_registers,
+      .access = access_kernel_function,
+      .attach = attach_function,
+      .is_found_by_match = true,
+  };
+}
+
 } // namespace
 
-constinit const KindFunctions kprobe_kind{
-    .name = "kprobe",
-    .match = match_kprobe,
-    .list = nullptr,
-    .arguments = kernel_arguments,
-    .describe = describe_kernel_function,
-    .choose_context = choose_kernel_registers,
-    .access = access_kernel_function,
-    .attach = attach_function,
-    .is_found_by_match = true,
-};
-
-constinit const KindFunctions kretprobe_kind{
-    .name = "kretprobe",
-    .match = match_kretprobe,
-    .list = nullptr,
-    .arguments = kernel_arguments,
-    .describe = describe_kernel_function,
-    .choose_context = choose_kernel_registers,
-    .access = access_kernel_function,
-    .attach = attach_function,
-    .is_found_by_match = true,
-};
+constinit const KindFunctions kprobe_kind = row_of<Kind::kprobe>("kprobe");
+constinit const KindFunctions kretprobe_kind = row_of<Kind::kretprobe>("kretprobe");
 
 } // namespace probe

@@ -106,9 +106,8 @@ static std::string debian_advice(const std::string& owner, const Distribution& d
              package;
   std::string out = "apt install " + package;
   if (!package.ends_with("-dbgsym")) return out;
-  if (is_ubuntu) return out + " (needs: deb http://ddebs.ubuntu.com " + d.codename + " main)";
-  if (d.id == "debian")
-    return out + " (needs: deb http://debug.mirrors.debian.org/debian-debug " + d.codename + "-debug main)";
+  if (is_ubuntu) return out + " (of the archive `ddebs`, suite " + d.codename + ")";
+  if (d.id == "debian") return out + " (of the archive `debian-debug`, suite " + d.codename + "-debug)";
   return out;
 }
 

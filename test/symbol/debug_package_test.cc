@@ -27,17 +27,16 @@ TEST(DebugPackage, Debian) {
                                  {"/boot/vmlinuz-6.1", ""}};
   EXPECT_EQ(ask(root, files),
             (std::vector<std::string>{"apt install libc6-dbg",
-                                      "apt install coreutils-dbgsym (needs: deb "
-                                      "http://debug.mirrors.debian.org/debian-debug bookworm-debug main)",
+                                      "apt install coreutils-dbgsym (of the archive `debian-debug`, suite bookworm-debug)",
                                       "apt install python3.11-dbg", "", "apt install linux-image-6.1-dbg"}));
   root.write("var/lib/dpkg/info/libc6-dbg:amd64.list", "");
   EXPECT_EQ(ask(root, files)[0],
             "libc6-dbg is installed, but of another build: apt install --only-upgrade libc6 libc6-dbg");
   root.write("etc/os-release", "ID=ubuntu\nID_LIKE=debian\nVERSION_CODENAME=jammy\n");
   EXPECT_EQ(ask(root, files)[1],
-            "apt install coreutils-dbgsym (needs: deb http://ddebs.ubuntu.com jammy main)");
+            "apt install coreutils-dbgsym (of the archive `ddebs`, suite jammy)");
   EXPECT_EQ(ask(root, files)[4],
-            "apt install linux-image-6.1-dbgsym (needs: deb http://ddebs.ubuntu.com jammy main)");
+            "apt install linux-image-6.1-dbgsym (of the archive `ddebs`, suite jammy)");
 }
 
 TEST(DebugPackage, OthersByBuildId) {
