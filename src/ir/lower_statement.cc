@@ -245,6 +245,9 @@ void Lowering::body(uint32_t parameters, const std::function<void()>& fill,
   body_leaves_ = outer_leaves;
   if (!leaves) return call(made);
   store({Space::script, object(returned_object_), 0}, number(0), 8);
+  // What is only set where the loop returns is read behind a test that a verifier cannot see through.
+  if (fn_ && result_object_ != ~0u)
+    zero({Space::script, object(result_object_), 0}, std::max(8u, fn_->result_type->size));
   call(made);
   Operand returned = emit(Op::blur, load_word({Space::script, object(returned_object_), 0}, 8, false));
   BlockId leave = new_block(), after = new_block();
