@@ -29,6 +29,7 @@ import threading
 
 import stock
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DISK = ("virtio_blk", "crc32c_generic", "crc32c_intel", "ext4")
 SHARED = ("virtio_pci", "9p", "9pnet_virtio")
 FOLDERS = ("proc", "sys", "dev", "mnt", "bin", "m")
@@ -41,7 +42,9 @@ for m in $($B cat /m/order); do $B insmod /m/$m || echo "vm: no module $m"; done
 $B mount -t 9p -o trans=virtio,version=9p2000.L,msize=1048576,cache=loose,ro root /mnt || $B poweroff -f
 $B mount -t tmpfs tmpfs /mnt/run; $B mkdir -p /mnt/run/vm/kernel /mnt/run/lock
 $B mount --bind /mnt%(folder)s /mnt/run/vm/kernel
+%(keep)s
 for f in tmp var/tmp root; do $B mount -t tmpfs -o mode=1777 tmpfs /mnt/$f; done
+%(put_back)s
 $B cp /bin/busybox /bin/modprobe /bin/enter /mnt/run/vm
 for c in poweroff insmod rmmod lsmod ip; do $B ln -s busybox /mnt/run/vm/$c; done
 $B mount --move /proc /mnt/proc; $B mount --move /sys /mnt/sys; $B mount --move /dev /mnt/dev
@@ -103,8 +106,13 @@ def start_image(options, token):
     enter = ENTER % {"prepare": "\n".join(prepare), "cwd": shlex.quote(os.getcwd()),
                      "command": shlex.join(options.command), "token": token}
     modules = stock.modules_in_order(options.kernel, SHARED + (DISK if options.disk else ()))
+    # The project may lie in one of the folders that are empty in the machine.
+    tree, kept = shlex.quote("/mnt" + ROOT), "/mnt/run/vm/tree"
+    init = INIT % {"folder": shlex.quote(os.path.abspath(stock.folder(options.kernel))),
+                   "keep": f"$B mkdir {kept}; $B mount --bind {tree} {kept}",
+                   "put_back": f"[ -e {tree} ] || {{ $B mkdir -p {tree}; $B mount --bind {kept} {tree}; }}"}
     files = [(name, 0o40755, b"") for name in FOLDERS]
-    files += [("init", 0o100755, (INIT % {"folder": shlex.quote(os.path.abspath(stock.folder(options.kernel)))}).encode()), ("bin/busybox", 0o100755, open(busybox, "rb").read()),
+    files += [("init", 0o100755, init.encode()), ("bin/busybox", 0o100755, open(busybox, "rb").read()),
               ("bin/enter", 0o100755, enter.encode()),
               ("bin/modprobe", 0o100755, MODPROBE.encode()),
               ("m/order", 0o100644, "\n".join(os.path.basename(m) for m in modules).encode() + b"\n")]
