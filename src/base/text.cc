@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <charconv>
 #include <fcntl.h>
+#include <utility>
 
 namespace base {
 
@@ -85,31 +86,49 @@ std::optional<uint64_t> parse_integer(std::string_view text) {
   return value;
 }
 
-// Letters put in, left out, replaced, or two neighbours exchanged: each counts as one.
-static size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); j++) row[j] = j;
-  for (size_t i = 1; i <= a.size(); i++) {
-    before.swap(last);
-    last.swap(row);
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); j++) {
-      row[j] = std::min({last[j - 1] + (a[i - 1] != b[j - 1]), last[j] + 1, row[j - 1] + 1});
-      bool exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (exchanged) row[j] = std::min(row[j], before[j - 2] + 1);
+namespace {
+
+// Letters put in, left out, replaced, or two neighbours exchanged: each counts as one. The rows of the table of
+// distances are kept from one pair of words to the next.
+class EditDistance {
+public:
+  // Or `limit`, where it is no less.
+  size_t between(std::string_view a, std::string_view b, size_t limit) {
+    for (auto* row : {&before_, &last_, &row_}) row->resize(std::max(row->size(), b.size() + 1));
+    for (size_t j = 0; j <= b.size(); j++) row_[j] = j;
+    size_t least = 0;
+    for (size_t i = 1; i <= a.size(); i++) {
+      before_.swap(last_);
+      last_.swap(row_);
+      row_[0] = i;
+      const size_t least_before = std::exchange(least, i);
+      for (size_t j = 1; j <= b.size(); j++) {
+        row_[j] = std::min({last_[j - 1] + (a[i - 1] != b[j - 1]), last_[j] + 1, row_[j - 1] + 1});
+        const bool exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+        if (exchanged) row_[j] = std::min(row_[j], before_[j - 2] + 1);
+        least = std::min(least, row_[j]);
+      }
+      // What follows is made from these two rows.
+      if (least >= limit && least_before >= limit) return limit;
     }
+    return std::min(row_[b.size()], limit);
   }
-  return row[b.size()];
-}
+
+private:
+  std::vector<size_t> before_, last_, row_;
+};
+
+} // namespace
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
+  EditDistance distance;
   std::string_view best;
   size_t best_distance = std::max<size_t>(2, word.size() / 3 + 1);
   for (std::string_view c : candidates) {
     size_t gap = c.size() > word.size() ? c.size() - word.size() : word.size() - c.size();
     if (gap >= best_distance) continue;
-    size_t distance = edit_distance(word, c);
-    if (distance < best_distance) best = c, best_distance = distance;
+    size_t d = distance.between(word, c, best_distance);
+    if (d < best_distance) best = c, best_distance = d;
   }
   return best;
 }
