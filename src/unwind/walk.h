@@ -1,0 +1,73 @@
+// Walks a stack outside of the kernel, given registers and memory: of a thread that was copied by a probe, of
+// a stopped one, of a core file. Where the rows of a file hold a rule it is used; where they do not, or where
+// all registers are asked for, everything that the file's .eh_frame or .debug_frame says is carried out.
+// Specification: DWARF 5, section 6.4; System V ABI for x86-64, section 3.
+#pragma once
+
+#include "unwind/file_frames.h"
+#include "unwind/rule.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace unwind {
+
+// Of one frame, by DWARF's numbers: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, then rip. Those that
+// the frame's callee did not keep are not known.
+class Registers {
+public:
+  static constexpr unsigned rbp = 6, rsp = 7, rip = 16, count = 17;
+
+  std::optional<uint64_t> get(uint64_t number) const {
+    return knows(number) ? std::optional(values_[number]) : std::nullopt;
+  }
+  bool knows(uint64_t number) const { return number < count && (known_ >> number & 1); }
+  void set(unsigned number, uint64_t value) { values_[number] = value, known_ |= 1u << number; }
+  void forget(unsigned number) { known_ &= ~(1u << number); }
+
+private:
+  std::array<uint64_t, count> values_ = {};
+  uint32_t known_ = 0;
+};
+
+// Fills `to` with the memory from `address` on; false: not all of it can be read.
+using ReadMemory = std::function<bool(uint64_t address, std::span<std::byte> to)>;
+
+// What is at an address of the process.
+struct CodePlace {
+  bool is_code = false;             // it may be executed
+  const FileFrames* file = nullptr; // nullptr: the code is in no file (JIT), or the file is not to be had
+  uint64_t bias = 0;                // what the loader added to the file's addresses
+};
+using FindCode = std::function<CodePlace(uint64_t address)>;
+
+struct Frame {
+  Registers registers; // rip, and rsp as it was there
+  uint64_t cfa = 0;    // the stack pointer before this frame was called; 0: not known (of the last frame)
+  // The address is of an instruction that has not been carried out yet (the innermost frame, and one that a
+  // signal interrupted), not where a call returns to: lines and rules are looked up at rip, else at rip - 1.
+  bool is_exact = false;
+  bool is_signal = false;        // made by the kernel, so that a signal's handler returns through it
+  bool by_frame_pointer = false; // no table told of the caller: rbp was taken for a frame pointer
+  uint64_t look_up() const { return *registers.get(Registers::rip) - (is_exact ? 0 : 1); }
+};
+
+struct WalkOptions {
+  size_t most_frames = 512;
+  bool all_registers = false; // of each frame all that are known; else rip, rsp, and rbp where it is known
+};
+
+struct Walk {
+  std::vector<Frame> frames; // the innermost first; at least one if rip and rsp are given
+  unwind_end end = UNWIND_COMPLETE;
+};
+
+Walk walk(const Registers& start, const ReadMemory& read, const FindCode& find,
+          const WalkOptions& options = {});
+
+} // namespace unwind
