@@ -17,20 +17,14 @@ import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import Wrong, need, require, run_tests
+
 TMP = tempfile.mkdtemp(prefix="acu-life-")
 os.chmod(TMP, 0o755)
 FRAMES = ["-O1", "-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer"]
 STACKS = "tracepoint:syscalls:sys_enter_getpgid /comm != \"sh\"/ { @[ustack] = count() }"
 NOBODY = 65534
-
-
-class Wrong(Exception):
-    pass
-
-
-def need(condition, text):
-    if not condition:
-        raise Wrong(text)
 
 
 def path(*names):
@@ -639,37 +633,10 @@ TESTS = [
 
 def main():
     arguments = sys.argv[1:]
-    only = ""
-    if "--filter" in arguments:
-        at = arguments.index("--filter")
-        only = arguments[at + 1]
-        del arguments[at:at + 2]
-    acu = os.path.abspath(arguments[0])
-    passed = failed = skipped = 0
-    for test in TESTS:
-        if only not in test.__name__:
-            continue
-        if os.geteuid() != 0:
-            skipped += 1
-            print(f"skipped {test.__name__}: not root")
-            continue
-        start = time.monotonic()
-        try:
-            reason = test(acu)
-            if reason:
-                skipped += 1
-                print(f"skipped {test.__name__}: {reason}")
-            else:
-                passed += 1
-        except (Wrong, OSError, KeyError, ValueError, subprocess.SubprocessError) as problem:
-            failed += 1
-            print(f"FAILED {test.__name__}: {problem if isinstance(problem, Wrong) else repr(problem)}")
-        if "-v" in arguments:
-            print(f"  {test.__name__} {time.monotonic() - start:.2f} s")
-        sys.stdout.flush()
+    only = arguments[arguments.index("--filter") + 1] if "--filter" in arguments else ""
+    status = run_tests([(t.__name__, t) for t in TESTS if only in t.__name__], os.path.abspath(arguments[0]))
     shutil.rmtree(TMP, ignore_errors=True)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
+    return status
 
 
 sys.exit(main())

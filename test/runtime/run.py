@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs test/runtime/*.bt: run.py ACU [--filter TEXT] [--engine kernel|eval] [--every N] [--without ABILITIES] [-v]
+"""Runs test/runtime/*.bt: run.py ACU [--filter TEXT] [--engine kernel|eval] [--every N] [--without ABILITIES]
 
 With --every, of the cases whose names begin with the same word each N-th is run, and the first in any case.
 --without pretends that the kernel lacks these abilities (as `acu info` names them, with commas between).
@@ -46,14 +46,16 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import SLOWNESS, Skipped, Tally, lacking, why_refused
+
 WITHOUT = []  # abilities that are not used
 HEADER = re.compile(r"^// ?([A-Z_]+):(?: (.*))?$")
 LINE_KINDS = ("EXPECT", "EXPECT_REGEX", "EXPECT_JSON")
 ATTACHED = "#attached#"
-# Emulated processors are slow: each limit of time is multiplied by this.
-SLOWNESS = float(os.environ.get("ACU_TEST_SLOWNESS", "1"))
 # Loads bear the same name in all cases, and probes see the whole machine: one load at a time, also of other runs.
 ONE_LOAD = os.path.join(tempfile.gettempdir(), "acu-test-load.lock")
 
@@ -143,10 +145,6 @@ def kill_group(process):
         pass
 
 
-class Skipped(Exception):
-    """The kernel lacks what a case needs."""
-
-
 def run_case(acu, case, engine):
     """What is wrong with a run. Raises Skipped."""
     tmp = tempfile.mkdtemp(prefix="acu-test-")
@@ -156,10 +154,15 @@ def run_case(acu, case, engine):
         environment[key] = value
     expand = lambda text: text.replace("$TMP", tmp).replace("$LOAD", environment["LOAD"]).replace("$HERE", HERE)
     if "BUILD" in case.one:
-        built = subprocess.run(["/bin/sh", "-c", expand(case.one["BUILD"])], env=environment, capture_output=True, text=True)
-        if built.returncode != 0:
+        try:
+            built = subprocess.run(["/bin/sh", "-c", expand(case.one["BUILD"])], env=environment, capture_output=True, text=True,
+                                   timeout=60 * SLOWNESS)
+            problem = built.stderr.strip().split("\n")[:20] if built.returncode else []
+        except subprocess.TimeoutExpired as late:
+            problem = [str(late)]
+        if problem:
             shutil.rmtree(tmp, ignore_errors=True)
-            return ["BUILD failed:"] + ["  " + line for line in built.stderr.strip().split("\n")[:20]]
+            return ["BUILD failed:"] + ["  " + line for line in problem]
     command = [acu, "run", "--engine", engine]
     if engine == "kernel":
         command += [word for name in WITHOUT for word in ("--no-feature", name)]
@@ -205,7 +208,8 @@ def supervise(case, command, environment, load):
     timer.cancel()
     if worker:
         worker.join()
-    reason = why_refused(command[0], case, status, err[0])
+    refused = status == 5 and case.one.get("STATUS", "0") != "5"
+    reason = why_refused(command[0], err[0], WITHOUT) if refused else ""
     if reason:
         raise Skipped(reason)
     wrong = judge(case, "".join(out), err[0], status)
@@ -229,33 +233,16 @@ def drive(case, load, environment, acu):
         acu.send_signal(getattr(signal, "SIG" + name))
 
 
-REFUSED = re.compile(r"this kernel lacks `(\w+)`")
-
-
-@functools.cache
-def lacking(acu):
-    """Names of the abilities that this kernel lacks, or refuses to root."""
-    told = subprocess.run([acu, "info"], capture_output=True, text=True, timeout=20 * SLOWNESS).stdout
-    return set(re.findall(r"^  (\w+) +(?:no +since |not permitted )", told, re.M)) | set(WITHOUT)
-
-
-def why_refused(acu, case, status, err):
-    """What this kernel lacks for a case, where acu said so; else empty."""
-    found = REFUSED.search(err)
-    if status != 5 or not found or case.one.get("STATUS", "0") == "5":
-        return ""
-    return "the kernel lacks " + found.group(1) if found.group(1) in lacking(acu) else ""
-
-
 def why_not(acu, case, engine, kernel):
     """Why a case cannot run here; empty when it can. `kernel`: why no kernel case can."""
     if engine == "kernel":
-        lacks = [f for f in case.many.get("FEATURE", []) if f in lacking(acu)] if "FEATURE" in case.many else []
+        lacks = [f for f in case.many.get("FEATURE", []) if f in lacking(acu) | set(WITHOUT)] if "FEATURE" in case.many else []
         if kernel or lacks:
             return kernel or "the kernel lacks " + lacks[0]
         if "REAL_TIME" in case.one and SLOWNESS > 1:
             return "the processor is emulated: " + case.one["REAL_TIME"]
-    if "SKIP_IF" in case.one and subprocess.run(["/bin/sh", "-c", case.one["SKIP_IF"]], capture_output=True).returncode == 0:
+    if "SKIP_IF" in case.one and subprocess.run(["/bin/sh", "-c", case.one["SKIP_IF"]], capture_output=True,
+                                               timeout=60 * SLOWNESS).returncode == 0:
         return case.one["SKIP_IF"].rpartition("# ")[2]
     missing = [p for p in case.many.get("NEEDS", []) if not os.path.exists(p)]
     return "not there: " + missing[0] if missing else ""
@@ -271,6 +258,21 @@ def kernel_refuses(acu):
     except subprocess.TimeoutExpired:
         return ""  # a failure of acu, to be seen as such
     return "kernel engine: " + done.stderr.strip().split("\n")[0] if done.returncode in (4, 5) else ""
+
+
+def attempt(acu, case, engine):
+    """One case: its result, why, and how many seconds it took."""
+    begin = time.monotonic()
+    try:
+        wrong = run_case(acu, case, engine)
+        return "failed" if wrong else "passed", "\n".join(wrong), time.monotonic() - begin
+    except Skipped as problem:
+        return "skipped", str(problem), time.monotonic() - begin
+
+
+def again(acu, case, engine):
+    result, text, _ = attempt(acu, case, engine)
+    return text if result == "failed" else ""
 
 
 def main():
@@ -293,7 +295,7 @@ def main():
         print("0 passed, 1 failed, 0 skipped")
         return 1
     reason = kernel_refuses(acu)
-    jobs, skipped, seen = [], [], {}
+    jobs, tally, seen = [], Tally(), {}
     for path in sorted(glob.glob(os.path.join(HERE, "*.bt"))):
         case = Case(path)
         if only and only not in case.name:
@@ -307,33 +309,21 @@ def main():
                 continue
             why = why_not(acu, case, engine, reason)
             if why:
-                skipped.append((case.name, why))
+                tally.skipped(case.name, why)
             else:
                 jobs.append((case, engine))
-    passed, failed = 0, 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        runs = [(case, engine, pool.submit(run_case, acu, case, engine)) for case, engine in jobs]
+        runs = [(case, engine, pool.submit(attempt, acu, case, engine)) for case, engine in jobs]
         for case, engine, future in runs:
-            if "-v" in arguments:
-                print(f"{case.name} ({engine})", flush=True)
-            try:
-                wrong = future.result()
-            except Skipped as problem:
-                skipped.append((case.name, str(problem)))
-                continue
-            if wrong:
-                failed += 1
-                print(f"FAILED {case.name} ({engine})")
-                print("\n".join("  " + line for line in wrong), flush=True)
+            result, text, seconds = future.result()
+            name = f"{case.name} ({engine})"
+            if result == "skipped":
+                tally.skipped(case.name, text, seconds)
+            elif result == "failed":
+                tally.failed(name, text, functools.partial(again, acu, case, engine), seconds)
             else:
-                passed += 1
-    reasons = {}
-    for name, why in skipped:
-        reasons.setdefault(why, []).append(name)
-    for why, names in reasons.items():
-        print(f"skipped {len(names)}: {why}")
-    print(f"{passed} passed, {failed} failed, {len(skipped)} skipped")
-    return 1 if failed else 0
+                tally.passed(name, seconds)
+    return tally.end()
 
 
 if __name__ == "__main__":

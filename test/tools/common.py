@@ -8,35 +8,29 @@ import tempfile
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import SLOWNESS, Wrong, need
+
 ROOT = os.path.dirname(os.path.dirname(HERE))
 DISK = os.environ.get("ACU_TEST_DISK") or os.path.join(ROOT, "build")  # on a real disk, not in memory
 LOAD = os.path.join(ROOT, "test", "runtime", "load.py")
 TMP = tempfile.mkdtemp(prefix="acu-tools-")
 
 
-class Wrong(Exception):
-    pass
-
-
-def need(condition, text):
-    if not condition:
-        raise Wrong(text)
-
-
 def load(*words):
-    return lambda: subprocess.run([sys.executable, LOAD, *map(str, words)], env=dict(os.environ, TMP=TMP), timeout=60)
+    return lambda: subprocess.run([sys.executable, LOAD, *map(str, words)], env=dict(os.environ, TMP=TMP), timeout=60 * SLOWNESS)
 
 
 def shell(command, **more):
     """A load of a shell; $TMP is an empty folder, $DISK one on a real file system."""
     environment = dict(os.environ, TMP=TMP, DISK=DISK)
-    return lambda: subprocess.run(["/bin/sh", "-c", command], env=environment, timeout=60, stdout=subprocess.DEVNULL,
+    return lambda: subprocess.run(["/bin/sh", "-c", command], env=environment, timeout=60 * SLOWNESS, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL, **more)
 
 
 def python(text):
     """A load of a script of Python."""
-    return lambda: subprocess.run([sys.executable, "-c", text], timeout=60, stderr=subprocess.DEVNULL)
+    return lambda: subprocess.run([sys.executable, "-c", text], timeout=60 * SLOWNESS, stderr=subprocess.DEVNULL)
 
 
 def trace(acu, tool, during, arguments=(), options=()):
@@ -52,7 +46,7 @@ def trace(acu, tool, during, arguments=(), options=()):
 
     reader = threading.Thread(target=lambda: err.append(process.stderr.read()))
     reader.start()
-    killer = threading.Timer(60, process.kill)
+    killer = threading.Timer(60 * SLOWNESS, process.kill)
     killer.start()
     for line in process.stdout:
         if line == "#attached#\n" and not driver:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the questions of one_liners.txt, several at once: one_liners.py ACU [--filter TEXT] [-v]
+"""Runs the questions of one_liners.txt, several at once: one_liners.py ACU [--filter TEXT]
 
 A question is a paragraph:
 
@@ -16,6 +16,7 @@ $COMM is a name of this question alone, which loads take; $LOAD the loads of tes
 $DISK one on a disk. Last line: `N passed, N failed, N skipped`.
 """
 import concurrent.futures
+import functools
 import os
 import re
 import shlex
@@ -23,8 +24,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import SLOWNESS, Tally, why_refused
+
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LOAD = os.path.join(ROOT, "test", "runtime", "load.py")
 DISK = os.environ.get("ACU_TEST_DISK") or os.path.join(ROOT, "build")
@@ -96,12 +101,12 @@ def ask(acu, q):
                 for line in process.stdout:
                     if line.strip() == ATTACHED:
                         subprocess.run(["/bin/sh", "-c", q.fill(q.load, folder)], env=dict(os.environ, TMP=folder),
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30)
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=30 * SLOWNESS)
                         if "exit()" not in q.command:
                             process.send_signal(subprocess.signal.SIGINT)
                         break
                     out += line
-            rest, err = process.communicate(timeout=30)
+            rest, err = process.communicate(timeout=30 * SLOWNESS)
             out += rest
         except subprocess.TimeoutExpired:
             process.kill()
@@ -116,33 +121,41 @@ def ask(acu, q):
             wrong.append("nothing is looked for")
     if not wrong:
         return "passed", out
+    if process.returncode == 5 and why_refused(acu, err):
+        return "skipped", why_refused(acu, err)
     return "failed", "\n".join(wrong) + f"\n  printed:\n{out[-1200:]}\n  stderr:\n{err[-800:]}"
+
+
+def attempt(acu, q):
+    begin = time.monotonic()
+    return *ask(acu, q), time.monotonic() - begin
+
+
+def again(acu, q):
+    result, text = ask(acu, q)
+    return text if result == "failed" else ""
 
 
 def main():
     arguments = sys.argv[1:]
-    verbose = "-v" in arguments
     only = arguments[arguments.index("--filter") + 1] if "--filter" in arguments else ""
     acu = os.path.abspath(arguments[0])
     questions = [q for q in read_questions() if only.lower() in q.asked.lower()]
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    tally = Tally()
     if os.geteuid() != 0:
-        counts["skipped"] = len(questions)
-        print("skipped all: not root")
-        questions = []
+        for q in questions:
+            tally.skipped(q.asked, "not root")
+        return tally.end()
     # Loads are told apart by their names; what counts the whole machine asks for at least so much.
     with concurrent.futures.ThreadPoolExecutor(max(2, (os.cpu_count() or 1))) as pool:
-        for q, (result, text) in zip(questions, pool.map(lambda q: ask(acu, q), questions)):
-            counts[result] += 1
+        for q, (result, text, seconds) in zip(questions, pool.map(lambda q: attempt(acu, q), questions)):
             if result == "failed":
-                print(f"FAILED {q.asked}\n  {q.command}\n{text}")
+                tally.failed(q.asked, f"{q.command}\n{text}", functools.partial(again, acu, q), seconds)
             elif result == "skipped":
-                print(f"skipped {q.asked}: {text}")
-            elif verbose:
-                print(f"{q.asked}\n  {q.command}\n{text[-600:]}")
-            sys.stdout.flush()
-    print("{passed} passed, {failed} failed, {skipped} skipped".format(**counts))
-    return 1 if counts["failed"] else 0
+                tally.skipped(q.asked, text, seconds)
+            else:
+                tally.passed(q.asked, seconds)
+    return tally.end()
 
 
 sys.exit(main())

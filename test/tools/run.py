@@ -16,7 +16,8 @@ import disks
 import network
 import programs
 import scheduling
-from common import DISK, LOAD, ROOT, TMP, Wrong, histogram_total, load, need, trace, value
+from common import DISK, LOAD, ROOT, TMP, histogram_total, load, need, trace, value
+from tally import run_tests
 
 
 # ------------------------------------------------------------------------------------------ one for each tool
@@ -168,34 +169,10 @@ TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biola
 
 def main():
     arguments = sys.argv[1:]
-    only = ""
-    if "--filter" in arguments:
-        at = arguments.index("--filter")
-        only = arguments[at + 1]
-        del arguments[at:at + 2]
-    acu = os.path.abspath(arguments[0])
-    passed = failed = skipped = 0
-    for test in TESTS:
-        if only not in test.__name__:
-            continue
-        if os.geteuid() != 0 and test is not headers:
-            skipped += 1
-            print(f"skipped {test.__name__}: not root")
-            continue
-        try:
-            reason = test(acu)
-            if reason:
-                skipped += 1
-                print(f"skipped {test.__name__}: {reason}")
-            else:
-                passed += 1
-        except (Wrong, OSError, KeyError, ValueError, subprocess.SubprocessError) as problem:
-            failed += 1
-            print(f"FAILED {test.__name__}: {problem!r}" if not isinstance(problem, Wrong) else f"FAILED {test.__name__}: {problem}")
-        sys.stdout.flush()
+    only = arguments[arguments.index("--filter") + 1] if "--filter" in arguments else ""
+    status = run_tests([(t.__name__, t) for t in TESTS if only in t.__name__], os.path.abspath(arguments[0]))
     shutil.rmtree(TMP, ignore_errors=True)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
+    return status
 
 
 sys.exit(main())

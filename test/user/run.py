@@ -15,18 +15,12 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import Skipped, Wrong, need, run_tests
+
 TMP = tempfile.mkdtemp(prefix="acu-user-")
 DEFINITIONS = "/sys/kernel/tracing/uprobe_events"
 FUNCTIONS = 5000
-
-
-class Wrong(Exception):
-    pass
-
-
-def need(condition, text):
-    if not condition:
-        raise Wrong(text)
 
 
 def checked():
@@ -183,6 +177,8 @@ def test_killed_and_gone(acu):
 
 
 def test_definitions_of_who_was_killed_are_removed(acu):
+    if not os.access(DEFINITIONS, os.W_OK):
+        raise Skipped(f"{DEFINITIONS} can't be written")
     own = lambda: [line for line in open(DEFINITIONS).read().split("\n") if ":acu_" in line]
     tracer = attached(acu, "--no-feature", "uprobe_multi", "-e", f"uprobe:{many()}:f_12* {{ @ = count(); }}")
     name = re.search(rf":(acu_{tracer.pid}_\d+/\w+) ", open(DEFINITIONS).read())
@@ -212,28 +208,9 @@ def test_process_that_ends(acu):
 def main():
     acu = os.path.abspath(sys.argv[1])
     wanted = sys.argv[sys.argv.index("--filter") + 1] if "--filter" in sys.argv else ""
-    tests = [(n, f) for n, f in globals().items() if n.startswith("test_") and wanted in n]
-    if os.geteuid() != 0:
-        print("skipped: needs root")
-        print(f"0 passed, 0 failed, {len(tests)} skipped")
-        return 0
-    passed = failed = skipped = 0
-    for name, test in tests:
-        if "definitions" in name and not os.access(DEFINITIONS, os.W_OK):
-            print(f"skipped {name}: {DEFINITIONS} can't be written")
-            skipped += 1
-            continue
-        try:
-            told = test(acu)
-            passed += 1
-            if told:
-                print(f"{name}: {told}")
-        except (Wrong, subprocess.SubprocessError, OSError) as problem:
-            failed += 1
-            print(f"FAILED {name}: {problem}")
+    status = run_tests([(n, f) for n, f in globals().items() if n.startswith("test_") and wanted in n], acu, tells_reason=False)
     shutil.rmtree(TMP, ignore_errors=True)
-    print(f"{passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
+    return status
 
 
 if __name__ == "__main__":
