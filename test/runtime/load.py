@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
-"""Loads for the tests: load.py NAME COMM [N]. The process first takes the name COMM, so that scripts can filter."""
+"""Loads for the tests: load.py NAME COMM [N]. The process first takes the name COMM, so that scripts can filter.
+
+Hundreds of cases start it, on emulated processors too: so modules are imported where they are used.
+"""
 import ctypes
-import mmap
 import os
-import signal
-import socket
-import struct
 import sys
-import threading
 import time
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -42,6 +40,7 @@ def write(n):  # writes n times, with lengths 1, 2, … n
 def structs(n):  # write(2) of two linked structures to /dev/null, n times:
     # struct node { int id; char name[12]; struct node *next; unsigned flags : 3; int sign : 5; short list[3];
     #               unsigned kind; char **words; struct { struct node *self; } in; };
+    import struct
     pack = lambda node, *parts: struct.pack_into("<i12sQBxhhhI4xQQ", node, 0, *parts)
     first, second = ctypes.create_string_buffer(56), ctypes.create_string_buffer(56)
     texts = [ctypes.create_string_buffer(text) for text in (b"alpha", b"beta")]
@@ -79,6 +78,7 @@ def syscalls_spin(n):  # spends n ms of CPU time mostly in the kernel
 
 
 def faults(n):  # touches n fresh pages
+    import mmap
     memory = mmap.mmap(-1, n * 4096)
     if hasattr(mmap, "MADV_NOHUGEPAGE"):
         memory.madvise(mmap.MADV_NOHUGEPAGE)
@@ -95,6 +95,7 @@ def fork_exec(n):  # runs /bin/true with two arguments, n times
 
 
 def signals(n):  # sends itself SIGUSR1 n times, and signal 0 to itself once
+    import signal
     signal.signal(signal.SIGUSR1, lambda *_: None)
     for _ in range(n):
         os.kill(os.getpid(), signal.SIGUSR1)
@@ -102,6 +103,7 @@ def signals(n):  # sends itself SIGUSR1 n times, and signal 0 to itself once
 
 
 def thread(n):  # the same as getpid, in a thread of another name
+    import threading
     def work():
         libc.prctl(PR_SET_NAME, b"acu_thread", 0, 0, 0)
         getpid(n)
@@ -119,12 +121,14 @@ def child(n):  # the same as getpid, in a child process
 
 
 def udp(n):  # sends n datagrams of 100 bytes to this machine
+    import socket
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     for _ in range(n):
         sender.sendto(b"needle" + b"x" * 94, ("127.0.0.1", 9))
 
 
 def tcp(n):  # n connections to this machine
+    import socket
     server = socket.create_server(("127.0.0.1", 0))
     for _ in range(n):
         client = socket.create_connection(server.getsockname())
@@ -133,7 +137,25 @@ def tcp(n):  # n connections to this machine
         client.close()
 
 
+def storm(n):  # n processes wait in one pipe for 20 bytes each: so many calls of read(2) are under way at once
+    get, put = os.pipe()
+    for _ in range(n):
+        if os.fork() == 0:
+            os.close(put)
+            while os.read(get, 1):
+                pass
+            os._exit(0)
+    os.close(get)
+    time.sleep(0.2)
+    for _ in range(20):
+        os.write(put, b"x" * n)
+    os.close(put)
+    for _ in range(n):
+        os.wait()
+
+
 def capture(n):  # as many cheap system calls as packets of udp() are in $TMP/out.pcap and whole
+    import struct
     data = open(os.path.join(os.environ["TMP"], "out.pcap"), "rb").read()
     magic, major, minor, _, _, _, link = struct.unpack_from("=IHHIIII", data)
     assert (magic, major, minor, link) == (0xA1B2C3D4, 2, 4, 101)
@@ -148,6 +170,7 @@ def capture(n):  # as many cheap system calls as packets of udp() are in $TMP/ou
 
 
 def catch(n):  # makes cheap system calls for at most n ms; a signal other than SIGKILL ends it by two closes of fd 1000+N
+    import signal
     caught = []
     for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM):
         signal.signal(number, lambda s, _: caught.append(s))

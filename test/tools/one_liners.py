@@ -10,6 +10,8 @@ A question is a paragraph:
   see PATTERN                             is found in standard output (^ and $ are ends of lines)
   lines PATTERN = N                       so many times, or `N..M`
   sum PATTERN = N                         its groups, as numbers, add up to N, or to something within `N..M`
+  told PATTERN                            is found in standard error
+  needs ABILITY                           is skipped where the kernel lacks this (`acu info` lists them)
   disk [TYPE]                             needs a disk under build/ ($ACU_TEST_DISK) that counts its requests, with this file system
 
 $COMM is a name of this question alone, which loads take; $LOAD the loads of test/runtime; $TMP an empty folder;
@@ -28,18 +30,18 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import SLOWNESS, Tally, why_refused
+from tally import SLOWNESS, Tally, lacking, why_refused
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LOAD = os.path.join(ROOT, "test", "runtime", "load.py")
 DISK = os.environ.get("ACU_TEST_DISK") or os.path.join(ROOT, "build")
 ATTACHED = "#attached#"
-VERBS = ("see", "lines", "sum")
+VERBS = ("see", "lines", "sum", "told")
 
 
 class Question:
     def __init__(self, number, text):
-        self.asked, self.command, self.load, self.checks, self.disk = "", "", "", [], None
+        self.asked, self.command, self.load, self.checks, self.disk, self.needs = "", "", "", [], None, []
         self.comm = f"acu_q{number}"
         for line in text.split("\n"):
             word, _, rest = line.partition(" ")
@@ -51,6 +53,8 @@ class Question:
                 self.load = rest
             elif word == "disk":
                 self.disk = rest
+            elif word == "needs":
+                self.needs.append(rest)
             elif word in VERBS:
                 self.checks.append((word, rest))
             elif line and word != "#":
@@ -68,11 +72,11 @@ def read_questions():
     return [q for q in found if q.command]
 
 
-def check(verb, rest, out):
+def check(verb, rest, out, err):
     """None, or what is wrong."""
-    pattern, _, wanted = rest.rpartition(" = ") if verb != "see" else (rest, "", "1..1000000000")
+    pattern, _, wanted = rest.rpartition(" = ") if verb in ("lines", "sum") else (rest, "", "1..1000000000")
     low, _, high = wanted.partition("..")
-    found = re.findall(pattern, out, re.M)
+    found = re.findall(pattern, err if verb == "told" else out, re.M)
     if verb == "sum":
         groups = [group for match in found for group in ([match] if isinstance(match, str) else match)]
         is_number = found and all(group.isdigit() or not group for group in groups)
@@ -85,6 +89,9 @@ def check(verb, rest, out):
 
 
 def ask(acu, q):
+    for ability in q.needs:
+        if ability in lacking(acu):
+            return "skipped", "the kernel lacks " + ability
     if q.disk is not None:
         mount = subprocess.run(["findmnt", "-nro", "SOURCE,FSTYPE", "-T", DISK], capture_output=True, text=True).stdout
         if not mount.startswith("/dev/") or q.disk not in mount:
@@ -112,7 +119,7 @@ def ask(acu, q):
             process.kill()
             err = process.communicate()[1]
             return "failed", "it takes too long\n" + err[-800:]
-        wrong = [w for w in (check(verb, q.fill(text, folder), out) for verb, text in q.checks) if w]
+        wrong = [w for w in (check(verb, q.fill(text, folder), out, err) for verb, text in q.checks) if w]
         if process.returncode:
             wrong.append(f"status {process.returncode}")
         if "ERROR" in err:
