@@ -49,6 +49,10 @@ uint64_t extended(uint64_t value, unsigned bytes, bool is_signed) {
 class Run {
 public:
   explicit Run(const ExpressionState& state) : state_(state) {}
+  void begin_with(uint64_t number) { stack_.push_back({number, {}}); }
+  std::optional<uint64_t> top() const {
+    return stack_.empty() ? std::nullopt : std::optional(stack_.back().number);
+  }
   base::Status run(const Unit& unit, ByteSpan bytes, int depth);
   base::Result<std::vector<PlacePart>> finish();
 
@@ -457,6 +461,35 @@ base::Result<std::vector<PlacePart>> run_expression(const Unit& unit, ByteSpan b
   Run run(state);
   if (auto done = run.run(unit, bytes, 0); !done) return std::move(done.error());
   return run.finish();
+}
+
+// Operations that need neither a unit nor another expression, and describe no parts.
+static bool is_of_frames(uint8_t code) {
+  switch (code) {
+  case DW_OP_addr:
+  case DW_OP_constu:
+  case DW_OP_bregx:
+  case DW_OP_deref_size:
+  case DW_OP_nop: return true;
+  }
+  return code == DW_OP_deref || (code >= DW_OP_dup && code <= DW_OP_skip && code != DW_OP_xderef);
+}
+
+base::Result<uint64_t> run_frame_expression(ByteSpan bytes, std::optional<uint64_t> first,
+                                            const ExpressionState& state) {
+  UnitHeader header;
+  header.encoding = {.version = 5};
+  Unit unit;
+  unit.header = &header;
+  ACU_TRY(std::vector<Operation> operations, read_expression(bytes, header.encoding));
+  for (const Operation& o : operations)
+    if (!is_of_frames(o.code)) return damaged();
+  Run run(state);
+  if (first) run.begin_with(*first);
+  if (auto done = run.run(unit, bytes, 0); !done) return std::move(done.error());
+  std::optional<uint64_t> top = run.top();
+  if (!top) return damaged();
+  return *top;
 }
 
 } // namespace dwarf

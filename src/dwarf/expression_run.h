@@ -46,4 +46,10 @@ struct PlacePart {
 base::Result<std::vector<PlacePart>> run_expression(const Unit& unit, ByteSpan bytes,
                                                     const ExpressionState& state);
 
+// An expression of the tables of frames, which belongs to no unit: the number that it leaves. `first` is on
+// its stack before it begins. Failure also where it asks for what such an expression may not (DWARF 5,
+// section 6.4.2).
+base::Result<uint64_t> run_frame_expression(ByteSpan bytes, std::optional<uint64_t> first,
+                                            const ExpressionState& state);
+
 } // namespace dwarf

@@ -4,23 +4,23 @@
 #include "dwarf/frame_rules.h"
 #include "unwind/tables.h"
 
-#include <mutex>
 #include <optional>
 
 namespace unwind {
 
 class FileFrames {
 public:
-  // The files outlive this. `debug`: a separate debug file, which may have .debug_frame.
+  // The files outlive this. `debug`: a separate debug file, which may have .debug_frame; nullptr: none.
   FileFrames(const format::ElfFile& file, Tables tables, const format::ElfFile* debug = nullptr);
 
   const Tables& tables() const { return tables_; }
   // Everything that holds at an address of the file; nothing: no table tells of it, or it is damaged there.
-  std::optional<dwarf::FrameRow> full_rule_at(uint64_t address) const;
+  // One thread at a time.
+  std::optional<dwarf::FrameRow> full_rule_at(uint64_t address) { return lookup_.find(address); }
 
 private:
   Tables tables_;
-  dwarf::FrameTables frames_;
+  dwarf::FrameLookup lookup_;
 };
 
 } // namespace unwind

@@ -94,7 +94,9 @@ enum {
 /* Without a table (UNWIND_CFA_NO_TABLE, and code that is in no file) a step is
  *   rip = *(rbp + 8), rsp = rbp + 16, rbp = *rbp
  * and is taken only if rbp is at least rsp and a multiple of 8, not more than UNWIND_MOST_FRAME above rsp,
- * and the new rip is code of the process. */
+ * and the new rip is code of the process. An rbp of 0 marks the outermost frame (System V ABI,
+ * section 3.4.1); in the innermost frame it may as well be a number that the code keeps there, and is no such
+ * mark. */
 enum { UNWIND_MOST_FRAME = 1 << 20 };
 
 /* Why a walk ended. Texts: reason.h. */
@@ -107,4 +109,5 @@ enum unwind_end {
   UNWIND_NO_PROGRESS,      /* the caller's frame is not above this one */
   UNWIND_TOO_DEEP,         /* more frames than asked for */
   UNWIND_STACK_CUT,        /* memory beyond what was copied of the stack */
+  UNWIND_ENDS
 };

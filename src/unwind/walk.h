@@ -40,9 +40,9 @@ using ReadMemory = std::function<bool(uint64_t address, std::span<std::byte> to)
 
 // What is at an address of the process.
 struct CodePlace {
-  bool is_code = false;             // it may be executed
-  const FileFrames* file = nullptr; // nullptr: the code is in no file (JIT), or the file is not to be had
-  uint64_t bias = 0;                // what the loader added to the file's addresses
+  bool is_code = false;       // it may be executed
+  FileFrames* file = nullptr; // nullptr: the code is in no file (JIT), or the file is not to be had
+  uint64_t bias = 0;          // what the loader added to the file's addresses
 };
 using FindCode = std::function<CodePlace(uint64_t address)>;
 

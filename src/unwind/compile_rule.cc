@@ -1,0 +1,148 @@
+#include "unwind/compile_rule.h"
+
+#include "dwarf/expression.h"
+
+#include <cstring>
+#include <optional>
+
+namespace unwind {
+
+using dwarf::ByteSpan;
+using dwarf::RegisterRule;
+
+static constexpr unsigned rbp = 6, rsp = 7, rip = 16;
+
+uint64_t bits_of(const unwind_rule& rule) {
+  uint64_t out;
+  static_assert(sizeof out == sizeof rule);
+  std::memcpy(&out, &rule, sizeof out);
+  return out;
+}
+
+namespace {
+
+// "register + offset", then perhaps read from there, then something added: most expressions of frames.
+struct Place {
+  unsigned reg = 0;
+  int64_t offset = 0;
+  bool is_read = false;
+  int64_t added = 0;
+};
+
+} // namespace
+
+static std::optional<Place> read_place(ByteSpan expression) {
+  base::Reader r(expression);
+  auto code = r.number<uint8_t>();
+  if (code < dwarf::DW_OP_breg0 || code > dwarf::DW_OP_breg0 + 31) return std::nullopt;
+  Place out{.reg = static_cast<unsigned>(code - dwarf::DW_OP_breg0), .offset = r.sleb128()};
+  if (r.ok() && r.at() < expression.size()) {
+    out.is_read = r.number<uint8_t>() == dwarf::DW_OP_deref;
+    if (!out.is_read) return std::nullopt;
+  }
+  if (r.ok() && r.at() < expression.size()) {
+    if (r.number<uint8_t>() != dwarf::DW_OP_plus_uconst) return std::nullopt;
+    out.added = static_cast<int64_t>(r.uleb128());
+  }
+  return r.ok() && r.at() == expression.size() ? std::optional(out) : std::nullopt;
+}
+
+static bool fits(int64_t value) { return value == static_cast<int16_t>(value); }
+
+// What linkers write for a table of jumps (PLT) whose entries push a number in their middle:
+//   rsp + N + ((rip & 15) >= M) << 3
+static std::optional<unwind_rule> read_plt(ByteSpan expression) {
+  using namespace dwarf;
+  base::Reader r(expression);
+  auto is = [&](uint8_t code) { return r.number<uint8_t>() == code; };
+  if (!is(DW_OP_breg0 + rsp)) return std::nullopt;
+  int64_t offset = r.sleb128();
+  if (!is(DW_OP_breg0 + rip) || r.sleb128() != 0 || !is(DW_OP_lit0 + 15) || !is(DW_OP_and))
+    return std::nullopt;
+  int64_t from = r.number<uint8_t>() - DW_OP_lit0;
+  if (from < 0 || from > 15 || !is(DW_OP_ge) || !is(DW_OP_lit0 + 3) || !is(DW_OP_shl) || !is(DW_OP_plus) ||
+      !r.ok() || r.at() != expression.size() || !fits(offset))
+    return std::nullopt;
+  return rule_of_parts(UNWIND_CFA_PLT, static_cast<int16_t>(offset), static_cast<int16_t>(from));
+}
+
+// All registers of the interrupted frame lie in a struct ucontext: how C libraries describe the code that
+// handlers of signals return to.
+static std::optional<unwind_rule> read_signal(const dwarf::FrameRow& row) {
+  auto stands_at = [&](const RegisterRule& rule, int64_t base, int64_t field) {
+    if (rule.kind != RegisterRule::at_expression) return false;
+    std::optional<Place> place = read_place(rule.expression_bytes());
+    return place && place->reg == rsp && !place->is_read && place->offset == base + field;
+  };
+  if (!row.is_signal || !row.cfa.is_expression) return std::nullopt;
+  std::optional<Place> cfa = read_place(row.cfa.expression);
+  if (!cfa || cfa->reg != rsp || !cfa->is_read || cfa->added != 0) return std::nullopt;
+  int64_t base = cfa->offset - UNWIND_UCONTEXT_RSP;
+  const RegisterRule& sp = row.rules[rsp];
+  if (!fits(base) || !stands_at(row.rules[rip], base, UNWIND_UCONTEXT_RIP) ||
+      !stands_at(row.rules[rbp], base, UNWIND_UCONTEXT_RBP) ||
+      (sp.kind != RegisterRule::unspecified && !stands_at(sp, base, UNWIND_UCONTEXT_RSP)))
+    return std::nullopt;
+  return rule_of_parts(UNWIND_CFA_SIGNAL, static_cast<int16_t>(base), 0);
+}
+
+static std::optional<unwind_rule> compile_cfa(const dwarf::CfaRule& cfa) {
+  if (!cfa.is_expression) {
+    if (cfa.reg == rsp || cfa.reg == rbp) {
+      if (cfa.offset != static_cast<int32_t>(cfa.offset)) return std::nullopt;
+      return rule_of(cfa.reg == rsp ? UNWIND_CFA_RSP : UNWIND_CFA_RBP, static_cast<int32_t>(cfa.offset));
+    }
+    if (cfa.reg >= rip || !fits(cfa.offset)) return std::nullopt;
+    return rule_of_parts(UNWIND_CFA_REGISTER, static_cast<int16_t>(cfa.offset),
+                         static_cast<int16_t>(cfa.reg));
+  }
+  std::optional<Place> place = read_place(cfa.expression);
+  if (!place) return read_plt(cfa.expression);
+  if (!place->is_read || !fits(place->offset) || !fits(place->added) ||
+      (place->reg != rsp && place->reg != rbp))
+    return std::nullopt;
+  return rule_of_parts(place->reg == rsp ? UNWIND_CFA_RSP_MEMORY : UNWIND_CFA_RBP_MEMORY,
+                       static_cast<int16_t>(place->offset), static_cast<int16_t>(place->added));
+}
+
+// False: not held.
+static bool compile_rbp(const RegisterRule& from, unwind_rule& out) {
+  int64_t offset = 0;
+  switch (from.kind) {
+  case RegisterRule::unspecified:
+  case RegisterRule::same: out.rbp = UNWIND_RBP_SAME; return true;
+  case RegisterRule::undefined: out.rbp = UNWIND_RBP_UNDEFINED; return true;
+  case RegisterRule::at_offset:
+    out.rbp = UNWIND_RBP_AT_CFA;
+    offset = from.offset;
+    break;
+  case RegisterRule::at_expression: {
+    std::optional<Place> place = read_place(from.expression_bytes());
+    if (!place || place->is_read || (place->reg != rsp && place->reg != rbp)) return false;
+    out.rbp = place->reg == rbp ? UNWIND_RBP_AT_RBP : UNWIND_RBP_AT_RSP;
+    offset = place->offset;
+    break;
+  }
+  default: return false;
+  }
+  out.rbp_offset = static_cast<int16_t>(offset);
+  return fits(offset);
+}
+
+unwind_rule compile_rule(const dwarf::FrameRow& row) {
+  constexpr unwind_rule not_held = rule_of(UNWIND_CFA_NOT_HELD);
+  if (row.return_register != rip) return not_held;
+  const RegisterRule& back = row.rules[rip];
+  if (back.kind == RegisterRule::undefined) return rule_of(UNWIND_CFA_END);
+  if (!row.has_cfa) return not_held;
+  if (std::optional<unwind_rule> signal = read_signal(row)) return *signal;
+  const RegisterRule& sp = row.rules[rsp];
+  bool sp_is_cfa =
+      sp.kind == RegisterRule::unspecified || (sp.kind == RegisterRule::is_offset && sp.offset == 0);
+  if (row.is_signal || back.kind != RegisterRule::at_offset || back.offset != -8 || !sp_is_cfa)
+    return not_held;
+  std::optional<unwind_rule> out = compile_cfa(row.cfa);
+  return out && compile_rbp(row.rules[rbp], *out) ? *out : not_held;
+}
+
+} // namespace unwind

@@ -1,0 +1,209 @@
+#include "unwind/compile_tables.h"
+
+#include "dwarf/frame_program.h"
+#include "unwind/compile_rule.h"
+#include "unwind/table_maker.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace unwind {
+
+// Where less code than this is without tables, it is not looked through.
+static constexpr uint64_t least_unknown = 4096;
+static constexpr uint64_t most_looked_through = 16 << 20; // bytes of code without tables
+
+namespace {
+
+// What tells of some code: an FDE, or nothing but the rule.
+struct Piece {
+  uint64_t begin = 0, end = 0;
+  const dwarf::FrameCie* cie = nullptr; // nullptr: only the rule
+  base::ByteSpan program;
+  unwind_rule rule = {};
+  bool is_eh = false;
+  bool operator<(const Piece& o) const { return begin < o.begin; }
+};
+
+class Compiler {
+public:
+  Compiler(const dwarf::FrameTables& tables, const std::vector<CodeRange>& ranges)
+      : ranges_(ranges), eh_(tables, true), debug_(tables, false) {}
+  Tables run(std::vector<KnownCode> known);
+
+private:
+  std::vector<Piece> list(dwarf::FrameEntries& entries, bool is_eh);
+  bool clip(uint64_t& begin, uint64_t& end) const;
+  void add(std::vector<Piece> more);
+  std::vector<Piece> find_signal_returns() const;
+  void look_through(uint64_t begin, uint64_t end, std::vector<Piece>& to, uint64_t& left) const;
+  void put_piece(const Piece& piece, uint64_t end);
+  void put(uint64_t address, const unwind_rule& rule) { damaged_ += !maker_.put(address, rule); }
+
+  const std::vector<CodeRange>& ranges_;
+  dwarf::FrameEntries eh_, debug_;
+  dwarf::FrameProgram eh_program_{eh_.table()}, debug_program_{debug_.table()};
+  std::vector<Piece> pieces_; // in order
+  TableMaker maker_;
+  uint32_t damaged_ = 0;
+};
+
+} // namespace
+
+// To the range that `begin` is in; false: it is in none.
+bool Compiler::clip(uint64_t& begin, uint64_t& end) const {
+  auto after = std::upper_bound(ranges_.begin(), ranges_.end(), begin,
+                                [](uint64_t wanted, const CodeRange& r) { return wanted < r.begin; });
+  if (after == ranges_.begin()) return false;
+  end = std::min(end, (after - 1)->end);
+  return begin < end;
+}
+
+std::vector<Piece> Compiler::list(dwarf::FrameEntries& entries, bool is_eh) {
+  std::vector<Piece> out;
+  while (std::optional<dwarf::FrameFde> fde = entries.next()) {
+    // Functions that were left out of the program stand at 0 in .debug_frame.
+    if (fde->begin == 0 || !clip(fde->begin, fde->end)) continue;
+    out.push_back({fde->begin, fde->end, fde->cie, fde->program, {}, is_eh});
+  }
+  damaged_ += entries.damaged();
+  if (!std::is_sorted(out.begin(), out.end())) std::stable_sort(out.begin(), out.end());
+  return out;
+}
+
+// Those of code that nothing tells of so far; `more` is in order.
+void Compiler::add(std::vector<Piece> more) {
+  size_t before = pieces_.size();
+  auto next = pieces_.begin(), last = pieces_.end();
+  std::erase_if(more, [&](const Piece& piece) {
+    while (next != last && next->end <= piece.begin) next++;
+    return next != last && next->begin < piece.end;
+  });
+  pieces_.insert(pieces_.end(), more.begin(), more.end());
+  std::inplace_merge(pieces_.begin(), pieces_.begin() + static_cast<ptrdiff_t>(before), pieces_.end());
+}
+
+// The two instructions that handlers of signals return to, `mov $15, %rax (or %eax); syscall`: what some C
+// libraries and the runtime of Go have without tables.
+void Compiler::look_through(uint64_t begin, uint64_t end, std::vector<Piece>& to, uint64_t& left) const {
+  if (end - begin < least_unknown || end - begin > left) return;
+  left -= end - begin;
+  for (const CodeRange& range : ranges_) {
+    if (begin < range.begin || begin >= range.end) continue;
+    base::ByteSpan code = base::slice(range.bytes, begin - range.begin, end - begin);
+    std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
+    constexpr std::string_view wanted("\xc0\x0f\0\0\0\x0f\x05", 7), shorter("\xb8\x0f\0\0\0\x0f\x05", 7);
+    for (const std::string_view& form : {wanted, shorter})
+      for (size_t at = text.find(form); at != text.npos; at = text.find(form, at + 1)) {
+        bool is_long = &form != &shorter && at >= 2 && text.substr(at - 2, 2) == "\x48\xc7";
+        if (form == wanted && !is_long) continue;
+        uint64_t first = begin + at - (is_long ? 2 : 0);
+        // From one byte before on: it is looked up as an address that a call returns to.
+        to.push_back({first - 1, begin + at + form.size(), nullptr, {}, rule_of(UNWIND_CFA_SIGNAL), false});
+      }
+  }
+}
+
+std::vector<Piece> Compiler::find_signal_returns() const {
+  std::vector<Piece> out;
+  uint64_t left = most_looked_through;
+  size_t next = 0;
+  for (const CodeRange& range : ranges_) {
+    uint64_t from = range.begin;
+    for (; next < pieces_.size() && pieces_[next].begin < range.end; next++) {
+      if (pieces_[next].begin > from) look_through(from, pieces_[next].begin, out, left);
+      from = std::max(from, pieces_[next].end);
+    }
+    if (from < range.end) look_through(from, range.end, out, left);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+void Compiler::put_piece(const Piece& piece, uint64_t end) {
+  if (!piece.cie) return put(piece.begin, piece.rule);
+  dwarf::FrameProgram& program = piece.is_eh ? eh_program_ : debug_program_;
+  program.start({piece.begin, end, 0, piece.cie, piece.program});
+  while (program.next()) put(program.row().begin, compile_rule(program.row()));
+  if (!program.is_damaged()) return;
+  damaged_++;
+  put(program.reached(), rule_of(UNWIND_CFA_NOT_HELD));
+}
+
+// What is left between two functions for the sake of alignment: no code that needs a row.
+static bool is_padding(uint64_t begin, uint64_t end) { return end % 16 == 0 && end - begin < 16; }
+
+Tables Compiler::run(std::vector<KnownCode> known) {
+  pieces_ = list(eh_, true);
+  add(list(debug_, false));
+  std::vector<Piece> more;
+  for (KnownCode& code : known)
+    if (clip(code.begin, code.end)) more.push_back({code.begin, code.end, nullptr, {}, code.rule, false});
+  std::sort(more.begin(), more.end());
+  add(std::move(more));
+  add(find_signal_returns());
+  for (size_t i = 0; i < pieces_.size(); i++) {
+    // Where two tell of the same code, the one that begins later counts.
+    bool is_last = i + 1 == pieces_.size();
+    uint64_t next = is_last ? UINT64_MAX : pieces_[i + 1].begin, end = std::min(pieces_[i].end, next);
+    if (end <= pieces_[i].begin) continue;
+    put_piece(pieces_[i], end);
+    if (is_last || (end < next && !is_padding(end, next))) put(end, rule_of(UNWIND_CFA_NO_TABLE));
+  }
+  return maker_.finish(damaged_);
+}
+
+Tables compile_tables(const dwarf::FrameTables& tables, const std::vector<CodeRange>& ranges,
+                      std::vector<KnownCode> known) {
+  return Compiler(tables, ranges).run(std::move(known));
+}
+
+// ---- of an ELF file
+
+static std::vector<CodeRange> code_ranges_of(const format::ElfFile& file) {
+  constexpr uint32_t load = 1, executable = 1; // PT_LOAD, PF_X
+  std::vector<CodeRange> out;
+  for (const format::ElfSegment& s : file.elf().segments()) {
+    if (s.type != load || !(s.flags & executable) || s.offset >= file.bytes().size()) continue;
+    uint64_t size = std::min({s.file_size, s.memory_size, file.bytes().size() - s.offset});
+    if (size > UINT64_MAX - s.address) continue;
+    out.push_back({s.address, s.address + size, file.bytes().subspan(s.offset, size)});
+  }
+  std::sort(out.begin(), out.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
+  for (size_t i = 1; i < out.size(); i++) // damaged ones may overlap
+    if (out[i].begin < out[i - 1].end) out[i - 1].end = out[i].begin;
+  return out;
+}
+
+// Jumps to other files' functions (PLT), which some linkers write no tables for.
+static std::vector<KnownCode> known_code_of(const format::ElfFile& file) {
+  std::vector<KnownCode> out;
+  auto begins = [](base::ByteSpan code, size_t at, std::string_view with) {
+    return code.size() >= at + with.size() && std::memcmp(code.data() + at, with.data(), with.size()) == 0;
+  };
+  constexpr std::string_view push("\xff\x35"), jump("\xff\x25"), branch_target("\xf3\x0f\x1e\xfa");
+  for (const format::ElfSection& s : file.elf().sections()) {
+    if (s.size > UINT64_MAX - s.address || !s.name.starts_with(".plt")) continue;
+    base::ByteSpan code = file.elf().content(s);
+    uint64_t end = s.address + s.size;
+    if (s.name == ".plt" && begins(code, 0, push) && begins(code, 6, jump) && begins(code, 16, jump)) {
+      // The first entry is jumped to with a number on the stack and pushes another; see gABI's lazy binding.
+      out.push_back({s.address, s.address + 6, rule_of(UNWIND_CFA_RSP, 16)});
+      out.push_back({s.address + 6, s.address + 16, rule_of(UNWIND_CFA_RSP, 24)});
+      out.push_back({s.address + 16, end, rule_of_parts(UNWIND_CFA_PLT, 8, 11)});
+    } else if (s.name != ".plt" && (begins(code, 0, jump) || begins(code, 0, branch_target))) {
+      out.push_back({s.address, end, rule_of(UNWIND_CFA_RSP, 8)});
+    }
+  }
+  return out;
+}
+
+Tables make_tables(const format::ElfFile& file, const format::ElfFile* debug) {
+  constexpr uint16_t x86_64 = 62; // EM_X86_64
+  if (file.elf().machine() != x86_64) return {};
+  dwarf::FrameTables tables = dwarf::frame_tables_of(file, debug);
+  return compile_tables(tables, code_ranges_of(file), known_code_of(file));
+}
+
+} // namespace unwind
