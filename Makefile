@@ -15,7 +15,7 @@ test: setup-test
 # All tests of the kernel engine on Debian's kernels 5.10, 6.1 and 6.12, in virtual machines, and on this one (an hour or more).
 test-kernels: setup-test
 	@$(MAKE) --no-print-directory build
-	@python3 test/kernels/run.py $(ACU) --all --write docs/kernels.md
+	@python3 test/kernels/run.py $(ACU) --all --keep build/kernels.json --write docs/kernels.md
 
 test-sanitize: setup-test
 	@$(MAKE) --no-print-directory build PRESET=sanitize

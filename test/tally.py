@@ -56,6 +56,8 @@ class Tally:
         """`again` runs the case anew: what is wrong, or an empty text."""
         self.later.append((name, wrong, again))
         self.progress("wrong", name, seconds)
+        if PROGRESS:
+            print(indented(indented(wrong)), flush=True)
 
     def end(self):
         """Runs again what failed, prints all, and gives the exit status of the suite."""

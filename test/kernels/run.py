@@ -64,10 +64,13 @@ class Result:
     passed: int = 0
     failed: int = 0
     skipped: int = 0
-    reasons: dict = dataclasses.field(default_factory=collections.Counter)  # why cases were left out -> how many
+    reasons: dict = dataclasses.field(default_factory=dict)  # why cases were left out -> how many
     unsteady: int = 0  # of those that passed
     commit: str = ""
     seconds: int = 0
+
+    def leave_out(self, why, count):
+        self.reasons[why] = self.reasons.get(why, 0) + count
 
     def text(self):
         if not self.passed + self.failed + self.skipped:
@@ -104,11 +107,11 @@ class Reader:
             now.passed = int(random.group(1)) - int(random.group(3))
             now.failed = int(random.group(2)) + int(random.group(3))
         elif left_out:
-            now.reasons[left_out.group(2)] += int(left_out.group(1))
+            now.leave_out(left_out.group(2), int(left_out.group(1)))
         elif done:
             self.done[self.part][done.group(1)] += 1
             self.last = done.group(2)
-        elif line and not line.startswith("["):
+        elif line and not line.startswith(("[", "    ")):
             now.unsteady += line.startswith("unsteady ")
             print(f"{self.part}: {line}", flush=True)
 
@@ -121,7 +124,7 @@ class Reader:
             now.passed, now.failed, now.skipped = done["passed"], done["failed"] + (0 if may_be_late else 1), done["skipped"]
             why = "the machine was too slow for the rest" if may_be_late else "the machine was ended"
             if may_be_late:
-                now.reasons[why] += 1
+                now.leave_out(why, 1)
                 now.skipped += 1
             print(f"{part}: {why}; {sum(done.values())} cases were done, the last {self.last or '-'}", flush=True)
         return self.results

@@ -137,23 +137,6 @@ def tcp(n):  # n connections to this machine
         client.close()
 
 
-def storm(n):  # n processes wait in one pipe for 20 bytes each: so many calls of read(2) are under way at once
-    get, put = os.pipe()
-    for _ in range(n):
-        if os.fork() == 0:
-            os.close(put)
-            while os.read(get, 1):
-                pass
-            os._exit(0)
-    os.close(get)
-    time.sleep(0.2)
-    for _ in range(20):
-        os.write(put, b"x" * n)
-    os.close(put)
-    for _ in range(n):
-        os.wait()
-
-
 def capture(n):  # as many cheap system calls as packets of udp() are in $TMP/out.pcap and whole
     import struct
     data = open(os.path.join(os.environ["TMP"], "out.pcap"), "rb").read()

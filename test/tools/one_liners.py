@@ -11,6 +11,8 @@ A question is a paragraph:
   lines PATTERN = N                       so many times, or `N..M`
   sum PATTERN = N                         its groups, as numbers, add up to N, or to something within `N..M`
   told PATTERN                            is found in standard error
+  unless COMMAND # why                    is skipped where this ends well
+  real time: why                          is skipped where the processor is emulated
   needs ABILITY                           is skipped where the kernel lacks this (`acu info` lists them)
   disk [TYPE]                             needs a disk under build/ ($ACU_TEST_DISK) that counts its requests, with this file system
 
@@ -41,7 +43,7 @@ VERBS = ("see", "lines", "sum", "told")
 
 class Question:
     def __init__(self, number, text):
-        self.asked, self.command, self.load, self.checks, self.disk, self.needs = "", "", "", [], None, []
+        self.asked, self.command, self.load, self.checks, self.disk, self.needs, self.real_time, self.unless = "", "", "", [], None, [], "", ""
         self.comm = f"acu_q{number}"
         for line in text.split("\n"):
             word, _, rest = line.partition(" ")
@@ -53,6 +55,10 @@ class Question:
                 self.load = rest
             elif word == "disk":
                 self.disk = rest
+            elif line.startswith("real time: "):
+                self.real_time = line.partition(": ")[2]
+            elif word == "unless":
+                self.unless = rest
             elif word == "needs":
                 self.needs.append(rest)
             elif word in VERBS:
@@ -92,6 +98,10 @@ def ask(acu, q):
     for ability in q.needs:
         if ability in lacking(acu):
             return "skipped", "the kernel lacks " + ability
+    if q.real_time and SLOWNESS > 1:
+        return "skipped", "the processor is emulated: " + q.real_time
+    if q.unless and subprocess.run(["/bin/sh", "-c", q.unless], capture_output=True, timeout=30 * SLOWNESS).returncode == 0:
+        return "skipped", q.unless.rpartition("# ")[2]
     if q.disk is not None:
         mount = subprocess.run(["findmnt", "-nro", "SOURCE,FSTYPE", "-T", DISK], capture_output=True, text=True).stdout
         if not mount.startswith("/dev/") or q.disk not in mount:
