@@ -13,7 +13,10 @@
 #include <cerrno>
 #include <cstring>
 #include <linux/bpf.h>
+#include <linux/magic.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 
 namespace probe {
 
@@ -174,12 +177,19 @@ base::Error cannot_pin(const Event& event, int code) {
   case EACCES:
     kind = base::Failure::permission;
     message += "permission denied: it must be in a BPF file system that you may write to; `mount -t bpf bpf "
-               "/sys/fs/bpf` "
-               "makes one";
+               "/sys/fs/bpf` makes one";
     break;
   default: message += strerror(code); break;
   }
   return {kind, std::move(message)};
+}
+
+// Mounts the BPF file system at its usual place, where no other program has done so yet. False: it was there,
+// or it cannot be mounted.
+bool mount_pin_folder() {
+  struct statfs what;
+  bool is_there = statfs(pin_folder.data(), &what) != 0 || what.f_type == BPF_FS_MAGIC;
+  return !is_there && mount("bpf", pin_folder.data(), "bpf", 0, "mode=0700") == 0;
 }
 
 base::Status pin(const Event& event, int link) {
@@ -187,8 +197,13 @@ base::Status pin(const Event& event, int link) {
   std::memset(&attr, 0, sizeof attr);
   attr.pathname = reinterpret_cast<uintptr_t>(event.pin.c_str());
   attr.bpf_fd = static_cast<uint32_t>(link);
-  if (call(BPF_OBJ_PIN, attr) != 0) return cannot_pin(event, errno);
-  return {};
+  if (call(BPF_OBJ_PIN, attr) == 0) return {};
+  int error = errno; // EPERM: among others, no BPF file system
+  if (error == EPERM && event.pin.starts_with(pin_folder) && mount_pin_folder()) {
+    if (call(BPF_OBJ_PIN, attr) == 0) return {};
+    error = errno;
+  }
+  return cannot_pin(event, error);
 }
 
 base::Result<Attachment> attach_iterator(const Event& event, Context, int program_fd,
