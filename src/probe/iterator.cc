@@ -198,8 +198,8 @@ base::Status pin(const Event& event, int link) {
   attr.pathname = reinterpret_cast<uintptr_t>(event.pin.c_str());
   attr.bpf_fd = static_cast<uint32_t>(link);
   if (call(BPF_OBJ_PIN, attr) == 0) return {};
-  int error = errno; // EPERM: among others, no BPF file system
-  if (error == EPERM && event.pin.starts_with(pin_folder) && mount_pin_folder()) {
+  int error = errno;
+  if (event.pin.starts_with(pin_folder) && mount_pin_folder()) {
     if (call(BPF_OBJ_PIN, attr) == 0) return {};
     error = errno;
   }
