@@ -8,7 +8,7 @@ packages=(cmake ninja-build g++ ccache libgtest-dev zlib1g-dev libzstd-dev liblz
 case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;
-test) packages+=(gdb nodejs openjdk-17-jre-headless python3 bpftool linux-perf dwz elfutils xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev
+test) packages+=(gdb nodejs openjdk-17-jre-headless python3 bpftool linux-perf dwz elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev
   qemu-system-x86 busybox-static e2fsprogs
   python3.11 redis-server postgresql-15 curl openssl bash nginx-light libnginx-mod-http-echo) ;;
 fuzz) packages+=(clang) ;;

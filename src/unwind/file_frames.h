@@ -11,7 +11,10 @@ namespace unwind {
 class FileFrames {
 public:
   // The files outlive this. `debug`: a separate debug file, which may have .debug_frame; nullptr: none.
-  FileFrames(const format::ElfFile& file, Tables tables, const format::ElfFile* debug = nullptr);
+  FileFrames(const format::ElfFile& file, Tables tables, const format::ElfFile* debug = nullptr)
+      : FileFrames(dwarf::frame_tables_of(file, debug), std::move(tables)) {}
+  // What `frames` are bytes of outlives this.
+  FileFrames(const dwarf::FrameTables& frames, Tables tables) : tables_(std::move(tables)), lookup_(frames) {}
 
   const Tables& tables() const { return tables_; }
   // Everything that holds at an address of the file; nothing: no table tells of it, or it is damaged there.
