@@ -74,7 +74,7 @@ static std::optional<unwind_rule> read_signal(const dwarf::FrameRow& row) {
     std::optional<Place> place = read_place(rule.expression_bytes());
     return place && place->reg == rsp && !place->is_read && place->offset == base + field;
   };
-  if (!row.is_signal || !row.cfa.is_expression) return std::nullopt;
+  if (!row.cfa.is_expression) return std::nullopt;
   std::optional<Place> cfa = read_place(row.cfa.expression);
   if (!cfa || cfa->reg != rsp || !cfa->is_read || cfa->added != 0) return std::nullopt;
   int64_t base = cfa->offset - UNWIND_UCONTEXT_RSP;
@@ -135,12 +135,11 @@ unwind_rule compile_rule(const dwarf::FrameRow& row) {
   const RegisterRule& back = row.rules[rip];
   if (back.kind == RegisterRule::undefined) return rule_of(UNWIND_CFA_END);
   if (!row.has_cfa) return not_held;
-  if (std::optional<unwind_rule> signal = read_signal(row)) return *signal;
+  if (row.is_signal) return read_signal(row).value_or(not_held);
   const RegisterRule& sp = row.rules[rsp];
   bool sp_is_cfa =
       sp.kind == RegisterRule::unspecified || (sp.kind == RegisterRule::is_offset && sp.offset == 0);
-  if (row.is_signal || back.kind != RegisterRule::at_offset || back.offset != -8 || !sp_is_cfa)
-    return not_held;
+  if (back.kind != RegisterRule::at_offset || back.offset != -8 || !sp_is_cfa) return not_held;
   std::optional<unwind_rule> out = compile_cfa(row.cfa);
   return out && compile_rbp(row.rules[rbp], *out) ? *out : not_held;
 }
