@@ -178,6 +178,13 @@ void Engine::detach_file(std::string_view file) {
   }
 }
 
+// The events stay open until the end, for closing them takes time.
+void Engine::unwatch(uint64_t address) {
+  for (auto* list : {&quick_, &slow_})
+    for (probe::Attachment& a : *list)
+      if (a.watched && a.watched == address) a.disable();
+}
+
 static uint64_t number_of_module(const std::string& module) {
   struct stat about = {};
   return ::stat(("/sys/module/" + module).c_str(), &about) == 0 ? about.st_ino : 0;

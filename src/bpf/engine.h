@@ -68,6 +68,7 @@ public:
   base::Result<std::vector<ir::Entry>> read_map(uint32_t map) override;
   base::Status clear_map(uint32_t map) override;
   base::Status zero_map(uint32_t map) override;
+  void unwatch(uint64_t address) override;
   std::vector<uint64_t> stack(uint64_t id) override;
   ir::Counters counters() override;
 

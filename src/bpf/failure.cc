@@ -143,6 +143,9 @@ base::Error program_error(const Code& code, int error, std::string_view log, con
   if (complaint.text.find("bpf_probe_write_user") != complaint.text.npos)
     message += "; writing into processes is not permitted here (no CAP_SYS_ADMIN, or the kernel is in lockdown)";
   bool is_unknown = says_unknown(complaint.text);
+  if (is_unknown && complaint.text.find("bpf_get_socket_cookie") != complaint.text.npos &&
+      features().ask(Feature::socket_cookie) == Answer::no)
+    message += "; " + lack_of(Feature::socket_cookie);
   const bool is_long = error == E2BIG || complaint.text.find("too complex") != complaint.text.npos;
   if (is_long && features().ask(Feature::loop) == Answer::no) {
     message += "; " + lack_of(Feature::loop) + ": its verifier walks each turn of a loop, so loops must be few and short";
@@ -150,6 +153,8 @@ base::Error program_error(const Code& code, int error, std::string_view log, con
   }
   return {is_unknown ? base::Failure::unsupported : base::Failure::runtime, std::move(message)};
 }
+
+constexpr uint32_t most_key_without_large_keys = 512; // bytes
 
 base::Error map_error(const MapSpec& map, std::string_view name, int error) {
   std::string what = "cannot create map " + std::string(name);
@@ -159,7 +164,12 @@ base::Error map_error(const MapSpec& map, std::string_view name, int error) {
   case EPERM:
   case EACCES: return permission_error(what);
   case ENOMEM: return {base::Failure::runtime, what + ": not enough memory for " + size};
-  case E2BIG: return {base::Failure::runtime, what + ": too large for the kernel: " + size};
+  case E2BIG:
+    if (map.key_size > most_key_without_large_keys && features().ask(Feature::large_keys) == Answer::no)
+      return {base::Failure::unsupported,
+              what + ": its keys have " + std::to_string(map.key_size) + " bytes; " + lack_of(Feature::large_keys) +
+                  ": at most 512 bytes; shorten strings in keys, as by `str(p, 64)`, or all by `config = { max_strlen = 64 }`"};
+    return {base::Failure::runtime, what + ": too large for the kernel: " + size};
   case EINVAL:
     return {base::Failure::unsupported, what + ": the kernel does not take this kind of map or its sizes: " +
                                             size + ", kind " + std::to_string(map.type)};

@@ -45,15 +45,20 @@ base::Fd load_empty(bpf_prog_type type, uint32_t attach_type = 0, uint32_t attac
 
 // Does the kernel know the helper in a tracing program? Called without its arguments: a helper that exists
 // then complains about those (EACCES), one that does not is EINVAL.
-template<int helper, bpf_prog_type type = BPF_PROG_TYPE_RAW_TRACEPOINT> Answer try_helper() {
+template<int helper, bpf_prog_type type = BPF_PROG_TYPE_RAW_TRACEPOINT, uint32_t attach_type = 0>
+Answer try_helper(uint32_t attach_btf_id) {
   constexpr bpf_insn insns[] = {
       {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_1, 0, 0, 0},
       {BPF_JMP | BPF_CALL, 0, 0, 0, helper},
       return_zero[0],
       return_zero[1],
   };
-  int result = program_load({.type = type, .insns = insns, .name = "acu_try"});
+  int result = program_load({.type = type, .attach_type = attach_type, .insns = insns, .name = "acu_try",
+                             .attach_btf_id = attach_btf_id});
   return result == -EACCES ? Answer::yes : answer_of(result);
+}
+template<int helper, bpf_prog_type type = BPF_PROG_TYPE_RAW_TRACEPOINT> Answer try_helper() {
+  return try_helper<helper, type, 0>(0);
 }
 
 Answer try_ring_buffer() {
@@ -175,6 +180,11 @@ Answer try_btf_tracepoint() {
   if (!id) return Answer::no;
   base::Fd program = load_empty(BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, id);
   return program.valid() ? answer_of(raw_tracepoint_open(nullptr, program.get())) : answer_of(program);
+}
+
+Answer try_socket_cookie() {
+  uint32_t id = find_type("btf_trace_task_newtask", format::BtfKind::typedef_);
+  return id ? try_helper<BPF_FUNC_get_socket_cookie, BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP>(id) : Answer::no;
 }
 
 // A function that the kernel has for such trials; it runs only when somebody tries programs on it.
@@ -347,7 +357,7 @@ constexpr FeatureRow table[] = {
      .name = "large_keys",
      .since = "5.11",
      .use = "map keys over 512 bytes",
-     .substitute = "none: maps with such keys are refused",
+     .substitute = "none: refused; shorter strings in keys do",
      .probe = try_large_keys},
     {.id = Feature::cmpxchg,
      .name = "cmpxchg",
@@ -427,6 +437,12 @@ constexpr FeatureRow table[] = {
      .use = "comm(pid)",
      .substitute = "none: refused",
      .probe = try_find_task},
+    {.id = Feature::socket_cookie,
+     .name = "socket_cookie",
+     .since = "5.12",
+     .use = "socket_cookie()",
+     .substitute = "none: refused",
+     .probe = try_socket_cookie},
 };
 
 constexpr bool in_order() {

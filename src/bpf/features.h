@@ -45,9 +45,10 @@ enum class Feature : uint8_t {
   function_address,
   current_task,
   find_task,
+  socket_cookie,
 };
 
-inline constexpr size_t feature_count = static_cast<size_t>(Feature::find_task) + 1;
+inline constexpr size_t feature_count = static_cast<size_t>(Feature::socket_cookie) + 1;
 
 enum class Answer : uint8_t {
   unasked,

@@ -42,6 +42,8 @@ public:
   virtual base::Result<std::vector<Entry>> read_map(uint32_t map) = 0;
   virtual base::Status clear_map(uint32_t map) = 0;
   virtual base::Status zero_map(uint32_t map) = 0; // keeps the keys
+  // Ends the watchpoints of an address. Engines that attach nothing have none.
+  virtual void unwatch(uint64_t) {}
   // Frames of a stack, innermost first; empty if the id is not known.
   virtual std::vector<uint64_t> stack(uint64_t id) = 0;
   virtual Counters counters() = 0;

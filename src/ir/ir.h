@@ -242,6 +242,7 @@ enum class ActionKind : uint8_t {
   join,                               // payload: u32 count, then 4 zero bytes, then `items` strings of string_size; text: separator
   exit,                               // payload: tuple (int64 status)
   packet,                             // payload: tuple (nsecs, offset), then a packet; text: the file
+  unwatch,                            // payload: tuple (uint64 address)
   assert_failed,                      // text: the message
 };
 

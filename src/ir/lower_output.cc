@@ -119,6 +119,13 @@ void Lowering::send_exit(Operand status) {
   leave_probe();
 }
 
+void Lowering::send_unwatch(const Expr& address) {
+  const Type* elements[] = {types_.uint64()};
+  Operand watched = scalar(address);
+  uint32_t action = add_action({.kind = ActionKind::unwatch, .payload = types_.tuple(elements)});
+  send(action, [&](const Place& to) { store(to, watched, 8); });
+}
+
 // Nobody takes the records of a program that stays behind.
 bool Lowering::output_to_file(const Call& c) {
   switch (spec::id_of(*c.builtin)) {
@@ -131,6 +138,7 @@ bool Lowering::output_to_file(const Call& c) {
   case id("zero"):
   case id("join"):
   case id("time"):
+  case id("unwatch"):
   case id("exit"):
   case id("assert"):
   case id("print"):
@@ -166,6 +174,7 @@ bool Lowering::output(const Call& c) {
     send(add_action({.kind = ActionKind::time, .text = c.arguments.empty() ? "%H:%M:%S\n" : text(0)}),
          [](const Place&) {});
     return true;
+  case id("unwatch"): send_unwatch(*c.arguments[0]); return true;
   case id("exit"): send_exit(c.arguments.empty() ? number(0) : scalar(*c.arguments[0])); return true;
   case id("assert"): {
     BlockId fine = new_block(), failed = new_block();

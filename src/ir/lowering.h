@@ -292,6 +292,7 @@ private:
   void send_list(const lang::Call& c);
   void send_entry(const lang::MapRef& m);
   void send_exit(Operand status);
+  void send_unwatch(const lang::Expr& address);
   const Type* payload_type(const lang::Expr& e);
 
   const lang::Program& source_;

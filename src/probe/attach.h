@@ -31,6 +31,7 @@ struct Definitions {
 struct Attachment {
   Definitions definitions; // of the perf events: taken back when those are closed
   std::string file;                  // user probes: that they are in
+  uint64_t watched = 0;              // watchpoints: the address
   std::vector<std::string> defined;  // functions of the kernel: names of events in tracefs
   std::vector<base::Fd> links;       // raw tracepoint links: closing is quick
   std::vector<base::Fd> slow_links;  // to perf events that are in `perf_events`

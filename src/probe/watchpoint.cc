@@ -121,6 +121,7 @@ base::Result<Attachment> attach_watchpoint(const Event& event, Context, int prog
         base::Failure::unsupported,
         "cannot attach " + event.name +
             ": this machine has no registers that watch memory; virtual machines may hide them"};
+  if (attached.ok()) attached->watched = event.address;
   return attached;
 }
 

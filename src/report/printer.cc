@@ -155,6 +155,7 @@ void Printer::record(const Action& action, std::span<const std::byte> payload, s
   case ActionKind::print_entry:
   case ActionKind::clear:
   case ActionKind::zero:
+  case ActionKind::unwatch:
   case ActionKind::exit:
   case ActionKind::assert_failed: return; // the session's
   }

@@ -84,6 +84,7 @@ void Effects::take(std::span<const std::byte> record) {
   case ir::ActionKind::print_entry: print_entry(action, payload); break;
   case ir::ActionKind::clear: tell(engine_.clear_map(action.map)); break;
   case ir::ActionKind::zero: tell(engine_.zero_map(action.map)); break;
+  case ir::ActionKind::unwatch: engine_.unwatch(number_at(action, payload, 0)); break;
   case ir::ActionKind::exit: end(static_cast<int>(number_at(action, payload, 0) & 0xff)); break;
   case ir::ActionKind::assert_failed: {
     base::Diagnostic failed = {base::Severity::error, {}, action.where, action.text, {}};

@@ -396,8 +396,10 @@ inline constexpr Builtin builtins[] = {
     {.name = "write_user", .form = Form::call, .group = Group::control, .params = {req(Takes::pointer), req(Takes::any)},
      .unsafe = true, .signature = "void write_user(void *p, value)",
      .doc = "Writes the bytes of a value into the memory of the current process. Kernels in lockdown refuse it."},
-    {.name = "unwatch", .form = Form::call, .group = Group::control, .params = {req(Takes::pointer)}, .ready = false, .async = true,
-     .signature = "void unwatch(void *p)", .doc = "Removes a watchpoint."},
+    {.name = "unwatch", .form = Form::call, .group = Group::control, .params = {req(Takes::pointer)}, .async = true,
+     .signature = "void unwatch(void *p)",
+     .doc = "Ends the watchpoints of an address, a moment later: accesses that come before acu has read this are still told.",
+     .example = "begin { unwatch(uptr(0x10000000)); }"},
 
     // Decided when the script is compiled.
     {.name = "sizeof", .form = Form::call, .group = Group::compile, .params = {req(Takes::type_or_value)},

@@ -54,7 +54,7 @@ $B poweroff -f
 
 ENTER = """
 export PATH=/run/vm:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8
-export TERM=dumb PYTHONDONTWRITEBYTECODE=1 ACU_TEST_SLOWNESS=4
+export TERM=dumb PYTHONDONTWRITEBYTECODE=1 ACU_TEST_SLOWNESS=8
 mount -t tracefs tracefs /sys/kernel/tracing; mount -t debugfs debugfs /sys/kernel/debug; mount -t bpf bpf /sys/fs/bpf
 mount -t securityfs securityfs /sys/kernel/security 2>/dev/null
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
