@@ -51,7 +51,8 @@ void Lowering::process_name_into(List<Expr*> arguments, const Place& to) {
   auto leader = task_member("group_leader"), name = task_member("comm");
   if (!leader || !name) return;
   Operand pointer = load_word(task_place(arguments).plus(*leader), 8, false);
-  copy(to, {Space::kernel, pointer, *name}, 16);
+  // Not as bytes: before Linux 5.17 those behind the NUL may be of an earlier name.
+  read_text(to, 16, emit(Op::add, pointer, number(*name)), Space::kernel, {}, true);
 }
 
 uint32_t Lowering::kernel_symbol(std::string_view name, format::BtfKind kind) {
