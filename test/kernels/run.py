@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""acu on stock kernels: run.py ACU [--all] [--kernels LIST] [--parts LIST] [--keep FILE] [--write FILE]
+"""acu on stock kernels: run.py ACU [--all] [--kernels LIST] [--parts LIST] [--keep FILE] [--again] [--write FILE]
 
 Without --all: a sample of the scripts, of the questions and of the random programs on 6.1, in less than four minutes. With it: all
 parts on all kernels, and on this one (`here`). The same programs that test acu elsewhere run in the machine (vm.py); a
@@ -8,7 +8,8 @@ table shows what came out, what was left out, and why. --write puts the table in
 With --all each part has a machine of its own, so that one that hangs takes nothing else with it; what its cases had told
 until then counts. --keep writes each part's result to a file (JSON) as it comes, and the table is made of all that is in the
 file: so a part can be run again by itself, on one kernel. The table says of which commit the results are, each where they differ.
-All that the parts print is in kernels/ beside ACU. `--parts none` runs nothing, and writes the table of what is kept.
+All that the parts print is in kernels/ beside ACU. With --again only
+those scripts are run that failed in the result that is kept, and are counted into it. `--parts none` runs nothing, and writes the table of what is kept.
 
 Last line: `N passed, N failed, N skipped`. The unit-test programs are those beside ACU.
 """
@@ -29,6 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$")
 DONE = re.compile(r"^\[(passed|skipped|wrong|failed) (.*) [\d.]+\]$")
+FAILURE = re.compile(r"^FAILED (\w+) \(")
 LEFT_OUT = re.compile(r"^skipped (\d+): (.*)$")
 RANDOM = re.compile(r"^(\d+) scripts compared, (\d+) refused by the kernel, (\d+) disagreements")
 MARK = "#part# "
@@ -43,7 +45,7 @@ NO_TYPES = ("unshare -m sh -c 'mount -t tmpfs tmpfs /sys/kernel/btf && "
 PARTS = {
     "random": ("random programs, against the evaluator", "$TESTS/test_session --gtest_filter=Differential.*",
                "ACU_DIFFERENTIAL=1:150 $TESTS/test_session --gtest_filter=Differential.*"),
-    "scripts": ("scripts with their expected lines", "python3 test/runtime/run.py $ACU --engine kernel",
+    "scripts": ("scripts with their expected lines", "python3 test/runtime/run.py $ACU --engine kernel $ONLY",
                 "python3 test/runtime/run.py $ACU --engine kernel --every 12"),
     "functions": ("functions of the kernel", None,
                   "python3 test/runtime/run.py $ACU --engine kernel --filter kprobe_; "
@@ -68,6 +70,17 @@ class Result:
     unsteady: int = 0  # of those that passed
     commit: str = ""
     seconds: int = 0
+    failures: list = dataclasses.field(default_factory=list)  # scripts
+    later: dict = dataclasses.field(default_factory=dict)     # commit -> how many cases were run again there
+
+    def add(self, again):
+        """Puts the cases that failed, and were run again, in place of what they were."""
+        self.passed, self.failed = self.passed + again.passed, self.failed - len(self.failures) + again.failed
+        self.skipped += again.skipped
+        for why, count in again.reasons.items():
+            self.leave_out(why, count)
+        self.later[again.commit] = self.later.get(again.commit, 0) + len(self.failures)
+        self.failures = again.failures
 
     def leave_out(self, why, count):
         self.reasons[why] = self.reasons.get(why, 0) + count
@@ -113,6 +126,9 @@ class Reader:
             self.last = done.group(2)
         elif line and not line.startswith(("[", "    ")):
             now.unsteady += line.startswith("unsteady ")
+            failure = FAILURE.match(line)
+            if failure:
+                now.failures.append(failure.group(1))
             print(f"{self.part}: {line}", flush=True)
 
     def end(self, may_be_late):
@@ -130,9 +146,10 @@ class Reader:
         return self.results
 
 
-def command_for(parts, acu, is_sample):
+def command_for(parts, acu, is_sample, only):
     """One shell command for all parts, each announced by its name."""
     lines = [f"export ACU={shlex.quote(acu)} TESTS={shlex.quote(os.path.join(os.path.dirname(acu), 'test'))} ACU_TEST_PROGRESS=1",
+             f"export ONLY={shlex.quote('--only ' + ','.join(only) if only else '')}",
              f"cd {shlex.quote(ROOT)}"]
     for part in parts:
         _, whole, sample = PARTS[part]
@@ -140,9 +157,9 @@ def command_for(parts, acu, is_sample):
     return "\n".join(lines)
 
 
-def run_on(kernel, parts, acu, is_sample):
+def run_on(kernel, parts, acu, is_sample, only=()):
     """Results by part on a kernel, all parts in one machine; raises stock.Missing."""
-    command = command_for(parts, acu, is_sample)
+    command = command_for(parts, acu, is_sample, only)
     limit = SAMPLE_LIMIT if is_sample else MINUTES * sum(LIMITS.get(part, 40) for part in parts)
     if kernel == "here":
         words = ["timeout", str(limit), "/bin/sh", "-c", command]
@@ -219,8 +236,11 @@ def sources(results, kernels):
         for part, result in results[kernel].items():
             by_commit[result.commit].append(f"{part} on {kernel}")
     most = max(by_commit, key=lambda c: len(by_commit[c]), default="")
+    later = [f"{count} cases of {part} on {kernel} at `{commit}`" for kernel in kernels
+             for part, result in results[kernel].items() for commit, count in result.later.items()]
     others = [f"{', '.join(names)} of `{commit}`" for commit, names in by_commit.items() if commit != most]
-    return f"Results of commit `{most}`" + ("; " + "; ".join(others) if others else "") + "."
+    return f"Results of commit `{most}`" + ("; " + "; ".join(others) if others else "") + (
+        "; run again: " + ", ".join(later) if later else "") + "."
 
 
 def write(path, text):
@@ -239,6 +259,7 @@ def main():
     parser.add_argument("--kernels")
     parser.add_argument("--parts")
     parser.add_argument("--keep")
+    parser.add_argument("--again", action="store_true")
     parser.add_argument("--write")
     options = parser.parse_args()
     kernels = (options.kernels or ("5.10,6.1,6.12,here" if options.all else "6.1")).split(",")
@@ -248,8 +269,11 @@ def main():
     for kernel in kernels:
         for group in groups:
             begin = time.monotonic()
+            before = kept.results.get(kernel, {}).get("scripts") if options.again and group == ["scripts"] else None
+            if before and not before.failures:
+                continue
             try:
-                results = run_on(kernel, group, options.acu, not options.all)
+                results = run_on(kernel, group, options.acu, not options.all, before.failures if before else ())
             except stock.Missing as problem:
                 skipped += 1
                 print(f"skipped {kernel}: {problem}", flush=True)
@@ -257,6 +281,9 @@ def main():
             seconds = round(time.monotonic() - begin)
             for result in results.values():
                 result.commit, result.seconds = source, seconds
+            if before:
+                before.add(results["scripts"])
+                results = {"scripts": before}
             kept.add(kernel, stock.version(kernel) if kernel != "here" else os.uname().release + " (here)", results)
             ran += results.values()
             print(f"{kept.versions[kernel]} {', '.join(group)}: {seconds} s", flush=True)

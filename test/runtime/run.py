@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Runs test/runtime/*.bt: run.py ACU [--filter TEXT] [--engine kernel|eval] [--every N] [--without ABILITIES]
+"""Runs test/runtime/*.bt: run.py ACU [--filter TEXT] [--engine kernel|eval] [--every N] [--without ABILITIES] [--only NAMES]
 
 With --every, of the cases whose names begin with the same word each N-th is run, and the first in any case.
+--only runs just these cases (whole names, with commas between).
 --without pretends that the kernel lacks these abilities (as `acu info` names them, with commas between).
 
 A case is a script whose leading comment lines say how to run it and what it must print:
@@ -288,6 +289,7 @@ def main():
         return value
 
     only, only_engine, every = option("--filter"), option("--engine"), int(option("--every") or 1)
+    names = set(filter(None, (option("--only") or "").split(",")))
     WITHOUT.extend(filter(None, (option("--without") or "").split(",")))
     acu = os.path.abspath(arguments[0])
     if not os.access(acu, os.X_OK):
@@ -298,7 +300,7 @@ def main():
     jobs, tally, seen = [], Tally(), {}
     for path in sorted(glob.glob(os.path.join(HERE, "*.bt"))):
         case = Case(path)
-        if only and only not in case.name:
+        if only and only not in case.name or names and case.name not in names:
             continue
         word = case.name.partition("_")[0]
         seen[word] = seen.get(word, -1) + 1
