@@ -92,16 +92,21 @@ void Compiler::look_through(uint64_t begin, uint64_t end, std::vector<Piece>& to
   for (const CodeRange& range : ranges_) {
     if (begin < range.begin || begin >= range.end) continue;
     base::ByteSpan code = base::slice(range.bytes, begin - range.begin, end - begin);
+    // What both forms end with: the number's bytes and the system call.
+    constexpr std::string_view common("\x0f\0\0\0\x0f\x05", 6), to_rax("\x48\xc7\xc0"), to_eax("\xb8");
     std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
-    constexpr std::string_view wanted("\xc0\x0f\0\0\0\x0f\x05", 7), shorter("\xb8\x0f\0\0\0\x0f\x05", 7);
-    for (const std::string_view& form : {wanted, shorter})
-      for (size_t at = text.find(form); at != text.npos; at = text.find(form, at + 1)) {
-        bool is_long = &form != &shorter && at >= 2 && text.substr(at - 2, 2) == "\x48\xc7";
-        if (form == wanted && !is_long) continue;
-        uint64_t first = begin + at - (is_long ? 2 : 0);
-        // From one byte before on: it is looked up as an address that a call returns to.
-        to.push_back({first - 1, begin + at + form.size(), nullptr, {}, rule_of(UNWIND_CFA_SIGNAL), false});
-      }
+    for (size_t at = 0;;) {
+      const void* found = ::memmem(text.data() + at, text.size() - at, common.data(), common.size());
+      if (!found) return;
+      at = static_cast<size_t>(static_cast<const char*>(found) - text.data());
+      size_t before = text.substr(0, at).ends_with(to_rax)   ? to_rax.size()
+                      : text.substr(0, at).ends_with(to_eax) ? to_eax.size()
+                                                             : 0;
+      uint64_t first = begin + at - before, last = begin + at + common.size();
+      // From one byte before on: it is looked up as an address that a call returns to.
+      if (before) to.push_back({first - 1, last, nullptr, {}, rule_of(UNWIND_CFA_SIGNAL), false});
+      at++;
+    }
   }
 }
 

@@ -66,8 +66,10 @@ Tables tables_of_file(const format::ElfFile& file, const symbol::Cache& cache) {
     }
   }
   Tables made = make_tables(file);
-  // Without a cache everything works, only slower; what was read of a file that is being cut is not kept.
-  if (!key.build_id.empty() && !file.damaged()) (void)cache.store(key, made.bytes());
+  // Without a cache everything works, only slower. What was read of a file that is being written or cut is
+  // not kept.
+  if (!key.build_id.empty() && !file.damaged() && made.header().damaged == 0)
+    (void)cache.store(key, made.bytes());
   return made;
 }
 

@@ -47,23 +47,30 @@ private:
   bool restore_rbp(const Frame& frame, const unwind_rule& rule, Registers& to);
   std::optional<uint64_t> restore(const dwarf::ExpressionState& state, const Frame& frame, unsigned number,
                                   const RegisterRule& rule, unwind_end& why);
-  Step check_caller(Frame& frame, Frame next) const;
+  Step check_caller(Frame& frame, Frame next);
 
   std::optional<uint64_t> load(uint64_t address) const {
     uint64_t value = 0;
     return read_(address, std::as_writable_bytes(std::span(&value, 1))) ? std::optional(value) : std::nullopt;
   }
-  bool is_code(uint64_t address) const { return find_(address).is_code; }
+  // A caller is asked for twice: whether it is code, then by which rule it goes on.
+  const CodePlace& place_at(uint64_t address) {
+    if (!last_ || last_address_ != address) last_ = find_(last_address_ = address);
+    return *last_;
+  }
+  bool is_code(uint64_t address) { return place_at(address).is_code; }
 
   const ReadMemory& read_;
   const FindCode& find_;
   bool all_registers_;
+  uint64_t last_address_ = 0;
+  std::optional<CodePlace> last_;
 };
 
 } // namespace
 
 Step Walker::step(Frame& frame, bool is_innermost) {
-  CodePlace place = find_(frame.look_up());
+  const CodePlace place = place_at(frame.look_up());
   if (!place.is_code) return frame.is_exact ? from_bad_jump(frame) : Step(UNWIND_NO_CODE);
   if (!place.file) return by_frame_pointer(frame, is_innermost);
   uint64_t address = frame.look_up() - place.bias;
@@ -78,7 +85,7 @@ Step Walker::step(Frame& frame, bool is_innermost) {
 }
 
 // What every caller has to fulfil, but for one that a signal interrupted.
-Step Walker::check_caller(Frame& frame, Frame next) const {
+Step Walker::check_caller(Frame& frame, Frame next) {
   uint64_t rsp = frame.registers.get(Registers::rsp).value_or(0), rip = *next.registers.get(Registers::rip);
   // The return address lies below the CFA, and not below what is in use.
   if (frame.cfa < 8 || frame.cfa - 8 < rsp) return UNWIND_NO_PROGRESS;

@@ -139,6 +139,26 @@ TEST(Walk, KeepsWhatCalleesKeep) {
   for (unsigned number : {0u, 2u, 8u, 10u}) EXPECT_FALSE(outermost.registers.knows(number)) << number;
 }
 
+namespace {
+[[gnu::noinline]] void look_deep() {
+  ucontext_t context;
+  ::getcontext(&context);
+  samples::LiveCode code(::getpid());
+  seen.rows = code.walk(registers_of(context), {.most_frames = 100'000});
+}
+[[gnu::noinline]] int deep(int n) {
+  if (n == 0) look_deep();
+  volatile int below = n > 0 ? deep(n - 1) : 0;
+  return below + 1;
+}
+} // namespace
+
+TEST(Walk, DeepRecursion) {
+  EXPECT_EQ(deep(10'000), 10'001);
+  EXPECT_GT(seen.rows.frames.size(), 5'000u); // compilers make one frame of several calls
+  EXPECT_EQ(seen.rows.end, UNWIND_COMPLETE);
+}
+
 TEST(Walk, EndsAfterAsManyFramesAsAskedFor) {
   samples::LiveCode code(::getpid());
   ucontext_t context;
