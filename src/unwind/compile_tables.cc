@@ -92,6 +92,7 @@ void Compiler::look_through(uint64_t begin, uint64_t end, std::vector<Piece>& to
   for (const CodeRange& range : ranges_) {
     if (begin < range.begin || begin >= range.end) continue;
     base::ByteSpan code = base::slice(range.bytes, begin - range.begin, end - begin);
+    if (code.empty()) return;
     // What both forms end with: the number's bytes and the system call.
     constexpr std::string_view common("\x0f\0\0\0\x0f\x05", 6), to_rax("\x48\xc7\xc0"), to_eax("\xb8");
     std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());

@@ -39,7 +39,7 @@ base::Result<Tables> Tables::of(base::ByteSpan bytes, std::shared_ptr<const void
       !bytes.empty())
     return none;
   // Addresses up to the end of the last page can be written down.
-  if (h.first_page > (UINT64_MAX >> UNWIND_PAGE_BITS) - h.pages) return none;
+  if (h.pages > 0 && h.first_page > (UINT64_MAX >> UNWIND_PAGE_BITS) - (h.pages - 1)) return none;
   if (!is_whole(h, out.rules_, out.starts_, out.rows_)) return none;
   out.owner_ = std::move(owner);
   return out;
