@@ -2,7 +2,6 @@
 
 #include "dwarf/expression.h"
 
-#include <cstring>
 #include <optional>
 
 namespace unwind {
@@ -12,13 +11,6 @@ using dwarf::RegisterRule;
 
 static constexpr unsigned rbp = 6, rsp = 7, rip = 16;
 
-uint64_t bits_of(const unwind_rule& rule) {
-  uint64_t out;
-  static_assert(sizeof out == sizeof rule);
-  std::memcpy(&out, &rule, sizeof out);
-  return out;
-}
-
 namespace {
 
 // "register + offset", then perhaps read from there, then something added: most expressions of frames.
@@ -27,6 +19,16 @@ struct Place {
   int64_t offset = 0;
   bool is_read = false;
   int64_t added = 0;
+};
+
+// The two halves of a rule.
+struct Cfa {
+  uint8_t kind;
+  int32_t offset;
+};
+struct Rbp {
+  uint8_t kind;
+  int16_t offset = 0;
 };
 
 } // namespace
@@ -51,7 +53,7 @@ static bool fits(int64_t value) { return value == static_cast<int16_t>(value); }
 
 // What linkers write for a table of jumps (PLT) whose entries push a number in their middle:
 //   rsp + N + ((rip & 15) >= M) << 3
-static std::optional<unwind_rule> read_plt(ByteSpan expression) {
+static std::optional<Cfa> read_plt(ByteSpan expression) {
   using namespace dwarf;
   base::Reader r(expression);
   auto is = [&](uint8_t code) { return r.number<uint8_t>() == code; };
@@ -63,7 +65,7 @@ static std::optional<unwind_rule> read_plt(ByteSpan expression) {
   if (from < 0 || from > 15 || !is(DW_OP_ge) || !is(DW_OP_lit0 + 3) || !is(DW_OP_shl) || !is(DW_OP_plus) ||
       !r.ok() || r.at() != expression.size() || !fits(offset))
     return std::nullopt;
-  return rule_of_parts(UNWIND_CFA_PLT, static_cast<int16_t>(offset), static_cast<int16_t>(from));
+  return Cfa{UNWIND_CFA_PLT, join_parts(static_cast<int16_t>(offset), static_cast<int16_t>(from))};
 }
 
 // All registers of the interrupted frame lie in a struct ucontext: how C libraries describe the code that
@@ -86,51 +88,46 @@ static std::optional<unwind_rule> read_signal(const dwarf::FrameRow& row) {
   return rule_of_parts(UNWIND_CFA_SIGNAL, static_cast<int16_t>(base), 0);
 }
 
-static std::optional<unwind_rule> compile_cfa(const dwarf::CfaRule& cfa) {
+static std::optional<Cfa> compile_cfa(const dwarf::CfaRule& cfa) {
   if (!cfa.is_expression) {
     if (cfa.reg == rsp || cfa.reg == rbp) {
       if (cfa.offset != static_cast<int32_t>(cfa.offset)) return std::nullopt;
-      return rule_of(cfa.reg == rsp ? UNWIND_CFA_RSP : UNWIND_CFA_RBP, static_cast<int32_t>(cfa.offset));
+      return Cfa{cfa.reg == rsp ? UNWIND_CFA_RSP : UNWIND_CFA_RBP, static_cast<int32_t>(cfa.offset)};
     }
     if (cfa.reg >= rip || !fits(cfa.offset)) return std::nullopt;
-    return rule_of_parts(UNWIND_CFA_REGISTER, static_cast<int16_t>(cfa.offset),
-                         static_cast<int16_t>(cfa.reg));
+    return Cfa{UNWIND_CFA_REGISTER,
+               join_parts(static_cast<int16_t>(cfa.offset), static_cast<int16_t>(cfa.reg))};
   }
   std::optional<Place> place = read_place(cfa.expression);
   if (!place) return read_plt(cfa.expression);
   if (!place->is_read || !fits(place->offset) || !fits(place->added) ||
       (place->reg != rsp && place->reg != rbp))
     return std::nullopt;
-  return rule_of_parts(place->reg == rsp ? UNWIND_CFA_RSP_MEMORY : UNWIND_CFA_RBP_MEMORY,
-                       static_cast<int16_t>(place->offset), static_cast<int16_t>(place->added));
+  return Cfa{place->reg == rsp ? UNWIND_CFA_RSP_MEMORY : UNWIND_CFA_RBP_MEMORY,
+             join_parts(static_cast<int16_t>(place->offset), static_cast<int16_t>(place->added))};
 }
 
-// False: not held.
-static bool compile_rbp(const RegisterRule& from, unwind_rule& out) {
-  int64_t offset = 0;
+static std::optional<Rbp> compile_rbp(const RegisterRule& from) {
   switch (from.kind) {
   case RegisterRule::unspecified:
-  case RegisterRule::same: out.rbp = UNWIND_RBP_SAME; return true;
-  case RegisterRule::undefined: out.rbp = UNWIND_RBP_UNDEFINED; return true;
+  case RegisterRule::same: return Rbp{UNWIND_RBP_SAME};
+  case RegisterRule::undefined: return Rbp{UNWIND_RBP_UNDEFINED};
   case RegisterRule::at_offset:
-    out.rbp = UNWIND_RBP_AT_CFA;
-    offset = from.offset;
-    break;
+    if (!fits(from.offset)) return std::nullopt;
+    return Rbp{UNWIND_RBP_AT_CFA, static_cast<int16_t>(from.offset)};
   case RegisterRule::at_expression: {
     std::optional<Place> place = read_place(from.expression_bytes());
-    if (!place || place->is_read || (place->reg != rsp && place->reg != rbp)) return false;
-    out.rbp = place->reg == rbp ? UNWIND_RBP_AT_RBP : UNWIND_RBP_AT_RSP;
-    offset = place->offset;
-    break;
+    if (!place || place->is_read || (place->reg != rsp && place->reg != rbp) || !fits(place->offset))
+      return std::nullopt;
+    return Rbp{place->reg == rbp ? UNWIND_RBP_AT_RBP : UNWIND_RBP_AT_RSP,
+               static_cast<int16_t>(place->offset)};
   }
-  default: return false;
+  default: return std::nullopt;
   }
-  out.rbp_offset = static_cast<int16_t>(offset);
-  return fits(offset);
 }
 
 unwind_rule compile_rule(const dwarf::FrameRow& row) {
-  constexpr unwind_rule not_held = rule_of(UNWIND_CFA_NOT_HELD);
+  const unwind_rule not_held = rule_of(UNWIND_CFA_NOT_HELD);
   if (row.return_register != rip) return not_held;
   const RegisterRule& back = row.rules[rip];
   if (back.kind == RegisterRule::undefined) return rule_of(UNWIND_CFA_END);
@@ -140,8 +137,10 @@ unwind_rule compile_rule(const dwarf::FrameRow& row) {
   bool sp_is_cfa =
       sp.kind == RegisterRule::unspecified || (sp.kind == RegisterRule::is_offset && sp.offset == 0);
   if (back.kind != RegisterRule::at_offset || back.offset != -8 || !sp_is_cfa) return not_held;
-  std::optional<unwind_rule> out = compile_cfa(row.cfa);
-  return out && compile_rbp(row.rules[rbp], *out) ? *out : not_held;
+  std::optional<Cfa> cfa = compile_cfa(row.cfa);
+  std::optional<Rbp> saved = compile_rbp(row.rules[rbp]);
+  if (!cfa || !saved) return not_held;
+  return std::bit_cast<unwind_rule>(rule_bits(cfa->kind, cfa->offset, saved->kind, saved->offset));
 }
 
 } // namespace unwind
