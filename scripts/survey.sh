@@ -1,6 +1,6 @@
 #!/bin/bash
-# The main job of `make run`: scripts/survey.sh ACU [SECONDS]. Looks at the whole machine for 5 seconds and prints
-# tables. Where nothing interesting runs, it starts a small load of its own (a Python program, and nginx with
+# The main job of `make run`: scripts/survey.sh ACU [SECONDS]. Looks at the whole machine for 5 seconds, prints
+# tables and the ten functions that took most, and writes a flame graph to flame.html. Where nothing interesting runs, it starts a small load of its own (a Python program, and nginx with
 # a client, on a port of its own) and ends it afterwards. SURVEY_LOAD=none leaves the machine as it is.
 set -euo pipefail
 
@@ -60,5 +60,14 @@ CONF
 if [ "$(id -u)" -ne 0 ] && command -v sudo >/dev/null; then acu="sudo $acu"; fi
 start_load
 echo "survey: looking at the whole machine for $seconds s" >&2
+$acu flame -a --duration "${seconds}s" --top 10 -o "$root/flame.html" >"$tmp/functions" 2>"$tmp/flame" &
+flame=$!
 $acu run -q -f json "$root/tools/survey.bt" -- --seconds="$seconds" >"$tmp/answer.json"
+flame_status=0
+wait $flame || flame_status=$?
 python3 "$here/survey_print.py" "$tmp/answer.json" "$seconds"
+printf '\nFunctions that took most (itself, and with what it calls)\n'
+cat "$tmp/functions"
+printf '\n'
+cat "$tmp/flame"
+exit $flame_status

@@ -64,6 +64,7 @@ SUITES = {
     "tools": "tools/run.py",
     "one_liners": "tools/one_liners.py",
     "life": "life/run.py",
+    "flame": "flame/run.py",
     "user": "user/run.py",
     "docs": "docs.py",
     "leftovers": "leftovers.py",

@@ -309,7 +309,9 @@ ir::Counters Engine::counters() {
   counters.gone_modules = gone_modules_;
   bpf_prog_info info;
   for (const base::Fd& fd : loaded_.programs) {
-    if (program_info(fd.get(), info) == 0) counters.missed_runs += info.recursion_misses;
+    if (program_info(fd.get(), info) != 0) continue;
+    counters.missed_runs += info.recursion_misses;
+    counters.run_ns += info.run_time_ns;
   }
   return counters;
 }

@@ -153,6 +153,12 @@ int program_info(int program, bpf_prog_info& info) {
   return a.call(BPF_OBJ_GET_INFO_BY_FD);
 }
 
+base::Fd measure_run_times() {
+  bpf_attr a = {};
+  a.enable_stats.type = BPF_STATS_RUN_TIME;
+  return base::Fd(static_cast<int>(::syscall(SYS_bpf, BPF_ENABLE_STATS, &a, sizeof a)));
+}
+
 // The kernel's own is among them; programs have some without a name.
 base::Fd module_types(std::string_view module) {
   uint32_t id = 0;

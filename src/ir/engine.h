@@ -26,6 +26,7 @@ struct Counters {
   uint64_t scratch_busy = 0;        // probe runs given up because no scratch memory was free
   uint64_t stacks_full = 0;         // stacks lost: the table of stacks was full
   uint64_t stacks_busy = 0;         // stacks lost: no memory for one was at hand
+  uint64_t run_ns = 0;              // the programs' time, where the kernel was asked to measure it
   uint64_t missed_runs = 0;         // runs the kernel skipped (recursion)
   std::vector<std::string> gone_modules; // of the kernel, unloaded while they were traced
   uint64_t missed_hits = 0;         // calls and returns of the kernel's functions that it did not tell

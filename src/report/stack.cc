@@ -17,8 +17,7 @@ namespace report {
 
 using type::StackMode;
 
-// What the kernel calls between a tracepoint, or a function, and a program on it is not part of what was traced.
-static bool is_glue(std::string_view function) {
+bool is_glue(std::string_view function) {
   return function.starts_with("__bpf_trace_") || function.starts_with("__traceiter_") || function.starts_with("bpf_trace_run") ||
          function.starts_with("ftrace_trampoline") || function.starts_with("bpf_trampoline_");
 }

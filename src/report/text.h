@@ -27,6 +27,8 @@ using TakeMember = std::function<void(std::string_view, const type::Type&, Bytes
 // The members of a structure, tuple or record. Those of anonymous members come in their place.
 void for_each_member(const type::Type& type, Bytes bytes, const TakeMember& take);
 
+// A function that the kernel calls between a tracepoint, or a function, and a program on it: not part of what was traced.
+bool is_glue(std::string_view function);
 // The frames of a stack value, one a line (stack.cc).
 void append_stack(std::string& out, Context& context, const type::Type& type, Bytes bytes);
 

@@ -129,7 +129,11 @@ base::Result<Arguments> parse_arguments(const spec::Subcommand& subcommand, std:
     if (!row->argument.empty() && !(row->optional && !optarg)) ACU_CHECK(check_word(*row, value));
     out.options.push_back({row->id, std::move(value)});
   }
-  for (int i = optind; i < argc; i++) take_rest(out, argv[static_cast<size_t>(i)]);
+  out.words_before = out.words.size();
+  for (int i = optind; i < argc; i++) {
+    out.behind.emplace_back(argv[static_cast<size_t>(i)]);
+    take_rest(out, out.behind.back());
+  }
   return out;
 }
 
@@ -148,7 +152,11 @@ std::string help_text(const spec::Subcommand& subcommand) {
       left.resize(doc_column, ' ');
     out += left + std::string(o.doc) + "\n";
   }
-  return out + "\nexample: " + std::string(subcommand.example) + "\n";
+  std::vector<std::string_view> examples = base::split(subcommand.example, '\n');
+  if (examples.size() == 1) return out + "\nexample: " + std::string(subcommand.example) + "\n";
+  out += "\nexamples:\n";
+  for (std::string_view example : examples) out.append("  ").append(example).append("\n");
+  return out;
 }
 
 } // namespace session

@@ -20,6 +20,8 @@ struct Given {
 struct Arguments {
   std::vector<Given> options;                             // in their order
   std::vector<std::string> words;                         // what is no option, before and after `--`
+  size_t words_before = 0;                                // how many of them stand before it
+  std::vector<std::string> behind;                        // all that stands behind it, as it is: a command
   std::vector<std::pair<std::string, std::string>> named; // `--name=value` after `--`; "true" without a value
 
   bool has(spec::OptionId id) const { return count(id) != 0; }

@@ -44,7 +44,7 @@ base::Result<std::vector<std::string>> split_command(std::string_view command) {
 }
 
 // Where the command is, as execvp would find it; a mistake is told before anything is attached.
-static base::Result<std::string> find_executable(const std::string& name) {
+static base::Result<std::string> find_executable(const std::string& name, std::string_view option) {
   auto runs = [](const std::string& path) {
     struct stat about = {};
     return ::access(path.c_str(), X_OK) == 0 && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);
@@ -57,7 +57,7 @@ static base::Result<std::string> find_executable(const std::string& name) {
       if (runs(full)) return full;
     }
   }
-  return base::Error{base::Failure::usage, "`-c`: there is no command `" + name + "`"};
+  return base::Error{base::Failure::usage, "`" + std::string(option) + "`: there is no command `" + name + "`"};
 }
 
 static base::Fd open_pidfd(pid_t pid) {
@@ -96,7 +96,11 @@ static constexpr int is_traced = -1;
 
 base::Result<Child> Child::start(std::string_view command) {
   ACU_TRY(std::vector<std::string> words, split_command(command));
-  ACU_TRY(std::string path, find_executable(words[0]));
+  return start(std::move(words), "-c");
+}
+
+base::Result<Child> Child::start(std::vector<std::string> words, std::string_view option) {
+  ACU_TRY(std::string path, find_executable(words[0], option));
   std::vector<char*> argv;
   for (std::string& w : words) argv.push_back(w.data());
   argv.push_back(nullptr);
@@ -127,6 +131,13 @@ Child::~Child() {
   if (pid_ < 0) return;
   go_.reset();
   if (released_ && ::waitpid(pid_, nullptr, WNOHANG) == 0) ::kill(pid_, SIGTERM);
+}
+
+std::optional<int> Child::status() const {
+  siginfo_t about = {};
+  if (pid_ < 0 || ::waitid(P_PID, static_cast<id_t>(pid_), &about, WEXITED | WNOHANG | WNOWAIT) != 0 || !about.si_pid)
+    return std::nullopt;
+  return about.si_code == CLD_EXITED ? about.si_status : 128 + about.si_status;
 }
 
 // Whether the process came to its stop and did not end before.

@@ -6,6 +6,7 @@
 #include "base/result.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -20,6 +21,8 @@ class Child {
 public:
   // Forks; the new process waits. Failure: no such command.
   static base::Result<Child> start(std::string_view command);
+  // The same by its words. `option`: how it was given, for messages.
+  static base::Result<Child> start(std::vector<std::string> words, std::string_view option);
   Child(Child&&) noexcept;
   Child& operator=(Child&&) = delete;
   // A process that still waits goes away by itself; one that runs gets SIGTERM.
@@ -30,6 +33,8 @@ public:
   base::Status release(const std::function<void()>& look = {});
   // Readable once the process has ended.
   int fd() const { return pidfd_.get(); }
+  // How it ended, as a shell tells it: its exit status, or 128 and the number of the signal. Nothing: it still runs.
+  std::optional<int> status() const;
 
 private:
   Child() = default;

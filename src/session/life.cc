@@ -177,6 +177,7 @@ base::Status live(Life& life) {
     // Every probe is attached, and whoever waits for that knows.
     if (life.files && !life.options.dry_run) life.files->start();
     ACU_TRY(size_t attached, attach_all(life));
+    life.attached_ns = clock_ns();
     tell_attached(life, attached);
     notify(life);
     if (life.options.dry_run) return {};
@@ -204,6 +205,7 @@ base::Status live(Life& life) {
   }
 
   // Nothing is attached any more; every record that was sent has been seen.
+  life.detached_ns = clock_ns();
   life.backend.detach();
   while (take_records(life)) {
   }

@@ -28,6 +28,7 @@ struct Life {
   bool missing_may_be = false; // missing_probes is not `error`
   bool missing_is_told = true; // missing_probes is not `ignore`
   uint64_t lost_told = 0;      // lost events that were told of
+  uint64_t attached_ns = 0, detached_ns = 0; // CLOCK_MONOTONIC: when all probes were there, and none any more
 };
 
 // Runs it from beginning to end. Failures: a probe that cannot be attached or run.

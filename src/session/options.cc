@@ -68,6 +68,16 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::kernel:
   case OptionId::standard_input:
   case OptionId::names:
+  case OptionId::user:
+  case OptionId::cgroup:
+  case OptionId::all:
+  case OptionId::frequency:
+  case OptionId::event:
+  case OptionId::duration:
+  case OptionId::sort:
+  case OptionId::top:
+  case OptionId::function:
+  case OptionId::weight:
   case OptionId::no_inlines:
   case OptionId::mangled:
   case OptionId::debuginfo:

@@ -3,7 +3,6 @@
 #include "session/run.h"
 
 #include "base/text.h"
-#include "bpf/cpus.h"
 #include "bpf/features.h"
 #include "report/names.h"
 #include "session/color.h"
@@ -12,12 +11,12 @@
 #include "session/losses.h"
 #include "session/omitted_returns.h"
 #include "session/script.h"
+#include "session/steps.h"
 #include "session/time.h"
 
 #include <algorithm>
 #include <optional>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 namespace session {
@@ -52,20 +51,6 @@ struct Session {
   uint64_t parse_ns = 0, check_ns = 0, lower_ns = 0;
   int status = 0;
 };
-
-ir::LowerOptions::Process own_process() {
-  auto name = base::read_file("/proc/self/comm");
-  return {static_cast<uint32_t>(::getppid()), name.ok() ? std::string(base::trim(*name)) : std::string()};
-}
-
-// acu's own pid namespace; nothing where it is the initial one, whose number never changes.
-ir::PidNamespace pid_namespace() {
-  constexpr ino_t initial = 0xeffffffc; // PROC_PID_INIT_INO
-  struct stat about = {};
-  if (::stat("/proc/self/ns/pid", &about) != 0 || about.st_ino == initial) return {};
-  // As the kernel itself packs the number of a device.
-  return {uint64_t{major(about.st_dev)} << 20 | minor(about.st_dev), about.st_ino};
-}
 
 // Runs a step and says how long it took.
 template<class F> bool timed(uint64_t& ns, F step) {
@@ -152,18 +137,7 @@ base::Status Session::start_processes() {
 }
 
 base::Status Session::lower() {
-  compiling.lower.cpid = child ? static_cast<uint32_t>(child->pid()) : 0;
-  compiling.lower.start_ns = clock_ns(CLOCK_BOOTTIME);
-  compiling.lower.boot_to_wall_ns = boot_to_wall_ns();
-  compiling.lower.possible_cpus = bpf::possible_cpus();
-  compiling.lower.pid_namespace = pid_namespace();
-  if (options.engine == EngineKind::kernel) compiling.lower.takes_function = bpf::may_trace_function;
-  if (options.engine == EngineKind::eval) compiling.lower.own_process = own_process();
-  // Asking the kernel costs time: only where a map could make use of it.
-  bool may_be_task = false;
-  for (const lang::Map* m : compiled.tree->maps) may_be_task |= m->tid_only;
-  compiling.lower.task_storage =
-      may_be_task && options.engine == EngineKind::kernel && bpf::has(bpf::Feature::task_storage);
+  compiling.lower = lower_options(compiled, options.engine, child ? &*child : nullptr);
   bool ok = timed(lower_ns, [&] { return session::lower(compiled, compiling, diagnostics); });
   tell_mistakes();
   if (!ok) return base::Error{failure_of(diagnostics), {}};
@@ -213,15 +187,6 @@ void Session::tell_steps() {
   out += "\nfrom text to " + std::string(in_kernel ? "bytecode" : "operations") + " in " +
          in_ms(parse_ns + check_ns + lower_ns + loaded.emit_ns);
   output->message(out + "\n");
-}
-
-report::Options report_options(const spec::Config& config, bool json) {
-  return {.json = json,
-          .cut_trailer = config.text("str_trunc_trailer"),
-          .max_cat_bytes = config.number("max_cat_bytes"),
-          .boot_to_wall_ns = boot_to_wall_ns(),
-          .monotonic_to_wall_ns = to_wall_ns(CLOCK_MONOTONIC),
-          .tai_to_wall_ns = to_wall_ns(CLOCK_TAI)};
 }
 
 base::Status Session::live() {

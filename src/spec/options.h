@@ -39,6 +39,16 @@ enum class OptionId : uint8_t {
   kernel,
   standard_input,
   names,
+  user,
+  cgroup,
+  all,
+  frequency,
+  event,
+  duration,
+  sort,
+  top,
+  function,
+  weight,
   no_inlines,
   mangled,
   debuginfo,
@@ -236,6 +246,83 @@ inline constexpr Option modules_options[] = {
     {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
 };
 
+// What `acu flame` and `acu record` have alike, but for -o.
+inline constexpr Option sampled_pid = {.id = OptionId::pid,
+                                       .letter = 'p',
+                                       .name = "pid",
+                                       .argument = "PID",
+                                       .doc = "Only this process; its end is the end of the recording."};
+inline constexpr Option sampled_user = {
+    .id = OptionId::user, .letter = 'u', .name = "user", .argument = "USER", .doc = "Only processes of this user."};
+inline constexpr Option sampled_cgroup = {.id = OptionId::cgroup,
+                                          .name = "cgroup",
+                                          .argument = "GROUP",
+                                          .doc = "Only this control group and those below it."};
+inline constexpr Option sampled_all = {
+    .id = OptionId::all, .letter = 'a', .name = "all", .doc = "All processes; so it is without any of these, too."};
+inline constexpr Option sampled_frequency = {.id = OptionId::frequency,
+                                             .letter = 'F',
+                                             .name = "frequency",
+                                             .argument = "HZ",
+                                             .doc = "Samples a second on each CPU (default 99)."};
+inline constexpr Option sampled_event = {.id = OptionId::event,
+                                         .letter = 'e',
+                                         .name = "event",
+                                         .argument = "EVENT",
+                                         .allowed = "cpu-clock|cycles",
+                                         .doc = "What ticks: cpu-clock (default), or the cycle counter where there is one."};
+inline constexpr Option sampled_duration = {.id = OptionId::duration,
+                                            .name = "duration",
+                                            .argument = "TIME",
+                                            .doc = "End after this time: 10s, 500ms, 2m (default: Ctrl-C or the end of the program)."};
+inline constexpr Option sampled_weight = {.id = OptionId::weight,
+                                          .name = "weight",
+                                          .argument = "EXPR",
+                                          .doc = "Of a probe: what each event counts, such as args.ret (default 1)."};
+inline constexpr Option quiet_option = {
+    .id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "Tell nothing but mistakes."};
+inline constexpr Option own_help = {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."};
+
+inline constexpr Option flame_options[] = {
+    sampled_pid, sampled_user, sampled_cgroup, sampled_all, sampled_frequency, sampled_event, sampled_weight, sampled_duration,
+    {.id = OptionId::output,
+     .letter = 'o',
+     .name = "output",
+     .argument = "FILE",
+     .doc = "Write to FILE (default flame.html); its ending chooses the format: .html .svg .folded .pb.gz .json "
+            "(speedscope) .perf (perf script) .acu"},
+    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Print the N functions that took most, too."},
+    quiet_option, own_help};
+
+inline constexpr Option record_options[] = {
+    sampled_pid, sampled_user, sampled_cgroup, sampled_all, sampled_frequency, sampled_event, sampled_weight, sampled_duration,
+    {.id = OptionId::output,
+     .letter = 'o',
+     .name = "output",
+     .argument = "FILE",
+     .doc = "Write to FILE (default recording.acu); other formats by its ending, as `acu flame` has them."},
+    quiet_option, own_help};
+
+inline constexpr Option report_options[] = {
+    {.id = OptionId::sort,
+     .name = "sort",
+     .argument = "BY",
+     .allowed = "self|total|name",
+     .doc = "Functions by what they took themselves (default), with what they called, or by name."},
+    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Show N functions (default 20)."},
+    {.id = OptionId::function,
+     .name = "function",
+     .argument = "NAME",
+     .doc = "Show callers and callees of these functions (* and ? match any text) instead of the first three."},
+    {.id = OptionId::output,
+     .letter = 'o',
+     .name = "output",
+     .argument = "FILE",
+     .doc = "Write the recording to FILE in another format, which its ending chooses: .html .svg .folded .pb.gz .json "
+            ".perf .acu"},
+    {.id = OptionId::json, .name = "json", .doc = "The tables as one JSON object."},
+    own_help};
+
 inline constexpr Option help_options[] = {
     {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
 };
@@ -245,7 +332,7 @@ struct Subcommand {
   std::string_view usage; // what follows the name
   std::string_view doc;
   std::span<const Option> options;
-  std::string_view example; // a whole command line
+  std::string_view example; // whole command lines, one a line
 };
 
 inline constexpr Subcommand subcommands[] = {
@@ -259,6 +346,18 @@ inline constexpr Subcommand subcommands[] = {
     {"modules", "-p PID|-k|FILE… [options]",
      "Tell what code a process has mapped, where its symbols and debug information are, and what is missing.",
      modules_options, "acu modules -p 1"},
+    {"flame", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
+     "Draw a flame graph: where the CPUs spend their time (KIND cpu), what threads wait for (offcpu), who wakes whom (wakeup),\n"
+     "page faults (faults), bytes to and from disks (io), or where any PROBE is hit.", flame_options,
+     "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"
+     "acu flame tracepoint:syscalls:sys_exit_read --weight args.ret -u www-data"},
+    {"record", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
+     "Record the same to a file, for `acu report` or another tool.", record_options,
+     "acu record -a --duration 30s\nacu record -o build.pb.gz -- make -j8\nacu record -F 999 -p 4711 -o app.acu"},
+    {"report", "FILE [options]",
+     "Tell what a recording holds: functions, callers and callees, processes, modules. Reads its own files, pprof, perf script, folded.",
+     report_options,
+     "acu report recording.acu --top 10\nacu report app.acu --function 'parse_*'\nperf script | acu report - -o flame.html"},
     {"info", "[--json]", "Tell what this kernel and this user can do.", info_options, "acu info"},
     {"help", "[SUBCOMMAND|reference]", "Explain a subcommand, or print the whole reference manual.", help_options, "acu help run"},
 };

@@ -152,7 +152,21 @@ void CodeFiles::read(Content& content, const std::string& path) {
   bool is_same = std::ranges::equal(content.elf->build_id(), content.build_id);
   if (is_same && !content.elf->damaged())
     content.names = names_of_file(*content.elf, path, {.root = content.root}, cache());
-  content.elf.reset();
+  if (!is_same || content.elf->damaged() || !keeps_open_) content.elf.reset();
+}
+
+void CodeFiles::find_lines(uint32_t index, std::span<const uint64_t> addresses, const Module::TakeFrames& take) {
+  File& file = files_[index];
+  if (!file.content) return;
+  Content& content = *file.content;
+  read(content, file.path);
+  if (content.elf) {
+    DebugSearch search;
+    search.root = content.root;
+    content.module = std::make_unique<Module>(std::move(*content.elf), file.path, std::move(search));
+    content.elf.reset();
+  }
+  if (content.module) content.module->find_lines(addresses, {}, take);
 }
 
 std::optional<CodeFiles::Function> CodeFiles::find(uint32_t index, uint64_t offset, bool demangle) {

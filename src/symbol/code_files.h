@@ -8,11 +8,13 @@
 #include "format/elf_file.h"
 #include "symbol/cache.h"
 #include "symbol/function_names.h"
+#include "symbol/module.h"
 #include "symbol/process_events.h"
 
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -58,11 +60,16 @@ public:
   // Reads it now, if that takes no long time; false: it was read before, or is too large.
   bool read_soon(uint32_t file);
   size_t size() const { return files_.size(); }
+  // Files stay open when their names were read, for find_lines().
+  void keep_open() { keeps_open_ = true; }
+  // Calls that were inlined at addresses of the file (sorted, all different), see Module::find_lines.
+  void find_lines(uint32_t file, std::span<const uint64_t> addresses, const Module::TakeFrames& take);
 
 private:
   // Of an open file; mappings of one file by several processes or under several names share it.
   struct Content {
-    std::optional<format::ElfFile> elf; // until it is read
+    std::optional<format::ElfFile> elf; // until it is read, or is part of the module
+    std::unique_ptr<Module> module;     // made by find_lines()
     std::vector<std::byte> build_id;
     base::FileId id;
     std::string root; // the file was found in it; of a process that may be gone by now
@@ -83,6 +90,7 @@ private:
   void read(Content& content, const std::string& path);
   const Cache& cache();
 
+  bool keeps_open_ = false;
   std::deque<File> files_; // views of names stay good
   std::optional<Cache> cache_;
   std::unordered_map<std::string, uint32_t> indices_;

@@ -183,22 +183,60 @@ const CodeRange* UserSymbols::range_of(pid_t pid, uint64_t address, uint64_t sta
   return history_.find(number(pid), address, follows_ ? when : ProcessHistory::any_time);
 }
 
-UserSymbols::Found UserSymbols::find(pid_t pid, uint64_t address, uint64_t stack) {
+UserSymbols::CodePlace UserSymbols::place_of(pid_t pid, uint64_t address, uint64_t stack) {
   const CodeRange* known = range_of(pid, address, stack);
   if (!known) return {};
   const CodeRange range = *known;
-  if (range.file == CodeFiles::none) return find_made(pid, address);
+  if (range.file == CodeFiles::none) return {.is_mapped = true, .is_made = true};
   open(pid, range);
-  const uint64_t place = address - range.begin + range.offset;
-  Found found = {.module = files_.path(range.file), .module_address = files_.address_of(range.file, place)};
-  if (auto function = files_.find(range.file, place, demangle_)) {
+  return {range.file, address - range.begin + range.offset, true, files_.is_memory(range.file)};
+}
+
+UserSymbols::Found UserSymbols::name_of(const CodePlace& place, pid_t pid, uint64_t address) {
+  if (!place.is_mapped) return {};
+  if (place.file == CodeFiles::none) return find_made(pid, address);
+  Found found = {.module = files_.path(place.file),
+                 .module_address = files_.address_of(place.file, place.offset)};
+  if (auto function = files_.find(place.file, place.offset, demangle_)) {
     found.name = function->name;
     found.offset = function->offset;
-  } else if (files_.is_memory(range.file)) {
+  } else if (place.is_made) {
     Found made = find_made(pid, address);
     if (!made.name.empty()) return made;
   }
   return found;
+}
+
+UserSymbols::Found UserSymbols::find(pid_t pid, uint64_t address, uint64_t stack) {
+  return name_of(place_of(pid, address, stack), pid, address);
+}
+
+void UserSymbols::find_inlined(std::span<const CodePlace> places, const Module::TakeFrames& take) {
+  struct Wanted {
+    uint32_t file;
+    uint64_t address;
+    size_t index;
+  };
+  std::vector<Wanted> wanted;
+  for (size_t i = 0; i < places.size(); i++) {
+    if (places[i].file == CodeFiles::none) continue;
+    uint64_t address = files_.address_of(places[i].file, places[i].offset);
+    if (address) wanted.push_back({places[i].file, address, i});
+  }
+  std::ranges::sort(wanted, {}, [](const Wanted& w) { return std::pair(w.file, w.address); });
+  std::vector<uint64_t> addresses;
+  std::vector<size_t> firsts; // of the addresses, in `wanted`
+  for (size_t begin = 0, end = 0; begin < wanted.size(); begin = end) {
+    addresses.clear();
+    firsts.clear();
+    for (; end < wanted.size() && wanted[end].file == wanted[begin].file; end++)
+      if (addresses.empty() || addresses.back() != wanted[end].address)
+        addresses.push_back(wanted[end].address), firsts.push_back(end);
+    firsts.push_back(end);
+    files_.find_lines(wanted[begin].file, addresses, [&](size_t at, std::span<const Frame> frames) {
+      for (size_t w = firsts[at]; w < firsts[at + 1]; w++) take(wanted[w].index, frames);
+    });
+  }
 }
 
 // Noted while the process lives. One that execs keeps its id, and thereby the names of its files.

@@ -38,6 +38,19 @@ public:
   void take(const ProcessEvent& event);
   // What holds the address; views live until the next call. `stack`: id of a stack that was seen, 0: of none.
   Found find(pid_t pid, uint64_t address, uint64_t stack = 0);
+  // The same in two steps: what is in a file has its name once, whichever processes showed it.
+  struct CodePlace {
+    uint32_t file = CodeFiles::none;
+    uint64_t offset = 0; // in the file
+    bool is_mapped = false;
+    bool is_made = false; // names may be those of code that the process made itself
+  };
+  CodePlace place_of(pid_t pid, uint64_t address, uint64_t stack = 0);
+  Found name_of(const CodePlace& place, pid_t pid, uint64_t address);
+  // Calls that were inlined: `take` gets the number of a place, and the names of the functions, the innermost
+  // first, the last being the one whose code it is. Nothing where that is not known. The files must be kept.
+  void find_inlined(std::span<const CodePlace> places, const Module::TakeFrames& take);
+  void keep_files() { files_.keep_open(); }
   // The process showed this stack (0: none) at that time (CLOCK_MONOTONIC, ns; 0: now), with these addresses,
   // and lives perhaps: what names them is read while it can be. No addresses: the process begins to run, its
   // libraries are not there yet. pid 0: not known. No two processes have stacks of one id.

@@ -15,7 +15,7 @@ void show_overview(void (*to)(std::string_view)) {
     out += name + std::string(s.doc) + "\n";
   }
   out += "\nexamples:\n";
-  for (const spec::Subcommand& s : spec::subcommands) out += "  " + std::string(s.example) + "\n";
+  for (const spec::Subcommand& s : spec::subcommands) out += "  " + std::string(s.example.substr(0, s.example.find('\n'))) + "\n";
   to(out + "\n`acu help run` explains the options.\n");
 }
 

@@ -22,7 +22,8 @@ struct Entry {
   int (*run)(Words);
 };
 constexpr Entry entries[] = {{"run", run}, {"list", list}, {"sym", sym},
-                             {"modules", modules}, {"info", info}, {"help", help}};
+                             {"modules", modules}, {"flame", flame},
+                             {"record", record}, {"report", report}, {"info", info}, {"help", help}};
 static_assert(std::size(entries) == std::size(spec::subcommands));
 
 void say(std::string_view text) { session::write_all(STDOUT_FILENO, text); }

@@ -113,7 +113,7 @@ std::string commands_chapter() {
            "`\n\n" + std::string(s.doc) + "\n\n| option | meaning |\n|---|---|\n";
     for (const spec::Option& o : s.options)
       out += "| " + code(cell(option_spelling(o))) + " | " + cell(o.doc) + " |\n";
-    out += "\nFor example: " + code(s.example) + "\n";
+    out += "\nFor example: " + code(s.example.substr(0, s.example.find('\n'))) + "\n";
   }
   return out;
 }

@@ -16,6 +16,9 @@ int run(Words words);
 int list(Words words);
 int sym(Words words);
 int modules(Words words);
+int flame(Words words);
+int record(Words words);
+int report(Words words);
 int info(Words words);
 int help(Words words);
 

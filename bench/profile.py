@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Recording a CPU-bound program, side by side with perf: profile.py --acu PATH [--seconds 10] [--out FILE]
+
+Each way records the same C++ program at 999 Hz. Measured: the time from its end to the finished page (of perf: perf script
+alone), CPU time and memory of the recorder, what it wrote, the share of stacks that reach main, and what the program's own work
+slowed down by (loops a second of its own CPU time, against a run without a recorder). Medians of --runs.
+"""
+import argparse
+import json
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = r"""
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <unistd.h>
+static double now(clockid_t c) { timespec t; clock_gettime(c, &t); return t.tv_sec + t.tv_nsec * 1e-9; }
+__attribute__((noinline)) static uint32_t leaf(uint32_t x, int n) { for (int i = 0; i < n; i++) x = x * 1664525 + 1013904223 + (x >> 7); return x; }
+__attribute__((noinline)) static uint32_t tree(uint32_t x, int depth) {
+  volatile uint32_t keep = x;
+  if (!depth) return leaf(x, 2000) + keep;
+  return (depth & 1 ? tree(x + 1, depth - 1) : tree(x ^ 5, depth - 1)) + keep;
+}
+int main(int, char** argv) {
+  double seconds = atof(argv[1]), start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
+  uint64_t loops = 0; uint32_t x = 1;
+  while (now(CLOCK_MONOTONIC) - start < seconds) { x = tree(x, 18); loops++; }
+  std::printf("%.1f %.6f\n", loops / (now(CLOCK_PROCESS_CPUTIME_ID) - cpu), now(CLOCK_MONOTONIC));
+  return x == 0;
+}
+"""
+
+
+def children():
+    use = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return use.ru_utime + use.ru_stime
+
+
+def timed(command, **more):
+    """Output, seconds of its own CPU time (its children's included), peak memory in MB."""
+    before = children()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+    out, err = process.communicate(timeout=600)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)}: {err.strip()[:400]}")
+    return out, err, children() - before
+
+
+def measure(name, seconds, program, acu, folder):
+    row = {"name": name}
+    files = []
+    if name == "none":
+        out, _, _ = timed([program, str(seconds)])
+        row["speed"] = float(out.split()[0])
+        return row
+    if name.startswith("acu"):
+        page = os.path.join(folder, "page.html")
+        out, err, cpu = timed([acu, "flame", "-F", "999", "-o", page, "--", program, str(seconds)])
+        row["after"] = time.monotonic() - float(out.split()[1])
+        own = re.search(r"acu itself: ([\d.]+) (ms|s) of CPU time.*?([\d.]+) MB", err)
+        row["cpu"] = float(own.group(1)) * (0.001 if own.group(2) == "ms" else 1)
+        row["memory"] = float(own.group(3))
+        record = os.path.join(folder, "again.acu")
+        timed([acu, "record", "-q", "-F", "999", "-o", record, "--", program, "1"])
+        table = json.loads(subprocess.run([acu, "report", record, "--json"], capture_output=True, text=True, check=True).stdout)
+        row["whole"] = table["complete"] / max(1, table["samples"])
+        files = [page]
+    else:
+        data = os.path.join(folder, "perf.data")
+        how = ["-g"] if name == "perf -g" else ["--call-graph", "dwarf"]
+        command = ["/usr/bin/time", "-f", "%M", "perf", "record", "-q", "-e", "cpu-clock", "-F", "999", *how, "-o", data, "--", program, str(seconds)]
+        if not os.path.exists("/usr/bin/time"):
+            command = command[3:]
+        out, err, cpu = timed(command)
+        ended = float(out.split()[1])
+        script = os.path.join(folder, "script")
+        with open(script, "w") as text:
+            subprocess.run(["perf", "script", "-i", data], stdout=text, stderr=subprocess.DEVNULL, check=True, timeout=900)
+        row["after"] = time.monotonic() - ended
+        row["cpu"] = max(0, cpu - seconds)
+        memory = re.findall(r"^(\d+)$", err, re.M)
+        row["memory"] = int(memory[-1]) / 1024 if memory else float("nan")
+        stacks = [s for s in open(script).read().split("\n\n") if "\n" in s.strip()]
+        row["whole"] = sum(" main+" in s or " main (" in s for s in stacks) / max(1, len(stacks))
+        files = [data]
+    row["speed"] = float(out.split()[0])
+    row["bytes"] = sum(os.path.getsize(f) for f in files)
+    return row
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--acu", required=True)
+    options.add_argument("--seconds", type=float, default=10)
+    options.add_argument("--runs", type=int, default=3)
+    options.add_argument("--out")
+    given = options.parse_args()
+    folder = tempfile.mkdtemp(prefix="acu-bench-")
+    source, program = os.path.join(folder, "program.cc"), os.path.join(folder, "program")
+    with open(source, "w") as file:
+        file.write(PROGRAM)
+    subprocess.run(["g++", "-O2", "-g", "-fomit-frame-pointer", "-o", program, source], check=True)
+    names = ["none", "acu flame"] + (["perf -g", "perf dwarf"] if shutil.which("perf") else [])
+    rows = {name: [measure(name, given.seconds, program, os.path.abspath(given.acu), folder) for _ in range(given.runs)] for name in names}
+    shutil.rmtree(folder)
+
+    def median(name, key):
+        return statistics.median(r[key] for r in rows[name])
+
+    plain = median("none", "speed")
+    lines = ["| recorder | page or text after the end | CPU of the recorder | memory | written | stacks that are whole | program slower by |",
+             "|---|---|---|---|---|---|---|"]
+    for name in names[1:]:
+        lines.append(f"| {name} | {1000 * median(name, 'after'):.0f} ms | {median(name, 'cpu'):.2f} s | {median(name, 'memory'):.0f} MB | "
+                     f"{median(name, 'bytes') / 1e6:.2f} MB | {100 * median(name, 'whole'):.1f}% | {100 * (1 - median(name, 'speed') / plain):.1f}% |")
+    text = "\n".join(lines) + "\n"
+    print(text)
+    if given.out:
+        begin, end = "<!-- profile: begin -->\n", "<!-- profile: end -->\n"
+        old = open(given.out).read()
+        section = f"{begin}\n## Recording a program ({given.seconds:g} s at 999 Hz, no frame pointers)\n\nbench/profile.py. `perf` writes text only; a page takes it " \
+                  f"two more programs.\n\n{text}\n{end}"
+        new = re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: section, old, flags=re.S) if begin in old else old.rstrip("\n") + "\n\n" + section
+        with open(given.out, "w") as file:
+            file.write(new)
+
+
+main()

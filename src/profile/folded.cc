@@ -1,0 +1,105 @@
+// Folded stacks: a line for each, the process, then its frames from the outermost on, between semicolons, and
+// behind a blank the weight. As stackcollapse-perf.pl writes it with --all, kernel functions end with _[k],
+// inlined ones with
+// _[i]; notes stand in brackets.
+#include "base/text.h"
+#include "profile/formats.h"
+
+#include <algorithm>
+#include <map>
+
+namespace profile {
+
+namespace {
+
+constexpr std::string_view kernel_mark = "_[k]", inlined_mark = "_[i]";
+constexpr size_t longest_line = 1 << 20;
+
+// Names hold neither the separator nor line ends.
+void append_name(std::string& out, std::string_view name) {
+  for (char c : name) out += c == ';' ? ':' : c == '\n' ? ' ' : c;
+}
+
+// The weight behind the last blank; false: there is none.
+bool split_line(std::string_view line, std::string_view& stack, uint64_t& weight) {
+  size_t blank = line.rfind(' ');
+  if (blank == line.npos || blank == 0) return false;
+  auto number = base::parse_integer(line.substr(blank + 1));
+  if (!number) return false;
+  stack = line.substr(0, blank);
+  weight = *number;
+  return true;
+}
+
+Frame parse_frame(Profile& p, std::string_view name) {
+  Frame f;
+  if (name.ends_with(kernel_mark)) {
+    name.remove_suffix(kernel_mark.size());
+    f.kind = FrameKind::kernel;
+    f.module = p.text("[kernel]");
+  } else if (name.ends_with(inlined_mark)) {
+    name.remove_suffix(inlined_mark.size());
+    f.kind = FrameKind::inlined;
+  } else if (name.starts_with("[") && name.ends_with("]")) {
+    f.kind = FrameKind::note;
+  }
+  f.name = p.text(name);
+  return f;
+}
+
+} // namespace
+
+std::string write_folded(const Profile& p) {
+  std::map<std::string, uint64_t> lines; // sorted; threads of one process together
+  for (const Sample& s : p.samples()) {
+    std::string line;
+    append_name(line, p.texts()[p.threads()[s.thread].process]);
+    for (uint32_t f : p.stack(s.node)) {
+      const Frame& frame = p.frames()[f];
+      line += ';';
+      append_name(line, p.name(frame));
+      if (frame.kind == FrameKind::kernel) line += kernel_mark;
+      if (frame.kind == FrameKind::inlined) line += inlined_mark;
+    }
+    lines[line] += s.weight;
+  }
+  std::string out;
+  for (const auto& [line, weight] : lines)
+    out.append(line).append(" ").append(std::to_string(weight)).append("\n");
+  return out;
+}
+
+bool is_folded(std::string_view bytes) {
+  std::string_view stack, line = bytes.substr(0, bytes.find('\n'));
+  uint64_t weight = 0;
+  return line.size() < longest_line && line.find('\0') == line.npos &&
+         split_line(base::trim(line), stack, weight);
+}
+
+base::Result<Profile> read_folded(std::string_view bytes) {
+  Profile p;
+  size_t number = 0;
+  for (std::string_view line : base::split(bytes, '\n')) {
+    number++;
+    line = base::trim(line);
+    if (line.empty() || line[0] == '#') continue;
+    std::string_view stack;
+    uint64_t weight = 0;
+    if (!split_line(line, stack, weight))
+      return base::Error{base::Failure::runtime,
+                         "line " + std::to_string(number) + " has no weight behind its stack"};
+    uint32_t node = 0, process = 0;
+    bool is_first = true;
+    for (std::string_view name : base::split(stack, ';')) {
+      if (std::exchange(is_first, false))
+        process = p.text(name);
+      else
+        node = p.node(node, p.frame(parse_frame(p, name)));
+    }
+    p.add(p.thread({0, 0, process, process}), node, weight, weight);
+    p.about.samples += weight;
+  }
+  return p;
+}
+
+} // namespace profile

@@ -1,0 +1,227 @@
+// Names of stacks. Addresses are looked up in three steps: distinct ones are collected, each gets the name of
+// the function that holds it, then the debug information tells the calls that were inlined there, file by
+// file.
+//
+// All addresses but the innermost are those a call returns to: the byte before is in the call itself, which
+// may be the last of a function, or of an inlined piece.
+#include "profile/naming.h"
+
+#include "report/number.h"
+#include "report/text.h"
+#include "symbol/demangle.h"
+
+#include <algorithm>
+#include <array>
+
+namespace profile {
+
+namespace {
+
+using symbol::UserSymbols;
+
+// Functions that nothing calls: the first of a program, and of a thread.
+constexpr std::array<std::string_view, 12> outermost = {"_start",
+                                                        "_dl_start_user",
+                                                        "__clone",
+                                                        "clone",
+                                                        "__clone3",
+                                                        "clone3",
+                                                        "start_thread",
+                                                        "thread_start",
+                                                        "__libc_start_call_main",
+                                                        "__libc_start_main",
+                                                        "ret_from_fork",
+                                                        "_dl_relocate_static_pie"};
+
+constexpr std::string_view without_frame_pointers = "[stack ends early: no frame pointer]";
+constexpr std::string_view too_deep = "[stack is deeper than what is kept]";
+constexpr std::string_view no_user_stack = "[no user stack]";
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// The frames of one address, innermost first: indices of Profile::frames.
+struct Named {
+  std::vector<uint32_t> frames;
+  bool is_named = false;
+  bool is_mapped = true;
+};
+
+class Namer {
+public:
+  Namer(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel, UserSymbols& users)
+      : profile_(profile), raw_(raw), kernel_(kernel), users_(users),
+        kernel_module_(profile.text("[kernel]")) {}
+
+  void run() {
+    name_users();
+    for (const RawSample& s : raw_.samples) add(s);
+  }
+
+private:
+  // A place in a file, or an address of a process.
+  using Key = std::pair<uint64_t, uint64_t>;
+  struct Hash {
+    size_t operator()(const Key& k) const {
+      return (k.second * 0x9e3779b97f4a7c15 ^ k.first) * 0xff51afd7ed558ccd >> 7;
+    }
+  };
+
+  void name_users();
+  uint32_t name_user(const UserSymbols::CodePlace& place, pid_t pid, uint64_t address);
+  Named name_kernel(uint64_t address);
+  void add(const RawSample& sample);
+  uint32_t under(uint32_t node, const Named& named, uint64_t count);
+  uint32_t note(uint32_t node, std::string_view text);
+  uint32_t add_user(uint32_t node, const RawStack& stack, uint64_t count, bool& is_complete);
+  uint32_t add_kernel(uint32_t node, const RawStack& stack, uint64_t count);
+
+  Profile& profile_;
+  const RawRecording& raw_;
+  symbol::Kallsyms& kernel_;
+  UserSymbols& users_;
+  uint32_t kernel_module_;
+  std::unordered_map<Key, uint32_t, Hash> user_index_;
+  std::vector<std::vector<uint32_t>> user_names_; // of each stack: indices of named_users_
+  std::vector<Named> named_users_;
+  std::unordered_map<uint64_t, Named> named_kernel_;
+};
+
+// What is in a file has its name once, however many processes run it.
+void Namer::name_users() {
+  constexpr uint64_t of_process = uint64_t{1} << 63;
+  std::vector<UserSymbols::CodePlace> places;
+  user_names_.resize(raw_.stacks.size());
+  for (size_t s = 0; s < raw_.stacks.size(); s++) {
+    const RawStack& stack = raw_.stacks[s];
+    const pid_t pid = static_cast<pid_t>(stack.pid);
+    for (size_t i = 0; pid && i < stack.frames.size(); i++) {
+      uint64_t address = stack.frames[i] - (i ? 1 : 0);
+      UserSymbols::CodePlace place = users_.place_of(pid, address, stack.id);
+      bool is_own = place.file == symbol::CodeFiles::none || place.is_made;
+      Key key = is_own ? Key{of_process | stack.pid, address} : Key{place.file, place.offset};
+      auto [at, is_new] = user_index_.try_emplace(key, static_cast<uint32_t>(places.size()));
+      user_names_[s].push_back(at->second);
+      if (!is_new) continue;
+      places.push_back(place);
+      uint32_t frame = name_user(place, pid, address);
+      named_users_.push_back({{frame}, profile_.frames()[frame].named, place.is_mapped});
+    }
+  }
+  users_.find_inlined(places, [&](size_t at, std::span<const symbol::Frame> frames) {
+    Named& named = named_users_[at];
+    const Frame function = profile_.frames()[named.frames[0]];
+    named.frames.clear();
+    for (size_t i = 0; i + 1 < frames.size(); i++)
+      if (!frames[i].function.empty())
+        named.frames.push_back(
+            profile_.frame({profile_.text(frames[i].function), function.module, FrameKind::inlined}));
+    Frame own = function;
+    if (!own.named && !frames.back().function.empty())
+      own = {profile_.text(frames.back().function), function.module, FrameKind::user};
+    named.frames.push_back(profile_.frame(own));
+    named.is_named = own.named;
+  });
+}
+
+// Without a name: "libc.so.6+0x27f01", a place that is the same in each process; or, where nothing is mapped,
+// what is left of it.
+uint32_t Namer::name_user(const UserSymbols::CodePlace& at, pid_t pid, uint64_t address) {
+  UserSymbols::Found found = users_.name_of(at, pid, address);
+  uint32_t module = profile_.text(found.module);
+  if (!found.name.empty()) return profile_.frame({profile_.text(found.name), module, FrameKind::user});
+  std::string place = found.module_address
+                          ? std::string(base_name(found.module)) + "+" + report::bare(found.module_address)
+                      : found.module.empty() ? "[not mapped]"
+                                             : report::bare(address);
+  return profile_.frame({profile_.text(place), module, FrameKind::user, false});
+}
+
+Named Namer::name_kernel(uint64_t address) {
+  auto symbol = kernel_.find(address);
+  if (!symbol)
+    return {
+        {profile_.frame({profile_.text(report::bare(address)), kernel_module_, FrameKind::kernel, false})},
+        false};
+  uint32_t module =
+      symbol->module.empty() ? kernel_module_ : profile_.text("[" + std::string(symbol->module) + "]");
+  std::string_view name = symbol->name;
+  std::string shown = symbol::is_mangled(name) ? symbol::demangle(name) : std::string(); // Rust
+  return {{profile_.frame({profile_.text(shown.empty() ? name : shown), module, FrameKind::kernel})}, true};
+}
+
+uint32_t Namer::note(uint32_t node, std::string_view text) {
+  return profile_.node(node, profile_.frame({profile_.text(text), 0, FrameKind::note}));
+}
+
+// The frames of an address under those of its caller.
+uint32_t Namer::under(uint32_t node, const Named& named, uint64_t count) {
+  for (auto frame = named.frames.rbegin(); frame != named.frames.rend(); ++frame)
+    node = profile_.node(node, *frame);
+  profile_.about.frames += count;
+  profile_.about.frames_named += named.is_named ? count : 0;
+  return node;
+}
+
+// Where nothing says that the frames are right, those from the first on that is in no code are not.
+uint32_t Namer::add_user(uint32_t node, const RawStack& stack, uint64_t count, bool& is_complete) {
+  std::span<const uint32_t> names = user_names_[static_cast<size_t>(&stack - raw_.stacks.data())];
+  std::string_view reason = stack.end;
+  if (names.empty()) {
+    if (reason.empty()) reason = no_user_stack;
+  } else if (!stack.is_end_known) {
+    size_t right = 1;
+    while (right < names.size() && named_users_[names[right]].is_mapped) right++;
+    const bool is_led_astray = right < names.size();
+    names = names.first(right);
+    const Frame& last = profile_.frames()[named_users_[names.back()].frames.back()];
+    bool ends = last.named && std::ranges::find(outermost, profile_.name(last)) != outermost.end();
+    if (is_led_astray || (!ends && !stack.is_cut)) reason = without_frame_pointers;
+    if (!is_led_astray && stack.is_cut) reason = too_deep;
+  }
+  is_complete = reason.empty();
+  if (!is_complete) node = note(node, reason);
+  for (auto name = names.rbegin(); name != names.rend(); ++name) node = under(node, named_users_[*name], count);
+  return node;
+}
+
+uint32_t Namer::add_kernel(uint32_t node, const RawStack& stack, uint64_t count) {
+  std::vector<const Named*> names;
+  for (size_t i = 0; i < stack.frames.size(); i++) {
+    uint64_t address = stack.frames[i] - (i ? 1 : 0);
+    auto at = named_kernel_.find(address);
+    if (at == named_kernel_.end()) at = named_kernel_.emplace(address, name_kernel(address)).first;
+    bool is_own = names.empty() && report::is_glue(profile_.name(profile_.frames()[at->second.frames[0]]));
+    if (!is_own || i + 1 == stack.frames.size()) names.push_back(&at->second);
+  }
+  if (stack.is_cut) node = note(node, too_deep);
+  for (auto name = names.rbegin(); name != names.rend(); ++name) node = under(node, **name, count);
+  return node;
+}
+
+void Namer::add(const RawSample& s) {
+  uint32_t thread = profile_.thread({s.pid, s.tid, profile_.text(s.process), profile_.text(s.thread)});
+  uint32_t node = 0;
+  bool is_complete = true;
+  bool has_kernel = s.kernel != RawSample::no_stack;
+  if (s.user != RawSample::no_stack)
+    node = add_user(node, raw_.stacks[s.user], s.count, is_complete);
+  else if (!has_kernel)
+    node = note(node, no_user_stack), is_complete = false;
+  if (has_kernel) {
+    node = add_kernel(node, raw_.stacks[s.kernel], s.count);
+    is_complete &= !raw_.stacks[s.kernel].is_cut;
+  }
+  if (!s.leaf.empty()) node = note(node, s.leaf);
+  profile_.add(thread, node, s.weight, s.count);
+  profile_.about.samples += s.count;
+  profile_.about.complete += is_complete ? s.count : 0;
+}
+
+} // namespace
+
+void name_samples(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel,
+                  symbol::UserSymbols& users) {
+  Namer(profile, raw, kernel, users).run();
+}
+
+} // namespace profile

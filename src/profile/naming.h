@@ -1,0 +1,43 @@
+// From the addresses of samples to a Profile: each address is named once, calls that were inlined become
+// frames of their own, and a stack that does not reach the outermost frame gets a frame that says why.
+#pragma once
+
+#include "profile/profile.h"
+#include "symbol/kallsyms.h"
+#include "symbol/user_symbols.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace profile {
+
+// Why a stack has no more frames.
+struct RawStack {
+  uint64_t id = 0;              // of a user stack, as UserSymbols::seen knows it
+  uint32_t pid = 0;             // whose code it is; of kernel stacks 0
+  std::vector<uint64_t> frames; // innermost first
+  std::string end; // user stacks: why there are no more; empty: they are all there, or it is not known
+  bool is_end_known = false; // `end` tells; else the name of the outermost frame does
+  bool is_cut = false;       // it is deeper than what is kept of stacks
+};
+
+struct RawSample {
+  static constexpr uint32_t no_stack = ~uint32_t{0};
+  uint32_t pid = 0, tid = 0;
+  std::string process, thread;
+  uint32_t kernel = no_stack, user = no_stack; // indices of the stacks
+  std::string leaf;                            // a note on top, such as what is waited for
+  uint64_t weight = 0, count = 0;
+};
+
+struct RawRecording {
+  std::vector<RawStack> stacks;
+  std::vector<RawSample> samples;
+};
+
+// Adds the samples to the profile, and what is known of their stacks to its `about`. `users` keeps its files.
+void name_samples(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel,
+                  symbol::UserSymbols& users);
+
+} // namespace profile

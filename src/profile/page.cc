@@ -1,0 +1,73 @@
+// The page: one file with data, style, script and libraries in it, so that it opens anywhere and asks nobody.
+// What it is made of lies in page/ and becomes page_parts.cc when acu is built (cmake/embed.cmake).
+#include "base/text.h"
+#include "profile/formats.h"
+#include "profile/page_parts.h"
+#include "profile/tables.h"
+#include "report/json.h"
+
+namespace profile {
+
+namespace {
+
+template<class List, class Each>
+void append_list(std::string& out, std::string_view name, const List& list, Each each) {
+  out.append(",\"").append(name).append("\":[");
+  bool is_first = true;
+  for (const auto& item : list) {
+    if (!std::exchange(is_first, false)) out += ',';
+    each(item);
+  }
+  out += ']';
+}
+
+std::string data_of(const Profile& p) {
+  std::string out = "{\"about\":{\"title\":";
+  report::append_json(out, p.about.title);
+  out += ",\"what\":";
+  report::append_json(out, p.about.what);
+  out += ",\"unit\":";
+  report::append_json(out, p.about.unit);
+  out += ",\"period_ns\":" + std::to_string(p.about.period_ns) + "}";
+  auto number = [&](uint64_t n) { out += std::to_string(n); };
+  auto comma = [&] { out += ','; };
+  std::string header = header_text(p.about, p.total());
+  std::vector<std::string_view> lines = base::split(base::trim(header), '\n');
+  lines.erase(lines.begin()); // it is the title
+  append_list(out, "lines", lines, [&](std::string_view line) { report::append_json(out, line); });
+  out += ",\"plain_lines\":" + std::to_string(lines.size() - p.about.notes.size());
+  append_list(out, "texts", p.texts(), [&](std::string_view text) { report::append_json(out, text); });
+  append_list(out, "frames", p.frames(), [&](const Frame& f) {
+    number(f.name), comma(), number(f.module), comma(), number(static_cast<uint64_t>(f.kind));
+  });
+  append_list(out, "parents", p.nodes(), [&](const Node& n) { number(n.parent); });
+  append_list(out, "nodes", p.nodes(), [&](const Node& n) { number(n.frame); });
+  append_list(out, "threads", p.threads(), [&](const Thread& t) {
+    number(t.pid), comma(), number(t.tid), comma(), number(t.process), comma(), number(t.name);
+  });
+  append_list(out, "samples", p.samples(),
+              [&](const Sample& s) { number(s.thread), comma(), number(s.node), comma(), number(s.weight); });
+  return out + "}";
+}
+
+} // namespace
+
+std::string write_page(const Profile& p) {
+  std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                    "<meta name=\"viewport\" content=\"width=device-width\">\n<title>acu</title>\n<style>\n";
+  out.append(page_style).append("</style>\n</head>\n<body>\n").append(page_body);
+  out += "<script id=\"data\" type=\"application/json\">";
+  for (char c : data_of(p)) { // no name of a function ends the script
+    if (c == '<')
+      out += "\\u003c";
+    else
+      out += c;
+  }
+  out.append("</script>\n<script>\n")
+      .append(page_libraries)
+      .append("</script>\n<script>\n")
+      .append(page_script);
+  return out + "</script>\n</body>\n</html>\n";
+}
+
+} // namespace profile

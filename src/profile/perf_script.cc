@@ -1,0 +1,206 @@
+// The text of `perf script`: for each sample a line about the thread, then its frames, innermost first, then
+// a blank line.
+//
+//   sort 4711/4712 [001] 123.456789:     250000 cpu-clock:
+//           7f2a1c0e12ab hot+0x1b (/usr/bin/sort)
+//                        helper (inlined)
+//       ffffffff81a1b2c3 vfs_read+0x83 ([kernel.kallsyms])
+//
+// acu writes one such sample for each distinct stack, its weight in the place of the period and `samples` (or
+// the unit) as the event; addresses are not kept, and 0. Of perf's own text each sample counts 1, unless its
+// event is one of acu's.
+#include "base/text.h"
+#include "profile/formats.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace profile {
+
+namespace {
+
+constexpr std::string_view kernel_file = "[kernel.kallsyms]";
+constexpr std::string_view own_header = "# acu: one sample for each stack, with its weight";
+constexpr size_t most_looked_at = 64 << 10;
+
+struct Header {
+  std::string_view thread;
+  uint32_t pid = 0, tid = 0;
+  uint64_t period = 1;
+};
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> out;
+  for (std::string_view word : base::split(line, ' '))
+    if (!word.empty()) out.push_back(word);
+  return out;
+}
+
+// "NAME PID/TID …" or "NAME TID …"; a thread's name may have blanks. What ends with a colon after it is the
+// time.
+bool parse_header(std::string_view line, Header& out) {
+  std::vector<std::string_view> words = words_of(line);
+  size_t time = 1;
+  while (time < words.size() &&
+         !(words[time].ends_with(':') && std::isdigit(static_cast<unsigned char>(words[time][0]))))
+    time++;
+  if (time == words.size() || words[time].find('.') == words[time].npos) return false;
+  size_t at = time - 1;
+  if (at > 0 && words[at].starts_with('[')) at--;
+  if (at == 0) return false;
+  std::string_view ids = words[at];
+  size_t slash = ids.find('/');
+  std::string_view pid = ids.substr(0, slash), tid = slash == ids.npos ? ids : ids.substr(slash + 1);
+  if (pid == "-1") pid = "0";
+  if (tid == "-1") tid = "0";
+  if (!all_digits(pid) || !all_digits(tid)) return false;
+  out.pid = static_cast<uint32_t>(base::parse_integer(pid).value_or(0));
+  out.tid = static_cast<uint32_t>(base::parse_integer(tid).value_or(0));
+  const char* end = words[at - 1].data() + words[at - 1].size();
+  out.thread = std::string_view(words[0].data(), static_cast<size_t>(end - words[0].data()));
+  if (time + 2 < words.size() + 1 && all_digits(words[time + 1 < words.size() ? time + 1 : time]))
+    out.period = base::parse_integer(words[time + 1]).value_or(1);
+  return true;
+}
+
+bool is_kernel_file(std::string_view file) {
+  return file.starts_with("[kernel") || file.starts_with("[guest.kernel") || file.ends_with(".ko") ||
+         (file.starts_with("[") && file.ends_with("]") && file != "[vdso]" && file != "[vsyscall]" &&
+          file != "[unknown]" && file != "[stack]" && file != "[heap]" && file != "[inlined]");
+}
+
+// "ADDRESS NAME+0xOFF (FILE)", "ADDRESS NAME (inlined)", "[a note]"
+Frame parse_frame(Profile& p, std::string_view line) {
+  line = base::trim(line);
+  if (line.starts_with("[") && line.ends_with("]")) return {p.text(line), 0, FrameKind::note};
+  size_t blank = line.find(' ');
+  std::string_view address = line.substr(0, blank);
+  bool has_address = blank != line.npos && address.find_first_not_of("0123456789abcdef") == address.npos;
+  if (has_address) line = base::trim(line.substr(blank));
+  std::string_view file;
+  if (size_t open = line.rfind(" ("); open != line.npos && line.ends_with(")")) {
+    file = line.substr(open + 2, line.size() - open - 3);
+    line = base::trim(line.substr(0, open));
+  }
+  if (file == "inlined") return {p.text(line), 0, FrameKind::inlined};
+  if (size_t plus = line.rfind("+0x"); plus != line.npos && plus > 0) line = line.substr(0, plus);
+  Frame out;
+  bool is_kernel = is_kernel_file(file);
+  out.kind = is_kernel ? FrameKind::kernel : FrameKind::user;
+  out.named = line != "[unknown]";
+  std::string name(line);
+  if (!out.named && file != "[unknown]" && !file.empty())
+    name = std::string(file.substr(file.rfind('/') + 1)) + "+?";
+  out.name = p.text(name);
+  out.module = p.text(file.starts_with(kernel_file.substr(0, 7)) ? "[kernel]"
+                      : file == "[unknown]"                      ? ""
+                                                                 : file);
+  return out;
+}
+
+struct Parser {
+  Profile p;
+  bool is_own = false;
+  bool has_sample = false;
+  Header header;
+  std::vector<Frame> frames; // innermost first
+
+  void finish() {
+    if (!std::exchange(has_sample, false)) return;
+    uint32_t node = 0;
+    uint64_t weight = is_own ? header.period : 1;
+    // An inlined function's code is in the file of the function it is in, which stands behind it.
+    for (size_t i = frames.size(); i-- > 0;) {
+      if (frames[i].kind == FrameKind::inlined && i + 1 < frames.size())
+        frames[i].module = frames[i + 1].module;
+      node = p.node(node, p.frame(frames[i]));
+      p.about.frames += weight;
+      p.about.frames_named += frames[i].named ? weight : 0;
+    }
+    uint32_t name = p.text(header.thread);
+    p.add(p.thread({header.pid, header.tid, name, name}), node, weight, weight);
+    p.about.samples += weight;
+    frames.clear();
+  }
+};
+
+} // namespace
+
+std::string write_perf_script(const Profile& p) {
+  std::string out(own_header);
+  out += "\n";
+  for (const Sample& s : p.samples()) {
+    const Thread& t = p.threads()[s.thread];
+    std::string_view name = p.texts()[t.name];
+    out.append(name.empty() ? "unknown" : name)
+        .append(" ")
+        .append(std::to_string(t.pid))
+        .append("/")
+        .append(std::to_string(t.tid));
+    out.append(" [000] 0.000000: ")
+        .append(std::to_string(s.weight))
+        .append(" ")
+        .append(p.about.unit)
+        .append(":\n");
+    for (uint32_t node = s.node; node; node = p.nodes()[node].parent) {
+      const Frame& f = p.frame_of(node);
+      std::string_view file =
+          f.kind == FrameKind::kernel && p.module(f) == "[kernel]" ? kernel_file : p.module(f);
+      out += f.kind == FrameKind::note ? "\t" : "\t               0 ";
+      if (f.kind == FrameKind::note)
+        out += p.name(f);
+      else if (f.kind == FrameKind::inlined)
+        out.append(p.name(f)).append(" (inlined)");
+      else
+        out.append(f.named ? p.name(f) : "[unknown]")
+            .append(" (")
+            .append(file.empty() ? "[unknown]" : file)
+            .append(")");
+      out += '\n';
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+bool is_perf_script(std::string_view bytes) {
+  if (bytes.starts_with(own_header)) return true;
+  bool has_header = false;
+  for (std::string_view line : base::split(bytes.substr(0, most_looked_at), '\n')) {
+    if (line.empty() || line[0] == '#') continue;
+    Header header;
+    if (has_header) return line[0] == '\t' || line[0] == ' ' || parse_header(line, header);
+    if (!parse_header(line, header)) return false;
+    has_header = true;
+  }
+  return has_header;
+}
+
+base::Result<Profile> read_perf_script(std::string_view bytes) {
+  Parser parser;
+  parser.is_own = bytes.starts_with(own_header);
+  size_t number = 0;
+  for (std::string_view line : base::split(bytes, '\n')) {
+    number++;
+    if (base::trim(line).empty()) {
+      parser.finish();
+    } else if (line[0] == '\t' || (parser.has_sample && line[0] == ' ')) {
+      if (parser.has_sample) parser.frames.push_back(parse_frame(parser.p, line));
+    } else if (line[0] != '#') {
+      parser.finish();
+      if (!parse_header(line, parser.header))
+        return base::Error{base::Failure::runtime, "line " + std::to_string(number) +
+                                                       " is not of perf script: `" +
+                                                       std::string(line.substr(0, 80)) + "`"};
+      parser.has_sample = true;
+    }
+  }
+  parser.finish();
+  return std::move(parser.p);
+}
+
+} // namespace profile

@@ -1,0 +1,376 @@
+// pprof's format: a gzip'ed message of github.com/google/pprof/proto/profile.proto. A location stands for a
+// function with the calls inlined there, the innermost first. Notes are functions without a file. Thread and
+// process are labels.
+#include "profile/formats.h"
+#include "profile/protobuf.h"
+
+#include <algorithm>
+#include <map>
+#include <zlib.h>
+
+namespace profile {
+
+namespace {
+
+// Fields of the messages.
+namespace in_profile {
+enum : uint32_t {
+  sample_type = 1,
+  sample = 2,
+  mapping = 3,
+  location = 4,
+  function = 5,
+  text = 6,
+  time = 9,
+  duration = 10,
+  period_type = 11,
+  period = 12,
+  comment = 13
+};
+}
+namespace in_value_type {
+enum : uint32_t { type = 1, unit = 2 };
+}
+namespace in_sample {
+enum : uint32_t { location = 1, value = 2, label = 3 };
+}
+namespace in_label {
+enum : uint32_t { key = 1, text = 2, number = 3 };
+}
+namespace in_mapping {
+enum : uint32_t { id = 1, limit = 3, file = 5, has_functions = 7, has_inlines = 10 };
+}
+namespace in_location {
+enum : uint32_t { id = 1, mapping = 2, line = 4 };
+}
+namespace in_line {
+enum : uint32_t { function = 1 };
+}
+namespace in_function {
+enum : uint32_t { id = 1, name = 2, system_name = 3, file = 4 };
+}
+
+constexpr uint64_t most_bytes = uint64_t{1} << 30;
+constexpr std::string_view gzip_magic = "\x1f\x8b";
+
+std::string gzip(const std::string& in) {
+  z_stream z = {};
+  constexpr int with_gzip_header = 15 + 16;
+  ::deflateInit2(&z, 1, Z_DEFLATED, with_gzip_header, 8, Z_DEFAULT_STRATEGY);
+  std::string out(::deflateBound(&z, in.size()), '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
+  z.avail_in = static_cast<uInt>(in.size());
+  z.next_out = reinterpret_cast<Bytef*>(out.data());
+  z.avail_out = static_cast<uInt>(out.size());
+  ::deflate(&z, Z_FINISH);
+  out.resize(z.total_out);
+  ::deflateEnd(&z);
+  return out;
+}
+
+base::Result<std::string> gunzip(std::string_view in) {
+  z_stream z = {};
+  constexpr int any_header = 15 + 32;
+  if (::inflateInit2(&z, any_header) != Z_OK)
+    return base::Error{base::Failure::runtime, "no memory to unpack it"};
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
+  z.avail_in = static_cast<uInt>(std::min<size_t>(in.size(), most_bytes));
+  std::string out;
+  int result = Z_OK;
+  while (result == Z_OK && out.size() < most_bytes) {
+    size_t have = out.size();
+    out.resize(have + (256 << 10));
+    z.next_out = reinterpret_cast<Bytef*>(out.data() + have);
+    z.avail_out = 256 << 10;
+    result = ::inflate(&z, Z_NO_FLUSH);
+    out.resize(out.size() - z.avail_out);
+  }
+  ::inflateEnd(&z);
+  if (result != Z_STREAM_END)
+    return base::Error{base::Failure::runtime, "it is packed with gzip, and damaged or too large"};
+  return out;
+}
+
+class Writer {
+public:
+  explicit Writer(const Profile& p) : p_(p) { text(""); }
+
+  std::string write() {
+    value_type(in_profile::sample_type, "samples", "count");
+    bool is_time = p_.about.period_ns || p_.about.unit == "ns";
+    value_type(in_profile::sample_type, is_time ? "time" : p_.about.unit,
+               is_time                    ? "nanoseconds"
+               : p_.about.unit == "bytes" ? "bytes"
+                                          : "count");
+    for (const Sample& s : p_.samples()) add(s);
+    out_.number(in_profile::time, p_.about.start_ns);
+    out_.number(in_profile::duration, p_.about.duration_ns);
+    value_type(in_profile::period_type, "cpu", "nanoseconds");
+    out_.number(in_profile::period, p_.about.period_ns);
+    out_.number(in_profile::comment, text(p_.about.title + " of " + p_.about.what));
+    for (const auto& [text, number] : texts_in_order_) out_.bytes(in_profile::text, *text), (void)number;
+    return out_.text();
+  }
+
+private:
+  uint64_t text(std::string_view t) {
+    auto [at, is_new] = texts_.try_emplace(std::string(t), texts_.size());
+    if (is_new) texts_in_order_.push_back({&at->first, at->second});
+    return at->second;
+  }
+  void value_type(uint32_t field, std::string_view type, std::string_view unit) {
+    ProtoWriter m;
+    m.number(in_value_type::type, text(type));
+    m.number(in_value_type::unit, text(unit));
+    out_.bytes(field, m.text());
+  }
+  uint64_t mapping(uint32_t module) {
+    if (!module) return 0;
+    auto [at, is_new] = mappings_.try_emplace(module, mappings_.size() + 1);
+    if (!is_new) return at->second;
+    ProtoWriter m;
+    m.number(in_mapping::id, at->second);
+    m.number(in_mapping::limit, at->second); // readers want ranges that differ
+    m.number(in_mapping::file, text(p_.texts()[module]));
+    m.number(in_mapping::has_functions, 1);
+    m.number(in_mapping::has_inlines, 1);
+    out_.bytes(in_profile::mapping, m.text());
+    return at->second;
+  }
+  uint64_t function(uint32_t frame) {
+    auto [at, is_new] = functions_.try_emplace(frame, functions_.size() + 1);
+    if (!is_new) return at->second;
+    const Frame& f = p_.frames()[frame];
+    ProtoWriter m;
+    m.number(in_function::id, at->second);
+    m.number(in_function::name, text(p_.name(f)));
+    m.number(in_function::system_name, text(p_.name(f)));
+    m.number(in_function::file, text(p_.module(f)));
+    out_.bytes(in_profile::function, m.text());
+    return at->second;
+  }
+  // Frames of one place of the code, the innermost first.
+  uint64_t location(const std::vector<uint32_t>& frames) {
+    auto [at, is_new] = locations_.try_emplace(frames, locations_.size() + 1);
+    if (!is_new) return at->second;
+    ProtoWriter m;
+    m.number(in_location::id, at->second);
+    m.number(in_location::mapping, mapping(p_.frames()[frames.back()].module));
+    for (uint32_t frame : frames) {
+      ProtoWriter line;
+      line.number(in_line::function, function(frame));
+      m.bytes(in_location::line, line.text());
+    }
+    out_.bytes(in_profile::location, m.text());
+    return at->second;
+  }
+  void label(ProtoWriter& to, std::string_view key, std::string_view value, uint64_t number) {
+    ProtoWriter m;
+    m.number(in_label::key, text(key));
+    m.number(in_label::text, value.empty() ? 0 : text(value));
+    m.number(in_label::number, number);
+    to.bytes(in_sample::label, m.text());
+  }
+  void add(const Sample& s) {
+    std::vector<uint64_t> locations; // innermost first
+    std::vector<uint32_t> here;
+    for (uint32_t node = s.node; node; node = p_.nodes()[node].parent) {
+      here.push_back(p_.nodes()[node].frame);
+      if (p_.frames()[here.back()].kind == FrameKind::inlined && p_.nodes()[node].parent) continue;
+      locations.push_back(location(here));
+      here.clear();
+    }
+    const Thread& t = p_.threads()[s.thread];
+    ProtoWriter m;
+    m.packed(in_sample::location, locations);
+    m.packed(in_sample::value, {s.count, p_.about.period_ns ? s.weight * p_.about.period_ns : s.weight});
+    label(m, "process", p_.texts()[t.process], 0);
+    label(m, "thread", p_.texts()[t.name], 0);
+    label(m, "pid", {}, t.pid);
+    label(m, "tid", {}, t.tid);
+    out_.bytes(in_profile::sample, m.text());
+  }
+
+  const Profile& p_;
+  ProtoWriter out_;
+  std::map<std::string, uint64_t> texts_;
+  std::vector<std::pair<const std::string*, uint64_t>> texts_in_order_;
+  std::map<uint32_t, uint64_t> mappings_, functions_;
+  std::map<std::vector<uint32_t>, uint64_t> locations_;
+};
+
+// The parts refer to each other by ids and may stand in any order, so they are collected first.
+class Parser {
+public:
+  base::Result<Profile> read(base::ByteSpan bytes) {
+    ProtoReader in(bytes);
+    while (in.next()) take(in);
+    if (!in.ok() || texts_.empty())
+      return base::Error{base::Failure::runtime, "it is no profile of pprof, or damaged"};
+    choose_value();
+    for (base::ByteSpan sample : samples_)
+      if (!add(sample))
+        return base::Error{base::Failure::runtime,
+                           "the profile is damaged: a sample refers to what is not there"};
+    return std::move(p_);
+  }
+
+private:
+  struct Location {
+    uint64_t mapping = 0;
+    std::vector<uint64_t> functions;
+  };
+  std::string_view text(uint64_t number) const {
+    return number < texts_.size() ? texts_[number] : std::string_view();
+  }
+
+  void take(ProtoReader& in) {
+    switch (in.field()) {
+    case in_profile::sample_type: types_.push_back(pair_of(in.bytes())); break;
+    case in_profile::sample: samples_.push_back(in.bytes()); break;
+    case in_profile::text: texts_.push_back(in.text()); break;
+    case in_profile::time: p_.about.start_ns = in.number(); break;
+    case in_profile::duration: p_.about.duration_ns = in.number(); break;
+    case in_profile::period: period_ = in.number(); break;
+    case in_profile::mapping: {
+      ProtoReader m(in.bytes());
+      uint64_t id = 0, file = 0;
+      while (m.next())
+        (m.field() == in_mapping::id ? id : m.field() == in_mapping::file ? file : ignored_) = m.number();
+      mappings_[id] = file;
+      break;
+    }
+    case in_profile::function: {
+      ProtoReader m(in.bytes());
+      uint64_t id = 0, name = 0;
+      while (m.next())
+        (m.field() == in_function::id ? id : m.field() == in_function::name ? name : ignored_) = m.number();
+      functions_[id] = name;
+      break;
+    }
+    case in_profile::location: take_location(in.bytes()); break;
+    }
+  }
+  void take_location(base::ByteSpan bytes) {
+    ProtoReader m(bytes);
+    uint64_t id = 0;
+    Location location;
+    while (m.next()) {
+      if (m.field() == in_location::id) id = m.number();
+      if (m.field() == in_location::mapping) location.mapping = m.number();
+      if (m.field() != in_location::line) continue;
+      ProtoReader line(m.bytes());
+      while (line.next())
+        if (line.field() == in_line::function) location.functions.push_back(line.number());
+    }
+    locations_[id] = std::move(location);
+  }
+  static std::pair<uint64_t, uint64_t> pair_of(base::ByteSpan bytes) {
+    ProtoReader m(bytes);
+    std::pair<uint64_t, uint64_t> out;
+    while (m.next()) (m.field() == 1 ? out.first : out.second) = m.number();
+    return out;
+  }
+  // The last value counts, as in pprof itself; time of a known period becomes samples again.
+  void choose_value() {
+    value_ = types_.empty() ? 0 : types_.size() - 1;
+    std::string_view unit = types_.empty() ? "count" : text(types_.back().second);
+    bool is_sampled =
+        unit == "nanoseconds" && types_.size() == 2 && period_ && text(types_[0].second) == "count";
+    if (is_sampled) value_ = 0, p_.about.period_ns = period_;
+    p_.about.unit = is_sampled              ? "samples"
+                    : unit == "nanoseconds" ? "ns"
+                    : unit == "count"       ? text(types_.back().first)
+                                            : unit;
+    if (p_.about.unit.empty()) p_.about.unit = "samples";
+  }
+  Frame frame(uint64_t function, uint64_t mapping, bool is_inlined) {
+    std::string_view name = text(functions_[function]),
+                     file = mapping ? text(mappings_[mapping]) : std::string_view();
+    Frame f = {p_.text(name), p_.text(file)};
+    bool is_note = !mapping && name.starts_with("[") && name.ends_with("]");
+    bool is_kernel = file.starts_with("[") && file != "[vdso]";
+    f.kind = is_note      ? FrameKind::note
+             : is_kernel  ? FrameKind::kernel
+             : is_inlined ? FrameKind::inlined
+                          : FrameKind::user;
+    size_t plus = name.rfind("+0x");
+    f.named = plus == name.npos || plus + 3 >= name.size() ||
+              name.find_first_not_of("0123456789abcdef", plus + 3) != name.npos;
+    return f;
+  }
+  bool add(base::ByteSpan bytes) {
+    ProtoReader m(bytes);
+    std::vector<uint64_t> locations, values;
+    Thread thread;
+    while (m.next()) {
+      if (m.field() == in_sample::location) m.append_to(locations);
+      if (m.field() == in_sample::value) m.append_to(values);
+      if (m.field() == in_sample::label) take_label(m.bytes(), thread);
+    }
+    if (!m.ok() || value_ >= values.size()) return false;
+    uint64_t weight = values[value_], count = values.size() > 1 ? values[0] : weight;
+    uint32_t node = 0;
+    for (size_t i = locations.size(); i-- > 0;) {
+      auto at = locations_.find(locations[i]);
+      if (at == locations_.end()) return false;
+      const Location& l = at->second;
+      for (size_t k = l.functions.size(); k-- > 0;) {
+        Frame f = frame(l.functions[k], l.mapping, k + 1 < l.functions.size());
+        node = p_.node(node, p_.frame(f));
+        p_.about.frames += count;
+        p_.about.frames_named += f.named ? count : 0;
+      }
+    }
+    p_.add(p_.thread(thread), node, weight, count);
+    p_.about.samples += count;
+    return true;
+  }
+  void take_label(base::ByteSpan bytes, Thread& to) {
+    ProtoReader m(bytes);
+    uint64_t key = 0, value = 0, number = 0;
+    while (m.next())
+      (m.field() == in_label::key      ? key
+       : m.field() == in_label::text   ? value
+       : m.field() == in_label::number ? number
+                                       : ignored_) = m.number();
+    std::string_view name = text(key);
+    if (name == "process") to.process = p_.text(text(value));
+    if (name == "thread") to.name = p_.text(text(value));
+    if (name == "pid") to.pid = static_cast<uint32_t>(number);
+    if (name == "tid") to.tid = static_cast<uint32_t>(number);
+  }
+
+  Profile p_;
+  std::vector<std::string_view> texts_;
+  std::vector<std::pair<uint64_t, uint64_t>> types_;
+  std::vector<base::ByteSpan> samples_;
+  std::map<uint64_t, uint64_t> mappings_, functions_; // file, name
+  std::map<uint64_t, Location> locations_;
+  uint64_t period_ = 0, ignored_ = 0;
+  size_t value_ = 0;
+};
+
+} // namespace
+
+std::string write_pprof(const Profile& profile) { return gzip(Writer(profile).write()); }
+
+// A message that begins with a sample type is a profile.
+bool is_pprof(std::string_view bytes) {
+  constexpr char sample_type_key = in_profile::sample_type << 3 | 2;
+  if (bytes.starts_with(gzip_magic)) return true;
+  if (bytes.size() < 4 || bytes[0] != sample_type_key) return false;
+  ProtoReader in(std::as_bytes(std::span(bytes)));
+  return in.next() && in.field() == in_profile::sample_type && in.bytes().size() < 32;
+}
+
+base::Result<Profile> read_pprof(std::string_view bytes) {
+  std::string unpacked;
+  if (bytes.starts_with(gzip_magic)) {
+    ACU_TRY(unpacked, gunzip(bytes));
+    bytes = unpacked;
+  }
+  return Parser().read(std::as_bytes(std::span(bytes)));
+}
+
+} // namespace profile

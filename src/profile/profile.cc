@@ -1,0 +1,60 @@
+// Numbers for texts, frames, nodes, threads and samples; the same thing always has the same one.
+#include "profile/profile.h"
+
+#include <algorithm>
+
+namespace profile {
+
+Profile::Profile() {
+  text({});
+  nodes_.push_back({});
+  frames_.push_back({}); // of the root
+}
+
+uint32_t Profile::text(std::string_view text) {
+  auto [at, is_new] = text_index_.try_emplace(std::string(text), static_cast<uint32_t>(texts_.size()));
+  if (is_new) texts_.push_back(at->first);
+  return at->second;
+}
+
+template<class Index, class List, class Item>
+static uint32_t number_of(Index& index, List& list, uint64_t a, uint64_t b, const Item& item) {
+  auto [at, is_new] = index.try_emplace({a, b}, static_cast<uint32_t>(list.size()));
+  if (is_new) list.push_back(item);
+  return at->second;
+}
+
+uint32_t Profile::frame(const Frame& f) {
+  uint64_t rest = uint64_t{static_cast<uint8_t>(f.kind)} << 1 | f.named;
+  return number_of(frame_index_, frames_, uint64_t{f.name} << 32 | f.module, rest, f);
+}
+
+uint32_t Profile::node(uint32_t parent, uint32_t frame) {
+  return number_of(node_index_, nodes_, parent, frame, Node{parent, frame});
+}
+
+uint32_t Profile::thread(const Thread& t) {
+  return number_of(thread_index_, threads_, uint64_t{t.pid} << 32 | t.tid, uint64_t{t.process} << 32 | t.name,
+                   t);
+}
+
+void Profile::add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count) {
+  uint32_t at = number_of(sample_index_, samples_, thread, node, Sample{thread, node, 0, 0});
+  samples_[at].weight += weight;
+  samples_[at].count += count;
+}
+
+std::vector<uint32_t> Profile::stack(uint32_t node) const {
+  std::vector<uint32_t> out;
+  for (; node; node = nodes_[node].parent) out.push_back(nodes_[node].frame);
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+uint64_t Profile::total() const {
+  uint64_t sum = 0;
+  for (const Sample& s : samples_) sum += s.weight;
+  return sum;
+}
+
+} // namespace profile

@@ -1,0 +1,107 @@
+// What a recording holds: where the processor was, or what was waited for, as call trees with weights.
+//
+// Stacks share their outer frames, so they are kept as one tree: a node is a frame called by its parent, node
+// 0 is the root, and a node's number is higher than its parent's. A sample is a thread, the node of its
+// innermost frame, and a weight. Names are kept once. Everything is known by name, no addresses are left: a
+// recording means the same on another machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace profile {
+
+// note: no code, but what is known of the stack there: why it ends, or what the thread waited for.
+enum class FrameKind : uint8_t { user, inlined, kernel, note };
+inline constexpr std::string_view frame_kind_names[] = {"user", "inlined", "kernel", "note"};
+
+// A function; numbers are those of Profile::texts.
+struct Frame {
+  uint32_t name = 0,
+           module = 0; // module: path of the file of the code, "[kernel]", or text 0, which is empty
+  FrameKind kind = FrameKind::user;
+  bool named = true; // false: `name` is where it is in the module
+};
+
+struct Node {
+  uint32_t parent = 0, frame = 0;
+};
+
+struct Thread {
+  uint32_t pid = 0, tid = 0;
+  uint32_t process = 0, name = 0; // texts
+};
+
+struct Sample {
+  uint32_t thread = 0, node = 0;
+  uint64_t weight = 0; // in Profile::about.unit
+  uint64_t count = 0;  // how often it was seen
+};
+
+// How the recording was made, and what is missing in it. Of a file of another tool most is 0.
+struct About {
+  std::string title = "CPU";
+  std::string unit = "samples"; // of weights: "samples", "ns", "bytes", or another word
+  std::string what;             // what was recorded: "process 17", "all processes", a command
+  std::string host, version;
+  uint64_t start_ns = 0;    // wall clock, since 1970
+  uint64_t duration_ns = 0; // recorded
+  uint64_t period_ns = 0;   // of processor time between two samples; 0: not known, or weights are no samples
+  uint64_t samples = 0;     // taken
+  uint64_t lost = 0;        // known to be missing
+  uint64_t complete = 0;    // samples whose stack reaches the outermost frame
+  uint64_t frames = 0, frames_named = 0;   // of all samples
+  uint64_t own_cpu_ns = 0, own_memory = 0; // what acu itself took: processor time, most memory (bytes)
+  uint64_t kernel_ns = 0;                  // and its programs in the kernel
+  std::vector<std::string> notes;          // what was lost, and how; whole sentences
+};
+
+class Profile {
+public:
+  Profile();
+  Profile(Profile&&) = default; // the texts stay where they are
+  Profile& operator=(Profile&&) = default;
+
+  About about;
+
+  // These give the number of what may be there already.
+  uint32_t text(std::string_view text);
+  uint32_t frame(const Frame& frame);
+  uint32_t node(uint32_t parent, uint32_t frame);
+  uint32_t thread(const Thread& thread);
+  void add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count);
+
+  const std::vector<std::string_view>& texts() const { return texts_; }
+  const std::vector<Frame>& frames() const { return frames_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  const std::vector<Thread>& threads() const { return threads_; }
+  const std::vector<Sample>& samples() const { return samples_; }
+
+  std::string_view name(const Frame& frame) const { return texts_[frame.name]; }
+  std::string_view module(const Frame& frame) const { return texts_[frame.module]; }
+  const Frame& frame_of(uint32_t node) const { return frames_[nodes_[node].frame]; }
+  // Frames of a stack, the outermost first.
+  std::vector<uint32_t> stack(uint32_t node) const;
+  uint64_t total() const; // of weights
+
+private:
+  struct Pair {
+    size_t operator()(const std::pair<uint64_t, uint64_t>& p) const {
+      return (p.first * 0x9e3779b97f4a7c15 ^ p.second) * 0xff51afd7ed558ccd >> 13;
+    }
+  };
+  using Index = std::unordered_map<std::pair<uint64_t, uint64_t>, uint32_t, Pair>;
+
+  std::unordered_map<std::string, uint32_t> text_index_; // owns the texts
+  std::vector<std::string_view> texts_;
+  std::vector<Frame> frames_;
+  std::vector<Node> nodes_;
+  std::vector<Thread> threads_;
+  std::vector<Sample> samples_;
+  Index frame_index_, node_index_, thread_index_, sample_index_;
+};
+
+} // namespace profile

@@ -1,0 +1,179 @@
+// acu's own file: a recording as it is, names and all.
+//
+//   "ACUPROF1"
+//   u64 size of what follows when unpacked, then zlib's stream of
+//     about: texts and numbers in the order of visit_about(), notes: count, texts
+//     texts: count, each; frames: count, each name, module, kind + 4 * named; nodes: count, each but the
+//     root: its number less its parent's, frame; threads: count, each pid, tid, process, name; samples:
+//     count, each thread, node, weight, count
+//
+// A text is its length and its bytes. All numbers are LEB128, unsigned; but the size, which is little-endian.
+#include "base/reader.h"
+#include "profile/formats.h"
+
+#include <cstring>
+#include <zlib.h>
+
+namespace profile {
+
+namespace {
+
+constexpr std::string_view magic = "ACUPROF1";
+constexpr uint64_t most_bytes = uint64_t{1} << 30;
+
+void put(std::string& out, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+void put(std::string& out, std::string_view text) {
+  put(out, text.size());
+  out += text;
+}
+
+// Calls `text` and `number` for each member.
+template<class About, class Text, class Number> void visit_about(About& a, Text text, Number number) {
+  for (auto* t : {&a.title, &a.unit, &a.what, &a.host, &a.version}) text(*t);
+  for (auto* n : {&a.start_ns, &a.duration_ns, &a.period_ns, &a.samples, &a.lost, &a.complete, &a.frames,
+                  &a.frames_named, &a.own_cpu_ns, &a.own_memory, &a.kernel_ns})
+    number(*n);
+}
+
+base::Error damaged(std::string_view what) {
+  return {base::Failure::runtime, "the recording is damaged: " + std::string(what)};
+}
+
+struct Parser {
+  base::Reader in;
+  Profile out;
+  std::vector<uint32_t> texts, frames, nodes, threads;
+
+  std::string_view text() {
+    uint64_t size = in.uleb128();
+    base::ByteSpan bytes = in.bytes(size);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  // Calls `one` as often as is told.
+  template<class F> bool each(F one) {
+    uint64_t count = in.uleb128();
+    for (uint64_t i = 0; i < count && in.ok(); i++)
+      if (!one()) return false;
+    return in.ok();
+  }
+  // The number that something has here, by the one it has in the file.
+  bool take(const std::vector<uint32_t>& list, uint32_t& to) {
+    uint64_t n = in.uleb128();
+    if (n >= list.size()) return false;
+    to = list[n];
+    return true;
+  }
+  bool read_frame() {
+    Frame f;
+    if (!take(texts, f.name) || !take(texts, f.module)) return false;
+    uint64_t rest = in.uleb128();
+    if (rest > 7) return false;
+    f.kind = static_cast<FrameKind>(rest & 3);
+    f.named = rest & 4;
+    frames.push_back(frames.empty() ? 0 : out.frame(f));
+    return true;
+  }
+  bool read_node() {
+    uint64_t back = in.uleb128();
+    uint32_t frame = 0;
+    if (back == 0 || back > nodes.size() || !take(frames, frame)) return false;
+    nodes.push_back(out.node(nodes[nodes.size() - back], frame));
+    return true;
+  }
+  bool read_thread() {
+    Thread t;
+    t.pid = static_cast<uint32_t>(in.uleb128());
+    t.tid = static_cast<uint32_t>(in.uleb128());
+    if (!take(texts, t.process) || !take(texts, t.name)) return false;
+    threads.push_back(out.thread(t));
+    return true;
+  }
+  bool read_sample() {
+    uint32_t thread = 0, node = 0;
+    if (!take(threads, thread) || !take(nodes, node)) return false;
+    uint64_t weight = in.uleb128(), count = in.uleb128();
+    out.add(thread, node, weight, count);
+    return true;
+  }
+  bool read() {
+    visit_about(
+        out.about, [&](std::string& t) { t = text(); }, [&](uint64_t& n) { n = in.uleb128(); });
+    nodes.push_back(0);
+    return each([&] { return out.about.notes.emplace_back(text()), true; }) &&
+           each([&] { return texts.push_back(out.text(text())), true; }) &&
+           each([&] { return read_frame(); }) && each([&] { return read_node(); }) &&
+           each([&] { return read_thread(); }) && each([&] { return read_sample(); });
+  }
+};
+
+} // namespace
+
+std::string write_recording(const Profile& p) {
+  std::string body;
+  visit_about(
+      p.about, [&](const std::string& t) { put(body, t); }, [&](uint64_t n) { put(body, n); });
+  put(body, p.about.notes.size());
+  for (const std::string& note : p.about.notes) put(body, note);
+  put(body, p.texts().size());
+  for (std::string_view t : p.texts()) put(body, t);
+  put(body, p.frames().size());
+  for (const Frame& f : p.frames()) {
+    put(body, f.name);
+    put(body, f.module);
+    put(body, static_cast<uint64_t>(f.kind) | uint64_t{f.named} << 2);
+  }
+  put(body, p.nodes().size() - 1);
+  for (size_t i = 1; i < p.nodes().size(); i++) {
+    put(body, i - p.nodes()[i].parent);
+    put(body, p.nodes()[i].frame);
+  }
+  put(body, p.threads().size());
+  for (const Thread& t : p.threads())
+    for (uint64_t n : {t.pid, t.tid, t.process, t.name}) put(body, n);
+  put(body, p.samples().size());
+  for (const Sample& s : p.samples())
+    for (uint64_t n : {uint64_t{s.thread}, uint64_t{s.node}, s.weight, s.count}) put(body, n);
+
+  std::string out(magic);
+  uint64_t size = body.size();
+  out.append(reinterpret_cast<const char*>(&size), sizeof size);
+  uLongf room = ::compressBound(body.size());
+  size_t begin = out.size();
+  out.resize(begin + room);
+  constexpr int quick = 1;
+  ::compress2(reinterpret_cast<Bytef*>(out.data() + begin), &room,
+              reinterpret_cast<const Bytef*>(body.data()), body.size(), quick);
+  out.resize(begin + room);
+  return out;
+}
+
+bool is_recording(std::string_view bytes) { return bytes.starts_with(magic); }
+
+base::Result<Profile> read_recording(std::string_view bytes) {
+  bytes.remove_prefix(magic.size());
+  uint64_t size = 0;
+  if (bytes.size() < sizeof size) return damaged("it ends early");
+  std::memcpy(&size, bytes.data(), sizeof size);
+  bytes.remove_prefix(sizeof size);
+  // zlib packs a thousand to one at best.
+  if (size > most_bytes || size > (bytes.size() + 64) * 1100) return damaged("its size cannot be");
+  std::string body(size, '\0');
+  uLongf got = size;
+  int result = ::uncompress(reinterpret_cast<Bytef*>(body.data()), &got,
+                            reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+  if (result != Z_OK || got != size) return damaged("it cannot be unpacked");
+  Parser parser{.in = base::Reader(std::as_bytes(std::span(body))),
+                .out = {},
+                .texts = {},
+                .frames = {},
+                .nodes = {},
+                .threads = {}};
+  if (!parser.read() || !parser.in.ok()) return damaged("a part of it refers to what is not there");
+  return std::move(parser.out);
+}
+
+} // namespace profile

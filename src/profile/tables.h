@@ -1,0 +1,47 @@
+// A profile as tables: functions by what they took themselves and with what they called, who called them and
+// whom they called, processes, modules. And the few lines that say how far a recording can be trusted.
+#pragma once
+
+#include "profile/profile.h"
+
+#include <string>
+#include <vector>
+
+namespace profile {
+
+struct Row {
+  std::string name;
+  std::string where; // module, or the process's number
+  FrameKind kind = FrameKind::user;
+  uint64_t self = 0, total = 0;
+};
+
+enum class SortBy : uint8_t { self, total, name };
+inline constexpr std::string_view sort_words = "self|total|name";
+SortBy sort_of(std::string_view word);
+
+// A function counts once in a stack, however often it is there.
+std::vector<Row> functions_of(const Profile& profile, SortBy by);
+std::vector<Row> modules_of(const Profile& profile);   // self: code in it; total: with what it calls
+std::vector<Row> processes_of(const Profile& profile); // self = total
+// total: of the stacks in which the callers (callees) stand next to the function.
+std::vector<Row> callers_of(const Profile& profile, const Row& function);
+std::vector<Row> callees_of(const Profile& profile, const Row& function);
+
+struct ReportOptions {
+  SortBy by = SortBy::self;
+  size_t top = 20;
+  std::string function; // whose callers and callees are shown; empty: those of the first three
+};
+
+// "9.98 s", "1.2 GB", "1,024": a weight as people read it.
+std::string amount(const About& about, uint64_t weight);
+std::string percent(uint64_t part, uint64_t whole);
+// What was recorded, how much of it is there, and what it cost: lines, each ended.
+std::string header_text(const About& about, uint64_t total);
+// The first functions alone.
+std::string top_text(const Profile& profile, const ReportOptions& options);
+std::string report_text(const Profile& profile, const ReportOptions& options);
+std::string report_json(const Profile& profile, const ReportOptions& options);
+
+} // namespace profile

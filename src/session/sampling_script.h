@@ -1,0 +1,32 @@
+// The script of a recording, from the table of kinds (spec/profile_kinds.h) and the processes that are asked
+// for.
+#pragma once
+
+#include "base/result.h"
+#include "spec/profile_kinds.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace session {
+
+// Whose samples count; nothing given: those of all processes.
+struct Filter {
+  int pid = -1;
+  std::string user;     // name or number
+  std::string cgroup;   // path, from its hierarchy's root or the file system's; its descendants count too
+  bool idle_too = false; // with nothing given: also what happens while a CPU is idle
+  bool command = false; // the command that acu starts, and what it starts itself
+};
+
+struct SamplingScript {
+  std::string text;
+  std::string what; // in words: "process 17 (nginx)"
+};
+
+// `rate`: samples a second, of cycles events between two samples. Failure: there is no such user or group.
+base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind, const Filter& filter,
+                                                  uint64_t rate, uint64_t duration_ns);
+
+} // namespace session

@@ -1,0 +1,55 @@
+// Facts of this machine and this process that a program is made with.
+#include "session/steps.h"
+
+#include "base/text.h"
+#include "bpf/cpus.h"
+#include "bpf/features.h"
+#include "session/time.h"
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+namespace session {
+
+static ir::LowerOptions::Process own_process() {
+  auto name = base::read_file("/proc/self/comm");
+  return {static_cast<uint32_t>(::getppid()), name.ok() ? std::string(base::trim(*name)) : std::string()};
+}
+
+// acu's own pid namespace; nothing where it is the initial one, whose number never changes.
+static ir::PidNamespace pid_namespace() {
+  constexpr ino_t initial = 0xeffffffc; // PROC_PID_INIT_INO
+  struct stat about = {};
+  if (::stat("/proc/self/ns/pid", &about) != 0 || about.st_ino == initial) return {};
+  // As the kernel itself packs the number of a device.
+  return {uint64_t{major(about.st_dev)} << 20 | minor(about.st_dev), about.st_ino};
+}
+
+ir::LowerOptions lower_options(const Compiled& compiled, EngineKind engine, const Child* child) {
+  ir::LowerOptions out;
+  bool in_kernel = engine == EngineKind::kernel;
+  out.cpid = child ? static_cast<uint32_t>(child->pid()) : 0;
+  out.start_ns = clock_ns(CLOCK_BOOTTIME);
+  out.boot_to_wall_ns = boot_to_wall_ns();
+  out.possible_cpus = bpf::possible_cpus();
+  out.pid_namespace = pid_namespace();
+  if (in_kernel) out.takes_function = bpf::may_trace_function;
+  if (!in_kernel) out.own_process = own_process();
+  // Asking the kernel costs time: only where a map could make use of it.
+  bool may_be_task = false;
+  for (const lang::Map* m : compiled.tree->maps) may_be_task |= m->tid_only;
+  out.task_storage = may_be_task && in_kernel && bpf::has(bpf::Feature::task_storage);
+  return out;
+}
+
+report::Options report_options(const spec::Config& config, bool json) {
+  return {.json = json,
+          .cut_trailer = config.text("str_trunc_trailer"),
+          .max_cat_bytes = config.number("max_cat_bytes"),
+          .boot_to_wall_ns = boot_to_wall_ns(),
+          .monotonic_to_wall_ns = to_wall_ns(CLOCK_MONOTONIC),
+          .tai_to_wall_ns = to_wall_ns(CLOCK_TAI)};
+}
+
+} // namespace session

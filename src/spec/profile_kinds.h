@@ -1,0 +1,95 @@
+// The table of what `acu flame`, `acu record` and `acu report` can record: a script, and what its weights are.
+//
+// A script fills the map @ with stacks. Its key is (pid, tid, process name, thread name, kernel stack, user stack), and
+// where `leaves` is not empty, at last a note that stands on top of the stack: the number of one of `leaves`, or a text for
+// the % in it. Its value is a count, a sum of weights, or stats of weights. In the text FILTER is replaced by the condition
+// for the processes asked for, RATE by samples a second.
+#pragma once
+
+#include <string_view>
+
+namespace spec {
+
+struct ProfileKind {
+  std::string_view name;
+  std::string_view title;
+  std::string_view unit; // of weights: "samples", "ns", "bytes", or what is counted
+  std::string_view doc;
+  std::string_view script;
+  std::string_view leaves = {}; // notes by number, separated by '|'
+};
+
+inline constexpr ProfileKind profile_kinds[] = {
+    {.name = "cpu",
+     .title = "CPU",
+     .unit = "samples",
+     .doc = "where the processors are, sampled by their clock",
+     .script = "profile:hz:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack] = count() }\n"},
+    {.name = "cycles",
+     .title = "CPU cycles",
+     .unit = "samples",
+     .doc = "the same, sampled by the processor's cycle counter",
+     .script = "hardware:cycles:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack] = count() }\n"},
+    // The stack is taken when a thread leaves its CPU, its time is known when it is back; in between it may have been woken.
+    // Who never comes back is counted at the end.
+    {.name = "offcpu",
+     .title = "Waiting",
+     .unit = "ns",
+     .doc = "what threads wait for, and for how long: [waiting], then in the [run queue]; or [preempted]",
+     .script = R"(
+rawtracepoint:sched_switch {
+  $next = (uint32)args.next.pid;
+  if (has_key(@out, $next)) {
+    $out = @out[$next];
+    $now = nsecs;
+    $woken = @woken[$next];
+    if ($woken > $out.0) {
+      @[$out.1, $next, $out.2, $out.3, $out.4, $out.5, $out.6] = stats($woken - $out.0);
+      @[$out.1, $next, $out.2, $out.3, $out.4, $out.5, (uint32)1] = stats($now - $woken);
+    } else {
+      @[$out.1, $next, $out.2, $out.3, $out.4, $out.5, $out.6] = stats($now - $out.0);
+    }
+    delete(@out, $next);
+  }
+  if (FILTER) {
+    if (curtask.pid) {
+      $state = args.preempt || curtask.__state == 0 ? (uint32)2 : (uint32)0;
+      @out[(uint32)curtask.pid] = (nsecs, pid, pcomm, comm, kstack, ustack, $state);
+    }
+  }
+}
+rawtracepoint:sched_wakeup { if (has_key(@out, (uint32)args.p.pid)) { @woken[(uint32)args.p.pid] = nsecs } }
+end {
+  for ($kv : @out) {
+    $out = $kv.1;
+    @[$out.1, $kv.0, $out.2, $out.3, $out.4, $out.5, $out.6] = stats(nsecs - $out.0);
+  }
+}
+)",
+     .leaves = "[waiting]|[run queue]|[preempted]"},
+    {.name = "wakeup",
+     .title = "Wake-ups",
+     .unit = "wake-ups",
+     .doc = "who wakes whom: the stack of the waker, and on top the thread that is woken",
+     .script = "rawtracepoint:sched_wakeup /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack, str(args.p.comm)] = count() }\n",
+     .leaves = "[wakes %]"},
+    {.name = "faults",
+     .title = "Page faults",
+     .unit = "faults",
+     .doc = "who touches memory for the first time",
+     .script = "software:page-faults:1 /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack] = count() }\n"},
+    {.name = "io",
+     .title = "Disk I/O",
+     .unit = "bytes",
+     .doc = "bytes asked of disks, by the stack that submits them",
+     .script = "tracepoint:block:block_bio_queue /FILTER/ "
+               "{ @[pid, tid, pcomm, comm, kstack, ustack] = stats((uint64)args.nr_sector * 512) }\n"},
+};
+
+constexpr const ProfileKind* find_profile_kind(std::string_view name) {
+  for (const ProfileKind& k : profile_kinds)
+    if (k.name == name) return &k;
+  return nullptr;
+}
+
+} // namespace spec

@@ -1,0 +1,53 @@
+// `acu report`: a recording as tables, or in another format.
+#include "base/text.h"
+#include "profile/formats.h"
+#include "profile/tables.h"
+#include "session/arguments.h"
+#include "tool/tool.h"
+
+#include <unistd.h>
+
+namespace tool {
+
+using spec::OptionId;
+
+static base::Result<int> show(const session::Arguments& arguments) {
+  if (arguments.words.size() != 1)
+    return base::Error{base::Failure::usage,
+                       arguments.words.empty()
+                           ? "no recording: give a file, or - (see `acu help report`)"
+                           : "one recording at a time, not `" + arguments.words[1] + "` too"};
+  profile::ReportOptions options;
+  if (const std::string* by = arguments.value(OptionId::sort)) options.by = profile::sort_of(*by);
+  if (const std::string* function = arguments.value(OptionId::function)) options.function = *function;
+  if (const std::string* text = arguments.value(OptionId::top)) {
+    auto number = base::parse_integer(*text);
+    if (!number || *number == 0)
+      return base::Error{base::Failure::usage, "`--top` takes a number above 0, not `" + *text + "`"};
+    options.top = *number;
+  }
+  const profile::Format* format = nullptr;
+  const std::string* output = arguments.value(OptionId::output);
+  if (output) {
+    ACU_TRY(format, profile::format_of_file(*output));
+  }
+  ACU_TRY(profile::Profile p,
+          profile::read_profile(arguments.words[0] == "-" ? "/dev/stdin" : arguments.words[0]));
+  if (output) {
+    ACU_CHECK(profile::write_file(*output, format->write(p)));
+    return 0;
+  }
+  say(arguments.has(OptionId::json) ? profile::report_json(p, options) : profile::report_text(p, options));
+  return 0;
+}
+
+int report(Words words) {
+  const spec::Subcommand& self = *spec::find_subcommand("report");
+  auto arguments = session::parse_arguments(self, words);
+  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
+  auto shown = show(*arguments);
+  return shown.ok() ? *shown : fail(shown.error());
+}
+
+} // namespace tool

@@ -1,0 +1,443 @@
+#!/usr/bin/env python3
+"""Recordings and flame graphs: run.py ACU [--filter TEXT]
+
+Real programs are recorded, and what acu says of them is compared with what they measured themselves; every format is
+written and read back; the page is opened in a browser without a screen. Last line: `N passed, N failed, N skipped`.
+"""
+import html
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.dom.minidom
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TMP = tempfile.mkdtemp(prefix="acu-flame-")
+ACU = os.path.abspath(sys.argv[1])
+
+
+class Wrong(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+def need(condition, text):
+    if not condition:
+        raise Wrong(text)
+
+
+def path(*names):
+    return os.path.join(TMP, *names)
+
+
+def build_of(source, *options):
+    out = path(source.split(".")[0] + "".join(options).replace("/", "_"))
+    if not os.path.exists(out):
+        subprocess.run(["g++", "-O2", "-g", *options, "-o", out, os.path.join(HERE, source)], check=True, timeout=120)
+    return out
+
+
+def build(*options):
+    return build_of("hot.cc", *options)
+
+
+def hot():
+    return build("-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer")
+
+
+def acu(*words, status=0, limit=120, **more):
+    done = subprocess.run([ACU, *[str(w) for w in words]], capture_output=True, text=True, timeout=limit, cwd=TMP, **more)
+    need(status is None or done.returncode == status,
+         f"status {done.returncode} of acu {' '.join(map(str, words))[:200]}: {done.stderr.strip()[:500]}")
+    return done
+
+
+def report(file, *options):
+    return json.loads(acu("report", file, "--json", "--top", "100000", *options).stdout)
+
+
+def total_of(about, name):
+    return sum(f["total"] for f in about["functions"] if f["name"] == name)
+
+
+def share_of(about, name):
+    return total_of(about, name) / max(1, about["total"])
+
+
+RECORDED = {}
+
+
+def recording():
+    """One recording of the program that most tests look at, and what it measured itself."""
+    if not RECORDED:
+        out = path("hot.acu")
+        done = acu("record", "-F", "999", "-o", out, "--", hot(), 4000)
+        RECORDED.update(file=out, told=done.stderr, measured=[int(n) for n in re.findall(r"\d+", done.stdout)])
+    return RECORDED
+
+
+# ------------------------------------------------------------------------------------------------ what is recorded
+
+
+def shares_are_right():
+    about = report(recording()["file"])
+    hot_ns, cold_ns = recording()["measured"]
+    measured = hot_ns / (hot_ns + cold_ns)
+    hot_part, cold_part = total_of(about, "hot"), total_of(about, "cold")
+    need(about["samples"] > 1000, f"only {about['samples']} samples")
+    share = hot_part / (hot_part + cold_part)
+    need(abs(share - measured) < 0.03, f"hot {share:.3f}, as the program measured {measured:.3f}")
+    need(share_of(about, "hot") + share_of(about, "cold") > 0.9, "most of the time is in neither")
+
+
+def inlined_calls_have_names():
+    about = report(recording()["file"])
+    rows = [f for f in about["functions"] if f["name"] == "stir"]
+    need(rows and rows[0]["kind"] == "inlined", str(about["functions"][:5]))
+    need(rows[0]["self"] / about["total"] > 0.8, str(rows))
+
+
+def header_tells_what_is_missing():
+    told = recording()["told"]
+    for part in ("samples", "lost", "of the stacks complete", "of the frames named", "acu itself", "of memory", "wrote "):
+        need(part in told, f"no `{part}` in:\n{told}")
+    about = report(recording()["file"])
+    need(about["lost"] == 0, str(about["lost"]))
+    need(about["own_memory"] > 0 and about["own_cpu_ns"] > 0, "its own cost is not told")
+
+
+def command_gives_its_status():
+    acu("flame", "-q", "-o", path("status.html"), "--", hot(), 50, 7, status=7)
+    acu("flame", "-q", "-o", path("status.html"), "--", "sh", "-c", "kill -TERM $$", status=128 + 15)
+    acu("flame", "-q", "-o", path("status.html"), "--", "/nowhere/at-all", status=2)
+
+
+def children_of_the_command_count():
+    out = path("children.acu")
+    acu("record", "-F", "999", "-o", out, "--", "sh", "-c", f"{hot()} 300 & {hot()} 300; wait")
+    processes = {p["where"]: p["total"] for p in report(out)["processes"] if p["name"].startswith("hot")}
+    need(len(processes) == 2, str(processes))
+
+
+def interrupt_writes_the_results():
+    program = subprocess.Popen([hot(), "600000"], stdout=subprocess.DEVNULL)
+    try:
+        out = path("interrupted.folded")
+        recorder = subprocess.Popen([ACU, "record", "-F", "999", "-p", str(program.pid), "-o", out], stderr=subprocess.PIPE, text=True)
+        time.sleep(2)
+        recorder.send_signal(signal.SIGINT)
+        told = recorder.communicate(timeout=60)[1]
+        need(recorder.returncode == 0, told)
+        need("hot" in open(out).read(), "no stack of the program")
+    finally:
+        program.kill()
+        program.wait()
+
+
+def process_that_ends():
+    program = subprocess.Popen([hot(), "1500"], stdout=subprocess.DEVNULL)
+    out = path("ended.acu")
+    acu("record", "-F", "999", "-p", program.pid, "-o", out, limit=60)
+    program.wait()
+    need(share_of(report(out), "stir") > 0.5, "names of a process that has ended are missing")
+
+
+def process_that_execs():
+    """Both programs have the same process id, and both have their names."""
+    other = build("-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", "-Dhot=warm", "-Dstir=shake")
+    out = path("exec.acu")
+    acu("record", "-F", "999", "-o", out, "--", "sh", "-c", f"exec {sys.executable} -c \"import os,subprocess\n"
+        f"n=0\nfor i in range(3000000): n+=i\nos.execv('{other}', ['{other}', '800'])\"")
+    about = report(out)
+    need(share_of(about, "shake") > 0.2, str(about["functions"][:8]))
+    need(any("PyEval" in f["name"] or "python" in f["where"] for f in about["functions"]), str(about["functions"][:12]))
+
+
+def program_that_is_replaced():
+    copy = path("replaced")
+    shutil.copy(hot(), copy)
+    out = path("replaced.acu")
+    program = subprocess.Popen([copy, "600000"], stdout=subprocess.DEVNULL)
+    try:
+        recorder = subprocess.Popen([ACU, "record", "-F", "499", "-p", str(program.pid), "-o", out], stderr=subprocess.PIPE)
+        time.sleep(1.5)
+        os.unlink(copy)
+        shutil.copy("/bin/true", copy)
+        time.sleep(0.5)
+        recorder.send_signal(signal.SIGINT)
+        recorder.communicate(timeout=60)
+        need(share_of(report(out), "hot") > 0.3, "names come from the file that lies there now")
+    finally:
+        program.kill()
+        program.wait()
+
+
+def many_short_lives():
+    """Thousands of processes that end at once: acu neither fails nor grows, and names what it saw."""
+    out = path("short.acu")
+    script = "i=0; while [ $i -lt 3000 ]; do (:); i=$((i+1)); done"
+    acu("record", "-F", "999", "-o", out, "--", "sh", "-c", script, limit=200)
+    about = report(out)
+    need(about["samples"] > 50, str(about["samples"]))
+    need(about["frames_named"] / max(1, about["frames"]) > 0.9, f"{about['frames_named']} of {about['frames']} frames have names")
+    need(about["own_memory"] < 80 << 20, str(about["own_memory"]))
+
+
+def all_processes():
+    program = subprocess.Popen([hot(), "600000"], stdout=subprocess.DEVNULL)
+    try:
+        out = path("all.acu")
+        acu("record", "-a", "-F", "499", "--duration", "1500ms", "-o", out)
+        about = report(out)
+        need(any(p["name"].startswith("hot") for p in about["processes"]), str(about["processes"][:5]))
+        need(not any("swapper" in p["name"] for p in about["processes"]), "idle CPUs were counted")
+    finally:
+        program.kill()
+        program.wait()
+
+
+def user_without_processes():
+    out = path("nobody.acu")
+    acu("record", "-u", "nobody", "--duration", "100ms", "-o", out)
+    need(report(out)["total"] == 0, "something runs as nobody")
+    done = acu("record", "-u", "nobdy", status=2)
+    need("did you mean `nobody`" in done.stderr, done.stderr)
+
+
+# ------------------------------------------------------------------------------------------------ other kinds
+
+
+def waiting_has_its_time():
+    """A thread that sleeps has the time it was away, under the function that called."""
+    out = path("waiting.acu")
+    program = build_of("sleeper.cc", "-fno-omit-frame-pointer", "-pthread")
+    done = acu("record", "offcpu", "-o", out, "--", program, 2000)
+    slept = int(done.stdout.split()[1])
+    about = report(out)
+    need(about["unit"] == "ns", about["unit"])
+    waited = total_of(about, "main")
+    need(abs(waited - slept) < 0.1 * slept, f"main {waited / 1e9:.3f} s, the program measured {slept / 1e9:.3f} s")
+    notes = {f["name"] for f in about["functions"] if f["kind"] == "note"}
+    need("[waiting]" in notes and notes & {"[run queue]", "[preempted]"}, str(notes))
+
+
+def wakers_are_named():
+    out = path("wakers.acu")
+    program = build_of("sleeper.cc", "-fno-omit-frame-pointer", "-pthread")
+    acu("record", "wakeup", "-a", "-o", out, "--", program, 300)
+    notes = {f["name"] for f in report(out)["functions"] if f["kind"] == "note"}
+    need(any(n.startswith("[wakes sleeper") for n in notes), str(notes))
+
+
+def faults_are_counted():
+    out = path("faults.acu")
+    touch = "x = bytearray(64 << 20)"
+    acu("record", "faults", "-o", out, "--", sys.executable, "-c", touch)
+    about = report(out)
+    need(about["unit"] == "faults" and about["total"] > 2000, f"{about['total']} {about['unit']}")
+
+
+def bytes_to_disk_are_counted():
+    out = path("io.acu")
+    file = path("written")
+    write = f"import os\nf = os.open('{file}', os.O_WRONLY | os.O_CREAT)\nos.write(f, bytes(8 << 20))\nos.fsync(f)"
+    acu("record", "io", "-a", "-o", out, "--", sys.executable, "-c", write)
+    if subprocess.run(["stat", "-f", "-c", "%T", TMP], capture_output=True, text=True).stdout.strip() in ("tmpfs", "overlayfs"):
+        raise Skip("files here are on no disk")
+    about = report(out)
+    need(about["unit"] == "bytes" and about["total"] >= 8 << 20, f"{about['total']} {about['unit']}")
+
+
+def probes_have_weights():
+    out = path("weights.acu")
+    read = "import os\nf = os.open('/dev/zero', os.O_RDONLY)\nfor i in range(100): os.read(f, 1000)"
+    acu("record", "tracepoint:syscalls:sys_exit_read", "--weight", "args.ret == 1000 ? 1000 : 0", "-o", out, "--", sys.executable, "-c", read)
+    need(report(out)["total"] == 100000, str(report(out)["total"]))
+    acu("record", "tracepoint:syscalls:sys_enter_getpgid", "-o", out, "--", sys.executable, "-c", "import os\nfor i in range(77): os.getpgid(0)")
+    need(report(out)["total"] >= 77 and report(out)["unit"] == "hits", str(report(out)["total"]))
+
+
+# ------------------------------------------------------------------------------------------------ formats
+
+
+def same_shares(file):
+    want, got = report(recording()["file"]), report(file)
+    for name in ("hot", "cold", "stir", "main"):
+        need(abs(share_of(want, name) - share_of(got, name)) < 0.001, f"{name}: {share_of(want, name):.3f} became {share_of(got, name):.3f}")
+    return want, got
+
+
+def formats_are_read_back():
+    for ending in ("acu", "folded", "perf", "pb.gz"):
+        out = path("again." + ending)
+        acu("report", recording()["file"], "-o", out)
+        want, got = same_shares(out)
+        need(want["total"] == got["total"], f"{ending}: {want['total']} became {got['total']}")
+
+
+def picture_is_xml():
+    out = path("hot.svg")
+    acu("report", recording()["file"], "-o", out)
+    picture = xml.dom.minidom.parse(out)
+    titles = [t.firstChild.data for t in picture.getElementsByTagName("title")]
+    need(any(t.startswith("hot (") for t in titles), str(titles[:10]))
+
+
+def speedscope_is_json():
+    out = path("hot.json")
+    acu("report", recording()["file"], "-o", out)
+    data = json.load(open(out))
+    names = [f["name"] for f in data["shared"]["frames"]]
+    profile = data["profiles"][0]
+    need("hot" in names and len(profile["samples"]) == len(profile["weights"]), str(profile)[:300])
+    need(profile["endValue"] == sum(profile["weights"]) and profile["unit"] == "nanoseconds", str(profile["endValue"]))
+    need(all(0 <= f < len(names) for s in profile["samples"] for f in s), "a frame that is not there")
+
+
+def text_of_the_real_perf():
+    if not shutil.which("perf"):
+        raise Skip("no perf here")
+    data, text = path("perf.data"), path("real.perf")
+    done = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "499", "-g", "-o", data, "--", hot(), "1500"],
+                          capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        raise Skip("perf cannot record here: " + done.stderr.strip()[:100])
+    with open(text, "w") as out:
+        subprocess.run(["perf", "script", "-i", data], stdout=out, stderr=subprocess.DEVNULL, check=True, timeout=120)
+    about = report(text)
+    share = total_of(about, "hot") / max(1, total_of(about, "hot") + total_of(about, "cold"))
+    need(0.6 < share < 0.9, f"hot {share:.3f} in {about['functions'][:6]}")
+
+
+def damaged_files_are_told():
+    whole = open(recording()["file"], "rb").read()
+    for size in (0, 7, 12, 40, len(whole) // 2, len(whole) - 1):
+        with open(path("cut.acu"), "wb") as out:
+            out.write(whole[:size])
+        done = acu("report", path("cut.acu"), status=1)
+        need(done.stderr.startswith("ERROR: ") and "cut.acu" in done.stderr, done.stderr)
+    with open(path("noise.bin"), "wb") as out:
+        out.write(bytes(range(256)) * 4)
+    need("no recording" in acu("report", path("noise.bin"), status=1).stderr, "noise was read")
+
+
+def full_disk_keeps_the_old_file():
+    disk = path("disk")
+    os.makedirs(disk)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk], capture_output=True).returncode:
+        raise Skip("a small disk cannot be mounted here")
+    try:
+        out = os.path.join(disk, "flame.html")
+        with open(out, "w") as file:
+            file.write("old")
+        with open(os.path.join(disk, "filler"), "wb") as file:
+            file.write(bytes(50 << 10))
+        done = acu("report", recording()["file"], "-o", out, status=1)
+        need("cannot write" in done.stderr and "No space" in done.stderr, done.stderr)
+        need(open(out).read() == "old", "the old file is gone")
+        need(sorted(os.listdir(disk)) == ["filler", "flame.html"], str(os.listdir(disk)))
+    finally:
+        subprocess.run(["umount", disk])
+
+
+# ------------------------------------------------------------------------------------------------ command line, tables
+
+
+def tables_for_a_terminal():
+    text = acu("report", recording()["file"], "--top", "5").stdout
+    for part in ("called by", "calls", "processes", "modules", "more functions"):
+        need(part in text, f"no `{part}` in:\n{text}")
+    text = acu("report", recording()["file"], "--function", "hot").stdout
+    need(re.search(r"^hot: .*\n  called by\n.*main", text, re.M), text)
+
+
+def mistakes_name_what_was_meant():
+    for words, part in ((["flame", "--freqency", "9"], "did you mean `--frequency`"), (["flame", "-o", "x.htlm"], ".html"),
+                        (["flame", "-F", "0"], "from 1 to"), (["flame", "-p", "1", "-a"], "exclude each other"),
+                        (["flame", "--duration", "soon"], "10s"), (["record", "sleep", "1"], "behind `--`"),
+                        (["report"], "no recording"), (["flame", "ofcpu"], "did you mean `offcpu`"),
+                        (["flame", "io", "--weight", "1"], "is for a probe"), (["report", "x", "--sort", "slef"], "did you mean `self`")):
+        done = acu(*words, status=2)
+        need(part in done.stderr, f"{words}: {done.stderr}")
+    need("no process" in acu("flame", "-p", "4194304", status=3).stderr, "a process that is not there")
+
+
+def help_is_short():
+    for command in ("flame", "record", "report"):
+        text = acu("help", command).stdout
+        need(len(text.split("\n")) < 40, f"{command}: {len(text.splitlines())} lines")
+        need(len(text.split("examples:\n")[1].strip().split("\n")) == 3, text)
+
+
+# ------------------------------------------------------------------------------------------------ the page
+
+
+def page_in_a_browser():
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not browser:
+        raise Skip("no Chromium here")
+    page = path("hot.html")
+    acu("report", recording()["file"], "-o", page)
+    text = open(page).read()
+    need(len(text) < 1 << 20, f"{len(text)} bytes")
+    need(not re.search(r"(src|href)=[\"']?https?:", text), "it asks the network")
+    catch = "<script>window.pageErrors=[];addEventListener('error',e=>pageErrors.push(e.message));" \
+            "for(const n of ['error','warn']){const o=console[n];console[n]=(...a)=>{pageErrors.push(a.join(' '));o(...a)}}</script>"
+    with open(path("page.html"), "w") as out:
+        out.write(text.replace("<head>", "<head>" + catch, 1).replace("</body>", f"<script>{open(os.path.join(HERE, 'page_test.js')).read()}</script></body>"))
+    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1200,800", "--force-prefers-reduced-motion",
+                           f"--user-data-dir={path('browser')}", "--virtual-time-budget=20000", "--dump-dom", "file://" + path("page.html")],
+                          capture_output=True, text=True, timeout=300)
+    found = re.search(r'<pre id="seen">(.*?)</pre>', done.stdout, re.S)
+    need(found, f"the page's test did not run: {done.stderr[-300:]}")
+    seen = json.loads(html.unescape(found.group(1)))
+    need(not seen["errors"], str(seen["errors"]))
+    need(seen["focus"] == "hot" and seen["wider"] > 1.1 and seen["full"] > 0.99, str(seen))
+    want = share_of(report(recording()["file"]), "hot")
+    need(abs(seen["share"] - want) < 0.001, str(seen))
+    need(seen["found"].startswith(f"matched {100 * want:.2f}%"), f"{seen['found']} and not {want}")
+    need(seen["cleared"] and seen["reversed"] and seen["icicle"] and seen["walked"] and abs(seen["reset"] - 1) < 0.05, str(seen))
+    need(seen["network"] == 0, str(seen["network"]))
+
+
+TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missing, command_gives_its_status,
+         children_of_the_command_count, interrupt_writes_the_results, process_that_ends, process_that_execs,
+         program_that_is_replaced, many_short_lives, all_processes, user_without_processes, waiting_has_its_time, wakers_are_named,
+         faults_are_counted, bytes_to_disk_are_counted, probes_have_weights, formats_are_read_back,
+         picture_is_xml, speedscope_is_json, text_of_the_real_perf, damaged_files_are_told, full_disk_keeps_the_old_file,
+         tables_for_a_terminal, mistakes_name_what_was_meant, help_is_short, page_in_a_browser]
+
+
+def main():
+    wanted = sys.argv[sys.argv.index("--filter") + 1] if "--filter" in sys.argv else ""
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    for test in TESTS:
+        name = test.__name__
+        if wanted not in name:
+            continue
+        try:
+            test()
+            result = "passed"
+        except Skip as why:
+            result = "skipped"
+            print(f"skipped {name}: {why}")
+        except Exception as problem:
+            result = "failed"
+            print(f"FAILED {name}: {type(problem).__name__} {problem}")
+        counts[result] += 1
+        sys.stdout.flush()
+    if "--keep" not in sys.argv:
+        shutil.rmtree(TMP, ignore_errors=True)
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return 1 if counts["failed"] else 0
+
+
+sys.exit(main())

@@ -1,0 +1,121 @@
+// Each format that is read gives back what was written, and whatever else it is given is refused.
+#include "profile/formats.h"
+#include "profile/tables.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace profile {
+namespace {
+
+// main calls work, which calls an inlined helper and the kernel; a second thread's stack ends early.
+Profile sample() {
+  Profile p;
+  p.about.title = "CPU";
+  p.about.what = "a test";
+  p.about.period_ns = 10'000'000;
+  p.about.samples = 12;
+  p.about.notes = {"something was lost"};
+  uint32_t file = p.text("/bin/program"), kernel = p.text("[kernel]");
+  auto under = [&](uint32_t node, const char* name, uint32_t module, FrameKind kind) {
+    return p.node(node, p.frame({p.text(name), module, kind}));
+  };
+  uint32_t main = under(0, "main", file, FrameKind::user), work = under(main, "work", file, FrameKind::user);
+  uint32_t helper = under(work, "helper", file, FrameKind::inlined), read = under(work, "vfs_read", kernel, FrameKind::kernel);
+  uint32_t note = under(0, "[stack ends early: a reason]", 0, FrameKind::note), lone = under(note, "lone", file, FrameKind::user);
+  uint32_t first = p.thread({17, 17, p.text("program"), p.text("program")});
+  uint32_t second = p.thread({17, 18, p.text("program"), p.text("worker")});
+  p.add(first, helper, 6, 6);
+  p.add(first, read, 3, 3);
+  p.add(second, lone, 2, 2);
+  p.add(second, work, 1, 1);
+  return p;
+}
+
+std::string shown(const Profile& p) {
+  std::string out;
+  for (const Row& r : functions_of(p, SortBy::name))
+    out += r.name + " " + std::string(frame_kind_names[static_cast<size_t>(r.kind)]) + " " + std::to_string(r.self) + " " +
+           std::to_string(r.total) + "\n";
+  return out;
+}
+
+TEST(Formats, WhatIsWrittenIsReadBack) {
+  Profile p = sample();
+  for (const Format& f : formats()) {
+    if (!f.read) continue;
+    std::string bytes = f.write(p);
+    ASSERT_TRUE(f.is_this(bytes)) << f.name;
+    auto again = f.read(bytes);
+    ASSERT_TRUE(again.ok()) << f.name << ": " << again.error().message;
+    EXPECT_EQ(shown(p), shown(*again)) << f.name;
+    EXPECT_EQ(p.total(), again->total()) << f.name;
+  }
+}
+
+TEST(Formats, TheOwnOneKeepsEverything) {
+  Profile p = sample();
+  auto again = read_recording(write_recording(p));
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->about.notes, p.about.notes);
+  EXPECT_EQ(again->about.period_ns, p.about.period_ns);
+  EXPECT_EQ(report_json(p, {}), report_json(*again, {}));
+}
+
+TEST(Formats, DamagedOnesAreRefused) {
+  std::string whole = write_recording(sample());
+  for (size_t size = 8; size < whole.size(); size++) EXPECT_FALSE(read_recording(whole.substr(0, size)).ok()) << size;
+  std::string packed = write_pprof(sample());
+  for (size_t size = 2; size < packed.size(); size += 3) EXPECT_FALSE(read_pprof(packed.substr(0, size)).ok()) << size;
+  EXPECT_FALSE(read_folded("a;b 5\nno weight\n").ok());
+}
+
+TEST(Formats, TheTextOfPerfIsRead) {
+  auto p = read_perf_script("# a comment\n"
+                            "my program  4711/4712 [001]   123.456789:     250000 cpu-clock: \n"
+                            "\t    7f2a1c0e12ab helper+0x1b (inlined)\n"
+                            "\t    7f2a1c0e12ab hot+0x1b (/usr/bin/sort)\n"
+                            "\t    55d0a4b0c2d1 [unknown] (/usr/bin/sort)\n"
+                            "\n"
+                            "swapper     0 [000]   123.466789: cpu-clock:pppH: \n"
+                            "\tffffffff81a1b2c3 vfs_read+0x83 ([kernel.kallsyms])\n\n");
+  ASSERT_TRUE(p.ok()) << p.error().message;
+  EXPECT_EQ(p->total(), 2u);
+  const Thread& t = p->threads()[0];
+  EXPECT_EQ(p->texts()[t.name], "my program");
+  EXPECT_EQ(t.pid, 4711u);
+  EXPECT_EQ(t.tid, 4712u);
+  std::string text = shown(*p);
+  EXPECT_NE(text.find("hot user 0 1\n"), text.npos) << text;
+  EXPECT_NE(text.find("vfs_read kernel 1 1\n"), text.npos) << text;
+}
+
+TEST(Tables, AFunctionCountsOnceInAStack) {
+  Profile p;
+  uint32_t frame = p.frame({p.text("again"), 0, FrameKind::user});
+  uint32_t node = 0;
+  for (int i = 0; i < 5; i++) node = p.node(node, frame);
+  p.add(p.thread({1, 1, 0, 0}), node, 7, 7);
+  auto rows = functions_of(p, SortBy::self);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].total, 7u);
+  EXPECT_EQ(rows[0].self, 7u);
+}
+
+TEST(Tables, CallersAndCallees) {
+  Profile p = sample();
+  std::vector<Row> rows = functions_of(p, SortBy::total);
+  auto work = std::ranges::find(rows, "work", &Row::name);
+  ASSERT_NE(work, rows.end());
+  EXPECT_EQ(work->total, 10u);
+  auto callers = callers_of(p, *work), callees = callees_of(p, *work);
+  ASSERT_EQ(callers.size(), 1u);
+  EXPECT_EQ(callers[0].name, "main");
+  ASSERT_EQ(callees.size(), 2u);
+  EXPECT_EQ(callees[0].name, "helper");
+  EXPECT_EQ(callees[0].total, 6u);
+}
+
+} // namespace
+} // namespace profile
