@@ -139,6 +139,56 @@ TEST(Walk, KeepsWhatCalleesKeep) {
   for (unsigned number : {0u, 2u, 8u, 10u}) EXPECT_FALSE(outermost.registers.knows(number)) << number;
 }
 
+// A program that switches stacks by itself.
+TEST(Walk, OnAStackOfItsOwn) {
+  std::vector<char> stack(1 << 20);
+  static ucontext_t here, there;
+  ASSERT_EQ(::getcontext(&there), 0);
+  there.uc_stack = {.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
+  there.uc_link = nullptr; // what lies where a return address should be, and so marks the end
+  ::makecontext(
+      &there,
+      [] {
+        look();
+        ::setcontext(&here);
+      },
+      0);
+  ASSERT_EQ(::swapcontext(&here, &there), 0);
+  EXPECT_GE(seen.runtime.size(), 2u);
+  EXPECT_EQ(callers(seen.rows), seen.runtime);
+  EXPECT_EQ(callers(seen.all), seen.runtime);
+  EXPECT_EQ(seen.rows.end, UNWIND_COMPLETE);
+}
+
+// Words of the stack are replaced: whatever comes of it, it ends.
+TEST(Walk, CorruptStacks) {
+  ucontext_t context;
+  ::getcontext(&context);
+  Registers here = registers_of(context);
+  uint64_t rsp = *here.get(Registers::rsp);
+  samples::LiveCode code(::getpid());
+  size_t ended_early = 0;
+  for (uint64_t round = 0; round < 500; round++)
+    for (bool all : {false, true}) {
+      auto read = [&](uint64_t address, std::span<std::byte> to) {
+        if (!code.read(address, to)) return false;
+        uint64_t mixed = (address / 8 + round * 1000003) * 0x9e3779b97f4a7c15u;
+        if (mixed >> 60 == 0) // one of sixteen
+          for (size_t i = 0; i < to.size(); i++) {
+            uint64_t other[] = {mixed, rsp + (mixed >> 52) % 512 * 8, rsp, *here.get(Registers::rip)};
+            to[i] = static_cast<std::byte>(other[mixed >> 50 & 3] >> i % 8 * 8);
+          }
+        return true;
+      };
+      Walk found = walk(here, read, [&](uint64_t address) { return code.find(address); },
+                        {.most_frames = 256, .all_registers = all});
+      ASSERT_GE(found.frames.size(), 1u);
+      ASSERT_LE(found.frames.size(), 256u);
+      ended_early += found.end != UNWIND_COMPLETE;
+    }
+  EXPECT_GT(ended_early, 50u);
+}
+
 namespace {
 [[gnu::noinline]] void look_deep() {
   ucontext_t context;
