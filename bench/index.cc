@@ -1,26 +1,15 @@
 // How long the index of names of a debug file takes to make, to open again, and to answer: index FILE [runs].
 // Cold: acu's store is empty; the file is in the page cache. Times are wall clock, medians in milliseconds.
+#include "timing.h"
+
 #include "symbol/debug_index.h"
 
 #include "format/elf_file.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <sys/resource.h>
-
-using Clock = std::chrono::steady_clock;
-
-static double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-static double median(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
 
 int main(int argc, char** argv) {
   if (argc < 2) return std::fprintf(stderr, "index FILE [runs]\n"), 2;
@@ -51,7 +40,8 @@ int main(int argc, char** argv) {
   std::filesystem::remove_all(folder, ignored);
   rusage use = {};
   getrusage(RUSAGE_SELF, &use);
-  std::printf("cold %.0f ms, best %.0f; opened again %.2f ms; first look-up %.3f ms (%zu found); peak RSS %ld MB; %d runs\n",
+  std::printf("cold %.0f ms, best %.0f; opened again %.2f ms; first look-up %.3f ms (%zu found); peak RSS "
+              "%ld MB; %d runs\n",
               median(cold), *std::min_element(cold.begin(), cold.end()), median(open), median(first), bytes,
               use.ru_maxrss / 1024, runs);
 }

@@ -1,11 +1,11 @@
 // How long tables of frames take to make and to open again: unwind [FILE…]; without files those of all code
 // that is mapped on this machine. Cold: acu's store is empty; the files are in the page cache. Times are wall
 // clock, medians of seven runs in milliseconds, on one thread.
+#include "timing.h"
+
 #include "symbol/process_map.h"
 #include "unwind/tables.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -13,17 +13,6 @@
 #include <string>
 #include <unordered_set>
 #include <vector>
-
-using Clock = std::chrono::steady_clock;
-
-static double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-static double median(std::vector<double> times) {
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
 
 static std::vector<std::string> mapped_files() {
   std::set<std::string> out;

@@ -23,11 +23,11 @@ struct Place {
 
 // The two halves of a rule.
 struct Cfa {
-  uint8_t kind;
+  unwind_cfa kind;
   int32_t offset;
 };
 struct Rbp {
-  uint8_t kind;
+  unwind_rbp kind;
   int16_t offset = 0;
 };
 
