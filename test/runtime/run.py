@@ -19,7 +19,8 @@ A case is a script whose leading comment lines say how to run it and what it mus
   // EXPECT_STDERR: pattern  found in standard error        // EXPECT_NO_STDERR: pattern
   // BLANKS: exact           blank lines count (by default they are ignored)
   // STATUS: 0
-  // RUN: command            started (by sh) once all probes are attached; $TMP is an empty folder, $LOAD is load.py.
+  // RUN: command            started (by sh) once all probes are attached; $TMP is an empty folder, $LOAD is load.py;
+                             $TMP/told has what acu has written to standard error so far.
                              When it has ended, acu gets SIGINT (or what SIGNAL: names; `none`: nothing)
   // BUILD: command          by sh before acu starts, such as a compiler's that makes the program to be probed
   // TIMEOUT: 10
@@ -194,7 +195,15 @@ def supervise(case, command, environment, load):
     timer = threading.Timer(float(case.one.get("TIMEOUT", "10")) * SLOWNESS, give_up)
     timer.start()
     err = []
-    reader = threading.Thread(target=lambda: err.append(acu.stderr.read()))
+
+    def read_errors():
+        with open(os.path.join(environment["TMP"], "told"), "w") as told:
+            for line in acu.stderr:
+                err.append(line)
+                told.write(line)
+                told.flush()
+
+    reader = threading.Thread(target=read_errors)
     reader.start()
     out = []
     worker = None
@@ -210,10 +219,11 @@ def supervise(case, command, environment, load):
     if worker:
         worker.join()
     refused = status == 5 and case.one.get("STATUS", "0") != "5"
-    reason = why_refused(command[0], err[0], WITHOUT) if refused else ""
+    told = "".join(err)
+    reason = why_refused(command[0], told, WITHOUT) if refused else ""
     if reason:
         raise Skipped(reason)
-    wrong = judge(case, "".join(out), err[0], status)
+    wrong = judge(case, "".join(out), told, status)
     if timed_out:
         wrong = ["timed out"] + wrong
     return wrong
