@@ -48,5 +48,7 @@ base::Result<Profile> read_perf_script(std::string_view bytes);
 std::string write_speedscope(const Profile& profile); // speedscope.cc
 std::string write_svg(const Profile& profile);        // svg.cc
 std::string write_page(const Profile& profile);       // page.cc
+// The same with colors by change; `changes` by Profile::samples.
+std::string write_page(const Profile& profile, std::span<const int64_t> changes);
 
 } // namespace profile

@@ -129,10 +129,13 @@ uint32_t Namer::name_user(const UserSymbols::CodePlace& at, pid_t pid, uint64_t 
   UserSymbols::Found found = users_.name_of(at, pid, address);
   uint32_t module = profile_.text(found.module);
   if (!found.name.empty()) return profile_.frame({profile_.text(found.name), module, FrameKind::user});
-  std::string place = found.module_address
-                          ? std::string(base_name(found.module)) + "+" + report::bare(found.module_address)
-                      : found.module.empty() ? "[not mapped]"
-                                             : report::bare(address);
+  std::string place(report::bare(address));
+  if (found.module_address)
+    place = std::string(base_name(found.module)) + "+" + report::bare(found.module_address);
+  else if (!at.is_mapped)
+    place = "[not mapped]";
+  else if (found.module.empty())
+    place = "[code made at run time]";
   return profile_.frame({profile_.text(place), module, FrameKind::user, false});
 }
 
@@ -180,7 +183,8 @@ uint32_t Namer::add_user(uint32_t node, const RawStack& stack, uint64_t count, b
   }
   is_complete = reason.empty();
   if (!is_complete) node = note(node, reason);
-  for (auto name = names.rbegin(); name != names.rend(); ++name) node = under(node, named_users_[*name], count);
+  for (auto name = names.rbegin(); name != names.rend(); ++name)
+    node = under(node, named_users_[*name], count);
   return node;
 }
 

@@ -21,7 +21,7 @@ void append_list(std::string& out, std::string_view name, const List& list, Each
   out += ']';
 }
 
-std::string data_of(const Profile& p) {
+std::string data_of(const Profile& p, std::span<const int64_t> changes) {
   std::string out = "{\"about\":{\"title\":";
   report::append_json(out, p.about.title);
   out += ",\"what\":";
@@ -47,17 +47,21 @@ std::string data_of(const Profile& p) {
   });
   append_list(out, "samples", p.samples(),
               [&](const Sample& s) { number(s.thread), comma(), number(s.node), comma(), number(s.weight); });
+  if (!changes.empty())
+    append_list(out, "changes", changes, [&](int64_t change) { out += std::to_string(change); });
   return out + "}";
 }
 
 } // namespace
 
-std::string write_page(const Profile& p) {
+std::string write_page(const Profile& p) { return write_page(p, {}); }
+
+std::string write_page(const Profile& p, std::span<const int64_t> changes) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width\">\n<title>acu</title>\n<style>\n";
   out.append(page_style).append("</style>\n</head>\n<body>\n").append(page_body);
   out += "<script id=\"data\" type=\"application/json\">";
-  for (char c : data_of(p)) { // no name of a function ends the script
+  for (char c : data_of(p, changes)) { // no name of a function ends the script
     if (c == '<')
       out += "\\u003c";
     else

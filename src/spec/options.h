@@ -323,6 +323,16 @@ inline constexpr Option report_options[] = {
     {.id = OptionId::json, .name = "json", .doc = "The tables as one JSON object."},
     own_help};
 
+inline constexpr Option diff_options[] = {
+    {.id = OptionId::output,
+     .letter = 'o',
+     .name = "output",
+     .argument = "FILE",
+     .doc = "Write a flame graph of the second to FILE (.html): red is what takes more than before, blue less."},
+    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Show N functions (default 20)."},
+    {.id = OptionId::json, .name = "json", .doc = "The table as one JSON object."},
+    own_help};
+
 inline constexpr Option help_options[] = {
     {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
 };
@@ -358,6 +368,8 @@ inline constexpr Subcommand subcommands[] = {
      "Tell what a recording holds: functions, callers and callees, processes, modules. Reads its own files, pprof, perf script, folded.",
      report_options,
      "acu report recording.acu --top 10\nacu report app.acu --function 'parse_*'\nperf script | acu report - -o flame.html"},
+    {"diff", "BEFORE AFTER [options]", "Compare two recordings: which functions take more now, and which less.", diff_options,
+     "acu diff before.acu after.acu\nacu diff before.acu after.acu -o diff.html\nacu diff old.folded new.folded --top 5 --json"},
     {"info", "[--json]", "Tell what this kernel and this user can do.", info_options, "acu info"},
     {"help", "[SUBCOMMAND|reference]", "Explain a subcommand, or print the whole reference manual.", help_options, "acu help run"},
 };

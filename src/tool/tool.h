@@ -19,6 +19,7 @@ int modules(Words words);
 int flame(Words words);
 int record(Words words);
 int report(Words words);
+int diff(Words words);
 int info(Words words);
 int help(Words words);
 

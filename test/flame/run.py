@@ -371,10 +371,28 @@ def mistakes_name_what_was_meant():
 
 
 def help_is_short():
-    for command in ("flame", "record", "report"):
+    for command in ("flame", "record", "report", "diff"):
         text = acu("help", command).stdout
         need(len(text.split("\n")) < 40, f"{command}: {len(text.splitlines())} lines")
         need(len(text.split("examples:\n")[1].strip().split("\n")) == 3, text)
+
+
+def differences_are_found():
+    """The second run has cold() no longer: what it took went to hot()."""
+    first, second = path("first.folded"), path("second.folded")
+    with open(first, "w") as out:
+        out.write("p;main;hot;stir_[i] 300\np;main;cold;stir_[i] 100\n")
+    with open(second, "w") as out:
+        out.write("p;main;hot;stir_[i] 350\np;main;warm 70\n")
+    page = path("diff.html")
+    done = acu("diff", first, second, "--json", "-o", page)
+    rows = {f["name"]: f for f in json.loads(done.stdout)["functions"]}
+    need(rows["warm"]["self"] == 70 and rows["stir"]["self"] == -50 and rows["hot"]["total"] == 50, done.stdout)
+    need(rows["cold"]["total"] == -100 and rows["main"]["total"] == 20, done.stdout)
+    need('"changes":[' in open(page).read(), "no changes in the page")
+    text = acu("diff", first, second).stdout
+    need("+70" in text and "-50" in text, text)
+    need("two recordings" in acu("diff", first, status=2).stderr, "one is not enough")
 
 
 # ------------------------------------------------------------------------------------------------ the page
@@ -413,7 +431,7 @@ TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missin
          program_that_is_replaced, many_short_lives, all_processes, user_without_processes, waiting_has_its_time, wakers_are_named,
          faults_are_counted, bytes_to_disk_are_counted, probes_have_weights, formats_are_read_back,
          picture_is_xml, speedscope_is_json, text_of_the_real_perf, damaged_files_are_told, full_disk_keeps_the_old_file,
-         tables_for_a_terminal, mistakes_name_what_was_meant, help_is_short, page_in_a_browser]
+         tables_for_a_terminal, differences_are_found, mistakes_name_what_was_meant, help_is_short, page_in_a_browser]
 
 
 def main():

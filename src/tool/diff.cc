@@ -1,0 +1,45 @@
+// `acu diff`: two recordings compared, as a table and a page.
+#include "profile/diff.h"
+#include "base/text.h"
+#include "profile/formats.h"
+#include "session/arguments.h"
+#include "tool/tool.h"
+
+namespace tool {
+
+using spec::OptionId;
+
+static base::Result<int> compare(const session::Arguments& arguments) {
+  if (arguments.words.size() != 2)
+    return base::Error{base::Failure::usage,
+                       "`acu diff` takes two recordings, the one from before first (see `acu help diff`)"};
+  size_t top = 20;
+  if (const std::string* text = arguments.value(OptionId::top)) {
+    auto number = base::parse_integer(*text);
+    if (!number || *number == 0)
+      return base::Error{base::Failure::usage, "`--top` takes a number above 0, not `" + *text + "`"};
+    top = *number;
+  }
+  const std::string* output = arguments.value(OptionId::output);
+  if (output && !output->ends_with(".html"))
+    return base::Error{base::Failure::usage,
+                       "`" + *output + "`: a comparison is a page, its name ends with .html"};
+  ACU_TRY(profile::Profile before, profile::read_profile(arguments.words[0]));
+  ACU_TRY(profile::Profile after, profile::read_profile(arguments.words[1]));
+  ACU_TRY(profile::Difference difference, profile::compare(before, after));
+  if (output) ACU_CHECK(profile::write_file(*output, profile::difference_page(difference)));
+  say(arguments.has(OptionId::json) ? profile::difference_json(difference, top)
+                                    : profile::difference_text(difference, top));
+  return 0;
+}
+
+int diff(Words words) {
+  const spec::Subcommand& self = *spec::find_subcommand("diff");
+  auto arguments = session::parse_arguments(self, words);
+  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
+  auto compared = compare(*arguments);
+  return compared.ok() ? *compared : fail(compared.error());
+}
+
+} // namespace tool
