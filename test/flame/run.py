@@ -72,6 +72,20 @@ def share_of(about, name):
     return total_of(about, name) / max(1, about["total"])
 
 
+def wait_until_recording(pid, limit=60):
+    """acu follows processes with one perf event a CPU, and opens more for its samples once it listens to signals."""
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        try:
+            events = [fd for fd in os.listdir(f"/proc/{pid}/fd") if "perf_event" in os.readlink(f"/proc/{pid}/fd/{fd}")]
+        except OSError:
+            events = []
+        if len(events) > os.cpu_count():
+            return
+        time.sleep(0.02)
+    raise Wrong("acu does not record")
+
+
 RECORDED = {}
 
 
@@ -132,7 +146,8 @@ def interrupt_writes_the_results():
     try:
         out = path("interrupted.folded")
         recorder = subprocess.Popen([ACU, "record", "-F", "999", "-p", str(program.pid), "-o", out], stderr=subprocess.PIPE, text=True)
-        time.sleep(2)
+        wait_until_recording(recorder.pid)
+        time.sleep(1.5)
         recorder.send_signal(signal.SIGINT)
         told = recorder.communicate(timeout=60)[1]
         need(recorder.returncode == 0, told)
@@ -168,7 +183,8 @@ def program_that_is_replaced():
     program = subprocess.Popen([copy, "600000"], stdout=subprocess.DEVNULL)
     try:
         recorder = subprocess.Popen([ACU, "record", "-F", "499", "-p", str(program.pid), "-o", out], stderr=subprocess.PIPE)
-        time.sleep(1.5)
+        wait_until_recording(recorder.pid)
+        time.sleep(1)
         os.unlink(copy)
         shutil.copy("/bin/true", copy)
         time.sleep(0.5)
@@ -187,7 +203,7 @@ def many_short_lives():
     acu("record", "-F", "999", "-o", out, "--", "sh", "-c", script, limit=200)
     about = report(out)
     need(about["samples"] > 50, str(about["samples"]))
-    need(about["frames_named"] / max(1, about["frames"]) > 0.9, f"{about['frames_named']} of {about['frames']} frames have names")
+    need(share_of(about, "[not mapped]") < 0.05, "code of processes that have ended is not known")
     need(about["own_memory"] < 80 << 20, str(about["own_memory"]))
 
 
@@ -207,7 +223,8 @@ def all_processes():
 def user_without_processes():
     out = path("nobody.acu")
     acu("record", "-u", "nobody", "--duration", "100ms", "-o", out)
-    need(report(out)["total"] == 0, "something runs as nobody")
+    if subprocess.run(["pgrep", "-u", "nobody"], capture_output=True).returncode:
+        need(report(out)["total"] == 0, "samples of other users")
     done = acu("record", "-u", "nobdy", status=2)
     need("did you mean `nobody`" in done.stderr, done.stderr)
 
@@ -224,7 +241,7 @@ def waiting_has_its_time():
     about = report(out)
     need(about["unit"] == "ns", about["unit"])
     waited = total_of(about, "main")
-    need(abs(waited - slept) < 0.1 * slept, f"main {waited / 1e9:.3f} s, the program measured {slept / 1e9:.3f} s")
+    need(abs(waited - slept) < 0.15 * slept, f"main {waited / 1e9:.3f} s, the program measured {slept / 1e9:.3f} s")
     notes = {f["name"] for f in about["functions"] if f["kind"] == "note"}
     need("[waiting]" in notes and notes & {"[run queue]", "[preempted]"}, str(notes))
 
