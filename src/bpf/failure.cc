@@ -146,7 +146,8 @@ base::Error program_error(const Code& code, int error, std::string_view log, con
   if (is_unknown && complaint.text.find("bpf_get_socket_cookie") != complaint.text.npos &&
       features().ask(Feature::socket_cookie) == Answer::no)
     message += "; " + lack_of(Feature::socket_cookie);
-  const bool is_long = error == E2BIG || complaint.text.find("too complex") != complaint.text.npos;
+  // EFAULT: more than 8192 branches wait to be walked; a log that is full does not say so.
+  const bool is_long = error == E2BIG || error == EFAULT || complaint.text.find("too complex") != complaint.text.npos;
   if (is_long && features().ask(Feature::loop) == Answer::no) {
     message += "; " + lack_of(Feature::loop) + ": its verifier walks each turn of a loop, so loops must be few and short";
     is_unknown = true;
