@@ -171,7 +171,7 @@ uint32_t Namer::add_user(uint32_t node, const RawStack& stack, uint64_t count, b
   std::string_view reason = stack.end;
   if (names.empty()) {
     if (reason.empty()) reason = no_user_stack;
-  } else if (!stack.is_end_known) {
+  } else if (!stack.is_end_known && reason.empty()) {
     size_t right = 1;
     while (right < names.size() && named_users_[names[right]].is_mapped) right++;
     const bool is_led_astray = right < names.size();
