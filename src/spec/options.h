@@ -357,15 +357,17 @@ inline constexpr Subcommand subcommands[] = {
      "Tell what code a process has mapped, where its symbols and debug information are, and what is missing.",
      modules_options, "acu modules -p 1"},
     {"flame", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
-     "Draw a flame graph: where the CPUs spend their time (KIND cpu), what threads wait for (offcpu), who wakes whom (wakeup),\n"
-     "page faults (faults), bytes to and from disks (io), or where any PROBE is hit.", flame_options,
+     "Draw a flame graph: where the CPUs spend their time, or where threads wait, memory grows, disks work.\n"
+     "KIND is cpu (default), offcpu (what threads wait for), wakeup (who wakes whom), faults (page faults), io (bytes to and\n"
+     "from disks); with a PROBE: where it is hit.", flame_options,
      "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"
      "acu flame tracepoint:syscalls:sys_exit_read --weight args.ret -u www-data"},
     {"record", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
      "Record the same to a file, for `acu report` or another tool.", record_options,
      "acu record -a --duration 30s\nacu record -o build.pb.gz -- make -j8\nacu record -F 999 -p 4711 -o app.acu"},
     {"report", "FILE [options]",
-     "Tell what a recording holds: functions, callers and callees, processes, modules. Reads its own files, pprof, perf script, folded.",
+     "Tell what a recording holds: functions, callers and callees, processes, modules.\n"
+     "Reads its own files, pprof, text of perf script, and folded stacks.",
      report_options,
      "acu report recording.acu --top 10\nacu report app.acu --function 'parse_*'\nperf script | acu report - -o flame.html"},
     {"diff", "BEFORE AFTER [options]", "Compare two recordings: which functions take more now, and which less.", diff_options,

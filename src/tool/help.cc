@@ -12,7 +12,7 @@ void show_overview(void (*to)(std::string_view)) {
   for (const spec::Subcommand& s : spec::subcommands) {
     std::string name = "  " + std::string(s.name);
     name.resize(doc_column, ' ');
-    out += name + std::string(s.doc) + "\n";
+    out += name + std::string(s.doc.substr(0, s.doc.find('\n'))) + "\n";
   }
   out += "\nexamples:\n";
   for (const spec::Subcommand& s : spec::subcommands) out += "  " + std::string(s.example.substr(0, s.example.find('\n'))) + "\n";
