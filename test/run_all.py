@@ -66,6 +66,7 @@ SUITES = {
     "life": "life/run.py",
     "flame": "flame/run.py",
     "user": "user/run.py",
+    "core": "core/run.py",
     "docs": "docs.py",
     "leftovers": "leftovers.py",
     "kernels": "kernels/run.py",

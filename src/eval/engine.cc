@@ -18,16 +18,27 @@ State::State(const ir::Program& p, const Options& o) : program(p), options(o), r
     }
     offsets.push_back(at);
   }
+  code.resize(program.functions.size());
   counters.sites.resize(program.sites.size());
   counters.map_full.resize(program.maps.size());
   if (random == 0 && getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) random = 1;
+}
+
+const FunctionCode& State::code_of(const ir::Function& function) {
+  FunctionCode& made = code[static_cast<size_t>(&function - program.functions.data())];
+  if (made.code.empty()) made = make_code(function, object_offsets[function.frame]);
+  return made;
+}
+
+std::vector<uint64_t> Engine::stack(uint64_t id) {
+  return id % 2 && id / 2 < state_.stacks.size() ? *state_.stacks[id / 2] : std::vector<uint64_t>();
 }
 
 base::Result<int64_t> Engine::run(uint32_t probe) {
   const ir::Program& program = state_.program;
   if (probe >= program.probes.size()) return base::Error{base::Failure::runtime, "there is no such probe"};
   const ir::Probe& p = program.probes[probe];
-  if (p.context != probe::Context::none && state_.options.context.empty())
+  if (p.context != probe::Context::none && state_.options.context.empty() && !state_.thread)
     return base::Error{base::Failure::unsupported, p.name + ": the evaluator has no events of the kernel"};
   auto status = Interpreter(state_).run(program.functions[p.function]);
   // Nobody holds an address of script memory any more.

@@ -1,4 +1,4 @@
-// The interpreter: execute() follows blocks, step() does one instruction, and the cases that need more than a
+// The interpreter: execute() follows the code and does what is frequent, step() does one instruction, and the cases that need more than a
 // few lines have functions of their own. Arithmetic is ir::compute, the same as in constant folding.
 #include "eval/interpreter.h"
 
@@ -59,18 +59,19 @@ std::string name_of_process(int64_t pid) {
 }
 
 constexpr uint32_t most_depth = 1000; // of calls: each takes some of this process's own stack
+constexpr uint64_t steps_between_looks = 1 << 22;
 
 } // namespace
 
 Interpreter::Interpreter(State& state)
-    : state_(state), steps_left_(state.options.step_budget ? state.options.step_budget : ~0ull),
-      thread_(static_cast<uint64_t>(gettid())) {}
+    : state_(state), steps_left_(state.options.step_budget ? state.options.step_budget : steps_between_looks),
+      thread_(state.thread ? state.thread->id : static_cast<uint64_t>(gettid())) {}
 
 base::Result<int64_t> Interpreter::run(const ir::Function& probe) {
   const auto frame = make_frame(probe);
-  Activation now(probe, frame.get());
+  Activation now(probe, state_.code_of(probe), frame.get());
   const int64_t result = execute(now);
-  if (stopped_) return base::Error{base::Failure::runtime, failure_};
+  if (stopped_ && !failure_.empty()) return base::Error{base::Failure::runtime, failure_};
   return static_cast<int32_t>(result); // as programs of the kernel return it
 }
 
@@ -83,36 +84,97 @@ std::unique_ptr<std::byte[]> Interpreter::make_frame(const ir::Function& functio
   return make_undefined(state_.object_offsets[function.frame].back());
 }
 
+// Whether a run may go on, asked every so many steps: it may be over its budget, or nobody wants it any more.
+bool Interpreter::more_steps() {
+  const uint64_t budget = state_.options.step_budget;
+  if (budget) {
+    steps_left_ = 0;
+    fail("stopped after " + std::to_string(budget) + " steps");
+    return false;
+  }
+  if (state_.options.interrupted && state_.options.interrupted()) {
+    stopped_ = true;
+    return false;
+  }
+  steps_left_ = steps_between_looks;
+  return true;
+}
+
+// `size` bytes as a 64-bit number.
+static int64_t widen_bytes(const std::byte* from, uint8_t size, bool is_signed) {
+  switch (size) {
+  case 8: {
+    int64_t n;
+    std::memcpy(&n, from, 8);
+    return n;
+  }
+  case 4: {
+    uint32_t n;
+    std::memcpy(&n, from, 4);
+    return is_signed ? static_cast<int32_t>(n) : static_cast<int64_t>(n);
+  }
+  case 2: {
+    uint16_t n;
+    std::memcpy(&n, from, 2);
+    return is_signed ? static_cast<int16_t>(n) : static_cast<int64_t>(n);
+  }
+  default: {
+    const auto n = static_cast<uint8_t>(*from);
+    return is_signed ? static_cast<int8_t>(n) : static_cast<int64_t>(n);
+  }
+  }
+}
+
 // Gives what the function gives back; 0 once stopped.
 int64_t Interpreter::execute(Activation& now) {
-  const auto& blocks = now.function.blocks;
-  const Inst* i = blocks[0].insts.data();
+  const Code* const code = now.code.code.data();
+  const Code* i = code;
+  int64_t* const v = now.values.data();
   for (;;) {
-    if (steps_left_-- == 0) {
-      steps_left_ = 0;
-      fail("stopped after " + std::to_string(state_.options.step_budget) + " steps");
-    }
+    if (steps_left_-- == 0 && !more_steps()) return 0;
     if (stopped_) return 0;
     switch (i->op) {
-    case Op::jump: i = blocks[i->target].insts.data(); continue;
-    case Op::branch:
-      i = blocks[ir::holds(i->cond, now.get(i->a), now.get(i->b)) ? i->target : i->other].insts.data();
-      continue;
-    case Op::give_back: return now.get(i->a);
+    case Op::mov: v[i->dst] = v[i->a]; break;
+    case Op::add: v[i->dst] = static_cast<int64_t>(static_cast<uint64_t>(v[i->a]) + static_cast<uint64_t>(v[i->b])); break;
+    case Op::sub: v[i->dst] = static_cast<int64_t>(static_cast<uint64_t>(v[i->a]) - static_cast<uint64_t>(v[i->b])); break;
+    case Op::and_: v[i->dst] = v[i->a] & v[i->b]; break;
+    case Op::or_: v[i->dst] = v[i->a] | v[i->b]; break;
+    case Op::set: v[i->dst] = ir::holds(i->cond, v[i->a], v[i->b]); break;
+    case Op::object: v[i->dst] = script(now.frame + i->imm); break;
+    case Op::jump: i = code + i->target; continue;
+    case Op::branch: i = code + (ir::holds(i->cond, v[i->a], v[i->b]) ? i->target : i->other); continue;
+    case Op::give_back: return v[i->a];
     case Op::unreachable: fail("reached an instruction that cannot be reached"); return 0;
-    case Op::load:
+    case Op::load: {
+      if (is_of_target(i->space)) {
+        const auto address = static_cast<uint64_t>(v[i->a] + i->imm);
+        if (const std::byte* from = find_target(address, i->size)) {
+          v[i->dst] = widen_bytes(from, i->size, i->is_signed);
+          if (i->has_fault_edge)
+            i = code + i->target;
+          else
+            i++;
+          continue;
+        }
+      } else if (i->space == Space::script && !i->has_fault_edge) {
+        v[i->dst] = widen_bytes(host(v[i->a] + i->imm), i->size, i->is_signed);
+        break;
+      }
+      [[fallthrough]];
+    }
     case Op::read:
     case Op::read_string:
     case Op::read_bytes: {
-      const bool ok = fetch(now, *i);
-      if (i->other == ir::no_block)
+      const bool ok = fetch(now, *i->inst);
+      if (!i->has_fault_edge)
         i++;
       else
-        i = blocks[ok ? i->target : i->other].insts.data();
+        i = code + (ok ? i->target : i->other);
       continue;
     }
-    default: step(now, *i++);
+    default: step(now, *i->inst);
     }
+    i++;
   }
 }
 
@@ -140,13 +202,16 @@ void Interpreter::step(Activation& now, const Inst& i) {
   }
   case Op::name: {
     char text[16] = {};
-    prctl(PR_GET_NAME, text);
+    if (state_.thread)
+      state_.thread->name.copy(text, sizeof text - 1);
+    else
+      prctl(PR_GET_NAME, text);
     std::memset(host(a()), 0, sizeof text);
     std::memcpy(host(a()), text, strnlen(text, sizeof text));
     break;
   }
   case Op::task_name: {
-    const std::string name = name_of_process(b());
+    const std::string name = state_.thread ? std::string() : name_of_process(b());
     std::memset(host(a()), 0, 16);
     std::memcpy(host(a()), name.data(), name.size());
     now.set(i, !name.empty());
@@ -161,9 +226,9 @@ void Interpreter::step(Activation& now, const Inst& i) {
   case Op::write_user:
   case Op::override: now.set(i, -EPERM); break;
   case Op::query: now.set(i, query(i.query)); break;
-  case Op::context_address: // there is no context, and no stack of a traced program
-  case Op::stack_depth:
-  case Op::stack: now.set(i, 0); break;
+  case Op::context_address: now.set(i, 0); break; // there is no context
+  case Op::stack_depth: now.set(i, static_cast<int64_t>(static_cast<uint64_t>(a()) / 2 < state_.stacks.size() && a() ? state_.stacks[static_cast<size_t>(a()) / 2]->size() : 0)); break;
+  case Op::stack: now.set(i, keep_stack(i)); break;
   case Op::cpu_count: now.set(i, 1); break;
   case Op::blur: now.set(i, now.get(i.a)); break;
   case Op::table: {
@@ -174,7 +239,7 @@ void Interpreter::step(Activation& now, const Inst& i) {
   }
   case Op::event: now.set(i, open_record(i)); break;
   case Op::send: send_record(a()); break;
-  case Op::count_fault: state_.counters.sites[i.index]++; break;
+  case Op::count_fault: count_fault(i.index); break;
   case Op::call: now.set(i, call(now, i)); break;
   case Op::loop: now.set(i, loop(now, i)); break;
   case Op::for_each: for_each(now, i); break;
@@ -226,8 +291,57 @@ bool Interpreter::read_foreign(Space space, uint64_t address, std::span<std::byt
     std::memcpy(to.data(), reinterpret_cast<const void*>(address), to.size());
     return true;
   }
+  if (is_of_target(space)) return read_target(address, to);
   Memory* memory = space == Space::user ? state_.options.user : state_.options.kernel;
   return memory && memory->read(address, to);
+}
+
+// The areas read last are kept, the newest first.
+const std::byte* Interpreter::find_window(uint64_t address, uint64_t size) {
+  auto& windows = state_.windows;
+  for (size_t w = 1; w < windows.size(); w++)
+    if (windows[w].holds(address, size)) {
+      std::swap(windows[0], windows[w]);
+      return windows[0].bytes + (address - windows[0].begin);
+    }
+  const target::Window found = state_.options.target->window(address);
+  if (!found.bytes) {
+    state_.missing = found.why;
+    return nullptr;
+  }
+  std::rotate(windows.begin(), windows.end() - 1, windows.end());
+  windows[0] = found;
+  return found.holds(address, size) ? found.bytes + (address - found.begin) : nullptr;
+}
+
+bool Interpreter::read_target(uint64_t address, std::span<std::byte> to) {
+  if (to.empty()) return true;
+  if (const std::byte* from = find_target(address, to.size())) {
+    std::memcpy(to.data(), from, to.size());
+    return true;
+  }
+  state_.missing = state_.options.target->read(address, to);
+  return state_.missing == target::Missing::none;
+}
+
+// A run that goes over a program that stands still ends at the first read that fails.
+void Interpreter::count_fault(uint32_t site) {
+  state_.counters.sites[site]++;
+  if (!state_.options.target) return;
+  const ir::Fault fault = state_.program.sites[site].fault;
+  if (fault != ir::Fault::read_user && fault != ir::Fault::read_kernel) return;
+  state_.counters.reasons[{site, target::to_string(state_.missing)}]++;
+  stopped_ = true;
+}
+
+// The id of the thread's user stack: equal ones have one.
+int64_t Interpreter::keep_stack(const Inst& i) {
+  if (i.index == 0 || !state_.thread || state_.thread->stack.empty()) return 0;
+  const auto& stack = state_.thread->stack;
+  const std::vector<uint64_t> frames(stack.begin(), stack.begin() + static_cast<ptrdiff_t>(std::min<size_t>(stack.size(), i.imm2)));
+  auto [at, is_new] = state_.stack_ids.try_emplace(frames, state_.stacks.size() * 2 + 1);
+  if (is_new) state_.stacks.push_back(&at->first);
+  return static_cast<int64_t>(at->second);
 }
 
 // As in the kernel, what could not be read is zeros.
@@ -253,7 +367,7 @@ bool Interpreter::load(Activation& now, const Inst& i) {
     now.set(i, widen(host(address), i));
     return true;
   case Space::context: {
-    const std::span context = state_.options.context;
+    const std::span context = state_.thread ? state_.thread->context : state_.options.context;
     const bool is_inside = i.imm >= 0 && static_cast<uint64_t>(i.imm) + i.size <= context.size();
     now.set(i, is_inside ? widen(context.data() + i.imm, i) : 0);
     return true;
@@ -317,9 +431,9 @@ int64_t Interpreter::call(Activation& now, const Inst& i) {
   }
   const ir::Function& function = state_.program.functions[i.index];
   const auto frame = make_frame(function);
-  Activation callee(function, frame.get());
+  Activation callee(function, state_.code_of(function), frame.get());
   const ir::Operand arguments[] = {i.a, i.b, i.c, i.d, i.e};
-  for (uint32_t p = 0; p < function.parameters; p++) callee.registers[p + 1] = now.get(arguments[p]);
+  for (uint32_t p = 0; p < function.parameters; p++) callee.values[p + 1] = now.get(arguments[p]);
   const int64_t result = execute(callee);
   depth_--;
   return result;
@@ -328,10 +442,11 @@ int64_t Interpreter::call(Activation& now, const Inst& i) {
 int64_t Interpreter::loop(Activation& now, const Inst& i) {
   const auto wanted = static_cast<uint64_t>(now.get(i.a));
   const auto turns = std::min(wanted, static_cast<uint64_t>(i.imm));
-  Activation body(state_.program.functions[i.index], now.frame);
+  const ir::Function& function = state_.program.functions[i.index];
+  Activation body(function, state_.code_of(function), now.frame);
   uint64_t taken = 0;
   while (taken < turns && !stopped_) {
-    body.registers[1] = static_cast<int64_t>(taken++);
+    body.values[1] = static_cast<int64_t>(taken++);
     if (execute(body)) break;
   }
   if (taken == static_cast<uint64_t>(i.imm) && wanted > taken) state_.counters.sites[i.imm2]++;
@@ -343,12 +458,13 @@ void Interpreter::for_each(Activation& now, const Inst& i) {
   MapTable& map = state_.maps[i.index];
   std::vector<std::string_view> keys;
   for (const auto& entry : map.entries()) keys.push_back(entry.key);
-  Activation body(state_.program.functions[static_cast<size_t>(i.imm)], now.frame);
+  const ir::Function& function = state_.program.functions[static_cast<size_t>(i.imm)];
+  Activation body(function, state_.code_of(function), now.frame);
   for (const std::string_view key : keys) {
     std::byte* value = map.find(key);
     if (!value) continue;
-    body.registers[1] = script(key.data());
-    body.registers[2] = script(value);
+    body.values[1] = script(key.data());
+    body.values[2] = script(value);
     if (execute(body) || stopped_) break;
   }
 }
@@ -356,6 +472,10 @@ void Interpreter::for_each(Activation& now, const Inst& i) {
 int64_t Interpreter::query(Query query) {
   constexpr int64_t jiffy = 1'000'000'000 / 250;
   unsigned cpu = 0, node = 0;
+  if (state_.thread && query == Query::uid_gid) return pack(state_.thread->group, state_.thread->user);
+  if (state_.thread && (query == Query::pid_tgid || query == Query::namespace_pid_tgid))
+    return pack(state_.thread->pid, state_.thread->id);
+  if (state_.thread && (query == Query::cpu || query == Query::numa_node)) return 0;
   switch (query) {
   case Query::namespace_pid_tgid:
   case Query::pid_tgid: return pack(static_cast<uint64_t>(getpid()), thread_);

@@ -1,6 +1,6 @@
 // One run of a probe: interprets its function, and those it calls, over a State.
 //
-// Method: a switch over the instructions of a block, registers in an array. Each activation of a function has
+// Method: a switch over the instructions of a function (code.h), registers in an array. Each activation of a function has
 // an array of its own; a loop's body reuses one for all its turns and works on the frame of its parent.
 #pragma once
 
@@ -18,11 +18,12 @@ private:
   struct Activation {
     const ir::Function& function;
     std::byte* frame;
-    std::vector<int64_t> registers;
-    Activation(const ir::Function& f, std::byte* frame_)
-        : function(f), frame(frame_), registers(f.registers) {}
-    int64_t get(const ir::Operand& o) const { return o.is_reg() ? registers[o.as_reg()] : o.value; }
-    void set(const ir::Inst& i, int64_t value) { registers[i.dst] = value; }
+    const FunctionCode& code;
+    std::vector<int64_t> values; // registers, then constants
+    Activation(const ir::Function& f, const FunctionCode& c, std::byte* frame_)
+        : function(f), frame(frame_), code(c), values(c.values) {}
+    int64_t get(const ir::Operand& o) const { return o.is_reg() ? values[o.as_reg()] : o.value; }
+    void set(const ir::Inst& i, int64_t value) { values[i.dst] = value; }
   };
 
   int64_t execute(Activation& now);
@@ -33,6 +34,20 @@ private:
   bool fetch(Activation& now, const ir::Inst& i);
   bool load(Activation& now, const ir::Inst& i);
   bool read_string(Activation& now, const ir::Inst& i);
+  // The bytes of the target at an address, where they lie; nullptr: not all are there, or not in one piece.
+  const std::byte* find_target(uint64_t address, uint64_t size) {
+    target::Window& last = state_.windows[0];
+    return last.holds(address, size) ? last.bytes + (address - last.begin) : find_window(address, size);
+  }
+  const std::byte* find_window(uint64_t address, uint64_t size);
+  // Of a program that stands still there is one memory: what is not the script's own is in it.
+  bool is_of_target(ir::Space space) const {
+    return state_.options.target && (space == ir::Space::user || space == ir::Space::kernel);
+  }
+  bool read_target(uint64_t address, std::span<std::byte> to);
+  bool more_steps();
+  void count_fault(uint32_t site);
+  int64_t keep_stack(const ir::Inst& i);
 
   int64_t call(Activation& now, const ir::Inst& i);
   int64_t loop(Activation& now, const ir::Inst& i);

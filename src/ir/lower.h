@@ -27,6 +27,7 @@ struct LowerOptions {
   std::optional<Process> own_process;
   PidNamespace pid_namespace; // of acu itself, where that is not the initial one
   bool task_storage = false; // the engine has MapKind::task
+  bool calls_loops = true;   // as lang::CheckOptions has it
   // Whether the engine takes a program of probe::Context::function at this event that reads these words of it.
   std::function<bool(probe::Machine&, const probe::Event&, std::span<const uint32_t> slots)> takes_function;
 };

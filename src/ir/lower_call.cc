@@ -167,7 +167,7 @@ Operand Lowering::stack(const Type& type) {
     append({.op = Op::stack, .dst = dst, .imm2 = type.count});
     return Operand::of(dst);
   }
-  if (!program_.task.self_exec_id) find_task_layout();
+  if (!program_.task.self_exec_id && !machine_.still) find_task_layout();
   bool has_names = type.stack_mode != type::StackMode::raw;
   program_.uses_user_symbols |= has_names;
   Operand process = emit(Op::and_, query(Query::pid_tgid), number(-(int64_t{1} << 32)));

@@ -149,7 +149,9 @@ Operand Lowering::recipe_step(const Step& s, Operand a, Operand b) {
   }
   case Step::code_start: return task_word("mm", "mm_struct", "start_code");
 #if defined(__x86_64__)
-  case Step::thread_base: return task_word("thread", "thread_struct", "fsbase");
+  case Step::thread_base:
+    if (machine_.still) return load_word(context_place(probe::still_thread_base), 8, false);
+    return task_word("thread", "thread_struct", "fsbase");
 #else
   case Step::thread_base: return number(0);
 #endif

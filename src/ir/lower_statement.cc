@@ -281,7 +281,32 @@ void Lowering::blur(const std::vector<const Variable*>& variables) {
   }
 }
 
+// A loop as jumps, without limit: for engines that need nobody's consent to it.
+void Lowering::jump_in_circles(const lang::Block& block, const std::function<void(BlockId, BlockId)>& condition,
+                               const std::function<void()>& begin, const std::function<void()>& step) {
+  BlockId head = new_block(), go = new_block(), next = new_block(), stop = new_block();
+  jump(head);
+  start(head);
+  condition(go, stop);
+  start(go);
+  begin();
+  loops_.push_back({false, stop, next});
+  lower(block);
+  loops_.pop_back();
+  jump(next);
+  start(next);
+  step();
+  jump(head);
+  start(stop);
+}
+
 void Lowering::lower_while(const While& w) {
+  if (!options_.calls_loops)
+    return jump_in_circles(
+        *w.body, [&](BlockId go, BlockId stop) { this->condition(*w.condition, go, stop); }, [] {},
+        [&] {
+          if (w.step) lower(*w.step);
+        });
   auto limit = static_cast<int64_t>(source_.config.number("loop_limit"));
   const std::vector<const Variable*> shared = find_shared(w.condition, {w.body, w.step});
   body(
@@ -315,6 +340,20 @@ void Lowering::lower_range(const ForRange& f) {
   constexpr int64_t most_turns = 1 << 23; // of bpf_loop
   Operand first = scalar(*f.first);
   Operand last = scalar(*f.last);
+  if (!options_.calls_loops) {
+    Reg turn = fresh(), end = fresh();
+    assign(turn, first);
+    assign(end, last);
+    return jump_in_circles(
+        *f.body, [&](BlockId go, BlockId stop) { branch(Cond::slt, Operand::of(turn), Operand::of(end), go, stop); },
+        [&] {
+          if (in_register(*f.variable))
+            assign(variable_register(*f.variable), Operand::of(turn));
+          else
+            store(variable_place(*f.variable), Operand::of(turn), f.variable->type->size);
+        },
+        [&] { append({.op = Op::add, .dst = turn, .a = Operand::of(turn), .b = number(1)}); });
+  }
   Reg turns = fresh();
   BlockId some = new_block(), none = new_block(), after = new_block();
   branch(Cond::slt, first, last, some, none);

@@ -156,6 +156,8 @@ private:
   void blur(const std::vector<const lang::Variable*>& variables);
   void lower_while(const lang::While& w);
   void lower_range(const lang::ForRange& f);
+  void jump_in_circles(const lang::Block& body, const std::function<void(BlockId, BlockId)>& condition,
+                       const std::function<void()>& begin, const std::function<void()>& step);
   void lower_for_map(const lang::ForMap& f);
   void lower_return(const lang::Return& r);
   void leave_probe();

@@ -5,6 +5,7 @@
 #include "format/btf.h"
 #include "probe/attach.h"
 #include "probe/cpu_variable.h"
+#include "probe/still.h"
 #include "spec/numbers.h"
 #include "spec/probes.h"
 #include "spec/registers.h"
@@ -60,7 +61,27 @@ bool Checker::require(uint16_t ability, std::string_view name, Range where) {
   return true;
 }
 
+// What a program that stands still has nothing of.
+static bool is_of_kernel(BuiltinId builtin) {
+  switch (builtin) {
+  case id("kstack"):
+  case id("curtask"):
+  case id("cgroup"):
+  case id("kaddr"):
+  case id("ksym"):
+  case id("percpu_kaddr"):
+  case id("cpu"):
+  case id("numaid"): return true;
+  default: return false;
+  }
+}
+
 bool Checker::check_place(const Expr& e, const Builtin& row) {
+  if (machine_.still && is_of_kernel(id_of(row))) {
+    error(tag::misplaced, e.where, "`" + std::string(row.name) + "` is the kernel's, of which " +
+                                       std::string(machine_.still->target().title()) + " knows nothing");
+    return false;
+  }
   uint16_t ability = needs_of(id_of(row));
   return !ability || require(ability, row.name, e.where);
 }

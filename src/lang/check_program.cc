@@ -7,6 +7,7 @@
 #include "format/btf.h"
 #include "lang/c_types.h"
 #include "probe/kernel_functions.h"
+#include "probe/still.h"
 #include "spec/probes.h"
 #include "symbol/binaries.h"
 
@@ -211,6 +212,8 @@ symbol::Binary* Checker::target_binary(const Expr& target) {
   probe::Event* event = user_event();
   if (!c || c->arguments.empty()) {
     if (event) return event->module;
+    if (machine_.still)
+      return error(tag::unresolved, target.where, machine_.find_binaries("").error().message), nullptr;
     return error(tag::misplaced, target.where, "`target` can be used in probes of user programs only",
                  "elsewhere the program is named: `target(\"nginx\").NAME`"),
            nullptr;
@@ -222,7 +225,7 @@ symbol::Binary* Checker::target_binary(const Expr& target) {
                  "`target` takes the name of a program or library in quotes"),
            nullptr;
   const std::string name(argument.constant.text_value);
-  auto found = machine_.binaries().find(name);
+  auto found = machine_.find_binaries(name);
   if (!found.ok()) return error(tag::unresolved, target.where, found.error().message), nullptr;
   if (found->size() != 1)
     return error(tag::ambiguous, target.where, base::quoted(name) + " stands for several files",
@@ -231,8 +234,10 @@ symbol::Binary* Checker::target_binary(const Expr& target) {
   return found->front();
 }
 
-// Where the process of -p has a file: what was added to the file's addresses.
-static std::optional<uint64_t> bias_in(int pid, const symbol::Binary& binary) {
+// What was added to the addresses of a file, where the process of -p or the program that stands still has it.
+static std::optional<uint64_t> bias_in(const probe::Machine& machine, const symbol::Binary& binary) {
+  if (machine.still) return machine.still->bias_of(binary);
+  int pid = machine.pid();
   if (pid <= 0) return std::nullopt;
   auto maps = base::read_file("/proc/" + std::to_string(pid) + "/maps");
   if (!maps.ok()) return std::nullopt;
@@ -250,6 +255,11 @@ static std::optional<uint64_t> bias_in(int pid, const symbol::Binary& binary) {
   return std::nullopt;
 }
 
+static bool belongs_to_thread(const probe::Recipe& r) {
+  return std::any_of(r.steps.begin(), r.steps.end(),
+                     [](const probe::Step& s) { return s.op == probe::Step::thread_base; });
+}
+
 // target.NAME, target("lib").NAME
 const type::Type* Checker::check_global(FieldRef& e) {
   if (Name* n = if_a<Name>(e.operand)) n->builtin = find_builtin("target");
@@ -259,11 +269,11 @@ const type::Type* Checker::check_global(FieldRef& e) {
   if (!probe_)
     return mistake(tag::misplaced, e.where, "`target` can't be used in a function",
                    "pass its value as a parameter");
-  if (!require(in_task, "target", e.where)) return types_.none();
+  if (!machine_.still && !require(in_task, "target", e.where)) return types_.none();
   symbol::Binary* binary = target_binary(*e.operand);
   if (!binary) return types_.none();
   probe::UserValues& values = machine_.user_values(*binary);
-  std::optional<uint64_t> bias = bias_in(machine_.pid(), *binary);
+  std::optional<uint64_t> bias = bias_in(machine_, *binary);
   probe::UserValue v = values.global(user_event(), e.name, bias);
   // Told by where this event is, it would be another recipe for each event of the block.
   if (probe_->events.size() > 1)
@@ -280,11 +290,14 @@ const type::Type* Checker::check_global(FieldRef& e) {
                        "`, members of classes `target.Class::" + std::string(e.name) + "`");
   }
   const probe::Event* here = user_event();
-  if (v && machine_.pid() <= 0 && !(here && here->module == binary))
+  if (v && machine_.pid() <= 0 && !machine_.still && !(here && here->module == binary))
     warning(tag::ambiguous, e.where,
             "this is right in processes that run " + binary->name() + " only, and others come here too",
             "add a predicate such as /comm == \"" + binary->name().substr(binary->name().rfind('/') + 1, 15) +
                 "\"/, or trace one process with -p PID");
+  if (here && here->kind == probe::Kind::oneshot && v && belongs_to_thread(v.recipe))
+    return mistake(tag::misplaced, e.where, "`target." + std::string(e.name) + "` is a variable that each thread has of its own",
+                   "ask for it in `thread { … }`");
   return finish_value(e, use_value(v, "target." + std::string(e.name), e.where, e.recipe, std::move(hint)));
 }
 
@@ -299,7 +312,7 @@ const type::Type* Checker::check_user_address(Call& e) {
                    "where the program is described by debug information, `&target(\"PROGRAM\")." + name +
                        "` is the address of a variable");
   symbol::Binary& binary = *event->module;
-  std::optional<uint64_t> bias = bias_in(machine_.pid(), binary);
+  std::optional<uint64_t> bias = bias_in(machine_, binary);
   // As with globals, what is right for one event only comes last; such events were told apart by what they name.
   probe::UserValue v = probe::UserValues::symbol(binary, types_, nullptr, name, bias);
   bool is_of_all = bool(v);

@@ -53,11 +53,12 @@ void Checker::check(Stmt& s) {
   }
   case StmtKind::loop_while: {
     While& w = as<While>(s);
-    loop_depth_++; // the condition is part of the body that is called back
+    uint32_t& depth = options_.calls_loops ? loop_depth_ : unroll_depth_;
+    depth++; // the condition is part of the body that is called back
     check_condition(*w.condition);
     check(*w.body);
     if (w.step) check(*w.step);
-    loop_depth_--;
+    depth--;
     return;
   }
   case StmtKind::loop_range: {
@@ -65,12 +66,13 @@ void Checker::check(Stmt& s) {
     check_integer(*f.first, "the start of a range");
     check_integer(*f.last, "the end of a range");
     scopes_.emplace_back();
-    loop_depth_++;
+    uint32_t& depth = options_.calls_loops ? loop_depth_ : unroll_depth_;
+    depth++;
     Variable* v = declare(f.variable, f.name, f.name_where, f.expansion);
     v->declared = true;
     v->type = types_.int64();
     check(*f.body);
-    loop_depth_--;
+    depth--;
     scopes_.pop_back();
     return;
   }

@@ -98,6 +98,11 @@ ProbeSpec Parser::parse_spec() {
   std::vector<std::string> parts(1);
   for (;;) {
     std::string_view rest = input_.rest();
+    bool is_call = !rest.empty() && rest[0] == '(' && parts.size() == 1 && base::lower(parts[0]) == "frame";
+    if (is_call) {
+      parse_frame(parts);
+      break;
+    }
     if (rest.empty() || ends_spec(rest[0])) break;
     if (rest[0] == '"') {
       parts.back() += input_.string().text;
@@ -126,6 +131,21 @@ ProbeSpec Parser::parse_spec() {
   spec.parts = program_->arena.copy(kept);
   spec.text = program_->arena.copy(std::string_view(join(parts)));
   return spec;
+}
+
+// frame     := 'frame' '(' ( "text" | $1 ) ')'
+void Parser::parse_frame(std::vector<std::string>& parts) {
+  input_.seek(input_.offset() + 1);
+  input_.skip_blanks();
+  parts.emplace_back();
+  std::string_view rest = input_.rest();
+  if (rest.starts_with('"'))
+    parts.back() += input_.string().text;
+  else if (rest.size() > 1 && rest[0] == '$' && is_digit(rest[1]))
+    positional_in_probe(parts);
+  input_.skip_blanks();
+  if (parts.back().empty() || !input_.rest().starts_with(')')) return unexpected("the name of a function in quotes and `)`", "for example: frame(\"main\") { … }");
+  input_.seek(input_.offset() + 1);
 }
 
 // Whether the `/` that `run` begins with starts a predicate; it stands in part number `part`.

@@ -121,6 +121,7 @@ private:
   // parse_probe.cc
   void parse_probe();
   ProbeSpec parse_spec();
+  void parse_frame(std::vector<std::string>& parts);
   bool is_predicate(std::string_view provider, size_t part, std::string_view run) const;
   void positional_in_probe(std::vector<std::string>& into);
 

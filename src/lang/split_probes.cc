@@ -210,7 +210,7 @@ LeftOut leave_out_inlined(probe::Machine& machine, const Wants& wants, std::vect
   if (wants.parameters.empty() && wants.locals.empty()) return out;
   std::vector<probe::Event*> kept;
   for (probe::Event* e : events) {
-    std::string lost = e->is_inlined ? lost_value(machine, wants, *e) : std::string();
+    std::string lost = e->is_inlined || e->kind == probe::Kind::frame ? lost_value(machine, wants, *e) : std::string();
     if (lost.empty()) kept.push_back(e);
     if (out.value.empty()) out.value = lost;
   }
@@ -245,8 +245,10 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
   if (LeftOut left_out = leave_out_inlined(machine_, wants, p.events); left_out.events)
     diagnostics_.warning(tag::no_value, p.where,
                          std::to_string(left_out.events) +
-                             (left_out.events == 1 ? " inlined call is" : " inlined calls are") +
-                             " not seen: " + base::quoted(left_out.value) +
+                             (p.events.front()->kind == probe::Kind::frame ? " of the calls"
+                              : left_out.events == 1                       ? " inlined call"
+                                                                           : " inlined calls") +
+                             (left_out.events == 1 ? " is" : " are") + " not seen: " + base::quoted(left_out.value) +
                              " is optimised away there");
 
   // Told apart by what decides their program: kind of probe, and for system calls the side.

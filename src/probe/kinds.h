@@ -35,7 +35,8 @@ struct KindFunctions {
 extern const KindFunctions begin_kind, end_kind, signal_kind, interval_kind, test_kind, bench_kind,
     profile_kind, software_kind, hardware_kind, tracepoint_kind, rawtracepoint_kind,
     kprobe_kind, kretprobe_kind, fentry_kind, fexit_kind, uprobe_kind, uretprobe_kind, usdt_kind,
-    iterator_kind, watchpoint_kind, async_watchpoint_kind;
+    iterator_kind, watchpoint_kind, async_watchpoint_kind,
+    oneshot_kind, thread_kind, frame_kind, fault_kind;
 
 // Fills in `mismatch` for a probe that is not written right: `what` is the sentence; the hint shows the right
 // form.

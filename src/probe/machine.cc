@@ -5,6 +5,7 @@
 #include "probe/kernel_functions.h"
 #include "probe/kernel_numbers.h"
 #include "probe/kinds.h"
+#include "probe/still.h"
 #include "probe/user_values.h"
 #include "symbol/binaries.h"
 #include "symbol/kallsyms.h"
@@ -54,6 +55,10 @@ KernelFunctions& Machine::kernel_functions() {
 symbol::Binaries& Machine::binaries() {
   if (!binaries_) binaries_ = std::make_unique<symbol::Binaries>(pid_);
   return *binaries_;
+}
+
+base::Result<std::vector<symbol::Binary*>> Machine::find_binaries(std::string_view name) {
+  return still ? still->find(name) : binaries().find(name);
 }
 
 format::Tracefs* Machine::tracefs() {

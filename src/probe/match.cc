@@ -1,5 +1,6 @@
 // From the name of a provider to its kind, and from a kind to its functions; listing.
 #include "probe/kinds.h"
+#include "probe/still.h"
 #include "spec/probes.h"
 
 #include "base/text.h"
@@ -16,8 +17,9 @@ static constexpr const KindFunctions* kinds[] = {
     &kprobe_kind,  &kretprobe_kind, &fentry_kind, &fexit_kind,
     &uprobe_kind,  &uretprobe_kind, &usdt_kind,
     &iterator_kind, &watchpoint_kind, &async_watchpoint_kind,
+    &oneshot_kind, &thread_kind,   &frame_kind,    &fault_kind,
 };
-static_assert(std::size(kinds) == static_cast<size_t>(Kind::async_watchpoint) + 1);
+static_assert(std::size(kinds) == static_cast<size_t>(Kind::fault) + 1);
 
 static const KindFunctions& functions(const Event& event) { return *kinds[static_cast<size_t>(event.kind)]; }
 
@@ -60,6 +62,19 @@ static const KindFunctions* functions_of(const spec::ProbeKind& row) {
   return nullptr;
 }
 
+// Events need a program that runs, probes without events one that stands still.
+static bool fits_target(const Machine& machine, const spec::ProbeKind& row, Mismatch& mismatch) {
+  if (row.anywhere || row.still == (machine.still != nullptr)) return true;
+  std::string name = "`" + std::string(row.name) + "`";
+  if (row.still)
+    mismatch = {Mismatch::malformed, name + " looks at a program that stands still, not at events",
+                "a core dump: `acu core FILE SCRIPT`; the memory of a live process: `acu snap -p PID SCRIPT`"};
+  else
+    mismatch = {Mismatch::malformed, std::string(machine.still->target().title()) + " has no events: there is no " + name,
+                "here are oneshot, thread, frame(\"FUNCTION\"), fault, begin and end"};
+  return false;
+}
+
 std::vector<Event> match(Machine& machine, std::span<const std::string_view> parts, Mismatch& mismatch) {
   std::string_view provider = parts.empty() ? std::string_view() : parts.front();
   const spec::ProbeKind* row = find_kind(provider);
@@ -81,6 +96,7 @@ std::vector<Event> match(Machine& machine, std::span<const std::string_view> par
                 "many places in the kernel have a tracepoint: see `acu list 'tracepoint:*'`"};
     return {};
   }
+  if (!fits_target(machine, *row, mismatch)) return {};
   return kind->match(machine, parts, mismatch);
 }
 
@@ -163,6 +179,7 @@ std::vector<Event> list(Machine& machine, std::string_view pattern) {
     bool fixed = kind != &tracepoint_kind && kind != &rawtracepoint_kind && kind != &software_kind &&
                  kind != &hardware_kind && !kind->is_found_by_match;
     if (fixed && wanted == "*") continue;
+    if (kind->name == "oneshot" || kind->name == "thread" || kind->name == "frame" || kind->name == "fault") continue;
     std::vector<Event> events;
     if (kind->is_found_by_match)
       add_matching(machine, *kind, wanted, events);

@@ -33,15 +33,18 @@ namespace probe {
 
 class KernelFunctions;
 class KernelNumbers;
+class Still;
 class UserValues;
 
 enum class Kind : uint8_t {
   begin, end, signal, interval, test, bench, // run by acu itself
   profile, software, hardware, tracepoint, rawtracepoint, kprobe, kretprobe, fentry, fexit, uprobe, uretprobe, usdt,
-  iterator, watchpoint, async_watchpoint
+  iterator, watchpoint, async_watchpoint,
+  oneshot, thread, frame, fault // of a program that stands still: no events (still.h)
 };
 
 constexpr bool is_kernel_function(Kind k) { return k >= Kind::kprobe && k <= Kind::fexit; }
+constexpr bool is_still(Kind k) { return k >= Kind::oneshot; }
 
 // How the context of a program looks, which decides the kind of kernel program.
 enum class Context : uint8_t {
@@ -91,7 +94,9 @@ struct Event {
   std::string operands;        // USDT: where the arguments are, as the file has it
   uint32_t offset = 0;         // functions of the kernel (`function`): of the instruction, from the start
   bool at_entry = false;       // the instruction is the first of the function, or one that stands for it
-  bool is_inlined = false;     // it is the first of a call of `function` that was inlined
+  bool is_inlined = false;     // it is the first of a call of `function` that was inlined; frames: in such a call
+  // Of a program that stands still: what the loader added to the addresses of `module`.
+  std::optional<uint64_t> bias;
 };
 
 // Where a value of the arguments is found.
@@ -135,9 +140,12 @@ public:
   const base::Error& tracefs_error() const { return tracefs_error_; }
   // The programs and libraries that user probes are put into.
   symbol::Binaries& binaries();
+  // All files that a name in a script means: of the program that stands still, else as Binaries::find.
+  base::Result<std::vector<symbol::Binary*>> find_binaries(std::string_view name);
   // The functions of the kernel (kernel_functions.h); made at the first call.
   KernelFunctions& kernel_functions();
   int pid() const { return pid_; }
+  Still* still = nullptr; // the program that stands still, of scripts without events (still.h); outlives this
   bool sees_inlined_calls = true; // a uprobe on a function is also put where the function was inlined
   // What the debug information of a binary tells of its values (user_values.h); made at the first call.
   UserValues& user_values(symbol::Binary& binary);

@@ -9,6 +9,10 @@
 
 namespace probe {
 
+// Probes of a program that stands still have struct user_regs_struct as their context; there stands the
+// thread's base (fs_base).
+inline constexpr uint32_t still_thread_base = 21 * 8;
+
 struct Step {
   enum Op : uint8_t {
     constant,    // push `value`

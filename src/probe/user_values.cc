@@ -2,6 +2,7 @@
 // user_values_places.cc, globals are in user_values_globals.cc.
 #include "probe/user_values.h"
 
+#include "dwarf/scopes.h"
 #include "dwarf/type_entry.h"
 #include "dwarf/type_text.h"
 #include "probe/uprobe.h"
@@ -54,6 +55,33 @@ static bool is_clone_name(std::string_view name) {
   return false;
 }
 
+// The outermost call of a function that was inlined around an address.
+static std::optional<Die> inlined_call_around(const Die& within, uint64_t address, std::string_view name) {
+  std::optional<Die> out;
+  for_each_child(within, [&](const Die& child) {
+    bool is_call = child.tag() == DW_TAG_inlined_subroutine;
+    if (out || (!is_call && child.tag() != DW_TAG_lexical_block)) return;
+    std::vector<AddressRange> ranges = ranges_of(child);
+    if (std::ranges::none_of(ranges, [&](const AddressRange& r) { return r.holds(address); })) return;
+    if (is_call && function_names(child).name == name)
+      out = child;
+    else
+      out = inlined_call_around(child, address, name);
+  });
+  return out;
+}
+
+// Of the scopes around an address those that one frame sees: of the function itself without what was inlined
+// into it, or of an inlined call without what was inlined there. Probes on code see all.
+static void keep_own_scopes(std::vector<CodeScope>& scopes, const Event& event) {
+  if (event.kind != Kind::frame && event.kind != Kind::fault) return;
+  size_t first = 0;
+  if (event.is_inlined)
+    while (first + 1 < scopes.size() && !(first && scopes[first].origin && name_of(*scopes[first].origin) == event.function)) first++;
+  for (size_t i = first + 1; i < scopes.size(); i++)
+    if (scopes[i].origin && event.kind == Kind::frame) return scopes.resize(i);
+}
+
 std::optional<Spot> UserValues::State::spot_of(const Event& event, UserValue& otherwise) {
   otherwise = nothing_known();
   if (!sources.info || !sources.types) return std::nullopt;
@@ -62,6 +90,10 @@ std::optional<Spot> UserValues::State::spot_of(const Event& event, UserValue& ot
   Spot out{.event = &event, .function = *function, .address = event.address};
   uint64_t begin = event.function_address ? event.function_address : event.address;
   out.after_return = event.kind == Kind::uretprobe;
+  if (event.is_inlined && event.kind == Kind::frame) {
+    out.inlined = inlined_call_around(function->die, event.address, event.function);
+    return out;
+  }
   if (event.is_inlined) {
     out.inlined = inlined_call(function->die, event.address, event.function);
     return out;
@@ -283,6 +315,7 @@ UserValue UserValues::local(const Event& event, std::string_view name) {
   std::optional<Spot> spot = state_->spot_of(event, out);
   if (!spot) return out;
   std::vector<CodeScope> scopes = state_->code.scopes_at(spot->function, spot->address);
+  keep_own_scopes(scopes, event);
   std::vector<Die> parameters;
   out = {};
   for (auto scope = scopes.rbegin(); scope != scopes.rend(); scope++) {
@@ -309,12 +342,25 @@ UserValue UserValues::local(const Event& event, std::string_view name) {
   return out;
 }
 
+std::vector<std::string_view> UserValues::functions_at(uint64_t address) {
+  std::vector<std::string_view> out;
+  if (!state_->sources.info) return out;
+  std::optional<CodeFunction> function = state_->code.function_at(address);
+  if (!function) return out;
+  std::vector<CodeScope> scopes = state_->code.scopes_at(*function, address);
+  for (size_t i = scopes.size(); i-- > 1;)
+    if (scopes[i].origin) out.push_back(name_of(*scopes[i].origin));
+  out.push_back(name_of(function->die));
+  return out;
+}
+
 std::vector<std::string_view> UserValues::locals(const Event& event) {
   std::vector<std::string_view> out;
   UserValue otherwise;
   std::optional<Spot> spot = state_->spot_of(event, otherwise);
   if (!spot) return out;
   std::vector<CodeScope> scopes = state_->code.scopes_at(spot->function, spot->address);
+  keep_own_scopes(scopes, event);
   for (auto scope = scopes.rbegin(); scope != scopes.rend(); scope++)
     for (const Die& die : scope->entries) {
       std::string_view name = name_of(die);

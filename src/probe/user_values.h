@@ -93,6 +93,9 @@ public:
   // A variable or parameter that is visible where the event is: of the innermost scope first, also of calls
   // that were inlined there. Variables that live in static memory are found too.
   UserValue local(const Event& event, std::string_view name);
+  // The functions whose code is at an address: those inlined there, innermost first, and at last the one that
+  // the code is of, by the names that the source has for them. Empty: no debug information tells.
+  std::vector<std::string_view> functions_at(uint64_t address);
   // The names of all of them, innermost first, each once.
   std::vector<std::string_view> locals(const Event& event);
 

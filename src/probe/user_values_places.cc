@@ -106,6 +106,7 @@ bool UserValues::is_program() const {
 MaybeSteps UserValues::State::address_of(uint64_t address, const Event* event, std::optional<uint64_t> bias) {
   StepWriter out;
   const format::Elf& elf = sources.file->elf();
+  if (!bias && event && event->module == sources.binary) bias = event->bias;
   if (bias || elf.is_executable()) {
     out.constant(address + bias.value_or(0));
     return out.take();

@@ -28,12 +28,14 @@ bool parse(Compiled& to, base::Source& source, const CompileOptions& options,
 
 bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics) {
   to.machine = std::make_unique<probe::Machine>(to.tree->types, options.pid);
+  to.machine->still = options.still;
   to.machine->sees_inlined_calls = to.tree->config.text("symbol_source") != "symbol_table";
   lang::CheckOptions check = {.positional = options.positional,
                               .named = options.named,
                               .unsafe = options.unsafe,
                               .has_cpid = options.has_command,
                               .allows_recursion = !options.in_kernel,
+                              .calls_loops = options.still == nullptr,
                               .runs_tests = options.test,
                               .runs_benches = options.bench,
                               .kfunc_allowed = bpf::may_call};
@@ -51,7 +53,9 @@ static void join_returns(Compiled& to, ir::Joined whose, bpf::Feature feature) {
 }
 
 bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics) {
-  to.program = ir::lower(*to.tree, *to.machine, options.lower, diagnostics);
+  ir::LowerOptions lowering = options.lower;
+  lowering.calls_loops = options.still == nullptr;
+  to.program = ir::lower(*to.tree, *to.machine, lowering, diagnostics);
   if (diagnostics.has_errors()) return false;
   if (options.pid >= 0) filter_by_pid(to.program, options.pid);
   if (options.optimize) ir::optimize(to.program);

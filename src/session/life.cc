@@ -16,7 +16,7 @@ namespace {
 bool is_special(Kind k) { return k == Kind::begin || k == Kind::end; }
 
 // Whether there is nothing to wait for.
-bool ends_by_itself(Kind k) { return is_special(k) || k == Kind::iterator; }
+bool ends_by_itself(Kind k) { return is_special(k) || k == Kind::iterator || probe::is_still(k); }
 
 bool has_kind(const ir::Program& program, const ir::Probe& p, Kind kind) {
   for (uint32_t e : p.events)
@@ -61,7 +61,8 @@ base::Result<size_t> attach_all(Life& life) {
   size_t events = 0;
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
     size_t served = life.program.probes[i].stands_for;
-    if (life.program.probes[i].context != probe::Context::none && !(life.options.dry_run && stays(life.program, i))) {
+    Kind kind = life.program.events[life.program.probes[i].events.front()].kind;
+    if (!probe::is_still(kind) && life.program.probes[i].context != probe::Context::none && !(life.options.dry_run && stays(life.program, i))) {
       ACU_TRY(served, attach_one(life, i));
     }
     events += served;
@@ -84,6 +85,14 @@ base::Status run_iterators(Life& life) {
   return {};
 }
 
+base::Status run_still(Life& life) {
+  pollfd interrupted = {signals::fd(), POLLIN, 0};
+  return life.backend.run_still([&] {
+    take_records(life);
+    return !life.effects.ended() && !life.output.broken() && ::poll(&interrupted, 1, 0) == 0;
+  });
+}
+
 // Iterators that stay: where they are.
 void tell_pinned(Life& life) {
   if (life.options.quiet || life.options.dry_run) return;
@@ -101,7 +110,7 @@ size_t count_special(const ir::Program& program) {
 // Tells the number of probes, and then what the begin probes printed.
 void tell_attached(Life& life, size_t events) {
   life.output.pass();
-  if (!life.options.quiet) {
+  if (!life.options.quiet && !life.options.still) {
     life.printer.attached(events);
     life.output.message("Attached " + std::to_string(events) + (events == 1 ? " probe\n" : " probes\n"));
   }
@@ -194,6 +203,9 @@ base::Status live(Life& life) {
     // Iterators have gone through all objects that there are.
     tell_pinned(life);
     ACU_CHECK(run_iterators(life));
+
+    // Of a program that stands still all threads and calls have been gone over.
+    ACU_CHECK(run_still(life));
 
     // Something ended the session: exit(), a signal, the end of a process.
     if (life.options.test)

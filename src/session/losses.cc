@@ -82,6 +82,13 @@ std::string describe_sites(const ir::Program& program, const ir::Counters& count
   });
   for (size_t i : order) {
     const ir::Site& site = program.sites[i];
+    auto reason = counters.reasons.lower_bound({static_cast<uint32_t>(i), {}});
+    bool has_reasons = reason != counters.reasons.end() && reason->first.first == i;
+    for (; reason != counters.reasons.end() && reason->first.first == i && options.warnings; reason++)
+      out += warning(source, site.where,
+                     "memory that is read here " + std::string(reason->first.second) + ": the block ended there " +
+                         times(reason->second) + ".");
+    if (has_reasons) continue;
     if (is_read(site.fault)) failed_reads += counters.sites[i];
     std::string message = sentence(site, counters.sites[i], options);
     if (!message.empty()) out += warning(source, site.where, std::move(message));

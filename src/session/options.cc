@@ -81,6 +81,9 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::no_inlines:
   case OptionId::mangled:
   case OptionId::debuginfo:
+  case OptionId::sysroot:
+  case OptionId::no_stop:
+  case OptionId::max_pause:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

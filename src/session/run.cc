@@ -4,7 +4,9 @@
 
 #include "base/text.h"
 #include "bpf/features.h"
+#include "probe/still.h"
 #include "report/names.h"
+#include "report/target_names.h"
 #include "session/color.h"
 #include "session/life.h"
 #include "session/listing.h"
@@ -23,6 +25,8 @@ namespace session {
 
 namespace {
 
+constexpr uint64_t trial_steps = 1 << 28; // of a run over memory that changes: it may go in circles
+
 struct Session {
   explicit Session(const Options& o) : options(o) {}
 
@@ -33,6 +37,7 @@ struct Session {
   base::Status lower();
   base::Status load();
   base::Status live();
+  base::Status try_still();
   std::string parameters() const;
   std::string probes();
   void tell_mistakes();
@@ -102,6 +107,7 @@ base::Status Session::parse_and_check() {
   compiling.has_command = !options.command.empty();
   compiling.in_kernel = options.engine == EngineKind::kernel;
   compiling.pid = options.pid;
+  compiling.still = options.still;
   bool ok = timed(parse_ns, [&] { return parse(compiled, *source, compiling, diagnostics); }) &&
             timed(check_ns, [&] { return check(compiled, compiling, diagnostics); });
   if (ok) return options.help || options.list ? base::Status() : check_parameters();
@@ -138,6 +144,7 @@ base::Status Session::start_processes() {
 
 base::Status Session::lower() {
   compiling.lower = lower_options(compiled, options.engine, child ? &*child : nullptr);
+  if (options.still) compiling.lower.own_process = {options.still->target().parent(), {}};
   bool ok = timed(lower_ns, [&] { return session::lower(compiled, compiling, diagnostics); });
   tell_mistakes();
   if (!ok) return base::Error{failure_of(diagnostics), {}};
@@ -145,6 +152,10 @@ base::Status Session::lower() {
 }
 
 base::Status Session::load() {
+  if (options.still) {
+    backend = make_still_backend(compiled.program, *options.still, options.is_trial ? trial_steps : 0);
+    return {};
+  }
   if (options.engine == EngineKind::eval) {
     backend = make_eval_backend(compiled.program);
     return {};
@@ -192,7 +203,10 @@ void Session::tell_steps() {
 base::Status Session::live() {
   const spec::Config& config = compiled.tree->config;
   report::SystemNames names(config.flag("cpp_demangle"));
-  report::Printer printer(compiled.program, backend->engine(), names, *output,
+  std::optional<report::TargetNames> still_names;
+  if (options.still) still_names.emplace(options.still->target(), options.still->stacks(), config.flag("cpp_demangle"));
+  report::Names& shown = still_names ? static_cast<report::Names&>(*still_names) : names;
+  report::Printer printer(compiled.program, backend->engine(), shown, *output,
                           report_options(config, options.json));
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source, options.warnings);
   // What is mapped from here on is known, before a probe can see it.
@@ -222,6 +236,20 @@ base::Status Session::live() {
   if (std::string told = omitted ? omitted->told() : std::string(); !told.empty()) output->message(told);
   compiled.machine->store_numbers();
   status = life.failed ? static_cast<int>(base::Failure::runtime) : effects.status();
+  return {};
+}
+
+// Runs begin and the probes of a program that stands still; what they send is dropped.
+base::Status Session::try_still() {
+  auto drop = [&] {
+    backend->engine().drain([](std::span<const std::byte>) {});
+    return true;
+  };
+  for (uint32_t i = 0; i < compiled.program.probes.size(); i++)
+    if (compiled.program.events[compiled.program.probes[i].events.front()].kind == probe::Kind::begin)
+      (void)backend->engine().run(i).ok();
+  (void)backend->run_still(drop).ok(); // memory that changes may lead anywhere
+  drop();
   return {};
 }
 
@@ -282,6 +310,8 @@ base::Status run_steps(Session& s) {
   if (o.verbose || o.dump.verifier) s.tell_steps();
   if (o.dump.verifier) s.output->out(s.loaded.log);
   if (o.dump.any) return {};
+
+  if (o.is_trial) return s.try_still();
 
   // The script has lived: everything is detached, its results are written.
   return s.live();

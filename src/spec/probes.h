@@ -27,6 +27,8 @@ struct ProbeKind {
   std::array<std::string_view, 2> aliases = {}; // short and older names
   bool ready = true;                            // false: part of the language, not built yet
   uint16_t abilities = 0;                       // bits of Ability
+  bool still = false;    // of a program that stands still
+  bool anywhere = false; // of both
   std::string_view form;                        // how it is written
   std::string_view doc;
   std::string_view example; // a whole probe, as in a script
@@ -34,10 +36,11 @@ struct ProbeKind {
 
 inline constexpr ProbeKind probe_kinds[] = {
     {.name = "begin",
+     .anywhere = true,
      .form = "begin",
      .doc = "Once, before the other probes are attached.",
      .example = "begin"},
-    {.name = "end", .form = "end", .doc = "Once, after the other probes are detached.", .example = "end"},
+    {.name = "end", .anywhere = true, .form = "end", .doc = "Once, after the other probes are detached.", .example = "end"},
     {.name = "self",
      .form = "self:signal:NAME",
      .doc = "When acu itself gets this signal.",
@@ -160,24 +163,28 @@ inline constexpr ProbeKind probe_kinds[] = {
      .doc = "Run once and judged, with --test.",
      .example = "test:one"},
     {.name = "oneshot",
-     .ready = false,
+     .still = true,
      .form = "oneshot",
-     .doc = "Once for each target, then done.",
+     .doc = "Of a program that stands still (`acu core`, `acu snap`): once, then done. `target.NAME` leads into its data.",
      .example = "oneshot"},
     {.name = "thread",
-     .ready = false,
+     .abilities = has_registers,
+     .still = true,
      .form = "thread",
-     .doc = "Once for each thread of the target, with its registers and stack.",
+     .doc = "Of a program that stands still: once for each thread, with its registers, stack and thread-locals.",
      .example = "thread"},
     {.name = "frame",
-     .ready = false,
+     .abilities = has_registers | has_function,
+     .still = true,
      .form = "frame(\"FUNCTION\")",
-     .doc = "Once for each live call of a function in the target, with its locals.",
-     .example = "frame"},
+     .doc = "Of a program that stands still: once for each call of a function that a thread is in, also inlined ones, with "
+            "`args` and `locals` as they are there. FUNCTION may have wildcards; C++ names as `ns::f`.",
+     .example = "frame(\"main\")"},
     {.name = "fault",
-     .ready = false,
+     .abilities = has_registers | has_function,
+     .still = true,
      .form = "fault",
-     .doc = "The crashing thread of a core dump.",
+     .doc = "Of a core dump: the thread that crashed, with `args` and `locals` of the function in which it did.",
      .example = "fault"},
 };
 

@@ -20,6 +20,8 @@ int flame(Words words);
 int record(Words words);
 int report(Words words);
 int diff(Words words);
+int core(Words words);
+int snap(Words words);
 int info(Words words);
 int help(Words words);
 

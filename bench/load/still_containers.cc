@@ -1,0 +1,20 @@
+// For bench/still.py: a std::map and a std::unordered_map of 200,000 each. Dies of SIGABRT.
+#include <cstdlib>
+#include <map>
+#include <unordered_map>
+
+std::map<long, long> ordered;
+std::unordered_map<long, long> hashed;
+long expected;
+
+int main() {
+  unsigned random = 1;
+  while (ordered.size() < 200000) {
+    random = random * 1664525 + 1013904223;
+    ordered[random] = random % 1000;
+    hashed[random] = random % 77;
+  }
+  for (auto& [k, v] : ordered) expected += v;
+  for (auto& [k, v] : hashed) expected += v;
+  std::abort();
+}

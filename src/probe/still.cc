@@ -1,0 +1,257 @@
+// oneshot, thread, frame("FUNCTION"), fault: probes of a program that stands still. Nothing is attached: the
+// session goes over threads and calls.
+#include "probe/still.h"
+
+#include "probe/kinds.h"
+#include "probe/user_values.h"
+#include "symbol/source_names.h"
+
+#include "base/text.h"
+
+#include <algorithm>
+#include <set>
+
+namespace probe {
+
+// ------------------------------------------------------------------------------------------- binaries
+
+symbol::Binary* Still::binary_of(const target::Module& module) {
+  auto [at, is_new] = binaries_.try_emplace(&module);
+  if (is_new && module.file && !module.opened.starts_with('[')) {
+    auto opened = symbol::Binary::open(
+        {.name = module.path, .path = module.opened, .search = target_.debug_search(module), .inner = {}});
+    if (opened.ok()) at->second = std::move(*opened);
+  }
+  return at->second.get();
+}
+
+symbol::Binary* Still::program() {
+  for (const target::Module& m : target_.modules())
+    if (m.is_program) return binary_of(m);
+  return nullptr;
+}
+
+std::optional<uint64_t> Still::bias_of(const symbol::Binary& binary) const {
+  for (const auto& [module, opened] : binaries_)
+    if (opened.get() == &binary) return module->bias;
+  return std::nullopt;
+}
+
+// "libssl.so.3" is called "libssl" and "ssl", too.
+static bool is_called(std::string_view path, std::string_view name) {
+  if (path == name) return true;
+  std::string_view last = path.substr(path.rfind('/') + 1);
+  if (name.find('/') != name.npos) return path.ends_with(name) && path[path.size() - name.size() - 1] == '/';
+  if (base::has_glob(name)) return base::glob_match(name, last);
+  std::string library = std::string(name) + ".so";
+  auto begins = [&](std::string_view with) {
+    return last.starts_with(with) && (last.size() == with.size() || last[with.size()] == '.');
+  };
+  return last == name || begins(library) || begins("lib" + library);
+}
+
+base::Result<std::vector<symbol::Binary*>> Still::find(std::string_view name) {
+  std::vector<symbol::Binary*> out;
+  const target::Module* lacking = nullptr;
+  for (const target::Module& m : target_.modules()) {
+    if (name.empty() ? !m.is_program : !is_called(m.path, name)) continue;
+    if (symbol::Binary* b = binary_of(m))
+      out.push_back(b);
+    else
+      lacking = &m;
+  }
+  if (!out.empty()) return out;
+  if (lacking)
+    return base::Error{base::Failure::runtime, lacking->path + " cannot be used: " + lacking->problem};
+  std::vector<std::string_view> names;
+  for (const target::Module& m : target_.modules())
+    names.push_back(std::string_view(m.path).substr(m.path.rfind('/') + 1));
+  std::string_view near = base::nearest(name, names);
+  return base::Error{base::Failure::nothing_matched,
+                     name.empty()
+                         ? "the main program of " + std::string(target_.title()) + " is not known"
+                         : "there is no " + base::quoted(name) + " in " + std::string(target_.title()) +
+                               (near.empty() ? "" : "; did you mean " + base::quoted(near) + "?")};
+}
+
+namespace {
+
+// ---------------------------------------------------------------------------------------------- match
+
+std::vector<Event> refuse(Mismatch& mismatch, std::string message, std::string hint = {}) {
+  mismatch = {Mismatch::missing, std::move(message), std::move(hint)};
+  return {};
+}
+
+bool may_follow(Mismatch& mismatch, std::string_view name, Parts parts) {
+  if (parts.size() == 1) return true;
+  malformed(mismatch, name, "`" + join(parts) + "`: nothing may follow `" + std::string(name) + "`");
+  return false;
+}
+
+Event event_of(Kind kind, std::string name) {
+  Event e{.kind = kind, .name = name};
+  e.provider = name.substr(0, name.find('('));
+  return e;
+}
+
+void put_into(Event& e, Still& still, symbol::Binary* binary) {
+  if (!binary) return;
+  e.bias = still.bias_of(*binary);
+  e.module = binary;
+  e.binary = binary->host_path();
+}
+
+std::vector<Event> match_oneshot(Machine& machine, Parts parts, Mismatch& mismatch) {
+  if (!may_follow(mismatch, "oneshot", parts)) return {};
+  Event e = event_of(Kind::oneshot, "oneshot");
+  put_into(e, *machine.still, machine.still->program());
+  return {e};
+}
+
+std::vector<Event> match_thread(Machine& machine, Parts parts, Mismatch& mismatch) {
+  if (!may_follow(mismatch, "thread", parts)) return {};
+  if (machine.still->target().threads().empty())
+    return refuse(mismatch, std::string(machine.still->target().title()) + " has no registers of threads");
+  Event e = event_of(Kind::thread, "thread");
+  put_into(e, *machine.still, machine.still->program());
+  return {e};
+}
+
+// Where a frame's code is.
+void place_at(Event& e, Still& still, uint64_t address) {
+  const target::Module* m = still.target().module_at(address);
+  symbol::Binary* binary = m ? still.binary_of(*m) : nullptr;
+  if (!binary) return;
+  put_into(e, still, binary);
+  e.address = address - m->bias;
+  if (auto f = binary->function_at(e.address)) {
+    e.function = f->name;
+    e.function_address = f->address;
+  }
+}
+
+std::vector<Event> match_fault(Machine& machine, Parts parts, Mismatch& mismatch) {
+  if (!may_follow(mismatch, "fault", parts)) return {};
+  Still& still = *machine.still;
+  const target::Fault* fault = still.target().fault();
+  if (!fault)
+    return refuse(mismatch,
+                  std::string(still.target().title()) + " was not ended by a signal: it has no `fault`",
+                  "`thread` is every thread");
+  Event e = event_of(Kind::fault, "fault");
+  const unwind::Walk& walk = still.stacks().of(fault->thread);
+  if (!walk.frames.empty()) place_at(e, still, walk.frames[0].look_up());
+  if (!e.module) put_into(e, still, still.program());
+  return {e};
+}
+
+// The functions that are called at a place of a binary, by all their names.
+class Calls {
+public:
+  Calls(Machine& machine, std::string_view wanted) : machine_(machine), wanted_(wanted), source_(wanted_) {}
+
+  // What the frame at this address is of, if it is wanted: its own function, or one inlined there.
+  void add(std::vector<Event>& to, uint64_t address) {
+    Still& still = *machine_.still;
+    Event e = event_of(Kind::frame, "frame(\"" + wanted_ + "\")");
+    place_at(e, still, address);
+    if (!e.module || !seen_.insert({e.module, e.address}).second) return;
+    // Innermost first; the last is the function itself.
+    std::vector<std::string_view> functions = machine_.user_values(*e.module).functions_at(e.address);
+    for (size_t i = 0; i + 1 < functions.size(); i++) {
+      if (!is_wanted(functions[i], functions[i])) continue;
+      Event inlined = e;
+      inlined.function = functions[i];
+      inlined.is_inlined = true;
+      to.push_back(inlined);
+      break;
+    }
+    bool is_own = is_wanted(e.function, e.module->shown(e.function)) ||
+                  (!functions.empty() && is_wanted(functions.back(), functions.back()));
+    if (is_own) to.push_back(e);
+  }
+
+private:
+  bool is_wanted(std::string_view name, std::string_view shown) const {
+    if (base::has_glob(wanted_)) return base::glob_match(wanted_, name) || base::glob_match(wanted_, shown);
+    if (name.empty()) return false;
+    return name == wanted_ || shown == wanted_ ||
+           (shown.find_first_of("(:<") != shown.npos && source_.matches(shown));
+  }
+
+  Machine& machine_;
+  std::string wanted_;
+  symbol::SourceName source_;
+  std::set<std::pair<symbol::Binary*, uint64_t>> seen_;
+};
+
+std::vector<Event> match_frame(Machine& machine, Parts parts, Mismatch& mismatch) {
+  std::string name = parts.size() > 1 ? join(parts.subspan(1)) : std::string();
+  if (name.empty()) return malformed(mismatch, "frame", "`frame` needs the name of a function");
+  Still& still = *machine.still;
+  Calls calls(machine, name);
+  std::vector<Event> out;
+  for (size_t t = 0; t < still.target().threads().size(); t++)
+    for (const unwind::Frame& frame : still.stacks().of(t).frames) calls.add(out, frame.look_up());
+  if (!out.empty()) return out;
+  return refuse(
+      mismatch, "no thread is in a call of `" + name + "`",
+      "`thread { print(ustack); }` shows where they are; to go on without, config = { missing_probes = "
+      "\"warn\" }");
+}
+
+// --------------------------------------------------------------------------------- arguments, access
+
+Context choose_registers(Machine&, const Event&, Fields) { return Context::registers; }
+Context choose_none(Machine&, const Event&, Fields) { return Context::none; }
+
+const type::Type* arguments_of_call(Machine& machine, Event& event) {
+  if (!event.args && event.module) event.args = machine.user_values(*event.module).parameters(event);
+  return event.args;
+}
+
+Access access_parameter(Machine& machine, const Event& event, Context, std::string_view field) {
+  Access out{.kind = Access::computed};
+  UserValue v = machine.user_values(*event.module).parameter(event, field);
+  out.recipe = std::move(v.recipe);
+  out.reason = std::move(v.reason);
+  return out;
+}
+
+} // namespace
+
+constinit const KindFunctions oneshot_kind{
+    .name = "oneshot",
+    .match = match_oneshot,
+    .list = nullptr,
+    .choose_context = choose_none,
+    .is_found_by_match = true,
+};
+constinit const KindFunctions thread_kind{
+    .name = "thread",
+    .match = match_thread,
+    .list = nullptr,
+    .choose_context = choose_registers,
+    .is_found_by_match = true,
+};
+constinit const KindFunctions frame_kind{
+    .name = "frame",
+    .match = match_frame,
+    .list = nullptr,
+    .arguments = arguments_of_call,
+    .choose_context = choose_registers,
+    .access = access_parameter,
+    .is_found_by_match = true,
+};
+constinit const KindFunctions fault_kind{
+    .name = "fault",
+    .match = match_fault,
+    .list = nullptr,
+    .arguments = arguments_of_call,
+    .choose_context = choose_registers,
+    .access = access_parameter,
+    .is_found_by_match = true,
+};
+
+} // namespace probe

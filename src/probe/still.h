@@ -1,0 +1,41 @@
+// What probes without events are matched against: the modules of a program that stands still, as binaries
+// with their debug information, and the calls that its threads are in. For oneshot, thread, frame and fault.
+#pragma once
+
+#include "base/result.h"
+#include "symbol/binary.h"
+#include "target/stacks.h"
+#include "target/target.h"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace probe {
+
+class Still {
+public:
+  // Both outlive this.
+  Still(target::Target& target, target::Stacks& stacks) : target_(target), stacks_(stacks) {}
+
+  target::Target& target() { return target_; }
+  target::Stacks& stacks() { return stacks_; }
+  // nullptr: its file is not here, see target::Module::problem.
+  symbol::Binary* binary_of(const target::Module& module);
+  symbol::Binary* program();
+  // What the loader added to the addresses of a binary; nothing: it is none of the target's.
+  std::optional<uint64_t> bias_of(const symbol::Binary& binary) const;
+  // As symbol::Binaries::find, among the target's modules: "libc", "libssl.so.3", a path, "" (the program), a
+  // pattern. Failure says what there is.
+  base::Result<std::vector<symbol::Binary*>> find(std::string_view name);
+
+private:
+  target::Target& target_;
+  target::Stacks& stacks_;
+  std::map<const target::Module*, std::unique_ptr<symbol::Binary>> binaries_;
+};
+
+} // namespace probe

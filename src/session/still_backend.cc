@@ -1,0 +1,140 @@
+// The engine of this process over a program that stands still: which probe runs when, and what it sees.
+//
+// In the order of the script: oneshot probes; then, thread by thread, fault and thread probes; then the calls
+// that the thread is in, the innermost first, each with the frame probes that name it.
+#include "session/backend.h"
+
+#include "eval/engine.h"
+#include "probe/still.h"
+#include "session/signals.h"
+
+#include <poll.h>
+
+namespace session {
+
+namespace {
+
+using probe::Kind;
+
+class StillBackend : public Backend {
+public:
+  StillBackend(const ir::Program& program, probe::Still& still, uint64_t step_budget)
+      : program_(program), still_(still),
+        engine_(program, {.step_budget = step_budget, .target = &still.target().memory(), .interrupted = [] {
+                            pollfd waiting = {signals::fd(), POLLIN, 0};
+                            return ::poll(&waiting, 1, 0) > 0;
+                          }}) {
+    enter_process();
+  }
+  ir::Engine& engine() override { return engine_; }
+  base::Status attach(uint32_t probe, const Refused&) override {
+    return base::Error{base::Failure::usage, program_.probes[probe].name + ": " +
+                                                 std::string(still_.target().title()) + " has no events"};
+  }
+  base::Status attach_more(uint32_t probe, std::span<const probe::Event* const>, std::span<const uint64_t>,
+                           const Refused& refused) override {
+    return attach(probe, refused);
+  }
+  base::Result<bool> step(uint32_t) override { return false; }
+  void detach_file(std::string_view) override {}
+  void detach() override {}
+  int wait_fd() const override { return -1; }
+
+  base::Status run_still(const std::function<bool()>& goes_on) override {
+    enter_process();
+    ACU_TRY(bool more, run_kind(Kind::oneshot, goes_on));
+    if (!has(Kind::thread) && !has(Kind::fault) && !has(Kind::frame)) more = false;
+    const target::Fault* fault = still_.target().fault();
+    for (size_t t = 0; more && t < still_.target().threads().size(); t++) {
+      const unwind::Walk* walk = has(Kind::frame) || program_.uses_stacks ? &still_.stacks().of(t) : nullptr;
+      enter_thread(t, walk, 0);
+      if (fault && fault->thread == t) {
+        ACU_TRY(more, run_kind(Kind::fault, goes_on));
+      }
+      if (more) {
+        ACU_TRY(more, run_kind(Kind::thread, goes_on));
+      }
+      if (!has(Kind::frame)) continue;
+      for (size_t f = 0; more && f < walk->frames.size(); f++) {
+        ACU_TRY(more, run_call(t, *walk, f, goes_on));
+      }
+    }
+    enter_process();
+    return {};
+  }
+
+private:
+  bool has(Kind kind) const {
+    for (const probe::Event& e : program_.events)
+      if (e.kind == kind) return true;
+    return false;
+  }
+
+  // Runs the probes of a kind; false: that was enough.
+  base::Result<bool> run_kind(Kind kind, const std::function<bool()>& goes_on) {
+    for (uint32_t i = 0; i < program_.probes.size(); i++) {
+      if (program_.events[program_.probes[i].events.front()].kind != kind) continue;
+      ACU_CHECK(engine_.run(i));
+      if (!goes_on()) return false;
+    }
+    return true;
+  }
+
+  // Runs the frame probes of the call whose code a frame is in, once for each function inlined there that is
+  // meant as well.
+  base::Result<bool> run_call(size_t thread, const unwind::Walk& walk, size_t frame,
+                              const std::function<bool()>& goes_on) {
+    uint64_t address = walk.frames[frame].look_up();
+    const target::Module* m = still_.target().module_at(address);
+    symbol::Binary* binary = m ? still_.binary_of(*m) : nullptr;
+    if (!binary) return true;
+    bool is_entered = false;
+    for (uint32_t i = 0; i < program_.probes.size(); i++)
+      for (uint32_t e : program_.probes[i].events) {
+        const probe::Event& event = program_.events[e];
+        if (event.kind != Kind::frame || event.module != binary || event.address != address - m->bias)
+          continue;
+        if (!is_entered) enter_thread(thread, &walk, frame);
+        is_entered = true;
+        ACU_CHECK(engine_.run(i));
+        if (!goes_on()) return false;
+      }
+    return true;
+  }
+
+  eval::Thread process() const {
+    const target::Target& t = still_.target();
+    return {.pid = t.pid(), .id = t.pid(), .user = t.user(), .group = t.group(), .name = t.name()};
+  }
+  void enter_process() { engine_.set_thread(process()); }
+
+  void enter_thread(size_t thread, const unwind::Walk* walk, size_t frame) {
+    const target::Thread& t = still_.target().threads()[thread];
+    eval::Thread now = process();
+    now.id = t.id;
+    if (!t.name.empty()) now.name = t.name;
+    registers_ = frame && walk ? still_.stacks().registers_of(thread, walk->frames[frame]) : t.registers;
+    now.context = std::as_bytes(std::span(registers_));
+    stack_.clear();
+    if (walk)
+      for (size_t f = frame; f < walk->frames.size(); f++)
+        stack_.push_back(walk->frames[f].registers.get(unwind::Registers::rip).value_or(0));
+    now.stack = stack_;
+    engine_.set_thread(now);
+  }
+
+  const ir::Program& program_;
+  probe::Still& still_;
+  eval::Engine engine_;
+  target::Registers registers_ = {};
+  std::vector<uint64_t> stack_;
+};
+
+} // namespace
+
+std::unique_ptr<Backend> make_still_backend(const ir::Program& program, probe::Still& still,
+                                            uint64_t step_budget) {
+  return std::make_unique<StillBackend>(program, still, step_budget);
+}
+
+} // namespace session

@@ -1,0 +1,51 @@
+// The heap of glibc's malloc in a program that stands still, chunk by chunk: of all arenas and of blocks that
+// have a mapping of their own. Nothing but the memory is needed: heaps are known by how they begin, arenas by
+// the pointers to their last chunk, the threads' caches by their shape.
+//
+// Specification: malloc/malloc.c and malloc/arena.c of glibc 2.26 to 2.41 on x86-64 (struct malloc_chunk,
+// struct malloc_state, struct _heap_info, tcache_perthread_struct; "safe linking" since 2.32).
+#pragma once
+
+#include "target/target.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace target {
+
+struct Chunk {
+  uint64_t address = 0; // that malloc() gave
+  uint64_t size = 0;    // bytes that may be used
+  enum State : uint8_t {
+    used,
+    freed,  // in a list of its arena
+    cached, // freed, and kept by a thread or in a fast list
+    own,    // malloc's: a thread's cache
+    top,    // not given out yet
+  } state = used;
+  bool is_mapped = false; // it has a mapping of its own
+};
+
+struct Heap {
+  std::vector<Chunk> chunks; // by address
+  size_t arenas = 0;
+  uint64_t mapped_bytes = 0;         // of all heaps and blocks
+  std::vector<std::string> problems; // where chunks do not fit, a sentence each
+  // The chunk that holds an address; nullptr: none does.
+  const Chunk* find(uint64_t address) const;
+};
+
+Heap find_heap(Target& target);
+
+// Used chunks that nothing leads to: no register, stack, global or thread-local variable, nor a chunk that these
+// lead to. Every word counts that has an address within a chunk. Indices of Heap::chunks.
+std::vector<uint32_t> find_leaks(Target& target, const Heap& heap);
+
+// Where words of the program's memory have an address within a chunk (or any range).
+std::vector<uint64_t> find_references(Target& target, uint64_t begin, uint64_t end);
+
+// Where these bytes stand in memory that can be written; at most `most` places.
+std::vector<uint64_t> find_bytes(Target& target, std::string_view bytes, size_t most);
+
+} // namespace target

@@ -1,0 +1,147 @@
+// `acu snap -p PID [SCRIPT]`: the memory of a live process, as a summary or as what a script asks.
+//
+// A script is first run over memory as it is, to learn which pieces it reads; then the process is stopped for
+// as long as it takes to copy these. If the copy turns out to lack pieces (the process has changed
+// meanwhile), this is done again.
+#include "base/text.h"
+#include "probe/still.h"
+#include "session/arguments.h"
+#include "session/run.h"
+#include "session/summary.h"
+#include "target/live_target.h"
+#include "tool/tool.h"
+
+#include <algorithm>
+#include <climits>
+
+namespace tool {
+
+namespace {
+
+using spec::OptionId;
+
+constexpr int most_rounds = 6;
+
+struct Request {
+  pid_t pid = 0;
+  uint64_t most_ns = 10'000'000;
+  bool stops = true;
+  bool json = false;
+  target::Search search;
+};
+
+base::Result<Request> read_request(const session::Arguments& arguments) {
+  auto usage = [](std::string message) { return base::Error{base::Failure::usage, std::move(message)}; };
+  Request out;
+  const std::string* pid = arguments.value(OptionId::pid);
+  auto number = pid ? base::parse_integer(*pid) : std::nullopt;
+  if (!pid) return usage("no process: `acu snap -p PID [SCRIPT]` (see `acu help snap`)");
+  if (!number || *number == 0 || *number > INT_MAX)
+    return usage("`-p` takes the number of a process, not `" + *pid + "`");
+  out.pid = static_cast<pid_t>(*number);
+  if (const std::string* text = arguments.value(OptionId::max_pause)) {
+    std::string_view digits = *text;
+    uint64_t unit = 1'000'000;
+    if (digits.ends_with("ms"))
+      digits.remove_suffix(2);
+    else if (digits.ends_with("us"))
+      digits.remove_suffix(2), unit = 1'000;
+    else if (digits.ends_with("s"))
+      digits.remove_suffix(1), unit = 1'000'000'000;
+    auto n = base::parse_integer(digits);
+    if (!n || *n == 0 || *n > 1'000'000)
+      return usage("`--max-pause` takes a time such as 10ms, not `" + *text + "`");
+    out.most_ns = *n * unit;
+  }
+  out.stops = !arguments.has(OptionId::no_stop);
+  out.json = arguments.has(OptionId::json);
+  for (const session::Given& g : arguments.options) {
+    if (g.id == OptionId::debuginfo) out.search.folders.push_back(g.value);
+    if (g.id == OptionId::sysroot) out.search.sysroot = g.value;
+    if (g.id == OptionId::debuginfod) out.search.download = true;
+  }
+  return out;
+}
+
+class Snap {
+public:
+  Snap(const Request& request, target::LiveTarget& target, const session::Options* script)
+      : request_(request), target_(target), script_(script) {}
+
+  int run() {
+    if (!request_.stops) return use(Use::told);
+    if (int status = freeze()) return status;
+    // What a wrong script asks is told now, and once.
+    target_.thaw();
+    if (int status = use(Use::learning)) return status;
+    for (int round = 0; round < most_rounds; round++) {
+      if (int status = freeze()) return status;
+      use(Use::trying);
+      if (!target_.lacks_pieces()) break;
+      target_.thaw();
+      use(Use::trying);
+    }
+    int status = use(Use::told);
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "process %d was stopped %d times, at most for %.2f ms (%.1f MB copied)\n", request_.pid,
+                  stops_, static_cast<double>(longest_ns_) / 1e6,
+                  static_cast<double>(target_.copied_bytes()) / (1 << 20));
+    complain(text);
+    return status;
+  }
+
+private:
+  enum class Use : uint8_t { learning, trying, told };
+
+  int freeze() {
+    if (auto frozen = target_.freeze(request_.most_ns); !frozen.ok()) return fail(frozen.error());
+    stops_++;
+    longest_ns_ = std::max(longest_ns_, target_.pause_ns());
+    return 0;
+  }
+
+  int use(Use how) {
+    target::Stacks stacks(target_);
+    probe::Still still(target_, stacks);
+    if (!script_) {
+      std::string text = session::summarize(still, request_.json);
+      if (how == Use::told) say(text);
+      return 0;
+    }
+    session::Options options = *script_;
+    options.still = &still;
+    options.is_trial = how != Use::told;
+    if (options.is_trial) options.warnings = false;
+    return session::run(options);
+  }
+
+  const Request& request_;
+  target::LiveTarget& target_;
+  const session::Options* script_;
+  int stops_ = 0;
+  uint64_t longest_ns_ = 0;
+};
+
+} // namespace
+
+int snap(Words words) {
+  const spec::Subcommand& self = *spec::find_subcommand("snap");
+  auto arguments = session::parse_arguments(self, words);
+  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
+  auto request = read_request(*arguments);
+  if (!request.ok()) return fail(request.error());
+  auto target = target::open_live(request->pid, request->search);
+  if (!target.ok()) return fail(target.error());
+  if (arguments->words.empty() && !arguments->has(OptionId::execute))
+    return Snap(*request, **target, nullptr).run();
+  auto options = session::read_options(*arguments);
+  if (!options.ok()) return refuse(options.error().message);
+  options->pid = -1; // nothing of the kernel's is attached
+  options->engine = session::EngineKind::eval;
+  options->json |= request->json;
+  return Snap(*request, **target, &*options).run();
+}
+
+} // namespace tool

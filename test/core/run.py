@@ -1,0 +1,418 @@
+#!/usr/bin/env python3
+"""Core dumps, and the memory of live processes: run.py ACU [--filter TEXT]
+
+Cores are of programs made here (still.c) and of running ones; what acu says of them is held against gdb and eu-stack on the
+same core. Last line: `N passed, N failed, N skipped`.
+"""
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import SLOWNESS, Skipped, Wrong, need, run_tests
+
+TMP = tempfile.mkdtemp(prefix="acu-core-")
+ENVIRONMENT = dict(os.environ, ACU_CACHE=os.path.join(TMP, "cache"), LC_ALL="C", DEBUGINFOD_URLS="")
+LIMIT = 60 * SLOWNESS
+
+
+def path(*names):
+    return os.path.join(TMP, *names)
+
+
+def call(*words, limit=LIMIT, **more):
+    return subprocess.run([str(w) for w in words], capture_output=True, text=True, errors="replace", timeout=limit, env=ENVIRONMENT, **more)
+
+
+def program(name="still"):
+    out = path(name)
+    if not os.path.exists(out):
+        subprocess.run(["gcc", "-g", "-O0", "-o", out, os.path.join(HERE, name + ".c"), "-pthread"], check=True, timeout=60)
+    return out
+
+
+def start(*words):
+    """A program that has said that it is ready."""
+    process = subprocess.Popen([str(w) for w in words], stdout=subprocess.PIPE, text=True)
+    if process.stdout.readline().strip() != "ready":
+        raise Wrong("the program did not get ready")
+    return process
+
+
+def end(process):
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def gcore(pid, name):
+    """A core of a process that goes on."""
+    done = call("gcore", "-o", path(name), str(pid))
+    out = path(f"{name}.{pid}")
+    need(os.path.exists(out), "gcore: " + done.stdout + done.stderr)
+    return out
+
+
+def crashed():
+    """A core that the kernel wrote, where it writes them into the folder of the program; else gdb's of the same crash."""
+    out = path("crashed.core")
+    if os.path.exists(out):
+        return out
+    folder = path("crash")
+    os.makedirs(folder, exist_ok=True)
+    pattern = open("/proc/sys/kernel/core_pattern").read().strip()
+    if "/" not in pattern and not pattern.startswith("|"):
+        subprocess.run([program(), "5"], cwd=folder, stdout=subprocess.DEVNULL, timeout=LIMIT,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)))
+        found = os.listdir(folder)
+        if found:
+            os.rename(os.path.join(folder, found[0]), out)
+            return out
+    call("gdb", "-nx", "-batch", "-ex", "run 5 > /dev/null", "-ex", "generate-core-file " + out, program())
+    need(os.path.exists(out), "neither the kernel nor gdb wrote a core")
+    return out
+
+
+def acu_core(acu, core, *more, status=0):
+    done = call(acu, "core", core, *more)
+    need(done.returncode == status, f"status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout if status == 0 else done.stderr
+
+
+def script(acu, core, text, *more):
+    done = call(acu, "core", core, "-e", text, *more)
+    need(done.returncode == 0, f"status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout, done.stderr
+
+
+def gdb(core, *commands):
+    words = ["gdb", "-nx", "-batch", "-ex", "set print frame-arguments scalars"]
+    for c in commands:
+        words += ["-ex", c]
+    return call(*words, program(), core).stdout
+
+
+# ---------------------------------------------------------------------------------------------- summary
+
+def summary_of_a_crash(acu):
+    """Signal, address, the crashing thread with arguments and variables, other threads' stacks once, modules."""
+    text = acu_core(acu, crashed())
+    need(re.search(r"^signal    SIGSEGV in thread \d+, address 0x8: nothing is mapped there$", text, re.M), text)
+    need(re.search(r"^   0  leaf\+0x[0-9a-f]+ at \S*still.c:\d+", text, re.M), text)
+    need(text.count("  middle+0x") == 4 and re.search(r"^ +\d+  main\+0x", text, re.M), text)
+    need(re.search(r"^ +depth = 3, why = 0x[0-9a-f]+ \"because\"", text, re.M), text)
+    need(re.search(r"^3 threads: \d+, \d+, \d+$", text, re.M), text)
+    need(re.search(r"wait_forever\+0x", text), text)
+    need(re.search(r"^  0x[0-9a-f]{12}  \S*/still  [0-9a-f]{40}$", text, re.M), text)
+
+
+def summary_as_json(acu):
+    told = json.loads(acu_core(acu, crashed(), "--json"))
+    need(told["signal"] == "SIGSEGV" and told["address"] == "0x8", str(told)[:500])
+    need([f["function"] for f in told["stacks"][0]["frames"]][:5] == ["leaf"] + ["middle"] * 4, str(told["stacks"][0]))
+    need(len(told["stacks"][1]["threads"]) == 3, str(told["stacks"][1]))
+
+
+def as_gdb(acu):
+    """The frames of all threads are gdb's."""
+    text = gdb(crashed(), "thread apply all bt")
+    theirs = re.findall(r"^#\d+ +(?:0x[0-9a-f]+ in )?([\w@.]+) ", text[text.index("\nThread "):], re.M)
+    ours = json.loads(acu_core(acu, crashed(), "--json"))
+    names = [f["function"] for s in ours["stacks"] for _ in s["threads"] for f in s["frames"]]
+    # gdb ends at main, and says pause or __libc_pause as it likes.
+    plain = lambda all: sorted(re.sub(r"[@.].*|^_*libc_(?=pause)", "", n).lstrip("_") for n in all if "libc_start" not in n and n != "_start")
+    need(plain(names) == plain(theirs), f"{plain(names)}\n{plain(theirs)}")
+
+
+# ----------------------------------------------------------------------------------------------- scripts
+
+def oneshot(acu):
+    out, _ = script(acu, crashed(), 'oneshot { $n = target.list; $s = 0; while ($n != 0) { $s += $n->value; $n = $n->next; } '
+                    'printf("%d %d %s\\n", $s, target.counter, str(target.list->name)); }')
+    need(out == "10 42 n4\n", out)
+
+
+def c_loop_and_maps(acu):
+    out, _ = script(acu, crashed(), 'oneshot { for ($n = target.list; $n; $n = $n->next) { if ($n->value == 3) { continue; } '
+                    '@[str($n->name)] = $n->value; @h = hist($n->value); @c = count(); } }')
+    need("@[n4]: 4" in out and "@[n3]" not in out and "@c: 4" in out and "@h:" in out, out)
+
+
+def recursion(acu):
+    out, _ = script(acu, crashed(), 'fn total($t : struct tree *) : int64 { if ($t == 0) { return 0; } return $t->key + total($t->left) + total($t->right); } '
+                    'oneshot { printf("%d\\n", total(target.root)); }')
+    need(out == str(sum(range(1, 64))) + "\n", out)
+
+
+def threads(acu):
+    out, _ = script(acu, crashed(), 'thread { printf("%d %d %s %d\\n", pid == tid, target.own, comm, reg("sp") != 0); @[ustack] = count(); }')
+    rows = sorted(line for line in out.splitlines() if line.endswith(" still 1"))
+    need(rows == ["0 100 still 1", "0 101 still 1", "0 102 still 1", "1 7 still 1"], out)
+    need(re.search(r"wait_forever\+\d+\n(.*\n)*?\]: 3$", out, re.M), out)
+
+
+def frames(acu):
+    out, _ = script(acu, crashed(), 'frame("middle") { printf("%d %d %s\\n", args.depth, locals.depth, str(args.why)); }')
+    need(out == "0 0 because\n1 1 because\n2 2 because\n3 3 because\n", out)
+    out, _ = script(acu, crashed(), 'frame("worker") { @ = count(); }')
+    need("@: 3" in out, out)
+
+
+def fault(acu):
+    out, _ = script(acu, crashed(), 'fault { printf("%s %d %d %s\\n", func, args.p->value, tid == pid, str(args.why)); }')
+    need(out == "leaf 4 1 because\n", out)
+
+
+def reads_that_fail(acu):
+    out, err = script(acu, crashed(), 'oneshot { printf("%d\\n", *(int32*)8); printf("never\\n"); } end { printf("end\\n"); }')
+    need(out == "end\n" and "memory that is read here is not mapped: the block ended there once" in err, out + err)
+
+
+def what_cannot_be(acu):
+    """A script that asks for what a core has not is told so, with its place."""
+    for text, wanted in (('tracepoint:syscalls:sys_enter_open { }', "has no events"), ('frame("nobody") { }', "no thread is in a call of `nobody`"),
+                         ('oneshot { print(target.own); }', "each thread has of its own"), ('oneshot { print(target.nothing); }', "no global or static variable"),
+                         ('fault { print(locals.nothing); }', "there is no `locals.nothing` here")):
+        done = call(acu, "core", crashed(), "-e", text)
+        need(done.returncode in (2, 3) and wanted in done.stderr and "stdin:1:" in done.stderr, f"{text}: {done.returncode} {done.stderr}")
+    done = call(acu, "run", "-e", "oneshot { }")
+    need(done.returncode == 2 and "acu core FILE" in done.stderr, done.stderr)
+
+
+# ------------------------------------------------------------------------------------------ bad cores
+
+def cut_anywhere(acu):
+    """At whatever length it is cut: a summary or one clear sentence."""
+    data = open(crashed(), "rb").read(1 << 26)
+    lengths = [0, 1, 16, 63, 64, 100, 200, 1000, 4096, 5000, 8192, 20000, 1 << 16, 1 << 18, 1 << 20, len(data) // 2, len(data) - 4096, len(data) - 1]
+    for n in lengths:
+        cut = path("cut.core")
+        with open(cut, "wb") as file:
+            file.write(data[:n])
+        done = call(acu, "core", cut)
+        text = done.stdout + done.stderr
+        need(done.returncode in (0, 1), f"{n}: status {done.returncode}: {text[-500:]}")
+        need(re.search(r"cut|empty|no core dump|not an ELF", text) or n == len(data) - 1, f"{n}: {text[:500]}")
+
+
+def damaged(acu):
+    """Bytes changed anywhere in the headers: an answer in time, and no crash."""
+    data = bytearray(open(crashed(), "rb").read(1 << 26))
+    seed = 12345
+    for turn in range(40):
+        bad = bytearray(data)
+        for _ in range(1 + turn % 7):
+            seed = (seed * 1103515245 + 12345) % (1 << 31)
+            bad[16 + seed % 12000] = seed >> 8 & 255
+        with open(path("bad.core"), "wb") as file:
+            file.write(bad)
+        done = call(acu, "core", path("bad.core"))
+        need(done.returncode in (0, 1), f"turn {turn}: status {done.returncode}: {done.stderr[-500:]}")
+
+
+def other_machines(acu):
+    """A core of another architecture, a program, a text: each is told apart."""
+    head = bytearray(open(crashed(), "rb").read(1 << 16))
+    cases = []
+    arm = bytearray(head)
+    arm[18:20] = struct.pack("<H", 183)
+    cases.append((arm, "ARM64"))
+    small = bytearray(head)
+    small[4] = 1
+    small[18:20] = struct.pack("<H", 3)
+    cases.append((small, "32-bit x86"))
+    cases.append((bytearray(open(program(), "rb").read()), "not a core dump"))
+    cases.append((bytearray(b"hello, world\n" * 10), "no core dump"))
+    cases.append((bytearray(b"\x28\xb5\x2f\xfd" + bytes(100)), "compressed"))
+    for data, wanted in cases:
+        with open(path("other"), "wb") as file:
+            file.write(data)
+        text = acu_core(acu, path("other"), status=1)
+        need(wanted in text and text.count("\n") == 1, text)
+    need("No such file" in acu_core(acu, path("nowhere"), status=1), "a file that is not there")
+
+
+def missing_binary(acu):
+    """Without the program: what is known is told, and what is missing; with another one of its name its build-id is told."""
+    other = path("away")
+    core = crashed()
+    os.rename(program(), other)
+    try:
+        text = acu_core(acu, core)
+        need("missing: " in text and "SIGSEGV" in text, text)
+        subprocess.run(["gcc", "-g", "-O2", "-o", path("still"), os.path.join(HERE, "still.c"), "-pthread"], check=True, timeout=60)
+        text = acu_core(acu, core)
+        need(re.search(r"its build-id is [0-9a-f]{40}, not [0-9a-f]{40}", text), text)
+        os.makedirs(path("root") + TMP, exist_ok=True)
+        shutil.copy(other, path("root") + TMP + "/still")
+        text = acu_core(acu, core, "--sysroot", path("root"))
+        need(re.search(r"  leaf\+0x[0-9a-f]+ at \S*still.c", text), text)
+    finally:
+        os.rename(other, path("still"))
+
+
+def huge_and_sparse(acu):
+    """A core of 20 GB, nearly all of it holes: little memory, little time."""
+    data = open(crashed(), "rb").read(1 << 26)
+    huge = path("huge.core")
+    with open(huge, "wb") as file:
+        file.write(data)
+        at = struct.unpack_from("<Q", data, 32)[0]
+        count = struct.unpack_from("<H", data, 56)[0]
+        # The last segment, which is code of the kernel's, becomes 20 GB of nothing.
+        last = at + 56 * (count - 1)
+        address = 0x100000000000
+        offset = (len(data) + 4095) // 4096 * 4096
+        size = 20 << 30
+        file.seek(last)
+        file.write(struct.pack("<IIQQQQQQ", 1, 6, offset, address, 0, size, size, 4096))
+        file.truncate(offset + size)
+    done = subprocess.run([sys.executable, "-c", "import resource, subprocess, sys\ncode = subprocess.run(sys.argv[1:]).returncode\n"
+                           "print('peak', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\nsys.exit(code)",
+                           acu, "core", huge], capture_output=True, text=True, timeout=LIMIT, env=ENVIRONMENT)
+    need(done.returncode == 0 and "SIGSEGV" in done.stdout, done.stdout + done.stderr)
+    peak = int(re.search(r"^peak (\d+)", done.stdout, re.M).group(1))
+    need(peak < 300 << 10, f"{peak} KB")
+    os.unlink(huge)
+
+
+# ---------------------------------------------------------------------------------------- running programs
+
+SCRIPT = ('oneshot { $n = target.list; $s = 0; while ($n != 0) { $s += $n->value; $n = $n->next; } printf("sum %d\\n", $s); } '
+          'thread { @[ustack(raw)] = count(); @own = sum(target.own); }')
+
+
+def live_and_dead(acu):
+    """One script on a live process and on its core: the same."""
+    process = start(program(), "1000", "wait")
+    try:
+        live = call(acu, "snap", "-p", process.pid, "-e", SCRIPT)
+        need(live.returncode == 0, live.stdout + live.stderr)
+        need("was stopped" in live.stderr, live.stderr)
+        dead, _ = script(acu, gcore(process.pid, "live"), SCRIPT)
+        need(live.stdout == dead and "sum 499500" in dead, live.stdout + dead)
+        need(process.poll() is None and "t (tracing" not in open(f"/proc/{process.pid}/status").read(), "it does not run on")
+        loose = call(acu, "snap", "-p", process.pid, "--no-stop", "-e", 'oneshot { print(target.counter); }')
+        need(loose.stdout == "42\n", loose.stdout + loose.stderr)
+        text = call(acu, "snap", "-p", process.pid).stdout
+        need("wait_forever" in text, text)
+    finally:
+        end(process)
+
+
+def nobody_there(acu):
+    """Processes that are not there, or may not be looked at."""
+    process = start(program(), "10", "wait")
+    end(process)
+    done = call(acu, "snap", "-p", process.pid)
+    need(done.returncode == 3 and "there is no process" in done.stderr, f"{done.returncode} {done.stderr}")
+    need(call(acu, "snap").returncode == 2, "no process was named")
+
+
+def another_debugger(acu):
+    process = start(program(), "10", "wait")
+    other = subprocess.Popen(["gdb", "-nx", "-q", "-p", str(process.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        limit = time.monotonic() + LIMIT
+        while "TracerPid:\t0\n" in open(f"/proc/{process.pid}/status").read():
+            need(time.monotonic() < limit, "gdb does not come")
+            time.sleep(0.05)
+        done = call(acu, "snap", "-p", process.pid)
+        need(done.returncode == 4 and f"held by another debugger: process {other.pid} (gdb)" in done.stderr, f"{done.returncode} {done.stderr}")
+    finally:
+        other.kill()
+        other.communicate()
+        end(process)
+
+
+def as_eu_stack(acu):
+    """Running programs, frame by frame as eu-stack on the same core."""
+    if not shutil.which("eu-stack"):
+        raise Skipped("eu-stack is not here")
+    commands = [["sleep", "1000"], ["bash", "-c", "read x"], ["cat"], ["python3", "-c", "import sys; sys.stdin.read()"],
+                ["perl", "-e", "<STDIN>"], ["tail", "-f", "/dev/null"], ["sort"], ["awk", "{}"], ["sed", "p"], ["tee"], ["wc"], ["od"],
+                ["grep", "x"], ["cut", "-c1"], ["tr", "a", "b"], ["uniq"], ["head"], ["md5sum"], ["gzip", "-c"], ["xz", "-c"], ["bc"],
+                ["gawk", "{}"], ["dash", "-c", "read x"], ["base64"], ["nl"], ["fold"], ["tac"]]
+    compared = frames_seen = 0
+    wrong = []
+    for words in commands:
+        if not shutil.which(words[0]):
+            continue
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            limit = time.monotonic() + LIMIT
+            while open(f"/proc/{process.pid}/stat").read().rsplit(")")[1].split()[0] != "S" and time.monotonic() < limit:
+                time.sleep(0.02)
+            core = gcore(process.pid, "program")
+            theirs = call("eu-stack", "--core", core, "-n", "256").stdout
+            theirs = [int(a, 16) for a in re.findall(r"^#\d+ +0x([0-9a-f]+)", theirs, re.M)]
+            told = json.loads(acu_core(acu, core, "--json"))
+            ours = [int(f["address"], 16) for s in told["stacks"] for _ in s["threads"] for f in s["frames"] if "inlined" not in f]
+            os.unlink(core)
+            if not theirs:
+                continue
+            compared += 1
+            frames_seen += len(theirs)
+            # eu-stack tells return addresses less one of all but the innermost.
+            same = len(ours) >= len(theirs) and all(a in (b, b + 1) for a, b in zip(ours, theirs))
+            if not same:
+                wrong.append(f"{words[0]}: {[hex(a) for a in ours]} {[hex(a) for a in theirs]}")
+        finally:
+            process.kill()
+            process.communicate()
+    need(not wrong, "\n".join(wrong))
+    need(compared >= 15, f"only {compared} programs could be compared")
+
+
+def leaks(acu):
+    """All that was forgotten in four threads' heaps, and nothing else; totals that fit."""
+    process = start(program("leaky"))
+    try:
+        core = gcore(process.pid, "leaky")
+    finally:
+        end(process)
+    told = json.loads(acu_core(acu, core, "leaks", "--json"))
+    sizes = sorted(c["size"] for c in told["chunks"])
+    need(told["leaks"] == 100, f"{told['leaks']}: {sizes[:20]} … {sizes[-20:]}")
+    need(all(1000 <= s < 1040 for s in sizes), str(sizes))
+    heap = json.loads(acu_core(acu, core, "heap", "--json"))
+    need(heap["arenas"] >= 5 and 600000 <= heap["used"]["chunks"] < 601500, str(heap)[:300])
+    address = told["chunks"][0]["address"]
+    need(acu_core(acu, core, "refs", address).startswith("0 places lead to the chunk at " + address), "something leads to what is lost")
+    need("usage" not in acu_core(acu, core, "refs", status=2), "refs takes an address")
+    os.unlink(core)
+
+
+def find(acu):
+    text = acu_core(acu, crashed(), "find", "because")
+    need(re.match(r"\d+ places? have `because`", text), text)
+    text = acu_core(acu, crashed(), "find", "n4")
+    need(re.search(r"^  0x[0-9a-f]+  chunk 0x[0-9a-f]+ of 24 B, \+12$", text, re.M), text)
+
+
+TESTS = [
+    leaks, find, summary_of_a_crash, summary_as_json, as_gdb, oneshot, c_loop_and_maps, recursion, threads, frames, fault, reads_that_fail,
+    what_cannot_be, cut_anywhere, damaged, other_machines, missing_binary, huge_and_sparse, live_and_dead, nobody_there,
+    another_debugger, as_eu_stack,
+]
+
+
+def main():
+    arguments = sys.argv[1:]
+    only = arguments[arguments.index("--filter") + 1] if "--filter" in arguments else ""
+    try:
+        return run_tests([(t.__name__, t) for t in TESTS if only in t.__name__], os.path.abspath(arguments[0]))
+    finally:
+        shutil.rmtree(TMP, ignore_errors=True)
+
+
+sys.exit(main())
