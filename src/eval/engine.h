@@ -29,18 +29,18 @@ namespace eval {
 struct Thread {
   uint32_t pid = 0, id = 0, user = 0, group = 0;
   std::string_view name;
-  std::span<const std::byte> context;     // struct user_regs_struct; empty: none
-  std::span<const uint64_t> stack;        // innermost first
+  std::span<const std::byte> context; // struct user_regs_struct; empty: none
+  std::span<const uint64_t> stack;    // innermost first
 };
 
 struct Options {
   Memory* kernel = nullptr;
   Memory* user = nullptr;
   std::span<const std::byte> context; // of the probes that are run; what is outside reads as 0
-  uint64_t seed = 0;        // of Query::random; 0: another one each time
-  uint64_t step_budget = 0; // instructions after which a run fails; 0: none
-  target::Memory* target = nullptr;  // of a program that stands still; then `user` is not asked
-  std::function<bool()> interrupted; // asked now and then: whether a run is to end
+  uint64_t seed = 0;                  // of Query::random; 0: another one each time
+  uint64_t step_budget = 0;           // instructions after which a run fails; 0: none
+  target::Memory* target = nullptr;   // of a program that stands still; then `user` is not asked
+  std::function<bool()> interrupted;  // asked now and then: whether a run is to end
 };
 
 // What runs of probes change and share.
@@ -59,8 +59,8 @@ struct State {
   uint64_t random = 0;
   // Of a program that stands still.
   std::optional<Thread> thread;
-  std::array<target::Window, 4> windows = {}; // areas of its memory that were read last
-  target::Missing missing = target::Missing::none; // why the last read failed
+  std::array<target::Window, 4> windows = {};          // areas of its memory that were read last
+  target::Missing missing = target::Missing::none;     // why the last read failed
   std::map<std::vector<uint64_t>, uint64_t> stack_ids; // odd numbers, as Op::stack wants them
   std::vector<const std::vector<uint64_t>*> stacks;    // by id / 2
 };

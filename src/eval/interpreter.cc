@@ -1,5 +1,6 @@
-// The interpreter: execute() follows the code and does what is frequent, step() does one instruction, and the cases that need more than a
-// few lines have functions of their own. Arithmetic is ir::compute, the same as in constant folding.
+// The interpreter: execute() follows the code and does what is frequent, step() does one instruction, and the
+// cases that need more than a few lines have functions of their own. Arithmetic is ir::compute, the same as
+// in constant folding.
 #include "eval/interpreter.h"
 
 #include "base/text.h"
@@ -135,8 +136,12 @@ int64_t Interpreter::execute(Activation& now) {
     if (stopped_) return 0;
     switch (i->op) {
     case Op::mov: v[i->dst] = v[i->a]; break;
-    case Op::add: v[i->dst] = static_cast<int64_t>(static_cast<uint64_t>(v[i->a]) + static_cast<uint64_t>(v[i->b])); break;
-    case Op::sub: v[i->dst] = static_cast<int64_t>(static_cast<uint64_t>(v[i->a]) - static_cast<uint64_t>(v[i->b])); break;
+    case Op::add:
+      v[i->dst] = static_cast<int64_t>(static_cast<uint64_t>(v[i->a]) + static_cast<uint64_t>(v[i->b]));
+      break;
+    case Op::sub:
+      v[i->dst] = static_cast<int64_t>(static_cast<uint64_t>(v[i->a]) - static_cast<uint64_t>(v[i->b]));
+      break;
     case Op::and_: v[i->dst] = v[i->a] & v[i->b]; break;
     case Op::or_: v[i->dst] = v[i->a] | v[i->b]; break;
     case Op::set: v[i->dst] = ir::holds(i->cond, v[i->a], v[i->b]); break;
@@ -227,7 +232,11 @@ void Interpreter::step(Activation& now, const Inst& i) {
   case Op::override: now.set(i, -EPERM); break;
   case Op::query: now.set(i, query(i.query)); break;
   case Op::context_address: now.set(i, 0); break; // there is no context
-  case Op::stack_depth: now.set(i, static_cast<int64_t>(static_cast<uint64_t>(a()) / 2 < state_.stacks.size() && a() ? state_.stacks[static_cast<size_t>(a()) / 2]->size() : 0)); break;
+  case Op::stack_depth:
+    now.set(i, static_cast<int64_t>(static_cast<uint64_t>(a()) / 2 < state_.stacks.size() && a()
+                                        ? state_.stacks[static_cast<size_t>(a()) / 2]->size()
+                                        : 0));
+    break;
   case Op::stack: now.set(i, keep_stack(i)); break;
   case Op::cpu_count: now.set(i, 1); break;
   case Op::blur: now.set(i, now.get(i.a)); break;
@@ -338,7 +347,8 @@ void Interpreter::count_fault(uint32_t site) {
 int64_t Interpreter::keep_stack(const Inst& i) {
   if (i.index == 0 || !state_.thread || state_.thread->stack.empty()) return 0;
   const auto& stack = state_.thread->stack;
-  const std::vector<uint64_t> frames(stack.begin(), stack.begin() + static_cast<ptrdiff_t>(std::min<size_t>(stack.size(), i.imm2)));
+  const std::vector<uint64_t> frames(
+      stack.begin(), stack.begin() + static_cast<ptrdiff_t>(std::min<size_t>(stack.size(), i.imm2)));
   auto [at, is_new] = state_.stack_ids.try_emplace(frames, state_.stacks.size() * 2 + 1);
   if (is_new) state_.stacks.push_back(&at->first);
   return static_cast<int64_t>(at->second);
@@ -377,8 +387,9 @@ bool Interpreter::load(Activation& now, const Inst& i) {
   case Space::user: break;
   }
   std::byte bytes[8] = {};
-  const bool ok = i.space == Space::script ? read_own(static_cast<uint64_t>(address), {bytes, i.size})
-                                           : read_foreign(i.space, static_cast<uint64_t>(address), {bytes, i.size});
+  const bool ok = i.space == Space::script
+                      ? read_own(static_cast<uint64_t>(address), {bytes, i.size})
+                      : read_foreign(i.space, static_cast<uint64_t>(address), {bytes, i.size});
   now.set(i, ok ? widen(bytes, i) : 0);
   return ok;
 }

@@ -1,7 +1,8 @@
 // One run of a probe: interprets its function, and those it calls, over a State.
 //
-// Method: a switch over the instructions of a function (code.h), registers in an array. Each activation of a function has
-// an array of its own; a loop's body reuses one for all its turns and works on the frame of its parent.
+// Method: a switch over the instructions of a function (code.h), registers in an array. Each activation of a
+// function has an array of its own; a loop's body reuses one for all its turns and works on the frame of its
+// parent.
 #pragma once
 
 #include "base/result.h"

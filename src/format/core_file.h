@@ -1,6 +1,6 @@
-// Core dumps of Linux on x86-64: the memory of a process that has ended, the registers of its threads, and what
-// the kernel or gcore wrote about it. Nothing is copied: the file is mapped and read where it is asked for, so
-// one of many gigabytes costs only the pages that are looked at.
+// Core dumps of Linux on x86-64: the memory of a process that has ended, the registers of its threads, and
+// what the kernel or gcore wrote about it. Nothing is copied: the file is mapped and read where it is asked
+// for, so one of many gigabytes costs only the pages that are looked at.
 //
 // Cores are cut when a disk is full or a limit is reached, and damaged on their way. What is there is given,
 // what is missing is said in `problems`; a file that is no such core at all is a failure.
@@ -33,9 +33,9 @@ struct CoreThread {
 // A stretch of memory, [begin, end).
 struct CoreSegment {
   uint64_t begin = 0, end = 0;
-  uint32_t flags = 0;      // PF_R, PF_W, PF_X
-  base::ByteSpan bytes;    // from `begin` on; shorter than the stretch where the rest was not kept
-  uint64_t promised = 0;   // as many should be in the file; more than `bytes` has: it is cut
+  uint32_t flags = 0;    // PF_R, PF_W, PF_X
+  base::ByteSpan bytes;  // from `begin` on; shorter than the stretch where the rest was not kept
+  uint64_t promised = 0; // as many should be in the file; more than `bytes` has: it is cut
 };
 
 // What a file was mapped to.

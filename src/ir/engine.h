@@ -1,5 +1,5 @@
-// What session and report need of an engine that runs a Program: bpf::Engine (the kernel) and eval::Engine (this
-// process). Both make the same records, keys and values, byte for byte.
+// What session and report need of an engine that runs a Program: bpf::Engine (the kernel) and eval::Engine
+// (this process). Both make the same records, keys and values, byte for byte.
 #pragma once
 
 #include "base/result.h"
@@ -21,24 +21,25 @@ struct Entry {
 
 // What was lost or went wrong so far.
 struct Counters {
-  std::vector<uint64_t> sites;      // by Program::sites
-  std::vector<uint64_t> map_full;   // by Program::maps: updates refused
-  uint64_t lost_events = 0;         // ring full
-  uint64_t scratch_busy = 0;        // probe runs given up because no scratch memory was free
-  uint64_t stacks_full = 0;         // stacks lost: the table of stacks was full
-  uint64_t stacks_busy = 0;         // stacks lost: no memory for one was at hand
-  uint64_t run_ns = 0;              // the programs' time, where the kernel was asked to measure it
-  uint64_t missed_runs = 0;         // runs the kernel skipped (recursion)
+  std::vector<uint64_t> sites;           // by Program::sites
+  std::vector<uint64_t> map_full;        // by Program::maps: updates refused
+  uint64_t lost_events = 0;              // ring full
+  uint64_t scratch_busy = 0;             // probe runs given up because no scratch memory was free
+  uint64_t stacks_full = 0;              // stacks lost: the table of stacks was full
+  uint64_t stacks_busy = 0;              // stacks lost: no memory for one was at hand
+  uint64_t run_ns = 0;                   // the programs' time, where the kernel was asked to measure it
+  uint64_t missed_runs = 0;              // runs the kernel skipped (recursion)
   std::vector<std::string> gone_modules; // of the kernel, unloaded while they were traced
   // Of a program that stands still: why reads failed, by site and reason ("is not in the core").
   std::map<std::pair<uint32_t, std::string_view>, uint64_t> reasons;
-  uint64_t missed_hits = 0;         // calls and returns of the kernel's functions that it did not tell
+  uint64_t missed_hits = 0; // calls and returns of the kernel's functions that it did not tell
 };
 
 class Engine {
 public:
   virtual ~Engine() = default;
-  // Runs a probe without a context (begin, end, interval, signal, test, bench) once, now. Gives what it returns.
+  // Runs a probe without a context (begin, end, interval, signal, test, bench) once, now. Gives what it
+  // returns.
   virtual base::Result<int64_t> run(uint32_t probe) = 0;
   // Hands every record that has arrived to `take`, oldest first. Returns their number.
   virtual size_t drain(const std::function<void(std::span<const std::byte>)>& take) = 0;

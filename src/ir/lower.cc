@@ -39,8 +39,8 @@ uint32_t Lowering::begin_function(std::string name, Role role, uint32_t paramete
   return made;
 }
 
-// Instructions gather in one list and move to their block when another is begun: each block then takes just the
-// room it needs.
+// Instructions gather in one list and move to their block when another is begun: each block then takes just
+// the room it needs.
 void Lowering::go_to(uint32_t function, BlockId block) {
   if (!open_.empty()) {
     auto& insts = program_.functions[function_].blocks[block_].insts;
@@ -158,7 +158,8 @@ void Lowering::lower_maps() {
     bool is_aggregation = m->value->is_aggregation();
     // The kernel keeps at most 32 KB for a CPU: longer series are shared by all.
     bool is_large = m->value->is(Kind::tseries) && m->value->size > largest_percpu_value;
-    bool percpu = (is_aggregation && !is_large) || m->only_adds; // other values are one for all CPUs, however they were declared
+    bool percpu = (is_aggregation && !is_large) ||
+                  m->only_adds; // other values are one for all CPUs, however they were declared
     map.sums = m->only_adds && !is_aggregation;
     if (!m->key)
       map.kind = percpu ? MapKind::percpu_array : MapKind::array;
@@ -201,8 +202,7 @@ void Lowering::add_probe(const lang::Probe& p, uint32_t function, Context contex
   probe.context = context;
   probe.stands_for = p.is_own ? 0 : static_cast<uint32_t>(events.size());
   probe.events = std::move(events);
-  if (probe::is_typed(context))
-    probe.attach_btf_id = probe::attach_btf_id(machine_, *p.events.front());
+  if (probe::is_typed(context)) probe.attach_btf_id = probe::attach_btf_id(machine_, *p.events.front());
   probe.where = p.where;
   program_.probes.push_back(std::move(probe));
 }
@@ -335,11 +335,12 @@ void Lowering::skip_compatible_call() {
 // Where in struct task_struct the kernel marks such a call.
 void Lowering::find_compatible_mark() {
   if (!has_compatible_calls()) return;
-  uint32_t place = machine_.kernel_number("task_struct.thread_info.status", [&](format::Btf& btf) -> uint32_t {
-    auto info = btf.member(types_, btf.find("task_struct", format::BtfKind::structure), "thread_info");
-    auto status = btf.member(types_, btf.find("thread_info", format::BtfKind::structure), "status");
-    return info && status ? info->field.offset + status->field.offset : 0;
-  });
+  uint32_t place =
+      machine_.kernel_number("task_struct.thread_info.status", [&](format::Btf& btf) -> uint32_t {
+        auto info = btf.member(types_, btf.find("task_struct", format::BtfKind::structure), "thread_info");
+        auto status = btf.member(types_, btf.find("thread_info", format::BtfKind::structure), "status");
+        return info && status ? info->field.offset + status->field.offset : 0;
+      });
   if (place) compatible_mark_ = place; // the structure begins with other things
 }
 
@@ -349,8 +350,7 @@ void Lowering::lower_syscalls(const std::vector<const lang::Probe*>& probes, boo
   Context context = Context::raw_tracepoint;
   for (const lang::Probe* p : probes)
     for (const probe::Event* e : p->events)
-      if (context_of(*p, *e) == Context::btf_tracepoint)
-        context = Context::btf_tracepoint;
+      if (context_of(*p, *e) == Context::btf_tracepoint) context = Context::btf_tracepoint;
   if (is_exit && probe::attach_btf_id(machine_, *probes.front()->events.front()))
     context = Context::btf_tracepoint;
   context_ = context;
@@ -378,7 +378,8 @@ void Lowering::lower_syscalls(const std::vector<const lang::Probe*>& probes, boo
   add_probe(first, f, context, {add_event(*first.events.front())});
   program_.probes.back().name = is_exit ? "sys_exit" : "sys_enter";
   program_.probes.back().stands_for = 0;
-  for (const lang::Probe* p : probes) program_.probes.back().stands_for += static_cast<uint32_t>(p->events.size());
+  for (const lang::Probe* p : probes)
+    program_.probes.back().stands_for += static_cast<uint32_t>(p->events.size());
 }
 
 void Lowering::lower_function(const lang::Function& f) {
@@ -419,8 +420,8 @@ void Lowering::lower_function(const lang::Function& f) {
   fn_ = nullptr;
 }
 
-// Programs at user code run in the thread that came there, and kernels that are built for it take the CPU from a thread
-// also in there; another one may then run the same program.
+// Programs at user code run in the thread that came there, and kernels that are built for it take the CPU
+// from a thread also in there; another one may then run the same program.
 static bool kernel_preempts() {
   utsname about = {};
   if (::uname(&about) != 0 || !std::strstr(about.version, "PREEMPT")) return false;
@@ -431,8 +432,8 @@ static bool kernel_preempts() {
 }
 
 // Adding needs an atomic instruction where others may write between its load and its store: other CPUs on
-// shared maps, other probes that interrupt this one on per-CPU maps. One probe never interrupts itself, but for those of
-// user code.
+// shared maps, other probes that interrupt this one on per-CPU maps. One probe never interrupts itself, but
+// for those of user code.
 void Lowering::mark_atomic() {
   std::vector<std::vector<uint32_t>> writers(program_.maps.size());
   auto root = [&](uint32_t f) {
@@ -455,10 +456,13 @@ void Lowering::mark_atomic() {
   });
   std::vector<bool> may_meet_itself(program_.functions.size(), false);
   auto is_user = [](const Probe& p) { return p.context == Context::registers; };
-  if (std::any_of(program_.probes.begin(), program_.probes.end(), is_user) && !machine_.still && kernel_preempts())
-    for (const Probe& p : program_.probes) may_meet_itself[p.function] = may_meet_itself[p.function] || is_user(p);
+  if (std::any_of(program_.probes.begin(), program_.probes.end(), is_user) && !machine_.still &&
+      kernel_preempts())
+    for (const Probe& p : program_.probes)
+      may_meet_itself[p.function] = may_meet_itself[p.function] || is_user(p);
   for_each_add([&](uint32_t f, Inst& i) {
-    i.atomic = !is_percpu(program_.maps[i.index].kind) || writers[i.index].size() > 1 || may_meet_itself[root(f)];
+    i.atomic =
+        !is_percpu(program_.maps[i.index].kind) || writers[i.index].size() > 1 || may_meet_itself[root(f)];
     if (program_.maps[i.index].kind == MapKind::task) i.atomic = false;
   });
 }

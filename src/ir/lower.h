@@ -1,5 +1,5 @@
-// Lowering: a checked script to IR. Everything about types, names and builtins is resolved here; see ir.h for what
-// is left. The result is verified; `optimize` is the caller's to call.
+// Lowering: a checked script to IR. Everything about types, names and builtins is resolved here; see ir.h for
+// what is left. The result is verified; `optimize` is the caller's to call.
 #pragma once
 
 #include "base/diagnostics.h"
@@ -15,20 +15,22 @@
 namespace ir {
 
 struct LowerOptions {
-  uint32_t cpid = 0;       // process id of the command of -c; 0: none
-  uint64_t start_ns = 0;   // CLOCK_BOOTTIME when acu started, for `elapsed`
+  uint32_t cpid = 0;           // process id of the command of -c; 0: none
+  uint64_t start_ns = 0;       // CLOCK_BOOTTIME when acu started, for `elapsed`
   int64_t boot_to_wall_ns = 0; // what CLOCK_BOOTTIME lacks to the wall clock, for tseries
   uint32_t possible_cpus = 1;
-  // Where all probes run in acu's own process (the evaluator, which has no kernel's tasks to ask): who that is.
+  // Where all probes run in acu's own process (the evaluator, which has no kernel's tasks to ask): who that
+  // is.
   struct Process {
     uint32_t parent = 0;
     std::string name;
   };
   std::optional<Process> own_process;
   PidNamespace pid_namespace; // of acu itself, where that is not the initial one
-  bool task_storage = false; // the engine has MapKind::task
-  bool calls_loops = true;   // as lang::CheckOptions has it
-  // Whether the engine takes a program of probe::Context::function at this event that reads these words of it.
+  bool task_storage = false;  // the engine has MapKind::task
+  bool calls_loops = true;    // as lang::CheckOptions has it
+  // Whether the engine takes a program of probe::Context::function at this event that reads these words of
+  // it.
   std::function<bool(probe::Machine&, const probe::Event&, std::span<const uint32_t> slots)> takes_function;
 };
 

@@ -61,7 +61,8 @@ Operand Lowering::user_call(const Call& c, const Place* result) {
 // The clock that a time comes from, where it is plain to see.
 type::TimeClock Lowering::time_clock(const Expr& e) const {
   auto by_call = [](const Call& c) {
-    const Name* word = is_builtin(c, id("nsecs")) && !c.arguments.empty() ? if_a<Name>(c.arguments[0]) : nullptr;
+    const Name* word =
+        is_builtin(c, id("nsecs")) && !c.arguments.empty() ? if_a<Name>(c.arguments[0]) : nullptr;
     if (!word) return type::TimeClock::boot;
     if (word->name == "monotonic") return type::TimeClock::monotonic;
     return word->name.ends_with("tai") ? type::TimeClock::tai : type::TimeClock::boot;
@@ -69,8 +70,7 @@ type::TimeClock Lowering::time_clock(const Expr& e) const {
   switch (e.kind) {
   case ExprKind::call: return by_call(as<Call>(e));
   case ExprKind::cast: return time_clock(*as<Cast>(e).operand);
-  case ExprKind::binary:
-    return std::max(time_clock(*as<Binary>(e).left), time_clock(*as<Binary>(e).right));
+  case ExprKind::binary: return std::max(time_clock(*as<Binary>(e).left), time_clock(*as<Binary>(e).right));
   case ExprKind::variable: {
     auto at = time_clocks_.find(as<VariableRef>(e).variable);
     return at == time_clocks_.end() ? type::TimeClock::boot : at->second;
@@ -103,8 +103,7 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("ctx"): return emit(Op::context_address);
   case id("reg"): return machine_register(arguments[0]->constant.text_value);
   case id("usermode"): return is_user_mode();
-  case id("func"):
-    return e.type->is(Kind::ksym) ? machine_register(spec::ip_register) : event_name(true);
+  case id("func"): return e.type->is(Kind::ksym) ? machine_register(spec::ip_register) : event_name(true);
   case id("retval"): return function_result(*e.type);
   case id("percpu_kaddr"): return kernel_variable(as<Call>(e));
   case id("is_err"): return set(Cond::uge, scalar(*arguments[0]), number(-4095));
@@ -123,8 +122,7 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("cpid"):
     if (!options_.cpid) count(Fault::cpid_missing);
     return number(options_.cpid);
-  case id("probe"):
-    return event_name(false);
+  case id("probe"): return event_name(false);
   case id("kstack"): return stack(*e.type);
   case id("ksym"):
   case id("kptr"):
@@ -174,7 +172,13 @@ Operand Lowering::stack(const Type& type) {
   // At its entry a function has no frame yet: the caller's is found by the return address.
   bool is_entry = context_ == probe::Context::registers && probe_ && probe_->events.front()->at_entry &&
                   probe_->events.front()->kind != probe::Kind::uretprobe;
-  append({.op = Op::stack, .dst = dst, .a = process, .imm = has_names, .imm2 = type.count, .imm3 = is_entry, .index = 1});
+  append({.op = Op::stack,
+          .dst = dst,
+          .a = process,
+          .imm = has_names,
+          .imm2 = type.count,
+          .imm3 = is_entry,
+          .index = 1});
   return Operand::of(dst);
 }
 
@@ -213,8 +217,8 @@ Operand Lowering::stack_depth(const Expr& e) {
   return Operand::of(depth);
 }
 
-// { u64 id, u32 pid, u32 0 }: the number that the process has for whoever asks for its names. Without a stack there is
-// no process either: such values are all the same.
+// { u64 id, u32 pid, u32 0 }: the number that the process has for whoever asks for its names. Without a stack
+// there is no process either: such values are all the same.
 void Lowering::user_stack_into(const Place& to, const Type& type) {
   Operand id = stack(type);
   Operand pid = emit(Op::lshr, process_ids({}), number(32));
@@ -265,7 +269,9 @@ void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool
 // The name that event_name() stands for, as text: words from tables, for there may be hundreds of names.
 void Lowering::probe_text_into(const Place& to, const Type& as, bool is_function) {
   constexpr uint32_t word_size = 4;
-  auto name_of = [&](const probe::Event* e) -> const std::string& { return is_function ? e->function : e->name; };
+  auto name_of = [&](const probe::Event* e) -> const std::string& {
+    return is_function ? e->function : e->name;
+  };
   size_t longest = 0;
   for (const probe::Event* e : probe_->events) longest = std::max(longest, name_of(e).size());
   auto words = static_cast<uint32_t>(longest / word_size + 1); // with the NUL
@@ -285,8 +291,8 @@ void Lowering::probe_text_into(const Place& to, const Type& as, bool is_function
   table_text_into(first->second, words, event_name(is_function), to, as);
 }
 
-// Where an address points that nothing else tells: kernels keep the upper half for themselves. Runs `read` for one
-// space, or for both in turn.
+// Where an address points that nothing else tells: kernels keep the upper half for themselves. Runs `read`
+// for one space, or for both in turn.
 void Lowering::read_by_address(const Expr& from, Operand at, const std::function<void(Space)>& read) {
   bool is_known = from.type->is(Kind::pointer) && from.type->space != type::Space::none;
   // Arguments of system calls point into the caller.
@@ -294,8 +300,8 @@ void Lowering::read_by_address(const Expr& from, Operand at, const std::function
   if (!is_known && context_ == probe::Context::registers) return read(Space::user);
   // Types of the kernel do not tell which pointers are the caller's, and its functions get such too.
   const FieldRef* f = if_a<FieldRef>(&from);
-  bool is_argument = (context_ == probe::Context::function || context_ == probe::Context::kernel_registers) && f &&
-                     is_builtin(*f->operand, id("args")) && from.type->space == type::Space::kernel;
+  bool is_argument = (context_ == probe::Context::function || context_ == probe::Context::kernel_registers) &&
+                     f && is_builtin(*f->operand, id("args")) && from.type->space == type::Space::kernel;
   if (is_known && !is_argument) {
     Space space = pointer_space(from);
     return read(space == Space::task ? Space::kernel : space);
@@ -330,7 +336,8 @@ void Lowering::text_into(const Call& c, const Place& to, const Type& as, bool pa
   } else {
     Operand limit = length ? text_limit(*length) : Operand();
     Operand at = scalar(from);
-    read_by_address(from, at, [&](Space s) { read_text(to, size, at, s, limit, pad && as.size <= size, true); });
+    read_by_address(from, at,
+                    [&](Space s) { read_text(to, size, at, s, limit, pad && as.size <= size, true); });
   }
   if (!pad) return;
   // Texts that look the same are the same: the byte that marks a cut is always 1.

@@ -182,8 +182,8 @@ void Lowering::assign_variable(const Variable& v, const Expr& value) {
     store(variable_place(v), n, t.size);
 }
 
-// The new value of a variable, made from its old one. In a branch nothing of it shall be known: a verifier that sees
-// the variable compared would follow each value that a row of branches could have given it.
+// The new value of a variable, made from its old one. In a branch nothing of it shall be known: a verifier
+// that sees the variable compared would follow each value that a row of branches could have given it.
 Operand Lowering::changed(const Variable& v, Operand n) {
   return branches_ && v.type->is_integer() ? emit(Op::blur, n) : n;
 }
@@ -282,7 +282,8 @@ void Lowering::blur(const std::vector<const Variable*>& variables) {
 }
 
 // A loop as jumps, without limit: for engines that need nobody's consent to it.
-void Lowering::jump_in_circles(const lang::Block& block, const std::function<void(BlockId, BlockId)>& condition,
+void Lowering::jump_in_circles(const lang::Block& block,
+                               const std::function<void(BlockId, BlockId)>& condition,
                                const std::function<void()>& begin, const std::function<void()>& step) {
   BlockId head = new_block(), go = new_block(), next = new_block(), stop = new_block();
   jump(head);
@@ -345,7 +346,8 @@ void Lowering::lower_range(const ForRange& f) {
     assign(turn, first);
     assign(end, last);
     return jump_in_circles(
-        *f.body, [&](BlockId go, BlockId stop) { branch(Cond::slt, Operand::of(turn), Operand::of(end), go, stop); },
+        *f.body,
+        [&](BlockId go, BlockId stop) { branch(Cond::slt, Operand::of(turn), Operand::of(end), go, stop); },
         [&] {
           if (in_register(*f.variable))
             assign(variable_register(*f.variable), Operand::of(turn));

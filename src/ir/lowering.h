@@ -125,7 +125,9 @@ private:
   Operand narrow(Operand v, const Type& t);
   Place context_place(int64_t offset) { return {Space::context, {}, offset}; }
   // Where the stack of the registers in the context is.
-  Space stack_space() const { return context_ == probe::Context::kernel_registers ? Space::kernel : Space::user; }
+  Space stack_space() const {
+    return context_ == probe::Context::kernel_registers ? Space::kernel : Space::user;
+  }
   Operand function_result(const Type& as);
   bool is_like_trampoline(const lang::Probe& p, const probe::Event& e);
 
@@ -224,7 +226,6 @@ private:
   // lower_series.cc
   void add_to_series(const Type& t, Operand at, Operand n);
 
-
   // lower_text.cc: text and bytes, searched and compared
   struct Text { // in an object, so that loops can reach it; the last bytes are NULs
     uint32_t object = 0;
@@ -316,19 +317,19 @@ private:
   std::unordered_map<const lang::Variable*, uint32_t> objects_;
   std::unordered_map<const lang::Variable*, type::TimeClock> time_clocks_; // of variables that hold times
   std::vector<Operand> value_parameters_;
-  Place result_place_;              // of a function that gives back an aggregate
-  Operand probe_name_;              // in a program that serves several system calls
-  bool asks_cookie_ = false;        // the program uses Query::cookie
-  bool is_pinned_ = false;          // an iterator that stays and prints by itself
+  Place result_place_;                     // of a function that gives back an aggregate
+  Operand probe_name_;                     // in a program that serves several system calls
+  bool asks_cookie_ = false;               // the program uses Query::cookie
+  bool is_pinned_ = false;                 // an iterator that stays and prints by itself
   std::optional<int64_t> compatible_mark_; // see find_compatible_mark()
-  BlockId return_block_ = no_block; // where `return` goes in a probe
+  BlockId return_block_ = no_block;        // where `return` goes in a probe
   // Leaving loops: a body that is called back returns 1 to stop; `return` inside one also sets a flag.
   struct Loop {
     bool is_body = false;
     BlockId on_break = no_block, on_continue = no_block; // unroll
   };
   std::vector<Loop> loops_;
-  uint32_t branches_ = 0; // `if`s around the statement
+  uint32_t branches_ = 0;               // `if`s around the statement
   std::vector<uint32_t> spare_objects_; // of this frame: those of blocks that have ended
   uint32_t returned_object_ = ~0u;
   uint32_t result_object_ = ~0u; // of a function that returns from inside a loop
@@ -338,7 +339,7 @@ private:
   std::unordered_map<const lang::Function*, uint32_t> function_ids_;
   std::unordered_map<std::string, uint32_t> string_ids_, probe_name_ids_;
   std::map<std::pair<const lang::Probe*, bool>, uint32_t> probe_text_tables_; // the first of its tables
-  std::unordered_map<uint32_t, uint32_t> number_name_tables_;          // the same, by builtin
+  std::unordered_map<uint32_t, uint32_t> number_name_tables_;                 // the same, by builtin
 };
 
 // Whether this is the builtin, written as a value or as a call.

@@ -1,8 +1,9 @@
 // The checker: names to things, a type for every expression, all mistakes at once.
 //
-// Map and variable types are inferred over the whole program: rounds over all probes until nothing changes, then
-// one round that reports. Afterwards every Expr has a type, every name its row or symbol, and:
-// - a Probe of the program handles events that all see the same arguments (probes were copied where they differ);
+// Map and variable types are inferred over the whole program: rounds over all probes until nothing changes,
+// then one round that reports. Afterwards every Expr has a type, every name its row or symbol, and:
+// - a Probe of the program handles events that all see the same arguments (probes were copied where they
+// differ);
 // - integers in map values, map keys and tuples are 8 bytes (int64 or uint64);
 // - strings of one map or variable have the size of the longest.
 #pragma once
@@ -19,12 +20,12 @@
 namespace lang {
 
 struct CheckOptions {
-  std::vector<std::string> positional;                       // $1 …
-  std::vector<std::pair<std::string, std::string>> named;    // `-- --name=value`
+  std::vector<std::string> positional;                    // $1 …
+  std::vector<std::pair<std::string, std::string>> named; // `-- --name=value`
   bool unsafe = false;
   bool has_cpid = false;
   bool allows_recursion = true; // of functions: the kernel's verifier does not
-  bool calls_loops = true;      // bodies of loops over ranges and conditions are functions that are called back
+  bool calls_loops = true; // bodies of loops over ranges and conditions are functions that are called back
   bool runs_tests = false, runs_benches = false; // their probes count; otherwise they are left out
   // Whether a program on several events like this one can tell which of them it is at.
   std::function<bool(const probe::Event&)> tells_events;
@@ -45,7 +46,8 @@ struct Checked {
 };
 
 // The program must have been parsed without mistakes. Mistakes go to `diagnostics`.
-Checked check(Program& program, probe::Machine& machine, const CheckOptions& options, base::Diagnostics& diagnostics);
+Checked check(Program& program, probe::Machine& machine, const CheckOptions& options,
+              base::Diagnostics& diagnostics);
 
 // By sign or without: of literals counts what they are compared with.
 bool is_signed_comparison(const Binary& e);

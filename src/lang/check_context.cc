@@ -1,5 +1,5 @@
-// Builtins about the event, the task and the kernel: where they may be used, and what they give. Which kinds of
-// probe have registers, a traced function and so on is told by spec/probes.h.
+// Builtins about the event, the task and the kernel: where they may be used, and what they give. Which kinds
+// of probe have registers, a traced function and so on is told by spec/probes.h.
 #include "lang/checker.h"
 
 #include "format/btf.h"
@@ -78,8 +78,9 @@ static bool is_of_kernel(BuiltinId builtin) {
 
 bool Checker::check_place(const Expr& e, const Builtin& row) {
   if (machine_.still && is_of_kernel(id_of(row))) {
-    error(tag::misplaced, e.where, "`" + std::string(row.name) + "` is the kernel's, of which " +
-                                       std::string(machine_.still->target().title()) + " knows nothing");
+    error(tag::misplaced, e.where,
+          "`" + std::string(row.name) + "` is the kernel's, of which " +
+              std::string(machine_.still->target().title()) + " knows nothing");
     return false;
   }
   uint16_t ability = needs_of(id_of(row));
@@ -93,8 +94,9 @@ const type::Type* Checker::check_argument_number(Name& e) {
   if (!require(has_arg_numbers, e.name, e.where)) return types_.none();
   probe::Event& event = *probe_->events.front();
   if (on_stack && event.kind != probe::Kind::uprobe && event.kind != probe::Kind::kprobe)
-    return mistake(tag::misplaced, e.where, "`" + std::string(e.name) + "` can't be used in a `" +
-                                                std::string(probe::kind_of(event).name) + "` probe",
+    return mistake(tag::misplaced, e.where,
+                   "`" + std::string(e.name) + "` can't be used in a `" +
+                       std::string(probe::kind_of(event).name) + "` probe",
                    "arguments are on the stack where a function is entered: uprobe, kprobe");
   const bool is_counted = event.kind == probe::Kind::rawtracepoint || event.kind == probe::Kind::usdt;
   const type::Type* args = is_counted ? probe::arguments(machine_, event) : nullptr;
@@ -111,7 +113,8 @@ const type::Type* Checker::check_marked_argument(Name& e, const probe::Event& ev
   if (e.recipe) return types_.uint64();
   probe::Access access = probe::access(machine_, event, probe::Context::registers, e.name);
   if (!access.reason.empty())
-    return mistake(tag::bad_argument, e.where, "`" + std::string(e.name) + "` of " + event.name + " " + access.reason,
+    return mistake(tag::bad_argument, e.where,
+                   "`" + std::string(e.name) + "` of " + event.name + " " + access.reason,
                    "`acu list -v " + event.name + "` shows all");
   program_.recipes.push_back(std::make_unique<probe::Recipe>(std::move(access.recipe)));
   e.recipe = program_.recipes.back().get();
@@ -160,8 +163,8 @@ void Checker::check_signal(Expr& argument) {
   } else if (argument.constant.kind == Constant::integer) {
     int64_t n = argument.constant.integer_value;
     if (n < 1 || n > last_signal)
-      error(tag::bad_argument, argument.where, "signals have numbers from 1 to " + std::to_string(last_signal) +
-                                                   ", not " + std::to_string(n));
+      error(tag::bad_argument, argument.where,
+            "signals have numbers from 1 to " + std::to_string(last_signal) + ", not " + std::to_string(n));
   } else if (!t->is_integer() && !t->is(Kind::none)) {
     error(tag::bad_argument, argument.where, "a signal is a name in quotes or a number, not " + text(t));
   }
@@ -195,8 +198,7 @@ const type::Type* Checker::check_cpu_variable(List<Expr*> arguments) {
   std::string name(arguments[0]->constant.text_value);
   bool is_known = machine_.btf() && machine_.btf()->find(name, format::BtfKind::variable);
   if (!is_known && !probe::cpu_variable(name))
-    return mistake(tag::unresolved, arguments[0]->where,
-                   "the kernel has no per-CPU variable `" + name + "`",
+    return mistake(tag::unresolved, arguments[0]->where, "the kernel has no per-CPU variable `" + name + "`",
                    "`grep -w " + name + " /proc/kallsyms` shows whether it is another kind of symbol");
   return types_.pointer(types_.uint64(), type::Space::kernel);
 }
@@ -240,8 +242,10 @@ const type::Type* Checker::context_builtin_type(Expr& e, BuiltinId builtin, List
   case id("retval"): return e.kind == ExprKind::name ? check_result(as<Name>(e)) : nullptr;
   case id("locals"):
   case id("target"):
-    return mistake(tag::bad_operand, e.where, "`" + std::string(builtin == id("locals") ? "locals" : "target") +
-                       "` needs the name of a variable", builtin == id("locals") ? "locals.NAME" : "target.NAME");
+    return mistake(tag::bad_operand, e.where,
+                   "`" + std::string(builtin == id("locals") ? "locals" : "target") +
+                       "` needs the name of a variable",
+                   builtin == id("locals") ? "locals.NAME" : "target.NAME");
   case id("entry"):
     return mistake(tag::misplaced, e.where, "`entry` can be used in return probes of user functions only",
                    "such as uretprobe:BINARY:FUNCTION");
@@ -272,9 +276,11 @@ const type::Type* Checker::context_builtin_type(Expr& e, BuiltinId builtin, List
   case id("path"): return check_path(arguments);
   case id("socket_cookie"): {
     const type::Type* t = arguments[0]->type;
-    bool is_socket = is_pointer_to(t, "sock") || is_pointer_to(t, "sock_common") || is_pointer_to(t, "tcp_sock");
+    bool is_socket =
+        is_pointer_to(t, "sock") || is_pointer_to(t, "sock_common") || is_pointer_to(t, "tcp_sock");
     if (is_socket || t->is(Kind::none)) return nullptr;
-    return mistake(tag::bad_argument, arguments[0]->where, "`socket_cookie` takes a struct sock *, not " + text(t));
+    return mistake(tag::bad_argument, arguments[0]->where,
+                   "`socket_cookie` takes a struct sock *, not " + text(t));
   }
   case id("skboutput"):
     if (is_pointer_to(arguments[1]->type, "sk_buff") || arguments[1]->type->is(Kind::none)) return nullptr;

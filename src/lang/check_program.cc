@@ -296,7 +296,8 @@ const type::Type* Checker::check_global(FieldRef& e) {
             "add a predicate such as /comm == \"" + binary->name().substr(binary->name().rfind('/') + 1, 15) +
                 "\"/, or trace one process with -p PID");
   if (here && here->kind == probe::Kind::oneshot && v && belongs_to_thread(v.recipe))
-    return mistake(tag::misplaced, e.where, "`target." + std::string(e.name) + "` is a variable that each thread has of its own",
+    return mistake(tag::misplaced, e.where,
+                   "`target." + std::string(e.name) + "` is a variable that each thread has of its own",
                    "ask for it in `thread { … }`");
   return finish_value(e, use_value(v, "target." + std::string(e.name), e.where, e.recipe, std::move(hint)));
 }
@@ -313,7 +314,8 @@ const type::Type* Checker::check_user_address(Call& e) {
                        "` is the address of a variable");
   symbol::Binary& binary = *event->module;
   std::optional<uint64_t> bias = bias_in(machine_, binary);
-  // As with globals, what is right for one event only comes last; such events were told apart by what they name.
+  // As with globals, what is right for one event only comes last; such events were told apart by what they
+  // name.
   probe::UserValue v = probe::UserValues::symbol(binary, types_, nullptr, name, bias);
   bool is_of_all = bool(v);
   if (!is_of_all) v = probe::UserValues::symbol(binary, types_, event, name, bias);
@@ -331,9 +333,11 @@ const type::Type* Checker::check_kernel_result(const Name& e) {
   const probe::Event& event = *probe_->events.front();
   const probe::KernelSignature* s = machine_.kernel_functions().signature(event);
   if (!s) return types_.uint64();
-  if (!s->result_id) return mistake(tag::no_value, e.where, base::quoted(event.function) + " returns nothing");
+  if (!s->result_id)
+    return mistake(tag::no_value, e.where, base::quoted(event.function) + " returns nothing");
   if (!s->result || !s->result->is_scalar())
-    return mistake(tag::no_value, e.where, "what " + base::quoted(event.function) + " returns does not fit a register");
+    return mistake(tag::no_value, e.where,
+                   "what " + base::quoted(event.function) + " returns does not fit a register");
   return s->result;
 }
 

@@ -235,7 +235,9 @@ void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type
             "`$" + std::string(target.name) + "` is of type " +
                 text(v->declared ? v->type : variable_type(v->inferred)) +
                 " and can't hold a value of type " + text(t),
-            t->is(Kind::integer) && v->type && v->type->is(Kind::integer) ? "cast the value, for example `(int64)…`" : "");
+            t->is(Kind::integer) && v->type && v->type->is(Kind::integer)
+                ? "cast the value, for example `(int64)…`"
+                : "");
   }
   if (!v->declared) v->type = variable_type(v->inferred);
   target.type = v->type ? v->type : types_.none();

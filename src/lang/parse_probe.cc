@@ -144,7 +144,8 @@ void Parser::parse_frame(std::vector<std::string>& parts) {
   else if (rest.size() > 1 && rest[0] == '$' && is_digit(rest[1]))
     positional_in_probe(parts);
   input_.skip_blanks();
-  if (parts.back().empty() || !input_.rest().starts_with(')')) return unexpected("the name of a function in quotes and `)`", "for example: frame(\"main\") { … }");
+  if (parts.back().empty() || !input_.rest().starts_with(')'))
+    return unexpected("the name of a function in quotes and `)`", "for example: frame(\"main\") { … }");
   input_.seek(input_.offset() + 1);
 }
 
@@ -161,8 +162,8 @@ bool Parser::is_predicate(std::string_view provider, size_t part, std::string_vi
   return run[length - 1] == '/' || !block_follows;
 }
 
-// At `$1`: appends the parameter's text. Where a probe begins with it, it may be a whole one; later on a `:` is part of
-// a path.
+// At `$1`: appends the parameter's text. Where a probe begins with it, it may be a whole one; later on a `:`
+// is part of a path.
 void Parser::positional_in_probe(std::vector<std::string>& into) {
   Token t = input_.next();
   last_end_ = t.where.end;

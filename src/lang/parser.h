@@ -55,7 +55,8 @@ private:
 
   // parse.cc: tokens and mistakes
   const Token& peek(size_t ahead = 0) {
-    return !panic_ && !stopped_ && ahead_.size() > first_ + ahead ? ahead_[first_ + ahead] : read_ahead(ahead);
+    return !panic_ && !stopped_ && ahead_.size() > first_ + ahead ? ahead_[first_ + ahead]
+                                                                  : read_ahead(ahead);
   }
   const Token& read_ahead(size_t ahead);
   Token take();
@@ -88,8 +89,7 @@ private:
   void parse_function();
   Parameter parse_parameter();
   // '(' [ parameter { ',' parameter } [','] ] ')', of functions and macros; `parse_one` reads one.
-  template<class Parse>
-  void parse_parameters(Parse parse_one) {
+  template<class Parse> void parse_parameters(Parse parse_one) {
     expect(TokenKind::left_paren, "`(`");
     while (!at(TokenKind::end) && !at(TokenKind::right_paren)) {
       parse_one();
@@ -196,7 +196,7 @@ private:
   const ParseOptions& options_;
   std::unique_ptr<Program> program_;
   Mistakes mistakes_;
-  Preprocessor input_; // names of the tree are parts of the texts it reads, which lie in the arena
+  Preprocessor input_;       // names of the tree are parts of the texts it reads, which lie in the arena
   std::vector<Token> ahead_; // read but not taken, from first_ on
   size_t first_ = 0;
   size_t taken_ = 0;      // tokens so far

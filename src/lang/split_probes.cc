@@ -210,7 +210,8 @@ LeftOut leave_out_inlined(probe::Machine& machine, const Wants& wants, std::vect
   if (wants.parameters.empty() && wants.locals.empty()) return out;
   std::vector<probe::Event*> kept;
   for (probe::Event* e : events) {
-    std::string lost = e->is_inlined || e->kind == probe::Kind::frame ? lost_value(machine, wants, *e) : std::string();
+    std::string lost =
+        e->is_inlined || e->kind == probe::Kind::frame ? lost_value(machine, wants, *e) : std::string();
     if (lost.empty()) kept.push_back(e);
     if (out.value.empty()) out.value = lost;
   }
@@ -227,7 +228,7 @@ LeftOut leave_out_inlined(probe::Machine& machine, const Wants& wants, std::vect
 std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
   Wants wants;
   std::vector<std::string> globals, symbols; // of target.NAME, uaddr("NAME")
-  std::set<const Expr*> named; // `args` of `args.x`
+  std::set<const Expr*> named;               // `args` of `args.x`
   auto look = [&](const Expr& e) {
     const FieldRef* f = if_a<FieldRef>(&e);
     if (f) named.insert(f->operand);
@@ -235,7 +236,8 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
       wants.all_parameters = true;
     if (f && is_target(*f->operand) && f->operand->kind == ExprKind::name) globals.emplace_back(f->name);
     const Call* c = if_a<Call>(&e);
-    if (const String* s = c && c->name == "uaddr" && !c->arguments.empty() ? if_a<String>(c->arguments[0]) : nullptr)
+    if (const String* s =
+            c && c->name == "uaddr" && !c->arguments.empty() ? if_a<String>(c->arguments[0]) : nullptr)
       symbols.emplace_back(s->value);
     wants.look(e);
   };
@@ -248,8 +250,8 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
                              (p.events.front()->kind == probe::Kind::frame ? " of the calls"
                               : left_out.events == 1                       ? " inlined call"
                                                                            : " inlined calls") +
-                             (left_out.events == 1 ? " is" : " are") + " not seen: " + base::quoted(left_out.value) +
-                             " is optimised away there");
+                             (left_out.events == 1 ? " is" : " are") +
+                             " not seen: " + base::quoted(left_out.value) + " is optimised away there");
 
   // Told apart by what decides their program: kind of probe, and for system calls the side.
   auto same = [&](const probe::Event& a, const probe::Event& b) {

@@ -33,10 +33,9 @@ struct KindFunctions {
 };
 
 extern const KindFunctions begin_kind, end_kind, signal_kind, interval_kind, test_kind, bench_kind,
-    profile_kind, software_kind, hardware_kind, tracepoint_kind, rawtracepoint_kind,
-    kprobe_kind, kretprobe_kind, fentry_kind, fexit_kind, uprobe_kind, uretprobe_kind, usdt_kind,
-    iterator_kind, watchpoint_kind, async_watchpoint_kind,
-    oneshot_kind, thread_kind, frame_kind, fault_kind;
+    profile_kind, software_kind, hardware_kind, tracepoint_kind, rawtracepoint_kind, kprobe_kind,
+    kretprobe_kind, fentry_kind, fexit_kind, uprobe_kind, uretprobe_kind, usdt_kind, iterator_kind,
+    watchpoint_kind, async_watchpoint_kind, oneshot_kind, thread_kind, frame_kind, fault_kind;
 
 // Fills in `mismatch` for a probe that is not written right: `what` is the sentence; the hint shows the right
 // form.
@@ -61,9 +60,10 @@ struct Counted {
   uint64_t period;
 };
 // KIND:EVENT[:COUNT], see counted.cc.
-std::vector<Event> match_counted(Kind kind, std::string_view provider, std::span<const Counted> rows, Parts parts,
-                                 Mismatch& mismatch);
-void list_counted(Kind kind, std::string_view provider, std::span<const Counted> rows, std::vector<Event>& to);
+std::vector<Event> match_counted(Kind kind, std::string_view provider, std::span<const Counted> rows,
+                                 Parts parts, Mismatch& mismatch);
+void list_counted(Kind kind, std::string_view provider, std::span<const Counted> rows,
+                  std::vector<Event>& to);
 
 // KIND:NAME, see test.cc.
 std::vector<Event> match_named(Kind kind, std::string_view provider, Parts parts, Mismatch& mismatch);
@@ -80,7 +80,7 @@ struct Sampling {
   uint64_t frequency = 0; // … or samples in a second
   uint64_t address = 0;   // breakpoints: what is watched
   uint32_t bytes = 0;
-  uint32_t mode = 0;      // HW_BREAKPOINT_*
+  uint32_t mode = 0; // HW_BREAKPOINT_*
 };
 base::Result<Attachment> attach_sampling(const Event&, const Sampling&, int program_fd, const AttachOptions&);
 

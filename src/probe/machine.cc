@@ -39,7 +39,8 @@ format::Btf* Machine::btf() {
 uint32_t Machine::kernel_number(const std::string& name, const std::function<uint32_t(format::Btf&)>& ask) {
   auto tell = [&]() -> uint32_t { return btf() ? ask(*btf()) : 0; };
   if (kernel_types_path() != own_types) return tell();
-  if (!numbers_) numbers_ = std::make_unique<KernelNumbers>(symbol::Cache::of_user(), symbol::kernel_build_id());
+  if (!numbers_)
+    numbers_ = std::make_unique<KernelNumbers>(symbol::Cache::of_user(), symbol::kernel_build_id());
   return numbers_->get(name, tell);
 }
 
@@ -114,7 +115,8 @@ uint32_t attach_btf_id(Machine& machine, const Event& event) {
   if (is_kernel_function(event.kind)) return machine.kernel_functions().type_of(event);
   if (event.kind == Kind::iterator) {
     std::string function = "bpf_iter_" + event.event;
-    return machine.kernel_number(function, [&](format::Btf& btf) { return btf.find(function, BtfKind::function); });
+    return machine.kernel_number(function,
+                                 [&](format::Btf& btf) { return btf.find(function, BtfKind::function); });
   }
   if (event.kind != Kind::tracepoint && event.kind != Kind::rawtracepoint) return 0;
   if (event.syscall >= 0) return tracepoint_type(machine, event.syscall_exit ? "sys_exit" : "sys_enter");

@@ -12,12 +12,15 @@ namespace probe {
 
 // In the order of probe::Kind.
 static constexpr const KindFunctions* kinds[] = {
-    &begin_kind,   &end_kind,      &signal_kind,   &interval_kind,   &test_kind,          &bench_kind,
-    &profile_kind, &software_kind, &hardware_kind, &tracepoint_kind, &rawtracepoint_kind,
-    &kprobe_kind,  &kretprobe_kind, &fentry_kind, &fexit_kind,
-    &uprobe_kind,  &uretprobe_kind, &usdt_kind,
-    &iterator_kind, &watchpoint_kind, &async_watchpoint_kind,
-    &oneshot_kind, &thread_kind,   &frame_kind,    &fault_kind,
+    &begin_kind,      &end_kind,           &signal_kind,
+    &interval_kind,   &test_kind,          &bench_kind,
+    &profile_kind,    &software_kind,      &hardware_kind,
+    &tracepoint_kind, &rawtracepoint_kind, &kprobe_kind,
+    &kretprobe_kind,  &fentry_kind,        &fexit_kind,
+    &uprobe_kind,     &uretprobe_kind,     &usdt_kind,
+    &iterator_kind,   &watchpoint_kind,    &async_watchpoint_kind,
+    &oneshot_kind,    &thread_kind,        &frame_kind,
+    &fault_kind,
 };
 static_assert(std::size(kinds) == static_cast<size_t>(Kind::fault) + 1);
 
@@ -67,10 +70,12 @@ static bool fits_target(const Machine& machine, const spec::ProbeKind& row, Mism
   if (row.anywhere || row.still == (machine.still != nullptr)) return true;
   std::string name = "`" + std::string(row.name) + "`";
   if (row.still)
-    mismatch = {Mismatch::malformed, name + " looks at a program that stands still, not at events",
-                "a core dump: `acu core FILE SCRIPT`; the memory of a live process: `acu snap -p PID SCRIPT`"};
+    mismatch = {
+        Mismatch::malformed, name + " looks at a program that stands still, not at events",
+        "a core dump: `acu core FILE SCRIPT`; the memory of a live process: `acu snap -p PID SCRIPT`"};
   else
-    mismatch = {Mismatch::malformed, std::string(machine.still->target().title()) + " has no events: there is no " + name,
+    mismatch = {Mismatch::malformed,
+                std::string(machine.still->target().title()) + " has no events: there is no " + name,
                 "here are oneshot, thread, frame(\"FUNCTION\"), fault, begin and end"};
   return false;
 }
@@ -157,7 +162,8 @@ static std::string full_pattern(std::string_view pattern) {
 }
 
 // Of kinds that look only where they are told to, what a probe of this text would be.
-static void add_matching(Machine& machine, const KindFunctions& kind, std::string_view pattern, std::vector<Event>& to) {
+static void add_matching(Machine& machine, const KindFunctions& kind, std::string_view pattern,
+                         std::vector<Event>& to) {
   std::vector<std::string_view> parts = base::split(pattern, ':');
   if (parts.size() < 2) return;
   parts[0] = kind.name;
@@ -179,7 +185,8 @@ std::vector<Event> list(Machine& machine, std::string_view pattern) {
     bool fixed = kind != &tracepoint_kind && kind != &rawtracepoint_kind && kind != &software_kind &&
                  kind != &hardware_kind && !kind->is_found_by_match;
     if (fixed && wanted == "*") continue;
-    if (kind->name == "oneshot" || kind->name == "thread" || kind->name == "frame" || kind->name == "fault") continue;
+    if (kind->name == "oneshot" || kind->name == "thread" || kind->name == "frame" || kind->name == "fault")
+      continue;
     std::vector<Event> events;
     if (kind->is_found_by_match)
       add_matching(machine, *kind, wanted, events);

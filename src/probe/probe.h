@@ -37,10 +37,31 @@ class Still;
 class UserValues;
 
 enum class Kind : uint8_t {
-  begin, end, signal, interval, test, bench, // run by acu itself
-  profile, software, hardware, tracepoint, rawtracepoint, kprobe, kretprobe, fentry, fexit, uprobe, uretprobe, usdt,
-  iterator, watchpoint, async_watchpoint,
-  oneshot, thread, frame, fault // of a program that stands still: no events (still.h)
+  begin,
+  end,
+  signal,
+  interval,
+  test,
+  bench, // run by acu itself
+  profile,
+  software,
+  hardware,
+  tracepoint,
+  rawtracepoint,
+  kprobe,
+  kretprobe,
+  fentry,
+  fexit,
+  uprobe,
+  uretprobe,
+  usdt,
+  iterator,
+  watchpoint,
+  async_watchpoint,
+  oneshot,
+  thread,
+  frame,
+  fault // of a program that stands still: no events (still.h)
 };
 
 constexpr bool is_kernel_function(Kind k) { return k >= Kind::kprobe && k <= Kind::fexit; }
@@ -48,13 +69,13 @@ constexpr bool is_still(Kind k) { return k >= Kind::oneshot; }
 
 // How the context of a program looks, which decides the kind of kernel program.
 enum class Context : uint8_t {
-  none,           // begin, end, interval, signal: run by acu itself
-  tracepoint,     // the tracepoint's record: loads at the offsets of its format
-  raw_tracepoint, // u64 arguments
-  btf_tracepoint, // u64 arguments that may be followed as pointers (ir::Space::task)
-  function,       // the same of a function of the kernel; where it returns, its result is behind them
-  perf_event,     // struct bpf_perf_event_data
-  registers,      // struct pt_regs of the thread: user probes
+  none,             // begin, end, interval, signal: run by acu itself
+  tracepoint,       // the tracepoint's record: loads at the offsets of its format
+  raw_tracepoint,   // u64 arguments
+  btf_tracepoint,   // u64 arguments that may be followed as pointers (ir::Space::task)
+  function,         // the same of a function of the kernel; where it returns, its result is behind them
+  perf_event,       // struct bpf_perf_event_data
+  registers,        // struct pt_regs of the thread: user probes
   kernel_registers, // struct pt_regs within the kernel: functions of the kernel
   iterator,         // u64 arguments as btf_tracepoint has them, but some may be null
 };
@@ -77,24 +98,24 @@ struct Event {
   uint64_t sample_period = 0; // software, hardware: events between two samples
   uint32_t perf_config = 0;   // PERF_COUNT_SW_* or PERF_COUNT_HW_*
   int signal = 0;
-  std::string pin;            // iterators: the file that they stay in; empty: they run once
-  uint32_t watch_mode = 0;    // watchpoints: HW_BREAKPOINT_* bits; `address` and `watch_bytes` tell the memory
+  std::string pin;         // iterators: the file that they stay in; empty: they run once
+  uint32_t watch_mode = 0; // watchpoints: HW_BREAKPOINT_* bits; `address` and `watch_bytes` tell the memory
   uint32_t watch_bytes = 0;
   int syscall = -1; // syscalls:sys_enter_X, sys_exit_X: the number, where it is known
   bool syscall_exit = false;
   uint32_t tracepoint_id = 0; // tracefs id of the event; read when it is attached
   // User probes.
-  std::string binary;          // the file, as acu can open it: absolute, or below /proc/PID/root
+  std::string binary;               // the file, as acu can open it: absolute, or below /proc/PID/root
   symbol::Binary* module = nullptr; // of `binary`, or what is in that archive; lives as long as the Machine
-  std::string function;        // the symbol as the file has it, without version; empty: not known
-  uint64_t function_address = 0; // where it begins; `address` may lie behind it
-  uint64_t address = 0;        // of the instruction, as the file has it: before the loader moves it
-  uint64_t file_offset = 0;    // of the instruction
+  std::string function;             // the symbol as the file has it, without version; empty: not known
+  uint64_t function_address = 0;    // where it begins; `address` may lie behind it
+  uint64_t address = 0;             // of the instruction, as the file has it: before the loader moves it
+  uint64_t file_offset = 0;         // of the instruction
   uint64_t counter_offset = 0; // of the counter that switches a USDT probe on, in the file; 0: it has none
   std::string operands;        // USDT: where the arguments are, as the file has it
   uint32_t offset = 0;         // functions of the kernel (`function`): of the instruction, from the start
   bool at_entry = false;       // the instruction is the first of the function, or one that stands for it
-  bool is_inlined = false;     // it is the first of a call of `function` that was inlined; frames: in such a call
+  bool is_inlined = false; // it is the first of a call of `function` that was inlined; frames: in such a call
   // Of a program that stands still: what the loader added to the addresses of `module`.
   std::optional<uint64_t> bias;
 };
@@ -112,7 +133,8 @@ struct Access {
   uint32_t argument = 0;
   std::vector<uint32_t> path;
   Recipe recipe;
-  std::string reason; // of `computed` without recipe: why the value cannot be had, "is a floating point number"
+  std::string
+      reason; // of `computed` without recipe: why the value cannot be had, "is a floating point number"
 };
 
 // What probes need to know of the machine: opened when first asked for, kept for the whole compilation.
@@ -124,7 +146,8 @@ public:
   type::Table& types() { return types_; }
   // The kernel's own types, or nullptr where the kernel has none.
   format::Btf* btf();
-  // A number that these types tell (kernel_numbers.h); 0 where the kernel has none. Normally nothing is opened.
+  // A number that these types tell (kernel_numbers.h); 0 where the kernel has none. Normally nothing is
+  // opened.
   uint32_t kernel_number(const std::string& name, const std::function<uint32_t(format::Btf&)>& ask);
   // Keeps the numbers for the next run.
   void store_numbers();
@@ -134,7 +157,8 @@ public:
   std::function<const type::Type*(std::string_view keyword, std::string_view name)> program_types;
   // The value of an enumerator of the kernel's types or by `program_enumerators`, with its enumeration.
   std::optional<std::pair<const type::Type*, int64_t>> kernel_enumerator(std::string_view name);
-  std::function<std::optional<std::pair<const type::Type*, int64_t>>(std::string_view name)> program_enumerators;
+  std::function<std::optional<std::pair<const type::Type*, int64_t>>(std::string_view name)>
+      program_enumerators;
   // The kernel's list of trace events, or nullptr; then tracefs_error() tells why.
   format::Tracefs* tracefs();
   const base::Error& tracefs_error() const { return tracefs_error_; }
@@ -149,7 +173,8 @@ public:
   bool sees_inlined_calls = true; // a uprobe on a function is also put where the function was inlined
   // What the debug information of a binary tells of its values (user_values.h); made at the first call.
   UserValues& user_values(symbol::Binary& binary);
-  const type::Type* syscall_result = nullptr; // the arguments of events of returns from system calls, once asked for
+  const type::Type* syscall_result =
+      nullptr; // the arguments of events of returns from system calls, once asked for
   // What gives the members of a structure lives as long as the types.
   type::Provider* keep(std::unique_ptr<type::Provider> provider) {
     return providers_.emplace_back(std::move(provider)).get();
@@ -180,7 +205,7 @@ struct Mismatch {
   enum Kind : uint8_t { unknown_provider, malformed, missing, not_yet } kind = missing;
   std::string message;
   std::string hint;
-  bool denied = false; // missing because acu is not allowed to look
+  bool denied = false;               // missing because acu is not allowed to look
   std::vector<std::string> warnings; // to be told although there are events
 };
 

@@ -21,13 +21,34 @@ struct Step {
     code_start,  // push where the code of the thread's main program begins: mm->start_code
     thread_base, // push what the thread's variables are addressed from (x86-64: fs)
     // Pop b, then a; push a op b. Divisions by 0 give 0; comparisons 1 or 0.
-    add, sub, mul, udiv, sdiv, umod, and_, or_, xor_, shl, lshr, ashr, eq, ne, slt, sle, sgt, sge,
+    add,
+    sub,
+    mul,
+    udiv,
+    sdiv,
+    umod,
+    and_,
+    or_,
+    xor_,
+    shl,
+    lshr,
+    ashr,
+    eq,
+    ne,
+    slt,
+    sle,
+    sgt,
+    sge,
     // Pop a; push.
-    neg, not_, abs,
-    zext, sext, // the low `size` bytes, extended
+    neg,
+    not_,
+    abs,
+    zext,
+    sext, // the low `size` bytes, extended
     // The stack itself.
-    pick,   // push a copy of the value `value` below the top
-    drop, swap,
+    pick, // push a copy of the value `value` below the top
+    drop,
+    swap,
     rot,    // the top goes below the two under it
     branch, // pop; if it is not 0 pass over the next `value` steps, never back
     skip,   // pass over the next `value` steps
@@ -42,8 +63,9 @@ struct Step {
 // A value that is spread over several places.
 struct Piece {
   std::vector<Step> steps;
-  bool is_address = false; // what the steps leave is where the bytes stand in user memory; else it is the bytes
-  uint32_t bytes = 8;      // of the value that are here; without steps they are gone, and read as 0
+  bool is_address =
+      false;          // what the steps leave is where the bytes stand in user memory; else it is the bytes
+  uint32_t bytes = 8; // of the value that are here; without steps they are gone, and read as 0
   bool operator==(const Piece&) const = default;
 };
 

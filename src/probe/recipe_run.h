@@ -19,6 +19,7 @@ struct RecipeThread {
 
 // The bytes of a value of this size; of parts that are gone zeroes. Nothing: memory that it needs cannot be
 // read.
-std::optional<std::vector<std::byte>> run_recipe(const Recipe& recipe, size_t size, const RecipeThread& thread);
+std::optional<std::vector<std::byte>> run_recipe(const Recipe& recipe, size_t size,
+                                                 const RecipeThread& thread);
 
 } // namespace probe

@@ -77,7 +77,9 @@ static void keep_own_scopes(std::vector<CodeScope>& scopes, const Event& event) 
   if (event.kind != Kind::frame && event.kind != Kind::fault) return;
   size_t first = 0;
   if (event.is_inlined)
-    while (first + 1 < scopes.size() && !(first && scopes[first].origin && name_of(*scopes[first].origin) == event.function)) first++;
+    while (first + 1 < scopes.size() &&
+           !(first && scopes[first].origin && name_of(*scopes[first].origin) == event.function))
+      first++;
   for (size_t i = first + 1; i < scopes.size(); i++)
     if (scopes[i].origin && event.kind == Kind::frame) return scopes.resize(i);
 }

@@ -53,7 +53,7 @@ struct UserValue {
 
 // What the values of one file are read from. What is pointed to outlives the UserValues.
 struct UserSources {
-  symbol::Binary* binary = nullptr; // as Event::module
+  symbol::Binary* binary = nullptr;       // as Event::module
   const format::ElfFile* file = nullptr;  // the program or library itself
   const format::ElfFile* debug = nullptr; // its debug file; nullptr: that is `file`
   dwarf::DebugInfo* info = nullptr;       // opened with_locations; nullptr: there is none
@@ -107,10 +107,10 @@ public:
   // Whether there is a variable of this name, anywhere.
   bool has_global(std::string_view name);
 
-  // Where a symbol of a file is, as a pointer to an unsigned number of its size (of 8 bytes where numbers have
-  // no such size). Works without debug information. `event`, `bias`: as above.
-  static UserValue symbol(symbol::Binary& binary, type::Table& table, const Event* event, std::string_view name,
-                          std::optional<uint64_t> bias = std::nullopt);
+  // Where a symbol of a file is, as a pointer to an unsigned number of its size (of 8 bytes where numbers
+  // have no such size). Works without debug information. `event`, `bias`: as above.
+  static UserValue symbol(symbol::Binary& binary, type::Table& table, const Event* event,
+                          std::string_view name, std::optional<uint64_t> bias = std::nullopt);
 
   // The file is a program; else a library, of which processes have several or none.
   bool is_program() const;

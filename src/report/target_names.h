@@ -26,8 +26,8 @@ public:
 
   // The function that holds an address.
   struct Function {
-    std::string name;    // empty: not known
-    uint64_t begin = 0;  // its address in the target
+    std::string name;   // empty: not known
+    uint64_t begin = 0; // its address in the target
     const target::Module* module = nullptr;
   };
   Function function_at(uint64_t address);

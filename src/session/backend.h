@@ -43,7 +43,8 @@ std::unique_ptr<Backend> make_eval_backend(const ir::Program& program);
 
 // Runs the probes of a program that stands still, which outlives it; and begin and end. `step_budget`: as
 // eval::Options has it.
-std::unique_ptr<Backend> make_still_backend(const ir::Program& program, probe::Still& still, uint64_t step_budget);
+std::unique_ptr<Backend> make_still_backend(const ir::Program& program, probe::Still& still,
+                                            uint64_t step_budget);
 
 struct KernelOptions {
   std::string license;
@@ -58,9 +59,9 @@ struct KernelOptions {
 
 // What was loaded, for --verbose.
 struct LoadReport {
-  std::vector<size_t> instructions; // by ir::Program::probes
+  std::vector<size_t> instructions;              // by ir::Program::probes
   uint64_t ask_ns = 0, emit_ns = 0, load_ns = 0; // ask: what the kernel is able to do
-  std::string log; // the verifier's, if it was wanted
+  std::string log;                               // the verifier's, if it was wanted
 };
 
 // Emits and loads the program; nothing is attached yet.

@@ -1,10 +1,10 @@
 #include "session/compile.h"
 
-#include "lang/expand_macro.h"
 #include "bpf/features.h"
 #include "bpf/kernel_calls.h"
 #include "format/btf.h"
 #include "ir/join_returns.h"
+#include "lang/expand_macro.h"
 #include "session/pid_filter.h"
 #include "spec/diagnostics.h"
 

@@ -21,9 +21,9 @@ struct CompileOptions {
   std::vector<std::string> include_dirs, include_files; // -I, --include
   bool unsafe = false;
   bool test = false, bench = false; // --test, --bench
-  bool has_command = false; // `cpid` may be used
-  bool in_kernel = true;    // where functions can't call themselves
-  int pid = -1;             // only this process counts; user probes are looked for in its files
+  bool has_command = false;         // `cpid` may be used
+  bool in_kernel = true;            // where functions can't call themselves
+  int pid = -1;                     // only this process counts; user probes are looked for in its files
   bool optimize = true;
   probe::Still* still = nullptr; // as in Options
   ir::LowerOptions lower;
@@ -36,12 +36,11 @@ struct Compiled {
   lang::Checked checked;
   ir::Program program;
   std::string environment_mistake; // a variable with a wrong value
-  bool ok = false; // all steps done, no mistakes
+  bool ok = false;                 // all steps done, no mistakes
 };
 
 // Text to tree; the configuration keys of the environment are in force. false: mistakes.
-bool parse(Compiled& to, base::Source& source, const CompileOptions& options,
-           base::Diagnostics& diagnostics);
+bool parse(Compiled& to, base::Source& source, const CompileOptions& options, base::Diagnostics& diagnostics);
 // Names, types and probes are known. false: mistakes.
 bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics);
 // Tree to verified and optimised IR. false: mistakes.

@@ -16,7 +16,7 @@ namespace session {
 bool is_heap_question(std::string_view word);
 
 // `words`: the question and what it is about ("refs", "0x7f…").
-base::Result<std::string> answer_heap(target::Target& target, target::Stacks& stacks, std::span<const std::string> words,
-                                      bool json);
+base::Result<std::string> answer_heap(target::Target& target, target::Stacks& stacks,
+                                      std::span<const std::string> words, bool json);
 
 } // namespace session

@@ -24,8 +24,8 @@ bool has_kind(const ir::Program& program, const ir::Probe& p, Kind kind) {
   return false;
 }
 
-// Runs the begin or the end probes in their order. An exit() ends only its own probe: those behind it run too,
-// but what they send comes behind the exit() and is not printed.
+// Runs the begin or the end probes in their order. An exit() ends only its own probe: those behind it run
+// too, but what they send comes behind the exit() and is not printed.
 base::Status run_special(Life& life, Kind kind) {
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
     if (!has_kind(life.program, life.program.probes[i], kind)) continue;
@@ -62,7 +62,8 @@ base::Result<size_t> attach_all(Life& life) {
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
     size_t served = life.program.probes[i].stands_for;
     Kind kind = life.program.events[life.program.probes[i].events.front()].kind;
-    if (!probe::is_still(kind) && life.program.probes[i].context != probe::Context::none && !(life.options.dry_run && stays(life.program, i))) {
+    if (!probe::is_still(kind) && life.program.probes[i].context != probe::Context::none &&
+        !(life.options.dry_run && stays(life.program, i))) {
       ACU_TRY(served, attach_one(life, i));
     }
     events += served;

@@ -26,7 +26,8 @@ std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& option
   if (!options.warnings) return {};
   switch (site.fault) {
   case Fault::division_by_zero:
-    return "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the result." +
+    return "Divide or modulo by 0 detected. This can lead to unexpected results. 1 is being used as the "
+           "result." +
            repeated(n);
   case Fault::index_out_of_range: return "Index out of range " + times(n) + "; the value was 0.";
   case Fault::loop_limit:
@@ -61,11 +62,11 @@ std::string describe_full_maps(const ir::Program& program, const ir::Counters& c
     uint64_t n = i < counters.map_full.size() ? counters.map_full[i] : 0;
     if (!n) continue;
     const ir::Map& map = program.maps[i];
-    out +=
-        warning(source, map.where,
-                "Map full; can't update element. @" + map.name + " can't hold more than " +
-                    plural(map.max_entries, "key") + "; " + plural(n, "update") + (n == 1 ? " was" : " were") +
-                    " lost. Increase max_map_keys, or the number in the map's declaration.");
+    out += warning(source, map.where,
+                   "Map full; can't update element. @" + map.name + " can't hold more than " +
+                       plural(map.max_entries, "key") + "; " + plural(n, "update") +
+                       (n == 1 ? " was" : " were") +
+                       " lost. Increase max_map_keys, or the number in the map's declaration.");
   }
   return out;
 }
@@ -86,8 +87,8 @@ std::string describe_sites(const ir::Program& program, const ir::Counters& count
     bool has_reasons = reason != counters.reasons.end() && reason->first.first == i;
     for (; reason != counters.reasons.end() && reason->first.first == i && options.warnings; reason++)
       out += warning(source, site.where,
-                     "memory that is read here " + std::string(reason->first.second) + ": the block ended there " +
-                         times(reason->second) + ".");
+                     "memory that is read here " + std::string(reason->first.second) +
+                         ": the block ended there " + times(reason->second) + ".");
     if (has_reasons) continue;
     if (is_read(site.fault)) failed_reads += counters.sites[i];
     std::string message = sentence(site, counters.sites[i], options);
@@ -125,14 +126,16 @@ std::string describe_losses(const ir::Program& program, const ir::Counters& coun
            "` was unloaded while it was traced: probes in it saw nothing from then on.\n";
   if (counters.missed_hits)
     out += "WARNING: " + plural(counters.missed_hits, "hit") +
-           " of kprobes and kretprobes missed: they came while another one ran, or more calls were under way than the "
+           " of kprobes and kretprobes missed: they came while another one ran, or more calls were under way "
+           "than the "
            "kernel keeps returns for. fentry and fexit miss none of the latter.\n";
   if (counters.scratch_busy)
     out += "WARNING: " + plural(counters.scratch_busy, "run") +
            " of probes given up: all scratch memory of the processor was in use.\n";
   if (counters.stacks_full)
-    out += "WARNING: " + plural(counters.stacks_full, "stack") + " lost: " + std::to_string(program.max_stacks) +
-           " different ones are kept. They count as empty; `config = { max_stacks = N }` makes room for more.\n";
+    out +=
+        "WARNING: " + plural(counters.stacks_full, "stack") + " lost: " + std::to_string(program.max_stacks) +
+        " different ones are kept. They count as empty; `config = { max_stacks = N }` makes room for more.\n";
   if (counters.stacks_busy)
     out += "WARNING: " + plural(counters.stacks_busy, "stack") +
            " lost: the kernel had no memory for them at hand. They count as empty.\n";

@@ -48,7 +48,7 @@ struct Options {
   Buffering buffering = Buffering::line;
   EngineKind engine = EngineKind::kernel;
   Dumps dump;
-  bool is_trial = false; // with `still`: run it, but tell nothing but mistakes of the script
+  bool is_trial = false;         // with `still`: run it, but tell nothing but mistakes of the script
   probe::Still* still = nullptr; // the program that stands still, of scripts without events; outlives the run
   std::vector<std::string> without; // abilities of the kernel (--no-feature)
 };

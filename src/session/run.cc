@@ -194,7 +194,8 @@ void Session::tell_steps() {
   out += "parse " + in_ms(parse_ns) + ", check " + in_ms(check_ns) + ", lower " + in_ms(lower_ns);
   bool in_kernel = options.engine == EngineKind::kernel;
   if (in_kernel)
-    out += ", ask kernel " + in_ms(loaded.ask_ns) + ", emit " + in_ms(loaded.emit_ns) + ", load " + in_ms(loaded.load_ns);
+    out += ", ask kernel " + in_ms(loaded.ask_ns) + ", emit " + in_ms(loaded.emit_ns) + ", load " +
+           in_ms(loaded.load_ns);
   out += "\nfrom text to " + std::string(in_kernel ? "bytecode" : "operations") + " in " +
          in_ms(parse_ns + check_ns + lower_ns + loaded.emit_ns);
   output->message(out + "\n");
@@ -204,7 +205,8 @@ base::Status Session::live() {
   const spec::Config& config = compiled.tree->config;
   report::SystemNames names(config.flag("cpp_demangle"));
   std::optional<report::TargetNames> still_names;
-  if (options.still) still_names.emplace(options.still->target(), options.still->stacks(), config.flag("cpp_demangle"));
+  if (options.still)
+    still_names.emplace(options.still->target(), options.still->stacks(), config.flag("cpp_demangle"));
   report::Names& shown = still_names ? static_cast<report::Names&>(*still_names) : names;
   report::Printer printer(compiled.program, backend->engine(), shown, *output,
                           report_options(config, options.json));
@@ -341,7 +343,8 @@ int run(const Options& given) {
   if (s.output) s.output->release(), s.output->flush();
   s.child.reset(); // a command that still runs is told to end
   if (!done.ok()) {
-    if (!done.error().message.empty()) write_all(STDERR_FILENO, colored("ERROR: " + done.error().message + "\n"));
+    if (!done.error().message.empty())
+      write_all(STDERR_FILENO, colored("ERROR: " + done.error().message + "\n"));
     return static_cast<int>(done.error().kind);
   }
   if (s.output->failure()) {

@@ -80,7 +80,8 @@ inline constexpr Option run_options[] = {
     {.id = OptionId::list,
      .letter = 'l',
      .name = "list",
-     .doc = "List the probes that match a pattern, those of the script, or types of the kernel ('struct list_head')."},
+     .doc = "List the probes that match a pattern, those of the script, or types of the kernel ('struct "
+            "list_head')."},
     {.id = OptionId::command,
      .letter = 'c',
      .name = "command",
@@ -148,7 +149,8 @@ inline constexpr Option run_options[] = {
      .argument = "STAGE",
      .allowed = "ast|ir|bpf|codegen|codegen-opt|dis|libbpf|verifier|all",
      .several = true,
-     .doc = "Print what stages of the compiler made (ast, ir, bpf, verifier: its log, or all; the other names are bpftrace's), and run "
+     .doc = "Print what stages of the compiler made (ast, ir, bpf, verifier: its log, or all; the other "
+            "names are bpftrace's), and run "
             "nothing."},
     {.id = OptionId::no_feature,
      .name = "no-feature",
@@ -157,7 +159,8 @@ inline constexpr Option run_options[] = {
                 "trampoline|attach_cookie|function_address|task_storage|for_each|loop|lookup_percpu|"
                 "boot_clock|tai_clock|cmpxchg|current_task|task_registers",
      .several = true,
-     .doc = "Do without an ability of the kernel (`acu info` tells what they are for), as on kernels that lack it."},
+     .doc = "Do without an ability of the kernel (`acu info` tells what they are for), as on kernels that "
+            "lack it."},
     {.id = OptionId::usdt_file_activation,
      .name = "usdt-file-activation",
      .doc = "Accepted and ignored: semaphores of USDT probes are raised in any case."},
@@ -191,12 +194,12 @@ inline constexpr Option info_options[] = {
     {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
 };
 
-inline constexpr Option debuginfo_option = {
-    .id = OptionId::debuginfo,
-    .name = "debuginfo",
-    .argument = "DIR",
-    .doc = "Look for separate debug files in DIR (or take DIR if it is such a file) before the usual places; may be "
-           "given several times."};
+inline constexpr Option debuginfo_option = {.id = OptionId::debuginfo,
+                                            .name = "debuginfo",
+                                            .argument = "DIR",
+                                            .doc = "Look for separate debug files in DIR (or take DIR if it "
+                                                   "is such a file) before the usual places; may be "
+                                                   "given several times."};
 inline constexpr Option debuginfod_option = {
     .id = OptionId::debuginfod,
     .name = "debuginfod",
@@ -216,7 +219,8 @@ inline constexpr Option sym_options[] = {
     {.id = OptionId::kernel,
      .letter = 'k',
      .name = "kernel",
-     .doc = "Addresses are those of the kernel. With -p, or without any of the three, kernel addresses are known by "
+     .doc = "Addresses are those of the kernel. With -p, or without any of the three, kernel addresses are "
+            "known by "
             "themselves."},
     {.id = OptionId::standard_input,
      .name = "stdin",
@@ -255,56 +259,85 @@ inline constexpr Option sampled_pid = {.id = OptionId::pid,
                                        .name = "pid",
                                        .argument = "PID",
                                        .doc = "Only this process; its end is the end of the recording."};
-inline constexpr Option sampled_user = {
-    .id = OptionId::user, .letter = 'u', .name = "user", .argument = "USER", .doc = "Only processes of this user."};
+inline constexpr Option sampled_user = {.id = OptionId::user,
+                                        .letter = 'u',
+                                        .name = "user",
+                                        .argument = "USER",
+                                        .doc = "Only processes of this user."};
 inline constexpr Option sampled_cgroup = {.id = OptionId::cgroup,
                                           .name = "cgroup",
                                           .argument = "GROUP",
                                           .doc = "Only this control group and those below it."};
-inline constexpr Option sampled_all = {
-    .id = OptionId::all, .letter = 'a', .name = "all", .doc = "All processes; so it is without any of these, too."};
+inline constexpr Option sampled_all = {.id = OptionId::all,
+                                       .letter = 'a',
+                                       .name = "all",
+                                       .doc = "All processes; so it is without any of these, too."};
 inline constexpr Option sampled_frequency = {.id = OptionId::frequency,
                                              .letter = 'F',
                                              .name = "frequency",
                                              .argument = "HZ",
                                              .doc = "Samples a second on each CPU (default 99)."};
-inline constexpr Option sampled_event = {.id = OptionId::event,
-                                         .letter = 'e',
-                                         .name = "event",
-                                         .argument = "EVENT",
-                                         .allowed = "cpu-clock|cycles",
-                                         .doc = "What ticks: cpu-clock (default), or the cycle counter where there is one."};
-inline constexpr Option sampled_duration = {.id = OptionId::duration,
-                                            .name = "duration",
-                                            .argument = "TIME",
-                                            .doc = "End after this time: 10s, 500ms, 2m (default: Ctrl-C or the end of the program)."};
-inline constexpr Option sampled_weight = {.id = OptionId::weight,
-                                          .name = "weight",
-                                          .argument = "EXPR",
-                                          .doc = "Of a probe: what each event counts, such as args.ret (default 1)."};
+inline constexpr Option sampled_event = {
+    .id = OptionId::event,
+    .letter = 'e',
+    .name = "event",
+    .argument = "EVENT",
+    .allowed = "cpu-clock|cycles",
+    .doc = "What ticks: cpu-clock (default), or the cycle counter where there is one."};
+inline constexpr Option sampled_duration = {
+    .id = OptionId::duration,
+    .name = "duration",
+    .argument = "TIME",
+    .doc = "End after this time: 10s, 500ms, 2m (default: Ctrl-C or the end of the program)."};
+inline constexpr Option sampled_weight = {
+    .id = OptionId::weight,
+    .name = "weight",
+    .argument = "EXPR",
+    .doc = "Of a probe: what each event counts, such as args.ret (default 1)."};
 inline constexpr Option quiet_option = {
     .id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "Tell nothing but mistakes."};
-inline constexpr Option own_help = {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."};
+inline constexpr Option own_help = {
+    .id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."};
 
 inline constexpr Option flame_options[] = {
-    sampled_pid, sampled_user, sampled_cgroup, sampled_all, sampled_frequency, sampled_event, sampled_weight, sampled_duration,
+    sampled_pid,
+    sampled_user,
+    sampled_cgroup,
+    sampled_all,
+    sampled_frequency,
+    sampled_event,
+    sampled_weight,
+    sampled_duration,
     {.id = OptionId::output,
      .letter = 'o',
      .name = "output",
      .argument = "FILE",
-     .doc = "Write to FILE (default flame.html); its ending chooses the format: .html .svg .folded .pb.gz .json "
-            "(speedscope) .perf (perf script) .acu"},
-    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Print the N functions that took most, too."},
-    quiet_option, own_help};
+     .doc =
+         "Write to FILE (default flame.html); its ending chooses the format: .html .svg .folded .pb.gz .json "
+         "(speedscope) .perf (perf script) .acu"},
+    {.id = OptionId::top,
+     .name = "top",
+     .argument = "N",
+     .doc = "Print the N functions that took most, too."},
+    quiet_option,
+    own_help};
 
 inline constexpr Option record_options[] = {
-    sampled_pid, sampled_user, sampled_cgroup, sampled_all, sampled_frequency, sampled_event, sampled_weight, sampled_duration,
+    sampled_pid,
+    sampled_user,
+    sampled_cgroup,
+    sampled_all,
+    sampled_frequency,
+    sampled_event,
+    sampled_weight,
+    sampled_duration,
     {.id = OptionId::output,
      .letter = 'o',
      .name = "output",
      .argument = "FILE",
      .doc = "Write to FILE (default recording.acu); other formats by its ending, as `acu flame` has them."},
-    quiet_option, own_help};
+    quiet_option,
+    own_help};
 
 inline constexpr Option report_options[] = {
     {.id = OptionId::sort,
@@ -316,12 +349,14 @@ inline constexpr Option report_options[] = {
     {.id = OptionId::function,
      .name = "function",
      .argument = "NAME",
-     .doc = "Show callers and callees of these functions (* and ? match any text) instead of the first three."},
+     .doc =
+         "Show callers and callees of these functions (* and ? match any text) instead of the first three."},
     {.id = OptionId::output,
      .letter = 'o',
      .name = "output",
      .argument = "FILE",
-     .doc = "Write the recording to FILE in another format, which its ending chooses: .html .svg .folded .pb.gz .json "
+     .doc = "Write the recording to FILE in another format, which its ending chooses: .html .svg .folded "
+            ".pb.gz .json "
             ".perf .acu"},
     {.id = OptionId::json, .name = "json", .doc = "The tables as one JSON object."},
     own_help};
@@ -331,17 +366,23 @@ inline constexpr Option diff_options[] = {
      .letter = 'o',
      .name = "output",
      .argument = "FILE",
-     .doc = "Write a flame graph of the second to FILE (.html): red is what takes more than before, blue less."},
+     .doc =
+         "Write a flame graph of the second to FILE (.html): red is what takes more than before, blue less."},
     {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Show N functions (default 20)."},
     {.id = OptionId::json, .name = "json", .doc = "The table as one JSON object."},
     own_help};
 
 inline constexpr Option core_options[] = {
-    {.id = OptionId::execute, .letter = 'e', .name = "execute", .argument = "SCRIPT", .doc = "Run this text instead of a file."},
+    {.id = OptionId::execute,
+     .letter = 'e',
+     .name = "execute",
+     .argument = "SCRIPT",
+     .doc = "Run this text instead of a file."},
     {.id = OptionId::sysroot,
      .name = "sysroot",
      .argument = "DIR",
-     .doc = "Look for the program and its libraries below DIR first: the files of another machine or container."},
+     .doc = "Look for the program and its libraries below DIR first: the files of another machine or "
+            "container."},
     debuginfo_option,
     debuginfod_option,
     {.id = OptionId::output,
@@ -349,10 +390,19 @@ inline constexpr Option core_options[] = {
      .name = "output",
      .argument = "FILE",
      .doc = "Write results of the script to FILE instead of standard output."},
-    {.id = OptionId::json, .name = "json", .doc = "Results as JSON: the summary as one object, of scripts one object a line."},
-    {.id = OptionId::verbose, .letter = 'v', .name = "verbose", .doc = "Tell how long each step of the script took."},
+    {.id = OptionId::json,
+     .name = "json",
+     .doc = "Results as JSON: the summary as one object, of scripts one object a line."},
+    {.id = OptionId::verbose,
+     .letter = 'v',
+     .name = "verbose",
+     .doc = "Tell how long each step of the script took."},
     {.id = OptionId::no_warnings, .name = "no-warnings", .doc = "Don't print warnings."},
-    {.id = OptionId::include_dir, .letter = 'I', .name = "include-dir", .argument = "DIR", .doc = "Look for headers in DIR too."},
+    {.id = OptionId::include_dir,
+     .letter = 'I',
+     .name = "include-dir",
+     .argument = "DIR",
+     .doc = "Look for headers in DIR too."},
     {.id = OptionId::include_file,
      .name = "include",
      .argument = "FILE",
@@ -372,16 +422,22 @@ inline constexpr Option snap_options[] = {
     {.id = OptionId::max_pause,
      .name = "max-pause",
      .argument = "TIME",
-     .doc = "How long it may be stopped to be copied, such as 10ms (default). Where that is not enough it runs on, and "
+     .doc = "How long it may be stopped to be copied, such as 10ms (default). Where that is not enough it "
+            "runs on, and "
             "nothing is told but that."},
     {.id = OptionId::no_stop,
      .name = "no-stop",
      .doc = "Don't stop it: its memory changes while it is read, and registers and stacks are not known."},
-    {.id = OptionId::execute, .letter = 'e', .name = "execute", .argument = "SCRIPT", .doc = "Run this text instead of a file."},
+    {.id = OptionId::execute,
+     .letter = 'e',
+     .name = "execute",
+     .argument = "SCRIPT",
+     .doc = "Run this text instead of a file."},
     {.id = OptionId::sysroot,
      .name = "sysroot",
      .argument = "DIR",
-     .doc = "Look for the program and its libraries below DIR first: the files of another machine or container."},
+     .doc = "Look for the program and its libraries below DIR first: the files of another machine or "
+            "container."},
     debuginfo_option,
     debuginfod_option,
     {.id = OptionId::output,
@@ -389,10 +445,19 @@ inline constexpr Option snap_options[] = {
      .name = "output",
      .argument = "FILE",
      .doc = "Write results of the script to FILE instead of standard output."},
-    {.id = OptionId::json, .name = "json", .doc = "Results as JSON: the summary as one object, of scripts one object a line."},
-    {.id = OptionId::verbose, .letter = 'v', .name = "verbose", .doc = "Tell how long each step of the script took."},
+    {.id = OptionId::json,
+     .name = "json",
+     .doc = "Results as JSON: the summary as one object, of scripts one object a line."},
+    {.id = OptionId::verbose,
+     .letter = 'v',
+     .name = "verbose",
+     .doc = "Tell how long each step of the script took."},
     {.id = OptionId::no_warnings, .name = "no-warnings", .doc = "Don't print warnings."},
-    {.id = OptionId::include_dir, .letter = 'I', .name = "include-dir", .argument = "DIR", .doc = "Look for headers in DIR too."},
+    {.id = OptionId::include_dir,
+     .letter = 'I',
+     .name = "include-dir",
+     .argument = "DIR",
+     .doc = "Look for headers in DIR too."},
     {.id = OptionId::include_file,
      .name = "include",
      .argument = "FILE",
@@ -423,40 +488,54 @@ inline constexpr Subcommand subcommands[] = {
     {"run", "[options] FILE|-|-e SCRIPT [ARG…] [-- --NAME=VALUE…]",
      "Run a script (also without the word `run`).", run_options,
      "acu run -e 'tracepoint:raw_syscalls:sys_enter { @[comm] = count(); }'"},
-    {"list", "[-v] [PATTERN…]", "List what can be probed; with -v its arguments. Types of the kernel too: 'struct list_head'.", list_options, "acu list -v 'tracepoint:sched:*'"},
+    {"list", "[-v] [PATTERN…]",
+     "List what can be probed; with -v its arguments. Types of the kernel too: 'struct list_head'.",
+     list_options, "acu list -v 'tracepoint:sched:*'"},
     {"sym", "-p PID|-e FILE|-k [options] ADDR…|--stdin",
-     "Tell which function, line and inlined calls addresses belong to. An address is hexadecimal, or FILE+0xOFFSET.",
+     "Tell which function, line and inlined calls addresses belong to. An address is hexadecimal, or "
+     "FILE+0xOFFSET.",
      sym_options, "acu sym -e /bin/ls 0x4a30"},
     {"modules", "-p PID|-k|FILE… [options]",
      "Tell what code a process has mapped, where its symbols and debug information are, and what is missing.",
      modules_options, "acu modules -p 1"},
     {"flame", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
      "Draw a flame graph: where the CPUs spend their time, or where threads wait, memory grows, disks work.\n"
-     "KIND is cpu (default), offcpu (what threads wait for), wakeup (who wakes whom), faults (page faults), io (bytes to and\n"
-     "from disks); with a PROBE: where it is hit.", flame_options,
+     "KIND is cpu (default), offcpu (what threads wait for), wakeup (who wakes whom), faults (page faults), "
+     "io (bytes to and\n"
+     "from disks); with a PROBE: where it is hit.",
+     flame_options,
      "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"
      "acu flame tracepoint:syscalls:sys_exit_read --weight args.ret -u www-data"},
     {"record", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
      "Record the same to a file, for `acu report` or another tool.", record_options,
-     "acu record -a --duration 30s\nacu record -o build.pb.gz -- make -j8\nacu record -F 999 -p 4711 -o app.acu"},
+     "acu record -a --duration 30s\nacu record -o build.pb.gz -- make -j8\nacu record -F 999 -p 4711 -o "
+     "app.acu"},
     {"report", "FILE [options]",
      "Tell what a recording holds: functions, callers and callees, processes, modules.\n"
      "Reads its own files, pprof, text of perf script, and folded stacks.",
      report_options,
-     "acu report recording.acu --top 10\nacu report app.acu --function 'parse_*'\nperf script | acu report - -o flame.html"},
-    {"diff", "BEFORE AFTER [options]", "Compare two recordings: which functions take more now, and which less.", diff_options,
-     "acu diff before.acu after.acu\nacu diff before.acu after.acu -o diff.html\nacu diff old.folded new.folded --top 5 --json"},
-    {"core", "FILE [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | FILE heap|leaks|refs ADDR|find TEXT",
-     "Tell what a core dump holds: signal, stacks with arguments and variables, modules; or run a script over it, with the "
-     "probes oneshot, thread, frame(\"FUNCTION\") and fault; or look into the heap of glibc's malloc: what is used (heap), what "
+     "acu report recording.acu --top 10\nacu report app.acu --function 'parse_*'\nperf script | acu report - "
+     "-o flame.html"},
+    {"diff", "BEFORE AFTER [options]",
+     "Compare two recordings: which functions take more now, and which less.", diff_options,
+     "acu diff before.acu after.acu\nacu diff before.acu after.acu -o diff.html\nacu diff old.folded "
+     "new.folded --top 5 --json"},
+    {"core",
+     "FILE [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | FILE heap|leaks|refs ADDR|find TEXT",
+     "Tell what a core dump holds: signal, stacks with arguments and variables, modules; or run a script "
+     "over it, with the "
+     "probes oneshot, thread, frame(\"FUNCTION\") and fault; or look into the heap of glibc's malloc: what "
+     "is used (heap), what "
      "nothing leads to (leaks), who points to an address (refs), where a text stands (find).",
      core_options, "acu core core.1234 -e 'thread { @[ustack] = count(); }'"},
     {"snap", "-p PID [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…]",
-     "Tell what a live process holds: stacks, modules; or run a script over its memory, with the probes oneshot, thread and "
+     "Tell what a live process holds: stacks, modules; or run a script over its memory, with the probes "
+     "oneshot, thread and "
      "frame(\"FUNCTION\"). The process is stopped for as long as it takes to copy what is read.",
      snap_options, "acu snap -p 1234 -e 'thread { @[ustack] = count(); }'"},
     {"info", "[--json]", "Tell what this kernel and this user can do.", info_options, "acu info"},
-    {"help", "[SUBCOMMAND|reference]", "Explain a subcommand, or print the whole reference manual.", help_options, "acu help run"},
+    {"help", "[SUBCOMMAND|reference]", "Explain a subcommand, or print the whole reference manual.",
+     help_options, "acu help run"},
 };
 
 // The row of a name, or nullptr.

@@ -18,8 +18,8 @@ enum Ability : uint16_t {
   in_task = 32,        // signal(): the event happens in a task
   can_override = 64,   // override()
   can_write_user = 128,
-  sees_paths = 256,    // path(): kernel functions that may ask for one
-  vouches = 512,       // arguments that helpers of the kernel take as they are: skboutput(), socket_cookie()
+  sees_paths = 256, // path(): kernel functions that may ask for one
+  vouches = 512,    // arguments that helpers of the kernel take as they are: skboutput(), socket_cookie()
 };
 
 struct ProbeKind {
@@ -27,8 +27,8 @@ struct ProbeKind {
   std::array<std::string_view, 2> aliases = {}; // short and older names
   bool ready = true;                            // false: part of the language, not built yet
   uint16_t abilities = 0;                       // bits of Ability
-  bool still = false;    // of a program that stands still
-  bool anywhere = false; // of both
+  bool still = false;                           // of a program that stands still
+  bool anywhere = false;                        // of both
   std::string_view form;                        // how it is written
   std::string_view doc;
   std::string_view example; // a whole probe, as in a script
@@ -40,7 +40,11 @@ inline constexpr ProbeKind probe_kinds[] = {
      .form = "begin",
      .doc = "Once, before the other probes are attached.",
      .example = "begin"},
-    {.name = "end", .anywhere = true, .form = "end", .doc = "Once, after the other probes are detached.", .example = "end"},
+    {.name = "end",
+     .anywhere = true,
+     .form = "end",
+     .doc = "Once, after the other probes are detached.",
+     .example = "end"},
     {.name = "self",
      .form = "self:signal:NAME",
      .doc = "When acu itself gets this signal.",
@@ -79,22 +83,27 @@ inline constexpr ProbeKind probe_kinds[] = {
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_arg_numbers |
                   can_override,
      .form = "kprobe:[MODULE:]FUNCTION[+OFFSET]",
-     .doc = "When a function of the kernel is entered, or an instruction in it is reached. `args` holds its arguments where "
-            "the kernel's types describe it, `arg0`, `arg1`, … are the registers. A block on one function that asks for "
-            "no registers and no kernel stack is attached as fentry is, which costs less (`prefer_fentry`; -v tells). "
+     .doc = "When a function of the kernel is entered, or an instruction in it is reached. `args` holds its "
+            "arguments where "
+            "the kernel's types describe it, `arg0`, `arg1`, … are the registers. A block on one function "
+            "that asks for "
+            "no registers and no kernel stack is attached as fentry is, which costs less (`prefer_fentry`; "
+            "-v tells). "
             "MODULE and FUNCTION may have wildcards.",
      .example = "kprobe:vfs_read"},
     {.name = "kretprobe",
      .aliases = {"kr"},
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_result,
      .form = "kretprobe:[MODULE:]FUNCTION",
-     .doc = "When a function of the kernel returns, with its result. Returns that the kernel did not tell are counted.",
+     .doc = "When a function of the kernel returns, with its result. Returns that the kernel did not tell "
+            "are counted.",
      .example = "kretprobe:vfs_read"},
     {.name = "fentry",
      .aliases = {"f", "kfunc"},
      .abilities = has_function | in_task | can_write_user | sees_paths | vouches,
      .form = "fentry:[MODULE:]FUNCTION",
-     .doc = "When a function of the kernel is entered, with typed arguments: `args`. The kernel must have type information.",
+     .doc = "When a function of the kernel is entered, with typed arguments: `args`. The kernel must have "
+            "type information.",
      .example = "fentry:vfs_read"},
     {.name = "fexit",
      .aliases = {"fr", "kretfunc"},
@@ -106,20 +115,27 @@ inline constexpr ProbeKind probe_kinds[] = {
      .aliases = {"u"},
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_arg_numbers,
      .form = "uprobe:BINARY:FUNCTION[+OFFSET] or uprobe:BINARY@FILE:LINE[:COLUMN]",
-     .doc = "When a function of a program or library is entered, or an instruction in it is reached. BINARY is a path, "
-            "a program of PATH, a library as the loader finds it (`libc`, `libssl.so.3`; with -p one that the process "
-            "has mapped), or a library stored in a zip archive (`app.zip!/lib/libx.so`). FUNCTION is a name of the "
-            "symbol table (`memcpy@GLIBC_2.14` for one of several versions), `cpp:ns::f` for all functions of that "
-            "name in C++ or Rust, `cpp:\"ns::f(int)\"` for one of them, or an address. Both may have wildcards. Of a "
+     .doc = "When a function of a program or library is entered, or an instruction in it is reached. BINARY "
+            "is a path, "
+            "a program of PATH, a library as the loader finds it (`libc`, `libssl.so.3`; with -p one that "
+            "the process "
+            "has mapped), or a library stored in a zip archive (`app.zip!/lib/libx.so`). FUNCTION is a name "
+            "of the "
+            "symbol table (`memcpy@GLIBC_2.14` for one of several versions), `cpp:ns::f` for all functions "
+            "of that "
+            "name in C++ or Rust, `cpp:\"ns::f(int)\"` for one of them, or an address. Both may have "
+            "wildcards. Of a "
             "line each copy of its code is probed.",
      .example = "uprobe:libc:malloc"},
     {.name = "uretprobe",
      .aliases = {"ur"},
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_result,
      .form = "uretprobe:BINARY:FUNCTION",
-     .doc = "When a function of a program or library returns. While it runs, its return address is one of the "
-            "kernel's: functions of Go and those that change stacks are refused, and exceptions of C++ that pass "
-            "through it end the program.",
+     .doc =
+         "When a function of a program or library returns. While it runs, its return address is one of the "
+         "kernel's: functions of Go and those that change stacks are refused, and exceptions of C++ that "
+         "pass "
+         "through it end the program.",
      .example = "uretprobe:libc:malloc"},
     {.name = "usdt",
      .aliases = {"U"},
@@ -137,8 +153,10 @@ inline constexpr ProbeKind probe_kinds[] = {
      .aliases = {"w"},
      .abilities = has_registers | has_context | in_task | can_write_user,
      .form = "watchpoint:ADDRESS:LENGTH:MODE",
-     .doc = "When memory is read (r), written (w) or executed (x). With -p or -c ADDRESS is one of that process; else one "
-            "of the kernel, or the name of a symbol. The processor watches few places at a time (four on x86-64).",
+     .doc = "When memory is read (r), written (w) or executed (x). With -p or -c ADDRESS is one of that "
+            "process; else one "
+            "of the kernel, or the name of a symbol. The processor watches few places at a time (four on "
+            "x86-64).",
      .example = "watchpoint:0x10000000:8:rw"},
     {.name = "asyncwatchpoint",
      .aliases = {"aw"},
@@ -150,41 +168,44 @@ inline constexpr ProbeKind probe_kinds[] = {
      .aliases = {"it"},
      .abilities = has_context | sees_paths | vouches,
      .form = "iter:KIND[:PIN]",
-     .doc = "Once for each object of the kernel of one kind: tasks, files, mappings, sockets. `ctx` holds its members. With a "
-            "PIN, the name of a file in the BPF file system, the program stays there when acu ends, and runs whenever the "
+     .doc = "Once for each object of the kernel of one kind: tasks, files, mappings, sockets. `ctx` holds "
+            "its members. With a "
+            "PIN, the name of a file in the BPF file system, the program stays there when acu ends, and runs "
+            "whenever the "
             "file is read: what it prints, by printf, is the file's text.",
      .example = "iter:task"},
     {.name = "bench",
      .form = "bench:NAME",
      .doc = "Run many times and timed, with --bench.",
      .example = "bench:one"},
-    {.name = "test",
-     .form = "test:NAME",
-     .doc = "Run once and judged, with --test.",
-     .example = "test:one"},
+    {.name = "test", .form = "test:NAME", .doc = "Run once and judged, with --test.", .example = "test:one"},
     {.name = "oneshot",
      .still = true,
      .form = "oneshot",
-     .doc = "Of a program that stands still (`acu core`, `acu snap`): once, then done. `target.NAME` leads into its data.",
+     .doc = "Of a program that stands still (`acu core`, `acu snap`): once, then done. `target.NAME` leads "
+            "into its data.",
      .example = "oneshot"},
     {.name = "thread",
      .abilities = has_registers,
      .still = true,
      .form = "thread",
-     .doc = "Of a program that stands still: once for each thread, with its registers, stack and thread-locals.",
+     .doc =
+         "Of a program that stands still: once for each thread, with its registers, stack and thread-locals.",
      .example = "thread"},
     {.name = "frame",
      .abilities = has_registers | has_function,
      .still = true,
      .form = "frame(\"FUNCTION\")",
-     .doc = "Of a program that stands still: once for each call of a function that a thread is in, also inlined ones, with "
+     .doc = "Of a program that stands still: once for each call of a function that a thread is in, also "
+            "inlined ones, with "
             "`args` and `locals` as they are there. FUNCTION may have wildcards; C++ names as `ns::f`.",
      .example = "frame(\"main\")"},
     {.name = "fault",
      .abilities = has_registers | has_function,
      .still = true,
      .form = "fault",
-     .doc = "Of a core dump: the thread that crashed, with `args` and `locals` of the function in which it did.",
+     .doc =
+         "Of a core dump: the thread that crashed, with `args` and `locals` of the function in which it did.",
      .example = "fault"},
 };
 

@@ -38,8 +38,8 @@ struct Heap {
 
 Heap find_heap(Target& target);
 
-// Used chunks that nothing leads to: no register, stack, global or thread-local variable, nor a chunk that these
-// lead to. Every word counts that has an address within a chunk. Indices of Heap::chunks.
+// Used chunks that nothing leads to: no register, stack, global or thread-local variable, nor a chunk that
+// these lead to. Every word counts that has an address within a chunk. Indices of Heap::chunks.
 std::vector<uint32_t> find_leaks(Target& target, const Heap& heap);
 
 // Where words of the program's memory have an address within a chunk (or any range).

@@ -2,8 +2,8 @@
 //
 // Its memory is copied while all its threads are stopped (ptrace(2)), so that what is read fits together: the
 // stacks, and those pieces of memory that somebody asked for before. Which these are is found out by asking
-// without a stop first (begin with freeze(), look, and freeze() again as long as pieces were missing). Code and
-// constants come from the files.
+// without a stop first (begin with freeze(), look, and freeze() again as long as pieces were missing). Code
+// and constants come from the files.
 //
 // Without a stop memory is read when it is asked for, and kept; it changes meanwhile.
 #pragma once
@@ -18,9 +18,9 @@ namespace target {
 
 class LiveTarget : public Target {
 public:
-  // Stops all threads, copies registers, stacks and the pieces that are known to be read, and lets the threads
-  // run on. Failure: it took longer than `most_ns` (the threads run on all the same), it may not be stopped,
-  // or it has ended.
+  // Stops all threads, copies registers, stacks and the pieces that are known to be read, and lets the
+  // threads run on. Failure: it took longer than `most_ns` (the threads run on all the same), it may not be
+  // stopped, or it has ended.
   virtual base::Status freeze(uint64_t most_ns) = 0;
   // From here on memory is read as it is now, and what is read is known to be.
   virtual void thaw() = 0;

@@ -17,7 +17,8 @@ struct FileMapping {
 
 // The modules among mappings, which are sorted by address; of each bias and build-id as far as the memory
 // tells, and its file. `headers`: where headers can be read before any file is known.
-std::vector<Module> find_modules(const std::vector<FileMapping>& mappings, Memory& headers, const Search& search);
+std::vector<Module> find_modules(const std::vector<FileMapping>& mappings, Memory& headers,
+                                 const Search& search);
 
 // The modules on the loader's list, for when mappings are not known. `program_headers`, `header_count`,
 // `program_name`: AT_PHDR, AT_PHNUM, AT_EXECFN.

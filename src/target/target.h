@@ -21,14 +21,14 @@ namespace target {
 
 // Why memory cannot be read.
 enum class Missing : uint8_t {
-  none,        // it can
-  unmapped,    // the program has nothing there
-  not_dumped,  // left out of the core, and in no file
-  truncated,   // the core is cut before it
-  no_binary,   // it is a file's, which is not here
+  none,         // it can
+  unmapped,     // the program has nothing there
+  not_dumped,   // left out of the core, and in no file
+  truncated,    // the core is cut before it
+  no_binary,    // it is a file's, which is not here
   wrong_binary, // it is a file's, and the one here is another (build-id)
-  not_copied,  // of a live process: it was not known that it would be read
-  gone,        // of a live process, which has ended or does not let it be read
+  not_copied,   // of a live process: it was not known that it would be read
+  gone,         // of a live process, which has ended or does not let it be read
 };
 inline constexpr size_t missing_kinds = 8;
 // "is not mapped", "is not in the core", …
@@ -63,9 +63,9 @@ private:
 
 // A program or library in memory.
 struct Module {
-  std::string path; // as the program named it; "[vdso]"
-  uint64_t begin = 0, end = 0; // addresses, first to last mapping
-  uint64_t bias = 0;           // what the loader added to the file's addresses
+  std::string path;                // as the program named it; "[vdso]"
+  uint64_t begin = 0, end = 0;     // addresses, first to last mapping
+  uint64_t bias = 0;               // what the loader added to the file's addresses
   std::vector<std::byte> build_id; // as the memory has it; empty: not known
   enum State : uint8_t {
     found,      // `file` is it: the build-ids are equal
@@ -93,11 +93,11 @@ struct Thread {
 
 struct Fault {
   int signal = 0;
-  uint32_t thread = 0;         // index
-  std::string_view signal_name; // "SIGSEGV"
+  uint32_t thread = 0;             // index
+  std::string_view signal_name;    // "SIGSEGV"
   std::optional<uint64_t> address; // that was accessed
-  std::string_view meaning;    // "nothing is mapped there"; empty: nothing more is known
-  uint32_t sender = 0;         // process that sent it; 0: none
+  std::string_view meaning;        // "nothing is mapped there"; empty: nothing more is known
+  uint32_t sender = 0;             // process that sent it; 0: none
 };
 
 // Where programs and debug information are looked for besides the usual places.
@@ -120,7 +120,7 @@ public:
   virtual uint32_t parent() const { return 0; }
   virtual uint32_t user() const { return 0; }
   virtual uint32_t group() const { return 0; }
-  virtual std::string_view name() const = 0;      // at most 15 bytes, as `comm`
+  virtual std::string_view name() const = 0; // at most 15 bytes, as `comm`
   virtual std::string_view arguments() const { return {}; }
   // What could not be had, a sentence without full stop each.
   virtual const std::vector<std::string>& problems() const = 0;

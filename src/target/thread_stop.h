@@ -1,5 +1,5 @@
-// All threads of a process, stopped for as long as this lives (ptrace(2): PTRACE_SEIZE, PTRACE_INTERRUPT, which
-// leave no trace in the process). When acu itself is killed, the kernel lets them run on.
+// All threads of a process, stopped for as long as this lives (ptrace(2): PTRACE_SEIZE, PTRACE_INTERRUPT,
+// which leave no trace in the process). When acu itself is killed, the kernel lets them run on.
 #pragma once
 
 #include "base/result.h"
@@ -12,8 +12,8 @@ namespace target {
 
 class ThreadStop {
 public:
-  // Failure: it has ended, another debugger holds it, or the system does not allow it; the message tells which
-  // and what would help.
+  // Failure: it has ended, another debugger holds it, or the system does not allow it; the message tells
+  // which and what would help.
   static base::Result<ThreadStop> stop(pid_t pid);
   ThreadStop(ThreadStop&& o) noexcept : held_(std::exchange(o.held_, {})) {}
   ThreadStop& operator=(ThreadStop&&) = delete;

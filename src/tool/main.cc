@@ -21,9 +21,9 @@ struct Entry {
   std::string_view name;
   int (*run)(Words);
 };
-constexpr Entry entries[] = {{"run", run}, {"list", list}, {"sym", sym},
-                             {"modules", modules}, {"flame", flame},
-                             {"record", record}, {"report", report}, {"diff", diff}, {"core", core}, {"snap", snap}, {"info", info}, {"help", help}};
+constexpr Entry entries[] = {{"run", run},     {"list", list},     {"sym", sym},       {"modules", modules},
+                             {"flame", flame}, {"record", record}, {"report", report}, {"diff", diff},
+                             {"core", core},   {"snap", snap},     {"info", info},     {"help", help}};
 static_assert(std::size(entries) == std::size(spec::subcommands));
 
 void say(std::string_view text) { session::write_all(STDOUT_FILENO, text); }

@@ -334,6 +334,10 @@ def another_debugger(acu):
         end(process)
 
 
+def state_of(pid):
+    return open(f"/proc/{pid}/stat").read().rsplit(")")[1].split()[0]
+
+
 def as_eu_stack(acu):
     """Running programs, frame by frame as eu-stack on the same core."""
     if not shutil.which("eu-stack"):
@@ -350,8 +354,10 @@ def as_eu_stack(acu):
         process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             limit = time.monotonic() + LIMIT
-            while open(f"/proc/{process.pid}/stat").read().rsplit(")")[1].split()[0] != "S" and time.monotonic() < limit:
+            while (state := state_of(process.pid)) not in "SZ" and time.monotonic() < limit:
                 time.sleep(0.02)
+            if state != "S":
+                continue  # it did not want to read
             core = gcore(process.pid, "program")
             theirs = call("eu-stack", "--core", core, "-n", "256").stdout
             theirs = [int(a, 16) for a in re.findall(r"^#\d+ +0x([0-9a-f]+)", theirs, re.M)]
