@@ -65,6 +65,7 @@ SUITES = {
     "one_liners": "tools/one_liners.py",
     "life": "life/run.py",
     "flame": "flame/run.py",
+    "stacks": "stacks/run.py",
     "user": "user/run.py",
     "core": "core/run.py",
     "docs": "docs.py",

@@ -118,6 +118,30 @@ void Assembler::function_address(Register to, uint32_t function) {
   wide(to, BPF_PSEUDO_FUNC, 0);
 }
 
+void Assembler::library_function(uint32_t number, const LibraryFunction& function,
+                                 const std::function<uint32_t(const std::string&)>& map,
+                                 const std::function<uint32_t(const std::string&)>& callee) {
+  // That its parameters are numbers is not looked at in static functions.
+  begin_function(number, function.name, 1, function.is_global);
+  has_callbacks_ |= function.is_global; // its type tells the verifier that it stands alone
+  const uint32_t first = here();
+  emit(function.insns[0].code, r0, r0, 0, 0); // notes the line
+  insns_.pop_back();
+  insns_.insert(insns_.end(), function.insns.begin(), function.insns.end());
+  for (const LibraryReference& r : function.references) {
+    bpf_insn& insn = insns_[first + r.insn];
+    if (!r.is_function) {
+      relocations_.push_back({first + r.insn, map(r.name), false});
+      continue;
+    }
+    const bool is_call = insn.code == (BPF_JMP | BPF_CALL);
+    insn.src_reg = is_call ? BPF_PSEUDO_CALL : BPF_PSEUDO_FUNC;
+    has_callbacks_ |= !is_call;
+    fixups_.push_back({first + r.insn, callee(r.name), true});
+  }
+  end_function();
+}
+
 void Assembler::cold(std::function<void()> body) { cold_.push_back({std::move(body), where_}); }
 
 void Assembler::begin_function(uint32_t function, std::string name, uint32_t parameters,

@@ -5,6 +5,8 @@
 // the stack.
 #include "bpf/emit.h"
 
+#include "bpf/walk_maps.h"
+
 #include <algorithm>
 
 namespace bpf {
@@ -142,6 +144,7 @@ base::Status ProgramEmitter::emit_group(Assembler& out, uint32_t root, uint32_t 
 
 uint32_t ProgramEmitter::deepest_chain(uint32_t function, const std::vector<uint32_t>& stacks) const {
   uint32_t below = counts_ || walk_bytes_ || hashes_ ? 32 : 0;
+  for (const uint32_t f : library_) below = std::max(below, library_stack(f));
   for (const uint32_t c : callees_[function]) below = std::max(below, deepest_chain(c, stacks));
   return frame_size(stacks[function]) + below;
 }
@@ -160,6 +163,7 @@ base::Result<Code> ProgramEmitter::attempt(uint32_t limit, uint32_t& deepest) {
   if (counts_) emit_counting_callback(out);
   if (walk_bytes_) emit_walking_callback(out, walking_callback(walk_bytes_), walk_bytes_);
   if (hashes_) emit_hashing_callback(out, hashing_callback(), pool.most_frames());
+  emit_library(out);
   ACU_CHECK(out.finish(code));
   deepest = deepest_chain(probe.function, stacks);
   return code;
@@ -203,6 +207,20 @@ uint32_t ProgramEmitter::hashing_callback() {
   return static_cast<uint32_t>(program.functions.size() + 2);
 }
 
+uint32_t ProgramEmitter::library_function(std::string_view name) {
+  const uint32_t index = library_index(name);
+  if (std::find(library_.begin(), library_.end(), index) == library_.end()) library_.push_back(index);
+  return static_cast<uint32_t>(program.functions.size()) + 3 + index;
+}
+
+void ProgramEmitter::emit_library(Assembler& out) {
+  for (size_t n = 0; n < library_.size(); n++) // each may bring others along
+    out.library_function(
+        static_cast<uint32_t>(program.functions.size()) + 3 + library_[n], library()[library_[n]],
+        [this](const std::string& map) { return pool.walk_map(map); },
+        [this](const std::string& function) { return library_function(function); });
+}
+
 void ProgramEmitter::emit_counting_callback(Assembler& out) {
   out.begin_function(static_cast<uint32_t>(program.functions.size()), "count", 4);
   out.number(r0, 0);
@@ -219,6 +237,7 @@ base::Result<Object> emit(const ir::Program& program, const EmitOptions& options
     programs.push_back(std::move(code.value()));
   }
   pool.object.programs = std::move(programs);
+  if (pool.object.walks) ACU_CHECK(add_walk_watchers(pool));
   return std::move(pool.object);
 }
 

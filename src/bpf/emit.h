@@ -88,6 +88,7 @@ public:
   uint32_t frames(); // slots to take stacks in
   uint32_t most_frames() const { return stack_frames_; } // of a stack
   uint32_t known();
+  uint32_t walk_map(std::string_view name); // one of walk_maps.h
   uint32_t places();
   uint32_t tables();
   uint32_t table_offset(uint32_t table) const;
@@ -123,6 +124,8 @@ public:
   // Hashes one frame of a stack that was taken, made when first needed; its number.
   uint32_t hashing_callback();
   bool needs_context(uint32_t function) const { return needs_context_[function]; }
+  // A function of the library, which is put into this program; its number.
+  uint32_t library_function(std::string_view name);
   bool may_walk(const ir::Inst& i) const; // emit_walk.cc: does this Op::stack walk?
   bool walks() const { return walks_; }   // does any?
   // May a verifier look at it once, for any numbers, instead of at each call?
@@ -144,6 +147,7 @@ private:
   base::Status emit_group(Assembler& out, uint32_t root, uint32_t limit, std::vector<uint32_t>& stacks);
   uint32_t deepest_chain(uint32_t function, const std::vector<uint32_t>& stacks) const;
   void emit_counting_callback(Assembler& out);
+  void emit_library(Assembler& out);
 
   std::vector<uint32_t> functions_;            // those reached, the probe's first
   std::vector<std::vector<uint32_t>> callees_; // by function
@@ -153,6 +157,7 @@ private:
   bool hashes_ = false;
   bool walks_ = false;
   int32_t walk_bytes_ = 0; // 0: no walk
+  std::vector<uint32_t> library_; // functions of the library that are used
 };
 
 inline constexpr uint32_t largest_percpu_value = 32 << 10; // PCPU_MIN_UNIT_SIZE
@@ -331,6 +336,11 @@ private:
   void emit_process_seen();
   void emit_stack_depth(const ir::Inst& i);
   uint32_t own_frames() const;
+
+  // emit_whole_stack.cc
+  void emit_whole_stack(const ir::Inst& i);
+  void emit_registers_of_task();
+  void copy_registers(Register from, Label not_user);
 
   // emit_walk.cc
   void emit_plain_stack();

@@ -43,6 +43,7 @@ uint32_t FunctionEmitter::own_frames() const {
 }
 
 void FunctionEmitter::emit_stack(const ir::Inst& i) {
+  if (i.index == ir::walked_stack) return emit_whole_stack(i);
   const Label done = out_.label();
   if (!unit_.may_walk(i)) {
     emit_seed(i);
@@ -309,7 +310,7 @@ void FunctionEmitter::emit_stack_depth(const ir::Inst& i) {
   const Label none = out_.label(), end = out_.label();
   load_into(r0, i.a);
   out_.store(r10, temp(), r0, 8);
-  arguments({map(r1, pool_.stacks()), temporary(r2)});
+  arguments({map(r1, i.index == ir::walked_stack ? pool_.walk_map("acu_walk_ids") : pool_.stacks()), temporary(r2)});
   out_.call(map_lookup_elem);
   out_.jump_if(BPF_JEQ, r0, 0, none);
   out_.load(r0, r0, 0, 8);

@@ -39,7 +39,7 @@ static int32_t place_of(std::string_view name) {
 // others.
 bool ProgramEmitter::may_walk(const ir::Inst& i) const {
   const probe::Context c = probe.context;
-  return knows_frames && i.op == ir::Op::stack && i.index && pool.options.has_task_registers && pool.options.has_loop &&
+  return knows_frames && i.op == ir::Op::stack && i.index == ir::user_stack && pool.options.has_task_registers && pool.options.has_loop &&
          program.task.self_exec_id &&
          (c == probe::Context::none || c == probe::Context::tracepoint || c == probe::Context::registers ||
           c == probe::Context::raw_tracepoint || c == probe::Context::btf_tracepoint ||

@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <utility>
@@ -38,12 +40,45 @@ base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, c
   if (object.packets >= 0) {
     ACU_TRY(engine->packets_, Packets::open(fd(object.packets), object.ring_bytes));
   }
+  if (object.walks) ACU_CHECK(engine->open_walker(object));
   if (object.places >= 0) engine->places_fd_ = fd(object.places);
   if (object.stacks >= 0) {
     engine->stacks_fd_ = fd(object.stacks);
     engine->stack_bytes_ = spec(object.stacks).value_size;
   }
   return engine;
+}
+
+base::Status Engine::open_walker(const Object& object) {
+  uint32_t ring_bytes = 0;
+  auto fd = [&](std::string_view name) {
+    for (size_t i = program_.maps.size(); i < object.maps.size(); i++)
+      if (object.maps[i].name == name) {
+        if (object.maps[i].type == BPF_MAP_TYPE_RINGBUF) ring_bytes = object.maps[i].max_entries;
+        return loaded_.maps[i].get();
+      }
+    return -1;
+  };
+  fd("acu_walked");
+  ACU_TRY(walker_, Walker::open(fd, ring_bytes));
+  // Processes are told from here on; a number of another pid namespace would mislead.
+  if (program_.task.tgid && !program_.pid_namespace.inode) walker_->tables().set(WALK_SET_TGID, program_.task.tgid);
+  for (size_t i = 0; i < loaded_.watchers.size(); i++)
+    if (loaded_.watchers[i].valid())
+      watcher_links_.emplace_back(raw_tracepoint_open(object.watchers[i].name.c_str(), loaded_.watchers[i].get()));
+  if (!ring_) return {};
+  wait_both_ = base::Fd(::epoll_create1(EPOLL_CLOEXEC));
+  for (int ring : {ring_->wait_fd(), walker_->wait_fd()}) {
+    epoll_event event{EPOLLIN, {}};
+    if (::epoll_ctl(wait_both_.get(), EPOLL_CTL_ADD, ring, &event) != 0)
+      return base::errno_error("cannot wait for user stacks", errno);
+  }
+  return {};
+}
+
+int Engine::wait_fd() const {
+  if (walker_) return ring_ ? wait_both_.get() : walker_->wait_fd();
+  return ring_ ? ring_->wait_fd() : packets_ ? packets_->wait_fd() : -1;
 }
 
 base::Status Engine::open_state(const MapSpec& spec, int fd) {
@@ -212,6 +247,7 @@ void Engine::detach() {
     for (probe::Attachment& a : *list) a.disable();
   }
   quick_.clear();
+  watcher_links_.clear();
   std::vector<base::Fd> descriptors;
   std::vector<probe::Definitions> definitions;
   for (probe::Attachment& a : slow_) {
@@ -234,7 +270,8 @@ base::Result<int64_t> Engine::run(uint32_t index) {
 }
 
 size_t Engine::drain(const std::function<void(std::span<const std::byte>)>& take) {
-  size_t count = ring_ ? ring_->drain(take) : 0;
+  size_t count = walker_ ? walker_->drain() : 0;
+  count += ring_ ? ring_->drain(take) : 0;
   count += packets_ ? packets_->drain(take) : 0;
   return count + drain_lost_exit(take);
 }
@@ -264,11 +301,49 @@ base::Status Engine::prepare(uint32_t index) {
   return {};
 }
 
+// Offsets of the ids of user stacks in a value.
+static void find_stacks(const type::Type& t, uint32_t offset, std::vector<uint32_t>& found) {
+  if ((t.is(type::Kind::ustack) && !t.by_frame_pointers) || t.is(type::Kind::stack)) found.push_back(offset);
+  if (t.is(type::Kind::tuple))
+    for (const type::Field& f : t.fields()) find_stacks(*f.type, offset + f.offset, found);
+}
+
+// Stacks that were copied out have ids of their own, until it is known which stacks they are: keys that turn out to be
+// one become one entry, with the values of all, as if they were of more CPUs.
+void Engine::join_same_stacks(uint32_t index, std::vector<ir::Entry>& entries) {
+  std::vector<uint32_t> places;
+  if (program_.maps[index].key) find_stacks(*program_.maps[index].key, 0, places);
+  if (places.empty()) return;
+  walker_->drain();
+  std::map<std::vector<std::byte>, size_t> known;
+  std::vector<ir::Entry> joined;
+  for (ir::Entry& e : entries) {
+    for (uint32_t place : places) {
+      uint64_t id;
+      if (place + sizeof id > e.key.size()) continue;
+      std::memcpy(&id, e.key.data() + place, sizeof id);
+      id = walker_->same(id);
+      std::memcpy(e.key.data() + place, &id, sizeof id);
+    }
+    auto [at, is_new] = known.try_emplace(e.key, joined.size());
+    if (is_new) {
+      joined.push_back(std::move(e));
+    } else {
+      auto& values = joined[at->second].values;
+      values.insert(values.end(), e.values.begin(), e.values.end());
+    }
+  }
+  entries = std::move(joined);
+}
+
 base::Result<std::vector<ir::Entry>> Engine::read_map(uint32_t index) {
   ACU_CHECK(prepare(index));
   ir::MapKind kind = program_.maps[index].kind;
   if (kind == ir::MapKind::task) return tasks_->read(shape(index));
-  return ir::is_scalar(kind) ? read_scalar(shape(index)) : read_hash(shape(index));
+  if (ir::is_scalar(kind)) return read_scalar(shape(index));
+  ACU_TRY(std::vector<ir::Entry> entries, read_hash(shape(index)));
+  if (walker_) join_same_stacks(index, entries);
+  return entries;
 }
 
 base::Status Engine::clear_map(uint32_t index) {
@@ -286,6 +361,8 @@ base::Status Engine::zero_map(uint32_t index) {
 }
 
 std::vector<uint64_t> Engine::stack(uint64_t id) {
+  if (walker_ && id)
+    if (auto frames = walker_->find(id); !frames.empty()) return {frames.begin(), frames.end()};
   if (stacks_fd_ < 0 || id == 0) return {};
   std::vector<uint64_t> entry(stack_bytes_ / sizeof(uint64_t)); // count, then frames
   if (entry.empty() || map_lookup(stacks_fd_, &id, entry.data()) < 0) return {};
@@ -302,6 +379,11 @@ ir::Counters Engine::counters() {
   counters.scratch_busy = at(state_scratch_busy);
   counters.stacks_full = at(state_stacks_full);
   counters.stacks_busy = at(state_stacks_busy);
+  if (walker_) {
+    Walker::Counts walks = walker_->counts();
+    counters.stacks_full += walks.no_room;
+    counters.stacks_busy += walks.ring_full;
+  }
   size_t next = state_first_counter;
   for (size_t i = 0; i < program_.maps.size(); i++) counters.map_full.push_back(at(next++));
   for (size_t i = 0; i < program_.sites.size(); i++) counters.sites.push_back(at(next++));

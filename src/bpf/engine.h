@@ -13,6 +13,7 @@
 #include "bpf/packets.h"
 #include "bpf/ring.h"
 #include "bpf/task_storage.h"
+#include "bpf/walker.h"
 #include "ir/engine.h"
 #include "probe/attach.h"
 
@@ -54,8 +55,10 @@ public:
   size_t attached_events() const { return attached_; }
   // Stops everything at once. What takes long to close is left to a process of its own (leave_closing.h).
   void detach();
-  // Readable when the ring has much to read; without a ring, when packets came; -1 without both.
-  int wait_fd() const { return ring_ ? ring_->wait_fd() : packets_ ? packets_->wait_fd() : -1; }
+  // Readable when a ring has much to read; without one, when packets came; -1 without both.
+  int wait_fd() const;
+  // nullptr: the program takes no user stacks by tables.
+  Walker* walker() { return walker_.get(); }
   struct ProgramInfo {
     std::string name;
     size_t instructions;
@@ -78,6 +81,8 @@ private:
   base::Status attach_kernel(uint32_t probe, const std::function<base::Status(base::Error)>& refused);
   base::Status open_state(const MapSpec& spec, int fd);
   MapShape shape(uint32_t map) const;
+  base::Status open_walker(const Object& object);
+  void join_same_stacks(uint32_t map, std::vector<ir::Entry>& entries);
   base::Status prepare(uint32_t map); // what its kind needs to be read
 
   const ir::Program& program_;
@@ -88,6 +93,9 @@ private:
   std::unique_ptr<Ring> ring_;
   size_t ring_bytes_ = 0;
   std::unique_ptr<Packets> packets_;
+  std::unique_ptr<Walker> walker_;
+  base::Fd wait_both_;                 // of the ring and the walker's
+  std::vector<base::Fd> watcher_links_; // of the walker
   std::span<const uint64_t> state_; // mapped
   size_t state_bytes_ = 0;
   bool told_lost_exit_ = false;

@@ -24,6 +24,7 @@ public:
     ACU_CHECK(load_types());
     for (uint32_t i = 0; i < object_.maps.size(); i++) ACU_CHECK(create_map(i));
     for (uint32_t i = 0; i < programs_.size(); i++) ACU_CHECK(load_program(i));
+    for (const Code& code : object_.watchers) load_watcher(code);
     return std::move(loaded_);
   }
 
@@ -34,6 +35,7 @@ private:
   base::Result<int> create(const MapSpec& map, std::string_view name, MapCreate request);
   base::Status fill(const MapSpec& map, int fd, std::string_view name);
   base::Status load_program(uint32_t index);
+  void load_watcher(Code code);
   base::Error explain(uint32_t index, ProgramLoad request, int error);
   int load_for_log(uint32_t index, ProgramLoad request);
   int load_logged(ProgramLoad& request, std::vector<char>& log) const;
@@ -223,6 +225,17 @@ base::Status Loader::load_program(uint32_t index) {
   if (fd < 0) return explain(index, request, -fd);
   loaded_.programs.emplace_back(fd);
   return {};
+}
+
+// Without them walks are as good, but more of them are done outside of the kernel.
+void Loader::load_watcher(Code code) {
+  relocate(code, loaded_.maps);
+  ProgramLoad request;
+  request.insns = code.insns;
+  request.license = options_.license.c_str();
+  request.name = code.name;
+  request.type = BPF_PROG_TYPE_RAW_TRACEPOINT;
+  loaded_.watchers.emplace_back(program_load(request));
 }
 
 // With a log that grows until all fits or the limit is reached.

@@ -26,6 +26,7 @@ struct LoadOptions {
 struct Loaded {
   std::vector<base::Fd> maps;     // by Object::maps
   std::vector<base::Fd> programs; // by Object::programs
+  std::vector<base::Fd> watchers; // by Object::watchers; not valid where the kernel refused one
   base::Fd stop;                  // array of one u64, see stop_programs; none where nothing needs it
 };
 

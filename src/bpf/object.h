@@ -78,6 +78,8 @@ struct Object {
   int stacks = -1;  // hash: u64 id -> {u64 count, u64 frames[]}
   int frames = -1;  // per-CPU array: where stacks are taken, entries are slots {u64 busy, u64 count, u64 frames[]}
   int known = -1;   // array: ids that are in `stacks`, by some of their bits
+  bool walks = false; // user stacks are walked by tables: the maps of walk_maps.h are there
+  std::vector<Code> watchers; // programs on raw tracepoints of their names that follow processes for these walks
   int places = -1;  // hash: address of a function of the kernel ^ index of the probe << 48 -> cookie
   uint32_t ring_bytes = 0;
 };

@@ -7,6 +7,8 @@
 // have interrupts on.
 #include "bpf/emit.h"
 
+#include "bpf/walk_maps.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -65,7 +67,7 @@ Pool::Pool(const ir::Program& p, const EmitOptions& o) : program(p), options(o) 
   for (const ir::Function& f : program.functions)
     for (const ir::Block& b : f.blocks)
       for (const ir::Inst& i : b.insts)
-        if (i.op == Op::stack)
+        if (i.op == Op::stack && i.index != ir::walked_stack)
           stack_frames_ = std::max(stack_frames_, static_cast<uint32_t>(bpf::stack_frames(i)));
   uint32_t largest = 8;
   for (const ir::Map& m : program.maps)
@@ -172,6 +174,13 @@ uint32_t Pool::frames() {
 uint32_t Pool::known() {
   if (object.known < 0) object.known = static_cast<int>(add({.name = "acu_known", .value_size = 8 * known_stacks}));
   return static_cast<uint32_t>(object.known);
+}
+
+uint32_t Pool::walk_map(std::string_view name) {
+  object.walks = true;
+  for (size_t i = program.maps.size(); i < object.maps.size(); i++)
+    if (object.maps[i].name == name) return static_cast<uint32_t>(i);
+  return add(walk_map_spec(name, program, options));
 }
 
 // With 0 to 4 addresses for a place: names may be there several times.

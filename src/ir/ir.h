@@ -105,7 +105,7 @@ enum class Op : uint8_t {
   socket_cookie, // dst = the kernel's cookie of the socket at a (a pointer it vouches for, or 0)
   path,        // at most imm2 bytes at a (script) = the path of the struct path at b (a pointer the kernel vouches for)
                // and a NUL; dst = bytes with the NUL, or a negative errno
-  stack,       // dst = id of the current kernel (index 0) or user (index 1) stack, of at most imm2 frames, an odd number; 0:
+  stack,       // dst = id of the current kernel (index 0) or user (index 1: by frame pointers, 2: by tables) stack, of at most imm2 frames, an odd number; 0:
                // none, or lost. a: of a user stack, a number that is another in another process; equal stacks of one number
                // have one id. imm: whether a user stack that is new is told (process_seen). imm3: of a user stack, whether
                // a function was just entered, which has no frame of its own yet
@@ -316,6 +316,14 @@ struct TaskLayout {
 // lives, and is that of this time: the process may run another program later.
 inline constexpr uint32_t process_seen = ~0u;
 
+// Which stack an Op::stack takes: its index.
+#if defined(__x86_64__)
+inline constexpr bool knows_walking = true; // by tables
+#else
+inline constexpr bool knows_walking = false;
+#endif
+enum : uint32_t { kernel_stack, user_stack /* by frame pointers */, walked_stack /* the user's, by tables */ };
+
 struct Program {
   std::vector<Frame> frames;
   std::vector<Function> functions;
@@ -333,6 +341,7 @@ struct Program {
   TaskLayout task;
   uint32_t max_stacks = 16384; // different ones that are kept
   bool uses_stacks = false;
+  bool walks_stacks = false; // some Op::stack walks by tables
   bool uses_user_symbols = false;
 };
 

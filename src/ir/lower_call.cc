@@ -168,6 +168,12 @@ Operand Lowering::stack(const Type& type) {
   if (!program_.task.self_exec_id && !machine_.still) find_task_layout();
   bool has_names = type.stack_mode != type::StackMode::raw;
   program_.uses_user_symbols |= has_names;
+  if (walks(type)) {
+    program_.walks_stacks = true;
+    Operand process = emit(Op::and_, process_ids({}), number(-(int64_t{1} << 32)));
+    append({.op = Op::stack, .dst = dst, .a = process, .imm2 = type.count, .index = walked_stack});
+    return Operand::of(dst);
+  }
   Operand process = emit(Op::and_, query(Query::pid_tgid), number(-(int64_t{1} << 32)));
   // At its entry a function has no frame yet: the caller's is found by the return address.
   bool is_entry = context_ == probe::Context::registers && probe_ && probe_->events.front()->at_entry &&
@@ -178,8 +184,15 @@ Operand Lowering::stack(const Type& type) {
           .imm = has_names,
           .imm2 = type.count,
           .imm3 = is_entry,
-          .index = 1});
+          .index = user_stack});
   return Operand::of(dst);
+}
+
+// Whether a user stack is walked by tables. Where the kernel tells nothing of its tasks, the registers of
+// user code are known in probes of user code alone.
+bool Lowering::walks(const Type& type) const {
+  bool has_registers = program_.task.self_exec_id || context_ == probe::Context::registers;
+  return knows_walking && !type.by_frame_pointers && has_registers;
 }
 
 // By numbers that are kept: decoding struct task_struct takes longer than all else that such a script needs.
@@ -208,7 +221,10 @@ Operand Lowering::stack_depth(const Expr& e) {
   Operand id = e.type->is_scalar() ? scalar(e) : load_word(temporary(e, *e.type), 8, false);
   Reg depth = fresh();
   BlockId deeper = new_block(), after = new_block();
-  append({.op = Op::stack_depth, .dst = depth, .a = id});
+  append({.op = Op::stack_depth,
+          .dst = depth,
+          .a = id,
+          .index = e.type->is(Kind::ustack) && walks(*e.type) ? uint32_t{walked_stack} : 0});
   branch(Cond::ugt, Operand::of(depth), number(e.type->count), deeper, after);
   start(deeper);
   assign(depth, number(e.type->count));
@@ -245,6 +261,13 @@ void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool
   case id("buf"): return bytes_into(*c, to, as);
   case id("ntop"): return inet_into(*c, to);
   case id("ustack"): return user_stack_into(to, *e.type);
+  case id("stack"): {
+    const Type& all = *e.type;
+    user_stack_into(to, *types_.stack(Kind::ustack, all.stack_mode, all.count));
+    const uint32_t most = type::most_frames(Kind::kstack, false);
+    return store(to.plus(16), stack(*types_.stack(Kind::kstack, all.stack_mode, std::min(all.count, most))),
+                 8);
+  }
   case id("usym"):
     program_.uses_user_symbols = true;
     store(to, scalar(*c->arguments[0]), 8);

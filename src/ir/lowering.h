@@ -205,6 +205,7 @@ private:
   void store_bytes(const Place& to, Operand n, uint32_t size);
   Operand stack(const Type& type);
   void find_task_layout();
+  bool walks(const Type& type) const;
   Operand stack_depth(const lang::Expr& e);
   void user_stack_into(const Place& to, const Type& type);
   Operand query(Query q);

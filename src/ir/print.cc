@@ -165,7 +165,7 @@ private:
     case Op::jump: out_ += " " + block_name(i_.target); break;
     case Op::query: out_ += " " + std::string(ir::to_string(i_.query)); break;
     case Op::stack:
-      out_ += std::string(i_.index ? ".user" : ".kernel") + " " + std::to_string(i_.imm2) + " frames";
+      out_ += std::string(i_.index == walked_stack ? ".walked" : i_.index ? ".user" : ".kernel") + " " + std::to_string(i_.imm2) + " frames";
       if (i_.a.kind != Operand::none) out_ += " of " + operand(i_.a);
       break;
     case Op::signal:

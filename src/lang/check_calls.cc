@@ -14,7 +14,6 @@ using type::Kind;
 using namespace spec;
 
 static constexpr int64_t most_stack_depth = 1024; // that may be written
-static constexpr int64_t kept_stack_depth = 127;  // that the kernel gives
 
 // In len(): whether a whole map is meant, not the stack that is its value.
 static bool names_map(const MapRef& e) {
@@ -281,6 +280,7 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   case id("bswap"): return types_.integer(std::max(1u, arguments[0]->type->size), false);
   case id("kstack"): return check_stack(Kind::kstack, arguments);
   case id("ustack"): return check_stack(Kind::ustack, arguments);
+  case id("stack"): return check_stack(Kind::stack, arguments);
   case id("ntop"): return check_ntop(*call);
   case id("pton"): return check_pton(*call);
   case id("macaddr"): return check_macaddr(*call);
@@ -337,7 +337,8 @@ const type::Type* Checker::check_len(Call& e) {
   return mistake(tag::bad_argument, of.where, "`len` takes a map or a stack, not " + text(of.type));
 }
 
-// kstack, kstack(depth), kstack(mode), kstack(mode, depth)
+// kstack, kstack(depth), kstack(mode), kstack(mode, depth); of user stacks also how they are found: ustack(fp),
+// ustack(mode, fp, depth)
 const type::Type* Checker::check_stack(Kind kind, List<Expr*> arguments) {
   constexpr std::pair<std::string_view, type::StackMode> modes[] = {{"bpftrace", type::StackMode::bpftrace},
                                                                     {"perf", type::StackMode::perf},
@@ -348,29 +349,36 @@ const type::Type* Checker::check_stack(Kind kind, List<Expr*> arguments) {
     return nullptr;
   };
   type::StackMode mode = *mode_of(program_.config.text("stack_mode"));
-  int64_t depth = kept_stack_depth;
+  std::optional<int64_t> depth;
+  bool has_mode = false, by_frame_pointers = false;
   for (Expr* a : arguments) {
-    bool is_first = a == arguments[0];
     if (const Name* word = if_a<Name>(a)) {
+      if (word->name == "fp" && kind == Kind::ustack && !by_frame_pointers && !depth) {
+        by_frame_pointers = true;
+        continue;
+      }
       const type::StackMode* found = mode_of(word->name);
       if (!found)
         return mistake(tag::bad_argument, a->where, "unknown stack mode `" + std::string(word->name) + "`",
-                       "modes are bpftrace, perf and raw");
-      if (!is_first)
+                       kind == Kind::ustack ? "modes are bpftrace, perf and raw; `fp` takes frame pointers for granted"
+                                            : "modes are bpftrace, perf and raw");
+      if (has_mode || depth)
         return mistake(tag::bad_argument, a->where, "the mode of a stack comes first, and once",
-                       std::string(find_builtin(kind == Kind::kstack ? "kstack" : "ustack")->signature));
+                       std::string(find_builtin(kind == Kind::kstack ? "kstack" : kind == Kind::ustack ? "ustack" : "stack")->signature));
       mode = *found;
+      has_mode = true;
       continue;
     }
-    if (!is_first && arguments[0]->kind != ExprKind::name)
+    if (depth)
       return mistake(tag::bad_argument, a->where, "a stack has one depth");
     if (a->constant.kind != Constant::integer || a->constant.integer_value < 0 ||
         a->constant.integer_value > most_stack_depth)
       return mistake(tag::bad_argument, a->where,
                      "the depth of a stack is a number from 0 to " + std::to_string(most_stack_depth));
-    depth = std::min(a->constant.integer_value, kept_stack_depth);
+    depth = a->constant.integer_value;
   }
-  return types_.stack(kind, mode, static_cast<uint32_t>(depth));
+  const int64_t most = type::most_frames(kind, by_frame_pointers);
+  return types_.stack(kind, mode, static_cast<uint32_t>(std::min(depth.value_or(most), most)), by_frame_pointers);
 }
 
 const type::Type* Checker::check_print(Call& e) {

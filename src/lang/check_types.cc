@@ -19,6 +19,7 @@ const type::Type* Checker::base_type(const TypeName& name) {
       return types_.string(static_cast<uint32_t>(program_.config.number("max_strlen")) + 1);
     if (name.name == "kstack_t") return check_stack(Kind::kstack, {});
     if (name.name == "ustack_t") return check_stack(Kind::ustack, {});
+    if (name.name == "stack_t") return check_stack(Kind::stack, {});
     bool is_own = program_.c_types->is_typedef(name.name);
     if (const type::Type* number = is_own ? nullptr : number_type(types_, name.name)) return number;
     if (auto kind = type::kind_of_name(name.name)) return types_.simple(*kind, *kind > Kind::count);

@@ -22,7 +22,7 @@ constexpr std::string_view integer_words[] = {"unsigned", "signed", "char", "sho
 
 constexpr std::string_view type_words[] = {
     "bool",   "void",      "string", "count_t", "sum_t",    "min_t",    "max_t", "avg_t", "stats_t", "hist_t",
-    "lhist_t", "tseries_t", "ksym_t", "usym_t", "kstack_t", "ustack_t", "struct", "union", "enum",   "typeof",
+    "lhist_t", "tseries_t", "ksym_t", "usym_t", "kstack_t", "ustack_t", "stack_t", "struct", "union", "enum",   "typeof",
     "const",  "volatile"};
 
 bool is_builtin(std::string_view word) {

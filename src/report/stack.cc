@@ -10,6 +10,7 @@
 // and of user code the file.
 #include "report/number.h"
 #include "report/text.h"
+#include "spec/stack_ends.h"
 
 #include <algorithm>
 
@@ -32,19 +33,20 @@ static void append_perf(std::string& out, uint64_t address, const std::string& n
   if (user) out.append(" (").append(module.empty() ? "[unknown]" : module).append(")");
 }
 
-void append_stack(std::string& out, Context& context, const type::Type& type, Bytes bytes) {
-  const uint64_t id = load(bytes, 8);
+// Those of one side.
+static void append_frames(std::string& out, Context& context, const type::Type& type, uint64_t id, uint32_t pid, bool user) {
   std::vector<uint64_t> frames = context.engine.stack(id);
-  bool user = type.is(type::Kind::ustack);
   // Code without frame pointers leads astray; a return to nowhere is the end of it.
   if (user) frames.erase(std::find(frames.begin(), frames.end(), 0), frames.end());
-  if (frames.empty()) return;
   while (!user && frames.size() > 1 && is_glue(context.names.kernel(frames.front(), false)))
     frames.erase(frames.begin());
-  if (type.count && frames.size() > type.count) frames.resize(type.count);
-  auto pid = static_cast<uint32_t>(load(part(bytes, 8, 4), 4));
-  out += '\n';
+  if (type.count && frames.size() > type.count && !(user && spec::is_stack_end(frames.back()))) frames.resize(type.count);
   for (uint64_t address : frames) {
+    if (user && spec::is_stack_end(address)) {
+      out.append(type.stack_mode == StackMode::bpftrace ? "        " : type.stack_mode == StackMode::perf ? "\t" : "")
+          .append(spec::text_of_stack_end(address)) += '\n';
+      continue;
+    }
     if (type.stack_mode == StackMode::raw) {
       append_hex(out, address);
     } else {
@@ -57,6 +59,15 @@ void append_stack(std::string& out, Context& context, const type::Type& type, By
     }
     out += '\n';
   }
+}
+
+void append_stack(std::string& out, Context& context, const type::Type& type, Bytes bytes) {
+  const uint64_t id = load(bytes, 8);
+  std::string text;
+  if (type.is(type::Kind::stack)) append_frames(text, context, type, load(part(bytes, 16, 8), 8), 0, false);
+  const bool user = !type.is(type::Kind::kstack);
+  append_frames(text, context, type, id, user ? static_cast<uint32_t>(load(part(bytes, 8, 4), 4)) : 0, user);
+  if (!text.empty()) out.append("\n").append(text);
 }
 
 } // namespace report

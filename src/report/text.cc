@@ -108,7 +108,8 @@ void Writer::value(const type::Type& type, Bytes bytes, uint64_t div) {
     out_ += context_.names.user(static_cast<uint32_t>(load(part(bytes, 8, 4), 4)), load(bytes, 8), false, 0);
     break;
   case Kind::kstack:
-  case Kind::ustack: append_stack(out_, context_, type, bytes); break;
+  case Kind::ustack:
+  case Kind::stack: append_stack(out_, context_, type, bytes); break;
   case Kind::inet: inet(bytes); break;
   case Kind::mac: mac(bytes); break;
   case Kind::timestamp: timestamp(bytes); break;

@@ -37,6 +37,7 @@ class KernelBackend : public Backend {
 public:
   explicit KernelBackend(std::unique_ptr<bpf::Engine> engine) : engine_(std::move(engine)) {}
   ir::Engine& engine() override { return *engine_; }
+  bpf::Walker* walker() override { return engine_->walker(); }
   base::Status attach(uint32_t probe, const Refused& refused) override { return engine_->attach(probe, refused); }
   base::Status attach_more(uint32_t probe, std::span<const probe::Event* const> events,
                            std::span<const uint64_t> cookies, const Refused& refused) override {

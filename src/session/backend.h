@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/source.h"
+#include "bpf/walker.h"
 #include "ir/engine.h"
 
 #include <functional>
@@ -19,6 +20,8 @@ class Backend {
 public:
   virtual ~Backend() = default;
   virtual ir::Engine& engine() = 0;
+  // Of user stacks by tables; nullptr: the program takes none.
+  virtual bpf::Walker* walker() { return nullptr; }
   // Of an event that cannot be attached: ok to go on without it, or the failure that ends the session.
   using Refused = std::function<base::Status(base::Error)>;
   // Attaches a probe that has a context to all its events.

@@ -145,6 +145,7 @@ void tell_losses(Life& life) {
     text += "WARNING: " + std::to_string(life.watch->lost()) +
             " changes of processes were lost: code of some may have no names.\n";
   if (life.files && life.options.warnings) text += life.files->describe();
+  if (life.unwinding && life.options.verbose) text += life.unwinding->describe() + "\n";
   if (life.watch && life.options.verbose) text += life.watch->describe() + "\n";
   if (!text.empty()) life.output.message(text);
 }

@@ -8,6 +8,7 @@
 #include "session/options.h"
 #include "session/output.h"
 #include "session/process_watch.h"
+#include "session/unwinding.h"
 
 namespace session {
 
@@ -22,6 +23,7 @@ struct Life {
   Child* child = nullptr; // -c
   int target_fd = -1;     // readable when the process of -p has ended
   ProcessWatch* watch = nullptr; // where names of user code are asked for
+  Unwinding* unwinding = nullptr; // with user stacks by tables
   FollowFiles* files = nullptr;  // with user probes
   bool failed = false;    // a test did, see trials.h
   bool print_maps_on_exit = true;

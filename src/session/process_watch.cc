@@ -16,7 +16,12 @@ ProcessWatch::ProcessWatch(symbol::UserSymbols& users) : users_(users) {
 
 size_t ProcessWatch::drain() {
   if (!events_) return 0;
-  return events_->drain([this](const symbol::ProcessEvent& e) { users_.take(e); });
+  size_t records = events_->drain([this](const symbol::ProcessEvent& e) {
+    users_.take(e);
+    if (follower_) follower_->take(e);
+  });
+  if (records && follower_) follower_->settle();
+  return records;
 }
 
 std::string ProcessWatch::describe() const {

@@ -18,8 +18,17 @@ public:
   explicit ProcessWatch(symbol::UserSymbols& users);
   // Takes what happened up to now. Returns the number of records.
   size_t drain();
+  // Who else wants to know.
+  class Follower {
+  public:
+    virtual ~Follower() = default;
+    virtual void take(const symbol::ProcessEvent& event) = 0; // symbol::UserSymbols knows it already
+    virtual void settle() = 0;                                // these were all for now
+    virtual bool work() = 0;                                  // see symbol::UserSymbols::work
+  };
+  void set_follower(Follower* follower) { follower_ = follower; }
   // See symbol::UserSymbols::work.
-  bool work() { return users_.work(); }
+  bool work() { return (follower_ && follower_->work()) || users_.work(); }
   // Readable when something happened; -1: nothing is followed.
   int wait_fd() const { return events_ ? events_->wait_fd() : -1; }
   const std::string& problem() const { return problem_; }
@@ -29,6 +38,7 @@ public:
 
 private:
   symbol::UserSymbols& users_;
+  Follower* follower_ = nullptr;
   std::unique_ptr<symbol::ProcessEvents> events_;
   std::string problem_;
 };

@@ -213,8 +213,12 @@ base::Status Session::live() {
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source, options.warnings);
   // What is mapped from here on is known, before a probe can see it.
   std::optional<ProcessWatch> watch;
-  if (compiled.program.uses_user_symbols && options.engine == EngineKind::kernel && !options.dry_run)
+  std::optional<Unwinding> unwinding;
+  if ((compiled.program.uses_user_symbols || compiled.program.walks_stacks) && options.engine == EngineKind::kernel &&
+      !options.dry_run) {
     watch.emplace(names.users());
+    if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), *watch);
+  }
   FollowFiles files(compiled, *source, compiling, *backend, *output, options.warnings);
   Life life = {.program = compiled.program,
                .options = options,
@@ -226,6 +230,7 @@ base::Status Session::live() {
                .child = child ? &*child : nullptr,
                .target_fd = target.get(),
                .watch = watch ? &*watch : nullptr,
+               .unwinding = unwinding ? &*unwinding : nullptr,
                .files = &files,
                .print_maps_on_exit = config.flag("print_maps_on_exit"),
                .missing_may_be = config.text("missing_probes") != "error",

@@ -152,7 +152,7 @@ void CodeFiles::read(Content& content, const std::string& path) {
   bool is_same = std::ranges::equal(content.elf->build_id(), content.build_id);
   if (is_same && !content.elf->damaged())
     content.names = names_of_file(*content.elf, path, {.root = content.root}, cache());
-  if (!is_same || content.elf->damaged() || !keeps_open_) content.elf.reset();
+  if (!keeps_ && (!is_same || content.elf->damaged() || !keeps_open_)) content.elf.reset();
 }
 
 void CodeFiles::find_lines(uint32_t index, std::span<const uint64_t> addresses, const Module::TakeFrames& take) {
@@ -160,13 +160,22 @@ void CodeFiles::find_lines(uint32_t index, std::span<const uint64_t> addresses, 
   if (!file.content) return;
   Content& content = *file.content;
   read(content, file.path);
-  if (content.elf) {
+  if (content.elf && !content.module) {
     DebugSearch search;
     search.root = content.root;
-    content.module = std::make_unique<Module>(std::move(*content.elf), file.path, std::move(search));
-    content.elf.reset();
+    // Who keeps it reads it where it is.
+    auto elf = keeps_ ? format::ElfFile::view(content.elf->bytes()) : base::Result<format::ElfFile>(std::move(*content.elf));
+    if (!elf.ok()) return;
+    content.module = std::make_unique<Module>(std::move(*elf), file.path, std::move(search));
+    if (!keeps_) content.elf.reset();
   }
   if (content.module) content.module->find_lines(addresses, {}, take);
+}
+
+std::shared_ptr<const format::ElfFile> CodeFiles::elf(uint32_t file) const {
+  const std::shared_ptr<Content>& content = files_[file].content;
+  if (!keeps_ || !content || !content->elf) return nullptr;
+  return {content, &*content->elf};
 }
 
 std::optional<CodeFiles::Function> CodeFiles::find(uint32_t index, uint64_t offset, bool demangle) {

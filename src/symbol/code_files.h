@@ -46,6 +46,10 @@ public:
   bool open(uint32_t file, const Way& way);
   bool is_open(uint32_t file) const { return files_[file].content != nullptr; }
   bool is_deleted(uint32_t file) const { return files_[file].is_deleted; }
+  // The content stays what it is, also of a file that has been read, as long as somebody has it; nullptr: the file is
+  // not open, or no ELF file. Only where `keep_content` was said before it was opened.
+  std::shared_ptr<const format::ElfFile> elf(uint32_t file) const;
+  void keep_content() { keeps_ = true; }
   // As the process sees it, without " (deleted)".
   const std::string& path(uint32_t file) const { return files_[file].path; }
   const MappedFileId& id(uint32_t file) const { return files_[file].id; }
@@ -91,6 +95,7 @@ private:
   const Cache& cache();
 
   bool keeps_open_ = false;
+  bool keeps_ = false;
   std::deque<File> files_; // views of names stay good
   std::optional<Cache> cache_;
   std::unordered_map<std::string, uint32_t> indices_;

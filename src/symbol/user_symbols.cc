@@ -113,6 +113,12 @@ void UserSymbols::take(const ProcessEvent& e) {
   }
 }
 
+bool UserSymbols::know(pid_t pid) {
+  if (!history_.is_whole(number(pid))) look_for(pid, 0, now_ns());
+  open_all(pid);
+  return history_.is_known(number(pid));
+}
+
 void UserSymbols::seen(pid_t pid, std::span<const uint64_t> frames, uint64_t stack, uint64_t time) {
   uint64_t now = now_ns();
   if (stack && stack_times_.size() < most_stack_times) stack_times_.try_emplace(stack, time ? time : now);

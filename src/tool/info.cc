@@ -51,6 +51,17 @@ uint64_t effective_capabilities() {
 
 std::string readable(const char* path) { return ::access(path, R_OK) == 0 ? "yes" : "no"; }
 
+// How user stacks are walked (docs/unwinding.md).
+std::string user_stacks() {
+  auto has = [](bpf::Feature f) { return bpf::features().has(f); };
+  if (!ir::knows_walking) return "by frame pointers: acu has no tables for this machine yet";
+  if (!has(bpf::Feature::ring_buffer)) return "not at all: this kernel has no ring buffer";
+  std::string out = "whole, by tables in the kernel";
+  if (!has(bpf::Feature::loop)) out += ", a call a frame (no bpf_loop)";
+  if (!has(bpf::Feature::kernel_types)) out += "; by frame pointers but in probes of user code (no BTF)";
+  return out;
+}
+
 std::vector<Fact> facts() {
   utsname system = {};
   ::uname(&system);
@@ -59,6 +70,7 @@ std::vector<Fact> facts() {
       {"machine", system.machine},
       {"processors", std::to_string(bpf::online_cpus().size()) + " online, " +
                          std::to_string(bpf::possible_cpus()) + " possible"},
+      {"user stacks", user_stacks()},
       {"kernel types (BTF)", readable("/sys/kernel/btf/vmlinux")},
       {"tracefs", readable("/sys/kernel/tracing/available_events")},
       {"lockdown", first_line("/sys/kernel/security/lockdown", "unknown")},

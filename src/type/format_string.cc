@@ -58,6 +58,7 @@ std::string_view kind_name(const Type& t) {
   case Kind::enumeration: return "enum";
   case Kind::kstack: return "kstack";
   case Kind::ustack: return "ustack";
+  case Kind::stack: return "stack";
   case Kind::hist: return "hist_t";
   case Kind::lhist: return "lhist_t";
   case Kind::tseries: return "tseries_t";

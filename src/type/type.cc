@@ -50,10 +50,11 @@ static std::string join_elements(const Type& t) {
 
 // "kstack", "ustack(perf,3)": what is not the default.
 static std::string stack_name(const Type& t) {
-  constexpr uint32_t usual_depth = 127;
+  const uint32_t usual_depth = most_frames(t.kind, t.by_frame_pointers);
   std::string options = t.stack_mode == StackMode::perf ? "perf" : t.stack_mode == StackMode::raw ? "raw" : "";
+  if (t.by_frame_pointers) options += options.empty() ? "fp" : ",fp";
   if (t.count != usual_depth) options += (options.empty() ? "" : ",") + std::to_string(t.count);
-  return (t.is(Kind::kstack) ? "kstack" : "ustack") + (options.empty() ? "" : "(" + options + ")");
+  return (t.is(Kind::kstack) ? "kstack" : t.is(Kind::ustack) ? "ustack" : "stack") + (options.empty() ? "" : "(" + options + ")");
 }
 
 namespace {
@@ -103,7 +104,8 @@ std::string to_string(const Type& t) {
   case Kind::tuple: return join_elements(t);
   case Kind::enumeration: return t.name.empty() ? "enum" : "enum " + std::string(t.name);
   case Kind::kstack:
-  case Kind::ustack: return stack_name(t);
+  case Kind::ustack:
+  case Kind::stack: return stack_name(t);
   case Kind::probe_name: return "string";
   case Kind::hist: return "hist_t";
   case Kind::lhist: return "lhist_t";
@@ -212,13 +214,14 @@ const Type* Table::simple(Kind kind, bool is_signed) {
                 "k" + std::to_string(static_cast<int>(kind)) + (is_signed ? "s" : "u"));
 }
 
-const Type* Table::stack(Kind kind, StackMode mode, uint32_t depth) {
+const Type* Table::stack(Kind kind, StackMode mode, uint32_t depth, bool by_frame_pointers) {
   return intern({.kind = kind,
                  .stack_mode = mode,
-                 .size = kind == Kind::kstack ? 8u : 16u,
+                 .by_frame_pointers = by_frame_pointers,
+                 .size = kind == Kind::kstack ? 8u : kind == Kind::ustack ? 16u : 24u,
                  .align = 8,
                  .count = depth},
-                "st" + std::to_string(static_cast<int>(kind)) + "," + std::to_string(static_cast<int>(mode)) + "," +
+                "st" + std::to_string(static_cast<int>(kind)) + "," + std::to_string(static_cast<int>(mode)) + (by_frame_pointers ? "f" : ",") +
                     std::to_string(depth));
 }
 

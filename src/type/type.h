@@ -16,7 +16,7 @@
 //   tuple             elements at their natural alignment (fields() gives the offsets)
 //   ksym              u64 address
 //   usym              u64 address, u32 pid, u32 0
-//   stack             u64 id, a key of the stack table (0: no stack); 16 bytes for user stacks: u64 id, u32 pid, u32 0
+//   stack             u64 id, a key of the stack table (0: no stack); 16 bytes for user stacks: u64 id, u32 pid, u32 0; 24 for both: the same, and u64 id of the kernel's
 //   inet              u8 length (4 or 16), then 16 bytes of address, 3 bytes 0 (size 20)
 //   mac               6 bytes
 //   timestamp         u32 id of the format string (ir::Program::strings), u32 clock (TimeClock), u64 nanoseconds
@@ -62,6 +62,7 @@ enum class Kind : uint8_t {
   usym,
   kstack,
   ustack,
+  stack, // of the kernel and the user
   inet,
   mac,
   timestamp,
@@ -91,6 +92,12 @@ enum class TimeClock : uint8_t { boot, monotonic, tai };
 
 // How stacks print.
 enum class StackMode : uint8_t { bpftrace, perf, raw };
+
+// Frames that are taken of a stack, where the script asks for no fewer: as many as the kernel's own walker gives, or
+// ours by tables.
+constexpr uint32_t most_frames(Kind kind, bool by_frame_pointers) {
+  return kind != Kind::kstack && !by_frame_pointers ? 512 : 127;
+}
 
 struct Type;
 class Table;
@@ -130,6 +137,7 @@ struct Type {
   bool has_size = true; // incomplete structures have none
   Space space = Space::none; // pointers; structures: `user` where the value was read from there
   StackMode stack_mode = StackMode::bpftrace;
+  bool by_frame_pointers = false; // user stacks: found so, not by tables
   uint32_t size = 0;
   uint32_t align = 1;
   uint32_t count = 0;            // array elements, buffer bytes, histogram buckets, stack depth limit
@@ -191,7 +199,7 @@ public:
   // Kinds without parameters: ksym, usym, inet, mac, timestamp, username, cgroup_path, probe_name,
   // count, sum, min, max, avg, stats. Of count…stats, `is_signed` tells how the number prints.
   const Type* simple(Kind kind, bool is_signed = false);
-  const Type* stack(Kind kind, StackMode mode, uint32_t depth);
+  const Type* stack(Kind kind, StackMode mode, uint32_t depth, bool by_frame_pointers = false);
   const Type* hist(uint32_t bits);                         // 0 ≤ bits ≤ 5
   const Type* lhist(int64_t low, int64_t high, int64_t step); // high > low, step > 0
   const Type* tseries(int64_t interval_ns, uint32_t count, Slice slice, bool is_signed); // interval, count > 0

@@ -615,7 +615,7 @@ def only_when_names_are_asked_for(acu):
     """Other scripts open nothing that follows processes."""
     for script, wanted in (("tracepoint:syscalls:sys_enter_getpgid { @ = count() }", False),
                            ("tracepoint:syscalls:sys_enter_getpgid { @[kstack] = count() }", False),
-                           ("tracepoint:syscalls:sys_enter_getpgid { @[ustack(raw)] = count() }", False), (STACKS, True)):
+                           ("tracepoint:syscalls:sys_enter_getpgid { @[ustack(raw, fp)] = count() }", False), (STACKS, True)):
         _, err = trace(acu, script, lambda: None, options=["-v"])
         need(("\nprocesses: " in err) == wanted, script + ":\n" + err)
 

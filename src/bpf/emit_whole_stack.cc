@@ -1,0 +1,146 @@
+// User stacks by tables: the registers with which the thread left user code are put into one of the CPU's places to
+// walk in (struct walk), and the walker of the library does the rest (lib/unwind.bpf.c).
+//
+// Where they are: probes of user code have them as context. A sample has those that it interrupted, which may be the
+// kernel's. For all else they are where the kernel saved them when it was entered, at the far end of the task's kernel
+// stack.
+#include "bpf/emit.h"
+
+#include "bpf/lib/walk.h"
+#include "spec/registers.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace bpf {
+
+#if defined(__x86_64__)
+// By DWARF's numbers; the last is the instruction pointer.
+static constexpr std::string_view walked_registers[] = {"ax", "dx",  "cx",  "bx",  "si",  "di",  "bp",  "sp", "r8",
+                                                        "r9", "r10", "r11", "r12", "r13", "r14", "r15", "ip"};
+static constexpr std::string_view segment = "cs";
+static constexpr int32_t user_code = 0x33; // that of 64-bit programs
+#else
+static constexpr std::string_view walked_registers[] = {"sp"};
+static constexpr std::string_view segment = "sp";
+static constexpr int32_t user_code = -1;
+#endif
+static constexpr int32_t user_level = 3;
+static constexpr int32_t kernel_stack_bytes = 16 << 10; // of kernels that cannot tell where the registers are
+static constexpr int32_t registers_bytes = 168;         // struct pt_regs
+
+static int32_t place_of(std::string_view name) { return static_cast<int32_t>(spec::find_register(name).value_or(0)); }
+
+// From the struct pt_regs at `from` to the place to walk in; where they are of no 64-bit code, to `not_user`.
+// Uses r2 and r5.
+void FunctionEmitter::copy_registers(Register from, Label not_user) {
+  out_.load(r5, from, place_of(segment), 8);
+  out_.jump_if(BPF_JNE, r5, user_code, not_user);
+  out_.load(r2, r10, stack_word(stack_slot), 8);
+  for (size_t n = 0; n < std::size(walked_registers); n++) {
+    out_.load(r5, from, place_of(walked_registers[n]), 8);
+    out_.store(r2, static_cast<int32_t>(offsetof(walk, registers) + 8 * n), r5, 8);
+  }
+}
+
+// r4 = address of the registers with which the task entered the kernel.
+void FunctionEmitter::emit_registers_of_task() {
+  if (options_.has_task_registers) {
+    out_.call(get_current_task_btf);
+    if (options_.registers_at && unit_.probe.context != probe::Context::perf_event) {
+      out_.load(r1, r0, static_cast<int32_t>(program_.task.stack), 8);
+      out_.alu(BPF_ADD, r1, options_.registers_at);
+      out_.number(r2, program_.task.registers_id);
+      out_.call_kernel(program_.task.cast_id);
+    } else {
+      out_.mov(r1, r0);
+      out_.call(task_pt_regs);
+    }
+    out_.mov(r4, r0);
+    return;
+  }
+  // Kernels before 5.15: read by its address, to where bytes of the stack will be.
+  out_.call(get_current_task);
+  out_.mov(r3, r0);
+  out_.alu(BPF_ADD, r3, static_cast<int32_t>(program_.task.stack));
+  out_.mov(r1, r10);
+  out_.alu(BPF_ADD, r1, temp());
+  out_.store(r10, temp(), 0, 8);
+  out_.number(r2, 8);
+  out_.call(probe_read_kernel);
+  out_.load(r3, r10, temp(), 8);
+  out_.alu(BPF_ADD, r3, kernel_stack_bytes - registers_bytes);
+  out_.load(r1, r10, stack_word(stack_slot), 8);
+  out_.alu(BPF_ADD, r1, offsetof(walk, bytes));
+  out_.number(r2, registers_bytes);
+  out_.call(probe_read_kernel);
+  out_.load(r4, r10, stack_word(stack_slot), 8);
+  out_.alu(BPF_ADD, r4, offsetof(walk, bytes));
+}
+
+// r3 = the id, 0 where there is no user code or the stack was lost.
+void FunctionEmitter::emit_whole_stack(const ir::Inst& i) {
+  const Label taken = out_.label(), done = out_.label(), none = out_.label(), walk_it = out_.label(),
+              release = out_.label();
+  take_slot(pool_.walk_map("acu_walks"), false, taken);
+  count(state_stacks_busy);
+  out_.number(r3, 0);
+  out_.jump(done);
+  out_.bind(taken);
+  out_.store(r10, stack_word(stack_slot), r2, 8);
+  out_.load(r5, r10, temp(), 4); // the number that it was looked up by
+  out_.store(r2, offsetof(walk, slot), r5, 8);
+  switch (unit_.probe.context) {
+  case probe::Context::registers:
+    load_into(r4, ir::Operand::of(context_));
+    copy_registers(r4, none);
+    break;
+  case probe::Context::perf_event: {
+    const Label in_kernel = out_.label();
+    load_into(r4, ir::Operand::of(context_));
+    out_.load(r5, r4, place_of(segment), 8);
+    out_.alu(BPF_AND, r5, user_level);
+    out_.jump_if(BPF_JNE, r5, user_level, in_kernel);
+    copy_registers(r4, none);
+    out_.jump(walk_it);
+    out_.bind(in_kernel);
+    emit_registers_of_task();
+    copy_registers(r4, none);
+    break;
+  }
+  default:
+    emit_registers_of_task();
+    copy_registers(r4, none);
+    break;
+  }
+  out_.bind(walk_it);
+  // A process that executes another program has other stacks.
+  if (options_.has_task_registers) {
+    out_.call(get_current_task_btf);
+    out_.load(r3, r0, static_cast<int32_t>(*program_.task.self_exec_id), 4);
+  } else {
+    out_.number(r3, 0);
+  }
+  const Register process = value(i.a, r4);
+  out_.alu(BPF_OR, r3, process);
+  out_.load(r1, r10, stack_word(stack_slot), 8);
+  out_.store(r1, offsetof(walk, seed), r3, 8);
+  out_.mov(r5, process);
+  out_.alu(BPF_RSH, r5, 32);
+  out_.store(r1, offsetof(walk, pid), r5, 4);
+  out_.store(r1, offsetof(walk, limit), static_cast<int32_t>(std::min<int64_t>(i.imm2, WALK_MOST_FRAMES)), 4);
+  out_.call_function(unit_.library_function(options_.has_loop ? "acu_walk" : "acu_walk_bounded"));
+  out_.mov(r3, r0);
+  out_.bind(release);
+  out_.load(r2, r10, stack_word(stack_slot), 8);
+  out_.store(r2, 0, 0, 8);
+  out_.bind(done);
+  finish(i.dst, r3);
+  out_.cold([=, this] {
+    out_.bind(none);
+    out_.number(r3, 0);
+    out_.jump(release);
+  });
+}
+
+} // namespace bpf

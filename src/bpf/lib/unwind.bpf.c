@@ -1,0 +1,384 @@
+/* The walker of user stacks in the kernel: from the registers of a thread to the addresses of its frames, by the
+ * tables of unwind/rule.h. `acu_walk` is linked as a subprogram into every program that takes user stacks
+ * (bpf/library.h), whatever it is attached to. It gives the id of the stack, a hash over all its frames; a stack
+ * that is new is sent once. What cannot be walked here is copied out, registers and stack, and gets an id of its own.
+ *
+ * One call of bpf_loop does a frame a turn; kernels without it (before 5.17) have `acu_walk_bounded`, which calls a
+ * function as often as there are frames. Everything that changes between turns lies in struct walk, so that the
+ * verifier, which knows nothing of what is in there, sees one turn like the other.
+ *
+ * `acu_fork` and `acu_exec` are programs of their own on the scheduler's raw tracepoints: a child is walked by what is
+ * known of its parent from its first instruction on, and a process that begins another program is not known at once.
+ *
+ * Compiled by clang when acu is built; no kernel headers but the types of its interface. x86-64. */
+#include <linux/types.h>
+
+#include "walk.h"
+
+#define inline_always static inline __attribute__((always_inline))
+#define entry static __attribute__((used, noinline))
+
+enum { most_steps = 18, page_bytes = 4096, any = 0, no_exist = 1, force_wakeup = 2, no_wakeup = 1, query_waiting = 0, query_size = 1 };
+enum { rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, rip = 16 };
+
+static void *(*map_lookup)(const void *map, const void *key) = (void *)1;
+static long (*map_update)(const void *map, const void *key, const void *value, __u64 flags) = (void *)2;
+static long (*map_delete)(const void *map, const void *key) = (void *)3;
+static __u64 (*ktime_get_ns)(void) = (void *)5;
+static __u32 (*get_random)(void) = (void *)7;
+static __u64 (*get_current_pid_tgid)(void) = (void *)14;
+static long (*read_user)(void *to, __u32 size, const void *from) = (void *)112;
+static long (*read_kernel)(void *to, __u32 size, const void *from) = (void *)113;
+static long (*ring_output)(void *ring, void *data, __u64 size, __u64 flags) = (void *)130;
+static void *(*ring_reserve)(void *ring, __u64 size, __u64 flags) = (void *)131;
+static void (*ring_submit)(void *data, __u64 flags) = (void *)132;
+static __u64 (*ring_query)(void *ring, __u64 what) = (void *)134;
+static long (*loop)(__u32 turns, void *function, void *context, __u64 flags) = (void *)181;
+
+/* Maps of bpf/walk_maps.cc, by name. */
+extern char acu_rows[], acu_starts[], acu_rules[], acu_mappings[], acu_processes[], acu_walked[], acu_walk_ids[],
+    acu_walk_known[], acu_walk_counts[], acu_walk_set[], acu_walks[];
+
+/* As emit_mix of bpf/emit_stack.cc. */
+inline_always __u64 mix(__u64 hash, __u64 frame) {
+  hash = (hash ^ frame) * 0x9e3779b97f4a7c15ull;
+  return hash ^ hash >> 32;
+}
+
+inline_always void count(__u32 which) {
+  __u64 *n = map_lookup(acu_walk_counts, &which);
+  if (n) *n += 1;
+}
+
+inline_always __u64 setting(__u32 which) {
+  __u64 *n = map_lookup(acu_walk_set, &which);
+  return n ? *n : 0;
+}
+
+/* A word of the stack. A read costs 60 ns however little it reads: so much is read, all in the word's page. */
+inline_always int read_word(struct walk *w, __u64 address, __u64 *to) {
+  __u64 at = address - w->window;
+  if (!w->window || at > WALK_WINDOW - 8) {
+    __u64 last = (address | (page_bytes - 1)) + 1 - WALK_WINDOW;
+    __u64 from = address < last ? address : last;
+    if (address & 7) return read_user(to, 8, (void *)address);
+    w->window = 0;
+    if (read_user(w->bytes, WALK_WINDOW, (void *)from)) return 1;
+    w->window = from;
+    at = address - from;
+  }
+  at &= WALK_WINDOW - 1;
+  if (at > WALK_WINDOW - 8) return 1;
+  *to = *(__u64 *)(w->bytes + at);
+  return 0;
+}
+
+/* The mapping that holds the address; 0: none. */
+inline_always struct walk_mapping *find_mapping(struct walk *w, __u64 address) {
+  __u32 low = w->mapping;
+  struct walk_mapping *m = map_lookup(acu_mappings, &low);
+  if (m && address >= m->begin && address < m->end && w->mappings) return m;
+  low = w->first;
+  __u64 n = w->mappings;
+  if (!n) return 0;
+  for (int i = 0; i < 13 && n > 1; i++) {
+    __u64 half = n >> 1;
+    __u32 middle = low + half;
+    m = map_lookup(acu_mappings, &middle);
+    if (!m) return 0;
+    if (m->begin <= address) {
+      low = middle;
+      n -= half;
+    } else {
+      n = half;
+    }
+  }
+  m = map_lookup(acu_mappings, &low);
+  if (!m || address < m->begin || address >= m->end) return 0;
+  w->mapping = low;
+  return m;
+}
+
+/* The number of the rule for an address of the file of `m`. */
+inline_always __u32 find_rule(struct walk_mapping *m, __u64 address) {
+  address += m->bias;
+  __u64 page = (address >> UNWIND_PAGE_BITS) - m->first_page;
+  if (page >= m->pages) return UNWIND_RULE_NO_TABLE;
+  __u32 key = m->starts + page;
+  struct walk_page *rows = map_lookup(acu_starts, &key);
+  if (!rows) return UNWIND_RULE_NO_TABLE;
+  __u64 low = rows->first, n = rows->count, wanted = address & 0xffff;
+  __u64 *pair;
+  for (int i = 0; i < most_steps && n > 1; i++) {
+    __u64 half = n >> 1, middle = low + half;
+    key = middle >> 1;
+    pair = map_lookup(acu_rows, &key);
+    if (!pair) return UNWIND_RULE_NO_TABLE;
+    __u64 row = *pair >> ((middle & 1) << 5);
+    if ((row & 0xffff) <= wanted) {
+      low = middle;
+      n -= half;
+    } else {
+      n = half;
+    }
+  }
+  key = low >> 1;
+  pair = map_lookup(acu_rows, &key);
+  if (!pair) return UNWIND_RULE_NO_TABLE;
+  return (*pair >> ((low & 1) << 5) >> 16) & 0xffff;
+}
+
+inline_always long stop(struct walk *w, __u32 why) {
+  w->end = why;
+  return 1;
+}
+
+/* A caller that only a frame pointer tells of. */
+inline_always long by_frame_pointer(struct walk *w) {
+  __u64 bp = w->bp, next, address;
+  if (!bp && w->stack.count > 1) return stop(w, UNWIND_COMPLETE);
+  if (bp < w->sp || bp & 7 || bp - w->sp > UNWIND_MOST_FRAME) return stop(w, UNWIND_NO_FRAME_POINTER);
+  if (read_word(w, bp, &next) || read_word(w, bp + 8, &address)) return stop(w, UNWIND_UNREADABLE);
+  if (!address) return stop(w, UNWIND_COMPLETE);
+  if (!w->is_blind && !find_mapping(w, address - 1)) return stop(w, UNWIND_NO_FRAME_POINTER);
+  w->pc = address;
+  w->sp = bp + 16;
+  w->bp = next;
+  w->is_exact = 0;
+  return 0;
+}
+
+inline_always long out_of_signal(struct walk *w, __u64 context) {
+  __u64 pc, sp, bp;
+  if (read_word(w, context + UNWIND_UCONTEXT_RBP, &bp) || read_word(w, context + UNWIND_UCONTEXT_RSP, &sp) ||
+      read_word(w, context + UNWIND_UCONTEXT_RIP, &pc))
+    return stop(w, UNWIND_UNREADABLE);
+  w->pc = pc;
+  w->sp = sp;
+  w->bp = bp;
+  w->is_exact = 1;
+  return 0;
+}
+
+inline_always long find_cfa(struct walk *w, struct unwind_rule *rule, __u64 *cfa) {
+  __u64 offset = rule->cfa_parts.offset, extra = rule->cfa_parts.extra;
+  switch (rule->cfa) {
+  case UNWIND_CFA_RSP: *cfa = w->sp + (__s64)rule->cfa_offset; return 0;
+  case UNWIND_CFA_RBP: *cfa = w->bp + (__s64)rule->cfa_offset; return 0;
+  case UNWIND_CFA_RSP_MEMORY:
+  case UNWIND_CFA_RBP_MEMORY:
+    if (read_word(w, (rule->cfa == UNWIND_CFA_RSP_MEMORY ? w->sp : w->bp) + offset, cfa)) return UNWIND_UNREADABLE;
+    *cfa += extra;
+    return 0;
+  case UNWIND_CFA_PLT: *cfa = w->sp + offset + ((w->pc & 15) >= extra ? 8 : 0); return 0;
+  case UNWIND_CFA_REGISTER:
+    if (w->stack.count != 1 || extra > 16) return WALK_NOT_HELD;
+    *cfa = w->registers[extra & 15] + offset;
+    return 0;
+  default: return WALK_NOT_HELD;
+  }
+}
+
+/* From the frame at w->pc to its caller. */
+inline_always long to_caller(struct walk *w) {
+  if (w->is_blind) return by_frame_pointer(w);
+  __u64 at = w->pc - (w->is_exact ? 0 : 1);
+  struct walk_mapping *m = find_mapping(w, at);
+  if (!m) return stop(w, WALK_CODE_NOT_KNOWN);
+  __u32 number = find_rule(m, at);
+  struct unwind_rule *rule = map_lookup(acu_rules, &number);
+  if (!rule) return stop(w, WALK_NOT_HELD);
+  if (rule->cfa == UNWIND_CFA_NO_TABLE) return by_frame_pointer(w);
+  if (rule->cfa == UNWIND_CFA_END) return stop(w, UNWIND_COMPLETE);
+  if (rule->cfa == UNWIND_CFA_SIGNAL) return out_of_signal(w, w->sp + (__s64)rule->cfa_parts.offset);
+  __u64 cfa = 0, address = 0, bp = w->bp;
+  long why = find_cfa(w, rule, &cfa);
+  if (why) return stop(w, why);
+  if (cfa <= w->sp) return stop(w, UNWIND_NO_PROGRESS);
+  /* The lower one first: what lies above is read with it. */
+  if (rule->rbp == UNWIND_RBP_AT_CFA || rule->rbp == UNWIND_RBP_AT_RBP || rule->rbp == UNWIND_RBP_AT_RSP) {
+    __u64 from = rule->rbp == UNWIND_RBP_AT_CFA ? cfa : rule->rbp == UNWIND_RBP_AT_RBP ? w->bp : w->sp;
+    if (read_word(w, from + (__s64)rule->rbp_offset, &bp)) return stop(w, UNWIND_UNREADABLE);
+  } else if (rule->rbp == UNWIND_RBP_UNDEFINED) {
+    bp = 0;
+  }
+  if (read_word(w, cfa - 8, &address)) return stop(w, UNWIND_UNREADABLE);
+  if (!address) return stop(w, UNWIND_COMPLETE);
+  w->pc = address;
+  w->sp = cfa;
+  w->bp = bp;
+  w->is_exact = 0;
+  return 0;
+}
+
+inline_always void add_frame(struct walk *w, __u64 frame) {
+  __u64 n = w->stack.count;
+  if (n > WALK_MOST_FRAMES) return;
+  w->stack.frames[n] = frame;
+  w->stack.count = n + 1;
+  w->hash = mix(w->hash, frame);
+}
+
+inline_always long step(struct walk *w) {
+  if (to_caller(w)) return 1;
+  if (w->stack.count >= w->limit) return stop(w, UNWIND_TOO_DEEP);
+  add_frame(w, w->pc);
+  return 0;
+}
+
+static long turn(__u32 index, void *context) { return step(*(struct walk **)context); }
+
+/* The same for kernels without bpf_loop. That it is visible means that their verifier looks at it once, for any number,
+ * instead of at each call. */
+__attribute__((noinline)) int acu_step(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  return w ? step(w) : 1;
+}
+
+/* ------------------------------------------------------------------------------------------------ sending */
+
+inline_always __u64 wakeup(void) {
+  return ring_query(acu_walked, query_waiting) > ring_query(acu_walked, query_size) / 4 ? force_wakeup : no_wakeup;
+}
+
+/* Registers and stack as they are; the id, 0 where there is no room. Half of the ring is left to stacks, which are small. */
+inline_always __u64 copy_out(struct walk *w, __u32 why) {
+  if (ring_query(acu_walked, query_waiting) > ring_query(acu_walked, query_size) / 2) return 0;
+  struct walk_copy *copy = ring_reserve(acu_walked, sizeof *copy, 0);
+  if (!copy) return 0;
+  __u64 sp = w->registers[rsp], id, size;
+  copy->kind = WALK_RECORD_COPY;
+  copy->pid = w->pid;
+  copy->time = ktime_get_ns();
+  copy->limit = w->limit;
+  copy->why = why;
+  copy->seed = w->seed;
+  for (int i = 0; i < 17; i++) copy->registers[i] = w->registers[i];
+  id = mix(mix(w->seed, copy->time), get_random()) | 1;
+  copy->id = id;
+  /* As far as pages can be read; the first one from sp on. */
+  __u64 bytes = 0;
+  size = page_bytes - (sp & (page_bytes - 1));
+  if (!read_user(copy->stack, size & 0x1fff, (void *)sp)) {
+    bytes = size;
+    for (int i = 0; i < WALK_STACK_BYTES / page_bytes - 1; i++) {
+      if (bytes > WALK_STACK_BYTES - page_bytes) break;
+      if (read_user(copy->stack + bytes, page_bytes, (void *)(sp + bytes))) break;
+      bytes += page_bytes;
+    }
+  }
+  copy->bytes = bytes;
+  ring_submit(copy, wakeup());
+  count(WALK_COUNT_COPIED);
+  return id;
+}
+
+/* The id of the stack, 0 if it was lost. */
+inline_always __u64 keep(struct walk *w) {
+  __u64 id = w->hash | 1;
+  __u32 place = (id >> 32) & (WALK_KNOWN - 1);
+  __u64 *known = map_lookup(acu_walk_known, &place);
+  if (known && *known == id) return id;
+  w->stack.id = id;
+  if (!map_lookup(acu_walk_ids, &w->stack.id)) {
+    __u64 n = w->stack.count;
+    if (n > WALK_MOST_FRAMES + 1) return 0;
+    w->stack.kind = WALK_RECORD_STACK;
+    w->stack.pid = w->pid;
+    w->stack.time = ktime_get_ns();
+    /* First it is known that there is room. */
+    long kept = map_update(acu_walk_ids, &w->stack.id, &w->stack.count, no_exist);
+    if (kept && (int)kept != -17) { /* -EEXIST: another CPU was first */
+      count(WALK_COUNT_NO_ROOM);
+      return 0;
+    }
+    if (ring_output(acu_walked, &w->stack, 32 + 8 * n, wakeup())) {
+      map_delete(acu_walk_ids, &w->stack.id);
+      count(WALK_COUNT_RING_FULL);
+      return 0;
+    }
+  }
+  if (known) *known = id;
+  return id;
+}
+
+inline_always void begin(struct walk *w) {
+  w->pc = w->registers[rip];
+  w->sp = w->registers[rsp];
+  w->bp = w->registers[rbp];
+  w->is_exact = 1;
+  w->window = 0;
+  w->hash = w->seed;
+  w->stack.count = 0;
+  w->end = WALK_UNFINISHED;
+  w->is_blind = 0;
+  w->mappings = 0;
+  add_frame(w, w->pc);
+}
+
+inline_always __u64 walk(struct walk *w, int has_loop) {
+  begin(w);
+  struct walk_process *process = map_lookup(acu_processes, &w->pid);
+  if (process && process->count) {
+    w->first = process->first;
+    w->mappings = process->count;
+    w->mapping = process->first;
+  } else if (w->limit > 1) {
+    struct walk_process asked = {.first = process ? process->first + 1 : 1};
+    __u64 id = asked.first <= WALK_MOST_COPIES ? copy_out(w, WALK_PROCESS_NOT_KNOWN) : 0;
+    if (id) {
+      map_update(acu_processes, &w->pid, &asked, process ? any : no_exist);
+      return id;
+    }
+    count(WALK_COUNT_NOT_COPIED);
+    w->is_blind = 1;
+  }
+  if (w->limit <= 1) {
+    w->end = UNWIND_COMPLETE;
+  } else if (has_loop) {
+    loop(WALK_MOST_FRAMES, turn, &w, 0);
+  } else {
+    for (int i = 0; i < WALK_MOST_FRAMES; i++)
+      if (acu_step(w->slot)) break;
+  }
+  __u32 end = w->end;
+  if (end >= WALK_CODE_NOT_KNOWN && !w->is_blind) {
+    __u64 id = copy_out(w, end);
+    if (id) return id;
+    count(WALK_COUNT_NOT_COPIED);
+  }
+  if (w->is_blind) end = WALK_PROCESS_NOT_KNOWN;
+  if (end == UNWIND_TOO_DEEP && w->limit < WALK_MOST_FRAMES) end = UNWIND_COMPLETE; /* as many as were asked for */
+  if (end != UNWIND_COMPLETE) add_frame(w, WALK_REASON | (end & 0xff));
+  if (end < WALK_ENDS) count(end);
+  return keep(w);
+}
+
+entry __u64 acu_walk(struct walk *w) { return walk(w, 1); }
+entry __u64 acu_walk_bounded(struct walk *w) { return walk(w, 0); }
+
+/* --------------------------------------------------------------------------------- the life of processes */
+
+struct raw_tracepoint {
+  __u64 arguments[3];
+};
+
+/* sched_process_fork(parent, child): current is the parent. */
+entry int acu_fork(struct raw_tracepoint *at) {
+  __u64 offset = setting(WALK_SET_TGID);
+  __u32 parent = get_current_pid_tgid() >> 32, child = 0;
+  if (!offset || read_kernel(&child, sizeof child, (void *)(at->arguments[1] + offset)) || child == parent) return 0;
+  struct walk_process *process = map_lookup(acu_processes, &parent);
+  if (!process || !process->count) return 0;
+  struct walk_process copy = *process;
+  map_update(acu_processes, &child, &copy, 0);
+  return 0;
+}
+
+/* sched_process_exec(task, old_pid, program): current is the task. */
+entry int acu_exec(struct raw_tracepoint *at) {
+  __u32 pid = get_current_pid_tgid() >> 32;
+  if (setting(WALK_SET_TGID)) map_delete(acu_processes, &pid);
+  return 0;
+}

@@ -1,0 +1,107 @@
+#include "bpf/walker.h"
+
+#include "bpf/cpus.h"
+#include "bpf/syscall.h"
+
+#include <cstddef>
+#include <cstring>
+#include <numeric>
+
+namespace bpf {
+
+namespace {
+
+// Ids of copied stacks that are remembered: those of the oldest are no longer in the script's maps, as a rule.
+constexpr size_t most_aliases = 1 << 20;
+
+// As `mix` of lib/unwind.bpf.c.
+uint64_t mix(uint64_t hash, uint64_t frame) {
+  hash = (hash ^ frame) * 0x9e3779b97f4a7c15;
+  return hash ^ hash >> 32;
+}
+
+} // namespace
+
+base::Result<std::unique_ptr<Walker>> Walker::open(const WalkTables::MapFd& fd, uint32_t ring_bytes) {
+  std::unique_ptr<Walker> w(new Walker);
+  ACU_TRY(w->tables_, WalkTables::open(fd));
+  ACU_TRY(w->ring_, Ring::open(fd("acu_walked"), ring_bytes));
+  w->counts_fd_ = fd("acu_walk_counts");
+  return w;
+}
+
+void Walker::set_hooks(Seen seen, Walk walk) {
+  seen_ = std::move(seen);
+  walk_ = std::move(walk);
+}
+
+size_t Walker::drain() {
+  return ring_->drain([this](std::span<const std::byte> record) { take(record); });
+}
+
+void Walker::take(std::span<const std::byte> record) {
+  uint32_t kind = 0;
+  if (record.size() < sizeof kind) return;
+  std::memcpy(&kind, record.data(), sizeof kind);
+  if (kind == WALK_RECORD_COPY) return take_copy(record);
+  walk_stack stack;
+  if (kind != WALK_RECORD_STACK || record.size() < offsetof(walk_stack, frames) || record.size() > sizeof stack) return;
+  std::memcpy(&stack, record.data(), record.size());
+  if (offsetof(walk_stack, frames) + 8 * stack.count > record.size()) return;
+  auto [at, is_new] = stacks_.try_emplace(stack.id, stack.frames, stack.frames + stack.count);
+  if (is_new && seen_) seen_(stack.pid, stack.id, at->second, stack.time);
+}
+
+void Walker::take_copy(std::span<const std::byte> record) {
+  if (record.size() < sizeof(walk_copy) || !walk_) return;
+  const auto& copy = *reinterpret_cast<const walk_copy*>(record.data()); // records of a ring are aligned to 8
+  Frames walked = walk_(copy);
+  if (walked.end == UNWIND_TOO_DEEP && copy.limit < WALK_MOST_FRAMES) walked.end = UNWIND_COMPLETE;
+  if (walked.end < WALK_ENDS) ends_outside_[walked.end]++;
+  if (walked.end != UNWIND_COMPLETE) walked.addresses.push_back(WALK_REASON | walked.end);
+  uint64_t hash = copy.seed;
+  for (uint64_t frame : walked.addresses) hash = mix(hash, frame);
+  const uint64_t id = hash | 1;
+  auto [at, is_new] = stacks_.try_emplace(id, std::move(walked.addresses));
+  if (is_new && seen_) seen_(copy.pid, id, at->second, copy.time);
+  if (aliases_.size() >= most_aliases) {
+    aliases_.erase(alias_order_.front());
+    alias_order_.pop_front();
+  }
+  aliases_[copy.id] = id;
+  alias_order_.push_back(copy.id);
+}
+
+uint64_t Walker::same(uint64_t id) const {
+  auto at = aliases_.find(id);
+  return at == aliases_.end() ? id : at->second;
+}
+
+// A record may have been sent before what it is about was taken from here.
+std::span<const uint64_t> Walker::find(uint64_t id) {
+  auto at = stacks_.find(same(id));
+  if (at == stacks_.end()) {
+    drain();
+    at = stacks_.find(same(id));
+  }
+  return at == stacks_.end() ? std::span<const uint64_t>() : std::span<const uint64_t>(at->second);
+}
+
+uint64_t Walker::Counts::all() const { return std::accumulate(ends.begin(), ends.end(), uint64_t{0}); }
+
+Walker::Counts Walker::counts() const {
+  std::vector<uint64_t> values(possible_cpus());
+  auto sum = [&](uint32_t which) {
+    if (map_lookup(counts_fd_, &which, values.data()) != 0) return uint64_t{0};
+    return std::accumulate(values.begin(), values.end(), uint64_t{0});
+  };
+  Counts c;
+  for (uint32_t end = 0; end < WALK_ENDS; end++) c.ends[end] = sum(end) + ends_outside_[end];
+  c.copied = sum(WALK_COUNT_COPIED);
+  c.not_copied = sum(WALK_COUNT_NOT_COPIED);
+  c.ring_full = sum(WALK_COUNT_RING_FULL);
+  c.no_room = sum(WALK_COUNT_NO_ROOM);
+  return c;
+}
+
+} // namespace bpf

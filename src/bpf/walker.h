@@ -1,0 +1,68 @@
+// The walker of user stacks in the kernel (lib/unwind.bpf.c) as the rest of acu sees it: its tables, the stacks that
+// it sent, and those that it copied out because it did not know enough, which somebody here walks.
+//
+// A stack has an id, a hash of its frames. One that was copied out got an id that is no hash; when it has been walked
+// it turns out to be a stack that may have been seen before, so ids are made one before they are compared (`same`).
+#pragma once
+
+#include "bpf/ring.h"
+#include "bpf/walk_tables.h"
+
+#include <array>
+
+namespace bpf {
+
+class Walker {
+public:
+  static base::Result<std::unique_ptr<Walker>> open(const WalkTables::MapFd& fd, uint32_t ring_bytes);
+
+  struct Frames {
+    std::vector<uint64_t> addresses; // the innermost first
+    uint32_t end = UNWIND_COMPLETE;  // enum unwind_end or WALK_…
+  };
+  // A stack that is new: of which process, its id, its frames, when it was seen (CLOCK_MONOTONIC, ns).
+  using Seen = std::function<void(uint32_t pid, uint64_t id, std::span<const uint64_t> frames, uint64_t time)>;
+  // Walks what was copied.
+  using Walk = std::function<Frames(const walk_copy& copy)>;
+  void set_hooks(Seen seen, Walk walk);
+
+  // Takes what was sent. Returns the number of records.
+  size_t drain();
+  // Nothing: it is none of the walker's, or was lost.
+  std::span<const uint64_t> find(uint64_t id);
+  // The id under which this stack was seen first.
+  uint64_t same(uint64_t id) const;
+
+  WalkTables& tables() { return *tables_; }
+  int wait_fd() const { return ring_->wait_fd(); }
+
+  struct Counts {
+    std::array<uint64_t, WALK_ENDS> ends = {}; // of all walks, in the kernel and outside
+    uint64_t copied = 0;                       // of those, walked outside
+    uint64_t not_copied = 0;                   // there was no room to copy them: ended where they got to
+    uint64_t ring_full = 0, no_room = 0;       // lost
+    uint64_t all() const;
+    uint64_t complete() const { return ends[UNWIND_COMPLETE]; }
+  };
+  Counts counts() const;
+
+private:
+  Walker() = default;
+  void take(std::span<const std::byte> record);
+  void take_copy(std::span<const std::byte> record);
+
+  std::unique_ptr<WalkTables> tables_;
+  std::unique_ptr<Ring> ring_;
+  int counts_fd_ = -1;
+  Seen seen_;
+  Walk walk_;
+  std::unordered_map<uint64_t, std::vector<uint64_t>> stacks_;
+  std::unordered_map<uint64_t, uint64_t> aliases_; // of stacks that were copied out
+  std::deque<uint64_t> alias_order_;
+  std::array<uint64_t, WALK_ENDS> ends_outside_ = {};
+};
+
+// Whether a frame is no address but tells why the stack ended.
+inline bool is_reason(uint64_t frame) { return frame >= WALK_REASON; }
+
+} // namespace bpf

@@ -1,0 +1,42 @@
+// Why a user stack ends before its outermost frame, as it stands in the last line of the stack. By number: enum
+// unwind_end (unwind/rule.h), and from 32 on what only the walker in the kernel has (bpf/lib/walk.h).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace spec {
+
+struct StackEnd {
+  uint32_t number;
+  std::string_view name;
+};
+
+inline constexpr StackEnd stack_ends[] = {
+    {0, "[complete]"},
+    {1, "[code without unwind tables]"},
+    {2, "[stack not readable]"},
+    {3, "[unwind tables not understood]"},
+    {4, "[return address is no code]"},
+    {5, "[stack damaged]"},
+    {6, "[more than 512 frames]"},
+    {7, "[stack deeper than was copied]"},
+    {32, "[process not known yet]"},
+    {33, "[code not known yet]"},
+    {34, "[unwind tables not understood]"},
+    {35, "[not finished]"},
+};
+
+// A frame from here on is no address but why the stack ends there: plus the number.
+inline constexpr uint64_t first_stack_end = 0xffffffffffffff00;
+
+constexpr std::string_view name_of_stack_end(uint64_t number) {
+  for (const StackEnd& e : stack_ends)
+    if (e.number == number) return e.name;
+  return "[unknown]";
+}
+constexpr bool is_stack_end(uint64_t frame) { return frame >= first_stack_end; }
+// Of a frame.
+constexpr std::string_view text_of_stack_end(uint64_t frame) { return name_of_stack_end(frame - first_stack_end); }
+
+} // namespace spec
