@@ -5,6 +5,7 @@
 #include "bpf/syscall.h"
 #include "profile/naming.h"
 #include "report/names.h"
+#include "spec/stack_ends.h"
 #include "session/life.h"
 #include "session/losses.h"
 #include "session/steps.h"
@@ -108,6 +109,8 @@ base::Status Sampler::live() {
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source);
   // What is mapped from here on is known, before a sample can show it.
   ProcessWatch watch(names.users());
+  std::optional<Unwinding> unwinding;
+  if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), watch);
   Life life = {.program = compiled.program,
                .options = run,
                .source = &*source,
@@ -118,6 +121,7 @@ base::Status Sampler::live() {
                .child = child ? &*child : nullptr,
                .target_fd = target.get(),
                .watch = &watch,
+               .unwinding = unwinding ? &*unwinding : nullptr,
                .print_maps_on_exit = false};
   ACU_CHECK(session::live(life));
   if (child) recording.command_status = child->status().value_or(0);
@@ -165,8 +169,13 @@ struct MapReader {
     std::vector<uint64_t> frames = engine.stack(id);
     // Code without frame pointers leads astray; a return to nowhere is the end of it.
     if (pid) frames.erase(std::find(frames.begin(), frames.end(), 0), frames.end());
-    bool is_cut = frames.size() >= depth;
-    out.stacks.push_back({.id = id, .pid = pid, .frames = std::move(frames), .is_cut = is_cut});
+    std::string end;
+    if (pid && !frames.empty() && spec::is_stack_end(frames.back())) {
+      end = spec::text_of_stack_end(frames.back());
+      frames.pop_back();
+    }
+    bool is_cut = end.empty() && frames.size() >= depth;
+    out.stacks.push_back({.id = id, .pid = pid, .frames = std::move(frames), .end = std::move(end), .is_cut = is_cut});
     return at->second;
   }
   // Of all CPUs: the weight, and how often there was one.

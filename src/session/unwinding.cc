@@ -51,7 +51,7 @@ std::vector<symbol::CodeRange> flatten(std::vector<symbol::CodeRange> ranges) {
 
 Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, ProcessWatch& watch)
     : walker_(walker), users_(users), watch_(watch), cache_(symbol::Cache::of_user()) {
-  users_.keep_files();
+  users_.keep_contents();
   walker_.set_hooks(
       [this](uint32_t pid, uint64_t id, std::span<const uint64_t> frames, uint64_t time) {
         if (!processes_.contains(pid)) watch_.drain(); // it may be younger than what is known

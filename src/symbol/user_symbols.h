@@ -50,7 +50,7 @@ public:
   // Calls that were inlined: `take` gets the number of a place, and the names of the functions, the innermost
   // first, the last being the one whose code it is. Nothing where that is not known. The files must be kept.
   void find_inlined(std::span<const CodePlace> places, const Module::TakeFrames& take);
-  void keep_files() { files_.keep_content(); }
+  void keep_files() { files_.keep_open(); }
   // The process showed this stack (0: none) at that time (CLOCK_MONOTONIC, ns; 0: now), with these addresses,
   // and lives perhaps: what names them is read while it can be. No addresses: the process begins to run, its
   // libraries are not there yet. pid 0: not known. No two processes have stacks of one id.
@@ -61,7 +61,7 @@ public:
   // Looks at the process if its code is not known, and opens its files. False: nothing is known of it.
   bool know(pid_t pid);
   // What its files say is asked for too, not only their names (CodeFiles::elf).
-  void keep_files() { files_.keep_content(); }
+  void keep_contents() { files_.keep_content(); }
   const CodeFiles& files() const { return files_; }
   const ProcessHistory& history() const { return history_; }
 
