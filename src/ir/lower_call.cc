@@ -192,7 +192,7 @@ Operand Lowering::stack(const Type& type) {
 // user code are known in probes of user code alone.
 bool Lowering::walks(const Type& type) const {
   bool has_registers = program_.task.self_exec_id || context_ == probe::Context::registers;
-  return knows_walking && !type.by_frame_pointers && has_registers;
+  return knows_walking && !machine_.still && !type.by_frame_pointers && has_registers;
 }
 
 // By numbers that are kept: decoding struct task_struct takes longer than all else that such a script needs.

@@ -5,11 +5,11 @@
 #include "bpf/syscall.h"
 #include "profile/naming.h"
 #include "report/names.h"
-#include "spec/stack_ends.h"
 #include "session/life.h"
 #include "session/losses.h"
 #include "session/steps.h"
 #include "session/time.h"
+#include "spec/stack_ends.h"
 
 #include <cstring>
 #include <sys/resource.h>
@@ -148,6 +148,7 @@ struct MapReader {
   ir::Engine& engine;
   const ir::Map& map;
   std::span<const type::Field> fields;
+  bool has_walker; // user stacks are walked by tables: they are whole, or say why not
   profile::RawRecording out;
   std::unordered_map<uint64_t, uint32_t> stacks; // by id
 
@@ -174,8 +175,14 @@ struct MapReader {
       end = spec::text_of_stack_end(frames.back());
       frames.pop_back();
     }
-    bool is_cut = end.empty() && frames.size() >= depth;
-    out.stacks.push_back({.id = id, .pid = pid, .frames = std::move(frames), .end = std::move(end), .is_cut = is_cut});
+    const bool is_end_known = pid && has_walker;
+    const bool is_cut = !is_end_known && frames.size() >= depth;
+    out.stacks.push_back({.id = id,
+                          .pid = pid,
+                          .frames = std::move(frames),
+                          .end = std::move(end),
+                          .is_end_known = is_end_known,
+                          .is_cut = is_cut});
     return at->second;
   }
   // Of all CPUs: the weight, and how often there was one.
@@ -221,7 +228,7 @@ base::Status Sampler::read() {
     return base::Error{base::Failure::runtime, "the recording has no map `@`"};
   const ir::Map& map = program.maps[index];
   ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(index));
-  MapReader reader = {backend->engine(), map, map.key->fields(), {}, {}};
+  MapReader reader = {backend->engine(), map, map.key->fields(), backend->walker() != nullptr, {}, {}};
   std::vector<std::string_view> leaves;
   if (!kind.leaves.empty()) leaves = base::split(kind.leaves, '|');
   for (const ir::Entry& e : entries) reader.take(e, leaves);
