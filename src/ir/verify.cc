@@ -231,9 +231,11 @@ private:
       if (check_length(i)) check_inside(i.c, 0, i.imm2);
       break;
     case Op::stack:
-      if (i.index > walked_stack) mistake("a stack is the kernel's (0) or the user's (1, 2)");
+      if (i.index > walked_stack)
+        mistake("a stack is the kernel's (0) or the user's (1, 2)");
+      else if (i.index && i.a.kind == Operand::none)
+        mistake("a user stack is one of a process");
       if (i.imm2 < 1) mistake("a stack has at least one frame");
-      if (i.index && i.a.kind == Operand::none) mistake("a user stack is one of a process");
       break;
     case Op::table:
       if (i.index >= program_.tables.size()) mistake("table " + str(i.index) + " does not exist");

@@ -278,9 +278,9 @@ TEST(Verify, IndexesExist) {
   {
     Builder b;
     b.value(Op::stack);
-    b.last().index = 2, b.last().imm2 = 1;
+    b.last().index = 3, b.last().imm2 = 1;
     b.give_back();
-    EXPECT_TRUE(refuses(b.program, "kernel's (0) or the user's (1)"));
+    EXPECT_TRUE(refuses(b.program, "kernel's (0) or the user's (1, 2)"));
   }
   {
     Builder b;

@@ -112,10 +112,9 @@ int main(int count, char** given) {
   const char* way = count > 1 ? given[1] : "plain";
   if (count > 2) turns = atol(given[2]);
   if (!strcmp(way, "plain")) outer(count);
-  if (!strcmp(way, "deep")) {
-    usleep(500000); // until it is known: what is copied of a stack is not as deep
-    recurse(count > 3 ? atoi(given[3]) : 10000);
-  }
+  // Until the process is known: what is copied of one that is not is of one stack, and not as deep.
+  if (!strcmp(way, "deep") || !strcmp(way, "altstack")) usleep(500000);
+  if (!strcmp(way, "deep")) recurse(count > 3 ? atoi(given[3]) : 10000);
   if (!strcmp(way, "signal")) raise_signal(0);
   if (!strcmp(way, "altstack")) {
     stack_t stack = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
