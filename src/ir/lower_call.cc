@@ -216,15 +216,26 @@ void Lowering::find_task_layout() {
                    .cast_id = id_of("bpf_rdonly_cast", format::BtfKind::function)};
 }
 
-// The number of frames, as many as print.
+// The number of frames, as many as print. A stack that is walked outside of the kernel has no number yet: of
+// the current one, frame pointers tell it then as well as they can.
 Operand Lowering::stack_depth(const Expr& e) {
   Operand id = e.type->is_scalar() ? scalar(e) : load_word(temporary(e, *e.type), 8, false);
+  const bool is_walked = e.type->is(Kind::ustack) && walks(*e.type);
+  const bool is_current = if_a<Call>(&e) || if_a<lang::Name>(&e);
   Reg depth = fresh();
   BlockId deeper = new_block(), after = new_block();
-  append({.op = Op::stack_depth,
-          .dst = depth,
-          .a = id,
-          .index = e.type->is(Kind::ustack) && walks(*e.type) ? uint32_t{walked_stack} : 0});
+  append({.op = Op::stack_depth, .dst = depth, .a = id, .index = is_walked ? uint32_t{walked_stack} : 0});
+  if (is_walked && is_current) {
+    BlockId unknown = new_block(), known = new_block();
+    branch(Cond::eq, Operand::of(depth), number(0), unknown, known);
+    start(unknown);
+    const uint32_t most = type::most_frames(Kind::ustack, true);
+    Operand by_pointers =
+        stack(*types_.stack(Kind::ustack, type::StackMode::raw, std::min(e.type->count, most), true));
+    append({.op = Op::stack_depth, .dst = depth, .a = by_pointers});
+    jump(known);
+    start(known);
+  }
   branch(Cond::ugt, Operand::of(depth), number(e.type->count), deeper, after);
   start(deeper);
   assign(depth, number(e.type->count));

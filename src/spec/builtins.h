@@ -261,7 +261,9 @@ inline constexpr Builtin builtins[] = {
      .signature = "bool find(map m, mapkey k, $value)", .doc = "Looks a key up; sets the variable if it is there.",
      .example = "begin { @a[1] = 7; let $v = 0; if (find(@a, 1, $v)) { print($v); } }"},
     {.name = "len", .form = Form::call, .group = Group::map, .params = {req(Takes::any)}, .gives = Gives::i64,
-     .signature = "int64 len(map m | stack)", .doc = "Number of keys of a map, or of frames of a stack. 0 of the first user stacks of a process that begins, which are walked outside of the kernel; ustack(fp) has no such.",
+     .signature = "int64 len(map m | stack)", .doc = "Number of keys of a map, or of frames of a stack. The first user stacks of a process that begins are walked "
+            "outside of the kernel: of the current one frame pointers tell the number then, of one kept in a variable or "
+            "a map it is 0.",
      .example = "begin { @a[1] = 1; print(len(@a)); }"},
     {.name = "clear", .form = Form::call, .group = Group::map, .params = {req(Takes::map)}, .async = true,
      .signature = "void clear(map m)", .doc = "Removes all keys.", .example = "begin { @a[1] = 1; clear(@a); }"},
