@@ -253,6 +253,11 @@ bpf::Walker::Frames Unwinding::walk(const walk_copy& copy) {
   auto find = [&](uint64_t address) { return find_code(pid, address, copy.time); };
   const bool is_known = find_code(pid, pc, copy.time).is_code;
   unwind::Walk walked = unwind::walk(registers, read, find, {.most_frames = copy.limit});
+  // So it is with what callers are in.
+  if (walked.end == UNWIND_NO_CODE) {
+    watch_.drain();
+    walked = unwind::walk(registers, read, find, {.most_frames = copy.limit});
+  }
   bpf::Walker::Frames out;
   for (const unwind::Frame& f : walked.frames)
     if (auto rip = f.registers.get(unwind::Registers::rip)) out.addresses.push_back(*rip);
