@@ -8,7 +8,6 @@ of the same moment. Last line: `N passed, N failed, N skipped`.
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 from tally import SLOWNESS, need, run_tests
+import tracing
 
 TMP = tempfile.mkdtemp(prefix="acu-stacks-")
 os.chmod(TMP, 0o755)
@@ -44,39 +44,7 @@ def run(*words, **more):
 
 
 def trace(acu, script, during, options=()):
-    """What a script prints, when `during` is done and it was told to stop; and what it says beside that."""
-    command = [acu, "run", "-v", "--notify-attached", "#attached#", *options, "-e", script]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-                               env=dict(os.environ, ACU_CACHE=path("cache")))
-    out, err, problems = [], [], []
-
-    def drive():
-        try:
-            during()
-        except Exception as problem:
-            problems.append(problem)
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-
-    reader = threading.Thread(target=lambda: err.append(process.stderr.read()))
-    reader.start()
-    killer = threading.Timer(2 * LIMIT, process.kill)
-    killer.start()
-    driver = threading.Thread(target=drive)
-    for line in process.stdout:
-        if line == "#attached#\n":
-            driver.start()
-        else:
-            out.append(line)
-    status = process.wait()
-    killer.cancel()
-    reader.join()
-    need(driver.ident, f"did not attach: {err[0].strip()[:600]}")
-    driver.join()
-    if problems:
-        raise problems[0]
-    need(status == 0, f"status {status}: {err[0].strip()[:600]}")
-    return "".join(out), err[0]
+    return tracing.trace([acu, "run", "-v", "--notify-attached", tracing.ATTACHED, *options, "-e", script], path("cache"), during, 2 * LIMIT)
 
 
 def stacks(text, name="@"):
