@@ -110,7 +110,7 @@ base::Status Sampler::live() {
   // What is mapped from here on is known, before a sample can show it.
   ProcessWatch watch(names.users());
   std::optional<Unwinding> unwinding;
-  if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), watch);
+  if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), watch, *compiled.machine);
   Life life = {.program = compiled.program,
                .options = run,
                .source = &*source,
@@ -124,6 +124,7 @@ base::Status Sampler::live() {
                .unwinding = unwinding ? &*unwinding : nullptr,
                .print_maps_on_exit = false};
   ACU_CHECK(session::live(life));
+  compiled.machine->store_numbers();
   if (child) recording.command_status = child->status().value_or(0);
 
   profile::About& about = recording.profile.about;

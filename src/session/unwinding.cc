@@ -1,6 +1,7 @@
 #include "session/unwinding.h"
 
 #include "base/text.h"
+#include "session/probed_returns.h"
 #include "session/time.h"
 #include "spec/stack_ends.h"
 
@@ -47,10 +48,21 @@ std::vector<symbol::CodeRange> flatten(std::vector<symbol::CodeRange> ranges) {
   return out;
 }
 
+// What was read is a return address that the kernel keeps elsewhere: it shall be as it was.
+void put_back_return(const walk_copy& copy, uint64_t address, std::span<std::byte> word) {
+  if (!copy.kept_count || word.size() != 8 || std::memcmp(word.data(), &copy.trampoline, 8) != 0) return;
+  for (const walk_return& r : std::span(copy.kept).first(std::min<uint64_t>(copy.kept_count, WALK_MOST_RETURNS)))
+    if (r.slot == address) {
+      std::memcpy(word.data(), &r.address, 8);
+      return;
+    }
+}
+
 } // namespace
 
-Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, ProcessWatch& watch)
+Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, ProcessWatch& watch, probe::Machine& machine)
     : walker_(walker), users_(users), watch_(watch), cache_(symbol::Cache::of_user()) {
+  tell_probed_returns(walker.tables(), machine);
   users_.keep_contents();
   walker_.set_hooks(
       [this](uint32_t pid, uint64_t id, std::span<const uint64_t> frames, uint64_t time) {
@@ -248,6 +260,7 @@ bpf::Walker::Frames Unwinding::walk(const walk_copy& copy) {
       return false;
     }
     std::memcpy(to.data(), copy.stack + (address - sp), to.size());
+    put_back_return(copy, address, to);
     return true;
   };
   auto find = [&](uint64_t address) { return find_code(pid, address, copy.time); };

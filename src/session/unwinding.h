@@ -4,7 +4,7 @@
 // ProcessWatch::drain and ir::Engine::drain are called in this order, and ProcessWatch::work when there is time:
 //
 //   ProcessWatch watch(names.users());
-//   Unwinding unwinding(*engine.walker(), names.users(), watch);
+//   Unwinding unwinding(*engine.walker(), names.users(), watch, machine);
 //
 // At the begin nothing is known: a stack of a process that is not known is copied out and walked here, and the process
 // is known from then on. Those that run are looked at one by one when there is time; what is new is told by events. A
@@ -12,6 +12,7 @@
 #pragma once
 
 #include "bpf/walker.h"
+#include "probe/probe.h"
 #include "session/process_watch.h"
 #include "symbol/user_symbols.h"
 #include "unwind/file_frames.h"
@@ -26,7 +27,7 @@ namespace session {
 
 class Unwinding : public ProcessWatch::Follower {
 public:
-  Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, ProcessWatch& watch);
+  Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, ProcessWatch& watch, probe::Machine& machine);
   ~Unwinding() override;
   Unwinding(const Unwinding&) = delete;
   Unwinding& operator=(const Unwinding&) = delete;

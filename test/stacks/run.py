@@ -261,6 +261,30 @@ def at_returns_of_functions(acu):
     expect(text, PLAIN_CALLS[1:], 4)
 
 
+def where_returns_are_probed(acu):
+    """The kernel keeps the return addresses of these functions elsewhere; the first walks are made outside of it."""
+    probes = " ".join(f"uretprobe:{whole()}:{f} {{ @left[func] = count() }}" for f in ("work", "inner", "outer"))
+    for options in ([], ["--no-feature", "loop"]):
+        text, _ = trace(acu, f"uprobe:{whole()}:leaf {{ @[ustack] = count() }} {probes}", lambda: run(whole(), "plain", 200), options)
+        expect(text, PLAIN_CALLS, 200)
+        text, _ = trace(acu, f"{GETPGID} {probes}", lambda: run(whole(), "signal", 200), options)
+        expect(text, ["leaf", "work", "inner", "handler", "raise_signal", "main"], 200)
+
+
+def where_recursion_is_probed(acu):
+    """More calls than the kernel probes returns of."""
+    text, _ = trace(acu, f"{GETPGID} uretprobe:{whole()}:recurse {{ @left = count() }}", lambda: run(whole(), "deep", 20, 100))
+    expect(text, ["leaf", "work"] + ["recurse"] * 101 + ["main"], 20)
+
+
+def samples_while_returns_are_probed(acu):
+    """Also those that interrupt what the kernel puts in the way of a return."""
+    found = spinning(acu, f'profile:hz:999 /comm == "whole"/ {{ @[ustack] = count() }} uretprobe:{whole()}:leaf,uretprobe:{whole()}:work {{ @left = count() }}')
+    all_of = sum(n for _, n in found)
+    good = sum(n for frames, n in found if is_whole(frames))
+    need(all_of >= 20 and good >= 0.97 * all_of, f"{good} of {all_of} are whole: {found}")
+
+
 def at_marks(acu):
     text, _ = trace(acu, f"usdt:{whole()}:whole:leaf {{ @[ustack] = count() }}", lambda: run(whole(), "plain", 4))
     expect(text, PLAIN_CALLS, 4)
@@ -363,7 +387,8 @@ def beside_eu_stack(acu):
 TESTS = [plain_calls, many_runs, frame_pointers_on_demand, in_a_signal_handler, on_a_signal_stack, on_an_own_stack,
          recursion_of_300, recursion_of_10000, depth_that_is_asked_for, damaged_stack, code_without_tables, code_that_was_made,
          program_that_executes_itself, file_that_was_replaced, ran_before, many_children, many_short_programs,
-         in_samples, in_raw_tracepoints, in_the_scheduler, at_functions, at_returns_of_functions, at_marks,
+         in_samples, in_raw_tracepoints, in_the_scheduler, at_functions, at_returns_of_functions,
+         where_returns_are_probed, where_recursion_is_probed, samples_while_returns_are_probed, at_marks,
          without_bpf_loop, without_registers_of_tasks, as_it_is_printed, beside_eu_stack]
 
 

@@ -18,7 +18,7 @@
 #define inline_always static inline __attribute__((always_inline))
 #define entry static __attribute__((used, noinline))
 
-enum { most_steps = 18, page_bytes = 4096, any = 0, no_exist = 1, force_wakeup = 2, no_wakeup = 1, query_waiting = 0, query_size = 1 };
+enum { most_steps = 18, page_bytes = 4096, trampoline_bytes = 128, any = 0, no_exist = 1, force_wakeup = 2, no_wakeup = 1, query_waiting = 0, query_size = 1 };
 enum { rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, rip = 16 };
 
 static void *(*map_lookup)(const void *map, const void *key) = (void *)1;
@@ -27,6 +27,7 @@ static long (*map_delete)(const void *map, const void *key) = (void *)3;
 static __u64 (*ktime_get_ns)(void) = (void *)5;
 static __u32 (*get_random)(void) = (void *)7;
 static __u64 (*get_current_pid_tgid)(void) = (void *)14;
+static __u64 (*get_current_task)(void) = (void *)35;
 static long (*read_user)(void *to, __u32 size, const void *from) = (void *)112;
 static long (*read_kernel)(void *to, __u32 size, const void *from) = (void *)113;
 static long (*ring_output)(void *ring, void *data, __u64 size, __u64 flags) = (void *)130;
@@ -71,6 +72,69 @@ inline_always int read_word(struct walk *w, __u64 address, __u64 *to) {
   if (at > WALK_WINDOW - 8) return 1;
   *to = *(__u64 *)(w->bytes + at);
   return 0;
+}
+
+/* A pointer-sized member of a structure of the kernel, by its setting; 0: the kernel does not have it, or it cannot be
+ * read. */
+inline_always __u64 read_member(__u64 of, __u32 which) {
+  __u64 offset = setting(which), value = 0;
+  if (offset) read_kernel(&value, sizeof value, (void *)(of + offset - 1));
+  return value;
+}
+
+/* Fills w->kept: the kernel's list of functions whose return is probed, the innermost first. As acu_step it is visible
+ * so that the verifier goes through its loop once; so is acu_kept_return. */
+__attribute__((noinline)) int acu_keep_returns(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return 0;
+  const __u64 next = setting(WALK_SET_RETURN_NEXT) - 1, stack = setting(WALK_SET_RETURN_STACK) - 1,
+              address = setting(WALK_SET_RETURN_ADDRESS) - 1;
+  __u64 at = w->returns, n = 0;
+  for (; n < WALK_MOST_RETURNS && at; n++) {
+    read_kernel(&w->kept[n].slot, 8, (void *)(at + stack));
+    read_kernel(&w->kept[n].address, 8, (void *)(at + address));
+    read_kernel(&at, 8, (void *)(at + next));
+  }
+  w->kept_count = n;
+  return 0;
+}
+
+/* Sets pc to where the function returns to whose return address was below sp. Callers come in the list's order; entries
+ * between are of calls that were left by longjmp(3), or that are one with their caller's (a jump instead of a call). */
+__attribute__((noinline)) int acu_kept_return(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return 0;
+  for (__u64 n = w->kept_next & (WALK_MOST_RETURNS - 1); n < WALK_MOST_RETURNS && n < w->kept_count; n++) {
+    if (w->kept[n].slot != w->sp - 8) continue;
+    w->kept_next = n + 1;
+    w->pc = w->kept[n].address;
+    break;
+  }
+  return 0;
+}
+
+/* While the return of a function is probed (uretprobe), the kernel has put the address of a trampoline where its return
+ * address was, and keeps that. The thread may be at the trampoline itself, where the function has returned; or at the
+ * copy of a probed instruction, which lies behind it. */
+inline_always void find_returns(struct walk *w) {
+  w->kept_count = w->kept_next = w->trampoline = 0;
+  if (!setting(WALK_SET_UTASK)) return;
+  __u64 task = get_current_task(), utask = read_member(task, WALK_SET_UTASK);
+  if (!utask) return;
+  w->trampoline = read_member(read_member(read_member(task, WALK_SET_MM), WALK_SET_XOL), WALK_SET_TRAMPOLINE);
+  w->returns = read_member(utask, WALK_SET_RETURNS);
+  if (!w->trampoline) return;
+  if (w->returns) acu_keep_returns(w->slot);
+  __u64 at = w->registers[rip] - w->trampoline;
+  if (at < trampoline_bytes && w->kept_count) {
+    w->registers[rip] = w->kept[0].address;
+    w->registers[rsp] = w->kept[0].slot + 8;
+    w->kept_next = 1;
+  } else if (at >= trampoline_bytes && at < page_bytes) {
+    w->registers[rip] = read_member(utask, WALK_SET_STEPPED);
+  }
 }
 
 /* The mapping that holds the address; 0: none. */
@@ -140,7 +204,7 @@ inline_always long by_frame_pointer(struct walk *w) {
   if (bp < w->sp || bp & 7 || bp - w->sp > UNWIND_MOST_FRAME) return stop(w, UNWIND_NO_FRAME_POINTER);
   if (read_word(w, bp, &next) || read_word(w, bp + 8, &address)) return stop(w, UNWIND_UNREADABLE);
   if (!address) return stop(w, UNWIND_COMPLETE);
-  if (!w->is_blind && !find_mapping(w, address - 1)) return stop(w, UNWIND_NO_FRAME_POINTER);
+  if (!w->is_blind && address != w->trampoline && !find_mapping(w, address - 1)) return stop(w, UNWIND_NO_FRAME_POINTER);
   w->pc = address;
   w->sp = bp + 16;
   w->bp = next;
@@ -222,6 +286,7 @@ inline_always void add_frame(struct walk *w, __u64 frame) {
 inline_always long step(struct walk *w) {
   if (to_caller(w)) return 1;
   if (w->stack.count >= w->limit) return stop(w, UNWIND_TOO_DEEP);
+  if (w->kept_count && w->pc == w->trampoline) acu_kept_return(w->slot);
   add_frame(w, w->pc);
   return 0;
 }
@@ -254,6 +319,9 @@ inline_always __u64 copy_out(struct walk *w, __u32 why) {
   copy->limit = w->limit;
   copy->why = why;
   copy->seed = w->seed;
+  copy->trampoline = w->trampoline;
+  copy->kept_count = w->kept_count;
+  if (w->kept_count) read_kernel(copy->kept, sizeof copy->kept, w->kept);
   for (int i = 0; i < 17; i++) copy->registers[i] = w->registers[i];
   id = mix(mix(w->seed, copy->time), get_random()) | 1;
   copy->id = id;
@@ -304,6 +372,7 @@ inline_always __u64 keep(struct walk *w) {
 }
 
 inline_always void begin(struct walk *w) {
+  find_returns(w);
   w->pc = w->registers[rip];
   w->sp = w->registers[rsp];
   w->bp = w->registers[rbp];

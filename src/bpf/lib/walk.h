@@ -17,6 +17,7 @@ enum {
   WALK_MOST_COPIES = 64,       /* of a process before it is known: what comes then is as those */
   WALK_KNOWN = 4096,           /* a power of two */
   WALK_MOST_MAPPINGS = 4096,   /* of a process */
+  WALK_MOST_RETURNS = 64,      /* of a thread: the kernel probes no more at a time */
   WALK_ROOM_ROWS = 4 << 20,
   WALK_ROOM_STARTS = 1 << 18,
   WALK_ROOM_MAPPINGS = 1 << 16,
@@ -67,7 +68,17 @@ enum {
 /* Entries of the array `acu_walk_set`. */
 enum {
   WALK_SET_TGID,      /* offset of tgid in struct task_struct; 0: processes are not followed in the kernel */
-  WALK_SET_MOST,      /* of different stacks */
+  /* Offsets plus 1, all or none of them given (session/probed_returns.cc): where the kernel keeps the return addresses of
+   * functions whose return is probed. */
+  WALK_SET_UTASK,          /* task_struct.utask */
+  WALK_SET_MM,             /* task_struct.mm */
+  WALK_SET_XOL,            /* mm_struct.uprobes_state.xol_area */
+  WALK_SET_TRAMPOLINE,     /* xol_area.vaddr: the trampoline, with copies of probed instructions behind it */
+  WALK_SET_RETURNS,        /* uprobe_task.return_instances */
+  WALK_SET_STEPPED,        /* uprobe_task.vaddr: the instruction whose copy is carried out */
+  WALK_SET_RETURN_NEXT,    /* return_instance.next */
+  WALK_SET_RETURN_STACK,   /* return_instance.stack: where the return address was */
+  WALK_SET_RETURN_ADDRESS, /* return_instance.orig_ret_vaddr */
   WALK_SETTINGS,
 };
 
@@ -82,6 +93,11 @@ struct walk_stack {
   __u64 frames[WALK_MOST_FRAMES + 1]; /* the innermost first */
 };
 
+/* Where a return address was, and what it was. */
+struct walk_return {
+  __u64 slot, address;
+};
+
 struct walk_copy {
   __u32 kind, pid;
   __u64 id;
@@ -90,6 +106,9 @@ struct walk_copy {
   __u32 limit, why;
   __u64 seed;
   __u64 registers[17]; /* by DWARF's numbers, the last is rip */
+  __u64 trampoline;    /* stands in the copy at each slot of `kept` */
+  __u64 kept_count;
+  struct walk_return kept[WALK_MOST_RETURNS];
   __u8 stack[WALK_STACK_BYTES];
 };
 
@@ -111,5 +130,10 @@ struct walk {
   __u32 end;
   __u64 window;          /* address of what was read */
   __u8 bytes[WALK_WINDOW];
+  /* Functions whose return is probed; nothing: there is none. */
+  __u64 trampoline;            /* what stands in the place of their return addresses */
+  __u64 returns;               /* the kernel's list of them, as it is in `kept` */
+  __u64 kept_count, kept_next; /* the first that may be met yet */
+  struct walk_return kept[WALK_MOST_RETURNS];
   struct walk_stack stack;
 };
