@@ -39,7 +39,8 @@ int attach_one(const UserPlaces& places, size_t i, int program_fd, Attachment& o
   attr.probe_offset = places.offsets[i];
   base::Fd perf(open_perf_event(attr));
   if (!perf.valid()) return errno;
-  return start_perf_event(std::move(perf), program_fd, places.cookies.empty() ? nullptr : &places.cookies[i], out);
+  return start_perf_event(std::move(perf), program_fd, places.cookies.empty() ? nullptr : &places.cookies[i],
+                          out);
 }
 
 std::string hex(uint64_t n) {
@@ -84,9 +85,10 @@ base::Status attach_together(const UserPlaces& places, const std::vector<size_t>
   attr.type = PERF_TYPE_TRACEPOINT;
   attr.config = definer.id_of(name);
   base::Fd perf(attr.config ? open_perf_event(attr) : -1);
-  int code = !perf.valid() ? (attr.config ? errno : ENOENT)
-                           : start_perf_event(std::move(perf), program_fd,
-                                   places.cookies.empty() ? nullptr : &places.cookies[which.front()], out);
+  int code = !perf.valid()
+                 ? (attr.config ? errno : ENOENT)
+                 : start_perf_event(std::move(perf), program_fd,
+                                    places.cookies.empty() ? nullptr : &places.cookies[which.front()], out);
   if (code)
     for (size_t i : which) ACU_CHECK(refuse(i, code));
   return {};
@@ -96,13 +98,17 @@ base::Status attach_together(const UserPlaces& places, const std::vector<size_t>
 
 base::Status attach_events(const UserPlaces& places, int program_fd, const Refusal& refused,
                            Attachment& out) {
-  // What one event tells the program is the same for all of its places.
-  std::map<uint64_t, std::vector<size_t>> groups;
-  for (size_t i = 0; i < places.events.size(); i++)
-    groups[places.cookies.empty() ? 0 : places.cookies[i]].push_back(i);
+  // What one event tells the program is the same for all of its places, and none is in it twice (EEXIST):
+  // functions that are one code under several names, each asked for, are hit as often.
+  std::map<std::pair<uint64_t, size_t>, std::vector<size_t>> groups; // by cookie, and how often the place came before
+  std::map<std::pair<uint64_t, uint64_t>, size_t> seen;
+  for (size_t i = 0; i < places.events.size(); i++) {
+    const uint64_t cookie = places.cookies.empty() ? 0 : places.cookies[i];
+    groups[{cookie, seen[{cookie, places.offsets[i]}]++}].push_back(i);
+  }
   // A line of tracefs ends a path at a space.
   bool is_plain = places.path->find_first_of(" \t\n:") == std::string::npos;
-  for (auto& [cookie, which] : groups) {
+  for (auto& [shared, which] : groups) {
     if (which.size() > 1 && is_plain && TraceDefinitions::of_user().may_define()) {
       ACU_CHECK(attach_together(places, which, program_fd, refused, out));
       continue;

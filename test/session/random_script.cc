@@ -4,7 +4,7 @@
 
 #include "session/random_writer.h"
 
-RandomWriter::RandomWriter(uint64_t seed, int statements) : random_(seed) {
+RandomWriter::RandomWriter(uint64_t seed, const RandomScriptShape& shape) : random_(seed) {
   c_types_ = chance(40);
   values_ = chance(50);
   functions_ = chance(50);
@@ -12,7 +12,8 @@ RandomWriter::RandomWriter(uint64_t seed, int statements) : random_(seed) {
   declared_maps_ = chance(25);
   aggregations_ = chance(60);
   more_text_ = chance(60);
-  statements_ = statements ? statements : 3 + number(9);
+  statements_ = shape.statements ? shape.statements : 3 + number(9);
+  loops_ = shape.with_loops == 100 || chance(shape.with_loops);
 }
 
 void RandomWriter::line(const std::string& text) { out_ += std::string(2 * depth_, ' ') + text + "\n"; }
@@ -66,7 +67,7 @@ void RandomWriter::write_functions() {
       line("return " + value() + ";");
       close();
     }
-    if (chance(40)) {
+    if (chance(40) && loops_) {
       std::string counter = fresh("$c");
       open(chance(50)
                ? "for (" + counter + " : 0.." + index(7) + ")"
@@ -115,6 +116,8 @@ void RandomWriter::write_end() {
   if (c_types_) line("print(*$p); print($v);");
 }
 
-std::string random_script(uint64_t seed, int statements) { return RandomWriter(seed, statements).script(); }
+std::string random_script(uint64_t seed, const RandomScriptShape& shape) {
+  return RandomWriter(seed, shape).script();
+}
 
 std::vector<std::string> random_script_parameters() { return {"12", "worker one", "0x7fffffffffffffff"}; }

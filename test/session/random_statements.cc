@@ -46,7 +46,7 @@ void RandomWriter::block(const std::string& head, bool in_loop) {
 
 void RandomWriter::loop(int depth) {
   std::string v = fresh("$w");
-  switch (number(5)) {
+  switch (loops_ ? number(5) : 0) {
   case 0: return block("unroll(" + std::to_string(1 + number(3)) + ")", true);
   case 1:
     return block("for (" + v + " : 0.." +
@@ -84,7 +84,7 @@ void RandomWriter::statement(int depth) {
   case 8: return aggregations_ ? aggregate_statement(depth) : map_statement(depth);
   case 9:
     return c_types_ || values_ ? value_statement()
-           : macros_           ? line("add_up($i1, " + index(6) + ");")
+           : macros_ && loops_ ? line("add_up($i1, " + index(6) + ");")
                                : simple_statement();
   case 10: {
     block("if (" + condition(1) + ")", false);

@@ -46,7 +46,7 @@ std::string RandomWriter::length() {
 }
 
 std::string RandomWriter::number_of_text(int depth) {
-  switch (number(6)) {
+  switch (loops_ ? number(6) : 1 + number(3)) {
   case 0: return "(int64)strstr(" + text() + ", " + text() + ")";
   case 1: return "(int64)strncmp(" + text() + ", " + text() + ", " + length() + ")";
   case 2: return "(int64)memcmp(" + quoted() + ", " + one_of(scope_.texts) + ", " + index(2) + ")";
@@ -59,7 +59,7 @@ std::string RandomWriter::number_of_text(int depth) {
 }
 
 std::string RandomWriter::condition_of_text() {
-  switch (number(5)) {
+  switch (loops_ ? number(5) : 0) {
   case 0: return "strncmp(" + text() + ", " + text() + ", " + std::to_string(1 + number(9)) + ") == 0";
   case 1: return "strcontains(" + text() + ", " + quoted() + ")";
   case 2: return "strcontains(" + text() + ", " + one_of(scope_.texts) + ")";

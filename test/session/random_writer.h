@@ -3,6 +3,8 @@
 // and text is in about half of the scripts. Depth and loops are bounded, so that scripts end.
 #pragma once
 
+#include "session/random_script.h"
+
 #include <cstdint>
 #include <random>
 #include <string>
@@ -10,7 +12,7 @@
 
 class RandomWriter {
 public:
-  explicit RandomWriter(uint64_t seed, int statements);
+  RandomWriter(uint64_t seed, const RandomScriptShape& shape);
   std::string script();
 
 private:
@@ -102,5 +104,5 @@ private:
   Scope scope_;
   std::vector<Member> members_;
   std::vector<std::string> plain_functions_, numeric_functions_, text_functions_; // written so far
-  bool c_types_, values_, functions_, macros_, declared_maps_, aggregations_, more_text_;
+  bool c_types_, values_, functions_, macros_, declared_maps_, aggregations_, more_text_, loops_;
 };

@@ -16,7 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import Skipped, Wrong, need, run_tests
+from tally import SLOWNESS, Skipped, Wrong, lacking, need, require, run_tests
 
 TMP = tempfile.mkdtemp(prefix="acu-user-")
 DEFINITIONS = "/sys/kernel/tracing/uprobe_events"
@@ -26,7 +26,7 @@ FUNCTIONS = 5000
 def checked():
     path = os.path.join(TMP, "checked")
     if not os.path.exists(path):
-        subprocess.run(["g++", "-O2", "-pthread", "-o", path, os.path.join(HERE, "checked.cc")], check=True, timeout=60)
+        subprocess.run(["g++", "-O2", "-pthread", "-o", path, os.path.join(HERE, "checked.cc")], check=True, timeout=60 * SLOWNESS)
     return path
 
 
@@ -41,7 +41,7 @@ def many():
         lines += ['printf("%d\\n", s); fflush(stdout); if (getchar() == EOF) return 1; return 0; }']
         with open(path + ".c", "w") as file:
             file.write("\n".join(lines))
-        subprocess.run(["gcc", "-O0", "-w", "-o", path, path + ".c"], check=True, timeout=60)
+        subprocess.run(["gcc", "-O0", "-w", "-o", path, path + ".c"], check=True, timeout=60 * SLOWNESS)
     return path
 
 
@@ -52,7 +52,7 @@ def start(*words):
 
 
 def run(acu, *words, limit=30):
-    done = subprocess.run([acu, "run", *words], capture_output=True, text=True, timeout=limit)
+    done = subprocess.run([acu, "run", *words], capture_output=True, text=True, timeout=limit * SLOWNESS)
     return done.stdout, done.stderr, done.returncode
 
 
@@ -87,14 +87,16 @@ def all_links():
 
 def test_one_process_with_all_its_threads(acu):
     for feature in ("kprobe_multi", "uprobe_multi"):
-        probed, other = start(checked(), "3", "3"), start(checked(), "3", "2")
+        seconds = str(round(3 * SLOWNESS))
+        probed, other = start(checked(), seconds, "3"), start(checked(), seconds, "2")
         out, err, status = run(acu, "--no-feature", feature, "-p", str(probed.pid), "-e",
-                               "uprobe:libc:strtoul { @pid[pid] = count(); @tid[tid] = count(); } interval:ms:500 { exit() }")
+                               "uprobe:libc:strtoul { @pid[pid] = count(); @tid[tid] = count(); } "
+                               f"interval:ms:{round(500 * SLOWNESS)} {{ exit() }}")
         need(status == 0, err)
         need(re.findall(r"@pid\[(\d+)\]", out) == [str(probed.pid)], "seen: " + out)
         need(len(re.findall(r"@tid\[\d+\]", out)) == 3, "threads: " + out)
         for p in (probed, other):
-            rest, _ = p.communicate(timeout=20)
+            rest, _ = p.communicate(timeout=20 * SLOWNESS)
             need(p.returncode == 0 and " 0 wrong" in rest, rest)
 
 
@@ -106,7 +108,7 @@ def test_results_stay_what_they_are(acu):
               "end { clear(@st); clear(@by); }")
     program = start(checked(), "4", "2")
     out, err, status = run(acu, "-p", str(program.pid), "-e", "config = { max_probes = 20000; max_bpf_progs = 4096 } " + script)
-    rest, _ = program.communicate(timeout=30)
+    rest, _ = program.communicate(timeout=30 * SLOWNESS)
     need(status == 0, err[-800:])
     need(program.returncode == 0 and " 0 wrong" in rest, rest)
     probes = int(re.search(r"Attached (\d+) probes", err).group(1))
@@ -120,14 +122,14 @@ def test_all_that_can_be_probed(acu):
     """Every function of three libraries, then returns: in this process only, for whatever is wrong with a probe of libc
     is wrong in all processes."""
     path = os.path.join(TMP, "results")
-    subprocess.run(["g++", "-std=c++20", "-O2", "-o", path, os.path.join(HERE, "results.cc"), "-lm"], check=True, timeout=120)
+    subprocess.run(["g++", "-std=c++20", "-O2", "-o", path, os.path.join(HERE, "results.cc"), "-lm"], check=True, timeout=120 * SLOWNESS)
     for probes in ("uprobe:libc:*, uprobe:libm:*, uprobe:libstdc++:*",
                    "uretprobe:libc:mem*, uretprobe:libc:str*, uretprobe:libc:*alloc*, uretprobe:libc:*printf*, uretprobe:libc:*time*"):
         program = start(path, "300")
         tracer = attached(acu, "-p", str(program.pid), "-e",
                           f"config = {{ max_probes = 100000 }} {probes} {{ @hits = count(); }}")
-        rest, _ = program.communicate("\n", timeout=60)
-        out, err = tracer.communicate(timeout=30)
+        rest, _ = program.communicate("\n", timeout=60 * SLOWNESS)
+        out, err = tracer.communicate(timeout=30 * SLOWNESS)
         need(program.returncode == 0 and "right" in rest, rest)
         need(re.search(r"@hits: \d{4}", out), out + err[-500:])
 
@@ -141,8 +143,8 @@ def test_thousands_of_functions_come_and_go(acu):
         taken = time.monotonic() - begin
         need(status == 0 and f"Attached {FUNCTIONS + 1} probes" in err, err[-500:])
         least = taken if least is None else min(least, taken)
-    # 0.2 s on a quiet machine; this one may be busy with other tests.
-    need(least < 0.9, f"{least:.2f} s")
+    if "uprobe_multi" not in lacking(acu):  # 0.2 s on a quiet machine; this one may be busy with other tests
+        need(least < 0.9 * SLOWNESS, f"{least:.2f} s")
     return f"{FUNCTIONS} functions in {least * 1000:.0f} ms"
 
 
@@ -151,14 +153,15 @@ def test_each_function_counts_once(acu):
     tracer = attached(acu, "-e", script)
     program = start(many())
     tracer.send_signal(signal.SIGINT)
-    out, err = tracer.communicate(timeout=30)
-    program.communicate("\n", timeout=30)
+    out, err = tracer.communicate(timeout=30 * SLOWNESS)
+    program.communicate("\n", timeout=30 * SLOWNESS)
     need(program.returncode == 0, "the program failed")
     counts = re.findall(r"^@\[(f_\d+)\]: (\d+)$", out, re.M)
     need(len(counts) == FUNCTIONS and {n for _, n in counts} == {"1"}, f"{len(counts)} functions: " + err[-300:])
 
 
 def test_killed_and_gone(acu):
+    require(acu, "uprobe_multi")
     program, least = start(many()), None
     for _ in range(3):
         tracer = attached(acu, "-e", f"config = {{ max_probes = 20000 }} uprobe:{many()}:f_* {{ @ = count(); }}")
@@ -166,13 +169,13 @@ def test_killed_and_gone(acu):
         need(held and held <= all_links(), f"links while it runs: {held}")
         begin = time.monotonic()
         tracer.kill()
-        tracer.communicate(timeout=30)
+        tracer.communicate(timeout=30 * SLOWNESS)
         taken = time.monotonic() - begin
         least = taken if least is None else min(least, taken)
         need(not held & all_links(), "links are left")
-    out, _ = program.communicate("\n", timeout=30)
+    out, _ = program.communicate("\n", timeout=30 * SLOWNESS)
     need(program.returncode == 0, "the program failed")
-    need(least < 0.6, f"{least:.2f} s")
+    need(least < 0.6 * SLOWNESS, f"{least:.2f} s")
     return f"gone in {least * 1000:.0f} ms"
 
 
@@ -184,7 +187,7 @@ def test_definitions_of_who_was_killed_are_removed(acu):
     name = re.search(rf":(acu_{tracer.pid}_\d+/\w+) ", open(DEFINITIONS).read())
     need(name, "no definition while it runs")
     tracer.kill()
-    tracer.communicate(timeout=30)
+    tracer.communicate(timeout=30 * SLOWNESS)
     need(any(name.group(1) in line for line in own()), "the kernel removed it by itself")
     out, err, status = run(acu, "--no-feature", "uprobe_multi", "-e",
                            f"uprobe:{many()}:f_13* {{ @ = count(); }} interval:ms:1 {{ exit() }}")
@@ -198,8 +201,8 @@ def test_definitions_of_who_was_killed_are_removed(acu):
 def test_process_that_ends(acu):
     program = start(many())
     tracer = attached(acu, "-p", str(program.pid), "-e", f"uprobe:{many()}:f_1 {{ @ = count(); }} end {{ print(1); }}")
-    program.communicate("\n", timeout=30)
-    out, err = tracer.communicate(timeout=10)
+    program.communicate("\n", timeout=30 * SLOWNESS)
+    out, err = tracer.communicate(timeout=10 * SLOWNESS)
     need(tracer.returncode == 0 and "1\n" in out, f"status {tracer.returncode}: {out} {err}")
     out, err, status = run(acu, "-p", str(program.pid), "-e", f"uprobe:{many()}:f_1 {{ @ = count(); }}")
     need(status == 3 and "there is no process" in err, f"status {status}: {err}")
