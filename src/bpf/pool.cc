@@ -150,13 +150,19 @@ uint32_t Pool::large_scratch(uint32_t bytes) {
   return static_cast<uint32_t>(large_scratch_);
 }
 
+// Those of the user are kept elsewhere where they are walked; the kernel has fewer different ones, of a kilobyte each.
+static uint32_t kernel_stacks(const ir::Program& program) {
+  constexpr uint32_t few = 16384;
+  return program.walks_stacks ? std::min(program.max_stacks, std::max(few, program.max_stacks / 4)) : program.max_stacks;
+}
+
 uint32_t Pool::stacks() {
   if (object.stacks < 0)
     object.stacks = static_cast<int>(add({.name = "acu_stacks",
                                           .type = BPF_MAP_TYPE_HASH,
                                           .key_size = 8,
                                           .value_size = 8 + 8 * stack_frames_,
-                                          .max_entries = program.max_stacks,
+                                          .max_entries = kernel_stacks(program),
                                           .flags = stacks_at_once_ ? 0u : uint32_t{BPF_F_NO_PREALLOC}}));
   return static_cast<uint32_t>(object.stacks);
 }

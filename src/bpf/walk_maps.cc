@@ -41,7 +41,7 @@ MapSpec walk_map_spec(std::string_view name, const ir::Program& program, const E
        .max_entries = std::max(1u, program.max_stacks)},
       {.name = "acu_walk_known", .value_size = 8, .max_entries = WALK_KNOWN},
       {.name = "acu_walk_counts", .type = BPF_MAP_TYPE_PERCPU_ARRAY, .value_size = 8, .max_entries = WALK_COUNTS},
-      {.name = "acu_walk_set", .value_size = 8, .max_entries = WALK_SETTINGS, .flags = mapped},
+      {.name = "acu_walk_set", .value_size = 8 * WALK_SETTINGS, .flags = mapped},
       {.name = "acu_walks",
        .type = BPF_MAP_TYPE_PERCPU_ARRAY,
        .value_size = sizeof(walk),

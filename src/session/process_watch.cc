@@ -14,9 +14,25 @@ ProcessWatch::ProcessWatch(symbol::UserSymbols& users) : users_(users) {
   users_.follow();
 }
 
+void ProcessWatch::only(pid_t pid) {
+  only_ = static_cast<uint32_t>(pid);
+  family_ = {*only_};
+  users_.survey_only(pid);
+}
+
+bool ProcessWatch::concerns(const symbol::ProcessEvent& e) {
+  using Kind = symbol::ProcessEvent::Kind;
+  if (!only_ || e.kind == Kind::lost) return true;
+  if (e.kind == Kind::fork && family_.contains(e.parent)) family_.insert(e.pid);
+  return family_.contains(e.pid);
+}
+
 size_t ProcessWatch::drain() {
   if (!events_) return 0;
-  size_t records = events_->drain([this](const symbol::ProcessEvent& e) {
+  size_t records = 0;
+  events_->drain([&](const symbol::ProcessEvent& e) {
+    if (!concerns(e)) return;
+    records++;
     users_.take(e);
     if (follower_) follower_->take(e);
   });

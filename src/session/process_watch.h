@@ -7,7 +7,9 @@
 #include "symbol/user_symbols.h"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <unordered_set>
 
 namespace session {
 
@@ -16,6 +18,9 @@ public:
   // From now on. Where the kernel does not allow it (`problem`) names come from looks at the processes that
   // show stacks.
   explicit ProcessWatch(symbol::UserSymbols& users);
+  // From now on only what happens to this process, and to those that come from it, is taken; only it is looked at.
+  void only(pid_t pid);
+  std::optional<uint32_t> only() const { return only_; }
   // Takes what happened up to now. Returns the number of records.
   size_t drain();
   // Who else wants to know.
@@ -37,7 +42,11 @@ public:
   std::string describe() const;
 
 private:
+  bool concerns(const symbol::ProcessEvent& event);
+
   symbol::UserSymbols& users_;
+  std::optional<uint32_t> only_;
+  std::unordered_set<uint32_t> family_; // with only_
   Follower* follower_ = nullptr;
   std::unique_ptr<symbol::ProcessEvents> events_;
   std::string problem_;

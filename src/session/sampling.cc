@@ -109,6 +109,7 @@ base::Status Sampler::live() {
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source);
   // What is mapped from here on is known, before a sample can show it.
   ProcessWatch watch(names.users());
+  if (child || options.filter.pid >= 0) watch.only(child ? child->pid() : options.filter.pid);
   std::optional<Unwinding> unwinding;
   if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), watch, *compiled.machine);
   Life life = {.program = compiled.program,
@@ -122,6 +123,7 @@ base::Status Sampler::live() {
                .target_fd = target.get(),
                .watch = &watch,
                .unwinding = unwinding ? &*unwinding : nullptr,
+               .records_may_wait = true,
                .print_maps_on_exit = false};
   ACU_CHECK(session::live(life));
   compiled.machine->store_numbers();
@@ -233,6 +235,7 @@ base::Status Sampler::read() {
   std::vector<std::string_view> leaves;
   if (!kind.leaves.empty()) leaves = base::split(kind.leaves, '|');
   for (const ir::Entry& e : entries) reader.take(e, leaves);
+  backend.reset(); // its tables take as much memory as names will
 
   profile::Profile& profile = recording.profile;
   profile.about.title = kind.title;

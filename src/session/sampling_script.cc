@@ -14,7 +14,10 @@ namespace session {
 namespace {
 
 // Room for the stacks of some minutes of a busy machine; what does not fit is counted.
-constexpr std::string_view limits = "config = { max_map_keys = 131072; max_stacks = 65536 }\n";
+constexpr std::string_view limits = "config = { max_map_keys = 131072; max_stacks = 32768 }\n";
+
+// One count for all CPUs: room for one of each takes fifty times as long to make.
+constexpr std::string_view plain_counts = "let @ = hash(131072);\n";
 
 constexpr std::string_view follow_command =
     "tracepoint:sched:sched_process_exec /pid == cpid/ { @watched[curtask.tgid] = 1 }\n"
@@ -100,7 +103,7 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   std::string text(kind.script);
   replace(text, "FILTER", condition.text);
   replace(text, "RATE", std::to_string(rate));
-  text = std::string(limits) + condition.before + text;
+  text = std::string(limits) + std::string(kind.is_of_thread ? plain_counts : "") + condition.before + text;
   constexpr uint64_t us = 1000;
   if (duration_ns)
     text += "interval:us:" + std::to_string(std::max(duration_ns / us, uint64_t{1})) + " { exit() }\n";

@@ -73,7 +73,11 @@ Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, ProcessWat
       [this](const walk_copy& copy) { return walk(copy); });
   watch_.set_follower(this);
   // Whoever is known before the probes are attached needs no copies; the others may wait.
-  if (users_.know(::getpid())) publish(static_cast<uint32_t>(::getpid()));
+  const auto self = static_cast<uint32_t>(::getpid());
+  if (watch_.only())
+    survey_ = {*watch_.only()};
+  else if (users_.know(::getpid()))
+    publish(self);
   survey(longest_start);
 }
 

@@ -1,7 +1,7 @@
 // The loop of a session. It waits for records, for the next interval, for signals and for processes to end.
 //
 // Records: the ring does not wake us for each of them, so it is looked at every millisecond while they flow,
-// and ever more rarely (up to 50 ms) while they don't; only then is its descriptor waited for too, as it
+// and ever more rarely (up to 50 ms) while they don't, or while nobody waits for them; only then is its descriptor waited for too, as it
 // would be readable all the time while they flow. Intervals are deadlines in the call that waits anyway, not
 // descriptors of their own: a script of ten intervals opens nothing.
 #include "session/life.h"
@@ -23,6 +23,7 @@ namespace {
 constexpr uint64_t ms = 1'000'000;
 constexpr uint64_t shortest_wait = 1 * ms;
 constexpr uint64_t longest_wait = 50 * ms;
+constexpr uint64_t shortest_lazy_wait = 5 * ms; // where nobody waits for records
 constexpr uint64_t watch_ring_from = 4 * ms; // waits of at least this long also end when a record arrives
 constexpr uint64_t look_period = 200 * ms; // between two looks at the counters
 constexpr uint64_t forever = ~0ull;
@@ -52,7 +53,7 @@ public:
       if (files_changed_) life_.files->follow();
       if (records) tell_lost();
       tell_first_faults();
-      pace_ = records ? shortest_wait : std::min(pace_ * 2, longest_wait);
+      pace_ = records && !life_.records_may_wait ? shortest_wait : std::min(pace_ * 2, longest_wait);
       if (done()) break;
       ACU_CHECK(take_signals());
       ACU_CHECK(run_timers());
@@ -95,8 +96,8 @@ private:
   void keep_watching(size_t changes, size_t records) {
     if (!life_.watch) return;
     changes_flow_ = changes > 0;
-    bool has_work = !changes && !records && life_.watch->work();
-    watch_pace_ = changes_flow_ || has_work ? shortest_wait : forever;
+    bool has_work = !changes && (!records || life_.records_may_wait) && life_.watch->work();
+    watch_pace_ = changes_flow_ || has_work ? shortest_ : forever;
   }
 
   // Events are lost while many arrive: told when it is seen, in sum since the last time.
@@ -160,7 +161,8 @@ private:
   bool polls_;
   std::vector<Timer> timers_;
   uint64_t pace_ = watch_ring_from; // the first record may be urgent: of a process that soon ends
-  uint64_t watch_pace_ = shortest_wait; // there is work at first
+  const uint64_t shortest_ = life_.records_may_wait ? shortest_lazy_wait : shortest_wait;
+  uint64_t watch_pace_ = shortest_; // there is work at first
   bool changes_flow_ = false; // something happened to processes in the last turn
   uint64_t next_look_ = 0;
   uint64_t next_lost_look_ = 0;

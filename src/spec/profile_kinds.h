@@ -17,6 +17,7 @@ struct ProfileKind {
   std::string_view doc;
   std::string_view script;
   std::string_view leaves = {}; // notes by number, separated by '|'
+  bool is_of_thread = false;    // what counts happens to a thread that is on its CPU: no key is met on two CPUs at a time
 };
 
 inline constexpr ProfileKind profile_kinds[] = {
@@ -24,12 +25,14 @@ inline constexpr ProfileKind profile_kinds[] = {
      .title = "CPU",
      .unit = "samples",
      .doc = "where the processors are, sampled by their clock",
-     .script = "profile:hz:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack] = count() }\n"},
+     .script = "profile:hz:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n",
+     .is_of_thread = true},
     {.name = "cycles",
      .title = "CPU cycles",
      .unit = "samples",
      .doc = "the same, sampled by the processor's cycle counter",
-     .script = "hardware:cycles:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack] = count() }\n"},
+     .script = "hardware:cycles:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n",
+     .is_of_thread = true},
     // The stack is taken when a thread leaves its CPU, its time is known when it is back; in between it may have been woken.
     // Who never comes back is counted at the end.
     {.name = "offcpu",
@@ -77,7 +80,8 @@ end {
      .title = "Page faults",
      .unit = "faults",
      .doc = "who touches memory for the first time",
-     .script = "software:page-faults:1 /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack] = count() }\n"},
+     .script = "software:page-faults:1 /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n",
+     .is_of_thread = true},
     {.name = "io",
      .title = "Disk I/O",
      .unit = "bytes",

@@ -47,6 +47,7 @@ bool UserSymbols::look(pid_t pid, uint64_t now) {
   }
   if (ranges.empty()) return false;
   history_.look(number(pid), ranges, now);
+  opened_.erase(number(pid));
   return true;
 }
 
@@ -76,6 +77,12 @@ void UserSymbols::open_all(pid_t pid) {
   }
 }
 
+void UserSymbols::open_new(pid_t pid) {
+  if (follows_ && opened_.contains(number(pid))) return;
+  open_all(pid);
+  opened_.insert(number(pid));
+}
+
 // Code that the process made itself, or that tells where the names of such are.
 bool UserSymbols::is_made(const CodeRange& r) const {
   return r.file == CodeFiles::none || files_.is_memory(r.file) || is_jitdump(files_.path(r.file));
@@ -89,14 +96,19 @@ void UserSymbols::take(const ProcessEvent& e) {
     history_.fork(e.parent, e.pid, e.time);
     parents_[e.pid] = e.parent;
     jits_.erase(static_cast<pid_t>(e.pid)); // of another process that had this id
+    opened_.erase(e.pid);
     break;
   case ProcessEvent::Kind::exec: history_.exec(e.pid, e.time); break;
   case ProcessEvent::Kind::exit:
     history_.exit(e.pid, e.time);
+    opened_.erase(e.pid);
     if (parents_.size() > most_parents)
       std::erase_if(parents_, [&](auto& p) { return history_.has_ended(p.first); });
     break;
-  case ProcessEvent::Kind::lost: history_.events_lost(); break;
+  case ProcessEvent::Kind::lost:
+    history_.events_lost();
+    opened_.clear();
+    break;
   case ProcessEvent::Kind::mapping: {
     CodeRange range = {.begin = e.begin,
                        .end = e.end,
@@ -115,7 +127,7 @@ void UserSymbols::take(const ProcessEvent& e) {
 
 bool UserSymbols::know(pid_t pid) {
   if (!history_.is_whole(number(pid))) look_for(pid, 0, now_ns());
-  open_all(pid);
+  open_new(pid);
   return history_.is_known(number(pid));
 }
 
@@ -130,7 +142,7 @@ void UserSymbols::seen(pid_t pid, std::span<const uint64_t> frames, uint64_t sta
   beginning_.erase(number(pid));
   if (begins && !follows_) beginning_.insert(number(pid));
   history_.want(number(pid));
-  open_all(pid);
+  open_new(pid);
   for (uint64_t address : frames) {
     const CodeRange* range = history_.find(number(pid), address, time ? time : ProcessHistory::any_time);
     if (!range || range->file == CodeFiles::none) continue;

@@ -58,6 +58,8 @@ public:
   // When there is nothing else to do: a little of what makes later answers better. False: nothing is left.
   bool work();
 
+  // Only this process is looked at before it is asked for.
+  void survey_only(pid_t pid) { survey_ = {pid}; }
   // Looks at the process if its code is not known, and opens its files. False: nothing is known of it.
   bool know(pid_t pid);
   // What its files say is asked for too, not only their names (CodeFiles::elf).
@@ -67,6 +69,7 @@ public:
 
 private:
   bool look(pid_t pid, uint64_t time);
+  void open_new(pid_t pid);
   void look_for(pid_t pid, uint64_t address, uint64_t now);
   void open(pid_t pid, const CodeRange& range);
   void open_all(pid_t pid);
@@ -85,6 +88,7 @@ private:
   std::unordered_map<uint64_t, uint64_t> stack_times_; // by id
   std::unordered_map<uint32_t, uint64_t> vain_looks_;  // when a process had nothing at an address
   std::unordered_set<uint32_t> beginning_;             // processes that just begin to run
+  std::unordered_set<uint32_t> opened_;                // processes with all their files open, what they map later too
   std::optional<std::vector<pid_t>> survey_;           // processes to be looked at yet
   std::deque<uint32_t> unread_;                        // files whose names will be asked for
   std::vector<bool> is_queued_;                        // by file

@@ -51,9 +51,9 @@ inline_always void count(__u32 which) {
   if (n) *n += 1;
 }
 
-inline_always __u64 setting(__u32 which) {
-  __u64 *n = map_lookup(acu_walk_set, &which);
-  return n ? *n : 0;
+inline_always const __u64 *settings(void) {
+  __u32 only = 0;
+  return map_lookup(acu_walk_set, &only);
 }
 
 /* A word of the stack. A read costs 60 ns however little it reads: so much is read, all in the word's page. */
@@ -74,11 +74,10 @@ inline_always int read_word(struct walk *w, __u64 address, __u64 *to) {
   return 0;
 }
 
-/* A pointer-sized member of a structure of the kernel, by its setting; 0: the kernel does not have it, or it cannot be
- * read. */
-inline_always __u64 read_member(__u64 of, __u32 which) {
-  __u64 offset = setting(which), value = 0;
-  if (offset) read_kernel(&value, sizeof value, (void *)(of + offset - 1));
+/* A pointer-sized member of a structure of the kernel, by its setting; 0 also where it cannot be read. */
+inline_always __u64 read_member(__u64 of, __u64 offset) {
+  __u64 value = 0;
+  read_kernel(&value, sizeof value, (void *)(of + offset - 1));
   return value;
 }
 
@@ -87,9 +86,10 @@ inline_always __u64 read_member(__u64 of, __u32 which) {
 __attribute__((noinline)) int acu_keep_returns(__u64 slot) {
   __u32 key = slot;
   struct walk *w = map_lookup(acu_walks, &key);
-  if (!w) return 0;
-  const __u64 next = setting(WALK_SET_RETURN_NEXT) - 1, stack = setting(WALK_SET_RETURN_STACK) - 1,
-              address = setting(WALK_SET_RETURN_ADDRESS) - 1;
+  const __u64 *set = settings();
+  if (!w || !set) return 0;
+  const __u64 next = set[WALK_SET_RETURN_NEXT] - 1, stack = set[WALK_SET_RETURN_STACK] - 1,
+              address = set[WALK_SET_RETURN_ADDRESS] - 1;
   __u64 at = w->returns, n = 0;
   for (; n < WALK_MOST_RETURNS && at; n++) {
     read_kernel(&w->kept[n].slot, 8, (void *)(at + stack));
@@ -120,11 +120,13 @@ __attribute__((noinline)) int acu_kept_return(__u64 slot) {
  * copy of a probed instruction, which lies behind it. */
 inline_always void find_returns(struct walk *w) {
   w->kept_count = w->kept_next = w->trampoline = 0;
-  if (!setting(WALK_SET_UTASK)) return;
-  __u64 task = get_current_task(), utask = read_member(task, WALK_SET_UTASK);
+  const __u64 *set = settings();
+  if (!set || !set[WALK_SET_UTASK]) return;
+  __u64 task = get_current_task(), utask = read_member(task, set[WALK_SET_UTASK]);
   if (!utask) return;
-  w->trampoline = read_member(read_member(read_member(task, WALK_SET_MM), WALK_SET_XOL), WALK_SET_TRAMPOLINE);
-  w->returns = read_member(utask, WALK_SET_RETURNS);
+  __u64 memory = read_member(task, set[WALK_SET_MM]);
+  w->trampoline = read_member(read_member(memory, set[WALK_SET_XOL]), set[WALK_SET_TRAMPOLINE]);
+  w->returns = read_member(utask, set[WALK_SET_RETURNS]);
   if (!w->trampoline) return;
   if (w->returns) acu_keep_returns(w->slot);
   __u64 at = w->registers[rip] - w->trampoline;
@@ -133,7 +135,7 @@ inline_always void find_returns(struct walk *w) {
     w->registers[rsp] = w->kept[0].slot + 8;
     w->kept_next = 1;
   } else if (at >= trampoline_bytes && at < page_bytes) {
-    w->registers[rip] = read_member(utask, WALK_SET_STEPPED);
+    w->registers[rip] = read_member(utask, set[WALK_SET_STEPPED]);
   }
 }
 
@@ -435,7 +437,8 @@ struct raw_tracepoint {
 
 /* sched_process_fork(parent, child): current is the parent. */
 entry int acu_fork(struct raw_tracepoint *at) {
-  __u64 offset = setting(WALK_SET_TGID);
+  const __u64 *set = settings();
+  __u64 offset = set ? set[WALK_SET_TGID] : 0;
   __u32 parent = get_current_pid_tgid() >> 32, child = 0;
   if (!offset || read_kernel(&child, sizeof child, (void *)(at->arguments[1] + offset)) || child == parent) return 0;
   struct walk_process *process = map_lookup(acu_processes, &parent);
@@ -448,6 +451,7 @@ entry int acu_fork(struct raw_tracepoint *at) {
 /* sched_process_exec(task, old_pid, program): current is the task. */
 entry int acu_exec(struct raw_tracepoint *at) {
   __u32 pid = get_current_pid_tgid() >> 32;
-  if (setting(WALK_SET_TGID)) map_delete(acu_processes, &pid);
+  const __u64 *set = settings();
+  if (set && set[WALK_SET_TGID]) map_delete(acu_processes, &pid);
   return 0;
 }

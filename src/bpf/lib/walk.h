@@ -65,7 +65,7 @@ enum {
   WALK_COUNTS,
 };
 
-/* Entries of the array `acu_walk_set`. */
+/* Words of the only entry of `acu_walk_set`. */
 enum {
   WALK_SET_TGID,      /* offset of tgid in struct task_struct; 0: processes are not followed in the kernel */
   /* Offsets plus 1, all or none of them given (session/probed_returns.cc): where the kernel keeps the return addresses of
