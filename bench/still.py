@@ -5,6 +5,7 @@ Two programs with 200,000 elements in two containers each. Every tool walks both
 be the program's own; measured is the whole process, from exec to exit, the median of N runs after one that is not counted.
 """
 import argparse
+import glob
 import os
 import re
 import resource
@@ -64,9 +65,14 @@ while n:
 print(s)
 """,
 }
+LLDB_BEGIN = """
+import lldb
+def __lldb_init_module(debugger, _):
+    t = debugger.GetSelectedTarget()
+    p = t.GetProcess()
+"""
 LLDB = {
     "list": """
-t = lldb.target
 s = 0
 n = t.FindFirstGlobalVariable("list")
 while n.GetValueAsUnsigned():
@@ -78,6 +84,23 @@ for i in range(65536):
     while e.GetValueAsUnsigned():
         s += e.GetChildMemberWithName("value").GetValueAsSigned()
         e = e.GetChildMemberWithName("next")
+print(s)
+""",
+    "containers": """
+s = 0
+map = t.FindFirstGlobalVariable("ordered").GetNonSyntheticValue()
+stack = [map.GetValueForExpressionPath("._M_t._M_impl._M_header._M_parent")]
+e = lldb.SBError()
+while stack:
+    n = stack.pop()
+    while n.GetValueAsUnsigned():
+        s += p.ReadUnsignedFromMemory(n.GetValueAsUnsigned() + 40, 8, e)
+        stack.append(n.GetChildMemberWithName("_M_left"))
+        n = n.GetChildMemberWithName("_M_right")
+n = t.FindFirstGlobalVariable("hashed").GetNonSyntheticValue().GetValueForExpressionPath("._M_h._M_before_begin._M_nxt")
+while n.GetValueAsUnsigned():
+    s += p.ReadUnsignedFromMemory(n.GetValueAsUnsigned() + 16, 8, e)
+    n = n.GetChildMemberWithName("_M_nxt")
 print(s)
 """,
 }
@@ -123,7 +146,9 @@ def main():
     parser.add_argument("--out")
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="acu-still-")
-    environment = dict(os.environ, ACU_CACHE=os.path.join(folder, "cache"), DEBUGINFOD_URLS="")
+    # Debian's lldb 14 does not find its own Python module.
+    modules = ":".join(glob.glob("/usr/lib/llvm-*/lib/python3*/dist-packages"))
+    environment = dict(os.environ, PYTHONPATH=modules, ACU_CACHE=os.path.join(folder, "cache"), DEBUGINFOD_URLS="")
     rows = []
     try:
         for name in ("list", "containers"):
@@ -135,8 +160,8 @@ def main():
             theirs = measure(["gdb", "-nx", "-batch", "-x", script, program, core], expected, max(1, options.runs // 4), environment)
             rows.append((name, "gdb's Python", theirs, ours))
             if options.lldb and name in LLDB and shutil.which("lldb"):
-                open(script, "w").write(LLDB[name])
-                theirs = measure(["lldb", "--batch", "-c", core, program, "-o", f"script exec(open({script!r}).read())"], expected, 1, environment)
+                open(script, "w").write(LLDB_BEGIN + LLDB[name].replace("\n", "\n    "))
+                theirs = measure(["lldb", "--batch", "-c", core, program, "-o", "command script import " + script], expected, 1, environment)
                 rows.append((name, "lldb's Python", theirs, ours))
     finally:
         shutil.rmtree(folder)

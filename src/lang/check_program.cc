@@ -40,19 +40,29 @@ static const type::Type* find_type(dwarf::Types& types, type::Table& table, std:
   return types.find(keyword, table.keep(dense));
 }
 
-// The programs whose types come before the kernel's where this code is: in a user probe its own.
-std::span<symbol::Binary* const> Checker::programs_here() const {
-  if (probe::Event* e = user_event()) return {&e->module, 1};
+// The programs whose types come before the kernel's where this code is: in a user probe its own; of a program
+// that stands still all that is loaded, too.
+std::vector<symbol::Binary*> Checker::programs_here() const {
+  std::vector<symbol::Binary*> all;
+  if (probe::Event* e = machine_.still ? user_event() : nullptr) all.push_back(e->module);
+  if (machine_.still)
+    for (symbol::Binary* b : machine_.still->binaries())
+      if (all.empty() || b != all.front()) all.push_back(b);
+  if (machine_.still) return all;
+  if (probe::Event* e = user_event()) return {e->module};
   bool is_free = !probe_ || probe_->events.empty() || probe_->events.front()->kind <= probe::Kind::bench;
-  return is_free && all_of_programs_ ? std::span<symbol::Binary* const>(programs_)
-                                     : std::span<symbol::Binary* const>();
+  return is_free && all_of_programs_ ? programs_ : all;
 }
 
 const type::Type* Checker::program_type(std::string_view keyword, std::string_view name) {
-  for (symbol::Binary* b : programs_here())
-    if (dwarf::Types* types = b->types(types_))
-      if (const type::Type* t = find_type(*types, types_, keyword, name)) return t;
-  return nullptr;
+  const type::Type* declared = nullptr; // without its members, which another file may have
+  for (symbol::Binary* b : programs_here()) {
+    dwarf::Types* types = b->types(types_);
+    const type::Type* t = types ? find_type(*types, types_, keyword, name) : nullptr;
+    if (t && t->has_size) return t;
+    if (!declared) declared = t;
+  }
+  return declared;
 }
 
 static std::optional<std::pair<const type::Type*, int64_t>>
@@ -278,6 +288,13 @@ const type::Type* Checker::check_global(FieldRef& e) {
   // Told by where this event is, it would be another recipe for each event of the block.
   if (probe_->events.size() > 1)
     if (probe::UserValue of_all = values.global(nullptr, e.name, bias)) v = std::move(of_all);
+  // Of a program that stands still all libraries are known: the name may be one of theirs.
+  if (machine_.still && !v && v.kind != probe::UserValue::ambiguous && e.operand->kind != ExprKind::call)
+    for (symbol::Binary* b : programs_here())
+      if (probe::UserValue there = machine_.user_values(*b).global(nullptr, e.name, bias_in(machine_, *b))) {
+        v = std::move(there);
+        break;
+      }
   std::string hint;
   if (v.kind == probe::UserValue::no_debug_info) hint = debug_hint(*binary);
   if (v.kind == probe::UserValue::missing && !binary->debug_info()) {
@@ -408,6 +425,8 @@ void Checker::check_has(Call& e) {
   auto has = [&](symbol::Binary& b) {
     return is_function ? has_function(b, name) : machine_.user_values(b).has_global(name);
   };
+  if (machine_.still)
+    return set_integer(e, std::ranges::any_of(programs_here(), [&](auto* b) { return has(*b); }));
   if (probe::Event* event = user_event()) return set_integer(e, has(*event->module));
   bool found = machine_.btf() && machine_.btf()->find(name, is_function ? format::BtfKind::function
                                                                         : format::BtfKind::variable);

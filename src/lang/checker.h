@@ -48,7 +48,7 @@ private:
   const type::Type* program_type(std::string_view keyword, std::string_view name);
   std::optional<std::pair<const type::Type*, int64_t>> program_enumerator(std::string_view name);
   void offer_program_types();
-  std::span<symbol::Binary* const> programs_here() const;
+  std::vector<symbol::Binary*> programs_here() const;
   const type::Type* use_value(const probe::UserValue& v, std::string_view what, Range where,
                               const probe::Recipe*& recipe, std::string hint = {});
   const type::Type* finish_value(FieldRef& e, const type::Type* t);

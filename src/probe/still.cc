@@ -31,6 +31,14 @@ symbol::Binary* Still::program() {
   return nullptr;
 }
 
+std::span<symbol::Binary* const> Still::binaries() {
+  if (!in_order_.empty()) return in_order_;
+  for (bool is_program : {true, false})
+    for (const target::Module& m : target_.modules())
+      if (symbol::Binary* b = m.is_program == is_program ? binary_of(m) : nullptr) in_order_.push_back(b);
+  return in_order_;
+}
+
 std::optional<uint64_t> Still::bias_of(const symbol::Binary& binary) const {
   for (const auto& [module, opened] : binaries_)
     if (opened.get() == &binary) return module->bias;

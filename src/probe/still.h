@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,8 @@ public:
   // nullptr: its file is not here, see target::Module::problem.
   symbol::Binary* binary_of(const target::Module& module);
   symbol::Binary* program();
+  // Those that are here, in the order in which a name is looked for: the program, then its libraries.
+  std::span<symbol::Binary* const> binaries();
   // What the loader added to the addresses of a binary; nothing: it is none of the target's.
   std::optional<uint64_t> bias_of(const symbol::Binary& binary) const;
   // As symbol::Binaries::find, among the target's modules: "libc", "libssl.so.3", a path, "" (the program), a
@@ -36,6 +39,7 @@ private:
   target::Target& target_;
   target::Stacks& stacks_;
   std::map<const target::Module*, std::unique_ptr<symbol::Binary>> binaries_;
+  std::vector<symbol::Binary*> in_order_;
 };
 
 } // namespace probe

@@ -76,9 +76,10 @@ std::string TargetNames::kernel(uint64_t address, bool) { return bare(address); 
 // up where the call is.
 std::string TargetNames::user(uint32_t, uint64_t address, bool with_offset, uint64_t stack) {
   bool is_return = stack && address && !stacks_.is_exact(address);
-  Function f = function_at(address - is_return);
-  if (std::string data = f.name.empty() ? data_at(address) : std::string(); !data.empty())
+  // The last function of a file is said to reach as far as the next one: what is a variable's is asked first.
+  if (std::string data = stack ? std::string() : data_at(address); !data.empty())
     return with_offset ? data : data.substr(0, data.rfind('+'));
+  Function f = function_at(address - is_return);
   if (f.name.empty() && f.module) {
     std::string_view path = f.module->path;
     return std::string(path.substr(path.rfind('/') + 1)) + "+" + bare(address - f.module->bias);

@@ -1,36 +1,50 @@
 #include "target/areas.h"
 
 #include <algorithm>
+#include <set>
 
 namespace target {
 
-// Goes over all begins and ends in order; between two of them the area that was added first holds.
+// Goes over all begins and ends in order; between two of them the area holds that was added first of those
+// which cover that stretch.
 void AreaMemory::sort() {
-  auto by_begin = [](const Window& a, const Window& b) { return a.begin < b.begin; };
   bool is_plain = true;
-  if (!std::is_sorted(areas_.begin(), areas_.end(), by_begin)) is_plain = false;
   for (size_t i = 1; i < areas_.size() && is_plain; i++)
-    is_plain = areas_[i].begin - areas_[i - 1].begin >= areas_[i - 1].size;
+    is_plain =
+        areas_[i].begin >= areas_[i - 1].begin && areas_[i].begin - areas_[i - 1].begin >= areas_[i - 1].size;
   if (is_plain) return;
+  struct Edge {
+    uint64_t at;
+    size_t area;
+    bool ends;
+  };
+  std::vector<Edge> edges;
+  for (size_t i = 0; i < areas_.size(); i++) {
+    const uint64_t begin = areas_[i].begin, size = std::min(areas_[i].size, ~begin);
+    if (!size) continue;
+    edges.push_back({begin, i, false});
+    edges.push_back({begin + size, i, true});
+  }
+  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.at < b.at; });
+  std::set<size_t> open; // areas that cover the stretch, the one that holds first
   std::vector<Window> kept;
-  for (const Window& area : areas_) {
-    // The pieces of it that nothing earlier covers.
-    uint64_t at = area.begin, end = area.begin + area.size;
-    auto next = std::upper_bound(kept.begin(), kept.end(), Window{.begin = at}, by_begin);
-    if (next != kept.begin() && std::prev(next)->begin + std::prev(next)->size > at) next--;
-    while (at < end) {
-      uint64_t free_until = next == kept.end() ? end : std::min(end, next->begin);
-      if (at < free_until) {
-        Window piece = area;
-        piece.begin = at;
-        piece.size = free_until - at;
-        if (area.bytes) piece.bytes = area.bytes + (at - area.begin);
-        next = std::next(kept.insert(next, piece));
-      }
-      if (next == kept.end()) break;
-      at = std::max(at, next->begin + next->size);
-      next++;
+  size_t last = areas_.size(); // area of the last piece
+  for (size_t e = 0; e < edges.size();) {
+    const uint64_t at = edges[e].at;
+    for (; e < edges.size() && edges[e].at == at; e++)
+      if (edges[e].ends)
+        open.erase(edges[e].area);
+      else
+        open.insert(edges[e].area);
+    if (open.empty() || e == edges.size()) continue;
+    const Window& area = areas_[*open.begin()];
+    const uint64_t size = edges[e].at - at;
+    if (last == *open.begin() && kept.back().begin + kept.back().size == at) {
+      kept.back().size += size;
+      continue;
     }
+    last = *open.begin();
+    kept.push_back({at, size, area.bytes ? area.bytes + (at - area.begin) : nullptr, area.why});
   }
   areas_ = std::move(kept);
 }

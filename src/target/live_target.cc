@@ -50,7 +50,8 @@ public:
   bool read_maps();
   const std::vector<Mapped>& maps() const { return maps_; }
   // What files have is not copied.
-  void add_file(const Window& area) { files_.add(area), files_.sort(); }
+  void add_file(const Window& area) { files_.add(area); }
+  void sort_files() { files_.sort(); }
 
   Window window(uint64_t address) override;
   // From here on what was not copied is not there, but written down.
@@ -307,6 +308,7 @@ private:
       }
     mark_program(modules_, entry);
     for (const FileMapping& f : mappings) add_file(f);
+    memory_.sort_files();
     if (!vdso) return;
     if (Module m = find_vdso(memory_, vdso); m.end > m.begin) modules_.push_back(std::move(m));
     std::sort(modules_.begin(), modules_.end(),

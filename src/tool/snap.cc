@@ -20,7 +20,7 @@ namespace {
 
 using spec::OptionId;
 
-constexpr int most_rounds = 6;
+constexpr int most_rounds = 6, most_tries = 3;
 
 struct Request {
   pid_t pid = 0;
@@ -95,8 +95,13 @@ private:
   enum class Use : uint8_t { learning, trying, told };
 
   int freeze() {
-    if (auto frozen = target_.freeze(request_.most_ns); !frozen.ok()) return fail(frozen.error());
-    stops_++;
+    // On a machine that is busy a stop may take long for want of a CPU: another try may not.
+    for (int tried = 1;; tried++) {
+      auto frozen = target_.freeze(request_.most_ns);
+      stops_++;
+      if (frozen.ok()) break;
+      if (frozen.error().kind != base::Failure::runtime || tried == most_tries) return fail(frozen.error());
+    }
     longest_ns_ = std::max(longest_ns_, target_.pause_ns());
     return 0;
   }
