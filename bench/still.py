@@ -147,7 +147,7 @@ def main():
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="acu-still-")
     # Debian's lldb 14 does not find its own Python module.
-    modules = ":".join(glob.glob("/usr/lib/llvm-*/lib/python3*/dist-packages"))
+    modules = ":".join(glob.glob("/usr/lib/llvm-*/lib/python3*/dist-packages") + ["/usr/lib/python3/dist-packages"])
     environment = dict(os.environ, PYTHONPATH=modules, ACU_CACHE=os.path.join(folder, "cache"), DEBUGINFOD_URLS="")
     rows = []
     try:

@@ -26,9 +26,10 @@ type::Space Checker::space_of_numbers() const {
 void Checker::learn_space(type::Space& known, const type::Type& given, Range where) {
   if (!given.is(Kind::pointer) || given.space == type::Space::none || known == given.space) return;
   if (known != type::Space::none)
-    return error(tag::type_mismatch, where,
-                 "this function is given pointers into the kernel in one place and into the process in another",
-                 "write a function for each");
+    return error(
+        tag::type_mismatch, where,
+        "this function is given pointers into the kernel in one place and into the process in another",
+        "write a function for each");
   known = given.space;
 }
 
@@ -55,7 +56,8 @@ const type::Type* Checker::in_learned_space(const type::Type* t, type::Space spa
 // Of functions of the kernel.
 static std::string why_no_arguments(const probe::Event& event) {
   if (!probe::is_kernel_function(event.kind)) return {};
-  if (event.kind == probe::Kind::kretprobe) return "fexit:" + event.function + " has them also when the function returns";
+  if (event.kind == probe::Kind::kretprobe)
+    return "fexit:" + event.function + " has them also when the function returns";
   if (event.offset) return "they are known where the function is entered";
   return "the kernel's types do not describe this function: use arg0, arg1, …";
 }
@@ -67,7 +69,8 @@ const type::Type* Checker::check_arguments_field(FieldRef& e) {
   const type::Type* args = probe::arguments(machine_, event);
   if (!args)
     return mistake(tag::misplaced, e.operand->where,
-                   "`args` can't be used here: " + event.name + " has no named arguments", why_no_arguments(event));
+                   "`args` can't be used here: " + event.name + " has no named arguments",
+                   why_no_arguments(event));
   auto field = args->find(e.name);
   if (!field) {
     std::vector<std::string_view> names;
@@ -81,7 +84,8 @@ const type::Type* Checker::check_arguments_field(FieldRef& e) {
   if (event.kind == probe::Kind::usdt) {
     std::string reason = probe::access(machine_, event, probe::Context::registers, e.name).reason;
     if (!reason.empty())
-      return mistake(tag::bad_argument, e.name_where, "`" + std::string(e.name) + "` of " + event.name + " " + reason,
+      return mistake(tag::bad_argument, e.name_where,
+                     "`" + std::string(e.name) + "` of " + event.name + " " + reason,
                      "`acu list -v " + event.name + "` shows all");
   }
   e.field = *field;
@@ -103,7 +107,8 @@ const type::Type* Checker::check_arguments(Name& e) {
   const type::Type* args = probe::arguments(machine_, event);
   if (!args)
     return mistake(tag::misplaced, e.where,
-                   "`args` can't be used here: " + event.name + " has no named arguments", why_no_arguments(event));
+                   "`args` can't be used here: " + event.name + " has no named arguments",
+                   why_no_arguments(event));
   if (user_event() && event.kind != probe::Kind::usdt && !check_parameters_whole(e)) return types_.none();
   for (const type::Field& f : args->fields()) read_argument(f.name);
   return args;
@@ -117,11 +122,18 @@ static void collect_names(const type::Type& of, std::vector<std::string_view>& i
       into.push_back(f.name);
 }
 
+// A structure that one file of a program only declares, as another one has it.
+const type::Type* Checker::completed(const type::Type* t) {
+  if (!t || t->has_size || !t->is(Kind::structure) || t->name.empty()) return t;
+  const type::Type* known = program_type(t->is_union ? "union" : "struct", t->name);
+  return known && known->has_size ? types_.in_space(known, t->space) : t;
+}
+
 // Tells that there is no such member.
 void Checker::unknown_member(const type::Type& of, std::string_view name, Range where) {
   if (!of.has_size)
-    return error(tag::unknown_field, where,
-                 text(&of) + " is only declared: its members are not known", "define it in the script");
+    return error(tag::unknown_field, where, text(&of) + " is only declared: its members are not known",
+                 "define it in the script");
   std::vector<std::string_view> names;
   collect_names(of, names);
   std::string_view near = base::nearest(name, names);
@@ -141,14 +153,15 @@ const type::Type* Checker::check_field(FieldRef& e) {
   const type::Type* t = check_value(*e.operand);
   if (t->is(Kind::none)) return t;
   e.through_pointer = t->is(Kind::pointer);
-  const type::Type* of = e.through_pointer ? t->element : t;
+  const type::Type* of = e.through_pointer ? completed(t->element) : t;
   if (e.through_pointer && of && of->is(Kind::pointer))
     return mistake(tag::bad_operand, e.operand->where, text(t) + " has no members",
                    "it points to a pointer: `(*…)." + std::string(e.name) + "`");
   if (!of || (!of->is(Kind::structure) && !of->is(Kind::tuple)))
     return mistake(tag::bad_operand, e.operand->where, text(t) + " has no members",
-                   t->is(Kind::pointer) || t->is_integer() ? "cast it first: `((struct x *)…)." + std::string(e.name) + "`"
-                                                           : "");
+                   t->is(Kind::pointer) || t->is_integer()
+                       ? "cast it first: `((struct x *)…)." + std::string(e.name) + "`"
+                       : "");
   auto field = of->find(e.name);
   if (!field) {
     unknown_member(*of, e.name, e.name_where);
@@ -185,26 +198,31 @@ const type::Type* Checker::check_index(Index& e) {
     // An array without a size of its own ends a structure: what is there only the program knows.
     bool is_open = t->is(Kind::array) && t->count == 0;
     if (known && (n < 0 || (!is_open && static_cast<uint64_t>(n) >= count)))
-      error(tag::bad_index, e.index->where,
-            "index " + std::to_string(n) + " is outside " + text(t),
+      error(tag::bad_index, e.index->where, "index " + std::to_string(n) + " is outside " + text(t),
             count && n >= 0 ? "the last one is " + std::to_string(count - 1) : "");
     return t->is(Kind::array) ? check_part(t->element, type::Space::none) : types_.character();
   }
   return mistake(tag::bad_operand, e.operand->where, text(t) + " can't be indexed");
 }
 
-// Of something that a pointer leads to, and of a variable of the traced program; nullptr: it has no address there.
+// Of something that a pointer leads to, and of a variable of the traced program; nullptr: it has no address
+// there.
 const type::Type* Checker::address_in_memory(const Expr& e) {
   const FieldRef* f = if_a<FieldRef>(&e);
   const type::Type* t = e.type;
   if (f && f->field.bit_size) return nullptr;
   if (f && f->recipe)
-    return f->recipe->kind == probe::Recipe::address ? types_.pointer(f->field.type, type::Space::user) : nullptr;
+    return f->recipe->kind == probe::Recipe::address ? types_.pointer(f->field.type, type::Space::user)
+                                                     : nullptr;
   const Index* x = if_a<Index>(&e);
   // An element of an array that is chosen while the script runs is a copy: the index may be outside.
-  if (x && !x->operand->type->is(Kind::pointer) && x->index->constant.kind != Constant::integer) return nullptr;
+  if (x && !x->operand->type->is(Kind::pointer) && x->index->constant.kind != Constant::integer)
+    return nullptr;
   const Unary* u = if_a<Unary>(&e);
-  const Expr* through = u && u->op == UnaryOp::dereference ? u->operand : x ? x->operand : f ? f->operand : nullptr;
+  const Expr* through = u && u->op == UnaryOp::dereference ? u->operand
+                        : x                                ? x->operand
+                        : f                                ? f->operand
+                                                           : nullptr;
   if (f && f->field.type) t = f->field.type;
   if (!through || !through->type || t->is(Kind::none)) return nullptr;
   if (through->type->is(Kind::pointer))
@@ -225,15 +243,15 @@ const type::Type* Checker::check_address(Unary& e) {
     const type::Type* t = check_value(*e.operand);
     if (t->is(Kind::none)) return t;
     if (const type::Type* pointer = address_in_memory(*e.operand)) return pointer;
-    return mistake(tag::bad_operand, e.where,
-                   "`&` can be used on variables, on maps, and on what is in the memory of a program or the kernel");
+    return mistake(
+        tag::bad_operand, e.where,
+        "`&` can be used on variables, on maps, and on what is in the memory of a program or the kernel");
   }
   const type::Type* t = m->type = check_map(*m, false);
   if (m->key)
     return mistake(tag::bad_operand, e.where, "a value under a key has no address that stays",
                    "`&` works on variables and on maps without keys");
-  if (t->is_aggregation())
-    return mistake(tag::bad_map_use, e.where, text(t) + " can't be used as a value");
+  if (t->is_aggregation()) return mistake(tag::bad_map_use, e.where, text(t) + " can't be used as a value");
   return t->is(Kind::none) ? t : types_.pointer(t, type::Space::script);
 }
 
@@ -242,11 +260,12 @@ const type::Type* Checker::check_pointee(const Expr& e, const type::Type* t, std
   if (!t->element)
     return mistake(tag::bad_operand, e.where, "a `void *` can't be " + std::string(what),
                    "cast it first: `(uint64 *)…`");
-  if (!t->element->has_size)
+  const type::Type* element = completed(t->element);
+  if (!element->has_size)
     return mistake(tag::unknown_type, e.where,
-                   text(t->element) + " is only declared: a pointer to it can't be " + std::string(what),
+                   text(element) + " is only declared: a pointer to it can't be " + std::string(what),
                    "define it in the script");
-  return types_.in_space(t->element, t->space);
+  return types_.in_space(element, t->space);
 }
 
 // ----------------------------------------------------------------------------------------------- offsets
@@ -320,7 +339,8 @@ void Checker::name_in_sizeof(SizeOf& e) {
 
 // ------------------------------------------------------------------------------------------------- casts
 
-// The pointer by which an array is reached that is a member or an element; nullptr where it stands in the script.
+// The pointer by which an array is reached that is a member or an element; nullptr where it stands in the
+// script.
 static const Expr* pointer_before(const Expr& e) {
   const FieldRef* f = if_a<FieldRef>(&e);
   const Index* x = if_a<Index>(&e);
@@ -335,22 +355,25 @@ const type::Type* Checker::check_cast(Cast& e) {
   if (to->is(Kind::none) || from->is(Kind::none)) return to;
   if (e.target->is_array && !e.target->count && to->is(Kind::array)) { // T[]: as many as fit
     uint32_t size = to->element->size;
-    to = e.target->type = types_.array(to->element, std::max(1u, stored_size(*e.operand) / std::max(1u, size)));
+    to = e.target->type =
+        types_.array(to->element, std::max(1u, stored_size(*e.operand) / std::max(1u, size)));
   }
   if (to->is(Kind::pointer)) {
     bool is_null = e.operand->constant.kind == Constant::integer && e.operand->constant.integer_value == 0;
-    if (from->is_integer()) return types_.pointer(to->element, is_null ? type::Space::none : space_of_numbers());
+    if (from->is_integer())
+      return types_.pointer(to->element, is_null ? type::Space::none : space_of_numbers());
     if (from->is(Kind::pointer)) {
       const Unary* u = if_a<Unary>(e.operand);
       bool is_address = u && u->op == UnaryOp::address_of && from->element && to->element;
       if (is_address && from->element->size < to->element->size)
         warning(tag::bad_cast, e.where,
-                text(to->element) + " has " + std::to_string(to->element->size) + " bytes, " + text(from->element) +
-                    " only " + std::to_string(from->element->size));
+                text(to->element) + " has " + std::to_string(to->element->size) + " bytes, " +
+                    text(from->element) + " only " + std::to_string(from->element->size));
       return types_.pointer(to->element, from->space);
     }
     // As in C, an array is where it begins.
-    const Expr* before = from->is(Kind::array) || from->is(Kind::string) ? pointer_before(*e.operand) : nullptr;
+    const Expr* before =
+        from->is(Kind::array) || from->is(Kind::string) ? pointer_before(*e.operand) : nullptr;
     if (before && before->type->space != type::Space::script)
       return types_.pointer(to->element, before->type->space);
   }

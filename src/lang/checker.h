@@ -125,6 +125,7 @@ private:
   const type::Type* check_arguments_field(FieldRef& e);
   const type::Type* check_arguments(Name& e);
   void read_argument(std::string_view name);
+  const type::Type* completed(const type::Type* t);
   [[gnu::cold]] void unknown_member(const type::Type& of, std::string_view name, Range where);
   const type::Type* check_field(FieldRef& e);
   const type::Type* check_part(const type::Type* t, type::Space space);

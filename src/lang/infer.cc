@@ -43,9 +43,7 @@ Signs signs_of(const type::Type* t, const Expr* e) {
   return {t->size < 8, true, true};
 }
 
-bool has_reason(const Expr* e) {
-  return e && may_be_negative(*e);
-}
+bool has_reason(const Expr* e) { return e && may_be_negative(*e); }
 
 // A literal that a variable of this type holds as it is.
 bool is_literal_of(const Expr* e, const type::Type& t) {
@@ -67,7 +65,8 @@ bool is_null(const Expr* e) {
 bool may_be_negative(const Expr& e) {
   if (!e.type || !e.type->is(Kind::integer) || !e.type->is_signed) return false;
   if (e.constant.kind == Constant::integer) return !e.adapts || e.constant.integer_value < 0;
-  if (const VariableRef* v = if_a<VariableRef>(&e)) return v->variable && v->variable->inferred.may_be_negative;
+  if (const VariableRef* v = if_a<VariableRef>(&e))
+    return v->variable && v->variable->inferred.may_be_negative;
   if (const MapRef* m = if_a<MapRef>(&e)) return m->map && m->map->inferred_value.may_be_negative;
   if (const Binary* b = if_a<Binary>(&e)) return has_reason(b->left) || has_reason(b->right);
   if (const Conditional* c = if_a<Conditional>(&e); c && c->condition->constant.kind != Constant::integer)
@@ -115,6 +114,19 @@ uint32_t Checker::longest_probe_name() const {
   return static_cast<uint32_t>(longest) + 1;
 }
 
+// Whether two structures are one: read from the kernel here and from a process there, or described by two
+// files of a program, of which one may do without its members.
+static bool is_one_structure(const type::Type& a, const type::Type& b) {
+  if (!a.is(Kind::structure) || !b.is(Kind::structure) || !a.provider || !b.provider) return false;
+  if (a.provider == b.provider && a.provider_id == b.provider_id) return true;
+  if (a.provider == b.provider || a.name.empty() || a.name != b.name || a.is_union != b.is_union)
+    return false;
+  if (!a.has_size || !b.has_size) return true;
+  return a.size == b.size && std::ranges::equal(a.fields(), b.fields(), [](const auto& x, const auto& y) {
+           return x.name == y.name && x.offset == y.offset;
+         });
+}
+
 // The type that holds both, or nullptr. The expressions (or nullptr) tell literals from other numbers.
 const type::Type* Checker::unify(const type::Type* a, const Expr* ea, const type::Type* b, const Expr* eb) {
   if (a == b) return a;
@@ -131,15 +143,15 @@ const type::Type* Checker::unify(const type::Type* a, const Expr* ea, const type
     return types_.string(std::max(
         {a->is(Kind::string) ? a->size : 0, b->is(Kind::string) ? b->size : 0, longest_probe_name()}));
   }
-  // One structure, read from the kernel here and from a process there.
-  if (a->is(Kind::structure) && b->is(Kind::structure) && a->provider && a->provider == b->provider &&
-      a->provider_id == b->provider_id)
-    return a;
+  if (is_one_structure(*a, *b)) return a->has_size ? a : b;
   if (a->is(Kind::buffer) && b->is(Kind::buffer)) return types_.buffer(std::max(a->count, b->count));
   if (a->is(Kind::pointer) && b->is(Kind::pointer)) {
-    if (a->element != b->element && a->element && b->element) return nullptr;
-    return types_.pointer(a->element ? a->element : b->element,
-                          a->space == type::Space::none ? b->space : a->space);
+    const type::Type* element = a->element ? a->element : b->element;
+    if (a->element != b->element && a->element && b->element) {
+      if (!is_one_structure(*a->element, *b->element)) return nullptr;
+      if (!element->has_size) element = b->element;
+    }
+    return types_.pointer(element, a->space == type::Space::none ? b->space : a->space);
   }
   if (a->is(Kind::pointer) && b->is_integer() && is_null(eb)) return a;
   if (b->is(Kind::pointer) && a->is_integer() && is_null(ea)) return b;
@@ -163,7 +175,8 @@ const type::Type* Checker::unify(const type::Type* a, const Expr* ea, const type
   if (a->is(Kind::array) && b->is(Kind::array) && a->count == b->count && a->element->is(Kind::integer) &&
       b->element->is(Kind::integer) && a->element->size == b->element->size)
     return a;
-  if (a->is(Kind::tseries) && b->is(Kind::tseries) && a->low == b->low && a->count == b->count && a->step == b->step)
+  if (a->is(Kind::tseries) && b->is(Kind::tseries) && a->low == b->low && a->count == b->count &&
+      a->step == b->step)
     return types_.tseries(a->low, a->count, static_cast<type::Slice>(a->step), a->is_signed || b->is_signed);
   // hist and lhist carry their parameters: all uses must agree, which interning has checked above.
   if (a->kind == b->kind && a->is_castable_aggregation())
