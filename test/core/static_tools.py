@@ -1,0 +1,287 @@
+"""The tools of tools/static, each on a running program and on its core: the same numbers, and the right ones."""
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from common import ENVIRONMENT, HERE, LIMIT, SLOWNESS, Skipped, acu_core, call, end, gcore, need, path, program, start
+
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(ROOT, "test", "tools"))
+import nginx_source
+from packages import Missing
+
+PAUSE = ("--max-pause", f"{int(10 * SLOWNESS)}s")  # a machine may be busy
+
+
+def tool(name):
+    return os.path.join(ROOT, "tools", "static", name + ".bt")
+
+
+def snap(acu, pid, name, *more):
+    done = call(acu, "snap", "-p", pid, *PAUSE, tool(name), *more)
+    need(done.returncode == 0, f"status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def of_core(acu, core, name, *more):
+    done = call(acu, "core", core, tool(name), *more)
+    need(done.returncode == 0, f"status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def live_and_dead(acu, pid, name, *more):
+    """What a tool says of a process that stands still (SIGSTOP), which must be what it says of its core."""
+    os.kill(pid, signal.SIGSTOP)
+    live = snap(acu, pid, name, *more)
+    core = gcore(pid, "tool")
+    try:
+        dead = of_core(acu, core, name, *more)
+    finally:
+        os.unlink(core)
+    need(live == dead, f"--- live\n{live}--- core\n{dead}")
+    return live
+
+
+# ---------------------------------------------------------------------------------------------- CPython
+
+PYTHON = """
+import threading, time
+class Needle:
+    __slots__ = ("a", "b")
+    def __init__(self, a): self.a = a; self.b = [a]
+keep = [Needle(i) for i in range(1234)]
+sessions = {f"key{i}": i for i in range(54321)}
+def inner(n):
+    if n:
+        return inner(n - 1)
+    time.sleep(100000)
+class Worker:
+    def go(self):
+        started.release()
+        inner(3)
+started = threading.Semaphore(0)
+for _ in range(2):
+    threading.Thread(target=Worker().go, daemon=True).start()
+    started.acquire()
+def wait_here():
+    print("ready", flush=True)
+    time.sleep(100000)
+wait_here()
+"""
+
+
+def described_python(acu):
+    """CPython 3.11 with debug information, and a script for it."""
+    source = path("needles.py")
+    with open(source, "w") as out:
+        out.write(PYTHON)
+    asked = []
+    for name in ("/usr/bin/python3.11", shutil.which("python3.11"), shutil.which("python3")):
+        if not name or not os.path.exists(name) or name in asked:
+            continue
+        asked.append(name)
+        process = start(name, source)
+        known = call(acu, "snap", "-p", process.pid, *PAUSE, "-e",
+                     'oneshot { if (has_var("_PyRuntime") && has_field("struct _is", "gc") && has_field("struct _ts", "cframe")) '
+                     '{ printf("known\\n"); } }')
+        if known.stdout == "known\n":
+            return process
+        end(process)
+    raise Skipped("no CPython 3.11 with debug information here (python3.11-dbg has it)")
+
+
+def wait_for_sleep(pid):
+    """Until all threads of a process sleep."""
+    limit = time.monotonic() + LIMIT
+    tasks = f"/proc/{pid}/task"
+    while any(open(f"{tasks}/{t}/stat").read().rsplit(")")[1].split()[0] != "S" for t in os.listdir(tasks)):
+        need(time.monotonic() < limit, "the program does not come to rest")
+        time.sleep(0.02)
+
+
+def py_stacks(acu):
+    process = described_python(acu)
+    try:
+        wait_for_sleep(process.pid)
+        text = live_and_dead(acu, process.pid, "py-stacks")
+    finally:
+        end(process)
+    source = re.escape(path("needles.py"))
+    need(len(re.findall(r"^thread \d+$", text, re.M)) == 3, text)
+    need(len(re.findall(rf"^  inner at {source}:11\n(  inner at {source}:10\n){{3}}  Worker.go at {source}:15\n  Thread.run at \S+threading.py:\d+$",
+                        text, re.M)) == 2, text)
+    need(re.search(rf"^thread {process.pid}\n  wait_here at {source}:22\n  <module> at {source}:23$", text, re.M), text)
+
+
+def py_objects(acu):
+    process = described_python(acu)
+    try:
+        wait_for_sleep(process.pid)
+        text = live_and_dead(acu, process.pid, "py-objects")
+    finally:
+        end(process)
+    need("@objects[Needle]: 1234\n" in text, text)
+    need(re.search(r"^@biggest_dicts\[sessions, 0x[0-9a-f]+\]: 54321$", text, re.M), text)
+    need(re.search(r"^@lists\[0x[0-9a-f]+\]: 1234$", text, re.M), text)
+
+
+# ------------------------------------------------------------------------------------------------ locks
+
+def locks(acu):
+    """A deadlock: its circle, with the names of both locks and both stacks; who else waits."""
+    process = start(program("locks"))
+    try:
+        limit = time.monotonic() + LIMIT
+        while True:  # the three threads get to their locks
+            text = snap(acu, process.pid, "locks")
+            if re.search(r"^accounts: thread \d+ \(locks\) has it, 2 wait$", text, re.M) and "journal: " in text:
+                break
+            need(time.monotonic() < limit, text)
+        text = live_and_dead(acu, process.pid, "locks")
+    finally:
+        end(process)
+    circle = text[text.index("DEADLOCK\n"):]
+    need(text.count("DEADLOCK") == 1 and len(re.findall(r"^  thread \d+ ", circle, re.M)) == 2, text)
+    first = re.search(r"thread (\d+) \(locks\) waits for (\w+), which thread (\d+) has\n(?:        .*\n)*", circle)
+    second = re.search(r"thread (\d+) \(locks\) waits for (\w+), which thread (\d+) has\n(?:        .*\n)*", circle[first.end():])
+    need(first[1] == second[3] and second[1] == first[3], text)
+    need({first[2], second[2]} == {"accounts", "journal"}, text)
+    for said in (first, second):
+        need(re.search(r"^        (pay|audit)\+\d+$", said[0], re.M), text)
+
+
+# ------------------------------------------------------------------------------------------------ nginx
+
+# A handler with a bug: whoever opens the file dies.
+BUG = """
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+static int crash_at(const char *path, int flags, int mode) {
+  if (strstr(path, "crash")) *(volatile int *)0 = 1;
+  return openat(AT_FDCWD, path, flags, mode);
+}
+int open(const char *path, int flags, ...) { va_list a; va_start(a, flags); int m = va_arg(a, int); va_end(a); return crash_at(path, flags, m); }
+int open64(const char *path, int flags, ...) { va_list a; va_start(a, flags); int m = va_arg(a, int); va_end(a); return crash_at(path, flags, m); }
+"""
+
+
+class Nginx:
+    """A server with one worker, on a free port; /slow.txt takes forever, /crash.txt ends the worker with SIGSEGV."""
+
+    def __init__(self):
+        try:
+            server = nginx_source.nginx()
+        except Missing as why:
+            raise Skipped(str(why)) from None
+        self.folder = path("nginx")
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.makedirs(self.folder)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        for name, size in (("slow.txt", 3000000), ("crash.txt", 1)):
+            with open(os.path.join(self.folder, name), "w") as out:
+                out.write("x" * size)
+        bug = os.path.join(self.folder, "bug")
+        with open(bug + ".c", "w") as out:
+            out.write(BUG)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", bug + ".so", bug + ".c"], check=True, timeout=LIMIT)
+        places = " ".join(f"{kind}_temp_path {self.folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        conf = os.path.join(self.folder, "conf")
+        with open(conf, "w") as out:
+            out.write(f"user root; worker_processes 1; daemon off; pid {self.folder}/pid; working_directory {self.folder};\n"
+                      f"worker_rlimit_core 500m; events {{ worker_connections 64; }}\n"
+                      f"http {{ {places} access_log off; limit_req_zone $binary_remote_addr zone=needle:1m rate=1000r/s;\n"
+                      f"server {{ listen 127.0.0.1:{self.port}; root {self.folder}; location /slow.txt {{ limit_rate 1k; }} }} }}\n")
+        self.process = subprocess.Popen([server, "-p", self.folder, "-c", conf, "-e", os.path.join(self.folder, "error.log")],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(ENVIRONMENT, LD_PRELOAD=bug + ".so"))
+        self.sockets = []
+        limit = time.monotonic() + LIMIT
+        while True:
+            try:
+                self.connect()
+                return
+            except OSError:
+                if time.monotonic() > limit or self.process.poll() is not None:
+                    self.stop()
+                    raise Skipped("nginx does not start") from None
+                time.sleep(0.05)
+
+    def connect(self):
+        self.sockets.append(socket.create_connection(("127.0.0.1", self.port), timeout=LIMIT))
+        return self.sockets[-1]
+
+    def ask(self, what):
+        """What it answers first; the connection stays."""
+        with_answer = self.connect()
+        with_answer.sendall(f"GET {what} HTTP/1.1\r\nHost: here\r\n\r\n".encode())
+        try:
+            return with_answer.recv(64)
+        except ConnectionError:
+            return b""
+
+    def worker(self):
+        return int(open(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read().split()[0])
+
+    def stop(self):
+        for s in self.sockets:
+            s.close()
+        self.process.terminate()
+        self.process.wait(timeout=LIMIT)
+
+
+def nginx_state(acu):
+    server = Nginx()
+    worker = 0
+    try:
+        need(server.ask("/slow.txt?id=7").startswith(b"HTTP/1.1 200"), "no answer")
+        need(server.ask("/nothing").startswith(b"HTTP/1.1 404"), "no answer")
+        worker = server.worker()
+        wait_for_sleep(worker)
+        text = live_and_dead(acu, worker, "nginx-state")
+    finally:
+        if worker:
+            os.kill(worker, signal.SIGCONT)
+        server.stop()
+    need(len(re.findall(r"^  127\.0\.0\.1  GET /slow\.txt\?id=7 HTTP/1\.1  by ngx_http_core_content_phase, then ngx_http_\w+, \d+ ms, pool \d+ B$",
+                        text, re.M)) == 1, text)
+    for line in ("@connections[in a request]: 1", "@connections[idle]: 1", "@connections[listening]: 1", "@connections[to the master]: 1",
+                 "@connections[waiting for a request]: 1", "  needle, 1024 KB"):
+        need(line + "\n" in text, line + "\n" + text)
+    need(int(re.search(r"^timers: (\d+)$", text, re.M)[1]) >= 2, text)
+
+
+def nginx_crash(acu):
+    """A worker that died of SIGSEGV while it served: the request and its client."""
+    pattern = open("/proc/sys/kernel/core_pattern").read().strip()
+    if "/" in pattern or pattern.startswith("|"):
+        raise Skipped(f"cores go to {pattern}")
+    server = Nginx()
+    try:
+        need(server.ask("/slow.txt").startswith(b"HTTP/1.1 200"), "no answer")
+        worker = server.worker()
+        need(server.ask("/crash.txt?who=needle") == b"", "it lives")
+        limit = time.monotonic() + LIMIT
+        while os.path.exists(f"/proc/{worker}"):
+            need(time.monotonic() < limit, "it lives")
+            time.sleep(0.05)
+        cores = [n for n in os.listdir(server.folder) if n.startswith("core")]
+        need(len(cores) == 1, str(os.listdir(server.folder)))
+        core = os.path.join(server.folder, cores[0])
+        text = of_core(acu, core, "nginx-state")
+        summary = acu_core(acu, core)
+    finally:
+        server.stop()
+    need("in the innermost call: GET /crash.txt?who=needle HTTP/1.1, client 127.0.0.1\n" in text, text)
+    need(re.search(r"^  127\.0\.0\.1  GET /crash\.txt\?who=needle HTTP/1\.1 ", text, re.M) and "GET /slow.txt" in text, text)
+    need("SIGSEGV" in summary and "crash_at" in summary and "ngx_http_core_run_phases" in summary, summary)
+
+
+TESTS = [py_stacks, py_objects, locks, nginx_state, nginx_crash]
