@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fcntl.h>
 
 namespace symbol {
 
@@ -30,6 +31,13 @@ std::string proc(pid_t pid, std::string_view what) {
   return "/proc/" + std::to_string(pid) + std::string(what);
 }
 
+// A mapping leads to its file whatever became of the name.
+std::string link_of_mapping(const CodeFiles::Way& way) {
+  char range[64];
+  std::snprintf(range, sizeof range, "/map_files/%lx-%lx", way.begin, way.end);
+  return proc(way.pid, range);
+}
+
 bool is_same(const MappedFileId& wanted, const format::ElfFile& file) {
   // Devices are not compared: some file systems give stat(2) another one than mappings.
   if (wanted.build_id_size) return std::ranges::equal(wanted.build_id_bytes(), file.build_id());
@@ -38,7 +46,7 @@ bool is_same(const MappedFileId& wanted, const format::ElfFile& file) {
 
 } // namespace
 
-uint32_t CodeFiles::index_of(std::string_view path, const MappedFileId& id) {
+uint32_t CodeFiles::index_of(std::string_view path, const MappedFileId& id, const Way& way) {
   bool is_vdso = path == "[vdso]";
   if (!is_vdso && (path.empty() || path[0] != '/' || path.starts_with("//"))) return none;
   bool is_deleted = path.ends_with(deleted);
@@ -54,11 +62,27 @@ uint32_t CodeFiles::index_of(std::string_view path, const MappedFileId& id) {
   }
   if (files_.size() >= most_files && !indices_.contains(key)) return none;
   auto [at, is_new] = indices_.try_emplace(std::move(key), static_cast<uint32_t>(files_.size()));
+  if (!is_new && files_.size() < most_files && is_rewritten(files_[at->second], way)) {
+    at->second = static_cast<uint32_t>(files_.size());
+    is_new = true;
+  }
   if (is_new)
     files_.push_back(
         {.path = std::string(path), .id = id, .is_memory = is_memory_path(path), .is_vdso = is_vdso});
   files_[at->second].is_deleted |= is_deleted;
   return at->second;
+}
+
+// Whether a file known by its inode has other bytes now than when it was opened.
+bool CodeFiles::is_rewritten(const File& file, const Way& way) const {
+  if (file.id.build_id_size || !file.content || file.is_vdso || file.is_memory || !way.pid || !way.begin)
+    return false;
+  base::Fd fd(::open(link_of_mapping(way).c_str(), O_PATH | O_CLOEXEC));
+  if (!fd.valid()) return false;
+  auto now = base::file_id(fd.get());
+  const base::FileId& then = file.content->id;
+  // Devices are not compared: an overlay has another one under its paths.
+  return now.ok() && now->inode == then.inode && (now->size != then.size || now->changed_ns != then.changed_ns);
 }
 
 // The file that lies there now, if it is the one that was mapped.
@@ -125,11 +149,9 @@ bool CodeFiles::open_anywhere(uint32_t index, const Way& way) {
   }
   if (file.tries >= most_tries) return false;
   file.tries++;
-  // A mapping leads to its file whatever became of the name; without the privilege, or when the process is
-  // gone, the name may still lead there, from the root of somebody who has the same one.
-  char range[64];
-  std::snprintf(range, sizeof range, "/map_files/%lx-%lx", way.begin, way.end);
-  if (way.pid && way.begin && take(file, proc(way.pid, range), {})) {
+  // Without the privilege to follow the link, or when the process is gone, the name may still lead there,
+  // from the root of somebody who has the same one.
+  if (way.pid && way.begin && take(file, link_of_mapping(way), {})) {
     file.content->root = proc(way.pid, "/root");
     return true;
   }
@@ -155,7 +177,8 @@ void CodeFiles::read(Content& content, const std::string& path) {
   if (!keeps_ && (!is_same || content.elf->damaged() || !keeps_open_)) content.elf.reset();
 }
 
-void CodeFiles::find_lines(uint32_t index, std::span<const uint64_t> addresses, const Module::TakeFrames& take) {
+void CodeFiles::find_lines(uint32_t index, std::span<const uint64_t> addresses,
+                           const Module::TakeFrames& take) {
   File& file = files_[index];
   if (!file.content) return;
   Content& content = *file.content;
@@ -164,7 +187,8 @@ void CodeFiles::find_lines(uint32_t index, std::span<const uint64_t> addresses, 
     DebugSearch search;
     search.root = content.root;
     // Who keeps it reads it where it is.
-    auto elf = keeps_ ? format::ElfFile::view(content.elf->bytes()) : base::Result<format::ElfFile>(std::move(*content.elf));
+    auto elf = keeps_ ? format::ElfFile::view(content.elf->bytes())
+                      : base::Result<format::ElfFile>(std::move(*content.elf));
     if (!elf.ok()) return;
     content.module = std::make_unique<Module>(std::move(*elf), file.path, std::move(search));
     if (!keeps_) content.elf.reset();

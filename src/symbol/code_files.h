@@ -39,15 +39,17 @@ public:
     pid_t parent = 0;            // 0: not known
   };
 
-  // Index of a mapped file; none for memory that is no file. `path` as the process sees it, perhaps with "
-  // (deleted)".
-  uint32_t index_of(std::string_view path, const MappedFileId& id);
+  // Index of a file that is mapped now; none for memory that is no file. `path` as the process sees it,
+  // perhaps with " (deleted)". An inode does not tell that other bytes were written into the file since it
+  // was opened (build-ids do, which records of mappings have since Linux 5.12): then it is another file, if
+  // `way` still leads there.
+  uint32_t index_of(std::string_view path, const MappedFileId& id, const Way& way);
   // Opens it if it is not open; the same way is not tried often. False: it is not to be had now.
   bool open(uint32_t file, const Way& way);
   bool is_open(uint32_t file) const { return files_[file].content != nullptr; }
   bool is_deleted(uint32_t file) const { return files_[file].is_deleted; }
-  // The content stays what it is, also of a file that has been read, as long as somebody has it; nullptr: the file is
-  // not open, or no ELF file. Only where `keep_content` was said before it was opened.
+  // The content stays what it is, also of a file that has been read, as long as somebody has it; nullptr: the
+  // file is not open, or no ELF file. Only where `keep_content` was said before it was opened.
   std::shared_ptr<const format::ElfFile> elf(uint32_t file) const;
   void keep_content() { keeps_ = true; }
   // As the process sees it, without " (deleted)".
@@ -88,6 +90,7 @@ private:
     std::shared_ptr<Content> content;
   };
 
+  bool is_rewritten(const File& file, const Way& way) const;
   bool open_anywhere(uint32_t index, const Way& way);
   void close_oldest();
   bool take(File& file, const std::string& path, const std::string& root);

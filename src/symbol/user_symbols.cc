@@ -42,7 +42,9 @@ bool UserSymbols::look(pid_t pid, uint64_t now) {
   for (const Mapping& m : read_process_map(pid)) {
     std::string path = m.deleted ? m.path + " (deleted)" : m.path;
     MappedFileId id = {.device = m.device, .inode = m.inode};
-    ranges.push_back({.begin = m.begin, .end = m.end, .offset = m.offset, .file = files_.index_of(path, id)});
+    const CodeFiles::Way way = {.pid = pid, .begin = m.begin, .end = m.end};
+    ranges.push_back(
+        {.begin = m.begin, .end = m.end, .offset = m.offset, .file = files_.index_of(path, id, way)});
     if (ranges.back().file == CodeFiles::none) ranges.back().offset = 0;
   }
   if (ranges.empty()) return false;
@@ -110,11 +112,13 @@ void UserSymbols::take(const ProcessEvent& e) {
     opened_.clear();
     break;
   case ProcessEvent::Kind::mapping: {
-    CodeRange range = {.begin = e.begin,
-                       .end = e.end,
-                       .offset = e.offset,
-                       .file = files_.index_of(e.path, e.file),
-                       .since = e.time};
+    CodeRange range = {
+        .begin = e.begin,
+        .end = e.end,
+        .offset = e.offset,
+        .file = files_.index_of(e.path, e.file,
+                                {.pid = static_cast<pid_t>(e.pid), .begin = e.begin, .end = e.end}),
+        .since = e.time};
     if (range.file == CodeFiles::none) range.offset = 0;
     history_.map(e.pid, range);
     open(static_cast<pid_t>(e.pid), range);

@@ -61,7 +61,7 @@ TEST(Differential, RandomScriptsPrintTheSameOnBothEngines) {
   if (const char* without = std::getenv("ACU_WITHOUT"))
     for (std::string_view name : base::split(without, ',')) bpf::do_without(name);
   const bool walks_turns = bpf::features().ask(bpf::Feature::loop) == bpf::Answer::no;
-  unsigned first = 1, count = 2000, statements = walks_turns ? 2 : 0;
+  unsigned first = 1, count = 2000, statements = walks_turns ? 4 : 0;
   if (const char* range = std::getenv("ACU_DIFFERENTIAL"))
     std::sscanf(range, "%u:%u:%u", &first, &count, &statements);
   const RandomScriptShape shape = {.statements = static_cast<int>(statements),
