@@ -40,6 +40,7 @@ struct Inferred {
   bool prefers_unsigned = false;
   const type::Type* exact = nullptr; // the one integer type of all values so far; variables keep it
   bool is_mixed = false;             // there is none
+  bool is_asked = false;             // something was given its type by this one
   bool may_be_negative = false;      // integers: some value has a sign for a reason
 };
 

@@ -121,7 +121,7 @@ void Checker::check_function(Function& function) {
 }
 
 void Checker::round() {
-  changed_ = kept_silent_ = false;
+  changed_ = learned_ = guessed_ = kept_silent_ = false;
   for (Map* m : program_.maps) {
     m->only_adds = m->tid_only = true;
     m->used = false;
@@ -194,9 +194,10 @@ Checked Checker::run() {
       diagnostics_.error(tag::redeclared, f.name_where, "`" + std::string(f.name) + "` is a builtin's name",
                          "choose another name for this function");
   }
+  // One round is enough where each type is known before it is asked for.
   int rounds = 0;
   do round();
-  while (changed_ && ++rounds < max_rounds);
+  while ((changed_ || (guessed_ && (learned_ || rounds == 0))) && ++rounds < max_rounds);
   report_ = true;
   if (kept_silent_) round();
   if (!options_.allows_recursion) refuse_recursion();

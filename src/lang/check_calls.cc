@@ -16,8 +16,9 @@ using namespace spec;
 static constexpr int64_t most_stack_depth = 1024; // that may be written
 
 // In len(): whether a whole map is meant, not the stack that is its value.
-static bool names_map(const MapRef& e) {
-  const Map& m = *e.map;
+bool Checker::names_map(const MapRef& e) {
+  Map& m = *e.map;
+  ask(m.inferred_value);
   bool holds_stack = m.scalar_use && m.value && (m.value->is(Kind::kstack) || m.value->is(Kind::ustack));
   return !e.key && !holds_stack;
 }
@@ -87,6 +88,7 @@ const type::Type* Checker::check_user_call(Call& e, Function& f) {
             "`$" + std::string(f.parameters[i].name) + "` is " + text(wanted) + ", not " + text(given));
     learn_space(f.parameters[i].space.seen, *given, e.arguments[i]->where);
   }
+  guessed_ |= !f.result_type;
   return f.result_type ? f.result_type : types_.none();
 }
 
@@ -519,6 +521,7 @@ const type::Type* Checker::check_find(Call& e) {
   VariableRef& v = as<VariableRef>(*e.arguments[2]);
   m.map->only_adds = m.map->tid_only = false;
   const type::Type* value = m.map->value;
+  ask(m.map->inferred_value);
   if (!value || !v.variable) return nullptr;
   if (value->is_aggregation()) {
     if (!value->is_castable_aggregation())
@@ -531,7 +534,7 @@ const type::Type* Checker::check_find(Call& e) {
   if (!fits)
     error(tag::type_mismatch, v.where,
           "`$" + std::string(v.name) + "` can't hold a value of type " + text(value));
-  if (!v.variable->declared) v.type = v.variable->type = variable_type(v.variable->inferred);
+  if (!v.variable->declared) ask(v.variable->inferred), v.type = v.variable->type = variable_type(v.variable->inferred);
   return nullptr;
 }
 

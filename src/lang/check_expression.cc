@@ -193,6 +193,7 @@ const type::Type* Checker::check_variable(VariableRef& e) {
   }
   use(*v);
   e.variable = v;
+  if (!v->declared) ask(v->inferred);
   if (!v->type && v->is_given) return types_.none(); // its value has a mistake, which was told
   if (!v->type) { // `let $a;`, and nothing else: zero
     warning(tag::unknown_variable, e.where, "variable `$" + std::string(e.name) + "` is never given a value",
@@ -202,19 +203,21 @@ const type::Type* Checker::check_variable(VariableRef& e) {
   return v->type;
 }
 
+void Checker::use_map(MapRef& e) {
+  e.map->used = true;
+  if (e.key) return check_key(e);
+  e.map->scalar_use = true;
+  e.map->tid_only = false;
+}
+
 const type::Type* Checker::check_map(MapRef& e, bool written) {
   Map& m = *e.map;
-  m.used = true;
-  if (e.key) {
-    check_key(e);
-  } else {
-    m.scalar_use = true;
-    m.tid_only = false;
-    if (m.keyed_use && !written)
-      return mistake(tag::bad_map_use, e.where,
-                     "`@" + std::string(m.name) + "` has keys: name one, `@" + std::string(m.name) + "[…]`");
-  }
+  use_map(e);
+  if (!e.key && m.keyed_use && !written)
+    return mistake(tag::bad_map_use, e.where,
+                   "`@" + std::string(m.name) + "` has keys: name one, `@" + std::string(m.name) + "[…]`");
   if (!written) m.only_adds = false;
+  ask(m.inferred_value);
   m.value = settled(m.inferred_value);
   return m.value ? m.value : types_.none();
 }
@@ -224,6 +227,7 @@ void Checker::check_key(MapRef& e) { check_key(*e.map, *e.key); }
 void Checker::check_key(Map& m, Expr& key) {
   const type::Type* t = check_value(key);
   m.used = m.keyed_use = true;
+  guessed_ |= m.scalar_use;
   const Name* name = if_a<Name>(&key);
   bool by_event = probe_ && probe_->events.front()->kind >= probe::Kind::profile;
   if (!name || !name->builtin || id_of(*name->builtin) != id("tid") || !by_event) m.tid_only = false;

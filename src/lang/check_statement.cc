@@ -170,6 +170,7 @@ void Checker::check_let(Let& let) {
   }
   v->is_given |= let.value != nullptr;
   if (value && value != types_.none()) join(v->inferred, value, let.value);
+  ask(v->inferred);
   v->type = variable_type(v->inferred);
 }
 
@@ -185,7 +186,7 @@ void Checker::check_assign(Assign& a) {
       m->map->only_adds = m->map->only_adds && adds;
       return;
     }
-    if (m->key) check_key(*m);
+    use_map(*m);
     bool before = std::exchange(wants_aggregation_, a.value->kind == ExprKind::call);
     const type::Type* t = check(*a.value);
     wants_aggregation_ = before;
@@ -195,7 +196,6 @@ void Checker::check_assign(Assign& a) {
       return error(tag::bad_assignment, a.where,
                    "a map value of type " + text(t) + " can't be assigned to another map",
                    t->is_castable_aggregation() ? "cast it to an integer: `(int64)…`" : "");
-    check_map(*m, true);
     m->map->only_adds = false;
     return assign_map(*m, *a.value, t, false);
   }
@@ -239,7 +239,7 @@ void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type
                 ? "cast the value, for example `(int64)…`"
                 : "");
   }
-  if (!v->declared) v->type = variable_type(v->inferred);
+  if (!v->declared) ask(v->inferred), v->type = variable_type(v->inferred);
   target.type = v->type ? v->type : types_.none();
 }
 
@@ -282,6 +282,8 @@ void Checker::check_for_map(ForMap& loop) {
   m.only_adds = m.tid_only = false;
   m.used = m.keyed_use = true;
   loop.map->type = types_.none();
+  ask(m.inferred_key);
+  ask(m.inferred_value);
   if (m.value && m.value->is_aggregation() && !m.value->is_castable_aggregation())
     error(tag::bad_map_use, loop.map->where, "a loop can't go over a map of " + text(m.value));
   scopes_.emplace_back();

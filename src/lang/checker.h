@@ -56,6 +56,7 @@ private:
   bool check_parameters_whole(const Name& e);
   const type::Type* check_local(FieldRef& e);
   symbol::Binary* target_binary(const Expr& target);
+  bool names_map(const MapRef& e);
   const type::Type* check_global(FieldRef& e);
   const type::Type* check_result(Name& e);
   const type::Type* check_kernel_result(const Name& e);
@@ -66,6 +67,8 @@ private:
 
   // infer.cc: what values have in common
   bool join(Inferred& into, const type::Type* type, const Expr* e);
+  void note_change(const Inferred& of, bool is_other);
+  void ask(Inferred& i);
   const type::Type* unify(const type::Type* a, const Expr* ea, const type::Type* b, const Expr* eb);
   void name_probes_by_text();
   uint32_t longest_probe_name() const;          // with its NUL
@@ -99,6 +102,7 @@ private:
   const type::Type* check_name(Name& e);
   const type::Type* check_argument_name(Name& e, std::string_view name);
   const type::Type* check_variable(VariableRef& e);
+  void use_map(MapRef& e);
   const type::Type* check_map(MapRef& e, bool written);
   void check_key(MapRef& e);
   void check_key(Map& map, Expr& key);
@@ -231,7 +235,9 @@ private:
   bool blocks_are_missing_ = false;             // a probe was not found: its block is not checked
   bool report_ = false;        // the last round: mistakes are told
   bool kept_silent_ = false;   // this round would have told something
-  bool changed_ = false;       // this round learned a type
+  bool changed_ = false;       // this round learned a type after it was asked for
+  bool learned_ = false;       // this round learned a type
+  bool guessed_ = false;       // this round asked for a type that was unknown
   bool probe_as_text_ = false; // `probe` of many events is text, not a number that stands for it
   Probe* probe_ = nullptr;
   Function* function_ = nullptr;

@@ -74,9 +74,19 @@ bool may_be_negative(const Expr& e) {
   return true;
 }
 
+// Expressions were given their types by what they ask: what nobody has asked for yet changes none.
+void Checker::note_change(const Inferred& of, bool is_other) {
+  if (is_other) (of.is_asked ? changed_ : learned_) = true;
+}
+
+void Checker::ask(Inferred& i) {
+  i.is_asked = true;
+  guessed_ |= !i.type;
+}
+
 bool Checker::join(Inferred& into, const type::Type* t, const Expr* e) {
   const type::Type* before = settled(into);
-  bool was_mixed = into.is_mixed;
+  const bool was_mixed = into.is_mixed, could_be_negative = into.may_be_negative;
   if (t->is(Kind::integer) && (!into.type || into.type->is(Kind::integer))) {
     Signs s = signs_of(t, e);
     into.type = types_.int64();
@@ -91,13 +101,14 @@ bool Checker::join(Inferred& into, const type::Type* t, const Expr* e) {
       into.is_mixed |= (e && e->adapts) || (into.exact && into.exact != t);
       into.exact = t;
     }
-    changed_ |= settled(into) != before || was_mixed != into.is_mixed;
+    note_change(into, settled(into) != before || was_mixed != into.is_mixed ||
+                          could_be_negative != into.may_be_negative);
     return fits;
   }
   const type::Type* together = into.type ? unify(into.type, nullptr, t, e) : t;
   if (!together) return false;
   into.type = together;
-  changed_ |= settled(into) != before;
+  note_change(into, settled(into) != before);
   return true;
 }
 

@@ -250,6 +250,7 @@ public:
     // place.
     for (const format::TraceField& f : format->fields)
       if (!f.is_common) fields_.push_back(f);
+    known_.resize(fields_.size());
     return true;
   }
   uint32_t size() const {
@@ -263,8 +264,11 @@ public:
     return all;
   }
   std::optional<type::Field> field(type::Table&, uint32_t, std::string_view name) override {
-    for (const format::TraceField& f : fields_)
-      if (f.name == name) return types_.field(f);
+    for (size_t i = 0; i < fields_.size(); i++) {
+      if (fields_[i].name != name) continue;
+      if (!known_[i]) known_[i] = types_.field(fields_[i]);
+      return known_[i];
+    }
     return std::nullopt;
   }
   std::vector<type::Enumerator> enumerators(uint32_t) override { return {}; }
@@ -273,6 +277,7 @@ private:
   const std::string text_; // names are parts of it
   RecordTypes types_;
   std::vector<format::TraceField> fields_;
+  std::vector<std::optional<type::Field>> known_; // those asked for so far
 };
 
 } // namespace
