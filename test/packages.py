@@ -3,6 +3,7 @@
 They come from the mirror that this machine's own apt reads, by a configuration of our own: the machine's sources and
 package lists are not touched. The cache is $ACU_TEST_CACHE, by default ~/.cache/acu-test.
 """
+import glob
 import os
 import subprocess
 
@@ -59,3 +60,15 @@ def apt(folder, of, kind="deb"):
                 "Acquire::Languages": "none", "Acquire::Check-Valid-Until": "false", "Acquire::http::Timeout": "15",
                 "APT::Sandbox::User": "root", "APT::Architecture": "amd64"}
     return [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
+
+
+def unpack_source(package, work, limit):
+    """The folder with the sources of a package, below `work`."""
+    options = apt(os.path.join(work, "apt"), suite(), "deb-src")
+    ask("apt-get", *options, "-qq", "update", limit=60)
+    ask("apt-get", *options, "-qq", "--download-only", "source", package, where=work, limit=60)
+    sources = glob.glob(os.path.join(work, package + "_*.orig.tar.*"))
+    if not sources:
+        raise Missing("the source package has no archive of sources")
+    ask("tar", "-xf", sources[0], where=work, limit=limit)
+    return next(f for f in glob.glob(os.path.join(work, package + "-*")) if os.path.isdir(f))

@@ -125,6 +125,17 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("probe"): return event_name(false);
   case id("kstack"): return stack(*e.type);
   case id("ksym"):
+  case id("valid"): {
+    Reg is_there = fresh();
+    attempt(
+        [&] {
+          Operand at = scalar(*arguments[0]);
+          read_by_address(*arguments[0], at, [&](Space s) { load_word({s, at, 0, s == Space::script}, 1, false); });
+          assign(is_there, number(1));
+        },
+        [&] { assign(is_there, number(0)); });
+    return Operand::of(is_there);
+  }
   case id("kptr"):
   case id("uptr"): return scalar(*arguments[0]);
   case id("container_of"): return emit(Op::sub, scalar(*arguments[0]), scalar(*arguments[1]));
@@ -406,8 +417,10 @@ void Lowering::bytes_into(const Call& c, const Place& to, const Type& as) {
     BlockId after = new_block();
     jump(after);
     start(fault);
-    count(space == Space::user ? Fault::read_user : Fault::read_kernel);
-    jump(after);
+    if (!recovers()) {
+      count(space == Space::user ? Fault::read_user : Fault::read_kernel);
+      jump(after);
+    }
     start(after);
   };
   if (from.type->is_scalar() && from.constant.kind != Constant::text) {

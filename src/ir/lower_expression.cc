@@ -246,6 +246,7 @@ void Lowering::choose(const Expr& e, const std::function<void(const Expr*)>& wit
   // Known when the script is compiled: the other side was not even checked.
   const Conditional* by_block = if_a<Conditional>(&e);
   const Ternary* by_value = if_a<Ternary>(&e);
+  if (by_value && !by_value->condition) return attempt([&] { with(by_value->then); }, [&] { with(by_value->otherwise); });
   const Expr* chooser = by_block ? by_block->condition : by_value->condition;
   if (chooser->constant.kind == Constant::integer) {
     bool is_true = chooser->constant.integer_value != 0;
@@ -269,6 +270,19 @@ void Lowering::choose(const Expr& e, const std::function<void(const Expr*)>& wit
     start(otherwise);
     with(t.otherwise);
   }
+  jump(after);
+  start(after);
+}
+
+// A read that fails in the first part leads to the second one.
+void Lowering::attempt(const std::function<void()>& first, const std::function<void()>& second) {
+  BlockId failed = new_block(), after = new_block();
+  auto outer = std::exchange(recovery_, {function_, failed});
+  first();
+  recovery_ = outer;
+  jump(after);
+  start(failed);
+  second();
   jump(after);
   start(after);
 }

@@ -33,11 +33,19 @@ Operand Lowering::load_word(const Place& p, uint32_t size, bool is_signed) {
   i.other = fault;
   append(i);
   start(fault);
-  count(p.space == Space::user ? Fault::read_user : Fault::read_kernel);
-  assign(dst, number(0));
-  jump(fine);
+  if (!recovers()) {
+    count(p.space == Space::user ? Fault::read_user : Fault::read_kernel);
+    assign(dst, number(0));
+    jump(fine);
+  }
   start(fine);
   return Operand::of(dst);
+}
+
+bool Lowering::recovers() {
+  if (recovery_.block == no_block || recovery_.function != function_) return false;
+  jump(recovery_.block);
+  return true;
 }
 
 Operand Lowering::load(const Place& p, const Type& t) {
@@ -103,9 +111,11 @@ void Lowering::copy(const Place& to, const Place& from, uint32_t size) {
           .target = fine,
           .other = fault});
   start(fault);
-  count(user ? Fault::read_user : Fault::read_kernel);
-  zero(to, size);
-  jump(fine);
+  if (!recovers()) {
+    count(user ? Fault::read_user : Fault::read_kernel);
+    zero(to, size);
+    jump(fine);
+  }
   start(fine);
 }
 
@@ -145,9 +155,11 @@ void Lowering::read_text(const Place& to, uint32_t size, Operand from, Space spa
           .other = fault});
   if (!may_fail) return;
   start(fault);
-  count(space == Space::user ? Fault::read_user : Fault::read_kernel, "_str");
-  store(to, number(0), 1);
-  jump(fine);
+  if (!recovers()) {
+    count(space == Space::user ? Fault::read_user : Fault::read_kernel, "_str");
+    store(to, number(0), 1);
+    jump(fine);
+  }
   start(fine);
 }
 

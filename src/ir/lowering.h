@@ -81,6 +81,8 @@ private:
   Operand address(const Place& p);
   uint32_t site(Fault fault, std::string detail = {});
   void count(Fault fault, std::string detail = {});
+  // Of a read that has failed: goes to where that is dealt with, or counts it and goes on with this.
+  bool recovers();
   static Operand number(int64_t n) { return Operand::number(n); }
 
   // lower_memory.cc: loads, stores, copies
@@ -118,6 +120,7 @@ private:
   Operand by_control_flow(const lang::Expr& e); // &&, ||, ?:, if, as a number
   void run_for_effect(const lang::Expr& e);
   Place index_place(const Place& array, const Type& of, Operand index, uint32_t size);
+  void attempt(const std::function<void()>& first, const std::function<void()>& second);
   void choose(const lang::Expr& e, const std::function<void(const lang::Expr*)>& with);
   Place args_place(std::string_view field);
   void arguments_into(const Place& to, const Type& as);
@@ -307,6 +310,10 @@ private:
   Program program_;
 
   // The function being built.
+  struct {
+    uint32_t function = 0;
+    BlockId block = no_block; // no_block: a read that fails is counted
+  } recovery_;
   uint32_t function_ = 0;
   BlockId block_ = 0;
   std::vector<Inst> open_; // of the current block, behind those that are there already

@@ -240,8 +240,8 @@ struct Binary : Expr {
 };
 struct Ternary : Expr {
   ACU_EXPR(Ternary, ternary)
-  Expr* condition = nullptr;
-  Expr* then = nullptr; // nullptr: c ?: e
+  Expr* condition = nullptr; // nullptr: try(then, otherwise)
+  Expr* then = nullptr;      // nullptr: c ?: e
   Expr* otherwise = nullptr;
 };
 struct Cast : Expr {

@@ -50,7 +50,7 @@ const type::Type* Checker::check(Expr& e) {
     case ExprKind::binary: return check_binary(as<Binary>(e));
     case ExprKind::ternary: {
       Ternary& t = as<Ternary>(e);
-      return check_choice(e, *t.condition, t.then, t.otherwise);
+      return t.condition ? check_choice(e, *t.condition, t.then, t.otherwise) : check_sides(e, nullptr, t.then, t.otherwise);
     }
     case ExprKind::cast: return check_cast(as<Cast>(e));
     case ExprKind::field: return check_field(as<FieldRef>(e));
@@ -102,7 +102,7 @@ static const Expr* part_without_value(const Expr& e) {
   }
   if (const BlockExpr* b = if_a<BlockExpr>(&e)) return b->block->value ? part_without_value(*b->block->value) : &e;
   const Ternary* t = if_a<Ternary>(&e);
-  if (t) return part_without_value(t->then && t->condition->constant.integer_value ? *t->then : *t->otherwise);
+  if (t) return part_without_value(t->then && (!t->condition || t->condition->constant.integer_value) ? *t->then : *t->otherwise);
   const Conditional* c = if_a<Conditional>(&e);
   return !c ? nullptr : c->then->value ? part_without_value(*c->then->value) : &e;
 }
@@ -476,6 +476,11 @@ const type::Type* Checker::check_choice(Expr& e, Expr& condition, Expr* then, Ex
     e.constant = taken->constant;
     return t->is(Kind::integer) ? widen(t) : t;
   }
+  return check_sides(e, c, then, otherwise);
+}
+
+// Both sides of a choice, of which either may be taken; without a first one it is the condition, a `c`.
+const type::Type* Checker::check_sides(Expr& e, const type::Type* c, Expr* then, Expr* otherwise) {
   const type::Type* a = then ? check(*then) : c;
   const type::Type* b = check(*otherwise);
   if (a->is_aggregation()) a = check_value(*then);
@@ -484,7 +489,7 @@ const type::Type* Checker::check_choice(Expr& e, Expr& condition, Expr* then, Ex
   if (const type::Type* both = unify(a, then, b, otherwise)) return both;
   if (!tells()) return a->is(Kind::none) ? b : a;
   return mistake(tag::type_mismatch, e.where,
-                 "both sides of `:` must be of one type: " + text(a) + " and " + text(b));
+                 "both sides of a choice must be of one type: " + text(a) + " and " + text(b));
 }
 
 const type::Type* Checker::check_tuple(Tuple& e) {

@@ -339,6 +339,12 @@ const type::Type* Checker::check_user_address(Call& e) {
   if (v && !is_of_all && probe_->events.size() > 1 && argument.kind != ExprKind::string)
     return mistake(tag::bad_argument, argument.where, "here `uaddr` takes a name in quotes only",
                    "the block is for several functions of a library");
+  if (machine_.still && v.kind == probe::UserValue::missing)
+    for (symbol::Binary* b : programs_here())
+      if (auto there = probe::UserValues::symbol(*b, types_, nullptr, name, bias_in(machine_, *b))) {
+        v = std::move(there);
+        break;
+      }
   if (v.kind != probe::UserValue::missing) return use_value(v, "uaddr(\"" + name + "\")", e.where, e.recipe);
   std::string near = binary.symbol_like(name);
   return mistake(tag::unresolved, argument.where, binary.name() + " has no symbol " + base::quoted(name),

@@ -113,6 +113,7 @@ private:
   const type::Type* check_comparison(Binary& e, const type::Type* l, const type::Type* r);
   const type::Type* check_arithmetic(Binary& e, const type::Type* l, const type::Type* r);
   const type::Type* check_choice(Expr& e, Expr& condition, Expr* then, Expr* otherwise);
+  const type::Type* check_sides(Expr& e, const type::Type* c, Expr* then, Expr* otherwise);
   const type::Type* check_tuple(Tuple& e);
   const type::Type* check_block(Block& block);
   const type::Type* check_block_expression(BlockExpr& e);

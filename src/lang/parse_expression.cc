@@ -298,7 +298,7 @@ Expr* Parser::parse_call() {
   }
   expect(TokenKind::right_paren, "`,` or `)`");
   c->where = since(name.where.begin);
-  return c;
+  return name.text == "try" && c->arguments.size() == 2 ? make_try(*c) : c;
 }
 
 // container-of := expression ',' type ',' path      the latter two are one argument: an offset

@@ -170,7 +170,7 @@ Stmt* Parser::parse_while() {
 }
 
 // for       := 'for' ( for-head | '(' for-head ')' ) block
-// for-head  := VARIABLE ':' ( MAP | expression '..' expression )
+// for-head  := VARIABLE ':' ( MAP | expression '..' expression | list '(' expression ',' path ')' )
 Stmt* Parser::parse_for() {
   uint32_t begin = take().where.begin;
   bool parentheses = accept(TokenKind::left_paren);
@@ -181,11 +181,14 @@ Stmt* Parser::parse_for() {
   Expr* first = parse_expression();
   Expr* last = accept(TokenKind::dot_dot) ? parse_expression() : nullptr;
   MapRef* map = if_a<MapRef>(first);
-  if (!last && (!map || map->key))
-    panic(tag::syntax, first->where, "a loop goes over a map or over a range of numbers",
-          "write `for ($i : 0..10)` or `for ($kv : @map)`");
+  Call* list = last ? nullptr : if_a<Call>(first);
+  if (list && list->name != "list") list = nullptr;
+  if (!last && !list && (!map || map->key))
+    panic(tag::syntax, first->where, "a loop goes over a map, over a range of numbers or over a list",
+          "write `for ($i : 0..10)`, `for ($kv : @map)` or `for ($n : list(head, next))`");
   if (parentheses) expect(TokenKind::right_paren, "`)`");
   Block* body = parse_block(false);
+  if (list) return make_list_loop(begin, name, *list, body);
   if (last || !map) {
     auto* s = make<ForRange>(since(begin));
     s->name = name.text, s->name_where = name.where;

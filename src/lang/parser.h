@@ -132,6 +132,10 @@ private:
   Stmt* parse_while();
   Stmt* parse_for();
   Stmt* parse_for_c(uint32_t begin);
+
+  // parse_list.cc
+  Stmt* make_list_loop(uint32_t begin, const Token& name, Call& list, Block* body);
+  Expr* make_try(const Call& call);
   Stmt* parse_unroll();
   Stmt* parse_leave();
   Stmt* parse_return();

@@ -84,6 +84,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::sysroot:
   case OptionId::no_stop:
   case OptionId::max_pause:
+  case OptionId::flame:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

@@ -170,6 +170,15 @@ inline constexpr Builtin builtins[] = {
      .gives = Gives::special, .signature = "buffer buf(void *data [, uint64 length])",
      .doc = "Bytes at an address, at most max_strlen; an array needs no length. %r prints them as text with escapes, "
             "%rx as escapes only, %rh in hex with spaces.", .example = "begin { print(buf(\"abc\", 3)); }"},
+    {.name = "try", .form = Form::call, .group = Group::memory, .params = {req(Takes::any), req(Takes::any)},
+     .gives = Gives::special, .signature = "T try(T expression, T instead)",
+     .doc = "The expression's value; where memory that it reads can't be read, `instead`, and nothing is counted. What "
+            "functions of the script read that it calls is not covered.",
+     .example = "begin { print(try(*(uint64 *)uptr(8), 42)); }"},
+    {.name = "valid", .form = Form::call, .group = Group::memory, .params = {req(Takes::pointer)}, .gives = Gives::boolean,
+     .signature = "bool valid(void *p)",
+     .doc = "Whether there is memory at an address that can be read now: at least one byte.",
+     .example = "begin { print(valid(uptr(8))); }"},
     {.name = "kptr", .form = Form::call, .group = Group::memory, .params = {req(Takes::pointer)},
      .gives = Gives::special, .signature = "T *kptr(T *p)", .doc = "The pointer, taken to point into the kernel.",
      .example = "begin { print(is_ptr(kptr(curtask))); }"},
@@ -475,7 +484,8 @@ inline constexpr Builtin builtins[] = {
     {.name = "has_var", .form = Form::call, .group = Group::compile, .params = {req(Takes::literal_string)},
      .gives = Gives::boolean, .signature = "bool has_var(string name)",
      .doc = "Whether the traced program has this global or static variable; outside of user probes, whether any program "
-            "that the script probes or the kernel has it.",
+            "that the script probes or the kernel has it. Of a program that stands still (acu core, acu snap) its "
+            "libraries are asked as well, here and by `target.NAME`, `has_func`, `has_type` and names of types.",
      .example = "begin { print(has_var(\"no_such_variable\")); }"},
 };
 

@@ -56,6 +56,7 @@ enum class OptionId : uint8_t {
   sysroot,
   no_stop,
   max_pause,
+  flame,
   help,
   version,
 };
@@ -383,6 +384,11 @@ inline constexpr Option core_options[] = {
      .argument = "DIR",
      .doc = "Look for the program and its libraries below DIR first: the files of another machine or "
             "container."},
+    {.id = OptionId::flame,
+     .name = "flame",
+     .argument = "FILE",
+     .doc = "Write the stacks of all threads to FILE as a flame graph; its ending chooses the format: .html .svg "
+            ".folded .pb.gz .json (of speedscope)."},
     debuginfo_option,
     debuginfod_option,
     {.id = OptionId::output,
@@ -433,6 +439,11 @@ inline constexpr Option snap_options[] = {
      .name = "execute",
      .argument = "SCRIPT",
      .doc = "Run this text instead of a file."},
+    {.id = OptionId::flame,
+     .name = "flame",
+     .argument = "FILE",
+     .doc = "Write the stacks of all threads to FILE as a flame graph; its ending chooses the format: .html .svg "
+            ".folded .pb.gz .json (of speedscope)."},
     {.id = OptionId::sysroot,
      .name = "sysroot",
      .argument = "DIR",
@@ -528,7 +539,7 @@ inline constexpr Subcommand subcommands[] = {
      "is used (heap), what "
      "nothing leads to (leaks), who points to an address (refs), where a text stands (find).",
      core_options, "acu core core.1234 -e 'thread { @[ustack] = count(); }'"},
-    {"snap", "-p PID [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…]",
+    {"snap", "-p PID [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | -p PID heap|leaks|refs ADDR|find TEXT",
      "Tell what a live process holds: stacks, modules; or run a script over its memory, with the probes "
      "oneshot, thread and "
      "frame(\"FUNCTION\"). The process is stopped for as long as it takes to copy what is read.",

@@ -240,6 +240,11 @@ public:
             " ms: it runs on; allow more (--max-pause 100ms), or read without a stop (--no-stop)"};
   }
   void thaw() override { memory_.set_frozen(false); }
+  void want_writable() override {
+    memory_.read_maps();
+    for (const Mapped& m : memory_.maps())
+      if (m.is_writable) memory_.want(m.begin, m.end);
+  }
   bool lacks_pieces() const override { return memory_.lacks(); }
   uint64_t pause_ns() const override { return pause_ns_; }
   uint64_t copied_bytes() const override { return memory_.copied(); }
@@ -258,10 +263,14 @@ public:
   std::vector<Window> writable() const override {
     std::vector<Window> out;
     for (const Mapped& m : memory_.maps())
-      for (size_t i = 0; i < m.state.size(); i++)
-        if (m.is_writable && m.state[i] == Mapped::copied)
-          out.push_back({m.begin + i * piece, std::min(piece, m.size() - i * piece), m.copy + i * piece,
-                         Missing::none});
+      for (size_t i = 0; i < m.state.size(); i++) {
+        if (!m.is_writable || m.state[i] != Mapped::copied) continue;
+        const uint64_t at = i * piece, size = std::min(piece, m.size() - at);
+        if (i && m.state[i - 1] == Mapped::copied)
+          out.back().size += size;
+        else
+          out.push_back({m.begin + at, size, m.copy + at, Missing::none});
+      }
     return out;
   }
   bool is_code(uint64_t address) const override {

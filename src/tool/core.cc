@@ -4,6 +4,7 @@
 #include "session/arguments.h"
 #include "session/heap_report.h"
 #include "session/run.h"
+#include "session/still_profile.h"
 #include "session/summary.h"
 #include "target/core_target.h"
 #include "tool/tool.h"
@@ -34,6 +35,10 @@ int core(Words words) {
   if (!target.ok()) return fail(target.error());
   target::Stacks stacks(**target);
   probe::Still still(**target, stacks);
+  if (const std::string* flame = arguments->value(OptionId::flame)) {
+    auto written = session::write_stacks(still, *flame);
+    return written.ok() ? 0 : fail(written.error());
+  }
   if (arguments->words.empty() && !arguments->has(OptionId::execute)) {
     say(session::summarize(still, arguments->has(OptionId::json)));
     return 0;

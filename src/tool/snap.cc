@@ -6,7 +6,9 @@
 #include "base/text.h"
 #include "probe/still.h"
 #include "session/arguments.h"
+#include "session/heap_report.h"
 #include "session/run.h"
+#include "session/still_profile.h"
 #include "session/summary.h"
 #include "target/live_target.h"
 #include "tool/tool.h"
@@ -27,6 +29,8 @@ struct Request {
   uint64_t most_ns = 10'000'000;
   bool stops = true;
   bool json = false;
+  std::string flame;             // file to write; empty: none
+  std::vector<std::string> heap; // heap, leaks, refs ADDR, find TEXT; empty: none
   target::Search search;
 };
 
@@ -55,6 +59,9 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   }
   out.stops = !arguments.has(OptionId::no_stop);
   out.json = arguments.has(OptionId::json);
+  if (const std::string* flame = arguments.value(OptionId::flame)) out.flame = *flame;
+  bool is_heap = !arguments.words.empty() && session::is_heap_question(arguments.words[0]);
+  if (is_heap && !arguments.has(OptionId::execute)) out.heap = arguments.words;
   for (const session::Given& g : arguments.options) {
     if (g.id == OptionId::debuginfo) out.search.folders.push_back(g.value);
     if (g.id == OptionId::sysroot) out.search.sysroot = g.value;
@@ -70,6 +77,7 @@ public:
 
   int run() {
     if (!request_.stops) return use(Use::told);
+    if (!request_.heap.empty()) target_.want_writable();
     if (int status = freeze()) return status;
     // What a wrong script asks is told now, and once.
     target_.thaw();
@@ -109,6 +117,20 @@ private:
   int use(Use how) {
     target::Stacks stacks(target_);
     probe::Still still(target_, stacks);
+    if (!request_.heap.empty()) {
+      auto answer = session::answer_heap(target_, stacks, request_.heap, request_.json);
+      if (!answer.ok()) return how == Use::trying ? 0 : fail(answer.error());
+      if (how == Use::told) say(*answer);
+      return 0;
+    }
+    if (!request_.flame.empty()) {
+      if (how != Use::told) {
+        session::profile_of_stacks(still);
+        return 0;
+      }
+      auto written = session::write_stacks(still, request_.flame);
+      return written.ok() ? 0 : fail(written.error());
+    }
     if (!script_) {
       std::string text = session::summarize(still, request_.json);
       if (how == Use::told) say(text);
@@ -139,7 +161,8 @@ int snap(Words words) {
   if (!request.ok()) return fail(request.error());
   auto target = target::open_live(request->pid, request->search);
   if (!target.ok()) return fail(target.error());
-  if (arguments->words.empty() && !arguments->has(OptionId::execute))
+  bool is_script = request->heap.empty() && request->flame.empty();
+  if (!is_script || (arguments->words.empty() && !arguments->has(OptionId::execute)))
     return Snap(*request, **target, nullptr).run();
   auto options = session::read_options(*arguments);
   if (!options.ok()) return refuse(options.error().message);

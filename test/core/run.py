@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -63,6 +64,25 @@ def c_loop_and_maps(acu):
     need("@[n4]: 4" in out and "@[n3]" not in out and "@c: 4" in out and "@h:" in out, out)
 
 
+def lists(acu):
+    """Lists by their first element and the member that leads on; one that goes in a circle ends, and is told of."""
+    out, err = script(acu, crashed(), 'oneshot { for ($n : list(target.list, next)) { if ($n->value == 2) { continue; } '
+                      'printf("%d ", $n->value); } for ($n : list((struct node *)0, next)) { printf("never"); } }')
+    need(out == "4 3 1 0 " and "circle" not in err, out + err)
+    out, err = script(acu, crashed(), 'oneshot { for ($n : list(target.circle, next)) { @ = count(); @nodes[$n] = 1; } print(len(@nodes)); clear(@nodes); }')
+    need("a list goes in a circle" in err and out.startswith("3\n"), out + err)
+    need(3 <= int(re.search(r"^@: (\d+)$", out, re.M).group(1)) <= 12, out)
+    done = call(acu, "core", crashed(), "-e", "oneshot { for ($n : list(target.list)) { } }")
+    need(done.returncode == 2 and "`list` takes the first element" in done.stderr, done.stderr)
+
+
+def reads_that_may_fail(acu):
+    out, err = script(acu, crashed(), 'oneshot { printf("%d %d %d %s %s\\n", try(*(int32 *)8, 42), valid(target.list), valid((int32 *)8), '
+                      'try(str((char *)8), "none"), try(str(target.list->name), "none")); '
+                      'printf("%d %d\\n", try(((struct node *)16)->next->value, -1), try(target.list->next->value, -1)); }')
+    need(out == "42 1 0 none n4\n-1 3\n" and "not mapped" not in err, out + err)
+
+
 def recursion(acu):
     out, _ = script(acu, crashed(), 'fn total($t : struct tree *) : int64 { if ($t == 0) { return 0; } return $t->key + total($t->left) + total($t->right); } '
                     'oneshot { printf("%d\\n", total(target.root)); }')
@@ -104,6 +124,17 @@ def what_cannot_be(acu):
     need(done.returncode == 2 and "acu core FILE" in done.stderr, done.stderr)
 
 
+def flame(acu):
+    """Where all threads are, as a flame graph."""
+    acu_core(acu, crashed(), "--flame", path("threads.folded"))
+    text = open(path("threads.folded")).read()
+    need(re.search(r";main;middle;middle;middle;middle;leaf 1$", text, re.M), text)
+    need(sum(int(n) for n in re.findall(r";wait_forever(?:;.*)? (\d+)$", text, re.M)) == 3, text)
+    acu_core(acu, crashed(), "--flame", path("threads.html"))
+    need("<html" in open(path("threads.html")).read(), "no page")
+    need("threads.xyz" in acu_core(acu, crashed(), "--flame", path("threads.xyz"), status=2), "a format that is none")
+
+
 # ------------------------------------------------------------------------------------------ bad cores
 
 def cut_anywhere(acu):
@@ -118,6 +149,23 @@ def cut_anywhere(acu):
         text = done.stdout + done.stderr
         need(done.returncode in (0, 1), f"{n}: status {done.returncode}: {text[-500:]}")
         need(re.search(r"cut|empty|no core dump|not an ELF", text) or n == len(data) - 1, f"{n}: {text[:500]}")
+
+
+def cut_at_every_page(acu):
+    """A script that reads all of the list: the right sum, or an error that names the cut."""
+    data = open(crashed(), "rb").read(1 << 26)
+    right = 0
+    for n in range(4096, len(data), 4096 * max(1, len(data) // 4096 // 150)):
+        with open(path("page.core"), "wb") as file:
+            file.write(data[:n])
+        done = call(acu, "core", path("page.core"), "-e", 'oneshot { for ($n : list(target.list, next)) { @ = sum($n->value); } printf("whole\\n"); }')
+        need(done.returncode in (0, 1, 2), f"{n}: status {done.returncode}: {done.stderr[-500:]}")
+        if done.returncode == 0 and "whole" in done.stdout:
+            need("@: 10\n" in done.stdout, f"{n}: {done.stdout}{done.stderr}")
+            right += 1
+        else:
+            need(done.stderr.strip(), f"{n}: nothing is said")
+    need(right, "no cut was harmless")
 
 
 def damaged(acu):
@@ -234,6 +282,31 @@ def nobody_there(acu):
     need(call(acu, "snap").returncode == 2, "no process was named")
 
 
+def heap_of_a_process(acu):
+    """The heap of a live process is that of its core."""
+    process = start(program(), "1000", "wait")
+    try:
+        os.kill(process.pid, signal.SIGSTOP)
+        live = call(acu, "snap", "-p", process.pid, "--max-pause", "10s", "heap", "--json")
+        core = gcore(process.pid, "heap")
+        need(live.returncode == 0 and json.loads(live.stdout) == json.loads(acu_core(acu, core, "heap", "--json")), live.stdout + live.stderr)
+        need(json.loads(live.stdout)["sizes"]["24"] >= 1000, live.stdout)
+        found = call(acu, "snap", "-p", process.pid, "--max-pause", "10s", "find", "n999")
+        need(re.search(r"chunk 0x[0-9a-f]+ of 24 B, \+12$", found.stdout, re.M), found.stdout + found.stderr)
+    finally:
+        end(process)
+
+
+def gone_meanwhile(acu):
+    """A process that ends at any time of the snapshot: an answer, or one sentence that says so."""
+    for turn in range(30):
+        process = subprocess.Popen(["sleep", f"{turn * 0.004:.3f}"])
+        done = call(acu, "snap", "-p", process.pid, "-e", "thread { @[ustack] = count(); }")
+        process.wait()
+        need(done.returncode in (0, 1, 3, 4), f"status {done.returncode} {done.stderr}")
+        need(done.returncode == 0 or (done.stderr.count("ERROR") == 1 and str(process.pid) in done.stderr), done.stderr)
+
+
 def another_debugger(acu):
     process = start(program(), "10", "wait")
     other = subprocess.Popen(["gdb", "-nx", "-q", "-p", str(process.pid)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -324,7 +397,8 @@ def find(acu):
 TESTS = [
     leaks, find, summary_of_a_crash, summary_as_json, as_gdb, oneshot, c_loop_and_maps, recursion, threads, frames, fault, reads_that_fail,
     what_cannot_be, cut_anywhere, damaged, other_machines, missing_binary, huge_and_sparse, live_and_dead, nobody_there,
-    another_debugger, as_eu_stack, *static_tools.TESTS,
+    another_debugger, as_eu_stack, lists, reads_that_may_fail, flame, cut_at_every_page, heap_of_a_process, gone_meanwhile,
+    *static_tools.TESTS,
 ]
 
 

@@ -284,4 +284,65 @@ def nginx_crash(acu):
     need("SIGSEGV" in summary and "crash_at" in summary and "ngx_http_core_run_phases" in summary, summary)
 
 
-TESTS = [py_stacks, py_objects, locks, nginx_state, nginx_crash]
+# ------------------------------------------------------------------------------------------- any program
+
+def stdio(acu):
+    process = start(program("unflushed"), path("unflushed.log"))
+    try:
+        wait_for_sleep(process.pid)
+        text = live_and_dead(acu, process.pid, "stdio")
+    finally:
+        end(process)
+    need(re.search(r'^fd \d+: 9 B not written: "one\\x0a"two""$', text, re.M), text)
+    need('fd 1: 15 B not written: "processing 4711"\n' in text and text.count("\n") == 2, text)
+
+
+# ------------------------------------------------------------------------------------------------ redis
+
+def redis_state(acu):
+    try:
+        server = nginx_source.redis()
+    except Missing as why:
+        raise Skipped(str(why)) from None
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen([server, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", path()],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        limit = time.monotonic() + LIMIT
+        while True:
+            try:
+                client = socket.create_connection(("127.0.0.1", port), timeout=LIMIT)
+                break
+            except OSError:
+                need(time.monotonic() < limit and process.poll() is None, "redis does not start")
+                time.sleep(0.05)
+        with client, client.makefile("rb") as answers:
+            def ask(*words):
+                client.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in map(str.encode, words)))
+                return answers.readline()
+
+            for i in range(500):
+                ask("set", f"key:{i}", str(i))
+            ask("set", "needle", "x" * 81920)
+            ask("expire", "needle", "10000")
+            ask("rpush", "jobs", *map(str, range(5000)))
+            ask("hset", "small", *map(str, range(20)))
+            ask("select", "3")
+            ask("sadd", "names", *(f"n{i}" for i in range(700)))
+            ask("zadd", "ranks", *(w for i in range(300) for w in (str(i), f"r{i}")))
+            need(ask("xadd", "events", "1-1", "a", "b").startswith(b"$"), "redis does not answer")
+            answers.readline()
+            ask("ping")
+            text = live_and_dead(acu, process.pid, "redis-state")
+    finally:
+        process.kill()
+        process.wait()
+    for line in ("db 0: 503 keys, 1 expire", "db 3: 3 keys, 0 expire", "@keys[string]: 501", "@elements[0, jobs]: 5000", "@elements[0, small]: 10",
+                 "@elements[3, names]: 700", "@elements[3, ranks]: 300", "@elements[3, events]: 1", "@strings[0, needle]: 81920"):
+        need(line + "\n" in text, line + "\n" + text)
+    need(len(re.findall(r"^client \d+: fd \d+, last command ping, \d+ B asked, \d+ B to send$", text, re.M)) == 1, text)
+
+
+TESTS = [stdio, redis_state, py_stacks, py_objects, locks, nginx_state, nginx_crash]

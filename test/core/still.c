@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 struct node { struct node *next; int value; char name[12]; };
-struct node *list;
+struct node *list, *circle, ring[3];
 static int counter = 42;
 __thread int own = 7;
 struct tree { struct tree *left, *right; long key; };
@@ -24,6 +24,8 @@ __attribute__((noinline)) static int middle(int depth, const char *why) { int he
 int main(int argc, char **argv) {
   int n = argc > 1 ? atoi(argv[1]) : 5;
   for (int i = 0; i < n; i++) { struct node *x = calloc(1, sizeof *x); x->value = i; snprintf(x->name, sizeof x->name, "n%d", i); x->next = list; list = x; }
+  circle = ring;
+  for (int i = 0; i < 3; i++) ring[i].next = &ring[(i + 1) % 3];
   root = grow(6, 1);
   pthread_barrier_init(&ready, 0, 4);
   pthread_t t[3];
