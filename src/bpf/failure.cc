@@ -74,6 +74,9 @@ std::string describe_place(const Code& code, uint32_t insn, const base::Source* 
   return text + ")";
 }
 
+constexpr const char* walks_turns =
+    ": its verifier walks each turn of a loop, so loops must be few and short";
+
 bool says_unknown(std::string_view text) {
   constexpr std::string_view words[] = {"unknown func", "cannot use helper", "invalid func",
                                         "failed to find the address for kernel symbol",
@@ -131,8 +134,9 @@ base::Error program_error(const Code& code, int error, std::string_view log, con
       return {base::Failure::unsupported, what + ": the kernel does not take programs of this kind"};
     }
     if (error == E2BIG) {
-      return {base::Failure::runtime, what + ": it is too long for the kernel (" +
-                                          std::to_string(code.insns.size()) + " instructions)"};
+      what += ": it is too long for the kernel (" + std::to_string(code.insns.size()) + " instructions)";
+      if (features().ask(Feature::loop) != Answer::no) return {base::Failure::runtime, what};
+      return {base::Failure::unsupported, what + "; " + lack_of(Feature::loop) + walks_turns};
     }
     return base::errno_error(what, error);
   }
@@ -141,15 +145,17 @@ base::Error program_error(const Code& code, int error, std::string_view log, con
   if (complaint.text.find("failed to find the address for kernel symbol") != complaint.text.npos)
     message += "; this kernel's list of symbols has functions only (it needs CONFIG_KALLSYMS_ALL)";
   if (complaint.text.find("bpf_probe_write_user") != complaint.text.npos)
-    message += "; writing into processes is not permitted here (no CAP_SYS_ADMIN, or the kernel is in lockdown)";
+    message +=
+        "; writing into processes is not permitted here (no CAP_SYS_ADMIN, or the kernel is in lockdown)";
   bool is_unknown = says_unknown(complaint.text);
   if (is_unknown && complaint.text.find("bpf_get_socket_cookie") != complaint.text.npos &&
       features().ask(Feature::socket_cookie) == Answer::no)
     message += "; " + lack_of(Feature::socket_cookie);
   // EFAULT: more than 8192 branches wait to be walked; a log that is full does not say so.
-  const bool is_long = error == E2BIG || error == EFAULT || complaint.text.find("too complex") != complaint.text.npos;
+  const bool is_long =
+      error == E2BIG || error == EFAULT || complaint.text.find("too complex") != complaint.text.npos;
   if (is_long && features().ask(Feature::loop) == Answer::no) {
-    message += "; " + lack_of(Feature::loop) + ": its verifier walks each turn of a loop, so loops must be few and short";
+    message += "; " + lack_of(Feature::loop) + walks_turns;
     is_unknown = true;
   }
   return {is_unknown ? base::Failure::unsupported : base::Failure::runtime, std::move(message)};
@@ -167,9 +173,10 @@ base::Error map_error(const MapSpec& map, std::string_view name, int error) {
   case ENOMEM: return {base::Failure::runtime, what + ": not enough memory for " + size};
   case E2BIG:
     if (map.key_size > most_key_without_large_keys && features().ask(Feature::large_keys) == Answer::no)
-      return {base::Failure::unsupported,
-              what + ": its keys have " + std::to_string(map.key_size) + " bytes; " + lack_of(Feature::large_keys) +
-                  ": at most 512 bytes; shorten strings in keys, as by `str(p, 64)`, or all by `config = { max_strlen = 64 }`"};
+      return {base::Failure::unsupported, what + ": its keys have " + std::to_string(map.key_size) +
+                                              " bytes; " + lack_of(Feature::large_keys) +
+                                              ": at most 512 bytes; shorten strings in keys, as by `str(p, "
+                                              "64)`, or all by `config = { max_strlen = 64 }`"};
     return {base::Failure::runtime, what + ": too large for the kernel: " + size};
   case EINVAL:
     return {base::Failure::unsupported, what + ": the kernel does not take this kind of map or its sizes: " +

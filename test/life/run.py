@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import Wrong, need, require, run_tests
+from tally import SLOWNESS, Wrong, need, require, require_real_time, run_tests
 import tracing
 
 TMP = tempfile.mkdtemp(prefix="acu-life-")
@@ -36,7 +36,7 @@ def build(source, name, *options, link=()):
     """Compiles once; gives the program's path."""
     out = path(name)
     if not os.path.exists(out):
-        subprocess.run(["gcc", *FRAMES, *options, "-o", out, os.path.join(HERE, source), *link], check=True, timeout=60)
+        subprocess.run(["gcc", *FRAMES, *options, "-o", out, os.path.join(HERE, source), *link], check=True, timeout=60 * SLOWNESS)
     return out
 
 
@@ -51,10 +51,15 @@ def library(name):
 
 
 def run(*words, **more):
-    return subprocess.run([str(w) for w in words], timeout=60, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+    return subprocess.run([str(w) for w in words], timeout=60 * SLOWNESS, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
 
 
-def trace(acu, script, during, options=(), limit=60):
+def ms(count):
+    """How long a program goes on, that acu may get to see it also where all takes longer."""
+    return round(count * SLOWNESS)
+
+
+def trace(acu, script, during, options=(), limit=60 * SLOWNESS):
     def keep(pid):
         trace.pid = pid
 
@@ -118,7 +123,7 @@ def lives_one_call(acu):
 
 def command_of_the_session(acu):
     text = subprocess.run([acu, "run", "-c", victim("alpha") + " 0", "-e", STACKS], capture_output=True, text=True,
-                          timeout=30).stdout
+                          timeout=30 * SLOWNESS).stdout
     need(count_of(text, "alpha") == 1, text)
 
 
@@ -133,7 +138,7 @@ def forked_but_not_executed(acu):
     def drive():
         forker.stdin.write("\n" * 10)
         forker.stdin.close()
-        forker.wait(timeout=20)
+        forker.wait(timeout=20 * SLOWNESS)
 
     text, _ = trace(acu, script, drive)
     need(sum(count for frames, count in stacks(text) if frames[0].startswith("_exit+")) == 10, text)
@@ -149,7 +154,7 @@ def ran_before_and_ends_at_its_first_stack(acu):
     def drive():
         time.sleep(0.3)
         waiter.stdin.close()
-        waiter.wait(timeout=20)
+        waiter.wait(timeout=20 * SLOWNESS)
 
     text, _ = trace(acu, script, drive)
     need([frames[0].split("+")[0] for frames, _ in stacks(text)] == ["_exit"], text)
@@ -158,14 +163,14 @@ def ran_before_and_ends_at_its_first_stack(acu):
 # ------------------------------------------------------------------------------------- files that are not there
 
 
-def running(copy_of, during, ms=200):
+def running(copy_of, during):
     """Runs a copy of a program and calls `during` with its path 50 ms later."""
     copy = path("copy")
     shutil.copy(copy_of, copy)
-    process = subprocess.Popen([copy, str(ms)])
+    process = subprocess.Popen([copy, str(ms(200))])
     time.sleep(0.05)
     during(copy)
-    process.wait(timeout=20)
+    process.wait(timeout=20 * SLOWNESS)
 
 
 def renamed_over(acu):
@@ -185,10 +190,10 @@ def deleted(acu):
 def deleted_before_the_session(acu):
     copy = path("copy")
     shutil.copy(victim("alpha"), copy)
-    process = subprocess.Popen([copy, "800"])
+    process = subprocess.Popen([copy, str(ms(800))])
     os.unlink(copy)
     shutil.copy(victim("beta"), copy)
-    text, _ = trace(acu, STACKS, lambda: process.wait(timeout=20))
+    text, _ = trace(acu, STACKS, lambda: process.wait(timeout=20 * SLOWNESS))
     os.unlink(copy)
     need(count_of(text, "alpha") > 10 and "beta" not in text, text)
 
@@ -210,10 +215,10 @@ def overwritten_in_place(acu):
     def overwrite():
         copy = path("copy")
         shutil.copy(victim("alpha"), copy)
-        run(copy, 100)
+        run(copy, ms(100))
         with open(victim("beta"), "rb") as other, open(copy, "r+b") as file:
             file.write(other.read())
-        run(copy, 50)
+        run(copy, ms(50))
         os.unlink(copy)
 
     text, _ = trace(acu, STACKS, overwrite)
@@ -254,7 +259,7 @@ def with_own_library():
     if not os.path.exists(out):
         library("own")
         subprocess.run(["gcc", *FRAMES, "-o", out, os.path.join(HERE, "loader.c"), "-L" + TMP, "-lown",
-                        "-Wl,-rpath," + TMP], check=True, timeout=60)
+                        "-Wl,-rpath," + TMP], check=True, timeout=60 * SLOWNESS)
     return out
 
 
@@ -306,7 +311,7 @@ def pid_namespace(acu):
     def drive():
         for _ in range(5):
             run("unshare", "-pf", program, 2)
-        run("unshare", "-pf", "--mount-proc", made, 200, "made_inside")
+        run("unshare", "-pf", "--mount-proc", made, ms(200), "made_inside")
 
     text, _ = trace(acu, STACKS, drive)
     if os.path.exists("/tmp/perf-1.map"):
@@ -318,13 +323,13 @@ def pid_namespace(acu):
 def session_in_a_pid_namespace(acu):
     """There processes have numbers that are not the kernel's own."""
     command = ["unshare", "-pf", "--mount-proc", acu, "run", "-c", victim("alpha") + " 20", "-e", STACKS]
-    text = subprocess.run(command, capture_output=True, text=True, timeout=30).stdout
+    text = subprocess.run(command, capture_output=True, text=True, timeout=30 * SLOWNESS).stdout
     need(count_of(text, "alpha") >= 2, text)
 
 
 def thread_of_a_pid_namespace(acu):
     program = build("victim.c", "threaded", "-DNAME=alpha", "-DTHREAD", link=["-lpthread"])
-    text, _ = trace(acu, STACKS, lambda: run("unshare", "-pf", program, 20))
+    text, _ = trace(acu, STACKS, lambda: run("unshare", "-pf", program, ms(20)))
     need(sum(count for frames, count in stacks(text) if frames[0].startswith("alpha_inner+") and
              frames[1].startswith("alpha_outer+")) >= 10, text)
 
@@ -343,7 +348,7 @@ def library_opened_later(acu):
 
 
 def executed_twice(acu):
-    programs = [victim("alpha"), 5, victim("beta"), 5, victim("gamma"), 5]
+    programs = [victim("alpha"), ms(5), victim("beta"), ms(5), victim("gamma"), ms(5)]
     text, _ = trace(acu, STACKS, lambda: run(*programs))
     all_named(text)
     for name in ("alpha", "beta", "gamma"):
@@ -354,7 +359,7 @@ def executed_twice_at_the_same_addresses(acu):
     """Where nothing is left to chance, stacks of different programs are made of equal numbers."""
     programs = []
     for name in ("alpha", "beta", "gamma"):
-        programs += [victim(name, "-static", "-no-pie", pad=7), 5]
+        programs += [victim(name, "-static", "-no-pie", pad=7), ms(5)]
     text, _ = trace(acu, STACKS, lambda: run(*programs))
     all_named(text)
     for name in ("alpha", "beta", "gamma"):
@@ -364,7 +369,7 @@ def executed_twice_at_the_same_addresses(acu):
 def process_id_used_again(acu):
     spawn = build("spawn.c", "spawn")
     pid = free_id()
-    programs = [victim("alpha"), 5, victim("beta"), 5, victim("gamma"), 5]
+    programs = [victim("alpha"), ms(5), victim("beta"), ms(5), victim("gamma"), ms(5)]
     done = []
     text, _ = trace(acu, STACKS, lambda: done.append(run(spawn, pid, *programs)))
     if done[0].returncode == 2:
@@ -384,7 +389,7 @@ def addresses(acu, command, what, during=None):
     def drive():
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=TMP)
         try:
-            process.wait(timeout=40)
+            process.wait(timeout=40 * SLOWNESS)
         except subprocess.TimeoutExpired:
             process.kill()
             raise
@@ -423,6 +428,7 @@ def node_frames(acu):
     node = shutil.which("node")
     if not node:
         return "no node"
+    require_real_time("programs that are compiled as they run take minutes")
     before = set(glob.glob("/tmp/perf-*.map"))
     script = "function hotFunction(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s }\n" \
              "const end = Date.now() + 800; while (Date.now() < end) hotFunction(100000)"
@@ -452,6 +458,7 @@ def java_frames(acu):
     keytool = shutil.which("keytool")
     if not keytool:
         return "no Java"
+    require_real_time("programs that are compiled as they run take minutes")
     before = set(glob.glob("/tmp/perf-*.map"))
     options = ["-J-XX:+UnlockDiagnosticVMOptions", "-J-XX:+DumpPerfMapAtExit", "-J-XX:+PreserveFramePointer"]
     words = ["-genkeypair", "-keyalg", "RSA", "-keysize", "3072", "-dname", "CN=a", "-storepass", "secret", "-alias"]

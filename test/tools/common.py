@@ -64,6 +64,12 @@ def trace(acu, tool, during, arguments=(), options=()):
     return "".join(out)
 
 
+def tells(event, field):
+    """Whether a tracepoint of this kernel is there, and has a field."""
+    path = "/sys/kernel/tracing/events/" + event.replace(":", "/") + "/format"
+    return os.path.exists(path) and re.search(rf" {field}(\[.*\])?;", open(path).read()) is not None
+
+
 def value(text, key):
     found = re.search(r"^" + re.escape(key) + r": (\d+)$", text, re.M)
     need(found, f"no line {key}: …; printed:\n{text[:1500]}")

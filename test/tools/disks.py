@@ -3,7 +3,7 @@ import os
 import re
 import subprocess
 
-from common import DISK, Wrong, disk_writes, histogram_total, lines, load, need, python, shell, trace, value
+from common import DISK, Wrong, disk_writes, histogram_total, lines, load, need, python, shell, tells, trace, value
 
 WRITE = "dd if=/dev/zero of=$DISK/tools.tmp bs=64k count=32 oflag=direct,dsync; rm $DISK/tools.tmp"
 NO_DISK = "no disk here that counts its requests"
@@ -76,6 +76,8 @@ def ext4sync(acu):
 
 
 def filecache(acu):
+    if not tells("filemap:mm_filemap_add_to_page_cache", "order"):
+        return "this kernel adds pages one by one"
     text = trace(acu, "filecache.bt", shell("dd if=/dev/zero of=$DISK/tools.tmp bs=1M count=16; rm $DISK/tools.tmp"))
     need(4096 <= value(text, "@pages[dd]") <= 5000, text)
     need(value(text, "@kilobytes") >= 4 * value(text, "@pages[dd]"), text)

@@ -5,7 +5,7 @@ import socket
 import struct
 import threading
 
-from common import histogram_total, lines, need, trace, value
+from common import histogram_total, lines, need, tells, trace, value
 
 
 def connect():
@@ -124,6 +124,9 @@ def tcplife(acu):
 
 
 def tcpdrop(acu):
+    if not tells("skb:kfree_skb", "reason"):
+        return "this kernel does not tell why packets are dropped"
+
     def refused():
         for _ in range(3):
             try:

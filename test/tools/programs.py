@@ -12,7 +12,7 @@ import sys
 import time
 
 import nginx_source
-from common import HERE, TMP, histogram_total, lines, need, shell, trace, value
+from common import HERE, SLOWNESS, TMP, histogram_total, lines, need, shell, trace, value
 
 PYTHON = "/usr/bin/python3.11"
 POSTGRES = "/usr/lib/postgresql/15/bin"
@@ -27,7 +27,7 @@ def sample():
 
 
 def run(*words):
-    return lambda: subprocess.run(list(map(str, words)), timeout=60, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return lambda: subprocess.run(list(map(str, words)), timeout=60 * SLOWNESS, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def probes_of(path, provider):
@@ -150,9 +150,9 @@ def funcslower(acu):
 def cpp_programs(acu):
     """Templates, lambdas, virtual calls and overloads of C++, against what the program itself counted."""
     path = os.path.join(TMP, "shapes")
-    subprocess.run(["g++", "-std=c++20", "-O1", "-g", "-o", path, os.path.join(HERE, "shapes.cc")], check=True, timeout=60)
+    subprocess.run(["g++", "-std=c++20", "-O1", "-g", "-o", path, os.path.join(HERE, "shapes.cc")], check=True, timeout=60 * SLOWNESS)
     said = []
-    load = lambda: said.append(subprocess.run([path], capture_output=True, text=True, timeout=60).stdout)
+    load = lambda: said.append(subprocess.run([path], capture_output=True, text=True, timeout=60 * SLOWNESS).stdout)
     text = trace(acu, "funccount.bt", load, [f"uprobe:{path}:cpp:*"])
     own = {name: (int(calls), int(given)) for name, calls, given in (line.split("\t") for line in said[0].strip().split("\n"))}
     need(len(own) == 7 and own["shapes::Square::area(int) const"][0] == 100, said[0])
@@ -231,17 +231,18 @@ def pg_queries(acu):
         return "no user postgres here"
     folder = os.path.join(TMP, "pg")
     os.chmod(TMP, 0o711)
+    shutil.rmtree(folder, ignore_errors=True)
     os.mkdir(folder)
     os.chown(folder, user.pw_uid, user.pw_gid)
     become = dict(user=user.pw_uid, group=user.pw_gid, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     data = os.path.join(folder, "data")
-    subprocess.run([os.path.join(POSTGRES, "initdb"), "-D", data, "-A", "trust", "--no-sync", "--locale=C"], check=True, timeout=60, **become)
+    subprocess.run([os.path.join(POSTGRES, "initdb"), "-D", data, "-A", "trust", "--no-sync", "--locale=C"], check=True, timeout=60 * SLOWNESS, **become)
     log = os.path.join(folder, "log")
     process = subprocess.Popen([server, "-D", data, "-k", folder, "-h", "", "-F", "-c", "logging_collector=off", "-c",
                                 "log_min_duration_statement=0", "-c", "log_line_prefix=%p "],
                                user=user.pw_uid, group=user.pw_gid, cwd=folder, stdout=subprocess.DEVNULL, stderr=open(log, "w"))
     psql = [os.path.join(POSTGRES, "psql"), "-h", folder, "-U", "postgres", "-q", "-X", "-c"]
-    ask = lambda query: subprocess.run(psql + [query], timeout=30, capture_output=True, cwd=folder)
+    ask = lambda query: subprocess.run(psql + [query], timeout=30 * SLOWNESS, capture_output=True, cwd=folder)
     try:
         wait_until(lambda: ask("select 1").returncode == 0, "PostgreSQL")
         started = os.path.getsize(log)
@@ -255,7 +256,7 @@ def pg_queries(acu):
         said = open(log).read()[started:]
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=20)
+        process.wait(timeout=20 * SLOWNESS)
     number = r"(\d+\.\d\d\d)"
     found = lines(text, rf"\d\d:\d\d:\d\d (\d+) +{number} +{number} +{number} +{number}  (.*)")
     logged = re.findall(r"^(\d+) LOG:  duration: ([\d.]+) ms  statement: (.*)$", said, re.M)
@@ -280,10 +281,10 @@ def redis_commands(acu):
         wait_until(lambda: answers(port), "redis-server")
         text = trace(acu, "redis-commands.bt", shell(cli + "set needle thread; " + cli + "get needle; " + cli + "-r 20 incr counter; "
                                                      + cli + "debug sleep 0.02"))
-        stats = subprocess.run(["redis-cli", "-p", str(port), "info", "commandstats"], capture_output=True, text=True, timeout=20).stdout
+        stats = subprocess.run(["redis-cli", "-p", str(port), "info", "commandstats"], capture_output=True, text=True, timeout=20 * SLOWNESS).stdout
     finally:
         server.terminate()
-        server.wait(timeout=20)
+        server.wait(timeout=20 * SLOWNESS)
     stamp = r"\d\d:\d\d:\d\d\.\d{6} " + f"{server.pid} +" + r"(\d+) "
     need(len(lines(text, stamp + "(?i:set) needle thread")) == 1 and len(lines(text, stamp + "(?i:get) needle")) == 1, text)
     need(len(lines(text, stamp + "(?i:incr) counter")) == 20 and histogram_total(text, "@us[incr]") == 20, text)
@@ -320,11 +321,11 @@ class Nginx:
             raise
 
     def get(self, path, *options):
-        return subprocess.run(["curl", "-s", "-o", "/dev/null", *options, f"http://127.0.0.1:{self.port}{path}"], timeout=20)
+        return subprocess.run(["curl", "-s", "-o", "/dev/null", *options, f"http://127.0.0.1:{self.port}{path}"], timeout=20 * SLOWNESS)
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=20 * SLOWNESS)
 
 
 def described_nginx(acu):

@@ -17,7 +17,7 @@ import network
 import programs
 import scheduling
 from common import DISK, LOAD, ROOT, TMP, histogram_total, load, need, trace, value
-from tally import run_tests
+from tally import require_real_time, run_tests
 
 
 # ------------------------------------------------------------------------------------------ one for each tool
@@ -93,6 +93,7 @@ def killsnoop(acu):
 
 
 def cpuprofile(acu):
+    require_real_time("samples are lost")
     text = trace(acu, "cpuprofile.bt", load("syscalls_spin", "acu_load", 1500))
     samples = value(text, "@samples[acu_load]")
     need(100 <= samples <= 170, f"{samples} samples of a program that used the CPU for 1.5 s:\n" + text[-800:])
@@ -107,6 +108,7 @@ def pagefaults(acu):
 
 
 def survey(acu):
+    require_real_time("samples are lost")
     def busy():
         load("sleep", "acu_load", 30)()
         load("syscalls_spin", "acu_load", 1000)()

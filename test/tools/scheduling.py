@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 
-from common import LOAD, TMP, histogram_total, lines, load, need, python, shell, trace, value
+from common import LOAD, TMP, histogram_total, lines, load, need, python, shell, tells, trace, value
 
 
 def cpuwalk(acu):
@@ -93,6 +93,8 @@ def hardirqs(acu):
 
 
 def lockcontention(acu):
+    if not tells("lock:contention_begin", "lock_addr"):
+        return "this kernel does not tell of its locks"
     script = ("import os, threading\nr, w = os.pipe()\n"
               "def work():\n for _ in range(3000): os.pread(f, 1, 0); os.lseek(f, 0, 0)\n"
               "f = os.open('/proc/self/maps', os.O_RDONLY)\nfor _ in range(4): threading.Thread(target=work).start()")
