@@ -106,6 +106,17 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("func"): return e.type->is(Kind::ksym) ? machine_register(spec::ip_register) : event_name(true);
   case id("retval"): return function_result(*e.type);
   case id("percpu_kaddr"): return kernel_variable(as<Call>(e));
+  case id("valid"): {
+    Reg is_there = fresh();
+    attempt(
+        [&] {
+          Operand at = scalar(*arguments[0]);
+          read_by_address(*arguments[0], at, [&](Space s) { load_word({s, at, 0, s == Space::script}, 1, false); });
+          assign(is_there, number(1));
+        },
+        [&] { assign(is_there, number(0)); });
+    return Operand::of(is_there);
+  }
   case id("is_err"): return set(Cond::uge, scalar(*arguments[0]), number(-4095));
   case id("skboutput"): return send_packet(as<Call>(e));
   case id("socket_cookie"): return emit(Op::socket_cookie, scalar(*arguments[0]));
@@ -125,17 +136,6 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("probe"): return event_name(false);
   case id("kstack"): return stack(*e.type);
   case id("ksym"):
-  case id("valid"): {
-    Reg is_there = fresh();
-    attempt(
-        [&] {
-          Operand at = scalar(*arguments[0]);
-          read_by_address(*arguments[0], at, [&](Space s) { load_word({s, at, 0, s == Space::script}, 1, false); });
-          assign(is_there, number(1));
-        },
-        [&] { assign(is_there, number(0)); });
-    return Operand::of(is_there);
-  }
   case id("kptr"):
   case id("uptr"): return scalar(*arguments[0]);
   case id("container_of"): return emit(Op::sub, scalar(*arguments[0]), scalar(*arguments[1]));
