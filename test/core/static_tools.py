@@ -345,4 +345,48 @@ def redis_state(acu):
     need(len(re.findall(r"^client \d+: fd \d+, last command ping, \d+ B asked, \d+ B to send$", text, re.M)) == 1, text)
 
 
-TESTS = [stdio, redis_state, py_stacks, py_objects, locks, nginx_state, nginx_crash]
+# -------------------------------------------------------------------------------------------------- C++
+
+CONTAINERS = r'''import "libstdcxx.bt"
+oneshot {
+  $s = (int64)0;
+  for ($i : 0..std_vector_size(target.numbers)) { $s += std_vector_at(target.numbers, $i); }
+  printf("vector %d %d\n", std_vector_size(target.numbers), $s);
+  printf("orders %d %d %s\n", std_vector_size(target.orders), std_vector_at(target.orders, 5).id, std_string(std_vector_at(target.orders, 5).who));
+  printf("string %s %d\n", std_string(target.shortText), std_string_size(target.longText));
+  $s = (int64)0;
+  for ($n = std_map_first(target.ages); !std_map_is_end(target.ages, $n); $n = std_tree_next($n)) { $s += *(int64 *)std_tree_value($n); }
+  printf("map %d %d\n", std_map_size(target.ages), $s);
+  $s = (int64)0;
+  for ($n : list(std_unordered_first(target.hashed), _M_nxt)) { $s += *(int64 *)std_unordered_value($n); }
+  printf("unordered %d %d\n", std_unordered_size(target.hashed), $s);
+  $s = (int64)0;
+  for ($n = std_list_first(target.queue); !std_list_is_end(target.queue, $n); $n = $n->_M_next) { $s += *(int32 *)std_list_value($n); }
+  printf("list %d %d\n", std_list_size(target.queue), $s);
+  printf("deque %d %d %d\n", std_deque_size(target.window), std_deque_at(target.window, 0), std_deque_at(target.window, 249));
+  printf("shared %d %s %d\n", std_shared_get(target.shared)->id, std_string(std_shared_get(target.shared)->who), std_shared_owners(target.shared));
+  for ($n = std_map_first(target.nothing); !std_map_is_end(target.nothing, $n); $n = std_tree_next($n)) { printf("never"); }
+}
+'''
+
+
+def containers(acu):
+    """The containers of the C++ library, on a process and on its core."""
+    built = path("containers")
+    subprocess.run(["g++", "-g", "-O0", "-o", built, os.path.join(HERE, "containers.cc")], check=True, timeout=LIMIT)
+    process = start(built)
+    try:
+        wait_for_sleep(process.pid)
+        words = ("-I", os.path.join(ROOT, "tools", "static"), "-e", CONTAINERS)
+        live = call(acu, "snap", "-p", process.pid, *PAUSE, *words)
+        core = gcore(process.pid, "containers")
+    finally:
+        end(process)
+    dead = call(acu, "core", core, *words)
+    os.unlink(core)
+    need(live.returncode == 0 and dead.returncode == 0 and live.stdout == dead.stdout, live.stdout + live.stderr + dead.stdout + dead.stderr)
+    need(live.stdout == "vector 300 44850\norders 300 5 who5\nstring short 100\nmap 300 313950\nunordered 300 44850\nlist 300 44850\n"
+         "deque 250 50 299\nshared 7 shared 2\n", live.stdout)
+
+
+TESTS = [containers, stdio, redis_state, py_stacks, py_objects, locks, nginx_state, nginx_crash]
