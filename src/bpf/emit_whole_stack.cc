@@ -18,11 +18,11 @@ namespace bpf {
 // By DWARF's numbers; the last is the instruction pointer.
 static constexpr std::string_view walked_registers[] = {"ax", "dx",  "cx",  "bx",  "si",  "di",  "bp",  "sp", "r8",
                                                         "r9", "r10", "r11", "r12", "r13", "r14", "r15", "ip"};
-static constexpr std::string_view segment = "cs";
+static constexpr std::string_view segment = "cs", syscall_number = "orig_ax";
 static constexpr int32_t user_code = 0x33; // that of 64-bit programs
 #else
 static constexpr std::string_view walked_registers[] = {"sp"};
-static constexpr std::string_view segment = "sp";
+static constexpr std::string_view segment = "sp", syscall_number = "sp";
 static constexpr int32_t user_code = -1;
 #endif
 static constexpr int32_t user_level = 3;
@@ -41,6 +41,8 @@ void FunctionEmitter::copy_registers(Register from, Label not_user) {
     out_.load(r5, from, place_of(walked_registers[n]), 8);
     out_.store(r2, static_cast<int32_t>(offsetof(walk, registers) + 8 * n), r5, 8);
   }
+  out_.load(r5, from, place_of(syscall_number), 8);
+  out_.store(r2, static_cast<int32_t>(offsetof(walk, syscall)), r5, 8);
 }
 
 // r4 = address of the registers with which the task entered the kernel.

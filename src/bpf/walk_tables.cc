@@ -72,28 +72,32 @@ WalkTables::WalkTables()
     : rows_room_(WALK_ROOM_ROWS), starts_room_(WALK_ROOM_STARTS), mappings_room_(WALK_ROOM_MAPPINGS) {}
 
 template<class T> WalkTables::Memory<T>::~Memory() {
-  if (at) ::munmap(at, bytes);
+  if (mapped) ::munmap(mapped, bytes);
 }
 
 WalkTables::~WalkTables() = default;
 
+// The entries from `first` on.
 template<class T>
-base::Status WalkTables::map(Memory<T>& memory, const MapFd& fd, std::string_view name, size_t count) {
-  size_t page = 4096, bytes = (count * sizeof(T) + page - 1) / page * page;
-  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd(name), 0);
+base::Status WalkTables::map(Memory<T>& memory, int fd, std::string_view name, size_t first, size_t count) {
+  constexpr size_t page = 4096;
+  const size_t from = first * sizeof(T) / page * page;
+  const size_t bytes = ((first + count) * sizeof(T) - from + page - 1) / page * page;
+  void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(from));
   if (at == MAP_FAILED) return base::errno_error("cannot map the tables for user stacks (" + std::string(name) + ")", errno);
-  memory.at = static_cast<T*>(at);
+  memory.mapped = at;
+  memory.at = reinterpret_cast<T*>(static_cast<std::byte*>(at) + (first * sizeof(T) - from));
   memory.bytes = bytes;
   return {};
 }
 
 base::Result<std::unique_ptr<WalkTables>> WalkTables::open(const MapFd& fd) {
   std::unique_ptr<WalkTables> t(new WalkTables);
-  ACU_CHECK(t->map(t->rows_, fd, "acu_rows", WALK_ROOM_ROWS));
-  ACU_CHECK(t->map(t->starts_, fd, "acu_starts", WALK_ROOM_STARTS));
-  ACU_CHECK(t->map(t->rules_, fd, "acu_rules", UNWIND_MOST_RULES));
-  ACU_CHECK(t->map(t->mappings_, fd, "acu_mappings", WALK_ROOM_MAPPINGS));
-  ACU_CHECK(t->map(t->settings_, fd, "acu_walk_set", WALK_SETTINGS));
+  t->rows_ = fd("acu_rows");
+  ACU_CHECK(t->map(t->starts_, fd("acu_starts"), "acu_starts", 0, WALK_ROOM_STARTS));
+  ACU_CHECK(t->map(t->rules_, fd("acu_rules"), "acu_rules", 0, UNWIND_MOST_RULES));
+  ACU_CHECK(t->map(t->mappings_, fd("acu_mappings"), "acu_mappings", 0, WALK_ROOM_MAPPINGS));
+  ACU_CHECK(t->map(t->settings_, fd("acu_walk_set"), "acu_walk_set", 0, WALK_SETTINGS));
   t->processes_ = fd("acu_processes");
   for (uint8_t n = 0; n < UNWIND_FIXED_RULES; n++) {
     unwind_rule rule = {};
@@ -124,13 +128,15 @@ std::optional<uint32_t> WalkTables::add_file(const unwind::Tables& tables) {
   auto row = rows_room_.take(static_cast<uint32_t>(rows.size()));
   if (!row) return std::nullopt;
   auto page = starts_room_.take(pages);
-  if (!page) {
+  Memory<unwind_row> memory;
+  if (!page || !map(memory, rows_, "acu_rows", *row, rows.size()).ok()) {
+    if (page) starts_room_.give_back(*page, pages);
     rows_room_.give_back(*row, static_cast<uint32_t>(rows.size()));
     return std::nullopt;
   }
   std::vector<uint16_t> numbers;
   for (const unwind_rule& r : tables.rules()) numbers.push_back(rule_number(r));
-  unwind_row* to = rows_.at + *row;
+  unwind_row* to = memory.at;
   for (const unwind_row& r : rows) *to++ = {r.address, r.rule < numbers.size() ? numbers[r.rule] : uint16_t{UNWIND_RULE_NOT_HELD}};
   for (uint32_t p = 0; p < pages; p++) starts_.at[*page + p] = {*row + starts[p], starts[p + 1] - starts[p]};
   File file = {*row, static_cast<uint32_t>(rows.size()), *page, pages, tables.first_page()};

@@ -77,9 +77,11 @@ private:
   template<class T> struct Memory {
     T* at = nullptr;
     size_t bytes = 0;
+    void* mapped = nullptr; // pages that hold it
     ~Memory();
   };
-  template<class T> base::Status map(Memory<T>& memory, const MapFd& fd, std::string_view name, size_t count);
+  template<class T>
+  base::Status map(Memory<T>& memory, int fd, std::string_view name, size_t first, size_t count);
   uint16_t rule_number(const unwind_rule& rule);
 
   struct File {
@@ -90,7 +92,7 @@ private:
     uint32_t first = 0, count = 0;
   };
 
-  Memory<unwind_row> rows_;
+  int rows_ = -1; // mapped where they are written alone: what is mapped counts as acu's memory
   Memory<walk_page> starts_;
   Memory<unwind_rule> rules_;
   Memory<walk_mapping> mappings_;

@@ -55,6 +55,10 @@ public:
   void run() {
     name_users();
     for (const RawSample& s : raw_.samples) add(s);
+    if (without_stack_)
+      profile_.about.notes.push_back(std::to_string(without_stack_) +
+                                     " samples are of threads that were exiting or executing another program: the kernel "
+                                     "has taken their stacks down, and they count as complete");
   }
 
 private:
@@ -80,6 +84,7 @@ private:
   symbol::Kallsyms& kernel_;
   UserSymbols& users_;
   uint32_t kernel_module_;
+  uint64_t without_stack_ = 0; // samples
   std::unordered_map<Key, uint32_t, Hash> user_index_;
   std::vector<std::vector<uint32_t>> user_names_; // of each stack: indices of named_users_
   std::vector<Named> named_users_;
@@ -181,8 +186,9 @@ uint32_t Namer::add_user(uint32_t node, const RawStack& stack, uint64_t count, b
     if (is_led_astray || (!ends && !stack.is_cut)) reason = without_frame_pointers;
     if (!is_led_astray && stack.is_cut) reason = too_deep;
   }
-  is_complete = reason.empty();
-  if (!is_complete) node = note(node, reason);
+  is_complete = reason.empty() || stack.is_none;
+  if (stack.is_none) without_stack_ += count;
+  if (!reason.empty()) node = note(node, reason);
   for (auto name = names.rbegin(); name != names.rend(); ++name)
     node = under(node, named_users_[*name], count);
   return node;

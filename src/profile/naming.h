@@ -18,6 +18,7 @@ struct RawStack {
   uint32_t pid = 0;             // whose code it is; of kernel stacks 0
   std::vector<uint64_t> frames; // innermost first
   std::string end; // user stacks: why there are no more; empty: they are all there, or it is not known
+  bool is_none = false;      // there is none by right, for the reason `end`
   bool is_end_known = false; // `end` tells; else the name of the outermost frame does
   bool is_cut = false;       // it is deeper than what is kept of stacks
 };

@@ -174,6 +174,7 @@ struct MapReader {
     // Code without frame pointers leads astray; a return to nowhere is the end of it.
     if (pid) frames.erase(std::find(frames.begin(), frames.end(), 0), frames.end());
     std::string end;
+    const bool is_none = pid && !frames.empty() && spec::is_no_stack(frames.back());
     if (pid && !frames.empty() && spec::is_stack_end(frames.back())) {
       end = spec::text_of_stack_end(frames.back());
       frames.pop_back();
@@ -184,6 +185,7 @@ struct MapReader {
                           .pid = pid,
                           .frames = std::move(frames),
                           .end = std::move(end),
+                          .is_none = is_none,
                           .is_end_known = is_end_known,
                           .is_cut = is_cut});
     return at->second;
@@ -223,6 +225,16 @@ struct MapReader {
   }
 };
 
+// White space of any length as one blank: a title has one line.
+std::string on_one_line(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    const bool is_blank = c == ' ' || (c >= '\t' && c <= '\r');
+    if (!is_blank || !out.ends_with(' ')) out += is_blank ? ' ' : c;
+  }
+  return out;
+}
+
 base::Status Sampler::read() {
   const ir::Program& program = compiled.program;
   uint32_t index = 0;
@@ -244,7 +256,7 @@ base::Status Sampler::read() {
   if (kind.name == "cpu") profile.about.period_ns = 1'000'000'000 / options.rate;
   if (!options.command.empty()) {
     profile.about.what = "command";
-    for (const std::string& word : options.command) profile.about.what += " " + word;
+    for (const std::string& word : options.command) profile.about.what += " " + on_one_line(word);
   }
   utsname system = {};
   ::uname(&system);

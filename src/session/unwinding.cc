@@ -15,9 +15,16 @@ namespace session {
 
 namespace {
 
-constexpr uint64_t longest_work = 1'000'000, longest_start = 60'000'000; // ns
+// ns of this thread's processor time: on a busy machine it waits for others most of the time.
+constexpr uint64_t longest_work = 1'000'000, longest_start = 60'000'000;
 constexpr size_t most_surveyed = 8192;
 constexpr uint64_t heal_pause = 50'000'000; // ns
+
+uint64_t cpu_clock_ns() {
+  timespec t = {};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
 
 // Ranges in the order of their ages, made such that none overlaps: the newer counts.
 std::vector<symbol::CodeRange> flatten(std::vector<symbol::CodeRange> ranges) {
@@ -104,6 +111,7 @@ Unwinding::File* Unwinding::file_of(uint32_t index) {
   if (is_new) {
     file.elf = std::move(elf);
     unwind::Tables tables = unwind::tables_of_file(*file.elf, cache_);
+    file.elf->release_pages(); // nothing or all of its tables was read
     if (!tables.rows().empty()) file.frames.emplace(*file.elf, std::move(tables));
   }
   return by_index_[index] = &file;
@@ -214,7 +222,7 @@ bool Unwinding::work() { return survey(longest_work); }
 
 // Looks at the processes that run, for so many ns; false: all have been looked at.
 bool Unwinding::survey(uint64_t longest) {
-  const uint64_t start = clock_ns();
+  const uint64_t start = cpu_clock_ns();
   if (!survey_) {
     survey_.emplace();
     if (DIR* dir = ::opendir("/proc")) {
@@ -224,7 +232,7 @@ bool Unwinding::survey(uint64_t longest) {
       ::closedir(dir);
     }
   }
-  while (!survey_->empty() && clock_ns() - start < longest) {
+  while (!survey_->empty() && cpu_clock_ns() - start < longest) {
     uint32_t pid = survey_->back();
     survey_->pop_back();
     if (!processes_.contains(pid) && users_.know(static_cast<pid_t>(pid))) publish(pid);
@@ -259,7 +267,7 @@ bpf::Walker::Frames Unwinding::walk(const walk_copy& copy) {
   const uint64_t bytes = std::min<uint64_t>(copy.bytes, WALK_STACK_BYTES);
   bool is_cut = false;
   auto read = [&](uint64_t address, std::span<std::byte> to) {
-    if (address < sp || address - sp > bytes || bytes - (address - sp) < to.size()) {
+    if (address < sp || address - sp < copy.missing || address - sp > bytes || bytes - (address - sp) < to.size()) {
       is_cut |= address >= sp && bytes == WALK_STACK_BYTES;
       return false;
     }

@@ -10,6 +10,7 @@ namespace spec {
 struct StackEnd {
   uint32_t number;
   std::string_view name;
+  bool is_none = false; // there is no stack to show: nothing is missing
 };
 
 inline constexpr StackEnd stack_ends[] = {
@@ -25,6 +26,8 @@ inline constexpr StackEnd stack_ends[] = {
     {33, "[code not known yet]"},
     {34, "[unwind tables not understood]"},
     {35, "[not finished]"},
+    {36, "[exiting]", true},
+    {37, "[executing another program]", true},
 };
 
 // A frame from here on is no address but why the stack ends there: plus the number.
@@ -34,6 +37,11 @@ constexpr std::string_view name_of_stack_end(uint64_t number) {
   for (const StackEnd& e : stack_ends)
     if (e.number == number) return e.name;
   return "[unknown]";
+}
+constexpr bool is_no_stack(uint64_t frame) {
+  for (const StackEnd& e : stack_ends)
+    if (e.number == frame - first_stack_end) return e.is_none;
+  return false;
 }
 constexpr bool is_stack_end(uint64_t frame) { return frame >= first_stack_end; }
 // Of a frame.

@@ -182,16 +182,49 @@ static std::vector<CodeRange> code_ranges_of(const format::ElfFile& file) {
   return out;
 }
 
-// Jumps to other files' functions (PLT), which some linkers write no tables for.
+// Where the loader of the GNU C library begins: it calls its first C function and jumps to the program.
+static void add_loader_start(const format::ElfFile& file, std::vector<KnownCode>& to) {
+  constexpr uint64_t entry_at = 24, longest = 96; // Elf64_Ehdr.e_entry
+  constexpr std::string_view begins("\x48\x89\xe7\xe8") /* mov %rsp, %rdi; call */, ends("\x41\xff\xe4") /* jmp *%r12 */;
+  const auto entry = base::Reader(file.bytes(), entry_at).number<uint64_t>();
+  for (const CodeRange& range : code_ranges_of(file)) {
+    if (entry < range.begin || entry >= range.end) continue;
+    base::ByteSpan code = range.bytes.subspan(entry - range.begin);
+    std::string_view text(reinterpret_cast<const char*>(code.data()), std::min<size_t>(code.size(), longest));
+    const size_t end = text.find(ends);
+    if (text.starts_with(begins) && end != text.npos)
+      to.push_back({entry, entry + end + ends.size(), rule_of(UNWIND_CFA_END)});
+  }
+}
+
+// The functions of the sections .init and .fini, put together from pieces: they move the stack by 8 and back.
+static void add_init(const format::ElfSection& s, base::ByteSpan code, std::vector<KnownCode>& to) {
+  constexpr std::string_view down("\x48\x83\xec\x08"), up_and_return("\x48\x83\xc4\x08\xc3");
+  std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
+  const size_t first = text.substr(0, 8).find(down);
+  if ((first != 0 && first != 4) || !text.ends_with(up_and_return)) return;
+  const uint64_t moved = s.address + first + down.size(), back = s.address + s.size - 1;
+  to.push_back({s.address, moved, rule_of(UNWIND_CFA_RSP, 8)});
+  to.push_back({moved, back, rule_of(UNWIND_CFA_RSP, 16)});
+  to.push_back({back, back + 1, rule_of(UNWIND_CFA_RSP, 8)});
+}
+
+// What compilers and linkers write no tables for: jumps to other files' functions (PLT), the first and the last code.
 static std::vector<KnownCode> known_code_of(const format::ElfFile& file) {
   std::vector<KnownCode> out;
   auto begins = [](base::ByteSpan code, size_t at, std::string_view with) {
     return code.size() >= at + with.size() && std::memcmp(code.data() + at, with.data(), with.size()) == 0;
   };
   constexpr std::string_view push("\xff\x35"), jump("\xff\x25"), branch_target("\xf3\x0f\x1e\xfa");
+  add_loader_start(file, out);
   for (const format::ElfSection& s : file.elf().sections()) {
-    if (s.size > UINT64_MAX - s.address || !s.name.starts_with(".plt")) continue;
+    const bool is_init = s.name == ".init" || s.name == ".fini";
+    if (s.size > UINT64_MAX - s.address || !(is_init || s.name.starts_with(".plt"))) continue;
     base::ByteSpan code = file.elf().content(s);
+    if (is_init) {
+      if (code.size() == s.size) add_init(s, code, out);
+      continue;
+    }
     uint64_t end = s.address + s.size;
     if (s.name == ".plt" && begins(code, 0, push) && begins(code, 6, jump) && begins(code, 16, jump)) {
       // The first entry is jumped to with a number on the stack and pushes another; see gABI's lazy binding.

@@ -18,7 +18,7 @@
 #define inline_always static inline __attribute__((always_inline))
 #define entry static __attribute__((used, noinline))
 
-enum { most_steps = 18, page_bytes = 4096, trampoline_bytes = 128, any = 0, no_exist = 1, force_wakeup = 2, no_wakeup = 1, query_waiting = 0, query_size = 1 };
+enum { most_steps = 18, page_bytes = 4096, trampoline_bytes = 128, execve = 59, execveat = 322, any = 0, no_exist = 1, force_wakeup = 2, no_wakeup = 1, query_waiting = 0, query_size = 1 };
 enum { rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, rip = 16 };
 
 static void *(*map_lookup)(const void *map, const void *key) = (void *)1;
@@ -309,9 +309,11 @@ inline_always __u64 wakeup(void) {
   return ring_query(acu_walked, query_waiting) > ring_query(acu_walked, query_size) / 4 ? force_wakeup : no_wakeup;
 }
 
-/* Registers and stack as they are; the id, 0 where there is no room. Half of the ring is left to stacks, which are small. */
+/* Registers and stack as they are; the id, 0 where there is no room. A quarter of the ring is left to stacks, which are
+ * small. Whoever walks it is woken: what is known then needs no copy. */
 inline_always __u64 copy_out(struct walk *w, __u32 why) {
-  if (ring_query(acu_walked, query_waiting) > ring_query(acu_walked, query_size) / 2) return 0;
+  __u64 room = ring_query(acu_walked, query_size);
+  if (ring_query(acu_walked, query_waiting) > room - room / 4) return 0;
   struct walk_copy *copy = ring_reserve(acu_walked, sizeof *copy, 0);
   if (!copy) return 0;
   __u64 sp = w->registers[rsp], id, size;
@@ -327,19 +329,23 @@ inline_always __u64 copy_out(struct walk *w, __u32 why) {
   for (int i = 0; i < 17; i++) copy->registers[i] = w->registers[i];
   id = mix(mix(w->seed, copy->time), get_random()) | 1;
   copy->id = id;
-  /* As far as pages can be read; the first one from sp on. */
-  __u64 bytes = 0;
+  /* As far as pages can be read; the first one from sp on. A function that has moved sp far down may not have touched
+   * the lowest ones yet: they are zero. */
+  __u64 bytes, missing = 0;
   size = page_bytes - (sp & (page_bytes - 1));
-  if (!read_user(copy->stack, size & 0x1fff, (void *)sp)) {
-    bytes = size;
-    for (int i = 0; i < WALK_STACK_BYTES / page_bytes - 1; i++) {
-      if (bytes > WALK_STACK_BYTES - page_bytes) break;
-      if (read_user(copy->stack + bytes, page_bytes, (void *)(sp + bytes))) break;
-      bytes += page_bytes;
+  if (read_user(copy->stack, size & 0x1fff, (void *)sp)) missing = size;
+  bytes = size;
+  for (int i = 0; i < WALK_STACK_BYTES / page_bytes - 1; i++) {
+    if (bytes > WALK_STACK_BYTES - page_bytes) break;
+    if (read_user(copy->stack + bytes, page_bytes, (void *)(sp + bytes))) {
+      if (missing < bytes) break;
+      missing += page_bytes;
     }
+    bytes += page_bytes;
   }
+  copy->missing = missing;
   copy->bytes = bytes;
-  ring_submit(copy, wakeup());
+  ring_submit(copy, force_wakeup);
   count(WALK_COUNT_COPIED);
   return id;
 }
@@ -388,7 +394,30 @@ inline_always void begin(struct walk *w) {
   add_frame(w, w->pc);
 }
 
+/* Why a thread has no user stack any more; 0: it should have one. Most of the time that short-lived processes spend in the
+ * kernel goes into taking their memory apart, when they have none. */
+inline_always __u32 why_none(struct walk *w) {
+  const __u64 *set = settings();
+  if (set && set[WALK_SET_MM] && !read_member(get_current_task(), set[WALK_SET_MM])) return WALK_EXITING;
+  return w->syscall == execve || w->syscall == execveat ? WALK_EXECUTING : 0;
+}
+
+/* The same where a stack that shall be copied cannot be read at all. */
+inline_always __u32 why_none_to_copy(struct walk *w) {
+  __u64 word;
+  return read_user(&word, sizeof word, (void *)w->registers[rsp]) ? why_none(w) : 0;
+}
+
+inline_always __u64 no_stack(struct walk *w, __u32 why) {
+  count(why);
+  w->hash = w->seed;
+  w->stack.count = 0;
+  add_frame(w, WALK_REASON | why);
+  return keep(w);
+}
+
 inline_always __u64 walk(struct walk *w, int has_loop) {
+  __u32 none = 0;
   begin(w);
   struct walk_process *process = map_lookup(acu_processes, &w->pid);
   if (process && process->count) {
@@ -396,6 +425,7 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
     w->mappings = process->count;
     w->mapping = process->first;
   } else if (w->limit > 1) {
+    if ((none = why_none_to_copy(w))) return no_stack(w, none);
     struct walk_process asked = {.first = process ? process->first + 1 : 1};
     __u64 id = asked.first <= WALK_MOST_COPIES ? copy_out(w, WALK_PROCESS_NOT_KNOWN) : 0;
     if (id) {
@@ -414,7 +444,9 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
       if (acu_step(w->slot)) break;
   }
   __u32 end = w->end;
+  if (end == UNWIND_UNREADABLE && (none = why_none(w))) return no_stack(w, none);
   if (end >= WALK_CODE_NOT_KNOWN && !w->is_blind) {
+    if ((none = why_none_to_copy(w))) return no_stack(w, none);
     __u64 id = copy_out(w, end);
     if (id) return id;
     count(WALK_COUNT_NOT_COPIED);

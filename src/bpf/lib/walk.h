@@ -18,7 +18,7 @@ enum {
   WALK_KNOWN = 4096,           /* a power of two */
   WALK_MOST_MAPPINGS = 4096,   /* of a process */
   WALK_MOST_RETURNS = 64,      /* of a thread: the kernel probes no more at a time */
-  WALK_ROOM_ROWS = 4 << 20,
+  WALK_ROOM_ROWS = 6 << 20,
   WALK_ROOM_STARTS = 1 << 18,
   WALK_ROOM_MAPPINGS = 1 << 16,
   WALK_ROOM_PROCESSES = 1 << 14,
@@ -50,6 +50,9 @@ enum {
   WALK_CODE_NOT_KNOWN, /* no mapping of the process that is known holds it */
   WALK_NOT_HELD,       /* the rule is none that rows hold */
   WALK_UNFINISHED,     /* more frames than the walker may do */
+  /* There is no user stack any more, by right: */
+  WALK_EXITING,   /* the thread ends, it has no memory */
+  WALK_EXECUTING, /* it has the memory of the next program, which has not begun */
   WALK_ENDS,
 };
 
@@ -102,7 +105,8 @@ struct walk_copy {
   __u32 kind, pid;
   __u64 id;
   __u64 time;
-  __u64 bytes; /* of the stack */
+  __u64 bytes;   /* of the stack */
+  __u64 missing; /* of those the first so many could not be read */
   __u32 limit, why;
   __u64 seed;
   __u64 registers[17]; /* by DWARF's numbers, the last is rip */
@@ -120,6 +124,7 @@ struct walk {
   __u32 limit; /* frames that are wanted */
   __u64 slot;  /* which place it is */
   __u64 registers[17];
+  __u64 syscall; /* that the thread is in; negative: none */
 
   __u64 pc, sp, bp;
   __u64 hash;
