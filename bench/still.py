@@ -176,6 +176,7 @@ def main():
     about = {"list": "C: list of 200,000, hash of 65,536 buckets", "containers": "C++: `std::map`, `std::unordered_map` of 200,000"}
     text = ["## Core dumps", "",
             "Whole processes, from exec to exit, and their processor time (which a busy machine changes less), ms; medians (`bench/still.py`).",
+            "lldb reads memory by offsets that its script knows: with its values (SBValue) the list alone was not done after 400 s.", 
             "", "| program | tool | ms | processor | processor, times acu |", "|---|---|---|---|---|"]
     for name, tool, (wall, processor), (_, own) in rows:
         more = "–" if tool == "acu" else f"{processor / own:.0f}"
