@@ -22,16 +22,20 @@ def tool(name):
     return os.path.join(ROOT, "tools", "static", name + ".bt")
 
 
+def answer(done):
+    """What a tool printed; it was neither warned of nor cut short."""
+    need(done.returncode == 0 and "WARNING" not in done.stderr, f"status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
 def snap(acu, pid, name, *more):
     done = call(acu, "snap", "-p", pid, *PAUSE, tool(name), *more)
-    need(done.returncode == 0, f"status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
+    return answer(done)
 
 
 def of_core(acu, core, name, *more):
     done = call(acu, "core", core, tool(name), *more)
-    need(done.returncode == 0, f"status {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
+    return answer(done)
 
 
 def live_and_dead(acu, pid, name, *more):
