@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Recording a CPU-bound program, side by side with perf: profile.py --acu PATH [--seconds 10] [--out FILE]
 
-Each way records the same C++ program at 999 Hz. Measured: the time from its end to the finished page (of perf: perf script
-alone), CPU time and memory of the recorder, what it wrote, the share of stacks that reach main, and what the program's own work
+Each way records the same C++ program at 999 Hz. Measured: the time from its end to the finished page (of perf: to
+folded stacks, with perf script and a few lines of ours), CPU time and memory of the recorder, what it wrote, the share of stacks that reach main, and what the program's own work
 slowed down by (loops a second of its own CPU time, against a run without a recorder). Medians of --runs.
 """
 import argparse
@@ -34,7 +34,8 @@ int main(int, char** argv) {
   double seconds = atof(argv[1]), start = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
   uint64_t loops = 0; uint32_t x = 1;
   while (now(CLOCK_MONOTONIC) - start < seconds) { x = tree(x, 18); loops++; }
-  std::printf("%.1f %.6f\n", loops / (now(CLOCK_PROCESS_CPUTIME_ID) - cpu), now(CLOCK_MONOTONIC));
+  cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+  std::printf("%.1f %.6f %.6f\n", loops / cpu, now(CLOCK_MONOTONIC), cpu);
   return x == 0;
 }
 """
@@ -55,6 +56,18 @@ def timed(command, **more):
     return out, err, children() - before
 
 
+def fold(script, to):
+    """What stackcollapse does: equal stacks on one line, with their number."""
+    counts = {}
+    for block in open(script, errors="replace").read().split("\n\n"):
+        lines = block.strip("\n").split("\n")
+        frames = [re.sub(r"\+0x[0-9a-f]+$", "", line.split(None, 1)[1].rsplit(" (", 1)[0]) for line in lines[1:] if len(line.split(None, 1)) > 1]
+        key = ";".join([lines[0].split()[0] if lines[0].split() else "", *reversed(frames)])
+        counts[key] = counts.get(key, 0) + 1
+    with open(to, "w") as file:
+        file.writelines(f"{key} {n}\n" for key, n in counts.items())
+
+
 def measure(name, seconds, program, acu, folder):
     row = {"name": name}
     files = []
@@ -69,6 +82,9 @@ def measure(name, seconds, program, acu, folder):
         own = re.search(r"acu itself: ([\d.]+) (ms|s) of CPU time.*?([\d.]+) MB", err)
         row["cpu"] = float(own.group(1)) * (0.001 if own.group(2) == "ms" else 1)
         row["memory"] = float(own.group(3))
+        in_kernel, samples = re.search(r"([\d.]+) ms in the kernel's probes", err), re.search(r"([\d,]+) samples", err)
+        if in_kernel and samples:
+            row["sample_us"] = 1000 * float(in_kernel.group(1)) / int(samples.group(1).replace(",", ""))
         record = os.path.join(folder, "again.acu")
         timed([acu, "record", "-q", "-F", "999", "-o", record, "--", program, "1"])
         table = json.loads(subprocess.run([acu, "report", record, "--json"], capture_output=True, text=True, check=True).stdout)
@@ -77,16 +93,18 @@ def measure(name, seconds, program, acu, folder):
     else:
         data = os.path.join(folder, "perf.data")
         how = ["-g"] if name == "perf -g" else ["--call-graph", "dwarf"]
-        command = ["/usr/bin/time", "-f", "%M", "perf", "record", "-q", "-e", "cpu-clock", "-F", "999", *how, "-o", data, "--", program, str(seconds)]
+        command = ["/usr/bin/time", "-f", "%M", "perf", "record", "-B", "-N", "-q", "-e", "cpu-clock", "-F", "999", *how, "-o", data, "--", program, str(seconds)]
         if not os.path.exists("/usr/bin/time"):
             command = command[3:]
         out, err, cpu = timed(command)
-        ended = float(out.split()[1])
+        ended, own = float(out.split()[1]), float(out.split()[2])
+        before, mine = children(), time.process_time()
         script = os.path.join(folder, "script")
         with open(script, "w") as text:
             subprocess.run(["perf", "script", "-i", data], stdout=text, stderr=subprocess.DEVNULL, check=True, timeout=900)
+        fold(script, os.path.join(folder, "folded"))
         row["after"] = time.monotonic() - ended
-        row["cpu"] = max(0, cpu - seconds)
+        row["cpu"] = cpu - own + children() - before + time.process_time() - mine
         memory = re.findall(r"^(\d+)$", err, re.M)
         row["memory"] = int(memory[-1]) / 1024 if memory else float("nan")
         stacks = [s for s in open(script).read().split("\n\n") if "\n" in s.strip()]
@@ -110,25 +128,34 @@ def main():
         file.write(PROGRAM)
     subprocess.run(["g++", "-O2", "-g", "-fomit-frame-pointer", "-o", program, source], check=True)
     names = ["none", "acu flame"] + (["perf -g", "perf dwarf"] if shutil.which("perf") else [])
-    rows = {name: [measure(name, given.seconds, program, os.path.abspath(given.acu), folder) for _ in range(given.runs)] for name in names}
+    rows = {name: [] for name in names}
+    for _ in range(given.runs):
+        for name in names:
+            rows[name].append(measure(name, given.seconds, program, os.path.abspath(given.acu), folder))
     shutil.rmtree(folder)
 
     def median(name, key):
         return statistics.median(r[key] for r in rows[name])
 
-    plain = median("none", "speed")
+    def slower(name):
+        """Against the run without a recorder of the same round."""
+        return 100 * (1 - statistics.median(r["speed"] / plain["speed"] for r, plain in zip(rows[name], rows["none"])))
+
     lines = ["| recorder | page or text after the end | CPU of the recorder | memory | written | stacks that are whole | program slower by |",
              "|---|---|---|---|---|---|---|"]
     for name in names[1:]:
         lines.append(f"| {name} | {1000 * median(name, 'after'):.0f} ms | {median(name, 'cpu'):.2f} s | {median(name, 'memory'):.0f} MB | "
-                     f"{median(name, 'bytes') / 1e6:.2f} MB | {100 * median(name, 'whole'):.1f}% | {100 * (1 - median(name, 'speed') / plain):.1f}% |")
+                     f"{median(name, 'bytes') / 1e6:.2f} MB | {100 * median(name, 'whole'):.1f}% | {slower(name):.1f}% |")
     text = "\n".join(lines) + "\n"
+    if all("sample_us" in r for r in rows["acu flame"]):
+        text += f"\nA sample of acu, of 24 user frames and some of the kernel: {median('acu flame', 'sample_us'):.1f} µs in the kernel.\n"
     print(text)
     if given.out:
         begin, end = "<!-- profile: begin -->\n", "<!-- profile: end -->\n"
         old = open(given.out).read()
-        section = f"{begin}\n## Recording a program ({given.seconds:g} s at 999 Hz, no frame pointers)\n\nbench/profile.py. `perf` writes text only; a page takes it " \
-                  f"two more programs.\n\n{text}\n{end}"
+        section = f"{begin}\n## Recording a program ({given.seconds:g} s at 999 Hz, no frame pointers)\n\nbench/profile.py. Of `perf` it is `perf script` and the folding of its " \
+                  f"stacks by this script; the usual programs for that and for the picture are in no package of Debian 12. " \
+                  f"Load average of the machine at the end: {os.getloadavg()[1]:.0f}.\n\n{text}\n{end}"
         new = re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: section, old, flags=re.S) if begin in old else old.rstrip("\n") + "\n\n" + section
         with open(given.out, "w") as file:
             file.write(new)

@@ -199,12 +199,13 @@ def program_that_is_replaced():
 def many_short_lives():
     """Thousands of processes that end at once: acu neither fails nor grows, and names what it saw."""
     out = path("short.acu")
-    script = "i=0; while [ $i -lt 3000 ]; do (:); i=$((i+1)); done"
+    script = "i=0\nwhile [ $i -lt 10000 ]; do\n  (:); i=$((i+1)); done"
     acu("record", "-F", "999", "-o", out, "--", "sh", "-c", script, limit=200)
     about = report(out)
     need(about["samples"] > 50, str(about["samples"]))
     need(share_of(about, "[not mapped]") < 0.05, "code of processes that have ended is not known")
     need(about["own_memory"] < 80 << 20, str(about["own_memory"]))
+    need("i=0 while [ $i" in about["what"], about["what"])
 
 
 def all_processes():
