@@ -22,6 +22,7 @@ static std::string in_module(std::string_view module, uint64_t address) {
 std::string SystemNames::user(uint32_t pid, uint64_t address, bool with_offset, uint64_t stack) {
   symbol::UserSymbols::Found found = users_.find(static_cast<pid_t>(pid), address, stack);
   if (found.name.empty() && found.module_address) return in_module(found.module, found.module_address);
+  if (found.name.empty() && !stack) found = users_.find_variable(static_cast<pid_t>(pid), address);
   if (found.name.empty()) return bare(address);
   std::string out(found.name);
   if (with_offset) out += "+" + std::to_string(found.offset);

@@ -3,9 +3,6 @@
 #include "report/number.h"
 #include "symbol/demangle.h"
 
-#include <algorithm>
-#include <elf.h>
-
 namespace report {
 
 symbol::Module* TargetNames::symbols_of(const target::Module& module) {
@@ -39,23 +36,9 @@ TargetNames::Function TargetNames::function_at(uint64_t address) {
 std::string TargetNames::data_at(uint64_t address) {
   const target::Module* m = target_.module_at(address);
   if (!m || !m->file) return {};
-  auto [at, is_new] = variables_.try_emplace(m);
-  std::vector<Variable>& all = at->second;
-  if (is_new) {
-    const format::Elf& elf = m->file->elf();
-    for (const char* name : {".symtab", ".dynsym"})
-      if (const format::ElfSection* table = all.empty() ? elf.section(name) : nullptr)
-        elf.for_each_symbol(*table, [&](const format::ElfSymbol& s) {
-          if (s.type == STT_OBJECT && s.section && s.size) all.push_back({s.value, s.size, s.name});
-        });
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Variable& a, const Variable& b) { return a.address < b.address; });
-  }
-  uint64_t in_file = address - m->bias;
-  auto after = std::upper_bound(all.begin(), all.end(), in_file,
-                                [](uint64_t a, const Variable& v) { return a < v.address; });
-  if (after == all.begin() || in_file - std::prev(after)->address >= std::prev(after)->size) return {};
-  return shown(std::prev(after)->name) + "+" + std::to_string(in_file - std::prev(after)->address);
+  auto at = variables_.try_emplace(m, m->file->elf()).first;
+  auto found = at->second.find(address - m->bias);
+  return found ? shown(found->name) + "+" + std::to_string(found->offset) : std::string();
 }
 
 std::vector<symbol::Frame> TargetNames::lines_at(uint64_t address) {

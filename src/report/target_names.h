@@ -4,6 +4,7 @@
 
 #include "report/report.h"
 #include "symbol/module.h"
+#include "symbol/variables.h"
 #include "target/stacks.h"
 #include "target/target.h"
 
@@ -46,12 +47,8 @@ private:
   target::Stacks& stacks_;
   bool demangle_;
   symbol::Cache cache_;
-  struct Variable {
-    uint64_t address = 0, size = 0;
-    std::string_view name;
-  };
   std::map<const target::Module*, std::unique_ptr<symbol::Module>> modules_;
-  std::map<const target::Module*, std::vector<Variable>> variables_; // by address
+  std::map<const target::Module*, symbol::Variables> variables_;
 };
 
 } // namespace report

@@ -217,6 +217,7 @@ base::Status Session::live() {
   if ((compiled.program.uses_user_symbols || compiled.program.walks_stacks) && options.engine == EngineKind::kernel &&
       !options.dry_run) {
     watch.emplace(names.users());
+    names.users().keep_contents(); // variables are named from them
     if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), *watch, *compiled.machine);
   }
   FollowFiles files(compiled, *source, compiling, *backend, *output, options.warnings);

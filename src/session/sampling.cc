@@ -149,6 +149,7 @@ base::Status Sampler::live() {
 
 struct MapReader {
   ir::Engine& engine;
+  report::SystemNames& names;
   const ir::Map& map;
   std::span<const type::Field> fields;
   bool has_walker; // user stacks are walked by tables: they are whole, or say why not
@@ -202,13 +203,15 @@ struct MapReader {
     if (map.value->is(type::Kind::sum)) to.count = 1; // it is not known
   }
   // The note on top, from its number or its text.
-  std::string leaf(const ir::Entry& e, const std::vector<std::string_view>& leaves) const {
-    if (!fields[key_leaf].type->is(type::Kind::string)) {
+  std::string leaf(const ir::Entry& e, const std::vector<std::string_view>& leaves) {
+    if (fields[key_leaf].type->is(type::Kind::integer)) {
       uint64_t n = number(e, key_leaf);
       return n < leaves.size() ? std::string(leaves[n]) : std::string();
     }
     std::string out(leaves[0]);
-    if (size_t at = out.find('%'); at != out.npos) out.replace(at, 1, text(e, key_leaf));
+    const bool is_address = fields[key_leaf].type->is(type::Kind::usym);
+    if (size_t at = out.find('%'); at != out.npos)
+      out.replace(at, 1, is_address ? names.user(static_cast<uint32_t>(number(e, key_pid)), number(e, key_leaf), false, 0) : text(e, key_leaf));
     return out;
   }
   void take(const ir::Entry& e, const std::vector<std::string_view>& leaves) {
@@ -243,7 +246,7 @@ base::Status Sampler::read() {
     return base::Error{base::Failure::runtime, "the recording has no map `@`"};
   const ir::Map& map = program.maps[index];
   ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(index));
-  MapReader reader = {backend->engine(), map, map.key->fields(), backend->walker() != nullptr, {}, {}};
+  MapReader reader = {backend->engine(), names, map, map.key->fields(), backend->walker() != nullptr, {}, {}};
   std::vector<std::string_view> leaves;
   if (!kind.leaves.empty()) leaves = base::split(kind.leaves, '|');
   for (const ir::Entry& e : entries) reader.take(e, leaves);

@@ -511,9 +511,8 @@ inline constexpr Subcommand subcommands[] = {
      modules_options, "acu modules -p 1"},
     {"flame", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
      "Draw a flame graph: where the CPUs spend their time, or where threads wait, memory grows, disks work.\n"
-     "KIND is cpu (default), offcpu (what threads wait for), wakeup (who wakes whom), faults (page faults), "
-     "io (bytes to and\n"
-     "from disks); with a PROBE: where it is hit.",
+     "KIND is cpu (default), offcpu (what threads wait for), wakeup (who wakes whom), lock (who waits for which lock),\n"
+     "holder (who lets wait), faults (page faults), io (bytes to and from disks); with a PROBE: where it is hit.",
      flame_options,
      "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"
      "acu flame tracepoint:syscalls:sys_exit_read --weight args.ret -u www-data"},

@@ -1,8 +1,8 @@
 // The table of what `acu flame`, `acu record` and `acu report` can record: a script, and what its weights are.
 //
 // A script fills the map @ with stacks. Its key is (pid, tid, process name, thread name, kernel stack, user stack), and
-// where `leaves` is not empty, at last a note that stands on top of the stack: the number of one of `leaves`, or a text for
-// the % in it. Its value is a count, a sum of weights, or stats of weights. In the text FILTER is replaced by the condition
+// where `leaves` is not empty, at last a note that stands on top of the stack: the number of one of `leaves`, or a text or
+// the address of a variable for the % in it. Its value is a count, a sum of weights, or stats of weights. In the text FILTER is replaced by the condition
 // for the processes asked for, RATE by samples a second.
 #pragma once
 
@@ -76,6 +76,63 @@ end {
      .doc = "who wakes whom: the stack of the waker, and on top the thread that is woken",
      .script = "rawtracepoint:sched_wakeup /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack, str(args.p.comm)] = count() }\n",
      .leaves = "[wakes %]"},
+    // Mutexes, condition variables, semaphores and joins all wait by futex(2). Who still waits is counted at the end.
+    {.name = "lock",
+     .title = "Waiting for locks",
+     .unit = "ns",
+     .doc = "who waits for which lock or condition, and for how long: on top the variable that was waited for",
+     .script = R"(
+tracepoint:syscalls:sys_enter_futex /FILTER/ {
+  $op = args.op & 127;
+  if ($op == 0 || $op == 6 || $op == 9 || $op == 11 || $op == 13) {
+    @wait[(uint32)curtask.pid] = (nsecs, pid, pcomm, comm, kstack, ustack, usym((uint64)args.uaddr));
+  }
+}
+tracepoint:syscalls:sys_exit_futex {
+  $thread = (uint32)curtask.pid;
+  if (has_key(@wait, $thread)) {
+    $w = @wait[$thread];
+    @[$w.1, $thread, $w.2, $w.3, $w.4, $w.5, $w.6] = stats(nsecs - $w.0);
+    delete(@wait, $thread);
+  }
+}
+end {
+  for ($kv : @wait) {
+    $w = $kv.1;
+    @[$w.1, $kv.0, $w.2, $w.3, $w.4, $w.5, $w.6] = stats(nsecs - $w.0);
+  }
+}
+)",
+     .leaves = "[waits for %]"},
+    // Who wakes waiters had the lock until then, and is charged with the time that there were any since it was last given up.
+    {.name = "holder",
+     .title = "Holding locks",
+     .unit = "ns",
+     .doc = "who lets others wait: the stack that gave up a lock or rang a condition, and how long it was waited for",
+     .script = R"(
+tracepoint:syscalls:sys_enter_futex /FILTER/ {
+  $op = args.op & 127;
+  $lock = (pid, (uint64)args.uaddr);
+  if ($op == 0 || $op == 6 || $op == 9 || $op == 11 || $op == 13) {
+    if (@waiters[$lock] == 0) { @since[$lock] = nsecs }
+    @waiters[$lock]++;
+    @at[(uint32)curtask.pid] = $lock;
+  } else if (@waiters[$lock] > 0) {
+    @[pid, tid, pcomm, comm, kstack, ustack, usym((uint64)args.uaddr)] = stats(nsecs - @since[$lock]);
+    @since[$lock] = nsecs;
+  }
+}
+tracepoint:syscalls:sys_exit_futex {
+  $thread = (uint32)curtask.pid;
+  if (has_key(@at, $thread)) {
+    $lock = @at[$thread];
+    @waiters[$lock]--;
+    if (@waiters[$lock] == 0) { delete(@waiters, $lock) }
+    delete(@at, $thread);
+  }
+}
+)",
+     .leaves = "[lets wait for %]"},
     {.name = "faults",
      .title = "Page faults",
      .unit = "faults",

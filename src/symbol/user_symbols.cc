@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <ctime>
 #include <dirent.h>
+#include <elf.h>
 
 namespace symbol {
 
@@ -227,6 +228,26 @@ UserSymbols::Found UserSymbols::name_of(const CodePlace& place, pid_t pid, uint6
     if (!made.name.empty()) return made;
   }
   return found;
+}
+
+// Only code is kept in the history. The data of a file lies where its code says that it was loaded.
+UserSymbols::Found UserSymbols::find_variable(pid_t pid, uint64_t address) {
+  uint32_t last = CodeFiles::none;
+  for (const CodeRange& range : history_.ranges(number(pid))) {
+    if (range.file == CodeFiles::none || range.file == last) continue;
+    last = range.file;
+    open(pid, range);
+    const std::shared_ptr<const format::ElfFile> file = files_.elf(range.file);
+    const std::optional<uint64_t> code = file ? file->elf().address_of_offset(range.offset) : std::nullopt;
+    if (!code) continue;
+    const uint64_t in_file = address - (range.begin - *code);
+    const auto holds = [&](const format::ElfSegment& s) { return s.type == PT_LOAD && in_file - s.address < s.memory_size; };
+    if (std::ranges::none_of(file->elf().segments(), holds)) continue;
+    auto found = variables_.try_emplace(range.file, file->elf()).first->second.find(in_file);
+    if (!found) return {};
+    return {.name = shown(found->name), .offset = found->offset, .module = files_.path(range.file), .module_address = in_file};
+  }
+  return {};
 }
 
 UserSymbols::Found UserSymbols::find(pid_t pid, uint64_t address, uint64_t stack) {

@@ -10,6 +10,7 @@
 #include "symbol/jit_code.h"
 #include "symbol/process_events.h"
 #include "symbol/process_history.h"
+#include "symbol/variables.h"
 
 #include <deque>
 #include <memory>
@@ -47,6 +48,8 @@ public:
   };
   CodePlace place_of(pid_t pid, uint64_t address, uint64_t stack = 0);
   Found name_of(const CodePlace& place, pid_t pid, uint64_t address);
+  // The variable that holds the address. Empty where none is known, or contents are not kept.
+  Found find_variable(pid_t pid, uint64_t address);
   // Calls that were inlined: `take` gets the number of a place, and the names of the functions, the innermost
   // first, the last being the one whose code it is. Nothing where that is not known. The files must be kept.
   void find_inlined(std::span<const CodePlace> places, const Module::TakeFrames& take);
@@ -96,6 +99,7 @@ private:
       jits_;                    // of processes that make code; nullptr: out of reach
   std::deque<pid_t> jit_order_; // the newest last
   std::unordered_map<std::string, std::string> demangled_;
+  std::unordered_map<uint32_t, Variables> variables_; // by file
 };
 
 } // namespace symbol

@@ -247,6 +247,21 @@ def waiting_has_its_time():
     need("[waiting]" in notes and notes & {"[run queue]", "[preempted]"}, str(notes))
 
 
+def locks_have_names():
+    """Who waits for a lock, and who lets wait: both under the lock's name, with the function that took it."""
+    program = build_of("locked.cc", "-pthread")
+    out = path("lock.acu")
+    waited = int(acu("record", "lock", "-o", out, "--", program, 60).stdout.split()[1])
+    about = report(out)
+    told = total_of(about, "[waits for g_index_lock]")
+    need(about["unit"] == "ns" and abs(told - waited) < 0.1 * waited, f"waited {waited / 1e9:.3f} s, told {told / 1e9:.3f} s")
+    need(total_of(about, "rebuild_index") == told, "waits outside of rebuild_index")
+    acu("record", "holder", "-o", out, "--", program, 60)
+    about = report(out)
+    told = total_of(about, "[lets wait for g_index_lock]")
+    need(told > 0 and total_of(about, "rebuild_index") == told, f"held {told / 1e9:.3f} s")
+
+
 def wakers_are_named():
     out = path("wakers.acu")
     program = build_of("sleeper.cc", "-fno-omit-frame-pointer", "-pthread")
@@ -446,7 +461,7 @@ def page_in_a_browser():
 
 TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missing, command_gives_its_status,
          children_of_the_command_count, interrupt_writes_the_results, process_that_ends, process_that_execs,
-         program_that_is_replaced, many_short_lives, all_processes, user_without_processes, waiting_has_its_time, wakers_are_named,
+         program_that_is_replaced, many_short_lives, all_processes, user_without_processes, waiting_has_its_time, locks_have_names, wakers_are_named,
          faults_are_counted, bytes_to_disk_are_counted, probes_have_weights, formats_are_read_back,
          picture_is_xml, speedscope_is_json, text_of_the_real_perf, damaged_files_are_told, full_disk_keeps_the_old_file,
          tables_for_a_terminal, differences_are_found, mistakes_name_what_was_meant, help_is_short, page_in_a_browser]
