@@ -309,8 +309,14 @@ std::vector<std::unique_ptr<Probe>> Checker::split(std::unique_ptr<Probe> p) {
 
 void Checker::split_by_arguments() {
   std::vector<std::unique_ptr<Probe>> all;
-  for (auto& p : program_.probes)
-    for (auto& part : split(std::move(p))) all.push_back(std::move(part));
+  for (auto& p : program_.probes) {
+    // One event of the kernel, as most probes have, is one group whatever the block wants of it.
+    const bool is_one = p->events.size() == 1 && !has_key(*p->events.front());
+    if (is_one)
+      all.push_back(std::move(p));
+    else
+      for (auto& part : split(std::move(p))) all.push_back(std::move(part));
+  }
   program_.probes = std::move(all);
   keep_entry_values();
   if (program_.probes.size() > program_.config.number("max_bpf_progs"))
