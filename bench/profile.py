@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Recording a CPU-bound program, side by side with perf: profile.py --acu PATH [--seconds 10] [--out FILE]
 
-Each way records the same C++ program at 999 Hz. Measured: the time from its end to the finished page (of perf: to
+Each way records the same C++ program at 999 Hz, acu at 99 Hz too; perf without stacks shows what the samples alone cost. Measured: the time from its end to the finished page (of perf: to
 folded stacks, with perf script and a few lines of ours), CPU time and memory of the recorder, what it wrote, the share of stacks that reach main, and what the program's own work
 slowed down by (loops a second of its own CPU time, against a run without a recorder). Medians of --runs.
 """
@@ -76,8 +76,8 @@ def measure(name, seconds, program, acu, folder):
         row["speed"] = float(out.split()[0])
         return row
     if name.startswith("acu"):
-        page = os.path.join(folder, "page.html")
-        out, err, cpu = timed([acu, "flame", "-F", "999", "-o", page, "--", program, str(seconds)])
+        page, rate = os.path.join(folder, "page.html"), "99" if name.endswith("99 Hz") else "999"
+        out, err, cpu = timed([acu, "flame", "-F", rate, "-o", page, "--", program, str(seconds)])
         row["after"] = time.monotonic() - float(out.split()[1])
         own = re.search(r"acu itself: ([\d.]+) (ms|s) of CPU time.*?([\d.]+) MB", err)
         row["cpu"] = float(own.group(1)) * (0.001 if own.group(2) == "ms" else 1)
@@ -92,7 +92,7 @@ def measure(name, seconds, program, acu, folder):
         files = [page]
     else:
         data = os.path.join(folder, "perf.data")
-        how = ["-g"] if name == "perf -g" else ["--call-graph", "dwarf"]
+        how = {"perf -g": ["-g"], "perf dwarf": ["--call-graph", "dwarf"], "perf, no stacks": []}[name]
         command = ["/usr/bin/time", "-f", "%M", "perf", "record", "-B", "-N", "-q", "-e", "cpu-clock", "-F", "999", *how, "-o", data, "--", program, str(seconds)]
         if not os.path.exists("/usr/bin/time"):
             command = command[3:]
@@ -127,7 +127,7 @@ def main():
     with open(source, "w") as file:
         file.write(PROGRAM)
     subprocess.run(["g++", "-O2", "-g", "-fomit-frame-pointer", "-o", program, source], check=True)
-    names = ["none", "acu flame"] + (["perf -g", "perf dwarf"] if shutil.which("perf") else [])
+    names = ["none", "acu flame", "acu flame, 99 Hz"] + (["perf -g", "perf dwarf", "perf, no stacks"] if shutil.which("perf") else [])
     rows = {name: [] for name in names}
     for _ in range(given.runs):
         for name in names:
