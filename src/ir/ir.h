@@ -269,6 +269,7 @@ enum class Fault : uint8_t {
   map_full,
   delete_missing,         // delete of a key that is not there
   cpid_missing,
+  depth_unknown,          // of a user stack that is walked outside of the kernel; the value is 0
   entry_missing,          // of a call that returns nothing was kept when it was entered
 };
 struct Site {

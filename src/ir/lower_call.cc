@@ -228,7 +228,7 @@ void Lowering::find_task_layout() {
 }
 
 // The number of frames, as many as print. A stack that is walked outside of the kernel has no number yet: of
-// the current one, frame pointers tell it then as well as they can.
+// the current one, frame pointers tell it then as well as they can; of a kept one it is told that there was none.
 Operand Lowering::stack_depth(const Expr& e) {
   Operand id = e.type->is_scalar() ? scalar(e) : load_word(temporary(e, *e.type), 8, false);
   const bool is_walked = e.type->is(Kind::ustack) && walks(*e.type);
@@ -246,6 +246,15 @@ Operand Lowering::stack_depth(const Expr& e) {
     append({.op = Op::stack_depth, .dst = depth, .a = by_pointers});
     jump(known);
     start(known);
+  } else if (is_walked) {
+    BlockId none = new_block(), unknown = new_block(), told = new_block();
+    branch(Cond::eq, Operand::of(depth), number(0), none, told);
+    start(none);
+    branch(Cond::eq, id, number(0), told, unknown);
+    start(unknown);
+    count(Fault::depth_unknown);
+    jump(told);
+    start(told);
   }
   branch(Cond::ugt, Operand::of(depth), number(e.type->count), deeper, after);
   start(deeper);

@@ -35,6 +35,9 @@ std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& option
   case Fault::entry_missing:
     return "Nothing was kept of " + plural(n, "call") + " when " + (n == 1 ? "it was" : "they were") +
            " entered: the block did not run when " + (n == 1 ? "it" : "they") + " returned.";
+  case Fault::depth_unknown:
+    return "len() of a kept user stack was 0 " + times(n) +
+           ": code that was just mapped is walked outside of the kernel, later. len(ustack) has the current one's.";
   case Fault::cpid_missing: return "cpid was asked " + times(n) + " but there is no command (-c).";
   case Fault::read_kernel:
   case Fault::read_user:
