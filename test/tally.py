@@ -10,8 +10,10 @@ when a machine dies (test/kernels/run.py reads it). The last line of a suite is 
 import functools
 import os
 import re
+import shutil
 import signal
 import subprocess
+import sys
 import time
 
 AGAIN_AT_MOST = 20
@@ -182,3 +184,14 @@ def run_tests(tests, acu, tells_reason=True):
             if text:
                 print(f"{name}: {text}", flush=True)
     return tally.end()
+
+
+def run_suite(tests, folder, tells_reason=True):
+    """What the program of a suite does: run.py ACU [--filter PART]. Runs those of the functions whose names have the part, and
+    removes the folder of their files."""
+    arguments = sys.argv[1:]
+    only = arguments[arguments.index("--filter") + 1] if "--filter" in arguments else ""
+    try:
+        return run_tests([(t.__name__, t) for t in tests if only in t.__name__], os.path.abspath(arguments[0]), tells_reason)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

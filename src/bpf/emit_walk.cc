@@ -183,14 +183,8 @@ void FunctionEmitter::emit_first_frame(const ir::Inst& i, Label ask) {
   out_.store(r10, stack_word(stack_seed), r3, 8);
   if (unit_.probe.context == probe::Context::registers) {
     load_into(r0, ir::Operand::of(context_));
-  } else if (options_.registers_at) {
-    out_.load(r1, r0, static_cast<int32_t>(program_.task.stack), 8);
-    out_.alu(BPF_ADD, r1, options_.registers_at);
-    out_.number(r2, program_.task.registers_id);
-    out_.call_kernel(program_.task.cast_id);
   } else {
-    out_.mov(r1, r0);
-    out_.call(task_pt_regs);
+    emit_task_registers(options_.registers_at != 0);
   }
   out_.load(r3, r10, stack_word(stack_seed), 8);
   out_.load(r4, r0, place_of("cs"), 2);

@@ -45,19 +45,24 @@ void FunctionEmitter::copy_registers(Register from, Label not_user) {
   out_.store(r2, static_cast<int32_t>(offsetof(walk, syscall)), r5, 8);
 }
 
+// r0 = the registers with which the task in r0 entered the kernel; of its place in the task's stack, if that `is_known`.
+void FunctionEmitter::emit_task_registers(bool is_known) {
+  if (!is_known) {
+    out_.mov(r1, r0);
+    out_.call(task_pt_regs);
+    return;
+  }
+  out_.load(r1, r0, static_cast<int32_t>(program_.task.stack), 8);
+  out_.alu(BPF_ADD, r1, options_.registers_at);
+  out_.number(r2, program_.task.registers_id);
+  out_.call_kernel(program_.task.cast_id);
+}
+
 // r4 = address of the registers with which the task entered the kernel.
 void FunctionEmitter::emit_registers_of_task() {
   if (options_.has_task_registers) {
     out_.call(get_current_task_btf);
-    if (options_.registers_at && unit_.probe.context != probe::Context::perf_event) {
-      out_.load(r1, r0, static_cast<int32_t>(program_.task.stack), 8);
-      out_.alu(BPF_ADD, r1, options_.registers_at);
-      out_.number(r2, program_.task.registers_id);
-      out_.call_kernel(program_.task.cast_id);
-    } else {
-      out_.mov(r1, r0);
-      out_.call(task_pt_regs);
-    }
+    emit_task_registers(options_.registers_at && unit_.probe.context != probe::Context::perf_event);
     out_.mov(r4, r0);
     return;
   }

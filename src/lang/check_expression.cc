@@ -227,7 +227,7 @@ void Checker::check_key(MapRef& e) { check_key(*e.map, *e.key); }
 void Checker::check_key(Map& m, Expr& key) {
   const type::Type* t = check_value(key);
   m.used = m.keyed_use = true;
-  guessed_ |= m.scalar_use;
+  guessed_ |= m.scalar_use; // what was read without a key is looked at again
   const Name* name = if_a<Name>(&key);
   bool by_event = probe_ && probe_->events.front()->kind >= probe::Kind::profile;
   if (!name || !name->builtin || id_of(*name->builtin) != id("tid") || !by_event) m.tid_only = false;

@@ -56,7 +56,6 @@ private:
   bool check_parameters_whole(const Name& e);
   const type::Type* check_local(FieldRef& e);
   symbol::Binary* target_binary(const Expr& target);
-  bool names_map(const MapRef& e);
   const type::Type* check_global(FieldRef& e);
   const type::Type* check_result(Name& e);
   const type::Type* check_kernel_result(const Name& e);
@@ -150,6 +149,7 @@ private:
   std::string type_hint(const TypeName& name);
 
   // check_calls.cc
+  bool names_map(const MapRef& e);
   const type::Type* check_call(Call& e);
   const type::Type* check_user_call(Call& e, Function& f);
   bool check_parameters(Call& e, const spec::Builtin& row);

@@ -103,6 +103,7 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   std::string text(kind.script);
   replace(text, "FILTER", condition.text);
   replace(text, "RATE", std::to_string(rate));
+  replace(text, "WAITS", spec::futex_waits);
   text = std::string(limits) + std::string(kind.is_of_thread ? plain_counts : "") + condition.before + text;
   constexpr uint64_t us = 1000;
   if (duration_ns)

@@ -3,7 +3,7 @@
 // A script fills the map @ with stacks. Its key is (pid, tid, process name, thread name, kernel stack, user stack), and
 // where `leaves` is not empty, at last a note that stands on top of the stack: the number of one of `leaves`, or a text or
 // the address of a variable for the % in it. Its value is a count, a sum of weights, or stats of weights. In the text FILTER is replaced by the condition
-// for the processes asked for, RATE by samples a second.
+// for the processes asked for, RATE by samples a second, WAITS by futex_waits.
 #pragma once
 
 #include <string_view>
@@ -19,6 +19,9 @@ struct ProfileKind {
   std::string_view leaves = {}; // notes by number, separated by '|'
   bool is_of_thread = false;    // what counts happens to a thread that is on its CPU: no key is met on two CPUs at a time
 };
+
+// Whether $op, a call of futex(2), waits: FUTEX_WAIT, _LOCK_PI, _WAIT_BITSET, _WAIT_REQUEUE_PI, _LOCK_PI2 of linux/futex.h.
+inline constexpr std::string_view futex_waits = "$op == 0 || $op == 6 || $op == 9 || $op == 11 || $op == 13";
 
 inline constexpr ProfileKind profile_kinds[] = {
     {.name = "cpu",
@@ -84,7 +87,7 @@ end {
      .script = R"(
 tracepoint:syscalls:sys_enter_futex /FILTER/ {
   $op = args.op & 127;
-  if ($op == 0 || $op == 6 || $op == 9 || $op == 11 || $op == 13) {
+  if (WAITS) {
     @wait[(uint32)curtask.pid] = (nsecs, pid, pcomm, comm, kstack, ustack, usym((uint64)args.uaddr));
   }
 }
@@ -113,7 +116,7 @@ end {
 tracepoint:syscalls:sys_enter_futex /FILTER/ {
   $op = args.op & 127;
   $lock = (pid, (uint64)args.uaddr);
-  if ($op == 0 || $op == 6 || $op == 9 || $op == 11 || $op == 13) {
+  if (WAITS) {
     if (@waiters[$lock] == 0) { @since[$lock] = nsecs }
     @waiters[$lock]++;
     @at[(uint32)curtask.pid] = $lock;

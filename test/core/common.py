@@ -8,7 +8,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import SLOWNESS, Skipped, Wrong, need, run_tests
+from tally import SLOWNESS, Skipped, Wrong, need, run_suite
 
 TMP = tempfile.mkdtemp(prefix="acu-core-")
 ENVIRONMENT = dict(os.environ, ACU_CACHE=os.path.join(TMP, "cache"), LC_ALL="C", DEBUGINFOD_URLS="")

@@ -15,7 +15,7 @@ import sys
 import time
 
 import static_tools
-from common import ENVIRONMENT, HERE, LIMIT, TMP, Skipped, acu_core, call, crashed, end, gcore, gdb, need, path, program, run_tests, script, start
+from common import ENVIRONMENT, HERE, LIMIT, TMP, Skipped, acu_core, call, crashed, end, gcore, gdb, need, path, program, run_suite, script, start
 
 
 # ---------------------------------------------------------------------------------------------- summary
@@ -402,13 +402,4 @@ TESTS = [
 ]
 
 
-def main():
-    arguments = sys.argv[1:]
-    only = arguments[arguments.index("--filter") + 1] if "--filter" in arguments else ""
-    try:
-        return run_tests([(t.__name__, t) for t in TESTS if only in t.__name__], os.path.abspath(arguments[0]))
-    finally:
-        shutil.rmtree(TMP, ignore_errors=True)
-
-
-sys.exit(main())
+sys.exit(run_suite(TESTS, TMP))

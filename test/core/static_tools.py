@@ -108,27 +108,27 @@ def wait_for_sleep(pid):
         time.sleep(0.02)
 
 
-def py_stacks(acu):
+def of_python(acu, tool):
+    """What a tool tells of a waiting Python, and its id."""
     process = described_python(acu)
     try:
         wait_for_sleep(process.pid)
-        text = live_and_dead(acu, process.pid, "py-stacks")
+        return live_and_dead(acu, process.pid, tool), process.pid
     finally:
         end(process)
+
+
+def py_stacks(acu):
+    text, pid = of_python(acu, "py-stacks")
     source = re.escape(path("needles.py"))
     need(len(re.findall(r"^thread \d+$", text, re.M)) == 3, text)
     need(len(re.findall(rf"^  inner at {source}:11\n(  inner at {source}:10\n){{3}}  Worker.go at {source}:15\n  Thread.run at \S+threading.py:\d+$",
                         text, re.M)) == 2, text)
-    need(re.search(rf"^thread {process.pid}\n  wait_here at {source}:22\n  <module> at {source}:23$", text, re.M), text)
+    need(re.search(rf"^thread {pid}\n  wait_here at {source}:22\n  <module> at {source}:23$", text, re.M), text)
 
 
 def py_objects(acu):
-    process = described_python(acu)
-    try:
-        wait_for_sleep(process.pid)
-        text = live_and_dead(acu, process.pid, "py-objects")
-    finally:
-        end(process)
+    text, _ = of_python(acu, "py-objects")
     need("@objects[Needle]: 1234\n" in text, text)
     need(re.search(r"^@biggest_dicts\[sessions, 0x[0-9a-f]+\]: 54321$", text, re.M), text)
     need(re.search(r"^@lists\[0x[0-9a-f]+\]: 1234$", text, re.M), text)

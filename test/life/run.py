@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import SLOWNESS, Wrong, need, require, require_real_time, run_tests
+from tally import SLOWNESS, Wrong, need, require, require_real_time, run_suite
 import tracing
 
 TMP = tempfile.mkdtemp(prefix="acu-life-")
@@ -609,12 +609,4 @@ TESTS = [
 ]
 
 
-def main():
-    arguments = sys.argv[1:]
-    only = arguments[arguments.index("--filter") + 1] if "--filter" in arguments else ""
-    status = run_tests([(t.__name__, t) for t in TESTS if only in t.__name__], os.path.abspath(arguments[0]))
-    shutil.rmtree(TMP, ignore_errors=True)
-    return status
-
-
-sys.exit(main())
+sys.exit(run_suite(TESTS, TMP))

@@ -16,7 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import SLOWNESS, need, run_tests
+from tally import SLOWNESS, need, run_suite
 import tracing
 
 TMP = tempfile.mkdtemp(prefix="acu-stacks-")
@@ -393,12 +393,4 @@ TESTS = [plain_calls, many_runs, frame_pointers_on_demand, in_a_signal_handler, 
          without_bpf_loop, without_registers_of_tasks, as_it_is_printed, beside_eu_stack]
 
 
-def main():
-    arguments = sys.argv[1:]
-    only = arguments[arguments.index("--filter") + 1] if "--filter" in arguments else ""
-    status = run_tests([(t.__name__, t) for t in TESTS if only in t.__name__], os.path.abspath(arguments[0]))
-    shutil.rmtree(TMP, ignore_errors=True)
-    return status
-
-
-sys.exit(main())
+sys.exit(run_suite(TESTS, TMP))

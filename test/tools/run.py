@@ -17,7 +17,7 @@ import network
 import programs
 import scheduling
 from common import DISK, LOAD, ROOT, TMP, histogram_total, load, need, trace, value
-from tally import require_real_time, run_tests
+from tally import require_real_time, run_suite
 
 
 # ------------------------------------------------------------------------------------------ one for each tool
@@ -169,12 +169,4 @@ TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biola
          *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS]
 
 
-def main():
-    arguments = sys.argv[1:]
-    only = arguments[arguments.index("--filter") + 1] if "--filter" in arguments else ""
-    status = run_tests([(t.__name__, t) for t in TESTS if only in t.__name__], os.path.abspath(arguments[0]))
-    shutil.rmtree(TMP, ignore_errors=True)
-    return status
-
-
-sys.exit(main())
+sys.exit(run_suite(TESTS, TMP))

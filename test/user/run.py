@@ -7,7 +7,6 @@ program of their own). Last line: `N passed, N failed, N skipped`.
 """
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import SLOWNESS, Skipped, Wrong, lacking, need, require, run_tests
+from tally import SLOWNESS, Skipped, Wrong, lacking, need, require, run_suite
 
 TMP = tempfile.mkdtemp(prefix="acu-user-")
 DEFINITIONS = "/sys/kernel/tracing/uprobe_events"
@@ -208,13 +207,5 @@ def test_process_that_ends(acu):
     need(status == 3 and "there is no process" in err, f"status {status}: {err}")
 
 
-def main():
-    acu = os.path.abspath(sys.argv[1])
-    wanted = sys.argv[sys.argv.index("--filter") + 1] if "--filter" in sys.argv else ""
-    status = run_tests([(n, f) for n, f in globals().items() if n.startswith("test_") and wanted in n], acu, tells_reason=False)
-    shutil.rmtree(TMP, ignore_errors=True)
-    return status
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_suite([f for n, f in globals().items() if n.startswith("test_")], TMP, tells_reason=False))
