@@ -1,8 +1,8 @@
 // The loop of a session. It waits for records, for the next interval, for signals and for processes to end.
 //
 // Records: the ring does not wake us for each of them, so it is looked at every millisecond while they flow,
-// and ever more rarely (up to 50 ms) while they don't, or while nobody waits for them; only then is its descriptor waited for too, as it
-// would be readable all the time while they flow. Intervals are deadlines in the call that waits anyway, not
+// and ever more rarely (up to 50 ms) while they don't, or while nobody waits for them; only then is its
+// descriptor waited for too, as it would be readable all the time while they flow. Intervals are deadlines in the call that waits anyway, not
 // descriptors of their own: a script of ten intervals opens nothing.
 #include "session/life.h"
 

@@ -2,8 +2,8 @@
 //
 // A script fills the map @ with stacks. Its key is (pid, tid, process name, thread name, kernel stack, user stack), and
 // where `leaves` is not empty, at last a note that stands on top of the stack: the number of one of `leaves`, or a text or
-// the address of a variable for the % in it. Its value is a count, a sum of weights, or stats of weights. In the text FILTER is replaced by the condition
-// for the processes asked for, RATE by samples a second, WAITS by futex_waits.
+// the address of a variable for the % in it. Its value is a count, a sum of weights, or stats of weights. In the text
+// FILTER is replaced by the condition for the processes asked for, RATE by samples a second, WAITS by futex_waits.
 #pragma once
 
 #include <string_view>

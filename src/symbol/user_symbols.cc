@@ -243,7 +243,10 @@ UserSymbols::Found UserSymbols::find_variable(pid_t pid, uint64_t address) {
     const uint64_t in_file = address - (range.begin - *code);
     const auto holds = [&](const format::ElfSegment& s) { return s.type == PT_LOAD && in_file - s.address < s.memory_size; };
     if (std::ranges::none_of(file->elf().segments(), holds)) continue;
-    auto found = variables_.try_emplace(range.file, file->elf()).first->second.find(in_file);
+    auto known = variables_.find(range.file);
+    if (known == variables_.end())
+      known = variables_.emplace(range.file, FileVariables{file, Variables(file->elf())}).first;
+    auto found = known->second.all.find(in_file);
     if (!found) return {};
     return {.name = shown(found->name), .offset = found->offset, .module = files_.path(range.file), .module_address = in_file};
   }

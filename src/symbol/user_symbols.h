@@ -99,7 +99,11 @@ private:
       jits_;                    // of processes that make code; nullptr: out of reach
   std::deque<pid_t> jit_order_; // the newest last
   std::unordered_map<std::string, std::string> demangled_;
-  std::unordered_map<uint32_t, Variables> variables_; // by file
+  struct FileVariables {
+    std::shared_ptr<const format::ElfFile> file; // its names are parts of it
+    Variables all;
+  };
+  std::unordered_map<uint32_t, FileVariables> variables_; // by file
 };
 
 } // namespace symbol
