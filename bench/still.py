@@ -2,7 +2,8 @@
 """Core dumps side by side with gdb's Python: bench/still.py [--acu ACU] [--runs N] [--lldb] [--out FILE]
 
 Two programs with 200,000 elements in two containers each. Every tool walks both on the same core and prints a sum, which must
-be the program's own; measured is the whole process, the median of N runs after one that is not counted.
+be the program's own; measured is the whole process, the median of N runs after one that is not counted. And how long it takes to
+find what nothing leads to among 600,000 chunks of a heap.
 """
 import argparse
 import glob
@@ -131,6 +132,17 @@ def build(folder, name):
     return program, core, re.search(r"^\$1 = (\d+)", expected, re.M).group(1)
 
 
+def build_leaky(folder):
+    """A core of four threads with 600,000 chunks, of which 100 are lost; with gcore, as the program lives on."""
+    program = os.path.join(folder, "leaky")
+    subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", program, os.path.join(ROOT, "test", "core", "leaky.c")], check=True)
+    process = subprocess.Popen([program], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    subprocess.run(["gcore", "-o", program, str(process.pid)], capture_output=True)
+    process.kill()
+    return f"{program}.{process.pid}"
+
+
 def measure(words, expected, runs, environment):
     """Milliseconds from exec to exit, and of processor time; the sum must be right."""
     walls, processors = [], []
@@ -171,9 +183,12 @@ def main():
                 open(script, "w").write(LLDB_BEGIN + LLDB[name].replace("\n", "\n    "))
                 theirs = measure(["lldb", "--batch", "-c", core, program, "-o", "command script import " + script], expected, 1, environment)
                 rows.append((name, "lldb's Python", theirs, ours))
+        ours = measure([options.acu, "core", build_leaky(folder), "leaks"], r"100 chunks of \d+ .*", options.runs, environment)
+        rows.append(("leaks", "acu", ours, ours))
     finally:
         shutil.rmtree(folder)
-    about = {"list": "C: list of 200,000, hash of 65,536 buckets", "containers": "C++: `std::map`, `std::unordered_map` of 200,000"}
+    about = {"list": "C: list of 200,000, hash of 65,536 buckets", "containers": "C++: `std::map`, `std::unordered_map` of 200,000",
+             "leaks": "`leaks`: 600,000 chunks in 4 threads, 100 of them lost"}
     text = ["## Core dumps", "",
             "Whole processes, from exec to exit, and their processor time (which a busy machine changes less), ms; medians (`bench/still.py`).",
             "lldb reads memory by offsets that its script knows: with its values (SBValue) the list alone was not done after 400 s.", 

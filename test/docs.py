@@ -5,7 +5,7 @@
 - Every builtin that is built has an example there, or is named in WITHOUT_EXAMPLE with the reason.
 - Every ```bt block (reference.md, tutorial.md) is a script that runs: attached, stopped after a moment if it does not
   end by itself, status 0, no error.
-- Every ```console block (tutorial.md) shows commands after `$ ` and what they print: `...` in a line stands for any
+- Every ```console block (tutorial.md, trace.md) shows commands after `$ ` and what they print: `...` in a line stands for any
   text, a line `[...]` for any lines; order counts. Commands run in one empty folder for the whole document, with acu
   in the PATH. A block that opens with ```console 3s is interrupted after so many seconds (Ctrl-C).
 
@@ -141,7 +141,7 @@ def main():
     if not wanted:
         judge("reference is fresh", check_reference(acu))
         judge("every builtin has an example", check_examples(acu))
-    for document in ("reference.md", "tutorial.md"):
+    for document in ("reference.md", "tutorial.md", "trace.md"):
         path = os.path.join(ROOT, "docs", document)
         text = open(path).read()
         with tempfile.TemporaryDirectory(prefix="acu-docs-") as folder:

@@ -66,6 +66,7 @@ SUITES = {
     "life": "life/run.py",
     "flame": "flame/run.py",
     "stacks": "stacks/run.py",
+    "trace": "trace/run.py",
     "user": "user/run.py",
     "core": "core/run.py",
     "docs": "docs.py",

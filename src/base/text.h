@@ -18,6 +18,8 @@ class Fd;
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 std::string lower(std::string_view text);
+// Puts `by` in place of every `word`.
+void replace_all(std::string& text, std::string_view word, std::string_view by);
 // `*` matches any run of characters, `?` one character; the whole text must match.
 bool glob_match(std::string_view pattern, std::string_view text);
 inline bool has_glob(std::string_view pattern) { return pattern.find_first_of("*?") != pattern.npos; }

@@ -27,6 +27,7 @@ constexpr HelperName helper_names[] = {
     {get_current_comm, "get_current_comm"},
     {get_numa_node_id, "get_numa_node_id"},
     {get_stack, "get_stack"},
+    {get_task_stack, "get_task_stack"},
     {ringbuf_output, "ringbuf_output"},
     {get_current_cgroup_id, "get_current_cgroup_id"},
     {probe_read_user, "probe_read_user"},

@@ -54,6 +54,7 @@ enum Helper : int32_t {
   ringbuf_reserve = 131,
   ringbuf_submit = 132,
   ringbuf_query = 134,
+  get_task_stack = 141,
   d_path = 147,
   per_cpu_ptr = 153,
   this_cpu_ptr = 154,
@@ -349,6 +350,7 @@ private:
   bool finds_task(const ir::Inst& i) const;
   void emit_ids_of_task();
   int32_t walk_buffer() const { return stack_word(last_stack_word) - layout_.walk_bytes; }
+  void emit_exec_id();
   void emit_seed(const ir::Inst& i);
   void emit_first_frame(const ir::Inst& i, Label ask);
   void emit_caller(Label ask);

@@ -132,6 +132,13 @@ static int32_t taken_bytes(const ir::Inst& i, probe::Context context) {
 // r2: the slot; r0 = bytes of the stack, taken from the `skipped`-th frame's place on
 void FunctionEmitter::emit_call_for_stack(const ir::Inst& i, int32_t skipped) {
   out_.alu(BPF_ADD, r2, taken_frames + 8 * skipped);
+  if (!i.index && i.a.kind != ir::Operand::none) {
+    load_into(r1, i.a);
+    out_.number(r3, taken_bytes(i, unit_.probe.context));
+    out_.number(r4, 0);
+    out_.call(get_task_stack);
+    return;
+  }
   load_into(r1, ir::Operand::of(context_));
   out_.number(r3, taken_bytes(i, unit_.probe.context) - 8 * skipped);
   out_.number(r4, i.index ? user_stack : own_frames());

@@ -61,12 +61,34 @@ void FunctionEmitter::emit_plain_stack() {
   });
 }
 
+// r3 = the number of the program that the thread executes, 0 where the kernel tells nothing of its tasks: a process that
+// executes another program has other stacks. To temp() before Linux 5.15, by its address.
+void FunctionEmitter::emit_exec_id() {
+  if (!program_.task.self_exec_id) return out_.number(r3, 0);
+  const auto offset = static_cast<int32_t>(*program_.task.self_exec_id);
+  if (options_.has_task_registers) {
+    out_.call(get_current_task_btf);
+    return out_.load(r3, r0, offset, 4);
+  }
+  out_.call(get_current_task);
+  out_.mov(r3, r0);
+  out_.alu(BPF_ADD, r3, offset);
+  out_.mov(r1, r10);
+  out_.alu(BPF_ADD, r1, temp());
+  out_.store(r10, temp(), 0, 8);
+  out_.number(r2, 4);
+  out_.call(probe_read_kernel);
+  out_.load(r3, r10, temp(), 8);
+}
+
 // What the hash begins with, without a walk; also to stack_seed.
 void FunctionEmitter::emit_seed(const ir::Inst& i) {
-  if (i.index)
-    load_into(r3, i.a);
-  else
+  if (i.index) {
+    emit_exec_id();
+    out_.alu(BPF_OR, r3, value(i.a, r4));
+  } else {
     out_.number(r3, 0);
+  }
   out_.store(r10, stack_word(stack_seed), r3, 8);
 }
 

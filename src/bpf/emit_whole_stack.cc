@@ -121,13 +121,7 @@ void FunctionEmitter::emit_whole_stack(const ir::Inst& i) {
     break;
   }
   out_.bind(walk_it);
-  // A process that executes another program has other stacks.
-  if (options_.has_task_registers) {
-    out_.call(get_current_task_btf);
-    out_.load(r3, r0, static_cast<int32_t>(*program_.task.self_exec_id), 4);
-  } else {
-    out_.number(r3, 0);
-  }
+  emit_exec_id();
   const Register process = value(i.a, r4);
   out_.alu(BPF_OR, r3, process);
   out_.load(r1, r10, stack_word(stack_slot), 8);

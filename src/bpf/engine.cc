@@ -360,6 +360,16 @@ base::Status Engine::zero_map(uint32_t index) {
   return ir::is_scalar(kind) ? zero_scalar(shape(index)) : zero_hash(shape(index));
 }
 
+base::Status Engine::put(uint32_t index, std::span<const std::byte> key, std::span<const std::byte> value) {
+  ACU_CHECK(prepare(index));
+  const MapShape map = shape(index);
+  if (program_.maps[index].kind != ir::MapKind::hash || key.size() != map.key_size || value.size() != map.value_size)
+    return base::Error{base::Failure::runtime, "an entry does not fit its map"};
+  if (int error = map_update(map.fd, key.data(), value.data()); error < 0)
+    return base::errno_error("cannot set an entry of a map", -error);
+  return {};
+}
+
 std::vector<uint64_t> Engine::stack(uint64_t id) {
   if (walker_ && id)
     if (auto frames = walker_->find(id); !frames.empty()) return {frames.begin(), frames.end()};

@@ -71,6 +71,7 @@ public:
   base::Result<std::vector<ir::Entry>> read_map(uint32_t map) override;
   base::Status clear_map(uint32_t map) override;
   base::Status zero_map(uint32_t map) override;
+  base::Status put(uint32_t map, std::span<const std::byte> key, std::span<const std::byte> value) override;
   void unwatch(uint64_t address) override;
   std::vector<uint64_t> stack(uint64_t id) override;
   ir::Counters counters() override;

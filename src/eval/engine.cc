@@ -24,9 +24,9 @@ State::State(const ir::Program& p, const Options& o) : program(p), options(o), r
   if (random == 0 && getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) random = 1;
 }
 
-const FunctionCode& State::code_of(const ir::Function& function) {
+FunctionCode& State::code_of(const ir::Function& function) {
   FunctionCode& made = code[static_cast<size_t>(&function - program.functions.data())];
-  if (made.code.empty()) made = make_code(function, object_offsets[function.frame]);
+  if (made.code.empty()) made = make_code(function, object_offsets[function.frame], options.target);
   return made;
 }
 

@@ -38,7 +38,7 @@ struct Options {
   Memory* user = nullptr;
   std::span<const std::byte> context; // of the probes that are run; what is outside reads as 0
   uint64_t seed = 0;                  // of Query::random; 0: another one each time
-  uint64_t step_budget = 0;           // instructions after which a run fails; 0: none
+  uint64_t step_budget = 0;           // jumps and calls after which a run fails; 0: none
   target::Memory* target = nullptr;   // of a program that stands still; then `user` is not asked
   std::function<bool()> interrupted;  // asked now and then: whether a run is to end
 };
@@ -52,7 +52,10 @@ struct State {
   std::deque<MapTable> maps;                         // by Program::maps
   std::vector<std::vector<uint32_t>> object_offsets; // of each frame's objects, with its size as the last
   std::vector<FunctionCode> code;                    // by Program::functions, made at the first call
-  const FunctionCode& code_of(const ir::Function& function);
+  FunctionCode& code_of(const ir::Function& function);
+  // Of calls: registers and objects. Memory that is not touched costs nothing.
+  static constexpr size_t stack_words = 8 << 20;
+  std::unique_ptr<int64_t[]> stack = std::make_unique_for_overwrite<int64_t[]>(stack_words);
   std::deque<std::vector<std::byte>> events;         // sent, not yet drained
   std::vector<std::unique_ptr<std::byte[]>> records; // opened by the current run
   ir::Counters counters;

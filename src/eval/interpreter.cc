@@ -1,6 +1,5 @@
-// The interpreter: execute() follows the code and does what is frequent, step() does one instruction, and the
-// cases that need more than a few lines have functions of their own. Arithmetic is ir::compute, the same as
-// in constant folding.
+// The interpreter: execute() follows the steps and does what is frequent, step() does one instruction, and
+// the cases that need more than a few lines have functions of their own.
 #include "eval/interpreter.h"
 
 #include "base/text.h"
@@ -59,19 +58,21 @@ std::string name_of_process(int64_t pid) {
   return text.ok() ? std::string(base::trim(*text).substr(0, 15)) : std::string();
 }
 
-constexpr uint32_t most_depth = 1000; // of calls: each takes some of this process's own stack
-constexpr uint64_t steps_between_looks = 1 << 22;
+constexpr uint32_t most_nesting = 1000; // of loops in calls in loops: each takes some of this process's stack
+constexpr size_t most_calls = 1 << 20;
+constexpr size_t most_parameters = 8; // room for those of a call that is to be: at least 5 and register 0
+constexpr uint64_t steps_between_looks = 1 << 20;
 
 } // namespace
 
 Interpreter::Interpreter(State& state)
     : state_(state), steps_left_(state.options.step_budget ? state.options.step_budget : steps_between_looks),
+      top_(state.stack.get()),
       thread_(state.thread ? state.thread->id : static_cast<uint64_t>(gettid())) {}
 
 base::Result<int64_t> Interpreter::run(const ir::Function& probe) {
-  const auto frame = make_frame(probe);
-  Activation now(probe, state_.code_of(probe), frame.get());
-  const int64_t result = execute(now);
+  Activation now{};
+  const int64_t result = enter(state_.code_of(probe), now) ? execute(now) : 0;
   if (stopped_ && !failure_.empty()) return base::Error{base::Failure::runtime, failure_};
   return static_cast<int32_t>(result); // as programs of the kernel return it
 }
@@ -81,8 +82,20 @@ void Interpreter::fail(std::string why) {
   stopped_ = true;
 }
 
-std::unique_ptr<std::byte[]> Interpreter::make_frame(const ir::Function& function) const {
-  return make_undefined(state_.object_offsets[function.frame].back());
+bool Interpreter::enter(FunctionCode& code, Activation& now) {
+  const size_t words = code.places() + code.frame / 8;
+  const int64_t* const end = state_.stack.get() + State::stack_words;
+  if (static_cast<size_t>(end - top_) < words + most_parameters) {
+    fail("functions call each other too deeply");
+    return false;
+  }
+  now = {&code, top_, reinterpret_cast<std::byte*>(top_ + code.places())};
+  std::ranges::copy(code.constants, top_ + code.registers);
+#ifndef NDEBUG // a program that reads undefined memory shows
+  std::memset(now.objects, 0xaa, code.frame);
+#endif
+  top_ += words;
+  return true;
 }
 
 // Whether a run may go on, asked every so many steps: it may be over its budget, or nobody wants it any more.
@@ -101,95 +114,168 @@ bool Interpreter::more_steps() {
   return true;
 }
 
-// `size` bytes as a 64-bit number.
-static int64_t widen_bytes(const std::byte* from, uint8_t size, bool is_signed) {
-  switch (size) {
-  case 8: {
-    int64_t n;
-    std::memcpy(&n, from, 8);
-    return n;
-  }
-  case 4: {
-    uint32_t n;
-    std::memcpy(&n, from, 4);
-    return is_signed ? static_cast<int32_t>(n) : static_cast<int64_t>(n);
-  }
-  case 2: {
-    uint16_t n;
-    std::memcpy(&n, from, 2);
-    return is_signed ? static_cast<int16_t>(n) : static_cast<int64_t>(n);
-  }
-  default: {
-    const auto n = static_cast<uint8_t>(*from);
-    return is_signed ? static_cast<int8_t>(n) : static_cast<int64_t>(n);
-  }
-  }
-}
-
 // Gives what the function gives back; 0 once stopped.
-int64_t Interpreter::execute(Activation& now) {
-  const Code* const code = now.code.code.data();
-  const Code* i = code;
-  int64_t* const v = now.values.data();
-  for (;;) {
-    if (steps_left_-- == 0 && !more_steps()) return 0;
-    if (stopped_) return 0;
-    switch (i->op) {
-    case Op::mov: v[i->dst] = v[i->a]; break;
-    case Op::add:
-      v[i->dst] = static_cast<int64_t>(static_cast<uint64_t>(v[i->a]) + static_cast<uint64_t>(v[i->b]));
-      break;
-    case Op::sub:
-      v[i->dst] = static_cast<int64_t>(static_cast<uint64_t>(v[i->a]) - static_cast<uint64_t>(v[i->b]));
-      break;
-    case Op::and_: v[i->dst] = v[i->a] & v[i->b]; break;
-    case Op::or_: v[i->dst] = v[i->a] | v[i->b]; break;
-    case Op::set: v[i->dst] = ir::holds(i->cond, v[i->a], v[i->b]); break;
-    case Op::object: v[i->dst] = script(now.frame + i->imm); break;
-    case Op::jump: i = code + i->target; continue;
-    case Op::branch: i = code + (ir::holds(i->cond, v[i->a], v[i->b]) ? i->target : i->other); continue;
-    case Op::give_back: return v[i->a];
-    case Op::unreachable: fail("reached an instruction that cannot be reached"); return 0;
-    case Op::load: {
-      if (is_of_target(i->space)) {
-        const auto address = static_cast<uint64_t>(v[i->a] + i->imm);
-        if (const std::byte* from = find_target(address, i->size)) {
-          v[i->dst] = widen_bytes(from, i->size, i->is_signed);
-          if (i->has_fault_edge)
-            i = code + i->target;
-          else
-            i++;
-          continue;
-        }
-      } else if (i->space == Space::script && !i->has_fault_edge) {
-        v[i->dst] = widen_bytes(host(v[i->a] + i->imm), i->size, i->is_signed);
+int64_t Interpreter::execute(Activation now) {
+  static const void* const labels[] = {
+#define STEP(name, ...) &&do_##name,
+      ACU_EVAL_ARITHMETIC(STEP) &&do_compute,
+#undef STEP
+#define STEP(name, ...) &&do_branch_##name,
+      ACU_EVAL_CONDITIONS(STEP) &&do_jump,
+#undef STEP
+#define STEP(name, ...) &&do_target_##name,
+      ACU_EVAL_LOADS(STEP)
+#undef STEP
+#define STEP(name, ...) &&do_own_##name,
+      ACU_EVAL_LOADS(STEP)
+#undef STEP
+          &&do_ahead, &&do_fetch, &&do_object, &&do_pass, &&do_call, &&do_give_back, &&do_unreachable,
+      &&do_other};
+  static_assert(std::size(labels) == static_cast<size_t>(Step::other) + 1);
+  if (stopped_) return 0;
+  const size_t depth = calls_.size();
+  Code* code = now.code->code.data();
+  Code* i = code;
+  int64_t* v = now.values;
+#define GO goto* labels[static_cast<size_t>(i->step)]
+#define GO_ON                                                                                                \
+  i++;                                                                                                       \
+  GO
+#define GO_TO                                                                                                \
+  i = code + i->to;                                                                                          \
+  GO
+  GO;
+
+#define STEP(name, expression)                                                                               \
+  do_##name : {                                                                                              \
+    const auto a = static_cast<uint64_t>(v[i->a]);                                                           \
+    [[maybe_unused]] const auto b = static_cast<uint64_t>(v[i->b]);                                          \
+    v[i->dst] = static_cast<int64_t>(expression);                                                            \
+    GO_ON;                                                                                                   \
+  }
+  ACU_EVAL_ARITHMETIC(STEP)
+#undef STEP
+do_compute:
+  v[i->dst] = ir::compute(*i->inst, v[i->a], v[i->b]);
+  GO_ON;
+
+#define STEP(name, type, comparison)                                                                         \
+  do_branch_##name : if (static_cast<type>(v[i->a]) comparison static_cast<type>(v[i->b])) goto do_jump;     \
+  GO_ON;
+  ACU_EVAL_CONDITIONS(STEP)
+#undef STEP
+do_jump:
+  if (--steps_left_ == 0 && !more_steps()) return 0;
+  GO_TO;
+
+#define STEP(name, type, ...)                                                                                \
+  do_target_##name : {                                                                                       \
+    const uint64_t address = static_cast<uint64_t>(v[i->a]) + static_cast<uint64_t>(i->imm);                 \
+    const uint64_t at = address - i->begin;                                                                  \
+    const std::byte* from;                                                                                   \
+    if (at < i->room) [[likely]]                                                                             \
+      from = i->bytes + at;                                                                                  \
+    else if (from = find_elsewhere(*i, address, sizeof(type)); !from) {                                      \
+      GO_TO;                                                                                                 \
+    }                                                                                                        \
+    type n;                                                                                                  \
+    std::memcpy(&n, from, sizeof n);                                                                         \
+    v[i->dst] = static_cast<int64_t>(n);                                                                     \
+    GO_ON;                                                                                                   \
+  }
+  ACU_EVAL_LOADS(STEP)
+#undef STEP
+#define STEP(name, type, ...)                                                                                \
+  do_own_##name : {                                                                                          \
+    type n;                                                                                                  \
+    std::memcpy(&n, host(v[i->a] + i->imm), sizeof n);                                                       \
+    v[i->dst] = static_cast<int64_t>(n);                                                                     \
+    GO_ON;                                                                                                   \
+  }
+  ACU_EVAL_LOADS(STEP)
+#undef STEP
+do_ahead : {
+  const uint64_t address = static_cast<uint64_t>(v[i->a]) + static_cast<uint64_t>(i->imm);
+  if (const uint64_t at = address - i->begin; at < i->room) {
+    uint64_t pointer;
+    std::memcpy(&pointer, i->bytes + at, sizeof pointer);
+    for (const target::Window& w : state_.windows)
+      if (pointer - w.begin < w.size) {
+        __builtin_prefetch(w.bytes + (pointer - w.begin));
         break;
       }
-      [[fallthrough]];
-    }
-    case Op::read:
-    case Op::read_string:
-    case Op::read_bytes: {
-      const bool ok = fetch(now, *i->inst);
-      if (!i->has_fault_edge)
-        i++;
-      else
-        i = code + (ok ? i->target : i->other);
-      continue;
-    }
-    default: step(now, *i->inst);
-    }
-    i++;
+  } else {
+    find_elsewhere(*i, address, sizeof address); // whatever it gives: it is not needed yet
   }
+  GO_ON;
+}
+do_fetch:
+  if (!fetch(now, *i->inst)) {
+    GO_TO;
+  }
+  GO_ON;
+do_object:
+  v[i->dst] = script(now.objects + i->imm);
+  GO_ON;
+do_pass:
+  top_[i->dst] = v[i->a];
+  GO_ON;
+do_call:
+  if (--steps_left_ == 0 && !more_steps()) return 0;
+  if (calls_.size() == most_calls) {
+    fail("functions call each other too deeply");
+    return 0;
+  }
+  calls_.push_back({i, now});
+  if (!enter(state_.code_of(state_.program.functions[static_cast<size_t>(i->imm)]), now)) return 0;
+  i = code = now.code->code.data();
+  v = now.values;
+  GO;
+do_give_back : {
+  const int64_t result = v[i->a];
+  if (calls_.size() == depth) return result;
+  top_ = v;
+  now = calls_.back().caller;
+  i = calls_.back().from;
+  calls_.pop_back();
+  code = now.code->code.data();
+  v = now.values;
+  v[i->dst] = result;
+  GO_ON;
+}
+do_unreachable:
+  fail("reached an instruction that cannot be reached");
+  return 0;
+do_other:
+  step(now, *i->inst);
+  if (stopped_) return 0;
+  GO_ON;
+#undef GO
+#undef GO_ON
+#undef GO_TO
+}
+
+const std::byte* Interpreter::find_elsewhere(Code& step, uint64_t address, uint64_t size) {
+  if (const std::byte* from = find_target(address, size)) {
+    const target::Window& area = state_.windows[0];
+    if (area.size >= sizeof word_) {
+      step.begin = area.begin;
+      step.room = area.size - (sizeof word_ - 1);
+      step.bytes = area.bytes;
+    }
+    return from;
+  }
+  return read_target(address, {word_, size}) ? word_ : nullptr;
 }
 
 void Interpreter::step(Activation& now, const Inst& i) {
   const auto a = [&] { return now.get(i.a); };
   const auto b = [&] { return now.get(i.b); };
   switch (i.op) {
-  case Op::object:
-    now.set(i, script(now.frame + state_.object_offsets[now.function.frame][i.index] + i.imm));
-    break;
+  case Op::load:
+  case Op::read:
+  case Op::read_string:
+  case Op::read_bytes: fetch(now, i); break;
   case Op::store: {
     const int64_t value = b();
     std::memcpy(host(a() + i.imm), &value, i.size);
@@ -249,14 +335,9 @@ void Interpreter::step(Activation& now, const Inst& i) {
   case Op::event: now.set(i, open_record(i)); break;
   case Op::send: send_record(a()); break;
   case Op::count_fault: count_fault(i.index); break;
-  case Op::call: now.set(i, call(now, i)); break;
   case Op::loop: now.set(i, loop(now, i)); break;
   case Op::for_each: for_each(now, i); break;
-  default:
-    if (ir::is_arithmetic(i.op))
-      now.set(i, ir::compute(i, a(), b()));
-    else
-      step_map(now, i);
+  default: step_map(now, i);
   }
 }
 
@@ -435,31 +516,35 @@ bool Interpreter::read_string(Activation& now, const Inst& i) {
   return true;
 }
 
-int64_t Interpreter::call(Activation& now, const Inst& i) {
-  if (++depth_ > most_depth) {
-    fail("functions call each other too deeply");
-    return 0;
+// The body of a loop, with a place on the stack for all its turns.
+bool Interpreter::enter_body(const Activation& parent, size_t function, Activation& body) {
+  if (nesting_ == most_nesting) {
+    fail("loops call each other too deeply");
+    return false;
   }
-  const ir::Function& function = state_.program.functions[i.index];
-  const auto frame = make_frame(function);
-  Activation callee(function, state_.code_of(function), frame.get());
-  const ir::Operand arguments[] = {i.a, i.b, i.c, i.d, i.e};
-  for (uint32_t p = 0; p < function.parameters; p++) callee.values[p + 1] = now.get(arguments[p]);
-  const int64_t result = execute(callee);
-  depth_--;
-  return result;
+  FunctionCode& code = state_.code_of(state_.program.functions[function]);
+  if (!enter(code, body)) return false;
+  body.objects = parent.objects;
+  nesting_++;
+  return true;
+}
+
+void Interpreter::leave_body(const Activation& body) {
+  top_ = body.values;
+  nesting_--;
 }
 
 int64_t Interpreter::loop(Activation& now, const Inst& i) {
   const auto wanted = static_cast<uint64_t>(now.get(i.a));
   const auto turns = std::min(wanted, static_cast<uint64_t>(i.imm));
-  const ir::Function& function = state_.program.functions[i.index];
-  Activation body(function, state_.code_of(function), now.frame);
+  Activation body;
+  if (!enter_body(now, i.index, body)) return 0;
   uint64_t taken = 0;
   while (taken < turns && !stopped_) {
     body.values[1] = static_cast<int64_t>(taken++);
     if (execute(body)) break;
   }
+  leave_body(body);
   if (taken == static_cast<uint64_t>(i.imm) && wanted > taken) state_.counters.sites[i.imm2]++;
   return static_cast<int64_t>(taken);
 }
@@ -469,8 +554,8 @@ void Interpreter::for_each(Activation& now, const Inst& i) {
   MapTable& map = state_.maps[i.index];
   std::vector<std::string_view> keys;
   for (const auto& entry : map.entries()) keys.push_back(entry.key);
-  const ir::Function& function = state_.program.functions[static_cast<size_t>(i.imm)];
-  Activation body(function, state_.code_of(function), now.frame);
+  Activation body;
+  if (!enter_body(now, static_cast<size_t>(i.imm), body)) return;
   for (const std::string_view key : keys) {
     std::byte* value = map.find(key);
     if (!value) continue;
@@ -478,6 +563,7 @@ void Interpreter::for_each(Activation& now, const Inst& i) {
     body.values[2] = script(value);
     if (execute(body) || stopped_) break;
   }
+  leave_body(body);
 }
 
 int64_t Interpreter::query(Query query) {

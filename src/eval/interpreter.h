@@ -1,8 +1,9 @@
 // One run of a probe: interprets its function, and those it calls, over a State.
 //
-// Method: a switch over the instructions of a function (code.h), registers in an array. Each activation of a
-// function has an array of its own; a loop's body reuses one for all its turns and works on the frame of its
-// parent.
+// Method: steps of a function (code.h), each of which goes to the next by itself (labels as values, of gcc
+// and clang), so that the processor learns for each kind of step what follows it. Registers, constants and
+// objects of a call lie on a stack of their own: calls take none of this process's. A loop's body has one
+// place there for all its turns, and works on the objects of its parent.
 #pragma once
 
 #include "base/result.h"
@@ -17,20 +18,25 @@ public:
 
 private:
   struct Activation {
-    const ir::Function& function;
-    std::byte* frame;
-    const FunctionCode& code;
-    std::vector<int64_t> values; // registers, then constants
-    Activation(const ir::Function& f, const FunctionCode& c, std::byte* frame_)
-        : function(f), frame(frame_), code(c), values(c.values) {}
+    FunctionCode* code;
+    int64_t* values; // registers, then constants
+    std::byte* objects;
     int64_t get(const ir::Operand& o) const { return o.is_reg() ? values[o.as_reg()] : o.value; }
     void set(const ir::Inst& i, int64_t value) { values[i.dst] = value; }
   };
+  struct Call {
+    Code* from;
+    Activation caller;
+  };
 
-  int64_t execute(Activation& now);
-  // One instruction that does not choose the next block.
+  int64_t execute(Activation now);
+  // Takes room from the stack for a function that is to run; false: there is none left.
+  bool enter(FunctionCode& code, Activation& now);
+  // One instruction that does not choose what is next.
   void step(Activation& now, const ir::Inst& i);
   void step_map(Activation& now, const ir::Inst& i);
+  // The bytes of a load that is not in the area of this step's last one; nullptr: they cannot be read.
+  const std::byte* find_elsewhere(Code& step, uint64_t address, uint64_t size);
   // Loads and reads: false at a fault.
   bool fetch(Activation& now, const ir::Inst& i);
   bool load(Activation& now, const ir::Inst& i);
@@ -50,21 +56,24 @@ private:
   void count_fault(uint32_t site);
   int64_t keep_stack(const ir::Inst& i);
 
-  int64_t call(Activation& now, const ir::Inst& i);
+  bool enter_body(const Activation& parent, size_t function, Activation& body);
+  void leave_body(const Activation& body);
   int64_t loop(Activation& now, const ir::Inst& i);
   void for_each(Activation& now, const ir::Inst& i);
   int64_t query(ir::Query query);
   int64_t open_record(const ir::Inst& i);
   void send_record(int64_t address);
   std::string_view key(const Activation& now, const ir::Inst& i) const;
-  std::unique_ptr<std::byte[]> make_frame(const ir::Function& function) const;
   static bool read_own(uint64_t address, std::span<std::byte> to);
   bool read_foreign(ir::Space space, uint64_t address, std::span<std::byte> to);
   void fail(std::string why);
 
   State& state_;
   uint64_t steps_left_;
-  uint32_t depth_ = 0;
+  int64_t* top_; // of the stack: what lies above is free
+  std::vector<Call> calls_;
+  uint32_t nesting_ = 0; // of execute()
+  std::byte word_[8];    // what lies in two areas, put together
   uint64_t thread_; // key of task maps
   std::string failure_;
   bool stopped_ = false;

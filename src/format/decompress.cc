@@ -1,8 +1,8 @@
 #include "format/decompress.h"
 
 #include <algorithm>
+#include <libdeflate.h>
 #include <lzma.h>
-#include <zlib.h>
 #include <zstd.h>
 
 namespace format {
@@ -17,27 +17,18 @@ uint64_t most_decompressed(uint64_t compressed) {
 }
 
 std::string decompress_zlib(base::ByteSpan in, std::span<std::byte> out) {
-  z_stream z = {};
-  if (inflateInit(&z) != Z_OK) return "no memory is left";
-  constexpr size_t most_at_once = 1 << 30; // zlib counts in 32 bits
+  auto* z = libdeflate_alloc_decompressor();
+  if (!z) return "no memory is left";
   size_t taken = 0, made = 0;
-  int status = Z_OK;
-  while (made < out.size() && taken < in.size()) {
-    auto in_step = static_cast<uInt>(std::min(in.size() - taken, most_at_once));
-    auto out_step = static_cast<uInt>(std::min(out.size() - made, most_at_once));
-    z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(in.data() + taken));
-    z.next_out = reinterpret_cast<Bytef*>(out.data() + made);
-    z.avail_in = in_step, z.avail_out = out_step;
-    status = inflate(&z, Z_NO_FLUSH);
-    size_t step = (in_step - z.avail_in) + (out_step - z.avail_out);
-    taken += in_step - z.avail_in;
-    made += out_step - z.avail_out;
-    if (status == Z_STREAM_END)
-      status = inflateReset(&z); // a linker may have put streams one after the other
-    if (status != Z_OK || step == 0) break;
+  libdeflate_result status = LIBDEFLATE_SUCCESS;
+  while (status == LIBDEFLATE_SUCCESS && made < out.size()) { // a linker may have put streams one after the other
+    size_t took = 0, gave = 0;
+    status = libdeflate_zlib_decompress_ex(z, in.data() + taken, in.size() - taken, out.data() + made,
+                                           out.size() - made, &took, &gave);
+    taken += took, made += gave;
   }
-  inflateEnd(&z);
-  return made == out.size() ? "" : damaged;
+  libdeflate_free_decompressor(z);
+  return status == LIBDEFLATE_SUCCESS ? "" : damaged;
 }
 
 std::string decompress_zstd(base::ByteSpan in, std::span<std::byte> out) {

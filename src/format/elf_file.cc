@@ -31,7 +31,9 @@ struct ElfFile::State {
 
   std::unique_ptr<Plain[]> plain;       // for each section
   std::atomic<uint64_t> plain_size = 0; // bytes of all of them
-  std::once_flag build_id_once, packed_once;
+  std::once_flag build_id_once, packed_once, store_once;
+  std::unique_ptr<PlainStore> owned_store;
+  std::atomic<PlainStore*> store = nullptr;
   ByteSpan build_id;
   std::optional<ElfFile> packed;
 
@@ -45,7 +47,7 @@ struct ElfFile::State {
   size_t index_of(const ElfSection& s) const { return static_cast<size_t>(&s - elf.sections().data()); }
   bool is_relocated(const ElfSection& s) const;
   bool reserve(const ElfSection& s, uint64_t size, uint64_t most, Plain& into);
-  void make_plain(const ElfSection& s, Plain& into);
+  void make_plain(const ElfFile& self, const ElfSection& s, Plain& into);
 };
 
 // ---- making
@@ -145,7 +147,7 @@ bool ElfFile::State::reserve(const ElfSection& s, uint64_t size, uint64_t most, 
 }
 
 // Decompresses, or copies, and relocates.
-void ElfFile::State::make_plain(const ElfSection& s, Plain& into) {
+void ElfFile::State::make_plain(const ElfFile& self, const ElfSection& s, Plain& into) {
   ByteSpan stored = elf.content(s);
   if (stored.empty()) {
     if (s.size && s.type != SHT_NOBITS) complain(s.name, "it is not within the file");
@@ -157,6 +159,9 @@ void ElfFile::State::make_plain(const ElfSection& s, Plain& into) {
     if (!header) return complain(s.name, "it begins with no header of a compressed section");
     if (header->kind != compress_zlib && header->kind != compress_zstd)
       return complain(s.name, "it is compressed in an unknown way (" + std::to_string(header->kind) + ")");
+    PlainStore* const keeper = is_relocated(s) ? nullptr : store.load();
+    if (keeper)
+      if (into.bytes = keeper->find(self, index_of(s), header->size); !into.bytes.empty()) return;
     ByteSpan in = stored.subspan(header->header);
     if (!reserve(s, header->size, most_decompressed(in.size()), into)) return;
     out = {into.memory.get(), header->size};
@@ -165,6 +170,7 @@ void ElfFile::State::make_plain(const ElfSection& s, Plain& into) {
       into.memory.reset();
       return complain(s.name, problem);
     }
+    if (keeper) keeper->keep(self, index_of(s), out);
   } else {
     if (!reserve(s, stored.size(), stored.size(), into)) return;
     out = {into.memory.get(), stored.size()};
@@ -178,10 +184,17 @@ void ElfFile::State::make_plain(const ElfSection& s, Plain& into) {
   into.bytes = out;
 }
 
+void ElfFile::set_store(std::unique_ptr<PlainStore> store) const {
+  std::call_once(state_->store_once, [&] {
+    state_->owned_store = std::move(store);
+    state_->store = state_->owned_store.get();
+  });
+}
+
 ByteSpan ElfFile::section(const ElfSection& s) const {
   if (!is_compressed(s) && !state_->is_relocated(s)) return state_->elf.content(s);
   Plain& plain = state_->plain[state_->index_of(s)];
-  std::call_once(plain.once, [&] { state_->make_plain(s, plain); });
+  std::call_once(plain.once, [&] { state_->make_plain(*this, s, plain); });
   return plain.bytes;
 }
 

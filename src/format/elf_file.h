@@ -26,6 +26,18 @@ struct DebugAltLink {
   base::ByteSpan build_id; // which that file must have
 };
 
+class ElfFile;
+
+// Where plain bytes of sections are kept beyond this process, so that they are decompressed once. Any thread
+// may ask.
+class PlainStore {
+public:
+  virtual ~PlainStore() = default;
+  // What was kept of the section with this index, valid as long as this; empty: nothing.
+  virtual base::ByteSpan find(const ElfFile& file, size_t section, uint64_t size) = 0;
+  virtual void keep(const ElfFile& file, size_t section, base::ByteSpan bytes) = 0;
+};
+
 class ElfFile {
 public:
   // Failure: it cannot be opened, or is no ELF file that we read; the path stands in the message.
@@ -55,6 +67,8 @@ public:
   base::ByteSpan section(std::string_view name) const;
   // The same, decided without decompressing.
   bool has_section(std::string_view name) const;
+  // From here on the store is asked before a section is decompressed. The first one stays.
+  void set_store(std::unique_ptr<PlainStore> store) const;
   // Of any section of elf().
   base::ByteSpan section(const ElfSection& section) const;
 

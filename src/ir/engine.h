@@ -47,6 +47,10 @@ public:
   virtual base::Result<std::vector<Entry>> read_map(uint32_t map) = 0;
   virtual base::Status clear_map(uint32_t map) = 0;
   virtual base::Status zero_map(uint32_t map) = 0; // keeps the keys
+  // Sets an entry of a plain hash map, before the probes run: tables that would take long to compile.
+  virtual base::Status put(uint32_t, std::span<const std::byte> /*key*/, std::span<const std::byte> /*value*/) {
+    return base::Error{base::Failure::unsupported, "this engine's maps cannot be set from outside"};
+  }
   // Ends the watchpoints of an address. Engines that attach nothing have none.
   virtual void unwatch(uint64_t) {}
   // Frames of a stack, innermost first; empty if the id is not known.

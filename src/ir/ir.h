@@ -105,10 +105,11 @@ enum class Op : uint8_t {
   socket_cookie, // dst = the kernel's cookie of the socket at a (a pointer it vouches for, or 0)
   path,        // at most imm2 bytes at a (script) = the path of the struct path at b (a pointer the kernel vouches for)
                // and a NUL; dst = bytes with the NUL, or a negative errno
-  stack,       // dst = id of the current kernel (index 0) or user (index 1: by frame pointers, 2: by tables) stack, of at most imm2 frames, an odd number; 0:
-               // none, or lost. a: of a user stack, a number that is another in another process; equal stacks of one number
-               // have one id. imm: whether a user stack that is new is told (process_seen). imm3: of a user stack, whether
-               // a function was just entered, which has no frame of its own yet
+  stack,       // dst = id of the current kernel (index 0) or user (index 1: by frame pointers, 2: by tables) stack, of at
+               // most imm2 frames, an odd number; 0: none, or lost. a: of a kernel stack, a task on no CPU whose it is; of
+               // a user stack, a number that is another in another process; equal stacks of one number have one id. imm:
+               // whether a user stack that is new is told (process_seen). imm3: of a user stack, whether a function was
+               // just entered, which has no frame of its own yet
   stack_depth, // dst = number of frames of the stack with id a, 0 if it was not kept
   cpu_count,   // dst = number of possible CPUs
   table,       // dst = Program::tables[index][a], or 0 where a is behind its end
@@ -237,6 +238,7 @@ enum class ActionKind : uint8_t {
   print_value,                        // payload: tuple of the value
   print_map,                          // map; payload: tuple (top, div), 0 where not given
   print_entry,                        // one value of a map that only the engine can put together; payload: tuple (key)
+  flame,                              // map; text: title, then the unit behind a NUL
   clear, zero,                        // map
   time,                               // text: the format
   join,                               // payload: u32 count, then 4 zero bytes, then `items` strings of string_size; text: separator

@@ -135,6 +135,7 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
     return number(options_.cpid);
   case id("probe"): return event_name(false);
   case id("kstack"): return stack(*e.type);
+  case id("task_kstack"): return stack(*e.type, scalar(*arguments[0]));
   case id("ksym"):
   case id("kptr"):
   case id("uptr"): return scalar(*arguments[0]);
@@ -166,14 +167,14 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   }
 }
 
-// The id of the current stack.
-Operand Lowering::stack(const Type& type) {
+// The id of the current stack; of a kernel stack also of another task's.
+Operand Lowering::stack(const Type& type, Operand task) {
   if (type.count == 0) return number(0);
   program_.uses_stacks = true;
   program_.max_stacks = static_cast<uint32_t>(source_.config.number("max_stacks"));
   Reg dst = fresh();
   if (type.is(Kind::kstack)) {
-    append({.op = Op::stack, .dst = dst, .imm2 = type.count});
+    append({.op = Op::stack, .dst = dst, .a = task, .imm2 = type.count});
     return Operand::of(dst);
   }
   if (!program_.task.self_exec_id && !machine_.still) find_task_layout();

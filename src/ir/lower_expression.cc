@@ -75,7 +75,7 @@ Operand Lowering::scalar_of(const Expr& e) {
     }
     return f.recipe ? recipe_field(*f.recipe, f.field) : load_field(place(e), f.field);
   }
-  case ExprKind::index: return load(place(e), *e.type);
+  case ExprKind::index: return index_scalar(as<Index>(e));
   case ExprKind::tuple: return number(0);
   }
   return number(0);
@@ -415,19 +415,24 @@ Place Lowering::place(const Expr& e) {
   return temporary(e, *e.type);
 }
 
-// An element chosen while the script runs; outside the array it is 0 and counted.
-Place Lowering::index_place(const Place& array, const Type& of, Operand index, uint32_t size) {
+// An element chosen while the script runs; outside the array it is 0 and counted. Goes on in a block where there is
+// such an element, and gives its place.
+Place Lowering::start_element(const Place& array, const Type& of, Operand index, uint32_t size, BlockId outside) {
   uint32_t elements = of.is(Kind::array) ? of.count : of.size;
   Place from = array;
   if (array.space == Space::context) from = {Space::kernel, address(array), 0};
   if (from.space == Space::task) from.space = Space::kernel;
-  Place element = scratch_place(size, "element");
-  BlockId fine = new_block(), outside = new_block(), after = new_block();
+  BlockId fine = new_block();
   branch(Cond::ult, index, number(elements), fine, outside);
   start(fine);
   Operand step = size > 1 ? emit(Op::mul, index, number(size)) : index;
-  Operand at = emit(Op::add, from.base, step);
-  copy(element, {from.space, at, from.offset, from.is_free}, size);
+  return {from.space, emit(Op::add, from.base, step), from.offset, from.is_free};
+}
+
+Place Lowering::index_place(const Place& array, const Type& of, Operand index, uint32_t size) {
+  Place element = scratch_place(size, "element");
+  BlockId outside = new_block(), after = new_block();
+  copy(element, start_element(array, of, index, size, outside), size);
   jump(after);
   start(outside);
   count(Fault::index_out_of_range);
@@ -435,6 +440,27 @@ Place Lowering::index_place(const Place& array, const Type& of, Operand index, u
   jump(after);
   start(after);
   return element;
+}
+
+// The same of a number in foreign memory, which needs no object.
+Operand Lowering::index_scalar(const Index& x) {
+  const Type& of = *x.operand->type;
+  bool is_array = of.is(Kind::array) && x.index->constant.kind != Constant::integer;
+  if (!is_array || recipe_of(x)) return load(place(x), *x.type);
+  Place array = place(*x.operand);
+  Operand index = scalar(*x.index);
+  if (array.space == Space::script)
+    return load(index_place(array, of, index, std::max(1u, of.element->size)), *x.type);
+  BlockId outside = new_block(), after = new_block();
+  Reg value = fresh();
+  assign(value, load(start_element(array, of, index, std::max(1u, of.element->size), outside), *x.type));
+  jump(after);
+  start(outside);
+  count(Fault::index_out_of_range);
+  assign(value, number(0));
+  jump(after);
+  start(after);
+  return Operand::of(value);
 }
 
 Place Lowering::temporary(const Expr& e, const Type& as) {

@@ -245,7 +245,7 @@ bool Lowering::wants_typed_context(const lang::Probe& p) const {
   auto look = [&](const Expr& e) {
     const Call* call = if_a<Call>(&e);
     if (!call) return;
-    found |= is_builtin(e, id("socket_cookie")) || is_builtin(e, id("skboutput"));
+    found |= is_builtin(e, id("socket_cookie")) || is_builtin(e, id("skboutput")) || is_builtin(e, id("task_kstack"));
     found |= is_builtin(e, id("comm")) && !call->arguments.empty();
   };
   lang::walk(p.predicate, look);

@@ -126,6 +126,17 @@ void Lowering::send_unwatch(const Expr& address) {
   send(action, [&](const Place& to) { store(to, watched, 8); });
 }
 
+// Whether there are stacks in the keys of a map, and its values can be added up.
+static bool is_flame(const lang::Map& map) {
+  auto is_stack = [](const Type& t) { return t.is(Kind::kstack) || t.is(Kind::ustack) || t.is(Kind::stack); };
+  if (!map.key || !map.value) return false;
+  bool found = is_stack(*map.key);
+  if (map.key->is(Kind::tuple))
+    for (const type::Field& f : map.key->fields()) found |= is_stack(*f.type);
+  const Type& v = *map.value;
+  return found && (v.is_integer() || v.is(Kind::count) || v.is(Kind::sum) || v.is(Kind::avg) || v.is(Kind::stats));
+}
+
 // Nobody takes the records of a program that stays behind.
 bool Lowering::output_to_file(const Call& c) {
   switch (spec::id_of(*c.builtin)) {
@@ -136,6 +147,7 @@ bool Lowering::output_to_file(const Call& c) {
   case id("system"):
   case id("clear"):
   case id("zero"):
+  case id("flame"):
   case id("join"):
   case id("time"):
   case id("unwatch"):
@@ -169,6 +181,18 @@ bool Lowering::output(const Call& c) {
   case id("system"): return formatted(ActionKind::system);
   case id("clear"): return on_map(ActionKind::clear);
   case id("zero"): return on_map(ActionKind::zero);
+  case id("flame"): {
+    const lang::Map& map = *as<MapRef>(*c.arguments[0]).map;
+    if (!is_flame(map))
+      diagnostics_.error(spec::tag::bad_map_use, c.arguments[0]->where,
+                         "`flame` takes a map with a stack in its keys, and numbers for values",
+                         "such as @[comm, ustack] = count()");
+    send(add_action({.kind = ActionKind::flame,
+                     .text = text(1) + std::string(1, '\0') + (c.arguments.size() > 2 ? text(2) : std::string()),
+                     .map = map.id}),
+         [](const Place&) {});
+    return true;
+  }
   case id("join"): return send_list(c), true;
   case id("time"):
     send(add_action({.kind = ActionKind::time, .text = c.arguments.empty() ? "%H:%M:%S\n" : text(0)}),

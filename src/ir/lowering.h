@@ -119,7 +119,9 @@ private:
   Operand cast(const lang::Cast& e);
   Operand by_control_flow(const lang::Expr& e); // &&, ||, ?:, if, as a number
   void run_for_effect(const lang::Expr& e);
+  Place start_element(const Place& array, const Type& of, Operand index, uint32_t size, BlockId outside);
   Place index_place(const Place& array, const Type& of, Operand index, uint32_t size);
+  Operand index_scalar(const lang::Index& x);
   void attempt(const std::function<void()>& first, const std::function<void()>& second);
   void choose(const lang::Expr& e, const std::function<void(const lang::Expr*)>& with);
   Place args_place(std::string_view field);
@@ -206,7 +208,7 @@ private:
   void read_by_address(const lang::Expr& from, Operand at, const std::function<void(Space)>& read);
   bool place_is_script(const lang::Expr& e) const;
   void store_bytes(const Place& to, Operand n, uint32_t size);
-  Operand stack(const Type& type);
+  Operand stack(const Type& type, Operand task = {});
   void find_task_layout();
   bool walks(const Type& type) const;
   Operand stack_depth(const lang::Expr& e);

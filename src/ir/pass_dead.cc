@@ -1,7 +1,7 @@
 // remove_dead_code: needed are the registers read by instructions with an effect, and those read to compute
 // needed ones. An instruction that only computes what is not needed goes; one with an effect loses its dst. A
 // copy right behind the only computation of what it copies is merged with it.
-#include "ir/passes.h"
+#include "ir/liveness.h"
 
 #include <algorithm>
 
@@ -70,74 +70,11 @@ void remove_unneeded(Function& function, Uses& uses) {
   }
 }
 
-// Registers that are assigned several times, numbered from 0; and which of them are read later, by block.
-class Liveness {
-public:
-  using Set = std::vector<uint64_t>; // bits by number
-
-  Liveness(const Function& function, const Uses& uses, PassContext& context) : numbers_(function.registers, none) {
-    uint32_t count = 0;
-    for (Reg r = 1; r < function.registers; r++)
-      if (uses.assigned[r] > 1) numbers_[r] = count++;
-    words_ = (count + 63) / 64;
-    if (is_empty()) return;
-    at_head_.assign(function.blocks.size() * words_, 0);
-    const Flow& flow = context.flow();
-    // Of each block: what it reads before it sets it, and what it does not set.
-    std::vector<uint64_t> read(at_head_), kept(at_head_.size(), ~0ull);
-    for (const BlockId b : flow.order)
-      for (const Inst& i : function.blocks[b].insts) summarize(i, &read[b * words_], &kept[b * words_]);
-    Set live(words_);
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (size_t n = flow.order.size(); n-- > 0;) {
-        const BlockId b = flow.order[n];
-        start_at_end(function.blocks[b], live);
-        for (size_t w = 0; w < words_; w++) {
-          const uint64_t now = read[b * words_ + w] | (live[w] & kept[b * words_ + w]);
-          changed |= now != head(b)[w];
-          head(b)[w] = now;
-        }
-      }
-    }
-  }
-  bool is_empty() const { return words_ == 0; }
-  size_t words() const { return words_; }
-  void start_at_end(const Block& block, Set& live) {
-    std::fill(live.begin(), live.end(), 0);
-    for (const BlockId to : successors(block))
-      for (size_t w = 0; w < words_; w++) live[w] |= head(to)[w];
-  }
-  // From what is live behind an instruction to what is before it.
-  void step_over(const Inst& i, Set& live) const {
-    if (const uint32_t n = defines(i) ? numbers_[i.dst] : none; n != none) live[n / 64] &= ~(1ull << n % 64);
-    for_each_use(i, [&](Reg r) {
-      if (const uint32_t n = numbers_[r]; n != none) live[n / 64] |= 1ull << n % 64;
-    });
-  }
-  bool is_dead(const Inst& i, const Set& live) const {
-    const uint32_t n = defines(i) ? numbers_[i.dst] : none;
-    return n != none && !(live[n / 64] >> n % 64 & 1);
-  }
-
-private:
-  void summarize(const Inst& i, uint64_t* read, uint64_t* kept) const {
-    for_each_use(i, [&](Reg r) {
-      if (const uint32_t n = numbers_[r]; n != none) read[n / 64] |= kept[n / 64] & 1ull << n % 64;
-    });
-    if (const uint32_t n = defines(i) ? numbers_[i.dst] : none; n != none) kept[n / 64] &= ~(1ull << n % 64);
-  }
-  uint64_t* head(BlockId b) { return &at_head_[b * words_]; }
-
-  static constexpr uint32_t none = ~0u;
-  std::vector<uint32_t> numbers_; // by register
-  size_t words_ = 0;
-  std::vector<uint64_t> at_head_;
-};
-
 bool remove_overwritten(Function& function, Uses& uses, PassContext& context) {
-  Liveness liveness(function, uses, context);
-  if (liveness.is_empty()) return false;
+  std::vector<bool> several(function.registers);
+  for (Reg r = 1; r < function.registers; r++) several[r] = uses.assigned[r] > 1;
+  if (std::ranges::find(several, true) == several.end()) return false;
+  Liveness liveness(function, context.flow(), several);
   bool changed = false;
   Liveness::Set live(liveness.words());
   for (Block& b : function.blocks) {

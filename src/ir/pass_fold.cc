@@ -39,12 +39,17 @@ public:
   }
 
 private:
-  // What a register was last assigned in the current block: holds as long as the register it copies stays.
+  // What a register was last assigned in the current block, a copy or a sum: holds as long as the register it
+  // copies stays.
   struct Copy {
     BlockId block = no_block;
     Operand value;
     uint32_t version = 0;
+    int32_t addend = 0;
   };
+  bool is_valid(const Copy& c) const {
+    return c.block == block_ && (!c.value.is_reg() || version_[c.value.as_reg()] == c.version);
+  }
 
   void visit(Inst& i) {
     for_each_operand(i, [&](Operand& o) {
@@ -62,7 +67,7 @@ private:
     // A chain of copies is short; the bound is for unreached cycles of them.
     for (int hops = 0; hops < 8 && o.is_reg(); hops++) {
       const Copy& copy = local_[o.as_reg()];
-      if (copy.block == block_ && (!copy.value.is_reg() || version_[copy.value.as_reg()] == copy.version)) {
+      if (!copy.addend && is_valid(copy)) {
         o = copy.value;
         continue;
       }
@@ -77,7 +82,11 @@ private:
     if (i.op == Op::mov && i.a == Operand::of(i.dst)) return;
     version_[i.dst]++;
     local_[i.dst] = {};
-    if (i.op == Op::mov) local_[i.dst] = {block_, i.a, i.a.is_reg() ? version_[i.a.as_reg()] : 0};
+    const bool is_sum = i.op == Op::add && i.a.is_reg() && i.a != Operand::of(i.dst) && i.b.is_constant() &&
+                        is_short(i.b.value);
+    if (i.op == Op::mov || is_sum)
+      local_[i.dst] = {block_, i.a, i.a.is_reg() ? version_[i.a.as_reg()] : 0,
+                       is_sum ? static_cast<int32_t>(i.b.value) : 0};
   }
 
   void become(Inst& i, Op op, Operand a, Operand b = {}) {
@@ -121,6 +130,7 @@ private:
       if (is_number(i.a, 0) && i.dst) become_number(i, 0);
       return;
     case Op::set: return simplify_set(i);
+    case Op::load: return simplify_address(i);
     case Op::branch: return simplify_branch(i);
     case Op::table:
       if (const auto& t = context_.program.tables[i.index]; i.a.is_constant()) {
@@ -143,6 +153,16 @@ private:
     become(i, Op::add, inner->a, Operand::number(compute(i, inner->b.value, i.b.value)));
     if (i.b.value == 0) become_copy(i, i.a);
   }
+  // What is at (x + c) + d in foreign memory is at x + (c + d).
+  void simplify_address(Inst& i) {
+    if ((i.space != Space::user && i.space != Space::kernel) || !i.a.is_reg()) return;
+    const Copy& sum = local_[i.a.as_reg()];
+    if (!sum.addend || !is_valid(sum) || !is_short(i.imm) || !is_short(i.imm + sum.addend)) return;
+    i.a = sum.value;
+    i.imm += sum.addend;
+    changed_ = true;
+  }
+  static bool is_short(int64_t n) { return n == static_cast<int32_t>(n); }
   static Operand negated(const Operand& o) {
     return Operand::number(static_cast<int64_t>(0 - static_cast<uint64_t>(o.value)));
   }

@@ -281,6 +281,7 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   }
   case id("bswap"): return types_.integer(std::max(1u, arguments[0]->type->size), false);
   case id("kstack"): return check_stack(Kind::kstack, arguments);
+  case id("task_kstack"): check_task(*arguments[0], "task_kstack"); return check_stack(Kind::kstack, {});
   case id("ustack"): return check_stack(Kind::ustack, arguments);
   case id("stack"): return check_stack(Kind::stack, arguments);
   case id("ntop"): return check_ntop(*call);

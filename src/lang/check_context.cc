@@ -31,6 +31,7 @@ static uint16_t needs_of(BuiltinId builtin) {
   case id("write_user"): return can_write_user;
   case id("path"): return sees_paths;
   case id("skboutput"):
+  case id("task_kstack"):
   case id("socket_cookie"): return vouches;
   default: return 0;
   }

@@ -3,7 +3,7 @@
 #include "format/tracefs.h"
 #include "probe/attach.h"
 #include "probe/kernel_functions.h"
-#include "probe/kernel_numbers.h"
+#include "probe/kernel_facts.h"
 #include "probe/kinds.h"
 #include "probe/still.h"
 #include "probe/user_values.h"
@@ -39,13 +39,16 @@ format::Btf* Machine::btf() {
 uint32_t Machine::kernel_number(const std::string& name, const std::function<uint32_t(format::Btf&)>& ask) {
   auto tell = [&]() -> uint32_t { return btf() ? ask(*btf()) : 0; };
   if (kernel_types_path() != own_types) return tell();
-  if (!numbers_)
-    numbers_ = std::make_unique<KernelNumbers>(symbol::Cache::of_user(), symbol::kernel_build_id());
-  return numbers_->get(name, tell);
+  return facts().number(name, tell);
 }
 
-void Machine::store_numbers() {
-  if (numbers_) numbers_->store();
+KernelFacts& Machine::facts() {
+  if (!facts_) facts_ = std::make_unique<KernelFacts>(symbol::Cache::of_user(), symbol::kernel_build_id());
+  return *facts_;
+}
+
+void Machine::store_facts() {
+  if (facts_) facts_->store();
 }
 
 KernelFunctions& Machine::kernel_functions() {

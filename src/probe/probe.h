@@ -32,7 +32,7 @@ class Binary;
 namespace probe {
 
 class KernelFunctions;
-class KernelNumbers;
+class KernelFacts;
 class Still;
 class UserValues;
 
@@ -146,11 +146,13 @@ public:
   type::Table& types() { return types_; }
   // The kernel's own types, or nullptr where the kernel has none.
   format::Btf* btf();
-  // A number that these types tell (kernel_numbers.h); 0 where the kernel has none. Normally nothing is
+  // A number that these types tell (kernel_facts.h); 0 where the kernel has none. Normally nothing is
   // opened.
   uint32_t kernel_number(const std::string& name, const std::function<uint32_t(format::Btf&)>& ask);
-  // Keeps the numbers for the next run.
-  void store_numbers();
+  // What is kept of this kernel between runs.
+  KernelFacts& facts();
+  // Keeps what is new for the next run.
+  void store_facts();
   // A kernel structure, union, enum or typedef by name, or one of `program_types`; nullptr if there is none.
   const type::Type* kernel_type(std::string_view keyword, std::string_view name);
   // Types of the traced program, asked for where the kernel has none of the name.
@@ -188,7 +190,7 @@ private:
   std::unordered_map<const symbol::Binary*, std::unique_ptr<UserValues>> user_values_;
   std::unique_ptr<format::Btf> btf_;
   bool tried_ = false;
-  std::unique_ptr<KernelNumbers> numbers_;
+  std::unique_ptr<KernelFacts> facts_;
   std::unique_ptr<format::Tracefs> tracefs_;
   base::Error tracefs_error_;
   bool tracefs_tried_ = false;

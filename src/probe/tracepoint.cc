@@ -8,6 +8,7 @@
 // registers.
 #include "format/btf.h"
 #include "format/tracefs.h"
+#include "probe/kernel_facts.h"
 #include "probe/kinds.h"
 #include "spec/raw_fields.h"
 #include "spec/syscalls.h"
@@ -23,13 +24,15 @@ namespace probe {
 
 // ------------------------------------------------------------------------------------------------- match
 
+static constexpr std::string_view syscalls = "syscalls"; // the category
+
 static Event make_event(std::string_view category, std::string_view name) {
   Event e{.kind = Kind::tracepoint, .provider = "tracepoint"};
   e.name.reserve(12 + category.size() + name.size());
   e.name.append("tracepoint:").append(category).append(1, ':').append(name);
   e.category = category;
   e.event = name;
-  if (category == "syscalls") {
+  if (category == syscalls) {
     constexpr std::string_view enter = "sys_enter_", exit = "sys_exit_";
     e.syscall_exit = name.starts_with(exit);
     if (e.syscall_exit)
@@ -38,6 +41,18 @@ static Event make_event(std::string_view category, std::string_view name) {
       e.syscall = spec::syscall_of_event(name.substr(enter.size()));
   }
   return e;
+}
+
+// Whether there is one. Events of system calls are in the kernel itself, and come in pairs: where the first of
+// a pair was read in a former run, nothing is asked.
+static bool has_event(Machine& machine, std::string_view category, std::string_view event) {
+  constexpr std::string_view exit = "sys_exit_";
+  if (category == syscalls) {
+    std::string first =
+        event.starts_with(exit) ? "sys_enter_" + std::string(event.substr(exit.size())) : std::string(event);
+    if (machine.facts().format(first)) return true;
+  }
+  return machine.tracefs()->has(category, event);
 }
 
 static std::vector<format::TraceEvent> all_events(Machine& machine) {
@@ -92,7 +107,7 @@ static std::vector<Event> match_tracepoint(Machine& machine, Parts parts, Mismat
   std::string_view category = parts[1], event = parts[2];
   std::vector<Event> out;
   if (!base::has_glob(category) && !base::has_glob(event)) {
-    if (fs->has(category, event)) return {make_event(category, event)};
+    if (has_event(machine, category, event)) return {make_event(category, event)};
   } else {
     for (const format::TraceEvent& e : all_events(machine))
       if (base::glob_match(category, e.category) && base::glob_match(event, e.event))
@@ -284,7 +299,11 @@ private:
 
 static base::Result<std::string> read_format(Machine& machine, const Event& event) {
   if (!machine.tracefs()) return machine.tracefs_error();
-  return machine.tracefs()->format(event.category, event.event);
+  const bool is_kept = event.category == syscalls;
+  if (auto kept = is_kept ? machine.facts().format(event.event) : std::nullopt) return std::string(*kept);
+  auto text = machine.tracefs()->format(event.category, event.event);
+  if (is_kept && text.ok()) machine.facts().keep_format(*text);
+  return text;
 }
 
 static const type::Type* arguments_of_tracepoint(Machine& machine, Event& event) {
@@ -293,7 +312,7 @@ static const type::Type* arguments_of_tracepoint(Machine& machine, Event& event)
   if (event.syscall_exit && machine.syscall_result) return event.args = machine.syscall_result;
   auto text = read_format(machine, event);
   if (!text.ok()) return nullptr;
-  auto record = std::make_unique<Record>(machine, event.category == "syscalls", std::move(*text));
+  auto record = std::make_unique<Record>(machine, event.category == syscalls, std::move(*text));
   if (!record->read()) return nullptr;
   const uint32_t size = record->size();
   event.args = machine.types().structure(event.event, false, size, machine.keep(std::move(record)), 0);

@@ -28,7 +28,8 @@ std::string data_of(const Profile& p, std::span<const int64_t> changes) {
   report::append_json(out, p.about.what);
   out += ",\"unit\":";
   report::append_json(out, p.about.unit);
-  out += ",\"period_ns\":" + std::to_string(p.about.period_ns) + "}";
+  out += ",\"period_ns\":" + std::to_string(p.about.period_ns) +
+         ",\"duration_ns\":" + std::to_string(p.about.duration_ns) + "}";
   auto number = [&](uint64_t n) { out += std::to_string(n); };
   auto comma = [&] { out += ','; };
   std::string header = header_text(p.about, p.total());

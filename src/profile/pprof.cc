@@ -5,8 +5,8 @@
 #include "profile/protobuf.h"
 
 #include <algorithm>
+#include <libdeflate.h>
 #include <map>
-#include <zlib.h>
 
 namespace profile {
 
@@ -54,40 +54,28 @@ constexpr uint64_t most_bytes = uint64_t{1} << 30;
 constexpr std::string_view gzip_magic = "\x1f\x8b";
 
 std::string gzip(const std::string& in) {
-  z_stream z = {};
-  constexpr int with_gzip_header = 15 + 16;
-  ::deflateInit2(&z, 1, Z_DEFLATED, with_gzip_header, 8, Z_DEFAULT_STRATEGY);
-  std::string out(::deflateBound(&z, in.size()), '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
-  z.avail_in = static_cast<uInt>(in.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  ::deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
-  ::deflateEnd(&z);
+  constexpr int quick = 1;
+  auto* z = libdeflate_alloc_compressor(quick);
+  std::string out(libdeflate_gzip_compress_bound(z, in.size()), '\0');
+  out.resize(libdeflate_gzip_compress(z, in.data(), in.size(), out.data(), out.size()));
+  libdeflate_free_compressor(z);
   return out;
 }
 
+// How much comes out is not known before.
 base::Result<std::string> gunzip(std::string_view in) {
-  z_stream z = {};
-  constexpr int any_header = 15 + 32;
-  if (::inflateInit2(&z, any_header) != Z_OK)
-    return base::Error{base::Failure::runtime, "no memory to unpack it"};
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
-  z.avail_in = static_cast<uInt>(std::min<size_t>(in.size(), most_bytes));
+  auto* z = libdeflate_alloc_decompressor();
   std::string out;
-  int result = Z_OK;
-  while (result == Z_OK && out.size() < most_bytes) {
-    size_t have = out.size();
-    out.resize(have + (256 << 10));
-    z.next_out = reinterpret_cast<Bytef*>(out.data() + have);
-    z.avail_out = 256 << 10;
-    result = ::inflate(&z, Z_NO_FLUSH);
-    out.resize(out.size() - z.avail_out);
+  size_t made = 0;
+  auto result = LIBDEFLATE_INSUFFICIENT_SPACE;
+  for (size_t room = in.size() * 4; result == LIBDEFLATE_INSUFFICIENT_SPACE && out.size() < most_bytes; room *= 2) {
+    out.resize(std::min<size_t>(room, most_bytes));
+    result = libdeflate_gzip_decompress_ex(z, in.data(), in.size(), out.data(), out.size(), nullptr, &made);
   }
-  ::inflateEnd(&z);
-  if (result != Z_STREAM_END)
+  libdeflate_free_decompressor(z);
+  if (result != LIBDEFLATE_SUCCESS)
     return base::Error{base::Failure::runtime, "it is packed with gzip, and damaged or too large"};
+  out.resize(made);
   return out;
 }
 

@@ -12,7 +12,7 @@
 #include "profile/formats.h"
 
 #include <cstring>
-#include <zlib.h>
+#include <libdeflate.h>
 
 namespace profile {
 
@@ -141,13 +141,12 @@ std::string write_recording(const Profile& p) {
   std::string out(magic);
   uint64_t size = body.size();
   out.append(reinterpret_cast<const char*>(&size), sizeof size);
-  uLongf room = ::compressBound(body.size());
-  size_t begin = out.size();
-  out.resize(begin + room);
   constexpr int quick = 1;
-  ::compress2(reinterpret_cast<Bytef*>(out.data() + begin), &room,
-              reinterpret_cast<const Bytef*>(body.data()), body.size(), quick);
-  out.resize(begin + room);
+  auto* z = libdeflate_alloc_compressor(quick);
+  const size_t begin = out.size();
+  out.resize(begin + libdeflate_zlib_compress_bound(z, body.size()));
+  out.resize(begin + libdeflate_zlib_compress(z, body.data(), body.size(), out.data() + begin, out.size() - begin));
+  libdeflate_free_compressor(z);
   return out;
 }
 
@@ -159,13 +158,13 @@ base::Result<Profile> read_recording(std::string_view bytes) {
   if (bytes.size() < sizeof size) return damaged("it ends early");
   std::memcpy(&size, bytes.data(), sizeof size);
   bytes.remove_prefix(sizeof size);
-  // zlib packs a thousand to one at best.
+  // zlib's format packs a thousand to one at best.
   if (size > most_bytes || size > (bytes.size() + 64) * 1100) return damaged("its size cannot be");
   std::string body(size, '\0');
-  uLongf got = size;
-  int result = ::uncompress(reinterpret_cast<Bytef*>(body.data()), &got,
-                            reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-  if (result != Z_OK || got != size) return damaged("it cannot be unpacked");
+  auto* z = libdeflate_alloc_decompressor();
+  auto result = libdeflate_zlib_decompress(z, bytes.data(), bytes.size(), body.data(), size, nullptr);
+  libdeflate_free_decompressor(z);
+  if (result != LIBDEFLATE_SUCCESS) return damaged("it cannot be unpacked");
   Parser parser{.in = base::Reader(std::as_bytes(std::span(body))),
                 .out = {},
                 .texts = {},

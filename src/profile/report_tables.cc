@@ -45,12 +45,19 @@ std::string grouped(uint64_t n) {
   return out;
 }
 
+// "1.2 MB/s"; empty where weights are no bytes, or the time is not known.
+std::string rate(const About& about, uint64_t weight) {
+  if (about.unit != "bytes" || !about.duration_ns) return {};
+  return bytes(static_cast<uint64_t>(static_cast<double>(weight) * 1e9 / static_cast<double>(about.duration_ns))) + "/s";
+}
+
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 void append_row(std::string& out, const About& about, const Row& row, uint64_t whole, bool with_self) {
   if (with_self)
     out += format("%7s %10s ", percent(row.self, whole).c_str(), amount(about, row.self).c_str());
   out += format("%7s %10s  ", percent(row.total, whole).c_str(), amount(about, row.total).c_str());
+  if (const std::string each = rate(about, row.total); !each.empty()) out += format("%11s  ", each.c_str());
   out += row.name;
   if (row.kind == FrameKind::inlined) out += " (inlined)";
   if (!row.where.empty()) out.append("  ").append(last_part(row.where));
@@ -111,6 +118,7 @@ std::string header_text(const About& a, uint64_t total) {
         .append(amount(a, total))
         .append(says_unit ? "" : " ")
         .append(says_unit ? "" : a.unit)
+        .append(rate(a, total).empty() ? "" : ", " + rate(a, total))
         .append(")");
   out.append(", ").append(grouped(a.lost)).append(" lost");
   if (a.complete || (a.own_memory && a.samples))
@@ -131,7 +139,8 @@ std::string header_text(const About& a, uint64_t total) {
 std::string top_text(const Profile& p, const ReportOptions& options) {
   uint64_t whole = p.total();
   std::vector<Row> rows = functions_of(p, options.by);
-  std::string out = "   self       self   total      total  function\n";
+  std::string out = "   self       self   total      total  ";
+  out += rate(p.about, 0).empty() ? "function\n" : "each second  function\n";
   for (size_t i = 0; i < rows.size() && i < options.top; i++) append_row(out, p.about, rows[i], whole, true);
   if (rows.size() > options.top) out += format("%38s %zu more functions\n", "", rows.size() - options.top);
   return out;

@@ -83,6 +83,7 @@ void Printer::State::value(const Action& action, Bytes payload) {
   if (!action.payload || action.payload->fields().empty()) return;
   const type::Field& f = action.payload->fields()[0];
   Bytes bytes = part(payload, f.offset, f.type->size);
+  if (context.options.take_value) return context.options.take_value(*f.type, bytes);
   std::string text;
   if (context.options.json) {
     append_json(text, context, *f.type, bytes);
@@ -153,6 +154,7 @@ void Printer::record(const Action& action, std::span<const std::byte> payload, s
   case ActionKind::packet: return state_->packet(action, payload, place);
   case ActionKind::print_map:
   case ActionKind::print_entry:
+  case ActionKind::flame:
   case ActionKind::clear:
   case ActionKind::zero:
   case ActionKind::unwatch:

@@ -5,6 +5,7 @@
 #include "ir/engine.h"
 #include "ir/ir.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,6 +36,8 @@ struct Options {
   int64_t boot_to_wall_ns = 0; // add to CLOCK_BOOTTIME for wall time
   int64_t monotonic_to_wall_ns = 0;
   int64_t tai_to_wall_ns = 0;
+  // Takes what print() of a value shows, in place of the printer; the bytes are as type/type.h lays them out.
+  std::function<void(const type::Type& type, std::span<const std::byte> bytes)> take_value = {};
 };
 
 // Where output goes. Written as a whole line or record at a time.

@@ -4,6 +4,7 @@
 #include "session/arguments.h"
 
 #include "base/text.h"
+#include "spec/durations.h"
 
 #include <algorithm>
 #include <getopt.h>
@@ -157,6 +158,19 @@ std::string help_text(const spec::Subcommand& subcommand) {
   out += "\nexamples:\n";
   for (std::string_view example : examples) out.append("  ").append(example).append("\n");
   return out;
+}
+
+base::Result<uint64_t> read_time(std::string_view option, const std::string& text, uint64_t least) {
+  size_t digits = 0;
+  while (digits < text.size() && (text[digits] == '.' || (text[digits] >= '0' && text[digits] <= '9'))) digits++;
+  const spec::DurationUnit* unit = spec::find_duration_unit(digits == text.size() ? "s" : std::string_view(text).substr(digits));
+  char* end = nullptr;
+  const double value = std::strtod(text.substr(0, digits).c_str(), &end);
+  const double ns = unit ? value * static_cast<double>(unit->nanoseconds) : 0;
+  if (!digits || !unit || *end || ns < static_cast<double>(least) || ns > 1e9 * 86400 * 366)
+    return base::Error{base::Failure::usage,
+                       "`" + std::string(option) + "` takes a time such as 10s, 500ms or 2m, not `" + text + "`"};
+  return static_cast<uint64_t>(ns);
 }
 
 } // namespace session

@@ -34,6 +34,9 @@ struct Arguments {
 // Options and other words may be mixed; everything after `--` is for the script.
 base::Result<Arguments> parse_arguments(const spec::Subcommand& subcommand, std::span<char* const> words);
 
+// The value of an option that takes a time, in ns: "10s", "1.5s", "500ms"; seconds without a unit; from `least` to a year.
+base::Result<uint64_t> read_time(std::string_view option, const std::string& text, uint64_t least = 1'000'000);
+
 // Usage and options of a subcommand, for a person.
 std::string help_text(const spec::Subcommand& subcommand);
 

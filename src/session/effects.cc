@@ -41,6 +41,12 @@ void Effects::print_map(const ir::Action& action, std::span<const std::byte> pay
   printer_.map(action.map, *entries, number_at(action, payload, 0), number_at(action, payload, 1));
 }
 
+void Effects::draw(const ir::Action& action) {
+  auto entries = engine_.read_map(action.map);
+  if (!entries.ok()) return tell(std::move(entries.error()));
+  if (draw_) tell(draw_(action, *entries));
+}
+
 // The key stands at the start of the payload, as in the map.
 void Effects::print_entry(const ir::Action& action, std::span<const std::byte> payload) {
   auto entries = engine_.read_map(action.map);
@@ -82,6 +88,7 @@ void Effects::take(std::span<const std::byte> record) {
     break;
   case ir::ActionKind::print_map: print_map(action, payload); break;
   case ir::ActionKind::print_entry: print_entry(action, payload); break;
+  case ir::ActionKind::flame: draw(action); break;
   case ir::ActionKind::clear: tell(engine_.clear_map(action.map)); break;
   case ir::ActionKind::zero: tell(engine_.zero_map(action.map)); break;
   case ir::ActionKind::unwatch: engine_.unwatch(number_at(action, payload, 0)); break;

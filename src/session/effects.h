@@ -9,7 +9,9 @@
 #include "ir/engine.h"
 #include "report/report.h"
 
+#include <functional>
 #include <optional>
+#include <vector>
 
 namespace session {
 
@@ -36,12 +38,16 @@ public:
     ended_ = false;
     status_.reset();
   }
+  // What becomes of flame(): nothing before this is set.
+  using Draw = std::function<base::Status(const ir::Action&, const std::vector<ir::Entry>&)>;
+  void draw_with(Draw draw) { draw_ = std::move(draw); }
   // All maps that hold something, sorted by name. `separate`: a blank line comes first, if there are any.
   void print_maps(bool separate);
 
 private:
   void take(std::span<const std::byte> record);
   void print_map(const ir::Action& action, std::span<const std::byte> payload);
+  void draw(const ir::Action& action);
   void print_entry(const ir::Action& action, std::span<const std::byte> payload);
   std::string place(const ir::Action& action) const;
   void end(int status);
@@ -53,6 +59,7 @@ private:
   report::Sink& sink_;
   const base::Source* source_;
   bool warnings_;
+  Draw draw_;
   bool ended_ = false;
   size_t errors_ = 0;
   std::optional<int> status_;

@@ -78,6 +78,8 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::top:
   case OptionId::function:
   case OptionId::weight:
+  case OptionId::leaks:
+  case OptionId::max_cost:
   case OptionId::no_inlines:
   case OptionId::mangled:
   case OptionId::debuginfo:
@@ -85,6 +87,14 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::no_stop:
   case OptionId::max_pause:
   case OptionId::flame:
+  case OptionId::least:
+  case OptionId::data:
+  case OptionId::fails_only:
+  case OptionId::times:
+  case OptionId::descriptors:
+  case OptionId::stacks:
+  case OptionId::histograms:
+  case OptionId::counts:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

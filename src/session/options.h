@@ -25,6 +25,7 @@ struct Dumps {
 struct Options {
   std::string script; // the text itself (-e), or
   bool has_script = false;
+  std::string script_name = "stdin"; // of that text, in messages
   std::string file; // where it stands; "-" is standard input
   std::vector<std::string> positional;
   std::vector<std::pair<std::string, std::string>> named;

@@ -13,6 +13,7 @@
 #include "session/losses.h"
 #include "session/omitted_returns.h"
 #include "session/script.h"
+#include "session/stack_map.h"
 #include "session/steps.h"
 #include "session/time.h"
 
@@ -218,6 +219,9 @@ base::Status Session::live() {
       !options.dry_run) {
     watch.emplace(names.users());
     names.users().keep_contents(); // variables are named from them
+    const bool draws = std::any_of(compiled.program.actions.begin(), compiled.program.actions.end(),
+                                   [](const ir::Action& a) { return a.kind == ir::ActionKind::flame; });
+    if (draws) names.users().keep_files(); // for inlined calls
     if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), *watch, *compiled.machine);
   }
   FollowFiles files(compiled, *source, compiling, *backend, *output, options.warnings);
@@ -236,13 +240,22 @@ base::Status Session::live() {
                .print_maps_on_exit = config.flag("print_maps_on_exit"),
                .missing_may_be = config.text("missing_probes") != "error",
                .missing_is_told = config.text("missing_probes") != "ignore"};
+  effects.draw_with([&](const ir::Action& action, const std::vector<ir::Entry>& entries) -> base::Status {
+    const uint64_t now = life.detached_ns ? life.detached_ns : clock_ns(CLOCK_MONOTONIC);
+    const FlameRequest request = {action, entries, life.attached_ns ? now - life.attached_ns : 0};
+    ACU_TRY(std::string file, write_flame(request, compiled.program,
+                                          {backend->engine(), backend->walker() != nullptr, {}, {}}, printer,
+                                          names.users()));
+    if (!options.quiet) output->message("wrote " + file + "\n");
+    return {};
+  });
   std::optional<OmittedReturns> omitted;
   bool probes_returns = std::any_of(compiled.program.events.begin(), compiled.program.events.end(),
                                     [](const probe::Event& e) { return e.kind == probe::Kind::uretprobe; });
   if (probes_returns && options.engine == EngineKind::kernel) omitted.emplace();
   ACU_CHECK(session::live(life));
   if (std::string told = omitted ? omitted->told() : std::string(); !told.empty()) output->message(told);
-  compiled.machine->store_numbers();
+  compiled.machine->store_facts();
   status = life.failed ? static_cast<int>(base::Failure::runtime) : effects.status();
   return {};
 }

@@ -5,30 +5,37 @@
 #include "bpf/syscall.h"
 #include "profile/naming.h"
 #include "report/names.h"
+#include "session/allocations.h"
 #include "session/life.h"
 #include "session/losses.h"
+#include "session/stack_map.h"
 #include "session/steps.h"
 #include "session/time.h"
-#include "spec/stack_ends.h"
 
+#include <arpa/inet.h>
+#include <cstdio>
 #include <cstring>
 #include <sys/resource.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 namespace session {
 
 namespace {
 
 // Where the parts of a key stand; see spec/profile_kinds.h.
-enum KeyField { key_pid, key_tid, key_process, key_thread, key_kernel, key_user, key_leaf };
+enum KeyField { key_pid, key_tid, key_process, key_thread, key_kernel, key_user, key_leaf, key_which };
 
 struct Sampler {
   explicit Sampler(const SamplingOptions& o) : options(o) {}
 
   void choose_kind();
+  base::Status make_script();
   base::Status compile();
   base::Status load();
   base::Status live();
+  base::Result<uint64_t> read_number(std::string_view map);
+  base::Status read_notes();
   base::Status read();
   void tell_costs();
 
@@ -39,8 +46,7 @@ struct Sampler {
   SamplingScript script;
   Options run; // as `acu run` would have been asked
   std::optional<base::Source> source;
-  base::Diagnostics diagnostics;
-  CompileOptions compiling;
+  int functions_of = -1; // the process whose functions the script may name
   Compiled compiled;
   std::optional<Child> child;
   base::Fd target;
@@ -62,27 +68,54 @@ void Sampler::choose_kind() {
   filter.idle_too = true;
 }
 
-base::Status Sampler::compile() {
+// What following every call will cost is measured by counting them for a moment.
+base::Result<double> measure_cost(const SamplingOptions& options, const std::string& counts) {
+  constexpr uint64_t moment_us = 200'000;
+  Sampler& trial = *new Sampler(options);
+  trial.choose_kind();
+  trial.script.text = counts + "interval:us:" + std::to_string(moment_us) + " { exit() }\n";
+  ACU_CHECK(trial.compile());
+  ACU_CHECK(trial.load());
+  ACU_CHECK(trial.live());
+  ACU_TRY(uint64_t taken, trial.read_number("taken"));
+  ACU_TRY(uint64_t given, trial.read_number("given"));
+  return cost_of_following(taken, given, trial.recording.profile.about.duration_ns);
+}
+
+// Tells the cost before anything that is dear is attached.
+base::Result<std::string> follow_allocations(const SamplingOptions& options) {
+  ACU_TRY(Allocations found, find_allocations(options.filter.pid));
+  ACU_TRY(double cost, measure_cost(options, found.counts));
+  char text[160];
+  std::snprintf(text, sizeof text, "following each allocation is estimated to cost %.1f%% of a CPU", cost);
+  if (cost > options.max_cost)
+    return base::Error{base::Failure::runtime,
+                       std::string(text) + ", more than `--max-cost` allows; `acu flame alloc` without --leaks is cheap"};
+  if (!options.quiet) {
+    write_all(STDERR_FILENO, std::string(text) + "\n");
+    for (const std::string& note : found.notes) write_all(STDERR_FILENO, "WARNING: " + note + "\n");
+  }
+  return std::move(found.blocks);
+}
+
+base::Status Sampler::make_script() {
   if (options.filter.pid >= 0) {
     ACU_TRY(target, watch_process(options.filter.pid));
   }
   choose_kind();
-  ACU_TRY(script, make_sampling_script(kind, filter, options.rate, options.duration_ns));
+  std::string blocks;
+  if (kind.follows_allocations) {
+    ACU_TRY(blocks, follow_allocations(options));
+  }
+  ACU_TRY(script, make_sampling_script(kind, filter, options.rate, options.duration_ns, blocks));
+  return {};
+}
+
+base::Status Sampler::compile() {
+  // Functions of programs are looked for in the files of the process, and probed for it alone.
+  if (!options.probe.empty() || kind.follows_allocations) functions_of = options.filter.pid;
   source.emplace("recording", script.text);
-  compiling.has_command = !options.command.empty();
-  bool ok = parse(compiled, *source, compiling, diagnostics) && check(compiled, compiling, diagnostics);
-  if (ok && !options.command.empty()) {
-    ACU_TRY(Child started, Child::start(options.command, "--"));
-    child.emplace(std::move(started));
-  }
-  if (ok) {
-    compiling.lower = lower_options(compiled, EngineKind::kernel, child ? &*child : nullptr);
-    ok = lower(compiled, compiling, diagnostics);
-  }
-  if (ok) return {};
-  bool blind = compiled.machine && !compiled.machine->tracefs();
-  base::Failure kind = blind ? compiled.machine->tracefs_error().kind : failure_of(diagnostics);
-  return base::Error{kind, "cannot record: " + diagnostics.render(*source, false)};
+  return compile_own(compiled, *source, {"record", options.command, functions_of}, child);
 }
 
 base::Status Sampler::load() {
@@ -90,6 +123,7 @@ base::Status Sampler::load() {
   KernelOptions kernel = {.license = config.text("license"),
                           .log_size = static_cast<uint32_t>(config.number("log_size")),
                           .verbose = options.verbose,
+                          .pid = functions_of,
                           .command_pid = child ? static_cast<int>(child->pid()) : -1,
                           .source = &*source};
   LoadReport loaded;
@@ -126,7 +160,7 @@ base::Status Sampler::live() {
                .records_may_wait = true,
                .print_maps_on_exit = false};
   ACU_CHECK(session::live(life));
-  compiled.machine->store_numbers();
+  compiled.machine->store_facts();
   if (child) recording.command_status = child->status().value_or(0);
 
   profile::About& about = recording.profile.about;
@@ -148,59 +182,28 @@ base::Status Sampler::live() {
 // ---- from the map to stacks
 
 struct MapReader {
-  ir::Engine& engine;
   report::SystemNames& names;
   const ir::Map& map;
   std::span<const type::Field> fields;
-  bool has_walker; // user stacks are walked by tables: they are whole, or say why not
-  profile::RawRecording out;
-  std::unordered_map<uint64_t, uint32_t> stacks; // by id
+  StackReader stacks;
 
-  uint64_t number(const ir::Entry& e, KeyField field) const {
-    uint64_t value = 0;
-    const type::Field& f = fields[field];
-    std::memcpy(&value, e.key.data() + f.offset, std::min<uint32_t>(f.type->size, 8));
-    return value;
-  }
+  uint64_t number(const ir::Entry& e, KeyField field) const { return number_in(e, fields[field]); }
   std::string text(const ir::Entry& e, KeyField field) const {
     const type::Field& f = fields[field];
     const char* begin = reinterpret_cast<const char*>(e.key.data()) + f.offset;
     return std::string(begin, ::strnlen(begin, f.type->size));
   }
-  uint32_t stack(uint64_t id, uint32_t pid, uint32_t depth) {
-    if (!id) return profile::RawSample::no_stack;
-    auto [at, is_new] = stacks.try_emplace(id, static_cast<uint32_t>(out.stacks.size()));
-    if (!is_new) return at->second;
-    std::vector<uint64_t> frames = engine.stack(id);
-    // Code without frame pointers leads astray; a return to nowhere is the end of it.
-    if (pid) frames.erase(std::find(frames.begin(), frames.end(), 0), frames.end());
-    std::string end;
-    const bool is_none = pid && !frames.empty() && spec::is_no_stack(frames.back());
-    if (pid && !frames.empty() && spec::is_stack_end(frames.back())) {
-      end = spec::text_of_stack_end(frames.back());
-      frames.pop_back();
-    }
-    const bool is_end_known = pid && has_walker;
-    const bool is_cut = !is_end_known && frames.size() >= depth;
-    out.stacks.push_back({.id = id,
-                          .pid = pid,
-                          .frames = std::move(frames),
-                          .end = std::move(end),
-                          .is_none = is_none,
-                          .is_end_known = is_end_known,
-                          .is_cut = is_cut});
-    return at->second;
-  }
-  // Of all CPUs: the weight, and how often there was one.
-  void add_values(const ir::Entry& e, profile::RawSample& to) const {
-    const bool has_count = map.value->is(type::Kind::stats) || map.value->is(type::Kind::avg);
-    for (size_t at = 0; at + map.value_size <= e.values.size(); at += map.value_size) {
-      uint64_t words[2] = {};
-      std::memcpy(words, e.values.data() + at, std::min<size_t>(map.value_size, sizeof words));
-      to.weight += words[0];
-      to.count += has_count ? words[1] : words[0];
-    }
-    if (map.value->is(type::Kind::sum)) to.count = 1; // it is not known
+  // The name of a variable, an address of the network, or a text.
+  std::string leaf_text(const ir::Entry& e) const {
+    const type::Field& f = fields[key_leaf];
+    if (f.type->is(type::Kind::usym))
+      return names.user(static_cast<uint32_t>(number(e, key_pid)), number(e, key_leaf), false, 0);
+    if (!f.type->is(type::Kind::inet)) return text(e, key_leaf);
+    const std::byte* length = e.key.data() + f.offset;
+    char out[INET6_ADDRSTRLEN] = {};
+    const bool is_short = static_cast<uint8_t>(*length) == sizeof(in_addr);
+    ::inet_ntop(is_short ? AF_INET : AF_INET6, length + 1, out, sizeof out);
+    return out;
   }
   // The note on top, from its number or its text.
   std::string leaf(const ir::Entry& e, const std::vector<std::string_view>& leaves) {
@@ -208,10 +211,8 @@ struct MapReader {
       uint64_t n = number(e, key_leaf);
       return n < leaves.size() ? std::string(leaves[n]) : std::string();
     }
-    std::string out(leaves[0]);
-    const bool is_address = fields[key_leaf].type->is(type::Kind::usym);
-    if (size_t at = out.find('%'); at != out.npos)
-      out.replace(at, 1, is_address ? names.user(static_cast<uint32_t>(number(e, key_pid)), number(e, key_leaf), false, 0) : text(e, key_leaf));
+    std::string out(leaves[fields.size() > key_which ? number(e, key_which) % leaves.size() : 0]);
+    if (size_t at = out.find('%'); at != out.npos) out.replace(at, 1, leaf_text(e));
     return out;
   }
   void take(const ir::Entry& e, const std::vector<std::string_view>& leaves) {
@@ -220,11 +221,11 @@ struct MapReader {
     s.tid = static_cast<uint32_t>(number(e, key_tid));
     s.process = text(e, key_process);
     s.thread = text(e, key_thread);
-    s.kernel = stack(number(e, key_kernel), 0, fields[key_kernel].type->count);
-    s.user = stack(number(e, key_user), s.pid, fields[key_user].type->count);
+    s.kernel = stacks.take(number(e, key_kernel), 0, *fields[key_kernel].type);
+    s.user = stacks.take(number(e, key_user), s.pid, *fields[key_user].type);
     if (fields.size() > key_leaf && !leaves.empty()) s.leaf = leaf(e, leaves);
-    add_values(e, s);
-    if (s.weight) out.samples.push_back(std::move(s));
+    add_values(map, e, s);
+    if (s.weight) stacks.out.samples.push_back(std::move(s));
   }
 };
 
@@ -238,18 +239,60 @@ std::string on_one_line(std::string_view text) {
   return out;
 }
 
+std::optional<uint32_t> find_map(const ir::Program& program, std::string_view name) {
+  for (uint32_t i = 0; i < program.maps.size(); i++)
+    if (program.maps[i].name == name) return i;
+  return {};
+}
+
+// A number without keys; 0: it was never set.
+base::Result<uint64_t> Sampler::read_number(std::string_view name) {
+  uint64_t out = 0;
+  auto index = find_map(compiled.program, name);
+  if (!index) return out;
+  ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(*index));
+  for (const ir::Entry& e : entries)
+    for (size_t at = 0; at + 8 <= e.values.size(); at += 8) {
+      uint64_t word = 0;
+      std::memcpy(&word, e.values.data() + at, 8);
+      out += word;
+    }
+  return out;
+}
+
+// What the script itself counted.
+base::Status Sampler::read_notes() {
+  for (std::string_view line : base::split(kind.notes, '\n')) {
+    std::string told;
+    std::optional<uint64_t> first;
+    for (size_t at = 0; at < line.size();) {
+      if (line[at] != '{') {
+        told += line[at++];
+        continue;
+      }
+      const size_t end = line.find('}', at);
+      ACU_TRY(uint64_t number, read_number(line.substr(at + 1, end - at - 1)));
+      if (!first) first = number;
+      told += std::to_string(number);
+      at = end + 1;
+    }
+    if (first.value_or(0)) recording.profile.about.notes.push_back(std::move(told));
+  }
+  return {};
+}
+
 base::Status Sampler::read() {
   const ir::Program& program = compiled.program;
-  uint32_t index = 0;
-  while (index < program.maps.size() && !program.maps[index].name.empty()) index++;
-  if (index == program.maps.size())
-    return base::Error{base::Failure::runtime, "the recording has no map `@`"};
+  auto found = find_map(program, "");
+  if (!found) return base::Error{base::Failure::runtime, "the recording has no map `@`"};
+  const uint32_t index = *found;
   const ir::Map& map = program.maps[index];
   ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(index));
-  MapReader reader = {backend->engine(), names, map, map.key->fields(), backend->walker() != nullptr, {}, {}};
+  MapReader reader = {names, map, map.key->fields(), {backend->engine(), backend->walker() != nullptr, {}, {}}};
   std::vector<std::string_view> leaves;
   if (!kind.leaves.empty()) leaves = base::split(kind.leaves, '|');
   for (const ir::Entry& e : entries) reader.take(e, leaves);
+  ACU_CHECK(read_notes());
   backend.reset(); // its tables take as much memory as names will
 
   profile::Profile& profile = recording.profile;
@@ -265,7 +308,7 @@ base::Status Sampler::read() {
   ::uname(&system);
   profile.about.host = system.nodename;
   symbol::Kallsyms kernel;
-  name_samples(profile, reader.out, kernel, names.users());
+  name_samples(profile, reader.stacks.out, kernel, names.users());
   return {};
 }
 
@@ -285,7 +328,10 @@ base::Result<Recording> record(const SamplingOptions& options) {
   // Kept until the process ends: taking the trees and tables apart one by one would only cost time.
   Sampler& s = *new Sampler(options);
 
-  // The script of the kind is verified IR; the command waits in its own process.
+  // The script of the kind is there. Where that is dear, what it costs was measured and told.
+  ACU_CHECK(s.make_script());
+
+  // It is verified IR; the command waits in its own process.
   ACU_CHECK(s.compile());
 
   // The kernel holds the program, and measures how long it runs.

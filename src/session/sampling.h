@@ -16,6 +16,7 @@ struct SamplingOptions {
   Filter filter;
   std::vector<std::string> command; // words; empty: none
   uint64_t rate = 99;
+  double max_cost = 30;     // percent of a CPU, where every call of some functions is followed
   uint64_t duration_ns = 0; // 0: until the command or the process ends, or a signal
   bool quiet = false;
   bool verbose = false;

@@ -16,6 +16,9 @@ namespace {
 // Room for the stacks of some minutes of a busy machine; what does not fit is counted.
 constexpr std::string_view limits = "config = { max_map_keys = 131072; max_stacks = 32768 }\n";
 
+// What is allocated and not freed.
+constexpr std::string_view live_memory = "let @live = hash(262144);\n";
+
 // One count for all CPUs: room for one of each takes fifty times as long to make.
 constexpr std::string_view plain_counts = "let @ = hash(131072);\n";
 
@@ -23,11 +26,6 @@ constexpr std::string_view follow_command =
     "tracepoint:sched:sched_process_exec /pid == cpid/ { @watched[curtask.tgid] = 1 }\n"
     "tracepoint:sched:sched_process_fork /@watched[curtask.tgid]/ { @watched[args.child_pid] = 1 }\n"
     "tracepoint:sched:sched_process_exit /@watched[curtask.pid]/ { delete(@watched, curtask.pid) }\n";
-
-struct Condition {
-  std::string text, before; // what else the script needs
-  std::string what;
-};
 
 base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
 
@@ -76,6 +74,8 @@ base::Result<Condition> of_cgroup(const std::string& path) {
   return usage("there is no control group `" + path + "` (they are the folders below /sys/fs/cgroup)");
 }
 
+} // namespace
+
 base::Result<Condition> condition_of(const Filter& f) {
   // Process 0 is what runs when nothing does. Those of another pid namespace have no number here, but the
   // kernel's.
@@ -90,21 +90,19 @@ base::Result<Condition> condition_of(const Filter& f) {
   return Condition{f.idle_too ? "1" : "curtask.pid", {}, "all processes"};
 }
 
-void replace(std::string& text, std::string_view word, std::string_view by) {
-  for (size_t at = 0; (at = text.find(word, at)) != text.npos; at += by.size())
-    text.replace(at, word.size(), by);
-}
-
-} // namespace
-
 base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind, const Filter& filter,
-                                                  uint64_t rate, uint64_t duration_ns) {
+                                                  uint64_t rate, uint64_t duration_ns,
+                                                  std::string_view allocation_blocks) {
   ACU_TRY(Condition condition, condition_of(filter));
   std::string text(kind.script);
-  replace(text, "FILTER", condition.text);
-  replace(text, "RATE", std::to_string(rate));
-  replace(text, "WAITS", spec::futex_waits);
-  text = std::string(limits) + std::string(kind.is_of_thread ? plain_counts : "") + condition.before + text;
+  base::replace_all(text, "COUNT_DUE", spec::count_due);
+  base::replace_all(text, "FILTER", condition.text);
+  base::replace_all(text, "RATE", std::to_string(rate));
+  base::replace_all(text, "WAITS", spec::futex_waits);
+  std::string first(limits);
+  if (kind.is_of_thread) first += plain_counts;
+  if (kind.follows_allocations) first.append(live_memory).append(allocation_blocks);
+  text = first + condition.before + text;
   constexpr uint64_t us = 1000;
   if (duration_ns)
     text += "interval:us:" + std::to_string(std::max(duration_ns / us, uint64_t{1})) + " { exit() }\n";

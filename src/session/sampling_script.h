@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace session {
@@ -20,13 +21,24 @@ struct Filter {
   bool command = false; // the command that acu starts, and what it starts itself
 };
 
-struct SamplingScript {
-  std::string text;
-  std::string what; // in words: "process 17 (nginx)"
+// The same in the language.
+struct Condition {
+  std::string text, before; // an expression, and the probes that it needs
+  std::string what;         // in words: "process 17 (nginx)"
 };
 
-// `rate`: samples a second, of cycles events between two samples. Failure: there is no such user or group.
+// Failure: there is no such user or group.
+base::Result<Condition> condition_of(const Filter& filter);
+
+struct SamplingScript {
+  std::string text;
+  std::string what; // Condition::what
+};
+
+// `rate`: samples a second, of cycles events between two samples. `allocation_blocks`: see allocations.h. Failure: there
+// is no such user or group.
 base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind, const Filter& filter,
-                                                  uint64_t rate, uint64_t duration_ns);
+                                                  uint64_t rate, uint64_t duration_ns,
+                                                  std::string_view allocation_blocks = {});
 
 } // namespace session

@@ -50,7 +50,7 @@ std::string not_text(std::string_view content) {
 }
 
 base::Result<base::Source> read_script(const Options& options) {
-  if (options.has_script) return base::Source("stdin", options.script);
+  if (options.has_script) return base::Source(options.script_name, options.script);
   bool standard = options.file == "-";
   std::string name = standard ? "stdin" : options.file;
   base::Fd file;

@@ -43,6 +43,26 @@ ir::LowerOptions lower_options(const Compiled& compiled, EngineKind engine, cons
   return out;
 }
 
+base::Status compile_own(Compiled& compiled, base::Source& source, const Own& own, std::optional<Child>& child) {
+  base::Diagnostics diagnostics;
+  CompileOptions options;
+  options.has_command = !own.command.empty();
+  options.pid = own.pid;
+  bool ok = parse(compiled, source, options, diagnostics) && check(compiled, options, diagnostics);
+  if (ok && !own.command.empty()) {
+    ACU_TRY(Child started, Child::start(own.command, "--"));
+    child.emplace(std::move(started));
+  }
+  if (ok) {
+    options.lower = lower_options(compiled, EngineKind::kernel, child ? &*child : nullptr);
+    ok = lower(compiled, options, diagnostics);
+  }
+  if (ok) return {};
+  const bool blind = compiled.machine && !compiled.machine->tracefs();
+  return base::Error{blind ? compiled.machine->tracefs_error().kind : failure_of(diagnostics),
+                     "cannot " + std::string(own.aim) + ": " + diagnostics.render(source, false)};
+}
+
 report::Options report_options(const spec::Config& config, bool json) {
   return {.json = json,
           .cut_trailer = config.text("str_trunc_trailer"),

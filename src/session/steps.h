@@ -1,4 +1,4 @@
-// What the steps of a run (run.cc) and of a recording (sampling.cc) need alike.
+// What the steps of a run (run.cc), of a recording (sampling.cc) and of a trace (tracing.cc) need alike.
 #pragma once
 
 #include "report/report.h"
@@ -10,6 +10,16 @@ namespace session {
 
 // `child`: the command, or nullptr. The script has been checked.
 ir::LowerOptions lower_options(const Compiled& compiled, EngineKind engine, const Child* child);
+
+// What a script of acu's own is about.
+struct Own {
+  std::string_view aim;                    // for messages: "record"
+  const std::vector<std::string>& command; // words; empty: none
+  int pid = -1;                            // whose functions it may name; -1: nobody's
+};
+
+// Compiles it for the kernel, and starts the command, which waits.
+base::Status compile_own(Compiled& compiled, base::Source& source, const Own& own, std::optional<Child>& child);
 
 report::Options report_options(const spec::Config& config, bool json);
 

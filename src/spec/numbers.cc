@@ -171,6 +171,12 @@ static_assert(errors[std::size(errors) - 1].number == last_error);
 
 } // namespace
 
+std::string_view error_name(int number) {
+  for (const Error& e : errors)
+    if (e.number == number) return e.name;
+  return {};
+}
+
 std::string_view error_text(int number) {
   for (const Error& e : errors)
     if (e.number == number) return e.text;

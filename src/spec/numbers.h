@@ -11,6 +11,8 @@ namespace spec {
 
 inline constexpr int last_error = 133, last_signal = 64;
 
+// "ENOENT"; empty where there is no error with this number.
+std::string_view error_name(int number);
 // "No such file or directory"; empty where there is no error with this number.
 std::string_view error_text(int number);
 // "SIGKILL"; "SIGRTMIN+3" for those of real time. Empty where there is none with this number.

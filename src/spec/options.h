@@ -49,6 +49,8 @@ enum class OptionId : uint8_t {
   top,
   function,
   weight,
+  leaks,
+  max_cost,
   no_inlines,
   mangled,
   debuginfo,
@@ -57,6 +59,14 @@ enum class OptionId : uint8_t {
   no_stop,
   max_pause,
   flame,
+  least,
+  data,
+  fails_only,
+  times,
+  descriptors,
+  stacks,
+  histograms,
+  counts,
   help,
   version,
 };
@@ -295,6 +305,15 @@ inline constexpr Option sampled_weight = {
     .name = "weight",
     .argument = "EXPR",
     .doc = "Of a probe: what each event counts, such as args.ret (default 1)."};
+inline constexpr Option sampled_leaks = {
+    .id = OptionId::leaks,
+    .name = "leaks",
+    .doc = "With `alloc -p PID`: what malloc and its like gave out meanwhile, and was not freed."};
+inline constexpr Option sampled_max_cost = {
+    .id = OptionId::max_cost,
+    .name = "max-cost",
+    .argument = "PERCENT",
+    .doc = "Of leaks: refuse if following each call is to take more of a CPU than this (default 30)."};
 inline constexpr Option quiet_option = {
     .id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "Tell nothing but mistakes."};
 inline constexpr Option own_help = {
@@ -308,6 +327,8 @@ inline constexpr Option flame_options[] = {
     sampled_frequency,
     sampled_event,
     sampled_weight,
+    sampled_leaks,
+    sampled_max_cost,
     sampled_duration,
     {.id = OptionId::output,
      .letter = 'o',
@@ -331,12 +352,47 @@ inline constexpr Option record_options[] = {
     sampled_frequency,
     sampled_event,
     sampled_weight,
+    sampled_leaks,
+    sampled_max_cost,
     sampled_duration,
     {.id = OptionId::output,
      .letter = 'o',
      .name = "output",
      .argument = "FILE",
      .doc = "Write to FILE (default recording.acu); other formats by its ending, as `acu flame` has them."},
+    quiet_option,
+    own_help};
+
+inline constexpr Option trace_options[] = {
+    {.id = OptionId::pid,
+     .letter = 'p',
+     .name = "pid",
+     .argument = "PID",
+     .doc = "Only this process, with all its threads; its end is the end of the trace."},
+    sampled_user,
+    sampled_cgroup,
+    sampled_all,
+    {.id = OptionId::event,
+     .letter = 'e',
+     .name = "event",
+     .argument = "CALLS",
+     .doc = "Only these system calls: names, with * and ?, and groups (%file %desc %process %net %memory %signal %ipc %creds "
+            "%clock), separated by commas; all but these behind a !."},
+    {.id = OptionId::counts,
+     .letter = 'c',
+     .name = "summary",
+     .doc = "No lines, but a table at the end: time, calls and errors of each system call."},
+    {.id = OptionId::histograms,
+     .name = "histogram",
+     .doc = "The same, with a histogram of the durations of each system call."},
+    {.id = OptionId::fails_only, .letter = 'Z', .name = "failed-only", .doc = "Only calls that failed."},
+    {.id = OptionId::least, .name = "min-duration", .argument = "TIME", .doc = "Only calls that took this long: 1ms, 20us."},
+    {.id = OptionId::times, .letter = 'T', .name = "syscall-times", .doc = "Tell how long each call took."},
+    {.id = OptionId::descriptors, .letter = 'y', .name = "decode-fds", .doc = "Tell the paths of descriptors."},
+    {.id = OptionId::stacks, .letter = 'k', .name = "stack-trace", .doc = "Tell the stack of each call, below it."},
+    {.id = OptionId::data, .letter = 's', .name = "string-limit", .argument = "BYTES", .doc = "Show so many bytes of data (default 32)."},
+    sampled_duration,
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard error."},
     quiet_option,
     own_help};
 
@@ -483,6 +539,8 @@ inline constexpr Option snap_options[] = {
     {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
 };
 
+inline constexpr Option tools_options[] = {own_help};
+
 inline constexpr Option help_options[] = {
     {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
 };
@@ -512,7 +570,8 @@ inline constexpr Subcommand subcommands[] = {
     {"flame", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
      "Draw a flame graph: where the CPUs spend their time, or where threads wait, memory grows, disks work.\n"
      "KIND is cpu (default), offcpu (what threads wait for), wakeup (who wakes whom), lock (who waits for which lock),\n"
-     "holder (who lets wait), faults (page faults), io (bytes to and from disks); with a PROBE: where it is hit.",
+     "holder (who lets wait), faults (page faults), alloc (who makes memory grow), leaks (what is not freed),\n"
+     "io (bytes to and from disks), net (bytes sent and received, by peer); with a PROBE: where it is hit.",
      flame_options,
      "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"
      "acu flame tracepoint:syscalls:sys_exit_read --weight args.ret -u www-data"},
@@ -530,6 +589,11 @@ inline constexpr Subcommand subcommands[] = {
      "Compare two recordings: which functions take more now, and which less.", diff_options,
      "acu diff before.acu after.acu\nacu diff before.acu after.acu -o diff.html\nacu diff old.folded "
      "new.folded --top 5 --json"},
+    {"trace", "[-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
+     "Tell system calls as they return, decoded as strace does, without stopping anything: of a command and what it starts, of\n"
+     "processes, or of all.",
+     trace_options,
+     "acu trace -- ls\nacu trace -p 4711 -e %file -y\nacu trace -a -Z --duration 5s\nacu trace -c -- find /usr -maxdepth 2"},
     {"core",
      "FILE [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | FILE heap|leaks|refs ADDR|find TEXT",
      "Tell what a core dump holds: signal, stacks with arguments and variables, modules; or run a script "
@@ -543,6 +607,10 @@ inline constexpr Subcommand subcommands[] = {
      "oneshot, thread and "
      "frame(\"FUNCTION\"). The process is stopped for as long as it takes to copy what is read.",
      snap_options, "acu snap -p 1234 -e 'thread { @[ustack] = count(); }'"},
+    {"tools", "[NAME]",
+     "List the ready tools, which `acu NAME` runs; with a NAME explain it, as `acu NAME --help` does. A link to acu of that name\n"
+     "works too.",
+     tools_options, "acu tools execsnoop\nacu execsnoop\nacu biolatency -- --seconds=5"},
     {"info", "[--json]", "Tell what this kernel and this user can do.", info_options, "acu info"},
     {"help", "[SUBCOMMAND|reference]", "Explain a subcommand, or print the whole reference manual.",
      help_options, "acu help run"},

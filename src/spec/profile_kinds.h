@@ -2,8 +2,9 @@
 //
 // A script fills the map @ with stacks. Its key is (pid, tid, process name, thread name, kernel stack, user stack), and
 // where `leaves` is not empty, at last a note that stands on top of the stack: the number of one of `leaves`, or a text or
-// the address of a variable for the % in it. Its value is a count, a sum of weights, or stats of weights. In the text
+// the address of a variable or of a peer for the % in it, with the number behind that where there are several. Its value is a count, a sum of weights, or stats of weights. In the text
 // FILTER is replaced by the condition for the processes asked for, RATE by samples a second, WAITS by futex_waits.
+// With `follows_allocations` the blocks of allocation_functions.h stand before the script.
 #pragma once
 
 #include <string_view>
@@ -17,11 +18,26 @@ struct ProfileKind {
   std::string_view doc;
   std::string_view script;
   std::string_view leaves = {}; // notes by number, separated by '|'
+  std::string_view notes = {};  // lines that are told if their first number, that of the map in {}, is not 0
   bool is_of_thread = false;    // what counts happens to a thread that is on its CPU: no key is met on two CPUs at a time
+  bool follows_allocations = false;
 };
 
 // Whether $op, a call of futex(2), waits: FUTEX_WAIT, _LOCK_PI, _WAIT_BITSET, _WAIT_REQUEUE_PI, _LOCK_PI2 of linux/futex.h.
 inline constexpr std::string_view futex_waits = "$op == 0 || $op == 6 || $op == 9 || $op == 11 || $op == 13";
+
+// A wait of a thread that was followed by its times alone gets its stack. $queued: as the kernel counts it now.
+inline constexpr std::string_view count_due = R"(
+    $due = @due[$thread];
+    $queued = $queued - $due.1;
+    if ($due.3) { $queued = 0 }
+    if ($queued > $due.0) { $queued = (uint64)$due.0 }
+    $times = $due.0 < 1000000 ? (uint64)1000000 : $due.0;
+    $queued = (uint64)($queued * $times / $due.0);
+    @[pid, $thread, pcomm, comm, $due.2, ustack, $due.3] = stats($times - $queued);
+    if ($queued) { @[pid, $thread, pcomm, comm, $due.2, ustack, (uint32)1] = stats($queued) }
+    delete(@due, $thread);
+)";
 
 inline constexpr ProfileKind profile_kinds[] = {
     {.name = "cpu",
@@ -36,43 +52,108 @@ inline constexpr ProfileKind profile_kinds[] = {
      .doc = "the same, sampled by the processor's cycle counter",
      .script = "hardware:cycles:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n",
      .is_of_thread = true},
-    // The stack is taken when a thread leaves its CPU, its time is known when it is back; in between it may have been woken.
-    // Who never comes back is counted at the end.
+    // How often a thread leaves its CPU decides what is done then. Of one that seldom does the stack is taken, and
+    // kept in @out. Of one that was away less than a millisecond ago only the time is written to @left. When it is back and
+    // was away for a millisecond or more, it is a sample; of the shorter waits one is, at a random place in each millisecond
+    // of their sum (@waited, until @goal), and stands for that. Its kernel stack is had from outside, its user stack is as it
+    // was when the system call ends or the thread leaves again: so this is not for who was away out of user code.
+    //   The lowest bits of @left: 1 preempted, 2 in @out, 4 is back and to be counted (from @out and @back, or @due), 8 is
+    // back. What it waited for the CPU, the kernel has counted by then. Who never comes back is counted at the end.
+    //   A system call is known by what struct pt_regs of x86-64 holds at the end of the kernel stack: the code segment of
+    // 64-bit user code, and the number of the call. Where that is not there, stacks are taken.
     {.name = "offcpu",
      .title = "Waiting",
      .unit = "ns",
      .doc = "what threads wait for, and for how long: [waiting], then in the [run queue]; or [preempted]",
      .script = R"(
+let @left = hash(131072);
+begin { @goal = (uint64)rand % 1000000 }
 rawtracepoint:sched_switch {
+  $now = nsecs & 0xfffffffffffffff0;
   $next = (uint32)args.next.pid;
-  if (has_key(@out, $next)) {
-    $out = @out[$next];
-    $now = nsecs;
-    $woken = @woken[$next];
-    if ($woken > $out.0) {
-      @[$out.1, $next, $out.2, $out.3, $out.4, $out.5, $out.6] = stats($woken - $out.0);
-      @[$out.1, $next, $out.2, $out.3, $out.4, $out.5, (uint32)1] = stats($now - $woken);
+  $left = @left[$next];
+  if ($left && ($left & 12) == 0) {
+    $away = $now - $left;
+    $is_sample = $away >= 1000000;
+    if ($left & 2) {
+      @back[$next] = $now;
+      @left[$next] = $left | 4;
     } else {
-      @[$out.1, $next, $out.2, $out.3, $out.4, $out.5, $out.6] = stats($now - $out.0);
+      if (!$is_sample) {
+        @waits++;
+        @waited += $away;
+        if (@waited > @goal) {
+          $is_sample = true;
+          @stands++;
+          @goal = @stands * 1000000 + (uint64)rand % 1000000;
+        }
+      }
+      @left[$next] = $left | 8;
     }
-    delete(@out, $next);
+    if ($is_sample && ($left & 2) == 0) {
+      @due[$next] = ($away, (uint64)args.next.sched_info.run_delay, task_kstack(args.next), (uint32)($left & 1) * 2);
+      @left[$next] = $left | 4;
+    }
   }
   if (FILTER) {
-    if (curtask.pid) {
-      $state = args.preempt || curtask.__state == 0 ? (uint32)2 : (uint32)0;
-      @out[(uint32)curtask.pid] = (nsecs, pid, pcomm, comm, kstack, ustack, $state);
+    $thread = (uint32)curtask.pid;
+    if ($thread) {
+      $left = @left[$thread];
+      if ($left & 4) {
+        $queued = (uint64)curtask.sched_info.run_delay;
+        if ($left & 2) {
+          $out = @out[$thread];
+          $away = @back[$thread] - $out.0;
+          $queued = $queued - $out.1;
+          if ($out.6) { $queued = 0 }
+          if ($queued > $away) { $queued = (uint64)$away }
+          @[pid, $thread, $out.2, $out.3, $out.4, $out.5, $out.6] = stats($away - $queued);
+          if ($queued) { @[pid, $thread, $out.2, $out.3, $out.4, $out.5, (uint32)1] = stats($queued) }
+        } else { COUNT_DUE }
+      }
+      if (curtask.__state & 128) {
+        delete(@left, $thread);
+      } else {
+        $preempted = (uint64)(args.preempt || curtask.__state == 0);
+        $registers = (uint64)curtask.stack + 16384 - 168;
+        if ($now - $left < 1000000 && ((uint64)curtask.mm == 0 ||
+            (*(uint64*)kptr($registers + 136) == 51 && *(int64*)kptr($registers + 120) >= 0))) {
+          @left[$thread] = $now | $preempted;
+        } else {
+          @out[$thread] = ($now, (uint64)curtask.sched_info.run_delay, pcomm, comm, kstack, ustack, (uint32)$preempted * 2, pid);
+          @left[$thread] = $now | $preempted | 2;
+        }
+      }
     }
   }
 }
-rawtracepoint:sched_wakeup { if (has_key(@out, (uint32)args.p.pid)) { @woken[(uint32)args.p.pid] = nsecs } }
+rawtracepoint:sys_exit /FILTER/ {
+  $thread = (uint32)curtask.pid;
+  if (has_key(@due, $thread)) {
+    $queued = (uint64)curtask.sched_info.run_delay;
+    COUNT_DUE
+    @left[$thread] = (@left[$thread] & 0xfffffffffffffffb) | 8;
+  }
+}
 end {
-  for ($kv : @out) {
-    $out = $kv.1;
-    @[$out.1, $kv.0, $out.2, $out.3, $out.4, $out.5, $out.6] = stats(nsecs - $out.0);
+  for ($kv : @left) {
+    $left = $kv.1;
+    if ($left & 2) {
+      $out = @out[$kv.0];
+      $until = $left & 4 ? @back[$kv.0] : nsecs;
+      @[$out.7, $kv.0, $out.2, $out.3, $out.4, $out.5, $out.6] = stats($until - $out.0);
+    } else if (($left & 12) == 0) {
+      @unended++;
+      @unended_ms += (nsecs - $left) / 1000000;
+    }
   }
 }
 )",
-     .leaves = "[waiting]|[run queue]|[preempted]"},
+     .leaves = "[waiting]|[run queue]|[preempted]",
+     .notes = "{waits} waits shorter than a millisecond, of threads that wait often: {stands} have stacks, one in each "
+              "millisecond of their sum\n"
+              "{unended} threads that wait often were waiting at the end: {unended_ms} ms of that have no stacks, and are "
+              "not counted\n"},
     {.name = "wakeup",
      .title = "Wake-ups",
      .unit = "wake-ups",
@@ -142,12 +223,86 @@ tracepoint:syscalls:sys_exit_futex {
      .doc = "who touches memory for the first time",
      .script = "software:page-faults:1 /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n",
      .is_of_thread = true},
+    // Of the resident set private and shared memory count, the pages of files do not. brk() tells where the heap ends now.
+    {.name = "alloc",
+     .title = "Memory growth",
+     .unit = "bytes",
+     .doc = "who makes memory grow: what is [asked of brk] and [asked of mmap], and once more when it is [touched]",
+     .script = R"(
+tracepoint:kmem:rss_stat /args.curr && (args.member == 1 || args.member == 3) && (FILTER)/ {
+  $size = (uint64)args.size;
+  $last = @size[args.mm_id, args.member];
+  @size[args.mm_id, args.member] = $size;
+  if ($last && $size > $last) { @[pid, tid, pcomm, comm, kstack, ustack, (uint32)2] = stats($size - $last) }
+}
+tracepoint:syscalls:sys_enter_brk /args.brk && (FILTER)/ { @end[tid] = (uint64)curtask.mm.brk }
+tracepoint:syscalls:sys_exit_brk {
+  if (has_key(@end, tid)) {
+    $end = @end[tid];
+    delete(@end, tid);
+    if ((uint64)args.ret > $end) { @[pid, tid, pcomm, comm, kstack, ustack, (uint32)0] = stats((uint64)args.ret - $end) }
+  }
+}
+tracepoint:syscalls:sys_enter_mmap /(args.prot & 2) && (args.flags & 32) && (FILTER)/ { @length[tid] = (uint64)args.len }
+tracepoint:syscalls:sys_exit_mmap {
+  if (has_key(@length, tid)) {
+    $length = @length[tid];
+    delete(@length, tid);
+    if (args.ret > 0) { @[pid, tid, pcomm, comm, kstack, ustack, (uint32)1] = stats($length) }
+  }
+}
+)",
+     .leaves = "[asked of brk]|[asked of mmap]|[touched]"},
+    // What was not given back is weighed at the end; another program that the process executes has none of it.
+    {.name = "leaks",
+     .title = "Memory not freed",
+     .unit = "bytes",
+     .doc = "what is allocated while the recording lasts, and not freed; of one process (-p), as `alloc --leaks` too",
+     .script = R"(
+tracepoint:sched:sched_process_exec /FILTER/ {
+  for ($kv : @live) { if ($kv.0.0 == pid) { delete(@live, $kv.0) } }
+}
+end {
+  for ($kv : @live) {
+    $l = $kv.1;
+    @[$kv.0.0, $l.0, $l.1, $l.2, (uint64)0, $l.3] = stats($l.4);
+  }
+}
+)",
+     .follows_allocations = true},
     {.name = "io",
      .title = "Disk I/O",
      .unit = "bytes",
      .doc = "bytes asked of disks, by the stack that submits them",
      .script = "tracepoint:block:block_bio_queue /FILTER/ "
                "{ @[pid, tid, pcomm, comm, kstack, ustack] = stats((uint64)args.nr_sector * 512) }\n"},
+    // What goes through sockets of IPv4 and IPv6 (families 2 and 10), by any call; not what is only looked at (MSG_PEEK).
+    {.name = "net",
+     .title = "Network",
+     .unit = "bytes",
+     .doc = "bytes sent to and received from peers: on top the peer's address; from Linux 6.3 on",
+     .script = R"(
+tracepoint:sock:sock_send_length /args.ret > 0 && (args.family == 2 || args.family == 10) && (FILTER)/ {
+  if (args.family == 2) {
+    $peer = ntop(((struct sock *)args.sk).__sk_common.skc_daddr);
+    @[pid, tid, pcomm, comm, kstack, ustack, $peer, (uint32)0] = stats((uint64)args.ret);
+  } else {
+    $peer6 = ntop(((struct sock *)args.sk).__sk_common.skc_v6_daddr.in6_u.u6_addr8);
+    @[pid, tid, pcomm, comm, kstack, ustack, $peer6, (uint32)0] = stats((uint64)args.ret);
+  }
+}
+tracepoint:sock:sock_recv_length
+    /args.ret > 0 && !(args.flags & 2) && (args.family == 2 || args.family == 10) && (FILTER)/ {
+  if (args.family == 2) {
+    $peer = ntop(((struct sock *)args.sk).__sk_common.skc_daddr);
+    @[pid, tid, pcomm, comm, kstack, ustack, $peer, (uint32)1] = stats((uint64)args.ret);
+  } else {
+    $peer6 = ntop(((struct sock *)args.sk).__sk_common.skc_v6_daddr.in6_u.u6_addr8);
+    @[pid, tid, pcomm, comm, kstack, ustack, $peer6, (uint32)1] = stats((uint64)args.ret);
+  }
+}
+)",
+     .leaves = "[sends to %]|[receives from %]"},
 };
 
 constexpr const ProfileKind* find_profile_kind(std::string_view name) {

@@ -181,6 +181,13 @@ uint64_t combine(uint64_t a, uint64_t b) {
   return (x ^ x >> 32) * 0xc4ceb9fe1a85ec53u;
 }
 
+uint64_t combine(uint64_t a, const base::FileId& file) {
+  const uint64_t parts[] = {file.device, file.inode, static_cast<uint64_t>(file.size),
+                            static_cast<uint64_t>(file.changed_ns)};
+  for (uint64_t part : parts) a = combine(a, part);
+  return a;
+}
+
 uint64_t source_number(int fd) {
   struct stat st;
   if (::fstat(fd, &st) != 0) return 0;

@@ -35,8 +35,9 @@ struct CacheKey {
 
 // A number for a file as it is now: size, time of change and inode. For `CacheKey::source`; 0: no such file.
 uint64_t source_number(int fd);
-// Two numbers into one, for files made from several others.
+// Two numbers into one, for files made from several others; a number and a file as it was when it was opened.
 uint64_t combine(uint64_t a, uint64_t b);
+uint64_t combine(uint64_t a, const base::FileId& file);
 
 // Bytes of a cached file, mapped for as long as this lives; aligned to 8.
 class CachedFile {

@@ -78,7 +78,12 @@ bool CodeFiles::is_rewritten(const File& file, const Way& way) const {
   if (file.id.build_id_size || !file.content || file.is_vdso || file.is_memory || !way.pid || !way.begin)
     return false;
   base::Fd fd(::open(link_of_mapping(way).c_str(), O_PATH | O_CLOEXEC));
-  if (!fd.valid()) return false;
+  if (!fd.valid()) { // the process is gone: where the file was found
+    auto found = base::open_regular(file.path, file.content->root);
+    if (!found.ok()) found = base::open_regular(file.path);
+    if (!found.ok()) return false;
+    fd = std::move(*found);
+  }
   auto now = base::file_id(fd.get());
   const base::FileId& then = file.content->id;
   // Devices are not compared: an overlay has another one under its paths.
@@ -193,7 +198,9 @@ void CodeFiles::find_lines(uint32_t index, std::span<const uint64_t> addresses,
     content.module = std::make_unique<Module>(std::move(*elf), file.path, std::move(search));
     if (!keeps_) content.elf.reset();
   }
-  if (content.module) content.module->find_lines(addresses, {}, take);
+  if (!content.module) return;
+  content.module->find_lines(addresses, {}, take);
+  content.module->close_debug();
 }
 
 std::shared_ptr<const format::ElfFile> CodeFiles::elf(uint32_t file) const {

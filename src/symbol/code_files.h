@@ -68,7 +68,8 @@ public:
   size_t size() const { return files_.size(); }
   // Files stay open when their names were read, for find_lines().
   void keep_open() { keeps_open_ = true; }
-  // Calls that were inlined at addresses of the file (sorted, all different), see Module::find_lines.
+  // Calls that were inlined at addresses of the file (sorted, all different), see Module::find_lines; their texts are gone
+  // with the call.
   void find_lines(uint32_t file, std::span<const uint64_t> addresses, const Module::TakeFrames& take);
 
 private:

@@ -1,17 +1,22 @@
 #include "symbol/debug_family.h"
 
+#include "symbol/kept_sections.h"
+
 namespace symbol {
 
 DebugFamily::DebugFamily(const format::ElfFile& file, const DebugFile& debug, const std::string& path,
                          const DebugSearch& search, bool with_locations)
     : file_(file), debug_(debug), path_(path), search_(search), with_locations_(with_locations),
-      info_(file, with_locations) {
+      info_(keep_sections(file), with_locations) {
   info_.set_companions({.alternate = [this] { return alternate(); },
                         .split = [this](const dwarf::Unit& skeleton) { return split(skeleton); }});
 }
 
+DebugFamily::Member::Member(format::ElfFile from, bool with_locations)
+    : file(std::move(from)), info(keep_sections(file), with_locations) {}
+
 dwarf::DebugInfo* DebugFamily::alternate() {
-  if (!alternate_ && debug_.alt.file) alternate_.emplace(*debug_.alt.file, with_locations_);
+  if (!alternate_ && debug_.alt.file) alternate_.emplace(keep_sections(*debug_.alt.file), with_locations_);
   return alternate_ ? &*alternate_ : nullptr;
 }
 

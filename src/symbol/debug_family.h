@@ -35,7 +35,7 @@ public:
 private:
   // A further file, open as long as this.
   struct Member {
-    Member(format::ElfFile from, bool with_locations) : file(std::move(from)), info(file, with_locations) {}
+    Member(format::ElfFile from, bool with_locations);
     format::ElfFile file;
     dwarf::DebugInfo info;
   };

@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <libdeflate.h>
 #include <memory>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <zlib.h>
 
 namespace symbol {
 
@@ -22,13 +22,13 @@ using format::ElfFile;
 static constexpr uint64_t most_for_crc = uint64_t{1} << 30;
 static uint32_t crc_of(const ElfFile& file) {
   constexpr size_t step = 16 << 20;
-  uLong crc = ::crc32(0, nullptr, 0);
+  uint32_t crc = 0;
   for (ByteSpan rest = file.bytes(); !rest.empty(); rest = rest.subspan(std::min(step, rest.size()))) {
     ByteSpan part = rest.first(std::min(step, rest.size()));
-    crc = ::crc32(crc, reinterpret_cast<const Bytef*>(part.data()), static_cast<uInt>(part.size()));
+    crc = libdeflate_crc32(crc, part.data(), part.size());
     file.release_pages();
   }
-  return static_cast<uint32_t>(crc);
+  return crc;
 }
 
 // Sections keep address and size in a debug file, though not their bytes.

@@ -1,14 +1,15 @@
 #include "symbol/debug_index.h"
 
 #include "dwarf/name_tables.h"
+#include "symbol/kept_sections.h"
 
 namespace symbol {
 namespace {
 
-std::vector<dwarf::IndexFile> index_files(std::span<const format::ElfFile* const> files) {
+std::vector<dwarf::IndexFile> index_files(std::span<const format::ElfFile* const> files, const Cache& cache) {
   std::vector<dwarf::IndexFile> out;
   for (const format::ElfFile* file : files)
-    out.push_back(file ? dwarf::IndexFile::of(*file) : dwarf::IndexFile());
+    out.push_back(file ? dwarf::IndexFile::of(keep_sections(*file, cache)) : dwarf::IndexFile());
   return out;
 }
 
@@ -22,12 +23,7 @@ uint64_t size_of_info(const format::ElfFile& file) {
 // Tells this state of these files from others.
 uint64_t number_of(std::span<const format::ElfFile* const> files) {
   uint64_t out = files.size();
-  for (const format::ElfFile* file : files) {
-    base::FileId id = file ? file->id() : base::FileId();
-    for (uint64_t part :
-         {id.device, id.inode, static_cast<uint64_t>(id.size), static_cast<uint64_t>(id.changed_ns)})
-      out = combine(out, part);
-  }
+  for (const format::ElfFile* file : files) out = combine(out, file ? file->id() : base::FileId());
   return out;
 }
 
@@ -69,7 +65,7 @@ base::Result<DebugIndex> DebugIndex::open(std::span<const format::ElfFile* const
   bool keep = is_keepable(files, sizes);
   if (keep)
     if (auto found = find(key_of(files), cache)) return std::move(*found);
-  std::vector<dwarf::IndexFile> sections = index_files(files);
+  std::vector<dwarf::IndexFile> sections = index_files(files, cache);
   ACU_TRY(auto bytes, dwarf::build_index(sections));
   if (keep && is_keepable(files, sizes))
     (void)cache.store(key_of(files), bytes); // without, it is made again next time
@@ -83,11 +79,11 @@ base::Result<DebugIndex> DebugIndex::open_for(std::string_view name,
   if (!is_large) return open(files, cache, sizes);
   if (is_keepable(files, sizes))
     if (auto found = find(key_of(files), cache)) return std::move(*found);
-  dwarf::DebugInfo info(*files[0]);
+  dwarf::DebugInfo info(keep_sections(*files[0], cache));
   if (!dwarf::has_name_tables(info.sections())) return open(files, cache, sizes);
   std::optional<std::vector<size_t>> units = dwarf::units_with(info, name);
   if (!units) return open(files, cache, sizes);
-  std::vector<dwarf::IndexFile> sections = index_files(files);
+  std::vector<dwarf::IndexFile> sections = index_files(files, cache);
   ACU_TRY(auto bytes, dwarf::build_index(sections, 2, &*units));
   ACU_TRY(DebugIndex out, of_bytes(std::move(bytes)));
   out.is_whole_ = false;

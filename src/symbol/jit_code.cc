@@ -15,6 +15,7 @@ namespace symbol {
 
 namespace {
 
+constexpr char maps_folder[] = "/tmp/";
 constexpr uint64_t shortest_pause = 100'000'000; // ns
 
 uint64_t now_ns() {
@@ -49,13 +50,17 @@ int open_stepwise(int root, std::string_view path) {
 
 } // namespace
 
-// O_PATH opens nothing, so that no pipe waits and no device notices; the second opening is of what was looked
-// at.
-base::Fd open_in_root(int root, const std::string& path, const std::vector<uid_t>& users) {
+// What lies at a path from the folder `root` on, through no symbolic link. O_PATH opens nothing, so that no pipe waits
+// and no device notices; the second opening is of what was looked at.
+static base::Fd look_at(int root, const std::string& path) {
   open_how how = {.flags = O_PATH | O_CLOEXEC, .mode = 0, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS};
   long result = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
   if (result < 0 && errno == ENOSYS) result = open_stepwise(root, path);
-  base::Fd at(static_cast<int>(result));
+  return base::Fd(static_cast<int>(result));
+}
+
+base::Fd open_in_root(int root, const std::string& path, const std::vector<uid_t>& users) {
+  base::Fd at = look_at(root, path);
   struct stat about = {};
   if (!at.valid() || ::fstat(at.get(), &about) != 0 || !S_ISREG(about.st_mode)) return {};
   if (about.st_uid != 0 && std::find(users.begin(), users.end(), about.st_uid) == users.end()) return {};
@@ -74,12 +79,13 @@ std::unique_ptr<JitCode> JitCode::of(pid_t pid) {
   auto code = std::make_unique<JitCode>();
   code->root_ = base::Fd(::open((process + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!status.ok() || !code->root_.valid()) return nullptr;
+  code->maps_ = look_at(code->root_.get(), maps_folder);
   for (std::string_view user : words_of(*status, "\nUid:"))
     if (auto id = base::parse_integer(user)) code->users_.push_back(static_cast<uid_t>(*id));
   std::vector<std::string_view> ids = words_of(*status, "\nNSpid:");
   std::string outer = std::to_string(pid), inner = ids.empty() ? outer : std::string(ids.back());
-  code->files_.push_back({.path = "/tmp/perf-" + inner + ".map"});
-  if (inner != outer) code->files_.push_back({.path = "/tmp/perf-" + outer + ".map"}); // written from outside
+  code->files_.push_back({.path = maps_folder + ("perf-" + inner + ".map")});
+  if (inner != outer) code->files_.push_back({.path = maps_folder + ("perf-" + outer + ".map")}); // written from outside
   return code;
 }
 
@@ -88,13 +94,14 @@ void JitCode::add_dump(const std::string& path) {
   constexpr size_t most = 16;
   if (files_.size() >= most || std::any_of(files_.begin(), files_.end(), same)) return;
   files_.push_back({.path = path, .is_dump = true});
-  looked_ = 0;
+  open_new();
 }
 
 // Files that were not there, or that others have taken the place of.
 void JitCode::open_new() {
   for (File& f : files_) {
-    base::Fd fd = open_in_root(root_.get(), f.path, users_);
+    base::Fd fd = f.is_dump ? open_in_root(root_.get(), f.path, users_)
+                            : open_in_root(maps_.get(), f.path.substr(sizeof maps_folder - 1), users_);
     struct stat about = {};
     if (!fd.valid() || ::fstat(fd.get(), &about) != 0 || about.st_ino == f.inode) continue;
     f.inode = about.st_ino;

@@ -53,6 +53,7 @@ private:
   void open_new();
 
   base::Fd root_;
+  base::Fd maps_; // the folder of perf maps: what is mounted there is out of reach by the root when its namespace is gone
   std::vector<uid_t> users_;
   std::vector<File> files_;
   uint64_t looked_ = 0;

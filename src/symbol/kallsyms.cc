@@ -107,7 +107,10 @@ bool Kallsyms::load_cached(base::ByteSpan build_id) {
   base::ByteSpan bytes = cached_->bytes();
   base::Reader r(bytes);
   auto count = r.number<uint32_t>(), text = r.number<uint32_t>();
-  if (bytes.size() != r.at() + uint64_t{count} * 8 + text) return false;
+  if (bytes.size() != r.at() + uint64_t{count} * 8 + text) {
+    cached_.reset();
+    return false;
+  }
   const auto* numbers = reinterpret_cast<const uint32_t*>(bytes.data() + r.at());
   core_.starts = {numbers, count};
   core_.names = {numbers + count, count};

@@ -81,6 +81,11 @@ void Module::find_lines(std::span<const uint64_t> addresses, const FrameOptions&
   });
 }
 
+void Module::close_debug() {
+  lines_.reset();
+  if (file_ && !names_) debug_.reset(); // names may be parts of it
+}
+
 std::optional<uint64_t> symbol_address(const format::ElfFile& file, std::string_view name) {
   std::optional<uint64_t> found;
   for (std::string_view section : {".symtab", ".dynsym"}) {

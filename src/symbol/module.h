@@ -47,6 +47,8 @@ public:
   // Calls take for each address that there is debug information for, with the frames that begin with the
   // innermost; texts live as long as this, frames do not. `addresses` are sorted and differ.
   void find_lines(std::span<const uint64_t> addresses, const FrameOptions& options, const TakeFrames& take);
+  // Gives the memory of the debug information back (texts of frames too); it is opened again when it is needed.
+  void close_debug();
 
 private:
   struct Lines;

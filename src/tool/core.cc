@@ -23,7 +23,9 @@ static target::Search search_of(const session::Arguments& arguments) {
   return out;
 }
 
-int core(Words words) {
+int core(Words words) { return core(words, "stdin"); }
+
+int core(Words words, std::string_view script_name) {
   const spec::Subcommand& self = *spec::find_subcommand("core");
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return refuse(arguments.error().message);
@@ -52,6 +54,7 @@ int core(Words words) {
   }
   auto options = session::read_options(*arguments);
   if (!options.ok()) return refuse(options.error().message);
+  options->script_name = script_name;
   options->still = &still;
   options->engine = session::EngineKind::eval;
   options->json |= arguments->has(OptionId::json);

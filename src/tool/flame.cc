@@ -5,10 +5,9 @@
 #include "session/arguments.h"
 #include "session/color.h"
 #include "session/sampling.h"
-#include "spec/durations.h"
 #include "tool/tool.h"
+#include "tool/whose.h"
 
-#include <climits>
 #include <unistd.h>
 
 namespace tool {
@@ -42,21 +41,6 @@ base::Error unknown_kind(const std::string& word) {
   return usage("there is no kind `" + word + "`; " + (near.empty() ? "there are " + all + "or a probe; a command goes behind `--`" : "did you mean `" + std::string(near) + "`?"));
 }
 
-// "10s", "1.5s", "500ms"; seconds without a unit.
-base::Result<uint64_t> read_duration(const std::string& text) {
-  size_t digits = 0;
-  while (digits < text.size() && (text[digits] == '.' || (text[digits] >= '0' && text[digits] <= '9')))
-    digits++;
-  const spec::DurationUnit* unit =
-      spec::find_duration_unit(digits == text.size() ? "s" : std::string_view(text).substr(digits));
-  char* end = nullptr;
-  double value = std::strtod(text.substr(0, digits).c_str(), &end);
-  double ns = unit ? value * static_cast<double>(unit->nanoseconds) : 0;
-  if (!digits || !unit || *end || ns < 1e6 || ns > 1e9 * 86400 * 366)
-    return usage("`--duration` takes a time such as 10s, 500ms or 2m, not `" + text + "`");
-  return static_cast<uint64_t>(ns);
-}
-
 // A kind of the table, or a probe.
 base::Status read_kind(const session::Arguments& arguments, session::SamplingOptions& to) {
   const std::string* event = arguments.value(OptionId::event);
@@ -71,6 +55,12 @@ base::Status read_kind(const session::Arguments& arguments, session::SamplingOpt
     if (kind) to.kind = kind;
     if (!kind) to.probe = word;
   }
+  if (arguments.has(OptionId::leaks)) {
+    if (to.kind->name != "alloc" && to.kind->name != "leaks") return usage("`--leaks` is for `alloc`");
+    to.kind = spec::find_profile_kind("leaks");
+  }
+  if (to.kind->follows_allocations && to.filter.pid < 0)
+    return usage("what is not freed is told of a process that runs: acu flame alloc --leaks -p 4711");
   if (!to.weight.empty() && to.probe.empty())
     return usage("`--weight` is for a probe: acu flame tracepoint:syscalls:sys_exit_read --weight args.ret");
   return {};
@@ -79,18 +69,8 @@ base::Status read_kind(const session::Arguments& arguments, session::SamplingOpt
 base::Result<Request> read_request(const session::Arguments& arguments, std::string_view default_output) {
   Request out;
   session::SamplingOptions& s = out.sampling;
-  int whose = 0;
-  if (const std::string* text = arguments.value(OptionId::pid)) {
-    ACU_TRY(uint64_t pid, read_number("-p", *text, INT_MAX));
-    s.filter.pid = static_cast<int>(pid);
-    whose++;
-  }
-  if (const std::string* user = arguments.value(OptionId::user)) s.filter.user = *user, whose++;
-  if (const std::string* group = arguments.value(OptionId::cgroup)) s.filter.cgroup = *group, whose++;
-  whose += arguments.has(OptionId::all);
-  if (whose > 1) return usage("`-p`, `-u`, `--cgroup` and `-a` exclude each other");
+  ACU_TRY(s.filter, read_whose(arguments));
   s.command = arguments.behind;
-  s.filter.command = !s.command.empty() && !whose;
   ACU_CHECK(read_kind(arguments, s));
   const bool is_cycles = s.kind->name == "cycles";
   if (const std::string* text = arguments.value(OptionId::frequency)) {
@@ -98,8 +78,12 @@ base::Result<Request> read_request(const session::Arguments& arguments, std::str
   }
   // Of cycles a count is given: so many that a processor of 3 GHz makes as many samples.
   if (is_cycles) s.rate = 3'000'000'000 / s.rate;
+  if (const std::string* text = arguments.value(OptionId::max_cost)) {
+    ACU_TRY(uint64_t percent, read_number("--max-cost", *text, 10000));
+    s.max_cost = static_cast<double>(percent);
+  }
   if (const std::string* text = arguments.value(OptionId::duration)) {
-    ACU_TRY(s.duration_ns, read_duration(*text));
+    ACU_TRY(s.duration_ns, session::read_time("--duration", *text));
   }
   if (const std::string* text = arguments.value(OptionId::top)) {
     ACU_TRY(out.top, read_number("--top", *text, 1'000'000));

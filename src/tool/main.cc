@@ -4,6 +4,7 @@
 // taking apart what was built up would only delay the end.
 #include "base/text.h"
 #include "session/output.h"
+#include "tool/scripts.h"
 #include "tool/tool.h"
 
 #include <cstdio>
@@ -23,7 +24,8 @@ struct Entry {
 };
 constexpr Entry entries[] = {{"run", run},     {"list", list},     {"sym", sym},       {"modules", modules},
                              {"flame", flame}, {"record", record}, {"report", report}, {"diff", diff},
-                             {"core", core},   {"snap", snap},     {"info", info},     {"help", help}};
+                             {"trace", trace},
+                             {"core", core},   {"snap", snap},     {"tools", tools},       {"info", info},     {"help", help}};
 static_assert(std::size(entries) == std::size(spec::subcommands));
 
 void say(std::string_view text) { session::write_all(STDOUT_FILENO, text); }
@@ -60,10 +62,14 @@ static bool gives_script(Words words) {
   return false;
 }
 
+// A link to acu that is called like a tool is that tool.
+static const Script* named_by_link(std::string_view path) { return find_script(path.substr(path.rfind('/') + 1)); }
+
 static int unknown_subcommand(std::string_view word) {
   std::vector<std::string_view> names;
   for (const spec::Subcommand& s : spec::subcommands) names.push_back(s.name);
-  std::string message = "`" + std::string(word) + "` is neither a subcommand nor a file";
+  for (const Script& s : all_scripts()) names.push_back(s.name);
+  std::string message = "`" + std::string(word) + "` is neither a subcommand nor a tool nor a file";
   std::string_view near = base::nearest(word, names);
   message += near.empty() ? " (see `acu help`)" : "; did you mean `" + std::string(near) + "`?";
   return refuse(message);
@@ -74,6 +80,7 @@ static int dispatch(Words words) {
   std::string_view first = words[0];
   for (const Entry& e : entries)
     if (e.name == first) return e.run(words.subspan(1));
+  if (const Script* script = find_script(first); script && !names_script(first)) return run_script(*script, words.subspan(1));
   if (first == "--version" || first == "-V") return version();
   if (words.size() == 1 && (first == "--help" || first == "-h")) return show_overview(say), 0;
   if (first.starts_with("-") || names_script(first) || gives_script(words)) return run(words);
@@ -90,7 +97,9 @@ static void fill_standard_descriptors() {
 
 int main(int argc, char** argv) {
   fill_standard_descriptors();
-  int status = tool::dispatch(tool::Words(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0)));
+  const tool::Words words(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0));
+  const tool::Script* linked = argc > 0 ? tool::named_by_link(argv[0]) : nullptr;
+  int status = linked ? tool::run_script(*linked, words) : tool::dispatch(words);
   std::fflush(nullptr);
   ::_exit(status);
 }

@@ -152,7 +152,9 @@ private:
 
 } // namespace
 
-int snap(Words words) {
+int snap(Words words) { return snap(words, "stdin"); }
+
+int snap(Words words, std::string_view script_name) {
   const spec::Subcommand& self = *spec::find_subcommand("snap");
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return refuse(arguments.error().message);
@@ -166,6 +168,7 @@ int snap(Words words) {
     return Snap(*request, **target, nullptr).run();
   auto options = session::read_options(*arguments);
   if (!options.ok()) return refuse(options.error().message);
+  options->script_name = script_name;
   options->pid = -1; // nothing of the kernel's is attached
   options->engine = session::EngineKind::eval;
   options->json |= request->json;

@@ -20,10 +20,16 @@ int flame(Words words);
 int record(Words words);
 int report(Words words);
 int diff(Words words);
+int trace(Words words);
 int core(Words words);
 int snap(Words words);
+int tools(Words words);
 int info(Words words);
 int help(Words words);
+// The same; messages call the script of -e so.
+int run(Words words, std::string_view script_name);
+int core(Words words, std::string_view script_name);
+int snap(Words words, std::string_view script_name);
 
 // Writes to standard output or standard error.
 void say(std::string_view text);

@@ -4,6 +4,7 @@
 
 #include "ir/builder.h"
 #include "symbol/cgroups.h"
+#include "target/areas.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -143,6 +144,25 @@ TEST(Control, CallsHaveFramesOfTheirOwn) {
   b.output(b.load(mine));
   b.give_back();
   EXPECT_EQ(run(b), (std::vector<int64_t>{42, 100}));
+}
+
+TEST(Control, CallsGoDeep) {
+  Builder b;
+  const uint32_t f = b.function("sum", Role::function, 1);
+  const BlockId more = b.block(), end = b.block();
+  b.branch(R{1}, Cond::eq, 0, end, more);
+  b.at(end);
+  b.give_back(0);
+  b.at(more);
+  const R rest = b.value(Op::call, b.value(Op::sub, R{1}, 1));
+  b.last().index = f;
+  b.give_back(b.value(Op::add, rest, R{1}));
+  b.enter(0);
+  const R sum = b.value(Op::call, 200'000);
+  b.last().index = f;
+  b.output(sum);
+  b.give_back();
+  EXPECT_EQ(run(b), std::vector<int64_t>{200'000ll * 200'001 / 2});
 }
 
 TEST(Control, EndlessRecursionFails) {
@@ -348,6 +368,84 @@ TEST(Foreign, WithoutFaultEdgeGivesZero) {
   b.output(b.value(Op::context_address));
   b.give_back();
   EXPECT_EQ(run(b), (std::vector<int64_t>{0, 0, 0, 0}));
+}
+
+// One load, whose address comes from a table, over areas of a target.
+std::vector<int64_t> load_each(target::Memory& memory, std::vector<uint32_t> addresses, uint8_t size) {
+  Builder b;
+  b.program.tables.push_back(addresses);
+  const R turn = b.reg(), got = b.reg();
+  const BlockId head = b.block(), ok = b.block(), fault = b.block(), next = b.block(), end = b.block();
+  b.emit_to(turn, Op::mov, 0);
+  b.jump(head);
+  b.at(head);
+  ir::Inst& load = b.emit_to(got, Op::load, b.value(Op::table, turn));
+  load.imm = 8, load.size = size, load.space = Space::user, load.target = ok, load.other = fault;
+  b.at(ok);
+  b.output(got);
+  b.jump(next);
+  b.at(fault);
+  b.output(-1);
+  b.jump(next);
+  b.at(next);
+  b.emit_to(turn, Op::add, turn, 1);
+  b.branch(turn, Cond::ult, static_cast<int64_t>(addresses.size()), head, end);
+  b.at(end);
+  b.give_back();
+  return run(b, {.target = &memory});
+}
+
+TEST(Target, LoadsGoOverAreas) {
+  std::byte bytes[64];
+  for (size_t n = 0; n < sizeof bytes; n++) bytes[n] = static_cast<std::byte>(n);
+  target::AreaMemory memory;
+  memory.add({.begin = 0x1000, .size = 16, .bytes = bytes});
+  memory.add({.begin = 0x1010, .size = 16, .bytes = bytes + 32}); // right behind
+  memory.add({.begin = 0x2000, .size = 4, .bytes = bytes + 16});
+  memory.sort();
+  const auto at = [](uint32_t address) { return address - 8; };
+  EXPECT_EQ(load_each(memory, {at(0x1000), at(0x100e), at(0x1010), at(0x101e), at(0x101f), at(0xfff), at(0x1001)}, 2),
+            (std::vector<int64_t>{0x100, 0xf0e, 0x2120, 0x2f2e, -1, -1, 0x201}));
+  // Half in one area, half in the next; then in one too small for eight bytes.
+  EXPECT_EQ(load_each(memory, {at(0x100e), at(0x1008), at(0x2000), at(0x2001), at(0x100d)}, 4),
+            (std::vector<int64_t>{0x21200f0e, 0x0b0a0908, 0x13121110, -1, 0x200f0e0d}));
+  EXPECT_EQ(load_each(memory, {at(0), at(0x2000), at(0x2003), at(0x2004)}, 1),
+            (std::vector<int64_t>{-1, 16, 19, -1}));
+}
+
+// An array of pointers, gone through to its last, which leads nowhere; what comes behind it is not mapped.
+TEST(Target, WhatIsAskedForAheadNeedNotBeThere) {
+  uint64_t words[16] = {};
+  target::AreaMemory memory;
+  memory.add({.begin = 0x1000, .size = sizeof words, .bytes = reinterpret_cast<std::byte*>(words)});
+  memory.sort();
+  for (size_t n = 0; n < 16; n++) words[n] = 0x1000 + 8 * (n / 2);
+  words[15] = ~0ull;
+  Builder b;
+  const R turn = b.reg(), pointer = b.reg(), got = b.reg(), sum = b.reg();
+  const BlockId head = b.block(), first = b.block(), second = b.block(), fault = b.block(), end = b.block();
+  b.emit_to(turn, Op::mov, 0);
+  b.emit_to(sum, Op::mov, 0);
+  b.jump(head);
+  b.at(head);
+  ir::Inst& element = b.emit_to(pointer, Op::load, b.value(Op::add, b.value(Op::shl, turn, 3), 0x1000));
+  element.space = Space::user, element.target = first, element.other = fault;
+  b.at(first);
+  ir::Inst& pointee = b.emit_to(got, Op::load, pointer);
+  pointee.space = Space::user, pointee.target = second, pointee.other = fault;
+  b.at(second);
+  b.emit_to(sum, Op::add, sum, got);
+  b.emit_to(turn, Op::add, turn, 1);
+  b.branch(turn, Cond::ult, 16, head, end);
+  b.at(fault);
+  b.output(turn);
+  b.jump(end);
+  b.at(end);
+  b.output(sum);
+  b.give_back();
+  int64_t expected = 0;
+  for (size_t n = 0; n < 15; n++) expected += static_cast<int64_t>(words[(words[n] - 0x1000) / 8]);
+  EXPECT_EQ(run(b, {.target = &memory}), (std::vector<int64_t>{15, expected}));
 }
 
 TEST(Machine, Queries) {

@@ -86,6 +86,31 @@ def wait_until_recording(pid, limit=60):
     raise Wrong("acu does not record")
 
 
+def wait_until_attached(pid, limit=60):
+    """Probes in functions hang on links: all are there when no more are added."""
+    end, before, since = time.monotonic() + limit, 0, 0
+    while time.monotonic() < end:
+        try:
+            links = sum("bpf_link" in os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
+        except OSError:
+            links = 0
+        if links != before:
+            before, since = links, time.monotonic()
+        if links and time.monotonic() - since > 0.5:
+            return
+        time.sleep(0.02)
+    raise Wrong("acu does not record")
+
+
+def wait_for_text(file, text, limit=60):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        if text in open(file).read():
+            return
+        time.sleep(0.02)
+    raise Wrong(f"no `{text}` in: {open(file).read()}")
+
+
 RECORDED = {}
 
 
@@ -247,6 +272,24 @@ def waiting_has_its_time():
     need("[waiting]" in notes and notes & {"[run queue]", "[preempted]"}, str(notes))
 
 
+def short_waits_are_sampled():
+    """Of waits that are many and short few have stacks, and their times add up all the same."""
+    out = path("switches.acu")
+    done = acu("record", "offcpu", "-o", out, "--", build_of("switcher.cc", "-pthread"), 100000)
+    away, queued = map(int, done.stdout.split())
+    about = report(out)
+    told = [f for f in about["functions"] if f["name"].startswith("hand_over(")][0]["total"]
+    need(abs(told - away) < 0.02 * away, f"told {told / 1e9:.3f} s, the program measured {away / 1e9:.3f} s")
+    notes = {f["name"]: f["total"] for f in about["functions"] if f["kind"] == "note"}
+    on_queue = notes.get("[run queue]", 0) + notes.get("[preempted]", 0)
+    # To the kernel a thread is in the queue also while acu looks at the switch that ends that.
+    need(0.98 * queued - about["own_kernel_ns"] < on_queue < 1.02 * queued, f"in the run queue {on_queue / 1e9:.3f} s, and as the kernel counts {queued / 1e9:.3f} s")
+    waits = re.search(r"(\d+) waits shorter than a millisecond.*: (\d+) have stacks", done.stderr)
+    need(waits and int(waits[1]) > 50000 and int(waits[2]) < int(waits[1]) / 5, done.stderr)
+    need(total_of(about, "read") > 0.9 * told, "the waits are not in read()")
+    need(any("pipe_read" in f["name"] for f in about["functions"] if f["kind"] == "kernel"), "the kernel's stack is not there")
+
+
 def locks_have_names():
     """Who waits for a lock, and who lets wait: both under the lock's name, with the function that took it."""
     program = build_of("locked.cc", "-pthread")
@@ -289,6 +332,20 @@ def bytes_to_disk_are_counted():
     need(about["unit"] == "bytes" and about["total"] >= 8 << 20, f"{about['total']} {about['unit']}")
 
 
+def bytes_of_peers_are_counted():
+    """Ten times 1,000 bytes to oneself: sent once, received once."""
+    if not os.path.exists("/sys/kernel/tracing/events/sock/sock_send_length"):
+        raise Skip("this kernel does not tell of sockets")
+    talk = ("import socket\ns = socket.create_server(('127.0.0.1', 0))\nc = socket.create_connection(s.getsockname())\n"
+            "p = s.accept()[0]\nfor i in range(10): c.sendall(bytes(1000))\nn = 0\n"
+            "while n < 10000: p.recv(10, socket.MSG_PEEK); n += len(p.recv(4096))")
+    out = path("net.acu")
+    acu("record", "net", "-o", out, "--", sys.executable, "-c", talk)
+    about = report(out)
+    for note in ("[sends to 127.0.0.1]", "[receives from 127.0.0.1]"):
+        need(total_of(about, note) == 10000, f"{note}: {total_of(about, note)} of {about['total']} {about['unit']}")
+
+
 def probes_have_weights():
     out = path("weights.acu")
     read = "import os\nf = os.open('/dev/zero', os.O_RDONLY)\nfor i in range(100): os.read(f, 1000)"
@@ -296,6 +353,125 @@ def probes_have_weights():
     need(report(out)["total"] == 100000, str(report(out)["total"]))
     acu("record", "tracepoint:syscalls:sys_enter_getpgid", "-o", out, "--", sys.executable, "-c", "import os\nfor i in range(77): os.getpgid(0)")
     need(report(out)["total"] >= 77 and report(out)["unit"] == "hits", str(report(out)["total"]))
+
+
+def scripts_draw_their_maps():
+    """flame(): any map with stacks in its keys; its file by the title, in the format of an ending."""
+    script = path("draws.bt")
+    with open(script, "w") as out:
+        out.write("""tracepoint:syscalls:sys_exit_read /pid == cpid && args.ret == 1000/ {
+  @bytes[comm, args.ret, ustack] = sum(args.ret); @both[stack] = count();
+}
+end { flame(@bytes, "Bytes read", "bytes"); flame(@both, "both.folded"); clear(@bytes); clear(@both) }
+""")
+    read = f"{sys.executable} -c \"import os\nf = os.open('/dev/zero', os.O_RDONLY)\nfor i in range(100): os.read(f, 1000)\""
+    told = acu("run", script, "-c", read).stderr
+    need("wrote bytes-read.html" in told and "wrote both.folded" in told, told)
+    lines = open(path("both.folded")).read().strip().split("\n")
+    need(sum(int(line.rsplit(" ", 1)[1]) for line in lines) == 100, str(lines)[:500])
+    need(all(line.startswith("@both;") and "_start;" in line and "do_syscall_64" in line for line in lines), str(lines)[:500])
+    page = open(path("bytes-read.html")).read()
+    data = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.S)[1])
+    need(data["about"]["unit"] == "bytes" and data["about"]["title"] == "Bytes read", str(data["about"]))
+    need(sum(data["samples"][2::3]) == 100000, str(data["samples"]))
+    need(any(t.endswith(", 1000") for t in data["texts"]), str(data["texts"][:20]))
+
+
+# ------------------------------------------------------------------------------------------------ memory
+
+
+def leaks_of(program, requests, environment=None):
+    """What acu tells of a server that forgets, recorded while it answers; and what it told on the way."""
+    server = subprocess.Popen([program, str(requests)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, **(environment or {})})
+    need(server.stdout.readline() == "ready\n", "the server did not start")
+    out, told = path("leaks.acu"), path("leaks.told")
+    with open(told, "w") as to:
+        recorder = subprocess.Popen([ACU, "record", "alloc", "--leaks", "-p", str(server.pid), "-o", out], stderr=to)
+    try:
+        wait_for_text(told, "is estimated to cost")
+        wait_until_attached(recorder.pid)
+        server.stdin.write("go\n")
+        server.stdin.flush()
+        need(server.stdout.readline() == "done\n", "the server did not answer")
+        recorder.send_signal(signal.SIGINT)
+        need(recorder.wait(timeout=60) == 0, open(told).read())
+        return report(out), open(told).read()
+    finally:
+        for process in (recorder, server):
+            process.kill()
+            process.wait()
+
+
+def leaks_are_found():
+    """The stack that forgets, with its bytes; and nothing of what was given back, in every way there is."""
+    about, told = leaks_of(build_of("leaky.cc", "-pthread"), 400)
+    need(about["unit"] == "bytes" and total_of(about, "remember_session(unsigned long)") == 100 * 1000, str(about["functions"][:9]))
+    need(total_of(about, "keep_across_fork()") == 777, "what a child gave back is its parent's")
+    for name in ("resize()", "take_aligned()"):
+        need(total_of(about, name) == 0, f"{name} gave everything back, and has {total_of(about, name)} bytes")
+    need(total_of(about, "answer(int)") == 100 * 1000, str(about["functions"][:9]))
+    need(re.search(r"[0-9.]+ kB, [0-9.]+ kB/s\)", told), told)
+    need("each second" in acu("report", path("leaks.acu")).stdout, "no bytes a second")
+
+
+def leaks_of_other_allocators():
+    found = 0
+    for library in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4"):
+        file = "/usr/lib/x86_64-linux-gnu/" + library
+        if not os.path.exists(file):
+            continue
+        found += 1
+        about, told = leaks_of(build_of("leaky.cc", "-pthread"), 100, {"LD_PRELOAD": file})
+        need(total_of(about, "remember_session(unsigned long)") == 25 * 1000, library + str(about["functions"][:9]))
+        need(total_of(about, "resize()") + total_of(about, "take_aligned()") == 0, library + str(about["functions"][:9]))
+        need(any(f["where"].split("/")[-1].startswith(library) for f in about["functions"]), str(about["functions"][:9]))
+        need("an exception out of `operator new`" in told, told)
+    if not found:
+        raise Skip("neither jemalloc nor tcmalloc here")
+
+
+def leaks_of_a_static_program():
+    program = build_of("leaky.cc", "-static", "-pthread")
+    about, _ = leaks_of(program, 40)
+    need(total_of(about, "remember_session(unsigned long)") == 10 * 1000, str(about["functions"][:9]))
+    stripped = path("leaky-stripped")
+    subprocess.run(["strip", "-o", stripped, program], check=True)
+    server = subprocess.Popen([stripped, "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        server.stdout.readline()
+        done = acu("flame", "alloc", "--leaks", "-p", server.pid, status=3)
+        need("no malloc, calloc, realloc, free" in done.stderr and "leaky-stripped, which is stripped" in done.stderr, done.stderr)
+    finally:
+        server.kill()
+        server.wait()
+
+
+def dear_leaks_are_refused():
+    """A program that does nothing but take and give back memory is not followed, unless that is asked for."""
+    program = subprocess.Popen([sys.executable, "-c", "print(flush=True)\nwhile True: bytearray(5000)"], stdout=subprocess.PIPE)
+    try:
+        program.stdout.readline()
+        done = acu("flame", "alloc", "--leaks", "-p", program.pid, "--max-cost", "1", status=1)
+        need(re.search(r"estimated to cost [0-9.]+% of a CPU, more than `--max-cost`", done.stderr), done.stderr)
+        need("for `alloc`" in acu("flame", "io", "--leaks", "-p", program.pid, status=2).stderr, "leaks of io")
+        need("-p 4711" in acu("flame", "alloc", "--leaks", status=2).stderr, "leaks of all processes")
+    finally:
+        program.kill()
+        program.wait()
+
+
+def growth_has_its_stacks():
+    """What is asked for and what is touched, each under the function that did it."""
+    out = path("growth.acu")
+    acu("record", "alloc", "-o", out, "--", build_of("grower.cc"))
+    about = report(out)
+    notes = {f["name"]: f["total"] for f in about["functions"] if f["kind"] == "note"}
+    mega = 1 << 20
+    need(about["unit"] == "bytes" and notes.get("[asked of mmap]", 0) >= 64 * mega, str(notes))
+    for name, size in (("map_much()", 64 * mega), ("touch_half(char volatile*)", 32 * mega), ("grow_heap()", 8 * mega)):
+        told = total_of(about, name)
+        need(0.98 * size <= told <= 1.05 * size, f"{name}: {told} bytes, and not {size}")
 
 
 # ------------------------------------------------------------------------------------------------ formats
@@ -461,8 +637,9 @@ def page_in_a_browser():
 
 TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missing, command_gives_its_status,
          children_of_the_command_count, interrupt_writes_the_results, process_that_ends, process_that_execs,
-         program_that_is_replaced, many_short_lives, all_processes, user_without_processes, waiting_has_its_time, locks_have_names, wakers_are_named,
-         faults_are_counted, bytes_to_disk_are_counted, probes_have_weights, formats_are_read_back,
+         program_that_is_replaced, many_short_lives, all_processes, user_without_processes, waiting_has_its_time, short_waits_are_sampled, locks_have_names, wakers_are_named,
+         faults_are_counted, bytes_to_disk_are_counted, bytes_of_peers_are_counted, probes_have_weights, scripts_draw_their_maps, leaks_are_found, leaks_of_other_allocators,
+         leaks_of_a_static_program, dear_leaks_are_refused, growth_has_its_stacks, formats_are_read_back,
          picture_is_xml, speedscope_is_json, text_of_the_real_perf, damaged_files_are_told, full_disk_keeps_the_old_file,
          tables_for_a_terminal, differences_are_found, mistakes_name_what_was_meant, help_is_short, page_in_a_browser]
 

@@ -2,6 +2,7 @@
 // by the evaluator before and after.
 #include "eval/engine.h"
 #include "ir/generator.h"
+#include "ir/join_registers.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -262,6 +263,52 @@ Outcome evaluate(const Program& program) {
   return out;
 }
 
+TEST(Passes, AddressesAreAddedUpInLoads) {
+  Builder b;
+  const R base = b.load(b.address(b.object(8)));
+  const auto load = [&](R at, int64_t offset, Space space) {
+    const R value = b.load(at, offset);
+    b.last().space = space;
+    return value;
+  };
+  const R near = b.value(Op::add, base, 40), far = b.value(Op::add, base, int64_t{1} << 40);
+  b.output(load(near, 8, Space::user));
+  const R changed = b.reg();
+  b.emit_to(changed, Op::add, base, 16);
+  b.output(load(changed, 0, Space::kernel));
+  b.output(load(far, 0, Space::user));
+  b.give_back();
+  const std::string text = optimized(b);
+  EXPECT_NE(text.find("load.user u64 [%2+48]"), std::string::npos) << text;
+  EXPECT_NE(text.find("load.kernel u64 [%2+16]"), std::string::npos) << text;
+  EXPECT_NE(text.find("add %2, 0x10000000000"), std::string::npos) << text;
+}
+
+TEST(JoinRegisters, CopiesInALoopGo) {
+  Builder b;
+  const R sum = b.reg(), node = b.reg(), next = b.reg(), before = b.reg();
+  const BlockId head = b.block(), turn = b.block(), end = b.block();
+  b.emit_to(sum, Op::mov, 0);
+  b.emit_to(node, Op::mov, 4096);
+  b.jump(head);
+  b.at(head);
+  b.branch(node, Cond::ne, 0, turn, end);
+  b.at(turn);
+  b.emit_to(before, Op::mov, sum);
+  b.emit_to(next, Op::sub, node, 1);
+  b.emit_to(sum, Op::add, before, node); // `node` is needed here still: it and `next` stay apart
+  b.emit_to(node, Op::mov, next);
+  b.jump(head);
+  b.at(end);
+  b.give_back(sum);
+  EXPECT_EQ(verify(b.program), std::vector<std::string>{});
+  join_registers(b.now());
+  EXPECT_EQ(verify(b.program), std::vector<std::string>{});
+  const std::string text = to_string(b.now(), b.program);
+  EXPECT_EQ(text.substr(text.find("b2:"), text.find("b3:") - text.find("b2:")),
+            "b2:\n    %3 = sub %2, 1\n    %1 = add %1, %2\n    %2 = mov %3\n    jump b1\n");
+}
+
 size_t count_insts(const Program& program) {
   size_t n = 0;
   for (const Function& f : program.functions)
@@ -284,6 +331,9 @@ TEST(Passes, RandomProgramsDoTheSame) {
     ASSERT_EQ(verify(b.program), std::vector<std::string>{}) << "seed " << seed;
     ASSERT_TRUE(evaluate(b.program) == expected) << "seed " << seed << "\n" << to_string(b.program);
     after += count_insts(b.program);
+    for (Function& f : b.program.functions) join_registers(f);
+    ASSERT_EQ(verify(b.program), std::vector<std::string>{}) << "seed " << seed;
+    ASSERT_TRUE(evaluate(b.program) == expected) << "seed " << seed << "\n" << to_string(b.program);
   }
   // Not a goal, but a pass that stopped working would show.
   EXPECT_LT(after * 10, before * 9) << after << " of " << before;

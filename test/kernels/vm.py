@@ -28,10 +28,12 @@ import tempfile
 import threading
 
 import stock
+from packages import cache
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DISK = ("virtio_blk", "crc32c_generic", "crc32c_intel", "ext4")
 SHARED = ("virtio_pci", "9p", "9pnet_virtio")
+COMPILER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "compiler.sh")
 FOLDERS = ("proc", "sys", "dev", "mnt", "bin", "m")
 
 # The first process; ENTER goes on where the host's files are the root.
@@ -47,6 +49,7 @@ for f in tmp var/tmp root; do $B mount -t tmpfs -o mode=1777 tmpfs /mnt/$f; done
 %(put_back)s
 $B cp /bin/busybox /bin/modprobe /bin/enter /mnt/run/vm
 for c in poweroff insmod rmmod lsmod ip; do $B ln -s busybox /mnt/run/vm/$c; done
+for c in gcc g++; do $B cp /bin/compiler /mnt/run/vm/$c; done
 $B mount --move /proc /mnt/proc; $B mount --move /sys /mnt/sys; $B mount --move /dev /mnt/dev
 $B chroot /mnt /bin/sh /run/vm/enter
 $B poweroff -f
@@ -100,6 +103,8 @@ def start_image(options, token):
     prepare = ["mount -t tmpfs tmpfs /sys/kernel/btf"] if options.no_btf else []
     if options.disk:
         prepare.append("mkfs.ext4 -q /dev/vda; mkdir /run/disk; mount /dev/vda /run/disk; export ACU_TEST_DISK=/run/disk")
+    os.makedirs(cache("programs"), exist_ok=True)
+    prepare.append(f"export ACU_TEST_PROGRAMS={shlex.quote(cache('programs'))}")
     for number, path in enumerate(options.writable):
         at = shlex.quote(path)
         prepare.append(f"mkdir -p {at}; mount -t 9p -o trans=virtio,version=9p2000.L,msize=1048576,cache=loose w{number} {at}")
@@ -115,6 +120,7 @@ def start_image(options, token):
     files += [("init", 0o100755, init.encode()), ("bin/busybox", 0o100755, open(busybox, "rb").read()),
               ("bin/enter", 0o100755, enter.encode()),
               ("bin/modprobe", 0o100755, MODPROBE.encode()),
+             ("bin/compiler", 0o100755, open(COMPILER, "rb").read()),
               ("m/order", 0o100644, "\n".join(os.path.basename(m) for m in modules).encode() + b"\n")]
     files += [("m/" + os.path.basename(m), 0o100644, open(m, "rb").read()) for m in modules]
     return gzip.compress(archive(files), 1)
@@ -146,6 +152,7 @@ def read_options(words):
     at = words.index("--") if "--" in words else len(words)
     options = parser.parse_args(words[:at])
     options.command = words[at + 1:]
+    options.writable.append(cache("programs"))
     if not options.command:
         parser.error("no command behind --")
     return options

@@ -320,6 +320,15 @@ def pid_namespace(acu):
     need(re.search(r"made_inside\+", text), text)
 
 
+def temporary_folder_of_its_own(acu):
+    """It goes with its namespace, and the perf map in it."""
+    made, folder = build("jit.c", "jit"), path("own_tmp")
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(made, folder)
+    text, _ = trace(acu, STACKS, lambda: run("unshare", "-pfm", "sh", "-c", f"mount --bind {folder} /tmp && exec /tmp/jit {ms(200)} made_inside"))
+    need(re.search(r"made_inside\+", text), text)
+
+
 def session_in_a_pid_namespace(acu):
     """There processes have numbers that are not the kernel's own."""
     command = ["unshare", "-pf", "--mount-proc", acu, "run", "-c", victim("alpha") + " 20", "-e", STACKS]
@@ -349,10 +358,12 @@ def library_opened_later(acu):
 
 def executed_twice(acu):
     programs = [victim("alpha"), ms(5), victim("beta"), ms(5), victim("gamma"), ms(5)]
-    text, _ = trace(acu, STACKS, lambda: run(*programs))
-    all_named(text)
-    for name in ("alpha", "beta", "gamma"):
-        need(count_of(text, name) >= 1, name + " is not there:\n" + text)
+    for script in (STACKS, STACKS.replace("ustack", "ustack(fp)")):
+        for options in ([], ["--no-feature", "task_registers"]):
+            text, _ = trace(acu, script, lambda: run(*programs), options)
+            all_named(text)
+            for name in ("alpha", "beta", "gamma"):
+                need(count_of(text, name) >= 1, f"{name} is not there ({script} {options}):\n{text}")
 
 
 def executed_twice_at_the_same_addresses(acu):
@@ -360,10 +371,12 @@ def executed_twice_at_the_same_addresses(acu):
     programs = []
     for name in ("alpha", "beta", "gamma"):
         programs += [victim(name, "-static", "-no-pie", pad=7), ms(5)]
-    text, _ = trace(acu, STACKS, lambda: run(*programs))
-    all_named(text)
-    for name in ("alpha", "beta", "gamma"):
-        need(count_of(text, name) >= 1, name + " is not there:\n" + text)
+    for script in (STACKS, STACKS.replace("ustack", "ustack(fp)")):
+        for options in ([], ["--no-feature", "task_registers"]):
+            text, _ = trace(acu, script, lambda: run(*programs), options)
+            all_named(text)
+            for name in ("alpha", "beta", "gamma"):
+                need(count_of(text, name) >= 1, f"{name} is not there ({script} {options}):\n{text}")
 
 
 def process_id_used_again(acu):
@@ -601,7 +614,7 @@ def only_when_names_are_asked_for(acu):
 TESTS = [
     lives_20_ms, lives_2_ms, lives_one_call, command_of_the_session, forked_but_not_executed,
     ran_before_and_ends_at_its_first_stack, renamed_over, deleted, deleted_before_the_session, deleted_after_2_ms,
-    overwritten_in_place, library_overwritten_in_place, chroot_with_own_libraries, mount_namespace, pid_namespace,
+    overwritten_in_place, library_overwritten_in_place, chroot_with_own_libraries, mount_namespace, pid_namespace, temporary_folder_of_its_own,
     session_in_a_pid_namespace, thread_of_a_pid_namespace, library_opened_later, executed_twice, executed_twice_at_the_same_addresses,
     process_id_used_again, python_frames, perl_frames, node_frames, node_jitdump, java_frames, perf_map, perf_map_written_at_the_end,
     perf_map_is_a_pipe, perf_map_is_a_link_to_a_device, perf_map_is_a_link, perf_map_of_another_user,

@@ -2,8 +2,8 @@
 """User stacks of programs that keep no frame pointers: run.py ACU [--filter TEXT]
 
 whole.c is built as distributions build, and gets to its `leaf` in many ways; what acu shows of its stack is compared with
-the calls that it made, and stacks of waiting programs, whatever they are, with those that eu-stack finds in a core file
-of the same moment. Last line: `N passed, N failed, N skipped`.
+the calls that it made, and stacks of waiting programs, whatever they are, with those that eu-stack finds.
+Last line: `N passed, N failed, N skipped`.
 """
 import os
 import re
@@ -61,8 +61,8 @@ def own(frames):
 
 
 def is_whole(frames):
-    """Up to the first instruction of the program."""
-    return frames[-1] in ("_start", "__start_context", "clone", "clone3", "__clone3", "__clone")
+    """Up to the first instruction of the program, or of its loader."""
+    return frames[-1] in ("_start", "_dl_start_user", "__start_context", "clone", "clone3", "__clone3", "__clone")
 
 
 def expect(text, calls, count, complete=True):
@@ -312,7 +312,7 @@ def as_it_is_printed(acu):
     need(last and own([line.strip().split("+")[0] for line in last[1].strip().split("\n")]) == PLAIN_CALLS, text)
 
 
-# ---------------------------------------------------------------------------- beside a reader of core files
+# ------------------------------------------------------------------------------------------ beside eu-stack
 
 
 def waiting_programs():
@@ -339,16 +339,15 @@ def waiting_programs():
     return [(name, words) for name, words in candidates if shutil.which(words[0])]
 
 
-def core_stack(pid, core):
-    """The addresses of the first thread's stack, by eu-stack."""
-    text = subprocess.run(["eu-stack", "--core", core, "-n", "512", "-e", f"/proc/{pid}/exe"], capture_output=True, text=True,
-                          timeout=LIMIT).stdout
+def stack_by_eu_stack(pid):
+    """The addresses of the first thread's stack."""
+    text = subprocess.run(["eu-stack", "-q", "-p", str(pid), "-n", "512"], capture_output=True, text=True, timeout=LIMIT).stdout
     first = re.search(rf"TID {pid}:\n((?:#.*\n?)+)", text)
     return [int(a, 16) for a in re.findall(r"^#\d+\s+(0x[0-9a-f]+)", first[1], re.M)] if first else []
 
 
 def beside_eu_stack(acu):
-    programs, wrong, cores = {}, [], {}
+    programs, wrong, theirs = {}, [], {}
 
     def drive():
         for name, words in waiting_programs():
@@ -361,9 +360,7 @@ def beside_eu_stack(acu):
                 state = open(f"/proc/{p.pid}/stat").read().rsplit(")", 1)[1].split()[0]
                 calm = calm + 1 if state == "S" else 0
         for name, p in programs.items():
-            run("gcore", "-o", path("core_" + name), p.pid)
-            cores[name] = core_stack(p.pid, f"{path('core_' + name)}.{p.pid}")
-            os.remove(f"{path('core_' + name)}.{p.pid}")
+            theirs[name] = stack_by_eu_stack(p.pid)
 
     try:
         # The system call in which it waits is the last one that it entered.
@@ -376,11 +373,11 @@ def beside_eu_stack(acu):
     for name, p in programs.items():
         mine = re.search(rf"^@last\[{p.pid}\]: *\n((?:[0-9a-f]+\n|\[.*\]\n)+)", text, re.M)
         mine = mine[1].split("\n")[:-1] if mine else []
-        if len(cores[name]) < 2:
+        if len(theirs[name]) < 2:
             continue
         compared += 1
-        if [int(a, 16) if a[0] != "[" else a for a in mine] != cores[name]:
-            wrong.append(f"{name}:\n  acu      {' '.join(mine)}\n  eu-stack {' '.join('%x' % a for a in cores[name])}")
+        if [int(a, 16) if a[0] != "[" else a for a in mine] != theirs[name]:
+            wrong.append(f"{name}:\n  acu      {' '.join(mine)}\n  eu-stack {' '.join('%x' % a for a in theirs[name])}")
     need(not wrong, f"{len(wrong)} of {compared} differ:\n" + "\n".join(wrong))
     need(compared >= 20, f"only {compared} programs to compare")
 

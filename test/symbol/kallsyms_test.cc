@@ -1,6 +1,8 @@
 // Kernel symbols: from files written here, and from the machine's own list where it is readable.
 #include "symbol/kallsyms.h"
 
+#include "scratch.h"
+
 #include <chrono>
 #include <cstdio>
 #include <gtest/gtest.h>
@@ -104,6 +106,20 @@ TEST(Kallsyms, LinesAcrossReads) {
   ASSERT_EQ(k.size(), 20000u);
   for (int i = 0; i < 20000; i += 7)
     ASSERT_EQ(name(k, 0xffffffff81000000ull + i * 16 + 3), "function_" + std::to_string(i) + "+3");
+}
+
+TEST(Kallsyms, AKeptListThatDoesNotFitIsMadeAnew) {
+  const std::string notes = "/sys/kernel/notes";
+  const std::vector<std::byte> id = kernel_build_id(notes);
+  if (id.empty()) GTEST_SKIP() << "this kernel tells no build-id";
+  Scratch folder;
+  const Cache cache(folder.folder());
+  ASSERT_TRUE(cache.store({.kind = "kernel", .version = 1, .build_id = id}, std::vector<std::byte>(100)).ok());
+  File file(sample);
+  for (int run = 0; run < 2; run++) {
+    Kallsyms k(file.path(), notes, cache);
+    EXPECT_EQ(name(k, 0xffffffff81000100), "do_one+0");
+  }
 }
 
 TEST(Kallsyms, ThisMachine) {

@@ -131,8 +131,8 @@ def loads(acu):
 
 
 def cpudist(acu):
-    script = ("import ctypes, time\nctypes.CDLL(None).prctl(15, b'acu_load')\nsince = time.process_time()\n"
-              "while time.process_time() - since < 0.4: pass")
+    script = ("import ctypes, os, time\nctypes.CDLL(None).prctl(15, b'acu_load')\nsince = time.process_time()\n"
+              "while time.process_time() - since < 0.4: pass\nos._exit(0)")
     text = trace(acu, "cpudist.bt", python(script), ["--", "--name=acu_load"])
     need(histogram_total(text, "@usecs") >= 1, text)
     ran = value(text, "@cpu_ms[acu_load]")

@@ -105,7 +105,7 @@ def test_results_stay_what_they_are(acu):
               "uretprobe:libc:str*, uretprobe:libc:mem*, uretprobe:libc:*alloc, uretprobe:libc:*sort* { @left = count(); } "
               "uprobe:libstdc++:*basic_string*, uprobe:libstdc++:*ostream* { @cxx = count(); @st[ustack(4)] = count(); } "
               "end { clear(@st); clear(@by); }")
-    program = start(checked(), "4", "2")
+    program = start(checked(), str(round(4 * SLOWNESS)), "2")
     out, err, status = run(acu, "-p", str(program.pid), "-e", "config = { max_probes = 20000; max_bpf_progs = 4096 } " + script)
     rest, _ = program.communicate(timeout=30 * SLOWNESS)
     need(status == 0, err[-800:])
@@ -148,6 +148,7 @@ def test_thousands_of_functions_come_and_go(acu):
 
 
 def test_each_function_counts_once(acu):
+    require(acu, "attach_cookie")  # without it each function has a program of its own
     script = f"config = {{ max_probes = 20000; max_map_keys = 10000 }} uprobe:{many()}:f_* {{ @[func] = count(); }}"
     tracer = attached(acu, "-e", script)
     program = start(many())

@@ -25,7 +25,8 @@
   function amount(weight) {
     if (about.period_ns) return weight.toLocaleString("en") + " samples, " + time(weight * about.period_ns);
     if (about.unit === "ns") return time(weight);
-    if (about.unit === "bytes") return bytes(weight);
+    if (about.unit === "bytes")
+      return bytes(weight) + (about.duration_ns ? " (" + bytes(weight * 1e9 / about.duration_ns) + "/s)" : "");
     return weight.toLocaleString("en") + " " + about.unit;
   }
   const percent = (part, whole) => (whole ? (100 * part / whole).toFixed(2) : "0") + "%";

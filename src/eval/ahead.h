@@ -1,0 +1,18 @@
+// Which memory of a target a function will need soon: memory that is not in the processor's caches takes as
+// long as a hundred steps, and less if it is asked for before.
+//
+// Two places are known from the function alone. An object has a pointer that is followed only after something
+// longer (a call, a map): what it leads to is asked for with the first load of the object. And of an array
+// that is gone through, what the element some turns ahead leads to.
+#pragma once
+
+#include "ir/ir.h"
+
+#include <unordered_map>
+
+namespace eval {
+
+// Before which load to ask for what the pointer leads to that is so far from the load's operand `a`.
+std::unordered_map<const ir::Inst*, int64_t> find_ahead(const ir::Function& function);
+
+} // namespace eval

@@ -1,0 +1,126 @@
+// A file that defines malloc (or jemalloc's) has an allocator. Several may be there: the C library's, and one that was
+// loaded before it. The dynamic loader's own is not used by programs.
+#include "session/allocations.h"
+
+#include "base/text.h"
+#include "spec/allocation_functions.h"
+#include "symbol/binaries.h"
+
+#include <set>
+
+namespace session {
+
+namespace {
+
+struct Finder {
+  std::string blocks, takers, givers; // the latter: with "uprobe:" before each
+  std::vector<std::string> notes;
+
+  void take(const spec::AllocationFunctions& row, const std::vector<std::string>& places);
+};
+
+std::string list(std::string_view kind, const std::vector<std::string>& places) {
+  std::string out;
+  for (const std::string& place : places) out.append(out.empty() ? "" : ",").append(kind).append(place);
+  return out;
+}
+
+std::string with(std::string text, std::string_view word, std::string_view by) {
+  for (size_t at = 0; (at = text.find(word, at)) != text.npos; at += by.size()) text.replace(at, word.size(), by);
+  return text;
+}
+
+void Finder::take(const spec::AllocationFunctions& row, const std::vector<std::string>& places) {
+  if (places.empty()) return;
+  const std::string entries = list("uprobe:", places);
+  std::string& counted = row.size.empty() ? givers : takers;
+  counted.append(counted.empty() ? "" : ",").append(entries);
+  if (row.size.empty()) {
+    blocks += with(std::string(spec::giving_block), "uprobe:FUNCTIONS", entries);
+    return;
+  }
+  std::string text(spec::taking_blocks);
+  text = with(std::move(text), "uprobe:FUNCTIONS", entries);
+  text = with(std::move(text), "uretprobe:FUNCTIONS", list("uretprobe:", places));
+  text = with(std::move(text), "SIZE", row.size);
+  text = with(std::move(text), "ENTRY", row.at_entry);
+  blocks += with(std::move(text), "EXIT", row.at_exit);
+}
+
+// "malloc", "je_malloc" or both.
+std::vector<std::string> names_in(symbol::Binary& file, std::string_view name) {
+  std::vector<std::string> out;
+  for (std::string_view prefix : {std::string_view(), spec::allocation_prefix}) {
+    std::string full = std::string(prefix) + std::string(name);
+    if (!file.find_functions(full, false).empty()) out.push_back(std::move(full));
+  }
+  return out;
+}
+
+// Those of a row, each once: one may have several names.
+std::vector<std::string> functions_in(symbol::Binary& file, const spec::AllocationFunctions& row) {
+  std::vector<std::string> out;
+  std::set<uint64_t> known;
+  for (std::string_view name : base::split(row.names, ' '))
+    for (std::string& full : names_in(file, name))
+      if (known.insert(file.find_functions(full, false).front().address).second) out.push_back(std::move(full));
+  return out;
+}
+
+std::string missing_in(symbol::Binary& file) {
+  std::string out;
+  for (std::string_view name : base::split(spec::essential_allocation_functions, ' '))
+    if (names_in(file, name).empty()) out.append(out.empty() ? "" : ", ").append(name);
+  return out;
+}
+
+std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+} // namespace
+
+base::Result<Allocations> find_allocations(int pid) {
+  symbol::Binaries binaries(pid);
+  std::vector<symbol::Binary*> files;
+  std::string program, seen;
+  for (const auto& mapped : binaries.mapped()) {
+    auto found = binaries.find(mapped.path);
+    if (!found.ok()) continue;
+    for (symbol::Binary* file : *found) {
+      if (seen.empty()) program = file->name() + (file->is_stripped() ? ", which is stripped" : "");
+      seen.append(seen.empty() ? "" : ", ").append(last_part(file->name()));
+      if (!names_in(*file, "malloc").empty()) files.push_back(file);
+    }
+  }
+  if (files.empty())
+    return base::Error{base::Failure::nothing_matched,
+                       "no malloc, calloc, realloc, free in process " + std::to_string(pid) + ": it has " +
+                           (seen.empty() ? "no files that can be read" : "mapped " + seen) +
+                           (program.empty() ? "" : "; its program is " + program) +
+                           ". Without --leaks growth of memory is told by the kernel"};
+  Finder out;
+  for (symbol::Binary* file : files)
+    if (std::string missing = missing_in(*file); !missing.empty())
+      out.notes.push_back(last_part(file->name()) + " has no symbols of " + missing +
+                          ": what they take or give back is not known");
+  for (const spec::AllocationFunctions& row : spec::allocation_functions) {
+    std::vector<std::string> places;
+    for (symbol::Binary* file : files) {
+      const std::vector<std::string> names = functions_in(*file, row);
+      for (const std::string& name : names) places.push_back("\"" + file->name() + "\":" + name);
+      if (row.may_throw && !names.empty())
+        out.notes.push_back("an exception out of `operator new` of " + last_part(file->name()) +
+                            " (no memory) would end the program while it is recorded");
+    }
+    out.take(row, places);
+  }
+  std::string counts = out.takers + " { @taken++ }\n";
+  if (!out.givers.empty()) counts += out.givers + " { @given++ }\n";
+  return Allocations{std::move(out.blocks), std::move(counts), std::move(out.notes)};
+}
+
+double cost_of_following(uint64_t taken, uint64_t given, uint64_t duration_ns) {
+  const uint64_t spent = taken * spec::taking_ns + given * spec::giving_ns;
+  return 100.0 * static_cast<double>(spent) / static_cast<double>(duration_ns);
+}
+
+} // namespace session

@@ -1,0 +1,25 @@
+// What `acu flame alloc --leaks` follows: the functions of spec/allocation_functions.h in what a process has mapped, and
+// what it will cost.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace session {
+
+struct Allocations {
+  std::string blocks;             // of a script, that fill @live
+  std::string counts;             // a script that only counts them: @taken and @given
+  std::vector<std::string> notes; // what there is to know before they are attached
+};
+
+// Failure: the process has no such functions, with what is missing.
+base::Result<Allocations> find_allocations(int pid);
+
+// Of a second, in percent of a CPU.
+double cost_of_following(uint64_t taken, uint64_t given, uint64_t duration_ns);
+
+} // namespace session

@@ -1,0 +1,77 @@
+#include "session/descriptors.h"
+
+#include "base/text.h"
+#include "spec/syscalls.h"
+
+#include <algorithm>
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace session {
+
+static constexpr size_t most_known = 65536;
+
+std::string SeenDescriptors::path(uint32_t pid, int fd) {
+  if (auto at = known_.find({pid, fd}); at != known_.end()) return at->second;
+  const std::string folder = "/proc/" + std::to_string(pid);
+  const std::string link = fd == AT_FDCWD ? folder + "/cwd" : folder + "/fd/" + std::to_string(fd);
+  char target[4096];
+  const ssize_t n = ::readlink(link.c_str(), target, sizeof target);
+  if (n <= 0 || known_.size() >= most_known) return {};
+  return known_[{pid, fd}] = std::string(target, static_cast<size_t>(n));
+}
+
+void SeenDescriptors::look_at(uint32_t pid) {
+  DIR* folder = ::opendir(("/proc/" + std::to_string(pid) + "/fd").c_str());
+  if (!folder) return;
+  while (const dirent* entry = ::readdir(folder))
+    if (auto fd = base::parse_integer(entry->d_name)) path(pid, static_cast<int>(*fd));
+  ::closedir(folder);
+}
+
+void SeenDescriptors::forget(const trace::Call& call) {
+  if (call.failed()) return;
+  const std::string_view name = spec::syscall_name(call.number);
+  const auto first = static_cast<int>(call.arguments[0]);
+  auto erase = [&](int from, int to) {
+    known_.erase(known_.lower_bound({call.pid, from}), known_.upper_bound({call.pid, to}));
+  };
+  constexpr int last_standard = 2;
+  if (name == "close") erase(first, first);
+  if (name == "close_range") erase(first, static_cast<int>(std::min<uint64_t>(call.arguments[1], INT32_MAX)));
+  if (name == "chdir" || name == "fchdir") erase(AT_FDCWD, AT_FDCWD);
+  if (name.starts_with("execve")) erase(last_standard + 1, INT32_MAX); // who was to be closed, was
+  if (name == "exit_group") erase(INT32_MIN, INT32_MAX);
+}
+
+void SeenDescriptors::learn(const trace::Call& call) {
+  if (call.failed() || known_.size() >= most_known) return;
+  const std::string_view name = spec::syscall_name(call.number);
+  const auto first = static_cast<int>(call.arguments[0]), result = static_cast<int>(call.result);
+  const bool opens = name.starts_with("open"), doubles = name.starts_with("dup") || name == "fcntl";
+  if (opens || doubles || name.starts_with("accept") || name == "socket") {
+    const bool is_same =
+        doubles && name == "fcntl" && call.arguments[1] != F_DUPFD && call.arguments[1] != F_DUPFD_CLOEXEC;
+    if (is_same) return;
+    known_.erase({call.pid, result}); // another file has this number now; if it lives, /proc tells
+    const size_t path = name == "open" ? 0 : 1;
+    if (opens && !call.copied[path].empty()) {
+      const auto& bytes = call.copied[path];
+      const auto end = std::find(bytes.begin(), bytes.end(), std::byte{0});
+      std::string text(reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(end - bytes.begin()));
+      if (text.starts_with("/")) known_[{call.pid, result}] = std::move(text);
+    }
+    if (doubles)
+      if (auto at = known_.find({call.pid, first}); at != known_.end())
+        known_[{call.pid, result}] = at->second;
+  } else if (name == "clone" || name == "clone3" || name == "fork" || name == "vfork") {
+    std::map<std::pair<uint32_t, int>, std::string> child;
+    const auto end = known_.upper_bound({call.pid, INT32_MAX});
+    for (auto at = known_.lower_bound({call.pid, INT32_MIN}); at != end; ++at)
+      child[{static_cast<uint32_t>(result), at->first.second}] = at->second;
+    known_.merge(child);
+  }
+}
+
+} // namespace session

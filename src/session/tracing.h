@@ -1,0 +1,34 @@
+// System calls as they happen, or counted: the script of trace/script.h lives for a while like any other
+// (life.h), and its records become lines.
+#pragma once
+
+#include "session/sampling_script.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace session {
+
+struct TracingOptions {
+  Filter filter;
+  std::vector<std::string> command; // words; empty: none
+  std::vector<int> calls;           // numbers, sorted
+  bool all_calls = false;           // these are all
+  std::string output;               // a file; empty: standard error, as strace(1) does
+  bool fails_only = false;
+  uint64_t least_ns = 0;    // shorter calls are not told
+  uint64_t duration_ns = 0; // 0: until the command or the process ends, or a signal
+  uint32_t data = 32;       // bytes of data that are shown
+  bool descriptors = false; // with the paths of descriptors
+  bool durations = false;
+  bool stacks = false;
+  bool counts = false;     // a table at the end instead of lines
+  bool histograms = false; // of durations, with the table
+  bool quiet = false;
+};
+
+// Gives the exit status: of the command, as a shell tells it.
+base::Result<int> trace_calls(const TracingOptions& options);
+
+} // namespace session

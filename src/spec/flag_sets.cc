@@ -1,0 +1,230 @@
+#include "spec/flag_sets.h"
+
+#include <charconv>
+
+namespace spec {
+
+namespace {
+
+// clang-format off
+constexpr NamedValue open_flags[] = {
+    {0, "O_RDONLY"}, {1, "O_WRONLY"}, {2, "O_RDWR"}, {3, "O_ACCMODE"},
+    {0100, "O_CREAT"}, {0200, "O_EXCL"}, {0400, "O_NOCTTY"}, {01000, "O_TRUNC"}, {02000, "O_APPEND"}, {04000, "O_NONBLOCK"},
+    {04010000, "O_SYNC"}, {020000, "O_ASYNC"}, {010000, "O_DSYNC"}, {040000, "O_DIRECT"}, {0100000, "O_LARGEFILE"},
+    {0400000, "O_NOFOLLOW"}, {01000000, "O_NOATIME"}, {02000000, "O_CLOEXEC"}, {010000000, "O_PATH"}, {020200000, "O_TMPFILE"},
+    {0200000, "O_DIRECTORY"}};
+constexpr NamedValue descriptor_flags[] = {{04000, "O_NONBLOCK"}, {040000, "O_DIRECT"}, {02000000, "O_CLOEXEC"}};
+constexpr NamedValue at_flags[] = {
+    {0x100, "AT_SYMLINK_NOFOLLOW"}, {0x400, "AT_SYMLINK_FOLLOW"}, {0x800, "AT_NO_AUTOMOUNT"}, {0x1000, "AT_EMPTY_PATH"},
+    {0x2000, "AT_STATX_FORCE_SYNC"}, {0x4000, "AT_STATX_DONT_SYNC"}, {0x8000, "AT_RECURSIVE"}};
+constexpr NamedValue statx_flags[] = {
+    {0, "AT_STATX_SYNC_AS_STAT"}, {0x2000, "AT_STATX_FORCE_SYNC"}, {0x4000, "AT_STATX_DONT_SYNC"}, {0x100, "AT_SYMLINK_NOFOLLOW"},
+    {0x400, "AT_SYMLINK_FOLLOW"}, {0x800, "AT_NO_AUTOMOUNT"}, {0x1000, "AT_EMPTY_PATH"}};
+constexpr NamedValue unlink_flags[] = {{0x200, "AT_REMOVEDIR"}};
+constexpr NamedValue access_flags[] = {{0x100, "AT_SYMLINK_NOFOLLOW"}, {0x200, "AT_EACCESS"}, {0x1000, "AT_EMPTY_PATH"}};
+constexpr NamedValue access_mode[] = {{0, "F_OK"}, {1, "X_OK"}, {2, "W_OK"}, {4, "R_OK"}};
+constexpr NamedValue rename_flags[] = {{1, "RENAME_NOREPLACE"}, {2, "RENAME_EXCHANGE"}, {4, "RENAME_WHITEOUT"}};
+constexpr NamedValue close_range_flags[] = {{2, "CLOSE_RANGE_UNSHARE"}, {4, "CLOSE_RANGE_CLOEXEC"}};
+constexpr NamedValue prot[] = {
+    {0, "PROT_NONE"}, {1, "PROT_READ"}, {2, "PROT_WRITE"}, {4, "PROT_EXEC"}, {0x1000000, "PROT_GROWSDOWN"}, {0x2000000, "PROT_GROWSUP"}};
+constexpr NamedValue map_flags[] = {
+    {1, "MAP_SHARED"}, {2, "MAP_PRIVATE"}, {3, "MAP_SHARED_VALIDATE"},
+    {0x10, "MAP_FIXED"}, {0x20, "MAP_ANONYMOUS"}, {0x40, "MAP_32BIT"}, {0x4000, "MAP_NORESERVE"}, {0x8000, "MAP_POPULATE"},
+    {0x10000, "MAP_NONBLOCK"}, {0x100, "MAP_GROWSDOWN"}, {0x800, "MAP_DENYWRITE"}, {0x1000, "MAP_EXECUTABLE"},
+    {0x2000, "MAP_LOCKED"}, {0x20000, "MAP_STACK"}, {0x40000, "MAP_HUGETLB"}, {0x80000, "MAP_SYNC"},
+    {0x100000, "MAP_FIXED_NOREPLACE"}};
+constexpr NamedValue mremap_flags[] = {{1, "MREMAP_MAYMOVE"}, {2, "MREMAP_FIXED"}, {4, "MREMAP_DONTUNMAP"}};
+constexpr NamedValue msync_flags[] = {{1, "MS_ASYNC"}, {2, "MS_INVALIDATE"}, {4, "MS_SYNC"}};
+constexpr NamedValue madvise[] = {
+    {0, "MADV_NORMAL"}, {1, "MADV_RANDOM"}, {2, "MADV_SEQUENTIAL"}, {3, "MADV_WILLNEED"}, {4, "MADV_DONTNEED"}, {8, "MADV_FREE"},
+    {9, "MADV_REMOVE"}, {10, "MADV_DONTFORK"}, {11, "MADV_DOFORK"}, {12, "MADV_MERGEABLE"}, {13, "MADV_UNMERGEABLE"},
+    {14, "MADV_HUGEPAGE"}, {15, "MADV_NOHUGEPAGE"}, {16, "MADV_DONTDUMP"}, {17, "MADV_DODUMP"}, {18, "MADV_WIPEONFORK"},
+    {19, "MADV_KEEPONFORK"}, {20, "MADV_COLD"}, {21, "MADV_PAGEOUT"}, {22, "MADV_POPULATE_READ"}, {23, "MADV_POPULATE_WRITE"},
+    {25, "MADV_COLLAPSE"}};
+constexpr NamedValue fadvise[] = {
+    {0, "POSIX_FADV_NORMAL"}, {1, "POSIX_FADV_RANDOM"}, {2, "POSIX_FADV_SEQUENTIAL"}, {3, "POSIX_FADV_WILLNEED"},
+    {4, "POSIX_FADV_DONTNEED"}, {5, "POSIX_FADV_NOREUSE"}};
+constexpr NamedValue whence[] = {{0, "SEEK_SET"}, {1, "SEEK_CUR"}, {2, "SEEK_END"}, {3, "SEEK_DATA"}, {4, "SEEK_HOLE"}};
+constexpr NamedValue fcntl_command[] = {
+    {0, "F_DUPFD"}, {1, "F_GETFD"}, {2, "F_SETFD"}, {3, "F_GETFL"}, {4, "F_SETFL"}, {5, "F_GETLK"}, {6, "F_SETLK"}, {7, "F_SETLKW"},
+    {8, "F_SETOWN"}, {9, "F_GETOWN"}, {10, "F_SETSIG"}, {11, "F_GETSIG"}, {15, "F_SETOWN_EX"}, {16, "F_GETOWN_EX"},
+    {36, "F_OFD_GETLK"}, {37, "F_OFD_SETLK"}, {38, "F_OFD_SETLKW"}, {1024, "F_SETLEASE"}, {1025, "F_GETLEASE"}, {1026, "F_NOTIFY"},
+    {1030, "F_DUPFD_CLOEXEC"}, {1031, "F_SETPIPE_SZ"}, {1032, "F_GETPIPE_SZ"}, {1033, "F_ADD_SEALS"}, {1034, "F_GET_SEALS"}};
+constexpr NamedValue fd_flags[] = {{1, "FD_CLOEXEC"}};
+constexpr NamedValue flock_operation[] = {{1, "LOCK_SH"}, {2, "LOCK_EX"}, {8, "LOCK_UN"}, {4, "LOCK_NB"}};
+constexpr NamedValue ioctl_command[] = {
+    {0x5401, "TCGETS"}, {0x5402, "TCSETS"}, {0x5403, "TCSETSW"}, {0x5404, "TCSETSF"}, {0x5409, "TCSBRK"}, {0x540b, "TCFLSH"},
+    {0x540e, "TIOCSCTTY"}, {0x540f, "TIOCGPGRP"}, {0x5410, "TIOCSPGRP"}, {0x5413, "TIOCGWINSZ"}, {0x5414, "TIOCSWINSZ"},
+    {0x541b, "FIONREAD"}, {0x5421, "FIONBIO"}, {0x5422, "TIOCNOTTY"}, {0x5429, "TIOCGSID"}, {0x5450, "FIONCLEX"}, {0x5451, "FIOCLEX"},
+    {0x5452, "FIOASYNC"}, {0x80045430, "TIOCGPTN"}, {0x40045431, "TIOCSPTLCK"}, {0x5441, "TIOCGPTPEER"}, {0x40049409, "FICLONE"},
+    {0x8912, "SIOCGIFCONF"}, {0x8913, "SIOCGIFFLAGS"}, {0x8915, "SIOCGIFADDR"}, {0x8933, "SIOCGIFINDEX"}, {0x8946, "SIOCETHTOOL"},
+    {0x80081272, "BLKGETSIZE64"}, {0x2400, "PERF_EVENT_IOC_ENABLE"}, {0x2401, "PERF_EVENT_IOC_DISABLE"}, {0x80086601, "FS_IOC_GETFLAGS"}};
+constexpr NamedValue family[] = {
+    {0, "AF_UNSPEC"}, {1, "AF_UNIX"}, {2, "AF_INET"}, {10, "AF_INET6"}, {16, "AF_NETLINK"}, {17, "AF_PACKET"}, {31, "AF_BLUETOOTH"},
+    {38, "AF_ALG"}, {40, "AF_VSOCK"}, {44, "AF_XDP"}};
+constexpr NamedValue socket_type[] = {
+    {1, "SOCK_STREAM"}, {2, "SOCK_DGRAM"}, {3, "SOCK_RAW"}, {4, "SOCK_RDM"}, {5, "SOCK_SEQPACKET"}, {10, "SOCK_PACKET"},
+    {02000000, "SOCK_CLOEXEC"}, {04000, "SOCK_NONBLOCK"}};
+constexpr NamedValue socket_flags[] = {{02000000, "SOCK_CLOEXEC"}, {04000, "SOCK_NONBLOCK"}};
+constexpr NamedValue message_flags[] = {
+    {1, "MSG_OOB"}, {2, "MSG_PEEK"}, {4, "MSG_DONTROUTE"}, {8, "MSG_CTRUNC"}, {0x20, "MSG_TRUNC"}, {0x40, "MSG_DONTWAIT"},
+    {0x80, "MSG_EOR"}, {0x100, "MSG_WAITALL"}, {0x800, "MSG_CONFIRM"}, {0x2000, "MSG_ERRQUEUE"}, {0x4000, "MSG_NOSIGNAL"},
+    {0x8000, "MSG_MORE"}, {0x10000, "MSG_WAITFORONE"}, {0x4000000, "MSG_ZEROCOPY"}, {0x20000000, "MSG_FASTOPEN"},
+    {0x40000000, "MSG_CMSG_CLOEXEC"}};
+constexpr NamedValue protocol[] = {
+    {0, "IPPROTO_IP"}, {1, "IPPROTO_ICMP"}, {6, "IPPROTO_TCP"}, {17, "IPPROTO_UDP"}, {41, "IPPROTO_IPV6"}, {58, "IPPROTO_ICMPV6"},
+    {132, "IPPROTO_SCTP"}, {255, "IPPROTO_RAW"}, {262, "IPPROTO_MPTCP"}};
+constexpr NamedValue shutdown_how[] = {{0, "SHUT_RD"}, {1, "SHUT_WR"}, {2, "SHUT_RDWR"}};
+constexpr NamedValue socket_level[] = {
+    {0, "SOL_IP"}, {1, "SOL_SOCKET"}, {6, "SOL_TCP"}, {17, "SOL_UDP"}, {41, "SOL_IPV6"}, {255, "SOL_RAW"}, {263, "SOL_PACKET"},
+    {270, "SOL_NETLINK"}};
+constexpr NamedValue epoll_operation[] = {{1, "EPOLL_CTL_ADD"}, {2, "EPOLL_CTL_DEL"}, {3, "EPOLL_CTL_MOD"}};
+constexpr NamedValue epoll_flags[] = {{02000000, "EPOLL_CLOEXEC"}};
+constexpr NamedValue epoll_events[] = {
+    {1, "EPOLLIN"}, {2, "EPOLLPRI"}, {4, "EPOLLOUT"}, {0x40, "EPOLLRDNORM"}, {0x80, "EPOLLRDBAND"}, {0x100, "EPOLLWRNORM"},
+    {0x200, "EPOLLWRBAND"}, {0x400, "EPOLLMSG"}, {8, "EPOLLERR"}, {0x10, "EPOLLHUP"}, {0x2000, "EPOLLRDHUP"},
+    {1u << 28, "EPOLLEXCLUSIVE"}, {1u << 29, "EPOLLWAKEUP"}, {1u << 30, "EPOLLONESHOT"}, {1u << 31, "EPOLLET"}};
+constexpr NamedValue poll_events[] = {
+    {1, "POLLIN"}, {2, "POLLPRI"}, {4, "POLLOUT"}, {8, "POLLERR"}, {0x10, "POLLHUP"}, {0x20, "POLLNVAL"}, {0x40, "POLLRDNORM"},
+    {0x80, "POLLRDBAND"}, {0x100, "POLLWRNORM"}, {0x200, "POLLWRBAND"}, {0x2000, "POLLRDHUP"}};
+constexpr NamedValue eventfd_flags[] = {{02000000, "EFD_CLOEXEC"}, {04000, "EFD_NONBLOCK"}, {1, "EFD_SEMAPHORE"}};
+constexpr NamedValue timerfd_flags[] = {{02000000, "TFD_CLOEXEC"}, {04000, "TFD_NONBLOCK"}};
+constexpr NamedValue signalfd_flags[] = {{02000000, "SFD_CLOEXEC"}, {04000, "SFD_NONBLOCK"}};
+constexpr NamedValue inotify_flags[] = {{02000000, "IN_CLOEXEC"}, {04000, "IN_NONBLOCK"}};
+constexpr NamedValue memfd_flags[] = {{1, "MFD_CLOEXEC"}, {2, "MFD_ALLOW_SEALING"}, {4, "MFD_HUGETLB"}, {8, "MFD_NOEXEC_SEAL"}, {16, "MFD_EXEC"}};
+constexpr NamedValue random_flags[] = {{1, "GRND_NONBLOCK"}, {2, "GRND_RANDOM"}, {4, "GRND_INSECURE"}};
+constexpr NamedValue clock[] = {
+    {0, "CLOCK_REALTIME"}, {1, "CLOCK_MONOTONIC"}, {2, "CLOCK_PROCESS_CPUTIME_ID"}, {3, "CLOCK_THREAD_CPUTIME_ID"},
+    {4, "CLOCK_MONOTONIC_RAW"}, {5, "CLOCK_REALTIME_COARSE"}, {6, "CLOCK_MONOTONIC_COARSE"}, {7, "CLOCK_BOOTTIME"},
+    {8, "CLOCK_REALTIME_ALARM"}, {9, "CLOCK_BOOTTIME_ALARM"}, {11, "CLOCK_TAI"}};
+constexpr NamedValue timer_flags[] = {{1, "TIMER_ABSTIME"}};
+constexpr NamedValue itimer[] = {{0, "ITIMER_REAL"}, {1, "ITIMER_VIRTUAL"}, {2, "ITIMER_PROF"}};
+constexpr NamedValue futex_operation[] = {
+    {0, "FUTEX_WAIT"}, {1, "FUTEX_WAKE"}, {2, "FUTEX_FD"}, {3, "FUTEX_REQUEUE"}, {4, "FUTEX_CMP_REQUEUE"}, {5, "FUTEX_WAKE_OP"},
+    {6, "FUTEX_LOCK_PI"}, {7, "FUTEX_UNLOCK_PI"}, {8, "FUTEX_TRYLOCK_PI"}, {9, "FUTEX_WAIT_BITSET"}, {10, "FUTEX_WAKE_BITSET"},
+    {11, "FUTEX_WAIT_REQUEUE_PI"}, {12, "FUTEX_CMP_REQUEUE_PI"}, {13, "FUTEX_LOCK_PI2"},
+    {128, "FUTEX_PRIVATE_FLAG"}, {256, "FUTEX_CLOCK_REALTIME"}};
+constexpr NamedValue signal_how[] = {{0, "SIG_BLOCK"}, {1, "SIG_UNBLOCK"}, {2, "SIG_SETMASK"}};
+constexpr NamedValue sigaction_flags[] = {
+    {0x4000000, "SA_RESTORER"}, {0x8000000, "SA_ONSTACK"}, {0x10000000, "SA_RESTART"}, {0x20000000, "SA_INTERRUPT"},
+    {0x40000000, "SA_NODEFER"}, {0x80000000, "SA_RESETHAND"}, {4, "SA_SIGINFO"}, {1, "SA_NOCLDSTOP"}, {2, "SA_NOCLDWAIT"}};
+constexpr NamedValue wait_options[] = {
+    {1, "WNOHANG"}, {2, "WSTOPPED"}, {4, "WEXITED"}, {8, "WCONTINUED"}, {0x1000000, "WNOWAIT"}, {0x20000000, "__WNOTHREAD"},
+    {0x40000000, "__WALL"}, {0x80000000, "__WCLONE"}};
+constexpr NamedValue wait4_options[] = {
+    {1, "WNOHANG"}, {2, "WUNTRACED"}, {8, "WCONTINUED"}, {0x20000000, "__WNOTHREAD"}, {0x40000000, "__WALL"}, {0x80000000, "__WCLONE"}};
+constexpr NamedValue id_type[] = {{0, "P_ALL"}, {1, "P_PID"}, {2, "P_PGID"}, {3, "P_PIDFD"}};
+constexpr NamedValue clone_flags[] = {
+    {0x100, "CLONE_VM"}, {0x200, "CLONE_FS"}, {0x400, "CLONE_FILES"}, {0x800, "CLONE_SIGHAND"}, {0x1000, "CLONE_PIDFD"},
+    {0x2000, "CLONE_PTRACE"}, {0x4000, "CLONE_VFORK"}, {0x8000, "CLONE_PARENT"}, {0x10000, "CLONE_THREAD"}, {0x20000, "CLONE_NEWNS"},
+    {0x40000, "CLONE_SYSVSEM"}, {0x80000, "CLONE_SETTLS"}, {0x100000, "CLONE_PARENT_SETTID"}, {0x200000, "CLONE_CHILD_CLEARTID"},
+    {0x400000, "CLONE_DETACHED"}, {0x800000, "CLONE_UNTRACED"}, {0x1000000, "CLONE_CHILD_SETTID"}, {0x2000000, "CLONE_NEWCGROUP"},
+    {0x4000000, "CLONE_NEWUTS"}, {0x8000000, "CLONE_NEWIPC"}, {0x10000000, "CLONE_NEWUSER"}, {0x20000000, "CLONE_NEWPID"},
+    {0x40000000, "CLONE_NEWNET"}, {0x80000000, "CLONE_IO"}};
+constexpr NamedValue arch_code[] = {
+    {0x1001, "ARCH_SET_GS"}, {0x1002, "ARCH_SET_FS"}, {0x1003, "ARCH_GET_FS"}, {0x1004, "ARCH_GET_GS"}, {0x1011, "ARCH_GET_CPUID"},
+    {0x1012, "ARCH_SET_CPUID"}, {0x5001, "ARCH_SHSTK_ENABLE"}, {0x5002, "ARCH_SHSTK_DISABLE"}, {0x5005, "ARCH_SHSTK_STATUS"}};
+constexpr NamedValue prctl_option[] = {
+    {1, "PR_SET_PDEATHSIG"}, {2, "PR_GET_PDEATHSIG"}, {3, "PR_GET_DUMPABLE"}, {4, "PR_SET_DUMPABLE"}, {7, "PR_GET_KEEPCAPS"},
+    {8, "PR_SET_KEEPCAPS"}, {15, "PR_SET_NAME"}, {16, "PR_GET_NAME"}, {21, "PR_GET_SECCOMP"}, {22, "PR_SET_SECCOMP"},
+    {23, "PR_CAPBSET_READ"}, {24, "PR_CAPBSET_DROP"}, {27, "PR_SET_SECUREBITS"}, {28, "PR_GET_SECUREBITS"}, {29, "PR_SET_TIMERSLACK"},
+    {30, "PR_GET_TIMERSLACK"}, {35, "PR_SET_MM"}, {36, "PR_SET_CHILD_SUBREAPER"}, {37, "PR_GET_CHILD_SUBREAPER"},
+    {38, "PR_SET_NO_NEW_PRIVS"}, {39, "PR_GET_NO_NEW_PRIVS"}, {47, "PR_CAP_AMBIENT"}, {0x53564d41, "PR_SET_VMA"}};
+constexpr NamedValue capability[] = {
+    {0, "CAP_CHOWN"}, {1, "CAP_DAC_OVERRIDE"}, {2, "CAP_DAC_READ_SEARCH"}, {3, "CAP_FOWNER"}, {4, "CAP_FSETID"}, {5, "CAP_KILL"},
+    {6, "CAP_SETGID"}, {7, "CAP_SETUID"}, {8, "CAP_SETPCAP"}, {9, "CAP_LINUX_IMMUTABLE"}, {10, "CAP_NET_BIND_SERVICE"},
+    {11, "CAP_NET_BROADCAST"}, {12, "CAP_NET_ADMIN"}, {13, "CAP_NET_RAW"}, {14, "CAP_IPC_LOCK"}, {15, "CAP_IPC_OWNER"},
+    {16, "CAP_SYS_MODULE"}, {17, "CAP_SYS_RAWIO"}, {18, "CAP_SYS_CHROOT"}, {19, "CAP_SYS_PTRACE"}, {20, "CAP_SYS_PACCT"},
+    {21, "CAP_SYS_ADMIN"}, {22, "CAP_SYS_BOOT"}, {23, "CAP_SYS_NICE"}, {24, "CAP_SYS_RESOURCE"}, {25, "CAP_SYS_TIME"},
+    {26, "CAP_SYS_TTY_CONFIG"}, {27, "CAP_MKNOD"}, {28, "CAP_LEASE"}, {29, "CAP_AUDIT_WRITE"}, {30, "CAP_AUDIT_CONTROL"},
+    {31, "CAP_SETFCAP"}, {32, "CAP_MAC_OVERRIDE"}, {33, "CAP_MAC_ADMIN"}, {34, "CAP_SYSLOG"}, {35, "CAP_WAKE_ALARM"},
+    {36, "CAP_BLOCK_SUSPEND"}, {37, "CAP_AUDIT_READ"}, {38, "CAP_PERFMON"}, {39, "CAP_BPF"}, {40, "CAP_CHECKPOINT_RESTORE"}};
+constexpr NamedValue file_system[] = {
+    {0xef53, "EXT2_SUPER_MAGIC"}, {0x01021994, "TMPFS_MAGIC"}, {0x9fa0, "PROC_SUPER_MAGIC"}, {0x62656572, "SYSFS_MAGIC"},
+    {0x58465342, "XFS_SUPER_MAGIC"}, {0x9123683e, "BTRFS_SUPER_MAGIC"}, {0x794c7630, "OVERLAYFS_SUPER_MAGIC"},
+    {0x27e0eb, "CGROUP_SUPER_MAGIC"}, {0x63677270, "CGROUP2_SUPER_MAGIC"}, {0x74726163, "TRACEFS_MAGIC"},
+    {0x64626720, "DEBUGFS_MAGIC"}, {0xcafe4a11, "BPF_FS_MAGIC"}, {0x6969, "NFS_SUPER_MAGIC"}, {0x1cd1, "DEVPTS_SUPER_MAGIC"},
+    {0xf97cff8c, "SELINUX_MAGIC"}, {0x958458f6, "HUGETLBFS_MAGIC"}, {0x50495045, "PIPEFS_MAGIC"}, {0x534f434b, "SOCKFS_MAGIC"}};
+constexpr NamedValue mount_state[] = {
+    {1, "ST_RDONLY"}, {2, "ST_NOSUID"}, {4, "ST_NODEV"}, {8, "ST_NOEXEC"}, {16, "ST_SYNCHRONOUS"}, {0x20, "ST_VALID"},
+    {64, "ST_MANDLOCK"}, {1024, "ST_NOATIME"}, {2048, "ST_NODIRATIME"}, {4096, "ST_RELATIME"}};
+constexpr NamedValue rlimit_resource[] = {
+    {0, "RLIMIT_CPU"}, {1, "RLIMIT_FSIZE"}, {2, "RLIMIT_DATA"}, {3, "RLIMIT_STACK"}, {4, "RLIMIT_CORE"}, {5, "RLIMIT_RSS"},
+    {6, "RLIMIT_NPROC"}, {7, "RLIMIT_NOFILE"}, {8, "RLIMIT_MEMLOCK"}, {9, "RLIMIT_AS"}, {10, "RLIMIT_LOCKS"}, {11, "RLIMIT_SIGPENDING"},
+    {12, "RLIMIT_MSGQUEUE"}, {13, "RLIMIT_NICE"}, {14, "RLIMIT_RTPRIO"}, {15, "RLIMIT_RTTIME"}};
+constexpr NamedValue rusage_who[] = {{0, "RUSAGE_SELF"}, {0xffffffff, "RUSAGE_CHILDREN"}, {1, "RUSAGE_THREAD"}};
+constexpr NamedValue priority_which[] = {{0, "PRIO_PROCESS"}, {1, "PRIO_PGRP"}, {2, "PRIO_USER"}};
+constexpr NamedValue statx_mask[] = {{0x7ff, "STATX_BASIC_STATS"}, {0xfff, "STATX_ALL"}, {0x800, "STATX_BTIME"}, {0x1000, "STATX_MNT_ID"},
+    {1, "STATX_TYPE"}, {2, "STATX_MODE"}, {4, "STATX_NLINK"}, {8, "STATX_UID"}, {16, "STATX_GID"}, {32, "STATX_ATIME"}, {64, "STATX_MTIME"},
+    {128, "STATX_CTIME"}, {256, "STATX_INO"}, {512, "STATX_SIZE"}, {1024, "STATX_BLOCKS"}};
+constexpr NamedValue mount_flags[] = {
+    {1, "MS_RDONLY"}, {2, "MS_NOSUID"}, {4, "MS_NODEV"}, {8, "MS_NOEXEC"}, {16, "MS_SYNCHRONOUS"}, {32, "MS_REMOUNT"},
+    {1024, "MS_NOATIME"}, {2048, "MS_NODIRATIME"}, {4096, "MS_BIND"}, {8192, "MS_MOVE"}, {16384, "MS_REC"}, {32768, "MS_SILENT"},
+    {1 << 17, "MS_UNBINDABLE"}, {1 << 18, "MS_PRIVATE"}, {1 << 19, "MS_SLAVE"}, {1 << 20, "MS_SHARED"}, {1 << 21, "MS_RELATIME"},
+    {1 << 24, "MS_STRICTATIME"}, {1 << 25, "MS_LAZYTIME"}};
+constexpr NamedValue umount_flags[] = {{1, "MNT_FORCE"}, {2, "MNT_DETACH"}, {4, "MNT_EXPIRE"}, {8, "UMOUNT_NOFOLLOW"}};
+constexpr NamedValue fallocate_mode[] = {
+    {1, "FALLOC_FL_KEEP_SIZE"}, {2, "FALLOC_FL_PUNCH_HOLE"}, {8, "FALLOC_FL_COLLAPSE_RANGE"}, {16, "FALLOC_FL_ZERO_RANGE"},
+    {32, "FALLOC_FL_INSERT_RANGE"}, {64, "FALLOC_FL_UNSHARE_RANGE"}};
+constexpr NamedValue splice_flags[] = {{1, "SPLICE_F_MOVE"}, {2, "SPLICE_F_NONBLOCK"}, {4, "SPLICE_F_MORE"}, {8, "SPLICE_F_GIFT"}};
+constexpr NamedValue membarrier_command[] = {
+    {0, "MEMBARRIER_CMD_QUERY"}, {1, "MEMBARRIER_CMD_GLOBAL"}, {8, "MEMBARRIER_CMD_PRIVATE_EXPEDITED"},
+    {16, "MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED"}};
+constexpr NamedValue seccomp_operation[] = {
+    {0, "SECCOMP_SET_MODE_STRICT"}, {1, "SECCOMP_SET_MODE_FILTER"}, {2, "SECCOMP_GET_ACTION_AVAIL"}, {3, "SECCOMP_GET_NOTIF_SIZES"}};
+constexpr NamedValue rseq_flags[] = {{1, "RSEQ_FLAG_UNREGISTER"}};
+
+constexpr FlagSet sets[] = {
+    {"open_flags", open_flags, 3}, {"descriptor_flags", descriptor_flags, 0}, {"at_flags", at_flags, 0}, {"statx_flags", statx_flags, 0x6000}, {"unlink_flags", unlink_flags, 0}, {"access_flags", access_flags, 0},
+    {"access_mode", access_mode, 0}, {"rename_flags", rename_flags, 0}, {"close_range_flags", close_range_flags, 0}, {"prot", prot, 0},
+    {"map_flags", map_flags, 3}, {"mremap_flags", mremap_flags, 0}, {"msync_flags", msync_flags, 0}, {"madvise", madvise},
+    {"fadvise", fadvise}, {"whence", whence}, {"fcntl_command", fcntl_command}, {"fd_flags", fd_flags, 0},
+    {"flock_operation", flock_operation, 0}, {"ioctl_command", ioctl_command}, {"family", family}, {"socket_type", socket_type, 15},
+    {"socket_flags", socket_flags, 0}, {"message_flags", message_flags, 0}, {"protocol", protocol}, {"shutdown_how", shutdown_how}, {"socket_level", socket_level},
+    {"epoll_operation", epoll_operation}, {"epoll_flags", epoll_flags, 0}, {"epoll_events", epoll_events, 0},
+    {"poll_events", poll_events, 0}, {"eventfd_flags", eventfd_flags, 0}, {"timerfd_flags", timerfd_flags, 0},
+    {"signalfd_flags", signalfd_flags, 0}, {"inotify_flags", inotify_flags, 0}, {"memfd_flags", memfd_flags, 0},
+    {"random_flags", random_flags, 0}, {"clock", clock}, {"timer_flags", timer_flags, 0}, {"itimer", itimer},
+    {"futex_operation", futex_operation, 127}, {"signal_how", signal_how}, {"sigaction_flags", sigaction_flags, 0},
+    {"wait_options", wait_options, 0}, {"wait4_options", wait4_options, 0}, {"id_type", id_type}, {"clone_flags", clone_flags, 0},
+    {"arch_code", arch_code}, {"prctl_option", prctl_option}, {"capability", capability}, {"file_system", file_system}, {"mount_state", mount_state, 0},
+    {"rlimit_resource", rlimit_resource}, {"rusage_who", rusage_who},
+    {"priority_which", priority_which}, {"statx_mask", statx_mask, 0}, {"mount_flags", mount_flags, 0}, {"umount_flags", umount_flags, 0},
+    {"fallocate_mode", fallocate_mode, 0}, {"splice_flags", splice_flags, 0}, {"membarrier_command", membarrier_command},
+    {"seccomp_operation", seccomp_operation}, {"rseq_flags", rseq_flags, 0}};
+// clang-format on
+
+std::string hexadecimal(uint64_t value) {
+  char digits[16];
+  return "0x" + std::string(digits, std::to_chars(digits, digits + sizeof digits, value, 16).ptr);
+}
+
+} // namespace
+
+const FlagSet* find_flag_set(std::string_view name) {
+  for (const FlagSet& set : sets)
+    if (set.name == name) return &set;
+  return nullptr;
+}
+
+std::string flags_text(const FlagSet& set, uint64_t value) {
+  std::string out;
+  auto add = [&](std::string_view name) { out.append(out.empty() ? "" : "|").append(name); };
+  uint64_t rest = value;
+  if (const uint64_t one = value & set.one_of; set.one_of)
+    for (const NamedValue& v : set.values)
+      if ((v.value & ~set.one_of) == 0 && v.value == one) {
+        add(v.name), rest &= ~set.one_of;
+        break;
+      }
+  // Of a name that stands for several bits all must be there; it comes before those that it is made of.
+  for (const NamedValue& v : set.values) {
+    const bool is_bit = v.value & ~set.one_of;
+    if (is_bit && (rest & v.value) == v.value) add(v.name), rest &= ~v.value;
+    if (!is_bit && !set.one_of && !value) add(v.name);
+  }
+  if (rest) add(hexadecimal(rest));
+  return out.empty() ? "0" : out;
+}
+
+} // namespace spec

@@ -1,0 +1,30 @@
+// Named values of arguments of system calls: sets of bits, and numbers of which each means one thing. Linux's
+// user API (include/uapi) for x86-64.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace spec {
+
+struct NamedValue {
+  uint64_t value;
+  std::string_view name;
+};
+
+struct FlagSet {
+  std::string_view name;
+  std::span<const NamedValue> values;
+  uint64_t one_of = ~uint64_t{
+      0}; // bits of which the values mean one thing together; the rest are bits, each with its meaning
+};
+
+// nullptr where there is none of this name.
+const FlagSet* find_flag_set(std::string_view name);
+
+// "O_WRONLY|O_CREAT|O_TRUNC"; bits without a name in hexadecimal.
+std::string flags_text(const FlagSet& set, uint64_t value);
+
+} // namespace spec

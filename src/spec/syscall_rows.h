@@ -1,0 +1,26 @@
+// What system calls take and give, for those who show them. One row a call; a call without a row is shown by
+// its registers.
+//
+// `arguments` and `result` are words: a kind of value (trace/values.cc) or a set of flags (flag_sets.h).
+// Behind a colon stands how many there are of what is pointed to: the number of the argument that tells (from
+// 0), or `r`, the result.
+#pragma once
+
+#include <string_view>
+
+namespace spec {
+
+struct SyscallRow {
+  std::string_view name;
+  std::string_view groups; // file (takes a path), desc (takes a descriptor), process, net, memory, signal,
+                           // ipc, creds, clock
+  std::string_view arguments;
+  std::string_view result = "int";
+};
+
+// nullptr where there is no row.
+const SyscallRow* find_syscall_row(std::string_view name);
+// Is there a group of this name?
+bool is_syscall_group(std::string_view name);
+
+} // namespace spec

@@ -1,0 +1,46 @@
+#include "symbol/kept_sections.h"
+
+#include <deque>
+#include <mutex>
+
+namespace symbol {
+namespace {
+
+class KeptSections final : public format::PlainStore {
+public:
+  KeptSections(Cache cache, const KeptSizes& sizes) : cache_(std::move(cache)), sizes_(sizes) {}
+
+  base::ByteSpan find(const format::ElfFile& file, size_t section, uint64_t size) override {
+    if (!is_kept(file, size)) return {};
+    std::optional<CachedFile> found = cache_.find(key_of(file, section));
+    if (!found || found->bytes().size() != size) return {};
+    std::lock_guard lock(changing_);
+    return found_.emplace_back(std::move(*found)).bytes();
+  }
+  void keep(const format::ElfFile& file, size_t section, base::ByteSpan bytes) override {
+    if (is_kept(file, bytes.size()) && !file.damaged()) // if it fails, it is decompressed again next time
+      (void)cache_.store(key_of(file, section), bytes);
+  }
+
+private:
+  bool is_kept(const format::ElfFile& file, uint64_t size) const {
+    return size >= sizes_.from && size <= sizes_.to && file.id() != base::FileId();
+  }
+  static CacheKey key_of(const format::ElfFile& file, size_t section) {
+    return {"plain", 1, file.build_id(), combine(section, file.id())};
+  }
+
+  const Cache cache_;
+  const KeptSizes sizes_;
+  std::mutex changing_;
+  std::deque<CachedFile> found_;
+};
+
+} // namespace
+
+const format::ElfFile& keep_sections(const format::ElfFile& file, Cache cache, const KeptSizes& sizes) {
+  file.set_store(std::make_unique<KeptSections>(std::move(cache), sizes));
+  return file;
+}
+
+} // namespace symbol

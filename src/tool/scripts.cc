@@ -1,0 +1,98 @@
+// `acu tools`, and `acu NAME`. What a tool does stands in the comment that its text begins with.
+#include "tool/scripts.h"
+
+#include "base/text.h"
+#include "session/arguments.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace tool {
+
+// A library of descriptions, which no probe is in.
+static constexpr std::string_view no_tool = "libstdcxx";
+
+const Script* find_script(std::string_view name) {
+  for (const Script& s : all_scripts())
+    if (s.name == name && name != no_tool) return &s;
+  return nullptr;
+}
+
+// The comment, without its slashes; the sources' `acu run tools/NAME.bt` is `acu NAME` here.
+static std::string explanation(const Script& script) {
+  std::string out;
+  for (std::string_view line : base::split(script.text, '\n')) {
+    if (line.starts_with("#!")) continue;
+    if (!line.starts_with("//")) break;
+    line.remove_prefix(line.starts_with("// ") ? 3 : 2);
+    out.append(line).append("\n");
+  }
+  const std::string name(script.name);
+  base::replace_all(out, "acu run tools/" + name + ".bt", "acu " + name);
+  for (std::string_view core : {"acu core core.1234", "acu snap -p 1234"})
+    base::replace_all(out, std::string(core) + " tools/static/" + name + ".bt",
+                      "acu " + name + std::string(core.substr(8)));
+  return out;
+}
+
+// The first sentence of it, without the name.
+static std::string one_line(const Script& script) {
+  std::string text = explanation(script);
+  base::replace_all(text, "\n", " ");
+  const size_t colon = text.find(": "), begin = colon == text.npos ? 0 : colon + 2;
+  return text.substr(begin, text.find(". ", begin) - begin);
+}
+
+int run_script(const Script& script, Words words) {
+  for (std::string_view word : words) {
+    if (word == "--") break;
+    if (word == "--help" || word == "-h") return say(explanation(script)), 0;
+  }
+  std::string option = "-e", text(script.text);
+  std::vector<char*> all = {option.data(), text.data()};
+  all.insert(all.end(), words.begin(), words.end());
+  const std::string name = std::string(script.name) + ".bt";
+  if (!script.is_still) return run(all, name);
+  const bool is_live = std::any_of(words.begin(), words.end(), [](std::string_view w) {
+    return w.starts_with("-p") || w.starts_with("--pid");
+  });
+  return is_live ? snap(all, name) : core(all, name);
+}
+
+// The rows of the tables in tools/README.md: "| about | tools |".
+static std::string overview() {
+  constexpr size_t doc_column = 24;
+  std::string out;
+  for (std::string_view line : base::split(about_scripts(), '\n')) {
+    if (line.starts_with("`static/`"))
+      out += "\nof a core dump (acu NAME CORE) or of a live process (acu NAME -p PID):\n";
+    const std::vector<std::string_view> cells = base::split(line, '|');
+    if (cells.size() < 4 || base::trim(cells[1]) == "about" || cells[1].starts_with("---")) continue;
+    out.append("\n").append(base::trim(cells[1])).append("\n");
+    for (std::string_view name : base::split(base::trim(cells[2]), ' '))
+      if (const Script* script = find_script(name)) {
+        std::string row = "  " + std::string(name);
+        if (row.size() < doc_column) row.resize(doc_column, ' ');
+        out += row + one_line(*script) + "\n";
+      }
+  }
+  return out.substr(std::min<size_t>(out.find_first_not_of('\n'), out.size()));
+}
+
+int tools(Words words) {
+  const spec::Subcommand& self = *spec::find_subcommand("tools");
+  auto arguments = session::parse_arguments(self, words);
+  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (arguments->has(spec::OptionId::help) && arguments->words.empty())
+    return say(session::help_text(self)), 0;
+  if (arguments->words.empty()) return say(overview()), 0;
+  const std::string& name = arguments->words[0];
+  if (const Script* script = find_script(name)) return say(explanation(*script)), 0;
+  std::vector<std::string_view> names;
+  for (const Script& s : all_scripts()) names.push_back(s.name);
+  std::string_view near = base::nearest(name, names);
+  return refuse("there is no tool `" + name + "`" +
+                (near.empty() ? " (`acu tools` lists them)" : "; did you mean `" + std::string(near) + "`?"));
+}
+
+} // namespace tool

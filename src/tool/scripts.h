@@ -1,0 +1,27 @@
+// The ready tools (the folder tools/ of the sources), which are in the executable: `acu NAME` runs one.
+#pragma once
+
+#include "tool/tool.h"
+
+#include <span>
+#include <string_view>
+
+namespace tool {
+
+struct Script {
+  std::string_view name;
+  bool is_still; // for programs that stand still: `acu NAME CORE`, `acu NAME -p PID`
+  std::string_view text;
+};
+
+// Made from the folder when acu is built.
+std::span<const Script> all_scripts();
+// Its README.md: tables tell which tools belong together.
+std::string_view about_scripts();
+
+// nullptr where there is none of this name.
+const Script* find_script(std::string_view name);
+// `words`: what follows the name. With --help it is explained instead.
+int run_script(const Script& script, Words words);
+
+} // namespace tool

@@ -1,0 +1,34 @@
+// One system call as it was seen: registers, result, and what was copied of the memory that two of its
+// arguments point to.
+#pragma once
+
+#include "base/reader.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace trace {
+
+struct Call {
+  static constexpr uint64_t no_time = ~uint64_t{0};
+
+  int number = 0;
+  int64_t result = 0;
+  uint64_t duration_ns = no_time; // no_time: it does not return, or had begun before
+  uint32_t tid = 0, pid = 0;
+  std::string thread; // name
+  std::array<uint64_t, 6> arguments = {};
+  std::array<base::ByteSpan, 6> copied = {}; // by argument; empty: nothing is known of what it points to
+  std::array<bool, 6> is_cut = {};           // there is more than was copied
+  bool failed() const { return result < 0 && result >= -4095; }
+};
+
+// What descriptors stand for.
+class Descriptors {
+public:
+  virtual ~Descriptors() = default;
+  virtual std::string path(uint32_t pid, int fd) = 0; // empty: not known
+};
+
+} // namespace trace

@@ -1,0 +1,35 @@
+// What a probe copies of the memory that the arguments of a call point to: of two of them at most, texts
+// before the rest.
+#pragma once
+
+#include "trace/values.h"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace trace {
+
+// How the two are copied; the order of the branches in the script (script.cc).
+enum class Shape : uint8_t { nothing, text, memory, two_texts, text_and_memory, two_memories };
+
+struct Plan {
+  struct Slot {
+    uint8_t argument = 0;
+    bool is_out = false; // only when the call did not fail
+    uint8_t counted = 0; // 0: once; 1 … 6: as often as that argument (from 1) says; 7: as the result says
+    uint16_t bytes = 0;  // each
+  };
+  static constexpr uint8_t by_result = 7;
+  Shape shape = Shape::nothing;
+  std::array<Slot, 2> slots = {};
+  bool returns = true;
+  bool takes_path_at_entry = false; // execve: its memory is gone when it has succeeded
+
+  // As a number for the probe. 0 is no plan.
+  uint64_t pack() const;
+};
+
+Plan plan_of(std::string_view call);
+
+} // namespace trace

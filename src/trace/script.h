@@ -1,0 +1,45 @@
+// The scripts of `acu trace`, in acu's own language: one that tells each call, and one that counts them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace trace {
+
+struct Wanted {
+  std::string condition = "1"; // whose calls, in the language
+  std::string before;          // probes that the condition needs
+  bool has_command = false;    // acu starts it: its execve begins before the condition holds
+  bool all_calls = false;      // @plan need not be asked
+  bool fails_only = false;
+  uint64_t least_ns = 0; // shorter calls are not told
+  uint32_t copied = 256; // bytes of texts and memory
+  bool stacks = false;
+  bool tells_signals = false; // and ends of threads
+  uint64_t duration_ns = 0;   // 0: until all is over
+  bool histograms = false;    // of the counts
+};
+
+// What a record of the script holds, in this order; then what was copied, and at last the stack.
+enum Field {
+  field_number,
+  field_result,
+  field_duration,
+  field_tid,
+  field_pid,
+  field_thread,
+  field_arguments,
+  field_copied = field_arguments + 6
+};
+
+// In place of a call's number: a signal (result: its code, duration: its number), the end of a thread
+// (result: its status, as wait(2) tells it).
+constexpr int signal_record = -1, end_record = -2;
+
+std::string call_script(const Wanted& wanted);
+// Of both: @plan[number] = Plan::pack() must be put there for each call that is wanted.
+// @start[thread] = when its call began, of those that have not returned; @foreign counts calls of 32-bit
+// programs. Fills @calls[number] = stats of durations, @errors[number], @times[number] = hist.
+std::string count_script(const Wanted& wanted);
+
+} // namespace trace

@@ -1,0 +1,305 @@
+#include "trace/structures.h"
+
+#include "spec/numbers.h"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <csignal>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysinfo.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+namespace trace {
+
+using base::ByteSpan;
+
+namespace {
+
+std::string flags(std::string_view set, uint64_t value) {
+  return spec::flags_text(*spec::find_flag_set(set), value);
+}
+
+// Bytes up to the first zero.
+ByteSpan text_part(ByteSpan bytes) {
+  return bytes.first(
+      static_cast<size_t>(std::find(bytes.begin(), bytes.end(), std::byte{0}) - bytes.begin()));
+}
+
+std::string time_text(ByteSpan bytes, size_t at, const char* fraction) {
+  return "{tv_sec=" + std::to_string(number_at<int64_t>(bytes, at)) + ", " + fraction + "=" +
+         std::to_string(number_at<int64_t>(bytes, at + 8)) + "}";
+}
+
+std::string file_mode(uint32_t mode) {
+  static constexpr std::pair<uint32_t, std::string_view> types[] = {
+      {S_IFREG, "S_IFREG"}, {S_IFDIR, "S_IFDIR"}, {S_IFCHR, "S_IFCHR"},  {S_IFBLK, "S_IFBLK"},
+      {S_IFIFO, "S_IFIFO"}, {S_IFLNK, "S_IFLNK"}, {S_IFSOCK, "S_IFSOCK"}};
+  static constexpr std::pair<uint32_t, std::string_view> bits[] = {
+      {S_ISUID, "S_ISUID"}, {S_ISGID, "S_ISGID"}, {S_ISVTX, "S_ISVTX"}};
+  std::string out;
+  for (auto& [type, name] : types)
+    if ((mode & S_IFMT) == type) out += name;
+  for (auto& [bit, name] : bits)
+    if (mode & bit) out.append("|").append(name);
+  return (out.empty() ? "" : out + "|") + octal(mode & 0777);
+}
+
+std::string device(uint64_t number) {
+  return "makedev(" + hexadecimal(gnu_dev_major(number)) + ", " +
+         (gnu_dev_minor(number) ? hexadecimal(gnu_dev_minor(number)) : "0") + ")";
+}
+
+std::string limit(uint64_t value) {
+  if (value == RLIM64_INFINITY) return "RLIM64_INFINITY";
+  return value > 1024 && value % 1024 == 0 ? std::to_string(value / 1024) + "*1024" : std::to_string(value);
+}
+
+std::string family_of(uint16_t number) { return flags("family", number); }
+
+} // namespace
+
+void show_text(std::string& out, const Shown& v) { out += quoted(text_part(v.bytes), v.is_cut); }
+
+void show_pair(std::string& out, const Shown& v) { show_numbers<int32_t>(out, v); }
+
+void show_stat(std::string& out, const Shown& v) {
+  struct stat s = number_at<struct stat>(v.bytes, 0);
+  out += "{st_mode=" + file_mode(s.st_mode) + ", ";
+  if (S_ISCHR(s.st_mode) || S_ISBLK(s.st_mode))
+    out += "st_rdev=" + device(s.st_rdev);
+  else
+    out += "st_size=" + std::to_string(s.st_size);
+  out += ", ...}";
+}
+
+void show_statx(std::string& out, const Shown& v) {
+  struct statx s = number_at<struct statx>(v.bytes, 0);
+  out += "{stx_mask=" + flags("statx_mask", s.stx_mask) +
+         ", stx_attributes=" + (s.stx_attributes ? hexadecimal(s.stx_attributes) : "0") +
+         ", stx_mode=" + file_mode(s.stx_mode) + ", stx_size=" + std::to_string(s.stx_size) + ", ...}";
+}
+
+void show_statfs(std::string& out, const Shown& v) {
+  struct statfs s = number_at<struct statfs>(v.bytes, 0);
+  auto field = [&](const char* name, uint64_t value) {
+    out += std::string(", ") + name + "=" + std::to_string(value);
+  };
+  out += "{f_type=" + flags("file_system", static_cast<uint64_t>(s.f_type));
+  field("f_bsize", static_cast<uint64_t>(s.f_bsize));
+  field("f_blocks", s.f_blocks);
+  field("f_bfree", s.f_bfree);
+  field("f_bavail", s.f_bavail);
+  field("f_files", s.f_files);
+  field("f_ffree", s.f_ffree);
+  auto part = [&](int n) {
+    return s.f_fsid.__val[n] ? hexadecimal(static_cast<uint32_t>(s.f_fsid.__val[n])) : std::string("0");
+  };
+  out += ", f_fsid={val=[" + part(0) + ", " + part(1) + "]}";
+  field("f_namelen", static_cast<uint64_t>(s.f_namelen));
+  field("f_frsize", static_cast<uint64_t>(s.f_frsize));
+  out += ", f_flags=" + flags("mount_state", static_cast<uint64_t>(s.f_flags)) + "}";
+}
+
+void show_timespec(std::string& out, const Shown& v) { out += time_text(v.bytes, 0, "tv_nsec"); }
+void show_timeval(std::string& out, const Shown& v) { out += time_text(v.bytes, 0, "tv_usec"); }
+
+void show_file_times(std::string& out, const Shown& v) {
+  out += "[";
+  for (size_t at : {size_t{0}, size_t{16}}) {
+    const auto fraction = number_at<int64_t>(v.bytes, at + 8);
+    out += at ? ", " : "";
+    out += fraction == UTIME_NOW    ? "UTIME_NOW"
+           : fraction == UTIME_OMIT ? "UTIME_OMIT"
+                                    : time_text(v.bytes, at, "tv_nsec");
+  }
+  out += "]";
+}
+
+void show_itimerspec(std::string& out, const Shown& v) {
+  out += "{it_interval=" + time_text(v.bytes, 0, "tv_nsec") +
+         ", it_value=" + time_text(v.bytes, 16, "tv_nsec") + "}";
+}
+
+void show_itimerval(std::string& out, const Shown& v) {
+  out += "{it_interval=" + time_text(v.bytes, 0, "tv_usec") +
+         ", it_value=" + time_text(v.bytes, 16, "tv_usec") + "}";
+}
+
+// For the others the argument is a number.
+void show_futex_timeout(std::string& out, const Shown& v) {
+  const uint64_t operation = v.call.arguments[1] & 127;
+  const bool waits = operation == 0 || operation == 6 || operation == 9 || operation == 11 || operation == 13;
+  if (waits && v.bytes.empty()) return void(out += pointer(v.value));
+  waits ? show_timespec(out, v) : void(out += std::to_string(static_cast<uint32_t>(v.value)));
+}
+
+void show_signal_set(std::string& out, const Shown& v) { out += signal_set(number_at<uint64_t>(v.bytes, 0)); }
+
+void show_sigaction(std::string& out, const Shown& v) {
+  const auto handler = number_at<uint64_t>(v.bytes, 0), bits = number_at<uint64_t>(v.bytes, 8);
+  constexpr uint64_t has_restorer = 0x4000000;
+  out += "{sa_handler=" + (handler == 0 ? "SIG_DFL" : handler == 1 ? "SIG_IGN" : hexadecimal(handler));
+  out += ", sa_mask=" + signal_set(number_at<uint64_t>(v.bytes, 24)) +
+         ", sa_flags=" + flags("sigaction_flags", bits);
+  if (bits & has_restorer) out += ", sa_restorer=" + hexadecimal(number_at<uint64_t>(v.bytes, 16));
+  out += "}";
+}
+
+void show_signal_stack(std::string& out, const Shown& v) {
+  const auto bits = number_at<uint32_t>(v.bytes, 8);
+  out += "{ss_sp=" + pointer(number_at<uint64_t>(v.bytes, 0)) + ", ss_flags=" +
+         (bits == 0            ? "0"
+          : bits == SS_ONSTACK ? "SS_ONSTACK"
+          : bits == SS_DISABLE ? "SS_DISABLE"
+                               : hexadecimal(bits)) +
+         ", ss_size=" + std::to_string(number_at<uint64_t>(v.bytes, 16)) + "}";
+}
+
+void show_limits(std::string& out, const Shown& v) {
+  out += "{rlim_cur=" + limit(number_at<uint64_t>(v.bytes, 0)) +
+         ", rlim_max=" + limit(number_at<uint64_t>(v.bytes, 8)) + "}";
+}
+
+void show_usage(std::string& out, const Shown& v) {
+  out += "{ru_utime=" + time_text(v.bytes, 0, "tv_usec") + ", ru_stime=" + time_text(v.bytes, 16, "tv_usec") +
+         ", ...}";
+}
+
+void show_sysinfo(std::string& out, const Shown& v) {
+  struct sysinfo s = number_at<struct sysinfo>(v.bytes, 0);
+  auto n = [](uint64_t value) { return std::to_string(value); };
+  out += "{uptime=" + std::to_string(s.uptime) + ", loads=[" + n(s.loads[0]) + ", " + n(s.loads[1]) + ", " +
+         n(s.loads[2]) + "], totalram=" + n(s.totalram) + ", freeram=" + n(s.freeram) +
+         ", sharedram=" + n(s.sharedram) + ", bufferram=" + n(s.bufferram) + ", totalswap=" + n(s.totalswap) +
+         ", freeswap=" + n(s.freeswap) + ", procs=" + n(s.procs) + ", totalhigh=" + n(s.totalhigh) +
+         ", freehigh=" + n(s.freehigh) + ", mem_unit=" + n(s.mem_unit) + "}";
+}
+
+void show_uname(std::string& out, const Shown& v) {
+  constexpr size_t field = 65; // bytes of each text
+  auto part = [&](size_t n) {
+    return v.bytes.size() > n * field ? quoted(text_part(v.bytes.subspan(n * field)), false) : "\"\"";
+  };
+  out += "{sysname=" + part(0) + ", nodename=" + part(1) + ", ...}";
+}
+
+void show_wait_status(std::string& out, const Shown& v) {
+  const auto s = number_at<int32_t>(v.bytes, 0);
+  if (v.call.result == 0) return void(out += pointer(v.value)); // nothing has ended
+  if (WIFEXITED(s))
+    out += "[{WIFEXITED(s) && WEXITSTATUS(s) == " + std::to_string(WEXITSTATUS(s)) + "}]";
+  else if (WIFSIGNALED(s))
+    out += "[{WIFSIGNALED(s) && WTERMSIG(s) == " + signal(static_cast<uint64_t>(WTERMSIG(s))) +
+           (WCOREDUMP(s) ? " && WCOREDUMP(s)}]" : "}]");
+  else if (WIFSTOPPED(s))
+    out += "[{WIFSTOPPED(s) && WSTOPSIG(s) == " + signal(static_cast<uint64_t>(WSTOPSIG(s))) + "}]";
+  else
+    out += WIFCONTINUED(s) ? "[{WIFCONTINUED(s)}]" : "[" + hexadecimal(static_cast<uint32_t>(s)) + "]";
+}
+
+void show_address(std::string& out, const Shown& v) {
+  const auto family = number_at<uint16_t>(v.bytes, 0);
+  const std::string port = "htons(" + std::to_string(ntohs(number_at<uint16_t>(v.bytes, 2))) + ")";
+  out += "{sa_family=" + family_of(family);
+  char text[INET6_ADDRSTRLEN] = {};
+  if (family == AF_INET && v.bytes.size() >= 8) {
+    ::inet_ntop(AF_INET, v.bytes.data() + 4, text, sizeof text);
+    out += ", sin_port=" + port + ", sin_addr=inet_addr(\"" + text + "\")";
+  } else if (family == AF_INET6 && v.bytes.size() >= 28) {
+    ::inet_ntop(AF_INET6, v.bytes.data() + 8, text, sizeof text);
+    out += ", sin6_port=" + port + ", sin6_flowinfo=htonl(" +
+           std::to_string(ntohl(number_at<uint32_t>(v.bytes, 4))) + "), inet_pton(AF_INET6, \"" + text +
+           "\", &sin6_addr), sin6_scope_id=" + std::to_string(number_at<uint32_t>(v.bytes, 24));
+  } else if (family == AF_UNIX && v.bytes.size() > 2) {
+    ByteSpan path = v.bytes.subspan(2);
+    const bool is_abstract = path[0] == std::byte{0};
+    if (is_abstract) path = path.subspan(1);
+    ByteSpan shown = text_part(path);
+    out += is_abstract ? ", sun_path=@" : ", sun_path=";
+    out += quoted(shown, false);
+  } else if (family == AF_NETLINK && v.bytes.size() >= 12) {
+    char groups[16];
+    std::snprintf(groups, sizeof groups, "%08x", number_at<uint32_t>(v.bytes, 8));
+    out += ", nl_pid=" + std::to_string(number_at<int32_t>(v.bytes, 4)) + ", nl_groups=" + groups;
+  }
+  out += "}";
+}
+
+void show_polls(std::string& out, const Shown& v) {
+  out += "[";
+  for (size_t at = 0; at + 8 <= v.bytes.size(); at += 8)
+    out += (at ? ", {fd=" : "{fd=") + std::to_string(number_at<int32_t>(v.bytes, at)) +
+           ", events=" + flags("poll_events", number_at<uint16_t>(v.bytes, at + 4)) + "}";
+  out += v.count * 8 > v.bytes.size() ? ", ...]" : "]";
+}
+
+std::string poll_results(ByteSpan bytes) {
+  std::string out;
+  for (size_t at = 0; at + 8 <= bytes.size(); at += 8)
+    if (const auto got = number_at<uint16_t>(bytes, at + 6))
+      out += (out.empty() ? "{fd=" : ", {fd=") + std::to_string(number_at<int32_t>(bytes, at)) +
+             ", revents=" + flags("poll_events", got) + "}";
+  return "[" + out + "]";
+}
+
+// Where the data is, and how much; not the data.
+void show_vectors(std::string& out, const Shown& v) {
+  out += "[";
+  for (size_t at = 0; at + 16 <= v.bytes.size(); at += 16)
+    out += (at ? ", {iov_base=" : "{iov_base=") + pointer(number_at<uint64_t>(v.bytes, at)) +
+           ", iov_len=" + std::to_string(number_at<uint64_t>(v.bytes, at + 8)) + "}";
+  out += v.count * 16 > v.bytes.size() ? ", ...]" : "]";
+}
+
+static std::string epoll_text(ByteSpan bytes, size_t at) {
+  return "{events=" + flags("epoll_events", number_at<uint32_t>(bytes, at)) +
+         ", data={u32=" + std::to_string(number_at<uint32_t>(bytes, at + 4)) +
+         ", u64=" + std::to_string(number_at<uint64_t>(bytes, at + 4)) + "}}";
+}
+
+void show_epoll_event(std::string& out, const Shown& v) { out += epoll_text(v.bytes, 0); }
+
+void show_epoll_events(std::string& out, const Shown& v) {
+  out += "[";
+  for (size_t at = 0; at + 12 <= v.bytes.size(); at += 12) out += (at ? ", " : "") + epoll_text(v.bytes, at);
+  out += v.count * 12 > v.bytes.size() ? ", ...]" : "]";
+}
+
+// struct clone_args of linux/sched.h
+void show_clone_args(std::string& out, const Shown& v) {
+  enum : size_t {
+    bits = 0,
+    child_tid = 16,
+    parent_tid = 24,
+    exit_signal = 32,
+    stack = 40,
+    stack_size = 48,
+    tls = 56
+  };
+  auto field = [&](size_t at) { return number_at<uint64_t>(v.bytes, at); };
+  out += "{flags=" + flags("clone_flags", field(bits));
+  if (field(child_tid)) out += ", child_tid=" + hexadecimal(field(child_tid));
+  if (field(parent_tid)) out += ", parent_tid=" + hexadecimal(field(parent_tid));
+  out += ", exit_signal=" + (field(exit_signal) ? signal(field(exit_signal)) : "0") +
+         ", stack=" + pointer(field(stack)) +
+         ", stack_size=" + (field(stack_size) ? hexadecimal(field(stack_size)) : "0");
+  if (field(tls)) out += ", tls=" + hexadecimal(field(tls));
+  out += "}";
+}
+
+void show_cpus(std::string& out, const Shown& v) {
+  out += "[";
+  const char* between = "";
+  for (size_t i = 0; i < v.bytes.size() * 8; i++)
+    if (std::to_integer<unsigned>(v.bytes[i / 8]) >> i % 8 & 1) {
+      out.append(between).append(std::to_string(i));
+      between = " ";
+    }
+  out += "]";
+}
+
+} // namespace trace

@@ -1,0 +1,47 @@
+// Structures and texts that arguments point to, from the bytes that were copied. Layouts: Linux's user API
+// for x86-64.
+#pragma once
+
+#include "trace/text.h"
+#include "trace/values.h"
+
+namespace trace {
+
+void show_text(std::string& out, const Shown& v);
+void show_pair(std::string& out, const Shown& v);
+void show_stat(std::string& out, const Shown& v);
+void show_statx(std::string& out, const Shown& v);
+void show_statfs(std::string& out, const Shown& v);
+void show_timespec(std::string& out, const Shown& v);
+void show_timeval(std::string& out, const Shown& v);
+void show_file_times(std::string& out, const Shown& v);
+void show_itimerspec(std::string& out, const Shown& v);
+void show_itimerval(std::string& out, const Shown& v);
+void show_futex_timeout(std::string& out, const Shown& v);
+void show_signal_set(std::string& out, const Shown& v);
+void show_sigaction(std::string& out, const Shown& v);
+void show_signal_stack(std::string& out, const Shown& v);
+void show_limits(std::string& out, const Shown& v);
+void show_usage(std::string& out, const Shown& v);
+void show_sysinfo(std::string& out, const Shown& v);
+void show_uname(std::string& out, const Shown& v);
+void show_wait_status(std::string& out, const Shown& v);
+void show_address(std::string& out, const Shown& v);
+void show_polls(std::string& out, const Shown& v);
+// What came of them: "[{fd=3, revents=POLLIN}]".
+std::string poll_results(base::ByteSpan bytes);
+void show_vectors(std::string& out, const Shown& v);
+void show_epoll_event(std::string& out, const Shown& v);
+void show_epoll_events(std::string& out, const Shown& v);
+void show_clone_args(std::string& out, const Shown& v);
+void show_cpus(std::string& out, const Shown& v);
+
+// "[1]", "[1, 2]"
+template<class T> void show_numbers(std::string& out, const Shown& v) {
+  out += "[";
+  for (size_t at = 0; at + sizeof(T) <= v.bytes.size(); at += sizeof(T))
+    out.append(at ? ", " : "").append(std::to_string(number_at<T>(v.bytes, at)));
+  out += "]";
+}
+
+} // namespace trace

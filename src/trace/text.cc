@@ -1,0 +1,60 @@
+#include "trace/text.h"
+
+#include "spec/numbers.h"
+
+#include <bit>
+#include <cstdio>
+
+namespace trace {
+
+static std::string printed(const char* format, uint64_t value) {
+  char out[32];
+  return std::string(out, static_cast<size_t>(std::snprintf(out, sizeof out, format, value)));
+}
+
+std::string hexadecimal(uint64_t value) { return printed("%#lx", value); }
+std::string pointer(uint64_t value) { return value ? hexadecimal(value) : "NULL"; }
+std::string octal(uint64_t value) { return printed("%#03lo", value); }
+
+std::string quoted(base::ByteSpan bytes, bool is_cut) {
+  std::string out = "\"";
+  for (size_t i = 0; i < bytes.size(); i++) {
+    const auto c = static_cast<unsigned char>(bytes[i]);
+    constexpr std::string_view special = "\"\\\n\t\r\v\f", letters = "\"\\ntrvf";
+    if (size_t at = special.find(static_cast<char>(c)); at != special.npos) {
+      out.append(1, '\\').append(1, letters[at]);
+    } else if (c >= ' ' && c < 0x7f) {
+      out += static_cast<char>(c);
+    } else {
+      // As few digits as can be told from what follows.
+      const bool digit_follows =
+          i + 1 < bytes.size() && bytes[i + 1] >= std::byte{'0'} && bytes[i + 1] <= std::byte{'9'};
+      out += printed(digit_follows ? "\\%03lo" : "\\%lo", c);
+    }
+  }
+  return out + (is_cut ? "\"..." : "\"");
+}
+
+std::string signal(uint64_t number) {
+  constexpr uint64_t first_of_real_time = 32; // for the kernel; the C library keeps two of them to itself
+  if (number >= first_of_real_time && number <= spec::last_signal)
+    return number == first_of_real_time ? "SIGRTMIN" : "SIGRT_" + std::to_string(number - first_of_real_time);
+  std::string_view name =
+      number < first_of_real_time ? spec::signal_name(static_cast<int>(number)) : std::string_view();
+  return name.empty() ? std::to_string(number) : std::string(name);
+}
+
+std::string signal_set(uint64_t bits) {
+  const bool most = std::popcount(bits) > 32;
+  std::string out = most ? "~[" : "[";
+  const char* between = "";
+  for (uint64_t n = 1; n <= 64; n++) {
+    if ((bits >> (n - 1) & 1) == most) continue;
+    std::string name = signal(n);
+    out.append(between).append(name.starts_with("SIG") ? name.substr(3) : name);
+    between = " ";
+  }
+  return out + "]";
+}
+
+} // namespace trace

@@ -1,0 +1,461 @@
+// One function for each kind of value; the table at the end names them for the rows of spec/syscall_rows.cc.
+#include "trace/values.h"
+
+#include "base/text.h"
+#include "spec/numbers.h"
+#include "spec/syscalls.h"
+#include "trace/structures.h"
+#include "trace/text.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <fcntl.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+
+namespace trace {
+
+namespace {
+
+using Out = std::string&;
+
+// ------------------------------------------------------------------------------------------------ numbers
+
+void show_int(Out out, const Shown& v) { out += std::to_string(static_cast<int32_t>(v.value)); }
+void show_uint(Out out, const Shown& v) { out += std::to_string(static_cast<uint32_t>(v.value)); }
+void show_long(Out out, const Shown& v) { out += std::to_string(static_cast<int64_t>(v.value)); }
+void show_ulong(Out out, const Shown& v) { out += std::to_string(v.value); }
+void show_hex(Out out, const Shown& v) { out += v.value ? hexadecimal(v.value) : "0"; }
+void show_pointer(Out out, const Shown& v) { out += pointer(v.value); }
+void show_mode(Out out, const Shown& v) { out += octal(v.value & 0xffff); }
+void show_signal(Out out, const Shown& v) { out += signal(static_cast<uint32_t>(v.value)); }
+// -1 leaves an id as it is.
+void show_id(Out out, const Shown& v) { out += std::to_string(static_cast<int32_t>(v.value)); }
+void show_device(Out out, const Shown& v) {
+  out += "makedev(" + hexadecimal(gnu_dev_major(v.value)) + ", " + hexadecimal(gnu_dev_minor(v.value)) + ")";
+}
+
+void show_descriptor(Out out, const Shown& v) {
+  const auto fd = static_cast<int32_t>(v.value);
+  out += std::to_string(fd);
+  std::string path = fd >= 0 && v.options.descriptors ? v.options.descriptors->path(v.call.pid, fd) : "";
+  if (!path.empty()) out += "<" + path + ">";
+}
+
+void show_folder(Out out, const Shown& v) {
+  if (static_cast<int32_t>(v.value) != AT_FDCWD) return show_descriptor(out, v);
+  out += "AT_FDCWD";
+  std::string path = v.options.descriptors ? v.options.descriptors->path(v.call.pid, AT_FDCWD) : "";
+  if (!path.empty()) out += "<" + path + ">";
+}
+
+// The file of a mapping: of one without a file it does not count.
+void show_map_descriptor(Out out, const Shown& v) {
+  static_cast<int32_t>(v.value) < 0 ? show_int(out, v) : show_descriptor(out, v);
+}
+
+void show_set(Out out, std::string_view name, uint64_t value) {
+  out += spec::flags_text(*spec::find_flag_set(name), value);
+}
+
+// Numbers of options, by the level that stands before them.
+void show_socket_option(Out out, const Shown& v) {
+  struct Option {
+    uint32_t level, number;
+    std::string_view name;
+  };
+  static constexpr Option options[] = {{1, 1, "SO_DEBUG"},
+                                       {1, 2, "SO_REUSEADDR"},
+                                       {1, 3, "SO_TYPE"},
+                                       {1, 4, "SO_ERROR"},
+                                       {1, 5, "SO_DONTROUTE"},
+                                       {1, 6, "SO_BROADCAST"},
+                                       {1, 7, "SO_SNDBUF"},
+                                       {1, 8, "SO_RCVBUF"},
+                                       {1, 9, "SO_KEEPALIVE"},
+                                       {1, 10, "SO_OOBINLINE"},
+                                       {1, 12, "SO_PRIORITY"},
+                                       {1, 13, "SO_LINGER"},
+                                       {1, 15, "SO_REUSEPORT"},
+                                       {1, 16, "SO_PASSCRED"},
+                                       {1, 17, "SO_PEERCRED"},
+                                       {1, 18, "SO_RCVLOWAT"},
+                                       {1, 20, "SO_RCVTIMEO_OLD"},
+                                       {1, 21, "SO_SNDTIMEO_OLD"},
+                                       {1, 25, "SO_BINDTODEVICE"},
+                                       {1, 26, "SO_ATTACH_FILTER"},
+                                       {1, 29, "SO_TIMESTAMP_OLD"},
+                                       {1, 30, "SO_ACCEPTCONN"},
+                                       {1, 31, "SO_PEERSEC"},
+                                       {1, 32, "SO_SNDBUFFORCE"},
+                                       {1, 33, "SO_RCVBUFFORCE"},
+                                       {1, 38, "SO_PROTOCOL"},
+                                       {1, 39, "SO_DOMAIN"},
+                                       {1, 49, "SO_INCOMING_CPU"},
+                                       {6, 1, "TCP_NODELAY"},
+                                       {6, 2, "TCP_MAXSEG"},
+                                       {6, 3, "TCP_CORK"},
+                                       {6, 4, "TCP_KEEPIDLE"},
+                                       {6, 5, "TCP_KEEPINTVL"},
+                                       {6, 6, "TCP_KEEPCNT"},
+                                       {6, 9, "TCP_DEFER_ACCEPT"},
+                                       {6, 11, "TCP_INFO"},
+                                       {6, 12, "TCP_QUICKACK"},
+                                       {6, 13, "TCP_CONGESTION"},
+                                       {6, 18, "TCP_USER_TIMEOUT"},
+                                       {6, 23, "TCP_FASTOPEN"},
+                                       {0, 1, "IP_TOS"},
+                                       {0, 2, "IP_TTL"},
+                                       {0, 8, "IP_PKTINFO"},
+                                       {0, 10, "IP_MTU_DISCOVER"},
+                                       {0, 11, "IP_RECVERR"},
+                                       {41, 26, "IPV6_V6ONLY"},
+                                       {41, 25, "IPV6_RECVERR"},
+                                       {41, 49, "IPV6_RECVPKTINFO"}};
+  const auto level = static_cast<uint32_t>(v.call.arguments[1]), number = static_cast<uint32_t>(v.value);
+  for (const Option& o : options)
+    if (o.level == level && o.number == number) return void(out += o.name);
+  out += hexadecimal(v.value);
+}
+
+void show_protocol(Out out, const Shown& v) {
+  const uint64_t family = v.call.arguments[0];
+  if (family == 2 || family == 10)
+    return show_set(out, "protocol", static_cast<uint32_t>(v.value)); // AF_INET, AF_INET6
+  out += std::to_string(static_cast<uint32_t>(v.value));
+}
+
+void show_futex_operation(Out out, const Shown& v) {
+  constexpr uint64_t is_private = 128;
+  std::string text = spec::flags_text(*spec::find_flag_set("futex_operation"), v.value & ~is_private);
+  size_t name = std::min(text.find('|'), text.size());
+  out += text.insert(name, v.value & is_private ? "_PRIVATE" : "");
+}
+
+// All of clone(2): the lowest byte of its flags is the signal that tells of the end.
+void show_clone(Out out, const Shown& v) {
+  const auto& a = v.call.arguments;
+  const uint64_t ends = v.value & 0xff, flags = v.value & ~uint64_t{0xff};
+  constexpr uint64_t knows_child = 0x1200000; // CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID
+  out += "child_stack=" + pointer(a[1]) + ", flags=";
+  if (flags || !ends) show_set(out, "clone_flags", flags);
+  if (ends) out += (flags ? "|" : "") + signal(ends);
+  if (flags & knows_child) out += ", child_tidptr=" + pointer(a[3]);
+}
+
+// What the command wants.
+void show_fcntl(Out out, const Shown& v) {
+  enum : uint64_t { dupfd = 0, setfd = 2, setfl = 4, dupfd_cloexec = 1030, set_pipe_size = 1031 };
+  switch (v.call.arguments[1]) {
+  case dupfd:
+  case dupfd_cloexec:
+  case set_pipe_size: return show_int(out, v);
+  case setfd: return show_set(out, "fd_flags", v.value);
+  case setfl: return show_set(out, "open_flags", v.value);
+  }
+  show_pointer(out, v);
+}
+
+void show_ioctl(Out out, const Shown& v) {
+  constexpr uint64_t window_size = 0x5413, available = 0x541b, nonblocking = 0x5421, clone_file = 0x40049409;
+  const uint64_t command = static_cast<uint32_t>(v.call.arguments[1]);
+  const bool failed = v.call.failed();
+  if (command == window_size && v.bytes.size() >= 8 && !failed) {
+    auto word = [&](size_t at) { return std::to_string(number_at<uint16_t>(v.bytes, at)); };
+    out += "{ws_row=" + word(0) + ", ws_col=" + word(2) + ", ws_xpixel=" + word(4) +
+           ", ws_ypixel=" + word(6) + "}";
+  } else if (((command == available && !failed) || command == nonblocking) && v.bytes.size() >= 4) {
+    out += "[" + std::to_string(number_at<int32_t>(v.bytes, 0)) + "]";
+  } else if (command == clone_file) {
+    show_descriptor(out, v);
+  } else {
+    show_pointer(out, v);
+  }
+}
+
+void show_prctl(Out out, const Shown& v) {
+  enum : uint64_t { set_name = 15, get_name = 16, capbset_read = 23, capbset_drop = 24 };
+  const uint64_t option = v.call.arguments[0];
+  if ((option == set_name || option == get_name) && !v.bytes.empty()) return show_text(out, v);
+  if (option == capbset_read || option == capbset_drop) return show_set(out, "capability", v.value);
+  v.value < 4096 ? show_ulong(out, v) : show_pointer(out, v);
+}
+
+// ------------------------------------------------------------------------------------------------- memory
+
+void show_data(Out out, const Shown& v) {
+  if (!v.value || v.bytes.empty())
+    return void(out += v.value && !v.count && !v.call.failed() ? "\"\"" : pointer(v.value));
+  const size_t shown = std::min<size_t>(v.bytes.size(), v.options.data);
+  out += quoted(v.bytes.first(shown), v.count > shown);
+}
+
+// The words of a program, each ended by a zero.
+void show_words(Out out, const Shown& v) {
+  out += "[";
+  const char* between = "";
+  for (base::ByteSpan rest = v.bytes; !rest.empty();) {
+    const auto length = static_cast<size_t>(std::find(rest.begin(), rest.end(), std::byte{0}) - rest.begin());
+    const size_t shown = std::min<size_t>(length, v.options.data);
+    out.append(between).append(quoted(rest.first(shown), shown < length || length == rest.size()));
+    rest = rest.subspan(std::min(length + 1, rest.size()));
+    between = ", ";
+  }
+  out += v.is_cut ? ", ...]" : "]";
+}
+
+// ------------------------------------------------------------------------------------------------ results
+
+void show_status_flags(Out out, const Shown& v) {
+  enum : uint64_t { dupfd = 0, get_fd = 1, get_flags = 3, dupfd_cloexec = 1030 };
+  const uint64_t command = v.call.arguments[1];
+  if (command == dupfd || command == dupfd_cloexec) return show_descriptor(out, v);
+  if (command == get_fd || command == get_flags) {
+    std::string flags;
+    show_set(flags, command == get_fd ? "fd_flags" : "open_flags", v.value);
+    out += (v.value ? hexadecimal(v.value) : "0") +
+           (v.value || command == get_flags ? " (flags " + flags + ")" : "");
+    return;
+  }
+  show_int(out, v);
+}
+
+void show_none(Out out, const Shown&) { out += "?"; }
+
+using Copy = ValueKind::Copy;
+
+constexpr ValueKind kinds[] = {
+    {"int", show_int},
+    {"uint", show_uint},
+    {"long", show_long},
+    {"ulong", show_ulong},
+    {"size", show_ulong},
+    {"hex", show_hex},
+    {"offset", show_hex},
+    {"ptr", show_pointer},
+    {"mode", show_mode},
+    {"id", show_id},
+    {"dev", show_device},
+    {"pid", show_int},
+    {"fd", show_descriptor},
+    {"map_fd", show_map_descriptor},
+    {"dirfd", show_folder},
+    {"signal", show_signal},
+    {"socket_option", show_socket_option},
+    {"protocol", show_protocol},
+    {"futex_operation", show_futex_operation},
+    {"clone_argument", show_clone},
+    {"fcntl_argument", show_fcntl},
+    {"ioctl_argument", show_ioctl, Copy::memory, 8, false, true},
+    {"prctl_argument", show_prctl, Copy::memory, 16, false, true},
+    {"path", show_text, Copy::text},
+    {"text", show_text, Copy::text},
+    {"text_out", show_text, Copy::text, 0, true},
+    {"in", show_data, Copy::memory, 1, false, true},
+    {"out", show_data, Copy::memory, 1, true, true},
+    {"entries", show_pointer},
+    {"argv", show_words, Copy::memory},
+    {"environment", show_pointer},
+    {"option", show_numbers<int32_t>, Copy::memory, 1},
+    {"int_in", show_numbers<int32_t>, Copy::memory, 4},
+    {"int_out", show_numbers<int32_t>, Copy::memory, 4, true},
+    {"id_out", show_numbers<int32_t>, Copy::memory, 4, true},
+    {"tid_out", show_numbers<int32_t>, Copy::memory, 4, true},
+    {"length_out", show_numbers<int32_t>, Copy::memory, 4},
+    {"long_in", show_numbers<int64_t>, Copy::memory, 8},
+    {"fds_out", show_pair, Copy::memory, 8, true},
+    {"stat_out", show_stat, Copy::memory, 144, true},
+    {"statx_out", show_statx, Copy::memory, 256, true},
+    {"statfs_out", show_statfs, Copy::memory, 120, true},
+    {"timespec", show_timespec, Copy::memory, 16},
+    {"timespec_out", show_timespec, Copy::memory, 16, true},
+    {"timespecs", show_file_times, Copy::memory, 32},
+    {"timeval", show_timeval, Copy::memory, 16},
+    {"timeval_out", show_timeval, Copy::memory, 16, true},
+    {"itimerspec", show_itimerspec, Copy::memory, 32},
+    {"itimerspec_out", show_itimerspec, Copy::memory, 32, true},
+    {"itimerval", show_itimerval, Copy::memory, 32},
+    {"itimerval_out", show_itimerval, Copy::memory, 32, true},
+    {"futex_timeout", show_futex_timeout, Copy::memory, 16, false, true},
+    {"sigset", show_signal_set, Copy::memory, 8},
+    {"sigset_out", show_signal_set, Copy::memory, 8, true},
+    {"sigaction", show_sigaction, Copy::memory, 32},
+    {"sigaction_out", show_sigaction, Copy::memory, 32, true},
+    {"stack", show_signal_stack, Copy::memory, 24},
+    {"stack_out", show_signal_stack, Copy::memory, 24, true},
+    {"rlimit", show_limits, Copy::memory, 16},
+    {"rlimit_out", show_limits, Copy::memory, 16, true},
+    {"rusage_out", show_usage, Copy::memory, 32, true},
+    {"sysinfo_out", show_sysinfo, Copy::memory, 112, true},
+    {"uname_out", show_uname, Copy::memory, 256, true},
+    {"status_out", show_wait_status, Copy::memory, 4, true},
+    {"sockaddr", show_address, Copy::memory, 1},
+    {"sockaddr_out", show_address, Copy::memory, 128, true},
+    {"pollfds", show_polls, Copy::memory, 8},
+    {"iovec", show_vectors, Copy::memory, 16},
+    {"epoll_event", show_epoll_event, Copy::memory, 12},
+    {"epoll_events_out", show_epoll_events, Copy::memory, 12, true},
+    {"clone_args", show_clone_args, Copy::memory, 64},
+    {"cpus", show_cpus, Copy::memory, 1},
+    {"cpus_out", show_cpus, Copy::memory, 1, true},
+    {"fcntl_result", show_status_flags},
+    {"none", show_none},
+};
+
+const ValueKind* find_kind(std::string_view name) {
+  auto at =
+      std::find_if(std::begin(kinds), std::end(kinds), [&](const ValueKind& k) { return k.name == name; });
+  return at == std::end(kinds) ? nullptr : at;
+}
+
+uint64_t count_of(const Argument& a, const Call& call) {
+  if (!a.count) return a.kind && a.kind->bytes == 1 ? 0 : 1;
+  if (*a.count == 'r') return call.result > 0 ? static_cast<uint64_t>(call.result) : 0;
+  return call.arguments[static_cast<size_t>(*a.count - '0')];
+}
+
+void show(std::string& out, const Argument& a, const Call& call, size_t index, const Options& options) {
+  const uint64_t value = call.arguments[index];
+  const Shown shown = {call, options, value, call.copied[index], call.is_cut[index], count_of(a, call)};
+  if (!a.kind) {
+    out += spec::flags_text(*a.set, a.set->one_of == ~uint64_t{0} ? static_cast<uint32_t>(value) : value);
+  } else if (a.kind->copy != Copy::nothing && !a.kind->is_number_too && (!value || shown.bytes.empty())) {
+    out += pointer(value);
+  } else {
+    a.kind->show(out, shown);
+  }
+}
+
+// Arguments that only count with others: the mode of a file that is made, the argument of a command.
+bool is_left_out(std::string_view call, size_t index, const Call& c) {
+  if ((call == "open" && index == 2) || (call == "openat" && index == 3)) {
+    const uint64_t flags = c.arguments[index - 1];
+    return !(flags & O_CREAT) && (flags & O_TMPFILE) != O_TMPFILE;
+  }
+  if (call == "fcntl" && index == 2) {
+    constexpr uint64_t without[] = {F_GETFD, F_GETFL, F_GETOWN, 11, 1025, 1032, 1034};
+    return std::find(std::begin(without), std::end(without), c.arguments[1]) != std::end(without);
+  }
+  // Who does not wait for another's word needs no more than the first arguments.
+  if (call == "futex" && index >= 3) {
+    const uint64_t operation = c.arguments[1] & 127;
+    enum : uint64_t {
+      wait = 0,
+      wake = 1,
+      requeue = 3,
+      cmp_requeue = 4,
+      wake_op = 5,
+      wait_bitset = 9,
+      wake_bitset = 10
+    };
+    if (operation == wake) return true;
+    if (operation == wait) return index > 3;
+    if (operation == wake_bitset) return index == 3 || index == 4;
+    if (operation == wait_bitset) return false;
+  }
+  if (call == "prctl") return index > 1;
+  if (call == "mremap" && index == 4) return !(c.arguments[3] & 2);
+  return false;
+}
+
+} // namespace
+
+std::vector<Argument> read_arguments(std::string_view words) {
+  std::vector<Argument> out;
+  for (std::string_view word : base::split(words, ' ')) {
+    if (word.empty()) continue;
+    const size_t colon = word.find(':');
+    std::string_view name = word.substr(0, colon);
+    Argument a = {find_kind(name), spec::find_flag_set(name), std::nullopt};
+    if (a.kind) a.set = nullptr;
+    if (!a.kind && !a.set) a.kind = find_kind("hex");
+    if (colon != word.npos) a.count = word[colon + 1];
+    out.push_back(a);
+  }
+  return out;
+}
+
+std::string call_name(int number) {
+  std::string_view name = spec::syscall_name(number);
+  return name.empty() ? "syscall_" + hexadecimal(static_cast<uint64_t>(number)) : std::string(name);
+}
+
+std::string signal_text(uint64_t number, int code) {
+  struct Code {
+    int signal, code; // signal 0: any
+    std::string_view name;
+  };
+  static constexpr Code codes[] = {{0, SI_USER, "SI_USER"},
+                                   {0, SI_KERNEL, "SI_KERNEL"},
+                                   {0, SI_QUEUE, "SI_QUEUE"},
+                                   {0, SI_TIMER, "SI_TIMER"},
+                                   {0, SI_TKILL, "SI_TKILL"},
+                                   {SIGCHLD, CLD_EXITED, "CLD_EXITED"},
+                                   {SIGCHLD, CLD_KILLED, "CLD_KILLED"},
+                                   {SIGCHLD, CLD_DUMPED, "CLD_DUMPED"},
+                                   {SIGCHLD, CLD_TRAPPED, "CLD_TRAPPED"},
+                                   {SIGCHLD, CLD_STOPPED, "CLD_STOPPED"},
+                                   {SIGCHLD, CLD_CONTINUED, "CLD_CONTINUED"},
+                                   {SIGSEGV, SEGV_MAPERR, "SEGV_MAPERR"},
+                                   {SIGSEGV, SEGV_ACCERR, "SEGV_ACCERR"},
+                                   {SIGBUS, BUS_ADRALN, "BUS_ADRALN"},
+                                   {SIGBUS, BUS_ADRERR, "BUS_ADRERR"},
+                                   {SIGFPE, FPE_INTDIV, "FPE_INTDIV"},
+                                   {SIGILL, ILL_ILLOPN, "ILL_ILLOPN"},
+                                   {SIGTRAP, TRAP_BRKPT, "TRAP_BRKPT"}};
+  auto at = std::find_if(std::begin(codes), std::end(codes), [&](const Code& c) {
+    return c.code == code && (c.signal == 0 || c.signal == static_cast<int>(number));
+  });
+  const std::string name = signal(number);
+  return "--- " + name + " {si_signo=" + name +
+         ", si_code=" + (at == std::end(codes) ? std::to_string(code) : std::string(at->name)) + "} ---";
+}
+
+std::string end_text(int status) {
+  if (WIFEXITED(status)) return "+++ exited with " + std::to_string(WEXITSTATUS(status)) + " +++";
+  return "+++ killed by " + signal(static_cast<uint64_t>(WTERMSIG(status))) +
+         (WCOREDUMP(status) ? " (core dumped) +++" : " +++");
+}
+
+static std::string result_text(const Call& call, const Argument& kind, const Options& options) {
+  std::string out;
+  if (kind.kind && kind.kind->show == show_none) return "?";
+  if (call.failed()) {
+    const int error = static_cast<int>(-call.result);
+    constexpr int first_restart = 512, last_restart = 516; // include/linux/errno.h: a signal came in between
+    if (error >= first_restart && error <= last_restart) return "? ERESTART (to be restarted)";
+    std::string_view name = spec::error_name(error);
+    return "-1 " + (name.empty() ? std::to_string(error) : std::string(name)) + " (" +
+           std::string(spec::error_text(error)) + ")";
+  }
+  const Shown shown = {call, options, static_cast<uint64_t>(call.result), {}, false, 1};
+  if (kind.kind && kind.kind->name == "int") return std::to_string(call.result);
+  kind.kind ? kind.kind->show(out, shown) : void(out = spec::flags_text(*kind.set, shown.value));
+  return out;
+}
+
+std::string call_text(const Call& call, const Options& options) {
+  const std::string name = call_name(call.number);
+  const spec::SyscallRow* row = spec::find_syscall_row(name);
+  const std::vector<Argument> arguments = read_arguments(row ? row->arguments : "hex hex hex hex hex hex");
+  std::string out = name + "(";
+  const char* between = "";
+  for (size_t i = 0; i < arguments.size() && i < call.arguments.size(); i++) {
+    if (is_left_out(name, i, call)) continue;
+    out += between;
+    show(out, arguments[i], call, i, options);
+    between = ", ";
+  }
+  out += ")";
+  constexpr size_t column = 39; // of the results of short calls
+  if (out.size() < column) out.resize(column, ' ');
+  const Argument result = read_arguments(row ? row->result : "int").front();
+  out += " = " + result_text(call, result, options);
+  const bool polls = (name == "poll" || name == "ppoll") && call.result >= 0;
+  if (polls && call.result == 0) out += " (Timeout)";
+  if (polls && call.result > 0) out += " (" + poll_results(call.copied[0]) + ")";
+  return out;
+}
+
+} // namespace trace

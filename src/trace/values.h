@@ -1,0 +1,58 @@
+// Arguments and results as text, in the notation of strace(1).
+#pragma once
+
+#include "spec/flag_sets.h"
+#include "spec/syscall_rows.h"
+#include "trace/call.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trace {
+
+struct Options {
+  uint32_t data = 32;                 // bytes of data that are shown
+  Descriptors* descriptors = nullptr; // nullptr: numbers only
+};
+
+// What a value is shown with.
+struct Shown {
+  const Call& call;
+  const Options& options;
+  uint64_t value;
+  base::ByteSpan bytes; // what it points to; empty: not known
+  bool is_cut;
+  uint64_t count; // of elements there, as far as the call tells
+};
+
+struct ValueKind {
+  enum class Copy : uint8_t { nothing, text, memory };
+  std::string_view name;
+  void (*show)(std::string& out, const Shown& value);
+  Copy copy = Copy::nothing;
+  uint16_t bytes = 0;         // memory: of each element
+  bool is_out = false;        // the kernel fills it in: nothing is there when the call failed
+  bool is_number_too = false; // shown by `show` also when nothing was copied
+};
+
+// A word of a row.
+struct Argument {
+  const ValueKind* kind; // nullptr: `set`
+  const spec::FlagSet* set = nullptr;
+  std::optional<char> count; // '0' … '5': the argument that tells; 'r': the result
+};
+
+// The words of a row; unknown ones are shown in hexadecimal.
+std::vector<Argument> read_arguments(std::string_view words);
+
+// "openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3", without a newline.
+std::string call_text(const Call& call, const Options& options);
+// "--- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED} ---", "+++ exited with 1 +++": of a status as wait(2) tells it.
+std::string signal_text(uint64_t number, int code);
+std::string end_text(int status);
+// "openat", "syscall_0x1c5".
+std::string call_name(int number);
+
+} // namespace trace

@@ -1,0 +1,155 @@
+// Calls as text, from registers and copied bytes that stand here.
+#include "trace/plan.h"
+#include "trace/summary.h"
+#include "trace/text.h"
+#include "trace/values.h"
+
+#include "spec/syscalls.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+namespace trace {
+namespace {
+
+Call call_of(std::string_view name, std::array<uint64_t, 6> arguments, int64_t result) {
+  Call c;
+  c.number = spec::syscall_named(name);
+  c.arguments = arguments;
+  c.result = result;
+  return c;
+}
+
+base::ByteSpan bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+std::string shown(Call c, std::initializer_list<std::pair<int, std::string_view>> copied = {},
+                  Options options = {}) {
+  for (auto& [at, text] : copied) c.copied[static_cast<size_t>(at)] = bytes(text);
+  return call_text(c, options);
+}
+
+constexpr uint64_t here = 0x7f0000001000, cwd = static_cast<uint32_t>(-100);
+
+TEST(Trace, TextsFlagsAndErrors) {
+  EXPECT_EQ(
+      shown(call_of("openat", {cwd, here, 02000000}, 3), {{1, std::string_view("/etc/passwd\0junk", 16)}}),
+      "openat(AT_FDCWD, \"/etc/passwd\", O_RDONLY|O_CLOEXEC) = 3");
+  EXPECT_EQ(shown(call_of("openat", {cwd, here, 01101, 0644}, -13), {{1, "/x"}}),
+            "openat(AT_FDCWD, \"/x\", O_WRONLY|O_CREAT|O_TRUNC, 0644) = -1 EACCES (Permission denied)");
+  EXPECT_EQ(shown(call_of("openat", {cwd, here, 0}, -14)),
+            "openat(AT_FDCWD, 0x7f0000001000, O_RDONLY) = -1 EFAULT (Bad address)");
+  EXPECT_EQ(shown(call_of("access", {here, 4}, 0), {{0, "/"}}),
+            "access(\"/\", R_OK)                       = 0");
+  EXPECT_EQ(shown(call_of("mmap", {0, 8192, 3, 0x22, 0xffffffff, 0}, here)),
+            "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f0000001000");
+  EXPECT_EQ(shown(call_of("umask", {022}, 0)), "umask(022)                              = 000");
+  EXPECT_EQ(shown(call_of("exit_group", {3}, 0)), "exit_group(3)                           = ?");
+  EXPECT_EQ(shown(call_of("futex", {here, 128, 2, 0}, -512)),
+            "futex(0x7f0000001000, FUTEX_WAIT_PRIVATE, 2, NULL) = ? ERESTART (to be restarted)");
+}
+
+TEST(Trace, DataIsCutAndEscaped) {
+  EXPECT_EQ(shown(call_of("write", {1, here, 3}, 3), {{1, "a\n\x01"}}),
+            R"(write(1, "a\n\1", 3)                    = 3)");
+  EXPECT_EQ(shown(call_of("write", {1, here, 6}, 6), {{1, "abcdef"}}, {.data = 4}),
+            R"(write(1, "abcd"..., 6)                  = 6)");
+  EXPECT_EQ(shown(call_of("read", {0, here, 10}, 0)), R"(read(0, "", 10)                         = 0)");
+  EXPECT_EQ(shown(call_of("read", {0, here, 10}, -9)),
+            "read(0, 0x7f0000001000, 10)             = -1 EBADF (Bad file descriptor)");
+  EXPECT_EQ(quoted(bytes("\x01"
+                         "2\\\""),
+                   true),
+            R"("\0012\\\""...)"); // a digit follows
+}
+
+TEST(Trace, Structures) {
+  std::string limits(16, '\0'), action(32, '\0'), address("\x02\0\0\x50\x7f\0\0\x01", 8), poll(8, '\0');
+  const uint64_t soft = 8 << 20, hard = ~uint64_t{0}, restorer = here, bits = 0x14000000, mask = 1u << 16;
+  std::memcpy(limits.data(), &soft, 8);
+  std::memcpy(limits.data() + 8, &hard, 8);
+  EXPECT_EQ(shown(call_of("prlimit64", {0, 3, 0, here}, 0), {{3, limits}}),
+            "prlimit64(0, RLIMIT_STACK, NULL, {rlim_cur=8192*1024, rlim_max=RLIM64_INFINITY}) = 0");
+  std::memcpy(action.data() + 8, &bits, 8);
+  std::memcpy(action.data() + 16, &restorer, 8);
+  std::memcpy(action.data() + 24, &mask, 8);
+  EXPECT_EQ(shown(call_of("rt_sigaction", {2, here, 0, 8}, 0), {{1, action}}),
+            "rt_sigaction(SIGINT, {sa_handler=SIG_DFL, sa_mask=[CHLD], sa_flags=SA_RESTORER|SA_RESTART, "
+            "sa_restorer=0x7f0000001000}, "
+            "NULL, 8) = 0");
+  EXPECT_EQ(shown(call_of("connect", {3, here, 16}, 0), {{1, address}}),
+            "connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr(\"127.0.0.1\")}, 16) = 0");
+  poll[0] = 3, poll[4] = 1, poll[6] = 1;
+  EXPECT_EQ(shown(call_of("poll", {here, 1, 100}, 1), {{0, poll}}),
+            "poll([{fd=3, events=POLLIN}], 1, 100)   = 1 ([{fd=3, revents=POLLIN}])");
+  EXPECT_EQ(
+      shown(call_of("execve", {here, here, here}, 0), {{0, "/bin/ls"}, {1, std::string_view("ls\0-l\0", 6)}}),
+      "execve(\"/bin/ls\", [\"ls\", \"-l\"], 0x7f0000001000) = 0");
+}
+
+TEST(Trace, SignalsAreNumberedAsTheKernelDoes) {
+  EXPECT_EQ(signal(17), "SIGCHLD");
+  EXPECT_EQ(signal(32), "SIGRTMIN");
+  EXPECT_EQ(signal(33), "SIGRT_1");
+  EXPECT_EQ(signal(99), "99");
+  EXPECT_EQ(signal_set(0), "[]");
+  EXPECT_EQ(signal_set(~uint64_t{1}), "~[HUP]");
+}
+
+TEST(Trace, BytesMayEndAnywhere) {
+  // Each call with each count of copied bytes up to what the largest structure has: never more is read.
+  for (int n = 0; n <= spec::last_syscall; n++) {
+    if (spec::syscall_name(n).empty()) continue;
+    for (size_t size : {0, 1, 3, 7, 8, 15, 31, 64, 111, 255, 256}) {
+      std::string some(size, '\x7f');
+      Call c = call_of(spec::syscall_name(n), {here, here, here, here, here, here}, 1);
+      for (auto& copied : c.copied) copied = bytes(some);
+      EXPECT_TRUE(call_text(c, {}).starts_with(spec::syscall_name(n)));
+    }
+  }
+}
+
+TEST(Trace, RowsNameWhatThereIs) {
+  int rows = 0, with_memory = 0;
+  for (int n = 0; n <= spec::last_syscall; n++) {
+    const spec::SyscallRow* row = spec::find_syscall_row(spec::syscall_name(n));
+    if (!row) continue;
+    rows++;
+    with_memory += plan_of(row->name).shape != Shape::nothing;
+    for (const Argument& a : read_arguments(row->arguments)) EXPECT_TRUE(a.kind || a.set) << row->name;
+    for (std::string_view words : {row->arguments, row->result})
+      for (size_t at = 0; at < words.size();) {
+        size_t end = std::min(words.find(' ', at), words.size());
+        std::string word(words.substr(at, std::min(words.find(':', at), end) - at));
+        const std::vector<Argument> read = read_arguments(word);
+        const bool is_known = read[0].set || read[0].kind->name == word;
+        EXPECT_TRUE(is_known) << row->name << ": " << word;
+        at = end + 1;
+      }
+  }
+  EXPECT_GE(rows, 250);
+  EXPECT_GE(with_memory, 100);
+}
+
+TEST(Trace, PlansTakeTextsFirst) {
+  EXPECT_EQ(plan_of("newfstatat").shape, Shape::text_and_memory);
+  EXPECT_EQ(plan_of("newfstatat").slots[0].argument, 1);
+  EXPECT_EQ(plan_of("renameat").shape, Shape::two_texts);
+  EXPECT_EQ(plan_of("read").slots[0].counted, Plan::by_result);
+  EXPECT_EQ(plan_of("write").slots[0].counted, 3);
+  EXPECT_FALSE(plan_of("exit_group").returns);
+  EXPECT_NE(plan_of("getpid").pack(), 0u);
+}
+
+TEST(Trace, TheTableHasTheLayoutOfStrace) {
+  EXPECT_EQ(summary_text({{0, {.calls = 4, .errors = 1, .ns = 8'000'000}},
+                          {1, {.calls = 2, .errors = 0, .ns = 2'000'000}}}),
+            "% time     seconds  usecs/call     calls    errors syscall\n"
+            "------ ----------- ----------- --------- --------- ----------------\n"
+            " 80.00    0.008000        2000         4         1 read\n"
+            " 20.00    0.002000        1000         2           write\n"
+            "------ ----------- ----------- --------- --------- ----------------\n"
+            "100.00    0.010000        1666         6         1 total\n");
+}
+
+} // namespace
+} // namespace trace
