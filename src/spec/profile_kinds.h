@@ -189,6 +189,7 @@ end {
 )",
      .leaves = "[waits for %]"},
     // Who wakes waiters had the lock until then, and is charged with the time that there were any since it was last given up.
+    // Locks between processes (without FUTEX_PRIVATE_FLAG, 128) are taken to lie at the same address in all of them.
     {.name = "holder",
      .title = "Holding locks",
      .unit = "ns",
@@ -196,7 +197,7 @@ end {
      .script = R"(
 tracepoint:syscalls:sys_enter_futex /FILTER/ {
   $op = args.op & 127;
-  $lock = (pid, (uint64)args.uaddr);
+  $lock = (args.op & 128 ? pid : 0, (uint64)args.uaddr);
   if (WAITS) {
     if (@waiters[$lock] == 0) { @since[$lock] = nsecs }
     @waiters[$lock]++;
