@@ -474,6 +474,26 @@ def growth_has_its_stacks():
         need(0.98 * size <= told <= 1.05 * size, f"{name}: {told} bytes, and not {size}")
 
 
+# ------------------------------------------------------------------------------------------------ docs/examples
+
+
+def examples_show_their_cause():
+    """Each example of the documents has its cause on top, as its page says."""
+    sys.path.insert(0, os.path.join(HERE, "..", "..", "docs", "examples"))
+    sys.dont_write_bytecode = True
+    import make
+    page, missing = open(os.path.join(make.HERE, "README.md")).read(), []
+    for name in make.EXAMPLES:
+        try:
+            need(not (mistakes := make.make(name, ACU)), "; ".join(mistakes))
+        except make.Missing as what:
+            missing.append(f"{name}: {what}")
+    for picture in re.findall(r"\]\((.*?\.png)\)", page):
+        need(os.path.exists(os.path.join(make.HERE, picture)), f"no {picture}")
+    if missing:
+        raise Skip("; ".join(missing))
+
+
 # ------------------------------------------------------------------------------------------------ formats
 
 
@@ -639,7 +659,7 @@ TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missin
          children_of_the_command_count, interrupt_writes_the_results, process_that_ends, process_that_execs,
          program_that_is_replaced, many_short_lives, all_processes, user_without_processes, waiting_has_its_time, short_waits_are_sampled, locks_have_names, wakers_are_named,
          faults_are_counted, bytes_to_disk_are_counted, bytes_of_peers_are_counted, probes_have_weights, scripts_draw_their_maps, leaks_are_found, leaks_of_other_allocators,
-         leaks_of_a_static_program, dear_leaks_are_refused, growth_has_its_stacks, formats_are_read_back,
+         leaks_of_a_static_program, dear_leaks_are_refused, growth_has_its_stacks, examples_show_their_cause, formats_are_read_back,
          picture_is_xml, speedscope_is_json, text_of_the_real_perf, damaged_files_are_told, full_disk_keeps_the_old_file,
          tables_for_a_terminal, differences_are_found, mistakes_name_what_was_meant, help_is_short, page_in_a_browser]
 

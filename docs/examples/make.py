@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Makes the examples of this folder again: make.py ACU [NAME...]
+
+Each starts its program, records it as README.md shows, looks whether the cause is on top, and writes pictures of the flame
+graphs (with Chromium, without a screen). The tests do the same without pictures (test/flame). Last line: what was made.
+"""
+import contextlib
+import html
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Missing(Exception):
+    """A program that the example needs is not here."""
+
+
+class Machine:
+    """Where an example runs: its acu, its folder, how long it records; and what it found."""
+
+    def __init__(self, acu, seconds, pictures):
+        self.acu, self.seconds, self.pictures = os.path.abspath(acu), seconds, pictures
+        self.folder = tempfile.mkdtemp(prefix="acu-example-")
+        os.chmod(self.folder, 0o755)  # servers read it as another user
+        self.mistakes = []
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, *words):
+        done = subprocess.run([self.acu, *map(str, words)], capture_output=True, text=True, cwd=self.folder, timeout=120)
+        if done.returncode:
+            raise RuntimeError(f"acu {' '.join(map(str, words))}: {done.stderr}")
+        return done
+
+    def record(self, picture, words, on_top, search):
+        """Records so; of all that was recorded, each function of `on_top` has at least that share."""
+        recording = self.path(picture + ".acu")
+        told = self.run("record", *words, "--duration", f"{self.seconds}s", "-o", recording).stderr
+        about = json.loads(self.run("report", recording, "--json", "--top", "100000").stdout)
+        for name, least in on_top.items():
+            share = sum(f["total"] for f in about["functions"] if re.search(name, f["name"])) / max(1, about["total"])
+            if share < least:
+                self.mistakes.append(f"{picture}: {name} has {100 * share:.1f}%, and not {100 * least:.0f}%: {told}")
+        if self.pictures:
+            take_picture(self, recording, picture, search)
+        return about
+
+
+def take_picture(machine, recording, picture, search):
+    """The page as a browser shows it, with what is searched for in colour; once for its height, once for the picture."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not browser:
+        raise Missing("no Chromium here")
+    page = machine.path("page.html")
+    machine.run("report", recording, "-o", page)
+    look = "const f = document.getElementById('search'); f.value = " + json.dumps(search) + "; f.dispatchEvent(new Event('input'));" \
+           "const h = document.createElement('pre'); h.id = 'height'; h.hidden = true; h.textContent = document.documentElement.scrollHeight;" \
+           "document.body.append(h);"
+    text = open(page).read().replace("</body>", f"<script>{look}</script></body>")
+    with open(page, "w") as out:
+        out.write(text)
+    height = 500
+    for more in (["--dump-dom"], ["--screenshot=" + os.path.join(HERE, picture + ".png")]):
+        done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                               "--force-prefers-reduced-motion", f"--window-size=1100,{height}", f"--user-data-dir={machine.path('browser')}",
+                               "--virtual-time-budget=5000", *more, "file://" + page], capture_output=True, text=True, timeout=300)
+        found = re.search(r'<pre id="height".*?>(\d+)</pre>', html.unescape(done.stdout))
+        height = int(found[1]) if found else height
+
+
+# ------------------------------------------------------------------------------------------------ programs
+
+
+@contextlib.contextmanager
+def running(*words, **more):
+    process = subprocess.Popen([str(w) for w in words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return s.getsockname()[1]
+
+
+def children_of(pid):
+    return [int(p) for p in open(f"/proc/{pid}/task/{pid}/children").read().split()]
+
+
+@contextlib.contextmanager
+def nginx(machine, configuration, *loads):
+    """nginx with its workers, under loads: words for load.py behind the port."""
+    program = shutil.which("nginx") or "/usr/sbin/nginx"
+    modules = re.findall(r"^load_module (.*);$", open(os.path.join(HERE, configuration)).read(), re.M)
+    if not os.path.exists(program):
+        raise Missing("no nginx here")
+    for module in modules:
+        if not os.path.exists(module):
+            raise Missing(f"no {module} here")
+    port = free_port()
+    with open(machine.path("nginx.conf"), "w") as out:
+        out.write(open(os.path.join(HERE, configuration)).read().replace("PORT", str(port)))
+    for folder in ("body", "www", "logs"):
+        os.makedirs(machine.path(folder), exist_ok=True)
+    for i in range(100):
+        with open(machine.path(f"www/{i}.html"), "w") as out:
+            out.write("x" * 1000)
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(running(program, "-p", machine.folder, "-c", machine.path("nginx.conf"), cwd=machine.folder))
+        for _ in range(200):
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            time.sleep(0.05)
+        for load in loads:
+            stack.enter_context(running(sys.executable, os.path.join(HERE, "load.py"), port, *load))
+        time.sleep(0.5)
+        yield children_of(server.pid)
+
+
+# ------------------------------------------------------------------------------------------------ examples
+
+
+def files(machine):
+    paths = ",".join(f"/{i}.html" for i in range(100))
+    with nginx(machine, "files.conf", *[[paths, 32]] * 3) as workers:
+        machine.record("files-cpu", ["-F", 999, "-p", workers[0]], {r"^ngx_open_cached_file$": 0.05, r"^open64$": 0.05}, "open|close|stat")
+        machine.record("files-opens", ["tracepoint:syscalls:sys_enter_openat", "-p", workers[0]], {r"^ngx_open_cached_file$": 0.95}, "open")
+
+
+def cache(machine):
+    with nginx(machine, "cache.conf", *[["/"]] * 12, ["/count", 1, 0.1]):
+        machine.record("cache-lock", ["lock", "-u", "www-data"], {r"^ngx_http_lua_ffi_shdict_get$": 0.8, r"^\[waits for ": 0.99}, "shdict|waits")
+        machine.record("cache-holder", ["holder", "-u", "www-data"], {r"^\[lets wait for ": 0.99, r"^ngx_http_lua_run_thread$": 0.3}, "lua_run|lets")
+
+
+def regex(machine):
+    with running(sys.executable, os.path.join(HERE, "regex.py")) as program:
+        time.sleep(0.5)  # it has read its modules
+        machine.record("regex", ["-p", program.pid], {r"^sre_ucs1_match$": 0.5}, "sre_")
+
+
+def leak(machine):
+    program = machine.path("leak")
+    subprocess.run(["g++", "-O2", "-g", "-o", program, os.path.join(HERE, "leak.cc")], check=True, timeout=120)
+    with running(program) as server:
+        time.sleep(0.5)  # its libraries are there
+        about = machine.record("leak", ["alloc", "--leaks", "-p", server.pid], {r"^remember_session\(int\)$": 0.9}, "remember")
+    kept = sum(f["total"] for f in about["functions"] if f["name"] == "parse_request(int)")
+    if kept > 0.01 * about["total"]:
+        machine.mistakes.append(f"leak: parse_request gives everything back, and has {kept} bytes")
+
+
+EXAMPLES = {"files": files, "cache": cache, "regex": regex, "leak": leak}
+
+
+def make(name, acu, seconds=2, pictures=False):
+    """What is not as README.md says, as texts. Missing: what it needs is not here."""
+    machine = Machine(acu, seconds, pictures)
+    try:
+        EXAMPLES[name](machine)
+        return machine.mistakes
+    finally:
+        shutil.rmtree(machine.folder, ignore_errors=True)
+
+
+def main():
+    names = sys.argv[2:] or list(EXAMPLES)
+    failed = 0
+    for name in names:
+        try:
+            mistakes = make(name, sys.argv[1], 5, True)
+        except Missing as what:
+            mistakes = [f"not made: {what}"]
+        failed += bool(mistakes)
+        print(f"{name}: " + ("\n  ".join(mistakes) or "made"), flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
