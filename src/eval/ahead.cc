@@ -97,4 +97,17 @@ std::unordered_map<const Inst*, int64_t> find_ahead(const ir::Function& function
   return out;
 }
 
+std::unordered_set<const Inst*> find_firsts(const ir::Function& function) {
+  std::unordered_set<const Inst*> out;
+  std::vector<bool> is_reached(function.registers);
+  for (const ir::Block& b : function.blocks)
+    for (size_t n = 0; n < b.insts.size(); n++) {
+      const Inst& i = b.insts[n];
+      if (!is_foreign_load(i) || is_reached[i.a.as_reg()]) continue;
+      is_reached[i.a.as_reg()] = true;
+      if (!element_size(b, n)) out.insert(&i);
+    }
+  return out;
+}
+
 } // namespace eval

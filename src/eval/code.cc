@@ -5,6 +5,7 @@
 #include "ir/ops.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 namespace eval {
 
@@ -46,7 +47,9 @@ public:
         begins_(function.blocks.size(), nowhere) {
     out_.registers = function.registers;
     out_.frame = objects.back();
-    if (has_target && out.own) ahead_ = find_ahead(function);
+    if (!has_target || !out.own) return;
+    ahead_ = find_ahead(function);
+    firsts_ = find_firsts(function);
   }
 
   void run() {
@@ -152,7 +155,7 @@ private:
     const bool may_fault = ir::has_fault_edge(i);
     switch (i.op) {
     case Op::load:
-      if (is_target && may_fault) return load_of(Step::target_u8, i);
+      if (is_target && may_fault) return load_of(firsts_.contains(&i) ? Step::first_u8 : Step::target_u8, i);
       if (i.space == ir::Space::script && !may_fault) return load_of(Step::own_u8, i);
       return may_fault ? Step::fetch : Step::other;
     case Op::read:
@@ -174,6 +177,7 @@ private:
   std::vector<BlockId> likely_, unlikely_;   // that something leads to
   std::vector<uint32_t> leads_;              // steps whose `to` is still a block
   std::unordered_map<const Inst*, int64_t> ahead_;
+  std::unordered_set<const Inst*> firsts_;
   std::unordered_map<int64_t, uint32_t> constants_;
 };
 

@@ -58,6 +58,9 @@ enum class Step : uint8_t {
 #define STEP(name, ...) target_##name,
   ACU_EVAL_LOADS(STEP) // of a program that stands still; those that fail go to `to`
 #undef STEP
+#define STEP(name, ...) first_##name,
+  ACU_EVAL_LOADS(STEP) // the same, of an object that was not there before: what is near it will be needed
+#undef STEP
 #define STEP(name, ...) own_##name,
   ACU_EVAL_LOADS(STEP) // of the script's memory
 #undef STEP

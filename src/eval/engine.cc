@@ -24,10 +24,9 @@ State::State(const ir::Program& p, const Options& o) : program(p), options(o), r
   if (random == 0 && getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) random = 1;
 }
 
-FunctionCode& State::code_of(const ir::Function& function) {
-  FunctionCode& made = code[static_cast<size_t>(&function - program.functions.data())];
-  if (made.code.empty()) made = make_code(function, object_offsets[function.frame], options.target);
-  return made;
+void State::make(size_t function) {
+  const ir::Function& f = program.functions[function];
+  code[function] = make_code(f, object_offsets[f.frame], options.target);
 }
 
 std::vector<uint64_t> Engine::stack(uint64_t id) {
@@ -40,7 +39,7 @@ base::Result<int64_t> Engine::run(uint32_t probe) {
   const ir::Probe& p = program.probes[probe];
   if (p.context != probe::Context::none && state_.options.context.empty() && !state_.thread)
     return base::Error{base::Failure::unsupported, p.name + ": the evaluator has no events of the kernel"};
-  auto status = Interpreter(state_).run(program.functions[p.function]);
+  auto status = Interpreter(state_).run(p.function);
   // Nobody holds an address of script memory any more.
   state_.records.clear();
   for (MapTable& m : state_.maps) m.collect();

@@ -13,6 +13,7 @@
 #include "eval/code.h"
 #include "eval/maps.h"
 #include "eval/memory.h"
+#include "eval/nearby.h"
 #include "ir/engine.h"
 #include "target/target.h"
 
@@ -52,7 +53,13 @@ struct State {
   std::deque<MapTable> maps;                         // by Program::maps
   std::vector<std::vector<uint32_t>> object_offsets; // of each frame's objects, with its size as the last
   std::vector<FunctionCode> code;                    // by Program::functions, made at the first call
-  FunctionCode& code_of(const ir::Function& function);
+  FunctionCode& code_of(size_t function) {
+    FunctionCode& made = code[function];
+    if (made.code.empty()) [[unlikely]]
+      make(function);
+    return made;
+  }
+  void make(size_t function);
   // Of calls: registers and objects. Memory that is not touched costs nothing.
   static constexpr size_t stack_words = 8 << 20;
   std::unique_ptr<int64_t[]> stack = std::make_unique_for_overwrite<int64_t[]>(stack_words);
@@ -63,6 +70,7 @@ struct State {
   // Of a program that stands still.
   std::optional<Thread> thread;
   std::array<target::Window, 4> windows = {};          // areas of its memory that were read last
+  Nearby nearby;
   target::Missing missing = target::Missing::none;     // why the last read failed
   std::map<std::vector<uint64_t>, uint64_t> stack_ids; // odd numbers, as Op::stack wants them
   std::vector<const std::vector<uint64_t>*> stacks;    // by id / 2

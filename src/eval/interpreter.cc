@@ -70,9 +70,9 @@ Interpreter::Interpreter(State& state)
       top_(state.stack.get()),
       thread_(state.thread ? state.thread->id : static_cast<uint64_t>(gettid())) {}
 
-base::Result<int64_t> Interpreter::run(const ir::Function& probe) {
+base::Result<int64_t> Interpreter::run(uint32_t function) {
   Activation now{};
-  const int64_t result = enter(state_.code_of(probe), now) ? execute(now) : 0;
+  const int64_t result = enter(state_.code_of(function), now) ? execute(now) : 0;
   if (stopped_ && !failure_.empty()) return base::Error{base::Failure::runtime, failure_};
   return static_cast<int32_t>(result); // as programs of the kernel return it
 }
@@ -90,7 +90,8 @@ bool Interpreter::enter(FunctionCode& code, Activation& now) {
     return false;
   }
   now = {&code, top_, reinterpret_cast<std::byte*>(top_ + code.places())};
-  std::ranges::copy(code.constants, top_ + code.registers);
+  int64_t* to = top_ + code.registers;
+  for (const int64_t constant : code.constants) *to++ = constant; // few
 #ifndef NDEBUG // a program that reads undefined memory shows
   std::memset(now.objects, 0xaa, code.frame);
 #endif
@@ -124,6 +125,9 @@ int64_t Interpreter::execute(Activation now) {
       ACU_EVAL_CONDITIONS(STEP) &&do_jump,
 #undef STEP
 #define STEP(name, ...) &&do_target_##name,
+      ACU_EVAL_LOADS(STEP)
+#undef STEP
+#define STEP(name, ...) &&do_first_##name,
       ACU_EVAL_LOADS(STEP)
 #undef STEP
 #define STEP(name, ...) &&do_own_##name,
@@ -168,23 +172,29 @@ do_jump:
   if (--steps_left_ == 0 && !more_steps()) return 0;
   GO_TO;
 
-#define STEP(name, type, ...)                                                                                \
-  do_target_##name : {                                                                                       \
+#define LOAD(type, reached)                                                                                  \
+  {                                                                                                          \
     const uint64_t address = static_cast<uint64_t>(v[i->a]) + static_cast<uint64_t>(i->imm);                 \
     const uint64_t at = address - i->begin;                                                                  \
-    const std::byte* from;                                                                                   \
-    if (at < i->room) [[likely]]                                                                             \
-      from = i->bytes + at;                                                                                  \
-    else if (from = find_elsewhere(*i, address, sizeof(type)); !from) {                                      \
+    type n;                                                                                                  \
+    if (at < i->room) [[likely]] {                                                                           \
+      const std::byte* from = i->bytes + at;                                                                 \
+      std::memcpy(&n, from, sizeof n);                                                                       \
+      reached;                                                                                               \
+    } else if (const std::byte* from = find_elsewhere(*i, address, sizeof n)) {                              \
+      std::memcpy(&n, from, sizeof n);                                                                       \
+    } else {                                                                                                 \
       GO_TO;                                                                                                 \
     }                                                                                                        \
-    type n;                                                                                                  \
-    std::memcpy(&n, from, sizeof n);                                                                         \
     v[i->dst] = static_cast<int64_t>(n);                                                                     \
     GO_ON;                                                                                                   \
   }
+#define STEP(name, type, ...)                                                                                \
+  do_target_##name : LOAD(type, )                                                                            \
+  do_first_##name : LOAD(type, state_.nearby.reach(from))
   ACU_EVAL_LOADS(STEP)
 #undef STEP
+#undef LOAD
 #define STEP(name, type, ...)                                                                                \
   do_own_##name : {                                                                                          \
     type n;                                                                                                  \
@@ -202,6 +212,7 @@ do_ahead : {
     for (const target::Window& w : state_.windows)
       if (pointer - w.begin < w.size) {
         __builtin_prefetch(w.bytes + (pointer - w.begin));
+        state_.nearby.reach(w.bytes + (pointer - w.begin));
         break;
       }
   } else {
@@ -227,7 +238,7 @@ do_call:
     return 0;
   }
   calls_.push_back({i, now});
-  if (!enter(state_.code_of(state_.program.functions[static_cast<size_t>(i->imm)]), now)) return 0;
+  if (!enter(state_.code_of(static_cast<size_t>(i->imm)), now)) return 0;
   i = code = now.code->code.data();
   v = now.values;
   GO;
@@ -522,7 +533,7 @@ bool Interpreter::enter_body(const Activation& parent, size_t function, Activati
     fail("loops call each other too deeply");
     return false;
   }
-  FunctionCode& code = state_.code_of(state_.program.functions[function]);
+  FunctionCode& code = state_.code_of(function);
   if (!enter(code, body)) return false;
   body.objects = parent.objects;
   nesting_++;

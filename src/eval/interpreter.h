@@ -14,7 +14,7 @@ namespace eval {
 class Interpreter {
 public:
   explicit Interpreter(State& state);
-  base::Result<int64_t> run(const ir::Function& probe); // gives what it returns, of 32 bits
+  base::Result<int64_t> run(uint32_t function); // gives what it returns, of 32 bits
 
 private:
   struct Activation {
