@@ -8,6 +8,7 @@
 
 namespace session {
 
-std::string summarize(probe::Still& still, bool json);
+// with_heap: what is on the heap, too, for which all of its memory is read.
+std::string summarize(probe::Still& still, bool json, bool with_heap);
 
 } // namespace session

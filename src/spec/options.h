@@ -443,8 +443,8 @@ inline constexpr Option core_options[] = {
     {.id = OptionId::flame,
      .name = "flame",
      .argument = "FILE",
-     .doc = "Write the stacks of all threads to FILE as a flame graph; its ending chooses the format: .html .svg "
-            ".folded .pb.gz .json (of speedscope)."},
+     .doc = "Write the stacks of all threads to FILE as a flame graph; with `heap` the memory by who holds it. "
+            "The ending chooses the format: .html .svg .folded .pb.gz .json (of speedscope)."},
     debuginfo_option,
     debuginfod_option,
     {.id = OptionId::output,
@@ -498,8 +498,8 @@ inline constexpr Option snap_options[] = {
     {.id = OptionId::flame,
      .name = "flame",
      .argument = "FILE",
-     .doc = "Write the stacks of all threads to FILE as a flame graph; its ending chooses the format: .html .svg "
-            ".folded .pb.gz .json (of speedscope)."},
+     .doc = "Write the stacks of all threads to FILE as a flame graph; with `heap` the memory by who holds it. "
+            "The ending chooses the format: .html .svg .folded .pb.gz .json (of speedscope)."},
     {.id = OptionId::sysroot,
      .name = "sysroot",
      .argument = "DIR",
@@ -595,14 +595,15 @@ inline constexpr Subcommand subcommands[] = {
      trace_options,
      "acu trace -- ls\nacu trace -p 4711 -e %file -y\nacu trace -a -Z --duration 5s\nacu trace -c -- find /usr -maxdepth 2"},
     {"core",
-     "FILE [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | FILE heap|leaks|refs ADDR|find TEXT",
+     "FILE [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | FILE heap|leaks|refs ADDR|find TEXT [count|list|summarize|explain]",
      "Tell what a core dump holds: signal, stacks with arguments and variables, modules; or run a script "
      "over it, with the "
      "probes oneshot, thread, frame(\"FUNCTION\") and fault; or look into the heap of glibc's malloc: what "
      "is used (heap), what "
-     "nothing leads to (leaks), who points to an address (refs), where a text stands (find).",
+     "nothing leads to (leaks), who points to an address (refs), where a text stands (find); `explain` tells "
+     "who holds it.",
      core_options, "acu core core.1234 -e 'thread { @[ustack] = count(); }'"},
-    {"snap", "-p PID [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | -p PID heap|leaks|refs ADDR|find TEXT",
+    {"snap", "-p PID [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | -p PID heap|leaks|refs ADDR|find TEXT [count|list|summarize|explain]",
      "Tell what a live process holds: stacks, modules; or run a script over its memory, with the probes "
      "oneshot, thread and "
      "frame(\"FUNCTION\"). The process is stopped for as long as it takes to copy what is read.",

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_map>
 
 namespace target {
 
@@ -13,12 +12,6 @@ constexpr uint64_t header = 16, smallest = 32;
 constexpr uint64_t cache_chunk = 0x290; // of tcache_perthread_struct: 64 counts of 2 bytes, 64 lists
 constexpr uint64_t heap_alignment = 64 << 20;
 constexpr size_t most_chunks = 1 << 28;
-
-std::string hex(uint64_t n) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%lx", n);
-  return text;
-}
 
 uint64_t word_at(const Window& area, uint64_t address) {
   uint64_t out = 0;
@@ -35,7 +28,7 @@ struct Region {
 
 class Finder {
 public:
-  explicit Finder(Target& target) : areas_(target.writable()) {}
+  explicit Finder(Target& target) : memory_(target.memory()), areas_(target.writable()) {}
 
   Heap run() {
     for (const Window& area : areas_) look_at(area);
@@ -43,6 +36,8 @@ public:
               [](const Chunk& a, const Chunk& b) { return a.address < b.address; });
     mark_caches();
     mark_fast_lists();
+    check_free();
+    std::sort(out_.own.begin(), out_.own.end(), [](Range a, Range b) { return a.begin < b.begin; });
     return std::move(out_);
   }
 
@@ -90,26 +85,47 @@ private:
     out_.arenas++;
     out_.mapped_bytes += r.area.size;
     size_t first = out_.chunks.size();
+    bool is_damaged = false;
     uint64_t at = r.begin;
     while (at + header <= r.end && out_.chunks.size() < most_chunks) {
       uint64_t value = word_at(r.area, at + 8), size = value & ~flags;
       if (size == 0 && at + header >= r.end) break; // fenceposts at the end of a heap
+      Chunk* before = out_.chunks.size() > first ? &out_.chunks.back() : nullptr;
+      if (size > r.end - at && is_cut_off(r.end)) break;
       if (size < header || size > r.end - at) {
-        out_.problems.push_back("the chunk at " + hex(at + header) + " says it is " + std::to_string(size) +
-                                " bytes long, of " + std::to_string(r.end - at) +
-                                " that are left: it is overwritten");
+        add_damage(at + header,
+                   "says it is " + std::to_string(size) + " bytes long, of " + std::to_string(r.end - at) +
+                       " that are left",
+                   before);
         break;
       }
-      // Whether a chunk is used stands in the next one.
-      if (out_.chunks.size() > first && !(value & in_use_before)) out_.chunks.back().state = Chunk::freed;
+      // Whether a chunk is used stands in the next one, and so does its size if it is free.
+      if (before && !(value & in_use_before)) {
+        before->state = Chunk::freed;
+        if (uint64_t said = word_at(r.area, at); said != before->size + 8 && !is_damaged)
+          is_damaged = true, add_damage(at + header,
+                                        "says that the free chunk in front of it is " + std::to_string(said) +
+                                            " bytes long, not " + std::to_string(before->size + 8),
+                                        before);
+      }
       bool is_last = at + size >= r.end;
-      out_.chunks.push_back({at + header, size - 8, is_last ? Chunk::top : Chunk::used});
+      // 16 bytes are a fence at the end of a heap that another one follows.
+      out_.chunks.push_back({at + header, size - 8,
+                             is_last          ? Chunk::top
+                             : size == header ? Chunk::own
+                                              : Chunk::used});
       at += size;
     }
+    // What lies behind a chunk that is overwritten may be anything.
+    out_.own.push_back({r.area.begin, at + header <= r.end ? at : r.area.begin + r.area.size});
     if (out_.chunks.size() > first && out_.chunks.back().state == Chunk::top) {
       out_.chunks.back().size -= 8;
       tops_.push_back(out_.chunks.back().address - header);
     }
+  }
+
+  void add_damage(uint64_t chunk, std::string what, const Chunk* before) {
+    out_.damage.push_back({chunk, std::move(what), before ? before->address : 0});
   }
 
   // Blocks with a mapping of their own: { 0, size | 2 }. The kernel may have joined several.
@@ -119,6 +135,7 @@ private:
       bool is_one = word_at(area, at) == 0 && (value & flags) == is_mapped && size % 4096 == 0 &&
                     size >= 4096 && size <= area.begin + area.size - at;
       if (!is_one) return;
+      out_.own.push_back({at, at + size});
       out_.chunks.push_back({at + header, size - header, Chunk::used, true});
       out_.mapped_bytes += size;
       at += size;
@@ -190,8 +207,34 @@ private:
         if (area.size > 4 << 20 && area.begin % heap_alignment) continue; // a heap, not what manages it
         uint64_t most = area.begin % heap_alignment ? area.size : std::min<uint64_t>(area.size, 4096);
         for (uint64_t at = area.begin; at + 8 <= area.begin + most; at += 8)
-          if (word_at(area, at) == top) mark_lists_at(at - top_at + lists_at);
+          if (word_at(area, at) == top) mark_lists_at(at - top_at + lists_at), add_state(at - top_at);
       }
+  }
+  // The lists of an arena are words with addresses of chunks: what is in front of a free one is not held by
+  // them. Of the 127 lists behind the address of the last chunk most are empty, and lead to themselves.
+  void add_state(uint64_t state) {
+    constexpr uint64_t lists = 112, count = 127, bytes = 2200;
+    const Window* area = area_of(state);
+    if (!area || !area->holds(state, bytes)) return;
+    size_t empty = 0;
+    for (uint64_t at = state + lists; at < state + lists + 16 * count; at += 16)
+      empty += word_at(*area, at) == at - 16 && word_at(*area, at + 8) == at - 16;
+    if (empty >= count / 4) out_.own.push_back({state, state + bytes});
+  }
+
+  // A free chunk is in a list both ways; one of which the next chunk says that it is free and that is in no
+  // list was written to.
+  void check_free() {
+    if (!out_.damage.empty()) return;
+    for (const Chunk& c : out_.chunks) {
+      if (c.state != Chunk::freed) continue;
+      uint64_t self = c.address - header, next = load(c.address), last = load(c.address + 8);
+      if (is_cut_off(next) || is_cut_off(last)) continue;
+      if (area_of(next) && area_of(last) && load(next + 24) == self && load(last + 16) == self) continue;
+      const Chunk* before = &c == out_.chunks.data() ? nullptr : &c - 1;
+      add_damage(c.address, "is free, and its links to other free chunks do not fit", before);
+      return;
+    }
   }
   void mark_lists_at(uint64_t lists) {
     for (uint64_t i = 0; i < 10; i++) {
@@ -201,66 +244,12 @@ private:
     }
   }
 
+  bool is_cut_off(uint64_t address) const { return memory_.window(address).why == Missing::truncated; }
+
+  Memory& memory_;
   std::vector<Window> areas_;
   std::vector<uint64_t> tops_;
   Heap out_;
-};
-
-// Marks what words lead to, by a list of chunks that are still to be gone over.
-class Marker {
-public:
-  explicit Marker(const Heap& heap) : heap_(heap), reached_(heap.chunks.size()) {
-    if (heap.chunks.empty()) return;
-    lowest_ = heap.chunks.front().address;
-    highest_ = heap.chunks.back().address + heap.chunks.back().size;
-    // For each page in a heap the first chunk that ends behind its begin.
-    for (uint32_t i = 0; i < heap.chunks.size(); i++) {
-      const Chunk& c = heap.chunks[i];
-      for (uint64_t page = c.address >> 12; page <= (c.address + c.size) >> 12; page++)
-        pages_.try_emplace(page, i);
-    }
-  }
-
-  void look(const Window& area, uint64_t begin, uint64_t end) {
-    begin = (std::max(begin, area.begin) + 7) / 8 * 8;
-    end = std::min(end, area.begin + area.size);
-    for (uint64_t at = begin; at + 8 <= end; at += 8) {
-      uint64_t value;
-      std::memcpy(&value, area.bytes + (at - area.begin), 8);
-      take(value);
-    }
-  }
-  void take(uint64_t value) {
-    if (value < lowest_ || value >= highest_) return;
-    auto page = pages_.find(value >> 12);
-    if (page == pages_.end()) return;
-    for (uint32_t i = page->second; i < heap_.chunks.size() && heap_.chunks[i].address <= value; i++) {
-      const Chunk& c = heap_.chunks[i];
-      if (value >= c.address + c.size) continue;
-      if (!reached_[i] && c.state == Chunk::used) todo_.push_back(i);
-      reached_[i] = true;
-      return;
-    }
-  }
-  void finish(Memory& memory) {
-    while (!todo_.empty()) {
-      const Chunk& c = heap_.chunks[todo_.back()];
-      todo_.pop_back();
-      for (uint64_t at = c.address; at < c.address + c.size;) {
-        Window w = memory.window(at);
-        if (w.bytes) look(w, at, c.address + c.size);
-        at = w.begin + w.size;
-      }
-    }
-  }
-  bool is_reached(size_t chunk) const { return reached_[chunk]; }
-
-private:
-  const Heap& heap_;
-  std::vector<bool> reached_;
-  std::vector<uint32_t> todo_;
-  std::unordered_map<uint64_t, uint32_t> pages_;
-  uint64_t lowest_ = ~uint64_t{0}, highest_ = 0;
 };
 
 } // namespace
@@ -274,39 +263,6 @@ const Chunk* Heap::find(uint64_t address) const {
 }
 
 Heap find_heap(Target& target) { return Finder(target).run(); }
-
-std::vector<uint32_t> find_leaks(Target& target, const Heap& heap) {
-  Marker marker(heap);
-  // Of stacks what lies below the stack pointer is over.
-  std::vector<uint64_t> pointers;
-  for (const Thread& t : target.threads()) {
-    pointers.push_back(t.registers[register_sp]);
-    for (uint64_t value : t.registers) marker.take(value);
-  }
-  constexpr uint64_t red_zone = 128;
-  for (const Window& area : target.writable()) {
-    uint64_t begin = area.begin;
-    for (uint64_t sp : pointers)
-      if (area.holds(sp, 1))
-        begin = sp - red_zone > area.begin && begin == area.begin ? sp - red_zone
-                                                                  : std::min(begin, sp - red_zone);
-    // Heaps are no roots: what leads to their chunks is elsewhere, or a chunk.
-    uint64_t at = begin;
-    auto c = std::lower_bound(heap.chunks.begin(), heap.chunks.end(), begin,
-                              [](const Chunk& k, uint64_t a) { return k.address < a; });
-    for (; c != heap.chunks.end() && c->address < area.begin + area.size; c++) {
-      at = std::max(at, c->address + c->size);
-    }
-    bool has_chunks = at != begin;
-    if (!has_chunks) marker.look(area, begin, area.begin + area.size);
-  }
-  // What malloc keeps for itself leads to nothing that is used.
-  marker.finish(target.memory());
-  std::vector<uint32_t> out;
-  for (uint32_t i = 0; i < heap.chunks.size(); i++)
-    if (heap.chunks[i].state == Chunk::used && !marker.is_reached(i)) out.push_back(i);
-  return out;
-}
 
 std::vector<uint64_t> find_references(Target& target, uint64_t begin, uint64_t end) {
   std::vector<uint64_t> out;

@@ -27,20 +27,28 @@ struct Chunk {
   bool is_mapped = false; // it has a mapping of its own
 };
 
+// What malloc wrote around a chunk and is not as it must be.
+struct Damage {
+  uint64_t chunk = 0;     // the address that malloc() gave
+  std::string what;       // "says it is 4096 bytes long, of 16 that are left"
+  uint64_t neighbour = 0; // the chunk in front of it, beyond whose end something was likely written; 0: none
+};
+
+struct Range {
+  uint64_t begin = 0, end = 0;
+};
+
 struct Heap {
   std::vector<Chunk> chunks; // by address
   size_t arenas = 0;
-  uint64_t mapped_bytes = 0;         // of all heaps and blocks
-  std::vector<std::string> problems; // where chunks do not fit, a sentence each
+  uint64_t mapped_bytes = 0;  // of all heaps and blocks
+  std::vector<Damage> damage; // of each heap the first
+  std::vector<Range> own; // chunks and what malloc keeps about them: nothing there leads anywhere; by address
   // The chunk that holds an address; nullptr: none does.
   const Chunk* find(uint64_t address) const;
 };
 
 Heap find_heap(Target& target);
-
-// Used chunks that nothing leads to: no register, stack, global or thread-local variable, nor a chunk that
-// these lead to. Every word counts that has an address within a chunk. Indices of Heap::chunks.
-std::vector<uint32_t> find_leaks(Target& target, const Heap& heap);
 
 // Where words of the program's memory have an address within a chunk (or any range).
 std::vector<uint64_t> find_references(Target& target, uint64_t begin, uint64_t end);

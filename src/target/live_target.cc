@@ -245,6 +245,10 @@ public:
     for (const Mapped& m : memory_.maps())
       if (m.is_writable) memory_.want(m.begin, m.end);
   }
+  void read_writable() override {
+    for (const Mapped& m : memory_.maps())
+      for (uint64_t at = m.begin; m.is_writable && at < m.end; at += piece) memory_.window(at);
+  }
   bool lacks_pieces() const override { return memory_.lacks(); }
   uint64_t pause_ns() const override { return pause_ns_; }
   uint64_t copied_bytes() const override { return memory_.copied(); }

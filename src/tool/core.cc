@@ -37,16 +37,18 @@ int core(Words words, std::string_view script_name) {
   if (!target.ok()) return fail(target.error());
   target::Stacks stacks(**target);
   probe::Still still(**target, stacks);
+  const bool is_heap = !arguments->words.empty() && session::is_heap_question(arguments->words[0]) &&
+                       !arguments->has(OptionId::execute);
   if (const std::string* flame = arguments->value(OptionId::flame)) {
-    auto written = session::write_stacks(still, *flame);
+    auto written = is_heap ? session::write_holders(**target, stacks, arguments->words, *flame)
+                           : session::write_stacks(still, *flame);
     return written.ok() ? 0 : fail(written.error());
   }
   if (arguments->words.empty() && !arguments->has(OptionId::execute)) {
-    say(session::summarize(still, arguments->has(OptionId::json)));
+    say(session::summarize(still, arguments->has(OptionId::json), true));
     return 0;
   }
-  if (!arguments->words.empty() && session::is_heap_question(arguments->words[0]) &&
-      !arguments->has(OptionId::execute)) {
+  if (is_heap) {
     auto answer = session::answer_heap(**target, stacks, arguments->words, arguments->has(OptionId::json));
     if (!answer.ok()) return fail(answer.error());
     say(*answer);

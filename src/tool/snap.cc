@@ -76,8 +76,11 @@ public:
       : request_(request), target_(target), script_(script) {}
 
   int run() {
-    if (!request_.stops) return use(Use::told);
     if (!request_.heap.empty()) target_.want_writable();
+    if (!request_.stops) {
+      if (!request_.heap.empty()) target_.read_writable();
+      return use(Use::told);
+    }
     if (int status = freeze()) return status;
     // What a wrong script asks is told now, and once.
     target_.thaw();
@@ -117,6 +120,10 @@ private:
   int use(Use how) {
     target::Stacks stacks(target_);
     probe::Still still(target_, stacks);
+    if (!request_.heap.empty() && !request_.flame.empty() && how == Use::told) {
+      auto written = session::write_holders(target_, stacks, request_.heap, request_.flame);
+      return written.ok() ? 0 : fail(written.error());
+    }
     if (!request_.heap.empty()) {
       auto answer = session::answer_heap(target_, stacks, request_.heap, request_.json);
       if (!answer.ok()) return how == Use::trying ? 0 : fail(answer.error());
@@ -132,7 +139,7 @@ private:
       return written.ok() ? 0 : fail(written.error());
     }
     if (!script_) {
-      std::string text = session::summarize(still, request_.json);
+      std::string text = session::summarize(still, request_.json, false);
       if (how == Use::told) say(text);
       return 0;
     }

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import heap_questions
 import static_tools
 from common import ENVIRONMENT, HERE, LIMIT, TMP, Skipped, acu_core, call, crashed, end, gcore, gdb, need, path, program, run_suite, script, start
 
@@ -398,7 +399,7 @@ TESTS = [
     leaks, find, summary_of_a_crash, summary_as_json, as_gdb, oneshot, c_loop_and_maps, recursion, threads, frames, fault, reads_that_fail,
     what_cannot_be, cut_anywhere, damaged, other_machines, missing_binary, huge_and_sparse, live_and_dead, nobody_there,
     another_debugger, as_eu_stack, lists, reads_that_may_fail, flame, cut_at_every_page, heap_of_a_process, gone_meanwhile,
-    *static_tools.TESTS,
+    *heap_questions.TESTS, *static_tools.TESTS,
 ]
 
 
