@@ -33,6 +33,10 @@ constexpr std::array<std::string_view, 12> outermost = {"_start",
                                                         "ret_from_fork",
                                                         "_dl_relocate_static_pie"};
 
+// Where an interrupt enters the kernel: functions whose names begin so.
+constexpr std::array<std::string_view, 4> interrupts = {"asm_sysvec_", "asm_common_interrupt", "common_interrupt", "el1h_64_irq"};
+
+constexpr std::string_view woken_by_interrupt = "[woken by an interrupt]";
 constexpr std::string_view without_frame_pointers = "[stack ends early: no frame pointer]";
 constexpr std::string_view too_deep = "[stack is deeper than what is kept]";
 constexpr std::string_view no_user_stack = "[no user stack]";
@@ -78,6 +82,8 @@ private:
   uint32_t note(uint32_t node, std::string_view text);
   uint32_t add_user(uint32_t node, const RawStack& stack, uint64_t count, bool& is_complete);
   uint32_t add_kernel(uint32_t node, const RawStack& stack, uint64_t count);
+  uint32_t add_waker(uint32_t node, const RawSample& sample);
+  const Named& kernel_at(uint64_t address);
 
   Profile& profile_;
   const RawRecording& raw_;
@@ -194,17 +200,43 @@ uint32_t Namer::add_user(uint32_t node, const RawStack& stack, uint64_t count, b
   return node;
 }
 
+const Named& Namer::kernel_at(uint64_t address) {
+  auto at = named_kernel_.find(address);
+  if (at == named_kernel_.end()) at = named_kernel_.emplace(address, name_kernel(address)).first;
+  return at->second;
+}
+
 uint32_t Namer::add_kernel(uint32_t node, const RawStack& stack, uint64_t count) {
   std::vector<const Named*> names;
   for (size_t i = 0; i < stack.frames.size(); i++) {
-    uint64_t address = stack.frames[i] - (i ? 1 : 0);
-    auto at = named_kernel_.find(address);
-    if (at == named_kernel_.end()) at = named_kernel_.emplace(address, name_kernel(address)).first;
-    bool is_own = names.empty() && report::is_glue(profile_.name(profile_.frames()[at->second.frames[0]]));
-    if (!is_own || i + 1 == stack.frames.size()) names.push_back(&at->second);
+    const Named& named = kernel_at(stack.frames[i] - (i ? 1 : 0));
+    bool is_own = names.empty() && report::is_glue(profile_.name(profile_.frames()[named.frames[0]]));
+    if (!is_own || i + 1 == stack.frames.size()) names.push_back(&named);
   }
   if (stack.is_cut) node = note(node, too_deep);
   for (auto name = names.rbegin(); name != names.rend(); ++name) node = under(node, **name, count);
+  return node;
+}
+
+// Above the note the waker's stack stands on its head, so that what woke is next to what waited. An interrupt wakes in the
+// stack of whom it interrupts, who has no part in that.
+uint32_t Namer::add_waker(uint32_t node, const RawSample& s) {
+  std::vector<uint32_t> frames; // innermost first
+  bool is_interrupt = false;
+  const auto add = [&](const Named& named) { frames.insert(frames.end(), named.frames.begin(), named.frames.end()); };
+  if (s.waker_kernel != RawSample::no_stack) {
+    const std::vector<uint64_t>& addresses = raw_.stacks[s.waker_kernel].frames;
+    for (size_t i = 0; i < addresses.size() && !is_interrupt; i++) {
+      const Named& named = kernel_at(addresses[i] - (i ? 1 : 0));
+      const std::string_view name = profile_.name(profile_.frames()[named.frames[0]]);
+      if (!frames.empty() || !report::is_glue(name)) add(named);
+      is_interrupt = std::ranges::any_of(interrupts, [&](std::string_view with) { return name.starts_with(with); });
+    }
+  }
+  if (s.waker_user != RawSample::no_stack && !is_interrupt)
+    for (uint32_t at : user_names_[s.waker_user]) add(named_users_[at]);
+  node = note(node, is_interrupt ? woken_by_interrupt : std::string_view(s.leaf));
+  for (uint32_t frame : frames) node = profile_.node(node, frame);
   return node;
 }
 
@@ -221,7 +253,10 @@ void Namer::add(const RawSample& s) {
     node = add_kernel(node, raw_.stacks[s.kernel], s.count);
     is_complete &= !raw_.stacks[s.kernel].is_cut;
   }
-  if (!s.leaf.empty()) node = note(node, s.leaf);
+  if (s.has_waker)
+    node = add_waker(node, s);
+  else if (!s.leaf.empty())
+    node = note(node, s.leaf);
   profile_.add(thread, node, s.weight, s.count);
   profile_.about.samples += s.count;
   profile_.about.complete += is_complete ? s.count : 0;

@@ -29,6 +29,8 @@ struct RawSample {
   std::string process, thread;
   uint32_t kernel = no_stack, user = no_stack; // indices of the stacks
   std::string leaf;                            // a note on top, such as what is waited for
+  bool has_waker = false;                      // the note is the name of a thread, whose stacks these are:
+  uint32_t waker_kernel = no_stack, waker_user = no_stack;
   uint64_t weight = 0, count = 0;
 };
 

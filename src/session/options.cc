@@ -79,6 +79,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::function:
   case OptionId::weight:
   case OptionId::leaks:
+    case OptionId::waker:
   case OptionId::max_cost:
   case OptionId::no_inlines:
   case OptionId::mangled:

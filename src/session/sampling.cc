@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "bpf/syscall.h"
+#include "format/tracefs.h"
 #include "profile/naming.h"
 #include "report/names.h"
 #include "session/allocations.h"
@@ -18,6 +19,7 @@
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <unordered_map>
 
 namespace session {
 
@@ -25,6 +27,8 @@ namespace {
 
 // Where the parts of a key stand; see spec/profile_kinds.h.
 enum KeyField { key_pid, key_tid, key_process, key_thread, key_kernel, key_user, key_leaf, key_which };
+// Of a kind that has_waker, behind the note.
+enum WakerField { waker_kernel = key_leaf + 1, waker_user, waker_pid };
 
 struct Sampler {
   explicit Sampler(const SamplingOptions& o) : options(o) {}
@@ -98,11 +102,25 @@ base::Result<std::string> follow_allocations(const SamplingOptions& options) {
   return std::move(found.blocks);
 }
 
+// Failure: the kernel has no such tracepoint.
+base::Status check_needs(const spec::ProfileKind& kind) {
+  if (kind.needs.empty()) return {};
+  ACU_TRY(format::Tracefs tracefs, format::Tracefs::open());
+  const size_t colon = kind.needs.find(':');
+  if (tracefs.has(kind.needs.substr(0, colon), kind.needs.substr(colon + 1))) return {};
+  utsname system = {};
+  ::uname(&system);
+  return base::Error{base::Failure::unsupported,
+                     "`" + std::string(kind.name) + "` needs the tracepoint " + std::string(kind.needs) + ", which Linux has from " +
+                         std::string(kind.since) + " on; this is " + system.release};
+}
+
 base::Status Sampler::make_script() {
   if (options.filter.pid >= 0) {
     ACU_TRY(target, watch_process(options.filter.pid));
   }
   choose_kind();
+  ACU_CHECK(check_needs(kind));
   std::string blocks;
   if (kind.follows_allocations) {
     ACU_TRY(blocks, follow_allocations(options));
@@ -181,21 +199,51 @@ base::Status Sampler::live() {
 
 // ---- from the map to stacks
 
+// The names of files and folders, by number: that of the folder above, and the name, which the root of a mount has not.
+class FilePaths {
+public:
+  void add(const ir::Map& map, const std::vector<ir::Entry>& entries) {
+    const std::span<const type::Field> parts = map.value->fields();
+    for (const ir::Entry& e : entries) {
+      uint64_t id = 0, above = 0;
+      std::memcpy(&id, e.key.data(), sizeof id);
+      std::memcpy(&above, e.values.data() + parts[0].offset, sizeof above);
+      const char* name = reinterpret_cast<const char*>(e.values.data()) + parts[1].offset;
+      names_[id] = {above, std::string(name, ::strnlen(name, parts[1].type->size))};
+    }
+  }
+  std::string path(uint64_t id) const {
+    if (!id) return "other files";
+    std::string out;
+    constexpr int deepest = 64; // a name that was used again could lead around
+    auto at = names_.find(id);
+    for (int depth = 0; at != names_.end() && depth < deepest; depth++, at = names_.find(at->second.first))
+      if (!at->second.second.empty()) out.insert(0, "/" + at->second.second);
+    return out.empty() ? "/" : out;
+  }
+
+private:
+  std::unordered_map<uint64_t, std::pair<uint64_t, std::string>> names_;
+};
+
 struct MapReader {
   report::SystemNames& names;
   const ir::Map& map;
   std::span<const type::Field> fields;
   StackReader stacks;
+  const spec::ProfileKind& kind;
+  const FilePaths& paths;
 
-  uint64_t number(const ir::Entry& e, KeyField field) const { return number_in(e, fields[field]); }
+  uint64_t number(const ir::Entry& e, size_t field) const { return number_in(e, fields[field]); }
   std::string text(const ir::Entry& e, KeyField field) const {
     const type::Field& f = fields[field];
     const char* begin = reinterpret_cast<const char*>(e.key.data()) + f.offset;
     return std::string(begin, ::strnlen(begin, f.type->size));
   }
-  // The name of a variable, an address of the network, or a text.
+  // The name of a variable, the path of a file, an address of the network, or a text.
   std::string leaf_text(const ir::Entry& e) const {
     const type::Field& f = fields[key_leaf];
+    if (!kind.paths.empty()) return paths.path(number(e, key_leaf));
     if (f.type->is(type::Kind::usym))
       return names.user(static_cast<uint32_t>(number(e, key_pid)), number(e, key_leaf), false, 0);
     if (!f.type->is(type::Kind::inet)) return text(e, key_leaf);
@@ -207,11 +255,12 @@ struct MapReader {
   }
   // The note on top, from its number or its text.
   std::string leaf(const ir::Entry& e, const std::vector<std::string_view>& leaves) {
-    if (fields[key_leaf].type->is(type::Kind::integer)) {
+    if (fields[key_leaf].type->is(type::Kind::integer) && kind.paths.empty()) {
       uint64_t n = number(e, key_leaf);
       return n < leaves.size() ? std::string(leaves[n]) : std::string();
     }
-    std::string out(leaves[fields.size() > key_which ? number(e, key_which) % leaves.size() : 0]);
+    const bool has_which = fields.size() > key_which && !kind.has_waker;
+    std::string out(leaves[has_which ? number(e, key_which) % leaves.size() : 0]);
     if (size_t at = out.find('%'); at != out.npos) out.replace(at, 1, leaf_text(e));
     return out;
   }
@@ -224,6 +273,12 @@ struct MapReader {
     s.kernel = stacks.take(number(e, key_kernel), 0, *fields[key_kernel].type);
     s.user = stacks.take(number(e, key_user), s.pid, *fields[key_user].type);
     if (fields.size() > key_leaf && !leaves.empty()) s.leaf = leaf(e, leaves);
+    s.has_waker = kind.has_waker;
+    if (s.has_waker) {
+      const auto pid = static_cast<uint32_t>(number(e, waker_pid));
+      s.waker_kernel = stacks.take(number(e, waker_kernel), 0, *fields[waker_kernel].type);
+      if (pid) s.waker_user = stacks.take(number(e, waker_user), pid, *fields[waker_user].type);
+    }
     add_values(map, e, s);
     if (s.weight) stacks.out.samples.push_back(std::move(s));
   }
@@ -288,7 +343,12 @@ base::Status Sampler::read() {
   const uint32_t index = *found;
   const ir::Map& map = program.maps[index];
   ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(index));
-  MapReader reader = {names, map, map.key->fields(), {backend->engine(), backend->walker() != nullptr, {}, {}}};
+  FilePaths paths;
+  if (auto named = find_map(program, kind.paths); named && !kind.paths.empty()) {
+    ACU_TRY(std::vector<ir::Entry> known, backend->engine().read_map(*named));
+    paths.add(program.maps[*named], known);
+  }
+  MapReader reader = {names, map, map.key->fields(), {backend->engine(), backend->walker() != nullptr, {}, {}}, kind, paths};
   std::vector<std::string_view> leaves;
   if (!kind.leaves.empty()) leaves = base::split(kind.leaves, '|');
   for (const ir::Entry& e : entries) reader.take(e, leaves);

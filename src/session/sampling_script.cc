@@ -96,6 +96,7 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   ACU_TRY(Condition condition, condition_of(filter));
   std::string text(kind.script);
   base::replace_all(text, "COUNT_DUE", spec::count_due);
+  base::replace_all(text, "COUNT_WOKEN", spec::count_woken);
   base::replace_all(text, "FILTER", condition.text);
   base::replace_all(text, "RATE", std::to_string(rate));
   base::replace_all(text, "WAITS", spec::futex_waits);

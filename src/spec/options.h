@@ -50,6 +50,7 @@ enum class OptionId : uint8_t {
   function,
   weight,
   leaks,
+  waker,
   max_cost,
   no_inlines,
   mangled,
@@ -309,6 +310,10 @@ inline constexpr Option sampled_leaks = {
     .id = OptionId::leaks,
     .name = "leaks",
     .doc = "With `alloc -p PID`: what malloc and its like gave out meanwhile, and was not freed."};
+inline constexpr Option sampled_waker = {
+    .id = OptionId::waker,
+    .name = "waker",
+    .doc = "With `offcpu`: above the stack of who waits also that of who ended the wait."};
 inline constexpr Option sampled_max_cost = {
     .id = OptionId::max_cost,
     .name = "max-cost",
@@ -328,6 +333,7 @@ inline constexpr Option flame_options[] = {
     sampled_event,
     sampled_weight,
     sampled_leaks,
+    sampled_waker,
     sampled_max_cost,
     sampled_duration,
     {.id = OptionId::output,
@@ -353,6 +359,7 @@ inline constexpr Option record_options[] = {
     sampled_event,
     sampled_weight,
     sampled_leaks,
+    sampled_waker,
     sampled_max_cost,
     sampled_duration,
     {.id = OptionId::output,
@@ -569,9 +576,10 @@ inline constexpr Subcommand subcommands[] = {
      modules_options, "acu modules -p 1"},
     {"flame", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
      "Draw a flame graph: where the CPUs spend their time, or where threads wait, memory grows, disks work.\n"
-     "KIND is cpu (default), offcpu (what threads wait for), wakeup (who wakes whom), lock (who waits for which lock),\n"
-     "holder (who lets wait), faults (page faults), alloc (who makes memory grow), leaks (what is not freed),\n"
-     "io (bytes to and from disks), net (bytes sent and received, by peer); with a PROBE: where it is hit.",
+     "KIND is cpu (default), offcpu (what threads wait for), offwake (and who ended it), wakeup (who wakes whom), lock (who waits\n"
+     "for which lock), holder (who lets wait), klock (locks of the kernel), faults (page faults), alloc (who makes memory grow),\n"
+     "leaks (what is not freed), io (bytes to and from disks), file (bytes to and from files, by path), net (bytes sent and\n"
+     "received, by peer); with a PROBE: where it is hit.",
      flame_options,
      "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"
      "acu flame tracepoint:syscalls:sys_exit_read --weight args.ret -u www-data"},

@@ -2,7 +2,9 @@
 //
 // A script fills the map @ with stacks. Its key is (pid, tid, process name, thread name, kernel stack, user stack), and
 // where `leaves` is not empty, at last a note that stands on top of the stack: the number of one of `leaves`, or a text or
-// the address of a variable or of a peer for the % in it, with the number behind that where there are several. Its value is a count, a sum of weights, or stats of weights. In the text
+// the address of a variable or of a peer for the % in it, with the number behind that where there are several. With `paths` the
+// % is the path of a file: @PATHS has for each file and folder the one above it and its name. With `has_waker` the name of a
+// thread is followed by its kernel stack, its user stack and its process, which are shown above the note, innermost first. Its value is a count, a sum of weights, or stats of weights. In the text
 // FILTER is replaced by the condition for the processes asked for, RATE by samples a second, WAITS by futex_waits.
 // With `follows_allocations` the blocks of allocation_functions.h stand before the script.
 #pragma once
@@ -21,6 +23,9 @@ struct ProfileKind {
   std::string_view notes = {};  // lines that are told if their first number, that of the map in {}, is not 0
   bool is_of_thread = false;    // what counts happens to a thread that is on its CPU: no key is met on two CPUs at a time
   bool follows_allocations = false;
+  std::string_view paths = {}; // the map of names of files
+  bool has_waker = false;
+  std::string_view needs = {}, since = {}; // a tracepoint, and the first kernel that has it where not all do
 };
 
 // Whether $op, a call of futex(2), waits: FUTEX_WAIT, _LOCK_PI, _WAIT_BITSET, _WAIT_REQUEUE_PI, _LOCK_PI2 of linux/futex.h.
@@ -37,6 +42,19 @@ inline constexpr std::string_view count_due = R"(
     @[pid, $thread, pcomm, comm, $due.2, ustack, $due.3] = stats($times - $queued);
     if ($queued) { @[pid, $thread, pcomm, comm, $due.2, ustack, (uint32)1] = stats($queued) }
     delete(@due, $thread);
+)";
+
+// A wait that has ended gets the user stack of the waiter.
+inline constexpr std::string_view count_woken = R"(
+    if (has_key(@woken, $thread)) {
+      $w = @woken[$thread];
+      if (@left[$thread] & 2) {
+        @[pid, $thread, pcomm, comm, $w.1, @user[$thread], $w.2, $w.3, $w.4, $w.5] = stats($w.0);
+      } else {
+        @[pid, $thread, pcomm, comm, $w.1, ustack, $w.2, $w.3, $w.4, $w.5] = stats($w.0);
+      }
+      delete(@woken, $thread);
+    }
 )";
 
 inline constexpr ProfileKind profile_kinds[] = {
@@ -160,6 +178,73 @@ end {
      .doc = "who wakes whom: the stack of the waker, and on top the thread that is woken",
      .script = "rawtracepoint:sched_wakeup /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack, str(args.p.comm)] = count() }\n",
      .leaves = "[wakes %]"},
+    // Whether a wait is a sample is settled as it ends: all from a millisecond on, of the shorter ones one in each millisecond of
+    // their sum, which stands for that. The waker then has its own stacks and the kernel stack of the waiter. The waiter's user
+    // stack is as it was when the system call ends or the thread leaves again; of who waits in no system call it is taken as the
+    // wait begins (@user). The lowest bits of @left: 1 is woken, 2 in @user. System calls are known as in `offcpu`.
+    {.name = "offwake",
+     .title = "Waiting, and who ended it",
+     .unit = "ns",
+     .doc = "what threads wait for, until they are woken, and above that the stack of who woke them; `offcpu --waker` too",
+     .script = R"(
+let @left = hash(131072);
+begin { @goal = (uint64)rand % 1000000 }
+rawtracepoint:sched_waking {
+  $thread = (uint32)args.p.pid;
+  $left = @left[$thread];
+  if ($left && ($left & 1) == 0) {
+    $away = (nsecs & 0xfffffffffffffff0) - $left;
+    $is_sample = $away >= 1000000;
+    $stands_for = $away;
+    if (!$is_sample) {
+      @waits++;
+      @waited += $away;
+      if (@waited > @goal) {
+        $is_sample = true;
+        $stands_for = (uint64)1000000;
+        @stands++;
+        @goal = @stands * 1000000 + (uint64)rand % 1000000;
+      }
+    }
+    if ($is_sample) { @woken[$thread] = ($stands_for, task_kstack(args.p), comm, kstack, ustack, pid) }
+    @left[$thread] = $left | 1;
+  }
+}
+rawtracepoint:sched_switch /FILTER/ {
+  $thread = (uint32)curtask.pid;
+  if ($thread) {
+    COUNT_WOKEN
+    if (args.preempt || curtask.__state == 0 || curtask.__state & 128) {
+      @left[$thread] = (uint64)0;
+    } else {
+      $registers = (uint64)curtask.stack + 16384 - 168;
+      $left = (uint64)nsecs & 0xfffffffffffffff0;
+      if ((uint64)curtask.mm && !(*(uint64*)kptr($registers + 136) == 51 && *(int64*)kptr($registers + 120) >= 0)) {
+        @user[$thread] = ustack;
+        $left = $left | 2;
+      }
+      @left[$thread] = $left;
+    }
+  }
+}
+rawtracepoint:sys_exit /FILTER/ {
+  $thread = (uint32)curtask.pid;
+  COUNT_WOKEN
+}
+end {
+  $now = (uint64)nsecs;
+  for ($kv : @left) {
+    if ($kv.1 && ($kv.1 & 1) == 0) {
+      @unended++;
+      @unended_ms += ($now - $kv.1) / 1000000;
+    }
+  }
+}
+)",
+     .leaves = "[woken by %]",
+     .notes = "{waits} waits shorter than a millisecond: {stands} have stacks, one in each millisecond of their sum\n"
+              "{unended} threads were waiting at the end, and nobody had woken them: {unended_ms} ms of that are not counted\n",
+     .has_waker = true},
     // Mutexes, condition variables, semaphores and joins all wait by futex(2). Who still waits is counted at the end.
     {.name = "lock",
      .title = "Waiting for locks",
@@ -218,6 +303,38 @@ tracepoint:syscalls:sys_exit_futex {
 }
 )",
      .leaves = "[lets wait for %]"},
+    // A mutex is waited for twice: by spinning, and then asleep; that is one wait. A lock of an interrupt may be waited for while
+    // its thread waits for another. The flags: LCB_F_SPIN 1, READ 2, WRITE 4, RT 8, PERCPU 16, MUTEX 32 of trace/events/lock.h.
+    {.name = "klock",
+     .title = "Waiting for locks of the kernel",
+     .unit = "ns",
+     .doc = "who waits for locks of the kernel, and for how long: on top the kind of lock; from Linux 5.19 on",
+     .script = R"(
+rawtracepoint:contention_begin /FILTER/ {
+  $wait = ((uint64)curtask, (uint64)args.lock);
+  if (args.flags & 1 || !(args.flags & 32) || !has_key(@wait, $wait)) {
+    @wait[$wait] = (nsecs, kstack, ustack, (uint32)args.flags);
+  }
+}
+rawtracepoint:contention_end /FILTER/ {
+  $wait = ((uint64)curtask, (uint64)args.lock);
+  if (has_key(@wait, $wait)) {
+    $w = @wait[$wait];
+    delete(@wait, $wait);
+    $writes = $w.3 & 4 ? (uint32)1 : (uint32)0;
+    $kind = $w.3 & 6 ? 5 + $writes : (uint32)7;
+    if ($w.3 & 1) { $kind = $w.3 & 6 ? 3 + $writes : (uint32)1 }
+    if ($w.3 & 8) { $kind = 2 }
+    if ($w.3 & 32) { $kind = 0 }
+    @[pid, tid, pcomm, comm, $w.1, $w.2, $kind] = stats(nsecs - $w.0);
+  }
+}
+)",
+     .leaves = "[waits for a mutex]|[waits for a spin lock]|[waits for an rt_mutex]|[waits for a rwlock, to read]|"
+               "[waits for a rwlock, to write]|[waits for a rw_semaphore, to read]|[waits for a rw_semaphore, to write]|"
+               "[waits for a semaphore]",
+     .needs = "lock:contention_begin",
+     .since = "5.19"},
     {.name = "faults",
      .title = "Page faults",
      .unit = "faults",
@@ -277,6 +394,63 @@ end {
      .doc = "bytes asked of disks, by the stack that submits them",
      .script = "tracepoint:block:block_bio_queue /FILTER/ "
                "{ @[pid, tid, pcomm, comm, kstack, ustack] = stats((uint64)args.nr_sector * 512) }\n"},
+    // Calls that read and write, by their numbers on x86-64: read pread64 readv preadv preadv2, write pwrite64 writev pwritev
+    // pwritev2, sendfile splice copy_file_range. What has a path counts: regular files and devices (i_mode). A name is known
+    // by its dentry in a mount and by its hash, as dentries are used again; names are followed up to the root of the
+    // namespace, once for each file. 0 stands for the files that there was no room for.
+    {.name = "file",
+     .title = "File I/O",
+     .unit = "bytes",
+     .doc = "bytes read from and written to files by system calls, cached or not: on top the file's path",
+     .script = R"(
+let @name = hash(20480);
+rawtracepoint:sys_exit /args.ret > 0 && args.regs.cs == 51 && (FILTER)/ {
+  $call = args.regs.orig_ax;
+  $from = (int64)-1;
+  $to = (int64)-1;
+  if ($call == 0 || $call == 17 || $call == 19 || $call == 275 || $call == 295 || $call == 326 || $call == 327) {
+    $from = (int64)args.regs.di;
+  }
+  if ($call == 40) { $from = (int64)args.regs.si }
+  if ($call == 1 || $call == 18 || $call == 20 || $call == 296 || $call == 328) { $to = (int64)args.regs.di }
+  if ($call == 40) { $to = (int64)args.regs.di }
+  if ($call == 275 || $call == 326) { $to = (int64)args.regs.dx }
+  for ($writes : 0..2) {
+    $descriptor = $writes ? $to : $from;
+    if ($descriptor < 0) { continue; }
+    $file = *(curtask.files.fdt.fd + $descriptor);
+    $type = $file.f_inode.i_mode & 0xf000;
+    if ($type != 0x8000 && $type != 0x6000 && $type != 0x2000) { continue; }
+    $dentry = $file.f_path.dentry;
+    $mount = container_of($file.f_path.mnt, struct mount, mnt);
+    $id = (uint64)$dentry * 31 + (uint64)$mount * 17 + $dentry.d_name.hash_len;
+    $leaf = $id;
+    if (!has_key(@name, $id)) {
+      if (@names >= 16384) {
+        $leaf = 0;
+        @others++;
+      } else {
+        for ($level : 0..48) {
+          $is_root = (uint64)$dentry == (uint64)$mount.mnt.mnt_root;
+          if ($is_root && (uint64)$mount == (uint64)$mount.mnt_parent) { break; }
+          $name = $is_root ? "" : str($dentry.d_name.name, 255);
+          $dentry = $is_root ? $mount.mnt_mountpoint : $dentry.d_parent;
+          if ($is_root) { $mount = $mount.mnt_parent }
+          $above = (uint64)$dentry * 31 + (uint64)$mount * 17 + $dentry.d_name.hash_len;
+          @name[$id] = ($above, $name);
+          @names++;
+          if (has_key(@name, $above)) { break; }
+          $id = $above;
+        }
+      }
+    }
+    @[pid, tid, pcomm, comm, (uint64)0, ustack, $leaf, (uint32)$writes] = stats((uint64)args.ret);
+  }
+}
+)",
+     .leaves = "[reads %]|[writes %]",
+     .notes = "{others} reads and writes are told as of [other files]: there is room for 16384 names of files and folders\n",
+     .paths = "name"},
     // What goes through sockets of IPv4 and IPv6 (families 2 and 10), by any call; not what is only looked at (MSG_PEEK).
     {.name = "net",
      .title = "Network",
@@ -303,7 +477,9 @@ tracepoint:sock:sock_recv_length
   }
 }
 )",
-     .leaves = "[sends to %]|[receives from %]"},
+     .leaves = "[sends to %]|[receives from %]",
+     .needs = "sock:sock_send_length",
+     .since = "6.3"},
 };
 
 constexpr const ProfileKind* find_profile_kind(std::string_view name) {

@@ -59,6 +59,10 @@ base::Status read_kind(const session::Arguments& arguments, session::SamplingOpt
     if (to.kind->name != "alloc" && to.kind->name != "leaks") return usage("`--leaks` is for `alloc`");
     to.kind = spec::find_profile_kind("leaks");
   }
+  if (arguments.has(OptionId::waker)) {
+    if (to.kind->name != "offcpu" && to.kind->name != "offwake") return usage("`--waker` is for `offcpu`");
+    to.kind = spec::find_profile_kind("offwake");
+  }
   if (to.kind->follows_allocations && to.filter.pid < 0)
     return usage("what is not freed is told of a process that runs: acu flame alloc --leaks -p 4711");
   if (!to.weight.empty() && to.probe.empty())

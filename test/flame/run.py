@@ -305,6 +305,62 @@ def locks_have_names():
     need(told > 0 and total_of(about, "rebuild_index") == told, f"held {told / 1e9:.3f} s")
 
 
+def times_off_the_cpu_are_whole():
+    """Eight threads at one mutex: as long off their CPUs as the clock and the kernel's own count say, to 2%."""
+    out = path("mutex.acu")
+    done = acu("record", "offcpu", "-o", out, "--", build_of("locked.cc", "-pthread"), 60)
+    away, told = int(done.stdout.split()[3]), total_of(report(out), "take_turns")
+    need(abs(told - away) < 0.02 * away, f"told {told / 1e9:.3f} s, the threads measured {away / 1e9:.3f} s")
+
+
+def waits_that_end_on_another_cpu():
+    if os.cpu_count() < 2:
+        raise Skip("one CPU")
+    out = path("moved.acu")
+    words = acu("record", "offcpu", "-o", out, "--", build_of("mover.cc", "-pthread"), 60).stdout.split()
+    away, moved = int(words[1]), int(words[3])
+    need(moved > 30, f"moved {moved} times")
+    told = total_of(report(out), "wait_and_move")
+    need(abs(told - away) < 0.02 * away, f"told {told / 1e9:.3f} s, the thread measured {away / 1e9:.3f} s")
+
+
+def target_that_ends_while_it_waits():
+    """It is killed in a wait, which counts up to there."""
+    program = subprocess.Popen([sys.executable, "-c", "import time\nprint(flush=True)\nwhile True: time.sleep(0.2)"], stdout=subprocess.PIPE)
+    program.stdout.readline()
+    out = path("gone.acu")
+    recorder = subprocess.Popen([ACU, "record", "offcpu", "-p", str(program.pid), "-o", out], stderr=subprocess.PIPE, text=True)
+    wait_until_attached(recorder.pid)
+    time.sleep(1.1)
+    program.kill()
+    program.wait()
+    told = recorder.communicate(timeout=60)[1]
+    need(recorder.returncode == 0 and "wrote " in told, told)
+    about = report(out)
+    need(total_of(about, "[waiting]") > 8e8, str(about["functions"][:9]))
+
+
+def who_ended_a_wait_stands_above():
+    """The waker's stack, innermost function first, above the waiter's; an interrupt has no stack but its own."""
+    out = path("offwake.folded")
+    done = acu("record", "offcpu", "--waker", "-o", out, "--", build_of("sleeper.cc", "-fno-omit-frame-pointer", "-pthread"), 2000)
+    slept = int(done.stdout.split()[1])
+    woken = {True: 0, False: 0}
+    for line in open(out):
+        stack, weight = line.rsplit(" ", 1)
+        below, _, above = stack.partition(";[woken by ")
+        functions = above.split(";")
+        if ";sleeper()" in below and functions[0].startswith("sleeper"):
+            need("try_to_wake_up_[k]" in functions and functions[-1] == "_start" and "main" in functions, stack)
+            woken[True] += int(weight)
+        if ";nap;" in below:
+            need(functions[0] == "an interrupt]" and "main" not in functions, stack)
+            woken[False] += int(weight)
+    for who, told in woken.items():
+        need(abs(told - slept) < 0.1 * slept, f"woken by {'main' if who else 'the clock'}: {told / 1e9:.3f} s of {slept / 1e9:.3f} s")
+    need("WARNING" not in done.stderr, done.stderr)
+
+
 def wakers_are_named():
     out = path("wakers.acu")
     program = build_of("sleeper.cc", "-fno-omit-frame-pointer", "-pthread")
@@ -344,6 +400,62 @@ def bytes_of_peers_are_counted():
     about = report(out)
     for note in ("[sends to 127.0.0.1]", "[receives from 127.0.0.1]"):
         need(total_of(about, note) == 10000, f"{note}: {total_of(about, note)} of {about['total']} {about['unit']}")
+
+
+def files_have_paths():
+    """Bytes read and written by path: of plain calls, of those that pass from file to file, of files without a name."""
+    folder, out = path("deep", "er"), path("file.acu")
+    os.makedirs(folder)
+    program = f"""import os
+f = os.open('{folder}/data', os.O_RDWR | os.O_CREAT)
+for i in range(100): os.pwrite(f, bytes(1000), 0)
+for i in range(50): os.preadv(f, [bytearray(500), bytearray(500)], 0)
+g = os.open('{folder}/copy', os.O_RDWR | os.O_CREAT)
+os.sendfile(g, f, 0, 700)
+os.unlink('{folder}/copy')
+os.pread(g, 70, 0)
+r, w = os.pipe()
+os.write(w, bytes(3000))
+h = os.open('/dev/null', os.O_WRONLY)
+os.write(h, bytes(12345))
+"""
+    acu("record", "file", "-o", out, "--", sys.executable, "-c", program)
+    about = report(out)
+    for note, size in ((f"[writes {folder}/data]", 100000), (f"[reads {folder}/data]", 50700), (f"[writes {folder}/copy]", 700),
+                       (f"[reads {folder}/copy]", 70), ("[writes /dev/null]", 12345)):
+        need(total_of(about, note) == size, f"{note}: {total_of(about, note)}, and not {size}")
+    need(not any("3000" in str(f["total"]) for f in about["functions"] if f["kind"] == "note"), "a pipe is no file")
+
+
+def files_without_room_are_counted():
+    folder, out = path("many"), path("many.acu")
+    os.makedirs(folder)
+    program = f"import os\nfor i in range(17000):\n  f = os.open('{folder}/%d' % i, os.O_RDWR | os.O_CREAT)\n  os.write(f, b'x')\n  os.close(f)"
+    done = acu("record", "file", "-o", out, "--", sys.executable, "-c", program)
+    about = report(out)
+    others = total_of(about, "[writes other files]")
+    named = sum(f["total"] for f in about["functions"] if f["name"].startswith(f"[writes {folder}/"))
+    need(600 < others < 3000 and others + named == 17000, f"{named} and {others} bytes")
+    noted = re.search(r"(\d+) reads and writes are told as of \[other files\]", done.stderr)
+    need(noted and others <= int(noted[1]) < others + 100, f"{others} bytes: {done.stderr}")
+    need(about["lost"] == 0, done.stderr)
+    shutil.rmtree(folder)
+
+
+def locks_of_the_kernel_have_kinds():
+    """Processes that write to one file take turns at its lock."""
+    if not os.path.exists("/sys/kernel/tracing/events/lock/contention_begin"):
+        raise Skip("this kernel does not tell of its locks")
+    out, file = path("klock.acu"), path("contended")
+    write = f"import os\nfor i in range(3): os.fork()\nf = os.open('{file}', os.O_RDWR | os.O_CREAT)\nfor i in range(20000): os.pwrite(f, bytes(4096), 0)"
+    acu("record", "klock", "-o", out, "--", sys.executable, "-c", write)
+    about = report(out)
+    told = total_of(about, "[waits for a rw_semaphore, to write]")
+    need(told > 1e6 and about["unit"] == "ns", f"{told} {about['unit']}")
+    need(any("write" in f["name"] for f in about["functions"] if f["kind"] == "kernel"), str(about["functions"][:9]))
+    hide = f"mount -t tmpfs none /sys/kernel/tracing/events/lock && exec {ACU} flame klock"
+    done = subprocess.run(["unshare", "-m", "sh", "-c", hide], capture_output=True, text=True, timeout=60)
+    need(done.returncode == 5 and "needs the tracepoint lock:contention_begin, which Linux has from 5.19 on" in done.stderr, done.stderr)
 
 
 def probes_have_weights():
@@ -593,7 +705,7 @@ def mistakes_name_what_was_meant():
                         (["flame", "-F", "0"], "from 1 to"), (["flame", "-p", "1", "-a"], "exclude each other"),
                         (["flame", "--duration", "soon"], "10s"), (["record", "sleep", "1"], "behind `--`"),
                         (["report"], "no recording"), (["flame", "ofcpu"], "did you mean `offcpu`"),
-                        (["flame", "io", "--weight", "1"], "is for a probe"), (["report", "x", "--sort", "slef"], "did you mean `self`")):
+                        (["flame", "io", "--weight", "1"], "is for a probe"), (["flame", "io", "--waker"], "is for `offcpu`"), (["report", "x", "--sort", "slef"], "did you mean `self`")):
         done = acu(*words, status=2)
         need(part in done.stderr, f"{words}: {done.stderr}")
     need("no process" in acu("flame", "-p", "4194304", status=3).stderr, "a process that is not there")
@@ -657,8 +769,9 @@ def page_in_a_browser():
 
 TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missing, command_gives_its_status,
          children_of_the_command_count, interrupt_writes_the_results, process_that_ends, process_that_execs,
-         program_that_is_replaced, many_short_lives, all_processes, user_without_processes, waiting_has_its_time, short_waits_are_sampled, locks_have_names, wakers_are_named,
-         faults_are_counted, bytes_to_disk_are_counted, bytes_of_peers_are_counted, probes_have_weights, scripts_draw_their_maps, leaks_are_found, leaks_of_other_allocators,
+         program_that_is_replaced, many_short_lives, all_processes, user_without_processes, waiting_has_its_time, short_waits_are_sampled, times_off_the_cpu_are_whole, waits_that_end_on_another_cpu,
+         target_that_ends_while_it_waits, who_ended_a_wait_stands_above, locks_have_names, locks_of_the_kernel_have_kinds, wakers_are_named,
+         faults_are_counted, bytes_to_disk_are_counted, bytes_of_peers_are_counted, files_have_paths, files_without_room_are_counted, probes_have_weights, scripts_draw_their_maps, leaks_are_found, leaks_of_other_allocators,
          leaks_of_a_static_program, dear_leaks_are_refused, growth_has_its_stacks, examples_show_their_cause, formats_are_read_back,
          picture_is_xml, speedscope_is_json, text_of_the_real_perf, damaged_files_are_told, full_disk_keeps_the_old_file,
          tables_for_a_terminal, differences_are_found, mistakes_name_what_was_meant, help_is_short, page_in_a_browser]
