@@ -70,5 +70,8 @@ def unpack_source(package, work, limit):
     sources = glob.glob(os.path.join(work, package + "_*.orig.tar.*"))
     if not sources:
         raise Missing("the source package has no archive of sources")
-    ask("tar", "-xf", sources[0], where=work, limit=limit)
-    return next(f for f in glob.glob(os.path.join(work, package + "-*")) if os.path.isdir(f))
+    folder = os.path.join(work, "sources")
+    os.mkdir(folder)
+    ask("tar", "-xf", sources[0], where=folder, limit=limit)
+    inside = os.listdir(folder)  # most archives have a folder that all is in
+    return os.path.join(folder, inside[0]) if len(inside) == 1 else folder

@@ -1,11 +1,14 @@
 """The tools of tools/static, each on a running program and on its core: the same numbers, and the right ones."""
+import glob
 import os
+import pwd
 import re
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 from common import ENVIRONMENT, HERE, LIMIT, SLOWNESS, Skipped, acu_core, call, end, gcore, need, path, program, start
@@ -349,6 +352,137 @@ def redis_state(acu):
     need(len(re.findall(r"^client \d+: fd \d+, last command ping, \d+ B asked, \d+ B to send$", text, re.M)) == 1, text)
 
 
+# ----------------------------------------------------------------------------------------------- LuaJIT
+
+LUA = """
+sessions = {}
+for i = 1, 5000 do sessions["key" .. i] = { id = i } end
+package.loaded.app = { deep = { list = { string.rep("x", 100000) } } }
+local function inner(n)
+  if n > 0 then return (inner(n - 1)) end
+  print("ready") io.stdout:flush()
+  io.read()
+end
+waiting = coroutine.create(function()
+  coroutine.yield({ 1, 2, 3 })
+end)
+coroutine.resume(waiting)
+local function serve(...) inner(2) end
+serve(1, 2)
+"""
+
+
+def lj_objects(acu):
+    """Objects by type, the largest with the way to them, the stacks of all coroutines; also of a state that is named."""
+    try:
+        lua = nginx_source.luajit()
+    except Missing as why:
+        raise Skipped(str(why)) from None
+    source = path("needle.lua")
+    with open(source, "w") as out:
+        out.write(LUA)
+    process = subprocess.Popen([lua, "needle.lua"], cwd=path(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        need(process.stdout.readline() == "ready\n", "luajit does not start")
+        wait_for_sleep(process.pid)
+        text = live_and_dead(acu, process.pid, "lj-objects")
+        main = re.search(r"^coroutine (0x[0-9a-f]+) \(running, main\)$", text, re.M)[1]
+        named = snap(acu, process.pid, "lj-objects", "--", "--state=" + main, "--top=3")
+    finally:
+        process.kill()
+        process.communicate()
+    need(re.search(r"^collector: \d+ B in use, next turn at \d+ B, \w+", text), text)
+    count, size = (int(re.search(rf"^@{what}\[table\]: (\d+)$", text, re.M)[1]) for what in ("objects", "bytes"))
+    need(5003 <= count < 5100 and 700000 < size < 800000, text)
+    need(re.search(r"^196672 B  table 0x[0-9a-f]+ at _G\.sessions$", text, re.M), text)
+    need(re.search(r"^100025 B  string 0x[0-9a-f]+ at (?:registry\._LOADED|_G\.package\.loaded)\.app\.deep\.list\.\[\]$", text, re.M), text)
+    need(re.search(r"^coroutine 0x[0-9a-f]+ \(waits\)\n  lj_ffh_coroutine_yield\n  needle.lua:11 in function <needle.lua:10>$", text, re.M), text)
+    need(re.search(r" \(running, main\)\n  lj_cf_io_read\n  needle.lua:8 in function <needle.lua:5>\n(  needle.lua:6 in function <needle.lua:5>\n){2}"
+                   r"  needle.lua:14 in function <needle.lua:14>\n  needle.lua:15 in function <needle.lua:0>\n  pmain\n", text), text)
+    need(text.split("the largest\n")[1].splitlines()[:3] == named.split("the largest\n")[1].splitlines()[:3], named)
+
+
+# ------------------------------------------------------------------------------------------- PostgreSQL
+
+class Postgres:
+    """A server of the distribution's package, which listens in its own folder only, and a session with it."""
+
+    def __init__(self):
+        found = glob.glob("/usr/lib/postgresql/15/bin/initdb")
+        if not found or not shutil.which("psql") or os.geteuid():
+            raise Skipped("no PostgreSQL 15 here, or not root, who may start it as its user")
+        self.folder = tempfile.mkdtemp(prefix="acu-pg-")
+        owner = pwd.getpwnam("postgres")
+        os.chown(self.folder, owner.pw_uid, owner.pw_gid)
+        self.as_user = {"user": "postgres", "group": "postgres", "cwd": self.folder}
+        programs = os.path.dirname(found[0])
+        subprocess.run([found[0], "-D", "data", "-N", "-A", "trust"], check=True, timeout=LIMIT, stdout=subprocess.DEVNULL, **self.as_user)
+        self.server = subprocess.Popen([programs + "/postgres", "-D", "data", "-k", self.folder, "-c", "listen_addresses=", "-F"],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **self.as_user)
+        self.client = None
+        limit = time.monotonic() + LIMIT
+        while not os.path.exists(os.path.join(self.folder, ".s.PGSQL.5432")):
+            need(time.monotonic() < limit and self.server.poll() is None, "the server does not start")
+            time.sleep(0.05)
+        while True:
+            self.client = subprocess.Popen(["psql", "-h", self.folder, "-U", "postgres", "-qAt", "dbname=postgres application_name=needle"],
+                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **self.as_user)
+            try:
+                self.pid = int(self.ask("select pg_backend_pid();"))
+                return
+            except (ValueError, BrokenPipeError):  # it is still starting
+                need(time.monotonic() < limit, "the server gives no session")
+                self.client.communicate()
+
+    def tell(self, text):
+        self.client.stdin.write(text + "\n")
+        self.client.stdin.flush()
+
+    def ask(self, text):
+        self.tell(text)
+        return self.client.stdout.readline().strip()
+
+    def stop(self):
+        if self.client:
+            self.client.kill()
+            self.client.communicate()
+        self.server.send_signal(signal.SIGQUIT)
+        self.server.wait(timeout=LIMIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def pg_state(acu):
+    """A backend that is idle in a transaction, and one that runs a query; its memory contexts as the server counts them."""
+    postgres = Postgres()
+    try:
+        postgres.tell("begin;")
+        contexts = dict(line.split("|") for line in postgres.ask("select string_agg(name || '|' || bytes, ';') from (select name, sum(total_bytes) as "
+                        "bytes from pg_backend_memory_contexts group by name) as all_of_them;").split(";"))
+        wait_for_sleep(postgres.pid)
+        idle = snap(acu, postgres.pid, "pg-state", "--", "--top=100")
+        postgres.tell("select pg_sleep(1000) /* needle */;")
+        limit = time.monotonic() + LIMIT
+        while "\nrunning" not in snap(acu, postgres.pid, "pg-state"):
+            need(time.monotonic() < limit, "the query does not run")
+        text = live_and_dead(acu, postgres.pid, "pg-state")
+        os.kill(postgres.pid, signal.SIGCONT)
+        master = snap(acu, postgres.server.pid, "pg-state")
+        other = call(acu, "snap", "-p", os.getpid(), *PAUSE, tool("pg-state"))
+    finally:
+        postgres.stop()
+    need(f'process {postgres.pid}, client backend, application "needle"\nidle in a transaction; waits for the client (event 0x6000000)\n'
+         "last query: select string_agg" in idle, idle)
+    for name in ("CacheMemoryContext", "TopMemoryContext", "index info", "TopTransactionContext"):
+        need(f"@bytes[{name}]: {contexts[name]}\n" in idle, f"{name}: {contexts[name]}\n{idle}")
+    # The server names these by what they are for.
+    need(f'{contexts["Timezones"]} B  dynahash "Timezones" at TopMemoryContext\n' in idle, idle)
+    need(int(contexts["CacheMemoryContext"]) >= 1 << 18, str(contexts))
+    need("\nrunning, in a transaction; waits for a timeout (event 0x9000002)\nquery: select pg_sleep(1000) /* needle */;\n" in text, text)
+    need(re.search(r"^\d+ B  CacheMemoryContext at TopMemoryContext$", text, re.M), text)
+    need(", postmaster\n" in master and "hba parser context" in master, master)
+    need(other.returncode and "TopMemoryContext" in other.stderr, other.stdout + other.stderr)
+
+
 # -------------------------------------------------------------------------------------------------- C++
 
 CONTAINERS = r'''import "libstdcxx.bt"
@@ -393,4 +527,4 @@ def containers(acu):
          "deque 250 50 299\nshared 7 shared 2\n", live.stdout)
 
 
-TESTS = [containers, stdio, redis_state, py_stacks, py_objects, locks, nginx_state, nginx_crash]
+TESTS = [containers, lj_objects, pg_state, stdio, redis_state, py_stacks, py_objects, locks, nginx_state, nginx_crash]

@@ -1,6 +1,6 @@
 """Servers with debug information, built from the distribution's source packages into a cache outside of the repository.
 
-  $ACU_TEST_CACHE/nginx/nginx, $ACU_TEST_CACHE/redis/redis-server     (default: ~/.cache/acu-test)
+  $ACU_TEST_CACHE/nginx/nginx, $ACU_TEST_CACHE/redis/redis-server, $ACU_TEST_CACHE/luajit/luajit     (default: ~/.cache/acu-test)
 """
 import os
 import shutil
@@ -44,3 +44,10 @@ def redis():
         ask("make", "-C", "src", several, "MALLOC=libc", "OPTIMIZATION=-O1", "REDIS_CFLAGS=-g", "redis-server", where=folder, limit=LONGEST)
 
     return built("redis", "src/redis-server", make)
+
+
+def luajit():
+    def make(folder):
+        ask("make", "-C", "src", f"-j{os.cpu_count() or 1}", "CCDEBUG=-g", "BUILDMODE=static", where=folder, limit=LONGEST)
+
+    return built("luajit", "src/luajit", make)
