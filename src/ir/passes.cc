@@ -25,7 +25,7 @@ struct Pass {
   bool (*run)(Function&, PassContext&);
 };
 constexpr Pass clean{"clean_blocks", clean_blocks}, reuse{"reuse_queries", reuse_queries},
-    fold{"fold_values", fold_values}, remove_dead{"remove_dead_code", remove_dead_code};
+    reuse_entries{"reuse_lookups", reuse_lookups}, fold{"fold_values", fold_values}, remove_dead{"remove_dead_code", remove_dead_code};
 
 class Optimizer {
 public:
@@ -35,14 +35,19 @@ public:
   void run_all() {
     run(clean);
     run(reuse);
-    for (int round = 0; round < most_rounds; round++) {
-      fold_all();
-      if (!run(remove_dead)) break;
-    }
+    simplify();
+    if (run(reuse_entries)) simplify();
     run(clean); // blocks may be empty now
   }
 
 private:
+  void simplify() {
+    for (int round = 0; round < most_rounds; round++) {
+      fold_all();
+      if (!run(remove_dead)) break;
+    }
+  }
+
   // One walk along the order of blocks finds all there is, unless it takes edges away.
   void fold_all() {
     for (int round = 0; round < most_rounds; round++) {

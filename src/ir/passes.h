@@ -35,6 +35,8 @@ bool fold_values(Function& function, PassContext& context);
 bool clean_blocks(Function& function, PassContext& context);
 // A query that was asked before on every path becomes a copy.
 bool reuse_queries(Function& function, PassContext& context);
+// An entry of a map that was looked up on every path, and cannot have come or gone since, is not looked up again.
+bool reuse_lookups(Function& function, PassContext& context);
 // Drops what nobody needs, and copies that follow what they copy; true: also assignments that another overwrites, so
 // that more may be known of their registers.
 bool remove_dead_code(Function& function, PassContext& context);
