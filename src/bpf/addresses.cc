@@ -64,7 +64,7 @@ private:
     case Op::cpu_variable:
     case Op::context_address:
     case Op::event: return true;
-    case Op::query: return i.query == ir::Query::task;
+    case Op::query: return i.query == ir::Query::task || i.query == ir::Query::user_registers;
     case Op::mov: return is_address(f, i.a);
     case Op::sub: return is_address(f, i.a) && !is_address(f, i.b);
     case Op::add: return is_address(f, i.a) || is_address(f, i.b);

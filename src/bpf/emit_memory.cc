@@ -285,6 +285,10 @@ void FunctionEmitter::emit_query(const ir::Inst& i) {
     out_.call(get_attach_cookie);
     return finish(i.dst, r0);
   }
+  if (i.query == ir::Query::user_registers) {
+    emit_user_registers();
+    return finish(i.dst, r0);
+  }
   if (i.query == ir::Query::is_return) {
     out_.call_kernel(program_.session_is_return);
     return finish(i.dst, r0);
@@ -307,6 +311,7 @@ void FunctionEmitter::emit_query(const ir::Inst& i) {
     case ir::Query::task: return options_.has_current_task ? get_current_task_btf : get_current_task;
     case ir::Query::random: return get_prandom_u32;
     case ir::Query::cookie:
+    case ir::Query::user_registers:
     case ir::Query::is_return: break; // above
     }
     return ktime_get_ns;

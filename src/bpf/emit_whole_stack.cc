@@ -58,15 +58,13 @@ void FunctionEmitter::emit_task_registers(bool is_known) {
   out_.call_kernel(program_.task.cast_id);
 }
 
-// r4 = address of the registers with which the task entered the kernel.
-void FunctionEmitter::emit_registers_of_task() {
+// r0 = the same of the current task.
+void FunctionEmitter::emit_user_registers() {
   if (options_.has_task_registers) {
     out_.call(get_current_task_btf);
-    emit_task_registers(options_.registers_at && unit_.probe.context != probe::Context::perf_event);
-    out_.mov(r4, r0);
-    return;
+    return emit_task_registers(false);
   }
-  // Kernels before 5.15: read by its address, to where bytes of the stack will be.
+  // Kernels before 5.15: a number, where the kernel puts them.
   out_.call(get_current_task);
   out_.mov(r3, r0);
   out_.alu(BPF_ADD, r3, static_cast<int32_t>(program_.task.stack));
@@ -75,8 +73,21 @@ void FunctionEmitter::emit_registers_of_task() {
   out_.store(r10, temp(), 0, 8);
   out_.number(r2, 8);
   out_.call(probe_read_kernel);
-  out_.load(r3, r10, temp(), 8);
-  out_.alu(BPF_ADD, r3, kernel_stack_bytes - registers_bytes);
+  out_.load(r0, r10, temp(), 8);
+  out_.alu(BPF_ADD, r0, kernel_stack_bytes - registers_bytes);
+}
+
+// r4 = address of the registers with which the task entered the kernel.
+void FunctionEmitter::emit_registers_of_task() {
+  if (options_.has_task_registers) {
+    out_.call(get_current_task_btf);
+    emit_task_registers(options_.registers_at && unit_.probe.context != probe::Context::perf_event);
+    out_.mov(r4, r0);
+    return;
+  }
+  // Read to where bytes of the stack will be.
+  emit_user_registers();
+  out_.mov(r3, r0);
   out_.load(r1, r10, stack_word(stack_slot), 8);
   out_.alu(BPF_ADD, r1, offsetof(walk, bytes));
   out_.number(r2, registers_bytes);

@@ -457,7 +457,7 @@ static_assert(std::size(table) == feature_count);
 // Which of the operations and questions that depend on the kernel a program has.
 struct Uses {
   bool loop = false, for_each = false, find_cpu = false, boot_clock = false, tai_clock = false,
-       scratch = false, user_stack = false, cookie = false, task = false;
+       scratch = false, user_stack = false, cookie = false, task = false, user_registers = false;
 };
 
 // Whether objects of a frame may go to scratch memory: larger ones do, and many small ones.
@@ -481,6 +481,7 @@ Uses find_uses(const ir::Program& program) {
         uses.boot_clock |= inst.op == ir::Op::query && inst.query == ir::Query::ktime_boot;
         uses.cookie |= inst.op == ir::Op::query && inst.query == ir::Query::cookie;
         uses.task |= inst.op == ir::Op::query && inst.query == ir::Query::task;
+        uses.user_registers |= inst.op == ir::Op::query && inst.query == ir::Query::user_registers;
         uses.tai_clock |= inst.op == ir::Op::query && inst.query == ir::Query::ktime_tai;
       }
     }
@@ -606,11 +607,14 @@ EmitOptions options_for(const ir::Program& program, const Features& features) {
     options.by_address.push_back(uses.cookie && p.context == probe::Context::kernel_registers && !p.cookies.empty() &&
                                  kernel_link(program, p) == probe::KernelLink::event);
   options.has_cookie = may(uses.cookie, Feature::attach_cookie);
-  options.has_current_task = may(uses.task, Feature::current_task);
   options.has_cmpxchg = may(uses.scratch, Feature::cmpxchg);
   // Reading the task's members needs the kernel's types.
-  options.has_task_registers = uses.user_stack && program.task.self_exec_id && features.has(Feature::task_registers);
-  if (options.has_task_registers) options.registers_at = find_registers(program.task);
+  options.has_task_registers = (uses.user_stack || uses.user_registers) && program.task.self_exec_id &&
+                               features.has(Feature::task_registers);
+  if (options.has_task_registers && uses.user_stack) options.registers_at = find_registers(program.task);
+  // Where the kernel does not vouch for the registers, what is read through it is read as any memory.
+  options.has_current_task = may(uses.task || uses.user_registers, Feature::current_task) &&
+                             (!uses.user_registers || options.has_task_registers);
   const bool has_keys = std::any_of(program.maps.begin(), program.maps.end(),
                                     [](const ir::Map& m) { return !ir::is_scalar(m.kind); });
   options.preallocate = !may(has_keys, Feature::tai_clock); // which came with the same kernel

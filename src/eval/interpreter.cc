@@ -601,6 +601,7 @@ int64_t Interpreter::query(Query query) {
   }
   case Query::cookie:
   case Query::is_return:
+  case Query::user_registers:
   case Query::task: return 0;
   case Query::random: break;
   }

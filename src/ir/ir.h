@@ -58,6 +58,7 @@ enum class Query : uint8_t {
   is_return,    // in a probe that is_session: 1 where the function returns, 0 where it is entered
   random,
   ktime_now,    // CLOCK_MONOTONIC, asked again each time
+  user_registers, // struct pt_regs *: with which the current task entered the kernel; loads through it are Space::task
 };
 inline constexpr int64_t bench_turns = 256; // of the block of a bench probe in one run
 

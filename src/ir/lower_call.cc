@@ -102,6 +102,7 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("ppid"): return parent_pid(arguments);
   case id("ctx"): return emit(Op::context_address);
   case id("reg"): return machine_register(arguments[0]->constant.text_value);
+  case id("ureg"): return user_register(arguments[0]->constant.text_value);
   case id("usermode"): return is_user_mode();
   case id("func"): return e.type->is(Kind::ksym) ? machine_register(spec::ip_register) : event_name(true);
   case id("retval"): return function_result(*e.type);

@@ -89,6 +89,12 @@ Operand Lowering::machine_register(std::string_view name) {
   return load_word(context_place(static_cast<int64_t>(*base) + *offset), 8, false);
 }
 
+Operand Lowering::user_register(std::string_view name) {
+  if (!program_.task.stack && !machine_.still) find_task_layout();
+  const auto offset = spec::find_register(name);
+  return load_word({Space::task, query(Query::user_registers), static_cast<int64_t>(offset.value_or(0))}, 8, false);
+}
+
 Operand Lowering::is_user_mode() {
 #if defined(__x86_64__)
   constexpr int64_t privilege = 3; // the lowest bits of the code segment's selector

@@ -277,6 +277,7 @@ private:
   uint32_t kernel_symbol(std::string_view name, format::BtfKind kind);
   void other_name_into(const lang::Expr& pid, const Place& to);
   Operand machine_register(std::string_view name);
+  Operand user_register(std::string_view name);
   Operand is_user_mode();
   Operand argument_by_number(int n);
   Operand stack_argument(size_t n);

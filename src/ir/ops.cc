@@ -29,8 +29,8 @@ std::string_view to_string(Query query) {
   static constexpr std::string_view names[] = {"pid_tgid",  "uid_gid",    "cpu",       "numa_node",
                                                "ktime",     "ktime_boot", "ktime_tai", "jiffies",
                                                "cgroup_id", "task",       "namespace_pid_tgid",
-                                               "cookie",    "is_return",  "random",    "ktime_now"};
-  static_assert(std::size(names) == static_cast<size_t>(Query::ktime_now) + 1);
+                                               "cookie",    "is_return",  "random",    "ktime_now", "user_registers"};
+  static_assert(std::size(names) == static_cast<size_t>(Query::user_registers) + 1);
   return names[static_cast<size_t>(query)];
 }
 

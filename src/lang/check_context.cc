@@ -25,6 +25,7 @@ static uint16_t needs_of(BuiltinId builtin) {
   case id("func"): return has_function;
   case id("reg"):
   case id("usermode"): return has_registers;
+  case id("ureg"):
   case id("signal"):
   case id("signal_thread"): return in_task;
   case id("override"): return can_override;
@@ -264,7 +265,8 @@ const type::Type* Checker::context_builtin_type(Expr& e, BuiltinId builtin, List
   case id("pcomm"):
     if (!arguments.empty()) check_task(*arguments[0], builtin == id("ppid") ? "ppid" : "pcomm");
     return nullptr;
-  case id("reg"): {
+  case id("reg"):
+  case id("ureg"): {
     std::string name(arguments[0]->constant.text_value);
     if (find_register(name)) return nullptr;
     std::string all;

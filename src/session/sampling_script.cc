@@ -4,6 +4,7 @@
 #include "session/sampling_script.h"
 
 #include "base/text.h"
+#include "spec/registers.h"
 
 #include <dirent.h>
 #include <pwd.h>
@@ -98,6 +99,7 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   base::replace_all(text, "COUNT_DUE", spec::count_due);
   base::replace_all(text, "COUNT_WOKEN", spec::count_woken);
   base::replace_all(text, "FILTER", condition.text);
+  base::replace_all(text, "IN_SYSTEM_CALL", spec::in_system_call);
   base::replace_all(text, "RATE", std::to_string(rate));
   base::replace_all(text, "WAITS", spec::futex_waits);
   std::string first(limits);

@@ -143,6 +143,11 @@ inline constexpr Builtin builtins[] = {
      .gives = Gives::u64, .signature = "uint64 reg(string name)",
      .doc = "A register of the traced code, by the kernel's name for it: ip, sp, ax, di, …",
      .example = "profile:hz:99 /!usermode/ { @[ksym(reg(\"ip\"))] = count(); }"},
+    {.name = "ureg", .form = Form::call, .group = Group::context, .params = {req(Takes::literal_string)},
+     .gives = Gives::u64, .signature = "uint64 ureg(string name)",
+     .doc = "A register as it was when the current thread last left user mode: by the system call, fault or interrupt that "
+            "it is in. orig_ax is the number of a system call, or negative. Threads of the kernel have none.",
+     .example = "tracepoint:sched:sched_switch { @[comm, syscall_name(ureg(\"orig_ax\"))] = count(); }"},
 
     // Time.
     {.name = "nsecs", .form = Form::both, .group = Group::time, .params = {opt(Takes::word)}, .gives = Gives::u64,

@@ -42,6 +42,7 @@ inline constexpr std::string_view count_due = R"(
     @[pid, $thread, pcomm, comm, $due.2, ustack, $due.3] = stats($times - $queued);
     if ($queued) { @[pid, $thread, pcomm, comm, $due.2, ustack, (uint32)1] = stats($queued) }
     delete(@due, $thread);
+    @expected--;
 )";
 
 // A wait that has ended gets the user stack of the waiter.
@@ -77,8 +78,6 @@ inline constexpr ProfileKind profile_kinds[] = {
     // was when the system call ends or the thread leaves again: so this is not for who was away out of user code.
     //   The lowest bits of @left: 1 preempted, 2 in @out, 4 is back and to be counted (from @out and @back, or @due), 8 is
     // back. What it waited for the CPU, the kernel has counted by then. Who never comes back is counted at the end.
-    //   A system call is known by what struct pt_regs of x86-64 holds at the end of the kernel stack: the code segment of
-    // 64-bit user code, and the number of the call. Where that is not there, stacks are taken.
     {.name = "offcpu",
      .title = "Waiting",
      .unit = "ns",
@@ -110,6 +109,7 @@ rawtracepoint:sched_switch {
     }
     if ($is_sample && ($left & 2) == 0) {
       @due[$next] = ($away, (uint64)args.next.sched_info.run_delay, task_kstack(args.next), (uint32)($left & 1) * 2);
+      @expected++;
       @left[$next] = $left | 4;
     }
   }
@@ -133,9 +133,7 @@ rawtracepoint:sched_switch {
         delete(@left, $thread);
       } else {
         $preempted = (uint64)(args.preempt || curtask.__state == 0);
-        $registers = (uint64)curtask.stack + 16384 - 168;
-        if ($now - $left < 1000000 && ((uint64)curtask.mm == 0 ||
-            (*(uint64*)kptr($registers + 136) == 51 && *(int64*)kptr($registers + 120) >= 0))) {
+        if ($now - $left < 1000000 && ((uint64)curtask.mm == 0 || IN_SYSTEM_CALL)) {
           @left[$thread] = $now | $preempted;
         } else {
           @out[$thread] = ($now, (uint64)curtask.sched_info.run_delay, pcomm, comm, kstack, ustack, (uint32)$preempted * 2, pid);
@@ -145,7 +143,7 @@ rawtracepoint:sched_switch {
     }
   }
 }
-rawtracepoint:sys_exit /FILTER/ {
+rawtracepoint:sys_exit /@expected && (FILTER)/ {
   $thread = (uint32)curtask.pid;
   if (has_key(@due, $thread)) {
     $queued = (uint64)curtask.sched_info.run_delay;
