@@ -90,6 +90,83 @@ TEST(Passes, ComparisonsJoinTheirBranches) {
                           "    give_back 0\n");
 }
 
+// A key of one word in an object of its own, as lowering makes them.
+R find(Builder& b, uint32_t map, Value key) {
+  const R object = b.address(b.object(8));
+  b.store(object, key);
+  return b.on_map(Op::map_find, map, object);
+}
+
+size_t count_of(const std::string& text, const std::string& what) {
+  size_t n = 0;
+  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) n++;
+  return n;
+}
+
+// Adds one to the entry of `key`, if there is one, and goes on.
+void add_where_found(Builder& b, uint32_t map, Value key) {
+  const R at = find(b, map, key);
+  const BlockId there = b.block(), after = b.block();
+  b.branch(at, Cond::ne, 0, there, after);
+  b.at(there);
+  b.store(at, b.value(Op::add, b.load(at), 1));
+  b.jump(after);
+  b.at(after);
+}
+
+TEST(Passes, EntriesAreLookedUpOnce) {
+  Builder b;
+  const uint32_t map = b.map(MapKind::hash, 8, 8), other = b.map(MapKind::hash, 8, 8);
+  const R key = b.query(Query::cgroup_id);
+  add_where_found(b, map, key);
+  add_where_found(b, map, key);
+  add_where_found(b, map, 7);
+  add_where_found(b, other, key);
+  b.give_back();
+  EXPECT_EQ(count_of(optimized(b), "map_find"), 3u); // another key, another map
+}
+
+TEST(Passes, EntriesThatMayHaveComeOrGoneAreLookedUpAgain) {
+  for (const Op change : {Op::map_remove, Op::map_slot, Op::map_store}) {
+    Builder b;
+    const uint32_t map = b.map(MapKind::hash, 8, 8);
+    const R key = b.query(Query::cgroup_id);
+    add_where_found(b, map, key);
+    // On one of two ways only.
+    const BlockId changed = b.block(), after = b.block();
+    b.branch(key, Cond::ult, 9, changed, after);
+    b.at(changed);
+    const R where = b.address(b.object(8)), value = b.address(b.object(8));
+    b.store(where, 5);
+    b.store(value, 1);
+    b.on_map(change, map, where, change == Op::map_store ? Value(value) : Value());
+    b.jump(after);
+    b.at(after);
+    add_where_found(b, map, key);
+    b.give_back();
+    EXPECT_EQ(count_of(optimized(b), "map_find"), 2u);
+  }
+}
+
+TEST(Passes, KeysThatAreWrittenTwiceAreNotKnown) {
+  Builder b;
+  const uint32_t map = b.map(MapKind::hash, 8, 8);
+  const R object = b.address(b.object(8));
+  const R key = b.query(Query::cgroup_id);
+  for (const Value v : {Value(key), Value(1)}) {
+    b.store(object, v);
+    const R at = b.on_map(Op::map_find, map, object);
+    const BlockId there = b.block(), after = b.block();
+    b.branch(at, Cond::ne, 0, there, after);
+    b.at(there);
+    b.store(at, 1);
+    b.jump(after);
+    b.at(after);
+  }
+  b.give_back();
+  EXPECT_EQ(count_of(optimized(b), "map_find"), 2u);
+}
+
 TEST(Passes, DecidedJoinsAreSkipped) {
   Builder b;
   const uint32_t site = b.site(Fault::loop_limit);
