@@ -5,6 +5,8 @@
 #include "format/btf.h"
 #include "format/btf_declaration.h"
 #include "probe/kinds.h"
+#include "probe/uprobe.h"
+#include "symbol/debug_files.h"
 
 #include "base/text.h"
 
@@ -160,6 +162,9 @@ private:
                     "probe that, as in `" + std::string(name_of(kind_)) + ":" + parts.front() +
                         "`; its arguments may be others");
     }
+    if (is_inlined_everywhere(function))
+      return refuse(base::quoted(function) + " has no code of its own: the compiler put it into its callers",
+                    "probe those; the kernel's debug information names it, but no place of it");
     std::vector<std::string_view> names;
     for (const KernelFunction& f : functions_.all())
       if (module.empty() || f.module == module || (f.module.empty() && module == kernel_itself))
@@ -171,6 +176,14 @@ private:
             ? "functions that the compiler put into all of their callers can't be probed; `acu list '" +
                   std::string(name_of(kind_)) + ":*'` shows what there is"
             : "did you mean " + base::quoted(near) + "?");
+  }
+
+  // As the kernel's debug information tells, where it is installed.
+  bool is_inlined_everywhere(const std::string& function) {
+    const symbol::DebugFile found = symbol::find_kernel_debug_file({});
+    if (!found.has_dwarf) return false;
+    auto files = machine_.binaries().find(found.debug.path);
+    return files.ok() && files->size() == 1 && is_inlined(*files->front(), function);
   }
 
   static bool is_loaded(std::string_view module) {

@@ -17,6 +17,8 @@ std::string hex(uint64_t number); // "0x1f"
 // Nothing in `binaries` is called so: why, and what is near.
 void tell_missing_function(const std::vector<symbol::Binary*>& binaries, const UserPlace& place,
                            Mismatch& mismatch);
+// All its calls were inlined, as the debug information tells.
+bool is_inlined(symbol::Binary& binary, const std::string& function);
 void tell_missing_line(symbol::Binary& binary, const UserPlace& place, const symbol::LineMiss& miss,
                        Mismatch& mismatch);
 

@@ -46,19 +46,6 @@ std::string nearest_function(Binary& binary, const UserPlace& place) {
   return {};
 }
 
-// All its calls were inlined, as the debug information tells.
-bool is_inlined(Binary& binary, const std::string& name) {
-  if (base::has_glob(name) || !binary.debug_info()) return false;
-  const dwarf::Index* index = binary.index_for(name);
-  bool found = false;
-  if (index)
-    index->find(name, dwarf::kinds_of({dwarf::NameKind::function}), [&](const dwarf::IndexEntry& entry) {
-      found |= entry.is_inlined && !entry.has_place;
-      return !found;
-    });
-  return found;
-}
-
 std::string versions_of(const std::vector<FunctionSymbol>& functions) {
   std::string out;
   for (const FunctionSymbol& f : functions)
@@ -102,6 +89,18 @@ void tell_of_one(Binary& binary, const UserPlace& place, Mismatch& mismatch) {
 }
 
 } // namespace
+
+bool is_inlined(Binary& binary, const std::string& name) {
+  if (base::has_glob(name) || !binary.debug_info()) return false;
+  const dwarf::Index* index = binary.index_for(name);
+  bool found = false;
+  if (index)
+    index->find(name, dwarf::kinds_of({dwarf::NameKind::function}), [&](const dwarf::IndexEntry& entry) {
+      found |= entry.is_inlined && !entry.has_place;
+      return !found;
+    });
+  return found;
+}
 
 void tell_missing_function(const std::vector<Binary*>& binaries, const UserPlace& place, Mismatch& mismatch) {
   mismatch.kind = Mismatch::missing;

@@ -8,6 +8,7 @@ program of their own). Last line: `N passed, N failed, N skipped`.
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -196,6 +197,45 @@ def test_definitions_of_who_was_killed_are_removed(acu):
     while own() and time.monotonic() < end:
         time.sleep(0.05)
     need(not any(name.group(1) in line for line in own()), "still there: " + name.group(1))
+
+
+def build_id_of_the_kernel():
+    notes = open("/sys/kernel/notes", "rb").read()
+    at = 0
+    while at + 12 <= len(notes):
+        name, size, kind = struct.unpack_from("<III", notes, at)
+        begin = at + 12 + (name + 3 & ~3)
+        if kind == 3 and notes[at + 12:at + 16] == b"GNU\0":
+            return notes[begin:begin + size].hex()
+        at = begin + (size + 3 & ~3)
+    raise Skipped("the kernel has no build-id")
+
+
+def test_functions_of_the_kernel_without_code(acu):
+    """Debug information tells of a function that there is only in its callers: it is written here with the kernel's build-id."""
+    build_id = build_id_of_the_kernel()
+    folder = f"/usr/lib/debug/.build-id/{build_id[:2]}"
+    path = f"{folder}/{build_id[2:]}.debug"
+    if os.path.exists(path):
+        raise Skipped("this kernel's own debug information is installed")
+    source = os.path.join(TMP, "inlined.c")
+    with open(source, "w") as file:
+        file.write("static inline __attribute__((always_inline)) int acu_inlined(int x) { return x * x; }\n"
+                   "int main(int n, char **v) { (void)v; return acu_inlined(n); }\n")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        subprocess.run(["gcc", "-g", "-O2", "-o", path, source, f"-Wl,--build-id=0x{build_id}"], check=True, timeout=60 * SLOWNESS)
+    except OSError as problem:
+        raise Skipped(f"{folder} can't be written: {problem.strerror}")
+    try:
+        told = run(acu, "--dry-run", "-e", "kprobe:acu_inlined { @ = count(); }")[1]
+        need("ERROR: `acu_inlined` has no code of its own: the compiler put it into its callers" in told, told)
+        told = run(acu, "--dry-run", "-e", "kprobe:acu_inlinde { @ = count(); }")[1]
+        need("ERROR: the kernel has no function `acu_inlinde`" in told, told)
+    finally:
+        os.remove(path)
+        if not os.listdir(folder):
+            os.rmdir(folder)
 
 
 def test_process_that_ends(acu):
