@@ -2,11 +2,18 @@
 // loaded before it. The dynamic loader's own is not used by programs.
 #include "session/allocations.h"
 
+#include "base/fd.h"
 #include "base/text.h"
+#include "format/elf_dynamic.h"
 #include "spec/allocation_functions.h"
 #include "symbol/binaries.h"
+#include "symbol/library_search.h"
 
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <set>
+#include <unistd.h>
 
 namespace session {
 
@@ -76,14 +83,61 @@ std::string missing_in(symbol::Binary& file) {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-} // namespace
+// What the dynamic loader will map for a program: its libraries, theirs, and those of LD_PRELOAD.
+std::vector<std::string> files_of(const std::string& program, symbol::Binaries& binaries) {
+  std::vector<std::string> out = {program};
+  if (const char* preloaded = std::getenv("LD_PRELOAD")) {
+    std::string names = preloaded;
+    base::replace_all(names, ":", " ");
+    for (std::string_view name : base::split(names, ' '))
+      if (!name.empty()) out.emplace_back(name);
+  }
+  std::set<std::string> known(out.begin(), out.end());
+  for (size_t i = 0; i < out.size(); i++) {
+    auto found = binaries.find(out[i]);
+    if (!found.ok()) continue;
+    for (symbol::Binary* file : *found)
+      for (std::string_view name : format::needed_libraries(file->file().elf())) {
+        const std::vector<std::string> paths = symbol::find_libraries(name, {});
+        if (!paths.empty() && known.insert(paths.front()).second) out.push_back(paths.front());
+      }
+  }
+  return out;
+}
 
-base::Result<Allocations> find_allocations(int pid) {
-  symbol::Binaries binaries(pid);
+std::string first_line(const std::string& path) {
+  char out[256] = {};
+  const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0 || ::read(file.get(), out, sizeof out - 1) <= 0) return {};
+  return std::string(out, std::strcspn(out, "\n"));
+}
+
+// A script is run by the program of its first line, and `env` by what it is told to look for; both are followed.
+std::string program_of(std::string word) {
+  constexpr int most_steps = 4;
+  for (int step = 0; step < most_steps; step++) {
+    if (word.find('/') == word.npos) {
+      const std::vector<std::string> paths = symbol::find_programs(word, {});
+      if (paths.empty()) return word;
+      word = paths.front();
+    }
+    const std::string line = first_line(word);
+    if (!line.starts_with("#!")) return word;
+    std::vector<std::string_view> words;
+    for (std::string_view w : base::split(std::string_view(line).substr(2), ' '))
+      if (!w.empty()) words.push_back(w);
+    if (words.empty()) return word;
+    const bool is_env = words.size() > 1 && words[0].ends_with("/env") && !words[1].starts_with("-");
+    word = is_env ? words[1] : words[0];
+  }
+  return word;
+}
+
+base::Result<Allocations> find_in(symbol::Binaries& binaries, const std::vector<std::string>& paths, const std::string& whose) {
   std::vector<symbol::Binary*> files;
   std::string program, seen;
-  for (const auto& mapped : binaries.mapped()) {
-    auto found = binaries.find(mapped.path);
+  for (const std::string& path : paths) {
+    auto found = binaries.find(path);
     if (!found.ok()) continue;
     for (symbol::Binary* file : *found) {
       if (seen.empty()) program = file->name() + (file->is_stripped() ? ", which is stripped" : "");
@@ -93,7 +147,7 @@ base::Result<Allocations> find_allocations(int pid) {
   }
   if (files.empty())
     return base::Error{base::Failure::nothing_matched,
-                       "no malloc, calloc, realloc, free in process " + std::to_string(pid) + ": it has " +
+                       "no malloc, calloc, realloc, free in " + whose + ": it has " +
                            (seen.empty() ? "no files that can be read" : "mapped " + seen) +
                            (program.empty() ? "" : "; its program is " + program) +
                            ". Without --leaks growth of memory is told by the kernel"};
@@ -116,6 +170,21 @@ base::Result<Allocations> find_allocations(int pid) {
   std::string counts = out.takers + " { @taken++ }\n";
   if (!out.givers.empty()) counts += out.givers + " { @given++ }\n";
   return Allocations{std::move(out.blocks), std::move(counts), std::move(out.notes)};
+}
+
+} // namespace
+
+base::Result<Allocations> find_allocations(int pid) {
+  symbol::Binaries binaries(pid);
+  std::vector<std::string> paths;
+  for (const auto& mapped : binaries.mapped()) paths.push_back(mapped.path);
+  return find_in(binaries, paths, "process " + std::to_string(pid));
+}
+
+base::Result<Allocations> find_allocations(const std::string& command) {
+  symbol::Binaries binaries;
+  const std::string program = program_of(command);
+  return find_in(binaries, files_of(program, binaries), "`" + command + "`");
 }
 
 double cost_of_following(uint64_t taken, uint64_t given, uint64_t duration_ns) {

@@ -1,4 +1,4 @@
-// What `acu flame alloc --leaks` follows: the functions of spec/allocation_functions.h in what a process has mapped, and
+// What `acu flame alloc --leaks` follows: the functions of spec/allocation_functions.h in what a process has mapped or a command will map, and
 // what it will cost.
 #pragma once
 
@@ -18,6 +18,8 @@ struct Allocations {
 
 // Failure: the process has no such functions, with what is missing.
 base::Result<Allocations> find_allocations(int pid);
+// The same of a command that is not started yet, by its program or script: the files that it will have mapped.
+base::Result<Allocations> find_allocations(const std::string& command);
 
 // Of a second, in percent of a CPU.
 double cost_of_following(uint64_t taken, uint64_t given, uint64_t duration_ns);

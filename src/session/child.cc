@@ -43,8 +43,7 @@ base::Result<std::vector<std::string>> split_command(std::string_view command) {
   return words;
 }
 
-// Where the command is, as execvp would find it; a mistake is told before anything is attached.
-static base::Result<std::string> find_executable(const std::string& name, std::string_view option) {
+base::Result<std::string> find_executable(const std::string& name, std::string_view option) {
   auto runs = [](const std::string& path) {
     struct stat about = {};
     return ::access(path.c_str(), X_OK) == 0 && ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode);

@@ -17,6 +17,9 @@ namespace session {
 // Words of a command: split at blanks; '…' and "…" keep blanks, \ the next character. Failure: an open quote.
 base::Result<std::vector<std::string>> split_command(std::string_view command);
 
+// Where a command is, as execvp would find it: a mistake is told before anything is attached. `option`: how it was given.
+base::Result<std::string> find_executable(const std::string& name, std::string_view option);
+
 class Child {
 public:
   // Forks; the new process waits. Failure: no such command.

@@ -86,17 +86,30 @@ base::Result<double> measure_cost(const SamplingOptions& options, const std::str
   return cost_of_following(taken, given, trial.recording.profile.about.duration_ns);
 }
 
-// Tells the cost before anything that is dear is attached.
+std::string in_percent(double number) {
+  char out[32];
+  std::snprintf(out, sizeof out, "%.1f%%", number);
+  return out;
+}
+
+// Tells the cost before anything that is dear is attached. That of a command is known at its end.
 base::Result<std::string> follow_allocations(const SamplingOptions& options) {
-  ACU_TRY(Allocations found, find_allocations(options.filter.pid));
-  ACU_TRY(double cost, measure_cost(options, found.counts));
-  char text[160];
-  std::snprintf(text, sizeof text, "following each allocation is estimated to cost %.1f%% of a CPU", cost);
-  if (cost > options.max_cost)
-    return base::Error{base::Failure::runtime,
-                       std::string(text) + ", more than `--max-cost` allows; `acu flame alloc` without --leaks is cheap"};
+  const bool is_command = options.filter.pid < 0;
+  std::string program;
+  if (is_command) {
+    ACU_TRY(program, find_executable(options.command.front(), "--"));
+  }
+  ACU_TRY(Allocations found, is_command ? find_allocations(program) : find_allocations(options.filter.pid));
+  std::string text = "only the command's own process is followed, not what it starts";
+  if (!is_command) {
+    ACU_TRY(double cost, measure_cost(options, found.counts));
+    text = "following each allocation is estimated to cost " + in_percent(cost) + " of a CPU";
+    if (cost > options.max_cost)
+      return base::Error{base::Failure::runtime,
+                         text + ", more than `--max-cost` allows; `acu flame alloc` without --leaks is cheap"};
+  }
   if (!options.quiet) {
-    write_all(STDERR_FILENO, std::string(text) + "\n");
+    write_all(STDERR_FILENO, text + "\n");
     for (const std::string& note : found.notes) write_all(STDERR_FILENO, "WARNING: " + note + "\n");
   }
   return std::move(found.blocks);
@@ -141,7 +154,7 @@ base::Status Sampler::load() {
   KernelOptions kernel = {.license = config.text("license"),
                           .log_size = static_cast<uint32_t>(config.number("log_size")),
                           .verbose = options.verbose,
-                          .pid = functions_of,
+                          .pid = kind.follows_allocations && functions_of < 0 ? static_cast<int>(child->pid()) : functions_of,
                           .command_pid = child ? static_cast<int>(child->pid()) : -1,
                           .source = &*source};
   LoadReport loaded;
@@ -332,6 +345,14 @@ base::Status Sampler::read_notes() {
       at = end + 1;
     }
     if (first.value_or(0)) recording.profile.about.notes.push_back(std::move(told));
+  }
+  if (kind.follows_allocations) {
+    ACU_TRY(uint64_t taken, read_number("taken"));
+    ACU_TRY(uint64_t given, read_number("given"));
+    profile::About& about = recording.profile.about;
+    about.notes.push_back("following " + std::to_string(taken) + " calls that take memory and " + std::to_string(given) +
+                          " that give it back has cost about " +
+                          in_percent(cost_of_following(taken, given, about.duration_ns)) + " of a CPU");
   }
   return {};
 }

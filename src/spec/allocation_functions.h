@@ -29,6 +29,7 @@ inline constexpr std::string_view taking_blocks = R"(
 uprobe:FUNCTIONS {
   $sp = reg("sp");
   if (!has_key(@in, tid) || $sp >= @in[tid].0) {
+    @taken++;
     @in[tid] = ($sp, (uint64)(SIZE), ustack, (uint64)arg0);
     ENTRY
   }
@@ -45,6 +46,7 @@ uretprobe:FUNCTIONS {
 )";
 inline constexpr std::string_view giving_block = R"(
 uprobe:FUNCTIONS {
+  @given++;
   $piece = (pid, (uint64)arg0);
   if (has_key(@live, $piece)) { delete(@live, $piece) }
 }

@@ -373,7 +373,7 @@ tracepoint:syscalls:sys_exit_mmap {
     {.name = "leaks",
      .title = "Memory not freed",
      .unit = "bytes",
-     .doc = "what is allocated while the recording lasts, and not freed; of one process (-p), as `alloc --leaks` too",
+     .doc = "what is allocated while the recording lasts, and not freed; of one process or a command, as `alloc --leaks` too",
      .script = R"(
 tracepoint:sched:sched_process_exec /FILTER/ {
   for ($kv : @live) { if ($kv.0.0 == pid) { delete(@live, $kv.0) } }

@@ -63,8 +63,8 @@ base::Status read_kind(const session::Arguments& arguments, session::SamplingOpt
     if (to.kind->name != "offcpu" && to.kind->name != "offwake") return usage("`--waker` is for `offcpu`");
     to.kind = spec::find_profile_kind("offwake");
   }
-  if (to.kind->follows_allocations && to.filter.pid < 0)
-    return usage("what is not freed is told of a process that runs: acu flame alloc --leaks -p 4711");
+  if (to.kind->follows_allocations && to.filter.pid < 0 && !to.filter.command)
+    return usage("what is not freed is told of one process: acu flame alloc --leaks -p 4711, or of a command behind `--`");
   if (!to.weight.empty() && to.probe.empty())
     return usage("`--weight` is for a probe: acu flame tracepoint:syscalls:sys_exit_read --weight args.ret");
   return {};

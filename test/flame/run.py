@@ -559,6 +559,24 @@ def leaks_of_a_static_program():
         server.wait()
 
 
+def leaks_of_a_command():
+    """From its start on; also of one that a script executes, and of an allocator that is loaded before the library's."""
+    out = path("command.acu")
+    script = path("leaky.sh")
+    with open(script, "w") as text:
+        text.write(f"#!/usr/bin/env bash\nexec {build_of('leaky.cc', '-pthread')} 40\n")
+    os.chmod(script, 0o755)
+    for command in ([build_of("leaky.cc", "-pthread"), "40"], [script]):
+        done = acu("record", "alloc", "--leaks", "-o", out, "--", *command, input="go\n")
+        about = report(out)
+        need(total_of(about, "remember_session(unsigned long)") == 10 * 1000, str(about["functions"][:9]))
+        need(total_of(about, "resize()") + total_of(about, "take_aligned()") == 0, str(about["functions"][:9]))
+        need("only the command's own process" in done.stderr, done.stderr)
+        need(re.search(r"following \d+ calls that take memory and \d+ that give it back has cost about", done.stderr), done.stderr)
+    done = acu("record", "alloc", "--leaks", "-o", out, "--", "no-such-command", status=2)
+    need("no-such-command" in done.stderr and "malloc" not in done.stderr, done.stderr)
+
+
 def dear_leaks_are_refused():
     """A program that does nothing but take and give back memory is not followed, unless that is asked for."""
     program = subprocess.Popen([sys.executable, "-c", "print(flush=True)\nwhile True: bytearray(5000)"], stdout=subprocess.PIPE)
@@ -772,7 +790,7 @@ TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missin
          program_that_is_replaced, many_short_lives, all_processes, user_without_processes, waiting_has_its_time, short_waits_are_sampled, times_off_the_cpu_are_whole, waits_that_end_on_another_cpu,
          target_that_ends_while_it_waits, who_ended_a_wait_stands_above, locks_have_names, locks_of_the_kernel_have_kinds, wakers_are_named,
          faults_are_counted, bytes_to_disk_are_counted, bytes_of_peers_are_counted, files_have_paths, files_without_room_are_counted, probes_have_weights, scripts_draw_their_maps, leaks_are_found, leaks_of_other_allocators,
-         leaks_of_a_static_program, dear_leaks_are_refused, growth_has_its_stacks, examples_show_their_cause, formats_are_read_back,
+         leaks_of_a_static_program, leaks_of_a_command, dear_leaks_are_refused, growth_has_its_stacks, examples_show_their_cause, formats_are_read_back,
          picture_is_xml, speedscope_is_json, text_of_the_real_perf, damaged_files_are_told, full_disk_keeps_the_old_file,
          tables_for_a_terminal, differences_are_found, mistakes_name_what_was_meant, help_is_short, page_in_a_browser]
 
