@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Core dumps side by side with gdb's Python: bench/still.py [--acu ACU] [--runs N] [--lldb] [--out FILE]
+"""Core dumps side by side with gdb's and lldb's Python: bench/still.py [--acu ACU] [--runs N] [--lldb] [--large FILE:FUNCTION]
+[--out FILE]
 
 Two programs with 200,000 elements in two containers each. Every tool walks both on the same core and prints a sum, which must
-be the program's own; measured is the whole process, the median of N runs after one that is not counted. And how long it takes to
-find what nothing leads to among 600,000 chunks of a heap.
+be the program's own; acu also in the living program. Measured is the whole process, the median of N runs after one that is not
+counted. And how long it takes to find what nothing leads to among 600,000 chunks of a heap, and to tell the arguments of a
+function of a large file with debug information, at first and later; also of a copy of it whose debug sections are compressed.
 """
 import argparse
 import glob
@@ -66,13 +68,97 @@ while n:
 print(s)
 """,
 }
+# The fastest way: memory is read, by offsets that the script knows.
+GDB_MEMORY = {
+    "list": """
+import gdb
+from struct import unpack_from
+read = gdb.selected_inferior().read_memory
+s = 0
+n = int(gdb.parse_and_eval("list"))
+while n:
+    n, value = unpack_from("<Qq", read(n, 16))
+    s += value
+b = read(int(gdb.parse_and_eval("&buckets")), 8 * 65536)
+for (e,) in __import__("struct").iter_unpack("<Q", b):
+    while e:
+        e, _, value = unpack_from("<QIi", read(e, 16))
+        s += value
+print(s)
+""",
+    "containers": """
+import gdb
+from struct import unpack_from
+read = gdb.selected_inferior().read_memory
+s = 0
+stack = [int(gdb.parse_and_eval("ordered._M_t._M_impl._M_header._M_parent"))]
+while stack:
+    n = stack.pop()
+    while n:
+        left, n, _, value = unpack_from("<QQqq", read(n + 16, 32))
+        s += value
+        stack.append(left)
+n = int(gdb.parse_and_eval("hashed._M_h._M_before_begin._M_nxt"))
+while n:
+    n, _, value = unpack_from("<Qqq", read(n, 24))
+    s += value
+print(s)
+""",
+}
 LLDB_BEGIN = """
 import lldb
 def __lldb_init_module(debugger, _):
     t = debugger.GetSelectedTarget()
     p = t.GetProcess()
 """
-# By values (SBValue) as with gdb it takes more than 400 s: each keeps all that led to it. So memory is read, by known offsets.
+# As with gdb, by types and names of members. A value is made of each address anew: one got from another by GetChildMemberWithName
+# and Dereference keeps all that led to it, and the list alone takes more than 400 s.
+LLDB_TYPES = {
+    "list": """
+s = 0
+def values(at, kind):
+    total = 0
+    while at:
+        v = t.CreateValueFromAddress("v", lldb.SBAddress(at, t), kind)
+        total += v.GetChildMemberWithName("value").GetValueAsSigned()
+        at = v.GetChildMemberWithName("next").GetValueAsUnsigned()
+    return total
+head = t.FindFirstGlobalVariable("list")
+s += values(head.GetValueAsUnsigned(), head.GetType().GetPointeeType())
+b = t.FindFirstGlobalVariable("buckets")
+kind = b.GetType().GetArrayElementType().GetPointeeType()
+e = lldb.SBError()
+for i in range(65536):
+    s += values(p.ReadPointerFromMemory(b.GetLoadAddress() + 8 * i, e), kind)
+print(s)
+""",
+    # The base of all nodes of a map is a type with members; where its value is, and the nodes of the other, no type tells alone.
+    "containers": """
+s = 0
+e = lldb.SBError()
+path = "._M_t._M_impl._M_header._M_parent"
+root = t.FindFirstGlobalVariable("ordered").GetNonSyntheticValue().GetValueForExpressionPath(path)
+kind = root.GetType().GetPointeeType()
+stack = [root.GetValueAsUnsigned()]
+while stack:
+    n = stack.pop()
+    while n:
+        s += p.ReadUnsignedFromMemory(n + 40, 8, e)
+        v = t.CreateValueFromAddress("v", lldb.SBAddress(n, t), kind)
+        stack.append(v.GetChildMemberWithName("_M_left").GetValueAsUnsigned())
+        n = v.GetChildMemberWithName("_M_right").GetValueAsUnsigned()
+path = "._M_h._M_before_begin._M_nxt"
+first = t.FindFirstGlobalVariable("hashed").GetNonSyntheticValue().GetValueForExpressionPath(path)
+kind = first.GetType().GetPointeeType()
+n = first.GetValueAsUnsigned()
+while n:
+    s += p.ReadUnsignedFromMemory(n + 16, 8, e)
+    v = t.CreateValueFromAddress("v", lldb.SBAddress(n, t), kind)
+    n = v.GetChildMemberWithName("_M_nxt").GetValueAsUnsigned()
+print(s)
+""",
+}
+# The fastest way: memory is read, by offsets that the script knows.
 LLDB = {
     "list": """
 s = 0
@@ -155,7 +241,36 @@ def measure(words, expected, runs, environment):
         processors.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1000)
         if not re.search(rf"^{expected}$", done.stdout, re.M):
             sys.exit(f"{' '.join(words)[:200]}: not {expected}:\n{done.stdout[-500:]}{done.stderr[-500:]}")
-    return statistics.median(walls[1:]), statistics.median(processors[1:])
+    counted = slice(1 if runs else 0, None)
+    return statistics.median(walls[counted]), statistics.median(processors[counted])
+
+
+def measure_living(options, program, script, expected, environment):
+    process = subprocess.Popen([program, "stay"], stdout=subprocess.PIPE)
+    process.stdout.readline()
+    try:
+        return measure([options.acu, "snap", "-p", str(process.pid), "--max-pause", "1s", "-e", script], expected, options.runs, environment)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def measure_large(options, folder, environment):
+    """The first use of a file, with an empty cache, and those after it."""
+    path, function = options.large.rsplit(":", 1)
+    copy = os.path.join(folder, "large")
+    subprocess.run(["objcopy", "--compress-debug-sections=zlib", path, copy], check=True)
+    rows = []
+    for kind, file in (("plain", path), ("compressed", copy)):
+        size = f"{os.path.getsize(file) / 1e6:.0f} MB"
+        words = [options.acu, "list", "-v", f"uprobe:{os.path.realpath(file)}:{function}"]
+        first = []
+        for _ in range(5):
+            shutil.rmtree(environment["ACU_CACHE"], ignore_errors=True)
+            first.append(measure(words, "    .+", 0, environment))
+        rows.append(("large", f"acu, first use, {kind} ({size})", tuple(statistics.median(column) for column in zip(*first)), None))
+        rows.append(("large", f"acu, later, {kind}", measure(words, "    .+", options.runs, environment), None))
+    return rows
 
 
 def main():
@@ -163,6 +278,7 @@ def main():
     parser.add_argument("--acu", default=os.path.join(ROOT, "build", "release", "acu"))
     parser.add_argument("--runs", type=int, default=11)
     parser.add_argument("--lldb", action="store_true")
+    parser.add_argument("--large", metavar="FILE:FUNCTION", help="with debug information, such as the vmlinux of linux-image-*-dbg")
     parser.add_argument("--out")
     options = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="acu-still-")
@@ -174,28 +290,39 @@ def main():
         for name in ("list", "containers"):
             program, core, expected = build(folder, name)
             ours = measure([options.acu, "core", core, "-e", ACU[name]], expected, options.runs, environment)
-            rows.append((name, "acu", ours, ours))
+            rows.append((name, "acu", ours, None))
+            rows.append((name, "acu, on the living program", measure_living(options, program, ACU[name], expected, environment), None))
             script = os.path.join(folder, name + ".py")
-            open(script, "w").write(GDB[name])
-            theirs = measure(["gdb", "-nx", "-batch", "-x", script, program, core], expected, max(1, options.runs // 4), environment)
-            rows.append((name, "gdb's Python", theirs, ours))
-            if options.lldb and name in LLDB and shutil.which("lldb"):
-                open(script, "w").write(LLDB_BEGIN + LLDB[name].replace("\n", "\n    "))
-                theirs = measure(["lldb", "--batch", "-c", core, program, "-o", "command script import " + script], expected, 1, environment)
-                rows.append((name, "lldb's Python", theirs, ours))
+            few = max(1, options.runs // 4)
+            for how, text in (("by types", GDB[name]), ("reading memory at known offsets", GDB_MEMORY[name])):
+                open(script, "w").write(text)
+                theirs = measure(["gdb", "-nx", "-batch", "-x", script, program, core], expected, few, environment)
+                rows.append((name, "gdb's Python, " + how, theirs, ours))
+            if not options.lldb or not shutil.which("lldb"):
+                continue
+            for how, text, runs in (("by types", LLDB_TYPES[name], 1), ("reading memory at known offsets", LLDB[name], few)):
+                open(script, "w").write(LLDB_BEGIN + text.replace("\n", "\n    "))
+                words = ["lldb", "--batch", "-c", core, program, "-o", "command script import " + script]
+                rows.append((name, "lldb's Python, " + how, measure(words, expected, runs, environment), ours))
         ours = measure([options.acu, "core", build_leaky(folder), "leaks"], r"100 chunks of \d+ .*", options.runs, environment)
-        rows.append(("leaks", "acu", ours, ours))
+        rows.append(("leaks", "acu", ours, None))
+        if options.large:
+            rows += measure_large(options, folder, environment)
     finally:
         shutil.rmtree(folder)
     about = {"list": "C: list of 200,000, hash of 65,536 buckets", "containers": "C++: `std::map`, `std::unordered_map` of 200,000",
-             "leaks": "`leaks`: 600,000 chunks in 4 threads, 100 of them lost"}
+             "leaks": "`leaks`: 600,000 chunks in 4 threads, 100 of them lost", "large": "arguments of a function in a large file"}
     text = ["## Core dumps", "",
             "Whole processes, from exec to exit, and their processor time (which a busy machine changes less), ms; medians (`bench/still.py`).",
-            "lldb reads memory by offsets that its script knows: with its values (SBValue) the list alone was not done after 400 s.", 
+            "All print the same sum. By types: members are asked for by their names, as acu's script does; lldb's values are made of each",
+            "address anew, because those got from other values keep all that led to them (then the list alone was not done after 400 s).",
+            f"Load average of the machine at the end: {os.getloadavg()[0]:.0f}.",
             "", "| program | tool | ms | processor | processor, times acu |", "|---|---|---|---|---|"]
-    for name, tool, (wall, processor), (_, own) in rows:
-        more = "–" if tool == "acu" else f"{processor / own:.0f}"
-        text.append(f"| {about[name] if tool == 'acu' else ''} | {tool} | {wall:.1f} | {processor:.1f} | {more} |")
+    seen = set()
+    for name, tool, (wall, processor), own in rows:
+        more = f"{processor / own[1]:.0f}" if own else "–"
+        text.append(f"| {'' if name in seen else about[name]} | {tool} | {wall:.1f} | {processor:.1f} | {more} |")
+        seen.add(name)
     text = "\n".join(text) + "\n"
     print(text)
     if options.out:

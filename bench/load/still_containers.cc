@@ -1,13 +1,16 @@
-// For bench/still.py: a std::map and a std::unordered_map of 200,000 each. Dies of SIGABRT.
+// For bench/still.py: a std::map and a std::unordered_map of 200,000 each. Dies of SIGABRT; with an argument it tells
+// that it is ready, and lives on.
+#include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <unistd.h>
 #include <unordered_map>
 
 std::map<long, long> ordered;
 std::unordered_map<long, long> hashed;
 long expected;
 
-int main() {
+int main(int argc, char**) {
   unsigned random = 1;
   while (ordered.size() < 200000) {
     random = random * 1664525 + 1013904223;
@@ -16,5 +19,10 @@ int main() {
   }
   for (auto& [k, v] : ordered) expected += v;
   for (auto& [k, v] : hashed) expected += v;
+  if (argc > 1) {
+    std::puts("ready");
+    std::fflush(stdout);
+    ::pause();
+  }
   std::abort();
 }

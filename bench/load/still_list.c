@@ -1,5 +1,8 @@
-// For bench/still.py: a list of 200,000 nodes, and a hash of 65,536 buckets with 200,000 entries. Dies of SIGABRT.
+// For bench/still.py: a list of 200,000 nodes, and a hash of 65,536 buckets with 200,000 entries. Dies of SIGABRT; with
+// an argument it tells that it is ready, and lives on.
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct node {
   struct node *next;
@@ -16,7 +19,8 @@ struct node *list;
 struct entry *buckets[65536];
 long expected;
 
-int main(void) {
+int main(int argc, char **argv) {
+  (void)argv;
   unsigned random = 1;
   for (int i = 0; i < 200000; i++) {
     struct node *n = malloc(sizeof *n);
@@ -30,6 +34,11 @@ int main(void) {
     e->next = buckets[random >> 16];
     buckets[random >> 16] = e;
     expected += n->value + e->value;
+  }
+  if (argc > 1) {
+    puts("ready");
+    fflush(stdout);
+    pause();
   }
   abort();
 }

@@ -2,8 +2,15 @@
 
 #include <elf.h>
 #include <string>
+#include <thread>
 
 namespace dwarf {
+
+// Whether .debug_info is to be decompressed, and so large that the other sections are done in the meantime.
+static bool takes_long(const format::ElfFile& file) {
+  const format::ElfSection* info = file.elf().section(".debug_info");
+  return info && (info->flags & SHF_COMPRESSED) && info->size > 4 << 20;
+}
 
 Sections sections_of(const format::ElfFile& file, bool with_locations) {
   Sections out;
@@ -12,7 +19,8 @@ Sections sections_of(const format::ElfFile& file, bool with_locations) {
   auto split_or_not = [&](const char* name) {
     return out.split ? file.section(std::string(name) + ".dwo") : file.section(name);
   };
-  out.info = split_or_not(".debug_info");
+  std::jthread beside;
+  if (takes_long(file)) beside = std::jthread([&] { (void)file.section(".debug_info"); });
   out.abbrev = split_or_not(".debug_abbrev");
   out.line = split_or_not(".debug_line");
   out.str = split_or_not(".debug_str");
@@ -31,6 +39,7 @@ Sections sections_of(const format::ElfFile& file, bool with_locations) {
     out.loc = split_or_not(".debug_loc");
     out.loclists = split_or_not(".debug_loclists");
   }
+  out.info = split_or_not(".debug_info");
   return out;
 }
 

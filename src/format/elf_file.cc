@@ -46,7 +46,8 @@ struct ElfFile::State {
   }
   size_t index_of(const ElfSection& s) const { return static_cast<size_t>(&s - elf.sections().data()); }
   bool is_relocated(const ElfSection& s) const;
-  bool reserve(const ElfSection& s, uint64_t size, uint64_t most, Plain& into);
+  bool is_allowed(const ElfSection& s, uint64_t size, uint64_t most);
+  bool reserve(const ElfSection& s, uint64_t size, Plain& into);
   void make_plain(const ElfFile& self, const ElfSection& s, Plain& into);
 };
 
@@ -134,13 +135,17 @@ bool ElfFile::State::is_relocated(const ElfSection& s) const {
   return elf.is_relocatable() && s.name.substr(0, 7) == ".debug_" && relocations_of(elf, index_of(s));
 }
 
-// Memory for plain bytes, within what a file may become.
-bool ElfFile::State::reserve(const ElfSection& s, uint64_t size, uint64_t most, Plain& into) {
+// Whether so many plain bytes are within what a file may become.
+bool ElfFile::State::is_allowed(const ElfSection& s, uint64_t size, uint64_t most) {
   uint64_t before = plain_size.fetch_add(size), most_of_all = most_decompressed(bytes.size());
   if (size > most || before > most_of_all || size > most_of_all - before) {
     complain(s.name, "it would become unreasonably large (" + std::to_string(size) + " bytes)");
     return false;
   }
+  return true;
+}
+
+bool ElfFile::State::reserve(const ElfSection& s, uint64_t size, Plain& into) {
   into.memory.reset(new (std::nothrow) std::byte[size]);
   if (!into.memory) complain(s.name, "no memory is left");
   return into.memory != nullptr;
@@ -163,16 +168,25 @@ void ElfFile::State::make_plain(const ElfFile& self, const ElfSection& s, Plain&
     if (keeper)
       if (into.bytes = keeper->find(self, index_of(s), header->size); !into.bytes.empty()) return;
     ByteSpan in = stored.subspan(header->header);
-    if (!reserve(s, header->size, most_decompressed(in.size()), into)) return;
-    out = {into.memory.get(), header->size};
-    std::string problem = header->kind == compress_zlib ? decompress_zlib(in, out) : decompress_zstd(in, out);
-    if (!problem.empty()) {
-      into.memory.reset();
-      return complain(s.name, problem);
+    if (!is_allowed(s, header->size, most_decompressed(in.size()))) return;
+    std::optional<std::string> problem; // none: not tried yet
+    const auto fill = [&](std::span<std::byte> room) {
+      problem = header->kind == compress_zlib ? decompress_zlib(in, room) : decompress_zstd(in, room);
+      return problem->empty();
+    };
+    if (keeper)
+      if (into.bytes = keeper->make(self, index_of(s), header->size, fill); !into.bytes.empty()) return;
+    if (!problem || problem->empty()) {
+      if (!reserve(s, header->size, into)) return;
+      out = {into.memory.get(), header->size};
+      fill(out);
     }
-    if (keeper) keeper->keep(self, index_of(s), out);
+    if (!problem->empty()) {
+      into.memory.reset();
+      return complain(s.name, *problem);
+    }
   } else {
-    if (!reserve(s, stored.size(), stored.size(), into)) return;
+    if (!is_allowed(s, stored.size(), stored.size()) || !reserve(s, stored.size(), into)) return;
     out = {into.memory.get(), stored.size()};
     std::ranges::copy(stored, out.begin());
   }

@@ -10,6 +10,7 @@
 #include "base/file_map.h"
 #include "format/elf.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -28,6 +29,9 @@ struct DebugAltLink {
 
 class ElfFile;
 
+// Fills all of the bytes; false: it cannot.
+using PlainFill = std::function<bool(std::span<std::byte>)>;
+
 // Where plain bytes of sections are kept beyond this process, so that they are decompressed once. Any thread
 // may ask.
 class PlainStore {
@@ -35,7 +39,9 @@ public:
   virtual ~PlainStore() = default;
   // What was kept of the section with this index, valid as long as this; empty: nothing.
   virtual base::ByteSpan find(const ElfFile& file, size_t section, uint64_t size) = 0;
-  virtual void keep(const ElfFile& file, size_t section, base::ByteSpan bytes) = 0;
+  // Has the bytes made where they are to lie, by at most one call of `fill`; valid as long as this. Empty: it
+  // failed, or was not called, because they are not kept.
+  virtual base::ByteSpan make(const ElfFile& file, size_t section, uint64_t size, const PlainFill& fill) = 0;
 };
 
 class ElfFile {

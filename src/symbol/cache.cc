@@ -19,9 +19,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <memory>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <tuple>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace symbol {
@@ -168,10 +171,73 @@ std::pair<base::Fd, std::string> open_aside(int folder) {
     char name[80];
     std::snprintf(name, sizeof name, "%s%d-%u-%lx", aside.data(), ::getpid(), counter++,
                   static_cast<unsigned long>(now.tv_nsec));
-    base::Fd fd(::openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
+    base::Fd fd(::openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644));
     if (fd.valid() || errno != EEXIST) return {std::move(fd), name};
   }
   return {};
+}
+
+bool rename(int folder, const std::string& from, const std::string& to) {
+  return ::renameat(folder, from.c_str(), folder, to.c_str()) == 0;
+}
+
+// A new file beside those that are kept, and the name that it is to have.
+struct Place {
+  base::Fd folder, file;
+  std::string temporary, name;
+};
+
+base::Result<Place> open_place(const std::string& path, const CacheKey& key, uint64_t size, uint64_t limit) {
+  Place out;
+  out.name = file_name(key);
+  if (path.empty()) return base::Error{base::Failure::unsupported, "there is no cache folder"};
+  if (out.name.empty()) return base::Error{base::Failure::unsupported, "a file without build-id is not cached"};
+  if (size + header_size > limit)
+    return base::Error{base::Failure::unsupported, "larger than the cache may become"};
+  auto folder = open_folder(path);
+  if (!folder.ok() && ::access(path.c_str(), F_OK) != 0) {
+    make_folders(path);
+    folder = open_folder(path);
+  }
+  if (!folder.ok()) return std::move(folder.error());
+  out.folder = std::move(*folder);
+  std::tie(out.file, out.temporary) = open_aside(out.folder.get());
+  if (!out.file.valid()) return base::errno_error("cannot write to cache folder " + path, errno);
+  return out;
+}
+
+// Until all are smaller than the limit together.
+void remove_oldest(int folder, uint64_t limit) {
+  int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  std::unique_ptr<DIR, int (*)(DIR*)> list(copy >= 0 ? ::fdopendir(copy) : nullptr, ::closedir);
+  if (!list) return (void)(copy >= 0 && ::close(copy));
+  struct File {
+    int64_t used; // ns
+    std::string name;
+    uint64_t size;
+    auto operator<=>(const File&) const = default;
+  };
+  std::vector<File> files;
+  uint64_t total = 0;
+  time_t now = ::time(nullptr);
+  while (const dirent* entry = ::readdir(list.get())) {
+    std::string_view name = entry->d_name;
+    struct stat st;
+    if (::fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) continue;
+    if (name.starts_with(aside)) { // another's that is at work, or was killed
+      if (now - st.st_mtim.tv_sec > forgotten) ::unlinkat(folder, entry->d_name, 0);
+      continue;
+    }
+    auto size = static_cast<uint64_t>(st.st_size);
+    files.push_back({std::max(nanoseconds(st.st_atim), nanoseconds(st.st_mtim)), std::string(name), size});
+    total += size;
+  }
+  if (total <= limit) return;
+  std::sort(files.begin(), files.end());
+  for (const File& file : files) {
+    if (total <= limit / 10 * 9) break; // some room, so that this is not needed again at once
+    if (::unlinkat(folder, file.name.c_str(), 0) == 0) total -= file.size;
+  }
 }
 
 } // namespace
@@ -230,64 +296,66 @@ std::optional<CachedFile> Cache::find(const CacheKey& key) const {
 }
 
 base::Status Cache::store(const CacheKey& key, std::span<const base::ByteSpan> parts) const {
-  std::string name = file_name(key);
-  if (folder_.empty()) return base::Error{base::Failure::unsupported, "there is no cache folder"};
-  if (name.empty()) return base::Error{base::Failure::unsupported, "a file without build-id is not cached"};
   uint64_t size = 0;
   for (base::ByteSpan part : parts) size += part.size();
-  if (size + header_size > limit_)
-    return base::Error{base::Failure::unsupported, "larger than the cache may become"};
-  auto folder = open_folder(folder_);
-  if (!folder.ok() && ::access(folder_.c_str(), F_OK) != 0) {
-    make_folders(folder_);
-    folder = open_folder(folder_);
-  }
-  if (!folder.ok()) return std::move(folder.error());
-  auto [fd, temporary] = open_aside(folder->get());
-  if (!fd.valid()) return base::errno_error("cannot write to cache folder " + folder_, errno);
-  Header header = make_header(key, name, size, checksum(parts));
-  bool good = write_all(fd.get(), header);
-  for (base::ByteSpan part : parts) good = good && write_all(fd.get(), part);
-  if (!good || ::renameat(folder->get(), temporary.c_str(), folder->get(), name.c_str()) != 0) {
+  ACU_TRY(Place place, open_place(folder_, key, size, limit_));
+  Header header = make_header(key, place.name, size, checksum(parts));
+  bool good = write_all(place.file.get(), header);
+  for (base::ByteSpan part : parts) good = good && write_all(place.file.get(), part);
+  if (!good || !rename(place.folder.get(), place.temporary, place.name)) {
     int code = errno;
-    ::unlinkat(folder->get(), temporary.c_str(), 0);
+    ::unlinkat(place.folder.get(), place.temporary.c_str(), 0);
     return base::errno_error("cannot write to cache folder " + folder_, code);
   }
-  remove_oldest(folder->get());
+  remove_oldest(place.folder.get(), limit_);
   return {};
 }
 
-void Cache::remove_oldest(int folder) const {
-  int copy = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  std::unique_ptr<DIR, int (*)(DIR*)> list(copy >= 0 ? ::fdopendir(copy) : nullptr, ::closedir);
-  if (!list) return (void)(copy >= 0 && ::close(copy));
-  struct File {
-    int64_t used; // ns
-    std::string name;
-    uint64_t size;
-    auto operator<=>(const File&) const = default;
-  };
-  std::vector<File> files;
-  uint64_t total = 0;
-  time_t now = ::time(nullptr);
-  while (const dirent* entry = ::readdir(list.get())) {
-    std::string_view name = entry->d_name;
-    struct stat st;
-    if (::fstatat(folder, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) continue;
-    if (name.starts_with(aside)) { // another's that is at work, or was killed
-      if (now - st.st_mtim.tv_sec > forgotten) ::unlinkat(folder, entry->d_name, 0);
-      continue;
-    }
-    auto size = static_cast<uint64_t>(st.st_size);
-    files.push_back({std::max(nanoseconds(st.st_atim), nanoseconds(st.st_mtim)), std::string(name), size});
-    total += size;
+base::Result<NewCachedFile> Cache::make(const CacheKey& key, uint64_t size) const {
+  ACU_TRY(Place place, open_place(folder_, key, size, limit_));
+  NewCachedFile out;
+  out.folder_ = std::move(place.folder);
+  out.file_ = std::move(place.file);
+  out.folder_name_ = folder_;
+  out.temporary_ = place.temporary;
+  out.name_ = place.name;
+  out.key_ = key;
+  out.limit_ = limit_;
+  const auto all = static_cast<size_t>(size + header_size);
+  // With its room on the disk: where that is full, to write to the mapping would end this process.
+  if (::fallocate(out.file_.get(), 0, 0, static_cast<off_t>(all)) != 0)
+    return base::errno_error("cannot write to cache folder " + folder_, errno);
+  void* at = ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_SHARED, out.file_.get(), 0);
+  if (at == MAP_FAILED) return base::errno_error("cannot write to cache folder " + folder_, errno);
+  out.all_ = {static_cast<std::byte*>(at), all};
+  out.payload_ = out.all_.subspan(header_size);
+  return out;
+}
+
+NewCachedFile::NewCachedFile(NewCachedFile&& o) noexcept
+    : folder_(std::move(o.folder_)), file_(std::move(o.file_)), folder_name_(std::move(o.folder_name_)),
+      temporary_(std::exchange(o.temporary_, {})), name_(std::move(o.name_)), key_(o.key_), limit_(o.limit_),
+      all_(std::exchange(o.all_, {})), payload_(std::exchange(o.payload_, {})) {}
+
+NewCachedFile::~NewCachedFile() {
+  if (!all_.empty()) ::munmap(all_.data(), all_.size());
+  if (!temporary_.empty()) ::unlinkat(folder_.get(), temporary_.c_str(), 0);
+}
+
+base::Result<CachedFile> NewCachedFile::finish(bool keep) {
+  const base::ByteSpan payload = payload_;
+  Header header = make_header(key_, name_, payload.size(), checksum({&payload, 1}));
+  std::ranges::copy(header, all_.begin());
+  ::munmap(all_.data(), all_.size());
+  all_ = payload_ = {};
+  auto map = base::FileMap::of(file_.get());
+  if (!map.ok()) return std::move(map.error()).with("cache folder " + folder_name_);
+  base::ByteSpan bytes = map->bytes().subspan(header_size);
+  if (keep && rename(folder_.get(), temporary_, name_)) {
+    temporary_.clear();
+    remove_oldest(folder_.get(), limit_);
   }
-  if (total <= limit_) return;
-  std::sort(files.begin(), files.end());
-  for (const File& file : files) {
-    if (total <= limit_ / 10 * 9) break; // some room, so that this is not needed again at once
-    if (::unlinkat(folder, file.name.c_str(), 0) == 0) total -= file.size;
-  }
+  return CachedFile(std::move(*map), bytes);
 }
 
 } // namespace symbol

@@ -10,6 +10,7 @@
 // it is removed.
 #pragma once
 
+#include "base/fd.h"
 #include "base/file_map.h"
 #include "base/reader.h"
 #include "base/result.h"
@@ -46,9 +47,31 @@ public:
 
 private:
   friend class Cache;
+  friend class NewCachedFile;
   CachedFile(base::FileMap map, base::ByteSpan bytes) : map_(std::move(map)), bytes_(bytes) {}
   base::FileMap map_;
   base::ByteSpan bytes_;
+};
+
+// A file of the cache that is made where it lies, without a copy in memory. What is not finished was never there.
+class NewCachedFile {
+public:
+  NewCachedFile(NewCachedFile&& o) noexcept;
+  NewCachedFile& operator=(NewCachedFile&&) = delete;
+  ~NewCachedFile();
+  std::span<std::byte> bytes() const { return payload_; } // zeroes at first
+  // To be read from here on, and not written any more; with `keep` found by others under its key.
+  base::Result<CachedFile> finish(bool keep);
+
+private:
+  friend class Cache;
+  NewCachedFile() = default;
+
+  base::Fd folder_, file_;
+  std::string folder_name_, temporary_, name_;
+  CacheKey key_;
+  uint64_t limit_ = 0;
+  std::span<std::byte> all_, payload_; // with its header, and without
 };
 
 class Cache {
@@ -67,11 +90,12 @@ public:
   base::Status store(const CacheKey& key, std::span<const base::ByteSpan> parts) const;
   base::Status store(const CacheKey& key, base::ByteSpan bytes) const { return store(key, {&bytes, 1}); }
 
+  // The same for one that is made piece by piece; what the key points to must last until it is finished.
+  base::Result<NewCachedFile> make(const CacheKey& key, uint64_t size) const;
+
   const std::string& folder() const { return folder_; } // empty: there is none
 
 private:
-  void remove_oldest(int folder) const;
-
   std::string folder_;
   uint64_t limit_;
 };

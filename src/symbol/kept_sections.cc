@@ -17,9 +17,15 @@ public:
     std::lock_guard lock(changing_);
     return found_.emplace_back(std::move(*found)).bytes();
   }
-  void keep(const format::ElfFile& file, size_t section, base::ByteSpan bytes) override {
-    if (is_kept(file, bytes.size()) && !file.damaged()) // if it fails, it is decompressed again next time
-      (void)cache_.store(key_of(file, section), bytes);
+  base::ByteSpan make(const format::ElfFile& file, size_t section, uint64_t size,
+                      const format::PlainFill& fill) override {
+    if (!is_kept(file, size)) return {};
+    auto made = cache_.make(key_of(file, section), size);
+    if (!made.ok() || !fill(made->bytes())) return {};
+    auto found = made->finish(!file.damaged());
+    if (!found.ok()) return {};
+    std::lock_guard lock(changing_);
+    return found_.emplace_back(std::move(*found)).bytes();
   }
 
 private:

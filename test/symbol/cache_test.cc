@@ -1,10 +1,13 @@
 // The store of derived files: what goes in comes out, and nothing else does.
 #include "symbol/cache.h"
 
+#include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -63,6 +66,55 @@ TEST_F(CacheTest, WhatGoesInComesOut) {
   EXPECT_EQ(files().size(), 1u);
 }
 
+TEST_F(CacheTest, WhatIsMadeInPlaceComesOut) {
+  Cache cache(folder_);
+  const std::string text = "what is made piece by piece";
+  {
+    auto made = cache.make(key("id"), text.size());
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    EXPECT_EQ(text_of(made->bytes()), std::string(text.size(), '\0'));
+    std::ranges::copy(span_of(text), made->bytes().begin());
+    EXPECT_FALSE(cache.find(key("id")));
+    auto finished = made->finish(true);
+    ASSERT_TRUE(finished.ok()) << finished.error().message;
+    EXPECT_EQ(text_of(finished->bytes()), text);
+  }
+  auto found = cache.find(key("id"));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(text_of(found->bytes()), text);
+  EXPECT_EQ(files().size(), 1u);
+}
+
+TEST_F(CacheTest, WhatIsNotFinishedWasNeverThere) {
+  Cache cache(folder_);
+  std::optional<CachedFile> finished;
+  {
+    auto left = cache.make(key("one"), 5000), unwanted = cache.make(key("two"), 5000);
+    ASSERT_TRUE(left.ok() && unwanted.ok());
+    unwanted->bytes()[4999] = std::byte{7};
+    if (auto file = unwanted->finish(false); file.ok()) finished.emplace(std::move(*file));
+  }
+  ASSERT_TRUE(finished);
+  EXPECT_EQ(finished->bytes()[4999], std::byte{7}); // though the file is gone
+  EXPECT_TRUE(files().empty());
+}
+
+// To write to a mapping of a file for which the disk has no room would end the process.
+TEST_F(CacheTest, RoomThatIsNotThereIsToldBefore) {
+  Cache cache(folder_);
+  rlimit before;
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 4096;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  auto made = cache.make(key("id"), 1 << 20);
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_FALSE(made.ok());
+  EXPECT_TRUE(files().empty());
+}
+
 TEST_F(CacheTest, OnlyWhatFitsTheKey) {
   Cache cache(folder_);
   ASSERT_TRUE(cache.store(key("id"), span_of("text")).ok());
@@ -81,6 +133,8 @@ TEST_F(CacheTest, KeysThatCannotBe) {
   std::string longer(65, 'x');
   EXPECT_FALSE(cache.store(key(longer), span_of("text")).ok());
   EXPECT_FALSE(Cache("").store(key("id"), span_of("text")).ok());
+  EXPECT_FALSE(Cache("").make(key("id"), 4).ok());
+  EXPECT_FALSE(Cache(folder_, 1000).make(key("id"), 1001).ok());
   EXPECT_FALSE(Cache("").find(key("id")));
 }
 
