@@ -12,7 +12,7 @@ test) packages+=(gdb nodejs openjdk-17-jre-headless python3 bpftool linux-perf d
   qemu-system-x86 busybox-static e2fsprogs chromium
   python3.11 python3.11-dbg redis-server postgresql-15 curl openssl bash nginx-light libnginx-mod-http-echo libnginx-mod-http-lua) ;;
 fuzz) ;;
-bench) packages+=(python3 strace bpftool bpftrace libbpf-dev libelf-dev elfutils linux-perf llvm-14 libllvm14 libc6-dbg gdb lldb python3-six) ;;
+bench) packages+=(python3 strace bpftool bpftrace libbpf-tools libbpf-dev libelf-dev elfutils linux-perf llvm-14 libllvm14 libc6-dbg gdb lldb python3-six) ;;
 *) echo "usage: $0 build|run|test|fuzz|bench" >&2; exit 2 ;;
 esac
 

@@ -22,6 +22,7 @@ constexpr std::string_view live_memory = "let @live = hash(262144);\n";
 
 // One count for all CPUs: room for one of each takes fifty times as long to make.
 constexpr std::string_view plain_counts = "let @ = hash(131072);\n";
+constexpr std::string_view counts_of_cpus = "let @ = percpuhash(65536);\n";
 
 constexpr std::string_view follow_command =
     "tracepoint:sched:sched_process_exec /pid == cpid/ { @watched[curtask.tgid] = 1 }\n"
@@ -103,7 +104,7 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   base::replace_all(text, "RATE", std::to_string(rate));
   base::replace_all(text, "WAITS", spec::futex_waits);
   std::string first(limits);
-  if (kind.is_of_thread) first += plain_counts;
+  first += kind.is_of_thread ? plain_counts : counts_of_cpus;
   if (kind.follows_allocations) first.append(live_memory).append(allocation_blocks);
   text = first + condition.before + text;
   constexpr uint64_t us = 1000;

@@ -55,6 +55,7 @@ inline constexpr std::string_view count_woken = R"(
         @[pid, $thread, pcomm, comm, $w.1, ustack, $w.2, $w.3, $w.4, $w.5] = stats($w.0);
       }
       delete(@woken, $thread);
+      @expected--;
     }
 )";
 
@@ -179,7 +180,7 @@ end {
     // Whether a wait is a sample is settled as it ends: all from a millisecond on, of the shorter ones one in each millisecond of
     // their sum, which stands for that. The waker then has its own stacks and the kernel stack of the waiter. The waiter's user
     // stack is as it was when the system call ends or the thread leaves again; of who waits in no system call it is taken as the
-    // wait begins (@user). The lowest bits of @left: 1 is woken, 2 in @user. System calls are known as in `offcpu`.
+    // wait begins (@user). The lowest bits of @left: 1 is woken, 2 in @user.
     {.name = "offwake",
      .title = "Waiting, and who ended it",
      .unit = "ns",
@@ -204,7 +205,10 @@ rawtracepoint:sched_waking {
         @goal = @stands * 1000000 + (uint64)rand % 1000000;
       }
     }
-    if ($is_sample) { @woken[$thread] = ($stands_for, task_kstack(args.p), comm, kstack, ustack, pid) }
+    if ($is_sample) {
+      @woken[$thread] = ($stands_for, task_kstack(args.p), comm, kstack, ustack, pid);
+      @expected++;
+    }
     @left[$thread] = $left | 1;
   }
 }
@@ -215,9 +219,8 @@ rawtracepoint:sched_switch /FILTER/ {
     if (args.preempt || curtask.__state == 0 || curtask.__state & 128) {
       @left[$thread] = (uint64)0;
     } else {
-      $registers = (uint64)curtask.stack + 16384 - 168;
       $left = (uint64)nsecs & 0xfffffffffffffff0;
-      if ((uint64)curtask.mm && !(*(uint64*)kptr($registers + 136) == 51 && *(int64*)kptr($registers + 120) >= 0)) {
+      if ((uint64)curtask.mm && !(IN_SYSTEM_CALL)) {
         @user[$thread] = ustack;
         $left = $left | 2;
       }
@@ -225,7 +228,7 @@ rawtracepoint:sched_switch /FILTER/ {
     }
   }
 }
-rawtracepoint:sys_exit /FILTER/ {
+rawtracepoint:sys_exit /@expected && (FILTER)/ {
   $thread = (uint32)curtask.pid;
   COUNT_WOKEN
 }
