@@ -4,12 +4,12 @@
 set -euo pipefail
 
 purpose=${1:-build}
-packages=(cmake ninja-build g++ clang linux-libc-dev ccache libgtest-dev libdeflate-dev libzstd-dev liblzma-dev libiberty-dev libzydis-dev node-d3-hierarchy node-d3-selection)
+packages=(cmake ninja-build g++ clang linux-libc-dev ccache libgtest-dev libdeflate-dev libncurses-dev libzstd-dev liblzma-dev libiberty-dev libzydis-dev node-d3-hierarchy node-d3-selection)
 case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;
 test) packages+=(gdb nodejs openjdk-17-jre-headless python3 bpftool linux-perf dwz strace elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev
-  qemu-system-x86 busybox-static e2fsprogs chromium
+  qemu-system-x86 busybox-static e2fsprogs chromium tmux
   python3.11 python3.11-dbg redis-server postgresql-15 curl openssl bash nginx-light libnginx-mod-http-echo libnginx-mod-http-lua) ;;
 fuzz) ;;
 bench) packages+=(python3 strace bpftool bpftrace libbpf-tools libbpf-dev libelf-dev elfutils linux-perf llvm-14 libllvm14 libc6-dbg gdb lldb python3-six) ;;

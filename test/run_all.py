@@ -65,6 +65,7 @@ SUITES = {
     "one_liners": "tools/one_liners.py",
     "life": "life/run.py",
     "flame": "flame/run.py",
+    "top": "top/run.py",
     "stacks": "stacks/run.py",
     "trace": "trace/run.py",
     "user": "user/run.py",

@@ -16,9 +16,9 @@ namespace profile {
 namespace {
 
 constexpr std::array<Format, 7> table = {{
-    {"html", ".html|.htm", "a page with everything in it", write_page, nullptr, nullptr},
+    {"html", ".html|.htm", "a page with everything in it", write_page, nullptr, nullptr, true},
     {"svg", ".svg", "a picture", write_svg, nullptr, nullptr},
-    {"acu", ".acu", "acu's own, small", write_recording, is_recording, read_recording},
+    {"acu", ".acu", "acu's own, small", write_recording, is_recording, read_recording, true},
     {"pprof", ".pb.gz|.pb|.pprof", "for go tool pprof", write_pprof, is_pprof, read_pprof},
     {"speedscope", ".json", "for speedscope", write_speedscope, nullptr, nullptr},
     {"perf", ".perf|.script", "text as perf script writes it", write_perf_script, is_perf_script,

@@ -20,6 +20,7 @@ struct Format {
   // nullptr: it is only written. `is_this` looks at the first bytes.
   bool (*is_this)(std::string_view bytes);
   base::Result<Profile> (*read)(std::string_view bytes);
+  bool has_slices = false; // of time are kept
 };
 
 std::span<const Format> formats();

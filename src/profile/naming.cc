@@ -50,15 +50,21 @@ struct Named {
   bool is_mapped = true;
 };
 
+} // namespace
+
 class Namer {
 public:
   Namer(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel, UserSymbols& users)
       : profile_(profile), raw_(raw), kernel_(kernel), users_(users),
         kernel_module_(profile.text("[kernel]")) {}
 
-  void run() {
+  std::vector<uint32_t> run() {
     name_users();
-    for (const RawSample& s : raw_.samples) add(s);
+    std::vector<uint32_t> numbers;
+    for (const RawSample& s : raw_.samples) numbers.push_back(add(s));
+    return numbers;
+  }
+  void tell_missing() {
     if (without_stack_)
       profile_.about.notes.push_back(std::to_string(without_stack_) +
                                      " samples are of threads that were exiting or executing another program: the kernel "
@@ -77,7 +83,7 @@ private:
   void name_users();
   uint32_t name_user(const UserSymbols::CodePlace& place, pid_t pid, uint64_t address);
   Named name_kernel(uint64_t address);
-  void add(const RawSample& sample);
+  uint32_t add(const RawSample& sample);
   uint32_t under(uint32_t node, const Named& named, uint64_t count);
   uint32_t note(uint32_t node, std::string_view text);
   uint32_t add_user(uint32_t node, const RawStack& stack, uint64_t count, bool& is_complete);
@@ -101,8 +107,9 @@ private:
 void Namer::name_users() {
   constexpr uint64_t of_process = uint64_t{1} << 63;
   std::vector<UserSymbols::CodePlace> places;
+  const size_t first_name = named_users_.size(), first_stack = user_names_.size();
   user_names_.resize(raw_.stacks.size());
-  for (size_t s = 0; s < raw_.stacks.size(); s++) {
+  for (size_t s = first_stack; s < raw_.stacks.size(); s++) {
     const RawStack& stack = raw_.stacks[s];
     const pid_t pid = static_cast<pid_t>(stack.pid);
     for (size_t i = 0; pid && i < stack.frames.size(); i++) {
@@ -110,7 +117,7 @@ void Namer::name_users() {
       UserSymbols::CodePlace place = users_.place_of(pid, address, stack.id);
       bool is_own = place.file == symbol::CodeFiles::none || place.is_made;
       Key key = is_own ? Key{of_process | stack.pid, address} : Key{place.file, place.offset};
-      auto [at, is_new] = user_index_.try_emplace(key, static_cast<uint32_t>(places.size()));
+      auto [at, is_new] = user_index_.try_emplace(key, static_cast<uint32_t>(named_users_.size()));
       user_names_[s].push_back(at->second);
       if (!is_new) continue;
       places.push_back(place);
@@ -119,7 +126,7 @@ void Namer::name_users() {
     }
   }
   users_.find_inlined(places, [&](size_t at, std::span<const symbol::Frame> frames) {
-    Named& named = named_users_[at];
+    Named& named = named_users_[first_name + at];
     const Frame function = profile_.frames()[named.frames[0]];
     named.frames.clear();
     for (size_t i = 0; i + 1 < frames.size(); i++)
@@ -240,7 +247,7 @@ uint32_t Namer::add_waker(uint32_t node, const RawSample& s) {
   return node;
 }
 
-void Namer::add(const RawSample& s) {
+uint32_t Namer::add(const RawSample& s) {
   uint32_t thread = profile_.thread({s.pid, s.tid, profile_.text(s.process), profile_.text(s.thread)});
   uint32_t node = 0;
   bool is_complete = true;
@@ -257,16 +264,22 @@ void Namer::add(const RawSample& s) {
     node = add_waker(node, s);
   else if (!s.leaf.empty())
     node = note(node, s.leaf);
-  profile_.add(thread, node, s.weight, s.count);
   profile_.about.samples += s.count;
   profile_.about.complete += is_complete ? s.count : 0;
+  return profile_.add(thread, node, s.weight, s.count);
 }
 
-} // namespace
-
-void name_samples(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel,
-                  symbol::UserSymbols& users) {
-  Namer(profile, raw, kernel, users).run();
+std::vector<uint32_t> name_samples(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel,
+                                   symbol::UserSymbols& users) {
+  Namer namer(profile, raw, kernel, users);
+  std::vector<uint32_t> numbers = namer.run();
+  namer.tell_missing();
+  return numbers;
 }
+
+GrowingNames::GrowingNames(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel, symbol::UserSymbols& users)
+    : namer_(std::make_unique<Namer>(profile, raw, kernel, users)) {}
+GrowingNames::~GrowingNames() = default;
+std::vector<uint32_t> GrowingNames::add_samples() { return namer_->run(); }
 
 } // namespace profile

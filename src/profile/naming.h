@@ -6,6 +6,7 @@
 #include "symbol/kallsyms.h"
 #include "symbol/user_symbols.h"
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,8 +40,21 @@ struct RawRecording {
   std::vector<RawSample> samples;
 };
 
-// Adds the samples to the profile, and what is known of their stacks to its `about`. `users` keeps its files.
-void name_samples(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel,
-                  symbol::UserSymbols& users);
+// Adds the samples to the profile, and what is known of their stacks to its `about`; gives their numbers there. `users`
+// keeps its files.
+std::vector<uint32_t> name_samples(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel,
+                                   symbol::UserSymbols& users);
+
+// The same again and again, of a recording whose stacks grow in number: each place is named once. All four outlive it.
+class GrowingNames {
+public:
+  GrowingNames(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel, symbol::UserSymbols& users);
+  ~GrowingNames();
+  // Adds the samples that `raw` holds now.
+  std::vector<uint32_t> add_samples();
+
+private:
+  std::unique_ptr<class Namer> namer_;
+};
 
 } // namespace profile

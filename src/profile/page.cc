@@ -48,6 +48,15 @@ std::string data_of(const Profile& p, std::span<const int64_t> changes) {
   });
   append_list(out, "samples", p.samples(),
               [&](const Sample& s) { number(s.thread), comma(), number(s.node), comma(), number(s.weight); });
+  if (p.slice_ns) {
+    out += ",\"slice_ns\":" + std::to_string(p.slice_ns);
+    append_list(out, "slices", p.slices, [&](const Slice& s) {
+      out += '[', number(s.number);
+      uint32_t last = 0;
+      for (const Gain& g : s.gains) comma(), number(g.sample - std::exchange(last, g.sample)), comma(), number(g.weight);
+      out += ']';
+    });
+  }
   if (!changes.empty())
     append_list(out, "changes", changes, [&](int64_t change) { out += std::to_string(change); });
   return out + "}";

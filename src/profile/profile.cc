@@ -2,6 +2,7 @@
 #include "profile/profile.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace profile {
 
@@ -38,10 +39,39 @@ uint32_t Profile::thread(const Thread& t) {
                    t);
 }
 
-void Profile::add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count) {
+uint32_t Profile::add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count) {
   uint32_t at = number_of(sample_index_, samples_, thread, node, Sample{thread, node, 0, 0});
   samples_[at].weight += weight;
   samples_[at].count += count;
+  return at;
+}
+
+void Profile::add_slice(uint64_t number, std::vector<Gain> gains) {
+  std::ranges::sort(gains, {}, &Gain::sample);
+  Slice slice = {.number = number, .gains = {}};
+  for (const Gain& g : gains) {
+    if (slice.gains.empty() || slice.gains.back().sample != g.sample) slice.gains.push_back({.sample = g.sample});
+    slice.gains.back().weight += g.weight;
+    slice.gains.back().count += g.count;
+  }
+  slices.push_back(std::move(slice));
+}
+
+void Profile::weigh_anew(std::span<const Gain> gains) {
+  for (Sample& s : samples_) s.weight = s.count = 0;
+  for (const Gain& g : gains) {
+    samples_[g.sample].weight += g.weight;
+    samples_[g.sample].count += g.count;
+  }
+}
+
+void Profile::drop_weightless() {
+  slices.clear();
+  slice_ns = 0;
+  std::vector<Sample> all = std::exchange(samples_, {});
+  sample_index_.clear();
+  for (const Sample& s : all)
+    if (s.weight) add(s.thread, s.node, s.weight, s.count);
 }
 
 std::vector<uint32_t> Profile::stack(uint32_t node) const {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,6 +42,18 @@ struct Sample {
   uint64_t count = 0;  // how often it was seen
 };
 
+// What a sample gained in one stretch of time.
+struct Gain {
+  uint32_t sample = 0; // of Profile::samples
+  uint64_t weight = 0, count = 0;
+};
+
+// A stretch of time, from number * Profile::slice_ns after the start on. What gained nothing is left out.
+struct Slice {
+  uint64_t number = 0;
+  std::vector<Gain> gains; // in the order of the samples
+};
+
 // How the recording was made, and what is missing in it. Of a file of another tool most is 0.
 struct About {
   std::string title = "CPU";
@@ -66,13 +79,23 @@ public:
   Profile& operator=(Profile&&) = default;
 
   About about;
+  uint64_t slice_ns = 0;     // 0: the recording was not split
+  std::vector<Slice> slices; // in their order; those in which nothing happened are left out
 
   // These give the number of what may be there already.
   uint32_t text(std::string_view text);
   uint32_t frame(const Frame& frame);
   uint32_t node(uint32_t parent, uint32_t frame);
   uint32_t thread(const Thread& thread);
-  void add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count);
+  uint32_t add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count);
+
+  // Behind the slices that are there. Gains may be in any order, and several of one sample.
+  void add_slice(uint64_t number, std::vector<Gain> gains);
+
+  // Instead of what they weigh samples weigh these, and the others nothing; …
+  void weigh_anew(std::span<const Gain> gains);
+  // … and samples that weigh nothing go. Slices do, too: their samples are no longer there.
+  void drop_weightless();
 
   const std::vector<std::string_view>& texts() const { return texts_; }
   const std::vector<Frame>& frames() const { return frames_; }

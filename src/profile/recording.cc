@@ -1,11 +1,13 @@
 // acu's own file: a recording as it is, names and all.
 //
-//   "ACUPROF1"
+//   "ACUPROF1", or "ACUPROF2" if it was split into slices of time
 //   u64 size of what follows when unpacked, then zlib's stream of
 //     about: texts and numbers in the order of visit_about(), notes: count, texts
 //     texts: count, each; frames: count, each name, module, kind + 4 * named; nodes: count, each but the
 //     root: its number less its parent's, frame; threads: count, each pid, tid, process, name; samples:
 //     count, each thread, node, weight, count
+//     with slices: their length in ns; slices: count, each its number less the last one's; gains: count, each its sample
+//     less the last one's, weight, count
 //
 // A text is its length and its bytes. All numbers are LEB128, unsigned; but the size, which is little-endian.
 #include "base/reader.h"
@@ -13,12 +15,14 @@
 
 #include <cstring>
 #include <libdeflate.h>
+#include <utility>
 
 namespace profile {
 
 namespace {
 
-constexpr std::string_view magic = "ACUPROF1";
+constexpr std::string_view magic = "ACUPROF"; // and the form, a digit
+constexpr char plain_form = '1', sliced_form = '2';
 constexpr uint64_t most_bytes = uint64_t{1} << 30;
 
 void put(std::string& out, uint64_t value) {
@@ -46,7 +50,7 @@ base::Error damaged(std::string_view what) {
 struct Parser {
   base::Reader in;
   Profile out;
-  std::vector<uint32_t> texts, frames, nodes, threads;
+  std::vector<uint32_t> texts, frames, nodes, threads, samples;
 
   std::string_view text() {
     uint64_t size = in.uleb128();
@@ -96,19 +100,53 @@ struct Parser {
     uint32_t thread = 0, node = 0;
     if (!take(threads, thread) || !take(nodes, node)) return false;
     uint64_t weight = in.uleb128(), count = in.uleb128();
-    out.add(thread, node, weight, count);
+    samples.push_back(out.add(thread, node, weight, count));
     return true;
   }
-  bool read() {
+  bool read_slice() {
+    uint64_t after = in.uleb128(), sample = 0;
+    if (!out.slices.empty() && !after) return false;
+    Slice slice = {.number = (out.slices.empty() ? 0 : out.slices.back().number) + after, .gains = {}};
+    bool ok = each([&] {
+      sample += in.uleb128();
+      if (sample >= samples.size()) return false;
+      uint64_t weight = in.uleb128(), count = in.uleb128();
+      slice.gains.push_back({samples[sample], weight, count});
+      return true;
+    });
+    out.slices.push_back(std::move(slice));
+    return ok;
+  }
+  bool read_slices() {
+    out.slice_ns = in.uleb128();
+    return out.slice_ns && each([&] { return read_slice(); });
+  }
+  bool read(bool is_sliced) {
     visit_about(
         out.about, [&](std::string& t) { t = text(); }, [&](uint64_t& n) { n = in.uleb128(); });
     nodes.push_back(0);
     return each([&] { return out.about.notes.emplace_back(text()), true; }) &&
            each([&] { return texts.push_back(out.text(text())), true; }) &&
            each([&] { return read_frame(); }) && each([&] { return read_node(); }) &&
-           each([&] { return read_thread(); }) && each([&] { return read_sample(); });
+           each([&] { return read_thread(); }) && each([&] { return read_sample(); }) && (!is_sliced || read_slices());
   }
 };
+
+void put_slices(std::string& body, const Profile& p) {
+  put(body, p.slice_ns);
+  put(body, p.slices.size());
+  uint64_t last = 0;
+  for (const Slice& slice : p.slices) {
+    put(body, slice.number - std::exchange(last, slice.number));
+    put(body, slice.gains.size());
+    uint64_t sample = 0;
+    for (const Gain& g : slice.gains) {
+      put(body, g.sample - std::exchange(sample, g.sample));
+      put(body, g.weight);
+      put(body, g.count);
+    }
+  }
+}
 
 } // namespace
 
@@ -138,7 +176,10 @@ std::string write_recording(const Profile& p) {
   for (const Sample& s : p.samples())
     for (uint64_t n : {uint64_t{s.thread}, uint64_t{s.node}, s.weight, s.count}) put(body, n);
 
+  if (p.slice_ns) put_slices(body, p);
+
   std::string out(magic);
+  out += p.slice_ns ? sliced_form : plain_form;
   uint64_t size = body.size();
   out.append(reinterpret_cast<const char*>(&size), sizeof size);
   constexpr int quick = 1;
@@ -154,6 +195,11 @@ bool is_recording(std::string_view bytes) { return bytes.starts_with(magic); }
 
 base::Result<Profile> read_recording(std::string_view bytes) {
   bytes.remove_prefix(magic.size());
+  const char form = bytes.empty() ? plain_form : bytes[0];
+  if (form != plain_form && form != sliced_form)
+    return base::Error{base::Failure::runtime, std::string("the recording has form ") + form +
+                                                   ", of a newer acu; this one reads forms 1 and 2: read it with the acu that made it"};
+  if (!bytes.empty()) bytes.remove_prefix(1);
   uint64_t size = 0;
   if (bytes.size() < sizeof size) return damaged("it ends early");
   std::memcpy(&size, bytes.data(), sizeof size);
@@ -170,8 +216,9 @@ base::Result<Profile> read_recording(std::string_view bytes) {
                 .texts = {},
                 .frames = {},
                 .nodes = {},
-                .threads = {}};
-  if (!parser.read() || !parser.in.ok()) return damaged("a part of it refers to what is not there");
+                .threads = {},
+                .samples = {}};
+  if (!parser.read(form == sliced_form) || !parser.in.ok()) return damaged("a part of it refers to what is not there");
   return std::move(parser.out);
 }
 

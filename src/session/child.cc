@@ -98,7 +98,7 @@ base::Result<Child> Child::start(std::string_view command) {
   return start(std::move(words), "-c");
 }
 
-base::Result<Child> Child::start(std::vector<std::string> words, std::string_view option) {
+base::Result<Child> Child::start(std::vector<std::string> words, std::string_view option, bool is_silent) {
   ACU_TRY(std::string path, find_executable(words[0], option));
   std::vector<char*> argv;
   for (std::string& w : words) argv.push_back(w.data());
@@ -112,6 +112,9 @@ base::Result<Child> Child::start(std::vector<std::string> words, std::string_vie
   if (pid < 0) return base::errno_error("cannot start `" + words[0] + "`", errno);
   if (pid == 0) {
     go_write.reset();
+    if (int null = is_silent ? ::open("/dev/null", O_RDWR | O_CLOEXEC) : -1; null >= 0)
+      for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::isatty(fd)) ::dup2(null, fd);
     wait_and_run(go_read.get(), failed_write.get(), path.c_str(), argv.data());
   }
   Child child;

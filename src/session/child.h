@@ -25,7 +25,8 @@ public:
   // Forks; the new process waits. Failure: no such command.
   static base::Result<Child> start(std::string_view command);
   // The same by its words. `option`: how it was given, for messages.
-  static base::Result<Child> start(std::vector<std::string> words, std::string_view option);
+  // `is_silent`: it has nothing to do with the terminal, neither reading nor writing.
+  static base::Result<Child> start(std::vector<std::string> words, std::string_view option, bool is_silent = false);
   Child(Child&&) noexcept;
   Child& operator=(Child&&) = delete;
   // A process that still waits goes away by itself; one that runs gets SIGTERM.

@@ -5,6 +5,7 @@
 #include "session/time.h"
 #include "session/trials.h"
 
+#include <csignal>
 #include <poll.h>
 
 namespace session {
@@ -128,10 +129,11 @@ void notify(Life& life) {
 // What names the code of a process of ours is read while it surely lives.
 void look_at(Life& life, pid_t pid) { life.printer.process_seen(static_cast<uint32_t>(pid)); }
 
-std::vector<int> signals_of(const ir::Program& program) {
+std::vector<int> signals_of(const Life& life) {
   std::vector<int> out;
-  for (const probe::Event& e : program.events)
+  for (const probe::Event& e : life.program.events)
     if (e.kind == Kind::signal) out.push_back(e.signal);
+  if (life.regular && life.regular->input) out.push_back(SIGWINCH);
   return out;
 }
 
@@ -174,7 +176,7 @@ void tell_lost_events(Life& life) {
 
 base::Status live(Life& life) {
   // Signals are noted from here on: none ends the process without its results.
-  ACU_CHECK(signals::install(signals_of(life.program)));
+  ACU_CHECK(signals::install(signals_of(life)));
 
   // The begin probes have run; maps are as they left them. What they printed is kept back, so that the number
   // of probes is the first that a reader gets, as bpftrace's readers are used to.

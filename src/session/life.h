@@ -10,7 +10,19 @@
 #include "session/process_watch.h"
 #include "session/unwinding.h"
 
+#include <functional>
+
 namespace session {
+
+// What is done now and then while a session waits for its end.
+struct Regular {
+  std::function<void()> begin;              // all probes are there; it may set next_ns
+  std::function<base::Result<bool>()> tick; // next_ns (CLOCK_MONOTONIC) is past, which it sets anew; false: the session ends
+  std::function<bool()> input;              // `fd` is readable, or the terminal has another size; false: the session ends
+  std::function<void()> end;                // messages may follow
+  uint64_t next_ns = 0;
+  int fd = -1;
+};
 
 struct Life {
   const ir::Program& program;
@@ -25,6 +37,7 @@ struct Life {
   ProcessWatch* watch = nullptr; // where names of user code are asked for
   Unwinding* unwinding = nullptr; // with user stacks by tables
   FollowFiles* files = nullptr;  // with user probes
+  Regular* regular = nullptr;
   bool records_may_wait = false; // nobody sees them before the end: they are taken when the kernel's ring fills
   bool failed = false;    // a test did, see trials.h
   bool print_maps_on_exit = true;

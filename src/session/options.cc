@@ -96,6 +96,11 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::stacks:
   case OptionId::histograms:
   case OptionId::counts:
+  case OptionId::split:
+  case OptionId::from:
+  case OptionId::until:
+  case OptionId::interval:
+  case OptionId::rounds:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

@@ -7,6 +7,7 @@
 #include "profile/naming.h"
 #include "report/names.h"
 #include "session/allocations.h"
+#include "session/gains.h"
 #include "session/life.h"
 #include "session/losses.h"
 #include "session/stack_map.h"
@@ -25,10 +26,43 @@ namespace session {
 
 namespace {
 
+std::optional<uint32_t> find_map(const ir::Program& program, std::string_view name) {
+  for (uint32_t i = 0; i < program.maps.size(); i++)
+    if (program.maps[i].name == name) return i;
+  return {};
+}
+
 // Where the parts of a key stand; see spec/profile_kinds.h.
 enum KeyField { key_pid, key_tid, key_process, key_thread, key_kernel, key_user, key_leaf, key_which };
 // Of a kind that has_waker, behind the note.
 enum WakerField { waker_kernel = key_leaf + 1, waker_user, waker_pid };
+
+// The names of files and folders, by number: that of the folder above, and the name, which the root of a mount has not.
+class FilePaths {
+public:
+  void add(const ir::Map& map, const std::vector<ir::Entry>& entries) {
+    const std::span<const type::Field> parts = map.value->fields();
+    for (const ir::Entry& e : entries) {
+      uint64_t id = 0, above = 0;
+      std::memcpy(&id, e.key.data(), sizeof id);
+      std::memcpy(&above, e.values.data() + parts[0].offset, sizeof above);
+      const char* name = reinterpret_cast<const char*>(e.values.data()) + parts[1].offset;
+      names_[id] = {above, std::string(name, ::strnlen(name, parts[1].type->size))};
+    }
+  }
+  std::string path(uint64_t id) const {
+    if (!id) return "other files";
+    std::string out;
+    constexpr int deepest = 64; // a name that was used again could lead around
+    auto at = names_.find(id);
+    for (int depth = 0; at != names_.end() && depth < deepest; depth++, at = names_.find(at->second.first))
+      if (!at->second.second.empty()) out.insert(0, "/" + at->second.second);
+    return out.empty() ? "/" : out;
+  }
+
+private:
+  std::unordered_map<uint64_t, std::pair<uint64_t, std::string>> names_;
+};
 
 struct Sampler {
   explicit Sampler(const SamplingOptions& o) : options(o) {}
@@ -38,6 +72,12 @@ struct Sampler {
   base::Status compile();
   base::Status load();
   base::Status live();
+  base::Result<std::vector<ir::Entry>> read_stacks();
+  base::Status read_paths();
+  void split();
+  base::Status run_end();
+  void note_losses(ir::Counters counters);
+  void describe();
   base::Result<uint64_t> read_number(std::string_view map);
   base::Status read_notes();
   base::Status read();
@@ -58,6 +98,11 @@ struct Sampler {
   base::Fd run_times;
   report::SystemNames names;
   Recording recording;
+  uint64_t attached_ns = 0; // CLOCK_MONOTONIC
+  FilePaths paths;
+  std::optional<Slicer> slicer;
+  Regular regular;          // of whoever looks at the map before the end
+  const Viewer* viewer = nullptr;
 };
 
 void Sampler::choose_kind() {
@@ -146,7 +191,8 @@ base::Status Sampler::compile() {
   // Functions of programs are looked for in the files of the process, and probed for it alone.
   if (!options.probe.empty() || kind.follows_allocations) functions_of = options.filter.pid;
   source.emplace("recording", script.text);
-  return compile_own(compiled, *source, {"record", options.command, functions_of}, child);
+  const bool is_silent = viewer && viewer->has_terminal;
+  return compile_own(compiled, *source, {"record", options.command, functions_of, is_silent}, child);
 }
 
 base::Status Sampler::load() {
@@ -188,8 +234,14 @@ base::Status Sampler::live() {
                .target_fd = target.get(),
                .watch = &watch,
                .unwinding = unwinding ? &*unwinding : nullptr,
+               .regular = regular.tick ? &regular : nullptr,
                .records_may_wait = true,
                .print_maps_on_exit = false};
+  if (regular.tick)
+    regular.begin = [&, begin = std::move(regular.begin)] {
+      attached_ns = life.attached_ns;
+      if (begin) begin();
+    };
   ACU_CHECK(session::live(life));
   compiled.machine->store_facts();
   if (child) recording.command_status = child->status().value_or(0);
@@ -197,10 +249,8 @@ base::Status Sampler::live() {
   profile::About& about = recording.profile.about;
   about.duration_ns = life.detached_ns - life.attached_ns;
   about.start_ns = life.attached_ns + static_cast<uint64_t>(to_wall_ns(CLOCK_MONOTONIC));
-  ir::Counters counters = backend->engine().counters();
-  about.kernel_ns = counters.run_ns;
-  about.lost = counters.scratch_busy + counters.missed_runs;
-  for (uint64_t full : counters.map_full) about.lost += full;
+  const ir::Counters counters = backend->engine().counters();
+  note_losses(counters);
   const std::string losses = describe_losses(compiled.program, counters, &*source, {});
   for (std::string_view line : base::split(losses, '\n'))
     if (!line.empty()) about.notes.emplace_back(line);
@@ -210,40 +260,20 @@ base::Status Sampler::live() {
   return {};
 }
 
+void Sampler::note_losses(ir::Counters counters) {
+  profile::About& about = recording.profile.about;
+  about.kernel_ns = counters.run_ns;
+  about.lost = counters.scratch_busy + counters.missed_runs;
+  for (uint64_t full : counters.map_full) about.lost += full;
+}
+
 // ---- from the map to stacks
-
-// The names of files and folders, by number: that of the folder above, and the name, which the root of a mount has not.
-class FilePaths {
-public:
-  void add(const ir::Map& map, const std::vector<ir::Entry>& entries) {
-    const std::span<const type::Field> parts = map.value->fields();
-    for (const ir::Entry& e : entries) {
-      uint64_t id = 0, above = 0;
-      std::memcpy(&id, e.key.data(), sizeof id);
-      std::memcpy(&above, e.values.data() + parts[0].offset, sizeof above);
-      const char* name = reinterpret_cast<const char*>(e.values.data()) + parts[1].offset;
-      names_[id] = {above, std::string(name, ::strnlen(name, parts[1].type->size))};
-    }
-  }
-  std::string path(uint64_t id) const {
-    if (!id) return "other files";
-    std::string out;
-    constexpr int deepest = 64; // a name that was used again could lead around
-    auto at = names_.find(id);
-    for (int depth = 0; at != names_.end() && depth < deepest; depth++, at = names_.find(at->second.first))
-      if (!at->second.second.empty()) out.insert(0, "/" + at->second.second);
-    return out.empty() ? "/" : out;
-  }
-
-private:
-  std::unordered_map<uint64_t, std::pair<uint64_t, std::string>> names_;
-};
 
 struct MapReader {
   report::SystemNames& names;
   const ir::Map& map;
   std::span<const type::Field> fields;
-  StackReader stacks;
+  StackReader& stacks;
   const spec::ProfileKind& kind;
   const FilePaths& paths;
 
@@ -277,8 +307,11 @@ struct MapReader {
     if (size_t at = out.find('%'); at != out.npos) out.replace(at, 1, leaf_text(e));
     return out;
   }
-  void take(const ir::Entry& e, const std::vector<std::string_view>& leaves) {
+  // What the key stands for, with what it weighs.
+  void take(const ir::Entry& e, const std::vector<std::string_view>& leaves, uint64_t weight, uint64_t count) {
+    if (!weight) return;
     profile::RawSample s;
+    s.weight = weight, s.count = count;
     s.pid = static_cast<uint32_t>(number(e, key_pid));
     s.tid = static_cast<uint32_t>(number(e, key_tid));
     s.process = text(e, key_process);
@@ -292,8 +325,7 @@ struct MapReader {
       s.waker_kernel = stacks.take(number(e, waker_kernel), 0, *fields[waker_kernel].type);
       if (pid) s.waker_user = stacks.take(number(e, waker_user), pid, *fields[waker_user].type);
     }
-    add_values(map, e, s);
-    if (s.weight) stacks.out.samples.push_back(std::move(s));
+    stacks.out.samples.push_back(std::move(s));
   }
 };
 
@@ -305,12 +337,6 @@ std::string on_one_line(std::string_view text) {
     if (!is_blank || !out.ends_with(' ')) out += is_blank ? ' ' : c;
   }
   return out;
-}
-
-std::optional<uint32_t> find_map(const ir::Program& program, std::string_view name) {
-  for (uint32_t i = 0; i < program.maps.size(); i++)
-    if (program.maps[i].name == name) return i;
-  return {};
 }
 
 // A number without keys; 0: it was never set.
@@ -357,25 +383,75 @@ base::Status Sampler::read_notes() {
   return {};
 }
 
+base::Result<std::vector<ir::Entry>> Sampler::read_stacks() {
+  auto index = find_map(compiled.program, "");
+  if (!index) return base::Error{base::Failure::runtime, "the recording has no map `@`"};
+  return backend->engine().read_map(*index);
+}
+
+base::Status Sampler::read_paths() {
+  auto named = kind.paths.empty() ? std::nullopt : find_map(compiled.program, kind.paths);
+  if (!named) return {};
+  ACU_TRY(std::vector<ir::Entry> known, backend->engine().read_map(*named));
+  paths.add(compiled.program.maps[*named], known);
+  return {};
+}
+
+const ir::Map& map_of_stacks(const ir::Program& program) { return program.maps[*find_map(program, "")]; }
+
+// The map is looked at whenever a slice ends.
+void Sampler::split() {
+  slicer.emplace(options.split_ns);
+  regular.begin = [this] { regular.next_ns = attached_ns + slicer->next_ns(); };
+  regular.tick = [this]() -> base::Result<bool> {
+    ACU_TRY(std::vector<ir::Entry> entries, read_stacks());
+    slicer->take(map_of_stacks(compiled.program), entries, clock_ns() - attached_ns);
+    regular.next_ns = attached_ns + slicer->next_ns();
+    return true;
+  };
+}
+
+base::Status Sampler::run_end() {
+  for (uint32_t i = 0; i < compiled.program.probes.size(); i++)
+    for (uint32_t e : compiled.program.probes[i].events)
+      if (compiled.program.events[e].kind == probe::Kind::end) {
+        ACU_CHECK(backend->engine().run(i));
+      }
+  return {};
+}
+
 base::Status Sampler::read() {
-  const ir::Program& program = compiled.program;
-  auto found = find_map(program, "");
-  if (!found) return base::Error{base::Failure::runtime, "the recording has no map `@`"};
-  const uint32_t index = *found;
-  const ir::Map& map = program.maps[index];
-  ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(index));
-  FilePaths paths;
-  if (auto named = find_map(program, kind.paths); named && !kind.paths.empty()) {
-    ACU_TRY(std::vector<ir::Entry> known, backend->engine().read_map(*named));
-    paths.add(program.maps[*named], known);
-  }
-  MapReader reader = {names, map, map.key->fields(), {backend->engine(), backend->walker() != nullptr, {}, {}}, kind, paths};
+  ACU_TRY(std::vector<ir::Entry> entries, read_stacks());
+  const ir::Map& map = map_of_stacks(compiled.program);
+  StackReader stacks = {backend->engine(), backend->walker() != nullptr, {}, {}};
+  ACU_CHECK(read_paths());
+  MapReader reader = {names, map, map.key->fields(), stacks, kind, paths};
   std::vector<std::string_view> leaves;
   if (!kind.leaves.empty()) leaves = base::split(kind.leaves, '|');
-  for (const ir::Entry& e : entries) reader.take(e, leaves);
+  std::vector<size_t> sample_at; // by entry: where its sample is, if it has one
+  for (const ir::Entry& e : entries) {
+    sample_at.push_back(stacks.out.samples.size());
+    profile::RawSample all;
+    add_values(map, e, all);
+    reader.take(e, leaves, all.weight, all.count);
+  }
+  if (slicer) slicer->end(map, entries, recording.profile.about.duration_ns);
   ACU_CHECK(read_notes());
   backend.reset(); // its tables take as much memory as names will
 
+  describe();
+  symbol::Kallsyms kernel;
+  const std::vector<uint32_t> numbers = name_samples(recording.profile, stacks.out, kernel, names.users());
+  if (!slicer) return {};
+  sample_at.push_back(numbers.size());
+  std::vector<uint32_t> sample_of;
+  for (size_t i = 0; i < entries.size(); i++)
+    sample_of.push_back(sample_at[i] < sample_at[i + 1] ? numbers[sample_at[i]] : Slicer::no_sample);
+  slicer->give(recording.profile, entries, sample_of);
+  return {};
+}
+
+void Sampler::describe() {
   profile::Profile& profile = recording.profile;
   profile.about.title = kind.title;
   profile.about.unit = kind.unit;
@@ -388,9 +464,6 @@ base::Status Sampler::read() {
   utsname system = {};
   ::uname(&system);
   profile.about.host = system.nodename;
-  symbol::Kallsyms kernel;
-  name_samples(profile, reader.stacks.out, kernel, names.users());
-  return {};
 }
 
 void Sampler::tell_costs() {
@@ -401,6 +474,89 @@ void Sampler::tell_costs() {
   };
   recording.profile.about.own_cpu_ns = ns(own.ru_utime) + ns(own.ru_stime);
   recording.profile.about.own_memory = static_cast<uint64_t>(own.ru_maxrss) << 10;
+}
+
+// ---- while it goes on
+
+// Of what follows allocations the map is made at each look: by what else is done at the end.
+struct Onlooker {
+  Onlooker(Sampler& s, const Viewer& v)
+      : sampler(s), viewer(v), stacks{s.backend->engine(), s.backend->walker() != nullptr, {}, {}},
+        names(s.recording.profile, stacks.out, kernel, s.names.users()) {}
+  void follow();
+  base::Result<bool> look();
+
+  Sampler& sampler;
+  const Viewer& viewer;
+  symbol::Kallsyms kernel;
+  StackReader stacks;
+  profile::GrowingNames names;
+  Gains gains;
+  uint64_t last_ns = 0; // CLOCK_MONOTONIC
+};
+
+void Onlooker::follow() {
+  Regular& regular = sampler.regular;
+  regular.fd = viewer.input_fd;
+  regular.begin = [this, &regular] {
+    last_ns = sampler.attached_ns;
+    regular.next_ns = last_ns + viewer.period_ns;
+    if (viewer.begin) viewer.begin();
+  };
+  regular.input = viewer.input;
+  regular.end = viewer.end;
+  // What was missed is not made up for.
+  regular.tick = [this, &regular]() -> base::Result<bool> {
+    const uint64_t periods = (clock_ns() - sampler.attached_ns) / viewer.period_ns;
+    regular.next_ns = sampler.attached_ns + (periods + 1) * viewer.period_ns;
+    return look();
+  };
+}
+
+std::string losses_in_short(const ir::Counters& counters) {
+  uint64_t full = 0;
+  for (uint64_t n : counters.map_full) full += n;
+  const std::pair<uint64_t, const char*> events[] = {{full, "table full"}, {counters.scratch_busy, "CPU busy"}, {counters.missed_runs, "probe in probe"}};
+  const std::pair<uint64_t, const char*> stacks[] = {{counters.stacks_full, "table full"}, {counters.stacks_busy, "no memory"}};
+  auto tell = [](std::span<const std::pair<uint64_t, const char*>> parts, const std::string& what) {
+    uint64_t sum = 0;
+    std::string where;
+    for (auto [n, name] : parts) {
+      sum += n;
+      if (n) where.append(where.empty() ? " (" : ", ").append(name);
+    }
+    return std::to_string(sum) + what + (where.empty() ? "" : where + ")");
+  };
+  std::string out = tell(events, " lost");
+  if (counters.stacks_full || counters.stacks_busy) out += ", " + tell(stacks, " without stack");
+  return out;
+}
+
+base::Result<bool> Onlooker::look() {
+  Sampler& s = sampler;
+  const ir::Map& map = map_of_stacks(s.compiled.program);
+  if (s.kind.follows_allocations) {
+    ACU_CHECK(s.backend->engine().clear_map(*find_map(s.compiled.program, "")));
+    ACU_CHECK(s.run_end());
+    gains = {};
+  }
+  ACU_TRY(std::vector<ir::Entry> entries, s.read_stacks());
+  const uint64_t now = clock_ns(), passed = now - std::exchange(last_ns, now);
+  ACU_CHECK(s.read_paths());
+  MapReader reader = {s.names, map, map.key->fields(), stacks, s.kind, s.paths};
+  std::vector<std::string_view> leaves;
+  if (!s.kind.leaves.empty()) leaves = base::split(s.kind.leaves, '|');
+  stacks.out.samples.clear();
+  for (const Gains::Gain& g : gains.take(map, entries)) reader.take(entries[g.entry], leaves, g.weight, g.count);
+  std::vector<uint32_t> numbers = names.add_samples();
+  std::vector<profile::Gain> found;
+  for (size_t i = 0; i < numbers.size(); i++) found.push_back({numbers[i], stacks.out.samples[i].weight, stacks.out.samples[i].count});
+
+  s.recording.profile.about.duration_ns = now - s.attached_ns;
+  const ir::Counters counters = s.backend->engine().counters();
+  s.note_losses(counters);
+  s.tell_costs();
+  return viewer.look({s.recording.profile, found, passed, s.kind.follows_allocations, losses_in_short(counters)});
 }
 
 } // namespace
@@ -417,6 +573,7 @@ base::Result<Recording> record(const SamplingOptions& options) {
 
   // The kernel holds the program, and measures how long it runs.
   ACU_CHECK(s.load());
+  if (options.split_ns) s.split();
 
   // It was attached, and is so no more; what was lost is written down.
   ACU_CHECK(s.live());
@@ -426,6 +583,30 @@ base::Result<Recording> record(const SamplingOptions& options) {
 
   // What all of this took is written down.
   s.tell_costs();
+  return std::move(s.recording);
+}
+
+base::Result<Recording> watch(const SamplingOptions& options, const Viewer& viewer) {
+  Sampler& s = *new Sampler(options);
+  s.viewer = &viewer;
+
+  // As above.
+  ACU_CHECK(s.make_script());
+  ACU_CHECK(s.compile());
+  ACU_CHECK(s.load());
+
+  // Whoever looks on has seen what there was, but for what happened since the last look.
+  s.describe();
+  auto& onlooker = *new Onlooker(s, viewer);
+  onlooker.follow();
+  ACU_CHECK(s.live());
+
+  // That, too.
+  ACU_CHECK(onlooker.look());
+  ACU_CHECK(s.read_notes());
+  s.tell_costs();
+  if (s.child) s.recording.command_status = s.child->status().value_or(0);
+  s.child.reset();
   return std::move(s.recording);
 }
 

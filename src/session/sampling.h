@@ -5,6 +5,8 @@
 #include "profile/profile.h"
 #include "session/sampling_script.h"
 
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@ struct SamplingOptions {
   uint64_t rate = 99;
   double max_cost = 30;     // percent of a CPU, where every call of some functions is followed
   uint64_t duration_ns = 0; // 0: until the command or the process ends, or a signal
+  uint64_t split_ns = 0;    // length of the slices of time that are kept; 0: none
   bool quiet = false;
   bool verbose = false;
 };
@@ -28,5 +31,28 @@ struct Recording {
 };
 
 base::Result<Recording> record(const SamplingOptions& options);
+
+// What is seen of a recording while it goes on.
+struct Look {
+  profile::Profile& profile;              // its weights are the viewer's to set
+  std::span<const profile::Gain> gains;   // since the last look; of leaks, all that is not freed
+  uint64_t passed_ns = 0;                 // since the last look
+  bool is_state = false;                  // gains are no gains but all there is now
+  std::string losses;                     // "0 lost", or how much was lost and where
+};
+
+// Who looks at it (`acu top`).
+struct Viewer {
+  uint64_t period_ns = 1'000'000'000;
+  int input_fd = -1;               // for `input`
+  bool has_terminal = false;       // a command keeps off it
+  std::function<void()> begin;     // all probes are there
+  std::function<bool(const Look&)> look; // false: it has seen enough
+  std::function<bool()> input;     // the descriptor is readable, or the terminal has another size. false: as above
+  std::function<void()> end;       // nothing more is to be shown, but perhaps one last look
+};
+
+// As `record`; in the end the profile has its names, and what is told about it.
+base::Result<Recording> watch(const SamplingOptions& options, const Viewer& viewer);
 
 } // namespace session

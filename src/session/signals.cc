@@ -17,11 +17,15 @@ constexpr int signal_count = 65;
 std::atomic<bool> noted[signal_count];
 std::atomic<int> event_fd{-1};
 std::atomic<bool> interrupted{false};
+std::atomic<void (*)()> last_act{nullptr};
 } // namespace
 
 static void note(int signal) {
   int saved = errno;
-  if (signal == SIGINT && interrupted.exchange(true)) ::_exit(128 + SIGINT);
+  if (signal == SIGINT && interrupted.exchange(true)) {
+    if (auto act = last_act.load()) act();
+    ::_exit(128 + SIGINT);
+  }
   noted[signal] = true;
   uint64_t one = 1;
   if (::write(event_fd, &one, sizeof one) < 0) {
@@ -51,6 +55,8 @@ base::Status install(std::span<const int> more) {
 }
 
 int fd() { return event_fd; }
+
+void set_last_act(void (*act)()) { last_act = act; }
 
 std::vector<int> take() {
   uint64_t count;

@@ -14,6 +14,8 @@ namespace session::signals {
 base::Status install(std::span<const int> more);
 // Readable while something was noted that was not taken.
 int fd();
+// Called before the second SIGINT ends the process; it may only do what a handler may. nullptr: nothing.
+void set_last_act(void (*act)());
 // Those that arrived since the last call, each once.
 std::vector<int> take();
 

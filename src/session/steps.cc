@@ -50,7 +50,7 @@ base::Status compile_own(Compiled& compiled, base::Source& source, const Own& ow
   options.pid = own.pid;
   bool ok = parse(compiled, source, options, diagnostics) && check(compiled, options, diagnostics);
   if (ok && !own.command.empty()) {
-    ACU_TRY(Child started, Child::start(own.command, "--"));
+    ACU_TRY(Child started, Child::start(own.command, "--", own.is_silent));
     child.emplace(std::move(started));
   }
   if (ok) {

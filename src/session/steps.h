@@ -16,6 +16,7 @@ struct Own {
   std::string_view aim;                    // for messages: "record"
   const std::vector<std::string>& command; // words; empty: none
   int pid = -1;                            // whose functions it may name; -1: nobody's
+  bool is_silent = false;                  // the command has nothing to do with the terminal
 };
 
 // Compiles it for the kernel, and starts the command, which waits.

@@ -45,6 +45,14 @@ public:
   }
 
   base::Status run() {
+    if (life_.regular && life_.regular->begin) life_.regular->begin();
+    base::Status status = loop();
+    if (life_.regular && life_.regular->end) life_.regular->end();
+    return status;
+  }
+
+private:
+  base::Status loop() {
     while (!done()) {
       ACU_CHECK(wait());
       size_t changes = life_.watch ? life_.watch->drain() : 0;
@@ -57,11 +65,11 @@ public:
       if (done()) break;
       ACU_CHECK(take_signals());
       ACU_CHECK(run_timers());
+      ACU_CHECK(run_regular());
     }
     return {};
   }
 
-private:
   bool done() const {
     return stop_ || life_.effects.ended() || life_.output.broken() || life_.output.failure();
   }
@@ -72,20 +80,24 @@ private:
     uint64_t wait = std::min(polls_ ? pace_ : forever, watch_pace_);
     uint64_t t = clock_ns();
     for (const Timer& timer : timers_) wait = std::min(wait, timer.next > t ? timer.next - t : 0);
+    const Regular* regular = life_.regular;
+    if (regular) wait = std::min(wait, regular->next_ns > t ? regular->next_ns - t : 0);
     uint64_t look = life_.files ? life_.files->next_look() : 0;
     if (look) wait = std::min(wait, look > t ? look - t : 0);
-    enum { signal, child, target, ring, processes, files, places };
+    enum { signal, child, target, ring, processes, files, input, places };
     bool watch_ring = polls_ && wait >= watch_ring_from;
     pollfd fds[places] = {{signals::fd(), POLLIN, 0},
                           {life_.child ? life_.child->fd() : -1, POLLIN, 0},
                           {life_.target_fd, POLLIN, 0},
                           {watch_ring ? life_.backend.wait_fd() : -1, POLLIN, 0},
                           {life_.watch && !changes_flow_ ? life_.watch->wait_fd() : -1, POLLIN, 0},
-                          {life_.files ? life_.files->wait_fd() : -1, POLLIN, 0}};
+                          {life_.files ? life_.files->wait_fd() : -1, POLLIN, 0},
+                          {regular ? regular->fd : -1, POLLIN, 0}};
     timespec limit = {static_cast<time_t>(wait / 1'000'000'000), static_cast<long>(wait % 1'000'000'000)};
     int n = ::ppoll(fds, places, wait == forever ? nullptr : &limit, nullptr);
     if (n < 0 && errno != EINTR) return base::errno_error("cannot wait for events", errno);
     if (n > 0) stop_ |= fds[child].revents != 0 || fds[target].revents != 0;
+    has_input_ = n > 0 && fds[input].revents != 0;
     signalled_ = n < 0 || fds[signal].revents != 0;
     files_changed_ = (n > 0 && fds[files].revents != 0) || (look && look <= clock_ns());
     return {};
@@ -133,6 +145,7 @@ private:
           }
       if (signal == SIGINT || signal == SIGTERM || (signal == SIGHUP && !taken)) stop_ = true;
       if (signal == SIGINT && ::isatty(STDERR_FILENO)) life_.output.message("\n"); // behind the terminal's "^C"
+      has_input_ |= signal == SIGWINCH && !taken;
       if (signal == SIGUSR1 && !taken) life_.effects.print_maps(!life_.options.json);
     }
     return {};
@@ -147,6 +160,16 @@ private:
       timer.next += timer.period * (1 + (t - timer.next) / timer.period);
       ACU_CHECK(run_probe(timer.probe));
     }
+    return {};
+  }
+
+  base::Status run_regular() {
+    Regular* regular = life_.regular;
+    if (!regular || done()) return {};
+    if (std::exchange(has_input_, false) && regular->input && !regular->input()) stop_ = true;
+    if (stop_ || clock_ns() < regular->next_ns) return {};
+    ACU_TRY(bool goes_on, regular->tick());
+    stop_ |= !goes_on;
     return {};
   }
 
@@ -168,6 +191,7 @@ private:
   uint64_t next_lost_look_ = 0;
   ir::Counters told_;
   bool signalled_ = false;
+  bool has_input_ = false; // for Life::regular
   bool files_changed_ = false; // some that user probes are in
   bool stop_ = false;
 };

@@ -68,6 +68,11 @@ enum class OptionId : uint8_t {
   stacks,
   histograms,
   counts,
+  split,
+  from,
+  until,
+  interval,
+  rounds,
   help,
   version,
 };
@@ -319,6 +324,18 @@ inline constexpr Option sampled_max_cost = {
     .name = "max-cost",
     .argument = "PERCENT",
     .doc = "Of leaks: refuse if following each call is to take more of a CPU than this (default 30)."};
+inline constexpr Option sampled_split = {
+    .id = OptionId::split,
+    .name = "split",
+    .argument = "TIME",
+    .doc = "Keep slices of this length, from 10ms on: the page gets a heat map over time, and `acu report --from` chooses."};
+inline constexpr Option from_option = {
+    .id = OptionId::from,
+    .name = "from",
+    .argument = "TIME",
+    .doc = "Of a recording made with --split: only what happened from this time after the start on (3, 3.5s, 2m)."};
+inline constexpr Option until_option = {
+    .id = OptionId::until, .name = "until", .argument = "TIME", .doc = "And only until this time after the start."};
 inline constexpr Option quiet_option = {
     .id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "Tell nothing but mistakes."};
 inline constexpr Option own_help = {
@@ -336,6 +353,7 @@ inline constexpr Option flame_options[] = {
     sampled_waker,
     sampled_max_cost,
     sampled_duration,
+    sampled_split,
     {.id = OptionId::output,
      .letter = 'o',
      .name = "output",
@@ -362,11 +380,40 @@ inline constexpr Option record_options[] = {
     sampled_waker,
     sampled_max_cost,
     sampled_duration,
+    sampled_split,
     {.id = OptionId::output,
      .letter = 'o',
      .name = "output",
      .argument = "FILE",
      .doc = "Write to FILE (default recording.acu); other formats by its ending, as `acu flame` has them."},
+    quiet_option,
+    own_help};
+
+inline constexpr Option top_options[] = {
+    {.id = OptionId::pid, .letter = 'p', .name = "pid", .argument = "PID", .doc = "Only this process; its end is the end."},
+    sampled_user,
+    sampled_cgroup,
+    sampled_all,
+    sampled_frequency,
+    sampled_event,
+    sampled_weight,
+    sampled_leaks,
+    sampled_waker,
+    sampled_max_cost,
+    {.id = OptionId::interval,
+     .letter = 'I',
+     .name = "interval",
+     .argument = "TIME",
+     .doc = "How often it is told, from 100ms on (default 1s)."},
+    {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT", .doc = "End after so many intervals."},
+    sampled_duration,
+    {.id = OptionId::sort,
+     .name = "sort",
+     .argument = "BY",
+     .allowed = "self|total|name",
+     .doc = "Functions by what they took themselves (default), with what they called, or by name."},
+    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Not on a terminal: tell N functions each time (default 20)."},
+    {.id = OptionId::json, .name = "json", .doc = "One JSON object for each interval, on a line."},
     quiet_option,
     own_help};
 
@@ -415,6 +462,8 @@ inline constexpr Option report_options[] = {
      .argument = "NAME",
      .doc =
          "Show callers and callees of these functions (* and ? match any text) instead of the first three."},
+    from_option,
+    until_option,
     {.id = OptionId::output,
      .letter = 'o',
      .name = "output",
@@ -432,6 +481,8 @@ inline constexpr Option diff_options[] = {
      .argument = "FILE",
      .doc =
          "Write a flame graph of the second to FILE (.html): red is what takes more than before, blue less."},
+    from_option,
+    until_option,
     {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Show N functions (default 20)."},
     {.id = OptionId::json, .name = "json", .doc = "The table as one JSON object."},
     own_help};
@@ -585,18 +636,23 @@ inline constexpr Subcommand subcommands[] = {
      "acu flame tracepoint:syscalls:sys_exit_read --weight args.ret -u www-data"},
     {"record", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
      "Record the same to a file, for `acu report` or another tool.", record_options,
-     "acu record -a --duration 30s\nacu record -o build.pb.gz -- make -j8\nacu record -F 999 -p 4711 -o "
+     "acu record -a --duration 30s --split 1s\nacu record -o build.pb.gz -- make -j8\nacu record -F 999 -p 4711 -o "
      "app.acu"},
+    {"top", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
+     "Show live which functions take most, anew each second: kinds and probes as `acu flame` has them.\n"
+     "On a terminal: arrows choose, Enter tells callers and callees, t threads, / searches, space holds still, s sorts, a adds up\n"
+     "since the start, h helps, q quits. Elsewhere: tables as text. What is waited for counts when the wait ends.",
+     top_options, "acu top\nacu top offcpu -p 4711\nacu top -n 3 -I 5s --top 10 -u postgres"},
     {"report", "FILE [options]",
      "Tell what a recording holds: functions, callers and callees, processes, modules.\n"
      "Reads its own files, pprof, text of perf script, and folded stacks.",
      report_options,
-     "acu report recording.acu --top 10\nacu report app.acu --function 'parse_*'\nperf script | acu report - "
+     "acu report recording.acu --from 41 --until 43\nacu report app.acu --function 'parse_*'\nperf script | acu report - "
      "-o flame.html"},
-    {"diff", "BEFORE AFTER [options]",
-     "Compare two recordings: which functions take more now, and which less.", diff_options,
-     "acu diff before.acu after.acu\nacu diff before.acu after.acu -o diff.html\nacu diff old.folded "
-     "new.folded --top 5 --json"},
+    {"diff", "BEFORE AFTER [options] | FILE --from TIME --until TIME [options]",
+     "Compare two recordings: which functions take more now, and which less. Or a part of one with the rest of it.", diff_options,
+     "acu diff before.acu after.acu -o diff.html\nacu diff old.folded new.folded --top 5 --json\n"
+     "acu diff spike.acu --from 41 --until 43"},
     {"trace", "[-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
      "Tell system calls as they return, decoded as strace does, without stopping anything: of a command and what it starts, of\n"
      "processes, or of all.",

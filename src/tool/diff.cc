@@ -2,7 +2,9 @@
 #include "profile/diff.h"
 #include "base/text.h"
 #include "profile/formats.h"
+#include "profile/slices.h"
 #include "session/arguments.h"
+#include "tool/range.h"
 #include "tool/tool.h"
 
 namespace tool {
@@ -10,7 +12,11 @@ namespace tool {
 using spec::OptionId;
 
 static base::Result<int> compare(const session::Arguments& arguments) {
-  if (arguments.words.size() != 2)
+  ACU_TRY(const profile::TimeRange range, read_range(arguments));
+  const bool is_of_one = !range.is_whole();
+  if (is_of_one && arguments.words.size() != 1)
+    return base::Error{base::Failure::usage, "`--from` and `--until` are for one recording: that part is compared with the rest"};
+  if (!is_of_one && arguments.words.size() != 2)
     return base::Error{base::Failure::usage,
                        "`acu diff` takes two recordings, the one from before first (see `acu help diff`)"};
   size_t top = 20;
@@ -25,7 +31,11 @@ static base::Result<int> compare(const session::Arguments& arguments) {
     return base::Error{base::Failure::usage,
                        "`" + *output + "`: a comparison is a page, its name ends with .html"};
   ACU_TRY(profile::Profile before, profile::read_profile(arguments.words[0]));
-  ACU_TRY(profile::Profile after, profile::read_profile(arguments.words[1]));
+  ACU_TRY(profile::Profile after, profile::read_profile(arguments.words.back()));
+  if (is_of_one) {
+    ACU_CHECK(profile::keep_part(before, range, profile::Part::outside));
+    ACU_CHECK(profile::keep_part(after, range));
+  }
   ACU_TRY(profile::Difference difference, profile::compare(before, after));
   if (output) ACU_CHECK(profile::write_file(*output, profile::difference_page(difference)));
   say(arguments.has(OptionId::json) ? profile::difference_json(difference, top)

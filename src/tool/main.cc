@@ -23,7 +23,7 @@ struct Entry {
   int (*run)(Words);
 };
 constexpr Entry entries[] = {{"run", run},     {"list", list},     {"sym", sym},       {"modules", modules},
-                             {"flame", flame}, {"record", record}, {"report", report}, {"diff", diff},
+                             {"flame", flame}, {"record", record}, {"top", top}, {"report", report}, {"diff", diff},
                              {"trace", trace},
                              {"core", core},   {"snap", snap},     {"tools", tools},       {"info", info},     {"help", help}};
 static_assert(std::size(entries) == std::size(spec::subcommands));

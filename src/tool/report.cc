@@ -1,8 +1,10 @@
 // `acu report`: a recording as tables, or in another format.
 #include "base/text.h"
 #include "profile/formats.h"
+#include "profile/slices.h"
 #include "profile/tables.h"
 #include "session/arguments.h"
+#include "tool/range.h"
 #include "tool/tool.h"
 
 #include <unistd.h>
@@ -26,6 +28,7 @@ static base::Result<int> show(const session::Arguments& arguments) {
       return base::Error{base::Failure::usage, "`--top` takes a number above 0, not `" + *text + "`"};
     options.top = *number;
   }
+  ACU_TRY(const profile::TimeRange range, read_range(arguments));
   const profile::Format* format = nullptr;
   const std::string* output = arguments.value(OptionId::output);
   if (output) {
@@ -33,6 +36,7 @@ static base::Result<int> show(const session::Arguments& arguments) {
   }
   ACU_TRY(profile::Profile p,
           profile::read_profile(arguments.words[0] == "-" ? "/dev/stdin" : arguments.words[0]));
+  if (!range.is_whole()) ACU_CHECK(profile::keep_part(p, range));
   if (output) {
     ACU_CHECK(profile::write_file(*output, format->write(p)));
     return 0;

@@ -18,6 +18,7 @@ int sym(Words words);
 int modules(Words words);
 int flame(Words words);
 int record(Words words);
+int top(Words words);
 int report(Words words);
 int diff(Words words);
 int trace(Words words);

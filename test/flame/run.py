@@ -730,7 +730,7 @@ def mistakes_name_what_was_meant():
 
 
 def help_is_short():
-    for command in ("flame", "record", "report", "diff"):
+    for command in ("flame", "record", "top", "report", "diff"):
         text = acu("help", command).stdout
         need(len(text.split("\n")) < 40, f"{command}: {len(text.splitlines())} lines")
         need(len(text.split("examples:\n")[1].strip().split("\n")) == 3, text)
@@ -754,22 +754,96 @@ def differences_are_found():
     need("two recordings" in acu("diff", first, status=2).stderr, "one is not enough")
 
 
+# ------------------------------------------------------------------------------------------------ slices of time
+
+SPLIT = {}
+
+
+def split_recording():
+    """2 s of calm() with spike() from 0.8 to 1.2 s of the program's time, in slices of 200 ms."""
+    if not SPLIT:
+        out = path("spiky.acu")
+        acu("record", "-F", "499", "--split", "200ms", "-o", out, "--", build_of("spiky.cc"), 2, 0.8, 1.2)
+        SPLIT["file"] = out
+    return SPLIT["file"]
+
+
+def slices_add_up():
+    """The parts of a recording are all of it, and the spike is where it was."""
+    file = split_recording()
+    whole = report(file)
+    ends = [["--until", str(i * 0.2 + 0.2)] for i in range(9)] + [[]]
+    parts = [report(file, "--from", str(i * 0.2), *ends[i]) for i in range(10)]
+    for name in ("spike", "calm", "main"):
+        told = sum(total_of(p, name) for p in parts)
+        need(told == total_of(whole, name), f"{name}: {told} in the slices, {total_of(whole, name)} in all")
+    inside = sum(total_of(p, "spike") for p in parts[3:7])
+    need(0 < inside == total_of(whole, "spike"), f"{inside} of {total_of(whole, 'spike')} between 0.6 and 1.4 s")
+    need(share_of(parts[5 - 1], "spike") > 0.5 or share_of(parts[5], "spike") > 0.5, "no slice is the spike's")
+    need(parts[5]["duration_ns"] == 200_000_000, str(parts[5]["duration_ns"]))
+    late = report(file, "--from", "1.4")
+    need(total_of(late, "calm") == sum(total_of(p, "calm") for p in parts[7:]), "the end of it")
+
+
+def slices_of_waits():
+    """Any kind can be split: of ten equal waits, as many in each half as in the report of all."""
+    out = path("split-waits.acu")
+    acu("record", "offcpu", "--split", "100ms", "-o", out, "--", sys.executable, "-c", "import time\nfor i in range(10): time.sleep(0.1)")
+    whole, first, rest = report(out), report(out, "--until", "500ms"), report(out, "--from", "500ms")
+    need(first["total"] + rest["total"] == whole["total"] and first["total"] > 0.2 * whole["total"], f"{first['total']} + {rest['total']} = {whole['total']}")
+
+
+def slices_in_other_formats():
+    file = split_recording()
+    want = report(file, "--from", "0.8", "--until", "1.2")
+    for ending in ("folded", "pb.gz", "perf", "acu"):
+        out = path("part." + ending)
+        acu("report", file, "--from", "0.8", "--until", "1.2", "-o", out)
+        got = report(out)
+        need(got["total"] == want["total"] and total_of(got, "spike") == total_of(want, "spike"), f"{ending}: {got['total']} and not {want['total']}")
+    need("from 0.8 s until 1.2 s" in want["what"], want["what"])
+    done = acu("diff", file, "--from", "0.8", "--until", "1.2", "--json")
+    rows = {f["name"]: f for f in json.loads(done.stdout)["functions"]}
+    need(rows["spike"]["self"] > 0 > rows["calm"]["self"], done.stdout[:300])
+
+
+def slices_stay_small():
+    """Stacks are kept once: a split recording is not much larger."""
+    plain = path("plain.acu")
+    acu("record", "-F", "499", "-o", plain, "--", build_of("spiky.cc"), 2, 0.8, 1.2)
+    sizes = [os.path.getsize(f) for f in (plain, split_recording())]
+    need(sizes[1] < 2 * sizes[0] + 1000, str(sizes))
+
+
+def mistakes_of_times():
+    file = split_recording()
+    for words, part in ((["report", file, "--from", "9"], "is 2."), (["report", file, "--from", "1", "--until", "1"], "after that of"),
+                        (["report", file, "--from", "soon"], "takes a time"), (["report", recording()["file"], "--from", "1"], "--split"),
+                        (["diff", file, file, "--from", "1"], "one recording"), (["record", "--split", "1ms"], "from 10ms"),
+                        (["record", "leaks", "-p", "1", "--split", "1s"], "at the end only"), (["flame", "--split", "1s", "-o", "x.svg"], ".html and .acu")):
+        done = acu(*words, status=2)
+        need(part in done.stderr and done.stderr.startswith("ERROR: "), f"{words}: {done.stderr}")
+    newer = path("newer.acu")
+    with open(newer, "wb") as out:
+        out.write(b"ACUPROF3" + open(file, "rb").read()[8:])
+    done = acu("report", newer, status=1)
+    need("form 3" in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr)
+
+
 # ------------------------------------------------------------------------------------------------ the page
 
 
-def page_in_a_browser():
+def look_into(page, script):
+    """What a script sees in a page that acu wrote."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not browser:
         raise Skip("no Chromium here")
-    page = path("hot.html")
-    acu("report", recording()["file"], "-o", page)
     text = open(page).read()
-    need(len(text) < 1 << 20, f"{len(text)} bytes")
     need(not re.search(r"(src|href)=[\"']?https?:", text), "it asks the network")
     catch = "<script>window.pageErrors=[];addEventListener('error',e=>pageErrors.push(e.message));" \
             "for(const n of ['error','warn']){const o=console[n];console[n]=(...a)=>{pageErrors.push(a.join(' '));o(...a)}}</script>"
     with open(path("page.html"), "w") as out:
-        out.write(text.replace("<head>", "<head>" + catch, 1).replace("</body>", f"<script>{open(os.path.join(HERE, 'page_test.js')).read()}</script></body>"))
+        out.write(text.replace("<head>", "<head>" + catch, 1).replace("</body>", f"<script>{open(os.path.join(HERE, script)).read()}</script></body>"))
     done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1200,800", "--force-prefers-reduced-motion",
                            f"--user-data-dir={path('browser')}", "--virtual-time-budget=20000", "--dump-dom", "file://" + path("page.html")],
                           capture_output=True, text=True, timeout=300)
@@ -777,6 +851,28 @@ def page_in_a_browser():
     need(found, f"the page's test did not run: {done.stderr[-300:]}")
     seen = json.loads(html.unescape(found.group(1)))
     need(not seen["errors"], str(seen["errors"]))
+    return seen
+
+
+def heat_map_in_a_browser():
+    """What is dragged over is what `--from` and `--until` report."""
+    page = path("spiky.html")
+    acu("report", split_recording(), "-o", page)
+    seen = look_into(page, "heat_test.js")
+    want = report(split_recording(), "--from", "0.8", "--until", "1.2")
+    need(seen["told"].startswith("From 0.8 s until 1.2 s: ") and "--from 0.8 --until 1.2" in seen["told"], str(seen))
+    need(seen["total"] == want["total"] and seen["spike"] == total_of(want, "spike"), f"{seen} and not {want['total']}, {total_of(want, 'spike')}")
+    whole = report(split_recording())
+    need(seen["whole"] == whole["total"] and seen["wholeSpike"] == total_of(whole, "spike"), str(seen))
+    need(seen["moved"].startswith("From 1 s until 1.4 s") and {"all", "spike", "calm"} <= set(seen["lanes"]), str(seen))
+    need(any(l.startswith("spiky") for l in seen["threads"]), str(seen))
+
+
+def page_in_a_browser():
+    page = path("hot.html")
+    acu("report", recording()["file"], "-o", page)
+    need(os.path.getsize(page) < 1 << 20, f"{os.path.getsize(page)} bytes")
+    seen = look_into(page, "page_test.js")
     need(seen["focus"] == "hot" and seen["wider"] > 1.1 and seen["full"] > 0.99, str(seen))
     want = share_of(report(recording()["file"]), "hot")
     need(abs(seen["share"] - want) < 0.003, str(seen))  # of a width in pixels
@@ -792,7 +888,8 @@ TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missin
          faults_are_counted, bytes_to_disk_are_counted, bytes_of_peers_are_counted, files_have_paths, files_without_room_are_counted, probes_have_weights, scripts_draw_their_maps, leaks_are_found, leaks_of_other_allocators,
          leaks_of_a_static_program, leaks_of_a_command, dear_leaks_are_refused, growth_has_its_stacks, examples_show_their_cause, formats_are_read_back,
          picture_is_xml, speedscope_is_json, text_of_the_real_perf, damaged_files_are_told, full_disk_keeps_the_old_file,
-         tables_for_a_terminal, differences_are_found, mistakes_name_what_was_meant, help_is_short, page_in_a_browser]
+         tables_for_a_terminal, differences_are_found, mistakes_name_what_was_meant, help_is_short, page_in_a_browser,
+         slices_add_up, slices_of_waits, slices_in_other_formats, slices_stay_small, mistakes_of_times, heat_map_in_a_browser]
 
 
 def main():

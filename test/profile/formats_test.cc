@@ -1,5 +1,6 @@
 // Each format that is read gives back what was written, and whatever else it is given is refused.
 #include "profile/formats.h"
+#include "profile/slices.h"
 #include "profile/tables.h"
 
 #include <gtest/gtest.h>
@@ -52,6 +53,41 @@ TEST(Formats, WhatIsWrittenIsReadBack) {
     EXPECT_EQ(shown(p), shown(*again)) << f.name;
     EXPECT_EQ(p.total(), again->total()) << f.name;
   }
+}
+
+TEST(Formats, SlicesAreKept) {
+  Profile p = sample();
+  p.about.duration_ns = 40;
+  p.slice_ns = 10;
+  p.add_slice(0, {{1, 3, 3}, {0, 1, 1}});
+  p.add_slice(3, {{0, 5, 5}, {2, 2, 2}, {3, 1, 1}, {0, 0, 0}});
+  auto again = read_recording(write_recording(p));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->slice_ns, 10u);
+  ASSERT_EQ(again->slices.size(), 2u);
+  EXPECT_EQ(again->slices[1].number, 3u);
+  EXPECT_EQ(again->slices[1].gains.size(), 3u);
+  auto part = [&](TimeRange range, Part which) {
+    auto q = read_recording(write_recording(p));
+    EXPECT_TRUE(keep_part(*q, range, which).ok());
+    EXPECT_EQ(q->slice_ns, 0u);
+    return q->total();
+  };
+  EXPECT_EQ(part({.from = 30, .until = {}}, Part::inside), 8u);
+  EXPECT_EQ(part({.from = 30, .until = {}}, Part::outside), 4u);
+  EXPECT_EQ(part({.from = {}, .until = 1}, Part::inside), 4u); // a slice is in it if any part of it is
+  EXPECT_EQ(part({.from = 10, .until = 30}, Part::inside), 0u);
+  EXPECT_EQ(part({.from = 39, .until = 50}, Part::inside), 8u);
+  EXPECT_FALSE(keep_part(*again, {.from = 41, .until = {}}).ok());
+}
+
+TEST(Formats, OtherFormsAreRefused) {
+  std::string bytes = write_recording(sample());
+  EXPECT_EQ(bytes[7], '1'); // without slices older ones read it
+  bytes[7] = '3';
+  auto read = read_recording(bytes);
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().message.find("form 3"), std::string::npos);
 }
 
 TEST(Formats, TheOwnOneKeepsEverything) {

@@ -1,5 +1,6 @@
 // The page of a profile: a call tree as a flame graph on a canvas. The data stands in the page as JSON (page.cc); the
 // layout is d3's partition, drawing and everything else is here.
+// With slices of time there is a heat map above it, whose selection is what the graph shows.
 (() => {
   "use strict";
   const data = JSON.parse(document.getElementById("data").textContent);
@@ -26,16 +27,18 @@
     if (about.period_ns) return weight.toLocaleString("en") + " samples, " + time(weight * about.period_ns);
     if (about.unit === "ns") return time(weight);
     if (about.unit === "bytes")
-      return bytes(weight) + (about.duration_ns ? " (" + bytes(weight * 1e9 / about.duration_ns) + "/s)" : "");
+      return bytes(weight) + (lasted() ? " (" + bytes(weight * 1e9 / lasted()) + "/s)" : "");
     return weight.toLocaleString("en") + " " + about.unit;
   }
   const percent = (part, whole) => (whole ? (100 * part / whole).toFixed(2) : "0") + "%";
+
+  const lasted = () => (state.time ? (state.time.until - state.time.from) * data.slice_ns : about.duration_ns);
 
   // ---- from samples to a tree
   const frameName = (f) => data.texts[data.frames[3 * f]];
   const frameModule = (f) => data.texts[data.frames[3 * f + 1]];
   const frameKind = (f) => data.frames[3 * f + 2];
-  const state = { group: "process", reverse: false, icicle: false, focus: null, selected: null, hover: null, pattern: null };
+  const state = { group: "process", reverse: false, icicle: false, focus: null, selected: null, hover: null, pattern: null, time: null };
 
   function child(of, key, make) {
     let found = of.index.get(key);
@@ -58,7 +61,8 @@
   function buildTree() {
     const root = { name: "all", module: "", kind: GROUP, index: new Map(), self: 0, change: 0 };
     for (let s = 0; s < data.samples.length; s += 3) {
-      const [thread, node, weight] = [data.samples[s], data.samples[s + 1], data.samples[s + 2]];
+      const [thread, node, weight] = [data.samples[s], data.samples[s + 1], state.time ? state.time.weights[s / 3] : data.samples[s + 2]];
+      if (!weight && state.time) continue;
       let at = root;
       for (const [key, name] of groupsOf(thread)) at = child(at, key, () => ({ name, module: "", kind: GROUP }));
       const path = [];
@@ -252,6 +256,167 @@
     showTip(state.selected, area.left + b.left, area.top + b.top);
   }
 
+  // ---- time: a lane for all, and for those that have most; a column for each slice, or for several
+  const times = (() => {
+    const none = { begin() {}, draw() {}, select() {}, move() {} };
+    if (!data.slices) return none;
+    const sheet = get("heat"), brush = sheet.getContext("2d"), LANE = 16, LABEL = 150, MOST = 10, AXIS = 18;
+    const seconds = (slice) => Number((slice * data.slice_ns / 1e9).toFixed(6));
+    // Of each slice: numbers of samples and their weights, side by side.
+    const slices = new Map(data.slices.map(([number, ...rest]) => {
+      let last = 0;
+      return [number, rest.map((n, i) => (i % 2 ? n : (last += n)))];
+    }));
+    const count = Math.max(1, Math.ceil(about.duration_ns / data.slice_ns - 0.1), ...[...slices.keys()].map((n) => n + 1));
+    const laneOf = {
+      function(s) {
+        let n = data.samples[3 * s + 1];
+        while (data.parents[n] && frameKind(data.nodes[n]) === NOTE) n = data.parents[n];
+        return n ? frameName(data.nodes[n]) : "(no stack)";
+      },
+      thread(s) { const t = 4 * data.samples[3 * s]; return data.texts[data.threads[t + 3]] + " (" + data.threads[t + 1] + ")"; },
+      process(s) { const t = 4 * data.samples[3 * s]; return data.texts[data.threads[t + 2]] + " (" + data.threads[t] + ")"; },
+    };
+    let by = about.unit === "samples" ? "function" : "thread", lanes = [], from = null, to = null, wide = 0;
+
+    function layLanes() {
+      const found = new Map(), names = [];
+      for (let s = 0; s < data.samples.length / 3; s++) names.push(laneOf[by](s));
+      const lane = (name) => {
+        if (!found.has(name)) found.set(name, { name, sum: 0, cells: new Map() });
+        return found.get(name);
+      };
+      const all = { name: "all", sum: 0, cells: new Map() };
+      for (const [number, gains] of slices)
+        for (let i = 0; i < gains.length; i += 2)
+          for (const l of [all, lane(names[gains[i]])]) {
+            l.sum += gains[i + 1];
+            l.cells.set(number, (l.cells.get(number) || 0) + gains[i + 1]);
+          }
+      const sorted = [...found.values()].sort((a, b) => b.sum - a.sum), rest = sorted.splice(MOST);
+      if (rest.length) {
+        const others = { name: rest.length + " others", sum: 0, cells: new Map() };
+        for (const l of rest) for (const [n, w] of l.cells) others.cells.set(n, (others.cells.get(n) || 0) + w);
+        sorted.push(others);
+      }
+      lanes = [all, ...sorted];
+      const most = (l) => Math.max(1, ...l.cells.values());
+      const hottest = Math.max(...sorted.map(most), 1);
+      for (const l of lanes) l.most = l === all ? most(l) : hottest;
+    }
+    const left = (slice) => LABEL + slice / count * wide;
+    function heat(share) {
+      const dark = document.documentElement.dataset.theme === "dark", depth = Math.sqrt(share);
+      return `hsl(${46 - 34 * depth}, ${60 + 25 * depth}%, ${dark ? 12 + 48 * depth : 95 - 48 * depth}%)`;
+    }
+    function drawLane(l, line) {
+      brush.fillStyle = colors.ink;
+      const font = brush.measureText(l.name).width;
+      brush.fillText(font <= LABEL - 8 ? l.name : l.name.slice(0, Math.floor(l.name.length * (LABEL - 16) / font)) + "…", 0, line * LANE + LANE / 2);
+      // Where a pixel has several slices, the hottest is seen.
+      const columns = new Map();
+      for (const [n, w] of l.cells) {
+        const x = Math.floor(left(n));
+        columns.set(x, Math.max(columns.get(x) || 0, w));
+      }
+      for (const [x, w] of columns) {
+        brush.fillStyle = heat(w / l.most);
+        brush.fillRect(x, line * LANE, Math.max(1, wide / count - (wide / count > 4 ? 1 : 0)), LANE - 1);
+      }
+    }
+    function drawAxis() {
+      const length = seconds(count), y = lanes.length * LANE;
+      let step = 10 ** Math.floor(Math.log10(Math.max(length, 1e-6)) - 1);
+      for (const more of [2, 2.5, 2, 2, 2.5]) if (step / length * wide < 60) step *= more;
+      brush.fillStyle = colors.dim;
+      for (let i = 0; i * step < length; i++) {
+        const x = LABEL + i * step / length * wide;
+        brush.fillRect(Math.floor(x), y, 1, 4);
+        brush.fillText(Number((i * step).toFixed(6)) + " s", x + 3, y + 10);
+      }
+    }
+    function drawTimes() {
+      const ratio = window.devicePixelRatio || 1, height = lanes.length * LANE + AXIS;
+      wide = Math.max(50, sheet.clientWidth - LABEL);
+      sheet.width = Math.round(sheet.clientWidth * ratio);
+      sheet.height = Math.round(height * ratio);
+      sheet.style.height = height + "px";
+      brush.setTransform(ratio, 0, 0, ratio, 0, 0);
+      brush.font = FONT;
+      brush.textBaseline = "middle";
+      brush.fillStyle = heat(0);
+      brush.fillRect(LABEL, 0, wide, lanes.length * LANE);
+      lanes.forEach(drawLane);
+      drawAxis();
+      if (from === null) return;
+      const a = left(Math.min(from, to)), b = left(Math.max(from, to) + 1);
+      brush.fillStyle = colors.paper;
+      brush.globalAlpha = 0.6;
+      brush.fillRect(LABEL, 0, a - LABEL, lanes.length * LANE);
+      brush.fillRect(b, 0, LABEL + wide - b, lanes.length * LANE);
+      brush.globalAlpha = 1;
+      brush.strokeStyle = colors.ink;
+      brush.strokeRect(a - 0.5, 0.5, Math.max(2, b - a + 1), lanes.length * LANE - 1);
+    }
+    // Slices from one to another, or null: all.
+    function select(a, b = a) {
+      from = a === null ? null : Math.max(0, Math.min(a, b, count - 1));
+      to = a === null ? null : Math.min(count - 1, Math.max(a, b, 0));
+      state.time = null;
+      let text = "Heat map of " + count + " slices of " + time(data.slice_ns) + ": drag to choose what the graph shows";
+      if (from !== null) {
+        const weights = new Float64Array(data.samples.length / 3);
+        for (let n = from; n <= to; n++) {
+          const gains = slices.get(n) || [];
+          for (let i = 0; i < gains.length; i += 2) weights[gains[i]] += gains[i + 1];
+        }
+        state.time = { from, until: to + 1, weights };
+        text = "From " + seconds(from) + " s until " + seconds(to + 1) + " s: " + amount(weights.reduce((x, y) => x + y, 0)) +
+          " (acu report --from " + seconds(from) + " --until " + seconds(to + 1) + ")";
+      }
+      get("when").textContent = text;
+      get("whole").hidden = from === null;
+      if (tree) rebuild();
+      drawTimes();
+    }
+    function sliceAt(event) {
+      const x = event.clientX - sheet.getBoundingClientRect().left - LABEL;
+      return Math.max(0, Math.min(count - 1, Math.floor(x / wide * count)));
+    }
+    function point(event) {
+      const n = sliceAt(event), l = lanes[Math.floor((event.clientY - sheet.getBoundingClientRect().top) / LANE)];
+      tip.hidden = !l;
+      if (!l) return;
+      tip.textContent = seconds(n) + " s, " + l.name + ": " + amount(l.cells.get(n) || 0);
+      tip.style.left = Math.min(event.clientX + 14, innerWidth - tip.clientWidth - 8) + "px";
+      tip.style.top = event.clientY + 18 + "px";
+    }
+    let drags = false;
+    sheet.addEventListener("pointerdown", (event) => {
+      if (event.button) return;
+      drags = true;
+      from = to = sliceAt(event);
+      if (event.isTrusted) sheet.setPointerCapture(event.pointerId);
+      drawTimes();
+    });
+    sheet.addEventListener("pointermove", (event) => {
+      if (drags) to = sliceAt(event), drawTimes();
+      point(event);
+    });
+    sheet.addEventListener("pointerup", () => { if (drags) drags = false, select(from, to); });
+    sheet.addEventListener("pointerleave", () => showTip(null));
+    get("lanes").addEventListener("change", () => { by = get("lanes").value; layLanes(); drawTimes(); });
+    return {
+      // The graph's root is next to it.
+      begin() { get("time").hidden = false; state.icicle = true; get("icicle").setAttribute("aria-pressed", true); get("lanes").value = by; layLanes(); select(null); },
+      draw() { if (lanes.length) drawTimes(); },
+      select,
+      move(step) { if (from !== null && from + step >= 0 && to + step < count) select(from + step, to + step); },
+      place: (slice) => ({ x: sheet.getBoundingClientRect().left + left(slice + 0.5), y: sheet.getBoundingClientRect().top + LANE / 2 }),
+      lanes: () => lanes.map((l) => l.name),
+    };
+  })();
+
   // ---- what the reader can do
   const grouping = ["process", "thread", "none"];
   const act = {
@@ -265,7 +430,9 @@
       get("theme").textContent = root.dataset.theme === "dark" ? "Light" : "Dark";
       readColors();
       if (tree) draw();
+      times.draw();
     },
+    whole() { times.select(null); },
     help() { get("keys").showModal(); },
     walk(key) {
       let n = state.selected || state.focus;
@@ -286,7 +453,7 @@
     if (anew) layOut();
     draw();
   }
-  for (const name of ["reverse", "icicle", "reset", "theme", "help"]) d3.select("#" + name).on("click", () => act[name]());
+  for (const name of ["reverse", "icicle", "reset", "theme", "help", "whole"]) d3.select("#" + name).on("click", () => act[name]());
   d3.select("#group").on("change", () => act.group(get("group").value));
   d3.select("#search").on("input", () => search(get("search").value));
   canvas.addEventListener("mousemove", (event) => {
@@ -313,14 +480,15 @@
       return;
     }
     if (isField) return;
-    const keys = { "/": () => get("search").focus(), r: act.reverse, i: act.icicle, g: () => act.group(), d: () => act.theme(),
+    const keys = { "/": () => get("search").focus(), r: act.reverse, i: act.icicle, g: () => act.group(), d: () => act.theme(), w: act.whole,
+      "[": () => times.move(-1), "]": () => times.move(1),
       "?": act.help, 0: act.reset, Home: act.reset, Enter: () => { if (state.selected) zoom(state.selected); } };
     if (event.key.startsWith("Arrow")) act.walk(event.key);
     else if (keys[event.key]) keys[event.key]();
     else return;
     event.preventDefault();
   });
-  addEventListener("resize", draw);
+  addEventListener("resize", () => { draw(); times.draw(); });
 
   // ---- begin
   document.title = get("title").textContent = about.title + (about.what ? " of " + about.what : "");
@@ -331,6 +499,7 @@
   });
   if (data.threads.length <= 4) state.group = get("group").value = "none";
   act.theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  times.begin();
   layOut();
   draw();
   canvas.setAttribute("aria-label", "Flame graph, " + amount(tree.value));
@@ -338,6 +507,8 @@
   // For tests: where a function's widest frame is, and what is shown.
   window.acu = {
     state,
+    times,
+    total: () => tree.value,
     nodes: () => rows.reduce((sum, row) => sum + row.length, 0),
     place(name) {
       const n = tree.descendants().filter((d) => d.data.name === name).sort((a, b) => b.value - a.value)[0];

@@ -1,0 +1,55 @@
+#include "profile/slices.h"
+
+#include "profile/tables.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace profile {
+
+static std::string in_seconds(uint64_t ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g s", static_cast<double>(ns) / 1e9);
+  return text;
+}
+
+static base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
+
+base::Status keep_part(Profile& p, const TimeRange& range, Part part) {
+  if (!p.slice_ns)
+    return usage(
+        "the recording has no slices of time to choose from; one made with `acu record --split 1s` has");
+  const uint64_t ends =
+      std::max(p.about.duration_ns, p.slices.empty() ? 0 : p.slices.back().number * p.slice_ns + 1);
+  const uint64_t count = (ends + p.slice_ns - 1) / p.slice_ns;
+  const uint64_t first = range.from.value_or(0) / p.slice_ns;
+  uint64_t last = range.until ? (*range.until + p.slice_ns - 1) / p.slice_ns : count;
+  last = std::min(last, count);
+  if (first >= last)
+    return usage("`--from`: the recording is " + in_seconds(ends) + " long, and nothing is there from " +
+                 in_seconds(range.from.value_or(0)) + " on");
+  const uint64_t from = first * p.slice_ns, until = std::min(last * p.slice_ns, ends);
+
+  std::string header = header_text(p.about, p.total());
+  std::vector<Gain> gains;
+  for (const Slice& s : p.slices)
+    if ((part == Part::inside) == range.holds(s.number, p.slice_ns))
+      gains.insert(gains.end(), s.gains.begin(), s.gains.end());
+  p.weigh_anew(gains);
+  p.drop_weightless();
+
+  // How whole the stacks are and what acu took is known of the whole recording only.
+  About& a = p.about;
+  const size_t line = header.find('\n') + 1;
+  header = header.substr(line, header.find('\n', line) - line);
+  a.notes.insert(a.notes.begin(), "the whole recording, " + in_seconds(ends) + ": " + header);
+  a.what += part == Part::inside ? ", from " : ", without from ";
+  a.what += in_seconds(from) + " until " + in_seconds(until);
+  a.duration_ns = part == Part::inside ? until - from : ends - (until - from);
+  a.start_ns += part == Part::inside ? from : 0;
+  a.samples = a.complete = a.frames = a.frames_named = a.own_cpu_ns = a.own_memory = a.kernel_ns = 0;
+  for (const Sample& s : p.samples()) a.samples += s.count;
+  return {};
+}
+
+} // namespace profile

@@ -1,0 +1,90 @@
+#include "tool/sampled.h"
+
+#include "base/text.h"
+#include "tool/whose.h"
+
+namespace tool {
+
+using spec::OptionId;
+
+namespace {
+
+base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
+
+base::Error unknown_kind(const std::string& word) {
+  std::vector<std::string_view> names;
+  std::string all;
+  for (const spec::ProfileKind& k : spec::profile_kinds) names.push_back(k.name), all.append(k.name).append(", ");
+  std::string_view near = base::nearest(word, names);
+  return usage("there is no kind `" + word + "`; " + (near.empty() ? "there are " + all + "or a probe; a command goes behind `--`" : "did you mean `" + std::string(near) + "`?"));
+}
+
+// A kind of the table, or a probe.
+base::Status read_kind(const session::Arguments& arguments, session::SamplingOptions& to) {
+  const std::string* event = arguments.value(OptionId::event);
+  if (const std::string* weight = arguments.value(OptionId::weight)) to.weight = *weight;
+  if (event && *event == "cycles") to.kind = spec::find_profile_kind("cycles");
+  if (arguments.words_before > 1) return usage("`" + arguments.words[1] + "`: a command goes behind `--`");
+  if (arguments.words_before) {
+    const std::string& word = arguments.words[0];
+    if (event) return usage("`-e` is for the CPU, not for `" + word + "`");
+    const spec::ProfileKind* kind = spec::find_profile_kind(word);
+    if (!kind && word.find(':') == word.npos) return unknown_kind(word);
+    if (kind) to.kind = kind;
+    if (!kind) to.probe = word;
+  }
+  if (arguments.has(OptionId::leaks)) {
+    if (to.kind->name != "alloc" && to.kind->name != "leaks") return usage("`--leaks` is for `alloc`");
+    to.kind = spec::find_profile_kind("leaks");
+  }
+  if (arguments.has(OptionId::waker)) {
+    if (to.kind->name != "offcpu" && to.kind->name != "offwake") return usage("`--waker` is for `offcpu`");
+    to.kind = spec::find_profile_kind("offwake");
+  }
+  if (to.kind->follows_allocations && to.filter.pid < 0 && !to.filter.command)
+    return usage("what is not freed is told of one process: acu flame alloc --leaks -p 4711, or of a command behind `--`");
+  if (!to.weight.empty() && to.probe.empty())
+    return usage("`--weight` is for a probe: acu flame tracepoint:syscalls:sys_exit_read --weight args.ret");
+  return {};
+}
+
+} // namespace
+
+base::Result<uint64_t> read_count(std::string_view name, const std::string& text, uint64_t most) {
+  auto number = base::parse_integer(text);
+  if (!number || *number == 0 || *number > most)
+    return usage("`" + std::string(name) + "` takes a number from 1 to " + std::to_string(most) + ", not `" +
+                 text + "`");
+  return *number;
+}
+
+base::Result<session::SamplingOptions> read_sampling(const session::Arguments& arguments) {
+  session::SamplingOptions s;
+  ACU_TRY(s.filter, read_whose(arguments));
+  s.command = arguments.behind;
+  ACU_CHECK(read_kind(arguments, s));
+  const bool is_cycles = s.kind->name == "cycles";
+  if (const std::string* text = arguments.value(OptionId::frequency)) {
+    ACU_TRY(s.rate, read_count("-F", *text, 10000));
+  }
+  // Of cycles a count is given: so many that a processor of 3 GHz makes as many samples.
+  if (is_cycles) s.rate = 3'000'000'000 / s.rate;
+  if (const std::string* text = arguments.value(OptionId::max_cost)) {
+    ACU_TRY(uint64_t percent, read_count("--max-cost", *text, 10000));
+    s.max_cost = static_cast<double>(percent);
+  }
+  if (const std::string* text = arguments.value(OptionId::duration)) {
+    ACU_TRY(s.duration_ns, session::read_time("--duration", *text));
+  }
+  if (const std::string* text = arguments.value(OptionId::split)) {
+    constexpr uint64_t shortest = 10'000'000;
+    ACU_TRY(s.split_ns, session::read_time("--split", *text));
+    if (s.split_ns < shortest) return usage("`--split` takes a time from 10ms on, not `" + *text + "`");
+    if (s.kind->follows_allocations)
+      return usage("`--split`: what is not freed is known at the end only; there are no slices of it");
+  }
+  s.quiet = arguments.has(OptionId::quiet);
+  return s;
+}
+
+} // namespace tool

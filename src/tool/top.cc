@@ -1,0 +1,155 @@
+// `acu top`: what takes most, anew each second. On a terminal a screen (top_view.h, screen.h), elsewhere
+// tables.
+#include "base/text.h"
+#include "profile/tables.h"
+#include "session/output.h"
+#include "tool/sampled.h"
+#include "tool/screen.h"
+#include "tool/tool.h"
+#include "tool/top_view.h"
+
+#include <unistd.h>
+
+namespace tool {
+
+using spec::OptionId;
+
+namespace {
+
+struct TopRequest {
+  session::SamplingOptions sampling;
+  profile::ReportOptions report;
+  uint64_t interval_ns = 1'000'000'000;
+  uint64_t rounds = 0; // 0: until something else ends it
+  bool json = false;
+};
+
+base::Result<TopRequest> read_request(const session::Arguments& arguments) {
+  TopRequest out;
+  ACU_TRY(out.sampling, read_sampling(arguments));
+  if (const std::string* text = arguments.value(OptionId::interval)) {
+    ACU_TRY(out.interval_ns, session::read_time("--interval", *text));
+    if (out.interval_ns < 100'000'000)
+      return base::Error{base::Failure::usage,
+                         "`--interval` takes a time from 100ms on, not `" + *text + "`"};
+  }
+  if (const std::string* text = arguments.value(OptionId::rounds)) {
+    ACU_TRY(out.rounds, read_count("--count", *text, 1'000'000'000));
+  }
+  if (const std::string* text = arguments.value(OptionId::top)) {
+    ACU_TRY(out.report.top, read_count("--top", *text, 1'000'000));
+  }
+  if (const std::string* by = arguments.value(OptionId::sort)) out.report.by = profile::sort_of(*by);
+  out.json = arguments.has(OptionId::json);
+  return out;
+}
+
+struct Top {
+  explicit Top(const TopRequest& r) : request(r), view(r.report.by, r.interval_ns) {}
+
+  bool print(const session::Look& look);
+  bool look(const session::Look& look);
+  bool input();
+  void draw();
+
+  const TopRequest& request;
+  TopView view;
+  std::unique_ptr<Screen> screen;
+  bool has_terminal = false, is_over = false;
+  uint64_t rounds = 0;
+  std::string losses = "0 lost";
+};
+
+// A table, or an object. false: nobody reads it.
+bool Top::print(const session::Look& look) {
+  profile::Profile& p = look.profile;
+  p.weigh_anew(look.gains);
+  const profile::About about = p.about;
+  // Rates are those of the interval.
+  p.about.duration_ns = look.passed_ns;
+  p.about.samples = 0;
+  for (const profile::Gain& g : look.gains) p.about.samples += g.count;
+  std::string out;
+  if (request.json) {
+    out = profile::report_json(p, request.report);
+  } else {
+    char passed[32];
+    std::snprintf(passed, sizeof passed, "%.2f s", static_cast<double>(look.passed_ns) / 1e9);
+    out = time_of_day() + "  " + p.about.title + " of " + p.about.what + ", " + passed + ": " +
+          profile::amount(p.about, p.total());
+    if (!p.about.period_ns && p.about.unit != "ns" && p.about.unit != "bytes") out += " " + p.about.unit;
+    out += ", " + look.losses + "\n" + profile::top_text(p, request.report) + "\n";
+  }
+  p.about = about;
+  return session::write_all(STDOUT_FILENO, out) == 0;
+}
+
+bool Top::look(const session::Look& look) {
+  losses = look.losses;
+  if (is_over) return false;
+  rounds++;
+  if (screen) {
+    view.take(look);
+    draw();
+  } else if (!has_terminal &&
+             (!look.gains.empty() || rounds == 1 || look.passed_ns >= request.interval_ns / 2)) {
+    is_over = !print(look);
+  }
+  is_over |= request.rounds && rounds >= request.rounds;
+  return !is_over;
+}
+
+bool Top::input() {
+  if (!screen) return true;
+  screen->fit();
+  while (auto key = screen->key())
+    if (!view.press(*key)) return false;
+  draw();
+  return true;
+}
+
+void Top::draw() { screen->draw(view.lines(screen->columns(), screen->rows())); }
+
+int show(const TopRequest& request) {
+  Top top(request);
+  session::Viewer viewer;
+  viewer.period_ns = request.interval_ns;
+  if (!request.json) {
+    top.has_terminal = Screen::is_possible();
+    if (!top.has_terminal && ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO) && !request.sampling.quiet)
+      complain("NOTE: this type of terminal is not known (TERM); tables follow\n");
+  }
+  viewer.has_terminal = top.has_terminal;
+  if (top.has_terminal) {
+    viewer.input_fd = STDIN_FILENO;
+    viewer.begin = [&] {
+      top.screen = Screen::open();
+      if (top.screen) top.draw();
+    };
+    viewer.input = [&] { return top.input(); };
+    viewer.end = [&] { top.screen.reset(); };
+  }
+  viewer.look = [&](const session::Look& look) { return top.look(look); };
+  auto recording = session::watch(request.sampling, viewer);
+  top.screen.reset();
+  if (!recording.ok()) return fail(recording.error());
+  if (!request.sampling.quiet) {
+    const profile::About& about = recording->profile.about;
+    for (const std::string& note : about.notes) complain(note + "\n");
+    complain(sum_line(about, top.losses) + "\n");
+  }
+  return top.is_over ? 0 : recording->command_status;
+}
+
+} // namespace
+
+int top(Words words) {
+  const spec::Subcommand& self = *spec::find_subcommand("top");
+  auto arguments = session::parse_arguments(self, words);
+  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
+  auto request = read_request(*arguments);
+  return request.ok() ? show(*request) : fail(request.error());
+}
+
+} // namespace tool
