@@ -21,6 +21,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
+BEGIN, END = "<!-- still: begin -->\n", "<!-- still: end -->\n" # of the section in the file of results
 
 ACU = {
     "list": "oneshot { $s = 0; for ($n = target.list; $n; $n = $n->next) { $s += $n->value; } "
@@ -314,8 +315,9 @@ def main():
              "leaks": "`leaks`: 600,000 chunks in 4 threads, 100 of them lost", "large": "arguments of a function in a large file"}
     text = ["## Core dumps", "",
             "Whole processes, from exec to exit, and their processor time (which a busy machine changes less), ms; medians (`bench/still.py`).",
-            "All print the same sum. By types: members are asked for by their names, as acu's script does; lldb's values are made of each",
-            "address anew, because those got from other values keep all that led to them (then the list alone was not done after 400 s).",
+            "All print the same sum. By types: members are asked for by their names, as acu's script does (but the values in the nodes of the",
+            "C++ containers, by all of them); lldb's values are made of each address anew, because those got from other values keep all that",
+            "led to them (then the list alone was not done after 400 s).",
             f"Load average of the machine at the end: {os.getloadavg()[0]:.0f}.",
             "", "| program | tool | ms | processor | processor, times acu |", "|---|---|---|---|---|"]
     seen = set()
@@ -327,11 +329,12 @@ def main():
     print(text)
     if options.out:
         old = open(options.out).read()
-        begin = old.find("## Core dumps\n")
-        if begin >= 0:
-            after = old.find("\n## ", begin + 1)
-            old = old[:begin] + (old[after + 1:] if after >= 0 else "")
-        open(options.out, "w").write(old.rstrip("\n") + "\n\n" + text)
+        section = f"{BEGIN}\n{text}\n{END}"
+        if BEGIN in old:
+            new = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: section, old, flags=re.S)
+        else:
+            new = old.rstrip("\n") + "\n\n" + section
+        open(options.out, "w").write(new)
 
 
 main()

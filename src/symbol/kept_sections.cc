@@ -1,7 +1,10 @@
 #include "symbol/kept_sections.h"
 
 #include <deque>
+#include <memory>
 #include <mutex>
+#include <new>
+#include <vector>
 
 namespace symbol {
 namespace {
@@ -21,7 +24,8 @@ public:
                       const format::PlainFill& fill) override {
     if (!is_kept(file, size)) return {};
     auto made = cache_.make(key_of(file, section), size);
-    if (!made.ok() || !fill(made->bytes())) return {};
+    if (!made.ok()) return make_in_memory(file, section, size, fill);
+    if (!fill(made->bytes())) return {};
     auto found = made->finish(!file.damaged());
     if (!found.ok()) return {};
     std::lock_guard lock(changing_);
@@ -32,6 +36,17 @@ private:
   bool is_kept(const format::ElfFile& file, uint64_t size) const {
     return size >= sizes_.from && size <= sizes_.to && file.id() != base::FileId();
   }
+  // Where the cache's file system cannot promise room, as network file systems cannot, or has none.
+  base::ByteSpan make_in_memory(const format::ElfFile& file, size_t section, uint64_t size,
+                                const format::PlainFill& fill) {
+    std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[size]);
+    if (!memory || !fill({memory.get(), size})) return {};
+    const base::ByteSpan bytes(memory.get(), size);
+    if (!file.damaged()) (void)cache_.store(key_of(file, section), bytes); // else it is made again next time
+    std::lock_guard lock(changing_);
+    held_.push_back(std::move(memory));
+    return bytes;
+  }
   static CacheKey key_of(const format::ElfFile& file, size_t section) {
     return {"plain", 1, file.build_id(), combine(section, file.id())};
   }
@@ -40,6 +55,7 @@ private:
   const KeptSizes sizes_;
   std::mutex changing_;
   std::deque<CachedFile> found_;
+  std::vector<std::unique_ptr<std::byte[]>> held_;
 };
 
 } // namespace
