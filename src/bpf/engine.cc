@@ -346,6 +346,22 @@ base::Result<std::vector<ir::Entry>> Engine::read_map(uint32_t index) {
   return entries;
 }
 
+base::Result<std::optional<std::vector<ir::Entry>>> Engine::take_map(uint32_t index) {
+  std::optional<std::vector<ir::Entry>> entries;
+  const ir::MapKind kind = program_.maps[index].kind;
+  if (kind == ir::MapKind::task || ir::is_scalar(kind)) return entries;
+  ACU_TRY(entries, take_hash(shape(index)));
+  if (entries && walker_) join_same_stacks(index, *entries);
+  return entries;
+}
+
+// A stack that is seen again is kept, or sent, again.
+void Engine::forget_stacks(std::span<const uint64_t> kernel_stacks) {
+  for (uint64_t id : kernel_stacks)
+    if (stacks_fd_ >= 0) map_delete(stacks_fd_, &id);
+  if (walker_) walker_->forget_sent();
+}
+
 base::Status Engine::clear_map(uint32_t index) {
   ACU_CHECK(prepare(index));
   ir::MapKind kind = program_.maps[index].kind;

@@ -74,6 +74,10 @@ public:
   base::Status put(uint32_t map, std::span<const std::byte> key, std::span<const std::byte> value) override;
   void unwatch(uint64_t address) override;
   std::vector<uint64_t> stack(uint64_t id) override;
+  // Reads a hash map and empties it at once. Nothing: this kernel cannot.
+  base::Result<std::optional<std::vector<ir::Entry>>> take_map(uint32_t map);
+  // Makes room for other stacks: the kernel forgets these, which are known here, and all that were sent.
+  void forget_stacks(std::span<const uint64_t> kernel_stacks);
   ir::Counters counters() override;
 
 private:

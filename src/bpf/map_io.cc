@@ -81,14 +81,25 @@ base::Status write_array(const MapShape& map, const std::vector<std::byte>& valu
 
 } // namespace
 
-base::Result<std::vector<ir::Entry>> read_hash(const MapShape& map) {
-  std::vector<ir::Entry> entries;
-  auto take = [&](const std::byte* keys, const std::byte* values, uint32_t count) {
+static int read_batches(const MapShape& map, Step step, std::vector<ir::Entry>& entries) {
+  return walk_batches(map, step, [&](const std::byte* keys, const std::byte* values, uint32_t count) {
     for (uint32_t i = 0; i < count; i++, keys += map.key_size, values += map.value_bytes()) {
       entries.push_back({{keys, keys + map.key_size}, {values, values + map.value_bytes()}});
     }
-  };
-  int error = walk_batches(map, map_lookup_batch, take);
+  });
+}
+
+base::Result<std::optional<std::vector<ir::Entry>>> take_hash(const MapShape& map) {
+  std::vector<ir::Entry> entries;
+  const int error = read_batches(map, map_lookup_and_delete_batch, entries);
+  if (error == 0) return std::optional(std::move(entries));
+  if (lacks_batches(error)) return std::optional<std::vector<ir::Entry>>();
+  return failed("cannot take what a map holds", error);
+}
+
+base::Result<std::vector<ir::Entry>> read_hash(const MapShape& map) {
+  std::vector<ir::Entry> entries;
+  int error = read_batches(map, map_lookup_batch, entries);
   if (error == 0) return entries;
   if (!lacks_batches(error)) return failed("cannot read a map", error);
   std::vector<std::byte> value(map.value_bytes());

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "ir/engine.h"
 
+#include <optional>
 #include <vector>
 
 namespace bpf {
@@ -22,6 +23,8 @@ struct MapShape {
 };
 
 base::Result<std::vector<ir::Entry>> read_hash(const MapShape& map);
+// The same, and nothing is left: what is added meanwhile is in the entry, or comes again. Nothing: this kernel cannot.
+base::Result<std::optional<std::vector<ir::Entry>>> take_hash(const MapShape& map);
 base::Status clear_hash(const MapShape& map);
 // Values become 0, keys stay.
 base::Status zero_hash(const MapShape& map);

@@ -1,6 +1,7 @@
 #include "bpf/walker.h"
 
 #include "bpf/cpus.h"
+#include "bpf/map_io.h"
 #include "bpf/syscall.h"
 
 #include <cstddef>
@@ -27,6 +28,7 @@ base::Result<std::unique_ptr<Walker>> Walker::open(const WalkTables::MapFd& fd, 
   ACU_TRY(w->tables_, WalkTables::open(fd));
   ACU_TRY(w->ring_, Ring::open(fd("acu_walked"), ring_bytes));
   w->counts_fd_ = fd("acu_walk_counts");
+  w->ids_fd_ = fd("acu_walk_ids");
   return w;
 }
 
@@ -70,6 +72,11 @@ void Walker::take_copy(std::span<const std::byte> record) {
   }
   aliases_[copy.id] = id;
   alias_order_.push_back(copy.id);
+}
+
+// Where that fails, what is lost for want of room is counted.
+void Walker::forget_sent() {
+  [[maybe_unused]] auto cleared = clear_hash({.fd = ids_fd_, .key_size = 8, .value_size = 8});
 }
 
 uint64_t Walker::same(uint64_t id) const {

@@ -33,6 +33,9 @@ public:
   // The id under which this stack was seen first.
   uint64_t same(uint64_t id) const;
 
+  // The kernel sends stacks anew that it has sent: there is room for others.
+  void forget_sent();
+
   WalkTables& tables() { return *tables_; }
   int wait_fd() const { return ring_->wait_fd(); }
 
@@ -53,7 +56,7 @@ private:
 
   std::unique_ptr<WalkTables> tables_;
   std::unique_ptr<Ring> ring_;
-  int counts_fd_ = -1;
+  int counts_fd_ = -1, ids_fd_ = -1;
   Seen seen_;
   Walk walk_;
   std::unordered_map<uint64_t, std::vector<uint64_t>> stacks_;

@@ -38,6 +38,8 @@ public:
   explicit KernelBackend(std::unique_ptr<bpf::Engine> engine) : engine_(std::move(engine)) {}
   ir::Engine& engine() override { return *engine_; }
   bpf::Walker* walker() override { return engine_->walker(); }
+  base::Result<std::optional<std::vector<ir::Entry>>> take_map(uint32_t map) override { return engine_->take_map(map); }
+  void forget_stacks(std::span<const uint64_t> kernel_stacks) override { engine_->forget_stacks(kernel_stacks); }
   base::Status attach(uint32_t probe, const Refused& refused) override { return engine_->attach(probe, refused); }
   base::Status attach_more(uint32_t probe, std::span<const probe::Event* const> events,
                            std::span<const uint64_t> cookies, const Refused& refused) override {

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ public:
   virtual ir::Engine& engine() = 0;
   // Of user stacks by tables; nullptr: the program takes none.
   virtual bpf::Walker* walker() { return nullptr; }
+  // As bpf::Engine has them; others have room enough.
+  virtual base::Result<std::optional<std::vector<ir::Entry>>> take_map(uint32_t) { return std::optional<std::vector<ir::Entry>>(); }
+  virtual void forget_stacks(std::span<const uint64_t>) {}
   // Of an event that cannot be attached: ok to go on without it, or the failure that ends the session.
   using Refused = std::function<base::Status(base::Error)>;
   // Attaches a probe that has a context to all its events.

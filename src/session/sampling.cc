@@ -493,6 +493,12 @@ struct Onlooker {
   profile::GrowingNames names;
   Gains gains;
   uint64_t last_ns = 0; // CLOCK_MONOTONIC
+  bool is_filling = false, is_emptied = false;
+  size_t forgotten = 0; // of stacks, those that the kernel need not keep
+
+private:
+  base::Result<std::vector<ir::Entry>> read();
+  void make_room(const ir::Map& map, size_t entries);
 };
 
 void Onlooker::follow() {
@@ -532,6 +538,29 @@ std::string losses_in_short(const ir::Counters& counters) {
   return out;
 }
 
+// A map that fills is emptied: its keys begin anew.
+base::Result<std::vector<ir::Entry>> Onlooker::read() {
+  if (std::exchange(is_filling, false)) {
+    ACU_TRY(auto taken, sampler.backend->take_map(*find_map(sampler.compiled.program, "")));
+    is_emptied = taken.has_value();
+    if (taken) return std::move(*taken);
+  }
+  return sampler.read_stacks();
+}
+
+// Tables of the kernel hold what minutes bring, and this may go on for days.
+void Onlooker::make_room(const ir::Map& map, size_t entries) {
+  constexpr size_t most_stacks = 2048; // a quarter of the kernel's own that there is room for, and a sixteenth of the others
+  if (std::exchange(is_emptied, false)) gains = {};
+  is_filling = entries > map.max_entries / 4;
+  const auto& all = stacks.out.stacks;
+  if (all.size() - forgotten < most_stacks) return;
+  std::vector<uint64_t> ids;
+  for (; forgotten < all.size(); forgotten++)
+    if (!all[forgotten].pid) ids.push_back(all[forgotten].id);
+  sampler.backend->forget_stacks(ids);
+}
+
 base::Result<bool> Onlooker::look() {
   Sampler& s = sampler;
   const ir::Map& map = map_of_stacks(s.compiled.program);
@@ -540,7 +569,7 @@ base::Result<bool> Onlooker::look() {
     ACU_CHECK(s.run_end());
     gains = {};
   }
-  ACU_TRY(std::vector<ir::Entry> entries, s.read_stacks());
+  ACU_TRY(std::vector<ir::Entry> entries, read());
   const uint64_t now = clock_ns(), passed = now - std::exchange(last_ns, now);
   ACU_CHECK(s.read_paths());
   MapReader reader = {s.names, map, map.key->fields(), stacks, s.kind, s.paths};
@@ -548,6 +577,7 @@ base::Result<bool> Onlooker::look() {
   if (!s.kind.leaves.empty()) leaves = base::split(s.kind.leaves, '|');
   stacks.out.samples.clear();
   for (const Gains::Gain& g : gains.take(map, entries)) reader.take(entries[g.entry], leaves, g.weight, g.count);
+  make_room(map, entries.size());
   std::vector<uint32_t> numbers = names.add_samples();
   std::vector<profile::Gain> found;
   for (size_t i = 0; i < numbers.size(); i++) found.push_back({numbers[i], stacks.out.samples[i].weight, stacks.out.samples[i].count});

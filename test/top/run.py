@@ -102,6 +102,18 @@ def memory_not_freed():
         program.wait()
 
 
+def tables_do_not_fill():
+    """More stacks than the kernel's tables hold, one after the other: all are told, each with its frames."""
+    program = path("branchy")
+    subprocess.run(["g++", "-O1", "-g", "-o", program, os.path.join(HERE, "branchy.cc")], check=True, timeout=120)
+    done = top("tracepoint:syscalls:sys_enter_getpgid", "-I", "300ms", "--json", "--top", 100, "--", program, 40000)
+    rounds = [json.loads(line) for line in done.stdout.strip().split("\n")]
+    sums = {name: sum(f["total"] for r in rounds for f in r["functions"] if f["name"] == name) for name in ("main", "right(unsigned int, int)")}
+    need(sum(r["total"] for r in rounds) == 40000, str([r["total"] for r in rounds]))
+    need(all(n == 40000 for n in sums.values()), str(sums))
+    need(" 0 lost; " in done.stderr, done.stderr)
+
+
 def reader_that_goes():
     done = subprocess.run(f"{ACU} top -a -I 200ms | head -2", shell=True, capture_output=True, text=True, timeout=60)
     need(len(done.stdout.split("\n")) == 3, done.stdout)
@@ -226,6 +238,8 @@ def keys_do_what_they_say():
 def chosen_rows_are_followed():
     with Terminal() as t:
         t.start("--", build("spiky.cc"), 60, 2, 60)
+        t.press("a")  # since the start no row goes
+        t.wait(lambda text: "since the start" in text, "sum")
         t.press("Down", "Down", "Enter")
         screen = t.wait(lambda text: "called by" in text or "calls" in text, "callers")
         function = re.search(r"> (\S+)", screen)[1]
@@ -331,7 +345,7 @@ def commands_keep_off():
         need("NOISE\n" not in t.text(), t.text())
 
 
-TESTS = [tables_for_scripts, intervals_add_up, other_kinds, memory_not_freed, reader_that_goes, signals_end_it, mistakes, keys_do_what_they_say,
+TESTS = [tables_for_scripts, intervals_add_up, other_kinds, memory_not_freed, tables_do_not_fill, reader_that_goes, signals_end_it, mistakes, keys_do_what_they_say,
          chosen_rows_are_followed, forty_columns, terminal_is_as_it_was, colors_if_they_are_wanted, strange_terminals, errors_leave_the_terminal_alone, commands_keep_off]
 
 
