@@ -99,6 +99,7 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   std::string text(kind.script);
   base::replace_all(text, "COUNT_DUE", spec::count_due);
   base::replace_all(text, "COUNT_WOKEN", spec::count_woken);
+  base::replace_all(text, "COUNT_ASKED", spec::count_asked);
   base::replace_all(text, "FILTER", condition.text);
   base::replace_all(text, "IN_SYSTEM_CALL", spec::in_system_call);
   base::replace_all(text, "RATE", std::to_string(rate));

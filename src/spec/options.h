@@ -629,8 +629,8 @@ inline constexpr Subcommand subcommands[] = {
      "Draw a flame graph: where the CPUs spend their time, or where threads wait, memory grows, disks work.\n"
      "KIND is cpu (default), offcpu (what threads wait for), offwake (and who ended it), wakeup (who wakes whom), lock (who waits\n"
      "for which lock), holder (who lets wait), klock (locks of the kernel), faults (page faults), alloc (who makes memory grow),\n"
-     "leaks (what is not freed), io (bytes to and from disks), file (bytes to and from files, by path), net (bytes sent and\n"
-     "received, by peer); with a PROBE: where it is hit.",
+     "leaks (what is not freed), io (bytes to and from disks), iotime (how long that takes), dirty (what is written later), file\n"
+     "(bytes to and from files, by path), net (bytes sent and received, by peer); with a PROBE: where it is hit.",
      flame_options,
      "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"
      "acu flame tracepoint:syscalls:sys_exit_read --weight args.ret -u www-data"},

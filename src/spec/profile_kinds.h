@@ -59,6 +59,15 @@ inline constexpr std::string_view count_woken = R"(
     }
 )";
 
+// A piece of disk I/O has ended.
+inline constexpr std::string_view count_asked = R"(
+    if (has_key(@asked, $id)) {
+      $a = @asked[$id];
+      delete(@asked, $id);
+      @[$a.1, $a.2, $a.3, $a.4, $a.5, $a.6, $a.7] = stats(nsecs - $a.0);
+    }
+)";
+
 inline constexpr ProfileKind profile_kinds[] = {
     {.name = "cpu",
      .title = "CPU",
@@ -395,6 +404,52 @@ end {
      .doc = "bytes asked of disks, by the stack that submits them",
      .script = "tracepoint:block:block_bio_queue /FILTER/ "
                "{ @[pid, tid, pcomm, comm, kstack, ustack] = stats((uint64)args.nr_sector * 512) }\n"},
+    // Pieces of I/O end one by one (bio), or with the request that they were put into, which then still has them all.
+    {.name = "iotime",
+     .title = "Time of disk I/O",
+     .unit = "ns",
+     .doc = "how long disks take for what they are asked, from asking to the end, by the stack that asks",
+     .script = R"(
+rawtracepoint:block_bio_queue /FILTER/ {
+  $operation = (uint32)args.bio.bi_opf & 255;
+  if ($operation > 2) { $operation = 2 }
+  @asked[(uint64)args.bio] = (nsecs, pid, tid, pcomm, comm, kstack, ustack, $operation);
+}
+rawtracepoint:block_rq_complete {
+  $bio = args.rq.bio;
+  for ($piece : 0..256) {
+    if ((uint64)$bio == 0) { break; }
+    $id = (uint64)$bio;
+    $bio = $bio.bi_next;
+    COUNT_ASKED
+  }
+}
+rawtracepoint:block_bio_complete {
+  $id = (uint64)args.bio;
+  COUNT_ASKED
+}
+)",
+     .leaves = "[reads from disk]|[writes to disk]|[flushes or discards]"},
+    // A folio of several pages becomes dirty as a whole; that it has several, PG_head tells, and their number stands in its second page.
+    {.name = "dirty",
+     .title = "File pages made dirty",
+     .unit = "bytes",
+     .doc = "who writes what goes to disk later: pages of files that become dirty; from Linux 5.18 on",
+     .script = R"(
+rawtracepoint:writeback_dirty_folio /FILTER/ {
+  $order = (uint64)0;
+  if (*(uint64*)kptr((uint64)args.folio) & ((uint64)1 << PG_head)) {
+    if (has_field("struct folio", "_folio_order")) {
+      $order = (uint64)args.folio._folio_order;
+    } else {
+      $order = (uint64)args.folio._flags_1 & 255;
+    }
+  }
+  @[pid, tid, pcomm, comm, kstack, ustack] = stats((uint64)4096 << $order);
+}
+)",
+     .needs = "writeback:writeback_dirty_folio",
+     .since = "5.18"},
     // Calls that read and write, by their numbers on x86-64: read pread64 readv preadv preadv2, write pwrite64 writev pwritev
     // pwritev2, sendfile splice copy_file_range. What has a path counts: regular files and devices (i_mode). A name is known
     // by its dentry in a mount and by its hash, as dentries are used again; names are followed up to the root of the

@@ -388,6 +388,25 @@ def bytes_to_disk_are_counted():
     need(about["unit"] == "bytes" and about["total"] >= 8 << 20, f"{about['total']} {about['unit']}")
 
 
+def writes_have_their_writer():
+    """What is written into memory is charged to who writes it, what the disk takes for it to who asks the disk."""
+    if not os.path.exists("/sys/kernel/tracing/events/writeback/writeback_dirty_folio"):
+        raise Skip("this kernel does not tell of pages that become dirty")
+    if subprocess.run(["stat", "-f", "-c", "%T", TMP], capture_output=True, text=True).stdout.strip() in ("tmpfs", "overlayfs"):
+        raise Skip("files here are on no disk")
+    out, file = path("dirty.acu"), path("dirtied")
+    write = (f"import os\nf = os.open('{file}', os.O_WRONLY | os.O_CREAT)\nfor i in range(8): os.write(f, bytes(1 << 20))\n"
+             f"os.fsync(f)\nos.unlink('{file}')")
+    acu("record", "dirty", "-o", out, "--", sys.executable, "-c", write)
+    about = report(out)
+    written = total_of(about, "ksys_write")
+    need(8 << 20 <= written <= 9 << 20, f"{written} {about['unit']}")
+    acu("record", "iotime", "-o", out, "--", sys.executable, "-c", write)
+    about = report(out)
+    need(about["unit"] == "ns" and total_of(about, "[writes to disk]") > 1e4, str(about["functions"][:9]))
+    need(any("fsync" in f["name"] for f in about["functions"]), str(about["functions"][:20]))
+
+
 def bytes_of_peers_are_counted():
     """Ten times 1,000 bytes to oneself: sent once, received once."""
     if not os.path.exists("/sys/kernel/tracing/events/sock/sock_send_length"):
@@ -885,7 +904,7 @@ TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missin
          children_of_the_command_count, interrupt_writes_the_results, process_that_ends, process_that_execs,
          program_that_is_replaced, many_short_lives, all_processes, user_without_processes, waiting_has_its_time, short_waits_are_sampled, times_off_the_cpu_are_whole, waits_that_end_on_another_cpu,
          target_that_ends_while_it_waits, who_ended_a_wait_stands_above, locks_have_names, locks_of_the_kernel_have_kinds, wakers_are_named,
-         faults_are_counted, bytes_to_disk_are_counted, bytes_of_peers_are_counted, files_have_paths, files_without_room_are_counted, probes_have_weights, scripts_draw_their_maps, leaks_are_found, leaks_of_other_allocators,
+         faults_are_counted, bytes_to_disk_are_counted, writes_have_their_writer, bytes_of_peers_are_counted, files_have_paths, files_without_room_are_counted, probes_have_weights, scripts_draw_their_maps, leaks_are_found, leaks_of_other_allocators,
          leaks_of_a_static_program, leaks_of_a_command, dear_leaks_are_refused, growth_has_its_stacks, examples_show_their_cause, formats_are_read_back,
          picture_is_xml, speedscope_is_json, text_of_the_real_perf, damaged_files_are_told, full_disk_keeps_the_old_file,
          tables_for_a_terminal, differences_are_found, mistakes_name_what_was_meant, help_is_short, page_in_a_browser,
