@@ -98,6 +98,7 @@ private:
     if (n < 0 && errno != EINTR) return base::errno_error("cannot wait for events", errno);
     if (n > 0) stop_ |= fds[child].revents != 0 || fds[target].revents != 0;
     has_input_ = n > 0 && fds[input].revents != 0;
+    if (n > 0 && (fds[input].revents & (POLLHUP | POLLERR | POLLNVAL))) stop_ = true; // the terminal is gone
     signalled_ = n < 0 || fds[signal].revents != 0;
     files_changed_ = (n > 0 && fds[files].revents != 0) || (look && look <= clock_ns());
     return {};

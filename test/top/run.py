@@ -5,6 +5,7 @@ Last line: `N passed, N failed, N skipped`.
 """
 import json
 import os
+import pty
 import re
 import shutil
 import signal
@@ -327,6 +328,24 @@ def strange_terminals():
             need("NOTE: this type of terminal" in screen and "function" in screen and not t.full_screen(), screen)
 
 
+def terminal_that_goes():
+    """Who is not told by a signal (nohup) sees it all the same, and ends."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen([ACU, "top", "-a", "-I", "300ms"], stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, start_new_session=True,
+                               env={**os.environ, "TERM": "xterm"}, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    os.close(slave)
+    seen = b""
+    while b"self" not in seen:
+        seen += os.read(master, 4096)
+    os.close(master)
+    try:
+        process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise Wrong("it goes on")
+
+
 def errors_leave_the_terminal_alone():
     with Terminal() as t:
         t.run(f"{ACU} top tracepoint:no:such")
@@ -346,7 +365,7 @@ def commands_keep_off():
 
 
 TESTS = [tables_for_scripts, intervals_add_up, other_kinds, memory_not_freed, tables_do_not_fill, reader_that_goes, signals_end_it, mistakes, keys_do_what_they_say,
-         chosen_rows_are_followed, forty_columns, terminal_is_as_it_was, colors_if_they_are_wanted, strange_terminals, errors_leave_the_terminal_alone, commands_keep_off]
+         chosen_rows_are_followed, forty_columns, terminal_is_as_it_was, colors_if_they_are_wanted, strange_terminals, terminal_that_goes, errors_leave_the_terminal_alone, commands_keep_off]
 
 
 def main():
