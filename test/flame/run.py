@@ -330,11 +330,15 @@ def target_that_ends_while_it_waits():
     program.stdout.readline()
     out = path("gone.acu")
     recorder = subprocess.Popen([ACU, "record", "offcpu", "-p", str(program.pid), "-o", out], stderr=subprocess.PIPE, text=True)
-    wait_until_attached(recorder.pid)
-    time.sleep(1.1)
-    program.kill()
-    program.wait()
-    told = recorder.communicate(timeout=60)[1]
+    try:
+        wait_until_attached(recorder.pid)
+        time.sleep(1.1)
+        program.kill()
+        told = recorder.communicate(timeout=60)[1]
+    finally:
+        for process in (program, recorder):
+            process.kill()
+            process.wait()
     need(recorder.returncode == 0 and "wrote " in told, told)
     about = report(out)
     need(total_of(about, "[waiting]") > 8e8, str(about["functions"][:9]))
