@@ -41,6 +41,8 @@ struct Options {
   uint64_t seed = 0;                  // of Query::random; 0: another one each time
   uint64_t step_budget = 0;           // jumps and calls after which a run fails; 0: none
   target::Memory* target = nullptr;   // of a program that stands still; then `user` is not asked
+  // Answers Op::memory_map; missing: 0.
+  std::function<uint64_t(ir::MemoryQuestion question, uint64_t address)> memory_map;
   std::function<bool()> interrupted;  // asked now and then: whether a run is to end
 };
 

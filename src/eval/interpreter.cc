@@ -336,6 +336,12 @@ void Interpreter::step(Activation& now, const Inst& i) {
     break;
   case Op::stack: now.set(i, keep_stack(i)); break;
   case Op::cpu_count: now.set(i, 1); break;
+  case Op::memory_map:
+    now.set(i, state_.options.memory_map
+                   ? static_cast<int64_t>(state_.options.memory_map(static_cast<ir::MemoryQuestion>(i.index),
+                                                                    static_cast<uint64_t>(a())))
+                   : 0);
+    break;
   case Op::blur: now.set(i, now.get(i.a)); break;
   case Op::table: {
     const auto& table = state_.program.tables[i.index];

@@ -71,6 +71,15 @@ enum class Space : uint8_t {
   task,    // through a pointer the kernel vouches for (Query::task, typed raw arguments): faults read as 0
 };
 
+// Of Op::memory_map; 0: nothing is there.
+enum class MemoryQuestion : uint8_t {
+  chunk,      // the address of the used chunk of malloc that holds it
+  chunk_size, // its bytes
+  next_chunk, // the address of the first used chunk behind it
+  next_area,  // the begin of the first area of variables that ends behind it
+  area_end,   // the end of the area of variables that holds it
+};
+
 enum class Op : uint8_t {
   // dst = a                         numbers. All are 64-bit.
   mov,
@@ -113,6 +122,7 @@ enum class Op : uint8_t {
                // just entered, which has no frame of its own yet
   stack_depth, // dst = number of frames of the stack with id a, 0 if it was not kept
   cpu_count,   // dst = number of possible CPUs
+  memory_map,  // dst = what is known of the memory of a program that stands still at address a: index is a MemoryQuestion
   table,       // dst = Program::tables[index][a], or 0 where a is behind its end
 
   // Maps. Keys are addresses in script space; scalar maps have none.

@@ -107,6 +107,11 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("func"): return e.type->is(Kind::ksym) ? machine_register(spec::ip_register) : event_name(true);
   case id("retval"): return function_result(*e.type);
   case id("percpu_kaddr"): return kernel_variable(as<Call>(e));
+  case id("chunk"): return ask_memory(MemoryQuestion::chunk, *arguments[0]);
+  case id("chunk_size"): return ask_memory(MemoryQuestion::chunk_size, *arguments[0]);
+  case id("next_chunk"): return ask_memory(MemoryQuestion::next_chunk, *arguments[0]);
+  case id("next_area"): return ask_memory(MemoryQuestion::next_area, *arguments[0]);
+  case id("area_end"): return ask_memory(MemoryQuestion::area_end, *arguments[0]);
   case id("valid"): {
     Reg is_there = fresh();
     attempt(
@@ -227,6 +232,12 @@ void Lowering::find_task_layout() {
                    .tgid = offset("tgid"),
                    .registers_id = id_of("pt_regs", format::BtfKind::structure),
                    .cast_id = id_of("bpf_rdonly_cast", format::BtfKind::function)};
+}
+
+Operand Lowering::ask_memory(MemoryQuestion question, const Expr& address) {
+  const Reg answer = fresh();
+  append({.op = Op::memory_map, .dst = answer, .a = scalar(address), .index = static_cast<uint32_t>(question)});
+  return Operand::of(answer);
 }
 
 // The number of frames, as many as print. A stack that is walked outside of the kernel has no number yet: of

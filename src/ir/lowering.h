@@ -212,6 +212,7 @@ private:
   void find_task_layout();
   bool walks(const Type& type) const;
   Operand stack_depth(const lang::Expr& e);
+  Operand ask_memory(MemoryQuestion question, const lang::Expr& address);
   void user_stack_into(const Place& to, const Type& type);
   Operand query(Query q);
   Operand clock(lang::List<lang::Expr*> arguments);

@@ -86,6 +86,7 @@ inline constexpr std::array op_rows{
     OpRow{.op = Op::stack, .name = "stack", .reads = in_a, .optional = in_a, .has_dst = true, .removable = true, .calls = Calls::always},
     OpRow{.op = Op::stack_depth, .name = "stack_depth", .reads = in_a, .has_dst = true, .removable = true, .calls = Calls::always},
     OpRow{.op = Op::cpu_count, .name = "cpu_count", .has_dst = true, .removable = true, .is_pure = true},
+    OpRow{.op = Op::memory_map, .name = "memory_map", .reads = in_a, .has_dst = true, .removable = true, .calls = Calls::always},
     OpRow{.op = Op::table, .name = "table", .reads = in_a, .has_dst = true, .removable = true, .is_pure = true},
 
     OpRow{.op = Op::map_find, .name = "map_find", .reads = in_a, .optional = in_a, .has_dst = true, .removable = true, .calls = Calls::always},

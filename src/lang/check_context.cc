@@ -78,11 +78,29 @@ static bool is_of_kernel(BuiltinId builtin) {
   }
 }
 
+// What is known only of the memory of a program that stands still.
+static bool is_of_memory(BuiltinId builtin) {
+  switch (builtin) {
+  case id("chunk"):
+  case id("chunk_size"):
+  case id("next_chunk"):
+  case id("next_area"):
+  case id("area_end"): return true;
+  default: return false;
+  }
+}
+
 bool Checker::check_place(const Expr& e, const Builtin& row) {
   if (machine_.still && is_of_kernel(id_of(row))) {
     error(tag::misplaced, e.where,
           "`" + std::string(row.name) + "` is the kernel's, of which " +
               std::string(machine_.still->target().title()) + " knows nothing");
+    return false;
+  }
+  if (!machine_.still && is_of_memory(id_of(row))) {
+    error(tag::misplaced, e.where,
+          "`" + std::string(row.name) + "` looks at all memory of a program, which has to stand still for that",
+          "such scripts run by `acu core FILE` and `acu snap -p PID`");
     return false;
   }
   uint16_t ability = needs_of(id_of(row));

@@ -7,7 +7,10 @@
 #include "eval/engine.h"
 #include "probe/still.h"
 #include "session/signals.h"
+#include "target/heap.h"
 
+#include <algorithm>
+#include <optional>
 #include <poll.h>
 
 namespace session {
@@ -20,7 +23,9 @@ class StillBackend : public Backend {
 public:
   StillBackend(const ir::Program& program, probe::Still& still, uint64_t step_budget)
       : program_(program), still_(still),
-        engine_(program, {.step_budget = step_budget, .target = &still.target().memory(), .interrupted = [] {
+        engine_(program, {.step_budget = step_budget, .target = &still.target().memory(),
+                          .memory_map = [this](ir::MemoryQuestion q, uint64_t a) { return ask_memory(q, a); },
+                          .interrupted = [] {
                             pollfd waiting = {signals::fd(), POLLIN, 0};
                             return ::poll(&waiting, 1, 0) > 0;
                           }}) {
@@ -64,6 +69,40 @@ public:
   }
 
 private:
+  // Found out when it is first asked for.
+  uint64_t ask_memory(ir::MemoryQuestion question, uint64_t address) {
+    if (!heap_) {
+      still_.target().read_writable();
+      heap_ = target::find_heap(still_.target());
+      for (const target::Window& w : still_.target().writable())
+        if (still_.target().module_at(w.begin)) areas_.push_back({w.begin, w.begin + w.size});
+    }
+    using enum ir::MemoryQuestion;
+    const std::vector<target::Chunk>& chunks = heap_->chunks;
+    switch (question) {
+    case chunk:
+    case chunk_size: {
+      const target::Chunk* c = heap_->find(address);
+      if (!c || c->state != target::Chunk::used) return 0;
+      return question == chunk ? c->address : c->size;
+    }
+    case next_chunk: {
+      auto at = std::upper_bound(chunks.begin(), chunks.end(), address,
+                                 [](uint64_t a, const target::Chunk& c) { return a < c.address; });
+      while (at != chunks.end() && at->state != target::Chunk::used) at++;
+      return at != chunks.end() ? at->address : 0;
+    }
+    case next_area:
+    case area_end: {
+      auto at = std::upper_bound(areas_.begin(), areas_.end(), address,
+                                 [](uint64_t a, target::Range r) { return a < r.end; });
+      if (at == areas_.end()) return 0;
+      return question == next_area ? at->begin : address >= at->begin ? at->end : 0;
+    }
+    }
+    return 0;
+  }
+
   bool has(Kind kind) const {
     for (const probe::Event& e : program_.events)
       if (e.kind == kind) return true;
@@ -128,6 +167,8 @@ private:
   eval::Engine engine_;
   target::Registers registers_ = {};
   std::vector<uint64_t> stack_;
+  std::optional<target::Heap> heap_;
+  std::vector<target::Range> areas_; // of variables, by address
 };
 
 } // namespace

@@ -1,6 +1,5 @@
 #include "target/core_target.h"
 
-#include "format/core_file.h"
 #include "spec/numbers.h"
 #include "target/areas.h"
 #include "target/modules.h"
@@ -170,7 +169,11 @@ private:
 
 base::Result<std::unique_ptr<Target>> open_core(const std::string& path, Search search) {
   ACU_TRY(format::CoreFile core, format::CoreFile::open(path));
-  return std::unique_ptr<Target>(std::make_unique<CoreTarget>(std::move(core), path, std::move(search)));
+  return make_core(std::move(core), path, std::move(search));
+}
+
+std::unique_ptr<Target> make_core(format::CoreFile core, std::string path, Search search) {
+  return std::make_unique<CoreTarget>(std::move(core), std::move(path), std::move(search));
 }
 
 } // namespace target

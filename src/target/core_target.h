@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "format/core_file.h"
 #include "target/target.h"
 
 #include <memory>
@@ -13,5 +14,8 @@ namespace target {
 
 // Failure: the file cannot be opened, or is no core that we read.
 base::Result<std::unique_ptr<Target>> open_core(const std::string& path, Search search);
+
+// Of a core that was opened; `path` is for its title.
+std::unique_ptr<Target> make_core(format::CoreFile core, std::string path, Search search);
 
 } // namespace target

@@ -56,6 +56,7 @@ public:
   Window window(uint64_t address) override;
   // From here on what was not copied is not there, but written down.
   void set_frozen(bool on) { is_frozen_ = on, lacks_ = false; }
+  bool is_frozen() const { return is_frozen_; }
   bool lacks() const { return lacks_; }
   void want(uint64_t begin, uint64_t end);
   // Reads all pieces that were ever wanted anew. false: it took too long.
@@ -246,6 +247,7 @@ public:
       if (m.is_writable) memory_.want(m.begin, m.end);
   }
   void read_writable() override {
+    if (memory_.is_frozen()) return;
     for (const Mapped& m : memory_.maps())
       for (uint64_t at = m.begin; m.is_writable && at < m.end; at += piece) memory_.window(at);
   }

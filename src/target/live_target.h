@@ -24,9 +24,8 @@ public:
   virtual base::Status freeze(uint64_t most_ns) = 0;
   // From here on memory is read as it is now, and what is read is known to be.
   virtual void thaw() = 0;
-  // All that it can write to is copied at the next stop; without one, at once.
+  // All that it can write to is copied at the next stop.
   virtual void want_writable() = 0;
-  virtual void read_writable() = 0;
   // Pieces were asked for since that were not copied, and could be.
   virtual bool lacks_pieces() const = 0;
   // Of the last stop.

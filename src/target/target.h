@@ -129,6 +129,8 @@ public:
 
   // The areas that it can write to and that are here, by address.
   virtual std::vector<Window> writable() const = 0;
+  // All of them are to be here, as far as that is possible now.
+  virtual void read_writable() {}
   // Whether what is at an address may be executed.
   virtual bool is_code(uint64_t address) const = 0;
   // nullptr: none holds the address.

@@ -1,12 +1,14 @@
 // `acu core FILE [SCRIPT]`: a core dump, as a summary or as what a script asks.
 #include "base/text.h"
 #include "probe/still.h"
+#include "report/target_names.h"
 #include "session/arguments.h"
 #include "session/heap_report.h"
 #include "session/run.h"
 #include "session/still_profile.h"
 #include "session/summary.h"
 #include "target/core_target.h"
+#include "tool/scripts.h"
 #include "tool/tool.h"
 
 namespace tool {
@@ -21,6 +23,36 @@ static target::Search search_of(const session::Arguments& arguments) {
     if (g.id == OptionId::debuginfod) out.download = true;
   }
   return out;
+}
+
+// Whether a thread is in a call of a function whose arguments debug information describes.
+static bool is_in_call(probe::Still& still, report::TargetNames& names, std::string_view function) {
+  for (size_t t = 0; t < still.target().threads().size(); t++)
+    for (const unwind::Frame& f : still.stacks().of(t).frames)
+      if (names.function_at(f.look_up()).name == function && !names.lines_at(f.look_up()).empty()) return true;
+  return false;
+}
+
+// Tools that know more of a program than its stacks say so in their first comment.
+static void tell_more(probe::Still& still) {
+  report::TargetNames names(still.target(), still.stacks());
+  for (const Script& script : all_scripts()) {
+    constexpr std::string_view mark = "\n// Part of the summary where a thread is in ";
+    const size_t at = script.is_still ? script.text.find(mark) : script.text.npos;
+    if (at == script.text.npos) continue;
+    const std::string_view rest = script.text.substr(at + mark.size());
+    if (!is_in_call(still, names, rest.substr(0, rest.find('.')))) continue;
+    session::Options options;
+    options.script = script.text;
+    options.has_script = true;
+    options.script_name = std::string(script.name) + ".bt";
+    probe::Still again(still.target(), still.stacks()); // its binaries serve one compilation
+    options.still = &again;
+    options.engine = session::EngineKind::eval;
+    options.warnings = false;
+    say("\n");
+    session::run(options);
+  }
 }
 
 int core(Words words) { return core(words, "stdin"); }
@@ -45,7 +77,9 @@ int core(Words words, std::string_view script_name) {
     return written.ok() ? 0 : fail(written.error());
   }
   if (arguments->words.empty() && !arguments->has(OptionId::execute)) {
-    say(session::summarize(still, arguments->has(OptionId::json), true));
+    const bool json = arguments->has(OptionId::json);
+    say(session::summarize(still, json, true));
+    if (!json) tell_more(still);
     return 0;
   }
   if (is_heap) {

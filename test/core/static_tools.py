@@ -288,6 +288,8 @@ def nginx_crash(acu):
         server.stop()
     need("in the innermost call: GET /crash.txt?who=needle HTTP/1.1, client 127.0.0.1\n" in text, text)
     need(re.search(r"^  127\.0\.0\.1  GET /crash\.txt\?who=needle HTTP/1\.1 ", text, re.M) and "GET /slow.txt" in text, text)
+    need(summary.endswith("\nrequest   GET /crash.txt?who=needle HTTP/1.1, client 127.0.0.1, host here\n"), summary)
+    need(re.search(r"^   0  crash_at", summary, re.M) is not None, summary)
     need("SIGSEGV" in summary and "crash_at" in summary and "ngx_http_core_run_phases" in summary, summary)
 
 
@@ -527,4 +529,27 @@ def containers(acu):
          "deque 250 50 299\nshared 7 shared 2\n", live.stdout)
 
 
-TESTS = [containers, lj_objects, pg_state, stdio, redis_state, py_stacks, py_objects, locks, nginx_state, nginx_crash]
+def biggest_containers(acu):
+    """Containers found by how they look: each of the program's, by how many elements or bytes it has; none that is empty."""
+    built = path("containers-plain")
+    subprocess.run(["g++", "-O1", "-o", built, os.path.join(HERE, "containers.cc")], check=True, timeout=LIMIT)
+    process = start(built)
+    try:
+        wait_for_sleep(process.pid)
+        text = live_and_dead(acu, process.pid, "cpp-containers")
+    finally:
+        end(process)
+    told = {(kind, where): int(n) for kind, where, n in re.findall(r"^@(?:elements|bytes)\[([\w ]+), (\w+)(?:\[abi:cxx11\])?, 0x[0-9a-f]+\]: (\d+)$", text, re.M)}
+    for name, kind, wanted in (("ages", "map or set", 300), ("hashed", "unordered_map or _set", 300), ("queue", "list", 300), ("orders", "vector", 12000),
+                               ("numbers", "vector", 2400), ("window", "deque", 2000), ("longText", "string", 100)):
+        need(told.get((kind, name)) == wanted, f"{name}\n{text}")
+    need("nothing" not in text and "shortText" not in text and len(told) <= 9, text)
+
+
+def memory_of_others(acu):
+    """What looks at all memory is for programs that stand still."""
+    done = call(acu, "run", "-e", "begin { print(next_chunk(0)); }")
+    need(done.returncode == 2 and "stand still" in done.stderr and "acu core FILE" in done.stderr, done.stderr)
+
+
+TESTS = [biggest_containers, memory_of_others, containers, lj_objects, pg_state, stdio, redis_state, py_stacks, py_objects, locks, nginx_state, nginx_crash]
