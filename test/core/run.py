@@ -6,12 +6,14 @@ same core. Last line: `N passed, N failed, N skipped`.
 """
 import json
 import os
+import pwd
 import re
 import shutil
 import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 import heap_questions
@@ -88,6 +90,9 @@ def recursion(acu):
     out, _ = script(acu, crashed(), 'fn total($t : struct tree *) : int64 { if ($t == 0) { return 0; } return $t->key + total($t->left) + total($t->right); } '
                     'oneshot { printf("%d\\n", total(target.root)); }')
     need(out == str(sum(range(1, 64))) + "\n", out)
+    out, _ = script(acu, crashed(), 'fn deep($n : int64) : int64 { if ($n == 0) { return 0; } return deep($n - 1) + 1; } '
+                    'oneshot { printf("%d %d\\n", deep(1000), deep(100000)); }')
+    need(out == "1000 100000\n", out)
 
 
 def threads(acu):
@@ -167,6 +172,19 @@ def cut_at_every_page(acu):
         else:
             need(done.stderr.strip(), f"{n}: nothing is said")
     need(right, "no cut was harmless")
+
+
+def summary_of_a_cut_core(acu):
+    """Cut at each of its first pages and at some of the others: a summary, its heap and its leaks, or a sentence; no false damage."""
+    data = open(crashed(), "rb").read(1 << 26)
+    pages = len(data) // 4096
+    for page in [*range(24), *range(24, pages, max(1, pages // 24))]:
+        with open(path("part.core"), "wb") as file:
+            file.write(data[:page * 4096])
+        for words in ((), ("heap",), ("leaks", "explain")):
+            done = call(acu, "core", path("part.core"), *words)
+            text = done.stdout + done.stderr
+            need(done.returncode in (0, 1) and text and "DAMAGED" not in text, f"page {page} {words}: status {done.returncode}: {text[-500:]}")
 
 
 def damaged(acu):
@@ -283,6 +301,25 @@ def nobody_there(acu):
     need(call(acu, "snap").returncode == 2, "no process was named")
 
 
+def not_allowed(acu):
+    """A process of another user: what is missing is named."""
+    if os.geteuid():
+        raise Skipped("only root can become another user")
+    process = start(program(), "10", "wait")
+    folder = tempfile.mkdtemp(prefix="acu-nobody-")
+    try:
+        os.chmod(folder, 0o755)
+        own = shutil.copy(acu, folder)
+        nobody = pwd.getpwnam("nobody")
+        done = subprocess.run([own, "snap", "-p", str(process.pid)], capture_output=True, text=True, timeout=LIMIT, user=nobody.pw_uid,
+                              group=nobody.pw_gid, extra_groups=[], cwd="/", env=dict(ENVIRONMENT, ACU_CACHE=folder + "/cache"))
+        need(done.returncode == 4 and f"process {process.pid}" in done.stderr, f"{done.returncode} {done.stderr}")
+        need("CAP_SYS_PTRACE" in done.stderr and done.stderr.count("ERROR") == 1, done.stderr)
+    finally:
+        shutil.rmtree(folder)
+        end(process)
+
+
 def heap_of_a_process(acu):
     """The heap of a live process is that of its core."""
     process = start(program(), "1000", "wait")
@@ -397,7 +434,7 @@ def find(acu):
 
 TESTS = [
     leaks, find, summary_of_a_crash, summary_as_json, as_gdb, oneshot, c_loop_and_maps, recursion, threads, frames, fault, reads_that_fail,
-    what_cannot_be, cut_anywhere, damaged, other_machines, missing_binary, huge_and_sparse, live_and_dead, nobody_there,
+    what_cannot_be, cut_anywhere, summary_of_a_cut_core, not_allowed, damaged, other_machines, missing_binary, huge_and_sparse, live_and_dead, nobody_there,
     another_debugger, as_eu_stack, lists, reads_that_may_fail, flame, cut_at_every_page, heap_of_a_process, gone_meanwhile,
     *heap_questions.TESTS, *static_tools.TESTS,
 ]
