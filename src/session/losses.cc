@@ -31,6 +31,9 @@ std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& option
            repeated(n);
   case Fault::index_out_of_range: return "Index out of range " + times(n) + "; the value was 0.";
   case Fault::loop_limit:
+    if (site.detail.empty()) // one that the script did not write
+      return "The text is longer than this kernel lets a program go through without bpf_loop(): " + times(n) +
+             " the result is of its beginning alone. A lower max_strlen does.";
     return "The loop reached its limit of " + site.detail + " turns " + times(n) + ". Increase loop_limit.";
   case Fault::entry_missing:
     return "Nothing was kept of " + plural(n, "call") + " when " + (n == 1 ? "it was" : "they were") +

@@ -20,7 +20,7 @@ def runqlen(acu):
         for s in spinners:
             s.wait()
 
-    if "nr_queued" not in subprocess.run([acu, "list", "-v", "struct cfs_rq"], capture_output=True, text=True).stdout:
+    if not re.search(r"\bnr_queued\b", subprocess.run([acu, "list", "-v", "struct cfs_rq"], capture_output=True, text=True).stdout):
         return "this kernel's queues have another form"
     text = trace(acu, "runqlen.bt", crowd)
     need(histogram_total(text, "@threads") >= 60, text)
