@@ -68,6 +68,7 @@ SUITES = {
     "top": "top/run.py",
     "stacks": "stacks/run.py",
     "trace": "trace/run.py",
+    "stat": "stat/run.py",
     "user": "user/run.py",
     "core": "core/run.py",
     "docs": "docs.py",

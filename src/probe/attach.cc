@@ -64,7 +64,8 @@ base::Status start(const Event& event, int perf_fd, int program_fd) {
   return {};
 }
 
-// The threads of a process, as /proc has them now. Those made later inherit the event.
+} // namespace
+
 std::vector<int> threads_of(int pid) {
   std::vector<int> out;
   DIR* dir = opendir(("/proc/" + std::to_string(pid) + "/task").c_str());
@@ -74,8 +75,6 @@ std::vector<int> threads_of(int pid) {
   closedir(dir);
   return out;
 }
-
-} // namespace
 
 base::Result<Attachment> attach_raw_tracepoint(const Event& event, std::string_view name, Context context,
                                                int program_fd) {
@@ -130,7 +129,7 @@ base::Result<Attachment> attach_sampling(const Event& event, const Sampling& sam
     attr.sample_period = sampling.period;
   bool one_process = options.pid >= 0;
   attr.inherit = one_process;
-  std::vector<int> places = one_process ? threads_of(options.pid) : options.cpus;
+  std::vector<int> places = one_process ? threads_of(options.pid) : options.cpus; // threads made later inherit it
   if (places.empty() && !one_process) places = online_cpus();
   Attachment out;
   for (int place : places) {

@@ -53,5 +53,7 @@ uint32_t attach_btf_id(Machine& machine, const Event& event);
 
 // CPUs that are online now.
 std::vector<int> online_cpus();
+// The threads of a process, as /proc has them now.
+std::vector<int> threads_of(int pid);
 
 } // namespace probe

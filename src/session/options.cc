@@ -101,6 +101,9 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::until:
   case OptionId::interval:
   case OptionId::rounds:
+  case OptionId::repeats:
+  case OptionId::cpus:
+  case OptionId::by_cpu:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

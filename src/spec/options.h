@@ -73,6 +73,9 @@ enum class OptionId : uint8_t {
   until,
   interval,
   rounds,
+  repeats,
+  cpus,
+  by_cpu,
   help,
   version,
 };
@@ -450,6 +453,33 @@ inline constexpr Option trace_options[] = {
     quiet_option,
     own_help};
 
+inline constexpr Option stat_options[] = {
+    {.id = OptionId::pid,
+     .letter = 'p',
+     .name = "pid",
+     .argument = "PID",
+     .doc = "Only this process, with all its threads; its end is the end of the count."},
+    sampled_cgroup,
+    {.id = OptionId::all, .letter = 'a', .name = "all", .doc = "All processes."},
+    {.id = OptionId::event,
+     .letter = 'e',
+     .name = "event",
+     .argument = "EVENTS",
+     .doc = "Count these, separated by commas: counters as perf names them (cycles, page-faults, sched:sched_switch), and probes "
+            "(tracepoint, kprobe, uprobe, usdt), also with * and ?. May be given several times."},
+    {.id = OptionId::cpus, .letter = 'C', .name = "cpu", .argument = "CPUS", .doc = "Only on these CPUs: 0-3,7."},
+    {.id = OptionId::by_cpu, .letter = 'A', .name = "per-cpu", .doc = "Tell the CPUs apart."},
+    {.id = OptionId::repeats,
+     .letter = 'r',
+     .name = "repeat",
+     .argument = "N",
+     .doc = "Run the command N times: means, and how far they may be off."},
+    {.id = OptionId::interval, .letter = 'I', .name = "interval", .argument = "TIME", .doc = "Tell what was counted in each interval: 1s, 100ms."},
+    sampled_duration,
+    {.id = OptionId::json, .name = "json", .doc = "One JSON object for each count, on a line."},
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard error."},
+    own_help};
+
 inline constexpr Option report_options[] = {
     {.id = OptionId::sort,
      .name = "sort",
@@ -658,6 +688,10 @@ inline constexpr Subcommand subcommands[] = {
      "processes, or of all.",
      trace_options,
      "acu trace -- ls\nacu trace -p 4711 -e %file -y\nacu trace -a -Z --duration 5s\nacu trace -c -- find /usr -maxdepth 2"},
+    {"stat", "[-p PID|--cgroup GROUP|-a] [options] [-- CMD…]",
+     "Count events as perf stat does: of a command and what it starts, of a process, a control group, or all.", stat_options,
+     "acu stat -- make\nacu stat -r 5 -e task-clock,page-faults -- sort big.txt\nacu stat -a -A -I 1s -e context-switches\n"
+     "acu stat -p 4711 -e 'syscalls:sys_enter_*' --duration 10s"},
     {"core",
      "FILE [options] [SCRIPT|-e SCRIPT] [ARG…] [-- --NAME=VALUE…] | FILE heap|leaks|refs ADDR|find TEXT [count|list|summarize|explain]",
      "Tell what a core dump holds: signal, stacks with arguments and variables, modules; or run a script "

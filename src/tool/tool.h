@@ -22,6 +22,7 @@ int top(Words words);
 int report(Words words);
 int diff(Words words);
 int trace(Words words);
+int stat(Words words);
 int core(Words words);
 int snap(Words words);
 int tools(Words words);

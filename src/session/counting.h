@@ -1,0 +1,26 @@
+// `acu stat`: counters of events over a command, a process, a control group or CPUs.
+#pragma once
+
+#include "base/result.h"
+#include "session/sampling_script.h"
+
+#include <string>
+#include <vector>
+
+namespace session {
+
+struct CountingOptions {
+  Filter filter; // no users: the kernel's counters do not know them
+  std::vector<std::string> command;
+  std::vector<std::string> events; // empty: those of spec/counters.h
+  std::vector<int> cpus;           // empty: all
+  uint64_t interval_ns = 0, duration_ns = 0; // 0: none
+  uint64_t repeats = 1;
+  bool by_cpu = false, json = false;
+  std::string output; // a file; empty: standard error
+};
+
+// The exit status of the command, or 0. Failure: no such event or process, or no right to count.
+base::Result<int> count_events(const CountingOptions& options);
+
+} // namespace session

@@ -1,0 +1,82 @@
+// `acu stat`: counters over a command, a process or the machine, as perf-stat(1) tells them.
+#include "base/text.h"
+#include "session/arguments.h"
+#include "session/counting.h"
+#include "tool/tool.h"
+#include "tool/whose.h"
+
+namespace tool {
+
+namespace {
+
+using spec::OptionId;
+
+base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
+
+// "cycles,sched:sched_switch"
+void add_events(const std::string& text, std::vector<std::string>& to) {
+  for (std::string_view name : base::split(text, ','))
+    if (name = base::trim(name); !name.empty()) to.emplace_back(name);
+}
+
+// "0-3,7"
+base::Result<std::vector<int>> read_cpus(const std::string& text) {
+  std::vector<int> out;
+  constexpr uint64_t most = 1 << 16;
+  for (std::string_view part : base::split(text, ',')) {
+    const size_t dash = part.find('-');
+    const auto first = base::parse_integer(part.substr(0, dash));
+    const auto last = dash == part.npos ? first : base::parse_integer(part.substr(dash + 1));
+    if (!first || !last || *first > *last || *last >= most)
+      return usage("`-C` takes CPUs such as `0-3,7`, not `" + text + "`");
+    for (uint64_t cpu = *first; cpu <= *last; cpu++) out.push_back(static_cast<int>(cpu));
+  }
+  return out;
+}
+
+base::Result<session::CountingOptions> read_request(const session::Arguments& arguments) {
+  session::CountingOptions out;
+  ACU_TRY(out.filter, read_whose(arguments));
+  if (arguments.words_before) return usage("`" + arguments.words[0] + "`: a command goes behind `--`");
+  out.command = arguments.behind;
+  const bool is_of_others = out.filter.pid >= 0 || !out.filter.cgroup.empty() || arguments.has(OptionId::all);
+  if (is_of_others == !out.command.empty())
+    return usage("say what to count: -p PID, --cgroup GROUP, -a, or a command behind `--`; one of them");
+  for (const session::Given& given : arguments.options)
+    if (given.id == OptionId::event) add_events(given.value, out.events);
+  if (const std::string* text = arguments.value(OptionId::cpus)) {
+    ACU_TRY(out.cpus, read_cpus(*text));
+  }
+  if (const std::string* text = arguments.value(OptionId::interval)) {
+    ACU_TRY(out.interval_ns, session::read_time("-I", *text));
+  }
+  if (const std::string* text = arguments.value(OptionId::duration)) {
+    ACU_TRY(out.duration_ns, session::read_time("--duration", *text));
+  }
+  if (const std::string* text = arguments.value(OptionId::repeats)) {
+    const auto runs = base::parse_integer(*text);
+    if (!runs || *runs == 0 || *runs > 10000) return usage("`-r` takes a number from 1 to 10000, not `" + *text + "`");
+    if (out.command.empty()) return usage("`-r` repeats a command: acu stat -r 5 -- CMD");
+    out.repeats = *runs;
+  }
+  if (out.repeats > 1 && out.interval_ns) return usage("`-r` and `-I` exclude each other");
+  if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
+  out.by_cpu = arguments.has(OptionId::by_cpu);
+  out.json = arguments.has(OptionId::json);
+  return out;
+}
+
+} // namespace
+
+int stat(Words words) {
+  const spec::Subcommand& self = *spec::find_subcommand("stat");
+  auto arguments = session::parse_arguments(self, words);
+  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
+  auto request = read_request(*arguments);
+  if (!request.ok()) return fail(request.error());
+  auto status = session::count_events(*request);
+  return status.ok() ? *status : fail(status.error());
+}
+
+} // namespace tool
