@@ -158,7 +158,8 @@ void Lowering::lower_maps() {
     bool is_aggregation = m->value->is_aggregation();
     // The kernel keeps at most 32 KB for a CPU: longer series are shared by all.
     bool is_large = m->value->is(Kind::tseries) && m->value->size > largest_percpu_value;
-    bool percpu = (is_aggregation && !is_large) ||
+    bool is_shared = m->key && m->storage == lang::Storage::hash; // the checker says where that may be
+    bool percpu = (is_aggregation && !is_large && !is_shared) ||
                   m->only_adds; // other values are one for all CPUs, however they were declared
     map.sums = m->only_adds && !is_aggregation;
     if (!m->key)

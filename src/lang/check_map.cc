@@ -32,7 +32,7 @@ void Checker::conflict(std::string_view tag, Range where, std::string message, s
 // keys, of which the declaration tells nothing.
 void Checker::check_storage(Map& m) {
   bool shared = m.storage == Storage::hash || m.storage == Storage::lruhash;
-  if (!shared || !m.value || !m.value->is_aggregation() || !m.key) return;
+  if (!shared || options_.shares_aggregations || !m.value || !m.value->is_aggregation() || !m.key) return;
   std::string fitting = "percpu" + std::string(name_of(m.storage));
   conflict(tag::bad_map_use, m.where,
            "`@" + std::string(m.name) + "` is declared as " + std::string(name_of(m.storage)) +

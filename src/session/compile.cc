@@ -36,6 +36,7 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
                               .has_cpid = options.has_command,
                               .allows_recursion = !options.in_kernel,
                               .calls_loops = options.still == nullptr,
+                              .shares_aggregations = options.shares_aggregations,
                               .runs_tests = options.test,
                               .runs_benches = options.bench,
                               .kfunc_allowed = bpf::may_call};

@@ -25,6 +25,7 @@ struct CompileOptions {
   bool in_kernel = true;            // where functions can't call themselves
   int pid = -1;                     // only this process counts; user probes are looked for in its files
   bool optimize = true;
+  bool shares_aggregations = false; // as lang::CheckOptions has it
   probe::Still* still = nullptr; // as in Options
   ir::LowerOptions lower;
 };

@@ -20,9 +20,9 @@ constexpr std::string_view limits = "config = { max_map_keys = 131072; max_stack
 // What is allocated and not freed.
 constexpr std::string_view live_memory = "let @live = hash(262144);\n";
 
-// One count for all CPUs: room for one of each takes fifty times as long to make.
+// One count for all CPUs: room for one of each takes fifty times as long to make, and threads, which are in the keys, are on
+// one CPU at a time.
 constexpr std::string_view plain_counts = "let @ = hash(131072);\n";
-constexpr std::string_view counts_of_cpus = "let @ = percpuhash(65536);\n";
 
 constexpr std::string_view follow_command =
     "tracepoint:sched:sched_process_exec /pid == cpid/ { @watched[curtask.tgid] = 1 }\n"
@@ -105,7 +105,7 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   base::replace_all(text, "RATE", std::to_string(rate));
   base::replace_all(text, "WAITS", spec::futex_waits);
   std::string first(limits);
-  first += kind.is_of_thread ? plain_counts : counts_of_cpus;
+  first += plain_counts;
   if (kind.follows_allocations) first.append(live_memory).append(allocation_blocks);
   text = first + condition.before + text;
   constexpr uint64_t us = 1000;

@@ -21,7 +21,6 @@ struct ProfileKind {
   std::string_view script;
   std::string_view leaves = {}; // notes by number, separated by '|'
   std::string_view notes = {};  // lines that are told if their first number, that of the map in {}, is not 0
-  bool is_of_thread = false;    // what counts happens to a thread that is on its CPU: no key is met on two CPUs at a time
   bool follows_allocations = false;
   std::string_view paths = {}; // the map of names of files
   bool has_waker = false;
@@ -39,8 +38,9 @@ inline constexpr std::string_view count_due = R"(
     if ($queued > $due.0) { $queued = (uint64)$due.0 }
     $times = $due.0 < 1000000 ? (uint64)1000000 : $due.0;
     $queued = (uint64)($queued * $times / $due.0);
-    @[pid, $thread, pcomm, comm, $due.2, ustack, $due.3] = stats($times - $queued);
-    if ($queued) { @[pid, $thread, pcomm, comm, $due.2, ustack, (uint32)1] = stats($queued) }
+    $user = ustack;
+    @[pid, $thread, pcomm, comm, $due.2, $user, $due.3] = stats($times - $queued);
+    if ($queued) { @[pid, $thread, pcomm, comm, $due.2, $user, (uint32)1] = stats($queued) }
     delete(@due, $thread);
     @expected--;
 )";
@@ -73,14 +73,12 @@ inline constexpr ProfileKind profile_kinds[] = {
      .title = "CPU",
      .unit = "samples",
      .doc = "where the processors are, sampled by their clock",
-     .script = "profile:hz:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n",
-     .is_of_thread = true},
+     .script = "profile:hz:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n"},
     {.name = "cycles",
      .title = "CPU cycles",
      .unit = "samples",
      .doc = "the same, sampled by the processor's cycle counter",
-     .script = "hardware:cycles:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n",
-     .is_of_thread = true},
+     .script = "hardware:cycles:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n"},
     // How often a thread leaves its CPU decides what is done then. Of one that seldom does the stack is taken, and
     // kept in @out. Of one that was away less than a millisecond ago only the time is written to @left. When it is back and
     // was away for a millisecond or more, it is a sample; of the shorter waits one is, at a random place in each millisecond
@@ -349,8 +347,7 @@ rawtracepoint:contention_end /FILTER/ {
      .title = "Page faults",
      .unit = "faults",
      .doc = "who touches memory for the first time",
-     .script = "software:page-faults:1 /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n",
-     .is_of_thread = true},
+     .script = "software:page-faults:1 /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n"},
     // Of the resident set private and shared memory count, the pages of files do not. brk() tells where the heap ends now.
     {.name = "alloc",
      .title = "Memory growth",
