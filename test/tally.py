@@ -17,6 +17,7 @@ import sys
 import time
 
 AGAIN_AT_MOST = 20
+LIMIT = 150  # seconds for a test that names no `limit`
 SLOWNESS = float(os.environ.get("ACU_TEST_SLOWNESS", "1"))  # of an emulated processor; limits of time are multiplied by it
 REFUSED = re.compile(r"this kernel lacks `(\w+)`")
 PROGRESS = "ACU_TEST_PROGRESS" in os.environ
@@ -122,7 +123,7 @@ def require_real_time(why):
         raise Skipped("the processor is emulated: " + why)
 
 
-def attempt(test, acu, limit=150):
+def attempt(test, acu, limit):
     """Runs one test within `limit` seconds: ("passed", what it told), ("skipped", why) or ("failed", what is wrong)."""
 
     def too_late(*_):
@@ -162,7 +163,7 @@ def run_tests(tests, acu, tells_reason=True):
         return tally.end()
 
     def once(test):
-        result, text = attempt(test, acu)
+        result, text = attempt(test, acu, getattr(test, "limit", LIMIT))
         if result == "passed" and text and tells_reason:
             return "skipped", text
         return result, text

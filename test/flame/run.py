@@ -17,21 +17,11 @@ import time
 import xml.dom.minidom
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import Skipped as Skip, Wrong, need, run_tests
+
 TMP = tempfile.mkdtemp(prefix="acu-flame-")
 ACU = os.path.abspath(sys.argv[1])
-
-
-class Wrong(Exception):
-    pass
-
-
-class Skip(Exception):
-    pass
-
-
-def need(condition, text):
-    if not condition:
-        raise Wrong(text)
 
 
 def path(*names):
@@ -917,26 +907,19 @@ TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missin
 
 def main():
     wanted = sys.argv[sys.argv.index("--filter") + 1] if "--filter" in sys.argv else ""
-    counts = {"passed": 0, "failed": 0, "skipped": 0}
-    for test in TESTS:
-        name = test.__name__
-        if wanted not in name:
-            continue
-        try:
+
+    def timed(test):
+        def run(_):
             test()
-            result = "passed"
-        except Skip as why:
-            result = "skipped"
-            print(f"skipped {name}: {why}")
-        except Exception as problem:
-            result = "failed"
-            print(f"FAILED {name}: {type(problem).__name__} {problem}")
-        counts[result] += 1
-        sys.stdout.flush()
-    if "--keep" not in sys.argv:
-        shutil.rmtree(TMP, ignore_errors=True)
-    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
-    return 1 if counts["failed"] else 0
+
+        run.limit = 400
+        return run
+
+    try:
+        return run_tests([(t.__name__, timed(t)) for t in TESTS if wanted in t.__name__], ACU, tells_reason=False)
+    finally:
+        if "--keep" not in sys.argv:
+            shutil.rmtree(TMP, ignore_errors=True)
 
 
 sys.exit(main())
