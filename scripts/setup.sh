@@ -9,7 +9,7 @@ case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;
 test) packages+=(gdb nodejs openjdk-17-jre-headless python3 bpftool linux-perf dwz strace elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev
-  qemu-system-x86 busybox-static e2fsprogs chromium tmux
+  qemu-system-x86 busybox-static e2fsprogs chromium tmux groff-base
   python3.11 python3.11-dbg redis-server postgresql-15 curl openssl bash nginx-light libnginx-mod-http-echo libnginx-mod-http-lua) ;;
 fuzz) ;;
 bench) packages+=(python3 strace bpftool bpftrace libbpf-tools libbpf-dev libelf-dev elfutils linux-perf llvm-14 libllvm14 libc6-dbg gdb lldb python3-six) ;;

@@ -711,8 +711,9 @@ inline constexpr Subcommand subcommands[] = {
      "works too.",
      tools_options, "acu tools execsnoop\nacu execsnoop\nacu biolatency -- --seconds=5"},
     {"info", "[--json]", "Tell what this kernel and this user can do.", info_options, "acu info"},
-    {"help", "[SUBCOMMAND|reference]", "Explain a subcommand, or print the whole reference manual.",
-     help_options, "acu help run"},
+    {"help", "[SUBCOMMAND|reference|man [SUBCOMMAND]|completion bash|zsh|fish]",
+     "Explain a subcommand, or print the whole reference manual, a manual page, or what a shell needs to complete command lines.",
+     help_options, "acu help run\nacu help man trace | man -l -\nsource <(acu help completion bash)"},
 };
 
 // The row of a name, or nullptr.

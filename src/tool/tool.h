@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tool {
 
@@ -46,5 +47,11 @@ int fail(const base::Error& error);
 void show_overview(void (*to)(std::string_view));
 // The reference manual as Markdown.
 std::string reference();
+// The manual page of a subcommand, or of acu, as man(7) has them.
+std::string manual(const spec::Subcommand* subcommand);
+// What a shell reads to complete command lines of acu; empty: it is not known.
+std::string_view completion_script(std::string_view shell);
+// What the last of the words behind `acu` may become.
+std::vector<std::string> complete(std::span<const std::string_view> words);
 
 } // namespace tool
