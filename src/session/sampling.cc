@@ -251,6 +251,8 @@ base::Status Sampler::live() {
   about.start_ns = life.attached_ns + static_cast<uint64_t>(to_wall_ns(CLOCK_MONOTONIC));
   const ir::Counters counters = backend->engine().counters();
   note_losses(counters);
+  if (script.lacks_end)
+    about.notes.push_back("what lasted at the end is not counted: before 5.13 the kernel cannot go through the entries of maps");
   const std::string losses = describe_losses(compiled.program, counters, &*source, {});
   for (std::string_view line : base::split(losses, '\n'))
     if (!line.empty()) about.notes.emplace_back(line);

@@ -4,6 +4,9 @@
 #include "session/sampling_script.h"
 
 #include "base/text.h"
+#include "bpf/features.h"
+#include "format/btf.h"
+#include "probe/probe.h"
 #include "spec/registers.h"
 
 #include <dirent.h>
@@ -92,6 +95,25 @@ base::Result<Condition> condition_of(const Filter& f) {
   return Condition{f.idle_too ? "1" : "curtask.pid", {}, "all processes"};
 }
 
+// The field of struct task_struct has had two names (kernel 5.14).
+static std::string_view task_state() {
+  type::Table types;
+  probe::Machine machine(types);
+  const uint32_t is_new = machine.kernel_number("task_struct.__state", [&](format::Btf& btf) -> uint32_t {
+    return btf.member(types, btf.find("task_struct", format::BtfKind::structure), "__state").has_value();
+  });
+  machine.store_facts();
+  return is_new ? "curtask.__state" : "curtask.state";
+}
+
+// Kernels before 5.13 cannot go through the entries of maps, as scripts do at the end for what lasts then.
+static bool leave_out_end(std::string& text) {
+  const size_t begin = text.find("\nend {\n"), end = text.find("\n}\n", begin);
+  if (end == text.npos || text.find("for (", begin) > end || bpf::has(bpf::Feature::for_each)) return false;
+  text.erase(begin + 1, end + 2 - begin);
+  return true;
+}
+
 base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind, const Filter& filter,
                                                   uint64_t rate, uint64_t duration_ns,
                                                   std::string_view allocation_blocks) {
@@ -102,6 +124,8 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   base::replace_all(text, "COUNT_ASKED", spec::count_asked);
   base::replace_all(text, "FILTER", condition.text);
   base::replace_all(text, "IN_SYSTEM_CALL", spec::in_system_call);
+  const bool lacks_end = !kind.follows_allocations && leave_out_end(text); // of leaks that is all
+  if (text.find("TASK_STATE") != text.npos) base::replace_all(text, "TASK_STATE", task_state());
   base::replace_all(text, "RATE", std::to_string(rate));
   base::replace_all(text, "WAITS", spec::futex_waits);
   std::string first(limits);
@@ -111,7 +135,7 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   constexpr uint64_t us = 1000;
   if (duration_ns)
     text += "interval:us:" + std::to_string(std::max(duration_ns / us, uint64_t{1})) + " { exit() }\n";
-  return SamplingScript{std::move(text), std::move(condition.what)};
+  return SamplingScript{std::move(text), std::move(condition.what), lacks_end};
 }
 
 } // namespace session

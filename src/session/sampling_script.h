@@ -33,6 +33,7 @@ base::Result<Condition> condition_of(const Filter& filter);
 struct SamplingScript {
   std::string text;
   std::string what; // Condition::what
+  bool lacks_end = false; // what had not ended at the end is not counted: the kernel cannot go through maps
 };
 
 // `rate`: samples a second, of cycles events between two samples. `allocation_blocks`: see allocations.h. Failure: there

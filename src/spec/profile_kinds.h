@@ -5,7 +5,8 @@
 // the address of a variable or of a peer for the % in it, with the number behind that where there are several. With `paths` the
 // % is the path of a file: @PATHS has for each file and folder the one above it and its name. With `has_waker` the name of a
 // thread is followed by its kernel stack, its user stack and its process, which are shown above the note, innermost first. Its value is a count, a sum of weights, or stats of weights. In the text
-// FILTER is replaced by the condition for the processes asked for, RATE by samples a second, WAITS by futex_waits.
+// FILTER is replaced by the condition for the processes asked for, TASK_STATE by the state of the current
+// task, RATE by samples a second, WAITS by futex_waits.
 // With `follows_allocations` the blocks of allocation_functions.h stand before the script.
 #pragma once
 
@@ -137,10 +138,10 @@ rawtracepoint:sched_switch {
           if ($queued) { @[pid, $thread, $out.2, $out.3, $out.4, $out.5, (uint32)1] = stats($queued) }
         } else { COUNT_DUE }
       }
-      if (curtask.__state & 128) {
+      if (TASK_STATE & 128) {
         delete(@left, $thread);
       } else {
-        $preempted = (uint64)(args.preempt || curtask.__state == 0);
+        $preempted = (uint64)(args.preempt || TASK_STATE == 0);
         if ($now - $left < 1000000 && ((uint64)curtask.mm == 0 || IN_SYSTEM_CALL)) {
           @left[$thread] = $now | $preempted;
         } else {
@@ -223,7 +224,7 @@ rawtracepoint:sched_switch /FILTER/ {
   $thread = (uint32)curtask.pid;
   if ($thread) {
     COUNT_WOKEN
-    if (args.preempt || curtask.__state == 0 || curtask.__state & 128) {
+    if (args.preempt || TASK_STATE == 0 || TASK_STATE & 128) {
       @left[$thread] = (uint64)0;
     } else {
       $left = (uint64)nsecs & 0xfffffffffffffff0;
