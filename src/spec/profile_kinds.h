@@ -4,9 +4,10 @@
 // where `leaves` is not empty, at last a note that stands on top of the stack: the number of one of `leaves`, or a text or
 // the address of a variable or of a peer for the % in it, with the number behind that where there are several. With `paths` the
 // % is the path of a file: @PATHS has for each file and folder the one above it and its name. With `has_waker` the name of a
-// thread is followed by its kernel stack, its user stack and its process, which are shown above the note, innermost first. Its value is a count, a sum of weights, or stats of weights. In the text
-// FILTER is replaced by the condition for the processes asked for, TASK_STATE by the state of the current
-// task, RATE by samples a second, WAITS by futex_waits.
+// thread is followed by its kernel stack, its user stack and its process, which are shown above the note, innermost
+// first. Its value is a count, a sum of weights, or stats of weights. In the text FILTER is replaced by the condition
+// for the processes asked for, TASK_STATE by the state of the current task, RATE by samples a second, WAITS by
+// futex_waits.
 // With `follows_allocations` the blocks of allocation_functions.h stand before the script.
 #pragma once
 
@@ -97,7 +98,7 @@ begin { @goal = (uint64)rand % 1000000 }
 rawtracepoint:sched_switch {
   $now = nsecs & 0xfffffffffffffff0;
   $next = (uint32)args.next.pid;
-  $left = @left[$next];
+  $left = $next ? @left[$next] : (uint64)0;
   if ($left && ($left & 12) == 0) {
     $away = $now - $left;
     $is_sample = $away >= 1000000;
