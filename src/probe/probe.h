@@ -84,6 +84,18 @@ constexpr bool is_typed(Context c) {
   return c == Context::btf_tracepoint || c == Context::function || c == Context::iterator;
 }
 
+// A call that a frame was made by, as far as values of the frame depend on it (user_values.h).
+struct Caller {
+  symbol::Binary* module = nullptr; // of the calling code; lives as long as the Machine, as `values`
+  UserValues* values = nullptr;     // of that binary
+  uint64_t bias = 0;                // what the loader added to its addresses
+  uint64_t address = 0;             // that the call returns to, as the file has it
+  uint32_t known = 0;               // a bit for each register of DWARF's numbers that is known there
+  // Of a call through a pointer: what the pointer has there; nothing: that is not known any more.
+  std::optional<uint64_t> called;
+  auto operator<=>(const Caller&) const = default;
+};
+
 // One thing that can be attached, after wildcards are resolved.
 struct Event {
   Kind kind = Kind::begin;
@@ -118,6 +130,9 @@ struct Event {
   bool is_inlined = false; // it is the first of a call of `function` that was inlined; frames: in such a call
   // Of a program that stands still: what the loader added to the addresses of `module`.
   std::optional<uint64_t> bias;
+  // Of frames: those above this one, the innermost first, if anything in this one depends on them. Their
+  // registers follow this one's, still_registers bytes each.
+  std::vector<Caller> callers;
 };
 
 // Where a value of the arguments is found.

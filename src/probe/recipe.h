@@ -12,6 +12,8 @@ namespace probe {
 // Probes of a program that stands still have struct user_regs_struct as their context; there stands the
 // thread's base (fs_base).
 inline constexpr uint32_t still_thread_base = 21 * 8;
+// Its size. Behind it stand those of the frames above, where an event has callers.
+inline constexpr uint32_t still_registers = 27 * 8;
 
 struct Step {
   enum Op : uint8_t {

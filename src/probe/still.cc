@@ -3,13 +3,16 @@
 #include "probe/still.h"
 
 #include "probe/kinds.h"
+#include "probe/recipe_run.h"
 #include "probe/user_values.h"
 #include "symbol/source_names.h"
 
 #include "base/text.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
+#include <tuple>
 
 namespace probe {
 
@@ -82,6 +85,67 @@ base::Result<std::vector<symbol::Binary*>> Still::find(std::string_view name) {
                                (near.empty() ? "" : "; did you mean " + base::quoted(near) + "?")};
 }
 
+// ------------------------------------------------------------------------------------------- callers
+
+static constexpr size_t most_callers = 8; // that one value is followed through
+
+const std::vector<Caller>& Still::callers(size_t thread, size_t frame) const {
+  static const std::vector<Caller> none;
+  auto at = callers_.find({thread, frame});
+  return at != callers_.end() ? at->second : none;
+}
+
+std::vector<uint64_t> Still::registers_of(size_t thread, size_t frame, size_t above) {
+  const std::vector<unwind::Frame>& frames = stacks_.of(thread).frames;
+  std::vector<uint64_t> out;
+  for (size_t f = frame; f <= frame + above && f < frames.size(); f++) {
+    const target::Registers one =
+        f ? stacks_.registers_of(thread, frames[f]) : target_.threads()[thread].registers;
+    out.insert(out.end(), one.begin(), one.end());
+  }
+  return out;
+}
+
+const std::vector<Caller>& Still::find_callers(Machine& machine, size_t thread, size_t frame) {
+  static_assert(sizeof(target::Registers) == still_registers);
+  if (const std::vector<Caller>& known = callers(thread, frame); !known.empty()) return known;
+  const std::vector<unwind::Frame>& frames = stacks_.of(thread).frames;
+  uint64_t address = frames[frame].look_up();
+  const target::Module* m = target_.module_at(address);
+  symbol::Binary* binary = m ? binary_of(*m) : nullptr;
+  if (!binary || !machine.user_values(*binary).asks_callers(address - m->bias)) return callers(thread, frame);
+  std::vector<Caller> out;
+  for (size_t f = frame + 1; f < frames.size() && out.size() < most_callers; f++) {
+    if (frames[f - 1].is_signal || frames[f].is_exact) break; // interrupted, not called
+    address = frames[f].look_up();
+    m = target_.module_at(address);
+    binary = m ? binary_of(*m) : nullptr;
+    if (!binary) break;
+    Event event{.kind = Kind::frame};
+    event.module = binary;
+    event.bias = m->bias;
+    event.address = address - m->bias;
+    Caller caller{binary, &machine.user_values(*binary), m->bias, event.address + 1, 0, std::nullopt};
+    for (unsigned i = 0; i < unwind::Registers::count; i++)
+      if (frames[f].registers.knows(i)) caller.known |= 1u << i;
+    const UserValues::CallSite& site = caller.values->call_site(event);
+    if (!site.is_known) break;
+    if (site.target.kind != Recipe::none) {
+      const std::vector<uint64_t> registers = registers_of(thread, f, 0);
+      auto read = [&](uint64_t at, std::span<std::byte> to) {
+        return target_.memory().read(at, to) == target::Missing::none;
+      };
+      auto bytes = run_recipe(site.target, 8, {std::as_bytes(std::span(registers)), read});
+      uint64_t called = 0;
+      if (bytes) std::memcpy(&called, bytes->data(), 8), caller.called = called;
+    }
+    out.push_back(caller);
+    if (!site.asks_callers) break;
+  }
+  if (out.empty()) return callers(thread, frame);
+  return callers_[{thread, frame}] = std::move(out);
+}
+
 namespace {
 
 // ---------------------------------------------------------------------------------------------- match
@@ -149,7 +213,10 @@ std::vector<Event> match_fault(Machine& machine, Parts parts, Mismatch& mismatch
                   "`thread` is every thread");
   Event e = event_of(Kind::fault, "fault");
   const unwind::Walk& walk = still.stacks().of(fault->thread);
-  if (!walk.frames.empty()) place_at(e, still, walk.frames[0].look_up());
+  if (!walk.frames.empty()) {
+    place_at(e, still, walk.frames[0].look_up());
+    e.callers = still.find_callers(machine, fault->thread, 0);
+  }
   if (!e.module) put_into(e, still, still.program());
   return {e};
 }
@@ -160,11 +227,14 @@ public:
   Calls(Machine& machine, std::string_view wanted) : machine_(machine), wanted_(wanted), source_(wanted_) {}
 
   // What the frame at this address is of, if it is wanted: its own function, or one inlined there.
-  void add(std::vector<Event>& to, uint64_t address) {
+  void add(std::vector<Event>& to, size_t thread, size_t frame) {
     Still& still = *machine_.still;
     Event e = event_of(Kind::frame, "frame(\"" + wanted_ + "\")");
-    place_at(e, still, address);
-    if (!e.module || !seen_.insert({e.module, e.address}).second) return;
+    place_at(e, still, still.stacks().of(thread).frames[frame].look_up());
+    if (!e.module) return;
+    if (!is_called_so(e)) return;
+    e.callers = still.find_callers(machine_, thread, frame);
+    if (!seen_.insert({e.module, e.address, e.callers}).second) return;
     // Innermost first; the last is the function itself.
     std::vector<std::string_view> functions = machine_.user_values(*e.module).functions_at(e.address);
     for (size_t i = 0; i + 1 < functions.size(); i++) {
@@ -181,6 +251,15 @@ public:
   }
 
 private:
+  // Any of the functions at a place of code is wanted.
+  bool is_called_so(const Event& e) {
+    auto [at, is_new] = wanted_at_.try_emplace({e.module, e.address}, false);
+    if (!is_new) return at->second;
+    at->second = is_wanted(e.function, e.module->shown(e.function));
+    for (std::string_view f : machine_.user_values(*e.module).functions_at(e.address))
+      at->second |= is_wanted(f, f);
+    return at->second;
+  }
   bool is_wanted(std::string_view name, std::string_view shown) const {
     if (base::has_glob(wanted_)) return base::glob_match(wanted_, name) || base::glob_match(wanted_, shown);
     if (name.empty()) return false;
@@ -191,7 +270,8 @@ private:
   Machine& machine_;
   std::string wanted_;
   symbol::SourceName source_;
-  std::set<std::pair<symbol::Binary*, uint64_t>> seen_;
+  std::set<std::tuple<symbol::Binary*, uint64_t, std::vector<Caller>>> seen_;
+  std::map<std::pair<symbol::Binary*, uint64_t>, bool> wanted_at_;
 };
 
 std::vector<Event> match_frame(Machine& machine, Parts parts, Mismatch& mismatch) {
@@ -201,7 +281,7 @@ std::vector<Event> match_frame(Machine& machine, Parts parts, Mismatch& mismatch
   Calls calls(machine, name);
   std::vector<Event> out;
   for (size_t t = 0; t < still.target().threads().size(); t++)
-    for (const unwind::Frame& frame : still.stacks().of(t).frames) calls.add(out, frame.look_up());
+    for (size_t f = 0; f < still.stacks().of(t).frames.size(); f++) calls.add(out, t, f);
   if (!out.empty()) return out;
   return refuse(
       mismatch, "no thread is in a call of `" + name + "`",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "probe/probe.h"
 #include "symbol/binary.h"
 #include "target/stacks.h"
 #include "target/target.h"
@@ -35,11 +36,19 @@ public:
   // pattern. Failure says what there is.
   base::Result<std::vector<symbol::Binary*>> find(std::string_view name);
 
+  // What values of a frame depend on above it, see Event::callers; empty: nothing, or it is not to be had.
+  const std::vector<Caller>& find_callers(Machine& machine, size_t thread, size_t frame);
+  // The same, as far as it was found before.
+  const std::vector<Caller>& callers(size_t thread, size_t frame) const;
+  // The registers of a frame, and behind them those of as many above it as are asked for.
+  std::vector<uint64_t> registers_of(size_t thread, size_t frame, size_t above);
+
 private:
   target::Target& target_;
   target::Stacks& stacks_;
   std::map<const target::Module*, std::unique_ptr<symbol::Binary>> binaries_;
   std::vector<symbol::Binary*> in_order_;
+  std::map<std::pair<size_t, size_t>, std::vector<Caller>> callers_; // by thread and frame; but for empty ones
 };
 
 } // namespace probe

@@ -112,6 +112,17 @@ public:
   static UserValue symbol(symbol::Binary& binary, type::Table& table, const Event* event,
                           std::string_view name, std::optional<uint64_t> bias = std::nullopt);
 
+  // Whether anything that is visible at an address is told by what a register had when the function began,
+  // which only callers know (Event::callers).
+  bool asks_callers(uint64_t address);
+  // What debug information tells of the call that returns to an address.
+  struct CallSite {
+    bool is_known = false;
+    bool asks_callers = false; // what it was given depends on the callers of its function in turn
+    Recipe target;             // of a call through a pointer: the pointer; `none`: not told
+  };
+  const CallSite& call_site(const Event& caller);
+
   // The file is a program; else a library, of which processes have several or none.
   bool is_program() const;
 

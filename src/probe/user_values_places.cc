@@ -215,6 +215,8 @@ StepSource UserValues::State::source_at(const Spot* spot, const Unit& unit, cons
   if (spot) {
     out.frame_base = [this, spot] { return frame_base_at(*spot); };
     out.cfa = [this, spot] { return cfa_at(*spot); };
+    bool is_frame = event && (event->kind == Kind::frame || event->kind == Kind::fault);
+    if (is_frame) out.entry_value = [this, spot](uint64_t number) { return entry_value(*spot, number); };
   }
   out.address = [this, event, bias](uint64_t address) { return address_of(address, event, bias); };
   out.thread_variable = [this, event, bias] { return thread_variable(event, bias); };

@@ -28,6 +28,9 @@ struct UserValues::State {
   Code code;
   std::unordered_map<std::string, const type::Type*> structures; // of parameters, by names and types
   std::optional<std::string> hint;                               // of the sources, once asked for
+  std::unordered_map<uint64_t, bool> asking;                     // asks_callers, by address
+  std::unordered_map<uint64_t, CallSite> sites;                  // by the address they return to
+  std::unordered_map<uint64_t, bool> followers;                  // may_follow_itself, by the first instruction
 
   // Nothing: no debug information covers the code; `otherwise` tells so.
   std::optional<Spot> spot_of(const Event& event, UserValue& otherwise);
@@ -43,6 +46,15 @@ struct UserValues::State {
                                                     size_t index);
   UserValue parameter_at_entry(const Spot& spot, std::span<const dwarf::Die> all, size_t index);
   UserValue global(const Event* event, const dwarf::Die& die, std::optional<uint64_t> bias);
+
+  // What a register had when the function began, as its caller's debug information tells.
+  MaybeSteps entry_value(const Spot& spot, uint64_t number);
+  MaybeSteps given_by(const Event& caller, const Event& callee, const CodeFunction& called, uint64_t number);
+  bool is_call_of(const dwarf::Die& site, const Caller& caller, const Event& callee,
+                  const CodeFunction& called);
+  // The function may come to run again by calls at the ends of functions, which leave no trace.
+  bool may_follow_itself(const CodeFunction& function);
+  std::vector<dwarf::Die> functions_called(const dwarf::Die& declaration);
 
   // What expressions may ask for at a spot; no spot: outside of functions.
   StepSource source_at(const Spot* spot, const dwarf::Unit& unit, const Event* event,

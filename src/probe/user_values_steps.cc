@@ -314,12 +314,17 @@ base::Status Translation::address(const Operation& o, const Unit& unit) {
 }
 
 base::Status Translation::entry_value(const Operation& o, const Unit& unit) {
-  if (!source_.at_entry)
+  if (!source_.at_entry && !source_.entry_value)
     return no_value(
         "is gone here; it is what it was when the function began: ask for it there, or by entry(…)");
   auto inner = read_expression(o.block, unit.encoding());
   if (!inner || inner->size() != 1) return damaged();
   const Operation& only = (*inner)[0];
+  if (!source_.at_entry) {
+    if (only.code != DW_OP_regx) return no_value("is optimised away here");
+    push();
+    return append(source_.entry_value(only.first));
+  }
   if (only.code == DW_OP_regx) return push_register(only.first);
   if (only.code != DW_OP_bregx) return damaged();
   ACU_CHECK(push_register(only.first));

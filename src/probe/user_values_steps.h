@@ -55,6 +55,8 @@ struct StepSource {
   bool at_entry = false;             // registers still have what the caller left there
   std::function<MaybeSteps()> frame_base, cfa;
   std::function<MaybeSteps(uint64_t address)> address; // where an address of the file is in memory
+  // What a register had when the function began; missing: nobody knows.
+  std::function<MaybeSteps(uint64_t number)> entry_value;
   // Takes the offset of the thread's variable off the stack, leaves its address.
   std::function<MaybeSteps()> thread_variable;
 };

@@ -133,6 +133,7 @@ private:
         const probe::Event& event = program_.events[e];
         if (event.kind != Kind::frame || event.module != binary || event.address != address - m->bias)
           continue;
+        if (event.callers != still_.callers(thread, frame)) continue;
         if (!is_entered) enter_thread(thread, &walk, frame);
         is_entered = true;
         ACU_CHECK(engine_.run(i));
@@ -152,7 +153,11 @@ private:
     eval::Thread now = process();
     now.id = t.id;
     if (!t.name.empty()) now.name = t.name;
-    registers_ = frame && walk ? still_.stacks().registers_of(thread, walk->frames[frame]) : t.registers;
+    const size_t above = still_.callers(thread, frame).size();
+    if (above || (frame && walk))
+      registers_ = still_.registers_of(thread, frame, above);
+    else
+      registers_.assign(t.registers.begin(), t.registers.end());
     now.context = std::as_bytes(std::span(registers_));
     stack_.clear();
     if (walk)
@@ -165,7 +170,7 @@ private:
   const ir::Program& program_;
   probe::Still& still_;
   eval::Engine engine_;
-  target::Registers registers_ = {};
+  std::vector<uint64_t> registers_; // of the frame; then of those above it that its values depend on
   std::vector<uint64_t> stack_;
   std::optional<target::Heap> heap_;
   std::vector<target::Range> areas_; // of variables, by address

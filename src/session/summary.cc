@@ -236,8 +236,8 @@ private:
       event.function = f->name;
       event.function_address = f->address;
     }
-    target::Registers registers = frame ? still_.stacks().registers_of(thread, walk.frames[frame])
-                                        : target_.threads()[thread].registers;
+    event.callers = still_.find_callers(machine_, thread, frame);
+    const std::vector<uint64_t> registers = still_.registers_of(thread, frame, event.callers.size());
     probe::UserValues& values = machine_.user_values(*binary);
     std::vector<std::string_view> seen;
     for (size_t i = 0, n = std::min(values.parameter_count(event), most_values); i < n; i++) {
@@ -254,7 +254,7 @@ private:
     }
   }
 
-  std::string value_text(const probe::UserValue& v, const target::Registers& registers,
+  std::string value_text(const probe::UserValue& v, std::span<const uint64_t> registers,
                          const unwind::Frame& frame) {
     if (!v) return "<" + (v.reason.empty() ? "not known" : v.reason.substr(0, v.reason.find(';'))) + ">";
     if (!v.type || !v.type->has_size) return "<of a type without values>";
@@ -264,7 +264,7 @@ private:
     auto read = [&](uint64_t address, std::span<std::byte> to) {
       return target_.memory().read(address, to) == target::Missing::none;
     };
-    auto bytes = probe::run_recipe(v.recipe, size, {std::as_bytes(std::span(registers)), read});
+    auto bytes = probe::run_recipe(v.recipe, size, {std::as_bytes(registers), read});
     if (!bytes) return "<its memory is not there>";
     std::string out = report::text_of(context_, *v.type, *bytes);
     if (v.type->is(type::Kind::pointer) && v.type->element && v.type->element->is_integer() &&

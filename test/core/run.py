@@ -141,6 +141,62 @@ def flame(acu):
     need("threads.xyz" in acu_core(acu, crashed(), "--flame", path("threads.xyz"), status=2), "a format that is none")
 
 
+# ---------------------------------------------------------------------------------------- entry values
+
+def entry_core(*options):
+    """The program whose arguments only its callers can tell, its core, and gdb's frames of that."""
+    name = "-".join(["entry", *options])
+    binary, core = path(name), path(name + ".core")
+    if not os.path.exists(core):
+        subprocess.run(["gcc", "-g", "-O2", *options, "-o", binary, os.path.join(HERE, "entry.c")], check=True, timeout=60)
+        call("gdb", "-nx", "-batch", "-ex", "run", "-ex", "generate-core-file " + core, binary)
+        need(os.path.exists(core), "gdb wrote no core")
+    text = call("gdb", "-nx", "-batch", "-ex", "set print entry-values no", "-ex", "bt", binary, core).stdout
+    return core, text[text.rindex("\n#0 "):]
+
+
+def given_by_callers(acu):
+    """Arguments that are nowhere any more, as callers tell of them: gdb's values; where it has none, none is made up."""
+    for options in ((), ("-gdwarf-4",)):
+        core, text = entry_core(*options)
+        theirs = [dict(re.findall(r"(\w+)=(<optimized out>|\w+)", arguments)) for arguments in re.findall(r"^#\d+ .*? \((.*?)\) at ", text, re.M)]
+        told = json.loads(acu_core(acu, core, "--json"))["stacks"][0]["frames"]
+        ours = [frame.get("args", {}) for frame in told if frame["function"] in text]
+        need(len(ours) >= len(theirs) >= 13, f"{len(theirs)} frames: {text}\n{told}")
+        theirs.pop()  # main's callers are not gdb's business
+        for mine, gdbs in zip(ours, theirs):
+            need(list(mine) == list(gdbs), f"{mine}\n{gdbs}")
+            for name, value in gdbs.items():
+                is_gone = value.startswith("<")
+                right = mine[name].startswith("<is optimised away") if is_gone else int(mine[name].split()[0], 0) == int(value, 0)
+                need(right, f"{options} {name}: {mine[name]}, but gdb says {value}\n{text}")
+        need(theirs[0] == {"why": "7"} and theirs[3]["why"].startswith("<"), text)
+
+
+def given_by_callers_in_scripts(acu):
+    """The same where scripts ask, also for calls of one place with different callers; what is gone is an error, or left out."""
+    core, _ = entry_core()
+    out, _ = script(acu, core, 'fault { printf("%d\\n", args.why); } frame("told") { printf("%d %d\\n", args.a, *args.place); } '
+                    'frame("passes_on") { printf("%d %d\\n", args.x, args.p->key); } frame("second") { printf("%d\\n", locals.n); }')
+    need(out == "7\n11 5\n11 5\n30\n", out)
+    out, err = script(acu, core, 'frame("again") { printf("%d %d\\n", args.depth, args.hidden); }')
+    need(out == "0 100\n1 200\n2 300\n" and "args.hidden" in err, out + err)
+    for function, name in (("told_by_jump", "hidden"), ("even", "why")):
+        done = call(acu, "core", core, "-e", f'frame("{function}") {{ print(args.{name}); }}')
+        need(done.returncode in (2, 3) and "is optimised away here" in done.stderr, f"{done.returncode} {done.stdout}{done.stderr}")
+
+
+def given_by_callers_live(acu):
+    """The same of a process that goes on."""
+    entry_core()
+    process = start(path("entry"), "wait")
+    try:
+        done = call(acu, "snap", "-p", process.pid, "-e", 'frame("told") { printf("%d %d\\n", args.a, *args.place); } frame("crash") { printf("%d\\n", args.why); }')
+        need(done.returncode == 0 and sorted(done.stdout.split("\n")) == ["", "11 5", "7"], done.stdout + done.stderr)
+    finally:
+        end(process)
+
+
 # ------------------------------------------------------------------------------------------ bad cores
 
 def cut_anywhere(acu):
@@ -436,7 +492,7 @@ TESTS = [
     leaks, find, summary_of_a_crash, summary_as_json, as_gdb, oneshot, c_loop_and_maps, recursion, threads, frames, fault, reads_that_fail,
     what_cannot_be, cut_anywhere, summary_of_a_cut_core, not_allowed, damaged, other_machines, missing_binary, huge_and_sparse, live_and_dead, nobody_there,
     another_debugger, as_eu_stack, lists, reads_that_may_fail, flame, cut_at_every_page, heap_of_a_process, gone_meanwhile,
-    *heap_questions.TESTS, *static_tools.TESTS,
+    given_by_callers, given_by_callers_in_scripts, given_by_callers_live, *heap_questions.TESTS, *static_tools.TESTS,
 ]
 
 
