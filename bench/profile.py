@@ -16,6 +16,8 @@ import subprocess
 import tempfile
 import time
 
+from section import write_section
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = r"""
 #include <cstdint>
@@ -151,14 +153,10 @@ def main():
         text += f"\nA sample of acu, of 24 user frames and some of the kernel: {median('acu flame', 'sample_us'):.1f} µs in the kernel.\n"
     print(text)
     if given.out:
-        begin, end = "<!-- profile: begin -->\n", "<!-- profile: end -->\n"
-        old = open(given.out).read()
-        section = f"{begin}\n## Recording a program ({given.seconds:g} s at 999 Hz, no frame pointers)\n\nbench/profile.py. Of `perf` it is `perf script` and the folding of its " \
+        section = f"## Recording a program ({given.seconds:g} s at 999 Hz, no frame pointers)\n\nbench/profile.py. Of `perf` it is `perf script` and the folding of its " \
                   f"stacks by this script; the usual programs for that and for the picture are in no package of Debian 12. " \
-                  f"Load average of the machine at the end: {os.getloadavg()[1]:.0f}.\n\n{text}\n{end}"
-        new = re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: section, old, flags=re.S) if begin in old else old.rstrip("\n") + "\n\n" + section
-        with open(given.out, "w") as file:
-            file.write(new)
+                  f"Load average of the machine at the end: {os.getloadavg()[1]:.0f}.\n\n{text}"
+        write_section(given.out, "profile", section)
 
 
 main()

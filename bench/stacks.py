@@ -23,6 +23,8 @@ import tempfile
 import threading
 import time
 
+from section import write_section
+
 NATIVE = r"""
 #include <algorithm>
 #include <cmath>
@@ -322,13 +324,9 @@ def main():
     text = "\n".join(lines) + "\n"
     print(text)
     if given.out:
-        begin, end = "<!-- stacks: begin -->\n", "<!-- stacks: end -->\n"
-        old = open(given.out).read()
-        section = f"{begin}\n## Whole stacks\n\nbench/stacks.py, {given.runs} rounds of {given.seconds:g} s at {given.rate} Hz (forks {5 * given.rate} Hz), medians; java keeps frame " \
-                  f"pointers in the code that it makes. Load average of the machine at the end: {os.getloadavg()[1]:.0f}.\n\n{text}\n{end}"
-        new = re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: section, old, flags=re.S) if begin in old else old.rstrip("\n") + "\n\n" + section
-        with open(given.out, "w") as file:
-            file.write(new)
+        section = f"## Whole stacks\n\nbench/stacks.py, {given.runs} rounds of {given.seconds:g} s at {given.rate} Hz (forks {5 * given.rate} Hz), medians; java keeps frame " \
+                  f"pointers in the code that it makes. Load average of the machine at the end: {os.getloadavg()[1]:.0f}.\n\n{text}"
+        write_section(given.out, "stacks", section)
 
 
 main()

@@ -19,9 +19,10 @@ import sys
 import tempfile
 import time
 
+from section import write_section
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-BEGIN, END = "<!-- still: begin -->\n", "<!-- still: end -->\n" # of the section in the file of results
 
 ACU = {
     "list": "oneshot { $s = 0; for ($n = target.list; $n; $n = $n->next) { $s += $n->value; } "
@@ -328,13 +329,7 @@ def main():
     text = "\n".join(text) + "\n"
     print(text)
     if options.out:
-        old = open(options.out).read()
-        section = f"{BEGIN}\n{text}\n{END}"
-        if BEGIN in old:
-            new = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: section, old, flags=re.S)
-        else:
-            new = old.rstrip("\n") + "\n\n" + section
-        open(options.out, "w").write(new)
+        write_section(options.out, "still", text)
 
 
 main()

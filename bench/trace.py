@@ -13,12 +13,13 @@ import subprocess
 import sys
 import time
 
+from section import write_section
+
 CALLS = 100_000
 PROGRAMS = {
     f"dd, {2 * CALLS:,} calls": ["dd", "if=/dev/zero", "of=/dev/null", "bs=1", f"count={CALLS}"],
     "find /usr -maxdepth 4": ["find", "/usr", "-maxdepth", "4"],
 }
-BEGIN, END = "<!-- trace: begin -->\n", "<!-- trace: end -->\n"
 
 
 def tracers(acu):
@@ -58,12 +59,8 @@ def main():
     text = "\n".join(lines) + "\n"
     print(text)
     if given.out:
-        section = f"{BEGIN}\n## System calls\n\nbench/trace.py, medians of {given.runs} rounds, {time.strftime('%Y-%m-%d')}.\n\n{text}\n{END}"
-        old = open(given.out).read()
-        new = re.sub(re.escape(BEGIN) + ".*?" + re.escape(END), lambda _: section, old, flags=re.S) if BEGIN in old \
-            else old.rstrip("\n") + "\n\n" + section
-        with open(given.out, "w") as file:
-            file.write(new)
+        section = f"## System calls\n\nbench/trace.py, medians of {given.runs} rounds, {time.strftime('%Y-%m-%d')}.\n\n{text}"
+        write_section(given.out, "trace", section)
 
 
 main()

@@ -18,6 +18,8 @@ import subprocess
 import tempfile
 import time
 
+from section import write_section
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = [("offcputime (libbpf-tools)", ["/usr/sbin/offcputime"]), ("offcputime (bpfcc-tools)", ["/usr/sbin/offcputime-bpfcc", "-f"])]
 SERVER = r"""
@@ -147,13 +149,9 @@ def main():
         shutil.rmtree(folder)
     print(text)
     if given.out:
-        begin, end = "<!-- waits: begin -->\n", "<!-- waits: end -->\n"
-        old = open(given.out).read()
-        section = f"{begin}\n## Waits of a busy machine ({given.seconds} s), and growth\n\nbench/waits.py. " \
-                  f"Load average of the machine at the end: {os.getloadavg()[1]:.0f}.\n\n{text}\n{end}"
-        new = re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: section, old, flags=re.S) if begin in old else old.rstrip("\n") + "\n\n" + section
-        with open(given.out, "w") as file:
-            file.write(new)
+        section = f"## Waits of a busy machine ({given.seconds} s), and growth\n\nbench/waits.py. " \
+                  f"Load average of the machine at the end: {os.getloadavg()[1]:.0f}.\n\n{text}"
+        write_section(given.out, "waits", section)
 
 
 main()

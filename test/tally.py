@@ -17,7 +17,7 @@ import sys
 import time
 
 AGAIN_AT_MOST = 20
-LIMIT = 150  # seconds for a test that names no `limit`
+LIMIT = 150  # seconds for a test, where a suite says nothing else
 SLOWNESS = float(os.environ.get("ACU_TEST_SLOWNESS", "1"))  # of an emulated processor; limits of time are multiplied by it
 REFUSED = re.compile(r"this kernel lacks `(\w+)`")
 PROGRESS = "ACU_TEST_PROGRESS" in os.environ
@@ -153,7 +153,7 @@ def end_children():
             pass
 
 
-def run_tests(tests, acu, tells_reason=True):
+def run_tests(tests, acu, tells_reason=True, limit=LIMIT):
     """All tests (name, function), and the exit status of the suite. What a test returns is why it cannot run here, or with
     `tells_reason` off something to be printed."""
     tally = Tally()
@@ -163,7 +163,7 @@ def run_tests(tests, acu, tells_reason=True):
         return tally.end()
 
     def once(test):
-        result, text = attempt(test, acu, getattr(test, "limit", LIMIT))
+        result, text = attempt(test, acu, limit)
         if result == "passed" and text and tells_reason:
             return "skipped", text
         return result, text
@@ -187,12 +187,14 @@ def run_tests(tests, acu, tells_reason=True):
     return tally.end()
 
 
-def run_suite(tests, folder, tells_reason=True):
-    """What the program of a suite does: run.py ACU [--filter PART]. Runs those of the functions whose names have the part, and
-    removes the folder of their files."""
+def run_suite(tests, folder, tells_reason=True, limit=LIMIT):
+    """What the program of a suite does: run.py ACU [--filter PART] [--keep]. Runs those of the functions whose names have the
+    part, each for `limit` seconds at most, and removes the folder of their files. A test without parameters knows ACU itself."""
     arguments = sys.argv[1:]
     only = arguments[arguments.index("--filter") + 1] if "--filter" in arguments else ""
     try:
-        return run_tests([(t.__name__, t) for t in tests if only in t.__name__], os.path.abspath(arguments[0]), tells_reason)
+        chosen = [(t.__name__, t if t.__code__.co_argcount else lambda _, t=t: t()) for t in tests if only in t.__name__]
+        return run_tests(chosen, os.path.abspath(arguments[0]), tells_reason, limit)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if "--keep" not in arguments:
+            shutil.rmtree(folder, ignore_errors=True)

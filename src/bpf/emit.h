@@ -341,6 +341,7 @@ private:
   // emit_whole_stack.cc
   void emit_whole_stack(const ir::Inst& i);
   void emit_task_registers(bool is_known);
+  void read_of_task(Register to, int32_t offset, int32_t bytes);
   void emit_user_registers();
   void emit_registers_of_task();
   void copy_registers(Register from, Label not_user);

@@ -70,15 +70,7 @@ void FunctionEmitter::emit_exec_id() {
     out_.call(get_current_task_btf);
     return out_.load(r3, r0, offset, 4);
   }
-  out_.call(get_current_task);
-  out_.mov(r3, r0);
-  out_.alu(BPF_ADD, r3, offset);
-  out_.mov(r1, r10);
-  out_.alu(BPF_ADD, r1, temp());
-  out_.store(r10, temp(), 0, 8);
-  out_.number(r2, 4);
-  out_.call(probe_read_kernel);
-  out_.load(r3, r10, temp(), 8);
+  read_of_task(r3, offset, 4);
 }
 
 // What the hash begins with, without a walk; also to stack_seed.

@@ -58,6 +58,19 @@ void FunctionEmitter::emit_task_registers(bool is_known) {
   out_.call_kernel(program_.task.cast_id);
 }
 
+// `to` = so many bytes of the current task, by its address: where the kernel gives no pointer that it vouches for.
+void FunctionEmitter::read_of_task(Register to, int32_t offset, int32_t bytes) {
+  out_.call(get_current_task);
+  out_.mov(r3, r0);
+  out_.alu(BPF_ADD, r3, offset);
+  out_.mov(r1, r10);
+  out_.alu(BPF_ADD, r1, temp());
+  out_.store(r10, temp(), 0, 8);
+  out_.number(r2, bytes);
+  out_.call(probe_read_kernel);
+  out_.load(to, r10, temp(), 8);
+}
+
 // r0 = the same of the current task.
 void FunctionEmitter::emit_user_registers() {
   if (options_.has_task_registers) {
@@ -65,15 +78,7 @@ void FunctionEmitter::emit_user_registers() {
     return emit_task_registers(false);
   }
   // Kernels before 5.15: a number, where the kernel puts them.
-  out_.call(get_current_task);
-  out_.mov(r3, r0);
-  out_.alu(BPF_ADD, r3, static_cast<int32_t>(program_.task.stack));
-  out_.mov(r1, r10);
-  out_.alu(BPF_ADD, r1, temp());
-  out_.store(r10, temp(), 0, 8);
-  out_.number(r2, 8);
-  out_.call(probe_read_kernel);
-  out_.load(r0, r10, temp(), 8);
+  read_of_task(r0, static_cast<int32_t>(program_.task.stack), 8);
   out_.alu(BPF_ADD, r0, kernel_stack_bytes - registers_bytes);
 }
 

@@ -194,12 +194,8 @@ private:
 
   // 0, or an errno.
   int attach_one(const Event& e, const uint64_t* cookie) {
-    perf_event_attr attr{};
-    attr.type = perf_type("kprobe");
+    perf_event_attr attr = kernel_function_event(e);
     if (!attr.type) return EOPNOTSUPP;
-    attr.config = is_return(e); // bit 0 (format/retprobe of the device)
-    attr.kprobe_func = reinterpret_cast<uintptr_t>(e.function.c_str());
-    attr.probe_offset = e.offset;
     base::Fd perf(open_perf_event(attr));
     if (!perf.valid()) return errno;
     return start_perf_event(std::move(perf), program_.fd, cookie, out_);

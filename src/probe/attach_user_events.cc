@@ -29,14 +29,8 @@ namespace {
 
 // 0, or an errno.
 int attach_one(const UserPlaces& places, size_t i, int program_fd, Attachment& out) {
-  constexpr uint64_t is_return = 1; // bit 0 of config, the counter's place above (format/ of the device)
-  constexpr int counter_shift = 32;
-  perf_event_attr attr{};
-  attr.type = perf_type("uprobe");
+  perf_event_attr attr = user_place_event(*places.path, places.offsets[i], places.counters[i], places.is_return);
   if (!attr.type) return EOPNOTSUPP;
-  attr.config = (places.is_return ? is_return : 0) | places.counters[i] << counter_shift;
-  attr.uprobe_path = reinterpret_cast<uintptr_t>(places.path->c_str());
-  attr.probe_offset = places.offsets[i];
   base::Fd perf(open_perf_event(attr));
   if (!perf.valid()) return errno;
   return start_perf_event(std::move(perf), program_fd, places.cookies.empty() ? nullptr : &places.cookies[i],

@@ -46,27 +46,16 @@ base::Error unknown(const std::string& name, const Mismatch& mismatch) {
 // What the kernel is asked for; texts are the event's.
 base::Result<perf_event_attr> attributes_of(const Counter& counter, const Event* event) {
   perf_event_attr attr{};
-  attr.size = sizeof attr;
   attr.type = counter.type;
   attr.config = counter.config;
   if (!event) return attr;
-  const bool at_return = event->kind == Kind::kretprobe || event->kind == Kind::uretprobe;
   switch (event->kind) {
   case Kind::software: attr.type = PERF_TYPE_SOFTWARE, attr.config = event->perf_config; break;
   case Kind::hardware: attr.type = PERF_TYPE_HARDWARE, attr.config = event->perf_config; break;
   case Kind::tracepoint: attr.type = PERF_TYPE_TRACEPOINT, attr.config = event->tracepoint_id; break;
   case Kind::kprobe:
-  case Kind::kretprobe:
-    attr.type = perf_type("kprobe");
-    attr.config = at_return; // bit 0: format/retprobe of the device
-    attr.kprobe_func = reinterpret_cast<uintptr_t>(event->function.c_str());
-    attr.probe_offset = event->offset;
-    break;
-  default:
-    attr.type = perf_type("uprobe");
-    attr.config = (at_return ? 1 : 0) | event->counter_offset << 32; // format/ref_ctr_offset
-    attr.uprobe_path = reinterpret_cast<uintptr_t>(event->binary.c_str());
-    attr.probe_offset = event->file_offset;
+  case Kind::kretprobe: attr = kernel_function_event(*event); break;
+  default: attr = user_place_event(event->binary, event->file_offset, event->counter_offset, event->kind == Kind::uretprobe);
   }
   if (event->kind >= Kind::kprobe && !attr.type)
     return base::Error{base::Failure::unsupported, "the kernel has no counters of functions; `acu run` counts them"};
@@ -123,6 +112,7 @@ base::Result<std::vector<base::Fd>> open_counter(const Counter& counter, const C
   std::vector<base::Fd> out;
   for (size_t n = 0; n < std::max<size_t>(counter.events.size(), 1); n++) {
     ACU_TRY(perf_event_attr attr, attributes_of(counter, counter.events.empty() ? nullptr : &counter.events[n]));
+    attr.size = sizeof attr;
     attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     attr.inherit = place.pid >= 0;
     attr.disabled = attr.enable_on_exec = place.at_exec;

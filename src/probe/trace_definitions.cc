@@ -109,9 +109,32 @@ int start_perf_event(base::Fd perf, int program_fd, const uint64_t* cookie, Atta
   return 0;
 }
 
-uint32_t perf_type(std::string_view device) {
+// The number of perf's own kind of event; 0: it has none.
+static uint32_t perf_type(std::string_view device) {
   auto text = base::read_file("/sys/bus/event_source/devices/" + std::string(device) + "/type");
   return text.ok() ? static_cast<uint32_t>(base::parse_integer(base::trim(*text)).value_or(0)) : 0;
+}
+
+perf_event_attr kernel_function_event(const Event& event) {
+  static const uint32_t type = perf_type("kprobe");
+  perf_event_attr attr{};
+  attr.type = type;
+  attr.config = event.kind == Kind::kretprobe; // bit 0 (format/retprobe of the device)
+  attr.kprobe_func = reinterpret_cast<uintptr_t>(event.function.c_str());
+  attr.probe_offset = event.offset;
+  return attr;
+}
+
+perf_event_attr user_place_event(const std::string& path, uint64_t offset, uint64_t counter_offset, bool at_return) {
+  static const uint32_t type = perf_type("uprobe");
+  constexpr uint64_t is_return = 1; // bit 0 of config, the counter's place above (format/ of the device)
+  constexpr int counter_shift = 32;
+  perf_event_attr attr{};
+  attr.type = type;
+  attr.config = (at_return ? is_return : 0) | counter_offset << counter_shift;
+  attr.uprobe_path = reinterpret_cast<uintptr_t>(path.c_str());
+  attr.probe_offset = offset;
+  return attr;
 }
 
 void Definitions::write() const {

@@ -41,7 +41,9 @@ private:
 int open_perf_event(perf_event_attr& attr);
 // Starts it with the program; 0, or an errno. A cookie wants a link, which holds the event too.
 int start_perf_event(base::Fd perf, int program_fd, const uint64_t* cookie, Attachment& out);
-// The number of perf's own kind of event ("uprobe", "kprobe"); 0: it has none.
-uint32_t perf_type(std::string_view device);
+// What perf_event_open(2) is asked for to be hit at a function of the kernel, or at a place of a file; `type` 0: the kernel has
+// no such events. Texts stay where they are.
+perf_event_attr kernel_function_event(const Event& event);
+perf_event_attr user_place_event(const std::string& path, uint64_t offset, uint64_t counter_offset, bool at_return);
 
 } // namespace probe

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "profile/tables.h"
 #include "report/json.h"
+#include "report/number.h"
 
 #include <array>
 #include <cstdio>
@@ -33,16 +34,6 @@ std::string bytes(uint64_t n) {
   size_t unit = 0;
   for (; value >= 1024 && unit + 1 < units.size(); unit++) value /= 1024;
   return format(unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-}
-
-std::string grouped(uint64_t n) {
-  const std::string digits = std::to_string(n);
-  std::string out;
-  for (size_t i = 0; i < digits.size(); i++) {
-    if (i && (digits.size() - i) % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  return out;
 }
 
 // "1.2 MB/s"; empty where weights are no bytes, or the time is not known.
@@ -102,7 +93,7 @@ std::string percent(uint64_t part, uint64_t whole) {
 std::string amount(const About& about, uint64_t weight) {
   if (about.period_ns) return seconds(weight * about.period_ns);
   if (about.unit == "ns") return seconds(weight);
-  return about.unit == "bytes" ? bytes(weight) : grouped(weight);
+  return about.unit == "bytes" ? bytes(weight) : report::grouped(weight);
 }
 
 std::string header_text(const About& a, uint64_t total) {
@@ -110,7 +101,7 @@ std::string header_text(const About& a, uint64_t total) {
   if (!a.what.empty()) out.append(" of ").append(a.what);
   if (a.duration_ns) out.append(", ").append(seconds(a.duration_ns));
   if (!a.host.empty()) out.append(", on ").append(a.host);
-  out.append("\n").append(grouped(a.samples)).append(" samples");
+  out.append("\n").append(report::grouped(a.samples)).append(" samples");
   const bool is_count = !a.period_ns && a.unit == "samples";
   const bool says_unit = a.unit == "samples" || a.unit == "ns" || a.unit == "bytes";
   if (!is_count)
@@ -120,7 +111,7 @@ std::string header_text(const About& a, uint64_t total) {
         .append(says_unit ? "" : a.unit)
         .append(rate(a, total).empty() ? "" : ", " + rate(a, total))
         .append(")");
-  out.append(", ").append(grouped(a.lost)).append(" lost");
+  out.append(", ").append(report::grouped(a.lost)).append(" lost");
   if (a.complete || (a.own_memory && a.samples))
     out.append("; ").append(percent(a.complete, a.samples)).append(" of the stacks complete");
   if (a.frames) out.append(", ").append(percent(a.frames_named, a.frames)).append(" of the frames named");

@@ -1,6 +1,7 @@
 #include "report/count_table.h"
 
 #include "report/json.h"
+#include "report/number.h"
 
 #include <cmath>
 #include <cstdio>
@@ -17,16 +18,9 @@ template<class... T> std::string print(const char* format, T... values) {
   return out;
 }
 
-// "1,234,567"
-std::string with_commas(double value) {
-  std::string digits = print("%.0f", value);
-  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
-  return digits;
-}
-
 std::string value_text(const CountRow& row) {
   if (!row.is_supported) return "<not supported>";
-  return row.is_time ? print("%.2f", row.value.mean() / ns_in_ms) : with_commas(row.value.mean());
+  return row.is_time ? print("%.2f", row.value.mean() / ns_in_ms) : grouped(static_cast<uint64_t>(std::nearbyint(row.value.mean())));
 }
 std::string_view unit_of(const CountRow& row) { return row.is_time ? "msec" : ""; }
 

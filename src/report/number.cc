@@ -66,4 +66,14 @@ std::string bare(uint64_t address) {
   return out;
 }
 
+std::string grouped(uint64_t n) {
+  const std::string digits = std::to_string(n);
+  std::string out;
+  for (size_t i = 0; i < digits.size(); i++) {
+    if (i && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
+}
+
 } // namespace report

@@ -28,6 +28,9 @@ struct Stats {
 Stats stats_of(const type::Type& type, Bytes bytes);
 
 Number divide(Number n, uint64_t by); // by 0: unchanged
+
+// "1,234,567"
+std::string grouped(uint64_t n);
 void append(std::string& out, Number n);
 void append_hex(std::string& out, uint64_t n); // without "0x"
 std::string bare(uint64_t address);            // of nothing known: with "0x"

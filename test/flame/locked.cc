@@ -1,10 +1,8 @@
 // Eight threads that take one mutex in turns, TURNS times each, and keep it for a sleep of 2 ms; tells how long they waited for
 // it by the clock, in all, and how long they were off their CPUs, by the clock and /proc/thread-self/schedstat: "waited NS away NS".
+#include "thread_times.h"
+
 #include <atomic>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <mutex>
 #include <thread>
 #include <unistd.h>
@@ -12,21 +10,6 @@
 
 std::mutex g_index_lock;
 static std::atomic<uint64_t> waited, away;
-
-static uint64_t now() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return uint64_t(t.tv_sec) * 1000000000 + uint64_t(t.tv_nsec);
-}
-
-static uint64_t on_cpu() {
-  uint64_t out = 0;
-  if (FILE* file = fopen("/proc/thread-self/schedstat", "r")) {
-    if (fscanf(file, "%lu", &out) != 1) exit(1);
-    fclose(file);
-  }
-  return out;
-}
 
 extern "C" __attribute__((noinline)) void rebuild_index() {
   uint64_t before = now();

@@ -1,30 +1,13 @@
 // A thread that waits, and is sent to the other CPU while it does: mover TURNS. It prints for how many ns it was off its CPU,
 // by the clock and /proc/thread-self/schedstat, and how often it woke on another CPU than it fell asleep on: "away NS moved N".
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
+#include "thread_times.h"
+
 #include <sched.h>
 #include <thread>
 #include <unistd.h>
 
 static int bell[2];
 static volatile pid_t waiter;
-
-static uint64_t now() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return uint64_t(t.tv_sec) * 1000000000 + uint64_t(t.tv_nsec);
-}
-
-static uint64_t on_cpu() {
-  uint64_t out = 0;
-  if (FILE* file = fopen("/proc/thread-self/schedstat", "r")) {
-    if (fscanf(file, "%lu", &out) != 1) exit(1);
-    fclose(file);
-  }
-  return out;
-}
 
 extern "C" __attribute__((noinline)) int wait_and_move(int turns) {
   int moved = 0;

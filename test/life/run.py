@@ -356,14 +356,17 @@ def library_opened_later(acu):
         need(got == times, f"{name}: {got} of {times}\n{text}")
 
 
-def executed_twice(acu):
-    programs = [victim("alpha"), ms(5), victim("beta"), ms(5), victim("gamma"), ms(5)]
+def all_are_there(acu, programs):
     for script in (STACKS, STACKS.replace("ustack", "ustack(fp)")):
         for options in ([], ["--no-feature", "task_registers"]):
             text, _ = trace(acu, script, lambda: run(*programs), options)
             all_named(text)
             for name in ("alpha", "beta", "gamma"):
                 need(count_of(text, name) >= 1, f"{name} is not there ({script} {options}):\n{text}")
+
+
+def executed_twice(acu):
+    all_are_there(acu, [victim("alpha"), ms(5), victim("beta"), ms(5), victim("gamma"), ms(5)])
 
 
 def executed_twice_at_the_same_addresses(acu):
@@ -371,12 +374,7 @@ def executed_twice_at_the_same_addresses(acu):
     programs = []
     for name in ("alpha", "beta", "gamma"):
         programs += [victim(name, "-static", "-no-pie", pad=7), ms(5)]
-    for script in (STACKS, STACKS.replace("ustack", "ustack(fp)")):
-        for options in ([], ["--no-feature", "task_registers"]):
-            text, _ = trace(acu, script, lambda: run(*programs), options)
-            all_named(text)
-            for name in ("alpha", "beta", "gamma"):
-                need(count_of(text, name) >= 1, f"{name} is not there ({script} {options}):\n{text}")
+    all_are_there(acu, programs)
 
 
 def process_id_used_again(acu):

@@ -16,7 +16,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import Skipped as Skip, Wrong, need, run_tests
+from tally import Skipped as Skip, Wrong, need, run_suite
 
 TMP = tempfile.mkdtemp(prefix="acu-top-")
 ACU = os.path.abspath(sys.argv[1])
@@ -356,20 +356,4 @@ TESTS = [tables_for_scripts, intervals_add_up, other_kinds, memory_not_freed, ta
          chosen_rows_are_followed, forty_columns, terminal_is_as_it_was, colors_if_they_are_wanted, strange_terminals, terminal_that_goes, errors_leave_the_terminal_alone, commands_keep_off]
 
 
-def main():
-    wanted = sys.argv[sys.argv.index("--filter") + 1] if "--filter" in sys.argv else ""
-
-    def timed(test):
-        def run(_):
-            test()
-
-        run.limit = 400
-        return run
-
-    try:
-        return run_tests([(t.__name__, timed(t)) for t in TESTS if wanted in t.__name__], ACU, tells_reason=False)
-    finally:
-        shutil.rmtree(TMP, ignore_errors=True)
-
-
-sys.exit(main())
+sys.exit(run_suite(TESTS, TMP, tells_reason=False, limit=400))

@@ -1,0 +1,16 @@
+"""Sections of the file of results: each bench has one, between marks of its own."""
+import re
+
+
+def write_section(path, name, text):
+    """Puts `text` in place of the section `name` of a file that is there, or behind all others."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    with open(path) as file:
+        old = file.read()
+    section = f"{begin}\n{text}\n{end}"
+    if begin in old:
+        new = re.sub(re.escape(begin) + ".*?" + re.escape(end), lambda _: section, old, flags=re.S)
+    else:
+        new = old.rstrip("\n") + "\n\n" + section
+    with open(path, "w") as file:
+        file.write(new)
