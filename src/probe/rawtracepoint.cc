@@ -58,7 +58,9 @@ std::vector<Event> match_raw(Machine& machine, Parts parts, Mismatch& mismatch) 
   }
   mismatch = {Mismatch::missing, "there is no raw tracepoint `" + join(parts.subspan(1)) + "`",
               "`acu list 'rawtracepoint:*'` shows what there is"};
-  if (!in_kernel)
+  if (!in_kernel && std::ranges::count(all_names(machine), event))
+    mismatch.hint = "did you mean `rawtracepoint:" + std::string(event) + "`? Raw tracepoints have no group before their name";
+  else if (!in_kernel)
     mismatch.hint = "tracepoints of the kernel itself are in the module `vmlinux`";
   else if (std::string_view near = base::nearest(event, all_names(machine)); !near.empty())
     mismatch.hint = "did you mean `rawtracepoint:" + std::string(near) + "`?";

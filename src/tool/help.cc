@@ -3,16 +3,26 @@
 #include "session/arguments.h"
 #include "tool/tool.h"
 
+#include <algorithm>
+
 namespace tool {
+
+// The first sentence of what a subcommand does, on one line.
+static std::string first_sentence(std::string_view doc) {
+  std::string text(doc);
+  base::replace_all(text, "\n", " ");
+  return text.substr(0, std::min({text.find(". "), text.find("; "), text.find_last_not_of('.') + 1}));
+}
 
 void show_overview(void (*to)(std::string_view)) {
   std::string out = "acu asks a running Linux system questions in the language of bpftrace.\n\n"
-                    "usage: acu SUBCOMMAND …\n       acu [options] FILE\n       acu [options] -e SCRIPT\n\n";
+                    "usage: acu SUBCOMMAND …\n       acu TOOL …              (`acu tools` lists them)\n"
+                    "       acu [options] FILE\n       acu [options] -e SCRIPT\n\n";
   constexpr size_t doc_column = 10;
   for (const spec::Subcommand& s : spec::subcommands) {
     std::string name = "  " + std::string(s.name);
     name.resize(doc_column, ' ');
-    out += name + std::string(s.doc.substr(0, s.doc.find('\n'))) + "\n";
+    out += name + first_sentence(s.doc) + "\n";
   }
   out += "\nexamples:\n";
   for (const spec::Subcommand& s : spec::subcommands) out += "  " + std::string(s.example.substr(0, s.example.find('\n'))) + "\n";
