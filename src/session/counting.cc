@@ -43,6 +43,14 @@ probe::Count operator-(const probe::Count& now, const probe::Count& before) {
 
 double seconds(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; }
 
+// The threads of processes, or the threads that were asked for.
+std::vector<int> tasks_of(const Filter& f) {
+  std::vector<int> out = f.threads;
+  for (int pid : f.pids)
+    for (int thread : probe::threads_of(pid)) out.push_back(thread);
+  return out;
+}
+
 class Counting {
 public:
   explicit Counting(const CountingOptions& o) : options_(o), machine_(types_, o.filter.pid) {}
@@ -59,19 +67,21 @@ private:
   base::Status take(report::CountTable& to, bool since_last, double elapsed);
   base::Status tell_interval();
   void tell(const std::string& text) { write_all(output_.valid() ? output_.get() : STDERR_FILENO, text); }
-  std::vector<int> cpus() const { return options_.cpus.empty() ? probe::online_cpus() : options_.cpus; }
-  bool is_of_cpus() const { return options_.command.empty() && options_.filter.pid < 0; }
+  std::vector<int> cpus() const { return options_.filter.cpus.empty() ? probe::online_cpus() : options_.filter.cpus; }
+  bool is_of_cpus() const { return options_.command.empty() && options_.filter.pids.empty() && options_.filter.threads.empty(); }
 
   const CountingOptions& options_;
   type::Table types_;
   probe::Machine machine_;
-  base::Fd output_, group_, target_;
+  base::Fd output_, group_;
+  std::vector<base::Fd> targets_; // of processes that have not ended
   std::vector<Counted> counted_;
   std::vector<std::vector<probe::Count>> last_; // by counter and place, at the last interval
   report::CountTable table_;
   std::optional<Child> child_;
   uint64_t begin_ns_ = 0;
   double told_until_ = 0; // seconds from there: the end of the last interval
+  uint64_t told_ = 0; // intervals
   bool told_head_ = false, is_interrupted_ = false;
 };
 
@@ -100,15 +110,10 @@ base::Status Counting::describe() {
   if (!options_.command.empty()) {
     for (const std::string& word : options_.command) table_.title += (table_.title.empty() ? "'" : " ") + word;
     table_.title += "'";
-  } else if (f.pid >= 0) {
-    ACU_TRY(target_, watch_process(f.pid));
-    ACU_TRY(Condition condition, condition_of(f));
-    table_.title = condition.what;
-  } else if (!f.cgroup.empty()) {
-    ACU_TRY(Condition condition, condition_of(f));
-    table_.title = condition.what;
   } else {
-    table_.title = "all processes";
+    ACU_TRY(targets_, watch_targets(f));
+    ACU_TRY(Condition condition, whose_of(f));
+    table_.title = condition.what;
   }
   if (f.cgroup.empty()) return {};
   for (const char* root : {"", "/sys/fs/cgroup/", "/sys/fs/cgroup/perf_event/", "/sys/fs/cgroup/unified/"}) {
@@ -121,10 +126,10 @@ base::Status Counting::describe() {
 base::Status Counting::open(Counted& counted) {
   counted.places.clear();
   std::vector<probe::CounterPlace> places;
-  std::vector<int> on_cpus = is_of_cpus() || options_.by_cpu || !options_.cpus.empty() ? cpus() : std::vector<int>{-1};
+  std::vector<int> on_cpus = is_of_cpus() || options_.by_cpu || !options_.filter.cpus.empty() ? cpus() : std::vector<int>{-1};
   std::vector<int> tasks = {-1};
   if (child_) tasks = {child_->pid()};
-  else if (options_.filter.pid >= 0) tasks = probe::threads_of(options_.filter.pid);
+  else if (!is_of_cpus()) tasks = tasks_of(options_.filter);
   for (int task : tasks)
     for (int cpu : on_cpus) places.push_back({task, cpu, group_.valid() ? group_.get() : -1, child_.has_value()});
   size_t gone = 0;
@@ -207,17 +212,19 @@ base::Status Counting::wait() {
     if (next && since >= next) {
       ACU_CHECK(tell_interval());
       next += options_.interval_ns;
+      if (++told_ == options_.rounds) return {};
       continue;
     }
     uint64_t until = options_.duration_ns ? options_.duration_ns : UINT64_MAX;
     if (next) until = std::min(until, next);
     timespec timeout = {};
     if (until != UINT64_MAX) timeout = {static_cast<time_t>((until - since) / 1'000'000'000), static_cast<long>((until - since) % 1'000'000'000)};
-    pollfd wanted[] = {{signals::fd(), POLLIN, 0}, {child_ ? child_->fd() : target_.get(), POLLIN, 0}};
+    pollfd wanted[] = {{signals::fd(), POLLIN, 0}, {child_ ? child_->fd() : targets_.empty() ? -1 : targets_.back().get(), POLLIN, 0}};
     if (::ppoll(wanted, 2, until == UINT64_MAX ? nullptr : &timeout, nullptr) < 0 && errno != EINTR)
       return base::errno_error("cannot wait", errno);
     for (int signal : signals::take()) is_interrupted_ |= signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
-    if (is_interrupted_ || wanted[1].revents) return {};
+    if (is_interrupted_ || (wanted[1].revents && targets_.size() < 2)) return {};
+    if (wanted[1].revents) targets_.pop_back();
   }
 }
 
@@ -233,7 +240,7 @@ base::Result<int> Counting::run() {
     ACU_CHECK(start());
     ACU_CHECK(wait());
     const double elapsed = static_cast<double>(clock_ns() - begin_ns_) / ns_in_s;
-    if (options_.interval_ns && options_.repeats == 1) ACU_CHECK(tell_interval());
+    if (options_.interval_ns && options_.repeats == 1 && (!options_.rounds || told_ < options_.rounds)) ACU_CHECK(tell_interval());
     ACU_CHECK(take(table_, false, elapsed));
     if (!child_) continue;
     status = child_->status().value_or(0);

@@ -13,10 +13,9 @@ struct CountingOptions {
   Filter filter; // no users: the kernel's counters do not know them
   std::vector<std::string> command;
   std::vector<std::string> events; // empty: those of spec/counters.h
-  std::vector<int> cpus;           // empty: all
-  uint64_t interval_ns = 0, duration_ns = 0; // 0: none
+  uint64_t interval_ns = 0, duration_ns = 0, rounds = 0; // 0: none; rounds: of intervals
   uint64_t repeats = 1;
-  bool by_cpu = false, json = false;
+  bool by_cpu = false, json = false, quiet = false;
   std::string output; // a file; empty: standard error
 };
 

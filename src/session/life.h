@@ -33,7 +33,8 @@ struct Life {
   report::Printer& printer;
   Output& output;
   Child* child = nullptr; // -c
-  int target_fd = -1;     // readable when the process of -p has ended
+  int target_fd = -1;     // readable when the process of -p has ended, …
+  std::span<const base::Fd> more_targets = {}; // … and these, when further ones have; the session ends with the last
   ProcessWatch* watch = nullptr; // where names of user code are asked for
   Unwinding* unwinding = nullptr; // with user stacks by tables
   FollowFiles* files = nullptr;  // with user probes

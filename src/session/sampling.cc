@@ -93,7 +93,7 @@ struct Sampler {
   int functions_of = -1; // the process whose functions the script may name
   Compiled compiled;
   std::optional<Child> child;
-  base::Fd target;
+  std::vector<base::Fd> targets;
   std::unique_ptr<Backend> backend;
   base::Fd run_times;
   report::SystemNames names;
@@ -174,9 +174,7 @@ base::Status check_needs(const spec::ProfileKind& kind) {
 }
 
 base::Status Sampler::make_script() {
-  if (options.filter.pid >= 0) {
-    ACU_TRY(target, watch_process(options.filter.pid));
-  }
+  ACU_TRY(targets, watch_targets(options.filter));
   choose_kind();
   ACU_CHECK(check_needs(kind));
   std::string blocks;
@@ -192,7 +190,11 @@ base::Status Sampler::compile() {
   if (!options.probe.empty() || kind.follows_allocations) functions_of = options.filter.pid;
   source.emplace("recording", script.text);
   const bool is_silent = viewer && viewer->has_terminal;
-  return compile_own(compiled, *source, {"record", options.command, functions_of, is_silent}, child);
+  return compile_own(compiled, *source, {.aim = "record",
+                      .command = options.command,
+                      .pid = functions_of,
+                      .is_silent = is_silent,
+                      .expression = options.filter.expression}, child);
 }
 
 base::Status Sampler::load() {
@@ -231,7 +233,8 @@ base::Status Sampler::live() {
                .printer = printer,
                .output = *output,
                .child = child ? &*child : nullptr,
-               .target_fd = target.get(),
+               .target_fd = targets.empty() ? -1 : targets.front().get(),
+               .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
                .watch = &watch,
                .unwinding = unwinding ? &*unwinding : nullptr,
                .regular = regular.tick ? &regular : nullptr,

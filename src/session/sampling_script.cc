@@ -7,8 +7,11 @@
 #include "bpf/features.h"
 #include "format/btf.h"
 #include "probe/probe.h"
+#include "session/child.h"
 #include "spec/registers.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <dirent.h>
 #include <pwd.h>
 #include <sys/stat.h>
@@ -79,20 +82,85 @@ base::Result<Condition> of_cgroup(const std::string& path) {
   return usage("there is no control group `" + path + "` (they are the folders below /sys/fs/cgroup)");
 }
 
+// "pid == 1 || pid == 2"
+std::string one_of(std::string_view what, const std::vector<int>& numbers) {
+  std::string out;
+  for (int n : numbers) out += (out.empty() ? "" : " || ") + std::string(what) + " == " + std::to_string(n);
+  return numbers.size() > 1 ? "(" + out + ")" : out;
+}
+
+// "process 17 (nginx)", "processes 17 (nginx), 18 (nginx)"
+std::string in_words(std::string_view one, std::string_view several, const std::vector<int>& numbers) {
+  std::string out(numbers.size() == 1 ? one : several);
+  for (size_t i = 0; i < numbers.size(); i++) {
+    const std::string number = std::to_string(numbers[i]);
+    auto name = base::read_file("/proc/" + number + "/comm");
+    out += (i ? ", " : " ") + number + (name.ok() ? " (" + std::string(base::trim(*name)) + ")" : "");
+  }
+  return out;
+}
+
+// The end of the last of the threads is that of the session.
+std::string end_with(const std::vector<int>& threads) {
+  const std::string when = "tracepoint:sched:sched_process_exit /" + one_of("tid", threads) + "/ ";
+  if (threads.size() == 1) return when + "{ exit() }\n";
+  return when + "{ @ended++; if (@ended == " + std::to_string(threads.size()) + ") { exit() } }\n";
+}
+
 } // namespace
 
-base::Result<Condition> condition_of(const Filter& f) {
+base::Result<Condition> whose_of(const Filter& f) {
   // Process 0 is what runs when nothing does. Those of another pid namespace have no number here, but the
   // kernel's.
-  if (f.pid >= 0) {
-    auto name = base::read_file("/proc/" + std::to_string(f.pid) + "/comm");
-    std::string shown = name.ok() ? " (" + std::string(base::trim(*name)) + ")" : "";
-    return Condition{"pid == " + std::to_string(f.pid), {}, "process " + std::to_string(f.pid) + shown};
-  }
+  std::vector<int> pids = f.pids;
+  if (pids.empty() && f.pid >= 0) pids = {f.pid};
+  if (!pids.empty()) return Condition{one_of("pid", pids), {}, in_words("process", "processes", pids)};
+  if (!f.threads.empty())
+    return Condition{one_of("tid", f.threads), end_with(f.threads), in_words("thread", "threads", f.threads)};
   if (f.command) return Condition{"@watched[curtask.tgid]", std::string(follow_command), "command"};
   if (!f.user.empty()) return of_user(f.user);
-  if (!f.cgroup.empty()) return of_cgroup(f.cgroup);
+  if (!f.cgroup.empty()) {
+    ACU_TRY(Condition out, of_cgroup(f.cgroup));
+    if (!f.container.empty()) out.what = "container " + f.container;
+    return out;
+  }
   return Condition{f.idle_too ? "1" : "curtask.pid", {}, "all processes"};
+}
+
+std::string which_of(const Filter& f) {
+  std::string out = one_of("cpu", f.cpus);
+  // The end of a line: of a comment in it, too.
+  if (!f.expression.empty()) out += (out.empty() ? "(" : " && (") + f.expression + "\n)";
+  return out;
+}
+
+base::Result<Condition> condition_of(const Filter& f) {
+  ACU_TRY(Condition out, whose_of(f));
+  const std::string which = which_of(f);
+  if (!which.empty()) out.text = "(" + out.text + " && " + which + ")";
+  if (f.cpus.size() == 1) out.what += " on CPU " + std::to_string(f.cpus.front());
+  if (f.cpus.size() > 1) out.what += " on " + std::to_string(f.cpus.size()) + " CPUs";
+  if (!f.expression.empty()) out.what += " with " + f.expression;
+  return out;
+}
+
+base::Result<std::vector<base::Fd>> watch_targets(const Filter& f) {
+  std::vector<int> pids = f.pids;
+  if (pids.empty() && f.pid >= 0) pids = {f.pid};
+  for (int thread : f.threads) {
+    auto status = base::read_file("/proc/" + std::to_string(thread) + "/status");
+    const size_t at = status.ok() ? status->find("\nTgid:") : std::string::npos;
+    if (at == std::string::npos)
+      return base::Error{base::Failure::nothing_matched, "there is no thread " + std::to_string(thread)};
+    const int pid = std::atoi(status->c_str() + at + 6);
+    if (std::ranges::find(pids, pid) == pids.end()) pids.push_back(pid);
+  }
+  std::vector<base::Fd> out;
+  for (int pid : pids) {
+    ACU_TRY(base::Fd process, watch_process(pid));
+    out.push_back(std::move(process));
+  }
+  return out;
 }
 
 // The field of struct task_struct has had two names (kernel 5.14).
@@ -122,12 +190,12 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   base::replace_all(text, "COUNT_DUE", spec::count_due);
   base::replace_all(text, "COUNT_WOKEN", spec::count_woken);
   base::replace_all(text, "COUNT_ASKED", spec::count_asked);
-  base::replace_all(text, "FILTER", condition.text);
   base::replace_all(text, "IN_SYSTEM_CALL", spec::in_system_call);
   const bool lacks_end = !kind.follows_allocations && leave_out_end(text); // of leaks that is all
   if (text.find("TASK_STATE") != text.npos) base::replace_all(text, "TASK_STATE", task_state());
   base::replace_all(text, "RATE", std::to_string(rate));
   base::replace_all(text, "WAITS", spec::futex_waits);
+  base::replace_all(text, "FILTER", condition.text); // at last: what people write stays as it is
   std::string first(limits);
   first += plain_counts;
   if (kind.follows_allocations) first.append(live_memory).append(allocation_blocks);

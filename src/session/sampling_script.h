@@ -2,6 +2,7 @@
 // for.
 #pragma once
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "spec/profile_kinds.h"
 
@@ -12,11 +13,16 @@
 
 namespace session {
 
-// Whose samples count; nothing given: those of all processes.
+// Whose events count; nothing given: those of all processes.
 struct Filter {
-  int pid = -1;
-  std::string user;     // name or number
-  std::string cgroup;   // path, from its hierarchy's root or the file system's; its descendants count too
+  int pid = -1;              // the one process; -1: none is given, or several
+  std::vector<int> pids;     // all of them, the one too
+  std::vector<int> threads;
+  std::string user;      // name or number
+  std::string cgroup;    // path, from its hierarchy's root or the file system's; its descendants count too
+  std::string container; // whose group that is, as people call it
+  std::vector<int> cpus;  // empty: all
+  std::string expression; // that holds for events that count, in the language; empty: for all
   bool idle_too = false; // with nothing given: also what happens while a CPU is idle
   bool command = false; // the command that acu starts, and what it starts itself
 };
@@ -27,8 +33,16 @@ struct Condition {
   std::string what;         // in words: "process 17 (nginx)"
 };
 
-// Failure: there is no such user or group.
+// Whose events count, and which of them. Failure: there is no such user or group.
 base::Result<Condition> condition_of(const Filter& filter);
+// Whose alone; …
+base::Result<Condition> whose_of(const Filter& filter);
+// … and which of them: CPUs and expression; empty: all.
+std::string which_of(const Filter& filter);
+
+// Readable as processes end: those that are asked for, and those of the threads. The session is over when all have ended.
+// Failure: there is no such process or thread.
+base::Result<std::vector<base::Fd>> watch_targets(const Filter& filter);
 
 struct SamplingScript {
   std::string text;

@@ -17,6 +17,7 @@ struct Own {
   const std::vector<std::string>& command; // words; empty: none
   int pid = -1;                            // whose functions it may name; -1: nobody's
   bool is_silent = false;                  // the command has nothing to do with the terminal
+  std::string_view expression = {};        // that somebody wrote, somewhere in the script
 };
 
 // Compiles it for the kernel, and starts the command, which waits.

@@ -45,7 +45,7 @@ struct Tracer {
   std::optional<base::Source> source;
   Compiled compiled;
   std::optional<Child> child;
-  base::Fd target;
+  std::vector<base::Fd> targets;
   std::unique_ptr<Backend> backend;
   report::SystemNames names;
   SeenDescriptors descriptors;
@@ -56,25 +56,25 @@ struct Tracer {
 };
 
 base::Status Tracer::compile() {
-  if (options.filter.pid >= 0) {
-    ACU_TRY(target, watch_process(options.filter.pid));
-  }
-  ACU_TRY(condition, condition_of(options.filter));
+  ACU_TRY(targets, watch_targets(options.filter));
+  ACU_TRY(condition, whose_of(options.filter));
   // What traces is no part of the picture.
   std::string whose = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
+  const std::string which = which_of(options.filter);
   trace::Wanted wanted = {.condition = whose,
                           .before = condition.before,
+                          .chosen = which,
                           .has_command = options.filter.command,
                           .all_calls = options.all_calls,
                           .fails_only = options.fails_only,
                           .least_ns = options.least_ns,
                           .copied = std::max(256u, options.data),
                           .stacks = options.stacks,
-                          .tells_signals = !options.quiet && !options.fails_only && !options.least_ns,
+                          .tells_signals = !options.quiet && !options.fails_only && !options.least_ns && which.empty(),
                           .duration_ns = options.duration_ns,
                           .histograms = options.histograms};
   source.emplace("trace", options.counts ? count_script(wanted) : call_script(wanted));
-  return compile_own(compiled, *source, {"trace", options.command}, child);
+  return compile_own(compiled, *source, {.aim = "trace", .command = options.command, .expression = options.filter.expression}, child);
 }
 
 std::optional<uint32_t> find_map(const ir::Program& program, std::string_view name) {
@@ -109,10 +109,12 @@ uint64_t number_of(const type::Field& f, Bytes bytes) {
 
 // Who it was, where that is not plain.
 std::string Tracer::prefix(const trace::Call& call) const {
-  const bool is_alone = options.filter.command ? child && call.tid == static_cast<uint32_t>(child->pid())
-                                               : static_cast<int>(call.tid) == options.filter.pid;
+  const Filter& f = options.filter;
+  const bool is_one_thread = f.threads.size() == 1;
+  const bool is_alone = f.command ? child && call.tid == static_cast<uint32_t>(child->pid())
+                                  : is_one_thread || static_cast<int>(call.tid) == f.pid;
   if (is_alone) return {};
-  const bool is_family = options.filter.command || options.filter.pid >= 0;
+  const bool is_family = f.command || f.pid >= 0;
   return (is_family ? "[pid " : "[" + call.thread + " ") + std::to_string(call.tid) + "] ";
 }
 
@@ -203,7 +205,8 @@ base::Status Tracer::live() {
                .printer = own,
                .output = *output,
                .child = child ? &*child : nullptr,
-               .target_fd = target.get(),
+               .target_fd = targets.empty() ? -1 : targets.front().get(),
+               .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
                .watch = watch ? &*watch : nullptr,
                .unwinding = unwinding ? &*unwinding : nullptr,
                .print_maps_on_exit = false};

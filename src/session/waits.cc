@@ -96,12 +96,20 @@ private:
     timespec limit = {static_cast<time_t>(wait / 1'000'000'000), static_cast<long>(wait % 1'000'000'000)};
     int n = ::ppoll(fds, places, wait == forever ? nullptr : &limit, nullptr);
     if (n < 0 && errno != EINTR) return base::errno_error("cannot wait for events", errno);
-    if (n > 0) stop_ |= fds[child].revents != 0 || fds[target].revents != 0;
+    if (n > 0) stop_ |= fds[child].revents != 0 || (fds[target].revents != 0 && !watch_next_target());
     has_input_ = n > 0 && fds[input].revents != 0;
     if (n > 0 && (fds[input].revents & (POLLHUP | POLLERR | POLLNVAL))) stop_ = true; // the terminal is gone
     signalled_ = n < 0 || fds[signal].revents != 0;
     files_changed_ = (n > 0 && fds[files].revents != 0) || (look && look <= clock_ns());
     return {};
+  }
+
+  // false: there are no more. One that has ended before is readable at once.
+  bool watch_next_target() {
+    if (life_.more_targets.empty()) return false;
+    life_.target_fd = life_.more_targets.front().get();
+    life_.more_targets = life_.more_targets.subspan(1);
+    return true;
   }
 
   // What happened to processes is looked at as it happens, but while much does, by the clock. When nothing does there

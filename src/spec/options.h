@@ -76,6 +76,9 @@ enum class OptionId : uint8_t {
   repeats,
   cpus,
   by_cpu,
+  thread,
+  container,
+  filter,
   help,
   version,
 };
@@ -273,25 +276,43 @@ inline constexpr Option modules_options[] = {
     {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
 };
 
-// What `acu flame` and `acu record` have alike, but for -o.
-inline constexpr Option sampled_pid = {.id = OptionId::pid,
-                                       .letter = 'p',
-                                       .name = "pid",
-                                       .argument = "PID",
-                                       .doc = "Only this process; its end is the end of the recording."};
-inline constexpr Option sampled_user = {.id = OptionId::user,
-                                        .letter = 'u',
-                                        .name = "user",
-                                        .argument = "USER",
-                                        .doc = "Only processes of this user."};
-inline constexpr Option sampled_cgroup = {.id = OptionId::cgroup,
-                                          .name = "cgroup",
-                                          .argument = "GROUP",
-                                          .doc = "Only this control group and those below it."};
-inline constexpr Option sampled_all = {.id = OptionId::all,
-                                       .letter = 'a',
-                                       .name = "all",
-                                       .doc = "All processes; so it is without any of these, too."};
+// Whose events count, and which of them: these mean the same in all commands.
+inline constexpr Option whose_pid = {.id = OptionId::pid,
+                                     .letter = 'p',
+                                     .name = "pid",
+                                     .argument = "PIDS",
+                                     .several = true,
+                                     .doc = "Only this process, or several: 17,18; the end of the last is the end."};
+inline constexpr Option whose_thread = {.id = OptionId::thread,
+                                        .letter = 't',
+                                        .name = "tid",
+                                        .argument = "TIDS",
+                                        .several = true,
+                                        .doc = "Only this thread, or several: 17,19; the end of the last is the end."};
+inline constexpr Option whose_user = {
+    .id = OptionId::user, .letter = 'u', .name = "user", .argument = "USER", .doc = "Only processes of this user."};
+inline constexpr Option whose_cgroup = {.id = OptionId::cgroup,
+                                        .name = "cgroup",
+                                        .argument = "GROUP",
+                                        .doc = "Only this control group and those below it."};
+inline constexpr Option whose_container = {
+    .id = OptionId::container,
+    .name = "container",
+    .argument = "CONTAINER",
+    .doc = "Only this container, by its name or the beginning of its id (docker, podman, containerd, Kubernetes, LXC, nspawn)."};
+inline constexpr Option whose_all = {.id = OptionId::all,
+                                     .letter = 'a',
+                                     .name = "all",
+                                     .doc = "All processes; so it is without any of these, too."};
+inline constexpr Option which_cpus = {
+    .id = OptionId::cpus, .letter = 'C', .name = "cpu", .argument = "CPUS", .doc = "Only on these CPUs: 0-3,7."};
+inline constexpr Option which_filter = {
+    .id = OptionId::filter,
+    .name = "filter",
+    .argument = "EXPR",
+    .doc = "Only events for which this expression of the language holds: 'comm == \"nginx\" && uid != 0'."};
+
+// What `acu flame`, `acu record` and `acu top` have alike.
 inline constexpr Option sampled_frequency = {.id = OptionId::frequency,
                                              .letter = 'F',
                                              .name = "frequency",
@@ -345,10 +366,14 @@ inline constexpr Option own_help = {
     .id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."};
 
 inline constexpr Option flame_options[] = {
-    sampled_pid,
-    sampled_user,
-    sampled_cgroup,
-    sampled_all,
+    whose_pid,
+    whose_thread,
+    whose_user,
+    whose_cgroup,
+    whose_container,
+    whose_all,
+    which_cpus,
+    which_filter,
     sampled_frequency,
     sampled_event,
     sampled_weight,
@@ -372,10 +397,14 @@ inline constexpr Option flame_options[] = {
     own_help};
 
 inline constexpr Option record_options[] = {
-    sampled_pid,
-    sampled_user,
-    sampled_cgroup,
-    sampled_all,
+    whose_pid,
+    whose_thread,
+    whose_user,
+    whose_cgroup,
+    whose_container,
+    whose_all,
+    which_cpus,
+    which_filter,
     sampled_frequency,
     sampled_event,
     sampled_weight,
@@ -393,10 +422,14 @@ inline constexpr Option record_options[] = {
     own_help};
 
 inline constexpr Option top_options[] = {
-    {.id = OptionId::pid, .letter = 'p', .name = "pid", .argument = "PID", .doc = "Only this process; its end is the end."},
-    sampled_user,
-    sampled_cgroup,
-    sampled_all,
+    whose_pid,
+    whose_thread,
+    whose_user,
+    whose_cgroup,
+    whose_container,
+    whose_all,
+    which_cpus,
+    which_filter,
     sampled_frequency,
     sampled_event,
     sampled_weight,
@@ -421,14 +454,18 @@ inline constexpr Option top_options[] = {
     own_help};
 
 inline constexpr Option trace_options[] = {
-    {.id = OptionId::pid,
-     .letter = 'p',
-     .name = "pid",
-     .argument = "PID",
-     .doc = "Only this process, with all its threads; its end is the end of the trace."},
-    sampled_user,
-    sampled_cgroup,
-    sampled_all,
+    whose_pid,
+    whose_thread,
+    whose_user,
+    whose_cgroup,
+    whose_container,
+    {.id = OptionId::all, .letter = 'a', .name = "all", .doc = "All processes."},
+    which_cpus,
+    {.id = OptionId::filter,
+     .name = "filter",
+     .argument = "EXPR",
+     .doc = "Only calls for which this expression of the language holds when they return: 'retval < 0 && comm == \"nginx\"', also of "
+            "arg0 to arg5 and duration (ns)."},
     {.id = OptionId::event,
      .letter = 'e',
      .name = "event",
@@ -454,20 +491,18 @@ inline constexpr Option trace_options[] = {
     own_help};
 
 inline constexpr Option stat_options[] = {
-    {.id = OptionId::pid,
-     .letter = 'p',
-     .name = "pid",
-     .argument = "PID",
-     .doc = "Only this process, with all its threads; its end is the end of the count."},
-    sampled_cgroup,
+    whose_pid,
+    whose_thread,
+    whose_cgroup,
+    whose_container,
     {.id = OptionId::all, .letter = 'a', .name = "all", .doc = "All processes."},
+    which_cpus,
     {.id = OptionId::event,
      .letter = 'e',
      .name = "event",
      .argument = "EVENTS",
      .doc = "Count these, separated by commas: counters as perf names them (cycles, page-faults, sched:sched_switch), and probes "
             "(tracepoint, kprobe, uprobe, usdt), also with * and ?. May be given several times."},
-    {.id = OptionId::cpus, .letter = 'C', .name = "cpu", .argument = "CPUS", .doc = "Only on these CPUs: 0-3,7."},
     {.id = OptionId::by_cpu, .letter = 'A', .name = "per-cpu", .doc = "Tell the CPUs apart."},
     {.id = OptionId::repeats,
      .letter = 'r',
@@ -475,9 +510,11 @@ inline constexpr Option stat_options[] = {
      .argument = "N",
      .doc = "Run the command N times: means, and how far they may be off."},
     {.id = OptionId::interval, .letter = 'I', .name = "interval", .argument = "TIME", .doc = "Tell what was counted in each interval: 1s, 100ms."},
+    {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT", .doc = "End after so many intervals."},
     sampled_duration,
     {.id = OptionId::json, .name = "json", .doc = "One JSON object for each count, on a line."},
     {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard error."},
+    {.id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "No last line about what it took."},
     own_help};
 
 inline constexpr Option report_options[] = {
@@ -655,7 +692,7 @@ inline constexpr Subcommand subcommands[] = {
     {"modules", "-p PID|-k|FILE… [options]",
      "Tell what code a process has mapped, where its symbols and debug information are, and what is missing.",
      modules_options, "acu modules -p 1"},
-    {"flame", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
+    {"flame", "[KIND|PROBE] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Draw a flame graph: where the CPUs spend their time, or where threads wait, memory grows, disks work.\n"
      "KIND is cpu (default), offcpu (what threads wait for), offwake (and who ended it), wakeup (who wakes whom), lock (who waits\n"
      "for which lock), holder (who lets wait), klock (locks of the kernel), faults (page faults), alloc (who makes memory grow),\n"
@@ -664,11 +701,11 @@ inline constexpr Subcommand subcommands[] = {
      flame_options,
      "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"
      "acu flame tracepoint:syscalls:sys_exit_read --weight args.ret -u www-data"},
-    {"record", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
+    {"record", "[KIND|PROBE] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Record the same to a file, for `acu report` or another tool.", record_options,
      "acu record -a --duration 30s --split 1s\nacu record -o build.pb.gz -- make -j8\nacu record -F 999 -p 4711 -o "
      "app.acu"},
-    {"top", "[KIND|PROBE] [-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
+    {"top", "[KIND|PROBE] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Show live which functions take most, anew each second: kinds and probes as `acu flame` has them.\n"
      "On a terminal: arrows choose, Enter tells callers and callees, t threads, / searches, space holds still, s sorts, a adds up\n"
      "since the start, h helps, q quits. Elsewhere: tables as text. What is waited for counts when the wait ends.",
@@ -683,12 +720,12 @@ inline constexpr Subcommand subcommands[] = {
      "Compare two recordings: which functions take more now, and which less. Or a part of one with the rest of it.", diff_options,
      "acu diff before.acu after.acu -o diff.html\nacu diff old.folded new.folded --top 5 --json\n"
      "acu diff spike.acu --from 41 --until 43"},
-    {"trace", "[-p PID|-u USER|--cgroup GROUP|-a] [options] [-- CMD…]",
+    {"trace", "[-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Tell system calls as they return, decoded as strace does, without stopping anything: of a command and what it starts, of\n"
      "processes, or of all.",
      trace_options,
      "acu trace -- ls\nacu trace -p 4711 -e %file -y\nacu trace -a -Z --duration 5s\nacu trace -c -- find /usr -maxdepth 2"},
-    {"stat", "[-p PID|--cgroup GROUP|-a] [options] [-- CMD…]",
+    {"stat", "[-p PIDS|-t TIDS|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Count events as perf stat does: of a command and what it starts, of a process, a control group, or all.", stat_options,
      "acu stat -- make\nacu stat -r 5 -e task-clock,page-faults -- sort big.txt\nacu stat -a -A -I 1s -e context-switches\n"
      "acu stat -p 4711 -e 'syscalls:sys_enter_*' --duration 10s"},

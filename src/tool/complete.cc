@@ -7,6 +7,7 @@
 #include "spec/profile_kinds.h"
 #include "spec/syscall_rows.h"
 #include "spec/syscalls.h"
+#include "symbol/containers.h"
 #include "tool/scripts.h"
 #include "tool/tool.h"
 
@@ -78,9 +79,22 @@ private:
 };
 
 void add_processes(Answers& to) {
+  to.behind_comma();
   std::error_code failed;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", failed))
     if (const std::string name = entry.path().filename(); base::parse_integer(name)) to.add(name);
+}
+
+void add_threads(Answers& to) {
+  to.behind_comma();
+  std::error_code failed;
+  for (const auto& process : std::filesystem::directory_iterator("/proc", failed))
+    if (base::parse_integer(process.path().filename().string()))
+      for (const auto& thread : std::filesystem::directory_iterator(process.path() / "task", failed)) to.add(thread.path().filename());
+}
+
+void add_containers(Answers& to) {
+  for (const symbol::Container& c : symbol::Containers().all()) to.add(c.name.empty() ? c.id : c.name);
 }
 
 void add_users(Answers& to) {
@@ -144,7 +158,8 @@ struct Named {
   std::string_view argument;
   void (*add)(Answers&);
 };
-constexpr Named arguments[] = {{"PID", add_processes}, {"USER", add_users},   {"GROUP", add_groups},
+constexpr Named arguments[] = {{"PID", add_processes}, {"PIDS", add_processes},  {"TIDS", add_threads},
+                               {"USER", add_users},    {"GROUP", add_groups},    {"CONTAINER", add_containers},
                                {"CALLS", add_calls},   {"EVENTS", add_counters}, {"EVENT", add_events}};
 constexpr Named positions[] = {{"flame", add_kinds}, {"record", add_kinds}, {"top", add_kinds},
                                {"list", add_events}, {"tools", add_tools},  {"help", add_subcommands}};

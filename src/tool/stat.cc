@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "session/arguments.h"
 #include "session/counting.h"
+#include "tool/sampled.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
 
@@ -19,36 +20,22 @@ void add_events(const std::string& text, std::vector<std::string>& to) {
     if (name = base::trim(name); !name.empty()) to.emplace_back(name);
 }
 
-// "0-3,7"
-base::Result<std::vector<int>> read_cpus(const std::string& text) {
-  std::vector<int> out;
-  constexpr uint64_t most = 1 << 16;
-  for (std::string_view part : base::split(text, ',')) {
-    const size_t dash = part.find('-');
-    const auto first = base::parse_integer(part.substr(0, dash));
-    const auto last = dash == part.npos ? first : base::parse_integer(part.substr(dash + 1));
-    if (!first || !last || *first > *last || *last >= most)
-      return usage("`-C` takes CPUs such as `0-3,7`, not `" + text + "`");
-    for (uint64_t cpu = *first; cpu <= *last; cpu++) out.push_back(static_cast<int>(cpu));
-  }
-  return out;
-}
-
 base::Result<session::CountingOptions> read_request(const session::Arguments& arguments) {
   session::CountingOptions out;
   ACU_TRY(out.filter, read_whose(arguments));
   if (arguments.words_before) return usage("`" + arguments.words[0] + "`: a command goes behind `--`");
   out.command = arguments.behind;
-  const bool is_of_others = out.filter.pid >= 0 || !out.filter.cgroup.empty() || arguments.has(OptionId::all);
+  const bool is_of_others = names_some(out.filter) || arguments.has(OptionId::all);
   if (is_of_others == !out.command.empty())
     return usage("say what to count: -p PID, --cgroup GROUP, -a, or a command behind `--`; one of them");
   for (const session::Given& given : arguments.options)
     if (given.id == OptionId::event) add_events(given.value, out.events);
-  if (const std::string* text = arguments.value(OptionId::cpus)) {
-    ACU_TRY(out.cpus, read_cpus(*text));
-  }
   if (const std::string* text = arguments.value(OptionId::interval)) {
     ACU_TRY(out.interval_ns, session::read_time("-I", *text));
+  }
+  if (const std::string* text = arguments.value(OptionId::rounds)) {
+    ACU_TRY(out.rounds, read_count("-n", *text, 1'000'000'000));
+    if (!out.interval_ns) return usage("`-n` is a number of intervals: acu stat -I 1s -n 10");
   }
   if (const std::string* text = arguments.value(OptionId::duration)) {
     ACU_TRY(out.duration_ns, session::read_time("--duration", *text));
@@ -63,6 +50,7 @@ base::Result<session::CountingOptions> read_request(const session::Arguments& ar
   if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
   out.by_cpu = arguments.has(OptionId::by_cpu);
   out.json = arguments.has(OptionId::json);
+  out.quiet = arguments.has(OptionId::quiet);
   return out;
 }
 

@@ -64,8 +64,7 @@ base::Result<session::TracingOptions> read_request(const session::Arguments& arg
   ACU_TRY(out.filter, read_whose(arguments));
   if (arguments.words_before) return usage("`" + arguments.words[0] + "`: a command goes behind `--`");
   out.command = arguments.behind;
-  const bool names_some = out.filter.pid >= 0 || !out.filter.user.empty() || !out.filter.cgroup.empty() || arguments.has(OptionId::all);
-  if (!names_some && out.command.empty())
+  if (!names_some(out.filter) && !arguments.has(OptionId::all) && out.command.empty())
     return usage("say what to trace: -p PID, -u USER, --cgroup GROUP, -a, or a command behind `--`");
   const std::string* calls = arguments.value(OptionId::event);
   ACU_TRY(out.calls, read_calls(calls ? *calls : std::string_view()));

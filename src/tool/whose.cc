@@ -1,30 +1,83 @@
 #include "tool/whose.h"
 
 #include "base/text.h"
+#include "symbol/containers.h"
 
+#include <algorithm>
 #include <climits>
 
 namespace tool {
 
 using spec::OptionId;
 
-base::Result<session::Filter> read_whose(const session::Arguments& arguments) {
-  auto usage = [](std::string message) { return base::Error{base::Failure::usage, std::move(message)}; };
-  session::Filter out;
-  int whose = 0;
-  if (const std::string* text = arguments.value(OptionId::pid)) {
-    const auto pid = base::parse_integer(*text);
-    if (!pid || *pid == 0 || *pid > INT_MAX)
-      return usage("`-p` takes a number from 1 to " + std::to_string(INT_MAX) + ", not `" + *text + "`");
-    out.pid = static_cast<int>(*pid);
-    whose++;
+namespace {
+
+base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
+
+// "17,18"
+base::Result<std::vector<int>> read_numbers(const session::Arguments& arguments, OptionId id, std::string_view option) {
+  constexpr size_t most = 64; // each is a comparison in every event
+  std::vector<int> out;
+  for (const session::Given& given : arguments.options) {
+    if (given.id != id) continue;
+    for (std::string_view word : base::split(given.value, ',')) {
+      const auto number = base::parse_integer(base::trim(word));
+      if (!number || *number == 0 || *number > INT_MAX)
+        return usage("`" + std::string(option) + "` takes a number from 1 to " + std::to_string(INT_MAX) + ", not `" + std::string(word) + "`");
+      if (std::ranges::find(out, static_cast<int>(*number)) == out.end()) out.push_back(static_cast<int>(*number));
+    }
   }
-  if (const std::string* user = arguments.value(OptionId::user)) out.user = *user, whose++;
-  if (const std::string* group = arguments.value(OptionId::cgroup)) out.cgroup = *group, whose++;
-  whose += arguments.has(OptionId::all);
-  if (whose > 1) return usage("`-p`, `-u`, `--cgroup` and `-a` exclude each other");
+  if (out.size() > most) return usage("`" + std::string(option) + "` takes " + std::to_string(most) + " at most; `--filter` takes any condition");
+  return out;
+}
+
+// "0-3,7"
+base::Result<std::vector<int>> read_cpus(const std::string& text) {
+  std::vector<int> out;
+  constexpr uint64_t most = 1 << 16;
+  for (std::string_view part : base::split(text, ',')) {
+    const size_t dash = part.find('-');
+    const auto first = base::parse_integer(part.substr(0, dash));
+    const auto last = dash == part.npos ? first : base::parse_integer(part.substr(dash + 1));
+    if (!first || !last || *first > *last || *last >= most)
+      return usage("`-C` takes CPUs such as `0-3,7`, not `" + text + "`");
+    for (uint64_t cpu = *first; cpu <= *last; cpu++) out.push_back(static_cast<int>(cpu));
+  }
+  return out;
+}
+
+} // namespace
+
+base::Result<session::Filter> read_whose(const session::Arguments& arguments) {
+  session::Filter out;
+  ACU_TRY(out.pids, read_numbers(arguments, OptionId::pid, "-p"));
+  ACU_TRY(out.threads, read_numbers(arguments, OptionId::thread, "-t"));
+  if (out.pids.size() == 1) out.pid = out.pids.front();
+  if (const std::string* user = arguments.value(OptionId::user)) out.user = *user;
+  const std::string* group = arguments.value(OptionId::cgroup);
+  if (group) out.cgroup = *group;
+  const std::string* container = arguments.value(OptionId::container);
+  const int whose = !out.pids.empty() + !out.threads.empty() + !out.user.empty() + (group != nullptr) + (container != nullptr) +
+                    arguments.has(OptionId::all);
+  if (whose > 1) return usage("`-p`, `-t`, `-u`, `--cgroup`, `--container` and `-a` exclude each other");
+  if (container) {
+    ACU_TRY(symbol::Container found, symbol::Containers().find(*container));
+    out.cgroup = found.folder;
+    out.container = *container;
+  }
+  if (const std::string* text = arguments.value(OptionId::cpus)) {
+    ACU_TRY(out.cpus, read_cpus(*text));
+  }
+  if (const std::string* text = arguments.value(OptionId::filter)) {
+    out.expression = base::trim(*text);
+    if (out.expression.empty()) return usage("`--filter` takes an expression such as 'comm == \"nginx\"'");
+  }
   out.command = !arguments.behind.empty() && !whose;
   return out;
+}
+
+bool names_some(const session::Filter& f) {
+  return !f.pids.empty() || !f.threads.empty() || !f.user.empty() || !f.cgroup.empty();
 }
 
 } // namespace tool

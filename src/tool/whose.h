@@ -1,4 +1,4 @@
-// Whose events count: -p, -u, --cgroup, -a, or the command behind `--`.
+// Whose events count, and which of them: -p, -t, -u, --cgroup, --container, -a, or the command behind `--`; -C and --filter.
 #pragma once
 
 #include "session/arguments.h"
@@ -6,7 +6,10 @@
 
 namespace tool {
 
-// Failure: two of them, or what is no number of a process.
+// Failure: two of the former, or what is no number, container or CPU.
 base::Result<session::Filter> read_whose(const session::Arguments& arguments);
+
+// What is not all: -p, -t, -u, --cgroup or --container was given.
+bool names_some(const session::Filter& filter);
 
 } // namespace tool

@@ -48,7 +48,7 @@ rawtracepoint:sys_enter {
     if ($plan) {
       @start[tid] = nsecs;
       if ($plan & 16) { @entry[tid] = (str(uptr((uint8*)($nr == 322 ? $r->si : $r->di))), $r->di, $r->si, $r->dx, $r->r10, $r->r8); }
-      if (!($plan & 8)) { $d = (uint64)-1; print((HEAD TAIL)); }
+      if (!($plan & 8) && NO_RETURN) { $d = (uint64)-1; print((HEAD TAIL)); }
     }
   }
 }
@@ -102,14 +102,35 @@ rawtracepoint:sys_enter {
 rawtracepoint:sys_exit {
   $start = @start[tid];
   if ($start) {
-    $nr = (int64)args.regs->orig_ax; $d = (uint64)nsecs - $start;
+    $r = args.regs; $ret = (int64)args.ret; $nr = (int64)$r->orig_ax; $d = (uint64)nsecs - $start;
     delete(@start, tid);
-    @calls[$nr] = stats($d);
-    if (args.ret < 0) { @errors[$nr] = count(); }
-    TIMES
+    if (LEAST) {
+      @calls[$nr] = stats($d);
+      if ($ret < 0) { @errors[$nr] = count(); }
+      TIMES
+    }
   }
 }
 )";
+
+// What the condition of who asks may name.
+constexpr std::string_view names = "#define retval $ret\n#define duration $d\n#define arg0 $r->di\n#define arg1 $r->si\n"
+                                   "#define arg2 $r->dx\n#define arg3 $r->r10\n#define arg4 $r->r8\n#define arg5 $r->r9\n";
+
+// Which calls are told, as they return.
+std::string least_of(const Wanted& w) {
+  std::string out = w.least_ns ? "$d >= " + std::to_string(w.least_ns) : "1";
+  if (w.fails_only) out += " && $ret < 0";
+  return w.chosen.empty() ? out : out + " && CHOSEN";
+}
+
+// The same of calls that do not return.
+std::string no_return_of(const Wanted& w) {
+  if (w.fails_only || w.least_ns) return "0";
+  if (w.chosen.empty()) return "1";
+  const bool asks_more = w.chosen.find("retval") != w.chosen.npos || w.chosen.find("duration") != w.chosen.npos;
+  return asks_more ? "0" : "CHOSEN";
+}
 
 // The plans of calls are put there from outside; here they have their types.
 std::string declarations(const Wanted& w) {
@@ -128,7 +149,8 @@ std::string finished(std::string text, const Wanted& w) {
                                   : w.condition);
   base::replace_all(text, "WATCHED", w.has_command ? "@watches[tid]" : w.condition);
   base::replace_all(text, "IS_FOREIGN", "(curtask.thread_info.status & 2)"); // TS_COMPAT
-  text = declarations(w) + text;
+  base::replace_all(text, "CHOSEN", w.chosen.empty() ? "1" : w.chosen); // what people write stays as it is
+  text = (w.chosen.empty() ? "" : std::string(names)) + declarations(w) + text;
   constexpr uint64_t us = 1000;
   if (w.duration_ns)
     text += "interval:us:" + std::to_string(std::max(w.duration_ns / us, uint64_t{1})) + " { exit() }\n";
@@ -138,13 +160,12 @@ std::string finished(std::string text, const Wanted& w) {
 } // namespace
 
 std::string call_script(const Wanted& w) {
-  std::string text = std::string(frame) + (w.tells_signals ? std::string(others) : std::string()),
-              least = w.least_ns ? "$d >= " + std::to_string(w.least_ns) : "1";
-  if (w.fails_only) least += " && $ret < 0";
+  std::string text = std::string(frame) + (w.tells_signals ? std::string(others) : std::string());
   base::replace_all(text, "SLOT1", slot(1));
   base::replace_all(text, "SLOT2", slot(2));
+  base::replace_all(text, "NO_RETURN", no_return_of(w));
   base::replace_all(text, "COPIED", std::to_string(w.copied));
-  base::replace_all(text, "LEAST", least);
+  base::replace_all(text, "LEAST", least_of(w));
   base::replace_all(text, "HEAD_OF_ENTRY", std::string(who).append(of_entry));
   base::replace_all(text, "HEAD", std::string(who).append(registers));
   base::replace_all(text, "NOTE", std::string(who).append(none));
@@ -156,6 +177,7 @@ std::string call_script(const Wanted& w) {
 
 std::string count_script(const Wanted& w) {
   std::string text(counting);
+  base::replace_all(text, "LEAST", least_of(w));
   base::replace_all(text, "IS_WANTED", w.all_calls ? "1" : "@plan[$nr]");
   base::replace_all(text, "TIMES", w.histograms ? "@times[$nr] = hist($d);" : "");
   return finished(std::move(text), w);

@@ -9,6 +9,7 @@ namespace trace {
 struct Wanted {
   std::string condition = "1"; // whose calls, in the language
   std::string before;          // probes that the condition needs
+  std::string chosen = {};     // which of their calls, as they return: of retval, duration and arg0 to arg5; empty: all
   bool has_command = false;    // acu starts it: its execve begins before the condition holds
   bool all_calls = false;      // @plan need not be asked
   bool fails_only = false;
