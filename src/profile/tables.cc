@@ -14,8 +14,11 @@ SortBy sort_of(std::string_view word) {
 
 namespace {
 
+constexpr uint32_t nowhere = UINT32_MAX;
+
 struct Weights {
   std::vector<uint64_t> self, total; // by node
+  std::vector<uint32_t> inner;       // how far below the nearest sample ends
 };
 
 Weights weigh(const Profile& p) {
@@ -23,7 +26,13 @@ Weights weigh(const Profile& p) {
   w.self.resize(p.nodes().size());
   for (const Sample& s : p.samples()) w.self[s.node] += s.weight;
   w.total = w.self;
-  for (size_t n = p.nodes().size(); n-- > 1;) w.total[p.nodes()[n].parent] += w.total[n];
+  w.inner.resize(p.nodes().size(), nowhere);
+  for (size_t n = p.nodes().size(); n-- > 1;) {
+    const uint32_t parent = p.nodes()[n].parent;
+    w.total[parent] += w.total[n];
+    if (w.self[n]) w.inner[n] = 0;
+    if (w.inner[n] != nowhere) w.inner[parent] = std::min(w.inner[parent], w.inner[n] + 1);
+  }
   return w;
 }
 
@@ -31,6 +40,7 @@ Weights weigh(const Profile& p) {
 template<class GroupOf> std::vector<Row> sum_up(const Profile& p, size_t groups, GroupOf group_of) {
   Weights w = weigh(p);
   std::vector<Row> rows(groups);
+  for (Row& row : rows) row.inner = nowhere;
   std::vector<std::vector<uint32_t>> children(p.nodes().size());
   for (uint32_t n = 1; n < p.nodes().size(); n++) children[p.nodes()[n].parent].push_back(n);
   std::vector<uint32_t> depth(groups); // how often a group is on the way from the root
@@ -49,6 +59,7 @@ template<class GroupOf> std::vector<Row> sum_up(const Profile& p, size_t groups,
     }
     if (node) {
       rows[group].self += w.self[node];
+      rows[group].inner = std::min(rows[group].inner, w.inner[node]);
       if (depth[group]++ == 0) rows[group].total += w.total[node];
       steps.push_back({node, true});
     }
@@ -57,6 +68,7 @@ template<class GroupOf> std::vector<Row> sum_up(const Profile& p, size_t groups,
   return rows;
 }
 
+// What took the same stands as in a stack, the innermost first: of a chain of calls those that are of interest.
 void sort_rows(std::vector<Row>& rows, SortBy by) {
   std::erase_if(rows, [](const Row& r) { return r.total == 0; });
   std::ranges::sort(rows, [&](const Row& a, const Row& b) {
@@ -64,6 +76,7 @@ void sort_rows(std::vector<Row>& rows, SortBy by) {
       return by == SortBy::self ? std::pair(r.self, r.total) : std::pair(r.total, r.self);
     };
     if (by != SortBy::name && key(a) != key(b)) return key(a) > key(b);
+    if (by != SortBy::name && a.inner != b.inner) return a.inner < b.inner;
     return std::tie(a.name, a.where) < std::tie(b.name, b.where);
   });
 }

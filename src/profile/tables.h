@@ -14,6 +14,7 @@ struct Row {
   std::string where; // module, or the process's number
   FrameKind kind = FrameKind::user;
   uint64_t self = 0, total = 0;
+  uint32_t inner = 0; // calls from there to the innermost function of the nearest sample
 };
 
 enum class SortBy : uint8_t { self, total, name };

@@ -447,6 +447,9 @@ base::Status Sampler::read() {
   describe();
   symbol::Kallsyms kernel;
   const std::vector<uint32_t> numbers = name_samples(recording.profile, stacks.out, kernel, names.users());
+  if (filter.pid >= 0 && kind.unit == "ns" && recording.profile.samples().empty())
+    recording.profile.about.notes.push_back("nothing ended meanwhile: what its threads have waited for all the time is told by `acu snap -p " +
+                                            std::to_string(filter.pid) + "`");
   if (!slicer) return {};
   sample_at.push_back(numbers.size());
   std::vector<uint32_t> sample_of;

@@ -16,8 +16,11 @@
 #include "trace/text.h"
 #include "trace/values.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <set>
 #include <unistd.h>
 
 namespace session {
@@ -224,19 +227,36 @@ base::Result<std::vector<ir::Entry>> Tracer::read(std::string_view map) {
   return backend->engine().read_map(*index);
 }
 
+// The system call that a thread is in: "7 0x… …" in /proc; none if it runs.
+std::optional<int64_t> call_of(uint32_t tid) {
+  auto now = base::read_file("/proc/" + std::to_string(tid) + "/syscall");
+  return now.ok() ? base::parse_integer(std::string_view(*now).substr(0, now->find(' '))) : std::nullopt;
+}
+
 // Calls that have not returned, and what was left out.
 base::Status Tracer::tell_rest() {
+  auto tell = [&](uint32_t tid, int64_t call, const std::string& since) {
+    output->out("[pid " + std::to_string(tid) + "] " + trace::call_name(static_cast<int>(call)) + "(... <unfinished" + since + ">\n");
+  };
   ACU_TRY(std::vector<ir::Entry> begun, read("start"));
+  std::set<uint32_t> seen; // threads that have made calls
   for (const ir::Entry& e : begun) {
     const auto tid = static_cast<uint32_t>(trace::number_at<uint64_t>(e.key, 0));
-    auto now = base::read_file("/proc/" + std::to_string(tid) + "/syscall"); // "7 0x… …", "running"
-    auto call =
-        now.ok() ? base::parse_integer(std::string_view(*now).substr(0, now->find(' '))) : std::nullopt;
     const uint64_t since = trace::number_at<uint64_t>(e.values, 0);
-    if (call && since && detached_ns > since)
-      output->out("[pid " + std::to_string(tid) + "] " + trace::call_name(static_cast<int>(*call)) +
-                  "(... <unfinished after " + seconds(detached_ns - since).substr(1) + "\n");
+    seen.insert(tid);
+    if (std::optional<int64_t> call = call_of(tid); call && since && detached_ns > since) {
+      const std::string after = seconds(detached_ns - since); // " <0.012>" without its ends
+      tell(tid, *call, " after " + after.substr(after.find('<') + 1, after.find('>') - after.find('<') - 1));
+    }
   }
+  // Of one process also what its threads have been in all the time: there it may hang.
+  std::error_code gone;
+  if (options.filter.pid >= 0)
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(options.filter.pid) + "/task", gone)) {
+      const auto tid = static_cast<uint32_t>(base::parse_integer(thread.path().filename().string()).value_or(0));
+      const std::optional<int64_t> call = seen.contains(tid) ? std::nullopt : call_of(tid);
+      if (call && std::ranges::count(options.calls, *call)) tell(tid, *call, ", begun before");
+    }
   ACU_TRY(std::vector<ir::Entry> foreign, read("foreign"));
   uint64_t left_out = 0;
   for (const ir::Entry& e : foreign)

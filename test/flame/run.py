@@ -337,6 +337,18 @@ def target_that_ends_while_it_waits():
     need(total_of(about, "[waiting]") > 8e8, str(about["functions"][:9]))
 
 
+def waits_without_an_end():
+    """Of a process that hangs nothing is recorded, and it is told what shows where."""
+    program = subprocess.Popen(["sleep", "1000"])
+    try:
+        time.sleep(0.3)
+        told = acu("record", "offcpu", "-p", program.pid, "--duration", "300ms", "-o", path("hangs.acu")).stderr
+        need(f"told by `acu snap -p {program.pid}`" in told, told)
+    finally:
+        program.kill()
+        program.wait()
+
+
 def who_ended_a_wait_stands_above():
     """The waker's stack, innermost function first, above the waiter's; an interrupt has no stack but its own."""
     out = path("offwake.folded")
@@ -900,7 +912,7 @@ def page_in_a_browser():
 TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missing, command_gives_its_status,
          children_of_the_command_count, interrupt_writes_the_results, process_that_ends, process_that_execs,
          program_that_is_replaced, many_short_lives, all_processes, user_without_processes, waiting_has_its_time, short_waits_are_sampled, times_off_the_cpu_are_whole, waits_that_end_on_another_cpu,
-         target_that_ends_while_it_waits, who_ended_a_wait_stands_above, locks_have_names, locks_of_the_kernel_have_kinds, wakers_are_named,
+         target_that_ends_while_it_waits, waits_without_an_end, who_ended_a_wait_stands_above, locks_have_names, locks_of_the_kernel_have_kinds, wakers_are_named,
          faults_are_counted, bytes_to_disk_are_counted, writes_have_their_writer, bytes_of_peers_are_counted, files_have_paths, files_without_room_are_counted, probes_have_weights, scripts_draw_their_maps, leaks_are_found, leaks_of_other_allocators,
          leaks_of_a_static_program, leaks_of_a_command, dear_leaks_are_refused, growth_has_its_stacks, examples_show_their_cause, formats_are_read_back,
          picture_is_xml, speedscope_is_json, text_of_the_real_perf, damaged_files_are_told, full_disk_keeps_the_old_file,

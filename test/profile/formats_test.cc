@@ -139,6 +139,17 @@ TEST(Tables, AFunctionCountsOnceInAStack) {
   EXPECT_EQ(rows[0].self, 7u);
 }
 
+TEST(Tables, OfACallChainTheInnermostFirst) {
+  Profile p;
+  uint32_t node = 0;
+  for (const char* name : {"a_start", "b_main", "z_handle", "y_wait"})
+    node = p.node(node, p.frame({p.text(name), 0, FrameKind::user}));
+  p.add(p.thread({1, 1, 0, 0}), node, 7, 7);
+  std::string order;
+  for (const Row& r : functions_of(p, SortBy::self)) order += r.name + " ";
+  EXPECT_EQ(order, "y_wait z_handle b_main a_start ");
+}
+
 TEST(Tables, CallersAndCallees) {
   Profile p = sample();
   std::vector<Row> rows = functions_of(p, SortBy::total);

@@ -189,6 +189,20 @@ def a_process(acu):
     need(status == 0, str(status))
 
 
+def a_process_that_hangs(acu):
+    """What a thread has been in since before the trace began is told at its end."""
+    target = subprocess.Popen(["sleep", "1000"])
+    try:
+        time.sleep(0.3 * SLOWNESS)
+        _, text, status = trace(acu, "-p", str(target.pid), "--duration", "300ms")
+        need(status == 0 and text == f"[pid {target.pid}] clock_nanosleep(... <unfinished, begun before>\n", text)
+        _, text, _ = trace(acu, "-p", str(target.pid), "-e", "futex", "--duration", "300ms")
+        need(text == "", text)
+    finally:
+        target.kill()
+        target.wait()
+
+
 def interrupted(acu):
     """Ctrl-C ends it with what is known; the command goes on to its end by itself."""
     process = subprocess.Popen([acu, "trace", "-c", "-a"], stderr=subprocess.PIPE, text=True)
@@ -225,7 +239,7 @@ def as_strace(name):
 
 
 TESTS = [as_strace(name) for name in PROGRAMS]
-TESTS += [same_counts, only_what_is_asked, slow_ones, families, paths_of_descriptors, stacks, a_process, interrupted, mistakes]
+TESTS += [same_counts, only_what_is_asked, slow_ones, families, paths_of_descriptors, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
 
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))
