@@ -30,8 +30,8 @@ void FunctionEmitter::emit_load(const ir::Inst& i) {
   if (loads_by_call(i)) return emit_faulting_load(i);
   const Address from = i.space == Space::context ? Address{value(context_, r4), static_cast<int32_t>(i.imm)}
                                                  : address(i.a, i.imm, r4);
-  // The verifier follows such pointers by itself; it only wants to see a way to the edge.
-  if (i.space == Space::script && i.other != ir::no_block) out_.jump_if(BPF_JEQ, from.base, 0, label(i.other));
+  // The verifier follows such pointers by itself: what is nowhere reads as 0. Only those that are NULL are seen.
+  if (i.other != ir::no_block) out_.jump_if(BPF_JEQ, from.base, 0, label(i.other));
   const Register w = target(i.dst, r0);
   const uint32_t step = i.space == Space::script ? std::min<uint32_t>(i.size, alignment(i.a, i.imm)) : i.size;
   if (step == i.size)

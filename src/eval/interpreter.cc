@@ -480,7 +480,7 @@ bool Interpreter::load(Activation& now, const Inst& i) {
     now.set(i, is_inside ? widen(context.data() + i.imm, i) : 0);
     return true;
   }
-  case Space::task: now.set(i, 0); return true;
+  case Space::task: now.set(i, 0); return i.other == ir::no_block; // nothing is known of tasks
   case Space::kernel:
   case Space::user: break;
   }

@@ -127,7 +127,7 @@ struct Btf::Data {
   std::optional<uint32_t> name_offset(std::string_view name, uint32_t from, size_t to = ~size_t{0}) const;
   uint32_t find_kinds(std::string_view name, uint32_t kinds);
   uint32_t find_named(uint32_t name, uint32_t kinds);
-  uint32_t skip_modifiers(uint32_t id, bool* is_user = nullptr);
+  uint32_t skip_modifiers(uint32_t id, type::Space* space = nullptr);
 };
 
 base::Status Btf::Data::take(const std::byte* at, size_t size) {
@@ -252,13 +252,14 @@ uint32_t Btf::Data::find_kinds(std::string_view wanted, uint32_t kinds) {
   return id;
 }
 
-// What a type stands for behind typedefs, const, … . `is_user` becomes true if a tag says the memory is the
-// user's.
-uint32_t Btf::Data::skip_modifiers(uint32_t id, bool* is_user) {
+// What a type stands for behind typedefs, const, … . `space` is what a tag says of the memory: the user's, or that a pointer
+// is the same for all CPUs and points to none of their copies.
+uint32_t Btf::Data::skip_modifiers(uint32_t id, type::Space* space) {
   for (int depth = 0; depth < max_depth; depth++) {
     auto r = record(id);
     if (!r || !is_modifier(r->kind)) return id;
-    if (is_user && r->kind == BtfKind::type_tag && name(r->name) == "user") *is_user = true;
+    if (space && r->kind == BtfKind::type_tag && name(r->name) == "user") *space = type::Space::user;
+    if (space && r->kind == BtfKind::type_tag && name(r->name) == "percpu") *space = type::Space::none;
     id = r->value;
   }
   return 0;
@@ -494,9 +495,9 @@ const type::Type* Btf::convert(type::Table& table, uint32_t id, type::Space spac
   case BtfKind::integer: return integer_type(table, id);
   case BtfKind::floating: return number_type(table, r->value, false);
   case BtfKind::pointer: {
-    bool is_user = false;
-    uint32_t to = d.skip_modifiers(r->value, &is_user);
-    return table.pointer(convert(table, to, space, depth + 1), is_user ? type::Space::user : space);
+    type::Space tagged = space;
+    uint32_t to = d.skip_modifiers(r->value, &tagged);
+    return table.pointer(convert(table, to, space, depth + 1), tagged);
   }
   case BtfKind::array: return array_type(table, id, space, depth);
   case BtfKind::structure:

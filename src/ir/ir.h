@@ -68,7 +68,8 @@ enum class Space : uint8_t {
   context, // the probe's context at a constant offset: cannot fault
   kernel,  // any kernel address: may fault
   user,    // any user address of the current process: may fault
-  task,    // through a pointer the kernel vouches for (Query::task, typed raw arguments): faults read as 0
+  task,    // through a pointer the kernel vouches for (Query::task, typed raw arguments): faults read as 0; with a fault edge
+           // also through one that was loaded so, which may be NULL
 };
 
 // Of Op::memory_map; 0: nothing is there.

@@ -320,7 +320,27 @@ void Lowering::run_for_effect(const Expr& e) {
 
 // --------------------------------------------------------------------------------------------- places
 
-// Pointers the kernel vouches for are followed without a helper call: the current task, and typed arguments.
+// A member that the kernel's verifier knows by its offset, too: not in a union.
+static bool is_plain_member(const FieldRef& f) {
+  const Type* of = f.through_pointer ? f.operand->type->element : f.operand->type;
+  if (!of || !of->is(Kind::structure) || of->is_union || !of->has_size || f.field.bit_size) return false;
+  return std::ranges::any_of(of->fields(), [&](const type::Field& own) { return own.name == f.name; });
+}
+
+// Whether it is a member of what such a pointer points to, or of structures in that, and points to a structure itself.
+bool Lowering::is_followed(const Expr& pointer) {
+  const Type& t = *pointer.type;
+  if (!t.is(Kind::pointer) || t.space != type::Space::kernel) return false;
+  if (!t.element || !t.element->is(Kind::structure) || t.element->is_union || !t.element->has_size) return false;
+  for (const FieldRef* f = if_a<FieldRef>(&pointer); f; f = if_a<FieldRef>(f->operand)) {
+    if (is_builtin(*f->operand, id("args")) || is_builtin(*f->operand, id("ctx")) || !is_plain_member(*f)) return false;
+    if (f->through_pointer) return pointer_space(*f->operand) == Space::task;
+  }
+  return false;
+}
+
+// Pointers the kernel vouches for are followed without a helper call: the current task, typed arguments, and what is
+// reached from those by members.
 Space Lowering::pointer_space(const Expr& e) {
   if (is_builtin(e, id("curtask"))) return Space::task;
   if (const FieldRef* f = if_a<FieldRef>(&e)) {
@@ -335,11 +355,18 @@ Space Lowering::pointer_space(const Expr& e) {
   if (context_ == probe::Context::function && is_builtin(e, id("retval")) && e.type->element &&
       e.type->element->is(Kind::structure))
     return Space::task;
+  if (is_followed(e)) return Space::task;
   switch (e.type->space) {
   case type::Space::user: return Space::user;
   case type::Space::script: return Space::script;
   default: return Space::kernel;
   }
+}
+
+Place Lowering::pointee(const Expr& pointer, int64_t offset) {
+  Place p = pointee(pointer_space(pointer), scalar(pointer), offset);
+  p.is_free |= is_followed(pointer);
+  return p;
 }
 
 Place Lowering::args_place(std::string_view field) {
@@ -385,14 +412,10 @@ Place Lowering::place(const Expr& e) {
   if (const FieldRef* f = if_a<FieldRef>(&e)) {
     if (is_builtin(*f->operand, id("args"))) return args_place(f->name);
     if (f->through_pointer && is_context(*f->operand)) return context_place(f->field.offset);
-    if (f->through_pointer)
-      return pointee(pointer_space(*f->operand), scalar(*f->operand), f->field.offset);
+    if (f->through_pointer) return pointee(*f->operand, f->field.offset);
     return place(*f->operand).plus(f->field.offset);
   }
-  if (const Unary* u = if_a<Unary>(&e); u && u->op == UnaryOp::dereference) {
-    Space space = pointer_space(*u->operand);
-    return pointee(space, scalar(*u->operand), 0);
-  }
+  if (const Unary* u = if_a<Unary>(&e); u && u->op == UnaryOp::dereference) return pointee(*u->operand, 0);
   if (const Index* x = if_a<Index>(&e)) {
     const Type& of = *x->operand->type;
     if (of.is(Kind::tuple))

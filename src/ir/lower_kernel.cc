@@ -33,8 +33,9 @@ std::optional<uint32_t> Lowering::task_member(std::string_view name) {
 // The task of ppid(task) and pcomm(task), by default the current one.
 Place Lowering::task_place(List<Expr*> arguments) {
   if (arguments.empty()) return {Space::task, query(Query::task), 0};
-  Space space = pointer_space(*arguments[0]);
-  return {space == Space::task ? space : Space::kernel, scalar(*arguments[0]), 0};
+  Place p = pointee(*arguments[0], 0);
+  if (p.space != Space::task) p.space = Space::kernel;
+  return p;
 }
 
 Operand Lowering::parent_pid(List<Expr*> arguments) {

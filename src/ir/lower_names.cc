@@ -119,7 +119,7 @@ void Lowering::unknown_error_into(Operand n, const Place& to, const Type& as) {
 
 // Where the bytes of an address are: those of the value itself, or those that a pointer or number points to.
 Place Lowering::bytes_place(const Expr& e) {
-  Place p = e.type->is_scalar() ? Place{pointer_space(e), scalar(e), 0} : place(e);
+  Place p = e.type->is_scalar() ? pointee(e, 0) : place(e);
   bool of_caller = e.type->is_integer() && probe_ && (probe_->events.front()->category == "syscalls" ||
                                                       context_ == probe::Context::registers);
   if (of_caller) p.space = Space::user;

@@ -309,7 +309,7 @@ uint32_t Lowering::bytes_of(const Expr& e, uint32_t size) {
   if (e.constant.kind == Constant::text) {
     put_text(to, text_of(e), size);
   } else if (t.is(Kind::pointer)) {
-    copy(to, {pointer_space(e), scalar(e), 0}, size);
+    copy(to, pointee(e, 0), size);
   } else if (t.is_scalar()) {
     store(to, scalar(e), 8);
   } else {

@@ -29,7 +29,8 @@ struct Place {
   Space space = Space::script;
   Operand base;
   int64_t offset = 0;
-  bool is_free = false; // script space, through a pointer of the script's: it may point anywhere
+  bool is_free = false; // script space: through a pointer of the script's, which may point anywhere; task space: through one in memory,
+                        // which may be NULL
   Place plus(int64_t n) const { return {space, base, offset + n, is_free}; }
 };
 
@@ -108,6 +109,7 @@ private:
   static Place pointee(Space space, Operand base, int64_t offset) {
     return {space, base, offset, space == Space::script};
   }
+  Place pointee(const lang::Expr& pointer, int64_t offset);
   Place temporary(const lang::Expr& e, const Type& as);
   void condition(const lang::Expr& e, BlockId yes, BlockId no);
   Operand binary(const lang::Binary& e);
@@ -127,6 +129,7 @@ private:
   Place args_place(std::string_view field);
   void arguments_into(const Place& to, const Type& as);
   Space pointer_space(const lang::Expr& e);
+  bool is_followed(const lang::Expr& pointer);
   Operand narrow(Operand v, const Type& t);
   Place context_place(int64_t offset) { return {Space::context, {}, offset}; }
   // Where the stack of the registers in the context is.

@@ -281,7 +281,7 @@ private:
   }
   void check_load(const Inst& i) {
     check_size(i);
-    const bool faults = i.space == Space::kernel || i.space == Space::user || i.space == Space::script;
+    const bool faults = i.space != Space::context;
     if (i.other != no_block && !faults)
       mistake("memory of space " + std::string(to_string(i.space)) + " cannot fault");
     if (i.space == Space::script && i.other == no_block) check_inside(i.a, i.imm, i.size);

@@ -163,15 +163,22 @@ base::Result<std::vector<base::Fd>> watch_targets(const Filter& f) {
   return out;
 }
 
-// The field of struct task_struct has had two names (kernel 5.14).
-static std::string_view task_state() {
+// What is asked of the scheduler, as this kernel's structures have it.
+static void name_fields(std::string& text) {
   type::Table types;
   probe::Machine machine(types);
-  const uint32_t is_new = machine.kernel_number("task_struct.__state", [&](format::Btf& btf) -> uint32_t {
-    return btf.member(types, btf.find("task_struct", format::BtfKind::structure), "__state").has_value();
-  });
+  auto has_member = [&](std::string_view structure, std::string_view member) {
+    return machine.kernel_number(std::string(structure) + "." + std::string(member), [&](format::Btf& btf) -> uint32_t {
+      return btf.member(types, btf.find(structure, format::BtfKind::structure), member).has_value();
+    });
+  };
+  // It has had two names (kernel 5.14).
+  if (text.find("TASK_STATE") != text.npos)
+    base::replace_all(text, "TASK_STATE", has_member("task_struct", "__state") ? "curtask.__state" : "curtask.state");
+  // The scheduler has read the clock when it switches; where a task's queue does not tell its CPU's, it is read again.
+  if (text.find("CLOCK") != text.npos)
+    base::replace_all(text, "CLOCK", has_member("cfs_rq", "rq") ? "(uint64)curtask.se.cfs_rq.rq.clock" : "(uint64)nsecs");
   machine.store_facts();
-  return is_new ? "curtask.__state" : "curtask.state";
 }
 
 // Kernels before 5.13 cannot go through the entries of maps, as scripts do at the end for what lasts then.
@@ -192,7 +199,7 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   base::replace_all(text, "COUNT_ASKED", spec::count_asked);
   base::replace_all(text, "IN_SYSTEM_CALL", spec::in_system_call);
   const bool lacks_end = !kind.follows_allocations && leave_out_end(text); // of leaks that is all
-  if (text.find("TASK_STATE") != text.npos) base::replace_all(text, "TASK_STATE", task_state());
+  name_fields(text);
   base::replace_all(text, "RATE", std::to_string(rate));
   base::replace_all(text, "WAITS", spec::futex_waits);
   base::replace_all(text, "FILTER", condition.text); // at last: what people write stays as it is

@@ -6,8 +6,8 @@
 // % is the path of a file: @PATHS has for each file and folder the one above it and its name. With `has_waker` the name of a
 // thread is followed by its kernel stack, its user stack and its process, which are shown above the note, innermost
 // first. Its value is a count, a sum of weights, or stats of weights. In the text FILTER is replaced by the condition
-// for the processes asked for, TASK_STATE by the state of the current task, RATE by samples a second, WAITS by
-// futex_waits.
+// for the processes asked for, TASK_STATE by the state of the current task, CLOCK by the time when the scheduler ran last,
+// RATE by samples a second, WAITS by futex_waits.
 // With `follows_allocations` the blocks of allocation_functions.h stand before the script.
 #pragma once
 
@@ -96,9 +96,9 @@ inline constexpr ProfileKind profile_kinds[] = {
 let @left = hash(131072);
 begin { @goal = (uint64)rand % 1000000 }
 rawtracepoint:sched_switch {
-  $now = nsecs & 0xfffffffffffffff0;
+  $now = CLOCK & 0xfffffffffffffff0;
   $next = (uint32)args.next.pid;
-  $left = $next ? @left[$next] : (uint64)0;
+  $left = @left[$next];
   if ($left && ($left & 12) == 0) {
     $away = $now - $left;
     $is_sample = $away >= 1000000;
@@ -127,23 +127,27 @@ rawtracepoint:sched_switch {
     $thread = (uint32)curtask.pid;
     if ($thread) {
       $left = @left[$thread];
-      if ($left & 4) {
-        $queued = (uint64)curtask.sched_info.run_delay;
-        if ($left & 2) {
-          $out = @out[$thread];
-          $away = @back[$thread] - $out.0;
-          $queued = $queued - $out.1;
-          if ($out.6) { $queued = 0 }
-          if ($queued > $away) { $queued = (uint64)$away }
-          @[pid, $thread, $out.2, $out.3, $out.4, $out.5, $out.6] = stats($away - $queued);
-          if ($queued) { @[pid, $thread, $out.2, $out.3, $out.4, $out.5, (uint32)1] = stats($queued) }
-        } else { COUNT_DUE }
-      }
-      if (TASK_STATE & 128) {
-        delete(@left, $thread);
+      $state = TASK_STATE;
+      $preempted = (uint64)(args.preempt || $state == 0);
+      $in_call = ($state & 3) == 1 && !$preempted || (uint64)curtask.mm == 0 || IN_SYSTEM_CALL;
+      if ($in_call && ($left & 4) == 0 && $now - $left < 1000000 && ($state & 128) == 0) {
+        @left[$thread] = $now | $preempted;
       } else {
-        $preempted = (uint64)(args.preempt || TASK_STATE == 0);
-        if ($now - $left < 1000000 && ((uint64)curtask.mm == 0 || IN_SYSTEM_CALL)) {
+        if ($left & 4) {
+          $queued = (uint64)curtask.sched_info.run_delay;
+          if ($left & 2) {
+            $out = @out[$thread];
+            $away = @back[$thread] - $out.0;
+            $queued = $queued - $out.1;
+            if ($out.6) { $queued = 0 }
+            if ($queued > $away) { $queued = (uint64)$away }
+            @[pid, $thread, $out.2, $out.3, $out.4, $out.5, $out.6] = stats($away - $queued);
+            if ($queued) { @[pid, $thread, $out.2, $out.3, $out.4, $out.5, (uint32)1] = stats($queued) }
+          } else { COUNT_DUE }
+        }
+        if ($state & 128) {
+          delete(@left, $thread);
+        } else if ($in_call && $now - $left < 1000000) {
           @left[$thread] = $now | $preempted;
         } else {
           @out[$thread] = ($now, (uint64)curtask.sched_info.run_delay, pcomm, comm, kstack, ustack, (uint32)$preempted * 2, pid);
@@ -162,15 +166,16 @@ rawtracepoint:sys_exit /@expected && (FILTER)/ {
   }
 }
 end {
+  $now = CLOCK;
   for ($kv : @left) {
     $left = $kv.1;
     if ($left & 2) {
       $out = @out[$kv.0];
-      $until = $left & 4 ? @back[$kv.0] : nsecs;
-      @[$out.7, $kv.0, $out.2, $out.3, $out.4, $out.5, $out.6] = stats($until - $out.0);
-    } else if (($left & 12) == 0) {
+      $until = $left & 4 ? @back[$kv.0] : $now;
+      if ($until > $out.0) { @[$out.7, $kv.0, $out.2, $out.3, $out.4, $out.5, $out.6] = stats($until - $out.0) }
+    } else if (($left & 12) == 0 && $now > $left) {
       @unended++;
-      @unended_ms += (nsecs - $left) / 1000000;
+      @unended_ms += ($now - $left) / 1000000;
     }
   }
 }

@@ -206,11 +206,11 @@ TEST(Verify, SpacesAndFaults) {
     const R a = b.address(b.object(8));
     const BlockId ok = b.block();
     b.load(a);
-    b.last().space = Space::task;
+    b.last().space = Space::context;
     b.last().target = b.last().other = ok;
     b.at(ok);
     b.give_back();
-    EXPECT_TRUE(refuses(b.program, "space task cannot fault"));
+    EXPECT_TRUE(refuses(b.program, "space context cannot fault"));
   }
   {
     Builder b;
