@@ -69,6 +69,7 @@ SUITES = {
     "stacks": "stacks/run.py",
     "trace": "trace/run.py",
     "stat": "stat/run.py",
+    "slow": "slow/run.py",
     "whose": "whose/run.py",
     "user": "user/run.py",
     "core": "core/run.py",

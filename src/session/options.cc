@@ -104,6 +104,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::repeats:
   case OptionId::cpus:
   case OptionId::by_cpu:
+  case OptionId::exact:
   case OptionId::thread:
   case OptionId::container:
   case OptionId::filter:

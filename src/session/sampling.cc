@@ -10,6 +10,7 @@
 #include "session/gains.h"
 #include "session/life.h"
 #include "session/losses.h"
+#include "session/own_maps.h"
 #include "session/stack_map.h"
 #include "session/steps.h"
 #include "session/time.h"
@@ -25,12 +26,6 @@
 namespace session {
 
 namespace {
-
-std::optional<uint32_t> find_map(const ir::Program& program, std::string_view name) {
-  for (uint32_t i = 0; i < program.maps.size(); i++)
-    if (program.maps[i].name == name) return i;
-  return {};
-}
 
 // Where the parts of a key stand; see spec/profile_kinds.h.
 enum KeyField { key_pid, key_tid, key_process, key_thread, key_kernel, key_user, key_leaf, key_which };
@@ -344,20 +339,7 @@ std::string on_one_line(std::string_view text) {
   return out;
 }
 
-// A number without keys; 0: it was never set.
-base::Result<uint64_t> Sampler::read_number(std::string_view name) {
-  uint64_t out = 0;
-  auto index = find_map(compiled.program, name);
-  if (!index) return out;
-  ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(*index));
-  for (const ir::Entry& e : entries)
-    for (size_t at = 0; at + 8 <= e.values.size(); at += 8) {
-      uint64_t word = 0;
-      std::memcpy(&word, e.values.data() + at, 8);
-      out += word;
-    }
-  return out;
-}
+base::Result<uint64_t> Sampler::read_number(std::string_view name) { return session::read_number(compiled.program, backend->engine(), name); }
 
 // What the script itself counted.
 base::Status Sampler::read_notes() {

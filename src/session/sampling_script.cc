@@ -163,8 +163,7 @@ base::Result<std::vector<base::Fd>> watch_targets(const Filter& f) {
   return out;
 }
 
-// What is asked of the scheduler, as this kernel's structures have it.
-static void name_fields(std::string& text) {
+void name_fields(std::string& text) {
   type::Table types;
   probe::Machine machine(types);
   auto has_member = [&](std::string_view structure, std::string_view member) {

@@ -8,6 +8,7 @@
 #include "session/descriptors.h"
 #include "session/life.h"
 #include "session/losses.h"
+#include "session/own_maps.h"
 #include "session/steps.h"
 #include "spec/syscalls.h"
 #include "trace/plan.h"
@@ -78,12 +79,6 @@ base::Status Tracer::compile() {
                           .histograms = options.histograms};
   source.emplace("trace", options.counts ? count_script(wanted) : call_script(wanted));
   return compile_own(compiled, *source, {.aim = "trace", .command = options.command, .expression = options.filter.expression}, child);
-}
-
-std::optional<uint32_t> find_map(const ir::Program& program, std::string_view name) {
-  for (uint32_t i = 0; i < program.maps.size(); i++)
-    if (program.maps[i].name == name) return i;
-  return std::nullopt;
 }
 
 base::Status Tracer::load() {

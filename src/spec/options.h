@@ -76,6 +76,7 @@ enum class OptionId : uint8_t {
   repeats,
   cpus,
   by_cpu,
+  exact,
   thread,
   container,
   filter,
@@ -490,6 +491,26 @@ inline constexpr Option trace_options[] = {
     quiet_option,
     own_help};
 
+inline constexpr Option slow_options[] = {
+    whose_pid,
+    whose_thread,
+    whose_user,
+    whose_cgroup,
+    whose_container,
+    {.id = OptionId::all, .letter = 'a', .name = "all", .doc = "All processes."},
+    {.id = OptionId::least, .name = "min-duration", .argument = "TIME", .doc = "What takes this long is slow: 1ms, 200us (default 10ms)."},
+    {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT", .doc = "End after so many slow ones."},
+    {.id = OptionId::max_cost,
+     .name = "max-cost",
+     .argument = "PERCENT",
+     .doc = "Of a function: probe each call only while that takes at most so much of a CPU (default 2), and find calls by their waits then."},
+    {.id = OptionId::exact, .name = "exact", .doc = "Of a function: probe each call, whatever it costs."},
+    sampled_duration,
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output."},
+    {.id = OptionId::json, .name = "json", .doc = "One JSON object for each slow one, on a line."},
+    quiet_option,
+    own_help};
+
 inline constexpr Option stat_options[] = {
     whose_pid,
     whose_thread,
@@ -725,6 +746,13 @@ inline constexpr Subcommand subcommands[] = {
      "processes, or of all.",
      trace_options,
      "acu trace -- ls\nacu trace -p 4711 -e %file -y\nacu trace -a -Z --duration 5s\nacu trace -c -- find /usr -maxdepth 2"},
+    {"slow", "FUNCTION|syscalls|syscall:CALLS|PROBE PROBE [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
+     "Wait for what is slow, and tell what happened meanwhile: stacks, what was waited for, who had the lock, who woke, who ran instead.\n"
+     "FUNCTION is one of the program, or FILE:FUNCTION; where it would cost too much to probe each call, calls are found by their\n"
+     "waits. CALLS are names of system calls as `acu trace -e` takes them; two PROBEs are where something begins and ends.",
+     slow_options,
+     "acu slow -p 4711 handle_request\nacu slow syscall:fsync,fdatasync -a --min-duration 50ms\n"
+     "acu slow --min-duration 1ms -n 5 read_page -- ./load"},
     {"stat", "[-p PIDS|-t TIDS|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Count events as perf stat does: of a command and what it starts, of a process, a control group, or all.", stat_options,
      "acu stat -- make\nacu stat -r 5 -e task-clock,page-faults -- sort big.txt\nacu stat -a -A -I 1s -e context-switches\n"

@@ -25,6 +25,7 @@ struct Entry {
 constexpr Entry entries[] = {{"run", run},     {"list", list},     {"sym", sym},       {"modules", modules},
                              {"flame", flame}, {"record", record}, {"top", top}, {"report", report}, {"diff", diff},
                              {"trace", trace},
+                             {"slow", slow},
                              {"stat", stat},
                              {"core", core},   {"snap", snap},     {"tools", tools},       {"info", info},     {"help", help}};
 static_assert(std::size(entries) == std::size(spec::subcommands));

@@ -23,6 +23,7 @@ int top(Words words);
 int report(Words words);
 int diff(Words words);
 int trace(Words words);
+int slow(Words words);
 int stat(Words words);
 int core(Words words);
 int snap(Words words);

@@ -4,6 +4,7 @@
 #include "session/tracing.h"
 #include "spec/syscall_rows.h"
 #include "spec/syscalls.h"
+#include "tool/calls.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
 
@@ -34,7 +35,8 @@ bool is_in_group(std::string_view call, std::string_view group) {
   return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
-// "openat,read", "%file", "!futex", "open*"; with `!` all but these.
+} // namespace
+
 base::Result<std::vector<int>> read_calls(std::string_view text) {
   if (text.starts_with("trace=")) text.remove_prefix(6); // as strace has it
   const bool all_but = text.starts_with("!");
@@ -58,6 +60,8 @@ base::Result<std::vector<int>> read_calls(std::string_view text) {
     if (!met[w]) return unknown_call(words[w]);
   return out;
 }
+
+namespace {
 
 base::Result<session::TracingOptions> read_request(const session::Arguments& arguments) {
   session::TracingOptions out;

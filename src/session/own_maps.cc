@@ -1,0 +1,29 @@
+#include "session/own_maps.h"
+
+#include <cstring>
+
+namespace session {
+
+std::optional<uint32_t> find_map(const ir::Program& program, std::string_view name) {
+  for (uint32_t i = 0; i < program.maps.size(); i++)
+    if (program.maps[i].name == name) return i;
+  return std::nullopt;
+}
+
+// Behind each value stands whether it was set.
+base::Result<uint64_t> read_number(const ir::Program& program, ir::Engine& engine, std::string_view map) {
+  uint64_t out = 0;
+  const std::optional<uint32_t> index = find_map(program, map);
+  if (!index) return out;
+  ACU_TRY(std::vector<ir::Entry> entries, engine.read_map(*index));
+  const size_t step = program.maps[*index].value_size;
+  for (const ir::Entry& e : entries)
+    for (size_t at = 0; at + step <= e.values.size(); at += step) {
+      uint64_t word = 0;
+      std::memcpy(&word, e.values.data() + at, sizeof word);
+      out += word;
+    }
+  return out;
+}
+
+} // namespace session

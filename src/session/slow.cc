@@ -1,0 +1,327 @@
+// The steps in their order; those of a trace (tracing.cc), but for what becomes of records. What a program's function costs to
+// be probed is known by its calls: they are counted as they are probed, and when they become too many the probes go.
+#include "session/slow.h"
+
+#include "base/text.h"
+#include "bpf/syscall.h"
+#include "report/names.h"
+#include "session/life.h"
+#include "session/losses.h"
+#include "session/own_maps.h"
+#include "session/slow_functions.h"
+#include "session/slow_script.h"
+#include "session/slow_text.h"
+#include "session/steps.h"
+#include "session/time.h"
+
+#include <cstring>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace session {
+
+namespace {
+
+constexpr uint64_t budget_period_ns = 100'000'000; // calls are weighed over so long
+
+struct Slow {
+  explicit Slow(const SlowOptions& o) : options(o) {}
+
+  base::Status find();
+  base::Status compile();
+  base::Status load();
+  base::Status live();
+  base::Status tell_rest();
+
+  void take(const type::Type& type, std::span<const std::byte> bytes);
+  void take_wait(Wait& wait);
+  void tell(const Outlier& outlier);
+  void keep_budget();
+  uint64_t calls();
+  std::string summary();
+  void say(const std::string& text);
+
+  const SlowOptions& options;
+  SlowFunctions functions;
+  bool is_probed = true;   // each call
+  std::string why_by_waits;
+  Condition condition;
+  Options run; // as `acu run` would have been asked
+  std::optional<base::Source> source;
+  Compiled compiled;
+  std::optional<Child> child;
+  std::vector<base::Fd> targets;
+  std::unique_ptr<Backend> backend;
+  base::Fd run_times;
+  report::SystemNames names;
+  std::unique_ptr<Output> output;
+  std::optional<SlowStacks> stacks;
+  SlowNotes notes;
+  std::optional<SlowTeller> teller;
+  Regular regular;
+  const Life* life = nullptr; // while it lives
+  uint64_t period_began_ns = 0, calls_then = 0; // of the budget
+  uint64_t probed_ns = 0;                       // how long each call was
+  uint64_t found = 0, attached_ns = 0, detached_ns = 0;
+  int64_t wall_ns = to_wall_ns(CLOCK_MONOTONIC);
+};
+
+std::string listed(std::string_view kind, const std::vector<std::string>& places) {
+  std::string out;
+  for (const std::string& place : places) out.append(out.empty() ? "" : ",").append(kind).append(place);
+  return out;
+}
+
+void Slow::say(const std::string& text) {
+  if (!options.quiet) output->message(text + "\n");
+}
+
+base::Status Slow::find() {
+  run.quiet = true;
+  run.pid = options.filter.pid;
+  run.output_file = options.output;
+  ACU_TRY(output, Output::open(run));
+  ACU_TRY(targets, watch_targets(options.filter));
+  ACU_TRY(condition, whose_of(options.filter));
+  if (!options.kind->is_dear) return {};
+  ACU_TRY(functions, find_slow_functions(options.function, options.filter.pid, options.command.empty() ? "" : options.command.front()));
+  why_by_waits = functions.refusal.empty() && !options.is_exact ? functions.risk : functions.refusal;
+  if (options.is_exact && !functions.refusal.empty()) return base::Error{base::Failure::usage, "`--exact` cannot be had: " + functions.refusal};
+  if (options.is_exact && !functions.risk.empty()) say("WARNING: " + functions.risk);
+  is_probed = why_by_waits.empty();
+  return {};
+}
+
+base::Status Slow::compile() {
+  SlowWanted wanted = {.kind = is_probed ? options.kind : nullptr,
+                       .begin = options.begin,
+                       .end = options.end,
+                       .condition = condition,
+                       .calls = options.calls,
+                       .least_ns = options.least_ns,
+                       .duration_ns = options.duration_ns};
+  if (options.kind->is_dear) {
+    wanted.begin = listed("uprobe:", functions.places);
+    wanted.end = listed("uretprobe:", functions.places);
+  }
+  // What looks is no part of the picture.
+  wanted.condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
+  source.emplace("slow", slow_script(wanted));
+  return compile_own(compiled, *source, {"follow that", options.command, options.filter.pid}, child);
+}
+
+base::Status Slow::load() {
+  const spec::Config& config = compiled.tree->config;
+  KernelOptions kernel = {.license = config.text("license"),
+                          .log_size = static_cast<uint32_t>(config.number("log_size")),
+                          .pid = options.filter.pid,
+                          .command_pid = child ? static_cast<int>(child->pid()) : -1,
+                          .source = &*source};
+  LoadReport loaded;
+  ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
+  run_times = bpf::measure_run_times();
+  return {};
+}
+
+// ---- records
+
+void Slow::take(const type::Type& type, std::span<const std::byte> bytes) {
+  SlowNote note = read_slow_record(type, bytes);
+  if (auto* wake = std::get_if<Wake>(&note)) notes.take(std::move(*wake));
+  if (auto* sample = std::get_if<OnCpu>(&note)) notes.take(*sample);
+  if (auto* ran = std::get_if<Ran>(&note)) notes.take(*ran);
+  if (auto* wait = std::get_if<Wait>(&note)) take_wait(*wait);
+  if (auto* call = std::get_if<SlowCall>(&note)) tell(notes.about(*call));
+}
+
+// Where no call is probed, a long wait within the function tells of one.
+void Slow::take_wait(Wait& wait) {
+  notes.take(wait);
+  if (is_probed || wait.ns() < options.least_ns || !teller->is_within(wait.user)) return;
+  tell(notes.about(wait));
+}
+
+void Slow::tell(const Outlier& outlier) {
+  if (options.count && found >= options.count) return;
+  const SlowStory story = teller->tell(outlier);
+  output->out(options.json ? slow_json(story, wall_ns) : slow_text(story, wall_ns));
+  output->settle();
+  found++;
+}
+
+// ---- while it goes on
+
+uint64_t Slow::calls() {
+  const base::Result<uint64_t> out = read_number(compiled.program, backend->engine(), "calls");
+  return out.ok() ? *out : 0;
+}
+
+void Slow::keep_budget() {
+  const uint64_t now = clock_ns(), seen = calls();
+  if (now - period_began_ns >= budget_period_ns) period_began_ns = now, calls_then = seen;
+  const double spent = static_cast<double>((seen - calls_then) * spec::slow_call_ns);
+  if (spent <= options.max_cost / 100 * static_cast<double>(budget_period_ns)) return;
+  for (const std::string& file : functions.files) backend->detach_file(file);
+  is_probed = false;
+  probed_ns = now - attached_ns;
+  const double a_second = static_cast<double>(seen) * 1e9 / static_cast<double>(probed_ns);
+  char text[256];
+  std::snprintf(text, sizeof text, "%.0f calls a second: to probe each would take about %.0f%% of a CPU, more than --max-cost %g allows", a_second,
+                a_second * static_cast<double>(spec::slow_call_ns) / 1e7, options.max_cost);
+  why_by_waits = text;
+  say(why_by_waits + "\nfrom here on calls are found by their waits: not those that are slow on the CPU or by many short waits");
+}
+
+base::Status Slow::live() {
+  report::Options how = report_options(compiled.tree->config, false);
+  how.take_value = [this](const type::Type& type, std::span<const std::byte> bytes) { take(type, bytes); };
+  report::Printer printer(compiled.program, backend->engine(), names, *output, how);
+  Effects effects(compiled.program, backend->engine(), printer, *output, &*source);
+  names.users().keep_files();
+  names.users().keep_contents(); // locks are named from them
+  stacks.emplace(backend->engine(), backend->walker() != nullptr, names.users());
+  teller.emplace(notes, *stacks, names, options.kind->is_dear ? functions.name : std::string(), options.begin + " … " + options.end);
+  ProcessWatch watch(names.users());
+  if (child || options.filter.pid >= 0) watch.only(child ? child->pid() : options.filter.pid);
+  std::optional<Unwinding> unwinding;
+  if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), watch, *compiled.machine);
+  Life one = {.program = compiled.program,
+              .options = run,
+              .source = &*source,
+              .backend = *backend,
+              .effects = effects,
+              .printer = printer,
+              .output = *output,
+              .child = child ? &*child : nullptr,
+              .target_fd = targets.empty() ? -1 : targets.front().get(),
+              .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
+              .watch = &watch,
+              .unwinding = unwinding ? &*unwinding : nullptr,
+              .regular = &regular,
+              .print_maps_on_exit = false};
+  regular.begin = [&] {
+    attached_ns = period_began_ns = one.attached_ns;
+    regular.next_ns = attached_ns + 2'000'000;
+    if (options.kind->is_dear && !is_probed)
+      say("calls are found by their waits, not those that are slow on the CPU or by many short waits: " + why_by_waits + " (--exact probes it)");
+  };
+  // Soon at first: nobody knows yet how often it is called.
+  regular.tick = [this, looks = 0]() mutable -> base::Result<bool> {
+    regular.next_ns = clock_ns() + (looks++ < 5 ? 4'000'000 : 20'000'000);
+    if (options.kind->is_dear && is_probed && !options.is_exact) keep_budget();
+    return !options.count || found < options.count;
+  };
+  ACU_CHECK(session::live(one));
+  compiled.machine->store_facts();
+  detached_ns = one.detached_ns;
+  if (is_probed) probed_ns = detached_ns - attached_ns;
+  return {};
+}
+
+// ---- at the end
+
+// What /proc knows of a call that goes on.
+void look_at(SlowCall& call) {
+  const std::string folder = "/proc/" + std::to_string(call.thread.task);
+  call.thread.pid = call.thread.tid = call.thread.task;
+  if (auto name = base::read_file(folder + "/comm"); name.ok()) call.thread.name = base::trim(*name);
+  auto status = base::read_file(folder + "/status");
+  for (std::string_view line : base::split(status.ok() ? std::string_view(*status) : "", '\n'))
+    if (line.starts_with("Tgid:"))
+      if (auto pid = base::parse_integer(base::trim(line.substr(5)))) call.thread.pid = static_cast<uint32_t>(*pid);
+}
+
+// "0 0x3 0x7ffd… …": the system call that a thread is in, and its arguments; "running".
+void look_at_call(SlowCall& call) {
+  auto now = base::read_file("/proc/" + std::to_string(call.thread.task) + "/syscall");
+  if (!now.ok()) return;
+  const std::vector<std::string_view> words = base::split(base::trim(*now), ' ');
+  if (auto number = base::parse_integer(words[0])) call.call = static_cast<int>(*number);
+  for (size_t i = 0; i < call.arguments.size() && i + 1 < words.size(); i++)
+    call.arguments[i] = base::parse_integer(words[i + 1]).value_or(0);
+}
+
+// Calls that were going on.
+base::Status Slow::tell_rest() {
+  const std::optional<uint32_t> begun = is_probed ? find_map(compiled.program, "start") : std::nullopt;
+  std::vector<ir::Entry> entries;
+  if (begun) {
+    ACU_TRY(entries, backend->engine().read_map(*begun));
+  }
+  for (const ir::Entry& e : entries) {
+    SlowCall call = {.thread = {}, .end = detached_ns, .has_ended = false, .user = {}};
+    std::memcpy(&call.thread.task, e.key.data(), sizeof call.thread.task);
+    std::memcpy(&call.start, e.values.data(), sizeof call.start);
+    if (!call.start || call.end < call.start + options.least_ns) continue;
+    look_at(call);
+    if (options.kind->name == "syscall") look_at_call(call);
+    tell(notes.about(call));
+  }
+  output->flush();
+  const std::string told = summary();
+  if (options.json)
+    output->out(told);
+  else
+    say(told);
+  output->flush();
+  return {};
+}
+
+std::string Slow::summary() {
+  const ir::Counters counters = backend->engine().counters();
+  uint64_t lost = counters.lost_events + counters.scratch_busy + counters.missed_runs;
+  for (uint64_t full : counters.map_full) lost += full;
+  const uint64_t calls = this->calls(), lived = std::max<uint64_t>(detached_ns - attached_ns, 1);
+  rusage own = {};
+  ::getrusage(RUSAGE_SELF, &own);
+  auto ns = [](const timeval& t) { return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_usec) * 1000; };
+  const uint64_t own_ns = ns(own.ru_utime) + ns(own.ru_stime);
+  const uint64_t probes_ns = options.kind->is_dear ? calls * spec::slow_call_ns + counters.run_ns : counters.run_ns;
+  char text[512];
+  if (options.json) {
+    std::snprintf(text, sizeof text,
+                  "{\"type\": \"summary\", \"slow\": %lu, \"calls\": %lu, \"by_waits\": %s, \"lost\": %lu, \"probes_ns\": %lu, \"own_cpu_ns\": %lu}\n",
+                  found, calls, is_probed ? "false" : "true",
+                  lost, probes_ns, own_ns);
+    return text;
+  }
+  std::string out = found ? std::to_string(found) + " slow" : "nothing was slow";
+  out += " (from " + short_time(options.least_ns) + " on)";
+  if (is_probed) {
+    out += " of " + std::to_string(calls) + " calls";
+  } else if (calls) {
+    const double a_second = static_cast<double>(calls) * 1e9 / static_cast<double>(std::max<uint64_t>(probed_ns, 1));
+    std::snprintf(text, sizeof text, ", found by their waits; about %.0f calls a second at first", a_second);
+    out += text;
+  } else {
+    out += ", found by their waits; calls were not counted";
+  }
+  std::snprintf(text, sizeof text, "; %lu lost; probes took %.1f%% of a CPU, acu itself %.2f s", lost,
+                100.0 * static_cast<double>(probes_ns) / static_cast<double>(lived), static_cast<double>(own_ns) / 1e9);
+  return out + text;
+}
+
+} // namespace
+
+base::Result<int> find_slow(const SlowOptions& options) {
+  // Kept until the process ends, as in sampling.cc.
+  Slow& s = *new Slow(options);
+
+  // Functions and processes are there, and it is known how calls can be seen.
+  ACU_CHECK(s.find());
+
+  // The script is verified IR; the command waits in its own process.
+  ACU_CHECK(s.compile());
+
+  // The kernel holds the program.
+  ACU_CHECK(s.load());
+
+  // It was attached, and is so no more; what was slow was told.
+  ACU_CHECK(s.live());
+
+  // What had not ended was told, and how much was seen.
+  ACU_CHECK(s.tell_rest());
+  return s.child ? s.child->status().value_or(0) : 0;
+}
+
+} // namespace session

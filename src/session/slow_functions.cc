@@ -1,0 +1,95 @@
+// Names are those of the symbol table, or as C++ and Rust have them in the source.
+#include "session/slow_functions.h"
+
+#include "base/text.h"
+#include "probe/uprobe.h"
+#include "session/child.h"
+#include "symbol/binaries.h"
+#include "symbol/source_names.h"
+
+namespace session {
+
+namespace {
+
+struct Named {
+  std::string_view file, function;
+};
+
+// A colon that stands alone.
+Named split_name(std::string_view text) {
+  for (size_t at = text.size(); at-- > 1;) {
+    if (text[at] != ':') continue;
+    if (text[at - 1] != ':') return {text.substr(0, at), text.substr(at + 1)};
+    at--;
+  }
+  return {{}, text};
+}
+
+struct Finder {
+  SlowFunctions out;
+
+  bool take(symbol::Binary& binary);
+};
+
+// "f" of the symbol table, or "ns::f" of the source.
+bool Finder::take(symbol::Binary& binary) {
+  std::vector<symbol::FunctionSymbol> found = binary.find_functions(out.name, false);
+  const bool is_plain = !found.empty();
+  if (!is_plain) {
+    const symbol::SourceName wanted(out.name);
+    for (const symbol::FunctionSymbol& f : binary.functions())
+      if (wanted.may_match(f.name) && wanted.matches(binary.shown(f.name))) found.push_back(f);
+  }
+  const bool is_inlined = found.empty() && binary.has_inlined_calls(out.name);
+  if (found.empty() && !is_inlined) return false;
+  out.places.push_back("\"" + binary.name() + "\":" + (is_plain || is_inlined ? "" : "cpp:") +
+                       (is_plain ? out.name : "\"" + out.name + "\""));
+  out.files.push_back(binary.host_path());
+  if (is_inlined) out.refusal = "all its calls were inlined";
+  for (const symbol::FunctionSymbol& f : found) {
+    if (std::string why = probe::why_not_at_return(binary, f); !why.empty()) out.refusal = why;
+    if (std::string by = probe::switches_stacks(binary); !by.empty())
+      out.risk = "the program seems to change stacks (by `" + by + "`), which a probe at a return could end";
+    if (probe::may_be_passed_by_exceptions(binary, f))
+      out.risk = "an exception that leaves it would end the program while its return is probed";
+  }
+  return true;
+}
+
+base::Error missing(symbol::Binary& binary, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const symbol::FunctionSymbol& f : binary.functions())
+    names.push_back(symbol::split_source_name(binary.shown(f.name)).name);
+  const std::string_view near = base::nearest(name, names);
+  std::string message = binary.name() + " has no function `" + name + "`";
+  if (!near.empty())
+    message += "; did you mean `" + std::string(near) + "`?";
+  else if (binary.is_stripped())
+    message += ": it is stripped, and names of its own functions are not known";
+  else
+    message += "; `acu list 'uprobe:" + binary.name() + ":*'` tells those it has, and `LIBRARY:FUNCTION` asks for one of a library";
+  return {base::Failure::nothing_matched, std::move(message)};
+}
+
+} // namespace
+
+base::Result<SlowFunctions> find_slow_functions(std::string_view text, int pid, const std::string& command) {
+  const Named named = split_name(text);
+  Finder finder;
+  finder.out.name = named.function;
+  symbol::Binaries binaries(pid);
+  std::string file(named.file);
+  if (file.empty() && pid < 0) {
+    ACU_TRY(file, find_executable(command, "--"));
+  }
+  ACU_TRY(std::vector<symbol::Binary*> found, binaries.find(file));
+  for (symbol::Binary* binary : found) finder.take(*binary);
+  if (finder.out.places.empty() && named.file.empty() && pid >= 0)
+    for (const auto& mapped : binaries.mapped())
+      if (auto others = binaries.find(mapped.path); others.ok() && finder.out.places.empty())
+        for (symbol::Binary* binary : *others) finder.take(*binary);
+  if (finder.out.places.empty()) return missing(*found.front(), finder.out.name);
+  return std::move(finder.out);
+}
+
+} // namespace session

@@ -1,0 +1,24 @@
+// The functions that `acu slow` is asked about: where a program has them, and whether each call may be probed.
+#pragma once
+
+#include "base/result.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace session {
+
+struct SlowFunctions {
+  std::string name;                // as it was asked for, without the file
+  std::vector<std::string> places; // `"FILE":FUNCTION`, as probes have them
+  std::vector<std::string> files;  // as probe::Event has them
+  std::string risk;                // why their returns had better not be probed; empty: they may be
+  std::string refusal;             // … or cannot be
+};
+
+// `text`: "[FILE:]FUNCTION"; without a file the program of the process or the command, then what the process has mapped.
+// `pid`: -1: none. `command`: empty: none. Failure: there is no such function, with what is near.
+base::Result<SlowFunctions> find_slow_functions(std::string_view text, int pid, const std::string& command);
+
+} // namespace session

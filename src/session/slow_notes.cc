@@ -1,0 +1,72 @@
+// Records of a thread arrive in the order of their times: the wake-up before the wait that it ends, waits before their call.
+#include "session/slow_notes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace session {
+
+static constexpr size_t most_waits = 64, most_samples = 4096, most_threads = 8192;
+
+// Threads that ended long ago are not told of; those that waited last stay.
+void SlowNotes::make_room() {
+  if (threads_.size() < most_threads) return;
+  uint64_t newest = 0;
+  for (const auto& [task, of] : threads_)
+    if (!of.waits.empty()) newest = std::max(newest, of.waits.back().back);
+  constexpr uint64_t long_ago = 10'000'000'000;
+  std::erase_if(threads_, [&](const auto& t) { return t.second.waits.empty() || t.second.waits.back().back + long_ago < newest; });
+}
+
+void SlowNotes::take(Wake wake) {
+  make_room();
+  const uint32_t task = wake.task;
+  threads_[task].wake = std::move(wake);
+}
+
+void SlowNotes::take(Wait& wait) {
+  make_room();
+  OfThread& of = threads_[wait.thread.task];
+  if (of.wake && of.wake->at >= wait.left && of.wake->at <= wait.back) wait.wake = std::move(of.wake);
+  of.wake.reset();
+  wait.others = std::exchange(of.others, {});
+  of.waits.push_back(wait);
+  if (of.waits.size() > most_waits) of.waits.pop_front();
+}
+
+void SlowNotes::take(const OnCpu& sample) {
+  OfThread& of = threads_[sample.task];
+  of.samples.push_back(sample);
+  if (of.samples.size() > most_samples) of.samples.pop_front();
+}
+
+void SlowNotes::take(const Ran& ran) { threads_[ran.task].others.push_back(ran); }
+
+Outlier SlowNotes::about(const SlowCall& call) const {
+  Outlier out = {.call = call};
+  const auto of = threads_.find(call.thread.task);
+  if (of == threads_.end()) return out;
+  for (const Wait& w : of->second.waits)
+    if (w.left >= call.start && w.left < call.end) out.waits.push_back(w);
+  for (const OnCpu& s : of->second.samples)
+    if (s.at >= call.start && s.at < call.end) out.samples.push_back(s);
+  return out;
+}
+
+Outlier SlowNotes::about(const Wait& wait) const {
+  return {.call = {.thread = wait.thread, .start = wait.left, .end = wait.back, .user = {}}, .is_whole = false, .waits = {wait}, .samples = {}};
+}
+
+const Wait* SlowNotes::longest_wait(uint32_t tid, uint64_t from, uint64_t until) const {
+  const Wait* out = nullptr;
+  uint64_t longest = 0;
+  for (const auto& [task, of] : threads_)
+    for (const Wait& w : of.waits) {
+      if (w.thread.tid != tid || w.back <= from || w.left >= until) continue;
+      const uint64_t shared = std::min(w.back, until) - std::max(w.left, from);
+      if (shared > longest) longest = shared, out = &w;
+    }
+  return out;
+}
+
+} // namespace session

@@ -1,0 +1,46 @@
+// What `acu slow` knows of the last moments of each thread, until something slow needs it: the newest waits, who ended them,
+// and where the thread was on the CPU. What nobody asks for is pushed out.
+#pragma once
+
+#include "session/slow_records.h"
+
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+namespace session {
+
+// Something slow, with what happened meanwhile.
+struct Outlier {
+  SlowCall call;
+  bool is_whole = true;       // false: only a wait in it was seen, and it took longer
+  std::vector<Wait> waits;    // in their order
+  std::vector<OnCpu> samples; // of its thread on the CPU
+};
+
+class SlowNotes {
+public:
+  // The wait gets who ended it, if that is known, and who ran instead.
+  void take(Wait& wait);
+  void take(Wake wake);
+  void take(const OnCpu& sample);
+  void take(const Ran& ran);
+
+  Outlier about(const SlowCall& call) const;
+  Outlier about(const Wait& wait) const;
+  // The longest wait of a thread (its number in acu's pid namespace) in that time; nullptr: none was long enough to be told.
+  const Wait* longest_wait(uint32_t tid, uint64_t from, uint64_t until) const;
+
+private:
+  struct OfThread {
+    std::deque<Wait> waits;
+    std::deque<OnCpu> samples;
+    std::optional<Wake> wake; // of the wait that goes on, …
+    std::vector<Ran> others;  // … as these
+  };
+  void make_room();
+
+  std::unordered_map<uint32_t, OfThread> threads_; // by SlowThread::task
+};
+
+} // namespace session

@@ -1,0 +1,87 @@
+// What the script of `acu slow` sends (spec/slow_kinds.h): records of its print() as structures.
+#pragma once
+
+#include "type/type.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace session {
+
+// A stack as the kernel knows it. `type`: nullptr: there is none.
+struct StackId {
+  uint64_t id = 0;
+  uint32_t pid = 0; // whose code it is; of the kernel's 0
+  const type::Type* type = nullptr;
+};
+
+// A thread. `task`: its number in the kernel; the others are those of acu's pid namespace.
+struct SlowThread {
+  uint32_t task = 0, pid = 0, tid = 0;
+  std::string name;
+};
+
+// Somebody ended a wait. Times are of CLOCK_MONOTONIC, in ns.
+struct Wake {
+  uint32_t task = 0; // who is woken
+  uint64_t at = 0;
+  SlowThread by;
+  StackId kernel, user;
+};
+
+// A thread had a CPU that another one waited for.
+struct Ran {
+  uint32_t task = 0; // who waited
+  SlowThread thread;
+  uint64_t until = 0, ns = 0;
+};
+
+// A thread was away from the CPU.
+struct Wait {
+  SlowThread thread;
+  uint64_t left = 0, back = 0;
+  uint64_t woken = 0; // from then on it waited for a CPU alone
+  bool is_preempted = false;
+  int call = -1; // the system call that it is in
+  std::array<uint64_t, 6> arguments = {};
+  uint32_t owner = 0; // of a futex: who has it if it is a mutex
+  SlowThread ran;     // who had its CPU just before it came back, …
+  uint64_t ran_ns = 0; // … and for how long
+  uint32_t cpu = 0;
+  std::vector<Ran> others; // who had that CPU while it was runnable
+  StackId kernel, user;
+  std::optional<Wake> wake;
+
+  uint64_t ns() const { return back - left; }
+  uint64_t queued_ns() const { return back - woken; }
+};
+
+// A call that was slow.
+struct SlowCall {
+  SlowThread thread;
+  uint64_t start = 0, end = 0;
+  int call = -1; // number, of a system call
+  bool has_ended = true; // false: its thread ended in it, or it was still going on at the end
+  int64_t result = 0;
+  std::array<uint64_t, 6> arguments = {};
+  StackId user; // of who called it
+};
+
+// A thread was seen on the CPU within a call.
+struct OnCpu {
+  uint32_t task = 0;
+  uint64_t at = 0;
+  StackId user;
+};
+
+using SlowNote = std::variant<std::monostate, Wait, Wake, SlowCall, OnCpu, Ran>;
+// monostate: it is none of them.
+SlowNote read_slow_record(const type::Type& type, std::span<const std::byte> bytes);
+
+} // namespace session

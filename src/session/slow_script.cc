@@ -1,0 +1,58 @@
+// Words in capitals are replaced; those that contain others come first.
+#include "session/slow_script.h"
+
+#include "base/text.h"
+#include "spec/registers.h"
+
+#include <algorithm>
+
+namespace session {
+
+namespace {
+
+// Room for the threads of a large machine, and for the stacks of some minutes of what waits long.
+constexpr std::string_view declarations =
+    "config = { unstable_map_decl = enable; max_map_keys = 131072; max_stacks = 32768 }\nlet @left = hash(131072);\n";
+
+// Few numbers are compared with, many stand in a map.
+std::string is_wanted(const std::vector<int>& calls, std::string& before) {
+  constexpr size_t most_compared = 4;
+  if (calls.empty()) return "1";
+  std::string out;
+  for (int call : calls) {
+    const std::string number = std::to_string(call);
+    if (calls.size() > most_compared)
+      before += "@wanted[(int64)" + number + "] = 1; ";
+    else
+      out += (out.empty() ? "(args.id == " : " || args.id == ") + number;
+  }
+  return out.empty() ? "@wanted[(int64)args.id]" : out + ")";
+}
+
+} // namespace
+
+std::string slow_script(const SlowWanted& w) {
+  std::string text(spec::slow_waits), begin = "@expected = 0; ";
+  if (w.kind) text.append(w.kind->script).append(spec::slow_ends);
+  if (w.kind && w.kind->has_samples) text += spec::slow_samples;
+  base::replace_all(text, "FORGET", text.find("@sp") == text.npos ? "" : "delete(@sp, $thread);");
+  base::replace_all(text, "ENDED", std::to_string(spec::slow_ended));
+  base::replace_all(text, "TELL_DUE", spec::slow_tell_due);
+  const std::string least = std::to_string(w.least_ns), part = std::to_string(std::max<uint64_t>(least_part(w.least_ns), 1));
+  base::replace_all(text, "LEAST_OF", w.kind ? "(@start[$thread] ? (uint64)" + part + " : (uint64)" + least + ")" : least);
+  base::replace_all(text, "LEAST", least);
+  base::replace_all(text, "PART", part);
+  base::replace_all(text, "BEGIN", w.begin);
+  base::replace_all(text, "END", w.end);
+  base::replace_all(text, "IS_WANTED", is_wanted(w.calls, begin));
+  base::replace_all(text, "FILTER", w.condition.text);
+  name_fields(text);
+  base::replace_all(text, "IN_SYSTEM_CALL", spec::in_system_call);
+  base::replace_all(text, "WAITS", spec::futex_waits);
+  text = std::string(declarations) + w.condition.before + "begin { " + begin + "}\n" + text;
+  constexpr uint64_t us = 1000;
+  if (w.duration_ns) text += "interval:us:" + std::to_string(std::max(w.duration_ns / us, uint64_t{1})) + " { exit() }\n";
+  return text;
+}
+
+} // namespace session

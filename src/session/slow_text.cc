@@ -1,0 +1,196 @@
+#include "session/slow_text.h"
+
+#include "report/json.h"
+#include "report/time.h"
+
+#include <cstdio>
+
+namespace session {
+
+namespace {
+
+template<class... T> std::string print(const char* format, T... values) {
+  char out[256];
+  std::snprintf(out, sizeof out, format, values...);
+  return out;
+}
+
+double percent(uint64_t part, uint64_t whole) { return whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0; }
+
+std::string id_text(const SlowThread& t) { return t.name + " (" + std::to_string(t.tid) + ")"; }
+
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
+  std::string out;
+  for (const std::string& w : words) out.append(out.empty() ? "" : between).append(w);
+  return out;
+}
+
+// Innermost first; `inside`: the function that they are within, empty: none.
+void append_stack(std::string& out, const ToldStack& stack, std::string_view inside) {
+  if (!stack.kernel.empty()) out += "        [kernel] " + joined(stack.kernel, " < ") + "\n";
+  for (const std::string& f : stack.user) out += "        " + f + "\n";
+  if (!inside.empty())
+    out += "      > " + std::string(inside) + "\n";
+  else if (!stack.end.empty())
+    out += "        " + stack.end + "\n";
+}
+
+void append_ender(std::string& out, const ToldWait& w) {
+  if (w.holder) {
+    const bool is_waker = w.waker && w.waker->tid == w.holder->tid;
+    out += "    held by " + id_text(*w.holder) + (is_waker ? ", which gave it up here:\n" : "\n");
+    if (w.waker && !is_waker) out += "    given up at last by " + id_text(*w.waker) + ":\n";
+  } else if (w.waker) {
+    out += "    woken by " + id_text(*w.waker) + ":\n";
+  }
+  if (w.waker) append_stack(out, w.waker_stack, {});
+  if (!w.interrupt.empty()) out += "    woken by an interrupt (" + w.interrupt + ")\n";
+  if (w.busy) {
+    out += "    " + id_text(*w.busy) + " was waiting itself for " + short_time(w.busy_ns) + " of that, for " + w.busy_with + ":\n";
+    append_stack(out, w.busy_stack, {});
+  }
+}
+
+// Who had the CPU that it waited for, after it was woken or when it was preempted.
+void append_queued(std::string& out, const ToldWaits& all) {
+  constexpr uint64_t least_told = 50'000; // ns; below that lies what it takes to wake a CPU
+  constexpr size_t most_told = 4;
+  const ToldWait& w = all.longest;
+  if (all.queued_ns < least_told) return;
+  out += w.is_preempted ? std::string("    meanwhile ") : "    then runnable for " + short_time(all.queued_ns) + ": ";
+  if (all.ran.empty()) {
+    out += "CPU " + std::to_string(w.cpu) + " was idle before\n";
+    return;
+  }
+  for (size_t i = 0; i < all.ran.size() && i < most_told; i++)
+    out += (i ? ", " : "") + id_text(all.ran[i].first) + " ran for " + short_time(all.ran[i].second);
+  out += all.ran.size() > most_told ? ", …\n" : "\n";
+}
+
+void append_waits(std::string& out, const SlowStory& story, const ToldWaits& all) {
+  const ToldWait& w = all.longest;
+  const std::string_view inside = story.marks ? std::string_view(story.what) : std::string_view();
+  out += "  " + short_time(w.is_preempted ? all.queued_ns : all.ns) + (w.is_preempted ? " preempted, waiting for " : " waiting for ") + w.what;
+  if (all.number > 1) out += ", " + std::to_string(all.number) + " times; of the longest, " + short_time(w.is_preempted ? w.queued_ns : w.ns) + ":";
+  out += "\n";
+  append_stack(out, w.stack, inside);
+  append_ender(out, w);
+  append_queued(out, all);
+}
+
+std::string shares(const SlowStory& s) {
+  std::string out = print("  waiting %s (%.1f%%), runnable %s (%.1f%%)", short_time(s.waiting_ns).c_str(), percent(s.waiting_ns, s.ns),
+                          short_time(s.queued_ns).c_str(), percent(s.queued_ns, s.ns));
+  const uint64_t away = s.waiting_ns + s.queued_ns, rest = s.ns > away ? s.ns - away : 0;
+  if (s.is_whole) out += print(", on the CPU or in shorter waits %s (%.1f%%)", short_time(rest).c_str(), percent(rest, s.ns));
+  return out + "\n";
+}
+
+std::string callee_line(const SlowStory& s) {
+  std::string out;
+  for (const ToldCallee& c : s.callees) {
+    out += out.empty() ? "  where its time went: " : "; ";
+    out += c.name.empty() ? s.what + " itself" : c.name;
+    if (c.waiting_ns) out += " " + short_time(c.waiting_ns) + " off the CPU";
+    if (c.on_cpu_ns) out += std::string(c.waiting_ns ? "," : "") + " about " + short_time(c.on_cpu_ns) + " on it";
+  }
+  return out.empty() ? out : out + "\n";
+}
+
+// ---- JSON
+
+struct Object {
+  std::string out = "{";
+  bool is_first = true;
+
+  Object& key(std::string_view name) {
+    if (!std::exchange(is_first, false)) out += ", ";
+    report::append_json(out, name);
+    out += ": ";
+    return *this;
+  }
+  Object& add(std::string_view name, std::string_view text) { return key(name), report::append_json(out, text), *this; }
+  Object& add(std::string_view name, uint64_t n) { return key(name), out += std::to_string(n), *this; }
+  Object& raw(std::string_view name, std::string_view json) { return key(name), out += json, *this; }
+  Object& add(std::string_view name, const std::vector<std::string>& words) {
+    key(name);
+    out += "[";
+    for (size_t i = 0; i < words.size(); i++) {
+      if (i) out += ", ";
+      report::append_json(out, words[i]);
+    }
+    out += "]";
+    return *this;
+  }
+  std::string end() { return std::move(out) + "}"; }
+};
+
+template<class T, class Json> std::string list(const std::vector<T>& all, Json json) {
+  std::string out;
+  for (const T& one : all) out.append(out.empty() ? "[" : ", ").append(json(one));
+  return out.empty() ? "[]" : out + "]";
+}
+
+std::string json(const SlowThread& t) { return Object().add("pid", t.pid).add("tid", t.tid).add("thread", t.name).end(); }
+
+std::string json(const ToldStack& s) {
+  Object out;
+  out.add("kernel", s.kernel).add("user", s.user);
+  if (!s.end.empty()) out.add("end", s.end);
+  return out.end();
+}
+
+std::string ran_json(const std::pair<SlowThread, uint64_t>& ran) {
+  return Object().add("pid", ran.first.pid).add("tid", ran.first.tid).add("thread", ran.first.name).add("ns", ran.second).end();
+}
+
+std::string wait_json(const ToldWaits& all) {
+  const ToldWait& w = all.longest;
+  Object out;
+  out.add("for", w.what).add("number", all.number).add("waiting_ns", all.ns).add("runnable_ns", all.queued_ns);
+  if (all.number > 1) out.add("longest_waiting_ns", w.ns).add("longest_runnable_ns", w.queued_ns);
+  out.raw("stack", json(w.stack));
+  if (w.waker) out.raw("woken_by", json(*w.waker)).raw("waker_stack", json(w.waker_stack));
+  if (!w.interrupt.empty()) out.add("woken_by_interrupt", w.interrupt);
+  if (w.holder) out.raw("held_by", json(*w.holder));
+  if (w.busy) out.add("holder_waiting_ns", w.busy_ns).add("holder_waits_for", w.busy_with).raw("holder_stack", json(w.busy_stack));
+  out.add("cpu", w.cpu).raw("ran_before", list(all.ran, ran_json));
+  return out.end();
+}
+
+std::string callee_json(const ToldCallee& c) {
+  return Object().add("function", c.name).add("off_cpu_ns", c.waiting_ns).add("on_cpu_ns", c.on_cpu_ns).end();
+}
+
+} // namespace
+
+std::string short_time(uint64_t ns) {
+  const double n = static_cast<double>(ns);
+  if (ns >= 1'000'000'000) return print("%.3f s", n / 1e9);
+  if (ns >= 1'000'000) return print("%.2f ms", n / 1e6);
+  if (ns >= 1'000) return print("%.0f us", n / 1e3);
+  return print("%.0f ns", n);
+}
+
+std::string slow_text(const SlowStory& s, int64_t wall_ns) {
+  std::string out = report::format_time("%H:%M:%S.%f ", static_cast<int64_t>(s.start) + wall_ns) + s.what + ": " +
+                    (s.is_whole ? "" : "at least ") + short_time(s.ns) + (s.has_ended ? "" : ", not ended") + ", in thread " + id_text(s.thread);
+  if (s.thread.pid != s.thread.tid) out += " of process " + std::to_string(s.thread.pid);
+  out += "\n" + shares(s) + callee_line(s);
+  for (size_t i = 0; i < s.stack.user.size(); i++) out += (i == 0 && s.marks ? "      > " : "        ") + s.stack.user[i] + "\n";
+  if (!s.stack.end.empty()) out += "        " + s.stack.end + "\n";
+  for (const ToldWaits& w : s.waits) append_waits(out, s, w);
+  return out + "\n";
+}
+
+std::string slow_json(const SlowStory& s, int64_t wall_ns) {
+  Object out;
+  out.add("type", "slow").add("what", s.what).add("time", report::format_time("%FT%T.%f", static_cast<int64_t>(s.start) + wall_ns));
+  out.add("pid", s.thread.pid).add("tid", s.thread.tid).add("thread", s.thread.name).add("duration_ns", s.ns);
+  out.raw("is_whole", s.is_whole ? "true" : "false").raw("has_ended", s.has_ended ? "true" : "false");
+  out.add("waiting_ns", s.waiting_ns).add("runnable_ns", s.queued_ns).raw("stack", json(s.stack));
+  out.raw("waits", list(s.waits, wait_json)).raw("callees", list(s.callees, callee_json));
+  return out.end() + "\n";
+}
+
+} // namespace session

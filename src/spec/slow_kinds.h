@@ -1,0 +1,231 @@
+// The table of what `acu slow` can wait for, and the probes that see it: in acu's own language, made into one script
+// with those that follow waits (slow_waits).
+//
+// What has begun and not ended stands in @start, by the kernel's number of its thread. Records are told apart by their first
+// number (SlowRecord). In the texts FILTER is replaced by the condition for the processes asked for, LEAST by the time in ns from
+// which on something is slow, PART by that of a wait that is noted within a call, BEGIN and END by probes.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace spec {
+
+enum class SlowRecord : uint32_t { wait, wake, call, on_cpu, ran };
+
+struct SlowKind {
+  std::string_view name;
+  std::string_view doc; // of what it is asked by
+  std::string_view script;
+  bool has_waits = true;    // its thread waits itself
+  bool is_dear = false;     // each call is probed by traps
+  bool has_samples = false; // where it is on the CPU is sampled
+};
+
+// Entry and return of a function of a program by session: what a call costs, measured on several machines.
+inline constexpr uint64_t slow_call_ns = 900;
+
+// Waits of threads: from `left` until `back`. The lowest bits of @left: 1 preempted, 2 the user stack is in @user, as it is no
+// system call that the thread waits in. A wait that is long enough is told when its thread goes on: as its system call ends, as it
+// leaves again, or gets a signal that ends it; then its user stack is as it was. @owner: who has the mutex of glibc
+// (nptl/pthread_mutex_t, behind its futex and count) when the wait for it begins. @ran: of each CPU the last 32 threads that had it for
+// a quarter of a millisecond or more, so that who was runnable can be told who ran instead.
+inline constexpr std::string_view slow_waits = R"(
+rawtracepoint:sched_waking {
+  $thread = (uint32)args.p.pid;
+  $left = @left[$thread];
+  if ($left) {
+    $now = (uint64)nsecs;
+    @woken[$thread] = $now;
+    if ($now - $left >= LEAST_OF) {
+      print(((uint32)1, $thread, $now, (uint32)pid, (uint32)tid, comm, kstack, ustack));
+    }
+  }
+}
+rawtracepoint:sched_switch {
+  $now = (uint64)nsecs & 0xfffffffffffffff0;
+  $ran = (uint64)curtask.se.sum_exec_runtime - (uint64)curtask.se.prev_sum_exec_runtime;
+  if ($ran >= 250000 && curtask.pid) {
+    $turn = @turn[(uint32)cpu];
+    @turn[(uint32)cpu] = $turn + 1;
+    @ran[(uint32)cpu * 32 + $turn % 32] = ($now, $ran, (uint32)pid, (uint32)tid, comm);
+  }
+  $thread = (uint32)args.next.pid;
+  if ($thread) {
+    $left = @left[$thread];
+    if ($left) {
+      if ($now - $left >= LEAST_OF) {
+        $runnable = $left & 1 ? $left : @woken[$thread];
+        if ($now - $runnable >= 250000) {
+          for ($i : 0..32) {
+            $r = @ran[(uint32)cpu * 32 + (uint32)$i];
+            if ($r.0 > $runnable) { print(((uint32)4, $thread, $r.2, $r.3, $r.4, $r.0, $r.1)) }
+          }
+        }
+        @due[$thread] = ($left, $now, task_kstack(args.next), (uint32)pid, (uint32)tid, comm, $ran, (uint32)cpu);
+        @expected++;
+      }
+      @left[$thread] = (uint64)0;
+    }
+  }
+  if (FILTER) {
+    $thread = (uint32)curtask.pid;
+    if ($thread) {
+      TELL_DUE
+      if (TASK_STATE & 128) {
+        delete(@left, $thread);
+      } else {
+        $left = $now | (uint64)(args.preempt || TASK_STATE == 0);
+        if ((uint64)curtask.mm) {
+          if (IN_SYSTEM_CALL) {
+            if (ureg("orig_ax") == 202) {
+              $op = ureg("si") & 127;
+              if (WAITS) { @owner[$thread] = try(*(uint32*)uptr(ureg("di") + 8), (uint32)0) }
+            }
+          } else {
+            @user[$thread] = ustack;
+            $left = $left | 2;
+          }
+        }
+        @left[$thread] = $left;
+      }
+    }
+  }
+}
+rawtracepoint:sys_exit /@expected && (FILTER)/ {
+  $thread = (uint32)curtask.pid;
+  TELL_DUE
+}
+rawtracepoint:signal_deliver /@expected && (FILTER)/ {
+  $thread = (uint32)curtask.pid;
+  TELL_DUE
+}
+)";
+
+inline constexpr std::string_view slow_tell_due = R"(
+  if (has_key(@due, $thread)) {
+    $due = @due[$thread];
+    $call = IN_SYSTEM_CALL ? (int64)ureg("orig_ax") : (int64)-1;
+    if ($due.0 & 2) {
+      print(((uint32)0, $thread, (uint32)pid, (uint32)tid, comm, $due.0, @woken[$thread], $due.1, $call, ureg("di"), ureg("si"), ureg("dx"),
+             ureg("r10"), ureg("r8"), ureg("r9"), @owner[$thread], $due.3, $due.4, $due.5, $due.6, $due.7, $due.2, @user[$thread]));
+    } else {
+      print(((uint32)0, $thread, (uint32)pid, (uint32)tid, comm, $due.0, @woken[$thread], $due.1, $call, ureg("di"), ureg("si"), ureg("dx"),
+             ureg("r10"), ureg("r8"), ureg("r9"), @owner[$thread], $due.3, $due.4, $due.5, $due.6, $due.7, $due.2, ustack));
+    }
+    delete(@due, $thread);
+    @expected--;
+  }
+)";
+
+inline constexpr std::string_view slow_samples = R"(
+profile:hz:999 /FILTER/ {
+  $thread = (uint32)curtask.pid;
+  $start = @start[$thread];
+  $now = (uint64)nsecs;
+  if ($start && $now - $start >= PART) { print(((uint32)3, $thread, $now, ustack)) }
+}
+)";
+
+// A thread ends in a call: in place of the number of a system call stands slow_ended.
+inline constexpr int slow_ended = -2;
+inline constexpr std::string_view slow_ends = R"(
+rawtracepoint:sched_process_exit {
+  $thread = (uint32)curtask.pid;
+  $start = @start[$thread];
+  if ($start) {
+    $now = (uint64)nsecs;
+    delete(@start, $thread);
+    FORGET
+    if ($now - $start >= LEAST) {
+      print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $start, $now, (int64)ENDED, (int64)0, (uint64)0, (uint64)0, (uint64)0,
+             (uint64)0, (uint64)0, (uint64)0, ustack));
+    }
+  }
+}
+)";
+
+inline constexpr SlowKind slow_kinds[] = {
+    // Of calls within calls of the same function the outermost counts: its stack pointer is the highest. One that was left without a
+    // return (longjmp) is forgotten when the next is made from above it.
+    {.name = "function",
+     .doc = "[FILE:]FUNCTION",
+     .script = R"(
+BEGIN /FILTER/ {
+  $thread = (uint32)curtask.pid;
+  $sp = (uint64)reg("sp");
+  $outermost = @sp[$thread];
+  @calls++;
+  if ($outermost == 0 || $sp >= $outermost) {
+    @sp[$thread] = $sp;
+    @start[$thread] = (uint64)nsecs;
+  }
+}
+END /FILTER/ {
+  $thread = (uint32)curtask.pid;
+  $outermost = @sp[$thread];
+  if ($outermost && (uint64)reg("sp") > $outermost) {
+    $start = @start[$thread];
+    $now = (uint64)nsecs;
+    @sp[$thread] = (uint64)0;
+    @start[$thread] = (uint64)0;
+    if ($now - $start >= LEAST) {
+      print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $start, $now, (int64)-1, (int64)0, (uint64)0, (uint64)0, (uint64)0,
+             (uint64)0, (uint64)0, (uint64)0, ustack));
+    }
+  }
+}
+)",
+     .is_dear = true,
+     .has_samples = true},
+    {.name = "between",
+     .doc = "PROBE PROBE",
+     .script = R"(
+BEGIN /FILTER/ {
+  @calls++;
+  @start[(uint32)curtask.pid] = (uint64)nsecs;
+}
+END /FILTER/ {
+  $thread = (uint32)curtask.pid;
+  $start = @start[$thread];
+  if ($start) {
+    $now = (uint64)nsecs;
+    @start[$thread] = (uint64)0;
+    if ($now - $start >= LEAST) {
+      print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $start, $now, (int64)-1, (int64)0, (uint64)0, (uint64)0, (uint64)0,
+             (uint64)0, (uint64)0, (uint64)0, ustack));
+    }
+  }
+}
+)",
+     .has_samples = true},
+    {.name = "syscall",
+     .doc = "syscalls|syscall:NAME[,NAME…]",
+     .script = R"(
+rawtracepoint:sys_enter /IS_WANTED && (FILTER)/ {
+  @calls++;
+  @start[(uint32)curtask.pid] = (uint64)nsecs;
+}
+rawtracepoint:sys_exit {
+  $thread = (uint32)curtask.pid;
+  $start = @start[$thread];
+  if ($start) {
+    $now = (uint64)nsecs;
+    @start[$thread] = (uint64)0;
+    if ($now - $start >= LEAST) {
+      $r = args.regs;
+      print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $start, $now, (int64)$r->orig_ax, (int64)args.ret, (uint64)$r->di,
+             (uint64)$r->si, (uint64)$r->dx, (uint64)$r->r10, (uint64)$r->r8, (uint64)$r->r9, ustack));
+    }
+  }
+}
+)"},
+};
+
+constexpr const SlowKind* find_slow_kind(std::string_view name) {
+  for (const SlowKind& k : slow_kinds)
+    if (k.name == name) return &k;
+  return nullptr;
+}
+
+} // namespace spec

@@ -1,0 +1,91 @@
+// `acu slow`: functions, system calls, or what lies between two probes, where they take long.
+#include "session/slow.h"
+#include "base/text.h"
+#include "session/arguments.h"
+#include "tool/calls.h"
+#include "tool/tool.h"
+#include "tool/whose.h"
+
+#include <cstdlib>
+
+namespace tool {
+
+namespace {
+
+using spec::OptionId;
+
+base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
+
+// What is waited for, by the words before `--`.
+base::Status read_what(std::span<const std::string> words, session::SlowOptions& out) {
+  if (words.empty()) return usage("say what may be slow: a function, `syscalls`, `syscall:NAME`, or two probes");
+  const std::string& first = words[0];
+  constexpr std::string_view one_call = "syscall:";
+  if (words.size() == 2) {
+    out.kind = spec::find_slow_kind("between");
+    out.begin = first;
+    out.end = words[1];
+    return {};
+  }
+  if (words.size() > 2) return usage("`" + words[2] + "`: at most two probes; a command goes behind `--`");
+  if (first == "syscalls" || first.starts_with(one_call)) {
+    out.kind = spec::find_slow_kind("syscall");
+    if (first == "syscalls") return {};
+    ACU_TRY(out.calls, read_calls(std::string_view(first).substr(one_call.size())));
+    return {};
+  }
+  out.function = first;
+  return {};
+}
+
+base::Status read_numbers(const session::Arguments& arguments, session::SlowOptions& out) {
+  if (const std::string* text = arguments.value(OptionId::least)) {
+    ACU_TRY(out.least_ns, session::read_time("--min-duration", *text, 1'000));
+  }
+  if (const std::string* text = arguments.value(OptionId::duration)) {
+    ACU_TRY(out.duration_ns, session::read_time("--duration", *text));
+  }
+  if (const std::string* text = arguments.value(OptionId::rounds)) {
+    const auto count = base::parse_integer(*text);
+    if (!count || *count == 0) return usage("`-n` takes a number from 1 on, not `" + *text + "`");
+    out.count = *count;
+  }
+  if (const std::string* text = arguments.value(OptionId::max_cost)) {
+    char* end = nullptr;
+    out.max_cost = std::strtod(text->c_str(), &end);
+    if (*end || text->empty() || !(out.max_cost >= 0)) return usage("`--max-cost` takes percents of a CPU, not `" + *text + "`");
+  }
+  return {};
+}
+
+base::Result<session::SlowOptions> read_request(const session::Arguments& arguments) {
+  session::SlowOptions out;
+  ACU_TRY(out.filter, read_whose(arguments));
+  out.command = arguments.behind;
+  ACU_CHECK(read_what(std::span(arguments.words).first(arguments.words_before), out));
+  ACU_CHECK(read_numbers(arguments, out));
+  if (!names_some(out.filter) && !arguments.has(OptionId::all) && out.command.empty())
+    return usage("say whose: -p PID, -t TID, -u USER, --cgroup GROUP, --container CONTAINER, -a, or a command behind `--`");
+  if (out.kind->is_dear && out.filter.pid < 0 && out.command.empty() && out.function.find_first_of("/:") == std::string::npos)
+    return usage("say which program has `" + out.function + "`: -p PID, a command behind `--`, or FILE:" + out.function);
+  if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
+  out.is_exact = arguments.has(OptionId::exact);
+  out.json = arguments.has(OptionId::json);
+  out.quiet = arguments.has(OptionId::quiet);
+  return out;
+}
+
+} // namespace
+
+int slow(Words words) {
+  const spec::Subcommand& self = *spec::find_subcommand("slow");
+  auto arguments = session::parse_arguments(self, words);
+  if (!arguments.ok()) return refuse(arguments.error().message);
+  if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
+  auto request = read_request(*arguments);
+  if (!request.ok()) return fail(request.error());
+  auto status = session::find_slow(*request);
+  return status.ok() ? *status : fail(status.error());
+}
+
+} // namespace tool

@@ -1,0 +1,108 @@
+/* What can be slow, each by a name: cases NAME [CPU]. Prints how long the calls took that it measured, in ms. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile unsigned long sum;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+__attribute__((noipa)) void spin(double ms) { for (double end = now() + ms; now() < end;) sum++; }
+__attribute__((noipa)) void nap(int ms) { usleep((useconds_t)ms * 1000); sum++; }
+__attribute__((noipa)) void compute(double ms) { spin(ms); sum++; }
+
+/* Fast, waits, fast, computes, fast, waits often and shortly. */
+__attribute__((noipa)) void handle(int n) {
+  if (n == 1) nap(60);
+  if (n == 3) compute(60);
+  if (n == 5) for (int i = 0; i < 40; i++) usleep(1500);
+  sum++;
+}
+
+__attribute__((noipa)) void take(int fd) {
+  char c;
+  if (read(fd, &c, 1) != 1) abort();
+  sum++;
+}
+
+static void *give(void *fd) {
+  usleep(60000);
+  if (write(*(int *)fd, "x", 1) != 1) abort();
+  return NULL;
+}
+
+__attribute__((noipa)) void busy(void) { spin(80); sum++; }
+
+/* The outermost call is the one that counts. */
+__attribute__((noipa)) void nested(int depth) {
+  if (depth) nested(depth - 1);
+  else usleep(40000);
+  sum++;
+}
+
+static jmp_buf out;
+__attribute__((noipa)) void leaves(int n) {
+  sum++;
+  if (n == 0) longjmp(out, 1);
+}
+
+static void measured(int n) {
+  const double start = now();
+  handle(n);
+  printf("%.3f\n", now() - start);
+}
+
+static void queue(int cpu) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  if (fork() == 0) {
+    pthread_setname_np(pthread_self(), "competitor");
+    spin(400);
+    _exit(0);
+  }
+  usleep(20000);
+  busy();
+  wait(NULL);
+}
+
+int main(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "";
+  if (!strcmp(name, "calls")) {
+    for (int n = 0; n < 7; n++) measured(n);
+  } else if (!strcmp(name, "pipe")) {
+    int fds[2];
+    pthread_t giver;
+    if (pipe(fds)) return 1;
+    pthread_create(&giver, NULL, give, &fds[1]);
+    pthread_setname_np(giver, "giver");
+    take(fds[0]);
+    pthread_join(giver, NULL);
+    usleep(200000); /* what its descriptors are can be asked */
+  } else if (!strcmp(name, "queue")) {
+    queue(atoi(argv[2]));
+  } else if (!strcmp(name, "nested")) {
+    nested(5);
+  } else if (!strcmp(name, "leaves")) {
+    if (!setjmp(out)) leaves(0);
+    usleep(60000);
+    leaves(1);
+  } else if (!strcmp(name, "forever")) {
+    nap(1000000);
+  } else if (!strcmp(name, "often")) {
+    for (int n = 0; n < 300000; n++) handle(n == 200000 ? 1 : 0);
+  }
+  return 0;
+}

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""What is slow: run.py ACU [--filter TEXT]
+
+`acu slow` over programs that know themselves what takes long in them, and why. Last line: `N passed, N failed, N skipped`.
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import SLOWNESS, need, run_suite
+
+TMP = tempfile.mkdtemp(prefix="acu-slow-")
+REQUESTS, CASES = os.path.join(TMP, "requests"), os.path.join(TMP, "cases")
+
+
+def build():
+    for compiler, source, program in (("g++", "requests.cc", REQUESTS), ("gcc", "cases.c", CASES)):
+        subprocess.run([compiler, "-O1", "-g", "-o", program, os.path.join(HERE, source), "-pthread"], check=True, timeout=100 * SLOWNESS)
+
+
+def slow(acu, *words, limit=60, status=0):
+    done = subprocess.run([acu, "slow", *words], capture_output=True, text=True, timeout=limit * SLOWNESS)
+    need(done.returncode == status, f"{words}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout, done.stderr
+
+
+def told(acu, *words, **more):
+    """What was slow, and the summary."""
+    rows = [json.loads(line) for line in slow(acu, "--json", *words, **more)[0].splitlines() if line.startswith("{")]
+    need(rows and rows[-1]["type"] == "summary" and rows[-1]["lost"] == 0, str(rows))
+    need(rows[-1]["slow"] == len(rows) - 1, str(rows))
+    return rows[:-1], rows[-1]
+
+
+def only(rows):
+    need(len(rows) == 1, f"{len(rows)} slow ones: {json.dumps(rows, indent=1)}")
+    return rows[0]
+
+
+def named(stack):
+    return [re.sub(r"\(.*", "", f) for f in stack["user"]]
+
+
+def test_lock_of_one_request(acu):
+    rows, summary = told(acu, "serve_request", "--", REQUESTS, "100000")
+    row = only([r for r in rows if r["waits"][0]["for"] != "a CPU"])
+    need(row["what"] == "serve_request(int)" and row["thread"] == "requests" and not row["is_whole"], str(row))
+    need(49e6 <= row["waiting_ns"] <= row["duration_ns"], str(row))
+    wait = row["waits"][0]
+    need(wait["for"] == "the lock g_cache_lock", str(wait))
+    need(named(wait["stack"])[-1] == "look_up" and "main" in named(row["stack"]), str(row))
+    need(wait["held_by"]["thread"] == "rebuilder" == wait["woken_by"]["thread"], str(wait))
+    need("rebuild_cache" in named(wait["waker_stack"]) or "rebuild_cache" in named(wait["holder_stack"]), str(wait))
+    need(wait["holder_waiting_ns"] > 40e6 and "clock_nanosleep" in wait["holder_waits_for"], str(wait))
+    need(summary["by_waits"] is True, str(summary))
+
+
+def test_lock_as_text(acu):
+    text, message = slow(acu, "--min-duration", "20ms", "serve_request", "--", REQUESTS, "20000")
+    for part in (r"serve_request\(int\): at least \d+\.\d\d ms, in thread requests", r"^ +waiting (49|5\d)\.\d\d ms \(9\d\.\d%\), runnable ",
+                 r"^  (49|5\d)\.\d\d ms waiting for the lock g_cache_lock$", r"^      > serve_request\(int\)$", r"^    held by rebuilder \(\d+\), which gave it up here:$",
+                 r"^    rebuilder \(\d+\) was waiting itself for \d+\.\d\d ms of that, for clock_nanosleep\(", r"^        rebuild_cache\(\)$"):
+        need(re.search(part, text, re.M), f"no {part} in\n{text}")
+    need("an exception that leaves it would end the program" in message and re.search(r"^\d+ slow \(from 20.00 ms on\), found by their waits", message, re.M), message)
+
+
+def test_durations_agree_with_the_program(acu):
+    """Each call is probed: what waits, what computes, and what waits often and shortly."""
+    text, _ = slow(acu, "--json", "--min-duration", "30ms", "handle", "--", CASES, "calls")
+    measured = [float(line) for line in text.splitlines() if not line.startswith("{")]
+    rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    long = [ms for ms in measured if ms >= 30]
+    need(len(long) >= 3 and len(rows) == len(long) + 1 and rows[-1]["calls"] == 7, f"{measured} {rows}")
+    for ms, row in zip(long, rows):
+        need(row["is_whole"] and row["what"] == "handle" and abs(row["duration_ns"] / 1e6 - ms) < 0.5 * SLOWNESS, f"{ms} ms: {row}")
+    naps, computes, often = rows[:3]
+    need(naps["waiting_ns"] > 59e6 and naps["callees"][0]["function"] == "nap", str(naps))
+    need(computes["waiting_ns"] < 10e6 and computes["callees"][0]["on_cpu_ns"] > 5e6 and computes["callees"][0]["function"] == "compute" and sum(computes["callees"][0][n] for n in ("on_cpu_ns", "off_cpu_ns")) > 40e6, str(computes))
+    need(often["waiting_ns"] > 50e6 and often["waits"][0]["number"] >= 30, str(often))
+
+
+def test_wait_for_a_pipe(acu):
+    rows, _ = told(acu, "take", "--", CASES, "pipe")
+    wait = only(rows)["waits"][0]
+    need(re.fullmatch(r"read\(\d+<pipe:\[\d+\]>, 0x[0-9a-f]+, 1\)", wait["for"]), str(wait))
+    need(wait["woken_by"]["thread"] == "giver" and "give" in named(wait["waker_stack"]), str(wait))
+
+
+def test_waits_for_a_cpu(acu):
+    cpu = min(os.sched_getaffinity(0))
+    rows, _ = told(acu, "--min-duration", "40ms", "busy", "--", CASES, "queue", str(cpu))
+    row = only(rows)
+    need(row["runnable_ns"] > 20e6, str(row))
+    ran = [r["thread"] for w in row["waits"] if w["for"] == "a CPU" for r in w["ran_before"]]
+    need("competitor" in ran and all(w["cpu"] == cpu for w in row["waits"]), str(row))
+
+
+def test_system_calls(acu):
+    rows, summary = told(acu, "syscall:read", "--", CASES, "pipe")
+    row = only(rows)
+    need(re.fullmatch(r"read\(\d+<pipe:\[\d+\]>, .*, 1\) = 1", row["what"]) and row["duration_ns"] > 30e6, str(row))
+    need("take" in named(row["stack"]) and row["waits"][0]["woken_by"]["thread"] == "giver", str(row))
+    need(2 <= summary["calls"] < 100, str(summary))
+    rows, _ = told(acu, "syscalls", "--min-duration", "50ms", "--", CASES, "nested")
+    need(not rows, str(rows))
+    rows, _ = told(acu, "syscalls", "--min-duration", "30ms", "--", CASES, "nested")
+    need(only(rows)["what"].startswith("clock_nanosleep(") and only(rows)["what"].endswith(" = 0"), str(rows))
+
+
+def test_between_two_probes(acu):
+    rows, _ = told(acu, f"uprobe:{CASES}:handle", f"uretprobe:{CASES}:handle", "--min-duration", "30ms", "--", CASES, "calls")
+    need(len(rows) >= 3 and all(r["waits"] or r["callees"] or r["duration_ns"] for r in rows), str(rows))
+
+
+def test_calls_within_calls(acu):
+    rows, summary = told(acu, "nested", "--", CASES, "nested")
+    need(only(rows)["duration_ns"] > 39e6 and summary["calls"] == 6, f"{rows} {summary}")
+
+
+def test_calls_left_by_longjmp(acu):
+    rows, summary = told(acu, "leaves", "--", CASES, "leaves")
+    need(not rows and summary["calls"] == 2, f"{rows} {summary}")
+
+
+def test_many_calls_are_not_probed(acu):
+    text, message = slow(acu, "--json", "handle", "--", CASES, "often")
+    rows = [json.loads(line) for line in text.splitlines()]
+    need("calls a second: to probe each would take about" in message, message)
+    need(rows[-1]["by_waits"] and rows[-1]["calls"] < 100000, str(rows))
+    row = only([r for r in rows[:-1] if r["waits"][0]["for"] != "a CPU"])
+    need(not row["is_whole"] and row["duration_ns"] > 59e6 and named(row["waits"][0]["stack"])[-1] == "nap", str(row))
+
+
+def test_exact_whatever_it_costs(acu):
+    rows, summary = told(acu, "--exact", "handle", "--min-duration", "30ms", "--", CASES, "often")
+    need(summary["calls"] == 300000 and not summary["by_waits"], str(summary))
+    need(any(r["is_whole"] and r["duration_ns"] > 59e6 for r in rows), str(rows))
+
+
+def test_program_ends_in_the_call(acu):
+    """What was going on is told, whoever ends."""
+    slow_one = subprocess.Popen([acu, "slow", "--json", "nap", "--", CASES, "forever"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    deadline, child = time.monotonic() + 20 * SLOWNESS, None
+    while not child and time.monotonic() < deadline:
+        for pid in open(f"/proc/{slow_one.pid}/task/{slow_one.pid}/children").read().split():
+            if os.readlink(f"/proc/{pid}/exe") == CASES:
+                child = int(pid)
+        time.sleep(0.01)
+    time.sleep(0.2)
+    os.kill(child, signal.SIGKILL)
+    out = slow_one.communicate(timeout=30 * SLOWNESS)[0]
+    need(slow_one.returncode == 128 + signal.SIGKILL, f"{slow_one.returncode} {out}")
+    row = only([json.loads(line) for line in out.splitlines()][:-1])
+    need(not row["has_ended"] and row["duration_ns"] > 100e6 and row["what"] == "nap", str(row))
+    need(row["waits"] and row["waits"][0]["for"].startswith("clock_nanosleep("), str(row))
+
+
+def test_process_that_runs(acu):
+    program = subprocess.Popen([sys.executable, "-c", "import time\nwhile True: time.sleep(0.03)"])
+    try:
+        rows, _ = told(acu, "syscalls", "-p", str(program.pid), "-n", "3")
+        need(len(rows) == 3 and all("nanosleep(" in r["what"] for r in rows), str(rows))
+        rows, summary = told(acu, "libc.so.6:write", "-p", str(program.pid), "--duration", "200ms")
+        need(not rows and summary["calls"] == 0, f"{rows} {summary}")
+    finally:
+        program.kill()
+        program.wait()
+
+
+def test_nothing_slow(acu):
+    rows, summary = told(acu, "--min-duration", "5s", "handle", "--", CASES, "calls")
+    need(not rows and summary["calls"] == 7, str(summary))
+    text, message = slow(acu, "--min-duration", "5s", "handle", "--", CASES, "nested")
+    need(text == "" and message.startswith("nothing was slow (from 5.000 s on) of 0 calls; 0 lost"), text + message)
+
+
+def test_status_and_file(acu):
+    path = os.path.join(TMP, "found")
+    text, message = slow(acu, "-q", "-o", path, "syscalls", "--", "sh", "-c", "sleep 0.05; exit 7", status=7)
+    need(text == "" and message == "" and "nanosleep" in open(path).read(), text + message)
+
+
+def test_mistakes_name_what_was_meant(acu):
+    for words, part, status in [([], "say what may be slow", 2),
+                                (["serve"], "say whose", 2),
+                                (["serve", "-a"], "say which program has `serve`", 2),
+                                (["serve_reqest", "--", REQUESTS], "has no function `serve_reqest`; did you mean `serve_request`?", 3),
+                                (["syscall:raed", "-a"], "there is no system call `raed`; did you mean `read`?", 2),
+                                (["handle", "--min-duration", "soon", "--", CASES], "--min-duration", 2),
+                                (["handle", "--min-duration", "0", "--", CASES], "--min-duration", 2),
+                                (["handle", "-n", "0", "--", CASES], "`-n` takes a number from 1 on", 2),
+                                (["handle", "--max-cost", "x", "--", CASES], "`--max-cost` takes percents of a CPU", 2),
+                                (["handle", "-p", "4194300"], "no process 4194300", 3),
+                                (["a", "b", "c", "-a"], "at most two probes", 2),
+                                (["handle", "--", "no-such-command"], "there is no command `no-such-command`", 2)]:
+        done = subprocess.run([acu, "slow", *words], capture_output=True, text=True, timeout=30 * SLOWNESS)
+        need(part in done.stderr and done.stderr.count("ERROR") == 1 and done.stdout == "", f"{words}: {done.stderr}")
+        need(done.returncode == status, f"{words}: status {done.returncode}, {done.stderr}")
+
+
+if __name__ == "__main__":
+    build()
+    sys.exit(run_suite([f for n, f in globals().items() if n.startswith("test_")], TMP, tells_reason=False))
