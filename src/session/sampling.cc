@@ -2,7 +2,6 @@
 #include "session/sampling.h"
 
 #include "base/text.h"
-#include "bpf/syscall.h"
 #include "format/tracefs.h"
 #include "profile/naming.h"
 #include "report/names.h"
@@ -11,6 +10,7 @@
 #include "session/life.h"
 #include "session/losses.h"
 #include "session/own_maps.h"
+#include "session/run_times.h"
 #include "session/stack_map.h"
 #include "session/steps.h"
 #include "session/time.h"
@@ -90,7 +90,7 @@ struct Sampler {
   std::optional<Child> child;
   std::vector<base::Fd> targets;
   std::unique_ptr<Backend> backend;
-  base::Fd run_times;
+  RunTimes run_times;
   report::SystemNames names;
   Recording recording;
   uint64_t attached_ns = 0; // CLOCK_MONOTONIC
@@ -202,7 +202,6 @@ base::Status Sampler::load() {
                           .source = &*source};
   LoadReport loaded;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
-  run_times = bpf::measure_run_times();
   return {};
 }
 
@@ -240,6 +239,7 @@ base::Status Sampler::live() {
       attached_ns = life.attached_ns;
       if (begin) begin();
     };
+  run_times.start(kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
   ACU_CHECK(session::live(life));
   compiled.machine->store_facts();
   if (child) recording.command_status = child->status().value_or(0);
@@ -249,6 +249,7 @@ base::Status Sampler::live() {
   about.start_ns = life.attached_ns + static_cast<uint64_t>(to_wall_ns(CLOCK_MONOTONIC));
   const ir::Counters counters = backend->engine().counters();
   note_losses(counters);
+  run_times.stop();
   if (script.lacks_end)
     about.notes.push_back("what lasted at the end is not counted: before 5.13 the kernel cannot go through the entries of maps");
   const std::string losses = describe_losses(compiled.program, counters, &*source, {});
@@ -262,7 +263,7 @@ base::Status Sampler::live() {
 
 void Sampler::note_losses(ir::Counters counters) {
   profile::About& about = recording.profile.about;
-  about.kernel_ns = counters.run_ns;
+  about.kernel_ns = run_times.of_all_time(counters.run_ns);
   about.lost = counters.scratch_busy + counters.missed_runs;
   for (uint64_t full : counters.map_full) about.lost += full;
 }
@@ -591,7 +592,7 @@ base::Result<Recording> record(const SamplingOptions& options) {
   // It is verified IR; the command waits in its own process.
   ACU_CHECK(s.compile());
 
-  // The kernel holds the program, and measures how long it runs.
+  // The kernel holds the program.
   ACU_CHECK(s.load());
   if (options.split_ns) s.split();
 

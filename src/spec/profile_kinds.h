@@ -146,7 +146,7 @@ rawtracepoint:sched_switch {
           } else { COUNT_DUE }
         }
         if ($state & 128) {
-          delete(@left, $thread);
+          if ($left) { delete(@left, $thread) }
         } else if ($in_call && $now - $left < 1000000) {
           @left[$thread] = $now | $preempted;
         } else {
