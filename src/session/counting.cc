@@ -5,6 +5,7 @@
 #include "probe/counter.h"
 #include "report/count_table.h"
 #include "session/child.h"
+#include "session/losses.h"
 #include "session/output.h"
 #include "session/signals.h"
 #include "session/time.h"
@@ -66,6 +67,7 @@ private:
   base::Status wait();
   base::Status take(report::CountTable& to, bool since_last, double elapsed);
   base::Status tell_interval();
+  void tell_end() const;
   void tell(const std::string& text) { write_all(output_.valid() ? output_.get() : STDERR_FILENO, text); }
   std::vector<int> cpus() const { return options_.filter.cpus.empty() ? probe::online_cpus() : options_.filter.cpus; }
   bool is_of_cpus() const { return options_.command.empty() && options_.filter.pids.empty() && options_.filter.threads.empty(); }
@@ -228,6 +230,18 @@ base::Status Counting::wait() {
   }
 }
 
+// How much was counted, what is missing, and what it took. Not among lines of JSON.
+void Counting::tell_end() const {
+  if (options_.quiet || (options_.json && !output_.valid())) return;
+  size_t missing = 0, part = 0;
+  for (const Counted& c : counted_) missing += !c.is_supported;
+  for (const report::CountRow& row : table_.rows) part += row.is_supported && row.running < 1;
+  std::string out = std::to_string(counted_.size()) + (counted_.size() == 1 ? " counter, " : " counters, ");
+  out += missing ? std::to_string(missing) + " of them not supported here" : "0 lost";
+  if (part) out += ", " + std::to_string(part) + " counted part of the time and scaled";
+  write_all(STDERR_FILENO, out + "; " + own_costs(0) + "\n");
+}
+
 base::Result<int> Counting::run() {
   ACU_CHECK(open_output());
   ACU_CHECK(find_events());
@@ -249,8 +263,9 @@ base::Result<int> Counting::run() {
     table_.user.add(seconds(after.ru_utime) - seconds(before.ru_utime));
     table_.system.add(seconds(after.ru_stime) - seconds(before.ru_stime));
   }
-  if (options_.interval_ns && options_.repeats == 1) return status;
-  tell(options_.json ? report::count_json(table_, std::nullopt) : report::count_text(table_));
+  if (!options_.interval_ns || options_.repeats > 1)
+    tell(options_.json ? report::count_json(table_, std::nullopt) : report::count_text(table_));
+  tell_end();
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <dirent.h>
 #include <fcntl.h>
+#include <filesystem>
 #include <unistd.h>
 
 namespace session {
@@ -23,6 +24,7 @@ std::string SeenDescriptors::path(uint32_t pid, int fd) {
 }
 
 void SeenDescriptors::look_at(uint32_t pid) {
+  path(pid, AT_FDCWD);
   DIR* folder = ::opendir(("/proc/" + std::to_string(pid) + "/fd").c_str());
   if (!folder) return;
   while (const dirent* entry = ::readdir(folder))
@@ -55,12 +57,16 @@ void SeenDescriptors::learn(const trace::Call& call) {
         doubles && name == "fcntl" && call.arguments[1] != F_DUPFD && call.arguments[1] != F_DUPFD_CLOEXEC;
     if (is_same) return;
     known_.erase({call.pid, result}); // another file has this number now; if it lives, /proc tells
-    const size_t path = name == "open" ? 0 : 1;
-    if (opens && !call.copied[path].empty()) {
-      const auto& bytes = call.copied[path];
+    const size_t at_path = name == "open" ? 0 : 1;
+    if (opens && !call.copied[at_path].empty()) {
+      const auto& bytes = call.copied[at_path];
       const auto end = std::find(bytes.begin(), bytes.end(), std::byte{0});
       std::string text(reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(end - bytes.begin()));
-      if (text.starts_with("/")) known_[{call.pid, result}] = std::move(text);
+      if (!text.empty() && !text.starts_with("/")) {
+        const std::string folder = path(call.pid, at_path ? first : AT_FDCWD);
+        text = folder.starts_with("/") ? (std::filesystem::path(folder) / text).lexically_normal().string() : "";
+      }
+      if (!text.empty()) known_[{call.pid, result}] = std::move(text);
     }
     if (doubles)
       if (auto at = known_.find({call.pid, first}); at != known_.end())

@@ -3,6 +3,9 @@
 #include "base/diagnostics.h"
 
 #include <algorithm>
+#include <span>
+#include <sys/resource.h>
+#include <utility>
 
 namespace session {
 
@@ -106,6 +109,35 @@ std::string describe_sites(const ir::Program& program, const ir::Counters& count
 }
 
 } // namespace
+
+std::string losses_in_short(const ir::Counters& counters) {
+  uint64_t full = 0;
+  for (uint64_t n : counters.map_full) full += n;
+  const std::pair<uint64_t, const char*> events[] = {{counters.lost_events, "ring full"}, {full, "table full"}, {counters.scratch_busy, "CPU busy"}, {counters.missed_runs, "probe in probe"}};
+  const std::pair<uint64_t, const char*> stacks[] = {{counters.stacks_full, "table full"}, {counters.stacks_busy, "no memory"}};
+  auto tell = [](std::span<const std::pair<uint64_t, const char*>> parts, const std::string& what) {
+    uint64_t sum = 0;
+    std::string where;
+    for (auto [n, name] : parts) {
+      sum += n;
+      if (n) where.append(where.empty() ? " (" : ", ").append(name);
+    }
+    return std::to_string(sum) + what + (where.empty() ? "" : where + ")");
+  };
+  std::string out = tell(events, " lost");
+  if (counters.stacks_full || counters.stacks_busy) out += ", " + tell(stacks, " without stack");
+  return out;
+}
+
+std::string own_costs(uint64_t kernel_ns) {
+  rusage own = {};
+  ::getrusage(RUSAGE_SELF, &own);
+  auto ms = [](const timeval& t) { return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_usec) / 1e3; };
+  char probes[64] = "", text[160];
+  if (kernel_ns) std::snprintf(probes, sizeof probes, ", its probes %.1f ms", static_cast<double>(kernel_ns) / 1e6);
+  std::snprintf(text, sizeof text, "acu took %.1f ms of CPU time%s, %ld MB", ms(own.ru_utime) + ms(own.ru_stime), probes, own.ru_maxrss >> 10);
+  return text;
+}
 
 ir::Counters first_faults(const ir::Counters& now, const ir::Counters& before) {
   auto fresh = [](const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {

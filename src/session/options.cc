@@ -108,6 +108,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::thread:
   case OptionId::container:
   case OptionId::filter:
+  case OptionId::path:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

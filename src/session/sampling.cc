@@ -510,25 +510,6 @@ void Onlooker::follow() {
   };
 }
 
-std::string losses_in_short(const ir::Counters& counters) {
-  uint64_t full = 0;
-  for (uint64_t n : counters.map_full) full += n;
-  const std::pair<uint64_t, const char*> events[] = {{full, "table full"}, {counters.scratch_busy, "CPU busy"}, {counters.missed_runs, "probe in probe"}};
-  const std::pair<uint64_t, const char*> stacks[] = {{counters.stacks_full, "table full"}, {counters.stacks_busy, "no memory"}};
-  auto tell = [](std::span<const std::pair<uint64_t, const char*>> parts, const std::string& what) {
-    uint64_t sum = 0;
-    std::string where;
-    for (auto [n, name] : parts) {
-      sum += n;
-      if (n) where.append(where.empty() ? " (" : ", ").append(name);
-    }
-    return std::to_string(sum) + what + (where.empty() ? "" : where + ")");
-  };
-  std::string out = tell(events, " lost");
-  if (counters.stacks_full || counters.stacks_busy) out += ", " + tell(stacks, " without stack");
-  return out;
-}
-
 // A map that fills is emptied: its keys begin anew.
 base::Result<std::vector<ir::Entry>> Onlooker::read() {
   if (std::exchange(is_filling, false)) {

@@ -26,4 +26,14 @@ inline std::string in_ms(uint64_t ns) {
   return text;
 }
 
+// "12:40:18", now.
+inline std::string time_of_day() {
+  const std::time_t now = std::time(nullptr);
+  tm parts = {};
+  ::localtime_r(&now, &parts);
+  char text[16];
+  std::snprintf(text, sizeof text, "%02d:%02d:%02d", parts.tm_hour, parts.tm_min, parts.tm_sec);
+  return text;
+}
+
 } // namespace session

@@ -3,13 +3,16 @@
 #include "session/tracing.h"
 
 #include "base/text.h"
-#include "report/histogram.h"
+#include "bpf/syscall.h"
+#include "report/json.h"
 #include "report/names.h"
-#include "session/descriptors.h"
+#include "report/number.h"
+#include "session/call_lines.h"
 #include "session/life.h"
 #include "session/losses.h"
 #include "session/own_maps.h"
 #include "session/steps.h"
+#include "session/time.h"
 #include "spec/syscalls.h"
 #include "trace/plan.h"
 #include "trace/script.h"
@@ -29,18 +32,22 @@ namespace session {
 namespace {
 
 using Bytes = std::span<const std::byte>;
+using Counts = std::map<int, trace::CallCount>; // by the number of the call
 
 struct Tracer {
-  explicit Tracer(const TracingOptions& o) : options(o) {}
+  explicit Tracer(const TracingOptions& o) : options(o), lines(o) {}
 
   base::Status compile();
   base::Status load();
   base::Status live();
   base::Status tell_counts();
   base::Status tell_rest();
+  void tell_end();
 
   void take(const type::Type& type, Bytes bytes);
-  std::string prefix(const trace::Call& call) const;
+  base::Result<Counts> read_counts();
+  void tell(const Counts& counts);
+  base::Result<bool> tell_interval();
   base::Result<std::vector<ir::Entry>> read(std::string_view map);
 
   const TracingOptions& options;
@@ -52,11 +59,14 @@ struct Tracer {
   std::vector<base::Fd> targets;
   std::unique_ptr<Backend> backend;
   report::SystemNames names;
-  SeenDescriptors descriptors;
-  trace::Options shown;
+  CallLines lines;
   std::unique_ptr<Output> output;
   report::Printer* printer = nullptr; // while it lives
-  uint64_t detached_ns = 0;
+  Regular regular;                    // intervals of counts, and the end after so many lines
+  base::Fd run_times;
+  Counts counted;                     // until the last interval
+  uint64_t told = 0, intervals = 0;   // calls; tables
+  uint64_t attached_ns = 0, interval_began_ns = 0, detached_ns = 0;
 };
 
 base::Status Tracer::compile() {
@@ -85,10 +95,12 @@ base::Status Tracer::load() {
   const spec::Config& config = compiled.tree->config;
   KernelOptions kernel = {.license = config.text("license"),
                           .log_size = static_cast<uint32_t>(config.number("log_size")),
+                          .verbose = options.verbose,
                           .command_pid = child ? static_cast<int>(child->pid()) : -1,
                           .source = &*source};
   LoadReport loaded;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
+  if (options.verbose) run_times = bpf::measure_run_times(); // which makes each call slower
   const std::optional<uint32_t> plans = find_map(compiled.program, "plan");
   for (int call : options.calls) {
     const auto number = static_cast<uint64_t>(call), plan = trace::plan_of(spec::syscall_name(call)).pack();
@@ -99,86 +111,20 @@ base::Status Tracer::load() {
   return {};
 }
 
-uint64_t number_of(const type::Field& f, Bytes bytes) {
-  uint64_t value = 0;
-  std::memcpy(&value, bytes.data() + f.offset, std::min<uint32_t>(f.type->size, 8));
-  return value;
-}
-
-// Who it was, where that is not plain.
-std::string Tracer::prefix(const trace::Call& call) const {
-  const Filter& f = options.filter;
-  const bool is_one_thread = f.threads.size() == 1;
-  const bool is_alone = f.command ? child && call.tid == static_cast<uint32_t>(child->pid())
-                                  : is_one_thread || static_cast<int>(call.tid) == f.pid;
-  if (is_alone) return {};
-  const bool is_family = f.command || f.pid >= 0;
-  return (is_family ? "[pid " : "[" + call.thread + " ") + std::to_string(call.tid) + "] ";
-}
-
-std::string seconds(uint64_t ns) {
-  char text[32];
-  return std::string(
-      text, static_cast<size_t>(std::snprintf(text, sizeof text, "<%.6f>", static_cast<double>(ns) / 1e9)));
-}
-
-// What was copied belongs to the arguments that the plan of the call names.
+// After so many calls no more are told, and the session ends.
 void Tracer::take(const type::Type& type, Bytes bytes) {
-  using namespace trace;
-  const std::span<const type::Field> fields = type.fields();
-  if (fields.size() < field_copied) return;
-  Call call;
-  call.number = static_cast<int>(number_of(fields[field_number], bytes));
-  call.result = static_cast<int64_t>(number_of(fields[field_result], bytes));
-  call.duration_ns = number_of(fields[field_duration], bytes);
-  call.tid = static_cast<uint32_t>(number_of(fields[field_tid], bytes));
-  call.pid = static_cast<uint32_t>(number_of(fields[field_pid], bytes));
-  const type::Field& thread = fields[field_thread];
-  const char* name = reinterpret_cast<const char*>(bytes.data()) + thread.offset;
-  call.thread.assign(name, ::strnlen(name, thread.type->size));
-  if (call.number < 0) {
-    const auto code = static_cast<int>(call.result);
-    return output->out(prefix(call) +
-                       (call.number == signal_record ? signal_text(call.duration_ns, code) : end_text(code)) +
-                       "\n");
-  }
-  for (size_t i = 0; i < call.arguments.size(); i++)
-    call.arguments[i] = number_of(fields[field_arguments + i], bytes);
-  const Plan plan = plan_of(spec::syscall_name(call.number));
-  for (size_t i = 0; i + field_copied < fields.size() && i < plan.slots.size(); i++) {
-    const type::Field& f = fields[field_copied + i];
-    Bytes part = bytes.subspan(f.offset, f.type->size);
-    const size_t argument =
-        plan.takes_path_at_entry ? i + (call_name(call.number) == "execveat") : plan.slots[i].argument;
-    if (f.type->is(type::Kind::buffer)) {
-      const uint32_t length = number_at<uint32_t>(part, 0);
-      call.copied[argument] = part.subspan(4, std::min<size_t>(length, part.size() - 4));
-    } else if (f.type->is(type::Kind::string)) {
-      call.copied[argument] = part;
-      call.is_cut[argument] = !part.empty() && part.back() != std::byte{0};
-    }
-  }
-  shown.descriptors = options.descriptors ? &descriptors : nullptr;
-  if (options.descriptors) descriptors.learn(call);
-  std::string line = prefix(call) + call_text(call, shown);
-  if (options.durations && call.duration_ns != Call::no_time) line += " " + seconds(call.duration_ns);
-  line += "\n";
-  if (options.stacks && printer) {
-    const type::Field& stack = fields.back();
-    line +=
-        "        " +
-        std::string(base::trim(printer->text(*stack.type, bytes.subspan(stack.offset, stack.type->size)))) +
-        "\n";
-  }
+  if (!printer || (options.most && lines.told() == options.most)) return;
+  const std::string line = lines.line(type, bytes, *printer);
+  if (line.empty()) return;
   output->out(line);
-  if (options.descriptors) descriptors.forget(call);
+  if (lines.told() == options.most) regular.next_ns = 0;
 }
 
 base::Status Tracer::live() {
   run.quiet = true;
   run.pid = options.filter.pid;
   run.output_file = options.output;
-  shown.data = options.data;
+  run.verbose = options.verbose;
   if (!options.output.empty()) {
     ACU_TRY(output, Output::open(run));
   } else {
@@ -207,8 +153,19 @@ base::Status Tracer::live() {
                .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
                .watch = watch ? &*watch : nullptr,
                .unwinding = unwinding ? &*unwinding : nullptr,
+               .regular = options.most || options.interval_ns ? &regular : nullptr,
                .print_maps_on_exit = false};
-  if (options.descriptors && child) descriptors.look_at(static_cast<uint32_t>(child->pid()));
+  regular.next_ns = UINT64_MAX;
+  regular.begin = [&] {
+    interval_began_ns = life.attached_ns;
+    if (options.interval_ns) regular.next_ns = life.attached_ns + options.interval_ns;
+  };
+  regular.tick = [&]() -> base::Result<bool> {
+    if (!options.interval_ns) return false;
+    regular.next_ns += options.interval_ns;
+    return tell_interval();
+  };
+  if (child) lines.started(static_cast<uint32_t>(child->pid()));
   ACU_CHECK(session::live(life));
   compiled.machine->store_facts();
   printer = nullptr;
@@ -230,8 +187,10 @@ std::optional<int64_t> call_of(uint32_t tid) {
 
 // Calls that have not returned, and what was left out.
 base::Status Tracer::tell_rest() {
-  auto tell = [&](uint32_t tid, int64_t call, const std::string& since) {
-    output->out("[pid " + std::to_string(tid) + "] " + trace::call_name(static_cast<int>(call)) + "(... <unfinished" + since + ">\n");
+  // Whether they are asked for is seen when they return.
+  const bool is_chosen = !options.filter.expression.empty() || !options.path.empty();
+  auto tell = [&](uint32_t tid, int64_t call, std::optional<uint64_t> ns) {
+    if (!is_chosen) output->out(lines.unfinished(tid, static_cast<int>(call), ns));
   };
   ACU_TRY(std::vector<ir::Entry> begun, read("start"));
   std::set<uint32_t> seen; // threads that have made calls
@@ -239,10 +198,7 @@ base::Status Tracer::tell_rest() {
     const auto tid = static_cast<uint32_t>(trace::number_at<uint64_t>(e.key, 0));
     const uint64_t since = trace::number_at<uint64_t>(e.values, 0);
     seen.insert(tid);
-    if (std::optional<int64_t> call = call_of(tid); call && since && detached_ns > since) {
-      const std::string after = seconds(detached_ns - since); // " <0.012>" without its ends
-      tell(tid, *call, " after " + after.substr(after.find('<') + 1, after.find('>') - after.find('<') - 1));
-    }
+    if (std::optional<int64_t> call = call_of(tid); call && since && detached_ns > since) tell(tid, *call, detached_ns - since);
   }
   // Of one process also what its threads have been in all the time: there it may hang.
   std::error_code gone;
@@ -250,7 +206,7 @@ base::Status Tracer::tell_rest() {
     for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(options.filter.pid) + "/task", gone)) {
       const auto tid = static_cast<uint32_t>(base::parse_integer(thread.path().filename().string()).value_or(0));
       const std::optional<int64_t> call = seen.contains(tid) ? std::nullopt : call_of(tid);
-      if (call && std::ranges::count(options.calls, *call)) tell(tid, *call, ", begun before");
+      if (call && std::ranges::count(options.calls, *call)) tell(tid, *call, std::nullopt);
     }
   ACU_TRY(std::vector<ir::Entry> foreign, read("foreign"));
   uint64_t left_out = 0;
@@ -262,38 +218,90 @@ base::Status Tracer::tell_rest() {
   return {};
 }
 
+int call_of(const ir::Entry& e) {
+  int64_t n = 0;
+  std::memcpy(&n, e.key.data(), std::min(e.key.size(), sizeof n));
+  return static_cast<int>(n);
+}
+
 // Sums over the CPUs: stats are a sum and a count, counts are one number.
-base::Status Tracer::tell_counts() {
-  std::map<int, trace::CallCount> counts;
-  auto number = [](const ir::Entry& e) {
-    int64_t n = 0;
-    std::memcpy(&n, e.key.data(), std::min(e.key.size(), sizeof n));
-    return static_cast<int>(n);
-  };
+base::Result<Counts> Tracer::read_counts() {
+  Counts counts;
   ACU_TRY(std::vector<ir::Entry> calls, read("calls"));
   ACU_TRY(std::vector<ir::Entry> errors, read("errors"));
   const ir::Map& stats = compiled.program.maps[*find_map(compiled.program, "calls")];
   for (const ir::Entry& e : calls)
     for (size_t at = 0; at + stats.value_size <= e.values.size(); at += stats.value_size) {
-      trace::CallCount& c = counts[number(e)];
+      trace::CallCount& c = counts[call_of(e)];
       c.ns += trace::number_at<uint64_t>(e.values, at);
       c.calls += trace::number_at<uint64_t>(e.values, at + 8);
     }
   for (const ir::Entry& e : errors)
     for (size_t at = 0; at + 8 <= e.values.size(); at += 8)
-      counts[number(e)].errors += trace::number_at<uint64_t>(e.values, at);
-  output->out(trace::summary_text(counts));
+      counts[call_of(e)].errors += trace::number_at<uint64_t>(e.values, at);
+  return counts;
+}
+
+void Tracer::tell(const Counts& counts) {
+  const std::vector<trace::CountRow> rows = trace::sorted_counts(counts, options.sort);
+  if (!options.json) return output->out(trace::summary_text(rows, options.top));
+  for (size_t i = 0; i < rows.size() && (!options.top || i < options.top); i++) {
+    std::string line = "{\"call\":";
+    report::append_json(line, std::string_view(rows[i].name));
+    line += ",\"calls\":" + std::to_string(rows[i].count.calls) + ",\"errors\":" + std::to_string(rows[i].count.errors) +
+            ",\"ns\":" + std::to_string(rows[i].count.ns);
+    if (options.interval_ns) line += ",\"interval\":" + std::to_string(intervals);
+    output->out(line + "}\n");
+  }
+}
+
+// What was counted since the last one.
+base::Result<bool> Tracer::tell_interval() {
+  ACU_TRY(Counts now, read_counts());
+  Counts gained;
+  for (const auto& [call, c] : now) {
+    const trace::CallCount before = counted[call];
+    if (c.calls > before.calls) gained[call] = {c.calls - before.calls, c.errors - before.errors, c.ns - before.ns};
+  }
+  counted = std::move(now);
+  const uint64_t until = clock_ns(), passed = until - std::exchange(interval_began_ns, until);
+  char text[32];
+  std::snprintf(text, sizeof text, ", %.2f s:\n", static_cast<double>(passed) / 1e9);
+  if (!options.json) output->out((intervals ? "\n" : "") + time_of_day() + text);
+  intervals++;
+  tell(gained);
+  return !options.most || intervals < options.most;
+}
+
+base::Status Tracer::tell_counts() {
+  if (options.interval_ns) {
+    if (!options.most || intervals < options.most) ACU_CHECK(tell_interval());
+    for (const auto& [call, c] : counted) told += c.calls;
+    return {};
+  }
+  ACU_TRY(Counts counts, read_counts());
+  for (const auto& [call, c] : counts) told += c.calls;
+  tell(counts);
   if (options.histograms) {
     const std::optional<uint32_t> times = find_map(compiled.program, "times");
     ACU_TRY(std::vector<ir::Entry> entries, read("times"));
     report::Printer own(compiled.program, backend->engine(), names, *output,
                         report_options(compiled.tree->config, false));
     for (const ir::Entry& e : entries) {
-      output->out("\n" + trace::call_name(number(e)) + ", ns:\n");
+      output->out("\n" + trace::call_name(call_of(e)) + ", ns:\n");
       own.entry(*times, e);
     }
   }
   return {};
+}
+
+// How much there was, what is missing, and what it took. Not among lines of JSON.
+void Tracer::tell_end() {
+  if (options.quiet || (options.json && options.output.empty())) return;
+  const ir::Counters counters = backend->engine().counters();
+  if (!options.counts) told = lines.told();
+  output->message(report::grouped(told) + (told == 1 ? " call, " : " calls, ") + losses_in_short(counters) + "; " +
+                  own_costs(run_times.valid() ? counters.run_ns : 0) + "\n");
 }
 
 } // namespace
@@ -312,6 +320,7 @@ base::Result<int> trace_calls(const TracingOptions& options) {
   ACU_CHECK(t.live());
   if (options.counts) ACU_CHECK(t.tell_counts());
   ACU_CHECK(t.tell_rest());
+  t.tell_end();
   t.output->flush();
   return t.child ? t.child->status().value_or(0) : 0;
 }

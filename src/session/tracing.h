@@ -3,6 +3,7 @@
 #pragma once
 
 #include "session/sampling_script.h"
+#include "trace/summary.h"
 
 #include <cstdint>
 #include <string>
@@ -25,6 +26,13 @@ struct TracingOptions {
   bool stacks = false;
   bool counts = false;     // a table at the end instead of lines
   bool histograms = false; // of durations, with the table
+  trace::SortCounts sort = trace::SortCounts::time;
+  size_t top = 0;           // rows of the table; 0: all
+  uint64_t interval_ns = 0; // a table for each; 0: one at the end
+  uint64_t most = 0;        // calls, or intervals, after which it ends; 0: no matter how many
+  std::string path;         // only calls that have to do with it
+  bool json = false;
+  bool verbose = false;
   bool quiet = false;
 };
 

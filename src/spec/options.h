@@ -80,6 +80,7 @@ enum class OptionId : uint8_t {
   thread,
   container,
   filter,
+  path,
   help,
   version,
 };
@@ -363,6 +364,8 @@ inline constexpr Option until_option = {
     .id = OptionId::until, .name = "until", .argument = "TIME", .doc = "And only until this time after the start."};
 inline constexpr Option quiet_option = {
     .id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "Tell nothing but mistakes."};
+inline constexpr Option sampled_verbose = {
+    .id = OptionId::verbose, .letter = 'v', .name = "verbose", .doc = "Tell how long each step takes, and how stacks were walked."};
 inline constexpr Option own_help = {
     .id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."};
 
@@ -395,6 +398,7 @@ inline constexpr Option flame_options[] = {
      .argument = "N",
      .doc = "Print the N functions that took most, too."},
     quiet_option,
+    sampled_verbose,
     own_help};
 
 inline constexpr Option record_options[] = {
@@ -420,6 +424,7 @@ inline constexpr Option record_options[] = {
      .argument = "FILE",
      .doc = "Write to FILE (default recording.acu); other formats by its ending, as `acu flame` has them."},
     quiet_option,
+    sampled_verbose,
     own_help};
 
 inline constexpr Option top_options[] = {
@@ -480,6 +485,19 @@ inline constexpr Option trace_options[] = {
     {.id = OptionId::histograms,
      .name = "histogram",
      .doc = "The same, with a histogram of the durations of each system call."},
+    {.id = OptionId::sort,
+     .name = "sort",
+     .argument = "BY",
+     .allowed = "time|calls|errors|name",
+     .doc = "The table by time (default), calls, errors or names."},
+    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "N rows of the table."},
+    {.id = OptionId::interval, .letter = 'I', .name = "interval", .argument = "TIME", .doc = "A table for each interval: 1s, 100ms."},
+    {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT", .doc = "End after so many calls; with -I after so many intervals."},
+    {.id = OptionId::path,
+     .letter = 'P',
+     .name = "path",
+     .argument = "PATH",
+     .doc = "Only calls that take this path, or a descriptor that it was opened as."},
     {.id = OptionId::fails_only, .letter = 'Z', .name = "failed-only", .doc = "Only calls that failed."},
     {.id = OptionId::least, .name = "min-duration", .argument = "TIME", .doc = "Only calls that took this long: 1ms, 20us."},
     {.id = OptionId::times, .letter = 'T', .name = "syscall-times", .doc = "Tell how long each call took."},
@@ -487,8 +505,10 @@ inline constexpr Option trace_options[] = {
     {.id = OptionId::stacks, .letter = 'k', .name = "stack-trace", .doc = "Tell the stack of each call, below it."},
     {.id = OptionId::data, .letter = 's', .name = "string-limit", .argument = "BYTES", .doc = "Show so many bytes of data (default 32)."},
     sampled_duration,
+    {.id = OptionId::json, .name = "json", .doc = "One JSON object for each call or row, on a line."},
     {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard error."},
-    quiet_option,
+    {.id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "No signals, ends of threads, and last line about what it took."},
+    {.id = OptionId::verbose, .letter = 'v', .name = "verbose", .doc = "Tell steps, and measure what the probes take."},
     own_help};
 
 inline constexpr Option slow_options[] = {

@@ -89,6 +89,7 @@ base::Result<session::SamplingOptions> read_sampling(const session::Arguments& a
       return usage("`--split`: what is not freed is known at the end only; there are no slices of it");
   }
   s.quiet = arguments.has(OptionId::quiet);
+  s.verbose = arguments.has(OptionId::verbose);
   return s;
 }
 

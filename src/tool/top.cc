@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "profile/tables.h"
 #include "session/output.h"
+#include "session/time.h"
 #include "tool/sampled.h"
 #include "tool/screen.h"
 #include "tool/tool.h"
@@ -75,7 +76,7 @@ bool Top::print(const session::Look& look) {
   } else {
     char passed[32];
     std::snprintf(passed, sizeof passed, "%.2f s", static_cast<double>(look.passed_ns) / 1e9);
-    out = time_of_day() + "  " + p.about.title + " of " + p.about.what + ", " + passed + ": " +
+    out = session::time_of_day() + "  " + p.about.title + " of " + p.about.what + ", " + passed + ": " +
           profile::amount(p.about, p.total());
     if (!p.about.period_ns && p.about.unit != "ns" && p.about.unit != "bytes") out += " " + p.about.unit;
     out += ", " + look.losses + "\n" + profile::top_text(p, request.report) + "\n";

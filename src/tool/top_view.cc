@@ -1,10 +1,10 @@
 #include "tool/top_view.h"
 
 #include "base/text.h"
+#include "session/time.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <cwchar>
 #include <map>
 
@@ -107,13 +107,6 @@ void add_up(std::vector<profile::Gain>& all, std::span<const profile::Gain> gain
 
 } // namespace
 
-std::string time_of_day() {
-  const std::time_t now = std::time(nullptr);
-  tm parts = {};
-  ::localtime_r(&now, &parts);
-  return format("%02d:%02d:%02d", parts.tm_hour, parts.tm_min, parts.tm_sec);
-}
-
 std::string sum_line(const profile::About& a, const std::string& losses, bool is_short) {
   const double time = std::max(1.0, static_cast<double>(a.duration_ns));
   const double own = 100 * static_cast<double>(a.own_cpu_ns) / time,
@@ -140,7 +133,7 @@ void TopView::take(const session::Look& look) {
   add_up(all_, std::exchange(pending_, {}));
   window_.assign(look.gains.begin(), look.gains.end());
   passed_ns_ = look.passed_ns;
-  clock_ = time_of_day();
+  clock_ = session::time_of_day();
   make_items();
 }
 

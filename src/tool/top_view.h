@@ -95,7 +95,5 @@ private:
 
 // Lines of what was seen, lost, and taken: the last line of the screen, and of the command.
 std::string sum_line(const profile::About& about, const std::string& losses, bool is_short = false);
-// "12:40:18", now.
-std::string time_of_day();
 
 } // namespace tool

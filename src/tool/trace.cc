@@ -5,6 +5,7 @@
 #include "spec/syscall_rows.h"
 #include "spec/syscalls.h"
 #include "tool/calls.h"
+#include "tool/sampled.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
 
@@ -63,6 +64,27 @@ base::Result<std::vector<int>> read_calls(std::string_view text) {
 
 namespace {
 
+// The table of counts, and when it ends.
+base::Status read_ends(const session::Arguments& arguments, session::TracingOptions& to) {
+  if (const std::string* text = arguments.value(OptionId::interval)) {
+    ACU_TRY(to.interval_ns, session::read_time("-I", *text));
+  }
+  if (const std::string* text = arguments.value(OptionId::rounds)) {
+    ACU_TRY(to.most, read_count("-n", *text, 1'000'000'000));
+  }
+  if (const std::string* text = arguments.value(OptionId::top)) {
+    ACU_TRY(to.top, read_count("--top", *text, 1'000'000));
+  }
+  const std::string* by = arguments.value(OptionId::sort);
+  if (by) to.sort = trace::sort_of_counts(*by);
+  if (const std::string* path = arguments.value(OptionId::path)) to.path = *path;
+  if (!to.counts && (to.interval_ns || to.top || by)) return usage("`-I`, `--sort` and `--top` are for the table: acu trace -c -I 1s -a");
+  if (to.counts && to.most && !to.interval_ns) return usage("`-n` is a number of calls, or with `-c` of intervals: acu trace -c -I 1s -n 5 -a");
+  if (to.counts && !to.path.empty()) return usage("`-P` is for lines, not for `-c`: the kernel counts calls without looking at paths");
+  if (to.histograms && (to.interval_ns || to.json)) return usage("`--histogram` is for one table of text at the end, without `-I` and `--json`");
+  return {};
+}
+
 base::Result<session::TracingOptions> read_request(const session::Arguments& arguments) {
   session::TracingOptions out;
   ACU_TRY(out.filter, read_whose(arguments));
@@ -91,7 +113,10 @@ base::Result<session::TracingOptions> read_request(const session::Arguments& arg
   out.stacks = arguments.has(OptionId::stacks);
   out.histograms = arguments.has(OptionId::histograms);
   out.counts = arguments.has(OptionId::counts) || out.histograms;
+  out.json = arguments.has(OptionId::json);
+  out.verbose = arguments.has(OptionId::verbose);
   out.quiet = arguments.has(OptionId::quiet);
+  ACU_CHECK(read_ends(arguments, out));
   return out;
 }
 

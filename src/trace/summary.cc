@@ -18,14 +18,34 @@ static std::string row(uint64_t all_ns, const CallCount& c, const std::string& n
   return text + name + "\n";
 }
 
-std::string summary_text(const std::map<int, CallCount>& counts) {
-  std::vector<std::pair<int, CallCount>> sorted(counts.begin(), counts.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.second.ns > b.second.ns; });
+SortCounts sort_of_counts(std::string_view word) {
+  if (word == "calls") return SortCounts::calls;
+  if (word == "errors") return SortCounts::errors;
+  return word == "name" ? SortCounts::name : SortCounts::time;
+}
+
+std::vector<CountRow> sorted_counts(const std::map<int, CallCount>& counts, SortCounts by) {
+  std::vector<CountRow> out;
+  for (const auto& [number, c] : counts)
+    if (c.calls) out.push_back({call_name(number), c});
+  std::stable_sort(out.begin(), out.end(), [by](const CountRow& a, const CountRow& b) {
+    switch (by) {
+    case SortCounts::time: return a.count.ns > b.count.ns;
+    case SortCounts::calls: return a.count.calls > b.count.calls;
+    case SortCounts::errors: return a.count.errors > b.count.errors;
+    case SortCounts::name: return a.name < b.name;
+    }
+    return false;
+  });
+  return out;
+}
+
+std::string summary_text(const std::vector<CountRow>& rows, size_t top) {
   CallCount all;
-  for (auto& [number, c] : sorted) all.calls += c.calls, all.errors += c.errors, all.ns += c.ns;
+  for (const CountRow& r : rows) all.calls += r.count.calls, all.errors += r.count.errors, all.ns += r.count.ns;
   const std::string line = "------ ----------- ----------- --------- --------- ----------------\n";
   std::string out = "% time     seconds  usecs/call     calls    errors syscall\n" + line;
-  for (auto& [number, c] : sorted) out += row(all.ns, c, call_name(number));
+  for (size_t i = 0; i < rows.size() && (!top || i < top); i++) out += row(all.ns, rows[i].count, rows[i].name);
   return out + line + row(all.ns, all, "total");
 }
 

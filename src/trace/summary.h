@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace trace {
 
@@ -11,7 +13,18 @@ struct CallCount {
   uint64_t calls = 0, errors = 0, ns = 0;
 };
 
-// By the number of the call; those that took most come first.
-std::string summary_text(const std::map<int, CallCount>& counts);
+enum class SortCounts : uint8_t { time, calls, errors, name };
+
+SortCounts sort_of_counts(std::string_view word); // "time", "calls", …
+
+struct CountRow {
+  std::string name;
+  CallCount count;
+};
+
+// By the number of the call. Largest first, but names as an alphabet has them.
+std::vector<CountRow> sorted_counts(const std::map<int, CallCount>& counts, SortCounts by);
+// `top`: so many rows; 0: all.
+std::string summary_text(const std::vector<CountRow>& rows, size_t top = 0);
 
 } // namespace trace

@@ -435,27 +435,32 @@ static std::string result_text(const Call& call, const Argument& kind, const Opt
   return out;
 }
 
-std::string call_text(const Call& call, const Options& options) {
-  const std::string name = call_name(call.number);
-  const spec::SyscallRow* row = spec::find_syscall_row(name);
+CallParts call_parts(const Call& call, const Options& options) {
+  CallParts out;
+  out.name = call_name(call.number);
+  const spec::SyscallRow* row = spec::find_syscall_row(out.name);
   const std::vector<Argument> arguments = read_arguments(row ? row->arguments : "hex hex hex hex hex hex");
-  std::string out = name + "(";
-  const char* between = "";
-  for (size_t i = 0; i < arguments.size() && i < call.arguments.size(); i++) {
-    if (is_left_out(name, i, call)) continue;
-    out += between;
-    show(out, arguments[i], call, i, options);
-    between = ", ";
+  for (size_t i = 0; i < arguments.size() && i < call.arguments.size(); i++)
+    if (!is_left_out(out.name, i, call)) show(out.arguments.emplace_back(), arguments[i], call, i, options);
+  const Argument result = read_arguments(row ? row->result : "int").front();
+  out.result = result_text(call, result, options);
+  const bool polls = (out.name == "poll" || out.name == "ppoll") && call.result >= 0;
+  if (polls) out.result += call.result ? " (" + poll_results(call.copied[0]) + ")" : " (Timeout)";
+  if (call.failed()) {
+    std::string_view name = spec::error_name(static_cast<int>(-call.result));
+    out.error = name.empty() ? std::to_string(-call.result) : std::string(name);
   }
+  return out;
+}
+
+std::string call_text(const Call& call, const Options& options) {
+  const CallParts parts = call_parts(call, options);
+  std::string out = parts.name + "(";
+  for (size_t i = 0; i < parts.arguments.size(); i++) out.append(i ? ", " : "").append(parts.arguments[i]);
   out += ")";
   constexpr size_t column = 39; // of the results of short calls
   if (out.size() < column) out.resize(column, ' ');
-  const Argument result = read_arguments(row ? row->result : "int").front();
-  out += " = " + result_text(call, result, options);
-  const bool polls = (name == "poll" || name == "ppoll") && call.result >= 0;
-  if (polls && call.result == 0) out += " (Timeout)";
-  if (polls && call.result > 0) out += " (" + poll_results(call.copied[0]) + ")";
-  return out;
+  return out + " = " + parts.result;
 }
 
 } // namespace trace

@@ -47,6 +47,13 @@ struct Argument {
 // The words of a row; unknown ones are shown in hexadecimal.
 std::vector<Argument> read_arguments(std::string_view words);
 
+struct CallParts {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::string result; // "3", "-1 ENOENT (No such file or directory)"
+  std::string error;  // "ENOENT"; empty: it did not fail
+};
+CallParts call_parts(const Call& call, const Options& options);
 // "openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3", without a newline.
 std::string call_text(const Call& call, const Options& options);
 // "--- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED} ---", "+++ exited with 1 +++": of a status as wait(2) tells it.

@@ -114,8 +114,14 @@ def test_time_agrees_with_the_kernel(acu):
 
 def test_status_and_file(acu):
     path = os.path.join(TMP, "counts")
-    need(stat(acu, "-o", path, "-e", "faults", "--", "sh", "-c", "exit 7", status=7) == "", "text on standard error")
+    need(stat(acu, "-q", "-o", path, "-e", "faults", "--", "sh", "-c", "exit 7", status=7) == "", "text on standard error")
     need("faults" in open(path).read(), "nothing in the file")
+
+
+def test_last_line(acu):
+    last = stat(acu, "-e", "task-clock,faults", "--", "true").splitlines()[-1]
+    need(re.fullmatch(r"2 counters, 0 lost; acu took [\d.]+ ms of CPU time, \d+ MB", last), last)
+    need("acu took" not in stat(acu, "-q", "--", "true"), "-q tells it")
 
 
 def test_mistakes_name_what_was_meant(acu):

@@ -5,6 +5,7 @@ Programs run under `acu trace` and under strace: the same calls, in the same wor
 the same counts. Then what strace has not, or has in another way. Last line: `N passed, N failed, N skipped`.
 """
 import collections
+import json
 import os
 import re
 import shutil
@@ -152,10 +153,10 @@ def families(acu):
     need(re.search(r'\[pid \d+\] execve\("/bin/true", \["/bin/true"\], 0x\w+\) = 0', text), text)
     need(re.search(r"^\[pid \d+\] exit_group\(3\) += \?$", text, re.M) and re.search(r"^exit_group\(4\) += \?$", text, re.M), text)
     need(re.search(r"^\[pid \d+\] \+\+\+ exited with 3 \+\+\+$", text, re.M), text)
-    need(text.splitlines()[-1] == "+++ exited with 4 +++" and status == 4, f"{text}{status}")
+    need(text.splitlines()[-2] == "+++ exited with 4 +++" and status == 4, f"{text}{status}")
     _, text, status = trace(acu, "-e", "kill", "--", "bash", "-c", "trap : USR1; kill -USR1 $$; kill -9 $$")
     need("--- SIGUSR1 {si_signo=SIGUSR1, si_code=SI_USER} ---" in text, text)
-    need(text.splitlines()[-1] == "+++ killed by SIGKILL +++" and status == 137, f"{text}{status}")
+    need(text.splitlines()[-2] == "+++ killed by SIGKILL +++" and status == 137, f"{text}{status}")
 
 
 def paths_of_descriptors(acu):
@@ -194,9 +195,9 @@ def a_process_that_hangs(acu):
     target = subprocess.Popen(["sleep", "1000"])
     try:
         time.sleep(0.3 * SLOWNESS)
-        _, text, status = trace(acu, "-p", str(target.pid), "--duration", "300ms")
+        _, text, status = trace(acu, "-q", "-p", str(target.pid), "--duration", "300ms")
         need(status == 0 and text == f"[pid {target.pid}] clock_nanosleep(... <unfinished, begun before>\n", text)
-        _, text, _ = trace(acu, "-p", str(target.pid), "-e", "futex", "--duration", "300ms")
+        _, text, _ = trace(acu, "-q", "-p", str(target.pid), "-e", "futex", "--duration", "300ms")
         need(text == "", text)
     finally:
         target.kill()
@@ -212,7 +213,74 @@ def interrupted(acu):
     need("syscall" in text and "total" in text and process.returncode == 0, f"{text}{process.returncode}")
 
 
+END = r"^{} calls, 0 lost; acu took [\d.]+ ms of CPU time, {}\d+ MB$"
+
+
+def the_last_line(acu):
+    """How much it was, what is missing, what it took."""
+    text = trace(acu, "-e", "openat", "--", "cat", "/etc/hostname")[1].splitlines()
+    need(re.search(END.format(sum(line.startswith("openat") for line in text), ""), text[-1]), text[-1])
+    text = trace(acu, "-v", "--", "cat", "/etc/hostname")[1].splitlines()
+    need(re.search(END.format(r"\d+", r"its probes [\d.]+ ms, "), text[-1]), text[-1])
+    text = trace(acu, "-c", "--", "cat", "/etc/hostname")[1].splitlines()
+    need(re.search(END.format(text[-2].split()[3], ""), text[-1]), str(text[-2:]))
+    text = trace(acu, "-q", "-e", "openat", "--", "cat", "/etc/hostname")[1].splitlines()
+    need(all(line.startswith("openat") for line in text), text[-1])
+
+
+def objects(acu):
+    text = trace(acu, "--json", "-y", "-k", "-e", "openat,exit_group", "--", "cat", "/nonexistent")[1]
+    rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    row = next(r for r in rows if r.get("arguments", ["", ""])[1:2] == ['"/nonexistent"'])
+    need(row["call"] == "openat" and row["result"] == -1 and row["error"] == "ENOENT" and row["seconds"] >= 0 and row["tid"] == row["pid"], str(row))
+    need(row["thread"] == "cat" and any("main" in frame for frame in row["stack"]), str(row))
+    need(any(r.get("arguments") == ["1"] and "result" not in r for r in rows) and rows[-1]["exited"] == 1, str(rows[-2:]))
+    text = trace(acu, "-c", "--json", "--", "cat", "/nonexistent")[1]
+    rows = {r["call"]: r for r in map(json.loads, [line for line in text.splitlines() if line.startswith("{")])}
+    need(rows["openat"]["errors"] >= 1 and rows["openat"]["calls"] > rows["openat"]["errors"] and rows["read"]["ns"] > 0, text)
+
+
+def tables(acu):
+    text = trace(acu, "-c", "--sort", "calls", "--top", "3", "--", "ls", "/etc")[1]
+    calls = [int(n) for n in re.findall(r"^ *[\d.]+ +[\d.]+ +\d+ +(\d+) +\d* +(?!total)\w+$", text, re.M)]
+    need(len(calls) == 3 and calls == sorted(calls, reverse=True), text)
+    text = trace(acu, "-c", "--sort", "name", "--", "ls", "/etc")[1]
+    names = re.findall(r"^ *[\d.]+ +[\d.]+ +\d+ +\d+ +\d* +(\w+)$", text, re.M)
+    need(names[-1] == "total" and names[:-1] == sorted(names[:-1]) and len(names) > 10, text)
+    text = trace(acu, "-c", "-I", "200ms", "-e", "getppid", "--", sys.executable, "-S", "-c",
+                 "import os, time\nfor _ in range(5):\n    for _ in range(100): os.getppid()\n    time.sleep(0.15)")[1]
+    parts = [int(n) for n in re.findall(r" (\d+) +getppid$", text, re.M)]
+    need(len(parts) >= 2 and sum(parts) == 500, text)
+    need(len(re.findall(r"^\d\d:\d\d:\d\d, \d\.\d\d s:$", text, re.M)) >= len(parts), text)
+    text = trace(acu, "-c", "-a", "-I", "100ms", "-n", "2")[1]
+    need(text.count(" total") == 2, text)
+
+
+def so_many_lines(acu):
+    _, text, status = trace(acu, "-n", "5", "-q", "--", "cat", "/etc/hostname")
+    need(len(text.splitlines()) == 5, text)
+
+
+def calls_of_a_path(acu):
+    paths = [("/etc/hostname", "/etc", "hostname"), (os.path.join(TMP, "link"), TMP, "./x/../link")]
+    os.makedirs(os.path.join(TMP, "x"), exist_ok=True)
+    if not os.path.lexists(os.path.join(TMP, "link")):
+        os.symlink("/etc/hostname", os.path.join(TMP, "link"))
+    for path, folder, relative in paths:
+        for word in (path, relative):
+            done = subprocess.run([acu, "trace", "-q", "-P", path, "--", "cat", word], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  cwd=folder, timeout=30 * SLOWNESS)
+            lines = [line.split("(")[0] for line in done.stderr.splitlines()]
+            need(lines[0] == "openat" and "read" in lines and lines[-1] == "close" and "mmap" not in lines, f"{path} {word}: {done.stderr}")
+
+
 MISTAKES = [
+    (("-c", "-n", "3", "--", "ls"), "`-n` is a number of calls, or with `-c` of intervals"),
+    (("-I", "1s", "-a"), "are for the table"),
+    (("--sort", "tiem", "-c", "-a"), "did you mean `time`?"),
+    (("-c", "-P", "/etc", "--", "ls"), "`-P` is for lines"),
+    (("--histogram", "--json", "-a"), "`--histogram` is for one table of text"),
+    (("-n", "0", "-a"), "`-n` takes a number from 1 to"),
     (("-e", "opennat", "--", "ls"), "there is no system call `opennat`; did you mean `openat`?"),
     (("-e", "%fiel", "--", "ls"), "there is no system call `%fiel`"),
     ((), "say what to trace"),
@@ -239,7 +307,7 @@ def as_strace(name):
 
 
 TESTS = [as_strace(name) for name in PROGRAMS]
-TESTS += [same_counts, only_what_is_asked, slow_ones, families, paths_of_descriptors, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
+TESTS += [same_counts, the_last_line, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
 
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))

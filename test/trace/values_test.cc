@@ -141,8 +141,9 @@ TEST(Trace, PlansTakeTextsFirst) {
 }
 
 TEST(Trace, TheTableHasTheLayoutOfStrace) {
-  EXPECT_EQ(summary_text({{0, {.calls = 4, .errors = 1, .ns = 8'000'000}},
-                          {1, {.calls = 2, .errors = 0, .ns = 2'000'000}}}),
+  const std::map<int, CallCount> counts = {{1, {.calls = 2, .errors = 0, .ns = 2'000'000}}, {0, {.calls = 4, .errors = 1, .ns = 8'000'000}}};
+  EXPECT_EQ(sorted_counts(counts, SortCounts::errors)[0].name, "read");
+  EXPECT_EQ(summary_text(sorted_counts(counts, SortCounts::time)),
             "% time     seconds  usecs/call     calls    errors syscall\n"
             "------ ----------- ----------- --------- --------- ----------------\n"
             " 80.00    0.008000        2000         4         1 read\n"

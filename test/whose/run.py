@@ -28,7 +28,7 @@ def work(name):
     print(threading.get_native_id(), flush=True)
     until = 0
     while not ends:
-        os.getppid(); sum(range(2000))
+        os.getppid(); sum(range(20000))
 threads = [threading.Thread(target=work, args=(f"worker{i}",)) for i in range(2)]
 for t in threads: t.start(); time.sleep(0.05)
 sys.stdin.read()

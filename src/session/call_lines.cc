@@ -1,0 +1,206 @@
+#include "session/call_lines.h"
+
+#include "base/text.h"
+#include "report/json.h"
+#include "spec/syscalls.h"
+#include "trace/plan.h"
+#include "trace/script.h"
+#include "trace/text.h"
+
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/wait.h>
+
+namespace session {
+
+using Bytes = std::span<const std::byte>;
+using trace::Call;
+
+namespace {
+
+uint64_t number_of(const type::Field& f, Bytes bytes) {
+  uint64_t value = 0;
+  std::memcpy(&value, bytes.data() + f.offset, std::min<uint32_t>(f.type->size, 8));
+  return value;
+}
+
+std::string seconds(uint64_t ns) {
+  char text[32];
+  return std::string(text, static_cast<size_t>(std::snprintf(text, sizeof text, "%.6f", static_cast<double>(ns) / 1e9)));
+}
+
+std::string until_zero(Bytes bytes) {
+  const char* begin = reinterpret_cast<const char*>(bytes.data());
+  return std::string(begin, ::strnlen(begin, bytes.size()));
+}
+
+} // namespace
+
+CallLines::CallLines(const TracingOptions& options) : options_(options), path_(options.path) {
+  shown_.data = options.data;
+  shown_.descriptors = options.descriptors ? &descriptors_ : nullptr;
+  std::error_code failed;
+  real_path_ = path_.empty() ? "" : std::filesystem::weakly_canonical(path_, failed).string();
+}
+
+void CallLines::started(uint32_t pid) {
+  command_ = pid;
+  if (options_.descriptors || !path_.empty()) descriptors_.look_at(pid);
+}
+
+// Who it was, where that is not plain.
+std::string CallLines::prefix(const Call& call) const {
+  const Filter& f = options_.filter;
+  const bool is_one_thread = f.threads.size() == 1;
+  const bool is_alone = f.command ? call.tid == command_ : is_one_thread || static_cast<int>(call.tid) == f.pid;
+  if (is_alone) return {};
+  const bool is_family = f.command || f.pid >= 0;
+  return (is_family ? "[pid " : "[" + call.thread + " ") + std::to_string(call.tid) + "] ";
+}
+
+// What was copied belongs to the arguments that the plan of the call names.
+Call CallLines::read(const type::Type& type, Bytes bytes) const {
+  using namespace trace;
+  const std::span<const type::Field> fields = type.fields();
+  Call call;
+  call.number = static_cast<int>(number_of(fields[field_number], bytes));
+  call.result = static_cast<int64_t>(number_of(fields[field_result], bytes));
+  call.duration_ns = number_of(fields[field_duration], bytes);
+  call.tid = static_cast<uint32_t>(number_of(fields[field_tid], bytes));
+  call.pid = static_cast<uint32_t>(number_of(fields[field_pid], bytes));
+  const type::Field& thread = fields[field_thread];
+  call.thread = until_zero(bytes.subspan(thread.offset, thread.type->size));
+  if (call.number < 0) return call;
+  for (size_t i = 0; i < call.arguments.size(); i++)
+    call.arguments[i] = number_of(fields[field_arguments + i], bytes);
+  const Plan plan = plan_of(spec::syscall_name(call.number));
+  for (size_t i = 0; i + field_copied < fields.size() && i < plan.slots.size(); i++) {
+    const type::Field& f = fields[field_copied + i];
+    Bytes part = bytes.subspan(f.offset, f.type->size);
+    const size_t argument =
+        plan.takes_path_at_entry ? i + (call_name(call.number) == "execveat") : plan.slots[i].argument;
+    if (f.type->is(type::Kind::buffer)) {
+      const uint32_t length = number_at<uint32_t>(part, 0);
+      call.copied[argument] = part.subspan(4, std::min<size_t>(length, part.size() - 4));
+    } else if (f.type->is(type::Kind::string)) {
+      call.copied[argument] = part;
+      call.is_cut[argument] = !part.empty() && part.back() != std::byte{0};
+    }
+  }
+  return call;
+}
+
+// Is the path among its arguments, or that of one of its descriptors?
+bool CallLines::concerns_path(const Call& call) {
+  const spec::SyscallRow* row = spec::find_syscall_row(spec::syscall_name(call.number));
+  if (!row) return false;
+  auto is_it = [&](std::string path) {
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    return !path.empty() && (path == path_ || path == real_path_);
+  };
+  const std::vector<trace::Argument> arguments = trace::read_arguments(row->arguments);
+  int folder = AT_FDCWD;
+  for (size_t i = 0; i < arguments.size() && i < call.arguments.size(); i++) {
+    const std::string_view kind = arguments[i].kind ? arguments[i].kind->name : std::string_view();
+    const auto fd = static_cast<int>(call.arguments[i]);
+    if (kind == "dirfd") folder = fd;
+    if ((kind == "fd" || kind == "dirfd" || kind == "map_fd") && fd >= 0 && is_it(descriptors_.path(call.pid, fd))) return true;
+    if (kind != "path" || call.copied[i].empty()) continue;
+    const std::string path = until_zero(call.copied[i]);
+    if (is_it(path)) return true;
+    if (path.empty() || path.starts_with('/')) continue;
+    const std::filesystem::path whole = std::filesystem::path(descriptors_.path(call.pid, folder)) / path;
+    if (is_it(whole.lexically_normal().string())) return true;
+  }
+  return row->result == "fd" && call.result >= 0 && is_it(descriptors_.path(call.pid, static_cast<int>(call.result)));
+}
+
+std::string CallLines::text(const Call& call, const std::string& stack) {
+  std::string out = prefix(call);
+  if (call.number < 0) {
+    const auto code = static_cast<int>(call.result);
+    return out + (call.number == trace::signal_record ? trace::signal_text(call.duration_ns, code) : trace::end_text(code)) + "\n";
+  }
+  out += trace::call_text(call, shown_);
+  if (options_.durations && call.duration_ns != Call::no_time) out += " <" + seconds(call.duration_ns) + ">";
+  out += "\n";
+  if (!stack.empty()) out += "        " + stack + "\n";
+  return out;
+}
+
+std::string CallLines::json(const Call& call, const std::string& stack) {
+  std::string out = "{\"thread\":";
+  auto add = [&](std::string_view key, auto value) {
+    out.append(",\"").append(key).append("\":");
+    report::append_json(out, value);
+  };
+  auto add_number = [&](std::string_view key, int64_t value) {
+    add(key, report::Number{static_cast<uint64_t>(value), true});
+  };
+  report::append_json(out, std::string_view(call.thread));
+  add_number("pid", call.pid);
+  add_number("tid", call.tid);
+  if (call.number == trace::signal_record) {
+    add("signal", std::string_view(trace::signal(call.duration_ns)));
+    add_number("code", call.result);
+    return out + "}\n";
+  }
+  if (call.number == trace::end_record) {
+    const auto status = static_cast<int>(call.result);
+    if (WIFEXITED(status)) add_number("exited", WEXITSTATUS(status));
+    if (!WIFEXITED(status)) add("killed", std::string_view(trace::signal(static_cast<uint64_t>(WTERMSIG(status)))));
+    return out + "}\n";
+  }
+  const trace::CallParts parts = trace::call_parts(call, shown_);
+  add("call", std::string_view(parts.name));
+  out += ",\"arguments\":[";
+  for (size_t i = 0; i < parts.arguments.size(); i++) {
+    out += i ? "," : "";
+    report::append_json(out, std::string_view(parts.arguments[i]));
+  }
+  out += "]";
+  if (call.duration_ns != Call::no_time) {
+    add_number("result", call.failed() ? -1 : call.result);
+    if (call.failed()) add("error", std::string_view(parts.error));
+    out += ",\"seconds\":" + seconds(call.duration_ns);
+  }
+  if (!stack.empty()) {
+    out += ",\"stack\":[";
+    const char* between = "";
+    for (std::string_view frame : base::split(stack, '\n')) {
+      out += between;
+      report::append_json(out, base::trim(frame));
+      between = ",";
+    }
+    out += "]";
+  }
+  return out + "}\n";
+}
+
+std::string CallLines::line(const type::Type& type, Bytes bytes, report::Printer& printer) {
+  if (type.fields().size() < trace::field_copied) return {};
+  const Call call = read(type, bytes);
+  const bool learns = call.number >= 0 && (options_.descriptors || !path_.empty());
+  if (learns) descriptors_.learn(call);
+  const bool is_told = path_.empty() || (call.number >= 0 && concerns_path(call));
+  std::string stack;
+  if (is_told && options_.stacks && call.number >= 0) {
+    const type::Field& f = type.fields().back();
+    stack = base::trim(printer.text(*f.type, bytes.subspan(f.offset, f.type->size)));
+  }
+  std::string out;
+  told_ += is_told && call.number >= 0;
+  if (is_told) out = options_.json ? json(call, stack) : text(call, stack);
+  if (learns) descriptors_.forget(call);
+  return out;
+}
+
+std::string CallLines::unfinished(uint32_t tid, int call, std::optional<uint64_t> ns) const {
+  const std::string name = trace::call_name(call);
+  if (!options_.json)
+    return "[pid " + std::to_string(tid) + "] " + name + "(... <unfinished" + (ns ? " after " + seconds(*ns) : ", begun before") + ">\n";
+  return "{\"tid\":" + std::to_string(tid) + ",\"call\":\"" + name + "\",\"unfinished\":true" + (ns ? ",\"seconds\":" + seconds(*ns) : "") + "}\n";
+}
+
+} // namespace session

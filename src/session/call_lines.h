@@ -1,0 +1,42 @@
+// Records of `acu trace` as lines: text in strace's notation, or JSON.
+#pragma once
+
+#include "report/report.h"
+#include "session/descriptors.h"
+#include "session/tracing.h"
+#include "trace/values.h"
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace session {
+
+class CallLines {
+public:
+  explicit CallLines(const TracingOptions& options);
+
+  // The command that acu started: of its first thread lines tell no number.
+  void started(uint32_t pid);
+  // With its newline; empty: not one of the calls that are asked for. `printer`: of stacks.
+  std::string line(const type::Type& type, std::span<const std::byte> bytes, report::Printer& printer);
+  // Of a call that has not returned after so long, or had begun before.
+  std::string unfinished(uint32_t tid, int call, std::optional<uint64_t> ns) const;
+  uint64_t told() const { return told_; } // calls; signals and ends of threads are none
+
+private:
+  trace::Call read(const type::Type& type, std::span<const std::byte> bytes) const;
+  std::string prefix(const trace::Call& call) const;
+  std::string text(const trace::Call& call, const std::string& stack);
+  std::string json(const trace::Call& call, const std::string& stack);
+  bool concerns_path(const trace::Call& call);
+
+  const TracingOptions& options_;
+  trace::Options shown_;
+  SeenDescriptors descriptors_;
+  uint32_t command_ = 0;
+  uint64_t told_ = 0;
+  std::string path_, real_path_; // of --path
+};
+
+} // namespace session
