@@ -10,10 +10,12 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <thread>
 #include <utility>
 
 namespace bpf {
@@ -204,11 +206,24 @@ base::Status Engine::attach_kernel(uint32_t index, const std::function<base::Sta
   return {};
 }
 
+// Before a link to user code is gone the kernel waits for calls whose returns are probed, those of other programs too. It lets
+// go of the calls of a thread 100 ms after the last of them began (Linux 6.13 on: ri_timer in kernel/events/uprobes.c), which
+// is never while a link that comes after makes more of them. So the probes of all go before any is waited for.
+static void close_user_links(std::vector<probe::Attachment>& attachments) {
+  std::vector<base::Fd> links;
+  for (probe::Attachment& a : attachments)
+    if (!a.file.empty()) std::ranges::move(a.links, std::back_inserter(links)), a.links.clear();
+  constexpr size_t most_threads = 256;
+  std::vector<std::jthread> threads;
+  for (size_t i = 1; i < std::min(links.size(), most_threads); i++) threads.emplace_back([&link = links[i]] { link.reset(); });
+  if (!links.empty()) links[0].reset();
+}
+
 void Engine::detach_file(std::string_view file) {
   for (auto* list : {&quick_, &slow_}) {
-    std::vector<probe::Attachment> kept;
-    for (probe::Attachment& a : *list)
-      if (a.file.empty() || a.file != file) kept.push_back(std::move(a));
+    std::vector<probe::Attachment> kept, gone;
+    for (probe::Attachment& a : *list) (a.file.empty() || a.file != file ? kept : gone).push_back(std::move(a));
+    close_user_links(gone);
     list->swap(kept);
   }
 }
@@ -243,6 +258,7 @@ void Engine::detach() {
   if (!slow_.empty()) stop_programs(loaded_);
   for (auto* list : {&quick_, &slow_})
     for (const probe::Attachment& a : *list) missed_hits_ += probe::missed_hits(a);
+  close_user_links(quick_);
   for (auto* list : {&quick_, &slow_}) {
     for (probe::Attachment& a : *list) a.disable();
   }

@@ -248,5 +248,27 @@ def test_process_that_ends(acu):
     need(status == 3 and "there is no process" in err, f"status {status}: {err}")
 
 
+
+def test_calls_that_go_on_hold_nobody_up(acu):
+    """Of two functions whose returns are probed one never returns and calls the other all the time: the probes go all the same."""
+    source, program = os.path.join(TMP, "goes_on.c"), os.path.join(TMP, "goes_on")
+    with open(source, "w") as file:
+        file.write("#include <unistd.h>\nvolatile int n;\n__attribute__((noipa)) void inner(void) { n++; }\n"
+                   "__attribute__((noipa)) void outer(void) { for (;;) inner(), usleep(1000); }\n"
+                   "int main(void) { alarm(40); if (read(0, (char[1]){0}, 1) == 1) outer(); return 0; }\n")
+    subprocess.run(["gcc", "-O1", "-o", program, source], check=True, timeout=60 * SLOWNESS)
+    running = subprocess.Popen([program], stdin=subprocess.PIPE)
+    try:
+        script = f"uretprobe:{program}:outer {{ @outer = count() }} uretprobe:{program}:inner {{ @inner = count() }} interval:ms:300 {{ exit() }}"
+        tracer = attached(acu, "-e", script, "-p", str(running.pid))
+        running.stdin.write(b"x")
+        running.stdin.flush()
+        out = tracer.communicate(timeout=20 * SLOWNESS)[0]
+        need(running.poll() is None and "@inner" in out and "@outer" not in out, out)
+    finally:
+        running.kill()
+        running.communicate()
+
+
 if __name__ == "__main__":
     sys.exit(run_suite([f for n, f in globals().items() if n.startswith("test_")], TMP, tells_reason=False))
