@@ -161,7 +161,7 @@ BEGIN /FILTER/ {
     @start[$thread] = (uint64)nsecs;
   }
 }
-END /FILTER/ {
+END {
   $thread = (uint32)curtask.pid;
   $outermost = @sp[$thread];
   if ($outermost && (uint64)reg("sp") > $outermost) {
@@ -185,7 +185,7 @@ BEGIN /FILTER/ {
   @calls++;
   @start[(uint32)curtask.pid] = (uint64)nsecs;
 }
-END /FILTER/ {
+END {
   $thread = (uint32)curtask.pid;
   $start = @start[$thread];
   if ($start) {
