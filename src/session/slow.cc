@@ -160,8 +160,12 @@ uint64_t Slow::calls() {
 void Slow::keep_budget() {
   const uint64_t now = clock_ns(), seen = calls();
   if (now - period_began_ns >= budget_period_ns) period_began_ns = now, calls_then = seen;
-  const double spent = static_cast<double>((seen - calls_then) * spec::slow_call_ns);
-  if (spent <= options.max_cost / 100 * static_cast<double>(budget_period_ns)) return;
+  // What is far above it is plain sooner.
+  constexpr uint64_t enough_calls = 300;
+  constexpr double far_above = 5;
+  const double spent = static_cast<double>((seen - calls_then) * spec::slow_call_ns), share = options.max_cost / 100;
+  const bool is_plain = seen - calls_then >= enough_calls && spent > far_above * share * static_cast<double>(now - period_began_ns);
+  if (!is_plain && spent <= share * static_cast<double>(budget_period_ns)) return;
   for (const std::string& file : functions.files) backend->detach_file(file);
   is_probed = false;
   run_times = bpf::measure_run_times();
