@@ -35,8 +35,10 @@ struct Slow {
 
   void take(const type::Type& type, std::span<const std::byte> bytes);
   void take_wait(Wait& wait);
+  void take_call(const SlowCall& call);
+  base::Result<std::vector<SlowCall>> calls_in_progress();
   void tell(const Outlier& outlier);
-  void keep_budget();
+  base::Status keep_budget();
   uint64_t calls();
   std::string summary();
   void say(const std::string& text);
@@ -59,7 +61,7 @@ struct Slow {
   SlowNotes notes;
   std::optional<SlowTeller> teller;
   Regular regular;
-  const Life* life = nullptr; // while it lives
+  Effects* effects = nullptr; // while it lives
   uint64_t period_began_ns = 0, calls_then = 0; // of the budget
   uint64_t probed_ns = 0;                       // how long each call was
   uint64_t found = 0, attached_ns = 0, detached_ns = 0;
@@ -132,7 +134,12 @@ void Slow::take(const type::Type& type, std::span<const std::byte> bytes) {
   if (auto* sample = std::get_if<OnCpu>(&note)) notes.take(*sample);
   if (auto* ran = std::get_if<Ran>(&note)) notes.take(*ran);
   if (auto* wait = std::get_if<Wait>(&note)) take_wait(*wait);
-  if (auto* call = std::get_if<SlowCall>(&note)) tell(notes.about(*call));
+  if (auto* call = std::get_if<SlowCall>(&note)) take_call(*call);
+}
+
+// Of calls that began before their probes went nobody knows the end.
+void Slow::take_call(const SlowCall& call) {
+  if (is_probed || call.has_ended) tell(notes.about(call));
 }
 
 // Where no call is probed, a long wait within the function tells of one.
@@ -157,7 +164,22 @@ uint64_t Slow::calls() {
   return out.ok() ? *out : 0;
 }
 
-void Slow::keep_budget() {
+// Until now.
+base::Result<std::vector<SlowCall>> Slow::calls_in_progress() {
+  std::vector<SlowCall> out;
+  const std::optional<uint32_t> begun = find_map(compiled.program, "start");
+  if (!begun) return out;
+  ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(*begun));
+  for (const ir::Entry& e : entries) {
+    SlowCall call = {.thread = {}, .end = clock_ns(), .has_ended = false, .user = {}};
+    std::memcpy(&call.thread.task, e.key.data(), sizeof call.thread.task);
+    std::memcpy(&call.start, e.values.data(), sizeof call.start);
+    if (call.start) out.push_back(std::move(call));
+  }
+  return out;
+}
+
+base::Status Slow::keep_budget() {
   const uint64_t now = clock_ns(), seen = calls();
   if (now - period_began_ns >= budget_period_ns) period_began_ns = now, calls_then = seen;
   // What is far above it is plain sooner.
@@ -165,9 +187,15 @@ void Slow::keep_budget() {
   constexpr double far_above = 5;
   const double spent = static_cast<double>((seen - calls_then) * spec::slow_call_ns), share = options.max_cost / 100;
   const bool is_plain = seen - calls_then >= enough_calls && spent > far_above * share * static_cast<double>(now - period_began_ns);
-  if (!is_plain && spent <= share * static_cast<double>(budget_period_ns)) return;
+  if (!is_plain && spent <= share * static_cast<double>(budget_period_ns)) return {};
   for (const std::string& file : functions.files) backend->detach_file(file);
+  effects->drain();
   is_probed = false;
+  // What was waited for in calls that go on is told now, what will be when the wait ends.
+  ACU_TRY(std::vector<SlowCall> calls, calls_in_progress());
+  for (const SlowCall& call : calls)
+    for (const Wait& wait : notes.about(call).waits)
+      if (wait.ns() >= options.least_ns) tell(notes.about(wait));
   run_times = bpf::measure_run_times();
   probed_ns = now - attached_ns;
   const double a_second = static_cast<double>(seen) * 1e9 / static_cast<double>(probed_ns);
@@ -176,13 +204,15 @@ void Slow::keep_budget() {
                 a_second * static_cast<double>(spec::slow_call_ns) / 1e7, options.max_cost);
   why_by_waits = text;
   say(why_by_waits + "\nfrom here on calls are found by their waits: not those that are slow on the CPU or by many short waits");
+  return {};
 }
 
 base::Status Slow::live() {
   report::Options how = report_options(compiled.tree->config, false);
   how.take_value = [this](const type::Type& type, std::span<const std::byte> bytes) { take(type, bytes); };
   report::Printer printer(compiled.program, backend->engine(), names, *output, how);
-  Effects effects(compiled.program, backend->engine(), printer, *output, &*source);
+  Effects own(compiled.program, backend->engine(), printer, *output, &*source);
+  effects = &own;
   names.users().keep_files();
   names.users().keep_contents(); // locks are named from them
   stacks.emplace(backend->engine(), backend->walker() != nullptr, names.users());
@@ -195,7 +225,7 @@ base::Status Slow::live() {
               .options = run,
               .source = &*source,
               .backend = *backend,
-              .effects = effects,
+              .effects = own,
               .printer = printer,
               .output = *output,
               .child = child ? &*child : nullptr,
@@ -214,7 +244,7 @@ base::Status Slow::live() {
   // Soon at first: nobody knows yet how often it is called.
   regular.tick = [this, looks = 0]() mutable -> base::Result<bool> {
     regular.next_ns = clock_ns() + (looks++ < 5 ? 4'000'000 : 20'000'000);
-    if (options.kind->is_dear && is_probed && !options.is_exact) keep_budget();
+    if (options.kind->is_dear && is_probed && !options.is_exact) ACU_CHECK(keep_budget());
     return !options.count || found < options.count;
   };
   ACU_CHECK(session::live(one));
@@ -247,21 +277,16 @@ void look_at_call(SlowCall& call) {
     call.arguments[i] = base::parse_integer(words[i + 1]).value_or(0);
 }
 
-// Calls that were going on.
 base::Status Slow::tell_rest() {
-  const std::optional<uint32_t> begun = is_probed ? find_map(compiled.program, "start") : std::nullopt;
-  std::vector<ir::Entry> entries;
-  if (begun) {
-    ACU_TRY(entries, backend->engine().read_map(*begun));
-  }
-  for (const ir::Entry& e : entries) {
-    SlowCall call = {.thread = {}, .end = detached_ns, .has_ended = false, .user = {}};
-    std::memcpy(&call.thread.task, e.key.data(), sizeof call.thread.task);
-    std::memcpy(&call.start, e.values.data(), sizeof call.start);
-    if (!call.start || call.end < call.start + options.least_ns) continue;
-    look_at(call);
-    if (options.kind->name == "syscall") look_at_call(call);
-    tell(notes.about(call));
+  if (is_probed) {
+    ACU_TRY(std::vector<SlowCall> calls, calls_in_progress());
+    for (SlowCall& call : calls) {
+      call.end = detached_ns;
+      if (call.end < call.start + options.least_ns) continue;
+      look_at(call);
+      if (options.kind->name == "syscall") look_at_call(call);
+      tell(notes.about(call));
+    }
   }
   output->flush();
   const std::string told = summary();

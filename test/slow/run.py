@@ -64,7 +64,7 @@ def test_lock_of_one_request(acu):
 
 def test_lock_as_text(acu):
     text, message = slow(acu, "--min-duration", "20ms", "serve_request", "--", REQUESTS, "20000")
-    for part in (r"serve_request\(int\): at least \d+\.\d\d ms, in thread requests", r"^ +waiting (49|5\d)\.\d\d ms \(9\d\.\d%\), runnable ",
+    for part in (r"serve_request\(int\): at least \d+\.\d\d ms, in thread requests", r"^ +waiting (49|5\d)\.\d\d ms \(\d+\.\d%\), runnable ",
                  r"^  (49|5\d)\.\d\d ms waiting for the lock g_cache_lock$", r"^      > serve_request\(int\)$", r"^    held by rebuilder \(\d+\), which gave it up here:$",
                  r"^    rebuilder \(\d+\) was waiting itself for \d+\.\d\d ms of that, for clock_nanosleep\(", r"^        rebuild_cache\(\)$"):
         need(re.search(part, text, re.M), f"no {part} in\n{text}")
