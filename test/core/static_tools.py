@@ -16,6 +16,7 @@ from common import ENVIRONMENT, HERE, LIMIT, SLOWNESS, Skipped, acu_core, call, 
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "test", "tools"))
 import nginx_source
+import pages
 from packages import Missing
 
 PAUSE = ("--max-pause", f"{int(10 * SLOWNESS)}s")  # a machine may be busy
@@ -32,13 +33,15 @@ def answer(done):
 
 
 def snap(acu, pid, name, *more):
-    done = call(acu, "snap", "-p", pid, *PAUSE, tool(name), *more)
-    return answer(done)
+    text = answer(call(acu, "snap", "-p", pid, *PAUSE, tool(name), *more))
+    pages.seen(name, ("-p", str(pid), *more), text)
+    return text
 
 
 def of_core(acu, core, name, *more):
-    done = call(acu, "core", core, tool(name), *more)
-    return answer(done)
+    text = answer(call(acu, "core", core, tool(name), *more))
+    pages.seen(name, (os.path.basename(core), *more), text)
+    return text
 
 
 def live_and_dead(acu, pid, name, *more):
@@ -282,10 +285,12 @@ def nginx_crash(acu):
         cores = [n for n in os.listdir(server.folder) if n.startswith("core")]
         need(len(cores) == 1, str(os.listdir(server.folder)))
         core = os.path.join(server.folder, cores[0])
+        request = of_core(acu, core, "nginx-request")
         text = of_core(acu, core, "nginx-state")
         summary = acu_core(acu, core)
     finally:
         server.stop()
+    need(request == "request   GET /crash.txt?who=needle HTTP/1.1, client 127.0.0.1, host here\n", request)
     need("in the innermost call: GET /crash.txt?who=needle HTTP/1.1, client 127.0.0.1\n" in text, text)
     need(re.search(r"^  127\.0\.0\.1  GET /crash\.txt\?who=needle HTTP/1\.1 ", text, re.M) and "GET /slow.txt" in text, text)
     need(summary.endswith("\nrequest   GET /crash.txt?who=needle HTTP/1.1, client 127.0.0.1, host here\n"), summary)

@@ -35,10 +35,11 @@ def sigsnoop(acu):
 
 
 def statsnoop(acu):
-    text = trace(acu, "statsnoop.bt", shell("stat $TMP/no-such-file; stat $TMP"))
+    text = trace(acu, "statsnoop.bt", shell("stat $TMP/no-such-file; stat $TMP; python3 -c 'import os; os.fstat(0)'"))
     found = lines(text, r"(\d+) +stat +(\d+) (.*)")
     need(any(f[1:] == ("2", TMP + "/no-such-file") for f in found), text)
     need(any(f[1:] == ("0", TMP) for f in found), text)
+    need(not lines(text, r"(\d+) +\S+ +0 "), "descriptors are told, too:\n" + text)
 
 
 def vfsstat(acu):

@@ -9,6 +9,8 @@ import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+import pages
 from tally import SLOWNESS, Wrong, need
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -61,6 +63,9 @@ def trace(acu, tool, during, arguments=(), options=()):
         thread.join()
     need(driver, f"did not attach: {err[0].strip()[:600]}")
     need(status == 0, f"status {status}: {err[0].strip()[:600]}")
+    name = os.path.basename(tool)[:-3]
+    if name in pages.names() and "json" not in options:
+        pages.seen(name, arguments, "".join(out))
     return "".join(out)
 
 

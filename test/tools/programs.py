@@ -92,6 +92,7 @@ def sslsnoop(acu):
     need(len(lines(text, stamp + r"HANDSHAKE +- +\d+ *")) == 1, text)
     need(lines(text, stamp + r"WRITE +\d+ +\d+ GET /needle HTTP/1\.1\s*"), text)
     need(lines(text, stamp + r"READ +\d+ +\d+ HTTP/1\.0 200 ok\s*"), text)
+    need(all(re.match(stamp, line) for line in text.strip().split("\n")[1:]), "more than the first line of data:\n" + text)
 
 
 def mallocstacks(acu):
