@@ -66,8 +66,12 @@ def maps(text):
     return {name: after == "[" for name, after in re.findall(r"^(@\w*)(\[|:)", text, re.M)}
 
 
-def mistake(name, text):
-    """How the form of an output differs from what the page shows, or an empty text."""
+def options_of(words):
+    return {w.split("=")[0] for w in words if w.startswith("--") and w != "--"}
+
+
+def mistake(name, words, text):
+    """How the form of an output, with these parameters, differs from what the page shows, or an empty text."""
     if not os.path.exists(path_of(name)):
         return ""  # test/docs.py tells
     page = read(name)
@@ -78,7 +82,8 @@ def mistake(name, text):
         return f"docs/tools/{name}.md shows the heading\n{heading(shown)}\nand the tool prints\n{heading(text)}"
     now, then = maps(text), maps(shown)
     different = [m for m in now if m in then and now[m] != then[m]]
-    if different or (now and then and not set(now) & set(then)):
+    same_options = options_of(words) == options_of(page["command"].split())
+    if different or (same_options and now and then and not set(now) & set(then)):
         return f"docs/tools/{name}.md shows {sorted(then)}, and the tool prints {sorted(now)}; docs/tools/make.py makes it anew"
     return ""
 
@@ -87,7 +92,7 @@ def seen(tool, words, text):
     """An output has the form that the tool's page shows; the first of a tool is kept for the page, if somebody asks for that."""
     keep = os.environ.get("ACU_TOOL_OUTPUT")
     if not keep:
-        wrong = mistake(tool, text)
+        wrong = mistake(tool, words, text)
         need(not wrong, wrong)
     elif not os.path.exists(os.path.join(keep, tool)):
         with open(os.path.join(keep, tool), "w") as file:
