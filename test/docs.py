@@ -386,7 +386,7 @@ def main():
         judge("every builtin has an example", lambda: check_examples(acu))
         judge("lists and links", lambda: check_index(acu))
         judge("each tool has its page", lambda: check_pages(acu))
-    for document in ("reference.md", "tutorial.md", "trace.md", "cookbook.md"):
+    for document in ("reference.md", "tutorial.md", "trace.md", "graph.md", "cookbook.md"):
         judge_blocks(acu, os.path.join(ROOT, "docs", document), wanted, judge)
     readme = open(os.path.join(ROOT, "README.md")).read()
     cookbook = open(os.path.join(ROOT, "docs", "cookbook.md")).read()

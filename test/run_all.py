@@ -71,6 +71,7 @@ SUITES = {
     "stat": "stat/run.py",
     "slow": "slow/run.py",
     "whose": "whose/run.py",
+    "graph": "graph/run.py",
     "user": "user/run.py",
     "core": "core/run.py",
     "docs": "docs.py",

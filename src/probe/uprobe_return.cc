@@ -38,6 +38,15 @@ template<size_t n> bool is_one_of(const std::string_view (&names)[n], std::strin
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
+// The kernel or the loader jumps to them: the number of arguments is on top of the stack.
+constexpr std::string_view program_begins[] = {"_start", "_dl_start_user"};
+
+// What compilers put aside as hardly ever executed: "f.cold", "f.cold.1".
+bool is_part(std::string_view name) {
+  const size_t at = name.find(".cold");
+  return at != name.npos && (at + 5 == name.size() || name[at + 5] == '.');
+}
+
 } // namespace
 
 std::string why_not_at_return(symbol::Binary& binary, const symbol::FunctionSymbol& f) {
@@ -50,6 +59,10 @@ std::string why_not_at_return(symbol::Binary& binary, const symbol::FunctionSymb
   if (binary.file().elf().section(".note.GNU-split-stack"))
     return what + " can't be probed: " + binary.name() +
            " is compiled with -fsplit-stack, and functions change stacks while they run";
+  if (is_one_of(program_begins, f.name))
+    return what + " can't be probed: the program begins there, and what would be taken for its return address is the number of arguments";
+  if (is_part(f.name))
+    return what + " can't be probed: it is a part of a function that is jumped to, so no return address is on top of its stack";
   if (is_one_of(frame_switchers, f.name))
     return what +
            " can't be probed: it leaves by another frame or stack than it was called in, and the program "

@@ -58,7 +58,7 @@ bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   lowering.calls_loops = options.still == nullptr;
   to.program = ir::lower(*to.tree, *to.machine, lowering, diagnostics);
   if (diagnostics.has_errors()) return false;
-  if (options.pid >= 0) filter_by_pid(to.program, options.pid);
+  if (options.pid >= 0 && !options.filters_itself) filter_by_pid(to.program, options.pid);
   if (options.optimize) ir::optimize(to.program);
   // What is true of one side alone has been made use of.
   if (options.in_kernel) join_returns(to, ir::Joined::user, bpf::Feature::uprobe_session);

@@ -24,6 +24,7 @@ struct CompileOptions {
   bool has_command = false;         // `cpid` may be used
   bool in_kernel = true;            // where functions can't call themselves
   int pid = -1;                     // only this process counts; user probes are looked for in its files
+  bool filters_itself = false;      // … as the script tells: nothing is added to its probes
   bool optimize = true;
   bool shares_aggregations = false; // as lang::CheckOptions has it
   probe::Still* still = nullptr; // as in Options

@@ -109,6 +109,8 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::container:
   case OptionId::filter:
   case OptionId::path:
+  case OptionId::depth:
+  case OptionId::all_returns:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

@@ -72,6 +72,7 @@ base::Status compile_own(Compiled& compiled, base::Source& source, const Own& ow
   options.has_command = !own.command.empty();
   options.pid = own.pid;
   options.shares_aggregations = true;
+  options.filters_itself = own.filters_itself;
   bool ok = parse(compiled, source, options, diagnostics) && check(compiled, options, diagnostics);
   if (ok && !own.command.empty()) {
     ACU_TRY(Child started, Child::start(own.command, "--", own.is_silent));

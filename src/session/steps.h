@@ -18,6 +18,7 @@ struct Own {
   int pid = -1;                            // whose functions it may name; -1: nobody's
   bool is_silent = false;                  // the command has nothing to do with the terminal
   std::string_view expression = {};        // that somebody wrote, somewhere in the script
+  bool filters_itself = false;             // its conditions tell whose events count
 };
 
 // Compiles it for the kernel, and starts the command, which waits.

@@ -81,6 +81,8 @@ enum class OptionId : uint8_t {
   container,
   filter,
   path,
+  depth,
+  all_returns,
   help,
   version,
 };
@@ -531,6 +533,35 @@ inline constexpr Option slow_options[] = {
     quiet_option,
     own_help};
 
+inline constexpr Option graph_options[] = {
+    whose_pid,
+    whose_thread,
+    whose_user,
+    whose_cgroup,
+    whose_container,
+    {.id = OptionId::all, .letter = 'a', .name = "all", .doc = "All processes."},
+    {.id = OptionId::depth, .name = "depth", .argument = "N", .doc = "Only calls with fewer than N of the followed calls around them."},
+    {.id = OptionId::least,
+     .name = "min-duration",
+     .argument = "TIME",
+     .doc = "Only calls that took this long: 1ms, 20us. The kernel leaves the others out."},
+    {.id = OptionId::counts,
+     .letter = 'c',
+     .name = "summary",
+     .doc = "No lines, but a table at the end: time in all, in the function itself and off the CPU, and calls."},
+    {.id = OptionId::all_returns,
+     .name = "all-returns",
+     .doc = "Probe returns of C++ functions too that exceptions may pass through: one that does ends the program."},
+    sampled_duration,
+    {.id = OptionId::output,
+     .letter = 'o',
+     .name = "output",
+     .argument = "FILE",
+     .doc = "Write to FILE; .json: as Chrome's trace events, for ui.perfetto.dev or chrome://tracing."},
+    quiet_option,
+    {.id = OptionId::verbose, .letter = 'v', .name = "verbose", .doc = "Tell why arguments are not shown."},
+    own_help};
+
 inline constexpr Option stat_options[] = {
     whose_pid,
     whose_thread,
@@ -773,6 +804,13 @@ inline constexpr Subcommand subcommands[] = {
      slow_options,
      "acu slow -p 4711 handle_request\nacu slow syscall:fsync,fdatasync -a --min-duration 50ms\n"
      "acu slow --min-duration 1ms -n 5 read_page -- ./load"},
+    {"graph", "[-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] FUNCTION… [-- CMD…]",
+     "Show calls within calls as ftrace's function_graph does: how long each took, off the CPU apart, with arguments and results\n"
+     "where types are known. Of a process or of the command itself, not of what it starts. FUNCTION, also with * and ?: `main`\n"
+     "of the program, `libc:malloc` of a library, `cpp:ns::f` by its name in C++ or Rust, `k:vfs_read` of the kernel.",
+     graph_options,
+     "acu graph main 'parse_*' -- ./app input.txt\nacu graph -p 4711 handle_request libc:write k:vfs_write --min-duration 1ms\n"
+     "acu graph -p 4711 'cpp:shop::*' --duration 5s -o calls.json"},
     {"stat", "[-p PIDS|-t TIDS|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Count events as perf stat does: of a command and what it starts, of a process, a control group, or all.", stat_options,
      "acu stat -- make\nacu stat -r 5 -e task-clock,page-faults -- sort big.txt\nacu stat -a -A -I 1s -e context-switches\n"

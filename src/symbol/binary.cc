@@ -156,6 +156,8 @@ std::vector<FunctionSymbol> Binary::find_functions(std::string_view name, bool l
     return wanted.version.empty() || (f.version == wanted.version && (f.is_default || !default_only));
   };
   std::vector<FunctionSymbol> out;
+  constexpr unsigned few = 16; // each goes over all symbols
+  if (!functions_ && ++searches_ > few) functions();
   if (functions_) {
     auto at = std::lower_bound(functions_->begin(), functions_->end(), wanted.name,
                                [](const FunctionSymbol& f, std::string_view n) { return f.name < n; });

@@ -141,6 +141,7 @@ private:
   std::map<uint64_t, JumpTargets> jumps_; // of segments, by their address
   std::optional<DebugFile> debug_file_;
   std::optional<std::vector<FunctionSymbol>> functions_;
+  unsigned searches_ = 0; // for functions by name
   std::unordered_map<std::string, std::string> shown_; // by mangled name; empty: it is none
   std::unordered_map<std::string, std::optional<SymbolPlace>> symbols_; // that were asked for
   std::unique_ptr<Debug> debug_;

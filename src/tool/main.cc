@@ -26,6 +26,7 @@ constexpr Entry entries[] = {{"run", run},     {"list", list},     {"sym", sym},
                              {"flame", flame}, {"record", record}, {"top", top}, {"report", report}, {"diff", diff},
                              {"trace", trace},
                              {"slow", slow},
+                             {"graph", graph},
                              {"stat", stat},
                              {"core", core},   {"snap", snap},     {"tools", tools},       {"info", info},     {"help", help}};
 static_assert(std::size(entries) == std::size(spec::subcommands));

@@ -24,6 +24,7 @@ int report(Words words);
 int diff(Words words);
 int trace(Words words);
 int slow(Words words);
+int graph(Words words);
 int stat(Words words);
 int core(Words words);
 int snap(Words words);

@@ -55,6 +55,7 @@ PARTS = {
     "tools": ("tools", "python3 test/tools/run.py $ACU", None),
     "user": ("probes in programs", "python3 test/user/run.py $ACU", None),
     "stacks": ("stacks of programs without frame pointers", "python3 test/stacks/run.py $ACU", None),
+    "graph": ("calls of programs and of the kernel", "python3 test/graph/run.py $ACU", None),
     "life": ("processes that come and go", "python3 test/life/run.py $ACU", None),
     "no_types": ("without types of the kernel", NO_TYPES, NO_TYPES),
 }

@@ -1,0 +1,214 @@
+#include "session/graph_functions.h"
+
+#include "base/text.h"
+#include "probe/kernel_functions.h"
+#include "probe/uprobe.h"
+#include "probe/user_values.h"
+#include "symbol/demangle.h"
+
+#include <map>
+#include <set>
+
+namespace session {
+
+namespace {
+
+// Arguments have a program of their own for each function: there are not too many.
+constexpr size_t most_typed = 64;
+constexpr uint32_t largest_value = 64; // bytes of a structure that is passed by value
+
+constexpr std::string_view kernel_words[] = {"k", "kprobe", "kernel", "f", "fentry", "kfunc"};
+constexpr std::string_view user_words[] = {"u", "uprobe"};
+
+std::string_view first_part(std::string_view function) {
+  const size_t colon = function.find(':');
+  return colon == function.npos ? std::string_view() : function.substr(0, colon);
+}
+
+// "a::b" has no part before its first colon.
+bool has_prefix(std::string_view function) {
+  const std::string_view first = first_part(function);
+  return !first.empty() && function.substr(first.size()).compare(0, 2, "::") != 0;
+}
+
+// "ns::f(int) const" -> "ns::f": what it is given is shown by values.
+std::string without_parameters(std::string_view name) {
+  const size_t end = name.rfind(')');
+  if (end == name.npos || name.ends_with("operator()")) return std::string(name);
+  int depth = 0;
+  for (size_t i = end + 1; i-- > 0;) {
+    depth += (name[i] == ')') - (name[i] == '(');
+    if (depth == 0) return i ? std::string(name.substr(0, i)) : std::string(name);
+  }
+  return std::string(name);
+}
+
+class Finder {
+public:
+  explicit Finder(const GraphRequest& request) : request_(request), machine_(types_, request.pid) {
+    machine_.sees_inlined_calls = false; // they do not return
+  }
+
+  base::Result<GraphFunctions> run() {
+    // The functions that were named get their arguments first.
+    for (bool is_pattern : {false, true})
+      for (const std::string& function : request_.functions)
+        if (base::has_glob(function) == is_pattern) ACU_CHECK(add(function));
+    tell_returns();
+    add_values();
+    machine_.store_facts();
+    return std::move(out_);
+  }
+
+private:
+  using Event = probe::Event;
+
+  base::Status add(const std::string& function) {
+    const bool is_kernel = is_kernel_function_name(function);
+    std::string place(function);
+    if (is_kernel || (has_prefix(function) && base::is_one_of(user_words, first_part(function))))
+      place = function.substr(first_part(function).size() + 1);
+    else if (!has_prefix(function) || first_part(function) == "cpp")
+      place = request_.program + ":" + function;
+    probe::Mismatch mismatch, unused;
+    auto match = [&](const char* kind, probe::Mismatch& why) {
+      const std::string text = std::string(kind) + ":" + place;
+      return probe::match(machine_, base::split(text, ':'), why);
+    };
+    std::vector<Event> entries = match(is_kernel ? "kprobe" : "uprobe", mismatch);
+    if (entries.empty())
+      return base::Error{mismatch.denied                                ? base::Failure::permission
+                         : mismatch.kind == probe::Mismatch::missing ? base::Failure::nothing_matched
+                                                                     : base::Failure::usage,
+                         base::quoted(function) + ": " + mismatch.message + (mismatch.hint.empty() ? "" : "; " + mismatch.hint)};
+    std::vector<Event> returns = match(is_kernel ? "kretprobe" : "uretprobe", unused);
+    std::map<std::pair<std::string, uint64_t>, const Event*> by_place;
+    for (const Event& e : returns) by_place[key(e)] = &e;
+    for (Event& e : entries) {
+      if (e.function.find(".cold") != e.function.npos && base::has_glob(function)) continue; // a part of one
+      if (!seen_.insert(key(e)).second) continue;
+      auto found = by_place.find(key(e));
+      add(std::move(e), found == by_place.end() ? nullptr : found->second, is_kernel);
+    }
+    return {};
+  }
+
+  static std::pair<std::string, uint64_t> key(const Event& e) {
+    if (!e.module) return {e.category + ":" + e.function, 0};
+    return {e.binary, e.function_address};
+  }
+
+  void add(Event entry, const Event* leave, bool is_kernel) {
+    GraphFunction f;
+    f.about.is_kernel = is_kernel;
+    f.about.name = is_kernel || !entry.module ? entry.function : without_parameters(entry.module->shown(entry.function));
+    f.symbol = entry.function;
+    f.entry = entry.name;
+    (is_kernel ? out_.has_kernel : out_.has_user) = true;
+    if (leave && !is_kernel && !request_.all_returns && may_throw(entry)) leave = nullptr, thrown_++;
+    else if (!leave) unprobed_++;
+    if (leave) f.leave = leave->name;
+    f.about.has_return = leave != nullptr;
+    if (!leave && first_unprobed_.empty()) first_unprobed_ = f.about.name;
+    out_.functions.push_back(std::move(f));
+    events_.emplace_back(std::move(entry), leave ? std::optional<Event>(*leave) : std::nullopt);
+  }
+
+  static bool may_throw(const Event& e) {
+    if (!e.module || !symbol::is_mangled(e.function)) return false;
+    for (const symbol::FunctionSymbol& f : e.module->find_functions(e.function))
+      if (f.address == e.function_address) return probe::may_be_passed_by_exceptions(*e.module, f);
+    return true;
+  }
+
+  void tell_returns() {
+    if (unprobed_)
+      out_.notes.push_back((unprobed_ == 1 ? "the return of " + first_unprobed_
+                                           : "the returns of " + std::to_string(unprobed_) + " functions (such as " + first_unprobed_ + ")") +
+                           " can't be probed: how long a call takes is not known");
+    if (thrown_)
+      out_.notes.push_back("the returns of " + std::to_string(thrown_) +
+                           " C++ functions are not probed, as an exception that passed through would end the program, so how "
+                           "long a call takes is not known; --all-returns probes them, for programs that don't throw");
+  }
+
+  // ---- values
+
+  void add_values() {
+    size_t typed = 0, untyped = 0;
+    for (size_t i = 0; i < out_.functions.size(); i++) {
+      if (typed == most_typed) {
+        untyped++;
+        continue;
+      }
+      GraphFunction& f = out_.functions[i];
+      auto& [entry, leave] = events_[i];
+      add_arguments(f, entry);
+      if (leave) add_result(f, *leave);
+      f.is_typed = !f.arguments.empty() || !f.result.empty();
+      typed += f.is_typed;
+    }
+    if (untyped)
+      out_.notes.push_back("arguments and results are shown of the first " + std::to_string(typed) + " of " +
+                           std::to_string(out_.functions.size()) + " functions");
+  }
+
+  static bool is_text(const type::Type& t) {
+    return t.is(type::Kind::pointer) && t.element && t.element->is_char;
+  }
+  static bool is_value(const type::Type& t) {
+    return t.is_scalar() || (t.is(type::Kind::structure) && t.size && t.size <= largest_value);
+  }
+
+  void add_arguments(GraphFunction& f, Event& event) {
+    const type::Type* all = probe::arguments(machine_, event);
+    if (!all) return;
+    const probe::Context context = event.module ? probe::Context::registers : probe::Context::kernel_registers;
+    for (const type::Field& field : all->fields()) {
+      if (field.name.empty()) continue;
+      GraphValue v{.name = std::string(field.name), .expression = "args." + std::string(field.name)};
+      v.is_text = is_text(*field.type);
+      v.is_known = is_value(*field.type) && probe::access(machine_, event, context, field.name).reason.empty();
+      f.arguments.push_back(std::move(v));
+    }
+  }
+
+  void add_result(GraphFunction& f, const Event& event) {
+    const type::Type* result = nullptr;
+    if (!event.module) {
+      const probe::KernelSignature* s = machine_.kernel_functions().signature(event);
+      result = s ? s->result : nullptr;
+    } else if (probe::UserValue value = machine_.user_values(*event.module).result(event)) {
+      result = value.type;
+    }
+    if (!result || !result->is_scalar()) return;
+    GraphValue v{.expression = "retval", .is_text = is_text(*result)};
+    // Of functions of the kernel it is a plain number in the language.
+    if (!event.module && result->is(type::Kind::integer))
+      v.expression = (result->is_signed ? "(int" : "(uint") + std::to_string(result->size * 8) + ")retval";
+    f.result.push_back(std::move(v));
+  }
+
+  const GraphRequest& request_;
+  type::Table types_;
+  probe::Machine machine_;
+  GraphFunctions out_;
+  std::vector<std::pair<Event, std::optional<Event>>> events_; // of the functions
+  std::set<std::pair<std::string, uint64_t>> seen_;
+  size_t unprobed_ = 0, thrown_ = 0;
+  std::string first_unprobed_;
+};
+
+} // namespace
+
+bool is_kernel_function_name(std::string_view function) {
+  return has_prefix(function) && base::is_one_of(kernel_words, first_part(function));
+}
+
+bool names_program(std::string_view function) {
+  return has_prefix(function) && first_part(function) != "cpp" && !is_kernel_function_name(function);
+}
+
+base::Result<GraphFunctions> find_graph_functions(const GraphRequest& request) { return Finder(request).run(); }
+
+} // namespace session

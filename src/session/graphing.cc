@@ -1,0 +1,340 @@
+// The steps of `acu graph` in their order; those of a trace (tracing.cc), but for what becomes of records.
+#include "session/graphing.h"
+
+#include "base/text.h"
+#include "report/call_graph.h"
+#include "report/call_json.h"
+#include "report/call_text.h"
+#include "report/names.h"
+#include "report/text.h"
+#include "session/graph_script.h"
+#include "session/life.h"
+#include "session/losses.h"
+#include "session/run_times.h"
+#include "session/steps.h"
+#include "session/time.h"
+
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace session {
+
+namespace {
+
+using Bytes = std::span<const std::byte>;
+using report::CalledFunction;
+
+constexpr uint64_t look_ns = 200'000'000; // between two looks for lines that have waited
+
+uint64_t number_of(const type::Field& f, Bytes bytes) {
+  uint64_t value = 0;
+  std::memcpy(&value, bytes.data() + f.offset, std::min<uint32_t>(f.type->size, 8));
+  return value;
+}
+
+std::string_view text_of(const type::Field& f, Bytes bytes) {
+  const char* begin = reinterpret_cast<const char*>(bytes.data()) + f.offset;
+  return {begin, ::strnlen(begin, f.type->size)};
+}
+
+std::string count_of(uint64_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
+struct Grapher {
+  explicit Grapher(const GraphingOptions& o) : options(o) {}
+
+  // Whose functions plain names are.
+  int first_pid() const { return options.filter.pids.empty() ? -1 : options.filter.pids.front(); }
+
+  base::Status find();
+  void make_script(const GraphWanted& wanted);
+  base::Status compile();
+  base::Status load();
+  base::Status live();
+  base::Status read_open(uint64_t now);
+  void tell_rest();
+
+  void take(const type::Type& type, Bytes bytes);
+  void take_whole(const report::CallGraph::Moment& at, const GraphFunction& f, std::span<const type::Field> fields, Bytes bytes);
+  const GraphFunction& function_at(const type::Field& field, Bytes bytes);
+  std::string value(const GraphValue& v, std::span<const type::Field>& fields, Bytes bytes);
+  std::string values(const std::vector<GraphValue>& all, std::span<const type::Field>& fields, Bytes bytes);
+
+  const GraphingOptions& options;
+  GraphFunctions functions;
+  std::map<std::string, const GraphFunction*, std::less<>> by_symbol; // of those without types
+  std::vector<const GraphFunction*> by_name;                          // by number of ir::Program::probe_names
+  Condition condition;
+  GraphScript script;
+  Options run; // as `acu run` would have been asked
+  std::optional<base::Source> source;
+  Compiled compiled;
+  std::optional<Child> child;
+  std::vector<base::Fd> targets;
+  std::unique_ptr<Backend> backend;
+  RunTimes run_times;
+  report::SystemNames names;
+  std::unique_ptr<Output> output;
+  std::unique_ptr<report::CallText> lines;
+  std::unique_ptr<report::CallJson> json;
+  report::CallTable table;
+  std::optional<report::CallGraph> calls;
+  report::Printer* printer = nullptr; // while it lives
+  bool has_values = true;
+};
+
+base::Status Grapher::find() {
+  GraphRequest request{.functions = options.functions, .pid = first_pid(), .all_returns = options.all_returns};
+  if (!options.command.empty()) {
+    ACU_TRY(request.program, find_executable(options.command.front(), "--"));
+  }
+  ACU_TRY(targets, watch_targets(options.filter));
+  ACU_TRY(functions, find_graph_functions(request));
+  if (options.quiet) return {};
+  for (const std::string& note : functions.notes) write_all(STDERR_FILENO, "NOTE: " + note + "\n");
+  return {};
+}
+
+void Grapher::make_script(const GraphWanted& wanted) {
+  script = make_graph_script(functions, wanted);
+  name_fields(script.text);
+  source.emplace("graph", script.text);
+}
+
+base::Status Grapher::compile() {
+  ACU_TRY(condition, whose_of(options.filter));
+  // What traces is no part of the picture.
+  const std::string others = " && pid != " + std::to_string(::getpid());
+  GraphWanted wanted{.user_condition = (options.filter.command ? "pid == cpid" : condition.text) + others,
+                     .kernel_condition = "(" + condition.text + ")" + others,
+                     .before = condition.before,
+                     .depth = options.depth,
+                     .least_ns = options.least_ns,
+                     .duration_ns = options.duration_ns};
+  make_script(wanted);
+  const Own own{.aim = "graph", .command = options.command, .pid = first_pid(), .filters_itself = true};
+  base::Status status = compile_own(compiled, *source, own, child);
+  if (status.ok()) return {};
+  // Without arguments then: their names may be words of the language.
+  if (options.verbose) write_all(STDERR_FILENO, "NOTE: arguments are not shown: " + status.error().message);
+  wanted.has_values = has_values = false;
+  make_script(wanted);
+  compiled = {};
+  child.reset();
+  return compile_own(compiled, *source, own, child);
+}
+
+base::Status Grapher::load() {
+  const spec::Config& config = compiled.tree->config;
+  KernelOptions kernel = {.license = config.text("license"),
+                          .log_size = static_cast<uint32_t>(config.number("log_size")),
+                          .ring_pages = 2048,
+                          .verbose = options.verbose,
+                          .pid = child ? static_cast<int>(child->pid()) : options.filter.pid,
+                          .command_pid = child ? static_cast<int>(child->pid()) : -1,
+                          .source = &*source};
+  LoadReport loaded;
+  ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
+  run_times.start(false);
+  return {};
+}
+
+// ---- from records to calls
+
+const GraphFunction& Grapher::function_at(const type::Field& field, Bytes bytes) {
+  const uint64_t number = number_of(field, bytes);
+  if (!field.type->is(type::Kind::probe_name)) return functions.functions[std::min<size_t>(number, functions.functions.size() - 1)];
+  if (by_name.size() <= number) by_name.resize(number + 1);
+  if (!by_name[number]) {
+    const std::string& symbol = compiled.program.probe_names[number];
+    auto found = by_symbol.find(symbol);
+    by_name[number] = found == by_symbol.end() ? &functions.functions.front() : found->second;
+  }
+  return *by_name[number];
+}
+
+// Takes what belongs to it from the front of the fields.
+std::string Grapher::value(const GraphValue& v, std::span<const type::Field>& fields, Bytes bytes) {
+  if (!v.is_known) return "?";
+  if (fields.empty()) return {};
+  const type::Field f = fields.front();
+  fields = fields.subspan(1);
+  if (v.is_text && !fields.empty()) {
+    const type::Field t = fields.front();
+    fields = fields.subspan(1);
+    const std::string_view text = text_of(t, bytes);
+    if (!number_of(f, bytes)) return "NULL";
+    if (text != "\x01") {
+      std::string out = "\"";
+      report::append_escaped(out, std::as_bytes(std::span(text)));
+      return out + "\"" + (text.size() == t.type->size ? "..." : "");
+    }
+  }
+  if (f.type->is(type::Kind::pointer) && !number_of(f, bytes)) return "NULL";
+  return printer ? printer->text(*f.type, bytes.subspan(f.offset, f.type->size)) : std::string();
+}
+
+std::string Grapher::values(const std::vector<GraphValue>& all, std::span<const type::Field>& fields, Bytes bytes) {
+  std::string out;
+  if (!has_values) return out;
+  for (const GraphValue& v : all) {
+    const std::string text = value(v, fields, bytes);
+    out += (out.empty() ? "" : ", ") + (v.name.empty() ? text : v.name + "=" + text);
+  }
+  return out;
+}
+
+void Grapher::take_whole(const report::CallGraph::Moment& at, const GraphFunction& f, std::span<const type::Field> fields, Bytes bytes) {
+  const uint64_t depth = number_of(fields[graph_depth], bytes);
+  report::Call call;
+  call.function = &f.about;
+  call.start_ns = number_of(fields[graph_values], bytes);
+  call.end_ns = at.ns;
+  call.off.waited = at.off.waited - number_of(fields[graph_values + 1], bytes);
+  call.off.preempted = at.off.preempted - number_of(fields[graph_values + 2], bytes);
+  std::span<const type::Field> rest = fields.subspan(graph_values + 3);
+  call.arguments = values(f.arguments, rest, bytes);
+  call.result = values(f.result, rest, bytes);
+  calls->take_whole(at, std::move(call), depth);
+}
+
+void Grapher::take(const type::Type& type, Bytes bytes) {
+  const std::span<const type::Field> fields = type.fields();
+  if (fields.size() < graph_values) return;
+  const report::CallGraph::Moment at{.tid = static_cast<uint32_t>(number_of(fields[graph_tid], bytes)),
+                                     .pid = static_cast<uint32_t>(number_of(fields[graph_pid], bytes)),
+                                     .cpu = static_cast<uint32_t>(number_of(fields[graph_cpu], bytes)),
+                                     .ns = number_of(fields[graph_ns], bytes),
+                                     .off = {number_of(fields[graph_waited], bytes), number_of(fields[graph_preempted], bytes)},
+                                     .thread = text_of(fields[graph_thread], bytes)};
+  const uint64_t stack = number_of(fields[graph_stack], bytes);
+  const GraphFunction& f = function_at(fields[graph_function], bytes);
+  std::span<const type::Field> rest = fields.subspan(graph_values);
+  switch (static_cast<GraphRecord>(number_of(fields[graph_record], bytes))) {
+  case GraphRecord::entry:
+    return calls->enter(at, f.about, number_of(fields[graph_depth], bytes), stack, values(f.arguments, rest, bytes));
+  case GraphRecord::leave:
+    return calls->leave(at, f.about, stack ? stack - graph_return_address : 0, values(f.result, rest, bytes));
+  case GraphRecord::whole: return take_whole(at, f, fields, bytes);
+  case GraphRecord::exec: return calls->exec(at);
+  case GraphRecord::ending: return calls->end_thread(at);
+  }
+}
+
+// Calls that have not returned, where only those that have were told.
+base::Status Grapher::read_open(uint64_t now) {
+  for (size_t block = 0; options.least_ns && block < script.blocks; block++) {
+    const std::string name = "open" + std::to_string(block);
+    for (uint32_t i = 0; i < compiled.program.maps.size(); i++) {
+      const ir::Map& map = compiled.program.maps[i];
+      if (map.name != name) continue;
+      ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(i));
+      for (const ir::Entry& e : entries) {
+        const std::span<const type::Field> fields = map.value->fields();
+        const uint64_t start = number_of(fields[graph_open_ns], e.values);
+        if (!start || now < start + options.least_ns) continue;
+        const GraphFunction& f = function_at(fields[graph_open_function], e.values);
+        std::span<const type::Field> rest = fields.subspan(graph_open_values);
+        report::Call call;
+        call.function = &f.about;
+        call.start_ns = start, call.end_ns = now;
+        call.arguments = values(f.arguments, rest, e.values);
+        call.ended = report::Ended::by_end;
+        const uint64_t tid = number_of(map.key->fields()[0], e.key);
+        calls->take_unended(static_cast<uint32_t>(tid), std::move(call));
+      }
+    }
+  }
+  return {};
+}
+
+base::Status Grapher::live() {
+  run.quiet = true;
+  run.pid = options.filter.pid;
+  run.output_file = options.output;
+  ACU_TRY(output, Output::open(run));
+  const bool is_json = options.output.ends_with(".json");
+  std::vector<report::CallListener*> listeners;
+  if (is_json) listeners.push_back((json = std::make_unique<report::CallJson>(*output)).get());
+  if (!is_json && !options.counts) listeners.push_back((lines = std::make_unique<report::CallText>(*output)).get());
+  if (options.counts) listeners.push_back(&table);
+  calls.emplace(std::move(listeners));
+  for (const GraphFunction& f : functions.functions) by_symbol.emplace(f.symbol, &f);
+
+  report::Options how = report_options(compiled.tree->config, false);
+  how.take_value = [this](const type::Type& type, Bytes bytes) { take(type, bytes); };
+  report::Printer own(compiled.program, backend->engine(), names, *output, how);
+  printer = &own;
+  Effects effects(compiled.program, backend->engine(), own, *output, &*source);
+  Regular regular;
+  regular.begin = [&] {
+    if (lines) lines->header();
+    regular.next_ns = clock_ns() + look_ns;
+  };
+  regular.tick = [&]() -> base::Result<bool> {
+    const uint64_t now = clock_ns();
+    regular.next_ns = now + look_ns;
+    if (lines) lines->tell_old(now);
+    return true;
+  };
+  Life life = {.program = compiled.program,
+               .options = run,
+               .source = &*source,
+               .backend = *backend,
+               .effects = effects,
+               .printer = own,
+               .output = *output,
+               .child = child ? &*child : nullptr,
+               .target_fd = targets.empty() ? -1 : targets.front().get(),
+               .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
+               .regular = &regular,
+               .print_maps_on_exit = false,
+               .missing_may_be = true};
+  ACU_CHECK(session::live(life));
+  compiled.machine->store_facts();
+  ACU_CHECK(read_open(life.detached_ns));
+  calls->finish(life.detached_ns);
+  if (lines) lines->finish();
+  printer = nullptr;
+  return {};
+}
+
+// The table, the end of the file, and a line on what was seen, lost, and spent.
+void Grapher::tell_rest() {
+  const ir::Counters c = backend->engine().counters();
+  const uint64_t lost = c.lost_events + c.scratch_busy + c.missed_runs + c.missed_hits;
+  if (json) json->finish(lost);
+  if (options.counts && !json) output->out(table.text(0));
+  output->flush();
+  if (options.quiet) return;
+  std::string text = count_of(calls->calls(), "call") + " in " + count_of(calls->threads(), "thread") + ", ";
+  if (calls->unbegun()) text += count_of(calls->unbegun(), "return") + " of calls that began before, ";
+  text += losses_in_short(c);
+  if (c.missed_hits) text += ", " + std::to_string(c.missed_hits) + " not told by the kernel";
+  write_all(STDERR_FILENO, text + "; " + own_costs(run_times.of_all_time(c.run_ns)) + "\n");
+}
+
+} // namespace
+
+base::Result<int> graph_calls(const GraphingOptions& options) {
+  // Kept until the process ends, as in sampling.cc.
+  Grapher& g = *new Grapher(options);
+
+  // It is known which functions there are, and what of them can be told.
+  ACU_CHECK(g.find());
+
+  // The script is verified IR; the command waits in its own process.
+  ACU_CHECK(g.compile());
+
+  // The kernel holds the programs.
+  ACU_CHECK(g.load());
+
+  // They were attached, and are so no more; each call was told, and what was open is closed.
+  ACU_CHECK(g.live());
+  g.tell_rest();
+  const int status = g.child ? g.child->status().value_or(0) : 0;
+  g.child.reset(); // a command that goes on is ended
+  return status;
+}
+
+} // namespace session

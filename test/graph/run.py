@@ -1,0 +1,446 @@
+#!/usr/bin/env python3
+"""Calls within calls: run.py ACU [--filter TEXT] [--keep]
+
+What `acu graph` shows of programs that know their own calls and times, and of the kernel where it can be probed (in
+virtual machines). Last line: `N passed, N failed, N skipped`.
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import SLOWNESS, Skipped, need, run_suite
+
+TMP = tempfile.mkdtemp(prefix="acu-graph-")
+LINE = re.compile(r"^ *(\d+)\)  (\S+)-(\d+) +\| (.) +(?:([\d.]+) us)? +\| +(?:([\d.]+) us)? +\|  ( *)(.*)$")
+
+
+class Line:
+    def __init__(self, text):
+        found = LINE.match(text)
+        need(found, "not a line of a graph: " + text)
+        self.thread, self.tid = found.group(2), int(found.group(3))
+        self.us, self.off = (float(n) if n else None for n in found.group(5, 6))
+        self.depth, self.what = len(found.group(7)) // 2, found.group(8)
+
+    def __repr__(self):
+        return f"{self.thread} {self.us} {self.off} {'  ' * self.depth}{self.what}"
+
+
+def program(name="calls", *options):
+    path = os.path.join(TMP, "_".join((name,) + options).replace("-", ""))
+    if not os.path.exists(path):
+        source = os.path.join(HERE, name + (".cc" if name == "throws" else ".c"))
+        compiler = "g++" if name == "throws" else "gcc"
+        subprocess.run([compiler, "-g", "-O1", *options, "-pthread", "-o", path, source], check=True, timeout=120 * SLOWNESS)
+    return path
+
+
+def graph(acu, *words, status=0, limit=20):
+    """Standard output and standard error."""
+    done = subprocess.run([acu, "graph", *words], capture_output=True, text=True, timeout=limit * SLOWNESS)
+    need(done.returncode == status, f"{words}: status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout, done.stderr
+
+
+def lines_of(text):
+    return [Line(line) for line in text.splitlines() if LINE.match(line)]
+
+
+def calls(acu, *words, **more):
+    return lines_of(graph(acu, *words, **more)[0])
+
+
+def shown(lines):
+    return ["  " * line.depth + line.what for line in lines]
+
+
+def truth(text, name):
+    return [int(n) / 1000 for n in re.findall(rf"^{name} (\d+)$", text, re.M)]
+
+
+def close(own, told):
+    """Most of the times (us) are what the program measured itself; between the two clocks it may lose its CPU."""
+    return len(own) == len(told) and sum(abs(a - b) < 500 * SLOWNESS for a, b in zip(own, told)) > len(own) / 2
+
+
+def well_nested(lines):
+    """Of each thread: every opened call is closed, at its depth, by its name; returns the closing lines."""
+    stacks = {}
+    for line in lines:
+        stack = stacks.setdefault(line.tid, [])
+        if "began before" in line.what:
+            continue
+        if line.what.startswith("}"):
+            need(stack and len(stack) - 1 == line.depth, f"closes nothing: {line}")
+            need(line.what.startswith(f"}} /* {stack.pop()}"), f"closes another: {line}")
+        else:
+            need(line.depth == len(stack), f"wrong depth: {line}")
+            if line.what.endswith("{"):
+                stack.append(line.what.split("(")[0])
+    need(not any(stacks.values()), f"left open: {stacks}")
+
+
+# ---- layout, durations
+
+def test_nested_calls_and_times(acu):
+    out, err = graph(acu, "outer", "middle", "leaf", "spin", "doze", "--", program(), "nested")
+    lines = lines_of(out)
+    well_nested(lines)
+    need(shown(lines) == ["outer() {",
+                          "  middle(ns=3000000) {",
+                          "    spin(ns=3000000);",
+                          "    leaf(n=3, text=\"three\"); /* = 8 */",
+                          "    doze(ms=20);",
+                          "  } /* middle = -5 */",
+                          "  spin(ns=2000000);",
+                          "} /* outer */"] or "preempted" in out, out)
+    need("8 calls" not in err and "6 calls in 1 thread, 0 lost" in err, err)
+    outer, own = lines[-1], truth(out, "outer")[0]
+    need(0 <= outer.us - own < 2000 * SLOWNESS, f"outer {outer.us}, itself {own}")
+    doze = next(line for line in lines if "doze" in line.what)
+    need(20000 <= doze.us < 25000 * SLOWNESS and 19000 < doze.off <= doze.us, str(doze))
+    spins = [line for line in lines if "spin" in line.what]
+    need(all((line.off or 0) < 1000 * SLOWNESS or "preempted" in line.what for line in spins), str(spins))
+    need(doze.off <= outer.off < outer.us, f"{doze}\n{outer}")
+
+
+def test_recursion(acu):
+    lines = calls(acu, "factorial", "--", program(), "recursion")
+    well_nested(lines)
+    need(shown(lines)[:5] == ["  " * i + f"factorial(n={5 - i})" + (" {" if i < 4 else "; /* = 1 */") for i in range(5)], str(lines))
+    need([line.what.split(";")[0].rstrip(" */") for line in lines[5:]] == ["} /* factorial = " + str(n) for n in (2, 6, 24, 120)], str(lines))
+    times = [line.us for line in lines[4:]]
+    need(times == sorted(times), str(times))
+
+
+def test_values_by_their_types(acu):
+    line = calls(acu, "typed", "--", program(), "typed")[0]
+    found = re.match(r"typed\(p=0x[0-9a-f]+, c=(\S+), d=\?, none=NULL, b=(\S+), big=-7\); /\* = 93", line.what)
+    need(found and found.group(1) in ("green", "1") and found.group(2) in ("97", "'a'"), line.what)
+
+
+def test_without_debug_information(acu):
+    plain = program() + "_plain"
+    subprocess.run(["objcopy", "--strip-debug", program(), plain], check=True)
+    lines = calls(acu, "middle", "leaf", "--", plain, "nested")
+    need([line.what.split(";")[0] for line in lines][:2] == ["middle() {", "leaf()"], str(lines))
+    need(lines[-1].what.startswith("} /* middle") and "=" not in lines[-1].what, str(lines))
+
+
+def test_depth(acu):
+    lines = calls(acu, "outer", "middle", "leaf", "spin", "doze", "--depth", "2", "--", program(), "nested")
+    well_nested(lines)
+    need({line.what.split("(")[0] for line in lines if "(" in line.what} == {"outer", "middle", "spin"}, str(lines))
+    lines = calls(acu, "factorial", "--depth", "3", "--", program(), "recursion")
+    need([line.what for line in lines][:3] == ["factorial(n=5) {", "factorial(n=4) {", "factorial(n=3); /* = 6 */"], str(lines))
+
+
+def test_min_duration(acu):
+    words = ["outer", "middle", "leaf", "spin", "doze"]
+    out, err = graph(acu, *words, "--min-duration", "2500us", "--", program(), "nested")
+    lines = lines_of(out)
+    well_nested(lines)
+    names = [line.what.split("(")[0] for line in lines if "(" in line.what]
+    need(names[:4] == ["outer", "middle", "spin", "doze"] and "leaf" not in names, out)
+    need("middle(ns=3000000) {" in lines[1].what and "= -5" in out, out)
+    need(lines[-1].what.startswith("} /* outer") and abs(lines[-1].us - truth(out, "outer")[0]) < 3000 * SLOWNESS, out)
+    _, err = graph(acu, "leaf", "--min-duration", "50ms", "--", program(), "many", "20000")
+    need("0 calls in 0 threads, 0 lost" in err, err)
+
+
+def test_min_duration_of_what_goes_on(acu):
+    """What has not returned at the end is told too."""
+    out, _ = graph(acu, "main", "serve", "work", "--min-duration", "1s", "--duration", "1500ms", "--", program(), "serve")
+    need([line.what for line in lines_of(out)] == ["main(count=2, words=" + line.what.split("words=")[1] for line in lines_of(out)], out)
+    need("has not returned yet" in out, out)
+
+
+def test_many_functions(acu):
+    lines = calls(acu, "*", "--", program(), "nested")
+    well_nested(lines)
+    need({"main", "outer", "middle"} <= {line.what.split("(")[0] for line in lines}, str(lines))
+    need(not any("printf" in line.what for line in lines), str(lines))
+
+
+def test_functions_of_a_library(acu):
+    lines = calls(acu, "outer", "libc:nanosleep", "--", program(), "nested")
+    need("nanosleep" in lines[1].what and lines[1].off > 18000, str(lines))
+
+
+# ---- calls that do not return
+
+def test_longjmp(acu):
+    lines = calls(acu, "lands", "jumper", "leaf", "--", program(), "jump")
+    well_nested(lines)
+    text = shown(lines)
+    need(text[:4] == ["lands() {", "  jumper(n=2) {", "    jumper(n=1) {", "      jumper(n=0); /* did not return, or its return was lost */"], "\n".join(text))
+    need(text[6].startswith('  leaf(n=1, text="x")') and text[7].startswith("} /* lands = 2"), "\n".join(text))
+    need(text[-1].startswith('leaf(n=9, text="")') and lines[4].us is None, "\n".join(text))
+
+
+def test_exit(acu):
+    lines = calls(acu, "main", "ends", "--", program(), "end", status=3)
+    well_nested(lines)
+    need(lines[1].what.endswith("ends(status=3); /* did not return: its thread ended */") or "its thread ended" in lines[1].what, str(lines))
+    need("its thread ended" in lines[-1].what and lines[-1].us is None, str(lines))
+
+
+def test_exec(acu):
+    lines = calls(acu, "main", "runs_another", "leaf", "--", program(), "exec", program(), "many", "1")
+    well_nested(lines)
+    text = shown(lines)
+    need("did not return: exec" in text[1] and "did not return: exec" in text[2], "\n".join(text))
+    # The same program again, in the same process.
+    need(text[3].startswith("main(count=3") and "leaf(n=0" in text[4], "\n".join(text))
+
+
+def test_exceptions_do_no_harm(acu):
+    throws = program("throws")
+    out, err = graph(acu, "cpp:shop::*", "--", throws)
+    need("caught" in out and "an exception that passed through would end the program" in err, out + err)
+    need([line.what.split("(")[0] for line in lines_of(out) if "(" in line.what] == ["shop::order", "shop::fail"] * 2, out)
+
+
+def test_returns_that_are_none(acu):
+    """What stands on top of the stack where a program begins is no return address."""
+    out, err = graph(acu, "_start", "main", "--", program(), "nested")
+    need("the return of _start can't be probed" in err and truth(out, "outer"), out + err)
+    lines = lines_of(out)
+    need(lines[0].what == "_start() {" and lines[1].what.startswith("main("), out)
+    # Nor where code that is hardly ever executed was put aside.
+    source, path = os.path.join(TMP, "cold.c"), os.path.join(TMP, "cold")
+    with open(source, "w") as file:
+        file.write("""#include <stdio.h>
+__attribute__((cold, noipa)) void complain(const char* text) { puts(text); }
+__attribute__((noipa)) int parted(int n, char** v) {
+  char line[64];
+  snprintf(line, sizeof line, "%d", n);
+  if (__builtin_expect(n > 3, 0)) complain(line), complain(v[0]), complain(line);
+  return line[0] + n;
+}
+int main(int n, char** v) { return parted(n + 8, v) == '9' + 9 ? 0 : 1; }
+""")
+    subprocess.run(["gcc", "-g", "-O2", "-o", path, source], check=True, timeout=60 * SLOWNESS)
+    need("parted.cold" in subprocess.run(["nm", path], capture_output=True, text=True).stdout, "the compiler puts nothing aside")
+    refused_return = subprocess.run([acu, "run", "-q", "-e", f"uretprobe:{path}:parted.cold {{}}"], capture_output=True, text=True, timeout=30 * SLOWNESS)
+    need(refused_return.returncode == 3 and "is a part of a function that is jumped to" in refused_return.stderr, refused_return.stderr)
+    out, _ = graph(acu, "*", "--", path)
+    need("parted(n=9" in out and "/* parted = 66 */" in out and "parted.cold" not in out, out)
+
+
+# ---- threads, processes
+
+def test_threads_are_not_mixed(acu):
+    out, err = graph(acu, "request", "work", "--", program(), "threads")
+    lines = lines_of(out)
+    well_nested(lines)
+    need("45 calls in 3 threads, 0 lost" in err, err)
+    for n in (2, 3, 4):
+        mine = [line for line in lines if line.thread == f"worker{n}"]
+        need([line.what.split(";")[0].split(" /*")[0] for line in mine] == [f"request(n={n}) {{", f"work(n={n})", f"work(n={n + 1})", "}"] * 5, str(mine))
+        own = [int(t) / 1000 for t in re.findall(rf"^request worker{n} (\d+)$", out, re.M)]
+        told = [line.us for line in mine if line.what.startswith("}")]
+        need(close(own, told), f"{own} {told}")
+    # The lines of a call come together.
+    tids = [line.tid for line in lines]
+    need(all(len(set(tids[i:i + 4])) == 1 for i in range(0, len(tids), 4)), out)
+
+
+def test_running_process(acu):
+    with subprocess.Popen([program(), "serve"], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            process.stdout.readline()
+            begin = time.monotonic()
+            out, err = graph(acu, "-p", str(process.pid), "serve", "work", "--duration", "500ms")
+            need(time.monotonic() - begin < 10 * SLOWNESS, "it did not end by itself")
+            lines = lines_of(out)
+            well_nested(lines)
+            whole = [line for line in lines if line.what == "} /* serve */"]
+            need(len(whole) > 20 / SLOWNESS and all(line.us >= 2000 for line in whole), out[-2000:])
+            need(process.poll() is None, "the process died")
+        finally:
+            process.kill()
+
+
+def test_ends_with_ctrl_c_and_with_the_process(acu):
+    for how in (signal.SIGINT, None):
+        process = subprocess.Popen([program(), "serve"], stdout=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        tracer = subprocess.Popen([acu, "graph", "-p", str(process.pid), "serve"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.7 * SLOWNESS)
+        tracer.send_signal(how) if how else process.kill()
+        out, err = tracer.communicate(timeout=30 * SLOWNESS)
+        process.kill()
+        process.communicate()
+        need(tracer.returncode == 0 and "serve();" in out and "calls in 1 thread" in err, f"{how} {tracer.returncode}\n{out[-500:]}{err}")
+
+
+def test_long_calls_are_told_as_they_go(acu):
+    """Of a call that does not end the lines come all the same."""
+    tracer = subprocess.Popen([acu, "graph", "main", "serve", "--", program(), "serve"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        seen = ""
+        end = time.monotonic() + 20 * SLOWNESS
+        while "serve();" not in seen and time.monotonic() < end:
+            seen += tracer.stdout.readline()
+        need("main(count=2" in seen and "serve();" in seen, seen)
+    finally:
+        tracer.send_signal(signal.SIGINT)
+        out, _ = tracer.communicate(timeout=30 * SLOWNESS)
+    need("} /* main; has not returned yet" in out or "its thread ended" in out, out[-500:])
+
+
+# ---- other forms
+
+def test_json(acu):
+    path = os.path.join(TMP, "calls.json")
+    out, _ = graph(acu, "request", "work", "--", program(), "threads")
+    out, err = graph(acu, "request", "work", "-o", path, "--", program(), "threads")
+    need("request" in out and ")  worker" not in out, out)
+    told = json.load(open(path))
+    events = [e for e in told["traceEvents"] if e["ph"] == "X"]
+    names = {(e["pid"], e["tid"]): e["args"]["name"] for e in told["traceEvents"] if e["name"] == "thread_name"}
+    need(sorted(names.values()) == ["worker2", "worker3", "worker4"] and told["otherData"]["lost"] == 0, str(names))
+    need(len(events) == 45 and all(e["cat"] == "user" and e["dur"] > 0 for e in events), str(len(events)))
+    for thread, name in names.items():
+        mine = sorted((e for e in events if (e["pid"], e["tid"]) == thread), key=lambda e: (e["ts"], -e["dur"]))
+        inner, around = [], None
+        for e in mine:
+            if e["name"] == "request":
+                need(around is None or e["ts"] >= around["ts"] + around["dur"] - 0.001, "requests overlap")
+                around, inner = e, []
+                continue
+            inner.append(e)
+            need(around["ts"] <= e["ts"] and e["ts"] + e["dur"] <= around["ts"] + around["dur"] + 0.001, f"{e} is not in {around}")
+            need(len(inner) < 2 or inner[0]["ts"] + inner[0]["dur"] <= e["ts"] + 0.001, "calls overlap")
+            if len(inner) == 2:
+                rest = around["dur"] - sum(i["dur"] for i in inner)
+                need(abs(around["args"]["self_us"] - rest) < 0.01, f"{around} {inner}")
+        own = [int(t) / 1000 for t in re.findall(rf"^request {name} (\d+)$", out, re.M)]
+        need(close(own, [e["dur"] for e in mine if e["name"] == "request"]), str(own))
+    work = next(e for e in events if e["name"] == "work")
+    need(re.fullmatch(r"n=\d", work["args"]["arguments"]) and work["args"]["waited_us"] > 1900, str(work))
+
+
+def test_table(acu):
+    out, _ = graph(acu, "outer", "middle", "leaf", "spin", "doze", "-c", "--", program(), "nested")
+    rows = {words[-1]: [float(n) for n in words[:-1]] for words in map(str.split, out.splitlines()) if len(words) == 8 and words[0][0].isdigit()}
+    need(list(rows) and list(rows)[0] == "outer" and rows["spin"][5] == 2, out)
+    total, own, waited = rows["outer"][:3]
+    need(abs(total - own - rows["middle"][0] - 2.0) < 1.5 * SLOWNESS and 19 < waited < total, out)
+    out, _ = graph(acu, "factorial", "-c", "--", program(), "recursion")
+    total, own, *_, calls_, unfinished, _ = out.splitlines()[1].split()
+    need(calls_ == "5" and unfinished == "0" and float(total) < 5 and abs(float(total) - float(own)) < 0.002, out)
+
+
+def test_file(acu):
+    path = os.path.join(TMP, "lines.txt")
+    out, _ = graph(acu, "outer", "-o", path, "--", program(), "nested")
+    need(not lines_of(out) and [line.what.split(";")[0] for line in lines_of(open(path).read())] == ["outer()"], out)
+
+
+def test_events_that_are_lost_do_no_harm(acu):
+    """Whatever is lost of 400,000 calls: it is told, and what is shown is well nested."""
+    path = os.path.join(TMP, "many.txt")
+    _, err = graph(acu, "main", "leaf", "-o", path, "--", program(), "many", "200000")
+    told = int(re.search(r"(\d+) calls", err).group(1))
+    lost = int(re.search(r"(\d+) lost", err).group(1))
+    need(told <= 200001 and told + lost >= 200001, err)
+    with open(path) as file:
+        lines = lines_of(file.read())
+    well_nested(lines)
+    need(lines[0].what.startswith("main(count=3") and {line.depth for line in lines[1:-1]} <= {1}, str(lines[:3]))
+
+
+# ---- bad input
+
+def refused(acu, status, text, *words):
+    done = subprocess.run([acu, "graph", *words], capture_output=True, text=True, timeout=30 * SLOWNESS)
+    need(done.returncode == status and text in done.stderr and done.stderr.count("ERROR") == 1, f"{words}: {done.returncode}\n{done.stderr}")
+
+
+def test_mistakes(acu):
+    calls_ = program()
+    refused(acu, 2, "say which functions to follow", "--", calls_)
+    refused(acu, 2, "of which program is `outer`? Say -p PID, a command behind `--`, or PROGRAM:outer", "outer")
+    refused(acu, 2, "say whose calls of `libc:malloc` to follow", "libc:malloc")
+    refused(acu, 3, "has no function `outr`; did you mean `outer`?", "outr", "--", calls_)
+    refused(acu, 3, "`nothing_*`", "nothing_*", "--", calls_)
+    refused(acu, 3, "libnothing", "libnothing:f", "--", calls_)
+    refused(acu, 2, "`--depth` takes a number from 1 on, not `0`", "main", "--depth", "0", "--", calls_)
+    refused(acu, 2, "--min-duration", "main", "--min-duration", "soon", "--", calls_)
+    refused(acu, 2, "exclude each other", "main", "-p", "1", "-a")
+    refused(acu, 2, "`-a` exclude each other", "main", "-a", "--", calls_)
+    done = subprocess.run([acu, "graph", "main", "--", "/nonexistent/program"], capture_output=True, text=True, timeout=30)
+    need(done.returncode != 0 and done.stderr.count("ERROR") == 1 and "/nonexistent/program" in done.stderr, done.stderr)
+    done = subprocess.run([acu, "graph", "-p", "999999999", "main"], capture_output=True, text=True, timeout=30)
+    need(done.returncode != 0 and "999999999" in done.stderr, done.stderr)
+
+
+# ---- the kernel
+
+def kernel_functions(acu):
+    done = subprocess.run([acu, "run", "-q", "--dry-run", "-e", "kprobe:do_nanosleep {}"], capture_output=True, text=True, timeout=30 * SLOWNESS)
+    if done.returncode:
+        raise Skipped("this kernel lets nobody probe its functions")
+
+
+def test_kernel_function_that_is_not_there(acu):
+    kernel_functions(acu)
+    refused(acu, 3, "the kernel has no function `vfs_rea`; did you mean `vfs_read`?", "k:vfs_rea", "--", program())
+
+
+def test_kernel_functions(acu):
+    kernel_functions(acu)
+    lines = calls(acu, "k:hrtimer_nanosleep", "k:do_nanosleep", "--", program(), "nested")
+    well_nested(lines)
+    need([line.what.split("(")[0] for line in lines][:2] == ["hrtimer_nanosleep", "do_nanosleep"], str(lines))
+    need(len(lines) == 3 and 20000 < lines[1].us <= lines[2].us and lines[1].off > 18000, str(lines))
+
+
+def test_program_and_kernel_in_one_picture(acu):
+    kernel_functions(acu)
+    for more in ((), ("--min-duration", "1ms")):
+        out, err = graph(acu, "outer", "middle", "doze", "k:hrtimer_nanosleep", "k:do_nanosleep", *more, "--", program(), "nested")
+        lines = lines_of(out)
+        well_nested(lines)
+        names = [("  " * line.depth + line.what).split("(")[0] for line in lines if "(" in line.what]
+        need(names == ["outer", "  middle", "    doze", "      hrtimer_nanosleep", "        do_nanosleep"], out)
+        closing = [line.us for line in lines if line.us]
+        need(closing == sorted(closing) and "5 calls in 1 thread, 0 lost" in err, out + err)
+        need(all(line.off and line.off > 19000 for line in lines if line.us), out)
+
+
+def test_arguments_and_results_in_the_kernel(acu):
+    kernel_functions(acu)
+    lines = calls(acu, "k:do_sys_openat2", "--", "cat", "/nonexistent/file", status=1)
+    last = [line for line in lines if '"/nonexistent/file"' in line.what]
+    if not last and "=" not in lines[0].what:
+        raise Skipped("this kernel has no types of its own")
+    need(last and last[0].what.startswith("do_sys_openat2(dfd=-100, filename=\"/nonexistent/file\"") and "/* = -2" in last[0].what, str(lines))
+
+
+def test_many_functions_of_the_kernel(acu):
+    kernel_functions(acu)
+    path = os.path.join(TMP, "kernel.txt")
+    out, err = graph(acu, "k:vfs_*", "k:ksys_*", "k:tcp_*", "-o", path, "--", "cat", "/etc/hostname", limit=120)
+    with open(path) as file:
+        lines = lines_of(file.read())
+    well_nested(lines)
+    reads = [i for i, line in enumerate(lines) if line.what.startswith("ksys_read(")]
+    need(reads and all(lines[i + 1].what.startswith("vfs_read(") and lines[i + 1].depth == lines[i].depth + 1 for i in reads), str(lines[-20:]))
+
+
+def main():
+    tests = [value for name, value in sorted(globals().items()) if name.startswith("test_")]
+    return run_suite(tests, TMP, limit=60)
+
+
+sys.exit(main())
