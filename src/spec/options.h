@@ -829,10 +829,10 @@ inline constexpr Subcommand subcommands[] = {
      "oneshot, thread and "
      "frame(\"FUNCTION\"). The process is stopped for as long as it takes to copy what is read.",
      snap_options, "acu snap -p 1234 -e 'thread { @[ustack] = count(); }'"},
-    {"tools", "[NAME]",
-     "List the ready tools, which `acu NAME` runs; with a NAME explain it, as `acu NAME --help` does. A link to acu of that name\n"
-     "works too.",
-     tools_options, "acu tools execsnoop\nacu execsnoop\nacu biolatency -- --seconds=5"},
+    {"tools", "[NAME|GROUP]",
+     "List the ready tools, which `acu NAME` runs, or those of a GROUP; with a NAME explain it, as `acu NAME --help` does. A link to\n"
+     "acu of that name works too.",
+     tools_options, "acu tools disks\nacu tools execsnoop --help\nacu execsnoop\nacu biolatency -- --seconds=5"},
     {"info", "[--json]", "Tell what this kernel and this user can do.", info_options, "acu info"},
     {"help", "[SUBCOMMAND|reference|man [SUBCOMMAND]|completion bash|zsh|fish]",
      "Explain a subcommand, or print the whole reference manual, a manual page, or what a shell needs to complete command lines.",

@@ -59,16 +59,18 @@ int run_script(const Script& script, Words words) {
   return is_live ? snap(all, name) : core(all, name);
 }
 
-// The rows of the tables in tools/README.md: "| about | tools |".
-static std::string overview() {
+// The rows of the tables in tools/README.md: "| about | tools |"; all, or those of one group.
+static std::string overview(std::string_view group = {}) {
   constexpr size_t doc_column = 24;
   std::string out;
   for (std::string_view line : base::split(about_scripts(), '\n')) {
-    if (line.starts_with("`static/`"))
+    if (line.starts_with("`static/`") && group.empty())
       out += "\nof a core dump (acu NAME CORE) or of a live process (acu NAME -p PID):\n";
     const std::vector<std::string_view> cells = base::split(line, '|');
     if (cells.size() < 4 || base::trim(cells[1]) == "about" || cells[1].starts_with("---")) continue;
-    out.append("\n").append(base::trim(cells[1])).append("\n");
+    const std::string_view about = base::trim(cells[1]);
+    if (!group.empty() && base::lower(about) != base::lower(group)) continue;
+    out.append("\n").append(about).append("\n");
     for (std::string_view name : base::split(base::trim(cells[2]), ' '))
       if (const Script* script = find_script(name)) {
         std::string row = "  " + std::string(name);
@@ -88,6 +90,7 @@ int tools(Words words) {
   if (arguments->words.empty()) return say(overview()), 0;
   const std::string& name = arguments->words[0];
   if (const Script* script = find_script(name)) return say(explanation(*script)), 0;
+  if (const std::string rows = overview(name); !rows.empty()) return say(rows), 0;
   std::vector<std::string_view> names;
   for (const Script& s : all_scripts()) names.push_back(s.name);
   std::string_view near = base::nearest(name, names);
