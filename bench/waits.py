@@ -3,7 +3,8 @@
 
 The load: eight threads at one mutex (test/flame/locked.cc), two that hand a byte back and forth (switcher.cc), and `find`. Measured from
 the start of the command to its end, when the page or the text is there; beside `offcputime` of libbpf-tools and of bpfcc-tools where
-they run. Then a server that leaks on each fourth request, of some 20 µs each, and one that does nothing but leak: how many requests they
+they run. Then what the probe at sched_switch takes, as the kernel measures it (kernel.bpf_stats_enabled), less what an empty one
+does: two threads hand a byte back and forth, so that nearly no switch is a sample. Then a server that leaks on each fourth request, of some 20 µs each, and one that does nothing but leak: how many requests they
 answer in a second of their own CPU time, with and without `acu flame alloc`. Medians.
 """
 import argparse
@@ -13,6 +14,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -117,6 +119,47 @@ def record_waits(given, acu, folder):
     return "\n".join(lines)
 
 
+STATS = "/proc/sys/kernel/bpf_stats_enabled"
+
+
+def ns_a_run(command, folder, program):
+    """Of the program of `command` that ran at each switch of `program`, the time of a run, and how often it ran in a second."""
+    running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+    try:
+        time.sleep(2)  # it is attached
+        start = time.monotonic()
+        subprocess.run([program, "300000"], stdout=subprocess.DEVNULL, check=True)
+        seconds = time.monotonic() - start
+        found = []
+        for fd in os.listdir(f"/proc/{running.pid}/fdinfo"):
+            with contextlib.suppress(OSError):
+                about = open(f"/proc/{running.pid}/fdinfo/{fd}").read()
+                if runs := re.search(r"^run_cnt:\s*(\d+)", about, re.M):
+                    took = int(re.search(r"^run_time_ns:\s*(\d+)", about, re.M).group(1))
+                    found.append((int(runs.group(1)), took))
+        count, took = min((f for f in found if f[0] > 500_000), key=lambda f: f[0])  # the other one is at the end of system calls
+        return took / count, count / seconds
+    finally:
+        running.send_signal(signal.SIGINT)
+        running.wait()
+
+
+def cost_of_switches(given, acu, folder):
+    program = compiled(folder, "switcher", "-pthread", os.path.join(HERE, "..", "test", "flame", "switcher.cc"))
+    was = open(STATS).read()
+    net, rates = [], []
+    try:
+        open(STATS, "w").write("1")
+        for _ in range(2 * given.runs + 1):
+            empty, _ = ns_a_run([acu, "run", "-e", "rawtracepoint:sched_switch { }"], folder, program)
+            ours, rate = ns_a_run([acu, "record", "offcpu", "-o", "switches.acu"], folder, program)
+            net.append(ours - empty), rates.append(rate)
+    finally:
+        open(STATS, "w").write(was)
+    return f"{statistics.median(rates):,.0f} switches a second: the probe of `acu record offcpu` takes {statistics.median(net):.0f} ns at each " \
+           f"(from {min(net):.0f} to {max(net):.0f}, {len(net)} runs), without what the kernel takes to call and to measure an empty one."
+
+
 def grow(given, acu, folder):
     with open(os.path.join(folder, "server.cc"), "w") as file:
         file.write(SERVER)
@@ -144,7 +187,7 @@ def main():
     acu = os.path.abspath(given.acu)
     folder = tempfile.mkdtemp(prefix="acu-bench-")
     try:
-        text = record_waits(given, acu, folder) + "\n\n" + grow(given, acu, folder) + "\n"
+        text = record_waits(given, acu, folder) + "\n\n" + cost_of_switches(given, acu, folder) + "\n\n" + grow(given, acu, folder) + "\n"
     finally:
         shutil.rmtree(folder)
     print(text)

@@ -15,12 +15,12 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <thread>
 #include <utility>
 
 namespace bpf {
 
 static constexpr size_t iterator_step = 64; // objects between two looks at what was sent
+static constexpr int closing_limit_ms = 2000; // the kernel takes 10 to 30 ms for its grace period
 
 base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, const Object& object,
                                                    const Options& options) {
@@ -206,26 +206,19 @@ base::Status Engine::attach_kernel(uint32_t index, const std::function<base::Sta
   return {};
 }
 
-// Before a link to user code is gone the kernel waits for calls whose returns are probed, those of other programs too. It lets
-// go of the calls of a thread 100 ms after the last of them began (Linux 6.13 on: ri_timer in kernel/events/uprobes.c), which
-// is never while a link that comes after makes more of them. So the probes of all go before any is waited for.
-static void close_user_links(std::vector<probe::Attachment>& attachments) {
-  std::vector<base::Fd> links;
-  for (probe::Attachment& a : attachments)
-    if (!a.file.empty()) std::ranges::move(a.links, std::back_inserter(links)), a.links.clear();
-  constexpr size_t most_threads = 256;
-  std::vector<std::jthread> threads;
-  for (size_t i = 1; i < std::min(links.size(), most_threads); i++) threads.emplace_back([&link = links[i]] { link.reset(); });
-  if (!links.empty()) links[0].reset();
-}
-
 void Engine::detach_file(std::string_view file) {
+  std::vector<base::Fd> in_file;
   for (auto* list : {&quick_, &slow_}) {
-    std::vector<probe::Attachment> kept, gone;
-    for (probe::Attachment& a : *list) (a.file.empty() || a.file != file ? kept : gone).push_back(std::move(a));
-    close_user_links(gone);
+    std::vector<probe::Attachment> kept;
+    for (probe::Attachment& a : *list) {
+      if (a.file.empty() || a.file != file)
+        kept.push_back(std::move(a));
+      else if (a.perf_events.empty())
+        std::ranges::move(a.links, std::back_inserter(in_file));
+    }
     list->swap(kept);
   }
+  are_held_ |= !close_together(std::move(in_file), closing_limit_ms);
 }
 
 // The events stay open until the end, for closing them takes time.
@@ -258,11 +251,14 @@ void Engine::detach() {
   if (!slow_.empty()) stop_programs(loaded_);
   for (auto* list : {&quick_, &slow_})
     for (const probe::Attachment& a : *list) missed_hits_ += probe::missed_hits(a);
-  close_user_links(quick_);
+  std::vector<base::Fd> in_programs;
+  for (probe::Attachment& a : quick_)
+    if (!a.file.empty()) std::ranges::move(a.links, std::back_inserter(in_programs));
   for (auto* list : {&quick_, &slow_}) {
     for (probe::Attachment& a : *list) a.disable();
   }
   quick_.clear();
+  are_held_ |= !close_together(std::move(in_programs), closing_limit_ms);
   watcher_links_.clear();
   std::vector<base::Fd> descriptors;
   std::vector<probe::Definitions> definitions;
@@ -431,6 +427,7 @@ ir::Counters Engine::counters() {
   for (size_t i = 0; i < program_.sites.size(); i++) counters.sites.push_back(at(next++));
   counters.missed_hits = missed_hits_;
   counters.gone_modules = gone_modules_;
+  counters.are_held = are_held_;
   bpf_prog_info info;
   for (const base::Fd& fd : loaded_.programs) {
     if (program_info(fd.get(), info) != 0) continue;

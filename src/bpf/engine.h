@@ -118,6 +118,7 @@ private:
   // Modules with functions that are probed: what their folder in /sys is numbered, which tells whether they went.
   std::vector<std::pair<std::string, uint64_t>> modules_;
   std::vector<std::string> gone_modules_;
+  bool are_held_ = false; // see ir::Counters
   std::unique_ptr<TaskStorage> tasks_; // made at first use
 };
 

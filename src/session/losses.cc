@@ -159,6 +159,9 @@ std::string describe_losses(const ir::Program& program, const ir::Counters& coun
   if (counters.missed_runs)
     out += "WARNING: " + plural(counters.missed_runs, "run") +
            " of probes missed: the kernel does not let a probe interrupt itself.\n";
+  if (counters.are_held)
+    out += "WARNING: the kernel has not let go of the probes yet: a thread is in a function whose return was probed, and goes on "
+           "calling functions that another tracer probes. They are gone when that one ends.\n";
   for (const std::string& module : counters.gone_modules)
     out += "WARNING: the module `" + module +
            "` was unloaded while it was traced: probes in it saw nothing from then on.\n";

@@ -609,8 +609,36 @@ def only_when_names_are_asked_for(acu):
         need(("\nprocesses: " in err) == wanted, script + ":\n" + err)
 
 
+def ends_while_calls_go_on(acu, program, others=()):
+    """Its return probes are in a function that does not return, and in one that this calls all the time."""
+    running = []
+
+    def during():
+        running.append(subprocess.Popen([program, str(ms(90_000))]))
+        time.sleep(1)
+
+    script = " ".join(f"uretprobe:{program}:{f} {{ @{f} = count() }}" for f in ("main", *others))
+    try:
+        return trace(acu, script, during)
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def call_that_does_not_return(acu):
+    text, err = ends_while_calls_go_on(acu, victim("delta"), ["delta_outer"])
+    need(re.search(r"^@delta_outer: \d\d+$", text, re.M), text)
+    need("let go" not in err, err)
+
+
+def call_that_does_not_return_and_another_tracer(acu):
+    program = victim("epsilon")
+    trace(acu, f"uretprobe:{program}:epsilon_outer {{ @ = count() }}", lambda: ends_while_calls_go_on(acu, program))
+
+
 TESTS = [
-    lives_20_ms, lives_2_ms, lives_one_call, command_of_the_session, forked_but_not_executed,
+    call_that_does_not_return, call_that_does_not_return_and_another_tracer, lives_20_ms, lives_2_ms, lives_one_call, command_of_the_session, forked_but_not_executed,
     ran_before_and_ends_at_its_first_stack, renamed_over, deleted, deleted_before_the_session, deleted_after_2_ms,
     overwritten_in_place, library_overwritten_in_place, chroot_with_own_libraries, mount_namespace, pid_namespace, temporary_folder_of_its_own,
     session_in_a_pid_namespace, thread_of_a_pid_namespace, library_opened_later, executed_twice, executed_twice_at_the_same_addresses,
