@@ -88,7 +88,8 @@ private:
       if (e.function.find(".cold") != e.function.npos && base::has_glob(function)) continue; // a part of one
       if (!seen_.insert(key(e)).second) continue;
       auto found = by_place.find(key(e));
-      add(std::move(e), found == by_place.end() ? nullptr : found->second, is_kernel);
+      const bool is_of_process = place.starts_with(':'); // whatever its path is
+      add(std::move(e), found == by_place.end() ? nullptr : found->second, is_kernel, is_of_process);
     }
     return {};
   }
@@ -98,16 +99,22 @@ private:
     return {e.binary, e.function_address};
   }
 
-  void add(Event entry, const Event* leave, bool is_kernel) {
+  // "uprobe:/path:f" as the probe of the process itself, "uprobe::f".
+  static std::string without_path(const Event& e) {
+    const size_t path = e.name.find(':') + 1;
+    return e.name.substr(0, path) + e.name.substr(path + e.module->name().size());
+  }
+
+  void add(Event entry, const Event* leave, bool is_kernel, bool is_of_process) {
     GraphFunction f;
     f.about.is_kernel = is_kernel;
     f.about.name = is_kernel || !entry.module ? entry.function : without_parameters(entry.module->shown(entry.function));
     f.symbol = entry.function;
-    f.entry = entry.name;
+    f.entry = is_of_process ? without_path(entry) : entry.name;
     (is_kernel ? out_.has_kernel : out_.has_user) = true;
     if (leave && !is_kernel && !request_.all_returns && may_throw(entry)) leave = nullptr, thrown_++;
     else if (!leave) unprobed_++;
-    if (leave) f.leave = leave->name;
+    if (leave) f.leave = is_of_process ? without_path(*leave) : leave->name;
     f.about.has_return = leave != nullptr;
     if (!leave && first_unprobed_.empty()) first_unprobed_ = f.about.name;
     out_.functions.push_back(std::move(f));

@@ -14,6 +14,7 @@
 #include "session/steps.h"
 #include "session/time.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
@@ -43,13 +44,17 @@ std::string count_of(uint64_t n, const char* what) { return std::to_string(n) + 
 struct Grapher {
   explicit Grapher(const GraphingOptions& o) : options(o) {}
 
-  // Whose functions plain names are.
-  int first_pid() const { return options.filter.pids.empty() ? -1 : options.filter.pids.front(); }
+  // Whose functions plain names are: /proc has threads, too.
+  int first_pid() const {
+    const Filter& f = options.filter;
+    return !f.pids.empty() ? f.pids.front() : !f.threads.empty() ? f.threads.front() : -1;
+  }
 
   base::Status find();
   void make_script(const GraphWanted& wanted);
   base::Status compile();
   base::Status load();
+  base::Status take_refused(base::Error why);
   base::Status live();
   base::Status read_open(uint64_t now);
   void tell_rest();
@@ -81,6 +86,8 @@ struct Grapher {
   std::optional<report::CallGraph> calls;
   report::Printer* printer = nullptr; // while it lives
   bool has_values = true;
+  size_t refused = 0; // entries and returns that cannot be attached
+  std::string first_refused;
 };
 
 base::Status Grapher::find() {
@@ -139,17 +146,28 @@ base::Status Grapher::load() {
   return {};
 }
 
+// Of many functions some may be refused; what the kernel cannot do at all ends the session.
+base::Status Grapher::take_refused(base::Error why) {
+  const bool is_one_of_many = std::ranges::any_of(options.functions, [](const std::string& f) { return base::has_glob(f); });
+  if (!is_one_of_many || why.kind == base::Failure::unsupported || why.kind == base::Failure::permission) return why;
+  if (!refused++) first_refused = std::move(why.message);
+  return {};
+}
+
 // ---- from records to calls
 
+// By its number; or as `func` tells it: by the number of its name, or where a block was split (on kernels without
+// cookies) by the name.
 const GraphFunction& Grapher::function_at(const type::Field& field, Bytes bytes) {
+  auto called = [&](std::string_view symbol) {
+    auto found = by_symbol.find(symbol);
+    return found == by_symbol.end() ? &functions.functions.front() : found->second;
+  };
+  if (field.type->is(type::Kind::string)) return *called(text_of(field, bytes));
   const uint64_t number = number_of(field, bytes);
   if (!field.type->is(type::Kind::probe_name)) return functions.functions[std::min<size_t>(number, functions.functions.size() - 1)];
   if (by_name.size() <= number) by_name.resize(number + 1);
-  if (!by_name[number]) {
-    const std::string& symbol = compiled.program.probe_names[number];
-    auto found = by_symbol.find(symbol);
-    by_name[number] = found == by_symbol.end() ? &functions.functions.front() : found->second;
-  }
+  if (!by_name[number]) by_name[number] = called(compiled.program.probe_names[number]);
   return *by_name[number];
 }
 
@@ -289,7 +307,7 @@ base::Status Grapher::live() {
                .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
                .regular = &regular,
                .print_maps_on_exit = false,
-               .missing_may_be = true};
+               .refused = [&](base::Error why) { return take_refused(std::move(why)); }};
   ACU_CHECK(session::live(life));
   compiled.machine->store_facts();
   ACU_CHECK(read_open(life.detached_ns));
@@ -307,6 +325,8 @@ void Grapher::tell_rest() {
   if (options.counts && !json) output->out(table.text(0));
   output->flush();
   if (options.quiet) return;
+  if (refused)
+    write_all(STDERR_FILENO, "WARNING: " + std::to_string(refused) + " entries and returns are not probed; the first: " + first_refused + "\n");
   std::string text = count_of(calls->calls(), "call") + " in " + count_of(calls->threads(), "thread") + ", ";
   if (calls->unbegun()) text += count_of(calls->unbegun(), "return") + " of calls that began before, ";
   text += losses_in_short(c);

@@ -40,8 +40,9 @@ base::Status run_special(Life& life, Kind kind) {
 base::Result<size_t> attach_one(Life& life, uint32_t index) {
   size_t missing = 0;
   ACU_CHECK(life.backend.attach(index, [&](base::Error why) -> base::Status {
-    if (!life.missing_may_be) return why;
+    if (!life.refused && !life.missing_may_be) return why;
     missing++;
+    if (life.refused) return life.refused(std::move(why));
     if (life.missing_is_told && life.options.warnings) life.output.message("WARNING: " + why.message + "\n");
     return {};
   }));

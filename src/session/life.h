@@ -42,6 +42,7 @@ struct Life {
   bool records_may_wait = false; // nobody sees them before the end: they are taken when the kernel's ring fills
   bool failed = false;    // a test did, see trials.h
   bool print_maps_on_exit = true;
+  Backend::Refused refused = {}; // decides on events that cannot be attached, in place of the next two
   bool missing_may_be = false; // missing_probes is not `error`
   bool missing_is_told = true; // missing_probes is not `ignore`
   uint64_t lost_told = 0;      // lost events that were told of

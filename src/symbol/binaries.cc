@@ -117,10 +117,17 @@ base::Result<std::vector<Binary*>> Binaries::find(std::string_view name) {
   if (name.empty() && pid_ > 0) { // the program itself
     if (mapped().empty()) return no_process();
     char path[4096];
-    ssize_t size = ::readlink(("/proc/" + std::to_string(pid_) + "/exe").c_str(), path, sizeof path);
+    const std::string exe = "/proc/" + std::to_string(pid_) + "/exe";
+    ssize_t size = ::readlink(exe.c_str(), path, sizeof path);
     if (size <= 0) return no_process();
     name = std::string_view(path, static_cast<size_t>(size));
-    return find(std::string(name));
+    constexpr std::string_view deleted = " (deleted)";
+    if (name.ends_with(deleted)) name.remove_suffix(deleted.size());
+    auto found = find(std::string(name));
+    if (found.ok()) return found;
+    // Of a process with a root of its own the path may be one of ours.
+    ACU_TRY(Binary * binary, open({.name = std::string(name), .path = exe}));
+    return std::vector{binary};
   }
   if (name.empty()) return base::Error{base::Failure::usage, "the name of the program or library is missing"};
   std::vector<Binary*> out;

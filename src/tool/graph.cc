@@ -24,12 +24,12 @@ base::Result<session::GraphingOptions> read_request(const session::Arguments& ar
   out.functions.assign(arguments.words.begin(), arguments.words.begin() + static_cast<ptrdiff_t>(arguments.words_before));
   if (out.functions.empty())
     return usage("say which functions to follow: `main`, `'parse_*'`, `libc:malloc` of a program, `k:vfs_read` of the kernel");
-  const bool has_program = !out.filter.pids.empty() || !out.command.empty();
+  const bool has_program = !out.filter.pids.empty() || !out.filter.threads.empty() || !out.command.empty();
   const bool is_of_some = names_some(out.filter) || arguments.has(OptionId::all);
   for (const std::string& f : out.functions) {
     if (session::is_kernel_function_name(f) || has_program) continue;
     if (!session::names_program(f))
-      return usage("of which program is `" + f + "`? Say -p PID, a command behind `--`, or PROGRAM:" + f +
+      return usage("of which program is `" + f + "`? Say -p PID, -t TID, a command behind `--`, or PROGRAM:" + f +
                    "; functions of the kernel are `k:" + f + "`");
     if (!is_of_some)
       return usage("say whose calls of `" + f + "` to follow: -p PID, -u USER, --cgroup GROUP, -a, or a command behind `--`");

@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 from tally import SLOWNESS, Skipped, need, run_suite
 
+SLEPT = 19000 if SLOWNESS == 1 else 1000  # us of 20 ms: an emulated processor takes long to fall asleep
 TMP = tempfile.mkdtemp(prefix="acu-graph-")
 LINE = re.compile(r"^ *(\d+)\)  (\S+)-(\d+) +\| (.) +(?:([\d.]+) us)? +\| +(?:([\d.]+) us)? +\|  ( *)(.*)$")
 
@@ -103,11 +104,11 @@ def test_nested_calls_and_times(acu):
                           "} /* outer */"] or "preempted" in out, out)
     need("8 calls" not in err and "6 calls in 1 thread, 0 lost" in err, err)
     outer, own = lines[-1], truth(out, "outer")[0]
-    need(0 <= outer.us - own < 2000 * SLOWNESS, f"outer {outer.us}, itself {own}")
+    need(0 <= outer.us - own < 20000 * SLOWNESS, f"outer {outer.us}, itself {own}")
     doze = next(line for line in lines if "doze" in line.what)
-    need(20000 <= doze.us < 25000 * SLOWNESS and 19000 < doze.off <= doze.us, str(doze))
+    need(20000 <= doze.us and SLEPT < doze.off <= doze.us, str(doze))
     spins = [line for line in lines if "spin" in line.what]
-    need(all((line.off or 0) < 1000 * SLOWNESS or "preempted" in line.what for line in spins), str(spins))
+    need(all(not line.off or "preempted" in line.what for line in spins), str(spins))
     need(doze.off <= outer.off < outer.us, f"{doze}\n{outer}")
 
 
@@ -150,8 +151,8 @@ def test_min_duration(acu):
     names = [line.what.split("(")[0] for line in lines if "(" in line.what]
     need(names[:4] == ["outer", "middle", "spin", "doze"] and "leaf" not in names, out)
     need("middle(ns=3000000) {" in lines[1].what and "= -5" in out, out)
-    need(lines[-1].what.startswith("} /* outer") and abs(lines[-1].us - truth(out, "outer")[0]) < 3000 * SLOWNESS, out)
-    _, err = graph(acu, "leaf", "--min-duration", "50ms", "--", program(), "many", "20000")
+    need(lines[-1].what.startswith("} /* outer") and lines[-1].us >= truth(out, "outer")[0], out)
+    _, err = graph(acu, "leaf", "--min-duration", "20s", "--", program(), "many", "20000")
     need("0 calls in 0 threads, 0 lost" in err, err)
 
 
@@ -171,7 +172,7 @@ def test_many_functions(acu):
 
 def test_functions_of_a_library(acu):
     lines = calls(acu, "outer", "libc:nanosleep", "--", program(), "nested")
-    need("nanosleep" in lines[1].what and lines[1].off > 18000, str(lines))
+    need("nanosleep" in lines[1].what and lines[1].off > SLEPT, str(lines))
 
 
 # ---- calls that do not return
@@ -269,6 +270,25 @@ def test_running_process(acu):
             process.kill()
 
 
+def test_process_whose_file_is_gone(acu):
+    """Or whose paths are others, for its root is."""
+    folder = os.path.join(TMP, "root")
+    os.makedirs(folder, exist_ok=True)
+    static = program("calls", "-static")
+    for words in ((os.path.join(folder, "gone"), "serve"), ("chroot", folder, "/there", "serve")):
+        for name in ("gone", "there"):
+            subprocess.run(["cp", static, os.path.join(folder, name)], check=True)
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                process.stdout.readline()
+                os.unlink(os.path.join(folder, "gone"))
+                for whose in ("-p", "-t"):
+                    lines = calls(acu, whose, str(process.pid), "serve", "--duration", "200ms")
+                    need(len(lines) > 5 / SLOWNESS and all(line.what.startswith("serve()") for line in lines[:5]), f"{words} {lines}")
+            finally:
+                process.kill()
+
+
 def test_ends_with_ctrl_c_and_with_the_process(acu):
     for how in (signal.SIGINT, None):
         process = subprocess.Popen([program(), "serve"], stdout=subprocess.PIPE, text=True)
@@ -334,7 +354,7 @@ def test_table(acu):
     rows = {words[-1]: [float(n) for n in words[:-1]] for words in map(str.split, out.splitlines()) if len(words) == 8 and words[0][0].isdigit()}
     need(list(rows) and list(rows)[0] == "outer" and rows["spin"][5] == 2, out)
     total, own, waited = rows["outer"][:3]
-    need(abs(total - own - rows["middle"][0] - 2.0) < 1.5 * SLOWNESS and 19 < waited < total, out)
+    need(abs(total - own - rows["middle"][0] - 2.0) < 5 * SLOWNESS and SLEPT / 1000 < waited < total, out)
     out, _ = graph(acu, "factorial", "-c", "--", program(), "recursion")
     total, own, *_, calls_, unfinished, _ = out.splitlines()[1].split()
     need(calls_ == "5" and unfinished == "0" and float(total) < 5 and abs(float(total) - float(own)) < 0.002, out)
@@ -369,7 +389,7 @@ def refused(acu, status, text, *words):
 def test_mistakes(acu):
     calls_ = program()
     refused(acu, 2, "say which functions to follow", "--", calls_)
-    refused(acu, 2, "of which program is `outer`? Say -p PID, a command behind `--`, or PROGRAM:outer", "outer")
+    refused(acu, 2, "of which program is `outer`? Say -p PID, -t TID, a command behind `--`, or PROGRAM:outer", "outer")
     refused(acu, 2, "say whose calls of `libc:malloc` to follow", "libc:malloc")
     refused(acu, 3, "has no function `outr`; did you mean `outer`?", "outr", "--", calls_)
     refused(acu, 3, "`nothing_*`", "nothing_*", "--", calls_)
@@ -392,6 +412,16 @@ def kernel_functions(acu):
         raise Skipped("this kernel lets nobody probe its functions")
 
 
+def test_kernel_without_probes(acu):
+    """One error, not one for each function."""
+    done = subprocess.run([acu, "run", "-q", "--dry-run", "-e", "kprobe:do_nanosleep {}"], capture_output=True, text=True, timeout=30 * SLOWNESS)
+    if not done.returncode:
+        raise Skipped("this kernel lets its functions be probed")
+    for function in ("k:vfs_read", "k:vfs_*"):
+        refused(acu, done.returncode, "cannot attach kprobe:vfs_", function, "-a")
+        need("WARNING" not in subprocess.run([acu, "graph", function, "-a"], capture_output=True, text=True, timeout=30 * SLOWNESS).stderr, function)
+
+
 def test_kernel_function_that_is_not_there(acu):
     kernel_functions(acu)
     refused(acu, 3, "the kernel has no function `vfs_rea`; did you mean `vfs_read`?", "k:vfs_rea", "--", program())
@@ -402,7 +432,7 @@ def test_kernel_functions(acu):
     lines = calls(acu, "k:hrtimer_nanosleep", "k:do_nanosleep", "--", program(), "nested")
     well_nested(lines)
     need([line.what.split("(")[0] for line in lines][:2] == ["hrtimer_nanosleep", "do_nanosleep"], str(lines))
-    need(len(lines) == 3 and 20000 < lines[1].us <= lines[2].us and lines[1].off > 18000, str(lines))
+    need(len(lines) == 3 and 20000 < lines[1].us <= lines[2].us and lines[1].off > SLEPT, str(lines))
 
 
 def test_program_and_kernel_in_one_picture(acu):
@@ -415,7 +445,7 @@ def test_program_and_kernel_in_one_picture(acu):
         need(names == ["outer", "  middle", "    doze", "      hrtimer_nanosleep", "        do_nanosleep"], out)
         closing = [line.us for line in lines if line.us]
         need(closing == sorted(closing) and "5 calls in 1 thread, 0 lost" in err, out + err)
-        need(all(line.off and line.off > 19000 for line in lines if line.us), out)
+        need(all(line.off and line.off > SLEPT for line in lines if line.us), out)
 
 
 def test_arguments_and_results_in_the_kernel(acu):
