@@ -32,8 +32,8 @@ CallGraph::Thread& CallGraph::thread(const Moment& at) {
 }
 
 void CallGraph::open(Thread& t, Call call, uint64_t depth) {
-  call.is_outermost = std::none_of(t.open.begin(), t.open.end(),
-                                   [&](const Call& c) { return c.function == call.function; });
+  call.is_outermost =
+      std::none_of(t.open.begin(), t.open.end(), [&](const Call& c) { return c.function == call.function; });
   calls_++;
   t.open.push_back(std::move(call));
   t.depths.push_back(depth);
@@ -103,7 +103,9 @@ void CallGraph::leave(const Moment& at, const CalledFunction& function, uint64_t
       close_from(t, kernel, at.ns, at.off, Ended::left);
     } else {
       size_t inner = 0;
-      while (inner < t.open.size() && !t.open[inner].function->is_kernel && !is_above(stack, t.open[inner].stack)) inner++;
+      while (inner < t.open.size() && !t.open[inner].function->is_kernel &&
+             !is_above(stack, t.open[inner].stack))
+        inner++;
       close_from(t, inner, at.ns, at.off, Ended::left);
     }
     Call call;
@@ -146,7 +148,8 @@ void CallGraph::take_unended(uint32_t tid, Call call) {
 // Puts those into each other that lie in each other, in the order of their begin.
 void CallGraph::put_together(Thread& t) {
   std::stable_sort(t.whole.begin(), t.whole.end(), [](const Tree& a, const Tree& b) {
-    return a.call.start_ns != b.call.start_ns ? a.call.start_ns < b.call.start_ns : a.call.end_ns > b.call.end_ns;
+    return a.call.start_ns != b.call.start_ns ? a.call.start_ns < b.call.start_ns
+                                              : a.call.end_ns > b.call.end_ns;
   });
   std::vector<Tree> out;
   for (Tree& tree : t.whole) {

@@ -1,9 +1,9 @@
 // Calls within calls, thread by thread: entries and returns of functions, as probes tell them, become trees.
 //
 // A return belongs to the call of that function that stands at the same place of the stack. What was called
-// later and is still open then has been left another way (longjmp, an exception) or its return was lost: it is
-// closed with that mark, so that nothing stays open and nesting is right from there on. Where probes tell whole
-// calls at their return (take_whole), those that lie within each other in time are put together.
+// later and is still open then has been left another way (longjmp, an exception) or its return was lost: it
+// is closed with that mark, so that nothing stays open and nesting is right from there on. Where probes tell
+// whole calls at their return (take_whole), those that lie within each other in time are put together.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace report {
 
 // How a call ended.
 enum class Ended : uint8_t {
-  open,     // it has not
+  open, // it has not
   returned,
-  unknown,  // its return is not probed
-  left,     // it was left another way, or its return was lost
-  by_exec,  // another program runs in the process
-  by_exit,  // of the thread
-  by_end,   // acu stopped looking
+  unknown, // its return is not probed
+  left,    // it was left another way, or its return was lost
+  by_exec, // another program runs in the process
+  by_exit, // of the thread
+  by_end,  // acu stopped looking
 };
 
 struct CalledFunction {
@@ -87,8 +87,8 @@ public:
   void enter(const Moment& at, const CalledFunction& function, uint64_t depth, uint64_t stack,
              std::string arguments);
   void leave(const Moment& at, const CalledFunction& function, uint64_t stack, std::string result);
-  // A call that has returned, told in one: `call` has all but `ended`, `off` until its start. `depth`: 0: it is
-  // the outermost.
+  // A call that has returned, told in one: `call` has all but `ended`, `off` until its start. `depth`: 0: it
+  // is the outermost.
   void take_whole(const Moment& at, Call call, uint64_t depth);
   // One that has not returned, told likewise, at the end.
   void take_unended(uint32_t tid, Call call);

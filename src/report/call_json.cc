@@ -16,7 +16,8 @@ std::string quoted(std::string_view text) {
 
 std::string in_us(uint64_t ns) {
   char out[40];
-  std::snprintf(out, sizeof out, "%llu.%03u", static_cast<unsigned long long>(ns / 1000), static_cast<unsigned>(ns % 1000));
+  std::snprintf(out, sizeof out, "%llu.%03u", static_cast<unsigned long long>(ns / 1000),
+                static_cast<unsigned>(ns % 1000));
   return out;
 }
 
@@ -67,9 +68,10 @@ void CallJson::end(const CallThread& thread, const Call& call, size_t) {
     add_argument("preempted_us", in_us(call.off.preempted));
   }
   if (!name_of(call.ended).empty()) add_argument("ended", quoted(name_of(call.ended)));
-  add("{\"name\": " + quoted(call.function->name) + ", \"cat\": \"" + (call.function->is_kernel ? "kernel" : "user") +
-      "\", \"ph\": \"X\", \"ts\": " + in_us(call.start_ns) + ", \"dur\": " + in_us(call.duration()) +
-      ", \"pid\": " + std::to_string(thread.pid) + ", \"tid\": " + std::to_string(thread.tid) + ", \"args\": {" + args + "}}");
+  add("{\"name\": " + quoted(call.function->name) + ", \"cat\": \"" +
+      (call.function->is_kernel ? "kernel" : "user") + "\", \"ph\": \"X\", \"ts\": " + in_us(call.start_ns) +
+      ", \"dur\": " + in_us(call.duration()) + ", \"pid\": " + std::to_string(thread.pid) +
+      ", \"tid\": " + std::to_string(thread.tid) + ", \"args\": {" + args + "}}");
 }
 
 void CallJson::finish(uint64_t lost) {

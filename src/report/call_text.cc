@@ -34,7 +34,8 @@ std::string in_us(uint64_t ns) { return formatted("%.3f us", static_cast<double>
 std::string times_of(const Call* call) {
   if (!call || !call->has_duration()) return "|               |               |";
   const std::string off = call->off.sum() ? in_us(call->off.sum()) : std::string();
-  return formatted("| %c %11s | %13s |", mark_of(call->duration()), in_us(call->duration()).c_str(), off.c_str());
+  return formatted("| %c %11s | %13s |", mark_of(call->duration()), in_us(call->duration()).c_str(),
+                   off.c_str());
 }
 
 std::string who_of(const CallThread& thread) {
@@ -65,7 +66,8 @@ void CallText::header() {
             "#  |     |   |                   |   |            |                |   |   |\n");
 }
 
-void CallText::add(Lines& lines, const std::string& who, const std::string& times, size_t level, const std::string& what) {
+void CallText::add(Lines& lines, const std::string& who, const std::string& times, size_t level,
+                   const std::string& what) {
   lines.text += who + times + std::string(2 + indent * level, ' ') + what + "\n";
 }
 
@@ -89,7 +91,8 @@ void CallText::end(const CallThread& thread, const Call& call, size_t level) {
     add(lines, who_of(thread), times_of(&call), level, lines.begun + ";" + note_of(call, false));
   else
     add(lines, who_of(thread), times_of(&call), level, "}" + note_of(call, true));
-  lines.is_streaming |= level > 0 && (call.end_ns - std::min(lines.since_ns, call.end_ns) > oldest_ns || lines.text.size() > most_bytes);
+  lines.is_streaming |= level > 0 && (call.end_ns - std::min(lines.since_ns, call.end_ns) > oldest_ns ||
+                                      lines.text.size() > most_bytes);
   if (level > 0 && !lines.is_streaming) return;
   sink_.out(lines.text);
   lines.text.clear();
@@ -133,14 +136,18 @@ std::string CallTable::text(size_t top) const {
     if (row.calls) rows.emplace_back(function, &row);
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     if (a.second->ns != b.second->ns) return a.second->ns > b.second->ns;
-    return a.second->calls != b.second->calls ? a.second->calls > b.second->calls : a.first->name < b.first->name;
+    return a.second->calls != b.second->calls ? a.second->calls > b.second->calls
+                                              : a.first->name < b.first->name;
   });
   if (top && rows.size() > top) rows.resize(top);
   auto ms = [](uint64_t ns) { return formatted("%12.3f", static_cast<double>(ns) / 1e6); };
-  std::string out = "    total ms      self ms    waited ms preempted ms   longest ms      calls  unfinished  function\n";
+  std::string out =
+      "    total ms      self ms    waited ms preempted ms   longest ms      calls  unfinished  function\n";
   for (const auto& [function, row] : rows)
-    out += ms(row->ns) + " " + ms(row->self_ns) + " " + ms(row->off.waited) + " " + ms(row->off.preempted) + " " +
-           ms(row->longest_ns) + formatted(" %10llu %11llu  ", static_cast<unsigned long long>(row->calls), static_cast<unsigned long long>(row->unfinished)) +
+    out += ms(row->ns) + " " + ms(row->self_ns) + " " + ms(row->off.waited) + " " + ms(row->off.preempted) +
+           " " + ms(row->longest_ns) +
+           formatted(" %10llu %11llu  ", static_cast<unsigned long long>(row->calls),
+                     static_cast<unsigned long long>(row->unfinished)) +
            function->name + "\n";
   return out;
 }

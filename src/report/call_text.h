@@ -1,5 +1,5 @@
-// Calls as text, in the layout of ftrace's function_graph, which trace-cmd shows: who called, how long it took,
-// the time off the CPU apart, and the functions indented by depth.
+// Calls as text, in the layout of ftrace's function_graph, which trace-cmd shows: who called, how long it
+// took, the time off the CPU apart, and the functions indented by depth.
 //
 // The lines of a thread's outermost call come together when it ends, so that threads don't mix; those of one
 // that lasts longer than a second, or has very many lines, come as they are known.
@@ -23,14 +23,15 @@ public:
 private:
   struct Lines {
     std::string text;
-    uint64_t since_ns = 0;   // of the outermost call
+    uint64_t since_ns = 0; // of the outermost call
     bool is_streaming = false;
     // A call that nothing was heard of but its entry.
     std::string begun, begun_who;
     size_t begun_level = 0;
     bool has_begun = false;
   };
-  void add(Lines& lines, const std::string& who, const std::string& times, size_t level, const std::string& what);
+  void add(Lines& lines, const std::string& who, const std::string& times, size_t level,
+           const std::string& what);
   void settle(Lines& lines);
 
   Sink& sink_;

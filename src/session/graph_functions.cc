@@ -77,10 +77,11 @@ private:
     };
     std::vector<Event> entries = match(is_kernel ? "kprobe" : "uprobe", mismatch);
     if (entries.empty())
-      return base::Error{mismatch.denied                                ? base::Failure::permission
+      return base::Error{mismatch.denied                             ? base::Failure::permission
                          : mismatch.kind == probe::Mismatch::missing ? base::Failure::nothing_matched
                                                                      : base::Failure::usage,
-                         base::quoted(function) + ": " + mismatch.message + (mismatch.hint.empty() ? "" : "; " + mismatch.hint)};
+                         base::quoted(function) + ": " + mismatch.message +
+                             (mismatch.hint.empty() ? "" : "; " + mismatch.hint)};
     std::vector<Event> returns = match(is_kernel ? "kretprobe" : "uretprobe", unused);
     std::map<std::pair<std::string, uint64_t>, const Event*> by_place;
     for (const Event& e : returns) by_place[key(e)] = &e;
@@ -108,12 +109,15 @@ private:
   void add(Event entry, const Event* leave, bool is_kernel, bool is_of_process) {
     GraphFunction f;
     f.about.is_kernel = is_kernel;
-    f.about.name = is_kernel || !entry.module ? entry.function : without_parameters(entry.module->shown(entry.function));
+    f.about.name =
+        is_kernel || !entry.module ? entry.function : without_parameters(entry.module->shown(entry.function));
     f.symbol = entry.function;
     f.entry = is_of_process ? without_path(entry) : entry.name;
     (is_kernel ? out_.has_kernel : out_.has_user) = true;
-    if (leave && !is_kernel && !request_.all_returns && may_throw(entry)) leave = nullptr, thrown_++;
-    else if (!leave) unprobed_++;
+    if (leave && !is_kernel && !request_.all_returns && may_throw(entry))
+      leave = nullptr, thrown_++;
+    else if (!leave)
+      unprobed_++;
     if (leave) f.leave = is_of_process ? without_path(*leave) : leave->name;
     f.about.has_return = leave != nullptr;
     if (!leave && first_unprobed_.empty()) first_unprobed_ = f.about.name;
@@ -131,12 +135,14 @@ private:
   void tell_returns() {
     if (unprobed_)
       out_.notes.push_back((unprobed_ == 1 ? "the return of " + first_unprobed_
-                                           : "the returns of " + std::to_string(unprobed_) + " functions (such as " + first_unprobed_ + ")") +
+                                           : "the returns of " + std::to_string(unprobed_) +
+                                                 " functions (such as " + first_unprobed_ + ")") +
                            " can't be probed: how long a call takes is not known");
     if (thrown_)
-      out_.notes.push_back("the returns of " + std::to_string(thrown_) +
-                           " C++ functions are not probed, as an exception that passed through would end the program, so how "
-                           "long a call takes is not known; --all-returns probes them, for programs that don't throw");
+      out_.notes.push_back(
+          "the returns of " + std::to_string(thrown_) +
+          " C++ functions are not probed, as an exception that passed through would end the program, so how "
+          "long a call takes is not known; --all-returns probes them, for programs that don't throw");
   }
 
   // ---- values
@@ -170,12 +176,14 @@ private:
   void add_arguments(GraphFunction& f, Event& event) {
     const type::Type* all = probe::arguments(machine_, event);
     if (!all) return;
-    const probe::Context context = event.module ? probe::Context::registers : probe::Context::kernel_registers;
+    const probe::Context context =
+        event.module ? probe::Context::registers : probe::Context::kernel_registers;
     for (const type::Field& field : all->fields()) {
       if (field.name.empty()) continue;
       GraphValue v{.name = std::string(field.name), .expression = "args." + std::string(field.name)};
       v.is_text = is_text(*field.type);
-      v.is_known = is_value(*field.type) && probe::access(machine_, event, context, field.name).reason.empty();
+      v.is_known =
+          is_value(*field.type) && probe::access(machine_, event, context, field.name).reason.empty();
       f.arguments.push_back(std::move(v));
     }
   }
@@ -216,6 +224,8 @@ bool names_program(std::string_view function) {
   return has_prefix(function) && first_part(function) != "cpp" && !is_kernel_function_name(function);
 }
 
-base::Result<GraphFunctions> find_graph_functions(const GraphRequest& request) { return Finder(request).run(); }
+base::Result<GraphFunctions> find_graph_functions(const GraphRequest& request) {
+  return Finder(request).run();
+}
 
 } // namespace session

@@ -1,5 +1,5 @@
-// The functions that `acu graph` follows: from what is asked for to probes of the language, with the names and
-// types of arguments and results where debug information or the kernel's types tell them.
+// The functions that `acu graph` follows: from what is asked for to probes of the language, with the names
+// and types of arguments and results where debug information or the kernel's types tell them.
 #pragma once
 
 #include "base/result.h"

@@ -1,9 +1,9 @@
-// @depth counts the calls of a thread that are open: those of user code in its lower half, those of the kernel
-// in the upper. User code runs only when the kernel's have all returned.
+// @depth counts the calls of a thread that are open: those of user code in its lower half, those of the
+// kernel in the upper. User code runs only when the kernel's have all returned.
 //
-// With --min-duration a call is told when it has returned, by one record; until then its begin is kept in a map
-// of its block. The place of the return address tells calls of a user function apart, the depth those of a
-// function of the kernel.
+// With --min-duration a call is told when it has returned, by one record; until then its begin is kept in a
+// map of its block. The place of the return address tells calls of a user function apart, the depth those of
+// a function of the kernel.
 #include "session/graph_script.h"
 
 #include "base/text.h"
@@ -68,7 +68,8 @@ ENTRIES /CONDITION/ {
 }
 )";
 
-constexpr std::string_view told = R"(if (DEEP) { $o = @off[(uint32)curtask.pid]; print((WHAT, HEAD VALUES)); })";
+constexpr std::string_view told =
+    R"(if (DEEP) { $o = @off[(uint32)curtask.pid]; print((WHAT, HEAD VALUES)); })";
 constexpr std::string_view kept =
     R"(if (DEEP) { $o = @off[(uint32)curtask.pid]; OPEN[tid, PLACE] = (nsecs, $o.0, $o.1, $d, FUNCTION VALUES); })";
 constexpr std::string_view told_whole = R"($p = PLACE;
@@ -122,14 +123,24 @@ std::string expressions(const std::vector<GraphValue>& values) {
     if (!v.is_known) continue;
     out += ", " + v.expression;
     if (v.is_text)
-      out.append(", ").append(v.expression).append(" ? try(str(").append(v.expression).append(", ").append(most_text).append("), ").append(no_text).append(") : ").append(no_text);
+      out.append(", ")
+          .append(v.expression)
+          .append(" ? try(str(")
+          .append(v.expression)
+          .append(", ")
+          .append(most_text)
+          .append("), ")
+          .append(no_text)
+          .append(") : ")
+          .append(no_text);
   }
   return out;
 }
 
 class Writer {
 public:
-  Writer(const GraphFunctions& functions, const GraphWanted& wanted) : functions_(functions), wanted_(wanted) {}
+  Writer(const GraphFunctions& functions, const GraphWanted& wanted)
+      : functions_(functions), wanted_(wanted) {}
 
   GraphScript run() {
     std::string common(switches);
@@ -175,7 +186,8 @@ private:
     }
     const std::string arguments = has_values ? expressions(first.arguments) : std::string();
     const std::string result = has_values ? expressions(first.result) : std::string();
-    auto add = [&](std::string_view block, std::string_view body, GraphRecord what, std::string_view place, const std::string& values) {
+    auto add = [&](std::string_view block, std::string_view body, GraphRecord what, std::string_view place,
+                   const std::string& values) {
       std::string text(block);
       base::replace_all(text, "TOLD", body);
       base::replace_all(text, "WHAT", number_of(what));
@@ -196,7 +208,8 @@ private:
       if (wanted_.least_ns) return; // how long it takes is not known
       return add(is_kernel ? lone_kernel_entry : lone_entry, told, GraphRecord::entry, "", arguments);
     }
-    const std::string_view entry = is_kernel ? kernel_entry : user_entry, leave = is_kernel ? kernel_leave : user_leave;
+    const std::string_view entry = is_kernel ? kernel_entry : user_entry,
+                           leave = is_kernel ? kernel_leave : user_leave;
     if (wanted_.least_ns) {
       const std::string behind = "$sp - " + std::to_string(graph_return_address);
       maps_ += "let " + open + " = lruhash(4096);\n";
@@ -214,15 +227,19 @@ private:
     std::string out;
     size_t field = graph_open_values;
     for (const GraphValue& v : arguments)
-      for (int n = v.is_known + (v.is_known && v.is_text); n > 0; n--) out += ", $e." + std::to_string(field++);
+      for (int n = v.is_known + (v.is_known && v.is_text); n > 0; n--)
+        out += ", $e." + std::to_string(field++);
     return out;
   }
 
   std::string declarations() const {
-    std::string out = "config = { unstable_map_decl = enable; symbol_source = \"symbol_table\"; max_map_keys = 65536; max_probes = 200000 }\n" + maps_;
+    std::string out = "config = { unstable_map_decl = enable; symbol_source = \"symbol_table\"; max_map_keys "
+                      "= 65536; max_probes = 200000 }\n" +
+                      maps_;
     constexpr uint64_t us = 1000;
     if (wanted_.duration_ns)
-      out += "interval:us:" + std::to_string(std::max(wanted_.duration_ns / us, uint64_t{1})) + " { exit() }\n";
+      out +=
+          "interval:us:" + std::to_string(std::max(wanted_.duration_ns / us, uint64_t{1})) + " { exit() }\n";
     return out;
   }
 

@@ -36,7 +36,14 @@ enum GraphField {
 };
 
 // Of the maps @openN, for block N: the same of calls that have not returned. Key: thread, place.
-enum GraphOpenField { graph_open_ns, graph_open_waited, graph_open_preempted, graph_open_depth, graph_open_function, graph_open_values };
+enum GraphOpenField {
+  graph_open_ns,
+  graph_open_waited,
+  graph_open_preempted,
+  graph_open_depth,
+  graph_open_function,
+  graph_open_values
+};
 
 // Bytes between the stack pointer at the entry and behind the return.
 #if defined(__x86_64__)
@@ -55,7 +62,7 @@ struct GraphWanted {
 };
 
 struct GraphScript {
-  std::string text; // with TASK_STATE in it (name_fields)
+  std::string text;  // with TASK_STATE in it (name_fields)
   size_t blocks = 0; // and of each a map @openN, with `least_ns`
 };
 GraphScript make_graph_script(const GraphFunctions& functions, const GraphWanted& wanted);

@@ -39,7 +39,9 @@ std::string_view text_of(const type::Field& f, Bytes bytes) {
   return {begin, ::strnlen(begin, f.type->size)};
 }
 
-std::string count_of(uint64_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+std::string count_of(uint64_t n, const char* what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
 
 struct Grapher {
   explicit Grapher(const GraphingOptions& o) : options(o) {}
@@ -60,7 +62,8 @@ struct Grapher {
   void tell_rest();
 
   void take(const type::Type& type, Bytes bytes);
-  void take_whole(const report::CallGraph::Moment& at, const GraphFunction& f, std::span<const type::Field> fields, Bytes bytes);
+  void take_whole(const report::CallGraph::Moment& at, const GraphFunction& f,
+                  std::span<const type::Field> fields, Bytes bytes);
   const GraphFunction& function_at(const type::Field& field, Bytes bytes);
   std::string value(const GraphValue& v, std::span<const type::Field>& fields, Bytes bytes);
   std::string values(const std::vector<GraphValue>& all, std::span<const type::Field>& fields, Bytes bytes);
@@ -91,9 +94,19 @@ struct Grapher {
 };
 
 base::Status Grapher::find() {
-  GraphRequest request{.functions = options.functions, .pid = first_pid(), .all_returns = options.all_returns};
+  GraphRequest request{
+      .functions = options.functions, .pid = first_pid(), .all_returns = options.all_returns};
   if (!options.command.empty()) {
     ACU_TRY(request.program, find_executable(options.command.front(), "--"));
+    auto begin =
+        base::read_up_to(base::Fd(::open(request.program.c_str(), O_RDONLY | O_CLOEXEC)), 2, request.program);
+    const bool names_all = std::ranges::all_of(options.functions, [](const std::string& f) {
+      return is_kernel_function_name(f) || names_program(f);
+    });
+    if (begin.ok() && *begin == "#!" && !names_all)
+      return base::Error{base::Failure::usage, base::quoted(request.program) +
+                                                   " is a script: start the program that runs it, or name "
+                                                   "that: PROGRAM:FUNCTION"};
   }
   ACU_TRY(targets, watch_targets(options.filter));
   ACU_TRY(functions, find_graph_functions(request));
@@ -148,16 +161,18 @@ base::Status Grapher::load() {
 
 // Of many functions some may be refused; what the kernel cannot do at all ends the session.
 base::Status Grapher::take_refused(base::Error why) {
-  const bool is_one_of_many = std::ranges::any_of(options.functions, [](const std::string& f) { return base::has_glob(f); });
-  if (!is_one_of_many || why.kind == base::Failure::unsupported || why.kind == base::Failure::permission) return why;
+  const bool is_one_of_many =
+      std::ranges::any_of(options.functions, [](const std::string& f) { return base::has_glob(f); });
+  if (!is_one_of_many || why.kind == base::Failure::unsupported || why.kind == base::Failure::permission)
+    return why;
   if (!refused++) first_refused = std::move(why.message);
   return {};
 }
 
 // ---- from records to calls
 
-// By its number; or as `func` tells it: by the number of its name, or where a block was split (on kernels without
-// cookies) by the name.
+// By its number; or as `func` tells it: by the number of its name, or where a block was split (on kernels
+// without cookies) by the name.
 const GraphFunction& Grapher::function_at(const type::Field& field, Bytes bytes) {
   auto called = [&](std::string_view symbol) {
     auto found = by_symbol.find(symbol);
@@ -165,7 +180,8 @@ const GraphFunction& Grapher::function_at(const type::Field& field, Bytes bytes)
   };
   if (field.type->is(type::Kind::string)) return *called(text_of(field, bytes));
   const uint64_t number = number_of(field, bytes);
-  if (!field.type->is(type::Kind::probe_name)) return functions.functions[std::min<size_t>(number, functions.functions.size() - 1)];
+  if (!field.type->is(type::Kind::probe_name))
+    return functions.functions[std::min<size_t>(number, functions.functions.size() - 1)];
   if (by_name.size() <= number) by_name.resize(number + 1);
   if (!by_name[number]) by_name[number] = called(compiled.program.probe_names[number]);
   return *by_name[number];
@@ -192,7 +208,8 @@ std::string Grapher::value(const GraphValue& v, std::span<const type::Field>& fi
   return printer ? printer->text(*f.type, bytes.subspan(f.offset, f.type->size)) : std::string();
 }
 
-std::string Grapher::values(const std::vector<GraphValue>& all, std::span<const type::Field>& fields, Bytes bytes) {
+std::string Grapher::values(const std::vector<GraphValue>& all, std::span<const type::Field>& fields,
+                            Bytes bytes) {
   std::string out;
   if (!has_values) return out;
   for (const GraphValue& v : all) {
@@ -202,7 +219,8 @@ std::string Grapher::values(const std::vector<GraphValue>& all, std::span<const 
   return out;
 }
 
-void Grapher::take_whole(const report::CallGraph::Moment& at, const GraphFunction& f, std::span<const type::Field> fields, Bytes bytes) {
+void Grapher::take_whole(const report::CallGraph::Moment& at, const GraphFunction& f,
+                         std::span<const type::Field> fields, Bytes bytes) {
   const uint64_t depth = number_of(fields[graph_depth], bytes);
   report::Call call;
   call.function = &f.about;
@@ -219,18 +237,20 @@ void Grapher::take_whole(const report::CallGraph::Moment& at, const GraphFunctio
 void Grapher::take(const type::Type& type, Bytes bytes) {
   const std::span<const type::Field> fields = type.fields();
   if (fields.size() < graph_values) return;
-  const report::CallGraph::Moment at{.tid = static_cast<uint32_t>(number_of(fields[graph_tid], bytes)),
-                                     .pid = static_cast<uint32_t>(number_of(fields[graph_pid], bytes)),
-                                     .cpu = static_cast<uint32_t>(number_of(fields[graph_cpu], bytes)),
-                                     .ns = number_of(fields[graph_ns], bytes),
-                                     .off = {number_of(fields[graph_waited], bytes), number_of(fields[graph_preempted], bytes)},
-                                     .thread = text_of(fields[graph_thread], bytes)};
+  const report::CallGraph::Moment at{
+      .tid = static_cast<uint32_t>(number_of(fields[graph_tid], bytes)),
+      .pid = static_cast<uint32_t>(number_of(fields[graph_pid], bytes)),
+      .cpu = static_cast<uint32_t>(number_of(fields[graph_cpu], bytes)),
+      .ns = number_of(fields[graph_ns], bytes),
+      .off = {number_of(fields[graph_waited], bytes), number_of(fields[graph_preempted], bytes)},
+      .thread = text_of(fields[graph_thread], bytes)};
   const uint64_t stack = number_of(fields[graph_stack], bytes);
   const GraphFunction& f = function_at(fields[graph_function], bytes);
   std::span<const type::Field> rest = fields.subspan(graph_values);
   switch (static_cast<GraphRecord>(number_of(fields[graph_record], bytes))) {
   case GraphRecord::entry:
-    return calls->enter(at, f.about, number_of(fields[graph_depth], bytes), stack, values(f.arguments, rest, bytes));
+    return calls->enter(at, f.about, number_of(fields[graph_depth], bytes), stack,
+                        values(f.arguments, rest, bytes));
   case GraphRecord::leave:
     return calls->leave(at, f.about, stack ? stack - graph_return_address : 0, values(f.result, rest, bytes));
   case GraphRecord::whole: return take_whole(at, f, fields, bytes);
@@ -274,7 +294,8 @@ base::Status Grapher::live() {
   const bool is_json = options.output.ends_with(".json");
   std::vector<report::CallListener*> listeners;
   if (is_json) listeners.push_back((json = std::make_unique<report::CallJson>(*output)).get());
-  if (!is_json && !options.counts) listeners.push_back((lines = std::make_unique<report::CallText>(*output)).get());
+  if (!is_json && !options.counts)
+    listeners.push_back((lines = std::make_unique<report::CallText>(*output)).get());
   if (options.counts) listeners.push_back(&table);
   calls.emplace(std::move(listeners));
   for (const GraphFunction& f : functions.functions) by_symbol.emplace(f.symbol, &f);
@@ -326,7 +347,8 @@ void Grapher::tell_rest() {
   output->flush();
   if (options.quiet) return;
   if (refused)
-    write_all(STDERR_FILENO, "WARNING: " + std::to_string(refused) + " entries and returns are not probed; the first: " + first_refused + "\n");
+    write_all(STDERR_FILENO, "WARNING: " + std::to_string(refused) +
+                                 " entries and returns are not probed; the first: " + first_refused + "\n");
   std::string text = count_of(calls->calls(), "call") + " in " + count_of(calls->threads(), "thread") + ", ";
   if (calls->unbegun()) text += count_of(calls->unbegun(), "return") + " of calls that began before, ";
   text += losses_in_short(c);

@@ -1,5 +1,5 @@
-// `acu graph`: calls within calls of functions of a program and of the kernel, as trace-cmd(1) shows those of the
-// kernel.
+// `acu graph`: calls within calls of functions of a program and of the kernel, as trace-cmd(1) shows those of
+// the kernel.
 #include "base/text.h"
 #include "session/arguments.h"
 #include "session/graph_functions.h"
@@ -21,23 +21,29 @@ base::Result<session::GraphingOptions> read_request(const session::Arguments& ar
   session::GraphingOptions out;
   ACU_TRY(out.filter, read_whose(arguments));
   out.command = arguments.behind;
-  out.functions.assign(arguments.words.begin(), arguments.words.begin() + static_cast<ptrdiff_t>(arguments.words_before));
+  out.functions.assign(arguments.words.begin(),
+                       arguments.words.begin() + static_cast<ptrdiff_t>(arguments.words_before));
   if (out.functions.empty())
-    return usage("say which functions to follow: `main`, `'parse_*'`, `libc:malloc` of a program, `k:vfs_read` of the kernel");
+    return usage("say which functions to follow: `main`, `'parse_*'`, `libc:malloc` of a program, "
+                 "`k:vfs_read` of the kernel");
   const bool has_program = !out.filter.pids.empty() || !out.filter.threads.empty() || !out.command.empty();
   const bool is_of_some = names_some(out.filter) || arguments.has(OptionId::all);
   for (const std::string& f : out.functions) {
     if (session::is_kernel_function_name(f) || has_program) continue;
     if (!session::names_program(f))
-      return usage("of which program is `" + f + "`? Say -p PID, -t TID, a command behind `--`, or PROGRAM:" + f +
-                   "; functions of the kernel are `k:" + f + "`");
+      return usage("of which program is `" + f + "`? Say -p PID, -t TID, a command behind `--`, or PROGRAM:" +
+                   f + "; functions of the kernel are `k:" + f + "`");
     if (!is_of_some)
-      return usage("say whose calls of `" + f + "` to follow: -p PID, -u USER, --cgroup GROUP, -a, or a command behind `--`");
+      return usage("say whose calls of `" + f +
+                   "` to follow: -p PID, -u USER, --cgroup GROUP, -a, or a command behind `--`");
   }
-  if (is_of_some && !out.command.empty()) return usage("a command behind `--` and `-p`, `-t`, `-u`, `--cgroup`, `--container` and `-a` exclude each other");
+  if (is_of_some && !out.command.empty())
+    return usage(
+        "a command behind `--` and `-p`, `-t`, `-u`, `--cgroup`, `--container` and `-a` exclude each other");
   if (const std::string* text = arguments.value(OptionId::depth)) {
     const auto depth = base::parse_integer(*text);
-    if (!depth || *depth == 0 || *depth > UINT32_MAX) return usage("`--depth` takes a number from 1 on, not `" + *text + "`");
+    if (!depth || *depth == 0 || *depth > UINT32_MAX)
+      return usage("`--depth` takes a number from 1 on, not `" + *text + "`");
     out.depth = *depth;
   }
   if (const std::string* text = arguments.value(OptionId::least)) {

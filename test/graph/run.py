@@ -394,6 +394,11 @@ def test_mistakes(acu):
     refused(acu, 3, "has no function `outr`; did you mean `outer`?", "outr", "--", calls_)
     refused(acu, 3, "`nothing_*`", "nothing_*", "--", calls_)
     refused(acu, 3, "libnothing", "libnothing:f", "--", calls_)
+    script = os.path.join(TMP, "script")
+    with open(script, "w") as file:
+        file.write("#!/bin/sh\ntrue\n")
+    os.chmod(script, 0o755)
+    refused(acu, 2, "is a script: start the program that runs it, or name that: PROGRAM:FUNCTION", "main", "--", script)
     refused(acu, 2, "`--depth` takes a number from 1 on, not `0`", "main", "--depth", "0", "--", calls_)
     refused(acu, 2, "--min-duration", "main", "--min-duration", "soon", "--", calls_)
     refused(acu, 2, "exclude each other", "main", "-p", "1", "-a")

@@ -9,7 +9,8 @@
 namespace report {
 namespace {
 
-// "main(f()! g(h()))": ! was left, > ended by exec, x with its thread, ~ still runs, ? its return is not probed.
+// "main(f()! g(h()))": ! was left, > ended by exec, x with its thread, ~ still runs, ? its return is not
+// probed.
 struct Trees : CallListener {
   void begin(const CallThread&, const Call& call, size_t level) override {
     EXPECT_EQ(level, depth++);
@@ -24,7 +25,8 @@ struct Trees : CallListener {
     static constexpr char marks[] = {'E', 0, '?', '!', '>', 'x', '~'};
     text += ")";
     if (call.ended != Ended::returned) text += marks[static_cast<int>(call.ended)];
-    if (call.has_duration()) durations[call.function->name] += call.duration(), self[call.function->name] += call.self_ns();
+    if (call.has_duration())
+      durations[call.function->name] += call.duration(), self[call.function->name] += call.self_ns();
     off[call.function->name] = call.off;
   }
   std::string text;
@@ -35,12 +37,17 @@ struct Trees : CallListener {
 
 class CallGraphTest : public testing::Test {
 protected:
-  CallGraph::Moment at(uint32_t tid = 1) { return {.tid = tid, .pid = 1, .cpu = 0, .ns = now += 10, .off = gone, .thread = "t"}; }
-  void in(const CalledFunction& f, uint64_t depth, uint64_t stack) { graph.enter(at(), f, depth, f.is_kernel ? 0 : stack, {}); }
+  CallGraph::Moment at(uint32_t tid = 1) {
+    return {.tid = tid, .pid = 1, .cpu = 0, .ns = now += 10, .off = gone, .thread = "t"};
+  }
+  void in(const CalledFunction& f, uint64_t depth, uint64_t stack) {
+    graph.enter(at(), f, depth, f.is_kernel ? 0 : stack, {});
+  }
   void out(const CalledFunction& f, uint64_t stack) { graph.leave(at(), f, f.is_kernel ? 0 : stack, {}); }
 
-  CalledFunction main{.name = "main"}, f{.name = "f"}, g{.name = "g"}, lone{.name = "lone", .has_return = false},
-      read{.name = "read", .is_kernel = true}, open{.name = "open", .is_kernel = true};
+  CalledFunction main{.name = "main"}, f{.name = "f"}, g{.name = "g"},
+      lone{.name = "lone", .has_return = false}, read{.name = "read", .is_kernel = true},
+      open{.name = "open", .is_kernel = true};
   Trees trees;
   CallGraph graph{{&trees}};
   uint64_t now = 0;
@@ -101,7 +108,8 @@ TEST_F(CallGraphTest, TailCallStandsInItsCaller) {
 }
 
 TEST_F(CallGraphTest, AnotherStackLeavesNothing) {
-  in(main, 0, 0x7fff'0000'0000), in(f, 1, 0x7fff'f000'0000), out(f, 0x7fff'f000'0000), out(main, 0x7fff'0000'0000);
+  in(main, 0, 0x7fff'0000'0000), in(f, 1, 0x7fff'f000'0000), out(f, 0x7fff'f000'0000),
+      out(main, 0x7fff'0000'0000);
   EXPECT_EQ(trees.text, "main(f())");
 }
 
@@ -111,7 +119,8 @@ TEST_F(CallGraphTest, FunctionsWithoutReturnEndWithWhatComesNext) {
 }
 
 TEST_F(CallGraphTest, KernelStandsInTheProgram) {
-  in(main, 0, 1000), in(read, 1, 0), in(open, 2, 0), out(open, 0), out(read, 0), in(f, 1, 900), out(f, 900), out(main, 1000);
+  in(main, 0, 1000), in(read, 1, 0), in(open, 2, 0), out(open, 0), out(read, 0), in(f, 1, 900), out(f, 900),
+      out(main, 1000);
   EXPECT_EQ(trees.text, "main(read(open())f())");
 }
 
@@ -168,7 +177,9 @@ TEST(CallTextTest, LinesOfAThreadComeTogether) {
   CallText lines(kept);
   CallGraph graph({&lines});
   CalledFunction f{.name = "f"}, g{.name = "g"};
-  auto at = [](uint32_t tid, uint64_t ns) { return CallGraph::Moment{.tid = tid, .pid = 1, .cpu = 2, .ns = ns, .off = {}, .thread = "t"}; };
+  auto at = [](uint32_t tid, uint64_t ns) {
+    return CallGraph::Moment{.tid = tid, .pid = 1, .cpu = 2, .ns = ns, .off = {}, .thread = "t"};
+  };
   graph.enter(at(1, 1000), f, 0, 900, "a=1");
   graph.enter(at(2, 2000), g, 0, 900, {});
   graph.enter(at(1, 3000), g, 1, 800, {});
@@ -197,7 +208,8 @@ TEST(CallJsonTest, NothingIsADocumentToo) {
   Kept kept;
   CallJson json(kept);
   json.finish(3);
-  EXPECT_EQ(kept.text, "{\"traceEvents\": [\n], \"displayTimeUnit\": \"ns\", \"otherData\": {\"lost\": 3}}\n");
+  EXPECT_EQ(kept.text,
+            "{\"traceEvents\": [\n], \"displayTimeUnit\": \"ns\", \"otherData\": {\"lost\": 3}}\n");
 }
 
 } // namespace
