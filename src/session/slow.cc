@@ -63,6 +63,7 @@ struct Slow {
   Regular regular;
   Effects* effects = nullptr; // while it lives
   uint64_t period_began_ns = 0, calls_then = 0; // of the budget
+  uint64_t looked_ns = 0, calls_seen = 0;       // the last time
   uint64_t probed_ns = 0;                       // how long each call was
   uint64_t found = 0, attached_ns = 0, detached_ns = 0;
   int64_t wall_ns = to_wall_ns(CLOCK_MONOTONIC);
@@ -182,12 +183,15 @@ base::Result<std::vector<SlowCall>> Slow::calls_in_progress() {
 base::Status Slow::keep_budget() {
   const uint64_t now = clock_ns(), seen = calls();
   if (now - period_began_ns >= budget_period_ns) period_began_ns = now, calls_then = seen;
+  const auto is_above = [&](uint64_t calls, double allowed, uint64_t since_ns) {
+    return static_cast<double>(calls * spec::slow_call_ns) > allowed / 100 * static_cast<double>(since_ns);
+  };
   // What is far above it is plain sooner.
   constexpr uint64_t enough_calls = 300;
   constexpr double far_above = 5;
-  const double spent = static_cast<double>((seen - calls_then) * spec::slow_call_ns), share = options.max_cost / 100;
-  const bool is_plain = seen - calls_then >= enough_calls && spent > far_above * share * static_cast<double>(now - period_began_ns);
-  if (!is_plain && spent <= share * static_cast<double>(budget_period_ns)) return {};
+  const uint64_t new_calls = seen - std::exchange(calls_seen, seen), passed = now - std::exchange(looked_ns, now);
+  const bool is_plain = new_calls >= enough_calls && is_above(new_calls, far_above * options.max_cost, passed);
+  if (!is_plain && !is_above(seen - calls_then, options.max_cost, budget_period_ns)) return {};
   for (const std::string& file : functions.files) backend->detach_file(file);
   effects->drain();
   is_probed = false;
@@ -236,14 +240,16 @@ base::Status Slow::live() {
               .regular = &regular,
               .print_maps_on_exit = false};
   regular.begin = [&] {
-    attached_ns = period_began_ns = one.attached_ns;
+    attached_ns = period_began_ns = looked_ns = one.attached_ns;
     regular.next_ns = attached_ns + 2'000'000;
     if (options.kind->is_dear && !is_probed)
       say("calls are found by their waits, not those that are slow on the CPU or by many short waits: " + why_by_waits + " (--exact probes it)");
   };
-  // Soon at first: nobody knows yet how often it is called.
-  regular.tick = [this, looks = 0]() mutable -> base::Result<bool> {
-    regular.next_ns = clock_ns() + (looks++ < 5 ? 4'000'000 : 20'000'000);
+  // Often at first: nobody knows yet how often it is called.
+  regular.tick = [this]() -> base::Result<bool> {
+    constexpr uint64_t first_ns = 1'000'000'000, often_ns = 3'000'000, seldom_ns = 10'000'000;
+    const uint64_t now = clock_ns();
+    regular.next_ns = now + (now < attached_ns + first_ns ? often_ns : seldom_ns);
     if (options.kind->is_dear && is_probed && !options.is_exact) ACU_CHECK(keep_budget());
     return !options.count || found < options.count;
   };
