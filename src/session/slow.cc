@@ -3,11 +3,11 @@
 #include "session/slow.h"
 
 #include "base/text.h"
-#include "bpf/syscall.h"
 #include "report/names.h"
 #include "session/life.h"
 #include "session/losses.h"
 #include "session/own_maps.h"
+#include "session/run_times.h"
 #include "session/slow_functions.h"
 #include "session/slow_script.h"
 #include "session/slow_text.h"
@@ -15,7 +15,6 @@
 #include "session/time.h"
 
 #include <cstring>
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace session {
@@ -54,7 +53,7 @@ struct Slow {
   std::optional<Child> child;
   std::vector<base::Fd> targets;
   std::unique_ptr<Backend> backend;
-  base::Fd run_times;
+  RunTimes run_times;
   report::SystemNames names;
   std::unique_ptr<Output> output;
   std::optional<SlowStacks> stacks;
@@ -110,7 +109,8 @@ base::Status Slow::compile() {
   // What looks is no part of the picture.
   wanted.condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
   source.emplace("slow", slow_script(wanted));
-  return compile_own(compiled, *source, {"follow that", options.command, options.filter.pid}, child);
+  const Own own = {.aim = "follow that", .command = options.command, .pid = options.filter.pid, .filters_itself = true};
+  return compile_own(compiled, *source, own, child);
 }
 
 base::Status Slow::load() {
@@ -122,8 +122,7 @@ base::Status Slow::load() {
                           .source = &*source};
   LoadReport loaded;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
-  // To measure that adds 40 ns to each probe of a call, whose cost is known.
-  if (!options.kind->is_dear || !is_probed) run_times = bpf::measure_run_times();
+  run_times.start(true);
   return {};
 }
 
@@ -200,7 +199,6 @@ base::Status Slow::keep_budget() {
   for (const SlowCall& call : calls)
     for (const Wait& wait : notes.about(call).waits)
       if (wait.ns() >= options.least_ns) tell(notes.about(wait));
-  run_times = bpf::measure_run_times();
   probed_ns = now - attached_ns;
   const double a_second = static_cast<double>(seen) * 1e9 / static_cast<double>(probed_ns);
   char text[256];
@@ -308,18 +306,14 @@ std::string Slow::summary() {
   const ir::Counters counters = backend->engine().counters();
   uint64_t lost = counters.lost_events + counters.scratch_busy + counters.missed_runs;
   for (uint64_t full : counters.map_full) lost += full;
-  const uint64_t calls = this->calls(), lived = std::max<uint64_t>(detached_ns - attached_ns, 1);
-  rusage own = {};
-  ::getrusage(RUSAGE_SELF, &own);
-  auto ns = [](const timeval& t) { return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_usec) * 1000; };
-  const uint64_t own_ns = ns(own.ru_utime) + ns(own.ru_stime);
-  const uint64_t probes_ns = options.kind->is_dear ? calls * spec::slow_call_ns + counters.run_ns : counters.run_ns;
+  const uint64_t calls = this->calls();
+  const uint64_t probes_ns = run_times.of_all_time(counters.run_ns) + (options.kind->is_dear ? calls * spec::slow_call_ns : 0);
   char text[512];
   if (options.json) {
     std::snprintf(text, sizeof text,
-                  "{\"type\": \"summary\", \"slow\": %lu, \"calls\": %lu, \"by_waits\": %s, \"lost\": %lu, \"probes_ns\": %lu, \"own_cpu_ns\": %lu}\n",
+                  "{\"type\": \"summary\", \"slow\": %lu, \"calls\": %lu, \"by_waits\": %s, \"lost\": %lu, \"probes_ns\": %lu}\n",
                   found, calls, is_probed ? "false" : "true",
-                  lost, probes_ns, own_ns);
+                  lost, probes_ns);
     return text;
   }
   std::string out = found ? std::to_string(found) + " slow" : "nothing was slow";
@@ -333,9 +327,7 @@ std::string Slow::summary() {
   } else {
     out += ", found by their waits; calls were not counted";
   }
-  std::snprintf(text, sizeof text, "; %lu lost; probes took %.1f%% of a CPU, acu itself %.2f s", lost,
-                100.0 * static_cast<double>(probes_ns) / static_cast<double>(lived), static_cast<double>(own_ns) / 1e9);
-  return out + text;
+  return out + "; " + std::to_string(lost) + " lost; " + own_costs(probes_ns);
 }
 
 } // namespace

@@ -51,6 +51,26 @@ __attribute__((noipa)) void nested(int depth) {
   sum++;
 }
 
+pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((noipa)) void look_up(void) {
+  pthread_mutex_lock(&table_lock);
+  sum++;
+  pthread_mutex_unlock(&table_lock);
+}
+
+__attribute__((noipa)) void write_table(void) {
+  pthread_mutex_lock(&table_lock);
+  nap(60);
+  pthread_mutex_unlock(&table_lock);
+  sum++;
+}
+
+static void *writes(void *unused) {
+  for (;; usleep(60000)) write_table();
+  return unused;
+}
+
 static jmp_buf out;
 __attribute__((noipa)) void leaves(int n) {
   sum++;
@@ -99,6 +119,11 @@ int main(int argc, char **argv) {
     if (!setjmp(out)) leaves(0);
     usleep(60000);
     leaves(1);
+  } else if (!strcmp(name, "locks")) {
+    pthread_t writer;
+    pthread_create(&writer, NULL, writes, NULL);
+    pthread_setname_np(writer, "writer");
+    for (const double end = now() + 20000; now() < end; usleep(1000)) look_up();
   } else if (!strcmp(name, "forever")) {
     nap(1000000);
   } else if (!strcmp(name, "often")) {

@@ -174,6 +174,23 @@ def test_process_that_runs(acu):
         program.wait()
 
 
+def test_locks_of_a_process_that_runs(acu):
+    """What its threads wait for while others have the CPUs."""
+    program = subprocess.Popen([CASES, "locks"])
+    try:
+        rows, summary = told(acu, "look_up", "-p", str(program.pid), "-n", "5", "--min-duration", "30ms", "--duration", "10s")
+        waits = [w for r in rows for w in r["waits"] if w["for"] == "the lock table_lock"]
+        need(len(rows) == 5 and len(waits) >= 4 and not summary["by_waits"], f"{rows} {summary}")
+        need(all(w["held_by"]["thread"] == "writer" for w in waits), str(waits))
+        # It had begun to wait before the first was looked for.
+        need(sum(w.get("holder_waiting_ns", 0) > 25e6 and "write_table" in named(w["holder_stack"]) for w in waits) >= len(waits) - 1, str(waits))
+        rows, _ = told(acu, "write_table", "-p", str(program.pid), "-n", "2", "--duration", "10s")
+        need(len(rows) == 2 and rows[-1]["waiting_ns"] > 50e6 and rows[-1]["callees"][0]["function"] == "nap", str(rows))
+    finally:
+        program.kill()
+        program.wait()
+
+
 def test_nothing_slow(acu):
     rows, summary = told(acu, "--min-duration", "5s", "handle", "--", CASES, "calls")
     need(not rows and summary["calls"] == 7, str(summary))
