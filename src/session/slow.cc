@@ -45,6 +45,7 @@ struct Slow {
   const SlowOptions& options;
   SlowFunctions functions;
   bool is_probed = true;   // each call
+  bool is_leaving = false; // … as its probes are taken off
   std::string why_by_waits;
   Condition condition;
   Options run; // as `acu run` would have been asked
@@ -137,9 +138,12 @@ void Slow::take(const type::Type& type, std::span<const std::byte> bytes) {
   if (auto* call = std::get_if<SlowCall>(&note)) take_call(*call);
 }
 
-// Of calls that began before their probes went nobody knows the end.
+// Of calls that were going on when their probes went nobody knows the end; what was waited for in them is known.
 void Slow::take_call(const SlowCall& call) {
-  if (is_probed || call.has_ended) tell(notes.about(call));
+  const Outlier outlier = notes.about(call);
+  if (call.has_ended || (is_probed && !is_leaving)) return tell(outlier);
+  for (const Wait& wait : outlier.waits)
+    if (is_probed && wait.ns() >= options.least_ns) tell(notes.about(wait));
 }
 
 // Where no call is probed, a long wait within the function tells of one.
@@ -191,14 +195,12 @@ base::Status Slow::keep_budget() {
   const uint64_t new_calls = seen - std::exchange(calls_seen, seen), passed = now - std::exchange(looked_ns, now);
   const bool is_plain = new_calls >= enough_calls && is_above(new_calls, far_above * options.max_cost, passed);
   if (!is_plain && !is_above(seen - calls_then, options.max_cost, budget_period_ns)) return {};
+  is_leaving = true;
   for (const std::string& file : functions.files) backend->detach_file(file);
   effects->drain();
-  is_probed = false;
-  // What was waited for in calls that go on is told now, what will be when the wait ends.
   ACU_TRY(std::vector<SlowCall> calls, calls_in_progress());
-  for (const SlowCall& call : calls)
-    for (const Wait& wait : notes.about(call).waits)
-      if (wait.ns() >= options.least_ns) tell(notes.about(wait));
+  for (const SlowCall& call : calls) take_call(call);
+  is_probed = false; // from here on each wait is told as it ends
   probed_ns = now - attached_ns;
   const double a_second = static_cast<double>(seen) * 1e9 / static_cast<double>(probed_ns);
   char text[256];
