@@ -143,14 +143,15 @@ void Slow::take_call(const SlowCall& call) {
   const Outlier outlier = notes.about(call);
   if (call.has_ended || (is_probed && !is_leaving)) return tell(outlier);
   for (const Wait& wait : outlier.waits)
-    if (is_probed && wait.ns() >= options.least_ns) tell(notes.about(wait));
+    if (!wait.is_told && wait.ns() >= options.least_ns) tell(notes.about(wait));
+  notes.all_told(call.thread.task);
 }
 
 // Where no call is probed, a long wait within the function tells of one.
 void Slow::take_wait(Wait& wait) {
+  wait.is_told = !is_probed && wait.ns() >= options.least_ns && teller->is_within(wait.user);
   notes.take(wait);
-  if (is_probed || wait.ns() < options.least_ns || !teller->is_within(wait.user)) return;
-  tell(notes.about(wait));
+  if (wait.is_told) tell(notes.about(wait));
 }
 
 void Slow::tell(const Outlier& outlier) {

@@ -42,6 +42,12 @@ void SlowNotes::take(const OnCpu& sample) {
 
 void SlowNotes::take(const Ran& ran) { threads_[ran.task].others.push_back(ran); }
 
+void SlowNotes::all_told(uint32_t task) {
+  const auto of = threads_.find(task);
+  if (of == threads_.end()) return;
+  for (Wait& w : of->second.waits) w.is_told = true;
+}
+
 Outlier SlowNotes::about(const SlowCall& call) const {
   Outlier out = {.call = call};
   const auto of = threads_.find(call.thread.task);

@@ -26,6 +26,9 @@ public:
   void take(const OnCpu& sample);
   void take(const Ran& ran);
 
+  // What its thread waited for until now is not told again.
+  void all_told(uint32_t task);
+
   Outlier about(const SlowCall& call) const;
   Outlier about(const Wait& wait) const;
   // The longest wait of a thread (its number in acu's pid namespace) in that time; nullptr: none was long enough to be told.

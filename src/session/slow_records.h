@@ -57,6 +57,7 @@ struct Wait {
   std::vector<Ran> others; // who had that CPU while it was runnable
   StackId kernel, user;
   std::optional<Wake> wake;
+  bool is_told = false; // by itself, as no call was seen
 
   uint64_t ns() const { return back - left; }
   uint64_t queued_ns() const { return back - woken; }
