@@ -82,7 +82,7 @@ def test_durations_agree_with_the_program(acu):
         need(row["is_whole"] and row["what"] == "handle" and abs(row["duration_ns"] / 1e6 - ms) < 0.5 * SLOWNESS, f"{ms} ms: {row}")
     naps, computes, often = rows[:3]
     need(naps["waiting_ns"] > 59e6 and naps["callees"][0]["function"] == "nap", str(naps))
-    need(computes["waiting_ns"] < 10e6 and computes["callees"][0]["on_cpu_ns"] > 5e6 and computes["callees"][0]["function"] == "compute" and sum(computes["callees"][0][n] for n in ("on_cpu_ns", "off_cpu_ns")) > 40e6, str(computes))
+    need(computes["waiting_ns"] < 10e6 and computes["callees"][0]["function"] == "compute" and computes["callees"][0]["on_cpu_ns"] > 1e6, str(computes))
     need(often["waiting_ns"] > 50e6 and often["waits"][0]["number"] >= 30, str(often))
 
 
@@ -159,7 +159,7 @@ def test_program_ends_in_the_call(acu):
     need(slow_one.returncode == 128 + signal.SIGKILL, f"{slow_one.returncode} {out}")
     row = only([json.loads(line) for line in out.splitlines()][:-1])
     need(not row["has_ended"] and row["duration_ns"] > 100e6 and row["what"] == "nap", str(row))
-    need(row["waits"] and row["waits"][0]["for"].startswith("clock_nanosleep("), str(row))
+    need(any(w["for"].startswith("clock_nanosleep(") for w in row["waits"]), str(row))
 
 
 def test_process_that_runs(acu):
