@@ -9,11 +9,13 @@
   end by itself, status 0, no error.
 - Every ```console block shows commands after `$ ` and what they print: `...` in a line stands for any text, a line `[...]` for
   any lines; order counts. Commands run in one folder for the whole document, with acu in the PATH and the files of docs/cookbook.
-  In ```console example numbers may be others, and the bars and spaces with them; the folder is /srv. One that opens with ```console 3s is interrupted after so many seconds (Ctrl-C).
+  One that opens with ```console 3s is interrupted after so many seconds (Ctrl-C). In ```console example numbers may be others,
+  and the bars and spaces with them; the folder is /srv.
 - A block ```sh load is a program that runs until the next heading; $PID is its process.
-- Every command in a ```sh block of README.md, in a sentence of cookbook.md, or of acu in the tables of coming-from.md, runs: it ends by itself or when it is
-  interrupted after a moment, with status 0 and no error, or says which ability this kernel lacks. For this 4711 is a process of
-  docs/cookbook/spikes.c, `./server`, durations are cut to half a second (and what depends on them), and SETUP makes what the commands ask for.
+- Every command of acu in a ```sh block of README.md, in a sentence of cookbook.md, or in a table of coming-from.md or static.md
+  runs: it ends by itself or when it is interrupted after a moment, with status 0 and no error, or says which ability this kernel
+  lacks. For this 4711 is a process of docs/cookbook/spikes.c, `./server`, durations are cut to half a second (and what depends
+  on them), and SETUP makes what the commands ask for.
 
 What fails is tried once more. Last line: `N passed, N failed, N skipped`.
 """
@@ -396,7 +398,8 @@ def main():
     readme = open(os.path.join(ROOT, "README.md")).read()
     cookbook = open(os.path.join(ROOT, "docs", "cookbook.md")).read()
     coming = open(os.path.join(ROOT, "docs", "coming-from.md")).read()
-    for name, groups in (("README.md", shell_commands(readme)), ("cookbook.md", prose_commands(cookbook)), ("coming-from.md", table_commands(coming))):
+    static = open(os.path.join(ROOT, "docs", "static.md")).read()
+    for name, groups in (("README.md", shell_commands(readme)), ("static.md", table_commands(static)), ("cookbook.md", prose_commands(cookbook)), ("coming-from.md", table_commands(coming))):
         chosen = [[c for c in g if wanted in f"{name}: {c}"] for g in groups]
         if any(chosen):
             judge_commands(acu, name, chosen, judge)
