@@ -20,6 +20,7 @@
 What fails is tried once more. Last line: `N passed, N failed, N skipped`.
 """
 import concurrent.futures
+import contextlib
 import glob
 import os
 import re
@@ -28,6 +29,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from tally import SLOWNESS, why_refused
@@ -161,7 +163,7 @@ def run_command(acu, command, expected, seconds, folder, pid=0, is_example=False
 
 def patient(command):
     """A process may stand still for longer than ten milliseconds where the machine is busy."""
-    return re.sub(r"\bacu (snap|locks|cpp-containers) ", r"acu \1 --max-pause 10s ", command)
+    return re.sub(r"\bacu (snap|locks|cpp-containers) (?=-p)", r"acu \1 --max-pause 10s ", command)
 
 
 class Load:
@@ -373,10 +375,12 @@ def judge_commands(acu, name, groups, judge):
         shutil.copytree(os.path.join(ROOT, "docs", "cookbook"), folder, dirs_exist_ok=True)
         subprocess.run(["bash", "-c", SETUP], cwd=folder, env=environment_of(acu), capture_output=True, timeout=LONGEST)
         server = Load(acu, "exec ./server", folder)
+        stopping = threading.Lock()  # one may stop the server at a time
         try:
             def run_group(group):
                 for command in group:
-                    judge(f"{name}: {command}", lambda: does_run(acu, command, folder, server.pid))
+                    with stopping if command != patient(command) else contextlib.nullcontext():
+                        judge(f"{name}: {command}", lambda: does_run(acu, command, folder, server.pid))
 
             with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
                 list(pool.map(run_group, groups))
