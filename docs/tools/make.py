@@ -34,7 +34,7 @@ def usage(acu, name):
 def by_test(acu, name, load, keep):
     """Command and output as a test of the tool saw them."""
     words = load.split()
-    subprocess.run([sys.executable, os.path.join(ROOT, words[1]), acu, *words[2:]], check=True, timeout=600, stdout=subprocess.DEVNULL,
+    subprocess.run([sys.executable, os.path.join(ROOT, words[1]), acu, *words[3:]], check=True, timeout=600, stdout=subprocess.DEVNULL,
                    env=dict(os.environ, ACU_TOOL_OUTPUT=keep))
     with open(os.path.join(keep, name)) as file:
         command, output = file.read().split("\n", 1)
