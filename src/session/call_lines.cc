@@ -7,9 +7,11 @@
 #include "trace/script.h"
 #include "trace/text.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 namespace session {
@@ -39,6 +41,7 @@ std::string until_zero(Bytes bytes) {
 
 CallLines::CallLines(const TracingOptions& options) : options_(options), path_(options.path) {
   shown_.data = options.data;
+  shown_.entries = options.verbose;
   shown_.descriptors = options.descriptors ? &descriptors_ : nullptr;
   std::error_code failed;
   real_path_ = path_.empty() ? "" : std::filesystem::weakly_canonical(path_, failed).string();
@@ -59,8 +62,32 @@ std::string CallLines::prefix(const Call& call) const {
   return (is_family ? "[pid " : "[" + call.thread + " ") + std::to_string(call.tid) + "] ";
 }
 
+// A page that was not in memory when the call returned: the process has it by now, or never had.
+void CallLines::read_later(Call& call, size_t argument, uint64_t length) {
+  constexpr int64_t bad_address = -14;
+  std::vector<std::byte>& bytes = kept_.emplace_back(std::min<uint64_t>(length, std::max(256u, options_.data)));
+  const iovec to = {bytes.data(), bytes.size()}, from = {reinterpret_cast<void*>(call.arguments[argument]), bytes.size()};
+  ssize_t n = ::process_vm_readv(static_cast<pid_t>(call.pid), &to, 1, &from, 1, 0);
+  constexpr uint64_t page = 4096; // the one behind it may not be there
+  if (n < 0 && call.arguments[argument] % page + bytes.size() > page) {
+    const iovec less = {from.iov_base, page - call.arguments[argument] % page};
+    n = ::process_vm_readv(static_cast<pid_t>(call.pid), &to, 1, &less, 1, 0);
+  }
+  const bool is_text = !call.copied[argument].empty();
+  if (n > 0 && !(is_text && bytes[0] == std::byte{0})) {
+    bytes.resize(static_cast<size_t>(n));
+    call.copied[argument] = bytes;
+    call.is_late[argument] = true;
+    call.is_cut[argument] = is_text && std::ranges::find(bytes, std::byte{0}) == bytes.end();
+    late_++;
+  } else if (n <= 0 && (call.result == bad_address || !is_text)) {
+    call.copied[argument] = {}; // shown by its address
+    missing_ += call.result != bad_address;
+  }
+}
+
 // What was copied belongs to the arguments that the plan of the call names.
-Call CallLines::read(const type::Type& type, Bytes bytes) const {
+Call CallLines::read(const type::Type& type, Bytes bytes) {
   using namespace trace;
   const std::span<const type::Field> fields = type.fields();
   Call call;
@@ -74,26 +101,51 @@ Call CallLines::read(const type::Type& type, Bytes bytes) const {
   if (call.number < 0) return call;
   for (size_t i = 0; i < call.arguments.size(); i++)
     call.arguments[i] = number_of(fields[field_arguments + i], bytes);
-  const Plan plan = plan_of(spec::syscall_name(call.number));
-  for (size_t i = 0; i + field_copied < fields.size() && i < plan.slots.size(); i++) {
+  const Plan plan = plan_of(call.number);
+  const bool has_inner = plan.shape == Shape::vectors || plan.shape == Shape::message;
+  const size_t end = fields.size() - options_.stacks;
+  for (size_t i = 0; i + field_copied < end && (has_inner || i < plan.slots.size() + plan.takes_path_at_entry); i++) {
     const type::Field& f = fields[field_copied + i];
     Bytes part = bytes.subspan(f.offset, f.type->size);
+    if (plan.takes_path_at_entry && i == 2) { // the path once more, as the kernel has it at the end
+      const size_t path = known_name(call.number) == "execveat";
+      if (!call.copied[path].empty() && call.copied[path][0] == std::byte{0}) call.copied[path] = part;
+      break;
+    }
     const size_t argument =
-        plan.takes_path_at_entry ? i + (call_name(call.number) == "execveat") : plan.slots[i].argument;
+        plan.takes_path_at_entry ? i + (known_name(call.number) == "execveat") : i && has_inner ? 0 : plan.slots[i].argument;
     if (f.type->is(type::Kind::buffer)) {
       const uint32_t length = number_at<uint32_t>(part, 0);
-      call.copied[argument] = part.subspan(4, std::min<size_t>(length, part.size() - 4));
+      part = part.subspan(4, std::min<size_t>(length, part.size() - 4));
+      if (i && has_inner) call.inner.push_back(part);
+      else call.copied[argument] = part;
     } else if (f.type->is(type::Kind::string)) {
       call.copied[argument] = part;
       call.is_cut[argument] = !part.empty() && part.back() != std::byte{0};
     }
+  }
+  kept_.clear();
+  for (size_t i = 0; i < plan.slots.size() && !plan.takes_path_at_entry && plan.returns; i++) {
+    const Plan::Slot& slot = plan.slots[i];
+    if (i && (has_inner || plan.shape == Shape::text || plan.shape == Shape::memory)) break;
+    if (plan.shape == Shape::nothing || !call.arguments[slot.argument]) continue;
+    // Of some calls other arguments say whether it is an address at all.
+    const ValueKind* kind = read_arguments(row_of(call.number)->arguments)[slot.argument].kind;
+    if (slot.bytes > 1 && kind->is_number_too) continue;
+    const Bytes copied = call.copied[slot.argument];
+    const bool is_text = slot.bytes == 0;
+    const uint64_t count = slot.counted == Plan::by_result ? static_cast<uint64_t>(std::max<int64_t>(call.result, 0))
+                           : slot.counted                  ? call.arguments[slot.counted - size_t{1}]
+                                                           : 1;
+    const bool is_missing = is_text ? !copied.empty() && copied[0] == std::byte{0} : copied.empty() && count && !(slot.is_out && call.failed());
+    if (is_missing) read_later(call, slot.argument, is_text ? UINT64_MAX : slot.bytes * std::min<uint64_t>(count, UINT32_MAX));
   }
   return call;
 }
 
 // Is the path among its arguments, or that of one of its descriptors?
 bool CallLines::concerns_path(const Call& call) {
-  const spec::SyscallRow* row = spec::find_syscall_row(spec::syscall_name(call.number));
+  const spec::SyscallRow* row = trace::row_of(call.number);
   if (!row) return false;
   auto is_it = [&](std::string path) {
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
@@ -122,7 +174,7 @@ std::string CallLines::text(const Call& call, const std::string& stack) {
     const auto code = static_cast<int>(call.result);
     return out + (call.number == trace::signal_record ? trace::signal_text(call.duration_ns, code) : trace::end_text(code)) + "\n";
   }
-  out += trace::call_text(call, shown_);
+  out += (call.is_32() ? "[32 bit] " : "") + trace::call_text(call, shown_);
   if (options_.durations && call.duration_ns != Call::no_time) out += " <" + seconds(call.duration_ns) + ">";
   out += "\n";
   if (!stack.empty()) out += "        " + stack + "\n";
@@ -154,6 +206,7 @@ std::string CallLines::json(const Call& call, const std::string& stack) {
   }
   const trace::CallParts parts = trace::call_parts(call, shown_);
   add("call", std::string_view(parts.name));
+  if (call.is_32()) add_number("bits", 32);
   out += ",\"arguments\":[";
   for (size_t i = 0; i < parts.arguments.size(); i++) {
     out += i ? "," : "";

@@ -6,9 +6,11 @@
 #include "session/tracing.h"
 #include "trace/values.h"
 
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace session {
 
@@ -23,19 +25,24 @@ public:
   // Of a call that has not returned after so long, or had begun before.
   std::string unfinished(uint32_t tid, int call, std::optional<uint64_t> ns) const;
   uint64_t told() const { return told_; } // calls; signals and ends of threads are none
+  // Of arguments: what was not in memory when its call returned and was read later, and what was not to be had.
+  uint64_t late() const { return late_; }
+  uint64_t missing() const { return missing_; }
 
 private:
-  trace::Call read(const type::Type& type, std::span<const std::byte> bytes) const;
+  trace::Call read(const type::Type& type, std::span<const std::byte> bytes);
   std::string prefix(const trace::Call& call) const;
   std::string text(const trace::Call& call, const std::string& stack);
   std::string json(const trace::Call& call, const std::string& stack);
   bool concerns_path(const trace::Call& call);
+  void read_later(trace::Call& call, size_t argument, uint64_t length);
 
   const TracingOptions& options_;
   trace::Options shown_;
   SeenDescriptors descriptors_;
   uint32_t command_ = 0;
-  uint64_t told_ = 0;
+  uint64_t told_ = 0, late_ = 0, missing_ = 0;
+  std::deque<std::vector<std::byte>> kept_; // of one call: what was read later
   std::string path_, real_path_; // of --path
 };
 

@@ -1,7 +1,7 @@
 #include "session/descriptors.h"
 
 #include "base/text.h"
-#include "spec/syscalls.h"
+#include "trace/values.h"
 
 #include <algorithm>
 #include <dirent.h>
@@ -34,7 +34,7 @@ void SeenDescriptors::look_at(uint32_t pid) {
 
 void SeenDescriptors::forget(const trace::Call& call) {
   if (call.failed()) return;
-  const std::string_view name = spec::syscall_name(call.number);
+  const std::string_view name = trace::known_name(call.number);
   const auto first = static_cast<int>(call.arguments[0]);
   auto erase = [&](int from, int to) {
     known_.erase(known_.lower_bound({call.pid, from}), known_.upper_bound({call.pid, to}));
@@ -49,7 +49,7 @@ void SeenDescriptors::forget(const trace::Call& call) {
 
 void SeenDescriptors::learn(const trace::Call& call) {
   if (call.failed() || known_.size() >= most_known) return;
-  const std::string_view name = spec::syscall_name(call.number);
+  const std::string_view name = trace::known_name(call.number);
   const auto first = static_cast<int>(call.arguments[0]), result = static_cast<int>(call.result);
   const bool opens = name.starts_with("open"), doubles = name.starts_with("dup") || name == "fcntl";
   if (opens || doubles || name.starts_with("accept") || name == "socket") {

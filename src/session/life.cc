@@ -142,7 +142,8 @@ void tell_losses(Life& life) {
   ir::Counters counters = life.backend.engine().counters();
   tell_lost_events(life);
   counters.lost_events = 0;
-  LossOptions options = {.warnings = life.options.warnings, .tell_faults = life.options.tell_faults};
+  LossOptions options = {.warnings = life.options.warnings, .tell_faults = life.options.tell_faults,
+                         .counts_failed_reads = life.options.counts_failed_reads};
   std::string text = describe_losses(life.program, counters, life.source, options);
   if (life.watch && life.watch->lost() && life.options.warnings)
     text += "WARNING: " + std::to_string(life.watch->lost()) +

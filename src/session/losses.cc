@@ -103,7 +103,7 @@ std::string describe_sites(const ir::Program& program, const ir::Counters& count
     std::string message = sentence(site, counters.sites[i], options);
     if (!message.empty()) out += warning(source, site.where, std::move(message));
   }
-  if (failed_reads && options.warnings && !options.tell_faults)
+  if (failed_reads && options.warnings && options.counts_failed_reads && !options.tell_faults)
     out += "WARNING: " + plural(failed_reads, "read") + " of memory failed (run with -k for where).\n";
   return out;
 }

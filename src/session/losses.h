@@ -11,6 +11,7 @@ namespace session {
 struct LossOptions {
   bool warnings = true;     // false (--no-warnings): only losses of events, runs and keys are told
   bool tell_faults = false; // -k: failed reads are told place by place
+  bool counts_failed_reads = true; // without that how many there were
 };
 
 // Lines for a person, in the order of their places; empty if all went well. Lost events come first.

@@ -41,6 +41,7 @@ struct Options {
   bool unsafe = false;
   bool warnings = true;
   bool tell_faults = false; // -k
+  bool counts_failed_reads = true; // and tells how many there were
   bool list = false;
   bool dry_run = false;
   bool test = false;

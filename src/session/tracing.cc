@@ -3,13 +3,14 @@
 #include "session/tracing.h"
 
 #include "base/text.h"
-#include "bpf/syscall.h"
+#include "bpf/features.h"
 #include "report/json.h"
 #include "report/names.h"
 #include "report/number.h"
 #include "session/call_lines.h"
 #include "session/life.h"
 #include "session/losses.h"
+#include "session/run_times.h"
 #include "session/own_maps.h"
 #include "session/steps.h"
 #include "session/time.h"
@@ -63,7 +64,7 @@ struct Tracer {
   std::unique_ptr<Output> output;
   report::Printer* printer = nullptr; // while it lives
   Regular regular;                    // intervals of counts, and the end after so many lines
-  base::Fd run_times;
+  RunTimes run_times;
   Counts counted;                     // until the last interval
   uint64_t told = 0, intervals = 0;   // calls; tables
   uint64_t attached_ns = 0, interval_began_ns = 0, detached_ns = 0;
@@ -86,7 +87,9 @@ base::Status Tracer::compile() {
                           .stacks = options.stacks,
                           .tells_signals = !options.quiet && !options.fails_only && !options.least_ns && which.empty(),
                           .duration_ns = options.duration_ns,
-                          .histograms = options.histograms};
+                          .histograms = options.histograms,
+                          .vectors = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).shape >= trace::Shape::vectors; }),
+                          .counts_entries = bpf::has(bpf::Feature::loop)};
   source.emplace("trace", options.counts ? count_script(wanted) : call_script(wanted));
   return compile_own(compiled, *source, {.aim = "trace", .command = options.command, .expression = options.filter.expression}, child);
 }
@@ -100,10 +103,16 @@ base::Status Tracer::load() {
                           .source = &*source};
   LoadReport loaded;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
-  if (options.verbose) run_times = bpf::measure_run_times(); // which makes each call slower
+  run_times.start(true);
   const std::optional<uint32_t> plans = find_map(compiled.program, "plan");
-  for (int call : options.calls) {
-    const auto number = static_cast<uint64_t>(call), plan = trace::plan_of(spec::syscall_name(call)).pack();
+  std::vector<int> wanted = options.calls;
+  // Of 32-bit programs those of the same names; of all calls also those that have become others.
+  for (int n = 0; n <= spec::last_syscall_32; n++)
+    if (std::string_view name = spec::syscall_name_32(n); !name.empty())
+      if (options.all_calls || std::ranges::binary_search(options.calls, spec::syscall_named(name)))
+        wanted.push_back(trace::Call::first_of_32 + n);
+  for (int call : wanted) {
+    const auto number = static_cast<uint64_t>(call), plan = trace::plan_of(call).pack();
     if (plans)
       ACU_CHECK(backend->engine().put(*plans, std::as_bytes(std::span(&number, 1)),
                                       std::as_bytes(std::span(&plan, 1))));
@@ -125,6 +134,7 @@ base::Status Tracer::live() {
   run.pid = options.filter.pid;
   run.output_file = options.output;
   run.verbose = options.verbose;
+  run.counts_failed_reads = false; // here they are read again
   if (!options.output.empty()) {
     ACU_TRY(output, Output::open(run));
   } else {
@@ -167,6 +177,7 @@ base::Status Tracer::live() {
   };
   if (child) lines.started(static_cast<uint32_t>(child->pid()));
   ACU_CHECK(session::live(life));
+  run_times.stop();
   compiled.machine->store_facts();
   printer = nullptr;
   detached_ns = life.detached_ns;
@@ -198,7 +209,8 @@ base::Status Tracer::tell_rest() {
     const auto tid = static_cast<uint32_t>(trace::number_at<uint64_t>(e.key, 0));
     const uint64_t since = trace::number_at<uint64_t>(e.values, 0);
     seen.insert(tid);
-    if (std::optional<int64_t> call = call_of(tid); call && since && detached_ns > since) tell(tid, *call, detached_ns - since);
+    if (std::optional<int64_t> call = call_of(tid); call && since && detached_ns > since)
+      tell(tid, *call + (since & 1 ? trace::Call::first_of_32 : 0), detached_ns - since);
   }
   // Of one process also what its threads have been in all the time: there it may hang.
   std::error_code gone;
@@ -208,13 +220,6 @@ base::Status Tracer::tell_rest() {
       const std::optional<int64_t> call = seen.contains(tid) ? std::nullopt : call_of(tid);
       if (call && std::ranges::count(options.calls, *call)) tell(tid, *call, std::nullopt);
     }
-  ACU_TRY(std::vector<ir::Entry> foreign, read("foreign"));
-  uint64_t left_out = 0;
-  for (const ir::Entry& e : foreign)
-    for (size_t at = 0; at + 8 <= e.values.size(); at += 8)
-      left_out += trace::number_at<uint64_t>(e.values, at);
-  if (left_out)
-    output->message("WARNING: " + std::to_string(left_out) + " calls of 32-bit programs were left out.\n");
   return {};
 }
 
@@ -288,7 +293,7 @@ base::Status Tracer::tell_counts() {
     report::Printer own(compiled.program, backend->engine(), names, *output,
                         report_options(compiled.tree->config, false));
     for (const ir::Entry& e : entries) {
-      output->out("\n" + trace::call_name(call_of(e)) + ", ns:\n");
+      output->out("\n" + trace::name_of_row(call_of(e)) + ", ns:\n");
       own.entry(*times, e);
     }
   }
@@ -300,8 +305,11 @@ void Tracer::tell_end() {
   if (options.quiet || (options.json && options.output.empty())) return;
   const ir::Counters counters = backend->engine().counters();
   if (!options.counts) told = lines.told();
+  if (lines.late() || lines.missing())
+    output->message("WARNING: of " + std::to_string(lines.late() + lines.missing()) + " arguments the memory was not there when the call returned: " +
+                    std::to_string(lines.late()) + " were read later, " + std::to_string(lines.missing()) + " are shown as addresses.\n");
   output->message(report::grouped(told) + (told == 1 ? " call, " : " calls, ") + losses_in_short(counters) + "; " +
-                  own_costs(run_times.valid() ? counters.run_ns : 0) + "\n");
+                  own_costs(run_times.of_all_time(counters.run_ns)) + "\n");
 }
 
 } // namespace

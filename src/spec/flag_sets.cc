@@ -50,6 +50,11 @@ constexpr NamedValue fcntl_command[] = {
     {8, "F_SETOWN"}, {9, "F_GETOWN"}, {10, "F_SETSIG"}, {11, "F_GETSIG"}, {15, "F_SETOWN_EX"}, {16, "F_GETOWN_EX"},
     {36, "F_OFD_GETLK"}, {37, "F_OFD_SETLK"}, {38, "F_OFD_SETLKW"}, {1024, "F_SETLEASE"}, {1025, "F_GETLEASE"}, {1026, "F_NOTIFY"},
     {1030, "F_DUPFD_CLOEXEC"}, {1031, "F_SETPIPE_SZ"}, {1032, "F_GETPIPE_SZ"}, {1033, "F_ADD_SEALS"}, {1034, "F_GET_SEALS"}};
+constexpr NamedValue entry_types[] = {{0, "DT_UNKNOWN"}, {1, "DT_FIFO"}, {2, "DT_CHR"}, {4, "DT_DIR"}, {6, "DT_BLK"}, {8, "DT_REG"}, {10, "DT_LNK"}, {12, "DT_SOCK"}, {14, "DT_WHT"}};
+constexpr NamedValue lock_types[] = {{0, "F_RDLCK"}, {1, "F_WRLCK"}, {2, "F_UNLCK"}};
+constexpr NamedValue event_notices[] = {{0, "SIGEV_SIGNAL"}, {1, "SIGEV_NONE"}, {2, "SIGEV_THREAD"}, {4, "SIGEV_THREAD_ID"}};
+constexpr NamedValue rw_flags[] = {{1, "RWF_HIPRI"}, {2, "RWF_DSYNC"}, {4, "RWF_SYNC"}, {8, "RWF_NOWAIT"}, {0x10, "RWF_APPEND"}};
+constexpr NamedValue message_types[] = {{1, "SCM_RIGHTS"}, {2, "SCM_CREDENTIALS"}, {3, "SCM_SECURITY"}, {4, "SCM_PIDFD"}};
 constexpr NamedValue fd_flags[] = {{1, "FD_CLOEXEC"}};
 constexpr NamedValue flock_operation[] = {{1, "LOCK_SH"}, {2, "LOCK_EX"}, {8, "LOCK_UN"}, {4, "LOCK_NB"}};
 constexpr NamedValue ioctl_command[] = {
@@ -154,7 +159,7 @@ constexpr NamedValue rlimit_resource[] = {
     {12, "RLIMIT_MSGQUEUE"}, {13, "RLIMIT_NICE"}, {14, "RLIMIT_RTPRIO"}, {15, "RLIMIT_RTTIME"}};
 constexpr NamedValue rusage_who[] = {{0, "RUSAGE_SELF"}, {0xffffffff, "RUSAGE_CHILDREN"}, {1, "RUSAGE_THREAD"}};
 constexpr NamedValue priority_which[] = {{0, "PRIO_PROCESS"}, {1, "PRIO_PGRP"}, {2, "PRIO_USER"}};
-constexpr NamedValue statx_mask[] = {{0x7ff, "STATX_BASIC_STATS"}, {0xfff, "STATX_ALL"}, {0x800, "STATX_BTIME"}, {0x1000, "STATX_MNT_ID"},
+constexpr NamedValue statx_mask[] = {{0xfff, "STATX_ALL"}, {0x7ff, "STATX_BASIC_STATS"}, {0x800, "STATX_BTIME"}, {0x1000, "STATX_MNT_ID"},
     {1, "STATX_TYPE"}, {2, "STATX_MODE"}, {4, "STATX_NLINK"}, {8, "STATX_UID"}, {16, "STATX_GID"}, {32, "STATX_ATIME"}, {64, "STATX_MTIME"},
     {128, "STATX_CTIME"}, {256, "STATX_INO"}, {512, "STATX_SIZE"}, {1024, "STATX_BLOCKS"}};
 constexpr NamedValue mount_flags[] = {
@@ -180,7 +185,7 @@ constexpr FlagSet sets[] = {
     {"map_flags", map_flags, 3}, {"mremap_flags", mremap_flags, 0}, {"msync_flags", msync_flags, 0}, {"madvise", madvise},
     {"fadvise", fadvise}, {"whence", whence}, {"fcntl_command", fcntl_command}, {"fd_flags", fd_flags, 0},
     {"flock_operation", flock_operation, 0}, {"ioctl_command", ioctl_command}, {"family", family}, {"socket_type", socket_type, 15},
-    {"socket_flags", socket_flags, 0}, {"message_flags", message_flags, 0}, {"protocol", protocol}, {"shutdown_how", shutdown_how}, {"socket_level", socket_level},
+    {"socket_flags", socket_flags, 0}, {"message_flags", message_flags, 0}, {"rw_flags", rw_flags, 0}, {"message_type", message_types}, {"lock_type", lock_types}, {"event_notice", event_notices}, {"entry_type", entry_types}, {"protocol", protocol}, {"shutdown_how", shutdown_how}, {"socket_level", socket_level},
     {"epoll_operation", epoll_operation}, {"epoll_flags", epoll_flags, 0}, {"epoll_events", epoll_events, 0},
     {"poll_events", poll_events, 0}, {"eventfd_flags", eventfd_flags, 0}, {"timerfd_flags", timerfd_flags, 0},
     {"signalfd_flags", signalfd_flags, 0}, {"inotify_flags", inotify_flags, 0}, {"memfd_flags", memfd_flags, 0},

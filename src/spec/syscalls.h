@@ -18,4 +18,8 @@ int syscall_named(std::string_view name);
 // The name of a system call as programs know it ("fstat"); empty where there is none with this number.
 std::string_view syscall_name(int number);
 
+// Of 32-bit programs, whose calls have the numbers of i386 (syscall_32.tbl).
+inline constexpr int last_syscall_32 = 470;
+std::string_view syscall_name_32(int number);
+
 } // namespace spec

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace trace {
 
@@ -21,6 +22,12 @@ struct Call {
   std::array<uint64_t, 6> arguments = {};
   std::array<base::ByteSpan, 6> copied = {}; // by argument; empty: nothing is known of what it points to
   std::array<bool, 6> is_cut = {};           // there is more than was copied
+  std::array<bool, 6> is_late = {};          // what was copied is of a while after the call, when its page was there
+  std::vector<base::ByteSpan> inner = {};    // what the copied bytes point to: contents of an iovec; of a message before them
+                                             // its address, its iovec and its control messages
+  // Calls of 32-bit programs have the numbers of i386, and this added.
+  static constexpr int first_of_32 = 4096;
+  bool is_32() const { return number >= first_of_32; }
   bool failed() const { return result < 0 && result >= -4095; }
 };
 

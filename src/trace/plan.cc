@@ -1,18 +1,27 @@
 #include "trace/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trace {
 
 using Copy = ValueKind::Copy;
 
+// Words from the beginning of struct pt_regs.
+static uint64_t register_of(size_t argument, bool is_32) {
+  enum : uint8_t { bp = 4, bx = 5, r10 = 7, r9 = 8, r8 = 9, cx = 11, dx = 12, si = 13, di = 14 };
+  constexpr uint8_t of_64[] = {di, si, dx, r10, r8, r9}, of_32[] = {bx, cx, dx, si, di, bp};
+  return is_32 ? of_32[argument] : of_64[argument];
+}
+
 uint64_t Plan::pack() const {
   uint64_t out = static_cast<uint64_t>(shape) | uint64_t{returns} << 3 | uint64_t{takes_path_at_entry} << 4 |
-                 uint64_t{1} << 5;
+                 uint64_t{1} << 5 | uint64_t{counts_entries} << 6;
   for (size_t i = 0; i < slots.size(); i++) {
     const Slot& s = slots[i];
-    const uint64_t packed =
-        s.argument | uint64_t{s.counted} << 3 | uint64_t{s.is_out} << 6 | uint64_t{s.bytes} << 7;
+    constexpr uint64_t result = 15;
+    const uint64_t counted = s.counted == by_result ? result : s.counted ? register_of(s.counted - size_t{1}, is_32) : 0;
+    const uint64_t packed = register_of(s.argument, is_32) | counted << 4 | uint64_t{s.is_out} << 8 | uint64_t{s.bytes} << 9;
     out |= packed << (8 + 24 * i);
   }
   return out;
@@ -27,17 +36,19 @@ static Plan::Slot slot_of(const Argument& a, size_t index) {
   return out;
 }
 
-Plan plan_of(std::string_view call) {
+static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_32) {
   Plan plan;
   plan.returns = call != "exit" && call != "exit_group";
   plan.takes_path_at_entry = call == "execve" || call == "execveat";
-  const spec::SyscallRow* row = spec::find_syscall_row(call);
+  plan.is_32 = is_32;
+  plan.counts_entries = call == "getdents64" || (call == "getdents" && !is_32);
   if (!row) return plan;
   size_t texts = 0, all = 0;
   const std::vector<Argument> arguments = read_arguments(row->arguments);
   for (Copy wanted : {Copy::text, Copy::memory})
     for (size_t i = 0; i < arguments.size() && all < plan.slots.size(); i++)
-      if (arguments[i].kind && arguments[i].kind->copy == wanted) {
+      // Structures of 32-bit programs have other layouts.
+      if (arguments[i].kind && arguments[i].kind->copy == wanted && !(is_32 && wanted == Copy::memory && arguments[i].kind->bytes > 1)) {
         plan.slots[all++] = slot_of(arguments[i], i);
         texts += wanted == Copy::text;
       }
@@ -46,7 +57,17 @@ Plan plan_of(std::string_view call) {
       {Shape::text, Shape::text_and_memory, Shape::nothing},
       {Shape::two_texts, Shape::nothing, Shape::nothing}};
   plan.shape = shapes[texts][all - texts];
+  for (size_t i = 0; i < arguments.size() && !is_32; i++) {
+    const Copy copy = arguments[i].kind ? arguments[i].kind->copy : Copy::nothing;
+    if (copy != Copy::vectors && copy != Copy::message) continue;
+    plan.shape = copy == Copy::vectors ? Shape::vectors : Shape::message;
+    plan.slots = {slot_of(arguments[i], i), {}};
+    plan.slots[1].is_out = std::exchange(plan.slots[0].is_out, false); // the contents; the rest is there before
+  }
   return plan;
 }
+
+Plan plan_of(std::string_view call) { return plan_of(call, spec::find_syscall_row(call), false); }
+Plan plan_of(int number) { return plan_of(known_name(number), row_of(number), number >= Call::first_of_32); }
 
 } // namespace trace

@@ -10,8 +10,10 @@
 
 namespace trace {
 
-// How the two are copied; the order of the branches in the script (script.cc).
-enum class Shape : uint8_t { nothing, text, memory, two_texts, text_and_memory, two_memories };
+// How the two are copied; the order of the branches in the script (script.cc). The last two: what the one points to is
+// copied too, an iovec with its contents, or a message with its parts.
+enum class Shape : uint8_t { nothing, text, memory, two_texts, text_and_memory, two_memories, vectors, message };
+constexpr size_t most_contents = 4; // of an iovec
 
 struct Plan {
   struct Slot {
@@ -23,13 +25,16 @@ struct Plan {
   static constexpr uint8_t by_result = 7;
   Shape shape = Shape::nothing;
   std::array<Slot, 2> slots = {};
+  bool is_32 = false; // of a 32-bit program: arguments are in other registers
   bool returns = true;
+  bool counts_entries = false;      // of a folder; their number takes the place of the last register
   bool takes_path_at_entry = false; // execve: its memory is gone when it has succeeded
 
-  // As a number for the probe. 0 is no plan.
+  // As a number for the probe. 0 is no plan. Arguments become the places of their registers in struct pt_regs, in words.
   uint64_t pack() const;
 };
 
 Plan plan_of(std::string_view call);
+Plan plan_of(int number); // also of 32-bit programs, see Call::first_of_32
 
 } // namespace trace

@@ -1,53 +1,61 @@
 // A call is told when it returns: then what it was given is in memory, and its registers are still there. Of
 // execve(2) the path is taken at the entry, and the words come from the new program.
 //
-// Calls of 32-bit programs have other numbers; they are left out, and counted.
+// Calls of 32-bit programs have other numbers and registers.
 #include "trace/script.h"
 
 #include "base/text.h"
+#include "trace/call.h"
+#include "trace/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace trace {
 
 namespace {
 
-std::string argument(std::string_view number) {
-  static constexpr const char* registers[] = {"di", "si", "dx", "r10", "r8", "r9"};
-  std::string out, n(number);
-  for (int i = 0; i < 5; i++) out += n + " == " + std::to_string(i) + " ? $r->" + registers[i] + " : ";
-  return "(" + out + "$r->" + registers[5] + ")";
+// $a0 … $a5; those of 32-bit programs are in other registers. Without branches, each of which the kernel's verifier would
+// follow both ways through all that comes behind.
+std::string take_arguments() {
+  static constexpr std::pair<const char*, const char*> registers[] = {{"di", "bx"}, {"si", "cx"}, {"dx", "dx"},
+                                                                      {"r10", "si"}, {"r8", "di"}, {"r9", "bp"}};
+  std::string out = "$w = (0 - $f) & 0xffffffff; $g = $f - 1;\n"; // masks: of 32-bit programs, of the others
+  int n = 0;
+  for (auto [of_64, of_32] : registers)
+    out += "$a" + std::to_string(n++) + " = (uint64)(((uint64)$r->" + of_32 + " & $w) | ((uint64)$r->" + of_64 + " & $g));\n";
+  return out;
 }
 
 // One of the two parts of a plan: its address in $pN, how many bytes in $nN.
 std::string slot(int n) {
   std::string text = R"(
   $sN = ($plan >> SHIFT) & 0xffffff;
-  $iN = $sN & 7; $kN = ($sN >> 3) & 7;
-  $pN = ADDRESS;
-  $nN = ($sN >> 7) & 0xffff;
-  if ($kN == 7) { $nN *= $ret > 0 ? (uint64)$ret : 0; }
-  else if ($kN > 0) { $cN = $kN - 1; $nN *= COUNT; }
-  if (($sN & 64 && $ret < 0) || !$pN) { $nN = 0; }
+  $kN = ($sN >> 4) & 15;
+  $pN = *(uint64*)kptr((uint64)$r + 8 * ($sN & 15)) & $all;
+  $nN = ($sN >> 9) & 0x7fff;
+  if ($kN == 15) { $nN *= $ret > 0 ? (uint64)$ret : 0; }
+  else if ($kN > 0) { $nN *= *(uint64*)kptr((uint64)$r + 8 * $kN) & $all; }
+  if (($sN & 256 && $ret < 0) || !$pN) { $nN = 0; }
   $lN = $pN ? (uint64)COPIED : 0;
 )";
-  base::replace_all(text, "ADDRESS", argument("$iN"));
-  base::replace_all(text, "COUNT", argument("$cN"));
   base::replace_all(text, "SHIFT", std::to_string(8 + 24 * (n - 1)));
-  for (char name : {'s', 'i', 'k', 'p', 'n', 'c', 'l'})
+  for (char name : {'s', 'k', 'p', 'n', 'l'})
     base::replace_all(text, std::string("$") + name + "N", std::string("$") + name + std::to_string(n));
   return text;
 }
 
+// The path of execve(2) may not be in memory at the entry. The kernel has read it then, and put it behind the environment of the
+// new program. The lowest bit of @start tells that it is of a 32-bit program. execve(2) may become one.
 constexpr std::string_view frame = R"(
 rawtracepoint:sys_enter {
-  $r = args.regs; $nr = (int64)args.id; $ret = (int64)-1;
+  $r = args.regs; $f = (uint64)IS_32; $nr = (int64)args.id + (int64)($f * FIRST_OF_32); $ret = (int64)-1;
   if (CONDITION) {
-    $plan = IS_FOREIGN ? (uint64)0 : @plan[$nr];
-    if (IS_FOREIGN) { @foreign = count(); }
+    $plan = @plan[$nr];
     if ($plan) {
-      @start[tid] = nsecs;
-      if ($plan & 16) { @entry[tid] = (str(uptr((uint8*)($nr == 322 ? $r->si : $r->di))), $r->di, $r->si, $r->dx, $r->r10, $r->r8); }
+      ARGUMENTS
+      @start[tid] = ((uint64)nsecs & 0xfffffffffffffffe) | $f;
+      if ($plan & 16) { @entry[tid] = (str(uptr((uint8*)($nr == 322 || $nr == FIRST_OF_32 + 358 ? $a1 : $a0))), $a0, $a1, $a2, $a3, $a4); }
       if (!($plan & 8) && NO_RETURN) { $d = (uint64)-1; print((HEAD TAIL)); }
     }
   }
@@ -55,29 +63,108 @@ rawtracepoint:sys_enter {
 rawtracepoint:sys_exit {
   $start = @start[tid];
   if ($start) {
-    $r = args.regs; $ret = (int64)args.ret; $nr = (int64)$r->orig_ax; $d = (uint64)nsecs - $start;
+    $r = args.regs; $f = (uint64)$start & 1; $ret = (int64)args.ret; $nr = (int64)$r->orig_ax + (int64)($f * FIRST_OF_32);
+    $d = ((uint64)nsecs & 0xfffffffffffffffe) - ($start & 0xfffffffffffffffe);
     delete(@start, tid);
     $plan = @plan[$nr];
+    ARGUMENTS
     if ($plan && LEAST) {
       if ($plan & 16) {
         $n = $ret == 0 ? curtask.mm.arg_end - curtask.mm.arg_start : 0;
         $e = @entry[tid];
-        print((HEAD_OF_ENTRY, $e.0, buf(uptr((uint8*)curtask.mm.arg_start), $n) TAIL));
+        print((HEAD_OF_ENTRY, $e.0, buf(uptr((uint8*)curtask.mm.arg_start), $n),
+               str(uptr((uint8*)($ret == 0 ? (uint64)curtask.mm.env_end : $nr == 322 || $nr == FIRST_OF_32 + 358 ? $e.2 : $e.1))) TAIL));
         delete(@entry, tid);
       } else {
-        $shape = $plan & 7;
+        $shape = $plan & 7; $all = 0xffffffff | ($f - 1);
         SLOT1
         SLOT2
         if ($shape == 0) { print((HEAD TAIL)); }
         else if ($shape == 1) { print((HEAD, str(uptr((uint8*)$p1), $l1) TAIL)); }
-        else if ($shape == 2) { print((HEAD, buf(uptr((uint8*)$p1), $n1) TAIL)); }
+        else if ($shape == 2) { ENTRIES print((HEAD, buf(uptr((uint8*)$p1), $n1) TAIL)); }
         else if ($shape == 3) { print((HEAD, str(uptr((uint8*)$p1), $l1), str(uptr((uint8*)$p2), $l2) TAIL)); }
         else if ($shape == 4) { print((HEAD, str(uptr((uint8*)$p1), $l1), buf(uptr((uint8*)$p2), $n2) TAIL)); }
-        else { print((HEAD, buf(uptr((uint8*)$p1), $n1), buf(uptr((uint8*)$p2), $n2) TAIL)); }
+        else if ($shape == 5) { print((HEAD, buf(uptr((uint8*)$p1), $n1), buf(uptr((uint8*)$p2), $n2) TAIL)); }
+        VECTORS
       }
     }
   }
 }
+)";
+
+// An iovec with what it points to, or a message with its parts.
+constexpr std::string_view vectors = R"(
+        else {
+          $left = $s2 & 256 ? ($ret > 0 ? (uint64)$ret : 0) : 0xffffffff;
+          $v = $p1; $vn = $n1;
+          $name = (uint64)0; $namen = (uint64)0; $control = (uint64)0; $controln = (uint64)0;
+          if ($shape == 7) {
+            $v = (uint64)0; $vn = (uint64)0;
+            if ($n1 && ($left || $ret == 0)) {
+              if ($n1 == 64 && $s2 & 256) { $left = (uint64)*(uint32*)uptr((uint8*)($p1 + 56)); }
+              $name = *(uint64*)uptr((uint8*)$p1); $namen = (uint64)*(uint32*)uptr((uint8*)($p1 + 8));
+              $v = *(uint64*)uptr((uint8*)($p1 + 16)); $vn = 16 * *(uint64*)uptr((uint8*)($p1 + 24));
+              $control = *(uint64*)uptr((uint8*)($p1 + 32)); $controln = *(uint64*)uptr((uint8*)($p1 + 40));
+            }
+            if (!$name) { $namen = 0; }
+            if (!$control) { $controln = 0; }
+          }
+          if (!$v) { $vn = 0; }
+          NO_CONTENTS
+          if ($vn) {
+            CONTENTS
+          }
+          if ($shape == 6) { print((HEAD, buf(uptr((uint8*)$v), $vn) PIECES TAIL)); }
+          else {
+            print((HEAD, buf(uptr((uint8*)$p1), $n1), buf(uptr((uint8*)$name), $namen), buf(uptr((uint8*)$v), $vn),
+                   buf(uptr((uint8*)$control), $controln) PIECES TAIL));
+          }
+        }
+)";
+
+// Where the first parts of an iovec at $v are ($bN), and how much of each ($mN) of the $left bytes there are. Without branches,
+// too; $h: there is such a part, all bits.
+std::string contents() {
+  std::string out;
+  for (size_t i = 0; i < most_contents; i++) {
+    std::string text = R"(
+            $h = (uint64)0 - ((uint64)(AT - (int64)$vn) >> 63);
+            $bN = *(uint64*)uptr((uint8*)($v + (AT & $h))); $mN = *(uint64*)uptr((uint8*)($v + (AT & $h) + 8)) & $h;
+            $x = $mN - $left;
+            $mN = $left + ($x & ((uint64)0 - ($x >> 63)));
+            $left = $left - $mN;
+)";
+    base::replace_all(text, "AT", std::to_string(16 * i));
+    for (char name : {'b', 'm'}) base::replace_all(text, std::string("$") + name + "N", std::string("$") + name + std::to_string(i));
+    out += text;
+  }
+  return out;
+}
+
+std::string no_contents() {
+  std::string out;
+  for (size_t i = 0; i < most_contents; i++) out += "$b" + std::to_string(i) + " = (uint64)0; $m" + std::to_string(i) + " = (uint64)0; ";
+  return out;
+}
+
+std::string pieces() {
+  std::string out;
+  for (size_t i = 0; i < most_contents; i++) out += ", buf(uptr((uint8*)$b" + std::to_string(i) + "), $m" + std::to_string(i) + ")";
+  return out;
+}
+
+// How many entries of a folder were read: the length of each stands in it.
+constexpr std::string_view count_entries = R"(
+        if ($plan & 64 && $ret > 0) {
+          $at = (uint64)0; $a5 = 0;
+          for ($i : 0..2048) {
+            if ($at >= (uint64)$ret) { break; }
+            $size = (uint64)*(uint16*)uptr((uint8*)($a1 + $at + 16));
+            if (!$size) { break; }
+            $at += $size;
+            $a5++;
+          }
+        } else if ($plan & 64) { $a5 = 0; }
 )";
 
 // Signals as they reach their thread, and the ends of threads.
@@ -87,23 +174,24 @@ tracepoint:sched:sched_process_exit /WATCHED/ { $d = (uint64)0; $ret = (int64)cu
 )";
 
 constexpr std::string_view who = "$nr, $ret, $d, (uint32)tid, (uint32)pid, comm";
-constexpr std::string_view registers = ", $r->di, $r->si, $r->dx, $r->r10, $r->r8, $r->r9";
+constexpr std::string_view registers = ", $a0, $a1, $a2, $a3, $a4, $a5";
 constexpr std::string_view none = ", (uint64)0, (uint64)0, (uint64)0, (uint64)0, (uint64)0, (uint64)0";
-constexpr std::string_view of_entry = ", $e.1, $e.2, $e.3, $e.4, $e.5, $r->r9";
+constexpr std::string_view of_entry = ", $e.1, $e.2, $e.3, $e.4, $e.5, $a5";
 
 constexpr std::string_view counting = R"(
 rawtracepoint:sys_enter {
-  $nr = (int64)args.id;
+  $f = (uint64)IS_32; $nr = (int64)args.id + (int64)($f * FIRST_OF_32);
   if (CONDITION) {
-    if (IS_FOREIGN) { @foreign = count(); }
-    else if (IS_WANTED) { @start[tid] = nsecs; }
+    if (IS_WANTED) { @start[tid] = ((uint64)nsecs & 0xfffffffffffffffe) | $f; }
   }
 }
 rawtracepoint:sys_exit {
   $start = @start[tid];
   if ($start) {
-    $r = args.regs; $ret = (int64)args.ret; $nr = (int64)$r->orig_ax; $d = (uint64)nsecs - $start;
+    $r = args.regs; $f = (uint64)$start & 1; $ret = (int64)args.ret; $nr = (int64)$r->orig_ax + (int64)($f * FIRST_OF_32);
+    $d = ((uint64)nsecs & 0xfffffffffffffffe) - ($start & 0xfffffffffffffffe);
     delete(@start, tid);
+    ARGUMENTS_OF_CHOICE
     if (LEAST) {
       @calls[$nr] = stats($d);
       if ($ret < 0) { @errors[$nr] = count(); }
@@ -114,8 +202,8 @@ rawtracepoint:sys_exit {
 )";
 
 // What the condition of who asks may name.
-constexpr std::string_view names = "#define retval $ret\n#define duration $d\n#define arg0 $r->di\n#define arg1 $r->si\n"
-                                   "#define arg2 $r->dx\n#define arg3 $r->r10\n#define arg4 $r->r8\n#define arg5 $r->r9\n";
+constexpr std::string_view names = "#define retval $ret\n#define duration $d\n#define arg0 $a0\n#define arg1 $a1\n"
+                                   "#define arg2 $a2\n#define arg3 $a3\n#define arg4 $a4\n#define arg5 $a5\n";
 
 // Which calls are told, as they return.
 std::string least_of(const Wanted& w) {
@@ -135,7 +223,7 @@ std::string no_return_of(const Wanted& w) {
 // The plans of calls are put there from outside; here they have their types.
 std::string declarations(const Wanted& w) {
   return "config = { unstable_map_decl = enable; max_map_keys = 65536; max_strlen = " +
-         std::to_string(w.copied) + " }\n" + "let @plan = hash(1024);\n" + w.before +
+         std::to_string(w.copied) + " }\n" + "let @plan = hash(2048);\n" + w.before +
          (w.has_command ? "fn watch() : bool { @watches[tid] = 1; return true; }\n" : "") +
          "begin { @plan[(int64)-1] = (uint64)0; }\n";
 }
@@ -145,10 +233,13 @@ std::string finished(std::string text, const Wanted& w) {
   // for good.
   base::replace_all(text, "CONDITION",
                     w.has_command ? "@watches[tid] || (((" + w.condition +
-                                        ") || (pid == cpid && ($nr == 59 || $nr == 322))) && watch())"
+                                        ") || (pid == cpid && !$f && ($nr == 59 || $nr == 322))) && watch())"
                                   : w.condition);
   base::replace_all(text, "WATCHED", w.has_command ? "@watches[tid]" : w.condition);
-  base::replace_all(text, "IS_FOREIGN", "(curtask.thread_info.status & 2)"); // TS_COMPAT
+  base::replace_all(text, "IS_32", "((curtask.thread_info.status & 2) >> 1)"); // TS_COMPAT
+  base::replace_all(text, "FIRST_OF_32", std::to_string(Call::first_of_32));
+  base::replace_all(text, "ARGUMENTS_OF_CHOICE", w.chosen.empty() ? "" : take_arguments());
+  base::replace_all(text, "ARGUMENTS", take_arguments());
   base::replace_all(text, "CHOSEN", w.chosen.empty() ? "1" : w.chosen); // what people write stays as it is
   text = (w.chosen.empty() ? "" : std::string(names)) + declarations(w) + text;
   constexpr uint64_t us = 1000;
@@ -161,6 +252,11 @@ std::string finished(std::string text, const Wanted& w) {
 
 std::string call_script(const Wanted& w) {
   std::string text = std::string(frame) + (w.tells_signals ? std::string(others) : std::string());
+  base::replace_all(text, "ENTRIES", w.counts_entries ? count_entries : "if ($plan & 64) { $a5 = (uint64)-1; }");
+  base::replace_all(text, "VECTORS", w.vectors ? vectors : "");
+  base::replace_all(text, "NO_CONTENTS", no_contents());
+  base::replace_all(text, "CONTENTS", contents());
+  base::replace_all(text, "PIECES", pieces());
   base::replace_all(text, "SLOT1", slot(1));
   base::replace_all(text, "SLOT2", slot(2));
   base::replace_all(text, "NO_RETURN", no_return_of(w));

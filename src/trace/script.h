@@ -19,6 +19,8 @@ struct Wanted {
   bool tells_signals = false; // and ends of threads
   uint64_t duration_ns = 0;   // 0: until all is over
   bool histograms = false;    // of the counts
+  bool vectors = true;        // some of the calls have them (plan.h)
+  bool counts_entries = true; // of folders; the kernel has bpf_loop(). Else their number is -1
 };
 
 // What a record of the script holds, in this order; then what was copied, and at last the stack.
@@ -39,8 +41,7 @@ constexpr int signal_record = -1, end_record = -2;
 
 std::string call_script(const Wanted& wanted);
 // Of both: @plan[number] = Plan::pack() must be put there for each call that is wanted.
-// @start[thread] = when its call began, of those that have not returned; @foreign counts calls of 32-bit
-// programs. Fills @calls[number] = stats of durations, @errors[number], @times[number] = hist.
+// @start[thread] = when its call began, of those that have not returned, with the lowest bit set of 32-bit programs. Fills @calls[number] = stats of durations, @errors[number], @times[number] = hist.
 std::string count_script(const Wanted& wanted);
 
 } // namespace trace

@@ -246,13 +246,96 @@ std::string poll_results(ByteSpan bytes) {
   return "[" + out + "]";
 }
 
-// Where the data is, and how much; not the data.
+// An iovec and, as far as it was copied, the data: of what is received no more than has come.
+static std::string vectors(ByteSpan bytes, uint64_t count, std::span<const ByteSpan> contents, uint64_t most, uint32_t shown) {
+  std::string out = "[";
+  for (size_t at = 0; at + 16 <= bytes.size(); at += 16) {
+    const auto base = number_at<uint64_t>(bytes, at), length = number_at<uint64_t>(bytes, at + 8);
+    const uint64_t there = std::min(length, most);
+    most -= there;
+    const ByteSpan data = at / 16 < contents.size() ? contents[at / 16] : ByteSpan();
+    const size_t part = std::min<size_t>({data.size(), there, shown});
+    const bool is_known = !data.empty() || (there == 0 && base && at / 16 < contents.size());
+    out += (at ? ", {iov_base=" : "{iov_base=") + (is_known ? quoted(data.first(part), there > part) : pointer(base)) +
+           ", iov_len=" + std::to_string(length) + "}";
+  }
+  return out + (count * 16 > bytes.size() ? ", ...]" : "]");
+}
+
+// What has come, or all there is to send.
+static uint64_t length_of_data(const Shown& v, bool is_received, int64_t received) {
+  if (!is_received) return ~uint64_t{0};
+  return v.call.failed() ? 0 : static_cast<uint64_t>(received);
+}
+
+static bool is_received(const Call& call) {
+  const std::string_view name = known_name(call.number);
+  return name.starts_with("recv") || name.find("readv") != name.npos;
+}
+
 void show_vectors(std::string& out, const Shown& v) {
-  out += "[";
-  for (size_t at = 0; at + 16 <= v.bytes.size(); at += 16)
-    out += (at ? ", {iov_base=" : "{iov_base=") + pointer(number_at<uint64_t>(v.bytes, at)) +
-           ", iov_len=" + std::to_string(number_at<uint64_t>(v.bytes, at + 8)) + "}";
-  out += v.count * 16 > v.bytes.size() ? ", ...]" : "]";
+  const bool received = is_received(v.call);
+  const bool has_data = !(received && v.call.failed());
+  out += vectors(v.bytes, v.count, has_data ? std::span<const ByteSpan>(v.call.inner) : std::span<const ByteSpan>(),
+                 length_of_data(v, received, v.call.result), v.options.data);
+}
+
+// cmsg(3): length, level, type, data; each begins at a multiple of eight.
+static std::string control_messages(ByteSpan bytes) {
+  constexpr size_t head = 16, level_socket = 1, rights = 1, credentials = 2;
+  std::string out = "[";
+  for (size_t at = 0; at + head <= bytes.size();) {
+    const auto length = number_at<uint64_t>(bytes, at);
+    const auto level = number_at<uint32_t>(bytes, at + 8), type = number_at<uint32_t>(bytes, at + 12);
+    if (length < head) break;
+    const ByteSpan data = bytes.subspan(at + head, std::min<size_t>(length, bytes.size() - at) - head);
+    out += (at ? ", {cmsg_len=" : "{cmsg_len=") + std::to_string(length) + ", cmsg_level=" + flags("socket_level", level) + ", cmsg_type=" +
+           (level == level_socket ? flags("message_type", type) : hexadecimal(type));
+    if (level == level_socket && type == rights) {
+      out += ", cmsg_data=[";
+      for (size_t i = 0; i + 4 <= data.size(); i += 4) out += (i ? ", " : "") + std::to_string(number_at<int32_t>(data, i));
+      out += "]";
+    } else if (level == level_socket && type == credentials && data.size() >= 12) {
+      auto number = [&](size_t i) { return std::to_string(number_at<int32_t>(data, i)); };
+      out += ", cmsg_data={pid=" + number(0) + ", uid=" + number(4) + ", gid=" + number(8) + "}";
+    }
+    out += "}";
+    at += (std::min<size_t>(length, bytes.size()) + 7) / 8 * 8;
+  }
+  return out + "]";
+}
+
+// Of the message at the beginning of the bytes, and what is known of its parts.
+static std::string message(const Shown& v, int64_t received_bytes) {
+  enum : size_t { name, vector, control, contents }; // Call::inner
+  const auto part = [&](size_t n) { return n < v.call.inner.size() ? v.call.inner[n] : ByteSpan(); };
+  const auto name_length = number_at<uint32_t>(v.bytes, 8);
+  const uint64_t count = number_at<uint64_t>(v.bytes, 24), control_length = number_at<uint64_t>(v.bytes, 40);
+  const bool received = is_received(v.call);
+  if (received && v.call.failed()) return "{msg_namelen=" + std::to_string(name_length) + "}";
+  std::string out = "{msg_name=";
+  if (part(name).size() > 1 && number_at<uint64_t>(v.bytes, 0)) {
+    const Shown address = {v.call, v.options, 0, part(name), false, 1};
+    show_address(out, address);
+  } else {
+    out += pointer(number_at<uint64_t>(v.bytes, 0));
+  }
+  out += ", msg_namelen=" + std::to_string(name_length) + ", msg_iov=";
+  const std::span<const ByteSpan> data = std::span(v.call.inner).subspan(std::min<size_t>(contents, v.call.inner.size()));
+  out += part(vector).empty() ? pointer(number_at<uint64_t>(v.bytes, 16))
+                              : vectors(part(vector), count, data, length_of_data(v, received, received_bytes), v.options.data);
+  out += ", msg_iovlen=" + std::to_string(count);
+  if (control_length) out += ", msg_control=" + (part(control).empty() ? pointer(number_at<uint64_t>(v.bytes, 32)) : control_messages(part(control)));
+  const auto bits = number_at<uint32_t>(v.bytes, 48);
+  return out + ", msg_controllen=" + std::to_string(control_length) + ", msg_flags=" + (bits ? flags("message_flags", bits) : "0") + "}";
+}
+
+void show_message(std::string& out, const Shown& v) { out += message(v, v.call.result); }
+
+void show_messages(std::string& out, const Shown& v) {
+  const auto length = number_at<uint32_t>(v.bytes, 56);
+  if (v.call.failed()) return void(out += pointer(v.value));
+  out += "[{msg_hdr=" + message(v, length) + ", msg_len=" + std::to_string(length) + "}" + (v.call.arguments[2] > 1 ? ", ...]" : "]");
 }
 
 static std::string epoll_text(ByteSpan bytes, size_t at) {

@@ -31,6 +31,8 @@ void show_polls(std::string& out, const Shown& v);
 // What came of them: "[{fd=3, revents=POLLIN}]".
 std::string poll_results(base::ByteSpan bytes);
 void show_vectors(std::string& out, const Shown& v);
+void show_message(std::string& out, const Shown& v);  // struct msghdr
+void show_messages(std::string& out, const Shown& v); // struct mmsghdr, the first of them whole
 void show_epoll_event(std::string& out, const Shown& v);
 void show_epoll_events(std::string& out, const Shown& v);
 void show_clone_args(std::string& out, const Shown& v);

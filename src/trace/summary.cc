@@ -18,6 +18,8 @@ static std::string row(uint64_t all_ns, const CallCount& c, const std::string& n
   return text + name + "\n";
 }
 
+std::string name_of_row(int number) { return call_name(number) + (number >= Call::first_of_32 ? " (32 bit)" : ""); }
+
 SortCounts sort_of_counts(std::string_view word) {
   if (word == "calls") return SortCounts::calls;
   if (word == "errors") return SortCounts::errors;
@@ -27,7 +29,7 @@ SortCounts sort_of_counts(std::string_view word) {
 std::vector<CountRow> sorted_counts(const std::map<int, CallCount>& counts, SortCounts by) {
   std::vector<CountRow> out;
   for (const auto& [number, c] : counts)
-    if (c.calls) out.push_back({call_name(number), c});
+    if (c.calls) out.push_back({name_of_row(number), c});
   std::stable_sort(out.begin(), out.end(), [by](const CountRow& a, const CountRow& b) {
     switch (by) {
     case SortCounts::time: return a.count.ns > b.count.ns;

@@ -22,6 +22,7 @@ struct CountRow {
   CallCount count;
 };
 
+std::string name_of_row(int number);
 // By the number of the call. Largest first, but names as an alphabet has them.
 std::vector<CountRow> sorted_counts(const std::map<int, CallCount>& counts, SortCounts by);
 // `top`: so many rows; 0: all.

@@ -119,6 +119,28 @@ void show_socket_option(Out out, const Shown& v) {
   out += hexadecimal(v.value);
 }
 
+// The value of an option; SO_ERROR has that of an error.
+void show_option_out(Out out, const Shown& v) {
+  constexpr uint64_t level_socket = 1, error = 4;
+  const std::string_view name = v.call.arguments[1] == level_socket && v.call.arguments[2] == error
+                                    ? spec::error_name(number_at<int32_t>(v.bytes, 0))
+                                    : std::string_view();
+  if (name.empty()) return show_numbers<int32_t>(out, v);
+  out.append("[").append(name).append("]");
+}
+
+void show_signal_event(Out out, const Shown& v) {
+  const auto value = number_at<uint64_t>(v.bytes, 0);
+  const auto notice = number_at<uint32_t>(v.bytes, 12);
+  constexpr uint32_t none = 1;
+  out += "{";
+  if (value) out += "sigev_value={sival_int=" + std::to_string(static_cast<int32_t>(value)) + ", sival_ptr=" + pointer(value) + "}, ";
+  if (notice != none) out += "sigev_signo=" + signal(number_at<uint32_t>(v.bytes, 8)) + ", ";
+  out += "sigev_notify=";
+  show_set(out, "event_notice", notice);
+  out += "}";
+}
+
 void show_protocol(Out out, const Shown& v) {
   const uint64_t family = v.call.arguments[0];
   if (family == 2 || family == 10)
@@ -146,11 +168,28 @@ void show_clone(Out out, const Shown& v) {
 
 // What the command wants.
 void show_fcntl(Out out, const Shown& v) {
-  enum : uint64_t { dupfd = 0, setfd = 2, setfl = 4, dupfd_cloexec = 1030, set_pipe_size = 1031 };
+  enum : uint64_t {
+    dupfd = 0, setfd = 2, setfl = 4, getlk = 5, setlk = 6, setlkw = 7, ofd_getlk = 36, ofd_setlk = 37, ofd_setlkw = 38,
+    dupfd_cloexec = 1030, set_pipe_size = 1031
+  };
   switch (v.call.arguments[1]) {
   case dupfd:
   case dupfd_cloexec:
   case set_pipe_size: return show_int(out, v);
+  case getlk:
+  case setlk:
+  case setlkw:
+  case ofd_getlk:
+  case ofd_setlk:
+  case ofd_setlkw:
+    if (v.bytes.size() < 28) break;
+    out += "{l_type=";
+    show_set(out, "lock_type", number_at<uint16_t>(v.bytes, 0));
+    out += ", l_whence=";
+    show_set(out, "whence", number_at<uint16_t>(v.bytes, 2));
+    out += ", l_start=" + std::to_string(number_at<int64_t>(v.bytes, 8)) + ", l_len=" + std::to_string(number_at<int64_t>(v.bytes, 16));
+    if (v.call.arguments[1] == getlk || v.call.arguments[1] == ofd_getlk) out += ", l_pid=" + std::to_string(number_at<int32_t>(v.bytes, 24));
+    return void(out += "}");
   case setfd: return show_set(out, "fd_flags", v.value);
   case setfl: return show_set(out, "open_flags", v.value);
   }
@@ -189,6 +228,28 @@ void show_data(Out out, const Shown& v) {
     return void(out += v.value && !v.count && !v.call.failed() ? "\"\"" : pointer(v.value));
   const size_t shown = std::min<size_t>(v.bytes.size(), v.options.data);
   out += quoted(v.bytes.first(shown), v.count > shown);
+}
+
+// Of struct linux_dirent64, where they are wanted; else where they are and how many.
+void show_entries(Out out, const Shown& v) {
+  const uint64_t number = v.call.arguments[5];
+  if (v.options.entries && !number && !v.call.failed()) return void(out += "[]");
+  if (!v.options.entries || v.bytes.empty() || v.call.number != spec::syscall_named("getdents64"))
+    return void(out += pointer(v.value) + (v.call.failed() || number == ~uint64_t{0} ? "" : " /* " + std::to_string(number) + " entries */"));
+  size_t shown = 0;
+  out += "[";
+  for (size_t at = 0; at + 19 < v.bytes.size(); shown++) {
+    const size_t length = number_at<uint16_t>(v.bytes, at + 16);
+    if (length < 20 || at + length > v.bytes.size()) break;
+    const base::ByteSpan name = v.bytes.subspan(at + 19, length - 19);
+    const auto end = static_cast<size_t>(std::find(name.begin(), name.end(), std::byte{0}) - name.begin());
+    out += (shown ? ", {d_ino=" : "{d_ino=") + std::to_string(number_at<uint64_t>(v.bytes, at)) +
+           ", d_off=" + std::to_string(number_at<int64_t>(v.bytes, at + 8)) + ", d_reclen=" + std::to_string(length) + ", d_type=";
+    show_set(out, "entry_type", number_at<uint8_t>(v.bytes, at + 18));
+    out += ", d_name=" + quoted(name.first(end), false) + "}";
+    at += length;
+  }
+  out += shown < number ? (shown ? ", ...]" : "...]") : "]";
 }
 
 // The words of a program, each ended by a zero.
@@ -246,7 +307,7 @@ constexpr ValueKind kinds[] = {
     {"protocol", show_protocol},
     {"futex_operation", show_futex_operation},
     {"clone_argument", show_clone},
-    {"fcntl_argument", show_fcntl},
+    {"fcntl_argument", show_fcntl, Copy::memory, 32, false, true},
     {"ioctl_argument", show_ioctl, Copy::memory, 8, false, true},
     {"prctl_argument", show_prctl, Copy::memory, 16, false, true},
     {"path", show_text, Copy::text},
@@ -254,10 +315,12 @@ constexpr ValueKind kinds[] = {
     {"text_out", show_text, Copy::text, 0, true},
     {"in", show_data, Copy::memory, 1, false, true},
     {"out", show_data, Copy::memory, 1, true, true},
-    {"entries", show_pointer},
+    {"entries", show_entries, Copy::memory, 1, true, true},
     {"argv", show_words, Copy::memory},
     {"environment", show_pointer},
     {"option", show_numbers<int32_t>, Copy::memory, 1},
+    {"option_out", show_option_out, Copy::memory, 4, true},
+    {"sigevent", show_signal_event, Copy::memory, 64},
     {"int_in", show_numbers<int32_t>, Copy::memory, 4},
     {"int_out", show_numbers<int32_t>, Copy::memory, 4, true},
     {"id_out", show_numbers<int32_t>, Copy::memory, 4, true},
@@ -293,7 +356,12 @@ constexpr ValueKind kinds[] = {
     {"sockaddr", show_address, Copy::memory, 1},
     {"sockaddr_out", show_address, Copy::memory, 128, true},
     {"pollfds", show_polls, Copy::memory, 8},
-    {"iovec", show_vectors, Copy::memory, 16},
+    {"iovec", show_vectors, Copy::vectors, 16},
+    {"iovec_out", show_vectors, Copy::vectors, 16, true},
+    {"message", show_message, Copy::message, 56},
+    {"message_out", show_message, Copy::message, 56, true},
+    {"messages", show_messages, Copy::message, 64},
+    {"messages_out", show_messages, Copy::message, 64, true},
     {"epoll_event", show_epoll_event, Copy::memory, 12},
     {"epoll_events_out", show_epoll_events, Copy::memory, 12, true},
     {"clone_args", show_clone_args, Copy::memory, 64},
@@ -325,6 +393,7 @@ void show(std::string& out, const Argument& a, const Call& call, size_t index, c
   } else {
     a.kind->show(out, shown);
   }
+  if (call.is_late[index]) out += " /* read later */";
 }
 
 // Arguments that only count with others: the mode of a file that is made, the argument of a command.
@@ -355,6 +424,7 @@ bool is_left_out(std::string_view call, size_t index, const Call& c) {
     if (operation == wait_bitset) return false;
   }
   if (call == "prctl") return index > 1;
+  if (call.ends_with("v2") && index == 4) return true; // the upper half of the offset, on other machines
   if (call == "mremap" && index == 4) return !(c.arguments[3] & 2);
   return false;
 }
@@ -376,9 +446,21 @@ std::vector<Argument> read_arguments(std::string_view words) {
   return out;
 }
 
+std::string_view known_name(int number) {
+  return number < Call::first_of_32 ? spec::syscall_name(number) : spec::syscall_name_32(number - Call::first_of_32);
+}
+
 std::string call_name(int number) {
-  std::string_view name = spec::syscall_name(number);
-  return name.empty() ? "syscall_" + hexadecimal(static_cast<uint64_t>(number)) : std::string(name);
+  const std::string_view name = known_name(number);
+  return name.empty() ? "syscall_" + hexadecimal(static_cast<uint64_t>(number % Call::first_of_32)) : std::string(name);
+}
+
+const spec::SyscallRow* row_of(int number) {
+  const std::string_view name = known_name(number);
+  // Calls of i386 that have the name, but other arguments: a structure, another order, numbers in two parts.
+  constexpr std::string_view others[] = {"mmap", "select", "clone", "pread64", "pwrite64", "preadv", "pwritev", "preadv2", "pwritev2",
+                                         "truncate64", "ftruncate64", "fadvise64", "sync_file_range", "fallocate", "readahead"};
+  return number >= Call::first_of_32 && base::is_one_of(others, name) ? nullptr : spec::find_syscall_row(name);
 }
 
 std::string signal_text(uint64_t number, int code) {
@@ -438,7 +520,7 @@ static std::string result_text(const Call& call, const Argument& kind, const Opt
 CallParts call_parts(const Call& call, const Options& options) {
   CallParts out;
   out.name = call_name(call.number);
-  const spec::SyscallRow* row = spec::find_syscall_row(out.name);
+  const spec::SyscallRow* row = row_of(call.number);
   const std::vector<Argument> arguments = read_arguments(row ? row->arguments : "hex hex hex hex hex hex");
   for (size_t i = 0; i < arguments.size() && i < call.arguments.size(); i++)
     if (!is_left_out(out.name, i, call)) show(out.arguments.emplace_back(), arguments[i], call, i, options);

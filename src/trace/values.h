@@ -15,6 +15,7 @@ namespace trace {
 struct Options {
   uint32_t data = 32;                 // bytes of data that are shown
   Descriptors* descriptors = nullptr; // nullptr: numbers only
+  bool entries = false;               // of folders, not only their number
 };
 
 // What a value is shown with.
@@ -28,7 +29,7 @@ struct Shown {
 };
 
 struct ValueKind {
-  enum class Copy : uint8_t { nothing, text, memory };
+  enum class Copy : uint8_t { nothing, text, memory, vectors, message };
   std::string_view name;
   void (*show)(std::string& out, const Shown& value);
   Copy copy = Copy::nothing;
@@ -59,7 +60,11 @@ std::string call_text(const Call& call, const Options& options);
 // "--- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED} ---", "+++ exited with 1 +++": of a status as wait(2) tells it.
 std::string signal_text(uint64_t number, int code);
 std::string end_text(int status);
+// "openat"; empty: not known.
+std::string_view known_name(int number);
 // "openat", "syscall_0x1c5".
 std::string call_name(int number);
+// nullptr: there is none, or the call of 32-bit programs takes something else.
+const spec::SyscallRow* row_of(int number);
 
 } // namespace trace
