@@ -137,11 +137,12 @@ void CallGraph::take_whole(const Moment& at, Call call, uint64_t depth) {
   if (depth == 0 || t.whole.size() > most_whole) tell_whole(t);
 }
 
-void CallGraph::take_unended(uint32_t tid, Call call) {
-  std::unique_ptr<Thread>& t = threads_[tid];
-  if (!t) t = std::make_unique<Thread>();
-  t->about.tid = tid;
-  if (!t->about.pid) t->about.pid = tid;
+void CallGraph::take_unended(const Moment& at, Call call) {
+  std::unique_ptr<Thread>& t = threads_[at.tid];
+  if (!t) {
+    t = std::make_unique<Thread>();
+    t->about = {.tid = at.tid, .pid = at.tid, .cpu = 0, .name = std::string(at.thread)};
+  }
   t->whole.push_back({std::move(call), {}});
 }
 

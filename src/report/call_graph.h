@@ -11,7 +11,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace report {
@@ -91,7 +90,7 @@ public:
   // is the outermost.
   void take_whole(const Moment& at, Call call, uint64_t depth);
   // One that has not returned, told likewise, at the end.
-  void take_unended(uint32_t tid, Call call);
+  void take_unended(const Moment& at, Call call);
   void exec(const Moment& at);
   void end_thread(const Moment& at);
   // Closes what is open.
@@ -123,7 +122,7 @@ private:
   void tell_whole(Thread& t);
 
   std::vector<CallListener*> listeners_;
-  std::unordered_map<uint32_t, std::unique_ptr<Thread>> threads_;
+  std::map<uint32_t, std::unique_ptr<Thread>> threads_;
   uint64_t calls_ = 0, unbegun_ = 0;
 };
 

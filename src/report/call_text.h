@@ -35,7 +35,7 @@ private:
   void settle(Lines& lines);
 
   Sink& sink_;
-  std::unordered_map<uint32_t, Lines> threads_;
+  std::map<uint32_t, Lines> threads_;
 };
 
 // What a call and its result look like: "read(fd=3)", " = 12".

@@ -85,12 +85,19 @@ private:
     std::vector<Event> returns = match(is_kernel ? "kretprobe" : "uretprobe", unused);
     std::map<std::pair<std::string, uint64_t>, const Event*> by_place;
     for (const Event& e : returns) by_place[key(e)] = &e;
+    std::map<std::string_view, size_t> names; // functions of several source files may be called the same
+    for (const Event& e : entries) names[e.name]++;
     for (Event& e : entries) {
       if (e.function.find(".cold") != e.function.npos && base::has_glob(function)) continue; // a part of one
       if (!seen_.insert(key(e)).second) continue;
       auto found = by_place.find(key(e));
-      const bool is_of_process = place.starts_with(':'); // whatever its path is
-      add(std::move(e), found == by_place.end() ? nullptr : found->second, is_kernel, is_of_process);
+      const Event* leave = found == by_place.end() ? nullptr : found->second;
+      const bool is_alone = names[e.name] == 1, is_of_process = place.starts_with(':');
+      auto probe = [&](const Event& of) {
+        return !of.module ? of.name : probe_of(of, is_alone, is_of_process);
+      };
+      std::string entry_probe = probe(e), leave_probe = leave ? probe(*leave) : std::string();
+      add(std::move(e), leave, std::move(entry_probe), std::move(leave_probe));
     }
     return {};
   }
@@ -100,25 +107,26 @@ private:
     return {e.binary, e.function_address};
   }
 
-  // "uprobe:/path:f" as the probe of the process itself, "uprobe::f".
-  static std::string without_path(const Event& e) {
+  // "uprobe:/path:f"; where others are called so by its address; of the process itself, whatever its path is,
+  // "uprobe::f".
+  static std::string probe_of(const Event& e, bool is_alone, bool is_of_process) {
     const size_t path = e.name.find(':') + 1;
-    return e.name.substr(0, path) + e.name.substr(path + e.module->name().size());
+    return e.name.substr(0, path) + (is_of_process ? std::string() : e.module->name()) +
+           (is_alone ? e.name.substr(path + e.module->name().size()) : ":" + probe::hex(e.function_address));
   }
 
-  void add(Event entry, const Event* leave, bool is_kernel, bool is_of_process) {
+  void add(Event entry, const Event* leave, std::string entry_probe, std::string leave_probe) {
+    const bool is_kernel = !entry.module;
     GraphFunction f;
     f.about.is_kernel = is_kernel;
-    f.about.name =
-        is_kernel || !entry.module ? entry.function : without_parameters(entry.module->shown(entry.function));
+    f.about.name = is_kernel ? entry.function : without_parameters(entry.module->shown(entry.function));
     f.symbol = entry.function;
-    f.entry = is_of_process ? without_path(entry) : entry.name;
-    (is_kernel ? out_.has_kernel : out_.has_user) = true;
+    f.entry = std::move(entry_probe);
     if (leave && !is_kernel && !request_.all_returns && may_throw(entry))
       leave = nullptr, thrown_++;
     else if (!leave)
       unprobed_++;
-    if (leave) f.leave = is_of_process ? without_path(*leave) : leave->name;
+    if (leave) f.leave = std::move(leave_probe);
     f.about.has_return = leave != nullptr;
     if (!leave && first_unprobed_.empty()) first_unprobed_ = f.about.name;
     out_.functions.push_back(std::move(f));

@@ -30,7 +30,6 @@ struct GraphFunction {
 struct GraphFunctions {
   std::deque<GraphFunction> functions;
   std::vector<std::string> notes; // to be told
-  bool has_user = false, has_kernel = false;
 };
 
 struct GraphRequest {

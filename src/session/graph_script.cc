@@ -113,26 +113,17 @@ tracepoint:sched:sched_process_exec /@depth[tid]/ {
 
 std::string number_of(GraphRecord r) { return std::to_string(static_cast<int>(r)); }
 
-// What is had for a pointer to text that cannot be read, or to none.
-constexpr std::string_view no_text = "\"\\x01\"";
-constexpr std::string_view most_text = "48";
+// What a pointer to text leads to; "\x01" where there is nothing, or it cannot be read.
+constexpr std::string_view text_at = R"(, POINTER ? try(str(POINTER, 48), "\x01") : "\x01")";
 
 std::string expressions(const std::vector<GraphValue>& values) {
   std::string out;
   for (const GraphValue& v : values) {
     if (!v.is_known) continue;
     out += ", " + v.expression;
-    if (v.is_text)
-      out.append(", ")
-          .append(v.expression)
-          .append(" ? try(str(")
-          .append(v.expression)
-          .append(", ")
-          .append(most_text)
-          .append("), ")
-          .append(no_text)
-          .append(") : ")
-          .append(no_text);
+    std::string text(v.is_text ? text_at : std::string_view());
+    base::replace_all(text, "POINTER", v.expression);
+    out += text;
   }
   return out;
 }

@@ -24,9 +24,9 @@ namespace session {
 namespace {
 
 using Bytes = std::span<const std::byte>;
-using report::CalledFunction;
 
-constexpr uint64_t look_ns = 200'000'000; // between two looks for lines that have waited
+constexpr uint64_t lowest_stack = 1 << 16; // depths are lower
+constexpr uint64_t look_ns = 200'000'000;  // between two looks for lines that have waited
 
 uint64_t number_of(const type::Field& f, Bytes bytes) {
   uint64_t value = 0;
@@ -64,14 +64,13 @@ struct Grapher {
   void take(const type::Type& type, Bytes bytes);
   void take_whole(const report::CallGraph::Moment& at, const GraphFunction& f,
                   std::span<const type::Field> fields, Bytes bytes);
-  const GraphFunction& function_at(const type::Field& field, Bytes bytes);
+  const GraphFunction& function_at(const type::Field& field, Bytes bytes, bool is_kernel);
   std::string value(const GraphValue& v, std::span<const type::Field>& fields, Bytes bytes);
   std::string values(const std::vector<GraphValue>& all, std::span<const type::Field>& fields, Bytes bytes);
 
   const GraphingOptions& options;
   GraphFunctions functions;
-  std::map<std::string, const GraphFunction*, std::less<>> by_symbol; // of those without types
-  std::vector<const GraphFunction*> by_name;                          // by number of ir::Program::probe_names
+  std::map<std::string, const GraphFunction*, std::less<>> by_symbol[2]; // of programs, and of the kernel
   Condition condition;
   GraphScript script;
   Options run; // as `acu run` would have been asked
@@ -173,18 +172,15 @@ base::Status Grapher::take_refused(base::Error why) {
 
 // By its number; or as `func` tells it: by the number of its name, or where a block was split (on kernels
 // without cookies) by the name.
-const GraphFunction& Grapher::function_at(const type::Field& field, Bytes bytes) {
-  auto called = [&](std::string_view symbol) {
-    auto found = by_symbol.find(symbol);
-    return found == by_symbol.end() ? &functions.functions.front() : found->second;
+const GraphFunction& Grapher::function_at(const type::Field& field, Bytes bytes, bool is_kernel) {
+  auto called = [&](std::string_view symbol) -> const GraphFunction& {
+    auto found = by_symbol[is_kernel].find(symbol);
+    return found == by_symbol[is_kernel].end() ? functions.functions.front() : *found->second;
   };
-  if (field.type->is(type::Kind::string)) return *called(text_of(field, bytes));
+  if (field.type->is(type::Kind::string)) return called(text_of(field, bytes));
   const uint64_t number = number_of(field, bytes);
-  if (!field.type->is(type::Kind::probe_name))
-    return functions.functions[std::min<size_t>(number, functions.functions.size() - 1)];
-  if (by_name.size() <= number) by_name.resize(number + 1);
-  if (!by_name[number]) by_name[number] = called(compiled.program.probe_names[number]);
-  return *by_name[number];
+  if (field.type->is(type::Kind::probe_name)) return called(compiled.program.probe_names[number]);
+  return functions.functions[std::min<size_t>(number, functions.functions.size() - 1)];
 }
 
 // Takes what belongs to it from the front of the fields.
@@ -245,7 +241,7 @@ void Grapher::take(const type::Type& type, Bytes bytes) {
       .off = {number_of(fields[graph_waited], bytes), number_of(fields[graph_preempted], bytes)},
       .thread = text_of(fields[graph_thread], bytes)};
   const uint64_t stack = number_of(fields[graph_stack], bytes);
-  const GraphFunction& f = function_at(fields[graph_function], bytes);
+  const GraphFunction& f = function_at(fields[graph_function], bytes, !stack);
   std::span<const type::Field> rest = fields.subspan(graph_values);
   switch (static_cast<GraphRecord>(number_of(fields[graph_record], bytes))) {
   case GraphRecord::entry:
@@ -271,15 +267,21 @@ base::Status Grapher::read_open(uint64_t now) {
         const std::span<const type::Field> fields = map.value->fields();
         const uint64_t start = number_of(fields[graph_open_ns], e.values);
         if (!start || now < start + options.least_ns) continue;
-        const GraphFunction& f = function_at(fields[graph_open_function], e.values);
+        const uint64_t tid = number_of(map.key->fields()[0], e.key),
+                       place = number_of(map.key->fields()[1], e.key);
+        const GraphFunction& f = function_at(fields[graph_open_function], e.values, place < lowest_stack);
         std::span<const type::Field> rest = fields.subspan(graph_open_values);
         report::Call call;
         call.function = &f.about;
         call.start_ns = start, call.end_ns = now;
         call.arguments = values(f.arguments, rest, e.values);
-        call.ended = report::Ended::by_end;
-        const uint64_t tid = number_of(map.key->fields()[0], e.key);
-        calls->take_unended(static_cast<uint32_t>(tid), std::move(call));
+        auto name = base::read_file("/proc/" + std::to_string(tid) + "/comm");
+        call.ended = name.ok() ? report::Ended::by_end : report::Ended::by_exit;
+        calls->take_unended({.tid = static_cast<uint32_t>(tid),
+                             .ns = now,
+                             .off = {},
+                             .thread = name.ok() ? base::trim(*name) : std::string_view()},
+                            std::move(call));
       }
     }
   }
@@ -298,7 +300,7 @@ base::Status Grapher::live() {
     listeners.push_back((lines = std::make_unique<report::CallText>(*output)).get());
   if (options.counts) listeners.push_back(&table);
   calls.emplace(std::move(listeners));
-  for (const GraphFunction& f : functions.functions) by_symbol.emplace(f.symbol, &f);
+  for (const GraphFunction& f : functions.functions) by_symbol[f.about.is_kernel].emplace(f.symbol, &f);
 
   report::Options how = report_options(compiled.tree->config, false);
   how.take_value = [this](const type::Type& type, Bytes bytes) { take(type, bytes); };

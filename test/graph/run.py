@@ -135,6 +135,22 @@ def test_without_debug_information(acu):
     need(lines[-1].what.startswith("} /* middle") and "=" not in lines[-1].what, str(lines))
 
 
+def test_functions_that_are_called_the_same(acu):
+    """Each is probed once, and its calls have their own arguments."""
+    path, sources = os.path.join(TMP, "same"), []
+    for name, parameter in (("one", "int first"), ("two", "long second")):
+        sources.append(os.path.join(TMP, name + ".c"))
+        with open(sources[-1], "w") as file:
+            file.write(f"__attribute__((noipa)) static int same({parameter}) {{ return 7; }}\nint {name}(void) {{ return same({len(sources)}); }}\n")
+    sources.append(os.path.join(TMP, "both.c"))
+    with open(sources[-1], "w") as file:
+        file.write("int one(void), two(void);\nint main(void) { return one() + two() - 14; }\n")
+    subprocess.run(["gcc", "-g", "-O1", "-o", path, *sources], check=True, timeout=60 * SLOWNESS)
+    for more in ((), ("--min-duration", "1ns")):
+        lines = calls(acu, "same", "main", *more, "--", path)
+        need([line.what.split(";")[0] for line in lines][1:3] == ["same(first=1)", "same(second=2)"] and len(lines) == 4, str(lines))
+
+
 def test_depth(acu):
     lines = calls(acu, "outer", "middle", "leaf", "spin", "doze", "--depth", "2", "--", program(), "nested")
     well_nested(lines)
@@ -149,7 +165,8 @@ def test_min_duration(acu):
     lines = lines_of(out)
     well_nested(lines)
     names = [line.what.split("(")[0] for line in lines if "(" in line.what]
-    need(names[:4] == ["outer", "middle", "spin", "doze"] and "leaf" not in names, out)
+    need([n for n in names if n != "leaf"][:4] == ["outer", "middle", "spin", "doze"], out)
+    need(all(line.us is None or line.us >= 2500 for line in lines), out)
     need("middle(ns=3000000) {" in lines[1].what and "= -5" in out, out)
     need(lines[-1].what.startswith("} /* outer") and lines[-1].us >= truth(out, "outer")[0], out)
     _, err = graph(acu, "leaf", "--min-duration", "20s", "--", program(), "many", "20000")

@@ -161,7 +161,7 @@ TEST_F(CallGraphTest, WholeCallsComeTogether) {
   Call call;
   call.function = &main;
   call.start_ns = 300, call.end_ns = 400, call.ended = Ended::by_end;
-  graph.take_unended(1, std::move(call));
+  graph.take_unended(at(), std::move(call));
   graph.finish(400);
   EXPECT_EQ(trees.text, "main(f())~");
 }
