@@ -75,7 +75,7 @@ void FunctionEmitter::read_of_task(Register to, int32_t offset, int32_t bytes) {
 void FunctionEmitter::emit_user_registers() {
   if (options_.has_task_registers) {
     out_.call(get_current_task_btf);
-    return emit_task_registers(false);
+    return emit_task_registers(options_.registers_at && unit_.probe.context != probe::Context::perf_event);
   }
   // Kernels before 5.15: a number, where the kernel puts them.
   read_of_task(r0, static_cast<int32_t>(program_.task.stack), 8);
@@ -85,8 +85,7 @@ void FunctionEmitter::emit_user_registers() {
 // r4 = address of the registers with which the task entered the kernel.
 void FunctionEmitter::emit_registers_of_task() {
   if (options_.has_task_registers) {
-    out_.call(get_current_task_btf);
-    emit_task_registers(options_.registers_at && unit_.probe.context != probe::Context::perf_event);
+    emit_user_registers();
     out_.mov(r4, r0);
     return;
   }

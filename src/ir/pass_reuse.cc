@@ -1,4 +1,4 @@
-// reuse_queries: asks the machine once what cannot change during a run: all queries but `random`, and where
+// reuse_queries: asks the machine once what cannot change during a run: all queries but `random` and `ktime_now`, and where
 // the current thread's value of a map is (in functions that do not make it). A question that is dominated by
 // an equal one becomes a copy of its answer. Where the answer's register is assigned again, the earlier query
 // first gets a register of its own.
@@ -10,13 +10,13 @@
 namespace ir {
 namespace {
 
-constexpr size_t query_count = static_cast<size_t>(Query::random) + 1;
+constexpr size_t query_count = static_cast<size_t>(Query::user_registers) + 1;
 constexpr size_t no_question = ~size_t{0};
 
 // The questions of a program: its queries, then its maps.
 size_t question(const Inst& i, const Program& program) {
   if (!i.dst) return no_question;
-  if (i.op == Op::query && i.query < Query::random) return static_cast<size_t>(i.query);
+  if (i.op == Op::query && i.query != Query::random && i.query != Query::ktime_now) return static_cast<size_t>(i.query);
   if (i.op == Op::map_find && program.maps[i.index].kind == MapKind::task) return query_count + i.index;
   return no_question;
 }
