@@ -10,7 +10,10 @@ from common import TMP, histogram_total, lines, load, need, python, shell, trace
 def setuids(acu):
     text = trace(acu, "setuids.bt", python("import os\nos.setresuid(-1, 1000, 0)\nos.seteuid(0)\nos.setuid(1000)\n"
                                            "try: os.setuid(0)\nexcept OSError: pass"))
-    found = lines(text, r"\d\d:\d\d:\d\d \d+ +python\S* +(\d+) +(\w+) +(-?\d+(?: -?\d+ -?\d+)?) +(-?\d+)")
+    found = lines(text, r"\d\d:\d\d:\d\d \d+ +python\S* +(\d+) +(\w+) +(-?\d+(?: +-?\d+ +-?\d+)?) +(-?\d+)")
+    found = [(f[0], f[1], " ".join(f[2].split()), f[3]) for f in found]
+    columns = text.split("\n")[0]
+    need(all(line.index(f"{int(line.split()[-1])}", columns.index("RESULT")) == columns.index("RESULT") for line in text.strip().split("\n")[1:]), text)
     need(found[0] == ("0", "setresuid", "-1 1000 0", "0"), text)
     need(("0", "setuid", "1000", "0") in found and ("1000", "setuid", "0", "-1") in found, text)
     need("@" not in text, text)

@@ -109,7 +109,7 @@ def solisten(acu):
 
 def tcpstates(acu):
     text, port = traced(acu, "tcpstates.bt")
-    found = lines(text, r"0x\w+ +\d+ +\S+ +127\.0\.0\.1:(\d+) (?:127\.0\.0\.1|0\.0\.0\.0):(\d+) (\w+) -> (\w+) \d+")
+    found = lines(text, r"0x\w+ +\d+ +\S+ +127\.0\.0\.1:(\d+) +(?:127\.0\.0\.1|0\.0\.0\.0):(\d+) +(\w+) +-> (\w+) +\d+")
     ours = [f[2:] for f in found if str(port) == f[1]]
     need(("CLOSE", "SYN_SENT") in ours and ("SYN_SENT", "ESTABLISHED") in ours and ("ESTABLISHED", "FIN_WAIT1") in ours, text)
     theirs = [f[2:] for f in found if str(port) == f[0]]
