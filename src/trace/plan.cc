@@ -7,8 +7,7 @@ namespace trace {
 
 using Copy = ValueKind::Copy;
 
-// Words from the beginning of struct pt_regs.
-static uint64_t register_of(size_t argument, bool is_32) {
+uint64_t register_of(size_t argument, bool is_32) {
   enum : uint8_t { bp = 4, bx = 5, r10 = 7, r9 = 8, r8 = 9, cx = 11, dx = 12, si = 13, di = 14 };
   constexpr uint8_t of_64[] = {di, si, dx, r10, r8, r9}, of_32[] = {bx, cx, dx, si, di, bp};
   return is_32 ? of_32[argument] : of_64[argument];

@@ -34,6 +34,9 @@ struct Plan {
   uint64_t pack() const;
 };
 
+// Where an argument is in struct pt_regs, in words.
+uint64_t register_of(size_t argument, bool is_32);
+
 Plan plan_of(std::string_view call);
 Plan plan_of(int number); // also of 32-bit programs, see Call::first_of_32
 

@@ -18,12 +18,11 @@ namespace {
 // $a0 … $a5; those of 32-bit programs are in other registers. Without branches, each of which the kernel's verifier would
 // follow both ways through all that comes behind.
 std::string take_arguments() {
-  static constexpr std::pair<const char*, const char*> registers[] = {{"di", "bx"}, {"si", "cx"}, {"dx", "dx"},
-                                                                      {"r10", "si"}, {"r8", "di"}, {"r9", "bp"}};
-  std::string out = "$w = (0 - $f) & 0xffffffff; $g = $f - 1;\n"; // masks: of 32-bit programs, of the others
-  int n = 0;
-  for (auto [of_64, of_32] : registers)
-    out += "$a" + std::to_string(n++) + " = (uint64)(((uint64)$r->" + of_32 + " & $w) | ((uint64)$r->" + of_64 + " & $g));\n";
+  std::string out = "$all = 0xffffffff | ($f - 1);\n"; // the bits that count
+  for (size_t i = 0; i < 6; i++) {
+    const auto of_64 = static_cast<int64_t>(8 * register_of(i, false)), of_32 = static_cast<int64_t>(8 * register_of(i, true));
+    out += "$a" + std::to_string(i) + " = *(uint64*)kptr((uint64)$r + " + std::to_string(of_64) + " + $f * " + std::to_string(of_32 - of_64) + ") & $all;\n";
+  }
   return out;
 }
 
@@ -53,10 +52,12 @@ rawtracepoint:sys_enter {
   if (CONDITION) {
     $plan = @plan[$nr];
     if ($plan) {
-      ARGUMENTS
       @start[tid] = ((uint64)nsecs & 0xfffffffffffffffe) | $f;
-      if ($plan & 16) { @entry[tid] = (str(uptr((uint8*)($nr == 322 || $nr == FIRST_OF_32 + 358 ? $a1 : $a0))), $a0, $a1, $a2, $a3, $a4); }
-      if (!($plan & 8) && NO_RETURN) { $d = (uint64)-1; print((HEAD TAIL)); }
+      if (($plan & 24) != 8) {
+        ARGUMENTS
+        if ($plan & 16) { @entry[tid] = (str(uptr((uint8*)($nr == 322 || $nr == FIRST_OF_32 + 358 ? $a1 : $a0))), $a0, $a1, $a2, $a3, $a4); }
+        if (!($plan & 8) && NO_RETURN) { $d = (uint64)-1; print((HEAD TAIL)); }
+      }
     }
   }
 }
@@ -76,7 +77,7 @@ rawtracepoint:sys_exit {
                str(uptr((uint8*)($ret == 0 ? (uint64)curtask.mm.env_end : $nr == 322 || $nr == FIRST_OF_32 + 358 ? $e.2 : $e.1))) TAIL));
         delete(@entry, tid);
       } else {
-        $shape = $plan & 7; $all = 0xffffffff | ($f - 1);
+        $shape = $plan & 7;
         SLOT1
         SLOT2
         if ($shape == 0) { print((HEAD TAIL)); }
