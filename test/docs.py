@@ -317,21 +317,25 @@ class Judge:
     def __init__(self):
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
         self.reasons = {}
+        self.lock = threading.Lock()
 
     def __call__(self, name, test):
         """Tries once more what fails."""
         try:
-            first = test()
-            if first and not (second := test()):
-                print(f"unsteady {name}: passed when tried again; at first\n{first}", flush=True)
-                first = second
+            first = wrong = test()
+            if first:
+                wrong = test()
         except Skip as why:
-            self.counts["skipped"] += 1
-            self.reasons.setdefault(str(why), []).append(name)
+            with self.lock:
+                self.counts["skipped"] += 1
+                self.reasons.setdefault(str(why), []).append(name)
             return
-        self.counts["failed" if first else "passed"] += 1
-        if first:
-            print(f"FAILED {name} (twice)\n{first}", flush=True)
+        with self.lock:
+            self.counts["failed" if wrong else "passed"] += 1
+            if wrong:
+                print(f"FAILED {name} (twice)\n{wrong}", flush=True)
+            elif first:
+                print(f"unsteady {name}: passed when tried again; at first\n{first}", flush=True)
 
     def end(self):
         for why, names in self.reasons.items():
