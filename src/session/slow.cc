@@ -37,6 +37,7 @@ struct Slow {
   void take_call(const SlowCall& call);
   base::Result<std::vector<SlowCall>> calls_in_progress();
   void tell(const Outlier& outlier);
+  void write(const SlowStory& story);
   base::Status keep_budget();
   uint64_t calls();
   std::string summary();
@@ -136,6 +137,7 @@ void Slow::take(const type::Type& type, std::span<const std::byte> bytes) {
   if (auto* ran = std::get_if<Ran>(&note)) notes.take(*ran);
   if (auto* wait = std::get_if<Wait>(&note)) take_wait(*wait);
   if (auto* call = std::get_if<SlowCall>(&note)) take_call(*call);
+  if (auto* io = std::get_if<SlowIo>(&note)) write(teller->tell(*io));
 }
 
 // Of calls that were going on when their probes went nobody knows the end; what was waited for in them is known.
@@ -154,9 +156,10 @@ void Slow::take_wait(Wait& wait) {
   if (wait.is_told) tell(notes.about(wait));
 }
 
-void Slow::tell(const Outlier& outlier) {
+void Slow::tell(const Outlier& outlier) { write(teller->tell(outlier)); }
+
+void Slow::write(const SlowStory& story) {
   if (options.count && found >= options.count) return;
-  const SlowStory story = teller->tell(outlier);
   output->out(options.json ? slow_json(story, wall_ns) : slow_text(story, wall_ns));
   output->settle();
   found++;
@@ -322,7 +325,7 @@ std::string Slow::summary() {
   std::string out = found ? std::to_string(found) + " slow" : "nothing was slow";
   out += " (from " + short_time(options.least_ns) + " on)";
   if (is_probed) {
-    out += " of " + std::to_string(calls) + " calls";
+    out += " of " + std::to_string(calls) + (options.kind->has_waits ? " calls" : " pieces of I/O");
   } else if (calls) {
     const double a_second = static_cast<double>(calls) * 1e9 / static_cast<double>(std::max<uint64_t>(probed_ns, 1));
     std::snprintf(text, sizeof text, ", found by their waits; about %.0f calls a second at first", a_second);

@@ -118,6 +118,23 @@ Ran read_ran(Fields fields) {
   return out;
 }
 
+SlowIo read_io(Fields fields) {
+  SlowIo out;
+  const uint32_t task = fields.small();
+  out.thread = fields.thread();
+  out.thread.task = task;
+  out.asked = fields.number();
+  out.issued = fields.number();
+  out.done = fields.number();
+  out.operation = fields.small();
+  out.device = fields.small();
+  out.sector = fields.number();
+  out.bytes = fields.small();
+  out.kernel = fields.stack();
+  out.user = fields.stack();
+  return out;
+}
+
 } // namespace
 
 SlowNote read_slow_record(const type::Type& type, std::span<const std::byte> bytes) {
@@ -129,6 +146,7 @@ SlowNote read_slow_record(const type::Type& type, std::span<const std::byte> byt
   case spec::SlowRecord::call: return read_call(fields);
   case spec::SlowRecord::on_cpu: return read_on_cpu(fields);
   case spec::SlowRecord::ran: return read_ran(fields);
+  case spec::SlowRecord::io: return read_io(fields);
   }
   return {};
 }

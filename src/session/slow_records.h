@@ -81,7 +81,18 @@ struct OnCpu {
   StackId user;
 };
 
-using SlowNote = std::variant<std::monostate, Wait, Wake, SlowCall, OnCpu, Ran>;
+// A piece of disk I/O was slow.
+struct SlowIo {
+  SlowThread thread; // who asked for it
+  uint64_t asked = 0, issued = 0, done = 0; // issued: to its device; 0: not known
+  uint32_t operation = 0;                   // enum req_op of linux/blk_types.h
+  uint32_t device = 0;                      // as the kernel packs it; 0: not known
+  uint64_t sector = 0;                      // of 512 bytes
+  uint32_t bytes = 0;
+  StackId kernel, user;
+};
+
+using SlowNote = std::variant<std::monostate, Wait, Wake, SlowCall, OnCpu, Ran, SlowIo>;
 // monostate: it is none of them.
 SlowNote read_slow_record(const type::Type& type, std::span<const std::byte> bytes);
 

@@ -32,11 +32,14 @@ std::string is_wanted(const std::vector<int>& calls, std::string& before) {
 } // namespace
 
 std::string slow_script(const SlowWanted& w) {
-  std::string text(spec::slow_waits), begin = "@expected = 0; ";
-  if (w.kind) text.append(w.kind->script).append(spec::slow_ends);
+  const bool has_waits = !w.kind || w.kind->has_waits;
+  std::string text(has_waits ? spec::slow_waits : ""), begin = "@expected = 0; ";
+  if (w.kind) text += w.kind->script;
+  if (w.kind && has_waits) text += spec::slow_ends;
   if (w.kind && w.kind->has_samples) text += spec::slow_samples;
   base::replace_all(text, "FORGET", text.find("@sp") == text.npos ? "" : "delete(@sp, $thread);");
   base::replace_all(text, "ENDED", std::to_string(spec::slow_ended));
+  base::replace_all(text, "TELL_ASKED", spec::slow_tell_asked);
   base::replace_all(text, "TELL_DUE", spec::slow_tell_due);
   const std::string least = std::to_string(w.least_ns), part = std::to_string(std::max<uint64_t>(least_part(w.least_ns), 1));
   base::replace_all(text, "LEAST_OF", w.kind ? "(@start[$thread] ? (uint64)" + part + " : (uint64)" + least + ")" : least);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unistd.h>
 
 namespace session {
 
@@ -247,6 +248,33 @@ SlowStory SlowTeller::tell(const Outlier& o) {
       out.callees.push_back(callee);
     }
   std::ranges::stable_sort(out.callees, std::greater(), [](const ToldCallee& c) { return c.waiting_ns + c.on_cpu_ns; });
+  return out;
+}
+
+// "vda", "8:1" where it has no name any more.
+static std::string device_name(uint32_t device) {
+  constexpr uint32_t minor_bits = 20; // MKDEV of linux/kdev_t.h
+  if (!device) return "a disk";
+  const std::string number = std::to_string(device >> minor_bits) + ":" + std::to_string(device & ((1u << minor_bits) - 1));
+  char target[256];
+  const ssize_t n = ::readlink(("/sys/dev/block/" + number).c_str(), target, sizeof target);
+  const std::string_view path(target, n > 0 ? static_cast<size_t>(n) : 0);
+  return path.empty() ? number : std::string(path.substr(path.rfind('/') + 1));
+}
+
+SlowStory SlowTeller::tell(const SlowIo& io) {
+  constexpr std::string_view operations[] = {"read", "write", "flush", "discard"};
+  SlowStory out;
+  out.is_io = true;
+  out.thread = io.thread;
+  out.start = io.asked;
+  out.ns = io.done - io.asked;
+  out.waiting_ns = (io.issued >= io.asked ? io.issued : io.asked) - io.asked;
+  out.device_ns = out.ns - out.waiting_ns;
+  out.what = io.operation < std::size(operations) ? operations[io.operation] : "operation " + std::to_string(io.operation);
+  if (io.bytes) out.what += " of " + std::to_string(io.bytes) + " bytes at sector " + std::to_string(io.sector);
+  out.what += " of " + device_name(io.device);
+  out.stack = told(io.kernel, io.user);
   return out;
 }
 

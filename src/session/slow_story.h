@@ -58,6 +58,8 @@ struct SlowStory {
   uint64_t start = 0, ns = 0;
   bool is_whole = true, has_ended = true;
   uint64_t waiting_ns = 0, queued_ns = 0;
+  bool is_io = false; // waiting: until its device got it, …
+  uint64_t device_ns = 0; // … and from then on
   ToldStack stack; // from what is slow outward; user[0] is the function where `marks`
   bool marks = false;
   std::vector<ToldWaits> waits;     // in the order of the first of each
@@ -73,6 +75,7 @@ public:
   // Whether the function is in this stack: then the thread was in a call of it.
   bool is_within(const StackId& user);
   SlowStory tell(const Outlier& outlier);
+  SlowStory tell(const SlowIo& io);
 
 private:
   ToldStack told(const StackId& kernel, const StackId& user);

@@ -79,6 +79,9 @@ void append_waits(std::string& out, const SlowStory& story, const ToldWaits& all
 }
 
 std::string shares(const SlowStory& s) {
+  if (s.is_io)
+    return print("  in the queue %s (%.1f%%), in the device %s (%.1f%%)\n", short_time(s.waiting_ns).c_str(), percent(s.waiting_ns, s.ns),
+                 short_time(s.device_ns).c_str(), percent(s.device_ns, s.ns));
   std::string out = print("  waiting %s (%.1f%%), runnable %s (%.1f%%)", short_time(s.waiting_ns).c_str(), percent(s.waiting_ns, s.ns),
                           short_time(s.queued_ns).c_str(), percent(s.queued_ns, s.ns));
   const uint64_t away = s.waiting_ns + s.queued_ns, rest = s.ns > away ? s.ns - away : 0;
@@ -174,9 +177,10 @@ std::string short_time(uint64_t ns) {
 
 std::string slow_text(const SlowStory& s, int64_t wall_ns) {
   std::string out = report::format_time("%H:%M:%S.%f ", static_cast<int64_t>(s.start) + wall_ns) + s.what + ": " +
-                    (s.is_whole ? "" : "at least ") + short_time(s.ns) + (s.has_ended ? "" : ", not ended") + ", in thread " + id_text(s.thread);
+                    (s.is_whole ? "" : "at least ") + short_time(s.ns) + (s.has_ended ? "" : ", not ended") + (s.is_io ? ", asked by thread " : ", in thread ") + id_text(s.thread);
   if (s.thread.pid != s.thread.tid) out += " of process " + std::to_string(s.thread.pid);
   out += "\n" + shares(s) + callee_line(s);
+  if (!s.stack.kernel.empty()) out += "        [kernel] " + joined(s.stack.kernel, " < ") + "\n";
   for (size_t i = 0; i < s.stack.user.size(); i++) out += (i == 0 && s.marks ? "      > " : "        ") + s.stack.user[i] + "\n";
   if (!s.stack.end.empty()) out += "        " + s.stack.end + "\n";
   for (const ToldWaits& w : s.waits) append_waits(out, s, w);
@@ -188,7 +192,12 @@ std::string slow_json(const SlowStory& s, int64_t wall_ns) {
   out.add("type", "slow").add("what", s.what).add("time", report::format_time("%FT%T.%f", static_cast<int64_t>(s.start) + wall_ns));
   out.add("pid", s.thread.pid).add("tid", s.thread.tid).add("thread", s.thread.name).add("duration_ns", s.ns);
   out.raw("is_whole", s.is_whole ? "true" : "false").raw("has_ended", s.has_ended ? "true" : "false");
-  out.add("waiting_ns", s.waiting_ns).add("runnable_ns", s.queued_ns).raw("stack", json(s.stack));
+  if (s.is_io)
+    out.add("queue_ns", s.waiting_ns).add("device_ns", s.device_ns);
+  else
+    out.add("waiting_ns", s.waiting_ns).add("runnable_ns", s.queued_ns);
+  out.raw("stack", json(s.stack));
+  if (s.is_io) return out.end() + "\n";
   out.raw("waits", list(s.waits, wait_json)).raw("callees", list(s.callees, callee_json));
   return out.end() + "\n";
 }

@@ -797,10 +797,11 @@ inline constexpr Subcommand subcommands[] = {
      "processes, or of all.",
      trace_options,
      "acu trace -- ls\nacu trace -p 4711 -e %file -y\nacu trace -a -Z --duration 5s\nacu trace -c -- find /usr -maxdepth 2"},
-    {"slow", "FUNCTION|syscalls|syscall:CALLS|PROBE PROBE [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
+    {"slow", "FUNCTION|syscalls|syscall:CALLS|io|PROBE PROBE [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Wait for what is slow, and tell what happened meanwhile: stacks, what was waited for, who had the lock, who woke, who ran instead.\n"
      "FUNCTION is one of the program, or FILE:FUNCTION; where it would cost too much to probe each call, calls are found by their\n"
-     "waits. CALLS are names of system calls as `acu trace -e` takes them; two PROBEs are where something begins and ends.",
+     "waits. CALLS are names of system calls as `acu trace -e` takes them, io is that of disks; two PROBEs are where something begins\n"
+     "and ends.",
      slow_options,
      "acu slow -p 4711 handle_request\nacu slow syscall:fsync,fdatasync -a --min-duration 50ms\n"
      "acu slow --min-duration 1ms -n 5 read_page -- ./load"},

@@ -11,7 +11,7 @@
 
 namespace spec {
 
-enum class SlowRecord : uint32_t { wait, wake, call, on_cpu, ran };
+enum class SlowRecord : uint32_t { wait, wake, call, on_cpu, ran, io };
 
 struct SlowKind {
   std::string_view name;
@@ -145,6 +145,16 @@ rawtracepoint:sched_process_exit {
 }
 )";
 
+// A piece of disk I/O has ended. $issued: when its device got it; 0: not known.
+inline constexpr std::string_view slow_tell_asked = R"(
+    if (has_key(@asked, $id)) {
+      $a = @asked[$id];
+      $now = (uint64)nsecs;
+      delete(@asked, $id);
+      if ($now - $a.0 >= LEAST) { print(((uint32)5, $a.1, $a.2, $a.3, $a.4, $a.0, $issued, $now, $a.5, $a.6, $a.7, $a.8, $a.9, $a.10)) }
+    }
+)";
+
 inline constexpr SlowKind slow_kinds[] = {
     // Of calls within calls of the same function the outermost counts: its stack pointer is the highest. One that was left without a
     // return (longjmp) is forgotten when the next is made from above it.
@@ -220,6 +230,37 @@ rawtracepoint:sys_exit {
   }
 }
 )"},
+    // Pieces end one by one (bio), or with the request that they were put into, which then still has them all. Before 5.12 it is not
+    // known of which device a piece is.
+    {.name = "io",
+     .doc = "io",
+     .script = R"(
+rawtracepoint:block_bio_queue /FILTER/ {
+  $device = (uint32)0;
+  if (has_field("struct bio", "bi_bdev")) { $device = (uint32)args.bio.bi_bdev.bd_dev }
+  @calls++;
+  @asked[(uint64)args.bio] = ((uint64)nsecs, (uint32)curtask.pid, (uint32)pid, (uint32)tid, comm, (uint32)args.bio.bi_opf & 255, $device,
+                              (uint64)args.bio.bi_iter.bi_sector, (uint32)args.bio.bi_iter.bi_size, kstack, ustack);
+}
+rawtracepoint:block_rq_issue { @issued[(uint64)args.rq] = (uint64)nsecs }
+rawtracepoint:block_rq_complete {
+  $bio = args.rq.bio;
+  $issued = @issued[(uint64)args.rq];
+  delete(@issued, (uint64)args.rq);
+  for ($piece : 0..256) {
+    if ((uint64)$bio == 0) { break; }
+    $id = (uint64)$bio;
+    $bio = $bio.bi_next;
+    TELL_ASKED
+  }
+}
+rawtracepoint:block_bio_complete {
+  $id = (uint64)args.bio;
+  $issued = (uint64)0;
+  TELL_ASKED
+}
+)",
+     .has_waits = false},
 };
 
 constexpr const SlowKind* find_slow_kind(std::string_view name) {

@@ -18,7 +18,7 @@ base::Error usage(std::string message) { return {base::Failure::usage, std::move
 
 // What is waited for, by the words before `--`.
 base::Status read_what(std::span<const std::string> words, session::SlowOptions& out) {
-  if (words.empty()) return usage("say what may be slow: a function, `syscalls`, `syscall:NAME`, or two probes");
+  if (words.empty()) return usage("say what may be slow: a function, `syscalls`, `syscall:NAME`, `io`, or two probes");
   const std::string& first = words[0];
   constexpr std::string_view one_call = "syscall:";
   if (words.size() == 2) {
@@ -28,6 +28,10 @@ base::Status read_what(std::span<const std::string> words, session::SlowOptions&
     return {};
   }
   if (words.size() > 2) return usage("`" + words[2] + "`: at most two probes; a command goes behind `--`");
+  if (first == "io") {
+    out.kind = spec::find_slow_kind("io");
+    return {};
+  }
   if (first == "syscalls" || first.starts_with(one_call)) {
     out.kind = spec::find_slow_kind("syscall");
     if (first == "syscalls") return {};

@@ -119,6 +119,17 @@ def test_between_two_probes(acu):
     need(len(rows) >= 3 and all(r["waits"] or r["callees"] or r["duration_ns"] for r in rows), str(rows))
 
 
+def test_disks(acu):
+    """A piece of I/O that is waited for, and found slow by a low threshold."""
+    path = os.path.join(os.path.dirname(HERE), "slow.tmp")
+    write = f"import os\nfd = os.open({path!r}, os.O_CREAT | os.O_WRONLY)\nos.write(fd, bytes(65536))\nos.fsync(fd)\nos.unlink({path!r})"
+    rows, summary = told(acu, "io", "--min-duration", "1us", "--", sys.executable, "-c", write)
+    writes = [r for r in rows if re.fullmatch(r"write of \d+ bytes at sector \d+ of \S+( .*)?", r["what"])]
+    need(writes and summary["calls"] >= len(rows), f"{rows} {summary}")
+    need(any("fsync" in name for r in writes for name in r["stack"]["user"]), str(writes))
+    need(all(r["queue_ns"] + r["device_ns"] == r["duration_ns"] for r in rows), str(rows))
+
+
 def test_calls_within_calls(acu):
     rows, summary = told(acu, "nested", "--", CASES, "nested")
     need(only(rows)["duration_ns"] > 39e6 and summary["calls"] == 6, f"{rows} {summary}")
