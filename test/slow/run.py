@@ -44,6 +44,11 @@ def only(rows):
     return rows[0]
 
 
+def longest(row):
+    """The wait that counts; a busy machine adds others, for a CPU."""
+    return max(row["waits"], key=lambda w: w["waiting_ns"])
+
+
 def named(stack):
     return [re.sub(r"\(.*", "", f) for f in stack["user"]]
 
@@ -53,7 +58,7 @@ def test_lock_of_one_request(acu):
     row = only([r for r in rows if r["waits"][0]["for"] != "a CPU"])
     need(row["what"] == "serve_request(int)" and row["thread"] == "requests" and not row["is_whole"], str(row))
     need(49e6 <= row["waiting_ns"] <= row["duration_ns"], str(row))
-    wait = row["waits"][0]
+    wait = longest(row)
     need(wait["for"] == "the lock g_cache_lock", str(wait))
     need(named(wait["stack"])[-1] == "look_up" and "main" in named(row["stack"]), str(row))
     need(wait["held_by"]["thread"] == "rebuilder" == wait["woken_by"]["thread"], str(wait))
@@ -83,12 +88,12 @@ def test_durations_agree_with_the_program(acu):
     naps, computes, often = rows[:3]
     need(naps["waiting_ns"] > 59e6 and naps["callees"][0]["function"] == "nap", str(naps))
     need(computes["waiting_ns"] < 10e6 and computes["callees"][0]["function"] == "compute" and computes["callees"][0]["on_cpu_ns"] > 1e6, str(computes))
-    need(often["waiting_ns"] > 50e6 and often["waits"][0]["number"] >= 30, str(often))
+    need(often["waiting_ns"] > 50e6 and longest(often)["number"] >= 30, str(often))
 
 
 def test_wait_for_a_pipe(acu):
     rows, _ = told(acu, "take", "--", CASES, "pipe")
-    wait = only(rows)["waits"][0]
+    wait = longest(only(rows))
     need(re.fullmatch(r"read\(\d+<pipe:\[\d+\]>, 0x[0-9a-f]+, 1\)", wait["for"]), str(wait))
     need(wait["woken_by"]["thread"] == "giver" and "give" in named(wait["waker_stack"]), str(wait))
 
@@ -106,7 +111,7 @@ def test_system_calls(acu):
     rows, summary = told(acu, "syscall:read", "--", CASES, "pipe")
     row = only(rows)
     need(re.fullmatch(r"read\(\d+<pipe:\[\d+\]>, .*, 1\) = 1", row["what"]) and row["duration_ns"] > 30e6, str(row))
-    need("take" in named(row["stack"]) and row["waits"][0]["woken_by"]["thread"] == "giver", str(row))
+    need("take" in named(row["stack"]) and longest(row)["woken_by"]["thread"] == "giver", str(row))
     need(2 <= summary["calls"] < 100, str(summary))
     rows, _ = told(acu, "syscalls", "--min-duration", "5s", "--", CASES, "nested")
     need(not rows, str(rows))
