@@ -288,6 +288,8 @@ def check_pages(acu):
         foreign = [m for m in pages.maps(page["output"]) if not re.search(re.escape(m) + r"(?!\w)", text)]
         if foreign or not page["output"].strip() or not page["command"].startswith("acu " + name):
             wrong.append(f"docs/tools/{name}.md: the example is not of this tool {foreign}")
+    of_cores = open(os.path.join(HERE, "core", "static_tools.py")).read()
+    wrong += [f"tools/static/{n}.bt has no test" for n in pages.names() if "static" in pages.script_of(n) and f'"{n}"' not in of_cores]
     for name in os.listdir(pages.FOLDER):
         if name.endswith(".md") and name != "README.md" and name[:-3] not in pages.names():
             wrong.append(f"docs/tools/{name} is of no tool")
