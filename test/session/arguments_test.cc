@@ -1,7 +1,10 @@
 // Command lines: options before, after and between other words, the script's own behind `--`, and typos.
+#include "base/text.h"
 #include "session/options.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <map>
 
 namespace {
 
@@ -107,6 +110,27 @@ TEST(Arguments, HelpNamesEveryOption) {
     std::string help = session::help_text(s);
     for (const spec::Option& o : s.options)
       EXPECT_NE(help.find("--" + std::string(o.name)), std::string::npos) << o.name;
+  }
+}
+
+// Options mean the same everywhere: a name has one letter, and among the commands that watch a letter has one name.
+TEST(Arguments, OptionsMeanTheSameEverywhere) {
+  std::map<std::string_view, char> letters; // by name
+  std::map<char, std::string_view> names;   // by letter
+  constexpr std::string_view of_their_own[] = {"run", "core", "snap", "sym", "modules"}; // bpftrace's letters, and older
+  for (const spec::Subcommand& s : spec::subcommands)
+    for (const spec::Option& o : s.options) {
+      EXPECT_EQ(letters.try_emplace(o.name, o.letter).first->second, o.letter) << s.name << " --" << o.name;
+      if (o.letter && !base::is_one_of(of_their_own, s.name)) {
+        EXPECT_EQ(names.try_emplace(o.letter, o.name).first->second, o.name) << s.name << " -" << o.letter;
+      }
+    }
+}
+
+TEST(Arguments, HelpFitsOnAScreen) {
+  for (const spec::Subcommand& s : spec::subcommands) {
+    const std::string help = session::help_text(s);
+    EXPECT_LT(std::count(help.begin(), help.end(), '\n'), 40) << s.name;
   }
 }
 
