@@ -4,6 +4,7 @@
 #include "probe/kernel_functions.h"
 #include "probe/uprobe.h"
 #include "probe/user_values.h"
+#include "spec/registers.h"
 #include "symbol/demangle.h"
 
 #include <map>
@@ -31,14 +32,21 @@ bool has_prefix(std::string_view function) {
   return !first.empty() && function.substr(first.size()).compare(0, 2, "::") != 0;
 }
 
-// "ns::f(int) const" -> "ns::f": what it is given is shown by values.
-std::string without_parameters(std::string_view name) {
+// "long ns::f<long>(int) const" -> "ns::f<long>": what it is given and gives back is shown by values.
+std::string without_types(std::string_view name) {
   const size_t end = name.rfind(')');
-  if (end == name.npos || name.ends_with("operator()")) return std::string(name);
+  if (end == name.npos || name.find("operator") != name.npos) return std::string(name);
+  size_t begin = end + 1;
   int depth = 0;
-  for (size_t i = end + 1; i-- > 0;) {
-    depth += (name[i] == ')') - (name[i] == '(');
-    if (depth == 0) return i ? std::string(name.substr(0, i)) : std::string(name);
+  do {
+    begin--;
+    depth += (name[begin] == ')') - (name[begin] == '(');
+  } while (depth && begin);
+  if (!begin) return std::string(name);
+  name = name.substr(0, begin);
+  for (size_t i = name.size(); i-- > 0;) {
+    depth += (name[i] == '>' || name[i] == ')') - (name[i] == '<' || name[i] == '(');
+    if (!depth && name[i] == ' ') return std::string(name.substr(i + 1));
   }
   return std::string(name);
 }
@@ -119,7 +127,7 @@ private:
     const bool is_kernel = !entry.module;
     GraphFunction f;
     f.about.is_kernel = is_kernel;
-    f.about.name = is_kernel ? entry.function : without_parameters(entry.module->shown(entry.function));
+    f.about.name = is_kernel ? entry.function : without_types(entry.module->shown(entry.function));
     f.symbol = entry.function;
     f.entry = std::move(entry_probe);
     if (leave && !is_kernel && !request_.all_returns && may_throw(entry))
@@ -164,6 +172,7 @@ private:
       }
       GraphFunction& f = out_.functions[i];
       auto& [entry, leave] = events_[i];
+      f.has_many_arguments = has_many_arguments(entry);
       add_arguments(f, entry);
       if (leave) add_result(f, *leave);
       f.is_typed = !f.arguments.empty() || !f.result.empty();
@@ -194,6 +203,11 @@ private:
           is_value(*field.type) && probe::access(machine_, event, context, field.name).reason.empty();
       f.arguments.push_back(std::move(v));
     }
+  }
+
+  bool has_many_arguments(const Event& event) {
+    const probe::KernelSignature* s = event.module ? nullptr : machine_.kernel_functions().signature(event);
+    return s && s->slots > spec::argument_registers.size();
   }
 
   void add_result(GraphFunction& f, const Event& event) {

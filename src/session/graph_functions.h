@@ -23,6 +23,7 @@ struct GraphFunction {
   std::string symbol;       // as the `func` of the language has it
   std::string entry, leave; // probes; no `leave`: its return is not probed
   bool is_typed = false;
+  bool has_many_arguments = false; // more than registers: of the kernel, older trampolines (fentry) can't be put there
   std::vector<GraphValue> arguments;
   std::vector<GraphValue> result; // one or none
 };

@@ -181,6 +181,8 @@ private:
                    const std::string& values) {
       std::string text(block);
       base::replace_all(text, "TOLD", body);
+      // A block that asks for a register is no trampoline.
+      if (first.has_many_arguments) base::replace_all(text, "$sp = (uint64)0", "$sp = reg(\"sp\") & 0");
       base::replace_all(text, "WHAT", number_of(what));
       base::replace_all(text, "HEAD", head);
       base::replace_all(text, "KEPT", kept_values(has_values ? first.arguments : std::vector<GraphValue>()));

@@ -89,7 +89,7 @@ struct Grapher {
   report::Printer* printer = nullptr; // while it lives
   bool has_values = true;
   size_t refused = 0; // entries and returns that cannot be attached
-  std::string first_refused;
+  base::Error first_refused;
 };
 
 base::Status Grapher::find() {
@@ -158,14 +158,16 @@ base::Status Grapher::load() {
   return {};
 }
 
-// Of many functions some may be refused; what the kernel cannot do at all ends the session.
+// Of many functions some may be refused, but not all of the kernel's.
 base::Status Grapher::take_refused(base::Error why) {
   const bool is_one_of_many =
       std::ranges::any_of(options.functions, [](const std::string& f) { return base::has_glob(f); });
-  if (!is_one_of_many || why.kind == base::Failure::unsupported || why.kind == base::Failure::permission)
-    return why;
-  if (!refused++) first_refused = std::move(why.message);
-  return {};
+  if (!is_one_of_many) return why;
+  if (!refused++) first_refused = std::move(why);
+  size_t kernel = 0;
+  for (const GraphFunction& f : functions.functions)
+    if (f.about.is_kernel) kernel += 1 + f.about.has_return;
+  return refused == kernel ? base::Status(first_refused) : base::Status();
 }
 
 // ---- from records to calls
@@ -350,7 +352,8 @@ void Grapher::tell_rest() {
   if (options.quiet) return;
   if (refused)
     write_all(STDERR_FILENO, "WARNING: " + std::to_string(refused) +
-                                 " entries and returns are not probed; the first: " + first_refused + "\n");
+                                 " entries and returns are not probed; the first: " + first_refused.message +
+                                 "\n");
   std::string text = count_of(calls->calls(), "call") + " in " + count_of(calls->threads(), "thread") + ", ";
   if (calls->unbegun()) text += count_of(calls->unbegun(), "return") + " of calls that began before, ";
   text += losses_in_short(c);

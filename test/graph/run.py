@@ -226,6 +226,14 @@ def test_exceptions_do_no_harm(acu):
     need([line.what.split("(")[0] for line in lines_of(out) if "(" in line.what] == ["shop::order", "shop::fail"] * 2, out)
 
 
+def test_all_returns(acu):
+    lines = calls(acu, "main", "cpp:shop::*", "cpp:twice*", "--all-returns", "--", program("throws"), "not", "now")
+    well_nested(lines)
+    need([line.what for line in lines] == ["main(count=3) {", "shop::order(n=1) {", "shop::fail(n=1);", "} /* shop::order = 1 */",
+                                           "twice<long>(n=1); /* = 2 */", "} /* main = 0 */"] or "preempted" in str(lines), str(lines))
+    need(lines[2].us <= lines[3].us <= lines[5].us, str(lines))
+
+
 def test_returns_that_are_none(acu):
     """What stands on top of the stack where a program begins is no return address."""
     out, err = graph(acu, "_start", "main", "--", program(), "nested")

@@ -1,4 +1,4 @@
-// A function that exceptions pass through, and one that is reached only by a jump.
+// Functions that exceptions pass through; with two words nothing is thrown.
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -13,7 +13,12 @@ namespace shop {
 }
 } // namespace shop
 
+template <class T> [[gnu::noipa]] T twice(T n) {
+  return n + n;
+}
+
 int main(int count, char**) {
+  if (count == 3) return twice<long>(shop::order(1)) - 2;
   try {
     shop::order(count);
     shop::order(count + 1);
