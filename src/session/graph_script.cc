@@ -227,7 +227,7 @@ private:
 
   std::string declarations() const {
     std::string out = "config = { unstable_map_decl = enable; symbol_source = \"symbol_table\"; max_map_keys "
-                      "= 65536; max_probes = 200000 }\n" +
+                      "= 65536; max_probes = 200000; max_bpf_progs = 8192 }\n" +
                       maps_;
     constexpr uint64_t us = 1000;
     if (wanted_.duration_ns)
