@@ -140,6 +140,50 @@ TEST(Trace, PlansTakeTextsFirst) {
   EXPECT_NE(plan_of("getpid").pack(), 0u);
 }
 
+// Rows in which each argument is told as what it is, and rows at all.
+TEST(Trace, MostCallsAreDecoded) {
+  size_t rows = 0, whole = 0;
+  for (int n = 0; n <= spec::last_syscall; n++) {
+    const spec::SyscallRow* row = spec::find_syscall_row(spec::syscall_name(n));
+    if (!row) continue;
+    rows++;
+    const std::string words = " " + std::string(row->arguments) + " ";
+    whole += words.find(" ptr ") == words.npos && words.find(" hex ") == words.npos;
+  }
+  EXPECT_GE(rows, 270u);
+  EXPECT_GE(whole, 180u);
+}
+
+TEST(Trace, CallsOf32BitProgramsHaveTheirOwnNumbers) {
+  constexpr int of_32 = Call::first_of_32;
+  EXPECT_EQ(call_name(of_32 + 3), "read");
+  EXPECT_EQ(call_name(of_32 + 4), "write");
+  EXPECT_EQ(call_name(of_32 + 999), "syscall_0x3e7");
+  EXPECT_EQ(row_of(of_32 + 90), nullptr); // mmap(2) takes a structure there
+  EXPECT_EQ(plan_of(of_32 + 33).shape, Shape::text);      // access
+  EXPECT_EQ(plan_of(of_32 + 13).shape, Shape::nothing);   // time
+  EXPECT_EQ(plan_of(of_32 + 370).shape, Shape::nothing);  // sendmsg: a structure
+  EXPECT_EQ(plan_of("sendmsg").shape, Shape::message);
+}
+
+TEST(Trace, MessagesHaveTheirParts) {
+  struct {
+    uint64_t name = here, name_length = 16, vector = here, vectors = 2, control = here, control_length = 20, flags = 0;
+  } header;
+  const uint64_t parts[] = {here, 3, here + 9, 40};
+  const uint32_t rights[] = {20, 0, 1, 1, 7}; // cmsg_len of 8 bytes, SOL_SOCKET, SCM_RIGHTS
+  const std::string_view address("\2\0\0\x50\x7f\0\0\1\0\0\0\0\0\0\0\0", 16), longer = "0123456789012345678901234567890123456789";
+  Call c = call_of("sendmsg", {3, here, 0}, 43);
+  c.copied[1] = std::as_bytes(std::span(&header, 1));
+  c.inner = {bytes(address), std::as_bytes(std::span(parts)), std::as_bytes(std::span(rights)), bytes("abc"), bytes(longer)};
+  EXPECT_EQ(call_text(c, {.data = 8}),
+            "sendmsg(3, {msg_name={sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr(\"127.0.0.1\")}, msg_namelen=16, "
+            "msg_iov=[{iov_base=\"abc\", iov_len=3}, {iov_base=\"01234567\"..., iov_len=40}], msg_iovlen=2, "
+            "msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[7]}], msg_controllen=20, msg_flags=0}, 0) = 43");
+  c.number = spec::syscall_named("recvmsg"), c.result = -11;
+  EXPECT_EQ(call_text(c, {}), "recvmsg(3, {msg_namelen=16}, 0)         = -1 EAGAIN (Resource temporarily unavailable)");
+}
+
 TEST(Trace, TheTableHasTheLayoutOfStrace) {
   const std::map<int, CallCount> counts = {{1, {.calls = 2, .errors = 0, .ns = 2'000'000}}, {0, {.calls = 4, .errors = 1, .ns = 8'000'000}}};
   EXPECT_EQ(sorted_counts(counts, SortCounts::errors)[0].name, "read");
