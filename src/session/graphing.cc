@@ -347,7 +347,7 @@ void Grapher::tell_rest() {
   const ir::Counters c = backend->engine().counters();
   const uint64_t lost = c.lost_events + c.scratch_busy + c.missed_runs + c.missed_hits;
   if (json) json->finish(lost);
-  if (options.counts && !json) output->out(table.text(0));
+  if (options.counts && !json) output->out(table.text(options.top));
   output->flush();
   if (options.quiet) return;
   if (refused)

@@ -20,6 +20,7 @@ struct GraphingOptions {
   uint64_t duration_ns = 0;           // 0: until the command or the process ends, or a signal
   bool all_returns = false;
   bool counts = false; // a table at the end instead of lines
+  size_t top = 0;      // its rows; 0: all
   bool quiet = false, verbose = false;
 };
 

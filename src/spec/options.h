@@ -549,6 +549,7 @@ inline constexpr Option graph_options[] = {
      .letter = 'c',
      .name = "summary",
      .doc = "No lines, but a table at the end: time in all, in the function itself and off the CPU, and calls."},
+    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "N rows of the table."},
     {.id = OptionId::all_returns,
      .name = "all-returns",
      .doc = "Probe returns of C++ functions too that exceptions may pass through: one that does ends the program."},

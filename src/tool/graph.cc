@@ -4,6 +4,7 @@
 #include "session/arguments.h"
 #include "session/graph_functions.h"
 #include "session/graphing.h"
+#include "tool/sampled.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
 
@@ -55,6 +56,12 @@ base::Result<session::GraphingOptions> read_request(const session::Arguments& ar
   if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
   out.all_returns = arguments.has(OptionId::all_returns);
   out.counts = arguments.has(OptionId::counts);
+  if (const std::string* text = arguments.value(OptionId::top)) {
+    ACU_TRY(out.top, read_count("--top", *text, 1'000'000));
+  }
+  if (out.top && !out.counts) return usage("`--top` is for the table: acu graph -c --top 10 '*' -p PID");
+  if (out.counts && out.output.ends_with(".json"))
+    return usage("`-c` makes a table, and a file that ends in .json has calls: one of them");
   out.quiet = arguments.has(OptionId::quiet);
   out.verbose = arguments.has(OptionId::verbose);
   return out;

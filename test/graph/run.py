@@ -380,6 +380,8 @@ def test_table(acu):
     need(list(rows) and list(rows)[0] == "outer" and rows["spin"][5] == 2, out)
     total, own, waited = rows["outer"][:3]
     need(abs(total - own - rows["middle"][0] - 2.0) < 5 * SLOWNESS and SLEPT / 1000 < waited < total, out)
+    out, _ = graph(acu, "outer", "middle", "spin", "-c", "--top", "2", "--", program(), "nested")
+    need([line.split()[-1] for line in out.splitlines() if "." in line] == ["outer", "middle"], out)
     out, _ = graph(acu, "factorial", "-c", "--", program(), "recursion")
     total, own, *_, calls_, unfinished, _ = out.splitlines()[1].split()
     need(calls_ == "5" and unfinished == "0" and float(total) < 5 and abs(float(total) - float(own)) < 0.002, out)
@@ -425,6 +427,8 @@ def test_mistakes(acu):
     os.chmod(script, 0o755)
     refused(acu, 2, "is a script: start the program that runs it, or name that: PROGRAM:FUNCTION", "main", "--", script)
     refused(acu, 2, "`--depth` takes a number from 1 on, not `0`", "main", "--depth", "0", "--", calls_)
+    refused(acu, 2, "`--top` is for the table", "main", "--top", "3", "--", calls_)
+    refused(acu, 2, "`-c` makes a table, and a file that ends in .json has calls", "main", "-c", "-o", "x.json", "--", calls_)
     refused(acu, 2, "--min-duration", "main", "--min-duration", "soon", "--", calls_)
     refused(acu, 2, "exclude each other", "main", "-p", "1", "-a")
     refused(acu, 2, "`-a` exclude each other", "main", "-a", "--", calls_)
