@@ -3,7 +3,8 @@
 //
 // What has begun and not ended stands in @start, by the kernel's number of its thread. Records are told apart by their first
 // number (SlowRecord). In the texts FILTER is replaced by the condition for the processes asked for, LEAST by the time in ns from
-// which on something is slow, PART by that of a wait that is noted within a call, BEGIN and END by probes.
+// which on something is slow, PART by that of a wait that is noted within a call, LEAST_OF by the one or the other as $thread is in a
+// call or not, BEGIN and END by probes, TELL_DUE, TELL_ASKED and FORGET by the pieces below.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,14 @@ enum class SlowRecord : uint32_t { wait, wake, call, on_cpu, ran, io };
 
 struct SlowKind {
   std::string_view name;
-  std::string_view doc; // of what it is asked by
+  std::string_view asked_by; // words of the command line
   std::string_view script;
   bool has_waits = true;    // its thread waits itself
   bool is_dear = false;     // each call is probed by traps
   bool has_samples = false; // where it is on the CPU is sampled
 };
 
-// Entry and return of a function of a program by session: what a call costs, measured on several machines.
+// What a call costs whose entry and return are probed, by one link for both (0.8 us) or two (1 us).
 inline constexpr uint64_t slow_call_ns = 900;
 
 // Waits of threads: from `left` until `back`. The lowest bits of @left: 1 preempted, 2 the user stack is in @user, as it is no
@@ -159,7 +160,7 @@ inline constexpr SlowKind slow_kinds[] = {
     // Of calls within calls of the same function the outermost counts: its stack pointer is the highest. One that was left without a
     // return (longjmp) is forgotten when the next is made from above it.
     {.name = "function",
-     .doc = "[FILE:]FUNCTION",
+     .asked_by = "[FILE:]FUNCTION",
      .script = R"(
 BEGIN /FILTER/ {
   $thread = (uint32)curtask.pid;
@@ -189,7 +190,7 @@ END {
      .is_dear = true,
      .has_samples = true},
     {.name = "between",
-     .doc = "PROBE PROBE",
+     .asked_by = "PROBE PROBE",
      .script = R"(
 BEGIN /FILTER/ {
   @calls++;
@@ -210,7 +211,7 @@ END {
 )",
      .has_samples = true},
     {.name = "syscall",
-     .doc = "syscalls|syscall:NAME[,NAME…]",
+     .asked_by = "syscalls|syscall:NAME[,NAME…]",
      .script = R"(
 rawtracepoint:sys_enter /IS_WANTED && (FILTER)/ {
   @calls++;
@@ -233,7 +234,7 @@ rawtracepoint:sys_exit {
     // Pieces end one by one (bio), or with the request that they were put into, which then still has them all. Before 5.12 it is not
     // known of which device a piece is.
     {.name = "io",
-     .doc = "io",
+     .asked_by = "io",
      .script = R"(
 rawtracepoint:block_bio_queue /FILTER/ {
   $device = (uint32)0;

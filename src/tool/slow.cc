@@ -1,11 +1,13 @@
 // `acu slow`: functions, system calls, or what lies between two probes, where they take long.
-#include "session/slow.h"
 #include "base/text.h"
 #include "session/arguments.h"
+#include "session/slow.h"
+#include "spec/probes.h"
 #include "tool/calls.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace tool {
@@ -16,9 +18,22 @@ using spec::OptionId;
 
 base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
 
+// "uprobe:FILE:FUNCTION": not "FILE:FUNCTION", nor "ns::f".
+bool is_probe(std::string_view word) {
+  const std::vector<std::string_view> parts = base::split(word, ':');
+  if (parts.size() < 3 || parts[1].empty()) return false;
+  return std::ranges::any_of(spec::probe_kinds, [&](const spec::ProbeKind& k) {
+    return k.name == parts[0] || std::ranges::find(k.aliases, parts[0]) != k.aliases.end();
+  });
+}
+
 // What is waited for, by the words before `--`.
 base::Status read_what(std::span<const std::string> words, session::SlowOptions& out) {
-  if (words.empty()) return usage("say what may be slow: a function, `syscalls`, `syscall:NAME`, `io`, or two probes");
+  if (words.empty()) {
+    std::string kinds;
+    for (const spec::SlowKind& k : spec::slow_kinds) kinds.append(kinds.empty() ? "" : ", ").append(k.asked_by);
+    return usage("say what may be slow: " + kinds);
+  }
   const std::string& first = words[0];
   constexpr std::string_view one_call = "syscall:";
   if (words.size() == 2) {
@@ -38,6 +53,7 @@ base::Status read_what(std::span<const std::string> words, session::SlowOptions&
     ACU_TRY(out.calls, read_calls(std::string_view(first).substr(one_call.size())));
     return {};
   }
+  if (is_probe(first)) return usage("`" + first + "` is a probe: say a second one, where it ends");
   out.function = first;
   return {};
 }

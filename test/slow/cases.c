@@ -112,7 +112,8 @@ int main(int argc, char **argv) {
     pthread_setname_np(giver, "giver");
     take(fds[0]);
     pthread_join(giver, NULL);
-    usleep(200000); /* what its descriptors are can be asked */
+    const char *slowness = getenv("ACU_TEST_SLOWNESS");
+    usleep(200000 * (slowness ? (useconds_t)atoi(slowness) : 1)); /* what its descriptors are can be asked */
   } else if (!strcmp(name, "queue")) {
     queue(atoi(argv[2]));
   } else if (!strcmp(name, "nested")) {
