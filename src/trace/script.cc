@@ -1,7 +1,7 @@
 // A call is told when it returns: then what it was given is in memory, and its registers are still there. Of
 // execve(2) the path is taken at the entry, and the words come from the new program.
 //
-// Calls of 32-bit programs have other numbers and registers.
+// Calls of 32-bit programs have other numbers and registers. The bits of a plan are those of Plan::pack().
 #include "trace/script.h"
 
 #include "base/text.h"
@@ -20,8 +20,10 @@ namespace {
 std::string take_arguments() {
   std::string out = "$all = 0xffffffff | ($f - 1);\n"; // the bits that count
   for (size_t i = 0; i < 6; i++) {
-    const auto of_64 = static_cast<int64_t>(8 * register_of(i, false)), of_32 = static_cast<int64_t>(8 * register_of(i, true));
-    out += "$a" + std::to_string(i) + " = *(uint64*)kptr((uint64)$r + " + std::to_string(of_64) + " + $f * " + std::to_string(of_32 - of_64) + ") & $all;\n";
+    // The verifier wants to see how far from the pointer it may be.
+    const uint64_t of_64 = 8 * register_of(i, false), differ = of_64 ^ (8 * register_of(i, true));
+    out += "$a" + std::to_string(i) + " = *(uint64*)kptr((uint64)$r + ((" + std::to_string(of_64) + " ^ ($f * " + std::to_string(differ) +
+           ")) & 127)) & $all;\n";
   }
   return out;
 }
@@ -44,8 +46,8 @@ std::string slot(int n) {
   return text;
 }
 
-// The path of execve(2) may not be in memory at the entry. The kernel has read it then, and put it behind the environment of the
-// new program. The lowest bit of @start tells that it is of a 32-bit program. execve(2) may become one.
+// The path of execve(2) may not be in memory at the entry. Later the kernel has read it, and put it behind the environment of the
+// new program. The lowest bit of @start tells that the call is of a 32-bit program: what execve(2) began as, the new one need not be.
 constexpr std::string_view frame = R"(
 rawtracepoint:sys_enter {
   $r = args.regs; $f = (uint64)IS_32; $nr = (int64)args.id + (int64)($f * FIRST_OF_32); $ret = (int64)-1;

@@ -100,7 +100,7 @@ PROGRAMS = {
     "grep": ("grep", "-r", "deb", "/etc/apt"),
     "sed": ("sed", "-n", "1p", "/etc/passwd"),
     "tar": ("tar", "cf", os.path.join(WORK, "x.tar"), "/etc/apt"),
-    "gzip": ("gzip", "-kf", os.path.join(WORK, "file")),
+    "gzip": ("gzip", "-nkf", os.path.join(WORK, "file")),
     "timeout": ("timeout", "5", "true"),
     "bash": ("bash", "-c", "for i in 1 2; do echo $i > x; read a < x; done; cd /; umask 022; kill -0 $$"),
     "gcc": ("gcc", "--version"),
