@@ -318,8 +318,7 @@ std::string Slow::summary() {
   if (options.json) {
     std::snprintf(text, sizeof text,
                   "{\"type\": \"summary\", \"slow\": %lu, \"calls\": %lu, \"by_waits\": %s, \"lost\": %lu, \"probes_ns\": %lu}\n",
-                  found, calls, is_probed ? "false" : "true",
-                  lost, probes_ns);
+                  found, calls, is_probed ? "false" : "true", lost, probes_ns);
     return text;
   }
   std::string out = found ? std::to_string(found) + " slow" : "nothing was slow";

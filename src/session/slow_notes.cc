@@ -6,7 +6,7 @@
 
 namespace session {
 
-static constexpr size_t most_waits = 64, most_samples = 4096, most_threads = 8192;
+static constexpr size_t most_waits = 256, most_samples = 4096, most_threads = 8192;
 
 // Threads that ended long ago are not told of; those that waited last stay.
 void SlowNotes::make_room() {
@@ -52,7 +52,9 @@ Outlier SlowNotes::about(const SlowCall& call) const {
   Outlier out = {.call = call};
   const auto of = threads_.find(call.thread.task);
   if (of == threads_.end()) return out;
-  for (const Wait& w : of->second.waits)
+  const std::deque<Wait>& waits = of->second.waits;
+  out.is_cut = waits.size() == most_waits && waits.front().left >= call.start;
+  for (const Wait& w : waits)
     if (w.left >= call.start && w.left < call.end) out.waits.push_back(w);
   for (const OnCpu& s : of->second.samples)
     if (s.at >= call.start && s.at < call.end) out.samples.push_back(s);

@@ -15,6 +15,7 @@ struct Outlier {
   SlowCall call;
   bool is_whole = true;       // false: only a wait in it was seen, and it took longer
   std::vector<Wait> waits;    // in their order
+  bool is_cut = false;        // there were earlier ones, which are not known any more
   std::vector<OnCpu> samples; // of its thread on the CPU
 };
 

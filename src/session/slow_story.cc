@@ -209,6 +209,7 @@ SlowStory SlowTeller::tell(const Outlier& o) {
   out.start = o.call.start;
   out.ns = o.call.end - o.call.start;
   out.is_whole = o.is_whole;
+  out.is_cut = o.is_cut;
   out.has_ended = o.call.has_ended;
   out.what = o.call.call >= 0 ? call_text(o.call.thread, o.call.call, o.call.arguments, o.call.has_ended ? &o.call.result : nullptr) : function_;
   if (out.what.empty()) out.what = what_;

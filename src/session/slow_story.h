@@ -57,6 +57,7 @@ struct SlowStory {
   SlowThread thread;
   uint64_t start = 0, ns = 0;
   bool is_whole = true, has_ended = true;
+  bool is_cut = false; // its first waits are not known
   uint64_t waiting_ns = 0, queued_ns = 0;
   bool is_io = false; // waiting: until its device got it, …
   uint64_t device_ns = 0; // … and from then on

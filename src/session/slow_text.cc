@@ -85,7 +85,8 @@ std::string shares(const SlowStory& s) {
   std::string out = print("  waiting %s (%.1f%%), runnable %s (%.1f%%)", short_time(s.waiting_ns).c_str(), percent(s.waiting_ns, s.ns),
                           short_time(s.queued_ns).c_str(), percent(s.queued_ns, s.ns));
   const uint64_t away = s.waiting_ns + s.queued_ns, rest = s.ns > away ? s.ns - away : 0;
-  if (s.is_whole) out += print(", on the CPU or in shorter waits %s (%.1f%%)", short_time(rest).c_str(), percent(rest, s.ns));
+  const char* where = s.is_cut ? "on the CPU or in other waits" : "on the CPU or in shorter waits";
+  if (s.is_whole) out += print(", %s %s (%.1f%%)", where, short_time(rest).c_str(), percent(rest, s.ns));
   return out + "\n";
 }
 
@@ -184,6 +185,7 @@ std::string slow_text(const SlowStory& s, int64_t wall_ns) {
   for (size_t i = 0; i < s.stack.user.size(); i++) out += (i == 0 && s.marks ? "      > " : "        ") + s.stack.user[i] + "\n";
   if (!s.stack.end.empty()) out += "        " + s.stack.end + "\n";
   for (const ToldWaits& w : s.waits) append_waits(out, s, w);
+  if (s.is_cut) out += "  there were more waits before these\n";
   return out + "\n";
 }
 
@@ -198,6 +200,7 @@ std::string slow_json(const SlowStory& s, int64_t wall_ns) {
     out.add("waiting_ns", s.waiting_ns).add("runnable_ns", s.queued_ns);
   out.raw("stack", json(s.stack));
   if (s.is_io) return out.end() + "\n";
+  if (s.is_cut) out.raw("waits_are_cut", "true");
   out.raw("waits", list(s.waits, wait_json)).raw("callees", list(s.callees, callee_json));
   return out.end() + "\n";
 }

@@ -27,6 +27,7 @@ __attribute__((noipa)) void handle(int n) {
   if (n == 1) nap(60);
   if (n == 3) compute(60);
   if (n == 5) for (int i = 0; i < 40; i++) usleep(1500);
+  if (n == 100) for (int i = 0; i < 300; i++) usleep(500);
   sum++;
 }
 
@@ -104,6 +105,8 @@ int main(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "";
   if (!strcmp(name, "calls")) {
     for (int n = 0; n < 7; n++) measured(n);
+  } else if (!strcmp(name, "waits")) {
+    handle(100);
   } else if (!strcmp(name, "pipe")) {
     int fds[2];
     pthread_t giver;

@@ -91,6 +91,12 @@ def test_durations_agree_with_the_program(acu):
     need(often["waiting_ns"] > 50e6 and longest(often)["number"] >= 30, str(often))
 
 
+def test_more_waits_than_are_kept(acu):
+    rows, _ = told(acu, "handle", "--", CASES, "waits")
+    row = only(rows)
+    need(row["waits_are_cut"] and longest(row)["number"] > 200 and row["duration_ns"] > 149e6, str(row))
+
+
 def test_wait_for_a_pipe(acu):
     rows, _ = told(acu, "take", "--", CASES, "pipe")
     wait = longest(only(rows))
