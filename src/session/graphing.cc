@@ -379,9 +379,7 @@ base::Result<int> graph_calls(const GraphingOptions& options) {
   // They were attached, and are so no more; each call was told, and what was open is closed.
   ACU_CHECK(g.live());
   g.tell_rest();
-  const int status = g.child ? g.child->status().value_or(0) : 0;
-  g.child.reset(); // a command that goes on is ended
-  return status;
+  return end_of(g.child);
 }
 
 } // namespace session

@@ -242,7 +242,6 @@ base::Status Sampler::live() {
   run_times.start(kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
   ACU_CHECK(session::live(life));
   compiled.machine->store_facts();
-  if (child) recording.command_status = child->status().value_or(0);
 
   profile::About& about = recording.profile.about;
   about.duration_ns = life.detached_ns - life.attached_ns;
@@ -585,6 +584,7 @@ base::Result<Recording> record(const SamplingOptions& options) {
 
   // What all of this took is written down.
   s.tell_costs();
+  s.recording.command_status = end_of(s.child);
   return std::move(s.recording);
 }
 
@@ -607,8 +607,7 @@ base::Result<Recording> watch(const SamplingOptions& options, const Viewer& view
   ACU_CHECK(onlooker.look());
   ACU_CHECK(s.read_notes());
   s.tell_costs();
-  if (s.child) s.recording.command_status = s.child->status().value_or(0);
-  s.child.reset();
+  s.recording.command_status = end_of(s.child);
   return std::move(s.recording);
 }
 

@@ -355,7 +355,7 @@ base::Result<int> find_slow(const SlowOptions& options) {
 
   // What had not ended was told, and how much was seen.
   ACU_CHECK(s.tell_rest());
-  return s.child ? s.child->status().value_or(0) : 0;
+  return end_of(s.child);
 }
 
 } // namespace session

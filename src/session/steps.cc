@@ -90,6 +90,12 @@ base::Status compile_own(Compiled& compiled, base::Source& source, const Own& ow
                      "cannot " + std::string(own.aim) + ": " + diagnostics.render(source, false)};
 }
 
+int end_of(std::optional<Child>& child) {
+  const int status = child ? child->status().value_or(0) : 0;
+  child.reset();
+  return status;
+}
+
 report::Options report_options(const spec::Config& config, bool json) {
   return {.json = json,
           .cut_trailer = config.text("str_trunc_trailer"),

@@ -24,6 +24,9 @@ struct Own {
 // Compiles it for the kernel, and starts the command, which waits.
 base::Status compile_own(Compiled& compiled, base::Source& source, const Own& own, std::optional<Child>& child);
 
+// How the command ended (Child::status), 0 where there is none; one that goes on is ended.
+int end_of(std::optional<Child>& child);
+
 report::Options report_options(const spec::Config& config, bool json);
 
 } // namespace session

@@ -330,7 +330,7 @@ base::Result<int> trace_calls(const TracingOptions& options) {
   ACU_CHECK(t.tell_rest());
   t.tell_end();
   t.output->flush();
-  return t.child ? t.child->status().value_or(0) : 0;
+  return end_of(t.child);
 }
 
 } // namespace session

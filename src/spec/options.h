@@ -98,12 +98,83 @@ struct Option {
   std::string_view doc;
 };
 
+// Rows that several commands have.
+inline constexpr Option script_option = {
+    .id = OptionId::execute,
+    .letter = 'e',
+    .name = "execute",
+    .argument = "SCRIPT",
+    .doc = "Run this text instead of a file."};
+inline constexpr Option include_dir_option = {
+    .id = OptionId::include_dir,
+    .letter = 'I',
+    .name = "include-dir",
+    .argument = "DIR",
+    .doc = "Look for headers in DIR too."};
+inline constexpr Option include_file_option = {
+    .id = OptionId::include_file,
+    .name = "include",
+    .argument = "FILE",
+    .doc = "Read FILE as if the script included it first."};
+inline constexpr Option no_warnings_option = {
+    .id = OptionId::no_warnings, .name = "no-warnings",
+    .doc = "Don't print warnings."};
+inline constexpr Option all_option = {.id = OptionId::all, .letter = 'a', .name = "all", .doc = "All processes."};
+inline constexpr Option rounds_option = {
+    .id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT",
+    .doc = "End after so many intervals."};
+inline constexpr Option rows_option = {.id = OptionId::top, .name = "top", .argument = "N", .doc = "N rows of the table."};
+inline constexpr Option functions_option = {
+    .id = OptionId::top, .name = "top", .argument = "N",
+    .doc = "Show N functions (default 20)."};
+inline constexpr Option sort_option = {
+    .id = OptionId::sort,
+    .name = "sort",
+    .argument = "BY",
+    .allowed = "self|total|name",
+    .doc = "Functions by what they took themselves (default), with what they called, or by name."};
+inline constexpr Option lines_output = {
+    .id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE",
+    .doc = "Write to FILE instead of standard error."};
+inline constexpr Option sysroot_option = {
+    .id = OptionId::sysroot,
+    .name = "sysroot",
+    .argument = "DIR",
+    .doc = "Look for the program and its libraries below DIR first: the files of another machine or "
+            "container."};
+inline constexpr Option still_flame = {
+    .id = OptionId::flame,
+    .name = "flame",
+    .argument = "FILE",
+    .doc = "Write the stacks of all threads to FILE as a flame graph; with `heap` the memory by who holds it. "
+            "The ending chooses the format: .html .svg .folded .pb.gz .json (of speedscope)."};
+inline constexpr Option still_output = {
+    .id = OptionId::output,
+    .letter = 'o',
+    .name = "output",
+    .argument = "FILE",
+    .doc = "Write results of the script to FILE instead of standard output."};
+inline constexpr Option still_json = {
+    .id = OptionId::json,
+    .name = "json",
+    .doc = "Results as JSON: the summary as one object, of scripts one object a line."};
+inline constexpr Option still_verbose = {
+    .id = OptionId::verbose,
+    .letter = 'v',
+    .name = "verbose",
+    .doc = "Tell how long each step of the script took."};
+inline constexpr Option still_dump = {
+    .id = OptionId::dump,
+    .letter = 'd',
+    .name = "dump",
+    .argument = "STAGE",
+    .allowed = "ast|ir",
+    .several = true,
+    .doc = "Print what stages of the compiler made (ast, ir), and run nothing."};
+inline constexpr Option own_help = {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."};
+
 inline constexpr Option run_options[] = {
-    {.id = OptionId::execute,
-     .letter = 'e',
-     .name = "execute",
-     .argument = "SCRIPT",
-     .doc = "Run this text instead of a file."},
+    script_option,
     {.id = OptionId::list,
      .letter = 'l',
      .name = "list",
@@ -146,16 +217,9 @@ inline constexpr Option run_options[] = {
      .name = "faults",
      .doc = "Tell where in the script memory could not be read and other calls failed."},
     {.id = OptionId::unsafe, .name = "unsafe", .doc = "Allow what can change the system, such as system()."},
-    {.id = OptionId::no_warnings, .name = "no-warnings", .doc = "Don't print warnings."},
-    {.id = OptionId::include_dir,
-     .letter = 'I',
-     .name = "include-dir",
-     .argument = "DIR",
-     .doc = "Look for headers in DIR too."},
-    {.id = OptionId::include_file,
-     .name = "include",
-     .argument = "FILE",
-     .doc = "Read FILE as if the script included it first."},
+    no_warnings_option,
+    include_dir_option,
+    include_file_option,
     {.id = OptionId::dry_run,
      .name = "dry-run",
      .doc = "Compile, load and attach, then stop without running."},
@@ -213,12 +277,12 @@ inline constexpr Option list_options[] = {
      .letter = 'v',
      .name = "verbose",
      .doc = "Tell the arguments of each probe too."},
-    {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
+    own_help,
 };
 
 inline constexpr Option info_options[] = {
     {.id = OptionId::json, .name = "json", .doc = "As one JSON object."},
-    {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
+    own_help,
 };
 
 inline constexpr Option debuginfo_option = {.id = OptionId::debuginfo,
@@ -260,7 +324,7 @@ inline constexpr Option sym_options[] = {
     debuginfo_option,
     debuginfod_option,
     {.id = OptionId::json, .name = "json", .doc = "One JSON object for each address, on a line."},
-    {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
+    own_help,
 };
 
 inline constexpr Option modules_options[] = {
@@ -277,7 +341,7 @@ inline constexpr Option modules_options[] = {
      .name = "verbose",
      .doc = "Tell every place where a debug file was looked for."},
     {.id = OptionId::json, .name = "json", .doc = "One JSON object for each module, on a line."},
-    {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
+    own_help,
 };
 
 // Whose events count, and which of them: these mean the same in all commands.
@@ -368,8 +432,6 @@ inline constexpr Option quiet_option = {
     .id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "Tell nothing but mistakes."};
 inline constexpr Option sampled_verbose = {
     .id = OptionId::verbose, .letter = 'v', .name = "verbose", .doc = "Tell how long each step takes, and how stacks were walked."};
-inline constexpr Option own_help = {
-    .id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."};
 
 inline constexpr Option flame_options[] = {
     whose_pid,
@@ -449,13 +511,9 @@ inline constexpr Option top_options[] = {
      .name = "interval",
      .argument = "TIME",
      .doc = "How often it is told, from 100ms on (default 1s)."},
-    {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT", .doc = "End after so many intervals."},
+    rounds_option,
     sampled_duration,
-    {.id = OptionId::sort,
-     .name = "sort",
-     .argument = "BY",
-     .allowed = "self|total|name",
-     .doc = "Functions by what they took themselves (default), with what they called, or by name."},
+    sort_option,
     {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Not on a terminal: tell N functions each time (default 20)."},
     {.id = OptionId::json, .name = "json", .doc = "One JSON object for each interval, on a line."},
     quiet_option,
@@ -467,7 +525,7 @@ inline constexpr Option trace_options[] = {
     whose_user,
     whose_cgroup,
     whose_container,
-    {.id = OptionId::all, .letter = 'a', .name = "all", .doc = "All processes."},
+    all_option,
     which_cpus,
     {.id = OptionId::filter,
      .name = "filter",
@@ -492,7 +550,7 @@ inline constexpr Option trace_options[] = {
      .argument = "BY",
      .allowed = "time|calls|errors|name",
      .doc = "The table by time (default), calls, errors or names."},
-    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "N rows of the table."},
+    rows_option,
     {.id = OptionId::interval, .letter = 'I', .name = "interval", .argument = "TIME", .doc = "A table for each interval: 1s, 100ms."},
     {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT", .doc = "End after so many calls; with -I after so many intervals."},
     {.id = OptionId::path,
@@ -508,7 +566,7 @@ inline constexpr Option trace_options[] = {
     {.id = OptionId::data, .letter = 's', .name = "string-limit", .argument = "BYTES", .doc = "Show so many bytes of data (default 32)."},
     sampled_duration,
     {.id = OptionId::json, .name = "json", .doc = "One JSON object for each call or row, on a line."},
-    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard error."},
+    lines_output,
     {.id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "No signals, ends of threads, and last line about what it took."},
     {.id = OptionId::verbose, .letter = 'v', .name = "verbose", .doc = "Tell steps, and measure what the probes take."},
     own_help};
@@ -519,7 +577,7 @@ inline constexpr Option slow_options[] = {
     whose_user,
     whose_cgroup,
     whose_container,
-    {.id = OptionId::all, .letter = 'a', .name = "all", .doc = "All processes."},
+    all_option,
     {.id = OptionId::least, .name = "min-duration", .argument = "TIME", .doc = "What takes this long is slow: 1ms, 200us (default 10ms)."},
     {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT", .doc = "End after so many slow ones."},
     {.id = OptionId::max_cost,
@@ -539,7 +597,7 @@ inline constexpr Option graph_options[] = {
     whose_user,
     whose_cgroup,
     whose_container,
-    {.id = OptionId::all, .letter = 'a', .name = "all", .doc = "All processes."},
+    all_option,
     {.id = OptionId::depth, .name = "depth", .argument = "N", .doc = "Only calls with fewer than N of the followed calls around them."},
     {.id = OptionId::least,
      .name = "min-duration",
@@ -549,7 +607,7 @@ inline constexpr Option graph_options[] = {
      .letter = 'c',
      .name = "summary",
      .doc = "No lines, but a table at the end: time in all, in the function itself and off the CPU, and calls."},
-    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "N rows of the table."},
+    rows_option,
     {.id = OptionId::all_returns,
      .name = "all-returns",
      .doc = "Probe returns of C++ functions too that exceptions may pass through: one that does ends the program."},
@@ -568,7 +626,7 @@ inline constexpr Option stat_options[] = {
     whose_thread,
     whose_cgroup,
     whose_container,
-    {.id = OptionId::all, .letter = 'a', .name = "all", .doc = "All processes."},
+    all_option,
     which_cpus,
     {.id = OptionId::event,
      .letter = 'e',
@@ -583,20 +641,16 @@ inline constexpr Option stat_options[] = {
      .argument = "N",
      .doc = "Run the command N times: means, and how far they may be off."},
     {.id = OptionId::interval, .letter = 'I', .name = "interval", .argument = "TIME", .doc = "Tell what was counted in each interval: 1s, 100ms."},
-    {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT", .doc = "End after so many intervals."},
+    rounds_option,
     sampled_duration,
     {.id = OptionId::json, .name = "json", .doc = "One JSON object for each count, on a line."},
-    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard error."},
+    lines_output,
     {.id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "No last line about what it took."},
     own_help};
 
 inline constexpr Option report_options[] = {
-    {.id = OptionId::sort,
-     .name = "sort",
-     .argument = "BY",
-     .allowed = "self|total|name",
-     .doc = "Functions by what they took themselves (default), with what they called, or by name."},
-    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Show N functions (default 20)."},
+    sort_option,
+    functions_option,
     {.id = OptionId::function,
      .name = "function",
      .argument = "NAME",
@@ -623,58 +677,24 @@ inline constexpr Option diff_options[] = {
          "Write a flame graph of the second to FILE (.html): red is what takes more than before, blue less."},
     from_option,
     until_option,
-    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Show N functions (default 20)."},
+    functions_option,
     {.id = OptionId::json, .name = "json", .doc = "The table as one JSON object."},
     own_help};
 
 inline constexpr Option core_options[] = {
-    {.id = OptionId::execute,
-     .letter = 'e',
-     .name = "execute",
-     .argument = "SCRIPT",
-     .doc = "Run this text instead of a file."},
-    {.id = OptionId::sysroot,
-     .name = "sysroot",
-     .argument = "DIR",
-     .doc = "Look for the program and its libraries below DIR first: the files of another machine or "
-            "container."},
-    {.id = OptionId::flame,
-     .name = "flame",
-     .argument = "FILE",
-     .doc = "Write the stacks of all threads to FILE as a flame graph; with `heap` the memory by who holds it. "
-            "The ending chooses the format: .html .svg .folded .pb.gz .json (of speedscope)."},
+    script_option,
+    sysroot_option,
+    still_flame,
     debuginfo_option,
     debuginfod_option,
-    {.id = OptionId::output,
-     .letter = 'o',
-     .name = "output",
-     .argument = "FILE",
-     .doc = "Write results of the script to FILE instead of standard output."},
-    {.id = OptionId::json,
-     .name = "json",
-     .doc = "Results as JSON: the summary as one object, of scripts one object a line."},
-    {.id = OptionId::verbose,
-     .letter = 'v',
-     .name = "verbose",
-     .doc = "Tell how long each step of the script took."},
-    {.id = OptionId::no_warnings, .name = "no-warnings", .doc = "Don't print warnings."},
-    {.id = OptionId::include_dir,
-     .letter = 'I',
-     .name = "include-dir",
-     .argument = "DIR",
-     .doc = "Look for headers in DIR too."},
-    {.id = OptionId::include_file,
-     .name = "include",
-     .argument = "FILE",
-     .doc = "Read FILE as if the script included it first."},
-    {.id = OptionId::dump,
-     .letter = 'd',
-     .name = "dump",
-     .argument = "STAGE",
-     .allowed = "ast|ir",
-     .several = true,
-     .doc = "Print what stages of the compiler made (ast, ir), and run nothing."},
-    {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
+    still_output,
+    still_json,
+    still_verbose,
+    no_warnings_option,
+    include_dir_option,
+    include_file_option,
+    still_dump,
+    own_help,
 };
 
 inline constexpr Option snap_options[] = {
@@ -688,59 +708,25 @@ inline constexpr Option snap_options[] = {
     {.id = OptionId::no_stop,
      .name = "no-stop",
      .doc = "Don't stop it: its memory changes while it is read, and registers and stacks are not known."},
-    {.id = OptionId::execute,
-     .letter = 'e',
-     .name = "execute",
-     .argument = "SCRIPT",
-     .doc = "Run this text instead of a file."},
-    {.id = OptionId::flame,
-     .name = "flame",
-     .argument = "FILE",
-     .doc = "Write the stacks of all threads to FILE as a flame graph; with `heap` the memory by who holds it. "
-            "The ending chooses the format: .html .svg .folded .pb.gz .json (of speedscope)."},
-    {.id = OptionId::sysroot,
-     .name = "sysroot",
-     .argument = "DIR",
-     .doc = "Look for the program and its libraries below DIR first: the files of another machine or "
-            "container."},
+    script_option,
+    still_flame,
+    sysroot_option,
     debuginfo_option,
     debuginfod_option,
-    {.id = OptionId::output,
-     .letter = 'o',
-     .name = "output",
-     .argument = "FILE",
-     .doc = "Write results of the script to FILE instead of standard output."},
-    {.id = OptionId::json,
-     .name = "json",
-     .doc = "Results as JSON: the summary as one object, of scripts one object a line."},
-    {.id = OptionId::verbose,
-     .letter = 'v',
-     .name = "verbose",
-     .doc = "Tell how long each step of the script took."},
-    {.id = OptionId::no_warnings, .name = "no-warnings", .doc = "Don't print warnings."},
-    {.id = OptionId::include_dir,
-     .letter = 'I',
-     .name = "include-dir",
-     .argument = "DIR",
-     .doc = "Look for headers in DIR too."},
-    {.id = OptionId::include_file,
-     .name = "include",
-     .argument = "FILE",
-     .doc = "Read FILE as if the script included it first."},
-    {.id = OptionId::dump,
-     .letter = 'd',
-     .name = "dump",
-     .argument = "STAGE",
-     .allowed = "ast|ir",
-     .several = true,
-     .doc = "Print what stages of the compiler made (ast, ir), and run nothing."},
-    {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
+    still_output,
+    still_json,
+    still_verbose,
+    no_warnings_option,
+    include_dir_option,
+    include_file_option,
+    still_dump,
+    own_help,
 };
 
 inline constexpr Option tools_options[] = {own_help};
 
 inline constexpr Option help_options[] = {
-    {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."},
+    own_help,
 };
 
 struct Subcommand {

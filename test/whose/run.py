@@ -216,5 +216,16 @@ def test_intervals_end(program):
     need(len([r for r in rows if "event" in r]) == 3, str(rows))
 
 
+def test_commands_that_go_on_are_ended(program):
+    """When the time is over."""
+    for n, words in enumerate((["trace", "-q"], ["record", "-q"], ["flame", "-q"], ["slow", "-q", "syscalls"], ["stat"])):
+        command = ["sleep", f"1000.{os.getpid()}{n}"]
+        acu(program, *words, "--duration", "300ms", "-o", os.path.join(TMP, f"ended{n}.html"), "--", *command, status=None)
+        end = time.monotonic() + 10 * SLOWNESS
+        while subprocess.run(["pgrep", "-f", "^" + " ".join(command)], stdout=subprocess.DEVNULL).returncode == 0:
+            need(time.monotonic() < end, f"{words}: the command goes on")
+            time.sleep(0.05)
+
+
 if __name__ == "__main__":
     sys.exit(run_suite([f for n, f in globals().items() if n.startswith("test_")], TMP, tells_reason=False))
