@@ -171,17 +171,26 @@ def run_on(kernel, parts, acu, is_sample, only=()):
                  "/bin/sh", "-c", command]
     logs = os.path.join(os.path.dirname(acu), "kernels")
     os.makedirs(logs, exist_ok=True)
+    log = os.path.join(logs, f"{kernel}-{parts[0] if len(parts) == 1 else 'sample'}")
+    status, reader = read_machine(words, parts, log + ".log")
+    if status == 125 and not reader.ended:
+        raise stock.Missing("no virtual machine here, or it did not start: its last words are above")
+    if status == 125 and is_sample:  # emulated processors hang now and then; twice is no chance
+        print(f"unsteady the machine died after {reader.last or 'nothing'}: all of it once more", flush=True)
+        status, reader = read_machine(words, parts, log + "-again.log")
+    return reader.end(may_be_late=is_sample and status == 124)
+
+
+def read_machine(words, parts, path):
+    """The exit status of a machine, and what its parts told; the whole of it is written to the file."""
     reader = Reader(parts)
-    with open(os.path.join(logs, f"{kernel}-{parts[0] if len(parts) == 1 else 'sample'}.log"), "w") as log:
+    with open(path, "w") as log:
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", cwd=ROOT)
         for line in process.stdout:
             log.write(line)
             log.flush()
             reader.read(line.rstrip("\n"))
-    status = process.wait()
-    if status == 125 and not reader.ended:
-        raise stock.Missing("no virtual machine here, or it did not start: its last words are above")
-    return reader.end(may_be_late=is_sample and status == 124)
+    return process.wait(), reader
 
 
 def commit():
