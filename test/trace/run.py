@@ -40,6 +40,7 @@ VARYING = [
     (r'read\((\d), ".*"(?:\.\.\.)?, 44\) = 44$', r'read(\1, "RANDOM", 44) = 44'),  # of /dev/urandom
     (r'"[0-9a-f]{12}-[0-9a-f]{12} ', '"ADDRESSES '),
     (r"\b\d{3,}\b", "N"),
+    (r"\bprocs=\d+\b", "procs=N"),  # of the whole machine; as any larger number
     (r"f_(bfree|bavail|ffree)=\d+", r"f_\1=N"),
     (r" +", " "),
 ]
