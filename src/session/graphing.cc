@@ -144,14 +144,10 @@ base::Status Grapher::compile() {
 }
 
 base::Status Grapher::load() {
-  const spec::Config& config = compiled.tree->config;
-  KernelOptions kernel = {.license = config.text("license"),
-                          .log_size = static_cast<uint32_t>(config.number("log_size")),
-                          .ring_pages = 2048,
-                          .verbose = options.verbose,
-                          .pid = child ? static_cast<int>(child->pid()) : options.filter.pid,
-                          .command_pid = child ? static_cast<int>(child->pid()) : -1,
-                          .source = &*source};
+  KernelOptions kernel = kernel_options(compiled, *source, child);
+  kernel.ring_pages = 2048;
+  kernel.verbose = options.verbose;
+  kernel.pid = child ? static_cast<int>(child->pid()) : options.filter.pid;
   LoadReport loaded;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
   run_times.start(false);

@@ -161,15 +161,11 @@ base::Status Session::load() {
     backend = make_eval_backend(compiled.program);
     return {};
   }
-  const spec::Config& config = compiled.tree->config;
-  KernelOptions kernel = {.license = config.text("license"),
-                          .log_size = static_cast<uint32_t>(config.number("log_size")),
-                          .ring_pages = static_cast<uint32_t>(config.number("perf_rb_pages")),
-                          .verbose = options.verbose,
-                          .wants_log = options.dump.verifier,
-                          .pid = options.pid,
-                          .command_pid = child ? static_cast<int>(child->pid()) : -1,
-                          .source = &*source};
+  KernelOptions kernel = kernel_options(compiled, *source, child);
+  kernel.ring_pages = static_cast<uint32_t>(compiled.tree->config.number("perf_rb_pages"));
+  kernel.verbose = options.verbose;
+  kernel.wants_log = options.dump.verifier;
+  kernel.pid = options.pid;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
   return {};
 }

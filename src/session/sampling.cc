@@ -193,13 +193,9 @@ base::Status Sampler::compile() {
 }
 
 base::Status Sampler::load() {
-  const spec::Config& config = compiled.tree->config;
-  KernelOptions kernel = {.license = config.text("license"),
-                          .log_size = static_cast<uint32_t>(config.number("log_size")),
-                          .verbose = options.verbose,
-                          .pid = kind.follows_allocations && functions_of < 0 ? static_cast<int>(child->pid()) : functions_of,
-                          .command_pid = child ? static_cast<int>(child->pid()) : -1,
-                          .source = &*source};
+  KernelOptions kernel = kernel_options(compiled, *source, child);
+  kernel.verbose = options.verbose;
+  kernel.pid = kind.follows_allocations && functions_of < 0 ? static_cast<int>(child->pid()) : functions_of;
   LoadReport loaded;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
   return {};

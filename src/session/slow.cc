@@ -116,12 +116,8 @@ base::Status Slow::compile() {
 }
 
 base::Status Slow::load() {
-  const spec::Config& config = compiled.tree->config;
-  KernelOptions kernel = {.license = config.text("license"),
-                          .log_size = static_cast<uint32_t>(config.number("log_size")),
-                          .pid = options.filter.pid,
-                          .command_pid = child ? static_cast<int>(child->pid()) : -1,
-                          .source = &*source};
+  KernelOptions kernel = kernel_options(compiled, *source, child);
+  kernel.pid = options.filter.pid;
   LoadReport loaded;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
   run_times.start(true);
@@ -277,16 +273,6 @@ void look_at(SlowCall& call) {
       if (auto pid = base::parse_integer(base::trim(line.substr(5)))) call.thread.pid = static_cast<uint32_t>(*pid);
 }
 
-// "0 0x3 0x7ffd… …": the system call that a thread is in, and its arguments; "running".
-void look_at_call(SlowCall& call) {
-  auto now = base::read_file("/proc/" + std::to_string(call.thread.task) + "/syscall");
-  if (!now.ok()) return;
-  const std::vector<std::string_view> words = base::split(base::trim(*now), ' ');
-  if (auto number = base::parse_integer(words[0])) call.call = static_cast<int>(*number);
-  for (size_t i = 0; i < call.arguments.size() && i + 1 < words.size(); i++)
-    call.arguments[i] = base::parse_integer(words[i + 1]).value_or(0);
-}
-
 base::Status Slow::tell_rest() {
   if (is_probed) {
     ACU_TRY(std::vector<SlowCall> calls, calls_in_progress());
@@ -294,7 +280,9 @@ base::Status Slow::tell_rest() {
       call.end = detached_ns;
       if (call.end < call.start + options.least_ns) continue;
       look_at(call);
-      if (options.kind->name == "syscall") look_at_call(call);
+      if (options.kind->name == "syscall")
+        if (const std::optional<CallInProgress> now = call_in_progress(call.thread.task))
+          call.call = static_cast<int>(now->number), call.arguments = now->arguments;
       tell(notes.about(call));
     }
   }

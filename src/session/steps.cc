@@ -90,6 +90,27 @@ base::Status compile_own(Compiled& compiled, base::Source& source, const Own& ow
                      "cannot " + std::string(own.aim) + ": " + diagnostics.render(source, false)};
 }
 
+KernelOptions kernel_options(const Compiled& compiled, const base::Source& source, const std::optional<Child>& child) {
+  const spec::Config& config = compiled.tree->config;
+  return {.license = config.text("license"),
+          .log_size = static_cast<uint32_t>(config.number("log_size")),
+          .command_pid = child ? static_cast<int>(child->pid()) : -1,
+          .source = &source};
+}
+
+// "0 0x3 0x7ffd… …", the last two words the stack and the place; "running".
+std::optional<CallInProgress> call_in_progress(uint32_t tid) {
+  auto text = base::read_file("/proc/" + std::to_string(tid) + "/syscall");
+  if (!text.ok()) return std::nullopt;
+  const std::vector<std::string_view> words = base::split(base::trim(*text), ' ');
+  auto number = base::parse_integer(words[0]);
+  if (!number) return std::nullopt;
+  CallInProgress out{.number = static_cast<int64_t>(*number)};
+  for (size_t i = 0; i < out.arguments.size() && i + 1 < words.size(); i++)
+    out.arguments[i] = base::parse_integer(words[i + 1]).value_or(0);
+  return out;
+}
+
 int end_of(std::optional<Child>& child) {
   const int status = child ? child->status().value_or(0) : 0;
   child.reset();

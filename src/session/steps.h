@@ -2,9 +2,13 @@
 #pragma once
 
 #include "report/report.h"
+#include "session/backend.h"
 #include "session/child.h"
 #include "session/compile.h"
 #include "session/options.h"
+
+#include <array>
+#include <optional>
 
 namespace session {
 
@@ -23,6 +27,16 @@ struct Own {
 
 // Compiles it for the kernel, and starts the command, which waits.
 base::Status compile_own(Compiled& compiled, base::Source& source, const Own& own, std::optional<Child>& child);
+
+// What the kernel's engine is told of it; -v, the process and the ring are the command's own.
+KernelOptions kernel_options(const Compiled& compiled, const base::Source& source, const std::optional<Child>& child);
+
+// The system call that a thread is in, as /proc tells: -1, and the thread waits in none. Nothing: it runs, or is gone.
+struct CallInProgress {
+  int64_t number = -1;
+  std::array<uint64_t, 6> arguments{};
+};
+std::optional<CallInProgress> call_in_progress(uint32_t tid);
 
 // How the command ended (Child::status), 0 where there is none; one that goes on is ended.
 int end_of(std::optional<Child>& child);

@@ -95,12 +95,8 @@ base::Status Tracer::compile() {
 }
 
 base::Status Tracer::load() {
-  const spec::Config& config = compiled.tree->config;
-  KernelOptions kernel = {.license = config.text("license"),
-                          .log_size = static_cast<uint32_t>(config.number("log_size")),
-                          .verbose = options.verbose,
-                          .command_pid = child ? static_cast<int>(child->pid()) : -1,
-                          .source = &*source};
+  KernelOptions kernel = kernel_options(compiled, *source, child);
+  kernel.verbose = options.verbose;
   LoadReport loaded;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
   run_times.start(true);
@@ -190,12 +186,6 @@ base::Result<std::vector<ir::Entry>> Tracer::read(std::string_view map) {
   return backend->engine().read_map(*index);
 }
 
-// The system call that a thread is in: "7 0x… …" in /proc; none if it runs.
-std::optional<int64_t> call_of(uint32_t tid) {
-  auto now = base::read_file("/proc/" + std::to_string(tid) + "/syscall");
-  return now.ok() ? base::parse_integer(std::string_view(*now).substr(0, now->find(' '))) : std::nullopt;
-}
-
 // Calls that have not returned, and what was left out.
 base::Status Tracer::tell_rest() {
   // Whether they are asked for is seen when they return.
@@ -209,16 +199,16 @@ base::Status Tracer::tell_rest() {
     const auto tid = static_cast<uint32_t>(trace::number_at<uint64_t>(e.key, 0));
     const uint64_t since = trace::number_at<uint64_t>(e.values, 0);
     seen.insert(tid);
-    if (std::optional<int64_t> call = call_of(tid); call && since && detached_ns > since)
-      tell(tid, *call + (since & 1 ? trace::Call::first_of_32 : 0), detached_ns - since);
+    if (auto call = call_in_progress(tid); call && since && detached_ns > since)
+      tell(tid, call->number + (since & 1 ? trace::Call::first_of_32 : 0), detached_ns - since);
   }
   // Of one process also what its threads have been in all the time: there it may hang.
   std::error_code gone;
   if (options.filter.pid >= 0)
     for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(options.filter.pid) + "/task", gone)) {
       const auto tid = static_cast<uint32_t>(base::parse_integer(thread.path().filename().string()).value_or(0));
-      const std::optional<int64_t> call = seen.contains(tid) ? std::nullopt : call_of(tid);
-      if (call && std::ranges::count(options.calls, *call)) tell(tid, *call, std::nullopt);
+      const std::optional<CallInProgress> call = seen.contains(tid) ? std::nullopt : call_in_progress(tid);
+      if (call && std::ranges::count(options.calls, call->number)) tell(tid, call->number, std::nullopt);
     }
   return {};
 }
