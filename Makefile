@@ -2,7 +2,7 @@
 PRESET ?= release
 ACU := build/$(PRESET)/acu
 
-.PHONY: run test test-kernels test-sanitize bench fuzz build setup docs clean format
+.PHONY: run test test-anywhere test-long test-kernels test-sanitize bench bench-overhead fuzz build setup docs clean format
 
 run: setup-run
 	@$(MAKE) --no-print-directory build
@@ -17,6 +17,16 @@ test-kernels: setup-test
 	@$(MAKE) --no-print-directory build
 	@python3 test/kernels/run.py $(ACU) --all --keep build/kernels.json --write docs/kernels.md
 
+# All tests but those in virtual machines under the conditions of other hosts (hours): test/anywhere.py names them.
+test-anywhere: setup-test
+	@$(MAKE) --no-print-directory build
+	@python3 test/anywhere.py $(PRESET) $(ANYWHERE_ARGS)
+
+# What takes hours.
+test-long:
+	@$(MAKE) --no-print-directory test-anywhere
+	@$(MAKE) --no-print-directory test-kernels
+
 test-sanitize: setup-test
 	@$(MAKE) --no-print-directory build PRESET=sanitize
 	@python3 test/run_all.py sanitize --only ctest,runtime
@@ -28,6 +38,13 @@ bench: setup-bench
 	@python3 bench/profile.py --acu $(ACU) --out bench/results.md
 	@python3 bench/trace.py --acu $(ACU) --out bench/results.md
 	@python3 bench/waits.py --acu $(ACU) --out bench/results.md
+	@python3 bench/page.py --acu $(ACU) --out bench/results.md
+
+# What recording costs servers, in pairs of runs (three hours); OVERHEAD_ARGS='--servers nginx --kinds net --pairs 3' takes less.
+bench-overhead: setup-bench
+	@$(MAKE) --no-print-directory build
+	@python3 bench/keys.py --acu $(ACU) --out bench/results.md
+	@python3 bench/overhead.py --acu $(ACU) --out bench/results.md $(OVERHEAD_ARGS)
 
 build: setup-build
 	@test -f build/$(PRESET)/build.ninja || cmake --preset $(PRESET) >/dev/null

@@ -8,11 +8,12 @@ packages=(cmake ninja-build g++ clang linux-libc-dev ccache libgtest-dev libdefl
 case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;
-test) packages+=(gdb nodejs openjdk-17-jre-headless python3 bpftool linux-perf dwz strace elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev
+test) packages+=(gdb golang-go nodejs openjdk-17-jre-headless python3 bpftool linux-perf dwz strace elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev
+  binutils lld mold rustc
   qemu-system-x86 busybox-static e2fsprogs chromium tmux groff-base
   python3.11 python3.11-dbg redis-server postgresql-15 curl openssl bash nginx-light libnginx-mod-http-echo libnginx-mod-http-lua) ;;
 fuzz) ;;
-bench) packages+=(python3 strace bpftool bpftrace libbpf-tools libbpf-dev libelf-dev elfutils linux-perf llvm-14 libllvm14 libc6-dbg gdb lldb python3-six) ;;
+bench) packages+=(python3 nginx-light redis-server redis-tools postgresql-15 openjdk-17-jdk-headless wrk strace bpftool bpftrace libbpf-tools libbpf-dev libelf-dev elfutils linux-perf llvm-14 libllvm14 libc6-dbg gdb lldb python3-six chromium) ;;
 *) echo "usage: $0 build|run|test|fuzz|bench" >&2; exit 2 ;;
 esac
 
@@ -23,9 +24,10 @@ fi
 
 missing=()
 for package in "${packages[@]}"; do
-  # A package that another one replaces (nginx for nginx-light) counts as there.
+  # A package that another one replaces (nginx for nginx-light), or a program from elsewhere (rustup), counts as there.
   case $package in
   nginx-light) command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] && continue ;;
+  rustc) command -v rustc >/dev/null && continue ;;
   esac
   dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
 done

@@ -10,14 +10,16 @@
 - Every ```console block shows commands after `$ ` and what they print: `...` in a line stands for any text, a line `[...]` for
   any lines; order counts. Commands run in one folder for the whole document, with acu in the PATH and the files of docs/cookbook.
   One that opens with ```console 3s is interrupted after so many seconds (Ctrl-C). In ```console example numbers may be others,
-  and the bars and spaces with them; the folder is /srv.
+  and the spaces with them; the folder is /srv, the host vm; a histogram is any histogram (hosts.py). Everywhere a function of
+  libc may be the version of it that this CPU gets.
 - A block ```sh load is a program that runs until the next heading; $PID is its process.
 - Every command of acu in a ```sh block of README.md, in a sentence of cookbook.md, or in a table of coming-from.md or static.md
   runs: it ends by itself or when it is interrupted after a moment, with status 0 and no error, or says which ability this kernel
   lacks. For this 4711 is a process of docs/cookbook/spikes.c, `./server`, durations are cut to half a second (and what depends
   on them), and SETUP makes what the commands ask for.
 
-What fails is tried once more. Last line: `N passed, N failed, N skipped`.
+What fails is tried once more: a console command after all those before it under the same heading, whose files it may read, and
+with `--duration`s four times as long. Last line: `N passed, N failed, N skipped`.
 """
 import concurrent.futures
 import contextlib
@@ -32,6 +34,7 @@ import tempfile
 import threading
 import time
 
+import hosts
 from tally import SLOWNESS, why_refused
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -48,7 +51,7 @@ gdb -nx -batch -ex run -ex 'generate-core-file core.4711' ./crash; cp core.4711 
 echo 'interval:ms:100 { print(pid); exit(); }' > script.bt"""
 EXAMPLE_PID = "4711"
 NO_KPROBES = "this kernel is built without kprobes"
-SHOWN_FOLDER = "/srv/"
+SHOWN_FOLDER, SHOWN_HOST = "/srv/", "vm"
 AT_ONCE = 4
 LONGEST = 60  # seconds for any one command
 
@@ -110,16 +113,17 @@ def commands_of(block):
     return out
 
 
+UNIT = r"(?: ?(?:[kKMG]?B(?:/s)?|[µumn]?s)\b(?!/))"
+
+
 def loosely(text):
-    """A text with any other numbers, and the spaces and bars that go with them."""
+    """A text with any other numbers, in any of their units, and the spaces that go with them."""
     out = ""
-    for part in re.split(r"(0x[0-9a-f]+|\d[\d.,:]*(?: ?(?:[kKMG]?B|[µmn]?s)\b(?!/))?|@@+| +)", text):
+    for part in re.split(rf"(0x[0-9a-f]+|\d[\d.,:]*{UNIT}?| +)", text):
         if part.startswith("0x"):
             out += "0x[0-9a-f]+"
         elif part[:1].isdigit():
-            out += r"\d[\d.,:]*" + (r"(?: ?(?:[kKMG]?B|[µmn]?s))?" if part[-1] in "Bs" else "")
-        elif part.startswith("@@"):
-            out += "@+"
+            out += r"\d[\d.,:]*" + (UNIT if re.search(UNIT, part) else "")
         elif part.startswith(" "):
             out += " +"
         else:
@@ -127,14 +131,34 @@ def loosely(text):
     return out
 
 
+ANY_LINES, HISTOGRAM = r"(?:.*\n)*?", r"((?:[\[(].*\|\n)+)"
+
+
 def pattern_of(lines, is_example=False):
-    parts = []
+    """Its groups are histograms: of an example's rows, with `[...]` between two of them, any number and kind will do."""
+    parts, is_row = [], False
     for line in lines:
+        was_row, is_row = is_row, is_example and hosts.ROW.fullmatch(line.strip()) is not None
         if line.strip() == "[...]":
-            parts.append(r"(?:.*\n)*?")
+            parts.append(ANY_LINES)
+        elif is_row and (was_row or parts[-2:] == [HISTOGRAM, ANY_LINES]):
+            del parts[parts.index(HISTOGRAM, -2) + 1:]
+        elif is_row:
+            parts.append(HISTOGRAM)
         else:
             parts.append(r"[^\n]*".join((loosely if is_example else re.escape)(p) for p in line.rstrip().split("...")) + r"[ \t]*\n")
     return re.compile("".join(parts))
+
+
+def differs(expected, out, is_example):
+    """What is wrong with an output; None when it is as expected. Lines without text do not count."""
+    shown = hosts.without_delays("".join(line + "\n" for line in out.split("\n") if line.strip()))
+    wanted = [line for line in expected if line.strip()]
+    found = pattern_of([hosts.public_names(line) for line in wanted], is_example).fullmatch(hosts.public_names(shown))
+    problems = filter(None, (hosts.histogram_problem(rows.splitlines()) for rows in found.groups())) if found else ["other lines"]
+    if why := next(iter(problems), None):
+        return "\n  ".join(["expected", *wanted]) + f"\nbut it printed ({why})\n  " + "\n  ".join(shown.split("\n")[:40])
+    return None
 
 
 def environment_of(acu, pid=0):
@@ -153,12 +177,15 @@ def run_command(acu, command, expected, seconds, folder, pid=0, is_example=False
         if not seconds:
             return f"does not end:\n{out[:600]}"
     if is_example:
-        out = out.replace(folder + "/", SHOWN_FOLDER)
-    shown = "".join(line + "\n" for line in out.split("\n") if line.strip())
-    wanted = [line for line in expected if line.strip()]
-    if not pattern_of(wanted, is_example).fullmatch(shown):
-        return "expected\n  " + "\n  ".join(wanted) + "\nbut it printed\n  " + "\n  ".join(shown.split("\n")[:40])
-    return None
+        out = hosts.shown_host(out.replace(folder + "/", SHOWN_FOLDER), SHOWN_HOST)
+    return differs(expected, out, is_example)
+
+
+def run_again(acu, commands):
+    """The last of these commands, which may read what those before it wrote, with more time for each."""
+    for command, *more in commands:
+        wrong = run_command(acu, re.sub(r"--duration (\d+)", lambda m: f"--duration {4 * int(m[1])}", command), *more)
+    return wrong
 
 
 def patient(command):
@@ -217,7 +244,8 @@ def does_run(acu, command, folder, pid):
             return "does not end after Ctrl-C"
     if lacks := why_refused(acu, out) or (NO_KPROBES if NO_KPROBES in out else ""):
         raise Skip(lacks)
-    if process.returncode not in (0, 130) or "ERROR" in out:
+    nothing_happened = process.returncode == 1 and "nothing was recorded" in out  # in half a second, with many others on the CPUs
+    if process.returncode not in (0, 130) and not nothing_happened or "ERROR" in out:
         return f"status {process.returncode}: {out.strip()[:600]}"
     return None
 
@@ -315,18 +343,41 @@ def check_examples(acu):
     return "no example: " + ", ".join(missing) if missing else None
 
 
+BUCKETS = ["[256, 512)       5752 |" + "@" * 52 + "|", "[...]", "[32K, 64K)          3 |" + " " * 52 + "|"]
+ONE_ROW = "[2]             7 |" + "@" * 52 + "|\n"
+COMPARED = [  # expected lines, what is printed, whether it is the same; of examples
+    (["0  __strrchr_evex+0x18 at ./string/../sysdeps/x86_64/multiarch/strrchr-evex.S:87"],
+     "3  __strrchr_sse2+0x2 at ../sysdeps/x86_64/multiarch/../strrchr.S:9\n", True),
+    (["__strrchr_evex+0x18"], "__strchr_evex+0x18\n", False), (["__strrchr_evex+0x18"], "strrchr_of_mine+0x18\n", False),
+    (["0  f at ./string/../sysdeps/x86_64/multiarch/strrchr-evex.S:87"], "0  f at ./string/../sysdeps/x86_64/multiarch/strchr-evex.S:87\n", False),
+    (["runnable 50 us (0.1%), 1.7 MB/s", "[...]"], "runnable 12.30 ms (7.1%), 900.0 kB/s\n", True),
+    (["runnable 50 us (0.1%)"], "runnable 50 (0.1%)\n", False), (["runnable 50 us (0.1%)"], "runnable 50 kg (0.1%)\n", False),
+    (["@us:", *BUCKETS], "@us:\n" + ONE_ROW, True),
+    (["@us:", *BUCKETS, "[...]", "@n: 3"], "@us:\n" + ONE_ROW + ONE_ROW.replace("[2]", "[3]") + "more\n@n: 12\n", True),
+    (["@us:", *BUCKETS], "@us:\n" + ONE_ROW + ONE_ROW, False), (["@us:", *BUCKETS], "@us:\n" + ONE_ROW.replace("7", "0"), False),
+    (["@us:", *BUCKETS], "@us:\n" + ONE_ROW.replace("@@", "@ "), False), (["@us:", *BUCKETS], "@us:\n", False),
+    (["@us:", *BUCKETS], "@us:\n" + ONE_ROW.replace("[2]", "[4, 2)"), False), (["@us:", *BUCKETS], "@us:\n" + ONE_ROW + "more\n", False),
+]
+
+
+def check_comparison(_):
+    """Outputs of other hosts are the same, wrong ones are not."""
+    wrong = [(wanted, out) for wanted, out, is_same in COMPARED if (differs(wanted, out, True) is None) != is_same]
+    return "\n".join(f"{wanted} and {out!r} are compared wrongly" for wanted, out in wrong) or None
+
+
 class Judge:
     def __init__(self):
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
         self.reasons = {}
         self.lock = threading.Lock()
 
-    def __call__(self, name, test):
-        """Tries once more what fails."""
+    def __call__(self, name, test, again=None):
+        """Tries once more what fails, in the same way or as `again`."""
         try:
             first = wrong = test()
             if first:
-                wrong = test()
+                wrong = (again or test)()
         except Skip as why:
             with self.lock:
                 self.counts["skipped"] += 1
@@ -351,7 +402,7 @@ def judge_blocks(acu, path, wanted, judge):
     text = open(path).read()
     with tempfile.TemporaryDirectory(prefix="acu-docs-") as folder:
         shutil.copytree(os.path.join(ROOT, "docs", "cookbook"), folder, dirs_exist_ok=True)
-        load, section = None, None
+        load, section, before = None, None, []
         try:
             for block in BLOCK.finditer(text):
                 name = title(path, text, block.start())
@@ -362,14 +413,16 @@ def judge_blocks(acu, path, wanted, judge):
                 if load and (now != section or kind == "sh load"):
                     load.end()
                     load = None
+                if now != section:
+                    section, before = now, []
                 if kind == "sh load":
-                    load, section = Load(acu, body, folder), now
+                    load = Load(acu, body, folder)
                 elif kind == "bt":
                     judge(name, lambda: run_script(acu, body))
                 else:
                     for command, expected in commands_of(body):
-                        judge(f"{name}: {command}", lambda: run_command(acu, command, expected, int(seconds or 0), folder,
-                                                                                 load.pid if load else 0, kind == "console example"))
+                        before.append((command, expected, int(seconds or 0), folder, load.pid if load else 0, kind == "console example"))
+                        judge(f"{name}: {command}", lambda: run_command(acu, *before[-1]), lambda: run_again(acu, before))
         finally:
             if load:
                 load.end()
@@ -401,6 +454,7 @@ def main():
     if not wanted:
         judge("reference is fresh", lambda: check_reference(acu))
         judge("every builtin has an example", lambda: check_examples(acu))
+        judge("outputs of other hosts are the same", lambda: check_comparison(acu))
         judge("lists and links", lambda: check_index(acu))
         judge("each tool has its page", lambda: check_pages(acu))
     for document in ("reference.md", "tutorial.md", "trace.md", "graph.md", "cookbook.md"):

@@ -67,6 +67,8 @@ SUITES = {
     "flame": "flame/run.py",
     "top": "top/run.py",
     "stacks": "stacks/run.py",
+    "linkers": "stacks/linkers.py",
+    "names": "names/run.py",
     "trace": "trace/run.py",
     "stat": "stat/run.py",
     "slow": "slow/run.py",

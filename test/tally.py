@@ -1,12 +1,13 @@
 """What came out of the cases of a suite, and the second chance of those that failed.
 
 A test of a tracer looks at the whole machine, and a busy machine is late at times. So a case that fails is run once more,
-alone, when all others are done: if it passes then it counts as passed and is listed as unsteady, with what was wrong at
-first; if it fails again, it has failed. Where many fail (more than AGAIN_AT_MOST) it is not chance, and nothing is tried twice.
+alone, when all others are done, and looks longer then (patient()): if it passes it counts as passed and is listed as unsteady,
+with what was wrong at first; if it fails again, it has failed. Where many fail (more than AGAIN_AT_MOST) it is not chance, and nothing is tried twice.
 
 With $ACU_TEST_PROGRESS set each case prints `[result name seconds]` when it is done, so that what is known is not lost
 when a machine dies (test/kernels/run.py reads it). The last line of a suite is `N passed, N failed, N skipped`.
 """
+import contextlib
 import functools
 import os
 import re
@@ -21,6 +22,8 @@ LIMIT = 150  # seconds for a test, where a suite says nothing else
 SLOWNESS = float(os.environ.get("ACU_TEST_SLOWNESS", "1"))  # of an emulated processor; limits of time are multiplied by it
 REFUSED = re.compile(r"this kernel lacks `(\w+)`")
 PROGRESS = "ACU_TEST_PROGRESS" in os.environ
+PATIENCE = 5
+tries_again = False
 
 
 class Wrong(Exception):
@@ -29,6 +32,11 @@ class Wrong(Exception):
 
 class Skipped(Exception):
     """Why a test cannot run here."""
+
+
+def patient(duration):
+    """For how long to look at programs that shall get a CPU meanwhile, or to wait: others may have all of them for a while."""
+    return duration * SLOWNESS * (PATIENCE if tries_again else 1)
 
 
 def need(condition, text):
@@ -64,6 +72,8 @@ class Tally:
 
     def end(self):
         """Runs again what failed, prints all, and gives the exit status of the suite."""
+        global tries_again
+        tries_again = True
         many = len(self.later) > AGAIN_AT_MOST
         for name, first, again in self.later:
             begin = time.monotonic()
@@ -127,10 +137,10 @@ def attempt(test, acu, limit):
     """Runs one test within `limit` seconds: ("passed", what it told), ("skipped", why) or ("failed", what is wrong)."""
 
     def too_late(*_):
-        raise Wrong(f"not done after {limit * SLOWNESS:.0f} s")
+        raise Wrong(f"not done after {patient(limit):.0f} s")
 
     signal.signal(signal.SIGALRM, too_late)
-    signal.setitimer(signal.ITIMER_REAL, limit * SLOWNESS)
+    signal.setitimer(signal.ITIMER_REAL, patient(limit))
     try:
         return "passed", test(acu)
     except Skipped as problem:
@@ -143,6 +153,16 @@ def attempt(test, acu, limit):
         return ("skipped", lacks) if lacks else ("failed", text)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+@contextlib.contextmanager
+def untimed():
+    """What is done once, before the first test that needs it: its time is not the test's."""
+    left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, left)
 
 
 def end_children():

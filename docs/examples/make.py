@@ -63,7 +63,7 @@ def take_picture(machine, recording, picture, search):
     page = machine.path("page.html")
     machine.run("report", recording, "-o", page)
     look = "const f = document.getElementById('search'); f.value = " + json.dumps(search) + "; f.dispatchEvent(new Event('input'));" \
-           "const h = document.createElement('pre'); h.id = 'height'; h.hidden = true; h.textContent = document.documentElement.scrollHeight;" \
+           "const h = document.createElement('pre'); h.id = 'height'; h.hidden = true; h.textContent = Math.ceil(acu.graph.sheet.getBoundingClientRect().top + acu.graph.layout.rows.length * 20 + 16);" \
            "document.body.append(h);"
     text = open(page).read().replace("</body>", f"<script>{look}</script></body>")
     with open(page, "w") as out:

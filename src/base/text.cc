@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include "base/fd.h"
+#include "base/utf8.h"
 
 #include <algorithm>
 #include <cctype>
@@ -152,6 +153,29 @@ Result<std::string> read_up_to(const Fd& file, uint64_t most, const std::string&
     if (n < 0) return errno_error("cannot read " + path, errno);
     if (n == 0) break;
     out.append(buffer, static_cast<size_t>(n));
+  }
+  return out;
+}
+
+static bool is_control(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  return first < 0x20 || first == 0x7f || (first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0);
+}
+
+std::string printable(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef", controls = "\n\t\r", letters = "ntr";
+  std::string out;
+  while (!text.empty()) {
+    const size_t length = utf8_length(text), shown = std::max<size_t>(length, 1);
+    const std::string_view bytes = text.substr(0, shown);
+    text.remove_prefix(shown);
+    if (length && !is_control(bytes)) {
+      out += bytes;
+    } else if (const size_t at = controls.find(bytes[0]); at != controls.npos) {
+      out.append(1, '\\').append(1, letters[at]);
+    } else {
+      for (char c : bytes) out.append("\\x").append(1, digits[c >> 4 & 15]).append(1, digits[c & 15]);
+    }
   }
   return out;
 }

@@ -26,6 +26,8 @@ inline bool has_glob(std::string_view pattern) { return pattern.find_first_of("*
 inline bool is_one_of(std::span<const std::string_view> words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
+// Control characters as \n, \t, \r or \x1b, and bytes that are no UTF-8 likewise: nothing moves a cursor or ends a line.
+std::string printable(std::string_view text);
 // A name as messages show it: `name`.
 std::string quoted(std::string_view name);
 // Takes a hexadecimal number without 0x, and the character `end` behind it, from the front of the text.

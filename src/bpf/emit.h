@@ -100,6 +100,7 @@ public:
 
 private:
   void add_script_maps();
+  void add_hot_map(uint32_t map, bool at_once);
   uint32_t add(MapSpec spec);
 
   uint32_t zeroes_ = 0;
@@ -292,11 +293,29 @@ private:
   void emit_find(const ir::Inst& i);
   void emit_find_cpu(const ir::Inst& i);
   void emit_slot(const ir::Inst& i);
+  Argument zeroes(Register to) const;
+  void emit_make(const ir::Inst& i, Label made);
+  void emit_word(const ir::Inst& i, Label none);
   void emit_store_value(const ir::Inst& i);
   void emit_remove(const ir::Inst& i);
   void emit_size(const ir::Inst& i);
   void emit_add_memory(const ir::Inst& i);
   void call_task_storage(const ir::Inst& i, bool create);
+  void fail_without_lookup_percpu(const ir::Inst& i);
+
+  // emit_hot.cc: maps that are kept as two
+  bool has_hot(const ir::Inst& i) const;
+  Argument hot_map(Register to, const ir::Inst& i) const;
+  void emit_find_shared(const ir::Inst& i, Label missing);
+  void emit_part(const ir::Inst& i, Label no_such_cpu);
+  void emit_find_with_hot(const ir::Inst& i);
+  void emit_find_cpu_with_hot(const ir::Inst& i);
+  void emit_make_hot(const ir::Inst& i);
+  void emit_may_be_hot(const ir::Inst& i, Label hot, Label done);
+  void emit_shared_part(const ir::Inst& i, Label hot, Label done, Label full);
+  void emit_cell(const ir::Inst& i, Label hot, Label done, Label full);
+  void emit_slot_with_hot(const ir::Inst& i);
+  void emit_remove_with_hot(const ir::Inst& i);
 
   // emit_event.cc
   void emit_event(const ir::Inst& i);
@@ -345,6 +364,8 @@ private:
   void emit_user_registers();
   void emit_registers_of_task();
   void copy_registers(Register from, Label not_user);
+  bool is_at_return_instruction() const;
+  void emit_return();
 
   // emit_walk.cc
   void emit_plain_stack();

@@ -216,12 +216,16 @@ void FunctionEmitter::describe_map(Step& s, const ir::Inst& i) {
     use(i.b);
     s.call = !is_array;
     break;
-  case Op::map_slot: s.call = !is_array; break;
+  case Op::map_slot:
+    if (i.b.kind != ir::Operand::none) use(i.b, true);
+    s.call = !is_array;
+    break;
   case Op::map_store: use(i.b, kind == ir::MapKind::task); break;
   case Op::map_size: s.call = !ir::is_scalar(kind); return;
   default: break;
   }
-  if (has_key) use(i.a, i.op == Op::map_slot);
+  const bool several_calls = i.op == Op::map_slot || (has_hot(i) && (i.op == Op::map_find || i.op == Op::map_remove));
+  if (has_key) use(i.a, several_calls);
 }
 
 void FunctionEmitter::describe(const Flow& flow) {

@@ -31,6 +31,7 @@ void FunctionEmitter::call_task_storage(const ir::Inst& i, bool create) {
 }
 
 void FunctionEmitter::emit_find(const ir::Inst& i) {
+  if (has_hot(i)) return emit_find_with_hot(i);
   switch (map_of(i).kind) {
   case MapKind::array: {
     const Register w = target(i.dst, r0);
@@ -46,19 +47,46 @@ void FunctionEmitter::emit_find(const ir::Inst& i) {
   finish(i.dst, r0);
 }
 
+void FunctionEmitter::fail_without_lookup_percpu(const ir::Inst& i) {
+  fail(lack_of(Feature::lookup_percpu) + ": programs cannot read another CPU's part of @" + map_of(i).name);
+}
+
 void FunctionEmitter::emit_find_cpu(const ir::Inst& i) {
   if (!ir::is_percpu(map_of(i).kind)) return emit_find(i);
-  if (!options_.has_lookup_percpu)
-    return fail(lack_of(Feature::lookup_percpu) + ": programs cannot read another CPU's part of @" + map_of(i).name);
+  if (has_hot(i)) return emit_find_cpu_with_hot(i);
+  if (!options_.has_lookup_percpu) return fail_without_lookup_percpu(i);
   arguments({map(r1, i.index), key(r2, i), argument(r3, i.b)});
   out_.call(map_lookup_percpu_elem);
   finish(i.dst, r0);
 }
 
+Argument FunctionEmitter::zeroes(Register to) const {
+  return {.kind = Argument::map_value, .to = to, .n = pool_.zeroes(), .index = pool_.state()};
+}
+
+// Makes an entry; r0 = address of its value, at `made`. Goes on behind it, with r0 = 0, where there is no room.
+void FunctionEmitter::emit_make(const ir::Inst& i, Label made) {
+  arguments({map(r1, i.index), argument(r2, i.a), zeroes(r3), number(r4, BPF_NOEXIST)});
+  out_.call(map_update_elem);
+  arguments({map(r1, i.index), argument(r2, i.a)});
+  out_.call(map_lookup_elem);
+  out_.jump_if(BPF_JNE, r0, 0, made);
+}
+
+// r0 = address of the word of the value at r0 that is asked for. Uses r1; a word that is not there goes to `none`.
+void FunctionEmitter::emit_word(const ir::Inst& i, Label none) {
+  if (i.b.kind == ir::Operand::none) return;
+  load_into(r1, i.b);
+  out_.jump_if(BPF_JGE, r1, static_cast<int32_t>(map_of(i).value_size / 8), none);
+  out_.alu(BPF_LSH, r1, 3);
+  out_.alu(BPF_ADD, r0, r1);
+}
+
 void FunctionEmitter::emit_slot(const ir::Inst& i) {
   const MapKind kind = map_of(i).kind;
   if (ir::is_scalar(kind)) return emit_find(i);
-  const Label missing = out_.label(), done = out_.label();
+  if (has_hot(i)) return emit_slot_with_hot(i);
+  const Label missing = out_.label(), full = out_.label(), found = out_.label(), done = out_.label();
   if (kind == MapKind::task) {
     call_task_storage(i, true);
   } else {
@@ -67,21 +95,16 @@ void FunctionEmitter::emit_slot(const ir::Inst& i) {
   }
   const ir::Inst* check = null_check(i);
   out_.jump_if(BPF_JEQ, r0, 0, missing);
+  out_.bind(found);
+  emit_word(i, full);
   out_.bind(done);
   finish_found(i, check);
   out_.cold([=, this] {
     out_.bind(missing);
-    if (kind != MapKind::task) {
-      arguments({map(r1, i.index),
-                 argument(r2, i.a),
-                 {.kind = Argument::map_value, .to = r3, .n = pool_.zeroes(), .index = pool_.state()},
-                 number(r4, BPF_NOEXIST)});
-      out_.call(map_update_elem);
-      arguments({map(r1, i.index), argument(r2, i.a)});
-      out_.call(map_lookup_elem);
-      out_.jump_if(BPF_JNE, r0, 0, done);
-    }
+    if (kind != MapKind::task) emit_make(i, found);
+    out_.bind(full);
     count(pool_.map_counter(i.index));
+    out_.number(r0, 0);
     finish_null(i, check, done);
   });
 }
@@ -114,6 +137,8 @@ void FunctionEmitter::emit_remove(const ir::Inst& i) {
     out_.mov(r2, r0);
     out_.map(r1, i.index);
     out_.call(task_storage_delete);
+  } else if (has_hot(i)) {
+    emit_remove_with_hot(i);
   } else if (ir::is_scalar(map_of(i).kind)) {
     return finish_number(i.dst, 0); // lowering clears the value itself
   } else {

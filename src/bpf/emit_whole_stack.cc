@@ -45,6 +45,33 @@ void FunctionEmitter::copy_registers(Register from, Label not_user) {
   out_.store(r2, static_cast<int32_t>(offsetof(walk, syscall)), r5, 8);
 }
 
+bool FunctionEmitter::is_at_return_instruction() const {
+  const probe::Event& event = program_.events[unit_.probe.events.front()];
+  return unit_.probe.context == probe::Context::registers && event.at_return_instruction;
+}
+
+// Of registers at a return instruction, in the place to walk in: as they are behind it. Where the stack can't be read
+// they stay.
+void FunctionEmitter::emit_return() {
+  constexpr int32_t size = 8;
+  const auto place = [](std::string_view name) {
+    const auto* at = std::find(std::begin(walked_registers), std::end(walked_registers), name);
+    return static_cast<int32_t>(offsetof(walk, registers) + size * static_cast<size_t>(at - std::begin(walked_registers)));
+  };
+  const Label stays = out_.label();
+  out_.load(r1, r10, stack_word(stack_slot), 8);
+  out_.load(r3, r1, place("sp"), 8);
+  out_.alu(BPF_ADD, r1, place(spec::ip_register));
+  out_.number(r2, size);
+  out_.call(probe_read_user);
+  out_.jump_if(BPF_JNE, r0, 0, stays);
+  out_.load(r1, r10, stack_word(stack_slot), 8);
+  out_.load(r3, r1, place("sp"), 8);
+  out_.alu(BPF_ADD, r3, size);
+  out_.store(r1, place("sp"), r3, 8);
+  out_.bind(stays);
+}
+
 // r0 = the registers with which the task in r0 entered the kernel; of its place in the task's stack, if that `is_known`.
 void FunctionEmitter::emit_task_registers(bool is_known) {
   if (!is_known) {
@@ -116,6 +143,7 @@ void FunctionEmitter::emit_whole_stack(const ir::Inst& i) {
   case probe::Context::registers:
     load_into(r4, ir::Operand::of(context_));
     copy_registers(r4, none);
+    if (is_at_return_instruction()) emit_return();
     break;
   case probe::Context::perf_event: {
     const Label in_kernel = out_.label();
@@ -145,6 +173,7 @@ void FunctionEmitter::emit_whole_stack(const ir::Inst& i) {
   out_.alu(BPF_RSH, r5, 32);
   out_.store(r1, offsetof(walk, pid), r5, 4);
   out_.store(r1, offsetof(walk, limit), static_cast<int32_t>(std::min<int64_t>(i.imm2, WALK_MOST_FRAMES)), 4);
+  out_.load(r1, r1, offsetof(walk, slot), 8);
   out_.call_function(unit_.library_function(options_.has_loop ? "acu_walk" : "acu_walk_bounded"));
   out_.mov(r3, r0);
   out_.bind(release);

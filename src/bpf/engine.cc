@@ -3,6 +3,7 @@
 
 #include "bpf/cpus.h"
 #include "bpf/features.h"
+#include "bpf/hot_keys.h"
 #include "bpf/leave_closing.h"
 #include "bpf/syscall.h"
 
@@ -33,6 +34,9 @@ base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, c
   for (size_t i = 0; i < program.maps.size(); i++) engine->key_sizes_.push_back(object.maps[i].key_size);
 
   auto fd = [&](int index) { return engine->loaded_.maps[static_cast<size_t>(index)].get(); };
+  engine->hot_fds_.assign(program.maps.size(), -1);
+  for (size_t i = 0; i < object.hot.size(); i++)
+    if (object.hot[i] >= 0) engine->hot_fds_[i] = fd(object.hot[i]);
   auto spec = [&](int index) -> const MapSpec& { return object.maps[static_cast<size_t>(index)]; };
   if (object.state >= 0) ACU_CHECK(engine->open_state(spec(object.state), fd(object.state)));
   if (object.ring >= 0) {
@@ -306,6 +310,15 @@ MapShape Engine::shape(uint32_t index) const {
   return {loaded_.maps[index].get(), key_sizes_[index], map.value_size, cpus, map.present_offset};
 }
 
+HotMaps Engine::hot_maps(uint32_t index) const {
+  const ir::Map& map = program_.maps[index];
+  HotMaps maps{shape(index), shape(index), has_cells(map)};
+  maps.shared.value_size = static_cast<uint32_t>(shared_value_size(map, maps.shared.cpus));
+  maps.shared.cpus = 1;
+  maps.hot.fd = hot_fds_[index];
+  return maps;
+}
+
 base::Status Engine::prepare(uint32_t index) {
   if (program_.maps[index].kind == ir::MapKind::task && !tasks_) {
     ACU_TRY(tasks_, TaskStorage::open());
@@ -353,7 +366,7 @@ base::Result<std::vector<ir::Entry>> Engine::read_map(uint32_t index) {
   ir::MapKind kind = program_.maps[index].kind;
   if (kind == ir::MapKind::task) return tasks_->read(shape(index));
   if (ir::is_scalar(kind)) return read_scalar(shape(index));
-  ACU_TRY(std::vector<ir::Entry> entries, read_hash(shape(index)));
+  ACU_TRY(std::vector<ir::Entry> entries, has_hot(index) ? read_hot(hot_maps(index)) : read_hash(shape(index)));
   if (walker_) join_same_stacks(index, entries);
   return entries;
 }
@@ -362,7 +375,7 @@ base::Result<std::optional<std::vector<ir::Entry>>> Engine::take_map(uint32_t in
   std::optional<std::vector<ir::Entry>> entries;
   const ir::MapKind kind = program_.maps[index].kind;
   if (kind == ir::MapKind::task || ir::is_scalar(kind)) return entries;
-  ACU_TRY(entries, take_hash(shape(index)));
+  ACU_TRY(entries, has_hot(index) ? take_hot(hot_maps(index)) : take_hash(shape(index)));
   if (entries && walker_) join_same_stacks(index, *entries);
   return entries;
 }
@@ -378,6 +391,7 @@ base::Status Engine::clear_map(uint32_t index) {
   ACU_CHECK(prepare(index));
   ir::MapKind kind = program_.maps[index].kind;
   if (kind == ir::MapKind::task) return tasks_->clear(shape(index));
+  if (has_hot(index)) return clear_hot(hot_maps(index));
   return ir::is_scalar(kind) ? clear_scalar(shape(index)) : clear_hash(shape(index));
 }
 
@@ -385,6 +399,7 @@ base::Status Engine::zero_map(uint32_t index) {
   ACU_CHECK(prepare(index));
   ir::MapKind kind = program_.maps[index].kind;
   if (kind == ir::MapKind::task) return tasks_->zero(shape(index));
+  if (has_hot(index)) return zero_hot(hot_maps(index));
   return ir::is_scalar(kind) ? zero_scalar(shape(index)) : zero_hash(shape(index));
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "bpf/hot_keys.h"
 #include "bpf/loader.h"
 #include "bpf/map_io.h"
 #include "bpf/object.h"
@@ -86,6 +87,8 @@ private:
   base::Status attach_kernel(uint32_t probe, const std::function<base::Status(base::Error)>& refused);
   base::Status open_state(const MapSpec& spec, int fd);
   MapShape shape(uint32_t map) const;
+  HotMaps hot_maps(uint32_t map) const;
+  bool has_hot(uint32_t map) const { return hot_fds_[map] >= 0; }
   base::Status open_walker(const Object& object);
   void join_same_stacks(uint32_t map, std::vector<ir::Entry>& entries);
   base::Status prepare(uint32_t map); // what its kind needs to be read
@@ -95,6 +98,7 @@ private:
   Loaded loaded_;
   std::vector<ProgramInfo> infos_;
   std::vector<uint32_t> key_sizes_; // of the script's maps, as the kernel has them
+  std::vector<int> hot_fds_;        // of the script's maps: of the map of hot keys (hot_keys.h), or -1
   std::unique_ptr<Ring> ring_;
   size_t ring_bytes_ = 0;
   std::unique_ptr<Packets> packets_;

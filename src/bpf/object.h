@@ -70,6 +70,7 @@ enum State : uint32_t {
 struct Object {
   std::vector<MapSpec> maps;
   std::vector<Code> programs;
+  std::vector<int> hot; // by map of the script: the map of its hot keys (hot_keys.h), or -1
   // Indices of maps that serve the programs, or -1 where none is needed.
   int state = -1;
   int ring = -1;

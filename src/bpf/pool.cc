@@ -1,12 +1,14 @@
 // The maps of an Object: those of the script, and those that serve its programs.
 //
 // Hash maps can have room for all their entries from the start, or get it entry by entry. The first costs
-// time: a per-CPU map of 4,096 counters 1.4 ms on two CPUs, of histograms 3 ms. The second may fail: the
-// kernel fills its stock of free entries by an interrupt, so that where interrupts are off (the scheduler's
-// tracepoints, timers) a program that makes several entries in one run finds only the first. System calls
-// have interrupts on; samples are far apart.
+// time: a per-CPU map of 4,096 counters 1.4 ms on two CPUs, of histograms 3 ms; a plain map of a million counters
+// 20 ms instead of 10, but then a new key takes 0.4 us instead of 0.8. The second may fail: the kernel fills its
+// stock of free entries by an interrupt, so that where interrupts are off (the scheduler's tracepoints, timers) a
+// program that makes several entries in one run finds only the first. System calls have interrupts on; samples are
+// far apart.
 #include "bpf/emit.h"
 
+#include "bpf/hot_keys.h"
 #include "bpf/walk_maps.h"
 
 #include <algorithm>
@@ -20,6 +22,9 @@ using ir::Op;
 
 static constexpr uint32_t largest_made_early = 64 << 20; // bytes
 static constexpr uint64_t largest_made_at_once = 1 << 20; // bytes
+static constexpr uint32_t many_keys = 1 << 18; // who makes room for so many expects them
+static constexpr uint64_t largest_many = 128 << 20; // bytes
+static constexpr uint64_t largest_shared = 2048; // bytes of a value: the kernel's stock has entries up to 4096
 
 static uint32_t map_type(MapKind kind) {
   switch (kind) {
@@ -71,6 +76,12 @@ static std::vector<bool> find_made_at_once(const ir::Program& program) {
   return found;
 }
 
+// Is it kept as a plain map and one of hot keys? Not where all entries must be made early: then new keys cost little anyway.
+static bool has_hot_keys(const ir::Map& map, const EmitOptions& options) {
+  return map.kind == MapKind::percpu_hash && !options.preallocate &&
+         shared_value_size(map, options.possible_cpus) <= largest_shared;
+}
+
 Pool::Pool(const ir::Program& p, const EmitOptions& o) : program(p), options(o) {
   // Room for some of the largest records; each has a header of 8 bytes.
   uint32_t record = 0;
@@ -83,8 +94,8 @@ Pool::Pool(const ir::Program& p, const EmitOptions& o) : program(p), options(o) 
         if (i.op == Op::stack && i.index != ir::walked_stack)
           stack_frames_ = std::max(stack_frames_, static_cast<uint32_t>(bpf::stack_frames(i)));
   uint32_t largest = 8;
-  for (const ir::Map& m : program.maps)
-    if (!ir::is_scalar(m.kind)) largest = std::max(largest, m.value_size);
+  for (const MapSpec& map : object.maps)
+    if (map.type != BPF_MAP_TYPE_ARRAY && map.type != BPF_MAP_TYPE_PERCPU_ARRAY) largest = std::max(largest, map.value_size);
   zeroes_ = 8 * site_counter(static_cast<uint32_t>(program.sites.size()));
   object.state =
       static_cast<int>(add({.name = "acu_state", .value_size = zeroes_ + largest, .flags = BPF_F_MMAPABLE}));
@@ -109,10 +120,16 @@ void Pool::add_script_maps() {
       spec.key_size = m.key_size;
       spec.max_entries = static_cast<uint32_t>(std::min<uint64_t>(m.max_entries, 1u << 31));
     }
+    if (has_hot_keys(m, options)) {
+      spec.type = BPF_MAP_TYPE_HASH;
+      spec.value_size = static_cast<uint32_t>(shared_value_size(m, options.possible_cpus));
+    }
     const bool is_plain = m.kind == MapKind::hash || m.kind == MapKind::percpu_hash;
-    const uint64_t room = spec.max_entries * (uint64_t{m.value_size} + m.key_size);
-    const bool at_once = options.preallocate || made_at_once[object.maps.size()];
-    if (is_plain && (room > largest_made_early ||
+    const uint64_t room = spec.max_entries * (uint64_t{spec.value_size} + m.key_size);
+    const bool has_many = spec.type == BPF_MAP_TYPE_HASH && spec.max_entries >= many_keys;
+    const uint64_t most_room = has_many ? largest_many : largest_made_early;
+    const bool at_once = options.preallocate || has_many || made_at_once[object.maps.size()];
+    if (is_plain && (room > most_room ||
                      (!at_once && (ir::is_percpu(m.kind) || room > largest_made_at_once))))
       spec.flags = BPF_F_NO_PREALLOC;
     if (m.kind == MapKind::task) {
@@ -123,6 +140,20 @@ void Pool::add_script_maps() {
     }
     add(std::move(spec));
   }
+  for (uint32_t m = 0; m < program.maps.size(); m++) add_hot_map(m, made_at_once[m]);
+}
+
+// A histogram whose cells are full must find room here. Others find it as far as that costs little.
+void Pool::add_hot_map(uint32_t map, bool at_once) {
+  const ir::Map& m = program.maps[map];
+  object.hot.push_back(-1);
+  if (!has_hot_keys(m, options)) return;
+  MapSpec spec{.name = "acu_hot", .type = map_type(m.kind), .key_size = m.key_size, .value_size = m.value_size};
+  const uint32_t most = object.maps[map].max_entries;
+  spec.max_entries = has_cells(m) ? most : most_hot_keys(most);
+  const bool is_early = at_once && has_cells(m) && most * (uint64_t{m.value_size} + m.key_size) <= largest_made_early;
+  if (!is_early) spec.flags = BPF_F_NO_PREALLOC;
+  object.hot.back() = static_cast<int>(add(std::move(spec)));
 }
 
 uint32_t Pool::ring() {

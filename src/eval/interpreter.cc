@@ -378,6 +378,7 @@ void Interpreter::step_map(Activation& now, const Inst& i) {
       state_.counters.map_full[i.index]++;
     else if (i.op == Op::map_store)
       std::memmove(value, host(now.get(i.b)), map.value_size());
+    if (value && i.op == Op::map_slot && i.b.kind != ir::Operand::none) value += 8 * now.get(i.b);
     now.set(i, i.op == Op::map_slot ? script(value) : value != nullptr);
     break;
   }

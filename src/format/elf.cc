@@ -140,16 +140,6 @@ static bool is_loaded(const Elf& elf, const ElfSection& s) {
   return elf.is_relocatable() && (s.flags & SHF_ALLOC) && s.type != SHT_NOBITS;
 }
 
-std::optional<uint64_t> Elf::address_of_offset(uint64_t offset) const {
-  for (const ElfSegment& s : segments_)
-    if (s.type == PT_LOAD && offset >= s.offset && offset - s.offset < s.file_size)
-      return s.address + (offset - s.offset);
-  for (const ElfSection& s : sections_)
-    if (is_loaded(*this, s) && offset >= s.offset && offset - s.offset < s.size)
-      return s.address + (offset - s.offset);
-  return std::nullopt;
-}
-
 std::optional<uint64_t> Elf::offset_of_address(uint64_t address) const {
   for (const ElfSegment& s : segments_)
     if (s.type == PT_LOAD && address >= s.address && address - s.address < s.file_size)

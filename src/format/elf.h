@@ -63,8 +63,7 @@ public:
   base::ByteSpan content(const ElfSection& section) const;
   // Each symbol of a table (".symtab", ".dynsym").
   void for_each_symbol(const ElfSection& table, const std::function<void(const ElfSymbol&)>& take) const;
-  // The address of the byte at a place of the file, if a loaded segment holds it; and the way back.
-  std::optional<uint64_t> address_of_offset(uint64_t offset) const;
+  // Where the byte at an address is in the file, if a loaded segment holds it. The way back: load_bias.h.
   std::optional<uint64_t> offset_of_address(uint64_t address) const;
 
 private:

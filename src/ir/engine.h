@@ -13,7 +13,8 @@
 
 namespace ir {
 
-// One key of a map. `values` holds Map::value_size bytes for each CPU (once for maps that are not per CPU).
+// One key of a map. `values` holds Map::value_size bytes for each CPU (once for maps that are not per CPU); of a percpu_hash
+// there may be several parts of a CPU.
 struct Entry {
   std::vector<std::byte> key;
   std::vector<std::byte> values;

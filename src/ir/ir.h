@@ -127,10 +127,10 @@ enum class Op : uint8_t {
   table,       // dst = Program::tables[index][a], or 0 where a is behind its end
 
   // Maps. Keys are addresses in script space; scalar maps have none.
-  map_find,    // dst = address of the value of key a in map `index`, or 0
-  map_find_cpu, // the same for the value on CPU b
-  map_slot,    // the same, made (all zero) if it was not there; 0 when the map is full (counted by the engine)
-  map_store,   // value at address b to key a; dst = 1, or 0 when the map is full
+  map_find,    // dst = address of the value of key a in map `index`, or 0. Of a percpu_hash: of a part of what this CPU has
+  map_find_cpu, // the same for the value on CPU b; of a percpu_hash for part b of parts_of_cpu times as many as there are CPUs
+  map_slot,    // as map_find, made (all zero) if not there; of a percpu_hash with b: of its word b, to add to. 0: full (counted)
+  map_store,   // value at address b to key a, of no percpu_hash; dst = 1, or 0 when the map is full
   map_remove,  // dst = 1 if key a was there and is gone, else 0
   map_size,    // dst = number of keys
   add_memory,  // `size` (8) bytes at a + imm (a value of map `index`) += b; `atomic` where other writers may interrupt
@@ -227,6 +227,7 @@ enum class MapKind : uint8_t {
 inline bool is_percpu(MapKind k) {
   return k == MapKind::percpu_array || k == MapKind::percpu_hash || k == MapKind::percpu_lru_hash;
 }
+inline constexpr uint32_t parts_of_cpu = 2; // of a value in a percpu_hash, at most: an engine may keep it in two places
 inline bool is_scalar(MapKind k) { return k == MapKind::array || k == MapKind::percpu_array; }
 
 // A map of the script. Scalar and task values carry a flag of 8 bytes behind the value, at `present_offset`: not 0

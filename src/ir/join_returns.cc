@@ -27,6 +27,7 @@ std::vector<Site> sites_of(const Program& program, const Probe& probe, probe::Co
     const probe::Event& event = program.events[e];
     if (event.kind != kind) return {};
     if (event.offset) return {}; // within a function of the kernel
+    if (event.at_return_instruction) return {};
     out.emplace_back(event.binary.empty() ? event.function : event.binary, event.file_offset, e);
   }
   std::sort(out.begin(), out.end());

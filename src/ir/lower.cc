@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <set>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -195,13 +196,20 @@ uint32_t Lowering::probe_name(std::string_view name) {
   return at->second;
 }
 
+// A function that is probed at its return instructions is one.
+static uint32_t count_probes(const lang::Probe& p) {
+  std::set<std::pair<const symbol::Binary*, uint64_t>> functions;
+  auto is_known = [&](const probe::Event* e) { return e->at_return_instruction && !functions.emplace(e->module, e->function_address).second; };
+  return static_cast<uint32_t>(std::count_if(p.events.begin(), p.events.end(), [&](const probe::Event* e) { return !is_known(e); }));
+}
+
 void Lowering::add_probe(const lang::Probe& p, uint32_t function, Context context,
                          std::vector<uint32_t> events) {
   Probe probe;
   probe.name = p.events.front()->name;
   probe.function = function;
   probe.context = context;
-  probe.stands_for = p.is_own ? 0 : static_cast<uint32_t>(events.size());
+  probe.stands_for = p.is_own ? 0 : count_probes(p);
   probe.events = std::move(events);
   if (probe::is_typed(context)) probe.attach_btf_id = probe::attach_btf_id(machine_, *p.events.front());
   probe.where = p.where;

@@ -195,7 +195,7 @@ Operand Lowering::stack(const Type& type, Operand task) {
   Operand process = emit(Op::and_, query(Query::pid_tgid), number(-(int64_t{1} << 32)));
   // At its entry a function has no frame yet: the caller's is found by the return address.
   bool is_entry = context_ == probe::Context::registers && probe_ && probe_->events.front()->at_entry &&
-                  probe_->events.front()->kind != probe::Kind::uretprobe;
+                  (probe_->events.front()->kind != probe::Kind::uretprobe || is_at_return_instruction());
   append({.op = Op::stack,
           .dst = dst,
           .a = process,

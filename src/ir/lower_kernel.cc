@@ -87,7 +87,18 @@ Operand Lowering::machine_register(std::string_view name) {
   auto base = probe::registers_at(context_);
   auto offset = spec::find_register(name);
   if (!base || !offset) return number(0); // the checker allows it only where there are some
+  if (is_at_return_instruction()) {
+    // As behind the return.
+    constexpr int64_t return_address = 8;
+    const Operand sp = load_word(context_place(*base + *spec::find_register("sp")), 8, false);
+    if (name == "sp") return emit(Op::add, sp, number(return_address));
+    if (name == spec::ip_register) return load_word({Space::user, sp}, 8, false);
+  }
   return load_word(context_place(static_cast<int64_t>(*base) + *offset), 8, false);
+}
+
+bool Lowering::is_at_return_instruction() const {
+  return context_ == probe::Context::registers && probe_ && probe_->events.front()->at_return_instruction;
 }
 
 Operand Lowering::user_register(std::string_view name) {

@@ -26,10 +26,10 @@ Operand Lowering::find(uint32_t map, Operand key) {
   return Operand::of(dst);
 }
 
-// The address of a value that is there afterwards; goes to `full` when there is no room.
-Operand Lowering::slot(uint32_t map, Operand key, BlockId full) {
+// The address of a value, or of a word of it, that is there afterwards; goes to `full` when there is no room.
+Operand Lowering::slot(uint32_t map, Operand key, BlockId full, Operand word) {
   Reg dst = fresh();
-  append({.op = Op::map_slot, .dst = dst, .a = key, .index = map});
+  append({.op = Op::map_slot, .dst = dst, .a = key, .b = word, .index = map});
   BlockId there = new_block();
   branch(Cond::ne, Operand::of(dst), number(0), there, full);
   start(there);
@@ -58,7 +58,8 @@ Operand Lowering::read_percpu(uint32_t map, Operand key) {
   BlockId test = new_block(), step = new_block(), found = new_block(), next = new_block(), done = new_block();
   jump(test);
   start(test);
-  branch(Cond::ult, Operand::of(cpu), number(options_.possible_cpus), step, done);
+  const uint32_t parts = options_.possible_cpus * (m.kind == MapKind::percpu_hash ? parts_of_cpu : 1);
+  branch(Cond::ult, Operand::of(cpu), number(parts), step, done);
   start(step);
   Reg at = fresh();
   append({.op = Op::map_find_cpu, .dst = at, .a = key, .b = Operand::of(cpu), .index = map});
@@ -289,6 +290,11 @@ void Lowering::aggregate(const MapRef& ref, const Call& call) {
   Operand index = has_buckets ? bucket(t, n) : Operand{};
   Operand k = key(m, ref.key);
   BlockId after = new_block();
+  if (has_buckets && m.kind == MapKind::percpu_hash) {
+    add(map, slot(map, k, after, index), 0, number(1));
+    jump(after);
+    return start(after);
+  }
   Operand at = slot(map, k, after);
   switch (t.kind) {
   case Kind::count:

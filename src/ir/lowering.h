@@ -184,7 +184,7 @@ private:
   const Map& map_of(const lang::MapRef& m) const { return program_.maps[m.map->id]; }
   Operand key(const Map& m, const lang::Expr* key);
   Operand find(uint32_t map, Operand key);
-  Operand slot(uint32_t map, Operand key, BlockId full);
+  Operand slot(uint32_t map, Operand key, BlockId full, Operand word = {});
   Operand read_map(const lang::MapRef& m);
   void read_map_into(const lang::MapRef& m, const Place& to, const Type& as);
   Operand read_percpu(uint32_t map, Operand key);
@@ -280,6 +280,7 @@ private:
   void process_name_into(lang::List<lang::Expr*> arguments, const Place& to);
   uint32_t kernel_symbol(std::string_view name, format::BtfKind kind);
   void other_name_into(const lang::Expr& pid, const Place& to);
+  bool is_at_return_instruction() const; // the block's: the return address is still on the stack
   Operand machine_register(std::string_view name);
   Operand user_register(std::string_view name);
   Operand is_user_mode();

@@ -91,7 +91,7 @@ inline constexpr std::array op_rows{
 
     OpRow{.op = Op::map_find, .name = "map_find", .reads = in_a, .optional = in_a, .has_dst = true, .removable = true, .calls = Calls::always},
     OpRow{.op = Op::map_find_cpu, .name = "map_find_cpu", .reads = in_a | in_b, .optional = in_a, .has_dst = true, .removable = true, .calls = Calls::always},
-    OpRow{.op = Op::map_slot, .name = "map_slot", .reads = in_a, .optional = in_a, .has_dst = true, .has_effect = true, .calls = Calls::always},
+    OpRow{.op = Op::map_slot, .name = "map_slot", .reads = in_a | in_b, .optional = in_a | in_b, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::map_store, .name = "map_store", .reads = in_a | in_b, .optional = in_a, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::map_remove, .name = "map_remove", .reads = in_a, .optional = in_a, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::map_size, .name = "map_size", .has_dst = true, .removable = true, .calls = Calls::always},

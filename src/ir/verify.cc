@@ -167,6 +167,9 @@ private:
     if (!keyless && i.a.kind == Operand::none) mistake("the key of @" + m.name + " is missing");
     if (i.a.kind != Operand::none && is_scalar(m.kind)) mistake("@" + m.name + " has no keys");
     if (i.a.kind != Operand::none) check_inside(i.a, 0, m.key_size);
+    if (i.op == Op::map_store && m.kind == MapKind::percpu_hash) mistake("@" + m.name + " has no single value to store");
+    if (i.op == Op::map_slot && i.b.kind != Operand::none && m.kind != MapKind::percpu_hash)
+      mistake("words of @" + m.name + " have no slots");
     if (i.op == Op::map_store) check_inside(i.b, 0, m.value_size);
   }
 

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "format/btf.h"
+#include "format/load_bias.h"
 #include "lang/c_types.h"
 #include "probe/kernel_functions.h"
 #include "probe/still.h"
@@ -251,17 +252,22 @@ static std::optional<uint64_t> bias_in(const probe::Machine& machine, const symb
   if (pid <= 0) return std::nullopt;
   auto maps = base::read_file("/proc/" + std::to_string(pid) + "/maps");
   if (!maps.ok()) return std::nullopt;
+  std::vector<format::MappedPages> mappings;
   for (std::string_view line : base::split(*maps, '\n')) {
     size_t slash = line.find('/');
     if (slash == line.npos || line.substr(slash) != binary.name()) continue;
-    // start-end perms offset dev inode path
-    auto words = base::split(line.substr(0, slash), ' ');
-    if (words.size() < 3) continue;
-    auto start = base::parse_integer("0x" + std::string(words[0].substr(0, words[0].find('-'))));
-    auto offset = base::parse_integer("0x" + std::string(words[2]));
-    auto address = start && offset ? binary.address_of_offset(*offset) : std::nullopt;
-    if (address) return *start - *address;
+    // start-end rights offset device inode path
+    format::MappedPages pages;
+    std::string_view text = line;
+    if (!base::take_hex(text, '-', pages.begin) || !base::take_hex(text, ' ', pages.end)) continue;
+    const std::string_view rights = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), rights.size() + 1));
+    if (!base::take_hex(text, ' ', pages.offset)) continue;
+    pages.may_be_executed = rights.find('x') != rights.npos;
+    mappings.push_back(pages);
   }
+  for (const format::MappedPages& pages : mappings)
+    if (auto bias = format::bias_of(binary.file().elf().segments(), pages, mappings)) return bias;
   return std::nullopt;
 }
 

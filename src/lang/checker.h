@@ -43,6 +43,11 @@ private:
   std::unique_ptr<Probe> entry_probe(const Probe& of, Map* kept, const std::vector<Expr*>& values);
   std::vector<Expr*> take_entry_values(Probe& p, Map* kept);
 
+  // tail_calls.cc: returns of other functions, where one ends with a jump to them
+  void follow_tail_calls();
+  std::unique_ptr<Probe> tail_probe(const Probe& of, Map* map, const probe::Event& at, const std::vector<uint64_t>& offsets, int64_t value,
+                                    std::optional<BinaryOp> op);
+
   // check_program.cc: values and types of the traced program
   probe::Event* user_event() const;
   const type::Type* program_type(std::string_view keyword, std::string_view name);
@@ -250,6 +255,7 @@ private:
   std::vector<symbol::Binary*> programs_; // that the script probes
   bool all_of_programs_ = false;          // it probes nothing else
   uint32_t entry_maps_ = 0; // made for entry()
+  unsigned tail_maps_ = 0;
   bool wants_aggregation_ = false; // the value of a map assignment is being checked
 };
 

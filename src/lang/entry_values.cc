@@ -7,72 +7,17 @@
 // exceptions, a killed thread) leave their values behind.
 #include "lang/checker.h"
 
+#include "lang/tree_maker.h"
 #include "lang/walk.h"
 
 #include <algorithm>
+#include <set>
 
 namespace lang {
 
 using namespace spec;
 
 namespace {
-
-constexpr uint64_t most_calls = 16384; // that are entered and have not returned
-#if defined(__x86_64__)
-constexpr int64_t return_address = 8; // bytes of it on the stack, which are taken when a function returns
-#else
-constexpr int64_t return_address = 0;
-#endif
-
-// Makes trees.
-struct Maker {
-  Program& program;
-  Range where;
-
-  template<class Node> Node* node() const { return program.arena.make<Node>(where); }
-  List<Expr*> list(const std::vector<Expr*>& of) const { return program.arena.copy(of); }
-  Call* call(std::string_view name, const std::vector<Expr*>& arguments) const {
-    Call* c = node<Call>();
-    c->name = name;
-    c->name_where = where;
-    c->arguments = list(arguments);
-    return c;
-  }
-  Expr* number(int64_t n) const {
-    Integer* i = node<Integer>();
-    i->value = static_cast<uint64_t>(n);
-    return i;
-  }
-  Expr* binary(BinaryOp op, Expr* left, Expr* right) const {
-    Binary* b = node<Binary>();
-    b->op = op;
-    b->left = left;
-    b->right = right;
-    return b;
-  }
-  Tuple* tuple(const std::vector<Expr*>& elements) const {
-    Tuple* t = node<Tuple>();
-    t->elements = list(elements);
-    return t;
-  }
-  MapRef* map(Map* of, Expr* key) const {
-    MapRef* m = node<MapRef>();
-    m->name = of->name;
-    m->map = of;
-    m->key = key;
-    return m;
-  }
-  // (thread, place of the return address), in a probe at the entry or at the return.
-  Expr* key(bool at_return) const {
-    Name* initial = node<Name>();
-    initial->name = "init";
-    String* sp = node<String>();
-    sp->value = "sp";
-    Expr* place = call("reg", {sp});
-    if (at_return && return_address) place = binary(BinaryOp::sub, place, number(return_address));
-    return tuple({call("tid", {initial}), place});
-  }
-};
 
 bool is_entry(const Expr& e) {
   const Call* c = if_a<Call>(&e);
@@ -89,6 +34,11 @@ probe::Event entry_of(const probe::Event& e) {
   out.name = "uprobe" + e.name.substr(std::min(e.name.find(':'), e.name.size()));
   out.at_entry = true;
   out.args = nullptr;
+  if (!e.at_return_instruction) return out;
+  out.at_return_instruction = false;
+  out.address = e.function_address;
+  out.file_offset = e.entry_offset;
+  out.tail_calls = nullptr;
   return out;
 }
 
@@ -96,20 +46,14 @@ probe::Event entry_of(const probe::Event& e) {
 
 // The block that keeps the values at the entry.
 std::unique_ptr<Probe> Checker::entry_probe(const Probe& of, Map* kept, const std::vector<Expr*>& values) {
-  Maker make{program_, values.front()->where};
-  Assign* assign = make.node<Assign>();
-  assign->target = make.map(kept, make.key(false));
-  assign->value = values.size() == 1 ? values[0] : make.tuple(values);
-  Block* body = program_.arena.make<Block>();
-  body->where = make.where;
-  body->statements = program_.arena.copy(std::vector<Stmt*>{assign});
-  auto probe = std::make_unique<Probe>();
-  probe->where = of.where;
-  probe->specs = of.specs;
-  probe->body = body;
-  probe->is_own = true;
+  TreeMaker make{program_, values.front()->where};
+  auto probe = make.own_probe(of, make.map(kept, make.call_key(false)),
+                              values.size() == 1 ? values[0] : make.tuple(values));
+  std::set<std::pair<const symbol::Binary*, uint64_t>> known; // a function may have several returns
   for (const probe::Event* e : of.events) {
-    program_.events.push_back(std::make_unique<probe::Event>(entry_of(*e)));
+    probe::Event entry = entry_of(*e);
+    if (e->at_return_instruction && !known.emplace(entry.module, entry.file_offset).second) continue;
+    program_.events.push_back(std::make_unique<probe::Event>(std::move(entry)));
     probe->events.push_back(program_.events.back().get());
   }
   return probe;
@@ -123,8 +67,8 @@ std::vector<Expr*> Checker::take_entry_values(Probe& p, Map* kept) {
   how.statement = [](Stmt&) {};
   how.expression = [&](Expr& e) -> Expr* {
     if (!is_entry(e)) return &e;
-    Maker make{program_, e.where};
-    MapRef* all = make.map(kept, make.key(true));
+    TreeMaker make{program_, e.where};
+    MapRef* all = make.map(kept, make.call_key(true));
     FieldRef* part = make.node<FieldRef>();
     part->operand = all;
     part->name = types_.keep(std::to_string(values.size()));
@@ -155,16 +99,10 @@ void Checker::keep_entry_values() {
       all.push_back(std::move(p));
       continue;
     }
-    Map* kept = program_.arena.make<Map>();
-    kept->name = types_.keep("entry_" + std::to_string(++entry_maps_));
-    kept->where = p->where;
-    kept->storage = Storage::lruhash;
-    kept->max_entries = most_calls;
-    kept->is_own = true;
-    program_.maps.push_back(kept);
+    TreeMaker make{program_, p->where};
+    Map* kept = make.call_map(types_.keep("entry_" + std::to_string(++entry_maps_)));
     std::vector<Expr*> values = take_entry_values(*p, kept);
-    Maker make{program_, p->where};
-    Expr* is_kept = make.call("has_key", {make.map(kept, nullptr), make.key(true)});
+    Expr* is_kept = make.call("has_key", {make.map(kept, nullptr), make.call_key(true)});
     p->predicate = p->predicate ? make.binary(BinaryOp::logical_and, is_kept, p->predicate) : is_kept;
     for (auto& probe : split(entry_probe(*p, kept, values))) all.push_back(std::move(probe));
     all.push_back(std::move(p));

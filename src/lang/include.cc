@@ -53,7 +53,7 @@ base::Result<std::string> read_text(const std::string& path) {
   base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat about = {};
   if (!file.valid() || ::fstat(file.get(), &about) < 0) return refuse(path, std::strerror(errno));
-  if (static_cast<size_t>(about.st_size) > max_file_bytes) return refuse(path, "it is larger than 16 MB");
+  if (static_cast<size_t>(about.st_size) > max_file_bytes) return refuse(path, "it is larger than 16 MiB");
   auto text = base::read_up_to(file, static_cast<uint64_t>(about.st_size), path);
   if (!text.ok()) return refuse(path, std::strerror(errno));
   if (text->find('\0') != text->npos) return refuse(path, "it is not text (it holds a zero byte)");
@@ -129,7 +129,7 @@ base::Result<SourceFile*> Files::read(const std::string& path, bool is_system, s
   if (made) return made;
   ACU_TRY(std::string text, read_text(path));
   if (source_.size() + text.size() > max_bytes)
-    return refuse(path, "all files together are larger than 256 MB");
+    return refuse(path, "all files together are larger than 256 MiB");
   made = add(path, text);
   made->is_system = is_system;
   made->folder = folder;

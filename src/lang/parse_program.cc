@@ -69,7 +69,7 @@ void Parser::parse_items() {
 // Binary files are told as such, once.
 bool Parser::is_text() {
   if (source_.text().size() > max_bytes) {
-    mistakes_.tell(tag::too_large, {0, 0}, "the script is larger than 16 MB");
+    mistakes_.tell(tag::too_large, {0, 0}, "the script is larger than 16 MiB");
     return false;
   }
   size_t zero = source_.text().find('\0');

@@ -80,6 +80,7 @@ public:
     out_.clear();
     number(static_cast<uint64_t>(e.kind));
     number(e.at_entry);
+    number(e.at_return_instruction);
     if (probe::is_kernel_function(e.kind)) return add_kernel(e), out_;
     if (wants_.types) number(reinterpret_cast<uint64_t>(e.module));
     if (e.kind == probe::Kind::usdt) add_marked(e);
@@ -308,6 +309,7 @@ std::vector<std::unique_ptr<Probe>> Checker::split(std::unique_ptr<Probe> p) {
 }
 
 void Checker::split_by_arguments() {
+  follow_tail_calls();
   std::vector<std::unique_ptr<Probe>> all;
   for (auto& p : program_.probes) {
     // One event of the kernel, as most probes have, is one group whatever the block wants of it.

@@ -49,7 +49,7 @@ std::vector<UserPlaces> by_file(const UserProgram& program) {
   std::vector<UserPlaces> out;
   for (size_t i = 0; i < program.events.size(); i++) {
     const Event& e = *program.events[i];
-    bool is_return = e.kind == Kind::uretprobe && program.link != UserLink::session;
+    bool is_return = e.kind == Kind::uretprobe && !e.at_return_instruction && program.link != UserLink::session;
     auto same = [&](const UserPlaces& p) { return p.is_return == is_return && *p.path == e.binary; };
     auto at = std::find_if(out.rbegin(), out.rend(), same); // most are of the file of the one before
     UserPlaces& to =

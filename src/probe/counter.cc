@@ -7,6 +7,7 @@
 #include "spec/counters.h"
 #include "spec/probes.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -55,7 +56,8 @@ base::Result<perf_event_attr> attributes_of(const Counter& counter, const Event*
   case Kind::tracepoint: attr.type = PERF_TYPE_TRACEPOINT, attr.config = event->tracepoint_id; break;
   case Kind::kprobe:
   case Kind::kretprobe: attr = kernel_function_event(*event); break;
-  default: attr = user_place_event(event->binary, event->file_offset, event->counter_offset, event->kind == Kind::uretprobe);
+  default: attr = user_place_event(event->binary, event->file_offset, event->counter_offset,
+                                   event->kind == Kind::uretprobe && !event->at_return_instruction);
   }
   if (event->kind >= Kind::kprobe && !attr.type)
     return base::Error{base::Failure::unsupported, "the kernel has no counters of functions; `acu run` counts them"};
@@ -97,6 +99,9 @@ base::Result<Counter> find_counter(Machine& machine, const std::string& name) {
   }
   if (out.events.empty()) return unknown(name, mismatch);
   const Event& first = out.events.front();
+  if (std::any_of(out.events.begin(), out.events.end(), [](const Event& e) { return e.tail_calls != nullptr; }))
+    return base::Error{base::Failure::unsupported, "`" + name + "`: a function there ends with a jump to another one, whose returns the kernel does not count apart; acu run -e '" +
+                                                       name + " { @ = count(); }' does"};
   if (!is_countable(first.kind))
     return base::Error{base::Failure::usage, "`" + name + "`: the kernel keeps no counts of " + std::string(kind_of(first).name) +
                                                  " probes; acu run -e '" + name + " { @ = count(); }' does"};

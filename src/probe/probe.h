@@ -96,6 +96,14 @@ struct Caller {
   auto operator<=>(const Caller&) const = default;
 };
 
+// A function ends with a jump to another one, which returns in its place: where a thread passes on the way, as
+// offsets in the file. A return of the other function is the first one's too only if it came by these.
+struct TailCalls {
+  std::vector<uint64_t> jumps;   // out of the function
+  std::vector<uint64_t> entries; // of the functions that they lead to, directly or from one to the next
+  std::vector<uint64_t> onward;  // jumps out of those
+};
+
 // One thing that can be attached, after wildcards are resolved.
 struct Event {
   Kind kind = Kind::begin;
@@ -123,6 +131,11 @@ struct Event {
   uint64_t function_address = 0;    // where it begins; `address` may lie behind it
   uint64_t address = 0;             // of the instruction, as the file has it: before the loader moves it
   uint64_t file_offset = 0;         // of the instruction
+  // Return probes at instructions in place of the kernel's trampoline: `address` is a return instruction of the
+  // function, or with `tail_calls` of another one that may return in its place.
+  bool at_return_instruction = false;
+  uint64_t entry_offset = 0; // then: of the instruction for a probe at the function's entry
+  std::shared_ptr<const TailCalls> tail_calls;
   uint64_t counter_offset = 0; // of the counter that switches a USDT probe on, in the file; 0: it has none
   std::string operands;        // USDT: where the arguments are, as the file has it
   uint32_t offset = 0;         // functions of the kernel (`function`): of the instruction, from the start
@@ -187,6 +200,7 @@ public:
   KernelFunctions& kernel_functions();
   int pid() const { return pid_; }
   Still* still = nullptr; // the program that stands still, of scripts without events (still.h); outlives this
+  bool may_end_programs = false;  // return probes are put where an exception ends the program (`--unsafe`)
   bool sees_inlined_calls = true; // a uprobe on a function is also put where the function was inlined
   // What the debug information of a binary tells of its values (user_values.h); made at the first call.
   UserValues& user_values(symbol::Binary& binary);

@@ -2,6 +2,7 @@
 // libraries. How they are written is in uprobe_text.h, what can be said when there is no such function in
 // uprobe_missing.cc, and where exactly a probe is put in uprobe_entry.cc.
 #include "probe/uprobe.h"
+#include "probe/exception_reach.h"
 #include "probe/uprobe_text.h"
 #include "probe/user_values.h"
 
@@ -22,7 +23,7 @@ class UserMatch {
 public:
   UserMatch(Machine& machine, Kind kind, Mismatch& mismatch)
       : machine_(machine), kind_(kind), provider_(kind == Kind::uprobe ? "uprobe" : "uretprobe"),
-        mismatch_(mismatch) {}
+        mismatch_(mismatch), reach_(machine.binaries()) {}
 
   std::vector<Event> match(Parts parts) {
     auto place = parse_user_place(machine_, provider_, parts, mismatch_);
@@ -48,7 +49,8 @@ public:
             ": if that happens while a function is probed for its return, the program goes "
             "wrong");
     }
-    if (events_.empty() && refusals_ && mismatch_.message.empty()) mismatch_.message = first_refusal_;
+    if (events_.empty() && refusals_ && mismatch_.message.empty())
+      mismatch_.message = first_refusal_, mismatch_.hint = first_hint_;
     if (events_.empty() && mismatch_.message.empty()) tell_missing_function(*binaries, *place, mismatch_);
     if (!events_.empty()) tell_refusals();
     return std::move(events_);
@@ -136,11 +138,14 @@ private:
     return keep_one_per_address(std::move(out));
   }
 
-  static std::vector<FunctionSymbol> find_by_source(Binary& binary, const std::string& name) {
+  std::vector<FunctionSymbol> find_by_source(Binary& binary, const std::string& name) const {
     symbol::SourceName wanted(name);
     std::vector<FunctionSymbol> out;
     for (const FunctionSymbol& f : binary.functions())
-      if (wanted.may_match(f.name) && wanted.matches(binary.shown(f.name))) out.push_back(f);
+      if (kind_ == Kind::uretprobe && is_part_of_function(f.name))
+        continue; // its function has the same name in the source
+      else if (wanted.may_match(f.name) && wanted.matches(binary.shown(f.name)))
+        out.push_back(f);
     return keep_one_per_address(std::move(out));
   }
 
@@ -213,7 +218,8 @@ private:
     if (kind_ == Kind::uretprobe && f) {
       std::string why = why_not_at_return(binary, *f);
       if (!why.empty()) return leave_out(std::move(why), is_pattern);
-      if (may_be_passed_by_exceptions(binary, *f) && !risks_++) first_risk_ = binary.shown(f->name);
+      if (!machine_.may_end_programs && reach_.may_pass(binary, *f))
+        return add_returns(binary, *f, shown, is_pattern);
     }
     auto offset = binary.offset_of_address(address);
     if (!offset || binary.code_at(address, 1).empty())
@@ -221,18 +227,7 @@ private:
     std::optional<FunctionSymbol> owner;
     if (f && f->is_label) owner = binary.function_at(address);
     if (owner && !owner->is_label) f = &*owner; // a label within a function
-    Event e{.kind = kind_};
-    e.provider = provider_;
-    e.name = std::string(provider_) + ":" + binary.name() + ":" + shown;
-    e.binary = binary.host_path();
-    e.module = &binary;
-    e.address = address;
-    e.file_offset = *offset;
-    if (f) {
-      e.function = f->name;
-      e.function_address = f->address;
-      e.at_entry = address == f->address;
-    }
+    Event e = event_at(binary, f, address, *offset, shown);
     if (e.at_entry)
       choose_entry(binary, *f, e); // also of returns: the return address stands in one place
     else if (!avoid_red_zone(binary, f, e))
@@ -247,28 +242,88 @@ private:
     events_.push_back(std::move(e));
   }
 
+  Event event_at(Binary& binary, const FunctionSymbol* f, uint64_t address, uint64_t offset,
+                 const std::string& shown) const {
+    Event e{.kind = kind_};
+    e.provider = provider_;
+    e.name = std::string(provider_) + ":" + binary.name() + ":" + shown;
+    e.binary = binary.host_path();
+    e.module = &binary;
+    e.address = address;
+    e.file_offset = offset;
+    if (f) {
+      e.function = f->name;
+      e.function_address = f->address;
+      e.at_entry = address == f->address;
+    }
+    return e;
+  }
+
+  // A return probe on a function that exceptions may pass through: at the instructions that return.
+  void add_returns(Binary& binary, const FunctionSymbol& f, const std::string& shown, bool is_pattern) {
+    const std::string what = "the return of " + base::quoted(shown) + " in " + binary.name();
+    auto places = find_return_places(binary, f);
+    if (!places.ok() || (places->own.empty() && places->in_place.empty()))
+      return leave_out_unsafe(what +
+                                  " can't be probed without danger: an exception that passes through would "
+                                  "end the program, and " +
+                                  (places.ok() ? "it has no return instruction for a probe"
+                                               : "where it returns is not known: " + places.error().message),
+                              is_pattern);
+    const auto calls = std::make_shared<const TailCalls>(offsets_of(binary, places->tail_calls));
+    Event at_entry = event_at(binary, &f, f.address, binary.offset_of_address(f.address).value_or(0), shown);
+    choose_entry(binary, f, at_entry);
+    auto add = [&](uint64_t address, bool is_in_place) {
+      Event e = event_at(binary, &f, address, binary.offset_of_address(address).value_or(0), shown);
+      e.at_entry = true; // of the values that it is asked for, as all return probes
+      e.at_return_instruction = true;
+      e.entry_offset = at_entry.file_offset;
+      if (is_in_place) e.tail_calls = calls;
+      events_.push_back(std::move(e));
+    };
+    for (uint64_t address : places->own) add(address, false);
+    for (uint64_t address : places->in_place) add(address, true);
+  }
+
+  // Entries are moved to where probes cost little, as those of uprobe.
+  static TailCalls offsets_of(Binary& binary, const TailCalls& addresses) {
+    TailCalls out;
+    auto add = [&](std::vector<uint64_t>& to, uint64_t address) {
+      if (auto offset = binary.offset_of_address(address)) to.push_back(*offset);
+    };
+    for (uint64_t address : addresses.jumps) add(out.jumps, address);
+    for (uint64_t address : addresses.onward) add(out.onward, address);
+    for (uint64_t address : addresses.entries) {
+      Event e{.kind = Kind::uprobe};
+      e.address = address;
+      auto f = binary.function_at(address);
+      if (f && f->address == address) choose_entry(binary, *f, e);
+      add(out.entries, e.address);
+    }
+    return out;
+  }
+
   static void stay_at_start(Event& e) {
     e.file_offset -= e.address - e.function_address;
     e.address = e.function_address;
   }
 
-  void leave_out(std::string why, bool is_pattern) {
-    if (!is_pattern) return refuse(Mismatch::missing, std::move(why));
-    if (!refusals_++) first_refusal_ = std::move(why);
+  void leave_out_unsafe(std::string why, bool is_pattern) {
+    leave_out(std::move(why), is_pattern,
+              "--unsafe probes it by the kernel's trampoline, for programs that throw nothing there");
+  }
+
+  void leave_out(std::string why, bool is_pattern, std::string hint = {}) {
+    if (!is_pattern) return refuse(Mismatch::missing, std::move(why), std::move(hint));
+    if (!refusals_++) first_refusal_ = std::move(why), first_hint_ = std::move(hint);
   }
 
   void tell_refusals() {
-    if (risks_)
-      mismatch_.warnings.push_back(
-          "an exception that passes through " + base::quoted(first_risk_) +
-          (risks_ > 1 ? " or the " + std::to_string(risks_ - 1) + " other functions of C++ here"
-                      : std::string()) +
-          " ends the program: to probe a return, the kernel puts an address of its own on the stack, where "
-          "exceptions find no way on");
     if (!refusals_) return;
     mismatch_.warnings.push_back(refusals_ == 1 ? "left out: " + first_refusal_
                                                 : "left out: " + std::to_string(refusals_) +
                                                       " functions; the first: " + first_refusal_);
+    if (!first_hint_.empty()) mismatch_.warnings.back() += "; " + first_hint_;
   }
 
   // The calls go to one of several functions that the code here chose once.
@@ -290,9 +345,8 @@ private:
   std::vector<Event> events_;
   bool failed_ = false;
   size_t refusals_ = 0; // functions left out
-  std::string first_refusal_;
-  size_t risks_ = 0; // functions that exceptions may pass through
-  std::string first_risk_;
+  std::string first_refusal_, first_hint_;
+  ExceptionReach reach_;
 };
 
 template<Kind kind> std::vector<Event> match_function(Machine& machine, Parts parts, Mismatch& mismatch) {

@@ -26,13 +26,21 @@ void tell_missing_line(symbol::Binary& binary, const UserPlace& place, const sym
 // the place of the return address for as long as the function runs.
 std::string why_not_at_return(symbol::Binary& binary, const symbol::FunctionSymbol& function);
 
+// What compilers put aside as hardly ever executed: "f.cold", "f.cold.1".
+bool is_part_of_function(std::string_view name);
+
 // The function by which a program goes from one stack to another, if it has such; empty: it does not seem to.
 // What returns in another order than it was called must not be probed at its return.
 std::string switches_stacks(symbol::Binary& binary);
 
-// Whether an exception may pass through the function, for which a probe at its return is a dead end: the
-// program is terminated then.
-bool may_be_passed_by_exceptions(symbol::Binary& binary, const symbol::FunctionSymbol& function);
+// Where a function returns, for probes at instructions: addresses.
+struct ReturnPlaces {
+  std::vector<uint64_t> own;      // its return instructions
+  std::vector<uint64_t> in_place; // those of functions that it jumps to at its end
+  TailCalls tail_calls;           // addresses too; empty: there are none
+};
+// Failure: not all of them can be told; the message is the reason.
+base::Result<ReturnPlaces> find_return_places(symbol::Binary& binary, const symbol::FunctionSymbol& function);
 
 // Of a probe at the entry of a function: moves it to an instruction that the kernel can carry out itself,
 // where that makes no difference (Event::address, file_offset).

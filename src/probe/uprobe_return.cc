@@ -1,14 +1,16 @@
-// Which functions must not be probed where they return, see uprobe.h. While the function runs, its return
-// address is one of the kernel's, and the kernel keeps the real one in a list for the thread. Code that looks
-// at return addresses, copies stacks, or comes back on another stack or another way takes the wrong one: the
-// program dies.
+// Which functions must not be probed where they return, and at which instructions others can be, see
+// uprobe.h. While the function runs, its return address is one of the kernel's, and the kernel keeps the real
+// one in a list for the thread. Code that looks at return addresses, copies stacks, or comes back on another
+// stack or another way takes the wrong one: the program dies.
 #include "format/elf_dynamic.h"
 #include "probe/uprobe.h"
-#include "symbol/demangle.h"
+#include "symbol/function_ends.h"
 
 #include <algorithm>
 
 namespace probe {
+
+using symbol::FunctionSymbol;
 
 namespace {
 
@@ -41,15 +43,14 @@ template<size_t n> bool is_one_of(const std::string_view (&names)[n], std::strin
 // The kernel or the loader jumps to them: the number of arguments is on top of the stack.
 constexpr std::string_view program_begins[] = {"_start", "_dl_start_user"};
 
-// What compilers put aside as hardly ever executed: "f.cold", "f.cold.1".
-bool is_part(std::string_view name) {
+} // namespace
+
+bool is_part_of_function(std::string_view name) {
   const size_t at = name.find(".cold");
   return at != name.npos && (at + 5 == name.size() || name[at + 5] == '.');
 }
 
-} // namespace
-
-std::string why_not_at_return(symbol::Binary& binary, const symbol::FunctionSymbol& f) {
+std::string why_not_at_return(symbol::Binary& binary, const FunctionSymbol& f) {
   const std::string what = "the return of `" + std::string(f.name) + "`";
   if (binary.is_go())
     return what + " can't be probed: " + binary.name() +
@@ -61,7 +62,7 @@ std::string why_not_at_return(symbol::Binary& binary, const symbol::FunctionSymb
            " is compiled with -fsplit-stack, and functions change stacks while they run";
   if (is_one_of(program_begins, f.name))
     return what + " can't be probed: the program begins there, and what would be taken for its return address is the number of arguments";
-  if (is_part(f.name))
+  if (is_part_of_function(f.name))
     return what + " can't be probed: it is a part of a function that is jumped to, so no return address is on top of its stack";
   if (is_one_of(frame_switchers, f.name))
     return what +
@@ -90,21 +91,53 @@ std::string switches_stacks(symbol::Binary& binary) {
   return found;
 }
 
-// Looks for bytes of calls and jumps wherever they are: of a function without them nothing can throw.
-static bool may_call(base::ByteSpan code) {
-  for (size_t i = 0; i < code.size(); i++) {
-    auto b = static_cast<uint8_t>(code[i]);
-    if (b == 0xe8 || b == 0xe9) return true;
-    if (b != 0xff || i + 1 >= code.size()) continue;
-    unsigned operation = static_cast<uint8_t>(code[i + 1]) >> 3 & 7;
-    if (operation == 2 || operation == 4) return true; // call, jmp to where memory or a register says
-  }
-  return false;
+namespace {
+
+constexpr size_t most_followed = 64; // functions, one jumping to the next
+
+// The function that begins at an address, also where it has no name.
+FunctionSymbol function_from(symbol::Binary& binary, uint64_t address) {
+  auto f = binary.function_at(address);
+  if (f && f->address == address) return *f;
+  return {.name = {}, .version = {}, .address = address};
 }
 
-bool may_be_passed_by_exceptions(symbol::Binary& binary, const symbol::FunctionSymbol& f) {
-  bool has_exceptions = symbol::is_mangled(f.name) && binary.file().elf().section(".gcc_except_table");
-  return has_exceptions && (!f.size || may_call(binary.code_at(f.address, f.size)));
+std::string shown(symbol::Binary& binary, const FunctionSymbol& f) {
+  return f.name.empty() ? "the code at " + hex(f.address) : "`" + std::string(binary.shown(f.name)) + "`";
+}
+
+base::Error unknown_end(symbol::Binary& binary, const FunctionSymbol& f, bool is_first,
+                        const std::string& why) {
+  const std::string whose =
+      is_first ? std::string() : "it ends with a jump to " + shown(binary, f) + ", of which: ";
+  return {base::Failure::unsupported, whose + why};
+}
+
+} // namespace
+
+base::Result<ReturnPlaces> find_return_places(symbol::Binary& binary, const FunctionSymbol& function) {
+  ReturnPlaces out;
+  std::vector<FunctionSymbol> all = {function};
+  for (size_t i = 0; i < all.size(); i++) {
+    const FunctionSymbol f = all[i];
+    auto ends = symbol::find_ends(binary, f);
+    if (!ends.ok()) return unknown_end(binary, f, i == 0, ends.error().message);
+    if (!ends->unknown.empty()) return unknown_end(binary, f, i == 0, ends->unknown);
+    std::vector<uint64_t>& returns = i ? out.in_place : out.own;
+    returns.insert(returns.end(), ends->returns.begin(), ends->returns.end());
+    if (i) out.tail_calls.entries.push_back(f.address);
+    for (const symbol::TailCall& call : ends->tail_calls) {
+      (i ? out.tail_calls.onward : out.tail_calls.jumps).push_back(call.at);
+      auto is_target = [&](const FunctionSymbol& other) { return other.address == call.target; };
+      if (call.target == function.address)
+        return unknown_end(binary, f, i == 0,
+                           "it comes back to the begin of " + shown(binary, function) + " by a jump");
+      if (std::none_of(all.begin(), all.end(), is_target)) all.push_back(function_from(binary, call.target));
+      if (all.size() > most_followed)
+        return unknown_end(binary, function, true, "it leads to too many functions by jumps at its end");
+    }
+  }
+  return out;
 }
 
 } // namespace probe

@@ -5,6 +5,7 @@
 // file mapped, and in those that map it later, for as long as the probe is attached.
 #include "format/usdt.h"
 #include "format/elf_file.h"
+#include "format/load_bias.h"
 #include "probe/kinds.h"
 #include "probe/uprobe.h"
 #include "spec/registers.h"
@@ -36,6 +37,23 @@ struct Wanted {
 std::string counter_is_missing(const Binary& binary, const UsdtNote& note) {
   return "the counter of " + std::string(note.provider) + ":" + std::string(note.name) +
          " does not stand in " + binary.name() + ": the program may pass over this probe";
+}
+
+// The kernel looks for the counter of a program that starts by its offset in the file, and takes the first
+// writable memory that is mapped from there.
+bool may_be_counted_elsewhere(const Event& event) {
+  if (!event.counter_offset || event.module->is_in_archive()) return false;
+  const auto segments = format::segments_of_page(event.module->file().elf().segments(), event.counter_offset);
+  return std::ranges::count_if(segments, [](const format::ElfSegment* s) { return s->flags & PF_W; }) > 1;
+}
+
+void warn_of_counters(const std::vector<Event>& events, Mismatch& mismatch) {
+  const auto found = std::ranges::find_if(events, may_be_counted_elsewhere);
+  if (found == events.end()) return;
+  mismatch.warnings.push_back(
+      found->module->name() + " may pass over " + found->category + ":" + found->event +
+      " in processes that start after the probe is attached: its linker (lld, mold) put the probe's "
+      "counter into a page that the kernel takes for another; running processes are not affected");
 }
 
 Event make_event(Binary& binary, const UsdtNote& note, uint64_t offset, Mismatch& mismatch) {
@@ -174,6 +192,7 @@ static std::vector<Event> match_usdt(Machine& machine, Parts parts, Mismatch& mi
   }
   std::vector<Event> out;
   for (Binary* binary : *binaries) add_events(*binary, wanted, out, mismatch);
+  if (machine.pid() <= 0) warn_of_counters(out, mismatch);
   if (out.empty()) tell_missing(*binaries, wanted, machine.pid(), mismatch);
   bool is_one_name = parts.size() == 3 && !base::has_glob(wanted.name) && binaries->size() == 1;
   if (is_one_name && is_ambiguous(out, wanted, mismatch)) return {};

@@ -87,9 +87,11 @@ static void keep_own_scopes(std::vector<CodeScope>& scopes, const Event& event) 
 std::optional<Spot> UserValues::State::spot_of(const Event& event, UserValue& otherwise) {
   otherwise = nothing_known();
   if (!sources.info || !sources.types) return std::nullopt;
-  std::optional<CodeFunction> function = code.function_at(event.address);
+  // Of a return it does not matter at which instruction: it may be another function's.
+  const uint64_t address = event.at_return_instruction ? event.function_address : event.address;
+  std::optional<CodeFunction> function = code.function_at(address);
   if (!function) return std::nullopt;
-  Spot out{.event = &event, .function = *function, .address = event.address};
+  Spot out{.event = &event, .function = *function, .address = address};
   uint64_t begin = event.function_address ? event.function_address : event.address;
   out.after_return = event.kind == Kind::uretprobe;
   if (event.is_inlined && event.kind == Kind::frame) {

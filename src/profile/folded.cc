@@ -81,6 +81,9 @@ base::Result<Profile> read_folded(std::string_view bytes) {
   size_t number = 0;
   for (std::string_view line : base::split(bytes, '\n')) {
     number++;
+    // A number that is cut is another number.
+    if (line.data() + line.size() == bytes.data() + bytes.size() && !base::trim(line).empty())
+      return base::Error{base::Failure::runtime, "line " + std::to_string(number) + " has no line end: the file is cut"};
     line = base::trim(line);
     if (line.empty() || line[0] == '#') continue;
     std::string_view stack;

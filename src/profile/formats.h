@@ -17,7 +17,7 @@ struct Format {
   std::string_view endings; // of names of files, separated by '|'
   std::string_view doc;
   std::string (*write)(const Profile& profile);
-  // nullptr: it is only written. `is_this` looks at the first bytes.
+  // `is_this` looks at the first bytes.
   bool (*is_this)(std::string_view bytes);
   base::Result<Profile> (*read)(std::string_view bytes);
   bool has_slices = false; // of time are kept
@@ -26,12 +26,12 @@ struct Format {
 std::span<const Format> formats();
 // By a file's name, or by the name of the format. Failure: which there are.
 base::Result<const Format*> format_of_file(std::string_view path);
+// The same before there is anything to write. Failure: also why the file cannot be written.
+base::Result<const Format*> format_of_output(const std::string& path);
 base::Result<const Format*> format_of_name(std::string_view name);
 
 // Failure: none of the formats, or damaged.
 base::Result<Profile> read_profile(const std::string& path);
-// The file appears whole, or what was there stays as it was.
-base::Status write_file(const std::string& path, std::string_view bytes);
 
 // One file each.
 std::string write_recording(const Profile& profile); // recording.cc: acu's own
@@ -47,8 +47,15 @@ std::string write_perf_script(const Profile& profile); // perf_script.cc
 bool is_perf_script(std::string_view bytes);
 base::Result<Profile> read_perf_script(std::string_view bytes);
 std::string write_speedscope(const Profile& profile); // speedscope.cc
-std::string write_svg(const Profile& profile);        // svg.cc
-std::string write_page(const Profile& profile);       // page.cc
+bool is_speedscope(std::string_view bytes);
+base::Result<Profile> read_speedscope(std::string_view bytes);
+std::string write_svg(const Profile& profile);  // svg.cc
+std::string write_page(const Profile& profile); // page.cc
+std::string write_page_file(const Profile& profile); // embedded.cc: with the recording in it
+std::string write_picture_file(const Profile& profile);
+bool is_page(std::string_view bytes);
+bool is_picture(std::string_view bytes);
+base::Result<Profile> read_embedded(std::string_view bytes);
 // The same with colors by change; `changes` by Profile::samples.
 std::string write_page(const Profile& profile, std::span<const int64_t> changes);
 

@@ -6,6 +6,7 @@
 // may be the last of a function, or of an inlined piece.
 #include "profile/naming.h"
 
+#include "profile/completeness.h"
 #include "report/number.h"
 #include "report/text.h"
 #include "symbol/demangle.h"
@@ -36,6 +37,10 @@ constexpr std::array<std::string_view, 12> outermost = {"_start",
 // Where an interrupt enters the kernel: functions whose names begin so.
 constexpr std::array<std::string_view, 4> interrupts = {"asm_sysvec_", "asm_common_interrupt", "common_interrupt", "el1h_64_irq"};
 
+// Through which the kernel calls a probe, on top of its stack: functions whose names begin so.
+constexpr std::array<std::string_view, 6> tracing = {"call_trace_",       "syscall_trace_",     "trace_sys_",
+                                                     "syscall_exit_work", "syscall_exit_to_user_mode", "trace_call_bpf"};
+
 constexpr std::string_view woken_by_interrupt = "[woken by an interrupt]";
 constexpr std::string_view without_frame_pointers = "[stack ends early: no frame pointer]";
 constexpr std::string_view too_deep = "[stack is deeper than what is kept]";
@@ -43,11 +48,17 @@ constexpr std::string_view no_user_stack = "[no user stack]";
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+bool is_tracing(std::string_view function) {
+  return report::is_glue(function) ||
+         std::ranges::any_of(tracing, [&](std::string_view with) { return function.starts_with(with); });
+}
+
 // The frames of one address, innermost first: indices of Profile::frames.
 struct Named {
   std::vector<uint32_t> frames;
   bool is_named = false;
   bool is_mapped = true;
+  bool is_derived = false; // the function is called by its address
 };
 
 } // namespace
@@ -69,6 +80,11 @@ public:
       profile_.about.notes.push_back(std::to_string(without_stack_) +
                                      " samples are of threads that were exiting or executing another program: the kernel "
                                      "has taken their stacks down, and they count as complete");
+    if (derived_)
+      profile_.about.notes.push_back(
+          report::grouped(derived_) + " of " + report::grouped(profile_.about.frames) +
+          " frames are in functions without a name: they are named by their addresses in the file "
+          "(func_0x...)");
   }
 
 private:
@@ -81,7 +97,8 @@ private:
   };
 
   void name_users();
-  uint32_t name_user(const UserSymbols::CodePlace& place, pid_t pid, uint64_t address);
+  Named name_user(const UserSymbols::CodePlace& place, pid_t pid, uint64_t address);
+  void keep_build_id(uint32_t module, uint32_t file);
   Named name_kernel(uint64_t address);
   uint32_t add(const RawSample& sample);
   uint32_t under(uint32_t node, const Named& named, uint64_t count);
@@ -97,6 +114,7 @@ private:
   UserSymbols& users_;
   uint32_t kernel_module_;
   uint64_t without_stack_ = 0; // samples
+  uint64_t derived_ = 0;       // frames of samples
   std::unordered_map<Key, uint32_t, Hash> user_index_;
   std::vector<std::vector<uint32_t>> user_names_; // of each stack: indices of named_users_
   std::vector<Named> named_users_;
@@ -121,8 +139,9 @@ void Namer::name_users() {
       user_names_[s].push_back(at->second);
       if (!is_new) continue;
       places.push_back(place);
-      uint32_t frame = name_user(place, pid, address);
-      named_users_.push_back({{frame}, profile_.frames()[frame].named, place.is_mapped});
+      Named named = name_user(place, pid, address);
+      if (!is_own) keep_build_id(profile_.frames()[named.frames[0]].module, place.file);
+      named_users_.push_back(std::move(named));
     }
   }
   users_.find_inlined(places, [&](size_t at, std::span<const symbol::Frame> frames) {
@@ -134,19 +153,34 @@ void Namer::name_users() {
         named.frames.push_back(
             profile_.frame({profile_.text(frames[i].function), function.module, FrameKind::inlined}));
     Frame own = function;
-    if (!own.named && !frames.back().function.empty())
+    if ((!own.named || named.is_derived) && !frames.back().function.empty()) {
       own = {profile_.text(frames.back().function), function.module, FrameKind::user};
+      named.is_derived = false;
+    }
     named.frames.push_back(profile_.frame(own));
     named.is_named = own.named;
   });
 }
 
+// It tells the same file under another path.
+void Namer::keep_build_id(uint32_t module, uint32_t file) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (std::byte b : users_.files().build_id(file))
+    text.append(1, digits[static_cast<size_t>(b >> 4)]).append(1, digits[static_cast<size_t>(b & std::byte{15})]);
+  if (module && !text.empty()) profile_.build_ids.try_emplace(module, std::move(text));
+}
+
 // Without a name: "libc.so.6+0x27f01", a place that is the same in each process; or, where nothing is mapped,
 // what is left of it.
-uint32_t Namer::name_user(const UserSymbols::CodePlace& at, pid_t pid, uint64_t address) {
+Named Namer::name_user(const UserSymbols::CodePlace& at, pid_t pid, uint64_t address) {
   UserSymbols::Found found = users_.name_of(at, pid, address);
   uint32_t module = profile_.text(found.module);
-  if (!found.name.empty()) return profile_.frame({profile_.text(found.name), module, FrameKind::user});
+  if (!found.name.empty())
+    return {{profile_.frame({profile_.text(found.name), module, FrameKind::user})},
+            true,
+            at.is_mapped,
+            found.is_derived};
   std::string place(report::bare(address));
   if (found.module_address)
     place = std::string(base_name(found.module)) + "+" + report::bare(found.module_address);
@@ -154,7 +188,7 @@ uint32_t Namer::name_user(const UserSymbols::CodePlace& at, pid_t pid, uint64_t 
     place = "[not mapped]";
   else if (found.module.empty())
     place = "[code made at run time]";
-  return profile_.frame({profile_.text(place), module, FrameKind::user, false});
+  return {{profile_.frame({profile_.text(place), module, FrameKind::user, false})}, false, at.is_mapped};
 }
 
 Named Namer::name_kernel(uint64_t address) {
@@ -179,7 +213,8 @@ uint32_t Namer::under(uint32_t node, const Named& named, uint64_t count) {
   for (auto frame = named.frames.rbegin(); frame != named.frames.rend(); ++frame)
     node = profile_.node(node, *frame);
   profile_.about.frames += count;
-  profile_.about.frames_named += named.is_named ? count : 0;
+  profile_.about.frames_named += named.is_named && !named.is_derived ? count : 0;
+  derived_ += named.is_derived ? count : 0;
   return node;
 }
 
@@ -217,7 +252,7 @@ uint32_t Namer::add_kernel(uint32_t node, const RawStack& stack, uint64_t count)
   std::vector<const Named*> names;
   for (size_t i = 0; i < stack.frames.size(); i++) {
     const Named& named = kernel_at(stack.frames[i] - (i ? 1 : 0));
-    bool is_own = names.empty() && report::is_glue(profile_.name(profile_.frames()[named.frames[0]]));
+    bool is_own = names.empty() && is_tracing(profile_.name(profile_.frames()[named.frames[0]]));
     if (!is_own || i + 1 == stack.frames.size()) names.push_back(&named);
   }
   if (stack.is_cut) node = note(node, too_deep);
@@ -236,7 +271,7 @@ uint32_t Namer::add_waker(uint32_t node, const RawSample& s) {
     for (size_t i = 0; i < addresses.size() && !is_interrupt; i++) {
       const Named& named = kernel_at(addresses[i] - (i ? 1 : 0));
       const std::string_view name = profile_.name(profile_.frames()[named.frames[0]]);
-      if (!frames.empty() || !report::is_glue(name)) add(named);
+      if (!frames.empty() || !is_tracing(name)) add(named);
       is_interrupt = std::ranges::any_of(interrupts, [&](std::string_view with) { return name.starts_with(with); });
     }
   }
@@ -274,6 +309,7 @@ std::vector<uint32_t> name_samples(Profile& profile, const RawRecording& raw, sy
   Namer namer(profile, raw, kernel, users);
   std::vector<uint32_t> numbers = namer.run();
   namer.tell_missing();
+  profile.about.incomplete = why_incomplete(profile);
   return numbers;
 }
 

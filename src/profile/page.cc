@@ -6,6 +6,8 @@
 #include "profile/tables.h"
 #include "report/json.h"
 
+#include <algorithm>
+
 namespace profile {
 
 namespace {
@@ -29,12 +31,16 @@ std::string data_of(const Profile& p, std::span<const int64_t> changes) {
   out += ",\"unit\":";
   report::append_json(out, p.about.unit);
   out += ",\"period_ns\":" + std::to_string(p.about.period_ns) +
-         ",\"duration_ns\":" + std::to_string(p.about.duration_ns) + "}";
+         ",\"duration_ns\":" + std::to_string(p.about.duration_ns) +
+         ",\"samples\":" + std::to_string(p.about.samples) + ",\"lost\":" + std::to_string(p.about.lost) +
+         ",\"incomplete\":";
+  report::append_json(out, p.about.incomplete);
+  out += "}";
   auto number = [&](uint64_t n) { out += std::to_string(n); };
   auto comma = [&] { out += ','; };
   std::string header = header_text(p.about, p.total());
   std::vector<std::string_view> lines = base::split(base::trim(header), '\n');
-  lines.erase(lines.begin()); // it is the title
+  lines.erase(lines.begin(), lines.begin() + 1 + !p.about.incomplete.empty()); // the page shows the title itself, and why stacks are incomplete
   append_list(out, "lines", lines, [&](std::string_view line) { report::append_json(out, line); });
   out += ",\"plain_lines\":" + std::to_string(lines.size() - p.about.notes.size());
   append_list(out, "texts", p.texts(), [&](std::string_view text) { report::append_json(out, text); });
@@ -56,6 +62,8 @@ std::string data_of(const Profile& p, std::span<const int64_t> changes) {
       for (const Gain& g : s.gains) comma(), number(g.sample - std::exchange(last, g.sample)), comma(), number(g.weight);
       out += ']';
     });
+    if (std::ranges::any_of(p.slices, [](const Slice& s) { return s.span > 1; }))
+      append_list(out, "spans", p.slices, [&](const Slice& s) { number(s.span); });
   }
   if (!changes.empty())
     append_list(out, "changes", changes, [&](int64_t change) { out += std::to_string(change); });
@@ -79,9 +87,9 @@ std::string write_page(const Profile& p, std::span<const int64_t> changes) {
   }
   out.append("</script>\n<script>\n")
       .append(page_libraries)
-      .append("</script>\n<script>\n")
+      .append("</script>\n<script>\n\"use strict\";\n{\n") // a block: its names are not the window's
       .append(page_script);
-  return out + "</script>\n</body>\n</html>\n";
+  return out + "}\n</script>\n</body>\n</html>\n";
 }
 
 } // namespace profile

@@ -5,6 +5,6 @@
 
 namespace profile {
 
-extern const std::string_view page_style, page_body, page_script, page_libraries;
+extern const std::string_view page_style, page_body, page_script, page_libraries, picture_script;
 
 } // namespace profile

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::string_view kernel_file = "[kernel.kallsyms]";
 constexpr std::string_view own_header = "# acu: one sample for each stack, with its weight";
+constexpr std::string_view until_end = "; the last line ends it\n", own_end = "# end\n"; // older ones have neither
 constexpr size_t most_looked_at = 64 << 10;
 
 struct Header {
@@ -132,7 +133,7 @@ struct Parser {
 
 std::string write_perf_script(const Profile& p) {
   std::string out(own_header);
-  out += "\n";
+  out += until_end;
   for (const Sample& s : p.samples()) {
     const Thread& t = p.threads()[s.thread];
     std::string_view name = p.texts()[t.name];
@@ -164,7 +165,7 @@ std::string write_perf_script(const Profile& p) {
     }
     out += '\n';
   }
-  return out;
+  return out.append(own_end);
 }
 
 bool is_perf_script(std::string_view bytes) {
@@ -183,6 +184,9 @@ bool is_perf_script(std::string_view bytes) {
 base::Result<Profile> read_perf_script(std::string_view bytes) {
   Parser parser;
   parser.is_own = bytes.starts_with(own_header);
+  const bool has_end = parser.is_own && bytes.substr(own_header.size()).starts_with(until_end.substr(0, 1));
+  if (!bytes.ends_with(has_end ? own_end : "\n"))
+    return base::Error{base::Failure::runtime, "it is text of perf script, and cut: its end is missing"};
   size_t number = 0;
   for (std::string_view line : base::split(bytes, '\n')) {
     number++;

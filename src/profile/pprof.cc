@@ -38,7 +38,7 @@ namespace in_label {
 enum : uint32_t { key = 1, text = 2, number = 3 };
 }
 namespace in_mapping {
-enum : uint32_t { id = 1, limit = 3, file = 5, has_functions = 7, has_inlines = 10 };
+enum : uint32_t { id = 1, limit = 3, file = 5, build_id = 6, has_functions = 7, has_inlines = 10 };
 }
 namespace in_location {
 enum : uint32_t { id = 1, mapping = 2, line = 4 };
@@ -120,6 +120,7 @@ private:
     m.number(in_mapping::id, at->second);
     m.number(in_mapping::limit, at->second); // readers want ranges that differ
     m.number(in_mapping::file, text(p_.texts()[module]));
+    if (auto known = p_.build_ids.find(module); known != p_.build_ids.end()) m.number(in_mapping::build_id, text(known->second));
     m.number(in_mapping::has_functions, 1);
     m.number(in_mapping::has_inlines, 1);
     out_.bytes(in_profile::mapping, m.text());
@@ -200,6 +201,7 @@ public:
       if (!add(sample))
         return base::Error{base::Failure::runtime,
                            "the profile is damaged: a sample refers to what is not there"};
+    for (auto [file, id] : build_ids_) p_.build_ids[p_.text(text(file))] = text(id);
     return std::move(p_);
   }
 
@@ -222,10 +224,11 @@ private:
     case in_profile::period: period_ = in.number(); break;
     case in_profile::mapping: {
       ProtoReader m(in.bytes());
-      uint64_t id = 0, file = 0;
+      uint64_t id = 0, file = 0, build_id = 0;
       while (m.next())
-        (m.field() == in_mapping::id ? id : m.field() == in_mapping::file ? file : ignored_) = m.number();
+        (m.field() == in_mapping::id ? id : m.field() == in_mapping::file ? file : m.field() == in_mapping::build_id ? build_id : ignored_) = m.number();
       mappings_[id] = file;
+      if (build_id) build_ids_[file] = build_id;
       break;
     }
     case in_profile::function: {
@@ -334,6 +337,7 @@ private:
   std::vector<std::pair<uint64_t, uint64_t>> types_;
   std::vector<base::ByteSpan> samples_;
   std::map<uint64_t, uint64_t> mappings_, functions_; // file, name
+  std::map<uint64_t, uint64_t> build_ids_;            // by file; both are texts
   std::map<uint64_t, Location> locations_;
   uint64_t period_ = 0, ignored_ = 0;
   size_t value_ = 0;

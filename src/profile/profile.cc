@@ -1,7 +1,10 @@
 // Numbers for texts, frames, nodes, threads and samples; the same thing always has the same one.
 #include "profile/profile.h"
 
+#include "base/text.h"
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace profile {
@@ -12,7 +15,10 @@ Profile::Profile() {
   frames_.push_back({}); // of the root
 }
 
-uint32_t Profile::text(std::string_view text) {
+uint32_t Profile::text(std::string_view given) {
+  const bool is_plain = std::ranges::all_of(given, [](char c) { return c >= ' ' && c < 0x7f; });
+  const std::string escaped = is_plain ? std::string() : base::printable(given);
+  const std::string_view text = is_plain ? given : escaped;
   auto [at, is_new] = text_index_.try_emplace(std::string(text), static_cast<uint32_t>(texts_.size()));
   if (is_new) texts_.push_back(at->first);
   return at->second;
@@ -46,9 +52,9 @@ uint32_t Profile::add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t 
   return at;
 }
 
-void Profile::add_slice(uint64_t number, std::vector<Gain> gains) {
+void Profile::add_slice(uint64_t number, uint64_t span, std::vector<Gain> gains) {
   std::ranges::sort(gains, {}, &Gain::sample);
-  Slice slice = {.number = number, .gains = {}};
+  Slice slice = {.number = number, .span = span, .gains = {}};
   for (const Gain& g : gains) {
     if (slice.gains.empty() || slice.gains.back().sample != g.sample) slice.gains.push_back({.sample = g.sample});
     slice.gains.back().weight += g.weight;
@@ -63,6 +69,16 @@ void Profile::weigh_anew(std::span<const Gain> gains) {
     samples_[g.sample].weight += g.weight;
     samples_[g.sample].count += g.count;
   }
+}
+
+void Profile::scale(double factor) {
+  auto scaled = [factor](uint64_t weight) { return static_cast<uint64_t>(std::llround(static_cast<double>(weight) * factor)); };
+  for (Sample& s : samples_) s.weight = slices.empty() ? scaled(s.weight) : 0;
+  for (Slice& slice : slices)
+    for (Gain& g : slice.gains) {
+      g.weight = scaled(g.weight);
+      samples_[g.sample].weight += g.weight; // to the unit what its gains add up to
+    }
 }
 
 void Profile::drop_weightless() {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,6 +52,7 @@ struct Gain {
 // A stretch of time, from number * Profile::slice_ns after the start on. What gained nothing is left out.
 struct Slice {
   uint64_t number = 0;
+  uint64_t span = 1;       // how many slices its gains are of: 1, but where there was no time to look at each
   std::vector<Gain> gains; // in the order of the samples
 };
 
@@ -70,6 +72,7 @@ struct About {
   uint64_t own_cpu_ns = 0, own_memory = 0; // what acu itself took: processor time, most memory (bytes)
   uint64_t kernel_ns = 0;                  // and its programs in the kernel
   std::vector<std::string> notes;          // what was lost, and how; whole sentences
+  std::string incomplete;                  // why_incomplete(), for the first line; not kept in files
 };
 
 class Profile {
@@ -79,10 +82,11 @@ public:
   Profile& operator=(Profile&&) = default;
 
   About about;
+  std::map<uint32_t, std::string> build_ids; // of modules, by their texts: hexadecimal digits, where they are known
   uint64_t slice_ns = 0;     // 0: the recording was not split
   std::vector<Slice> slices; // in their order; those in which nothing happened are left out
 
-  // These give the number of what may be there already.
+  // These give the number of what may be there already. Control characters of texts are escaped.
   uint32_t text(std::string_view text);
   uint32_t frame(const Frame& frame);
   uint32_t node(uint32_t parent, uint32_t frame);
@@ -90,12 +94,15 @@ public:
   uint32_t add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count);
 
   // Behind the slices that are there. Gains may be in any order, and several of one sample.
-  void add_slice(uint64_t number, std::vector<Gain> gains);
+  void add_slice(uint64_t number, uint64_t span, std::vector<Gain> gains);
 
   // Instead of what they weigh samples weigh these, and the others nothing; …
   void weigh_anew(std::span<const Gain> gains);
   // … and samples that weigh nothing go. Slices do, too: their samples are no longer there.
   void drop_weightless();
+
+  // Samples, and what they gained in slices, weigh `factor` times as much.
+  void scale(double factor);
 
   const std::vector<std::string_view>& texts() const { return texts_; }
   const std::vector<Frame>& frames() const { return frames_; }

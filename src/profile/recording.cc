@@ -1,13 +1,14 @@
 // acu's own file: a recording as it is, names and all.
 //
-//   "ACUPROF1", or "ACUPROF2" if it was split into slices of time
+//   "ACUPROF1", or "ACUPROF3" if it was split into slices of time; in "ACUPROF2", which is read too, all slices span one
 //   u64 size of what follows when unpacked, then zlib's stream of
 //     about: texts and numbers in the order of visit_about(), notes: count, texts
 //     texts: count, each; frames: count, each name, module, kind + 4 * named; nodes: count, each but the
 //     root: its number less its parent's, frame; threads: count, each pid, tid, process, name; samples:
 //     count, each thread, node, weight, count
-//     with slices: their length in ns; slices: count, each its number less the last one's; gains: count, each its sample
+//     with slices: their length in ns; slices: count, each its number less the last one's, span; gains: count, each its sample
 //     less the last one's, weight, count
+//     build ids, which older ones neither have nor look for: count, each module's text, digits
 //
 // A text is its length and its bytes. All numbers are LEB128, unsigned; but the size, which is little-endian.
 #include "base/reader.h"
@@ -22,7 +23,7 @@ namespace profile {
 namespace {
 
 constexpr std::string_view magic = "ACUPROF"; // and the form, a digit
-constexpr char plain_form = '1', sliced_form = '2';
+constexpr char plain_form = '1', unspanned_form = '2', sliced_form = '3';
 constexpr uint64_t most_bytes = uint64_t{1} << 30;
 
 void put(std::string& out, uint64_t value) {
@@ -103,10 +104,11 @@ struct Parser {
     samples.push_back(out.add(thread, node, weight, count));
     return true;
   }
-  bool read_slice() {
+  bool read_slice(bool has_span) {
     uint64_t after = in.uleb128(), sample = 0;
     if (!out.slices.empty() && !after) return false;
     Slice slice = {.number = (out.slices.empty() ? 0 : out.slices.back().number) + after, .gains = {}};
+    if (has_span && !(slice.span = in.uleb128())) return false;
     bool ok = each([&] {
       sample += in.uleb128();
       if (sample >= samples.size()) return false;
@@ -117,18 +119,24 @@ struct Parser {
     out.slices.push_back(std::move(slice));
     return ok;
   }
-  bool read_slices() {
+  bool read_slices(bool has_span) {
     out.slice_ns = in.uleb128();
-    return out.slice_ns && each([&] { return read_slice(); });
+    return out.slice_ns && each([&] { return read_slice(has_span); });
   }
-  bool read(bool is_sliced) {
+  bool read_build_id() {
+    uint32_t module = 0;
+    if (!take(texts, module)) return false;
+    return out.build_ids[module] = text(), true;
+  }
+  bool read(char form, size_t size) {
     visit_about(
         out.about, [&](std::string& t) { t = text(); }, [&](uint64_t& n) { n = in.uleb128(); });
     nodes.push_back(0);
     return each([&] { return out.about.notes.emplace_back(text()), true; }) &&
            each([&] { return texts.push_back(out.text(text())), true; }) &&
            each([&] { return read_frame(); }) && each([&] { return read_node(); }) &&
-           each([&] { return read_thread(); }) && each([&] { return read_sample(); }) && (!is_sliced || read_slices());
+           each([&] { return read_thread(); }) && each([&] { return read_sample(); }) && (form == plain_form || read_slices(form == sliced_form)) &&
+           (in.at() == size || each([&] { return read_build_id(); }));
   }
 };
 
@@ -138,6 +146,7 @@ void put_slices(std::string& body, const Profile& p) {
   uint64_t last = 0;
   for (const Slice& slice : p.slices) {
     put(body, slice.number - std::exchange(last, slice.number));
+    put(body, slice.span);
     put(body, slice.gains.size());
     uint64_t sample = 0;
     for (const Gain& g : slice.gains) {
@@ -177,6 +186,8 @@ std::string write_recording(const Profile& p) {
     for (uint64_t n : {uint64_t{s.thread}, uint64_t{s.node}, s.weight, s.count}) put(body, n);
 
   if (p.slice_ns) put_slices(body, p);
+  if (!p.build_ids.empty()) put(body, p.build_ids.size());
+  for (const auto& [module, digits] : p.build_ids) put(body, module), put(body, digits);
 
   std::string out(magic);
   out += p.slice_ns ? sliced_form : plain_form;
@@ -196,9 +207,9 @@ bool is_recording(std::string_view bytes) { return bytes.starts_with(magic); }
 base::Result<Profile> read_recording(std::string_view bytes) {
   bytes.remove_prefix(magic.size());
   const char form = bytes.empty() ? plain_form : bytes[0];
-  if (form != plain_form && form != sliced_form)
+  if (form != plain_form && form != unspanned_form && form != sliced_form)
     return base::Error{base::Failure::runtime, std::string("the recording has form ") + form +
-                                                   ", of a newer acu; this one reads forms 1 and 2: read it with the acu that made it"};
+                                                   ", of a newer acu; this one reads forms 1 to 3: read it with the acu that made it"};
   if (!bytes.empty()) bytes.remove_prefix(1);
   uint64_t size = 0;
   if (bytes.size() < sizeof size) return damaged("it ends early");
@@ -218,7 +229,7 @@ base::Result<Profile> read_recording(std::string_view bytes) {
                 .nodes = {},
                 .threads = {},
                 .samples = {}};
-  if (!parser.read(form == sliced_form) || !parser.in.ok()) return damaged("a part of it refers to what is not there");
+  if (!parser.read(form, size) || !parser.in.ok()) return damaged("a part of it refers to what is not there");
   return std::move(parser.out);
 }
 

@@ -29,14 +29,14 @@ std::string seconds(uint64_t ns) {
 }
 
 std::string bytes(uint64_t n) {
-  constexpr std::array units = {"B", "kB", "MB", "GB", "TB"};
+  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(n);
   size_t unit = 0;
   for (; value >= 1024 && unit + 1 < units.size(); unit++) value /= 1024;
   return format(unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
-// "1.2 MB/s"; empty where weights are no bytes, or the time is not known.
+// "1.2 MiB/s"; empty where weights are no bytes, or the time is not known.
 std::string rate(const About& about, uint64_t weight) {
   if (about.unit != "bytes" || !about.duration_ns) return {};
   return bytes(static_cast<uint64_t>(static_cast<double>(weight) * 1e9 / static_cast<double>(about.duration_ns))) + "/s";
@@ -97,11 +97,12 @@ std::string amount(const About& about, uint64_t weight) {
 }
 
 std::string header_text(const About& a, uint64_t total) {
-  std::string out = a.title;
-  if (!a.what.empty()) out.append(" of ").append(a.what);
+  std::string out = a.incomplete.empty() ? "" : base::printable(a.incomplete) + "\n";
+  out += base::printable(a.title);
+  if (!a.what.empty()) out.append(" of ").append(base::printable(a.what));
   if (a.duration_ns) out.append(", ").append(seconds(a.duration_ns));
-  if (!a.host.empty()) out.append(", on ").append(a.host);
-  out.append("\n").append(report::grouped(a.samples)).append(" samples");
+  if (!a.host.empty()) out.append(", on ").append(base::printable(a.host));
+  out.append("\nsamples ").append(report::grouped(a.samples));
   const bool is_count = !a.period_ns && a.unit == "samples";
   const bool says_unit = a.unit == "samples" || a.unit == "ns" || a.unit == "bytes";
   if (!is_count)
@@ -111,10 +112,10 @@ std::string header_text(const About& a, uint64_t total) {
         .append(says_unit ? "" : a.unit)
         .append(rate(a, total).empty() ? "" : ", " + rate(a, total))
         .append(")");
-  out.append(", ").append(report::grouped(a.lost)).append(" lost");
+  out.append(", lost ").append(report::grouped(a.lost));
   if (a.complete || (a.own_memory && a.samples))
-    out.append("; ").append(percent(a.complete, a.samples)).append(" of the stacks complete");
-  if (a.frames) out.append(", ").append(percent(a.frames_named, a.frames)).append(" of the frames named");
+    out.append(" · stacks complete ").append(percent(a.complete, a.samples));
+  if (a.frames) out.append(" · frames named ").append(percent(a.frames_named, a.frames));
   out += '\n';
   if (a.own_memory) {
     out.append("acu itself: ")
@@ -123,7 +124,7 @@ std::string header_text(const About& a, uint64_t total) {
         .append(seconds(a.kernel_ns));
     out.append(" in the kernel's probes, ").append(bytes(a.own_memory)).append(" of memory\n");
   }
-  for (const std::string& note : a.notes) out.append(note).append("\n");
+  for (const std::string& note : a.notes) out.append(base::printable(note)).append("\n");
   return out;
 }
 
@@ -170,6 +171,8 @@ std::string report_json(const Profile& p, const ReportOptions& options) {
   report::append_json(out, a.what);
   out += ",\"unit\":";
   report::append_json(out, a.unit);
+  out += ",\"incomplete\":";
+  report::append_json(out, a.incomplete);
   out += ",\"total\":" + std::to_string(p.total());
   const std::pair<const char*, uint64_t> numbers[] = {
       {"period_ns", a.period_ns},       {"duration_ns", a.duration_ns},

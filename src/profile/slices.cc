@@ -1,5 +1,6 @@
 #include "profile/slices.h"
 
+#include "profile/completeness.h"
 #include "profile/tables.h"
 
 #include <algorithm>
@@ -30,11 +31,15 @@ base::Status keep_part(Profile& p, const TimeRange& range, Part part) {
                  in_seconds(range.from.value_or(0)) + " on");
   const uint64_t from = first * p.slice_ns, until = std::min(last * p.slice_ns, ends);
 
+  p.about.incomplete.clear();
   std::string header = header_text(p.about, p.total());
   std::vector<Gain> gains;
-  for (const Slice& s : p.slices)
-    if ((part == Part::inside) == range.holds(s.number, p.slice_ns))
-      gains.insert(gains.end(), s.gains.begin(), s.gains.end());
+  size_t merged = 0;
+  for (const Slice& s : p.slices) {
+    if ((part == Part::inside) != range.holds(s, p.slice_ns)) continue;
+    gains.insert(gains.end(), s.gains.begin(), s.gains.end());
+    merged += s.span > 1;
+  }
   p.weigh_anew(gains);
   p.drop_weightless();
 
@@ -43,12 +48,16 @@ base::Status keep_part(Profile& p, const TimeRange& range, Part part) {
   const size_t line = header.find('\n') + 1;
   header = header.substr(line, header.find('\n', line) - line);
   a.notes.insert(a.notes.begin(), "the whole recording, " + in_seconds(ends) + ": " + header);
+  if (merged)
+    a.notes.insert(a.notes.begin(), std::to_string(merged) + (merged == 1 ? " slice of this part was" : " slices of this part were") +
+                                        " read late and may hold what happened before or after it");
   a.what += part == Part::inside ? ", from " : ", without from ";
   a.what += in_seconds(from) + " until " + in_seconds(until);
   a.duration_ns = part == Part::inside ? until - from : ends - (until - from);
   a.start_ns += part == Part::inside ? from : 0;
   a.samples = a.complete = a.frames = a.frames_named = a.own_cpu_ns = a.own_memory = a.kernel_ns = 0;
   for (const Sample& s : p.samples()) a.samples += s.count;
+  a.incomplete = why_incomplete(p);
   return {};
 }
 

@@ -13,8 +13,8 @@ namespace profile {
 struct TimeRange {
   std::optional<uint64_t> from, until;
   bool is_whole() const { return !from && !until; }
-  bool holds(uint64_t slice, uint64_t slice_ns) const {
-    return (slice + 1) * slice_ns > from.value_or(0) && (!until || slice * slice_ns < *until);
+  bool holds(const Slice& slice, uint64_t slice_ns) const {
+    return (slice.number + slice.span) * slice_ns > from.value_or(0) && (!until || slice.number * slice_ns < *until);
   }
 };
 

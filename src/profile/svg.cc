@@ -1,6 +1,11 @@
-// A flame graph as one picture, root at the bottom, as wide as a page of text needs. Each frame has a title,
-// which browsers show when it is pointed at. What is narrower than a third of a pixel is left out.
+// A flame graph as one picture, root at the bottom, as wide as a page of text needs. Each frame has a title, which
+// browsers show when it is pointed at: name, file and share, a line each. In a browser that opens the file itself a
+// script (page/picture.js) adds zoom and search; elsewhere the picture is the same without. What is narrower than a third
+// of a pixel is left out.
+#include "base/text.h"
+#include "base/utf8.h"
 #include "profile/formats.h"
+#include "profile/page_parts.h"
 #include "profile/tables.h"
 
 #include <algorithm>
@@ -51,24 +56,38 @@ std::vector<Box> merge(const Profile& p) {
   return boxes;
 }
 
+// XML has no control characters, and bytes that are no UTF-8 would end it.
 void append_escaped(std::string& out, std::string_view text) {
-  for (char c : text) {
-    if (c == '<')
+  constexpr std::string_view replacement = "\xef\xbf\xbd", no_character = "\xef\xbf"; // U+FFFD; U+FFFE and U+FFFF
+  while (!text.empty()) {
+    const size_t length = base::utf8_length(text);
+    const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
+    text.remove_prefix(character.size());
+    if (character == "<")
       out += "&lt;";
-    else if (c == '>')
+    else if (character == ">")
       out += "&gt;";
-    else if (c == '&')
+    else if (character == "&")
       out += "&amp;";
-    else if (static_cast<unsigned char>(c) < ' ')
+    else if (length == 0 || (character.starts_with(no_character) && static_cast<unsigned char>(character[2]) >= 0xbe))
+      out += replacement;
+    else if (length == 1 && static_cast<unsigned char>(character[0]) < ' ')
       out += ' ';
     else
-      out += c;
+      out += character;
   }
+}
+
+// The first characters of a text, whole ones; a byte that is no UTF-8 counts as one.
+std::string_view first_characters(std::string_view text, size_t count) {
+  size_t end = 0;
+  for (; count && end < text.size(); count--) end += std::max<size_t>(base::utf8_length(text.substr(end)), 1);
+  return text.substr(0, end);
 }
 
 void append_number(std::string& out, double value) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
+  std::snprintf(text, sizeof text, "%.6g", value);
   out += text;
 }
 
@@ -90,26 +109,29 @@ struct Picture {
   double bottom;
   std::string out = {};
 
+  void append_rect(double left, double top, double wide, const std::string& fill) {
+    out += "<rect x=\"", append_number(out, left), out += "\" y=\"", append_number(out, top);
+    out += "\" width=\"", append_number(out, wide > 2 ? wide - 0.4 : wide), out += "\" data-width=\"", append_number(out, wide);
+    out += "\" height=\"16\" fill=\"" + fill + "\"/>";
+  }
+  void append_name(std::string_view name, double left, double top, double wide) {
+    const size_t room = wide > 22 ? static_cast<size_t>((wide - 6) / letter) : 0;
+    if (room <= 2) return;
+    const bool is_whole = first_characters(name, room).size() == name.size();
+    out += "<text x=\"", append_number(out, left + 3), out += "\" y=\"", append_number(out, top + 12), out += "\">";
+    append_escaped(out, is_whole ? name : first_characters(name, room - 2));
+    out += is_whole ? "</text>" : "..</text>";
+  }
   void draw(uint32_t index, double left, uint32_t depth) {
     const Box& box = boxes[index];
     double wide = (width - 2 * margin) * static_cast<double>(box.total) / static_cast<double>(whole);
     if (wide < least) return;
     double top = bottom - row * (depth + 1);
-    out += "<g><title>";
-    append_escaped(out, box.name);
-    if (!box.module.empty()) out += " (", append_escaped(out, box.module), out += ")";
-    out += ": " + percent(box.total, whole) + ", " + amount(p.about, box.total) + "</title><rect x=\"";
-    append_number(out, left);
-    out += "\" y=\"", append_number(out, top);
-    out += "\" width=\"", append_number(out, std::max(wide - 0.4, least));
-    out += "\" height=\"16\" fill=\"" + color(box) + "\"/>";
-    size_t room = wide > 22 ? static_cast<size_t>((wide - 6) / letter) : 0;
-    if (room > 2) {
-      out += "<text x=\"", append_number(out, left + 3);
-      out += "\" y=\"", append_number(out, top + 12);
-      out += "\">", append_escaped(out, box.name.size() <= room ? box.name : box.name.substr(0, room - 2));
-      out += box.name.size() <= room ? "</text>" : "..</text>";
-    }
+    out += "<g><title>", append_escaped(out, box.name);
+    if (!box.module.empty()) out += "\n", append_escaped(out, box.module);
+    out += "\n" + percent(box.total, whole) + ", " + amount(p.about, box.total) + "</title>";
+    append_rect(left, top, wide, color(box));
+    append_name(box.name, left, top, wide);
     out += "</g>\n";
     for (const auto& [name, child] : box.children) {
       draw(child, left, depth + 1);
@@ -132,28 +154,26 @@ std::string write_svg(const Profile& p) {
   uint64_t whole = std::max<uint64_t>(boxes[0].total, 1);
   auto smallest = static_cast<uint64_t>(static_cast<double>(whole) * least / (width - 2 * margin));
   uint32_t rows = depth_of(boxes, 0, smallest);
-  constexpr double head = 64;
-  double height = head + rows * row + margin;
+  std::string header = header_text(p.about, p.total());
+  std::vector<std::string_view> lines = base::split(base::trim(header), '\n');
+  const size_t incomplete = p.about.incomplete.empty() ? 0 : 1; // the line that says so, here below the title
+  if (incomplete) std::swap(lines[0], lines[1]);
+  constexpr double line = 16, head = 28;
+  double height = head + line * static_cast<double>(lines.size()) + rows * row + margin;
   Picture picture = {p, boxes, whole, height - margin};
   std::string& out = picture.out;
-  out +=
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ";
-  out += std::to_string(static_cast<int>(width)) + " " + std::to_string(static_cast<int>(height)) +
-         "\" font-family=\"monospace\" font-size=\"" + std::to_string(font_size) +
+  const std::string size[] = {std::to_string(static_cast<int>(width)), std::to_string(static_cast<int>(height))};
+  out += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size[0] + "\" height=\"" + size[1] +
+         "\" viewBox=\"0 0 " + size[0] + " " + size[1] + "\" font-family=\"monospace\" font-size=\"" + std::to_string(font_size) +
          "\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
-  std::string header = header_text(p.about, p.total());
-  double y = 20;
-  for (size_t at = 0, line = 0; at < header.size() && line < 3; line++) {
-    size_t end = header.find('\n', at);
-    out += "<text x=\"10\" y=\"", append_number(out, y);
-    out += line ? "\">" : "\" font-size=\"15\">",
-        append_escaped(out, std::string_view(header).substr(at, end - at));
-    out += "</text>\n";
-    y += 16;
-    at = end + 1;
+  for (size_t i = 0; i < lines.size(); i++) {
+    out += "<text x=\"10\" y=\"", append_number(out, 20 + line * static_cast<double>(i));
+    out += i ? i <= incomplete || i >= lines.size() - p.about.notes.size() ? "\" fill=\"#8a3b00\">" : "\">" : "\" font-size=\"15\">";
+    append_escaped(out, lines[i]), out += "</text>\n";
   }
+  out += "<g id=\"frames\">\n";
   picture.draw(0, margin, 0);
-  return out + "</svg>\n";
+  return out.append("</g>\n<script><![CDATA[\n").append(picture_script).append("]]></script>\n</svg>\n");
 }
 
 } // namespace profile

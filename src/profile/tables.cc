@@ -17,20 +17,27 @@ namespace {
 constexpr uint32_t nowhere = UINT32_MAX;
 
 struct Weights {
-  std::vector<uint64_t> self, total; // by node
+  std::vector<uint64_t> self, total; // by node; self: what is charged to it
+  std::vector<bool> ends;            // samples end there
   std::vector<uint32_t> inner;       // how far below the nearest sample ends
 };
 
 Weights weigh(const Profile& p) {
   Weights w;
+  const std::vector<uint32_t> charged = charged_nodes(p);
   w.self.resize(p.nodes().size());
-  for (const Sample& s : p.samples()) w.self[s.node] += s.weight;
-  w.total = w.self;
+  w.total.resize(p.nodes().size());
+  w.ends.resize(p.nodes().size());
+  for (const Sample& s : p.samples()) {
+    w.self[charged[s.node]] += s.weight;
+    w.total[s.node] += s.weight;
+    w.ends[s.node] = w.ends[s.node] || s.weight;
+  }
   w.inner.resize(p.nodes().size(), nowhere);
   for (size_t n = p.nodes().size(); n-- > 1;) {
     const uint32_t parent = p.nodes()[n].parent;
     w.total[parent] += w.total[n];
-    if (w.self[n]) w.inner[n] = 0;
+    if (w.self[n] || w.ends[n]) w.inner[n] = 0;
     if (w.inner[n] != nowhere) w.inner[parent] = std::min(w.inner[parent], w.inner[n] + 1);
   }
   return w;
@@ -59,6 +66,7 @@ template<class GroupOf> std::vector<Row> sum_up(const Profile& p, size_t groups,
     }
     if (node) {
       rows[group].self += w.self[node];
+      rows[group].is_end |= w.ends[node];
       rows[group].inner = std::min(rows[group].inner, w.inner[node]);
       if (depth[group]++ == 0) rows[group].total += w.total[node];
       steps.push_back({node, true});
@@ -117,7 +125,7 @@ std::vector<Row> functions_of(const Profile& p, SortBy by) {
     rows[i].kind = f.kind;
   }
   std::erase_if(rows,
-                [](const Row& r) { return r.kind == FrameKind::note && r.self == 0; }); // why a stack ends
+                [](const Row& r) { return r.kind == FrameKind::note && !r.self && !r.is_end; }); // why a stack ends
   sort_rows(rows, by);
   return rows;
 }
@@ -145,19 +153,29 @@ std::vector<Row> processes_of(const Profile& p) {
   return out;
 }
 
+// In a recursion the two stand next to each other several times in a stack, which counts once.
 static std::vector<Row> neighbours(const Profile& p, const Row& function, bool callers) {
-  Weights w = weigh(p);
+  const Weights w = weigh(p);
+  const Functions known = functions(p);
+  std::vector<bool> is_it(p.frames().size()); // by frame: it is the function
+  for (size_t f = 1; f < is_it.size(); f++) is_it[f] = is_function(p, p.frames()[f], function);
+  // The neighbour at a call from a node's parent to the node; `nowhere`: it is no such call.
+  auto neighbour = [&](uint32_t n) {
+    const uint32_t outer = p.nodes()[p.nodes()[n].parent].frame, inner = p.nodes()[n].frame;
+    const bool fits = p.nodes()[n].parent && is_it[callers ? inner : outer] && !is_it[callers ? outer : inner];
+    return fits ? known.of_frame[callers ? outer : inner] : nowhere;
+  };
   std::map<uint32_t, Row> rows;
   for (uint32_t n = 1; n < p.nodes().size(); n++) {
-    uint32_t parent = p.nodes()[n].parent;
-    bool fits = is_function(p, p.frame_of(callers ? n : parent), function) && parent;
-    if (!fits || is_function(p, p.frame_of(callers ? parent : n), function)) continue;
-    Row& row = rows[p.nodes()[callers ? parent : n].frame];
-    row.total += w.total[n];
+    const uint32_t group = neighbour(n);
+    if (group == nowhere) continue;
+    uint32_t above = p.nodes()[n].parent;
+    while (above && neighbour(above) != group) above = p.nodes()[above].parent;
+    if (!above) rows[group].total += w.total[n];
   }
   std::vector<Row> out;
-  for (auto& [frame, row] : rows) {
-    const Frame& f = p.frames()[frame];
+  for (auto& [group, row] : rows) {
+    const Frame& f = p.frames()[known.first[group]];
     row.name = p.name(f), row.where = p.module(f), row.kind = f.kind;
     out.push_back(std::move(row));
   }

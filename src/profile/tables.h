@@ -14,6 +14,7 @@ struct Row {
   std::string where; // module, or the process's number
   FrameKind kind = FrameKind::user;
   uint64_t self = 0, total = 0;
+  bool is_end = false; // samples end there
   uint32_t inner = 0; // calls from there to the innermost function of the nearest sample
 };
 
@@ -21,7 +22,12 @@ enum class SortBy : uint8_t { self, total, name };
 inline constexpr std::string_view sort_words = "self|total|name";
 SortBy sort_of(std::string_view word);
 
-// A function counts once in a stack, however often it is there.
+// By node: that to which what is measured there is charged. Of samples of the CPU it is the node itself; of waits, bytes and
+// events the reason, where one is named (a lock, a file, a peer), or else the innermost function of the program's own, which
+// is neither the kernel's nor the C library's.
+std::vector<uint32_t> charged_nodes(const Profile& profile);
+
+// Rows have as `self` what is charged to them. A function counts once in a stack, however often it is there.
 std::vector<Row> functions_of(const Profile& profile, SortBy by);
 std::vector<Row> modules_of(const Profile& profile);   // self: code in it; total: with what it calls
 std::vector<Row> processes_of(const Profile& profile); // self = total
@@ -35,7 +41,7 @@ struct ReportOptions {
   std::string function; // whose callers and callees are shown; empty: those of the first three
 };
 
-// "9.98 s", "1.2 GB", "1,024": a weight as people read it.
+// "9.98 s", "1.2 GiB", "1,024": a weight as people read it.
 std::string amount(const About& about, uint64_t weight);
 std::string percent(uint64_t part, uint64_t whole);
 // What was recorded, how much of it is there, and what it cost: lines, each ended.

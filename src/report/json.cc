@@ -2,6 +2,7 @@
 // text in quotes. Blanks are placed as bpftrace places them, for readers that compare lines.
 #include "report/json.h"
 
+#include "base/utf8.h"
 #include "report/histogram.h"
 #include "report/series.h"
 #include "report/text.h"
@@ -20,25 +21,6 @@ void append_json(std::string& out, Number n) {
 }
 
 namespace {
-
-// Bytes of the UTF-8 character at the start of `text`, or 0 if it is none.
-size_t utf8_length(std::string_view text) {
-  auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  unsigned first = byte(0);
-  size_t length = first < 0x80                    ? 1
-                  : first >= 0xc2 && first < 0xe0 ? 2
-                  : first >= 0xe0 && first < 0xf0 ? 3
-                  : first >= 0xf0 && first < 0xf5 ? 4
-                                                  : 0;
-  for (size_t i = 1; i < length; i++)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  // Too long forms, surrogates, and what lies behind the last character.
-  if (first == 0xe0 && byte(1) < 0xa0) return 0;
-  if (first == 0xed && byte(1) >= 0xa0) return 0;
-  if (first == 0xf0 && byte(1) < 0x90) return 0;
-  if (first == 0xf4 && byte(1) >= 0x90) return 0;
-  return length;
-}
 
 void append_escape(std::string& out, unsigned char c) {
   constexpr std::string_view digits = "0123456789abcdef";
@@ -110,7 +92,7 @@ void append_json(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
     auto c = static_cast<unsigned char>(text[0]);
-    size_t length = utf8_length(text);
+    size_t length = base::utf8_length(text);
     if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f || length == 0) {
       append_escape(out, c);
       length = 1;

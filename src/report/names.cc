@@ -29,6 +29,18 @@ std::string SystemNames::user(uint32_t pid, uint64_t address, bool with_offset, 
   return out;
 }
 
+std::string SystemNames::variable(uint32_t pid, uint64_t address, bool with_offset) {
+  std::string out = user(pid, address, with_offset, 0);
+  if (out != bare(address)) return out;
+  const auto in_file = users_.find_variable(static_cast<pid_t>(pid), address);
+  if (in_file.module_address) return in_module(in_file.module, in_file.module_address);
+  auto known = mappings_.find(pid);
+  if (known == mappings_.end())
+    known = mappings_.emplace(pid, symbol::read_process_map(static_cast<pid_t>(pid), symbol::MappingsOf::all)).first;
+  const symbol::Mapping* mapping = symbol::find_mapping(known->second, address);
+  return mapping && mapping->is_file() ? mapping->path + "+" + bare(address - mapping->begin + mapping->offset) : out;
+}
+
 std::string SystemNames::module(uint32_t pid, uint64_t address, uint64_t stack) {
   return std::string(users_.find(static_cast<pid_t>(pid), address, stack).module);
 }

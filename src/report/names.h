@@ -4,7 +4,10 @@
 #include "report/report.h"
 #include "symbol/cgroups.h"
 #include "symbol/kallsyms.h"
+#include "symbol/process_map.h"
 #include "symbol/user_symbols.h"
+
+#include <unordered_map>
 
 namespace report {
 
@@ -16,6 +19,8 @@ public:
   std::string kernel(uint64_t address, bool with_offset) override;
   std::string user(uint32_t pid, uint64_t address, bool with_offset, uint64_t stack) override;
   std::string module(uint32_t pid, uint64_t address, uint64_t stack) override;
+  // Of data: "g_cache_lock"; without a symbol "libpq.so.5+0x4e0c8", or "/dev/shm/pool+0x1040" where a file is mapped.
+  std::string variable(uint32_t pid, uint64_t address, bool with_offset);
   void seen(uint32_t pid, std::span<const uint64_t> frames, uint64_t stack, uint64_t time) override;
   std::string cgroup(uint64_t id, const std::string& filter) override;
   symbol::UserSymbols& users() { return users_; }
@@ -24,6 +29,7 @@ private:
   symbol::Kallsyms kallsyms_;
   symbol::UserSymbols users_;
   symbol::Cgroups cgroups_;
+  std::unordered_map<uint32_t, std::vector<symbol::Mapping>> mappings_; // of processes whose data were asked for
 };
 
 } // namespace report

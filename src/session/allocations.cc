@@ -5,7 +5,10 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "format/elf_dynamic.h"
+#include "probe/exception_reach.h"
+#include "probe/uprobe.h"
 #include "spec/allocation_functions.h"
+#include "spec/nothrow_functions.h"
 #include "symbol/binaries.h"
 #include "symbol/library_search.h"
 
@@ -21,9 +24,10 @@ namespace {
 
 struct Finder {
   std::string blocks, takers, givers; // the latter: with "uprobe:" before each
+  std::string careful;                // of the takers those at their return instructions
   std::vector<std::string> notes;
 
-  void take(const spec::AllocationFunctions& row, const std::vector<std::string>& places);
+  void take(const spec::AllocationFunctions& row, const std::vector<std::string>& places, bool is_careful);
 };
 
 std::string list(std::string_view kind, const std::vector<std::string>& places) {
@@ -37,7 +41,8 @@ std::string with(std::string text, std::string_view word, std::string_view by) {
   return text;
 }
 
-void Finder::take(const spec::AllocationFunctions& row, const std::vector<std::string>& places) {
+void Finder::take(const spec::AllocationFunctions& row, const std::vector<std::string>& places,
+                  bool is_careful) {
   if (places.empty()) return;
   const std::string entries = list("uprobe:", places);
   std::string& counted = row.size.empty() ? givers : takers;
@@ -50,7 +55,9 @@ void Finder::take(const spec::AllocationFunctions& row, const std::vector<std::s
   text = with(std::move(text), "uprobe:FUNCTIONS", entries);
   text = with(std::move(text), "uretprobe:FUNCTIONS", list("uretprobe:", places));
   text = with(std::move(text), "SIZE", row.size);
-  text = with(std::move(text), "ENTRY", row.at_entry);
+  text = with(std::move(text), "ENTRY",
+              is_careful ? "@careful++;" : row.at_entry); // such a row has nothing to do at the entry
+  if (is_careful) careful = entries;
   blocks += with(std::move(text), "EXIT", row.at_exit);
 }
 
@@ -133,6 +140,29 @@ std::string program_of(std::string word) {
   return word;
 }
 
+// Out of memory they throw, which the program may get over; while their returns are probed like others it
+// would be ended. `is_any_careful` is set where they are probed at their return instructions.
+bool follows_safely(symbol::Binary& file, const std::vector<std::string>& names, probe::ExceptionReach& reach,
+                    std::vector<std::string>& notes, bool& is_any_careful) {
+  bool is_careful = false;
+  for (const std::string& name : names) {
+    const symbol::FunctionSymbol f = file.find_functions(name, false).front();
+    if (!reach.may_pass(file, f)) continue;
+    is_careful = true;
+    if (probe::find_return_places(file, f).ok()) continue;
+    notes.push_back("`operator new` of " + last_part(file.name()) +
+                    " is not followed: an exception out of it (no memory) would end the program, and where "
+                    "it returns is not known");
+    return false;
+  }
+  is_any_careful |= is_careful;
+  if (is_careful)
+    notes.push_back("`operator new` of " + last_part(file.name()) +
+                    " is probed at its return instructions, as exceptions may leave it (no memory): about " +
+                    std::to_string(spec::return_instruction_ns / 1000) + " us more for each call");
+  return true;
+}
+
 base::Result<Allocations> find_in(symbol::Binaries& binaries, const std::vector<std::string>& paths, const std::string& whose) {
   std::vector<symbol::Binary*> files;
   std::string program, seen;
@@ -152,23 +182,25 @@ base::Result<Allocations> find_in(symbol::Binaries& binaries, const std::vector<
                            (program.empty() ? "" : "; its program is " + program) +
                            ". Without --leaks growth of memory is told by the kernel"};
   Finder out;
+  probe::ExceptionReach reach(binaries);
   for (symbol::Binary* file : files)
     if (std::string missing = missing_in(*file); !missing.empty())
       out.notes.push_back(last_part(file->name()) + " has no symbols of " + missing +
                           ": what they take or give back is not known");
   for (const spec::AllocationFunctions& row : spec::allocation_functions) {
     std::vector<std::string> places;
+    bool is_careful = false;
     for (symbol::Binary* file : files) {
       const std::vector<std::string> names = functions_in(*file, row);
+      if (!names.empty() && row.may_throw && !follows_safely(*file, names, reach, out.notes, is_careful))
+        continue;
       for (const std::string& name : names) places.push_back("\"" + file->name() + "\":" + name);
-      if (row.may_throw && !names.empty())
-        out.notes.push_back("an exception out of `operator new` of " + last_part(file->name()) +
-                            " (no memory) would end the program while it is recorded");
     }
-    out.take(row, places);
+    out.take(row, places, is_careful);
   }
   std::string counts = out.takers + " { @taken++ }\n";
   if (!out.givers.empty()) counts += out.givers + " { @given++ }\n";
+  if (!out.careful.empty()) counts += out.careful + " { @careful++ }\n";
   return Allocations{std::move(out.blocks), std::move(counts), std::move(out.notes)};
 }
 
@@ -187,8 +219,9 @@ base::Result<Allocations> find_allocations(const std::string& command) {
   return find_in(binaries, files_of(program, binaries), "`" + command + "`");
 }
 
-double cost_of_following(uint64_t taken, uint64_t given, uint64_t duration_ns) {
-  const uint64_t spent = taken * spec::taking_ns + given * spec::giving_ns;
+double cost_of_following(uint64_t taken, uint64_t given, uint64_t careful, uint64_t duration_ns) {
+  const uint64_t spent =
+      taken * spec::taking_ns + given * spec::giving_ns + careful * spec::return_instruction_ns;
   return 100.0 * static_cast<double>(spent) / static_cast<double>(duration_ns);
 }
 

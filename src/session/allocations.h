@@ -12,7 +12,7 @@ namespace session {
 
 struct Allocations {
   std::string blocks;             // of a script, that fill @live
-  std::string counts;             // a script that only counts them: @taken and @given
+  std::string counts;             // a script that only counts them: @taken, @given and @careful
   std::vector<std::string> notes; // what there is to know before they are attached
 };
 
@@ -21,7 +21,8 @@ base::Result<Allocations> find_allocations(int pid);
 // The same of a command that is not started yet, by its program or script: the files that it will have mapped.
 base::Result<Allocations> find_allocations(const std::string& command);
 
-// Of a second, in percent of a CPU.
-double cost_of_following(uint64_t taken, uint64_t given, uint64_t duration_ns);
+// Of a second, in percent of a CPU. `careful`: of those that take memory, the calls whose returns are probed at the
+// return instructions (@careful).
+double cost_of_following(uint64_t taken, uint64_t given, uint64_t careful, uint64_t duration_ns);
 
 } // namespace session

@@ -29,6 +29,7 @@ bool parse(Compiled& to, base::Source& source, const CompileOptions& options,
 bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics) {
   to.machine = std::make_unique<probe::Machine>(to.tree->types, options.pid);
   to.machine->still = options.still;
+  to.machine->may_end_programs = options.unsafe;
   to.machine->sees_inlined_calls = to.tree->config.text("symbol_source") != "symbol_table";
   lang::CheckOptions check = {.positional = options.positional,
                               .named = options.named,

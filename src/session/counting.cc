@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <memory>
 #include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -59,7 +60,6 @@ public:
   base::Result<int> run();
 
 private:
-  base::Status open_output();
   base::Status find_events();
   base::Status describe();
   base::Status start();
@@ -68,14 +68,15 @@ private:
   base::Status take(report::CountTable& to, bool since_last, double elapsed);
   base::Status tell_interval();
   void tell_end() const;
-  void tell(const std::string& text) { write_all(output_.valid() ? output_.get() : STDERR_FILENO, text); }
+  void tell(const std::string& text) { output_->out(text), output_->settle(); }
   std::vector<int> cpus() const { return options_.filter.cpus.empty() ? probe::online_cpus() : options_.filter.cpus; }
   bool is_of_cpus() const { return options_.command.empty() && options_.filter.pids.empty() && options_.filter.threads.empty(); }
 
   const CountingOptions& options_;
   type::Table types_;
   probe::Machine machine_;
-  base::Fd output_, group_;
+  std::unique_ptr<Output> output_;
+  base::Fd group_;
   std::vector<base::Fd> targets_; // of processes that have not ended
   std::vector<Counted> counted_;
   std::vector<std::vector<probe::Count>> last_; // by counter and place, at the last interval
@@ -86,13 +87,6 @@ private:
   uint64_t told_ = 0; // intervals
   bool told_head_ = false, is_interrupted_ = false;
 };
-
-base::Status Counting::open_output() {
-  if (options_.output.empty()) return {};
-  output_ = base::Fd(::open(options_.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!output_.valid()) return base::errno_error("cannot write " + options_.output, errno);
-  return {};
-}
 
 base::Status Counting::find_events() {
   std::vector<std::string> names = options_.events;
@@ -232,7 +226,7 @@ base::Status Counting::wait() {
 
 // How much was counted, what is missing, and what it took. Not among lines of JSON.
 void Counting::tell_end() const {
-  if (options_.quiet || (options_.json && !output_.valid())) return;
+  if (options_.quiet || (options_.json && options_.output.empty())) return;
   size_t missing = 0, part = 0;
   for (const Counted& c : counted_) missing += !c.is_supported;
   for (const report::CountRow& row : table_.rows) part += row.is_supported && row.running < 1;
@@ -243,7 +237,13 @@ void Counting::tell_end() const {
 }
 
 base::Result<int> Counting::run() {
-  ACU_CHECK(open_output());
+  Options run; // as `acu run` would have been asked
+  run.output_file = options_.output;
+  if (!options_.output.empty()) {
+    ACU_TRY(output_, Output::open(run));
+  } else {
+    output_ = std::make_unique<Output>(STDERR_FILENO, Buffering::none, false);
+  }
   ACU_CHECK(find_events());
   ACU_CHECK(describe());
   ACU_CHECK(signals::install({}));
@@ -266,6 +266,7 @@ base::Result<int> Counting::run() {
   if (!options_.interval_ns || options_.repeats > 1)
     tell(options_.json ? report::count_json(table_, std::nullopt) : report::count_text(table_));
   tell_end();
+  ACU_CHECK(output_->finish());
   return status;
 }
 

@@ -20,8 +20,8 @@ std::vector<Gains::Gain> Gains::take(const ir::Map& map, const std::vector<ir::E
     if (at == known_.end())
       at = known_.emplace(bytes_of(e), Known{.number = static_cast<uint32_t>(known_.size())}).first;
     Known& k = at->second;
-    if (now.weight != k.weight || now.count != k.count)
-      out.push_back({k.number, i, now.weight - k.weight, now.count - k.count});
+    if (now.weight > k.weight || (now.weight == k.weight && now.count > k.count)) // a state may shrink: that is no gain
+      out.push_back({k.number, i, now.weight - k.weight, now.count - std::min(k.count, now.count)});
     k.weight = now.weight, k.count = now.count;
   }
   return out;
@@ -29,10 +29,11 @@ std::vector<Gains::Gain> Gains::take(const ir::Map& map, const std::vector<ir::E
 
 uint32_t Gains::number(const ir::Entry& e) const { return known_.find(bytes_of(e))->second.number; }
 
-void Slicer::add(std::vector<Gains::Gain> gains) {
+void Slicer::add(std::vector<Gains::Gain> gains, uint64_t span) {
   if (gains.empty()) return;
   held_ += gains.size();
   if (slices_.empty() || slices_.back().number != now_) slices_.push_back({.number = now_, .gains = {}});
+  slices_.back().span = std::max(slices_.back().span, span);
   auto& to = slices_.back().gains;
   to.insert(to.end(), gains.begin(), gains.end());
   if (held_ > most_gains || slices_.size() > most_slices) make_longer();
@@ -62,6 +63,7 @@ void Slicer::make_longer() {
   for (Slice& s : all) {
     if (slices_.empty() || slices_.back().number != s.number / 2)
       slices_.push_back({.number = s.number / 2, .gains = {}});
+    slices_.back().span = std::max(slices_.back().span, (s.number + s.span + 1) / 2 - s.number / 2);
     auto& to = slices_.back().gains;
     to.insert(to.end(), s.gains.begin(), s.gains.end());
   }
@@ -70,16 +72,16 @@ void Slicer::make_longer() {
 }
 
 void Slicer::take(const ir::Map& map, const std::vector<ir::Entry>& entries, uint64_t time_ns) {
-  add(gains_.take(map, entries));
-  const uint64_t next = time_ns / slice_ns_;
-  if (next > now_ + 1) late_ += next - now_ - 1;
-  now_ = std::max(next, now_);
+  const uint64_t due = time_ns / slice_ns_, span = due > now_ ? due - now_ : 1;
+  late_ += span - 1;
+  add(gains_.take(map, entries), span);
+  now_ = std::max(time_ns / slice_ns_, now_); // slices may be longer now
 }
 
 // The moment that ending takes is no slice of its own.
 void Slicer::end(const ir::Map& map, const std::vector<ir::Entry>& entries, uint64_t duration_ns) {
   if (now_ && duration_ns < now_ * slice_ns_ + slice_ns_ / 10) now_--;
-  add(gains_.take(map, entries));
+  add(gains_.take(map, entries), 1);
 }
 
 void Slicer::give(profile::Profile& to, const std::vector<ir::Entry>& entries,
@@ -96,15 +98,15 @@ void Slicer::give(profile::Profile& to, const std::vector<ir::Entry>& entries,
     for (const Gains::Gain& g : s.gains)
       if (g.key < samples.size() && samples[g.key] != no_sample)
         gains.push_back({samples[g.key], g.weight, g.count});
-    to.add_slice(s.number, std::move(gains));
+    to.add_slice(s.number, s.span, std::move(gains));
   }
   auto note = [&](std::string text) { to.about.notes.push_back(std::move(text)); };
   if (slice_ns_ != wanted_ns_)
     note("slices are " + std::to_string(slice_ns_ / 1'000'000) + " ms long and not " +
          std::to_string(wanted_ns_ / 1'000'000) + " ms: there would be too many");
   if (late_)
-    note(std::to_string(late_) +
-         " slices are part of the one before them: there was no time to look at them");
+    note(std::to_string(late_) + (late_ == 1 ? " slice was" : " slices were") +
+         " read late, as the host was busy, and merged with the one before: hatched in the heat map");
 }
 
 } // namespace session

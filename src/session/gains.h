@@ -55,11 +55,11 @@ public:
             const std::vector<uint32_t>& sample_of);
 
 private:
-  void add(std::vector<Gains::Gain> gains);
+  void add(std::vector<Gains::Gain> gains, uint64_t span);
   void make_longer();
 
   struct Slice {
-    uint64_t number = 0;
+    uint64_t number = 0, span = 1; // see profile::Slice
     std::vector<Gains::Gain> gains;
   };
   const uint64_t wanted_ns_;

@@ -1,9 +1,11 @@
 #include "session/graph_functions.h"
 
 #include "base/text.h"
+#include "probe/exception_reach.h"
 #include "probe/kernel_functions.h"
 #include "probe/uprobe.h"
 #include "probe/user_values.h"
+#include "spec/nothrow_functions.h"
 #include "spec/registers.h"
 #include "symbol/demangle.h"
 
@@ -58,6 +60,7 @@ public:
   }
 
   base::Result<GraphFunctions> run() {
+    machine_.may_end_programs = request_.all_returns;
     // The functions that were named get their arguments first.
     for (bool is_pattern : {false, true})
       for (const std::string& function : request_.functions)
@@ -130,10 +133,8 @@ private:
     f.about.name = is_kernel ? entry.function : without_types(entry.module->shown(entry.function));
     f.symbol = entry.function;
     f.entry = std::move(entry_probe);
-    if (leave && !is_kernel && !request_.all_returns && may_throw(entry))
-      leave = nullptr, thrown_++;
-    else if (!leave)
-      unprobed_++;
+    if (!leave) (is_kernel || !may_throw(entry) ? unprobed_ : thrown_)++;
+    if (leave && leave->at_return_instruction) careful_++;
     if (leave) f.leave = std::move(leave_probe);
     f.about.has_return = leave != nullptr;
     if (!leave && first_unprobed_.empty()) first_unprobed_ = f.about.name;
@@ -141,11 +142,10 @@ private:
     events_.emplace_back(std::move(entry), leave ? std::optional<Event>(*leave) : std::nullopt);
   }
 
-  static bool may_throw(const Event& e) {
-    if (!e.module || !symbol::is_mangled(e.function)) return false;
-    for (const symbol::FunctionSymbol& f : e.module->find_functions(e.function))
-      if (f.address == e.function_address) return probe::may_be_passed_by_exceptions(*e.module, f);
-    return true;
+  // Its return may be probed, but for exceptions.
+  bool may_throw(const Event& e) {
+    auto f = e.module->function_at(e.function_address);
+    return f && probe::why_not_at_return(*e.module, *f).empty() && reach_.may_pass(*e.module, *f);
   }
 
   void tell_returns() {
@@ -155,10 +155,16 @@ private:
                                                  " functions (such as " + first_unprobed_ + ")") +
                            " can't be probed: how long a call takes is not known");
     if (thrown_)
-      out_.notes.push_back(
-          "the returns of " + std::to_string(thrown_) +
-          " C++ functions are not probed, as an exception that passed through would end the program, so how "
-          "long a call takes is not known; --all-returns probes them, for programs that don't throw");
+      out_.notes.push_back("the returns of " + std::to_string(thrown_) +
+                           " functions are not probed, as an exception that passed through would end the "
+                           "program and their return instructions "
+                           "are not known, so how long a call takes is not known; --all-returns probes them, "
+                           "for programs that don't throw");
+    if (careful_)
+      out_.notes.push_back("exceptions may pass through " + std::to_string(careful_) +
+                           (careful_ == 1 ? " function, whose return is" : " functions, whose returns are") +
+                           " probed at the return instructions: each call takes about " +
+                           std::to_string(spec::return_instruction_ns / 1000) + " us longer");
   }
 
   // ---- values
@@ -232,7 +238,9 @@ private:
   GraphFunctions out_;
   std::vector<std::pair<Event, std::optional<Event>>> events_; // of the functions
   std::set<std::pair<std::string, uint64_t>> seen_;
+  probe::ExceptionReach reach_{machine_.binaries()};
   size_t unprobed_ = 0, thrown_ = 0;
+  size_t careful_ = 0; // probed at their return instructions
   std::string first_unprobed_;
 };
 

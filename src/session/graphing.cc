@@ -131,7 +131,7 @@ base::Status Grapher::compile() {
                      .least_ns = options.least_ns,
                      .duration_ns = options.duration_ns};
   make_script(wanted);
-  const Own own{.aim = "graph", .command = options.command, .pid = first_pid(), .filters_itself = true};
+  const Own own{.aim = "graph", .command = options.command, .pid = first_pid(), .may_end_programs = options.all_returns, .filters_itself = true};
   base::Status status = compile_own(compiled, *source, own, child);
   if (status.ok()) return {};
   // Without arguments then: their names may be words of the language.
@@ -375,6 +375,7 @@ base::Result<int> graph_calls(const GraphingOptions& options) {
   // They were attached, and are so no more; each call was told, and what was open is closed.
   ACU_CHECK(g.live());
   g.tell_rest();
+  ACU_CHECK(g.output->finish());
   return end_of(g.child);
 }
 

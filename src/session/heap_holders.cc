@@ -1,5 +1,6 @@
 // Who holds the memory of a heap, as a flame graph. Chunks of a kind are one frame as often as they are on
 // one way, so that lists and trees do not become towers.
+#include "base/output_file.h"
 #include "profile/formats.h"
 #include "session/heap_report.h"
 #include "session/heap_view.h"
@@ -75,7 +76,7 @@ base::Status write_holders(target::Target& target, target::Stacks& stacks, std::
         base::Failure::usage,
         "`--flame` goes with `heap` alone: it draws who holds the memory, and what nothing holds"};
   ACU_TRY(const profile::Format* format, profile::format_of_file(path));
-  return profile::write_file(path, format->write(HoldersMaker(target, stacks).run()));
+  return base::write_file(path, format->write(HoldersMaker(target, stacks).run()));
 }
 
 } // namespace session

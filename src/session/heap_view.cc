@@ -17,9 +17,9 @@ std::string size_text(uint64_t bytes) {
   if (bytes < 10000)
     std::snprintf(text, sizeof text, "%lu B", bytes);
   else if (bytes < 10'000'000)
-    std::snprintf(text, sizeof text, "%.1f KB", static_cast<double>(bytes) / 1024);
+    std::snprintf(text, sizeof text, "%.1f KiB", static_cast<double>(bytes) / 1024);
   else
-    std::snprintf(text, sizeof text, "%.1f MB", static_cast<double>(bytes) / (1 << 20));
+    std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
   return text;
 }
 

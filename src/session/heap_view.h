@@ -16,7 +16,7 @@
 namespace session {
 
 std::string hex(uint64_t n);
-std::string size_text(uint64_t bytes); // "48 B", "9.5 KB"
+std::string size_text(uint64_t bytes); // "48 B", "9.5 KiB"
 
 class HeapView {
 public:

@@ -147,7 +147,7 @@ void tell_losses(Life& life) {
   std::string text = describe_losses(life.program, counters, life.source, options);
   if (life.watch && life.watch->lost() && life.options.warnings)
     text += "WARNING: " + std::to_string(life.watch->lost()) +
-            " changes of processes were lost: code of some may have no names.\n";
+            " changes of processes were lost: some code may have no name, or one of another program.\n";
   if (life.files && life.options.warnings) text += life.files->describe();
   if (life.unwinding && life.options.verbose) text += life.unwinding->describe() + "\n";
   if (life.watch && life.options.verbose) text += life.watch->describe() + "\n";

@@ -135,7 +135,7 @@ std::string own_costs(uint64_t kernel_ns) {
   auto ms = [](const timeval& t) { return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_usec) / 1e3; };
   char probes[64] = "", text[160];
   if (kernel_ns) std::snprintf(probes, sizeof probes, ", its probes %.1f ms", static_cast<double>(kernel_ns) / 1e6);
-  std::snprintf(text, sizeof text, "acu took %.1f ms of CPU time%s, %ld MB", ms(own.ru_utime) + ms(own.ru_stime), probes, own.ru_maxrss >> 10);
+  std::snprintf(text, sizeof text, "acu took %.1f ms of CPU time%s, %ld MiB", ms(own.ru_utime) + ms(own.ru_stime), probes, own.ru_maxrss >> 10);
   return text;
 }
 
@@ -160,8 +160,8 @@ std::string describe_losses(const ir::Program& program, const ir::Counters& coun
     out += "WARNING: " + plural(counters.missed_runs, "run") +
            " of probes missed: the kernel does not let a probe interrupt itself.\n";
   if (counters.are_held)
-    out += "WARNING: the kernel has not let go of the probes yet: a thread is in a function whose return was probed, and goes on "
-           "calling functions that another tracer probes. They are gone when that one ends.\n";
+    out += "WARNING: the kernel is still detaching the probes: the system is busy, or a thread is in a function whose return was "
+           "probed and keeps calling functions that another tracer probes. The probes do nothing any more.\n";
   for (const std::string& module : counters.gone_modules)
     out += "WARNING: the module `" + module +
            "` was unloaded while it was traced: probes in it saw nothing from then on.\n";

@@ -24,7 +24,7 @@ ir::Counters first_faults(const ir::Counters& now, const ir::Counters& before);
 
 // "0 lost", "12 lost (ring full)": for the last line of a command.
 std::string losses_in_short(const ir::Counters& counters);
-// "acu took 12.0 ms of CPU time, its probes 3.1 ms, 18 MB". `kernel_ns`: Counters::run_ns, 0 where it was not measured.
+// "acu took 12.0 ms of CPU time, its probes 3.1 ms, 18 MiB". `kernel_ns`: Counters::run_ns, 0 where it was not measured.
 std::string own_costs(uint64_t kernel_ns);
 
 } // namespace session

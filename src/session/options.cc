@@ -72,6 +72,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::cgroup:
   case OptionId::all:
   case OptionId::frequency:
+  case OptionId::kind:
   case OptionId::event:
   case OptionId::duration:
   case OptionId::sort:
@@ -101,6 +102,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::until:
   case OptionId::interval:
   case OptionId::rounds:
+  case OptionId::own_too:
   case OptionId::repeats:
   case OptionId::cpus:
   case OptionId::by_cpu:

@@ -3,33 +3,15 @@
 #include "session/color.h"
 
 #include <cerrno>
-#include <fcntl.h>
-#include <poll.h>
 
 namespace session {
-
-int write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    ssize_t n = ::write(fd, text.data(), text.size());
-    if (n >= 0) {
-      text.remove_prefix(static_cast<size_t>(n));
-    } else if (errno == EAGAIN) { // someone set the shared terminal or pipe to non-blocking
-      pollfd p = {fd, POLLOUT, 0};
-      ::poll(&p, 1, -1);
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-}
 
 base::Result<std::unique_ptr<Output>> Output::open(const Options& options) {
   if (options.output_file.empty())
     return std::make_unique<Output>(STDOUT_FILENO, options.buffering, ::isatty(STDOUT_FILENO) == 1);
-  base::Fd file(::open(options.output_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!file.valid()) return base::errno_error("cannot write to `" + options.output_file + "`", errno);
-  auto out = std::make_unique<Output>(file.get(), options.buffering, false);
-  out->owned_ = std::move(file);
+  ACU_TRY(base::OutputFile file, base::OutputFile::open(options.output_file));
+  auto out = std::make_unique<Output>(-1, options.buffering, false);
+  out->file_.emplace(std::move(file));
   return out;
 }
 
@@ -57,12 +39,22 @@ void Output::release() {
 
 void Output::flush() {
   if (buffer_.empty()) return;
-  int code = write_all(fd_, buffer_);
+  const bool had_room = !file_ || file_->problem().empty();
+  int code = file_ ? file_->write(buffer_) : write_all(fd_, buffer_);
   buffer_.clear();
+  if (had_room && file_ && !file_->problem().empty()) message("WARNING: " + file_->problem() + "\n");
   if (code == EPIPE)
     broken_ = true;
   else if (code)
     failure_ = code;
+}
+
+base::Status Output::finish() {
+  flush();
+  if (failure_) return base::errno_error("cannot write results", failure_);
+  if (!file_) return {};
+  file_->finish();
+  return file_->problem().empty() ? base::Status() : base::Error{base::Failure::runtime, file_->problem()};
 }
 
 void Output::message(std::string_view text) {

@@ -2,11 +2,12 @@
 // that came before them.
 #pragma once
 
-#include "base/fd.h"
+#include "base/output_file.h"
 #include "base/result.h"
 #include "report/report.h"
 #include "session/options.h"
 
+#include <optional>
 #include <string>
 
 namespace session {
@@ -27,6 +28,8 @@ public:
     if (buffering_ != Buffering::full) flush();
   }
   void flush();
+  // All results are written. Failure: they are not, or not all in the file that was asked for.
+  base::Status finish();
   // Results from here on are kept back …
   void hold() { holding_ = true; }
   // … those from here on go before them, …
@@ -46,7 +49,7 @@ public:
 private:
   static constexpr size_t buffer_bytes = 16 << 10;
   int fd_;
-  base::Fd owned_;
+  std::optional<base::OutputFile> file_; // instead of fd_
   Buffering buffering_;
   bool at_once_;
   bool broken_ = false;
@@ -56,7 +59,6 @@ private:
   std::string held_;
 };
 
-// Writes all of it, through interruptions. 0, or an errno.
-int write_all(int fd, std::string_view text);
+using base::write_all;
 
 } // namespace session

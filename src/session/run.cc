@@ -356,16 +356,12 @@ int run(const Options& given) {
   Session& s = *new Session(options);
   base::Status done = run_steps(s);
   if (s.output) s.output->release(), s.output->flush();
+  if (done.ok()) done = s.output->finish();
   s.child.reset(); // a command that still runs is told to end
   if (!done.ok()) {
     if (!done.error().message.empty())
       write_all(STDERR_FILENO, colored("ERROR: " + done.error().message + "\n"));
     return static_cast<int>(done.error().kind);
-  }
-  if (s.output->failure()) {
-    base::Error e = base::errno_error("cannot write results", s.output->failure());
-    write_all(STDERR_FILENO, colored("ERROR: " + e.message + "\n"));
-    return static_cast<int>(base::Failure::runtime);
   }
   return s.status;
 }

@@ -10,6 +10,7 @@
 #include "session/life.h"
 #include "session/losses.h"
 #include "session/own_maps.h"
+#include "session/priority.h"
 #include "session/run_times.h"
 #include "session/stack_map.h"
 #include "session/steps.h"
@@ -70,10 +71,14 @@ struct Sampler {
   base::Result<std::vector<ir::Entry>> read_stacks();
   base::Status read_paths();
   void split();
-  base::Status run_end();
+  bool is_state() const { return kind.is_state && !script.lacks_end; }
+  base::Status make_state();
   void note_losses(ir::Counters counters);
   void describe();
+  uint64_t rate() const { return options.rate ? options.rate : default_rate(kind); }
   base::Result<uint64_t> read_number(std::string_view map);
+  base::Status read_seen();
+  void scale();
   base::Status read_notes();
   base::Status read();
   void tell_costs();
@@ -93,8 +98,10 @@ struct Sampler {
   RunTimes run_times;
   report::SystemNames names;
   Recording recording;
+  bool is_trial = false;    // to see what it costs
   uint64_t attached_ns = 0; // CLOCK_MONOTONIC
   FilePaths paths;
+  uint64_t seen = 0, seen_weight = 0; // of a kind that is sampled: all events, less those whose stacks are still to come
   std::optional<Slicer> slicer;
   Regular regular;          // of whoever looks at the map before the end
   const Viewer* viewer = nullptr;
@@ -123,7 +130,8 @@ base::Result<double> measure_cost(const SamplingOptions& options, const std::str
   ACU_CHECK(trial.live());
   ACU_TRY(uint64_t taken, trial.read_number("taken"));
   ACU_TRY(uint64_t given, trial.read_number("given"));
-  return cost_of_following(taken, given, trial.recording.profile.about.duration_ns);
+  ACU_TRY(uint64_t careful, trial.read_number("careful"));
+  return cost_of_following(taken, given, careful, trial.recording.profile.about.duration_ns);
 }
 
 std::string in_percent(double number) {
@@ -144,7 +152,8 @@ base::Result<std::string> follow_allocations(const SamplingOptions& options) {
   if (!is_command) {
     ACU_TRY(double cost, measure_cost(options, found.counts));
     text = "following each allocation is estimated to cost " + in_percent(cost) + " of a CPU";
-    if (cost > options.max_cost)
+    constexpr double most_by_default = 30;
+    if (cost > (options.max_cost > 0 ? options.max_cost : most_by_default))
       return base::Error{base::Failure::runtime,
                          text + ", more than `--max-cost` allows; `acu flame alloc` without --leaks is cheap"};
   }
@@ -153,6 +162,28 @@ base::Result<std::string> follow_allocations(const SamplingOptions& options) {
     for (const std::string& note : found.notes) write_all(STDERR_FILENO, "WARNING: " + note + "\n");
   }
   return std::move(found.blocks);
+}
+
+// The recording itself for a moment: what its probes take in the kernel, in percent of a CPU. Of a command that is known at its end.
+base::Status estimate_cost(const SamplingOptions& options) {
+  const bool is_asked_for = options.is_exact || (options.max_cost > 0 && !options.kind->follows_allocations);
+  if (!is_asked_for || options.filter.command) return {};
+  SamplingOptions moment = options;
+  moment.duration_ns = 200'000'000;
+  Sampler& trial = *new Sampler(moment);
+  trial.is_trial = true;
+  ACU_CHECK(trial.make_script());
+  ACU_CHECK(trial.compile());
+  ACU_CHECK(trial.load());
+  ACU_CHECK(trial.live());
+  const profile::About& about = trial.recording.profile.about;
+  const double cost = 100.0 * static_cast<double>(about.kernel_ns) / static_cast<double>(about.duration_ns);
+  const std::string text = "recording is estimated to cost " + in_percent(cost) + " of a CPU, as it did for 0.2 s";
+  if (options.max_cost > 0 && cost > options.max_cost)
+    return base::Error{base::Failure::runtime,
+                       text + ", more than `--max-cost` allows; " + (options.is_exact ? "without --exact it costs less" : "lower the rate (-F)")};
+  if (!options.quiet) write_all(STDERR_FILENO, text + "\n");
+  return {};
 }
 
 // Failure: the kernel has no such tracepoint.
@@ -176,7 +207,7 @@ base::Status Sampler::make_script() {
   if (kind.follows_allocations) {
     ACU_TRY(blocks, follow_allocations(options));
   }
-  ACU_TRY(script, make_sampling_script(kind, filter, options.rate, options.duration_ns, blocks));
+  ACU_TRY(script, make_sampling_script(kind, filter, rate(), options.is_exact, options.duration_ns, blocks));
   return {};
 }
 
@@ -235,7 +266,7 @@ base::Status Sampler::live() {
       attached_ns = life.attached_ns;
       if (begin) begin();
     };
-  run_times.start(kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
+  run_times.start(!is_trial && kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
   ACU_CHECK(session::live(life));
   compiled.machine->store_facts();
 
@@ -246,13 +277,14 @@ base::Status Sampler::live() {
   note_losses(counters);
   run_times.stop();
   if (script.lacks_end)
-    about.notes.push_back("what lasted at the end is not counted: before 5.13 the kernel cannot go through the entries of maps");
+    about.notes.push_back(std::string(kind.is_state ? "memory that was given back at last counts, too" : "what lasted at the end is not counted") +
+                          ": before 5.13 the kernel cannot go through the entries of maps");
   const std::string losses = describe_losses(compiled.program, counters, &*source, {});
   for (std::string_view line : base::split(losses, '\n'))
     if (!line.empty()) about.notes.emplace_back(line);
   if (watch.lost())
     about.notes.push_back(std::to_string(watch.lost()) +
-                          " changes of processes were lost: code of some may have no names");
+                          " changes of processes were lost: some code may have no name, or one of another program");
   return {};
 }
 
@@ -284,7 +316,7 @@ struct MapReader {
     const type::Field& f = fields[key_leaf];
     if (!kind.paths.empty()) return paths.path(number(e, key_leaf));
     if (f.type->is(type::Kind::usym))
-      return names.user(static_cast<uint32_t>(number(e, key_pid)), number(e, key_leaf), false, 0);
+      return names.variable(static_cast<uint32_t>(number(e, key_pid)), number(e, key_leaf), false);
     if (!f.type->is(type::Kind::inet)) return text(e, key_leaf);
     const std::byte* length = e.key.data() + f.offset;
     char out[INET6_ADDRSTRLEN] = {};
@@ -358,10 +390,16 @@ base::Status Sampler::read_notes() {
   if (kind.follows_allocations) {
     ACU_TRY(uint64_t taken, read_number("taken"));
     ACU_TRY(uint64_t given, read_number("given"));
+    ACU_TRY(uint64_t careful, read_number("careful"));
+    ACU_TRY(uint64_t allocated, read_number("allocated"));
+    ACU_TRY(uint64_t blocks, read_number("blocks"));
+    ACU_TRY(uint64_t freed, read_number("freed"));
     profile::About& about = recording.profile.about;
+    about.notes.push_back("allocated meanwhile: " + std::to_string(allocated) + " bytes in " + std::to_string(blocks) + " blocks; freed of that: " +
+                          std::to_string(freed) + " bytes (" + in_percent(allocated ? 100.0 * static_cast<double>(freed) / static_cast<double>(allocated) : 0) + ")");
     about.notes.push_back("following " + std::to_string(taken) + " calls that take memory and " + std::to_string(given) +
                           " that give it back has cost about " +
-                          in_percent(cost_of_following(taken, given, about.duration_ns)) + " of a CPU");
+                          in_percent(cost_of_following(taken, given, careful, about.duration_ns)) + " of a CPU");
   }
   return {};
 }
@@ -387,6 +425,7 @@ void Sampler::split() {
   slicer.emplace(options.split_ns);
   regular.begin = [this] { regular.next_ns = attached_ns + slicer->next_ns(); };
   regular.tick = [this]() -> base::Result<bool> {
+    if (is_state()) ACU_CHECK(make_state());
     ACU_TRY(std::vector<ir::Entry> entries, read_stacks());
     slicer->take(map_of_stacks(compiled.program), entries, clock_ns() - attached_ns);
     regular.next_ns = attached_ns + slicer->next_ns();
@@ -394,7 +433,9 @@ void Sampler::split() {
   };
 }
 
-base::Status Sampler::run_end() {
+// What there would be if the recording ended now.
+base::Status Sampler::make_state() {
+  ACU_CHECK(backend->engine().clear_map(*find_map(compiled.program, "")));
   for (uint32_t i = 0; i < compiled.program.probes.size(); i++)
     for (uint32_t e : compiled.program.probes[i].events)
       if (compiled.program.events[e].kind == probe::Kind::end) {
@@ -404,6 +445,7 @@ base::Status Sampler::run_end() {
 }
 
 base::Status Sampler::read() {
+  if (slicer && is_state()) ACU_CHECK(make_state()); // the last slice has left one
   ACU_TRY(std::vector<ir::Entry> entries, read_stacks());
   const ir::Map& map = map_of_stacks(compiled.program);
   StackReader stacks = {backend->engine(), backend->walker() != nullptr, {}, {}};
@@ -420,6 +462,7 @@ base::Status Sampler::read() {
   }
   if (slicer) slicer->end(map, entries, recording.profile.about.duration_ns);
   ACU_CHECK(read_notes());
+  ACU_CHECK(read_seen());
   backend.reset(); // its tables take as much memory as names will
 
   describe();
@@ -428,13 +471,37 @@ base::Status Sampler::read() {
   if (filter.pid >= 0 && kind.unit == "ns" && recording.profile.samples().empty())
     recording.profile.about.notes.push_back("nothing ended meanwhile: what its threads have waited for all the time is told by `acu snap -p " +
                                             std::to_string(filter.pid) + "`");
-  if (!slicer) return {};
-  sample_at.push_back(numbers.size());
-  std::vector<uint32_t> sample_of;
-  for (size_t i = 0; i < entries.size(); i++)
-    sample_of.push_back(sample_at[i] < sample_at[i + 1] ? numbers[sample_at[i]] : Slicer::no_sample);
-  slicer->give(recording.profile, entries, sample_of);
+  if (slicer) {
+    sample_at.push_back(numbers.size());
+    std::vector<uint32_t> sample_of;
+    for (size_t i = 0; i < entries.size(); i++)
+      sample_of.push_back(sample_at[i] < sample_at[i + 1] ? numbers[sample_at[i]] : Slicer::no_sample);
+    slicer->give(recording.profile, entries, sample_of);
+  }
+  scale();
   return {};
+}
+
+// What all events weighed is known exactly, whichever of them became samples.
+base::Status Sampler::read_seen() {
+  auto index = kind.is_sampled ? find_map(compiled.program, "seen") : std::nullopt;
+  if (!index) return {};
+  ACU_TRY(std::vector<ir::Entry> all, backend->engine().read_map(*index));
+  profile::RawSample sum;
+  for (const ir::Entry& e : all) add_values(compiled.program.maps[*index], e, sum);
+  ACU_TRY(uint64_t pending, read_number("pending"));
+  seen = sum.count;
+  seen_weight = sum.weight - std::min(pending, sum.weight);
+  return {};
+}
+
+void Sampler::scale() {
+  profile::Profile& profile = recording.profile;
+  const uint64_t sampled = profile.total();
+  if (!sampled || !seen_weight || sampled == seen_weight) return;
+  profile.scale(static_cast<double>(seen_weight) / static_cast<double>(sampled));
+  profile.about.notes.push_back(std::to_string(profile.about.samples) + " of " + std::to_string(seen) +
+                                " events have stacks and stand for the others: totals are exact, shares are estimates (--exact: all have stacks)");
 }
 
 void Sampler::describe() {
@@ -442,7 +509,7 @@ void Sampler::describe() {
   profile.about.title = kind.title;
   profile.about.unit = kind.unit;
   profile.about.what = script.what;
-  if (kind.name == "cpu") profile.about.period_ns = 1'000'000'000 / options.rate;
+  if (kind.name == "cpu") profile.about.period_ns = 1'000'000'000 / rate();
   if (!options.command.empty()) {
     profile.about.what = "command";
     for (const std::string& word : options.command) profile.about.what += " " + on_one_line(word);
@@ -531,9 +598,8 @@ void Onlooker::make_room(const ir::Map& map, size_t entries) {
 base::Result<bool> Onlooker::look() {
   Sampler& s = sampler;
   const ir::Map& map = map_of_stacks(s.compiled.program);
-  if (s.kind.follows_allocations) {
-    ACU_CHECK(s.backend->engine().clear_map(*find_map(s.compiled.program, "")));
-    ACU_CHECK(s.run_end());
+  if (s.is_state()) {
+    ACU_CHECK(s.make_state());
     gains = {};
   }
   ACU_TRY(std::vector<ir::Entry> entries, read());
@@ -553,7 +619,7 @@ base::Result<bool> Onlooker::look() {
   const ir::Counters counters = s.backend->engine().counters();
   s.note_losses(counters);
   s.tell_costs();
-  return viewer.look({s.recording.profile, found, passed, s.kind.follows_allocations, losses_in_short(counters)});
+  return viewer.look({s.recording.profile, found, passed, s.is_state(), losses_in_short(counters)});
 }
 
 } // namespace
@@ -562,18 +628,23 @@ base::Result<Recording> record(const SamplingOptions& options) {
   // Kept until the process ends: taking the trees and tables apart one by one would only cost time.
   Sampler& s = *new Sampler(options);
 
-  // The script of the kind is there. Where that is dear, what it costs was measured and told.
+  // The script of the kind is there. Where it may be expensive, its cost was measured and reported.
+  ACU_CHECK(estimate_cost(options));
   ACU_CHECK(s.make_script());
 
   // It is verified IR; the command waits in its own process.
   ACU_CHECK(s.compile());
 
-  // The kernel holds the program.
-  ACU_CHECK(s.load());
-  if (options.split_ns) s.split();
+  {
+    const RaisedPriority raised;
 
-  // It was attached, and is so no more; what was lost is written down.
-  ACU_CHECK(s.live());
+    // The kernel holds the program.
+    ACU_CHECK(s.load());
+    if (options.split_ns) s.split();
+
+    // It was attached and is detached; what was lost is written down.
+    ACU_CHECK(s.live());
+  }
 
   // The map's stacks are a call tree of names.
   ACU_CHECK(s.read());
@@ -591,6 +662,7 @@ base::Result<Recording> watch(const SamplingOptions& options, const Viewer& view
   // As above.
   ACU_CHECK(s.make_script());
   ACU_CHECK(s.compile());
+  const RaisedPriority raised;
   ACU_CHECK(s.load());
 
   // Whoever looks on has seen what there was, but for what happened since the last look.

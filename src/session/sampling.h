@@ -17,13 +17,17 @@ struct SamplingOptions {
   std::string probe, weight; // instead of a kind: any probe, and what each of its events weighs (empty: 1)
   Filter filter;
   std::vector<std::string> command; // words; empty: none
-  uint64_t rate = 99;
-  double max_cost = 30;     // percent of a CPU, where every call of some functions is followed
+  uint64_t rate = 0;        // samples a second, of cycles events between two; 0: default_rate
+  bool is_exact = false;    // kinds that are sampled take the stack of every event
+  double max_cost = 0;      // percent of a CPU that it may be estimated to take; 0: 30 where each allocation is followed, else any
   uint64_t duration_ns = 0; // 0: until the command or the process ends, or a signal
   uint64_t split_ns = 0;    // length of the slices of time that are kept; 0: none
   bool quiet = false;
   bool verbose = false;
 };
+
+// Of a clock so many a second that people are used to; of events so many that their stacks take less than 1% of a CPU.
+constexpr uint64_t default_rate(const spec::ProfileKind& kind) { return kind.is_sampled && kind.ticks.empty() ? 1000 : 99; }
 
 struct Recording {
   profile::Profile profile;

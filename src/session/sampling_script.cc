@@ -15,6 +15,7 @@
 #include <dirent.h>
 #include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace session {
 
@@ -136,6 +137,8 @@ std::string which_of(const Filter& f) {
 
 base::Result<Condition> condition_of(const Filter& f) {
   ACU_TRY(Condition out, whose_of(f));
+  if (f.pids.empty() && f.pid < 0 && f.threads.empty() && !f.command && !f.own_too)
+    out.text = "(" + out.text + " && pid != " + std::to_string(::getpid()) + ")";
   const std::string which = which_of(f);
   if (!which.empty()) out.text = "(" + out.text + " && " + which + ")";
   if (f.cpus.size() == 1) out.what += " on CPU " + std::to_string(f.cpus.front());
@@ -188,23 +191,47 @@ static bool leave_out_end(std::string& text) {
   return true;
 }
 
-base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind, const Filter& filter,
-                                                  uint64_t rate, uint64_t duration_ns,
-                                                  std::string_view allocation_blocks) {
+// What the processes that are asked for have when the recording begins.
+static std::string private_memory_of(const Filter& filter) {
+  std::string out = "begin { @begun[0] = (uint64)0; ";
+  for (int pid : filter.pids) {
+    auto status = base::read_file("/proc/" + std::to_string(pid) + "/status");
+    const size_t at = status.ok() ? status->find("\nRssAnon:") : std::string::npos;
+    if (at == std::string::npos) continue;
+    const uint64_t bytes = std::strtoull(status->c_str() + at + 9, nullptr, 10) << 10;
+    out += "@begun[" + std::to_string(pid) + "] = (uint64)" + std::to_string(bytes) + "; ";
+  }
+  return out + "}\n";
+}
+
+// Events are sampled so that about `rate` stacks are taken in a second; with the clock's ticks, ten times as many as those of a CPU.
+static std::string sampling(const spec::ProfileKind& kind, uint64_t rate, bool is_exact) {
+  constexpr uint64_t samples = 64; // in a window, see sampling_functions
+  const std::string least = std::to_string(is_exact ? 0 : kind.least_period), window = std::to_string(samples * 1'000'000'000 / (kind.ticks.empty() ? rate : 10 * rate));
+  return std::string(spec::sampling_functions) + "begin { @least = (uint64)" + least + "; @period = @least; @window = (uint64)" +
+         window + "; @since = (uint64)nsecs }\n";
+}
+
+base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind, const Filter& filter, uint64_t rate, bool is_exact,
+                                                  uint64_t duration_ns, std::string_view allocation_blocks) {
   ACU_TRY(Condition condition, condition_of(filter));
   std::string text(kind.script);
+  text += kind.ticks;
   base::replace_all(text, "COUNT_DUE", spec::count_due);
   base::replace_all(text, "COUNT_WOKEN", spec::count_woken);
   base::replace_all(text, "COUNT_ASKED", spec::count_asked);
   base::replace_all(text, "IN_SYSTEM_CALL", spec::in_system_call);
   const bool lacks_end = !kind.follows_allocations && leave_out_end(text); // of leaks that is all
+  base::replace_all(text, "COUNT_LEVELS", lacks_end ? spec::count_levels : spec::keep_levels);
   name_fields(text);
   base::replace_all(text, "RATE", std::to_string(rate));
   base::replace_all(text, "WAITS", spec::futex_waits);
   base::replace_all(text, "FILTER", condition.text); // at last: what people write stays as it is
   std::string first(limits);
-  first += plain_counts;
+  first.append(plain_counts).append(spec::kind_functions);
+  if (kind.is_sampled) first += sampling(kind, rate, is_exact);
   if (kind.follows_allocations) first.append(live_memory).append(allocation_blocks);
+  if (text.find("@begun") != text.npos) first += private_memory_of(filter);
   text = first + condition.before + text;
   constexpr uint64_t us = 1000;
   if (duration_ns)

@@ -23,6 +23,7 @@ struct Filter {
   std::string container; // whose group that is, as people call it
   std::vector<int> cpus;  // empty: all
   std::string expression; // that holds for events that count, in the language; empty: for all
+  bool own_too = false;  // with no process given: also what acu itself does
   bool idle_too = false; // with nothing given: also what happens while a CPU is idle
   bool command = false; // the command that acu starts, and what it starts itself
 };
@@ -53,10 +54,9 @@ struct SamplingScript {
   bool lacks_end = false; // what had not ended at the end is not counted: the kernel cannot go through maps
 };
 
-// `rate`: samples a second, of cycles events between two samples. `allocation_blocks`: see allocations.h. Failure: there
-// is no such user or group.
-base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind, const Filter& filter,
-                                                  uint64_t rate, uint64_t duration_ns,
-                                                  std::string_view allocation_blocks = {});
+// `rate`: samples a second, of cycles events between two samples. `is_exact`: every event has its stack. `allocation_blocks`: see
+// allocations.h. Failure: there is no such user or group.
+base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind, const Filter& filter, uint64_t rate, bool is_exact,
+                                                  uint64_t duration_ns, std::string_view allocation_blocks = {});
 
 } // namespace session

@@ -187,7 +187,7 @@ base::Status Slow::keep_budget() {
   const uint64_t now = clock_ns(), seen = calls();
   if (now - period_began_ns >= budget_period_ns) period_began_ns = now, calls_then = seen;
   const auto is_above = [&](uint64_t calls, double allowed, uint64_t since_ns) {
-    return static_cast<double>(calls * spec::slow_call_ns) > allowed / 100 * static_cast<double>(since_ns);
+    return static_cast<double>(calls * functions.call_ns) > allowed / 100 * static_cast<double>(since_ns);
   };
   // What is far above it is plain sooner.
   constexpr uint64_t enough_calls = 300;
@@ -205,7 +205,7 @@ base::Status Slow::keep_budget() {
   const double a_second = static_cast<double>(seen) * 1e9 / static_cast<double>(probed_ns);
   char text[256];
   std::snprintf(text, sizeof text, "%.0f calls a second: to probe each would take about %.0f%% of a CPU, more than --max-cost %g allows", a_second,
-                a_second * static_cast<double>(spec::slow_call_ns) / 1e7, options.max_cost);
+                a_second * static_cast<double>(functions.call_ns) / 1e7, options.max_cost);
   why_by_waits = text;
   say(why_by_waits + "\nfrom here on calls are found by their waits: not those that are slow on the CPU or by many short waits");
   return {};
@@ -292,8 +292,7 @@ base::Status Slow::tell_rest() {
     output->out(told);
   else
     say(told);
-  output->flush();
-  return {};
+  return output->finish();
 }
 
 std::string Slow::summary() {

@@ -2,8 +2,11 @@
 #include "session/slow_functions.h"
 
 #include "base/text.h"
+#include "probe/exception_reach.h"
 #include "probe/uprobe.h"
 #include "session/child.h"
+#include "spec/nothrow_functions.h"
+#include "spec/slow_kinds.h"
 #include "symbol/binaries.h"
 #include "symbol/source_names.h"
 
@@ -26,7 +29,11 @@ Named split_name(std::string_view text) {
 }
 
 struct Finder {
+  explicit Finder(symbol::Binaries& binaries) : reach(binaries) { out.call_ns = spec::slow_call_ns; }
   SlowFunctions out;
+  probe::ExceptionReach reach;
+
+  void take_returns(symbol::Binary& binary, const symbol::FunctionSymbol& f);
 
   bool take(symbol::Binary& binary);
 };
@@ -50,10 +57,23 @@ bool Finder::take(symbol::Binary& binary) {
     if (std::string why = probe::why_not_at_return(binary, f); !why.empty()) out.refusal = why;
     if (std::string by = probe::switches_stacks(binary); !by.empty())
       out.risk = "the program seems to change stacks (by `" + by + "`), which a probe at a return could end";
-    if (probe::may_be_passed_by_exceptions(binary, f))
-      out.risk = "an exception that leaves it would end the program while its return is probed";
+    if (reach.may_pass(binary, f)) take_returns(binary, f);
   }
   return true;
+}
+
+// An exception would end the program while the return is probed like others.
+void Finder::take_returns(symbol::Binary& binary, const symbol::FunctionSymbol& f) {
+  if (auto returns = probe::find_return_places(binary, f); !returns.ok()) {
+    out.refusal =
+        "an exception that leaves it would end the program, and its return instructions are not known: " +
+        returns.error().message;
+    return;
+  }
+  out.call_ns = spec::slow_call_ns + spec::return_instruction_ns;
+  out.risk = "exceptions may leave it, so that its returns have to be probed at the return instructions, "
+             "which takes about " +
+             std::to_string(out.call_ns / 1000) + " us a call";
 }
 
 base::Error missing(symbol::Binary& binary, const std::string& name) {
@@ -75,9 +95,9 @@ base::Error missing(symbol::Binary& binary, const std::string& name) {
 
 base::Result<SlowFunctions> find_slow_functions(std::string_view text, int pid, const std::string& command) {
   const Named named = split_name(text);
-  Finder finder;
-  finder.out.name = named.function;
   symbol::Binaries binaries(pid);
+  Finder finder(binaries);
+  finder.out.name = named.function;
   std::string file(named.file);
   if (file.empty() && pid < 0) {
     ACU_TRY(file, find_executable(command, "--"));

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@ struct SlowFunctions {
   std::vector<std::string> places; // `"FILE":FUNCTION`, as probes have them
   std::vector<std::string> files;  // as probe::Event has them
   std::string risk;                // why their returns had better not be probed; empty: they may be
+  uint64_t call_ns = 0;            // what to probe a call takes
   std::string refusal;             // … or cannot be
 };
 

@@ -113,7 +113,7 @@ std::string SlowTeller::call_text(const SlowThread& thread, int number, const st
 
 // "g_cache_lock", "g_cache+16"
 std::string SlowTeller::variable(uint32_t pid, uint64_t address) {
-  std::string out = names_.user(pid, address, true, 0);
+  std::string out = names_.variable(pid, address, true);
   if (out.ends_with("+0")) out.resize(out.size() - 2);
   return out;
 }

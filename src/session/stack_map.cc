@@ -1,5 +1,6 @@
 #include "session/stack_map.h"
 
+#include "base/output_file.h"
 #include "profile/formats.h"
 #include "spec/stack_ends.h"
 
@@ -128,7 +129,7 @@ base::Result<std::string> write_flame(const FlameRequest& request, const ir::Pro
   profile::name_samples(profile, stacks.out, kernel, users);
   const std::string file = file_of(title);
   ACU_TRY(const profile::Format* format, profile::format_of_file(file));
-  ACU_CHECK(profile::write_file(file, format->write(profile)));
+  ACU_CHECK(base::write_file(file, format->write(profile)));
   return file;
 }
 

@@ -73,6 +73,7 @@ base::Status compile_own(Compiled& compiled, base::Source& source, const Own& ow
   options.pid = own.pid;
   options.shares_aggregations = true;
   options.filters_itself = own.filters_itself;
+  options.unsafe = own.may_end_programs;
   bool ok = parse(compiled, source, options, diagnostics) && check(compiled, options, diagnostics);
   if (ok && !own.command.empty()) {
     ACU_TRY(Child started, Child::start(own.command, "--", own.is_silent));

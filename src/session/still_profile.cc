@@ -1,5 +1,6 @@
 #include "session/still_profile.h"
 
+#include "base/output_file.h"
 #include "profile/formats.h"
 #include "report/target_names.h"
 #include "unwind/reason.h"
@@ -71,7 +72,7 @@ profile::Profile profile_of_stacks(probe::Still& still) { return Maker(still).ru
 
 base::Status write_stacks(probe::Still& still, const std::string& path) {
   ACU_TRY(const profile::Format* format, profile::format_of_file(path));
-  return profile::write_file(path, format->write(profile_of_stacks(still)));
+  return base::write_file(path, format->write(profile_of_stacks(still)));
 }
 
 } // namespace session

@@ -10,7 +10,7 @@
 // 2 threads: 18, 19
 //    0  …
 //
-// heap      5 arenas, 47.8 MB mapped: 600105 chunks are used (41.9 MB), 1.0 MB are free
+// heap      5 arenas, 47.8 MiB mapped: 600105 chunks are used (41.9 MiB), 1.0 MiB are free
 //
 // modules
 //    0x55d0c1a3b000  /src/crash  1f00ab…

@@ -319,7 +319,7 @@ base::Result<int> trace_calls(const TracingOptions& options) {
   if (options.counts) ACU_CHECK(t.tell_counts());
   ACU_CHECK(t.tell_rest());
   t.tell_end();
-  t.output->flush();
+  ACU_CHECK(t.output->finish());
   return end_of(t.child);
 }
 

@@ -155,8 +155,8 @@ Unwinding::Lists Unwinding::make_list(uint32_t pid) {
   for (const symbol::CodeRange& r : flatten(users_.history().ranges(pid))) {
     bpf::WalkTables::Range range = {.begin = r.begin, .end = r.end};
     File* file = r.file == symbol::CodeFiles::none ? nullptr : file_of(r.file);
-    auto address = file && file->frames ? file->elf->elf().address_of_offset(r.offset) : std::nullopt;
-    if (address) {
+    auto bias = file && file->frames ? users_.bias_of(static_cast<pid_t>(pid), r) : std::nullopt;
+    if (bias) {
       // What there is no room for is left out: it is not known, and walked outside.
       if (!put_into_kernel(*file)) {
         left_out_++;
@@ -165,7 +165,7 @@ Unwinding::Lists Unwinding::make_list(uint32_t pid) {
       file->lists++;
       list->files.push_back(file);
       range.file = file->number;
-      range.bias = *address - r.begin;
+      range.bias = -*bias;
     }
     ranges.push_back(range);
   }
@@ -249,9 +249,9 @@ unwind::CodePlace Unwinding::find_code(uint32_t pid, uint64_t address, uint64_t 
   unwind::CodePlace place = {.is_code = true};
   File* file = range->file == symbol::CodeFiles::none ? nullptr : file_of(range->file);
   if (!file || !file->frames) return place;
-  if (auto at = file->elf->elf().address_of_offset(range->offset)) {
+  if (auto bias = users_.bias_of(static_cast<pid_t>(pid), *range)) {
     place.file = &*file->frames;
-    place.bias = range->begin - *at;
+    place.bias = *bias;
   }
   return place;
 }

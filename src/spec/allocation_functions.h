@@ -48,26 +48,33 @@ inline constexpr std::string_view giving_block = R"(
 uprobe:FUNCTIONS {
   @given++;
   $piece = (pid, (uint64)arg0);
-  if (has_key(@live, $piece)) { delete(@live, $piece) }
+  if (has_key(@live, $piece)) {
+    @freed += @live[$piece].4;
+    delete(@live, $piece);
+  }
 }
 )";
 
 inline constexpr std::string_view keep_result =
-    "if (retval) { @live[pid, (uint64)retval] = (tid, pcomm, comm, $in.2, $in.1) }";
+    "if (retval) { @live[pid, (uint64)retval] = (tid, pcomm, comm, $in.2, $in.1); @allocated += $in.1; @blocks++ }";
 inline constexpr std::string_view keep_filled =
-    "if (!(int32)retval) { @live[pid, *(uint64*)uptr($in.3)] = (tid, pcomm, comm, $in.2, $in.1) }";
+    "if (!(int32)retval) { @live[pid, *(uint64*)uptr($in.3)] = (tid, pcomm, comm, $in.2, $in.1); @allocated += $in.1; @blocks++ }";
 // The old piece goes at once: its address may be another's before this call is back. If the call fails it returns; asked
 // for 0 bytes it is gone also if nothing comes back.
 inline constexpr std::string_view take_out_old = R"(if (has_key(@before, tid)) { delete(@before, tid) }
     $piece = (pid, (uint64)arg0);
     if (has_key(@live, $piece)) {
       @before[tid] = @live[$piece];
+      @freed += @live[$piece].4;
       delete(@live, $piece);
     })";
 inline constexpr std::string_view keep_resized = R"(if (retval) {
         @live[pid, (uint64)retval] = (tid, pcomm, comm, $in.2, $in.1);
+        @allocated += $in.1;
+        @blocks++;
       } else if ($in.1 && has_key(@before, tid)) {
         @live[pid, $in.3] = @before[tid];
+        @freed -= @before[tid].4;
       })";
 
 inline constexpr AllocationFunctions allocation_functions[] = {

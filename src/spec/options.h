@@ -43,6 +43,7 @@ enum class OptionId : uint8_t {
   cgroup,
   all,
   frequency,
+  kind,
   event,
   duration,
   sort,
@@ -73,6 +74,7 @@ enum class OptionId : uint8_t {
   until,
   interval,
   rounds,
+  own_too,
   repeats,
   cpus,
   by_cpu,
@@ -216,7 +218,7 @@ inline constexpr Option run_options[] = {
      .letter = 'k',
      .name = "faults",
      .doc = "Tell where in the script memory could not be read and other calls failed."},
-    {.id = OptionId::unsafe, .name = "unsafe", .doc = "Allow what can change the system, such as system()."},
+    {.id = OptionId::unsafe, .name = "unsafe", .doc = "Allow what can change the system, such as system(), and return probes with which an exception ends the program."},
     no_warnings_option,
     include_dir_option,
     include_file_option,
@@ -368,6 +370,7 @@ inline constexpr Option whose_container = {
     .name = "container",
     .argument = "CONTAINER",
     .doc = "Only this container, by its name or the beginning of its id (docker, podman, containerd, Kubernetes, LXC, nspawn)."};
+inline constexpr Option whose_own = {.id = OptionId::own_too, .name = "include-acu", .doc = "Where no process is named: what acu itself does, too."};
 inline constexpr Option whose_all = {.id = OptionId::all,
                                      .letter = 'a',
                                      .name = "all",
@@ -385,7 +388,12 @@ inline constexpr Option sampled_frequency = {.id = OptionId::frequency,
                                              .letter = 'F',
                                              .name = "frequency",
                                              .argument = "HZ",
-                                             .doc = "Samples a second on each CPU (default 99)."};
+                                             .doc = "Samples a second: on each CPU (default 99); of kinds whose events are sampled, of the host (default 1000)."};
+inline constexpr Option sampled_kind = {
+    .id = OptionId::kind,
+    .name = "kind",
+    .argument = "KIND",
+    .doc = "The kind, instead of the first word; cpu,offcpu records both, as wall-clock time."};
 inline constexpr Option sampled_event = {
     .id = OptionId::event,
     .letter = 'e',
@@ -415,7 +423,11 @@ inline constexpr Option sampled_max_cost = {
     .id = OptionId::max_cost,
     .name = "max-cost",
     .argument = "PERCENT",
-    .doc = "Of leaks: refuse if following each call is to take more of a CPU than this (default 30)."};
+    .doc = "Refuse if recording is estimated to take more of a CPU than this (default: 30 of leaks, else no limit)."};
+inline constexpr Option sampled_exact = {
+    .id = OptionId::exact,
+    .name = "exact",
+    .doc = "Take the stack of every event, whatever it costs, not of a sample of them."};
 inline constexpr Option sampled_split = {
     .id = OptionId::split,
     .name = "split",
@@ -440,14 +452,17 @@ inline constexpr Option flame_options[] = {
     whose_cgroup,
     whose_container,
     whose_all,
+    whose_own,
     which_cpus,
     which_filter,
+    sampled_kind,
     sampled_frequency,
     sampled_event,
     sampled_weight,
     sampled_leaks,
     sampled_waker,
     sampled_max_cost,
+    sampled_exact,
     sampled_duration,
     sampled_split,
     {.id = OptionId::output,
@@ -472,14 +487,17 @@ inline constexpr Option record_options[] = {
     whose_cgroup,
     whose_container,
     whose_all,
+    whose_own,
     which_cpus,
     which_filter,
+    sampled_kind,
     sampled_frequency,
     sampled_event,
     sampled_weight,
     sampled_leaks,
     sampled_waker,
     sampled_max_cost,
+    sampled_exact,
     sampled_duration,
     sampled_split,
     {.id = OptionId::output,
@@ -498,14 +516,17 @@ inline constexpr Option top_options[] = {
     whose_cgroup,
     whose_container,
     whose_all,
+    whose_own,
     which_cpus,
     which_filter,
+    sampled_kind,
     sampled_frequency,
     sampled_event,
     sampled_weight,
     sampled_leaks,
     sampled_waker,
     sampled_max_cost,
+    sampled_exact,
     {.id = OptionId::interval,
      .letter = 'I',
      .name = "interval",
@@ -610,7 +631,7 @@ inline constexpr Option graph_options[] = {
     rows_option,
     {.id = OptionId::all_returns,
      .name = "all-returns",
-     .doc = "Probe returns of C++ functions too that exceptions may pass through: one that does ends the program."},
+     .doc = "Probe returns of all functions alike, also where exceptions may pass through: it costs less, and an exception that does ends the program."},
     sampled_duration,
     {.id = OptionId::output,
      .letter = 'o',
@@ -674,7 +695,7 @@ inline constexpr Option diff_options[] = {
      .name = "output",
      .argument = "FILE",
      .doc =
-         "Write a flame graph of the second to FILE (.html): red is what takes more than before, blue less."},
+         "Write a flame graph of the second to FILE (.html): red is what takes more than before, blue less; what only the first has is there, too."},
     from_option,
     until_option,
     functions_option,
@@ -753,9 +774,9 @@ inline constexpr Subcommand subcommands[] = {
      modules_options, "acu modules -p 1"},
     {"flame", "[KIND|PROBE] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Draw a flame graph: where the CPUs spend their time, or where threads wait, memory grows, disks work.\n"
-     "KIND is cpu (default), offcpu (what threads wait for), offwake (and who ended it), wakeup (who wakes whom), lock (who waits\n"
+     "KIND is cpu (default), offcpu (what threads wait for), wall (both), offwake (who ended a wait), wakeup (who wakes whom), lock (who waits\n"
      "for which lock), holder (who lets wait), klock (locks of the kernel), faults (page faults), alloc (who makes memory grow),\n"
-     "leaks (what is not freed), io (bytes to and from disks), iotime (how long that takes), dirty (what is written later), file\n"
+     "mapped (who asks the kernel for memory), leaks (what is not freed), io (bytes to and from disks), iotime (how long that takes), dirty (what is written later), file\n"
      "(bytes to and from files, by path), net (bytes sent and received, by peer); with a PROBE: where it is hit.",
      flame_options,
      "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"

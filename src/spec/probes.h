@@ -123,7 +123,9 @@ inline constexpr ProbeKind probe_kinds[] = {
             "of the "
             "symbol table (`memcpy@GLIBC_2.14` for one of several versions), `cpp:ns::f` for all functions "
             "of that "
-            "name in C++ or Rust, `cpp:\"ns::f(int)\"` for one of them, or an address. Both may have "
+            "name in C++ or Rust, `cpp:\"ns::f(int)\"` for one of them, or an address. A function of a "
+            "stripped file "
+            "may be called as stacks show it, `func_0x4012a0`. BINARY and FUNCTION may have "
             "wildcards. Of a "
             "line each copy of its code is probed.",
      .example = "uprobe:libc:malloc"},
@@ -132,10 +134,10 @@ inline constexpr ProbeKind probe_kinds[] = {
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_result,
      .form = "uretprobe:BINARY:FUNCTION",
      .doc =
-         "When a function of a program or library returns. While it runs, its return address is one of the "
-         "kernel's: functions of Go and those that change stacks are refused, and exceptions of C++ that "
-         "pass "
-         "through it end the program.",
+         "When a function of a program or library returns. Where no exception can pass through it, the kernel puts an address of "
+         "its own in the place of the return address; else the return instructions are probed; that takes longer. "
+         "Functions of Go, those that change stacks, and those whose return instructions are not known are "
+         "refused; the last are probed with `--unsafe`, and an exception then ends the program.",
      .example = "uretprobe:libc:malloc"},
     {.name = "usdt",
      .aliases = {"U"},

@@ -11,6 +11,7 @@
 // With `follows_allocations` the blocks of allocation_functions.h stand before the script.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace spec {
@@ -23,14 +24,57 @@ struct ProfileKind {
   std::string_view script;
   std::string_view leaves = {}; // notes by number, separated by '|'
   std::string_view notes = {};  // lines that are told if their first number, that of the map in {}, is not 0
+  bool is_state = false;        // @ is made by `end`: what there is then
   bool follows_allocations = false;
   std::string_view paths = {}; // the map of names of files
   bool has_waker = false;
+  bool is_sampled = false;  // by sampling_functions
+  uint64_t least_period = 1; // of these: what an event must weigh to be a sample in any case; a power of two
+  std::string_view ticks = {}; // of a kind that also samples by the clock: the probe for that
   std::string_view needs = {}, since = {}; // a tracepoint, and the first kernel that has it where not all do
 };
 
 // Whether $op, a call of futex(2), waits: FUTEX_WAIT, _LOCK_PI, _WAIT_BITSET, _WAIT_REQUEUE_PI, _LOCK_PI2 of linux/futex.h.
 inline constexpr std::string_view futex_waits = "$op == 0 || $op == 6 || $op == 9 || $op == 11 || $op == 13";
+
+// Events that weigh little are sampled: one of weight w is a sample with probability w / @period and then stands for @period; one
+// of at least @period always is a sample. So sums are unbiased whatever @period is. It is a power of two (0: all events are
+// samples), doubled and halved so that 64 samples come in about @window ns, but never below @least. @seen counts and adds up
+// all weights, to which those of the samples are scaled at the end (session/sampling.cc); the sum of weights of samples that were
+// chosen but have no stacks yet is @pending.
+inline constexpr std::string_view sampling_functions = R"(
+fn note_sample() : void {
+  @taken++;
+  if ((@taken & 63) == 0) {
+    $took = (uint64)nsecs - @since;
+    @since = (uint64)nsecs;
+    if ($took < @window - (@window >> 2)) {
+      if (@period && @period < 0x40000000) { @period = @period << 1 }
+    } else if ($took > 3 * @window && @period > @least) { @period = @period >> 1 }
+  }
+}
+fn stands_for($weight : uint64) : uint64 {
+  @seen = stats($weight);
+  $stands = (uint64)0;
+  if ($weight >= @period) {
+    $stands = $weight;
+  } else if (((uint64)rand & (@period - 1)) < $weight) {
+    $stands = @period;
+  }
+  if ($stands) { note_sample() }
+  return $stands;
+}
+)";
+
+// futex, futex_waitv and futex_wait of x86-64 may wait for a lock; operations of block I/O are those of linux/blk_types.h.
+inline constexpr std::string_view kind_functions = R"(
+fn may_wait_for_lock($call : int64) : bool { return $call == 202 || $call == 449 || $call == 455; }
+fn kind_of_io($operation : uint32) : uint32 {
+  if ($operation < 3) { return $operation; }
+  if ($operation == 3 || $operation == 5) { return 3; }
+  return $operation == 9 ? 4 : 5;
+}
+)";
 
 // A wait of a thread that was followed by its times alone gets its stack. $queued: as the kernel counts it now.
 inline constexpr std::string_view count_due = R"(
@@ -38,7 +82,7 @@ inline constexpr std::string_view count_due = R"(
     $queued = $queued - $due.1;
     if ($due.3) { $queued = 0 }
     if ($queued > $due.0) { $queued = (uint64)$due.0 }
-    $times = $due.0 < 1000000 ? (uint64)1000000 : $due.0;
+    $times = $due.4;
     $queued = (uint64)($queued * $times / $due.0);
     $user = ustack;
     @[pid, $thread, pcomm, comm, $due.2, $user, $due.3] = stats($times - $queued);
@@ -70,57 +114,61 @@ inline constexpr std::string_view count_asked = R"(
     }
 )";
 
-inline constexpr ProfileKind profile_kinds[] = {
-    {.name = "cpu",
-     .title = "CPU",
-     .unit = "samples",
-     .doc = "where the processors are, sampled by their clock",
-     .script = "profile:hz:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n"},
-    {.name = "cycles",
-     .title = "CPU cycles",
-     .unit = "samples",
-     .doc = "the same, sampled by the processor's cycle counter",
-     .script = "hardware:cycles:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n"},
-    // How often a thread leaves its CPU decides what is done then. Of one that seldom does the stack is taken, and
-    // kept in @out. Of one that was away less than a millisecond ago only the time is written to @left. When it is back and
-    // was away for a millisecond or more, it is a sample; of the shorter waits one is, at a random place in each millisecond
-    // of their sum (@waited, until @goal), and stands for that. Its kernel stack is had from outside, its user stack is as it
-    // was when the system call ends or the thread leaves again: so this is not for who was away out of user code.
-    //   The lowest bits of @left: 1 preempted, 2 in @out, 4 is back and to be counted (from @out and @back, or @due), 8 is
-    // back. What it waited for the CPU, the kernel has counted by then. Who never comes back is counted at the end.
-    {.name = "offcpu",
-     .title = "Waiting",
-     .unit = "ns",
-     .doc = "what threads wait for, and for how long: [waiting], then in the [run queue]; or [preempted]",
-     .script = R"(
+// A process grew past the levels from $levels to $n: of those that end below the last size, `end` has the stacks. A kernel that
+// cannot go through maps at the end counts how far each process has ever grown.
+inline constexpr std::string_view keep_levels = R"(
+        $stack = (tid, pcomm, comm, ustack);
+        for ($i : 0..64) {
+          if ($levels + $i >= $n) { break; }
+          @level[pid, $levels + $i] = $stack;
+        }
+)";
+inline constexpr std::string_view count_levels = R"(
+        if ($n > @highest[pid]) {
+          $from = @highest[pid] > $levels ? @highest[pid] : $levels;
+          @highest[pid] = $n;
+          @[pid, tid, pcomm, comm, (uint64)0, ustack] = stats(($n - $from) << ($n < 4096 ? (uint64)16 : 15 + $n / 2048));
+        }
+)";
+
+// By the number that kind_of_io gives.
+inline constexpr std::string_view io_kinds =
+    "[reads from disk]|[writes to disk]|[flushes]|[discards]|[writes zeroes]|[other operations]";
+
+inline constexpr std::string_view waits_notes =
+    "{unended} threads that wait often were still waiting at the end: {unended_ms} ms of their waits have no stacks and are not counted\n";
+
+// How often a thread leaves its CPU decides what is done then. If it seldom does, its stack is taken at once and kept in @out.
+// If it was away less than @period ago, only the time is written to @left, and whether the wait is a sample is decided when
+// it ends. Its kernel stack is then taken from outside, its user stack as the system call ends or the thread leaves again. That
+// is too late for a thread that was away out of user code: there the choice is made as it leaves, one of $each, as such
+// waits take some milliseconds each.
+//   The lowest bits of @left: 1 preempted, 2 in @out, 4 is back and to be counted (from @out and @back, or @due), 8 is
+// back, 16 is away and no sample. What it waited for the CPU, the kernel has counted by then. Waits that have not ended are
+// counted at the end.
+inline constexpr std::string_view waits_script = R"(
 let @left = hash(131072);
-begin { @goal = (uint64)rand % 1000000 }
 rawtracepoint:sched_switch {
-  $now = CLOCK & 0xfffffffffffffff0;
+  $now = CLOCK & 0xffffffffffffffe0;
   $next = (uint32)args.next.pid;
   $left = @left[$next];
   if ($left && ($left & 12) == 0) {
-    $away = $now - $left;
-    $is_sample = $away >= 1000000;
     if ($left & 2) {
       @back[$next] = $now;
       @left[$next] = $left | 4;
-    } else {
-      if (!$is_sample) {
-        @waits++;
-        @waited += $away;
-        if (@waited > @goal) {
-          $is_sample = true;
-          @stands++;
-          @goal = @stands * 1000000 + (uint64)rand % 1000000;
-        }
-      }
+    } else if ($left & 16) {
+      @seen = stats((uint64)($now - $left));
       @left[$next] = $left | 8;
-    }
-    if ($is_sample && ($left & 2) == 0) {
-      @due[$next] = ($away, (uint64)args.next.sched_info.run_delay, task_kstack(args.next), (uint32)($left & 1) * 2);
-      @expected++;
-      @left[$next] = $left | 4;
+    } else {
+      $away = (uint64)($now - $left);
+      $times = stands_for($away);
+      if ($times && $away) {
+        @due[$next] = ($away, (uint64)args.next.sched_info.run_delay, task_kstack(args.next), (uint32)($left & 1) * 2, $times);
+        @expected++;
+        @left[$next] = $left | 4;
+      } else {
+        @left[$next] = $left | 8;
+      }
     }
   }
   if (FILTER) {
@@ -130,27 +178,34 @@ rawtracepoint:sched_switch {
       $state = TASK_STATE;
       $preempted = (uint64)(args.preempt || $state == 0);
       $in_call = ($state & 3) == 1 && !$preempted || (uint64)curtask.mm == 0 || IN_SYSTEM_CALL;
-      if ($in_call && ($left & 4) == 0 && $now - $left < 1000000 && ($state & 128) == 0) {
+      $often = (uint64)($now - $left) < @period;
+      if ($in_call && ($left & 4) == 0 && $often && ($state & 128) == 0) {
         @left[$thread] = $now | $preempted;
       } else {
         if ($left & 4) {
           $queued = (uint64)curtask.sched_info.run_delay;
           if ($left & 2) {
             $out = @out[$thread];
-            $away = @back[$thread] - $out.0;
+            $away = (uint64)(@back[$thread] - $out.0);
+            @seen = stats($away);
             $queued = $queued - $out.1;
             if ($out.6) { $queued = 0 }
             if ($queued > $away) { $queued = (uint64)$away }
-            @[pid, $thread, $out.2, $out.3, $out.4, $out.5, $out.6] = stats($away - $queued);
-            if ($queued) { @[pid, $thread, $out.2, $out.3, $out.4, $out.5, (uint32)1] = stats($queued) }
+            @[pid, $thread, $out.2, $out.3, $out.4, $out.5, $out.6] = stats(($away - $queued) * $out.8);
+            if ($queued) { @[pid, $thread, $out.2, $out.3, $out.4, $out.5, (uint32)1] = stats($queued * $out.8) }
           } else { COUNT_DUE }
         }
+        $each = (uint64)1;
+        if (!$in_call && @period > 0x400000) { $each = @period >> 22 }
         if ($state & 128) {
           if ($left) { delete(@left, $thread) }
-        } else if ($in_call && $now - $left < 1000000) {
+        } else if ($in_call && $often) {
           @left[$thread] = $now | $preempted;
+        } else if ((uint64)rand & ($each - 1)) {
+          @left[$thread] = $now | $preempted | 16;
         } else {
-          @out[$thread] = ($now, (uint64)curtask.sched_info.run_delay, pcomm, comm, kstack, ustack, (uint32)$preempted * 2, pid);
+          @out[$thread] = ($now, (uint64)curtask.sched_info.run_delay, pcomm, comm, kstack, ustack, (uint32)$preempted * 2, pid, $each);
+          note_sample();
           @left[$thread] = $now | $preempted | 2;
         }
       }
@@ -167,60 +222,83 @@ rawtracepoint:sys_exit /@expected && (FILTER)/ {
 }
 end {
   $now = CLOCK;
+  for ($kv : @due) { @pending += $kv.1.0 }
   for ($kv : @left) {
     $left = $kv.1;
     if ($left & 2) {
       $out = @out[$kv.0];
       $until = $left & 4 ? @back[$kv.0] : $now;
-      if ($until > $out.0) { @[$out.7, $kv.0, $out.2, $out.3, $out.4, $out.5, $out.6] = stats($until - $out.0) }
+      if ($until > $out.0) {
+        @seen = stats((uint64)($until - $out.0));
+        @[$out.7, $kv.0, $out.2, $out.3, $out.4, $out.5, $out.6] = stats(($until - $out.0) * $out.8);
+      }
     } else if (($left & 12) == 0 && $now > $left) {
       @unended++;
       @unended_ms += ($now - $left) / 1000000;
     }
   }
 }
-)",
+)";
+
+inline constexpr ProfileKind profile_kinds[] = {
+    {.name = "cpu",
+     .title = "CPU",
+     .unit = "samples",
+     .doc = "where the processors are, sampled by their clock",
+     .script = "profile:hz:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n"},
+    {.name = "cycles",
+     .title = "CPU cycles",
+     .unit = "samples",
+     .doc = "the same, sampled by the processor's cycle counter",
+     .script = "hardware:cycles:RATE /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n"},
+    {.name = "offcpu",
+     .title = "Waiting",
+     .unit = "ns",
+     .doc = "what threads wait for, and for how long: [waiting], then in the [run queue]; or [preempted]",
+     .script = waits_script,
      .leaves = "[waiting]|[run queue]|[preempted]",
-     .notes = "{waits} waits shorter than a millisecond, of threads that wait often: {stands} have stacks, one in each "
-              "millisecond of their sum\n"
-              "{unended} threads that wait often were waiting at the end: {unended_ms} ms of that have no stacks, and are "
-              "not counted\n"},
+     .notes = waits_notes,
+     .is_sampled = true,
+     .least_period = 1 << 20},
+    // Both in one picture, in time: what the clock samples stands for the time between two of its ticks.
+    {.name = "wall",
+     .title = "Wall-clock time",
+     .unit = "ns",
+     .doc = "where threads spend their time, on the CPU and off it; `cpu,offcpu` too",
+     .script = waits_script,
+     .leaves = "[waiting]|[run queue]|[preempted]|",
+     .notes = waits_notes,
+     .is_sampled = true,
+     .least_period = 1 << 20,
+     .ticks = R"(
+profile:hz:RATE /FILTER/ {
+  $times = (uint64)(1000000000 / RATE);
+  @seen = stats($times);
+  @[pid, tid, pcomm, comm, kstack, ustack, (uint32)3] = stats($times);
+}
+)"},
     {.name = "wakeup",
      .title = "Wake-ups",
      .unit = "wake-ups",
      .doc = "who wakes whom: the stack of the waker, and on top the thread that is woken",
      .script = "rawtracepoint:sched_wakeup /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack, str(args.p.comm)] = count() }\n",
      .leaves = "[wakes %]"},
-    // Whether a wait is a sample is settled as it ends: all from a millisecond on, of the shorter ones one in each millisecond of
-    // their sum, which stands for that. The waker then has its own stacks and the kernel stack of the waiter. The waiter's user
-    // stack is as it was when the system call ends or the thread leaves again; of who waits in no system call it is taken as the
-    // wait begins (@user). The lowest bits of @left: 1 is woken, 2 in @user.
+    // Whether a wait is a sample is decided as it ends. The waker then has its own stacks and the kernel stack of the waiter. The
+    // waiter's user stack is taken as the system call ends or the thread leaves again; of a thread that waits in no system
+    // call it is taken as the wait begins (@user). The lowest bits of @left: 1 is woken, 2 in @user.
     {.name = "offwake",
      .title = "Waiting, and who ended it",
      .unit = "ns",
      .doc = "what threads wait for, until they are woken, and above that the stack of who woke them; `offcpu --waker` too",
      .script = R"(
 let @left = hash(131072);
-begin { @goal = (uint64)rand % 1000000 }
 rawtracepoint:sched_waking {
   $thread = (uint32)args.p.pid;
   $left = @left[$thread];
   if ($left && ($left & 1) == 0) {
-    $away = (nsecs & 0xfffffffffffffff0) - $left;
-    $is_sample = $away >= 1000000;
-    $stands_for = $away;
-    if (!$is_sample) {
-      @waits++;
-      @waited += $away;
-      if (@waited > @goal) {
-        $is_sample = true;
-        $stands_for = (uint64)1000000;
-        @stands++;
-        @goal = @stands * 1000000 + (uint64)rand % 1000000;
-      }
-    }
-    if ($is_sample) {
-      @woken[$thread] = ($stands_for, task_kstack(args.p), comm, kstack, ustack, pid);
+    $times = stands_for((uint64)((nsecs & 0xfffffffffffffff0) - $left));
+    if ($times) {
+      @woken[$thread] = ($times, task_kstack(args.p), comm, kstack, ustack, pid);
       @expected++;
     }
     @left[$thread] = $left | 1;
@@ -257,37 +335,74 @@ end {
 }
 )",
      .leaves = "[woken by %]",
-     .notes = "{waits} waits shorter than a millisecond: {stands} have stacks, one in each millisecond of their sum\n"
-              "{unended} threads were waiting at the end, and nobody had woken them: {unended_ms} ms of that are not counted\n",
-     .has_waker = true},
-    // Mutexes, condition variables, semaphores and joins all wait by futex(2). Who still waits is counted at the end.
+     .notes = "{unended} threads were waiting at the end, and nobody had woken them: {unended_ms} ms of their waits are not counted\n",
+     .has_waker = true,
+     .is_sampled = true,
+     .least_period = 1 << 20},
+    // Mutexes, condition variables, semaphores and joins all wait by futex(2), and give up the CPU for it. A thread that seldom
+    // waits has its stack taken as its wait begins (@out), one that often does as the call ends. A wait that is interrupted and
+    // goes on is one wait. The lowest bits of @left: 1 is back, 2 in @out. What has not ended is counted at the end.
     {.name = "lock",
      .title = "Waiting for locks",
      .unit = "ns",
      .doc = "who waits for which lock or condition, and for how long: on top the variable that was waited for",
      .script = R"(
-tracepoint:syscalls:sys_enter_futex /FILTER/ {
-  $op = args.op & 127;
-  if (WAITS) {
-    @wait[(uint32)curtask.pid] = (nsecs, pid, pcomm, comm, kstack, ustack, usym((uint64)args.uaddr));
+let @left = hash(131072);
+rawtracepoint:sched_switch /!args.preempt && (TASK_STATE & 3) == 1 && IN_SYSTEM_CALL && (FILTER)/ {
+  if (may_wait_for_lock((int64)ureg("orig_ax"))) {
+    $thread = (uint32)curtask.pid;
+    $now = (uint64)nsecs & 0xfffffffffffffffc;
+    $left = @left[$thread];
+    if ($left == 0 || ($left & 1)) {
+      if ((uint64)($now - $left) < @period) {
+        @left[$thread] = $now;
+      } else {
+        @out[$thread] = ($now, pid, pcomm, comm, ustack, usym((uint64)ureg("di")));
+        note_sample();
+        @left[$thread] = $now | 2;
+      }
+    }
   }
 }
-tracepoint:syscalls:sys_exit_futex {
-  $thread = (uint32)curtask.pid;
-  if (has_key(@wait, $thread)) {
-    $w = @wait[$thread];
-    @[$w.1, $thread, $w.2, $w.3, $w.4, $w.5, $w.6] = stats(nsecs - $w.0);
-    delete(@wait, $thread);
+rawtracepoint:sys_exit /FILTER/ {
+  if (may_wait_for_lock((int64)args.regs.orig_ax)) {
+    $thread = (uint32)curtask.pid;
+    $left = @left[$thread];
+    if ($left && ($left & 1) == 0) {
+      $now = (uint64)nsecs & 0xfffffffffffffffc;
+      $waited = (uint64)($now - ($left & 0xfffffffffffffffc));
+      @left[$thread] = $now | 1;
+      if ($left & 2) {
+        $o = @out[$thread];
+        @seen = stats($waited);
+        @[$o.1, $thread, $o.2, $o.3, (uint64)0, $o.4, $o.5] = stats($waited);
+      } else {
+        $times = stands_for($waited);
+        if ($times) { @[pid, $thread, pcomm, comm, (uint64)0, ustack, usym((uint64)args.regs.di)] = stats($times) }
+      }
+    }
   }
 }
 end {
-  for ($kv : @wait) {
-    $w = $kv.1;
-    @[$w.1, $kv.0, $w.2, $w.3, $w.4, $w.5, $w.6] = stats(nsecs - $w.0);
+  $now = (uint64)nsecs;
+  for ($kv : @left) {
+    $left = $kv.1;
+    if (($left & 3) == 2) {
+      $o = @out[$kv.0];
+      @seen = stats((uint64)($now - $o.0));
+      @[$o.1, $kv.0, $o.2, $o.3, (uint64)0, $o.4, $o.5] = stats((uint64)($now - $o.0));
+    } else if ($left && ($left & 1) == 0) {
+      @unended++;
+      @unended_ms += ($now - $left) / 1000000;
+    }
   }
 }
 )",
-     .leaves = "[waits for %]"},
+     .leaves = "[waits for %]",
+     .notes = "{unended} threads that wait often were still waiting at the end: {unended_ms} ms of their waits have no stacks and are "
+              "not counted\n",
+     .is_sampled = true,
+     .least_period = 1 << 20},
     // Who wakes waiters had the lock until then, and is charged with the time that there were any since it was last given up.
     // Locks between processes (without FUTEX_PRIVATE_FLAG, 128) are taken to lie at the same address in all of them.
     {.name = "holder",
@@ -350,23 +465,80 @@ rawtracepoint:contention_end /FILTER/ {
                "[waits for a semaphore]",
      .needs = "lock:contention_begin",
      .since = "5.19"},
+    // The kernel's faults count where it copies for the program; those of probes that read memory do not (pagefault_disabled).
     {.name = "faults",
      .title = "Page faults",
      .unit = "faults",
      .doc = "who touches memory for the first time",
-     .script = "software:page-faults:1 /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack]++ }\n"},
-    // Of the resident set private and shared memory count, the pages of files do not. brk() tells where the heap ends now.
+     .script = R"(
+rawtracepoint:page_fault_user /FILTER/ {
+  $times = stands_for(1);
+  if ($times) { @[pid, tid, pcomm, comm, kstack, ustack] = stats($times) }
+}
+rawtracepoint:page_fault_kernel /(uint64)curtask.pagefault_disabled == 0 && (FILTER)/ {
+  $times = stands_for(1);
+  if ($times) { @[pid, tid, pcomm, comm, kstack, ustack] = stats($times) }
+}
+)",
+     .is_sampled = true,
+     .needs = "exceptions:page_fault_user"},
+    // Growth of the counter RssAnon, page by page: what was given back is not growth. Each 64 KiB of growth (a 2,048th of it from
+    // 256 MiB on) is a level, at a random place in which the stack is taken that makes the process grow past it. When memory
+    // is given back and grows again, the level belongs to whoever touched it last. `end` counts the levels below the last size.
+    // A process that executes another program begins anew. What belongs to no current process is a new one's, as it is made.
     {.name = "alloc",
      .title = "Memory growth",
      .unit = "bytes",
-     .doc = "who makes memory grow: what is [asked of brk] and [asked of mmap], and once more when it is [touched]",
+     .doc = "who makes private memory grow, as it is touched: RssAnon at the end less that at the beginning, by stack",
      .script = R"(
-tracepoint:kmem:rss_stat /args.curr && (args.member == 1 || args.member == 3) && (FILTER)/ {
+let @level = hash(131072);
+tracepoint:kmem:rss_stat /args.member == 1 && (FILTER)/ {
   $size = (uint64)args.size;
-  $last = @size[args.mm_id, args.member];
-  @size[args.mm_id, args.member] = $size;
-  if ($last && $size > $last) { @[pid, tid, pcomm, comm, kstack, ustack, (uint32)2] = stats($size - $last) }
+  if (!args.curr) {
+    @made[args.mm_id] = $size;
+  } else {
+    if (!has_key(@since, pid) || @since[pid].0 != args.mm_id) {
+      $start = $size > 4096 ? $size - 4096 : (uint64)0;
+      $before = has_key(@made, args.mm_id) ? @made[args.mm_id] : @begun[pid];
+      if (($before || has_key(@made, args.mm_id)) && $before < $size && $size - $before <= 2097152) { $start = $before }
+      @since[pid] = (args.mm_id, $start);
+      @levels[pid] = (uint64)0;
+    }
+    $start = @since[pid].1;
+    $grown = $size > $start ? $size - $start : (uint64)0;
+    $shift = (uint64)16;
+    for ($octave : 0..24) {
+      if ($grown >> ($shift + 12) == 0) { break; }
+      $shift++;
+    }
+    $n = ($shift - 16) * 2048 + ($grown >> $shift);
+    $place = ($n * 0x9e3779b97f4a7c15) >> (64 - $shift);
+    if (($grown & (((uint64)1 << $shift) - 1)) >= $place) { $n++ }
+    $levels = @levels[pid];
+    if ($n != $levels) {
+      @levels[pid] = $n;
+      if ($n > $levels) { COUNT_LEVELS }
+    }
+  }
 }
+end {
+  for ($kv : @level) {
+    $n = $kv.0.1;
+    if ($n < @levels[$kv.0.0]) {
+      $l = $kv.1;
+      $shift = $n < 4096 ? (uint64)16 : 15 + $n / 2048;
+      @[$kv.0.0, $l.0, $l.1, $l.2, (uint64)0, $l.3] = stats((uint64)1 << $shift);
+    }
+  }
+}
+)",
+     .is_state = true},
+    // brk() tells where the heap ends now.
+    {.name = "mapped",
+     .title = "Memory asked of the kernel",
+     .unit = "bytes",
+     .doc = "who asks the kernel for private memory by brk() and mmap(), whether it is touched later or not",
+     .script = R"(
 tracepoint:syscalls:sys_enter_brk /args.brk && (FILTER)/ { @end[tid] = (uint64)curtask.mm.brk }
 tracepoint:syscalls:sys_exit_brk {
   if (has_key(@end, tid)) {
@@ -384,7 +556,7 @@ tracepoint:syscalls:sys_exit_mmap {
   }
 }
 )",
-     .leaves = "[asked of brk]|[asked of mmap]|[touched]"},
+     .leaves = "[asked of brk]|[asked of mmap]"},
     // What was not given back is weighed at the end; another program that the process executes has none of it.
     {.name = "leaks",
      .title = "Memory not freed",
@@ -401,13 +573,20 @@ end {
   }
 }
 )",
+     .is_state = true,
      .follows_allocations = true},
     {.name = "io",
      .title = "Disk I/O",
      .unit = "bytes",
      .doc = "bytes asked of disks, by the stack that submits them",
-     .script = "tracepoint:block:block_bio_queue /FILTER/ "
-               "{ @[pid, tid, pcomm, comm, kstack, ustack] = stats((uint64)args.nr_sector * 512) }\n"},
+     .script = R"(
+rawtracepoint:block_bio_queue /FILTER/ {
+  $times = stands_for((uint64)args.bio.bi_iter.bi_size);
+  if ($times) { @[pid, tid, pcomm, comm, kstack, ustack, kind_of_io((uint32)args.bio.bi_opf & 255)] = stats($times) }
+}
+)",
+     .leaves = io_kinds,
+     .is_sampled = true},
     // Pieces of I/O end one by one (bio), or with the request that they were put into, which then still has them all.
     {.name = "iotime",
      .title = "Time of disk I/O",
@@ -415,9 +594,7 @@ end {
      .doc = "how long disks take for what they are asked, from asking to the end, by the stack that asks",
      .script = R"(
 rawtracepoint:block_bio_queue /FILTER/ {
-  $operation = (uint32)args.bio.bi_opf & 255;
-  if ($operation > 2) { $operation = 2 }
-  @asked[(uint64)args.bio] = (nsecs, pid, tid, pcomm, comm, kstack, ustack, $operation);
+  @asked[(uint64)args.bio] = (nsecs, pid, tid, pcomm, comm, kstack, ustack, kind_of_io((uint32)args.bio.bi_opf & 255));
 }
 rawtracepoint:block_rq_complete {
   $bio = args.rq.bio;
@@ -433,7 +610,7 @@ rawtracepoint:block_bio_complete {
   COUNT_ASKED
 }
 )",
-     .leaves = "[reads from disk]|[writes to disk]|[flushes or discards]"},
+     .leaves = io_kinds},
     // A folio of several pages becomes dirty as a whole; that it has several, PG_head tells, and their number stands in its second page.
     {.name = "dirty",
      .title = "File pages made dirty",
@@ -449,9 +626,11 @@ rawtracepoint:writeback_dirty_folio /FILTER/ {
       $order = (uint64)args.folio._flags_1 & 255;
     }
   }
-  @[pid, tid, pcomm, comm, kstack, ustack] = stats((uint64)4096 << $order);
+  $times = stands_for((uint64)4096 << $order);
+  if ($times) { @[pid, tid, pcomm, comm, kstack, ustack] = stats($times) }
 }
 )",
+     .is_sampled = true,
      .needs = "writeback:writeback_dirty_folio",
      .since = "5.18"},
     // Calls that read and write, by their numbers on x86-64: read pread64 readv preadv preadv2, write pwrite64 writev pwritev
@@ -481,6 +660,8 @@ rawtracepoint:sys_exit /args.ret > 0 && args.regs.cs == 51 && (FILTER)/ {
     $file = *(curtask.files.fdt.fd + $descriptor);
     $type = $file.f_inode.i_mode & 0xf000;
     if ($type != 0x8000 && $type != 0x6000 && $type != 0x2000) { continue; }
+    $times = stands_for((uint64)args.ret);
+    if (!$times) { continue; }
     $dentry = $file.f_path.dentry;
     $mount = container_of($file.f_path.mnt, struct mount, mnt);
     $id = (uint64)$dentry * 31 + (uint64)$mount * 17 + $dentry.d_name.hash_len;
@@ -504,40 +685,37 @@ rawtracepoint:sys_exit /args.ret > 0 && args.regs.cs == 51 && (FILTER)/ {
         }
       }
     }
-    @[pid, tid, pcomm, comm, (uint64)0, ustack, $leaf, (uint32)$writes] = stats((uint64)args.ret);
+    @[pid, tid, pcomm, comm, (uint64)0, ustack, $leaf, (uint32)$writes] = stats($times);
   }
 }
 )",
      .leaves = "[reads %]|[writes %]",
      .notes = "{others} reads and writes are told as of [other files]: there is room for 16384 names of files and folders\n",
-     .paths = "name"},
+     .paths = "name",
+     .is_sampled = true},
     // What goes through sockets of IPv4 and IPv6 (families 2 and 10), by any call; not what is only looked at (MSG_PEEK).
     {.name = "net",
      .title = "Network",
      .unit = "bytes",
      .doc = "bytes sent to and received from peers: on top the peer's address; from Linux 6.3 on",
      .script = R"(
-tracepoint:sock:sock_send_length /args.ret > 0 && (args.family == 2 || args.family == 10) && (FILTER)/ {
-  if (args.family == 2) {
-    $peer = ntop(((struct sock *)args.sk).__sk_common.skc_daddr);
-    @[pid, tid, pcomm, comm, kstack, ustack, $peer, (uint32)0] = stats((uint64)args.ret);
-  } else {
-    $peer6 = ntop(((struct sock *)args.sk).__sk_common.skc_v6_daddr.in6_u.u6_addr8);
-    @[pid, tid, pcomm, comm, kstack, ustack, $peer6, (uint32)0] = stats((uint64)args.ret);
-  }
-}
-tracepoint:sock:sock_recv_length
+tracepoint:sock:sock_send_length,tracepoint:sock:sock_recv_length
     /args.ret > 0 && !(args.flags & 2) && (args.family == 2 || args.family == 10) && (FILTER)/ {
-  if (args.family == 2) {
-    $peer = ntop(((struct sock *)args.sk).__sk_common.skc_daddr);
-    @[pid, tid, pcomm, comm, kstack, ustack, $peer, (uint32)1] = stats((uint64)args.ret);
-  } else {
-    $peer6 = ntop(((struct sock *)args.sk).__sk_common.skc_v6_daddr.in6_u.u6_addr8);
-    @[pid, tid, pcomm, comm, kstack, ustack, $peer6, (uint32)1] = stats((uint64)args.ret);
+  $times = stands_for((uint64)args.ret);
+  if ($times) {
+    $receives = (uint32)(probe == "tracepoint:sock:sock_recv_length");
+    if (args.family == 2) {
+      $peer = ntop(((struct sock *)args.sk).__sk_common.skc_daddr);
+      @[pid, tid, pcomm, comm, kstack, ustack, $peer, $receives] = stats($times);
+    } else {
+      $peer6 = ntop(((struct sock *)args.sk).__sk_common.skc_v6_daddr.in6_u.u6_addr8);
+      @[pid, tid, pcomm, comm, kstack, ustack, $peer6, $receives] = stats($times);
+    }
   }
 }
 )",
      .leaves = "[sends to %]|[receives from %]",
+     .is_sampled = true,
      .needs = "sock:sock_send_length",
      .since = "6.3"},
 };

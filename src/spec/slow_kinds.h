@@ -28,7 +28,7 @@ inline constexpr uint64_t slow_call_ns = 900;
 
 // Waits of threads: from `left` until `back`. The lowest bits of @left: 1 preempted, 2 the user stack is in @user, as it is no
 // system call that the thread waits in. A wait that is long enough is told when its thread goes on: as its system call ends, as it
-// leaves again, or gets a signal that ends it; then its user stack is as it was. @owner: who has the mutex of glibc
+// leaves again, gets a signal that ends it, or returns from the call that is slow; then its user stack is as it was. @owner: who has the mutex of glibc
 // (nptl/pthread_mutex_t, behind its futex and count) when the wait for it begins. @ran: of each CPU the last 32 threads that had it for
 // a quarter of a millisecond or more, so that who was runnable can be told who ran instead.
 inline constexpr std::string_view slow_waits = R"(
@@ -181,6 +181,7 @@ END {
     @sp[$thread] = (uint64)0;
     @start[$thread] = (uint64)0;
     if ($now - $start >= LEAST) {
+      TELL_DUE
       print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $start, $now, (int64)-1, (int64)0, (uint64)0, (uint64)0, (uint64)0,
              (uint64)0, (uint64)0, (uint64)0, ustack));
     }
@@ -203,6 +204,7 @@ END {
     $now = (uint64)nsecs;
     @start[$thread] = (uint64)0;
     if ($now - $start >= LEAST) {
+      TELL_DUE
       print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $start, $now, (int64)-1, (int64)0, (uint64)0, (uint64)0, (uint64)0,
              (uint64)0, (uint64)0, (uint64)0, ustack));
     }

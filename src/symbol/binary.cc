@@ -2,9 +2,10 @@
 
 #include "base/text.h"
 #include "format/archive.h"
-#include "format/go_functions.h"
+#include "format/go_table.h"
 #include "symbol/binary_parts.h"
 #include "symbol/demangle.h"
+#include "symbol/frame_functions.h"
 
 #include <algorithm>
 #include <elf.h>
@@ -54,7 +55,8 @@ Binary::Binary(BinaryPlace place) : place_(std::move(place)) {
 Binary::~Binary() = default;
 
 bool Binary::is_go() const {
-  return file_->elf().section(".go.buildinfo") || format::has_go_functions(file_->elf());
+  if (!is_go_) is_go_ = file_->elf().section(".go.buildinfo") || format::has_go_functions(*file_);
+  return *is_go_;
 }
 
 // ---- places
@@ -63,11 +65,6 @@ std::optional<uint64_t> Binary::offset_of_address(uint64_t address) const {
   auto offset = file_->elf().offset_of_address(address);
   if (!offset) return std::nullopt;
   return *offset + offset_in_archive_;
-}
-
-std::optional<uint64_t> Binary::address_of_offset(uint64_t offset) const {
-  if (offset < offset_in_archive_) return std::nullopt;
-  return file_->elf().address_of_offset(offset - offset_in_archive_);
 }
 
 bool Binary::is_code(uint64_t address) const {
@@ -111,7 +108,7 @@ void Binary::each_symbol_file(const std::function<bool(const format::ElfFile&)>&
 bool Binary::is_stripped() {
   bool has_table = false;
   each_symbol_file([&](const format::ElfFile& file) {
-    has_table |= file.elf().section(".symtab") || format::has_go_functions(file.elf());
+    has_table |= file.elf().section(".symtab") || format::has_go_functions(file);
     return !has_table;
   });
   return !has_table;
@@ -155,6 +152,7 @@ std::vector<FunctionSymbol> Binary::find_functions(std::string_view name, bool l
     if (f.name != wanted.name) return false;
     return wanted.version.empty() || (f.version == wanted.version && (f.is_default || !default_only));
   };
+  if (auto f = unnamed_function(name)) return {*f};
   std::vector<FunctionSymbol> out;
   constexpr unsigned few = 16; // each goes over all symbols
   if (!functions_ && ++searches_ > few) functions();
@@ -175,6 +173,16 @@ std::vector<FunctionSymbol> Binary::find_functions(std::string_view name, bool l
     std::erase_if(out, [](auto& f) { return f.is_label; });
   put_in_order(out);
   return out;
+}
+
+// What is called by its address because it has no name. Not in the list of all: a pattern means what has a
+// name.
+std::optional<FunctionSymbol> Binary::unnamed_function(std::string_view name) {
+  auto address = frame_function_address(name);
+  auto found = address && !function_at(*address) ? called_frame_function(*file_, *address) : std::nullopt;
+  if (!found) return std::nullopt;
+  std::string_view kept = shown_.try_emplace(std::string(name)).first->first;
+  return FunctionSymbol{.name = kept, .address = found->address, .size = found->size, .is_local = true};
 }
 
 std::optional<FunctionSymbol> Binary::function_at(uint64_t address) {

@@ -70,7 +70,6 @@ public:
 
   // The place of the byte at an address in the file at host_path(), if it is loaded from there.
   std::optional<uint64_t> offset_of_address(uint64_t address) const;
-  std::optional<uint64_t> address_of_offset(uint64_t offset) const;
   // Bytes of code from this address on, `most` of them or as many as the segment has.
   base::ByteSpan code_at(uint64_t address, uint64_t most) const;
 
@@ -84,6 +83,7 @@ public:
   const std::vector<FunctionSymbol>& functions();
   // Those called `name`: "memcpy" (of several versions the default comes first), "memcpy@GLIBC_2.14",
   // "memcpy@@GLIBC_2.14". Without making the list of all. `labels`: also what is only a label in code.
+  // "func_0x4012a0" is one without a name that calls lead to.
   std::vector<FunctionSymbol> find_functions(std::string_view name, bool labels = true);
   // The innermost function that holds an address; of several names the best known.
   std::optional<FunctionSymbol> function_at(uint64_t address);
@@ -130,6 +130,7 @@ private:
   explicit Binary(BinaryPlace place);
   Debug* debug();
   bool is_code(uint64_t address) const;
+  std::optional<FunctionSymbol> unnamed_function(std::string_view name);
   void each_symbol_file(const std::function<bool(const format::ElfFile&)>& take);
   void each_symbol(const std::function<bool(const format::ElfSymbol&)>& take);
 
@@ -139,6 +140,7 @@ private:
   std::optional<format::ElfFile> file_;
   uint64_t offset_in_archive_ = 0;        // bytes before the ELF file
   std::map<uint64_t, JumpTargets> jumps_; // of segments, by their address
+  mutable std::optional<bool> is_go_;
   std::optional<DebugFile> debug_file_;
   std::optional<std::vector<FunctionSymbol>> functions_;
   unsigned searches_ = 0; // for functions by name

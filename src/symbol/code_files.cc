@@ -196,6 +196,7 @@ void CodeFiles::find_lines(uint32_t index, std::span<const uint64_t> addresses,
                       : base::Result<format::ElfFile>(std::move(*content.elf));
     if (!elf.ok()) return;
     content.module = std::make_unique<Module>(std::move(*elf), file.path, std::move(search));
+    content.module->take_hints(content.names);
     if (!keeps_) content.elf.reset();
   }
   if (!content.module) return;
@@ -217,7 +218,7 @@ std::optional<CodeFiles::Function> CodeFiles::find(uint32_t index, uint64_t offs
   auto address = content.names.address_of_offset(offset);
   auto found = address ? content.names.find(*address) : std::nullopt;
   if (!found) return std::nullopt;
-  return Function{demangle ? content.names.shown(*found) : found->name, found->offset};
+  return Function{demangle ? content.names.shown(*found) : found->name, found->offset, found->is_derived};
 }
 
 uint64_t CodeFiles::address_of(uint32_t index, uint64_t offset) {

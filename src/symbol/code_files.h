@@ -30,6 +30,7 @@ public:
   struct Function {
     std::string_view name; // ends with a NUL
     uint64_t offset = 0;   // bytes from its start
+    bool is_derived = false; // it is called by its address
   };
   // Where a file may be reached: through a mapping of a process, and under its path in the roots of
   // processes.
@@ -55,6 +56,8 @@ public:
   // As the process sees it, without " (deleted)".
   const std::string& path(uint32_t file) const { return files_[file].path; }
   const MappedFileId& id(uint32_t file) const { return files_[file].id; }
+  // Empty: it has none, or was not opened.
+  base::ByteSpan build_id(uint32_t file) const { return files_[file].content ? base::ByteSpan(files_[file].content->build_id) : base::ByteSpan(); }
   // Whether code without a name in it may have one in a perf map: memory that only looks like a file.
   bool is_memory(uint32_t file) const { return files_[file].is_memory; }
 

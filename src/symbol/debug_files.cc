@@ -47,7 +47,7 @@ static std::string misfit(const ElfFile& file, const DebugWanted& wanted, DebugF
   if (wanted.link && (source == Source::debug_link || source == Source::folder)) {
     if (file.bytes().size() > most_for_crc)
       return "it has no build-id, and is too large (" + std::to_string(file.bytes().size() >> 20) +
-             " MB) to check its CRC";
+             " MiB) to check its CRC";
     if (crc_of(file) == wanted.link->crc) return "";
     return "its CRC is not the one that the link asks for: it is of another build";
   }

@@ -48,10 +48,37 @@ const Disassembler& disassembler() {
   return one;
 }
 
+Flow flow_of(const ZydisDecodedInstruction& one) {
+  switch (one.mnemonic) {
+  case ZYDIS_MNEMONIC_UD0:
+  case ZYDIS_MNEMONIC_UD1:
+  case ZYDIS_MNEMONIC_UD2:
+  case ZYDIS_MNEMONIC_HLT:
+  case ZYDIS_MNEMONIC_INT3: return Flow::stops;
+  case ZYDIS_MNEMONIC_XABORT: return Flow::next;
+  default: break;
+  }
+  switch (one.meta.category) {
+  case ZYDIS_CATEGORY_CALL: return Flow::calls;
+  case ZYDIS_CATEGORY_RET: return Flow::returns;
+  case ZYDIS_CATEGORY_UNCOND_BR: return Flow::jumps;
+  case ZYDIS_CATEGORY_COND_BR: return Flow::branches;
+  default: return one.mnemonic == ZYDIS_MNEMONIC_XBEGIN ? Flow::branches : Flow::next;
+  }
+}
+
+Instruction described(const ZydisDecodedInstruction& one, uint64_t address) {
+  Instruction out = {.address = address, .length = one.length, .flow = flow_of(one)};
+  const auto& distance = one.raw.imm[0];
+  if (out.flow != Flow::next && distance.is_relative)
+    out.target = address + one.length + static_cast<uint64_t>(distance.value.s);
+  return out;
+}
+
 } // namespace
 
 base::Status for_each_instruction(const Binary& binary, uint64_t begin, uint64_t end,
-                                  const std::function<bool(uint64_t, uint64_t)>& take) {
+                                  const std::function<bool(const Instruction&)>& take) {
   const Disassembler& d = disassembler();
   if (!d.problem.empty()) return base::Error{base::Failure::unsupported, d.problem};
   base::ByteSpan code = binary.code_at(begin, std::min(most_code, end - begin));
@@ -62,16 +89,16 @@ base::Status for_each_instruction(const Binary& binary, uint64_t begin, uint64_t
         instruction.length == 0)
       return base::Error{base::Failure::runtime,
                          "the bytes at " + std::to_string(at) + " behind the start are no instruction"};
-    if (!take(begin + at, instruction.length)) return {};
+    if (!take(described(instruction, begin + at))) return {};
     at += instruction.length;
   }
   return {};
 }
 #else
 base::Status for_each_instruction(const Binary&, uint64_t begin, uint64_t end,
-                                  const std::function<bool(uint64_t, uint64_t)>& take) {
+                                  const std::function<bool(const Instruction&)>& take) {
   for (uint64_t at = begin; at < end; at += 4) // all are of one size
-    if (!take(at, 4)) break;
+    if (!take({.address = at, .length = 4})) break;
   return {};
 }
 #endif
@@ -80,9 +107,9 @@ base::Result<uint64_t> find_instruction(const Binary& binary, uint64_t begin, ui
   if (address == begin) return address;
   // The longest one has 15 bytes.
   uint64_t found = begin;
-  base::Status read = for_each_instruction(binary, begin, address + 16, [&](uint64_t at, uint64_t length) {
-    found = at;
-    return at + length <= address;
+  base::Status read = for_each_instruction(binary, begin, address + 16, [&](const Instruction& i) {
+    found = i.address;
+    return i.address + i.length <= address;
   });
   if (!read.ok() && found + 15 < address) return std::move(read.error());
   if (!read.ok() && read.error().kind == base::Failure::unsupported) return std::move(read.error());

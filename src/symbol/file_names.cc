@@ -6,7 +6,7 @@ namespace symbol {
 
 namespace {
 
-constexpr uint32_t format_version = 1; // raised when function_names.h or the choice of names changes
+constexpr uint32_t format_version = 2; // raised when function_names.h or the choice of names changes
 
 uint64_t number_of(const base::FileId& id) {
   uint64_t file = combine(id.device, id.inode);

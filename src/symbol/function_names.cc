@@ -63,7 +63,7 @@ std::optional<FoundFunction> FunctionNames::find(uint64_t address) const {
   Record r = record(index);
   std::string_view name = base::text_at(texts_, r.name);
   if (name.empty() || r.start > at) return std::nullopt;
-  return FoundFunction{name, header_.base + r.start, r.size, at - r.start, index};
+  return FoundFunction{name, header_.base + r.start, r.size, at - r.start, index, r.shown == derived};
 }
 
 std::optional<uint64_t> FunctionNames::address_of_offset(uint64_t offset) const {
@@ -80,10 +80,17 @@ std::vector<CodeSegment> FunctionNames::segments() const {
   return out;
 }
 
+size_t FunctionNames::count_derived() const {
+  size_t out = 0;
+  for (uint32_t i = 0; i < header_.records; i++) out += record(i).shown == derived;
+  return out;
+}
+
 std::string_view FunctionNames::source() const { return base::text_at(texts_, header_.source); }
 
 std::string_view FunctionNames::shown(const FoundFunction& function) {
-  if (!is_mangled(function.name) || function.index >= header_.records) return function.name;
+  if (function.is_derived || !is_mangled(function.name) || function.index >= header_.records)
+    return function.name;
   Record r = record(function.index);
   if (r.shown != not_shown) {
     std::string_view text = base::text_at(texts_, r.shown);

@@ -33,6 +33,7 @@ struct FoundFunction {
   uint64_t size = 0;     // 0: unknown
   uint64_t offset = 0;   // bytes from its start
   uint32_t index = 0;    // of its record
+  bool is_derived = false; // there is no name for it: it is called by its address (frame_functions.h)
 };
 
 // What is loaded of a file and executed.
@@ -50,14 +51,16 @@ public:
     uint32_t records = 0;
     uint64_t base = 0;     // address that starts are counted from
     uint64_t texts = 0;    // bytes
-    uint32_t source = 0;   // place of a text: separate debug file whose symbols were taken, or ""
+    uint32_t source = 0;   // place of a text: separate debug file whose symbols were taken, source_go, or ""
     uint32_t is_whole = 0; // 1: from the file's own .symtab or a debug file, so there is no more to be known
   };
   struct Record {
     uint32_t start = 0, size = 0, name = 0;
-    uint32_t shown = 0; // place of the demangled name; `name` if it is not mangled, or not_shown
+    uint32_t shown = 0; // place of the demangled name; `name` if it is not mangled, or not_shown,
+                        // or `derived`
   };
-  static constexpr uint32_t not_shown = ~uint32_t{0};
+  static constexpr std::string_view source_go = ".gopclntab"; // the table of Go's runtime
+  static constexpr uint32_t not_shown = ~uint32_t{0}, derived = not_shown - 1;
 
   // Nothing is known.
   FunctionNames() = default;
@@ -74,6 +77,7 @@ public:
   std::string_view shown(const FoundFunction& function);
   std::vector<CodeSegment> segments() const;
   size_t size() const { return header_.records; } // functions known
+  size_t count_derived() const;                   // those of them without a name of their own
   std::string_view source() const;                // see Header
   bool is_whole() const { return header_.is_whole != 0; }
 

@@ -1,5 +1,6 @@
 #include "symbol/function_names_maker.h"
 
+#include "format/go_table.h"
 #include "symbol/demangle.h"
 
 #include <algorithm>
@@ -44,9 +45,12 @@ template<class T> void append_array(std::vector<std::byte>& to, const std::vecto
 
 } // namespace
 
+bool FunctionNamesMaker::can_take(std::string_view name) const {
+  return !name.empty() && names_.size() + name.size() < most_name_bytes && functions_.size() < most_functions;
+}
+
 void FunctionNamesMaker::add(uint64_t address, uint64_t size, std::string_view name, uint8_t rank) {
-  if (name.empty() || names_.size() + name.size() >= most_name_bytes || functions_.size() >= most_functions)
-    return;
+  if (!can_take(name)) return;
   functions_.push_back({address, size, names_.size(), static_cast<uint32_t>(name.size()), rank});
   names_.append(name);
 }
@@ -72,6 +76,19 @@ void FunctionNamesMaker::add_symbols(const format::ElfFile& file) {
   add_table(file, ".dynsym");
 }
 
+void FunctionNamesMaker::add_go_functions(const format::ElfFile& file) {
+  format::for_each_go_function(file, [&](const format::GoTable::Function& f) {
+    add(f.begin, f.end - f.begin, f.name, local);
+    source_ = FunctionNames::source_go;
+  });
+}
+
+void FunctionNamesMaker::add_unnamed(const format::ElfFile& file) {
+  for_each_frame_function(file, [&](const FrameFunction& f) {
+    if (unnamed_.size() < most_functions) unnamed_.push_back(f);
+  });
+}
+
 void FunctionNamesMaker::add_segments(const format::ElfFile& file) {
   for (const format::ElfSegment& s : file.elf().segments())
     if (s.type == PT_LOAD && (s.flags & PF_X)) add_segment({s.offset, s.address, s.file_size});
@@ -89,6 +106,30 @@ void FunctionNamesMaker::keep_one_per_address() {
   });
   auto same = [](const Function& a, const Function& b) { return a.address == b.address; };
   functions_.erase(std::unique(functions_.begin(), functions_.end(), same), functions_.end());
+}
+
+// A function whose symbol has no size has that of its range; a range within a function is a piece of that.
+void FunctionNamesMaker::name_unnamed() {
+  std::ranges::stable_sort(unnamed_, {}, &FrameFunction::address);
+  const size_t known = functions_.size();
+  size_t next = 0;
+  uint64_t end = 0; // of what begins before
+  for (const FrameFunction& f : unnamed_) {
+    for (; next < known && functions_[next].address <= f.address; next++)
+      end = std::max(end, functions_[next].address + functions_[next].size);
+    if (next > 0 && functions_[next - 1].address == f.address) {
+      if (!functions_[next - 1].size) functions_[next - 1].size = f.size;
+    } else if (std::string name = frame_function_name(f.address); f.address >= end && can_take(name)) {
+      add(f.address, f.size, name);
+      functions_.back().is_derived = true;
+    }
+    end = std::max(end, f.address + f.size);
+  }
+  std::ranges::inplace_merge(functions_, functions_.begin() + static_cast<std::ptrdiff_t>(known), {},
+                             &Function::address);
+}
+
+void FunctionNamesMaker::drop_far_away() {
   if (functions_.empty()) return;
   uint64_t end = functions_[0].address + UINT32_MAX; // what is further away than any code is damaged
   std::erase_if(functions_, [&](const Function& f) { return f.address >= end; });
@@ -129,6 +170,8 @@ std::vector<FunctionNamesMaker::Range> FunctionNamesMaker::take_apart() const {
 
 std::vector<std::byte> FunctionNamesMaker::make() {
   keep_one_per_address();
+  name_unnamed();
+  drop_far_away();
   FunctionNames::Header header;
   header.base = functions_.empty() ? 0 : functions_[0].address;
   std::string texts(1, '\0'); // place 0: the empty text
@@ -144,7 +187,7 @@ std::vector<std::byte> FunctionNamesMaker::make() {
     FunctionNames::Record r = {.start = static_cast<uint32_t>(f.address - header.base),
                                .size = static_cast<uint32_t>(std::min<uint64_t>(f.size, UINT32_MAX)),
                                .name = keep(name(f)),
-                               .shown = FunctionNames::not_shown};
+                               .shown = f.is_derived ? FunctionNames::derived : FunctionNames::not_shown};
     if (demangles && is_mangled(name(f)) && texts.size() < most_name_bytes) {
       std::string text = demangle(name(f));
       r.shown = text.empty() ? r.name : keep(text);
@@ -183,6 +226,8 @@ std::vector<std::byte> make_function_names(const format::ElfFile& file, const fo
     maker.add_symbols(*debug);
     maker.set_source(debug_path);
   }
+  if (!debug && !file.elf().section(".symtab")) maker.add_go_functions(file);
+  maker.add_unnamed(file);
   if (debug || file.elf().section(".symtab")) maker.set_whole();
   return maker.make();
 }

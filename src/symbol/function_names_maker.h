@@ -3,6 +3,7 @@
 #pragma once
 
 #include "format/elf_file.h"
+#include "symbol/frame_functions.h"
 #include "symbol/function_names.h"
 
 #include <string>
@@ -21,8 +22,14 @@ public:
   // The functions of a file's symbol tables. Of a separate debug file the sections have no bytes, but
   // addresses.
   void add_symbols(const format::ElfFile& file);
+  // Those that the runtime of Go knows.
+  void add_go_functions(const format::ElfFile& file);
+  // Code that only unwind tables tell of (frame_functions.h): where it begins in no other function, it gets a
+  // name by its address.
+  void add_unnamed(const format::ElfFile& file);
   void add_segments(const format::ElfFile& file);
-  // Names from a separate debug file; and that there is no more to be known.
+  // Where names are from that are in no symbol table of the file (FunctionNames::Header::source); and that
+  // there is no more to be known.
   void set_source(std::string_view path) { source_ = path; }
   void set_whole() { is_whole_ = true; }
   size_t size() const { return functions_.size(); }
@@ -35,6 +42,7 @@ private:
     uint64_t name = 0; // place in names_
     uint32_t length = 0;
     uint8_t rank = 0;
+    bool is_derived = false;
   };
   struct Range {
     uint64_t start = 0;
@@ -42,11 +50,15 @@ private:
   };
   std::string_view name(const Function& f) const { return {names_.data() + f.name, f.length}; }
   bool is_better(const Function& a, const Function& b) const;
+  bool can_take(std::string_view name) const;
   void keep_one_per_address();
+  void name_unnamed();
+  void drop_far_away();
   void add_table(const format::ElfFile& file, std::string_view name);
   std::vector<Range> take_apart() const;
 
   std::vector<Function> functions_;
+  std::vector<FrameFunction> unnamed_;
   std::string names_;
   std::vector<CodeSegment> segments_;
   std::string source_;

@@ -1,6 +1,6 @@
 #include "symbol/function_symbols.h"
 
-#include "format/go_functions.h"
+#include "format/go_table.h"
 
 #include <algorithm>
 #include <elf.h>
@@ -122,8 +122,8 @@ void for_each_function(const format::ElfFile& file, const std::function<void(con
   add_table(file, ".symtab", take);
   add_table(file, ".dynsym", take);
   if (file.elf().section(".symtab")) return;
-  format::for_each_go_function(file, [&](std::string_view name, uint64_t address, uint64_t size) {
-    take({.name = name, .address = address, .size = size, .is_local = true});
+  format::for_each_go_function(file, [&](const format::GoTable::Function& f) {
+    take({.name = f.name, .address = f.begin, .size = f.end - f.begin, .is_local = true});
   });
 }
 

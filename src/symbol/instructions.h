@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace symbol {
 
@@ -18,10 +19,25 @@ class Binary;
 // By a disassembler that is loaded at the first call; failure: it is not installed, or the bytes are none.
 base::Result<uint64_t> find_instruction(const Binary& binary, uint64_t begin, uint64_t address);
 
-// Calls `take` with address and length of each instruction in [begin, end), until it returns false. Failure
-// as above.
+// Where an instruction leads to.
+enum class Flow : uint8_t {
+  next,     // the instruction behind it
+  calls,    // a function, and back
+  jumps,    // elsewhere
+  branches, // elsewhere or the instruction behind it
+  returns,  // the caller
+  stops,    // nowhere: a trap
+};
+
+struct Instruction {
+  uint64_t address = 0, length = 0;
+  Flow flow = Flow::next;
+  std::optional<uint64_t> target; // of calls, jumps and branches; nothing: a register or memory has it
+};
+
+// Calls `take` with each instruction in [begin, end), until it returns false. Failure as above.
 base::Status for_each_instruction(const Binary& binary, uint64_t begin, uint64_t end,
-                                  const std::function<bool(uint64_t, uint64_t)>& take);
+                                  const std::function<bool(const Instruction&)>& take);
 
 // Whether the kernel carries out the first instruction of `code` itself. `with_nops`: also long ones (Linux
 // 6.18).

@@ -1,6 +1,7 @@
 #include "symbol/module.h"
 
 #include "dwarf/address_lookup.h"
+#include "format/go_lines.h"
 #include "symbol/debug_family.h"
 #include "symbol/demangle.h"
 #include "symbol/file_names.h"
@@ -29,6 +30,14 @@ struct Module::Lines {
   dwarf::AddressLookup lookup;
   std::unordered_map<std::string_view, std::string> demangled; // names are the files'
   std::vector<Frame> frames;                                   // of one address
+};
+
+// What a program of Go knows of its own code.
+struct Module::GoCode {
+  explicit GoCode(format::GoTable found) : table(std::move(found)) {}
+
+  format::GoTable table;
+  format::GoLines lines{table};
 };
 
 Module::Module(format::ElfFile file, std::string path, DebugSearch search)
@@ -64,7 +73,7 @@ bool Module::open_lines() {
 
 void Module::find_lines(std::span<const uint64_t> addresses, const FrameOptions& options,
                         const TakeFrames& take) {
-  if (!open_lines()) return;
+  if (!open_lines()) return find_go_lines(addresses, options, take);
   lines_->lookup.find(addresses, [&](size_t index, std::span<const dwarf::SourceFrame> frames) {
     std::vector<Frame>& out = lines_->frames;
     out.clear();
@@ -79,6 +88,36 @@ void Module::find_lines(std::span<const uint64_t> addresses, const FrameOptions&
     }
     if (!out.empty()) take(index, out);
   });
+}
+
+// Through a stripped file one has to search for Go's table; whether there is one is known since the names
+// were made.
+bool Module::may_be_go(const FunctionNames& names) const {
+  return file_ && (file_->elf().section(".symtab") || names.source() == FunctionNames::source_go);
+}
+
+bool Module::open_go() {
+  if (names_) take_hints(*names_);
+  if (std::exchange(is_go_tried_, true) || !file_) return go_ != nullptr;
+  if (auto table = format::GoTable::find(*file_)) go_ = std::make_unique<GoCode>(std::move(*table));
+  return go_ != nullptr;
+}
+
+void Module::find_go_lines(std::span<const uint64_t> addresses, const FrameOptions& options,
+                           const TakeFrames& take) {
+  if (!open_go()) return;
+  std::vector<Frame> out;
+  for (size_t i = 0; i < addresses.size(); i++) {
+    out.clear();
+    for (const format::GoFrame& f : go_->lines.find(addresses[i]))
+      out.push_back({f.function, f.file, f.line, 0});
+    if (out.empty()) continue;
+    if (!options.inlines) { // where the code is, not where it was inlined to
+      out.front().function = out.back().function;
+      out.resize(1);
+    }
+    take(i, out);
+  }
 }
 
 void Module::close_debug() {

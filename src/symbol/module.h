@@ -42,17 +42,25 @@ public:
   // Read at the first call.
   FunctionNames& names(const Cache& cache);
   const DebugFile& debug();
+  // The names of the file, where somebody else has them: they spare a search for what is not there.
+  void take_hints(const FunctionNames& names) { is_go_tried_ |= !may_be_go(names); }
 
   using TakeFrames = std::function<void(size_t index, std::span<const Frame> frames)>;
-  // Calls take for each address that there is debug information for, with the frames that begin with the
-  // innermost; texts live as long as this, frames do not. `addresses` are sorted and differ.
+  // Calls take for each address that there is debug information for, or that the runtime of Go knows, with
+  // the frames that begin with the innermost; texts live as long as this, frames do not. `addresses` are
+  // sorted and differ.
   void find_lines(std::span<const uint64_t> addresses, const FrameOptions& options, const TakeFrames& take);
   // Gives the memory of the debug information back (texts of frames too); it is opened again when it is needed.
   void close_debug();
 
 private:
   struct Lines;
+  struct GoCode;
   bool open_lines();
+  bool may_be_go(const FunctionNames& names) const;
+  bool open_go();
+  void find_go_lines(std::span<const uint64_t> addresses, const FrameOptions& options,
+                     const TakeFrames& take);
 
   std::string path_;
   DebugSearch search_;
@@ -60,6 +68,8 @@ private:
   std::optional<FunctionNames> names_;
   std::optional<DebugFile> debug_;
   std::unique_ptr<Lines> lines_;
+  std::unique_ptr<GoCode> go_; // where there is no debug information
+  bool is_go_tried_ = false;
 };
 
 // The address of a symbol of any kind in a file; nothing if it has none of this name.

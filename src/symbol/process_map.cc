@@ -23,8 +23,8 @@ std::string unescape(std::string_view path) {
   return out;
 }
 
-// False: no line of this file. Lines of other memory than code give an empty mapping.
-bool parse_line(std::string_view line, Mapping& m) {
+// False: no line of this file. Lines of memory that is not asked for give an empty mapping.
+bool parse_line(std::string_view line, MappingsOf which, Mapping& m) {
   if (!base::take_hex(line, '-', m.begin) || !base::take_hex(line, ' ', m.end)) return false;
   std::string_view rights = take_word(line);
   if (rights.size() != 4 || !base::take_hex(line, ' ', m.offset)) return false;
@@ -32,7 +32,7 @@ bool parse_line(std::string_view line, Mapping& m) {
   if (!base::take_hex(line, ':', major) || !base::take_hex(line, ' ', minor)) return false;
   m.device = makedev(static_cast<unsigned>(major), static_cast<unsigned>(minor));
   m.inode = base::parse_integer(take_word(line)).value_or(0);
-  if (rights[2] != 'x' || m.begin >= m.end) {
+  if ((which == MappingsOf::code && rights[2] != 'x') || m.begin >= m.end) {
     m.end = m.begin;
     return true;
   }
@@ -46,20 +46,20 @@ bool parse_line(std::string_view line, Mapping& m) {
 
 } // namespace
 
-std::vector<Mapping> parse_process_map(std::string_view text) {
+std::vector<Mapping> parse_process_map(std::string_view text, MappingsOf which) {
   std::vector<Mapping> out;
   for (std::string_view line : base::split(text, '\n')) {
     Mapping m;
-    if (parse_line(line, m) && m.end > m.begin) out.push_back(std::move(m));
+    if (parse_line(line, which, m) && m.end > m.begin) out.push_back(std::move(m));
   }
   auto before = [](const Mapping& a, const Mapping& b) { return a.begin < b.begin; };
   if (!std::is_sorted(out.begin(), out.end(), before)) std::stable_sort(out.begin(), out.end(), before);
   return out;
 }
 
-std::vector<Mapping> read_process_map(pid_t pid) {
+std::vector<Mapping> read_process_map(pid_t pid, MappingsOf which) {
   auto text = base::read_file("/proc/" + std::to_string(pid) + "/maps");
-  return text.ok() ? parse_process_map(*text) : std::vector<Mapping>();
+  return text.ok() ? parse_process_map(*text, which) : std::vector<Mapping>();
 }
 
 const Mapping* find_mapping(const std::vector<Mapping>& map, uint64_t address) {

@@ -1,8 +1,6 @@
-// What code stands where in a process: /proc/PID/maps, see proc(5). A line is
+// What is mapped where in a process: /proc/PID/maps, see proc(5). A line is
 //
 //   7f0e1c228000-7f0e1c3bd000 r-xp 00028000 08:01 1443                       /usr/lib/libc.so.6
-//
-// Only what may be executed is kept.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +20,13 @@ struct Mapping {
   bool is_file() const { return !path.empty() && path[0] == '/'; }
 };
 
+enum class MappingsOf : uint8_t { code, all }; // code: what may be executed
+
 // Mappings in the order of their addresses. Lines that are none are passed over.
-std::vector<Mapping> parse_process_map(std::string_view text);
+std::vector<Mapping> parse_process_map(std::string_view text, MappingsOf which = MappingsOf::code);
 
 // Empty when there is no such process any more, or it may not be looked at.
-std::vector<Mapping> read_process_map(pid_t pid);
+std::vector<Mapping> read_process_map(pid_t pid, MappingsOf which = MappingsOf::code);
 
 // The mapping that holds the address, or nullptr.
 const Mapping* find_mapping(const std::vector<Mapping>& map, uint64_t address);

@@ -202,12 +202,14 @@ void Symbolizer::find_names(Module& module, std::span<const Task> tasks) {
       const Place& same = places_[tasks[i - 1].place];
       place.function = same.function;
       place.offset = same.offset;
+      place.is_derived = same.is_derived;
       continue;
     }
     auto found = names.find(tasks[i].address);
     if (!found) continue;
     place.function = options_.mangled ? found->name : names.shown(*found);
     place.offset = found->offset;
+    place.is_derived = found->is_derived;
   }
 }
 
@@ -227,8 +229,9 @@ void Symbolizer::find_lines(Module& module, std::span<const Task> tasks) {
                       // The symbol's name, which tells clones and parts of functions apart, and goes with the
                       // offset.
                       Frame& outermost = frames_[range.first + range.second - 1];
-                      std::string_view function = places_[tasks[task].place].function;
-                      if (!function.empty()) outermost.function = function;
+                      const Place& place = places_[tasks[task].place];
+                      if (!place.function.empty() && !(place.is_derived && !outermost.function.empty()))
+                        outermost.function = place.function;
                       for (uint32_t i = task + 1; i < tasks.size() && tasks[i].address == addresses[at]; i++)
                         frame_ranges_[tasks[i].place] = range;
                     });

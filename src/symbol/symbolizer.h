@@ -41,6 +41,7 @@ struct Place {
   uint64_t module_address = 0; // as the file counts, before the loader moves it
   std::string_view function;   // that holds the address; empty: not known
   uint64_t offset = 0;         // bytes from its start
+  bool is_derived = false;     // it has no name, and is called by its address
   // Innermost first: functions inlined into each other, at last `function`. Empty: lines are not known.
   std::span<const Frame> frames;
 };

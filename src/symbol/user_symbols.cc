@@ -1,6 +1,7 @@
 #include "symbol/user_symbols.h"
 
 #include "base/text.h"
+#include "format/load_bias.h"
 #include "symbol/demangle.h"
 #include "symbol/process_map.h"
 
@@ -223,11 +224,27 @@ UserSymbols::Found UserSymbols::name_of(const CodePlace& place, pid_t pid, uint6
   if (auto function = files_.find(place.file, place.offset, demangle_)) {
     found.name = function->name;
     found.offset = function->offset;
+    found.is_derived = function->is_derived;
   } else if (place.is_made) {
     Found made = find_made(pid, address);
     if (!made.name.empty()) return made;
   }
   return found;
+}
+
+std::optional<uint64_t> UserSymbols::bias_of(pid_t pid, const CodeRange& range) const {
+  const auto pages = [](const CodeRange& r) { return format::MappedPages{r.begin, r.end, r.offset, true}; };
+  const std::shared_ptr<const format::ElfFile> file =
+      range.file == CodeFiles::none ? nullptr : files_.elf(range.file);
+  if (!file) return std::nullopt;
+  const std::vector<format::ElfSegment>& segments = file->elf().segments();
+  const std::vector<uint64_t> biases = format::possible_biases(segments, pages(range));
+  if (biases.empty()) return std::nullopt;
+  if (biases.size() == 1) return biases[0];
+  std::vector<format::MappedPages> others;
+  for (const CodeRange& r : history_.ranges(number(pid)))
+    if (r.file == range.file) others.push_back(pages(r));
+  return format::agreed_bias(segments, biases, others);
 }
 
 // Only code is kept in the history. The data of a file lies where its code says that it was loaded.
@@ -238,16 +255,16 @@ UserSymbols::Found UserSymbols::find_variable(pid_t pid, uint64_t address) {
     last = range.file;
     open(pid, range);
     const std::shared_ptr<const format::ElfFile> file = files_.elf(range.file);
-    const std::optional<uint64_t> code = file ? file->elf().address_of_offset(range.offset) : std::nullopt;
-    if (!code) continue;
-    const uint64_t in_file = address - (range.begin - *code);
+    const std::optional<uint64_t> bias = bias_of(pid, range);
+    if (!bias) continue;
+    const uint64_t in_file = address - *bias;
     const auto holds = [&](const format::ElfSegment& s) { return s.type == PT_LOAD && in_file - s.address < s.memory_size; };
     if (std::ranges::none_of(file->elf().segments(), holds)) continue;
     auto known = variables_.find(range.file);
     if (known == variables_.end())
       known = variables_.emplace(range.file, FileVariables{file, Variables(file->elf())}).first;
     auto found = known->second.all.find(in_file);
-    if (!found) return {};
+    if (!found) return {.module = files_.path(range.file), .module_address = in_file};
     return {.name = shown(found->name), .offset = found->offset, .module = files_.path(range.file), .module_address = in_file};
   }
   return {};

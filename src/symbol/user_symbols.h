@@ -30,6 +30,7 @@ public:
     uint64_t offset = 0;     // bytes from its start
     std::string_view module; // file of the code, "[vdso]", "/tmp/perf-PID.map"; empty where nothing is mapped
     uint64_t module_address = 0; // as the file counts, before the loader moves it; 0: in no file
+    bool is_derived = false;     // the file has no name for the function: it is called by its address
   };
 
   // Whether C++ and Rust names are shown as they are written.
@@ -48,7 +49,7 @@ public:
   };
   CodePlace place_of(pid_t pid, uint64_t address, uint64_t stack = 0);
   Found name_of(const CodePlace& place, pid_t pid, uint64_t address);
-  // The variable that holds the address. Empty where none is known, or contents are not kept.
+  // The variable that holds the address, or only its module. Empty where none is known, or contents are not kept.
   Found find_variable(pid_t pid, uint64_t address);
   // Calls that were inlined: `take` gets the number of a place, and the names of the functions, the innermost
   // first, the last being the one whose code it is. Nothing where that is not known. The files must be kept.
@@ -67,6 +68,9 @@ public:
   bool know(pid_t pid);
   // What its files say is asked for too, not only their names (CodeFiles::elf).
   void keep_contents() { files_.keep_content(); }
+  // What the loader added to the addresses of the file of a range; nothing where contents are not kept, or
+  // the file does not fit.
+  std::optional<uint64_t> bias_of(pid_t pid, const CodeRange& range) const;
   const CodeFiles& files() const { return files_; }
   const ProcessHistory& history() const { return history_; }
 

@@ -237,7 +237,7 @@ public:
     return base::Error{
         base::Failure::runtime,
         "what is read of " + title_ + " (" + std::to_string(memory_.copied() >> 20) +
-            " MB so far) cannot be copied in " + std::to_string(most_ns / 1'000'000) +
+            " MiB so far) cannot be copied in " + std::to_string(most_ns / 1'000'000) +
             " ms: it runs on; allow more (--max-pause 100ms), or read without a stop (--no-stop)"};
   }
   void thaw() override { memory_.set_frozen(false); }

@@ -1,5 +1,7 @@
 #include "target/modules.h"
 
+#include "format/load_bias.h"
+
 #include <algorithm>
 #include <cstring>
 #include <elf.h>
@@ -7,6 +9,7 @@
 namespace target {
 
 static constexpr uint64_t page = 4096;
+static constexpr size_t most_compared = 64; // mappings of a file
 static constexpr uint64_t most_headers = 256, most_notes = 1 << 16, most_modules = 1 << 16,
                           longest_path = 4096;
 
@@ -55,12 +58,21 @@ std::optional<Headers> read_headers(Memory& memory, uint64_t at) {
   return Headers{std::move(*segments), type == ET_EXEC};
 }
 
-// What was added to the addresses of a file whose byte at `offset` is at `begin`.
-std::optional<uint64_t> bias_of(std::span<const format::ElfSegment> segments, uint64_t begin,
-                                uint64_t offset) {
-  for (const format::ElfSegment& s : segments)
-    if (s.type == PT_LOAD && s.offset / page * page == offset) return begin - s.address / page * page;
-  return std::nullopt;
+// As many mappings as follow each other, are of the same file as the first, and fit: `fits(index)`.
+template<class Fits> size_t count_while(std::span<const FileMapping> mappings, Fits fits) {
+  size_t count = 1;
+  while (count < mappings.size() && mappings[count].path == mappings[0].path && fits(count)) count++;
+  return count;
+}
+
+// What was added to the addresses of the file of the first mapping.
+std::optional<uint64_t> bias_of(std::span<const format::ElfSegment> segments,
+                                std::span<const FileMapping> mappings) {
+  std::vector<format::MappedPages> pages;
+  const size_t count = count_while(mappings, [](size_t i) { return i < most_compared; });
+  for (const FileMapping& m : mappings.first(count))
+    pages.push_back({m.begin, m.end, m.offset, std::nullopt});
+  return format::bias_of(segments, pages[0], pages);
 }
 
 uint64_t end_of(std::span<const format::ElfSegment> segments, uint64_t bias) {
@@ -83,11 +95,11 @@ std::vector<std::byte> build_id_of(Memory& memory, std::span<const format::ElfSe
 }
 
 // Without headers in memory the file must do, if it fits.
-void take_bias_from_file(Module& m, uint64_t offset) {
+void take_bias_from_file(Module& m, std::span<const FileMapping> mappings) {
   if (!m.file) return;
-  if (auto bias = bias_of(m.file->elf().segments(), m.begin, offset))
+  if (auto bias = bias_of(m.file->elf().segments(), mappings)) {
     m.bias = *bias;
-  else {
+  } else {
     m.state = Module::wrong;
     m.problem = m.opened + ": its segments are not those of the file that was mapped";
     m.file.reset();
@@ -101,30 +113,26 @@ std::vector<Module> find_modules(const std::vector<FileMapping>& mappings, Memor
   std::vector<Module> out;
   for (size_t i = 0; i < mappings.size() && out.size() < most_modules;) {
     const FileMapping& first = mappings[i];
-    // The mappings of one file that follow each other, until it begins again.
-    size_t after = i + 1;
-    uint64_t highest = first.offset;
-    for (; after < mappings.size() && mappings[after].path == first.path; after++) {
-      if (mappings[after].offset < highest) break;
-      highest = mappings[after].offset;
-    }
-    Module m{.path = std::string(first.path), .begin = first.begin, .end = mappings[after - 1].end};
-    i = after;
+    const auto rest = std::span(mappings).subspan(i);
     std::optional<Headers> in_memory = first.offset == 0 ? read_headers(headers, first.begin) : std::nullopt;
-    if (in_memory) {
-      auto bias = bias_of(in_memory->segments, m.begin, 0);
-      if (!bias) continue;
+    Module m{.path = std::string(first.path), .begin = first.begin};
+    // One copy of the file; where no segments tell how far it reaches, until the file begins again.
+    size_t count = count_while(rest, [&](size_t k) { return rest[k].offset >= rest[k - 1].offset; });
+    auto bias = in_memory ? bias_of(in_memory->segments, rest) : std::nullopt;
+    if (bias) {
       m.bias = *bias;
-      m.end = std::max(m.end, end_of(in_memory->segments, m.bias));
+      m.end = end_of(in_memory->segments, m.bias);
+      count = count_while(rest, [&](size_t k) { return rest[k].begin < m.end; });
       m.build_id = build_id_of(headers, in_memory->segments, m.bias);
       open_module(m, search);
-    } else {
+    } else if (!in_memory) {
       // It may be any file that was mapped: only one that is an ELF file and fits counts.
       open_module(m, search);
-      take_bias_from_file(m, first.offset);
-      if (!m.file) continue;
+      take_bias_from_file(m, rest);
     }
-    out.push_back(std::move(m));
+    i += count;
+    m.end = std::max(m.end, rest[count - 1].end);
+    if (bias || m.file) out.push_back(std::move(m));
   }
   // The zeroed memory behind a module must not reach into the next.
   for (size_t k = 0; k + 1 < out.size(); k++) out[k].end = std::min(out[k].end, out[k + 1].begin);
@@ -176,7 +184,8 @@ Module find_vdso(Memory& memory, uint64_t address) {
   m.problem = "is not in the core";
   auto headers = read_headers(memory, address);
   if (!headers) return m;
-  auto bias = bias_of(headers->segments, address, 0);
+  auto bias = format::bias_of(headers->segments,
+                              {.begin = address, .end = address + page, .offset = 0, .may_be_executed = {}});
   if (!bias) return m;
   m.bias = *bias;
   m.build_id = build_id_of(memory, headers->segments, m.bias);

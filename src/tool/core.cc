@@ -1,6 +1,7 @@
 // `acu core FILE [SCRIPT]`: a core dump, as a summary or as what a script asks.
 #include "base/text.h"
 #include "probe/still.h"
+#include "profile/formats.h"
 #include "report/target_names.h"
 #include "session/arguments.h"
 #include "session/heap_report.h"
@@ -65,13 +66,16 @@ int core(Words words, std::string_view script_name) {
   if (arguments->words.empty()) return refuse("no core dump: `acu core FILE [SCRIPT]` (see `acu help core`)");
   std::string file = arguments->words.front();
   arguments->words.erase(arguments->words.begin());
+  const std::string* flame = arguments->value(OptionId::flame);
+  if (flame)
+    if (auto format = profile::format_of_output(*flame); !format.ok()) return fail(format.error());
   auto target = target::open_core(file, search_of(*arguments));
   if (!target.ok()) return fail(target.error());
   target::Stacks stacks(**target);
   probe::Still still(**target, stacks);
   const bool is_heap = !arguments->words.empty() && session::is_heap_question(arguments->words[0]) &&
                        !arguments->has(OptionId::execute);
-  if (const std::string* flame = arguments->value(OptionId::flame)) {
+  if (flame) {
     auto written = is_heap ? session::write_holders(**target, stacks, arguments->words, *flame)
                            : session::write_stacks(still, *flame);
     return written.ok() ? 0 : fail(written.error());

@@ -1,5 +1,6 @@
 // `acu diff`: two recordings compared, as a table and a page.
 #include "profile/diff.h"
+#include "base/output_file.h"
 #include "base/text.h"
 #include "profile/formats.h"
 #include "profile/slices.h"
@@ -30,14 +31,15 @@ static base::Result<int> compare(const session::Arguments& arguments) {
   if (output && !output->ends_with(".html"))
     return base::Error{base::Failure::usage,
                        "`" + *output + "`: a comparison is a page, its name ends with .html"};
+  if (output) ACU_CHECK(base::check_output(*output));
   ACU_TRY(profile::Profile before, profile::read_profile(arguments.words[0]));
   ACU_TRY(profile::Profile after, profile::read_profile(arguments.words.back()));
   if (is_of_one) {
     ACU_CHECK(profile::keep_part(before, range, profile::Part::outside));
     ACU_CHECK(profile::keep_part(after, range));
   }
-  ACU_TRY(profile::Difference difference, profile::compare(before, after));
-  if (output) ACU_CHECK(profile::write_file(*output, profile::difference_page(difference)));
+  ACU_TRY(profile::Difference difference, profile::compare(before, after, arguments.words[0], arguments.words.back()));
+  if (output) ACU_CHECK(base::write_file(*output, profile::difference_page(difference)));
   say(arguments.has(OptionId::json) ? profile::difference_json(difference, top)
                                     : profile::difference_text(difference, top));
   return 0;

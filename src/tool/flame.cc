@@ -1,4 +1,5 @@
 // `acu flame` and `acu record`: a recording from the command line to a file.
+#include "base/output_file.h"
 #include "profile/formats.h"
 #include "profile/tables.h"
 #include "session/arguments.h"
@@ -29,7 +30,7 @@ base::Result<Request> read_request(const session::Arguments& arguments, std::str
   const std::string* output = arguments.value(OptionId::output);
   out.output = output ? *output : std::string(default_output);
   out.quiet = out.sampling.quiet;
-  ACU_TRY(const profile::Format* format, profile::format_of_file(out.output));
+  ACU_TRY(const profile::Format* format, profile::format_of_output(out.output));
   if (out.sampling.split_ns && !format->has_slices)
     return base::Error{base::Failure::usage, "`--split`: slices of time are kept in .html and .acu, not in `" + out.output + "`"};
   return out;
@@ -37,7 +38,14 @@ base::Result<Request> read_request(const session::Arguments& arguments, std::str
 
 base::Status write(const Request& request, const session::Recording& recording) {
   ACU_TRY(const profile::Format* format, profile::format_of_file(request.output));
-  return profile::write_file(request.output, format->write(recording.profile));
+  return base::write_file(request.output, format->write(recording.profile));
+}
+
+// A file without samples is no success: a script that goes on with it must know.
+int complain_of_nothing(std::string_view subcommand, const profile::About& about) {
+  complain("acu " + std::string(subcommand) + ": nothing was recorded: no such event in " + profile::amount({.unit = "ns"}, about.duration_ns) + " of " +
+           about.what + "\n");
+  return 1;
 }
 
 int make(Words words, std::string_view subcommand, std::string_view default_output) {
@@ -58,7 +66,8 @@ int make(Words words, std::string_view subcommand, std::string_view default_outp
     complain("wrote " + request->output + "\n");
   }
   if (request->top) say(profile::top_text(recording->profile, {.top = request->top}));
-  return recording->command_status;
+  if (recording->command_status || !recording->profile.samples().empty()) return recording->command_status;
+  return complain_of_nothing(subcommand, recording->profile.about);
 }
 
 } // namespace

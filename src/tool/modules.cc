@@ -31,6 +31,7 @@ struct Row {
   uint64_t address = 0; // where its code is mapped; 0: nowhere
   std::string build_id;
   size_t functions = 0;
+  size_t unnamed = 0;               // further functions, called by their addresses
   std::vector<std::string> symbols; // where they are from: ".dynsym", "/usr/lib/debug/…"
   std::string debug;                // what has the debug information, with how it was found; empty: nothing
   std::string problem;              // why the file, or a debug file, could not be used
@@ -97,7 +98,8 @@ Row row_of(symbol::Module& module, const symbol::Cache& cache) {
   const format::ElfFile& file = *module.file();
   row.build_id = format::to_hex(file.build_id());
   const symbol::FunctionNames& names = module.names(cache);
-  row.functions = names.size();
+  row.unnamed = names.count_derived();
+  row.functions = names.size() - row.unnamed;
   const format::ElfSection* symtab = file.elf().section(".symtab");
   if (symtab || file.elf().section(".dynsym")) row.symbols.push_back(symtab ? ".symtab" : ".dynsym");
   if (file.packed_symbols()) row.symbols.push_back(".gnu_debugdata");
@@ -121,7 +123,9 @@ void append_row(std::string& out, const Row& row, bool verbose) {
   line("build-id", row.build_id);
   std::string symbols;
   for (const std::string& from : row.symbols) symbols += (symbols.empty() ? " from " : ", ") + from;
-  line("symbols", row.functions ? std::to_string(row.functions) + " functions" + symbols : "none");
+  if (row.functions || !row.unnamed)
+    line("symbols", row.functions ? std::to_string(row.functions) + " functions" + symbols : "none");
+  if (row.unnamed) line("unnamed", std::to_string(row.unnamed) + " functions, from .eh_frame");
   line("debug info", row.debug.empty() ? "none" : row.debug);
   line("problem", row.problem);
   line("help", row.hint);
@@ -149,6 +153,10 @@ void append_row_json(std::string& out, const Row& row) {
   text("build_id", row.build_id);
   key("functions");
   out += std::to_string(row.functions);
+  if (row.unnamed) {
+    key("functions_unnamed");
+    out += std::to_string(row.unnamed);
+  }
   key("symbols");
   out += '[';
   for (size_t i = 0; i < row.symbols.size(); i++) {

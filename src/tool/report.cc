@@ -1,4 +1,5 @@
 // `acu report`: a recording as tables, or in another format.
+#include "base/output_file.h"
 #include "base/text.h"
 #include "profile/formats.h"
 #include "profile/slices.h"
@@ -32,13 +33,13 @@ static base::Result<int> show(const session::Arguments& arguments) {
   const profile::Format* format = nullptr;
   const std::string* output = arguments.value(OptionId::output);
   if (output) {
-    ACU_TRY(format, profile::format_of_file(*output));
+    ACU_TRY(format, profile::format_of_output(*output));
   }
   ACU_TRY(profile::Profile p,
           profile::read_profile(arguments.words[0] == "-" ? "/dev/stdin" : arguments.words[0]));
   if (!range.is_whole()) ACU_CHECK(profile::keep_part(p, range));
   if (output) {
-    ACU_CHECK(profile::write_file(*output, format->write(p)));
+    ACU_CHECK(base::write_file(*output, format->write(p)));
     return 0;
   }
   say(arguments.has(OptionId::json) ? profile::report_json(p, options) : profile::report_text(p, options));

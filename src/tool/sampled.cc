@@ -19,16 +19,22 @@ base::Error unknown_kind(const std::string& word) {
   return usage("there is no kind `" + word + "`; " + (near.empty() ? "there are " + all + "or a probe; a command goes behind `--`" : "did you mean `" + std::string(near) + "`?"));
 }
 
+bool is_wall(std::string_view word) { return word == "cpu,offcpu" || word == "offcpu,cpu"; }
+
 // A kind of the table, or a probe.
 base::Status read_kind(const session::Arguments& arguments, session::SamplingOptions& to) {
   const std::string* event = arguments.value(OptionId::event);
   if (const std::string* weight = arguments.value(OptionId::weight)) to.weight = *weight;
   if (event && *event == "cycles") to.kind = spec::find_profile_kind("cycles");
   if (arguments.words_before > 1) return usage("`" + arguments.words[1] + "`: a command goes behind `--`");
-  if (arguments.words_before) {
-    const std::string& word = arguments.words[0];
+  const std::string* named = arguments.value(OptionId::kind);
+  if (named && arguments.words_before) return usage("`--kind` and `" + arguments.words[0] + "`: the kind is given twice");
+  if (named || arguments.words_before) {
+    const std::string& word = named ? *named : arguments.words[0];
     if (event) return usage("`-e` is for the CPU, not for `" + word + "`");
-    const spec::ProfileKind* kind = spec::find_profile_kind(word);
+    const spec::ProfileKind* kind = spec::find_profile_kind(is_wall(word) ? "wall" : word);
+    if (!kind && word.find(',') != word.npos && word.find(':') == word.npos)
+      return usage("`" + word + "`: only `cpu,offcpu` can be recorded together, as both are times; others have weights of different units");
     if (!kind && word.find(':') == word.npos) return unknown_kind(word);
     if (kind) to.kind = kind;
     if (!kind) to.probe = word;
@@ -41,7 +47,7 @@ base::Status read_kind(const session::Arguments& arguments, session::SamplingOpt
     if (to.kind->name != "offcpu" && to.kind->name != "offwake") return usage("`--waker` is for `offcpu`");
     to.kind = spec::find_profile_kind("offwake");
   }
-  const bool follows_threads = to.probe.empty() && (to.kind->name == "offcpu" || to.kind->name == "offwake" || to.kind->name == "klock");
+  const bool follows_threads = to.probe.empty() && (to.kind->name == "offcpu" || to.kind->name == "wall" || to.kind->name == "offwake" || to.kind->name == "klock");
   if (!to.filter.cpus.empty() && follows_threads)
     return usage("`-C` is not for `" + std::string(to.kind->name) + "`: who waits may go on on another CPU");
   if (to.kind->follows_allocations && (!to.filter.cpus.empty() || !to.filter.expression.empty()))
@@ -73,7 +79,10 @@ base::Result<session::SamplingOptions> read_sampling(const session::Arguments& a
     ACU_TRY(s.rate, read_count("-F", *text, 10000));
   }
   // Of cycles a count is given: so many that a processor of 3 GHz makes as many samples.
-  if (is_cycles) s.rate = 3'000'000'000 / s.rate;
+  if (is_cycles) s.rate = 3'000'000'000 / (s.rate ? s.rate : session::default_rate(*s.kind));
+  s.is_exact = arguments.has(OptionId::exact);
+  if (s.is_exact && !s.kind->is_sampled)
+    return usage("`--exact` is for kinds that are sampled, not for `" + std::string(s.kind->name) + "`");
   if (const std::string* text = arguments.value(OptionId::max_cost)) {
     ACU_TRY(uint64_t percent, read_count("--max-cost", *text, 10000));
     s.max_cost = static_cast<double>(percent);

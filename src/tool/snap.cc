@@ -5,6 +5,7 @@
 // meanwhile), this is done again.
 #include "base/text.h"
 #include "probe/still.h"
+#include "profile/formats.h"
 #include "session/arguments.h"
 #include "session/heap_report.h"
 #include "session/run.h"
@@ -59,7 +60,10 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   }
   out.stops = !arguments.has(OptionId::no_stop);
   out.json = arguments.has(OptionId::json);
-  if (const std::string* flame = arguments.value(OptionId::flame)) out.flame = *flame;
+  if (const std::string* flame = arguments.value(OptionId::flame)) {
+    ACU_CHECK(profile::format_of_output(*flame));
+    out.flame = *flame;
+  }
   bool is_heap = !arguments.words.empty() && session::is_heap_question(arguments.words[0]);
   if (is_heap && !arguments.has(OptionId::execute)) out.heap = arguments.words;
   for (const session::Given& g : arguments.options) {
@@ -95,7 +99,7 @@ public:
     int status = use(Use::told);
     char text[160];
     std::snprintf(text, sizeof text,
-                  "process %d was stopped %d times, at most for %.2f ms (%.1f MB copied)\n", request_.pid,
+                  "process %d was stopped %d times, at most for %.2f ms (%.1f MiB copied)\n", request_.pid,
                   stops_, static_cast<double>(longest_ns_) / 1e6,
                   static_cast<double>(target_.copied_bytes()) / (1 << 20));
     complain(text);

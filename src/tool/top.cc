@@ -1,6 +1,7 @@
 // `acu top`: what takes most, anew each second. On a terminal a screen (top_view.h, screen.h), elsewhere
 // tables.
 #include "base/text.h"
+#include "profile/completeness.h"
 #include "profile/tables.h"
 #include "session/output.h"
 #include "session/time.h"
@@ -70,14 +71,15 @@ bool Top::print(const session::Look& look) {
   p.about.duration_ns = look.passed_ns;
   p.about.samples = 0;
   for (const profile::Gain& g : look.gains) p.about.samples += g.count;
-  std::string out;
+  p.about.incomplete = profile::why_incomplete(p);
+  std::string out = p.about.incomplete.empty() || request.json ? "" : p.about.incomplete + "\n";
   if (request.json) {
     out = profile::report_json(p, request.report);
   } else {
     char passed[32];
     std::snprintf(passed, sizeof passed, "%.2f s", static_cast<double>(look.passed_ns) / 1e9);
-    out = session::time_of_day() + "  " + p.about.title + " of " + p.about.what + ", " + passed + ": " +
-          profile::amount(p.about, p.total());
+    out += session::time_of_day() + "  " + p.about.title + " of " + p.about.what + ", " + passed + ": " +
+           profile::amount(p.about, p.total());
     if (!p.about.period_ns && p.about.unit != "ns" && p.about.unit != "bytes") out += " " + p.about.unit;
     out += ", " + look.losses + "\n" + profile::top_text(p, request.report) + "\n";
   }

@@ -1,6 +1,7 @@
 #include "tool/top_view.h"
 
 #include "base/text.h"
+#include "profile/completeness.h"
 #include "session/time.h"
 
 #include <algorithm>
@@ -114,8 +115,8 @@ std::string sum_line(const profile::About& a, const std::string& losses, bool is
   const auto samples = static_cast<unsigned long long>(a.samples),
              memory = static_cast<unsigned long long>(a.own_memory >> 20);
   if (is_short)
-    return format("%llu samples, %s; acu %.1f%%, %llu MB", samples, losses.c_str(), own + probes, memory);
-  return format("%llu samples, %s; acu takes %.1f%% of a CPU, its probes %.1f%%, %llu MB", samples,
+    return format("%llu samples, %s; acu %.1f%%, %llu MiB", samples, losses.c_str(), own + probes, memory);
+  return format("%llu samples, %s; acu takes %.1f%% of a CPU, its probes %.1f%%, %llu MiB", samples,
                 losses.c_str(), own, probes, memory);
 }
 
@@ -376,8 +377,11 @@ std::vector<ShownLine> TopView::help() const {
 }
 
 std::vector<ShownLine> TopView::lines(size_t columns, size_t rows) {
-  rows_ = rows > lines_above + lines_below ? rows - lines_above - lines_below : 1;
+  const std::string incomplete = profile_ ? profile::why_incomplete(*profile_) : "";
+  const size_t above = lines_above + !incomplete.empty();
+  rows_ = rows > above + lines_below ? rows - above - lines_below : 1;
   std::vector<ShownLine> out;
+  if (!incomplete.empty()) out.push_back({.text = fit(incomplete, columns), .tint = Tint::note});
   std::string title = profile_ ? profile_->about.title + " of " + profile_->about.what : "acu top";
   const std::string right = is_held_ ? "[held]" : clock_;
   const size_t room = columns > right.size() + 1 ? columns - right.size() : 0;
@@ -409,7 +413,7 @@ std::vector<ShownLine> TopView::lines(size_t columns, size_t rows) {
           {.text = fit(search_.empty() ? "  nothing happened" : "  nothing has this in its name", columns),
            .tint = Tint::note});
   }
-  out.resize(std::max<size_t>(rows, lines_above + lines_below) - lines_below);
+  out.resize(std::max<size_t>(rows, above + lines_below) - lines_below);
   std::string last = profile_ ? sum_line(profile_->about, losses_, columns < narrow)
                               : "waiting for the first interval; h helps, q ends";
   out.push_back({.text = fit(last, columns), .tint = Tint::head});

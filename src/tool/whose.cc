@@ -72,6 +72,7 @@ base::Result<session::Filter> read_whose(const session::Arguments& arguments) {
     out.expression = base::trim(*text);
     if (out.expression.empty()) return usage("`--filter` takes an expression such as 'comm == \"nginx\"'");
   }
+  out.own_too = arguments.has(OptionId::own_too);
   out.command = !arguments.behind.empty() && !whose;
   return out;
 }

@@ -2,11 +2,13 @@
 
 #include "dwarf/frame_program.h"
 #include "unwind/compile_rule.h"
+#include "unwind/linker_stubs.h"
 #include "unwind/table_maker.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 
 namespace unwind {
 
@@ -215,24 +217,25 @@ static std::vector<KnownCode> known_code_of(const format::ElfFile& file) {
   auto begins = [](base::ByteSpan code, size_t at, std::string_view with) {
     return code.size() >= at + with.size() && std::memcmp(code.data() + at, with.data(), with.size()) == 0;
   };
-  constexpr std::string_view push("\xff\x35"), jump("\xff\x25"), branch_target("\xf3\x0f\x1e\xfa");
+  constexpr std::string_view push("\xff\x35"), jump("\xff\x25");
   add_loader_start(file, out);
   for (const format::ElfSection& s : file.elf().sections()) {
     const bool is_init = s.name == ".init" || s.name == ".fini";
-    if (s.size > UINT64_MAX - s.address || !(is_init || s.name.starts_with(".plt"))) continue;
+    if (s.size > UINT64_MAX - s.address || !(is_init || s.name.starts_with(".plt") || s.name == ".iplt"))
+      continue;
     base::ByteSpan code = file.elf().content(s);
     if (is_init) {
       if (code.size() == s.size) add_init(s, code, out);
       continue;
     }
-    uint64_t end = s.address + s.size;
-    if (s.name == ".plt" && begins(code, 0, push) && begins(code, 6, jump) && begins(code, 16, jump)) {
+    if (s.name == ".plt" && begins(code, 0, push) && begins(code, 6, jump) && begins(code, 16, jump) &&
+        code.size() == s.size) {
       // The first entry is jumped to with a number on the stack and pushes another; see gABI's lazy binding.
       out.push_back({s.address, s.address + 6, rule_of(UNWIND_CFA_RSP, 16)});
       out.push_back({s.address + 6, s.address + 16, rule_of(UNWIND_CFA_RSP, 24)});
-      out.push_back({s.address + 16, end, rule_of_parts(UNWIND_CFA_PLT, 8, 11)});
-    } else if (s.name != ".plt" && (begins(code, 0, jump) || begins(code, 0, branch_target))) {
-      out.push_back({s.address, end, rule_of(UNWIND_CFA_RSP, 8)});
+      out.push_back({s.address + 16, s.address + s.size, rule_of_parts(UNWIND_CFA_PLT, 8, 11)});
+    } else {
+      std::ranges::move(rules_of_stubs(s.address, code), std::back_inserter(out));
     }
   }
   return out;

@@ -40,7 +40,19 @@ TEST(Emit, maps) {
     };
     read(8);
     for (int i = 0; i < 3; i++) f.store(value, 8 * i, number(100 + i));
-    got.push_back(f.value({.op = Op::map_store, .a = key, .b = value, .index = m}));
+    // What a script adds up is never stored.
+    if (kind == ir::MapKind::percpu_hash) {
+      Operand found = f.value({.op = Op::map_find, .a = key, .index = m});
+      BlockId there = f.block(), next = f.block();
+      f.branch(Cond::ne, found, number(0), there, next);
+      f.at(there);
+      f.store(found, 16, number(102));
+      f.jump(next);
+      f.at(next);
+      got.push_back(number(1));
+    } else {
+      got.push_back(f.value({.op = Op::map_store, .a = key, .b = value, .index = m}));
+    }
     read(16);
     got.push_back(f.value({.op = Op::map_size, .index = m}));
     got.push_back(f.value({.op = Op::map_remove, .a = key, .index = m}));
@@ -54,6 +66,94 @@ TEST(Emit, maps) {
     for (size_t i = 0; i < expected.size(); i++)
       EXPECT_EQ(result[i], expected[i]) << static_cast<int>(kind) << " " << i;
   }
+}
+
+// A key with so many hits that it gets a place in the map of hot keys.
+struct HotKey {
+  Bench b;
+  uint32_t map;
+  explicit HotKey(int64_t turns, bool removes = false) : map(b.map(ir::MapKind::percpu_hash, 8, 8, 4)) {
+    const uint32_t site = b.site();
+    auto f = b.main();
+    Operand key = f.object(8), seen = f.object(8);
+    f.store(key, 0, number(7));
+    f.store(seen, 0, number(0));
+    auto body = b.function(ir::Role::body, 1, 0, 0);
+    Operand slot = body.value({.op = Op::map_slot, .a = body.address(0), .index = map});
+    BlockId there = body.block(), next = body.block();
+    body.branch(Cond::ne, slot, number(0), there, next);
+    body.at(there);
+    body.add({.op = Op::add_memory, .a = slot, .b = number(1), .index = map});
+    body.jump(next);
+    body.at(next);
+    body.give();
+    f.value({.op = Op::loop, .a = number(turns), .imm = turns, .imm2 = site, .index = body.index()});
+    const auto parts = static_cast<int64_t>(ir::parts_of_cpu * b.options.possible_cpus);
+    auto adder = b.function(ir::Role::body, 1, 0, 0);
+    Operand part = adder.value({.op = Op::map_find_cpu, .a = adder.address(0), .b = Operand::of(1), .index = map});
+    BlockId some = adder.block(), none = adder.block();
+    adder.branch(Cond::ne, part, number(0), some, none);
+    adder.at(some);
+    Operand sum = adder.address(1);
+    adder.store(sum, 0, adder.op(Op::add, adder.load(sum, 0), adder.load(part, 0)));
+    adder.jump(none);
+    adder.at(none);
+    adder.give();
+    f.value({.op = Op::loop, .a = number(parts), .imm = parts, .imm2 = site, .index = adder.index()});
+    Operand out = results(f);
+    f.store(out, 0, f.load(seen, 0));
+    if (removes) f.store(out, 8, f.value({.op = Op::map_remove, .a = key, .index = map}));
+    f.give();
+  }
+  std::vector<uint64_t> words() { // of the one entry; of no entry, none
+    auto entries = b.engine->read_map(map);
+    if (!entries.ok() || entries->empty()) return {};
+    std::vector<uint64_t> values(entries->front().values.size() / 8);
+    std::memcpy(values.data(), entries->front().values.data(), 8 * values.size());
+    return values;
+  }
+  uint64_t sum() {
+    uint64_t total = 0;
+    for (uint64_t v : words()) total += v;
+    return total;
+  }
+};
+
+TEST(Emit, hot_keys_add_up) {
+  NEEDS_BPF();
+  HotKey h(1000);
+  EXPECT_EQ(h.b.run(3)[0], 3000); // as a program reads it
+  EXPECT_EQ(h.words().size(), ir::parts_of_cpu * h.b.options.possible_cpus);
+  EXPECT_EQ(h.sum(), 3000u);
+  ASSERT_TRUE(h.b.engine->zero_map(h.map).ok());
+  EXPECT_EQ(h.words().size(), ir::parts_of_cpu * h.b.options.possible_cpus);
+  EXPECT_EQ(h.sum(), 0u);
+  ASSERT_TRUE(h.b.engine->run(0).ok());
+  EXPECT_EQ(h.sum(), 1000u);
+  auto taken = h.b.engine->take_map(h.map);
+  ASSERT_TRUE(taken.ok() && *taken);
+  EXPECT_EQ((*taken)->size(), 1u);
+  EXPECT_TRUE(h.words().empty());
+  ASSERT_TRUE(h.b.engine->run(0).ok());
+  EXPECT_EQ(h.sum(), 1000u);
+  ASSERT_TRUE(h.b.engine->clear_map(h.map).ok());
+  EXPECT_TRUE(h.words().empty());
+}
+
+TEST(Emit, hot_keys_are_removed) {
+  NEEDS_BPF();
+  HotKey h(1000, true);
+  auto result = h.b.run(3);
+  EXPECT_EQ(result[0], 1000);
+  EXPECT_EQ(result[1], 1);
+  EXPECT_TRUE(h.words().empty());
+}
+
+TEST(Emit, keys_with_few_hits_are_not_hot) {
+  NEEDS_BPF();
+  HotKey h(100);
+  EXPECT_EQ(h.b.run(2)[0], 200);
+  EXPECT_EQ(h.words().size(), h.b.options.possible_cpus);
 }
 
 TEST(Emit, full_map_is_counted) {

@@ -263,7 +263,7 @@ def nginx_state(acu):
     need(len(re.findall(r"^  127\.0\.0\.1  GET /slow\.txt\?id=7 HTTP/1\.1  by ngx_http_core_content_phase, then ngx_http_\w+, \d+ ms, pool \d+ B$",
                         text, re.M)) == 1, text)
     for line in ("@connections[in a request]: 1", "@connections[idle]: 1", "@connections[listening]: 1", "@connections[to the master]: 1",
-                 "@connections[waiting for a request]: 1", "  needle, 1024 KB"):
+                 "@connections[waiting for a request]: 1", "  needle, 1024 KiB"):
         need(line + "\n" in text, line + "\n" + text)
     need(int(re.search(r"^timers: (\d+)$", text, re.M)[1]) >= 2, text)
 

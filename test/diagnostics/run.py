@@ -28,7 +28,10 @@ import concurrent.futures
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-PROGRAMS = os.path.join(ROOT, "test", "runtime", "programs")
+sys.path.insert(0, os.path.dirname(HERE))
+from hosts import one_word
+
+SHOWN_HERE, PROGRAMS = one_word(HERE), one_word(os.path.join(ROOT, "test", "runtime", "programs"))
 HEADER = re.compile(r"^// ?([A-Z_]+):(?: (.*))?$")
 SAID = re.compile(r"^(\S+:\d+(?::\d+)?-\d+): (ERROR|WARNING): (.*)$")
 
@@ -40,7 +43,7 @@ def read_case(path):
         if not found:
             body.append(line)
         elif found.group(1) == "EXPECT":
-            expected.append(SAID.match((found.group(2) or "").replace("$HERE", HERE)).groups())
+            expected.append(SAID.match((found.group(2) or "").replace("$HERE", SHOWN_HERE)).groups())
         else:
             headers.setdefault(found.group(1), []).append(found.group(2) or "")
     return headers, expected, "\n".join(body).rstrip("\n")
@@ -62,7 +65,7 @@ def run(acu, path):
         body = body.replace("@@@", one("REPEAT") * 1000)
     user = headers.get("USER", [None])[-1]
     with tempfile.NamedTemporaryFile(suffix=".bt") as file, tempfile.TemporaryDirectory() as folder:
-        expand = lambda text: text.replace("$HERE", HERE).replace("$TMP", folder).replace("$PROGRAMS", PROGRAMS)
+        expand = lambda text: text.replace("$HERE", SHOWN_HERE).replace("$TMP", folder).replace("$PROGRAMS", PROGRAMS)
         options, arguments = shlex.split(expand(one("OPTIONS"))), shlex.split(expand(one("ARGS")))
         if "BUILD" in headers:
             built = subprocess.run(["/bin/sh", "-c", expand(one("BUILD"))], capture_output=True, text=True)

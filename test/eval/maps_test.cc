@@ -56,7 +56,12 @@ struct MapProgram {
   R slot(Value k) { return b.on_map(Op::map_slot, map, key(k)); }
   R remove(Value k) { return b.on_map(Op::map_remove, map, key(k)); }
   R size() { return b.on_map(Op::map_size, map); }
+  // What has a part for each CPU is written by its slot.
   R store(Value k, Value v) {
+    if (b.program.maps[map].kind == MapKind::percpu_hash) {
+      b.store(slot(k), v);
+      return b.value(Op::mov, 1);
+    }
     const Value at_key = key(k);
     const R at = b.address(value_object);
     b.store(at, v);

@@ -342,7 +342,6 @@ TEST_F(Program, RelocatableFile) {
     });
     EXPECT_EQ(main_at, code->address);
     EXPECT_EQ(object.elf().offset_of_address(main_at), code->offset);
-    EXPECT_EQ(object.elf().address_of_offset(code->offset), main_at);
     EXPECT_TRUE(object.problems().empty());
   }
 }

@@ -1,4 +1,4 @@
-/* Makes a function in memory that calls getpgid(0), calls it from functions of its own, and tells its name in
+/* Makes a function in memory that calls getpgid(MARK), calls it from functions of its own, and tells its name in
    /tmp/perf-PID.map:
 
      jit MILLISECONDS NAME [now|late|none|given]     the map is written before the calls, after them, or not at all,
@@ -13,8 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* push rbp; mov rbp, rsp; mov eax, getpgid; xor edi, edi; syscall; pop rbp; ret */
-static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xb8, SYS_getpgid, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05, 0x5d, 0xc3};
+/* push rbp; mov rbp, rsp; mov eax, getpgid; mov edi, MARK; syscall; pop rbp; ret */
+static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xb8, SYS_getpgid, 0, 0, 0,
+                                     0xbf, MARK & 255, MARK >> 8 & 255, MARK >> 16 & 255, MARK >> 24, 0x0f, 0x05, 0x5d, 0xc3};
 
 static void tell(const void* at, const char* name, int is_given) {
   char path[64];

@@ -23,8 +23,9 @@ import tracing
 
 TMP = tempfile.mkdtemp(prefix="acu-life-")
 os.chmod(TMP, 0o755)
-FRAMES = ["-O1", "-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer"]
-STACKS = "tracepoint:syscalls:sys_enter_getpgid /comm != \"sh\"/ { @[ustack] = count() }"
+MARK = os.getpid()  # the argument of the calls that count: other programs make the same call, those of this suite run elsewhere too
+FRAMES = ["-O1", "-fno-omit-frame-pointer", "-mno-omit-leaf-frame-pointer", f"-DMARK={MARK}"]
+STACKS = f"tracepoint:syscalls:sys_enter_getpgid /args.pid == {MARK}/ {{ @[ustack] = count() }}"
 NOBODY = 65534
 
 
@@ -356,10 +357,19 @@ def library_opened_later(acu):
         need(got == times, f"{name}: {got} of {times}\n{text}")
 
 
+def trace_all_changes(acu, script, during, options=()):
+    """Where a busy machine lets acu miss what processes do, which it says, it cannot know whose code it was: that is another test."""
+    for _ in range(5):
+        text, err = trace(acu, script, during, options)
+        if "changes of processes were lost" not in err:
+            break
+    return text
+
+
 def all_are_there(acu, programs):
     for script in (STACKS, STACKS.replace("ustack", "ustack(fp)")):
         for options in ([], ["--no-feature", "task_registers"]):
-            text, _ = trace(acu, script, lambda: run(*programs), options)
+            text = trace_all_changes(acu, script, lambda: run(*programs), options)
             all_named(text)
             for name in ("alpha", "beta", "gamma"):
                 need(count_of(text, name) >= 1, f"{name} is not there ({script} {options}):\n{text}")
@@ -382,7 +392,7 @@ def process_id_used_again(acu):
     pid = free_id()
     programs = [victim("alpha"), ms(5), victim("beta"), ms(5), victim("gamma"), ms(5)]
     done = []
-    text, _ = trace(acu, STACKS, lambda: done.append(run(spawn, pid, *programs)))
+    text = trace_all_changes(acu, STACKS, lambda: done.append(run(spawn, pid, *programs)))
     if done[0].returncode == 2:
         return "the kernel does not let process ids be chosen"
     all_named(text)
@@ -393,8 +403,24 @@ def process_id_used_again(acu):
 # ------------------------------------------------------------------------------------------ interpreters and JITs
 
 
+def named_apart(program):
+    """The path of a program under a name, which its threads get, that no other process has."""
+    link = path(f"{os.path.basename(program)[:7]}{MARK}")
+    if not os.path.lexists(link):
+        os.symlink(os.path.realpath(program), link)
+    return link
+
+
+def remove_maps(before):
+    """What programs of these tests wrote beside `before`; others that still run keep theirs."""
+    for file in set(glob.glob("/tmp/perf-*.map")) - before:
+        if not os.path.exists("/proc/" + re.search(r"\d+", file)[0]):
+            os.unlink(file)
+
+
 def addresses(acu, command, what, during=None):
     """Names of the addresses at which samples of a command met it: name -> samples."""
+    command = [named_apart(command[0]), *command[1:]]
     program = os.path.basename(command[0])
     script = f"profile:hz:499 /comm == \"{program}\" && reg(\"ip\") < 0x800000000000/ {{ @[{what}] = count() }}"
     def drive():
@@ -448,8 +474,7 @@ def node_frames(acu):
          f"{share_of_named(text):.2f} named\n{text[:3000]}")
     text = addresses(acu, [node, "--perf-basic-prof", "-e", script], "ustack")
     need(any(re.match("JS:.*(hotFunction|eval)", f[0]) for f, _ in stacks(text)), text[:3000])
-    for file in set(glob.glob("/tmp/perf-*.map")) - before:
-        os.unlink(file)
+    remove_maps(before)
 
 
 def node_jitdump(acu):
@@ -466,22 +491,21 @@ def node_jitdump(acu):
 
 def java_frames(acu):
     """The JVM writes its perf map when it ends. A program that comes with it and computes for a second."""
-    keytool = shutil.which("keytool")
-    if not keytool:
+    if not shutil.which("keytool"):
         return "no Java"
+    keytool = named_apart(shutil.which("keytool"))
     require_real_time("programs that are compiled as they run take minutes")
     before = set(glob.glob("/tmp/perf-*.map"))
     options = ["-J-XX:+UnlockDiagnosticVMOptions", "-J-XX:+DumpPerfMapAtExit", "-J-XX:+PreserveFramePointer"]
     words = ["-genkeypair", "-keyalg", "RSA", "-keysize", "3072", "-dname", "CN=a", "-storepass", "secret", "-alias"]
-    script = 'profile:hz:499 /comm == "keytool" && reg("ip") < 0x800000000000/ ' \
+    script = f'profile:hz:499 /comm == "{os.path.basename(keytool)}" && reg("ip") < 0x800000000000/ ' \
              '{ @[usym(reg("ip"))] = count(); @stacks[ustack] = count() }'
 
     def drive():
         run(keytool, *options, *words, "key", "-keystore", path("keys"))
 
     text, _ = trace(acu, script, drive)
-    for file in set(glob.glob("/tmp/perf-*.map")) - before:
-        os.unlink(file)
+    remove_maps(before)
     need(share_of_named(text) > 0.8 and "java.math." in text, f"{share_of_named(text):.2f} named\n{text[:3000]}")
     need(any(f[0].startswith("java.") for f, _ in stacks(text, "@stacks")), text[-3000:])
 
@@ -513,12 +537,12 @@ def made(acu, *words, before=None, limit=30):
 
 def perf_map(acu):
     text, _ = made(acu, "20", "acu_made")
-    need(re.search(r"^        acu_made\+13$", text, re.M), text)
+    need(re.search(r"^        acu_made\+16$", text, re.M), text)
 
 
 def perf_map_written_at_the_end(acu):
     text, _ = made(acu, "20", "acu_made", "late")
-    need(re.search(r"^        acu_made\+13$", text, re.M), text)
+    need(re.search(r"^        acu_made\+16$", text, re.M), text)
 
 
 def perf_map_is_a_pipe(acu):
@@ -544,7 +568,7 @@ def perf_map_of_another_user(acu):
 
 def perf_map_of_ten_million_lines(acu):
     text, took = made(acu, "20", "acu_made", before=lambda p: run(build("jit.c", "jit"), "lines", 10000000, p), limit=60)
-    need(re.search(r"^        acu_made\+13$", text, re.M), text)
+    need(re.search(r"^        acu_made\+16$", text, re.M), text)
     need(took < 30, f"{took:.1f} s")
 
 
@@ -569,7 +593,7 @@ def perf_map_being_written(acu):
         text, took = made(acu, "50", "acu_made", before=writer)
     finally:
         stop.set()
-    need("acu_made+13" in text and took < 20, text)
+    need("acu_made+16" in text and took < 20, text)
 
 
 # -------------------------------------------------------------------------------------------------- what it costs
@@ -629,7 +653,7 @@ def ends_while_calls_go_on(acu, program, others=()):
 def call_that_does_not_return(acu):
     text, err = ends_while_calls_go_on(acu, victim("delta"), ["delta_outer"])
     need(re.search(r"^@delta_outer: \d\d+$", text, re.M), text)
-    need("let go" not in err, err)
+    need("still detaching" not in err, err)
 
 
 def call_that_does_not_return_and_another_tracer(acu):

@@ -1,5 +1,5 @@
-/* Calls getpgid(0) from a chain of functions whose names are given when it is compiled, for a number of
-   milliseconds, and then becomes another program if one is named:
+/* Calls getpgid(MARK) from a chain of functions whose names are given when it is compiled, for a number of
+   milliseconds, and as many times at least, however slow this machine is; then becomes another program if one is named:
 
      victim MILLISECONDS [PROGRAM [ARGUMENT…]]
 
@@ -28,8 +28,8 @@ SLOW long JOIN(NAME, _inner)(long id) {
   long result;
   __asm__ volatile(".skip " STRING(PAD) ", 0x90"); /* no two programs have the same addresses */
   JOIN(NAME, _nothing)();
-  __asm__ volatile("syscall" : "=a"(result) : "0"(SYS_getpgid), "D"(id) : "rcx", "r11", "memory");
-  return result + 1;
+  __asm__ volatile("syscall" : "=a"(result) : "0"(SYS_getpgid), "D"((long)MARK) : "rcx", "r11", "memory");
+  return result + id + 1;
 }
 
 SLOW long JOIN(NAME, _outer)(long id) {
@@ -63,12 +63,13 @@ int main(int argc, char** argv) {
 #endif
 
 int run(int argc, char** argv) {
-  double end = now() + (argc > 1 ? atof(argv[1]) : 0);
+  double least = argc > 1 ? atof(argv[1]) : 0, end = now() + least;
   struct timespec pause = {0, 500000};
+  int calls = 0;
   do {
     JOIN(NAME, _outer)(0);
     nanosleep(&pause, 0);
-  } while (now() < end);
+  } while (++calls < least || now() < end);
   if (argc > 2) execv(argv[2], argv + 2);
   return 0;
 }

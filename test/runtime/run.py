@@ -52,6 +52,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
+from hosts import one_word
 from tally import SLOWNESS, Skipped, Tally, lacking, why_refused
 
 WITHOUT = []  # abilities that are not used
@@ -150,11 +151,11 @@ def kill_group(process):
 def run_case(acu, case, engine):
     """What is wrong with a run. Raises Skipped."""
     tmp = tempfile.mkdtemp(prefix="acu-test-")
-    environment = dict(os.environ, TMP=tmp, LOAD=os.path.join(HERE, "load.py"), ACU=acu, TZ="UTC", LC_ALL="C.UTF-8")
+    environment = dict(os.environ, TMP=tmp, LOAD=os.path.join(one_word(HERE), "load.py"), ACU=one_word(acu), TZ="UTC", LC_ALL="C.UTF-8")
     for setting in case.many.get("ENV", []):
         key, _, value = setting.partition("=")
         environment[key] = value
-    expand = lambda text: text.replace("$TMP", tmp).replace("$LOAD", environment["LOAD"]).replace("$HERE", HERE)
+    expand = lambda text: text.replace("$TMP", tmp).replace("$LOAD", environment["LOAD"]).replace("$HERE", one_word(HERE))
     if "BUILD" in case.one:
         try:
             built = subprocess.run(["/bin/sh", "-c", expand(case.one["BUILD"])], env=environment, capture_output=True, text=True,

@@ -81,8 +81,10 @@ TEST(Gains, LateLooksAreTold) {
   slicer.end(c.map, c.entries, 390);
   profile::Profile p;
   EXPECT_EQ(told(slicer, c, p), "0: 7x1; 3: 7x1");
+  EXPECT_EQ(p.slices[0].span, 3u); // 350 ns after the start: what it holds is of three slices
+  EXPECT_EQ(p.slices[1].span, 1u);
   ASSERT_EQ(p.about.notes.size(), 1u);
-  EXPECT_EQ(p.about.notes[0], "2 slices are part of the one before them: there was no time to look at them");
+  EXPECT_EQ(p.about.notes[0], "2 slices were read late, as the host was busy, and merged with the one before: hatched in the heat map");
 }
 
 TEST(Gains, TooManySlicesBecomeLongerOnes) {

@@ -3,9 +3,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,16 +91,48 @@ static void queue(int cpu) {
   CPU_ZERO(&one);
   CPU_SET(cpu, &one);
   sched_setaffinity(0, sizeof one, &one);
+  pid_t competitors[3];
   for (int n = 0; n < 3; n++)
-    if (fork() == 0) {
+    if ((competitors[n] = fork()) == 0) {
       pthread_setname_np(pthread_self(), "competitor");
-      spin(400);
+      spin(60000);
       _exit(0);
     }
   usleep(20000);
   busy();
+  for (int n = 0; n < 3; n++) kill(competitors[n], SIGKILL);
   while (wait(NULL) > 0) {
   }
+}
+
+// Anyone who wants the CPU gets it before this thread does, which has nothing left to do then.
+__attribute__((noipa)) void give_way(int bell, volatile int *is_over) {
+  if (write(bell, "", 1) != 1) exit(1);
+  while (!*is_over) {
+  }
+  sum++;
+}
+
+static void preempted(int cpu) {
+  int bell[2];
+  volatile int *is_over = mmap(NULL, sizeof *is_over, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  if (pipe(bell) != 0 || is_over == MAP_FAILED || sched_setaffinity(0, sizeof one, &one) != 0) exit(1);
+  if (fork() == 0) {
+    char byte;
+    pthread_setname_np(pthread_self(), "competitor");
+    if (read(bell[0], &byte, 1) != 1) _exit(1);
+    spin(100);
+    *is_over = 1;
+    _exit(0);
+  }
+  usleep(20000);
+  const struct sched_param none = {0};
+  if (sched_setscheduler(0, SCHED_IDLE, &none) != 0) exit(1);
+  give_way(bell[1], is_over);
+  wait(NULL);
 }
 
 int main(int argc, char **argv) {
@@ -117,6 +151,8 @@ int main(int argc, char **argv) {
     pthread_join(giver, NULL);
     const char *slowness = getenv("ACU_TEST_SLOWNESS");
     usleep(200000 * (slowness ? (useconds_t)atoi(slowness) : 1)); /* what its descriptors are can be asked */
+  } else if (!strcmp(name, "preempted")) {
+    preempted(atoi(argv[2]));
   } else if (!strcmp(name, "queue")) {
     queue(atoi(argv[2]));
   } else if (!strcmp(name, "nested")) {

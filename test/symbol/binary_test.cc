@@ -1,5 +1,6 @@
 // Functions, places and lines of programs that are compiled here in all the ways that matter.
 #include "symbol/binaries.h"
+#include "symbol/frame_functions.h"
 #include "symbol/package_of_file.h"
 #include "symbol/source_names.h"
 
@@ -83,7 +84,6 @@ TEST_F(BinaryTest, FunctionsAndPlaces) {
     // The bytes at the place in the file are those of the code.
     auto offset = b->offset_of_address(twice[0].address);
     ASSERT_TRUE(offset);
-    EXPECT_EQ(b->address_of_offset(*offset), twice[0].address);
     auto code = b->code_at(twice[0].address, twice[0].size);
     ASSERT_EQ(code.size(), twice[0].size);
     EXPECT_EQ(code.data(), b->file().bytes().data() + *offset);
@@ -179,7 +179,6 @@ TEST_F(BinaryTest, InAnArchive) {
   ASSERT_TRUE(archive.ok());
   auto code = b->code_at(twice[0].address, 8);
   EXPECT_EQ(std::memcmp(archive->bytes().data() + *offset, code.data(), 8), 0);
-  EXPECT_EQ(b->address_of_offset(*offset), twice[0].address);
 
   EXPECT_NE(failure(path("app.zip!/lib/liby.so")).find("compressed"), std::string::npos);
   EXPECT_NE(failure(path("app.zip!/lib/libz.so")).find("did you mean `lib/lib"), std::string::npos);
@@ -383,6 +382,32 @@ TEST_F(BinaryTest, FunctionsOfGo) {
   EXPECT_EQ(two[0].size, 2u);
   EXPECT_EQ(b->functions().size(), 2u);
   EXPECT_EQ(b->function_at(two[0].address + 1)->name, "main.(*T).two");
+}
+
+// A function without a name is found by its address, if calls lead there: no part that is jumped to, no
+// middle.
+TEST_F(BinaryTest, FunctionsWithoutAName) {
+  write("t.c", "#include <stdlib.h>\nvoid pushes(void);\n__attribute__((noinline)) static int twice(int x) { "
+               "return x * 2; }\n"
+               "int main(int c, char** v) { (void)v; int (*volatile f)(int) = twice; if (c > 9) pushes(); "
+               "return f(c); }\n");
+  // Begins with a frame already on the stack, as what was put aside does.
+  write("p.s", ".globl pushes\npushes: ret\n.globl part\npart:\n.cfi_startproc\n.cfi_def_cfa_offset 32\n "
+               "nop\n ret\n.cfi_endproc\n"
+               ".section .note.GNU-stack\n");
+  shell("gcc -O1 t.c p.s -o whole && strip -o program whole");
+  Binary* b = open("program");
+  ASSERT_NE(b, nullptr);
+  auto named = [](uint64_t address) { return frame_function_name(address); };
+  const uint64_t twice = address_by_nm("whole", "twice");
+  auto found = b->find_functions(named(twice));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].address, twice);
+  EXPECT_EQ(found[0].name, named(twice));
+  EXPECT_GT(found[0].size, 0u);
+  EXPECT_TRUE(b->find_functions(named(twice + 1)).empty());
+  EXPECT_TRUE(b->find_functions(named(address_by_nm("whole", "part"))).empty());
+  for (const FunctionSymbol& f : b->functions()) EXPECT_FALSE(f.name.starts_with("func_")) << f.name;
 }
 
 // Debian's lists of files: one of a package with an architecture, one of another.

@@ -156,7 +156,7 @@ TEST_F(DebugFiles, WithoutBuildIdsTheCrcDecides) {
   put("no_id/prog.debug", "bin/prog.debug");
   ASSERT_TRUE(root.run("truncate -s 4500M bin/prog.debug"));
   EXPECT_EQ(problem(find(), "/bin/prog.debug"),
-            "it has no build-id, and is too large (4500 MB) to check its CRC");
+            "it has no build-id, and is too large (4500 MiB) to check its CRC");
 }
 
 TEST_F(DebugFiles, HugeWithBuildIdIsTakenAtOnce) {

@@ -1,11 +1,15 @@
 // Tables of functions: made from lists and from real files, searched, cut and damaged.
 #include "symbol/file_names.h"
+#include "symbol/frame_functions.h"
 #include "symbol/function_names.h"
 #include "symbol/function_names_maker.h"
 
+#include "format/go_tables.h"
 #include "scratch.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
+#include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -165,9 +169,16 @@ protected:
     EXPECT_TRUE(file.ok());
     return names_of_file(*file, scratch_.path(name), {}, cache());
   }
-  std::string name_at(const FunctionNames& names, const std::string& symbol) const {
+  uint64_t address_of(const std::string& symbol) const {
     scratch_.run("nm t.full | awk '$3==\"" + symbol + "\"{print $1}'");
-    return name(names, std::stoull("0x" + scratch_.log(), nullptr, 16) + 2);
+    return std::stoull("0x" + scratch_.log(), nullptr, 16);
+  }
+  uint64_t size_of(const std::string& symbol) const {
+    scratch_.run("nm -S t.full | awk '$4==\"" + symbol + "\"{print $2}'");
+    return std::stoull("0x" + scratch_.log(), nullptr, 16);
+  }
+  std::string name_at(const FunctionNames& names, const std::string& symbol) const {
+    return name(names, address_of(symbol) + 2);
   }
   Scratch scratch_;
 };
@@ -187,8 +198,9 @@ TEST_F(FileNames, OfAProgramAndFromTheCache) {
 
 TEST_F(FileNames, OfAStrippedProgramWithItsDebugFileBesideIt) {
   ASSERT_TRUE(build("-Wl,--build-id") && scratch_.run("cp t t.full && strip t"));
-  EXPECT_EQ(name_at(open("t"), "two"), "");
-  EXPECT_FALSE(open("t").is_whole());
+  FunctionNames before = open("t");
+  EXPECT_TRUE(name_at(before, "two").starts_with("func_0x")) << name_at(before, "two");
+  EXPECT_FALSE(before.is_whole());
   // The debug file is installed later: the kept table of before is not taken for the new one.
   ASSERT_TRUE(
       scratch_.run("objcopy --only-keep-debug t.full t.debug && objcopy --add-gnu-debuglink=t.debug t"));
@@ -197,6 +209,68 @@ TEST_F(FileNames, OfAStrippedProgramWithItsDebugFileBesideIt) {
   EXPECT_EQ(names.source(), scratch_.path("t.debug"));
   EXPECT_TRUE(names.is_whole());
   EXPECT_EQ(name_at(open("t"), "two"), "two+2");
+}
+
+// Without symbols, unwind tables tell where functions are; one has the name that objdump would show.
+TEST_F(FileNames, OfAStrippedProgramByAddress) {
+  ASSERT_TRUE(build("-rdynamic") && scratch_.run("cp t t.full && strip t"));
+  FunctionNames names = open("t");
+  const uint64_t two = address_of("two"), end = size_of("two") + two;
+  for (uint64_t at : {two, end - 1}) {
+    auto found = names.find(at);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->name, frame_function_name(two));
+    EXPECT_EQ(found->offset, at - two);
+    EXPECT_EQ(found->size, end - two);
+    EXPECT_TRUE(found->is_derived);
+    EXPECT_EQ(names.shown(*found), found->name);
+  }
+  EXPECT_EQ(name_at(names, "three"), "three+2"); // exported
+  EXPECT_FALSE(names.find(address_of("three"))->is_derived);
+  EXPECT_GE(names.count_derived(), 1u);
+  EXPECT_LT(names.count_derived(), names.size());
+  EXPECT_EQ(open("t").find(two)->name, frame_function_name(two)); // from the cache
+}
+
+// What jumps to other files' functions is no function, whether sections say so or not.
+TEST_F(FileNames, StubsOfOtherFilesAreNoFunctions) {
+  scratch_.write(
+      "t.c",
+      "#include <stdlib.h>\nint main(void) { return abs(rand()) + getenv(\"A\")[0] + system(\"\"); }\n");
+  for (const char* options :
+       {"", "-Wl,-z,lazy", "-fcf-protection=none -Wl,-z,now", "-fcf-protection -Wl,-z,ibtplt"}) {
+    ASSERT_TRUE(scratch_.run("gcc -O1 " + std::string(options) + " t.c -o t && cp t t.full && strip t"));
+    scratch_.run("readelf -SW t | awk '$2 ~ /^\\.plt/ {print $4} $3 ~ /^\\.plt/ {print $5}'");
+    std::istringstream sections(scratch_.log());
+    std::string plt;
+    ASSERT_TRUE(sections >> plt) << options;
+    std::string bytes = scratch_.read("t");
+    std::memset(bytes.data() + 40, 0, 8); // e_shoff
+    std::memset(bytes.data() + 60, 0, 4); // e_shnum, e_shstrndx
+    scratch_.write("without", bytes);
+    do {
+      EXPECT_EQ(name(open("t"), std::stoull(plt, nullptr, 16) + 2), "") << options << plt;
+      EXPECT_EQ(name(open("without"), std::stoull(plt, nullptr, 16) + 2), "") << options << plt;
+    } while (sections >> plt);
+    EXPECT_TRUE(name_at(open("without"), "main").starts_with("func_0x")) << options;
+  }
+}
+
+TEST_F(FileNames, OfGoByItsOwnTable) {
+  ASSERT_TRUE(build_go_table(scratch_, go_1_20, "t") && scratch_.run("cp t t.full"));
+  FunctionNames names = open("t.stripped");
+  EXPECT_EQ(name_at(names, "one"), "main.one+2");
+  EXPECT_EQ(name_at(names, "two"), "main.(*T).two+2");
+  EXPECT_EQ(names.count_derived(), 0u);
+  EXPECT_EQ(names.source(), FunctionNames::source_go);
+}
+
+TEST(FunctionNames, NamesByAddress) {
+  EXPECT_EQ(frame_function_name(0x4012a0), "func_0x4012a0");
+  EXPECT_EQ(frame_function_address("func_0x4012a0"), std::optional<uint64_t>(0x4012a0));
+  for (const char* other :
+       {"func_0x", "func_0x12g", "func_12", "xfunc_0x12", "func_0x12345678901234567", "func_0x-1"})
+    EXPECT_FALSE(frame_function_address(other)) << other;
 }
 
 // Two files may have one build-id, by copying or by malice.

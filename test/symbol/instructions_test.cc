@@ -156,7 +156,8 @@ TEST(Instructions, JumpTargetsOfLibc) {
   base::ByteSpan bytes = b.code_at(f.address, f.size);
   size_t found = 0;
   base::Status read =
-      for_each_instruction(b, f.address, f.address + f.size, [&](uint64_t at, uint64_t length) {
+      for_each_instruction(b, f.address, f.address + f.size, [&](const Instruction& one) {
+        const uint64_t at = one.address, length = one.length;
         auto first = static_cast<uint8_t>(bytes[at - f.address]),
              second = static_cast<uint8_t>(bytes[at - f.address + 1]);
         bool is_long =
@@ -186,10 +187,10 @@ TEST(Instructions, Boundaries) {
   EXPECT_EQ(*first, f.address);
   std::vector<uint64_t> starts;
   base::Status read =
-      for_each_instruction(b, f.address, f.address + f.size, [&](uint64_t at, uint64_t length) {
-        starts.push_back(at);
-        EXPECT_GE(length, 1u);
-        EXPECT_LE(length, 15u);
+      for_each_instruction(b, f.address, f.address + f.size, [&](const Instruction& one) {
+        starts.push_back(one.address);
+        EXPECT_GE(one.length, 1u);
+        EXPECT_LE(one.length, 15u);
         return true;
       });
   if (!read.ok()) GTEST_SKIP() << read.error().message;

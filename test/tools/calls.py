@@ -101,7 +101,7 @@ def oomkill(acu):
         text = trace(acu, "oomkill.bt", use_up)
     finally:
         os.rmdir(group)
-    found = lines(text, r"\d\d:\d\d:\d\d killed (\d+) \((python\S*)\), user 0, (\d+) kB in memory, adjustment -?\d+, loads: \d.*")
+    found = lines(text, r"\d\d:\d\d:\d\d killed (\d+) \((python\S*)\), user 0, (\d+) KiB in memory, adjustment -?\d+, loads: \d.*")
     if not found:
         return "nothing was killed: " + text[:200]
     need(int(found[0][0]) == victim[0] and 10000 < int(found[0][2]) < 60000, text)

@@ -11,10 +11,11 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 import pages
+from hosts import one_word
 from tally import SLOWNESS, Wrong, need
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
-DISK = os.environ.get("ACU_TEST_DISK") or os.path.join(ROOT, "build")  # on a real disk, not in memory
+DISK = one_word(os.environ.get("ACU_TEST_DISK") or os.path.join(ROOT, "build"))  # on a real disk, not in memory
 LOAD = os.path.join(ROOT, "test", "runtime", "load.py")
 TMP = tempfile.mkdtemp(prefix="acu-tools-")
 

@@ -9,9 +9,10 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from packages import Missing, ask, cache, unpack_source
+from tally import untimed
 
 OPTIONS = ("--without-http_gzip_module", "--without-http_rewrite_module", "--with-cc-opt=-O2 -g -fno-strict-aliasing")
-LONGEST = 240  # seconds for each step
+LONGEST = 1200  # seconds for each step
 
 
 def built(package, program, make):
@@ -22,7 +23,7 @@ def built(package, program, make):
     if not shutil.which("apt-get") or not shutil.which("gcc") or not shutil.which("make"):
         raise Missing("no apt-get, gcc or make here")
     os.makedirs(cache(package), exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache(package)) as work:
+    with untimed(), tempfile.TemporaryDirectory(dir=cache(package)) as work:
         folder = unpack_source(package, work, LONGEST)
         make(folder)
         os.rename(os.path.join(folder, program), path)

@@ -32,11 +32,12 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
+from hosts import one_word
 from tally import SLOWNESS, Tally, lacking, why_refused
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
-LOAD = os.path.join(ROOT, "test", "runtime", "load.py")
-DISK = os.environ.get("ACU_TEST_DISK") or os.path.join(ROOT, "build")
+LOAD = one_word(os.path.join(ROOT, "test", "runtime", "load.py"))
+DISK = one_word(os.environ.get("ACU_TEST_DISK") or os.path.join(ROOT, "build"))
 ATTACHED = "#attached#"
 VERBS = ("see", "lines", "sum", "told")
 

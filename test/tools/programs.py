@@ -84,7 +84,7 @@ def sslsnoop(acu):
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_until(lambda: answers(port), "openssl s_server")
-        text = trace(acu, "sslsnoop.bt", shell(f"curl -sk --http1.1 https://localhost:{port}/needle"), ["--", "--name=curl"])
+        text = trace(acu, "sslsnoop.bt", shell(f"curl -sk --http1.1 https://localhost:{port}/needle"), ["--unsafe", "--", "--name=curl"])
     finally:
         server.kill()
         server.wait()

@@ -17,7 +17,7 @@ import network
 import programs
 import scheduling
 from common import DISK, LOAD, ROOT, TMP, histogram_total, load, need, trace, value
-from tally import require_real_time, run_suite
+from tally import patient, require_real_time, run_suite
 
 
 # ------------------------------------------------------------------------------------------ one for each tool
@@ -96,7 +96,7 @@ def cpuprofile(acu):
     require_real_time("samples are lost")
     text = trace(acu, "cpuprofile.bt", load("syscalls_spin", "acu_load", 1500))
     samples = value(text, "@samples[acu_load]")
-    need(100 <= samples <= 170, f"{samples} samples of a program that used the CPU for 1.5 s:\n" + text[-800:])
+    need(100 <= samples <= 220, f"{samples} samples of a program that used the CPU for 1.5 s:\n" + text[-800:])
     stacks = re.findall(r"^@\[\n((?:\s+\S+\n)+)\]: (\d+)$", text, re.M)
     inside = sum(int(n) for frames, n in stacks if "read" in frames)
     need(inside >= samples // 3, f"{inside} of {samples} samples were in read:\n" + text[-1500:])
@@ -113,7 +113,7 @@ def survey(acu):
         load("sleep", "acu_load", 30)()
         load("syscalls_spin", "acu_load", 1000)()
 
-    text = trace(acu, "survey.bt", busy, ["--", "--seconds=4"], ["-f", "json"])
+    text = trace(acu, "survey.bt", busy, ["--", f"--seconds={patient(4):.0f}"], ["-f", "json"])
     maps = {}
     for line in text.split("\n"):
         if line.startswith("{"):
@@ -123,7 +123,7 @@ def survey(acu):
     calls = maps["@calls"]
     need(calls.get("acu_load,tracepoint:syscalls:sys_enter_clock_nanosleep") == 30, str(calls)[:800])
     slept = maps["@took_us"]["tracepoint:syscalls:sys_exit_clock_nanosleep"]
-    need(slept["count"] >= 30 and slept["average"] >= 4900, str(slept))
+    need(slept["count"] >= 30 and slept["total"] >= 30 * 4900, str(slept))  # others sleep, too, and less long
     need(100 <= maps["@cpu"]["acu_load"] <= 260, str(maps["@cpu"]))
     need(any("read" in stack for stack in maps["@stacks"]), str(maps["@stacks"])[:800])
     need("@all_us" in maps and "@since" not in maps, str(list(maps)))

@@ -48,13 +48,15 @@ def naptime(acu):
 
 
 def migrations(acu):
-    if (os.cpu_count() or 1) < 2:
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
         return "one CPU only"
-    text = trace(acu, "migrations.bt", python("import os, time\nfor i in range(20):\n os.sched_setaffinity(0, {i % 2})\n"
+    text = trace(acu, "migrations.bt", python(f"import os, time\nfor i in range(20):\n os.sched_setaffinity(0, {{{cpus}[i % 2]}})\n"
                                               " time.sleep(0.005)"))
     moves = lines(text, r"@moves\[(?:python\S*|migration/\d)\]: (\d+)")
     need(sum(int(n) for n, in moves) >= 10, text)
-    need(value(text, "@from_to[0, 1]") >= 5 and value(text, "@from_to[1, 0]") >= 5, text)
+    there, back = ("@from_to[{}, {}]".format(*way) for way in (cpus, cpus[::-1]))
+    need(value(text, there) >= 5 and value(text, back) >= 5, text)
 
 
 def offcputime(acu):

@@ -16,11 +16,12 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import Skipped as Skip, Wrong, need, run_suite
+from hosts import one_word
+from tally import Skipped as Skip, Wrong, need, patient, run_suite
 
 TMP = tempfile.mkdtemp(prefix="acu-top-")
-ACU = os.path.abspath(sys.argv[1])
-LAST = re.compile(r"^\d+ samples, \d+ lost.*; acu takes [\d.]+% of a CPU, its probes [\d.]+%, \d+ MB$")
+ACU = one_word(os.path.abspath(sys.argv[1]))  # typed into a shell
+LAST = re.compile(r"^\d+ samples, \d+ lost.*; acu takes [\d.]+% of a CPU, its probes [\d.]+%, \d+ MiB$")
 
 
 def path(*names):
@@ -39,7 +40,7 @@ def hot():
 
 
 def top(*words, status=0, **more):
-    done = subprocess.run([ACU, "top", *[str(w) for w in words]], capture_output=True, text=True, timeout=120, cwd=TMP, **more)
+    done = subprocess.run([ACU, "top", *[str(w) for w in words]], capture_output=True, text=True, timeout=patient(120), cwd=TMP, **more)
     need(status is None or done.returncode == status, f"status {done.returncode} of acu top {words}: {done.stderr.strip()[:500]}")
     return done
 
@@ -244,7 +245,7 @@ def forty_columns():
     with Terminal() as t:
         t.start("--", hot(), 60000)
         t.tmux("resize-window", "-x", "40", "-y", "10")
-        screen = t.wait(lambda text: all(len(line) <= 40 for line in text.split("\n")) and re.search(r"^\d+ samples, .*; acu [\d.]+%, \d+ MB$", text, re.M), "narrow screen")
+        screen = t.wait(lambda text: all(len(line) <= 40 for line in text.split("\n")) and re.search(r"^\d+ samples, .*; acu [\d.]+%, \d+ MiB$", text, re.M), "narrow screen")
         need(re.search(r"^ *[\d.]+% +[\d.]+%  stir$", screen, re.M), screen)
         need(len(screen.rstrip("\n").split("\n")) == 10, screen)
         t.tmux("resize-window", "-x", "10", "-y", "3")

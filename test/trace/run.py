@@ -241,7 +241,7 @@ def interrupted(acu):
 
 
 PROBES = r"(its probes [\d.]+ ms, )?"  # measured a tenth of the time
-END = r"^{} calls, 0 lost; acu took [\d.]+ ms of CPU time, {}\d+ MB$"
+END = r"^{} calls, 0 lost; acu took [\d.]+ ms of CPU time, {}\d+ MiB$"
 
 
 def the_last_line(acu):

@@ -1,6 +1,7 @@
 // The code of a live process, for tests that walk stacks in it.
 #pragma once
 
+#include "format/load_bias.h"
 #include "symbol/process_map.h"
 #include "symbol/vdso.h"
 #include "unwind/walk.h"
@@ -25,10 +26,11 @@ public:
     File& file = files_[mapping->path];
     if (!file.tried) open(file, *mapping);
     if (!file.frames) return out;
-    std::optional<uint64_t> begin = file.elf->elf().address_of_offset(mapping->offset);
-    if (!begin) return out;
+    std::optional<uint64_t> bias =
+        format::bias_of(file.elf->elf().segments(), {mapping->begin, mapping->end, mapping->offset, true});
+    if (!bias) return out;
     out.file = file.frames.get();
-    out.bias = mapping->begin - *begin;
+    out.bias = *bias;
     return out;
   }
   bool read(uint64_t address, std::span<std::byte> to) const {

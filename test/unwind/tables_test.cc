@@ -254,7 +254,7 @@ TEST(Tables, OfTheKernelsCodeInProcesses) {
 
 TEST_F(Sample, AreKeptByBuildId) {
   symbol::Cache cache(scratch_.path("cache"));
-  symbol::CacheKey key{.kind = "unwind", .version = 2, .build_id = file_->build_id()};
+  symbol::CacheKey key{.kind = "unwind", .version = 3, .build_id = file_->build_id()};
   // Some of this file's entries are damaged: it may be one that is being written.
   (void)tables_of_file(*file_, cache);
   EXPECT_FALSE(cache.find(key));

@@ -5,8 +5,10 @@ Programs that go on while their functions are probed: which processes are seen, 
 thousands of functions take, and what is left when acu is killed. Only processes of these tests are probed (-p, or a
 program of their own). Last line: `N passed, N failed, N skipped`.
 """
+import fnmatch
 import os
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -268,6 +270,154 @@ def test_calls_that_go_on_hold_nobody_up(acu):
     finally:
         running.kill()
         running.communicate()
+
+# ---- exceptions that pass through functions whose returns are probed
+
+def thrown(*options):
+    path = os.path.join(TMP, "thrown" + "".join(options).replace("/", ""))
+    if not os.path.exists(path):
+        subprocess.run(["g++", "-O2", *options, "-pthread", "-o", path, os.path.join(HERE, "thrown.cc")], check=True, timeout=60 * SLOWNESS)
+    return path
+
+
+def truth(text):
+    found = re.search(r"^returned (\d+) thrown (\d+) cleaned (\d+) cancelled (\d+) followed (\d+) direct (\d+)$", text, re.M)
+    need(found, "the program did not come to its end: " + text)
+    return dict(zip(("returned", "thrown", "cleaned", "cancelled", "followed", "direct"), map(int, found.groups())))
+
+
+ROUNDS = "30"
+
+
+def counted(acu, program, script, *options, status=0):
+    out, err, code = run(acu, *options, "-c", f"{program} {ROUNDS}", "-e", script)
+    need(code == status, f"status {code}: {out} {err}")
+    return {name: int(count) for name, count in re.findall(r"@(\w+): (\d+)", out)}, out, err
+
+
+def test_exceptions_pass_through_probed_functions(acu):
+    """The program does as ever, and each return is seen once: also where a call goes on in another function by a jump."""
+    for options in ((), ("-fno-pie", "-no-pie"), ("-fcf-protection", "-fno-omit-frame-pointer"), ("-static",)):
+        program = thrown(*options)
+        right = truth(subprocess.run([program, ROUNDS], capture_output=True, text=True).stdout)
+        need(right["thrown"] == 10 and right["cancelled"] == 3, str(right))
+        names = ("passes", "cleans", "jumps", "middle", "last", "leaves", "deep")
+        script = " ".join(f"uretprobe:{program}:cpp:{name} {{ @{name} = count() }}" for name in names)
+        got, out, err = counted(acu, program, script + f' uretprobe:{program}:cpp:jumps /retval != entry(arg0) + 12/ {{ @wrong = count() }}')
+        need(truth(out) == right, f"{options}: {out}")
+        need(got.get("passes") == got.get("cleans") == right["returned"], f"{options}: {out} {err}")
+        need(got.get("jumps") == got.get("middle") == right["followed"] and got.get("last") == right["followed"] + right["direct"], f"{options}: {out} {err}")
+        need("wrong" not in got and "leaves" not in got and got["deep"] > 400, f"{options}: {out} {err}")
+        need("Attached 8 probes" in err or "Attached 9 probes" in err, err)
+
+
+def test_values_and_stacks_at_return_instructions(acu):
+    """As behind the return: the first frame is the caller's, and calls are told by where their return address was."""
+    program = thrown()
+    script = (f"uprobe:{program}:cpp:cleans {{ @at[tid] = reg(\"sp\"); }} "
+              f"uretprobe:{program}:cpp:cleans {{ @place[reg(\"sp\") - (uint64)@at[tid]] = count(); @by[ustack(1)] = count(); @in[usym(reg(\"ip\"))] = count(); }}")
+    _, out, _ = counted(acu, program, script)
+    need(re.search(r"@place\[8\]: 20$", out, re.M) and out.count("@place[") == 1, out)
+    need(re.search(r"@by\[\n +main\+\d+\n\]: 20$", out, re.M) and out.count("@by[") == 1, out)
+    need(re.search(r"@in\[main\]: 20$", out, re.M), out)
+
+
+def test_exceptions_in_a_running_process(acu):
+    program = thrown()
+    process = subprocess.Popen([program, ROUNDS, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process.stdout.readline()
+    tracer = attached(acu, "-p", str(process.pid), "-e", f"uretprobe:{program}:cpp:deep {{ @ = count(); }} uretprobe:{program}:cpp:jumps {{ @jumps = count() }}")
+    out, _ = process.communicate("\n", timeout=30 * SLOWNESS)
+    right = truth(out)
+    out, err = tracer.communicate(timeout=10 * SLOWNESS)
+    need(process.returncode == 0 and f"@jumps: {right['followed']}\n" in out, f"{process.returncode}: {out} {err}")
+
+
+def test_ends_that_are_not_known(acu):
+    """Where a function returns can't be told: it is refused, with what can be done; what a pattern finds besides is probed."""
+    program = thrown()
+    out, err, status = run(acu, "-c", program, "-e", f"uretprobe:{program}:cpp:by_pointer {{ @ = count(); }}")
+    need(status == 3 and "jump through a pointer" in err and "HINT: --unsafe" in err and err.count("ERROR") == 1, f"{status}: {err}")
+    got, out, err = counted(acu, program, f"uretprobe:{program}:_Z*p* {{ if (strcontains(func, \"passes\")) {{ @n = count() }} }}")
+    need(got["n"] == truth(out)["returned"] and re.search("left out: .*--unsafe", err), out + err)
+    # By the kernel's trampoline it is as ever, and an exception ends the program.
+    out, err, _ = run(acu, "--unsafe", "-c", f"{program} {ROUNDS}", "-e", f"uretprobe:{program}:cpp:by_pointer {{ @n = count(); }}")
+    need("@n: 2" in out and "returned" not in out, out + err)
+
+
+def test_cancelled_threads(acu):
+    """Of C a thread that is cancelled leaves by longjmp(3) where its unwinder knows no way, and cleans up: such functions are probed as ever.
+    With handlers of exceptions around it would leave out theirs."""
+    source = os.path.join(TMP, "cancelled.c")
+    with open(source, "w") as file:
+        file.write("""#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static int cleaned, went;
+static void clean(void* p) { cleaned++; }
+__attribute__((noipa)) int inner(int how) { if (how == 1) pthread_exit(0); if (how == 2) sleep(100); return how + 1; }
+__attribute__((noipa)) int outer(int how) { int r = inner(how); __asm__ volatile("" ::: "memory"); return r + 1; }
+static void* body(void* p) { pthread_cleanup_push(clean, 0); went += outer((int)(long)p); pthread_cleanup_pop(0); return 0; }
+int main(void) {
+  for (long i = 0; i < 9; i++) {
+    pthread_t t;
+    pthread_create(&t, 0, body, (void*)(i % 3));
+    if (i % 3 == 2) usleep(20000), pthread_cancel(t);
+    pthread_join(t, 0);
+  }
+  printf("cleaned %d went %d\\n", cleaned, went);
+}
+""")
+    for options in ((), ("-fexceptions",), ("-static",)):
+        program = os.path.join(TMP, "cancelled" + "".join(options))
+        subprocess.run(["gcc", "-w", "-O1", "-pthread", *options, "-o", program, source], check=True, timeout=60 * SLOWNESS)
+        out, err, status = run(acu, "-c", program, "-e", f"uretprobe:{program}:outer {{ @ = count(); }} uretprobe:{program}:inner {{ @inner = count(); }}")
+        need(status == 0 and "cleaned 6 went 6\n" in out and "@: 3\n" in out and "@inner: 3\n" in out, f"{options}: {out} {err}")
+
+
+def test_panics_pass_through_probed_functions(acu):
+    if not shutil.which("rustc"):
+        raise Skipped("no rustc")
+    source, program = os.path.join(TMP, "panics.rs"), os.path.join(TMP, "panics")
+    with open(source, "w") as file:
+        file.write("""use std::panic;
+struct Cleaner<'a>(&'a std::cell::Cell<u64>);
+impl Drop for Cleaner<'_> { fn drop(&mut self) { self.0.set(self.0.get() + 1); } }
+#[no_mangle] #[inline(never)] pub extern "Rust" fn source(n: u64) -> u64 { if n % 3 == 0 { panic!("a third") } std::hint::black_box(n + 1) }
+#[no_mangle] #[inline(never)] pub extern "Rust" fn passes(n: u64, c: &std::cell::Cell<u64>) -> u64 { let _c = Cleaner(c); std::hint::black_box(source(n)) + 1 }
+fn main() {
+    panic::set_hook(Box::new(|_| {}));
+    let cell = std::cell::Cell::new(0);
+    let mut caught = 0;
+    for n in 1..31 { if panic::catch_unwind(panic::AssertUnwindSafe(|| passes(n, &cell))).is_err() { caught += 1 } }
+    println!("caught {} cleaned {}", caught, cell.get());
+}
+""")
+    subprocess.run(["rustc", "-O", "-C", "target-cpu=x86-64", "-o", program, source], check=True, timeout=120 * SLOWNESS, capture_output=True)
+    out, err, status = run(acu, "-c", program, "-e", f"uretprobe:{program}:passes {{ @[retval - entry(arg0)] = count(); }}")
+    need(status == 0 and "caught 10 cleaned 30\n" in out and "@[2]: 20\n" in out, out + err)
+
+
+def test_c_library_costs_what_it_did(acu):
+    """Functions that no exception passes through are probed by the kernel's trampoline: not at each of their return instructions."""
+    out, err, status = run(acu, "--dry-run", "-v", "-e", "uretprobe:libc:malloc { @ = count() } uretprobe:bash:readline { @b = count() }")
+    need(status == 0 and "2 events" not in err, out + err)
+
+
+def test_declarations_of_the_c_library(acu):
+    """What the table says of functions is what the C library's own headers declare."""
+    table = open(os.path.join(HERE, "../../src/spec/nothrow_functions.h")).read()
+    text = re.search(r"nothrow_library_functions =\s*((?:\"[^\"]*\"\s*)+);", table).group(1)
+    patterns = "".join(re.findall(r"\"([^\"]*)\"", text)).split()
+    headers = ("string strings stdlib stdio wchar wctype ctype pthread semaphore time sys/time unistd sys/socket arpa/inet sys/mman sys/shm sys/stat fcntl "
+               "sys/epoll sys/eventfd sys/timerfd sys/inotify signal sys/ioctl locale libintl langinfo dlfcn malloc sched sys/resource poll sys/uio netdb "
+               "search ftw glob dirent termios link execinfo").split()
+    source = "#define _GNU_SOURCE\n" + "".join(f"#include <{h}.h>\n" for h in headers)
+    text = subprocess.run(["gcc", "-E", "-P", "-O2", "-x", "c", "-"], input=source, capture_output=True, text=True, check=True).stdout
+    declared = {m.group(1): m.group(0) for m in re.finditer(r"extern\s[^;{}]*?\b(\w+)\s*\([^;{}]*\)\s*[^;{}]*;", text)}
+    need(len(declared) > 1000 and "__nothrow__" in declared["malloc"], str(len(declared)))
+    wrong = [n for n, d in declared.items() if "__nothrow__" not in d and not n.endswith("_alias") and any(fnmatch.fnmatchcase(n.lstrip("_"), p) for p in patterns)]
+    need(not wrong, f"may be passed by exceptions: {wrong}")
 
 
 if __name__ == "__main__":

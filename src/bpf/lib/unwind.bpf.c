@@ -458,8 +458,20 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
   return keep(w);
 }
 
-entry __u64 acu_walk(struct walk *w) { return walk(w, 1); }
-entry __u64 acu_walk_bounded(struct walk *w) { return walk(w, 0); }
+/* The id of the stack of the walk in that slot. Visible, so that the verifier goes through it once and not again for each stack
+ * that a program takes. */
+__attribute__((noinline)) __u64 acu_walk(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  return w ? walk(w, 1) : 0;
+}
+
+/* The same for kernels without bpf_loop. */
+__attribute__((noinline)) __u64 acu_walk_bounded(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  return w ? walk(w, 0) : 0;
+}
 
 /* --------------------------------------------------------------------------------- the life of processes */
 

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""What recording costs servers that are saturated: overhead.py --acu PATH [--seconds 5] [--pairs 10] [--servers a,b] [--kinds a,b] [--out FILE]
+
+Servers: PostgreSQL under `pgbench -S`, Redis under redis-benchmark, nginx, a Python and a Java HTTP server under wrk. Both CPUs are busy, so
+that what a recorder takes on the CPU of its own also shows in the throughput; an idle or single-threaded target would hide it.
+Each kind is measured in pairs: the same load without and with the recorder of the whole host, in alternating order. Of each pair two
+ratios are kept: requests per second, and CPU time of the server's processes per request. The table shows their medians and quartiles.
+Peers (perf, libbpf-tools) stand in the same table where they are installed.
+"""
+import argparse
+import collections
+import contextlib
+import glob
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from section import write_section
+
+TICK = os.sysconf("SC_CLK_TCK")
+PYTHON_SERVER = r"""
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_GET(self):
+        body = ",".join(str(i * i) for i in range(200)).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *words): pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+JAVA_SERVER = r"""
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Executors;
+public class Server {
+  public static void main(String[] args) throws Exception {
+    HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(args[0])), 0);
+    server.setExecutor(Executors.newFixedThreadPool(8));
+    server.createContext("/", exchange -> {
+      StringBuilder text = new StringBuilder();
+      for (int i = 0; i < 200; i++) text.append(i * i).append(',');
+      byte[] body = text.toString().getBytes();
+      exchange.sendResponseHeaders(200, body.length);
+      exchange.getResponseBody().write(body);
+      exchange.close();
+    });
+    server.start();
+  }
+}
+"""
+NGINX = """daemon off; worker_processes 2; pid {folder}/nginx.pid; error_log {folder}/error.log;
+events {{ }}
+http {{ access_log {folder}/access.log; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fcgi;
+  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  server {{ listen 127.0.0.1:{port}; root {folder}; }} }}
+"""
+
+
+def cpu_of(pid):
+    """Seconds of CPU time of a process, of those it started, and of those of them that have ended."""
+    ticks = 0
+    with contextlib.suppress(OSError):
+        fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+        ticks = sum(int(n) for n in fields[11:15])
+        for task in os.listdir(f"/proc/{pid}/task"):
+            for child in open(f"/proc/{pid}/task/{task}/children").read().split():
+                ticks += cpu_of(child) * TICK
+    return ticks / TICK
+
+
+@contextlib.contextmanager
+def running(command, **more):
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def wrk(port, seconds):
+    out = subprocess.run(["wrk", "-t1", "-c32", f"-d{seconds}s", f"http://127.0.0.1:{port}/"], capture_output=True, text=True, check=True).stdout
+    return int(re.search(r"(\d+) requests in", out).group(1)), float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))
+
+
+@contextlib.contextmanager
+def postgres(folder, port):
+    become = {"user": "postgres"} if os.getuid() == 0 else {}
+    place = os.path.dirname(sorted(glob.glob("/usr/lib/postgresql/*/bin/postgres"))[-1])
+    data = os.path.join(folder, "data")
+    os.chmod(folder, 0o777)
+    subprocess.run([f"{place}/initdb", "-D", data, "-A", "trust", "--no-sync", "--locale=C"], check=True, stdout=subprocess.DEVNULL, **become)
+    with running([f"{place}/postgres", "-D", data, "-p", str(port), "-k", folder, "-c", "listen_addresses="], **become) as server:
+        bench = ["pgbench", "-h", folder, "-p", str(port), "-U", "postgres"]
+        while subprocess.run([f"{place}/pg_isready", "-q", "-h", folder, "-p", str(port)]).returncode:
+            time.sleep(0.2)
+        subprocess.run([*bench, "-i", "-s", "10", "-q", "postgres"], check=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+        def load(seconds):
+            out = subprocess.run([*bench, "-S", "-c", "20", "-j", "2", "-T", str(seconds), "postgres"],
+                                 capture_output=True, text=True, check=True).stdout
+            return int(re.search(r"actually processed: (\d+)", out).group(1)), float(re.search(r"tps = ([\d.]+)", out).group(1))
+        yield server.pid, load
+
+
+@contextlib.contextmanager
+def redis(folder, port):
+    with running(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder]) as server:
+        time.sleep(1)
+
+        def requests(number):
+            out = subprocess.run(["redis-benchmark", "-p", str(port), "-q", "-t", "set", "-c", "50", "-r", "100000", "-d", "100", "-n", str(number)],
+                                 capture_output=True, text=True, check=True).stdout
+            return number, float(re.search(r"([\d.]+) requests per second", out).group(1))
+        _, rate = requests(50_000)
+        yield server.pid, lambda seconds: requests(int(rate * seconds))
+
+
+@contextlib.contextmanager
+def nginx(folder, port):
+    with open(os.path.join(folder, "nginx.conf"), "w") as file:
+        file.write(NGINX.format(folder=folder, port=port))
+    with open(os.path.join(folder, "index.html"), "w") as file:
+        file.write("x" * 2000)
+    os.chmod(folder, 0o755)
+    program = shutil.which("nginx", path="/usr/sbin:" + os.environ["PATH"])
+    with running([program, "-p", folder, "-c", os.path.join(folder, "nginx.conf")]) as server:
+        time.sleep(1)
+        yield server.pid, lambda seconds: wrk(port, seconds)
+
+
+@contextlib.contextmanager
+def python(folder, port):
+    with running([sys.executable, "-c", PYTHON_SERVER, str(port)]) as server:
+        time.sleep(1)
+        yield server.pid, lambda seconds: wrk(port, seconds)
+
+
+@contextlib.contextmanager
+def java(folder, port):
+    source = os.path.join(folder, "Server.java")
+    with open(source, "w") as file:
+        file.write(JAVA_SERVER)
+    with running(["java", source, str(port)]) as server:
+        time.sleep(4)
+        wrk(port, 5)  # compiled by now
+        yield server.pid, lambda seconds: wrk(port, seconds)
+
+
+SERVERS = {"pgbench -S": postgres, "redis-benchmark": redis, "nginx": nginx, "Python": python, "Java": java}
+KINDS = ["cpu 99", "cpu 999", "offcpu", "lock", "faults", "alloc", "io", "file", "net", "trace -c"]
+
+
+def commands(acu, kinds):
+    """By name, a recorder of the whole host, that ends by SIGINT."""
+    out = collections.OrderedDict()
+    for kind in kinds:
+        words = kind.split()
+        if words[0] == "cpu":
+            out[f"acu {kind} Hz"] = [acu, "record", "cpu", "-F", words[1], "-a", "-q", "-o", "out.acu"]
+        elif words[0] == "trace":
+            out["acu trace -c"] = [acu, "trace", "-a", "-c", "-o", "out.txt"]
+        else:
+            out[f"acu {kind}"] = [acu, "record", *words, "-a", "-q", "-o", "out.acu"]
+    peers = {"perf 99 Hz, dwarf": ("cpu 99", "perf", ["record", "-F", "99", "-a", "--call-graph", "dwarf", "-o", "perf.data"]),
+             "perf 999 Hz, no stacks": ("cpu 999", "perf", ["record", "-F", "999", "-a", "-o", "perf.data"]),
+             "perf 999 Hz, dwarf": ("cpu 999", "perf", ["record", "-F", "999", "-a", "--call-graph", "dwarf", "-o", "perf.data"]),
+             "offcputime (libbpf-tools)": ("offcpu", "/usr/sbin/offcputime", [])}
+    for name, (kind, program, words) in peers.items():
+        if kind in kinds and (found := shutil.which(program)):
+            out[name] = [found, *words]
+    return out
+
+
+def cost_per_request(server, load, seconds):
+    before = cpu_of(server)
+    count, rate = load(seconds)
+    time.sleep(0.2)  # processes of the server that end are counted by the one above them
+    return (cpu_of(server) - before) / count, rate
+
+
+@contextlib.contextmanager
+def recorder(command, folder):
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=folder, text=True)
+    time.sleep(1.5)  # it is attached
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGINT)
+        error = process.communicate()[1]
+        if process.returncode not in (0, -signal.SIGINT):
+            print(f"{' '.join(command)}: exit status {process.returncode}: {error.strip()[-200:]}", file=sys.stderr)
+
+
+def measure(given, server, load, command, folder):
+    """Pairs of ratios with / without: CPU time per request, requests per second."""
+    cpu, rate = [], []
+    for pair in range(given.pairs):
+        found = {}
+        for with_it in (False, True) if pair % 2 else (True, False):
+            with recorder(command, folder) if with_it else contextlib.nullcontext():
+                found[with_it] = cost_per_request(server, load, given.seconds)
+        cpu.append(found[True][0] / found[False][0])
+        rate.append(found[True][1] / found[False][1])
+    return cpu, rate
+
+
+def in_percent(ratios):
+    low, middle, high = (100 * (q - 1) for q in (statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3))
+    return f"{middle:+.1f} ({low:+.1f} to {high:+.1f})"
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--acu", required=True)
+    options.add_argument("--seconds", type=int, default=5)
+    options.add_argument("--pairs", type=int, default=10)
+    options.add_argument("--servers", default=",".join(SERVERS))
+    options.add_argument("--kinds", default=",".join(KINDS))
+    options.add_argument("--port", type=int, default=18431)
+    options.add_argument("--out")
+    given = options.parse_args()
+    lines = ["| server | recorder | CPU per request, % | requests per second, % |", "|---|---|---|---|"]
+    for name in given.servers.split(","):
+        with contextlib.ExitStack() as cleanup:
+            folder = tempfile.mkdtemp(prefix="acu-bench-")
+            cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+            server, load = cleanup.enter_context(SERVERS[name](folder, given.port))
+            load(2)
+            for what, command in commands(os.path.abspath(given.acu), given.kinds.split(",")).items():
+                cpu, rate = measure(given, server, load, command, folder)
+                lines.append(f"| {name} | {what} | {in_percent(cpu)} | {in_percent(rate)} |")
+                print(lines[-1], flush=True)
+    text = "\n".join(lines) + "\n"
+    if given.out:
+        write_section(given.out, "overhead", f"## What recording costs saturated servers ({given.pairs} pairs of {given.seconds} s)\n\n"
+                      f"bench/overhead.py. Median and quartiles of the change, by pairs without and with the recorder of the whole host.\n\n{text}")
+
+
+main()

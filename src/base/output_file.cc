@@ -1,0 +1,198 @@
+#include "base/output_file.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+namespace base {
+
+namespace {
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == path.npos ? "." : path.substr(0, slash + 1);
+}
+
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_no_room(int error) { return error == ENOSPC || error == EDQUOT; }
+
+// Removes from the text what is written. 0, or an errno.
+int drain(int fd, std::string_view& text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n >= 0) {
+      text.remove_prefix(static_cast<size_t>(n));
+    } else if (errno == EAGAIN) { // someone set the shared terminal or pipe to non-blocking
+      pollfd p = {fd, POLLOUT, 0};
+      ::poll(&p, 1, -1);
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+// What a name stands for. A link is followed, so that what it points to is replaced.
+struct Goal {
+  std::string path;
+  bool exists = false, is_regular = true; // else a pipe or a device, which is written to as it is
+  mode_t mode = 0;
+};
+
+Error cannot_write(const std::string& path, int error) { return errno_error("cannot write `" + path + "`", error); }
+
+Result<Goal> find_goal(const std::string& path) {
+  Goal out = {.path = path};
+  struct stat about = {};
+  out.exists = ::stat(path.c_str(), &about) == 0;
+  if (!out.exists && errno != ENOENT) return cannot_write(path, errno);
+  if (path.ends_with('/') || S_ISDIR(about.st_mode)) return cannot_write(path, EISDIR);
+  if (!out.exists) return out;
+  out.is_regular = S_ISREG(about.st_mode);
+  out.mode = about.st_mode & 07777;
+  if (char* real = ::realpath(path.c_str(), nullptr)) {
+    out.path = real;
+    std::free(real);
+  }
+  return out;
+}
+
+// A new file in the folder, whose name may be short where the goal's is as long as names can be.
+Fd open_beside(const Goal& goal, std::string& name) {
+  name = folder_of(goal.path) + "/.acu.XXXXXX";
+  return Fd(::mkostemp(name.data(), O_CLOEXEC));
+}
+
+// Writes the new file and gives it the name. 0, or an errno: it is gone, and nothing has changed.
+int replace(const Goal& goal, std::string_view bytes) {
+  std::string beside;
+  Fd file = open_beside(goal, beside);
+  if (!file.valid()) return errno;
+  int error = write_all(file.get(), bytes);
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  if (!error && ::fchmod(file.get(), goal.exists ? goal.mode : 0666 & ~mask) != 0) error = errno;
+  // Some file systems report only here that there was no room.
+  if (!error && ::close(file.release()) != 0) error = errno;
+  if (!error && ::rename(beside.c_str(), goal.path.c_str()) != 0) error = errno;
+  if (error) ::unlink(beside.c_str());
+  return error;
+}
+
+constexpr std::array<const char*, 5> places = {nullptr, "/var/tmp", "/tmp", "/dev/shm", "/run"}; // nullptr: $TMPDIR
+
+// A file in a place that has some room. Its name ends as the one asked for does: formats are known by endings.
+Fd open_in(const char* folder, const std::string& path, std::string& name) {
+  constexpr uint64_t least_room = 1 << 20;
+  if (!folder) folder = std::getenv("TMPDIR");
+  struct statvfs disk = {};
+  if (!folder || ::statvfs(folder, &disk) != 0 || uint64_t{disk.f_bavail} * disk.f_frsize < least_room) return Fd();
+  const std::string ending = "." + name_of(path);
+  name = std::string(folder) + "/acu.XXXXXX" + ending;
+  return Fd(::mkostemps(name.data(), static_cast<int>(ending.size()), O_CLOEXEC));
+}
+
+// The name of the file that has all of it now; empty: no place has room.
+std::string keep_elsewhere(const std::string& path, std::string_view bytes) {
+  for (const char* folder : places) {
+    std::string name;
+    Fd file = open_in(folder, path, name);
+    if (!file.valid()) continue;
+    if (write_all(file.get(), bytes) == 0 && ::close(file.release()) == 0) return name;
+    ::unlink(name.c_str());
+  }
+  return {};
+}
+
+} // namespace
+
+int write_all(int fd, std::string_view text) { return drain(fd, text); }
+
+Status check_output(const std::string& path) {
+  ACU_TRY(const Goal goal, find_goal(path));
+  if (!goal.is_regular) return ::access(goal.path.c_str(), W_OK) == 0 ? Status() : cannot_write(path, errno);
+  std::string beside;
+  const Fd file = open_beside(goal, beside);
+  if (!file.valid()) return is_no_room(errno) ? Status() : cannot_write(path, errno);
+  ::unlink(beside.c_str());
+  return {};
+}
+
+Status write_file(const std::string& path, std::string_view bytes) {
+  ACU_TRY(const Goal goal, find_goal(path));
+  int error = 0;
+  if (goal.is_regular) {
+    error = replace(goal, bytes);
+  } else {
+    const Fd file(::open(goal.path.c_str(), O_WRONLY | O_CLOEXEC));
+    error = file.valid() ? write_all(file.get(), bytes) : errno;
+  }
+  if (!error) return {};
+  Error failure = cannot_write(path, error);
+  if (!goal.is_regular) return failure;
+  if (goal.exists) failure.message += "; the file keeps what it had";
+  const std::string kept = keep_elsewhere(path, bytes);
+  failure.message += kept.empty() ? "; there is no room in other places either: the result is lost" : "\nhint: the result is in " + kept;
+  return failure;
+}
+
+Result<OutputFile> OutputFile::open(const std::string& path) {
+  struct stat about = {};
+  const bool is_new = ::stat(path.c_str(), &about) != 0;
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (!file.valid()) return cannot_write(path, errno);
+  OutputFile out(path, std::move(file));
+  out.is_new_ = is_new;
+  out.is_regular_ = ::fstat(out.file_.get(), &about) == 0 && S_ISREG(about.st_mode);
+  return out;
+}
+
+// The session has failed before it had results.
+OutputFile::~OutputFile() {
+  if (file_.valid() && is_new_ && !has_begun_) ::unlink(path_.c_str());
+}
+
+void OutputFile::begin() {
+  if (!std::exchange(has_begun_, true) && is_regular_ && !is_new_ && ::ftruncate(file_.get(), 0) != 0) return;
+}
+
+// The file ends with the last whole line of what is written of the text. What it does not have of it.
+std::string_view OutputFile::end_with_line(std::string_view text, size_t written) {
+  const size_t line = written ? text.rfind('\n', written - 1) : text.npos;
+  const size_t kept = line == text.npos ? 0 : line + 1;
+  const off_t at = ::lseek(file_.get(), 0, SEEK_CUR);
+  const bool is_cut = at >= 0 && ::ftruncate(file_.get(), at - static_cast<off_t>(written - kept)) == 0;
+  return text.substr(is_cut ? kept : written);
+}
+
+// false: there are no more places.
+bool OutputFile::move_on(int error) {
+  while (next_place_ < places.size()) {
+    std::string name;
+    Fd next = open_in(places[next_place_++], path_, name);
+    if (!next.valid()) continue;
+    file_ = std::move(next);
+    problem_ = problem_.empty() ? cannot_write(path_, error).message + "\nhint: the rest of the results is in " + name
+                                : problem_ + ", then in " + name;
+    return true;
+  }
+  return false;
+}
+
+int OutputFile::write(std::string_view text) {
+  begin();
+  for (std::string_view rest = text;; text = rest) {
+    const int error = drain(file_.get(), rest);
+    if (!error || !is_regular_) return error;
+    rest = end_with_line(text, text.size() - rest.size());
+    if (!move_on(error)) return error;
+  }
+}
+
+} // namespace base

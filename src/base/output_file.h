@@ -1,0 +1,52 @@
+// Files that results are written to (-o): whether a name can be written is known before a measurement begins, and
+// results are not lost when a disk is full. Documents appear whole under their name or not at all; lines are written
+// as they come, so that others can read along. What finds no room goes to another place, which a message names:
+// $TMPDIR, /var/tmp, /tmp, /dev/shm or /run.
+#pragma once
+
+#include "base/fd.h"
+#include "base/result.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace base {
+
+// Writes all of it, through interruptions. 0, or an errno.
+int write_all(int fd, std::string_view text);
+
+// Whether write_file() could write there. Nothing is left behind, and an existing file stays as it is. A full disk is no
+// failure: what comes later may find room, or has another place.
+Status check_output(const std::string& path);
+
+// The file appears whole, or what was there stays as it was; the failure then names the file that holds the bytes.
+Status write_file(const std::string& path, std::string_view bytes);
+
+// Lines of a session. An existing file is kept until the first of them.
+class OutputFile {
+public:
+  static Result<OutputFile> open(const std::string& path);
+  OutputFile(OutputFile&&) = default;
+  ~OutputFile();
+
+  // 0, or an errno: there was no room in any place.
+  int write(std::string_view text);
+  // All results are written, and there may be none.
+  void finish() { begin(); }
+  // "cannot write `x` …": where the rest is, since the disk was full; empty: all is under the name.
+  const std::string& problem() const { return problem_; }
+
+private:
+  OutputFile(std::string path, Fd file) : path_(std::move(path)), file_(std::move(file)) {}
+  void begin();
+  std::string_view end_with_line(std::string_view text, size_t written);
+  bool move_on(int error);
+
+  std::string path_, problem_;
+  Fd file_;
+  size_t next_place_ = 0;
+  bool is_new_ = false, is_regular_ = false, has_begun_ = false;
+};
+
+} // namespace base

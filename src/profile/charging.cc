@@ -1,0 +1,71 @@
+// Whose a wait, a byte or an event is. On top of a stack are the kernel's functions and those of libraries through which all
+// programs wait, read and take memory; they are the same everywhere, and tell nothing.
+#include "base/text.h"
+#include "profile/tables.h"
+#include "spec/profile_kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace profile {
+
+namespace {
+
+// Beginnings of the names of files through which programs ask the kernel, or take memory.
+constexpr std::array<std::string_view, 18> shared = {"libc.so", "libc-2.", "libc.musl-", "ld-musl-", "ld-linux", "ld-2.", "libpthread", "librt.so", "libdl.so",
+                                                     "libm.so", "libstdc++.so", "libgcc_s.so", "libc++.so", "libc++abi.so", "libjemalloc.so", "libtcmalloc", "libmimalloc.so", "[vdso]"};
+// The same in programs that are linked statically.
+constexpr std::array<std::string_view, 10> shared_names = {"malloc", "calloc", "realloc", "mmap", "mmap64", "sbrk", "read", "write", "operator new(unsigned long)", "operator new[](unsigned long)"};
+// Beginnings of the names of the kernel's functions in which every thread waits.
+constexpr std::array<std::string_view, 6> waiting = {"__schedule", "schedule", "preempt_schedule", "io_schedule", "__cond_resched", "usleep_range"};
+
+bool begins_with_one(std::span<const std::string_view> of, std::string_view text) {
+  return std::ranges::any_of(of, [&](std::string_view with) { return text.starts_with(with); });
+}
+
+// "[waits for %]": notes of a recording that name something. Those that are the same for all do not.
+bool is_reason(std::string_view note) {
+  bool names_something = false;
+  for (const spec::ProfileKind& kind : spec::profile_kinds)
+    for (std::string_view leaf : base::split(kind.leaves, '|')) {
+      const size_t at = leaf.find('%');
+      if (at == leaf.npos && leaf == note) return false;
+      if (at == leaf.npos) continue;
+      names_something |= note.size() > leaf.size() && note.starts_with(leaf.substr(0, at)) && note.ends_with(leaf.substr(at + 1));
+    }
+  return names_something;
+}
+
+// A stack is charged to its frame of the first of these that it has, the innermost of several.
+enum class Rank : uint8_t { reason, own, shared, kernel, waiting, nothing };
+
+Rank rank_of(const Profile& p, const Frame& f) {
+  const std::string_view name = p.name(f), module = p.module(f);
+  switch (f.kind) {
+  case FrameKind::note: return is_reason(name) ? Rank::reason : Rank::nothing;
+  case FrameKind::kernel: return begins_with_one(waiting, name) ? Rank::waiting : Rank::kernel;
+  case FrameKind::user:
+  case FrameKind::inlined: break;
+  }
+  const bool is_shared = begins_with_one(shared, module.substr(module.rfind('/') + 1)) || base::is_one_of(shared_names, name);
+  return is_shared ? Rank::shared : Rank::own;
+}
+
+} // namespace
+
+std::vector<uint32_t> charged_nodes(const Profile& p) {
+  std::vector<uint32_t> out(p.nodes().size());
+  const bool is_cpu = p.about.unit == "samples";
+  std::vector<Rank> ranks;
+  for (const Frame& f : p.frames()) ranks.push_back(is_cpu ? Rank::own : rank_of(p, f));
+  auto rank = [&](uint32_t node) { return node ? ranks[p.nodes()[node].frame] : Rank::nothing; };
+  // The best so far on the way from the root; parents have lower numbers.
+  for (uint32_t n = 1; n < out.size(); n++) {
+    const uint32_t above = out[p.nodes()[n].parent];
+    out[n] = rank(n) <= rank(above) ? n : above;
+  }
+  return out;
+}
+
+} // namespace profile

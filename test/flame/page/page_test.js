@@ -1,0 +1,34 @@
+// Clicks, searches and types in a page as a reader would.
+look(async (seen) => {
+  seen.title = document.title;
+  seen.nodes = acu.nodes();
+  const before = acu.place("hot");
+  seen.share = before.share;
+  click(before);
+  await wait(400);
+  const after = acu.place("hot");
+  seen.focus = acu.graph.nameOf({ last: acu.graph.focus });
+  seen.wider = after.width / before.width;
+  seen.full = after.width / acu.graph.sheet.clientWidth;
+  type("search", "^hot$");
+  seen.found = get("found").textContent;
+  seen.sum = acu.graph.sum;
+  key("Escape");
+  seen.cleared = get("search").value === "" && get("found").textContent === "";
+  key("0");
+  await wait(400);
+  seen.reset = acu.place("hot").width / before.width;
+  key("r");
+  seen.reversed = acu.state.reverse && acu.place("stir") !== null;
+  key("r");
+  key("i");
+  seen.icicle = acu.state.icicle && acu.place("hot").y > acu.place("all").y;
+  key("i");
+  key("d");
+  seen.theme = document.documentElement.dataset.theme;
+  key("d");
+  key("ArrowUp");
+  key("ArrowUp");
+  seen.walked = acu.graph.selected !== null && !get("tip").hidden && get("spoken").textContent !== "";
+  seen.network = performance.getEntriesByType("resource").length;
+});

@@ -1,0 +1,55 @@
+// linked.cc in Rust, as a compiler of 2022 takes it.
+use std::hint::black_box;
+use std::os::raw::{c_int, c_void};
+
+extern "C" {
+    fn call_back(function: extern "C" fn());
+    fn clock() -> i64;
+    fn qsort(base: *mut c_void, count: usize, size: usize, compare: extern "C" fn(*const c_void, *const c_void) -> c_int);
+}
+
+const ROUNDS: u64 = 20000;
+
+#[inline(never)]
+fn spin(rounds: u64) {
+    let mut x = black_box(1u64);
+    for _ in 0..rounds {
+        x = black_box(x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407));
+    }
+    black_box(x);
+}
+
+#[inline(never)]
+fn three() {
+    spin(3 * ROUNDS);
+    black_box(());
+}
+
+#[inline(never)]
+extern "C" fn one() {
+    spin(ROUNDS);
+    black_box(());
+}
+
+extern "C" fn compare(_: *const c_void, _: *const c_void) -> c_int {
+    one();
+    black_box(0)
+}
+
+#[inline(never)]
+fn in_turn() {
+    let mut pair = [1i32, 2];
+    three();
+    unsafe {
+        qsort(pair.as_mut_ptr() as *mut c_void, 2, 4, compare);
+        call_back(one);
+    }
+    black_box(pair);
+}
+
+fn main() {
+    let longest: i64 = std::env::args().nth(1).map_or(100, |word| word.parse().unwrap());
+    while unsafe { clock() } < longest * 1000 {
+        in_turn();
+    }
+}
