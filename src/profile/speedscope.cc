@@ -2,12 +2,13 @@
 // schema at speedscope.app/file-format-schema.json. What it has no place for stands under "acu", which other readers
 // pass over: what was recorded, the kinds of frames, threads, and how often each stack was seen.
 #include "profile/formats.h"
-#include "profile/json_reader.h"
 #include "report/json.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <rapidjson/document.h>
+#include <span>
 
 namespace profile {
 
@@ -65,36 +66,39 @@ void append_thread(std::string& out, const Profile& p, const Thread& t, const st
   out.append(",\"counts\":[").append(counts).append("]}");
 }
 
-// Numbers of the file are the reader's to check.
+using Json = rapidjson::Value;
+
+// What the file has in a place may be of any kind: what is not there, or of another, is empty.
+const Json& member(const Json& object, const char* name) {
+  static const Json none;
+  if (!object.IsObject()) return none;
+  auto found = object.FindMember(name);
+  return found == object.MemberEnd() ? none : found->value;
+}
+std::string text_of(const Json& v) { return v.IsString() ? std::string(v.GetString(), v.GetStringLength()) : std::string(); }
+double number_of(const Json& v) { return v.IsNumber() ? v.GetDouble() : 0; }
+std::span<const Json> list_of(const Json& v) { return v.IsArray() ? std::span(v.Begin(), v.Size()) : std::span<const Json>(); }
+constexpr uint32_t no_number = ~uint32_t{0};
+uint32_t number32_of(const Json& v) { return v.IsUint() ? v.GetUint() : no_number; }
+uint64_t whole(double n) { return n >= 1 && n < 9e18 ? static_cast<uint64_t>(std::llround(n)) : 0; }
+
 struct Parser {
-  struct Stacks { // of a thread
-    std::string type, name, unit = "none";
-    std::vector<std::vector<uint32_t>> samples;
-    std::vector<double> weights, counts;
-    Thread thread;
-    bool is_own = false;
-  };
-  JsonReader in;
-  Profile p = {};
-  std::vector<uint32_t> frames = {};
-  std::vector<Stacks> threads = {};
-  bool is_own = false;
+  Profile p;
+  std::vector<uint32_t> frames;
+  bool is_own = false; // acu wrote the file
 
-  uint32_t number32() {
-    const double n = in.number();
-    return n >= 0 && n < 4294967296.0 ? static_cast<uint32_t>(n) : ~uint32_t{0};
+  void read_about(const Json& own) {
+    is_own = own.IsObject();
+    About& a = p.about;
+    a.title = text_of(member(own, "title")), a.what = text_of(member(own, "what"));
+    a.host = text_of(member(own, "host")), a.unit = text_of(member(own, "unit"));
+    a.period_ns = whole(number_of(member(own, "period_ns")));
+    a.duration_ns = whole(number_of(member(own, "duration_ns")));
   }
-  static uint64_t whole(double n) { return n >= 1 && n < 9e18 ? static_cast<uint64_t>(std::llround(n)) : 0; }
-
-  void read_frame() {
+  void read_frame(const Json& v) {
     Frame f;
-    std::string name, file;
-    uint32_t own = ~uint32_t{0};
-    in.object([&](std::string_view key) {
-      if (key == "name") name = in.text();
-      if (key == "file") file = in.text();
-      if (key == "acu") own = number32();
-    });
+    const std::string name = text_of(member(v, "name")), file = text_of(member(v, "file"));
+    const uint32_t own = number32_of(member(v, "acu"));
     f.name = p.text(name), f.module = p.text(file);
     const bool is_bracketed = name.starts_with("[") && name.ends_with("]");
     if (own <= 7)
@@ -105,53 +109,6 @@ struct Parser {
       f.kind = FrameKind::kernel;
     frames.push_back(frames.empty() && is_own ? 0 : p.frame(f)); // the first of acu's own is the root's
   }
-  void read_about() {
-    is_own = true;
-    About& a = p.about;
-    in.object([&](std::string_view key) {
-      if (key == "title") a.title = in.text();
-      if (key == "what") a.what = in.text();
-      if (key == "host") a.host = in.text();
-      if (key == "unit") a.unit = in.text();
-      if (key == "period_ns") a.period_ns = whole(in.number());
-      if (key == "duration_ns") a.duration_ns = whole(in.number());
-    });
-  }
-  void read_thread(Stacks& to) {
-    to.is_own = true;
-    in.object([&](std::string_view key) {
-      if (key == "pid") to.thread.pid = number32();
-      if (key == "tid") to.thread.tid = number32();
-      if (key == "process") to.thread.process = p.text(in.text());
-      if (key == "thread") to.thread.name = p.text(in.text());
-      if (key == "counts") in.array([&] { to.counts.push_back(in.number()); });
-    });
-  }
-  void read_stacks() {
-    Stacks& to = threads.emplace_back();
-    in.object([&](std::string_view key) {
-      if (key == "type") to.type = in.text();
-      if (key == "name") to.name = in.text();
-      if (key == "unit") to.unit = in.text();
-      if (key == "samples") in.array([&] {
-        auto& stack = to.samples.emplace_back();
-        in.array([&] { stack.push_back(number32()); });
-      });
-      if (key == "weights") in.array([&] { to.weights.push_back(in.number()); });
-      if (key == "acu") read_thread(to);
-    });
-  }
-  void read() {
-    in.object([&](std::string_view key) {
-      if (key == "acu") read_about();
-      if (key == "shared")
-        in.object([&](std::string_view name) {
-          if (name == "frames") in.array([&] { read_frame(); });
-        });
-      if (key == "profiles") in.array([&] { read_stacks(); });
-    });
-  }
-
   // What a weight of the file is in the profile's unit.
   double factor(const std::string& unit) {
     if (is_own) return p.about.period_ns ? 1.0 / static_cast<double>(p.about.period_ns) : 1;
@@ -160,19 +117,29 @@ struct Parser {
     p.about.unit = time != std::end(times) ? "ns" : unit == "bytes" ? "bytes" : "samples";
     return time != std::end(times) ? time->second : 1;
   }
-  // Why the stacks are none; empty: they are in the profile.
-  std::string add(const Stacks& t) {
-    if (t.type != "sampled") return "it has a profile of type `" + t.type + "`; acu reads `sampled` ones";
-    if (t.samples.size() != t.weights.size()) return "it is damaged: not each stack has a weight";
-    Thread thread = t.thread;
-    if (!t.is_own) thread.process = thread.name = p.text(t.name);
+  // Why the stacks of a thread are none; empty: they are in the profile.
+  std::string read_stacks(const Json& v) {
+    if (std::string type = text_of(member(v, "type")); type != "sampled")
+      return "it has a profile of type `" + type + "`; acu reads `sampled` ones";
+    const auto stacks = list_of(member(v, "samples")), weights = list_of(member(v, "weights"));
+    if (stacks.size() != weights.size()) return "it is damaged: not each stack has a weight";
+    const Json& own = member(v, "acu");
+    const auto counts = list_of(member(own, "counts"));
+    Thread thread;
+    if (own.IsObject()) {
+      thread = {number32_of(member(own, "pid")), number32_of(member(own, "tid")), p.text(text_of(member(own, "process"))),
+                p.text(text_of(member(own, "thread")))};
+    } else {
+      thread.process = thread.name = p.text(text_of(member(v, "name")));
+    }
     const uint32_t number = p.thread(thread);
-    const double each = factor(t.unit);
-    for (size_t i = 0; i < t.samples.size(); i++) {
-      const uint64_t weight = whole(t.weights[i] * each);
-      const uint64_t count = i < t.counts.size() ? whole(t.counts[i]) : p.about.unit == "samples" ? weight : 1;
+    const double each = factor(text_of(member(v, "unit")));
+    for (size_t i = 0; i < stacks.size(); i++) {
+      const uint64_t weight = whole(number_of(weights[i]) * each);
+      const uint64_t count = i < counts.size() ? whole(number_of(counts[i])) : p.about.unit == "samples" ? weight : 1;
       uint32_t node = 0;
-      for (uint32_t at : t.samples[i]) {
+      for (const Json& frame : list_of(stacks[i])) {
+        const uint32_t at = number32_of(frame);
         if (at >= frames.size()) return "it is damaged: a stack refers to a frame that is not there";
         node = p.node(node, frames[at]);
         p.about.frames += count;
@@ -217,12 +184,15 @@ bool is_speedscope(std::string_view bytes) {
 }
 
 base::Result<Profile> read_speedscope(std::string_view bytes) {
-  Parser parser = {.in = JsonReader(bytes)};
-  parser.read();
-  if (!parser.in.ok() || !parser.in.is_at_end())
+  rapidjson::Document file;
+  file.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(bytes.data(), bytes.size());
+  if (file.HasParseError())
     return base::Error{base::Failure::runtime, "it is speedscope's, and damaged or cut: its JSON is not whole"};
-  for (const Parser::Stacks& t : parser.threads)
-    if (std::string why = parser.add(t); !why.empty()) return base::Error{base::Failure::runtime, std::move(why)};
+  Parser parser;
+  parser.read_about(member(file, "acu"));
+  for (const Json& frame : list_of(member(member(file, "shared"), "frames"))) parser.read_frame(frame);
+  for (const Json& thread : list_of(member(file, "profiles")))
+    if (std::string why = parser.read_stacks(thread); !why.empty()) return base::Error{base::Failure::runtime, std::move(why)};
   return std::move(parser.p);
 }
 

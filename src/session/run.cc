@@ -262,10 +262,15 @@ base::Status Session::try_still() {
     backend->engine().drain([](std::span<const std::byte>) {});
     return true;
   };
-  for (uint32_t i = 0; i < compiled.program.probes.size(); i++)
-    if (compiled.program.events[compiled.program.probes[i].events.front()].kind == probe::Kind::begin)
-      (void)backend->engine().run(i).ok();
-  (void)backend->run_still(drop).ok(); // memory that changes may lead anywhere
+  // Memory that changes may lead anywhere.
+  auto run_all = [&](probe::Kind kind) {
+    for (uint32_t i = 0; i < compiled.program.probes.size(); i++)
+      if (compiled.program.events[compiled.program.probes[i].events.front()].kind == kind)
+        (void)backend->engine().run(i).ok();
+  };
+  run_all(probe::Kind::begin);
+  (void)backend->run_still(drop).ok();
+  run_all(probe::Kind::end);
   drop();
   return {};
 }

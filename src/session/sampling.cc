@@ -500,6 +500,7 @@ void Sampler::scale() {
   const uint64_t sampled = profile.total();
   if (!sampled || !seen_weight || sampled == seen_weight) return;
   profile.scale(static_cast<double>(seen_weight) / static_cast<double>(sampled));
+  if (profile.about.samples >= seen) return; // the time of what had not ended
   profile.about.notes.push_back(std::to_string(profile.about.samples) + " of " + std::to_string(seen) +
                                 " events have stacks and stand for the others: totals are exact, shares are estimates (--exact: all have stacks)");
 }

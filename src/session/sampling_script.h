@@ -45,7 +45,7 @@ std::string which_of(const Filter& filter);
 // Failure: there is no such process or thread.
 base::Result<std::vector<base::Fd>> watch_targets(const Filter& filter);
 
-// Puts in what is asked of the scheduler, as this kernel's structures have it: TASK_STATE, CLOCK (spec/profile_kinds.h).
+// Puts in what is asked of the scheduler, as this kernel's structures have it: TASK_STATE, CLOCK, RETURN, IS_SEEN (spec/profile_kinds.h).
 void name_fields(std::string& text);
 
 struct SamplingScript {

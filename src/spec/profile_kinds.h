@@ -7,7 +7,8 @@
 // thread is followed by its kernel stack, its user stack and its process, which are shown above the note, innermost
 // first. Its value is a count, a sum of weights, or stats of weights. In the text FILTER is replaced by the condition
 // for the processes asked for, TASK_STATE by the state of the current task, CLOCK by the time when the scheduler ran last,
-// RATE by samples a second, WAITS by futex_waits.
+// RATE by samples a second, WAITS by futex_waits, RETURN by the probe that sees threads go back to their programs after they were off
+// the CPU, and IS_SEEN(task) by whether it sees that task's.
 // With `follows_allocations` the blocks of allocation_functions.h stand before the script.
 #pragma once
 
@@ -28,6 +29,7 @@ struct ProfileKind {
   bool follows_allocations = false;
   std::string_view paths = {}; // the map of names of files
   bool has_waker = false;
+  bool follows_threads = false; // what begins on one CPU may end on another
   bool is_sampled = false;  // by sampling_functions
   uint64_t least_period = 1; // of these: what an event must weigh to be a sample in any case; a power of two
   std::string_view ticks = {}; // of a kind that also samples by the clock: the probe for that
@@ -39,7 +41,8 @@ inline constexpr std::string_view futex_waits = "$op == 0 || $op == 6 || $op == 
 
 // Events that weigh little are sampled: one of weight w is a sample with probability w / @period and then stands for @period; one
 // of at least @period always is a sample. So sums are unbiased whatever @period is. It is a power of two (0: all events are
-// samples), doubled and halved so that 64 samples come in about @window ns, but never below @least. @seen counts and adds up
+// samples), doubled and halved so that 64 samples come in about @window ns, but never below @least. Where the weight is not known as
+// the choice is made, one event of one_of() is a sample; it is expected to weigh some milliseconds. @seen counts and adds up
 // all weights, to which those of the samples are scaled at the end (session/sampling.cc); the sum of weights of samples that were
 // chosen but have no stacks yet is @pending.
 inline constexpr std::string_view sampling_functions = R"(
@@ -64,6 +67,7 @@ fn stands_for($weight : uint64) : uint64 {
   if ($stands) { note_sample() }
   return $stands;
 }
+fn one_of() : uint64 { return @period > 0x400000 ? @period >> 22 : 1; }
 )";
 
 // futex, futex_waitv and futex_wait of x86-64 may wait for a lock; operations of block I/O are those of linux/blk_types.h.
@@ -136,13 +140,12 @@ inline constexpr std::string_view io_kinds =
     "[reads from disk]|[writes to disk]|[flushes]|[discards]|[writes zeroes]|[other operations]";
 
 inline constexpr std::string_view waits_notes =
-    "{unended} threads that wait often were still waiting at the end: {unended_ms} ms of their waits have no stacks and are not counted\n";
+    "threads that wait often and were still waiting at the end: {unended}; {unended_ms} ms of their waits have no stacks and are not counted\n";
 
 // How often a thread leaves its CPU decides what is done then. If it seldom does, its stack is taken at once and kept in @out.
 // If it was away less than @period ago, only the time is written to @left, and whether the wait is a sample is decided when
-// it ends. Its kernel stack is then taken from outside, its user stack as the system call ends or the thread leaves again. That
-// is too late for a thread that was away out of user code: there the choice is made as it leaves, one of $each, as such
-// waits take some milliseconds each.
+// it ends. Its kernel stack is then taken from outside, its user stack on the way back to the program or as the thread leaves again. That
+// is too late for a thread that was away out of user code, or whose way back is not seen: there the choice is made as it leaves.
 //   The lowest bits of @left: 1 preempted, 2 in @out, 4 is back and to be counted (from @out and @back, or @due), 8 is
 // back, 16 is away and no sample. What it waited for the CPU, the kernel has counted by then. Waits that have not ended are
 // counted at the end.
@@ -177,7 +180,7 @@ rawtracepoint:sched_switch {
       $left = @left[$thread];
       $state = TASK_STATE;
       $preempted = (uint64)(args.preempt || $state == 0);
-      $in_call = ($state & 3) == 1 && !$preempted || (uint64)curtask.mm == 0 || IN_SYSTEM_CALL;
+      $in_call = (uint64)curtask.mm == 0 || IS_SEEN(curtask) && (($state & 3) == 1 && !$preempted || IN_SYSTEM_CALL);
       $often = (uint64)($now - $left) < @period;
       if ($in_call && ($left & 4) == 0 && $often && ($state & 128) == 0) {
         @left[$thread] = $now | $preempted;
@@ -196,7 +199,7 @@ rawtracepoint:sched_switch {
           } else { COUNT_DUE }
         }
         $each = (uint64)1;
-        if (!$in_call && @period > 0x400000) { $each = @period >> 22 }
+        if (!$in_call) { $each = one_of() }
         if ($state & 128) {
           if ($left) { delete(@left, $thread) }
         } else if ($in_call && $often) {
@@ -212,7 +215,7 @@ rawtracepoint:sched_switch {
     }
   }
 }
-rawtracepoint:sys_exit /@expected && (FILTER)/ {
+RETURN /@expected && (FILTER)/ {
   $thread = (uint32)curtask.pid;
   if (has_key(@due, $thread)) {
     $queued = (uint64)curtask.sched_info.run_delay;
@@ -258,6 +261,7 @@ inline constexpr ProfileKind profile_kinds[] = {
      .script = waits_script,
      .leaves = "[waiting]|[run queue]|[preempted]",
      .notes = waits_notes,
+     .follows_threads = true,
      .is_sampled = true,
      .least_period = 1 << 20},
     // Both in one picture, in time: what the clock samples stands for the time between two of its ticks.
@@ -268,6 +272,7 @@ inline constexpr ProfileKind profile_kinds[] = {
      .script = waits_script,
      .leaves = "[waiting]|[run queue]|[preempted]|",
      .notes = waits_notes,
+     .follows_threads = true,
      .is_sampled = true,
      .least_period = 1 << 20,
      .ticks = R"(
@@ -284,8 +289,8 @@ profile:hz:RATE /FILTER/ {
      .script = "rawtracepoint:sched_wakeup /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack, str(args.p.comm)] = count() }\n",
      .leaves = "[wakes %]"},
     // Whether a wait is a sample is decided as it ends. The waker then has its own stacks and the kernel stack of the waiter. The
-    // waiter's user stack is taken as the system call ends or the thread leaves again; of a thread that waits in no system
-    // call it is taken as the wait begins (@user). The lowest bits of @left: 1 is woken, 2 in @user.
+    // waiter's user stack is taken on its way back to the program or as it leaves again; of a thread that waits in no system
+    // call, or whose way back is not seen, it is taken as the wait begins (@user). The lowest bits of @left: 1 is woken, 2 in @user.
     {.name = "offwake",
      .title = "Waiting, and who ended it",
      .unit = "ns",
@@ -312,7 +317,7 @@ rawtracepoint:sched_switch /FILTER/ {
       @left[$thread] = (uint64)0;
     } else {
       $left = (uint64)nsecs & 0xfffffffffffffff0;
-      if ((uint64)curtask.mm && !(IN_SYSTEM_CALL)) {
+      if ((uint64)curtask.mm && !(IS_SEEN(curtask) && IN_SYSTEM_CALL)) {
         @user[$thread] = ustack;
         $left = $left | 2;
       }
@@ -320,7 +325,7 @@ rawtracepoint:sched_switch /FILTER/ {
     }
   }
 }
-rawtracepoint:sys_exit /@expected && (FILTER)/ {
+RETURN /@expected && (FILTER)/ {
   $thread = (uint32)curtask.pid;
   COUNT_WOKEN
 }
@@ -335,50 +340,70 @@ end {
 }
 )",
      .leaves = "[woken by %]",
-     .notes = "{unended} threads were waiting at the end, and nobody had woken them: {unended_ms} ms of their waits are not counted\n",
+     .notes = "threads that waited at the end, and nobody had woken them: {unended}; {unended_ms} ms of their waits are not counted\n",
      .has_waker = true,
+     .follows_threads = true,
      .is_sampled = true,
      .least_period = 1 << 20},
     // Mutexes, condition variables, semaphores and joins all wait by futex(2), and give up the CPU for it. A thread that seldom
-    // waits has its stack taken as its wait begins (@out), one that often does as the call ends. A wait that is interrupted and
-    // goes on is one wait. The lowest bits of @left: 1 is back, 2 in @out. What has not ended is counted at the end.
+    // waits has its stack taken as its wait begins (@out), one that often does on the way back to the program. Of threads whose way
+    // back is not seen one wait of $each has its stack as it begins, and ends as the thread has a CPU again. A wait that is
+    // interrupted and goes on is one wait. The lowest bits of @left: 1 is back, 2 in @out, 4 is no sample. What has not ended is
+    // counted at the end.
     {.name = "lock",
      .title = "Waiting for locks",
      .unit = "ns",
      .doc = "who waits for which lock or condition, and for how long: on top the variable that was waited for",
      .script = R"(
 let @left = hash(131072);
-rawtracepoint:sched_switch /!args.preempt && (TASK_STATE & 3) == 1 && IN_SYSTEM_CALL && (FILTER)/ {
-  if (may_wait_for_lock((int64)ureg("orig_ax"))) {
-    $thread = (uint32)curtask.pid;
-    $now = (uint64)nsecs & 0xfffffffffffffffc;
-    $left = @left[$thread];
-    if ($left == 0 || ($left & 1)) {
-      if ((uint64)($now - $left) < @period) {
-        @left[$thread] = $now;
-      } else {
-        @out[$thread] = ($now, pid, pcomm, comm, ustack, usym((uint64)ureg("di")));
-        note_sample();
-        @left[$thread] = $now | 2;
+let @out = hash(16384);
+fn has_waited($thread : uint32, $left : uint64) : uint64 {
+  $now = (uint64)nsecs & 0xfffffffffffffff8;
+  $waited = (uint64)($now - ($left & 0xfffffffffffffff8));
+  @left[$thread] = $now | 1;
+  if ($left & 6) { @seen = stats($waited) }
+  if ($left & 2) {
+    $o = @out[$thread];
+    @[$o.1, $thread, $o.2, $o.3, (uint64)0, $o.4, $o.5] = stats($waited * $o.6);
+  }
+  return $waited;
+}
+rawtracepoint:sched_switch {
+  if (!IS_SEEN(args.next)) {
+    $next = (uint32)args.next.pid;
+    $left = @left[$next];
+    if ($left && ($left & 1) == 0) { has_waited($next, $left) }
+  }
+  if (!args.preempt && (TASK_STATE & 3) == 1 && IN_SYSTEM_CALL && (FILTER)) {
+    if (may_wait_for_lock((int64)ureg("orig_ax"))) {
+      $thread = (uint32)curtask.pid;
+      $now = (uint64)nsecs & 0xfffffffffffffff8;
+      $left = @left[$thread];
+      if ($left == 0 || ($left & 1)) {
+        $is_seen = IS_SEEN(curtask);
+        $each = $is_seen ? (uint64)1 : one_of();
+        if ($is_seen && (uint64)($now - $left) < @period) {
+          @left[$thread] = $now;
+        } else if ((uint64)rand & ($each - 1)) {
+          @left[$thread] = $now | 4;
+        } else {
+          @out[$thread] = ($now, pid, pcomm, comm, ustack, usym((uint64)ureg("di")), $each);
+          note_sample();
+          @left[$thread] = $now | 2;
+        }
       }
     }
   }
 }
-rawtracepoint:sys_exit /FILTER/ {
-  if (may_wait_for_lock((int64)args.regs.orig_ax)) {
+RETURN /FILTER/ {
+  if (may_wait_for_lock((int64)ureg("orig_ax"))) {
     $thread = (uint32)curtask.pid;
     $left = @left[$thread];
     if ($left && ($left & 1) == 0) {
-      $now = (uint64)nsecs & 0xfffffffffffffffc;
-      $waited = (uint64)($now - ($left & 0xfffffffffffffffc));
-      @left[$thread] = $now | 1;
-      if ($left & 2) {
-        $o = @out[$thread];
-        @seen = stats($waited);
-        @[$o.1, $thread, $o.2, $o.3, (uint64)0, $o.4, $o.5] = stats($waited);
-      } else {
+      $waited = has_waited($thread, $left);
+      if (($left & 6) == 0) {
         $times = stands_for($waited);
-        if ($times) { @[pid, $thread, pcomm, comm, (uint64)0, ustack, usym((uint64)args.regs.di)] = stats($times) }
+        if ($times) { @[pid, $thread, pcomm, comm, (uint64)0, ustack, usym((uint64)ureg("di"))] = stats($times) }
       }
     }
   }
@@ -387,10 +412,8 @@ end {
   $now = (uint64)nsecs;
   for ($kv : @left) {
     $left = $kv.1;
-    if (($left & 3) == 2) {
-      $o = @out[$kv.0];
-      @seen = stats((uint64)($now - $o.0));
-      @[$o.1, $kv.0, $o.2, $o.3, (uint64)0, $o.4, $o.5] = stats((uint64)($now - $o.0));
+    if ($left & 2) {
+      has_waited($kv.0, $left);
     } else if ($left && ($left & 1) == 0) {
       @unended++;
       @unended_ms += ($now - $left) / 1000000;
@@ -399,8 +422,7 @@ end {
 }
 )",
      .leaves = "[waits for %]",
-     .notes = "{unended} threads that wait often were still waiting at the end: {unended_ms} ms of their waits have no stacks and are "
-              "not counted\n",
+     .notes = waits_notes,
      .is_sampled = true,
      .least_period = 1 << 20},
     // Who wakes waiters had the lock until then, and is charged with the time that there were any since it was last given up.
@@ -463,6 +485,7 @@ rawtracepoint:contention_end /FILTER/ {
      .leaves = "[waits for a mutex]|[waits for a spin lock]|[waits for an rt_mutex]|[waits for a rwlock, to read]|"
                "[waits for a rwlock, to write]|[waits for a rw_semaphore, to read]|[waits for a rw_semaphore, to write]|"
                "[waits for a semaphore]",
+     .follows_threads = true,
      .needs = "lock:contention_begin",
      .since = "5.19"},
     // The kernel's faults count where it copies for the program; those of probes that read memory do not (pagefault_disabled).
@@ -643,7 +666,9 @@ rawtracepoint:writeback_dirty_folio /FILTER/ {
      .doc = "bytes read from and written to files by system calls, cached or not: on top the file's path",
      .script = R"(
 let @name = hash(20480);
-rawtracepoint:sys_exit /args.ret > 0 && args.regs.cs == 51 && (FILTER)/ {
+rawtracepoint:sys_exit
+    /(args.regs.orig_ax < 2 || args.regs.orig_ax > 16 && args.regs.orig_ax < 21 || args.regs.orig_ax == 40 ||
+      args.regs.orig_ax > 274 && args.regs.orig_ax < 329) && args.ret > 0 && args.regs.cs == 51 && (FILTER)/ {
   $call = args.regs.orig_ax;
   $from = (int64)-1;
   $to = (int64)-1;
@@ -699,16 +724,16 @@ rawtracepoint:sys_exit /args.ret > 0 && args.regs.cs == 51 && (FILTER)/ {
      .unit = "bytes",
      .doc = "bytes sent to and received from peers: on top the peer's address; from Linux 6.3 on",
      .script = R"(
-tracepoint:sock:sock_send_length,tracepoint:sock:sock_recv_length
-    /args.ret > 0 && !(args.flags & 2) && (args.family == 2 || args.family == 10) && (FILTER)/ {
-  $times = stands_for((uint64)args.ret);
+rawtracepoint:sock_send_length,rawtracepoint:sock_recv_length /args.ret > 0 && !(args.flags & 2) && (FILTER)/ {
+  $family = args.sk.__sk_common.skc_family;
+  $times = $family == 2 || $family == 10 ? stands_for((uint64)args.ret) : 0;
   if ($times) {
-    $receives = (uint32)(probe == "tracepoint:sock:sock_recv_length");
-    if (args.family == 2) {
-      $peer = ntop(((struct sock *)args.sk).__sk_common.skc_daddr);
+    $receives = (uint32)(probe == "rawtracepoint:vmlinux:sock_recv_length");
+    if ($family == 2) {
+      $peer = ntop(args.sk.__sk_common.skc_daddr);
       @[pid, tid, pcomm, comm, kstack, ustack, $peer, $receives] = stats($times);
     } else {
-      $peer6 = ntop(((struct sock *)args.sk).__sk_common.skc_v6_daddr.in6_u.u6_addr8);
+      $peer6 = ntop(args.sk.__sk_common.skc_v6_daddr.in6_u.u6_addr8);
       @[pid, tid, pcomm, comm, kstack, ustack, $peer6, $receives] = stats($times);
     }
   }

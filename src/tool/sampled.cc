@@ -47,8 +47,7 @@ base::Status read_kind(const session::Arguments& arguments, session::SamplingOpt
     if (to.kind->name != "offcpu" && to.kind->name != "offwake") return usage("`--waker` is for `offcpu`");
     to.kind = spec::find_profile_kind("offwake");
   }
-  const bool follows_threads = to.probe.empty() && (to.kind->name == "offcpu" || to.kind->name == "wall" || to.kind->name == "offwake" || to.kind->name == "klock");
-  if (!to.filter.cpus.empty() && follows_threads)
+  if (!to.filter.cpus.empty() && to.probe.empty() && to.kind->follows_threads)
     return usage("`-C` is not for `" + std::string(to.kind->name) + "`: who waits may go on on another CPU");
   if (to.kind->follows_allocations && (!to.filter.cpus.empty() || !to.filter.expression.empty()))
     return usage("`-C` and `--filter` are not for memory that is not freed: each call is followed");
