@@ -223,8 +223,10 @@ symbol::Binary* Checker::target_binary(const Expr& target) {
   probe::Event* event = user_event();
   if (!c || c->arguments.empty()) {
     if (event) return event->module;
-    if (machine_.still)
-      return error(tag::unresolved, target.where, machine_.find_binaries("").error().message), nullptr;
+    if (machine_.still) { // begin and end are of no program; what stands still has one
+      auto program = machine_.find_binaries("");
+      return program.ok() ? program->front() : (error(tag::unresolved, target.where, program.error().message), nullptr);
+    }
     return error(tag::misplaced, target.where, "`target` can be used in probes of user programs only",
                  "elsewhere the program is named: `target(\"nginx\").NAME`"),
            nullptr;
