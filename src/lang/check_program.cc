@@ -11,6 +11,7 @@
 #include "probe/still.h"
 #include "spec/probes.h"
 #include "symbol/binaries.h"
+#include "symbol/process_map.h"
 
 #include <algorithm>
 
@@ -217,16 +218,19 @@ const type::Type* Checker::check_local(FieldRef& e) {
   return finish_value(e, use_value(v, what, e.where, e.recipe, std::move(hint)));
 }
 
+// begin and end are of no program; what stands still has one.
+symbol::Binary* Checker::still_program(Range where) {
+  auto program = machine_.find_binaries("");
+  return program.ok() ? program->front() : (error(tag::unresolved, where, program.error().message), nullptr);
+}
+
 // The binary of target("name"), or the one whose event this is.
 symbol::Binary* Checker::target_binary(const Expr& target) {
   const Call* c = if_a<Call>(&target);
   probe::Event* event = user_event();
   if (!c || c->arguments.empty()) {
     if (event) return event->module;
-    if (machine_.still) { // begin and end are of no program; what stands still has one
-      auto program = machine_.find_binaries("");
-      return program.ok() ? program->front() : (error(tag::unresolved, target.where, program.error().message), nullptr);
-    }
+    if (machine_.still) return still_program(target.where);
     return error(tag::misplaced, target.where, "`target` can be used in probes of user programs only",
                  "elsewhere the program is named: `target(\"nginx\").NAME`"),
            nullptr;
@@ -252,22 +256,9 @@ static std::optional<uint64_t> bias_in(const probe::Machine& machine, const symb
   if (machine.still) return machine.still->bias_of(binary);
   int pid = machine.pid();
   if (pid <= 0) return std::nullopt;
-  auto maps = base::read_file("/proc/" + std::to_string(pid) + "/maps");
-  if (!maps.ok()) return std::nullopt;
   std::vector<format::MappedPages> mappings;
-  for (std::string_view line : base::split(*maps, '\n')) {
-    size_t slash = line.find('/');
-    if (slash == line.npos || line.substr(slash) != binary.name()) continue;
-    // start-end rights offset device inode path
-    format::MappedPages pages;
-    std::string_view text = line;
-    if (!base::take_hex(text, '-', pages.begin) || !base::take_hex(text, ' ', pages.end)) continue;
-    const std::string_view rights = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(text.size(), rights.size() + 1));
-    if (!base::take_hex(text, ' ', pages.offset)) continue;
-    pages.may_be_executed = rights.find('x') != rights.npos;
-    mappings.push_back(pages);
-  }
+  for (const symbol::Mapping& m : symbol::read_process_map(pid, symbol::MappingsOf::all))
+    if (!m.deleted && m.path == binary.name()) mappings.push_back({m.begin, m.end, m.offset, m.may_be_executed});
   for (const format::MappedPages& pages : mappings)
     if (auto bias = format::bias_of(binary.file().elf().segments(), pages, mappings)) return bias;
   return std::nullopt;
@@ -320,7 +311,7 @@ const type::Type* Checker::check_global(FieldRef& e) {
             "this is right in processes that run " + binary->name() + " only, and others come here too",
             "add a predicate such as /comm == \"" + binary->name().substr(binary->name().rfind('/') + 1, 15) +
                 "\"/, or trace one process with -p PID");
-  if (here && here->kind == probe::Kind::oneshot && v && belongs_to_thread(v.recipe))
+  if ((here ? here->kind == probe::Kind::oneshot : machine_.still != nullptr) && v && belongs_to_thread(v.recipe))
     return mistake(tag::misplaced, e.where,
                    "`target." + std::string(e.name) + "` is a variable that each thread has of its own",
                    "ask for it in `thread { … }`");
@@ -333,11 +324,13 @@ const type::Type* Checker::check_user_address(Call& e) {
   const Expr& argument = *e.arguments[0];
   std::string name(argument.constant.text_value);
   probe::Event* event = user_event();
-  if (!event)
+  if (!event && !machine_.still)
     return mistake(tag::misplaced, e.where, "`uaddr` can be used in probes of user programs only",
                    "where the program is described by debug information, `&target(\"PROGRAM\")." + name +
                        "` is the address of a variable");
-  symbol::Binary& binary = *event->module;
+  symbol::Binary* of = event ? event->module : still_program(e.where);
+  if (!of) return types_.none();
+  symbol::Binary& binary = *of;
   std::optional<uint64_t> bias = bias_in(machine_, binary);
   // As with globals, what is right for one event only comes last; such events were told apart by what they
   // name.

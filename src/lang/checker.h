@@ -61,6 +61,7 @@ private:
   bool check_parameters_whole(const Name& e);
   const type::Type* check_local(FieldRef& e);
   symbol::Binary* target_binary(const Expr& target);
+  symbol::Binary* still_program(Range where);
   const type::Type* check_global(FieldRef& e);
   const type::Type* check_result(Name& e);
   const type::Type* check_kernel_result(const Name& e);

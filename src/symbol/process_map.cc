@@ -32,7 +32,8 @@ bool parse_line(std::string_view line, MappingsOf which, Mapping& m) {
   if (!base::take_hex(line, ':', major) || !base::take_hex(line, ' ', minor)) return false;
   m.device = makedev(static_cast<unsigned>(major), static_cast<unsigned>(minor));
   m.inode = base::parse_integer(take_word(line)).value_or(0);
-  if ((which == MappingsOf::code && rights[2] != 'x') || m.begin >= m.end) {
+  m.may_be_executed = rights[2] == 'x';
+  if ((which == MappingsOf::code && !m.may_be_executed) || m.begin >= m.end) {
     m.end = m.begin;
     return true;
   }

@@ -17,6 +17,7 @@ struct Mapping {
   uint64_t device = 0, inode = 0; // of the file, as stat(2) packs devices; 0: no file
   std::string path;               // as the process sees it; "[vdso]"; empty for memory that is no file
   bool deleted = false;           // the file has no name any more
+  bool may_be_executed = false;
   bool is_file() const { return !path.empty() && path[0] == '/'; }
 };
 

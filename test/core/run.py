@@ -342,8 +342,9 @@ def live_and_dead(acu):
         need(process.poll() is None and "t (tracing" not in open(f"/proc/{process.pid}/status").read(), "it does not run on")
         loose = call(acu, "snap", "-p", process.pid, "--no-stop", "-e", 'oneshot { print(target.counter); }')
         need(loose.stdout == "42\n", loose.stdout + loose.stderr)
-        late = call(acu, "snap", "-p", process.pid, "-e", "end { $n = target.list; $s = 0; while ($n != 0) { $s += $n->value; $n = $n->next; } print($s) }")
-        need(late.stdout == "499500\n" and "WARNING" not in late.stderr, late.stdout + late.stderr)
+        late = call(acu, "snap", "-p", process.pid, "-e", "end { $n = target.list; $s = 0; while ($n != 0) { $s += $n->value; $n = $n->next; } "
+                    "print(($s, *(int32 *)uaddr(\"counter\"))) }")
+        need(late.stdout == "(499500, 42)\n" and "WARNING" not in late.stderr, late.stdout + late.stderr)
         text = call(acu, "snap", "-p", process.pid).stdout
         need("wait_forever" in text, text)
     finally:
