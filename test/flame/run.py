@@ -330,6 +330,23 @@ def locks_have_names():
     need(told > 0 and total_of(about, "rebuild_index") == told, f"held {told / 1e9:.3f} s")
 
 
+def threads_whose_return_is_not_seen():
+    """Without restartable sequences, as programs of Go and of musl are: the same times, and each stack in the call that waits."""
+    unseen = ("env", "GLIBC_TUNABLES=glibc.pthread.rseq=0")
+    out, folded = path("unseen.acu"), path("unseen.folded")
+    done = acu("record", "offcpu", "-F", 5000, "-o", out, "--", *unseen, build_of("switcher.cc", "-pthread"), 100000)
+    away = int(done.stdout.split()[0])
+    acu("report", out, "-o", folded)
+    stacks = [line.rpartition(" ") for line in open(folded) if ";hand_over(" in line]
+    told = sum(int(weight) for _, _, weight in stacks)
+    need(abs(told - away) < 0.03 * away, f"told {told / 1e9:.3f} s, the program measured {away / 1e9:.3f} s")
+    wrong = [s for s in stacks if ";read;" not in s[0] and ";write;" not in s[0] and int(s[2]) > 0.01 * told]
+    need(not wrong and any(s[0].endswith("[waiting]") for s in stacks), f"{wrong}")
+    done = acu("record", "lock", "-o", out, "--", *unseen, build_of("locked.cc", "-pthread"), 60)
+    waited, told = int(done.stdout.split()[1]), total_of(report(out), "[waits for g_index_lock]")
+    need(abs(told - waited) < 0.1 * waited, f"waited {waited / 1e9:.3f} s, told {told / 1e9:.3f} s")
+
+
 def times_off_the_cpu_are_whole():
     """Eight threads at one mutex: as long off their CPUs as the clock and the kernel's own count say, to 2%."""
     out = path("mutex.acu")
@@ -1162,7 +1179,7 @@ def page_in_a_browser():
 
 TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missing, command_gives_its_status,
          children_of_the_command_count, interrupt_writes_the_results, process_that_ends, process_that_execs,
-         program_that_is_replaced, many_short_lives, all_processes, acu_is_left_out, waits_are_ranked_by_the_program, user_without_processes, waiting_has_its_time, short_waits_are_sampled, times_off_the_cpu_are_whole, waits_that_end_on_another_cpu,
+         program_that_is_replaced, many_short_lives, all_processes, acu_is_left_out, waits_are_ranked_by_the_program, user_without_processes, waiting_has_its_time, short_waits_are_sampled, threads_whose_return_is_not_seen, times_off_the_cpu_are_whole, waits_that_end_on_another_cpu,
          target_that_ends_while_it_waits, waits_without_an_end, who_ended_a_wait_stands_above, locks_have_names, locks_of_the_kernel_have_kinds, wakers_are_named,
          faults_are_counted, many_events_are_sampled, cost_is_estimated, time_on_and_off_the_cpu_adds_up, locks_in_shared_memory_have_places,
          acu_goes_before_others, pieces_of_io_have_kinds, bytes_to_disk_are_counted, writes_have_their_writer, bytes_of_peers_are_counted, files_have_paths, files_without_room_are_counted, probes_have_weights, scripts_draw_their_maps, leaks_are_found, leaks_of_other_allocators,
