@@ -3,17 +3,18 @@
 
 Servers: PostgreSQL under `pgbench -S`, Redis under redis-benchmark, nginx, a Python and a Java HTTP server under wrk. Both CPUs are busy, so
 that what a recorder takes on the CPU of its own also shows in the throughput; an idle or single-threaded target would hide it.
-Each kind is measured in pairs: the same load without and with the recorder of the whole host, in alternating order, once it is attached.
-Of each side of a pair that second counts in which a request took the least CPU time of the server's processes, and that in which most
-requests were answered: what other guests of the same machine take only adds. The table shows medians and quartiles of the pairs' ratios.
+In each round every recorder of the whole host has a pair: the same load without and with it, in alternating order, once it is attached;
+so all of them see the same hours of a machine whose other guests disturb for seconds and minutes. Of all seconds with a recorder and
+of those without the quarter that went best is compared, as disturbances only add. The table shows the ratio of these quartiles, and
+between which such ratios half of 1,000 samples of the pairs are. The row "nothing" has no recorder: it shows how far chance goes.
 Peers (perf, libbpf-tools) stand in the same table where they are installed.
 """
 import argparse
-import collections
 import contextlib
 import glob
 import os
 import queue
+import random
 import re
 import shutil
 import signal
@@ -192,9 +193,9 @@ SERVERS = {"pgbench -S": postgres, "redis-benchmark": redis, "nginx": nginx, "Py
 KINDS = ["cpu 99", "cpu 999", "offcpu", "lock", "faults", "alloc", "io", "file", "net", "trace -c"]
 
 
-def commands(acu, kinds):
+def commands(acu, kinds, with_peers):
     """By name, a recorder of the whole host, that ends by SIGINT."""
-    out = collections.OrderedDict()
+    out = {"nothing": ["sleep", "1000"]}
     for kind in kinds:
         words = kind.split()
         if words[0] == "cpu":
@@ -208,7 +209,7 @@ def commands(acu, kinds):
              "perf 999 Hz, dwarf": ("cpu 999", "perf", ["record", "-F", "999", "-a", "--call-graph", "dwarf", "-o", "perf.data"]),
              "offcputime (libbpf-tools)": ("offcpu", "/usr/sbin/offcputime", [])}
     for name, (kind, program, words) in peers.items():
-        if kind in kinds and (found := shutil.which(program)):
+        if with_peers and kind in kinds and (found := shutil.which(program)):
             out[name] = [found, *words]
     return out
 
@@ -222,27 +223,30 @@ def recorder(command, folder):
     finally:
         process.send_signal(signal.SIGINT)
         error = process.communicate()[1]
-        if process.returncode not in (0, -signal.SIGINT):
+        if process.returncode not in (0, -signal.SIGINT) and "nothing was recorded" not in error:
             print(f"{' '.join(command)}: exit status {process.returncode}: {error.strip()[-200:]}", file=sys.stderr)
 
 
-def measure(given, load, command, folder):
-    """Pairs of ratios with / without: CPU time per request, requests per second."""
-    cpu, rate = [], []
-    for pair in range(given.pairs):
-        found = {}
-        for with_it in (False, True) if pair % 2 else (True, False):
-            with recorder(command, folder) if with_it else contextlib.nullcontext():
-                costs, rates = zip(*load(given.seconds))
-                found[with_it] = min(costs), max(rates)
-        cpu.append(found[True][0] / found[False][0])
-        rate.append(found[True][1] / found[False][1])
-    return cpu, rate
+def pair(load, seconds, command, folder, recorder_first):
+    """The seconds of a load: False without the recorder, True with it."""
+    found = {}
+    for with_it in (True, False) if recorder_first else (False, True):
+        with recorder(command, folder) if with_it else contextlib.nullcontext():
+            found[with_it] = list(load(seconds))
+    return found
 
 
-def in_percent(ratios):
-    low, middle, high = (100 * (q - 1) for q in (statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3))
-    return f"{middle:+.1f} ({low:+.1f} to {high:+.1f})"
+def ratio_of_best(pairs, without, at, quarter):
+    """Of the seconds of pairs: the first or third quartile with the recorder by that of all without."""
+    with_it = [second[at] for found in pairs for second in found[True]]
+    return statistics.quantiles(with_it, n=4)[quarter] / statistics.quantiles(without, n=4)[quarter]
+
+
+def in_percent(pairs, without, at, quarter):
+    """The change, and how sure that is."""
+    samples = [ratio_of_best(random.Random(n).choices(pairs, k=len(pairs)), without, at, quarter) for n in range(1000)]
+    low, _, high = (100 * (q - 1) for q in statistics.quantiles(samples, n=4))
+    return f"{100 * (ratio_of_best(pairs, without, at, quarter) - 1):+.1f} ({low:+.1f} to {high:+.1f})"
 
 
 def main():
@@ -252,6 +256,7 @@ def main():
     options.add_argument("--pairs", type=int, default=10)
     options.add_argument("--servers", default=",".join(SERVERS))
     options.add_argument("--kinds", default=",".join(KINDS))
+    options.add_argument("--alone", action="store_true", help="no peers")
     options.add_argument("--port", type=int, default=18431)
     options.add_argument("--out")
     given = options.parse_args()
@@ -262,15 +267,21 @@ def main():
             cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
             load = cleanup.enter_context(SERVERS[name](folder, given.port))
             list(load(2))
-            for what, command in commands(os.path.abspath(given.acu), given.kinds.split(",")).items():
-                cpu, rate = measure(given, load, command, folder)
-                lines.append(f"| {name} | {what} | {in_percent(cpu)} | {in_percent(rate)} |")
+            recorders = commands(os.path.abspath(given.acu), given.kinds.split(","), not given.alone)
+            pairs = {what: [] for what in recorders}
+            for number in range(given.pairs):
+                for what, command in recorders.items():
+                    pairs[what].append(pair(load, given.seconds, command, folder, number % 2))
+            without = [second for found in pairs.values() for one in found for second in one[False]]
+            costs, rates = zip(*without)
+            for what, found in pairs.items():
+                lines.append(f"| {name} | {what} | {in_percent(found, costs, 0, 0)} | {in_percent(found, rates, 1, 2)} |")
                 print(lines[-1], flush=True)
     text = "\n".join(lines) + "\n"
     if given.out:
-        write_section(given.out, "overhead", f"## What recording costs saturated servers ({given.pairs} pairs of {given.seconds} s)\n\n"
-                      "bench/overhead.py. Median and quartiles of the change, by pairs without and with the recorder of the whole host; of each the best "
-                      f"second.\n\n{text}")
+        write_section(given.out, "overhead", f"## What recording costs saturated servers ({given.pairs} rounds of {given.seconds} s)\n\n"
+                      "bench/overhead.py. The change by a recorder of the whole host: of the quarter of all seconds that went best, as other guests of the "
+                      f"machine disturb; in brackets where half of 1,000 samples of the pairs are.\n\n{text}")
 
 
 main()
