@@ -13,6 +13,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -120,6 +121,7 @@ base::Status Engine::attach(uint32_t index, const std::function<base::Status(bas
       continue;
     }
     if (attachment->iterator.valid()) iterators_.push_back({index, std::move(attachment->iterator)});
+    attachment->probe = index;
     auto& list = probe.context == probe::Context::tracepoint ? slow_ : quick_;
     list.push_back(std::move(*attachment));
     attached_++;
@@ -159,6 +161,7 @@ base::Status Engine::attach_user(uint32_t index, std::span<const probe::Event* c
                                .link = user_link(program_.probes[index]),
                                .pid = target_pid_};
     ACU_TRY(probe::Attachment attachment, probe::attach_user(user, counted));
+    attachment.probe = index;
     attachment.file = events[first]->binary;
     auto& list = attachment.perf_events.empty() ? quick_ : slow_;
     list.push_back(std::move(attachment));
@@ -204,25 +207,46 @@ base::Status Engine::attach_kernel(uint32_t index, const std::function<base::Sta
                                  .fd = loaded_.programs[index].get(),
                                  .link = kernel_link(program_, probe)};
   ACU_TRY(probe::Attachment attachment, probe::attach_kernel(kernel, counted));
+  attachment.probe = index;
   auto& list = attachment.perf_events.empty() ? quick_ : slow_;
   list.push_back(std::move(attachment));
   attached_ += events.size() - missing;
   return {};
 }
 
-void Engine::detach_file(std::string_view file) {
-  std::vector<base::Fd> in_file;
+// Gives the links with probes in programs, which are to be closed.
+std::vector<base::Fd> Engine::detach_those(const std::function<bool(const probe::Attachment&)>& which) {
+  std::vector<base::Fd> in_programs;
   for (auto* list : {&quick_, &slow_}) {
     std::vector<probe::Attachment> kept;
     for (probe::Attachment& a : *list) {
-      if (a.file.empty() || a.file != file)
+      if (!which(a))
         kept.push_back(std::move(a));
-      else if (a.perf_events.empty())
-        std::ranges::move(a.links, std::back_inserter(in_file));
+      else if (!a.file.empty() && a.perf_events.empty())
+        std::ranges::move(a.links, std::back_inserter(in_programs));
     }
     list->swap(kept);
   }
+  return in_programs;
+}
+
+void Engine::detach_file(std::string_view file) {
+  auto in_file = detach_those([&](const probe::Attachment& a) { return !a.file.empty() && a.file == file; });
   are_held_ |= !close_together(std::move(in_file), closing_limit_ms);
+}
+
+void Engine::detach_probe(uint32_t probe) {
+  base::Fd closing = begin_closing_together(detach_those([&](const probe::Attachment& a) { return a.probe == probe; }));
+  if (closing.valid()) detaching_.push_back(std::move(closing));
+  attached_ -= program_.probes[probe].events.size();
+}
+
+bool Engine::is_detaching() {
+  std::erase_if(detaching_, [](const base::Fd& closing) {
+    pollfd end = {.fd = closing.get(), .events = POLLIN, .revents = 0};
+    return ::poll(&end, 1, 0) != 0;
+  });
+  return !detaching_.empty();
 }
 
 // The events stay open until the end, for closing them takes time.
@@ -406,9 +430,11 @@ base::Status Engine::zero_map(uint32_t index) {
 base::Status Engine::put(uint32_t index, std::span<const std::byte> key, std::span<const std::byte> value) {
   ACU_CHECK(prepare(index));
   const MapShape map = shape(index);
-  if (program_.maps[index].kind != ir::MapKind::hash || key.size() != map.key_size || value.size() != map.value_size)
-    return base::Error{base::Failure::runtime, "an entry does not fit its map"};
-  if (int error = map_update(map.fd, key.data(), value.data()); error < 0)
+  const bool is_one = program_.maps[index].kind == ir::MapKind::array && key.empty();
+  const bool fits = is_one || (program_.maps[index].kind == ir::MapKind::hash && key.size() == map.key_size);
+  if (!fits || value.size() != map.value_size) return base::Error{base::Failure::runtime, "an entry does not fit its map"};
+  const uint32_t first = 0;
+  if (int error = map_update(map.fd, is_one ? static_cast<const void*>(&first) : key.data(), value.data()); error < 0)
     return base::errno_error("cannot set an entry of a map", -error);
   return {};
 }
@@ -443,10 +469,18 @@ ir::Counters Engine::counters() {
   counters.missed_hits = missed_hits_;
   counters.gone_modules = gone_modules_;
   counters.are_held = are_held_;
+  const ir::Counters runs = run_counters();
+  counters.runs = runs.runs, counters.run_ns = runs.run_ns, counters.missed_runs = runs.missed_runs;
+  return counters;
+}
+
+ir::Counters Engine::run_counters() const {
+  ir::Counters counters;
   bpf_prog_info info;
   for (const base::Fd& fd : loaded_.programs) {
     if (program_info(fd.get(), info) != 0) continue;
     counters.missed_runs += info.recursion_misses;
+    counters.runs += info.run_cnt;
     counters.run_ns += info.run_time_ns;
   }
   return counters;

@@ -53,6 +53,11 @@ public:
   base::Result<bool> step(uint32_t probe);
   // Takes all user probes off a file.
   void detach_file(std::string_view file);
+  // Takes a probe off all its events. It may be attached again when the kernel has let go of them: is_detaching() is false.
+  void detach_probe(uint32_t probe);
+  bool is_detaching();
+  // Of Counters what the programs took; quicker than counters().
+  ir::Counters run_counters() const;
   size_t attached_events() const { return attached_; }
   // Stops everything at once. What takes long to close is left to a process of its own (leave_closing.h).
   void detach();
@@ -85,6 +90,7 @@ private:
   explicit Engine(const ir::Program& program) : program_(program) {}
   void watch_modules(const ir::Probe& probe);
   base::Status attach_kernel(uint32_t probe, const std::function<base::Status(base::Error)>& refused);
+  std::vector<base::Fd> detach_those(const std::function<bool(const probe::Attachment&)>& which);
   base::Status open_state(const MapSpec& spec, int fd);
   MapShape shape(uint32_t map) const;
   HotMaps hot_maps(uint32_t map) const;
@@ -112,6 +118,7 @@ private:
   uint32_t stack_bytes_ = 0;             // of an entry of the stacks
   std::vector<probe::Attachment> quick_; // closed without waiting
   std::vector<probe::Attachment> slow_;  // perf tracepoints
+  std::vector<base::Fd> detaching_;      // see begin_closing_together
   struct Iterator {
     uint32_t probe;
     base::Fd file; // nothing: it is through

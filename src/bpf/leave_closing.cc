@@ -103,16 +103,19 @@ void leave_closing(std::vector<base::Fd> descriptors, std::vector<probe::Definit
     for (probe::Definitions& d : definitions) d.undo.clear(); // the other's
 }
 
-bool close_together(std::vector<base::Fd> descriptors, int limit_ms) {
-  if (descriptors.empty()) return true;
+base::Fd begin_closing_together(std::vector<base::Fd> descriptors) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return true;
+  if (descriptors.empty() || ::pipe2(ends, O_CLOEXEC) != 0) return {};
   base::Fd reader(ends[0]), writer(ends[1]); // the other's end is closed when it has closed all
   std::vector<Closer> closers(descriptors.size());
-  const bool is_left = leave_to_another(std::move(descriptors), writer.get(), close_at_once, closers.data());
-  writer = {};
-  pollfd end = {.fd = reader.get(), .events = POLLIN, .revents = 0};
-  return !is_left || ::poll(&end, 1, limit_ms) != 0;
+  if (!leave_to_another(std::move(descriptors), writer.get(), close_at_once, closers.data())) return {};
+  return reader;
+}
+
+bool close_together(std::vector<base::Fd> descriptors, int limit_ms) {
+  const base::Fd closing = begin_closing_together(std::move(descriptors));
+  pollfd end = {.fd = closing.get(), .events = POLLIN, .revents = 0};
+  return !closing.valid() || ::poll(&end, 1, limit_ms) != 0;
 }
 
 } // namespace bpf

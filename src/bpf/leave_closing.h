@@ -26,4 +26,7 @@ void leave_closing(std::vector<base::Fd> descriptors, std::vector<probe::Definit
 // nothing can end a process that waits so: hence another process, with a thread for each link.
 [[nodiscard]] bool close_together(std::vector<base::Fd> descriptors, int limit_ms);
 
+// The same without waiting: what is given is readable when all are closed. Invalid: they are already.
+base::Fd begin_closing_together(std::vector<base::Fd> descriptors);
+
 } // namespace bpf

@@ -28,7 +28,7 @@ struct Counters {
   uint64_t scratch_busy = 0;             // probe runs given up because no scratch memory was free
   uint64_t stacks_full = 0;              // stacks lost: the table of stacks was full
   uint64_t stacks_busy = 0;              // stacks lost: no memory for one was at hand
-  uint64_t run_ns = 0;                   // the programs' time, where the kernel was asked to measure it
+  uint64_t runs = 0, run_ns = 0;         // of the programs, and their time, where the kernel was asked to measure it
   uint64_t missed_runs = 0;              // runs the kernel skipped (recursion)
   std::vector<std::string> gone_modules; // of the kernel, unloaded while they were traced
   bool are_held = false;                 // probes in programs: they do nothing any more, but the kernel has not let go of them
@@ -49,7 +49,7 @@ public:
   virtual base::Result<std::vector<Entry>> read_map(uint32_t map) = 0;
   virtual base::Status clear_map(uint32_t map) = 0;
   virtual base::Status zero_map(uint32_t map) = 0; // keeps the keys
-  // Sets an entry of a plain hash map, before the probes run: tables that would take long to compile.
+  // Sets an entry of a plain hash map (tables that would take long to compile), or with no key a map that is one value.
   virtual base::Status put(uint32_t, std::span<const std::byte> /*key*/, std::span<const std::byte> /*value*/) {
     return base::Error{base::Failure::unsupported, "this engine's maps cannot be set from outside"};
   }

@@ -30,6 +30,7 @@ struct Definitions {
 // What keeps a program attached: closing the descriptors detaches it.
 struct Attachment {
   Definitions definitions; // of the perf events: taken back when those are closed
+  uint32_t probe = 0;                // of the program, by its number
   std::string file;                  // user probes: that they are in
   uint64_t watched = 0;              // watchpoints: the address
   std::vector<std::string> defined;  // functions of the kernel: names of events in tracefs

@@ -163,30 +163,10 @@ bool follows_safely(symbol::Binary& file, const std::vector<std::string>& names,
   return true;
 }
 
-base::Result<Allocations> find_in(symbol::Binaries& binaries, const std::vector<std::string>& paths, const std::string& whose) {
-  std::vector<symbol::Binary*> files;
-  std::string program, seen;
-  for (const std::string& path : paths) {
-    auto found = binaries.find(path);
-    if (!found.ok()) continue;
-    for (symbol::Binary* file : *found) {
-      if (seen.empty()) program = file->name() + (file->is_stripped() ? ", which is stripped" : "");
-      seen.append(seen.empty() ? "" : ", ").append(last_part(file->name()));
-      if (!names_in(*file, "malloc").empty()) files.push_back(file);
-    }
-  }
-  if (files.empty())
-    return base::Error{base::Failure::nothing_matched,
-                       "no malloc, calloc, realloc, free in " + whose + ": it has " +
-                           (seen.empty() ? "no files that can be read" : "mapped " + seen) +
-                           (program.empty() ? "" : "; its program is " + program) +
-                           ". Without --leaks growth of memory is told by the kernel"};
+// Each call that is followed, from its entry to its return.
+Allocations followed(const std::vector<symbol::Binary*>& files, symbol::Binaries& binaries) {
   Finder out;
   probe::ExceptionReach reach(binaries);
-  for (symbol::Binary* file : files)
-    if (std::string missing = missing_in(*file); !missing.empty())
-      out.notes.push_back(last_part(file->name()) + " has no symbols of " + missing +
-                          ": what they take or give back is not known");
   for (const spec::AllocationFunctions& row : spec::allocation_functions) {
     std::vector<std::string> places;
     bool is_careful = false;
@@ -204,19 +184,81 @@ base::Result<Allocations> find_in(symbol::Binaries& binaries, const std::vector<
   return Allocations{std::move(out.blocks), std::move(counts), std::move(out.notes)};
 }
 
+// Calls by their entries alone. Where the size of what is freed is not known, a note says so.
+Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
+  Allocations out;
+  for (const spec::AllocationFunctions& row : spec::allocation_functions) {
+    if (freed ? !row.frees : row.size.empty()) continue;
+    for (bool is_glibc : {false, true}) {
+      if (is_glibc && row.relays == "1") continue;
+      std::vector<std::string> places;
+      for (symbol::Binary* file : files)
+        if (!file->find_functions("__libc_malloc", false).empty() == is_glibc)
+          for (const std::string& name : functions_in(*file, row)) places.push_back("\"" + file->name() + "\":" + name);
+      if (places.empty()) continue;
+      const std::string_view size = !freed ? row.size : is_glibc ? spec::size_in_glibc : row.freed_size;
+      if (size.empty()) {
+        out.notes.push_back("calls of " + list("", places) + " are not counted: this allocator does not show the sizes of blocks");
+        continue;
+      }
+      std::string condition = is_glibc && !row.relays.empty() ? "!(" + std::string(row.relays) + ")" : "1";
+      if (freed) condition += " && arg0";
+      std::string text(spec::sampled_block);
+      text = with(std::move(text), "uprobe:FUNCTIONS", list("uprobe:", places));
+      text = with(std::move(text), "CONDITION", condition);
+      out.blocks += with(std::move(text), "SIZE", size);
+    }
+  }
+  return out;
+}
+
+base::Result<Allocations> find_in(symbol::Binaries& binaries, const std::vector<std::string>& paths, const std::string& whose,
+                                  spec::AllocatorCalls calls) {
+  std::vector<symbol::Binary*> files;
+  std::string program, seen;
+  for (const std::string& path : paths) {
+    auto found = binaries.find(path);
+    if (!found.ok()) continue;
+    for (symbol::Binary* file : *found) {
+      if (seen.empty()) program = file->name() + (file->is_stripped() ? ", which is stripped" : "");
+      seen.append(seen.empty() ? "" : ", ").append(last_part(file->name()));
+      if (!names_in(*file, "malloc").empty()) files.push_back(file);
+    }
+  }
+  if (files.empty())
+    return base::Error{base::Failure::nothing_matched,
+                       "no malloc, calloc, realloc, free in " + whose + ": it has " +
+                           (seen.empty() ? "no files that can be read" : "mapped " + seen) +
+                           (program.empty() ? "" : "; its program is " + program) +
+                           ". `acu flame alloc` without --leaks shows growth of memory as the kernel counts it"};
+  Allocations out;
+  if (calls == spec::AllocatorCalls::live)
+    out = followed(files, binaries);
+  else
+    out = sampled(files, calls == spec::AllocatorCalls::freed);
+  if (out.blocks.empty())
+    return base::Error{base::Failure::nothing_matched, "the sizes of freed blocks cannot be read in " + whose + ": " + out.notes.front() +
+                                                           "; `acu flame alloc --leaks` follows each block"};
+  for (symbol::Binary* file : files)
+    if (std::string missing = missing_in(*file); !missing.empty())
+      out.notes.push_back(last_part(file->name()) + " has no symbols of " + missing +
+                          ": what they take or give back is not known");
+  return out;
+}
+
 } // namespace
 
-base::Result<Allocations> find_allocations(int pid) {
+base::Result<Allocations> find_allocations(int pid, spec::AllocatorCalls calls) {
   symbol::Binaries binaries(pid);
   std::vector<std::string> paths;
   for (const auto& mapped : binaries.mapped()) paths.push_back(mapped.path);
-  return find_in(binaries, paths, "process " + std::to_string(pid));
+  return find_in(binaries, paths, "process " + std::to_string(pid), calls);
 }
 
-base::Result<Allocations> find_allocations(const std::string& command) {
+base::Result<Allocations> find_allocations(const std::string& command, spec::AllocatorCalls calls) {
   symbol::Binaries binaries;
   const std::string program = program_of(command);
-  return find_in(binaries, files_of(program, binaries), "`" + command + "`");
+  return find_in(binaries, files_of(program, binaries), "`" + command + "`", calls);
 }
 
 double cost_of_following(uint64_t taken, uint64_t given, uint64_t careful, uint64_t duration_ns) {

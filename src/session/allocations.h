@@ -1,8 +1,9 @@
-// What `acu flame alloc --leaks` follows: the functions of spec/allocation_functions.h in what a process has mapped or a command will map, and
-// what it will cost.
+// What `acu flame alloc --leaks` follows, and `acu flame allocated` and `freed` sample: the functions of spec/allocation_functions.h in
+// what a process has mapped or a command will map; and what it will cost to follow them.
 #pragma once
 
 #include "base/result.h"
+#include "spec/profile_kinds.h"
 
 #include <cstdint>
 #include <string>
@@ -11,15 +12,15 @@
 namespace session {
 
 struct Allocations {
-  std::string blocks;             // of a script, that fill @live
-  std::string counts;             // a script that only counts them: @taken, @given and @careful
+  std::string blocks;             // of a script, that fill @live, or @ with samples
+  std::string counts;             // a script that only counts calls that are followed: @taken, @given and @careful
   std::vector<std::string> notes; // what there is to know before they are attached
 };
 
 // Failure: the process has no such functions, with what is missing.
-base::Result<Allocations> find_allocations(int pid);
+base::Result<Allocations> find_allocations(int pid, spec::AllocatorCalls calls);
 // The same of a command that is not started yet, by its program or script: the files that it will have mapped.
-base::Result<Allocations> find_allocations(const std::string& command);
+base::Result<Allocations> find_allocations(const std::string& command, spec::AllocatorCalls calls);
 
 // Of a second, in percent of a CPU. `careful`: of those that take memory, the calls whose returns are probed at the
 // return instructions (@careful).

@@ -47,6 +47,12 @@ public:
   }
   base::Result<bool> step(uint32_t probe) override { return engine_->step(probe); }
   void detach_file(std::string_view file) override { engine_->detach_file(file); }
+  void detach_probe(uint32_t probe) override { engine_->detach_probe(probe); }
+  bool is_detaching() override { return engine_->is_detaching(); }
+  RunCosts run_costs() override {
+    const ir::Counters counters = engine_->run_counters();
+    return {counters.runs, counters.run_ns};
+  }
   void detach() override { engine_->detach(); }
   int wait_fd() const override { return engine_->wait_fd(); }
 

@@ -17,6 +17,11 @@
 
 namespace session {
 
+// What programs took in the kernel so far, while it was asked to measure that.
+struct RunCosts {
+  uint64_t runs = 0, ns = 0;
+};
+
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -39,6 +44,10 @@ public:
   virtual base::Status run_still(const std::function<bool()>&) { return {}; }
   // Takes all user probes off a file.
   virtual void detach_file(std::string_view file) = 0;
+  // As bpf::Engine has them.
+  virtual void detach_probe(uint32_t) {}
+  virtual bool is_detaching() { return false; }
+  virtual RunCosts run_costs() { return {}; }
   // Takes all probes off. No record arrives afterwards that has not been begun.
   virtual void detach() = 0;
   // Readable when records wait (not for each of them at once); -1: records only come from Engine::run.

@@ -326,7 +326,7 @@ base::Status Grapher::live() {
                .child = child ? &*child : nullptr,
                .target_fd = targets.empty() ? -1 : targets.front().get(),
                .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
-               .regular = &regular,
+               .regulars = {&regular},
                .print_maps_on_exit = false,
                .refused = [&](base::Error why) { return take_refused(std::move(why)); }};
   ACU_CHECK(session::live(life));

@@ -134,7 +134,8 @@ std::vector<int> signals_of(const Life& life) {
   std::vector<int> out;
   for (const probe::Event& e : life.program.events)
     if (e.kind == Kind::signal) out.push_back(e.signal);
-  if (life.regular && life.regular->input) out.push_back(SIGWINCH);
+  for (const Regular* r : life.regulars)
+    if (r->input) out.push_back(SIGWINCH);
   return out;
 }
 

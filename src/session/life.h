@@ -38,7 +38,7 @@ struct Life {
   ProcessWatch* watch = nullptr; // where names of user code are asked for
   Unwinding* unwinding = nullptr; // with user stacks by tables
   FollowFiles* files = nullptr;  // with user probes
-  Regular* regular = nullptr;
+  std::vector<Regular*> regulars = {};
   bool records_may_wait = false; // nobody sees them before the end: they are taken when the kernel's ring fills
   bool failed = false;    // a test did, see trials.h
   bool print_maps_on_exit = true;

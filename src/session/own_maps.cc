@@ -26,4 +26,14 @@ base::Result<uint64_t> read_number(const ir::Program& program, ir::Engine& engin
   return out;
 }
 
+base::Status set_number(const ir::Program& program, ir::Engine& engine, std::string_view map, uint64_t number) {
+  const std::optional<uint32_t> index = find_map(program, map);
+  if (!index) return base::Error{base::Failure::runtime, "the script has no map `@" + std::string(map) + "`"};
+  const ir::Map& to = program.maps[*index];
+  std::vector<std::byte> value(to.value_size);
+  std::memcpy(value.data(), &number, sizeof number);
+  if (to.present_offset < value.size()) value[to.present_offset] = std::byte{1};
+  return engine.put(*index, {}, value);
+}
+
 } // namespace session

@@ -6,6 +6,7 @@
 #include "profile/naming.h"
 #include "report/names.h"
 #include "session/allocations.h"
+#include "session/duty_cycle.h"
 #include "session/gains.h"
 #include "session/life.h"
 #include "session/losses.h"
@@ -19,6 +20,7 @@
 #include <arpa/inet.h>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -68,6 +70,7 @@ struct Sampler {
   base::Status compile();
   base::Status load();
   base::Status live();
+  void keep_to_budget(Life& life);
   base::Result<std::vector<ir::Entry>> read_stacks();
   base::Status read_paths();
   void split();
@@ -78,6 +81,7 @@ struct Sampler {
   uint64_t rate() const { return options.rate ? options.rate : default_rate(kind); }
   base::Result<uint64_t> read_number(std::string_view map);
   base::Status read_seen();
+  base::Result<std::map<uint32_t, uint64_t>> read_sums(std::string_view map);
   void scale();
   base::Status read_notes();
   base::Status read();
@@ -104,6 +108,8 @@ struct Sampler {
   uint64_t seen = 0, seen_weight = 0; // of a kind that is sampled: all events, less those whose stacks are still to come
   std::optional<Slicer> slicer;
   Regular regular;          // of whoever looks at the map before the end
+  Regular cycle;            // of the probes' duty cycle
+  std::optional<DutyCycle> duty_cycle;
   const Viewer* viewer = nullptr;
 };
 
@@ -140,16 +146,17 @@ std::string in_percent(double number) {
   return out;
 }
 
-// Tells the cost before anything that is dear is attached. That of a command is known at its end.
+// Reports the cost before anything that is expensive is attached. That of a command is known at its end.
 base::Result<std::string> follow_allocations(const SamplingOptions& options) {
   const bool is_command = options.filter.pid < 0;
+  const spec::AllocatorCalls calls = options.kind->allocator;
   std::string program;
   if (is_command) {
     ACU_TRY(program, find_executable(options.command.front(), "--"));
   }
-  ACU_TRY(Allocations found, is_command ? find_allocations(program) : find_allocations(options.filter.pid));
-  std::string text = "only the command's own process is followed, not what it starts";
-  if (!is_command) {
+  ACU_TRY(Allocations found, is_command ? find_allocations(program, calls) : find_allocations(options.filter.pid, calls));
+  std::string text = is_command ? "only the command's own process is followed, not what it starts" : "";
+  if (!is_command && calls == spec::AllocatorCalls::live) {
     ACU_TRY(double cost, measure_cost(options, found.counts));
     text = "following each allocation is estimated to cost " + in_percent(cost) + " of a CPU";
     constexpr double most_by_default = 30;
@@ -158,7 +165,7 @@ base::Result<std::string> follow_allocations(const SamplingOptions& options) {
                          text + ", more than `--max-cost` allows; `acu flame alloc` without --leaks is cheap"};
   }
   if (!options.quiet) {
-    write_all(STDERR_FILENO, text + "\n");
+    if (!text.empty()) write_all(STDERR_FILENO, text + "\n");
     for (const std::string& note : found.notes) write_all(STDERR_FILENO, "WARNING: " + note + "\n");
   }
   return std::move(found.blocks);
@@ -166,7 +173,7 @@ base::Result<std::string> follow_allocations(const SamplingOptions& options) {
 
 // The recording itself for a moment: what its probes take in the kernel, in percent of a CPU. Of a command that is known at its end.
 base::Status estimate_cost(const SamplingOptions& options) {
-  const bool is_asked_for = options.is_exact || (options.max_cost > 0 && !options.kind->follows_allocations);
+  const bool is_asked_for = options.is_exact || (options.max_cost > 0 && options.kind->allocator != spec::AllocatorCalls::live);
   if (!is_asked_for || options.filter.command) return {};
   SamplingOptions moment = options;
   moment.duration_ns = 200'000'000;
@@ -204,7 +211,7 @@ base::Status Sampler::make_script() {
   choose_kind();
   ACU_CHECK(check_needs(kind));
   std::string blocks;
-  if (kind.follows_allocations) {
+  if (kind.allocator != spec::AllocatorCalls::none) {
     ACU_TRY(blocks, follow_allocations(options));
   }
   ACU_TRY(script, make_sampling_script(kind, filter, rate(), options.is_exact, options.duration_ns, blocks));
@@ -213,7 +220,7 @@ base::Status Sampler::make_script() {
 
 base::Status Sampler::compile() {
   // Functions of programs are looked for in the files of the process, and probed for it alone.
-  if (!options.probe.empty() || kind.follows_allocations) functions_of = options.filter.pid;
+  if (!options.probe.empty() || kind.allocator != spec::AllocatorCalls::none) functions_of = options.filter.pid;
   source.emplace("recording", script.text);
   const bool is_silent = viewer && viewer->has_terminal;
   return compile_own(compiled, *source, {.aim = "record",
@@ -226,7 +233,7 @@ base::Status Sampler::compile() {
 base::Status Sampler::load() {
   KernelOptions kernel = kernel_options(compiled, *source, child);
   kernel.verbose = options.verbose;
-  kernel.pid = kind.follows_allocations && functions_of < 0 ? static_cast<int>(child->pid()) : functions_of;
+  kernel.pid = kind.allocator != spec::AllocatorCalls::none && functions_of < 0 ? static_cast<int>(child->pid()) : functions_of;
   LoadReport loaded;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
   return {};
@@ -258,16 +265,21 @@ base::Status Sampler::live() {
                .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
                .watch = &watch,
                .unwinding = unwinding ? &*unwinding : nullptr,
-               .regular = regular.tick ? &regular : nullptr,
                .records_may_wait = true,
                .print_maps_on_exit = false};
-  if (regular.tick)
+  if (regular.tick) {
     regular.begin = [&, begin = std::move(regular.begin)] {
       attached_ns = life.attached_ns;
       if (begin) begin();
     };
-  run_times.start(!is_trial && kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
+    life.regulars.push_back(&regular);
+  }
+  if (!options.is_exact && !kind.duty_cycle.probes.empty())
+    keep_to_budget(life);
+  else
+    run_times.start(!is_trial && kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
   ACU_CHECK(session::live(life));
+  if (duty_cycle) duty_cycle->end(life.detached_ns);
   compiled.machine->store_facts();
 
   profile::About& about = recording.profile.about;
@@ -288,9 +300,23 @@ base::Status Sampler::live() {
   return {};
 }
 
+void Sampler::keep_to_budget(Life& life) {
+  duty_cycle.emplace(*backend, compiled.program, kind.duty_cycle, child ? child->pid() : options.filter.pid);
+  cycle.begin = [&] {
+    duty_cycle->begin(life.attached_ns);
+    cycle.next_ns = duty_cycle->next_ns();
+  };
+  cycle.tick = [this]() -> base::Result<bool> {
+    ACU_CHECK(duty_cycle->tick());
+    cycle.next_ns = duty_cycle->next_ns();
+    return true;
+  };
+  life.regulars.push_back(&cycle);
+}
+
 void Sampler::note_losses(ir::Counters counters) {
   profile::About& about = recording.profile.about;
-  about.kernel_ns = run_times.of_all_time(counters.run_ns);
+  about.kernel_ns = duty_cycle ? duty_cycle->run_ns() : run_times.of_all_time(counters.run_ns);
   about.lost = counters.scratch_busy + counters.missed_runs;
   for (uint64_t full : counters.map_full) about.lost += full;
 }
@@ -387,7 +413,7 @@ base::Status Sampler::read_notes() {
     }
     if (first.value_or(0)) recording.profile.about.notes.push_back(std::move(told));
   }
-  if (kind.follows_allocations) {
+  if (kind.allocator == spec::AllocatorCalls::live) {
     ACU_TRY(uint64_t taken, read_number("taken"));
     ACU_TRY(uint64_t given, read_number("given"));
     ACU_TRY(uint64_t careful, read_number("careful"));
@@ -492,17 +518,56 @@ base::Status Sampler::read_seen() {
   ACU_TRY(uint64_t pending, read_number("pending"));
   seen = sum.count;
   seen_weight = sum.weight - std::min(pending, sum.weight);
+  if (!duty_cycle) return {};
+  // What threads do in gaps is guessed by time, but where the kernel counts it.
+  ACU_TRY(auto gaps, read_sums("gaps"));
+  ACU_TRY(auto within, read_sums("within"));
+  ACU_TRY(auto files, read_sums("files"));
+  ACU_TRY(auto guessed, read_sums("guessed"));
+  double counted = 0, in_place_of = 0;
+  for (auto [pid, guess] : guessed) {
+    const double share = within[pid] ? static_cast<double>(files[pid]) / static_cast<double>(within[pid]) : 0;
+    in_place_of += static_cast<double>(guess);
+    counted += within[pid] ? static_cast<double>(files[pid]) + share * static_cast<double>(gaps[pid]) : static_cast<double>(guess);
+  }
+  seen_weight = static_cast<uint64_t>((static_cast<double>(seen_weight) - in_place_of) * duty_cycle->correction() +
+                                      counted * duty_cycle->correction_of_last_gap());
   return {};
+}
+
+// By process; no such map: nothing.
+base::Result<std::map<uint32_t, uint64_t>> Sampler::read_sums(std::string_view name) {
+  std::map<uint32_t, uint64_t> out;
+  const std::optional<uint32_t> index = find_map(compiled.program, name);
+  if (!index) return out;
+  ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(*index));
+  const ir::Map& map = compiled.program.maps[*index];
+  for (const ir::Entry& e : entries) {
+    profile::RawSample sum;
+    uint32_t pid = 0;
+    add_values(map, e, sum);
+    std::memcpy(&pid, e.key.data(), sizeof pid);
+    out[pid] += sum.weight;
+  }
+  return out;
 }
 
 void Sampler::scale() {
   profile::Profile& profile = recording.profile;
+  const double attached = duty_cycle ? duty_cycle->attached_share() : 1;
+  const bool has_gaps = attached < 0.999;
+  if (has_gaps)
+    profile.about.notes.push_back("to keep its cost low, probes were attached for " + in_percent(100 * attached) +
+                                  " of the time: totals are estimates" +
+                                  (kind.duty_cycle.is_of_host ? "" : ", ± " + in_percent(100 * duty_cycle->standard_error())) +
+                                  " (--exact: for all of it)");
   const uint64_t sampled = profile.total();
   if (!sampled || !seen_weight || sampled == seen_weight) return;
   profile.scale(static_cast<double>(seen_weight) / static_cast<double>(sampled));
   if (profile.about.samples >= seen) return; // the time of what had not ended
   profile.about.notes.push_back(std::to_string(profile.about.samples) + " of " + std::to_string(seen) +
-                                " events have stacks and stand for the others: totals are exact, shares are estimates (--exact: all have stacks)");
+                                " events have stacks and stand for the others: " + (has_gaps ? "" : "totals are exact, ") +
+                                "shares are estimates (--exact: all have stacks)");
 }
 
 void Sampler::describe() {

@@ -225,11 +225,12 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   ACU_TRY(Condition condition, condition_of(filter));
   std::string text(kind.script);
   text += kind.ticks;
+  if (kind.allocator == spec::AllocatorCalls::allocated || kind.allocator == spec::AllocatorCalls::freed) text += allocation_blocks;
   base::replace_all(text, "COUNT_DUE", spec::count_due);
   base::replace_all(text, "COUNT_WOKEN", spec::count_woken);
   base::replace_all(text, "COUNT_ASKED", spec::count_asked);
   base::replace_all(text, "IN_SYSTEM_CALL", spec::in_system_call);
-  const bool lacks_end = !kind.follows_allocations && leave_out_end(text); // of leaks that is all
+  const bool lacks_end = kind.allocator == spec::AllocatorCalls::none && leave_out_end(text); // of leaks that is all
   base::replace_all(text, "COUNT_LEVELS", lacks_end ? spec::count_levels : spec::keep_levels);
   name_fields(text);
   base::replace_all(text, "RATE", std::to_string(rate));
@@ -238,7 +239,9 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   std::string first(limits);
   first.append(plain_counts).append(spec::kind_functions);
   if (kind.is_sampled) first += sampling(kind, rate, is_exact);
-  if (kind.follows_allocations) first.append(live_memory).append(allocation_blocks);
+  if (!kind.duty_cycle.probes.empty()) first += spec::duty_cycle_functions;
+  if (kind.duty_cycle.is_of_host) first += spec::count_io_in_gaps;
+  if (kind.allocator == spec::AllocatorCalls::live) first.append(live_memory).append(allocation_blocks);
   if (text.find("@begun") != text.npos) first += private_memory_of(filter);
   text = first + condition.before + text;
   constexpr uint64_t us = 1000;

@@ -237,7 +237,7 @@ base::Status Slow::live() {
               .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
               .watch = &watch,
               .unwinding = unwinding ? &*unwinding : nullptr,
-              .regular = &regular,
+              .regulars = {&regular},
               .print_maps_on_exit = false};
   regular.begin = [&] {
     attached_ns = period_began_ns = looked_ns = one.attached_ns;

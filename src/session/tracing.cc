@@ -159,7 +159,7 @@ base::Status Tracer::live() {
                .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
                .watch = watch ? &*watch : nullptr,
                .unwinding = unwinding ? &*unwinding : nullptr,
-               .regular = options.most || options.interval_ns ? &regular : nullptr,
+               .regulars = options.most || options.interval_ns ? std::vector{&regular} : std::vector<Regular*>(),
                .print_maps_on_exit = false};
   regular.next_ns = UINT64_MAX;
   regular.begin = [&] {

@@ -45,9 +45,11 @@ public:
   }
 
   base::Status run() {
-    if (life_.regular && life_.regular->begin) life_.regular->begin();
+    for (Regular* r : life_.regulars)
+      if (r->begin) r->begin();
     base::Status status = loop();
-    if (life_.regular && life_.regular->end) life_.regular->end();
+    for (Regular* r : life_.regulars)
+      if (r->end) r->end();
     return status;
   }
 
@@ -65,7 +67,7 @@ private:
       if (done()) break;
       ACU_CHECK(take_signals());
       ACU_CHECK(run_timers());
-      ACU_CHECK(run_regular());
+      ACU_CHECK(run_regulars());
     }
     return {};
   }
@@ -80,8 +82,11 @@ private:
     uint64_t wait = std::min(polls_ ? pace_ : forever, watch_pace_);
     uint64_t t = clock_ns();
     for (const Timer& timer : timers_) wait = std::min(wait, timer.next > t ? timer.next - t : 0);
-    const Regular* regular = life_.regular;
-    if (regular) wait = std::min(wait, regular->next_ns > t ? regular->next_ns - t : 0);
+    int input_fd = -1; // one of them has input at most
+    for (const Regular* r : life_.regulars) {
+      wait = std::min(wait, r->next_ns > t ? r->next_ns - t : 0);
+      input_fd = std::max(input_fd, r->fd);
+    }
     uint64_t look = life_.files ? life_.files->next_look() : 0;
     if (look) wait = std::min(wait, look > t ? look - t : 0);
     enum { signal, child, target, ring, processes, files, input, places };
@@ -92,7 +97,7 @@ private:
                           {watch_ring ? life_.backend.wait_fd() : -1, POLLIN, 0},
                           {life_.watch && !changes_flow_ ? life_.watch->wait_fd() : -1, POLLIN, 0},
                           {life_.files ? life_.files->wait_fd() : -1, POLLIN, 0},
-                          {regular ? regular->fd : -1, POLLIN, 0}};
+                          {input_fd, POLLIN, 0}};
     timespec limit = {static_cast<time_t>(wait / 1'000'000'000), static_cast<long>(wait % 1'000'000'000)};
     int n = ::ppoll(fds, places, wait == forever ? nullptr : &limit, nullptr);
     if (n < 0 && errno != EINTR) return base::errno_error("cannot wait for events", errno);
@@ -172,13 +177,15 @@ private:
     return {};
   }
 
-  base::Status run_regular() {
-    Regular* regular = life_.regular;
-    if (!regular || done()) return {};
-    if (std::exchange(has_input_, false) && regular->input && !regular->input()) stop_ = true;
-    if (stop_ || clock_ns() < regular->next_ns) return {};
-    ACU_TRY(bool goes_on, regular->tick());
-    stop_ |= !goes_on;
+  base::Status run_regulars() {
+    const bool has_input = std::exchange(has_input_, false);
+    for (Regular* r : life_.regulars) {
+      if (done()) return {};
+      if (has_input && r->input && !r->input()) stop_ = true;
+      if (stop_ || clock_ns() < r->next_ns) continue;
+      ACU_TRY(bool goes_on, r->tick());
+      stop_ |= !goes_on;
+    }
     return {};
   }
 
@@ -200,7 +207,7 @@ private:
   uint64_t next_lost_look_ = 0;
   ir::Counters told_;
   bool signalled_ = false;
-  bool has_input_ = false; // for Life::regular
+  bool has_input_ = false; // for Life::regulars
   bool files_changed_ = false; // some that user probes are in
   bool stop_ = false;
 };

@@ -12,11 +12,16 @@
 
 namespace spec {
 
+// Where calls are sampled by their entry alone (the kinds `allocated` and `freed`), one that calls another must not count twice: with
+// glibc's allocator in the same file that is known of `relays`, a condition.
 struct AllocationFunctions {
   std::string_view names; // separated by blanks; those of C also with jemalloc's usual prefix
   std::string_view size;  // that is asked for; empty: memory is given back
   std::string_view at_entry, at_exit; // of the outermost call
   bool may_throw = false;
+  std::string_view relays = {}; // "1": always
+  bool frees = false;           // the block that its first argument points to; also of rows with a size
+  std::string_view freed_size = {}; // what is known of its size in any allocator
 };
 
 inline constexpr std::string_view allocation_prefix = "je_";
@@ -55,6 +60,16 @@ uprobe:FUNCTIONS {
 }
 )";
 
+// The size of a block is in the header before it: chunk_size of glibc's malloc, whose last three bits are flags.
+inline constexpr std::string_view size_in_glibc = "(*(uint64*)uptr((uint64)arg0 - 8) & 0xfffffffffffffff8) - 8";
+
+inline constexpr std::string_view sampled_block = R"(
+uprobe:FUNCTIONS /@each && (CONDITION) && (FILTER)/ {
+  $times = stands_for(scaled((uint64)(SIZE)));
+  if ($times) { @[pid, tid, pcomm, comm, (uint64)0, ustack] = stats($times) }
+}
+)";
+
 inline constexpr std::string_view keep_result =
     "if (retval) { @live[pid, (uint64)retval] = (tid, pcomm, comm, $in.2, $in.1); @allocated += $in.1; @blocks++ }";
 inline constexpr std::string_view keep_filled =
@@ -78,22 +93,29 @@ inline constexpr std::string_view keep_resized = R"(if (retval) {
       })";
 
 inline constexpr AllocationFunctions allocation_functions[] = {
-    {.names = "malloc valloc pvalloc mallocx _ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t "
-              "_ZnwmSt11align_val_tRKSt9nothrow_t _ZnamSt11align_val_tRKSt9nothrow_t",
+    {.names = "malloc valloc pvalloc mallocx", .size = "arg0", .at_exit = keep_result},
+    {.names = "_ZnwmRKSt9nothrow_t _ZnamRKSt9nothrow_t _ZnwmSt11align_val_tRKSt9nothrow_t _ZnamSt11align_val_tRKSt9nothrow_t",
      .size = "arg0",
-     .at_exit = keep_result},
+     .at_exit = keep_result,
+     .relays = "1"},
     {.names = "_Znwm _Znam _ZnwmSt11align_val_t _ZnamSt11align_val_t",
      .size = "arg0",
      .at_exit = keep_result,
-     .may_throw = true},
+     .may_throw = true,
+     .relays = "1"},
     {.names = "calloc", .size = "arg0 * arg1", .at_exit = keep_result},
-    {.names = "aligned_alloc memalign", .size = "arg1", .at_exit = keep_result},
-    {.names = "posix_memalign", .size = "arg2", .at_exit = keep_filled},
-    {.names = "realloc rallocx", .size = "arg1", .at_entry = take_out_old, .at_exit = keep_resized},
-    {.names = "reallocarray", .size = "arg1 * arg2", .at_entry = take_out_old, .at_exit = keep_resized},
-    {.names = "free cfree dallocx sdallocx _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm _ZdlPvRKSt9nothrow_t _ZdaPvRKSt9nothrow_t "
-              "_ZdlPvSt11align_val_t _ZdaPvSt11align_val_t _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t "
-              "_ZdlPvSt11align_val_tRKSt9nothrow_t _ZdaPvSt11align_val_tRKSt9nothrow_t"},
+    {.names = "aligned_alloc memalign", .size = "arg1", .at_exit = keep_result, .relays = "arg0 <= 16"},
+    {.names = "posix_memalign", .size = "arg2", .at_exit = keep_filled, .relays = "arg1 <= 16"},
+    {.names = "realloc", .size = "arg1", .at_entry = take_out_old, .at_exit = keep_resized, .relays = "arg0 == 0", .frees = true},
+    {.names = "rallocx", .size = "arg1", .at_entry = take_out_old, .at_exit = keep_resized, .frees = true},
+    {.names = "reallocarray", .size = "arg1 * arg2", .at_entry = take_out_old, .at_exit = keep_resized, .relays = "1"},
+    {.names = "free cfree dallocx", .frees = true},
+    {.names = "sdallocx", .frees = true, .freed_size = "arg1"},
+    {.names = "_ZdlPvm _ZdaPvm _ZdlPvmSt11align_val_t _ZdaPvmSt11align_val_t", .relays = "1", .frees = true, .freed_size = "arg1"},
+    {.names = "_ZdlPv _ZdaPv _ZdlPvRKSt9nothrow_t _ZdaPvRKSt9nothrow_t _ZdlPvSt11align_val_t _ZdaPvSt11align_val_t "
+              "_ZdlPvSt11align_val_tRKSt9nothrow_t _ZdaPvSt11align_val_tRKSt9nothrow_t",
+     .relays = "1",
+     .frees = true},
 };
 
 // How long a program is held up by each call that is followed, measured with whole stacks (ns).

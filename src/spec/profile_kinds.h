@@ -9,13 +9,28 @@
 // for the processes asked for, TASK_STATE by the state of the current task, CLOCK by the time when the scheduler ran last,
 // RATE by samples a second, WAITS by futex_waits, RETURN by the probe that sees threads go back to their programs after they were off
 // the CPU, and IS_SEEN(task) by whether it sees that task's.
-// With `follows_allocations` the blocks of allocation_functions.h stand before the script.
+// With `allocator` the blocks of allocation_functions.h stand before the script. With `duty_cycle` weights go through scaled().
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
 namespace spec {
+
+// What of the calls of an allocator is recorded: blocks that were not freed (each call is followed), or bytes that are allocated, or
+// freed, which needs no more than the call itself and can be sampled.
+enum class AllocatorCalls : uint8_t { none, live, allocated, freed };
+
+// Probes that are attached for a part of the time where they would cost more than a budget (session/duty_cycle.h).
+struct DutyCycle {
+  std::string_view probes = {};   // those whose names begin so; empty: none
+  double budget = 0;              // of the CPUs that is_of_host means
+  bool is_of_host = false;        // all, as everything on the host is slower; else one: a process is
+  uint64_t hit_ns = 0;            // what an event costs beside the run of its program; 0: that is measured for user probes
+  uint64_t attached_first_ns = 0; // so long, whatever it costs: short recordings are exact
+  uint64_t shortest_ns = 5'000'000; // of windows; …
+  uint64_t settle_ns = 0;           // … before that events do not count, as a program first makes up for the time of attaching
+};
 
 struct ProfileKind {
   std::string_view name;
@@ -26,7 +41,7 @@ struct ProfileKind {
   std::string_view leaves = {}; // notes by number, separated by '|'
   std::string_view notes = {};  // lines that are told if their first number, that of the map in {}, is not 0
   bool is_state = false;        // @ is made by `end`: what there is then
-  bool follows_allocations = false;
+  AllocatorCalls allocator = AllocatorCalls::none;
   std::string_view paths = {}; // the map of names of files
   bool has_waker = false;
   bool follows_threads = false; // what begins on one CPU may end on another
@@ -34,6 +49,7 @@ struct ProfileKind {
   uint64_t least_period = 1; // of these: what an event must weigh to be a sample in any case; a power of two
   std::string_view ticks = {}; // of a kind that also samples by the clock: the probe for that
   std::string_view needs = {}, since = {}; // a tracepoint, and the first kernel that has it where not all do
+  DutyCycle duty_cycle = {};
 };
 
 // Whether $op, a call of futex(2), waits: FUTEX_WAIT, _LOCK_PI, _WAIT_BITSET, _WAIT_REQUEUE_PI, _LOCK_PI2 of linux/futex.h.
@@ -68,6 +84,43 @@ fn stands_for($weight : uint64) : uint64 {
   return $stands;
 }
 fn one_of() : uint64 { return @period > 0x400000 ? @period >> 22 : 1; }
+)";
+
+// With a duty cycle events count while @each is not 0, and stand for @each / 1024 of their like. @opened is the number of the
+// window, 0 as long as there was no gap.
+inline constexpr std::string_view duty_cycle_functions = R"(
+begin { @each = (uint64)1024; @opened = (uint64)0 }
+fn scaled($weight : uint64) : uint64 { return ($weight * @each) >> 10; }
+)";
+
+// What a thread reads and writes in gaps of a duty cycle, the kernel counts (task_io_accounting; files, pipes and sockets alike).
+// Of threads that were seen in an earlier window, by process: @gaps is what they read and wrote until the first call of a window,
+// @within from there to its last, @files what of the latter went through files, and @guessed what @seen has of all of that. A call:
+// 0 of another thread, or before there were gaps; 1 the first in its window; 2 a later one.
+inline constexpr std::string_view count_io_in_gaps = R"(
+fn call_of_known_thread() : uint64 {
+  $call = (uint64)0;
+  if (has_field("struct task_io_accounting", "rchar")) {
+    $thread = (uint32)curtask.pid;
+    $counted = (uint64)(curtask.ioac.rchar + curtask.ioac.wchar);
+    $is_known = false;
+    if (has_key(@io, $thread)) {
+      $io = @io[$thread];
+      $passed = $counted - $io.1;
+      if ($io.0 != @opened) {
+        $call = 1;
+        $is_known = true;
+        @gaps[pid] = sum($passed);
+      } else if ($io.2) {
+        $call = 2;
+        $is_known = true;
+        @within[pid] = sum($passed);
+      }
+    }
+    @io[$thread] = (@opened, $counted, $is_known);
+  }
+  return $call;
+}
 )";
 
 // futex, futex_waitv and futex_wait of x86-64 may wait for a lock; operations of block I/O are those of linux/blk_types.h.
@@ -242,6 +295,13 @@ end {
   }
 }
 )";
+
+// The trap of a user probe takes 0.6 us or more; the server whose process it is should not lose more than 2 % of a CPU.
+inline constexpr DutyCycle of_allocator = {.probes = "uprobe:", .budget = 0.018, .shortest_ns = 25'000'000, .settle_ns = 5'000'000};
+
+// A system call takes 95 ns more while a tracepoint at the end of system calls is attached, whoever makes it.
+inline constexpr DutyCycle of_system_calls = {
+    .probes = "rawtracepoint:sys_exit", .budget = 0.012, .is_of_host = true, .hit_ns = 95, .attached_first_ns = 1'000'000'000};
 
 inline constexpr ProfileKind profile_kinds[] = {
     {.name = "cpu",
@@ -597,7 +657,25 @@ end {
 }
 )",
      .is_state = true,
-     .follows_allocations = true},
+     .allocator = AllocatorCalls::live},
+    {.name = "allocated",
+     .title = "Memory allocated",
+     .unit = "bytes",
+     .doc = "bytes asked of malloc and its like, freed later or not; of one process or a command",
+     .script = "",
+     .allocator = AllocatorCalls::allocated,
+     .is_sampled = true,
+     .least_period = 1 << 12,
+     .duty_cycle = of_allocator},
+    {.name = "freed",
+     .title = "Memory freed",
+     .unit = "bytes",
+     .doc = "bytes given back to malloc and its like, by the stack that frees them; of one process or a command",
+     .script = "",
+     .allocator = AllocatorCalls::freed,
+     .is_sampled = true,
+     .least_period = 1 << 12,
+     .duty_cycle = of_allocator},
     {.name = "io",
      .title = "Disk I/O",
      .unit = "bytes",
@@ -666,9 +744,11 @@ rawtracepoint:writeback_dirty_folio /FILTER/ {
      .doc = "bytes read from and written to files by system calls, cached or not: on top the file's path",
      .script = R"(
 let @name = hash(20480);
+let @io = lruhash(32768);
 rawtracepoint:sys_exit
-    /(args.regs.orig_ax < 2 || args.regs.orig_ax > 16 && args.regs.orig_ax < 21 || args.regs.orig_ax == 40 ||
+    /@each && (args.regs.orig_ax < 2 || args.regs.orig_ax > 16 && args.regs.orig_ax < 21 || args.regs.orig_ax == 40 ||
       args.regs.orig_ax > 274 && args.regs.orig_ax < 329) && args.ret > 0 && args.regs.cs == 51 && (FILTER)/ {
+  $known = call_of_known_thread();
   $call = args.regs.orig_ax;
   $from = (int64)-1;
   $to = (int64)-1;
@@ -685,7 +765,9 @@ rawtracepoint:sys_exit
     $file = *(curtask.files.fdt.fd + $descriptor);
     $type = $file.f_inode.i_mode & 0xf000;
     if ($type != 0x8000 && $type != 0x6000 && $type != 0x2000) { continue; }
-    $times = stands_for((uint64)args.ret);
+    if ($known) { @guessed[pid] = sum(scaled((uint64)args.ret)) }
+    if ($known == 2) { @files[pid] = sum((uint64)args.ret) }
+    $times = stands_for(scaled((uint64)args.ret));
     if (!$times) { continue; }
     $dentry = $file.f_path.dentry;
     $mount = container_of($file.f_path.mnt, struct mount, mnt);
@@ -717,7 +799,8 @@ rawtracepoint:sys_exit
      .leaves = "[reads %]|[writes %]",
      .notes = "{others} reads and writes are told as of [other files]: there is room for 16384 names of files and folders\n",
      .paths = "name",
-     .is_sampled = true},
+     .is_sampled = true,
+     .duty_cycle = of_system_calls},
     // What goes through sockets of IPv4 and IPv6 (families 2 and 10), by any call; not what is only looked at (MSG_PEEK).
     {.name = "net",
      .title = "Network",

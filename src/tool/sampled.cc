@@ -49,10 +49,11 @@ base::Status read_kind(const session::Arguments& arguments, session::SamplingOpt
   }
   if (!to.filter.cpus.empty() && to.probe.empty() && to.kind->follows_threads)
     return usage("`-C` is not for `" + std::string(to.kind->name) + "`: who waits may go on on another CPU");
-  if (to.kind->follows_allocations && (!to.filter.cpus.empty() || !to.filter.expression.empty()))
+  if (to.kind->allocator == spec::AllocatorCalls::live && (!to.filter.cpus.empty() || !to.filter.expression.empty()))
     return usage("`-C` and `--filter` are not for memory that is not freed: each call is followed");
-  if (to.kind->follows_allocations && to.filter.pid < 0 && !to.filter.command)
-    return usage("what is not freed is told of one process: acu flame alloc --leaks -p 4711, or of a command behind `--`");
+  if (to.kind->allocator != spec::AllocatorCalls::none && to.filter.pid < 0 && !to.filter.command)
+    return usage("calls of an allocator are recorded for one process: acu flame " +
+                 (arguments.has(OptionId::leaks) ? "alloc --leaks" : std::string(to.kind->name)) + " -p 4711, or for a command behind `--`");
   if (!to.weight.empty() && to.probe.empty())
     return usage("`--weight` is for a probe: acu flame tracepoint:syscalls:sys_exit_read --weight args.ret");
   return {};
@@ -93,7 +94,7 @@ base::Result<session::SamplingOptions> read_sampling(const session::Arguments& a
     constexpr uint64_t shortest = 10'000'000;
     ACU_TRY(s.split_ns, session::read_time("--split", *text));
     if (s.split_ns < shortest) return usage("`--split` takes a time from 10ms on, not `" + *text + "`");
-    if (s.kind->follows_allocations)
+    if (s.kind->allocator == spec::AllocatorCalls::live)
       return usage("`--split`: what is not freed is known at the end only; there are no slices of it");
   }
   s.quiet = arguments.has(OptionId::quiet);
