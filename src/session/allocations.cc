@@ -184,9 +184,10 @@ Allocations followed(const std::vector<symbol::Binary*>& files, symbol::Binaries
   return Allocations{std::move(out.blocks), std::move(counts), std::move(out.notes)};
 }
 
-// Calls by their entries alone. Where the size of what is freed is not known, a note says so.
+// Calls by their entries alone. Where the size of what is freed is not known, a note says which calls are not counted.
 Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
   Allocations out;
+  std::string unsized;
   for (const spec::AllocationFunctions& row : spec::allocation_functions) {
     if (freed ? !row.frees : row.size.empty()) continue;
     for (bool is_glibc : {false, true}) {
@@ -198,7 +199,7 @@ Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
       if (places.empty()) continue;
       const std::string_view size = !freed ? row.size : is_glibc ? spec::size_in_glibc : row.freed_size;
       if (size.empty()) {
-        out.notes.push_back("calls of " + list("", places) + " are not counted: this allocator does not show the sizes of blocks");
+        unsized.append(unsized.empty() ? "" : " ").append(row.names);
         continue;
       }
       std::string condition = is_glibc && !row.relays.empty() ? "!(" + std::string(row.relays) + ")" : "1";
@@ -209,6 +210,8 @@ Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
       out.blocks += with(std::move(text), "SIZE", size);
     }
   }
+  if (!unsized.empty())
+    out.notes.push_back("the allocator does not show the sizes of blocks: what these free is not counted: " + unsized);
   return out;
 }
 

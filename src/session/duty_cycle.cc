@@ -171,6 +171,12 @@ uint64_t DutyCycle::weight_seen() const {
   return sum.weight;
 }
 
+double DutyCycle::expected_run_share(uint64_t duration_ns) const {
+  const double share = cost_ > budget_ ? budget_ / cost_ : 1;
+  const double first = duration_ns ? std::min(1.0, static_cast<double>(cycle_.attached_first_ns) / static_cast<double>(duration_ns)) : 0;
+  return run_share_ * (first + (1 - first) * share);
+}
+
 double DutyCycle::standard_error() const {
   const auto n = static_cast<double>(rates_.size());
   if (n < 2) return 1;

@@ -40,6 +40,8 @@ public:
   double correction_of_last_gap() const;
   // Of a sum of weights, as a share of it, by how much windows differ.
   double standard_error() const;
+  // What the programs of a recording take in the kernel, in CPUs, if events go on as in the last window. `duration_ns`: 0, for ever.
+  double expected_run_share(uint64_t duration_ns) const;
   // What the programs took in the kernel in windows, as far as it was measured, told for all of them.
   uint64_t run_ns() const { return static_cast<uint64_t>(run_ns_); }
 

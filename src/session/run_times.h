@@ -29,12 +29,12 @@ private:
   bool sleeps(uint64_t ns); // false: it is to stop
 
   base::Fd all_the_time_;
-  uint64_t start_ns_ = 0;               // CLOCK_MONOTONIC
+  uint64_t start_ns_ = 0, stop_ns_ = 0; // CLOCK_MONOTONIC; 0: it has not stopped
   std::atomic<uint64_t> begun_ns_{0};   // of a piece that goes on
   std::atomic<uint64_t> measured_ns_{0}; // of pieces that are over
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool stops_ = false;
+  bool stops_ = false, in_pieces_ = false;
   std::thread pieces_;
 };
 

@@ -62,6 +62,8 @@ private:
   std::unordered_map<uint64_t, std::pair<uint64_t, std::string>> names_;
 };
 
+constexpr uint64_t never_ns = ~uint64_t{0}; // of Regular::next_ns
+
 struct Sampler {
   explicit Sampler(const SamplingOptions& o) : options(o) {}
 
@@ -71,6 +73,7 @@ struct Sampler {
   base::Status load();
   base::Status live();
   void keep_to_budget(Life& life);
+  void measure_later(Life& life);
   base::Result<std::vector<ir::Entry>> read_stacks();
   base::Status read_paths();
   void split();
@@ -102,13 +105,14 @@ struct Sampler {
   RunTimes run_times;
   report::SystemNames names;
   Recording recording;
-  bool is_trial = false;    // to see what it costs
-  uint64_t attached_ns = 0; // CLOCK_MONOTONIC
+  bool is_trial = false;    // to see what it costs, …
+  uint64_t measured_from_ns = 0; // … which is measured when the rate of samples has settled
+  uint64_t attached_ns = 0; // CLOCK_MONOTONIC, as of measured_from_ns
   FilePaths paths;
   uint64_t seen = 0, seen_weight = 0; // of a kind that is sampled: all events, less those whose stacks are still to come
   std::optional<Slicer> slicer;
   Regular regular;          // of whoever looks at the map before the end
-  Regular cycle;            // of the probes' duty cycle
+  Regular cycle;            // of what is measured of the probes' cost, and of their duty cycle
   std::optional<DutyCycle> duty_cycle;
   const Viewer* viewer = nullptr;
 };
@@ -172,11 +176,12 @@ base::Result<std::string> follow_allocations(const SamplingOptions& options) {
 }
 
 // The recording itself for a moment: what its probes take in the kernel, in percent of a CPU. Of a command that is known at its end.
+constexpr uint64_t trial_ns = 400'000'000, settle_ns = 200'000'000;
 base::Status estimate_cost(const SamplingOptions& options) {
   const bool is_asked_for = options.is_exact || (options.max_cost > 0 && options.kind->allocator != spec::AllocatorCalls::live);
   if (!is_asked_for || options.filter.command) return {};
   SamplingOptions moment = options;
-  moment.duration_ns = 200'000'000;
+  moment.duration_ns = trial_ns;
   Sampler& trial = *new Sampler(moment);
   trial.is_trial = true;
   ACU_CHECK(trial.make_script());
@@ -184,7 +189,9 @@ base::Status estimate_cost(const SamplingOptions& options) {
   ACU_CHECK(trial.load());
   ACU_CHECK(trial.live());
   const profile::About& about = trial.recording.profile.about;
-  const double cost = 100.0 * static_cast<double>(about.kernel_ns) / static_cast<double>(about.duration_ns);
+  const uint64_t measured_ns = trial.attached_ns + about.duration_ns - trial.measured_from_ns;
+  const double cost = 100.0 * (trial.duty_cycle ? trial.duty_cycle->expected_run_share(options.duration_ns)
+                                                : static_cast<double>(about.kernel_ns) / static_cast<double>(measured_ns));
   const std::string text = "recording is estimated to cost " + in_percent(cost) + " of a CPU, as it did for 0.2 s";
   if (options.max_cost > 0 && cost > options.max_cost)
     return base::Error{base::Failure::runtime,
@@ -276,9 +283,15 @@ base::Status Sampler::live() {
   }
   if (!options.is_exact && !kind.duty_cycle.probes.empty())
     keep_to_budget(life);
+  else if (is_trial)
+    measure_later(life);
   else
-    run_times.start(!is_trial && kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
+    run_times.start(kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
+  if (!cycle.tick) cycle.next_ns = never_ns;
+  cycle.end = [this] { run_times.stop(); }; // what `end` takes holds nobody up
+  life.regulars.push_back(&cycle);
   ACU_CHECK(session::live(life));
+  attached_ns = life.attached_ns;
   if (duty_cycle) duty_cycle->end(life.detached_ns);
   compiled.machine->store_facts();
 
@@ -287,7 +300,6 @@ base::Status Sampler::live() {
   about.start_ns = life.attached_ns + static_cast<uint64_t>(to_wall_ns(CLOCK_MONOTONIC));
   const ir::Counters counters = backend->engine().counters();
   note_losses(counters);
-  run_times.stop();
   if (script.lacks_end)
     about.notes.push_back(std::string(kind.is_state ? "memory that was given back at last counts, too" : "what lasted at the end is not counted") +
                           ": before 5.13 the kernel cannot go through the entries of maps");
@@ -298,6 +310,16 @@ base::Status Sampler::live() {
     about.notes.push_back(std::to_string(watch.lost()) +
                           " changes of processes were lost: some code may have no name, or one of another program");
   return {};
+}
+
+void Sampler::measure_later(Life& life) {
+  cycle.begin = [&] { cycle.next_ns = life.attached_ns + settle_ns; };
+  cycle.tick = [this]() -> base::Result<bool> {
+    run_times.start(false);
+    measured_from_ns = clock_ns();
+    cycle.next_ns = never_ns;
+    return true;
+  };
 }
 
 void Sampler::keep_to_budget(Life& life) {
@@ -311,7 +333,6 @@ void Sampler::keep_to_budget(Life& life) {
     cycle.next_ns = duty_cycle->next_ns();
     return true;
   };
-  life.regulars.push_back(&cycle);
 }
 
 void Sampler::note_losses(ir::Counters counters) {

@@ -301,7 +301,7 @@ inline constexpr DutyCycle of_allocator = {.probes = "uprobe:", .budget = 0.018,
 
 // A system call takes 95 ns more while a tracepoint at the end of system calls is attached, whoever makes it.
 inline constexpr DutyCycle of_system_calls = {
-    .probes = "rawtracepoint:sys_exit", .budget = 0.012, .is_of_host = true, .hit_ns = 95, .attached_first_ns = 1'000'000'000};
+    .probes = "rawtracepoint:vmlinux:sys_exit", .budget = 0.008, .is_of_host = true, .hit_ns = 95, .attached_first_ns = 500'000'000};
 
 inline constexpr ProfileKind profile_kinds[] = {
     {.name = "cpu",

@@ -1,10 +1,12 @@
-// Many small events: chatty EVENTS. It writes to /dev/null from two functions, three times as many bytes in `talk` as in
-// `whisper`, and touches new pages; it prints the bytes of all writes, and the page faults that the kernel counted meanwhile.
+// Many small events: chatty EVENTS [SECONDS]. It writes to /dev/null from two functions, three times as many bytes in `talk` as in
+// `whisper`, and touches new pages; it prints the bytes of all writes, and the page faults that the kernel counted meanwhile. With
+// SECONDS it writes for so long at least.
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 static char text[4096];
@@ -39,9 +41,10 @@ static long faults() {
   return use.ru_minflt + use.ru_majflt;
 }
 
-int main(int, char** words) {
+int main(int count, char** words) {
   const int events = atoi(words[1]), file = open("/dev/null", O_WRONLY);
-  for (int i = 0; i < events / 4; i++) {
+  const time_t until = time(nullptr) + (count > 2 ? atoi(words[2]) : 0);
+  for (int i = 0; i < events / 4 || (i & 1023) || time(nullptr) < until; i++) {
     const int size = 1 + rand() % static_cast<int>(sizeof text);
     talk(file, size);
     whisper(file, size);

@@ -455,6 +455,26 @@ def many_events_are_sampled():
     need("--exact" in refused, refused)
 
 
+def share_attached(text):
+    found = re.search(r"probes were attached for ([\d.]+)% of the time: totals are estimates", text)
+    need(found, text)
+    return float(found[1])
+
+
+def gaps_of_a_duty_cycle_are_counted():
+    """Calls so many that probes are attached for a part of the time: the kernel's own count tells what was written in the gaps."""
+    out = path("gaps.acu")
+    done = acu("record", "file", "-o", out, "--", build_of("chatty.cc"), 4000, 5)
+    about, written = report(out), int(done.stdout.split()[0])
+    told = total_of(about, "[writes /dev/null]")
+    need(share_attached(done.stderr) < 80, done.stderr)
+    need(abs(told - written) < 0.03 * written, f"{told} bytes, the program wrote {written}")
+    talked = sum(f["total"] for f in about["functions"] if f["name"].startswith("talk"))
+    need(abs(talked / told - 0.75) < 0.06, f"{talked / told:.3f} of the bytes, and not 0.75")
+    done = acu("record", "file", "--exact", "-o", out, "--", build_of("chatty.cc"), 4000, 2)
+    need("were attached" not in done.stderr, done.stderr)
+
+
 def cost_is_estimated():
     """Before the recording, by 0.2 s of the same. How near it comes depends on what else runs: bench/overhead.py measures that."""
     program = subprocess.Popen([build_of("switcher.cc", "-pthread"), "100000000"], stdout=subprocess.DEVNULL)
@@ -767,6 +787,56 @@ def leaks_have_totals():
     about, told = leaks_of(program, rounds)
     need(about["total"] == allocated - freed, f"{about['total']} bytes, and not {allocated} - {freed}")
     need(f"allocated meanwhile: {allocated} bytes in {22 * rounds} blocks; freed of that: {freed} bytes" in told, told)
+
+
+def bytes_allocated_are_sampled():
+    """Of a program that allocates all the time: its total, and shares of functions, at little cost; the same of what it frees."""
+    program = build_of("churner.cc")
+    for kind in ("allocated", "freed"):
+        server = subprocess.Popen([program, "1000000000", "3000"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            need(server.stdout.readline() == "ready\n", "the program did not start")
+            server.stdin.write("go\n")
+            server.stdin.flush()
+            out = path(kind + ".acu")
+            done = acu("record", kind, "-p", server.pid, "--duration", "6s", "-o", out)
+        finally:
+            server.kill()
+            server.wait()
+        about = report(out)
+        need(share_attached(done.stderr) < 50, done.stderr)
+        need(about["unit"] == "bytes" and total_of(about, "main") > 0.99 * about["total"] > 0, str(about["functions"][:5]))
+        if kind == "allocated":
+            # 20 blocks of 40 to 79 bytes, and 2 of 400 to 799.
+            share = total_of(about, "take(unsigned long)") / about["total"]
+            need(abs(share - 1199 / (20 * 59.5 + 1199)) < 0.08, f"{share:.3f} of the bytes are take's")
+
+
+def totals_of_allocations_are_estimated():
+    """The whole run of a program: what is estimated for the gaps between windows beside what it counts itself."""
+    program, out = build_of("churner.cc"), path("whole.acu")
+    for kind, at in (("allocated", 2), ("freed", 3)):
+        done = acu("record", kind, "-o", out, "--", program, 60000, 3000, input="go\n")
+        counted = int(done.stdout.split()[at])
+        told = report(out)["total"]
+        if kind == "freed":
+            counted *= 1.12  # blocks have room for more than was asked for: up to 15 bytes
+        need(share_attached(done.stderr) < 60, done.stderr)
+        need(abs(told - counted) < 0.3 * counted, f"{told} bytes {kind}, the program counted {counted}: {done.stderr}")
+        exact = acu("record", kind, "--exact", "-o", out, "--", program, 300, input="go\n")
+        counted, told = int(exact.stdout.split()[at]), report(out)["total"]
+        need(counted <= told < 1.35 * counted, f"{told} bytes {kind}, the program counted {counted}")
+
+
+def frees_without_sizes_are_told():
+    """jemalloc does not say how large a block is: only calls that have its size count, and acu says so."""
+    file = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
+    if not os.path.exists(file):
+        raise Skip("no jemalloc here")
+    done = acu("record", "freed", "-o", path("freed.acu"), "--", build_of("churner.cc"), 10, input="go\n", status=1,
+               env={**os.environ, "LD_PRELOAD": file})
+    need("does not show the sizes of blocks" in done.stderr and "nothing was recorded" in done.stderr, done.stderr)
+    need("-p 4711" in acu("record", "allocated", status=2).stderr, "allocations of all processes")
 
 
 def dear_leaks_are_refused():
@@ -1181,9 +1251,9 @@ TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missin
          children_of_the_command_count, interrupt_writes_the_results, process_that_ends, process_that_execs,
          program_that_is_replaced, many_short_lives, all_processes, acu_is_left_out, waits_are_ranked_by_the_program, user_without_processes, waiting_has_its_time, short_waits_are_sampled, threads_whose_return_is_not_seen, times_off_the_cpu_are_whole, waits_that_end_on_another_cpu,
          target_that_ends_while_it_waits, waits_without_an_end, who_ended_a_wait_stands_above, locks_have_names, locks_of_the_kernel_have_kinds, wakers_are_named,
-         faults_are_counted, many_events_are_sampled, cost_is_estimated, time_on_and_off_the_cpu_adds_up, locks_in_shared_memory_have_places,
+         faults_are_counted, many_events_are_sampled, gaps_of_a_duty_cycle_are_counted, cost_is_estimated, time_on_and_off_the_cpu_adds_up, locks_in_shared_memory_have_places,
          acu_goes_before_others, pieces_of_io_have_kinds, bytes_to_disk_are_counted, writes_have_their_writer, bytes_of_peers_are_counted, files_have_paths, files_without_room_are_counted, probes_have_weights, scripts_draw_their_maps, leaks_are_found, leaks_of_other_allocators,
-         leaks_of_a_static_program, leaks_of_a_command, leaks_have_totals, dear_leaks_are_refused, growth_has_its_stacks, asking_has_its_stacks, examples_show_their_cause, formats_are_read_back,
+         leaks_of_a_static_program, leaks_of_a_command, leaks_have_totals, bytes_allocated_are_sampled, totals_of_allocations_are_estimated, frees_without_sizes_are_told, dear_leaks_are_refused, growth_has_its_stacks, asking_has_its_stacks, examples_show_their_cause, formats_are_read_back,
          picture_is_xml, speedscope_is_json, text_of_the_real_perf, damaged_files_are_told, full_disk_keeps_all, full_disk_keeps_lines, files_are_opened_first, control_characters_are_shown,
          tables_for_a_terminal, differences_are_found, mistakes_name_what_was_meant, help_is_short, page_in_a_browser,
          slices_add_up, slices_of_waits, slices_in_other_formats, slices_stay_small, mistakes_of_times, heat_map_in_a_browser]
