@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The tests on other hosts, as far as this one can be them: anywhere.py [PRESET] [--conditions NAME,…] [--only SUITE,…]
 
-`test/run_all.py` is run once under each of CONDITIONS, one after the other, which takes hours (`make test-anywhere`): no expected
-line may depend on the CPU's features or speed, the number of CPUs, the name of the host, the path of the clone, or what else runs.
+`test/run_all.py` is run once under each of CONDITIONS, one after the other, which takes hours (`make test-anywhere`); NAME+NAME means
+several in one run. No expected line may depend on the CPU's features or speed, the number of CPUs, the name of the host, the path of the clone, or what else runs.
 Without --only all suites are run but those of virtual machines (kernels) and of the source alone (include_order).
 
 `avx2` and `sse2` let libc choose its functions as on CPUs without AVX-512VL, and with nothing beyond SSE2 (glibc's tunables;
@@ -84,9 +84,13 @@ def suites(root):
 
 def run(name, only):
     """(passed, failed, skipped), and the lines about what was unsteady."""
-    with CONDITIONS[name]() as about:
+    with contextlib.ExitStack() as conditions:
+        about = {"before": []}
+        for one in name.split("+"):
+            here = conditions.enter_context(CONDITIONS[one]())
+            about |= {**here, "before": about["before"] + here.get("before", [])}
         root = about.get("root", ROOT)
-        words = [*about.get("before", ()), sys.executable, os.path.join(root, "test", "run_all.py"), PRESET, "--only", only or ",".join(suites(root))]
+        words = [*about["before"], sys.executable, os.path.join(root, "test", "run_all.py"), PRESET, "--only", only or ",".join(suites(root))]
         process = subprocess.Popen(words, env=about.get("env"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         last, unsteady = "", ""
         for line in process.stdout:
@@ -105,7 +109,7 @@ def option(name):
 
 def main():
     chosen = option("--conditions").split(",") if option("--conditions") else list(CONDITIONS)
-    if unknown := [name for name in chosen if name not in CONDITIONS]:
+    if unknown := [name for several in chosen for name in several.split("+") if name not in CONDITIONS]:
         raise SystemExit(f"there is no condition {unknown[0]}; there are {', '.join(CONDITIONS)}")
     total, lines = [0, 0, 0], []
     for name in chosen:
