@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What recording costs servers that are saturated: overhead.py --acu PATH [--seconds 3] [--pairs 10] [--servers a,b] [--kinds a,b] [--out FILE]
 
-Servers: PostgreSQL under `pgbench -S`, Redis under redis-benchmark, nginx, a Python and a Java HTTP server under wrk. Both CPUs are busy, so
-that what a recorder takes on the CPU of its own also shows in the throughput; an idle or single-threaded target would hide it.
+Servers: PostgreSQL under `pgbench -S`, Redis under redis-benchmark, nginx, a Python and a Java HTTP server under wrk, and a C++ program that
+does little but allocate. Both CPUs are busy, so that what a recorder takes on the CPU of its own also shows in the throughput; an idle or single-threaded target would hide it.
 In each round every recorder of the whole host has a pair: the same load without and with it, in alternating order, once it is attached;
 so all of them see the same hours of a machine whose other guests disturb for seconds and minutes. Of all seconds with a recorder and
 of those without the quarter that went best is compared, as disturbances only add. The table shows the ratio of these quartiles, and
@@ -61,6 +61,33 @@ public class Server {
   }
 }
 """
+ALLOCATOR = r"""
+#include <chrono>
+#include <cstdio>
+#include <list>
+#include <map>
+#include <string>
+#include <thread>
+static void run(long* rounds) {
+  for (unsigned n = 1;; ++*rounds) {
+    std::map<std::string, std::list<std::string>> words;
+    for (int i = 0; i < 500; i++) {
+      n = n * 1664525 + 1013904223;
+      words[std::to_string(n >> 24) + " is a longer word"].push_back(std::to_string(n) + " is one of its meanings");
+    }
+  }
+}
+int main() {
+  static long rounds[2];
+  std::thread(run, rounds).detach();
+  std::thread(run, rounds + 1).detach();
+  for (;;) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::printf("%ld\n", *(volatile long*)rounds + *(volatile long*)(rounds + 1));
+    std::fflush(stdout);
+  }
+}
+"""
 NGINX = """daemon off; worker_processes 2; pid {folder}/nginx.pid; error_log {folder}/error.log;
 events {{ }}
 http {{ access_log {folder}/access.log; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fcgi;
@@ -91,13 +118,37 @@ def running(command, **more):
         process.wait()
 
 
-def one_by_one(server, load):
-    """Seconds of a load that is begun anew for each: CPU time of the server's processes per request, requests per second."""
+def one_by_one(server, load, is_one_process=True):
+    """Seconds of a load that is begun anew for each: CPU time of the server's processes per request, requests per second. And the
+    pid, if the server is a single process."""
     def seconds(number):
         for _ in range(number):
             before = cpu_of(server.pid)
             count, rate = load()
             yield (cpu_of(server.pid) - before) / count, rate
+    return seconds, server.pid if is_one_process else None
+
+
+def tick_by_tick(pid, lines, parse):
+    """The same of a load that goes on all the time, and prints a line each second, of which `parse` makes time, requests and rate."""
+    ticks = queue.Queue()
+
+    def read():
+        for line in lines:
+            if found := parse(line):
+                ticks.put((*found, cpu_of(pid)))
+    threading.Thread(target=read, daemon=True).start()
+
+    def seconds(number):
+        while not ticks.empty():
+            ticks.get()
+        ticks.get()
+        before, requests_before, _, cpu_before = ticks.get()
+        for _ in range(number):
+            now, requests, rate, cpu = ticks.get()
+            count = requests - requests_before if requests else rate * (now - before)
+            yield (cpu - cpu_before) / count, rate or count / (now - before)
+            before, requests_before, cpu_before = now, requests, cpu
     return seconds
 
 
@@ -122,25 +173,11 @@ def postgres(folder, port):
         # One load all the time, as its start is not free: each connection has a process of the server.
         with subprocess.Popen([*bench, "-S", "-c", "20", "-j", "2", "-T", "100000", "-P", "1", "postgres"], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True) as load:
-            ticks = queue.Queue()
-
-            def read():
-                for line in load.stderr:
-                    if found := re.search(r"^progress: ([\d.]+) s, ([\d.]+) tps", line):
-                        ticks.put((*map(float, found.groups()), cpu_of(server.pid)))
-            threading.Thread(target=read, daemon=True).start()
-
-            def seconds(number):
-                while not ticks.empty():
-                    ticks.get()
-                ticks.get()
-                before, _, cpu_before = ticks.get()
-                for _ in range(number):
-                    now, rate, cpu = ticks.get()
-                    yield (cpu - cpu_before) / (rate * (now - before)), rate
-                    before, cpu_before = now, cpu
+            def parse(line):
+                found = re.search(r"^progress: ([\d.]+) s, ([\d.]+) tps", line)
+                return found and (float(found[1]), 0, float(found[2]))
             try:
-                yield seconds
+                yield tick_by_tick(server.pid, load.stderr, parse), None
             finally:
                 load.terminate()
 
@@ -168,7 +205,18 @@ def nginx(folder, port):
     program = shutil.which("nginx", path="/usr/sbin:" + os.environ["PATH"])
     with running([program, "-p", folder, "-c", os.path.join(folder, "nginx.conf")]) as server:
         time.sleep(1)
-        yield one_by_one(server, lambda: wrk(port, 1))
+        yield one_by_one(server, lambda: wrk(port, 1), is_one_process=False)
+
+
+@contextlib.contextmanager
+def allocator(folder, _):
+    program = os.path.join(folder, "allocator")
+    subprocess.run(["g++", "-O2", "-x", "c++", "-", "-o", program, "-pthread"], input=ALLOCATOR, text=True, check=True)
+    with subprocess.Popen([program], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            yield tick_by_tick(server.pid, server.stdout, lambda line: (time.monotonic(), int(line), 0)), server.pid
+        finally:
+            server.terminate()
 
 
 @contextlib.contextmanager
@@ -189,15 +237,19 @@ def java(folder, port):
         yield one_by_one(server, lambda: wrk(port, 1))
 
 
-SERVERS = {"pgbench -S": postgres, "redis-benchmark": redis, "nginx": nginx, "Python": python, "Java": java}
-KINDS = ["cpu 99", "cpu 999", "offcpu", "lock", "faults", "alloc", "io", "file", "net", "trace -c"]
+SERVERS = {"pgbench -S": postgres, "redis-benchmark": redis, "nginx": nginx, "Python": python, "Java": java, "C++ allocator": allocator}
+KINDS = ["cpu 99", "cpu 999", "offcpu", "lock", "faults", "alloc", "allocated", "io", "file", "net", "trace -c"]
 
 
-def commands(acu, kinds, with_peers):
-    """By name, a recorder of the whole host, that ends by SIGINT."""
+def commands(acu, kinds, with_peers, pid):
+    """By name, a recorder of the whole host, or of the one process that the kind is about; it ends by SIGINT."""
     out = {"nothing": ["sleep", "1000"]}
     for kind in kinds:
         words = kind.split()
+        if kind == "allocated":
+            if pid:
+                out[f"acu {kind} -p PID"] = [acu, "record", kind, "-p", str(pid), "-q", "-o", "out.acu"]
+            continue
         if words[0] == "cpu":
             out[f"acu {kind} Hz"] = [acu, "record", "cpu", "-F", words[1], "-a", "-q", "-o", "out.acu"]
         elif words[0] == "trace":
@@ -265,9 +317,9 @@ def main():
         with contextlib.ExitStack() as cleanup:
             folder = tempfile.mkdtemp(prefix="acu-bench-")
             cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
-            load = cleanup.enter_context(SERVERS[name](folder, given.port))
+            load, pid = cleanup.enter_context(SERVERS[name](folder, given.port))
             list(load(2))
-            recorders = commands(os.path.abspath(given.acu), given.kinds.split(","), not given.alone)
+            recorders = commands(os.path.abspath(given.acu), given.kinds.split(","), not given.alone, pid)
             pairs = {what: [] for what in recorders}
             for number in range(given.pairs):
                 for what, command in recorders.items():

@@ -235,18 +235,15 @@ void Engine::detach_file(std::string_view file) {
   are_held_ |= !close_together(std::move(in_file), closing_limit_ms);
 }
 
-void Engine::detach_probe(uint32_t probe) {
-  base::Fd closing = begin_closing_together(detach_those([&](const probe::Attachment& a) { return a.probe == probe; }));
-  if (closing.valid()) detaching_.push_back(std::move(closing));
-  attached_ -= program_.probes[probe].events.size();
+void Engine::detach_probes(std::span<const uint32_t> probes) {
+  detaching_ = begin_closing_together(
+      detach_those([&](const probe::Attachment& a) { return std::ranges::find(probes, a.probe) != probes.end(); }));
 }
 
 bool Engine::is_detaching() {
-  std::erase_if(detaching_, [](const base::Fd& closing) {
-    pollfd end = {.fd = closing.get(), .events = POLLIN, .revents = 0};
-    return ::poll(&end, 1, 0) != 0;
-  });
-  return !detaching_.empty();
+  pollfd end = {.fd = detaching_.get(), .events = POLLIN, .revents = 0};
+  if (detaching_.valid() && ::poll(&end, 1, 0) != 0) detaching_ = {};
+  return detaching_.valid();
 }
 
 // The events stay open until the end, for closing them takes time.
@@ -287,6 +284,7 @@ void Engine::detach() {
   }
   quick_.clear();
   are_held_ |= !close_together(std::move(in_programs), closing_limit_ms);
+  are_held_ |= is_detaching();
   watcher_links_.clear();
   std::vector<base::Fd> descriptors;
   std::vector<probe::Definitions> definitions;

@@ -53,10 +53,10 @@ public:
   base::Result<bool> step(uint32_t probe);
   // Takes all user probes off a file.
   void detach_file(std::string_view file);
-  // Takes a probe off all its events. It may be attached again when the kernel has let go of them: is_detaching() is false.
-  void detach_probe(uint32_t probe);
+  // Detaches probes from all their events; they can be attached again once is_detaching() is false.
+  void detach_probes(std::span<const uint32_t> probes);
   bool is_detaching();
-  // Of Counters what the programs took; quicker than counters().
+  // Only the run counts and times of counters(); faster.
   ir::Counters run_counters() const;
   size_t attached_events() const { return attached_; }
   // Stops everything at once. What takes long to close is left to a process of its own (leave_closing.h).
@@ -118,7 +118,7 @@ private:
   uint32_t stack_bytes_ = 0;             // of an entry of the stacks
   std::vector<probe::Attachment> quick_; // closed without waiting
   std::vector<probe::Attachment> slow_;  // perf tracepoints
-  std::vector<base::Fd> detaching_;      // see begin_closing_together
+  base::Fd detaching_;                   // see begin_closing_together
   struct Iterator {
     uint32_t probe;
     base::Fd file; // nothing: it is through

@@ -26,7 +26,7 @@ void leave_closing(std::vector<base::Fd> descriptors, std::vector<probe::Definit
 // nothing can end a process that waits so: hence another process, with a thread for each link.
 [[nodiscard]] bool close_together(std::vector<base::Fd> descriptors, int limit_ms);
 
-// The same without waiting: what is given is readable when all are closed. Invalid: they are already.
+// The same without waiting: the result becomes readable once all are closed; invalid if they already are.
 base::Fd begin_closing_together(std::vector<base::Fd> descriptors);
 
 } // namespace bpf

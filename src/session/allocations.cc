@@ -12,6 +12,7 @@
 #include "symbol/binaries.h"
 #include "symbol/library_search.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -71,13 +72,15 @@ std::vector<std::string> names_in(symbol::Binary& file, std::string_view name) {
   return out;
 }
 
-// Those of a row, each once: one may have several names.
-std::vector<std::string> functions_in(symbol::Binary& file, const spec::AllocationFunctions& row) {
+// Functions that were found: one may have several names, also in several rows.
+using Known = std::set<std::pair<const symbol::Binary*, uint64_t>>;
+
+// Those of a row that are not known yet.
+std::vector<std::string> functions_in(symbol::Binary& file, const spec::AllocationFunctions& row, Known& known) {
   std::vector<std::string> out;
-  std::set<uint64_t> known;
   for (std::string_view name : base::split(row.names, ' '))
     for (std::string& full : names_in(file, name))
-      if (known.insert(file.find_functions(full, false).front().address).second) out.push_back(std::move(full));
+      if (known.insert({&file, file.find_functions(full, false).front().address}).second) out.push_back(std::move(full));
   return out;
 }
 
@@ -166,12 +169,13 @@ bool follows_safely(symbol::Binary& file, const std::vector<std::string>& names,
 // Each call that is followed, from its entry to its return.
 Allocations followed(const std::vector<symbol::Binary*>& files, symbol::Binaries& binaries) {
   Finder out;
+  Known known;
   probe::ExceptionReach reach(binaries);
   for (const spec::AllocationFunctions& row : spec::allocation_functions) {
     std::vector<std::string> places;
     bool is_careful = false;
     for (symbol::Binary* file : files) {
-      const std::vector<std::string> names = functions_in(*file, row);
+      const std::vector<std::string> names = functions_in(*file, row, known);
       if (!names.empty() && row.may_throw && !follows_safely(*file, names, reach, out.notes, is_careful))
         continue;
       for (const std::string& name : names) places.push_back("\"" + file->name() + "\":" + name);
@@ -184,22 +188,32 @@ Allocations followed(const std::vector<symbol::Binary*>& files, symbol::Binaries
   return Allocations{std::move(out.blocks), std::move(counts), std::move(out.notes)};
 }
 
+bool has_malloc_of_glibc(symbol::Binary& file) {
+  return !file.find_functions("__libc_malloc", false).empty() && !file.find_functions("malloc_info", false).empty();
+}
+
 // Calls by their entries alone. Where the size of what is freed is not known, a note says which calls are not counted.
 Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
   Allocations out;
-  std::string unsized;
+  Known known;
+  std::vector<std::string> unsized;
   for (const spec::AllocationFunctions& row : spec::allocation_functions) {
     if (freed ? !row.frees : row.size.empty()) continue;
     for (bool is_glibc : {false, true}) {
       if (is_glibc && row.relays == "1") continue;
-      std::vector<std::string> places;
-      for (symbol::Binary* file : files)
-        if (!file->find_functions("__libc_malloc", false).empty() == is_glibc)
-          for (const std::string& name : functions_in(*file, row)) places.push_back("\"" + file->name() + "\":" + name);
+      std::vector<std::string> places, names;
+      for (symbol::Binary* file : files) {
+        if (has_malloc_of_glibc(*file) != is_glibc) continue;
+        for (std::string& name : functions_in(*file, row, known)) {
+          places.push_back("\"" + file->name() + "\":" + name);
+          names.push_back(std::move(name));
+        }
+      }
       if (places.empty()) continue;
       const std::string_view size = !freed ? row.size : is_glibc ? spec::size_in_glibc : row.freed_size;
       if (size.empty()) {
-        unsized.append(unsized.empty() ? "" : " ").append(row.names);
+        for (std::string& name : names)
+          if (!name.starts_with("_Z") && std::ranges::find(unsized, name) == unsized.end()) unsized.push_back(std::move(name));
         continue;
       }
       std::string condition = is_glibc && !row.relays.empty() ? "!(" + std::string(row.relays) + ")" : "1";
@@ -211,7 +225,7 @@ Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
     }
   }
   if (!unsized.empty())
-    out.notes.push_back("the allocator does not show the sizes of blocks: what these free is not counted: " + unsized);
+    out.notes.push_back("not counted: blocks freed by " + list("", unsized) + " without their sizes, which this allocator does not keep where acu can read them");
   return out;
 }
 
@@ -240,8 +254,9 @@ base::Result<Allocations> find_in(symbol::Binaries& binaries, const std::vector<
   else
     out = sampled(files, calls == spec::AllocatorCalls::freed);
   if (out.blocks.empty())
-    return base::Error{base::Failure::nothing_matched, "the sizes of freed blocks cannot be read in " + whose + ": " + out.notes.front() +
-                                                           "; `acu flame alloc --leaks` follows each block"};
+    return base::Error{base::Failure::nothing_matched, "the sizes of freed blocks are not available in " + whose +
+                                                           (out.notes.empty() ? "" : ": " + out.notes.front()) +
+                                                           "\nhint: acu flame alloc --leaks follows each block"};
   for (symbol::Binary* file : files)
     if (std::string missing = missing_in(*file); !missing.empty())
       out.notes.push_back(last_part(file->name()) + " has no symbols of " + missing +

@@ -47,7 +47,7 @@ public:
   }
   base::Result<bool> step(uint32_t probe) override { return engine_->step(probe); }
   void detach_file(std::string_view file) override { engine_->detach_file(file); }
-  void detach_probe(uint32_t probe) override { engine_->detach_probe(probe); }
+  void detach_probes(std::span<const uint32_t> probes) override { engine_->detach_probes(probes); }
   bool is_detaching() override { return engine_->is_detaching(); }
   RunCosts run_costs() override {
     const ir::Counters counters = engine_->run_counters();

@@ -17,7 +17,7 @@
 
 namespace session {
 
-// What programs took in the kernel so far, while it was asked to measure that.
+// Runs of the programs in the kernel and their time, counted while the kernel is asked to measure run times.
 struct RunCosts {
   uint64_t runs = 0, ns = 0;
 };
@@ -45,7 +45,7 @@ public:
   // Takes all user probes off a file.
   virtual void detach_file(std::string_view file) = 0;
   // As bpf::Engine has them.
-  virtual void detach_probe(uint32_t) {}
+  virtual void detach_probes(std::span<const uint32_t>) {}
   virtual bool is_detaching() { return false; }
   virtual RunCosts run_costs() { return {}; }
   // Takes all probes off. No record arrives afterwards that has not been begun.

@@ -1,5 +1,7 @@
 #include "session/own_maps.h"
 
+#include "session/stack_map.h"
+
 #include <cstring>
 
 namespace session {
@@ -23,6 +25,30 @@ base::Result<uint64_t> read_number(const ir::Program& program, ir::Engine& engin
       std::memcpy(&word, e.values.data() + at, sizeof word);
       out += word;
     }
+  return out;
+}
+
+base::Result<profile::RawSample> read_sum(const ir::Program& program, ir::Engine& engine, std::string_view map) {
+  profile::RawSample sum;
+  const std::optional<uint32_t> index = find_map(program, map);
+  if (!index) return sum;
+  ACU_TRY(std::vector<ir::Entry> entries, engine.read_map(*index));
+  for (const ir::Entry& e : entries) add_values(program.maps[*index], e, sum);
+  return sum;
+}
+
+base::Result<std::map<uint32_t, uint64_t>> read_sums(const ir::Program& program, ir::Engine& engine, std::string_view map) {
+  std::map<uint32_t, uint64_t> out;
+  const std::optional<uint32_t> index = find_map(program, map);
+  if (!index) return out;
+  ACU_TRY(std::vector<ir::Entry> entries, engine.read_map(*index));
+  for (const ir::Entry& e : entries) {
+    profile::RawSample sum;
+    uint32_t pid = 0;
+    add_values(program.maps[*index], e, sum);
+    std::memcpy(&pid, e.key.data(), sizeof pid);
+    out[pid] += sum.weight;
+  }
   return out;
 }
 

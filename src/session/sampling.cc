@@ -2,6 +2,7 @@
 #include "session/sampling.h"
 
 #include "base/text.h"
+#include "bpf/features.h"
 #include "format/tracefs.h"
 #include "profile/naming.h"
 #include "report/names.h"
@@ -20,7 +21,6 @@
 #include <arpa/inet.h>
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -84,7 +84,6 @@ struct Sampler {
   uint64_t rate() const { return options.rate ? options.rate : default_rate(kind); }
   base::Result<uint64_t> read_number(std::string_view map);
   base::Status read_seen();
-  base::Result<std::map<uint32_t, uint64_t>> read_sums(std::string_view map);
   void scale();
   base::Status read_notes();
   base::Status read();
@@ -154,6 +153,10 @@ std::string in_percent(double number) {
 base::Result<std::string> follow_allocations(const SamplingOptions& options) {
   const bool is_command = options.filter.pid < 0;
   const spec::AllocatorCalls calls = options.kind->allocator;
+  if (calls != spec::AllocatorCalls::live && !options.is_exact && !bpf::has(bpf::Feature::uprobe_multi_pid))
+    return base::Error{base::Failure::unsupported, "`" + std::string(options.kind->name) +
+                                                       "` attaches and detaches probes of one process at once, which Linux can from 6.10 on\n"
+                                                       "hint: --exact keeps them attached, whatever the overhead"};
   std::string program;
   if (is_command) {
     ACU_TRY(program, find_executable(options.command.front(), "--"));
@@ -176,12 +179,13 @@ base::Result<std::string> follow_allocations(const SamplingOptions& options) {
 }
 
 // The recording itself for a moment: what its probes take in the kernel, in percent of a CPU. Of a command that is known at its end.
-constexpr uint64_t trial_ns = 400'000'000, settle_ns = 200'000'000;
+constexpr uint64_t trial_ns = 400'000'000, trial_settle_ns = 200'000'000;
 base::Status estimate_cost(const SamplingOptions& options) {
   const bool is_asked_for = options.is_exact || (options.max_cost > 0 && options.kind->allocator != spec::AllocatorCalls::live);
   if (!is_asked_for || options.filter.command) return {};
   SamplingOptions moment = options;
   moment.duration_ns = trial_ns;
+  moment.quiet = true;
   Sampler& trial = *new Sampler(moment);
   trial.is_trial = true;
   ACU_CHECK(trial.make_script());
@@ -189,13 +193,14 @@ base::Status estimate_cost(const SamplingOptions& options) {
   ACU_CHECK(trial.load());
   ACU_CHECK(trial.live());
   const profile::About& about = trial.recording.profile.about;
+  if (!trial.duty_cycle && !trial.measured_from_ns) return {}; // it has ended
   const uint64_t measured_ns = trial.attached_ns + about.duration_ns - trial.measured_from_ns;
   const double cost = 100.0 * (trial.duty_cycle ? trial.duty_cycle->expected_run_share(options.duration_ns)
                                                 : static_cast<double>(about.kernel_ns) / static_cast<double>(measured_ns));
-  const std::string text = "recording is estimated to cost " + in_percent(cost) + " of a CPU, as it did for 0.2 s";
+  const std::string text = "recording is estimated to cost " + in_percent(cost) + " of a CPU (measured for a moment)";
   if (options.max_cost > 0 && cost > options.max_cost)
     return base::Error{base::Failure::runtime,
-                       text + ", more than `--max-cost` allows; " + (options.is_exact ? "without --exact it costs less" : "lower the rate (-F)")};
+                       text + ", more than `--max-cost` allows; " + (options.is_exact ? "without --exact it costs less" : "hint: lower the rate (-F) or name a process (-p)")};
   if (!options.quiet) write_all(STDERR_FILENO, text + "\n");
   return {};
 }
@@ -288,11 +293,13 @@ base::Status Sampler::live() {
   else
     run_times.start(kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
   if (!cycle.tick) cycle.next_ns = never_ns;
-  cycle.end = [this] { run_times.stop(); }; // what `end` takes holds nobody up
+  cycle.end = [this] { // what is done after it holds nobody up
+    run_times.stop();
+    if (duty_cycle) duty_cycle->end();
+  };
   life.regulars.push_back(&cycle);
   ACU_CHECK(session::live(life));
   attached_ns = life.attached_ns;
-  if (duty_cycle) duty_cycle->end(life.detached_ns);
   compiled.machine->store_facts();
 
   profile::About& about = recording.profile.about;
@@ -313,7 +320,7 @@ base::Status Sampler::live() {
 }
 
 void Sampler::measure_later(Life& life) {
-  cycle.begin = [&] { cycle.next_ns = life.attached_ns + settle_ns; };
+  cycle.begin = [&] { cycle.next_ns = life.attached_ns + trial_settle_ns; };
   cycle.tick = [this]() -> base::Result<bool> {
     run_times.start(false);
     measured_from_ns = clock_ns();
@@ -518,6 +525,8 @@ base::Status Sampler::read() {
   if (filter.pid >= 0 && kind.unit == "ns" && recording.profile.samples().empty())
     recording.profile.about.notes.push_back("nothing ended meanwhile: what its threads have waited for all the time is told by `acu snap -p " +
                                             std::to_string(filter.pid) + "`");
+  if (slicer && duty_cycle && duty_cycle->attached_share() < 0.999)
+    recording.profile.about.notes.push_back("slices show when probes were attached: what happened in the gaps between (up to 2 s) is in the next");
   if (slicer) {
     sample_at.push_back(numbers.size());
     std::vector<uint32_t> sample_of;
@@ -531,20 +540,18 @@ base::Status Sampler::read() {
 
 // What all events weighed is known exactly, whichever of them became samples.
 base::Status Sampler::read_seen() {
-  auto index = kind.is_sampled ? find_map(compiled.program, "seen") : std::nullopt;
-  if (!index) return {};
-  ACU_TRY(std::vector<ir::Entry> all, backend->engine().read_map(*index));
-  profile::RawSample sum;
-  for (const ir::Entry& e : all) add_values(compiled.program.maps[*index], e, sum);
+  if (!kind.is_sampled) return {};
+  ir::Engine& engine = backend->engine();
+  ACU_TRY(profile::RawSample sum, read_sum(compiled.program, engine, "seen"));
   ACU_TRY(uint64_t pending, read_number("pending"));
   seen = sum.count;
   seen_weight = sum.weight - std::min(pending, sum.weight);
   if (!duty_cycle) return {};
-  // What threads do in gaps is guessed by time, but where the kernel counts it.
-  ACU_TRY(auto gaps, read_sums("gaps"));
-  ACU_TRY(auto within, read_sums("within"));
-  ACU_TRY(auto files, read_sums("files"));
-  ACU_TRY(auto guessed, read_sums("guessed"));
+  // I/O in gaps is estimated from time, unless the kernel counted it.
+  ACU_TRY(auto gaps, read_sums(compiled.program, engine, "gaps"));
+  ACU_TRY(auto within, read_sums(compiled.program, engine, "within"));
+  ACU_TRY(auto files, read_sums(compiled.program, engine, "files"));
+  ACU_TRY(auto guessed, read_sums(compiled.program, engine, "guessed"));
   double counted = 0, in_place_of = 0;
   for (auto [pid, guess] : guessed) {
     const double share = within[pid] ? static_cast<double>(files[pid]) / static_cast<double>(within[pid]) : 0;
@@ -556,39 +563,21 @@ base::Status Sampler::read_seen() {
   return {};
 }
 
-// By process; no such map: nothing.
-base::Result<std::map<uint32_t, uint64_t>> Sampler::read_sums(std::string_view name) {
-  std::map<uint32_t, uint64_t> out;
-  const std::optional<uint32_t> index = find_map(compiled.program, name);
-  if (!index) return out;
-  ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(*index));
-  const ir::Map& map = compiled.program.maps[*index];
-  for (const ir::Entry& e : entries) {
-    profile::RawSample sum;
-    uint32_t pid = 0;
-    add_values(map, e, sum);
-    std::memcpy(&pid, e.key.data(), sizeof pid);
-    out[pid] += sum.weight;
-  }
-  return out;
-}
-
 void Sampler::scale() {
   profile::Profile& profile = recording.profile;
   const double attached = duty_cycle ? duty_cycle->attached_share() : 1;
   const bool has_gaps = attached < 0.999;
+  const std::optional<double> error = has_gaps && !kind.duty_cycle.is_of_host ? duty_cycle->standard_error() : std::nullopt;
   if (has_gaps)
-    profile.about.notes.push_back("to keep its cost low, probes were attached for " + in_percent(100 * attached) +
-                                  " of the time: totals are estimates" +
-                                  (kind.duty_cycle.is_of_host ? "" : ", ± " + in_percent(100 * duty_cycle->standard_error())) +
-                                  " (--exact: for all of it)");
+    profile.about.notes.push_back("probes were attached " + in_percent(100 * attached) + " of the time to limit overhead: totals are estimates" +
+                                  (error ? ", standard error " + in_percent(100 * *error) : "") + " (--exact keeps them attached)");
   const uint64_t sampled = profile.total();
   if (!sampled || !seen_weight || sampled == seen_weight) return;
   profile.scale(static_cast<double>(seen_weight) / static_cast<double>(sampled));
   if (profile.about.samples >= seen) return; // the time of what had not ended
   profile.about.notes.push_back(std::to_string(profile.about.samples) + " of " + std::to_string(seen) +
-                                " events have stacks and stand for the others: " + (has_gaps ? "" : "totals are exact, ") +
-                                "shares are estimates (--exact: all have stacks)");
+                                " events " + (has_gaps ? "that were seen " : "") + "have stacks and stand for the others: " +
+                                (has_gaps ? "" : "totals are exact, ") + "shares are estimates (--exact: all have stacks)");
 }
 
 void Sampler::describe() {
@@ -696,7 +685,9 @@ base::Result<bool> Onlooker::look() {
   std::vector<std::string_view> leaves;
   if (!s.kind.leaves.empty()) leaves = base::split(s.kind.leaves, '|');
   stacks.out.samples.clear();
-  for (const Gains::Gain& g : gains.take(map, entries)) reader.take(entries[g.entry], leaves, g.weight, g.count);
+  const double corrected = s.duty_cycle ? s.duty_cycle->correction() : 1;
+  for (const Gains::Gain& g : gains.take(map, entries))
+    reader.take(entries[g.entry], leaves, static_cast<uint64_t>(static_cast<double>(g.weight) * corrected), g.count);
   make_room(map, entries.size());
   std::vector<uint32_t> numbers = names.add_samples();
   std::vector<profile::Gain> found;

@@ -240,7 +240,7 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   first.append(plain_counts).append(spec::kind_functions);
   if (kind.is_sampled) first += sampling(kind, rate, is_exact);
   if (!kind.duty_cycle.probes.empty()) first += spec::duty_cycle_functions;
-  if (kind.duty_cycle.is_of_host) first += spec::count_io_in_gaps;
+  if (kind.duty_cycle.is_of_host) first += is_exact ? spec::no_gaps : spec::count_io_in_gaps;
   if (kind.allocator == spec::AllocatorCalls::live) first.append(live_memory).append(allocation_blocks);
   if (text.find("@begun") != text.npos) first += private_memory_of(filter);
   text = first + condition.before + text;

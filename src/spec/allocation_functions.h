@@ -12,8 +12,8 @@
 
 namespace spec {
 
-// Where calls are sampled by their entry alone (the kinds `allocated` and `freed`), one that calls another must not count twice: with
-// glibc's allocator in the same file that is known of `relays`, a condition.
+// The kinds `allocated` and `freed` probe entries only. `relays` is a condition for calls that glibc's allocator passes on to another
+// function of this table; they are skipped, so that none counts twice.
 struct AllocationFunctions {
   std::string_view names; // separated by blanks; those of C also with jemalloc's usual prefix
   std::string_view size;  // that is asked for; empty: memory is given back
@@ -60,13 +60,17 @@ uprobe:FUNCTIONS {
 }
 )";
 
-// The size of a block is in the header before it: chunk_size of glibc's malloc, whose last three bits are flags.
+// The size of a block is in the header before it: chunk_size of glibc's malloc, whose last three bits are flags. A header that cannot be
+// read makes a size that no program can ask for, as failing calls of malloc have; such sizes do not count.
 inline constexpr std::string_view size_in_glibc = "(*(uint64*)uptr((uint64)arg0 - 8) & 0xfffffffffffffff8) - 8";
 
 inline constexpr std::string_view sampled_block = R"(
 uprobe:FUNCTIONS /@each && (CONDITION) && (FILTER)/ {
-  $times = stands_for(scaled((uint64)(SIZE)));
-  if ($times) { @[pid, tid, pcomm, comm, (uint64)0, ustack] = stats($times) }
+  $size = (uint64)(SIZE);
+  if ($size < 0x400000000000) {
+    $times = stands_for(scaled($size));
+    if ($times) { @[pid, tid, pcomm, comm, (uint64)0, ustack] = stats($times) }
+  }
 }
 )";
 
@@ -106,7 +110,7 @@ inline constexpr AllocationFunctions allocation_functions[] = {
     {.names = "calloc", .size = "arg0 * arg1", .at_exit = keep_result},
     {.names = "aligned_alloc memalign", .size = "arg1", .at_exit = keep_result, .relays = "arg0 <= 16"},
     {.names = "posix_memalign", .size = "arg2", .at_exit = keep_filled, .relays = "arg1 <= 16"},
-    {.names = "realloc", .size = "arg1", .at_entry = take_out_old, .at_exit = keep_resized, .relays = "arg0 == 0", .frees = true},
+    {.names = "realloc", .size = "arg1", .at_entry = take_out_old, .at_exit = keep_resized, .relays = "arg0 == 0 || arg1 == 0", .frees = true},
     {.names = "rallocx", .size = "arg1", .at_entry = take_out_old, .at_exit = keep_resized, .frees = true},
     {.names = "reallocarray", .size = "arg1 * arg2", .at_entry = take_out_old, .at_exit = keep_resized, .relays = "1"},
     {.names = "free cfree dallocx", .frees = true},

@@ -427,7 +427,7 @@ inline constexpr Option sampled_max_cost = {
 inline constexpr Option sampled_exact = {
     .id = OptionId::exact,
     .name = "exact",
-    .doc = "Take the stack of every event, whatever it costs, not of a sample of them; keep probes attached all the time."};
+    .doc = "Take the stack of every event and keep probes attached all the time, whatever the overhead."};
 inline constexpr Option sampled_split = {
     .id = OptionId::split,
     .name = "split",
@@ -776,7 +776,7 @@ inline constexpr Subcommand subcommands[] = {
      "Draw a flame graph: where the CPUs spend their time, or where threads wait, memory grows, disks work.\n"
      "KIND is cpu (default), offcpu (what threads wait for), wall (both), offwake (who ended a wait), wakeup (who wakes whom), lock (who waits\n"
      "for which lock), holder (who lets wait), klock (locks of the kernel), faults (page faults), alloc (who makes memory grow),\n"
-     "allocated and freed (bytes that malloc gives out and takes back), mapped (who asks the kernel for memory), leaks (what is not freed), io (bytes to and from disks), iotime (how long that takes), dirty (what is written later), file\n"
+     "allocated and freed (bytes allocated and freed with malloc), mapped (who asks the kernel for memory), leaks (what is not freed), io (bytes to and from disks), iotime (how long that takes), dirty (what is written later), file\n"
      "(bytes to and from files, by path), net (bytes sent and received, by peer); with a PROBE: where it is hit.",
      flame_options,
      "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"

@@ -17,19 +17,19 @@
 
 namespace spec {
 
-// What of the calls of an allocator is recorded: blocks that were not freed (each call is followed), or bytes that are allocated, or
-// freed, which needs no more than the call itself and can be sampled.
+// Which allocator calls are recorded: blocks not freed (every call is followed), or bytes allocated or freed (function entries only, so
+// they can be sampled).
 enum class AllocatorCalls : uint8_t { none, live, allocated, freed };
 
-// Probes that are attached for a part of the time where they would cost more than a budget (session/duty_cycle.h).
+// Probes that are attached part of the time if they would exceed a budget (session/duty_cycle.h).
 struct DutyCycle {
   std::string_view probes = {};   // those whose names begin so; empty: none
   double budget = 0;              // of the CPUs that is_of_host means
   bool is_of_host = false;        // all, as everything on the host is slower; else one: a process is
   uint64_t hit_ns = 0;            // what an event costs beside the run of its program; 0: that is measured for user probes
-  uint64_t attached_first_ns = 0; // so long, whatever it costs: short recordings are exact
-  uint64_t shortest_ns = 5'000'000; // of windows; …
-  uint64_t settle_ns = 0;           // … before that events do not count, as a program first makes up for the time of attaching
+  uint64_t attached_first_ns = 0;   // minimum time attached at the start, whatever the cost, so that short recordings are exact
+  uint64_t shortest_ns = 5'000'000; // of windows
+  uint64_t settle_ns = 0;           // time after attaching in which events are ignored: the program first catches up
 };
 
 struct ProfileKind {
@@ -90,10 +90,14 @@ fn one_of() : uint64 { return @period > 0x400000 ? @period >> 22 : 1; }
 // window, 0 as long as there was no gap.
 inline constexpr std::string_view duty_cycle_functions = R"(
 begin { @each = (uint64)1024; @opened = (uint64)0 }
-fn scaled($weight : uint64) : uint64 { return ($weight * @each) >> 10; }
+fn scaled($weight : uint64) : uint64 {
+  $each = @each;
+  return $each == 1024 ? $weight : ($weight * $each + ((uint64)rand & 1023)) >> 10;
+}
 )";
+inline constexpr std::string_view no_gaps = "fn call_of_known_thread() : uint64 { return (uint64)0; }\n";
 
-// What a thread reads and writes in gaps of a duty cycle, the kernel counts (task_io_accounting; files, pipes and sockets alike).
+// The kernel counts what each thread reads and writes in gaps of a duty cycle (task_io_accounting; files, pipes and sockets alike).
 // Of threads that were seen in an earlier window, by process: @gaps is what they read and wrote until the first call of a window,
 // @within from there to its last, @files what of the latter went through files, and @guessed what @seen has of all of that. A call:
 // 0 of another thread, or before there were gaps; 1 the first in its window; 2 a later one.
@@ -104,8 +108,9 @@ fn call_of_known_thread() : uint64 {
     $thread = (uint32)curtask.pid;
     $counted = (uint64)(curtask.ioac.rchar + curtask.ioac.wchar);
     $is_known = false;
-    if (has_key(@io, $thread)) {
-      $io = @io[$thread];
+    $started = (uint64)curtask.start_time;
+    $io = @io[$thread];
+    if ($io.3 == $started && $counted >= $io.1) {
       $passed = $counted - $io.1;
       if ($io.0 != @opened) {
         $call = 1;
@@ -117,7 +122,7 @@ fn call_of_known_thread() : uint64 {
         @within[pid] = sum($passed);
       }
     }
-    @io[$thread] = (@opened, $counted, $is_known);
+    @io[$thread] = (@opened, $counted, $is_known, $started);
   }
   return $call;
 }
@@ -661,7 +666,7 @@ end {
     {.name = "allocated",
      .title = "Memory allocated",
      .unit = "bytes",
-     .doc = "bytes asked of malloc and its like, freed later or not; of one process or a command",
+     .doc = "bytes requested from malloc and similar functions, whether freed later or not; for one process or a command",
      .script = "",
      .allocator = AllocatorCalls::allocated,
      .is_sampled = true,
@@ -670,7 +675,7 @@ end {
     {.name = "freed",
      .title = "Memory freed",
      .unit = "bytes",
-     .doc = "bytes given back to malloc and its like, by the stack that frees them; of one process or a command",
+     .doc = "bytes freed, by the stack that frees them (with glibc the usable size of blocks); for one process or a command",
      .script = "",
      .allocator = AllocatorCalls::freed,
      .is_sampled = true,

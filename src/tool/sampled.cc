@@ -52,8 +52,8 @@ base::Status read_kind(const session::Arguments& arguments, session::SamplingOpt
   if (to.kind->allocator == spec::AllocatorCalls::live && (!to.filter.cpus.empty() || !to.filter.expression.empty()))
     return usage("`-C` and `--filter` are not for memory that is not freed: each call is followed");
   if (to.kind->allocator != spec::AllocatorCalls::none && to.filter.pid < 0 && !to.filter.command)
-    return usage("calls of an allocator are recorded for one process: acu flame " +
-                 (arguments.has(OptionId::leaks) ? "alloc --leaks" : std::string(to.kind->name)) + " -p 4711, or for a command behind `--`");
+    return usage("`" + std::string(to.kind->name) + "` needs one process or a command: acu flame " +
+                 (arguments.has(OptionId::leaks) ? "alloc --leaks" : std::string(to.kind->name)) + " -p 4711, or behind `--` a command");
   if (!to.weight.empty() && to.probe.empty())
     return usage("`--weight` is for a probe: acu flame tracepoint:syscalls:sys_exit_read --weight args.ret");
   return {};

@@ -456,7 +456,7 @@ def many_events_are_sampled():
 
 
 def share_attached(text):
-    found = re.search(r"probes were attached for ([\d.]+)% of the time: totals are estimates", text)
+    found = re.search(r"probes were attached ([\d.]+)% of the time to limit overhead: totals are estimates", text)
     need(found, text)
     return float(found[1])
 
@@ -468,7 +468,7 @@ def gaps_of_a_duty_cycle_are_counted():
     about, written = report(out), int(done.stdout.split()[0])
     told = total_of(about, "[writes /dev/null]")
     need(share_attached(done.stderr) < 80, done.stderr)
-    need(abs(told - written) < 0.03 * written, f"{told} bytes, the program wrote {written}")
+    need(abs(told - written) < 0.05 * written, f"{told} bytes, the program wrote {written}")
     talked = sum(f["total"] for f in about["functions"] if f["name"].startswith("talk"))
     need(abs(talked / told - 0.75) < 0.06, f"{talked / told:.3f} of the bytes, and not 0.75")
     done = acu("record", "file", "--exact", "-o", out, "--", build_of("chatty.cc"), 4000, 2)
@@ -835,7 +835,7 @@ def frees_without_sizes_are_told():
         raise Skip("no jemalloc here")
     done = acu("record", "freed", "-o", path("freed.acu"), "--", build_of("churner.cc"), 10, input="go\n", status=1,
                env={**os.environ, "LD_PRELOAD": file})
-    need("does not show the sizes of blocks" in done.stderr and "nothing was recorded" in done.stderr, done.stderr)
+    need("not counted: blocks freed by" in done.stderr and "free" in done.stderr and "nothing was recorded" in done.stderr, done.stderr)
     need("-p 4711" in acu("record", "allocated", status=2).stderr, "allocations of all processes")
 
 

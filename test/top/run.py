@@ -122,7 +122,7 @@ def signals_end_it():
 
 def mistakes():
     for words, part in ((["-n", "0"], "from 1 to"), (["-I", "1ms"], "from 100ms"), (["-I", "soon"], "takes a time"), (["cpux"], "there is no kind"),
-                        (["leaks"], "of one process"), (["-p", "1", "-a"], "exclude each other"), (["--sort", "slef"], "did you mean `self`"),
+                        (["leaks"], "needs one process"), (["-p", "1", "-a"], "exclude each other"), (["--sort", "slef"], "did you mean `self`"),
                         (["sleep", "1"], "behind `--`")):
         done = top(*words, status=2)
         need(part in done.stderr and done.stderr.startswith("ERROR: ") and not done.stdout, f"{words}: {done.stderr}")

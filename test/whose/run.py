@@ -247,7 +247,7 @@ MISTAKES = [
     (["top", "-C", "1-"], "`-C` takes CPUs such as `0-3,7`, not `1-`"),
     (["flame", "offcpu", "-C", "0"], "`-C` is not for `offcpu`"),
     (["flame", "leaks", "-p", "1", "--filter", "1"], "are not for memory that is not freed"),
-    (["flame", "leaks", "-p", "1,2"], "of one process"),
+    (["flame", "leaks", "-p", "1,2"], "needs one process"),
     (["trace", "-a", "--filter", " "], "`--filter` takes an expression"),
     (["trace", "-a", "--filter", "com == 1"], "--filter:1:1-4: unknown name `com`\ncom == 1\n~~~\nHINT: did you mean `comm`?"),
     (["flame", "--filter", "pid == 1 &&"], "--filter:1:12"),
