@@ -268,7 +268,9 @@ def commands(acu, kinds, with_peers, pid):
 
 @contextlib.contextmanager
 def recorder(command, folder):
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=folder, text=True)
+    # In the background of a shell SIGINT is ignored.
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=folder, text=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     time.sleep(1.5)  # it is attached
     try:
         yield

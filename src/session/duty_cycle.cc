@@ -1,13 +1,13 @@
 #include "session/duty_cycle.h"
 
 #include "bpf/syscall.h"
+#include "session/life.h"
 #include "session/own_maps.h"
 #include "session/time.h"
 #include "session/trap_cost.h"
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <unistd.h>
 #include <utility>
 
@@ -92,10 +92,11 @@ base::Status DutyCycle::attach(uint64_t now) {
     }));
   if (refused) {
     // A process that has ended has no probes; its end is noticed elsewhere.
-    backend_.detach_probes(probes_);
-    next_ns_ = now + longest_gap_ns;
     timespec clock = {};
-    return is_of_process_ && ::clock_gettime(clock_, &clock) != 0 ? base::Status() : base::Status(std::move(*refused));
+    if (!is_of_process_ || ::clock_gettime(clock_, &clock) == 0) failure_ = std::move(refused->message);
+    backend_.detach_probes(probes_);
+    next_ns_ = Regular::never;
+    return {};
   }
   state_ = State::settling;
   attached_at_ns_ = now;

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <ctime>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace session {
@@ -35,6 +36,8 @@ public:
   // Call before the probes are detached.
   void end();
 
+  // Why there were no further windows; empty: there were, or the process has ended.
+  const std::string& failure() const { return failure_; }
   // Share of the time between begin() and end() in which events counted.
   double attached_share() const;
   // Factor for sums of weights: for slowed programs, the last gap, and windows of unplanned length.
@@ -69,6 +72,7 @@ private:
   const double budget_; // CPUs
   const double hit_ns_;
   State state_ = State::open;
+  std::string failure_;
   base::Fd measuring_;
   RunCosts costs_;           // as the measurement began
   uint64_t measured_from_ = 0;

@@ -22,6 +22,7 @@ struct Regular {
   std::function<void()> end;                // messages may follow
   uint64_t next_ns = 0;
   int fd = -1;
+  static constexpr uint64_t never = ~uint64_t{0}; // of next_ns
 };
 
 struct Life {

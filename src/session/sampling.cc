@@ -62,8 +62,6 @@ private:
   std::unordered_map<uint64_t, std::pair<uint64_t, std::string>> names_;
 };
 
-constexpr uint64_t never_ns = ~uint64_t{0}; // of Regular::next_ns
-
 struct Sampler {
   explicit Sampler(const SamplingOptions& o) : options(o) {}
 
@@ -292,7 +290,7 @@ base::Status Sampler::live() {
     measure_later(life);
   else
     run_times.start(kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
-  if (!cycle.tick) cycle.next_ns = never_ns;
+  if (!cycle.tick) cycle.next_ns = Regular::never;
   cycle.end = [this] { // what is done after it holds nobody up
     run_times.stop();
     if (duty_cycle) duty_cycle->end();
@@ -324,7 +322,7 @@ void Sampler::measure_later(Life& life) {
   cycle.tick = [this]() -> base::Result<bool> {
     run_times.start(false);
     measured_from_ns = clock_ns();
-    cycle.next_ns = never_ns;
+    cycle.next_ns = Regular::never;
     return true;
   };
 }
@@ -571,6 +569,8 @@ void Sampler::scale() {
   if (has_gaps)
     profile.about.notes.push_back("probes were attached " + in_percent(100 * attached) + " of the time to limit overhead: totals are estimates" +
                                   (error ? ", standard error " + in_percent(100 * *error) : "") + " (--exact keeps them attached)");
+  if (duty_cycle && !duty_cycle->failure().empty())
+    profile.about.notes.push_back("probes could not be attached again, so what happened afterwards is an estimate: " + duty_cycle->failure());
   const uint64_t sampled = profile.total();
   if (!sampled || !seen_weight || sampled == seen_weight) return;
   profile.scale(static_cast<double>(seen_weight) / static_cast<double>(sampled));
