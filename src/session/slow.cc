@@ -202,9 +202,11 @@ base::Status Slow::keep_budget() {
   for (const SlowCall& call : calls) take_call(call);
   is_probed = false; // from here on each wait is told as it ends
   probed_ns = now - attached_ns;
-  const double a_second = static_cast<double>(seen) * 1e9 / static_cast<double>(probed_ns);
+  // As many as were too many: in the period, or in a shorter time.
+  const double a_second = is_plain ? static_cast<double>(new_calls) * 1e9 / static_cast<double>(passed)
+                                   : static_cast<double>(seen - calls_then) * 1e9 / static_cast<double>(budget_period_ns);
   char text[256];
-  std::snprintf(text, sizeof text, "%.0f calls a second: to probe each would take about %.0f%% of a CPU, more than --max-cost %g allows", a_second,
+  std::snprintf(text, sizeof text, "%.0f calls a second: to probe each would take about %.1f%% of a CPU, more than --max-cost %g allows", a_second,
                 a_second * static_cast<double>(functions.call_ns) / 1e7, options.max_cost);
   why_by_waits = text;
   say(why_by_waits + "\nfrom here on calls are found by their waits: not those that are slow on the CPU or by many short waits");
@@ -311,7 +313,8 @@ std::string Slow::summary() {
   std::string out = found ? std::to_string(found) + " slow" : "nothing was slow";
   out += " (from " + short_time(options.least_ns) + " on)";
   if (is_probed) {
-    out += " of " + std::to_string(calls) + (options.kind->has_waits ? " calls" : " pieces of I/O");
+    const std::string_view what = options.kind->has_waits ? " call" : " disk request";
+    out.append(" of ").append(std::to_string(calls)).append(what).append(calls == 1 ? "" : "s");
   } else if (calls) {
     const double a_second = static_cast<double>(calls) * 1e9 / static_cast<double>(std::max<uint64_t>(probed_ns, 1));
     std::snprintf(text, sizeof text, ", found by their waits; about %.0f calls a second at first", a_second);
