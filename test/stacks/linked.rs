@@ -1,6 +1,7 @@
 // linked.cc in Rust, as a compiler of 2022 takes it.
 use std::hint::black_box;
 use std::os::raw::{c_int, c_void};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 extern "C" {
     fn call_back(function: extern "C" fn());
@@ -8,7 +9,8 @@ extern "C" {
     fn qsort(base: *mut c_void, count: usize, size: usize, compare: extern "C" fn(*const c_void, *const c_void) -> c_int);
 }
 
-const ROUNDS: u64 = 20000;
+// Another number in each turn, so that no clock keeps in step with them.
+static ROUNDS: AtomicU64 = AtomicU64::new(20000);
 
 #[inline(never)]
 fn spin(rounds: u64) {
@@ -21,13 +23,13 @@ fn spin(rounds: u64) {
 
 #[inline(never)]
 fn three() {
-    spin(3 * ROUNDS);
+    spin(3 * ROUNDS.load(Relaxed));
     black_box(());
 }
 
 #[inline(never)]
 extern "C" fn one() {
-    spin(ROUNDS);
+    spin(ROUNDS.load(Relaxed));
     black_box(());
 }
 
@@ -48,8 +50,11 @@ fn in_turn() {
 }
 
 fn main() {
+    let mut last = 1u32;
     let longest: i64 = std::env::args().nth(1).map_or(100, |word| word.parse().unwrap());
     while unsafe { clock() } < longest * 1000 {
+        last = last.wrapping_mul(1664525).wrapping_add(1013904223);
+        ROUNDS.store(10000 + u64::from(last >> 16) % 20000, Relaxed);
         in_turn();
     }
 }
