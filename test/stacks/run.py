@@ -381,7 +381,13 @@ def stack_by_eu_stack(pid):
 def beside_eu_stack(acu):
     programs, wrong, theirs = {}, [], {}
 
+    def end():
+        for p in programs.values():
+            p.kill()
+            p.wait()
+
     def drive():
+        end()  # those of the try before
         for name, words in waiting_programs():
             programs[name] = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.time() + LIMIT
@@ -398,9 +404,7 @@ def beside_eu_stack(acu):
         # The system call in which it waits is the last one that it entered.
         text, _ = trace(acu, f"rawtracepoint:sys_enter /pid == tid && curtask->real_parent->tgid == {os.getpid()}/ {{ @last[pid] = ustack(raw) }}", drive)
     finally:
-        for p in programs.values():
-            p.kill()
-            p.wait()
+        end()
     compared = 0
     for name, p in programs.items():
         mine = re.search(rf"^@last\[{p.pid}\]: *\n((?:[0-9a-f]+\n|\[.*\]\n)+)", text, re.M)
