@@ -72,6 +72,8 @@ std::vector<std::string> names_in(symbol::Binary& file, std::string_view name) {
   return out;
 }
 
+std::string place_in(const symbol::Binary& file, const std::string& name) { return "\"" + file.name() + "\":" + name; }
+
 // Functions that were found: one may have several names, also in several rows.
 using Known = std::set<std::pair<const symbol::Binary*, uint64_t>>;
 
@@ -178,7 +180,7 @@ Allocations followed(const std::vector<symbol::Binary*>& files, symbol::Binaries
       const std::vector<std::string> names = functions_in(*file, row, known);
       if (!names.empty() && row.may_throw && !follows_safely(*file, names, reach, out.notes, is_careful))
         continue;
-      for (const std::string& name : names) places.push_back("\"" + file->name() + "\":" + name);
+      for (const std::string& name : names) places.push_back(place_in(*file, name));
     }
     out.take(row, places, is_careful);
   }
@@ -205,7 +207,7 @@ Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
       for (symbol::Binary* file : files) {
         if (has_malloc_of_glibc(*file) != is_glibc) continue;
         for (std::string& name : functions_in(*file, row, known)) {
-          places.push_back("\"" + file->name() + "\":" + name);
+          places.push_back(place_in(*file, name));
           names.push_back(std::move(name));
         }
       }

@@ -166,6 +166,7 @@ void DutyCycle::account() {
   in_windows_ += own;
   stood_for_ += stands_for;
   run_ns_ += window * run_share_;
+  if (!is_of_process_) return; // its sums are counted, so they have no standard error
   auto seen = read_sum(program_, backend_.engine(), "seen");
   if (!seen.ok()) return;
   const auto weight = static_cast<double>(seen->weight - std::exchange(seen_, seen->weight));

@@ -13,7 +13,7 @@
 
 #include "base/fd.h"
 #include "session/backend.h"
-#include "spec/profile_kinds.h"
+#include "spec/duty_cycle.h"
 
 #include <cstdint>
 #include <ctime>

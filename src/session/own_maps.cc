@@ -12,20 +12,9 @@ std::optional<uint32_t> find_map(const ir::Program& program, std::string_view na
   return std::nullopt;
 }
 
-// Behind each value stands whether it was set.
 base::Result<uint64_t> read_number(const ir::Program& program, ir::Engine& engine, std::string_view map) {
-  uint64_t out = 0;
-  const std::optional<uint32_t> index = find_map(program, map);
-  if (!index) return out;
-  ACU_TRY(std::vector<ir::Entry> entries, engine.read_map(*index));
-  const size_t step = program.maps[*index].value_size;
-  for (const ir::Entry& e : entries)
-    for (size_t at = 0; at + step <= e.values.size(); at += step) {
-      uint64_t word = 0;
-      std::memcpy(&word, e.values.data() + at, sizeof word);
-      out += word;
-    }
-  return out;
+  ACU_TRY(profile::RawSample sum, read_sum(program, engine, map));
+  return sum.weight;
 }
 
 base::Result<profile::RawSample> read_sum(const ir::Program& program, ir::Engine& engine, std::string_view map) {

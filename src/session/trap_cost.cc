@@ -9,7 +9,7 @@
 #include <link.h>
 #include <unistd.h>
 
-// A function whose first instruction the kernel emulates, as that of most functions.
+// The kernel emulates its first instruction, as it does for most functions.
 extern "C" void acu_probed_sample();
 asm(".text\n.type acu_probed_sample, @function\nacu_probed_sample: push %rbp\npop %rbp\nret\n.size acu_probed_sample, . - acu_probed_sample\n");
 
