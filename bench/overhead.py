@@ -12,6 +12,7 @@ Peers (perf, libbpf-tools) stand in the same table where they are installed.
 import argparse
 import contextlib
 import glob
+import json
 import os
 import queue
 import random
@@ -32,6 +33,7 @@ PYTHON_SERVER = r"""
 import http.server, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = -1  # one packet a response, which nobody waits with
     def do_GET(self):
         body = ",".join(str(i * i) for i in range(200)).encode()
         self.send_response(200)
@@ -87,6 +89,14 @@ int main() {
     std::fflush(stdout);
   }
 }
+"""
+# The interrupts of a clock alone, which nobody reads: what all that sample at that rate cost at least (perf_event_open(2), cpu-clock).
+CLOCK = r"""
+import ctypes, os, signal, struct, sys
+attributes = struct.pack("IIQQQQQ", 1, 112, 0, int(sys.argv[1]), 0, 0, 1 << 10) + bytes(64)
+for cpu in range(os.cpu_count()):
+    if ctypes.CDLL(None).syscall(298, attributes, -1, cpu, -1, 0) < 0: sys.exit("no event")
+signal.pause()
 """
 NGINX = """daemon off; worker_processes 2; pid {folder}/nginx.pid; error_log {folder}/error.log;
 events {{ }}
@@ -231,7 +241,7 @@ def java(folder, port):
     source = os.path.join(folder, "Server.java")
     with open(source, "w") as file:
         file.write(JAVA_SERVER)
-    with running(["java", source, str(port)]) as server:
+    with running(["java", "-Dsun.net.httpserver.nodelay=true", source, str(port)]) as server:
         time.sleep(4)
         wrk(port, 5)  # compiled by now
         yield one_by_one(server, lambda: wrk(port, 1))
@@ -256,7 +266,8 @@ def commands(acu, kinds, with_peers, pid):
             out["acu trace -c"] = [acu, "trace", "-a", "-c", "-o", "out.txt"]
         else:
             out[f"acu {kind}"] = [acu, "record", *words, "-a", "-q", "-o", "out.acu"]
-    peers = {"perf 99 Hz, dwarf": ("cpu 99", "perf", ["record", "-F", "99", "-a", "--call-graph", "dwarf", "-o", "perf.data"]),
+    peers = {"clock of 999 Hz alone": ("cpu 999", sys.executable, ["-c", CLOCK, "999"]),
+             "perf 99 Hz, dwarf": ("cpu 99", "perf", ["record", "-F", "99", "-a", "--call-graph", "dwarf", "-o", "perf.data"]),
              "perf 999 Hz, no stacks": ("cpu 999", "perf", ["record", "-F", "999", "-a", "-o", "perf.data"]),
              "perf 999 Hz, dwarf": ("cpu 999", "perf", ["record", "-F", "999", "-a", "--call-graph", "dwarf", "-o", "perf.data"]),
              "offcputime (libbpf-tools)": ("offcpu", "/usr/sbin/offcputime", [])}
@@ -313,6 +324,7 @@ def main():
     options.add_argument("--alone", action="store_true", help="no peers")
     options.add_argument("--port", type=int, default=18431)
     options.add_argument("--out")
+    options.add_argument("--raw", help="write all seconds to this file: server, recorder, pairs of [without, with], as JSON lines")
     given = options.parse_args()
     lines = ["| server | recorder | CPU per request, % | requests per second, % |", "|---|---|---|---|"]
     for name in given.servers.split(","):
@@ -328,6 +340,9 @@ def main():
                     pairs[what].append(pair(load, given.seconds, command, folder, number % 2))
             without = [second for found in pairs.values() for one in found for second in one[False]]
             costs, rates = zip(*without)
+            if given.raw:
+                with open(given.raw, "a") as file:
+                    file.writelines(json.dumps([name, what, [[one[False], one[True]] for one in found]]) + "\n" for what, found in pairs.items())
             for what, found in pairs.items():
                 lines.append(f"| {name} | {what} | {in_percent(found, costs, 0, 0)} | {in_percent(found, rates, 1, 2)} |")
                 print(lines[-1], flush=True)

@@ -87,6 +87,7 @@ public:
   uint32_t packets();
   uint32_t stacks();
   uint32_t frames(); // slots to take stacks in
+  uint32_t random(); // states of random numbers, by CPU
   uint32_t most_frames() const { return stack_frames_; } // of a stack
   uint32_t known();
   uint32_t walk_map(std::string_view name); // one of walk_maps.h
@@ -106,7 +107,7 @@ private:
   uint32_t zeroes_ = 0;
   uint32_t stack_frames_ = 0;
   int tables_ = -1;
-  int large_scratch_ = -1;
+  int large_scratch_ = -1, random_ = -1;
   bool stacks_at_once_ = false;
 };
 
@@ -372,6 +373,7 @@ private:
   bool keeps_task() const { return walks_ && program_.task.tgid; }
   bool finds_task(const ir::Inst& i) const;
   void emit_ids_of_task();
+  void emit_random();
   int32_t walk_buffer() const { return stack_word(last_stack_word) - layout_.walk_bytes; }
   void emit_exec_id();
   void emit_seed(const ir::Inst& i);

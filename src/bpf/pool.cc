@@ -221,6 +221,11 @@ uint32_t Pool::frames() {
   return static_cast<uint32_t>(object.frames);
 }
 
+uint32_t Pool::random() {
+  if (random_ < 0) random_ = static_cast<int>(add({.name = "acu_random", .type = BPF_MAP_TYPE_PERCPU_ARRAY, .value_size = 8, .max_entries = 1}));
+  return static_cast<uint32_t>(random_);
+}
+
 uint32_t Pool::known() {
   if (object.known < 0) object.known = static_cast<int>(add({.name = "acu_known", .value_size = 8 * known_stacks}));
   return static_cast<uint32_t>(object.known);
