@@ -8,23 +8,29 @@
 #include "session/losses.h"
 #include "session/own_maps.h"
 #include "session/run_times.h"
+#include "session/slow_entries.h"
 #include "session/slow_functions.h"
+#include "session/slow_looks.h"
 #include "session/slow_script.h"
 #include "session/slow_text.h"
 #include "session/steps.h"
 #include "session/time.h"
 
-#include <cstring>
+#include <algorithm>
 #include <unistd.h>
 
 namespace session {
 
 namespace {
 
+// How calls of a function are seen.
+enum class Seen : uint8_t { whole, by_entries, by_waits };
+
+constexpr std::string_view entry_kinds[] = {"uprobe:"};
 constexpr uint64_t budget_period_ns = 100'000'000; // calls are weighed over so long
 
 struct Slow {
-  explicit Slow(const SlowOptions& o) : options(o) {}
+  explicit Slow(const SlowOptions& o) : options(o), looks(o.least_ns, o.max_cost) {}
 
   base::Status find();
   base::Status compile();
@@ -35,19 +41,27 @@ struct Slow {
   void take(const type::Type& type, std::span<const std::byte> bytes);
   void take_wait(Wait& wait);
   void take_call(const SlowCall& call);
-  base::Result<std::vector<SlowCall>> calls_in_progress();
+  base::Result<std::vector<SlowCall>> calls_in_progress(uint64_t end);
+  void take_seen(const SlowThread& thread, uint64_t at, InCall in, const StackId& user);
+  void tell_over(const std::optional<SlowCall>& call);
   void tell(const Outlier& outlier);
   void write(const SlowStory& story);
   base::Status keep_budget();
+  base::Status follow_by(Seen how, uint64_t now);
+  base::Status look();
+  base::Status end_look(uint64_t now);
+  std::vector<uint32_t> probes_of(std::span<const std::string_view> kinds) const;
   uint64_t calls();
+  uint64_t call_ns() const { return !options.kind->is_dear ? 0 : seen == Seen::whole ? functions.call_ns : spec::slow_entry_ns; }
+  void charge();
   std::string summary();
   void say(const std::string& text);
 
   const SlowOptions& options;
   SlowFunctions functions;
-  bool is_probed = true;   // each call
-  bool is_leaving = false; // … as its probes are taken off
-  std::string why_by_waits;
+  Seen seen = Seen::whole;
+  bool is_leaving = false; // whole calls, as the probes of their returns are taken off
+  bool wants_look = false;
   Condition condition;
   Options run; // as `acu run` would have been asked
   std::optional<base::Source> source;
@@ -60,12 +74,15 @@ struct Slow {
   std::unique_ptr<Output> output;
   std::optional<SlowStacks> stacks;
   SlowNotes notes;
+  SlowEntries entries; // by_entries, and of looks
+  SlowLooks looks;     // by_waits
   std::optional<SlowTeller> teller;
   Regular regular;
   Effects* effects = nullptr; // while it lives
   uint64_t period_began_ns = 0, calls_then = 0; // of the budget
   uint64_t looked_ns = 0, calls_seen = 0;       // the last time
   uint64_t probed_ns = 0;                       // how long each call was
+  uint64_t charged_calls = 0, charged_ns = 0;   // what calls took to be probed
   uint64_t found = 0, attached_ns = 0, detached_ns = 0;
   int64_t wall_ns = to_wall_ns(CLOCK_MONOTONIC);
 };
@@ -89,15 +106,17 @@ base::Status Slow::find() {
   ACU_TRY(condition, whose_of(options.filter));
   if (!options.kind->is_dear) return {};
   ACU_TRY(functions, find_slow_functions(options.function, options.filter.pid, options.command.empty() ? "" : options.command.front()));
-  why_by_waits = functions.refusal.empty() && !options.is_exact ? functions.risk : functions.refusal;
-  if (options.is_exact && !functions.refusal.empty()) return base::Error{base::Failure::usage, "`--exact` cannot be had: " + functions.refusal};
-  if (options.is_exact && !functions.risk.empty()) say("WARNING: " + functions.risk);
-  is_probed = why_by_waits.empty();
+  const std::string& why_not = functions.no_calls.empty() || functions.is_risk ? functions.no_returns : functions.no_calls;
+  if (options.is_exact && !why_not.empty()) return base::Error{base::Failure::usage, "`--exact` cannot be had: " + why_not};
+  if (options.is_exact && functions.is_risk) say("WARNING: " + functions.no_calls);
+  if (options.is_exact) return {};
+  if (!functions.no_returns.empty()) seen = Seen::by_entries;
+  if (!functions.no_calls.empty()) seen = Seen::by_waits;
   return {};
 }
 
 base::Status Slow::compile() {
-  SlowWanted wanted = {.kind = is_probed ? options.kind : nullptr,
+  SlowWanted wanted = {.kind = seen == Seen::by_waits ? nullptr : options.kind,
                        .begin = options.begin,
                        .end = options.end,
                        .condition = condition,
@@ -107,6 +126,7 @@ base::Status Slow::compile() {
   if (options.kind->is_dear) {
     wanted.begin = listed("uprobe:", functions.places);
     wanted.end = listed("uretprobe:", functions.places);
+    wanted.has_ends = seen == Seen::whole;
   }
   // What looks is no part of the picture.
   wanted.condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
@@ -129,8 +149,13 @@ base::Status Slow::load() {
 void Slow::take(const type::Type& type, std::span<const std::byte> bytes) {
   SlowNote note = read_slow_record(type, bytes);
   if (auto* wake = std::get_if<Wake>(&note)) notes.take(std::move(*wake));
-  if (auto* sample = std::get_if<OnCpu>(&note)) notes.take(*sample);
+  if (auto* sample = std::get_if<OnCpu>(&note)) {
+    notes.take(*sample);
+    take_seen(sample->thread, sample->at, sample->in, sample->user);
+  }
+  if (auto* next = std::get_if<NextCall>(&note)) tell_over(entries.seen_after(next->task, next->start));
   if (auto* ran = std::get_if<Ran>(&note)) notes.take(*ran);
+  if (auto* turn = std::get_if<Turn>(&note)) notes.take(*turn);
   if (auto* wait = std::get_if<Wait>(&note)) take_wait(*wait);
   if (auto* call = std::get_if<SlowCall>(&note)) take_call(*call);
   if (auto* io = std::get_if<SlowIo>(&note)) write(teller->tell(*io));
@@ -139,7 +164,8 @@ void Slow::take(const type::Type& type, std::span<const std::byte> bytes) {
 // Of calls that were going on when their probes went nobody knows the end; what was waited for in them is known.
 void Slow::take_call(const SlowCall& call) {
   const Outlier outlier = notes.about(call);
-  if (call.has_ended || (is_probed && !is_leaving)) return tell(outlier);
+  if (!call.has_ended && seen == Seen::by_entries) return tell_over(entries.end(call.thread.task)); // its thread has ended
+  if (call.has_ended || (seen == Seen::whole && !is_leaving)) return tell(outlier);
   for (const Wait& wait : outlier.waits)
     if (!wait.is_told && wait.ns() >= options.least_ns) tell(notes.about(wait));
   notes.all_told(call.thread.task);
@@ -147,9 +173,33 @@ void Slow::take_call(const SlowCall& call) {
 
 // Where no call is probed, a long wait within the function tells of one.
 void Slow::take_wait(Wait& wait) {
-  wait.is_told = !is_probed && wait.ns() >= options.least_ns && teller->is_within(wait.user);
+  wait.is_told = seen == Seen::by_waits && wait.ns() >= options.least_ns && teller->is_within(wait.user);
   notes.take(wait);
   if (wait.is_told) tell(notes.about(wait));
+  take_seen(wait.thread, wait.back, wait.in, wait.user);
+}
+
+// Where calls are known by their entries: is the thread still in the last one? In a look a thread that has entered none since it began
+// is in one that is older; entries from before it do not count, as others may have come unseen.
+void Slow::take_seen(const SlowThread& thread, uint64_t at, InCall in, const StackId& user) {
+  if (seen == Seen::whole) return;
+  if (seen == Seen::by_waits && (!looks.is_open() || in.start < looks.opened_ns()))
+    in = {.start = looks.is_open() && at >= looks.opened_ns() ? looks.opened_ns() : 0, .is_counted = false};
+  const SlowTeller::Within within = teller->where_is(user);
+  if (seen == Seen::by_waits && looks.is_due(thread.task, at, within == SlowTeller::Within::yes)) {
+    wants_look = true;
+    regular.next_ns = at; // soon
+  }
+  if (!in.start) return;
+  if (within == SlowTeller::Within::yes) tell_over(entries.seen_in(thread, at, in));
+  if (within == SlowTeller::Within::no) tell_over(entries.seen_after(thread.task, in.start));
+}
+
+void Slow::tell_over(const std::optional<SlowCall>& call) {
+  if (!call || call->end - call->start < options.least_ns) return;
+  Outlier outlier = notes.about(*call);
+  outlier.is_whole = false;
+  tell(outlier);
 }
 
 void Slow::tell(const Outlier& outlier) { write(teller->tell(outlier)); }
@@ -168,48 +218,116 @@ uint64_t Slow::calls() {
   return out.ok() ? *out : 0;
 }
 
-// Until now.
-base::Result<std::vector<SlowCall>> Slow::calls_in_progress() {
+// As they were probed until now.
+void Slow::charge() {
+  const uint64_t all = calls();
+  charged_ns += (all - charged_calls) * call_ns();
+  charged_calls = all;
+}
+
+// Until `end`, with the time that their threads are away now.
+base::Result<std::vector<SlowCall>> Slow::calls_in_progress(uint64_t end) {
   std::vector<SlowCall> out;
-  const std::optional<uint32_t> begun = find_map(compiled.program, "start");
+  const std::optional<uint32_t> begun = find_map(compiled.program, "call");
   if (!begun) return out;
   ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(*begun));
   for (const ir::Entry& e : entries) {
-    SlowCall call = {.thread = {}, .end = clock_ns(), .has_ended = false, .user = {}};
-    std::memcpy(&call.thread.task, e.key.data(), sizeof call.thread.task);
-    std::memcpy(&call.start, e.values.data(), sizeof call.start);
-    if (call.start) out.push_back(std::move(call));
+    SlowCall call = read_open_call(e.key, e.values);
+    call.end = end;
+    if (call.start && call.start < end) out.push_back(std::move(call));
+  }
+  if (out.empty()) return out;
+  ACU_TRY(const auto left, read_sums(compiled.program, backend->engine(), "left"));
+  ACU_TRY(const auto woken, read_sums(compiled.program, backend->engine(), "woken"));
+  for (SlowCall& call : out) {
+    const auto l = left.find(call.thread.task), w = woken.find(call.thread.task);
+    if (l == left.end() || l->second < call.start || l->second >= end) continue;
+    const bool is_preempted = l->second & 1;
+    call.away_ns += end - l->second;
+    if (is_preempted)
+      call.queued_ns += end - l->second;
+    else if (w != woken.end() && w->second >= l->second && w->second < end)
+      call.queued_ns += end - w->second;
   }
   return out;
 }
 
 base::Status Slow::keep_budget() {
-  const uint64_t now = clock_ns(), seen = calls();
-  if (now - period_began_ns >= budget_period_ns) period_began_ns = now, calls_then = seen;
+  const uint64_t now = clock_ns(), called = calls();
+  if (now - period_began_ns >= budget_period_ns) period_began_ns = now, calls_then = called;
   const auto is_above = [&](uint64_t calls, double allowed, uint64_t since_ns) {
-    return static_cast<double>(calls * functions.call_ns) > allowed / 100 * static_cast<double>(since_ns);
+    return static_cast<double>(calls * call_ns()) > allowed / 100 * static_cast<double>(since_ns);
   };
   // What is far above it is plain sooner.
   constexpr uint64_t enough_calls = 300;
   constexpr double far_above = 5;
-  const uint64_t new_calls = seen - std::exchange(calls_seen, seen), passed = now - std::exchange(looked_ns, now);
+  const uint64_t new_calls = called - std::exchange(calls_seen, called), passed = now - std::exchange(looked_ns, now);
   const bool is_plain = new_calls >= enough_calls && is_above(new_calls, far_above * options.max_cost, passed);
-  if (!is_plain && !is_above(seen - calls_then, options.max_cost, budget_period_ns)) return {};
-  is_leaving = true;
-  for (const std::string& file : functions.files) backend->detach_file(file);
-  effects->drain();
-  ACU_TRY(std::vector<SlowCall> calls, calls_in_progress());
-  for (const SlowCall& call : calls) take_call(call);
-  is_probed = false; // from here on each wait is told as it ends
-  probed_ns = now - attached_ns;
+  if (!is_plain && !is_above(called - calls_then, options.max_cost, budget_period_ns)) return {};
   // As many as were too many: in the period, or in a shorter time.
   const double a_second = is_plain ? static_cast<double>(new_calls) * 1e9 / static_cast<double>(passed)
-                                   : static_cast<double>(seen - calls_then) * 1e9 / static_cast<double>(budget_period_ns);
+                                   : static_cast<double>(called - calls_then) * 1e9 / static_cast<double>(budget_period_ns);
+  const double entries_cost = a_second * static_cast<double>(spec::slow_entry_ns) / 1e7; // percent of a CPU
+  const bool entries_alone = seen == Seen::whole && functions.is_at_returns && entries_cost <= options.max_cost;
   char text[256];
-  std::snprintf(text, sizeof text, "%.0f calls a second: to probe each would take about %.1f%% of a CPU, more than --max-cost %g allows", a_second,
-                a_second * static_cast<double>(functions.call_ns) / 1e7, options.max_cost);
-  why_by_waits = text;
-  say(why_by_waits + "\nfrom here on calls are found by their waits: not those that are slow on the CPU or by many short waits");
+  std::snprintf(text, sizeof text, "%.0f calls a second: to probe %s would take about %.1f%% of a CPU, more than --max-cost %g allows", a_second,
+                seen == Seen::whole ? "each" : "their entries", a_second * static_cast<double>(call_ns()) / 1e7, options.max_cost);
+  say(std::string(text) + "\nfrom here on " +
+      (entries_alone ? "their returns are not probed: how long one takes at least is known by its samples and waits"
+                     : "calls are found by their waits and, on the CPU, by samples: most that are slow by many short waits are missed"));
+  looks.allow(entries_cost);
+  return follow_by(entries_alone ? Seen::by_entries : Seen::by_waits, now);
+}
+
+std::vector<uint32_t> Slow::probes_of(std::span<const std::string_view> kinds) const {
+  std::vector<uint32_t> out;
+  for (uint32_t i = 0; i < compiled.program.probes.size(); i++)
+    if (std::ranges::any_of(kinds, [&](std::string_view kind) { return compiled.program.probes[i].name.starts_with(kind); })) out.push_back(i);
+  return out;
+}
+
+// Probes entries for a moment, and no longer than that tells something.
+base::Status Slow::look() {
+  const uint64_t now = clock_ns();
+  if (looks.is_over(now, entries.last_seen())) return end_look(now);
+  if (!std::exchange(wants_look, false) || looks.is_open() || backend->is_detaching()) return {};
+  for (uint32_t probe : probes_of(entry_kinds)) ACU_CHECK(backend->attach(probe, [](base::Error) { return base::Status(); }));
+  looks.open(clock_ns());
+  return {};
+}
+
+base::Status Slow::end_look(uint64_t now) {
+  backend->detach_probes(probes_of(entry_kinds));
+  charge();
+  for (const SlowCall& call : entries.end_all()) tell_over(call);
+  looks.close(now);
+  return backend->engine().clear_map(*find_map(compiled.program, "call"));
+}
+
+// With fewer probes. A call that goes on as they are detached is told by what was waited for in it, or followed on by its entry.
+base::Status Slow::follow_by(Seen how, uint64_t now) {
+  charge();
+  constexpr std::string_view ends[] = {"uretprobe:"}, calls_kinds[] = {"uprobe:", "uretprobe:"};
+  if (how == Seen::by_entries) {
+    ACU_CHECK(set_number(compiled.program, backend->engine(), "by_entries", 1));
+    backend->detach_probes(probes_of(ends));
+    effects->drain();
+    seen = how;
+    return {};
+  }
+  is_leaving = true;
+  backend->detach_probes(probes_of(calls_kinds));
+  effects->drain();
+  if (seen == Seen::whole) {
+    ACU_TRY(std::vector<SlowCall> calls, calls_in_progress(now));
+    for (const SlowCall& call : calls) take_call(call);
+  }
+  for (const SlowCall& call : entries.end_all()) tell_over(call);
+  ACU_CHECK(backend->engine().clear_map(*find_map(compiled.program, "call")));
+  ACU_CHECK(set_number(compiled.program, backend->engine(), "by_entries", 1));
+  ACU_CHECK(set_number(compiled.program, backend->engine(), "looks", looks.interval_ns()));
+  seen = how; // from here on each wait is told as it ends
+  probed_ns = now - attached_ns;
   return {};
 }
 
@@ -244,21 +362,24 @@ base::Status Slow::live() {
   regular.begin = [&] {
     attached_ns = period_began_ns = looked_ns = one.attached_ns;
     regular.next_ns = attached_ns + 2'000'000;
-    if (options.kind->is_dear && !is_probed)
-      say("calls are found by their waits, not those that are slow on the CPU or by many short waits: " + why_by_waits + " (--exact probes it)");
+    if (seen == Seen::by_entries)
+      say("its returns are not probed: " + functions.no_returns + "\nhow long a call takes at least is known by its samples and waits");
+    if (seen == Seen::by_waits)
+      say("calls are found by their waits, not those that are slow on the CPU or by many short waits: " + functions.no_calls + (functions.is_risk ? " (--exact probes it)" : ""));
   };
   // Often at first: nobody knows yet how often it is called.
   regular.tick = [this]() -> base::Result<bool> {
     constexpr uint64_t first_ns = 1'000'000'000, often_ns = 3'000'000, seldom_ns = 10'000'000;
     const uint64_t now = clock_ns();
     regular.next_ns = now + (now < attached_ns + first_ns ? often_ns : seldom_ns);
-    if (options.kind->is_dear && is_probed && !options.is_exact) ACU_CHECK(keep_budget());
+    if (options.kind->is_dear && seen != Seen::by_waits && !options.is_exact) ACU_CHECK(keep_budget());
+    if (seen == Seen::by_waits && functions.no_calls.empty()) ACU_CHECK(look());
     return !options.count || found < options.count;
   };
   ACU_CHECK(session::live(one));
   compiled.machine->store_facts();
   detached_ns = one.detached_ns;
-  if (is_probed) probed_ns = detached_ns - attached_ns;
+  if (seen != Seen::by_waits) probed_ns = detached_ns - attached_ns;
   return {};
 }
 
@@ -276,10 +397,10 @@ void look_at(SlowCall& call) {
 }
 
 base::Status Slow::tell_rest() {
-  if (is_probed) {
-    ACU_TRY(std::vector<SlowCall> calls, calls_in_progress());
+  for (const SlowCall& call : entries.end_all()) tell_over(call);
+  if (seen == Seen::whole) {
+    ACU_TRY(std::vector<SlowCall> calls, calls_in_progress(detached_ns));
     for (SlowCall& call : calls) {
-      call.end = detached_ns;
       if (call.end < call.start + options.least_ns) continue;
       look_at(call);
       if (options.kind->name == "syscall")
@@ -301,20 +422,22 @@ std::string Slow::summary() {
   const ir::Counters counters = backend->engine().counters();
   uint64_t lost = counters.lost_events + counters.scratch_busy + counters.missed_runs;
   for (uint64_t full : counters.map_full) lost += full;
-  const uint64_t calls = this->calls();
-  const uint64_t probes_ns = run_times.of_all_time(counters.run_ns) + (options.kind->is_dear ? calls * spec::slow_call_ns : 0);
+  charge();
+  const uint64_t calls = charged_calls;
+  const uint64_t probes_ns = run_times.of_all_time(counters.run_ns) + charged_ns;
   char text[512];
   if (options.json) {
     std::snprintf(text, sizeof text,
-                  "{\"type\": \"summary\", \"slow\": %lu, \"calls\": %lu, \"by_waits\": %s, \"lost\": %lu, \"probes_ns\": %lu}\n",
-                  found, calls, is_probed ? "false" : "true", lost, probes_ns);
+                  "{\"type\": \"summary\", \"slow\": %lu, \"calls\": %lu, \"by_waits\": %s, \"by_entries\": %s, \"lost\": %lu, \"probes_ns\": %lu}\n",
+                  found, calls, seen == Seen::by_waits ? "true" : "false", seen == Seen::by_entries ? "true" : "false", lost, probes_ns);
     return text;
   }
   std::string out = found ? std::to_string(found) + " slow" : "nothing was slow";
   out += " (from " + short_time(options.least_ns) + " on)";
-  if (is_probed) {
+  if (seen != Seen::by_waits) {
     const std::string_view what = options.kind->has_waits ? " call" : " disk request";
     out.append(" of ").append(std::to_string(calls)).append(what).append(calls == 1 ? "" : "s");
+    if (seen == Seen::by_entries) out += ", whose returns were not probed";
   } else if (calls) {
     const double a_second = static_cast<double>(calls) * 1e9 / static_cast<double>(std::max<uint64_t>(probed_ns, 1));
     std::snprintf(text, sizeof text, ", found by their waits; about %.0f calls a second at first", a_second);

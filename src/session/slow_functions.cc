@@ -52,11 +52,14 @@ bool Finder::take(symbol::Binary& binary) {
   out.places.push_back("\"" + binary.name() + "\":" + (is_plain || is_inlined ? "" : "cpp:") +
                        (is_plain ? out.name : "\"" + out.name + "\""));
   out.files.push_back(binary.host_path());
-  if (is_inlined) out.refusal = "all its calls were inlined";
+  if (is_inlined) out.no_calls = "all its calls were inlined";
   for (const symbol::FunctionSymbol& f : found) {
-    if (std::string why = probe::why_not_at_return(binary, f); !why.empty()) out.refusal = why;
-    if (std::string by = probe::switches_stacks(binary); !by.empty())
-      out.risk = "the program seems to change stacks (by `" + by + "`), which a probe at a return could end";
+    if (std::string why = probe::why_not_at_return(binary, f); !why.empty()) {
+      out.no_calls = why;
+    } else if (std::string by = probe::switches_stacks(binary); !by.empty() && out.no_calls.empty()) {
+      out.no_calls = "the program seems to change stacks (by `" + by + "`), which a probe at a return could end";
+      out.is_risk = true;
+    }
     if (reach.may_pass(binary, f)) take_returns(binary, f);
   }
   return true;
@@ -65,15 +68,13 @@ bool Finder::take(symbol::Binary& binary) {
 // An exception would end the program while the return is probed like others.
 void Finder::take_returns(symbol::Binary& binary, const symbol::FunctionSymbol& f) {
   if (auto returns = probe::find_return_places(binary, f); !returns.ok()) {
-    out.refusal =
+    out.no_returns =
         "an exception that leaves it would end the program, and its return instructions are not known: " +
         returns.error().message;
     return;
   }
-  out.call_ns = spec::slow_call_ns + spec::return_instruction_ns;
-  out.risk = "exceptions may leave it, so that its returns have to be probed at the return instructions, "
-             "which takes about " +
-             std::to_string(out.call_ns / 1000) + " us a call";
+  out.call_ns = spec::slow_entry_ns + spec::return_instruction_ns;
+  out.is_at_returns = true;
 }
 
 base::Error missing(symbol::Binary& binary, const std::string& name) {

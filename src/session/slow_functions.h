@@ -14,9 +14,11 @@ struct SlowFunctions {
   std::string name;                // as it was asked for, without the file
   std::vector<std::string> places; // `"FILE":FUNCTION`, as probes have them
   std::vector<std::string> files;  // as probe::Event has them
-  std::string risk;                // why their returns had better not be probed; empty: they may be
+  std::string no_calls;            // why calls cannot be followed by their threads, …
+  bool is_risk = false;            // … or had better not be; empty: they can
+  std::string no_returns;          // why their returns cannot be probed; empty: they can
   uint64_t call_ns = 0;            // what to probe a call takes
-  std::string refusal;             // … or cannot be
+  bool is_at_returns = false;      // at return instructions, which is what takes most of that
 };
 
 // `text`: "[FILE:]FUNCTION"; without a file the program of the process or the command, then what the process has mapped.

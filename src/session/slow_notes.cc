@@ -6,7 +6,7 @@
 
 namespace session {
 
-static constexpr size_t most_waits = 256, most_samples = 4096, most_threads = 8192;
+static constexpr size_t most_waits = 256, most_samples = 4096, most_turns = 4096, most_threads = 8192;
 
 // Threads that ended long ago are not told of; those that waited last stay.
 void SlowNotes::make_room() {
@@ -35,9 +35,15 @@ void SlowNotes::take(Wait& wait) {
 }
 
 void SlowNotes::take(const OnCpu& sample) {
-  OfThread& of = threads_[sample.task];
+  OfThread& of = threads_[sample.thread.task];
   of.samples.push_back(sample);
   if (of.samples.size() > most_samples) of.samples.pop_front();
+}
+
+void SlowNotes::take(const Turn& turn) {
+  OfThread& of = threads_[turn.task];
+  of.turns.push_back(turn);
+  if (of.turns.size() > most_turns) of.turns.pop_front();
 }
 
 void SlowNotes::take(const Ran& ran) { threads_[ran.task].others.push_back(ran); }
@@ -58,11 +64,13 @@ Outlier SlowNotes::about(const SlowCall& call) const {
     if (w.left >= call.start && w.left < call.end) out.waits.push_back(w);
   for (const OnCpu& s : of->second.samples)
     if (s.at >= call.start && s.at < call.end) out.samples.push_back(s);
+  for (const Turn& t : of->second.turns)
+    if (t.at >= call.start && t.at <= call.end) out.turns.push_back(t);
   return out;
 }
 
 Outlier SlowNotes::about(const Wait& wait) const {
-  return {.call = {.thread = wait.thread, .start = wait.left, .end = wait.back, .user = {}}, .is_whole = false, .waits = {wait}, .samples = {}};
+  return {.call = {.thread = wait.thread, .start = wait.left, .end = wait.back, .is_counted = false, .user = {}}, .is_whole = false, .waits = {wait}, .samples = {}, .turns = {}};
 }
 
 const Wait* SlowNotes::longest_wait(uint32_t tid, uint64_t from, uint64_t until) const {

@@ -13,10 +13,11 @@ namespace session {
 // Something slow, with what happened meanwhile.
 struct Outlier {
   SlowCall call;
-  bool is_whole = true;       // false: only a wait in it was seen, and it took longer
+  bool is_whole = true;       // false: it took longer
   std::vector<Wait> waits;    // in their order
   bool is_cut = false;        // there were earlier ones, which are not known any more
   std::vector<OnCpu> samples; // of its thread on the CPU
+  std::vector<Turn> turns;    // waits for a CPU that are not among the waits
 };
 
 class SlowNotes {
@@ -26,6 +27,7 @@ public:
   void take(Wake wake);
   void take(const OnCpu& sample);
   void take(const Ran& ran);
+  void take(const Turn& turn);
 
   // What its thread waited for until now is not told again.
   void all_told(uint32_t task);
@@ -39,6 +41,7 @@ private:
   struct OfThread {
     std::deque<Wait> waits;
     std::deque<OnCpu> samples;
+    std::deque<Turn> turns;
     std::optional<Wake> wake; // of the wait that goes on, …
     std::vector<Ran> others;  // … as these
   };

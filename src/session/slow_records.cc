@@ -41,6 +41,13 @@ public:
     out.name = text();
     return out;
   }
+  InCall in_call() {
+    InCall out;
+    out.start = number();
+    out.away_ns = number();
+    out.queued_ns = number();
+    return out;
+  }
   std::array<uint64_t, 6> arguments() {
     std::array<uint64_t, 6> out;
     for (uint64_t& a : out) a = number();
@@ -71,6 +78,7 @@ Wait read_wait(Fields fields) {
   out.ran = fields.thread();
   out.ran_ns = fields.number();
   out.cpu = fields.small();
+  out.in = fields.in_call();
   out.kernel = fields.stack();
   out.user = fields.stack();
   return out;
@@ -93,6 +101,8 @@ SlowCall read_call(Fields fields) {
   out.thread.task = task;
   out.start = fields.number();
   out.end = fields.number();
+  out.away_ns = fields.number();
+  out.queued_ns = fields.number();
   out.call = static_cast<int>(fields.number());
   if (out.call == spec::slow_ended) out.has_ended = false, out.call = -1;
   out.result = static_cast<int64_t>(fields.number());
@@ -103,8 +113,11 @@ SlowCall read_call(Fields fields) {
 
 OnCpu read_on_cpu(Fields fields) {
   OnCpu out;
-  out.task = fields.small();
+  const uint32_t task = fields.small();
+  out.thread = fields.thread();
+  out.thread.task = task;
   out.at = fields.number();
+  out.in = fields.in_call();
   out.user = fields.stack();
   return out;
 }
@@ -115,6 +128,17 @@ Ran read_ran(Fields fields) {
   out.thread = fields.thread();
   out.until = fields.number();
   out.ns = fields.number();
+  return out;
+}
+
+Turn read_turn(Fields fields) {
+  Turn out;
+  out.task = fields.small();
+  out.at = fields.number();
+  out.queued_ns = fields.number();
+  out.ran = fields.thread();
+  out.ran_ns = fields.number();
+  out.cpu = fields.small();
   return out;
 }
 
@@ -147,8 +171,24 @@ SlowNote read_slow_record(const type::Type& type, std::span<const std::byte> byt
   case spec::SlowRecord::on_cpu: return read_on_cpu(fields);
   case spec::SlowRecord::ran: return read_ran(fields);
   case spec::SlowRecord::io: return read_io(fields);
+  case spec::SlowRecord::turn: return read_turn(fields);
+  case spec::SlowRecord::next: {
+    const uint32_t task = fields.small();
+    return NextCall{task, fields.number()};
+  }
   }
   return {};
+}
+
+SlowCall read_open_call(std::span<const std::byte> key, std::span<const std::byte> value) {
+  SlowCall out = {.thread = {}, .has_ended = false, .user = {}};
+  std::memcpy(&out.thread.task, key.data(), sizeof out.thread.task);
+  uint64_t numbers[4]; // start, stack pointer, away, of that runnable
+  std::memcpy(numbers, value.data(), sizeof numbers);
+  out.start = numbers[0];
+  out.away_ns = numbers[2];
+  out.queued_ns = numbers[3];
+  return out;
 }
 
 } // namespace session

@@ -42,6 +42,12 @@ struct Ran {
   uint64_t until = 0, ns = 0;
 };
 
+// The call that a thread is in: when it began (0: none is known), and its time off the CPU until now, and of that runnable.
+struct InCall {
+  uint64_t start = 0, away_ns = 0, queued_ns = 0;
+  bool is_counted = true; // the latter two
+};
+
 // A thread was away from the CPU.
 struct Wait {
   SlowThread thread;
@@ -55,6 +61,7 @@ struct Wait {
   uint64_t ran_ns = 0; // … and for how long
   uint32_t cpu = 0;
   std::vector<Ran> others; // who had that CPU while it was runnable
+  InCall in;
   StackId kernel, user;
   std::optional<Wake> wake;
   bool is_told = false; // by itself, as no call was seen
@@ -71,13 +78,26 @@ struct SlowCall {
   bool has_ended = true; // false: its thread ended in it, or it was still going on at the end
   int64_t result = 0;
   std::array<uint64_t, 6> arguments = {};
+  bool is_counted = true; // the time of its thread …
+  uint64_t away_ns = 0;   // … off the CPU, …
+  uint64_t queued_ns = 0; // … and of that runnable
   StackId user; // of who called it
+};
+
+// A thread in a call got the CPU after it was runnable for a time; no wait tells of that.
+struct Turn {
+  uint32_t task = 0;
+  uint64_t at = 0, queued_ns = 0;
+  SlowThread ran; // who had the CPU before; pid 0: it was idle
+  uint64_t ran_ns = 0;
+  uint32_t cpu = 0;
 };
 
 // A thread was seen on the CPU within a call.
 struct OnCpu {
-  uint32_t task = 0;
+  SlowThread thread;
   uint64_t at = 0;
+  InCall in;
   StackId user;
 };
 
@@ -92,8 +112,17 @@ struct SlowIo {
   StackId kernel, user;
 };
 
-using SlowNote = std::variant<std::monostate, Wait, Wake, SlowCall, OnCpu, Ran, SlowIo>;
+// Where only entries are probed: a thread began its next call, so the one that began at `start` or before is over.
+struct NextCall {
+  uint32_t task = 0;
+  uint64_t start = 0;
+};
+
+using SlowNote = std::variant<std::monostate, Wait, Wake, SlowCall, OnCpu, Ran, SlowIo, Turn, NextCall>;
 // monostate: it is none of them.
 SlowNote read_slow_record(const type::Type& type, std::span<const std::byte> bytes);
+
+// A call that goes on, as @call has it: what is not in there, and its end, stay empty. Start 0: there is none.
+SlowCall read_open_call(std::span<const std::byte> key, std::span<const std::byte> value);
 
 } // namespace session

@@ -33,16 +33,17 @@ std::string is_wanted(const std::vector<int>& calls, std::string& before) {
 
 std::string slow_script(const SlowWanted& w) {
   const bool has_waits = !w.kind || w.kind->has_waits;
-  std::string text(has_waits ? spec::slow_waits : ""), begin = "@expected = 0; ";
-  if (w.kind) text += w.kind->script;
+  std::string text(has_waits ? spec::slow_waits : ""), begin = w.has_ends ? "@expected = 0; @looks = (uint64)0; @by_entries = (uint64)0; "
+                                                                                                : "@expected = 0; @looks = (uint64)0; @by_entries = (uint64)1; ";
+  if (w.kind) text += w.has_ends ? w.kind->script : w.kind->script.substr(0, w.kind->script.find("\nEND {"));
   if (w.kind && has_waits) text += spec::slow_ends;
   if (w.kind && w.kind->has_samples) text += spec::slow_samples;
-  base::replace_all(text, "FORGET", text.find("@sp") == text.npos ? "" : "delete(@sp, $thread);");
   base::replace_all(text, "ENDED", std::to_string(spec::slow_ended));
   base::replace_all(text, "TELL_ASKED", spec::slow_tell_asked);
+  base::replace_all(text, "COUNT_AWAY", w.kind ? spec::slow_count_away : spec::slow_no_calls);
   base::replace_all(text, "TELL_DUE", spec::slow_tell_due);
   const std::string least = std::to_string(w.least_ns), part = std::to_string(std::max<uint64_t>(least_part(w.least_ns), 1));
-  base::replace_all(text, "LEAST_OF", w.kind ? "(@start[$thread] ? (uint64)" + part + " : (uint64)" + least + ")" : least);
+  base::replace_all(text, "LEAST_OF", w.kind ? "(@call[$thread].0 ? (uint64)" + part + " : (uint64)" + least + ")" : least);
   base::replace_all(text, "LEAST", least);
   base::replace_all(text, "PART", part);
   base::replace_all(text, "BEGIN", w.begin);

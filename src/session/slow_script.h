@@ -12,6 +12,7 @@ namespace session {
 struct SlowWanted {
   const spec::SlowKind* kind = nullptr; // nullptr: nothing but waits
   std::string begin, end;               // probes, in the language
+  bool has_ends = true;                 // false: only begin is probed
   Condition condition;
   std::vector<int> calls; // system calls; empty: all
   uint64_t least_ns = 0;

@@ -80,6 +80,12 @@ size_t SlowTeller::place_of_function(const std::vector<std::string>& user) const
 
 bool SlowTeller::is_within(const StackId& user) { return place_of_function(told({}, user).user) != nowhere; }
 
+SlowTeller::Within SlowTeller::where_is(const StackId& user) {
+  const std::vector<SlowFrame>& frames = stacks_.frames(user);
+  if (std::ranges::any_of(frames, [&](const SlowFrame& f) { return f.kind == profile::FrameKind::user && is_function(f.name); })) return Within::yes;
+  return frames.empty() || frames.back().kind == profile::FrameKind::note ? Within::unknown : Within::no;
+}
+
 ToldStack SlowTeller::told(const StackId& kernel, const StackId& user) {
   ToldStack out;
   for (const SlowFrame& f : stacks_.frames(kernel)) {
@@ -182,6 +188,45 @@ ToldWait SlowTeller::told(const Wait& wait) {
   return out;
 }
 
+// Who had the CPU longest comes first.
+static void add_ran(RanFor& all, const RanFor& more) {
+  for (const auto& [thread, ns] : more) {
+    const auto ran = std::ranges::find_if(all, [&](const auto& r) { return r.first.tid == thread.tid; });
+    if (ran == all.end())
+      all.emplace_back(thread, ns);
+    else
+      ran->second += ns;
+  }
+  std::ranges::stable_sort(all, std::greater(), [](const auto& r) { return r.second; });
+}
+
+// Of the time on the CPU by stack: that of the innermost functions.
+static std::vector<ToldHot> hottest(const std::map<std::vector<std::string>, uint64_t>& seen, uint64_t whole_ns) {
+  struct Leaf {
+    uint64_t ns = 0;
+    const std::vector<std::string>* most = nullptr; // its most frequent stack
+    uint64_t most_ns = 0;
+  };
+  std::map<std::string_view, Leaf> leaves;
+  for (const auto& [stack, ns] : seen) {
+    Leaf& leaf = leaves[stack.empty() ? std::string_view() : std::string_view(stack.front())];
+    leaf.ns += ns;
+    if (ns > leaf.most_ns) leaf.most = &stack, leaf.most_ns = ns;
+  }
+  std::vector<ToldHot> out;
+  for (const auto& [name, leaf] : leaves)
+    if (leaf.ns * 10 >= whole_ns) out.push_back({.name = std::string(name), .on_cpu_ns = leaf.ns, .stack = {.kernel = {}, .user = *leaf.most, .end = {}}});
+  std::ranges::stable_sort(out, std::greater(), [](const ToldHot& h) { return h.on_cpu_ns; });
+  return out;
+}
+
+static void add(ToldTurns& all, const Turn& turn) {
+  all.number++;
+  all.queued_ns += turn.queued_ns;
+  all.longest_ns = std::max(all.longest_ns, turn.queued_ns);
+  if (turn.ran.pid) add_ran(all.ran, {{turn.ran, std::min(turn.ran_ns, turn.queued_ns)}});
+}
+
 static void add(std::vector<ToldWaits>& all, ToldWait wait) {
   const auto same = [&](const ToldWaits& w) {
     return w.longest.what == wait.what && w.longest.is_preempted == wait.is_preempted && w.longest.stack == wait.stack;
@@ -192,15 +237,7 @@ static void add(std::vector<ToldWaits>& all, ToldWait wait) {
   at->ns += wait.ns;
   at->queued_ns += wait.queued_ns;
   if (wait.ns + wait.queued_ns > at->longest.ns + at->longest.queued_ns) at->longest = wait;
-  // Of who had the CPU that which had it longest comes first.
-  for (const auto& [thread, ns] : wait.ran) {
-    const auto ran = std::ranges::find_if(at->ran, [&](const auto& r) { return r.first.tid == thread.tid; });
-    if (ran == at->ran.end())
-      at->ran.emplace_back(thread, ns);
-    else
-      ran->second += ns;
-  }
-  std::ranges::stable_sort(at->ran, std::greater(), [](const auto& r) { return r.second; });
+  add_ran(at->ran, wait.ran);
 }
 
 SlowStory SlowTeller::tell(const Outlier& o) {
@@ -209,6 +246,7 @@ SlowStory SlowTeller::tell(const Outlier& o) {
   out.start = o.call.start;
   out.ns = o.call.end - o.call.start;
   out.is_whole = o.is_whole;
+  out.is_counted = o.call.is_counted;
   out.is_cut = o.is_cut;
   out.has_ended = o.call.has_ended;
   out.what = o.call.call >= 0 ? call_text(o.call.thread, o.call.call, o.call.arguments, o.call.has_ended ? &o.call.result : nullptr) : function_;
@@ -216,7 +254,6 @@ SlowStory SlowTeller::tell(const Outlier& o) {
   out.stack = told({}, o.call.user);
   out.marks = !function_.empty();
   if (out.marks) out.stack.user.insert(out.stack.user.begin(), function_);
-  constexpr uint64_t sample_ns = 1'000'000'000 / 999;
   std::map<std::string, ToldCallee> callees;
   // The frame that the function called, and from the function on outward.
   auto split = [&](ToldStack& stack) {
@@ -239,10 +276,21 @@ SlowStory SlowTeller::tell(const Outlier& o) {
     if (o.call.call >= 0 && told_wait.stack.user == out.stack.user) told_wait.stack.user.clear();
     add(out.waits, std::move(told_wait));
   }
+  if (o.call.is_counted) {
+    out.waiting_ns = o.call.away_ns - std::min(o.call.queued_ns, o.call.away_ns);
+    out.queued_ns = o.call.queued_ns;
+  }
+  for (const Turn& t : o.turns) add(out.turns, t);
+  // Samples come at a fixed rate, but where only some were taken they stand for all the time.
+  constexpr uint64_t regular_ns = 1'000'000'000 / 999;
+  const uint64_t sample_ns = o.call.is_counted || o.samples.empty() ? regular_ns : out.on_cpu_ns() / o.samples.size();
+  std::map<std::vector<std::string>, uint64_t> seen;
   for (const OnCpu& s : o.samples) {
     ToldStack stack = told({}, s.user);
     callees[split(stack)].on_cpu_ns += sample_ns;
+    seen[stack.user] += sample_ns;
   }
+  out.hot = hottest(seen, out.ns);
   if (!function_.empty())
     for (auto& [name, callee] : callees) {
       callee.name = name;

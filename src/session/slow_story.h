@@ -12,6 +12,8 @@
 
 namespace session {
 
+using RanFor = std::vector<std::pair<SlowThread, uint64_t>>; // who had a CPU meanwhile, and for how long
+
 struct ToldStack {
   std::vector<std::string> kernel; // innermost first, without the entry of the system call
   std::vector<std::string> user;
@@ -36,7 +38,7 @@ struct ToldWait {
   uint64_t busy_ns = 0;
   ToldStack busy_stack;
 
-  std::vector<std::pair<SlowThread, uint64_t>> ran; // who had that CPU meanwhile, and for how long
+  RanFor ran;
   uint32_t cpu = 0;
 };
 
@@ -44,7 +46,21 @@ struct ToldWait {
 struct ToldWaits {
   ToldWait longest;
   uint64_t number = 0, ns = 0, queued_ns = 0;
-  std::vector<std::pair<SlowThread, uint64_t>> ran; // of all
+  RanFor ran; // of all
+};
+
+// Waits for a CPU that are not told by themselves.
+struct ToldTurns {
+  uint64_t number = 0, queued_ns = 0;
+  uint64_t longest_ns = 0;
+  RanFor ran; // that which had it longest comes first
+};
+
+// The function that a thread was in on the CPU, by samples.
+struct ToldHot {
+  std::string name; // empty: what is slow itself
+  uint64_t on_cpu_ns = 0;
+  ToldStack stack; // within what is slow: the most frequent
 };
 
 struct ToldCallee {
@@ -57,14 +73,19 @@ struct SlowStory {
   SlowThread thread;
   uint64_t start = 0, ns = 0;
   bool is_whole = true, has_ended = true;
+  bool is_counted = true; // all its time off the CPU is
   bool is_cut = false; // its first waits are not known
-  uint64_t waiting_ns = 0, queued_ns = 0;
+  uint64_t waiting_ns = 0, queued_ns = 0; // all of it, where is_counted
   bool is_io = false; // waiting: until its device got it, …
   uint64_t device_ns = 0; // … and from then on
   ToldStack stack; // from what is slow outward; user[0] is the function where `marks`
   bool marks = false;
   std::vector<ToldWaits> waits;     // in the order of the first of each
+  ToldTurns turns;
+  std::vector<ToldHot> hot; // those that took a tenth of the time or more; that which took most comes first
   std::vector<ToldCallee> callees; // that which took most comes first
+
+  uint64_t on_cpu_ns() const { return ns > waiting_ns + queued_ns ? ns - waiting_ns - queued_ns : 0; }
 };
 
 class SlowTeller {
@@ -75,6 +96,9 @@ public:
 
   // Whether the function is in this stack: then the thread was in a call of it.
   bool is_within(const StackId& user);
+  // The same of calls that were not inlined; unknown: the stack is not complete.
+  enum class Within : uint8_t { no, yes, unknown };
+  Within where_is(const StackId& user);
   SlowStory tell(const Outlier& outlier);
   SlowStory tell(const SlowIo& io);
 

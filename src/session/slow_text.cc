@@ -51,10 +51,16 @@ void append_ender(std::string& out, const ToldWait& w) {
   }
 }
 
+void append_ran(std::string& out, const RanFor& ran) {
+  constexpr size_t most_told = 4;
+  for (size_t i = 0; i < ran.size() && i < most_told; i++)
+    out += (i ? ", " : "") + id_text(ran[i].first) + " ran for " + short_time(ran[i].second);
+  out += ran.size() > most_told ? ", …\n" : "\n";
+}
+
 // Who had the CPU that it waited for, after it was woken or when it was preempted.
 void append_queued(std::string& out, const ToldWaits& all) {
   constexpr uint64_t least_told = 50'000; // ns; below that lies what it takes to wake a CPU
-  constexpr size_t most_told = 4;
   const ToldWait& w = all.longest;
   if (all.queued_ns < least_told) return;
   out += w.is_preempted ? std::string("    meanwhile ") : "    then runnable for " + short_time(all.queued_ns) + ": ";
@@ -62,9 +68,22 @@ void append_queued(std::string& out, const ToldWaits& all) {
     out += "CPU " + std::to_string(w.cpu) + " was idle before\n";
     return;
   }
-  for (size_t i = 0; i < all.ran.size() && i < most_told; i++)
-    out += (i ? ", " : "") + id_text(all.ran[i].first) + " ran for " + short_time(all.ran[i].second);
-  out += all.ran.size() > most_told ? ", …\n" : "\n";
+  append_ran(out, all.ran);
+}
+
+void append_turns(std::string& out, const ToldTurns& turns) {
+  if (!turns.number) return;
+  out += "  " + short_time(turns.queued_ns) + " runnable, " + std::to_string(turns.number) + (turns.number == 1 ? " time" : " times") +
+         (turns.number > 1 ? ", at most " + short_time(turns.longest_ns) : "") + ": ";
+  if (turns.ran.empty())
+    out += "the CPU was idle before\n";
+  else
+    append_ran(out, turns.ran);
+}
+
+void append_hot(std::string& out, const SlowStory& story, const ToldHot& hot) {
+  out += "  about " + short_time(hot.on_cpu_ns) + " on the CPU in " + (hot.name.empty() ? story.what + " itself" : hot.name) + "\n";
+  append_stack(out, hot.stack, story.marks ? std::string_view(story.what) : std::string_view());
 }
 
 void append_waits(std::string& out, const SlowStory& story, const ToldWaits& all) {
@@ -84,9 +103,7 @@ std::string shares(const SlowStory& s) {
                  short_time(s.device_ns).c_str(), percent(s.device_ns, s.ns));
   std::string out = print("  waiting %s (%.1f%%), runnable %s (%.1f%%)", short_time(s.waiting_ns).c_str(), percent(s.waiting_ns, s.ns),
                           short_time(s.queued_ns).c_str(), percent(s.queued_ns, s.ns));
-  const uint64_t away = s.waiting_ns + s.queued_ns, rest = s.ns > away ? s.ns - away : 0;
-  const char* where = s.is_cut ? "on the CPU or in other waits" : "on the CPU or in shorter waits";
-  if (s.is_whole) out += print(", %s %s (%.1f%%)", where, short_time(rest).c_str(), percent(rest, s.ns));
+  if (s.is_counted) out += print(", on the CPU %s (%.1f%%)", short_time(s.on_cpu_ns()).c_str(), percent(s.on_cpu_ns(), s.ns));
   return out + "\n";
 }
 
@@ -162,6 +179,14 @@ std::string wait_json(const ToldWaits& all) {
   return out.end();
 }
 
+std::string hot_json(const ToldHot& h) {
+  return Object().add("function", h.name).add("on_cpu_ns", h.on_cpu_ns).raw("stack", json(h.stack)).end();
+}
+
+std::string json(const ToldTurns& t) {
+  return Object().add("number", t.number).add("runnable_ns", t.queued_ns).add("longest_runnable_ns", t.longest_ns).raw("ran_before", list(t.ran, ran_json)).end();
+}
+
 std::string callee_json(const ToldCallee& c) {
   return Object().add("function", c.name).add("off_cpu_ns", c.waiting_ns).add("on_cpu_ns", c.on_cpu_ns).end();
 }
@@ -184,7 +209,9 @@ std::string slow_text(const SlowStory& s, int64_t wall_ns) {
   if (!s.stack.kernel.empty()) out += "        [kernel] " + joined(s.stack.kernel, " < ") + "\n";
   for (size_t i = 0; i < s.stack.user.size(); i++) out += (i == 0 && s.marks ? "      > " : "        ") + s.stack.user[i] + "\n";
   if (!s.stack.end.empty()) out += "        " + s.stack.end + "\n";
+  for (const ToldHot& h : s.hot) append_hot(out, s, h);
   for (const ToldWaits& w : s.waits) append_waits(out, s, w);
+  append_turns(out, s.turns);
   if (s.is_cut) out += "  there were more waits before these\n";
   return out + "\n";
 }
@@ -198,10 +225,11 @@ std::string slow_json(const SlowStory& s, int64_t wall_ns) {
     out.add("queue_ns", s.waiting_ns).add("device_ns", s.device_ns);
   else
     out.add("waiting_ns", s.waiting_ns).add("runnable_ns", s.queued_ns);
+  if (s.is_counted && !s.is_io) out.add("on_cpu_ns", s.on_cpu_ns());
   out.raw("stack", json(s.stack));
   if (s.is_io) return out.end() + "\n";
   if (s.is_cut) out.raw("waits_are_cut", "true");
-  out.raw("waits", list(s.waits, wait_json)).raw("callees", list(s.callees, callee_json));
+  out.raw("waits", list(s.waits, wait_json)).raw("turns", json(s.turns)).raw("hot", list(s.hot, hot_json)).raw("callees", list(s.callees, callee_json));
   return out.end() + "\n";
 }
 

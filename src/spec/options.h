@@ -604,7 +604,7 @@ inline constexpr Option slow_options[] = {
     {.id = OptionId::max_cost,
      .name = "max-cost",
      .argument = "PERCENT",
-     .doc = "Of a function: probe each call only while that takes at most so much of a CPU (default 2), and find calls by their waits then."},
+     .doc = "Of a function: probe each call only while that takes at most so much of a CPU (default 2), then entries alone, then nothing but waits."},
     {.id = OptionId::exact, .name = "exact", .doc = "Of a function: probe each call, whatever it costs."},
     sampled_duration,
     {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output."},

@@ -1,10 +1,11 @@
 // The table of what `acu slow` can wait for, and the probes that see it: in acu's own language, made into one script
 // with those that follow waits (slow_waits).
 //
-// What has begun and not ended stands in @start, by the kernel's number of its thread. Records are told apart by their first
-// number (SlowRecord). In the texts FILTER is replaced by the condition for the processes asked for, LEAST by the time in ns from
-// which on something is slow, PART by that of a wait that is noted within a call, LEAST_OF by the one or the other as $thread is in a
-// call or not, BEGIN and END by probes, TELL_DUE, TELL_ASKED and FORGET by the pieces below.
+// What has begun and not ended stands in @call, by the kernel's number of its thread (read_open_call of session/slow_records.h): when
+// it began, the stack pointer then (of a function), how long it was off the CPU until now, and how much of that it was runnable.
+// Records are told apart by their first number (SlowRecord). In the texts FILTER is replaced by the condition for the processes asked
+// for, LEAST by the time in ns from which on something is slow, PART by that of a wait that is noted within a call, LEAST_OF by the
+// one or the other as $thread is in a call or not, BEGIN and END by probes, COUNT_AWAY, TELL_DUE and TELL_ASKED by the pieces below.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace spec {
 
-enum class SlowRecord : uint32_t { wait, wake, call, on_cpu, ran, io };
+enum class SlowRecord : uint32_t { wait, wake, call, on_cpu, ran, io, turn, next };
 
 struct SlowKind {
   std::string_view name;
@@ -23,8 +24,8 @@ struct SlowKind {
   bool has_samples = false; // where it is on the CPU is sampled
 };
 
-// What a call costs whose entry and return are probed, by one link for both (0.8 us) or two (1 us).
-inline constexpr uint64_t slow_call_ns = 900;
+// What a call costs whose entry and return are probed, by one link for both (0.8 us) or two (1 us); and whose entry alone is.
+inline constexpr uint64_t slow_call_ns = 900, slow_entry_ns = 700;
 
 // Waits of threads: from `left` until `back`. The lowest bits of @left: 1 preempted, 2 the user stack is in @user, as it is no
 // system call that the thread waits in. A wait that is long enough is told when its thread goes on: as its system call ends, as it
@@ -55,15 +56,17 @@ rawtracepoint:sched_switch {
   if ($thread) {
     $left = @left[$thread];
     if ($left) {
-      if ($now - $left >= LEAST_OF) {
-        $runnable = $left & 1 ? $left : @woken[$thread];
-        if ($now - $runnable >= 250000) {
+      $runnable = $left & 1 ? $left : @woken[$thread];
+      $queued = $runnable >= $left && $runnable < $now ? $now - $runnable : (uint64)0;
+      COUNT_AWAY
+      if ($now - $left >= $least) {
+        if ($queued >= 250000) {
           for ($i : 0..32) {
             $r = @ran[(uint32)cpu * 32 + (uint32)$i];
             if ($r.0 > $runnable) { print(((uint32)4, $thread, $r.2, $r.3, $r.4, $r.0, $r.1)) }
           }
         }
-        @due[$thread] = ($left, $now, task_kstack(args.next), (uint32)pid, (uint32)tid, comm, $ran, (uint32)cpu);
+        @due[$thread] = ($left, $now, task_kstack(args.next), (uint32)pid, (uint32)tid, comm, $ran, (uint32)cpu, $start, $away, $in_queue);
         @expected++;
       }
       @left[$thread] = (uint64)0;
@@ -103,28 +106,57 @@ rawtracepoint:signal_deliver /@expected && (FILTER)/ {
 }
 )";
 
+// Within a call $thread gets the CPU again. Waits for one that are not told with a wait are told by themselves (SlowRecord::turn),
+// so that who had it is known of all but the shortest.
+inline constexpr std::string_view slow_count_away = R"(
+      $call = @call[$thread];
+      $start = $call.0;
+      $away = $call.2 + ($now - $left);
+      $in_queue = $call.3 + $queued;
+      $least = (uint64)($start ? PART : LEAST);
+      if ($start) {
+        @call[$thread] = ($start, $call.1, $away, $in_queue);
+        if ($queued >= 50000 && $now - $left < $least) {
+          print(((uint32)6, $thread, $now, $queued, (uint32)pid, (uint32)tid, comm, $ran, (uint32)cpu));
+        }
+      }
+)";
+
+// The same where no call is followed.
+inline constexpr std::string_view slow_no_calls = R"(
+      $least = (uint64)LEAST;
+      $start = (uint64)0;
+      $away = (uint64)0;
+      $in_queue = (uint64)0;
+)";
+
 inline constexpr std::string_view slow_tell_due = R"(
   if (has_key(@due, $thread)) {
     $due = @due[$thread];
-    $call = IN_SYSTEM_CALL ? (int64)ureg("orig_ax") : (int64)-1;
+    $number = IN_SYSTEM_CALL ? (int64)ureg("orig_ax") : (int64)-1;
     if ($due.0 & 2) {
-      print(((uint32)0, $thread, (uint32)pid, (uint32)tid, comm, $due.0, @woken[$thread], $due.1, $call, ureg("di"), ureg("si"), ureg("dx"),
-             ureg("r10"), ureg("r8"), ureg("r9"), @owner[$thread], $due.3, $due.4, $due.5, $due.6, $due.7, $due.2, @user[$thread]));
+      print(((uint32)0, $thread, (uint32)pid, (uint32)tid, comm, $due.0, @woken[$thread], $due.1, $number, ureg("di"), ureg("si"), ureg("dx"),
+             ureg("r10"), ureg("r8"), ureg("r9"), @owner[$thread], $due.3, $due.4, $due.5, $due.6, $due.7, $due.8, $due.9, $due.10, $due.2, @user[$thread]));
     } else {
-      print(((uint32)0, $thread, (uint32)pid, (uint32)tid, comm, $due.0, @woken[$thread], $due.1, $call, ureg("di"), ureg("si"), ureg("dx"),
-             ureg("r10"), ureg("r8"), ureg("r9"), @owner[$thread], $due.3, $due.4, $due.5, $due.6, $due.7, $due.2, ustack));
+      print(((uint32)0, $thread, (uint32)pid, (uint32)tid, comm, $due.0, @woken[$thread], $due.1, $number, ureg("di"), ureg("si"), ureg("dx"),
+             ureg("r10"), ureg("r8"), ureg("r9"), @owner[$thread], $due.3, $due.4, $due.5, $due.6, $due.7, $due.8, $due.9, $due.10, $due.2, ustack));
     }
     delete(@due, $thread);
     @expected--;
   }
 )";
 
+// With @looks threads that are in no call that is known are sampled too, one after so many ns.
 inline constexpr std::string_view slow_samples = R"(
 profile:hz:999 /FILTER/ {
   $thread = (uint32)curtask.pid;
-  $start = @start[$thread];
+  $call = @call[$thread];
   $now = (uint64)nsecs;
-  if ($start && $now - $start >= PART) { print(((uint32)3, $thread, $now, ustack)) }
+  $is_due = $call.0 ? $now - $call.0 >= PART : @looks && $now - @looked[$thread] >= @looks;
+  if ($is_due) {
+    if (@looks) { @looked[$thread] = $now }
+    print(((uint32)3, $thread, (uint32)pid, (uint32)tid, comm, $now, $call.0, $call.2, $call.3, ustack));
+  }
 }
 )";
 
@@ -133,13 +165,12 @@ inline constexpr int slow_ended = -2;
 inline constexpr std::string_view slow_ends = R"(
 rawtracepoint:sched_process_exit {
   $thread = (uint32)curtask.pid;
-  $start = @start[$thread];
-  if ($start) {
+  $call = @call[$thread];
+  if ($call.0) {
     $now = (uint64)nsecs;
-    delete(@start, $thread);
-    FORGET
-    if ($now - $start >= LEAST) {
-      print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $start, $now, (int64)ENDED, (int64)0, (uint64)0, (uint64)0, (uint64)0,
+    delete(@call, $thread);
+    if ($now - $call.0 >= LEAST) {
+      print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $call.0, $now, $call.2, $call.3, (int64)ENDED, (int64)0, (uint64)0, (uint64)0, (uint64)0,
              (uint64)0, (uint64)0, (uint64)0, ustack));
     }
   }
@@ -158,31 +189,32 @@ inline constexpr std::string_view slow_tell_asked = R"(
 
 inline constexpr SlowKind slow_kinds[] = {
     // Of calls within calls of the same function the outermost counts: its stack pointer is the highest. One that was left without a
-    // return (longjmp) is forgotten when the next is made from above it.
+    // return (longjmp, an exception) is forgotten when the next is made from above it. With @by_entries returns are not probed, and the
+    // last call is the one that is known: as the next is made, the one before is over (SlowRecord::next); with @looks also one that
+    // began before entries were probed.
     {.name = "function",
      .asked_by = "[FILE:]FUNCTION",
      .script = R"(
 BEGIN /FILTER/ {
   $thread = (uint32)curtask.pid;
   $sp = (uint64)reg("sp");
-  $outermost = @sp[$thread];
   @calls++;
-  if ($outermost == 0 || $sp >= $outermost) {
-    @sp[$thread] = $sp;
-    @start[$thread] = (uint64)nsecs;
+  $call = @call[$thread];
+  if ($sp >= $call.1 || @by_entries) {
+    $now = (uint64)nsecs;
+    if (@by_entries && ($call.0 ? $now - $call.0 >= LEAST : @looks != 0)) { print(((uint32)7, $thread, $call.0 ? $call.0 : $now)) }
+    @call[$thread] = ($now, $sp, (uint64)0, (uint64)0);
   }
 }
 END {
   $thread = (uint32)curtask.pid;
-  $outermost = @sp[$thread];
-  if ($outermost && (uint64)reg("sp") > $outermost) {
-    $start = @start[$thread];
+  $call = @call[$thread];
+  if ($call.0 && (uint64)reg("sp") > $call.1) {
     $now = (uint64)nsecs;
-    @sp[$thread] = (uint64)0;
-    @start[$thread] = (uint64)0;
-    if ($now - $start >= LEAST) {
+    @call[$thread] = ((uint64)0, (uint64)0, (uint64)0, (uint64)0);
+    if ($now - $call.0 >= LEAST) {
       TELL_DUE
-      print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $start, $now, (int64)-1, (int64)0, (uint64)0, (uint64)0, (uint64)0,
+      print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $call.0, $now, $call.2, $call.3, (int64)-1, (int64)0, (uint64)0, (uint64)0, (uint64)0,
              (uint64)0, (uint64)0, (uint64)0, ustack));
     }
   }
@@ -195,17 +227,17 @@ END {
      .script = R"(
 BEGIN /FILTER/ {
   @calls++;
-  @start[(uint32)curtask.pid] = (uint64)nsecs;
+  @call[(uint32)curtask.pid] = ((uint64)nsecs, (uint64)0, (uint64)0, (uint64)0);
 }
 END {
   $thread = (uint32)curtask.pid;
-  $start = @start[$thread];
-  if ($start) {
+  $call = @call[$thread];
+  if ($call.0) {
     $now = (uint64)nsecs;
-    @start[$thread] = (uint64)0;
-    if ($now - $start >= LEAST) {
+    @call[$thread] = ((uint64)0, (uint64)0, (uint64)0, (uint64)0);
+    if ($now - $call.0 >= LEAST) {
       TELL_DUE
-      print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $start, $now, (int64)-1, (int64)0, (uint64)0, (uint64)0, (uint64)0,
+      print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $call.0, $now, $call.2, $call.3, (int64)-1, (int64)0, (uint64)0, (uint64)0, (uint64)0,
              (uint64)0, (uint64)0, (uint64)0, ustack));
     }
   }
@@ -217,17 +249,17 @@ END {
      .script = R"(
 rawtracepoint:sys_enter /IS_WANTED && (FILTER)/ {
   @calls++;
-  @start[(uint32)curtask.pid] = (uint64)nsecs;
+  @call[(uint32)curtask.pid] = ((uint64)nsecs, (uint64)0, (uint64)0, (uint64)0);
 }
 rawtracepoint:sys_exit {
   $thread = (uint32)curtask.pid;
-  $start = @start[$thread];
-  if ($start) {
+  $call = @call[$thread];
+  if ($call.0) {
     $now = (uint64)nsecs;
-    @start[$thread] = (uint64)0;
-    if ($now - $start >= LEAST) {
+    @call[$thread] = ((uint64)0, (uint64)0, (uint64)0, (uint64)0);
+    if ($now - $call.0 >= LEAST) {
       $r = args.regs;
-      print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $start, $now, (int64)$r->orig_ax, (int64)args.ret, (uint64)$r->di,
+      print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $call.0, $now, $call.2, $call.3, (int64)$r->orig_ax, (int64)args.ret, (uint64)$r->di,
              (uint64)$r->si, (uint64)$r->dx, (uint64)$r->r10, (uint64)$r->r8, (uint64)$r->r9, ustack));
     }
   }

@@ -113,6 +113,45 @@ __attribute__((noipa)) void give_way(int bell, volatile int *is_over) {
   sum++;
 }
 
+/* In ns: how long this thread was runnable until now. */
+static long run_delay(void) {
+  long on_cpu, delay;
+  FILE *file = fopen("/proc/thread-self/schedstat", "r");
+  if (!file || fscanf(file, "%ld %ld", &on_cpu, &delay) != 2) exit(1);
+  fclose(file);
+  return delay;
+}
+
+/* Needs some ms of a CPU, whoever else has it. */
+__attribute__((noipa)) void work(void) {
+  for (long n = 0; n < 4000000; n++) sum++;
+  sum++;
+}
+
+/* 50 calls beside two others on the same CPU; prints of each how long it was runnable. */
+static void crowded(int cpu) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  pid_t hogs[2];
+  for (int n = 0; n < 2; n++)
+    if ((hogs[n] = fork()) == 0) {
+      pthread_setname_np(pthread_self(), "hog");
+      spin(600000);
+      _exit(0);
+    }
+  usleep(20000);
+  for (int n = 0; n < 50; n++) {
+    const long before = run_delay();
+    work();
+    printf("%ld\n", run_delay() - before);
+  }
+  for (int n = 0; n < 2; n++) kill(hogs[n], SIGKILL);
+  while (wait(NULL) > 0) {
+  }
+}
+
 static void preempted(int cpu) {
   int bell[2];
   volatile int *is_over = mmap(NULL, sizeof *is_over, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -153,6 +192,8 @@ int main(int argc, char **argv) {
     usleep(200000 * (slowness ? (useconds_t)atoi(slowness) : 1)); /* what its descriptors are can be asked */
   } else if (!strcmp(name, "preempted")) {
     preempted(atoi(argv[2]));
+  } else if (!strcmp(name, "crowded")) {
+    crowded(atoi(argv[2]));
   } else if (!strcmp(name, "queue")) {
     queue(atoi(argv[2]));
   } else if (!strcmp(name, "nested")) {

@@ -17,11 +17,11 @@ sys.path.insert(0, os.path.dirname(HERE))
 from tally import SLOWNESS, Skipped, need, run_suite
 
 TMP = tempfile.mkdtemp(prefix="acu-slow-")
-REQUESTS, CASES = os.path.join(TMP, "requests"), os.path.join(TMP, "cases")
+REQUESTS, WORKERS, CASES = (os.path.join(TMP, name) for name in ("requests", "workers", "cases"))
 
 
 def build():
-    for compiler, source, program in (("g++", "requests.cc", REQUESTS), ("gcc", "cases.c", CASES)):
+    for compiler, source, program in (("g++", "requests.cc", REQUESTS), ("g++", "workers.cc", WORKERS), ("gcc", "cases.c", CASES)):
         subprocess.run([compiler, "-O1", "-g", "-o", program, os.path.join(HERE, source), "-pthread"], check=True, timeout=100 * SLOWNESS)
 
 
@@ -73,7 +73,7 @@ def test_lock_as_text(acu):
                  r"^  [45]\d\.\d\d ms waiting for the lock g_cache_lock$", r"^      > serve_request\(int\)$", r"^    held by rebuilder \(\d+\), which gave it up here:$",
                  r"^    rebuilder \(\d+\) was waiting itself for \d+\.\d\d ms of that, for clock_nanosleep\(", r"^        rebuild_cache\(\)$"):
         need(re.search(part, text, re.M), f"no {part} in\n{text}")
-    need("exceptions may leave it" in message and re.search(r"^\d+ slow \(from 20.00 ms on\), found by their waits", message, re.M), message)
+    need("calls a second: to probe each would take about" in message and re.search(r"^\d+ slow \(from 20.00 ms on\), found by their waits", message, re.M), message)
 
 
 def test_durations_agree_with_the_program(acu):
@@ -111,6 +111,49 @@ def test_waits_for_a_cpu(acu):
     need(row["runnable_ns"] > 20e6, str(row))
     ran = [r["thread"] for w in row["waits"] if w["for"] == "a CPU" for r in w["ran_before"]]
     need("competitor" in ran and all(w["cpu"] == cpu for w in row["waits"]), str(row))
+
+
+def test_runnable_as_the_kernel_counts_it(acu):
+    """Calls that share their CPU with two others: each by /proc/PID/schedstat, and who had the CPU."""
+    cpu = min(os.sched_getaffinity(0))
+    for least in ("1ms", "8ms"):  # waits for the CPU are noted each, and where the threshold is high together
+        text, _ = slow(acu, "--json", "--exact", "--min-duration", least, "work", "--", CASES, "crowded", str(cpu))
+        delays = [int(line) for line in text.splitlines() if not line.startswith("{")]
+        rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")][:-1]
+        need(len(delays) == 50 and len(rows) > 25, f"{len(rows)} of {len(delays)} are slow")
+        if len(rows) < 50:
+            continue  # which of them is not told
+        for delay, row in zip(delays, rows):
+            need(abs(row["runnable_ns"] - delay) <= 0.1 * delay + 0.2e6 * SLOWNESS, f"{delay} ns: {row}")
+            need(row["duration_ns"] >= row["runnable_ns"] + row["waiting_ns"] + row["on_cpu_ns"] - 1, str(row))
+        ran = [r for row in rows for among in (row["turns"], *row["waits"]) for r in among["ran_before"]]
+        need(sum(r["ns"] for r in ran if r["thread"] == "hog") > 0.6 * sum(delays), f"{sum(delays)} {ran}")
+
+
+def test_slow_on_the_cpu_in_cpp(acu):
+    """Exceptions may leave the function: returns are probed where they are, or where calls are too many for that entries alone."""
+    for pause, by_entries in (2000, False), (50, True):
+        text, message = slow(acu, "--json", "--min-duration", "30ms", "handle_request", "--", WORKERS, "2500", str(pause))
+        took = [float(line) for line in text.splitlines() if not line.startswith("{")]
+        *rows, summary = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        rows = [r for r in rows if r["duration_ns"] > 50e6]
+        need(len(took) == len(rows) == 4 and summary["calls"] == 2500, f"{took} {rows} {summary}")
+        need(summary["by_entries"] == by_entries and not summary["by_waits"], f"{summary} {message}")
+        for ms, row in zip(took, rows):
+            need(row["is_whole"] != by_entries and ms - (10 if by_entries else 3) * SLOWNESS <= row["duration_ns"] / 1e6 <= ms + 1, f"{ms} {row}")
+            need(row["hot"][0]["function"] == "hash_blocks(double)" and named(row["hot"][0]["stack"])[-1] == "check_sum", str(row))
+            need(row["what"] == "handle_request(int, int)" and "main" in named(row["stack"]), str(row))
+
+
+def test_slow_on_the_cpu_among_millions(acu):
+    """Too many calls to probe even their entries: most of the slow ones are found, and none that was not slow."""
+    text, message = slow(acu, "--json", "--max-cost", "10", "handle_request", "--", WORKERS, "4000000")
+    took = [float(line) for line in text.splitlines() if not line.startswith("{")]
+    *rows, summary = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    need(summary["by_waits"] and "from here on calls are found by their waits and" in message, f"{summary} {message}")
+    found = [r for r in rows if r["hot"] and r["hot"][0]["function"] == "hash_blocks(double)"]
+    need(found and all(not r["is_whole"] and 10e6 <= r["duration_ns"] <= (max(took) + 1) * 1e6 for r in found), f"{took} {rows}")
+    need(all(r in found or r["waits"] for r in rows) and len(found) <= len(took) == 4, f"{took} {rows}")
 
 
 def test_preempted_until_it_returns(acu):
