@@ -11,6 +11,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <utility>
 #include <sys/uio.h>
 #include <sys/wait.h>
 
@@ -42,6 +43,8 @@ std::string until_zero(Bytes bytes) {
 CallLines::CallLines(const TracingOptions& options) : options_(options), path_(options.path) {
   shown_.data = options.data;
   shown_.entries = options.verbose;
+  // Where calls that open and close are left out, what is known of descriptors may be of the past.
+  descriptors_.keep(!options.fails_only && !options.least_ns && options.filter.expression.empty());
   shown_.descriptors = options.descriptors ? &descriptors_ : nullptr;
   std::error_code failed;
   real_path_ = path_.empty() ? "" : std::filesystem::weakly_canonical(path_, failed).string();
@@ -49,7 +52,16 @@ CallLines::CallLines(const TracingOptions& options) : options_(options), path_(o
 
 void CallLines::started(uint32_t pid) {
   command_ = pid;
-  if (options_.descriptors || !path_.empty()) descriptors_.look_at(pid);
+  if (names_descriptors()) descriptors_.look_at(pid, SeenDescriptors::Of::after_execve);
+}
+
+void CallLines::look_at(uint32_t pid) {
+  if (names_descriptors()) descriptors_.look_at(pid, SeenDescriptors::Of::now);
+}
+
+bool CallLines::is_asked_for(int call) const {
+  if (options_.all_calls || call < 0) return true;
+  return std::ranges::binary_search(options_.calls, call < Call::first_of_32 ? call : spec::syscall_named(trace::known_name(call)));
 }
 
 // Who it was, where that is not plain.
@@ -86,6 +98,28 @@ void CallLines::read_later(Call& call, size_t argument, uint64_t length) {
   }
 }
 
+// Of a script the kernel puts its interpreter, one argument of that at most, and the path in place of the first word; and so again
+// where the interpreter is a script.
+void CallLines::undo_script(Call& call, const std::string& first_word) {
+  const size_t path_at = trace::known_name(call.number) == "execveat";
+  const std::string path = until_zero(call.copied[path_at]);
+  Bytes& words = call.copied[path_at + 1];
+  if (until_zero(words) == first_word) return;
+  constexpr size_t most_before = 2 * 5; // BINPRM_MAX_RECURSION of the kernel's fs/exec.c, and the script itself
+  size_t at = 0;
+  for (size_t n = 0; n <= most_before && at < words.size(); n++) {
+    const std::string word = until_zero(words.subspan(at));
+    at = std::min(at + word.size() + 1, words.size());
+    if (n == 0 || word != path) continue;
+    std::vector<std::byte>& own = kept_.emplace_back();
+    const auto* first = reinterpret_cast<const std::byte*>(first_word.c_str());
+    own.assign(first, first + first_word.size() + 1);
+    own.insert(own.end(), words.begin() + static_cast<ptrdiff_t>(at), words.end());
+    words = own;
+    return;
+  }
+}
+
 // What was copied belongs to the arguments that the plan of the call names.
 Call CallLines::read(const type::Type& type, Bytes bytes) {
   using namespace trace;
@@ -102,15 +136,20 @@ Call CallLines::read(const type::Type& type, Bytes bytes) {
   for (size_t i = 0; i < call.arguments.size(); i++)
     call.arguments[i] = number_of(fields[field_arguments + i], bytes);
   const Plan plan = plan_of(call.number);
+  std::string first_word;
   const bool has_inner = plan.shape == Shape::vectors || plan.shape == Shape::message;
   const size_t end = fields.size() - options_.stacks;
-  for (size_t i = 0; i + field_copied < end && (has_inner || i < plan.slots.size() + plan.takes_path_at_entry); i++) {
+  for (size_t i = 0; i + field_copied < end && (has_inner || i < plan.slots.size() + 2 * plan.takes_path_at_entry); i++) {
     const type::Field& f = fields[field_copied + i];
     Bytes part = bytes.subspan(f.offset, f.type->size);
     if (plan.takes_path_at_entry && i == 2) { // the path once more, as the kernel has it at the end
       const size_t path = known_name(call.number) == "execveat";
       if (!call.copied[path].empty() && call.copied[path][0] == std::byte{0}) call.copied[path] = part;
-      break;
+      continue;
+    }
+    if (plan.takes_path_at_entry && i == 3) {
+      first_word = until_zero(part);
+      continue;
     }
     const size_t argument =
         plan.takes_path_at_entry ? i + (known_name(call.number) == "execveat") : i && has_inner ? 0 : plan.slots[i].argument;
@@ -125,6 +164,15 @@ Call CallLines::read(const type::Type& type, Bytes bytes) {
     }
   }
   kept_.clear();
+  if (!first_word.empty() && !call.failed()) undo_script(call, first_word);
+  if (plan.timeout_slot) {
+    const size_t argument = plan.slots[plan.timeout_slot - size_t{1}].argument;
+    if (const std::optional<Timeout> at_entry = unpack_timeout(call.arguments[argument])) {
+      std::vector<std::byte>& timeout = kept_.emplace_back(sizeof *at_entry); // like struct timespec
+      std::memcpy(timeout.data(), &*at_entry, timeout.size());
+      call.left = std::exchange(call.copied[argument], timeout);
+    }
+  }
   for (size_t i = 0; i < plan.slots.size() && !plan.takes_path_at_entry && plan.returns; i++) {
     const Plan::Slot& slot = plan.slots[i];
     if (i && (has_inner || plan.shape == Shape::text || plan.shape == Shape::memory)) break;
@@ -195,7 +243,7 @@ std::string CallLines::json(const Call& call, const std::string& stack) {
   add_number("tid", call.tid);
   if (call.number == trace::signal_record) {
     add("signal", std::string_view(trace::signal(call.duration_ns)));
-    add_number("code", call.result);
+    if (call.result != trace::unknown_code) add_number("code", call.result);
     return out + "}\n";
   }
   if (call.number == trace::end_record) {
@@ -234,9 +282,9 @@ std::string CallLines::json(const Call& call, const std::string& stack) {
 std::string CallLines::line(const type::Type& type, Bytes bytes, report::Printer& printer) {
   if (type.fields().size() < trace::field_copied) return {};
   const Call call = read(type, bytes);
-  const bool learns = call.number >= 0 && (options_.descriptors || !path_.empty());
+  const bool learns = call.number >= 0 && names_descriptors();
   if (learns) descriptors_.learn(call);
-  const bool is_told = path_.empty() || (call.number >= 0 && concerns_path(call));
+  const bool is_told = is_asked_for(call.number) && (path_.empty() || (call.number >= 0 && concerns_path(call)));
   std::string stack;
   if (is_told && options_.stacks && call.number >= 0) {
     const type::Field& f = type.fields().back();

@@ -20,6 +20,11 @@ public:
 
   // The command that acu started: of its first thread lines tell no number.
   void started(uint32_t pid);
+  // A process that runs.
+  void look_at(uint32_t pid);
+  // Calls that change what descriptors stand for are to be seen, whether they are asked for or not.
+  bool names_descriptors() const { return !options_.counts && (options_.descriptors || !path_.empty()); }
+  bool is_asked_for(int call) const;
   // With its newline; empty: not one of the calls that are asked for. `printer`: of stacks.
   std::string line(const type::Type& type, std::span<const std::byte> bytes, report::Printer& printer);
   // Of a call that has not returned after so long, or had begun before.
@@ -35,6 +40,7 @@ private:
   std::string text(const trace::Call& call, const std::string& stack);
   std::string json(const trace::Call& call, const std::string& stack);
   bool concerns_path(const trace::Call& call);
+  void undo_script(trace::Call& call, const std::string& first_word);
   void read_later(trace::Call& call, size_t argument, uint64_t length);
 
   const TracingOptions& options_;

@@ -3,7 +3,10 @@
 #include "base/text.h"
 #include "trace/values.h"
 
+#include "trace/structures.h"
+
 #include <algorithm>
+#include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
@@ -14,21 +17,30 @@ namespace session {
 static constexpr size_t most_known = 65536;
 
 std::string SeenDescriptors::path(uint32_t pid, int fd) {
-  if (auto at = known_.find({pid, fd}); at != known_.end()) return at->second;
+  if (auto at = known_.find({pid, fd}); keeps_ && at != known_.end()) return at->second;
   const std::string folder = "/proc/" + std::to_string(pid);
   const std::string link = fd == AT_FDCWD ? folder + "/cwd" : folder + "/fd/" + std::to_string(fd);
   char target[4096];
   const ssize_t n = ::readlink(link.c_str(), target, sizeof target);
-  if (n <= 0 || known_.size() >= most_known) return {};
+  if (n <= 0) return {};
+  if (!keeps_ || known_.size() >= most_known) return std::string(target, static_cast<size_t>(n));
   return known_[{pid, fd}] = std::string(target, static_cast<size_t>(n));
 }
 
-void SeenDescriptors::look_at(uint32_t pid) {
+static bool is_closed_by_execve(uint32_t pid, int fd) {
+  auto info = base::read_file("/proc/" + std::to_string(pid) + "/fdinfo/" + std::to_string(fd));
+  for (std::string_view line : base::split(info.ok() ? std::string_view(*info) : "", '\n'))
+    if (line.starts_with("flags:")) return std::strtoull(line.data() + 6, nullptr, 8) & O_CLOEXEC;
+  return false;
+}
+
+void SeenDescriptors::look_at(uint32_t pid, Of when) {
   path(pid, AT_FDCWD);
   DIR* folder = ::opendir(("/proc/" + std::to_string(pid) + "/fd").c_str());
   if (!folder) return;
   while (const dirent* entry = ::readdir(folder))
-    if (auto fd = base::parse_integer(entry->d_name)) path(pid, static_cast<int>(*fd));
+    if (auto fd = base::parse_integer(entry->d_name))
+      if (when == Of::now || !is_closed_by_execve(pid, static_cast<int>(*fd))) path(pid, static_cast<int>(*fd));
   ::closedir(folder);
 }
 
@@ -47,12 +59,27 @@ void SeenDescriptors::forget(const trace::Call& call) {
   if (name == "exit_group") erase(INT32_MIN, INT32_MAX);
 }
 
+// What there was of this number has been closed. `what`: as trace/script.cc has it. A name that tells more than these is in /proc.
+void SeenDescriptors::name_new(std::pair<uint32_t, int> descriptor, uint64_t what) {
+  constexpr uint64_t pipe = 0x1, socket = 0xc; // S_IFIFO, S_IFSOCK
+  const std::string inode = ":[" + std::to_string(what & 0xffffffffffff) + "]";
+  known_.erase(descriptor);
+  if (what >> 60 == pipe) known_[descriptor] = "pipe" + inode;
+  if (what >> 60 == socket) known_[descriptor] = "socket" + inode;
+}
+
 void SeenDescriptors::learn(const trace::Call& call) {
   if (call.failed() || known_.size() >= most_known) return;
   const std::string_view name = trace::known_name(call.number);
   const auto first = static_cast<int>(call.arguments[0]), result = static_cast<int>(call.result);
   const bool opens = name.starts_with("open"), doubles = name.starts_with("dup") || name == "fcntl";
-  if (opens || doubles || name.starts_with("accept") || name == "socket") {
+  const spec::SyscallRow* row = trace::row_of(call.number);
+  if (const base::ByteSpan fds = call.copied[name == "socketpair" ? 3 : 0]; (name.starts_with("pipe") || name == "socketpair") && fds.size() >= 8) {
+    for (size_t n = 0; n < 2; n++)
+      name_new({call.pid, trace::number_at<int32_t>(fds, 4 * n)}, call.arguments[n && name == "socketpair" ? 4 : 5]);
+  } else if (!opens && !doubles && row && row->result == "fd") {
+    name_new({call.pid, result}, call.arguments[5]);
+  } else if (opens || doubles) {
     const bool is_same =
         doubles && name == "fcntl" && call.arguments[1] != F_DUPFD && call.arguments[1] != F_DUPFD_CLOEXEC;
     if (is_same) return;

@@ -3,22 +3,30 @@
 
 #include "trace/call.h"
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace session {
 
 class SeenDescriptors : public trace::Descriptors {
 public:
   std::string path(uint32_t pid, int fd) override;
-  // Learns what the process has open now.
-  void look_at(uint32_t pid);
+  // false: not all calls that change them are learned, so that what /proc tells is not kept.
+  void keep(bool keeps) { keeps_ = keeps; }
+  // Learns what the process has open now, or what it will have after execve(2).
+  enum class Of : uint8_t { now, after_execve };
+  void look_at(uint32_t pid, Of when);
   // What a call makes is known before the call is told, and what it ends is forgotten after.
   void learn(const trace::Call& call);
   void forget(const trace::Call& call);
 
 private:
+  void name_new(std::pair<uint32_t, int> descriptor, uint64_t what);
+
   std::map<std::pair<uint32_t, int>, std::string> known_;
+  bool keeps_ = true;
 };
 
 } // namespace session

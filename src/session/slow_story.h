@@ -92,7 +92,9 @@ class SlowTeller {
 public:
   // `function`: what is asked for, as a pattern; empty: it is no function, but is called `what`.
   SlowTeller(SlowNotes& notes, SlowStacks& stacks, report::SystemNames& names, std::string function, std::string what)
-      : notes_(notes), stacks_(stacks), names_(names), function_(std::move(function)), what_(std::move(what)) {}
+      : notes_(notes), stacks_(stacks), names_(names), function_(std::move(function)), what_(std::move(what)) {
+    descriptors_.keep(false);
+  }
 
   // Whether the function is in this stack: then the thread was in a call of it.
   bool is_within(const StackId& user);

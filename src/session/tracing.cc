@@ -88,6 +88,8 @@ base::Status Tracer::compile() {
                           .tells_signals = !options.quiet && !options.fails_only && !options.least_ns && which.empty(),
                           .duration_ns = options.duration_ns,
                           .histograms = options.histograms,
+                          .names_descriptors = lines.names_descriptors(),
+                          .timeouts = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).timeout_slot != 0; }),
                           .vectors = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).shape >= trace::Shape::vectors; }),
                           .counts_entries = bpf::has(bpf::Feature::loop)};
   source.emplace("trace", options.counts ? count_script(wanted) : call_script(wanted));
@@ -102,6 +104,9 @@ base::Status Tracer::load() {
   run_times.start(true);
   const std::optional<uint32_t> plans = find_map(compiled.program, "plan");
   std::vector<int> wanted = options.calls;
+  if (lines.names_descriptors() && !options.all_calls)
+    for (int n = 0; n <= spec::last_syscall; n++)
+      if (trace::changes_descriptors(n) && !lines.is_asked_for(n)) wanted.push_back(n);
   // Of 32-bit programs those of the same names; of all calls also those that have become others.
   for (int n = 0; n <= spec::last_syscall_32; n++)
     if (std::string_view name = spec::syscall_name_32(n); !name.empty())
@@ -172,6 +177,7 @@ base::Status Tracer::live() {
     return tell_interval();
   };
   if (child) lines.started(static_cast<uint32_t>(child->pid()));
+  if (options.filter.pid >= 0) lines.look_at(static_cast<uint32_t>(options.filter.pid));
   ACU_CHECK(session::live(life));
   run_times.stop();
   compiled.machine->store_facts();
@@ -191,7 +197,7 @@ base::Status Tracer::tell_rest() {
   // Whether they are asked for is seen when they return.
   const bool is_chosen = !options.filter.expression.empty() || !options.path.empty();
   auto tell = [&](uint32_t tid, int64_t call, std::optional<uint64_t> ns) {
-    if (!is_chosen) output->out(lines.unfinished(tid, static_cast<int>(call), ns));
+    if (!is_chosen && lines.is_asked_for(static_cast<int>(call))) output->out(lines.unfinished(tid, static_cast<int>(call), ns));
   };
   ACU_TRY(std::vector<ir::Entry> begun, read("start"));
   std::set<uint32_t> seen; // threads that have made calls

@@ -55,6 +55,26 @@ constexpr NamedValue lock_types[] = {{0, "F_RDLCK"}, {1, "F_WRLCK"}, {2, "F_UNLC
 constexpr NamedValue event_notices[] = {{0, "SIGEV_SIGNAL"}, {1, "SIGEV_NONE"}, {2, "SIGEV_THREAD"}, {4, "SIGEV_THREAD_ID"}};
 constexpr NamedValue rw_flags[] = {{1, "RWF_HIPRI"}, {2, "RWF_DSYNC"}, {4, "RWF_SYNC"}, {8, "RWF_NOWAIT"}, {0x10, "RWF_APPEND"}};
 constexpr NamedValue message_types[] = {{1, "SCM_RIGHTS"}, {2, "SCM_CREDENTIALS"}, {3, "SCM_SECURITY"}, {4, "SCM_PIDFD"}};
+constexpr NamedValue notify_events[] = {
+    {1, "DN_ACCESS"}, {2, "DN_MODIFY"}, {4, "DN_CREATE"}, {8, "DN_DELETE"}, {0x10, "DN_RENAME"}, {0x20, "DN_ATTRIB"}, {0x80000000, "DN_MULTISHOT"}};
+constexpr NamedValue seals[] = {
+    {1, "F_SEAL_SEAL"}, {2, "F_SEAL_SHRINK"}, {4, "F_SEAL_GROW"}, {8, "F_SEAL_WRITE"}, {0x10, "F_SEAL_FUTURE_WRITE"}, {0x20, "F_SEAL_EXEC"}};
+constexpr NamedValue ipc_flags[] = {{01000, "IPC_CREAT"}, {02000, "IPC_EXCL"}, {04000, "IPC_NOWAIT"}};
+constexpr NamedValue shm_flags[] = {{01000, "IPC_CREAT"}, {02000, "IPC_EXCL"}, {04000, "SHM_HUGETLB"}, {010000, "SHM_NORESERVE"}};
+constexpr NamedValue shmat_flags[] = {{010000, "SHM_RDONLY"}, {020000, "SHM_RND"}, {040000, "SHM_REMAP"}, {0100000, "SHM_EXEC"}};
+constexpr NamedValue message_queue_flags[] = {{04000, "IPC_NOWAIT"}, {010000, "MSG_NOERROR"}, {020000, "MSG_EXCEPT"}, {040000, "MSG_COPY"}};
+constexpr NamedValue shm_command[] = {
+    {0, "IPC_RMID"}, {1, "IPC_SET"}, {2, "IPC_STAT"}, {3, "IPC_INFO"}, {11, "SHM_LOCK"}, {12, "SHM_UNLOCK"}, {13, "SHM_STAT"}, {14, "SHM_INFO"}, {15, "SHM_STAT_ANY"}};
+constexpr NamedValue sem_command[] = {
+    {0, "IPC_RMID"}, {1, "IPC_SET"}, {2, "IPC_STAT"}, {3, "IPC_INFO"}, {11, "GETPID"}, {12, "GETVAL"}, {13, "GETALL"}, {14, "GETNCNT"},
+    {15, "GETZCNT"}, {16, "SETVAL"}, {17, "SETALL"}, {18, "SEM_STAT"}, {19, "SEM_INFO"}, {20, "SEM_STAT_ANY"}};
+constexpr NamedValue msg_command[] = {
+    {0, "IPC_RMID"}, {1, "IPC_SET"}, {2, "IPC_STAT"}, {3, "IPC_INFO"}, {11, "MSG_STAT"}, {12, "MSG_INFO"}, {13, "MSG_STAT_ANY"}};
+constexpr NamedValue netlink_protocol[] = {
+    {0, "NETLINK_ROUTE"}, {2, "NETLINK_USERSOCK"}, {4, "NETLINK_SOCK_DIAG"}, {5, "NETLINK_NFLOG"}, {6, "NETLINK_XFRM"}, {7, "NETLINK_SELINUX"},
+    {8, "NETLINK_ISCSI"}, {9, "NETLINK_AUDIT"}, {10, "NETLINK_FIB_LOOKUP"}, {11, "NETLINK_CONNECTOR"}, {12, "NETLINK_NETFILTER"}, {14, "NETLINK_DNRTMSG"},
+    {15, "NETLINK_KOBJECT_UEVENT"}, {16, "NETLINK_GENERIC"}, {18, "NETLINK_SCSITRANSPORT"}, {19, "NETLINK_ECRYPTFS"}, {20, "NETLINK_RDMA"},
+    {21, "NETLINK_CRYPTO"}, {22, "NETLINK_SMC"}};
 constexpr NamedValue fd_flags[] = {{1, "FD_CLOEXEC"}};
 constexpr NamedValue flock_operation[] = {{1, "LOCK_SH"}, {2, "LOCK_EX"}, {8, "LOCK_UN"}, {4, "LOCK_NB"}};
 constexpr NamedValue ioctl_command[] = {
@@ -184,6 +204,9 @@ constexpr FlagSet sets[] = {
     {"access_mode", access_mode, 0}, {"rename_flags", rename_flags, 0}, {"close_range_flags", close_range_flags, 0}, {"prot", prot, 0},
     {"map_flags", map_flags, 3}, {"mremap_flags", mremap_flags, 0}, {"msync_flags", msync_flags, 0}, {"madvise", madvise},
     {"fadvise", fadvise}, {"whence", whence}, {"fcntl_command", fcntl_command}, {"fd_flags", fd_flags, 0},
+    {"notify_events", notify_events, 0}, {"seals", seals, 0}, {"ipc_flag_bits", ipc_flags, 0}, {"shm_flag_bits", shm_flags, 0},
+    {"shmat_flags", shmat_flags, 0}, {"message_queue_flags", message_queue_flags, 0}, {"shm_command", shm_command}, {"sem_command", sem_command},
+    {"msg_command", msg_command}, {"netlink_protocol", netlink_protocol},
     {"flock_operation", flock_operation, 0}, {"ioctl_command", ioctl_command}, {"family", family}, {"socket_type", socket_type, 15},
     {"socket_flags", socket_flags, 0}, {"message_flags", message_flags, 0}, {"rw_flags", rw_flags, 0}, {"message_type", message_types}, {"lock_type", lock_types}, {"event_notice", event_notices}, {"entry_type", entry_types}, {"protocol", protocol}, {"shutdown_how", shutdown_how}, {"socket_level", socket_level},
     {"epoll_operation", epoll_operation}, {"epoll_flags", epoll_flags, 0}, {"epoll_events", epoll_events, 0},

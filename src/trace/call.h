@@ -23,6 +23,7 @@ struct Call {
   std::array<base::ByteSpan, 6> copied = {}; // by argument; empty: nothing is known of what it points to
   std::array<bool, 6> is_cut = {};           // there is more than was copied
   std::array<bool, 6> is_late = {};          // what was copied is of a while after the call, when its page was there
+  base::ByteSpan left = {};              // what is left of a timeout, of calls that write that over it
   std::vector<base::ByteSpan> inner = {};    // what the copied bytes point to: contents of an iovec; of a message before them
                                              // its address, its iovec and its control messages
   // Calls of 32-bit programs have the numbers of i386, and this added.

@@ -1,5 +1,7 @@
 #include "trace/plan.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -15,7 +17,7 @@ uint64_t register_of(size_t argument, bool is_32) {
 
 uint64_t Plan::pack() const {
   uint64_t out = static_cast<uint64_t>(shape) | uint64_t{returns} << 3 | uint64_t{takes_path_at_entry} << 4 |
-                 uint64_t{1} << 5 | uint64_t{counts_entries} << 6;
+                 uint64_t{1} << 5 | uint64_t{counts_entries} << 6 | uint64_t{takes_descriptor} << 7 | uint64_t{timeout_slot} << 56;
   for (size_t i = 0; i < slots.size(); i++) {
     const Slot& s = slots[i];
     constexpr uint64_t result = 15;
@@ -35,6 +37,20 @@ static Plan::Slot slot_of(const Argument& a, size_t index) {
   return out;
 }
 
+std::optional<Timeout> unpack_timeout(uint64_t argument) {
+  if (!(argument >> 63)) return std::nullopt;
+  return Timeout{argument << 1 >> 31, argument & 0x3fffffff};
+}
+
+static bool makes_two(std::string_view call) { return call == "pipe" || call == "pipe2" || call == "socketpair"; }
+
+bool changes_descriptors(int number) {
+  constexpr std::string_view others[] = {"close", "close_range", "fcntl", "chdir", "fchdir", "execve", "execveat", "clone", "clone3", "fork", "vfork", "exit_group"};
+  const std::string_view name = known_name(number);
+  const spec::SyscallRow* row = row_of(number);
+  return base::is_one_of(others, name) || makes_two(name) || (row && row->result == "fd");
+}
+
 static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_32) {
   Plan plan;
   plan.returns = call != "exit" && call != "exit_group";
@@ -42,6 +58,8 @@ static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_
   plan.is_32 = is_32;
   plan.counts_entries = call == "getdents64" || (call == "getdents" && !is_32);
   if (!row) return plan;
+  // Files are known by the path that they were opened by.
+  plan.takes_descriptor = !is_32 && !call.starts_with("open") && (row->result == "fd" || makes_two(call));
   size_t texts = 0, all = 0;
   const std::vector<Argument> arguments = read_arguments(row->arguments);
   for (Copy wanted : {Copy::text, Copy::memory})
@@ -49,6 +67,7 @@ static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_
       // Structures of 32-bit programs have other layouts.
       if (arguments[i].kind && arguments[i].kind->copy == wanted && !(is_32 && wanted == Copy::memory && arguments[i].kind->bytes > 1)) {
         plan.slots[all++] = slot_of(arguments[i], i);
+        if (!is_32 && arguments[i].kind->name.ends_with("_left")) plan.timeout_slot = static_cast<uint8_t>(all);
         texts += wanted == Copy::text;
       }
   static constexpr Shape shapes[3][3] = {

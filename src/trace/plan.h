@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace trace {
@@ -28,14 +29,25 @@ struct Plan {
   bool is_32 = false; // of a 32-bit program: arguments are in other registers
   bool returns = true;
   bool counts_entries = false;      // of a folder; their number takes the place of the last register
+  uint8_t timeout_slot = 0;         // 1 or 2: a timeout, which is packed at the entry in place of its address (pack_timeout, in the script)
+  bool takes_descriptor = false;    // what the new descriptor is takes the place of the last register (descriptor_of, in the script)
   bool takes_path_at_entry = false; // execve: its memory is gone when it has succeeded
 
   // As a number for the probe. 0 is no plan. Arguments become the places of their registers in struct pt_regs, in words.
   uint64_t pack() const;
 };
 
+// What stands in place of the address of a timeout: bit 63, seconds, 30 bits of their fraction. Of others the address.
+struct Timeout {
+  uint64_t seconds = 0, fraction = 0;
+};
+std::optional<Timeout> unpack_timeout(uint64_t argument);
+
 // Where an argument is in struct pt_regs, in words.
 uint64_t register_of(size_t argument, bool is_32);
+
+// Does it change what descriptors stand for?
+bool changes_descriptors(int number);
 
 Plan plan_of(std::string_view call);
 Plan plan_of(int number); // also of 32-bit programs, see Call::first_of_32

@@ -1,5 +1,5 @@
 // A call is told when it returns: then what it was given is in memory, and its registers are still there. Of
-// execve(2) the path is taken at the entry, and the words come from the new program.
+// execve(2) the path and the first word are taken at the entry, and the words come from the new program.
 //
 // Calls of 32-bit programs have other numbers and registers. The bits of a plan are those of Plan::pack().
 #include "trace/script.h"
@@ -55,9 +55,15 @@ rawtracepoint:sys_enter {
     $plan = @plan[$nr];
     if ($plan) {
       @start[tid] = ((uint64)nsecs & 0xfffffffffffffffe) | $f;
+      PACK_TIMEOUT
       if (($plan & 24) != 8) {
         ARGUMENTS
-        if ($plan & 16) { @entry[tid] = (str(uptr((uint8*)($nr == 322 || $nr == FIRST_OF_32 + 358 ? $a1 : $a0))), $a0, $a1, $a2, $a3, $a4); }
+        if ($plan & 16) {
+          $words = $nr == 322 || $nr == FIRST_OF_32 + 358 ? $a2 : $a1;
+          $word = $words ? *(uint64*)uptr((uint8*)$words) & $all : (uint64)0;
+          @entry[tid] = (str(uptr((uint8*)($nr == 322 || $nr == FIRST_OF_32 + 358 ? $a1 : $a0))), $a0, $a1, $a2, $a3, $a4,
+                                       str(uptr((uint8*)$word)));
+        }
         if (!($plan & 8) && NO_RETURN) { $d = (uint64)-1; print((HEAD TAIL)); }
       }
     }
@@ -76,9 +82,11 @@ rawtracepoint:sys_exit {
         $n = $ret == 0 ? curtask.mm.arg_end - curtask.mm.arg_start : 0;
         $e = @entry[tid];
         print((HEAD_OF_ENTRY, $e.0, buf(uptr((uint8*)curtask.mm.arg_start), $n),
-               str(uptr((uint8*)($ret == 0 ? (uint64)curtask.mm.env_end : $nr == 322 || $nr == FIRST_OF_32 + 358 ? $e.2 : $e.1))) TAIL));
+               str(uptr((uint8*)($ret == 0 ? (uint64)curtask.mm.env_end : $nr == 322 || $nr == FIRST_OF_32 + 358 ? $e.2 : $e.1))), $e.6 TAIL));
         delete(@entry, tid);
       } else {
+        DESCRIPTOR
+        TAKE_TIMEOUT
         $shape = $plan & 7;
         SLOT1
         SLOT2
@@ -170,9 +178,47 @@ constexpr std::string_view count_entries = R"(
         } else if ($plan & 64) { $a5 = 0; }
 )";
 
-// Signals as they reach their thread, and the ends of threads.
+// Poll(2) and its like write over a timeout what is left of it. 271: ppoll; the others have it in their fifth argument.
+constexpr std::string_view pack_timeout = R"(
+      if ($plan >> 56) {
+        $t = *(uint64*)kptr((uint64)$r + 8 * (($plan >> 56 == 1 ? $plan >> 8 : $plan >> 32) & 15));
+        $seconds = $t ? *(uint64*)uptr((uint8*)$t) : (uint64)0;
+        $fraction = $t ? *(uint64*)uptr((uint8*)($t + 8)) : (uint64)0;
+        if ($t && $seconds < 0x200000000 && $fraction < 1000000000) { @timeout[tid] = ((uint64)1 << 63) | ($seconds << 30) | $fraction; }
+      }
+)";
+constexpr std::string_view take_timeout = R"(
+        if ($plan >> 56) {
+          $t = @timeout[tid];
+          if ($t) {
+            if ($nr == 271) { $a2 = $t } else { $a4 = $t }
+            delete(@timeout, tid);
+          }
+        }
+)";
+
+// Of a new descriptor (of socketpair(2) of both) the type of its file and the inode's number.
+constexpr std::string_view descriptor = R"(
+        if ($plan & 128 && $ret >= 0) {
+          $made = $nr == 22 || $nr == 293 ? (uint64)*(uint32*)uptr((uint8*)$a0) : $nr == 53 ? (uint64)*(uint32*)uptr((uint8*)$a3) : (uint64)$ret;
+          $inode = (*(curtask.files.fdt.fd + $made)).f_inode;
+          $a5 = ((uint64)($inode.i_mode & 0xf000) << 48) | ((uint64)$inode.i_ino & 0xffffffffffff);
+          if ($nr == 53) {
+            $made = (uint64)*(uint32*)uptr((uint8*)($a3 + 4));
+            $inode = (*(curtask.files.fdt.fd + $made)).f_inode;
+            $a4 = ((uint64)($inode.i_mode & 0xf000) << 48) | ((uint64)$inode.i_ino & 0xffffffffffff);
+          }
+        }
+)";
+
+// Signals as they reach their thread, and the ends of threads. A signal that ends the process reaches each of its threads as SIGKILL; which
+// one it was stands in the exit code.
 constexpr std::string_view others = R"(
-tracepoint:signal:signal_deliver /WATCHED/ { $d = (uint64)args.sig; $ret = (int64)args.code; $nr = (int64)SIGNAL; print((NOTE)); }
+tracepoint:signal:signal_deliver /WATCHED/ {
+  $d = (uint64)args.sig; $ret = (int64)args.code; $nr = (int64)SIGNAL;
+  if ($d == 9) { $d = (uint64)curtask.signal.group_exit_code & 127; $ret = (int64)NO_CODE; }
+  if ((int64)args.sig != 9 || (pid == tid && $d && $d != 9)) { print((NOTE)); }
+}
 tracepoint:sched:sched_process_exit /WATCHED/ { $d = (uint64)0; $ret = (int64)curtask.exit_code; $nr = (int64)END; print((NOTE)); }
 )";
 
@@ -255,6 +301,9 @@ std::string finished(std::string text, const Wanted& w) {
 
 std::string call_script(const Wanted& w) {
   std::string text = std::string(frame) + (w.tells_signals ? std::string(others) : std::string());
+  base::replace_all(text, "PACK_TIMEOUT", w.timeouts ? pack_timeout : "");
+  base::replace_all(text, "TAKE_TIMEOUT", w.timeouts ? take_timeout : "");
+  base::replace_all(text, "DESCRIPTOR", w.names_descriptors ? descriptor : "");
   base::replace_all(text, "ENTRIES", w.counts_entries ? count_entries : "if ($plan & 64) { $a5 = (uint64)-1; }");
   base::replace_all(text, "VECTORS", w.vectors ? vectors : "");
   base::replace_all(text, "NO_CONTENTS", no_contents());
@@ -268,6 +317,7 @@ std::string call_script(const Wanted& w) {
   base::replace_all(text, "HEAD_OF_ENTRY", std::string(who).append(of_entry));
   base::replace_all(text, "HEAD", std::string(who).append(registers));
   base::replace_all(text, "NOTE", std::string(who).append(none));
+  base::replace_all(text, "NO_CODE", std::to_string(unknown_code));
   base::replace_all(text, "SIGNAL", std::to_string(signal_record));
   base::replace_all(text, "END", std::to_string(end_record));
   base::replace_all(text, "TAIL", w.stacks ? ", ustack" : "");

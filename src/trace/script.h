@@ -19,6 +19,8 @@ struct Wanted {
   bool tells_signals = false; // and ends of threads
   uint64_t duration_ns = 0;   // 0: until all is over
   bool histograms = false;    // of the counts
+  bool names_descriptors = false; // what new ones are
+  bool timeouts = true;       // some of the calls have them (Plan::timeout_slot)
   bool vectors = true;        // some of the calls have them (plan.h)
   bool counts_entries = true; // of folders; the kernel has bpf_loop(). Else their number is -1
 };
@@ -38,6 +40,7 @@ enum Field {
 // In place of a call's number: a signal (result: its code, duration: its number), the end of a thread
 // (result: its status, as wait(2) tells it).
 constexpr int signal_record = -1, end_record = -2;
+constexpr int unknown_code = INT32_MIN; // of a signal
 
 std::string call_script(const Wanted& wanted);
 // Of both: @plan[number] = Plan::pack() must be put there for each call that is wanted.

@@ -29,11 +29,6 @@ ByteSpan text_part(ByteSpan bytes) {
       static_cast<size_t>(std::find(bytes.begin(), bytes.end(), std::byte{0}) - bytes.begin()));
 }
 
-std::string time_text(ByteSpan bytes, size_t at, const char* fraction) {
-  return "{tv_sec=" + std::to_string(number_at<int64_t>(bytes, at)) + ", " + fraction + "=" +
-         std::to_string(number_at<int64_t>(bytes, at + 8)) + "}";
-}
-
 std::string file_mode(uint32_t mode) {
   static constexpr std::pair<uint32_t, std::string_view> types[] = {
       {S_IFREG, "S_IFREG"}, {S_IFDIR, "S_IFDIR"}, {S_IFCHR, "S_IFCHR"},  {S_IFBLK, "S_IFBLK"},
@@ -62,9 +57,25 @@ std::string family_of(uint16_t number) { return flags("family", number); }
 
 } // namespace
 
+std::string time_text(ByteSpan bytes, size_t at, std::string_view fraction) {
+  return "{tv_sec=" + std::to_string(number_at<int64_t>(bytes, at)) + ", " + std::string(fraction) + "=" +
+         std::to_string(number_at<int64_t>(bytes, at + 8)) + "}";
+}
+
 void show_text(std::string& out, const Shown& v) { out += quoted(text_part(v.bytes), v.is_cut); }
 
-void show_pair(std::string& out, const Shown& v) { show_numbers<int32_t>(out, v); }
+std::string descriptor_text(const Shown& v, int fd) {
+  const std::string path = fd >= 0 && v.options.descriptors ? v.options.descriptors->path(v.call.pid, fd) : "";
+  return std::to_string(fd) + (path.empty() ? "" : "<" + path + ">");
+}
+
+// Two new descriptors.
+void show_pair(std::string& out, const Shown& v) {
+  for (size_t at = 0; at + 4 <= v.bytes.size(); at += 4) {
+    out += (at ? ", " : "[") + descriptor_text(v, number_at<int32_t>(v.bytes, at));
+  }
+  out += "]";
+}
 
 void show_stat(std::string& out, const Shown& v) {
   struct stat s = number_at<struct stat>(v.bytes, 0);
@@ -232,7 +243,7 @@ void show_address(std::string& out, const Shown& v) {
 void show_polls(std::string& out, const Shown& v) {
   out += "[";
   for (size_t at = 0; at + 8 <= v.bytes.size(); at += 8)
-    out += (at ? ", {fd=" : "{fd=") + std::to_string(number_at<int32_t>(v.bytes, at)) +
+    out += (at ? ", {fd=" : "{fd=") + descriptor_text(v, number_at<int32_t>(v.bytes, at)) +
            ", events=" + flags("poll_events", number_at<uint16_t>(v.bytes, at + 4)) + "}";
   out += v.count * 8 > v.bytes.size() ? ", ...]" : "]";
 }

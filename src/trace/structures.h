@@ -7,11 +7,15 @@
 
 namespace trace {
 
+// "3", or with what it stands for "3</etc/passwd>".
+std::string descriptor_text(const Shown& v, int fd);
 void show_text(std::string& out, const Shown& v);
 void show_pair(std::string& out, const Shown& v);
 void show_stat(std::string& out, const Shown& v);
 void show_statx(std::string& out, const Shown& v);
 void show_statfs(std::string& out, const Shown& v);
+// "{tv_sec=0, tv_nsec=5000000}". `fraction`: its name.
+std::string time_text(base::ByteSpan bytes, size_t at, std::string_view fraction);
 void show_timespec(std::string& out, const Shown& v);
 void show_timeval(std::string& out, const Shown& v);
 void show_file_times(std::string& out, const Shown& v);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "spec/numbers.h"
 #include "spec/syscalls.h"
+#include "trace/script.h"
 #include "trace/structures.h"
 #include "trace/text.h"
 
@@ -36,12 +37,7 @@ void show_device(Out out, const Shown& v) {
   out += "makedev(" + hexadecimal(gnu_dev_major(v.value)) + ", " + hexadecimal(gnu_dev_minor(v.value)) + ")";
 }
 
-void show_descriptor(Out out, const Shown& v) {
-  const auto fd = static_cast<int32_t>(v.value);
-  out += std::to_string(fd);
-  std::string path = fd >= 0 && v.options.descriptors ? v.options.descriptors->path(v.call.pid, fd) : "";
-  if (!path.empty()) out += "<" + path + ">";
-}
+void show_descriptor(Out out, const Shown& v) { out += descriptor_text(v, static_cast<int32_t>(v.value)); }
 
 void show_folder(Out out, const Shown& v) {
   if (static_cast<int32_t>(v.value) != AT_FDCWD) return show_descriptor(out, v);
@@ -125,6 +121,9 @@ void show_option_out(Out out, const Shown& v) {
   const std::string_view name = v.call.arguments[1] == level_socket && v.call.arguments[2] == error
                                     ? spec::error_name(number_at<int32_t>(v.bytes, 0))
                                     : std::string_view();
+  // Of one that is longer the first bytes are known.
+  const base::ByteSpan length = v.call.copied[4];
+  if (length.size() >= 4 && number_at<int32_t>(length, 0) > 4) return void(out += quoted(v.bytes, true));
   if (name.empty()) return show_numbers<int32_t>(out, v);
   out.append("[").append(name).append("]");
 }
@@ -145,8 +144,26 @@ void show_protocol(Out out, const Shown& v) {
   const uint64_t family = v.call.arguments[0];
   if (family == 2 || family == 10)
     return show_set(out, "protocol", static_cast<uint32_t>(v.value)); // AF_INET, AF_INET6
+  if (family == 16) return show_set(out, "netlink_protocol", static_cast<uint32_t>(v.value)); // AF_NETLINK
   out += std::to_string(static_cast<uint32_t>(v.value));
 }
+
+void show_ipc_key(Out out, const Shown& v) {
+  const auto key = static_cast<uint32_t>(v.value);
+  out += key ? hexadecimal(key) : "IPC_PRIVATE";
+}
+
+// Bits by their names, and the mode below them.
+void show_ipc_bits(Out out, std::string_view set, uint64_t value) {
+  constexpr uint64_t mode = 0777;
+  if (value & ~mode) {
+    show_set(out, set, static_cast<uint32_t>(value & ~mode));
+    out += "|";
+  }
+  out += octal(value & mode);
+}
+void show_ipc_flags(Out out, const Shown& v) { show_ipc_bits(out, "ipc_flag_bits", v.value); }
+void show_shm_flags(Out out, const Shown& v) { show_ipc_bits(out, "shm_flag_bits", v.value); }
 
 void show_futex_operation(Out out, const Shown& v) {
   constexpr uint64_t is_private = 128;
@@ -170,12 +187,17 @@ void show_clone(Out out, const Shown& v) {
 void show_fcntl(Out out, const Shown& v) {
   enum : uint64_t {
     dupfd = 0, setfd = 2, setfl = 4, getlk = 5, setlk = 6, setlkw = 7, ofd_getlk = 36, ofd_setlk = 37, ofd_setlkw = 38,
-    dupfd_cloexec = 1030, set_pipe_size = 1031
+    set_owner = 8, set_signal = 10, set_lease = 1024, notify = 1026, dupfd_cloexec = 1030, set_pipe_size = 1031, add_seals = 1033
   };
   switch (v.call.arguments[1]) {
   case dupfd:
   case dupfd_cloexec:
+  case set_owner:
   case set_pipe_size: return show_int(out, v);
+  case set_signal: return show_signal(out, v);
+  case set_lease: return show_set(out, "lock_type", v.value);
+  case notify: return show_set(out, "notify_events", static_cast<uint32_t>(v.value));
+  case add_seals: return show_set(out, "seals", v.value);
   case getlk:
   case setlk:
   case setlkw:
@@ -305,6 +327,9 @@ constexpr ValueKind kinds[] = {
     {"signal", show_signal},
     {"socket_option", show_socket_option},
     {"protocol", show_protocol},
+    {"ipc_key", show_ipc_key},
+    {"ipc_flags", show_ipc_flags},
+    {"shm_flags", show_shm_flags},
     {"futex_operation", show_futex_operation},
     {"clone_argument", show_clone},
     {"fcntl_argument", show_fcntl, Copy::memory, 32, false, true},
@@ -333,6 +358,8 @@ constexpr ValueKind kinds[] = {
     {"statfs_out", show_statfs, Copy::memory, 120, true},
     {"timespec", show_timespec, Copy::memory, 16},
     {"timespec_out", show_timespec, Copy::memory, 16, true},
+    {"timespec_left", show_timespec, Copy::memory, 16}, // what is left of it stands there afterwards
+    {"timeval_left", show_timeval, Copy::memory, 16},
     {"timespecs", show_file_times, Copy::memory, 32},
     {"timeval", show_timeval, Copy::memory, 16},
     {"timeval_out", show_timeval, Copy::memory, 16, true},
@@ -490,6 +517,7 @@ std::string signal_text(uint64_t number, int code) {
     return c.code == code && (c.signal == 0 || c.signal == static_cast<int>(number));
   });
   const std::string name = signal(number);
+  if (code == unknown_code) return "--- " + name + " {si_signo=" + name + "} ---";
   return "--- " + name + " {si_signo=" + name +
          ", si_code=" + (at == std::end(codes) ? std::to_string(code) : std::string(at->name)) + "} ---";
 }
@@ -527,7 +555,11 @@ CallParts call_parts(const Call& call, const Options& options) {
   const Argument result = read_arguments(row ? row->result : "int").front();
   out.result = result_text(call, result, options);
   const bool polls = (out.name == "poll" || out.name == "ppoll") && call.result >= 0;
-  if (polls) out.result += call.result ? " (" + poll_results(call.copied[0]) + ")" : " (Timeout)";
+  const bool times_out = polls || ((out.name == "select" || out.name == "pselect6") && !call.failed());
+  std::string more = times_out && !call.result ? "Timeout" : polls ? poll_results(call.copied[0]) : "";
+  if (call.result > 0 && call.left.size() >= 16)
+    more += (more.empty() ? "left " : ", left ") + time_text(call.left, 0, out.name == "select" ? "tv_usec" : "tv_nsec");
+  if (!more.empty()) out.result += " (" + more + ")";
   if (call.failed()) {
     std::string_view name = spec::error_name(static_cast<int>(-call.result));
     out.error = name.empty() ? std::to_string(-call.result) : std::string(name);

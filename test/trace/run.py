@@ -192,6 +192,33 @@ def paths_of_descriptors(acu):
     need(re.search(r"^read\(3</etc/hostname>, ", text, re.M) and "close(3</etc/hostname>)" in text, text)
 
 
+def arguments_as_they_were_given(acu):
+    """Descriptors by what they were then, of a program that ends before its lines are read; timeouts and words as they were at the entry."""
+    program = os.path.join(TMP, "given")
+    subprocess.run(["gcc", "-O1", "-o", program, os.path.join(HERE, "given.c")], check=True)
+    calls = "pipe2,socketpair,socket,bind,listen,connect,accept4,ppoll,write,shmget,shmctl,msgget,msgctl,semget,kill"
+    os.makedirs(WORK, exist_ok=True)
+    theirs = lines_of(strace("-y", "-e", "trace=" + calls, program))
+    ours = lines_of(trace(acu, "-q", "-y", "-e", calls, "--", program)[1])
+    need(sum("<pipe:[" in line or "<socket:[" in line for line in theirs) > 8, str(theirs))
+    theirs, ours = ([re.sub(r"^(msgctl\(|msgget.* = )\d+", r"\1N", line) for line in lines if not line.startswith(("--- ", "+++ "))] for lines in (theirs, ours))
+    need(theirs == ours, "\n".join(f"strace: {a}\nacu:    {b}" for a, b in zip(theirs, ours) if a != b) or f"{theirs} {ours}")
+    _, text, _ = trace(acu, "-e", "fcntl,kill", "--", program)
+    for part in ("F_SETLEASE, F_WRLCK)", "F_SETLEASE, F_UNLCK)", "F_SETSIG, SIGUSR1)", "F_NOTIFY, DN_MODIFY|DN_MULTISHOT)", "--- SIGTERM {si_signo=SIGTERM} ---\n+++ killed by SIGTERM"):
+        need(part in text, f"no {part} in {text}")
+    select = "import os, select\nr, w = os.pipe()\nselect.select([r], [], [], 0.25)\nos.write(w, b'x')\nselect.select([r], [], [], 2.5)"
+    _, text, _ = trace(acu, "-e", "select,pselect6", "--", "python3", "-c", select)
+    need(re.search(r"\{tv_sec=0, tv_nsec=250000000\}, NULL\) += 0 \(Timeout\)\n", text), text)
+    need(re.search(r"\{tv_sec=2, tv_nsec=500000000\}, NULL\) += 1 \(left \{tv_sec=2, tv_nsec=4\d{8}\}\)\n", text), text)
+    inner, outer = os.path.join(TMP, "inner.sh"), os.path.join(TMP, "outer.sh")
+    for path, text in (inner, "#!/bin/sh -e\n:\n"), (outer, f"#!{inner}\n"):
+        with open(path, "w") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+    _, text, _ = trace(acu, "-e", "execve", "--", "python3", "-c", f"import os; os.execv({outer!r}, ['zero', 'one', 'two'])")
+    need(re.search(rf'^execve\("{outer}", \["zero", "one", "two"\], 0x\w+\) = 0$', text, re.M), text)
+
+
 def stacks(acu):
     _, text, _ = trace(acu, "-k", "-e", "openat", "--", "cat", "/etc/hostname")
     block = text[text.index('"/etc/hostname"'):]
@@ -396,7 +423,7 @@ def as_strace(name):
 
 
 TESTS = [as_strace(name) for name in PROGRAMS]
-TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
+TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, arguments_as_they_were_given, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
 
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))
