@@ -8,6 +8,7 @@
 #include "trace/text.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
@@ -76,10 +77,13 @@ std::string CallLines::prefix(const Call& call) const {
 
 // A page that was not in memory when the call returned: the process has it by now, or never had.
 void CallLines::read_later(Call& call, size_t argument, uint64_t length) {
-  constexpr int64_t bad_address = -14;
   std::vector<std::byte>& bytes = kept_.emplace_back(std::min<uint64_t>(length, std::max(256u, options_.data)));
   const iovec to = {bytes.data(), bytes.size()}, from = {reinterpret_cast<void*>(call.arguments[argument]), bytes.size()};
+  constexpr int64_t bad_address = -EFAULT;
   ssize_t n = ::process_vm_readv(static_cast<pid_t>(call.pid), &to, 1, &from, 1, 0);
+  // Else the process may have gone. Linux maps nothing below vm.mmap_min_addr, and no program has the upper half.
+  constexpr uint64_t first_address = 4096, end_of_addresses = uint64_t{1} << 47;
+  const bool is_no_memory = n < 0 && (errno == EFAULT || call.arguments[argument] < first_address || call.arguments[argument] >= end_of_addresses);
   constexpr uint64_t page = 4096; // the one behind it may not be there
   if (n < 0 && call.arguments[argument] % page + bytes.size() > page) {
     const iovec less = {from.iov_base, page - call.arguments[argument] % page};
@@ -92,9 +96,9 @@ void CallLines::read_later(Call& call, size_t argument, uint64_t length) {
     call.is_late[argument] = true;
     call.is_cut[argument] = is_text && std::ranges::find(bytes, std::byte{0}) == bytes.end();
     late_++;
-  } else if (n <= 0 && (call.result == bad_address || !is_text)) {
+  } else if (n <= 0 && (is_no_memory || call.result == bad_address || !is_text)) {
     call.copied[argument] = {}; // shown by its address
-    missing_ += call.result != bad_address;
+    missing_ += call.result != bad_address && !(is_no_memory && call.failed());
   }
 }
 

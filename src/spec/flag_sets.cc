@@ -75,6 +75,81 @@ constexpr NamedValue netlink_protocol[] = {
     {8, "NETLINK_ISCSI"}, {9, "NETLINK_AUDIT"}, {10, "NETLINK_FIB_LOOKUP"}, {11, "NETLINK_CONNECTOR"}, {12, "NETLINK_NETFILTER"}, {14, "NETLINK_DNRTMSG"},
     {15, "NETLINK_KOBJECT_UEVENT"}, {16, "NETLINK_GENERIC"}, {18, "NETLINK_SCSITRANSPORT"}, {19, "NETLINK_ECRYPTFS"}, {20, "NETLINK_RDMA"},
     {21, "NETLINK_CRYPTO"}, {22, "NETLINK_SMC"}};
+constexpr NamedValue memory_policy[] = {
+    {0, "MPOL_DEFAULT"}, {1, "MPOL_PREFERRED"}, {2, "MPOL_BIND"}, {3, "MPOL_INTERLEAVE"}, {4, "MPOL_LOCAL"}, {5, "MPOL_PREFERRED_MANY"}, {6, "MPOL_WEIGHTED_INTERLEAVE"}, {0x2000, "MPOL_F_NUMA_BALANCING"}, {0x4000, "MPOL_F_RELATIVE_NODES"}, {0x8000, "MPOL_F_STATIC_NODES"}};
+constexpr NamedValue mbind_flags[] = {{1, "MPOL_MF_STRICT"}, {2, "MPOL_MF_MOVE"}, {4, "MPOL_MF_MOVE_ALL"}};
+constexpr NamedValue policy_flags[] = {{1, "MPOL_F_NODE"}, {2, "MPOL_F_ADDR"}, {4, "MPOL_F_MEMS_ALLOWED"}};
+constexpr NamedValue kcmp_type[] = {
+    {0, "KCMP_FILE"}, {1, "KCMP_VM"}, {2, "KCMP_FILES"}, {3, "KCMP_FS"}, {4, "KCMP_SIGHAND"}, {5, "KCMP_IO"}, {6, "KCMP_SYSVSEM"}, {7, "KCMP_EPOLL_TFD"}};
+constexpr NamedValue timerfd_set_flags[] = {{1, "TFD_TIMER_ABSTIME"}, {2, "TFD_TIMER_CANCEL_ON_SET"}};
+constexpr NamedValue mlockall_flags[] = {{1, "MCL_CURRENT"}, {2, "MCL_FUTURE"}, {4, "MCL_ONFAULT"}};
+constexpr NamedValue ioprio_who[] = {{1, "IOPRIO_WHO_PROCESS"}, {2, "IOPRIO_WHO_PGRP"}, {3, "IOPRIO_WHO_USER"}};
+constexpr NamedValue xattr_flags[] = {
+    {1, "XATTR_CREATE"}, {2, "XATTR_REPLACE"}};
+constexpr NamedValue inotify_events[] = {
+    {1, "IN_ACCESS"}, {2, "IN_MODIFY"}, {4, "IN_ATTRIB"}, {8, "IN_CLOSE_WRITE"}, {0x10, "IN_CLOSE_NOWRITE"}, {0x20, "IN_OPEN"},
+    {0x40, "IN_MOVED_FROM"}, {0x80, "IN_MOVED_TO"}, {0x100, "IN_CREATE"}, {0x200, "IN_DELETE"}, {0x400, "IN_DELETE_SELF"},
+    {0x800, "IN_MOVE_SELF"}, {0x2000, "IN_UNMOUNT"}, {0x4000, "IN_Q_OVERFLOW"}, {0x8000, "IN_IGNORED"}, {0x1000000, "IN_ONLYDIR"},
+    {0x2000000, "IN_DONT_FOLLOW"}, {0x4000000, "IN_EXCL_UNLINK"}, {0x10000000, "IN_MASK_CREATE"}, {0x20000000, "IN_MASK_ADD"},
+    {0x40000000, "IN_ISDIR"}, {0x80000000, "IN_ONESHOT"}};
+constexpr NamedValue fanotify_flags[] = {
+    {1, "FAN_CLOEXEC"}, {2, "FAN_NONBLOCK"}, {4, "FAN_CLASS_CONTENT"}, {8, "FAN_CLASS_PRE_CONTENT"}, {0x10, "FAN_UNLIMITED_QUEUE"},
+    {0x20, "FAN_UNLIMITED_MARKS"}, {0x40, "FAN_ENABLE_AUDIT"}, {0x80, "FAN_REPORT_PIDFD"}, {0x100, "FAN_REPORT_TID"},
+    {0x200, "FAN_REPORT_FID"}, {0x400, "FAN_REPORT_DIR_FID"}, {0x800, "FAN_REPORT_NAME"}, {0x1000, "FAN_REPORT_TARGET_FID"}};
+constexpr NamedValue fanotify_mark_flags[] = {
+    {1, "FAN_MARK_ADD"}, {2, "FAN_MARK_REMOVE"}, {4, "FAN_MARK_DONT_FOLLOW"}, {8, "FAN_MARK_ONLYDIR"}, {0x10, "FAN_MARK_MOUNT"},
+    {0x20, "FAN_MARK_IGNORED_MASK"}, {0x40, "FAN_MARK_IGNORED_SURV_MODIFY"}, {0x80, "FAN_MARK_FLUSH"}, {0x100, "FAN_MARK_FILESYSTEM"},
+    {0x200, "FAN_MARK_EVICTABLE"}, {0x400, "FAN_MARK_IGNORE"}};
+constexpr NamedValue fanotify_events[] = {
+    {1, "FAN_ACCESS"}, {2, "FAN_MODIFY"}, {4, "FAN_ATTRIB"}, {8, "FAN_CLOSE_WRITE"}, {0x10, "FAN_CLOSE_NOWRITE"}, {0x20, "FAN_OPEN"},
+    {0x40, "FAN_MOVED_FROM"}, {0x80, "FAN_MOVED_TO"}, {0x100, "FAN_CREATE"}, {0x200, "FAN_DELETE"}, {0x400, "FAN_DELETE_SELF"},
+    {0x800, "FAN_MOVE_SELF"}, {0x1000, "FAN_OPEN_EXEC"}, {0x4000, "FAN_Q_OVERFLOW"}, {0x8000, "FAN_FS_ERROR"},
+    {0x10000, "FAN_OPEN_PERM"}, {0x20000, "FAN_ACCESS_PERM"}, {0x40000, "FAN_OPEN_EXEC_PERM"}, {0x8000000, "FAN_EVENT_ON_CHILD"},
+    {0x10000000, "FAN_RENAME"}, {0x40000000, "FAN_ONDIR"}};
+constexpr NamedValue sched_policy[] = {
+    {0, "SCHED_OTHER"}, {1, "SCHED_FIFO"}, {2, "SCHED_RR"}, {3, "SCHED_BATCH"}, {5, "SCHED_IDLE"}, {6, "SCHED_DEADLINE"},
+    {7, "SCHED_EXT"}, {0x40000000, "SCHED_RESET_ON_FORK"}};
+constexpr NamedValue pidfd_flags[] = {
+    {0200, "PIDFD_THREAD"}, {04000, "PIDFD_NONBLOCK"}};
+constexpr NamedValue perf_flags[] = {
+    {1, "PERF_FLAG_FD_NO_GROUP"}, {2, "PERF_FLAG_FD_OUTPUT"}, {4, "PERF_FLAG_PID_CGROUP"}, {8, "PERF_FLAG_FD_CLOEXEC"}};
+constexpr NamedValue io_uring_enter_flags[] = {
+    {1, "IORING_ENTER_GETEVENTS"}, {2, "IORING_ENTER_SQ_WAKEUP"}, {4, "IORING_ENTER_SQ_WAIT"}, {8, "IORING_ENTER_EXT_ARG"},
+    {16, "IORING_ENTER_REGISTERED_RING"}};
+constexpr NamedValue mlock2_flags[] = {
+    {1, "MLOCK_ONFAULT"}};
+constexpr NamedValue bpf_command[] = {
+    {0, "BPF_MAP_CREATE"}, {1, "BPF_MAP_LOOKUP_ELEM"}, {2, "BPF_MAP_UPDATE_ELEM"}, {3, "BPF_MAP_DELETE_ELEM"},
+    {4, "BPF_MAP_GET_NEXT_KEY"}, {5, "BPF_PROG_LOAD"}, {6, "BPF_OBJ_PIN"}, {7, "BPF_OBJ_GET"}, {8, "BPF_PROG_ATTACH"},
+    {9, "BPF_PROG_DETACH"}, {10, "BPF_PROG_TEST_RUN"}, {11, "BPF_PROG_GET_NEXT_ID"}, {12, "BPF_MAP_GET_NEXT_ID"},
+    {13, "BPF_PROG_GET_FD_BY_ID"}, {14, "BPF_MAP_GET_FD_BY_ID"}, {15, "BPF_OBJ_GET_INFO_BY_FD"}, {16, "BPF_PROG_QUERY"},
+    {17, "BPF_RAW_TRACEPOINT_OPEN"}, {18, "BPF_BTF_LOAD"}, {19, "BPF_BTF_GET_FD_BY_ID"}, {20, "BPF_TASK_FD_QUERY"},
+    {21, "BPF_MAP_LOOKUP_AND_DELETE_ELEM"}, {22, "BPF_MAP_FREEZE"}, {23, "BPF_BTF_GET_NEXT_ID"}, {24, "BPF_MAP_LOOKUP_BATCH"},
+    {25, "BPF_MAP_LOOKUP_AND_DELETE_BATCH"}, {26, "BPF_MAP_UPDATE_BATCH"}, {27, "BPF_MAP_DELETE_BATCH"}, {28, "BPF_LINK_CREATE"},
+    {29, "BPF_LINK_UPDATE"}, {30, "BPF_LINK_GET_FD_BY_ID"}, {31, "BPF_LINK_GET_NEXT_ID"}, {32, "BPF_ENABLE_STATS"},
+    {33, "BPF_ITER_CREATE"}, {34, "BPF_LINK_DETACH"}, {35, "BPF_PROG_BIND_MAP"}, {36, "BPF_TOKEN_CREATE"}};
+constexpr NamedValue keyctl_operation[] = {
+    {0, "KEYCTL_GET_KEYRING_ID"}, {1, "KEYCTL_JOIN_SESSION_KEYRING"}, {2, "KEYCTL_UPDATE"}, {3, "KEYCTL_REVOKE"}, {4, "KEYCTL_CHOWN"},
+    {5, "KEYCTL_SETPERM"}, {6, "KEYCTL_DESCRIBE"}, {7, "KEYCTL_CLEAR"}, {8, "KEYCTL_LINK"}, {9, "KEYCTL_UNLINK"},
+    {10, "KEYCTL_SEARCH"}, {11, "KEYCTL_READ"}, {12, "KEYCTL_INSTANTIATE"}, {13, "KEYCTL_NEGATE"}, {14, "KEYCTL_SET_REQKEY_KEYRING"},
+    {15, "KEYCTL_SET_TIMEOUT"}, {16, "KEYCTL_ASSUME_AUTHORITY"}, {17, "KEYCTL_GET_SECURITY"}, {18, "KEYCTL_SESSION_TO_PARENT"},
+    {19, "KEYCTL_REJECT"}, {20, "KEYCTL_INSTANTIATE_IOV"}, {21, "KEYCTL_INVALIDATE"}, {22, "KEYCTL_GET_PERSISTENT"},
+    {23, "KEYCTL_DH_COMPUTE"}, {24, "KEYCTL_PKEY_QUERY"}, {25, "KEYCTL_PKEY_ENCRYPT"}, {26, "KEYCTL_PKEY_DECRYPT"},
+    {27, "KEYCTL_PKEY_SIGN"}, {28, "KEYCTL_PKEY_VERIFY"}, {29, "KEYCTL_RESTRICT_KEYRING"}, {30, "KEYCTL_MOVE"},
+    {31, "KEYCTL_CAPABILITIES"}, {32, "KEYCTL_WATCH_KEY"}};
+constexpr NamedValue io_uring_operation[] = {
+    {0, "IORING_REGISTER_BUFFERS"}, {1, "IORING_UNREGISTER_BUFFERS"}, {2, "IORING_REGISTER_FILES"}, {3, "IORING_UNREGISTER_FILES"},
+    {4, "IORING_REGISTER_EVENTFD"}, {5, "IORING_UNREGISTER_EVENTFD"}, {6, "IORING_REGISTER_FILES_UPDATE"},
+    {7, "IORING_REGISTER_EVENTFD_ASYNC"}, {8, "IORING_REGISTER_PROBE"}, {9, "IORING_REGISTER_PERSONALITY"},
+    {10, "IORING_UNREGISTER_PERSONALITY"}, {11, "IORING_REGISTER_RESTRICTIONS"}, {12, "IORING_REGISTER_ENABLE_RINGS"},
+    {13, "IORING_REGISTER_FILES2"}, {14, "IORING_REGISTER_FILES_UPDATE2"}, {15, "IORING_REGISTER_BUFFERS2"},
+    {16, "IORING_REGISTER_BUFFERS_UPDATE"}, {17, "IORING_REGISTER_IOWQ_AFF"}, {18, "IORING_UNREGISTER_IOWQ_AFF"},
+    {19, "IORING_REGISTER_IOWQ_MAX_WORKERS"}, {20, "IORING_REGISTER_RING_FDS"}, {21, "IORING_UNREGISTER_RING_FDS"},
+    {22, "IORING_REGISTER_PBUF_RING"}, {23, "IORING_UNREGISTER_PBUF_RING"}, {24, "IORING_REGISTER_SYNC_CANCEL"},
+    {25, "IORING_REGISTER_FILE_ALLOC_RANGE"}, {26, "IORING_REGISTER_PBUF_STATUS"}, {27, "IORING_REGISTER_NAPI"},
+    {28, "IORING_UNREGISTER_NAPI"}, {29, "IORING_REGISTER_CLOCK"}, {30, "IORING_REGISTER_CLONE_BUFFERS"},
+    {31, "IORING_REGISTER_SEND_MSG_RING"}, {32, "IORING_REGISTER_ZCRX_IFQ"}, {33, "IORING_REGISTER_RESIZE_RINGS"},
+    {34, "IORING_REGISTER_MEM_REGION"}};
 constexpr NamedValue fd_flags[] = {{1, "FD_CLOEXEC"}};
 constexpr NamedValue flock_operation[] = {{1, "LOCK_SH"}, {2, "LOCK_EX"}, {8, "LOCK_UN"}, {4, "LOCK_NB"}};
 constexpr NamedValue ioctl_command[] = {
@@ -204,6 +279,12 @@ constexpr FlagSet sets[] = {
     {"access_mode", access_mode, 0}, {"rename_flags", rename_flags, 0}, {"close_range_flags", close_range_flags, 0}, {"prot", prot, 0},
     {"map_flags", map_flags, 3}, {"mremap_flags", mremap_flags, 0}, {"msync_flags", msync_flags, 0}, {"madvise", madvise},
     {"fadvise", fadvise}, {"whence", whence}, {"fcntl_command", fcntl_command}, {"fd_flags", fd_flags, 0},
+    {"memory_policy", memory_policy, 0x1fff}, {"mbind_flags", mbind_flags, 0}, {"policy_flags", policy_flags, 0}, {"kcmp_type", kcmp_type},
+    {"timerfd_set_flags", timerfd_set_flags, 0}, {"mlockall_flags", mlockall_flags, 0}, {"ioprio_who", ioprio_who},
+    {"xattr_flags", xattr_flags}, {"inotify_events", inotify_events, 0}, {"fanotify_flags", fanotify_flags, 0}, {"fanotify_mark_flags", fanotify_mark_flags, 0},
+    {"fanotify_events", fanotify_events, 0}, {"sched_policy", sched_policy, 0xff}, {"pidfd_flags", pidfd_flags, 0}, {"perf_flags", perf_flags, 0},
+    {"io_uring_enter_flags", io_uring_enter_flags, 0}, {"mlock2_flags", mlock2_flags, 0}, {"bpf_command", bpf_command},
+    {"keyctl_operation", keyctl_operation}, {"io_uring_operation", io_uring_operation},
     {"notify_events", notify_events, 0}, {"seals", seals, 0}, {"ipc_flag_bits", ipc_flags, 0}, {"shm_flag_bits", shm_flags, 0},
     {"shmat_flags", shmat_flags, 0}, {"message_queue_flags", message_queue_flags, 0}, {"shm_command", shm_command}, {"sem_command", sem_command},
     {"msg_command", msg_command}, {"netlink_protocol", netlink_protocol},

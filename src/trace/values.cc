@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
@@ -415,6 +416,8 @@ void show(std::string& out, const Argument& a, const Call& call, size_t index, c
   const Shown shown = {call, options, value, call.copied[index], call.is_cut[index], count_of(a, call)};
   if (!a.kind) {
     out += spec::flags_text(*a.set, a.set->one_of == ~uint64_t{0} ? static_cast<uint32_t>(value) : value);
+  } else if (a.count && value && !shown.count && (a.kind->name == "iovec" || a.kind->name == "in")) {
+    out += a.kind->name == "in" ? "\"\"" : "[]";
   } else if (a.kind->copy != Copy::nothing && !a.kind->is_number_too && (!value || shown.bytes.empty())) {
     out += pointer(value);
   } else {
@@ -429,6 +432,8 @@ bool is_left_out(std::string_view call, size_t index, const Call& c) {
     const uint64_t flags = c.arguments[index - 1];
     return !(flags & O_CREAT) && (flags & O_TMPFILE) != O_TMPFILE;
   }
+  if (call == "mq_open" && index >= 2) return !(c.arguments[1] & O_CREAT);
+  if ((call == "mknod" && index == 2) || (call == "mknodat" && index == 3)) return !S_ISCHR(c.arguments[index - 1]) && !S_ISBLK(c.arguments[index - 1]);
   if (call == "fcntl" && index == 2) {
     constexpr uint64_t without[] = {F_GETFD, F_GETFL, F_GETOWN, 11, 1025, 1032, 1034};
     return std::find(std::begin(without), std::end(without), c.arguments[1]) != std::end(without);

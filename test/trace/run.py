@@ -5,6 +5,7 @@ Programs run under `acu trace` and under strace: the same calls, in the same wor
 the same counts. Then what strace has not, or has in another way. Last line: `N passed, N failed, N skipped`.
 """
 import collections
+import difflib
 import json
 import os
 import re
@@ -219,6 +220,31 @@ def arguments_as_they_were_given(acu):
     need(re.search(rf'^execve\("{outer}", \["zero", "one", "two"\], 0x\w+\) = 0$', text, re.M), text)
 
 
+def calls_with_unusual_arguments(acu):
+    """Nearly all calls, with arguments that mean nothing: as strace has them, but for words about values without a name."""
+    not_made = set("""exit exit_group fork vfork clone clone3 pause reboot sync rt_sigreturn kill tkill tgkill ptrace vhangup kexec_load kexec_file_load init_module
+        finit_module delete_module setsid setpgid pivot_root chroot sethostname setdomainname settimeofday clock_settime adjtimex clock_adjtime swapon swapoff acct mount
+        umount2 setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups setrlimit prlimit64 munmap mmap mremap mprotect brk execve execveat
+        rt_sigsuspend rt_sigtimedwait select poll ppoll pselect6 epoll_wait iopl ioperm syslog personality umask unshare setns seccomp close close_range dup2 arch_prctl
+        set_tid_address set_robust_list rseq alarm setitimer nanosleep clock_nanosleep sched_setscheduler mlockall munlockall futex wait4 waitid modify_ldt
+        set_thread_area sched_yield shmat madvise remap_file_pages landlock_restrict_self capset chdir fchdir quotactl sysfs ustat msync mseal map_shadow_stack
+        sync_file_range syncfs vmsplice restart_syscall membarrier userfaultfd uretprobe uprobe shutdown
+        msgget semget shmget mq_open keyctl add_key request_key""".split())
+    with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "src", "spec", "syscalls.cc")) as file:
+        calls = [(int(n), name) for n, name in re.findall(r'\{(\d+), "(\w+)"\}', file.read()) if int(n) <= 450 and name not in not_made]
+    arguments = ("-1L, 0L, 0L, 0L, 0L, 0L", "-1L, 1L, 2L, 3L, 4L, 5L", "0L, -1L, 0L, 0x7fL, 8L, 0L")
+    source, program = os.path.join(TMP, "every.c"), os.path.join(TMP, "every")
+    with open(source, "w") as file:
+        file.write("#include <unistd.h>\nlong syscall(long, ...);\nint main(void) {\n" + "".join(f"  syscall({n}L, {arguments[n % 3]});\n" for n, _ in sorted(calls)) + "}\n")
+    subprocess.run(["gcc", "-o", program, source], check=True)
+    os.makedirs(WORK, exist_ok=True)
+    theirs = lines_of(re.sub(r" /\* \w+_\?\?\? \*/", "", strace(program)))
+    ours = lines_of(traced_lines(acu, program))
+    same = sum(block.size for block in difflib.SequenceMatcher(None, theirs, ours, autojunk=False).get_matching_blocks())
+    need(len(theirs) > 220 and same > 0.85 * len(theirs), f"{same} of {len(theirs)} and {len(ours)} are the same:\n" +
+         "\n".join(line for line in difflib.ndiff(theirs, ours) if line[0] in "+-"))
+
+
 def stacks(acu):
     _, text, _ = trace(acu, "-k", "-e", "openat", "--", "cat", "/etc/hostname")
     block = text[text.index('"/etc/hostname"'):]
@@ -423,7 +449,7 @@ def as_strace(name):
 
 
 TESTS = [as_strace(name) for name in PROGRAMS]
-TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, arguments_as_they_were_given, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
+TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, arguments_as_they_were_given, calls_with_unusual_arguments, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
 
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))
