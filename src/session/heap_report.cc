@@ -107,13 +107,13 @@ public:
     const Chunk* c = heap_.find(address);
     if (verb == Verb::explain) return way_to(address);
     uint64_t begin = c ? c->address : address, end = c ? c->address + c->size : address + 1;
-    return places(target::find_references(view_.target(), begin, end),
-                  "lead to " + (c ? view_.chunk_text(*c) : hex(address)), verb);
+    const std::string to = c ? view_.chunk_text(*c) : hex(address);
+    return places(target::find_references(view_.target(), begin, end), {"leads to " + to, "lead to " + to}, verb);
   }
 
   std::string text(std::string_view wanted, Verb verb) {
-    return places(target::find_bytes(view_.target(), wanted, most_places), "have " + base::quoted(wanted),
-                  verb);
+    const std::string text = base::quoted(wanted);
+    return places(target::find_bytes(view_.target(), wanted, most_places), {"has " + text, "have " + text}, verb);
   }
 
 private:
@@ -344,7 +344,11 @@ private:
 
   // ------------------------------------------------------------------------------------------------- places
 
-  std::string places(const std::vector<uint64_t>& found, const std::string& what, Verb verb) {
+  // What a place does, and what several do.
+  struct Predicate {
+    std::string one, several;
+  };
+  std::string places(const std::vector<uint64_t>& found, const Predicate& what, Verb verb) {
     if (json_ && verb != Verb::count) {
       Json list('[');
       for (uint64_t at : found)
@@ -352,7 +356,7 @@ private:
       return Json('{').key("places").raw(list.end(']')).end('}') + "\n";
     }
     if (json_) return Json('{').key("places").number(found.size()).end('}') + "\n";
-    std::string out = plural(found.size(), "place") + " " + what + "\n";
+    std::string out = plural(found.size(), "place") + " " + (found.size() == 1 ? what.one : what.several) + "\n";
     if (verb == Verb::summarize) {
       std::map<std::string, Sum> groups;
       for (uint64_t at : found) groups[group_of(at)].add({at, 8});

@@ -141,8 +141,9 @@ private:
   }
 
   std::string head() {
-    std::string out(target_.title());
-    out += ": process " + std::to_string(target_.pid());
+    const std::string process = "process " + std::to_string(target_.pid());
+    std::string out(target_.title()); // of a live one that is all
+    if (out != process) out += ": " + process;
     if (!target_.name().empty()) out += " `" + std::string(target_.name()) + "`";
     size_t n = target_.threads().size();
     out += ", " + std::to_string(n) + (n == 1 ? " thread\n" : " threads\n");

@@ -103,7 +103,7 @@ def ways(acu):
     text = acu_core(acu, core, "refs", sessions[0], "explain")
     need(re.match(r"0x[0-9a-f]+ is in the chunk at 0x[0-9a-f]+ \(120 B, Session\), at \+0, which is used, and held by\n  sessions\+0 in ", text), text)
     need("… 26 more …" in text and json.loads(acu_core(acu, core, "refs", sessions[0], "explain", "--json"))["length"] == 50, text)
-    need(acu_core(acu, core, "refs", sessions[0], "count").startswith("1 place lead to the chunk at " + sessions[0]), "count")
+    need(acu_core(acu, core, "refs", sessions[0], "count").startswith("1 place leads to the chunk at " + sessions[0]), "count")
     need("in chunks of 120 B, Session, such as 0x" in acu_core(acu, core, "refs", sessions[0], "summarize"), "summarize")
     need("nothing leads to it" in acu_core(acu, core, "refs", sessions[-1], "explain"), "a lost one")
     need("is not mapped" in acu_core(acu, core, "refs", "0x10", "explain"), "nowhere")

@@ -486,7 +486,7 @@ def leaks(acu):
 
 def find(acu):
     text = acu_core(acu, crashed(), "find", "because")
-    need(re.match(r"\d+ places? have `because`", text), text)
+    need(re.match(r"(1 place has|\d+ places have) `because`", text), text)
     text = acu_core(acu, crashed(), "find", "n4")
     need(re.search(r"^  0x[0-9a-f]+  chunk 0x[0-9a-f]+ of 24 B, \+12$", text, re.M), text)
 
