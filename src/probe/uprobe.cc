@@ -128,8 +128,7 @@ private:
       bool has_default = std::any_of(out.begin(), out.end(), [](auto& f) { return f.is_default; });
       bool any_version = place.function.find('@') == std::string::npos;
       if (any_version && has_default) std::erase_if(out, [](auto& f) { return !f.is_default; });
-      if (out.empty() && place.function.find("::") != std::string::npos)
-        out = find_by_source(binary, place.function);
+      if (out.empty()) out = find_by_source(binary, place.function);
       return out;
     }
     bool every = place.function.find_first_not_of('*') == std::string::npos;

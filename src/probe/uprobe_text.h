@@ -1,7 +1,7 @@
 // How probes of user functions are written: what stands behind the binary.
 //
 //   FUNCTION   FUNCTION@VERSION   FUNCTION+OFFSET   *pattern*
-//   cpp:ns::f   cpp:"ns::f(int)"   cpp:ns::f+OFFSET
+//   cpp:ns::f   cpp:"ns::f(int)"   cpp:ns::f+OFFSET; where the symbol table has no FUNCTION, it is one of these as well
 //   0x1234                          an address of the file
 //   BINARY@FILE:LINE[:COLUMN], or BINARY:@FILE:LINE[:COLUMN]
 #pragma once

@@ -228,6 +228,16 @@ def test_exceptions_do_no_harm(acu):
     need(whole.us is not None and "did not return" not in whole.what and "did not return" in thrown.what, out)
 
 
+def test_names_without_their_types(acu):
+    """Of C++ the name alone finds the function: here as in scripts, `acu slow` and others."""
+    throws = program("throws")
+    out, _ = graph(acu, "shop::order", "shop::fail", "twice", "--", throws)
+    need({line.what.split("(")[0] for line in lines_of(out) if "(" in line.what} == {"shop::order", "shop::fail"}, out)
+    for words in (["-c", throws, "-e", f"uprobe:{throws}:twice {{ @ = count() }}"], ["slow", "twice", "--", throws], ["record", f"uprobe:{throws}:shop::fail", "-o", os.path.join(TMP, "names.acu"), "--", throws]):
+        done = subprocess.run([acu, *words], capture_output=True, text=True, timeout=20 * SLOWNESS)
+        need(done.returncode == 0 and "ERROR" not in done.stderr, f"{words}: {done.stdout}{done.stderr}")
+
+
 def test_all_returns(acu):
     lines = calls(acu, "main", "cpp:shop::*", "cpp:twice*", "--all-returns", "--", program("throws"), "not", "now")
     well_nested(lines)
