@@ -816,7 +816,7 @@ inline constexpr Subcommand subcommands[] = {
     {"graph", "[-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] FUNCTION… [-- CMD…]",
      "Show calls within calls as ftrace's function_graph does: how long each took, off the CPU apart, with arguments and results\n"
      "where types are known. Of a process or of the command itself, not of what it starts. FUNCTION, also with * and ?: `main`\n"
-     "of the program, `libc:malloc` of a library, `cpp:ns::f` by its name in C++ or Rust, `k:vfs_read` of the kernel.",
+     "of the program, `libc:malloc` of a library, `ns::f` by its name in C++ or Rust, `k:vfs_read` of the kernel.",
      graph_options,
      "acu graph main 'parse_*' -- ./app input.txt\nacu graph -p 4711 handle_request libc:write k:vfs_write --min-duration 1ms\n"
      "acu graph -p 4711 'cpp:shop::*' --duration 5s -o calls.json"},
