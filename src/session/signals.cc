@@ -8,23 +8,32 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <sys/eventfd.h>
 
 namespace session::signals {
 
 namespace {
 constexpr int signal_count = 65;
+// A second SIGINT that comes sooner is the same one: timeout(1), sudo(8) and shells send it to the process and to its group.
+constexpr uint64_t again_ns = 500'000'000;
 std::atomic<bool> noted[signal_count];
 std::atomic<int> event_fd{-1};
-std::atomic<bool> interrupted{false};
+std::atomic<uint64_t> interrupted_ns{0}; // when first
 std::atomic<void (*)()> last_act{nullptr};
 } // namespace
 
 static void note(int signal) {
   int saved = errno;
-  if (signal == SIGINT && interrupted.exchange(true)) {
-    if (auto act = last_act.load()) act();
-    ::_exit(128 + SIGINT);
+  if (signal == SIGINT) {
+    timespec t = {};
+    ::clock_gettime(CLOCK_MONOTONIC, &t);
+    const uint64_t now = static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+    uint64_t first = 0;
+    if (!interrupted_ns.compare_exchange_strong(first, now) && now - first >= again_ns) {
+      if (auto act = last_act.load()) act();
+      ::_exit(128 + SIGINT);
+    }
   }
   noted[signal] = true;
   uint64_t one = 1;

@@ -1,5 +1,5 @@
 // Signals that arrive while a session runs: they are noted by a handler, which makes a descriptor readable,
-// and taken up by the session's loop. Only the second SIGINT acts at once: it ends the process.
+// and taken up by the session's loop. Only a second SIGINT acts at once, if it comes half a second after the first or later: it ends the process.
 #pragma once
 
 #include "base/result.h"
@@ -14,7 +14,7 @@ namespace session::signals {
 base::Status install(std::span<const int> more);
 // Readable while something was noted that was not taken.
 int fd();
-// Called before the second SIGINT ends the process; it may only do what a handler may. nullptr: nothing.
+// Called before that SIGINT ends the process; it may only do what a handler may. nullptr: nothing.
 void set_last_act(void (*act)());
 // Those that arrived since the last call, each once.
 std::vector<int> take();
