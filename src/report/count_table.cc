@@ -131,4 +131,26 @@ std::string count_json(const CountTable& table, std::optional<double> seconds) {
   return out;
 }
 
+std::string count_columns(const CountTable& table, std::optional<double> seconds, std::string_view separator) {
+  std::string out;
+  for (const CountRow& row : table.rows) {
+    std::vector<std::string> columns;
+    if (seconds) columns.push_back(print("%16.9f", *seconds));
+    if (row.cpu) columns.push_back(print("CPU%d", *row.cpu));
+    if (!row.is_supported)
+      columns.push_back("<not supported>");
+    else
+      columns.push_back(row.is_time ? print("%.2f", row.value.mean() / ns_in_ms) : print("%.0f", row.value.mean()));
+    columns.push_back(row.is_time ? "msec" : "");
+    columns.push_back(row.name);
+    if (row.value.count() > 1) columns.push_back(print("%.2f%%", 100 * row.value.relative_error()));
+    columns.push_back(std::to_string(row.running_ns));
+    columns.push_back(print("%.2f", 100 * row.running));
+    columns.insert(columns.end(), 2, "");
+    for (size_t i = 0; i < columns.size(); i++) out.append(i ? separator : std::string_view()).append(columns[i]);
+    out += "\n";
+  }
+  return out;
+}
+
 } // namespace report

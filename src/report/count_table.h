@@ -1,4 +1,4 @@
-// What counters told, as text: the layout of perf stat(1), and JSON with one object a line.
+// What counters told, as text: the layout of perf stat(1), its columns, and JSON with one object a line.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,7 @@ struct CountRow {
   bool is_supported = true;  // by this machine
   Runs value;                // of all runs
   double running = 1;        // share of the time that it was counted; below 1 the value is scaled up
+  uint64_t running_ns = 0;   // that time, of the last run
   std::optional<int> cpu;    // of this one alone
 };
 
@@ -45,5 +46,8 @@ std::string count_text(const CountTable& table);
 std::string interval_text(const CountTable& table, double seconds, bool with_head);
 // `seconds`: of an interval.
 std::string count_json(const CountTable& table, std::optional<double> seconds);
+// The columns of `perf stat -x`: time of an interval, CPU, value, unit, event, error of several runs, ns that it was counted, percent
+// of the time that is; and two for perf's metrics, which stay empty.
+std::string count_columns(const CountTable& table, std::optional<double> seconds, std::string_view separator);
 
 } // namespace report

@@ -182,6 +182,7 @@ base::Status Counting::take(report::CountTable& to, bool since_last, double elap
                                ? static_cast<double>(sum.running_ns) / static_cast<double>(sum.enabled_ns)
                                : 1;
       r.running = std::min(r.running, share);
+      r.running_ns = sum.running_ns;
       r.value.add(share > 0 ? static_cast<double>(sum.value) / share : 0);
     }
   }
@@ -194,7 +195,9 @@ base::Status Counting::tell_interval() {
   const double since = static_cast<double>(clock_ns() - begin_ns_) / ns_in_s;
   ACU_CHECK(take(now, true, since - told_until_));
   told_until_ = since;
-  tell(options_.json ? report::count_json(now, since) : report::interval_text(now, since, !told_head_));
+  tell(options_.json               ? report::count_json(now, since)
+       : !options_.separator.empty() ? report::count_columns(now, since, options_.separator)
+                                     : report::interval_text(now, since, !told_head_));
   told_head_ = true;
   return {};
 }
@@ -224,9 +227,9 @@ base::Status Counting::wait() {
   }
 }
 
-// How much was counted, what is missing, and what it took. Not among lines of JSON.
+// How much was counted, what is missing, and what it took. Not among lines for programs.
 void Counting::tell_end() const {
-  if (options_.quiet || (options_.json && options_.output.empty())) return;
+  if (options_.quiet || ((options_.json || !options_.separator.empty()) && options_.output.empty())) return;
   size_t missing = 0, part = 0;
   for (const Counted& c : counted_) missing += !c.is_supported;
   for (const report::CountRow& row : table_.rows) part += row.is_supported && row.running < 1;
@@ -264,7 +267,9 @@ base::Result<int> Counting::run() {
     table_.system.add(seconds(after.ru_stime) - seconds(before.ru_stime));
   }
   if (!options_.interval_ns || options_.repeats > 1)
-    tell(options_.json ? report::count_json(table_, std::nullopt) : report::count_text(table_));
+    tell(options_.json               ? report::count_json(table_, std::nullopt)
+         : !options_.separator.empty() ? report::count_columns(table_, std::nullopt, options_.separator)
+                                       : report::count_text(table_));
   tell_end();
   ACU_CHECK(output_->finish());
   return status;

@@ -16,6 +16,7 @@ struct CountingOptions {
   uint64_t interval_ns = 0, duration_ns = 0, rounds = 0; // 0: none; rounds: of intervals
   uint64_t repeats = 1;
   bool by_cpu = false, json = false, quiet = false;
+  std::string separator; // columns of perf stat -x; empty: no columns
   std::string output; // a file; empty: standard error
 };
 

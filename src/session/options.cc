@@ -106,6 +106,8 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::repeats:
   case OptionId::cpus:
   case OptionId::by_cpu:
+  case OptionId::separator:
+  case OptionId::csv:
   case OptionId::exact:
   case OptionId::thread:
   case OptionId::container:

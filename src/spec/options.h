@@ -78,6 +78,8 @@ enum class OptionId : uint8_t {
   repeats,
   cpus,
   by_cpu,
+  separator,
+  csv,
   exact,
   thread,
   container,
@@ -665,6 +667,13 @@ inline constexpr Option stat_options[] = {
     rounds_option,
     sampled_duration,
     {.id = OptionId::json, .name = "json", .doc = "One JSON object for each count, on a line."},
+    {.id = OptionId::separator,
+     .letter = 'x',
+     .name = "field-separator",
+     .argument = "SEPARATOR",
+     .doc = "The columns of perf stat -x: value, unit, event, ns and percent of the time that it was counted, and two empty ones; before "
+            "them the time of an interval and the CPU, behind the event the error of several runs."},
+    {.id = OptionId::csv, .name = "csv", .doc = "The same as -x ,"},
     lines_output,
     {.id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "No last line about what it took."},
     own_help};

@@ -51,6 +51,12 @@ base::Result<session::CountingOptions> read_request(const session::Arguments& ar
   out.by_cpu = arguments.has(OptionId::by_cpu);
   out.json = arguments.has(OptionId::json);
   out.quiet = arguments.has(OptionId::quiet);
+  if (arguments.has(OptionId::csv)) out.separator.assign(1, ',');
+  if (const std::string* text = arguments.value(OptionId::separator)) {
+    if (text->empty()) return usage("`-x` takes what stands between columns: acu stat -x, -- CMD");
+    out.separator = *text;
+  }
+  if (out.json && !out.separator.empty()) return usage("`--json` and columns (`-x`, `--csv`) exclude each other");
   return out;
 }
 

@@ -7,6 +7,7 @@ What `acu stat` counts of programs that know their own numbers, and how it tells
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -88,6 +89,23 @@ def test_layout(acu):
     elapsed = re.search(r"^ +([\d.]+) seconds time elapsed$", text, re.M)
     need(elapsed and 0.2 <= float(elapsed[1]) < 0.2 + 5 * SLOWNESS, text)
     need(re.search(r"^ +[\d.]+ seconds user\n +[\d.]+ seconds sys$", text, re.M), text)
+
+
+def test_columns_as_perf_has_them(acu):
+    """The same columns as `perf stat -x`; values, times and perf's metrics differ."""
+    def columns(*words):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60 * SLOWNESS)
+        need(done.returncode == 0, done.stderr)
+        return [line.strip().split(words[2][2:])[:-2] for line in done.stderr.splitlines()]
+    for words in (["-x,", "-e", "page-faults,task-clock"], ["-x|", "-r", "2", "-e", "page-faults"], ["-x;", "-I", "100", "-e", "page-faults"]):
+        if words[1] == "-I":
+            words[2] = "100ms"
+        ours = columns(acu, "stat", *words, "--", "sleep", "0.15")
+        need(all(len(row) >= 5 and row[-1] == "100.00" and int(row[-2]) > 10000 for row in ours), str(ours))
+        if shutil.which("perf"):
+            theirs = columns("perf", "stat", *[word.removesuffix("ms") for word in words], "--", "sleep", "0.15")
+            kinds = [{tuple(re.sub(r"[\d.]+", "N", column) for column in row) for row in rows} for rows in (theirs, ours)]
+            need(kinds[0] == kinds[1], f"perf {theirs}\nacu {ours}")
 
 
 def test_runs_have_noise(acu):
