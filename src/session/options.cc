@@ -108,6 +108,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::by_cpu:
   case OptionId::separator:
   case OptionId::csv:
+  case OptionId::frames:
   case OptionId::exact:
   case OptionId::thread:
   case OptionId::container:

@@ -22,6 +22,7 @@
 #include "probe/user_values.h"
 #include "report/context.h"
 #include "report/json.h"
+#include "report/number.h"
 #include "report/target_names.h"
 #include "report/text.h"
 #include "session/heap_report.h"
@@ -35,7 +36,7 @@ namespace session {
 
 namespace {
 
-constexpr size_t longest_value = 100, longest_text = 60, most_frames = 100, most_values = 64;
+constexpr size_t longest_value = 100, longest_text = 60, most_values = 64;
 
 std::string hex(uint64_t n) {
   char text[24];
@@ -50,6 +51,8 @@ struct Line {
   uint64_t offset = 0;
   bool is_inlined = false;
   size_t frame = 0; // of the walk
+  size_t left_out = 0; // instead: so many frames, …
+  size_t of_function = 0; // … and so many of them of the function that most are of
   struct Value {
     std::string name, text;
     bool is_argument = false;
@@ -65,8 +68,8 @@ struct Stack {
 
 class Summary {
 public:
-  Summary(probe::Still& still, bool with_heap)
-      : with_heap_(with_heap), still_(still), target_(still.target()), names_(target_, still.stacks()),
+  Summary(probe::Still& still, bool with_heap, size_t most_frames)
+      : with_heap_(with_heap), most_frames_(most_frames), still_(still), target_(still.target()), names_(target_, still.stacks()),
         engine_(program_), context_{program_, engine_, names_}, machine_(types_) {
     machine_.still = &still;
   }
@@ -187,9 +190,26 @@ private:
     Stack out{.threads = {thread},
               .lines = {},
               .end = walk.end == UNWIND_COMPLETE ? std::string_view() : unwind::reason_of(walk.end).text};
-    for (size_t f = 0; f < walk.frames.size() && f < most_frames; f++)
+    // Of a deep one the innermost and the outermost.
+    const size_t all = walk.frames.size(), left_out = all > most_frames_ ? all - most_frames_ : 0, inner = left_out ? most_frames_ - most_frames_ / 2 : all;
+    for (size_t f = 0; f < all; f++) {
+      if (left_out && f == inner) {
+        out.lines.push_back(frames_between(walk, f, left_out));
+        f += left_out;
+        if (f == all) break;
+      }
       add_lines(out, thread, walk, f, with_values);
+    }
     return out;
+  }
+
+  Line frames_between(const unwind::Walk& walk, size_t first, size_t count) {
+    std::map<uint64_t, size_t> places; // of code
+    for (size_t f = first; f < first + count; f++) places[walk.frames[f].look_up()]++;
+    std::map<std::string, size_t> functions;
+    for (const auto& [at, n] : places) functions[std::string(names_.function_at(at).name)] += n;
+    const auto most = std::ranges::max_element(functions, {}, [](const auto& f) { return f.second; });
+    return {.function = most->first, .left_out = count, .of_function = most->second};
   }
 
   void add_lines(Stack& to, size_t thread, const unwind::Walk& walk, size_t frame, bool with_values) {
@@ -333,6 +353,12 @@ private:
   }
 
   static void append(std::string& out, const Line& l) {
+    if (l.left_out) {
+      out += "      … " + report::grouped(l.left_out) + " frames between";
+      if (!l.function.empty()) out += ", " + report::grouped(l.of_function) + " of them of " + l.function;
+      out += "\n";
+      return;
+    }
     char number[16];
     std::snprintf(number, sizeof number, "%4zu  ", l.frame);
     out += l.is_inlined ? "      " : number;
@@ -361,6 +387,10 @@ private:
 
   void append_json(std::string& out, const Line& l) {
     if (out.back() != '[') out += ", ";
+    if (l.left_out) {
+      out += "{\"left_out\": " + std::to_string(l.left_out) + "}";
+      return;
+    }
     out += "{\"address\": \"" + hex(l.address) + "\"";
     auto text = [&](std::string_view name, std::string_view value) {
       if (value.empty()) return;
@@ -403,6 +433,7 @@ private:
   }
 
   bool with_heap_;
+  size_t most_frames_;
   probe::Still& still_;
   target::Target& target_;
   report::TargetNames names_;
@@ -415,9 +446,9 @@ private:
 
 } // namespace
 
-std::string summarize(probe::Still& still, bool json, bool with_heap) {
-  Summary summary(still, with_heap);
-  return json ? summary.json() : summary.text();
+std::string summarize(probe::Still& still, const SummaryOptions& options) {
+  Summary summary(still, options.with_heap, options.most_frames);
+  return options.json ? summary.json() : summary.text();
 }
 
 } // namespace session

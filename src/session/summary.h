@@ -8,7 +8,11 @@
 
 namespace session {
 
-// with_heap: what is on the heap, too, for which all of its memory is read.
-std::string summarize(probe::Still& still, bool json, bool with_heap);
+struct SummaryOptions {
+  bool json = false;
+  bool with_heap = false;   // what is on the heap, too, for which all of its memory is read
+  size_t most_frames = 100; // of a stack: half of them innermost, half outermost
+};
+std::string summarize(probe::Still& still, const SummaryOptions& options);
 
 } // namespace session

@@ -80,6 +80,7 @@ enum class OptionId : uint8_t {
   by_cpu,
   separator,
   csv,
+  frames,
   exact,
   thread,
   container,
@@ -158,6 +159,8 @@ inline constexpr Option still_output = {
     .name = "output",
     .argument = "FILE",
     .doc = "Write results of the script to FILE instead of standard output."};
+inline constexpr Option still_frames = {
+    .id = OptionId::frames, .name = "frames", .argument = "N", .doc = "Without a script: of deep stacks tell so many frames (default 100), half of them innermost."};
 inline constexpr Option still_json = {
     .id = OptionId::json,
     .name = "json",
@@ -719,6 +722,7 @@ inline constexpr Option core_options[] = {
     debuginfod_option,
     still_output,
     still_json,
+    still_frames,
     still_verbose,
     no_warnings_option,
     include_dir_option,
@@ -745,6 +749,7 @@ inline constexpr Option snap_options[] = {
     debuginfod_option,
     still_output,
     still_json,
+    still_frames,
     still_verbose,
     no_warnings_option,
     include_dir_option,

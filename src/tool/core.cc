@@ -9,6 +9,7 @@
 #include "session/still_profile.h"
 #include "session/summary.h"
 #include "target/core_target.h"
+#include "tool/sampled.h"
 #include "tool/scripts.h"
 #include "tool/tool.h"
 
@@ -81,9 +82,14 @@ int core(Words words, std::string_view script_name) {
     return written.ok() ? 0 : fail(written.error());
   }
   if (arguments->words.empty() && !arguments->has(OptionId::execute)) {
-    const bool json = arguments->has(OptionId::json);
-    say(session::summarize(still, json, true));
-    if (!json) tell_more(still);
+    session::SummaryOptions options = {.json = arguments->has(OptionId::json), .with_heap = true};
+    if (const std::string* text = arguments->value(OptionId::frames)) {
+      auto frames = read_count("--frames", *text, 1'000'000);
+      if (!frames.ok()) return fail(frames.error());
+      options.most_frames = *frames;
+    }
+    say(session::summarize(still, options));
+    if (!options.json) tell_more(still);
     return 0;
   }
   if (is_heap) {

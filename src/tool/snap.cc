@@ -12,6 +12,7 @@
 #include "session/still_profile.h"
 #include "session/summary.h"
 #include "target/live_target.h"
+#include "tool/sampled.h"
 #include "tool/tool.h"
 
 #include <algorithm>
@@ -30,6 +31,7 @@ struct Request {
   uint64_t most_ns = 10'000'000;
   bool stops = true;
   bool json = false;
+  size_t most_frames = 100;
   std::string flame;             // file to write; empty: none
   std::vector<std::string> heap; // heap, leaks, refs ADDR, find TEXT; empty: none
   target::Search search;
@@ -60,6 +62,9 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   }
   out.stops = !arguments.has(OptionId::no_stop);
   out.json = arguments.has(OptionId::json);
+  if (const std::string* text = arguments.value(OptionId::frames)) {
+    ACU_TRY(out.most_frames, read_count("--frames", *text, 1'000'000));
+  }
   if (const std::string* flame = arguments.value(OptionId::flame)) {
     ACU_CHECK(profile::format_of_output(*flame));
     out.flame = *flame;
@@ -143,7 +148,7 @@ private:
       return written.ok() ? 0 : fail(written.error());
     }
     if (!script_) {
-      std::string text = session::summarize(still, request_.json, false);
+      std::string text = session::summarize(still, {.json = request_.json, .most_frames = request_.most_frames});
       if (how == Use::told) say(text);
       return 0;
     }

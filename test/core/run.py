@@ -42,6 +42,24 @@ def summary_as_json(acu):
     need(len(told["stacks"][1]["threads"]) == 3, str(told["stacks"][1]))
 
 
+def deep_stacks(acu):
+    """The innermost and the outermost frames, and how many there are between."""
+    source, binary, core = path("deep.c"), path("deep"), path("deep.core")
+    with open(source, "w") as file:
+        file.write("#include <stdlib.h>\nvolatile int sink;\n__attribute__((noipa)) int dive(int n) {\n  if (n == 0) abort();\n  int r = dive(n - 1);\n  sink++;\n  return r + 1;\n}\n"
+                   "int main(void) { return dive(20000); }\n")
+    subprocess.run(["gcc", "-g", "-O1", "-o", binary, source], check=True, timeout=60)
+    call("gdb", "-nx", "-batch", "-ex", "run", "-ex", "generate-core-file " + core, binary)
+    text = acu_core(acu, core)
+    between = re.search(r"\n +49  dive.*\n(?: {10}.*\n)* +… ([\d,]+) frames between, \1 of them of dive\n *(\d+)  dive", text)
+    need(between and int(between[1].replace(",", "")) == int(between[2]) - 50 and re.search(r"^\d+  main\+0x", text, re.M), text)
+    frames = json.loads(acu_core(acu, core, "--json", "--frames", "6"))["stacks"][0]["frames"]
+    left_out = [f["left_out"] for f in frames if "left_out" in f]
+    need(len(left_out) == 1 and left_out[0] > 19990 and len(frames) == 7, str(frames))
+    whole = json.loads(acu_core(acu, core, "--json", "--frames", "100000"))["stacks"][0]["frames"]
+    need(sum(f["function"] == "dive" for f in whole) == 20001, str(len(whole)))
+
+
 def as_gdb(acu):
     """The frames of all threads are gdb's."""
     text = gdb(crashed(), "thread apply all bt")
@@ -492,7 +510,7 @@ def find(acu):
 
 
 TESTS = [
-    leaks, find, summary_of_a_crash, summary_as_json, as_gdb, oneshot, c_loop_and_maps, recursion, threads, frames, fault, reads_that_fail,
+    leaks, find, summary_of_a_crash, summary_as_json, deep_stacks, as_gdb, oneshot, c_loop_and_maps, recursion, threads, frames, fault, reads_that_fail,
     what_cannot_be, cut_anywhere, summary_of_a_cut_core, not_allowed, damaged, other_machines, missing_binary, huge_and_sparse, live_and_dead, nobody_there,
     another_debugger, as_eu_stack, lists, reads_that_may_fail, flame, cut_at_every_page, heap_of_a_process, gone_meanwhile,
     given_by_callers, given_by_callers_in_scripts, given_by_callers_live, *heap_questions.TESTS, *static_tools.TESTS,

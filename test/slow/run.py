@@ -120,7 +120,7 @@ def test_runnable_as_the_kernel_counts_it(acu):
         text, _ = slow(acu, "--json", "--exact", "--min-duration", least, "work", "--", CASES, "crowded", str(cpu))
         delays = [int(line) for line in text.splitlines() if not line.startswith("{")]
         rows = [json.loads(line) for line in text.splitlines() if line.startswith("{")][:-1]
-        need(len(delays) == 50 and len(rows) > 25, f"{len(rows)} of {len(delays)} are slow")
+        need(len(delays) == 50 and (len(rows) == 50 or least != "1ms"), f"{len(rows)} of {len(delays)} are slow")
         if len(rows) < 50:
             continue  # which of them is not told
         for delay, row in zip(delays, rows):
