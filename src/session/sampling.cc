@@ -550,14 +550,24 @@ base::Status Sampler::read_seen() {
   ACU_TRY(auto within, read_sums(compiled.program, engine, "within"));
   ACU_TRY(auto files, read_sums(compiled.program, engine, "files"));
   ACU_TRY(auto guessed, read_sums(compiled.program, engine, "guessed"));
-  double counted = 0, in_place_of = 0;
+  ACU_TRY(auto ended, read_sums(compiled.program, engine, "ended"));
+  double counted = 0, in_place_of = 0, in_windows = 0, in_files = 0;
   for (auto [pid, guess] : guessed) {
     const double share = within[pid] ? static_cast<double>(files[pid]) / static_cast<double>(within[pid]) : 0;
     in_place_of += static_cast<double>(guess);
-    counted += within[pid] ? static_cast<double>(files[pid]) + share * static_cast<double>(gaps[pid]) : static_cast<double>(guess);
+    in_windows += static_cast<double>(within[pid]);
+    in_files += static_cast<double>(files[pid]);
+    const double all = within[pid] ? static_cast<double>(files[pid]) + share * static_cast<double>(gaps[pid]) : static_cast<double>(guess);
+    counted += all * (ended.contains(pid) ? 1 : duty_cycle->correction_of_last_gap());
   }
-  seen_weight = static_cast<uint64_t>((static_cast<double>(seen_weight) - in_place_of) * duty_cycle->correction() +
-                                      counted * duty_cycle->correction_of_last_gap());
+  double correction = duty_cycle->correction();
+  if (ended.contains(static_cast<uint32_t>(child ? child->pid() : options.filter.pid))) {
+    // What was asked for ended in the last gap, which the kernel counted, too.
+    correction /= duty_cycle->correction_of_last_gap();
+    for (auto [pid, bytes] : gaps)
+      if (!guessed.contains(pid)) counted += static_cast<double>(bytes) * (in_windows > 0 ? in_files / in_windows : 1);
+  }
+  seen_weight = static_cast<uint64_t>((static_cast<double>(seen_weight) - in_place_of) * correction + counted);
   return {};
 }
 

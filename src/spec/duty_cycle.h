@@ -37,8 +37,9 @@ inline constexpr std::string_view no_gaps = "fn call_of_known_thread() : uint64 
 
 // The kernel counts what each thread reads and writes in gaps of a duty cycle (task_io_accounting; files, pipes and sockets alike).
 // Of threads that were seen in an earlier window, by process: @gaps is what they read and wrote until the first call of a window,
-// @within from there to its last, @files what of the latter went through files, and @guessed what @seen has of all of that. A call:
-// 0 of another thread, or before there were gaps; 1 the first in its window; 2 a later one.
+// @within from there to its last, @files what of the latter went through files, and @guessed what @seen has of all of that. As they
+// end, what they did since their last call that was seen was in a gap; @ended has the processes. A call: 0 of another thread, or
+// before there were gaps; 1 the first in its window; 2 a later one.
 inline constexpr std::string_view count_io_in_gaps = R"(
 fn call_of_known_thread() : uint64 {
   $call = (uint64)0;
@@ -63,6 +64,17 @@ fn call_of_known_thread() : uint64 {
     @io[$thread] = (@opened, $counted, $is_known, $started);
   }
   return $call;
+}
+rawtracepoint:sched_process_exit {
+  if (has_field("struct task_io_accounting", "rchar")) {
+    $thread = (uint32)curtask.pid;
+    $counted = (uint64)(curtask.ioac.rchar + curtask.ioac.wchar);
+    $io = @io[$thread];
+    if ($io.3 && $io.3 == (uint64)curtask.start_time && $counted >= $io.1) {
+      @gaps[pid] = sum($counted - $io.1);
+      if (pid == tid) { @ended[pid] = sum((uint64)1) }
+    }
+  }
 }
 )";
 
