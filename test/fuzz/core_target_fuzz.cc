@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (lost != leaks) std::abort(); // each is lost with one
   target::Stacks stacks(*target, 64);
   probe::Still still(*target, stacks);
-  if (session::summarize(still, false, true).empty() || session::summarize(still, true, true).empty()) std::abort();
+  if (session::summarize(still, {.with_heap = true}).empty() || session::summarize(still, {.json = true, .with_heap = true}).empty()) std::abort();
   for (const char* question : {"heap", "leaks"})
     for (const char* verb : {"count", "list", "summarize", "explain"}) {
       const std::vector<std::string> words = {question, verb};
