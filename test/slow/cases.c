@@ -122,10 +122,11 @@ static long run_delay(void) {
   return delay;
 }
 
-/* Needs some ms of a CPU, whoever else has it. */
-__attribute__((noipa)) void work(void) {
+/* Needs some ms of a CPU, whoever else has it. Gives how long it was runnable meanwhile, in ns. */
+__attribute__((noipa)) long work(void) {
+  const long before = run_delay();
   for (long n = 0; n < 4000000; n++) sum++;
-  sum++;
+  return run_delay() - before;
 }
 
 /* 50 calls beside two others on the same CPU; prints of each how long it was runnable. */
@@ -142,11 +143,7 @@ static void crowded(int cpu) {
       _exit(0);
     }
   usleep(20000);
-  for (int n = 0; n < 50; n++) {
-    const long before = run_delay();
-    work();
-    printf("%ld\n", run_delay() - before);
-  }
+  for (int n = 0; n < 50; n++) printf("%ld\n", work());
   for (int n = 0; n < 2; n++) kill(hogs[n], SIGKILL);
   while (wait(NULL) > 0) {
   }
