@@ -51,7 +51,6 @@ bool Finder::take(symbol::Binary& binary) {
   if (found.empty() && !is_inlined) return false;
   out.places.push_back("\"" + binary.name() + "\":" + (is_plain || is_inlined ? "" : "cpp:") +
                        (is_plain ? out.name : "\"" + out.name + "\""));
-  out.files.push_back(binary.host_path());
   if (is_inlined) out.no_calls = "all its calls were inlined";
   for (const symbol::FunctionSymbol& f : found) {
     if (std::string why = probe::why_not_at_return(binary, f); !why.empty()) {

@@ -13,7 +13,6 @@ namespace session {
 struct SlowFunctions {
   std::string name;                // as it was asked for, without the file
   std::vector<std::string> places; // `"FILE":FUNCTION`, as probes have them
-  std::vector<std::string> files;  // as probe::Event has them
   std::string no_calls;            // why calls cannot be followed by their threads, …
   bool is_risk = false;            // … or had better not be; empty: they can
   std::string no_returns;          // why their returns cannot be probed; empty: they can

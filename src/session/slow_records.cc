@@ -48,6 +48,12 @@ public:
     out.queued_ns = number();
     return out;
   }
+  SlowThread thread_of_task() { // with its number in the kernel before it
+    const uint32_t task = small();
+    SlowThread out = thread();
+    out.task = task;
+    return out;
+  }
   std::array<uint64_t, 6> arguments() {
     std::array<uint64_t, 6> out;
     for (uint64_t& a : out) a = number();
@@ -62,9 +68,7 @@ private:
 
 Wait read_wait(Fields fields) {
   Wait out;
-  const uint32_t task = fields.small();
-  out.thread = fields.thread();
-  out.thread.task = task;
+  out.thread = fields.thread_of_task();
   const uint64_t left = fields.number();
   out.left = left & ~uint64_t{15};
   out.is_preempted = left & 1;
@@ -96,9 +100,7 @@ Wake read_wake(Fields fields) {
 
 SlowCall read_call(Fields fields) {
   SlowCall out;
-  const uint32_t task = fields.small();
-  out.thread = fields.thread();
-  out.thread.task = task;
+  out.thread = fields.thread_of_task();
   out.start = fields.number();
   out.end = fields.number();
   out.away_ns = fields.number();
@@ -113,9 +115,7 @@ SlowCall read_call(Fields fields) {
 
 OnCpu read_on_cpu(Fields fields) {
   OnCpu out;
-  const uint32_t task = fields.small();
-  out.thread = fields.thread();
-  out.thread.task = task;
+  out.thread = fields.thread_of_task();
   out.at = fields.number();
   out.in = fields.in_call();
   out.user = fields.stack();
@@ -144,9 +144,7 @@ Turn read_turn(Fields fields) {
 
 SlowIo read_io(Fields fields) {
   SlowIo out;
-  const uint32_t task = fields.small();
-  out.thread = fields.thread();
-  out.thread.task = task;
+  out.thread = fields.thread_of_task();
   out.asked = fields.number();
   out.issued = fields.number();
   out.done = fields.number();

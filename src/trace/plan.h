@@ -30,7 +30,7 @@ struct Plan {
   bool returns = true;
   bool counts_entries = false;      // of a folder; their number takes the place of the last register
   uint8_t timeout_slot = 0;         // 1 or 2: a timeout, which is packed at the entry in place of its address (pack_timeout, in the script)
-  bool takes_descriptor = false;    // what the new descriptor is takes the place of the last register (descriptor_of, in the script)
+  bool takes_descriptor = false;    // what the new descriptor is takes the place of the last register (`descriptor`, in the script)
   bool takes_path_at_entry = false; // execve: its memory is gone when it has succeeded
 
   // As a number for the probe. 0 is no plan. Arguments become the places of their registers in struct pt_regs, in words.
