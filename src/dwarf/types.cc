@@ -34,6 +34,9 @@ const type::Type* base_type(type::Table& table, const Die& die) {
   // `signed char` and `unsigned char` are numbers.
   bool is_text = encoding == DW_ATE_UTF || text_of(*die.unit, e.name).value_or("") == "char";
   if (size == 1 && is_text) return table.character();
+  // Of 16 bytes there are two formats, told by their names.
+  bool is_floating = encoding == DW_ATE_float && (size == 4 || size == 8 || text_of(*die.unit, e.name) == "long double");
+  if (is_floating) return table.floating(static_cast<uint32_t>(size));
   return number_type(table, size, is_signed_encoding(encoding));
 }
 

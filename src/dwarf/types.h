@@ -10,7 +10,7 @@
 //   reference               pointer
 //   enum class              enumeration
 //   pointer to member       int64; to a member function: uint64[2]
-//   floating point, others  a number of their size, or bytes (uint8[16])
+//   _Float16, __int128, …   a number of their size, or bytes (uint8[16])
 //   variants (Rust)         their members side by side, as in a union
 //
 // The same type, written down by many units, is one Type. Specification: DWARF 5, chapter 5; 5.7.6 for

@@ -455,7 +455,7 @@ std::vector<uint32_t> Btf::all(BtfKind kind) {
 
 namespace {
 
-// Numbers of other widths than a register's (__int128, floating point) are kept as their bytes.
+// Numbers of other widths than a register's (__int128, __float128) are kept as their bytes.
 const type::Type* number_type(type::Table& table, uint32_t size, bool is_signed) {
   if (size == 1 || size == 2 || size == 4 || size == 8) return table.integer(size, is_signed);
   if (size == 0 || size > 64) return nullptr;
@@ -493,7 +493,7 @@ const type::Type* Btf::convert(type::Table& table, uint32_t id, type::Space spac
   if (!r) return nullptr;
   switch (r->kind) {
   case BtfKind::integer: return integer_type(table, id);
-  case BtfKind::floating: return number_type(table, r->value, false);
+  case BtfKind::floating: return r->value == 4 || r->value == 8 ? table.floating(r->value) : number_type(table, r->value, false);
   case BtfKind::pointer: {
     type::Space tagged = space;
     uint32_t to = d.skip_modifiers(r->value, &tagged);

@@ -223,6 +223,9 @@ void CoreFile::take_note(uint32_t type, ByteSpan content) {
   case NT_FILE:
     if (mappings_.empty()) take_mappings(content);
     return;
+  case NT_PRFPREG: // the first part of that, which older kernels write alone
+    if (!threads_.empty() && threads_.back().extended.empty()) threads_.back().extended = content;
+    return;
   case NT_X86_XSTATE:
     if (!threads_.empty()) threads_.back().extended = content;
     return;

@@ -27,7 +27,7 @@ struct CoreThread {
   uint32_t id = 0;
   int signal = 0; // the one it was given when the process ended, or 0
   std::array<uint64_t, core_registers> registers = {};
-  base::ByteSpan extended; // the state that XSAVE writes; empty: not kept
+  base::ByteSpan extended; // the state that XSAVE writes, or FXSAVE; empty: not kept
 };
 
 // A stretch of memory, [begin, end).

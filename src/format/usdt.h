@@ -42,7 +42,7 @@ struct UsdtOperand {
   };
   Form form = unsupported;
   uint8_t size = 8; // bytes of the value: 1, 2, 4 or 8
-  bool is_signed = false;
+  bool is_signed = false, is_floating = false;
   bool is_thread_local = false; // memory: the sum counts from the thread's base (x86: %fs)
   uint8_t shift = 0, scale = 1;
   std::optional<uint32_t> base, index; // places in struct pt_regs

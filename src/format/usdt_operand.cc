@@ -225,9 +225,11 @@ bool take_size(std::string_view& text, UsdtOperand& to, bool& sized) {
   sized = !size.empty() && is_digit(size[0]); // else the `@` belongs to a symbol
   if (!sized) return true;
   text.remove_prefix(at + 1);
-  to.is_signed = minus;
-  if (size.ends_with('f')) {
-    to.reason = "it is a floating point number";
+  to.is_signed = minus && !size.ends_with('f');
+  to.is_floating = size.ends_with('f');
+  if (to.is_floating) size.remove_suffix(1);
+  if (to.is_floating && size != "4" && size != "8") {
+    to.reason = "it is a number of floating point of " + std::string(size) + " bytes; those of 4 and 8 can be read";
     return false;
   }
   if (size != "1" && size != "2" && size != "4" && size != "8") {

@@ -202,6 +202,7 @@ Operand Lowering::cast(const Cast& e) {
   if (!from.is_scalar() && to.is(Kind::pointer)) return address(place(*e.operand));
   if (!from.is_scalar()) return load(place(*e.operand), to); // the bytes of an array as a number
   Operand v = scalar(*e.operand);
+  if (from.is(Kind::floating) && to.is_integer()) v = whole_part(v, from, to);
   return to.is_integer() ? narrow(v, to) : v;
 }
 

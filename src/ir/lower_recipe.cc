@@ -144,9 +144,9 @@ Operand Lowering::recipe_step(const Step& s, Operand a, Operand b) {
   case Step::constant: return number(s.value);
   case Step::reg: {
     auto base = probe::registers_at(context_);
-    // Of a program that stands still those of callers follow.
-    const int64_t in_frame = machine_.still ? s.value % probe::still_registers : s.value;
-    if (!base || s.value < 0 || s.value % 8 || in_frame > spec::registers.back().offset) return number(0);
+    // Of a program that stands still vectors and those of callers follow.
+    const bool is_one = machine_.still || s.value <= int64_t{spec::registers.back().offset};
+    if (!base || s.value < 0 || s.value % 8 || !is_one) return number(0);
     return load_word(context_place(*base + s.value), 8, false);
   }
   case Step::code_start: return task_word("mm", "mm_struct", "start_code");

@@ -131,6 +131,7 @@ private:
   Space pointer_space(const lang::Expr& e);
   bool is_followed(const lang::Expr& pointer);
   Operand narrow(Operand v, const Type& t);
+  Operand whole_part(Operand bits, const Type& from, const Type& to);
   Place context_place(int64_t offset) { return {Space::context, {}, offset}; }
   // Where the stack of the registers in the context is.
   Space stack_space() const {

@@ -130,7 +130,7 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
     error(tag::bad_argument, a.where,
           "`" + std::string(e.name) + "` takes " + std::string(wanted) + " here" +
               (a.type ? ", not " + text(a.type) : std::string()),
-          std::string(e.builtin->signature));
+          a.type && a.type->is(Kind::floating) ? hint_for_floating(a.type) : std::string(e.builtin->signature));
     return false;
   };
   switch (takes) {
@@ -421,8 +421,10 @@ const type::Type* Checker::check_format(Call& e) {
   if (wrong.empty()) return types_.none();
   bool wants_text = wrong.starts_with("%s");
   bool is_address = wrong.find("(pointer") != wrong.npos;
+  bool is_floating = wrong.ends_with("float supplied)") || wrong.ends_with("double supplied)");
   error(tag::bad_format, e.where, std::string(e.name) + ": " + wrong,
-        !wants_text ? "" : is_address ? "str() reads the text at an address" : "%d prints numbers");
+        is_floating ? "%f, %e and %g print numbers of floating point"
+        : !wants_text ? "" : is_address ? "str() reads the text at an address" : "%d prints numbers");
   return types_.none();
 }
 

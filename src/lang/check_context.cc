@@ -124,13 +124,14 @@ const type::Type* Checker::check_argument_number(Name& e) {
   if (static_cast<size_t>(e.arg_number) >= count)
     return mistake(tag::unknown_field, e.where, event.name + " has no argument `" + std::string(e.name) + "`",
                    "it has " + std::to_string(count) + "; `acu list -v " + event.name + "` shows them");
-  if (event.kind == probe::Kind::usdt) return check_marked_argument(e, event);
+  if (event.kind == probe::Kind::usdt) return check_marked_argument(e, event, args->fields()[static_cast<size_t>(e.arg_number)]);
   return types_.uint64();
 }
 
 // argN of a probe that its program's authors marked (USDT): found where its note says.
-const type::Type* Checker::check_marked_argument(Name& e, const probe::Event& event) {
-  if (e.recipe) return types_.uint64();
+const type::Type* Checker::check_marked_argument(Name& e, const probe::Event& event, const type::Field& as) {
+  const type::Type* type = as.type->is(Kind::floating) ? as.type : types_.uint64();
+  if (e.recipe) return type;
   probe::Access access = probe::access(machine_, event, probe::Context::registers, e.name);
   if (!access.reason.empty())
     return mistake(tag::bad_argument, e.where,
@@ -138,7 +139,7 @@ const type::Type* Checker::check_marked_argument(Name& e, const probe::Event& ev
                    "`acu list -v " + event.name + "` shows all");
   program_.recipes.push_back(std::make_unique<probe::Recipe>(std::move(access.recipe)));
   e.recipe = program_.recipes.back().get();
-  return types_.uint64();
+  return type;
 }
 
 // ctx: where it points depends on the kind of probe.

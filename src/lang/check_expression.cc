@@ -107,12 +107,19 @@ static const Expr* part_without_value(const Expr& e) {
   return !c ? nullptr : c->then->value ? part_without_value(*c->then->value) : &e;
 }
 
+// What helps where numbers of floating point cannot be used.
+std::string hint_for_floating(const type::Type* a, const type::Type* b) {
+  if (!a->is(Kind::floating) && !(b && b->is(Kind::floating))) return {};
+  return "there is no arithmetic of floating point: cast it to an integer, `(int64)…`";
+}
+
 // A number or a pointer, which is true when it is not zero.
 void Checker::check_condition(Expr& e) {
   const type::Type* t = check_value(e);
-  if (t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none) || t->is_scalar()) return;
+  if (t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none)) return;
+  if (t->is_scalar() && !t->is(Kind::floating)) return;
   error(tag::bad_operand, e.where, "a condition must be a number, not " + text(t),
-        t->is(Kind::string) ? "compare it: `… != \"\"`" : "");
+        t->is(Kind::string) ? "compare it: `… != \"\"`" : hint_for_floating(t));
 }
 
 const type::Type* Checker::check_value(Expr& e) {
@@ -133,7 +140,7 @@ const type::Type* Checker::check_value(Expr& e) {
 bool Checker::check_integer(Expr& e, std::string_view what) {
   const type::Type* t = check_value(e);
   if (t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none)) return true;
-  error(tag::bad_operand, e.where, std::string(what) + " must be a number, not " + text(t));
+  error(tag::bad_operand, e.where, std::string(what) + " must be a number, not " + text(t), hint_for_floating(t));
   return false;
 }
 
@@ -271,7 +278,7 @@ const type::Type* Checker::check_unary(Unary& e) {
   switch (e.op) {
   case UnaryOp::logical_not:
     if (!t->is_integer() && !t->is(Kind::pointer))
-      return mistake(tag::bad_operand, e.where, "`!` needs a number, not " + text(t));
+      return mistake(tag::bad_operand, e.where, "`!` needs a number, not " + text(t), hint_for_floating(t));
     fold(e);
     return types_.boolean();
   case UnaryOp::bit_not:
@@ -279,7 +286,8 @@ const type::Type* Checker::check_unary(Unary& e) {
     if (!t->is_integer())
       return mistake(tag::bad_operand, e.where,
                      std::string(e.op == UnaryOp::negate ? "`-`" : "`~`") + " needs a number, not " +
-                         text(t));
+                         text(t),
+                     hint_for_floating(t));
     fold(e);
     e.adapts = e.operand->adapts;
     if (e.op == UnaryOp::negate && e.operand->kind == ExprKind::integer) // a literal too: -1 is an int8
@@ -298,7 +306,7 @@ const type::Type* Checker::check_increment(Unary& e) {
   if (MapRef* m = if_a<MapRef>(e.operand)) {
     const type::Type* t = check_map(*m, true);
     if (t->is_aggregation() || !(t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none)))
-      return mistake(tag::bad_operand, e.where, "`++` and `--` need a number, not " + text(t));
+      return mistake(tag::bad_operand, e.where, "`++` and `--` need a number, not " + text(t), hint_for_floating(t));
     if (t->is(Kind::none) || t->is(Kind::integer)) join(m->map->inferred_value, types_.int64(), nullptr);
     m->map->only_adds = false; // where the result is used; check(Stmt) knows better for statements
     m->type = m->map->value = settled(m->map->inferred_value);
@@ -308,7 +316,7 @@ const type::Type* Checker::check_increment(Unary& e) {
     start_at_zero(*v, nullptr);
     const type::Type* t = v->type = check_variable(*v);
     if (!t->is_integer() && !t->is(Kind::pointer) && !t->is(Kind::none))
-      return mistake(tag::bad_operand, e.where, "`++` and `--` need a number, not " + text(t));
+      return mistake(tag::bad_operand, e.where, "`++` and `--` need a number, not " + text(t), hint_for_floating(t));
     if (v->variable) grow(*v->variable);
     return t;
   }
@@ -333,7 +341,8 @@ const type::Type* Checker::check_binary(Binary& e) {
   if (e.op == BinaryOp::logical_and || e.op == BinaryOp::logical_or) {
     for (Expr* side : {e.left, e.right})
       if (!side->type->is_integer() && !side->type->is(Kind::pointer))
-        error(tag::bad_operand, side->where, "`&&` and `||` need numbers, not " + text(side->type));
+        error(tag::bad_operand, side->where, "`&&` and `||` need numbers, not " + text(side->type),
+              hint_for_floating(side->type));
     fold(e);
     return types_.boolean();
   }
@@ -378,7 +387,8 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
   if (!fits || !is_equality)
     return mistake(tag::type_mismatch, e.where,
                    "can't compare " + text(l) + " with " + text(r) +
-                       (fits ? " by order: only `==` and `!=` are defined for them" : ""));
+                       (fits ? " by order: only `==` and `!=` are defined for them" : ""),
+                   hint_for_floating(l, r));
   if (e.left->constant.kind == Constant::text && e.right->constant.kind == Constant::text) {
     bool is_bytes = l->is(Kind::array); // of pton(): NULs are bytes like others
     bool same = is_bytes ? text_of(*e.left) == text_of(*e.right) : c_text_of(*e.left) == c_text_of(*e.right);
@@ -395,7 +405,8 @@ const type::Type* Checker::check_arithmetic(Binary& e, const type::Type* l, cons
   for (Expr* side : {e.left, e.right})
     if (!is_number(side->type))
       return mistake(tag::bad_operand, e.where,
-                     "can't use " + text(l) + " and " + text(r) + " with this operator: it needs numbers");
+                     "can't use " + text(l) + " and " + text(r) + " with this operator: it needs numbers",
+                     hint_for_floating(l, r));
   bool divides = e.op == BinaryOp::div || e.op == BinaryOp::mod;
   for (const Expr* side : {e.left, e.right})
     if (divides && side->constant.kind != Constant::integer && may_be_negative(*side)) {

@@ -384,6 +384,7 @@ const type::Type* Checker::check_cast(Cast& e) {
   }
   if (to->is_integer()) {
     if (from->is_integer() || from->is(Kind::pointer)) return fold_cast(e, to);
+    if (from->is(Kind::floating) && from->is_scalar()) return to;
     if (from->is(Kind::array) && from->element->is_integer() && from->size == to->size) return to;
     if (from->is(Kind::array))
       return mistake(tag::bad_cast, e.where,

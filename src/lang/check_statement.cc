@@ -209,7 +209,8 @@ void Checker::check_assign(Assign& a) {
                         (*a.compound == BinaryOp::add || *a.compound == BinaryOp::sub);
     if (!pointer_step && (!v->type->is_integer() || !t->is_integer()))
       return error(tag::bad_operand, a.where,
-                   "compound assignment needs numbers, not " + text(v->type) + " and " + text(t));
+                   "compound assignment needs numbers, not " + text(v->type) + " and " + text(t),
+                   hint_for_floating(v->type, t));
     if (!pointer_step) join(v->variable->inferred, t, a.value), grow(*v->variable);
     return;
   }

@@ -12,6 +12,7 @@
 namespace lang {
 
 bool may_be_negative(const Expr& e); // once its type is known
+std::string hint_for_floating(const type::Type* a, const type::Type* b = nullptr);
 std::string hint_for_name(std::string_view unknown, const std::vector<std::string_view>& known);
 
 class Checker {
@@ -207,7 +208,7 @@ private:
   bool require(uint16_t ability, std::string_view name, Range where);
   bool check_place(const Expr& e, const spec::Builtin& row);
   const type::Type* check_argument_number(Name& e);
-  const type::Type* check_marked_argument(Name& e, const probe::Event& event);
+  const type::Type* check_marked_argument(Name& e, const probe::Event& event, const type::Field& as);
   const type::Type* context_type();
   const type::Type* function_name_type(Expr& e);
   bool is_pointer_to(const type::Type* t, std::string_view name) const;

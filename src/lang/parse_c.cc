@@ -64,8 +64,8 @@ struct NumberWords {
     if (word.find("128") != word.npos) wide = 16;
   }
   const type::Type* type(type::Table& types) const {
-    if (wide == 16 || (wide == 8 && longs)) return types.array(types.integer(1, false), 16);
-    if (wide) return types.integer(wide, false); // their bytes: there is no arithmetic of floating point
+    if (wide == 16) return types.array(types.integer(1, false), 16);
+    if (wide) return types.floating(longs ? 16 : wide);
     if (is_bool) return types.boolean();
     if (is_char) return is_unsigned || is_signed ? types.integer(1, is_signed) : types.character();
     return types.integer(is_short ? 2 : longs ? 8 : 4, !is_unsigned);

@@ -210,6 +210,11 @@ TypeName* Parser::parse_type() {
 // expression ) ')'
 void Parser::parse_type_words(TypeName& into) {
   Token t = peek();
+  if (t.text == "long" && peek(1).text == "double") {
+    take(), take();
+    into.name = "long double";
+    return;
+  }
   if (t.kind == TokenKind::identifier && is_one_of(integer_words, t.text)) {
     IntegerWords words;
     while (at(TokenKind::identifier) && is_one_of(integer_words, peek().text)) words.add(take().text);

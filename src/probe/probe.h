@@ -143,6 +143,7 @@ struct Event {
   bool is_inlined = false; // it is the first of a call of `function` that was inlined; frames: in such a call
   // Of a program that stands still: what the loader added to the addresses of `module`.
   std::optional<uint64_t> bias;
+  bool has_vectors = false; // of frames: xmm0 … are known, as in no frame that made a call
   // Of frames: those above this one, the innermost first, if anything in this one depends on them. Their
   // registers follow this one's, still_registers bytes each.
   std::vector<Caller> callers;

@@ -12,8 +12,10 @@ namespace probe {
 // Probes of a program that stands still have struct user_regs_struct as their context; there stands the
 // thread's base (fs_base).
 inline constexpr uint32_t still_thread_base = 21 * 8;
-// Its size. Behind it stand those of the frames above, where an event has callers.
-inline constexpr uint32_t still_registers = 27 * 8;
+// Behind it stand xmm0 … xmm15; they are known of frames with Event::has_vectors.
+inline constexpr uint32_t still_vectors = 27 * 8, vector_bytes = 16;
+// The size of both. Behind it stand those of the frames above, where an event has callers.
+inline constexpr uint32_t still_registers = still_vectors + 16 * vector_bytes;
 
 struct Step {
   enum Op : uint8_t {

@@ -215,6 +215,7 @@ std::vector<Event> match_fault(Machine& machine, Parts parts, Mismatch& mismatch
   const unwind::Walk& walk = still.stacks().of(fault->thread);
   if (!walk.frames.empty()) {
     place_at(e, still, walk.frames[0].look_up());
+    e.has_vectors = true;
     e.callers = still.find_callers(machine, fault->thread, 0);
   }
   if (!e.module) put_into(e, still, still.program());
@@ -233,6 +234,7 @@ public:
     place_at(e, still, still.stacks().of(thread).frames[frame].look_up());
     if (!e.module) return;
     if (!is_called_so(e)) return;
+    e.has_vectors = frame == 0;
     e.callers = still.find_callers(machine_, thread, frame);
     if (!seen_.insert({e.module, e.address, e.callers}).second) return;
     // Innermost first; the last is the function itself.

@@ -222,7 +222,7 @@ private:
   type::Field field_of(type::Table& table, size_t index) {
     const UsdtOperand& o = operands_[index];
     return {.name = table.keep(argument_name(index)),
-            .type = table.integer(o.size, o.is_signed),
+            .type = o.is_floating ? table.floating(o.size) : table.integer(o.size, o.is_signed),
             .offset = static_cast<uint32_t>(8 * index)};
   }
   std::vector<UsdtOperand> operands_;

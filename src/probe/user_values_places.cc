@@ -216,6 +216,8 @@ StepSource UserValues::State::source_at(const Spot* spot, const Unit& unit, cons
     out.frame_base = [this, spot] { return frame_base_at(*spot); };
     out.cfa = [this, spot] { return cfa_at(*spot); };
     bool is_frame = event && (event->kind == Kind::frame || event->kind == Kind::fault);
+    out.has_vectors = is_frame && event->has_vectors;
+    out.is_still = is_frame;
     if (is_frame) out.entry_value = [this, spot](uint64_t number) { return entry_value(*spot, number); };
   }
   out.address = [this, event, bias](uint64_t address) { return address_of(address, event, bias); };

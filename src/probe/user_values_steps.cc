@@ -14,6 +14,7 @@ using namespace dwarf;
 
 static constexpr size_t most_steps = 512; // of one recipe: each becomes a few instructions of a program
 static constexpr size_t most_parts = 64;
+static constexpr uint64_t first_vector = 17; // xmm0, by DWARF's numbers of x86-64
 
 // ---- registers
 
@@ -156,7 +157,12 @@ base::Status Translation::append(MaybeSteps steps) {
 
 base::Status Translation::push_register(uint64_t number) {
   std::optional<uint32_t> place = place_of_register(number);
-  if (!place) return no_value("depends on " + name_of_register(number) + ", which probes cannot read");
+  const bool is_vector = number >= first_vector && number < first_vector + 16;
+  if (!place && is_vector && source_.has_vectors) place = still_vectors + (number - first_vector) * vector_bytes;
+  if (!place) {
+    const bool is_lost = is_vector && source_.is_still;
+    return no_value(name_of_register(number) + (is_lost ? " here, which calls do not keep" : " here, which probes cannot read"));
+  }
   writer_.reg(*place);
   push();
   return {};
@@ -393,10 +399,10 @@ base::Status Translation::part_operation(const Operation& o) {
   switch (o.code) {
   case DW_OP_regx:
     simple_.emplace();
-    if (push_register(o.first))
+    if (auto pushed = push_register(o.first); pushed)
       simple_->kind = ValuePart::value;
     else
-      simple_->reason = "is in " + name_of_register(o.first) + " here, which probes cannot read";
+      simple_->reason = "is in " + pushed.error().message;
     return {};
   case DW_OP_stack_value:
     if (!needs(1)) return damaged();

@@ -98,6 +98,14 @@ void append_value(std::string& out, Context& context, const Conversion& c, const
     append_padded(out, c, std::string_view(text).substr(0, c.precision >= 0 ? c.precision : text.npos));
     break;
   }
+  case 'f':
+  case 'F':
+  case 'e':
+  case 'E':
+  case 'g':
+  case 'G':
+  case 'a':
+  case 'A': append_printed(out, c, std::string("L") + c.conversion, floating_of(type, bytes)); break;
   case 'p': append_printed(out, c, "p", reinterpret_cast<void*>(as_integer(type, bytes))); break;
   case 'r':
     if (c.variant == 'g') return append_padded(out, c, gfp_text(as_integer(type, bytes)));

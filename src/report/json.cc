@@ -7,6 +7,8 @@
 #include "report/series.h"
 #include "report/text.h"
 
+#include <cmath>
+
 namespace report {
 
 using type::Kind;
@@ -34,6 +36,15 @@ void append_escape(std::string& out, unsigned char c) {
   case '\t': out += "\\t"; break;
   default: out.append("\\u00").append(1, digits[c >> 4]).append(1, digits[c & 15]); break;
   }
+}
+
+// JSON has no infinity and no NaN; more than a double is kept as text, like large integers.
+void append_floating_json(std::string& out, const type::Type& type, Bytes bytes) {
+  const long double value = floating_of(type, bytes);
+  const bool quoted = !std::isfinite(value) || static_cast<long double>(static_cast<double>(value)) != value;
+  if (quoted) out += '"';
+  append_floating(out, type, bytes);
+  if (quoted) out += '"';
 }
 
 void append_array(std::string& out, Context& context, const type::Type& type, Bytes bytes) {
@@ -110,6 +121,7 @@ void append_json(std::string& out, Context& context, const type::Type& type, Byt
   case Kind::boolean: out += load(bytes, 1) ? "true" : "false"; break;
   case Kind::enumeration: // a number: programs compare, people read
   case Kind::pointer: append_json(out, Number{extend(type, bytes), type.is_signed}); break;
+  case Kind::floating: append_floating_json(out, type, bytes); break;
   case Kind::array: append_array(out, context, type, bytes); break;
   case Kind::tuple:
     type.is_named ? append_object(out, context, type, bytes) : append_tuple(out, context, type, bytes);

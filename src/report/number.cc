@@ -23,6 +23,30 @@ uint64_t extend(const type::Type& type, Bytes bytes) {
   return static_cast<uint64_t>(static_cast<int64_t>(value << unused) >> unused);
 }
 
+namespace {
+
+template<class T> T held_in(Bytes bytes) {
+  T value = 0;
+  std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof value));
+  return value;
+}
+
+} // namespace
+
+long double floating_of(const type::Type& type, Bytes bytes) {
+  if (type.size == 4) return held_in<float>(bytes);
+  return type.size == 8 ? held_in<double>(bytes) : held_in<long double>(bytes);
+}
+
+void append_floating(std::string& out, const type::Type& type, Bytes bytes) {
+  char buffer[64];
+  auto write = [&](auto value) { return std::to_chars(buffer, std::end(buffer), value).ptr; };
+  char* end = type.size == 4   ? write(held_in<float>(bytes))
+              : type.size == 8 ? write(held_in<double>(bytes))
+                               : write(held_in<long double>(bytes));
+  out.append(buffer, end);
+}
+
 std::optional<Number> number_of(const type::Type& type, Bytes bytes) {
   switch (type.kind) {
   case Kind::integer: return Number{extend(type, bytes), type.is_signed};

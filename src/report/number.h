@@ -18,6 +18,11 @@ uint64_t load(Bytes bytes, uint32_t size);
 // A value of an integer type, boolean, enumeration or pointer, extended to 64 bits by its sign.
 uint64_t extend(const type::Type& type, Bytes bytes);
 
+// A value of a floating-point type; those of 4 and 8 bytes are converted without loss.
+long double floating_of(const type::Type& type, Bytes bytes);
+// With the fewest digits that give the same value of its type when they are read again; "nan", "-inf".
+void append_floating(std::string& out, const type::Type& type, Bytes bytes);
+
 // The number a value prints as: integers, count, sum, min, max, avg. Nothing: it is no number.
 std::optional<Number> number_of(const type::Type& type, Bytes bytes);
 

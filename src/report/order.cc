@@ -8,6 +8,8 @@
 #include "report/text.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace report {
@@ -31,11 +33,20 @@ int compare_bytes(Bytes a, Bytes b) {
   return difference ? difference : order(a.size(), b.size());
 }
 
+// Larger ones are larger, of all values but NaN, which comes last: the bits of what is below zero count backwards.
+uint64_t rank_of_floating(const type::Type& type, Bytes value) {
+  const double number = static_cast<double>(floating_of(type, value));
+  const auto bits = std::bit_cast<uint64_t>(number == 0 ? 0.0 : std::isnan(number) ? std::abs(number) : number);
+  constexpr uint64_t sign = uint64_t{1} << 63;
+  return bits & sign ? ~bits : bits | sign;
+}
+
 int compare_keys(const type::Type& type, Bytes a, Bytes b) {
   switch (type.kind) {
   case Kind::boolean:
   case Kind::integer:
   case Kind::enumeration: return compare_integers(type, a, b);
+  case Kind::floating: return order(rank_of_floating(type, a), rank_of_floating(type, b));
   case Kind::string: {
     const int difference = characters(a).compare(characters(b));
     return difference ? difference : compare_bytes(a, b); // one that was cut has a mark behind its text
@@ -65,6 +76,7 @@ std::optional<Number> rank_of(const type::Type& type, Bytes value) {
   case Kind::stats: return stats_of(type, value).average;
   case Kind::hist:
   case Kind::lhist: return Number{histogram_total(type, value), false};
+  case Kind::floating: return Number{rank_of_floating(type, value), false};
   default: return number_of(type, value);
   }
 }

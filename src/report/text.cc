@@ -97,6 +97,7 @@ void Writer::value(const type::Type& type, Bytes bytes, uint64_t div) {
   switch (type.kind) {
   case Kind::boolean: out_ += load(bytes, 1) ? "true" : "false"; break;
   case Kind::enumeration: enumeration(type, bytes); break;
+  case Kind::floating: append_floating(out_, type, bytes); break;
   case Kind::pointer: pointer(bytes); break;
   case Kind::array: array(type, bytes); break;
   case Kind::string: string(bytes); break;

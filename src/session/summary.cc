@@ -257,6 +257,7 @@ private:
       event.function = f->name;
       event.function_address = f->address;
     }
+    event.has_vectors = frame == 0;
     event.callers = still_.find_callers(machine_, thread, frame);
     const std::vector<uint64_t> registers = still_.registers_of(thread, frame, event.callers.size());
     probe::UserValues& values = machine_.user_values(*binary);

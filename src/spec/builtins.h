@@ -336,8 +336,8 @@ inline constexpr Builtin builtins[] = {
     {.name = "printf", .form = Form::call, .group = Group::output,
      .params = {req(Takes::literal_string), opt(Takes::rest)}, .async = true,
      .signature = "void printf(string format, ...)",
-     .doc = "Prints formatted values. As in C: %d %i %u %x %X %o %c %s %p, with flags, width, precision and the lengths hh h "
-            "l ll j z t; without a length a number prints its low 32 bits. %s also prints what has a text of its own: stacks, "
+     .doc = "Prints formatted values. As in C: %d %i %u %x %X %o %c %s %p %f %e %g %a, with flags, width, precision and the "
+            "lengths hh h l ll j z t L; without a length a number prints its low 32 bits. %s also prints what has a text of its own: stacks, "
             "symbols, addresses, enumerators, tuples. %r %rx %rh print buffers, %gr the flags of a kernel allocation.",
      .example = "begin { printf(\"%d %s\\n\", 1, \"a\"); }"},
     {.name = "errorf", .form = Form::call, .group = Group::output,

@@ -140,8 +140,11 @@ private:
   }
 
   void take_threads() {
-    for (const format::CoreThread& t : core_.threads())
-      threads_.push_back({.id = t.id, .registers = t.registers});
+    for (const format::CoreThread& t : core_.threads()) {
+      Thread& to = threads_.emplace_back(Thread{.id = t.id});
+      std::ranges::copy(t.registers, to.registers.begin());
+      take_vectors(to.registers, std::as_bytes(std::span(t.extended.data(), t.extended.size())));
+    }
     const auto& signal = core_.signal();
     int number = signal ? signal->number : threads_.empty() ? 0 : core_.threads()[0].signal;
     if (!number || threads_.empty()) return;

@@ -36,6 +36,7 @@ const unwind::Walk& Stacks::of(size_t thread) {
 
 Registers Stacks::registers_of(size_t thread, const unwind::Frame& frame) {
   Registers out = target_.threads()[thread].registers; // segments: the thread's
+  std::fill(out.begin() + general_registers, out.end(), 0);
   for (unsigned i = 0; i < places.size(); i++) out[places[i]] = frame.registers.get(i).value_or(0);
   return out;
 }

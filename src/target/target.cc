@@ -20,6 +20,11 @@ std::string_view to_string(Missing why) {
   return {};
 }
 
+void take_vectors(Registers& into, std::span<const std::byte> saved) {
+  constexpr size_t offset = 160, bytes = 16 * vector_registers; // Intel's manual, volume 1, section 10.5.1
+  if (saved.size() >= offset + bytes) std::memcpy(&into[general_registers], saved.data() + offset, bytes);
+}
+
 Missing Memory::read(uint64_t address, std::span<std::byte> to) {
   for (size_t at = 0; at < to.size();) {
     if (!last_.bytes || !last_.holds(address + at, 1)) last_ = window(address + at);

@@ -80,9 +80,12 @@ struct Module {
   bool is_program = false; // the main one
 };
 
-// As struct user_regs_struct has them; the first 21 are those of struct pt_regs.
-inline constexpr size_t registers = 27;
-using Registers = std::array<uint64_t, registers>;
+// As struct user_regs_struct has them; the first 21 are those of struct pt_regs. Behind them xmm0 … xmm15, in two words
+// each; 0 where they are not known.
+inline constexpr size_t general_registers = 27, vector_registers = 16;
+using Registers = std::array<uint64_t, general_registers + 2 * vector_registers>;
+// xmm0 … xmm15 from what FXSAVE or XSAVE wrote; nothing is changed where it is too short.
+void take_vectors(Registers& into, std::span<const std::byte> saved);
 inline constexpr size_t register_bp = 4, register_ip = 16, register_sp = 19, register_fs_base = 21;
 
 struct Thread {

@@ -111,10 +111,13 @@ std::vector<Thread> ThreadStop::threads() const {
   std::vector<Thread> out;
   for (pid_t id : held_) {
     user_regs_struct registers = {};
-    static_assert(sizeof registers == sizeof(Registers));
+    static_assert(sizeof registers == general_registers * sizeof(uint64_t));
     if (::ptrace(PTRACE_GETREGS, id, nullptr, &registers) != 0) continue;
     Thread t{.id = static_cast<uint32_t>(id)};
     std::memcpy(t.registers.data(), &registers, sizeof registers);
+    user_fpregs_struct vectors = {};
+    if (::ptrace(PTRACE_GETFPREGS, id, nullptr, &vectors) == 0)
+      take_vectors(t.registers, std::as_bytes(std::span(&vectors, 1)));
     out.push_back(t);
   }
   return out;

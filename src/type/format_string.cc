@@ -1,9 +1,9 @@
-// Format strings. The grammar is that of C's printf without `*`, floating point and %n, plus %r, %rx and %rh
+// Format strings. The grammar is that of C's printf without `*` and %n, plus %r, %rx and %rh
 // for buffers:
 //
 //   conversion := '%' flag* digits? ('.' digits?)? length? letter
 //   flag       := '-' | '+' | ' ' | '#' | '0'
-//   length     := "hh" | "h" | "ll" | "l" | "j" | "z" | "t"
+//   length     := "hh" | "h" | "ll" | "l" | "j" | "z" | "t" | "L"
 //   letter     := one of the rows below; "r" may be followed by 'x' or 'h', "gr" is one letter
 //
 // What a letter takes is one row of a table.
@@ -15,7 +15,7 @@ namespace type {
 
 namespace {
 
-enum class Accepts : uint8_t { number, text, address, bytes };
+enum class Accepts : uint8_t { number, floating, text, address, bytes };
 
 struct Letter {
   char letter;
@@ -31,6 +31,14 @@ constexpr Letter letters[] = {
     {.letter = 'X', .accepts = Accepts::number, .expects = "integer"},
     {.letter = 'o', .accepts = Accepts::number, .expects = "integer"},
     {.letter = 'c', .accepts = Accepts::number, .expects = "integer"},
+    {.letter = 'f', .accepts = Accepts::floating, .expects = "float"},
+    {.letter = 'F', .accepts = Accepts::floating, .expects = "float"},
+    {.letter = 'e', .accepts = Accepts::floating, .expects = "float"},
+    {.letter = 'E', .accepts = Accepts::floating, .expects = "float"},
+    {.letter = 'g', .accepts = Accepts::floating, .expects = "float"},
+    {.letter = 'G', .accepts = Accepts::floating, .expects = "float"},
+    {.letter = 'a', .accepts = Accepts::floating, .expects = "float"},
+    {.letter = 'A', .accepts = Accepts::floating, .expects = "float"},
     {.letter = 's', .accepts = Accepts::text, .expects = "string"},
     {.letter = 'p', .accepts = Accepts::address, .expects = "pointer"},
     {.letter = 'r', .accepts = Accepts::bytes, .expects = "buffer"},
@@ -48,6 +56,7 @@ std::string_view kind_name(const Type& t) {
   case Kind::none: return "none";
   case Kind::boolean: return "bool";
   case Kind::integer: return "integer";
+  case Kind::floating: return name_of_floating(t.size);
   case Kind::pointer: return "pointer";
   case Kind::array: return "array";
   case Kind::string:
@@ -74,6 +83,7 @@ bool accepts(Accepts what, const Type& t) {
   switch (what) {
   case Accepts::number:
   case Accepts::address: return number;
+  case Accepts::floating: return t.is(Kind::floating);
   case Accepts::bytes: return t.is(Kind::buffer);
   case Accepts::text: return has_name(t) || !(number || t.is(Kind::none) || t.is_aggregation());
   }
@@ -119,7 +129,7 @@ std::string Scanner::conversion(Conversion& c) {
   }
   if (!rest_.empty() && rest_[0] >= '1' && rest_[0] <= '9') c.width = digits();
   if (take(".")) c.precision = digits();
-  for (std::string_view length : {"hh", "h", "ll", "l", "j", "z", "t"})
+  for (std::string_view length : {"hh", "h", "ll", "l", "j", "z", "t", "L"})
     if (take(length)) {
       c.length = length;
       break;

@@ -17,8 +17,8 @@ struct Conversion {
   std::string flags; // of "-+ #0"
   int width = -1;    // -1: none; `*` is not allowed
   int precision = -1;
-  std::string length;   // "hh", "h", "l", "ll", "j", "z", "t", ""
-  char conversion = 0;  // d i u x X o c s p r; 0: only text (the last piece)
+  std::string length;   // "hh", "h", "l", "ll", "j", "z", "t", "L", ""
+  char conversion = 0;  // d i u x X o c f F e E g G a A s p r; 0: only text (the last piece)
   char variant = 0;     // of %r: 'x' (%rx), 'h' (%rh), 'g' (%gr)
 };
 

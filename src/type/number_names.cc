@@ -12,6 +12,7 @@ struct NumberName {
   std::string_view name;
   uint8_t size;
   bool is_signed;
+  bool is_floating = false;
 };
 
 // The language's names, then C's and the kernel's.
@@ -48,7 +49,8 @@ constexpr NumberName rows[] = {
     {"phys_addr_t", 8, false}, {"socklen_t", 4, false}, {"sa_family_t", 2, false},
     {"in_addr_t", 4, false},   {"in_port_t", 2, false}, {"nlink_t", 4, false},
     {"id_t", 4, false},        {"useconds_t", 4, false}, {"suseconds_t", 8, true},
-    {"ktime_t", 8, true},      {"caddr_t", 8, false},   {"wchar_t", 4, true}};
+    {"ktime_t", 8, true},      {"caddr_t", 8, false},   {"wchar_t", 4, true},
+    {"float", 4, true, true},  {"double", 8, true, true}, {"long double", 16, true, true}};
 
 } // namespace
 
@@ -67,7 +69,7 @@ const Type* number_type(Table& table, std::string_view name) {
   if (name == "bool" || name == "_Bool") return table.boolean();
   if (name == "char") return table.character();
   for (const NumberName& n : rows)
-    if (n.name == name) return table.integer(n.size, n.is_signed);
+    if (n.name == name) return n.is_floating ? table.floating(n.size) : table.integer(n.size, n.is_signed);
   return nullptr;
 }
 

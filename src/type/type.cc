@@ -85,11 +85,16 @@ std::optional<Kind> kind_of_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view name_of_floating(uint32_t size) {
+  return size == 4 ? "float" : size == 8 ? "double" : "long double";
+}
+
 std::string to_string(const Type& t) {
   switch (t.kind) {
   case Kind::none: return "none";
   case Kind::boolean: return "bool";
   case Kind::integer: return (t.is_signed ? "int" : "uint") + std::to_string(t.size * 8);
+  case Kind::floating: return std::string(name_of_floating(t.size));
   case Kind::pointer: return (t.element ? to_string(*t.element) : "void") + " *";
   case Kind::array: { // as in C, the first dimension is the outermost
     std::string dimensions;
@@ -143,6 +148,10 @@ const Type* Table::integer(uint32_t size, bool is_signed) {
 
 const Type* Table::character() {
   return intern({.kind = Kind::integer, .is_signed = true, .is_char = true, .size = 1}, "char");
+}
+
+const Type* Table::floating(uint32_t size) {
+  return intern({.kind = Kind::floating, .size = size, .align = size}, "f" + std::to_string(size));
 }
 
 const Type* Table::string(uint32_t size) {

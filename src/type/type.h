@@ -8,6 +8,7 @@
 //   kind              bytes
 //   boolean           1
 //   integer, enum     1, 2, 4 or 8
+//   floating          4, 8 or 16: IEEE 754, or the 10 bytes of the x87 in 16
 //   pointer           8
 //   string            `size` bytes: text, then NULs; a last byte that is not NUL marks text that was cut
 //   buffer            u32 length, then `count` bytes (size = 4 + count)
@@ -51,6 +52,7 @@ enum class Kind : uint8_t {
   none, // no value
   boolean,
   integer,
+  floating, // numbers of floating point: they are carried and shown, but there is no arithmetic of them
   pointer,
   array,
   string,
@@ -162,7 +164,7 @@ struct Type {
   bool is_integer() const { return kind == Kind::integer || kind == Kind::boolean || kind == Kind::enumeration; }
   // Values that fit a register: numbers, pointers, and symbols of one word.
   bool is_scalar() const {
-    return is_integer() || kind == Kind::pointer || kind == Kind::ksym || kind == Kind::username ||
+    return is_integer() || (kind == Kind::floating && size <= 8) || kind == Kind::pointer || kind == Kind::ksym || kind == Kind::username ||
            kind == Kind::probe_name || kind == Kind::kstack;
   }
   bool is_aggregation() const { return kind >= Kind::count; }
@@ -172,6 +174,8 @@ struct Type {
 
 // "uint64", "string[16]", "struct task_struct *", "(uint64,string[16])": as shown to people.
 std::string to_string(const Type& type);
+// "float", "double", "long double"; of 4, 8, 16 bytes.
+std::string_view name_of_floating(uint32_t size);
 // The one name of all types of a kind ("ksym_t"), also in scripts; empty where a name tells more than the kind. And back.
 std::string_view name_of_kind(Kind kind);
 std::optional<Kind> kind_of_name(std::string_view name);
@@ -187,6 +191,7 @@ public:
   // size: 1, 2, 4 or 8 bytes.
   const Type* integer(uint32_t size, bool is_signed);
   const Type* character(); // int8 that is text
+  const Type* floating(uint32_t size); // 4: float, 8: double, 16: long double
   const Type* int64() { return integer(8, true); }
   const Type* uint64() { return integer(8, false); }
   // size: bytes with the NUL.

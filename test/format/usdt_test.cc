@@ -197,8 +197,8 @@ TEST(UsdtOperands, Memory) {
 }
 
 TEST(UsdtOperands, WhatCannotBeReadTellsWhy) {
-  EXPECT_EQ(reason("8f@%xmm0"), "it is a floating point number");
-  EXPECT_EQ(reason("-8f@8(%rsp)"), "it is a floating point number");
+  EXPECT_EQ(reason("8f@%xmm0"), "it is in the vector register %xmm0, which the kernel does not show");
+  EXPECT_EQ(reason("16f@8(%rsp)"), "it is a number of floating point of 16 bytes; those of 4 and 8 can be read");
   EXPECT_EQ(reason("4@%xmm3"), "it is in the vector register %xmm3, which the kernel does not show");
   EXPECT_EQ(reason("16@%rax"), "it has 16 bytes; values of 1, 2, 4 and 8 can be read");
   EXPECT_EQ(reason("8@%rfoo"), "there is no register %rfoo");

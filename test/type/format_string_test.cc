@@ -75,8 +75,17 @@ TEST(FormatString, Mistakes) {
   EXPECT_EQ(mistake("%-5l"), "the format string ends inside `%-5l`");
   EXPECT_EQ(mistake("%-5q!"), "unknown conversion `%-5q`");
   EXPECT_EQ(mistake("%*d"), "`*` as a width is not supported");
-  EXPECT_EQ(mistake("%g"), "unknown conversion `%g`");
-  EXPECT_EQ(mistake("%f"), "unknown conversion `%f`");
+  EXPECT_EQ(mistake("%.2n"), "unknown conversion `%.2n`");
+}
+
+TEST(FormatString, FloatingPoint) {
+  auto p = parse("%-8.3lf %e%La");
+  ASSERT_EQ(p.size(), 3u);
+  EXPECT_EQ(p[0].conversion, 'f');
+  EXPECT_EQ(p[0].length, "l");
+  EXPECT_EQ(p[0].precision, 3);
+  EXPECT_EQ(p[1].conversion, 'e');
+  EXPECT_EQ(p[2].length, "L");
 }
 
 struct Check : testing::Test {
@@ -85,6 +94,12 @@ struct Check : testing::Test {
     return check_format(format, arguments);
   }
 };
+
+TEST_F(Check, FloatingPoint) {
+  EXPECT_EQ(check("%f %g %s", {types.floating(4), types.floating(16), types.floating(8)}), "");
+  EXPECT_EQ(check("%f", {types.int64()}), "%f expects type float (integer supplied)");
+  EXPECT_EQ(check("%d", {types.floating(8)}), "%d expects type integer (double supplied)");
+}
 
 TEST_F(Check, NumberOfArguments) {
   EXPECT_EQ(check("plain", {}), "");
