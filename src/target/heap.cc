@@ -32,8 +32,9 @@ public:
 
   Heap run() {
     for (const Window& area : areas_) look_at(area);
-    std::sort(out_.chunks.begin(), out_.chunks.end(),
-              [](const Chunk& a, const Chunk& b) { return a.address < b.address; });
+    auto by_address = [](const Chunk& a, const Chunk& b) { return a.address < b.address; };
+    if (!std::is_sorted(out_.chunks.begin(), out_.chunks.end(), by_address))
+      std::sort(out_.chunks.begin(), out_.chunks.end(), by_address);
     mark_caches();
     mark_fast_lists();
     check_free();
@@ -85,6 +86,7 @@ private:
     out_.arenas++;
     out_.mapped_bytes += r.area.size;
     size_t first = out_.chunks.size();
+    make_room(r.area.size);
     bool is_damaged = false;
     uint64_t at = r.begin;
     while (at + header <= r.end && out_.chunks.size() < most_chunks) {
@@ -122,6 +124,13 @@ private:
       out_.chunks.back().size -= 8;
       tops_.push_back(out_.chunks.back().address - header);
     }
+  }
+
+  // Before the chunks of a region come: to grow by and by would copy them again and again.
+  void make_room(uint64_t bytes) {
+    constexpr uint64_t usual_chunk = 64, most = 1 << 26;
+    const size_t have = out_.chunks.size(), wanted = have + std::min(bytes / usual_chunk, most);
+    if (wanted > out_.chunks.capacity()) out_.chunks.reserve(std::max(wanted, 2 * have));
   }
 
   void add_damage(uint64_t chunk, std::string what, const Chunk* before) {

@@ -15,17 +15,18 @@
 namespace target {
 
 struct Chunk {
-  uint64_t address = 0; // that malloc() gave
-  uint64_t size = 0;    // bytes that may be used
+  uint64_t address = 0;   // that malloc() gave
+  uint64_t size : 56 = 0; // bytes that may be used
   enum State : uint8_t {
     used,
     freed,  // in a list of its arena
     cached, // freed, and kept by a thread or in a fast list
     own,    // malloc's: a thread's cache
     top,    // not given out yet
-  } state = used;
-  bool is_mapped = false; // it has a mapping of its own
+  } state : 7 = used;
+  bool is_mapped : 1 = false; // it has a mapping of its own
 };
+static_assert(sizeof(Chunk) == 16); // heaps have tens of millions
 
 // What malloc wrote around a chunk and is not as it must be.
 struct Damage {

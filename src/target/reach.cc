@@ -3,25 +3,60 @@
 #include <algorithm>
 #include <cstring>
 #include <elf.h>
-#include <unordered_map>
 
 namespace target {
 
 namespace {
 
+// Which chunk holds an address, asked for every word of the memory. Chunks lie in few runs, one behind the other; a run
+// has for each 512 bytes the first chunk that ends behind their begin.
+class ChunkIndex {
+public:
+  explicit ChunkIndex(const std::vector<Chunk>& chunks) : chunks_(chunks) {
+    for (uint32_t i = 0; i < chunks.size(); i++) {
+      const Chunk& c = chunks[i];
+      const bool goes_on = !runs_.empty() && !c.is_mapped && !runs_.back().is_one && c.address - runs_.back().end < bucket;
+      if (!goes_on) runs_.push_back({c.address, c.address, c.is_mapped ? i : firsts_.size(), c.is_mapped});
+      Run& run = runs_.back();
+      run.end = c.address + c.size;
+      if (run.is_one) continue;
+      const size_t wanted = run.first + (run.end - run.begin + bucket - 1) / bucket;
+      if (firsts_.size() < wanted) firsts_.resize(wanted, i);
+    }
+  }
+  bool may_hold(uint64_t address) const { return !runs_.empty() && address >= runs_.front().begin && address < runs_.back().end; }
+  // Reach::nothing: none.
+  uint32_t find(uint64_t address) const {
+    if (last_ >= runs_.size() || address - runs_[last_].begin >= runs_[last_].end - runs_[last_].begin) {
+      auto after = std::upper_bound(runs_.begin(), runs_.end(), address, [](uint64_t a, const Run& r) { return a < r.begin; });
+      if (after == runs_.begin() || address >= std::prev(after)->end) return Reach::nothing;
+      last_ = static_cast<size_t>(std::prev(after) - runs_.begin());
+    }
+    const Run& run = runs_[last_];
+    if (run.is_one) return static_cast<uint32_t>(run.first);
+    const size_t at = run.first + (address - run.begin) / bucket;
+    for (uint32_t i = firsts_[at]; i < chunks_.size() && chunks_[i].address <= address; i++)
+      if (address - chunks_[i].address < chunks_[i].size) return i;
+    return Reach::nothing;
+  }
+
+private:
+  static constexpr uint64_t bucket = 512;
+  struct Run {
+    uint64_t begin, end;
+    size_t first; // of firsts_; of one chunk alone: that
+    bool is_one;
+  };
+  const std::vector<Chunk>& chunks_;
+  std::vector<Run> runs_;
+  std::vector<uint32_t> firsts_;
+  mutable size_t last_ = 0; // run that an address was found in
+};
+
 class Marker {
 public:
-  Marker(Target& target, const Heap& heap, Reach& out) : target_(target), heap_(heap), out_(out) {
+  Marker(Target& target, const Heap& heap, Reach& out) : target_(target), heap_(heap), index_(heap.chunks), out_(out) {
     out_.steps.resize(heap.chunks.size());
-    if (heap.chunks.empty()) return;
-    lowest_ = heap.chunks.front().address;
-    highest_ = heap.chunks.back().address + heap.chunks.back().size;
-    // For each page in a heap the first chunk that ends behind its begin.
-    for (uint32_t i = 0; i < heap.chunks.size(); i++) {
-      const Chunk& c = heap.chunks[i];
-      for (uint64_t page = c.address >> 12; page <= (c.address + c.size) >> 12; page++)
-        pages_.try_emplace(page, i);
-    }
   }
 
   // The words of [begin, end) as roots, but for what is malloc's.
@@ -41,6 +76,8 @@ public:
   // Goes on from what was found to all that it leads to.
   void finish() {
     for (; done_ < out_.order.size(); done_++) {
+      constexpr size_t ahead = 8;
+      if (done_ + ahead < out_.order.size()) fetch(out_.order[done_ + ahead]);
       const uint32_t index = out_.order[done_];
       each_area(index, [&](const Window& w, uint64_t begin, uint64_t end) { look(w, begin, end, index); });
     }
@@ -55,17 +92,22 @@ public:
   void mark_held(uint32_t index, std::vector<bool>& held) {
     each_area(index, [&](const Window& w, uint64_t begin, uint64_t end) {
       each_word(w, begin, end, [&](uint64_t, uint64_t value) {
-        if (uint32_t i = chunk_of(value); i != Reach::nothing && i != index) held[i] = true;
+        if (uint32_t i = index_.find(value); i != Reach::nothing && i != index) held[i] = true;
       });
     });
   }
 
 private:
+  // Chunks are looked at in no order of addresses, so most are in no cache.
+  void fetch(uint32_t index) const {
+    const uint64_t at = heap_.chunks[index].address;
+    if (last_.holds(at, 1)) __builtin_prefetch(last_.bytes + (at - last_.begin));
+  }
   void each_area(uint32_t index, auto&& use) {
     const Chunk& c = heap_.chunks[index];
     for (uint64_t at = c.address; at < c.address + c.size;) {
-      Window w = target_.memory().window(at);
-      if (w.bytes) use(w, at, c.address + c.size);
+      Window w = last_.holds(at, 1) ? last_ : target_.memory().window(at);
+      if (w.bytes) last_ = w, use(w, at, c.address + c.size);
       at = w.begin + w.size;
     }
   }
@@ -75,23 +117,14 @@ private:
     for (uint64_t at = begin; at + 8 <= end; at += 8) {
       uint64_t value;
       std::memcpy(&value, area.bytes + (at - area.begin), 8);
-      if (value >= lowest_ && value < highest_) use(at, value);
+      if (index_.may_hold(value)) use(at, value);
     }
   }
   void look(const Window& area, uint64_t begin, uint64_t end, uint32_t holder) {
     each_word(area, begin, end, [&](uint64_t at, uint64_t value) { take(value, {holder, 0, at}); });
   }
-  // The chunk that holds an address.
-  uint32_t chunk_of(uint64_t value) const {
-    if (value < lowest_ || value >= highest_) return Reach::nothing;
-    auto page = pages_.find(value >> 12);
-    if (page == pages_.end()) return Reach::nothing;
-    for (uint32_t i = page->second; i < heap_.chunks.size() && heap_.chunks[i].address <= value; i++)
-      if (value < heap_.chunks[i].address + heap_.chunks[i].size) return i;
-    return Reach::nothing;
-  }
   void take(uint64_t value, const Reach::Step& step) {
-    const uint32_t i = chunk_of(value);
+    const uint32_t i = index_.find(value);
     if (i == Reach::nothing || i == step.holder) return;
     if (heap_.chunks[i].state != Chunk::used || is_taken(i)) return;
     out_.steps[i] = step;
@@ -100,10 +133,10 @@ private:
 
   Target& target_;
   const Heap& heap_;
+  ChunkIndex index_;
   Reach& out_;
   size_t done_ = 0; // of out_.order
-  std::unordered_map<uint64_t, uint32_t> pages_;
-  uint64_t lowest_ = ~uint64_t{0}, highest_ = 0;
+  Window last_;     // that was looked at
 };
 
 // What of a stack's area is in use: from the lowest stack pointer on, and from where on threads' own
