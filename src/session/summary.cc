@@ -190,16 +190,35 @@ private:
     Stack out{.threads = {thread},
               .lines = {},
               .end = walk.end == UNWIND_COMPLETE ? std::string_view() : unwind::reason_of(walk.end).text};
-    // Of a deep one the innermost and the outermost.
-    const size_t all = walk.frames.size(), left_out = all > most_frames_ ? all - most_frames_ : 0, inner = left_out ? most_frames_ - most_frames_ / 2 : all;
-    for (size_t f = 0; f < all; f++) {
-      if (left_out && f == inner) {
-        out.lines.push_back(frames_between(walk, f, left_out));
-        f += left_out;
-        if (f == all) break;
-      }
+    size_t next = 0; // frame
+    for (size_t f : shown_frames(walk)) {
+      if (f != next) out.lines.push_back(frames_between(walk, next, f - next));
       add_lines(out, thread, walk, f, with_values);
+      next = f + 1;
     }
+    return out;
+  }
+
+  // All; of a deep stack not the calls in the middle of a recursion, and of what is still too much the innermost and the
+  // outermost.
+  std::vector<size_t> shown_frames(const unwind::Walk& walk) const {
+    const std::vector<unwind::Frame>& frames = walk.frames;
+    constexpr size_t longest_turn = 8, kept_turns = 3; // frames; at both ends
+    std::vector<size_t> out;
+    for (size_t f = 0; f < frames.size(); out.push_back(f++)) {
+      for (size_t turn = 1; frames.size() > most_frames_ && turn <= longest_turn; turn++) {
+        size_t end = f + turn;
+        while (end < frames.size() && frames[end].look_up() == frames[end - turn].look_up()) end++;
+        const size_t turns = (end - f) / turn;
+        if (turns <= 2 * kept_turns + 1) continue;
+        for (size_t i = 0; i < kept_turns * turn; i++) out.push_back(f++);
+        f += (turns - 2 * kept_turns) * turn;
+        for (size_t i = 0; i + 1 < kept_turns * turn; i++) out.push_back(f++); // but for the last one, see above
+        break;
+      }
+    }
+    if (out.size() > most_frames_)
+      out.erase(out.end() - static_cast<ptrdiff_t>(out.size() - (most_frames_ - most_frames_ / 2)), out.end() - static_cast<ptrdiff_t>(most_frames_ / 2));
     return out;
   }
 
@@ -356,7 +375,8 @@ private:
   static void append(std::string& out, const Line& l) {
     if (l.left_out) {
       out += "      … " + report::grouped(l.left_out) + " frames between";
-      if (!l.function.empty()) out += ", " + report::grouped(l.of_function) + " of them of " + l.function;
+      const std::string how_many = l.of_function == l.left_out ? "all" : report::grouped(l.of_function) + " of them";
+      if (!l.function.empty()) out += ", " + how_many + " of " + l.function;
       out += "\n";
       return;
     }

@@ -160,7 +160,7 @@ inline constexpr Option still_output = {
     .argument = "FILE",
     .doc = "Write results of the script to FILE instead of standard output."};
 inline constexpr Option still_frames = {
-    .id = OptionId::frames, .name = "frames", .argument = "N", .doc = "Without a script: of deep stacks tell so many frames (default 100), half of them innermost."};
+    .id = OptionId::frames, .name = "frames", .argument = "N", .doc = "Without a script: of deeper stacks show so many frames (default 100), and of a recursion only its ends."};
 inline constexpr Option still_json = {
     .id = OptionId::json,
     .name = "json",

@@ -48,17 +48,28 @@ def deep_stacks(acu):
     source, binary, core = path("deep.c"), path("deep"), path("deep.core")
     with open(source, "w") as file:
         file.write("#include <stdlib.h>\nvolatile int sink;\n__attribute__((noipa)) int dive(int n) {\n  if (n == 0) abort();\n  int r = dive(n - 1);\n  sink++;\n  return r + 1;\n}\n"
-                   "int main(void) { return dive(20000); }\n")
+                   ""
+                   "__attribute__((noipa)) int even(int n);\n__attribute__((noipa)) int odd(int n) {\n  int r = n ? even(n - 1) : dive(200);\n  sink++;\n  return r + 1;\n}\n"
+                   "int even(int n) {\n  int r = odd(n);\n  sink++;\n  return r + 1;\n}\n"
+                   "int main(int argc, char **argv) { return argc > 1 ? even(5000) : dive(20000); }\n")
     subprocess.run(["gcc", "-g", "-O1", "-o", binary, source], check=True, timeout=60)
     call("gdb", "-nx", "-batch", "-ex", "run", "-ex", "generate-core-file " + core, binary)
     text = acu_core(acu, core)
-    between = re.search(r"\n +49  dive.*\n(?: {10}.*\n)* +… ([\d,]+) frames between, \1 of them of dive\n *(\d+)  dive", text)
-    need(between and int(between[1].replace(",", "")) == int(between[2]) - 50 and re.search(r"^\d+  main\+0x", text, re.M), text)
+    # The crash itself is another place of dive; then three calls at both ends of the recursion.
+    between = re.search(r"\n +(\d+)  dive.*\n(?: {10}.*\n)* +… ([\d,]+) frames between, all of dive\n *(\d+)  dive", text)
+    need(between and int(between[2].replace(",", "")) == int(between[3]) - int(between[1]) - 1 == 19994, text)
+    need(text.count("  dive+0x") == 7 and re.search(r"^\d+  main\+0x", text, re.M), text)
     frames = json.loads(acu_core(acu, core, "--json", "--frames", "6"))["stacks"][0]["frames"]
     left_out = [f["left_out"] for f in frames if "left_out" in f]
     need(len(left_out) == 1 and left_out[0] > 19990 and len(frames) == 7, str(frames))
     whole = json.loads(acu_core(acu, core, "--json", "--frames", "100000"))["stacks"][0]["frames"]
     need(sum(f["function"] == "dive" for f in whole) == 20001, str(len(whole)))
+    call("gdb", "-nx", "-batch", "-ex", "run 1", "-ex", "generate-core-file " + core, binary)
+    frames = json.loads(acu_core(acu, core, "--json"))["stacks"][0]["frames"]
+    shown = [f.get("function", f.get("left_out")) for f in frames]
+    middle = ["dive"] * 4 + [194] + ["dive"] * 3 + ["odd", "even"]
+    need(str(middle)[1:-1] in str(shown) and shown.count("odd") == shown.count("even") == 7, str(shown))
+    need(re.search(r"\n +… 9,9\d\d frames between, [\d,]+ of them of (odd|even)\n", acu_core(acu, core)), str(shown))
 
 
 def as_gdb(acu):
