@@ -10,6 +10,9 @@
 // 2 threads: 18, 19
 //    0  …
 //
+// 100 goroutines 18, 19, …: waiting: chan receive
+//    0  …
+//
 // heap      5 arenas, 47.8 MiB mapped: 600105 chunks are used (41.9 MiB), 1.0 MiB are free
 //
 // modules
@@ -25,6 +28,7 @@
 #include "report/number.h"
 #include "report/target_names.h"
 #include "report/text.h"
+#include "session/goroutines.h"
 #include "session/heap_report.h"
 #include "unwind/reason.h"
 
@@ -77,6 +81,7 @@ public:
   std::string text() {
     std::string out = head();
     for (const Stack& s : stacks()) append(out, s);
+    append_goroutines(out);
     if (with_heap_) out += heap_totals(target_, false);
     append_modules(out);
     return out;
@@ -117,6 +122,11 @@ public:
       out += "}";
     }
     out += "]";
+    if (const auto found = find_goroutines(still_, types_)) {
+      key("goroutines"), out += goroutines_json(*found);
+      if (!found->problem.empty()) text("goroutines_not_known", found->problem);
+      if (found->unreadable) key("goroutines_unreadable"), out += std::to_string(found->unreadable);
+    }
     if (with_heap_) key("heap"), out += heap_totals(target_, true);
     key("modules"), out += '[';
     for (const target::Module& m : target_.modules()) {
@@ -220,6 +230,62 @@ private:
     if (out.size() > most_frames_)
       out.erase(out.end() - static_cast<ptrdiff_t>(out.size() - (most_frames_ - most_frames_ / 2)), out.end() - static_cast<ptrdiff_t>(most_frames_ / 2));
     return out;
+  }
+
+  // Those with one stack and state, those that are most first.
+  struct Alike {
+    std::string state;
+    std::vector<uint64_t> ids;
+    const unwind::Walk* walk = nullptr;
+  };
+  static std::vector<Alike> alike(const Goroutines& found) {
+    std::map<std::pair<std::string, std::vector<uint64_t>>, Alike> by_stack;
+    for (const Goroutine& g : found.all) {
+      std::vector<uint64_t> key;
+      for (const unwind::Frame& f : g.walk.frames) key.push_back(f.look_up());
+      Alike& one = by_stack[{g.state, std::move(key)}];
+      one.state = g.state, one.walk = &g.walk;
+      one.ids.push_back(g.id);
+    }
+    std::vector<Alike> out;
+    for (auto& [key, one] : by_stack) out.push_back(std::move(one));
+    std::ranges::stable_sort(out, [](const Alike& a, const Alike& b) { return a.ids.size() > b.ids.size(); });
+    return out;
+  }
+
+  void append_goroutines(std::string& out) {
+    const auto found = find_goroutines(still_, types_);
+    if (!found) return;
+    if (!found->problem.empty()) out += "\ngoroutines are not known: " + found->problem + "\n";
+    if (found->unreadable) out += "\n" + report::grouped(found->unreadable) + " goroutines are in memory that is not there\n";
+    constexpr size_t most_ids = 8, most_stacks = 100;
+    const std::vector<Alike> groups = alike(*found);
+    for (size_t i = 0; i < std::min(groups.size(), most_stacks); i++) {
+      const Alike& one = groups[i];
+      out += one.ids.size() == 1 ? "\ngoroutine " : "\n" + report::grouped(one.ids.size()) + " goroutines ";
+      for (size_t n = 0; n < std::min(one.ids.size(), most_ids); n++) out += (n ? ", " : "") + std::to_string(one.ids[n]);
+      out += one.ids.size() > most_ids ? ", …: " : ": ";
+      out += one.state + "\n";
+      const Stack stack = make_stack(0, *one.walk, false);
+      for (const Line& line : stack.lines) append(out, line);
+      if (!one.walk->frames.empty() && !stack.end.empty()) out += "       (incomplete: " + std::string(stack.end) + ")\n";
+    }
+    if (groups.size() > most_stacks)
+      out += "\n" + report::grouped(groups.size() - most_stacks) + " more stacks of goroutines are left out (--json has all)\n";
+  }
+
+  std::string goroutines_json(const Goroutines& found) {
+    std::string out = "[";
+    for (const Alike& one : alike(found)) {
+      out += out.size() > 1 ? ", {\"ids\": [" : "{\"ids\": [";
+      for (uint64_t id : one.ids) out += (id == one.ids[0] ? "" : ", ") + std::to_string(id);
+      out += "], \"state\": ";
+      report::append_json(out, one.state);
+      out += ", \"frames\": [";
+      for (const Line& l : make_stack(0, *one.walk, false).lines) append_json(out, l);
+      out += "]}";
+    }
+    return out + "]";
   }
 
   Line frames_between(const unwind::Walk& walk, size_t first, size_t count) {

@@ -23,15 +23,20 @@ const unwind::Walk& Stacks::of(size_t thread) {
   const Registers& given = target_.threads()[thread].registers;
   unwind::Registers start;
   for (unsigned i = 0; i < places.size(); i++) start.set(i, given[places[i]]);
+  walk = from(start);
+  return *walk;
+}
+
+unwind::Walk Stacks::from(const unwind::Registers& start) {
   Memory& memory = target_.memory();
-  walk = unwind::walk(
+  unwind::Walk out = unwind::walk(
       start,
       [&](uint64_t address, std::span<std::byte> to) { return memory.read(address, to) == Missing::none; },
       [&](uint64_t address) { return find_code(address); },
       {.most_frames = most_frames_, .all_registers = true});
-  for (const unwind::Frame& f : walk->frames)
+  for (const unwind::Frame& f : out.frames)
     if (f.is_exact) exact_.insert(f.look_up());
-  return *walk;
+  return out;
 }
 
 Registers Stacks::registers_of(size_t thread, const unwind::Frame& frame) {

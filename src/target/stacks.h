@@ -20,6 +20,8 @@ public:
 
   // Of a thread by its index; frames have all registers that are known.
   const unwind::Walk& of(size_t thread);
+  // Of something else than a thread that has these registers, as a coroutine.
+  unwind::Walk from(const unwind::Registers& start);
   // Whether an address of a stack that was walked is that of an instruction which was not carried out yet,
   // not one that a call returns to.
   bool is_exact(uint64_t address) const { return exact_.contains(address); }
