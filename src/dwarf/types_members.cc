@@ -4,6 +4,8 @@
 
 #include "dwarf/type_entry.h"
 
+#include <cstring>
+
 namespace dwarf {
 
 namespace {
@@ -158,6 +160,62 @@ std::vector<type::Field> Types::fields(type::Table&, uint32_t id) {
     if (child.tag() == DW_TAG_variant_part) add_variants(out, *of, child, 0);
   });
   return out;
+}
+
+// Those of a pack count one by one.
+const type::Type* Types::argument(uint32_t id, uint32_t n) {
+  std::optional<Die> die = id < entries_.size() ? die_at(entries_[id].place) : std::nullopt;
+  if (!die || !is_structure(die->tag())) return nullptr;
+  std::optional<Die> found;
+  auto look = [&](auto&& self, const Die& of) -> void {
+    for_each_child(of, [&](const Die& child) {
+      if (found) return;
+      if (child.tag() == DW_TAG_GNU_template_parameter_pack) self(self, child);
+      if (child.tag() == DW_TAG_template_type_parameter && n-- == 0) found = type_of(child);
+    });
+  };
+  look(look, *die);
+  return found ? convert(*found, 0) : nullptr;
+}
+
+// DWARF 5, section 5.7.10: a variant without a value stands for all others.
+std::optional<type::Field> Types::variant(type::Table&, uint32_t id, base::ByteSpan bytes) {
+  std::optional<Die> die = id < entries_.size() ? die_at(entries_[id].place) : std::nullopt;
+  const type::Type* of = die ? entries_[id].type : nullptr;
+  std::optional<Die> variants;
+  if (of) for_each_child(*die, [&](const Die& child) { if (child.tag() == DW_TAG_variant_part) variants = child; });
+  if (!variants) return std::nullopt;
+  Attribute told = find_attribute(*variants, DW_AT_discr);
+  std::optional<Die> member = told ? reference_of(*variants->unit, told) : std::nullopt;
+  std::vector<type::Field> tag;
+  if (member) {
+    // Types of what tells one apart are numbers, or pointers where one that cannot be stands for a variant.
+    TypeEntry e = read_type_entry(*member);
+    std::optional<Die> declared = type_of(*member);
+    const type::Type* type = declared ? convert(*declared, 0) : nullptr;
+    std::optional<uint64_t> first = type ? first_bit(e, type->size) : std::nullopt;
+    if (first && type->size <= 8 && *first / 8 + type->size <= bytes.size())
+      tag.push_back({.type = type, .offset = static_cast<uint32_t>(*first / 8)});
+    if (tag.empty()) return std::nullopt;
+  }
+  uint64_t value = 0;
+  uint64_t mask = ~uint64_t{0};
+  if (!tag.empty()) {
+    std::memcpy(&value, bytes.data() + tag[0].offset, tag[0].type->size);
+    if (tag[0].type->size < 8) mask = (uint64_t{1} << tag[0].type->size * 8) - 1;
+  }
+  std::optional<Die> chosen, otherwise;
+  for_each_child(*variants, [&](const Die& child) {
+    if (child.tag() != DW_TAG_variant) return;
+    Attribute is = find_attribute(child, DW_AT_discr_value);
+    if (!is) otherwise = child;
+    if (is && ((is.number ^ value) & mask) == 0) chosen = child;
+  });
+  if (!chosen) chosen = otherwise;
+  std::vector<type::Field> fields;
+  if (chosen) add_variants(fields, *of, *chosen, 0);
+  if (fields.size() != 1) return std::nullopt;
+  return fields[0];
 }
 
 std::vector<Types::Base> Types::bases(const type::Type& type) {

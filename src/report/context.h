@@ -19,6 +19,8 @@ struct Context {
   Names& names;
   Options options = {};
   std::unordered_map<uint64_t, std::string> users{}; // names of user ids asked so far
+  int depth = 0; // views that are being written, one in another
+  uint64_t elements = 0; // shown in them
 };
 
 // `size` bytes at `offset`; fewer where there are no more.

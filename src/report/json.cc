@@ -6,6 +6,7 @@
 #include "report/histogram.h"
 #include "report/series.h"
 #include "report/text.h"
+#include "report/views.h"
 
 #include <cmath>
 
@@ -126,7 +127,9 @@ void append_json(std::string& out, Context& context, const type::Type& type, Byt
   case Kind::tuple:
     type.is_named ? append_object(out, context, type, bytes) : append_tuple(out, context, type, bytes);
     break;
-  case Kind::structure: append_object(out, context, type, bytes); break;
+  case Kind::structure:
+    if (!append_view(out, context, type, bytes, true)) append_object(out, context, type, bytes);
+    break;
   case Kind::stats: append_stats(out, type, bytes, div); break;
   case Kind::hist:
   case Kind::lhist: append_histogram_json(out, histogram_rows(type, bytes, div)); break;

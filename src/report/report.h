@@ -36,6 +36,8 @@ struct Options {
   int64_t boot_to_wall_ns = 0; // add to CLOCK_BOOTTIME for wall time
   int64_t monotonic_to_wall_ns = 0;
   int64_t tai_to_wall_ns = 0;
+  // Fills bytes from the memory of a program that stands still, for views.h; false: they are not there.
+  std::function<bool(uint64_t address, std::span<std::byte> to)> memory = {};
   // Takes what print() of a value shows, in place of the printer; the bytes are as type/type.h lays them out.
   std::function<void(const type::Type& type, std::span<const std::byte> bytes)> take_value = {};
 };

@@ -8,6 +8,7 @@
 #include "report/number.h"
 #include "report/series.h"
 #include "report/time.h"
+#include "report/views.h"
 
 #include <arpa/inet.h>
 #include <cstring>
@@ -102,7 +103,9 @@ void Writer::value(const type::Type& type, Bytes bytes, uint64_t div) {
   case Kind::array: array(type, bytes); break;
   case Kind::string: string(bytes); break;
   case Kind::buffer: append_escaped(out_, buffer_bytes(type, bytes)); break;
-  case Kind::structure: structure(type, bytes); break;
+  case Kind::structure:
+    if (!append_view(out_, context_, type, bytes, false)) structure(type, bytes);
+    break;
   case Kind::tuple: type.is_named ? structure(type, bytes) : tuple(type, bytes); break;
   case Kind::ksym: out_ += context_.names.kernel(load(bytes, 8), false); break;
   case Kind::usym:

@@ -39,6 +39,7 @@ struct Session {
   base::Status load();
   base::Status live();
   base::Status try_still();
+  report::Options printing() const;
   std::string parameters() const;
   std::string probes();
   void tell_mistakes();
@@ -198,6 +199,15 @@ void Session::tell_steps() {
   output->message(out + "\n");
 }
 
+report::Options Session::printing() const {
+  report::Options out = report_options(compiled.tree->config, options.json);
+  if (options.still)
+    out.memory = [&memory = options.still->target().memory()](uint64_t address, std::span<std::byte> to) {
+      return memory.read(address, to) == target::Missing::none;
+    };
+  return out;
+}
+
 base::Status Session::live() {
   const spec::Config& config = compiled.tree->config;
   report::SystemNames names(config.flag("cpp_demangle"));
@@ -206,7 +216,7 @@ base::Status Session::live() {
     still_names.emplace(options.still->target(), options.still->stacks(), config.flag("cpp_demangle"));
   report::Names& shown = still_names ? static_cast<report::Names&>(*still_names) : names;
   report::Printer printer(compiled.program, backend->engine(), shown, *output,
-                          report_options(config, options.json));
+                          printing());
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source, options.warnings);
   // What is mapped from here on is known, before a probe can see it.
   std::optional<ProcessWatch> watch;
@@ -256,10 +266,24 @@ base::Status Session::live() {
   return {};
 }
 
-// Runs begin and the probes of a program that stands still; what they send is dropped.
+// Runs begin and the probes of a program that stands still; what they print goes nowhere, but is made for the memory that
+// containers are read from.
 base::Status Session::try_still() {
+  struct Nowhere : report::Sink {
+    void out(std::string_view) override {}
+    void message(std::string_view) override {}
+  } nowhere;
+  report::TargetNames names(options.still->target(), options.still->stacks());
+  report::Printer printer(compiled.program, backend->engine(), names, nowhere, printing());
   auto drop = [&] {
-    backend->engine().drain([](std::span<const std::byte>) {});
+    backend->engine().drain([&](std::span<const std::byte> record) {
+      uint32_t index = 0;
+      std::memcpy(&index, record.data(), std::min(record.size(), sizeof index));
+      const ir::Action* action = index < compiled.program.actions.size() ? &compiled.program.actions[index] : nullptr;
+      using enum ir::ActionKind;
+      const bool shows_values = action && (action->kind == printf || action->kind == print_value);
+      if (shows_values && record.size() >= 8) printer.record(*action, record.subspan(8), {});
+    });
     return true;
   };
   // Memory that changes may lead anywhere.

@@ -75,6 +75,9 @@ public:
   Summary(probe::Still& still, bool with_heap, size_t most_frames)
       : with_heap_(with_heap), most_frames_(most_frames), still_(still), target_(still.target()), names_(target_, still.stacks()),
         engine_(program_), context_{program_, engine_, names_}, machine_(types_) {
+    context_.options.memory = [this](uint64_t address, std::span<std::byte> to) {
+      return target_.memory().read(address, to) == target::Missing::none;
+    };
     machine_.still = &still;
   }
 
@@ -374,6 +377,7 @@ private:
     auto bytes = probe::run_recipe(v.recipe, size, {std::as_bytes(registers), read});
     if (!bytes) return "<its memory is not there>";
     std::string out = report::text_of(context_, *v.type, *bytes);
+    if (v.is_reference) out = referred(*v.type, *bytes, largest).value_or(out);
     if (v.type->is(type::Kind::pointer) && v.type->element && v.type->element->is_integer() &&
         v.type->element->size == 1) {
       uint64_t at = 0;
@@ -383,6 +387,16 @@ private:
     }
     if (out.size() > longest_value) out = out.substr(0, longest_value) + "…";
     return out;
+  }
+
+  // What a reference of C++ refers to, as gdb shows it: `@0x7ffe10: [1,2]`; nothing where it cannot be read.
+  std::optional<std::string> referred(const type::Type& pointer, report::Bytes bytes, size_t largest) {
+    const type::Type* to = pointer.is(type::Kind::pointer) ? pointer.element : nullptr;
+    if (!to || !to->has_size || !to->size || to->size > largest) return std::nullopt;
+    const uint64_t at = report::load(bytes, 8);
+    std::vector<std::byte> held(to->size);
+    if (target_.memory().read(at, held) != target::Missing::none) return std::nullopt;
+    return "@" + hex(at) + ": " + report::text_of(context_, *to, held);
   }
 
   // A register that callers keep in a frame of theirs is known; others are lost at a call.

@@ -128,6 +128,10 @@ public:
   // One member by its name, as Type::find() gives it, where that is cheaper than to decode them all.
   virtual std::optional<Field> field(Table&, uint32_t, std::string_view) { return std::nullopt; }
   virtual std::vector<Enumerator> enumerators(uint32_t id) = 0;
+  // The n-th of the types that a template or generic was made with; nullptr: there is none.
+  virtual const Type* argument(uint32_t, uint32_t) { return nullptr; }
+  // Of an enum of Rust the variant that these bytes hold; nothing: it is no such.
+  virtual std::optional<Field> variant(Table&, uint32_t, std::span<const std::byte>) { return std::nullopt; }
 };
 
 struct Type {

@@ -20,6 +20,7 @@ import floats
 import goroutines
 import heap_questions
 import static_tools
+import values
 from common import ENVIRONMENT, HERE, LIMIT, TMP, Skipped, acu_core, call, crashed, end, gcore, gdb, need, path, program, run_suite, script, start
 
 
@@ -526,7 +527,7 @@ TESTS = [
     leaks, find, summary_of_a_crash, summary_as_json, deep_stacks, as_gdb, oneshot, c_loop_and_maps, recursion, threads, frames, fault, reads_that_fail,
     what_cannot_be, cut_anywhere, summary_of_a_cut_core, not_allowed, damaged, other_machines, missing_binary, huge_and_sparse, live_and_dead, nobody_there,
     another_debugger, as_eu_stack, lists, reads_that_may_fail, flame, cut_at_every_page, heap_of_a_process, gone_meanwhile,
-    given_by_callers, given_by_callers_in_scripts, given_by_callers_live, *floats.TESTS, *goroutines.TESTS, *heap_questions.TESTS, *static_tools.TESTS,
+    given_by_callers, given_by_callers_in_scripts, given_by_callers_live, *floats.TESTS, *goroutines.TESTS, *heap_questions.TESTS, *static_tools.TESTS, *values.TESTS,
 ]
 
 
