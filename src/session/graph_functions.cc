@@ -9,6 +9,7 @@
 #include "spec/registers.h"
 #include "symbol/demangle.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -67,6 +68,8 @@ public:
         if (base::has_glob(function) == is_pattern) ACU_CHECK(add(function));
     tell_returns();
     add_values();
+    if (std::ranges::any_of(out_.functions, [](const GraphFunction& f) { return !f.about.is_kernel; }))
+      out_.landings = find_landings(machine_, request_.program);
     machine_.store_facts();
     return std::move(out_);
   }
