@@ -109,6 +109,10 @@ base::Result<SlowFunctions> find_slow_functions(std::string_view text, int pid, 
       if (auto others = binaries.find(mapped.path); others.ok() && finder.out.places.empty())
         for (symbol::Binary* binary : *others) finder.take(*binary);
   if (finder.out.places.empty()) return missing(*found.front(), finder.out.name);
+  type::Table types;
+  probe::Machine machine(types, pid);
+  finder.out.landings = find_landings(machine, file);
+  machine.store_facts();
   return std::move(finder.out);
 }
 
