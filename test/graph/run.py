@@ -328,6 +328,22 @@ def test_times_of_calls_left_by_an_exception(acu):
         agree(times_of_left(lines, "sink"), left_by_itself(out))
 
 
+def test_exceptions_of_a_running_process(acu):
+    """It is not changed: it goes on to throw."""
+    for options in ((), ("-static",)):
+        with subprocess.Popen([program("unwinds", *options), "serve"], stdout=subprocess.PIPE, text=True) as process:
+            try:
+                process.stdout.readline()
+                for _ in range(2):
+                    lines = calls(acu, "-p", str(process.pid), "cpp:shop::*", "--duration", "500ms")
+                    left = [line for line in lines if "left by an exception" in line.what]
+                    need(len(left) > 5 / SLOWNESS and all(line.us > 9900 for line in left), str(lines))
+                    need(not any("did not return" in line.what for line in lines), str(lines))
+                need(process.poll() is None, "the process died")
+            finally:
+                process.kill()
+
+
 def test_an_exception_that_goes_on_from_a_handler(acu):
     lines, out, _ = unwound(acu, "again")
     need(outline(lines) == ["outermost(n=1) {", "  again(n=1) {", "    sink(n=1) {", "      sink(n=0)", "  leaf(n=1)"], out)
@@ -428,12 +444,20 @@ def beside(acu, what):
 
 
 def test_beside_uftrace(acu):
-    """The same trees and counts; of the times most are the same but for 5 % and what probes and an unwinding take."""
+    """The same trees and counts; the shortest times of a few runs are the same but for 5 % and what probes and an unwinding take: a
+    busy host makes sleeps longer."""
     for what in ("throw", "threads", "fork", "again"):
-        theirs, ours = (sorted(all_.values(), key=lambda calls_: [c[:2] for c in calls_]) for all_ in beside(acu, what))
-        need([[c[:2] for c in calls_] for calls_ in theirs] == [[c[:2] for c in calls_] for calls_ in ours], f"{what}\n{theirs}\n{ours}")
-        pairs = [(b[2], a[2]) for one, other in zip(theirs, ours) for a, b in zip(one, other)]
-        need(sum(abs(x - y) < 0.05 * y + 1000 * SLOWNESS for x, y in pairs) > 0.75 * len(pairs), f"{what}\n{theirs}\n{ours}")
+        shortest = [[], []]
+        for _ in range(10):
+            runs = [sorted(all_.values(), key=lambda calls_: [c[:2] for c in calls_]) for all_ in beside(acu, what)]
+            theirs, ours = ([[c[:2] for c in calls_] for calls_ in run] for run in runs)
+            need(theirs == ours, f"{what}\n{theirs}\n{ours}")
+            times = [[c[2] for calls_ in run for c in calls_] for run in runs]
+            shortest = [list(map(min, old, new)) if old else new for old, new in zip(shortest, times)]
+            far = [(x, y) for y, x in zip(*shortest) if abs(x - y) > 0.05 * y + 1000 * SLOWNESS]
+            if not far:
+                break
+        need(not far, f"{what}: acu, uftrace (us): {far}")
 
 
 # ---- threads, processes

@@ -115,6 +115,11 @@ int main(int, char** words) {
   if (!strcmp(words[1], "jump")) shop::lands(2);
   if (!strcmp(words[1], "often")) for (int i = 0; i < 5; i++) shop::attempt(1);
   if (!strcmp(words[1], "fork")) shop::split();
+  if (!strcmp(words[1], "serve")) {
+    puts("ready"), fflush(stdout);
+    freopen("/dev/null", "w", stdout);
+    for (;;) shop::attempt(1);
+  }
   if (!strcmp(words[1], "threads")) {
     pthread_t t[3];
     for (long i = 0; i < 3; i++) pthread_create(&t[i], nullptr, thread, reinterpret_cast<void*>(i));
