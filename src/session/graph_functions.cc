@@ -158,11 +158,11 @@ private:
                                                  " functions (such as " + first_unprobed_ + ")") +
                            " can't be probed: how long a call takes is not known");
     if (thrown_)
-      out_.notes.push_back("the returns of " + std::to_string(thrown_) +
-                           " functions are not probed, as an exception that passed through would end the "
-                           "program and their return instructions "
-                           "are not known, so how long a call takes is not known; --all-returns probes them, "
-                           "for programs that don't throw");
+      out_.notes.push_back((thrown_ == 1 ? "the return of 1 function is" : "the returns of " + std::to_string(thrown_) + " functions are") +
+                           std::string(" not probed, as an exception that passed through would end the program and ") +
+                           (thrown_ == 1 ? "its" : "their") +
+                           " return instructions are not known, so how long a call takes is not known; --all-returns probes " +
+                           (thrown_ == 1 ? "it" : "them") + ", for programs that don't throw");
     if (careful_)
       out_.notes.push_back("exceptions may pass through " + std::to_string(careful_) +
                            (careful_ == 1 ? " function, whose return is" : " functions, whose returns are") +

@@ -383,13 +383,12 @@ void Grapher::tell_rest() {
   output->flush();
   if (options.quiet) return;
   if (refused)
-    write_all(STDERR_FILENO, "WARNING: " + std::to_string(refused) +
-                                 " entries and returns are not probed; the first: " + first_refused.message +
-                                 "\n");
+    write_all(STDERR_FILENO, "WARNING: " + (refused == 1 ? "an entry or return is not probed: " : std::to_string(refused) +
+                                 " entries and returns are not probed; the first: ") + first_refused.message + "\n");
   std::string text = count_of(calls->calls(), "call") + " in " + count_of(calls->threads(), "thread") + ", ";
   if (calls->unbegun()) text += count_of(calls->unbegun(), "return") + " of calls that began before, ";
   text += losses_in_short(c);
-  if (c.missed_hits) text += ", " + std::to_string(c.missed_hits) + " not told by the kernel";
+  if (c.missed_hits) text += ", " + std::to_string(c.missed_hits) + " missed by the kernel";
   write_all(STDERR_FILENO, text + "; " + own_costs(run_times.of_all_time(c.run_ns)) + "\n");
 }
 

@@ -108,7 +108,7 @@ base::Status Slow::find() {
   if (!options.kind->is_dear) return {};
   ACU_TRY(functions, find_slow_functions(options.function, options.filter.pid, options.command.empty() ? "" : options.command.front()));
   const std::string& why_not = functions.no_calls.empty() || functions.is_risk ? functions.no_returns : functions.no_calls;
-  if (options.is_exact && !why_not.empty()) return base::Error{base::Failure::usage, "`--exact` cannot be had: " + why_not};
+  if (options.is_exact && !why_not.empty()) return base::Error{base::Failure::usage, "`--exact` is not supported here: " + why_not};
   if (options.is_exact && functions.is_risk) say("WARNING: " + functions.no_calls);
   if (options.is_exact) return {};
   if (!functions.no_returns.empty()) seen = Seen::by_entries;

@@ -87,7 +87,7 @@ base::Error missing(symbol::Binary& binary, const std::string& name) {
   else if (binary.is_stripped())
     message += ": it is stripped, and names of its own functions are not known";
   else
-    message += "; `acu list 'uprobe:" + binary.name() + ":*'` tells those it has, and `LIBRARY:FUNCTION` asks for one of a library";
+    message += "; `acu list 'uprobe:" + binary.name() + ":*'` lists its functions, and `LIBRARY:FUNCTION` names one of a library";
   return {base::Failure::nothing_matched, std::move(message)};
 }
 

@@ -56,7 +56,7 @@ base::Result<session::CountingOptions> read_request(const session::Arguments& ar
   out.quiet = arguments.has(OptionId::quiet);
   if (arguments.has(OptionId::csv)) out.separator.assign(1, ',');
   if (const std::string* text = arguments.value(OptionId::separator)) {
-    if (text->empty()) return usage("`-x` takes what stands between columns: acu stat -x, -- CMD");
+    if (text->empty()) return usage("`-x` takes the text between columns: acu stat -x, -- CMD");
     out.separator = *text;
   }
   if (out.json && !out.separator.empty()) return usage("`--json` and columns (`-x`, `--csv`) exclude each other");
