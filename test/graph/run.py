@@ -455,6 +455,8 @@ def test_beside_uftrace(acu):
             times = [[c[2] for calls_ in run for c in calls_] for run in runs]
             shortest = [list(map(min, old, new)) if old else new for old, new in zip(shortest, times)]
             far = [(x, y) for y, x in zip(*shortest) if abs(x - y) > 0.05 * y + 1000 * SLOWNESS]
+            if SLOWNESS > 1:
+                far = []  # on an emulated processor uftrace's own work takes as long as the sleeps
             if not far:
                 break
         need(not far, f"{what}: acu, uftrace (us): {far}")
