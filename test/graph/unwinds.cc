@@ -117,7 +117,7 @@ int main(int, char** words) {
   if (!strcmp(words[1], "fork")) shop::split();
   if (!strcmp(words[1], "serve")) {
     puts("ready"), fflush(stdout);
-    freopen("/dev/null", "w", stdout);
+    if (!freopen("/dev/null", "w", stdout)) return 1;
     for (;;) shop::attempt(1);
   }
   if (!strcmp(words[1], "threads")) {
