@@ -324,7 +324,7 @@ def test_times_of_calls_left_by_an_exception(acu):
     for options in ((), ("-O2",), ("-static",)):
         lines, out, err = unwound(acu, "throw", options=options)
         need(outline(lines) == ["attempt(n=2) {", "  sink(n=2) {", "    sink(n=1) {", "      sink(n=0)", "  leaf(n=3)"], out)
-        need(out.count("left by an exception */") == 3 and "did not return" not in out and "5 calls in 1 thread, 0 lost" in err, out + err)
+        need(out.count("left by an exception") == 3 and "did not return" not in out and "5 calls in 1 thread, 0 lost" in err, out + err)
         agree(times_of_left(lines, "sink"), left_by_itself(out))
 
 
@@ -355,7 +355,7 @@ def test_times_of_calls_left_by_longjmp(acu):
     for options in ((), ("-O2", "-D_FORTIFY_SOURCE=2"), ("-static",)):
         lines, out, _ = unwound(acu, "jump", options=options)
         need(outline(lines) == ["lands(n=2) {", "  dive(n=2) {", "    dive(n=1) {", "      dive(n=0)", "  wide(n=4) {", "    leaf(n=4)"], out)
-        need(out.count("left by longjmp */") == 3 and "did not return" not in out, out)
+        need(out.count("left by longjmp") == 3 and "did not return" not in out, out)
         told = times_of_left(lines, "dive")
         agree({("dive", 2): told[("dive", 2)]}, left_by_itself(out))
         need(told[("dive", 0)][0] >= 10000 and told[("dive", 1)][0] >= 20000, str(told))
