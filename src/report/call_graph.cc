@@ -33,15 +33,26 @@ CallGraph::Thread& CallGraph::thread(const Moment& at) {
 
 void CallGraph::open(Thread& t, Call call, uint64_t depth) {
   call.is_outermost =
-      std::none_of(t.open.begin(), t.open.end(), [&](const Call& c) { return c.function == call.function; });
-  calls_++;
+      std::none_of(t.open.begin(), t.open.end(), [&](const Call& c) { return c.function == call.function && !c.forked_from; });
+  calls_ += !call.forked_from;
   t.open.push_back(std::move(call));
   t.depths.push_back(depth);
   for (CallListener* l : listeners_) l->begin(t.about, t.open.back(), t.open.size() - 1);
 }
 
+// A forked process that makes calls does so within those of its parent.
+void CallGraph::open_inherited(Thread& t) {
+  auto found = forked_.find(t.about.tid);
+  if (found == forked_.end()) return;
+  Forked forked = std::move(found->second);
+  forked_.erase(found);
+  for (size_t i = 0; i < forked.open.size(); i++) open(t, std::move(forked.open[i]), forked.depths[i]);
+}
+
 // The innermost.
 void CallGraph::close(Thread& t, uint64_t ns, OffCpu off, Ended how) {
+  if (how == Ended::left && t.landed_how != Ended::open && t.open.back().start_ns <= t.landed.ns)
+    ns = t.landed.ns, off = t.landed.off, how = t.landed_how;
   Call call = std::move(t.open.back());
   t.open.pop_back();
   t.depths.pop_back();
@@ -63,6 +74,7 @@ void CallGraph::close_from(Thread& t, size_t level, uint64_t ns, OffCpu off, End
 void CallGraph::enter(const Moment& at, const CalledFunction& function, uint64_t depth, uint64_t stack,
                       std::string arguments) {
   Thread& t = thread(at);
+  open_inherited(t);
   // User code runs again: the kernel has returned. What stood below on the stack is gone, and what the kernel
   // no longer counts as open has returned unseen.
   auto is_over = [&](const Call& c, uint64_t its_depth, bool is_innermost) {
@@ -88,6 +100,7 @@ void CallGraph::enter(const Moment& at, const CalledFunction& function, uint64_t
 
 void CallGraph::leave(const Moment& at, const CalledFunction& function, uint64_t stack, std::string result) {
   Thread& t = thread(at);
+  open_inherited(t);
   size_t level = t.open.size();
   while (level > 0) {
     const Call& c = t.open[level - 1];
@@ -120,6 +133,35 @@ void CallGraph::leave(const Moment& at, const CalledFunction& function, uint64_t
   close_from(t, level, at.ns, at.off, Ended::left);
   t.open.back().result = std::move(result);
   close(t, at.ns, at.off, Ended::returned);
+}
+
+void CallGraph::land(const Moment& at, uint64_t stack, Ended how) {
+  Thread& t = thread(at);
+  open_inherited(t);
+  t.landed_how = Ended::open;
+  if (!stack) {
+    t.landed = at, t.landed.thread = {}, t.landed_how = how;
+    return;
+  }
+  size_t level = t.open.size();
+  while (level > 0 && (t.open[level - 1].function->is_kernel || is_above(stack, t.open[level - 1].stack))) level--;
+  close_from(t, level, at.ns, at.off, how);
+}
+
+void CallGraph::fork(const Moment& at, uint32_t child) {
+  Thread& t = thread(at);
+  open_inherited(t);
+  Forked forked;
+  for (size_t i = 0; i < t.open.size(); i++) {
+    if (t.open[i].function->is_kernel) continue;
+    Call& call = forked.open.emplace_back(t.open[i]);
+    call.start_ns = at.ns;
+    call.off = {};
+    call.inner_ns = 0;
+    call.forked_from = at.pid;
+    forked.depths.push_back(t.depths[i]);
+  }
+  if (!forked.open.empty()) forked_[child] = std::move(forked);
 }
 
 void CallGraph::take_whole(const Moment& at, Call call, uint64_t depth) {
@@ -181,6 +223,7 @@ void CallGraph::tell_whole(Thread& t) {
 
 // The calls of user code are gone with their memory; those of the kernel that stand in them go on.
 void CallGraph::exec(const Moment& at) {
+  if (forked_.erase(at.tid) || !threads_.contains(at.tid)) return;
   Thread& t = thread(at);
   for (Call& c : t.open)
     if (!c.function->is_kernel) c.ended = Ended::by_exec;
@@ -188,6 +231,7 @@ void CallGraph::exec(const Moment& at) {
 }
 
 void CallGraph::end_thread(const Moment& at) {
+  if (forked_.erase(at.tid) || !threads_.contains(at.tid)) return;
   Thread& t = thread(at);
   close_from(t, 0, at.ns, at.off, Ended::by_exit);
   tell_whole(t);

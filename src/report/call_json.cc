@@ -26,6 +26,8 @@ std::string_view name_of(Ended how) {
   case Ended::returned: return {};
   case Ended::unknown: return "its return is not probed";
   case Ended::left: return "did not return, or its return was lost";
+  case Ended::by_exception: return "left by an exception";
+  case Ended::by_jump: return "left by longjmp";
   case Ended::by_exec: return "exec";
   case Ended::by_exit: return "its thread ended";
   case Ended::by_end:
@@ -67,6 +69,7 @@ void CallJson::end(const CallThread& thread, const Call& call, size_t) {
     add_argument("waited_us", in_us(call.off.waited));
     add_argument("preempted_us", in_us(call.off.preempted));
   }
+  if (call.forked_from) add_argument("forked_from", std::to_string(call.forked_from));
   if (!name_of(call.ended).empty()) add_argument("ended", quoted(name_of(call.ended)));
   add("{\"name\": " + quoted(call.function->name) + ", \"cat\": \"" +
       (call.function->is_kernel ? "kernel" : "user") + "\", \"ph\": \"X\", \"ts\": " + in_us(call.start_ns) +

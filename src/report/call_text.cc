@@ -49,6 +49,9 @@ std::string note_of(const Call& call, bool with_name) {
   auto add = [&](const std::string& text) { out += (out.empty() ? "" : "; ") + text; };
   if (!call.is_begun) add("began before, or its entry was lost");
   if (call.ended == Ended::left) add("did not return, or its return was lost");
+  if (call.ended == Ended::by_exception) add("left by an exception");
+  if (call.ended == Ended::by_jump) add("left by longjmp");
+  if (call.forked_from) add("since the fork by " + std::to_string(call.forked_from));
   if (call.ended == Ended::by_exec) add("did not return: exec");
   if (call.ended == Ended::by_exit) add("did not return: its thread ended");
   if (call.ended == Ended::by_end) add("has not returned yet");
@@ -119,10 +122,12 @@ void CallText::finish() {
 
 void CallTable::end(const CallThread&, const Call& call, size_t) {
   Row& row = rows_[call.function];
-  if (!call.is_begun) return;
+  if (!call.is_begun || call.forked_from) return; // counted where it was made
   row.calls++;
-  row.unfinished += call.ended != Ended::returned;
-  if (!call.has_duration()) return;
+  row.unfinished += call.ended != Ended::returned && !call.is_left();
+  left_ += call.is_left();
+  if (!call.has_duration()) return void(row.untimed++);
+  row.timed++;
   row.self_ns += call.self_ns();
   row.longest_ns = std::max(row.longest_ns, call.duration());
   if (!call.is_outermost) return;
@@ -140,15 +145,23 @@ std::string CallTable::text(size_t top) const {
                                               : a.first->name < b.first->name;
   });
   if (top && rows.size() > top) rows.resize(top);
-  auto ms = [](uint64_t ns) { return formatted("%12.3f", static_cast<double>(ns) / 1e6); };
+  // Of a function none of whose calls was seen to end nothing is known.
+  auto ms = [](const Row& row, uint64_t ns) {
+    return row.timed ? formatted("%12.3f", static_cast<double>(ns) / 1e6) : formatted("%12s", "-");
+  };
   std::string out =
       "    total ms      self ms    waited ms preempted ms   longest ms      calls  unfinished  function\n";
   for (const auto& [function, row] : rows)
-    out += ms(row->ns) + " " + ms(row->self_ns) + " " + ms(row->off.waited) + " " + ms(row->off.preempted) +
-           " " + ms(row->longest_ns) +
+    out += ms(*row, row->ns) + " " + ms(*row, row->self_ns) + " " + ms(*row, row->off.waited) + " " +
+           ms(*row, row->off.preempted) + " " + ms(*row, row->longest_ns) +
            formatted(" %10llu %11llu  ", static_cast<unsigned long long>(row->calls),
                      static_cast<unsigned long long>(row->unfinished)) +
            function->name + "\n";
+  uint64_t untimed = 0;
+  for (const auto& [function, row] : rows_) untimed += row.untimed;
+  auto calls = [](uint64_t n) { return std::to_string(n) + (n == 1 ? " call" : " calls"); };
+  if (untimed) out += calls(untimed) + (untimed == 1 ? " has" : " have") + " no time: the end was not seen\n";
+  if (left_) out += calls(left_) + (left_ == 1 ? " was" : " were") + " left by an exception or longjmp\n";
   return out;
 }
 

@@ -51,9 +51,11 @@ public:
 private:
   struct Row {
     uint64_t calls = 0, ns = 0, self_ns = 0, longest_ns = 0, unfinished = 0;
+    uint64_t timed = 0, untimed = 0; // calls whose time is known, and is not
     OffCpu off;
   };
   std::map<const CalledFunction*, Row> rows_;
+  uint64_t left_ = 0; // calls, by an exception or longjmp
 };
 
 } // namespace report

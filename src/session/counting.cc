@@ -70,7 +70,8 @@ private:
   void tell_end() const;
   void tell(const std::string& text) { output_->out(text), output_->settle(); }
   std::vector<int> cpus() const { return options_.filter.cpus.empty() ? probe::online_cpus() : options_.filter.cpus; }
-  bool is_of_cpus() const { return options_.command.empty() && options_.filter.pids.empty() && options_.filter.threads.empty(); }
+  bool is_of_command() const { return !options_.command.empty() && !options_.while_command; }
+  bool is_of_cpus() const { return !is_of_command() && options_.filter.pids.empty() && options_.filter.threads.empty(); }
 
   const CountingOptions& options_;
   type::Table types_;
@@ -103,7 +104,7 @@ base::Status Counting::find_events() {
 
 base::Status Counting::describe() {
   const Filter& f = options_.filter;
-  if (!options_.command.empty()) {
+  if (is_of_command()) {
     for (const std::string& word : options_.command) table_.title += (table_.title.empty() ? "'" : " ") + word;
     table_.title += "'";
   } else {
@@ -124,10 +125,10 @@ base::Status Counting::open(Counted& counted) {
   std::vector<probe::CounterPlace> places;
   std::vector<int> on_cpus = is_of_cpus() || options_.by_cpu || !options_.filter.cpus.empty() ? cpus() : std::vector<int>{-1};
   std::vector<int> tasks = {-1};
-  if (child_) tasks = {child_->pid()};
+  if (child_ && is_of_command()) tasks = {child_->pid()};
   else if (!is_of_cpus()) tasks = tasks_of(options_.filter);
   for (int task : tasks)
-    for (int cpu : on_cpus) places.push_back({task, cpu, group_.valid() ? group_.get() : -1, child_.has_value()});
+    for (int cpu : on_cpus) places.push_back({task, cpu, group_.valid() ? group_.get() : -1, is_of_command()});
   size_t gone = 0;
   for (const probe::CounterPlace& place : places) {
     auto fds = probe::open_counter(counted.counter, place);
@@ -261,7 +262,8 @@ base::Result<int> Counting::run() {
     ACU_CHECK(take(table_, false, elapsed));
     if (!child_) continue;
     status = child_->status().value_or(0);
-    child_.reset(); // ends it where it still runs, and lets its times be told
+    child_.reset(); // ends it where it still runs, and its times are known then
+    if (!is_of_command()) continue;
     ::getrusage(RUSAGE_CHILDREN, &after);
     table_.user.add(seconds(after.ru_utime) - seconds(before.ru_utime));
     table_.system.add(seconds(after.ru_stime) - seconds(before.ru_stime));

@@ -12,6 +12,7 @@ namespace session {
 struct CountingOptions {
   Filter filter; // no users: the kernel's counters do not know them
   std::vector<std::string> command;
+  bool while_command = false; // everything is counted until the command ends
   std::vector<std::string> events; // empty: those of spec/counters.h
   uint64_t interval_ns = 0, duration_ns = 0, rounds = 0; // 0: none; rounds: of intervals
   uint64_t repeats = 1;

@@ -9,6 +9,7 @@
 #include "spec/registers.h"
 #include "symbol/demangle.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -67,6 +68,8 @@ public:
         if (base::has_glob(function) == is_pattern) ACU_CHECK(add(function));
     tell_returns();
     add_values();
+    if (std::ranges::any_of(out_.functions, [](const GraphFunction& f) { return !f.about.is_kernel; }))
+      out_.landings = find_landings(machine_, request_.program);
     machine_.store_facts();
     return std::move(out_);
   }
@@ -155,11 +158,11 @@ private:
                                                  " functions (such as " + first_unprobed_ + ")") +
                            " can't be probed: how long a call takes is not known");
     if (thrown_)
-      out_.notes.push_back("the returns of " + std::to_string(thrown_) +
-                           " functions are not probed, as an exception that passed through would end the "
-                           "program and their return instructions "
-                           "are not known, so how long a call takes is not known; --all-returns probes them, "
-                           "for programs that don't throw");
+      out_.notes.push_back((thrown_ == 1 ? "the return of 1 function is" : "the returns of " + std::to_string(thrown_) + " functions are") +
+                           std::string(" not probed, as an exception that passed through would end the program and ") +
+                           (thrown_ == 1 ? "its" : "their") +
+                           " return instructions are not known, so how long a call takes is not known; --all-returns probes " +
+                           (thrown_ == 1 ? "it" : "them") + ", for programs that don't throw");
     if (careful_)
       out_.notes.push_back("exceptions may pass through " + std::to_string(careful_) +
                            (careful_ == 1 ? " function, whose return is" : " functions, whose returns are") +

@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "report/call_graph.h"
+#include "session/landings.h"
 
 #include <deque>
 #include <string>
@@ -30,6 +31,7 @@ struct GraphFunction {
 
 struct GraphFunctions {
   std::deque<GraphFunction> functions;
+  Landings landings; // none where all are functions of the kernel
   std::vector<std::string> notes; // to be told
 };
 

@@ -1,5 +1,6 @@
 // @depth counts the calls of a thread that are open: those of user code in its lower half, those of the
-// kernel in the upper. User code runs only when the kernel's have all returned.
+// kernel in the upper. User code runs only when the kernel's have all returned. With --depth @place has where the return
+// addresses of the user calls are, so that those that an exception or longjmp leaves are not counted any more.
 //
 // With --min-duration a call is told when it has returned, by one record; until then its begin is kept in a
 // map of its block. The place of the return address tells calls of a user function apart, the depth those of
@@ -19,10 +20,31 @@ ENTRIES /CONDITION/ {
   $v = @depth[tid] & 0xffffffff;
   @depth[tid] = $v + 1;
   $d = $v;
-  $sp = reg("sp");
+  $sp = reg("sp");KEEP_PLACE
   TOLD
 }
 )";
+constexpr std::string_view keep_place = R"(
+  @place[tid, $v] = $sp;)";
+constexpr std::string_view landing = R"(
+PROBES /CONDITION/ {
+  $v = @depth[tid] & 0xffffffff;
+  if ($v) {TARGET
+    DROP
+    $d = $v;
+    $o = @off[(uint32)curtask.pid];
+    print((WHAT, HEAD));
+  }
+}
+)";
+constexpr std::string_view drop_places = R"(
+    for ($i : 0..256) {
+      if ($v == 0) { break; }
+      $p = @place[tid, $v - 1];
+      if ($p >= $sp) { break; }
+      $v--;
+    }
+    @depth[tid] = $v;)";
 constexpr std::string_view user_leave = R"(
 LEAVES /CONDITION/ {
   $v = @depth[tid] & 0xffffffff;
@@ -101,8 +123,14 @@ rawtracepoint:sched_switch {
 }
 tracepoint:sched:sched_process_exit {
   if (@depth[tid]) { $d = (uint64)0; $sp = (uint64)0; $o = @off[(uint32)curtask.pid]; print((ENDING, HEAD)); }
-  delete(@depth, tid);
+  if (has_key(@depth, tid)) { delete(@depth, tid); }
   if (has_key(@off, (uint32)curtask.pid)) { delete(@off, (uint32)curtask.pid); }
+}
+rawtracepoint:sched_process_fork /@depth[tid] && args.child.pid == args.child.tgid/ {
+  $d = (uint64)0; $sp = (uint64)args.child.pid; $o = @off[(uint32)curtask.pid];
+  @depth[(uint32)args.child.pid] = @depth[tid] & 0xffffffff;
+  COPY_PLACES
+  print((FORK, HEAD));
 }
 tracepoint:sched:sched_process_exec /@depth[tid]/ {
   $d = (uint64)0; $sp = (uint64)0; $o = @off[(uint32)curtask.pid];
@@ -112,6 +140,11 @@ tracepoint:sched:sched_process_exec /@depth[tid]/ {
 )";
 
 std::string number_of(GraphRecord r) { return std::to_string(static_cast<int>(r)); }
+
+constexpr std::string_view copy_places = R"(for ($i : 0..256) {
+    if ((uint64)$i >= (@depth[tid] & 0xffffffff)) { break; }
+    @place[(uint32)args.child.pid, (uint64)$i] = @place[tid, (uint64)$i];
+  })";
 
 // What a pointer to text leads to; "\x01" where there is nothing, or it cannot be read.
 constexpr std::string_view text_at = R"(, POINTER ? try(str(POINTER, 48), "\x01") : "\x01")";
@@ -139,6 +172,8 @@ public:
     base::replace_all(common, "FUNCTION", "(uint64)0");
     base::replace_all(common, "ENDING", number_of(GraphRecord::ending));
     base::replace_all(common, "EXEC", number_of(GraphRecord::exec));
+    base::replace_all(common, "FORK", number_of(GraphRecord::fork));
+    base::replace_all(common, "COPY_PLACES", has_places() ? copy_places : std::string_view());
     size_t index = 0;
     // By kernel or not, and return or not: functions of no known types.
     std::vector<const GraphFunction*> untyped[2][2];
@@ -151,12 +186,34 @@ public:
     }
     for (auto& by_return : untyped)
       for (auto& group : by_return) add_group(group);
+    add_landing(functions_.landings.exceptions, GraphLanding::exception, exception_target);
+    add_landing(functions_.landings.jumps, GraphLanding::jump, jump_target);
+    if (has_places()) maps_ += "let @place = lruhash(65536);\n";
     out_.text = declarations() + wanted_.before + common + out_.text;
     return std::move(out_);
   }
 
 private:
   using Group = std::vector<const GraphFunction*>;
+
+  bool has_places() const {
+    auto is_user = [](const GraphFunction& f) { return !f.about.is_kernel && f.about.has_return; };
+    return wanted_.depth && std::ranges::any_of(functions_.functions, is_user);
+  }
+
+  void add_landing(const std::vector<std::string>& probes, GraphLanding how, std::string_view target) {
+    if (probes.empty()) return;
+    std::string text(landing), all;
+    for (const std::string& p : probes) all += (all.empty() ? "" : ",") + p;
+    base::replace_all(text, "DROP", has_places() ? drop_places : std::string_view());
+    base::replace_all(text, "WHAT", number_of(GraphRecord::landing));
+    base::replace_all(text, "HEAD", head);
+    base::replace_all(text, "FUNCTION", "(uint64)" + std::to_string(static_cast<int>(how)));
+    base::replace_all(text, "CONDITION", wanted_.user_condition);
+    base::replace_all(text, "TARGET", target);
+    base::replace_all(text, "PROBES", all);
+    out_.text += text;
+  }
 
   // Of one function `func` is a text, and told by its number.
   void add_group(const Group& group) {
@@ -181,6 +238,7 @@ private:
                    const std::string& values) {
       std::string text(block);
       base::replace_all(text, "TOLD", body);
+      base::replace_all(text, "KEEP_PLACE", has_places() ? keep_place : std::string_view());
       // A block that asks for a register is no trampoline.
       if (first.has_many_arguments) base::replace_all(text, "$sp = (uint64)0", "$sp = reg(\"sp\") & 0");
       base::replace_all(text, "WHAT", number_of(what));

@@ -15,8 +15,12 @@ enum class GraphRecord : uint8_t {
   leave,
   whole,  // a call that has returned, with its begin
   exec,   // of the process
+  fork,    // of the process: in place of the stack pointer the new one's first thread
+  landing, // of an exception or longjmp: the stack pointer that the thread goes on with; in place of the function GraphLanding
   ending, // of the thread
 };
+
+enum class GraphLanding : uint8_t { exception, jump };
 
 // The fields of all records, in this order; behind them values. Of `whole` first the start, the thread's time
 // off the CPU until then (two numbers), and the arguments before the result.

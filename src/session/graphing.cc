@@ -26,6 +26,7 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr uint64_t lowest_stack = 1 << 16; // depths are lower
+constexpr size_t most_landed = 8192;       // of a thread
 constexpr uint64_t look_ns = 200'000'000;  // between two looks for lines that have waited
 
 uint64_t number_of(const type::Field& f, Bytes bytes) {
@@ -64,6 +65,7 @@ struct Grapher {
   void take(const type::Type& type, Bytes bytes);
   void take_whole(const report::CallGraph::Moment& at, const GraphFunction& f,
                   std::span<const type::Field> fields, Bytes bytes);
+  void land(const report::CallGraph::Moment& at, uint64_t stack, GraphLanding how);
   const GraphFunction& function_at(const type::Field& field, Bytes bytes, bool is_kernel);
   std::string value(const GraphValue& v, std::span<const type::Field>& fields, Bytes bytes);
   std::string values(const std::vector<GraphValue>& all, std::span<const type::Field>& fields, Bytes bytes);
@@ -88,6 +90,14 @@ struct Grapher {
   std::optional<report::CallGraph> calls;
   report::Printer* printer = nullptr; // while it lives
   bool has_values = true;
+  // With --min-duration: where exceptions and longjmp went, by thread.
+  struct Landed {
+    uint64_t ns, stack;
+    report::OffCpu off;
+    report::Ended how;
+  };
+  const Landed* left_by(uint64_t tid, uint64_t start, uint64_t place) const;
+  std::map<uint32_t, std::vector<Landed>> landed;
   size_t refused = 0; // entries and returns that cannot be attached
   base::Error first_refused;
 };
@@ -124,8 +134,9 @@ base::Status Grapher::compile() {
   ACU_TRY(condition, whose_of(options.filter));
   // What traces is no part of the picture.
   const std::string others = " && pid != " + std::to_string(::getpid());
-  GraphWanted wanted{.user_condition = (options.filter.command ? "pid == cpid" : condition.text) + others,
-                     .kernel_condition = "(" + condition.text + ")" + others,
+  const std::string whose = "(" + condition.text + ")" + others;
+  GraphWanted wanted{.user_condition = whose,
+                     .kernel_condition = whose,
                      .before = condition.before,
                      .depth = options.depth,
                      .least_ns = options.least_ns,
@@ -147,7 +158,7 @@ base::Status Grapher::load() {
   KernelOptions kernel = kernel_options(compiled, *source, child);
   kernel.ring_pages = 2048;
   kernel.verbose = options.verbose;
-  kernel.pid = child ? static_cast<int>(child->pid()) : options.filter.pid;
+  kernel.pid = options.filter.pid; // of a command also what it forks
   LoadReport loaded;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
   run_times.start(false);
@@ -249,8 +260,27 @@ void Grapher::take(const type::Type& type, Bytes bytes) {
     return calls->leave(at, f.about, stack ? stack - graph_return_address : 0, values(f.result, rest, bytes));
   case GraphRecord::whole: return take_whole(at, f, fields, bytes);
   case GraphRecord::exec: return calls->exec(at);
+  case GraphRecord::fork: return calls->fork(at, static_cast<uint32_t>(stack));
+  case GraphRecord::landing: return land(at, stack, static_cast<GraphLanding>(number_of(fields[graph_function], bytes)));
   case GraphRecord::ending: return calls->end_thread(at);
   }
+}
+
+void Grapher::land(const report::CallGraph::Moment& at, uint64_t stack, GraphLanding how) {
+  const report::Ended ended = how == GraphLanding::exception ? report::Ended::by_exception : report::Ended::by_jump;
+  if (!options.least_ns) return calls->land(at, stack, ended);
+  std::vector<Landed>& all = landed[at.tid];
+  if (all.size() == most_landed) all.erase(all.begin(), all.begin() + most_landed / 2);
+  all.push_back({at.ns, stack, at.off, ended});
+}
+
+// By what a call was left that has not returned.
+const Grapher::Landed* Grapher::left_by(uint64_t tid, uint64_t start, uint64_t place) const {
+  auto found = landed.find(static_cast<uint32_t>(tid));
+  if (found == landed.end()) return nullptr;
+  for (const Landed& l : found->second)
+    if (l.ns > start && (!l.stack || l.stack > place)) return &l;
+  return nullptr;
 }
 
 // Calls that have not returned, where only those that have were told.
@@ -275,6 +305,12 @@ base::Status Grapher::read_open(uint64_t now) {
         call.arguments = values(f.arguments, rest, e.values);
         auto name = base::read_file("/proc/" + std::to_string(tid) + "/comm");
         call.ended = name.ok() ? report::Ended::by_end : report::Ended::by_exit;
+        if (const Landed* by = f.about.is_kernel ? nullptr : left_by(tid, start, place)) {
+          if (by->ns - start < options.least_ns) continue;
+          call.end_ns = by->ns, call.ended = by->how;
+          call.off.waited = by->off.waited - number_of(fields[graph_open_waited], e.values);
+          call.off.preempted = by->off.preempted - number_of(fields[graph_open_preempted], e.values);
+        }
         calls->take_unended({.tid = static_cast<uint32_t>(tid),
                              .ns = now,
                              .off = {},
@@ -347,13 +383,12 @@ void Grapher::tell_rest() {
   output->flush();
   if (options.quiet) return;
   if (refused)
-    write_all(STDERR_FILENO, "WARNING: " + std::to_string(refused) +
-                                 " entries and returns are not probed; the first: " + first_refused.message +
-                                 "\n");
+    write_all(STDERR_FILENO, "WARNING: " + (refused == 1 ? "an entry or return is not probed: " : std::to_string(refused) +
+                                 " entries and returns are not probed; the first: ") + first_refused.message + "\n");
   std::string text = count_of(calls->calls(), "call") + " in " + count_of(calls->threads(), "thread") + ", ";
   if (calls->unbegun()) text += count_of(calls->unbegun(), "return") + " of calls that began before, ";
   text += losses_in_short(c);
-  if (c.missed_hits) text += ", " + std::to_string(c.missed_hits) + " not told by the kernel";
+  if (c.missed_hits) text += ", " + std::to_string(c.missed_hits) + " missed by the kernel";
   write_all(STDERR_FILENO, text + "; " + own_costs(run_times.of_all_time(c.run_ns)) + "\n");
 }
 

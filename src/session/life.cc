@@ -144,6 +144,7 @@ void tell_losses(Life& life) {
   tell_lost_events(life);
   counters.lost_events = 0;
   LossOptions options = {.warnings = life.options.warnings, .tell_faults = life.options.tell_faults,
+                         .is_of_tool = !life.options.tool.name.empty(),
                          .counts_failed_reads = life.options.counts_failed_reads};
   std::string text = describe_losses(life.program, counters, life.source, options);
   if (life.watch && life.watch->lost() && life.options.warnings)

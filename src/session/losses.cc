@@ -52,6 +52,7 @@ std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& option
     return "Failed to probe_read_" + std::string(site.fault == Fault::read_user ? "user" : "kernel") +
            site.detail + ": Bad address (-14)" + repeated(n);
   case Fault::delete_missing:
+    if (options.is_of_tool) return {};
     return "Can't delete map element because it does not exist (" + site.detail + ")." + repeated(n);
   case Fault::map_full: return {}; // told by map
   }
@@ -172,7 +173,7 @@ std::string describe_losses(const ir::Program& program, const ir::Counters& coun
            "kernel keeps returns for. fentry and fexit miss none of the latter.\n";
   if (counters.scratch_busy)
     out += "WARNING: " + plural(counters.scratch_busy, "run") +
-           " of probes given up: all scratch memory of the processor was in use.\n";
+           " of probes given up: all scratch memory of the CPU was in use.\n";
   if (counters.stacks_full)
     out +=
         "WARNING: " + plural(counters.stacks_full, "stack") + " lost: " + std::to_string(program.max_stacks) +

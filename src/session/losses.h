@@ -11,6 +11,7 @@ namespace session {
 struct LossOptions {
   bool warnings = true;     // false (--no-warnings): only losses of events, runs and keys are told
   bool tell_faults = false; // -k: failed reads are told place by place
+  bool is_of_tool = false;         // what only an author can use is left out
   bool counts_failed_reads = true; // without that how many there were
 };
 

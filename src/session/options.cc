@@ -121,6 +121,11 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   return {};
 }
 
+void be_tool(Options& options, const ReadyTool& tool) {
+  options.tool = tool;
+  if (!tool.name.empty()) options.script_name = tool.name + ".bt";
+}
+
 base::Result<Options> read_options(const Arguments& arguments) {
   Options out;
   for (const Given& g : arguments.options) ACU_CHECK(take(out, g.id, g.value));

@@ -22,7 +22,15 @@ struct Dumps {
   bool any = false, ast = false, ir = false, bpf = false, verifier = false;
 };
 
+// A tool that acu brings: its users have not written its text, and need not read it.
+struct ReadyTool {
+  std::string name;      // empty: it is none
+  std::string example;   // how it is run
+  size_t parameters = 0; // words that it takes
+};
+
 struct Options {
+  ReadyTool tool;
   std::string script; // the text itself (-e), or
   bool has_script = false;
   std::string script_name = "stdin"; // of that text, in messages
@@ -55,6 +63,8 @@ struct Options {
   std::vector<std::string> without; // abilities of the kernel (--no-feature)
 };
 
+// The script is that of a tool, if it is one.
+void be_tool(Options& options, const ReadyTool& tool);
 // Takes the options in; the first word is the script's file unless -e or -l says otherwise. Neither script
 // nor file is a mistake only where one is needed (not with -l and -h).
 base::Result<Options> read_options(const Arguments& arguments);

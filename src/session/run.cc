@@ -16,9 +16,11 @@
 #include "session/stack_map.h"
 #include "session/steps.h"
 #include "session/time.h"
+#include "spec/diagnostics.h"
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +45,8 @@ struct Session {
   std::string parameters() const;
   std::string probes();
   void tell_mistakes();
+  std::string mistakes_of_tool() const;
+  base::Status check_words() const;
   void tell_steps();
 
   const Options& options;
@@ -82,13 +86,46 @@ std::string_view name_of(probe::Context context) {
   return {};
 }
 
+// What is said of the system and the arguments alone, and only once: users of a tool know nothing of its text.
+std::string Session::mistakes_of_tool() const {
+  constexpr std::string_view of_system[] = {spec::tag::no_such_probe, spec::tag::doubtful_probe, spec::tag::denied, spec::tag::user_warning};
+  std::string out;
+  std::set<std::string_view> seen;
+  for (const base::Diagnostic& d : diagnostics.all()) {
+    const bool is_error = d.severity == base::Severity::error;
+    if (is_error != diagnostics.has_errors() || !seen.insert(d.message).second) continue;
+    if (!is_error && (!options.warnings || !base::is_one_of(of_system, d.tag))) continue;
+    out += (is_error ? "ERROR: " : "WARNING: ") + options.tool.name + ": " + d.message + "\n";
+    if (!d.hint.empty() && !(is_error && options.still)) out += "HINT: " + d.hint + "\n";
+    if (is_error && options.still)
+      return out + "HINT: " + options.tool.name + " looks for this in the debug information of the program: it is missing, or that is another program (`acu " +
+             options.tool.name + " --help`)\n";
+    if (is_error) return out + "HINT: for example `" + options.tool.example + "`; `acu " + options.tool.name + " --help` explains it\n";
+  }
+  return out;
+}
+
+// Too few words, or too many.
+base::Status Session::check_words() const {
+  const ReadyTool& tool = options.tool;
+  const size_t given = options.positional.size();
+  if (tool.name.empty() || options.help || options.list || given == tool.parameters) return {};
+  auto number = [](size_t n) { return n ? std::to_string(n) : std::string("no"); };
+  std::string message = tool.name + (given < tool.parameters ? " needs " : " takes ") + number(tool.parameters) +
+                        (tool.parameters == 1 ? " argument" : " arguments");
+  message += given ? ", not " + std::to_string(given) + " (`" + options.positional.back() + "`)" : std::string();
+  return base::Error{base::Failure::usage, message + "\nHINT: for example `" + tool.example + "`; `acu " + tool.name + " --help` explains it"};
+}
+
 void Session::tell_mistakes() {
+  if (!options.tool.name.empty() && !options.verbose) return output->message(mistakes_of_tool());
   std::string text = diagnostics.render(*source, options.warnings);
   if (!text.empty()) output->message(text);
 }
 
 base::Status Session::read() {
   ACU_TRY(output, Output::open(options));
+  ACU_CHECK(check_words());
   ACU_TRY(base::Source text, read_script(options));
   source.emplace(std::move(text));
   return {};
@@ -130,7 +167,7 @@ base::Status Session::check_parameters() const {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     std::string_view near = base::nearest(name, known);
     return base::Error{base::Failure::usage,
-                       source->name() + " has no parameter `--" + name + "`" +
+                       (options.tool.name.empty() ? source->name() : options.tool.name) + " has no parameter `--" + name + "`" +
                            (near.empty() ? "" : "; did you mean `--" + std::string(near) + "`?")};
   }
   return {};

@@ -51,6 +51,7 @@ struct Slow {
   base::Status look();
   base::Status end_look(uint64_t now);
   std::vector<uint32_t> probes_of(std::span<const std::string_view> kinds) const;
+  bool is_landing(uint32_t probe) const;
   uint64_t calls();
   uint64_t call_ns() const { return !options.kind->is_dear ? 0 : seen == Seen::whole ? functions.call_ns : spec::slow_entry_ns; }
   void charge();
@@ -107,7 +108,7 @@ base::Status Slow::find() {
   if (!options.kind->is_dear) return {};
   ACU_TRY(functions, find_slow_functions(options.function, options.filter.pid, options.command.empty() ? "" : options.command.front()));
   const std::string& why_not = functions.no_calls.empty() || functions.is_risk ? functions.no_returns : functions.no_calls;
-  if (options.is_exact && !why_not.empty()) return base::Error{base::Failure::usage, "`--exact` cannot be had: " + why_not};
+  if (options.is_exact && !why_not.empty()) return base::Error{base::Failure::usage, "`--exact` is not supported here: " + why_not};
   if (options.is_exact && functions.is_risk) say("WARNING: " + functions.no_calls);
   if (options.is_exact) return {};
   if (!functions.no_returns.empty()) seen = Seen::by_entries;
@@ -127,6 +128,7 @@ base::Status Slow::compile() {
     wanted.begin = listed("uprobe:", functions.places);
     wanted.end = listed("uretprobe:", functions.places);
     wanted.has_ends = seen == Seen::whole;
+    wanted.landings = functions.landings;
   }
   // What looks is no part of the picture.
   wanted.condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
@@ -286,12 +288,22 @@ std::vector<uint32_t> Slow::probes_of(std::span<const std::string_view> kinds) c
   return out;
 }
 
+// It ends calls that are known whole, and is of no use otherwise.
+bool Slow::is_landing(uint32_t probe) const {
+  const std::string& name = compiled.program.probes[probe].name;
+  auto begins = [&](const std::string& one) { return name.starts_with(one); };
+  return std::ranges::any_of(functions.landings.exceptions, begins) || std::ranges::any_of(functions.landings.jumps, begins);
+}
+
 // Probes entries for a moment, and no longer than that tells something.
 base::Status Slow::look() {
   const uint64_t now = clock_ns();
   if (looks.is_over(now, entries.last_seen())) return end_look(now);
   if (!std::exchange(wants_look, false) || looks.is_open() || backend->is_detaching()) return {};
-  for (uint32_t probe : probes_of(entry_kinds)) ACU_CHECK(backend->attach(probe, [](base::Error) { return base::Status(); }));
+  for (uint32_t probe : probes_of(entry_kinds)) {
+    if (is_landing(probe)) continue;
+    ACU_CHECK(backend->attach(probe, [](base::Error) { return base::Status(); }));
+  }
   looks.open(clock_ns());
   return {};
 }

@@ -87,7 +87,7 @@ base::Error missing(symbol::Binary& binary, const std::string& name) {
   else if (binary.is_stripped())
     message += ": it is stripped, and names of its own functions are not known";
   else
-    message += "; `acu list 'uprobe:" + binary.name() + ":*'` tells those it has, and `LIBRARY:FUNCTION` asks for one of a library";
+    message += "; `acu list 'uprobe:" + binary.name() + ":*'` lists its functions, and `LIBRARY:FUNCTION` names one of a library";
   return {base::Failure::nothing_matched, std::move(message)};
 }
 
@@ -109,6 +109,10 @@ base::Result<SlowFunctions> find_slow_functions(std::string_view text, int pid, 
       if (auto others = binaries.find(mapped.path); others.ok() && finder.out.places.empty())
         for (symbol::Binary* binary : *others) finder.take(*binary);
   if (finder.out.places.empty()) return missing(*found.front(), finder.out.name);
+  type::Table types;
+  probe::Machine machine(types, pid);
+  finder.out.landings = find_landings(machine, file);
+  machine.store_facts();
   return std::move(finder.out);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "session/landings.h"
 
 #include <cstdint>
 #include <string>
@@ -13,6 +14,7 @@ namespace session {
 struct SlowFunctions {
   std::string name;                // as it was asked for, without the file
   std::vector<std::string> places; // `"FILE":FUNCTION`, as probes have them
+  Landings landings;               // where calls are left without a return
   std::string no_calls;            // why calls cannot be followed by their threads, …
   bool is_risk = false;            // … or had better not be; empty: they can
   std::string no_returns;          // why their returns cannot be probed; empty: they can

@@ -106,7 +106,10 @@ SlowCall read_call(Fields fields) {
   out.away_ns = fields.number();
   out.queued_ns = fields.number();
   out.call = static_cast<int>(fields.number());
-  if (out.call == spec::slow_ended) out.has_ended = false, out.call = -1;
+  if (out.call == spec::slow_ended) out.has_ended = false;
+  if (out.call == spec::slow_left_by_exception) out.left_by = LeftBy::exception;
+  if (out.call == spec::slow_left_by_jump) out.left_by = LeftBy::jump;
+  out.call = std::max(out.call, -1);
   out.result = static_cast<int64_t>(fields.number());
   out.arguments = fields.arguments();
   out.user = fields.stack();

@@ -70,12 +70,16 @@ struct Wait {
   uint64_t queued_ns() const { return back - woken; }
 };
 
+// What a call was left by that did not return.
+enum class LeftBy : uint8_t { none, exception, jump };
+
 // A call that was slow.
 struct SlowCall {
   SlowThread thread;
   uint64_t start = 0, end = 0;
   int call = -1; // number, of a system call
   bool has_ended = true; // false: its thread ended in it, or it was still going on at the end
+  LeftBy left_by = LeftBy::none;
   int64_t result = 0;
   std::array<uint64_t, 6> arguments = {};
   bool is_counted = true; // the time of its thread …

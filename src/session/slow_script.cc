@@ -29,6 +29,16 @@ std::string is_wanted(const std::vector<int>& calls, std::string& before) {
   return out.empty() ? "@wanted[(int64)args.id]" : out + ")";
 }
 
+void add_landing(std::string& script, const std::vector<std::string>& probes, std::string_view target, int how) {
+  if (probes.empty()) return;
+  std::string text(spec::slow_landing), all;
+  for (const std::string& p : probes) all += (all.empty() ? "" : ",") + p;
+  base::replace_all(text, "HOW", std::to_string(how));
+  base::replace_all(text, "TARGET", target);
+  base::replace_all(text, "PROBES", all);
+  script += text;
+}
+
 } // namespace
 
 std::string slow_script(const SlowWanted& w) {
@@ -37,6 +47,10 @@ std::string slow_script(const SlowWanted& w) {
                                                                                                 : "@expected = 0; @looks = (uint64)0; @by_entries = (uint64)1; ";
   if (w.kind) text += w.has_ends ? w.kind->script : w.kind->script.substr(0, w.kind->script.find("\nEND {"));
   if (w.kind && has_waits) text += spec::slow_ends;
+  if (w.kind && w.has_ends) {
+    add_landing(text, w.landings.exceptions, exception_target, spec::slow_left_by_exception);
+    add_landing(text, w.landings.jumps, jump_target, spec::slow_left_by_jump);
+  }
   if (w.kind && w.kind->has_samples) text += spec::slow_samples;
   base::replace_all(text, "ENDED", std::to_string(spec::slow_ended));
   base::replace_all(text, "TELL_ASKED", spec::slow_tell_asked);

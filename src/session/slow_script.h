@@ -1,6 +1,7 @@
 // The script of `acu slow`, from the table of what it can wait for (spec/slow_kinds.h).
 #pragma once
 
+#include "session/landings.h"
 #include "session/sampling_script.h"
 #include "spec/slow_kinds.h"
 
@@ -12,6 +13,7 @@ namespace session {
 struct SlowWanted {
   const spec::SlowKind* kind = nullptr; // nullptr: nothing but waits
   std::string begin, end;               // probes, in the language
+  Landings landings;                    // of a function
   bool has_ends = true;                 // false: only begin is probed
   Condition condition;
   std::vector<int> calls; // system calls; empty: all

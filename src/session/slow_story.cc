@@ -249,6 +249,7 @@ SlowStory SlowTeller::tell(const Outlier& o) {
   out.is_counted = o.call.is_counted;
   out.is_cut = o.is_cut;
   out.has_ended = o.call.has_ended;
+  out.left_by = o.call.left_by;
   out.what = o.call.call >= 0 ? call_text(o.call.thread, o.call.call, o.call.arguments, o.call.has_ended ? &o.call.result : nullptr) : function_;
   if (out.what.empty()) out.what = what_;
   out.stack = told({}, o.call.user);

@@ -73,6 +73,7 @@ struct SlowStory {
   SlowThread thread;
   uint64_t start = 0, ns = 0;
   bool is_whole = true, has_ended = true;
+  LeftBy left_by = LeftBy::none;
   bool is_counted = true; // all its time off the CPU is
   bool is_cut = false; // its first waits are not known
   uint64_t waiting_ns = 0, queued_ns = 0; // all of it, where is_counted

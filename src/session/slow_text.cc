@@ -201,9 +201,13 @@ std::string short_time(uint64_t ns) {
   return print("%.0f ns", n);
 }
 
+static std::string left_text(LeftBy by) {
+  return by == LeftBy::exception ? ", left by an exception" : by == LeftBy::jump ? ", left by longjmp" : "";
+}
+
 std::string slow_text(const SlowStory& s, int64_t wall_ns) {
   std::string out = report::format_time("%H:%M:%S.%f ", static_cast<int64_t>(s.start) + wall_ns) + s.what + ": " +
-                    (s.is_whole ? "" : "at least ") + short_time(s.ns) + (s.has_ended ? "" : ", not ended") + (s.is_io ? ", asked by thread " : ", in thread ") + id_text(s.thread);
+                    (s.is_whole ? "" : "at least ") + short_time(s.ns) + (s.has_ended ? "" : ", not ended") + left_text(s.left_by) + (s.is_io ? ", asked by thread " : ", in thread ") + id_text(s.thread);
   if (s.thread.pid != s.thread.tid) out += " of process " + std::to_string(s.thread.pid);
   out += "\n" + shares(s) + callee_line(s);
   if (!s.stack.kernel.empty()) out += "        [kernel] " + joined(s.stack.kernel, " < ") + "\n";
@@ -221,6 +225,7 @@ std::string slow_json(const SlowStory& s, int64_t wall_ns) {
   out.add("type", "slow").add("what", s.what).add("time", report::format_time("%FT%T.%f", static_cast<int64_t>(s.start) + wall_ns));
   out.add("pid", s.thread.pid).add("tid", s.thread.tid).add("thread", s.thread.name).add("duration_ns", s.ns);
   out.raw("is_whole", s.is_whole ? "true" : "false").raw("has_ended", s.has_ended ? "true" : "false");
+  if (s.left_by != LeftBy::none) out.add("left_by", s.left_by == LeftBy::exception ? "exception" : "longjmp");
   if (s.is_io)
     out.add("queue_ns", s.waiting_ns).add("device_ns", s.device_ns);
   else

@@ -605,7 +605,7 @@ inline constexpr Option slow_options[] = {
     whose_container,
     all_option,
     {.id = OptionId::least, .name = "min-duration", .argument = "TIME", .doc = "What takes this long is slow: 1ms, 200us (default 10ms)."},
-    {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT", .doc = "End after so many slow ones."},
+    {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "COUNT", .doc = "End after COUNT slow calls."},
     {.id = OptionId::max_cost,
      .name = "max-cost",
      .argument = "PERCENT",
@@ -613,7 +613,7 @@ inline constexpr Option slow_options[] = {
     {.id = OptionId::exact, .name = "exact", .doc = "Of a function: probe each call, whatever it costs."},
     sampled_duration,
     {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output."},
-    {.id = OptionId::json, .name = "json", .doc = "One JSON object for each slow one, on a line."},
+    {.id = OptionId::json, .name = "json", .doc = "One JSON object a line for each slow call."},
     quiet_option,
     own_help};
 
@@ -644,7 +644,7 @@ inline constexpr Option graph_options[] = {
      .argument = "FILE",
      .doc = "Write to FILE; .json: as Chrome's trace events, for ui.perfetto.dev or chrome://tracing."},
     quiet_option,
-    {.id = OptionId::verbose, .letter = 'v', .name = "verbose", .doc = "Tell why arguments are not shown."},
+    {.id = OptionId::verbose, .letter = 'v', .name = "verbose", .doc = "Report why arguments are not shown."},
     own_help};
 
 inline constexpr Option stat_options[] = {
@@ -658,15 +658,15 @@ inline constexpr Option stat_options[] = {
      .letter = 'e',
      .name = "event",
      .argument = "EVENTS",
-     .doc = "Count these, separated by commas: counters as perf names them (cycles, page-faults, sched:sched_switch), and probes "
+     .doc = "Count these events, separated by commas: counters as perf names them (cycles, page-faults, sched:sched_switch), and probes "
             "(tracepoint, kprobe, uprobe, usdt), also with * and ?. May be given several times."},
-    {.id = OptionId::by_cpu, .letter = 'A', .name = "per-cpu", .doc = "Tell the CPUs apart."},
+    {.id = OptionId::by_cpu, .letter = 'A', .name = "per-cpu", .doc = "One count for each CPU."},
     {.id = OptionId::repeats,
      .letter = 'r',
      .name = "repeat",
      .argument = "N",
      .doc = "Run the command N times: means, and how far they may be off."},
-    {.id = OptionId::interval, .letter = 'I', .name = "interval", .argument = "TIME", .doc = "Tell what was counted in each interval: 1s, 100ms."},
+    {.id = OptionId::interval, .letter = 'I', .name = "interval", .argument = "TIME", .doc = "Print the counts of each interval: 1s, 100ms."},
     rounds_option,
     sampled_duration,
     {.id = OptionId::json, .name = "json", .doc = "One JSON object for each count, on a line."},
@@ -678,7 +678,7 @@ inline constexpr Option stat_options[] = {
             "them the time of an interval and the CPU, behind the event the error of several runs."},
     {.id = OptionId::csv, .name = "csv", .doc = "The same as -x ,"},
     lines_output,
-    {.id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "No last line about what it took."},
+    {.id = OptionId::quiet, .letter = 'q', .name = "quiet", .doc = "No summary line."},
     own_help};
 
 inline constexpr Option report_options[] = {
@@ -835,7 +835,8 @@ inline constexpr Subcommand subcommands[] = {
      "acu graph main 'parse_*' -- ./app input.txt\nacu graph -p 4711 handle_request libc:write k:vfs_write --min-duration 1ms\n"
      "acu graph -p 4711 'cpp:shop::*' --duration 5s -o calls.json"},
     {"stat", "[-p PIDS|-t TIDS|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
-     "Count events as perf stat does: of a command and what it starts, of a process, a control group, or all.", stat_options,
+     "Count events as perf stat does: of a command and what it starts, of a process, a control group, or all (-a; with a command\n"
+     "while that runs).", stat_options,
      "acu stat -- make\nacu stat -r 5 -e task-clock,page-faults -- sort big.txt\nacu stat -a -A -I 1s -e context-switches\n"
      "acu stat -p 4711 -e 'syscalls:sys_enter_*' --duration 10s"},
     {"core",

@@ -162,6 +162,25 @@ profile:hz:999 /FILTER/ {
 
 // A thread ends in a call: in place of the number of a system call stands slow_ended.
 inline constexpr int slow_ended = -2;
+// Likewise where the function was left by an exception or longjmp.
+inline constexpr int slow_left_by_exception = -3, slow_left_by_jump = -4;
+inline constexpr std::string_view slow_landing = R"(
+PROBES /FILTER/ {
+  $thread = (uint32)curtask.pid;
+  $call = @call[$thread];
+  if ($call.0 && !@by_entries) {TARGET
+    if ($sp > $call.1) {
+      $now = (uint64)nsecs;
+      @call[$thread] = ((uint64)0, (uint64)0, (uint64)0, (uint64)0);
+      if ($now - $call.0 >= LEAST) {
+        TELL_DUE
+        print(((uint32)2, $thread, (uint32)pid, (uint32)tid, comm, $call.0, $now, $call.2, $call.3, (int64)HOW, (int64)0, (uint64)0, (uint64)0,
+               (uint64)0, (uint64)0, (uint64)0, (uint64)0, ustack));
+      }
+    }
+  }
+}
+)";
 inline constexpr std::string_view slow_ends = R"(
 rawtracepoint:sched_process_exit {
   $thread = (uint32)curtask.pid;
@@ -188,8 +207,9 @@ inline constexpr std::string_view slow_tell_asked = R"(
 )";
 
 inline constexpr SlowKind slow_kinds[] = {
-    // Of calls within calls of the same function the outermost counts: its stack pointer is the highest. One that was left without a
-    // return (longjmp, an exception) is forgotten when the next is made from above it. With @by_entries returns are not probed, and the
+    // Of calls within calls of the same function the outermost counts: its stack pointer is the highest. One that was left by an
+    // exception or longjmp ends as that lands (slow_landing); where that is not seen it is forgotten when the next is made from above
+    // it. With @by_entries returns are not probed, and the
     // last call is the one that is known: as the next is made, the one before is over (SlowRecord::next); with @looks also one that
     // began before entries were probed.
     {.name = "function",

@@ -57,13 +57,15 @@ static void tell_more(probe::Still& still) {
   }
 }
 
-int core(Words words) { return core(words, "stdin"); }
+int core(Words words) { return core(words, {}); }
 
-int core(Words words, std::string_view script_name) {
+int core(Words words, const session::ReadyTool& tool) {
   const spec::Subcommand& self = *spec::find_subcommand("core");
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return refuse(arguments.error().message);
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
+  if (arguments->words.empty() && !tool.name.empty())
+    return refuse(tool.name + " needs a core dump or a process: `acu " + tool.name + " core.4711`, `acu " + tool.name + " -p 4711`");
   if (arguments->words.empty()) return refuse("no core dump: `acu core FILE [SCRIPT]` (see `acu help core`)");
   std::string file = arguments->words.front();
   arguments->words.erase(arguments->words.begin());
@@ -100,7 +102,7 @@ int core(Words words, std::string_view script_name) {
   }
   auto options = session::read_options(*arguments);
   if (!options.ok()) return refuse(options.error().message);
-  options->script_name = script_name;
+  session::be_tool(*options, tool);
   options->still = &still;
   options->engine = session::EngineKind::eval;
   options->json |= arguments->has(OptionId::json);

@@ -4,16 +4,16 @@
 
 namespace tool {
 
-int run(Words words) { return run(words, "stdin"); }
+int run(Words words) { return run(words, {}); }
 
-int run(Words words, std::string_view script_name) {
+int run(Words words, const session::ReadyTool& tool) {
   auto arguments = session::parse_arguments(*spec::find_subcommand("run"), words);
   if (!arguments.ok()) return refuse(arguments.error().message);
   if (arguments->has(spec::OptionId::version)) return version();
   if (arguments->has(spec::OptionId::info)) return info({});
   auto options = session::read_options(*arguments);
   if (!options.ok()) return refuse(options.error().message);
-  options->script_name = script_name;
+  session::be_tool(*options, tool);
   return session::run(*options);
 }
 

@@ -43,6 +43,29 @@ static std::string one_line(const Script& script) {
   return text.substr(begin, text.find(". ", begin) - begin);
 }
 
+// The highest number of a parameter ($1, $2, …) in the code.
+static size_t parameters(std::string_view text) {
+  size_t out = 0;
+  for (std::string_view line : base::split(text, '\n')) {
+    if (base::trim(line).starts_with("//")) continue;
+    for (size_t at = line.find('$'); at != line.npos; at = line.find('$', at + 1)) {
+      const std::string_view rest = line.substr(at + 1);
+      const std::string_view digits = rest.substr(0, rest.find_first_not_of("0123456789"));
+      if (auto number = base::parse_integer(digits)) out = std::max<size_t>(out, *number);
+    }
+  }
+  return out;
+}
+
+// The first command line of the explanation, without what it says about it.
+static std::string example(const Script& script) {
+  const std::string text = explanation(script), command = "acu " + std::string(script.name);
+  const size_t at = text.find("  " + command);
+  if (at == text.npos) return command;
+  const std::string_view line = std::string_view(text).substr(at + 2, text.find('\n', at) - at - 2);
+  return std::string(base::trim(line.substr(0, line.find("   "))));
+}
+
 int run_script(const Script& script, Words words) {
   for (std::string_view word : words) {
     if (word == "--") break;
@@ -51,12 +74,12 @@ int run_script(const Script& script, Words words) {
   std::string option = "-e", text(script.text);
   std::vector<char*> all = {option.data(), text.data()};
   all.insert(all.end(), words.begin(), words.end());
-  const std::string name = std::string(script.name) + ".bt";
-  if (!script.is_still) return run(all, name);
+  const session::ReadyTool tool = {.name = std::string(script.name), .example = example(script), .parameters = parameters(script.text)};
+  if (!script.is_still) return run(all, tool);
   const bool is_live = std::any_of(words.begin(), words.end(), [](std::string_view w) {
     return w.starts_with("-p") || w.starts_with("--pid");
   });
-  return is_live ? snap(all, name) : core(all, name);
+  return is_live ? snap(all, tool) : core(all, tool);
 }
 
 // The rows of the tables in tools/README.md: "| about | tools |"; all, or those of one group.

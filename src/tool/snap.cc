@@ -168,9 +168,9 @@ private:
 
 } // namespace
 
-int snap(Words words) { return snap(words, "stdin"); }
+int snap(Words words) { return snap(words, {}); }
 
-int snap(Words words, std::string_view script_name) {
+int snap(Words words, const session::ReadyTool& tool) {
   const spec::Subcommand& self = *spec::find_subcommand("snap");
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return refuse(arguments.error().message);
@@ -184,7 +184,7 @@ int snap(Words words, std::string_view script_name) {
     return Snap(*request, **target, nullptr).run();
   auto options = session::read_options(*arguments);
   if (!options.ok()) return refuse(options.error().message);
-  options->script_name = script_name;
+  session::be_tool(*options, tool);
   options->pid = -1; // nothing of the kernel's is attached
   options->engine = session::EngineKind::eval;
   options->json |= request->json;

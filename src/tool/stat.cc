@@ -26,8 +26,11 @@ base::Result<session::CountingOptions> read_request(const session::Arguments& ar
   if (arguments.words_before) return usage("`" + arguments.words[0] + "`: a command goes behind `--`");
   out.command = arguments.behind;
   const bool is_of_others = names_some(out.filter) || arguments.has(OptionId::all);
-  if (is_of_others == !out.command.empty())
+  out.while_command = arguments.has(OptionId::all) && !out.command.empty();
+  if (is_of_others == !out.command.empty() && !out.while_command)
     return usage("say what to count: -p PID, --cgroup GROUP, -a, or a command behind `--`; one of them");
+  if (out.while_command && names_some(out.filter))
+    return usage("`-a` with a command counts everything while it runs; `-p`, `-t` and `--cgroup` exclude that");
   for (const session::Given& given : arguments.options)
     if (given.id == OptionId::event) add_events(given.value, out.events);
   if (const std::string* text = arguments.value(OptionId::interval)) {
@@ -53,7 +56,7 @@ base::Result<session::CountingOptions> read_request(const session::Arguments& ar
   out.quiet = arguments.has(OptionId::quiet);
   if (arguments.has(OptionId::csv)) out.separator.assign(1, ',');
   if (const std::string* text = arguments.value(OptionId::separator)) {
-    if (text->empty()) return usage("`-x` takes what stands between columns: acu stat -x, -- CMD");
+    if (text->empty()) return usage("`-x` takes the text between columns: acu stat -x, -- CMD");
     out.separator = *text;
   }
   if (out.json && !out.separator.empty()) return usage("`--json` and columns (`-x`, `--csv`) exclude each other");

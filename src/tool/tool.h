@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "session/options.h"
 #include "spec/options.h"
 
 #include <span>
@@ -31,10 +32,10 @@ int snap(Words words);
 int tools(Words words);
 int info(Words words);
 int help(Words words);
-// The same; messages call the script of -e so.
-int run(Words words, std::string_view script_name);
-int core(Words words, std::string_view script_name);
-int snap(Words words, std::string_view script_name);
+// The same, of a tool whose text is that of -e.
+int run(Words words, const session::ReadyTool& tool);
+int core(Words words, const session::ReadyTool& tool);
+int snap(Words words, const session::ReadyTool& tool);
 
 // Writes to standard output or standard error.
 void say(std::string_view text);

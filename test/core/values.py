@@ -7,7 +7,7 @@ import subprocess
 
 from common import HERE, LIMIT, Skipped, acu_core, call, end, need, path, script
 
-AS_GDB = "text empty_text few words orders names lists twice numbers ages queue_ ahead fixed two matrix flags either maybe_text three moved moved_to".split()
+AS_GDB = "text empty_text few words orders names lists twice numbers ages queue_ ahead fixed two matrix either maybe_text three moved moved_to".split()
 BY_KEY = ["names", "lists", "twice", "ages"]
 
 

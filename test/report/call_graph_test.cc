@@ -9,7 +9,7 @@
 namespace report {
 namespace {
 
-// "main(f()! g(h()))": ! was left, > ended by exec, x with its thread, ~ still runs, ? its return is not
+// "main(f()! g(h()))": ! was left, ^ by an exception or longjmp, > ended by exec, x with its thread, ~ still runs, ? its return is not
 // probed.
 struct Trees : CallListener {
   void begin(const CallThread&, const Call& call, size_t level) override {
@@ -22,7 +22,7 @@ struct Trees : CallListener {
       return;
     }
     EXPECT_EQ(level, --depth);
-    static constexpr char marks[] = {'E', 0, '?', '!', '>', 'x', '~'};
+    static constexpr char marks[] = {'E', 0, '?', '^', '^', '!', '>', 'x', '~'};
     text += ")";
     if (call.ended != Ended::returned) text += marks[static_cast<int>(call.ended)];
     if (call.has_duration())
@@ -53,6 +53,49 @@ protected:
   uint64_t now = 0;
   OffCpu gone;
 };
+
+TEST_F(CallGraphTest, ExceptionsEndWhatIsBelowTheirLanding) {
+  in(main, 0, 1000), in(f, 1, 900), in(g, 2, 800), in(f, 3, 700);
+  graph.land(at(), 850, Ended::by_exception); // within f
+  EXPECT_EQ(trees.text, "main(f(g(f()^)^");
+  EXPECT_EQ(trees.durations["g"], 20u);
+  EXPECT_EQ(trees.self["g"], 10u);
+  in(g, 4, 600); // further down than what was left
+  out(g, 600), out(f, 900), out(main, 1000);
+  EXPECT_EQ(trees.text, "main(f(g(f()^)^g()))");
+}
+
+TEST_F(CallGraphTest, LandingElsewhereEndsNothing) {
+  in(main, 0, 1000), in(f, 1, 900);
+  graph.land(at(), 1 << 30, Ended::by_jump); // of another stack
+  out(f, 900), out(main, 1000);
+  EXPECT_EQ(trees.text, "main(f())");
+}
+
+// It is the time of the landing that counts, not that of the next call.
+TEST_F(CallGraphTest, LandingAtAnUnknownPlace) {
+  in(main, 0, 1000), in(f, 1, 900), in(g, 2, 800);
+  graph.land(at(), 0, Ended::by_jump);
+  now += 100;
+  out(main, 1000);
+  EXPECT_EQ(trees.text, "main(f(g()^)^)");
+  EXPECT_EQ(trees.durations["f"], 20u);
+}
+
+TEST_F(CallGraphTest, ForkedProcessIsInTheCallsOfItsParent) {
+  in(main, 0, 1000), in(f, 1, 900);
+  graph.fork(at(), 2), graph.fork(at(), 3);
+  out(f, 900), out(main, 1000);
+  EXPECT_EQ(trees.text, "main(f())");
+  graph.exec(at(3)), graph.end_thread(at(3)); // of it nothing was seen
+  trees = {};
+  graph.enter(at(2), g, 2, 800, {}), graph.leave(at(2), g, 800, {}), graph.leave(at(2), f, 900, {});
+  graph.end_thread(at(2));
+  EXPECT_EQ(trees.text, "main(f(g()))x");
+  EXPECT_EQ(trees.durations["f"], 80u); // since the fork
+  EXPECT_EQ(graph.calls(), 3u);
+  EXPECT_EQ(graph.threads(), 2u);
+}
 
 TEST_F(CallGraphTest, NestsAndMeasures) {
   in(main, 0, 1000), in(f, 1, 900);

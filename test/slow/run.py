@@ -18,10 +18,11 @@ from tally import SLOWNESS, Skipped, need, run_suite
 
 TMP = tempfile.mkdtemp(prefix="acu-slow-")
 REQUESTS, WORKERS, CASES = (os.path.join(TMP, name) for name in ("requests", "workers", "cases"))
+LEFT = os.path.join(TMP, "left")
 
 
 def build():
-    for compiler, source, program in (("g++", "requests.cc", REQUESTS), ("g++", "workers.cc", WORKERS), ("gcc", "cases.c", CASES)):
+    for compiler, source, program in (("g++", "requests.cc", REQUESTS), ("g++", "workers.cc", WORKERS), ("gcc", "cases.c", CASES), ("g++", "left.cc", LEFT)):
         subprocess.run([compiler, "-O1", "-g", "-o", program, os.path.join(HERE, source), "-pthread"], check=True, timeout=100 * SLOWNESS)
 
 
@@ -206,6 +207,18 @@ def test_calls_within_calls(acu):
 def test_calls_left_by_longjmp(acu):
     rows, summary = told(acu, "leaves", "--", CASES, "leaves")
     need(not rows and summary["calls"] == 2, f"{rows} {summary}")
+
+
+def test_calls_end_as_an_exception_or_longjmp_leaves_them(acu):
+    """At that moment, not with the next call from above; and what is called in the meantime further down is told."""
+    rows, summary = told(acu, "deep", "--min-duration", "15ms", "--", LEFT)
+    need([row["left_by"] for row in rows if "left_by" in row] == ["exception", "exception", "longjmp"] and len(rows) == 4, json.dumps(rows, indent=1))
+    for row in rows:
+        need(row["what"].startswith("deep(") and row["is_whole"] and row["has_ended"] and 20e6 <= row["duration_ns"] < 28e6 + 40e6 * (SLOWNESS - 1), str(row))
+        need(longest(row)["for"].startswith("clock_nanosleep") or "nanosleep" in longest(row)["for"], str(row))
+    need(summary["calls"] == 4, str(summary))
+    text, _ = slow(acu, "deep", "--min-duration", "15ms", "--", LEFT)
+    need(len(re.findall(r"ms, left by an exception, in thread left", text)) == 2 and "ms, left by longjmp, in thread left" in text, text)
 
 
 def test_many_calls_are_not_probed(acu):

@@ -126,6 +126,22 @@ def test_cpus_apart(acu):
     need(len(rows) == 1 and 250 < json.loads(rows[0])["value"] < 300 + 5000 * SLOWNESS, str(rows))
 
 
+def test_all_while_a_command_runs(acu):
+    """As perf does: of all CPUs, until the command ends, with its exit status; what others do counts."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        try:
+            rows = [json.loads(line) for line in stat(acu, "-a", "--json", "-e", "cpu-clock,task-clock,faults", "--", "sh", "-c", "sleep 0.3; exit 5", status=5).splitlines()]
+            text = stat(acu, "-a", "-e", "cpu-clock", "--", "sleep", "0.1")
+            by_cpu = [json.loads(line)["cpu"] for line in stat(acu, "-a", "-A", "--json", "-e", "cpu-clock", "--", "sleep", "0.1").splitlines()]
+            many = stat(acu, "-a", "-r", "2", "-I", "50ms", "-e", "cpu-clock", "--", "sleep", "0.1", status=2)
+        finally:
+            busy.kill()
+    told = {row["event"]: row["value"] for row in rows}
+    need(told["cpu-clock"] > 250 * len(online_cpus()), str(told))
+    need("for all processes:" in text and "seconds time elapsed" in text and "seconds user" not in text, text)
+    need(sorted(by_cpu) == online_cpus() and "exclude each other" in many, f"{by_cpu} {many}")
+
+
 def test_time_agrees_with_the_kernel(acu):
     spin = "import time, resource\nwhile time.process_time() < 0.5: pass\nu = resource.getrusage(resource.RUSAGE_SELF)\nprint(u.ru_utime + u.ru_stime, u.ru_minflt + u.ru_majflt)"
     done = subprocess.run([acu, "stat", "--json", "-e", "task-clock,page-faults", "--", sys.executable, "-c", spin], capture_output=True, text=True,
@@ -155,7 +171,8 @@ def test_mistakes_name_what_was_meant(acu):
                         (["-r", "2", "-a"], "`-r` repeats a command"),
                         (["-C", "1-0", "-a"], "`-C` takes CPUs such as `0-3,7`, not `1-0`"),
                         ([], "say what to count"),
-                        (["-a", "--", "true"], "say what to count"),
+                        (["-p", "1", "--", "true"], "say what to count"),
+                        (["-a", "-p", "1", "--", "true"], "exclude"),
                         (["-p", "4194300"], "no process 4194300"),
                         (["--cgroup", "no/such"], "there is no control group `no/such`"),
                         (["--", "no-such-command"], "there is no command `no-such-command`")]:

@@ -13,6 +13,7 @@ import sys
 
 import calls
 import disks
+import mistakes
 import network
 import programs
 import scheduling
@@ -166,7 +167,7 @@ def headers(_):
 
 
 TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
-         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS]
+         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *mistakes.TESTS]
 
 
 sys.exit(run_suite(TESTS, TMP))

@@ -1,0 +1,43 @@
+#include "session/landings.h"
+
+#include "base/text.h"
+#include "probe/uprobe.h"
+
+#include <set>
+
+namespace session {
+
+// Another unwinder may have another structure: what is no place further up on the same stack is not believed.
+const std::string_view exception_target = R"(
+  $here = reg("sp");
+  $sp = try(*(uint64*)uptr(reg("di") + 144), (uint64)0);
+  if ($sp - $here >= 0x4000000) { $sp = (uint64)0; })";
+
+// As glibc keeps it, else as musl does.
+const std::string_view jump_target = R"(
+  $here = reg("sp");
+  $kept = try(*(uint64*)uptr(reg("di") + 48), (uint64)0);
+  $sp = (($kept >> 17) | ($kept << 47)) ^ try(*(uint64*)uptr((uint64)curtask.thread.fsbase + 48), (uint64)0);
+  if ($sp - $here >= 0x4000000) { $sp = $kept; }
+  if ($sp - $here >= 0x4000000) { $sp = (uint64)0; })";
+
+Landings find_landings(probe::Machine& machine, const std::string& program) {
+  Landings out;
+  std::set<std::pair<std::string, uint64_t>> seen; // several names may be of one function
+  auto add = [&](std::vector<std::string>& to, const std::string& file, const char* function) {
+    probe::Mismatch unused;
+    const std::string text = "uprobe:" + file + ":" + function;
+    for (const probe::Event& e : probe::match(machine, base::split(text, ':'), unused)) {
+      if (!e.module || !seen.emplace(e.binary, e.function_address).second) continue;
+      to.push_back("uprobe:" + (file.empty() ? std::string() : e.module->name()) + ":" + probe::hex(e.function_address));
+    }
+  };
+#if defined(__x86_64__)
+  for (const std::string& file : {std::string("libgcc_s"), program}) add(out.exceptions, file, "_Unwind_SetIP");
+  for (const std::string& file : {std::string("libc"), program})
+    for (const char* name : {"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"}) add(out.jumps, file, name);
+#endif
+  return out;
+}
+
+} // namespace session
