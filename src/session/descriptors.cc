@@ -59,6 +59,23 @@ void SeenDescriptors::forget(const trace::Call& call) {
   if (name == "exit_group") erase(INT32_MIN, INT32_MAX);
 }
 
+void SeenDescriptors::learn_netlink(const trace::Call& call) {
+  constexpr int socket_number = 41, close_number = 3;
+  constexpr uint64_t family = 16; // AF_NETLINK
+  if (call.failed()) return;
+  const std::pair first = {call.pid, static_cast<int>(call.arguments[0])};
+  if (call.number == close_number && !netlink_.empty()) netlink_.erase(first);
+  if (call.number != socket_number || netlink_.size() >= most_known) return;
+  const std::pair made = {call.pid, static_cast<int>(call.result)};
+  if (call.arguments[0] == family) netlink_[made] = static_cast<uint32_t>(call.arguments[2]);
+  else netlink_.erase(made);
+}
+
+std::optional<uint32_t> SeenDescriptors::netlink_protocol(uint32_t pid, int fd) {
+  const auto at = netlink_.find({pid, fd});
+  return at == netlink_.end() ? std::nullopt : std::optional(at->second);
+}
+
 // What there was of this number has been closed. `what`: as trace/script.cc has it. A name that tells more than these is in /proc.
 void SeenDescriptors::name_new(std::pair<uint32_t, int> descriptor, uint64_t what) {
   constexpr uint64_t pipe = 0x1, socket = 0xc; // S_IFIFO, S_IFSOCK

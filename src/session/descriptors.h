@@ -21,11 +21,15 @@ public:
   // What a call makes is known before the call is told, and what it ends is forgotten after.
   void learn(const trace::Call& call);
   void forget(const trace::Call& call);
+  // Sockets of netlink, whatever else is learned.
+  std::optional<uint32_t> netlink_protocol(uint32_t pid, int fd) override;
+  void learn_netlink(const trace::Call& call);
 
 private:
   void name_new(std::pair<uint32_t, int> descriptor, uint64_t what);
 
   std::map<std::pair<uint32_t, int>, std::string> known_;
+  std::map<std::pair<uint32_t, int>, uint32_t> netlink_; // protocols
   bool keeps_ = true;
 };
 

@@ -45,7 +45,7 @@ TEST(Trace, TextsFlagsAndErrors) {
   EXPECT_EQ(shown(call_of("umask", {022}, 0)), "umask(022)                              = 000");
   EXPECT_EQ(shown(call_of("exit_group", {3}, 0)), "exit_group(3)                           = ?");
   EXPECT_EQ(shown(call_of("futex", {here, 128, 2, 0}, -512)),
-            "futex(0x7f0000001000, FUTEX_WAIT_PRIVATE, 2, NULL) = ? ERESTART (to be restarted)");
+            "futex(0x7f0000001000, FUTEX_WAIT_PRIVATE, 2, NULL) = ? ERESTARTSYS (restarted if SA_RESTART is set)");
 }
 
 TEST(Trace, DataIsCutAndEscaped) {
