@@ -257,7 +257,8 @@ Call CallLines::read(const type::Type& type, Bytes bytes) {
     const uint64_t count = slot.counted == Plan::by_result ? static_cast<uint64_t>(std::max<int64_t>(call.result, 0))
                            : slot.counted                  ? call.arguments[slot.counted - size_t{1}]
                                                            : 1;
-    const bool is_missing = is_text ? !copied.empty() && copied[0] == std::byte{0} : copied.empty() && count && !(slot.is_out && call.failed());
+    // An empty text, or none that could be read: where the call has succeeded the kernel has read it, so that it was there.
+    const bool is_missing = is_text ? !copied.empty() && copied[0] == std::byte{0} && call.failed() : copied.empty() && count && !(slot.is_out && call.failed());
     if (is_missing) read_later(call, slot.argument, is_text ? UINT64_MAX : slot.bytes * std::min<uint64_t>(count, UINT32_MAX));
   }
   return call;

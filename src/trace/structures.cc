@@ -65,6 +65,9 @@ std::string time_text(ByteSpan bytes, size_t at, std::string_view fraction) {
          std::to_string(number_at<int64_t>(bytes, at + 8)) + "}";
 }
 
+// "S_IFIFO|0644"
+void show_node_mode(std::string& out, const Shown& v) { out += file_mode(static_cast<uint32_t>(v.value)); }
+
 void show_text(std::string& out, const Shown& v) { out += quoted(text_part(v.bytes), v.is_cut); }
 
 std::string descriptor_text(const Shown& v, int fd) {
@@ -453,6 +456,8 @@ void show_clone_args(std::string& out, const Shown& v) {
          ", stack_size=" + (field(stack_size) ? hexadecimal(field(stack_size)) : "0");
   if (field(tls)) out += ", tls=" + hexadecimal(field(tls));
   out += "}";
+  constexpr uint64_t tells_parent = 0x100000; // CLONE_PARENT_SETTID: the kernel writes there what it returns
+  if (field(bits) & tells_parent && v.call.result > 0) out += " => {parent_tid=[" + std::to_string(v.call.result) + "]}";
 }
 
 void show_cpus(std::string& out, const Shown& v) {

@@ -9,6 +9,7 @@ namespace trace {
 
 // "3", or with what it stands for "3</etc/passwd>".
 std::string descriptor_text(const Shown& v, int fd);
+void show_node_mode(std::string& out, const Shown& v);
 void show_text(std::string& out, const Shown& v);
 void show_pair(std::string& out, const Shown& v);
 void show_stat(std::string& out, const Shown& v);

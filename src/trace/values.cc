@@ -108,6 +108,16 @@ void show_socket_option(Out out, const Shown& v) {
                                        {0, 8, "IP_PKTINFO"},
                                        {0, 10, "IP_MTU_DISCOVER"},
                                        {0, 11, "IP_RECVERR"},
+                                       {270, 1, "NETLINK_ADD_MEMBERSHIP"},
+                                       {270, 2, "NETLINK_DROP_MEMBERSHIP"},
+                                       {270, 3, "NETLINK_PKTINFO"},
+                                       {270, 4, "NETLINK_BROADCAST_ERROR"},
+                                       {270, 5, "NETLINK_NO_ENOBUFS"},
+                                       {270, 8, "NETLINK_LISTEN_ALL_NSID"},
+                                       {270, 9, "NETLINK_LIST_MEMBERSHIPS"},
+                                       {270, 10, "NETLINK_CAP_ACK"},
+                                       {270, 11, "NETLINK_EXT_ACK"},
+                                       {270, 12, "NETLINK_GET_STRICT_CHK"},
                                        {41, 26, "IPV6_V6ONLY"},
                                        {41, 25, "IPV6_RECVERR"},
                                        {41, 49, "IPV6_RECVPKTINFO"}};
@@ -318,6 +328,13 @@ void show_status_flags(Out out, const Shown& v) {
   show_int(out, v);
 }
 
+void show_prctl_result(Out out, const Shown& v) {
+  static constexpr std::string_view dumps[] = {"SUID_DUMP_DISABLE", "SUID_DUMP_USER", "SUID_DUMP_ROOT"};
+  constexpr uint64_t get_dumpable = 3;
+  show_int(out, v);
+  if (v.call.arguments[0] == get_dumpable && v.value < std::size(dumps)) out += " (" + std::string(dumps[v.value]) + ")";
+}
+
 void show_caught_signal(Out out, const Shown& v) { out += std::to_string(v.value) + (v.value ? " (" + signal(v.value) + ")" : ""); }
 
 void show_returned_mask(Out out, const Shown& v) { out += "{mask=" + signal_set(v.value) + "}"; }
@@ -353,6 +370,7 @@ constexpr ValueKind kinds[] = {
     {"offset", show_hex},
     {"ptr", show_pointer},
     {"mode", show_mode},
+    {"node_mode", show_node_mode},
     {"id", show_id},
     {"dev", show_device},
     {"pid", show_int},
@@ -460,6 +478,7 @@ constexpr ValueKind kinds[] = {
     {"key_serial", show_key_serial},
     {"key_argument", show_key_argument},
     {"returned_mask", show_returned_mask},
+    {"prctl_result", show_prctl_result},
     {"caught", show_caught_signal},
     {"fcntl_result", show_status_flags},
     {"none", show_none},
@@ -521,7 +540,10 @@ bool is_left_out(std::string_view call, size_t index, const Call& c) {
     if (operation == wake_bitset) return index == 3 || index == 4;
     if (operation == wait_bitset) return false;
   }
-  if (call == "prctl") return index > 1;
+  if (call == "prctl") { // without arguments: PR_GET_DUMPABLE, PR_GET_KEEPCAPS, PR_GET_SECCOMP, PR_GET_SECUREBITS, PR_GET_TIMERSLACK
+    constexpr uint64_t without[] = {3, 7, 21, 28, 30};
+    return index > 1 || (index && std::find(std::begin(without), std::end(without), c.arguments[0]) != std::end(without));
+  }
   if (call.ends_with("v2") && index == 4) return true; // the upper half of the offset, on other machines
   if (call == "mremap" && index == 4) return !(c.arguments[3] & 2);
   return false;

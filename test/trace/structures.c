@@ -141,7 +141,7 @@ static void kernel_objects(void) {
   syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &a, 32);
   syscall(SYS_bpf, BPF_MAP_DELETE_ELEM, &a, 32);
   memset(&a, 0, sizeof a);
-  syscall(SYS_bpf, BPF_PROG_GET_NEXT_ID, &a, 12);
+  syscall(SYS_bpf, BPF_MAP_GET_NEXT_ID, &a, 12);
   struct io_uring_params ring;
   memset(&ring, 0, sizeof ring);
   int fd = syscall(SYS_io_uring_setup, 4, &ring);
