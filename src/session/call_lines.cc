@@ -201,7 +201,7 @@ Call CallLines::read(const type::Type& type, Bytes bytes) {
   for (size_t i = 0; i < call.arguments.size(); i++)
     call.arguments[i] = number_of(fields[field_arguments + i], bytes);
   if (call.number < 0) return call;
-  const Plan plan = plan_of(call.number);
+  const Plan& plan = plan_of(call.number);
   kept_.clear();
   if (const bool selects = call.number == select_number || call.number == pselect_number; selects) {
     read_sets(call, fields, bytes);
@@ -243,14 +243,14 @@ Call CallLines::read(const type::Type& type, Bytes bytes) {
   if (plan.word && call.arguments[*plan.word] && !call.failed()) {
     std::vector<std::byte>& word = kept_.emplace_back(sizeof(uint64_t));
     std::memcpy(word.data(), &call.arguments.back(), word.size());
-    call.copied[*plan.word] = Bytes(word).first(read_arguments(row_of(call.number)->arguments)[*plan.word].kind->bytes);
+    call.copied[*plan.word] = Bytes(word).first(known_call(call.number).arguments[*plan.word].kind->bytes);
   }
   for (size_t i = 0; i < plan.slots.size() && !plan.takes_path_at_entry && plan.returns; i++) {
     const Plan::Slot& slot = plan.slots[i];
     if (i && (has_inner || plan.shape == Shape::text || plan.shape == Shape::memory)) break;
     if (plan.shape == Shape::nothing || !call.arguments[slot.argument]) continue;
     // Of some calls other arguments say whether it is an address at all.
-    const ValueKind* kind = read_arguments(row_of(call.number)->arguments)[slot.argument].kind;
+    const ValueKind* kind = known_call(call.number).arguments[slot.argument].kind;
     if (slot.bytes > 1 && kind->is_number_too) continue;
     const Bytes copied = call.copied[slot.argument];
     const bool is_text = slot.bytes == 0;
@@ -272,7 +272,7 @@ bool CallLines::concerns_path(const Call& call) {
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
     return !path.empty() && (path == path_ || path == real_path_);
   };
-  const std::vector<trace::Argument> arguments = trace::read_arguments(row->arguments);
+  const std::vector<trace::Argument>& arguments = trace::known_call(call.number).arguments;
   int folder = AT_FDCWD;
   for (size_t i = 0; i < arguments.size() && i < call.arguments.size(); i++) {
     const std::string_view kind = arguments[i].kind ? arguments[i].kind->name : std::string_view();

@@ -1,6 +1,7 @@
 #include "spec/flag_sets.h"
 
 #include <charconv>
+#include <unordered_map>
 
 namespace spec {
 
@@ -443,9 +444,13 @@ std::string hexadecimal(uint64_t value) {
 } // namespace
 
 const FlagSet* find_flag_set(std::string_view name) {
-  for (const FlagSet& set : sets)
-    if (set.name == name) return &set;
-  return nullptr;
+  static const auto by_name = [] {
+    std::unordered_map<std::string_view, const FlagSet*> out;
+    for (const FlagSet& set : sets) out.emplace(set.name, &set);
+    return out;
+  }();
+  const auto at = by_name.find(name);
+  return at == by_name.end() ? nullptr : at->second;
 }
 
 std::string flags_text(const FlagSet& set, uint64_t value) {

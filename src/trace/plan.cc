@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace trace {
@@ -103,6 +104,11 @@ static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_
 }
 
 Plan plan_of(std::string_view call) { return plan_of(call, spec::find_syscall_row(call), false); }
-Plan plan_of(int number) { return plan_of(known_name(number), row_of(number), number >= Call::first_of_32); }
+const Plan& plan_of(int number) {
+  thread_local std::unordered_map<int, Plan> plans;
+  auto at = plans.find(number);
+  if (at != plans.end()) return at->second;
+  return plans.emplace(number, plan_of(known_name(number), row_of(number), number >= Call::first_of_32)).first->second;
+}
 
 } // namespace trace

@@ -56,6 +56,6 @@ constexpr int select_number = 23, pselect_number = 270, sigreturn_number = 15;
 bool changes_descriptors(int number);
 
 Plan plan_of(std::string_view call);
-Plan plan_of(int number); // also of 32-bit programs, see Call::first_of_32
+const Plan& plan_of(int number); // worked out once; also of 32-bit programs, see Call::first_of_32
 
 } // namespace trace

@@ -20,10 +20,9 @@ namespace {
 std::string take_arguments() {
   std::string out = "$all = 0xffffffff | ($f - 1);\n"; // the bits that count
   for (size_t i = 0; i < 6; i++) {
-    // The verifier wants to see how far from the pointer it may be.
-    const uint64_t of_64 = 8 * register_of(i, false), differ = of_64 ^ (8 * register_of(i, true));
-    out += "$a" + std::to_string(i) + " = *(uint64*)kptr((uint64)$r + ((" + std::to_string(of_64) + " ^ ($f * " + std::to_string(differ) +
-           ")) & 127)) & $all;\n";
+    // The verifier wants to see that it is one of the sixteen.
+    const uint64_t of_64 = register_of(i, false), differ = of_64 ^ register_of(i, true);
+    out += "$a" + std::to_string(i) + " = $regs.r[(" + std::to_string(of_64) + " ^ ($f * " + std::to_string(differ) + ")) & 15] & $all;\n";
   }
   return out;
 }
@@ -33,10 +32,10 @@ std::string slot(int n) {
   std::string text = R"(
   $sN = ($plan >> SHIFT) & 0xffffff;
   $kN = ($sN >> 4) & 15;
-  $pN = *(uint64*)kptr((uint64)$r + 8 * ($sN & 15)) & $all;
+  $pN = $regs.r[$sN & 15] & $all;
   $nN = ($sN >> 9) & 0x7fff;
   if ($kN == 15) { $nN *= $ret > 0 ? (uint64)$ret : 0; }
-  else if ($kN > 0) { $nN *= *(uint64*)kptr((uint64)$r + 8 * $kN) & $all; }
+  else if ($kN > 0) { $nN *= $regs.r[$kN & 15] & $all; }
   if (($sN & 256 && $ret < 0) || !$pN) { $nN = 0; }
   $lN = $pN ? (uint64)COPIED : 0;
 )";
@@ -59,6 +58,7 @@ rawtracepoint:sys_enter {
       PACK_TIMEOUT
       PACK_MASK
       if (($plan & 24) != 8 || IS_SELECT) {
+        COPY_REGISTERS
         ARGUMENTS
         PACK_SETS
         if ($plan & 16) {
@@ -76,7 +76,8 @@ rawtracepoint:sys_enter {
 rawtracepoint:sys_exit {
   $start = @start[tid];
   if ($start) {
-    $r = args.regs; $f = (uint64)$start & 1; $ret = (int64)args.ret; $nr = (int64)$r->orig_ax + (int64)($f * FIRST_OF_32);
+    COPY_REGISTERS
+    $f = (uint64)$start & 1; $ret = (int64)args.ret; $nr = (int64)$regs.r[15] + (int64)($f * FIRST_OF_32);
     $d = ((uint64)nsecs & 0xfffffffffffffffe) - ($start & 0xfffffffffffffffe);
     delete(@start, tid);
     UNPACK_NUMBER
@@ -103,15 +104,16 @@ rawtracepoint:sys_exit {
         TAKE_TIMEOUT
         TAKE_WORD
         $shape = $plan & 7;
+        if ($shape == 0) { print((HEAD TAIL)); } else {
         SLOT1
         SLOT2
-        if ($shape == 0) { print((HEAD TAIL)); }
-        else if ($shape == 1) { print((HEAD, str(uptr((uint8*)$p1), $l1) TAIL)); }
+        if ($shape == 1) { print((HEAD, str(uptr((uint8*)$p1), $l1) TAIL)); }
         else if ($shape == 2) { ENTRIES print((HEAD, buf(uptr((uint8*)$p1), $n1) TAIL)); }
         else if ($shape == 3) { print((HEAD, str(uptr((uint8*)$p1), $l1), str(uptr((uint8*)$p2), $l2) TAIL)); }
         else if ($shape == 4) { print((HEAD, str(uptr((uint8*)$p1), $l1), buf(uptr((uint8*)$p2), $n2) TAIL)); }
         else if ($shape == 5) { print((HEAD, buf(uptr((uint8*)$p1), $n1), buf(uptr((uint8*)$p2), $n2) TAIL)); }
         VECTORS
+        }
       }
     }
   }
@@ -214,7 +216,7 @@ constexpr std::string_view take_timeout = R"(
 
 constexpr std::string_view take_word = R"(
         if ($plan >> 60) {
-          $t = *(uint64*)kptr((uint64)$r + 8 * ($plan >> 60));
+          $t = $regs.r[($plan >> 60) & 15];
           $a5 = $t && $ret >= 0 ? *(uint64*)uptr((uint8*)$t) : (uint64)0;
         }
 )";
@@ -228,7 +230,7 @@ constexpr std::string_view pack_mask = R"(
 )";
 constexpr std::string_view unpack_number = R"(
     $mask = (uint64)0;
-    if ((int64)$r->orig_ax == -1) {
+    if ((int64)$regs.r[15] == -1) {
       $m = @returning[tid];
       $nr = (int64)$m.0; $mask = $m.1;
       delete(@returning, tid);
@@ -249,7 +251,7 @@ constexpr std::string_view sets = R"( else if (IS_SELECT) {
         TAKE_TIMEOUT
         $n = $ret > 0 ? (($a0 & 0xffff) + 63) / 64 * 8 : (uint64)0;
         if ($n > 128) { $n = 128; }
-        $t = *(uint64*)kptr((uint64)$r + 72);
+        $t = $regs.r[9];
         $mask = $nr == 270 && $a5 ? *(uint64*)uptr((uint8*)$a5) : (uint64)0;
         $g = @sets[tid];
         print((HEAD, buf(uptr((uint8*)$t), $t ? 16 : 0), buf(uptr((uint8*)$mask), $mask ? 8 : 0), $g.0, $g.1, $g.2,
@@ -332,6 +334,7 @@ rawtracepoint:sys_exit {
     if ((int64)$r->orig_ax == -1) { $nr = $f ? (int64)FIRST_OF_32 + 173 : (int64)15; } // rt_sigreturn has put it back
     $d = ((uint64)nsecs & 0xfffffffffffffffe) - ($start & 0xfffffffffffffffe);
     delete(@start, tid);
+    COPY_OF_CHOICE
     ARGUMENTS_OF_CHOICE
     if (LEAST) {
       @calls[$nr] = stats($d);
@@ -363,7 +366,8 @@ std::string no_return_of(const Wanted& w) {
 
 // The plans of calls are put there from outside; here they have their types.
 std::string declarations(const Wanted& w) {
-  return "config = { unstable_map_decl = enable; max_map_keys = 65536; max_strlen = " +
+  return "struct first_registers { uint64 r[16]; }\n" // of struct pt_regs, up to orig_ax: copied at once, which takes less than one by one
+         "config = { unstable_map_decl = enable; max_map_keys = 65536; max_strlen = " +
          std::to_string(w.copied) + " }\n" + "let @plan = hash(2048);\n" + w.before +
          (w.has_command ? "fn watch() : bool { @watches[tid] = 1; return true; }\n" : "") +
          "begin { @plan[(int64)-1] = (uint64)0; }\n";
@@ -379,6 +383,8 @@ std::string finished(std::string text, const Wanted& w) {
   base::replace_all(text, "WATCHED", w.has_command ? "@watches[tid]" : w.condition);
   base::replace_all(text, "IS_32", "((curtask.thread_info.status & 2) >> 1)"); // TS_COMPAT
   base::replace_all(text, "FIRST_OF_32", std::to_string(Call::first_of_32));
+  base::replace_all(text, "COPY_OF_CHOICE", w.chosen.empty() ? "" : "COPY_REGISTERS");
+  base::replace_all(text, "COPY_REGISTERS", "$regs = *(struct first_registers*)args.regs;");
   base::replace_all(text, "ARGUMENTS_OF_CHOICE", w.chosen.empty() ? "" : take_arguments());
   base::replace_all(text, "ARGUMENTS", take_arguments());
   base::replace_all(text, "CHOSEN", w.chosen.empty() ? "1" : w.chosen); // what people write stays as it is

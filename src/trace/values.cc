@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <unordered_map>
 
 namespace trace {
 
@@ -566,7 +567,7 @@ std::vector<Argument> read_arguments(std::string_view words) {
   return out;
 }
 
-std::string_view known_name(int number) {
+static std::string_view find_name(int number) {
   return number < Call::first_of_32 ? spec::syscall_name(number) : spec::syscall_name_32(number - Call::first_of_32);
 }
 
@@ -575,13 +576,26 @@ std::string call_name(int number) {
   return name.empty() ? "syscall_" + hexadecimal(static_cast<uint64_t>(number % Call::first_of_32)) : std::string(name);
 }
 
-const spec::SyscallRow* row_of(int number) {
-  const std::string_view name = known_name(number);
+static const spec::SyscallRow* find_row(int number) {
+  const std::string_view name = find_name(number);
   // Calls of i386 that have the name, but other arguments: a structure, another order, numbers in two parts.
   constexpr std::string_view others[] = {"mmap", "select", "clone", "pread64", "pwrite64", "preadv", "pwritev", "preadv2", "pwritev2",
                                          "truncate64", "ftruncate64", "fadvise64", "sync_file_range", "fallocate", "readahead"};
   return number >= Call::first_of_32 && base::is_one_of(others, name) ? nullptr : spec::find_syscall_row(name);
 }
+
+const KnownCall& known_call(int number) {
+  thread_local std::unordered_map<int, KnownCall> calls;
+  auto at = calls.find(number);
+  if (at != calls.end()) return at->second;
+  KnownCall call = {.name = find_name(number), .row = find_row(number), .arguments = {}, .result = {}};
+  call.arguments = read_arguments(call.row ? call.row->arguments : "hex hex hex hex hex hex");
+  call.result = read_arguments(call.row ? call.row->result : "int").front();
+  return calls.emplace(number, std::move(call)).first->second;
+}
+
+std::string_view known_name(int number) { return known_call(number).name; }
+const spec::SyscallRow* row_of(int number) { return known_call(number).row; }
 
 std::string signal_text(uint64_t number, int code, base::ByteSpan information) {
   const std::string name = signal(number);
@@ -618,12 +632,10 @@ static std::string result_text(const Call& call, const Argument& kind, const Opt
 CallParts call_parts(const Call& call, const Options& options) {
   CallParts out;
   out.name = call_name(call.number);
-  const spec::SyscallRow* row = row_of(call.number);
-  const std::vector<Argument> arguments = read_arguments(row ? row->arguments : "hex hex hex hex hex hex");
+  const std::vector<Argument>& arguments = known_call(call.number).arguments;
   for (size_t i = 0; i < arguments.size() && i < call.arguments.size(); i++)
     if (!is_left_out(out.name, i, call)) show(out.arguments.emplace_back(), arguments[i], call, i, options);
-  const Argument result = read_arguments(row ? row->result : "int").front();
-  out.result = result_text(call, result, options);
+  out.result = result_text(call, known_call(call.number).result, options);
   const bool polls = (out.name == "poll" || out.name == "ppoll") && call.result >= 0;
   const bool selects = (out.name == "select" || out.name == "pselect6") && !call.is_32();
   const bool times_out = polls || ((out.name == "select" || out.name == "pselect6") && !call.failed());

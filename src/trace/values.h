@@ -47,6 +47,15 @@ struct Argument {
   std::optional<char> count; // '0' … '5': the argument that tells; 'r': the result
 };
 
+// What is known of a call before it is made; worked out once for each number.
+struct KnownCall {
+  std::string_view name; // empty: not known
+  const spec::SyscallRow* row = nullptr;
+  std::vector<Argument> arguments;
+  Argument result;
+};
+const KnownCall& known_call(int number);
+
 // The words of a row; unknown ones are shown in hexadecimal.
 std::vector<Argument> read_arguments(std::string_view words);
 
