@@ -50,6 +50,7 @@ CallLines::CallLines(const TracingOptions& options) : options_(options), path_(o
   epoch_ns_ = ns(wall) - ns(monotonic);
   shown_.entries = options.verbose;
   // Where calls that open and close are left out, what is known of descriptors may be of the past.
+  descriptors_.describe(options.descriptor_details);
   descriptors_.keep(!options.fails_only && !options.least_ns && options.filter.expression.empty());
   shown_.descriptors = options.descriptors ? &descriptors_ : nullptr;
   shown_.sockets = &descriptors_;
@@ -358,6 +359,10 @@ std::string CallLines::json(const Call& call, const std::string& stack) {
 std::string CallLines::line(const type::Type& type, Bytes bytes, report::Printer& printer) {
   if (type.fields().size() < trace::field_copied) return {};
   const Call call = read(type, bytes);
+  if (call.number == trace::detail_record) {
+    descriptors_.take_detail(call);
+    return {};
+  }
   const bool learns = call.number >= 0 && names_descriptors();
   if (learns) descriptors_.learn(call);
   descriptors_.learn_netlink(call);

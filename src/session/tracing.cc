@@ -89,6 +89,7 @@ base::Status Tracer::compile() {
                           .duration_ns = options.duration_ns,
                           .histograms = options.histograms,
                           .names_descriptors = lines.names_descriptors(),
+                          .describes_sockets = lines.names_descriptors() && options.descriptor_details,
                           .timeouts = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).timeout.has_value(); }),
                           .words = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).word.has_value(); }),
                           .sigreturn = std::ranges::binary_search(options.calls, trace::sigreturn_number),

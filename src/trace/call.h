@@ -40,6 +40,7 @@ class Descriptors {
 public:
   virtual ~Descriptors() = default;
   virtual std::string path(uint32_t pid, int fd) = 0; // empty: not known
+  virtual std::string shown(uint32_t pid, int fd) { return path(pid, fd); } // with more about it, where that is wanted
   // Of a socket of netlink; nullopt: it is none, or not known.
   virtual std::optional<uint32_t> netlink_protocol(uint32_t, int) { return std::nullopt; }
 };

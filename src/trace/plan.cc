@@ -48,7 +48,7 @@ std::optional<Timeout> unpack_timeout(uint64_t argument) {
 static bool makes_two(std::string_view call) { return call == "pipe" || call == "pipe2" || call == "socketpair"; }
 
 bool changes_descriptors(int number) {
-  constexpr std::string_view others[] = {"close", "close_range", "fcntl", "chdir", "fchdir", "execve", "execveat", "clone", "clone3", "fork", "vfork", "exit_group"};
+  constexpr std::string_view others[] = {"close", "close_range", "fcntl", "chdir", "fchdir", "connect", "bind", "listen", "execve", "execveat", "clone", "clone3", "fork", "vfork", "exit_group"};
   const std::string_view name = known_name(number);
   const spec::SyscallRow* row = row_of(number);
   return base::is_one_of(others, name) || makes_two(name) || (row && row->result == "fd");

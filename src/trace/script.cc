@@ -301,6 +301,43 @@ constexpr std::string_view descriptor = R"(
         }
 )";
 
+// What sockets are (-yy) is sent before the call that made or changed one: session/sockets.h has the meaning of the words.
+// 42, 49 and 50: connect, bind, listen.
+constexpr std::string_view details = R"(
+        if ($plan & 128 && $ret >= 0) {
+          $made = $nr == 53 ? (uint64)*(uint32*)uptr((uint8*)$a3) : (uint64)$ret;
+          DETAIL
+          if ($nr == 53) {
+            $made = (uint64)*(uint32*)uptr((uint8*)($a3 + 4));
+            DETAIL
+          }
+        } else if ($nr == 42 || $nr == 49 || $nr == 50) {
+          $made = $a0 & 0xffffffff;
+          DETAIL
+        }
+)";
+constexpr std::string_view detail = R"(
+          $file = *(curtask.files.fdt.fd + $made);
+          if (($file.f_inode.i_mode & 0xf000) == 0xc000) {
+            $sk = ((struct socket*)$file.private_data).sk;
+            $family = (uint64)$sk.__sk_common.skc_family;
+            $i0 = $family | ((uint64)$sk.sk_type << 16) | ((uint64)$sk.sk_protocol << 32);
+            $i1 = (uint64)$sk.__sk_common.skc_num | ((uint64)$sk.__sk_common.skc_dport << 16);
+            $i2 = (uint64)$sk.__sk_common.skc_rcv_saddr; $i3 = (uint64)0;
+            $i4 = (uint64)$sk.__sk_common.skc_daddr; $i5 = (uint64)0;
+            if ($family == 10) {
+              $i2 = (uint64)$sk.__sk_common.skc_v6_rcv_saddr.in6_u.u6_addr32[0] | ((uint64)$sk.__sk_common.skc_v6_rcv_saddr.in6_u.u6_addr32[1] << 32);
+              $i3 = (uint64)$sk.__sk_common.skc_v6_rcv_saddr.in6_u.u6_addr32[2] | ((uint64)$sk.__sk_common.skc_v6_rcv_saddr.in6_u.u6_addr32[3] << 32);
+              $i4 = (uint64)$sk.__sk_common.skc_v6_daddr.in6_u.u6_addr32[0] | ((uint64)$sk.__sk_common.skc_v6_daddr.in6_u.u6_addr32[1] << 32);
+              $i5 = (uint64)$sk.__sk_common.skc_v6_daddr.in6_u.u6_addr32[2] | ((uint64)$sk.__sk_common.skc_v6_daddr.in6_u.u6_addr32[3] << 32);
+            } else if ($family == 1) {
+              $peer = ((struct unix_sock*)$sk).peer;
+              $i4 = (uint64)$peer && (uint64)$peer.sk_socket ? (uint64)((struct socket_alloc*)$peer.sk_socket).vfs_inode.i_ino : (uint64)0;
+            }
+            print(((int64)DETAIL_NUMBER, (int64)$made, (uint64)$file.f_inode.i_ino, (uint64)nsecs, (uint32)tid, (uint32)pid, comm, $i0, $i1, $i2, $i3, $i4, $i5));
+          }
+)";
+
 // Signals as they reach their thread, with their struct kernel_siginfo in place of arguments, and the ends of threads. A signal that ends the process reaches each of its threads as SIGKILL; which
 // one it was stands in the exit code.
 constexpr std::string_view others = R"(
@@ -413,7 +450,11 @@ std::string call_script(const Wanted& w) {
   base::replace_all(text, "PLAIN", std::to_string(Plan().pack()));
   base::replace_all(text, "PACK_TIMEOUT", w.timeouts ? pack_timeout : "");
   base::replace_all(text, "TAKE_TIMEOUT", w.timeouts ? take_timeout : "");
-  base::replace_all(text, "DESCRIPTOR", w.names_descriptors ? descriptor : "");
+  std::string about_descriptors(w.names_descriptors ? descriptor : "");
+  if (w.describes_sockets) about_descriptors += details;
+  base::replace_all(about_descriptors, "DETAIL\n", detail);
+  base::replace_all(about_descriptors, "DETAIL_NUMBER", std::to_string(detail_record));
+  base::replace_all(text, "DESCRIPTOR", about_descriptors);
   base::replace_all(text, "ENTRIES", w.counts_entries ? count_entries : "if ($plan & 64) { $a5 = (uint64)-1; }");
   base::replace_all(text, "VECTORS", w.vectors ? vectors : "");
   base::replace_all(text, "NO_CONTENTS", no_contents());

@@ -20,6 +20,7 @@ struct Wanted {
   uint64_t duration_ns = 0;   // 0: until all is over
   bool histograms = false;    // of the counts
   bool names_descriptors = false; // what new ones are
+  bool describes_sockets = false; // their protocols and ends
   // Some of the calls have them:
   bool timeouts = true, words = true; // Plan::timeout, Plan::word
   bool sigreturn = true, sets = true; // rt_sigreturn; select and pselect6
@@ -45,6 +46,8 @@ enum Field {
 constexpr size_t most_words = 8; // of an execve that failed
 
 constexpr int signal_record = -1, end_record = -2;
+// A socket: result its descriptor, duration its inode, and six words about it in place of arguments.
+constexpr int detail_record = -3;
 constexpr int unknown_code = INT32_MIN; // of a signal
 
 std::string call_script(const Wanted& wanted);

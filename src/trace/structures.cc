@@ -71,7 +71,7 @@ void show_node_mode(std::string& out, const Shown& v) { out += file_mode(static_
 void show_text(std::string& out, const Shown& v) { out += quoted(text_part(v.bytes), v.is_cut); }
 
 std::string descriptor_text(const Shown& v, int fd) {
-  const std::string path = fd >= 0 && v.options.descriptors ? v.options.descriptors->path(v.call.pid, fd) : "";
+  const std::string path = fd >= 0 && v.options.descriptors ? v.options.descriptors->shown(v.call.pid, fd) : "";
   return std::to_string(fd) + (path.empty() ? "" : "<" + path + ">");
 }
 
@@ -236,6 +236,10 @@ void show_wait_status(std::string& out, const Shown& v) {
 
 void show_address(std::string& out, const Shown& v) {
   const auto family = number_at<uint16_t>(v.bytes, 0);
+  // Of one that the kernel has written the next argument points to its length.
+  const bool is_argument = v.bytes.data() == v.call.copied[v.index].data() && v.index + 1 < v.call.copied.size();
+  const ByteSpan length = is_argument ? v.call.copied[v.index + 1] : ByteSpan();
+  const size_t known = length.size() >= 4 ? std::min<size_t>(number_at<uint32_t>(length, 0), v.bytes.size()) : v.bytes.size();
   const std::string port = "htons(" + std::to_string(ntohs(number_at<uint16_t>(v.bytes, 2))) + ")";
   out += "{sa_family=" + family_of(family);
   char text[INET6_ADDRSTRLEN] = {};
@@ -247,8 +251,8 @@ void show_address(std::string& out, const Shown& v) {
     out += ", sin6_port=" + port + ", sin6_flowinfo=htonl(" +
            std::to_string(ntohl(number_at<uint32_t>(v.bytes, 4))) + "), inet_pton(AF_INET6, \"" + text +
            "\", &sin6_addr), sin6_scope_id=" + std::to_string(number_at<uint32_t>(v.bytes, 24));
-  } else if (family == AF_UNIX && v.bytes.size() > 2) {
-    ByteSpan path = v.bytes.subspan(2);
+  } else if (family == AF_UNIX && known > 2) {
+    ByteSpan path = v.bytes.first(known).subspan(2);
     const bool is_abstract = path[0] == std::byte{0};
     if (is_abstract) path = path.subspan(1);
     ByteSpan shown = text_part(path);

@@ -272,6 +272,34 @@ def paths_of_descriptors(acu):
     need(re.search(r"^read\(3</etc/hostname>, ", text, re.M) and "close(3</etc/hostname>)" in text, text)
 
 
+def sockets_and_devices(acu):
+    """-yy: the ends of sockets and the numbers of devices, in strace's words; also of a process that had them before."""
+    program = os.path.join(HERE, "sockets.py")
+    texts = []
+    for run in (strace, lambda *w: trace(acu, "-q", *w[:-3], "-o", os.path.join(TMP, "acu.out"), "--", *w[-3:]) and open(os.path.join(TMP, "acu.out")).read()):
+        shutil.rmtree(WORK, ignore_errors=True)
+        os.mkdir(WORK)
+        text = run("-yy", "-e", "trace=%network,write,dup", sys.executable, "-S", program)
+        texts.append([line for line in lines_of(text) if not line.startswith(("--- ", "+++ "))])
+    theirs, ours = texts
+    need(theirs == ours and len(ours) > 30, "\n".join(difflib.unified_diff(theirs, ours, "strace", "acu", n=0, lineterm="")))
+    for part in ("<TCP:[N.0.0.1:N->N.0.0.1:N]>", "<UDPv6:[[::1]:N]>", "<UNIX-STREAM:[N->N]>", '<UNIX-STREAM:[N->N,"listener"]>', "</dev/null<char 1:3>>"):
+        need(any(part in line for line in ours), f"no {part} in {ours}")
+    code = """import os, socket, sys, time
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(1); c = socket.create_connection(s.getsockname()); a, b = socket.socketpair()
+print("there", flush=True)
+while True: c.send(b"x"); a.send(b"y"); time.sleep(0.05)"""
+    target = subprocess.Popen([sys.executable, "-S", "-c", code], stdout=subprocess.PIPE)
+    try:
+        target.stdout.readline()
+        _, text, _ = trace(acu, "-q", "-yy", "-p", str(target.pid), "-e", "sendto", "--duration", "1s")
+        need(re.search(r"^sendto\(\d+<TCP:\[127\.0\.0\.1:\d+->127\.0\.0\.1:\d+\]>, \"x\"", text, re.M), text)
+        need(re.search(r"^sendto\(\d+<UNIX-STREAM:\[\d+->\d+\]>, \"y\"", text, re.M), text)
+    finally:
+        target.kill()
+        target.wait()
+
+
 def arguments_as_they_were_given(acu):
     """Descriptors by what they were then, of a program that ends before its lines are read; timeouts and words as they were at the entry."""
     program = os.path.join(TMP, "given")
@@ -582,7 +610,7 @@ def as_strace(name):
 
 
 TESTS = [as_strace(name) for name in PROGRAMS]
-TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, arguments_as_they_were_given, structures, times_of_calls, classes_of_calls, calls_with_unusual_arguments, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
+TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, sockets_and_devices, arguments_as_they_were_given, structures, times_of_calls, classes_of_calls, calls_with_unusual_arguments, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
 
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))
