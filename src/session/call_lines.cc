@@ -43,11 +43,11 @@ std::string until_zero(Bytes bytes) {
 
 CallLines::CallLines(const TracingOptions& options) : options_(options), path_(options.path) {
   shown_.data = options.data;
-  timespec wall = {}, monotonic = {};
+  timespec wall = {}, since_boot = {};
   ::clock_gettime(CLOCK_REALTIME, &wall);
-  ::clock_gettime(CLOCK_MONOTONIC, &monotonic);
+  ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
   auto ns = [](const timespec& t) { return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec); };
-  epoch_ns_ = ns(wall) - ns(monotonic);
+  epoch_ns_ = ns(wall) - ns(since_boot);
   shown_.entries = options.verbose;
   // Where calls that open and close are left out, what is known of descriptors may be of the past.
   descriptors_.describe(options.descriptor_details);

@@ -18,7 +18,7 @@ struct Call {
   int number = 0;
   int64_t result = 0;
   uint64_t duration_ns = no_time; // no_time: it does not return, or had begun before
-  uint64_t begin_ns = 0;             // when it began, by the clock of the probes (CLOCK_MONOTONIC); of signals and ends, when they were
+  uint64_t begin_ns = 0;             // when it began, by the clock of the probes (CLOCK_BOOTTIME); of signals and ends, when they were
   uint32_t tid = 0, pid = 0;
   std::string thread; // name
   std::array<uint64_t, 6> arguments = {};

@@ -68,7 +68,7 @@ rawtracepoint:sys_enter {
           @entry[tid] = (str(uptr((uint8*)($nr == 322 || $nr == FIRST_OF_32 + 358 ? $a1 : $a0))), $a0, $a1, $a2, $a3, $a4,
                                        str(uptr((uint8*)$word)), $variables);
         }
-        if (!($plan & 8) && NO_RETURN) { $d = (uint64)-1; print((HEAD TAIL)); }
+        if (!($plan & 8) && NO_RETURN) { $d = (uint64)-1; $now = (uint64)nsecs; print((HEAD TAIL)); }
       }
     }
   }
@@ -78,7 +78,7 @@ rawtracepoint:sys_exit {
   if ($start) {
     COPY_REGISTERS
     $f = (uint64)$start & 1; $ret = (int64)args.ret; $nr = (int64)$regs.r[15] + (int64)($f * FIRST_OF_32);
-    $d = ((uint64)nsecs & 0xfffffffffffffffe) - ($start & 0xfffffffffffffffe);
+    $now = (uint64)nsecs; $d = ($now & 0xfffffffffffffffe) - ($start & 0xfffffffffffffffe);
     delete(@start, tid);
     UNPACK_NUMBER
     $plan = @plan[$nr];
@@ -334,7 +334,7 @@ constexpr std::string_view detail = R"(
               $peer = ((struct unix_sock*)$sk).peer;
               $i4 = (uint64)$peer && (uint64)$peer.sk_socket ? (uint64)((struct socket_alloc*)$peer.sk_socket).vfs_inode.i_ino : (uint64)0;
             }
-            print(((int64)DETAIL_NUMBER, (int64)$made, (uint64)$file.f_inode.i_ino, (uint64)nsecs, (uint32)tid, (uint32)pid, comm, $i0, $i1, $i2, $i3, $i4, $i5));
+            print(((int64)DETAIL_NUMBER, (int64)$made, (uint64)$file.f_inode.i_ino, $now, (uint32)tid, (uint32)pid, comm, $i0, $i1, $i2, $i3, $i4, $i5));
           }
 )";
 
@@ -342,17 +342,17 @@ constexpr std::string_view detail = R"(
 // one it was stands in the exit code.
 constexpr std::string_view others = R"(
 rawtracepoint:signal_deliver /WATCHED/ {
-  $i = (uint64)args.info;
+  $i = (uint64)args.info; $now = (uint64)nsecs;
   $d = (uint64)args.sig; $ret = (int64)*(int32*)kptr($i + 8); $nr = (int64)SIGNAL;
   if ($d == 9) { $d = (uint64)curtask.signal.group_exit_code & 127; $ret = (int64)NO_CODE; }
   $a0 = *(uint64*)kptr($i); $a1 = *(uint64*)kptr($i + 8); $a2 = *(uint64*)kptr($i + 16); $a3 = *(uint64*)kptr($i + 24);
   $a4 = *(uint64*)kptr($i + 32); $a5 = *(uint64*)kptr($i + 40);
   if ((int64)args.sig != 9 || (pid == tid && $d && $d != 9)) { print((SIGNALLED)); }
 }
-tracepoint:sched:sched_process_exit /WATCHED/ { $d = (uint64)0; $ret = (int64)curtask.exit_code; $nr = (int64)END; print((NOTE)); }
+tracepoint:sched:sched_process_exit /WATCHED/ { $d = (uint64)0; $ret = (int64)curtask.exit_code; $nr = (int64)END; $now = (uint64)nsecs; print((NOTE)); }
 )";
 
-constexpr std::string_view who = "$nr, $ret, $d, (uint64)nsecs, (uint32)tid, (uint32)pid, comm";
+constexpr std::string_view who = "$nr, $ret, $d, $now, (uint32)tid, (uint32)pid, comm";
 constexpr std::string_view registers = ", $a0, $a1, $a2, $a3, $a4, $a5";
 constexpr std::string_view none = ", (uint64)0, (uint64)0, (uint64)0, (uint64)0, (uint64)0, (uint64)0";
 constexpr std::string_view of_entry = ", $e.1, $e.2, $e.3, $e.4, $e.5, $a5";
@@ -367,8 +367,9 @@ rawtracepoint:sys_enter {
 rawtracepoint:sys_exit {
   $start = @start[tid];
   if ($start) {
-    $r = args.regs; $f = (uint64)$start & 1; $ret = (int64)args.ret; $nr = (int64)$r->orig_ax + (int64)($f * FIRST_OF_32);
-    if ((int64)$r->orig_ax == -1) { $nr = $f ? (int64)FIRST_OF_32 + 173 : (int64)15; } // rt_sigreturn has put it back
+    $r = args.regs; $f = (uint64)$start & 1; $ret = (int64)args.ret; $nr = (int64)$r->orig_ax;
+    $nr = $nr == -1 ? (int64)($f ? 173 : 15) : $nr; // rt_sigreturn has put it back
+    $nr += (int64)($f * FIRST_OF_32);
     $d = ((uint64)nsecs & 0xfffffffffffffffe) - ($start & 0xfffffffffffffffe);
     delete(@start, tid);
     COPY_OF_CHOICE

@@ -30,6 +30,7 @@ std::string octal(uint64_t value) { return printed("%#03lo", value); }
 
 std::string quoted(base::ByteSpan bytes, bool is_cut) {
   std::string out = "\"";
+  out.reserve(bytes.size() + sizeof "\"\"...");
   for (size_t i = 0; i < bytes.size(); i++) {
     const auto c = static_cast<unsigned char>(bytes[i]);
     constexpr std::string_view special = "\"\\\n\t\r\v\f", letters = "\"\\ntrvf";

@@ -652,7 +652,10 @@ CallParts call_parts(const Call& call, const Options& options) {
 
 std::string call_text(const Call& call, const Options& options, size_t before) {
   const CallParts parts = call_parts(call, options);
-  std::string out = parts.name + "(";
+  constexpr size_t usual_length = 256;
+  std::string out;
+  out.reserve(usual_length);
+  out += parts.name + "(";
   for (size_t i = 0; i < parts.arguments.size(); i++) out.append(i ? ", " : "").append(parts.arguments[i]);
   out += ")";
   constexpr size_t column = 39; // of the results of short calls
