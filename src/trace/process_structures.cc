@@ -99,8 +99,10 @@ void show_cap_header(std::string& out, const Shown& v) {
 }
 
 void show_cap_data(std::string& out, const Shown& v) {
+  constexpr uint32_t first_version = 0x19980330; // has one structure
+  const bool has_upper = number_at<uint32_t>(v.call.copied[0], 0) != first_version;
   auto set = [&](size_t at) {
-    const uint64_t bits = number_at<uint32_t>(v.bytes, at) | uint64_t{number_at<uint32_t>(v.bytes, at + 12)} << 32;
+    const uint64_t bits = number_at<uint32_t>(v.bytes, at) | (has_upper ? uint64_t{number_at<uint32_t>(v.bytes, at + 12)} << 32 : 0);
     std::string text;
     uint64_t rest = bits;
     for (const spec::NamedValue& c : spec::find_flag_set("capability")->values)

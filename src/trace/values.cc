@@ -347,7 +347,10 @@ void show_key_serial(Out out, const Shown& v) {
 }
 
 void show_key_argument(Out out, const Shown& v) {
-  const bool is_key = v.index == 1 && (v.value < 0x80000000 || static_cast<int64_t>(v.value) < 0 || v.value >> 32 == 0);
+  // Join, set_reqkey, dh_compute and capabilities take something else first.
+  constexpr uint64_t without_key[] = {1, 14, 23, 31};
+  const auto operation = static_cast<uint32_t>(v.call.arguments[0]);
+  const bool is_key = v.index == 1 && std::find(std::begin(without_key), std::end(without_key), operation) == std::end(without_key);
   is_key ? show_key_serial(out, v) : show_hex(out, v);
 }
 
