@@ -37,6 +37,7 @@ bench: setup-bench
 	@python3 bench/symbols.py --acu $(ACU) --out bench/results.md $(BENCH_ARGS)
 	@python3 bench/profile.py --acu $(ACU) --out bench/results.md
 	@python3 bench/trace.py --acu $(ACU) --out bench/results.md
+	@python3 bench/trace_nginx.py --acu $(ACU) --out bench/results.md
 	@python3 bench/waits.py --acu $(ACU) --out bench/results.md
 	@python3 bench/page.py --acu $(ACU) --out bench/results.md
 

@@ -43,10 +43,17 @@ std::string until_zero(Bytes bytes) {
 
 CallLines::CallLines(const TracingOptions& options) : options_(options), path_(options.path) {
   shown_.data = options.data;
+  timespec wall = {}, since_boot = {};
+  ::clock_gettime(CLOCK_REALTIME, &wall);
+  ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
+  auto ns = [](const timespec& t) { return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec); };
+  epoch_ns_ = ns(wall) - ns(since_boot);
   shown_.entries = options.verbose;
   // Where calls that open and close are left out, what is known of descriptors may be of the past.
+  descriptors_.describe(options.descriptor_details);
   descriptors_.keep(!options.fails_only && !options.least_ns && options.filter.expression.empty());
   shown_.descriptors = options.descriptors ? &descriptors_ : nullptr;
+  shown_.sockets = &descriptors_;
   std::error_code failed;
   real_path_ = path_.empty() ? "" : std::filesystem::weakly_canonical(path_, failed).string();
 }
@@ -73,6 +80,20 @@ std::string CallLines::prefix(const Call& call) const {
   if (is_alone) return {};
   const bool is_family = f.command || f.pid >= 0;
   return (is_family ? "[pid " : "[" + call.thread + " ") + std::to_string(call.tid) + "] ";
+}
+
+// "14:31:01 ", "     0.000123 ", or both, as strace has them.
+std::string CallLines::times(const Call& call) {
+  std::string out;
+  const bool has_clock = options_.clock_times != trace::ClockTimes::none;
+  if (has_clock) out = trace::clock_text(epoch_ns_ + call.begin_ns, options_.clock_times) + " ";
+  if (!options_.relative_times) return out;
+  const uint64_t before = std::exchange(last_begin_ns_, call.begin_ns);
+  // A call of another thread may have begun after this one, and returned before it.
+  const double passed = before ? static_cast<double>(static_cast<int64_t>(call.begin_ns - before)) / 1e9 : 0;
+  char text[40];
+  std::snprintf(text, sizeof text, has_clock ? "(+%13.6f) " : "%13.6f ", passed);
+  return out + text;
 }
 
 // A page that was not in memory when the call returned: the process has it by now, or never had.
@@ -124,6 +145,45 @@ void CallLines::undo_script(Call& call, const std::string& first_word) {
   }
 }
 
+// One of the words of an execve(2) that failed: all of them together are like those of one that did not, each ended by a zero.
+void CallLines::add_word(Call& call, size_t argument, size_t index, Bytes word) {
+  const uint64_t number = call.arguments.back() >> 32;
+  if (index >= std::min<uint64_t>(number, trace::most_words)) return;
+  if (!index) kept_.emplace_back();
+  std::vector<std::byte>& all = kept_.back();
+  const std::string text = until_zero(word);
+  const auto* first = reinterpret_cast<const std::byte*>(text.c_str());
+  all.insert(all.end(), first, first + text.size() + 1);
+  call.copied[argument] = all;
+  call.is_cut[argument] = number > trace::most_words;
+}
+
+// A timeout as it was at the entry; what is left of it is what was copied.
+void CallLines::take_timeout(Call& call, const trace::Plan& plan) {
+  if (!plan.timeout) return;
+  const std::optional<trace::Timeout> at_entry = trace::unpack_timeout(call.arguments[*plan.timeout]);
+  if (!at_entry) return;
+  std::vector<std::byte>& timeout = kept_.emplace_back(sizeof *at_entry); // like struct timespec
+  std::memcpy(timeout.data(), &*at_entry, timeout.size());
+  call.left = std::exchange(call.copied[*plan.timeout], timeout);
+}
+
+// Of select(2): what is left of the timeout, the mask, the sets before and after.
+void CallLines::read_sets(Call& call, std::span<const type::Field> fields, Bytes bytes) {
+  const size_t end = fields.size() - options_.stacks;
+  std::vector<Bytes> parts;
+  for (size_t i = trace::field_copied; i < end; i++) {
+    const Bytes part = bytes.subspan(fields[i].offset, fields[i].type->size);
+    parts.push_back(part.subspan(4, std::min<size_t>(trace::number_at<uint32_t>(part, 0), part.size() - 4)));
+  }
+  constexpr size_t left = 0, mask = 1, sets = 2;
+  if (parts.size() < sets) return;
+  call.copied[4] = parts[left];
+  call.sets.assign(parts.begin() + sets, parts.end());
+  call.sets.push_back(parts[mask]);
+  take_timeout(call, trace::plan_of(call.number));
+}
+
 // What was copied belongs to the arguments that the plan of the call names.
 Call CallLines::read(const type::Type& type, Bytes bytes) {
   using namespace trace;
@@ -132,31 +192,43 @@ Call CallLines::read(const type::Type& type, Bytes bytes) {
   call.number = static_cast<int>(number_of(fields[field_number], bytes));
   call.result = static_cast<int64_t>(number_of(fields[field_result], bytes));
   call.duration_ns = number_of(fields[field_duration], bytes);
+  const uint64_t sent_ns = number_of(fields[field_time], bytes);
+  const bool has_duration = call.number >= 0 && call.duration_ns != Call::no_time;
+  call.begin_ns = sent_ns - (has_duration ? call.duration_ns : 0);
   call.tid = static_cast<uint32_t>(number_of(fields[field_tid], bytes));
   call.pid = static_cast<uint32_t>(number_of(fields[field_pid], bytes));
   const type::Field& thread = fields[field_thread];
   call.thread = until_zero(bytes.subspan(thread.offset, thread.type->size));
-  if (call.number < 0) return call;
   for (size_t i = 0; i < call.arguments.size(); i++)
     call.arguments[i] = number_of(fields[field_arguments + i], bytes);
-  const Plan plan = plan_of(call.number);
+  if (call.number < 0) return call;
+  const Plan& plan = plan_of(call.number);
+  kept_.clear();
+  if (const bool selects = call.number == select_number || call.number == pselect_number; selects) {
+    read_sets(call, fields, bytes);
+    return call;
+  }
   std::string first_word;
   const bool has_inner = plan.shape == Shape::vectors || plan.shape == Shape::message;
   const size_t end = fields.size() - options_.stacks;
-  for (size_t i = 0; i + field_copied < end && (has_inner || i < plan.slots.size() + 2 * plan.takes_path_at_entry); i++) {
+  for (size_t i = 0; i + field_copied < end && (has_inner || plan.takes_path_at_entry || i < plan.slots.size()); i++) {
     const type::Field& f = fields[field_copied + i];
     Bytes part = bytes.subspan(f.offset, f.type->size);
-    if (plan.takes_path_at_entry && i == 2) { // the path once more, as the kernel has it at the end
+    if (plan.takes_path_at_entry && i == 1) { // the path once more, as the kernel has it at the end
       const size_t path = known_name(call.number) == "execveat";
       if (!call.copied[path].empty() && call.copied[path][0] == std::byte{0}) call.copied[path] = part;
       continue;
     }
-    if (plan.takes_path_at_entry && i == 3) {
+    if (plan.takes_path_at_entry && i == 3 && !call.failed()) {
       first_word = until_zero(part);
       continue;
     }
-    const size_t argument =
-        plan.takes_path_at_entry ? i + (known_name(call.number) == "execveat") : i && has_inner ? 0 : plan.slots[i].argument;
+    const size_t first = known_name(call.number) == "execveat";
+    if (plan.takes_path_at_entry && i >= 2 && call.failed()) {
+      add_word(call, first + 1, i - 2, part);
+      continue;
+    }
+    const size_t argument = plan.takes_path_at_entry ? i / 2 + first : i && has_inner ? 0 : plan.slots[i].argument;
     if (f.type->is(type::Kind::buffer)) {
       const uint32_t length = number_at<uint32_t>(part, 0);
       part = part.subspan(4, std::min<size_t>(length, part.size() - 4));
@@ -167,29 +239,27 @@ Call CallLines::read(const type::Type& type, Bytes bytes) {
       call.is_cut[argument] = !part.empty() && part.back() != std::byte{0};
     }
   }
-  kept_.clear();
   if (!first_word.empty() && !call.failed()) undo_script(call, first_word);
-  if (plan.timeout_slot) {
-    const size_t argument = plan.slots[plan.timeout_slot - size_t{1}].argument;
-    if (const std::optional<Timeout> at_entry = unpack_timeout(call.arguments[argument])) {
-      std::vector<std::byte>& timeout = kept_.emplace_back(sizeof *at_entry); // like struct timespec
-      std::memcpy(timeout.data(), &*at_entry, timeout.size());
-      call.left = std::exchange(call.copied[argument], timeout);
-    }
+  take_timeout(call, plan);
+  if (plan.word && call.arguments[*plan.word] && !call.failed()) {
+    std::vector<std::byte>& word = kept_.emplace_back(sizeof(uint64_t));
+    std::memcpy(word.data(), &call.arguments.back(), word.size());
+    call.copied[*plan.word] = Bytes(word).first(known_call(call.number).arguments[*plan.word].kind->bytes);
   }
   for (size_t i = 0; i < plan.slots.size() && !plan.takes_path_at_entry && plan.returns; i++) {
     const Plan::Slot& slot = plan.slots[i];
     if (i && (has_inner || plan.shape == Shape::text || plan.shape == Shape::memory)) break;
     if (plan.shape == Shape::nothing || !call.arguments[slot.argument]) continue;
     // Of some calls other arguments say whether it is an address at all.
-    const ValueKind* kind = read_arguments(row_of(call.number)->arguments)[slot.argument].kind;
+    const ValueKind* kind = known_call(call.number).arguments[slot.argument].kind;
     if (slot.bytes > 1 && kind->is_number_too) continue;
     const Bytes copied = call.copied[slot.argument];
     const bool is_text = slot.bytes == 0;
     const uint64_t count = slot.counted == Plan::by_result ? static_cast<uint64_t>(std::max<int64_t>(call.result, 0))
                            : slot.counted                  ? call.arguments[slot.counted - size_t{1}]
                                                            : 1;
-    const bool is_missing = is_text ? !copied.empty() && copied[0] == std::byte{0} : copied.empty() && count && !(slot.is_out && call.failed());
+    // An empty text, or none that could be read: where the call has succeeded the kernel has read it, so that it was there.
+    const bool is_missing = is_text ? !copied.empty() && copied[0] == std::byte{0} && call.failed() : copied.empty() && count && !(slot.is_out && call.failed());
     if (is_missing) read_later(call, slot.argument, is_text ? UINT64_MAX : slot.bytes * std::min<uint64_t>(count, UINT32_MAX));
   }
   return call;
@@ -203,7 +273,7 @@ bool CallLines::concerns_path(const Call& call) {
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
     return !path.empty() && (path == path_ || path == real_path_);
   };
-  const std::vector<trace::Argument> arguments = trace::read_arguments(row->arguments);
+  const std::vector<trace::Argument>& arguments = trace::known_call(call.number).arguments;
   int folder = AT_FDCWD;
   for (size_t i = 0; i < arguments.size() && i < call.arguments.size(); i++) {
     const std::string_view kind = arguments[i].kind ? arguments[i].kind->name : std::string_view();
@@ -221,12 +291,13 @@ bool CallLines::concerns_path(const Call& call) {
 }
 
 std::string CallLines::text(const Call& call, const std::string& stack) {
-  std::string out = prefix(call);
+  std::string out = prefix(call) + times(call);
   if (call.number < 0) {
     const auto code = static_cast<int>(call.result);
-    return out + (call.number == trace::signal_record ? trace::signal_text(call.duration_ns, code) : trace::end_text(code)) + "\n";
+    return out + (call.number == trace::signal_record ? trace::signal_text(call.duration_ns, code, std::as_bytes(std::span(call.arguments))) : trace::end_text(code)) + "\n";
   }
-  out += (call.is_32() ? "[32 bit] " : "") + trace::call_text(call, shown_);
+  if (call.is_32()) out += "[32 bit] ";
+  out += trace::call_text(call, shown_, out.size());
   if (options_.durations && call.duration_ns != Call::no_time) out += " <" + seconds(call.duration_ns) + ">";
   out += "\n";
   if (!stack.empty()) out += "        " + stack + "\n";
@@ -245,6 +316,8 @@ std::string CallLines::json(const Call& call, const std::string& stack) {
   report::append_json(out, std::string_view(call.thread));
   add_number("pid", call.pid);
   add_number("tid", call.tid);
+  if (options_.clock_times != trace::ClockTimes::none)
+    add("time", std::string_view(trace::clock_text(epoch_ns_ + call.begin_ns, options_.clock_times)));
   if (call.number == trace::signal_record) {
     add("signal", std::string_view(trace::signal(call.duration_ns)));
     if (call.result != trace::unknown_code) add_number("code", call.result);
@@ -286,8 +359,13 @@ std::string CallLines::json(const Call& call, const std::string& stack) {
 std::string CallLines::line(const type::Type& type, Bytes bytes, report::Printer& printer) {
   if (type.fields().size() < trace::field_copied) return {};
   const Call call = read(type, bytes);
+  if (call.number == trace::detail_record) {
+    descriptors_.take_detail(call);
+    return {};
+  }
   const bool learns = call.number >= 0 && names_descriptors();
   if (learns) descriptors_.learn(call);
+  descriptors_.learn_netlink(call);
   const bool is_told = is_asked_for(call.number) && (path_.empty() || (call.number >= 0 && concerns_path(call)));
   std::string stack;
   if (is_told && options_.stacks && call.number >= 0) {

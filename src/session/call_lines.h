@@ -4,6 +4,7 @@
 #include "report/report.h"
 #include "session/descriptors.h"
 #include "session/tracing.h"
+#include "trace/plan.h"
 #include "trace/values.h"
 
 #include <deque>
@@ -37,10 +38,14 @@ public:
 private:
   trace::Call read(const type::Type& type, std::span<const std::byte> bytes);
   std::string prefix(const trace::Call& call) const;
+  std::string times(const trace::Call& call);
   std::string text(const trace::Call& call, const std::string& stack);
   std::string json(const trace::Call& call, const std::string& stack);
   bool concerns_path(const trace::Call& call);
   void undo_script(trace::Call& call, const std::string& first_word);
+  void read_sets(trace::Call& call, std::span<const type::Field> fields, std::span<const std::byte> bytes);
+  void take_timeout(trace::Call& call, const trace::Plan& plan);
+  void add_word(trace::Call& call, size_t argument, size_t index, std::span<const std::byte> word);
   void read_later(trace::Call& call, size_t argument, uint64_t length);
 
   const TracingOptions& options_;
@@ -48,6 +53,8 @@ private:
   SeenDescriptors descriptors_;
   uint32_t command_ = 0;
   uint64_t told_ = 0, late_ = 0, missing_ = 0;
+  uint64_t last_begin_ns_ = 0; // of the line before
+  uint64_t epoch_ns_ = 0;      // when the clock of the probes was 0, in ns since 1970
   std::deque<std::vector<std::byte>> kept_; // of one call: what was read later
   std::string path_, real_path_; // of --path
 };

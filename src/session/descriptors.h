@@ -1,18 +1,25 @@
 // What the descriptors of traced processes stand for: from the calls that were seen, else from /proc.
 #pragma once
 
+#include "session/sockets.h"
 #include "trace/call.h"
 
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace session {
 
 class SeenDescriptors : public trace::Descriptors {
 public:
   std::string path(uint32_t pid, int fd) override;
+  std::string shown(uint32_t pid, int fd) override;
+  // Sockets by their protocols and ends, devices with their numbers.
+  void describe(bool describes) { describes_ = describes; }
+  // A detail record (trace/script.h), which comes before its call.
+  void take_detail(const trace::Call& detail);
   // false: not all calls that change them are learned, so that what /proc tells is not kept.
   void keep(bool keeps) { keeps_ = keeps; }
   // Learns what the process has open now, or what it will have after execve(2).
@@ -21,12 +28,22 @@ public:
   // What a call makes is known before the call is told, and what it ends is forgotten after.
   void learn(const trace::Call& call);
   void forget(const trace::Call& call);
+  // Sockets of netlink, whatever else is learned.
+  std::optional<uint32_t> netlink_protocol(uint32_t pid, int fd) override;
+  void learn_netlink(const trace::Call& call);
 
 private:
+  void learn_socket(const trace::Call& call);
+  uint64_t socket_inode(uint32_t pid, int fd); // 0: none
+  std::string device_text(uint32_t pid, const std::string& path);
   void name_new(std::pair<uint32_t, int> descriptor, uint64_t what);
 
   std::map<std::pair<uint32_t, int>, std::string> known_;
-  bool keeps_ = true;
+  std::map<std::pair<uint32_t, int>, uint32_t> netlink_; // protocols
+  Sockets sockets_;
+  std::map<uint32_t, std::vector<trace::Call>> details_; // by thread, until its call comes
+  std::map<std::string, std::string> devices_;           // what is behind their paths
+  bool keeps_ = true, describes_ = false;
 };
 
 } // namespace session

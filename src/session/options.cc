@@ -116,6 +116,9 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::path:
   case OptionId::depth:
   case OptionId::all_returns:
+  case OptionId::clock_times:
+  case OptionId::relative_times:
+  case OptionId::follow:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

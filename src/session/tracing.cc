@@ -89,7 +89,11 @@ base::Status Tracer::compile() {
                           .duration_ns = options.duration_ns,
                           .histograms = options.histograms,
                           .names_descriptors = lines.names_descriptors(),
-                          .timeouts = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).timeout_slot != 0; }),
+                          .describes_sockets = lines.names_descriptors() && options.descriptor_details,
+                          .timeouts = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).timeout.has_value(); }),
+                          .words = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).word.has_value(); }),
+                          .sigreturn = std::ranges::binary_search(options.calls, trace::sigreturn_number),
+                          .sets = std::ranges::binary_search(options.calls, trace::select_number) || std::ranges::binary_search(options.calls, trace::pselect_number),
                           .vectors = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).shape >= trace::Shape::vectors; }),
                           .counts_entries = bpf::has(bpf::Feature::loop)};
   source.emplace("trace", options.counts ? count_script(wanted) : call_script(wanted));

@@ -4,6 +4,7 @@
 
 #include "session/sampling_script.h"
 #include "trace/summary.h"
+#include "trace/text.h"
 
 #include <cstdint>
 #include <string>
@@ -22,6 +23,9 @@ struct TracingOptions {
   uint64_t duration_ns = 0; // 0: until the command or the process ends, or a signal
   uint32_t data = 32;       // bytes of data that are shown
   bool descriptors = false; // with the paths of descriptors
+  bool descriptor_details = false; // also the ends of sockets, and the numbers of devices
+  trace::ClockTimes clock_times = trace::ClockTimes::none; // when each call began
+  bool relative_times = false;                             // how long after the one before
   bool durations = false;
   bool stacks = false;
   bool counts = false;     // a table at the end instead of lines

@@ -1,6 +1,7 @@
 #include "spec/flag_sets.h"
 
 #include <charconv>
+#include <unordered_map>
 
 namespace spec {
 
@@ -274,7 +275,139 @@ constexpr NamedValue seccomp_operation[] = {
     {0, "SECCOMP_SET_MODE_STRICT"}, {1, "SECCOMP_SET_MODE_FILTER"}, {2, "SECCOMP_GET_ACTION_AVAIL"}, {3, "SECCOMP_GET_NOTIF_SIZES"}};
 constexpr NamedValue rseq_flags[] = {{1, "RSEQ_FLAG_UNREGISTER"}};
 
+constexpr NamedValue sched_flags[] = {
+    {1, "SCHED_FLAG_RESET_ON_FORK"}, {2, "SCHED_FLAG_RECLAIM"}, {4, "SCHED_FLAG_DL_OVERRUN"}, {8, "SCHED_FLAG_KEEP_POLICY"},
+    {16, "SCHED_FLAG_KEEP_PARAMS"}, {32, "SCHED_FLAG_UTIL_CLAMP_MIN"}, {64, "SCHED_FLAG_UTIL_CLAMP_MAX"}};
+constexpr NamedValue cap_version[] = {
+    {0x19980330, "_LINUX_CAPABILITY_VERSION_1"}, {0x20071026, "_LINUX_CAPABILITY_VERSION_2"},
+    {0x20080522, "_LINUX_CAPABILITY_VERSION_3"}};
+constexpr NamedValue semaphore_flags[] = {
+    {04000, "IPC_NOWAIT"}, {010000, "SEM_UNDO"}};
+constexpr NamedValue perf_type[] = {
+    {0, "PERF_TYPE_HARDWARE"}, {1, "PERF_TYPE_SOFTWARE"}, {2, "PERF_TYPE_TRACEPOINT"}, {3, "PERF_TYPE_HW_CACHE"}, {4, "PERF_TYPE_RAW"},
+    {5, "PERF_TYPE_BREAKPOINT"}};
+constexpr NamedValue perf_hardware[] = {
+    {0, "PERF_COUNT_HW_CPU_CYCLES"}, {1, "PERF_COUNT_HW_INSTRUCTIONS"}, {2, "PERF_COUNT_HW_CACHE_REFERENCES"},
+    {3, "PERF_COUNT_HW_CACHE_MISSES"}, {4, "PERF_COUNT_HW_BRANCH_INSTRUCTIONS"}, {5, "PERF_COUNT_HW_BRANCH_MISSES"},
+    {6, "PERF_COUNT_HW_BUS_CYCLES"}, {7, "PERF_COUNT_HW_STALLED_CYCLES_FRONTEND"}, {8, "PERF_COUNT_HW_STALLED_CYCLES_BACKEND"},
+    {9, "PERF_COUNT_HW_REF_CPU_CYCLES"}};
+constexpr NamedValue perf_software[] = {
+    {0, "PERF_COUNT_SW_CPU_CLOCK"}, {1, "PERF_COUNT_SW_TASK_CLOCK"}, {2, "PERF_COUNT_SW_PAGE_FAULTS"},
+    {3, "PERF_COUNT_SW_CONTEXT_SWITCHES"}, {4, "PERF_COUNT_SW_CPU_MIGRATIONS"}, {5, "PERF_COUNT_SW_PAGE_FAULTS_MIN"},
+    {6, "PERF_COUNT_SW_PAGE_FAULTS_MAJ"}, {7, "PERF_COUNT_SW_ALIGNMENT_FAULTS"}, {8, "PERF_COUNT_SW_EMULATION_FAULTS"},
+    {9, "PERF_COUNT_SW_DUMMY"}, {10, "PERF_COUNT_SW_BPF_OUTPUT"}, {11, "PERF_COUNT_SW_CGROUP_SWITCHES"}};
+constexpr NamedValue perf_sample[] = {
+    {1, "PERF_SAMPLE_IP"}, {2, "PERF_SAMPLE_TID"}, {4, "PERF_SAMPLE_TIME"}, {8, "PERF_SAMPLE_ADDR"}, {16, "PERF_SAMPLE_READ"},
+    {32, "PERF_SAMPLE_CALLCHAIN"}, {64, "PERF_SAMPLE_ID"}, {128, "PERF_SAMPLE_CPU"}, {256, "PERF_SAMPLE_PERIOD"},
+    {512, "PERF_SAMPLE_STREAM_ID"}, {1024, "PERF_SAMPLE_RAW"}, {2048, "PERF_SAMPLE_BRANCH_STACK"}, {4096, "PERF_SAMPLE_REGS_USER"},
+    {8192, "PERF_SAMPLE_STACK_USER"}, {16384, "PERF_SAMPLE_WEIGHT"}, {32768, "PERF_SAMPLE_DATA_SRC"}, {65536, "PERF_SAMPLE_IDENTIFIER"},
+    {131072, "PERF_SAMPLE_TRANSACTION"}, {262144, "PERF_SAMPLE_REGS_INTR"}, {524288, "PERF_SAMPLE_PHYS_ADDR"},
+    {1048576, "PERF_SAMPLE_AUX"}, {2097152, "PERF_SAMPLE_CGROUP"}, {4194304, "PERF_SAMPLE_DATA_PAGE_SIZE"},
+    {8388608, "PERF_SAMPLE_CODE_PAGE_SIZE"}, {16777216, "PERF_SAMPLE_WEIGHT_STRUCT"}};
+constexpr NamedValue perf_read_format[] = {
+    {1, "PERF_FORMAT_TOTAL_TIME_ENABLED"}, {2, "PERF_FORMAT_TOTAL_TIME_RUNNING"}, {4, "PERF_FORMAT_ID"}, {8, "PERF_FORMAT_GROUP"},
+    {16, "PERF_FORMAT_LOST"}};
+constexpr NamedValue bpf_map_type[] = {
+    {0, "BPF_MAP_TYPE_UNSPEC"}, {1, "BPF_MAP_TYPE_HASH"}, {2, "BPF_MAP_TYPE_ARRAY"}, {3, "BPF_MAP_TYPE_PROG_ARRAY"},
+    {4, "BPF_MAP_TYPE_PERF_EVENT_ARRAY"}, {5, "BPF_MAP_TYPE_PERCPU_HASH"}, {6, "BPF_MAP_TYPE_PERCPU_ARRAY"},
+    {7, "BPF_MAP_TYPE_STACK_TRACE"}, {8, "BPF_MAP_TYPE_CGROUP_ARRAY"}, {9, "BPF_MAP_TYPE_LRU_HASH"},
+    {10, "BPF_MAP_TYPE_LRU_PERCPU_HASH"}, {11, "BPF_MAP_TYPE_LPM_TRIE"}, {12, "BPF_MAP_TYPE_ARRAY_OF_MAPS"},
+    {13, "BPF_MAP_TYPE_HASH_OF_MAPS"}, {14, "BPF_MAP_TYPE_DEVMAP"}, {15, "BPF_MAP_TYPE_SOCKMAP"}, {16, "BPF_MAP_TYPE_CPUMAP"},
+    {17, "BPF_MAP_TYPE_XSKMAP"}, {18, "BPF_MAP_TYPE_SOCKHASH"}, {19, "BPF_MAP_TYPE_CGROUP_STORAGE"},
+    {20, "BPF_MAP_TYPE_REUSEPORT_SOCKARRAY"}, {21, "BPF_MAP_TYPE_PERCPU_CGROUP_STORAGE"}, {22, "BPF_MAP_TYPE_QUEUE"},
+    {23, "BPF_MAP_TYPE_STACK"}, {24, "BPF_MAP_TYPE_SK_STORAGE"}, {25, "BPF_MAP_TYPE_DEVMAP_HASH"}, {26, "BPF_MAP_TYPE_STRUCT_OPS"},
+    {27, "BPF_MAP_TYPE_RINGBUF"}, {28, "BPF_MAP_TYPE_INODE_STORAGE"}, {29, "BPF_MAP_TYPE_TASK_STORAGE"},
+    {30, "BPF_MAP_TYPE_BLOOM_FILTER"}, {31, "BPF_MAP_TYPE_USER_RINGBUF"}};
+constexpr NamedValue bpf_prog_type[] = {
+    {0, "BPF_PROG_TYPE_UNSPEC"}, {1, "BPF_PROG_TYPE_SOCKET_FILTER"}, {2, "BPF_PROG_TYPE_KPROBE"}, {3, "BPF_PROG_TYPE_SCHED_CLS"},
+    {4, "BPF_PROG_TYPE_SCHED_ACT"}, {5, "BPF_PROG_TYPE_TRACEPOINT"}, {6, "BPF_PROG_TYPE_XDP"}, {7, "BPF_PROG_TYPE_PERF_EVENT"},
+    {8, "BPF_PROG_TYPE_CGROUP_SKB"}, {9, "BPF_PROG_TYPE_CGROUP_SOCK"}, {10, "BPF_PROG_TYPE_LWT_IN"}, {11, "BPF_PROG_TYPE_LWT_OUT"},
+    {12, "BPF_PROG_TYPE_LWT_XMIT"}, {13, "BPF_PROG_TYPE_SOCK_OPS"}, {14, "BPF_PROG_TYPE_SK_SKB"}, {15, "BPF_PROG_TYPE_CGROUP_DEVICE"},
+    {16, "BPF_PROG_TYPE_SK_MSG"}, {17, "BPF_PROG_TYPE_RAW_TRACEPOINT"}, {18, "BPF_PROG_TYPE_CGROUP_SOCK_ADDR"},
+    {19, "BPF_PROG_TYPE_LWT_SEG6LOCAL"}, {20, "BPF_PROG_TYPE_LIRC_MODE2"}, {21, "BPF_PROG_TYPE_SK_REUSEPORT"},
+    {22, "BPF_PROG_TYPE_FLOW_DISSECTOR"}, {23, "BPF_PROG_TYPE_CGROUP_SYSCTL"}, {24, "BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE"},
+    {25, "BPF_PROG_TYPE_CGROUP_SOCKOPT"}, {26, "BPF_PROG_TYPE_TRACING"}, {27, "BPF_PROG_TYPE_STRUCT_OPS"}, {28, "BPF_PROG_TYPE_EXT"},
+    {29, "BPF_PROG_TYPE_LSM"}, {30, "BPF_PROG_TYPE_SK_LOOKUP"}, {31, "BPF_PROG_TYPE_SYSCALL"}};
+constexpr NamedValue bpf_map_flags[] = {
+    {1, "BPF_F_NO_PREALLOC"}, {2, "BPF_F_NO_COMMON_LRU"}, {4, "BPF_F_NUMA_NODE"}, {8, "BPF_F_RDONLY"}, {16, "BPF_F_WRONLY"},
+    {32, "BPF_F_STACK_BUILD_ID"}, {64, "BPF_F_ZERO_SEED"}, {128, "BPF_F_RDONLY_PROG"}, {256, "BPF_F_WRONLY_PROG"}, {512, "BPF_F_CLONE"},
+    {1024, "BPF_F_MMAPABLE"}, {2048, "BPF_F_PRESERVE_ELEMS"}, {4096, "BPF_F_INNER_MAP"}, {8192, "BPF_F_LINK"}};
+constexpr NamedValue bpf_update_flags[] = {
+    {0, "BPF_ANY"}, {1, "BPF_NOEXIST"}, {2, "BPF_EXIST"}, {4, "BPF_F_LOCK"}};
+constexpr NamedValue bpf_prog_flags[] = {
+    {1, "BPF_F_STRICT_ALIGNMENT"}, {2, "BPF_F_ANY_ALIGNMENT"}, {4, "BPF_F_TEST_RND_HI32"}, {8, "BPF_F_TEST_STATE_FREQ"},
+    {16, "BPF_F_SLEEPABLE"}, {32, "BPF_F_XDP_HAS_FRAGS"}, {64, "BPF_F_XDP_DEV_BOUND_ONLY"}, {128, "BPF_F_TEST_REG_INVARIANTS"}};
+constexpr NamedValue io_uring_setup_flags[] = {
+    {1, "IORING_SETUP_IOPOLL"}, {2, "IORING_SETUP_SQPOLL"}, {4, "IORING_SETUP_SQ_AFF"}, {8, "IORING_SETUP_CQSIZE"},
+    {16, "IORING_SETUP_CLAMP"}, {32, "IORING_SETUP_ATTACH_WQ"}, {64, "IORING_SETUP_R_DISABLED"}, {128, "IORING_SETUP_SUBMIT_ALL"},
+    {256, "IORING_SETUP_COOP_TASKRUN"}, {512, "IORING_SETUP_TASKRUN_FLAG"}, {1024, "IORING_SETUP_SQE128"}, {2048, "IORING_SETUP_CQE32"},
+    {4096, "IORING_SETUP_SINGLE_ISSUER"}, {8192, "IORING_SETUP_DEFER_TASKRUN"}, {16384, "IORING_SETUP_NO_MMAP"},
+    {32768, "IORING_SETUP_REGISTERED_FD_ONLY"}, {65536, "IORING_SETUP_NO_SQARRAY"}, {131072, "IORING_SETUP_HYBRID_IOPOLL"}};
+constexpr NamedValue io_uring_features[] = {
+    {1, "IORING_FEAT_SINGLE_MMAP"}, {2, "IORING_FEAT_NODROP"}, {4, "IORING_FEAT_SUBMIT_STABLE"}, {8, "IORING_FEAT_RW_CUR_POS"},
+    {16, "IORING_FEAT_CUR_PERSONALITY"}, {32, "IORING_FEAT_FAST_POLL"}, {64, "IORING_FEAT_POLL_32BITS"},
+    {128, "IORING_FEAT_SQPOLL_NONFIXED"}, {256, "IORING_FEAT_EXT_ARG"}, {512, "IORING_FEAT_NATIVE_WORKERS"},
+    {1024, "IORING_FEAT_RSRC_TAGS"}, {2048, "IORING_FEAT_CQE_SKIP"}, {4096, "IORING_FEAT_LINKED_FILE"},
+    {8192, "IORING_FEAT_REG_REG_RING"}, {16384, "IORING_FEAT_RECVSEND_BUNDLE"}, {32768, "IORING_FEAT_MIN_TIMEOUT"},
+    {65536, "IORING_FEAT_RW_ATTR"}, {131072, "IORING_FEAT_NO_IOWAIT"}};
+constexpr NamedValue resolve_flags[] = {
+    {1, "RESOLVE_NO_XDEV"}, {2, "RESOLVE_NO_MAGICLINKS"}, {4, "RESOLVE_NO_SYMLINKS"}, {8, "RESOLVE_BENEATH"}, {16, "RESOLVE_IN_ROOT"},
+    {32, "RESOLVE_CACHED"}};
+constexpr NamedValue netlink_type[] = {
+    {1, "NLMSG_NOOP"}, {2, "NLMSG_ERROR"}, {3, "NLMSG_DONE"}, {4, "NLMSG_OVERRUN"}};
+constexpr NamedValue netlink_flags[] = {
+    {1, "NLM_F_REQUEST"}, {2, "NLM_F_MULTI"}, {4, "NLM_F_ACK"}, {8, "NLM_F_ECHO"}, {0x10, "NLM_F_DUMP_INTR"},
+    {0x20, "NLM_F_DUMP_FILTERED"}};
+constexpr NamedValue netlink_get_flags[] = {
+    {1, "NLM_F_REQUEST"}, {2, "NLM_F_MULTI"}, {4, "NLM_F_ACK"}, {8, "NLM_F_ECHO"}, {0x10, "NLM_F_DUMP_INTR"},
+    {0x20, "NLM_F_DUMP_FILTERED"}, {0x300, "NLM_F_DUMP"}, {0x100, "NLM_F_ROOT"}, {0x200, "NLM_F_MATCH"}, {0x400, "NLM_F_ATOMIC"}};
+constexpr NamedValue netlink_new_flags[] = {
+    {1, "NLM_F_REQUEST"}, {2, "NLM_F_MULTI"}, {4, "NLM_F_ACK"}, {8, "NLM_F_ECHO"}, {0x10, "NLM_F_DUMP_INTR"},
+    {0x20, "NLM_F_DUMP_FILTERED"}, {0x100, "NLM_F_REPLACE"}, {0x200, "NLM_F_EXCL"}, {0x400, "NLM_F_CREATE"}, {0x800, "NLM_F_APPEND"}};
+constexpr NamedValue route_type[] = {
+    {16, "RTM_NEWLINK"}, {17, "RTM_DELLINK"}, {18, "RTM_GETLINK"}, {19, "RTM_SETLINK"}, {20, "RTM_NEWADDR"}, {21, "RTM_DELADDR"},
+    {22, "RTM_GETADDR"}, {24, "RTM_NEWROUTE"}, {25, "RTM_DELROUTE"}, {26, "RTM_GETROUTE"}, {28, "RTM_NEWNEIGH"}, {29, "RTM_DELNEIGH"},
+    {30, "RTM_GETNEIGH"}, {32, "RTM_NEWRULE"}, {33, "RTM_DELRULE"}, {34, "RTM_GETRULE"}, {36, "RTM_NEWQDISC"}, {37, "RTM_DELQDISC"},
+    {38, "RTM_GETQDISC"}, {40, "RTM_NEWTCLASS"}, {41, "RTM_DELTCLASS"}, {42, "RTM_GETTCLASS"}, {44, "RTM_NEWTFILTER"},
+    {45, "RTM_DELTFILTER"}, {46, "RTM_GETTFILTER"}, {48, "RTM_NEWACTION"}, {49, "RTM_DELACTION"}, {50, "RTM_GETACTION"},
+    {52, "RTM_NEWPREFIX"}, {58, "RTM_GETMULTICAST"}, {62, "RTM_GETANYCAST"}, {64, "RTM_NEWNEIGHTBL"}, {66, "RTM_GETNEIGHTBL"},
+    {67, "RTM_SETNEIGHTBL"}, {68, "RTM_NEWNDUSEROPT"}, {72, "RTM_NEWADDRLABEL"}, {73, "RTM_DELADDRLABEL"}, {74, "RTM_GETADDRLABEL"},
+    {78, "RTM_GETDCB"}, {79, "RTM_SETDCB"}, {80, "RTM_NEWNETCONF"}, {81, "RTM_DELNETCONF"}, {82, "RTM_GETNETCONF"}, {84, "RTM_NEWMDB"},
+    {85, "RTM_DELMDB"}, {86, "RTM_GETMDB"}, {88, "RTM_NEWNSID"}, {89, "RTM_DELNSID"}, {90, "RTM_GETNSID"}, {92, "RTM_NEWSTATS"},
+    {94, "RTM_GETSTATS"}, {95, "RTM_SETSTATS"}, {96, "RTM_NEWCACHEREPORT"}, {100, "RTM_NEWCHAIN"}, {101, "RTM_DELCHAIN"},
+    {102, "RTM_GETCHAIN"}, {104, "RTM_NEWNEXTHOP"}, {105, "RTM_DELNEXTHOP"}, {106, "RTM_GETNEXTHOP"}, {108, "RTM_NEWLINKPROP"},
+    {109, "RTM_DELLINKPROP"}, {110, "RTM_GETLINKPROP"}, {112, "RTM_NEWVLAN"}, {113, "RTM_DELVLAN"}, {114, "RTM_GETVLAN"},
+    {116, "RTM_NEWNEXTHOPBUCKET"}, {117, "RTM_DELNEXTHOPBUCKET"}, {118, "RTM_GETNEXTHOPBUCKET"}, {120, "RTM_NEWTUNNEL"},
+    {121, "RTM_DELTUNNEL"}, {122, "RTM_GETTUNNEL"}};
+
+constexpr NamedValue key_serial_number[] = {
+    {0xffffffff, "KEY_SPEC_THREAD_KEYRING"}, {0xfffffffe, "KEY_SPEC_PROCESS_KEYRING"}, {0xfffffffd, "KEY_SPEC_SESSION_KEYRING"},
+    {0xfffffffc, "KEY_SPEC_USER_KEYRING"}, {0xfffffffb, "KEY_SPEC_USER_SESSION_KEYRING"}, {0xfffffffa, "KEY_SPEC_GROUP_KEYRING"},
+    {0xfffffff9, "KEY_SPEC_REQKEY_AUTH_KEY"}, {0xfffffff8, "KEY_SPEC_REQUESTOR_KEYRING"}};
+
 constexpr FlagSet sets[] = {
+    {"key_serial_number", key_serial_number},
+    {"sched_flags", sched_flags, 0},
+    {"cap_version", cap_version},
+    {"semaphore_flags", semaphore_flags, 0},
+    {"perf_type", perf_type},
+    {"perf_hardware", perf_hardware},
+    {"perf_software", perf_software},
+    {"perf_sample", perf_sample, 0},
+    {"perf_read_format", perf_read_format, 0},
+    {"bpf_map_type", bpf_map_type},
+    {"bpf_prog_type", bpf_prog_type},
+    {"bpf_map_flags", bpf_map_flags, 0},
+    {"bpf_update_flags", bpf_update_flags, 0},
+    {"bpf_prog_flags", bpf_prog_flags, 0},
+    {"io_uring_setup_flags", io_uring_setup_flags, 0},
+    {"io_uring_features", io_uring_features, 0},
+    {"resolve_flags", resolve_flags, 0},
+    {"netlink_type", netlink_type},
+    {"netlink_flags", netlink_flags, 0},
+    {"netlink_get_flags", netlink_get_flags, 0},
+    {"netlink_new_flags", netlink_new_flags, 0},
+    {"route_type", route_type},
     {"open_flags", open_flags, 3}, {"descriptor_flags", descriptor_flags, 0}, {"at_flags", at_flags, 0}, {"statx_flags", statx_flags, 0x6000}, {"unlink_flags", unlink_flags, 0}, {"access_flags", access_flags, 0},
     {"access_mode", access_mode, 0}, {"rename_flags", rename_flags, 0}, {"close_range_flags", close_range_flags, 0}, {"prot", prot, 0},
     {"map_flags", map_flags, 3}, {"mremap_flags", mremap_flags, 0}, {"msync_flags", msync_flags, 0}, {"madvise", madvise},
@@ -311,9 +444,13 @@ std::string hexadecimal(uint64_t value) {
 } // namespace
 
 const FlagSet* find_flag_set(std::string_view name) {
-  for (const FlagSet& set : sets)
-    if (set.name == name) return &set;
-  return nullptr;
+  static const auto by_name = [] {
+    std::unordered_map<std::string_view, const FlagSet*> out;
+    for (const FlagSet& set : sets) out.emplace(set.name, &set);
+    return out;
+  }();
+  const auto at = by_name.find(name);
+  return at == by_name.end() ? nullptr : at->second;
 }
 
 std::string flags_text(const FlagSet& set, uint64_t value) {

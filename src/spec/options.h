@@ -88,6 +88,9 @@ enum class OptionId : uint8_t {
   path,
   depth,
   all_returns,
+  clock_times,
+  relative_times,
+  follow,
   help,
   version,
 };
@@ -547,7 +550,8 @@ inline constexpr Option top_options[] = {
 
 inline constexpr Option trace_options[] = {
     whose_pid,
-    whose_thread,
+    // `-t` is strace's here.
+    {.id = OptionId::thread, .name = "tid", .argument = "TIDS", .several = true, .doc = whose_thread.doc},
     whose_user,
     whose_cgroup,
     whose_container,
@@ -562,8 +566,9 @@ inline constexpr Option trace_options[] = {
      .letter = 'e',
      .name = "event",
      .argument = "CALLS",
-     .doc = "Only these system calls: names, with * and ?, and groups (%file %desc %process %net %memory %signal %ipc %creds "
-            "%clock), separated by commas; all but these behind a !."},
+     .doc = "Only these system calls: names, with * and ?, /regular expressions/, and groups (%file %desc %memory %process %signal "
+            "%ipc %network %creds %clock %pure %stat %lstat %fstat %%stat %statfs %fstatfs %%statfs), separated by commas; all but these "
+            "behind a !; `?name`: if there is such a call. Also as strace has it: trace=CALLS."},
     {.id = OptionId::counts,
      .letter = 'c',
      .name = "summary",
@@ -586,8 +591,20 @@ inline constexpr Option trace_options[] = {
      .doc = "Only calls that take this path, or a descriptor that it was opened as."},
     {.id = OptionId::fails_only, .letter = 'Z', .name = "failed-only", .doc = "Only calls that failed."},
     {.id = OptionId::least, .name = "min-duration", .argument = "TIME", .doc = "Only calls that took this long: 1ms, 20us."},
+    {.id = OptionId::clock_times,
+     .letter = 't',
+     .name = "absolute-timestamps",
+     .doc = "Show the time of day at which each call began; -tt with microseconds, -ttt as seconds since 1970."},
+    {.id = OptionId::relative_times,
+     .letter = 'r',
+     .name = "relative-timestamps",
+     .doc = "Show the seconds from the begin of the call in the line before to that of this one."},
+    {.id = OptionId::follow, .letter = 'f', .name = "follow-forks", .doc = "Nothing: what a process starts is always traced too, as strace does with -f."},
     {.id = OptionId::times, .letter = 'T', .name = "syscall-times", .doc = "Tell how long each call took."},
-    {.id = OptionId::descriptors, .letter = 'y', .name = "decode-fds", .doc = "Tell the paths of descriptors."},
+    {.id = OptionId::descriptors,
+     .letter = 'y',
+     .name = "decode-fds",
+     .doc = "Show the paths of descriptors; -yy also the ends of sockets, and the numbers of devices."},
     {.id = OptionId::stacks, .letter = 'k', .name = "stack-trace", .doc = "Tell the stack of each call, below it."},
     {.id = OptionId::data, .letter = 's', .name = "string-limit", .argument = "BYTES", .doc = "Show so many bytes of data (default 32)."},
     sampled_duration,
@@ -814,7 +831,7 @@ inline constexpr Subcommand subcommands[] = {
      "Compare two recordings: which functions take more now, and which less. Or a part of one with the rest of it.", diff_options,
      "acu diff before.acu after.acu -o diff.html\nacu diff old.folded new.folded --top 5 --json\n"
      "acu diff spike.acu --from 41 --until 43"},
-    {"trace", "[-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
+    {"trace", "[-p PIDS|--tid TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Tell system calls as they return, decoded as strace does, without stopping anything: of a command and what it starts, of\n"
      "processes, or of all.",
      trace_options,

@@ -13,13 +13,15 @@ namespace spec {
 struct SyscallRow {
   std::string_view name;
   std::string_view groups; // file (takes a path), desc (takes a descriptor), process, net, memory, signal,
-                           // ipc, creds, clock
+                           // ipc, creds, clock, pure (no arguments, cannot fail), stat, lstat, fstat, statfs, fstatfs
   std::string_view arguments;
   std::string_view result = "int";
 };
 
 // nullptr where there is no row.
 const SyscallRow* find_syscall_row(std::string_view name);
+// Is the call in the group ("file", "network", "%stat": without the first %)?
+bool is_in_group(std::string_view call, std::string_view group);
 // Is there a group of this name?
 bool is_syscall_group(std::string_view name);
 

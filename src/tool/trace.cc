@@ -10,6 +10,8 @@
 #include "tool/whose.h"
 
 #include <algorithm>
+#include <optional>
+#include <regex>
 
 namespace tool {
 
@@ -25,40 +27,86 @@ base::Error unknown_call(std::string_view word) {
     if (std::string_view name = spec::syscall_name(n); !name.empty()) names.push_back(name);
   std::string_view near = base::nearest(word, names);
   return usage("there is no system call `" + std::string(word) + "`" +
-               (near.empty() ? "; groups are %file %desc %process %net %memory %signal %ipc %creds %clock"
+               (near.empty() ? "; groups are %file %desc %memory %process %signal %ipc %network %creds %clock %pure, and %stat and its like"
                              : "; did you mean `" + std::string(near) + "`?"));
 }
 
-bool is_in_group(std::string_view call, std::string_view group) {
-  const spec::SyscallRow* row = spec::find_syscall_row(call);
-  if (!row) return false;
-  const std::vector<std::string_view> groups = base::split(row->groups, ' ');
-  return std::find(groups.begin(), groups.end(), group) != groups.end();
+// What strace takes before `=`, and is more than a choice of calls.
+base::Status refuse_qualifier(std::string_view name) {
+  struct Qualifier {
+    std::string_view name, why;
+  };
+  static constexpr Qualifier others[] = {{"inject", "acu only reads"},
+                                         {"fault", "acu only reads"},
+                                         {"status", "`-Z` shows failed calls, --filter 'retval >= 0' the others"},
+                                         {"signal", "`-q` leaves out signals"},
+                                         {"quiet", "`-q` leaves out signals and ends of threads"},
+                                         {"read", "`-s` shows more bytes of data"},
+                                         {"write", "`-s` shows more bytes of data"},
+                                         {"abbrev", "`-v` shows more of folders"},
+                                         {"verbose", "`-v` shows more of folders"},
+                                         {"raw", "`--filter` knows the registers, as arg0 to arg5"},
+                                         {"decode-fds", "`-y` and `-yy` show what descriptors are"},
+                                         {"kvm", "acu does not look into virtual machines"}};
+  for (const Qualifier& q : others)
+    if (q.name == name) return usage("`-e " + std::string(q.name) + "=` is not supported: " + std::string(q.why));
+  return {};
+}
+
+// One of the words of `-e`: of a regular expression, its form for the C library.
+struct CallsWord {
+  std::string_view text;
+  std::optional<std::regex> expression;
+  bool may_be_none = false; // `?` before it
+  bool is_met = false;
+
+  bool fits(std::string_view call) const {
+    if (expression) return std::regex_search(call.begin(), call.end(), *expression);
+    return text.starts_with("%") ? spec::is_in_group(call, text.substr(1)) : text == "all" || base::glob_match(text, call);
+  }
+};
+
+base::Result<CallsWord> read_word(std::string_view text) {
+  CallsWord out = {.text = text};
+  // `?` is also one letter of a pattern; of those only what begins so is lost.
+  out.may_be_none = text.starts_with("?") && text.size() > 1;
+  if (out.may_be_none) out.text.remove_prefix(1);
+  if (!out.text.starts_with("/")) return out;
+  std::string_view inner = out.text.substr(1);
+  if (inner.ends_with("/")) inner.remove_suffix(1);
+  try {
+    out.expression.emplace(inner.begin(), inner.end(), std::regex::extended);
+  } catch (const std::regex_error&) {
+    return usage("`" + std::string(out.text) + "` is no regular expression");
+  }
+  return out;
 }
 
 } // namespace
 
 base::Result<std::vector<int>> read_calls(std::string_view text) {
-  if (text.starts_with("trace=")) text.remove_prefix(6); // as strace has it
+  const size_t equals = std::min(text.find('='), text.size());
+  const std::string_view qualifier = text.substr(0, equals);
+  ACU_CHECK(refuse_qualifier(qualifier));
+  if (qualifier == "trace" || qualifier == "t") text.remove_prefix(std::min(equals + 1, text.size())); // as strace has it
   const bool all_but = text.starts_with("!");
   if (all_but) text.remove_prefix(1);
   std::vector<int> out;
-  const std::vector<std::string_view> words =
-      text.empty() ? std::vector<std::string_view>{"*"} : base::split(text, ',');
-  std::vector<bool> met(words.size(), false);
+  std::vector<CallsWord> words;
+  for (std::string_view word : base::split(text.empty() ? "*" : text, ',')) {
+    ACU_TRY(CallsWord read, read_word(word));
+    words.push_back(std::move(read));
+  }
   for (int n = 0; n <= spec::last_syscall; n++) {
     const std::string_view name = spec::syscall_name(n);
     if (name.empty()) continue;
     bool named = false;
-    for (size_t w = 0; w < words.size(); w++) {
-      const bool fits = words[w].starts_with("%") ? is_in_group(name, words[w].substr(1))
-                                                  : base::glob_match(words[w], name);
-      if (fits) named = met[w] = true;
-    }
+    for (CallsWord& word : words)
+      if (word.fits(name)) named = word.is_met = true;
     if (named != all_but) out.push_back(n);
   }
-  for (size_t w = 0; w < words.size(); w++)
-    if (!met[w]) return unknown_call(words[w]);
+  for (const CallsWord& word : words)
+    if (!word.is_met && !word.may_be_none) return unknown_call(word.text);
   return out;
 }
 
@@ -88,7 +136,10 @@ base::Status read_ends(const session::Arguments& arguments, session::TracingOpti
 base::Result<session::TracingOptions> read_request(const session::Arguments& arguments) {
   session::TracingOptions out;
   ACU_TRY(out.filter, read_whose(arguments));
-  if (arguments.words_before) return usage("`" + arguments.words[0] + "`: a command goes behind `--`");
+  if (arguments.words_before) {
+    const bool is_thread = arguments.has(OptionId::clock_times) && base::parse_integer(arguments.words[0]);
+    return usage("`" + arguments.words[0] + "`: " + (is_thread ? "`-t` shows times, as strace's does; threads are named with --tid" : "a command goes behind `--`"));
+  }
   out.command = arguments.behind;
   if (!names_some(out.filter) && !arguments.has(OptionId::all) && out.command.empty())
     return usage("say what to trace: -p PID, -u USER, --cgroup GROUP, -a, or a command behind `--`");
@@ -110,6 +161,10 @@ base::Result<session::TracingOptions> read_request(const session::Arguments& arg
   out.fails_only = arguments.has(OptionId::fails_only);
   out.durations = arguments.has(OptionId::times) || out.least_ns;
   out.descriptors = arguments.has(OptionId::descriptors);
+  out.descriptor_details = arguments.count(OptionId::descriptors) > 1;
+  constexpr size_t most_detail = 3; // -ttt
+  out.clock_times = static_cast<trace::ClockTimes>(std::min(arguments.count(OptionId::clock_times), most_detail));
+  out.relative_times = arguments.has(OptionId::relative_times);
   out.stacks = arguments.has(OptionId::stacks);
   out.histograms = arguments.has(OptionId::histograms);
   out.counts = arguments.has(OptionId::counts) || out.histograms;

@@ -51,7 +51,7 @@ base::Result<std::vector<int>> read_cpus(const std::string& text) {
 base::Result<session::Filter> read_whose(const session::Arguments& arguments) {
   session::Filter out;
   ACU_TRY(out.pids, read_numbers(arguments, OptionId::pid, "-p"));
-  ACU_TRY(out.threads, read_numbers(arguments, OptionId::thread, "-t"));
+  ACU_TRY(out.threads, read_numbers(arguments, OptionId::thread, "--tid"));
   if (out.pids.size() == 1) out.pid = out.pids.front();
   if (const std::string* user = arguments.value(OptionId::user)) out.user = *user;
   const std::string* group = arguments.value(OptionId::cgroup);
@@ -59,7 +59,7 @@ base::Result<session::Filter> read_whose(const session::Arguments& arguments) {
   const std::string* container = arguments.value(OptionId::container);
   const int whose = !out.pids.empty() + !out.threads.empty() + !out.user.empty() + (group != nullptr) + (container != nullptr) +
                     arguments.has(OptionId::all);
-  if (whose > 1) return usage("`-p`, `-t`, `-u`, `--cgroup`, `--container` and `-a` exclude each other");
+  if (whose > 1) return usage("`-p`, `--tid`, `-u`, `--cgroup`, `--container` and `-a` exclude each other");
   if (container) {
     ACU_TRY(symbol::Container found, symbol::Containers().find(*container));
     out.cgroup = found.folder;

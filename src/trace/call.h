@@ -5,6 +5,7 @@
 #include "base/reader.h"
 
 #include <array>
+#include <optional>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct Call {
   int number = 0;
   int64_t result = 0;
   uint64_t duration_ns = no_time; // no_time: it does not return, or had begun before
+  uint64_t begin_ns = 0;             // when it began, by the clock of the probes (CLOCK_BOOTTIME); of signals and ends, when they were
   uint32_t tid = 0, pid = 0;
   std::string thread; // name
   std::array<uint64_t, 6> arguments = {};
@@ -26,8 +28,9 @@ struct Call {
   base::ByteSpan left = {};              // what is left of a timeout, of calls that write that over it
   std::vector<base::ByteSpan> inner = {};    // what the copied bytes point to: contents of an iovec; of a message before them
                                              // its address, its iovec and its control messages
+  std::vector<base::ByteSpan> sets = {}; // of select: the three that were given, the three that came back, and the signal mask
   // Calls of 32-bit programs have the numbers of i386, and this added.
-  static constexpr int first_of_32 = 4096;
+  static constexpr int first_of_32 = 1 << 29;
   bool is_32() const { return number >= first_of_32; }
   bool failed() const { return result < 0 && result >= -4095; }
 };
@@ -37,6 +40,9 @@ class Descriptors {
 public:
   virtual ~Descriptors() = default;
   virtual std::string path(uint32_t pid, int fd) = 0; // empty: not known
+  virtual std::string shown(uint32_t pid, int fd) { return path(pid, fd); } // with more about it, where that is wanted
+  // Of a socket of netlink; nullopt: it is none, or not known.
+  virtual std::optional<uint32_t> netlink_protocol(uint32_t, int) { return std::nullopt; }
 };
 
 } // namespace trace

@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 namespace trace {
@@ -17,7 +18,9 @@ uint64_t register_of(size_t argument, bool is_32) {
 
 uint64_t Plan::pack() const {
   uint64_t out = static_cast<uint64_t>(shape) | uint64_t{returns} << 3 | uint64_t{takes_path_at_entry} << 4 |
-                 uint64_t{1} << 5 | uint64_t{counts_entries} << 6 | uint64_t{takes_descriptor} << 7 | uint64_t{timeout_slot} << 56;
+                 uint64_t{1} << 5 | uint64_t{counts_entries} << 6 | uint64_t{takes_descriptor} << 7;
+  if (timeout) out |= register_of(*timeout, is_32) << 56;
+  if (word) out |= register_of(*word, is_32) << 60;
   for (size_t i = 0; i < slots.size(); i++) {
     const Slot& s = slots[i];
     constexpr uint64_t result = 15;
@@ -45,10 +48,22 @@ std::optional<Timeout> unpack_timeout(uint64_t argument) {
 static bool makes_two(std::string_view call) { return call == "pipe" || call == "pipe2" || call == "socketpair"; }
 
 bool changes_descriptors(int number) {
-  constexpr std::string_view others[] = {"close", "close_range", "fcntl", "chdir", "fchdir", "execve", "execveat", "clone", "clone3", "fork", "vfork", "exit_group"};
+  constexpr std::string_view others[] = {"close", "close_range", "fcntl", "chdir", "fchdir", "connect", "bind", "listen", "execve", "execveat", "clone", "clone3", "fork", "vfork", "exit_group"};
   const std::string_view name = known_name(number);
   const spec::SyscallRow* row = row_of(number);
   return base::is_one_of(others, name) || makes_two(name) || (row && row->result == "fd");
+}
+
+// What the slots have no room for: a timeout, and a number that the kernel has written.
+static void take_one_more(Plan& plan, const std::vector<Argument>& arguments) {
+  if (plan.is_32) return;
+  const bool is_full = plan.shape != Shape::nothing && arguments.size() > plan.slots.size();
+  for (size_t i = 0; i < arguments.size() && is_full; i++) {
+    const ValueKind* kind = arguments[i].kind;
+    if (!kind || kind->copy != Copy::memory || plan.slots[0].argument == i || plan.slots[1].argument == i) continue;
+    if (kind->name == "timespec" && !plan.timeout) plan.timeout = static_cast<uint8_t>(i);
+    if (kind->is_out && kind->bytes <= sizeof(uint64_t) && !arguments[i].count && arguments.size() < 6 && !plan.word) plan.word = static_cast<uint8_t>(i);
+  }
 }
 
 static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_32) {
@@ -56,6 +71,7 @@ static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_
   plan.returns = call != "exit" && call != "exit_group";
   plan.takes_path_at_entry = call == "execve" || call == "execveat";
   plan.is_32 = is_32;
+  if (call == "select" || call == "pselect6") plan.timeout = is_32 ? std::nullopt : std::optional<uint8_t>(4);
   plan.counts_entries = call == "getdents64" || (call == "getdents" && !is_32);
   if (!row) return plan;
   // Files are known by the path that they were opened by.
@@ -67,7 +83,7 @@ static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_
       // Structures of 32-bit programs have other layouts.
       if (arguments[i].kind && arguments[i].kind->copy == wanted && !(is_32 && wanted == Copy::memory && arguments[i].kind->bytes > 1)) {
         plan.slots[all++] = slot_of(arguments[i], i);
-        if (!is_32 && arguments[i].kind->name.ends_with("_left")) plan.timeout_slot = static_cast<uint8_t>(all);
+        if (!is_32 && arguments[i].kind->name.ends_with("_left")) plan.timeout = static_cast<uint8_t>(i);
         texts += wanted == Copy::text;
       }
   static constexpr Shape shapes[3][3] = {
@@ -80,12 +96,19 @@ static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_
     if (copy != Copy::vectors && copy != Copy::message) continue;
     plan.shape = copy == Copy::vectors ? Shape::vectors : Shape::message;
     plan.slots = {slot_of(arguments[i], i), {}};
+    plan.slots[1].argument = plan.slots[0].argument;
     plan.slots[1].is_out = std::exchange(plan.slots[0].is_out, false); // the contents; the rest is there before
   }
+  take_one_more(plan, arguments);
   return plan;
 }
 
 Plan plan_of(std::string_view call) { return plan_of(call, spec::find_syscall_row(call), false); }
-Plan plan_of(int number) { return plan_of(known_name(number), row_of(number), number >= Call::first_of_32); }
+const Plan& plan_of(int number) {
+  thread_local std::unordered_map<int, Plan> plans;
+  auto at = plans.find(number);
+  if (at != plans.end()) return at->second;
+  return plans.emplace(number, plan_of(known_name(number), row_of(number), number >= Call::first_of_32)).first->second;
+}
 
 } // namespace trace

@@ -29,7 +29,10 @@ struct Plan {
   bool is_32 = false; // of a 32-bit program: arguments are in other registers
   bool returns = true;
   bool counts_entries = false;      // of a folder; their number takes the place of the last register
-  uint8_t timeout_slot = 0;         // 1 or 2: a timeout, which is packed at the entry in place of its address (pack_timeout, in the script)
+  // A timeout, which is packed at the entry in place of its address (pack_timeout, in the script): one that is written over, or one
+  // more than there are slots.
+  std::optional<uint8_t> timeout;
+  std::optional<uint8_t> word;      // one more than there are slots, of 8 bytes at most: it takes the place of the last register
   bool takes_descriptor = false;    // what the new descriptor is takes the place of the last register (`descriptor`, in the script)
   bool takes_path_at_entry = false; // execve: its memory is gone when it has succeeded
 
@@ -46,10 +49,13 @@ std::optional<Timeout> unpack_timeout(uint64_t argument);
 // Where an argument is in struct pt_regs, in words.
 uint64_t register_of(size_t argument, bool is_32);
 
+// select and pselect6: their sets are copied at the entry and at the return. rt_sigreturn: its mask is taken at the entry.
+constexpr int select_number = 23, pselect_number = 270, sigreturn_number = 15;
+
 // Does it change what descriptors stand for?
 bool changes_descriptors(int number);
 
 Plan plan_of(std::string_view call);
-Plan plan_of(int number); // also of 32-bit programs, see Call::first_of_32
+const Plan& plan_of(int number); // worked out once; also of 32-bit programs, see Call::first_of_32
 
 } // namespace trace

@@ -11,7 +11,7 @@ struct Wanted {
   std::string before;          // probes that the condition needs
   std::string chosen = {};     // which of their calls, as they return: of retval, duration and arg0 to arg5; empty: all
   bool has_command = false;    // acu starts it: its execve begins before the condition holds
-  bool all_calls = false;      // @plan need not be asked
+  bool all_calls = false;      // also those that have no name; @plan need not be asked
   bool fails_only = false;
   uint64_t least_ns = 0; // shorter calls are not told
   uint32_t copied = 256; // bytes of texts and memory
@@ -20,7 +20,10 @@ struct Wanted {
   uint64_t duration_ns = 0;   // 0: until all is over
   bool histograms = false;    // of the counts
   bool names_descriptors = false; // what new ones are
-  bool timeouts = true;       // some of the calls have them (Plan::timeout_slot)
+  bool describes_sockets = false; // their protocols and ends
+  // Some of the calls have them:
+  bool timeouts = true, words = true; // Plan::timeout, Plan::word
+  bool sigreturn = true, sets = true; // rt_sigreturn; select and pselect6
   bool vectors = true;        // some of the calls have them (plan.h)
   bool counts_entries = true; // of folders; the kernel has bpf_loop(). Else their number is -1
 };
@@ -30,6 +33,7 @@ enum Field {
   field_number,
   field_result,
   field_duration,
+  field_time, // when it was sent
   field_tid,
   field_pid,
   field_thread,
@@ -39,7 +43,11 @@ enum Field {
 
 // In place of a call's number: a signal (result: its code, duration: its number), the end of a thread
 // (result: its status, as wait(2) tells it).
+constexpr size_t most_words = 8; // of an execve that failed
+
 constexpr int signal_record = -1, end_record = -2;
+// A socket: result its descriptor, duration its inode, and six words about it in place of arguments.
+constexpr int detail_record = -3;
 constexpr int unknown_code = INT32_MIN; // of a signal
 
 std::string call_script(const Wanted& wanted);

@@ -1,6 +1,9 @@
 #include "trace/structures.h"
 
 #include "spec/numbers.h"
+#include "spec/syscalls.h"
+#include "trace/netlink.h"
+#include "trace/plan.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -62,10 +65,13 @@ std::string time_text(ByteSpan bytes, size_t at, std::string_view fraction) {
          std::to_string(number_at<int64_t>(bytes, at + 8)) + "}";
 }
 
+// "S_IFIFO|0644"
+void show_node_mode(std::string& out, const Shown& v) { out += file_mode(static_cast<uint32_t>(v.value)); }
+
 void show_text(std::string& out, const Shown& v) { out += quoted(text_part(v.bytes), v.is_cut); }
 
 std::string descriptor_text(const Shown& v, int fd) {
-  const std::string path = fd >= 0 && v.options.descriptors ? v.options.descriptors->path(v.call.pid, fd) : "";
+  const std::string path = fd >= 0 && v.options.descriptors ? v.options.descriptors->shown(v.call.pid, fd) : "";
   return std::to_string(fd) + (path.empty() ? "" : "<" + path + ">");
 }
 
@@ -130,6 +136,21 @@ void show_file_times(std::string& out, const Shown& v) {
   out += "]";
 }
 
+void show_two_times(std::string& out, const Shown& v) {
+  out += "[" + time_text(v.bytes, 0, "tv_usec") + ", " + time_text(v.bytes, 16, "tv_usec") + "]";
+}
+
+void show_access_times(std::string& out, const Shown& v) {
+  out += "{actime=" + std::to_string(number_at<int64_t>(v.bytes, 0)) + ", modtime=" + std::to_string(number_at<int64_t>(v.bytes, 8)) + "}";
+}
+
+// Only of a sleep that a signal has ended.
+void show_rest_of_time(std::string& out, const Shown& v) {
+  constexpr int64_t interrupted = -4, restarted = -516;
+  const bool is_there = (v.call.result == interrupted || v.call.result == restarted) && !v.bytes.empty();
+  is_there ? show_timespec(out, v) : void(out += pointer(v.value));
+}
+
 void show_itimerspec(std::string& out, const Shown& v) {
   out += "{it_interval=" + time_text(v.bytes, 0, "tv_nsec") +
          ", it_value=" + time_text(v.bytes, 16, "tv_nsec") + "}";
@@ -176,6 +197,7 @@ void show_limits(std::string& out, const Shown& v) {
 }
 
 void show_usage(std::string& out, const Shown& v) {
+  if (!v.call.result && v.call.number == spec::syscall_named("wait4")) return void(out += pointer(v.value)); // nothing has ended
   out += "{ru_utime=" + time_text(v.bytes, 0, "tv_usec") + ", ru_stime=" + time_text(v.bytes, 16, "tv_usec") +
          ", ...}";
 }
@@ -214,6 +236,10 @@ void show_wait_status(std::string& out, const Shown& v) {
 
 void show_address(std::string& out, const Shown& v) {
   const auto family = number_at<uint16_t>(v.bytes, 0);
+  // Of one that the kernel has written the next argument points to its length.
+  const bool is_argument = v.bytes.data() == v.call.copied[v.index].data() && v.index + 1 < v.call.copied.size();
+  const ByteSpan length = is_argument ? v.call.copied[v.index + 1] : ByteSpan();
+  const size_t known = length.size() >= 4 ? std::min<size_t>(number_at<uint32_t>(length, 0), v.bytes.size()) : v.bytes.size();
   const std::string port = "htons(" + std::to_string(ntohs(number_at<uint16_t>(v.bytes, 2))) + ")";
   out += "{sa_family=" + family_of(family);
   char text[INET6_ADDRSTRLEN] = {};
@@ -225,8 +251,8 @@ void show_address(std::string& out, const Shown& v) {
     out += ", sin6_port=" + port + ", sin6_flowinfo=htonl(" +
            std::to_string(ntohl(number_at<uint32_t>(v.bytes, 4))) + "), inet_pton(AF_INET6, \"" + text +
            "\", &sin6_addr), sin6_scope_id=" + std::to_string(number_at<uint32_t>(v.bytes, 24));
-  } else if (family == AF_UNIX && v.bytes.size() > 2) {
-    ByteSpan path = v.bytes.subspan(2);
+  } else if (family == AF_UNIX && known > 2) {
+    ByteSpan path = v.bytes.first(known).subspan(2);
     const bool is_abstract = path[0] == std::byte{0};
     if (is_abstract) path = path.subspan(1);
     ByteSpan shown = text_part(path);
@@ -257,17 +283,28 @@ std::string poll_results(ByteSpan bytes) {
   return "[" + out + "]";
 }
 
+// Whether data is messages of netlink, and of which protocol, as far as it is known.
+struct Netlink {
+  bool is_it = false;
+  std::optional<uint32_t> protocol = {};
+};
+
+static std::string data_text(ByteSpan data, uint64_t length, uint32_t shown, const Netlink& netlink) {
+  const std::string messages = netlink.is_it ? netlink_text(data, length, netlink.protocol, shown) : std::string();
+  const size_t part = std::min<size_t>(data.size(), shown);
+  return messages.empty() ? quoted(data.first(part), length > part) : messages;
+}
+
 // An iovec and, as far as it was copied, the data: of what is received no more than has come.
-static std::string vectors(ByteSpan bytes, uint64_t count, std::span<const ByteSpan> contents, uint64_t most, uint32_t shown) {
+static std::string vectors(ByteSpan bytes, uint64_t count, std::span<const ByteSpan> contents, uint64_t most, uint32_t shown, const Netlink& netlink = {}) {
   std::string out = "[";
   for (size_t at = 0; at + 16 <= bytes.size(); at += 16) {
     const auto base = number_at<uint64_t>(bytes, at), length = number_at<uint64_t>(bytes, at + 8);
     const uint64_t there = std::min(length, most);
     most -= there;
     const ByteSpan data = at / 16 < contents.size() ? contents[at / 16] : ByteSpan();
-    const size_t part = std::min<size_t>({data.size(), there, shown});
     const bool is_known = !data.empty() || (there == 0 && base && at / 16 < contents.size());
-    out += (at ? ", {iov_base=" : "{iov_base=") + (is_known ? quoted(data.first(part), there > part) : pointer(base)) +
+    out += (at ? ", {iov_base=" : "{iov_base=") + (is_known ? data_text(data.first(std::min<size_t>(data.size(), there)), there, shown, netlink) : pointer(base)) +
            ", iov_len=" + std::to_string(length) + "}";
   }
   return out + (count * 16 > bytes.size() ? ", ...]" : "]");
@@ -284,11 +321,48 @@ static bool is_received(const Call& call) {
   return name.starts_with("recv") || name.find("readv") != name.npos;
 }
 
+void show_vector_places(std::string& out, const Shown& v) { out += vectors(v.bytes, v.count, {}, ~uint64_t{0}, 0); }
+
+std::string descriptor_set(ByteSpan bytes, const Shown& v) {
+  std::string out = "[";
+  const auto number = static_cast<uint32_t>(v.call.arguments[0]);
+  for (uint32_t fd = 0; fd < number && fd / 8 < bytes.size(); fd++)
+    if (std::to_integer<unsigned>(bytes[fd / 8]) >> fd % 8 & 1) out += (out.size() > 1 ? " " : "") + descriptor_text(v, static_cast<int>(fd));
+  return out + (number > bytes.size() * 8 ? " ...]" : "]");
+}
+
+// As it was given: the kernel writes what came of it over it.
+void show_descriptor_set(std::string& out, const Shown& v) {
+  const size_t index = v.index;
+  const bool is_known = v.value && index - 1 < v.call.sets.size() && !v.call.sets[index - 1].empty();
+  out += is_known ? descriptor_set(v.call.sets[index - 1], v) : pointer(v.value);
+}
+
+// struct { const sigset_t* mask; size_t size; }, of which the mask is known.
+void show_select_mask(std::string& out, const Shown& v) {
+  constexpr size_t mask = 6; // Call::sets
+  if (!v.value || v.call.sets.size() <= mask) return void(out += pointer(v.value));
+  out += "{sigmask=" + (v.call.sets[mask].empty() ? "NULL" : signal_set(number_at<uint64_t>(v.call.sets[mask], 0))) + ", sigsetsize=8}";
+}
+
+std::string select_results(const Call& call, const Options& options) {
+  static constexpr std::string_view names[] = {"in ", "out ", "except "};
+  std::string out;
+  for (size_t i = 0; i < std::size(names) && i + 3 < call.sets.size(); i++) {
+    const ByteSpan bytes = call.sets[i + 3];
+    const bool has_some = std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; });
+    const Shown shown = {call, options, call.arguments[i + 1], bytes, false, 1};
+    if (has_some) out.append(out.empty() ? "" : ", ").append(names[i]).append(descriptor_set(bytes, shown));
+  }
+  return out;
+}
+
 void show_vectors(std::string& out, const Shown& v) {
   const bool received = is_received(v.call);
   const bool has_data = !(received && v.call.failed());
+  const std::optional<uint32_t> protocol = v.options.sockets ? v.options.sockets->netlink_protocol(v.call.pid, static_cast<int>(v.call.arguments[0])) : std::nullopt;
   out += vectors(v.bytes, v.count, has_data ? std::span<const ByteSpan>(v.call.inner) : std::span<const ByteSpan>(),
-                 length_of_data(v, received, v.call.result), v.options.data);
+                 length_of_data(v, received, v.call.result), v.options.data, {protocol.has_value(), protocol});
 }
 
 // cmsg(3): length, level, type, data; each begins at a multiple of eight.
@@ -332,9 +406,12 @@ static std::string message(const Shown& v, int64_t received_bytes) {
     out += pointer(number_at<uint64_t>(v.bytes, 0));
   }
   out += ", msg_namelen=" + std::to_string(name_length) + ", msg_iov=";
+  constexpr uint16_t family_of_netlink = 16;
+  Netlink netlink = {.protocol = v.options.sockets ? v.options.sockets->netlink_protocol(v.call.pid, static_cast<int>(v.call.arguments[0])) : std::nullopt};
+  netlink.is_it = netlink.protocol || (number_at<uint64_t>(v.bytes, 0) && number_at<uint16_t>(part(name), 0) == family_of_netlink);
   const std::span<const ByteSpan> data = std::span(v.call.inner).subspan(std::min<size_t>(contents, v.call.inner.size()));
   out += part(vector).empty() ? pointer(number_at<uint64_t>(v.bytes, 16))
-                              : vectors(part(vector), count, data, length_of_data(v, received, received_bytes), v.options.data);
+                              : vectors(part(vector), count, data, length_of_data(v, received, received_bytes), v.options.data, netlink);
   out += ", msg_iovlen=" + std::to_string(count);
   if (control_length) out += ", msg_control=" + (part(control).empty() ? pointer(number_at<uint64_t>(v.bytes, 32)) : control_messages(part(control)));
   const auto bits = number_at<uint32_t>(v.bytes, 48);
@@ -383,6 +460,8 @@ void show_clone_args(std::string& out, const Shown& v) {
          ", stack_size=" + (field(stack_size) ? hexadecimal(field(stack_size)) : "0");
   if (field(tls)) out += ", tls=" + hexadecimal(field(tls));
   out += "}";
+  constexpr uint64_t tells_parent = 0x100000; // CLONE_PARENT_SETTID: the kernel writes there what it returns
+  if (field(bits) & tells_parent && v.call.result > 0) out += " => {parent_tid=[" + std::to_string(v.call.result) + "]}";
 }
 
 void show_cpus(std::string& out, const Shown& v) {

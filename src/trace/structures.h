@@ -9,6 +9,7 @@ namespace trace {
 
 // "3", or with what it stands for "3</etc/passwd>".
 std::string descriptor_text(const Shown& v, int fd);
+void show_node_mode(std::string& out, const Shown& v);
 void show_text(std::string& out, const Shown& v);
 void show_pair(std::string& out, const Shown& v);
 void show_stat(std::string& out, const Shown& v);
@@ -41,6 +42,37 @@ void show_epoll_event(std::string& out, const Shown& v);
 void show_epoll_events(std::string& out, const Shown& v);
 void show_clone_args(std::string& out, const Shown& v);
 void show_cpus(std::string& out, const Shown& v);
+
+// process_structures.cc
+std::string signal_information(base::ByteSpan bytes); // struct siginfo: "{si_signo=SIGCHLD, si_code=CLD_EXITED, …}"
+void show_siginfo(std::string& out, const Shown& v);
+void show_sched_attr(std::string& out, const Shown& v);
+void show_cap_header(std::string& out, const Shown& v);
+void show_cap_data(std::string& out, const Shown& v);
+void show_groups(std::string& out, const Shown& v);
+void show_semaphore_operations(std::string& out, const Shown& v);
+void show_queued_message(std::string& out, const Shown& v);
+void show_shm_status(std::string& out, const Shown& v);
+void show_msg_status(std::string& out, const Shown& v);
+void show_semaphore_argument(std::string& out, const Shown& v);
+void show_queue_attributes(std::string& out, const Shown& v);
+void show_process_times(std::string& out, const Shown& v);
+// object_structures.cc
+void show_perf_attr(std::string& out, const Shown& v);
+void show_bpf_attr(std::string& out, const Shown& v);
+void show_io_uring_params(std::string& out, const Shown& v);
+void show_open_how(std::string& out, const Shown& v);
+
+void show_two_times(std::string& out, const Shown& v); // struct timeval
+void show_access_times(std::string& out, const Shown& v); // struct utimbuf
+void show_rest_of_time(std::string& out, const Shown& v);
+void show_vector_places(std::string& out, const Shown& v); // an iovec without what it points to
+// "[3 5]": the descriptors of a set of select(2).
+std::string descriptor_set(base::ByteSpan bytes, const Shown& v);
+void show_descriptor_set(std::string& out, const Shown& v);
+void show_select_mask(std::string& out, const Shown& v);
+// What came of them: "in [3], out [4]".
+std::string select_results(const Call& call, const Options& options);
 
 // "[1]", "[1, 2]"
 template<class T> void show_numbers(std::string& out, const Shown& v) {

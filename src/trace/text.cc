@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdio>
+#include <ctime>
 
 namespace trace {
 
@@ -12,12 +13,24 @@ static std::string printed(const char* format, uint64_t value) {
   return std::string(out, static_cast<size_t>(std::snprintf(out, sizeof out, format, value)));
 }
 
+std::string clock_text(uint64_t ns, ClockTimes how) {
+  constexpr uint64_t second = 1'000'000'000, us = 1000;
+  const auto whole = static_cast<time_t>(ns / second);
+  char text[40];
+  struct tm local = {};
+  ::localtime_r(&whole, &local);
+  size_t n = std::strftime(text, sizeof text, how == ClockTimes::since_epoch ? "%s" : "%T", &local);
+  if (how != ClockTimes::seconds) n += static_cast<size_t>(std::snprintf(text + n, sizeof text - n, ".%06lu", ns % second / us));
+  return std::string(text, n);
+}
+
 std::string hexadecimal(uint64_t value) { return printed("%#lx", value); }
 std::string pointer(uint64_t value) { return value ? hexadecimal(value) : "NULL"; }
 std::string octal(uint64_t value) { return printed("%#03lo", value); }
 
 std::string quoted(base::ByteSpan bytes, bool is_cut) {
   std::string out = "\"";
+  out.reserve(bytes.size() + sizeof "\"\"...");
   for (size_t i = 0; i < bytes.size(); i++) {
     const auto c = static_cast<unsigned char>(bytes[i]);
     constexpr std::string_view special = "\"\\\n\t\r\v\f", letters = "\"\\ntrvf";

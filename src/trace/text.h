@@ -10,6 +10,11 @@
 
 namespace trace {
 
+// How the time of a call is shown: as strace's -t, -tt and -ttt do.
+enum class ClockTimes : uint8_t { none, seconds, microseconds, since_epoch };
+// "14:31:01", "14:31:01.123456", "1234567890.123456": of ns since 1970.
+std::string clock_text(uint64_t ns, ClockTimes how);
+
 std::string hexadecimal(uint64_t value); // "0x1f"
 std::string pointer(uint64_t value);     // the same, "NULL"
 std::string octal(uint64_t value);       // "0644"

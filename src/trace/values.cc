@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "spec/numbers.h"
 #include "spec/syscalls.h"
+#include "trace/netlink.h"
 #include "trace/script.h"
 #include "trace/structures.h"
 #include "trace/text.h"
@@ -15,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <unordered_map>
 
 namespace trace {
 
@@ -107,6 +109,16 @@ void show_socket_option(Out out, const Shown& v) {
                                        {0, 8, "IP_PKTINFO"},
                                        {0, 10, "IP_MTU_DISCOVER"},
                                        {0, 11, "IP_RECVERR"},
+                                       {270, 1, "NETLINK_ADD_MEMBERSHIP"},
+                                       {270, 2, "NETLINK_DROP_MEMBERSHIP"},
+                                       {270, 3, "NETLINK_PKTINFO"},
+                                       {270, 4, "NETLINK_BROADCAST_ERROR"},
+                                       {270, 5, "NETLINK_NO_ENOBUFS"},
+                                       {270, 8, "NETLINK_LISTEN_ALL_NSID"},
+                                       {270, 9, "NETLINK_LIST_MEMBERSHIPS"},
+                                       {270, 10, "NETLINK_CAP_ACK"},
+                                       {270, 11, "NETLINK_EXT_ACK"},
+                                       {270, 12, "NETLINK_GET_STRICT_CHK"},
                                        {41, 26, "IPV6_V6ONLY"},
                                        {41, 25, "IPV6_RECVERR"},
                                        {41, 49, "IPV6_RECVPKTINFO"}};
@@ -246,9 +258,21 @@ void show_prctl(Out out, const Shown& v) {
 
 // ------------------------------------------------------------------------------------------------- memory
 
+// Of a socket that is netlink's, as its address or what is known of it says: messages. Else empty.
+std::string netlink_data(const Shown& v) {
+  constexpr uint16_t netlink = 16;
+  const std::string_view call = known_name(v.call.number);
+  const bool has_address = call == "sendto" || call == "recvfrom";
+  if (!has_address && call != "read" && call != "write") return {};
+  const std::optional<uint32_t> protocol = v.options.sockets ? v.options.sockets->netlink_protocol(v.call.pid, static_cast<int>(v.call.arguments[0])) : std::nullopt;
+  const bool is_netlink = protocol || (has_address && v.call.copied[4].size() >= 2 && number_at<uint16_t>(v.call.copied[4], 0) == netlink);
+  return is_netlink ? netlink_text(v.bytes, v.count, protocol, v.options.data) : std::string();
+}
+
 void show_data(Out out, const Shown& v) {
   if (!v.value || v.bytes.empty())
     return void(out += v.value && !v.count && !v.call.failed() ? "\"\"" : pointer(v.value));
+  if (const std::string text = netlink_data(v); !text.empty()) return void(out += text);
   const size_t shown = std::min<size_t>(v.bytes.size(), v.options.data);
   out += quoted(v.bytes.first(shown), v.count > shown);
 }
@@ -305,6 +329,37 @@ void show_status_flags(Out out, const Shown& v) {
   show_int(out, v);
 }
 
+void show_prctl_result(Out out, const Shown& v) {
+  static constexpr std::string_view dumps[] = {"SUID_DUMP_DISABLE", "SUID_DUMP_USER", "SUID_DUMP_ROOT"};
+  constexpr uint64_t get_dumpable = 3;
+  show_int(out, v);
+  if (v.call.arguments[0] == get_dumpable && v.value < std::size(dumps)) out += " (" + std::string(dumps[v.value]) + ")";
+}
+
+void show_caught_signal(Out out, const Shown& v) { out += std::to_string(v.value) + (v.value ? " (" + signal(v.value) + ")" : ""); }
+
+void show_returned_mask(Out out, const Shown& v) { out += "{mask=" + signal_set(v.value) + "}"; }
+
+// Of the operations some take numbers of keys, of which a few stand for rings of the thread.
+void show_key_serial(Out out, const Shown& v) {
+  const auto key = static_cast<int32_t>(v.value);
+  key < 0 && key >= -8 ? show_set(out, "key_serial_number", static_cast<uint32_t>(key)) : void(out += std::to_string(key));
+}
+
+void show_key_argument(Out out, const Shown& v) {
+  // Join, set_reqkey, dh_compute and capabilities take something else first.
+  constexpr uint64_t without_key[] = {1, 14, 23, 31};
+  const auto operation = static_cast<uint32_t>(v.call.arguments[0]);
+  const bool is_key = v.index == 1 && std::find(std::begin(without_key), std::end(without_key), operation) == std::end(without_key);
+  is_key ? show_key_serial(out, v) : show_hex(out, v);
+}
+
+void show_environment(Out out, const Shown& v) {
+  out += pointer(v.value);
+  const auto number = static_cast<uint32_t>(v.call.arguments[5]);
+  if (v.value && number != UINT32_MAX && v.call.duration_ns != Call::no_time) out += " /* " + std::to_string(number) + (number == 1 ? " var */" : " vars */");
+}
+
 void show_none(Out out, const Shown&) { out += "?"; }
 
 using Copy = ValueKind::Copy;
@@ -319,6 +374,7 @@ constexpr ValueKind kinds[] = {
     {"offset", show_hex},
     {"ptr", show_pointer},
     {"mode", show_mode},
+    {"node_mode", show_node_mode},
     {"id", show_id},
     {"dev", show_device},
     {"pid", show_int},
@@ -343,7 +399,7 @@ constexpr ValueKind kinds[] = {
     {"out", show_data, Copy::memory, 1, true, true},
     {"entries", show_entries, Copy::memory, 1, true, true},
     {"argv", show_words, Copy::memory},
-    {"environment", show_pointer},
+    {"environment", show_environment},
     {"option", show_numbers<int32_t>, Copy::memory, 1},
     {"option_out", show_option_out, Copy::memory, 4, true},
     {"sigevent", show_signal_event, Copy::memory, 64},
@@ -395,6 +451,39 @@ constexpr ValueKind kinds[] = {
     {"clone_args", show_clone_args, Copy::memory, 64},
     {"cpus", show_cpus, Copy::memory, 1},
     {"cpus_out", show_cpus, Copy::memory, 1, true},
+    {"siginfo", show_siginfo, Copy::memory, 48},
+    {"siginfo_out", show_siginfo, Copy::memory, 48, true},
+    {"sched_attr", show_sched_attr, Copy::memory, 56},
+    {"sched_attr_out", show_sched_attr, Copy::memory, 56, true},
+    {"cap_header", show_cap_header, Copy::memory, 8},
+    {"cap_data", show_cap_data, Copy::memory, 24},
+    {"cap_data_out", show_cap_data, Copy::memory, 24, true},
+    {"groups", show_groups, Copy::memory, 4},
+    {"groups_out", show_groups, Copy::memory, 4, true},
+    {"sembufs", show_semaphore_operations, Copy::memory, 6},
+    {"queued_message", show_queued_message, Copy::memory, 256},
+    {"queued_message_out", show_queued_message, Copy::memory, 256, true},
+    {"shm_status", show_shm_status, Copy::memory, 112, false, true},
+    {"msg_status", show_msg_status, Copy::memory, 120, false, true},
+    {"sem_argument", show_semaphore_argument},
+    {"mq_attr", show_queue_attributes, Copy::memory, 32},
+    {"mq_attr_out", show_queue_attributes, Copy::memory, 32, true},
+    {"tms_out", show_process_times, Copy::memory, 32, true},
+    {"perf_attr", show_perf_attr, Copy::memory, 64},
+    {"bpf_attr", show_bpf_attr, Copy::memory, 128, false, true},
+    {"io_uring_params", show_io_uring_params, Copy::memory, 120},
+    {"open_how", show_open_how, Copy::memory, 24},
+    {"timevals", show_two_times, Copy::memory, 32},
+    {"utimbuf", show_access_times, Copy::memory, 16},
+    {"timespec_rest", show_rest_of_time, Copy::memory, 16, false, true},
+    {"iovec_places", show_vector_places, Copy::memory, 16},
+    {"fd_set", show_descriptor_set},
+    {"select_mask", show_select_mask},
+    {"key_serial", show_key_serial},
+    {"key_argument", show_key_argument},
+    {"returned_mask", show_returned_mask},
+    {"prctl_result", show_prctl_result},
+    {"caught", show_caught_signal},
     {"fcntl_result", show_status_flags},
     {"none", show_none},
 };
@@ -413,10 +502,10 @@ uint64_t count_of(const Argument& a, const Call& call) {
 
 void show(std::string& out, const Argument& a, const Call& call, size_t index, const Options& options) {
   const uint64_t value = call.arguments[index];
-  const Shown shown = {call, options, value, call.copied[index], call.is_cut[index], count_of(a, call)};
+  const Shown shown = {call, options, value, call.copied[index], call.is_cut[index], count_of(a, call), index};
   if (!a.kind) {
     out += spec::flags_text(*a.set, a.set->one_of == ~uint64_t{0} ? static_cast<uint32_t>(value) : value);
-  } else if (a.count && value && !shown.count && (a.kind->name == "iovec" || a.kind->name == "in")) {
+  } else if (a.count && value && !shown.count && (a.kind->name == "iovec" || a.kind->name == "in" || (a.kind->name == "groups_out" && !call.failed()))) {
     out += a.kind->name == "in" ? "\"\"" : "[]";
   } else if (a.kind->copy != Copy::nothing && !a.kind->is_number_too && (!value || shown.bytes.empty())) {
     out += pointer(value);
@@ -455,7 +544,10 @@ bool is_left_out(std::string_view call, size_t index, const Call& c) {
     if (operation == wake_bitset) return index == 3 || index == 4;
     if (operation == wait_bitset) return false;
   }
-  if (call == "prctl") return index > 1;
+  if (call == "prctl") { // without arguments: PR_GET_DUMPABLE, PR_GET_KEEPCAPS, PR_GET_SECCOMP, PR_GET_SECUREBITS, PR_GET_TIMERSLACK
+    constexpr uint64_t without[] = {3, 7, 21, 28, 30};
+    return index > 1 || (index && std::find(std::begin(without), std::end(without), c.arguments[0]) != std::end(without));
+  }
   if (call.ends_with("v2") && index == 4) return true; // the upper half of the offset, on other machines
   if (call == "mremap" && index == 4) return !(c.arguments[3] & 2);
   return false;
@@ -478,7 +570,7 @@ std::vector<Argument> read_arguments(std::string_view words) {
   return out;
 }
 
-std::string_view known_name(int number) {
+static std::string_view find_name(int number) {
   return number < Call::first_of_32 ? spec::syscall_name(number) : spec::syscall_name_32(number - Call::first_of_32);
 }
 
@@ -487,44 +579,31 @@ std::string call_name(int number) {
   return name.empty() ? "syscall_" + hexadecimal(static_cast<uint64_t>(number % Call::first_of_32)) : std::string(name);
 }
 
-const spec::SyscallRow* row_of(int number) {
-  const std::string_view name = known_name(number);
+static const spec::SyscallRow* find_row(int number) {
+  const std::string_view name = find_name(number);
   // Calls of i386 that have the name, but other arguments: a structure, another order, numbers in two parts.
   constexpr std::string_view others[] = {"mmap", "select", "clone", "pread64", "pwrite64", "preadv", "pwritev", "preadv2", "pwritev2",
                                          "truncate64", "ftruncate64", "fadvise64", "sync_file_range", "fallocate", "readahead"};
   return number >= Call::first_of_32 && base::is_one_of(others, name) ? nullptr : spec::find_syscall_row(name);
 }
 
-std::string signal_text(uint64_t number, int code) {
-  struct Code {
-    int signal, code; // signal 0: any
-    std::string_view name;
-  };
-  static constexpr Code codes[] = {{0, SI_USER, "SI_USER"},
-                                   {0, SI_KERNEL, "SI_KERNEL"},
-                                   {0, SI_QUEUE, "SI_QUEUE"},
-                                   {0, SI_TIMER, "SI_TIMER"},
-                                   {0, SI_TKILL, "SI_TKILL"},
-                                   {SIGCHLD, CLD_EXITED, "CLD_EXITED"},
-                                   {SIGCHLD, CLD_KILLED, "CLD_KILLED"},
-                                   {SIGCHLD, CLD_DUMPED, "CLD_DUMPED"},
-                                   {SIGCHLD, CLD_TRAPPED, "CLD_TRAPPED"},
-                                   {SIGCHLD, CLD_STOPPED, "CLD_STOPPED"},
-                                   {SIGCHLD, CLD_CONTINUED, "CLD_CONTINUED"},
-                                   {SIGSEGV, SEGV_MAPERR, "SEGV_MAPERR"},
-                                   {SIGSEGV, SEGV_ACCERR, "SEGV_ACCERR"},
-                                   {SIGBUS, BUS_ADRALN, "BUS_ADRALN"},
-                                   {SIGBUS, BUS_ADRERR, "BUS_ADRERR"},
-                                   {SIGFPE, FPE_INTDIV, "FPE_INTDIV"},
-                                   {SIGILL, ILL_ILLOPN, "ILL_ILLOPN"},
-                                   {SIGTRAP, TRAP_BRKPT, "TRAP_BRKPT"}};
-  auto at = std::find_if(std::begin(codes), std::end(codes), [&](const Code& c) {
-    return c.code == code && (c.signal == 0 || c.signal == static_cast<int>(number));
-  });
+const KnownCall& known_call(int number) {
+  thread_local std::unordered_map<int, KnownCall> calls;
+  auto at = calls.find(number);
+  if (at != calls.end()) return at->second;
+  KnownCall call = {.name = find_name(number), .row = find_row(number), .arguments = {}, .result = {}};
+  call.arguments = read_arguments(call.row ? call.row->arguments : "hex hex hex hex hex hex");
+  call.result = read_arguments(call.row ? call.row->result : "int").front();
+  return calls.emplace(number, std::move(call)).first->second;
+}
+
+std::string_view known_name(int number) { return known_call(number).name; }
+const spec::SyscallRow* row_of(int number) { return known_call(number).row; }
+
+std::string signal_text(uint64_t number, int code, base::ByteSpan information) {
   const std::string name = signal(number);
   if (code == unknown_code) return "--- " + name + " {si_signo=" + name + "} ---";
-  return "--- " + name + " {si_signo=" + name +
-         ", si_code=" + (at == std::end(codes) ? std::to_string(code) : std::string(at->name)) + "} ---";
+  return "--- " + name + " " + signal_information(information) + " ---";
 }
 
 std::string end_text(int status) {
@@ -539,7 +618,10 @@ static std::string result_text(const Call& call, const Argument& kind, const Opt
   if (call.failed()) {
     const int error = static_cast<int>(-call.result);
     constexpr int first_restart = 512, last_restart = 516; // include/linux/errno.h: a signal came in between
-    if (error >= first_restart && error <= last_restart) return "? ERESTART (to be restarted)";
+    static constexpr std::string_view restarts[] = {"ERESTARTSYS (restarted if SA_RESTART is set)", "ERESTARTNOINTR (restarted)",
+                                                    "ERESTARTNOHAND (restarted if no handler ran)", "ENOIOCTLCMD (no such command)",
+                                                    "ERESTART_RESTARTBLOCK (interrupted by a signal)"};
+    if (error >= first_restart && error <= last_restart) return "? " + std::string(restarts[error - first_restart]);
     std::string_view name = spec::error_name(error);
     return "-1 " + (name.empty() ? std::to_string(error) : std::string(name)) + " (" +
            std::string(spec::error_text(error)) + ")";
@@ -553,15 +635,14 @@ static std::string result_text(const Call& call, const Argument& kind, const Opt
 CallParts call_parts(const Call& call, const Options& options) {
   CallParts out;
   out.name = call_name(call.number);
-  const spec::SyscallRow* row = row_of(call.number);
-  const std::vector<Argument> arguments = read_arguments(row ? row->arguments : "hex hex hex hex hex hex");
+  const std::vector<Argument>& arguments = known_call(call.number).arguments;
   for (size_t i = 0; i < arguments.size() && i < call.arguments.size(); i++)
     if (!is_left_out(out.name, i, call)) show(out.arguments.emplace_back(), arguments[i], call, i, options);
-  const Argument result = read_arguments(row ? row->result : "int").front();
-  out.result = result_text(call, result, options);
+  out.result = result_text(call, known_call(call.number).result, options);
   const bool polls = (out.name == "poll" || out.name == "ppoll") && call.result >= 0;
+  const bool selects = (out.name == "select" || out.name == "pselect6") && !call.is_32();
   const bool times_out = polls || ((out.name == "select" || out.name == "pselect6") && !call.failed());
-  std::string more = times_out && !call.result ? "Timeout" : polls ? poll_results(call.copied[0]) : "";
+  std::string more = times_out && !call.result ? "Timeout" : polls ? poll_results(call.copied[0]) : selects && call.result > 0 ? select_results(call, options) : "";
   if (call.result > 0 && call.left.size() >= 16)
     more += (more.empty() ? "left " : ", left ") + time_text(call.left, 0, out.name == "select" ? "tv_usec" : "tv_nsec");
   if (!more.empty()) out.result += " (" + more + ")";
@@ -572,13 +653,16 @@ CallParts call_parts(const Call& call, const Options& options) {
   return out;
 }
 
-std::string call_text(const Call& call, const Options& options) {
+std::string call_text(const Call& call, const Options& options, size_t before) {
   const CallParts parts = call_parts(call, options);
-  std::string out = parts.name + "(";
+  constexpr size_t usual_length = 256;
+  std::string out;
+  out.reserve(usual_length);
+  out += parts.name + "(";
   for (size_t i = 0; i < parts.arguments.size(); i++) out.append(i ? ", " : "").append(parts.arguments[i]);
   out += ")";
   constexpr size_t column = 39; // of the results of short calls
-  if (out.size() < column) out.resize(column, ' ');
+  if (before + out.size() < column) out.resize(column - before, ' ');
   return out + " = " + parts.result;
 }
 

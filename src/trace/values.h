@@ -15,6 +15,7 @@ namespace trace {
 struct Options {
   uint32_t data = 32;                 // bytes of data that are shown
   Descriptors* descriptors = nullptr; // nullptr: numbers only
+  Descriptors* sockets = nullptr;     // which are netlink's; nullptr: those that an address says so of
   bool entries = false;               // of folders, not only their number
 };
 
@@ -26,6 +27,7 @@ struct Shown {
   base::ByteSpan bytes; // what it points to; empty: not known
   bool is_cut;
   uint64_t count; // of elements there, as far as the call tells
+  size_t index = 0; // of the argument
 };
 
 struct ValueKind {
@@ -45,6 +47,15 @@ struct Argument {
   std::optional<char> count; // '0' … '5': the argument that tells; 'r': the result
 };
 
+// What is known of a call before it is made; worked out once for each number.
+struct KnownCall {
+  std::string_view name; // empty: not known
+  const spec::SyscallRow* row = nullptr;
+  std::vector<Argument> arguments;
+  Argument result;
+};
+const KnownCall& known_call(int number);
+
 // The words of a row; unknown ones are shown in hexadecimal.
 std::vector<Argument> read_arguments(std::string_view words);
 
@@ -55,10 +66,11 @@ struct CallParts {
   std::string error;  // "ENOENT"; empty: it did not fail
 };
 CallParts call_parts(const Call& call, const Options& options);
-// "openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3", without a newline.
-std::string call_text(const Call& call, const Options& options);
+// "openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3", without a newline. `before`: how much of the line there is already.
+std::string call_text(const Call& call, const Options& options, size_t before = 0);
 // "--- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED} ---", "+++ exited with 1 +++": of a status as wait(2) tells it.
-std::string signal_text(uint64_t number, int code);
+// `information`: struct siginfo, as much as is known.
+std::string signal_text(uint64_t number, int code, base::ByteSpan information = {});
 std::string end_text(int status);
 // "openat"; empty: not known.
 std::string_view known_name(int number);

@@ -45,7 +45,51 @@ TEST(Trace, TextsFlagsAndErrors) {
   EXPECT_EQ(shown(call_of("umask", {022}, 0)), "umask(022)                              = 000");
   EXPECT_EQ(shown(call_of("exit_group", {3}, 0)), "exit_group(3)                           = ?");
   EXPECT_EQ(shown(call_of("futex", {here, 128, 2, 0}, -512)),
-            "futex(0x7f0000001000, FUTEX_WAIT_PRIVATE, 2, NULL) = ? ERESTART (to be restarted)");
+            "futex(0x7f0000001000, FUTEX_WAIT_PRIVATE, 2, NULL) = ? ERESTARTSYS (restarted if SA_RESTART is set)");
+}
+
+// Numbers as they are in memory.
+template<class... T> std::string packed(T... numbers) {
+  std::string out;
+  (out.append(reinterpret_cast<const char*>(&numbers), sizeof numbers), ...);
+  return out;
+}
+
+TEST(Trace, SignalsHaveWhatTheirCodeSays) {
+  const std::string ended = packed(17, 0, 1, 0, 4711, 0, 3, 0, 5L, 6L);
+  EXPECT_EQ(signal_text(17, 1, bytes(ended)),
+            "--- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=4711, si_uid=0, si_status=3, si_utime=5, si_stime=6} ---");
+  const std::string fault = packed(11, 0, 1, 0, 0x10L, 0L, 0L, 0L);
+  EXPECT_EQ(signal_text(11, 1, bytes(fault)), "--- SIGSEGV {si_signo=SIGSEGV, si_code=SEGV_MAPERR, si_addr=0x10} ---");
+  EXPECT_EQ(signal_text(15, INT32_MIN), "--- SIGTERM {si_signo=SIGTERM} ---");
+}
+
+TEST(Trace, SetsOfSelectAreThoseBeforeAndAfter) {
+  const std::string in = packed(uint64_t{0b1001}), out = packed(uint64_t{0b1000});
+  Call c = call_of("select", {4, here, 0, 0, 0}, 1);
+  c.sets = {bytes(in), {}, {}, bytes(out), {}, {}, {}};
+  EXPECT_EQ(call_text(c, {}), "select(4, [0 3], NULL, NULL, NULL)      = 1 (in [3])");
+}
+
+TEST(Trace, MessagesOfNetlinkAreKnownByTheirAddress) {
+  const std::string message = packed(20u, uint16_t{18}, uint16_t{0x301}, 1u, 0, 0u), address = packed(uint16_t{16}, uint16_t{0}, 0, 0u);
+  EXPECT_EQ(shown(call_of("sendto", {3, here, 20, 0, here, 12}, 20), {{1, message}, {4, address}}),
+            "sendto(3, [{nlmsg_len=20, nlmsg_type=0x12, nlmsg_flags=NLM_F_REQUEST|0x300, nlmsg_seq=1, nlmsg_pid=0}, \"\\0\\0\\0\\0\"], 20, 0, "
+            "{sa_family=AF_NETLINK, nl_pid=0, nl_groups=00000000}, 12) = 20");
+  EXPECT_EQ(shown(call_of("sendto", {3, here, 20, 0, 0, 0}, 20), {{1, message}}).substr(0, 14), "sendto(3, \"\\24");
+}
+
+TEST(Trace, AttributesOfBpfAreThoseOfTheCommand) {
+  const std::string map = packed(2u, 4u, 8u, 1u, 0u, 0u, 0u) + std::string("numbers\0\0\0\0\0\0\0\0\0", 16);
+  EXPECT_EQ(shown(call_of("bpf", {0, here, map.size()}, 3), {{1, map}}),
+            "bpf(BPF_MAP_CREATE, {map_type=BPF_MAP_TYPE_ARRAY, key_size=4, value_size=8, max_entries=1, map_flags=0, inner_map_fd=0, map_name=\"numbers\"}, 44) = 3");
+  EXPECT_EQ(shown(call_of("bpf", {99, here, 8}, -22), {{1, map}}), "bpf(0x63, 0x7f0000001000, 8)            = -1 EINVAL (Invalid argument)");
+}
+
+TEST(Trace, TimesHaveTheShapesOfStrace) {
+  EXPECT_EQ(clock_text(1'700'000'000'123'456'789, ClockTimes::since_epoch), "1700000000.123456");
+  EXPECT_EQ(clock_text(1'700'000'000'123'456'789, ClockTimes::microseconds).size(), 15U);
+  EXPECT_EQ(clock_text(1'700'000'000'123'456'789, ClockTimes::seconds).size(), 8U);
 }
 
 TEST(Trace, DataIsCutAndEscaped) {

@@ -127,7 +127,7 @@ def test_several_processes(program):
 
 
 def test_the_last_end_is_the_end(program):
-    for option, number in (("-p", 2), ("-t", 1)):
+    for option, number in (("-p", 2), ("--tid", 1)):
         targets = [subprocess.Popen(["cat"], stdin=subprocess.PIPE) for _ in range(number)]
         tracer = subprocess.Popen([program, "trace", option, ",".join(str(t.pid) for t in targets)], stderr=subprocess.PIPE, text=True)
         try:
@@ -137,7 +137,7 @@ def test_the_last_end_is_the_end(program):
                 target.communicate()
                 time.sleep(0.5)
             text = tracer.communicate(timeout=30 * SLOWNESS)[1]
-            need(tracer.returncode == 0 and (option == "-t" or text.count("+++ exited with 0 +++") == number), text)
+            need(tracer.returncode == 0 and (option == "--tid" or text.count("+++ exited with 0 +++") == number), text)
         finally:
             for process in (*targets, tracer):
                 process.kill()
@@ -146,9 +146,9 @@ def test_the_last_end_is_the_end(program):
 
 def test_threads(program):
     with busy() as (process, (one, two)):
-        text = acu(program, "trace", "-e", "getppid", "--duration", "500ms", "-t", one).stderr
+        text = acu(program, "trace", "-e", "getppid", "--duration", "500ms", "--tid", one).stderr
         need(text.startswith("getppid()"), text[:300])
-        seen, text = traced(program, "-t", f"{one},{two}")
+        seen, text = traced(program, "--tid", f"{one},{two}")
         need(seen == {one, two}, f"{seen}\n{text[:300]}")
         need(sampled(program, "-t", two) == {two}, "other threads have samples")
         told = json.loads(acu(program, "stat", "--json", "-e", "syscalls:sys_enter_getppid", "-t", two, "--duration", "300ms").stderr.splitlines()[0])
@@ -238,11 +238,11 @@ def test_containers(program):
 MISTAKES = [
     (["trace", "-p", "1,x"], "`-p` takes a number from 1 to 2147483647, not `x`"),
     (["flame", "-p", "1,"], "`-p` takes a number from 1 to 2147483647, not ``"),
-    (["stat", "-t", "0"], "`-t` takes a number from 1 to"),
-    (["trace", "-t", "4194300"], "there is no thread 4194300"),
+    (["stat", "-t", "0"], "`--tid` takes a number from 1 to"),
+    (["trace", "--tid", "4194300"], "there is no thread 4194300"),
     (["record", "-t", "4194300"], "there is no thread 4194300"),
     (["stat", "-t", "4194300"], "there is no thread 4194300"),
-    (["trace", "-p", "1", "-t", "1"], "exclude each other"),
+    (["trace", "-p", "1", "--tid", "1"], "exclude each other"),
     (["top", "--container", "a", "-a"], "exclude each other"),
     (["top", "-C", "1-"], "`-C` takes CPUs such as `0-3,7`, not `1-`"),
     (["flame", "offcpu", "-C", "0"], "`-C` is not for `offcpu`"),

@@ -1,0 +1,36 @@
+"""Sockets of each kind, and a device: made, connected, used."""
+import contextlib
+import os
+import socket
+
+server = socket.socket()
+server.bind(("127.0.0.1", 0))
+server.listen(1)
+client = socket.socket()
+client.connect(server.getsockname())
+accepted, _ = server.accept()
+client.send(b"x")
+accepted.recv(1)
+datagrams = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+datagrams.bind(("::1", 0))
+datagrams.sendto(b"y", datagrams.getsockname())
+one, other = socket.socketpair()
+one.send(b"z")
+other.recv(1)
+unnamed = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+unnamed[0].send(b"z")
+listener = socket.socket(socket.AF_UNIX)
+with contextlib.suppress(OSError):
+    os.unlink("listener")
+listener.bind("listener")
+listener.listen(1)
+caller = socket.socket(socket.AF_UNIX)
+caller.connect("listener")
+called, _ = listener.accept()
+caller.send(b"1")
+called.recv(1)
+null = os.open("/dev/null", os.O_RDWR)
+os.write(null, b"q")
+copy = os.dup(accepted.fileno())
+os.write(copy, b"r")
+os._exit(0)
