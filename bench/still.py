@@ -4,7 +4,7 @@
 
 Two programs with 200,000 elements in two containers each. Every tool walks both on the same core and prints a sum, which must
 be the program's own; acu also in the living program. Measured is the whole process, the median of N runs after one that is not
-counted. And how long it takes to find what nothing leads to among 600,000 chunks of a heap, and to tell the arguments of a
+counted. And how long it takes to find what nothing leads to among 600,000 chunks of a heap, and on one of 1.1 GB, and to tell the arguments of a
 function of a large file with debug information, at first and later; also of a copy of it whose debug sections are compressed.
 """
 import argparse
@@ -231,6 +231,43 @@ def build_leaky(folder):
     return f"{program}.{process.pid}"
 
 
+HEAP = """
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+struct Node { Node* next; char data[40]; };
+std::map<int, std::string> names;
+std::unordered_map<long, std::vector<int>> lists;
+Node* volatile head;
+int main() {
+  for (int i = 0; i < 3500000; i++) head = new Node{head, {}};
+  for (int i = 0; i < 4700000; i++) names[i] = "a name that is longer than fifteen bytes " + std::to_string(i);
+  for (long i = 0; i < 2400000; i++) lists[i].resize(8);
+  abort();
+}
+"""
+
+
+def measure_heap(options, folder, environment):
+    """A heap of 1.1 GB, beside what gdb takes for the stacks alone."""
+    program, source = os.path.join(folder, "heap"), os.path.join(folder, "heap.cc")
+    open(source, "w").write(HEAP)
+    subprocess.run(["g++", "-g", "-O2", "-o", program, source], check=True)
+    unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    subprocess.run([program], cwd=folder, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, unlimited))
+    found = glob.glob(os.path.join(folder, "core*"))
+    if not found:
+        return [] # the kernel writes cores elsewhere
+    few = max(3, options.runs // 2)
+    ours = measure([options.acu, "core", found[0]], r"heap .*", few, environment)
+    theirs = measure(["gdb", "-nx", "-batch", "-ex", "thread apply all bt", program, found[0]], r".* main .*", few, environment)
+    leaks = measure([options.acu, "core", found[0], "leaks"], r"0 chunks of \d+ .*", few, environment)
+    os.unlink(found[0])
+    return [("heap", "acu: stacks, and the totals of the heap", ours, None), ("heap", "gdb: stacks", theirs, ours), ("heap", "acu: `leaks`", leaks, None)]
+
+
 def measure(words, expected, runs, environment):
     """Milliseconds from exec to exit, and of processor time; the sum must be right."""
     walls, processors = [], []
@@ -308,12 +345,13 @@ def main():
                 rows.append((name, "lldb's Python, " + how, measure(words, expected, runs, environment), ours))
         ours = measure([options.acu, "core", build_leaky(folder), "leaks"], r"100 chunks of \d+ .*", options.runs, environment)
         rows.append(("leaks", "acu", ours, None))
+        rows += measure_heap(options, folder, environment)
         if options.large:
             rows += measure_large(options, folder, environment)
     finally:
         shutil.rmtree(folder)
     about = {"list": "C: list of 200,000, hash of 65,536 buckets", "containers": "C++: `std::map`, `std::unordered_map` of 200,000",
-             "leaks": "`leaks`: 600,000 chunks in 4 threads, 100 of them lost", "large": "arguments of a function in a large file"}
+             "leaks": "`leaks`: 600,000 chunks in 4 threads, 100 of them lost", "heap": "core of 1.1 GB: 17.7 million chunks", "large": "arguments of a function in a large file"}
     text = ["## Core dumps", "",
             "Whole processes, from exec to exit, and their processor time (which a busy machine changes less), ms; medians (`bench/still.py`).",
             "All print the same sum. By types: members are asked for by their names, as acu's script does (but the values in the nodes of the",

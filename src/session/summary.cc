@@ -385,7 +385,11 @@ private:
       if (auto text = at ? target_.memory().text(at, longest_text) : std::nullopt)
         out += " \"" + printable(*text) + "\"";
     }
-    if (out.size() > longest_value) out = out.substr(0, longest_value) + "…";
+    if (out.size() > longest_value) {
+      size_t end = longest_value;
+      while (end && (static_cast<unsigned char>(out[end]) & 0xc0) == 0x80) end--; // not within a character
+      out = out.substr(0, end) + "…";
+    }
     return out;
   }
 

@@ -600,12 +600,12 @@ inline constexpr Option trace_options[] = {
      .name = "relative-timestamps",
      .doc = "Show the seconds from the begin of the call in the line before to that of this one."},
     {.id = OptionId::follow, .letter = 'f', .name = "follow-forks", .doc = "Nothing: what a process starts is always traced too, as strace does with -f."},
-    {.id = OptionId::times, .letter = 'T', .name = "syscall-times", .doc = "Tell how long each call took."},
+    {.id = OptionId::times, .letter = 'T', .name = "syscall-times", .doc = "Show how long each call took."},
     {.id = OptionId::descriptors,
      .letter = 'y',
      .name = "decode-fds",
      .doc = "Show the paths of descriptors; -yy also the ends of sockets, and the numbers of devices."},
-    {.id = OptionId::stacks, .letter = 'k', .name = "stack-trace", .doc = "Tell the stack of each call, below it."},
+    {.id = OptionId::stacks, .letter = 'k', .name = "stack-trace", .doc = "Show the stack of each call, below it."},
     {.id = OptionId::data, .letter = 's', .name = "string-limit", .argument = "BYTES", .doc = "Show so many bytes of data (default 32)."},
     sampled_duration,
     {.id = OptionId::json, .name = "json", .doc = "One JSON object for each call or row, on a line."},
@@ -832,10 +832,9 @@ inline constexpr Subcommand subcommands[] = {
      "acu diff before.acu after.acu -o diff.html\nacu diff old.folded new.folded --top 5 --json\n"
      "acu diff spike.acu --from 41 --until 43"},
     {"trace", "[-p PIDS|--tid TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
-     "Tell system calls as they return, decoded as strace does, without stopping anything: of a command and what it starts, of\n"
-     "processes, or of all.",
+     "Show system calls as they return, decoded as strace does, without stopping anything: of a command, processes, or all.",
      trace_options,
-     "acu trace -- ls\nacu trace -p 4711 -e %file -y\nacu trace -a -Z --duration 5s\nacu trace -c -- find /usr -maxdepth 2"},
+     "acu trace -p 4711 -e %file -y\nacu trace -c -- find /usr -maxdepth 2"},
     {"slow", "FUNCTION|syscalls|syscall:CALLS|io|PROBE PROBE [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Wait for what is slow, and tell what happened meanwhile: stacks, what was waited for, who had the lock, who woke, who ran instead.\n"
      "FUNCTION is one of the program, or FILE:FUNCTION; where it would cost too much to probe each call, calls are found by their\n"
