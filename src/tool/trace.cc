@@ -85,10 +85,11 @@ base::Result<CallsWord> read_word(std::string_view text) {
 } // namespace
 
 base::Result<std::vector<int>> read_calls(std::string_view text) {
-  const size_t equals = std::min(text.find('='), text.size());
-  const std::string_view qualifier = text.substr(0, equals);
-  ACU_CHECK(refuse_qualifier(qualifier));
-  if (qualifier == "trace" || qualifier == "t") text.remove_prefix(std::min(equals + 1, text.size())); // as strace has it
+  if (const size_t equals = text.find('='); equals != text.npos) { // as strace has it; without, `read` is a call
+    const std::string_view qualifier = text.substr(0, equals);
+    ACU_CHECK(refuse_qualifier(qualifier));
+    if (qualifier == "trace" || qualifier == "t") text.remove_prefix(equals + 1);
+  }
   const bool all_but = text.starts_with("!");
   if (all_but) text.remove_prefix(1);
   std::vector<int> out;

@@ -234,6 +234,9 @@ def same_counts(acu):
 
 
 def only_what_is_asked(acu):
+    for calls in "write", "trace=write": # a call, though `write=` would be a qualifier
+        _, text, _ = trace(acu, "-q", "-e", calls, "--", "cat", "/etc/hostname")
+        need(re.fullmatch(r"write\(1, .*\n", text), text)
     _, text, _ = trace(acu, "-e", "%file", "--", "cat", "/etc/hostname")
     calls = set(re.findall(r"^(\w+)\(", text, re.M))
     need("openat" in calls and "read" not in calls and "mmap" not in calls, str(calls))
