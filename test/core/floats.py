@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-from common import HERE, LIMIT, acu_core, call, need, path, script
+from common import HERE, LIMIT, acu_core, call, end, need, path, script, start
 
 # Expressions that mean the same to acu and to gdb, and how both print them.
 EXPRESSIONS = [
@@ -65,15 +65,12 @@ def floats_of_a_live_process(acu):
         file.write("#include <unistd.h>\n__attribute__((noipa)) void wait_with(double x) {\n  write(1, \"ready\\n\", 6);\n  __asm__ volatile(\"1: pause; jmp 1b\" : : \"x\"(x));\n}\n"
                    "int main(int argc, char **argv) { alarm(60); wait_with(argc * 0.3); return 0; }\n")
     subprocess.run(["gcc", "-g", "-O1", "-o", path("stopped"), path("stopped.c")], check=True, timeout=LIMIT)
-    process = subprocess.Popen([path("stopped")], stdout=subprocess.PIPE, text=True)
+    process = start(path("stopped"))
     try:
-        need(process.stdout.readline() == "ready\n", "the program did not get ready")
         done = call(acu, "snap", "-p", process.pid, "-e", 'frame("wait_with") { print(args.x); }')
         need(done.stdout == "0.3\n", done.stdout + done.stderr)
     finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
+        end(process)
 
 
 TESTS = [floats_as_gdb, floats_in_structures, floats_in_registers, floats_of_a_live_process]

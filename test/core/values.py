@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from common import HERE, LIMIT, Skipped, acu_core, call, end, need, path, script
+from common import HERE, LIMIT, Skipped, acu_core, call, end, need, path, script, start
 
 AS_GDB = "text empty_text few words orders names lists twice numbers ages queue_ ahead fixed two matrix either maybe_text three moved moved_to".split()
 BY_KEY = ["names", "lists", "twice", "ages"]
@@ -91,9 +91,8 @@ def containers_of_a_live_process(acu):
         file.write('#include <map>\n#include <string>\n#include <unistd.h>\n#include <vector>\nstd::map<std::string, std::vector<int>> held = {{"odd", {1, 3}}, {"even", {2}}};\n'
                    'int main() {\n  alarm(60);\n  write(1, "ready\\n", 6);\n  pause();\n}\n')
     subprocess.run(["g++", "-g", "-O1", "-o", path("standing"), path("standing.cc")], check=True, timeout=LIMIT)
-    process = subprocess.Popen([path("standing")], stdout=subprocess.PIPE, text=True)
+    process = start(path("standing"))
     try:
-        need(process.stdout.readline() == "ready\n", "the program did not get ready")
         done = call(acu, "snap", "-p", process.pid, "-e", 'oneshot { print(target.held); printf("%s\\n", target.held); }')
         need(done.stdout == '{ ["even"] = [2], ["odd"] = [1,3] }\n' * 2, done.stdout + done.stderr)
     finally:
