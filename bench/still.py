@@ -361,7 +361,7 @@ def main():
             "", "| program | tool | ms | processor | processor, times acu |", "|---|---|---|---|---|"]
     seen = set()
     for name, tool, (wall, processor), own in rows:
-        more = f"{processor / own[1]:.0f}" if own else "–"
+        more = f"{processor / own[1]:.{0 if processor > own[1] else 1}f}" if own else "–"
         text.append(f"| {'' if name in seen else about[name]} | {tool} | {wall:.1f} | {processor:.1f} | {more} |")
         seen.add(name)
     text = "\n".join(text) + "\n"
