@@ -144,6 +144,7 @@ private:
   // Elements one by one: next() gives where the next one is, or nothing where it cannot be told. Of maps `{ [1] = a, [2] = b }`;
   // in JSON pairs, for the keys of its objects are texts.
   template<class Next> bool elements(uint64_t count, const Type& type, bool is_map, Next next) {
+    if (type.size > largest_element) return note(grouped(count) + " elements of " + grouped(type.size) + " bytes, too large to be shown"), true;
     const auto key = is_map ? type.find("first") : std::nullopt, held = is_map ? type.find("second") : std::nullopt;
     const bool by_key = key && held;
     const bool in_braces = by_key && !json_;
