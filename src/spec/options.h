@@ -851,8 +851,8 @@ inline constexpr Subcommand subcommands[] = {
      "acu graph main 'parse_*' -- ./app input.txt\nacu graph -p 4711 handle_request libc:write k:vfs_write --min-duration 1ms\n"
      "acu graph -p 4711 'cpp:shop::*' --duration 5s -o calls.json"},
     {"stat", "[-p PIDS|-t TIDS|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
-     "Count events as perf stat does: of a command and what it starts, of a process, a control group, or all (-a; with a command\n"
-     "while that runs).", stat_options,
+     "Count events as perf stat does: of a command and what it starts, of a process, a control group, or all. With -a\n"
+     "and a command, of all while that runs.", stat_options,
      "acu stat -- make\nacu stat -r 5 -e task-clock,page-faults -- sort big.txt\nacu stat -a -A -I 1s -e context-switches\n"
      "acu stat -p 4711 -e 'syscalls:sys_enter_*' --duration 10s"},
     {"core",
