@@ -187,22 +187,15 @@ std::optional<type::Field> Types::variant(type::Table&, uint32_t id, base::ByteS
   if (!variants) return std::nullopt;
   Attribute told = find_attribute(*variants, DW_AT_discr);
   std::optional<Die> member = told ? reference_of(*variants->unit, told) : std::nullopt;
-  std::vector<type::Field> tag;
+  uint64_t value = 0, mask = ~uint64_t{0};
   if (member) {
-    // Types of what tells one apart are numbers, or pointers where one that cannot be stands for a variant.
-    TypeEntry e = read_type_entry(*member);
+    // What tells variants apart is a number, or a pointer where one that cannot be stands for a variant.
     std::optional<Die> declared = type_of(*member);
     const type::Type* type = declared ? convert(*declared, 0) : nullptr;
-    std::optional<uint64_t> first = type ? first_bit(e, type->size) : std::nullopt;
-    if (first && type->size <= 8 && *first / 8 + type->size <= bytes.size())
-      tag.push_back({.type = type, .offset = static_cast<uint32_t>(*first / 8)});
-    if (tag.empty()) return std::nullopt;
-  }
-  uint64_t value = 0;
-  uint64_t mask = ~uint64_t{0};
-  if (!tag.empty()) {
-    std::memcpy(&value, bytes.data() + tag[0].offset, tag[0].type->size);
-    if (tag[0].type->size < 8) mask = (uint64_t{1} << tag[0].type->size * 8) - 1;
+    std::optional<uint64_t> first = type ? first_bit(read_type_entry(*member), type->size) : std::nullopt;
+    if (!first || type->size > 8 || *first / 8 + type->size > bytes.size()) return std::nullopt;
+    std::memcpy(&value, bytes.data() + *first / 8, type->size);
+    if (type->size < 8) mask = (uint64_t{1} << type->size * 8) - 1;
   }
   std::optional<Die> chosen, otherwise;
   for_each_child(*variants, [&](const Die& child) {

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "report/json.h"
+#include "session/time.h"
 #include "spec/syscalls.h"
 #include "trace/plan.h"
 #include "trace/script.h"
@@ -43,11 +44,7 @@ std::string until_zero(Bytes bytes) {
 
 CallLines::CallLines(const TracingOptions& options) : options_(options), path_(options.path) {
   shown_.data = options.data;
-  timespec wall = {}, since_boot = {};
-  ::clock_gettime(CLOCK_REALTIME, &wall);
-  ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
-  auto ns = [](const timespec& t) { return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec); };
-  epoch_ns_ = ns(wall) - ns(since_boot);
+  epoch_ns_ = static_cast<uint64_t>(boot_to_wall_ns());
   shown_.entries = options.verbose;
   // Where calls that open and close are left out, what is known of descriptors may be of the past.
   descriptors_.describe(options.descriptor_details);
@@ -204,7 +201,7 @@ Call CallLines::read(const type::Type& type, Bytes bytes) {
   if (call.number < 0) return call;
   const Plan& plan = plan_of(call.number);
   kept_.clear();
-  if (const bool selects = call.number == select_number || call.number == pselect_number; selects) {
+  if (call.number == select_number || call.number == pselect_number) {
     read_sets(call, fields, bytes);
     return call;
   }

@@ -44,7 +44,7 @@ public:
     if (!first || !count) out.problem = "the runtime's list of goroutines cannot be read";
     for (uint64_t i = 0; first && count && i < std::min<uint64_t>(*count, most_goroutines); i++) {
       const auto g = memory_.word(*first + 8 * i);
-      if (g ? !add(out, *g) : true) out.unreadable++;
+      if (!g || !add(out, *g)) out.unreadable++;
     }
     return out;
   }

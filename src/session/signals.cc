@@ -3,12 +3,12 @@
 #include "session/signals.h"
 
 #include "base/fd.h"
+#include "session/time.h"
 
 #include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <ctime>
 #include <sys/eventfd.h>
 
 namespace session::signals {
@@ -26,9 +26,7 @@ std::atomic<void (*)()> last_act{nullptr};
 static void note(int signal) {
   int saved = errno;
   if (signal == SIGINT) {
-    timespec t = {};
-    ::clock_gettime(CLOCK_MONOTONIC, &t);
-    const uint64_t now = static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+    const uint64_t now = clock_ns();
     uint64_t first = 0;
     if (!interrupted_ns.compare_exchange_strong(first, now) && now - first >= again_ns) {
       if (auto act = last_act.load()) act();

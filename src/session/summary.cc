@@ -371,10 +371,7 @@ private:
     if (auto lost = lost_register(v.recipe, frame)) return "<its register was not kept: " + *lost + ">";
     constexpr size_t largest = 1 << 16;
     size_t size = std::min<size_t>(v.type->size, largest);
-    auto read = [&](uint64_t address, std::span<std::byte> to) {
-      return target_.memory().read(address, to) == target::Missing::none;
-    };
-    auto bytes = probe::run_recipe(v.recipe, size, {std::as_bytes(registers), read});
+    auto bytes = probe::run_recipe(v.recipe, size, {std::as_bytes(registers), context_.options.memory});
     if (!bytes) return "<its memory is not there>";
     std::string out = report::text_of(context_, *v.type, *bytes);
     if (v.is_reference) out = referred(*v.type, *bytes, largest).value_or(out);
@@ -399,7 +396,7 @@ private:
     if (!to || !to->has_size || !to->size || to->size > largest) return std::nullopt;
     const uint64_t at = report::load(bytes, 8);
     std::vector<std::byte> held(to->size);
-    if (target_.memory().read(at, held) != target::Missing::none) return std::nullopt;
+    if (!context_.options.memory(at, held)) return std::nullopt;
     return "@" + hex(at) + ": " + report::text_of(context_, *to, held);
   }
 
