@@ -229,8 +229,11 @@ void FunctionEmitter::emit_read_bytes(const ir::Inst& i) {
     if (on_stack(i.a)) emit_zero({.op = Op::zero, .a = i.a, .imm2 = i.imm2});
     arguments({argument(r1, i.a), argument(r2, i.c), argument(r3, i.b)});
     clamp(r2, most);
+    const Label nothing = out_.label(); // to ask the kernel for it takes as long as for some bytes
+    out_.jump_if(BPF_JEQ, r2, 0, nothing);
     out_.call(reader(i.space));
     after_read(i, BPF_JNE);
+    out_.bind(nothing);
     load_into(r0, i.c);
     clamp(r0, most);
     finish(i.dst, r0);

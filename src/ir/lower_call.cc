@@ -302,7 +302,7 @@ void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool
   case id("probe"): return probe_text_into(to, as, false);
   case id("func"): return probe_text_into(to, as, true);
   case id("str"): return text_into(*c, to, as, pad);
-  case id("buf"): return bytes_into(*c, to, as);
+  case id("buf"): return bytes_into(*c, to, as, pad);
   case id("ntop"): return inet_into(*c, to);
   case id("ustack"): return user_stack_into(to, *e.type);
   case id("stack"): {
@@ -413,10 +413,13 @@ void Lowering::text_into(const Call& c, const Place& to, const Type& as, bool pa
 }
 
 // buf(bytes or address [, length]): u32 length, then the bytes.
-void Lowering::bytes_into(const Call& c, const Place& to, const Type& as) {
+void Lowering::bytes_into(const Call& c, const Place& to, const Type& as, bool pad) {
   const Expr& from = *c.arguments[0];
   uint32_t most = std::min(as.count, c.type->count);
-  zero(to, as.size);
+  if (pad)
+    zero(to, as.size);
+  else
+    store(to, number(0), 4); // the length: what is behind it is not looked at
   if (most == 0) return;
   Operand wanted = c.arguments.size() > 1 ? scalar(*c.arguments[1]) : number(most);
   if (wanted.is_constant()) wanted = number(std::min<uint64_t>(most, static_cast<uint64_t>(wanted.value)));

@@ -525,7 +525,7 @@ void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bo
     return;
   }
   if (const Tuple* t = if_a<Tuple>(&e)) {
-    if (has_padding(as)) zero(to, as.size);
+    if (pad && has_padding(as)) zero(to, as.size);
     for (size_t i = 0; i < t->elements.size(); i++)
       into(*t->elements[i], to.plus(as.fields()[i].offset), *as.fields()[i].type, pad);
     return;

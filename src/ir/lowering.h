@@ -208,7 +208,7 @@ private:
   void builtin_into(const lang::Expr& e, const Place& to, const Type& as, bool pad);
   void probe_text_into(const Place& to, const Type& as, bool is_function);
   void text_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
-  void bytes_into(const lang::Call& c, const Place& to, const Type& as);
+  void bytes_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
   void read_by_address(const lang::Expr& from, Operand at, const std::function<void(Space)>& read);
   bool place_is_script(const lang::Expr& e) const;
   void store_bytes(const Place& to, Operand n, uint32_t size);

@@ -42,7 +42,14 @@ std::string until_zero(Bytes bytes) {
 
 } // namespace
 
-CallLines::CallLines(const TracingOptions& options) : options_(options), path_(options.path) {
+// The name of the thread is told where the lines are not of one family of processes.
+static trace::Layout layout_of(const TracingOptions& o) {
+  return {.times = o.durations || o.least_ns || o.relative_times || o.clock_times != trace::ClockTimes::none || o.json ||
+                   o.filter.expression.find("duration") != std::string::npos,
+          .thread = o.json || (!o.filter.command && o.filter.pid < 0)};
+}
+
+CallLines::CallLines(const TracingOptions& options) : options_(options), layout_(layout_of(options)), path_(options.path) {
   shown_.data = options.data;
   epoch_ns_ = static_cast<uint64_t>(boot_to_wall_ns());
   shown_.entries = options.verbose;
@@ -169,7 +176,7 @@ void CallLines::take_timeout(Call& call, const trace::Plan& plan) {
 void CallLines::read_sets(Call& call, std::span<const type::Field> fields, Bytes bytes) {
   const size_t end = fields.size() - options_.stacks;
   std::vector<Bytes> parts;
-  for (size_t i = trace::field_copied; i < end; i++) {
+  for (size_t i = layout_.copied(); i < end; i++) {
     const Bytes part = bytes.subspan(fields[i].offset, fields[i].type->size);
     parts.push_back(part.subspan(4, std::min<size_t>(trace::number_at<uint32_t>(part, 0), part.size() - 4)));
   }
@@ -189,13 +196,12 @@ Call CallLines::read(const type::Type& type, Bytes bytes) {
   call.number = static_cast<int>(number_of(fields[field_number], bytes));
   call.result = static_cast<int64_t>(number_of(fields[field_result], bytes));
   call.duration_ns = number_of(fields[field_duration], bytes);
-  const uint64_t sent_ns = number_of(fields[field_time], bytes);
   const bool has_duration = call.number >= 0 && call.duration_ns != Call::no_time;
-  call.begin_ns = sent_ns - (has_duration ? call.duration_ns : 0);
-  call.tid = static_cast<uint32_t>(number_of(fields[field_tid], bytes));
-  call.pid = static_cast<uint32_t>(number_of(fields[field_pid], bytes));
-  const type::Field& thread = fields[field_thread];
-  call.thread = until_zero(bytes.subspan(thread.offset, thread.type->size));
+  if (layout_.times) call.begin_ns = number_of(fields[layout_.time()], bytes) - (has_duration ? call.duration_ns : 0);
+  const uint64_t task = number_of(fields[field_task], bytes);
+  call.tid = static_cast<uint32_t>(task);
+  call.pid = static_cast<uint32_t>(task >> 32);
+  if (layout_.thread) call.thread = until_zero(bytes.subspan(fields[layout_.name()].offset, fields[layout_.name()].type->size));
   for (size_t i = 0; i < call.arguments.size(); i++)
     call.arguments[i] = number_of(fields[field_arguments + i], bytes);
   if (call.number < 0) return call;
@@ -208,8 +214,8 @@ Call CallLines::read(const type::Type& type, Bytes bytes) {
   std::string first_word;
   const bool has_inner = plan.shape == Shape::vectors || plan.shape == Shape::message;
   const size_t end = fields.size() - options_.stacks;
-  for (size_t i = 0; i + field_copied < end && (has_inner || plan.takes_path_at_entry || i < plan.slots.size()); i++) {
-    const type::Field& f = fields[field_copied + i];
+  for (size_t i = 0; i + layout_.copied() < end && (has_inner || plan.takes_path_at_entry || i < plan.slots.size()); i++) {
+    const type::Field& f = fields[layout_.copied() + i];
     Bytes part = bytes.subspan(f.offset, f.type->size);
     if (plan.takes_path_at_entry && i == 1) { // the path once more, as the kernel has it at the end
       const size_t path = known_name(call.number) == "execveat";
@@ -354,12 +360,14 @@ std::string CallLines::json(const Call& call, const std::string& stack) {
 }
 
 std::string CallLines::line(const type::Type& type, Bytes bytes, report::Printer& printer) {
-  if (type.fields().size() < trace::field_copied) return {};
+  if (type.fields().size() < layout_.copied()) return {};
   const Call call = read(type, bytes);
   if (call.number == trace::detail_record) {
     descriptors_.take_detail(call);
     return {};
   }
+  if (call.number >= 0) threads_[call.tid] = call.is_32();
+  if (call.number == trace::end_record) threads_.erase(call.tid);
   const bool learns = call.number >= 0 && names_descriptors();
   if (learns) descriptors_.learn(call);
   descriptors_.learn_netlink(call);
@@ -376,11 +384,10 @@ std::string CallLines::line(const type::Type& type, Bytes bytes, report::Printer
   return out;
 }
 
-std::string CallLines::unfinished(uint32_t tid, int call, std::optional<uint64_t> ns) const {
-  const std::string name = trace::call_name(call);
-  if (!options_.json)
-    return "[pid " + std::to_string(tid) + "] " + name + "(... <unfinished" + (ns ? " after " + seconds(*ns) : ", begun before") + ">\n";
-  return "{\"tid\":" + std::to_string(tid) + ",\"call\":\"" + name + "\",\"unfinished\":true" + (ns ? ",\"seconds\":" + seconds(*ns) : "") + "}\n";
+std::string CallLines::line(const Unfinished& call) const {
+  const std::string name = trace::call_name(call.call), tid = std::to_string(call.tid);
+  if (options_.json) return "{\"tid\":" + tid + ",\"call\":\"" + name + "\",\"unfinished\":true" + (call.ns ? ",\"seconds\":" + seconds(*call.ns) : "") + "}\n";
+  return "[pid " + tid + "] " + name + "(... <unfinished" + (call.ns ? " after " + seconds(*call.ns) : call.began_before ? ", begun before" : "") + ">\n";
 }
 
 } // namespace session

@@ -5,12 +5,14 @@
 #include "session/descriptors.h"
 #include "session/tracing.h"
 #include "trace/plan.h"
+#include "trace/script.h"
 #include "trace/values.h"
 
 #include <deque>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace session {
@@ -26,10 +28,19 @@ public:
   // Calls that change what descriptors stand for are to be seen, whether they are asked for or not.
   bool names_descriptors() const { return !options_.counts && (options_.descriptors || !path_.empty()); }
   bool is_asked_for(int call) const;
+  const trace::Layout& layout() const { return layout_; }
   // With its newline; empty: not one of the calls that are asked for. `printer`: of stacks.
   std::string line(const type::Type& type, std::span<const std::byte> bytes, report::Printer& printer);
-  // Of a call that has not returned after so long, or had begun before.
-  std::string unfinished(uint32_t tid, int call, std::optional<uint64_t> ns) const;
+  // Of a call that has not returned.
+  struct Unfinished {
+    uint32_t tid = 0;
+    int call = 0;
+    bool began_before = false;  // all that was seen
+    std::optional<uint64_t> ns; // since it began, where that is known
+  };
+  std::string line(const Unfinished& call) const;
+  // The threads that lines told of, and whether the last call was one of 32-bit programs.
+  const std::unordered_map<uint32_t, bool>& threads() const { return threads_; }
   uint64_t told() const { return told_; } // calls; signals and ends of threads are none
   // Of arguments: what was not in memory when its call returned and was read later, and what was not to be had.
   uint64_t late() const { return late_; }
@@ -49,9 +60,11 @@ private:
   void read_later(trace::Call& call, size_t argument, uint64_t length);
 
   const TracingOptions& options_;
+  trace::Layout layout_;
   trace::Options shown_;
   SeenDescriptors descriptors_;
   uint32_t command_ = 0;
+  std::unordered_map<uint32_t, bool> threads_;
   uint64_t told_ = 0, late_ = 0, missing_ = 0;
   uint64_t last_begin_ns_ = 0; // of the line before
   uint64_t epoch_ns_ = 0;      // when the clock of the probes was 0, in ns since 1970

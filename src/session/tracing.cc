@@ -38,6 +38,7 @@ using Counts = std::map<int, trace::CallCount>; // by the number of the call
 struct Tracer {
   explicit Tracer(const TracingOptions& o) : options(o), lines(o) {}
 
+  std::vector<int> seen_calls() const;
   base::Status compile();
   base::Status load();
   base::Status live();
@@ -70,6 +71,20 @@ struct Tracer {
   uint64_t attached_ns = 0, interval_began_ns = 0, detached_ns = 0;
 };
 
+// Those that are asked for, and those that lines need to know of: with the numbers of 32-bit programs.
+std::vector<int> Tracer::seen_calls() const {
+  std::vector<int> calls = options.calls;
+  if (lines.names_descriptors() && !options.all_calls)
+    for (int n = 0; n <= spec::last_syscall; n++)
+      if (trace::changes_descriptors(n) && !lines.is_asked_for(n)) calls.push_back(n);
+  // Of 32-bit programs those of the same names; of all calls also those that have become others.
+  for (int n = 0; n <= spec::last_syscall_32; n++)
+    if (std::string_view name = spec::syscall_name_32(n); !name.empty())
+      if (options.all_calls || std::ranges::binary_search(options.calls, spec::syscall_named(name)))
+        calls.push_back(trace::Call::first_of_32 + n);
+  return calls;
+}
+
 base::Status Tracer::compile() {
   ACU_TRY(targets, watch_targets(options.filter));
   ACU_TRY(condition, whose_of(options.filter));
@@ -83,6 +98,8 @@ base::Status Tracer::compile() {
                           .all_calls = options.all_calls,
                           .fails_only = options.fails_only,
                           .least_ns = options.least_ns,
+                          .layout = lines.layout(),
+                          .begins = {},
                           .copied = std::max(256u, options.data),
                           .stacks = options.stacks,
                           .tells_signals = !options.quiet && !options.fails_only && !options.least_ns && which.empty(),
@@ -96,6 +113,7 @@ base::Status Tracer::compile() {
                           .sets = std::ranges::binary_search(options.calls, trace::select_number) || std::ranges::binary_search(options.calls, trace::pselect_number),
                           .vectors = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).shape >= trace::Shape::vectors; }),
                           .counts_entries = bpf::has(bpf::Feature::loop)};
+  std::ranges::copy_if(seen_calls(), std::back_inserter(wanted.begins), trace::is_seen_at_begin);
   source.emplace("trace", options.counts ? count_script(wanted) : call_script(wanted));
   return compile_own(compiled, *source, {.aim = "trace", .command = options.command, .expression = options.filter.expression}, child);
 }
@@ -107,16 +125,7 @@ base::Status Tracer::load() {
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
   run_times.start(true);
   const std::optional<uint32_t> plans = find_map(compiled.program, "plan");
-  std::vector<int> wanted = options.calls;
-  if (lines.names_descriptors() && !options.all_calls)
-    for (int n = 0; n <= spec::last_syscall; n++)
-      if (trace::changes_descriptors(n) && !lines.is_asked_for(n)) wanted.push_back(n);
-  // Of 32-bit programs those of the same names; of all calls also those that have become others.
-  for (int n = 0; n <= spec::last_syscall_32; n++)
-    if (std::string_view name = spec::syscall_name_32(n); !name.empty())
-      if (options.all_calls || std::ranges::binary_search(options.calls, spec::syscall_named(name)))
-        wanted.push_back(trace::Call::first_of_32 + n);
-  for (int call : wanted) {
+  for (int call : seen_calls()) {
     const auto number = static_cast<uint64_t>(call), plan = trace::plan_of(call).pack();
     if (plans)
       ACU_CHECK(backend->engine().put(*plans, std::as_bytes(std::span(&number, 1)),
@@ -200,8 +209,8 @@ base::Result<std::vector<ir::Entry>> Tracer::read(std::string_view map) {
 base::Status Tracer::tell_rest() {
   // Whether they are asked for is seen when they return.
   const bool is_chosen = !options.filter.expression.empty() || !options.path.empty();
-  auto tell = [&](uint32_t tid, int64_t call, std::optional<uint64_t> ns) {
-    if (!is_chosen && lines.is_asked_for(static_cast<int>(call))) output->out(lines.unfinished(tid, static_cast<int>(call), ns));
+  auto tell = [&](CallLines::Unfinished call) {
+    if (!is_chosen && lines.is_asked_for(call.call)) output->out(lines.line(call));
   };
   ACU_TRY(std::vector<ir::Entry> begun, read("start"));
   std::set<uint32_t> seen; // threads that have made calls
@@ -210,15 +219,18 @@ base::Status Tracer::tell_rest() {
     const uint64_t since = trace::number_at<uint64_t>(e.values, 0);
     seen.insert(tid);
     if (auto call = call_in_progress(tid); call && since && detached_ns > since)
-      tell(tid, call->number + (since & 1 ? trace::Call::first_of_32 : 0), detached_ns - since);
+      tell({.tid = tid, .call = static_cast<int>(call->number) + (since & 1 ? trace::Call::first_of_32 : 0), .ns = detached_ns - since});
   }
+  for (const auto& [tid, is_32] : lines.threads())
+    if (auto call = seen.insert(tid).second ? call_in_progress(tid) : std::nullopt)
+      tell({.tid = tid, .call = static_cast<int>(call->number) + (is_32 ? trace::Call::first_of_32 : 0)});
   // Of one process also what its threads have been in all the time: there it may hang.
   std::error_code gone;
   if (options.filter.pid >= 0)
     for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(options.filter.pid) + "/task", gone)) {
       const auto tid = static_cast<uint32_t>(base::parse_integer(thread.path().filename().string()).value_or(0));
       const std::optional<CallInProgress> call = seen.contains(tid) ? std::nullopt : call_in_progress(tid);
-      if (call && std::ranges::count(options.calls, call->number)) tell(tid, call->number, std::nullopt);
+      if (call && std::ranges::count(options.calls, call->number)) tell({.tid = tid, .call = static_cast<int>(call->number), .began_before = true});
     }
   return {};
 }

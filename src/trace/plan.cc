@@ -1,5 +1,6 @@
 #include "trace/plan.h"
 
+
 #include "base/text.h"
 
 #include <algorithm>
@@ -52,6 +53,12 @@ bool changes_descriptors(int number) {
   const std::string_view name = known_name(number);
   const spec::SyscallRow* row = row_of(number);
   return base::is_one_of(others, name) || makes_two(name) || (row && row->result == "fd");
+}
+
+bool is_seen_at_begin(int number) {
+  const Plan& plan = plan_of(number);
+  return plan.takes_path_at_entry || !plan.returns || plan.timeout || number == select_number || number == pselect_number ||
+         number == sigreturn_number || number == Call::first_of_32 + 119 || number == Call::first_of_32 + 173;
 }
 
 // What the slots have no room for: a timeout, and a number that the kernel has written.

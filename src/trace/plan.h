@@ -52,6 +52,9 @@ uint64_t register_of(size_t argument, bool is_32);
 // select and pselect6: their sets are copied at the entry and at the return. rt_sigreturn: its mask is taken at the entry.
 constexpr int select_number = 23, pselect_number = 270, sigreturn_number = 15;
 
+// Is something of it needed that is gone when it returns, if it does?
+bool is_seen_at_begin(int number);
+
 // Does it change what descriptors stand for?
 bool changes_descriptors(int number);
 

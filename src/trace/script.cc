@@ -46,11 +46,12 @@ std::string slot(int n) {
 }
 
 // The path of execve(2) may not be in memory at the entry. Later the kernel has read it, and put it behind the environment of the
-// new program. The lowest bit of @start tells that the call is of a 32-bit program: what execve(2) began as, the new one need not be.
+// new program. The lowest bit of @start tells that the
+// call is of a 32-bit program: what execve(2) began as, the new one need not be.
 constexpr std::string_view frame = R"(
 rawtracepoint:sys_enter {
   $r = args.regs; $f = (uint64)IS_32; $nr = (int64)args.id + (int64)($f * FIRST_OF_32); $ret = (int64)-1;
-  if (CONDITION) {
+  if ((BEGINS) && (CONDITION)) {
     $plan = @plan[$nr];
     UNKNOWN
     if ($plan) {
@@ -66,7 +67,7 @@ rawtracepoint:sys_enter {
           $word = $words ? *(uint64*)uptr((uint8*)$words) & $all : (uint64)0;
           COUNT_VARIABLES
           @entry[tid] = (str(uptr((uint8*)($nr == 322 || $nr == FIRST_OF_32 + 358 ? $a1 : $a0))), $a0, $a1, $a2, $a3, $a4,
-                                       str(uptr((uint8*)$word)), $variables);
+                                       str(uptr((uint8*)$word)), $variables, $nr);
         }
         if (!($plan & 8) && NO_RETURN) { $d = (uint64)-1; $now = (uint64)nsecs; print((HEAD TAIL)); }
       }
@@ -74,12 +75,14 @@ rawtracepoint:sys_enter {
   }
 }
 rawtracepoint:sys_exit {
-  $start = @start[tid];
-  if ($start) {
+  TAKE_BEGIN
+  if (IS_TOLD) {
     COPY_REGISTERS
-    $f = (uint64)$start & 1; $ret = (int64)args.ret; $nr = (int64)$regs.r[15] + (int64)($f * FIRST_OF_32);
-    $now = (uint64)nsecs; $d = ($now & 0xfffffffffffffffe) - ($start & 0xfffffffffffffffe);
-    delete(@start, tid);
+    $ret = (int64)args.ret;
+    WHICH_CALL
+    // After execve(2) of a program of the other kind the kernel has put that one's number in place of its own.
+    if ($start && $f != IS_32) { $nr = @entry[tid].8; }
+    PASSED
     UNPACK_NUMBER
     $plan = @plan[$nr];
     UNKNOWN
@@ -120,7 +123,8 @@ rawtracepoint:sys_exit {
 }
 )";
 
-// An iovec with what it points to, or a message with its parts.
+// An iovec with what it points to, or a message with its parts. Each read of the program's memory takes longer than all the rest, so
+// that what lies together is read together.
 constexpr std::string_view vectors = R"(
         else {
           $left = $s2 & 256 ? ($ret > 0 ? (uint64)$ret : 0) : 0xffffffff;
@@ -130,55 +134,53 @@ constexpr std::string_view vectors = R"(
             $v = (uint64)0; $vn = (uint64)0;
             if ($n1 && ($left || $ret == 0)) {
               if ($n1 == 64 && $s2 & 256) { $left = (uint64)*(uint32*)uptr((uint8*)($p1 + 56)); }
-              $name = *(uint64*)uptr((uint8*)$p1); $namen = (uint64)*(uint32*)uptr((uint8*)($p1 + 8));
-              $v = *(uint64*)uptr((uint8*)($p1 + 16)); $vn = 16 * *(uint64*)uptr((uint8*)($p1 + 24));
-              $control = *(uint64*)uptr((uint8*)($p1 + 32)); $controln = *(uint64*)uptr((uint8*)($p1 + 40));
+              $message = *(struct message*)uptr((uint8*)$p1);
+              $name = $message.name; $namen = $message.name_size & 0xffffffff;
+              $v = $message.parts; $vn = 16 * $message.number;
+              $control = $message.control; $controln = $message.control_size;
             }
             if (!$name) { $namen = 0; }
             if (!$control) { $controln = 0; }
           }
           if (!$v) { $vn = 0; }
-          NO_CONTENTS
-          if ($vn) {
-            CONTENTS
+          $b0 = (uint64)0; $m0 = (uint64)0; $b1 = (uint64)0; $m1 = (uint64)0;
+          if ($vn >= 32) {
+            $two = *(struct two_parts*)uptr((uint8*)$v);
+            $b0 = $two.a0; $m0 = $two.n0; $b1 = $two.a1; $m1 = $two.n1;
+          } else if ($vn) {
+            $one = *(struct one_part*)uptr((uint8*)$v);
+            $b0 = $one.a0; $m0 = $one.n0;
           }
-          if ($shape == 6) { print((HEAD, buf(uptr((uint8*)$v), $vn) PIECES TAIL)); }
-          else {
-            print((HEAD, buf(uptr((uint8*)$p1), $n1), buf(uptr((uint8*)$name), $namen), buf(uptr((uint8*)$v), $vn),
-                   buf(uptr((uint8*)$control), $controln) PIECES TAIL));
+          LIMIT0
+          LIMIT1
+          if ($vn <= 32) { PARTS_OF_TWO } else {
+            $four = *(struct two_parts*)uptr((uint8*)($v + 32));
+            $b2 = $four.a0; $m2 = $four.n0; $b3 = $four.a1; $m3 = $vn > 48 ? $four.n1 : (uint64)0;
+            LIMIT2
+            LIMIT3
+            PARTS_OF_FOUR
           }
         }
 )";
 
-// Where the first parts of an iovec at $v are ($bN), and how much of each ($mN) of the $left bytes there are. Without branches,
-// too; $h: there is such a part, all bits.
-std::string contents() {
-  std::string out;
-  for (size_t i = 0; i < most_contents; i++) {
-    std::string text = R"(
-            $h = (uint64)0 - ((uint64)(AT - (int64)$vn) >> 63);
-            $bN = *(uint64*)uptr((uint8*)($v + (AT & $h))); $mN = *(uint64*)uptr((uint8*)($v + (AT & $h) + 8)) & $h;
-            $x = $mN - $left;
-            $mN = $left + ($x & ((uint64)0 - ($x >> 63)));
-            $left = $left - $mN;
-)";
-    base::replace_all(text, "AT", std::to_string(16 * i));
-    for (char name : {'b', 'm'}) base::replace_all(text, std::string("$") + name + "N", std::string("$") + name + std::to_string(i));
-    out += text;
-  }
-  return out;
+// Of part N there are not more bytes than $left.
+std::string limit(size_t n) {
+  std::string text = "$x = $mN - $left; $mN = $left + ($x & ((uint64)0 - ($x >> 63))); $left = $left - $mN;\n";
+  base::replace_all(text, "$mN", "$m" + std::to_string(n));
+  return text;
 }
 
-std::string no_contents() {
-  std::string out;
-  for (size_t i = 0; i < most_contents; i++) out += "$b" + std::to_string(i) + " = (uint64)0; $m" + std::to_string(i) + " = (uint64)0; ";
-  return out;
-}
-
-std::string pieces() {
-  std::string out;
-  for (size_t i = 0; i < most_contents; i++) out += ", buf(uptr((uint8*)$b" + std::to_string(i) + "), $m" + std::to_string(i) + ")";
-  return out;
+// `n` parts of an iovec, or of a message.
+std::string parts(size_t n) {
+  std::string text = R"(
+            if ($shape == 6) { print((HEAD, buf(uptr((uint8*)$v), $vn) PIECES TAIL)); }
+            else {
+              print((HEAD, buf(uptr((uint8*)$p1), $n1), buf(uptr((uint8*)$name), $namen), buf(uptr((uint8*)$v), $vn),
+                     buf(uptr((uint8*)$control), $controln) PIECES TAIL));
+            })", pieces;
+  for (size_t i = 0; i < n; i++) pieces += ", buf(uptr((uint8*)$b" + std::to_string(i) + "), $m" + std::to_string(i) + ")";
+  base::replace_all(text, "PIECES", pieces);
+  return text;
 }
 
 // How many entries of a folder were read: the length of each stands in it.
@@ -214,6 +216,29 @@ constexpr std::string_view take_timeout = R"(
         }
 )";
 
+// A call is told if its begin was seen, and how long it took.
+constexpr std::pair<std::string_view, std::string_view> with_times[] = {
+    {"TAKE_BEGIN", "$start = @start[tid];"},
+    {"IS_TOLD", "$start"},
+    {"WHICH_CALL", "delete(@start, tid); $f = $start & 1; $nr = (int64)$regs.r[15] + (int64)($f * FIRST_OF_32);"},
+    {"PASSED", "$now = (uint64)nsecs; $d = ($now & 0xfffffffffffffffe) - ($start & 0xfffffffffffffffe);"},
+};
+// It costs half as much not to look at the begin of calls of which nothing is needed of it. clone, fork, vfork and clone3 return in
+// the child, too.
+constexpr std::pair<std::string_view, std::string_view> without_times[] = {
+    {"TAKE_BEGIN", ""},
+    {"IS_TOLD", "IS_OURS"},
+    {"WHICH_CALL", R"(
+    $start = (uint64)IS_32; $nr = (int64)$regs.r[15] + (int64)($start * FIRST_OF_32);
+    if ((int64)$regs.r[15] == -1 || BEGINS) {
+      $start = @start[tid];
+      if ($start) { delete(@start, tid); } else { $nr = (int64)-1; }
+    } else if ($ret == 0 && (($nr >= 56 && $nr <= 58) || $nr == 435 || $nr == FIRST_OF_32 + 2 || $nr == FIRST_OF_32 + 120 ||
+               $nr == FIRST_OF_32 + 190 || $nr == FIRST_OF_32 + 435)) { $nr = (int64)-1; }
+    $f = $start & 1;)"},
+    {"PASSED", "$d = (uint64)0;"},
+};
+
 constexpr std::string_view take_word = R"(
         if ($plan >> 60) {
           $t = $regs.r[($plan >> 60) & 15];
@@ -225,12 +250,12 @@ constexpr std::string_view take_word = R"(
 // 32-bit ones are 173 and 119.
 constexpr std::string_view pack_mask = R"(
       if ($nr == 15 || $nr == FIRST_OF_32 + 173 || $nr == FIRST_OF_32 + 119) {
-        @returning[tid] = ((uint64)$nr, $f ? (uint64)0 : *(uint64*)uptr((uint8*)((uint64)$r->sp + 296)));
+        @returning[tid] = ((uint64)$nr, $f ? (uint64)0 : *(uint64*)uptr((uint8*)((uint64)args.regs.sp + 296)));
       }
 )";
 constexpr std::string_view unpack_number = R"(
     $mask = (uint64)0;
-    if ((int64)$regs.r[15] == -1) {
+    if ((int64)$regs.r[15] == -1 && $start) {
       $m = @returning[tid];
       $nr = (int64)$m.0; $mask = $m.1;
       delete(@returning, tid);
@@ -334,7 +359,7 @@ constexpr std::string_view detail = R"(
               $peer = ((struct unix_sock*)$sk).peer;
               $i4 = (uint64)$peer && (uint64)$peer.sk_socket ? (uint64)((struct socket_alloc*)$peer.sk_socket).vfs_inode.i_ino : (uint64)0;
             }
-            print(((int64)DETAIL_NUMBER, (int64)$made, (uint64)$file.f_inode.i_ino, $now, (uint32)tid, (uint32)pid, comm, $i0, $i1, $i2, $i3, $i4, $i5));
+            print(((int64)DETAIL_NUMBER, (int64)$made, (uint64)$file.f_inode.i_ino, ((uint64)pid << 32) | (uint64)tid, $i0, $i1, $i2, $i3, $i4, $i5 NOW));
           }
 )";
 
@@ -352,10 +377,10 @@ rawtracepoint:signal_deliver /WATCHED/ {
 tracepoint:sched:sched_process_exit /WATCHED/ { $d = (uint64)0; $ret = (int64)curtask.exit_code; $nr = (int64)END; $now = (uint64)nsecs; print((NOTE)); }
 )";
 
-constexpr std::string_view who = "$nr, $ret, $d, $now, (uint32)tid, (uint32)pid, comm";
-constexpr std::string_view registers = ", $a0, $a1, $a2, $a3, $a4, $a5";
-constexpr std::string_view none = ", (uint64)0, (uint64)0, (uint64)0, (uint64)0, (uint64)0, (uint64)0";
-constexpr std::string_view of_entry = ", $e.1, $e.2, $e.3, $e.4, $e.5, $a5";
+constexpr std::string_view who = "$nr, $ret, $d, ((uint64)pid << 32) | (uint64)tid";
+constexpr std::string_view registers = ", $a0, $a1, $a2, $a3, $a4, $a5 NOW";
+constexpr std::string_view none = ", (uint64)0, (uint64)0, (uint64)0, (uint64)0, (uint64)0, (uint64)0 NOW";
+constexpr std::string_view of_entry = ", $e.1, $e.2, $e.3, $e.4, $e.5, $a5 NOW";
 
 constexpr std::string_view counting = R"(
 rawtracepoint:sys_enter {
@@ -367,11 +392,12 @@ rawtracepoint:sys_enter {
 rawtracepoint:sys_exit {
   $start = @start[tid];
   if ($start) {
-    $r = args.regs; $f = (uint64)$start & 1; $ret = (int64)args.ret; $nr = (int64)$r->orig_ax;
-    $nr = $nr == -1 ? (int64)($f ? 173 : 15) : $nr; // rt_sigreturn has put it back
-    $nr += (int64)($f * FIRST_OF_32);
     $d = ((uint64)nsecs & 0xfffffffffffffffe) - ($start & 0xfffffffffffffffe);
     delete(@start, tid);
+    $f = $start & 1; $ret = (int64)args.ret; $nr = (int64)args.regs.orig_ax;
+    // rt_sigreturn has put it back, and execve of a program of the other kind has that one's number
+    if ($nr == -1) { $nr = (int64)($f ? 173 : 15); } else if ($f != IS_32) { $nr = (int64)($f ? 11 : 59); }
+    $nr += (int64)($f * FIRST_OF_32);
     COPY_OF_CHOICE
     ARGUMENTS_OF_CHOICE
     if (LEAST) {
@@ -394,6 +420,14 @@ std::string least_of(const Wanted& w) {
   return w.chosen.empty() ? out : out + " && CHOSEN";
 }
 
+// Of which calls something is needed that is gone when they return, or was not there: their number is $nr.
+std::string begins_of(const Wanted& w) {
+  if (w.layout.times) return "1";
+  std::string out = "$nr == -2"; // none
+  for (int number : w.begins) out += " || $nr == " + std::to_string(number);
+  return out;
+}
+
 // The same of calls that do not return.
 std::string no_return_of(const Wanted& w) {
   if (w.fails_only || w.least_ns) return "0";
@@ -405,6 +439,9 @@ std::string no_return_of(const Wanted& w) {
 // The plans of calls are put there from outside; here they have their types.
 std::string declarations(const Wanted& w) {
   return "struct first_registers { uint64 r[16]; }\n" // of struct pt_regs, up to orig_ax: copied at once, which takes less than one by one
+         "struct message { uint64 name; uint64 name_size; uint64 parts; uint64 number; uint64 control; uint64 control_size; }\n" // struct msghdr
+         "struct one_part { uint64 a0; uint64 n0; }\n" // struct iovec, and two of them
+         "struct two_parts { uint64 a0; uint64 n0; uint64 a1; uint64 n1; }\n"
          "config = { unstable_map_decl = enable; max_map_keys = 65536; max_strlen = " +
          std::to_string(w.copied) + " }\n" + "let @plan = hash(2048);\n" + w.before +
          (w.has_command ? "fn watch() : bool { @watches[tid] = 1; return true; }\n" : "") +
@@ -418,6 +455,7 @@ std::string finished(std::string text, const Wanted& w) {
                     w.has_command ? "@watches[tid] || (((" + w.condition +
                                         ") || (pid == cpid && !$f && ($nr == 59 || $nr == 322))) && watch())"
                                   : w.condition);
+  base::replace_all(text, "IS_OURS", w.has_command ? "@watches[tid] || ((" + w.condition + ") && watch())" : w.condition);
   base::replace_all(text, "WATCHED", w.has_command ? "@watches[tid]" : w.condition);
   base::replace_all(text, "IS_32", "((curtask.thread_info.status & 2) >> 1)"); // TS_COMPAT
   base::replace_all(text, "FIRST_OF_32", std::to_string(Call::first_of_32));
@@ -437,6 +475,8 @@ std::string finished(std::string text, const Wanted& w) {
 
 std::string call_script(const Wanted& w) {
   std::string text = std::string(frame) + (w.tells_signals ? std::string(others) : std::string());
+  for (const auto& [word, meaning] : w.layout.times ? with_times : without_times) base::replace_all(text, word, meaning);
+  base::replace_all(text, "BEGINS", begins_of(w));
   base::replace_all(text, "UNPACK_NUMBER", w.sigreturn ? unpack_number : "");
   base::replace_all(text, "UNPACK_MASK", w.sigreturn ? unpack_mask : "");
   base::replace_all(text, "PACK_MASK", w.sigreturn ? pack_mask : "");
@@ -458,9 +498,9 @@ std::string call_script(const Wanted& w) {
   base::replace_all(text, "DESCRIPTOR", about_descriptors);
   base::replace_all(text, "ENTRIES", w.counts_entries ? count_entries : "if ($plan & 64) { $a5 = (uint64)-1; }");
   base::replace_all(text, "VECTORS", w.vectors ? vectors : "");
-  base::replace_all(text, "NO_CONTENTS", no_contents());
-  base::replace_all(text, "CONTENTS", contents());
-  base::replace_all(text, "PIECES", pieces());
+  for (size_t i = 0; i < most_contents; i++) base::replace_all(text, "LIMIT" + std::to_string(i), limit(i));
+  base::replace_all(text, "PARTS_OF_TWO", parts(2));
+  base::replace_all(text, "PARTS_OF_FOUR", parts(most_contents));
   base::replace_all(text, "SLOT1", slot(1));
   base::replace_all(text, "SLOT2", slot(2));
   base::replace_all(text, "NO_RETURN", no_return_of(w));
@@ -470,6 +510,7 @@ std::string call_script(const Wanted& w) {
   base::replace_all(text, "HEAD", std::string(who).append(registers));
   base::replace_all(text, "SIGNALLED", std::string(who).append(registers));
   base::replace_all(text, "NOTE", std::string(who).append(none));
+  base::replace_all(text, "NOW", std::string(w.layout.times ? ", $now" : "") + (w.layout.thread ? ", comm" : ""));
   base::replace_all(text, "NO_CODE", std::to_string(unknown_code));
   base::replace_all(text, "SIGNAL", std::to_string(signal_record));
   base::replace_all(text, "END", std::to_string(end_record));

@@ -3,8 +3,27 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace trace {
+
+// What a record of the script holds, in this order: also of a call the time when it was sent, and the name of the thread; then what was
+// copied, and at last the stack.
+enum Field {
+  field_number,
+  field_result,
+  field_duration, // 0 without times; Call::no_time: the call does not return
+  field_task,     // the process in the upper half, the thread in the lower one
+  field_arguments,
+  end_of_fields = field_arguments + 6
+};
+struct Layout {
+  bool times = true;  // when calls began, and how long they took: all are seen twice then
+  bool thread = true; // its name
+  size_t time() const { return end_of_fields; }
+  size_t name() const { return end_of_fields + times; }
+  size_t copied() const { return name() + thread; }
+};
 
 struct Wanted {
   std::string condition = "1"; // whose calls, in the language
@@ -14,6 +33,8 @@ struct Wanted {
   bool all_calls = false;      // also those that have no name; @plan need not be asked
   bool fails_only = false;
   uint64_t least_ns = 0; // shorter calls are not told
+  Layout layout = {};
+  std::vector<int> begins = {}; // without times: the calls that are seen at their begin (is_seen_at_begin)
   uint32_t copied = 256; // bytes of texts and memory
   bool stacks = false;
   bool tells_signals = false; // and ends of threads
@@ -26,19 +47,6 @@ struct Wanted {
   bool sigreturn = true, sets = true; // rt_sigreturn; select and pselect6
   bool vectors = true;        // some of the calls have them (plan.h)
   bool counts_entries = true; // of folders; the kernel has bpf_loop(). Else their number is -1
-};
-
-// What a record of the script holds, in this order; then what was copied, and at last the stack.
-enum Field {
-  field_number,
-  field_result,
-  field_duration,
-  field_time, // when it was sent
-  field_tid,
-  field_pid,
-  field_thread,
-  field_arguments,
-  field_copied = field_arguments + 6
 };
 
 // In place of a call's number: a signal (result: its code, duration: its number), the end of a thread

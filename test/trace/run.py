@@ -595,6 +595,30 @@ def calls_of_32_bits(acu):
     need(rows[0]["call"] == "close" and rows[0]["bits"] == 32 and rows[0]["arguments"] == ["3"], str(rows))
 
 
+def programs_of_32_bits(acu):
+    """One that executes one of 64 bits: after an execve the kernel has the number of the new program's execve in place of its own."""
+    source, program = os.path.join(TMP, "execve32.s"), os.path.join(TMP, "execve32")
+    with open(source, "w") as file:
+        file.write(""".globl _start
+_start: movl $11, %eax; movl $path, %ebx; movl $words, %ecx; xorl %edx, %edx; int $0x80
+path: .string "/bin/true"
+.align 4
+words: .long path, 0
+""")
+    subprocess.run(["as", "--32", "-o", program + ".o", source], check=True, timeout=20 * SLOWNESS)
+    subprocess.run(["ld", "-m", "elf_i386", "-o", program, program + ".o"], check=True, timeout=20 * SLOWNESS)
+    try:
+        subprocess.run([program], check=True)
+    except OSError:
+        raise Skipped("this kernel runs no programs of 32 bits") from None
+    for times in [], ["-T"]:
+        text = trace(acu, *times, "-e", "execve,munmap", "--", program)[1]
+        need(text.startswith(f'execve("{program}", ["{program}"], ') and '\n[32 bit] execve("/bin/true", ["/bin/true"], NULL) = 0' in text, text)
+        need("munmap(NULL, 0)" not in text, text)
+    text = trace(acu, "-c", "-e", "execve,munmap", "--", program)[1]
+    need(re.search(r" 1 +execve \(32 bit\)$", text, re.M) and re.search(r" 1 +execve$", text, re.M), text)
+
+
 def pages_that_are_not_there(acu):
     program, pages = built("absent"), os.path.join(TMP, "pages")
     text = trace(acu, "-e", "access,write,execve", "--", program, pages, "/bin/true")[1]
@@ -613,7 +637,7 @@ def as_strace(name):
 
 
 TESTS = [as_strace(name) for name in PROGRAMS]
-TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, sockets_and_devices, arguments_as_they_were_given, structures, times_of_calls, classes_of_calls, calls_with_unusual_arguments, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
+TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, programs_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, sockets_and_devices, arguments_as_they_were_given, structures, times_of_calls, classes_of_calls, calls_with_unusual_arguments, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
 
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))
