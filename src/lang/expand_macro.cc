@@ -171,7 +171,9 @@ Expr* Expander::expand(Expr& e, std::string_view name, Range name_where, List<Ex
   rewrite(block->block, rewriting(&use));
   open_.pop_back();
   uses_.pop_back();
-  return block;
+  // A body that is nothing but a value needs no block.
+  const bool is_value = block->block->value && block->block->statements.empty();
+  return is_value ? block->block->value : block;
 }
 
 // The macro whose parameters take these arguments; among several the one that asks for most.

@@ -113,6 +113,12 @@ base::Result<SourceFile*> Files::search(const std::string& name, size_t first_fo
   return made;
 }
 
+SourceFile* Files::own(const std::string& name, std::string_view text) {
+  SourceFile*& made = builtin_[name];
+  if (!made) made = add(name, text);
+  return made;
+}
+
 SourceFile* Files::add(std::string name, std::string_view text) {
   SourceFile& made = files_.emplace_back();
   made.path = name;

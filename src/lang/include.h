@@ -37,6 +37,8 @@ public:
   base::Result<SourceFile*> next_header(const std::string& name, const SourceFile& from);
   // import "name": a file, or all *.bt of a folder in the order of their names; none: there is no such thing.
   base::Result<std::vector<SourceFile*>> import(const std::string& name, const SourceFile& from);
+  // A script that acu brings along: one file, however often it is imported.
+  SourceFile* own(const std::string& name, std::string_view text);
   // Text that stands in no file.
   SourceFile* add(std::string name, std::string_view text);
 

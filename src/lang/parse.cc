@@ -18,7 +18,7 @@ std::unique_ptr<Program> parse(base::Source& source, const ParseOptions& options
 
 Parser::Parser(base::Source& source, const ParseOptions& options, base::Diagnostics& diagnostics)
     : source_(source), options_(options), program_(std::make_unique<Program>()), mistakes_(diagnostics),
-      input_(source, program_->arena, mistakes_, options.include_dirs) {
+      input_(source, program_->arena, mistakes_, options) {
   input_.read_header = [this](SourceFile& file) { read_header(file); };
 }
 

@@ -8,9 +8,30 @@
 
 namespace lang {
 
+// A piece of a script that comes from elsewhere, with a text of its own: mistakes in it are told with its own name and place.
+struct Insert {
+  std::string name;  // what it stands for
+  std::string text;
+  std::string shown; // what messages call it: "--filter"
+};
+
+// What is put into a script.
+struct Parts {
+  // Values of `#param`, -D NAME=VALUE. A name that the script does not declare is a mistake.
+  std::vector<std::pair<std::string, std::string>> parameters;
+  // For scripts of acu's own. The body of the macro of that name becomes this expression, which may use maps; …
+  std::vector<Insert> expressions;
+  // … the probe that is called so (`name = …`) is put at these places instead of its own, of which the text is a list; an empty one
+  // leaves the probe out; …
+  std::vector<Insert> places;
+  // … and `import` finds these before it looks for files.
+  std::vector<Insert> imports;
+};
+
 struct ParseOptions {
   std::vector<std::string> positional; // $1 … in probe names
   std::vector<std::string> include_dirs, include_files; // -I, --include
+  Parts parts;
 };
 
 // Parses a whole script; files that it includes and imports are added to `source`. All mistakes go to

@@ -229,7 +229,7 @@ Expr* Parser::parse_map() {
   Token name = take();
   auto* m = make<MapRef>(name.where);
   m->name = name.text;
-  if (!macro_) m->map = map_named(name.text, name.where); // a macro's maps are its parameters
+  if (!macro_ || is_inserted_) m->map = map_named(name.text, name.where); // a macro's maps are its parameters
   if (!at(TokenKind::left_bracket)) return m;
   uint32_t begin = take().where.begin;
   std::vector<Expr*> keys = parse_list(TokenKind::right_bracket);

@@ -14,16 +14,6 @@ namespace lang {
 
 namespace tag = spec::tag;
 
-// What the parser is about in the file that it leaves for another one.
-struct Parser::Place {
-  std::vector<Token> ahead;
-  size_t first;
-  uint32_t last_end;
-  bool panic, in_predicate, stopped;
-  int operators, expression_depth;
-  const Macro* macro;
-};
-
 Parser::Place Parser::set_aside() {
   return {.ahead = std::exchange(ahead_, {}),
           .first = std::exchange(first_, 0),
@@ -83,6 +73,11 @@ void Parser::parse_import(uint32_t begin) {
   if (panic_ || stopped_) return;
   std::string path(name.text);
   if (path.empty()) return error(tag::missing_file, name.where, "an import needs the name of a file");
+  for (const Insert& own : options_.parts.imports)
+    if (own.name == path) {
+      SourceFile& file = *input_.files().own(own.shown, own.text);
+      return imported_.insert(&file).second ? import_file(file, name.where) : void();
+    }
   auto found = input_.files().import(path, input_.file());
   if (!found) return error(tag::missing_file, since(begin), "cannot import " + found.error().message);
   if (found->empty() && path.ends_with(".h")) return input_.include_header(path, true, name.where);

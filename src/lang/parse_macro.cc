@@ -33,7 +33,24 @@ void Parser::parse_macro() {
   macro_ = nullptr;
   m->where = since(word.where.begin);
   if (!panic_ && !stopped_) check_macro_body(*m);
+  for (const Insert& e : options_.parts.expressions)
+    if (e.name == m->name && !panic_ && !stopped_) m->body = parse_inserted(e, *m);
   program_->macros.push_back(m);
+}
+
+// The body of a macro is the expression instead.
+Block* Parser::parse_inserted(const Insert& expression, const Macro& macro) {
+  Place place = set_aside();
+  input_.enter(*input_.files().add(expression.shown, expression.text), Dialect::script);
+  macro_ = &macro;
+  is_inserted_ = true;
+  auto* body = program_->arena.make<Block>();
+  body->value = parse_expression();
+  if (!at(TokenKind::end)) unexpected("an operator or the end");
+  is_inserted_ = false;
+  input_.leave();
+  take_up(place);
+  return body;
 }
 
 // macro-parameter := VARIABLE | MAP | NAME

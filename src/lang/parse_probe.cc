@@ -54,13 +54,14 @@ void add_whole_probe(std::string_view text, std::vector<std::string>& parts) {
       parts.back() += c;
 }
 
-// The length of `name=` at the start of a block, which is kept for later use and ignored.
-size_t name_length(std::string_view text) {
+// `name=` at the start of a block: the name, and the length of all; empty: there is none.
+std::pair<std::string_view, size_t> name_of(std::string_view text) {
   size_t i = 0;
   while (i < text.size() && (is_digit(text[i]) || is_letter(text[i]))) i++;
   size_t sign = i;
   while (sign < text.size() && is_blank(text[sign])) sign++;
-  return i && text.substr(sign).starts_with('=') && !text.substr(sign).starts_with("==") ? sign + 1 : 0;
+  if (!i || !text.substr(sign).starts_with('=') || text.substr(sign).starts_with("==")) return {{}, 0};
+  return {text.substr(0, i), sign + 1};
 }
 
 } // namespace
@@ -69,14 +70,11 @@ size_t name_length(std::string_view text) {
 void Parser::parse_probe() {
   auto probe = std::make_unique<Probe>();
   uint32_t begin = input_.offset();
-  input_.seek(begin + static_cast<uint32_t>(name_length(input_.rest())));
-  std::vector<ProbeSpec> specs;
-  do {
-    input_.skip_blanks();
-    specs.push_back(parse_spec());
-    if (panic_) break;
-    input_.skip_blanks();
-  } while (accept(TokenKind::comma));
+  const auto [name, length] = name_of(input_.rest());
+  input_.seek(begin + static_cast<uint32_t>(length));
+  std::vector<ProbeSpec> specs = parse_specs();
+  for (const Insert& places : options_.parts.places)
+    if (places.name == name && !panic_ && !stopped_) specs = parse_inserted_places(places);
   probe->specs = program_->arena.copy(specs);
   if (accept(TokenKind::slash)) {
     in_predicate_ = true;
@@ -89,7 +87,30 @@ void Parser::parse_probe() {
   if (panic_ && !stopped_) skip_to_body();
   probe->body = parse_block(false);
   probe->where = since(begin);
-  program_->probes.push_back(std::move(probe));
+  if (!probe->specs.empty()) program_->probes.push_back(std::move(probe));
+}
+
+std::vector<ProbeSpec> Parser::parse_specs() {
+  std::vector<ProbeSpec> specs;
+  do {
+    input_.skip_blanks();
+    specs.push_back(parse_spec());
+    if (panic_) break;
+    input_.skip_blanks();
+  } while (accept(TokenKind::comma));
+  return specs;
+}
+
+// In place of those of the script.
+std::vector<ProbeSpec> Parser::parse_inserted_places(const Insert& places) {
+  if (places.text.empty()) return {};
+  Place place = set_aside();
+  input_.enter(*input_.files().add(places.shown, places.text), Dialect::script);
+  std::vector<ProbeSpec> specs = parse_specs();
+  if (!at(TokenKind::end)) unexpected("`,` or the end");
+  input_.leave();
+  take_up(place);
+  return specs;
 }
 
 // spec      := part { ':' part }     parts: raw text, "quoted text" and $1 in any mixture

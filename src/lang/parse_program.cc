@@ -42,6 +42,7 @@ std::unique_ptr<Program> Parser::run() {
   imported_.insert(input_.files().script());
   include_given_files();
   parse_items();
+  if (!stopped_) input_.tell_unknown_parameters();
   if (program_->probes.empty() && mistakes_.told() == before)
     mistakes_.tell(tag::empty_program, {0, 0}, "the script has no probe",
                    "for example: begin { print(\"hello\") }");

@@ -103,12 +103,20 @@ private:
   void parse_macro();
   MacroParameter parse_macro_parameter();
   void check_macro_body(const Macro& macro);
+  Block* parse_inserted(const Insert& expression, const Macro& macro);
   bool is_macro_parameter(std::string_view name) const;
 
   Map* map_named(std::string_view name, Range where);
 
   // parse_files.cc: other files than the script
-  struct Place;
+  struct Place { // what the parser is about in the file that it leaves for another one
+    std::vector<Token> ahead;
+    size_t first;
+    uint32_t last_end;
+    bool panic, in_predicate, stopped;
+    int operators, expression_depth;
+    const Macro* macro;
+  };
   Place set_aside();
   void take_up(Place& place);
   void include_given_files();
@@ -121,6 +129,8 @@ private:
   // parse_probe.cc
   void parse_probe();
   ProbeSpec parse_spec();
+  std::vector<ProbeSpec> parse_specs();
+  std::vector<ProbeSpec> parse_inserted_places(const Insert& places);
   void parse_frame(std::vector<std::string>& parts);
   bool is_predicate(std::string_view provider, size_t part, std::string_view run) const;
   void positional_in_probe(std::vector<std::string>& into);
@@ -215,6 +225,7 @@ private:
   bool in_predicate_ = false;
   bool seen_config_ = false;
   const Macro* macro_ = nullptr; // whose body is read
+  bool is_inserted_ = false; // its body comes from elsewhere, and may use maps
   std::unordered_set<const SourceFile*> imported_;
   size_t imports_end_ = 0; // where in the list of probes those of the file's next import go: before its own
   int import_depth_ = 0;

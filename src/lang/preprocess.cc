@@ -12,10 +12,9 @@ bool is_word(const Token& token) {
   return token.kind == TokenKind::identifier || token.kind == TokenKind::keyword;
 }
 
-Preprocessor::Preprocessor(base::Source& source, base::Arena& arena, Mistakes& mistakes,
-                           const std::vector<std::string>& include_dirs)
-    : source_(source), arena_(arena), mistakes_(mistakes), files_(source, arena, include_dirs),
-      macros_(arena) {
+Preprocessor::Preprocessor(base::Source& source, base::Arena& arena, Mistakes& mistakes, const ParseOptions& options)
+    : source_(source), arena_(arena), mistakes_(mistakes), files_(source, arena, options.include_dirs),
+      macros_(arena), options_(options) {
   push_file(*files_.script(), Dialect::script, true);
 }
 

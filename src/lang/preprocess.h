@@ -10,6 +10,7 @@
 #include "lang/c_macro.h"
 #include "lang/include.h"
 #include "lang/lexer.h"
+#include "lang/parse.h"
 
 #include <deque>
 #include <functional>
@@ -21,8 +22,9 @@ namespace lang {
 
 class Preprocessor {
 public:
-  Preprocessor(base::Source& source, base::Arena& arena, Mistakes& mistakes,
-               const std::vector<std::string>& include_dirs);
+  Preprocessor(base::Source& source, base::Arena& arena, Mistakes& mistakes, const ParseOptions& options);
+  // Parameters that were given, and that nothing has declared.
+  void tell_unknown_parameters();
 
   // Tokens, and raw reading where no macro is being expanded; as in Lexer.
   Token next();
@@ -96,6 +98,8 @@ private:
   // preprocess_directive.cc
   void directive();
   void define(Lexer& line, const Token& hash);
+  void parameter(Lexer& line, const Token& directive);
+  bool is_integer(Range where);
   bool parameters(Lexer& line, CMacro& macro);
   void include(Lexer& line, Range where, bool next);
   std::string included_name(Lexer& line, bool& quoted, Range& where);
@@ -146,6 +150,8 @@ private:
   Mistakes& mistakes_;
   Files files_;
   CMacroTable macros_;
+  const ParseOptions& options_;
+  std::vector<std::string_view> parameters_; // that were declared
   std::deque<Frame> frames_;
   std::vector<Context> contexts_;
   TokenKind previous_ = TokenKind::end; // the token before, to know names of members

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view known_directives[] = {
     "define",   "undef", "include", "include_next", "if",      "ifdef",  "ifndef", "elif",   "elifdef",
-    "elifndef", "else",  "endif",   "error",        "warning", "pragma", "line",   "import", "ident"};
+    "elifndef", "else",  "endif",   "error",        "warning", "pragma", "line",   "import", "ident", "param"};
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -53,6 +53,16 @@ size_t comment_length(std::string_view text, char before) {
   size_t end = text.find("*/", 2);
   if (end == text.npos) return in_path ? 2 : text.size();
   return end + 2;
+}
+
+// As a literal of the language.
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return out + "\"";
 }
 
 } // namespace
@@ -98,6 +108,7 @@ void Preprocessor::directive() {
   if (continues_group(word)) return other_group(word, where);
   if (word == "endif") return end_group(where);
   if (word == "define") return define(line, name);
+  if (word == "param") return parameter(line, name);
   if (word == "undef") {
     Token macro = line.next();
     if (is_word(macro)) return macros_.undefine(macro.text);
@@ -154,6 +165,71 @@ void Preprocessor::define(Lexer& line, const Token& directive) {
   }
   CMacro* made = macros_.define(m);
   if (!mistakes_.quiet) read_body(*made);
+}
+
+// --------------------------------------------------------------------------------------------- #param
+
+// param     := '#param' NAME ( INTEGER | 'true' | 'false' | STRING )
+//
+// A constant that -D may give another value of the same type: as a macro it is known to #if, too. true is 1 there, and false 0.
+void Preprocessor::parameter(Lexer& line, const Token& directive) {
+  Token name = line.next();
+  line.dialect = Dialect::script; // durations
+  Token standard = line.next();
+  const bool is_truth = standard.text == "true" || standard.text == "false";
+  const bool is_number = standard.kind == TokenKind::integer, is_text = standard.kind == TokenKind::string;
+  if (!is_word(name) || !(is_number || is_text || is_truth) || line.next().kind != TokenKind::end)
+    return mistakes_.tell(tag::bad_directive, directive.where.to(name.where), "#param needs a name and a value: a number, true, false or a text",
+                          "for example: #param LIMIT 10");
+  if (macros_.find(name.text))
+    return mistakes_.tell(tag::redeclared, name.where, quoted(name.text) + " is declared already");
+  parameters_.push_back(name.text);
+  CMacro m{.name = name.text, .where = name.where};
+  m.text = is_truth ? standard.text == "true" ? "1" : "0" : source_.text(standard.where);
+  m.text_begin = standard.where.begin;
+  for (const auto& [given, value] : options_.parts.parameters) {
+    if (given != name.text) continue;
+    const uint32_t begin = source_.add("-D", given + "=" + value) + static_cast<uint32_t>(given.size()) + 1;
+    const Range where = {begin, begin + static_cast<uint32_t>(value.size())};
+    std::string text = value;
+    if (is_text) text = in_quotes(value);
+    if (is_truth) text = value == "true" || value == "1" ? "1" : "0";
+    const bool fits = is_text || (is_truth ? value == "true" || value == "false" || value == "1" || value == "0" : is_integer(where));
+    if (!fits)
+      return mistakes_.tell(tag::bad_parameter, where, quoted(value) + " is no " + (is_truth ? "`true` or `false`" : "number"),
+                            "the standard value of " + quoted(given) + " is " + std::string(source_.text(standard.where)));
+    m.text_begin = source_.add("-D", text);
+    m.text = source_.file_text(m.text_begin);
+  }
+  read_body(*macros_.define(m));
+}
+
+bool Preprocessor::is_integer(Range where) {
+  const bool was_quiet = std::exchange(mistakes_.quiet, true);
+  Lexer text(source_.text(where), arena_, mistakes_, where.begin, Dialect::script);
+  const bool out = text.next().kind == TokenKind::integer && text.next().kind == TokenKind::end;
+  mistakes_.quiet = was_quiet;
+  return out;
+}
+
+void Preprocessor::tell_unknown_parameters() {
+  for (size_t i = 0; i < options_.parts.parameters.size(); i++) {
+    const auto& [name, value] = options_.parts.parameters[i];
+    const auto* first = std::ranges::find(options_.parts.parameters, name, [](auto& p) -> const std::string& { return p.first; }).operator->();
+    const bool is_twice = first != &options_.parts.parameters[i];
+    if (!is_twice && base::is_one_of(parameters_, name)) continue;
+    const uint32_t begin = source_.add("-D", name + "=" + value);
+    const Range where = {begin, begin + static_cast<uint32_t>(name.size())};
+    if (is_twice) {
+      mistakes_.tell(tag::bad_parameter, where, "parameter " + quoted(name) + " is given twice");
+      continue;
+    }
+    const std::string_view near = base::nearest(name, parameters_);
+    std::string all;
+    for (std::string_view p : parameters_) all += (all.empty() ? "" : ", ") + std::string(p);
+    mistakes_.tell(tag::bad_parameter, where, "the script has no parameter " + quoted(name),
+                   !near.empty() ? "did you mean " + quoted(near) + "?" : all.empty() ? "it declares none; a script does so by `#param " + name + " VALUE`" : "it has " + all);
+  }
 }
 
 // At `(`: the parameters of a macro.

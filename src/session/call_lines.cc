@@ -5,7 +5,6 @@
 #include "session/time.h"
 #include "spec/syscalls.h"
 #include "trace/plan.h"
-#include "trace/script.h"
 #include "trace/text.h"
 
 #include <algorithm>
@@ -42,14 +41,31 @@ std::string until_zero(Bytes bytes) {
 
 } // namespace
 
-// The name of the thread is told where the lines are not of one family of processes.
-static trace::Layout layout_of(const TracingOptions& o) {
-  return {.times = o.durations || o.least_ns || o.relative_times || o.clock_times != trace::ClockTimes::none || o.json ||
-                   o.filter.expression.find("duration") != std::string::npos,
-          .thread = o.json || (!o.filter.command && o.filter.pid < 0)};
+bool CallLines::needs_times() const {
+  return options_.durations || options_.least_ns || options_.relative_times || options_.clock_times != trace::ClockTimes::none || options_.json ||
+         options_.filter.expression.find("duration") != std::string::npos;
 }
 
-CallLines::CallLines(const TracingOptions& options) : options_(options), layout_(layout_of(options)), path_(options.path) {
+// Where the lines are not of one family of processes.
+bool CallLines::needs_threads() const { return options_.json || (!options_.filter.command && options_.filter.pid < 0); }
+
+const CallLines::Places& CallLines::places_in(const type::Type& record) {
+  auto [at, is_new] = places_.try_emplace(&record);
+  if (!is_new) return at->second;
+  Places& p = at->second;
+  const std::pair<std::string_view, const type::Field**> named[] = {
+      {"number", &p.number}, {"result", &p.result}, {"duration", &p.duration}, {"task", &p.task}, {"time", &p.time},
+      {"thread", &p.thread}, {"stack", &p.stack}, {"a0", &p.arguments[0]}, {"a1", &p.arguments[1]}, {"a2", &p.arguments[2]},
+      {"a3", &p.arguments[3]}, {"a4", &p.arguments[4]}, {"a5", &p.arguments[5]}};
+  for (const type::Field& f : record.fields()) {
+    const auto* known = std::ranges::find(named, f.name, [](auto& n) { return n.first; });
+    if (known != std::end(named)) *known->second = &f;
+    else p.copied.push_back(&f);
+  }
+  return p;
+}
+
+CallLines::CallLines(const TracingOptions& options) : options_(options), path_(options.path) {
   shown_.data = options.data;
   epoch_ns_ = static_cast<uint64_t>(boot_to_wall_ns());
   shown_.entries = options.verbose;
@@ -173,11 +189,10 @@ void CallLines::take_timeout(Call& call, const trace::Plan& plan) {
 }
 
 // Of select(2): what is left of the timeout, the mask, the sets before and after.
-void CallLines::read_sets(Call& call, std::span<const type::Field> fields, Bytes bytes) {
-  const size_t end = fields.size() - options_.stacks;
+void CallLines::read_sets(Call& call, const Places& places, Bytes bytes) {
   std::vector<Bytes> parts;
-  for (size_t i = layout_.copied(); i < end; i++) {
-    const Bytes part = bytes.subspan(fields[i].offset, fields[i].type->size);
+  for (const type::Field* f : places.copied) {
+    const Bytes part = bytes.subspan(f->offset, f->type->size);
     parts.push_back(part.subspan(4, std::min<size_t>(trace::number_at<uint32_t>(part, 0), part.size() - 4)));
   }
   constexpr size_t left = 0, mask = 1, sets = 2;
@@ -191,31 +206,29 @@ void CallLines::read_sets(Call& call, std::span<const type::Field> fields, Bytes
 // What was copied belongs to the arguments that the plan of the call names.
 Call CallLines::read(const type::Type& type, Bytes bytes) {
   using namespace trace;
-  const std::span<const type::Field> fields = type.fields();
+  const Places& places = places_in(type);
   Call call;
-  call.number = static_cast<int>(number_of(fields[field_number], bytes));
-  call.result = static_cast<int64_t>(number_of(fields[field_result], bytes));
-  call.duration_ns = number_of(fields[field_duration], bytes);
+  call.number = static_cast<int>(number_of(*places.number, bytes));
+  call.result = static_cast<int64_t>(number_of(*places.result, bytes));
+  call.duration_ns = number_of(*places.duration, bytes);
   const bool has_duration = call.number >= 0 && call.duration_ns != Call::no_time;
-  if (layout_.times) call.begin_ns = number_of(fields[layout_.time()], bytes) - (has_duration ? call.duration_ns : 0);
-  const uint64_t task = number_of(fields[field_task], bytes);
+  if (places.time) call.begin_ns = number_of(*places.time, bytes) - (has_duration ? call.duration_ns : 0);
+  const uint64_t task = number_of(*places.task, bytes);
   call.tid = static_cast<uint32_t>(task);
   call.pid = static_cast<uint32_t>(task >> 32);
-  if (layout_.thread) call.thread = until_zero(bytes.subspan(fields[layout_.name()].offset, fields[layout_.name()].type->size));
-  for (size_t i = 0; i < call.arguments.size(); i++)
-    call.arguments[i] = number_of(fields[field_arguments + i], bytes);
+  if (places.thread) call.thread = until_zero(bytes.subspan(places.thread->offset, places.thread->type->size));
+  for (size_t i = 0; i < call.arguments.size(); i++) call.arguments[i] = number_of(*places.arguments[i], bytes);
   if (call.number < 0) return call;
   const Plan& plan = plan_of(call.number);
   kept_.clear();
   if (call.number == select_number || call.number == pselect_number) {
-    read_sets(call, fields, bytes);
+    read_sets(call, places, bytes);
     return call;
   }
   std::string first_word;
   const bool has_inner = plan.shape == Shape::vectors || plan.shape == Shape::message;
-  const size_t end = fields.size() - options_.stacks;
-  for (size_t i = 0; i + layout_.copied() < end && (has_inner || plan.takes_path_at_entry || i < plan.slots.size()); i++) {
-    const type::Field& f = fields[layout_.copied() + i];
+  for (size_t i = 0; i < places.copied.size(); i++) {
+    const type::Field& f = *places.copied[i];
     Bytes part = bytes.subspan(f.offset, f.type->size);
     if (plan.takes_path_at_entry && i == 1) { // the path once more, as the kernel has it at the end
       const size_t path = known_name(call.number) == "execveat";
@@ -360,7 +373,7 @@ std::string CallLines::json(const Call& call, const std::string& stack) {
 }
 
 std::string CallLines::line(const type::Type& type, Bytes bytes, report::Printer& printer) {
-  if (type.fields().size() < layout_.copied()) return {};
+  if (!places_in(type).number) return {};
   const Call call = read(type, bytes);
   if (call.number == trace::detail_record) {
     descriptors_.take_detail(call);
@@ -374,7 +387,7 @@ std::string CallLines::line(const type::Type& type, Bytes bytes, report::Printer
   const bool is_told = is_asked_for(call.number) && (path_.empty() || (call.number >= 0 && concerns_path(call)));
   std::string stack;
   if (is_told && options_.stacks && call.number >= 0) {
-    const type::Field& f = type.fields().back();
+    const type::Field& f = *places_in(type).stack;
     stack = base::trim(printer.text(*f.type, bytes.subspan(f.offset, f.type->size)));
   }
   std::string out;

@@ -5,7 +5,6 @@
 #include "session/descriptors.h"
 #include "session/tracing.h"
 #include "trace/plan.h"
-#include "trace/script.h"
 #include "trace/values.h"
 
 #include <deque>
@@ -28,7 +27,9 @@ public:
   // Calls that change what descriptors stand for are to be seen, whether they are asked for or not.
   bool names_descriptors() const { return !options_.counts && (options_.descriptors || !path_.empty()); }
   bool is_asked_for(int call) const;
-  const trace::Layout& layout() const { return layout_; }
+  // What the records must have: when calls began, and the names of threads.
+  bool needs_times() const;
+  bool needs_threads() const;
   // With its newline; empty: not one of the calls that are asked for. `printer`: of stacks.
   std::string line(const type::Type& type, std::span<const std::byte> bytes, report::Printer& printer);
   // Of a call that has not returned.
@@ -47,6 +48,13 @@ public:
   uint64_t missing() const { return missing_; }
 
 private:
+  // Where what a record has is in it, by the names of the fields in scripts/trace.bt; nullptr: it is not there.
+  struct Places {
+    const type::Field *number, *result, *duration, *task, *time, *thread, *stack;
+    std::array<const type::Field*, 6> arguments;
+    std::vector<const type::Field*> copied; // in the order of the script
+  };
+  const Places& places_in(const type::Type& record);
   trace::Call read(const type::Type& type, std::span<const std::byte> bytes);
   std::string prefix(const trace::Call& call) const;
   std::string times(const trace::Call& call);
@@ -54,15 +62,15 @@ private:
   std::string json(const trace::Call& call, const std::string& stack);
   bool concerns_path(const trace::Call& call);
   void undo_script(trace::Call& call, const std::string& first_word);
-  void read_sets(trace::Call& call, std::span<const type::Field> fields, std::span<const std::byte> bytes);
+  void read_sets(trace::Call& call, const Places& places, std::span<const std::byte> bytes);
   void take_timeout(trace::Call& call, const trace::Plan& plan);
   void add_word(trace::Call& call, size_t argument, size_t index, std::span<const std::byte> word);
   void read_later(trace::Call& call, size_t argument, uint64_t length);
 
   const TracingOptions& options_;
-  trace::Layout layout_;
   trace::Options shown_;
   SeenDescriptors descriptors_;
+  std::unordered_map<const type::Type*, Places> places_;
   uint32_t command_ = 0;
   std::unordered_map<uint32_t, bool> threads_;
   uint64_t told_ = 0, late_ = 0, missing_ = 0;

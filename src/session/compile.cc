@@ -17,7 +17,8 @@ bool parse(Compiled& to, base::Source& source, const CompileOptions& options,
   to.tree = lang::parse(source,
                         {.positional = options.positional,
                          .include_dirs = options.include_dirs,
-                         .include_files = options.include_files},
+                         .include_files = options.include_files,
+                         .parts = options.parts},
                         diagnostics);
   if (diagnostics.has_errors()) return false;
   lang::expand_macros(*to.tree, diagnostics);

@@ -19,6 +19,7 @@ struct CompileOptions {
   std::vector<std::string> positional;
   std::vector<std::pair<std::string, std::string>> named;
   std::vector<std::string> include_dirs, include_files; // -I, --include
+  lang::Parts parts = {};
   bool unsafe = false;
   bool test = false, bench = false; // --test, --bench
   bool has_command = false;         // `cpid` may be used

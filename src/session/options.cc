@@ -50,6 +50,12 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::no_warnings: to.warnings = false; break;
   case OptionId::include_dir: to.include_dirs.push_back(value); break;
   case OptionId::include_file: to.include_files.push_back(value); break;
+  case OptionId::parameter: {
+    const size_t sign = value.find('=');
+    if (sign == 0 || sign == value.npos) return base::Error{base::Failure::usage, "-D needs a name and a value: -D NAME=VALUE, not `" + value + "`"};
+    to.parameters.emplace_back(value.substr(0, sign), value.substr(sign + 1));
+    break;
+  }
   case OptionId::dry_run: to.dry_run = true; break;
   case OptionId::test: to.test = true; break;
   case OptionId::bench: to.bench = true; break;

@@ -42,6 +42,7 @@ struct Options {
   std::string output_file; // empty: standard output
   std::string notify_attached;
   std::vector<std::string> include_dirs, include_files;
+  std::vector<std::pair<std::string, std::string>> parameters; // -D, of #param
   bool notifies = false;
   bool json = false;
   bool quiet = false;

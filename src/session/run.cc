@@ -140,6 +140,7 @@ base::Status Session::parse_and_check() {
   compiling.named = options.named;
   compiling.include_dirs = options.include_dirs;
   compiling.include_files = options.include_files;
+  compiling.parts.parameters = options.parameters;
   compiling.unsafe = options.unsafe;
   compiling.test = options.test;
   compiling.bench = options.bench;

@@ -83,13 +83,6 @@ base::Result<Condition> of_cgroup(const std::string& path) {
   return usage("there is no control group `" + path + "` (they are the folders below /sys/fs/cgroup)");
 }
 
-// "pid == 1 || pid == 2"
-std::string one_of(std::string_view what, const std::vector<int>& numbers) {
-  std::string out;
-  for (int n : numbers) out += (out.empty() ? "" : " || ") + std::string(what) + " == " + std::to_string(n);
-  return numbers.size() > 1 ? "(" + out + ")" : out;
-}
-
 // "process 17 (nginx)", "processes 17 (nginx), 18 (nginx)"
 std::string in_words(std::string_view one, std::string_view several, const std::vector<int>& numbers) {
   std::string out(numbers.size() == 1 ? one : several);
@@ -109,6 +102,12 @@ std::string end_with(const std::vector<int>& threads) {
 }
 
 } // namespace
+
+std::string one_of(std::string_view what, const std::vector<int>& numbers) {
+  std::string out;
+  for (int n : numbers) out += (out.empty() ? "" : " || ") + std::string(what) + " == " + std::to_string(n);
+  return numbers.size() > 1 ? "(" + out + ")" : out;
+}
 
 base::Result<Condition> whose_of(const Filter& f) {
   // Process 0 is what runs when nothing does. Those of another pid namespace have no number here, but the

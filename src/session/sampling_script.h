@@ -38,6 +38,8 @@ struct Condition {
 base::Result<Condition> condition_of(const Filter& filter);
 // Whose alone; …
 base::Result<Condition> whose_of(const Filter& filter);
+// "(pid == 1 || pid == 2)"; of no numbers empty.
+std::string one_of(std::string_view what, const std::vector<int>& numbers);
 // … and which of them: CPUs and expression; empty: all.
 std::string which_of(const Filter& filter);
 

@@ -66,9 +66,23 @@ static std::string about_expression(const base::Diagnostics& all, const base::So
   return out;
 }
 
-base::Status compile_own(Compiled& compiled, base::Source& source, const Own& own, std::optional<Child>& child) {
+// Likewise, where the expression has a text of its own in `source`.
+static std::string about_inserted(const base::Diagnostics& all, const base::Source& source, const lang::Parts& parts) {
+  base::Diagnostics told;
+  std::set<uint32_t> places;
+  for (const base::Diagnostic& d : all.all()) {
+    const bool is_inside = std::ranges::any_of(parts.expressions, [&](const lang::Insert& e) { return e.shown.starts_with("--") && e.shown == source.name(d.where.begin); });
+    if (is_inside && d.severity == base::Severity::error && places.insert(d.where.begin).second) told.error(d.tag, d.where, d.message, d.hint);
+  }
+  std::string out = told.render(source, false);
+  base::replace_all(out, ": ERROR: ", ": ");
+  return out;
+}
+
+base::Status compile_own(Compiled& compiled, base::Source& source, const Own& own, std::optional<Child>& child, const lang::Parts& parts) {
   base::Diagnostics diagnostics;
   CompileOptions options;
+  options.parts = parts;
   options.has_command = !own.command.empty();
   options.pid = own.pid;
   options.shares_aggregations = true;
@@ -84,6 +98,7 @@ base::Status compile_own(Compiled& compiled, base::Source& source, const Own& ow
     ok = lower(compiled, options, diagnostics);
   }
   if (ok) return {};
+  if (const std::string told = about_inserted(diagnostics, source, parts); !told.empty()) return base::Error{base::Failure::usage, told};
   if (const std::string told = about_expression(diagnostics, source, own.expression); !told.empty())
     return base::Error{base::Failure::usage, told};
   const bool blind = compiled.machine && !compiled.machine->tracefs();

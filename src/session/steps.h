@@ -27,7 +27,7 @@ struct Own {
 };
 
 // Compiles it for the kernel, and starts the command, which waits.
-base::Status compile_own(Compiled& compiled, base::Source& source, const Own& own, std::optional<Child>& child);
+base::Status compile_own(Compiled& compiled, base::Source& source, const Own& own, std::optional<Child>& child, const lang::Parts& parts = {});
 
 // What the kernel's engine is told of it; -v, the process and the ring are the command's own.
 KernelOptions kernel_options(const Compiled& compiled, const base::Source& source, const std::optional<Child>& child);

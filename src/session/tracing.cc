@@ -7,16 +7,17 @@
 #include "report/json.h"
 #include "report/names.h"
 #include "report/number.h"
+#include "scripts/scripts.h"
 #include "session/call_lines.h"
 #include "session/life.h"
 #include "session/losses.h"
 #include "session/run_times.h"
 #include "session/own_maps.h"
+#include "session/own_script.h"
 #include "session/steps.h"
 #include "session/time.h"
 #include "spec/syscalls.h"
 #include "trace/plan.h"
-#include "trace/script.h"
 #include "trace/summary.h"
 #include "trace/text.h"
 #include "trace/values.h"
@@ -39,6 +40,7 @@ struct Tracer {
   explicit Tracer(const TracingOptions& o) : options(o), lines(o) {}
 
   std::vector<int> seen_calls() const;
+  OwnScript script_of(const std::vector<int>& calls) const;
   base::Status compile();
   base::Status load();
   base::Status live();
@@ -85,37 +87,58 @@ std::vector<int> Tracer::seen_calls() const {
   return calls;
 }
 
+// Those that do not return have no result and no duration.
+static bool chooses_endless(const TracingOptions& o, std::string_view chosen) {
+  return !o.fails_only && !o.least_ns && chosen.find("retval") == chosen.npos && chosen.find("duration") == chosen.npos;
+}
+
+OwnScript Tracer::script_of(const std::vector<int>& calls) const {
+  const std::string& chosen = options.filter.expression;
+  OwnScript out("trace", options.counts ? scripts::trace_counts : scripts::trace);
+  // What traces is no part of the picture.
+  Condition whose = condition;
+  whose.text = "(" + whose.text + ") && pid != " + std::to_string(::getpid());
+  out.set_whose(whose, options.filter, options.duration_ns);
+  out.set("HAS_COMMAND", options.filter.command);
+  out.set("ALL_CALLS", options.all_calls);
+  out.set("FAILS_ONLY", options.fails_only);
+  out.set("LEAST_NS", options.least_ns);
+  const bool chooses = !chosen.empty() || !options.filter.cpus.empty();
+  out.set("CHOOSES", chooses);
+  if (!chosen.empty()) out.set_expression("chosen", chosen, "--filter");
+  if (options.counts) {
+    out.set("HISTOGRAMS", options.histograms);
+    return out;
+  }
+  auto any = [&](auto holds) { return std::ranges::any_of(calls, holds); };
+  out.set("TIMES", lines.needs_times());
+  out.set("THREADS", lines.needs_threads());
+  out.set("STACKS", options.stacks);
+  out.set("SIGNALS", !options.quiet && !options.fails_only && !options.least_ns && !chooses);
+  out.set("PLAIN", trace::Plan().pack());
+  out.set("COPIED", std::max(256u, options.data));
+  out.set("CHOOSES_ENDLESS", chooses_endless(options, chosen));
+  out.set("DESCRIPTORS", lines.names_descriptors());
+  out.set("SOCKETS", lines.names_descriptors() && options.descriptor_details);
+  out.set("TIMEOUTS", any([](int call) { return trace::plan_of(call).timeout.has_value(); }));
+  out.set("WORDS", any([](int call) { return trace::plan_of(call).word.has_value(); }));
+  out.set("SIGRETURN", any([](int call) { return call == trace::sigreturn_number; }));
+  out.set("SETS", any([](int call) { return call == trace::select_number || call == trace::pselect_number; }));
+  out.set("VECTORS", any([](int call) { return trace::plan_of(call).shape >= trace::Shape::vectors; }));
+  out.set("LOOPS", bpf::has(bpf::Feature::loop));
+  std::string begins = "number == -2"; // none
+  for (int call : calls)
+    if (trace::plan_of(call).is_seen_at_begin) begins += " || number == " + std::to_string(call);
+  out.set_expression("is_seen_at_begin", begins);
+  return out;
+}
+
 base::Status Tracer::compile() {
   ACU_TRY(targets, watch_targets(options.filter));
   ACU_TRY(condition, whose_of(options.filter));
-  // What traces is no part of the picture.
-  std::string whose = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
-  const std::string which = which_of(options.filter);
-  trace::Wanted wanted = {.condition = whose,
-                          .before = condition.before,
-                          .chosen = which,
-                          .has_command = options.filter.command,
-                          .all_calls = options.all_calls,
-                          .fails_only = options.fails_only,
-                          .least_ns = options.least_ns,
-                          .layout = lines.layout(),
-                          .begins = {},
-                          .copied = std::max(256u, options.data),
-                          .stacks = options.stacks,
-                          .tells_signals = !options.quiet && !options.fails_only && !options.least_ns && which.empty(),
-                          .duration_ns = options.duration_ns,
-                          .histograms = options.histograms,
-                          .names_descriptors = lines.names_descriptors(),
-                          .describes_sockets = lines.names_descriptors() && options.descriptor_details,
-                          .timeouts = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).timeout.has_value(); }),
-                          .words = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).word.has_value(); }),
-                          .sigreturn = std::ranges::binary_search(options.calls, trace::sigreturn_number),
-                          .sets = std::ranges::binary_search(options.calls, trace::select_number) || std::ranges::binary_search(options.calls, trace::pselect_number),
-                          .vectors = std::ranges::any_of(options.calls, [](int call) { return trace::plan_of(call).shape >= trace::Shape::vectors; }),
-                          .counts_entries = bpf::has(bpf::Feature::loop)};
-  std::ranges::copy_if(seen_calls(), std::back_inserter(wanted.begins), trace::is_seen_at_begin);
-  source.emplace("trace", options.counts ? count_script(wanted) : call_script(wanted));
-  return compile_own(compiled, *source, {.aim = "trace", .command = options.command, .expression = options.filter.expression}, child);
+  const OwnScript script = script_of(seen_calls());
+  source.emplace(script.name, std::string(script.text));
+  return compile_own(compiled, *source, {.aim = "trace", .command = options.command}, child, script.parts);
 }
 
 base::Status Tracer::load() {

@@ -25,6 +25,7 @@ enum class OptionId : uint8_t {
   no_warnings,
   include_dir,
   include_file,
+  parameter,
   dry_run,
   test,
   bench,
@@ -124,6 +125,12 @@ inline constexpr Option include_file_option = {
     .name = "include",
     .argument = "FILE",
     .doc = "Read FILE as if the script included it first."};
+inline constexpr Option parameter_option = {
+    .id = OptionId::parameter,
+    .letter = 'D',
+    .name = "define",
+    .argument = "NAME=VALUE",
+    .doc = "Give a parameter of the script (#param) this value."};
 inline constexpr Option no_warnings_option = {
     .id = OptionId::no_warnings, .name = "no-warnings",
     .doc = "Don't print warnings."};
@@ -230,6 +237,7 @@ inline constexpr Option run_options[] = {
     no_warnings_option,
     include_dir_option,
     include_file_option,
+    parameter_option,
     {.id = OptionId::dry_run,
      .name = "dry-run",
      .doc = "Compile, load and attach, then stop without running."},
@@ -744,6 +752,7 @@ inline constexpr Option core_options[] = {
     no_warnings_option,
     include_dir_option,
     include_file_option,
+    parameter_option,
     still_dump,
     own_help,
 };
@@ -771,6 +780,7 @@ inline constexpr Option snap_options[] = {
     no_warnings_option,
     include_dir_option,
     include_file_option,
+    parameter_option,
     still_dump,
     own_help,
 };

@@ -12,6 +12,13 @@
 
 namespace trace {
 
+// In place of a call's number: a signal (result: its code, duration: its number), the end of a thread
+// (result: its status, as wait(2) tells it), or a socket: result its descriptor, duration its inode, and six words about it in place of
+// arguments.
+constexpr int signal_record = -1, end_record = -2, detail_record = -3;
+constexpr int unknown_code = INT32_MAX; // of a signal
+constexpr size_t most_words = 8; // of an execve that failed
+
 struct Call {
   static constexpr uint64_t no_time = ~uint64_t{0};
 

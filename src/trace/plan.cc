@@ -19,7 +19,7 @@ uint64_t register_of(size_t argument, bool is_32) {
 
 uint64_t Plan::pack() const {
   uint64_t out = static_cast<uint64_t>(shape) | uint64_t{returns} << 3 | uint64_t{takes_path_at_entry} << 4 |
-                 uint64_t{1} << 5 | uint64_t{counts_entries} << 6 | uint64_t{takes_descriptor} << 7;
+                 uint64_t{is_seen_at_begin} << 5 | uint64_t{counts_entries} << 6 | uint64_t{takes_descriptor} << 7;
   if (timeout) out |= register_of(*timeout, is_32) << 56;
   if (word) out |= register_of(*word, is_32) << 60;
   for (size_t i = 0; i < slots.size(); i++) {
@@ -55,12 +55,6 @@ bool changes_descriptors(int number) {
   return base::is_one_of(others, name) || makes_two(name) || (row && row->result == "fd");
 }
 
-bool is_seen_at_begin(int number) {
-  const Plan& plan = plan_of(number);
-  return plan.takes_path_at_entry || !plan.returns || plan.timeout || number == select_number || number == pselect_number ||
-         number == sigreturn_number || number == Call::first_of_32 + 119 || number == Call::first_of_32 + 173;
-}
-
 // What the slots have no room for: a timeout, and a number that the kernel has written.
 static void take_one_more(Plan& plan, const std::vector<Argument>& arguments) {
   if (plan.is_32) return;
@@ -73,7 +67,7 @@ static void take_one_more(Plan& plan, const std::vector<Argument>& arguments) {
   }
 }
 
-static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_32) {
+static Plan copies_of(std::string_view call, const spec::SyscallRow* row, bool is_32) {
   Plan plan;
   plan.returns = call != "exit" && call != "exit_group";
   plan.takes_path_at_entry = call == "execve" || call == "execveat";
@@ -107,6 +101,13 @@ static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_
     plan.slots[1].is_out = std::exchange(plan.slots[0].is_out, false); // the contents; the rest is there before
   }
   take_one_more(plan, arguments);
+  return plan;
+}
+
+static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_32) {
+  constexpr std::string_view others[] = {"select", "pselect6", "rt_sigreturn", "sigreturn"};
+  Plan plan = copies_of(call, row, is_32);
+  plan.is_seen_at_begin = plan.takes_path_at_entry || !plan.returns || plan.timeout || base::is_one_of(others, call);
   return plan;
 }
 

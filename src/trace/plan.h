@@ -11,7 +11,7 @@
 
 namespace trace {
 
-// How the two are copied; the order of the branches in the script (script.cc). The last two: what the one points to is
+// How the two are copied; the order of the branches in the script (scripts/trace.bt). The last two: what the one points to is
 // copied too, an iovec with its contents, or a message with its parts.
 enum class Shape : uint8_t { nothing, text, memory, two_texts, text_and_memory, two_memories, vectors, message };
 constexpr size_t most_contents = 4; // of an iovec
@@ -34,6 +34,7 @@ struct Plan {
   std::optional<uint8_t> timeout;
   std::optional<uint8_t> word;      // one more than there are slots, of 8 bytes at most: it takes the place of the last register
   bool takes_descriptor = false;    // what the new descriptor is takes the place of the last register (`descriptor`, in the script)
+  bool is_seen_at_begin = false;    // something of it is needed that is gone when it returns, or was not there
   bool takes_path_at_entry = false; // execve: its memory is gone when it has succeeded
 
   // As a number for the probe. 0 is no plan. Arguments become the places of their registers in struct pt_regs, in words.
@@ -51,9 +52,6 @@ uint64_t register_of(size_t argument, bool is_32);
 
 // select and pselect6: their sets are copied at the entry and at the return. rt_sigreturn: its mask is taken at the entry.
 constexpr int select_number = 23, pselect_number = 270, sigreturn_number = 15;
-
-// Is something of it needed that is gone when it returns, if it does?
-bool is_seen_at_begin(int number);
 
 // Does it change what descriptors stand for?
 bool changes_descriptors(int number);

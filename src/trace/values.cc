@@ -5,7 +5,7 @@
 #include "spec/numbers.h"
 #include "spec/syscalls.h"
 #include "trace/netlink.h"
-#include "trace/script.h"
+#include "trace/call.h"
 #include "trace/structures.h"
 #include "trace/text.h"
 

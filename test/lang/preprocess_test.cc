@@ -15,15 +15,18 @@ struct Preprocessed {
   std::vector<Token> tokens; // without the end
   std::string text;          // their spellings, with a blank between two
 
-  explicit Preprocessed(std::string script) : source("test", std::move(script)) {
+  using Parameters = std::vector<std::pair<std::string, std::string>>;
+  explicit Preprocessed(std::string script, Parameters parameters = {}) : source("test", std::move(script)) {
     Mistakes mistakes(diagnostics);
-    std::vector<std::string> folders;
-    Preprocessor p(source, arena, mistakes, folders);
+    ParseOptions options;
+    options.parts.parameters = std::move(parameters);
+    Preprocessor p(source, arena, mistakes, options);
     p.read_header = [](SourceFile&) {};
     for (Token t = p.next(); t.kind != TokenKind::end; t = p.next()) {
       tokens.push_back(t);
       text += (text.empty() ? "" : " ") + std::string(t.spelled);
     }
+    p.tell_unknown_parameters();
   }
 };
 
@@ -32,6 +35,37 @@ std::string expanded(std::string script) {
   Preprocessed p(std::move(script));
   EXPECT_EQ(p.diagnostics.render(p.source, true), "");
   return p.text;
+}
+
+// The tokens with parameters from the command line, or what is wrong with these.
+std::string with(std::string script, Preprocessed::Parameters parameters) {
+  Preprocessed p(std::move(script), std::move(parameters));
+  const std::string mistakes = p.diagnostics.render(p.source, true);
+  return mistakes.empty() ? p.text : mistakes;
+}
+
+TEST(Preprocessor, ParametersHaveStandardValuesAndGivenOnes) {
+  constexpr std::string_view script = "#param N 10\n#param IS true\n#param T \"a\"\n#if IS\nN T\n#else\nnone\n#endif";
+  EXPECT_EQ(with(std::string(script), {}), "10 \"a\"");
+  EXPECT_EQ(with(std::string(script), {{"N", "2ms"}, {"T", "\"x\\ #endif\nN"}}), "2ms \"\\\"x\\\\ #endif\\nN\"");
+  EXPECT_EQ(with(std::string(script), {{"IS", "false"}}), "none");
+  EXPECT_EQ(with("#param N 10\n#if N > 5\nmany\n#endif", {{"N", "6"}}), "many");
+}
+
+TEST(Preprocessor, ParametersThatDoNotFitAreTold) {
+  auto says = [](std::string script, Preprocessed::Parameters given, std::string_view what) {
+    const std::string all = with(std::move(script), std::move(given));
+    EXPECT_NE(all.find(what), all.npos) << all;
+  };
+  says("#param N 10\nN", {{"N", "ten"}}, "-D:1:3-6: ERROR: `ten` is no number");
+  says("#param N 10\nN", {{"N", "1) + (2"}}, "`1) + (2` is no number");
+  says("#param IS false\nIS", {{"IS", "maybe"}}, "`maybe` is no `true` or `false`");
+  says("#param LIMIT 10\nLIMIT", {{"LIMITS", "1"}}, "did you mean `LIMIT`?");
+  says("N", {{"N", "1"}}, "it declares none");
+  says("#param N 10\nN", {{"N", "1"}, {"N", "2"}}, "parameter `N` is given twice");
+  says("#param N 10\n#param N 10\nN", {}, "`N` is declared already");
+  says("#param N\nN", {}, "#param needs a name and a value");
+  says("#param N 1 + 1\nN", {}, "#param needs a name and a value");
 }
 
 TEST(Preprocessor, NamesOfMacrosAreReplaced) {

@@ -1,0 +1,14 @@
+// The scripts of acu's commands as texts, made from the *.bt files of this folder when acu is built.
+#pragma once
+
+#include <string_view>
+
+namespace scripts {
+
+extern const std::string_view trace;        // `acu trace`: each call
+extern const std::string_view trace_counts; // `acu trace -c`
+
+// What they import.
+extern const std::string_view whose, watched, syscall_registers;
+
+} // namespace scripts

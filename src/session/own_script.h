@@ -1,0 +1,31 @@
+// A script of acu's own (src/scripts) with what a command puts into it. See src/scripts/README.md.
+#pragma once
+
+#include "lang/parse.h"
+#include "session/sampling_script.h"
+
+#include <concepts>
+#include <string>
+#include <string_view>
+
+namespace session {
+
+struct OwnScript {
+  std::string name;
+  std::string_view text;
+  lang::Parts parts = {};
+
+  OwnScript(std::string own_name, std::string_view own_text);
+
+  void set(std::string_view parameter, std::string_view value) { parts.parameters.emplace_back(parameter, value); }
+  void set(std::string_view parameter, bool value) { set(parameter, std::string_view(value ? "true" : "false")); }
+  void set(std::string_view parameter, std::unsigned_integral auto value) { set(parameter, std::string_view(std::to_string(value))); }
+  // The body of a macro. `shown`: what messages call it, of what somebody wrote; empty: it is acu's own.
+  void set_expression(std::string_view macro, std::string text, std::string_view shown = {}) {
+    parts.expressions.push_back({std::string(macro), std::move(text), std::string(shown.empty() ? macro : shown)});
+  }
+  // Whose events count (`ours()` of whose.bt), on which CPUs (`here()`), and for how long; 0: until all is over.
+  void set_whose(const Condition& condition, const Filter& filter, uint64_t duration_ns);
+};
+
+} // namespace session
