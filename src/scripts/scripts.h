@@ -9,6 +9,6 @@ extern const std::string_view trace;        // `acu trace`: each call
 extern const std::string_view trace_counts; // `acu trace -c`
 
 // What they import.
-extern const std::string_view whose, watched, syscall_registers;
+extern const std::string_view whose, watched, syscall_registers, scheduler;
 
 } // namespace scripts

@@ -1,5 +1,7 @@
 #include "session/own_script.h"
 
+#include "format/btf.h"
+#include "probe/probe.h"
 #include "scripts/scripts.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@ namespace session {
 
 OwnScript::OwnScript(std::string own_name, std::string_view own_text) : name(std::move(own_name)), text(own_text) {
   static constexpr std::pair<std::string_view, const std::string_view*> imported[] = {
-      {"whose.bt", &scripts::whose}, {"watched.bt", &scripts::watched}, {"syscall_registers.bt", &scripts::syscall_registers}};
+      {"whose.bt", &scripts::whose}, {"watched.bt", &scripts::watched}, {"syscall_registers.bt", &scripts::syscall_registers}, {"scheduler.bt", &scripts::scheduler}};
   for (const auto& [file, own] : imported) parts.imports.push_back({std::string(file), std::string(*own), std::string(file)});
 }
 
@@ -21,6 +23,22 @@ void OwnScript::set_whose(const Condition& condition, const Filter& filter, uint
   parts.imports.push_back({"whose.bt", std::move(text), "whose.bt"});
   set_expression("ours", condition.text);
   if (!filter.cpus.empty()) set_expression("here", one_of("cpu", filter.cpus));
+}
+
+void OwnScript::set_scheduler() {
+  type::Table types;
+  probe::Machine machine(types);
+  auto has_member = [&](std::string_view structure, std::string_view member) {
+    return machine.kernel_number(std::string(structure) + "." + std::string(member), [&](format::Btf& btf) -> uint32_t {
+      return btf.member(types, btf.find(structure, format::BtfKind::structure), member).has_value();
+    }) != 0;
+  };
+  const bool tells_return = has_member("task_struct", "rseq_event_mask");
+  set("HAS_TASK_STATE", has_member("task_struct", "__state"));
+  set("QUEUE_HAS_CPU", has_member("cfs_rq", "rq"));
+  set("TELLS_RETURN", tells_return);
+  parts.places.push_back({"back", tells_return ? "rawtracepoint:rseq_update" : "rawtracepoint:sys_exit", "back"});
+  machine.store_facts();
 }
 
 } // namespace session

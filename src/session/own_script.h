@@ -26,6 +26,9 @@ struct OwnScript {
   }
   // Whose events count (`ours()` of whose.bt), on which CPUs (`here()`), and for how long; 0: until all is over.
   void set_whose(const Condition& condition, const Filter& filter, uint64_t duration_ns);
+  // What scheduler.bt asks about the kernel, and the place of the probe `back`.
+  void set_scheduler();
+  void set_places(std::string_view probe, std::string places) { parts.places.push_back({std::string(probe), std::move(places), std::string(probe)}); }
 };
 
 } // namespace session
