@@ -116,6 +116,7 @@ public:
 
   // "ns::Outer::Inner"; empty if it has no name.
   std::string full_name(const Die& die);
+  std::string in_scope_of(const Die& die, std::string name); // "ns::name"
   // The whole of a type that is only declared; others as they are.
   Die definition_of(const Die& die);
 
