@@ -46,15 +46,20 @@ BUILDS = {
 }
 
 
-def core_of_cpp(build="libstdc++"):
+def compiler(build):
     words = BUILDS[build]
+    if not shutil.which(words[0]):
+        raise Skipped("not there: " + words[0])
+    if "-stdlib=libc++" in words and call(*words, "-fsyntax-only", "-x", "c++", "-include", "string", "/dev/null").returncode:
+        raise Skipped("libc++ is not installed (Debian: apt-get install libc++-dev libc++abi-dev)")
+    return words
+
+
+def core_of_cpp(build="libstdc++"):
+    words = compiler(build)
     binary = path("values" + re.sub(r"\W", "-", build))
     core = binary + ".core"
     if not os.path.exists(core):
-        if not shutil.which(words[0]):
-            raise Skipped("not there: " + words[0])
-        if "-stdlib=libc++" in words and call(*words, "-fsyntax-only", "-x", "c++", "-include", "string", "/dev/null").returncode:
-            raise Skipped("libc++ is not installed (Debian: apt-get install libc++-dev libc++abi-dev)")
         subprocess.run([*words, "-std=c++20", "-g", "-o", binary, os.path.join(HERE, "values.cc")], check=True, timeout=LIMIT)
         call("gdb", "-nx", "-batch", "-ex", "run", "-ex", "generate-core-file " + core, binary)
         need(os.path.exists(core), "gdb wrote no core")
@@ -139,17 +144,26 @@ def objects_of_libcxx_that_are_none(acu):
         damaged_objects(acu, build)
 
 
-def containers_of_a_live_process(acu):
+def live_containers(acu, build):
+    words, binary = compiler(build), path("standing" + re.sub(r"\W", "-", build))
     with open(path("standing.cc"), "w") as file:
         file.write('#include <map>\n#include <string>\n#include <unistd.h>\n#include <vector>\nstd::map<std::string, std::vector<int>> held = {{"odd", {1, 3}}, {"even", {2}}};\n'
                    'int main() {\n  alarm(60);\n  write(1, "ready\\n", 6);\n  pause();\n}\n')
-    subprocess.run(["g++", "-g", "-O1", "-o", path("standing"), path("standing.cc")], check=True, timeout=LIMIT)
-    process = start(path("standing"))
+    subprocess.run([*words, "-std=c++17", "-w", "-g", "-O1", "-o", binary, path("standing.cc")], check=True, timeout=LIMIT)
+    process = start(binary)
     try:
         done = call(acu, "snap", "-p", process.pid, "-e", 'oneshot { print(target.held); printf("%s\\n", target.held); }')
         need(done.stdout == '{ ["even"] = [2], ["odd"] = [1,3] }\n' * 2, done.stdout + done.stderr)
     finally:
         end(process)
+
+
+def containers_of_a_live_process(acu):
+    live_containers(acu, "libstdc++")
+
+
+def containers_of_libcxx_in_a_live_process(acu):
+    live_containers(acu, "libc++")
 
 
 def values_of_rust(acu):
@@ -166,4 +180,5 @@ def values_of_rust(acu):
     need(data["shapes"] == [{"Circle": 1.5}, {"Rect": {"w": 2, "h": 3}}, "Empty"] and data["maybe"] == {"Some": 5} and data["none"] == "None", str(data))
 
 
-TESTS = [containers_as_gdb, containers, containers_of_libcxx, objects_that_are_none, objects_of_libcxx_that_are_none, containers_of_a_live_process, values_of_rust]
+TESTS = [containers_as_gdb, containers, containers_of_libcxx, objects_that_are_none, objects_of_libcxx_that_are_none, containers_of_a_live_process, containers_of_libcxx_in_a_live_process,
+         values_of_rust]
