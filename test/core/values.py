@@ -41,7 +41,7 @@ BUILDS = {
     "libstdc++, optimized": ["g++", "-O2"],
     "libc++": ["clang++", "-stdlib=libc++"],
     "libc++, optimized": ["clang++", "-stdlib=libc++", "-O2"],
-    # Its other layout of strings, and so nothing that its file has built in: as in Chromium.
+    # The other layout of strings, and so without the functions that are in the library file.
     "libc++, alternate strings": ["clang++", "-stdlib=libc++", "-D_LIBCPP_ABI_ALTERNATE_STRING_LAYOUT", "-D_LIBCPP_DISABLE_EXTERN_TEMPLATE"],
 }
 
