@@ -38,11 +38,11 @@ struct Element {
 
 uint64_t aligned(uint64_t offset, uint64_t align) { return (offset + align - 1) / align * align; }
 
-// The largest alignment of its members. Does not know alignas.
+// The largest of its members, or what alignas says.
 uint64_t alignment_of(const Type& type, int depth = 0) {
   if (type.is(Kind::array) && type.element && depth < deepest) return alignment_of(*type.element, depth + 1);
   if (!type.is(Kind::structure) || depth >= deepest) return std::max(1u, type.align);
-  uint64_t out = 1;
+  uint64_t out = std::max(1u, type.provider ? type.provider->alignment(type.provider_id) : 0);
   for (const type::Field& f : type.fields()) out = std::max(out, alignment_of(*f.type, depth + 1));
   return out;
 }

@@ -63,6 +63,15 @@ struct Letters {
 set<Letters> letters = {{'c', 'd'}, {'a', 'b'}}; // in nodes right behind a colour
 map<char, Letters> by_letter = {{'k', {'v', 'w'}}};
 map<string, long double> precise = {{"half", 0.5L}};
+struct alignas(64) Line {
+  int first;
+};
+struct Aligned {
+  alignas(32) int first;
+};
+map<int, Line> lines = {{1, {2}}};
+list<Line> listed_lines = {{3}};
+unordered_map<int, Aligned> aligned_of = {{4, {5}}};
 u16string wide = u"wide", wide_long = u"too wide for that";
 wstring_view wider = L"w";
 span<int> all = many, some = {few.data(), 2};

@@ -22,7 +22,7 @@ PRINTED = {
     "three": '(1, "x", 2.5)', "fixed": "[1,2,3]", "counter": "11", "wait_ms": "250", "part_of": '"viewed"', "flags": "[true,false,true]", "empty_text": '""',
     "moved": '""', "moved_to": '"a text that is longer than fifteen"', "matrix": "[[1,2],[3]]",
     "scores": "[1,2,2]", "marks": "{ [1] = 120 }", "tags": '["tag"]', "letters": "[{ .a = 97, .b = 98 },{ .a = 99, .b = 100 }]",
-    "by_letter": "{ [107] = { .a = 118, .b = 119 } }", "precise": '{ ["half"] = 0.5 }', "wide": "[119,105,100,101]", "wider": "[119]",
+    "by_letter": "{ [107] = { .a = 118, .b = 119 } }", "precise": '{ ["half"] = 0.5 }', "lines": "{ [1] = { .first = 2 } }", "listed_lines": "[{ .first = 3 }]", "aligned_of": "{ [4] = { .first = 5 } }", "wide": "[119,105,100,101]", "wider": "[119]",
     "some": "[17,18]", "both": "[18,19]", "calls": "twice_of(int)", "adds": "Adder", "adds_large": "LargeAdder", "calls_none": "nothing", "closed": "0x0",
     "partly_empty": "({ }, 7, { })", "no_value": "nothing (valueless by exception)", "pieces": '["left","right"]', "nested": '{ [1] = ["a","b"], [2] = [] }',
     "maybe_list": "[1]", "moved_list": "[]", "moved_words": "[]", "ahead_circle": "<a list that goes in a circle: not initialised, or damaged?>",
