@@ -112,10 +112,12 @@ public:
   std::vector<type::Field> fields(type::Table& table, uint32_t id) override;
   std::vector<type::Enumerator> enumerators(uint32_t id) override;
   const type::Type* argument(uint32_t id, uint32_t n) override;
+  uint32_t alignment(uint32_t id) override;
   std::optional<type::Field> variant(type::Table& table, uint32_t id, base::ByteSpan bytes) override;
 
   // "ns::Outer::Inner"; empty if it has no name.
   std::string full_name(const Die& die);
+  std::string in_scope_of(const Die& die, std::string name); // "ns::name"
   // The whole of a type that is only declared; others as they are.
   Die definition_of(const Die& die);
 

@@ -4,6 +4,8 @@
 
 #include "dwarf/type_entry.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace dwarf {
@@ -14,6 +16,7 @@ constexpr int max_nesting = 64; // structures by value in structures; deeper one
 constexpr int longest_chain = 64;
 constexpr size_t max_members = 1 << 16;
 constexpr int max_variants = 4; // variants in variants
+constexpr uint64_t max_alignment = uint64_t{1} << 28; // gcc's own limit
 
 enum : uint8_t {
   plus_constant = 0x23,
@@ -176,6 +179,19 @@ const type::Type* Types::argument(uint32_t id, uint32_t n) {
   };
   look(look, *die);
   return found ? convert(*found, 0) : nullptr;
+}
+
+uint32_t Types::alignment(uint32_t id) {
+  std::optional<Die> die = id < entries_.size() ? die_at(entries_[id].place) : std::nullopt;
+  if (!die || !is_structure(die->tag())) return 0;
+  uint64_t out = 0;
+  auto look = [&](const Die& at) {
+    const uint64_t asked = unsigned_of(find_attribute(at, DW_AT_alignment)).value_or(0);
+    if (std::has_single_bit(asked) && asked <= max_alignment) out = std::max(out, asked);
+  };
+  look(*die);
+  for_each_child(*die, [&](const Die& child) { if (child.tag() == DW_TAG_member) look(child); });
+  return static_cast<uint32_t>(out);
 }
 
 // DWARF 5, section 5.7.10: a variant without a value stands for all others.

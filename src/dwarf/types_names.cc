@@ -67,9 +67,12 @@ const std::vector<Types::Scope>& Types::scopes_of(const Unit& unit) {
   return scopes;
 }
 
-std::string Types::full_name(const Die& given) {
-  std::string name(name_of(given).substr(0, longest_name));
-  if (name.empty()) return name;
+std::string Types::full_name(const Die& die) {
+  const std::string_view name = name_of(die).substr(0, longest_name);
+  return name.empty() ? std::string() : in_scope_of(die, std::string(name));
+}
+
+std::string Types::in_scope_of(const Die& given, std::string name) {
   Die die = declaration_of(given);
   const std::vector<Scope>& scopes = scopes_of(*die.unit);
   auto after = std::upper_bound(scopes.begin(), scopes.end(), die.offset,

@@ -109,7 +109,8 @@ uint64_t Types::shape_of(const Die& die) {
   }
   reader.hash.add(kind_of_tag(die.tag()));
   reader.hash.add(size_of(read_type_entry(die)).value_or(0));
-  reader.hash.add(full_name(die));
+  // Without a name by where it is: the parts of two types without names may have the same short names.
+  reader.hash.add(in_scope_of(die, std::string(name_of(die))));
   reader.add_parts(die, 0);
   shape_steps_ += static_cast<uint64_t>(reader.steps());
   return reader.hash.value();

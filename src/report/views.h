@@ -2,8 +2,7 @@
 // containers as their elements, enums of Rust as the variant that is there. Elements are read from the memory of a
 // program that stands still (Options::memory); without it nothing but enums has a view.
 //
-// Layouts: libstdc++ since GCC 5 (bits/stl_vector.h, basic_string.h, stl_tree.h, hashtable.h, stl_list.h, stl_deque.h,
-// shared_ptr_base.h, std/variant, std/optional), Rust's alloc and core as its debug information describes them. What an
+// Layouts: those of libstdc++ and libc++ are in layouts.h, Rust's alloc and core as its debug information describes them. What an
 // object says is not trusted: each view ends after so many elements, and says what it could not read.
 #pragma once
 

@@ -130,6 +130,8 @@ public:
   virtual std::vector<Enumerator> enumerators(uint32_t id) = 0;
   // The n-th of the types that a template or generic was made with; nullptr: there is none.
   virtual const Type* argument(uint32_t, uint32_t) { return nullptr; }
+  // The alignment that the source asks for, of the structure or of its members (alignas); 0: none.
+  virtual uint32_t alignment(uint32_t) { return 0; }
   // Of an enum of Rust the variant that these bytes hold; nothing: it is no such.
   virtual std::optional<Field> variant(Table&, uint32_t, std::span<const std::byte>) { return std::nullopt; }
 };

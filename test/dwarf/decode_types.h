@@ -47,6 +47,7 @@ inline Decoded decode_types(const dwarf::Sections& sections) {
       if (type) {
         (void)type::to_string(*type);
         out.members += walk_members(*type, left) + type->enumerators().size() + types.bases(*type).size();
+      if (type && type->provider) (void)type->provider->alignment(type->provider_id);
         (void)type->find("none");
       }
       out.functions += types.function(die).parameters.size();

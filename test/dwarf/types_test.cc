@@ -324,6 +324,30 @@ TEST(Classes, FunctionsAndPointers) {
   EXPECT_EQ(type_of_variable("null_value"), "void *");
 }
 
+TEST(Classes, AskForAlignment) {
+  Compiled c("g++ -g -w -c", ".cc", {"struct alignas(64) line { int a; } l; struct part { alignas(32) int b; int c; } p; struct plain { long d; } q;\n"});
+  auto asked = [&](const char* name) {
+    const type::Type* type = c.opened->types.variable(*c.opened->find(DW_TAG_variable, name)).type;
+    return type->provider->alignment(type->provider_id);
+  };
+  EXPECT_EQ(asked("l"), 64u);
+  EXPECT_EQ(asked("p"), 32u);
+  EXPECT_EQ(asked("q"), 0u);
+}
+
+// Unions without names that differ in nothing but which template's `brief` they hold.
+TEST(Classes, WithoutNamesInTemplates) {
+  Compiled c("g++ -g -w -c", ".cc",
+             {"template<class T> struct text { struct brief { T size, data[24 / sizeof(T) - 1]; }; union { long words[3]; brief s; }; };\n"
+              "text<char> narrow; text<short> wide;"});
+  auto data_of = [&](const char* name) {
+    const type::Type* type = c.opened->types.variable(*c.opened->find(DW_TAG_variable, name)).type;
+    return type->find("s")->type->find("data");
+  };
+  EXPECT_EQ(data_of("narrow")->offset, 1u);
+  EXPECT_EQ(data_of("wide")->offset, 2u);
+}
+
 // ------------------------------------------------------------------------------------------- several units
 
 constexpr const char* shared =
