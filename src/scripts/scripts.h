@@ -1,14 +1,16 @@
 // The scripts of acu's commands as texts, made from the *.bt files of this folder when acu is built.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace scripts {
 
-extern const std::string_view trace;        // `acu trace`: each call
-extern const std::string_view trace_counts; // `acu trace -c`
+struct Script {
+  std::string_view name; // of the file: "trace.bt"
+  std::string_view text;
+};
 
-// What they import.
-extern const std::string_view whose, watched, syscall_registers, scheduler;
+std::span<const Script> all();
 
 } // namespace scripts

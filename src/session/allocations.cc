@@ -23,43 +23,46 @@ namespace session {
 
 namespace {
 
-struct Finder {
-  std::string blocks, takers, givers; // the latter: with "uprobe:" before each
-  std::string careful;                // of the takers those at their return instructions
-  std::vector<std::string> notes;
-
-  void take(const spec::AllocationFunctions& row, const std::vector<std::string>& places, bool is_careful);
-};
-
 std::string list(std::string_view kind, const std::vector<std::string>& places) {
   std::string out;
   for (const std::string& place : places) out.append(out.empty() ? "" : ",").append(kind).append(place);
   return out;
 }
 
-std::string with(std::string text, std::string_view word, std::string_view by) {
-  for (size_t at = 0; (at = text.find(word, at)) != text.npos; at += by.size()) text.replace(at, word.size(), by);
-  return text;
-}
+// The probes of a file to import; where they are is told beside.
+struct Functions {
+  std::string text;
+  std::vector<lang::Insert> places;
+  size_t rows = 0;
+
+  // `name` = at these places, with `block`: a predicate, and macros of scripts/allocations.bt.
+  void add(std::string_view name, std::string_view kind, const std::vector<std::string>& functions, std::string_view block) {
+    const std::string own = std::string(name) + std::to_string(rows);
+    text += own + " = " + std::string(kind) + "program:function " + std::string(block) + "\n";
+    places.push_back({own, list(kind, functions), "allocator"});
+  }
+};
+
+struct Finder {
+  Functions functions;
+  std::vector<std::string> takers, givers, careful; // the last: of the takers those at their return instructions
+  std::vector<std::string> notes;
+
+  void take(const spec::AllocationFunctions& row, const std::vector<std::string>& places, bool is_careful);
+};
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 void Finder::take(const spec::AllocationFunctions& row, const std::vector<std::string>& places,
                   bool is_careful) {
   if (places.empty()) return;
-  const std::string entries = list("uprobe:", places);
-  std::string& counted = row.size.empty() ? givers : takers;
-  counted.append(counted.empty() ? "" : ",").append(entries);
-  if (row.size.empty()) {
-    blocks += with(std::string(spec::giving_block), "uprobe:FUNCTIONS", entries);
-    return;
-  }
-  std::string text(spec::taking_blocks);
-  text = with(std::move(text), "uprobe:FUNCTIONS", entries);
-  text = with(std::move(text), "uretprobe:FUNCTIONS", list("uretprobe:", places));
-  text = with(std::move(text), "SIZE", row.size);
-  text = with(std::move(text), "ENTRY",
-              is_careful ? "@careful++;" : row.at_entry); // such a row has nothing to do at the entry
-  if (is_careful) careful = entries;
-  blocks += with(std::move(text), "EXIT", row.at_exit);
+  functions.rows++;
+  append(row.size.empty() ? givers : takers, places);
+  if (row.size.empty()) return functions.add("giving", "uprobe:", places, "{ GIVING }");
+  if (is_careful) careful = places;
+  // A row that is careful has nothing to do at the entry.
+  functions.add("taking", "uprobe:", places, "{ TAKING(" + std::string(row.size) + ", " + std::string(is_careful ? "@careful++;" : row.at_entry) + ") }");
+  functions.add("taken", "uretprobe:", places, "{ TAKEN(" + std::string(row.at_exit) + ") }");
 }
 
 // "malloc", "je_malloc" or both.
@@ -99,10 +102,9 @@ std::string last_part(const std::string& path) { return path.substr(path.rfind('
 std::vector<std::string> files_of(const std::string& program, symbol::Binaries& binaries) {
   std::vector<std::string> out = {program};
   if (const char* preloaded = std::getenv("LD_PRELOAD")) {
-    std::string names = preloaded;
-    base::replace_all(names, ":", " ");
-    for (std::string_view name : base::split(names, ' '))
-      if (!name.empty()) out.emplace_back(name);
+    for (std::string_view names : base::split(preloaded, ':')) // or blanks
+      for (std::string_view name : base::split(names, ' '))
+        if (!name.empty()) out.emplace_back(name);
   }
   std::set<std::string> known(out.begin(), out.end());
   for (size_t i = 0; i < out.size(); i++) {
@@ -184,10 +186,11 @@ Allocations followed(const std::vector<symbol::Binary*>& files, symbol::Binaries
     }
     out.take(row, places, is_careful);
   }
-  std::string counts = out.takers + " { @taken++ }\n";
-  if (!out.givers.empty()) counts += out.givers + " { @given++ }\n";
-  if (!out.careful.empty()) counts += out.careful + " { @careful++ }\n";
-  return Allocations{std::move(out.blocks), std::move(counts), std::move(out.notes)};
+  OwnScript counts("allocation_counts");
+  counts.set_places("taking", list("uprobe:", out.takers));
+  counts.set_places("giving", list("uprobe:", out.givers));
+  counts.set_places("careful", list("uprobe:", out.careful));
+  return Allocations{std::move(out.functions.text), std::move(out.functions.places), std::move(counts), std::move(out.notes)};
 }
 
 bool has_malloc_of_glibc(symbol::Binary& file) {
@@ -197,6 +200,7 @@ bool has_malloc_of_glibc(symbol::Binary& file) {
 // Calls by their entries alone. Where the size of what is freed is not known, a note says which calls are not counted.
 Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
   Allocations out;
+  Functions functions;
   Known known;
   std::vector<std::string> unsized;
   for (const spec::AllocationFunctions& row : spec::allocation_functions) {
@@ -212,7 +216,7 @@ Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
         }
       }
       if (places.empty()) continue;
-      const std::string_view size = !freed ? row.size : is_glibc ? spec::size_in_glibc : row.freed_size;
+      const std::string_view size = !freed ? row.size : is_glibc ? "SIZE_IN_GLIBC" : row.freed_size;
       if (size.empty()) {
         for (std::string& name : names)
           if (!name.starts_with("_Z") && std::ranges::find(unsized, name) == unsized.end()) unsized.push_back(std::move(name));
@@ -220,12 +224,12 @@ Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
       }
       std::string condition = is_glibc && !row.relays.empty() ? "!(" + std::string(row.relays) + ")" : "1";
       if (freed) condition += " && arg0";
-      std::string text(spec::sampled_block);
-      text = with(std::move(text), "uprobe:FUNCTIONS", list("uprobe:", places));
-      text = with(std::move(text), "CONDITION", condition);
-      out.blocks += with(std::move(text), "SIZE", size);
+      functions.rows++;
+      functions.add("sampled", "uprobe:", places, "/@each && (" + condition + ") && counts()/ { SAMPLED(" + std::string(size) + ") }");
     }
   }
+  out.functions = std::move(functions.text);
+  out.places = std::move(functions.places);
   if (!unsized.empty())
     out.notes.push_back("not counted: blocks freed by " + list("", unsized) + " without their sizes, which this allocator does not keep where acu can read them");
   return out;
@@ -255,7 +259,7 @@ base::Result<Allocations> find_in(symbol::Binaries& binaries, const std::vector<
     out = followed(files, binaries);
   else
     out = sampled(files, calls == spec::AllocatorCalls::freed);
-  if (out.blocks.empty())
+  if (out.functions.empty())
     return base::Error{base::Failure::nothing_matched, "the sizes of freed blocks are not available in " + whose +
                                                            (out.notes.empty() ? "" : ": " + out.notes.front()) +
                                                            "\nhint: acu flame alloc --leaks follows each block"};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "session/own_script.h"
 #include "spec/profile_kinds.h"
 
 #include <cstdint>
@@ -12,8 +13,9 @@
 namespace session {
 
 struct Allocations {
-  std::string blocks;             // of a script, that fill @live, or @ with samples
-  std::string counts;             // a script that only counts calls that are followed: @taken, @given and @careful
+  std::string functions;            // a file that the script imports: its probes, and what they do
+  std::vector<lang::Insert> places; // of these probes
+  OwnScript counts;                 // only counts calls that are followed: @taken, @given and @careful
   std::vector<std::string> notes; // what there is to know before they are attached
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lang/parse.h"
-#include "session/sampling_script.h"
+#include "session/filter.h"
 
 #include <concepts>
 #include <string>
@@ -11,11 +11,12 @@
 namespace session {
 
 struct OwnScript {
-  std::string name;
+  std::string name; // of its file, without `.bt`
   std::string_view text;
-  lang::Parts parts = {};
+  lang::Parts parts = {}; // with all that it may import
 
-  OwnScript(std::string own_name, std::string_view own_text);
+  OwnScript() = default;
+  explicit OwnScript(std::string_view own_name);
 
   void set(std::string_view parameter, std::string_view value) { parts.parameters.emplace_back(parameter, value); }
   void set(std::string_view parameter, bool value) { set(parameter, std::string_view(value ? "true" : "false")); }
@@ -24,6 +25,8 @@ struct OwnScript {
   void set_expression(std::string_view macro, std::string text, std::string_view shown = {}) {
     parts.expressions.push_back({std::string(macro), std::move(text), std::string(shown.empty() ? macro : shown)});
   }
+  // A file that it imports becomes this text.
+  void set_import(std::string_view file, std::string text);
   // Whose events count (`ours()` of whose.bt), on which CPUs (`here()`), and for how long; 0: until all is over.
   void set_whose(const Condition& condition, const Filter& filter, uint64_t duration_ns);
   // What scheduler.bt asks about the kernel, and the place of the probe `back`.

@@ -89,7 +89,6 @@ struct Sampler {
 
   const SamplingOptions& options;
   spec::ProfileKind kind;
-  std::string kind_script; // of a probe
   Filter filter;
   SamplingScript script;
   Options run; // as `acu run` would have been asked
@@ -118,20 +117,18 @@ void Sampler::choose_kind() {
   kind = *options.kind;
   filter = options.filter;
   if (options.probe.empty()) return;
-  std::string value = options.weight.empty() ? "count()" : "sum(" + options.weight + ")";
-  kind_script = options.probe + " /FILTER/ { @[pid, tid, pcomm, comm, kstack, ustack] = " + value + " }\n";
-  kind = {.name = options.probe, .title = options.probe, .unit = "hits"};
+  kind = {.name = options.probe, .script = "flame_probe", .title = options.probe, .unit = "hits"};
   if (!options.weight.empty()) kind.unit = options.weight;
-  kind.script = kind_script;
   filter.idle_too = true;
 }
 
 // What following every call will cost is measured by counting them for a moment.
-base::Result<double> measure_cost(const SamplingOptions& options, const std::string& counts) {
-  constexpr uint64_t moment_us = 200'000;
+base::Result<double> measure_cost(const SamplingOptions& options, const OwnScript& counts) {
+  constexpr uint64_t moment_ns = 200'000'000;
   Sampler& trial = *new Sampler(options);
   trial.choose_kind();
-  trial.script.text = counts + "interval:us:" + std::to_string(moment_us) + " { exit() }\n";
+  trial.script.script = counts;
+  trial.script.script.set_whose({.text = "true"}, {}, moment_ns);
   ACU_CHECK(trial.compile());
   ACU_CHECK(trial.load());
   ACU_CHECK(trial.live());
@@ -148,7 +145,7 @@ std::string in_percent(double number) {
 }
 
 // Reports the cost before anything that is expensive is attached. That of a command is known at its end.
-base::Result<std::string> follow_allocations(const SamplingOptions& options) {
+base::Result<Allocations> follow_allocations(const SamplingOptions& options) {
   const bool is_command = options.filter.pid < 0;
   const spec::AllocatorCalls calls = options.kind->allocator;
   if (calls != spec::AllocatorCalls::live && !options.is_exact && !bpf::has(bpf::Feature::uprobe_multi_pid))
@@ -173,7 +170,7 @@ base::Result<std::string> follow_allocations(const SamplingOptions& options) {
     if (!text.empty()) write_all(STDERR_FILENO, text + "\n");
     for (const std::string& note : found.notes) write_all(STDERR_FILENO, "WARNING: " + note + "\n");
   }
-  return std::move(found.blocks);
+  return found;
 }
 
 // The recording itself for a moment: what its probes take in the kernel, in percent of a CPU. Of a command that is known at its end.
@@ -220,24 +217,28 @@ base::Status Sampler::make_script() {
   ACU_TRY(targets, watch_targets(options.filter));
   choose_kind();
   ACU_CHECK(check_needs(kind));
-  std::string blocks;
-  if (kind.allocator != spec::AllocatorCalls::none) {
-    ACU_TRY(blocks, follow_allocations(options));
+  ACU_TRY(script, make_sampling_script(kind, filter, rate(), options.is_exact, options.duration_ns));
+  if (!options.probe.empty()) {
+    script.script.set_places("chosen_probe", options.probe);
+    script.script.set("IS_WEIGHED", !options.weight.empty());
+    if (!options.weight.empty()) script.script.set_expression("weight", options.weight, "--weight");
   }
-  ACU_TRY(script, make_sampling_script(kind, filter, rate(), options.is_exact, options.duration_ns, blocks));
+  if (kind.allocator == spec::AllocatorCalls::none) return {};
+  ACU_TRY(Allocations found, follow_allocations(options));
+  script.script.set_import(kind.allocator == spec::AllocatorCalls::live ? "allocator_functions.bt" : "sampled_functions.bt", std::move(found.functions));
+  for (lang::Insert& places : found.places) script.script.parts.places.push_back(std::move(places));
   return {};
 }
 
 base::Status Sampler::compile() {
   // Functions of programs are looked for in the files of the process, and probed for it alone.
   if (!options.probe.empty() || kind.allocator != spec::AllocatorCalls::none) functions_of = options.filter.pid;
-  source.emplace("recording", script.text);
+  source.emplace(script.script.name, std::string(script.script.text));
   const bool is_silent = viewer && viewer->has_terminal;
   return compile_own(compiled, *source, {.aim = "record",
                       .command = options.command,
                       .pid = functions_of,
-                      .is_silent = is_silent,
-                      .expression = options.filter.expression}, child);
+                      .is_silent = is_silent}, child, script.script.parts);
 }
 
 base::Status Sampler::load() {

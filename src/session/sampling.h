@@ -27,7 +27,7 @@ struct SamplingOptions {
 };
 
 // Of a clock so many a second that people are used to; of events so many that their stacks take less than 1% of a CPU.
-constexpr uint64_t default_rate(const spec::ProfileKind& kind) { return kind.is_sampled && kind.ticks.empty() ? 500 : 99; }
+constexpr uint64_t default_rate(const spec::ProfileKind& kind) { return kind.is_sampled && !kind.has_ticks ? 500 : 99; }
 
 struct Recording {
   profile::Profile profile;

@@ -7,7 +7,6 @@
 #include "report/json.h"
 #include "report/names.h"
 #include "report/number.h"
-#include "scripts/scripts.h"
 #include "session/call_lines.h"
 #include "session/life.h"
 #include "session/losses.h"
@@ -94,7 +93,7 @@ static bool chooses_endless(const TracingOptions& o, std::string_view chosen) {
 
 OwnScript Tracer::script_of(const std::vector<int>& calls) const {
   const std::string& chosen = options.filter.expression;
-  OwnScript out("trace", options.counts ? scripts::trace_counts : scripts::trace);
+  OwnScript out(options.counts ? "trace_counts" : "trace");
   // What traces is no part of the picture.
   Condition whose = condition;
   whose.text = "(" + whose.text + ") && pid != " + std::to_string(::getpid());

@@ -1,0 +1,11 @@
+# The scripts of acu's commands as texts in a C++ source: cmake -DOUT=… -DFOLDER=src/scripts -P embed_own_scripts.cmake
+file(GLOB scripts "${FOLDER}/*.bt")
+list(SORT scripts)
+set(text "#include \"scripts/scripts.h\"\n\nnamespace scripts {\n\nstatic constexpr Script scripts[] = {\n")
+foreach(script IN LISTS scripts)
+  file(READ "${script}" content)
+  get_filename_component(name "${script}" NAME)
+  string(APPEND text "{\"${name}\", R\"acu_script(${content})acu_script\"},\n")
+endforeach()
+string(APPEND text "};\n\nstd::span<const Script> all() { return scripts; }\n\n} // namespace scripts\n")
+file(WRITE "${OUT}" "${text}")
