@@ -180,7 +180,7 @@ void show_semaphore_argument(std::string& out, const Shown& v) { out += pointer(
 
 void show_queue_attributes(std::string& out, const Shown& v) {
   auto number = [&](size_t at) { return std::to_string(number_at<int64_t>(v.bytes, at)); };
-  out += "{mq_flags=" + flags("descriptor_flags", number_at<uint64_t>(v.bytes, 0)) + ", mq_maxmsg=" + number(8) + ", mq_msgsize=" + number(16) +
+  out += "{mq_flags=" + flags("queue_flags", number_at<uint64_t>(v.bytes, 0)) + ", mq_maxmsg=" + number(8) + ", mq_msgsize=" + number(16) +
          ", mq_curmsgs=" + number(24) + "}";
 }
 

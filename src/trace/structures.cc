@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <cerrno>
 #include <csignal>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -41,6 +42,7 @@ std::string file_mode(uint32_t mode) {
   std::string out;
   for (auto& [type, name] : types)
     if ((mode & S_IFMT) == type) out += name;
+  if (out.empty() && mode & S_IFMT) return octal(mode);
   for (auto& [bit, name] : bits)
     if (mode & bit) out.append("|").append(name);
   return (out.empty() ? "" : out + "|") + octal(mode & 0777);
@@ -66,7 +68,7 @@ std::string time_text(ByteSpan bytes, size_t at, std::string_view fraction) {
 }
 
 // "S_IFIFO|0644"
-void show_node_mode(std::string& out, const Shown& v) { out += file_mode(static_cast<uint32_t>(v.value)); }
+void show_node_mode(std::string& out, const Shown& v) { out += file_mode(static_cast<uint16_t>(v.value)); }
 
 void show_text(std::string& out, const Shown& v) { out += quoted(text_part(v.bytes), v.is_cut); }
 
@@ -165,7 +167,8 @@ void show_itimerval(std::string& out, const Shown& v) {
 void show_futex_timeout(std::string& out, const Shown& v) {
   const uint64_t operation = v.call.arguments[1] & 127;
   const bool waits = operation == 0 || operation == 6 || operation == 9 || operation == 11 || operation == 13;
-  if (waits && v.bytes.empty()) return void(out += pointer(v.value));
+  constexpr uint64_t last = 13;
+  if ((waits && v.bytes.empty()) || operation > last) return void(out += pointer(v.value));
   waits ? show_timespec(out, v) : void(out += std::to_string(static_cast<uint32_t>(v.value)));
 }
 
@@ -341,7 +344,9 @@ void show_descriptor_set(std::string& out, const Shown& v) {
 // struct { const sigset_t* mask; size_t size; }, of which the mask is known.
 void show_select_mask(std::string& out, const Shown& v) {
   constexpr size_t mask = 6; // Call::sets
-  if (!v.value || v.call.sets.size() <= mask) return void(out += pointer(v.value));
+  // Where the kernel could not read, there is no mask.
+  const bool is_unknown = v.call.sets.size() <= mask || (v.call.result == -EFAULT && v.call.sets[mask].empty());
+  if (!v.value || is_unknown) return void(out += pointer(v.value));
   out += "{sigmask=" + (v.call.sets[mask].empty() ? "NULL" : signal_set(number_at<uint64_t>(v.call.sets[mask], 0))) + ", sigsetsize=8}";
 }
 

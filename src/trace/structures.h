@@ -9,6 +9,7 @@ namespace trace {
 
 // "3", or with what it stands for "3</etc/passwd>".
 std::string descriptor_text(const Shown& v, int fd);
+void show_folder(std::string& out, const Shown& v);
 void show_node_mode(std::string& out, const Shown& v);
 void show_text(std::string& out, const Shown& v);
 void show_pair(std::string& out, const Shown& v);
@@ -57,6 +58,35 @@ void show_msg_status(std::string& out, const Shown& v);
 void show_semaphore_argument(std::string& out, const Shown& v);
 void show_queue_attributes(std::string& out, const Shown& v);
 void show_process_times(std::string& out, const Shown& v);
+// command_values.cc
+void show_hex32(std::string& out, const Shown& v);
+void show_ioctl_command(std::string& out, const Shown& v);
+void show_shm_command(std::string& out, const Shown& v);
+void show_sem_command(std::string& out, const Shown& v);
+void show_msg_command(std::string& out, const Shown& v);
+void show_personality(std::string& out, const Shown& v);
+void show_personality_result(std::string& out, const Shown& v);
+void show_swap_flags(std::string& out, const Shown& v);
+void show_quota_code(std::string& out, const Shown& v);
+void show_io_priority(std::string& out, const Shown& v);
+void show_io_priority_result(std::string& out, const Shown& v);
+void show_memory_file_flags(std::string& out, const Shown& v);
+void show_map_flags(std::string& out, const Shown& v);
+void show_shm_flags(std::string& out, const Shown& v);
+void show_syslog_type(std::string& out, const Shown& v);
+void show_machine_check_argument(std::string& out, const Shown& v);
+void show_ambient_argument(std::string& out, const Shown& v);
+void show_ptracer(std::string& out, const Shown& v);
+void show_signal_out(std::string& out, const Shown& v);
+void show_pointer_out(std::string& out, const Shown& v);
+void show_policy_out(std::string& out, const Shown& v);
+void show_node_mask(std::string& out, const Shown& v);
+void show_futex_waiters(std::string& out, const Shown& v);
+void show_io_events(std::string& out, const Shown& v);
+void show_mark_folder(std::string& out, const Shown& v);
+void show_table_result(std::string& out, const Shown& v);
+void show_scheduler_result(std::string& out, const Shown& v);
+void show_membarrier_result(std::string& out, const Shown& v);
 // object_structures.cc
 void show_perf_attr(std::string& out, const Shown& v);
 void show_bpf_attr(std::string& out, const Shown& v);
