@@ -195,20 +195,22 @@ constexpr std::string_view count_entries = R"(
         } else if ($plan & 64) { $a5 = 0; }
 )";
 
-// Poll(2) and its like write over a timeout what is left of it. 12 and 7: the registers of the third and the fourth argument.
+// Poll(2) and its like write over a timeout what is left of it. An address that no program can have stays what it is, as does one that
+// the kernel could not read. 12 and 7: the registers of the third and the fourth argument.
 constexpr std::string_view pack_timeout = R"(
       if (($plan >> 56) & 15) {
         $t = *(uint64*)kptr((uint64)$r + 8 * (($plan >> 56) & 15));
         $seconds = $t ? *(uint64*)uptr((uint8*)$t) : (uint64)0;
         $fraction = $t ? *(uint64*)uptr((uint8*)($t + 8)) : (uint64)0;
-        if ($t && $seconds < 0x200000000 && $fraction < 1000000000) { @timeout[tid] = ((uint64)1 << 63) | ($seconds << 30) | $fraction; }
+        if ($t > 4095 && ($t >> 47) == 0 && $seconds < 0x200000000 && $fraction < 1000000000) { @timeout[tid] = ((uint64)1 << 63) | ($seconds << 30) | $fraction; }
       }
 )";
 constexpr std::string_view take_timeout = R"(
         if (($plan >> 56) & 15) {
           $t = @timeout[tid];
           if ($t) {
-            if ((($plan >> 56) & 15) == 12) { $a2 = $t } else if ((($plan >> 56) & 15) == 7) { $a3 = $t } else { $a4 = $t }
+            $is_kept = $ret == -14 && !($t << 1); // EFAULT
+            if ($is_kept) {} else if ((($plan >> 56) & 15) == 12) { $a2 = $t } else if ((($plan >> 56) & 15) == 7) { $a3 = $t } else { $a4 = $t }
             delete(@timeout, tid);
           }
         }
