@@ -11,7 +11,8 @@ namespace spec {
 namespace {
 
 constexpr CommandCall calls[] = {{"prctl", 0},  {"ptrace", 0},  {"keyctl", 0},   {"quotactl", 0, 8}, {"quotactl_fd", 1, 8}, {"syslog", 0},
-                                 {"kcmp", 2},   {"seccomp", 0}, {"fsconfig", 1}, {"reboot", 2},      {"ioctl", 1},       {"arch_prctl", 0}};
+                                 {"kcmp", 2},   {"seccomp", 0}, {"fsconfig", 1}, {"reboot", 2},      {"ioctl", 1},       {"arch_prctl", 0},
+                                 {"futex", 1, 0, 127}};
 
 // clang-format off
 constexpr CommandRow rows[] = {
@@ -70,12 +71,26 @@ constexpr CommandRow rows[] = {
     {"keyctl", "29", "keyctl_operation key_serial text text"},
     {"keyctl", "30", "keyctl_operation key_serial key_serial key_serial hex"},
     {"keyctl", "31", "keyctl_operation ptr ulong"},
+    // FUTEX_WAIT; FUTEX_WAKE, FUTEX_FD; FUTEX_REQUEUE; FUTEX_CMP_REQUEUE, also of PI; FUTEX_WAKE_OP
+    {"futex", "0", "ptr futex_operation uint futex_timeout"},
+    {"futex", "1 2", "ptr futex_operation uint"},
+    {"futex", "3", "ptr futex_operation uint uint ptr"},
+    {"futex", "4 12", "ptr futex_operation uint uint ptr uint"},
+    {"futex", "5", "ptr futex_operation uint uint ptr futex_wake_operation"},
+    // FUTEX_LOCK_PI, FUTEX_LOCK_PI2; FUTEX_UNLOCK_PI, FUTEX_TRYLOCK_PI; FUTEX_WAIT_BITSET; FUTEX_WAKE_BITSET; FUTEX_WAIT_REQUEUE_PI
+    {"futex", "6 13", "ptr futex_operation left_out futex_timeout"},
+    {"futex", "7 8", "ptr futex_operation"},
+    {"futex", "9", "ptr futex_operation uint futex_timeout left_out futex_bits"},
+    {"futex", "10", "ptr futex_operation uint left_out left_out futex_bits"},
+    {"futex", "11", "ptr futex_operation uint futex_timeout ptr"},
+    {"futex", "*", "ptr futex_operation uint ptr ptr hex32"},
     // Q_SYNC, Q_QUOTAOFF, Q_XQUOTASYNC; then those of the whole file system, which take no id.
     {"quotactl", "0x800001 0x800003 0x5807", "quota_code path"},
     {"quotactl", "0x800004 0x800005 0x800006 0x5801 0x5802 0x5805 0x5806 0x5808", "quota_code path left_out ptr"},
     {"quotactl_fd", "0x800001 0x800003 0x5807", "fd quota_code"},
     {"quotactl_fd", "0x800004 0x800005 0x800006 0x5801 0x5802 0x5805 0x5806 0x5808", "fd quota_code left_out ptr"},
     {"syslog", "0 1 5 6 7 9 10", "syslog_type"},
+    {"syslog", "8", "syslog_type ptr console_level"},
     {"kcmp", "0", "pid pid kcmp_type fd fd"},
     {"kcmp", "1 2 3 4 5 6", "pid pid kcmp_type"},
     {"seccomp", "1", "seccomp_operation seccomp_filter_flags ptr"},

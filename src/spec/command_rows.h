@@ -12,6 +12,7 @@ struct CommandCall {
   std::string_view name;
   uint8_t argument;
   uint8_t shift = 0;
+  uint32_t mask = UINT32_MAX;
 };
 
 struct CommandRow {

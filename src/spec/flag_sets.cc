@@ -118,7 +118,8 @@ constexpr NamedValue fanotify_events[] = {
     {0x8000000, "FAN_EVENT_ON_CHILD"}, {0x10000000, "FAN_RENAME"}};
 constexpr NamedValue sched_policy[] = {
     {0, "SCHED_OTHER"}, {1, "SCHED_FIFO"}, {2, "SCHED_RR"}, {3, "SCHED_BATCH"}, {5, "SCHED_IDLE"}, {6, "SCHED_DEADLINE"},
-    {7, "SCHED_EXT"}, {0x40000000, "SCHED_RESET_ON_FORK"}};
+    {7, "SCHED_EXT"}, {0x40000000, "SCHED_OTHER|SCHED_RESET_ON_FORK"}, {0x40000001, "SCHED_FIFO|SCHED_RESET_ON_FORK"},
+    {0x40000002, "SCHED_RR|SCHED_RESET_ON_FORK"}, {0x40000003, "SCHED_BATCH|SCHED_RESET_ON_FORK"}, {0x40000005, "SCHED_IDLE|SCHED_RESET_ON_FORK"}};
 constexpr NamedValue pidfd_flags[] = {
     {0200, "PIDFD_THREAD"}, {04000, "PIDFD_NONBLOCK"}};
 constexpr NamedValue perf_flags[] = {
@@ -526,13 +527,26 @@ constexpr NamedValue key_rights[] = {
 constexpr NamedValue move_pages_flags[] = {
     {2, "MPOL_MF_MOVE"}, {4, "MPOL_MF_MOVE_ALL"}};
 constexpr NamedValue futex_waiter_flags[] = {{2, "FUTEX_32"}, {128, "FUTEX_PRIVATE_FLAG"}};
+constexpr NamedValue mount_attribute_bits[] = {
+    {1, "MOUNT_ATTR_RDONLY"}, {2, "MOUNT_ATTR_NOSUID"}, {4, "MOUNT_ATTR_NODEV"}, {8, "MOUNT_ATTR_NOEXEC"}, {0x10, "MOUNT_ATTR_NOATIME"},
+    {0x20, "MOUNT_ATTR_STRICTATIME"}, {0x80, "MOUNT_ATTR_NODIRATIME"}, {0x100000, "MOUNT_ATTR_IDMAP"}, {0x200000, "MOUNT_ATTR_NOSYMFOLLOW"}};
+constexpr NamedValue propagation[] = {{0x20000, "MS_UNBINDABLE"}, {0x40000, "MS_PRIVATE"}, {0x80000, "MS_SLAVE"}, {0x100000, "MS_SHARED"}};
+constexpr NamedValue landlock_access[] = {
+    {1, "LANDLOCK_ACCESS_FS_EXECUTE"}, {2, "LANDLOCK_ACCESS_FS_WRITE_FILE"}, {4, "LANDLOCK_ACCESS_FS_READ_FILE"}, {8, "LANDLOCK_ACCESS_FS_READ_DIR"},
+    {0x10, "LANDLOCK_ACCESS_FS_REMOVE_DIR"}, {0x20, "LANDLOCK_ACCESS_FS_REMOVE_FILE"}, {0x40, "LANDLOCK_ACCESS_FS_MAKE_CHAR"},
+    {0x80, "LANDLOCK_ACCESS_FS_MAKE_DIR"}, {0x100, "LANDLOCK_ACCESS_FS_MAKE_REG"}, {0x200, "LANDLOCK_ACCESS_FS_MAKE_SOCK"},
+    {0x400, "LANDLOCK_ACCESS_FS_MAKE_FIFO"}, {0x800, "LANDLOCK_ACCESS_FS_MAKE_BLOCK"}, {0x1000, "LANDLOCK_ACCESS_FS_MAKE_SYM"},
+    {0x2000, "LANDLOCK_ACCESS_FS_REFER"}};
+constexpr NamedValue io_command[] = {
+    {0, "IOCB_CMD_PREAD"}, {1, "IOCB_CMD_PWRITE"}, {2, "IOCB_CMD_FSYNC"}, {3, "IOCB_CMD_FDSYNC"}, {4, "IOCB_CMD_PREADX"}, {5, "IOCB_CMD_POLL"},
+    {6, "IOCB_CMD_NOOP"}, {7, "IOCB_CMD_PREADV"}, {8, "IOCB_CMD_PWRITEV"}};
 constexpr NamedValue syslog_action[] = {
     {0, "SYSLOG_ACTION_CLOSE"}, {1, "SYSLOG_ACTION_OPEN"}, {2, "SYSLOG_ACTION_READ"}, {3, "SYSLOG_ACTION_READ_ALL"},
     {4, "SYSLOG_ACTION_READ_CLEAR"}, {5, "SYSLOG_ACTION_CLEAR"}, {6, "SYSLOG_ACTION_CONSOLE_OFF"}, {7, "SYSLOG_ACTION_CONSOLE_ON"},
     {8, "SYSLOG_ACTION_CONSOLE_LEVEL"}, {9, "SYSLOG_ACTION_SIZE_UNREAD"}, {10, "SYSLOG_ACTION_SIZE_BUFFER"}};
 constexpr NamedValue log_level[] = {
     {0, "LOGLEVEL_EMERG"}, {1, "LOGLEVEL_ALERT"}, {2, "LOGLEVEL_CRIT"}, {3, "LOGLEVEL_ERR"}, {4, "LOGLEVEL_WARNING"},
-    {5, "LOGLEVEL_NOTICE"}, {6, "LOGLEVEL_INFO"}, {7, "LOGLEVEL_DEBUG"}};
+    {5, "LOGLEVEL_NOTICE"}, {6, "LOGLEVEL_INFO"}, {7, "LOGLEVEL_DEBUG"}, {8, "LOGLEVEL_DEBUG+1"}};
 constexpr NamedValue personality_type[] = {
     {0, "PER_LINUX"}, {6, "PER_BSD"}, {8, "PER_LINUX32"}, {0xc, "PER_RISCOS"}, {0xf, "PER_OSF4"}, {0x10, "PER_HPUX"}};
 constexpr NamedValue personality_flags[] = {
@@ -619,10 +633,10 @@ constexpr FlagSet sets[] = {
     {"access_mode", access_mode, 0}, {"rename_flags", rename_flags, 0}, {"close_range_flags", close_range_flags, 0}, {"prot", prot, 0, Unnamed::behind, true},
     {"map_flags", map_flags, 15, Unnamed::before, true}, {"mremap_flags", mremap_flags, 0, Unnamed::behind, true}, {"msync_flags", msync_flags, 0}, {"madvise", madvise},
     {"fadvise", fadvise}, {"whence", whence}, {"fcntl_command", fcntl_command}, {"fd_flags", fd_flags, 0},
-    {"memory_policy", memory_policy, 0x1fff}, {"range_policy", memory_policy, ~uint64_t{0xe000}, Unnamed::behind, true}, {"mbind_flags", mbind_flags, 0}, {"policy_flags", policy_flags, 0, Unnamed::behind, true}, {"kcmp_type", kcmp_type},
+    {"memory_policy", memory_policy, 0xffff1fff}, {"range_policy", memory_policy, ~uint64_t{0xe000}, Unnamed::behind, true}, {"mbind_flags", mbind_flags, 0}, {"policy_flags", policy_flags, 0, Unnamed::behind, true}, {"kcmp_type", kcmp_type},
     {"mlockall_flags", mlockall_flags, 0}, {"ioprio_who", ioprio_who},
     {"xattr_flags", xattr_flags, 0}, {"inotify_events", inotify_events, 0}, {"fanotify_flags", fanotify_flags, 12, Unnamed::before}, {"fanotify_mark_flags", fanotify_mark_flags, 0},
-    {"fanotify_events", fanotify_events, 0, Unnamed::behind, true}, {"sched_policy", sched_policy, 0xff, Unnamed::whole}, {"pidfd_flags", pidfd_flags, 0}, {"perf_flags", perf_flags, 0, Unnamed::behind, true},
+    {"fanotify_events", fanotify_events, 0, Unnamed::behind, true}, {"sched_policy", sched_policy}, {"pidfd_flags", pidfd_flags, 0}, {"perf_flags", perf_flags, 0, Unnamed::behind, true},
     {"io_uring_enter_flags", io_uring_enter_flags, 0}, {"mlock2_flags", mlock2_flags, 0}, {"bpf_command", bpf_command},
     {"keyctl_operation", keyctl_operation}, {"io_uring_operation", io_uring_operation},
     {"notify_events", notify_events, 0, Unnamed::behind, true}, {"seals", seals, 0, Unnamed::behind, true}, {"ipc_flag_bits", ipc_flags, 0}, {"shm_flag_bits", shm_flags, 0},
@@ -641,7 +655,7 @@ constexpr FlagSet sets[] = {
     {"priority_which", priority_which}, {"statx_mask", statx_mask, 0}, {"mount_flags", mount_flags, 0, Unnamed::behind, true}, {"umount_flags", umount_flags, 0},
     {"fallocate_mode", fallocate_mode, 0}, {"splice_flags", splice_flags, 0}, {"membarrier_command", membarrier_command}, {"membarrier_commands", membarrier_command, 0},
     {"seccomp_operation", seccomp_operation}, {"rseq_flags", rseq_flags, 0},
-    {"futex_waiter_flags", futex_waiter_flags, 0}, {"swap_flags", swap_flags, 0}, {"userfaultfd_flags", userfaultfd_flags, 0}, {"fsopen_flags", fsopen_flags, 0}, {"fsmount_flags", fsmount_flags, 0},
+    {"mount_attribute_bits", mount_attribute_bits, 0}, {"propagation", propagation}, {"io_command", io_command}, {"landlock_access", landlock_access, 0}, {"futex_waiter_flags", futex_waiter_flags, 0}, {"swap_flags", swap_flags, 0}, {"userfaultfd_flags", userfaultfd_flags, 0}, {"fsopen_flags", fsopen_flags, 0}, {"fsmount_flags", fsmount_flags, 0},
     {"mount_attributes", mount_attributes, 0}, {"fspick_flags", fspick_flags, 0}, {"move_mount_flags", move_mount_flags, 0},
     {"open_tree_flags", open_tree_flags, 0}, {"delete_module_flags", delete_module_flags, 0}, {"module_init_flags", module_init_flags, 0},
     {"landlock_ruleset_flags", landlock_ruleset_flags, 0}, {"membarrier_flags", membarrier_flags, 0}, {"sync_range_flags", sync_range_flags, 0},
@@ -683,7 +697,6 @@ std::string flags_text(const FlagSet& set, uint64_t value) {
   if (const uint64_t one = value & set.one_of; set.one_of) {
     const auto named = std::find_if(set.values.begin(), set.values.end(), [&](const NamedValue& v) { return (v.value & ~set.one_of) == 0 && v.value == one; });
     const bool is_named = named != set.values.end();
-    if (!is_named && set.unnamed == FlagSet::Unnamed::whole) return number(value);
     if (is_named || set.unnamed == FlagSet::Unnamed::before) {
       add(is_named ? std::string(named->name) : number(one));
       rest &= ~set.one_of;

@@ -15,8 +15,8 @@ struct NamedValue {
 };
 
 struct FlagSet {
-  // Where the bits of `one_of` go if there is no name for them: behind the others, before them, or the whole is one number.
-  enum class Unnamed : uint8_t { behind, before, whole };
+  // Where the bits of `one_of` go if there is no name for them: behind the others, or before them.
+  enum class Unnamed : uint8_t { behind, before };
 
   std::string_view name;
   std::span<const NamedValue> values;

@@ -1,5 +1,5 @@
-// Values of calls that take a command, or that manage the whole system: personality(2), quotactl(2), syslog(2), swapon(2), priorities and
-// policies. Notation of strace; layouts of Linux's user API for x86-64.
+// Values of calls that take a command, or that manage memory, priorities or the whole system: futex(2), move_pages(2), ioprio_set(2),
+// personality(2), quotactl(2), syslog(2), swapon(2) and their like. Notation of strace; layouts of Linux's user API for x86-64.
 #include "trace/structures.h"
 
 #include "spec/numbers.h"
@@ -35,6 +35,15 @@ std::string personality_text(uint32_t value) {
 std::string priority_text(uint32_t value) {
   constexpr uint32_t shift = 13;
   return "IOPRIO_PRIO_VALUE(" + flags("io_priority_class", value >> shift) + ", " + std::to_string(value & ((1U << shift) - 1)) + ")";
+}
+
+// The name is in a comment, as in strace's text.
+void show_number_and_name(std::string& out, std::string_view set, uint64_t value) {
+  const auto number = static_cast<uint32_t>(value);
+  out += std::to_string(static_cast<int32_t>(number));
+  const std::span<const spec::NamedValue> names = spec::find_flag_set(set)->values;
+  const auto named = std::find_if(names.begin(), names.end(), [&](const spec::NamedValue& n) { return n.value == number; });
+  if (named != names.end()) out += " /* " + std::string(named->name) + " */";
 }
 
 } // namespace
@@ -103,12 +112,8 @@ void show_shm_flags(std::string& out, const Shown& v) {
   out += names + (names.empty() ? "" : "|") + octal(bits & mode);
 }
 
-void show_syslog_type(std::string& out, const Shown& v) {
-  const auto type = static_cast<uint32_t>(v.value);
-  out += std::to_string(static_cast<int32_t>(type));
-  const std::string name = flags("syslog_action", type);
-  if (name.starts_with("SYSLOG")) out += " /* " + name + " */";
-}
+void show_syslog_type(std::string& out, const Shown& v) { show_number_and_name(out, "syslog_action", v.value); }
+void show_console_level(std::string& out, const Shown& v) { show_number_and_name(out, "log_level", v.value); }
 
 void show_machine_check_argument(std::string& out, const Shown& v) {
   constexpr uint64_t set = 1;
@@ -135,15 +140,72 @@ void show_node_mask(std::string& out, const Shown& v) {
   constexpr uint64_t shown = 32; // words, as strace has it
   const uint64_t words = v.count / 64 + (v.count % 64 > 1); // the last bit does not count
   constexpr uint64_t most = UINT64_MAX - 62;
-  if (!v.value || v.count == 1 || v.count > most || (words && v.bytes.size() < 8)) return void(out += pointer(v.value));
+  const bool is_unwritten = words && v.call.failed() && known_name(v.call.number) == "get_mempolicy";
+  if (!v.value || is_unwritten || v.count == 1 || v.count > most || (words && v.bytes.size() < 8)) return void(out += pointer(v.value));
   out += "[";
   uint64_t n = 0;
   for (; n < words && n < shown && 8 * n + 8 <= v.bytes.size(); n++) {
     char text[24];
-    std::snprintf(text, sizeof text, "%s0x%016lx", n ? ", " : "", number_at<uint64_t>(v.bytes, 8 * n));
+    std::snprintf(text, sizeof text, "%s%#016lx", n ? ", " : "", number_at<uint64_t>(v.bytes, 8 * n));
     out += text;
   }
   out += n < words ? ", ...]" : "]";
+}
+
+// Addresses and numbers of move_pages(2).
+void show_addresses(std::string& out, const Shown& v) {
+  out += "[";
+  for (size_t at = 0; at + 8 <= v.bytes.size(); at += 8) out += (at ? ", " : "") + pointer(number_at<uint64_t>(v.bytes, at));
+  out += v.count * 8 > v.bytes.size() ? ", ...]" : "]";
+}
+void show_nodes(std::string& out, const Shown& v) {
+  constexpr size_t shown = 32; // as strace has it
+  out += "[";
+  size_t n = 0;
+  for (; n < shown && 4 * n + 4 <= v.bytes.size(); n++) out += (n ? ", " : "") + std::to_string(number_at<int32_t>(v.bytes, 4 * n));
+  out += v.count > n ? ", ...]" : "]";
+}
+
+// struct timezone of sys/time.h
+void show_time_zone(std::string& out, const Shown& v) {
+  out += "{tz_minuteswest=" + std::to_string(number_at<int32_t>(v.bytes, 0)) + ", tz_dsttime=" + std::to_string(number_at<int32_t>(v.bytes, 4)) + "}";
+}
+
+void show_futex_bits(std::string& out, const Shown& v) {
+  const auto bits = static_cast<uint32_t>(v.value);
+  out += bits == UINT32_MAX ? "FUTEX_BITSET_MATCH_ANY" : plain(bits);
+}
+
+// FUTEX_OP(3): what is done to the second word, and what it is compared with.
+void show_futex_wake(std::string& out, const Shown& v) {
+  static constexpr std::string_view operations[] = {"FUTEX_OP_SET", "FUTEX_OP_ADD", "FUTEX_OP_OR", "FUTEX_OP_ANDN", "FUTEX_OP_XOR"};
+  static constexpr std::string_view comparisons[] = {"FUTEX_OP_CMP_EQ", "FUTEX_OP_CMP_NE", "FUTEX_OP_CMP_LT", "FUTEX_OP_CMP_LE", "FUTEX_OP_CMP_GT", "FUTEX_OP_CMP_GE"};
+  const auto value = static_cast<uint32_t>(v.value);
+  const uint32_t operation = value >> 28 & 7, comparison = value >> 24 & 15;
+  if (value >> 31) out += "FUTEX_OP_OPARG_SHIFT<<28|";
+  out += (operation < std::size(operations) ? std::string(operations[operation]) : plain(operation)) + "<<28|" + plain(value >> 12 & 0xfff) + "<<12|" +
+         (comparison < std::size(comparisons) ? std::string(comparisons[comparison]) : plain(comparison)) + "<<24|" + plain(value & 0xfff);
+}
+
+// struct user_desc of asm/ldt.h, which x86-64 has for 32-bit programs. get_thread_area(2) fills in what is behind the number.
+void show_user_segment(std::string& out, const Shown& v) {
+  auto word = [&](size_t at) { return number_at<uint32_t>(v.bytes, at); };
+  out += "{entry_number=" + std::to_string(static_cast<int32_t>(word(0)));
+  if (v.call.failed() && known_name(v.call.number) == "get_thread_area") return void(out += ", ...}");
+  char text[48];
+  std::snprintf(text, sizeof text, ", base_addr=%#08x, limit=%#08x", word(4), word(8));
+  const uint32_t bits = word(12);
+  out += text;
+  out += ", seg_32bit=" + std::to_string(bits & 1) + ", contents=" + std::to_string(bits >> 1 & 3) + ", read_exec_only=" + std::to_string(bits >> 3 & 1) +
+         ", limit_in_pages=" + std::to_string(bits >> 4 & 1) + ", seg_not_present=" + std::to_string(bits >> 5 & 1) + ", useable=" + std::to_string(bits >> 6 & 1) +
+         ", lm=" + std::to_string(bits >> 7 & 1) + "}";
+}
+
+// struct __sysctl_args of linux/sysctl.h, of older kernels
+void show_sysctl_arguments(std::string& out, const Shown& v) {
+  auto at = [&](size_t n) { return number_at<uint64_t>(v.bytes, n); };
+  out += "{name=" + pointer(at(0)) + ", nlen=" + std::to_string(number_at<int32_t>(v.bytes, 8)) + ", oldval=" + pointer(at(16)) + ", oldlenp=" + pointer(at(24)) +
+         ", newval=" + pointer(at(32)) + ", newlen=" + std::to_string(at(40)) + "}";
 }
 
 // struct futex_waitv of linux/futex.h
@@ -153,6 +215,17 @@ void show_futex_waiters(std::string& out, const Shown& v) {
     out += (at ? ", {val=" : "{val=") + plain(number_at<uint64_t>(v.bytes, at)) + ", uaddr=" + pointer(number_at<uint64_t>(v.bytes, at + 8)) +
            ", flags=" + flags("futex_waiter_flags", number_at<uint32_t>(v.bytes, at + 16)) + "}";
   out += v.count * 24 > v.bytes.size() ? ", ...]" : "]";
+}
+
+// struct iocb of linux/aio_abi.h, its head
+void show_io_control_block(std::string& out, const Shown& v) {
+  enum : size_t { data = 0, key = 8, bits = 12, command = 16, priority = 18, descriptor = 20 };
+  out += "{aio_data=" + plain(number_at<uint64_t>(v.bytes, data));
+  if (const auto number = number_at<uint32_t>(v.bytes, key)) out += ", aio_key=" + std::to_string(number);
+  if (const auto set = number_at<uint32_t>(v.bytes, bits)) out += ", aio_rw_flags=" + flags("rw_flags", set);
+  out += ", aio_lio_opcode=" + flags("io_command", number_at<uint16_t>(v.bytes, command));
+  if (const auto number = number_at<int16_t>(v.bytes, priority)) out += ", aio_reqprio=" + std::to_string(number);
+  out += ", aio_fildes=" + descriptor_text(v, number_at<int32_t>(v.bytes, descriptor)) + "}";
 }
 
 // struct io_event of linux/aio_abi.h

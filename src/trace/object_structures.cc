@@ -3,6 +3,7 @@
 #include "trace/structures.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace trace {
 
@@ -141,9 +142,53 @@ void show_io_uring_params(std::string& out, const Shown& v) {
   out += "}";
 }
 
+// struct file_handle of fcntl.h; name_to_handle_at fills in its type and bytes.
+void show_file_handle(std::string& out, const Shown& v) {
+  enum : size_t { type = 4, head = 8 };
+  constexpr uint32_t most = 128;
+  const auto length = number_at<uint32_t>(v.bytes, 0);
+  out += "{handle_bytes=" + std::to_string(length);
+  const bool is_unwritten = v.call.failed() && v.index == 2; // of name_to_handle_at
+  if (!is_unwritten) {
+    out += ", handle_type=" + std::to_string(number_at<int32_t>(v.bytes, type)) + ", f_handle=";
+    const ByteSpan bytes = v.bytes.size() > head ? v.bytes.subspan(head, std::min<size_t>({length, most, v.bytes.size() - head})) : ByteSpan();
+    out += "\"";
+    for (std::byte b : bytes) {
+      char text[8];
+      std::snprintf(text, sizeof text, "\\x%02x", std::to_integer<unsigned>(b));
+      out += text;
+    }
+    out += length > most ? "\"..." : "\"";
+  }
+  out += "}";
+}
+
+// struct mount_attr of linux/mount.h
+void show_mount_attributes(std::string& out, const Shown& v) {
+  enum : size_t { set = 0, clear = 8, shares = 16, namespace_at = 24, all = 32 };
+  if (v.call.arguments[4] < all) return void(out += pointer(v.value));
+  out += "{attr_set=" + flags("mount_attribute_bits", number_at<uint64_t>(v.bytes, set)) + ", attr_clr=" +
+         flags("mount_attribute_bits", number_at<uint64_t>(v.bytes, clear)) + ", propagation=" + flags("propagation", number_at<uint64_t>(v.bytes, shares)) +
+         ", userns_fd=" + std::to_string(number_at<uint64_t>(v.bytes, namespace_at)) + "}";
+}
+
+// struct landlock_ruleset_attr and landlock_path_beneath_attr of linux/landlock.h
+void show_landlock_ruleset(std::string& out, const Shown& v) {
+  const uint64_t size = v.call.arguments[1];
+  if (size < sizeof(uint64_t)) return void(out += pointer(v.value));
+  out += "{handled_access_fs=" + flags("landlock_access", number_at<uint64_t>(v.bytes, 0)) + (size > sizeof(uint64_t) ? ", ...}" : "}");
+}
+void show_landlock_rule(std::string& out, const Shown& v) {
+  constexpr uint32_t path_beneath = 1;
+  if (static_cast<uint32_t>(v.call.arguments[1]) != path_beneath) return void(out += pointer(v.value));
+  out += "{allowed_access=" + flags("landlock_access", number_at<uint64_t>(v.bytes, 0)) + ", parent_fd=" + descriptor_text(v, number_at<int32_t>(v.bytes, 8)) + "}";
+}
+
 void show_open_how(std::string& out, const Shown& v) {
   const auto bits = number_at<uint64_t>(v.bytes, 0), mode = number_at<uint64_t>(v.bytes, 8);
   constexpr uint64_t creates = 0100, temporary = 020000000;
+  constexpr uint64_t least = 24; // bytes; the kernel takes no less
+  if (v.call.arguments[3] < least) return void(out += pointer(v.value));
   out += "{flags=" + flags("open_flags", bits);
   if (mode || bits & (creates | temporary)) out += ", mode=" + octal(mode);
   out += ", resolve=" + flags("resolve_flags", number_at<uint64_t>(v.bytes, 16)) + "}";

@@ -172,7 +172,14 @@ void show_futex_timeout(std::string& out, const Shown& v) {
   waits ? show_timespec(out, v) : void(out += std::to_string(static_cast<uint32_t>(v.value)));
 }
 
-void show_signal_set(std::string& out, const Shown& v) { out += signal_set(number_at<uint64_t>(v.bytes, 0)); }
+// A set of another size is no set to the kernel. Where the size is: behind the set, and what comes back.
+void show_signal_set(std::string& out, const Shown& v) {
+  const std::string_view call = known_name(v.call.number);
+  const size_t size = call == "rt_sigprocmask" || call == "rt_sigtimedwait" ? 3 : v.index + 1;
+  const bool is_set = v.call.is_32() || (size < v.call.arguments.size() && v.call.arguments[size] == sizeof(uint64_t));
+  const bool is_unread = call.starts_with("epoll_pwait") && v.call.failed();
+  out += is_set && !is_unread ? signal_set(number_at<uint64_t>(v.bytes, 0)) : pointer(v.value);
+}
 
 void show_sigaction(std::string& out, const Shown& v) {
   const auto handler = number_at<uint64_t>(v.bytes, 0), bits = number_at<uint64_t>(v.bytes, 8);
@@ -265,6 +272,9 @@ void show_address(std::string& out, const Shown& v) {
     char groups[16];
     std::snprintf(groups, sizeof groups, "%08x", number_at<uint32_t>(v.bytes, 8));
     out += ", nl_pid=" + std::to_string(number_at<int32_t>(v.bytes, 4)) + ", nl_groups=" + groups;
+  } else if (known > 2) {
+    constexpr size_t most = 128;
+    out += ", sa_data=" + quoted(v.bytes.first(std::min(known, most)).subspan(2), false);
   }
   out += "}";
 }
@@ -427,7 +437,8 @@ void show_message(std::string& out, const Shown& v) { out += message(v, v.call.r
 
 void show_messages(std::string& out, const Shown& v) {
   const auto length = number_at<uint32_t>(v.bytes, 56);
-  if (v.call.failed()) return void(out += pointer(v.value));
+  if (v.call.failed() && is_received(v.call)) return void(out += pointer(v.value));
+  if (v.call.failed()) return void(out += "[{msg_hdr=" + message(v, length) + (v.call.arguments[2] > 1 ? "}, ...]" : "}]"));
   out += "[{msg_hdr=" + message(v, length) + ", msg_len=" + std::to_string(length) + "}" + (v.call.arguments[2] > 1 ? ", ...]" : "]");
 }
 

@@ -139,6 +139,22 @@ void show_option_out(Out out, const Shown& v) {
   out.append("[").append(name).append("]");
 }
 
+// SO_LINGER and the two timeouts are structures; else a number, or bytes.
+void show_option(Out out, const Shown& v) {
+  constexpr uint64_t level_socket = 1;
+  enum : uint64_t { linger = 13, receive_timeout = 20, send_timeout = 21 };
+  const bool is_socket = v.call.arguments[1] == level_socket;
+  const uint64_t option = v.call.arguments[2];
+  if (is_socket && option == linger && v.bytes.size() >= 8)
+    out += "{l_onoff=" + std::to_string(number_at<int32_t>(v.bytes, 0)) + ", l_linger=" + std::to_string(number_at<int32_t>(v.bytes, 4)) + "}";
+  else if (is_socket && (option == receive_timeout || option == send_timeout) && v.bytes.size() >= 16)
+    show_timeval(out, v);
+  else if (v.count == sizeof(int32_t))
+    show_numbers<int32_t>(out, v);
+  else
+    out += quoted(v.bytes.first(std::min<size_t>(v.bytes.size(), v.options.data)), v.count > v.options.data);
+}
+
 void show_signal_event(Out out, const Shown& v) {
   const auto value = number_at<uint64_t>(v.bytes, 0);
   const auto notice = number_at<uint32_t>(v.bytes, 12);
@@ -176,8 +192,9 @@ void show_ipc_bits(Out out, std::string_view set, uint64_t value) {
 void show_ipc_flags(Out out, const Shown& v) { show_ipc_bits(out, "ipc_flag_bits", v.value); }
 
 void show_futex_operation(Out out, const Shown& v) {
-  constexpr uint64_t is_private = 128, operation = 127, last = 13;
-  if ((v.value & operation) > last) return show_hex32(out, v);
+  constexpr uint64_t is_private = 128, operation = 127, last = 13, realtime = 256;
+  const auto bits = static_cast<uint32_t>(v.value);
+  if ((bits & operation) > last || bits & ~(operation | is_private | realtime)) return show_hex32(out, v);
   std::string text = spec::flags_text(*spec::find_flag_set("futex_operation"), v.value & ~is_private);
   size_t name = std::min(text.find('|'), text.size());
   out += text.insert(name, v.value & is_private ? "_PRIVATE" : "");
@@ -285,14 +302,26 @@ std::string netlink_data(const Shown& v) {
 }
 
 // Lists of attributes: without room for them only how long they are is returned.
+bool is_too_large(const Shown& v) {
+  constexpr uint64_t most = 65536; // XATTR_SIZE_MAX
+  return v.count > most && known_name(v.call.number).ends_with("setxattr");
+}
+// A text as the value of an attribute may end with a zero, which is not shown.
+bool has_final_zero(const Shown& v) {
+  const bool is_whole = v.count && v.bytes.size() == v.count && v.bytes.back() == std::byte{0};
+  const std::string_view call = known_name(v.call.number);
+  return is_whole && (call.ends_with("setxattr") || call.ends_with("getxattr"));
+}
 bool asks_for_size(const Call& call) { return known_name(call.number).ends_with("listxattr") && !call.arguments[2]; }
 
 void show_data(Out out, const Shown& v) {
   if (!v.value || v.bytes.empty())
     return void(out += v.value && !v.count && !v.call.failed() && !asks_for_size(v.call) ? "\"\"" : pointer(v.value));
+  if (is_too_large(v)) return show_pointer(out, v);
   if (const std::string text = netlink_data(v); !text.empty()) return void(out += text);
-  const size_t shown = std::min<size_t>(v.bytes.size(), v.options.data);
-  out += quoted(v.bytes.first(shown), v.count > shown);
+  const uint64_t count = v.count - has_final_zero(v);
+  const size_t shown = std::min<size_t>({v.bytes.size(), v.options.data, count});
+  out += quoted(v.bytes.first(shown), count > shown);
 }
 
 // Of struct linux_dirent64, where they are wanted; else where they are and how many.
@@ -401,6 +430,8 @@ constexpr ValueKind kinds[] = {
     {"shm_flags", show_shm_flags},
     {"futex_operation", show_futex_operation},
     {"clone_argument", show_clone},
+    {"futex_bits", show_futex_bits},
+    {"futex_wake_operation", show_futex_wake},
     {"futex_waiters", show_futex_waiters, Copy::memory, 24},
     {"fcntl_argument", show_fcntl, Copy::memory, 32, false, true},
     {"ioctl_argument", show_ioctl, Copy::memory, 8, false, true},
@@ -413,7 +444,18 @@ constexpr ValueKind kinds[] = {
     {"entries", show_entries, Copy::memory, 1, true, true},
     {"argv", show_words, Copy::memory},
     {"environment", show_environment},
-    {"option", show_numbers<int32_t>, Copy::memory, 1},
+    {"option", show_option, Copy::memory, 1},
+    {"time_out", show_numbers<int64_t>, Copy::memory, 8, true},
+    {"user_desc", show_user_segment, Copy::memory, 16},
+    {"sysctl_arguments", show_sysctl_arguments, Copy::memory, 48},
+    {"time_zone", show_time_zone, Copy::memory, 8},
+    {"time_zone_out", show_time_zone, Copy::memory, 8, true},
+    {"addresses", show_addresses, Copy::memory, 8},
+    {"nodes", show_nodes, Copy::memory, 4},
+    {"file_handle", show_file_handle, Copy::memory, 136},
+    {"mount_attr", show_mount_attributes, Copy::memory, 32},
+    {"landlock_ruleset", show_landlock_ruleset, Copy::memory, 8},
+    {"landlock_rule", show_landlock_rule, Copy::memory, 12},
     {"option_out", show_option_out, Copy::memory, 4, true},
     {"sigevent", show_signal_event, Copy::memory, 64},
     {"int_in", show_numbers<int32_t>, Copy::memory, 4},
@@ -512,13 +554,15 @@ constexpr ValueKind kinds[] = {
     {"memory_file_flags", show_memory_file_flags},
     {"map_bits", show_map_flags},
     {"syslog_type", show_syslog_type},
+    {"console_level", show_console_level},
     {"machine_check_argument", show_machine_check_argument},
     {"ambient_argument", show_ambient_argument},
     {"ptracer", show_ptracer},
     {"signal_out", show_signal_out, Copy::memory, 4, true},
     {"pointer_out", show_pointer_out, Copy::memory, 8, true},
-    {"policy_out", show_policy_out, Copy::memory, 4},
+    {"policy_out", show_policy_out, Copy::memory, 4, true},
     {"node_mask", show_node_mask, Copy::memory, 1, false, true},
+    {"iocb", show_io_control_block, Copy::memory, 64},
     {"io_events_out", show_io_events, Copy::memory, 32, true},
     {"mark_dirfd", show_mark_folder},
     {"table_result", show_table_result},
@@ -540,10 +584,12 @@ uint64_t count_of(const Argument& a, const Call& call) {
 
 // An array of no elements, which the kernel does not read.
 bool is_empty(const Argument& a, const Shown& v) {
-  constexpr std::string_view arrays[] = {"iovec", "iovec_out", "iovec_places", "in", "sembufs", "futex_waiters"};
+  constexpr std::string_view arrays[] = {"addresses", "nodes", "iovec", "iovec_out", "iovec_places", "in", "sembufs", "futex_waiters"};
   const std::string_view kind = a.kind->name;
   if (!v.value) return false;
   if (kind == "messages") return !v.call.arguments[2];
+  constexpr uint64_t first_page = 4096; // which is no program's
+  if (kind == "argv") return v.bytes.empty() && v.value >= first_page && v.call.failed() && v.call.result != -EFAULT;
   if (kind == "groups_out") return !v.count && !v.call.failed();
   return a.count && *a.count != 'r' && !v.count && base::is_one_of(arrays, kind);
 }
@@ -562,7 +608,7 @@ void show(std::string& out, const Argument& a, const Call& call, size_t index, c
     out += spec::flags_text(*a.set, a.set->is_wide ? value : static_cast<uint32_t>(value));
   } else if (is_empty(a, shown)) {
     out += a.kind->name == "in" ? "\"\"" : "[]";
-  } else if (is_unreadable_path(call, index)) {
+  } else if (is_unreadable_path(call, index) || (a.kind->is_out && a.kind->copy == Copy::text && call.failed())) {
     out += pointer(value);
   } else if (a.kind->copy != Copy::nothing && !a.kind->is_number_too && (!value || shown.bytes.empty())) {
     out += pointer(value);
@@ -583,23 +629,6 @@ bool is_left_out(std::string_view call, size_t index, const Call& c) {
   if (call == "fcntl" && index == 2) {
     constexpr uint64_t without[] = {F_GETFD, F_GETFL, F_GETOWN, 11, 1025, 1032, 1034};
     return std::find(std::begin(without), std::end(without), static_cast<uint32_t>(c.arguments[1])) != std::end(without);
-  }
-  // Who does not wait for another's word needs no more than the first arguments.
-  if (call == "futex" && index >= 3) {
-    const uint64_t operation = c.arguments[1] & 127;
-    enum : uint64_t {
-      wait = 0,
-      wake = 1,
-      requeue = 3,
-      cmp_requeue = 4,
-      wake_op = 5,
-      wait_bitset = 9,
-      wake_bitset = 10
-    };
-    if (operation == wake) return true;
-    if (operation == wait) return index > 3;
-    if (operation == wake_bitset) return index == 3 || index == 4;
-    if (operation == wait_bitset) return false;
   }
   if (call == "prctl" && index > 1 && static_cast<uint32_t>(c.arguments[0]) == 22) { // PR_SET_SECCOMP
     constexpr uint64_t strict = 1, filter = 2;
@@ -702,7 +731,7 @@ static const std::vector<Argument>& arguments_of(const Call& call) {
   const KnownCall& known = known_call(call.number);
   const spec::CommandCall* with_command = spec::find_command_call(known.name);
   if (!with_command || call.is_32()) return known.arguments;
-  const auto command = static_cast<uint32_t>(call.arguments[with_command->argument]) >> with_command->shift;
+  const uint32_t command = static_cast<uint32_t>(call.arguments[with_command->argument]) >> with_command->shift & with_command->mask;
   const spec::CommandRow* row = spec::find_command_row(known.name, command);
   if (!row) return known.arguments;
   thread_local std::unordered_map<const spec::CommandRow*, std::vector<Argument>> rows;

@@ -213,7 +213,23 @@ TEST(Trace, ArraysWithoutElementsAreEmpty) {
   EXPECT_EQ(shown(call_of("writev", {3, here, 0}, 0)), "writev(3, [], 0)                        = 0");
   EXPECT_EQ(shown(call_of("semop", {1, here, 0}, -22)), "semop(1, [], 0)                         = -1 EINVAL (Invalid argument)");
   const std::string nodes = packed(uint64_t{5}, uint64_t{1});
-  EXPECT_EQ(shown(call_of("set_mempolicy", {2, here, 129}, 0), {{1, nodes}}), "set_mempolicy(MPOL_BIND, [0x0000000000000005, 0x0000000000000001], 129) = 0");
+  EXPECT_EQ(shown(call_of("set_mempolicy", {2, here, 129}, 0), {{1, nodes}}), "set_mempolicy(MPOL_BIND, [0x00000000000005, 0x00000000000001], 129) = 0");
+}
+
+TEST(Trace, AFutexHasWhatItsOperationTakes) {
+  EXPECT_EQ(shown(call_of("futex", {here, 393, 7, 0, here, 0xffffffff}, 0)),
+            "futex(0x7f0000001000, FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME, 7, NULL, FUTEX_BITSET_MATCH_ANY) = 0");
+  EXPECT_EQ(shown(call_of("futex", {here, 7, 1, 2, 3, 4}, 0)), "futex(0x7f0000001000, FUTEX_UNLOCK_PI)  = 0");
+  EXPECT_EQ(shown(call_of("futex", {here, 5, 1, 1, here, 0x04000001}, 1)),
+            "futex(0x7f0000001000, FUTEX_WAKE_OP, 1, 1, 0x7f0000001000, FUTEX_OP_SET<<28|0<<12|FUTEX_OP_CMP_GT<<24|0x1) = 1");
+}
+
+TEST(Trace, OptionsAndHandlesHaveTheirStructures) {
+  const std::string linger = packed(1, 5), timeout = packed(2L, 0L), handle = packed(4u, 1) + std::string("\1\2\3\4", 4);
+  EXPECT_EQ(shown(call_of("setsockopt", {3, 1, 13, here, 8}, 0), {{3, linger}}), "setsockopt(3, SOL_SOCKET, SO_LINGER, {l_onoff=1, l_linger=5}, 8) = 0");
+  EXPECT_EQ(shown(call_of("setsockopt", {3, 1, 20, here, 16}, 0), {{3, timeout}}), "setsockopt(3, SOL_SOCKET, SO_RCVTIMEO_OLD, {tv_sec=2, tv_usec=0}, 16) = 0");
+  EXPECT_EQ(shown(call_of("open_by_handle_at", {3, here, 0}, 4), {{1, handle}}),
+            R"(open_by_handle_at(3, {handle_bytes=4, handle_type=1, f_handle="\x01\x02\x03\x04"}, O_RDONLY) = 4)");
 }
 
 TEST(Trace, AnAddressIsNoTimeout) {
