@@ -28,8 +28,9 @@ LAST_OF_STRACE = 450  # the last call that strace 6.1 has a name for
 NEWER_CALLS = "|".join(name for name, number in CALLS.items() if number > LAST_OF_STRACE)
 # The kinds of difference between acu's text and strace's, ten at most; docs/trace.md lists them with the reason of each.
 DIFFERENCES = {
-    "values that go both ways": [(r"\[?\b\d+ => (\d+)\]?", r"[\1]"), (r"(msg_namelen|next_id)=\[?(\d+)\]?", r"\1=\2")],
-    "dates beside seconds": [(r"\} /\* \d+-\d+-\d\dT[^*]* \*/", "}"), (r"^(time\(.*\) += \d+) \(\d+-\d+-\d\dT.*\)$", r"\1")],
+    "values that go both ways": [(r"\[?\b\d+ => (\d+)\]?", r"[\1]"), (r"(msg_namelen|next_id)=\[?(\d+)\]?", r"\1=\2"), (r"^(capget\(\{version=)\w+", r"\1VERSION"),
+                                 (r"^(epoll_pwait2\((?:[^,]*, ){3})(?:0x\w+|\{.*?\})(.* = -1 )", r"\1TIMEOUT\2")],
+    "dates beside seconds": [(r"(\}|\[\d+) /\* \d+-\d+-\d\dT[^*]* \*/", r"\1"), (r"^(time\(.*\) += \d+) \(\d+-\d+-\d\dT.*\)$", r"\1")],
     "words about calls that a signal interrupts": [(r"\b(ERESTART\w+) \(.*\)", r"\1"), (r"^(restart_syscall\()<\.\.\. .* \.\.\.>", r"\1")],
     "netlink messages behind their heads": [(r"(nlmsg_pid=-?\d+\}).*(, iov_len=\d+\}|, \d+, (?:0|MSG_\w+), (?:NULL|\{))", r"\1 BODY\2")],
     "words of a failed execve": [(r'\["1", "2", "3", "4", "5", "6", "7", "8", .*?\]', "WORDS")],
@@ -37,7 +38,12 @@ DIFFERENCES = {
     "members of bpf's attributes": [(r"(BPF_MAP_DELETE_ELEM.*), \.\.\.\}", r"\1}")],
     "FICLONE": [(r"BTRFS_IOC_CLONE or FICLONE", "FICLONE")],
     "calls and flags newer than strace": [(rf"^(?:syscall_{LAST_OF_STRACE + 1:#x}|syscall_0x1[c-d][0-9a-f]|{NEWER_CALLS})\(.*\)( +=)", r"NEWER\1"),
-                                          (r"^((?:pidfd_open|memfd_create)\(.*, )[A-Z_|]*\|0x[0-9a-f]+", r"\1FLAGS")],
+                                          (r"^((?:pidfd_open|memfd_create)\(.*, )(?:[A-Z_|]*\|)?(?:0x[0-9a-f]+|MFD_\w+)", r"\1FLAGS"),
+                                          (r"(features=IORING_FEAT_SINGLE_MMAP[A-Z0-9_|]*?LINKED_FILE)\|[^,]*", r"\1|FEATURES")],
+    "memory that is not copied": [(r'^((?:l?setxattr|add_key|request_key)\((?:"[^"]*"|[^,]*), [^,]*, )("(?:\\.|[^"\\])*"(?:\.\.\.)?|0x\w+|NULL)', r"\1MEMORY"),
+                                  (r"^(io_submit\([^,]*, -?\d+, )(?:\[.*\]|0x\w+)\)", r"\1MEMORY)"), (r"^((?:recvfrom|io_pgetevents)\(.*, )(?:\[\d+\]|\{sigmask.*\}|0x\w+)\)", r"\1MEMORY)"),
+                                  (r"^(sendmmsg\([^,]*, \[\{msg_hdr=\{.*?msg_flags=\w+\}\}), .*\](, \d)", r"\1, ...]\2"),
+                                  (r'(?:""|\[\]|0x1000\d000\b)(?=.* = -1 EFAULT)', "MEMORY")],
 }
 # What differs from run to run: addresses, ids, times, sizes that grow.
 VARYING = [
@@ -57,7 +63,8 @@ VARYING = [
 
 
 # Of a program whose arguments are given: all numbers count but for addresses of the program and results, which may be ids or times.
-EXACT = [(r"0x(7f|5[56])[0-9a-f]{10}\b", "ADDRESS"), (r" = \d{3,}$", " = N")] + [v for v in VARYING if v[1] not in ("ADDRESS", "N")]
+EXACT = [(r"0x(7[ef]|5[56])[0-9a-f]{10}\b", "ADDRESS"), (r" = \d{3,}$", " = N"), (r"^sysinfo\(\{.*\}\)", "sysinfo({})"), (r"(tv_sec=|\[)\d{9,}", r"\1N"),
+         (r"(tv_nsec=)[1-9]\d*", r"\1N"), (r"(tms_\w+=)\d+", r"\1N"), (r"^getcpu\(\[\d+\]", "getcpu([N]")] + [v for v in VARYING if v[1] not in ("ADDRESS", "N")]
 COUNTS = collections.Counter()  # of lines compared with strace's: `lines`, `equal`, and by the kinds that make a difference
 
 
@@ -432,23 +439,42 @@ INSTEAD = {
     "close_range": ["-1L, 0L, 8L", *MINUS_ONES], "dup2": FIRST_SETS, "poll": ["-1L, 1L, 2L"], "ppoll": ["-1L, 1L, 2L, 3L, 4L", *MINUS_ONES],
     "alarm": ["0L"], "setsid": ["0L"], "sync": ["0L"], "munlockall": ["0L"],
 }
+# Two more sets: every other argument is the address of a page of zeros, the rest is 8 (bytes, of a set of signals, or a descriptor that is not open).
+PAGES = ("0x10000000L, 8L, 0x10002000L, 8L, 0x10004000L, 8L", "8L, 0x10001000L, 8L, 0x10003000L, 8L, 0x10005000L")
+# With these they would change the system or the program itself, or wait.
+NOT_WITH_PAGES = set("""adjtimex brk capset chroot clock_adjtime clock_settime clone3 init_module ioperm iopl keyctl madvise mlock mlockall mmap mount mprotect mremap mseal msync munlock
+    munmap pivot_root prlimit64 quotactl reboot remap_file_pages set_robust_list set_tid_address setgid setrlimit setuid swapoff swapon syslog sysfs umount2 map_shadow_stack
+    msgrcv msgsnd semop semtimedop sched_setaffinity sched_setparam sched_setscheduler sched_setattr epoll_wait mincore nanosleep clock_nanosleep select pselect6 bpf
+    rt_sigsuspend rt_sigtimedwait restart_syscall landlock_restrict_self""".split())
+PAGES_CODE = """  char* pages = mmap((void*)0x10000000, 0x6000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+#define syscall(...) (memset(pages, 0, 0x6000), syscall(__VA_ARGS__))
+"""
+
+
+def compare_calls(acu, name, made, before=""):
+    """A program of these calls: how many lines are equal, and of which kinds the others are."""
+    source, program = os.path.join(TMP, name + ".c"), os.path.join(TMP, name)
+    with open(source, "w") as file:
+        file.write("#include <string.h>\n#include <sys/mman.h>\nlong syscall(long, ...);\nint main(void) {\n" + before + "".join(f"  syscall({n}L, {arguments});\n" for n, arguments in made) + "}\n")
+    subprocess.run(["gcc", "-o", program, source], check=True)
+    os.makedirs(WORK, exist_ok=True)
+    raw = strace(program), traced_lines(acu, program)
+    theirs, ours = (lines_of(text, EXACT) for text in raw)
+    need(theirs == ours, "\n".join(difflib.unified_diff(theirs, ours, "strace", "acu", n=0, lineterm="")))
+    need(len(ours) > len(made), f"{len(ours)} lines of {len(made)} calls")
+    return count_kinds(*raw, EXACT)
 
 
 def calls_with_unusual_arguments(acu):
     """All calls of x86-64 with arguments that mean nothing: line by line as strace has them, but for DIFFERENCES."""
     not_made = {name for names in NOT_MADE for name in names.split(", ")} | {"exit_group"}
     need(not_made <= set(CALLS) and set(INSTEAD) <= set(CALLS), f"no such call: {(not_made | set(INSTEAD)) - set(CALLS)}")
-    made = [(number, arguments) for name, number in sorted(CALLS.items(), key=lambda c: c[1]) if name not in not_made for arguments in INSTEAD.get(name, UNUSUAL)]
-    source, program = os.path.join(TMP, "every.c"), os.path.join(TMP, "every")
-    with open(source, "w") as file:
-        file.write("long syscall(long, ...);\nint main(void) {\n" + "".join(f"  syscall({n}L, {arguments});\n" for n, arguments in [*made, (CALLS["exit_group"], "-1L")]) + "}\n")
-    subprocess.run(["gcc", "-o", program, source], check=True)
-    os.makedirs(WORK, exist_ok=True)
-    raw = strace(program), traced_lines(acu, program)
-    theirs, ours = (lines_of(text, EXACT) for text in raw)
-    need(theirs == ours, "\n".join(difflib.unified_diff(theirs, ours, "strace", "acu", n=0, lineterm="")))
-    need(len(ours) > len(made) > 1300, f"{len(ours)} lines of {len(made)} calls")
-    print(f"calls with unusual arguments ({len(CALLS) - len(not_made) + 1} of {len(CALLS)}): {counts_text(count_kinds(*raw, EXACT))}")
+    made = [(name, number) for name, number in sorted(CALLS.items(), key=lambda c: c[1]) if name not in not_made]
+    counts = compare_calls(acu, "every", [*((number, arguments) for name, number in made for arguments in INSTEAD.get(name, UNUSUAL)), (CALLS["exit_group"], "-1L")])
+    for i, arguments in enumerate(PAGES):
+        counts += compare_calls(acu, f"pages{i}", [(number, arguments) for name, number in made if name not in {*INSTEAD, *NOT_WITH_PAGES}], PAGES_CODE)
+    need(counts["lines"] > 1800, str(counts))
+    print(f"calls with unusual arguments ({len(made) + 1} of {len(CALLS)}): {counts_text(counts)}")
 
 
 def kinds_of_difference(acu):
