@@ -537,6 +537,8 @@ constexpr NamedValue landlock_access[] = {
     {0x80, "LANDLOCK_ACCESS_FS_MAKE_DIR"}, {0x100, "LANDLOCK_ACCESS_FS_MAKE_REG"}, {0x200, "LANDLOCK_ACCESS_FS_MAKE_SOCK"},
     {0x400, "LANDLOCK_ACCESS_FS_MAKE_FIFO"}, {0x800, "LANDLOCK_ACCESS_FS_MAKE_BLOCK"}, {0x1000, "LANDLOCK_ACCESS_FS_MAKE_SYM"},
     {0x2000, "LANDLOCK_ACCESS_FS_REFER"}};
+constexpr NamedValue signal_stack_flags[] = {{1, "SS_ONSTACK"}, {2, "SS_DISABLE"}, {0x80000000, "SS_AUTODISARM"}};
+constexpr NamedValue audit_machine[] = {{0xc000003e, "AUDIT_ARCH_X86_64"}, {0x40000003, "AUDIT_ARCH_I386"}};
 constexpr NamedValue io_command[] = {
     {0, "IOCB_CMD_PREAD"}, {1, "IOCB_CMD_PWRITE"}, {2, "IOCB_CMD_FSYNC"}, {3, "IOCB_CMD_FDSYNC"}, {4, "IOCB_CMD_PREADX"}, {5, "IOCB_CMD_POLL"},
     {6, "IOCB_CMD_NOOP"}, {7, "IOCB_CMD_PREADV"}, {8, "IOCB_CMD_PWRITEV"}};
@@ -655,7 +657,7 @@ constexpr FlagSet sets[] = {
     {"priority_which", priority_which}, {"statx_mask", statx_mask, 0}, {"mount_flags", mount_flags, 0, Unnamed::behind, true}, {"umount_flags", umount_flags, 0},
     {"fallocate_mode", fallocate_mode, 0}, {"splice_flags", splice_flags, 0}, {"membarrier_command", membarrier_command}, {"membarrier_commands", membarrier_command, 0},
     {"seccomp_operation", seccomp_operation}, {"rseq_flags", rseq_flags, 0},
-    {"mount_attribute_bits", mount_attribute_bits, 0}, {"propagation", propagation}, {"io_command", io_command}, {"landlock_access", landlock_access, 0}, {"futex_waiter_flags", futex_waiter_flags, 0}, {"swap_flags", swap_flags, 0}, {"userfaultfd_flags", userfaultfd_flags, 0}, {"fsopen_flags", fsopen_flags, 0}, {"fsmount_flags", fsmount_flags, 0},
+    {"mount_attribute_bits", mount_attribute_bits, 0}, {"propagation", propagation}, {"io_command", io_command}, {"audit_machine", audit_machine}, {"signal_stack_flags", signal_stack_flags, 0}, {"landlock_access", landlock_access, 0}, {"futex_waiter_flags", futex_waiter_flags, 0}, {"swap_flags", swap_flags, 0}, {"userfaultfd_flags", userfaultfd_flags, 0}, {"fsopen_flags", fsopen_flags, 0}, {"fsmount_flags", fsmount_flags, 0},
     {"mount_attributes", mount_attributes, 0}, {"fspick_flags", fspick_flags, 0}, {"move_mount_flags", move_mount_flags, 0},
     {"open_tree_flags", open_tree_flags, 0}, {"delete_module_flags", delete_module_flags, 0}, {"module_init_flags", module_init_flags, 0},
     {"landlock_ruleset_flags", landlock_ruleset_flags, 0}, {"membarrier_flags", membarrier_flags, 0}, {"sync_range_flags", sync_range_flags, 0},

@@ -223,7 +223,8 @@ void show_io_control_block(std::string& out, const Shown& v) {
   out += "{aio_data=" + plain(number_at<uint64_t>(v.bytes, data));
   if (const auto number = number_at<uint32_t>(v.bytes, key)) out += ", aio_key=" + std::to_string(number);
   if (const auto set = number_at<uint32_t>(v.bytes, bits)) out += ", aio_rw_flags=" + flags("rw_flags", set);
-  out += ", aio_lio_opcode=" + flags("io_command", number_at<uint16_t>(v.bytes, command));
+  const std::string name = flags("io_command", number_at<uint16_t>(v.bytes, command));
+  out += ", aio_lio_opcode=" + (name.starts_with("IOCB") ? name : std::to_string(number_at<uint16_t>(v.bytes, command)));
   if (const auto number = number_at<int16_t>(v.bytes, priority)) out += ", aio_reqprio=" + std::to_string(number);
   out += ", aio_fildes=" + descriptor_text(v, number_at<int32_t>(v.bytes, descriptor)) + "}";
 }

@@ -84,7 +84,15 @@ void show_perf_attr(std::string& out, const Shown& v) {
     if (set >> i & 1) out.append(", ").append(bits[i]).append("=1");
   static constexpr std::string_view precise[] = {"arbitrary skid", "constant skid", "requested to have 0 skid", "must have 0 skid"};
   const uint64_t skid = set >> 15 & 3;
-  out += ", precise_ip=" + std::to_string(skid) + " /* " + std::string(precise[skid]) + " */, ...}";
+  out += ", precise_ip=" + std::to_string(skid) + " /* " + std::string(precise[skid]) + " */";
+  constexpr size_t first_more = 17;
+  static constexpr std::string_view more[] = {"mmap_data", "sample_id_all", "exclude_host", "exclude_guest", "exclude_callchain_kernel", "exclude_callchain_user", "mmap2",
+                                              "comm_exec", "use_clockid", "context_switch", "write_backward", "namespaces", "ksymbol", "bpf_event", "aux_output", "cgroup",
+                                              "text_poke", "build_id", "inherit_thread", "remove_on_exec", "sigtrap"};
+  for (size_t i = 0; i < std::size(more); i++)
+    if (set >> (first_more + i) & 1) out.append(", ").append(more[i]).append("=1");
+  if (const uint64_t reserved = set >> (first_more + std::size(more))) out += ", __reserved_1=" + hexadecimal(reserved) + " /* Bits 63..38 */";
+  out += ", ...}";
 }
 
 // union bpf_attr of linux/bpf.h, by the command; of others the address.
@@ -122,12 +130,14 @@ void show_bpf_attr(std::string& out, const Shown& v) {
 
 // struct io_uring_params of linux/io_uring.h
 void show_io_uring_params(std::string& out, const Shown& v) {
-  enum : size_t { entries = 0, completions = 4, bits = 8, cpu = 12, idle = 16, features = 20, queue = 24, submission = 40, completion = 80 };
+  enum : size_t { entries = 0, completions = 4, bits = 8, cpu = 12, idle = 16, features = 20, queue = 24, reserved = 28, submission = 40, completion = 80 };
   auto number = [&](size_t at) { return std::to_string(number_at<uint32_t>(v.bytes, at)); };
+  auto hex = [&](size_t at) { return number_at<uint32_t>(v.bytes, at) ? hexadecimal(number_at<uint32_t>(v.bytes, at)) : std::string("0"); };
   const auto set = number_at<uint32_t>(v.bytes, bits);
   constexpr uint32_t attaches = 1 << 5;
-  out += "{flags=" + flags("io_uring_setup_flags", set) + ", sq_thread_cpu=" + number(cpu) + ", sq_thread_idle=" + number(idle);
+  out += "{flags=" + flags("io_uring_setup_flags", set) + ", sq_thread_cpu=" + hex(cpu) + ", sq_thread_idle=" + number(idle);
   if (set & attaches) out += ", wq_fd=" + number(queue);
+  if (hex(reserved) + hex(reserved + 4) + hex(reserved + 8) != "000") out += ", resv=[" + hex(reserved) + ", " + hex(reserved + 4) + ", " + hex(reserved + 8) + "]";
   if (!v.call.failed()) {
     auto offsets = [&](size_t at, std::span<const std::string_view> names) {
       std::string text = "{";

@@ -192,12 +192,7 @@ void show_sigaction(std::string& out, const Shown& v) {
 }
 
 void show_signal_stack(std::string& out, const Shown& v) {
-  const auto bits = number_at<uint32_t>(v.bytes, 8);
-  out += "{ss_sp=" + pointer(number_at<uint64_t>(v.bytes, 0)) + ", ss_flags=" +
-         (bits == 0            ? "0"
-          : bits == SS_ONSTACK ? "SS_ONSTACK"
-          : bits == SS_DISABLE ? "SS_DISABLE"
-                               : hexadecimal(bits)) +
+  out += "{ss_sp=" + pointer(number_at<uint64_t>(v.bytes, 0)) + ", ss_flags=" + flags("signal_stack_flags", number_at<uint32_t>(v.bytes, 8)) +
          ", ss_size=" + std::to_string(number_at<uint64_t>(v.bytes, 16)) + "}";
 }
 

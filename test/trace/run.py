@@ -39,11 +39,11 @@ DIFFERENCES = {
     "FICLONE": [(r"BTRFS_IOC_CLONE or FICLONE", "FICLONE")],
     "calls and flags newer than strace": [(rf"^(?:syscall_{LAST_OF_STRACE + 1:#x}|syscall_0x1[c-d][0-9a-f]|{NEWER_CALLS})\(.*\)( +=)", r"NEWER\1"),
                                           (r"^((?:pidfd_open|memfd_create)\(.*, )(?:[A-Z_|]*\|)?(?:0x[0-9a-f]+|MFD_\w+)", r"\1FLAGS"),
-                                          (r"(features=IORING_FEAT_SINGLE_MMAP[A-Z0-9_|]*?LINKED_FILE)\|[^,]*", r"\1|FEATURES")],
+                                          (r"((?:features=IORING_FEAT_SINGLE_MMAP[A-Z0-9_|]*?LINKED_FILE|flags=IORING_SETUP_[A-Z0-9_|]*?COOP_TASKRUN)\|)[^,]*", r"\1NEWER")],
     "memory that is not copied": [(r'^((?:l?setxattr|add_key|request_key)\((?:"[^"]*"|[^,]*), [^,]*, )("(?:\\.|[^"\\])*"(?:\.\.\.)?|0x\w+|NULL)', r"\1MEMORY"),
                                   (r"^(io_submit\([^,]*, -?\d+, )(?:\[.*\]|0x\w+)\)", r"\1MEMORY)"), (r"^((?:recvfrom|io_pgetevents)\(.*, )(?:\[\d+\]|\{sigmask.*\}|0x\w+)\)", r"\1MEMORY)"),
-                                  (r"^(sendmmsg\([^,]*, \[\{msg_hdr=\{.*?msg_flags=\w+\}\}), .*\](, \d)", r"\1, ...]\2"),
-                                  (r'(?:""|\[\]|0x1000\d000\b)(?=.* = -1 EFAULT)', "MEMORY")],
+                                  (r"^(sendmmsg\([^,]*, \[\{msg_hdr=\{.*?msg_flags=[\w|]+\}\}), .*\](, \d)", r"\1, ...]\2"),
+                                  (r"^(io_uring_register\([^,]*, IORING_REGISTER_\w+, )(?:\{.*\}|\[.*\]|0x\w+)(, \d)", r"\1MEMORY\2"), (r'(?:""|\[\]|0x1000\d000\b)(?=.* = -1 EFAULT)', "MEMORY")],
 }
 # What differs from run to run: addresses, ids, times, sizes that grow.
 VARYING = [
@@ -439,16 +439,20 @@ INSTEAD = {
     "close_range": ["-1L, 0L, 8L", *MINUS_ONES], "dup2": FIRST_SETS, "poll": ["-1L, 1L, 2L"], "ppoll": ["-1L, 1L, 2L, 3L, 4L", *MINUS_ONES],
     "alarm": ["0L"], "setsid": ["0L"], "sync": ["0L"], "munlockall": ["0L"],
 }
-# Two more sets: every other argument is the address of a page of zeros, the rest is 8 (bytes, of a set of signals, or a descriptor that is not open).
+# Two more sets: every other argument is the address of a page, the rest is 8 (bytes of a set of signals, or a descriptor that is not open).
 PAGES = ("0x10000000L, 8L, 0x10002000L, 8L, 0x10004000L, 8L", "8L, 0x10001000L, 8L, 0x10003000L, 8L, 0x10005000L")
 # With these they would change the system or the program itself, or wait.
 NOT_WITH_PAGES = set("""adjtimex brk capset chroot clock_adjtime clock_settime clone3 init_module ioperm iopl keyctl madvise mlock mlockall mmap mount mprotect mremap mseal msync munlock
     munmap pivot_root prlimit64 quotactl reboot remap_file_pages set_robust_list set_tid_address setgid setrlimit setuid swapoff swapon syslog sysfs umount2 map_shadow_stack
     msgrcv msgsnd semop semtimedop sched_setaffinity sched_setparam sched_setscheduler sched_setattr epoll_wait mincore nanosleep clock_nanosleep select pselect6 bpf
     rt_sigsuspend rt_sigtimedwait restart_syscall landlock_restrict_self""".split())
+NOT_WITH_TEXTS = {"execve", "execveat", "futex", "futex_waitv", "futex_wait", "poll", "ppoll", "timer_settime", "timerfd_settime", "recvmmsg", "io_getevents",
+                  "io_pgetevents", "mq_timedreceive", "epoll_pwait2"}  # their timeouts would be long, or their words are no text
 PAGES_CODE = """  char* pages = mmap((void*)0x10000000, 0x6000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-#define syscall(...) (memset(pages, 0, 0x6000), syscall(__VA_ARGS__))
+#define fill(page) strcpy(memset(pages + page, BYTE, 0x1000), TEXT)
+#define syscall(...) (fill(0), fill(0x1000), fill(0x2000), fill(0x3000), fill(0x4000), fill(0x5000), syscall(__VA_ARGS__))
 """
+CONTENTS = {"zeros": ("0", '""'), "text": ("0x11", '"/x/y"')}  # of the pages
 
 
 def compare_calls(acu, name, made, before=""):
@@ -472,8 +476,10 @@ def calls_with_unusual_arguments(acu):
     made = [(name, number) for name, number in sorted(CALLS.items(), key=lambda c: c[1]) if name not in not_made]
     counts = compare_calls(acu, "every", [*((number, arguments) for name, number in made for arguments in INSTEAD.get(name, UNUSUAL)), (CALLS["exit_group"], "-1L")])
     for i, arguments in enumerate(PAGES):
-        counts += compare_calls(acu, f"pages{i}", [(number, arguments) for name, number in made if name not in {*INSTEAD, *NOT_WITH_PAGES}], PAGES_CODE)
-    need(counts["lines"] > 1800, str(counts))
+        for content, (byte, text) in CONTENTS.items():
+            left_out = {*INSTEAD, *NOT_WITH_PAGES, *(NOT_WITH_TEXTS if content == "text" else ())}
+            counts += compare_calls(acu, f"{content}{i}", [(number, arguments) for name, number in made if name not in left_out], PAGES_CODE.replace("BYTE", byte).replace("TEXT", text))
+    need(counts["lines"] > 2400, str(counts))
     print(f"calls with unusual arguments ({len(made) + 1} of {len(CALLS)}): {counts_text(counts)}")
 
 
