@@ -11,9 +11,9 @@ namespace {
 // clang-format off
 constexpr NamedValue open_flags[] = {
     {0, "O_RDONLY"}, {1, "O_WRONLY"}, {2, "O_RDWR"}, {3, "O_ACCMODE"}, {0100, "O_CREAT"}, {0200, "O_EXCL"}, {0400, "O_NOCTTY"},
-    {01000, "O_TRUNC"}, {02000, "O_APPEND"}, {04000, "O_NONBLOCK"}, {04010000, "O_SYNC"}, {010000, "O_DSYNC"}, {040000, "O_DIRECT"},
+    {01000, "O_TRUNC"}, {02000, "O_APPEND"}, {04000, "O_NONBLOCK"}, {04010000, "O_SYNC"}, {0x100000, "__O_SYNC"}, {010000, "O_DSYNC"}, {040000, "O_DIRECT"},
     {0100000, "O_LARGEFILE"}, {0400000, "O_NOFOLLOW"}, {01000000, "O_NOATIME"}, {02000000, "O_CLOEXEC"}, {010000000, "O_PATH"},
-    {020200000, "O_TMPFILE"}, {0200000, "O_DIRECTORY"}, {020000, "FASYNC"}};
+    {020200000, "O_TMPFILE"}, {0x400000, "__O_TMPFILE"}, {0200000, "O_DIRECTORY"}, {020000, "FASYNC"}};
 // Of calls whose flags have no mode of access: all but the first four.
 constexpr std::span<const NamedValue> descriptor_flags = std::span(open_flags).subspan(4);
 constexpr NamedValue queue_flags[] = {{04000, "O_NONBLOCK"}};
@@ -55,8 +55,8 @@ constexpr NamedValue fadvise[] = {
 constexpr NamedValue whence[] = {{0, "SEEK_SET"}, {1, "SEEK_CUR"}, {2, "SEEK_END"}, {3, "SEEK_DATA"}, {4, "SEEK_HOLE"}};
 constexpr NamedValue fcntl_command[] = {
     {0, "F_DUPFD"}, {1, "F_GETFD"}, {2, "F_SETFD"}, {3, "F_GETFL"}, {4, "F_SETFL"}, {5, "F_GETLK"}, {6, "F_SETLK"}, {7, "F_SETLKW"},
-    {8, "F_SETOWN"}, {9, "F_GETOWN"}, {10, "F_SETSIG"}, {11, "F_GETSIG"}, {15, "F_SETOWN_EX"}, {16, "F_GETOWN_EX"},
-    {36, "F_OFD_GETLK"}, {37, "F_OFD_SETLK"}, {38, "F_OFD_SETLKW"}, {1024, "F_SETLEASE"}, {1025, "F_GETLEASE"}, {1026, "F_NOTIFY"},
+    {8, "F_SETOWN"}, {9, "F_GETOWN"}, {10, "F_SETSIG"}, {11, "F_GETSIG"}, {12, "F_GETLK64"}, {13, "F_SETLK64"}, {14, "F_SETLKW64"}, {15, "F_SETOWN_EX"}, {16, "F_GETOWN_EX"}, {17, "F_GETOWNER_UIDS"},
+    {36, "F_OFD_GETLK"}, {37, "F_OFD_SETLK"}, {38, "F_OFD_SETLKW"}, {1024, "F_SETLEASE"}, {1025, "F_GETLEASE"}, {1026, "F_NOTIFY"}, {1029, "F_CANCELLK"},
     {1030, "F_DUPFD_CLOEXEC"}, {1031, "F_SETPIPE_SZ"}, {1032, "F_GETPIPE_SZ"}, {1033, "F_ADD_SEALS"}, {1034, "F_GET_SEALS"}};
 constexpr NamedValue entry_types[] = {{0, "DT_UNKNOWN"}, {1, "DT_FIFO"}, {2, "DT_CHR"}, {4, "DT_DIR"}, {6, "DT_BLK"}, {8, "DT_REG"}, {10, "DT_LNK"}, {12, "DT_SOCK"}, {14, "DT_WHT"}};
 constexpr NamedValue lock_types[] = {{0, "F_RDLCK"}, {1, "F_WRLCK"}, {2, "F_UNLCK"}};
@@ -80,7 +80,7 @@ constexpr NamedValue sem_command[] = {
 constexpr NamedValue msg_command[] = {
     {0, "IPC_RMID"}, {1, "IPC_SET"}, {2, "IPC_STAT"}, {3, "IPC_INFO"}, {11, "MSG_STAT"}, {12, "MSG_INFO"}, {13, "MSG_STAT_ANY"}};
 constexpr NamedValue netlink_protocol[] = {
-    {0, "NETLINK_ROUTE"}, {2, "NETLINK_USERSOCK"}, {4, "NETLINK_SOCK_DIAG"}, {5, "NETLINK_NFLOG"}, {6, "NETLINK_XFRM"}, {7, "NETLINK_SELINUX"},
+    {0, "NETLINK_ROUTE"}, {1, "NETLINK_UNUSED"}, {3, "NETLINK_FIREWALL"}, {13, "NETLINK_IP6_FW"}, {2, "NETLINK_USERSOCK"}, {4, "NETLINK_SOCK_DIAG"}, {5, "NETLINK_NFLOG"}, {6, "NETLINK_XFRM"}, {7, "NETLINK_SELINUX"},
     {8, "NETLINK_ISCSI"}, {9, "NETLINK_AUDIT"}, {10, "NETLINK_FIB_LOOKUP"}, {11, "NETLINK_CONNECTOR"}, {12, "NETLINK_NETFILTER"}, {14, "NETLINK_DNRTMSG"},
     {15, "NETLINK_KOBJECT_UEVENT"}, {16, "NETLINK_GENERIC"}, {18, "NETLINK_SCSITRANSPORT"}, {19, "NETLINK_ECRYPTFS"}, {20, "NETLINK_RDMA"},
     {21, "NETLINK_CRYPTO"}, {22, "NETLINK_SMC"}};
@@ -117,7 +117,7 @@ constexpr NamedValue fanotify_events[] = {
     {0x20000, "FAN_ACCESS_PERM"}, {0x40000, "FAN_OPEN_EXEC_PERM"}, {0x80000, "FAN_DIR_MODIFY"}, {0x40000000, "FAN_ONDIR"},
     {0x8000000, "FAN_EVENT_ON_CHILD"}, {0x10000000, "FAN_RENAME"}};
 constexpr NamedValue sched_policy[] = {
-    {0, "SCHED_OTHER"}, {1, "SCHED_FIFO"}, {2, "SCHED_RR"}, {3, "SCHED_BATCH"}, {5, "SCHED_IDLE"}, {6, "SCHED_DEADLINE"},
+    {0, "SCHED_OTHER"}, {1, "SCHED_FIFO"}, {2, "SCHED_RR"}, {3, "SCHED_BATCH"}, {4, "SCHED_ISO"}, {5, "SCHED_IDLE"}, {6, "SCHED_DEADLINE"},
     {7, "SCHED_EXT"}, {0x40000000, "SCHED_OTHER|SCHED_RESET_ON_FORK"}, {0x40000001, "SCHED_FIFO|SCHED_RESET_ON_FORK"},
     {0x40000002, "SCHED_RR|SCHED_RESET_ON_FORK"}, {0x40000003, "SCHED_BATCH|SCHED_RESET_ON_FORK"}, {0x40000005, "SCHED_IDLE|SCHED_RESET_ON_FORK"}};
 constexpr NamedValue pidfd_flags[] = {
@@ -166,12 +166,21 @@ constexpr NamedValue flock_operation[] = {
     {1, "LOCK_SH"}, {2, "LOCK_EX"}, {4, "LOCK_NB"}, {8, "LOCK_UN"}, {0x20, "LOCK_MAND"}, {0xc0, "LOCK_RW"}, {0x40, "LOCK_READ"},
     {0x80, "LOCK_WRITE"}};
 constexpr NamedValue ioctl_command[] = {
-    {1, "FIBMAP"}, {2, "FIGETBSZ"}, {0x5401, "TCGETS"}, {0x5402, "TCSETS"}, {0x5403, "TCSETSW"}, {0x5404, "TCSETSF"}, {0x5409, "TCSBRK"}, {0x540b, "TCFLSH"},
-    {0x540e, "TIOCSCTTY"}, {0x540f, "TIOCGPGRP"}, {0x5410, "TIOCSPGRP"}, {0x5413, "TIOCGWINSZ"}, {0x5414, "TIOCSWINSZ"},
-    {0x541b, "FIONREAD"}, {0x5421, "FIONBIO"}, {0x5422, "TIOCNOTTY"}, {0x5429, "TIOCGSID"}, {0x5450, "FIONCLEX"}, {0x5451, "FIOCLEX"},
-    {0x5452, "FIOASYNC"}, {0x80045430, "TIOCGPTN"}, {0x40045431, "TIOCSPTLCK"}, {0x5441, "TIOCGPTPEER"}, {0x40049409, "FICLONE"},
-    {0x8912, "SIOCGIFCONF"}, {0x8913, "SIOCGIFFLAGS"}, {0x8915, "SIOCGIFADDR"}, {0x8933, "SIOCGIFINDEX"}, {0x8946, "SIOCETHTOOL"},
-    {0x80081272, "BLKGETSIZE64"}, {0x2400, "PERF_EVENT_IOC_ENABLE"}, {0x2401, "PERF_EVENT_IOC_DISABLE"}, {0x80086601, "FS_IOC_GETFLAGS"}};
+    {1, "FIBMAP"}, {2, "FIGETBSZ"}, {0x5401, "TCGETS"}, {0x5402, "TCSETS"}, {0x5403, "TCSETSW"}, {0x5404, "TCSETSF"}, {0x5409, "TCSBRK"},
+    {0x540b, "TCFLSH"}, {0x540e, "TIOCSCTTY"}, {0x540f, "TIOCGPGRP"}, {0x5410, "TIOCSPGRP"}, {0x5413, "TIOCGWINSZ"},
+    {0x5414, "TIOCSWINSZ"}, {0x541b, "FIONREAD"}, {0x5421, "FIONBIO"}, {0x5422, "TIOCNOTTY"}, {0x5429, "TIOCGSID"}, {0x5450, "FIONCLEX"},
+    {0x5451, "FIOCLEX"}, {0x5452, "FIOASYNC"}, {0x80045430, "TIOCGPTN"}, {0x40045431, "TIOCSPTLCK"}, {0x5441, "TIOCGPTPEER"},
+    {0x40049409, "FICLONE"}, {0x8912, "SIOCGIFCONF"}, {0x8913, "SIOCGIFFLAGS"}, {0x8915, "SIOCGIFADDR"}, {0x8933, "SIOCGIFINDEX"},
+    {0x8946, "SIOCETHTOOL"}, {0x80081272, "BLKGETSIZE64"}, {0x2400, "PERF_EVENT_IOC_ENABLE"}, {0x2401, "PERF_EVENT_IOC_DISABLE"},
+    {0x80086601, "FS_IOC_GETFLAGS"}, {0x5405, "TCGETA"}, {0x5406, "TCSETA"}, {0x5407, "TCSETAW"}, {0x5408, "TCSETAF"}, {0x540a, "TCXONC"},
+    {0x540c, "TIOCEXCL"}, {0x540d, "TIOCNXCL"}, {0x5411, "TIOCOUTQ"}, {0x5412, "TIOCSTI"}, {0x5415, "TIOCMGET"}, {0x5416, "TIOCMBIS"},
+    {0x5417, "TIOCMBIC"}, {0x5418, "TIOCMSET"}, {0x5419, "TIOCGSOFTCAR"}, {0x541a, "TIOCSSOFTCAR"}, {0x541c, "TIOCLINUX"},
+    {0x541d, "TIOCCONS"}, {0x541e, "TIOCGSERIAL"}, {0x541f, "TIOCSSERIAL"}, {0x5420, "TIOCPKT"}, {0x5423, "TIOCSETD"},
+    {0x5424, "TIOCGETD"}, {0x5425, "TCSBRKP"}, {0x5427, "TIOCSBRK"}, {0x5428, "TIOCCBRK"}, {0x542e, "TIOCGRS485"}, {0x542f, "TIOCSRS485"},
+    {0x5432, "TCGETX"}, {0x5433, "TCSETX"}, {0x5434, "TCSETXF"}, {0x5435, "TCSETXW"}, {0x5437, "TIOCVHANGUP"}, {0x5453, "TIOCSERCONFIG"},
+    {0x5454, "TIOCSERGWILD"}, {0x5455, "TIOCSERSWILD"}, {0x5456, "TIOCGLCKTRMIOS"}, {0x5457, "TIOCSLCKTRMIOS"}, {0x5458, "TIOCSERGSTRUCT"},
+    {0x5459, "TIOCSERGETLSR"}, {0x545a, "TIOCSERGETMULTI"}, {0x545b, "TIOCSERSETMULTI"}, {0x545c, "TIOCMIWAIT"}, {0x545d, "TIOCGICOUNT"},
+    {0x5460, "FIOQSIZE"}};
 constexpr NamedValue family[] = {
     {0, "AF_UNSPEC"}, {1, "AF_UNIX"}, {2, "AF_INET"}, {3, "AF_AX25"}, {4, "AF_IPX"}, {5, "AF_APPLETALK"}, {6, "AF_NETROM"},
     {7, "AF_BRIDGE"}, {8, "AF_ATMPVC"}, {9, "AF_X25"}, {10, "AF_INET6"}, {11, "AF_ROSE"}, {12, "AF_DECnet"}, {13, "AF_NETBEUI"},
@@ -199,7 +208,7 @@ constexpr NamedValue protocol[] = {
     {136, "IPPROTO_UDPLITE"}, {137, "IPPROTO_MPLS"}, {143, "IPPROTO_ETHERNET"}, {255, "IPPROTO_RAW"}, {262, "IPPROTO_MPTCP"}};
 constexpr NamedValue shutdown_how[] = {{0, "SHUT_RD"}, {1, "SHUT_WR"}, {2, "SHUT_RDWR"}};
 constexpr NamedValue socket_level[] = {
-    {0, "SOL_IP"}, {1, "SOL_SOCKET"}, {6, "SOL_TCP"}, {17, "SOL_UDP"}, {41, "SOL_IPV6"}, {58, "SOL_ICMPV6"}, {100, "SOL_CAN_BASE"},
+    {0, "SOL_IP"}, {1, "SOL_SOCKET"}, {6, "SOL_TCP"}, {17, "SOL_UDP"}, {40, "AF_VSOCK"}, {41, "SOL_IPV6"}, {58, "SOL_ICMPV6"}, {100, "SOL_CAN_BASE"},
     {101, "SOL_CAN_RAW"}, {132, "SOL_SCTP"}, {136, "SOL_UDPLITE"}, {255, "SOL_RAW"}, {256, "SOL_IPX"}, {257, "SOL_AX25"},
     {258, "SOL_ATALK"}, {259, "SOL_NETROM"}, {260, "SOL_ROSE"}, {261, "SOL_DECNET"}, {262, "SOL_X25"}, {263, "SOL_PACKET"},
     {264, "SOL_ATM"}, {265, "SOL_AAL"}, {266, "SOL_IRDA"}, {267, "SOL_NETBEUI"}, {268, "SOL_LLC"}, {269, "SOL_DCCP"}, {270, "SOL_NETLINK"},
@@ -226,7 +235,7 @@ constexpr NamedValue random_flags[] = {{1, "GRND_NONBLOCK"}, {2, "GRND_RANDOM"},
 constexpr NamedValue clock[] = {
     {0, "CLOCK_REALTIME"}, {1, "CLOCK_MONOTONIC"}, {2, "CLOCK_PROCESS_CPUTIME_ID"}, {3, "CLOCK_THREAD_CPUTIME_ID"},
     {4, "CLOCK_MONOTONIC_RAW"}, {5, "CLOCK_REALTIME_COARSE"}, {6, "CLOCK_MONOTONIC_COARSE"}, {7, "CLOCK_BOOTTIME"},
-    {8, "CLOCK_REALTIME_ALARM"}, {9, "CLOCK_BOOTTIME_ALARM"}, {11, "CLOCK_TAI"}};
+    {8, "CLOCK_REALTIME_ALARM"}, {9, "CLOCK_BOOTTIME_ALARM"}, {10, "CLOCK_SGI_CYCLE"}, {11, "CLOCK_TAI"}};
 constexpr NamedValue timer_flags[] = {{1, "TIMER_ABSTIME"}};
 constexpr NamedValue itimer[] = {{0, "ITIMER_REAL"}, {1, "ITIMER_VIRTUAL"}, {2, "ITIMER_PROF"}};
 constexpr NamedValue futex_operation[] = {
@@ -315,7 +324,7 @@ constexpr NamedValue rlimit_resource[] = {
     {0, "RLIMIT_CPU"}, {1, "RLIMIT_FSIZE"}, {2, "RLIMIT_DATA"}, {3, "RLIMIT_STACK"}, {4, "RLIMIT_CORE"}, {5, "RLIMIT_RSS"},
     {7, "RLIMIT_NOFILE"}, {9, "RLIMIT_AS"}, {6, "RLIMIT_NPROC"}, {8, "RLIMIT_MEMLOCK"}, {10, "RLIMIT_LOCKS"}, {11, "RLIMIT_SIGPENDING"},
     {12, "RLIMIT_MSGQUEUE"}, {13, "RLIMIT_NICE"}, {14, "RLIMIT_RTPRIO"}, {15, "RLIMIT_RTTIME"}};
-constexpr NamedValue rusage_who[] = {{0, "RUSAGE_SELF"}, {0xffffffff, "RUSAGE_CHILDREN"}, {1, "RUSAGE_THREAD"}};
+constexpr NamedValue rusage_who[] = {{0, "RUSAGE_SELF"}, {0xffffffff, "RUSAGE_CHILDREN"}, {0xfffffffe, "RUSAGE_BOTH"}, {1, "RUSAGE_THREAD"}};
 constexpr NamedValue priority_which[] = {{0, "PRIO_PROCESS"}, {1, "PRIO_PGRP"}, {2, "PRIO_USER"}};
 constexpr NamedValue statx_mask[] = {{0xfff, "STATX_ALL"}, {0x7ff, "STATX_BASIC_STATS"}, {0x800, "STATX_BTIME"}, {0x1000, "STATX_MNT_ID"}, {0x2000, "STATX_DIOALIGN"},
     {1, "STATX_TYPE"}, {2, "STATX_MODE"}, {4, "STATX_NLINK"}, {8, "STATX_UID"}, {16, "STATX_GID"}, {32, "STATX_ATIME"}, {64, "STATX_MTIME"},
@@ -539,6 +548,26 @@ constexpr NamedValue landlock_access[] = {
     {0x2000, "LANDLOCK_ACCESS_FS_REFER"}};
 constexpr NamedValue signal_stack_flags[] = {{1, "SS_ONSTACK"}, {2, "SS_DISABLE"}, {0x80000000, "SS_AUTODISARM"}};
 constexpr NamedValue audit_machine[] = {{0xc000003e, "AUDIT_ARCH_X86_64"}, {0x40000003, "AUDIT_ARCH_I386"}};
+constexpr NamedValue cpu_feature[] = {
+    {0, "XFEATURE_FP"}, {1, "XFEATURE_SSE"}, {2, "XFEATURE_YMM"}, {3, "XFEATURE_BNDREGS"}, {4, "XFEATURE_BNDCSR"}, {5, "XFEATURE_OPMASK"},
+    {6, "XFEATURE_ZMM_Hi256"}, {7, "XFEATURE_Hi16_ZMM"}, {9, "XFEATURE_PKRU"}, {10, "XFEATURE_PASID"}, {15, "XFEATURE_LBR"}, {17, "XFEATURE_XTILE_CFG"},
+    {18, "XFEATURE_XTILE_DATA"}};
+constexpr NamedValue quota_format[] = {{1, "QFMT_VFS_OLD"}, {2, "QFMT_VFS_V0"}, {3, "QFMT_OCFS2"}, {4, "QFMT_VFS_V1"}};
+constexpr NamedValue bluetooth_protocol[] = {
+    {0, "BTPROTO_L2CAP"}, {1, "BTPROTO_HCI"}, {2, "BTPROTO_SCO"}, {3, "BTPROTO_RFCOMM"}, {4, "BTPROTO_BNEP"}, {5, "BTPROTO_CMTP"}, {6, "BTPROTO_HIDP"},
+    {7, "BTPROTO_AVDTP"}};
+constexpr NamedValue can_protocol[] = {{1, "CAN_RAW"}, {2, "CAN_BCM"}, {3, "CAN_TP16"}, {4, "CAN_TP20"}, {5, "CAN_MCNET"}, {6, "CAN_ISOTP"}, {7, "CAN_J1939"}};
+constexpr NamedValue packet_protocol[] = {{3, "ETH_P_ALL"}, {0x800, "ETH_P_IP"}, {0x806, "ETH_P_ARP"}, {0x8100, "ETH_P_8021Q"}, {0x86dd, "ETH_P_IPV6"}, {0x88cc, "ETH_P_LLDP"}};
+constexpr NamedValue line_flow[] = {{0, "TCOOFF"}, {1, "TCOON"}, {2, "TCIOFF"}, {3, "TCION"}};
+constexpr NamedValue line_queue[] = {{0, "TCIFLUSH"}, {1, "TCOFLUSH"}, {2, "TCIOFLUSH"}};
+constexpr NamedValue core_note[] = {{1, "NT_PRSTATUS"}, {2, "NT_FPREGSET"}, {3, "NT_PRPSINFO"}, {4, "NT_TASKSTRUCT"}, {6, "NT_AUXV"}, {0x200, "NT_386_TLS"}, {0x201, "NT_386_IOPERM"}, {0x202, "NT_X86_XSTATE"}};
+constexpr NamedValue key_move_flags[] = {{1, "KEYCTL_MOVE_EXCL"}};
+constexpr NamedValue key_permissions[] = {
+    {0x1, "KEY_OTH_VIEW"}, {0x2, "KEY_OTH_READ"}, {0x4, "KEY_OTH_WRITE"}, {0x8, "KEY_OTH_SEARCH"}, {0x10, "KEY_OTH_LINK"}, {0x20, "KEY_OTH_SETATTR"},
+    {0x100, "KEY_GRP_VIEW"}, {0x200, "KEY_GRP_READ"}, {0x400, "KEY_GRP_WRITE"}, {0x800, "KEY_GRP_SEARCH"}, {0x1000, "KEY_GRP_LINK"}, {0x2000, "KEY_GRP_SETATTR"},
+    {0x10000, "KEY_USR_VIEW"}, {0x20000, "KEY_USR_READ"}, {0x40000, "KEY_USR_WRITE"}, {0x80000, "KEY_USR_SEARCH"}, {0x100000, "KEY_USR_LINK"}, {0x200000, "KEY_USR_SETATTR"},
+    {0x1000000, "KEY_POS_VIEW"}, {0x2000000, "KEY_POS_READ"}, {0x4000000, "KEY_POS_WRITE"}, {0x8000000, "KEY_POS_SEARCH"}, {0x10000000, "KEY_POS_LINK"},
+    {0x20000000, "KEY_POS_SETATTR"}};
 constexpr NamedValue io_command[] = {
     {0, "IOCB_CMD_PREAD"}, {1, "IOCB_CMD_PWRITE"}, {2, "IOCB_CMD_FSYNC"}, {3, "IOCB_CMD_FDSYNC"}, {4, "IOCB_CMD_PREADX"}, {5, "IOCB_CMD_POLL"},
     {6, "IOCB_CMD_NOOP"}, {7, "IOCB_CMD_PREADV"}, {8, "IOCB_CMD_PWRITEV"}};
@@ -657,7 +686,7 @@ constexpr FlagSet sets[] = {
     {"priority_which", priority_which}, {"statx_mask", statx_mask, 0}, {"mount_flags", mount_flags, 0, Unnamed::behind, true}, {"umount_flags", umount_flags, 0},
     {"fallocate_mode", fallocate_mode, 0}, {"splice_flags", splice_flags, 0}, {"membarrier_command", membarrier_command}, {"membarrier_commands", membarrier_command, 0},
     {"seccomp_operation", seccomp_operation}, {"rseq_flags", rseq_flags, 0},
-    {"mount_attribute_bits", mount_attribute_bits, 0}, {"propagation", propagation}, {"io_command", io_command}, {"audit_machine", audit_machine}, {"signal_stack_flags", signal_stack_flags, 0}, {"landlock_access", landlock_access, 0}, {"futex_waiter_flags", futex_waiter_flags, 0}, {"swap_flags", swap_flags, 0}, {"userfaultfd_flags", userfaultfd_flags, 0}, {"fsopen_flags", fsopen_flags, 0}, {"fsmount_flags", fsmount_flags, 0},
+    {"mount_attribute_bits", mount_attribute_bits, 0}, {"propagation", propagation}, {"io_command", io_command}, {"line_flow", line_flow}, {"line_queue", line_queue}, {"core_note", core_note}, {"key_move_flags", key_move_flags, 0}, {"key_permissions", key_permissions, 0}, {"cpu_feature", cpu_feature}, {"quota_format", quota_format}, {"bluetooth_protocol", bluetooth_protocol}, {"can_protocol", can_protocol}, {"packet_protocol", packet_protocol}, {"audit_machine", audit_machine}, {"signal_stack_flags", signal_stack_flags, 0}, {"landlock_access", landlock_access, 0}, {"futex_waiter_flags", futex_waiter_flags, 0}, {"swap_flags", swap_flags, 0}, {"userfaultfd_flags", userfaultfd_flags, 0}, {"fsopen_flags", fsopen_flags, 0}, {"fsmount_flags", fsmount_flags, 0},
     {"mount_attributes", mount_attributes, 0}, {"fspick_flags", fspick_flags, 0}, {"move_mount_flags", move_mount_flags, 0},
     {"open_tree_flags", open_tree_flags, 0}, {"delete_module_flags", delete_module_flags, 0}, {"module_init_flags", module_init_flags, 0},
     {"landlock_ruleset_flags", landlock_ruleset_flags, 0}, {"membarrier_flags", membarrier_flags, 0}, {"sync_range_flags", sync_range_flags, 0},

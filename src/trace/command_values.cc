@@ -113,6 +113,16 @@ void show_shm_flags(std::string& out, const Shown& v) {
 }
 
 void show_syslog_type(std::string& out, const Shown& v) { show_number_and_name(out, "syslog_action", v.value); }
+void show_cpu_feature(std::string& out, const Shown& v) { show_number_and_name(out, "cpu_feature", v.value); }
+// Numbers that are no signals are large.
+void show_death_signal(std::string& out, const Shown& v) {
+  constexpr uint64_t most = 128;
+  out += v.value > most ? std::to_string(v.value) : signal(v.value);
+}
+void show_speculation_argument(std::string& out, const Shown& v) {
+  constexpr uint64_t last = 2; // PR_SPEC_L1D_FLUSH
+  out += v.call.arguments[1] <= last ? flags("speculation_control", v.value) : plain(v.value);
+}
 void show_console_level(std::string& out, const Shown& v) { show_number_and_name(out, "log_level", v.value); }
 
 void show_machine_check_argument(std::string& out, const Shown& v) {
@@ -124,6 +134,15 @@ void show_ambient_argument(std::string& out, const Shown& v) {
   constexpr uint64_t is_set = 1, lower = 3;
   const bool is_capability = v.call.arguments[1] >= is_set && v.call.arguments[1] <= lower;
   out += is_capability ? flags("capability", v.value) : plain(v.value);
+}
+
+// Of struct user_regs_struct, which is at the beginning of struct user of sys/user.h.
+void show_user_offset(std::string& out, const Shown& v) {
+  static constexpr std::string_view registers[] = {"R15", "R14", "R13", "R12", "RBP", "RBX", "R11", "R10", "R9", "R8", "RAX", "RCX", "RDX", "RSI", "RDI", "ORIG_RAX",
+                                                   "RIP", "CS", "EFLAGS", "RSP", "SS", "FS_BASE", "GS_BASE", "DS", "ES", "FS", "GS"};
+  const uint64_t number = v.value / 8, rest = v.value % 8;
+  if (number >= std::size(registers)) return void(out += pointer(v.value));
+  out.append("8*").append(registers[number]) += rest ? "+" + std::to_string(rest) : "";
 }
 
 void show_ptracer(std::string& out, const Shown& v) {

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "spec/command_rows.h"
 #include "spec/numbers.h"
+#include "spec/socket_options.h"
 #include "spec/syscalls.h"
 #include "trace/netlink.h"
 #include "trace/script.h"
@@ -56,74 +57,16 @@ void show_set(Out out, std::string_view name, uint64_t value) {
 
 // Numbers of options, by the level that stands before them.
 void show_socket_option(Out out, const Shown& v) {
-  struct Option {
-    uint32_t level, number;
-    std::string_view name;
-  };
-  static constexpr Option options[] = {{1, 1, "SO_DEBUG"},
-                                       {1, 2, "SO_REUSEADDR"},
-                                       {1, 3, "SO_TYPE"},
-                                       {1, 4, "SO_ERROR"},
-                                       {1, 5, "SO_DONTROUTE"},
-                                       {1, 6, "SO_BROADCAST"},
-                                       {1, 7, "SO_SNDBUF"},
-                                       {1, 8, "SO_RCVBUF"},
-                                       {1, 9, "SO_KEEPALIVE"},
-                                       {1, 10, "SO_OOBINLINE"},
-                                       {1, 12, "SO_PRIORITY"},
-                                       {1, 13, "SO_LINGER"},
-                                       {1, 15, "SO_REUSEPORT"},
-                                       {1, 16, "SO_PASSCRED"},
-                                       {1, 17, "SO_PEERCRED"},
-                                       {1, 18, "SO_RCVLOWAT"},
-                                       {1, 20, "SO_RCVTIMEO_OLD"},
-                                       {1, 21, "SO_SNDTIMEO_OLD"},
-                                       {1, 25, "SO_BINDTODEVICE"},
-                                       {1, 26, "SO_ATTACH_FILTER"},
-                                       {1, 29, "SO_TIMESTAMP_OLD"},
-                                       {1, 30, "SO_ACCEPTCONN"},
-                                       {1, 31, "SO_PEERSEC"},
-                                       {1, 32, "SO_SNDBUFFORCE"},
-                                       {1, 33, "SO_RCVBUFFORCE"},
-                                       {1, 38, "SO_PROTOCOL"},
-                                       {1, 39, "SO_DOMAIN"},
-                                       {1, 49, "SO_INCOMING_CPU"},
-                                       {6, 1, "TCP_NODELAY"},
-                                       {6, 2, "TCP_MAXSEG"},
-                                       {6, 3, "TCP_CORK"},
-                                       {6, 4, "TCP_KEEPIDLE"},
-                                       {6, 5, "TCP_KEEPINTVL"},
-                                       {6, 6, "TCP_KEEPCNT"},
-                                       {6, 9, "TCP_DEFER_ACCEPT"},
-                                       {6, 11, "TCP_INFO"},
-                                       {6, 12, "TCP_QUICKACK"},
-                                       {6, 13, "TCP_CONGESTION"},
-                                       {6, 18, "TCP_USER_TIMEOUT"},
-                                       {6, 23, "TCP_FASTOPEN"},
-                                       {0, 1, "IP_TOS"},
-                                       {0, 2, "IP_TTL"},
-                                       {0, 8, "IP_PKTINFO"},
-                                       {0, 10, "IP_MTU_DISCOVER"},
-                                       {0, 11, "IP_RECVERR"},
-                                       {270, 1, "NETLINK_ADD_MEMBERSHIP"},
-                                       {270, 2, "NETLINK_DROP_MEMBERSHIP"},
-                                       {270, 3, "NETLINK_PKTINFO"},
-                                       {270, 4, "NETLINK_BROADCAST_ERROR"},
-                                       {270, 5, "NETLINK_NO_ENOBUFS"},
-                                       {270, 8, "NETLINK_LISTEN_ALL_NSID"},
-                                       {270, 9, "NETLINK_LIST_MEMBERSHIPS"},
-                                       {270, 10, "NETLINK_CAP_ACK"},
-                                       {270, 11, "NETLINK_EXT_ACK"},
-                                       {270, 12, "NETLINK_GET_STRICT_CHK"},
-                                       {41, 26, "IPV6_V6ONLY"},
-                                       {41, 25, "IPV6_RECVERR"},
-                                       {41, 49, "IPV6_RECVPKTINFO"}};
   const auto level = static_cast<uint32_t>(v.call.arguments[1]), number = static_cast<uint32_t>(v.value);
-  for (const Option& o : options)
-    if (o.level == level && o.number == number) return void(out += o.name);
+  constexpr uint32_t level_socket = 1, filter = 26;
+  if (level == level_socket && number == filter && known_name(v.call.number) == "getsockopt") return void(out += "SO_GET_FILTER");
+  if (const std::string_view name = spec::socket_option(level, number); !name.empty()) return void(out += name);
+  // Levels whose options have no names are strace's to show in decimal.
+  constexpr uint32_t nameless[] = {58, 100, 136, 258, 259, 260, 261, 262, 264, 265, 267};
   const std::span<const spec::NamedValue> levels = spec::find_flag_set("socket_level")->values;
   const bool is_known = std::any_of(levels.begin(), levels.end(), [&](const spec::NamedValue& l) { return l.value == level; });
-  out += is_known ? hexadecimal(number) : std::to_string(number);
+  const bool has_names = is_known && std::find(std::begin(nameless), std::end(nameless), level) == std::end(nameless);
+  out += has_names ? hexadecimal(number) : std::to_string(number);
 }
 
 // The value of an option; SO_ERROR has that of an error.
@@ -172,7 +115,18 @@ void show_protocol(Out out, const Shown& v) {
   if (family == 2 || family == 10)
     return show_set(out, "protocol", static_cast<uint32_t>(v.value)); // AF_INET, AF_INET6
   if (family == 16) return show_set(out, "netlink_protocol", static_cast<uint32_t>(v.value)); // AF_NETLINK
-  out += std::to_string(v.value);
+  const auto number = static_cast<uint32_t>(v.value);
+  constexpr uint64_t packet = 17, can = 29, bluetooth = 31;
+  if (family == bluetooth) return show_set(out, "bluetooth_protocol", number);
+  if (family == can) return show_set(out, "can_protocol", number);
+  if (family == packet) {
+    const auto in_order = static_cast<uint16_t>(number >> 8 | number << 8); // as it is on the wire
+    out += "htons(";
+    show_set(out, "packet_protocol", in_order);
+    return void(out += ")");
+  }
+  constexpr uint64_t with_names[] = {3, 23, 33, 34, 35, 37, 39, 41, 43}; // of protocols that acu does not know
+  std::find(std::begin(with_names), std::end(with_names), family) == std::end(with_names) ? show_ulong(out, v) : show_hex32(out, v);
 }
 
 void show_ipc_key(Out out, const Shown& v) {
@@ -194,7 +148,11 @@ void show_ipc_flags(Out out, const Shown& v) { show_ipc_bits(out, "ipc_flag_bits
 void show_futex_operation(Out out, const Shown& v) {
   constexpr uint64_t is_private = 128, operation = 127, last = 13, realtime = 256;
   const auto bits = static_cast<uint32_t>(v.value);
-  if ((bits & operation) > last || bits & ~(operation | is_private | realtime)) return show_hex32(out, v);
+  constexpr uint32_t with_clock[] = {0, 9, 11}; // FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_WAIT_REQUEUE_PI
+  const bool has_clock = std::find(std::begin(with_clock), std::end(with_clock), bits & operation) != std::end(with_clock);
+  if ((bits & operation) > last || bits & ~(operation | is_private | (has_clock ? realtime : 0))) return show_hex32(out, v);
+  constexpr uint32_t descriptor = 2; // FUTEX_FD, which is gone, has no name of its own with the bit
+  if ((bits & operation) == descriptor) return show_set(out, "futex_operation", bits);
   std::string text = spec::flags_text(*spec::find_flag_set("futex_operation"), v.value & ~is_private);
   size_t name = std::min(text.find('|'), text.size());
   out += text.insert(name, v.value & is_private ? "_PRIVATE" : "");
@@ -265,14 +223,17 @@ bool has_structure(uint64_t command) {
 }
 
 void show_ioctl(Out out, const Shown& v) {
-  constexpr uint64_t window_size = 0x5413, available = 0x541b, nonblocking = 0x5421, clone_file = 0x40049409;
+  constexpr uint64_t window_size = 0x5413, clone_file = 0x40049409;
+  // TIOCGPGRP, TIOCOUTQ, FIONREAD, TIOCGETD, TIOCGSID, TIOCGPTN; TIOCSPGRP, TIOCPKT, FIONBIO, TIOCSETD, FIOASYNC, TIOCSPTLCK
+  constexpr uint64_t gets_number[] = {0x540f, 0x5411, 0x541b, 0x5424, 0x5429, 0x80045430}, sets_number[] = {0x5410, 0x5420, 0x5421, 0x5423, 0x5452, 0x40045431};
   const uint64_t command = static_cast<uint32_t>(v.call.arguments[1]);
   const bool failed = v.call.failed();
+  const auto is_in = [&](std::span<const uint64_t> commands) { return std::find(commands.begin(), commands.end(), command) != commands.end(); };
   if (command == window_size && v.bytes.size() >= 8 && !failed) {
     auto word = [&](size_t at) { return std::to_string(number_at<uint16_t>(v.bytes, at)); };
     out += "{ws_row=" + word(0) + ", ws_col=" + word(2) + ", ws_xpixel=" + word(4) +
            ", ws_ypixel=" + word(6) + "}";
-  } else if (((command == available && !failed) || command == nonblocking) && v.bytes.size() >= 4) {
+  } else if (((is_in(gets_number) && !failed) || is_in(sets_number)) && v.bytes.size() >= 4) {
     out += "[" + std::to_string(number_at<int32_t>(v.bytes, 0)) + "]";
   } else if (command == clone_file) {
     show_descriptor(out, v);
@@ -555,9 +516,13 @@ constexpr ValueKind kinds[] = {
     {"map_bits", show_map_flags},
     {"syslog_type", show_syslog_type},
     {"console_level", show_console_level},
+    {"cpu_feature_number", show_cpu_feature},
+    {"death_signal", show_death_signal},
+    {"speculation_argument", show_speculation_argument},
     {"machine_check_argument", show_machine_check_argument},
     {"ambient_argument", show_ambient_argument},
     {"ptracer", show_ptracer},
+    {"user_offset", show_user_offset},
     {"signal_out", show_signal_out, Copy::memory, 4, true},
     {"pointer_out", show_pointer_out, Copy::memory, 8, true},
     {"policy_out", show_policy_out, Copy::memory, 4, true},
@@ -622,7 +587,8 @@ void show(std::string& out, const Argument& a, const Call& call, size_t index, c
 bool is_left_out(std::string_view call, size_t index, const Call& c) {
   if ((call == "open" && index == 2) || (call == "openat" && index == 3)) {
     const uint64_t flags = c.arguments[index - 1];
-    return !(flags & O_CREAT) && (flags & O_TMPFILE) != O_TMPFILE;
+    constexpr uint64_t temporary = 020000000; // O_TMPFILE without O_DIRECTORY
+    return !(flags & (O_CREAT | temporary));
   }
   if (call == "mq_open" && index >= 2) return !(c.arguments[1] & O_CREAT);
   if ((call == "mknod" && index == 2) || (call == "mknodat" && index == 3)) return !S_ISCHR(c.arguments[index - 1]) && !S_ISBLK(c.arguments[index - 1]);
@@ -636,7 +602,8 @@ bool is_left_out(std::string_view call, size_t index, const Call& c) {
   }
   if (call == "membarrier" && index == 2) return !(c.arguments[1] & 1); // MEMBARRIER_CMD_FLAG_CPU
   if (call.ends_with("v2") && index == 4) return true; // the upper half of the offset, on other machines
-  if (call == "mremap" && index == 4) return !(c.arguments[3] & 2);
+  constexpr uint64_t fixed = 3; // MREMAP_MAYMOVE, MREMAP_FIXED
+  if (call == "mremap" && index == 4) return (c.arguments[3] & fixed) != fixed;
   return false;
 }
 

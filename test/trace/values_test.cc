@@ -224,6 +224,15 @@ TEST(Trace, AFutexHasWhatItsOperationTakes) {
             "futex(0x7f0000001000, FUTEX_WAKE_OP, 1, 1, 0x7f0000001000, FUTEX_OP_SET<<28|0<<12|FUTEX_OP_CMP_GT<<24|0x1) = 1");
 }
 
+TEST(Trace, NamesAreThoseOfTheLevelAndTheFamily) {
+  EXPECT_EQ(shown(call_of("getsockopt", {3, 41, 67, 0, 0}, 0)), "getsockopt(3, SOL_IPV6, IPV6_TCLASS, NULL, NULL) = 0");
+  EXPECT_EQ(shown(call_of("getsockopt", {3, 1, 99, 0, 0}, 0)), "getsockopt(3, SOL_SOCKET, 0x63, NULL, NULL) = 0");
+  EXPECT_EQ(shown(call_of("socket", {17, 3, 0x0300}, 3)), "socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL)) = 3");
+  EXPECT_EQ(shown(call_of("open", {0, 020000000, 0600}, -14)), "open(NULL, O_RDONLY|__O_TMPFILE, 0600)  = -1 EFAULT (Bad address)");
+  EXPECT_EQ(shown(call_of("ptrace", {3, 7, 120, here}, 0)), "ptrace(PTRACE_PEEKUSER, 7, 8*ORIG_RAX, 0x7f0000001000) = 0");
+  EXPECT_EQ(shown(call_of("ioctl", {0, 0x540b, 2}, 0)), "ioctl(0, TCFLSH, TCIOFLUSH)             = 0");
+}
+
 TEST(Trace, OptionsAndHandlesHaveTheirStructures) {
   const std::string linger = packed(1, 5), timeout = packed(2L, 0L), handle = packed(4u, 1) + std::string("\1\2\3\4", 4);
   EXPECT_EQ(shown(call_of("setsockopt", {3, 1, 13, here, 8}, 0), {{3, linger}}), "setsockopt(3, SOL_SOCKET, SO_LINGER, {l_onoff=1, l_linger=5}, 8) = 0");
