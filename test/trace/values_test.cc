@@ -267,8 +267,8 @@ TEST(Trace, MostCallsAreDecoded) {
     const std::string words = " " + std::string(row->arguments) + " ";
     whole += words.find(" ptr ") == words.npos && words.find(" hex ") == words.npos;
   }
-  EXPECT_GE(rows, 270u);
-  EXPECT_GE(whole, 180u);
+  EXPECT_GE(rows, 360u);
+  EXPECT_GE(whole, 290u);
 }
 
 TEST(Trace, CallsOf32BitProgramsHaveTheirOwnNumbers) {
