@@ -15,10 +15,15 @@ struct NamedValue {
 };
 
 struct FlagSet {
+  // Where the bits of `one_of` go if there is no name for them: behind the others, or before them.
+  enum class Unnamed : uint8_t { behind, before };
+
   std::string_view name;
   std::span<const NamedValue> values;
   uint64_t one_of = ~uint64_t{
       0}; // bits of which the values mean one thing together; the rest are bits, each with its meaning
+  Unnamed unnamed = Unnamed::behind;
+  bool is_wide = false; // 64 bits of an argument count; else the kernel looks at the lower 32 alone
 };
 
 // nullptr where there is none of this name.

@@ -3,6 +3,7 @@
 #include "trace/structures.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace trace {
 
@@ -83,7 +84,15 @@ void show_perf_attr(std::string& out, const Shown& v) {
     if (set >> i & 1) out.append(", ").append(bits[i]).append("=1");
   static constexpr std::string_view precise[] = {"arbitrary skid", "constant skid", "requested to have 0 skid", "must have 0 skid"};
   const uint64_t skid = set >> 15 & 3;
-  out += ", precise_ip=" + std::to_string(skid) + " /* " + std::string(precise[skid]) + " */, ...}";
+  out += ", precise_ip=" + std::to_string(skid) + " /* " + std::string(precise[skid]) + " */";
+  constexpr size_t first_more = 17;
+  static constexpr std::string_view more[] = {"mmap_data", "sample_id_all", "exclude_host", "exclude_guest", "exclude_callchain_kernel", "exclude_callchain_user", "mmap2",
+                                              "comm_exec", "use_clockid", "context_switch", "write_backward", "namespaces", "ksymbol", "bpf_event", "aux_output", "cgroup",
+                                              "text_poke", "build_id", "inherit_thread", "remove_on_exec", "sigtrap"};
+  for (size_t i = 0; i < std::size(more); i++)
+    if (set >> (first_more + i) & 1) out.append(", ").append(more[i]).append("=1");
+  if (const uint64_t reserved = set >> (first_more + std::size(more))) out += ", __reserved_1=" + hexadecimal(reserved) + " /* Bits 63..38 */";
+  out += ", ...}";
 }
 
 // union bpf_attr of linux/bpf.h, by the command; of others the address.
@@ -121,12 +130,14 @@ void show_bpf_attr(std::string& out, const Shown& v) {
 
 // struct io_uring_params of linux/io_uring.h
 void show_io_uring_params(std::string& out, const Shown& v) {
-  enum : size_t { entries = 0, completions = 4, bits = 8, cpu = 12, idle = 16, features = 20, queue = 24, submission = 40, completion = 80 };
+  enum : size_t { entries = 0, completions = 4, bits = 8, cpu = 12, idle = 16, features = 20, queue = 24, reserved = 28, submission = 40, completion = 80 };
   auto number = [&](size_t at) { return std::to_string(number_at<uint32_t>(v.bytes, at)); };
+  auto hex = [&](size_t at) { return number_at<uint32_t>(v.bytes, at) ? hexadecimal(number_at<uint32_t>(v.bytes, at)) : std::string("0"); };
   const auto set = number_at<uint32_t>(v.bytes, bits);
   constexpr uint32_t attaches = 1 << 5;
-  out += "{flags=" + flags("io_uring_setup_flags", set) + ", sq_thread_cpu=" + number(cpu) + ", sq_thread_idle=" + number(idle);
+  out += "{flags=" + flags("io_uring_setup_flags", set) + ", sq_thread_cpu=" + hex(cpu) + ", sq_thread_idle=" + number(idle);
   if (set & attaches) out += ", wq_fd=" + number(queue);
+  if (hex(reserved) + hex(reserved + 4) + hex(reserved + 8) != "000") out += ", resv=[" + hex(reserved) + ", " + hex(reserved + 4) + ", " + hex(reserved + 8) + "]";
   if (!v.call.failed()) {
     auto offsets = [&](size_t at, std::span<const std::string_view> names) {
       std::string text = "{";
@@ -141,9 +152,53 @@ void show_io_uring_params(std::string& out, const Shown& v) {
   out += "}";
 }
 
+// struct file_handle of fcntl.h; name_to_handle_at fills in its type and bytes.
+void show_file_handle(std::string& out, const Shown& v) {
+  enum : size_t { type = 4, head = 8 };
+  constexpr uint32_t most = 128;
+  const auto length = number_at<uint32_t>(v.bytes, 0);
+  out += "{handle_bytes=" + std::to_string(length);
+  const bool is_unwritten = v.call.failed() && v.index == 2; // of name_to_handle_at
+  if (!is_unwritten) {
+    out += ", handle_type=" + std::to_string(number_at<int32_t>(v.bytes, type)) + ", f_handle=";
+    const ByteSpan bytes = v.bytes.size() > head ? v.bytes.subspan(head, std::min<size_t>({length, most, v.bytes.size() - head})) : ByteSpan();
+    out += "\"";
+    for (std::byte b : bytes) {
+      char text[8];
+      std::snprintf(text, sizeof text, "\\x%02x", std::to_integer<unsigned>(b));
+      out += text;
+    }
+    out += length > most ? "\"..." : "\"";
+  }
+  out += "}";
+}
+
+// struct mount_attr of linux/mount.h
+void show_mount_attributes(std::string& out, const Shown& v) {
+  enum : size_t { set = 0, clear = 8, shares = 16, namespace_at = 24, all = 32 };
+  if (v.call.arguments[4] < all) return void(out += pointer(v.value));
+  out += "{attr_set=" + flags("mount_attribute_bits", number_at<uint64_t>(v.bytes, set)) + ", attr_clr=" +
+         flags("mount_attribute_bits", number_at<uint64_t>(v.bytes, clear)) + ", propagation=" + flags("propagation", number_at<uint64_t>(v.bytes, shares)) +
+         ", userns_fd=" + std::to_string(number_at<uint64_t>(v.bytes, namespace_at)) + "}";
+}
+
+// struct landlock_ruleset_attr and landlock_path_beneath_attr of linux/landlock.h
+void show_landlock_ruleset(std::string& out, const Shown& v) {
+  const uint64_t size = v.call.arguments[1];
+  if (size < sizeof(uint64_t)) return void(out += pointer(v.value));
+  out += "{handled_access_fs=" + flags("landlock_access", number_at<uint64_t>(v.bytes, 0)) + (size > sizeof(uint64_t) ? ", ...}" : "}");
+}
+void show_landlock_rule(std::string& out, const Shown& v) {
+  constexpr uint32_t path_beneath = 1;
+  if (static_cast<uint32_t>(v.call.arguments[1]) != path_beneath) return void(out += pointer(v.value));
+  out += "{allowed_access=" + flags("landlock_access", number_at<uint64_t>(v.bytes, 0)) + ", parent_fd=" + descriptor_text(v, number_at<int32_t>(v.bytes, 8)) + "}";
+}
+
 void show_open_how(std::string& out, const Shown& v) {
   const auto bits = number_at<uint64_t>(v.bytes, 0), mode = number_at<uint64_t>(v.bytes, 8);
   constexpr uint64_t creates = 0100, temporary = 020000000;
+  constexpr uint64_t least = 24; // bytes; the kernel takes no less
+  if (v.call.arguments[3] < least) return void(out += pointer(v.value));
   out += "{flags=" + flags("open_flags", bits);
   if (mode || bits & (creates | temporary)) out += ", mode=" + octal(mode);
   out += ", resolve=" + flags("resolve_flags", number_at<uint64_t>(v.bytes, 16)) + "}";

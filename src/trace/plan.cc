@@ -42,8 +42,10 @@ static Plan::Slot slot_of(const Argument& a, size_t index) {
 }
 
 std::optional<Timeout> unpack_timeout(uint64_t argument) {
-  if (!(argument >> 63)) return std::nullopt;
-  return Timeout{argument << 1 >> 31, argument & 0x3fffffff};
+  const Timeout out = {argument << 1 >> 31, argument & 0x3fffffff};
+  constexpr uint64_t second_ns = 1'000'000'000;
+  const bool is_packed = argument >> 63 && out.fraction < second_ns; // else an address that no program has
+  return is_packed ? std::optional(out) : std::nullopt;
 }
 
 static bool makes_two(std::string_view call) { return call == "pipe" || call == "pipe2" || call == "socketpair"; }

@@ -2,6 +2,7 @@
 // their like.
 #include "trace/structures.h"
 
+#include "spec/numbers.h"
 #include "spec/syscalls.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ std::string signal_code(uint32_t number, int32_t code) {
                                    {SIGSYS, 1, "SYS_SECCOMP"}};
   for (const Code& c : codes)
     if (c.code == code && (c.signal == 0 || c.signal == number)) return std::string(c.name);
-  return std::to_string(code);
+  return hexadecimal(static_cast<uint32_t>(code));
 }
 
 std::string value_text(uint64_t value) {
@@ -51,29 +52,37 @@ std::string signal_information(ByteSpan bytes) {
   const auto code = number_at<int32_t>(bytes, code_at);
   if (!number) return "{}";
   auto integer = [&](size_t at) { return std::to_string(number_at<int32_t>(bytes, at)); };
-  std::string out = "{si_signo=" + signal(number);
-  if (const auto failure = number_at<uint32_t>(bytes, error)) out += ", si_errno=" + std::to_string(failure);
-  out += ", si_code=" + signal_code(number, code);
+  std::string out = "{si_signo=" + signal(number) + ", si_code=" + signal_code(number, code);
+  if (const auto failure = number_at<uint32_t>(bytes, error)) {
+    const std::string_view name = spec::error_name(static_cast<int>(failure));
+    out += ", si_errno=" + (name.empty() ? std::to_string(failure) : std::string(name));
+  }
   const bool is_fault = number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE || number == SIGTRAP;
   const std::string sender = ", si_pid=" + integer(first) + ", si_uid=" + integer(second);
+  const std::string file = ", si_band=" + std::to_string(number_at<int64_t>(bytes, first)) + ", si_fd=" + integer(third);
+  const auto pointed = number_at<uint64_t>(bytes, third);
   if (code == SI_USER || code == SI_TKILL) {
     out += sender;
   } else if (code == SI_TIMER) {
-    out += ", si_timerid=" + hexadecimal(number_at<uint32_t>(bytes, first)) + ", si_overrun=" + integer(second) + value_text(number_at<uint64_t>(bytes, third));
+    out += ", si_timerid=" + hexadecimal(number_at<uint32_t>(bytes, first)) + ", si_overrun=" + integer(second) + value_text(pointed);
+  } else if (code == SI_SIGIO) {
+    out += file;
   } else if (code < 0) {
-    out += sender + value_text(number_at<uint64_t>(bytes, third));
-  } else if (number == SIGCHLD && code != SI_KERNEL) {
+    out += sender + (pointed ? value_text(pointed) : "");
+  } else if (number == SIGCHLD) {
     const auto status = number_at<uint32_t>(bytes, third);
     auto ticks = [&](size_t at) { return std::to_string(number_at<int64_t>(bytes, at)); };
     out += sender + ", si_status=" + (code == CLD_EXITED ? std::to_string(static_cast<int32_t>(status)) : signal(status)) + ", si_utime=" + ticks(fourth) +
            ", si_stime=" + ticks(fifth);
   } else if (is_fault) {
     out += ", si_addr=" + pointer(number_at<uint64_t>(bytes, first));
-  } else if (number == SIGPOLL && code != SI_KERNEL) {
-    out += ", si_band=" + std::to_string(number_at<int64_t>(bytes, first)) + ", si_fd=" + integer(third);
-  } else if (number == SIGSYS && code != SI_KERNEL) {
+  } else if (number == SIGPOLL) {
+    if (code >= POLL_IN && code <= POLL_HUP) out += file;
+  } else if (number == SIGSYS) {
     out += ", si_call_addr=" + pointer(number_at<uint64_t>(bytes, first)) + ", si_syscall=" + call_name(number_at<int32_t>(bytes, third)) +
-           ", si_arch=" + hexadecimal(number_at<uint32_t>(bytes, third + 4));
+           ", si_arch=" + flags("audit_machine", number_at<uint32_t>(bytes, third + 4));
+  } else {
+    out += (number_at<uint64_t>(bytes, first) ? sender : "") + (pointed ? value_text(pointed) : "");
   }
   return out + "}";
 }
@@ -180,7 +189,7 @@ void show_semaphore_argument(std::string& out, const Shown& v) { out += pointer(
 
 void show_queue_attributes(std::string& out, const Shown& v) {
   auto number = [&](size_t at) { return std::to_string(number_at<int64_t>(v.bytes, at)); };
-  out += "{mq_flags=" + flags("descriptor_flags", number_at<uint64_t>(v.bytes, 0)) + ", mq_maxmsg=" + number(8) + ", mq_msgsize=" + number(16) +
+  out += "{mq_flags=" + flags("queue_flags", number_at<uint64_t>(v.bytes, 0)) + ", mq_maxmsg=" + number(8) + ", mq_msgsize=" + number(16) +
          ", mq_curmsgs=" + number(24) + "}";
 }
 

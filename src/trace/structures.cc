@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <arpa/inet.h>
+#include <cerrno>
 #include <csignal>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -41,6 +42,7 @@ std::string file_mode(uint32_t mode) {
   std::string out;
   for (auto& [type, name] : types)
     if ((mode & S_IFMT) == type) out += name;
+  if (out.empty() && mode & S_IFMT) return octal(mode);
   for (auto& [bit, name] : bits)
     if (mode & bit) out.append("|").append(name);
   return (out.empty() ? "" : out + "|") + octal(mode & 0777);
@@ -66,7 +68,7 @@ std::string time_text(ByteSpan bytes, size_t at, std::string_view fraction) {
 }
 
 // "S_IFIFO|0644"
-void show_node_mode(std::string& out, const Shown& v) { out += file_mode(static_cast<uint32_t>(v.value)); }
+void show_node_mode(std::string& out, const Shown& v) { out += file_mode(static_cast<uint16_t>(v.value)); }
 
 void show_text(std::string& out, const Shown& v) { out += quoted(text_part(v.bytes), v.is_cut); }
 
@@ -165,11 +167,19 @@ void show_itimerval(std::string& out, const Shown& v) {
 void show_futex_timeout(std::string& out, const Shown& v) {
   const uint64_t operation = v.call.arguments[1] & 127;
   const bool waits = operation == 0 || operation == 6 || operation == 9 || operation == 11 || operation == 13;
-  if (waits && v.bytes.empty()) return void(out += pointer(v.value));
+  constexpr uint64_t last = 13;
+  if ((waits && v.bytes.empty()) || operation > last) return void(out += pointer(v.value));
   waits ? show_timespec(out, v) : void(out += std::to_string(static_cast<uint32_t>(v.value)));
 }
 
-void show_signal_set(std::string& out, const Shown& v) { out += signal_set(number_at<uint64_t>(v.bytes, 0)); }
+// A set of another size is no set to the kernel. Where the size is: behind the set, and what comes back.
+void show_signal_set(std::string& out, const Shown& v) {
+  const std::string_view call = known_name(v.call.number);
+  const size_t size = call == "rt_sigprocmask" || call == "rt_sigtimedwait" ? 3 : v.index + 1;
+  const bool is_set = v.call.is_32() || (size < v.call.arguments.size() && v.call.arguments[size] == sizeof(uint64_t));
+  const bool is_unread = call.starts_with("epoll_pwait") && v.call.failed();
+  out += is_set && !is_unread ? signal_set(number_at<uint64_t>(v.bytes, 0)) : pointer(v.value);
+}
 
 void show_sigaction(std::string& out, const Shown& v) {
   const auto handler = number_at<uint64_t>(v.bytes, 0), bits = number_at<uint64_t>(v.bytes, 8);
@@ -182,12 +192,7 @@ void show_sigaction(std::string& out, const Shown& v) {
 }
 
 void show_signal_stack(std::string& out, const Shown& v) {
-  const auto bits = number_at<uint32_t>(v.bytes, 8);
-  out += "{ss_sp=" + pointer(number_at<uint64_t>(v.bytes, 0)) + ", ss_flags=" +
-         (bits == 0            ? "0"
-          : bits == SS_ONSTACK ? "SS_ONSTACK"
-          : bits == SS_DISABLE ? "SS_DISABLE"
-                               : hexadecimal(bits)) +
+  out += "{ss_sp=" + pointer(number_at<uint64_t>(v.bytes, 0)) + ", ss_flags=" + flags("signal_stack_flags", number_at<uint32_t>(v.bytes, 8)) +
          ", ss_size=" + std::to_string(number_at<uint64_t>(v.bytes, 16)) + "}";
 }
 
@@ -262,6 +267,9 @@ void show_address(std::string& out, const Shown& v) {
     char groups[16];
     std::snprintf(groups, sizeof groups, "%08x", number_at<uint32_t>(v.bytes, 8));
     out += ", nl_pid=" + std::to_string(number_at<int32_t>(v.bytes, 4)) + ", nl_groups=" + groups;
+  } else if (known > 2) {
+    constexpr size_t most = 128;
+    out += ", sa_data=" + quoted(v.bytes.first(std::min(known, most)).subspan(2), false);
   }
   out += "}";
 }
@@ -341,7 +349,9 @@ void show_descriptor_set(std::string& out, const Shown& v) {
 // struct { const sigset_t* mask; size_t size; }, of which the mask is known.
 void show_select_mask(std::string& out, const Shown& v) {
   constexpr size_t mask = 6; // Call::sets
-  if (!v.value || v.call.sets.size() <= mask) return void(out += pointer(v.value));
+  // Where the kernel could not read, there is no mask.
+  const bool is_unknown = v.call.sets.size() <= mask || (v.call.result == -EFAULT && v.call.sets[mask].empty());
+  if (!v.value || is_unknown) return void(out += pointer(v.value));
   out += "{sigmask=" + (v.call.sets[mask].empty() ? "NULL" : signal_set(number_at<uint64_t>(v.call.sets[mask], 0))) + ", sigsetsize=8}";
 }
 
@@ -422,7 +432,8 @@ void show_message(std::string& out, const Shown& v) { out += message(v, v.call.r
 
 void show_messages(std::string& out, const Shown& v) {
   const auto length = number_at<uint32_t>(v.bytes, 56);
-  if (v.call.failed()) return void(out += pointer(v.value));
+  if (v.call.failed() && is_received(v.call)) return void(out += pointer(v.value));
+  if (v.call.failed()) return void(out += "[{msg_hdr=" + message(v, length) + (v.call.arguments[2] > 1 ? "}, ...]" : "}]"));
   out += "[{msg_hdr=" + message(v, length) + ", msg_len=" + std::to_string(length) + "}" + (v.call.arguments[2] > 1 ? ", ...]" : "]");
 }
 

@@ -9,6 +9,7 @@ namespace trace {
 
 // "3", or with what it stands for "3</etc/passwd>".
 std::string descriptor_text(const Shown& v, int fd);
+void show_folder(std::string& out, const Shown& v);
 void show_node_mode(std::string& out, const Shown& v);
 void show_text(std::string& out, const Shown& v);
 void show_pair(std::string& out, const Shown& v);
@@ -57,10 +58,56 @@ void show_msg_status(std::string& out, const Shown& v);
 void show_semaphore_argument(std::string& out, const Shown& v);
 void show_queue_attributes(std::string& out, const Shown& v);
 void show_process_times(std::string& out, const Shown& v);
+// command_values.cc
+void show_hex32(std::string& out, const Shown& v);
+void show_ioctl_command(std::string& out, const Shown& v);
+void show_shm_command(std::string& out, const Shown& v);
+void show_sem_command(std::string& out, const Shown& v);
+void show_msg_command(std::string& out, const Shown& v);
+void show_personality(std::string& out, const Shown& v);
+void show_personality_result(std::string& out, const Shown& v);
+void show_swap_flags(std::string& out, const Shown& v);
+void show_quota_code(std::string& out, const Shown& v);
+void show_io_priority(std::string& out, const Shown& v);
+void show_io_priority_result(std::string& out, const Shown& v);
+void show_memory_file_flags(std::string& out, const Shown& v);
+void show_map_flags(std::string& out, const Shown& v);
+void show_shm_flags(std::string& out, const Shown& v);
+void show_cpu_feature(std::string& out, const Shown& v);
+void show_death_signal(std::string& out, const Shown& v);
+void show_speculation_argument(std::string& out, const Shown& v);
+void show_console_level(std::string& out, const Shown& v);
+void show_syslog_type(std::string& out, const Shown& v);
+void show_machine_check_argument(std::string& out, const Shown& v);
+void show_ambient_argument(std::string& out, const Shown& v);
+void show_user_offset(std::string& out, const Shown& v);
+void show_ptracer(std::string& out, const Shown& v);
+void show_signal_out(std::string& out, const Shown& v);
+void show_pointer_out(std::string& out, const Shown& v);
+void show_policy_out(std::string& out, const Shown& v);
+void show_node_mask(std::string& out, const Shown& v);
+void show_addresses(std::string& out, const Shown& v);
+void show_nodes(std::string& out, const Shown& v);
+void show_time_zone(std::string& out, const Shown& v);
+void show_futex_bits(std::string& out, const Shown& v);
+void show_futex_wake(std::string& out, const Shown& v);
+void show_user_segment(std::string& out, const Shown& v);
+void show_sysctl_arguments(std::string& out, const Shown& v);
+void show_futex_waiters(std::string& out, const Shown& v);
+void show_io_control_block(std::string& out, const Shown& v);
+void show_io_events(std::string& out, const Shown& v);
+void show_mark_folder(std::string& out, const Shown& v);
+void show_table_result(std::string& out, const Shown& v);
+void show_scheduler_result(std::string& out, const Shown& v);
+void show_membarrier_result(std::string& out, const Shown& v);
 // object_structures.cc
 void show_perf_attr(std::string& out, const Shown& v);
 void show_bpf_attr(std::string& out, const Shown& v);
 void show_io_uring_params(std::string& out, const Shown& v);
+void show_file_handle(std::string& out, const Shown& v);
+void show_mount_attributes(std::string& out, const Shown& v);
+void show_landlock_ruleset(std::string& out, const Shown& v);
+void show_landlock_rule(std::string& out, const Shown& v);
 void show_open_how(std::string& out, const Shown& v);
 
 void show_two_times(std::string& out, const Shown& v); // struct timeval

@@ -54,7 +54,7 @@ std::string signal(uint64_t number) {
     return number == first_of_real_time ? "SIGRTMIN" : "SIGRT_" + std::to_string(number - first_of_real_time);
   std::string_view name =
       number < first_of_real_time ? spec::signal_name(static_cast<int>(number)) : std::string_view();
-  return name.empty() ? std::to_string(number) : std::string(name);
+  return name.empty() ? std::to_string(static_cast<int32_t>(number)) : std::string(name);
 }
 
 std::string signal_set(uint64_t bits) {

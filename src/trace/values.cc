@@ -2,7 +2,9 @@
 #include "trace/values.h"
 
 #include "base/text.h"
+#include "spec/command_rows.h"
 #include "spec/numbers.h"
+#include "spec/socket_options.h"
 #include "spec/syscalls.h"
 #include "trace/netlink.h"
 #include "trace/call.h"
@@ -10,6 +12,7 @@
 #include "trace/text.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <fcntl.h>
@@ -37,17 +40,11 @@ void show_signal(Out out, const Shown& v) { out += signal(static_cast<uint32_t>(
 // -1 leaves an id as it is.
 void show_id(Out out, const Shown& v) { out += std::to_string(static_cast<int32_t>(v.value)); }
 void show_device(Out out, const Shown& v) {
-  out += "makedev(" + hexadecimal(gnu_dev_major(v.value)) + ", " + hexadecimal(gnu_dev_minor(v.value)) + ")";
+  const auto number = static_cast<uint32_t>(v.value); // the kernel takes no more
+  out += "makedev(" + hexadecimal(gnu_dev_major(number)) + ", " + hexadecimal(gnu_dev_minor(number)) + ")";
 }
 
 void show_descriptor(Out out, const Shown& v) { out += descriptor_text(v, static_cast<int32_t>(v.value)); }
-
-void show_folder(Out out, const Shown& v) {
-  if (static_cast<int32_t>(v.value) != AT_FDCWD) return show_descriptor(out, v);
-  out += "AT_FDCWD";
-  std::string path = v.options.descriptors ? v.options.descriptors->path(v.call.pid, AT_FDCWD) : "";
-  if (!path.empty()) out += "<" + path + ">";
-}
 
 // The file of a mapping: of one without a file it does not count.
 void show_map_descriptor(Out out, const Shown& v) {
@@ -60,72 +57,16 @@ void show_set(Out out, std::string_view name, uint64_t value) {
 
 // Numbers of options, by the level that stands before them.
 void show_socket_option(Out out, const Shown& v) {
-  struct Option {
-    uint32_t level, number;
-    std::string_view name;
-  };
-  static constexpr Option options[] = {{1, 1, "SO_DEBUG"},
-                                       {1, 2, "SO_REUSEADDR"},
-                                       {1, 3, "SO_TYPE"},
-                                       {1, 4, "SO_ERROR"},
-                                       {1, 5, "SO_DONTROUTE"},
-                                       {1, 6, "SO_BROADCAST"},
-                                       {1, 7, "SO_SNDBUF"},
-                                       {1, 8, "SO_RCVBUF"},
-                                       {1, 9, "SO_KEEPALIVE"},
-                                       {1, 10, "SO_OOBINLINE"},
-                                       {1, 12, "SO_PRIORITY"},
-                                       {1, 13, "SO_LINGER"},
-                                       {1, 15, "SO_REUSEPORT"},
-                                       {1, 16, "SO_PASSCRED"},
-                                       {1, 17, "SO_PEERCRED"},
-                                       {1, 18, "SO_RCVLOWAT"},
-                                       {1, 20, "SO_RCVTIMEO_OLD"},
-                                       {1, 21, "SO_SNDTIMEO_OLD"},
-                                       {1, 25, "SO_BINDTODEVICE"},
-                                       {1, 26, "SO_ATTACH_FILTER"},
-                                       {1, 29, "SO_TIMESTAMP_OLD"},
-                                       {1, 30, "SO_ACCEPTCONN"},
-                                       {1, 31, "SO_PEERSEC"},
-                                       {1, 32, "SO_SNDBUFFORCE"},
-                                       {1, 33, "SO_RCVBUFFORCE"},
-                                       {1, 38, "SO_PROTOCOL"},
-                                       {1, 39, "SO_DOMAIN"},
-                                       {1, 49, "SO_INCOMING_CPU"},
-                                       {6, 1, "TCP_NODELAY"},
-                                       {6, 2, "TCP_MAXSEG"},
-                                       {6, 3, "TCP_CORK"},
-                                       {6, 4, "TCP_KEEPIDLE"},
-                                       {6, 5, "TCP_KEEPINTVL"},
-                                       {6, 6, "TCP_KEEPCNT"},
-                                       {6, 9, "TCP_DEFER_ACCEPT"},
-                                       {6, 11, "TCP_INFO"},
-                                       {6, 12, "TCP_QUICKACK"},
-                                       {6, 13, "TCP_CONGESTION"},
-                                       {6, 18, "TCP_USER_TIMEOUT"},
-                                       {6, 23, "TCP_FASTOPEN"},
-                                       {0, 1, "IP_TOS"},
-                                       {0, 2, "IP_TTL"},
-                                       {0, 8, "IP_PKTINFO"},
-                                       {0, 10, "IP_MTU_DISCOVER"},
-                                       {0, 11, "IP_RECVERR"},
-                                       {270, 1, "NETLINK_ADD_MEMBERSHIP"},
-                                       {270, 2, "NETLINK_DROP_MEMBERSHIP"},
-                                       {270, 3, "NETLINK_PKTINFO"},
-                                       {270, 4, "NETLINK_BROADCAST_ERROR"},
-                                       {270, 5, "NETLINK_NO_ENOBUFS"},
-                                       {270, 8, "NETLINK_LISTEN_ALL_NSID"},
-                                       {270, 9, "NETLINK_LIST_MEMBERSHIPS"},
-                                       {270, 10, "NETLINK_CAP_ACK"},
-                                       {270, 11, "NETLINK_EXT_ACK"},
-                                       {270, 12, "NETLINK_GET_STRICT_CHK"},
-                                       {41, 26, "IPV6_V6ONLY"},
-                                       {41, 25, "IPV6_RECVERR"},
-                                       {41, 49, "IPV6_RECVPKTINFO"}};
   const auto level = static_cast<uint32_t>(v.call.arguments[1]), number = static_cast<uint32_t>(v.value);
-  for (const Option& o : options)
-    if (o.level == level && o.number == number) return void(out += o.name);
-  out += hexadecimal(v.value);
+  constexpr uint32_t level_socket = 1, filter = 26;
+  if (level == level_socket && number == filter && known_name(v.call.number) == "getsockopt") return void(out += "SO_GET_FILTER");
+  if (const std::string_view name = spec::socket_option(level, number); !name.empty()) return void(out += name);
+  // Levels whose options have no names are strace's to show in decimal.
+  constexpr uint32_t nameless[] = {58, 100, 136, 258, 259, 260, 261, 262, 264, 265, 267};
+  const std::span<const spec::NamedValue> levels = spec::find_flag_set("socket_level")->values;
+  const bool is_known = std::any_of(levels.begin(), levels.end(), [&](const spec::NamedValue& l) { return l.value == level; });
+  const bool has_names = is_known && std::find(std::begin(nameless), std::end(nameless), level) == std::end(nameless);
+  out += has_names ? hexadecimal(number) : std::to_string(number);
 }
 
 // The value of an option; SO_ERROR has that of an error.
@@ -139,6 +80,22 @@ void show_option_out(Out out, const Shown& v) {
   if (length.size() >= 4 && number_at<int32_t>(length, 0) > 4) return void(out += quoted(v.bytes, true));
   if (name.empty()) return show_numbers<int32_t>(out, v);
   out.append("[").append(name).append("]");
+}
+
+// SO_LINGER and the two timeouts are structures; else a number, or bytes.
+void show_option(Out out, const Shown& v) {
+  constexpr uint64_t level_socket = 1;
+  enum : uint64_t { linger = 13, receive_timeout = 20, send_timeout = 21 };
+  const bool is_socket = v.call.arguments[1] == level_socket;
+  const uint64_t option = v.call.arguments[2];
+  if (is_socket && option == linger && v.bytes.size() >= 8)
+    out += "{l_onoff=" + std::to_string(number_at<int32_t>(v.bytes, 0)) + ", l_linger=" + std::to_string(number_at<int32_t>(v.bytes, 4)) + "}";
+  else if (is_socket && (option == receive_timeout || option == send_timeout) && v.bytes.size() >= 16)
+    show_timeval(out, v);
+  else if (v.count == sizeof(int32_t))
+    show_numbers<int32_t>(out, v);
+  else
+    out += quoted(v.bytes.first(std::min<size_t>(v.bytes.size(), v.options.data)), v.count > v.options.data);
 }
 
 void show_signal_event(Out out, const Shown& v) {
@@ -158,7 +115,18 @@ void show_protocol(Out out, const Shown& v) {
   if (family == 2 || family == 10)
     return show_set(out, "protocol", static_cast<uint32_t>(v.value)); // AF_INET, AF_INET6
   if (family == 16) return show_set(out, "netlink_protocol", static_cast<uint32_t>(v.value)); // AF_NETLINK
-  out += std::to_string(static_cast<uint32_t>(v.value));
+  const auto number = static_cast<uint32_t>(v.value);
+  constexpr uint64_t packet = 17, can = 29, bluetooth = 31;
+  if (family == bluetooth) return show_set(out, "bluetooth_protocol", number);
+  if (family == can) return show_set(out, "can_protocol", number);
+  if (family == packet) {
+    const auto in_order = static_cast<uint16_t>(number >> 8 | number << 8); // as it is on the wire
+    out += "htons(";
+    show_set(out, "packet_protocol", in_order);
+    return void(out += ")");
+  }
+  constexpr uint64_t with_names[] = {3, 23, 33, 34, 35, 37, 39, 41, 43}; // of protocols that acu does not know
+  std::find(std::begin(with_names), std::end(with_names), family) == std::end(with_names) ? show_ulong(out, v) : show_hex32(out, v);
 }
 
 void show_ipc_key(Out out, const Shown& v) {
@@ -176,10 +144,15 @@ void show_ipc_bits(Out out, std::string_view set, uint64_t value) {
   out += octal(value & mode);
 }
 void show_ipc_flags(Out out, const Shown& v) { show_ipc_bits(out, "ipc_flag_bits", v.value); }
-void show_shm_flags(Out out, const Shown& v) { show_ipc_bits(out, "shm_flag_bits", v.value); }
 
 void show_futex_operation(Out out, const Shown& v) {
-  constexpr uint64_t is_private = 128;
+  constexpr uint64_t is_private = 128, operation = 127, last = 13, realtime = 256;
+  const auto bits = static_cast<uint32_t>(v.value);
+  constexpr uint32_t with_clock[] = {0, 9, 11}; // FUTEX_WAIT, FUTEX_WAIT_BITSET, FUTEX_WAIT_REQUEUE_PI
+  const bool has_clock = std::find(std::begin(with_clock), std::end(with_clock), bits & operation) != std::end(with_clock);
+  if ((bits & operation) > last || bits & ~(operation | is_private | (has_clock ? realtime : 0))) return show_hex32(out, v);
+  constexpr uint32_t descriptor = 2; // FUTEX_FD, which is gone, has no name of its own with the bit
+  if ((bits & operation) == descriptor) return show_set(out, "futex_operation", bits);
   std::string text = spec::flags_text(*spec::find_flag_set("futex_operation"), v.value & ~is_private);
   size_t name = std::min(text.find('|'), text.size());
   out += text.insert(name, v.value & is_private ? "_PRIVATE" : "");
@@ -190,9 +163,15 @@ void show_clone(Out out, const Shown& v) {
   const auto& a = v.call.arguments;
   const uint64_t ends = v.value & 0xff, flags = v.value & ~uint64_t{0xff};
   constexpr uint64_t knows_child = 0x1200000; // CLONE_CHILD_CLEARTID, CLONE_CHILD_SETTID
+  constexpr uint64_t has_descriptor = 0x1000, has_tls = 0x80000, tells_parent = 0x100000;
   out += "child_stack=" + pointer(a[1]) + ", flags=";
   if (flags || !ends) show_set(out, "clone_flags", flags);
   if (ends) out += (flags ? "|" : "") + signal(ends);
+  if (flags & tells_parent && v.call.result > 0)
+    out += ", parent_tid=[" + std::to_string(v.call.result) + "]";
+  else if (flags & (tells_parent | has_descriptor))
+    out += ", parent_tid=" + pointer(a[2]);
+  if (flags & has_tls) out += ", tls=" + pointer(a[4]);
   if (flags & knows_child) out += ", child_tidptr=" + pointer(a[3]);
 }
 
@@ -200,7 +179,8 @@ void show_clone(Out out, const Shown& v) {
 void show_fcntl(Out out, const Shown& v) {
   enum : uint64_t {
     dupfd = 0, setfd = 2, setfl = 4, getlk = 5, setlk = 6, setlkw = 7, ofd_getlk = 36, ofd_setlk = 37, ofd_setlkw = 38,
-    set_owner = 8, set_signal = 10, set_lease = 1024, notify = 1026, dupfd_cloexec = 1030, set_pipe_size = 1031, add_seals = 1033
+    set_owner = 8, set_signal = 10, set_lease = 1024, notify = 1026, dupfd_cloexec = 1030, set_pipe_size = 1031, add_seals = 1033,
+    set_owner_ex = 15, get_owner = 16
   };
   switch (v.call.arguments[1]) {
   case dupfd:
@@ -225,35 +205,48 @@ void show_fcntl(Out out, const Shown& v) {
     out += ", l_start=" + std::to_string(number_at<int64_t>(v.bytes, 8)) + ", l_len=" + std::to_string(number_at<int64_t>(v.bytes, 16));
     if (v.call.arguments[1] == getlk || v.call.arguments[1] == ofd_getlk) out += ", l_pid=" + std::to_string(number_at<int32_t>(v.bytes, 24));
     return void(out += "}");
-  case setfd: return show_set(out, "fd_flags", v.value);
-  case setfl: return show_set(out, "open_flags", v.value);
+  case setfd: return show_set(out, "fd_flags", static_cast<uint32_t>(v.value));
+  case setfl: return show_set(out, "open_flags", static_cast<uint32_t>(v.value));
+  case get_owner:
+  case set_owner_ex: return show_pointer(out, v);
+  default: return show_hex(out, v);
   }
   show_pointer(out, v);
 }
 
+// strace knows what these take; of the others the argument is a number.
+bool has_structure(uint64_t command) {
+  constexpr uint64_t terminals = 0x54, sockets = 0x89;
+  const std::span<const spec::NamedValue> names = spec::find_flag_set("ioctl_command")->values;
+  const bool is_named = std::any_of(names.begin(), names.end(), [&](const spec::NamedValue& n) { return n.value == command; });
+  return is_named && (command >> 8 == terminals || command >> 8 == sockets || command >> 30);
+}
+
 void show_ioctl(Out out, const Shown& v) {
-  constexpr uint64_t window_size = 0x5413, available = 0x541b, nonblocking = 0x5421, clone_file = 0x40049409;
+  constexpr uint64_t window_size = 0x5413, clone_file = 0x40049409;
+  // TIOCGPGRP, TIOCOUTQ, FIONREAD, TIOCGETD, TIOCGSID, TIOCGPTN; TIOCSPGRP, TIOCPKT, FIONBIO, TIOCSETD, FIOASYNC, TIOCSPTLCK
+  constexpr uint64_t gets_number[] = {0x540f, 0x5411, 0x541b, 0x5424, 0x5429, 0x80045430}, sets_number[] = {0x5410, 0x5420, 0x5421, 0x5423, 0x5452, 0x40045431};
   const uint64_t command = static_cast<uint32_t>(v.call.arguments[1]);
   const bool failed = v.call.failed();
+  const auto is_in = [&](std::span<const uint64_t> commands) { return std::find(commands.begin(), commands.end(), command) != commands.end(); };
   if (command == window_size && v.bytes.size() >= 8 && !failed) {
     auto word = [&](size_t at) { return std::to_string(number_at<uint16_t>(v.bytes, at)); };
     out += "{ws_row=" + word(0) + ", ws_col=" + word(2) + ", ws_xpixel=" + word(4) +
            ", ws_ypixel=" + word(6) + "}";
-  } else if (((command == available && !failed) || command == nonblocking) && v.bytes.size() >= 4) {
+  } else if (((is_in(gets_number) && !failed) || is_in(sets_number)) && v.bytes.size() >= 4) {
     out += "[" + std::to_string(number_at<int32_t>(v.bytes, 0)) + "]";
   } else if (command == clone_file) {
     show_descriptor(out, v);
   } else {
-    show_pointer(out, v);
+    has_structure(command) ? show_pointer(out, v) : show_hex(out, v);
   }
 }
 
 void show_prctl(Out out, const Shown& v) {
   enum : uint64_t { set_name = 15, get_name = 16, capbset_read = 23, capbset_drop = 24 };
   const uint64_t option = v.call.arguments[0];
-  if ((option == set_name || option == get_name) && !v.bytes.empty()) return show_text(out, v);
-  if (option == capbset_read || option == capbset_drop) return show_set(out, "capability", v.value);
-  v.value < 4096 ? show_ulong(out, v) : show_pointer(out, v);
+  if (option == set_name || option == get_name) return v.bytes.empty() ? show_pointer(out, v) : show_text(out, v);
+  option == capbset_read || option == capbset_drop ? show_set(out, "capability", v.value) : show_hex(out, v);
 }
 
 // ------------------------------------------------------------------------------------------------- memory
@@ -269,12 +262,27 @@ std::string netlink_data(const Shown& v) {
   return is_netlink ? netlink_text(v.bytes, v.count, protocol, v.options.data) : std::string();
 }
 
+// Lists of attributes: without room for them only how long they are is returned.
+bool is_too_large(const Shown& v) {
+  constexpr uint64_t most = 65536; // XATTR_SIZE_MAX
+  return v.count > most && known_name(v.call.number).ends_with("setxattr");
+}
+// A text as the value of an attribute may end with a zero, which is not shown.
+bool has_final_zero(const Shown& v) {
+  const bool is_whole = v.count && v.bytes.size() == v.count && v.bytes.back() == std::byte{0};
+  const std::string_view call = known_name(v.call.number);
+  return is_whole && (call.ends_with("setxattr") || call.ends_with("getxattr"));
+}
+bool asks_for_size(const Call& call) { return known_name(call.number).ends_with("listxattr") && !call.arguments[2]; }
+
 void show_data(Out out, const Shown& v) {
   if (!v.value || v.bytes.empty())
-    return void(out += v.value && !v.count && !v.call.failed() ? "\"\"" : pointer(v.value));
+    return void(out += v.value && !v.count && !v.call.failed() && !asks_for_size(v.call) ? "\"\"" : pointer(v.value));
+  if (is_too_large(v)) return show_pointer(out, v);
   if (const std::string text = netlink_data(v); !text.empty()) return void(out += text);
-  const size_t shown = std::min<size_t>(v.bytes.size(), v.options.data);
-  out += quoted(v.bytes.first(shown), v.count > shown);
+  const uint64_t count = v.count - has_final_zero(v);
+  const size_t shown = std::min<size_t>({v.bytes.size(), v.options.data, count});
+  out += quoted(v.bytes.first(shown), count > shown);
 }
 
 // Of struct linux_dirent64, where they are wanted; else where they are and how many.
@@ -346,18 +354,11 @@ void show_key_serial(Out out, const Shown& v) {
   key < 0 && key >= -8 ? show_set(out, "key_serial_number", static_cast<uint32_t>(key)) : void(out += std::to_string(key));
 }
 
-void show_key_argument(Out out, const Shown& v) {
-  // Join, set_reqkey, dh_compute and capabilities take something else first.
-  constexpr uint64_t without_key[] = {1, 14, 23, 31};
-  const auto operation = static_cast<uint32_t>(v.call.arguments[0]);
-  const bool is_key = v.index == 1 && std::find(std::begin(without_key), std::end(without_key), operation) == std::end(without_key);
-  is_key ? show_key_serial(out, v) : show_hex(out, v);
-}
-
 void show_environment(Out out, const Shown& v) {
   out += pointer(v.value);
   const auto number = static_cast<uint32_t>(v.call.arguments[5]);
-  if (v.value && number != UINT32_MAX && v.call.duration_ns != Call::no_time) out += " /* " + std::to_string(number) + (number == 1 ? " var */" : " vars */");
+  const bool is_unreadable = v.call.result == -EFAULT && !number;
+  if (v.value && number != UINT32_MAX && !is_unreadable && v.call.duration_ns != Call::no_time) out += " /* " + std::to_string(number) + (number == 1 ? " var */" : " vars */");
 }
 
 void show_none(Out out, const Shown&) { out += "?"; }
@@ -371,6 +372,7 @@ constexpr ValueKind kinds[] = {
     {"ulong", show_ulong},
     {"size", show_ulong},
     {"hex", show_hex},
+    {"hex32", show_hex32},
     {"offset", show_hex},
     {"ptr", show_pointer},
     {"mode", show_mode},
@@ -389,6 +391,9 @@ constexpr ValueKind kinds[] = {
     {"shm_flags", show_shm_flags},
     {"futex_operation", show_futex_operation},
     {"clone_argument", show_clone},
+    {"futex_bits", show_futex_bits},
+    {"futex_wake_operation", show_futex_wake},
+    {"futex_waiters", show_futex_waiters, Copy::memory, 24},
     {"fcntl_argument", show_fcntl, Copy::memory, 32, false, true},
     {"ioctl_argument", show_ioctl, Copy::memory, 8, false, true},
     {"prctl_argument", show_prctl, Copy::memory, 16, false, true},
@@ -400,7 +405,18 @@ constexpr ValueKind kinds[] = {
     {"entries", show_entries, Copy::memory, 1, true, true},
     {"argv", show_words, Copy::memory},
     {"environment", show_environment},
-    {"option", show_numbers<int32_t>, Copy::memory, 1},
+    {"option", show_option, Copy::memory, 1},
+    {"time_out", show_numbers<int64_t>, Copy::memory, 8, true},
+    {"user_desc", show_user_segment, Copy::memory, 16},
+    {"sysctl_arguments", show_sysctl_arguments, Copy::memory, 48},
+    {"time_zone", show_time_zone, Copy::memory, 8},
+    {"time_zone_out", show_time_zone, Copy::memory, 8, true},
+    {"addresses", show_addresses, Copy::memory, 8},
+    {"nodes", show_nodes, Copy::memory, 4},
+    {"file_handle", show_file_handle, Copy::memory, 136},
+    {"mount_attr", show_mount_attributes, Copy::memory, 32},
+    {"landlock_ruleset", show_landlock_ruleset, Copy::memory, 8},
+    {"landlock_rule", show_landlock_rule, Copy::memory, 12},
     {"option_out", show_option_out, Copy::memory, 4, true},
     {"sigevent", show_signal_event, Copy::memory, 64},
     {"int_in", show_numbers<int32_t>, Copy::memory, 4},
@@ -480,12 +496,43 @@ constexpr ValueKind kinds[] = {
     {"fd_set", show_descriptor_set},
     {"select_mask", show_select_mask},
     {"key_serial", show_key_serial},
-    {"key_argument", show_key_argument},
     {"returned_mask", show_returned_mask},
     {"prctl_result", show_prctl_result},
     {"caught", show_caught_signal},
     {"fcntl_result", show_status_flags},
     {"none", show_none},
+    {"left_out", nullptr},
+    {"ioctl_code", show_ioctl_command},
+    {"shm_code", show_shm_command},
+    {"sem_code", show_sem_command},
+    {"msg_code", show_msg_command},
+    {"personality", show_personality},
+    {"personality_result", show_personality_result},
+    {"swap_priority", show_swap_flags},
+    {"quota_code", show_quota_code},
+    {"io_priority", show_io_priority},
+    {"io_priority_result", show_io_priority_result},
+    {"memory_file_flags", show_memory_file_flags},
+    {"map_bits", show_map_flags},
+    {"syslog_type", show_syslog_type},
+    {"console_level", show_console_level},
+    {"cpu_feature_number", show_cpu_feature},
+    {"death_signal", show_death_signal},
+    {"speculation_argument", show_speculation_argument},
+    {"machine_check_argument", show_machine_check_argument},
+    {"ambient_argument", show_ambient_argument},
+    {"ptracer", show_ptracer},
+    {"user_offset", show_user_offset},
+    {"signal_out", show_signal_out, Copy::memory, 4, true},
+    {"pointer_out", show_pointer_out, Copy::memory, 8, true},
+    {"policy_out", show_policy_out, Copy::memory, 4, true},
+    {"node_mask", show_node_mask, Copy::memory, 1, false, true},
+    {"iocb", show_io_control_block, Copy::memory, 64},
+    {"io_events_out", show_io_events, Copy::memory, 32, true},
+    {"mark_dirfd", show_mark_folder},
+    {"table_result", show_table_result},
+    {"scheduler_result", show_scheduler_result},
+    {"membarrier_result", show_membarrier_result},
 };
 
 const ValueKind* find_kind(std::string_view name) {
@@ -500,13 +547,34 @@ uint64_t count_of(const Argument& a, const Call& call) {
   return call.arguments[static_cast<size_t>(*a.count - '0')];
 }
 
+// An array of no elements, which the kernel does not read.
+bool is_empty(const Argument& a, const Shown& v) {
+  constexpr std::string_view arrays[] = {"addresses", "nodes", "iovec", "iovec_out", "iovec_places", "in", "sembufs", "futex_waiters"};
+  const std::string_view kind = a.kind->name;
+  if (!v.value) return false;
+  if (kind == "messages") return !v.call.arguments[2];
+  constexpr uint64_t first_page = 4096; // which is no program's
+  if (kind == "argv") return v.bytes.empty() && v.value >= first_page && v.call.failed() && v.call.result != -EFAULT;
+  if (kind == "groups_out") return !v.count && !v.call.failed();
+  return a.count && *a.count != 'r' && !v.count && base::is_one_of(arrays, kind);
+}
+
+// Of execve(2) the path is copied in any case: where there was nothing to read it looks empty.
+bool is_unreadable_path(const Call& call, size_t index) {
+  const std::string_view name = known_name(call.number);
+  const bool is_path = (name == "execve" && index == 0) || (name == "execveat" && index == 1);
+  return is_path && call.result == -EFAULT && (call.copied[index].empty() || call.copied[index][0] == std::byte{0});
+}
+
 void show(std::string& out, const Argument& a, const Call& call, size_t index, const Options& options) {
   const uint64_t value = call.arguments[index];
   const Shown shown = {call, options, value, call.copied[index], call.is_cut[index], count_of(a, call), index};
   if (!a.kind) {
-    out += spec::flags_text(*a.set, a.set->one_of == ~uint64_t{0} ? static_cast<uint32_t>(value) : value);
-  } else if (a.count && value && !shown.count && (a.kind->name == "iovec" || a.kind->name == "in" || (a.kind->name == "groups_out" && !call.failed()))) {
+    out += spec::flags_text(*a.set, a.set->is_wide ? value : static_cast<uint32_t>(value));
+  } else if (is_empty(a, shown)) {
     out += a.kind->name == "in" ? "\"\"" : "[]";
+  } else if (is_unreadable_path(call, index) || (a.kind->is_out && a.kind->copy == Copy::text && call.failed())) {
+    out += pointer(value);
   } else if (a.kind->copy != Copy::nothing && !a.kind->is_number_too && (!value || shown.bytes.empty())) {
     out += pointer(value);
   } else {
@@ -519,41 +587,34 @@ void show(std::string& out, const Argument& a, const Call& call, size_t index, c
 bool is_left_out(std::string_view call, size_t index, const Call& c) {
   if ((call == "open" && index == 2) || (call == "openat" && index == 3)) {
     const uint64_t flags = c.arguments[index - 1];
-    return !(flags & O_CREAT) && (flags & O_TMPFILE) != O_TMPFILE;
+    constexpr uint64_t temporary = 020000000; // O_TMPFILE without O_DIRECTORY
+    return !(flags & (O_CREAT | temporary));
   }
   if (call == "mq_open" && index >= 2) return !(c.arguments[1] & O_CREAT);
   if ((call == "mknod" && index == 2) || (call == "mknodat" && index == 3)) return !S_ISCHR(c.arguments[index - 1]) && !S_ISBLK(c.arguments[index - 1]);
   if (call == "fcntl" && index == 2) {
     constexpr uint64_t without[] = {F_GETFD, F_GETFL, F_GETOWN, 11, 1025, 1032, 1034};
-    return std::find(std::begin(without), std::end(without), c.arguments[1]) != std::end(without);
+    return std::find(std::begin(without), std::end(without), static_cast<uint32_t>(c.arguments[1])) != std::end(without);
   }
-  // Who does not wait for another's word needs no more than the first arguments.
-  if (call == "futex" && index >= 3) {
-    const uint64_t operation = c.arguments[1] & 127;
-    enum : uint64_t {
-      wait = 0,
-      wake = 1,
-      requeue = 3,
-      cmp_requeue = 4,
-      wake_op = 5,
-      wait_bitset = 9,
-      wake_bitset = 10
-    };
-    if (operation == wake) return true;
-    if (operation == wait) return index > 3;
-    if (operation == wake_bitset) return index == 3 || index == 4;
-    if (operation == wait_bitset) return false;
+  if (call == "prctl" && index > 1 && static_cast<uint32_t>(c.arguments[0]) == 22) { // PR_SET_SECCOMP
+    constexpr uint64_t strict = 1, filter = 2;
+    return c.arguments[1] == strict || (c.arguments[1] == filter && index > 2);
   }
-  if (call == "prctl") { // without arguments: PR_GET_DUMPABLE, PR_GET_KEEPCAPS, PR_GET_SECCOMP, PR_GET_SECUREBITS, PR_GET_TIMERSLACK
-    constexpr uint64_t without[] = {3, 7, 21, 28, 30};
-    return index > 1 || (index && std::find(std::begin(without), std::end(without), c.arguments[0]) != std::end(without));
-  }
+  if (call == "membarrier" && index == 2) return !(c.arguments[1] & 1); // MEMBARRIER_CMD_FLAG_CPU
   if (call.ends_with("v2") && index == 4) return true; // the upper half of the offset, on other machines
-  if (call == "mremap" && index == 4) return !(c.arguments[3] & 2);
+  constexpr uint64_t fixed = 3; // MREMAP_MAYMOVE, MREMAP_FIXED
+  if (call == "mremap" && index == 4) return (c.arguments[3] & fixed) != fixed;
   return false;
 }
 
 } // namespace
+
+void show_folder(std::string& out, const Shown& v) {
+  if (static_cast<int32_t>(v.value) != AT_FDCWD) return show_descriptor(out, v);
+  out += "AT_FDCWD";
+  std::string path = v.options.descriptors ? v.options.descriptors->path(v.call.pid, AT_FDCWD) : "";
+  if (!path.empty()) out += "<" + path + ">";
+}
 
 std::vector<Argument> read_arguments(std::string_view words) {
   std::vector<Argument> out;
@@ -632,12 +693,27 @@ static std::string result_text(const Call& call, const Argument& kind, const Opt
   return out;
 }
 
+// Those that its command takes, if it has one.
+static const std::vector<Argument>& arguments_of(const Call& call) {
+  const KnownCall& known = known_call(call.number);
+  const spec::CommandCall* with_command = spec::find_command_call(known.name);
+  if (!with_command || call.is_32()) return known.arguments;
+  const uint32_t command = static_cast<uint32_t>(call.arguments[with_command->argument]) >> with_command->shift & with_command->mask;
+  const spec::CommandRow* row = spec::find_command_row(known.name, command);
+  if (!row) return known.arguments;
+  thread_local std::unordered_map<const spec::CommandRow*, std::vector<Argument>> rows;
+  const auto [at, is_new] = rows.try_emplace(row);
+  if (is_new) at->second = read_arguments(row->arguments);
+  return at->second;
+}
+
 CallParts call_parts(const Call& call, const Options& options) {
   CallParts out;
   out.name = call_name(call.number);
-  const std::vector<Argument>& arguments = known_call(call.number).arguments;
+  const std::vector<Argument>& arguments = arguments_of(call);
+  const auto is_shown = [&](size_t i) { return !(arguments[i].kind && !arguments[i].kind->show) && !is_left_out(out.name, i, call); };
   for (size_t i = 0; i < arguments.size() && i < call.arguments.size(); i++)
-    if (!is_left_out(out.name, i, call)) show(out.arguments.emplace_back(), arguments[i], call, i, options);
+    if (is_shown(i)) show(out.arguments.emplace_back(), arguments[i], call, i, options);
   out.result = result_text(call, known_call(call.number).result, options);
   const bool polls = (out.name == "poll" || out.name == "ppoll") && call.result >= 0;
   const bool selects = (out.name == "select" || out.name == "pselect6") && !call.is_32();

@@ -22,16 +22,28 @@ from tally import SLOWNESS, Skipped, need, run_suite
 
 TMP = tempfile.mkdtemp(prefix="acu-trace-")
 WORK = os.path.join(TMP, "work")  # where the programs run, made anew for each of them
-# In what acu's text differs from strace's, by kind; docs/trace.md gives the reason of each.
+with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "src", "spec", "syscalls.cc")) as file:
+    CALLS = {name: int(number) for number, name in re.findall(r'\{(\d+), "(\w+)"\}', file.read().split("event_names")[0])}
+LAST_OF_STRACE = 450  # the last call that strace 6.1 has a name for
+NEWER_CALLS = "|".join(name for name, number in CALLS.items() if number > LAST_OF_STRACE)
+# The kinds of difference between acu's text and strace's, ten at most; docs/trace.md lists them with the reason of each.
 DIFFERENCES = {
-    "values that go both ways": [(r"\[?\b\d+ => (\d+)\]?", r"[\1]"), (r"(msg_namelen|next_id)=\[?(\d+)\]?", r"\1=\2")],
-    "dates beside seconds": [(r"\} /\* \d+-\d+-\d\dT[^*]* \*/", "}")],
-    "words about calls that a signal interrupts": [(r"\b(ERESTART\w+) \(.*\)", r"\1")],
+    "values that go both ways": [(r"\[?\b\d+ => (\d+)\]?", r"[\1]"), (r"(msg_namelen|next_id)=\[?(\d+)\]?", r"\1=\2"), (r"^(capget\(\{version=)\w+", r"\1VERSION"),
+                                 (r"^(epoll_pwait2\((?:[^,]*, ){3})(?:0x\w+|\{.*?\})(.* = -1 )", r"\1TIMEOUT\2")],
+    "dates beside seconds": [(r"(\}|\[\d+) /\* \d+-\d+-\d\dT[^*]* \*/", r"\1"), (r"^(time\(.*\) += \d+) \(\d+-\d+-\d\dT.*\)$", r"\1")],
+    "words about calls that a signal interrupts": [(r"\b(ERESTART\w+) \(.*\)", r"\1"), (r"^(restart_syscall\()<\.\.\. .* \.\.\.>", r"\1")],
     "netlink messages behind their heads": [(r"(nlmsg_pid=-?\d+\}).*(, iov_len=\d+\}|, \d+, (?:0|MSG_\w+), (?:NULL|\{))", r"\1 BODY\2")],
     "words of a failed execve": [(r'\["1", "2", "3", "4", "5", "6", "7", "8", .*?\]', "WORDS")],
-    "values without a name": [(r" /\* [A-Z]\w*_\?\?\? \*/", "")],
+    "values without a name": [(r" /\* \w*\?+\w* \*/", "")],
     "members of bpf's attributes": [(r"(BPF_MAP_DELETE_ELEM.*), \.\.\.\}", r"\1}")],
-    "FICLONE": [(r"BTRFS_IOC_CLONE or FICLONE", "FICLONE")],
+    "two names of one number": [(r"\b[A-Z_]+ or ([A-Z_]+)\b", r"\1")],
+    "calls and flags newer than strace": [(rf"^(?:syscall_{LAST_OF_STRACE + 1:#x}|syscall_0x1[c-d][0-9a-f]|{NEWER_CALLS})\(.*\)( +=)", r"NEWER\1"),
+                                          (r"^((?:pidfd_open|memfd_create)\(.*, )(?:[A-Z_|]*\|)?(?:0x[0-9a-f]+|MFD_\w+)", r"\1FLAGS"),
+                                          (r"((?:features=IORING_FEAT_SINGLE_MMAP[A-Z0-9_|]*?LINKED_FILE|flags=IORING_SETUP_[A-Z0-9_|]*?COOP_TASKRUN)\|)[^,]*", r"\1NEWER")],
+    "memory that is not copied": [(r'^((?:l?setxattr|add_key|request_key)\((?:"[^"]*"|[^,]*), [^,]*, )("(?:\\.|[^"\\])*"(?:\.\.\.)?|0x\w+|NULL)', r"\1MEMORY"),
+                                  (r"^(io_submit\([^,]*, -?\d+, )(?:\[.*\]|0x\w+)\)", r"\1MEMORY)"), (r"^((?:recvfrom|io_pgetevents)\(.*, )(?:\[\d+\]|\{sigmask.*\}|0x\w+)\)", r"\1MEMORY)"),
+                                  (r"^(sendmmsg\([^,]*, \[\{msg_hdr=\{.*?msg_flags=[\w|]+\}\}), .*\](, \d)", r"\1, ...]\2"),
+                                  (r"^(io_uring_register\([^,]*, IORING_REGISTER_\w+, )(?:\{.*\}|\[.*\]|0x\w+)(, \d)", r"\1MEMORY\2"), (r'(?:""|\[\]|0x1000\d000\b)(?=.* = -1 EFAULT)', "MEMORY")],
 }
 # What differs from run to run: addresses, ids, times, sizes that grow.
 VARYING = [
@@ -50,13 +62,38 @@ VARYING = [
 ]
 
 
-def lines_of(text):
-    out = []
-    for line in text.splitlines():
-        for pattern, instead in sum(DIFFERENCES.values(), []) + VARYING:
-            line = re.sub(pattern, instead, line)
-        out.append(line)
-    return out
+# Of a program whose arguments are given: all numbers count but for addresses of the program and results, which may be ids or times.
+EXACT = [(r"0x(7[ef]|5[56])[0-9a-f]{10}\b", "ADDRESS"), (r" = \d{3,}$", " = N"), (r"^sysinfo\(\{.*\}\)", "sysinfo({})"), (r"(tv_sec=|\[)\d{9,}", r"\1N"),
+         (r"(tv_nsec=)[1-9]\d*", r"\1N"), (r"(tms_\w+=)\d+", r"\1N"), (r"^getcpu\(\[\d+\]", "getcpu([N]")] + [v for v in VARYING if v[1] not in ("ADDRESS", "N")]
+COUNTS = collections.Counter()  # of lines compared with strace's: `lines`, `equal`, and by the kinds that make a difference
+
+
+def replaced(line, patterns):
+    for pattern, instead in patterns:
+        line = re.sub(pattern, instead, line)
+    return line
+
+
+def lines_of(text, varying=VARYING):
+    return [replaced(line, sum(DIFFERENCES.values(), []) + varying) for line in text.splitlines()]
+
+
+def count_kinds(theirs, ours, varying=VARYING, is_compared=lambda line: True):
+    """Of two texts whose lines_of() are the same: how many lines are equal as they are, and which kinds the others are of."""
+    counts = collections.Counter()
+    sides = (sorted(zip(lines_of(text, varying), text.splitlines())) for text in (theirs, ours))
+    for (line, their_line), (_, our_line) in zip(*([pair for pair in side if is_compared(pair[0])] for side in sides)):
+        counts["lines"] += 1
+        if replaced(their_line, varying) == replaced(our_line, varying):
+            counts["equal"] += 1
+            continue
+        for kind, patterns in DIFFERENCES.items():
+            counts[kind] += any(replaced(text, patterns) != text for text in (their_line, our_line))
+    return counts
+
+
+def counts_text(counts):
+    return f"{counts['lines']} lines, {counts['equal']} equal; " + ", ".join(f"{kind}: {n}" for kind, n in counts.items() if kind in DIFFERENCES and n)
 
 
 def trace(acu, *words, limit=30):
@@ -202,19 +239,20 @@ def same_words(acu, name):
     words = PROGRAMS[name]
     if not shutil.which(words[0]):
         raise Skipped(f"{words[0]} is not installed")
-    texts = []
+    raw = []
     for run in (strace, lambda *w: traced_lines(acu, *w)):
         shutil.rmtree(WORK, ignore_errors=True)
         os.mkdir(WORK)
         with open(os.path.join(WORK, "file"), "w") as file:
             file.write("x\n")
-        texts.append(lines_of(run(*words)))
-    theirs, ours = texts
+        raw.append(run(*words))
+    theirs, ours = map(lines_of, raw)
     several = any(line.startswith(("clone", "vfork", "fork")) for line in ours)
     if several:  # which of them comes first is chance, and when a signal arrives
         theirs, ours = (sorted(line for line in lines if not CHANCE.match(line)) for lines in (theirs, ours))
     need(theirs == ours, "\n".join(difflib.unified_diff(theirs, ours, "strace", "acu", n=0, lineterm="")))
     need(len(ours) > 20, f"only {len(ours)} lines")
+    COUNTS.update(count_kinds(*raw, is_compared=lambda line: not several or not CHANCE.match(line)))
 
 
 def same_counts(acu):
@@ -379,29 +417,82 @@ def classes_of_calls(acu):
         need(calls[0] == calls[1], f"{word}: strace {sorted(calls[0] - calls[1])}, acu {sorted(calls[1] - calls[0])}")
 
 
-def calls_with_unusual_arguments(acu):
-    """Nearly all calls, with arguments that mean nothing: as strace has them, but for words about values without a name."""
-    not_made = set("""exit exit_group fork vfork clone clone3 pause reboot sync rt_sigreturn kill tkill tgkill ptrace vhangup kexec_load kexec_file_load init_module
-        finit_module delete_module setsid setpgid pivot_root chroot sethostname setdomainname settimeofday clock_settime adjtimex clock_adjtime swapon swapoff acct mount
-        umount2 setuid setgid setreuid setregid setresuid setresgid setfsuid setfsgid setgroups setrlimit prlimit64 munmap mmap mremap mprotect brk execve execveat
-        rt_sigsuspend rt_sigtimedwait select poll ppoll pselect6 epoll_wait iopl ioperm syslog personality umask unshare setns seccomp close close_range dup2 arch_prctl
-        set_tid_address set_robust_list rseq alarm setitimer nanosleep clock_nanosleep sched_setscheduler mlockall munlockall futex wait4 waitid modify_ldt
-        set_thread_area sched_yield shmat madvise remap_file_pages landlock_restrict_self capset chdir fchdir quotactl sysfs ustat msync mseal map_shadow_stack
-        sync_file_range syncfs vmsplice restart_syscall membarrier userfaultfd uretprobe uprobe shutdown
-        msgget semget shmget mq_open keyctl add_key request_key""".split())
-    with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "src", "spec", "syscalls.cc")) as file:
-        calls = [(int(n), name) for n, name in re.findall(r'\{(\d+), "(\w+)"\}', file.read()) if int(n) <= 450 and name not in not_made]
-    arguments = ("-1L, 0L, 0L, 0L, 0L, 0L", "-1L, 1L, 2L, 3L, 4L, 5L", "0L, -1L, 0L, 0x7fL, 8L, 0L")
-    source, program = os.path.join(TMP, "every.c"), os.path.join(TMP, "every")
+NOT_MADE = {
+    "exit": "ends the thread; the program ends with exit_group(-1)",
+    "fork, vfork": "take no arguments; the programs above make them",
+    "pause": "takes no arguments, and waits for a signal",
+    "rt_sigreturn": "takes its registers from the stack; structures() makes it",
+    "vhangup": "takes no arguments, and hangs up the terminal",
+    "uretprobe, uprobe": "end the process with SIGILL",
+}
+# For each call four sets of arguments that mean nothing, and are certain to harm nothing.
+UNUSUAL = ("-1L, 0L, 0L, 0L, 0L, 0L", "-1L, 1L, 2L, 3L, 4L, 5L", "0L, -1L, 0L, 0x7fL, 8L, 0L", "-1L, -1L, -1L, -1L, -1L, -1L")
+FIRST_SETS, MINUS_ONES = UNUSUAL[:2], UNUSUAL[3:]
+# Calls that one of the sets would let succeed, wait, or reach other processes: what they are made with instead.
+INSTEAD = {
+    "kill": ["0x7ffffff0L, -1L", "0x7ffffff0L, 0x7fL"],
+    "clone": MINUS_ONES, "unshare": MINUS_ONES, "userfaultfd": MINUS_ONES, "umask": MINUS_ONES, "personality": MINUS_ONES, "setfsuid": MINUS_ONES, "setfsgid": MINUS_ONES,
+    "ptrace": ["-1L, 0L, 8L, 16L", *MINUS_ONES], "setgroups": MINUS_ONES, "acct": MINUS_ONES, "close": MINUS_ONES, "fchmod": FIRST_SETS, "fchown": FIRST_SETS,
+    "setreuid": MINUS_ONES, "setregid": MINUS_ONES, "setresuid": MINUS_ONES, "setresgid": MINUS_ONES, "settimeofday": ["-1L, 1L", *MINUS_ONES],
+    "setdomainname": ["0L, -1L", *MINUS_ONES], "sethostname": ["0L, -1L", *MINUS_ONES], "shmget": [UNUSUAL[1], *MINUS_ONES], "msgget": ["-1L, 1L"], "semget": [UNUSUAL[1]],
+    "semctl": FIRST_SETS, "shmctl": FIRST_SETS, "msgctl": FIRST_SETS, "shmat": FIRST_SETS, "kexec_load": [UNUSUAL[2], *MINUS_ONES], "kexec_file_load": ["-1L, -1L, 0L, 0L, -1L"],
+    "close_range": ["-1L, 0L, 8L", *MINUS_ONES], "dup2": FIRST_SETS, "poll": ["-1L, 1L, 2L"], "ppoll": ["-1L, 1L, 2L, 3L, 4L", *MINUS_ONES],
+    "alarm": ["0L"], "setsid": ["0L"], "sync": ["0L"], "munlockall": ["0L"],
+}
+# Two more sets: every other argument is the address of a page, the rest is 8 (bytes of a set of signals, or a descriptor that is not open).
+PAGES = ("0x10000000L, 8L, 0x10002000L, 8L, 0x10004000L, 8L", "8L, 0x10001000L, 8L, 0x10003000L, 8L, 0x10005000L")
+# With these they would change the system or the program itself, or wait.
+NOT_WITH_PAGES = set("""adjtimex brk capset chroot clock_adjtime clock_settime clone3 init_module ioperm iopl keyctl madvise mlock mlockall mmap mount mprotect mremap mseal msync munlock
+    munmap pivot_root prlimit64 quotactl reboot remap_file_pages set_robust_list set_tid_address setgid setrlimit setuid swapoff swapon syslog sysfs umount2 map_shadow_stack
+    msgrcv msgsnd semop semtimedop sched_setaffinity sched_setparam sched_setscheduler sched_setattr epoll_wait mincore nanosleep clock_nanosleep select pselect6 bpf
+    rt_sigsuspend rt_sigtimedwait restart_syscall landlock_restrict_self""".split())
+NOT_WITH_TEXTS = {"execve", "execveat", "futex", "futex_waitv", "futex_wait", "poll", "ppoll", "timer_settime", "timerfd_settime", "recvmmsg", "io_getevents",
+                  "io_pgetevents", "mq_timedreceive", "epoll_pwait2"}  # their timeouts would be long, or their words are no text
+PAGES_CODE = """  char* pages = mmap((void*)0x10000000, 0x6000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+#define fill(page) strcpy(memset(pages + page, BYTE, 0x1000), TEXT)
+#define syscall(...) (fill(0), fill(0x1000), fill(0x2000), fill(0x3000), fill(0x4000), fill(0x5000), syscall(__VA_ARGS__))
+"""
+CONTENTS = {"zeros": ("0", '""'), "text": ("0x11", '"/x/y"')}  # of the pages
+
+
+def compare_calls(acu, name, made, before=""):
+    """A program of these calls: how many lines are equal, and of which kinds the others are."""
+    source, program = os.path.join(TMP, name + ".c"), os.path.join(TMP, name)
     with open(source, "w") as file:
-        file.write("#include <unistd.h>\nlong syscall(long, ...);\nint main(void) {\n" + "".join(f"  syscall({n}L, {arguments[n % 3]});\n" for n, _ in sorted(calls)) + "}\n")
+        file.write("#include <string.h>\n#include <sys/mman.h>\nlong syscall(long, ...);\nint main(void) {\n" + before + "".join(f"  syscall({n}L, {arguments});\n" for n, arguments in made) + "}\n")
     subprocess.run(["gcc", "-o", program, source], check=True)
     os.makedirs(WORK, exist_ok=True)
-    theirs = lines_of(re.sub(r" /\* \w+_\?\?\? \*/", "", strace(program)))
-    ours = lines_of(traced_lines(acu, program))
-    same = sum(block.size for block in difflib.SequenceMatcher(None, theirs, ours, autojunk=False).get_matching_blocks())
-    need(len(theirs) > 220 and same > 0.85 * len(theirs), f"{same} of {len(theirs)} and {len(ours)} are the same:\n" +
-         "\n".join(line for line in difflib.ndiff(theirs, ours) if line[0] in "+-"))
+    raw = strace(program), traced_lines(acu, program)
+    theirs, ours = (lines_of(text, EXACT) for text in raw)
+    need(theirs == ours, "\n".join(difflib.unified_diff(theirs, ours, "strace", "acu", n=0, lineterm="")))
+    need(len(ours) > len(made), f"{len(ours)} lines of {len(made)} calls")
+    return count_kinds(*raw, EXACT)
+
+
+def calls_with_unusual_arguments(acu):
+    """All calls of x86-64 with arguments that mean nothing: line by line as strace has them, but for DIFFERENCES."""
+    not_made = {name for names in NOT_MADE for name in names.split(", ")} | {"exit_group"}
+    need(not_made <= set(CALLS) and set(INSTEAD) <= set(CALLS), f"no such call: {(not_made | set(INSTEAD)) - set(CALLS)}")
+    made = [(name, number) for name, number in sorted(CALLS.items(), key=lambda c: c[1]) if name not in not_made]
+    counts = collections.Counter()
+    for i in range(len(UNUSUAL)):  # in several programs, so that acu can follow
+        sets = [(number, INSTEAD.get(name, UNUSUAL)[i:i + 1]) for name, number in made]
+        counts += compare_calls(acu, f"every{i}", [*((number, arguments) for number, some in sets for arguments in some), (CALLS["exit_group"], "-1L")])
+    for i, arguments in enumerate(PAGES):
+        for content, (byte, text) in CONTENTS.items():
+            left_out = {*INSTEAD, *NOT_WITH_PAGES, *(NOT_WITH_TEXTS if content == "text" else ())}
+            counts += compare_calls(acu, f"{content}{i}", [(number, arguments) for name, number in made if name not in left_out], PAGES_CODE.replace("BYTE", byte).replace("TEXT", text))
+    need(counts["lines"] > 2400, str(counts))
+    print(f"calls with unusual arguments ({len(made) + 1} of {len(CALLS)}): {counts_text(counts)}")
+
+
+def kinds_of_difference(acu):
+    """All kinds are documented; how many lines of the programs are of each."""
+    with open(os.path.join(os.path.dirname(os.path.dirname(HERE)), "docs", "trace.md")) as file:
+        listed = re.findall(r"^\d+\. \*\*(.*?)\*\*", file.read(), re.M)
+    need(listed == list(DIFFERENCES) and len(listed) <= 10, f"docs/trace.md lists {listed}")
+    if COUNTS:
+        print(f"programs: {counts_text(COUNTS)}")
 
 
 def stacks(acu):
@@ -637,7 +728,7 @@ def as_strace(name):
 
 
 TESTS = [as_strace(name) for name in PROGRAMS]
-TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, programs_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, sockets_and_devices, arguments_as_they_were_given, structures, times_of_calls, classes_of_calls, calls_with_unusual_arguments, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
+TESTS += [same_counts, the_last_line, messages_and_parts, calls_of_32_bits, programs_of_32_bits, pages_that_are_not_there, objects, tables, so_many_lines, calls_of_a_path, only_what_is_asked, slow_ones, families, paths_of_descriptors, sockets_and_devices, arguments_as_they_were_given, structures, times_of_calls, classes_of_calls, calls_with_unusual_arguments, kinds_of_difference, stacks, a_process, a_process_that_hangs, interrupted, mistakes]
 
 if __name__ == "__main__":
     sys.exit(run_suite(TESTS, TMP))
