@@ -5,17 +5,15 @@
 #include "bpf/features.h"
 #include "format/tracefs.h"
 #include "profile/naming.h"
-#include "report/names.h"
 #include "session/allocations.h"
 #include "session/duty_cycle.h"
 #include "session/gains.h"
-#include "session/life.h"
 #include "session/losses.h"
 #include "session/own_maps.h"
 #include "session/priority.h"
 #include "session/run_times.h"
+#include "session/runner.h"
 #include "session/stack_map.h"
-#include "session/steps.h"
 #include "session/time.h"
 
 #include <arpa/inet.h>
@@ -70,8 +68,8 @@ struct Sampler {
   base::Status compile();
   base::Status load();
   base::Status live();
-  void keep_to_budget(Life& life);
-  void measure_later(Life& life);
+  void keep_to_budget();
+  void measure_later();
   base::Result<std::vector<ir::Entry>> read_stacks();
   base::Status read_paths();
   void split();
@@ -91,19 +89,12 @@ struct Sampler {
   spec::ProfileKind kind;
   Filter filter;
   SamplingScript script;
-  Options run; // as `acu run` would have been asked
-  std::optional<base::Source> source;
-  int functions_of = -1; // the process whose functions the script may name
-  Compiled compiled;
-  std::optional<Child> child;
-  std::vector<base::Fd> targets;
-  std::unique_ptr<Backend> backend;
+  std::optional<Runner> runner;
+  std::unique_ptr<Output> output;
   RunTimes run_times;
-  report::SystemNames names;
   Recording recording;
   bool is_trial = false;    // to see what it costs, …
   uint64_t measured_from_ns = 0; // … which is measured when the rate of samples has settled
-  uint64_t attached_ns = 0; // CLOCK_MONOTONIC, as of measured_from_ns
   FilePaths paths;
   uint64_t seen = 0, seen_weight = 0; // of a kind that is sampled: all events, less those whose stacks are still to come
   std::optional<Slicer> slicer;
@@ -125,7 +116,7 @@ void Sampler::choose_kind() {
 // What following every call will cost is measured by counting them for a moment.
 base::Result<double> measure_cost(const SamplingOptions& options, const OwnScript& counts) {
   constexpr uint64_t moment_ns = 200'000'000;
-  Sampler& trial = *new Sampler(options);
+  Sampler trial(options);
   trial.choose_kind();
   trial.script.script = counts;
   trial.script.script.set_whose({.text = "true"}, {}, moment_ns);
@@ -181,7 +172,7 @@ base::Status estimate_cost(const SamplingOptions& options) {
   SamplingOptions moment = options;
   moment.duration_ns = trial_ns;
   moment.quiet = true;
-  Sampler& trial = *new Sampler(moment);
+  Sampler trial(moment);
   trial.is_trial = true;
   ACU_CHECK(trial.make_script());
   ACU_CHECK(trial.compile());
@@ -189,7 +180,7 @@ base::Status estimate_cost(const SamplingOptions& options) {
   ACU_CHECK(trial.live());
   const profile::About& about = trial.recording.profile.about;
   if (!trial.duty_cycle && !trial.measured_from_ns) return {}; // it has ended
-  const uint64_t measured_ns = trial.attached_ns + about.duration_ns - trial.measured_from_ns;
+  const uint64_t measured_ns = trial.runner->attached_ns() + about.duration_ns - trial.measured_from_ns;
   const double cost = 100.0 * (trial.duty_cycle ? trial.duty_cycle->expected_run_share(options.duration_ns)
                                                 : static_cast<double>(about.kernel_ns) / static_cast<double>(measured_ns));
   const std::string text = "recording is estimated to cost " + in_percent(cost) + " of a CPU (measured for a moment)";
@@ -214,7 +205,6 @@ base::Status check_needs(const spec::ProfileKind& kind) {
 }
 
 base::Status Sampler::make_script() {
-  ACU_TRY(targets, watch_targets(options.filter));
   choose_kind();
   ACU_CHECK(check_needs(kind));
   ACU_TRY(script, make_sampling_script(kind, filter, rate(), options.is_exact, options.duration_ns));
@@ -232,63 +222,35 @@ base::Status Sampler::make_script() {
 
 base::Status Sampler::compile() {
   // Functions of programs are looked for in the files of the process, and probed for it alone.
-  if (!options.probe.empty() || kind.allocator != spec::AllocatorCalls::none) functions_of = options.filter.pid;
-  source.emplace(script.script.name, std::string(script.script.text));
-  const bool is_silent = viewer && viewer->has_terminal;
-  return compile_own(compiled, *source, {.aim = "record",
-                      .command = options.command,
-                      .pid = functions_of,
-                      .is_silent = is_silent}, child, script.script.parts);
+  const bool names_functions = !options.probe.empty() || kind.allocator != spec::AllocatorCalls::none;
+  const int functions_of = names_functions ? options.filter.pid : -1;
+  runner.emplace(Measurement{.aim = "record",
+                             .script = script.script,
+                             .filter = options.filter,
+                             .command = options.command,
+                             .functions_of = functions_of,
+                             .probes_command = kind.allocator != spec::AllocatorCalls::none && functions_of < 0,
+                             .is_silent = viewer && viewer->has_terminal,
+                             .follows_processes = true,
+                             .keeps_files = true,
+                             .records_may_wait = true});
+  return runner->compile();
 }
 
 base::Status Sampler::load() {
-  KernelOptions kernel = kernel_options(compiled, *source, child);
-  kernel.verbose = options.verbose;
-  kernel.pid = kind.allocator != spec::AllocatorCalls::none && functions_of < 0 ? static_cast<int>(child->pid()) : functions_of;
-  LoadReport loaded;
-  ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
-  return {};
+  Options run; // as `acu run` would have been asked
+  run.verbose = options.verbose;
+  ACU_TRY(output, Output::open(run));
+  return runner->load(run);
 }
 
 base::Status Sampler::live() {
-  run.quiet = true;
-  run.pid = options.filter.pid;
-  run.verbose = options.verbose;
-  ACU_TRY(std::unique_ptr<Output> output, Output::open(run));
-  names.users().keep_files();
-  report::Printer printer(compiled.program, backend->engine(), names, *output,
-                          report_options(compiled.tree->config, false));
-  Effects effects(compiled.program, backend->engine(), printer, *output, &*source);
-  // What is mapped from here on is known, before a sample can show it.
-  ProcessWatch watch(names.users());
-  if (child || options.filter.pid >= 0) watch.only(child ? child->pid() : options.filter.pid);
-  std::optional<Unwinding> unwinding;
-  if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), watch, *compiled.machine);
-  Life life = {.program = compiled.program,
-               .options = run,
-               .source = &*source,
-               .backend = *backend,
-               .effects = effects,
-               .printer = printer,
-               .output = *output,
-               .child = child ? &*child : nullptr,
-               .target_fd = targets.empty() ? -1 : targets.front().get(),
-               .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
-               .watch = &watch,
-               .unwinding = unwinding ? &*unwinding : nullptr,
-               .records_may_wait = true,
-               .print_maps_on_exit = false};
-  if (regular.tick) {
-    regular.begin = [&, begin = std::move(regular.begin)] {
-      attached_ns = life.attached_ns;
-      if (begin) begin();
-    };
-    life.regulars.push_back(&regular);
-  }
+  std::vector<Regular*> regulars;
+  if (regular.tick) regulars.push_back(&regular);
   if (!options.is_exact && !kind.duty_cycle.probes.empty())
-    keep_to_budget(life);
+    keep_to_budget();
   else if (is_trial)
-    measure_later(life);
+    measure_later();
   else
     run_times.start(kind.name != "cpu" && kind.name != "cycles"); // those come no more often than was asked for
   if (!cycle.tick) cycle.next_ns = Regular::never;
@@ -296,30 +258,28 @@ base::Status Sampler::live() {
     run_times.stop();
     if (duty_cycle) duty_cycle->end();
   };
-  life.regulars.push_back(&cycle);
-  ACU_CHECK(session::live(life));
-  attached_ns = life.attached_ns;
-  compiled.machine->store_facts();
+  regulars.push_back(&cycle);
+  ACU_CHECK(runner->live(*output, regulars));
 
   profile::About& about = recording.profile.about;
-  about.duration_ns = life.detached_ns - life.attached_ns;
-  about.start_ns = life.attached_ns + static_cast<uint64_t>(to_wall_ns(CLOCK_MONOTONIC));
-  const ir::Counters counters = backend->engine().counters();
+  about.duration_ns = runner->detached_ns() - runner->attached_ns();
+  about.start_ns = runner->attached_ns() + static_cast<uint64_t>(to_wall_ns(CLOCK_MONOTONIC));
+  const ir::Counters counters = runner->backend().engine().counters();
   note_losses(counters);
   if (script.lacks_end)
     about.notes.push_back(std::string(kind.is_state ? "memory that was given back at last counts, too" : "what lasted at the end is not counted") +
                           ": before 5.13 the kernel cannot go through the entries of maps");
-  const std::string losses = describe_losses(compiled.program, counters, &*source, {});
+  const std::string losses = describe_losses(runner->program(), counters, &runner->source(), {});
   for (std::string_view line : base::split(losses, '\n'))
     if (!line.empty()) about.notes.emplace_back(line);
-  if (watch.lost())
-    about.notes.push_back(std::to_string(watch.lost()) +
+  if (runner->lost_changes())
+    about.notes.push_back(std::to_string(runner->lost_changes()) +
                           " changes of processes were lost: some code may have no name, or one of another program");
   return {};
 }
 
-void Sampler::measure_later(Life& life) {
-  cycle.begin = [&] { cycle.next_ns = life.attached_ns + trial_settle_ns; };
+void Sampler::measure_later() {
+  cycle.begin = [&] { cycle.next_ns = runner->attached_ns() + trial_settle_ns; };
   cycle.tick = [this]() -> base::Result<bool> {
     run_times.start(false);
     measured_from_ns = clock_ns();
@@ -328,10 +288,10 @@ void Sampler::measure_later(Life& life) {
   };
 }
 
-void Sampler::keep_to_budget(Life& life) {
-  duty_cycle.emplace(*backend, compiled.program, kind.duty_cycle, child ? child->pid() : options.filter.pid);
+void Sampler::keep_to_budget() {
+  duty_cycle.emplace(runner->backend(), runner->program(), kind.duty_cycle, runner->child() ? runner->child()->pid() : options.filter.pid);
   cycle.begin = [&] {
-    duty_cycle->begin(life.attached_ns);
+    duty_cycle->begin(runner->attached_ns());
     cycle.next_ns = duty_cycle->next_ns();
   };
   cycle.tick = [this]() -> base::Result<bool> {
@@ -420,7 +380,7 @@ std::string on_one_line(std::string_view text) {
   return out;
 }
 
-base::Result<uint64_t> Sampler::read_number(std::string_view name) { return session::read_number(compiled.program, backend->engine(), name); }
+base::Result<uint64_t> Sampler::read_number(std::string_view name) { return session::read_number(runner->program(), runner->backend().engine(), name); }
 
 // What the script itself counted.
 base::Status Sampler::read_notes() {
@@ -458,16 +418,16 @@ base::Status Sampler::read_notes() {
 }
 
 base::Result<std::vector<ir::Entry>> Sampler::read_stacks() {
-  auto index = find_map(compiled.program, "");
+  auto index = find_map(runner->program(), "");
   if (!index) return base::Error{base::Failure::runtime, "the recording has no map `@`"};
-  return backend->engine().read_map(*index);
+  return runner->backend().engine().read_map(*index);
 }
 
 base::Status Sampler::read_paths() {
-  auto named = kind.paths.empty() ? std::nullopt : find_map(compiled.program, kind.paths);
+  auto named = kind.paths.empty() ? std::nullopt : find_map(runner->program(), kind.paths);
   if (!named) return {};
-  ACU_TRY(std::vector<ir::Entry> known, backend->engine().read_map(*named));
-  paths.add(compiled.program.maps[*named], known);
+  ACU_TRY(std::vector<ir::Entry> known, runner->backend().engine().read_map(*named));
+  paths.add(runner->program().maps[*named], known);
   return {};
 }
 
@@ -476,23 +436,23 @@ const ir::Map& map_of_stacks(const ir::Program& program) { return program.maps[*
 // The map is looked at whenever a slice ends.
 void Sampler::split() {
   slicer.emplace(options.split_ns);
-  regular.begin = [this] { regular.next_ns = attached_ns + slicer->next_ns(); };
+  regular.begin = [this] { regular.next_ns = runner->attached_ns() + slicer->next_ns(); };
   regular.tick = [this]() -> base::Result<bool> {
     if (is_state()) ACU_CHECK(make_state());
     ACU_TRY(std::vector<ir::Entry> entries, read_stacks());
-    slicer->take(map_of_stacks(compiled.program), entries, clock_ns() - attached_ns);
-    regular.next_ns = attached_ns + slicer->next_ns();
+    slicer->take(map_of_stacks(runner->program()), entries, clock_ns() - runner->attached_ns());
+    regular.next_ns = runner->attached_ns() + slicer->next_ns();
     return true;
   };
 }
 
 // What there would be if the recording ended now.
 base::Status Sampler::make_state() {
-  ACU_CHECK(backend->engine().clear_map(*find_map(compiled.program, "")));
-  for (uint32_t i = 0; i < compiled.program.probes.size(); i++)
-    for (uint32_t e : compiled.program.probes[i].events)
-      if (compiled.program.events[e].kind == probe::Kind::end) {
-        ACU_CHECK(backend->engine().run(i));
+  ACU_CHECK(runner->backend().engine().clear_map(*find_map(runner->program(), "")));
+  for (uint32_t i = 0; i < runner->program().probes.size(); i++)
+    for (uint32_t e : runner->program().probes[i].events)
+      if (runner->program().events[e].kind == probe::Kind::end) {
+        ACU_CHECK(runner->backend().engine().run(i));
       }
   return {};
 }
@@ -500,10 +460,10 @@ base::Status Sampler::make_state() {
 base::Status Sampler::read() {
   if (slicer && is_state()) ACU_CHECK(make_state()); // the last slice has left one
   ACU_TRY(std::vector<ir::Entry> entries, read_stacks());
-  const ir::Map& map = map_of_stacks(compiled.program);
-  StackReader stacks = {backend->engine(), backend->walker() != nullptr, {}, {}};
+  const ir::Map& map = map_of_stacks(runner->program());
+  StackReader stacks = {runner->backend().engine(), runner->backend().walker() != nullptr, {}, {}};
   ACU_CHECK(read_paths());
-  MapReader reader = {names, map, map.key->fields(), stacks, kind, paths};
+  MapReader reader = {runner->names(), map, map.key->fields(), stacks, kind, paths};
   std::vector<std::string_view> leaves;
   if (!kind.leaves.empty()) leaves = base::split(kind.leaves, '|');
   std::vector<size_t> sample_at; // by entry: where its sample is, if it has one
@@ -516,11 +476,11 @@ base::Status Sampler::read() {
   if (slicer) slicer->end(map, entries, recording.profile.about.duration_ns);
   ACU_CHECK(read_notes());
   ACU_CHECK(read_seen());
-  backend.reset(); // its tables take as much memory as names will
+  runner->unload(); // its tables take as much memory as names will
 
   describe();
   symbol::Kallsyms kernel;
-  const std::vector<uint32_t> numbers = name_samples(recording.profile, stacks.out, kernel, names.users());
+  const std::vector<uint32_t> numbers = name_samples(recording.profile, stacks.out, kernel, runner->names().users());
   if (filter.pid >= 0 && kind.unit == "ns" && recording.profile.samples().empty())
     recording.profile.about.notes.push_back("nothing ended meanwhile: what its threads have waited for all the time is told by `acu snap -p " +
                                             std::to_string(filter.pid) + "`");
@@ -540,18 +500,18 @@ base::Status Sampler::read() {
 // What all events weighed is known exactly, whichever of them became samples.
 base::Status Sampler::read_seen() {
   if (!kind.is_sampled) return {};
-  ir::Engine& engine = backend->engine();
-  ACU_TRY(profile::RawSample sum, read_sum(compiled.program, engine, "seen"));
+  ir::Engine& engine = runner->backend().engine();
+  ACU_TRY(profile::RawSample sum, read_sum(runner->program(), engine, "seen"));
   ACU_TRY(uint64_t pending, read_number("pending"));
   seen = sum.count;
   seen_weight = sum.weight - std::min(pending, sum.weight);
   if (!duty_cycle) return {};
   // I/O in gaps is estimated from time, unless the kernel counted it.
-  ACU_TRY(auto gaps, read_sums(compiled.program, engine, "gaps"));
-  ACU_TRY(auto within, read_sums(compiled.program, engine, "within"));
-  ACU_TRY(auto files, read_sums(compiled.program, engine, "files"));
-  ACU_TRY(auto guessed, read_sums(compiled.program, engine, "guessed"));
-  ACU_TRY(auto ended, read_sums(compiled.program, engine, "ended"));
+  ACU_TRY(auto gaps, read_sums(runner->program(), engine, "gaps"));
+  ACU_TRY(auto within, read_sums(runner->program(), engine, "within"));
+  ACU_TRY(auto files, read_sums(runner->program(), engine, "files"));
+  ACU_TRY(auto guessed, read_sums(runner->program(), engine, "guessed"));
+  ACU_TRY(auto ended, read_sums(runner->program(), engine, "ended"));
   double counted = 0, in_place_of = 0, in_windows = 0, in_files = 0;
   for (auto [pid, guess] : guessed) {
     const double share = within[pid] ? static_cast<double>(files[pid]) / static_cast<double>(within[pid]) : 0;
@@ -562,7 +522,7 @@ base::Status Sampler::read_seen() {
     counted += all * (ended.contains(pid) ? 1 : duty_cycle->correction_of_last_gap());
   }
   double correction = duty_cycle->correction();
-  if (ended.contains(static_cast<uint32_t>(child ? child->pid() : options.filter.pid))) {
+  if (ended.contains(static_cast<uint32_t>(runner->child() ? runner->child()->pid() : options.filter.pid))) {
     // What was asked for ended in the last gap, which the kernel counted, too.
     correction /= duty_cycle->correction_of_last_gap();
     for (auto [pid, bytes] : gaps)
@@ -621,8 +581,8 @@ void Sampler::tell_costs() {
 // Of what follows allocations the map is made at each look: by what else is done at the end.
 struct Onlooker {
   Onlooker(Sampler& s, const Viewer& v)
-      : sampler(s), viewer(v), stacks{s.backend->engine(), s.backend->walker() != nullptr, {}, {}},
-        names(s.recording.profile, stacks.out, kernel, s.names.users()) {}
+      : sampler(s), viewer(v), stacks{s.runner->backend().engine(), s.runner->backend().walker() != nullptr, {}, {}},
+        names(s.recording.profile, stacks.out, kernel, s.runner->names().users()) {}
   void follow();
   base::Result<bool> look();
 
@@ -645,7 +605,7 @@ void Onlooker::follow() {
   Regular& regular = sampler.regular;
   regular.fd = viewer.input_fd;
   regular.begin = [this, &regular] {
-    last_ns = sampler.attached_ns;
+    last_ns = sampler.runner->attached_ns();
     regular.next_ns = last_ns + viewer.period_ns;
     if (viewer.begin) viewer.begin();
   };
@@ -653,8 +613,8 @@ void Onlooker::follow() {
   regular.end = viewer.end;
   // What was missed is not made up for.
   regular.tick = [this, &regular]() -> base::Result<bool> {
-    const uint64_t periods = (clock_ns() - sampler.attached_ns) / viewer.period_ns;
-    regular.next_ns = sampler.attached_ns + (periods + 1) * viewer.period_ns;
+    const uint64_t periods = (clock_ns() - sampler.runner->attached_ns()) / viewer.period_ns;
+    regular.next_ns = sampler.runner->attached_ns() + (periods + 1) * viewer.period_ns;
     return look();
   };
 }
@@ -662,7 +622,7 @@ void Onlooker::follow() {
 // A map that fills is emptied: its keys begin anew.
 base::Result<std::vector<ir::Entry>> Onlooker::read() {
   if (std::exchange(is_filling, false)) {
-    ACU_TRY(auto taken, sampler.backend->take_map(*find_map(sampler.compiled.program, "")));
+    ACU_TRY(auto taken, sampler.runner->backend().take_map(*find_map(sampler.runner->program(), "")));
     is_emptied = taken.has_value();
     if (taken) return std::move(*taken);
   }
@@ -679,12 +639,12 @@ void Onlooker::make_room(const ir::Map& map, size_t entries) {
   std::vector<uint64_t> ids;
   for (; forgotten < all.size(); forgotten++)
     if (!all[forgotten].pid) ids.push_back(all[forgotten].id);
-  sampler.backend->forget_stacks(ids);
+  sampler.runner->backend().forget_stacks(ids);
 }
 
 base::Result<bool> Onlooker::look() {
   Sampler& s = sampler;
-  const ir::Map& map = map_of_stacks(s.compiled.program);
+  const ir::Map& map = map_of_stacks(s.runner->program());
   if (s.is_state()) {
     ACU_CHECK(s.make_state());
     gains = {};
@@ -692,7 +652,7 @@ base::Result<bool> Onlooker::look() {
   ACU_TRY(std::vector<ir::Entry> entries, read());
   const uint64_t now = clock_ns(), passed = now - std::exchange(last_ns, now);
   ACU_CHECK(s.read_paths());
-  MapReader reader = {s.names, map, map.key->fields(), stacks, s.kind, s.paths};
+  MapReader reader = {s.runner->names(), map, map.key->fields(), stacks, s.kind, s.paths};
   std::vector<std::string_view> leaves;
   if (!s.kind.leaves.empty()) leaves = base::split(s.kind.leaves, '|');
   stacks.out.samples.clear();
@@ -704,8 +664,8 @@ base::Result<bool> Onlooker::look() {
   std::vector<profile::Gain> found;
   for (size_t i = 0; i < numbers.size(); i++) found.push_back({numbers[i], stacks.out.samples[i].weight, stacks.out.samples[i].count});
 
-  s.recording.profile.about.duration_ns = now - s.attached_ns;
-  const ir::Counters counters = s.backend->engine().counters();
+  s.recording.profile.about.duration_ns = now - s.runner->attached_ns();
+  const ir::Counters counters = s.runner->backend().engine().counters();
   s.note_losses(counters);
   s.tell_costs();
   return viewer.look({s.recording.profile, found, passed, s.is_state(), losses_in_short(counters)});
@@ -714,8 +674,7 @@ base::Result<bool> Onlooker::look() {
 } // namespace
 
 base::Result<Recording> record(const SamplingOptions& options) {
-  // Kept until the process ends: taking the trees and tables apart one by one would only cost time.
-  Sampler& s = *new Sampler(options);
+  Sampler s(options);
 
   // The script of the kind is there. Where it may be expensive, its cost was measured and reported.
   ACU_CHECK(estimate_cost(options));
@@ -740,12 +699,12 @@ base::Result<Recording> record(const SamplingOptions& options) {
 
   // What all of this took is written down.
   s.tell_costs();
-  s.recording.command_status = end_of(s.child);
+  s.recording.command_status = end_of(s.runner->child());
   return std::move(s.recording);
 }
 
 base::Result<Recording> watch(const SamplingOptions& options, const Viewer& viewer) {
-  Sampler& s = *new Sampler(options);
+  Sampler s(options);
   s.viewer = &viewer;
 
   // As above.
@@ -756,7 +715,7 @@ base::Result<Recording> watch(const SamplingOptions& options, const Viewer& view
 
   // Whoever looks on has seen what there was, but for what happened since the last look.
   s.describe();
-  auto& onlooker = *new Onlooker(s, viewer);
+  Onlooker onlooker(s, viewer);
   onlooker.follow();
   ACU_CHECK(s.live());
 
@@ -764,7 +723,7 @@ base::Result<Recording> watch(const SamplingOptions& options, const Viewer& view
   ACU_CHECK(onlooker.look());
   ACU_CHECK(s.read_notes());
   s.tell_costs();
-  s.recording.command_status = end_of(s.child);
+  s.recording.command_status = end_of(s.runner->child());
   return std::move(s.recording);
 }
 

@@ -5,15 +5,12 @@
 #include "base/text.h"
 #include "bpf/features.h"
 #include "report/json.h"
-#include "report/names.h"
 #include "report/number.h"
 #include "session/call_lines.h"
-#include "session/life.h"
 #include "session/losses.h"
 #include "session/run_times.h"
 #include "session/own_maps.h"
-#include "session/own_script.h"
-#include "session/steps.h"
+#include "session/runner.h"
 #include "session/time.h"
 #include "spec/syscalls.h"
 #include "trace/plan.h"
@@ -39,7 +36,7 @@ struct Tracer {
   explicit Tracer(const TracingOptions& o) : options(o), lines(o) {}
 
   std::vector<int> seen_calls() const;
-  OwnScript script_of(const std::vector<int>& calls) const;
+  OwnScript script_of(Condition whose, const std::vector<int>& calls) const;
   base::Status compile();
   base::Status load();
   base::Status live();
@@ -51,25 +48,16 @@ struct Tracer {
   base::Result<Counts> read_counts();
   void tell(const Counts& counts);
   base::Result<bool> tell_interval();
-  base::Result<std::vector<ir::Entry>> read(std::string_view map);
 
   const TracingOptions& options;
-  Condition condition;
-  Options run; // as `acu run` would have been asked
-  std::optional<base::Source> source;
-  Compiled compiled;
-  std::optional<Child> child;
-  std::vector<base::Fd> targets;
-  std::unique_ptr<Backend> backend;
-  report::SystemNames names;
+  std::optional<Runner> runner;
   CallLines lines;
   std::unique_ptr<Output> output;
-  report::Printer* printer = nullptr; // while it lives
   Regular regular;                    // intervals of counts, and the end after so many lines
   RunTimes run_times;
   Counts counted;                     // until the last interval
   uint64_t told = 0, intervals = 0;   // calls; tables
-  uint64_t attached_ns = 0, interval_began_ns = 0, detached_ns = 0;
+  uint64_t interval_began_ns = 0;
 };
 
 // Those that are asked for, and those that lines need to know of: with the numbers of 32-bit programs.
@@ -91,11 +79,10 @@ static bool chooses_endless(const TracingOptions& o, std::string_view chosen) {
   return !o.fails_only && !o.least_ns && chosen.find("retval") == chosen.npos && chosen.find("duration") == chosen.npos;
 }
 
-OwnScript Tracer::script_of(const std::vector<int>& calls) const {
+OwnScript Tracer::script_of(Condition whose, const std::vector<int>& calls) const {
   const std::string& chosen = options.filter.expression;
   OwnScript out(options.counts ? "trace_counts" : "trace");
   // What traces is no part of the picture.
-  Condition whose = condition;
   whose.text = "(" + whose.text + ") && pid != " + std::to_string(::getpid());
   out.set_whose(whose, options.filter, options.duration_ns);
   out.set("HAS_COMMAND", options.filter.command);
@@ -133,41 +120,18 @@ OwnScript Tracer::script_of(const std::vector<int>& calls) const {
 }
 
 base::Status Tracer::compile() {
-  ACU_TRY(targets, watch_targets(options.filter));
-  ACU_TRY(condition, whose_of(options.filter));
-  const OwnScript script = script_of(seen_calls());
-  source.emplace(script.name, std::string(script.text));
-  return compile_own(compiled, *source, {.aim = "trace", .command = options.command}, child, script.parts);
+  ACU_TRY(Condition whose, whose_of(options.filter));
+  runner.emplace(Measurement{.aim = "trace",
+                             .script = script_of(std::move(whose), seen_calls()),
+                             .filter = options.filter,
+                             .command = options.command,
+                             .follows_processes = options.stacks},
+                 [this](const type::Type& type, Bytes bytes) { take(type, bytes); });
+  return runner->compile();
 }
 
 base::Status Tracer::load() {
-  KernelOptions kernel = kernel_options(compiled, *source, child);
-  kernel.verbose = options.verbose;
-  LoadReport loaded;
-  ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
-  run_times.start(true);
-  const std::optional<uint32_t> plans = find_map(compiled.program, "plan");
-  for (int call : seen_calls()) {
-    const auto number = static_cast<uint64_t>(call), plan = trace::plan_of(call).pack();
-    if (plans)
-      ACU_CHECK(backend->engine().put(*plans, std::as_bytes(std::span(&number, 1)),
-                                      std::as_bytes(std::span(&plan, 1))));
-  }
-  return {};
-}
-
-// After so many calls no more are told, and the session ends.
-void Tracer::take(const type::Type& type, Bytes bytes) {
-  if (!printer || (options.most && lines.told() == options.most)) return;
-  const std::string line = lines.line(type, bytes, *printer);
-  if (line.empty()) return;
-  output->out(line);
-  if (lines.told() == options.most) regular.next_ns = 0;
-}
-
-base::Status Tracer::live() {
-  run.quiet = true;
-  run.pid = options.filter.pid;
+  Options run; // as `acu run` would have been asked
   run.output_file = options.output;
   run.verbose = options.verbose;
   run.counts_failed_reads = false; // here they are read again
@@ -176,55 +140,43 @@ base::Status Tracer::live() {
   } else {
     output = std::make_unique<Output>(STDERR_FILENO, Buffering::line, ::isatty(STDERR_FILENO) != 0);
   }
-  report::Options how = report_options(compiled.tree->config, false);
-  how.take_value = [this](const type::Type& type, Bytes bytes) { take(type, bytes); };
-  report::Printer own(compiled.program, backend->engine(), names, *output, how);
-  printer = &own;
-  Effects effects(compiled.program, backend->engine(), own, *output, &*source);
-  std::optional<ProcessWatch> watch;
-  std::optional<Unwinding> unwinding;
-  if (options.stacks) {
-    watch.emplace(names.users());
-    if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), *watch, *compiled.machine);
+  ACU_CHECK(runner->load(run));
+  run_times.start(true);
+  const std::optional<uint32_t> plans = find_map(runner->program(), "plan");
+  for (int call : seen_calls()) {
+    const auto number = static_cast<uint64_t>(call), plan = trace::plan_of(call).pack();
+    if (plans)
+      ACU_CHECK(runner->backend().engine().put(*plans, std::as_bytes(std::span(&number, 1)),
+                                      std::as_bytes(std::span(&plan, 1))));
   }
-  Life life = {.program = compiled.program,
-               .options = run,
-               .source = &*source,
-               .backend = *backend,
-               .effects = effects,
-               .printer = own,
-               .output = *output,
-               .child = child ? &*child : nullptr,
-               .target_fd = targets.empty() ? -1 : targets.front().get(),
-               .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
-               .watch = watch ? &*watch : nullptr,
-               .unwinding = unwinding ? &*unwinding : nullptr,
-               .regulars = options.most || options.interval_ns ? std::vector{&regular} : std::vector<Regular*>(),
-               .print_maps_on_exit = false};
-  regular.next_ns = UINT64_MAX;
+  return {};
+}
+
+// After so many calls no more are told, and the session ends.
+void Tracer::take(const type::Type& type, Bytes bytes) {
+  if (options.most && lines.told() == options.most) return;
+  const std::string line = lines.line(type, bytes, runner->printer());
+  if (line.empty()) return;
+  output->out(line);
+  if (lines.told() == options.most) regular.next_ns = 0;
+}
+
+base::Status Tracer::live() {
+  regular.next_ns = Regular::never;
   regular.begin = [&] {
-    interval_began_ns = life.attached_ns;
-    if (options.interval_ns) regular.next_ns = life.attached_ns + options.interval_ns;
+    interval_began_ns = runner->attached_ns();
+    if (options.interval_ns) regular.next_ns = interval_began_ns + options.interval_ns;
   };
   regular.tick = [&]() -> base::Result<bool> {
     if (!options.interval_ns) return false;
     regular.next_ns += options.interval_ns;
     return tell_interval();
   };
-  if (child) lines.started(static_cast<uint32_t>(child->pid()));
+  if (runner->child()) lines.started(static_cast<uint32_t>(runner->child()->pid()));
   if (options.filter.pid >= 0) lines.look_at(static_cast<uint32_t>(options.filter.pid));
-  ACU_CHECK(session::live(life));
+  ACU_CHECK(runner->live(*output, options.most || options.interval_ns ? std::vector{&regular} : std::vector<Regular*>()));
   run_times.stop();
-  compiled.machine->store_facts();
-  printer = nullptr;
-  detached_ns = life.detached_ns;
   return {};
-}
-
-base::Result<std::vector<ir::Entry>> Tracer::read(std::string_view map) {
-  const std::optional<uint32_t> index = find_map(compiled.program, map);
-  if (!index) return std::vector<ir::Entry>();
-  return backend->engine().read_map(*index);
 }
 
 // Calls that have not returned, and what was left out.
@@ -234,14 +186,14 @@ base::Status Tracer::tell_rest() {
   auto tell = [&](CallLines::Unfinished call) {
     if (!is_chosen && lines.is_asked_for(call.call)) output->out(lines.line(call));
   };
-  ACU_TRY(std::vector<ir::Entry> begun, read("start"));
+  ACU_TRY(std::vector<ir::Entry> begun, runner->read("start"));
   std::set<uint32_t> seen; // threads that have made calls
   for (const ir::Entry& e : begun) {
     const auto tid = static_cast<uint32_t>(trace::number_at<uint64_t>(e.key, 0));
     const uint64_t since = trace::number_at<uint64_t>(e.values, 0);
     seen.insert(tid);
-    if (auto call = call_in_progress(tid); call && since && detached_ns > since)
-      tell({.tid = tid, .call = static_cast<int>(call->number) + (since & 1 ? trace::Call::first_of_32 : 0), .ns = detached_ns - since});
+    if (auto call = call_in_progress(tid); call && since && runner->detached_ns() > since)
+      tell({.tid = tid, .call = static_cast<int>(call->number) + (since & 1 ? trace::Call::first_of_32 : 0), .ns = runner->detached_ns() - since});
   }
   for (const auto& [tid, is_32] : lines.threads())
     if (auto call = seen.insert(tid).second ? call_in_progress(tid) : std::nullopt)
@@ -266,9 +218,9 @@ int call_of(const ir::Entry& e) {
 // Sums over the CPUs: stats are a sum and a count, counts are one number.
 base::Result<Counts> Tracer::read_counts() {
   Counts counts;
-  ACU_TRY(std::vector<ir::Entry> calls, read("calls"));
-  ACU_TRY(std::vector<ir::Entry> errors, read("errors"));
-  const ir::Map& stats = compiled.program.maps[*find_map(compiled.program, "calls")];
+  ACU_TRY(std::vector<ir::Entry> calls, runner->read("calls"));
+  ACU_TRY(std::vector<ir::Entry> errors, runner->read("errors"));
+  const ir::Map& stats = runner->program().maps[*find_map(runner->program(), "calls")];
   for (const ir::Entry& e : calls)
     for (size_t at = 0; at + stats.value_size <= e.values.size(); at += stats.value_size) {
       trace::CallCount& c = counts[call_of(e)];
@@ -322,13 +274,11 @@ base::Status Tracer::tell_counts() {
   for (const auto& [call, c] : counts) told += c.calls;
   tell(counts);
   if (options.histograms) {
-    const std::optional<uint32_t> times = find_map(compiled.program, "times");
-    ACU_TRY(std::vector<ir::Entry> entries, read("times"));
-    report::Printer own(compiled.program, backend->engine(), names, *output,
-                        report_options(compiled.tree->config, false));
+    const std::optional<uint32_t> times = find_map(runner->program(), "times");
+    ACU_TRY(std::vector<ir::Entry> entries, runner->read("times"));
     for (const ir::Entry& e : entries) {
       output->out("\n" + trace::name_of_row(call_of(e)) + ", ns:\n");
-      own.entry(*times, e);
+      runner->printer().entry(*times, e);
     }
   }
   return {};
@@ -337,7 +287,7 @@ base::Status Tracer::tell_counts() {
 // How much there was, what is missing, and what it took. Not among lines of JSON.
 void Tracer::tell_end() {
   if (options.quiet || (options.json && options.output.empty())) return;
-  const ir::Counters counters = backend->engine().counters();
+  const ir::Counters counters = runner->backend().engine().counters();
   if (!options.counts) told = lines.told();
   if (lines.late() || lines.missing())
     output->message("WARNING: of " + std::to_string(lines.late() + lines.missing()) + " arguments the memory was not there when the call returned: " +
@@ -349,8 +299,7 @@ void Tracer::tell_end() {
 } // namespace
 
 base::Result<int> trace_calls(const TracingOptions& options) {
-  // Kept until the process ends, as in sampling.cc.
-  Tracer& t = *new Tracer(options);
+  Tracer t(options);
 
   // The script is verified IR; the command waits in its own process.
   ACU_CHECK(t.compile());
@@ -364,7 +313,7 @@ base::Result<int> trace_calls(const TracingOptions& options) {
   ACU_CHECK(t.tell_rest());
   t.tell_end();
   ACU_CHECK(t.output->finish());
-  return end_of(t.child);
+  return end_of(t.runner->child());
 }
 
 } // namespace session
