@@ -5,7 +5,7 @@ ACU := build/$(PRESET)/acu
 .PHONY: run test test-anywhere test-long test-kernels test-sanitize bench bench-overhead fuzz build setup docs clean format
 
 run: setup-run
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory build TARGET=acu
 	@scripts/survey.sh $(ACU)
 
 test: setup-test
@@ -49,7 +49,7 @@ bench-overhead: setup-bench
 
 build: setup-build
 	@test -f build/$(PRESET)/build.ninja || cmake --preset $(PRESET) >/dev/null
-	@cmake --build --preset $(PRESET)
+	@cmake --build --preset $(PRESET) $(if $(TARGET),--target $(TARGET))
 
 setup-%:
 	@scripts/setup.sh $*

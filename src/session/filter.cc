@@ -113,13 +113,6 @@ base::Result<Condition> whose_of(const Filter& f) {
   return Condition{f.idle_too ? "1" : "curtask.pid", {}, "all processes"};
 }
 
-std::string which_of(const Filter& f) {
-  std::string out = one_of("cpu", f.cpus);
-  // The end of a line: of a comment in it, too.
-  if (!f.expression.empty()) out += (out.empty() ? "(" : " && (") + f.expression + "\n)";
-  return out;
-}
-
 base::Result<Condition> condition_of(const Filter& f) {
   ACU_TRY(Condition out, whose_of(f));
   if (f.pids.empty() && f.pid < 0 && f.threads.empty() && !f.command && !f.own_too)

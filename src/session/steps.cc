@@ -45,28 +45,7 @@ ir::LowerOptions lower_options(const Compiled& compiled, EngineKind engine, cons
   return out;
 }
 
-// Mistakes in an expression of the command line are shown in that, once each: it may stand in the script more than once.
-static std::string about_expression(const base::Diagnostics& all, const base::Source& source, std::string_view expression) {
-  if (expression.empty()) return {};
-  base::Source shown("--filter", std::string(expression));
-  const std::string between = "(" + std::string(expression) + "\n)";
-  base::Diagnostics told;
-  std::set<uint32_t> places;
-  for (const base::Diagnostic& d : all.all()) {
-    // As which_of() has it; what is missing at the end is seen behind that.
-    const size_t begins = source.text().rfind(between, d.where.begin), at = begins + 1;
-    const bool is_inside = begins != std::string_view::npos && d.where.begin <= begins + between.size();
-    if (!is_inside || d.severity != base::Severity::error) continue;
-    const auto begin = static_cast<uint32_t>(d.where.begin - at), end = static_cast<uint32_t>(d.where.end - at);
-    const auto most = static_cast<uint32_t>(expression.size());
-    if (places.insert(begin).second) told.error(d.tag, {std::min(begin, most), std::min(end, most)}, d.message, d.hint);
-  }
-  std::string out = told.render(shown, false);
-  base::replace_all(out, ": ERROR: ", ": ");
-  return out;
-}
-
-// Likewise, where the expression has a text of its own in `source`.
+// Mistakes in what somebody wrote on the command line are told as such, once each: it may stand in the script more than once.
 static std::string about_inserted(const base::Diagnostics& all, const base::Source& source, const lang::Parts& parts) {
   base::Diagnostics told;
   std::set<uint32_t> places;
@@ -99,8 +78,6 @@ base::Status compile_own(Compiled& compiled, base::Source& source, const Own& ow
   }
   if (ok) return {};
   if (const std::string told = about_inserted(diagnostics, source, parts); !told.empty()) return base::Error{base::Failure::usage, told};
-  if (const std::string told = about_expression(diagnostics, source, own.expression); !told.empty())
-    return base::Error{base::Failure::usage, told};
   const bool blind = compiled.machine && !compiled.machine->tracefs();
   return base::Error{blind ? compiled.machine->tracefs_error().kind : failure_of(diagnostics),
                      "cannot " + std::string(own.aim) + ": " + diagnostics.render(source, false)};

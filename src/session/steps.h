@@ -21,7 +21,6 @@ struct Own {
   const std::vector<std::string>& command; // words; empty: none
   int pid = -1;                            // whose functions it may name; -1: nobody's
   bool is_silent = false;                  // the command has nothing to do with the terminal
-  std::string_view expression = {};        // that somebody wrote, somewhere in the script
   bool may_end_programs = false;           // returns that exceptions may pass by are probed like others
   bool filters_itself = false;             // its conditions tell whose events count
 };

@@ -29,11 +29,11 @@ struct Plan {
   bool is_32 = false; // of a 32-bit program: arguments are in other registers
   bool returns = true;
   bool counts_entries = false;      // of a folder; their number takes the place of the last register
-  // A timeout, which is packed at the entry in place of its address (pack_timeout, in the script): one that is written over, or one
+  // A timeout, which is packed at the entry in place of its address: one that is written over, or one
   // more than there are slots.
   std::optional<uint8_t> timeout;
   std::optional<uint8_t> word;      // one more than there are slots, of 8 bytes at most: it takes the place of the last register
-  bool takes_descriptor = false;    // what the new descriptor is takes the place of the last register (`descriptor`, in the script)
+  bool takes_descriptor = false;    // what the new descriptor is takes the place of the last register
   bool is_seen_at_begin = false;    // something of it is needed that is gone when it returns, or was not there
   bool takes_path_at_entry = false; // execve: its memory is gone when it has succeeded
 
