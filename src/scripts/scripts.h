@@ -7,8 +7,10 @@ namespace scripts {
 
 extern const std::string_view trace;        // `acu trace`: each call
 extern const std::string_view trace_counts; // `acu trace -c`
+extern const std::string_view slow;         // `acu slow`
 
 // What they import.
-extern const std::string_view whose, watched, syscall_registers, scheduler;
+extern const std::string_view whose, watched, syscall_registers, scheduler, waits, landings;
+extern const std::string_view slow_waits, slow_calls, slow_syscalls, slow_functions, slow_between, slow_disks;
 
 } // namespace scripts

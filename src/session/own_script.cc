@@ -10,7 +10,18 @@ namespace session {
 
 OwnScript::OwnScript(std::string own_name, std::string_view own_text) : name(std::move(own_name)), text(own_text) {
   static constexpr std::pair<std::string_view, const std::string_view*> imported[] = {
-      {"whose.bt", &scripts::whose}, {"watched.bt", &scripts::watched}, {"syscall_registers.bt", &scripts::syscall_registers}, {"scheduler.bt", &scripts::scheduler}};
+      {"whose.bt", &scripts::whose},
+      {"watched.bt", &scripts::watched},
+      {"syscall_registers.bt", &scripts::syscall_registers},
+      {"scheduler.bt", &scripts::scheduler},
+      {"waits.bt", &scripts::waits},
+      {"landings.bt", &scripts::landings},
+      {"slow_waits.bt", &scripts::slow_waits},
+      {"slow_calls.bt", &scripts::slow_calls},
+      {"slow_syscalls.bt", &scripts::slow_syscalls},
+      {"slow_functions.bt", &scripts::slow_functions},
+      {"slow_between.bt", &scripts::slow_between},
+      {"slow_disks.bt", &scripts::slow_disks}};
   for (const auto& [file, own] : imported) parts.imports.push_back({std::string(file), std::string(*own), std::string(file)});
 }
 
