@@ -55,7 +55,8 @@ size_t comment_length(std::string_view text, char before) {
   return end + 2;
 }
 
-// As a literal of the language.
+} // namespace
+
 std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
@@ -64,8 +65,6 @@ std::string in_quotes(std::string_view text) {
   }
   return out + "\"";
 }
-
-} // namespace
 
 // The text of a directive, from its `#` to the end of the line, or of the last line that continues it.
 std::string_view Preprocessor::directive_line(std::string_view from) const {

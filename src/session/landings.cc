@@ -1,8 +1,9 @@
 #include "session/landings.h"
 
-#include "base/text.h"
+#include "lang/parse.h"
 #include "probe/uprobe.h"
 
+#include <array>
 #include <set>
 
 namespace session {
@@ -26,10 +27,11 @@ Landings find_landings(probe::Machine& machine, const std::string& program) {
   std::set<std::pair<std::string, uint64_t>> seen; // several names may be of one function
   auto add = [&](std::vector<std::string>& to, const std::string& file, const char* function) {
     probe::Mismatch unused;
-    const std::string text = "uprobe:" + file + ":" + function;
-    for (const probe::Event& e : probe::match(machine, base::split(text, ':'), unused)) {
+    for (const probe::Event& e : probe::match(machine, std::array<std::string_view, 3>{"uprobe", file, function}, unused)) {
       if (!e.module || !seen.emplace(e.binary, e.function_address).second) continue;
-      to.push_back("uprobe:" + (file.empty() ? std::string() : e.module->name()) + ":" + probe::hex(e.function_address));
+      const std::string address = probe::hex(e.function_address);
+      to.push_back("uprobe:" + (file.empty() ? std::string() : lang::in_quotes(e.module->name())) + ":" + address);
+      out.events.push_back("uprobe:" + e.module->name() + ":" + address);
     }
   };
 #if defined(__x86_64__)

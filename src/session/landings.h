@@ -16,6 +16,7 @@ namespace session {
 
 struct Landings {
   std::vector<std::string> exceptions, jumps; // probes, in the language
+  std::vector<std::string> events;            // the names of their events
 };
 
 // `program`: that plain names are of; empty: of the machine's process.

@@ -31,7 +31,10 @@ struct OwnScript {
   void set_whose(const Condition& condition, const Filter& filter, uint64_t duration_ns);
   // What scheduler.bt asks about the kernel, and the place of the probe `back`.
   void set_scheduler();
-  void set_places(std::string_view probe, std::string places) { parts.places.push_back({std::string(probe), std::move(places), std::string(probe)}); }
+  // `shown`: as above.
+  void set_places(std::string_view probe, std::string places, std::string_view shown = {}) {
+    parts.places.push_back({std::string(probe), std::move(places), std::string(shown.empty() ? probe : shown)});
+  }
 };
 
 } // namespace session

@@ -58,7 +58,6 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   script.set("ONE_COUNT", true);
   auto imports = [&](std::string_view file) { return script.text.find("import \"" + std::string(file)) != std::string_view::npos; };
   if (imports("scheduler.bt")) script.set_scheduler();
-  if (imports("waits.bt")) script.set("KNOWS_CALLS", spec::architecture == "x86_64");
   if (imports("flame_begun.bt")) script.set_import("flame_begun.bt", private_memory_of(filter));
   if (imports("io_in_gaps.bt")) script.set("HAS_GAPS", !is_exact);
   if (script.text.find("#param GOES_THROUGH_MAPS") != std::string_view::npos) { // kernels before 5.13 do not, as scripts do at the end for what lasts then

@@ -35,6 +35,7 @@ struct Slow {
   base::Status find();
   base::Status compile();
   base::Status load();
+  base::Status fill_wanted();
   base::Status live();
   base::Status tell_rest();
 
@@ -74,6 +75,7 @@ struct Slow {
   report::SystemNames names;
   std::unique_ptr<Output> output;
   std::optional<SlowStacks> stacks;
+  SlowRecords records;
   SlowNotes notes;
   SlowEntries entries; // by_entries, and of looks
   SlowLooks looks;     // by_waits
@@ -87,12 +89,6 @@ struct Slow {
   uint64_t found = 0, attached_ns = 0, detached_ns = 0;
   int64_t wall_ns = to_wall_ns(CLOCK_MONOTONIC);
 };
-
-std::string listed(std::string_view kind, const std::vector<std::string>& places) {
-  std::string out;
-  for (const std::string& place : places) out.append(out.empty() ? "" : ",").append(kind).append(place);
-  return out;
-}
 
 void Slow::say(const std::string& text) {
   if (!options.quiet) output->message(text + "\n");
@@ -118,23 +114,25 @@ base::Status Slow::find() {
 
 base::Status Slow::compile() {
   SlowWanted wanted = {.kind = seen == Seen::by_waits ? nullptr : options.kind,
-                       .begin = options.begin,
-                       .end = options.end,
+                       .begin = {options.begin, "the first probe"},
+                       .end = {options.end, "the second probe"},
                        .condition = condition,
+                       .filter = options.filter,
                        .calls = options.calls,
                        .least_ns = options.least_ns,
                        .duration_ns = options.duration_ns};
   if (options.kind->is_dear) {
-    wanted.begin = listed("uprobe:", functions.places);
-    wanted.end = listed("uretprobe:", functions.places);
+    wanted.begin = {listed("uprobe:", functions.places), options.function};
+    wanted.end = {listed("uretprobe:", functions.places), options.function};
     wanted.has_ends = seen == Seen::whole;
     wanted.landings = functions.landings;
   }
   // What looks is no part of the picture.
   wanted.condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
-  source.emplace("slow", slow_script(wanted));
+  const OwnScript script = slow_script(wanted);
+  source.emplace(script.name, std::string(script.text));
   const Own own = {.aim = "follow that", .command = options.command, .pid = options.filter.pid, .filters_itself = true};
-  return compile_own(compiled, *source, own, child);
+  return compile_own(compiled, *source, own, child, script.parts);
 }
 
 base::Status Slow::load() {
@@ -143,13 +141,23 @@ base::Status Slow::load() {
   LoadReport loaded;
   ACU_TRY(backend, make_kernel_backend(compiled.program, kernel, loaded));
   run_times.start(true);
+  return fill_wanted();
+}
+
+// Of many system calls (max_compared_calls) the script looks into a map.
+base::Status Slow::fill_wanted() {
+  const std::optional<uint32_t> wanted = find_map(compiled.program, "wanted");
+  for (int call : options.calls) {
+    const auto number = static_cast<uint64_t>(call), is_wanted = uint64_t{1};
+    if (wanted) ACU_CHECK(backend->engine().put(*wanted, std::as_bytes(std::span(&number, 1)), std::as_bytes(std::span(&is_wanted, 1))));
+  }
   return {};
 }
 
 // ---- records
 
 void Slow::take(const type::Type& type, std::span<const std::byte> bytes) {
-  SlowNote note = read_slow_record(type, bytes);
+  SlowNote note = records.read(type, bytes);
   if (auto* wake = std::get_if<Wake>(&note)) notes.take(std::move(*wake));
   if (auto* sample = std::get_if<OnCpu>(&note)) {
     notes.take(*sample);
@@ -234,7 +242,7 @@ base::Result<std::vector<SlowCall>> Slow::calls_in_progress(uint64_t end) {
   if (!begun) return out;
   ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(*begun));
   for (const ir::Entry& e : entries) {
-    SlowCall call = read_open_call(e.key, e.values);
+    SlowCall call = records.read_open_call(e.key, *compiled.program.maps[*begun].value, e.values);
     call.end = end;
     if (call.start && call.start < end) out.push_back(std::move(call));
   }
@@ -290,9 +298,7 @@ std::vector<uint32_t> Slow::probes_of(std::span<const std::string_view> kinds) c
 
 // It ends calls that are known whole, and is of no use otherwise.
 bool Slow::is_landing(uint32_t probe) const {
-  const std::string& name = compiled.program.probes[probe].name;
-  auto begins = [&](const std::string& one) { return name.starts_with(one); };
-  return std::ranges::any_of(functions.landings.exceptions, begins) || std::ranges::any_of(functions.landings.jumps, begins);
+  return std::ranges::find(functions.landings.events, compiled.program.probes[probe].name) != functions.landings.events.end();
 }
 
 // Probes entries for a moment, and no longer than that tells something.

@@ -2,6 +2,7 @@
 #include "session/slow_functions.h"
 
 #include "base/text.h"
+#include "lang/parse.h"
 #include "probe/exception_reach.h"
 #include "probe/uprobe.h"
 #include "session/child.h"
@@ -49,8 +50,7 @@ bool Finder::take(symbol::Binary& binary) {
   }
   const bool is_inlined = found.empty() && binary.has_inlined_calls(out.name);
   if (found.empty() && !is_inlined) return false;
-  out.places.push_back("\"" + binary.name() + "\":" + (is_plain || is_inlined ? "" : "cpp:") +
-                       (is_plain ? out.name : "\"" + out.name + "\""));
+  out.places.push_back(lang::in_quotes(binary.name()) + ":" + (is_plain || is_inlined ? "" : "cpp:") + lang::in_quotes(out.name));
   if (is_inlined) out.no_calls = "all its calls were inlined";
   for (const symbol::FunctionSymbol& f : found) {
     if (std::string why = probe::why_not_at_return(binary, f); !why.empty()) {

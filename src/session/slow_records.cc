@@ -1,194 +1,215 @@
-// The fields stand in the order of the print() in the script.
+// The kind of a record is the name of its first field: see scripts/slow.bt.
 #include "session/slow_records.h"
-
-#include "spec/slow_kinds.h"
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace session {
 
 namespace {
 
-class Fields {
-public:
-  Fields(const type::Type& type, std::span<const std::byte> bytes) : fields_(type.fields()), bytes_(bytes) {}
+using Place = SlowRecords::Place;
+using Places = SlowRecords::Places;
 
-  // The next one.
-  uint64_t number() {
-    const type::Field& f = fields_[at_++];
+// One record. What is not in it is 0, or empty.
+struct Record {
+  const Places& at;
+  std::span<const std::byte> bytes;
+
+  uint64_t number(const Place& place) const {
     uint64_t out = 0;
-    std::memcpy(&out, bytes_.data() + f.offset, std::min<uint32_t>(f.type->size, 8));
+    if (place.type) std::memcpy(&out, bytes.data() + place.offset, std::min<uint32_t>(place.type->size, 8));
     return out;
   }
-  uint32_t small() { return static_cast<uint32_t>(number()); }
-  std::string text() {
-    const type::Field& f = fields_[at_++];
-    const char* begin = reinterpret_cast<const char*>(bytes_.data()) + f.offset;
-    return std::string(begin, ::strnlen(begin, f.type->size));
+  uint32_t small(const Place& place) const { return static_cast<uint32_t>(number(place)); }
+  std::string text(const Place& place) const {
+    if (!place.type) return {};
+    const char* begin = reinterpret_cast<const char*>(bytes.data()) + place.offset;
+    return std::string(begin, ::strnlen(begin, place.type->size));
   }
-  StackId stack() {
-    const type::Field& f = fields_[at_++];
-    StackId out = {.type = f.type};
-    std::memcpy(&out.id, bytes_.data() + f.offset, 8);
-    if (f.type->is(type::Kind::ustack)) std::memcpy(&out.pid, bytes_.data() + f.offset + 8, 4);
+  StackId stack(const Place& place) const {
+    StackId out = {.id = number(place), .type = place.type};
+    if (place.type && place.type->is(type::Kind::ustack)) std::memcpy(&out.pid, bytes.data() + place.offset + 8, 4);
     return out;
   }
-  SlowThread thread() {
-    SlowThread out;
-    out.pid = small();
-    out.tid = small();
-    out.name = text();
+  SlowThread thread(const SlowRecords::ThreadPlaces& of) const { return {.pid = small(of.pid), .tid = small(of.tid), .name = text(of.name)}; }
+  // With its number in the kernel.
+  SlowThread own_thread() const {
+    SlowThread out = thread(at.thread);
+    out.task = small(at.task);
     return out;
   }
-  InCall in_call() {
-    InCall out;
-    out.start = number();
-    out.away_ns = number();
-    out.queued_ns = number();
-    return out;
-  }
-  SlowThread thread_of_task() { // with its number in the kernel before it
-    const uint32_t task = small();
-    SlowThread out = thread();
-    out.task = task;
-    return out;
-  }
-  std::array<uint64_t, 6> arguments() {
+  InCall in_call() const { return {.start = number(at.start), .away_ns = number(at.away_ns), .queued_ns = number(at.queued_ns)}; }
+  int system_call() const { return at.call.type ? static_cast<int>(number(at.call)) : -1; }
+  std::array<uint64_t, 6> arguments() const {
     std::array<uint64_t, 6> out;
-    for (uint64_t& a : out) a = number();
+    std::ranges::transform(at.arguments, out.begin(), [&](const Place& a) { return number(a); });
     return out;
   }
-
-private:
-  std::span<const type::Field> fields_;
-  std::span<const std::byte> bytes_;
-  size_t at_ = 0;
 };
 
-Wait read_wait(Fields fields) {
+SlowNote read_wait(const Record& r) {
   Wait out;
-  out.thread = fields.thread_of_task();
-  const uint64_t left = fields.number();
+  out.thread = r.own_thread();
+  const uint64_t left = r.number(r.at.left);
   out.left = left & ~uint64_t{15};
   out.is_preempted = left & 1;
-  out.woken = fields.number();
-  out.back = fields.number();
+  out.woken = r.number(r.at.woken);
+  out.back = r.number(r.at.back);
   if (out.is_preempted) out.woken = out.left;
   if (out.woken < out.left || out.woken > out.back) out.woken = out.back;
-  out.call = static_cast<int>(fields.number());
-  out.arguments = fields.arguments();
-  out.owner = fields.small();
-  out.ran = fields.thread();
-  out.ran_ns = fields.number();
-  out.cpu = fields.small();
-  out.in = fields.in_call();
-  out.kernel = fields.stack();
-  out.user = fields.stack();
+  out.call = r.system_call();
+  out.arguments = r.arguments();
+  out.owner = r.small(r.at.owner);
+  out.ran = r.thread(r.at.before);
+  out.ran_ns = r.number(r.at.ran_ns);
+  out.cpu = r.small(r.at.cpu);
+  out.in = r.in_call();
+  out.kernel = r.stack(r.at.kernel);
+  out.user = r.stack(r.at.user);
   return out;
 }
 
-Wake read_wake(Fields fields) {
-  Wake out;
-  out.task = fields.small();
-  out.at = fields.number();
-  out.by = fields.thread();
-  out.kernel = fields.stack();
-  out.user = fields.stack();
+SlowNote read_wake(const Record& r) {
+  return Wake{.task = r.small(r.at.task),
+              .at = r.number(r.at.at),
+              .by = r.thread(r.at.thread),
+              .kernel = r.stack(r.at.kernel),
+              .user = r.stack(r.at.user)};
+}
+
+SlowCall call_of(const Record& r) {
+  return {.thread = r.own_thread(),
+          .start = r.number(r.at.start),
+          .end = r.number(r.at.end),
+          .call = r.system_call(),
+          .result = static_cast<int64_t>(r.number(r.at.result)),
+          .arguments = r.arguments(),
+          .away_ns = r.number(r.at.away_ns),
+          .queued_ns = r.number(r.at.queued_ns),
+          .user = r.stack(r.at.user)};
+}
+
+SlowNote read_returned(const Record& r) { return call_of(r); }
+
+SlowNote read_left_by_exception(const Record& r) {
+  SlowCall out = call_of(r);
+  out.left_by = LeftBy::exception;
   return out;
 }
 
-SlowCall read_call(Fields fields) {
-  SlowCall out;
-  out.thread = fields.thread_of_task();
-  out.start = fields.number();
-  out.end = fields.number();
-  out.away_ns = fields.number();
-  out.queued_ns = fields.number();
-  out.call = static_cast<int>(fields.number());
-  if (out.call == spec::slow_ended) out.has_ended = false;
-  if (out.call == spec::slow_left_by_exception) out.left_by = LeftBy::exception;
-  if (out.call == spec::slow_left_by_jump) out.left_by = LeftBy::jump;
-  out.call = std::max(out.call, -1);
-  out.result = static_cast<int64_t>(fields.number());
-  out.arguments = fields.arguments();
-  out.user = fields.stack();
+SlowNote read_left_by_jump(const Record& r) {
+  SlowCall out = call_of(r);
+  out.left_by = LeftBy::jump;
   return out;
 }
 
-OnCpu read_on_cpu(Fields fields) {
-  OnCpu out;
-  out.thread = fields.thread_of_task();
-  out.at = fields.number();
-  out.in = fields.in_call();
-  out.user = fields.stack();
+SlowNote read_ended(const Record& r) {
+  SlowCall out = call_of(r);
+  out.has_ended = false;
   return out;
 }
 
-Ran read_ran(Fields fields) {
-  Ran out;
-  out.task = fields.small();
-  out.thread = fields.thread();
-  out.until = fields.number();
-  out.ns = fields.number();
-  return out;
+SlowNote read_on_cpu(const Record& r) {
+  return OnCpu{.thread = r.own_thread(), .at = r.number(r.at.at), .in = r.in_call(), .user = r.stack(r.at.user)};
 }
 
-Turn read_turn(Fields fields) {
-  Turn out;
-  out.task = fields.small();
-  out.at = fields.number();
-  out.queued_ns = fields.number();
-  out.ran = fields.thread();
-  out.ran_ns = fields.number();
-  out.cpu = fields.small();
-  return out;
+SlowNote read_ran(const Record& r) {
+  return Ran{.task = r.small(r.at.task), .thread = r.thread(r.at.thread), .until = r.number(r.at.until), .ns = r.number(r.at.ran_ns)};
 }
 
-SlowIo read_io(Fields fields) {
-  SlowIo out;
-  out.thread = fields.thread_of_task();
-  out.asked = fields.number();
-  out.issued = fields.number();
-  out.done = fields.number();
-  out.operation = fields.small();
-  out.device = fields.small();
-  out.sector = fields.number();
-  out.bytes = fields.small();
-  out.kernel = fields.stack();
-  out.user = fields.stack();
-  return out;
+SlowNote read_turn(const Record& r) {
+  return Turn{.task = r.small(r.at.task),
+              .at = r.number(r.at.at),
+              .queued_ns = r.number(r.at.queued_ns),
+              .ran = r.thread(r.at.thread),
+              .ran_ns = r.number(r.at.ran_ns),
+              .cpu = r.small(r.at.cpu)};
+}
+
+SlowNote read_io(const Record& r) {
+  return SlowIo{.thread = r.own_thread(),
+                .asked = r.number(r.at.asked),
+                .issued = r.number(r.at.issued),
+                .done = r.number(r.at.done),
+                .operation = r.small(r.at.operation),
+                .device = r.small(r.at.device),
+                .sector = r.number(r.at.sector),
+                .bytes = r.small(r.at.bytes),
+                .kernel = r.stack(r.at.kernel),
+                .user = r.stack(r.at.user)};
+}
+
+SlowNote read_next(const Record& r) { return NextCall{.task = r.small(r.at.task), .start = r.number(r.at.start)}; }
+
+} // namespace
+
+struct SlowRecords::Kind {
+  std::string_view name;
+  SlowNote (*read)(const Record& record);
+};
+
+namespace {
+
+constexpr SlowRecords::Kind record_kinds[] = {
+    {"wait", read_wait},
+    {"wake", read_wake},
+    {"returned", read_returned},
+    {"left_by_exception", read_left_by_exception},
+    {"left_by_jump", read_left_by_jump},
+    {"ended", read_ended},
+    {"on_cpu", read_on_cpu},
+    {"ran", read_ran},
+    {"io", read_io},
+    {"turn", read_turn},
+    {"next", read_next},
+};
+
+// Fields of records within the record have the name of that before theirs: "thread.pid".
+void add_places(const type::Type& record, std::string_view prefix, uint32_t offset, Places& to) {
+  const std::pair<std::string_view, Place*> named[] = {
+      {"thread.pid", &to.thread.pid}, {"thread.tid", &to.thread.tid}, {"thread.name", &to.thread.name},
+      {"before.pid", &to.before.pid}, {"before.tid", &to.before.tid}, {"before.name", &to.before.name},
+      {"at", &to.at}, {"left", &to.left}, {"woken", &to.woken}, {"back", &to.back}, {"start", &to.start}, {"end", &to.end},
+      {"away_ns", &to.away_ns}, {"queued_ns", &to.queued_ns}, {"ran_ns", &to.ran_ns}, {"until", &to.until}, {"asked", &to.asked}, {"issued", &to.issued},
+      {"done", &to.done}, {"call", &to.call}, {"result", &to.result}, {"owner", &to.owner}, {"cpu", &to.cpu},
+      {"a0", &to.arguments[0]}, {"a1", &to.arguments[1]}, {"a2", &to.arguments[2]}, {"a3", &to.arguments[3]}, {"a4", &to.arguments[4]},
+      {"a5", &to.arguments[5]}, {"operation", &to.operation}, {"device", &to.device}, {"sector", &to.sector}, {"bytes", &to.bytes},
+      {"kernel", &to.kernel}, {"user", &to.user}};
+  for (const type::Field& f : record.fields()) {
+    const std::string name = std::string(prefix) + std::string(f.name);
+    if (f.type->is(type::Kind::tuple)) add_places(*f.type, name + ".", offset + f.offset, to);
+    const auto* known = std::ranges::find(named, name, [](auto& n) { return n.first; });
+    if (known != std::end(named)) *known->second = {f.type, offset + f.offset};
+  }
 }
 
 } // namespace
 
-SlowNote read_slow_record(const type::Type& type, std::span<const std::byte> bytes) {
-  if (!type.is(type::Kind::tuple) || type.fields().empty()) return {};
-  Fields fields(type, bytes);
-  switch (static_cast<spec::SlowRecord>(fields.small())) {
-  case spec::SlowRecord::wait: return read_wait(fields);
-  case spec::SlowRecord::wake: return read_wake(fields);
-  case spec::SlowRecord::call: return read_call(fields);
-  case spec::SlowRecord::on_cpu: return read_on_cpu(fields);
-  case spec::SlowRecord::ran: return read_ran(fields);
-  case spec::SlowRecord::io: return read_io(fields);
-  case spec::SlowRecord::turn: return read_turn(fields);
-  case spec::SlowRecord::next: {
-    const uint32_t task = fields.small();
-    return NextCall{task, fields.number()};
-  }
-  }
-  return {};
+const Places& SlowRecords::places_in(const type::Type& record) {
+  auto [at, is_new] = places_.try_emplace(&record);
+  if (!is_new || !record.is(type::Kind::tuple) || record.fields().empty()) return at->second;
+  const type::Field& first = record.fields().front();
+  const auto* kind = std::ranges::find(record_kinds, first.name, &Kind::name);
+  if (kind != std::end(record_kinds)) at->second.kind = kind;
+  at->second.task = {first.type, first.offset};
+  add_places(record, "", 0, at->second);
+  return at->second;
 }
 
-SlowCall read_open_call(std::span<const std::byte> key, std::span<const std::byte> value) {
+SlowNote SlowRecords::read(const type::Type& type, std::span<const std::byte> bytes) {
+  const Places& places = places_in(type);
+  return places.kind ? places.kind->read({places, bytes}) : SlowNote();
+}
+
+SlowCall SlowRecords::read_open_call(std::span<const std::byte> key, const type::Type& type, std::span<const std::byte> value) {
+  const Record record = {places_in(type), value};
   SlowCall out = {.thread = {}, .has_ended = false, .user = {}};
   std::memcpy(&out.thread.task, key.data(), sizeof out.thread.task);
-  uint64_t numbers[4]; // start, stack pointer, away, of that runnable
-  std::memcpy(numbers, value.data(), sizeof numbers);
-  out.start = numbers[0];
-  out.away_ns = numbers[2];
-  out.queued_ns = numbers[3];
+  out.start = record.number(record.at.start);
+  out.away_ns = record.number(record.at.away_ns);
+  out.queued_ns = record.number(record.at.queued_ns);
   return out;
 }
 

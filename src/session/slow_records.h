@@ -1,4 +1,4 @@
-// What the script of `acu slow` sends (spec/slow_kinds.h): records of its print() as structures.
+// What the script of `acu slow` sends (scripts/slow.bt): records of its print() as structures.
 #pragma once
 
 #include "type/type.h"
@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -123,10 +124,39 @@ struct NextCall {
 };
 
 using SlowNote = std::variant<std::monostate, Wait, Wake, SlowCall, OnCpu, Ran, SlowIo, Turn, NextCall>;
-// monostate: it is none of them.
-SlowNote read_slow_record(const type::Type& type, std::span<const std::byte> bytes);
 
-// A call that goes on, as @call has it: what is not in there, and its end, stay empty. Start 0: there is none.
-SlowCall read_open_call(std::span<const std::byte> key, std::span<const std::byte> value);
+class SlowRecords {
+public:
+  // monostate: it is none of them.
+  SlowNote read(const type::Type& type, std::span<const std::byte> bytes);
+  // A call that goes on, as @call has it: what is not in there, and its end, stay empty. Start 0: there is none.
+  SlowCall read_open_call(std::span<const std::byte> key, const type::Type& type, std::span<const std::byte> value);
+
+  // Where something is in a record; without a type: it is not there.
+  struct Place {
+    const type::Type* type = nullptr;
+    uint32_t offset = 0;
+  };
+  struct ThreadPlaces {
+    Place pid, tid, name;
+  };
+  struct Kind;
+  // The fields of a record by their names.
+  struct Places {
+    const Kind* kind = nullptr; // by the name of the first field, …
+    Place task;                 // … which is the kernel's number of a thread
+    ThreadPlaces thread, before;
+    Place at, left, woken, back, start, end, away_ns, queued_ns, ran_ns, until, asked, issued, done; // times
+    Place call, result, owner, cpu;
+    std::array<Place, 6> arguments;
+    Place operation, device, sector, bytes;
+    Place kernel, user;
+  };
+
+private:
+  const Places& places_in(const type::Type& record);
+
+  std::unordered_map<const type::Type*, Places> places_; // by type of record
+};
 
 } // namespace session

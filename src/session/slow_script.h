@@ -1,8 +1,8 @@
-// The script of `acu slow`, from the table of what it can wait for (spec/slow_kinds.h).
+// The script of `acu slow` (scripts/slow.bt) for what is asked for.
 #pragma once
 
 #include "session/landings.h"
-#include "session/sampling_script.h"
+#include "session/own_script.h"
 #include "spec/slow_kinds.h"
 
 #include <string>
@@ -10,20 +10,32 @@
 
 namespace session {
 
+// Events as a list of probes in the language. `shown`: what messages call it.
+struct SlowProbe {
+  std::string places, shown;
+};
+
 struct SlowWanted {
   const spec::SlowKind* kind = nullptr; // nullptr: nothing but waits
-  std::string begin, end;               // probes, in the language
+  SlowProbe begin, end;                 // of a function, or the two between which is measured
   Landings landings;                    // of a function
   bool has_ends = true;                 // false: only begin is probed
   Condition condition;
+  Filter filter;
   std::vector<int> calls; // system calls; empty: all
   uint64_t least_ns = 0;
   uint64_t duration_ns = 0; // 0: until all is over
 };
 
+// Probes of one kind as a list in the language.
+std::string listed(std::string_view kind, const std::vector<std::string>& places);
+
+// The script compares with up to so many system calls. Of more it looks into @wanted, which is to be filled with their numbers.
+constexpr size_t max_compared_calls = 4;
+
 // The least wait within a call that is noted for itself: many shorter ones are told by what is left of the call's time.
 constexpr uint64_t least_part(uint64_t least_ns) { return least_ns / 32; }
 
-std::string slow_script(const SlowWanted& wanted);
+OwnScript slow_script(const SlowWanted& wanted);
 
 } // namespace session

@@ -37,6 +37,7 @@ base::Status read_what(std::span<const std::string> words, session::SlowOptions&
   const std::string& first = words[0];
   constexpr std::string_view one_call = "syscall:";
   if (words.size() == 2) {
+    if (first.empty() || words[1].empty()) return usage("an empty word is no probe");
     out.kind = spec::find_slow_kind("between");
     out.begin = first;
     out.end = words[1];

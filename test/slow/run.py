@@ -6,6 +6,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -178,6 +179,75 @@ def test_system_calls(acu):
     need(not rows, str(rows))
     rows, _ = told(acu, "syscall:*nanosleep", "--min-duration", "30ms", "--", CASES, "nested")
     need(only(rows)["what"].startswith("clock_nanosleep(") and only(rows)["what"].endswith(" = 0"), str(rows))
+
+
+# Words that a script is made of; none of them may be taken for one in a name.
+WORDS = ["BEGIN", "END", "LEAST", "PART", "FILTER", "ENDED", "WAITS", "TELL_DUE", "IN_SYSTEM_CALL", "IS_WANTED", "VALUES", "SEND", "MIN_DURATION_NS",
+         "SYSCALLS", "TASK_STATE", "entry", "ours"]
+
+
+def test_names_that_are_words_of_the_script(acu):
+    source = "#include <unistd.h>\nvolatile int sum;\n"
+    source += "".join(f"__attribute__((noipa)) void {word}(void) {{ usleep(30000); sum++; }}\n" for word in WORDS)
+    source += "int main(void) { " + "".join(word + "(); " for word in WORDS) + "}\n"
+    folder = os.path.join(TMP, "END BEGIN LEAST FILTER")
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "PART VALUES")
+    subprocess.run(["gcc", "-O1", "-o", path, "-x", "c", "-"], input=source, text=True, check=True, timeout=100 * SLOWNESS)
+    for word in WORDS:
+        rows, summary = told(acu, word, "--min-duration", "20ms", "--", path)
+        need([row["what"] for row in rows if row["duration_ns"] > 29e6] == [word] and summary["calls"] == 1, f"{word}: {rows}")
+        probes = [f'{kind}:"{path}":{word}' for kind in ("uprobe", "uretprobe")]
+        rows, summary = told(acu, *probes, "--min-duration", "20ms", "--", path)
+        need(rows[0]["what"] == " … ".join(probes) and rows[0]["duration_ns"] > 29e6 and summary["calls"] == 1, f"{word}: {rows}")
+
+
+def test_programs_in_folders_of_any_name(acu):
+    """The program has the unwinder in itself, so that its path is also that of the probes where exceptions land."""
+    plain = os.path.join(TMP, "left-static")
+    subprocess.run(["g++", "-O1", "-g", "-static-libgcc", "-o", plain, os.path.join(HERE, "left.cc")], check=True, timeout=100 * SLOWNESS)
+    for name in ('END RATE {LEAST} "q" %d é', "a:b", "new\nline", "[ab]*?", "$1 ${x} \\n // /* #", "x" * 200):
+        folder = os.path.join(TMP, name)
+        os.makedirs(folder, exist_ok=True)
+        path = shutil.copy(plain, os.path.join(folder, "FILTER"))
+        rows, summary = told(acu, "deep", "--min-duration", "15ms", "--", path)
+        need([row["left_by"] for row in rows if "left_by" in row] == ["exception", "exception", "longjmp"] and len(rows) == 4, f"{name}: {rows}")
+        need(summary["calls"] == 4, f"{name}: {summary}")
+
+
+def test_mistakes_in_probes_are_shown_in_them(acu):
+    probe = "tracepoint:sched:sched_switch"
+    for begin, end, told_at, part in [("END", "VALUES", "the second probe:1:1-7", "`VALUES` is not a kind of probe"),
+                                      ("uprobe:/FILTER/END:f", probe, "the first probe:1:1-21", "cannot open /FILTER/END"),
+                                      ("uprobe:/" + "END" * 1333 + ":f", probe, "the first probe:1:1-4010", "cannot open /END"),
+                                      (probe, f"{probe} /pid/", "the second probe:1:31-32", "unexpected `/`"),
+                                      (probe, probe + " {}\nbegin", "the second probe:1:31-32", "unexpected `{`"),
+                                      (probe, f'uprobe:"{CASES}:nap', "the second probe:1:8-", "has no closing quote"),
+                                      (probe, "uprobe:%s:\x01é", "the second probe:1:11-14", "not part of the language"),
+                                      ("", probe, "an empty word is no probe", "")]:
+        done = subprocess.run([acu, "slow", begin, end, "--", "true"], capture_output=True, text=True, timeout=30 * SLOWNESS)
+        need(told_at in done.stderr and part in done.stderr and done.stdout == "" and done.returncode in (2, 3), f"{begin[:80]} {end}: {done}")
+        need(re.match(r"ERROR: (cannot follow that: )?" + told_at, done.stderr) and len(re.findall("ERROR: ", done.stderr)) <= 2, done.stderr)
+
+
+def test_script_by_itself(acu):
+    """`acu run` takes it, too: with its standard values it is of system calls."""
+    script = os.path.join(HERE, "../../src/scripts/slow.bt")
+    for kind in ("SYSCALLS", "FUNCTIONS", "BETWEEN", "DISKS", "LISTED"):
+        words = ["-D", f"{kind}=true"] if kind in ("SYSCALLS", "LISTED") else ["-D", "SYSCALLS=false", "-D", f"{kind}=true"]
+        done = subprocess.run([acu, "run", *words, script, "-c", "sleep 0.1"], capture_output=True, text=True, timeout=30 * SLOWNESS)
+        need(done.returncode == 0 and "ERROR" not in done.stderr, f"{kind}: {done.stderr}")
+        is_told = re.search(r"\.returned = \d+, \.thread = \{ \.pid = \d+, \.tid = \d+, \.name = sleep \}", done.stdout)
+        need(bool(is_told) == (kind == "SYSCALLS"), f"{kind}: {done.stdout}")
+
+
+def test_many_system_calls_by_name(acu):
+    """More than are compared with: they are in a map."""
+    names = "read,write,open,close,fsync"
+    rows, summary = told(acu, f"syscall:{names}", "--", CASES, "pipe")
+    need("read(" in only(rows)["what"] and 2 <= summary["calls"] < 100, f"{rows} {summary}")
+    rows, summary = told(acu, f"syscall:{names}", "--", CASES, "nested")
+    need(not rows and summary["calls"] >= 2, f"{rows} {summary}")
 
 
 def test_between_two_probes(acu):

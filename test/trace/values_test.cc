@@ -63,7 +63,7 @@ TEST(Trace, SignalsHaveWhatTheirCodeSays) {
             "--- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=4711, si_uid=0, si_status=3, si_utime=5, si_stime=6} ---");
   const std::string fault = packed(11, 0, 1, 0, 0x10L, 0L, 0L, 0L);
   EXPECT_EQ(signal_text(11, 1, bytes(fault)), "--- SIGSEGV {si_signo=SIGSEGV, si_code=SEGV_MAPERR, si_addr=0x10} ---");
-  EXPECT_EQ(signal_text(15, INT32_MIN), "--- SIGTERM {si_signo=SIGTERM} ---");
+  EXPECT_EQ(signal_text(15, unknown_code), "--- SIGTERM {si_signo=SIGTERM} ---");
 }
 
 TEST(Trace, SetsOfSelectAreThoseBeforeAndAfter) {
