@@ -55,16 +55,6 @@ size_t comment_length(std::string_view text, char before) {
   return end + 2;
 }
 
-// As a literal of the language.
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? "\\n" : std::string(1, c);
-  }
-  return out + "\"";
-}
-
 } // namespace
 
 // The text of a directive, from its `#` to the end of the line, or of the last line that continues it.

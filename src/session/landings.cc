@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "probe/uprobe.h"
+#include "session/own_script.h"
 
 #include <set>
 
@@ -26,10 +27,10 @@ Landings find_landings(probe::Machine& machine, const std::string& program) {
   std::set<std::pair<std::string, uint64_t>> seen; // several names may be of one function
   auto add = [&](std::vector<std::string>& to, const std::string& file, const char* function) {
     probe::Mismatch unused;
-    const std::string text = "uprobe:" + file + ":" + function;
-    for (const probe::Event& e : probe::match(machine, base::split(text, ':'), unused)) {
+    const std::vector<std::string_view> place = {"uprobe", file, function};
+    for (const probe::Event& e : probe::match(machine, place, unused)) {
       if (!e.module || !seen.emplace(e.binary, e.function_address).second) continue;
-      to.push_back("uprobe:" + (file.empty() ? std::string() : e.module->name()) + ":" + probe::hex(e.function_address));
+      to.push_back(user_place("uprobe", file.empty() ? std::string() : e.module->name(), probe::hex(e.function_address)));
     }
   };
 #if defined(__x86_64__)

@@ -1,6 +1,7 @@
 #include "session/own_script.h"
 
 #include "format/btf.h"
+#include "lang/lexer.h"
 #include "probe/probe.h"
 #include "scripts/scripts.h"
 
@@ -10,7 +11,7 @@ namespace session {
 
 OwnScript::OwnScript(std::string own_name, std::string_view own_text) : name(std::move(own_name)), text(own_text) {
   static constexpr std::pair<std::string_view, const std::string_view*> imported[] = {
-      {"whose.bt", &scripts::whose}, {"watched.bt", &scripts::watched}, {"syscall_registers.bt", &scripts::syscall_registers}, {"scheduler.bt", &scripts::scheduler}};
+      {"whose.bt", &scripts::whose}, {"watched.bt", &scripts::watched}, {"syscall_registers.bt", &scripts::syscall_registers}, {"scheduler.bt", &scripts::scheduler}, {"landings.bt", &scripts::landings}};
   for (const auto& [file, own] : imported) parts.imports.push_back({std::string(file), std::string(*own), std::string(file)});
 }
 
@@ -20,7 +21,7 @@ void OwnScript::set_whose(const Condition& condition, const Filter& filter, uint
   text += condition.before;
   if (duration_ns) text += "interval:us:" + std::to_string(std::max(duration_ns / us, uint64_t{1})) + " { exit() }\n";
   std::erase_if(parts.imports, [](const lang::Insert& i) { return i.name == "whose.bt"; });
-  parts.imports.push_back({"whose.bt", std::move(text), "whose.bt"});
+  set_import("whose.bt", std::move(text));
   set_expression("ours", condition.text);
   if (!filter.cpus.empty()) set_expression("here", one_of("cpu", filter.cpus));
 }
@@ -39,6 +40,17 @@ void OwnScript::set_scheduler() {
   set("TELLS_RETURN", tells_return);
   parts.places.push_back({"back", tells_return ? "rawtracepoint:rseq_update" : "rawtracepoint:sys_exit", "back"});
   machine.store_facts();
+}
+
+std::string user_place(std::string_view provider, std::string_view binary, std::string_view function) {
+  // `cpp:"ns::f(int)"`, as events are called
+  constexpr std::string_view cpp = "cpp:";
+  std::string out = std::string(provider) + ":" + lang::in_quotes(binary) + ":";
+  if (function.starts_with("cpp:\"")) {
+    out += cpp;
+    function = function.substr(cpp.size() + 1, function.size() - cpp.size() - 2);
+  }
+  return out + lang::in_quotes(function);
 }
 
 } // namespace session

@@ -28,7 +28,12 @@ struct OwnScript {
   void set_whose(const Condition& condition, const Filter& filter, uint64_t duration_ns);
   // What scheduler.bt asks about the kernel, and the place of the probe `back`.
   void set_scheduler();
+  // What `import` of that name finds.
+  void set_import(std::string_view file, std::string own_text) { parts.imports.push_back({std::string(file), std::move(own_text), std::string(file)}); }
   void set_places(std::string_view probe, std::string places) { parts.places.push_back({std::string(probe), std::move(places), std::string(probe)}); }
 };
+
+// A probe of a user function as a place: `uprobe:"/a path":"f"`, whatever the names are. `binary` may be empty: of the process itself.
+std::string user_place(std::string_view provider, std::string_view binary, std::string_view function);
 
 } // namespace session
