@@ -74,6 +74,7 @@ SUITES = {
     "slow": "slow/run.py",
     "whose": "whose/run.py",
     "graph": "graph/run.py",
+    "odd_names": "odd_names/run.py",
     "user": "user/run.py",
     "core": "core/run.py",
     "docs": "docs.py",

@@ -391,6 +391,15 @@ void Lexer::bad_characters() {
   mistakes_.tell(tag::bad_character, place(begin, at_), std::move(message), std::move(hint));
 }
 
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return out + "\"";
+}
+
 Token Lexer::string() {
   uint32_t begin = at_++;
   auto line_end = static_cast<uint32_t>(std::min(text_.find('\n', at_), text_.size()));

@@ -117,6 +117,9 @@ enum class Dialect : uint8_t { script, c };
 
 bool is_keyword(std::string_view word);
 
+// A text as a literal of the language, also in probes: `"a\"b"`.
+std::string in_quotes(std::string_view text);
+
 // The value of a text that is a number as scripts write them, but no duration: 10, 0x1f, 0777, 1_000, 2e3, 5UL.
 std::optional<uint64_t> integer_value(std::string_view text);
 

@@ -40,9 +40,6 @@ struct ParseOptions {
 std::unique_ptr<Program> parse(base::Source& source, const ParseOptions& options,
                                base::Diagnostics& diagnostics);
 
-// As a literal of the language, also in probes: `"a\"b"`.
-std::string in_quotes(std::string_view text);
-
 // --dump ast: one node a line, indented, with types where the checker has set them.
 std::string to_string(const Program& program);
 

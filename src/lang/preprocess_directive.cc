@@ -57,15 +57,6 @@ size_t comment_length(std::string_view text, char before) {
 
 } // namespace
 
-std::string in_quotes(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? "\\n" : std::string(1, c);
-  }
-  return out + "\"";
-}
-
 // The text of a directive, from its `#` to the end of the line, or of the last line that continues it.
 std::string_view Preprocessor::directive_line(std::string_view from) const {
   size_t i = 0;

@@ -5,6 +5,7 @@
 #include "probe/kernel_functions.h"
 #include "probe/uprobe.h"
 #include "probe/user_values.h"
+#include "session/own_script.h"
 #include "spec/nothrow_functions.h"
 #include "spec/registers.h"
 #include "symbol/demangle.h"
@@ -79,15 +80,16 @@ private:
 
   base::Status add(const std::string& function) {
     const bool is_kernel = is_kernel_function_name(function);
-    std::string place(function);
-    if (is_kernel || (has_prefix(function) && base::is_one_of(user_words, first_part(function))))
-      place = function.substr(first_part(function).size() + 1);
-    else if (!has_prefix(function) || first_part(function) == "cpp")
-      place = request_.program + ":" + function;
+    std::string_view place(function);
+    const bool has_kind = is_kernel || (has_prefix(function) && base::is_one_of(user_words, first_part(function)));
+    if (has_kind) place = place.substr(first_part(function).size() + 1);
+    const bool is_of_program = !has_kind && (!has_prefix(function) || first_part(function) == "cpp");
     probe::Mismatch mismatch, unused;
     auto match = [&](const char* kind, probe::Mismatch& why) {
-      const std::string text = std::string(kind) + ":" + place;
-      return probe::match(machine_, base::split(text, ':'), why);
+      std::vector<std::string_view> parts = {kind};
+      if (is_of_program) parts.push_back(request_.program);
+      for (std::string_view part : base::split(place, ':')) parts.push_back(part);
+      return probe::match(machine_, parts, why);
     };
     std::vector<Event> entries = match(is_kernel ? "kprobe" : "uprobe", mismatch);
     if (entries.empty())
@@ -106,7 +108,7 @@ private:
       if (!seen_.insert(key(e)).second) continue;
       auto found = by_place.find(key(e));
       const Event* leave = found == by_place.end() ? nullptr : found->second;
-      const bool is_alone = names[e.name] == 1, is_of_process = place.starts_with(':');
+      const bool is_alone = names[e.name] == 1, is_of_process = is_of_program ? request_.program.empty() : place.starts_with(':');
       auto probe = [&](const Event& of) {
         return !of.module ? of.name : probe_of(of, is_alone, is_of_process);
       };
@@ -124,9 +126,9 @@ private:
   // "uprobe:/path:f"; where others are called so by its address; of the process itself, whatever its path is,
   // "uprobe::f".
   static std::string probe_of(const Event& e, bool is_alone, bool is_of_process) {
-    const size_t path = e.name.find(':') + 1;
-    return e.name.substr(0, path) + (is_of_process ? std::string() : e.module->name()) +
-           (is_alone ? e.name.substr(path + e.module->name().size()) : ":" + probe::hex(e.function_address));
+    const size_t provider = e.name.find(':'), function = provider + 1 + e.module->name().size() + 1;
+    return user_place(e.name.substr(0, provider), is_of_process ? std::string() : e.module->name(),
+                      is_alone ? e.name.substr(function) : probe::hex(e.function_address));
   }
 
   void add(Event entry, const Event* leave, std::string entry_probe, std::string leave_probe) {

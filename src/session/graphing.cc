@@ -7,6 +7,7 @@
 #include "report/call_text.h"
 #include "report/names.h"
 #include "report/text.h"
+#include "session/graph_records.h"
 #include "session/graph_script.h"
 #include "session/life.h"
 #include "session/losses.h"
@@ -29,17 +30,6 @@ constexpr uint64_t lowest_stack = 1 << 16; // depths are lower
 constexpr size_t most_landed = 8192;       // of a thread
 constexpr uint64_t look_ns = 200'000'000;  // between two looks for lines that have waited
 
-uint64_t number_of(const type::Field& f, Bytes bytes) {
-  uint64_t value = 0;
-  std::memcpy(&value, bytes.data() + f.offset, std::min<uint32_t>(f.type->size, 8));
-  return value;
-}
-
-std::string_view text_of(const type::Field& f, Bytes bytes) {
-  const char* begin = reinterpret_cast<const char*>(bytes.data()) + f.offset;
-  return {begin, ::strnlen(begin, f.type->size)};
-}
-
 std::string count_of(uint64_t n, const char* what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
@@ -54,7 +44,7 @@ struct Grapher {
   }
 
   base::Status find();
-  void make_script(const GraphWanted& wanted);
+  base::Status compile(const GraphWanted& wanted);
   base::Status compile();
   base::Status load();
   base::Status take_refused(base::Error why);
@@ -63,18 +53,18 @@ struct Grapher {
   void tell_rest();
 
   void take(const type::Type& type, Bytes bytes);
-  void take_whole(const report::CallGraph::Moment& at, const GraphFunction& f,
-                  std::span<const type::Field> fields, Bytes bytes);
-  void land(const report::CallGraph::Moment& at, uint64_t stack, GraphLanding how);
+  void take_whole(const report::CallGraph::Moment& at, const GraphFunction& f, const GraphFields& fields, Bytes bytes);
+  void land(const report::CallGraph::Moment& at, uint64_t stack, report::Ended how);
   const GraphFunction& function_at(const type::Field& field, Bytes bytes, bool is_kernel);
   std::string value(const GraphValue& v, std::span<const type::Field>& fields, Bytes bytes);
-  std::string values(const std::vector<GraphValue>& all, std::span<const type::Field>& fields, Bytes bytes);
+  std::string values(const std::vector<GraphValue>& all, const type::Field& record, Bytes bytes);
 
   const GraphingOptions& options;
   GraphFunctions functions;
   std::map<std::string, const GraphFunction*, std::less<>> by_symbol[2]; // of programs, and of the kernel
   Condition condition;
-  GraphScript script;
+  std::optional<GraphScript> script;
+  GraphRecords records;
   Options run; // as `acu run` would have been asked
   std::optional<base::Source> source;
   Compiled compiled;
@@ -124,34 +114,32 @@ base::Status Grapher::find() {
   return {};
 }
 
-void Grapher::make_script(const GraphWanted& wanted) {
-  script = make_graph_script(functions, wanted);
-  name_fields(script.text);
-  source.emplace("graph", script.text);
+base::Status Grapher::compile(const GraphWanted& wanted) {
+  script.emplace(make_graph_script(functions, wanted));
+  source.emplace(script->script.name, std::string(script->script.text));
+  const Own own{.aim = "graph", .command = options.command, .pid = first_pid(), .may_end_programs = options.all_returns, .filters_itself = true};
+  return compile_own(compiled, *source, own, child, script->script.parts);
 }
 
 base::Status Grapher::compile() {
   ACU_TRY(condition, whose_of(options.filter));
   // What traces is no part of the picture.
-  const std::string others = " && pid != " + std::to_string(::getpid());
-  const std::string whose = "(" + condition.text + ")" + others;
-  GraphWanted wanted{.user_condition = whose,
-                     .kernel_condition = whose,
-                     .before = condition.before,
+  condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
+  GraphWanted wanted{.whose = condition,
+                     .filter = options.filter,
                      .depth = options.depth,
                      .least_ns = options.least_ns,
                      .duration_ns = options.duration_ns};
-  make_script(wanted);
-  const Own own{.aim = "graph", .command = options.command, .pid = first_pid(), .may_end_programs = options.all_returns, .filters_itself = true};
-  base::Status status = compile_own(compiled, *source, own, child);
+  base::Status status = has_names_of_language(functions)
+                            ? compile(wanted)
+                            : base::Status(base::Error{base::Failure::usage, "the name of one is no name in the language\n"});
   if (status.ok()) return {};
   // Without arguments then: their names may be words of the language.
   if (options.verbose) write_all(STDERR_FILENO, "NOTE: arguments are not shown: " + status.error().message);
   wanted.has_values = has_values = false;
-  make_script(wanted);
   compiled = {};
   child.reset();
-  return compile_own(compiled, *source, own, child);
+  return compile(wanted);
 }
 
 base::Status Grapher::load() {
@@ -213,10 +201,11 @@ std::string Grapher::value(const GraphValue& v, std::span<const type::Field>& fi
   return printer ? printer->text(*f.type, bytes.subspan(f.offset, f.type->size)) : std::string();
 }
 
-std::string Grapher::values(const std::vector<GraphValue>& all, std::span<const type::Field>& fields,
-                            Bytes bytes) {
+std::string Grapher::values(const std::vector<GraphValue>& all, const type::Field& record, Bytes bytes) {
   std::string out;
   if (!has_values) return out;
+  std::span<const type::Field> fields = record.type->fields();
+  bytes = bytes.subspan(record.offset, record.type->size);
   for (const GraphValue& v : all) {
     const std::string text = value(v, fields, bytes);
     out += (out.empty() ? "" : ", ") + (v.name.empty() ? text : v.name + "=" + text);
@@ -224,54 +213,52 @@ std::string Grapher::values(const std::vector<GraphValue>& all, std::span<const 
   return out;
 }
 
-void Grapher::take_whole(const report::CallGraph::Moment& at, const GraphFunction& f,
-                         std::span<const type::Field> fields, Bytes bytes) {
-  const uint64_t depth = number_of(fields[graph_depth], bytes);
+void Grapher::take_whole(const report::CallGraph::Moment& at, const GraphFunction& f, const GraphFields& fields, Bytes bytes) {
   report::Call call;
   call.function = &f.about;
-  call.start_ns = number_of(fields[graph_values], bytes);
+  call.start_ns = number_of(*fields.start, bytes);
   call.end_ns = at.ns;
-  call.off.waited = at.off.waited - number_of(fields[graph_values + 1], bytes);
-  call.off.preempted = at.off.preempted - number_of(fields[graph_values + 2], bytes);
-  std::span<const type::Field> rest = fields.subspan(graph_values + 3);
-  call.arguments = values(f.arguments, rest, bytes);
-  call.result = values(f.result, rest, bytes);
-  calls->take_whole(at, std::move(call), depth);
+  call.off.waited = at.off.waited - number_of(*fields.waited_before, bytes);
+  call.off.preempted = at.off.preempted - number_of(*fields.preempted_before, bytes);
+  call.arguments = values(f.arguments, *fields.arguments, bytes);
+  call.result = values(f.result, *fields.result, bytes);
+  calls->take_whole(at, std::move(call), number_of(*fields.depth, bytes));
 }
 
 void Grapher::take(const type::Type& type, Bytes bytes) {
-  const std::span<const type::Field> fields = type.fields();
-  if (fields.size() < graph_values) return;
+  const GraphFields& fields = records.fields_in(type);
+  if (!fields.kind) return;
   const report::CallGraph::Moment at{
-      .tid = static_cast<uint32_t>(number_of(fields[graph_tid], bytes)),
-      .pid = static_cast<uint32_t>(number_of(fields[graph_pid], bytes)),
-      .cpu = static_cast<uint32_t>(number_of(fields[graph_cpu], bytes)),
-      .ns = number_of(fields[graph_ns], bytes),
-      .off = {number_of(fields[graph_waited], bytes), number_of(fields[graph_preempted], bytes)},
-      .thread = text_of(fields[graph_thread], bytes)};
-  const uint64_t stack = number_of(fields[graph_stack], bytes);
-  const GraphFunction& f = function_at(fields[graph_function], bytes, !stack);
-  std::span<const type::Field> rest = fields.subspan(graph_values);
-  switch (static_cast<GraphRecord>(number_of(fields[graph_record], bytes))) {
-  case GraphRecord::entry:
-    return calls->enter(at, f.about, number_of(fields[graph_depth], bytes), stack,
-                        values(f.arguments, rest, bytes));
-  case GraphRecord::leave:
-    return calls->leave(at, f.about, stack ? stack - graph_return_address : 0, values(f.result, rest, bytes));
-  case GraphRecord::whole: return take_whole(at, f, fields, bytes);
+      .tid = static_cast<uint32_t>(number_of(*fields.tid, bytes)),
+      .pid = static_cast<uint32_t>(number_of(*fields.pid, bytes)),
+      .cpu = static_cast<uint32_t>(number_of(*fields.cpu, bytes)),
+      .ns = number_of(*fields.ns, bytes),
+      .off = {number_of(*fields.waited, bytes), number_of(*fields.preempted, bytes)},
+      .thread = text_of(*fields.thread, bytes)};
+  const uint64_t stack = fields.stack ? number_of(*fields.stack, bytes) : 0;
+  auto function = [&]() -> const GraphFunction& { return function_at(*fields.function, bytes, !stack); };
+  switch (GraphRecords::kind_of(fields, bytes)) {
+  case GraphRecord::entry: {
+    const GraphFunction& f = function();
+    return calls->enter(at, f.about, number_of(*fields.depth, bytes), stack, values(f.arguments, *fields.arguments, bytes));
+  }
+  case GraphRecord::leave: {
+    const GraphFunction& f = function();
+    return calls->leave(at, f.about, stack ? stack - graph_return_address : 0, values(f.result, *fields.result, bytes));
+  }
+  case GraphRecord::whole: return take_whole(at, function(), fields, bytes);
   case GraphRecord::exec: return calls->exec(at);
-  case GraphRecord::fork: return calls->fork(at, static_cast<uint32_t>(stack));
-  case GraphRecord::landing: return land(at, stack, static_cast<GraphLanding>(number_of(fields[graph_function], bytes)));
+  case GraphRecord::fork: return calls->fork(at, static_cast<uint32_t>(number_of(*fields.child, bytes)));
+  case GraphRecord::landing: return land(at, stack, GraphRecords::how_of(fields, bytes));
   case GraphRecord::ending: return calls->end_thread(at);
   }
 }
 
-void Grapher::land(const report::CallGraph::Moment& at, uint64_t stack, GraphLanding how) {
-  const report::Ended ended = how == GraphLanding::exception ? report::Ended::by_exception : report::Ended::by_jump;
-  if (!options.least_ns) return calls->land(at, stack, ended);
+void Grapher::land(const report::CallGraph::Moment& at, uint64_t stack, report::Ended how) {
+  if (!options.least_ns) return calls->land(at, stack, how);
   std::vector<Landed>& all = landed[at.tid];
   if (all.size() == most_landed) all.erase(all.begin(), all.begin() + most_landed / 2);
-  all.push_back({at.ns, stack, at.off, ended});
+  all.push_back({at.ns, stack, at.off, how});
 }
 
 // By what a call was left that has not returned.
@@ -285,31 +272,29 @@ const Grapher::Landed* Grapher::left_by(uint64_t tid, uint64_t start, uint64_t p
 
 // Calls that have not returned, where only those that have were told.
 base::Status Grapher::read_open(uint64_t now) {
-  for (size_t block = 0; options.least_ns && block < script.blocks; block++) {
-    const std::string name = "open" + std::to_string(block);
+  for (size_t group = 0; options.least_ns && group < script->groups; group++) {
+    const std::string name = "open" + std::to_string(group);
     for (uint32_t i = 0; i < compiled.program.maps.size(); i++) {
       const ir::Map& map = compiled.program.maps[i];
       if (map.name != name) continue;
       ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(i));
       for (const ir::Entry& e : entries) {
-        const std::span<const type::Field> fields = map.value->fields();
-        const uint64_t start = number_of(fields[graph_open_ns], e.values);
+        const GraphFields &key = records.fields_in(*map.key), &fields = records.fields_in(*map.value);
+        const uint64_t start = number_of(*fields.start, e.values);
         if (!start || now < start + options.least_ns) continue;
-        const uint64_t tid = number_of(map.key->fields()[0], e.key),
-                       place = number_of(map.key->fields()[1], e.key);
-        const GraphFunction& f = function_at(fields[graph_open_function], e.values, place < lowest_stack);
-        std::span<const type::Field> rest = fields.subspan(graph_open_values);
+        const uint64_t tid = number_of(*key.tid, e.key), place = number_of(*key.place, e.key);
+        const GraphFunction& f = function_at(*fields.function, e.values, place < lowest_stack);
         report::Call call;
         call.function = &f.about;
         call.start_ns = start, call.end_ns = now;
-        call.arguments = values(f.arguments, rest, e.values);
+        call.arguments = values(f.arguments, *fields.arguments, e.values);
         auto name = base::read_file("/proc/" + std::to_string(tid) + "/comm");
         call.ended = name.ok() ? report::Ended::by_end : report::Ended::by_exit;
         if (const Landed* by = f.about.is_kernel ? nullptr : left_by(tid, start, place)) {
           if (by->ns - start < options.least_ns) continue;
           call.end_ns = by->ns, call.ended = by->how;
-          call.off.waited = by->off.waited - number_of(fields[graph_open_waited], e.values);
-          call.off.preempted = by->off.preempted - number_of(fields[graph_open_preempted], e.values);
+          call.off.waited = by->off.waited - number_of(*fields.waited, e.values);
+          call.off.preempted = by->off.preempted - number_of(*fields.preempted, e.values);
         }
         calls->take_unended({.tid = static_cast<uint32_t>(tid),
                              .ns = now,

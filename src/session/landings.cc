@@ -1,7 +1,7 @@
 #include "session/landings.h"
 
-#include "lang/parse.h"
 #include "probe/uprobe.h"
+#include "session/own_script.h"
 
 #include <array>
 #include <set>
@@ -30,7 +30,7 @@ Landings find_landings(probe::Machine& machine, const std::string& program) {
     for (const probe::Event& e : probe::match(machine, std::array<std::string_view, 3>{"uprobe", file, function}, unused)) {
       if (!e.module || !seen.emplace(e.binary, e.function_address).second) continue;
       const std::string address = probe::hex(e.function_address);
-      to.push_back("uprobe:" + (file.empty() ? std::string() : lang::in_quotes(e.module->name())) + ":" + address);
+      to.push_back(user_place("uprobe", file.empty() ? std::string() : e.module->name(), address));
       out.events.push_back("uprobe:" + e.module->name() + ":" + address);
     }
   };

@@ -1,6 +1,7 @@
 #include "session/own_script.h"
 
 #include "format/btf.h"
+#include "lang/lexer.h"
 #include "probe/probe.h"
 #include "scripts/scripts.h"
 
@@ -44,6 +45,17 @@ void OwnScript::set_scheduler() {
   set("TELLS_RETURN", tells_return);
   parts.places.push_back({"back", tells_return ? "rawtracepoint:rseq_update" : "rawtracepoint:sys_exit", "back"});
   machine.store_facts();
+}
+
+std::string user_place(std::string_view provider, std::string_view binary, std::string_view function) {
+  // `cpp:"ns::f(int)"`, as events are called
+  constexpr std::string_view cpp = "cpp:";
+  std::string out = std::string(provider) + ":" + lang::in_quotes(binary) + ":";
+  if (function.starts_with("cpp:\"")) {
+    out += cpp;
+    function = function.substr(cpp.size() + 1, function.size() - cpp.size() - 2);
+  }
+  return out + lang::in_quotes(function);
 }
 
 } // namespace session

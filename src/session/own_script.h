@@ -37,4 +37,7 @@ struct OwnScript {
   }
 };
 
+// A probe of a user function as a place: `uprobe:"/a path":"f"`, whatever the names are. `binary` may be empty: of the process itself.
+std::string user_place(std::string_view provider, std::string_view binary, std::string_view function);
+
 } // namespace session

@@ -2,38 +2,10 @@
 
 #include "base/text.h"
 #include "bpf/features.h"
-#include "format/btf.h"
-#include "probe/probe.h"
-#include "spec/registers.h"
 
 #include <cstdlib>
 
 namespace session {
-
-void name_fields(std::string& text) {
-  type::Table types;
-  probe::Machine machine(types);
-  auto has_member = [&](std::string_view structure, std::string_view member) {
-    return machine.kernel_number(std::string(structure) + "." + std::string(member), [&](format::Btf& btf) -> uint32_t {
-      return btf.member(types, btf.find(structure, format::BtfKind::structure), member).has_value();
-    });
-  };
-  // It has had two names (kernel 5.14).
-  if (text.find("TASK_STATE") != text.npos)
-    base::replace_all(text, "TASK_STATE", has_member("task_struct", "__state") ? "curtask.__state" : "curtask.state");
-  // The scheduler has read the clock when it switches; where a task's queue does not tell its CPU's, it is read again.
-  if (text.find("CLOCK") != text.npos)
-    base::replace_all(text, "CLOCK", has_member("cfs_rq", "rq") ? "(uint64)curtask.se.cfs_rq.rq.clock" : "(uint64)nsecs");
-  // Threads that registered restartable sequences, as glibc does since 2.35, are seen once after they were off the CPU; what a tracepoint
-  // at the end of system calls costs, all of them pay. Since 6.19 the kernel tells of no more than a change of the CPU.
-  if (text.find("RETURN") != text.npos) {
-    const bool tells_return = has_member("task_struct", "rseq_event_mask");
-    base::replace_all(text, "RETURN", tells_return ? "rawtracepoint:rseq_update" : "rawtracepoint:sys_exit");
-    base::replace_all(text, "IS_SEEN(curtask)", tells_return ? "((uint64)curtask.rseq != 0)" : "true");
-    base::replace_all(text, "IS_SEEN(args.next)", tells_return ? "((uint64)args.next.rseq != 0)" : "true");
-  }
-  machine.store_facts();
-}
 
 // What the processes that are asked for have when the recording begins.
 static std::string private_memory_of(const Filter& filter) {

@@ -11,9 +11,6 @@
 
 namespace session {
 
-// Puts in what is asked of the scheduler, as this kernel's structures have it: TASK_STATE, CLOCK, RETURN, IS_SEEN (spec/profile_kinds.h).
-void name_fields(std::string& text);
-
 struct SamplingScript {
   OwnScript script;
   std::string what; // Condition::what

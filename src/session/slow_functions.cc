@@ -2,7 +2,7 @@
 #include "session/slow_functions.h"
 
 #include "base/text.h"
-#include "lang/parse.h"
+#include "lang/lexer.h"
 #include "probe/exception_reach.h"
 #include "probe/uprobe.h"
 #include "session/child.h"

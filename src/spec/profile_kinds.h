@@ -40,9 +40,6 @@ struct ProfileKind {
   DutyCycle duty_cycle = {};
 };
 
-// Whether $op, a call of futex(2), waits: FUTEX_WAIT, _LOCK_PI, _WAIT_BITSET, _WAIT_REQUEUE_PI, _LOCK_PI2 of linux/futex.h.
-inline constexpr std::string_view futex_waits = "$op == 0 || $op == 6 || $op == 9 || $op == 11 || $op == 13";
-
 // By the number that kind_of_io gives.
 inline constexpr std::string_view io_kinds =
     "[reads from disk]|[writes to disk]|[flushes]|[discards]|[writes zeroes]|[other operations]";

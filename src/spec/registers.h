@@ -26,8 +26,6 @@ inline constexpr std::array registers{
 };
 inline constexpr std::array<std::string_view, 6> argument_registers = {"di", "si", "dx", "cx", "r8", "r9"};
 inline constexpr std::string_view result_register = "ax", ip_register = "ip";
-// Whether the current thread is in a system call of 64-bit code (its code segment, the number), in the language.
-inline constexpr std::string_view in_system_call = "(ureg(\"cs\") == 51 && (int64)ureg(\"orig_ax\") >= 0)";
 #elif defined(__aarch64__)
 inline constexpr std::string_view architecture = "aarch64";
 inline constexpr std::array registers{
@@ -42,7 +40,6 @@ inline constexpr std::array registers{
 inline constexpr std::array<std::string_view, 8> argument_registers = {"r0", "r1", "r2", "r3",
                                                                        "r4", "r5", "r6", "r7"};
 inline constexpr std::string_view result_register = "r0", ip_register = "pc";
-inline constexpr std::string_view in_system_call = "false"; // not known
 #else
 #error "acu does not know the registers of this architecture"
 #endif
