@@ -116,9 +116,11 @@ GraphScript make_graph_script(const GraphFunctions& functions, const GraphWanted
   return Writer(functions, wanted).run();
 }
 
-bool has_names_of_language(const GraphFunctions& functions) {
-  auto is_named = [](const GraphValue& v) { return !v.is_known || is_identifier(v.name); };
-  return std::ranges::all_of(functions.functions, [&](const GraphFunction& f) { return std::ranges::all_of(f.arguments, is_named); });
+std::string_view foreign_name(const GraphFunctions& functions) {
+  for (const GraphFunction& f : functions.functions)
+    for (const GraphValue& v : f.arguments)
+      if (v.is_known && !is_identifier(v.name)) return v.name;
+  return {};
 }
 
 } // namespace session

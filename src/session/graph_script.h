@@ -30,7 +30,7 @@ struct GraphScript {
 };
 GraphScript make_graph_script(const GraphFunctions& functions, const GraphWanted& wanted);
 
-// What the script asks for by name are members in the language. False: something in a program has a name that can't be one.
-bool has_names_of_language(const GraphFunctions& functions);
+// An argument with a name that the language can't have, such as `$n` of C; empty: there is none. Scripts can't ask for it.
+std::string_view foreign_name(const GraphFunctions& functions);
 
 } // namespace session

@@ -130,9 +130,8 @@ base::Status Grapher::compile() {
                      .depth = options.depth,
                      .least_ns = options.least_ns,
                      .duration_ns = options.duration_ns};
-  base::Status status = has_names_of_language(functions)
-                            ? compile(wanted)
-                            : base::Status(base::Error{base::Failure::usage, "the name of one is no name in the language\n"});
+  const std::string_view foreign = foreign_name(functions);
+  base::Status status = foreign.empty() ? compile(wanted) : base::Error{base::Failure::usage, base::quoted(foreign) + " is no name in the language\n"};
   if (status.ok()) return {};
   // Without arguments then: their names may be words of the language.
   if (options.verbose) write_all(STDERR_FILENO, "NOTE: arguments are not shown: " + status.error().message);

@@ -8,20 +8,6 @@
 
 namespace session {
 
-// Another unwinder may have another structure: what is no place further up on the same stack is not believed.
-const std::string_view exception_target = R"(
-  $here = reg("sp");
-  $sp = try(*(uint64*)uptr(reg("di") + 144), (uint64)0);
-  if ($sp - $here >= 0x4000000) { $sp = (uint64)0; })";
-
-// As glibc keeps it, else as musl does.
-const std::string_view jump_target = R"(
-  $here = reg("sp");
-  $kept = try(*(uint64*)uptr(reg("di") + 48), (uint64)0);
-  $sp = (($kept >> 17) | ($kept << 47)) ^ try(*(uint64*)uptr((uint64)curtask.thread.fsbase + 48), (uint64)0);
-  if ($sp - $here >= 0x4000000) { $sp = $kept; }
-  if ($sp - $here >= 0x4000000) { $sp = (uint64)0; })";
-
 Landings find_landings(probe::Machine& machine, const std::string& program) {
   Landings out;
   std::set<std::pair<std::string, uint64_t>> seen; // several names may be of one function

@@ -15,14 +15,11 @@
 namespace session {
 
 struct Landings {
-  std::vector<std::string> exceptions, jumps; // probes, in the language
+  std::vector<std::string> exceptions, jumps; // probes, in the language; scripts/landings.bt has what is done there
   std::vector<std::string> events;            // the names of their events
 };
 
 // `program`: that plain names are of; empty: of the machine's process.
 Landings find_landings(probe::Machine& machine, const std::string& program);
-
-// Statements that set $sp to the stack pointer that the thread goes on with; 0: it is not known.
-extern const std::string_view exception_target, jump_target;
 
 } // namespace session

@@ -193,6 +193,57 @@ def test_functions_of_a_library(acu):
     need("nanosleep" in lines[1].what and lines[1].off > SLEPT, str(lines))
 
 
+# ---- names
+
+WORDS = """
+__attribute__((noipa)) int VALUES(int DEPTH, int HEAD) { return DEPTH + HEAD; }
+__attribute__((noipa)) int LEAVES(int LEAST_NS, long TASK_STATE, int ENTRY) { return LEAST_NS + (int)TASK_STATE + ENTRY; }
+__attribute__((noipa)) int ENTRIES(int tid, int comm, int nsecs) { return tid + comm + nsecs; }
+__attribute__((noipa)) int HEAD(int argument) { return argument; }
+__attribute__((noipa)) int WHAT(int IS_TOLD) { return IS_TOLD; }
+__attribute__((noipa)) int OPEN(int odd) { return VALUES(odd, 5) + HEAD(2); }
+__attribute__((noipa)) int DEEP(int let) { return OPEN(let) + WHAT(1); }
+int main(void) { return LEAVES(1, 2, 3) + ENTRIES(4, 5, 6) + DEEP(7) == 6 + 15 + 15 ? 0 : 1; }
+"""
+
+
+def compiled(path, source):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    subprocess.run(["gcc", "-g", "-O1", "-x", "c", "-o", path, "-"], input=source, text=True, check=True, timeout=60 * SLOWNESS)
+    return path
+
+
+def test_names_that_are_words_of_the_script(acu):
+    """Functions, arguments, and folders may be called as anything."""
+    for folder in ("plain", 'END RATE {LEAST} "q" %d é, /1/ $v\n@x', "a:b", "/".join(["é" * 50 + "x" * 50] * 24)):
+        path = compiled(os.path.join(TMP, folder, "words"), WORDS)
+        for more in ((), ("--depth", "9"), ("--min-duration", "1ns")):
+            lines = calls(acu, "VALUES", "LEAVES", "ENTRIES", "HEAD", "WHAT", "OPEN", "DEEP", *more, "--", path)
+            well_nested(lines)
+            need([line.split("; /* preempted")[0].split(" preempted")[0] for line in shown(lines)] == [
+                "LEAVES(LEAST_NS=1, TASK_STATE=2, ENTRY=3); /* = 6 */", "ENTRIES(tid=4, comm=5, nsecs=6); /* = 15 */",
+                "DEEP(let=7) {", "  OPEN(odd=7) {", "    VALUES(DEPTH=7, HEAD=5); /* = 12 */", "    HEAD(argument=2); /* = 2 */",
+                "  } /* OPEN = 14 */", "  WHAT(IS_TOLD=1); /* = 1 */", "} /* DEEP = 15 */"] or "preempted" in str(lines), f"{folder} {more} {lines}")
+    lines = calls(acu, "VALUE*", "DEE*", "--", os.path.join(TMP, "plain", "words"))
+    need([line.what.split("(")[0] for line in lines][:2] == ["DEEP", "VALUES"], str(lines))
+
+
+def test_arguments_whose_names_scripts_cannot_have(acu):
+    path = compiled(os.path.join(TMP, "foreign"), "__attribute__((noipa)) int f(int $n) { return $n; }\nint main(void) { return f(0); }\n")
+    out, err = graph(acu, "f", "main", "-v", "--", path)
+    need([line.what.split("(")[0] for line in lines_of(out)][:2] == ["main", "f"] and "$n" not in out, out)
+    need("NOTE: arguments are not shown: `$n` is no name in the language" in err, err)
+
+
+def test_script_is_complete(acu):
+    """acu run takes it, too."""
+    script = os.path.join(os.path.dirname(os.path.dirname(HERE)), "src", "scripts", "graph.bt")
+    for more in ((), ("-D", "LEAST_NS=1ms"), ("-D", "DEPTH=3", "-D", "PLACES=true")):
+        done = subprocess.run([acu, "run", "-q", *more, script, "-c", "sleep 0.1"], capture_output=True, text=True, timeout=30 * SLOWNESS)
+        kind = "WHOLE" if "LEAST_NS=1ms" in more else "LEAVE"
+        need(done.returncode == 0 and not done.stderr and f".kind = {kind}" in done.stdout and ".thread = sleep" in done.stdout, f"{more} {done.stdout}{done.stderr}")
+
+
 # ---- calls that do not return
 
 def test_longjmp(acu):
