@@ -23,12 +23,6 @@ namespace session {
 
 namespace {
 
-std::string list(std::string_view kind, const std::vector<std::string>& places) {
-  std::string out;
-  for (const std::string& place : places) out.append(out.empty() ? "" : ",").append(kind).append(place);
-  return out;
-}
-
 // The probes of a file to import; where they are is told beside.
 struct Functions {
   std::string text;
@@ -39,7 +33,7 @@ struct Functions {
   void add(std::string_view name, std::string_view kind, const std::vector<std::string>& functions, std::string_view block) {
     const std::string own = std::string(name) + std::to_string(rows);
     text += own + " = " + std::string(kind) + "program:function " + std::string(block) + "\n";
-    places.push_back({own, list(kind, functions), "allocator"});
+    places.push_back({own, listed(kind, functions), "allocator"});
   }
 };
 
@@ -187,9 +181,9 @@ Allocations followed(const std::vector<symbol::Binary*>& files, symbol::Binaries
     out.take(row, places, is_careful);
   }
   OwnScript counts("allocation_counts");
-  counts.set_places("taking", list("uprobe:", out.takers));
-  counts.set_places("giving", list("uprobe:", out.givers));
-  counts.set_places("careful", list("uprobe:", out.careful));
+  counts.set_places("taking", listed("uprobe:", out.takers));
+  counts.set_places("giving", listed("uprobe:", out.givers));
+  counts.set_places("careful", listed("uprobe:", out.careful));
   return Allocations{std::move(out.functions.text), std::move(out.functions.places), std::move(counts), std::move(out.notes)};
 }
 
@@ -231,7 +225,7 @@ Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
   out.functions = std::move(functions.text);
   out.places = std::move(functions.places);
   if (!unsized.empty())
-    out.notes.push_back("not counted: blocks freed by " + list("", unsized) + " without their sizes, which this allocator does not keep where acu can read them");
+    out.notes.push_back("not counted: blocks freed by " + listed("", unsized) + " without their sizes, which this allocator does not keep where acu can read them");
   return out;
 }
 

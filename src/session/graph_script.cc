@@ -28,12 +28,6 @@ std::string record_of(const std::vector<GraphValue>& values) {
   return "(" + out + ")";
 }
 
-std::string joined(const std::vector<std::string>& places) {
-  std::string out;
-  for (const std::string& p : places) out += (out.empty() ? "" : ",") + p;
-  return out;
-}
-
 class Writer {
 public:
   Writer(const GraphFunctions& functions, const GraphWanted& wanted)
@@ -58,8 +52,8 @@ public:
     script.set("RETURN_ADDRESS", graph_return_address);
     script.set_import("graph_values.bt", values_);
     script.set_import("graph_functions.bt", groups_);
-    script.set_places("exception", joined(functions_.landings.exceptions));
-    script.set_places("jump", joined(functions_.landings.jumps));
+    script.set_places("exception", listed("", functions_.landings.exceptions));
+    script.set_places("jump", listed("", functions_.landings.jumps));
     return std::move(out_);
   }
 
@@ -90,7 +84,7 @@ private:
       groups_ += probe + number + " = begin /ours()/ { " + piece + function + ", " + macro + number + "()) }\n";
       std::vector<std::string> places;
       for (const GraphFunction* f : group) places.push_back(f->*place);
-      out_.script.set_places(probe + number, joined(places));
+      out_.script.set_places(probe + number, listed("", places));
     };
     const std::string arguments = record_of(has_values ? first.arguments : std::vector<GraphValue>());
     if (!has_return) return add("entry", "LONE_" + side + "_ENTRY(" + stack, "arguments", arguments, &GraphFunction::entry);

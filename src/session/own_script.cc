@@ -47,6 +47,12 @@ void OwnScript::set_scheduler() {
   machine.store_facts();
 }
 
+std::string listed(std::string_view kind, const std::vector<std::string>& places) {
+  std::string out;
+  for (const std::string& place : places) out.append(out.empty() ? "" : ",").append(kind).append(place);
+  return out;
+}
+
 std::string user_place(std::string_view provider, std::string_view binary, std::string_view function) {
   // `cpp:"ns::f(int)"`, as events are called
   constexpr std::string_view cpp = "cpp:";

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace session {
 
@@ -37,6 +38,8 @@ struct OwnScript {
   }
 };
 
+// Probes of one kind as a list in the language; `kind` with its colon, or empty.
+std::string listed(std::string_view kind, const std::vector<std::string>& places);
 // A probe of a user function as a place: `uprobe:"/a path":"f"`, whatever the names are. `binary` may be empty: of the process itself.
 std::string user_place(std::string_view provider, std::string_view binary, std::string_view function);
 

@@ -7,15 +7,7 @@ namespace session {
 static void set_calls(OwnScript& out, const std::vector<int>& calls) {
   out.set("LISTED", calls.size() > max_compared_calls);
   if (calls.empty() || calls.size() > max_compared_calls) return;
-  std::string one_of_them;
-  for (int call : calls) one_of_them.append(one_of_them.empty() ? "" : " || ").append("number == ").append(std::to_string(call));
-  out.set_expression("is_wanted", one_of_them);
-}
-
-std::string listed(std::string_view kind, const std::vector<std::string>& places) {
-  std::string out;
-  for (const std::string& place : places) out.append(out.empty() ? "" : ",").append(kind).append(place);
-  return out;
+  out.set_expression("is_wanted", one_of("number", calls));
 }
 
 OwnScript slow_script(const SlowWanted& w) {

@@ -27,9 +27,6 @@ struct SlowWanted {
   uint64_t duration_ns = 0; // 0: until all is over
 };
 
-// Probes of one kind as a list in the language.
-std::string listed(std::string_view kind, const std::vector<std::string>& places);
-
 // The script compares with up to so many system calls. Of more it looks into @wanted, which is to be filled with their numbers.
 constexpr size_t max_compared_calls = 4;
 

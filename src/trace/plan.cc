@@ -1,6 +1,5 @@
 #include "trace/plan.h"
 
-
 #include "base/text.h"
 
 #include <algorithm>

@@ -14,7 +14,6 @@ namespace trace {
 // How the two are copied; the order of the branches in the script (scripts/trace.bt). The last two: what the one points to is
 // copied too, an iovec with its contents, or a message with its parts.
 enum class Shape : uint8_t { nothing, text, memory, two_texts, text_and_memory, two_memories, vectors, message };
-constexpr size_t most_contents = 4; // of an iovec
 
 struct Plan {
   struct Slot {
