@@ -3,7 +3,7 @@
 #include "bpf/engine.h"
 #include "bpf/features.h"
 #include "eval/engine.h"
-#include "session/time.h"
+#include "base/clock.h"
 
 #include <bit>
 
@@ -68,14 +68,14 @@ std::unique_ptr<Backend> make_eval_backend(const ir::Program& program) {
 
 base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& program,
                                                            const KernelOptions& options, LoadReport& report) {
-  uint64_t start = clock_ns();
+  uint64_t start = base::clock_ns();
   bpf::EmitOptions emit = bpf::options_for(program);
   if (options.ring_pages) emit.ring_bytes = std::bit_ceil(options.ring_pages) * 4096; // the kernel wants 2^n
-  report.ask_ns = clock_ns() - start;
-  start = clock_ns();
+  report.ask_ns = base::clock_ns() - start;
+  start = base::clock_ns();
   ACU_TRY(bpf::Object object, bpf::emit(program, emit));
-  report.emit_ns = clock_ns() - start;
-  start = clock_ns();
+  report.emit_ns = base::clock_ns() - start;
+  start = base::clock_ns();
   bpf::Engine::Options load = {.license = options.license,
                                .log_size = options.log_size,
                                .verbose = options.verbose,
@@ -84,7 +84,7 @@ base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& pr
                                .source = options.source,
                                .log = options.wants_log ? &report.log : nullptr};
   ACU_TRY(std::unique_ptr<bpf::Engine> engine, bpf::Engine::load(program, object, load));
-  report.load_ns = clock_ns() - start;
+  report.load_ns = base::clock_ns() - start;
   for (const bpf::Engine::ProgramInfo& p : engine->programs()) report.instructions.push_back(p.instructions);
   return std::unique_ptr<Backend>(std::make_unique<KernelBackend>(std::move(engine)));
 }

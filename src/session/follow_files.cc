@@ -89,8 +89,8 @@ void FollowFiles::replaced(const std::string& path) {
 }
 
 void FollowFiles::follow() {
-  for (const ProbedFiles::Change& change : files_.take()) {
-    if (change.kind == ProbedFiles::Change::replaced) {
+  for (const watch::ProbedFiles::Change& change : files_.take()) {
+    if (change.kind == watch::ProbedFiles::Change::replaced) {
       replaced(change.path);
     } else {
       // What the probes save and restore is code that is no longer there.

@@ -7,7 +7,7 @@
 #include "session/backend.h"
 #include "session/compile.h"
 #include "session/output.h"
-#include "session/probed_files.h"
+#include "watch/probed_files.h"
 
 namespace session {
 
@@ -37,7 +37,7 @@ private:
   Backend& backend_;
   Output& output_;
   bool warnings_;
-  ProbedFiles files_;
+  watch::ProbedFiles files_;
   size_t followed_ = 0, lost_ = 0; // files whose replacement is probed, and is not
 };
 

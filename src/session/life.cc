@@ -2,7 +2,7 @@
 
 #include "session/losses.h"
 #include "session/signals.h"
-#include "session/time.h"
+#include "base/clock.h"
 #include "session/trials.h"
 
 #include <csignal>
@@ -59,7 +59,7 @@ bool stays(const ir::Program& program, uint32_t probe) {
 
 // Probes that the kernel runs are attached; the others are begin, end and those that the session's loop runs.
 base::Result<size_t> attach_all(Life& life) {
-  uint64_t start = clock_ns();
+  uint64_t start = base::clock_ns();
   size_t events = 0;
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
     size_t served = life.program.probes[i].stands_for;
@@ -70,7 +70,7 @@ base::Result<size_t> attach_all(Life& life) {
     }
     events += served;
   }
-  if (life.options.verbose) life.output.message("attach " + in_ms(clock_ns() - start) + "\n");
+  if (life.options.verbose) life.output.message("attach " + base::in_ms(base::clock_ns() - start) + "\n");
   return events;
 }
 
@@ -194,7 +194,7 @@ base::Status live(Life& life) {
     // Every probe is attached, and whoever waits for that knows.
     if (life.files && !life.options.dry_run) life.files->start();
     ACU_TRY(size_t attached, attach_all(life));
-    life.attached_ns = clock_ns();
+    life.attached_ns = base::clock_ns();
     tell_attached(life, attached);
     notify(life);
     if (life.options.dry_run) return {};
@@ -225,7 +225,7 @@ base::Status live(Life& life) {
   }
 
   // Nothing is attached any more; every record that was sent has been seen.
-  life.detached_ns = clock_ns();
+  life.detached_ns = base::clock_ns();
   life.backend.detach();
   while (take_records(life)) {
   }

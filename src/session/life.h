@@ -7,8 +7,8 @@
 #include "session/follow_files.h"
 #include "session/options.h"
 #include "session/output.h"
-#include "session/process_watch.h"
-#include "session/unwinding.h"
+#include "watch/process_watch.h"
+#include "watch/unwinding.h"
 
 #include <functional>
 
@@ -36,8 +36,8 @@ struct Life {
   Child* child = nullptr; // -c
   int target_fd = -1;     // readable when the process of -p has ended, …
   std::span<const base::Fd> more_targets = {}; // … and these, when further ones have; the session ends with the last
-  ProcessWatch* watch = nullptr; // where names of user code are asked for
-  Unwinding* unwinding = nullptr; // with user stacks by tables
+  watch::ProcessWatch* watch = nullptr; // where names of user code are asked for
+  watch::Unwinding* unwinding = nullptr; // with user stacks by tables
   FollowFiles* files = nullptr;  // with user probes
   std::vector<Regular*> regulars = {};
   bool records_may_wait = false; // nobody sees them before the end: they are taken when the kernel's ring fills

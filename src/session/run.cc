@@ -11,11 +11,11 @@
 #include "session/life.h"
 #include "session/listing.h"
 #include "session/losses.h"
-#include "session/omitted_returns.h"
+#include "watch/omitted_returns.h"
 #include "session/script.h"
 #include "session/stack_map.h"
 #include "session/steps.h"
-#include "session/time.h"
+#include "base/clock.h"
 #include "spec/diagnostics.h"
 
 #include <algorithm>
@@ -65,9 +65,9 @@ struct Session {
 
 // Runs a step and says how long it took.
 template<class F> bool timed(uint64_t& ns, F step) {
-  uint64_t start = clock_ns(CLOCK_MONOTONIC);
+  uint64_t start = base::clock_ns(CLOCK_MONOTONIC);
   bool ok = step();
-  ns = clock_ns(CLOCK_MONOTONIC) - start;
+  ns = base::clock_ns(CLOCK_MONOTONIC) - start;
   return ok;
 }
 
@@ -227,13 +227,13 @@ void Session::tell_steps() {
     if (e->at_entry && e->address != e->function_address)
       out += e->name + ": put " + std::to_string(e->address - e->function_address) +
              " bytes behind the start, on the first instruction that costs little\n";
-  out += "parse " + in_ms(parse_ns) + ", check " + in_ms(check_ns) + ", lower " + in_ms(lower_ns);
+  out += "parse " + base::in_ms(parse_ns) + ", check " + base::in_ms(check_ns) + ", lower " + base::in_ms(lower_ns);
   bool in_kernel = options.engine == EngineKind::kernel;
   if (in_kernel)
-    out += ", ask kernel " + in_ms(loaded.ask_ns) + ", emit " + in_ms(loaded.emit_ns) + ", load " +
-           in_ms(loaded.load_ns);
+    out += ", ask kernel " + base::in_ms(loaded.ask_ns) + ", emit " + base::in_ms(loaded.emit_ns) + ", load " +
+           base::in_ms(loaded.load_ns);
   out += "\nfrom text to " + std::string(in_kernel ? "bytecode" : "operations") + " in " +
-         in_ms(parse_ns + check_ns + lower_ns + loaded.emit_ns);
+         base::in_ms(parse_ns + check_ns + lower_ns + loaded.emit_ns);
   output->message(out + "\n");
 }
 
@@ -257,8 +257,8 @@ base::Status Session::live() {
                           printing());
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source, options.warnings);
   // What is mapped from here on is known, before a probe can see it.
-  std::optional<ProcessWatch> watch;
-  std::optional<Unwinding> unwinding;
+  std::optional<watch::ProcessWatch> watch;
+  std::optional<watch::Unwinding> unwinding;
   if ((compiled.program.uses_user_symbols || compiled.program.walks_stacks) && options.engine == EngineKind::kernel &&
       !options.dry_run) {
     watch.emplace(names.users());
@@ -285,7 +285,7 @@ base::Status Session::live() {
                .missing_may_be = config.text("missing_probes") != "error",
                .missing_is_told = config.text("missing_probes") != "ignore"};
   effects.draw_with([&](const ir::Action& action, const std::vector<ir::Entry>& entries) -> base::Status {
-    const uint64_t now = life.detached_ns ? life.detached_ns : clock_ns(CLOCK_MONOTONIC);
+    const uint64_t now = life.detached_ns ? life.detached_ns : base::clock_ns(CLOCK_MONOTONIC);
     const FlameRequest request = {action, entries, life.attached_ns ? now - life.attached_ns : 0};
     ACU_TRY(std::string file, write_flame(request, compiled.program,
                                           {backend->engine(), backend->walker() != nullptr, {}, {}}, printer,
@@ -293,7 +293,7 @@ base::Status Session::live() {
     if (!options.quiet) output->message("wrote " + file + "\n");
     return {};
   });
-  std::optional<OmittedReturns> omitted;
+  std::optional<watch::OmittedReturns> omitted;
   bool probes_returns = std::any_of(compiled.program.events.begin(), compiled.program.events.end(),
                                     [](const probe::Event& e) { return e.kind == probe::Kind::uretprobe; });
   if (probes_returns && options.engine == EngineKind::kernel) omitted.emplace();

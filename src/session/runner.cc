@@ -1,6 +1,6 @@
 #include "session/runner.h"
 
-#include "session/own_maps.h"
+#include "session/script_maps.h"
 
 namespace session {
 

@@ -5,7 +5,7 @@
 #include "report/names.h"
 #include "report/report.h"
 #include "session/life.h"
-#include "session/own_script.h"
+#include "session/builtin_script.h"
 #include "session/run_times.h"
 #include "session/steps.h"
 
@@ -21,8 +21,8 @@ namespace session {
 
 struct Measurement {
   std::string_view aim; // for messages: "record"
-  OwnScript script;
-  Filter filter;                         // whose end is its end
+  BuiltinScript script;
+  TargetFilter filter;                         // whose end is its end
   std::vector<std::string> command = {}; // words; empty: none
   int functions_of = -1;                 // the process whose functions the script may name, and alone are probed; -1: nobody's
   bool probes_command = false;           // those of the command alone
@@ -73,8 +73,8 @@ private:
   // From live() on, each with references to those before.
   std::optional<report::Printer> printer_;
   std::optional<Effects> effects_;
-  std::optional<ProcessWatch> watch_;
-  std::optional<Unwinding> unwinding_;
+  std::optional<watch::ProcessWatch> watch_;
+  std::optional<watch::Unwinding> unwinding_;
   std::optional<Life> life_;
 };
 

@@ -3,7 +3,7 @@
 #include "session/signals.h"
 
 #include "base/fd.h"
-#include "session/time.h"
+#include "base/clock.h"
 
 #include <atomic>
 #include <cerrno>
@@ -26,7 +26,7 @@ std::atomic<void (*)()> last_act{nullptr};
 static void note(int signal) {
   int saved = errno;
   if (signal == SIGINT) {
-    const uint64_t now = clock_ns();
+    const uint64_t now = base::clock_ns();
     uint64_t first = 0;
     if (!interrupted_ns.compare_exchange_strong(first, now) && now - first >= again_ns) {
       if (auto act = last_act.load()) act();

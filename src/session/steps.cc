@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "bpf/cpus.h"
 #include "bpf/features.h"
-#include "session/time.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <set>
@@ -32,8 +32,8 @@ ir::LowerOptions lower_options(const Compiled& compiled, EngineKind engine, cons
   ir::LowerOptions out;
   bool in_kernel = engine == EngineKind::kernel;
   out.cpid = child ? static_cast<uint32_t>(child->pid()) : 0;
-  out.start_ns = clock_ns(CLOCK_BOOTTIME);
-  out.boot_to_wall_ns = boot_to_wall_ns();
+  out.start_ns = base::clock_ns(CLOCK_BOOTTIME);
+  out.boot_to_wall_ns = base::boot_to_wall_ns();
   out.possible_cpus = bpf::possible_cpus();
   out.pid_namespace = pid_namespace();
   if (in_kernel) out.takes_function = bpf::may_trace_function;
@@ -114,9 +114,9 @@ report::Options report_options(const spec::Config& config, bool json) {
   return {.json = json,
           .cut_trailer = config.text("str_trunc_trailer"),
           .max_cat_bytes = config.number("max_cat_bytes"),
-          .boot_to_wall_ns = boot_to_wall_ns(),
-          .monotonic_to_wall_ns = to_wall_ns(CLOCK_MONOTONIC),
-          .tai_to_wall_ns = to_wall_ns(CLOCK_TAI)};
+          .boot_to_wall_ns = base::boot_to_wall_ns(),
+          .monotonic_to_wall_ns = base::to_wall_ns(CLOCK_MONOTONIC),
+          .tai_to_wall_ns = base::to_wall_ns(CLOCK_TAI)};
 }
 
 } // namespace session

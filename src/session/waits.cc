@@ -8,7 +8,7 @@
 
 #include "session/losses.h"
 #include "session/signals.h"
-#include "session/time.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -37,7 +37,7 @@ struct Timer {
 class Loop {
 public:
   explicit Loop(Life& life) : life_(life), polls_(life.backend.wait_fd() >= 0) {
-    uint64_t start = clock_ns();
+    uint64_t start = base::clock_ns();
     for (uint32_t i = 0; i < life.program.probes.size(); i++)
       for (uint32_t e : life.program.probes[i].events)
         if (const probe::Event& event = life.program.events[e]; event.kind == probe::Kind::interval)
@@ -80,7 +80,7 @@ private:
   base::Status wait() {
     life_.output.settle();
     uint64_t wait = std::min(polls_ ? pace_ : forever, watch_pace_);
-    uint64_t t = clock_ns();
+    uint64_t t = base::clock_ns();
     for (const Timer& timer : timers_) wait = std::min(wait, timer.next > t ? timer.next - t : 0);
     int input_fd = -1; // one of them has input at most
     for (const Regular* r : life_.regulars) {
@@ -105,7 +105,7 @@ private:
     has_input_ = n > 0 && fds[input].revents != 0;
     if (n > 0 && (fds[input].revents & (POLLHUP | POLLERR | POLLNVAL))) stop_ = true; // the terminal is gone
     signalled_ = n < 0 || fds[signal].revents != 0;
-    files_changed_ = (n > 0 && fds[files].revents != 0) || (look && look <= clock_ns());
+    files_changed_ = (n > 0 && fds[files].revents != 0) || (look && look <= base::clock_ns());
     return {};
   }
 
@@ -128,7 +128,7 @@ private:
 
   // Events are lost while many arrive: told when it is seen, in sum since the last time.
   void tell_lost() {
-    uint64_t t = clock_ns();
+    uint64_t t = base::clock_ns();
     if (t < next_lost_look_) return;
     next_lost_look_ = t + look_period;
     tell_lost_events(life_);
@@ -136,7 +136,7 @@ private:
 
   // With -k what goes wrong is told when it first does, not only in sum at the end.
   void tell_first_faults() {
-    uint64_t t = life_.options.tell_faults ? clock_ns() : 0;
+    uint64_t t = life_.options.tell_faults ? base::clock_ns() : 0;
     if (t < next_look_ || t == 0) return;
     next_look_ = t + look_period;
     ir::Counters now = life_.backend.engine().counters();
@@ -168,7 +168,7 @@ private:
   // Ticks that were missed run once.
   base::Status run_timers() {
     if (timers_.empty()) return {};
-    uint64_t t = clock_ns();
+    uint64_t t = base::clock_ns();
     for (Timer& timer : timers_) {
       if (timer.next > t) continue;
       timer.next += timer.period * (1 + (t - timer.next) / timer.period);
@@ -182,7 +182,7 @@ private:
     for (Regular* r : life_.regulars) {
       if (done()) return {};
       if (has_input && r->input && !r->input()) stop_ = true;
-      if (stop_ || clock_ns() < r->next_ns) continue;
+      if (stop_ || base::clock_ns() < r->next_ns) continue;
       ACU_TRY(bool goes_on, r->tick());
       stop_ |= !goes_on;
     }

@@ -4,10 +4,10 @@
 #include "profile/formats.h"
 #include "report/target_names.h"
 #include "session/arguments.h"
-#include "session/heap_report.h"
+#include "heap/report.h"
 #include "session/run.h"
-#include "session/still_profile.h"
-#include "session/summary.h"
+#include "snapshot/profile.h"
+#include "snapshot/summary.h"
 #include "target/core_target.h"
 #include "tool/sampled.h"
 #include "tool/scripts.h"
@@ -76,26 +76,26 @@ int core(Words words, const session::ReadyTool& tool) {
   if (!target.ok()) return fail(target.error());
   target::Stacks stacks(**target);
   probe::Still still(**target, stacks);
-  const bool is_heap = !arguments->words.empty() && session::is_heap_question(arguments->words[0]) &&
+  const bool is_heap = !arguments->words.empty() && heap::is_heap_question(arguments->words[0]) &&
                        !arguments->has(OptionId::execute);
   if (flame) {
-    auto written = is_heap ? session::write_holders(**target, stacks, arguments->words, *flame)
-                           : session::write_stacks(still, *flame);
+    auto written = is_heap ? heap::write_holders(**target, stacks, arguments->words, *flame)
+                           : snapshot::write_stacks(still, *flame);
     return written.ok() ? 0 : fail(written.error());
   }
   if (arguments->words.empty() && !arguments->has(OptionId::execute)) {
-    session::SummaryOptions options = {.json = arguments->has(OptionId::json), .with_heap = true};
+    snapshot::SummaryOptions options = {.json = arguments->has(OptionId::json), .with_heap = true};
     if (const std::string* text = arguments->value(OptionId::frames)) {
       auto frames = read_count("--frames", *text, 1'000'000);
       if (!frames.ok()) return fail(frames.error());
       options.most_frames = *frames;
     }
-    say(session::summarize(still, options));
+    say(snapshot::summarize(still, options));
     if (!options.json) tell_more(still);
     return 0;
   }
   if (is_heap) {
-    auto answer = session::answer_heap(**target, stacks, arguments->words, arguments->has(OptionId::json));
+    auto answer = heap::answer_heap(**target, stacks, arguments->words, arguments->has(OptionId::json));
     if (!answer.ok()) return fail(answer.error());
     say(*answer);
     return 0;

@@ -15,7 +15,7 @@ namespace {
 using spec::OptionId;
 
 struct Request {
-  session::SamplingOptions sampling;
+  flame::SamplingOptions sampling;
   std::string output;
   uint64_t top = 0; // functions that are printed
   bool quiet = false;
@@ -36,7 +36,7 @@ base::Result<Request> read_request(const session::Arguments& arguments, std::str
   return out;
 }
 
-base::Status write(const Request& request, const session::Recording& recording) {
+base::Status write(const Request& request, const flame::Recording& recording) {
   ACU_TRY(const profile::Format* format, profile::format_of_file(request.output));
   return base::write_file(request.output, format->write(recording.profile));
 }
@@ -57,7 +57,7 @@ int make(Words words, std::string_view subcommand, std::string_view default_outp
   if (!request.ok()) return fail(request.error());
   bool waits = request->sampling.command.empty() && !request->sampling.duration_ns;
   if (waits && !request->quiet && ::isatty(STDERR_FILENO)) complain("recording; Ctrl-C ends it\n");
-  auto recording = session::record(request->sampling);
+  auto recording = flame::record(request->sampling);
   if (!recording.ok()) return fail(recording.error());
   if (auto written = write(*request, *recording); !written.ok()) return fail(written.error());
   if (!request->quiet) {

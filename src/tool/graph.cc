@@ -2,8 +2,8 @@
 // the kernel.
 #include "base/text.h"
 #include "session/arguments.h"
-#include "session/graph_functions.h"
-#include "session/graphing.h"
+#include "graph/functions.h"
+#include "graph/graphing.h"
 #include "tool/sampled.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
@@ -18,8 +18,8 @@ using spec::OptionId;
 
 base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
 
-base::Result<session::GraphingOptions> read_request(const session::Arguments& arguments) {
-  session::GraphingOptions out;
+base::Result<graph::Options> read_request(const session::Arguments& arguments) {
+  graph::Options out;
   ACU_TRY(out.filter, read_whose(arguments));
   out.command = arguments.behind;
   out.functions.assign(arguments.words.begin(),
@@ -30,8 +30,8 @@ base::Result<session::GraphingOptions> read_request(const session::Arguments& ar
   const bool has_program = !out.filter.pids.empty() || !out.filter.threads.empty() || !out.command.empty();
   const bool is_of_some = names_some(out.filter) || arguments.has(OptionId::all);
   for (const std::string& f : out.functions) {
-    if (session::is_kernel_function_name(f) || has_program) continue;
-    if (!session::names_program(f))
+    if (graph::is_kernel_function_name(f) || has_program) continue;
+    if (!graph::names_program(f))
       return usage("of which program is `" + f + "`? Say -p PID, -t TID, a command behind `--`, or PROGRAM:" +
                    f + "; functions of the kernel are `k:" + f + "`");
     if (!is_of_some)
@@ -76,7 +76,7 @@ int graph(Words words) {
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   auto request = read_request(*arguments);
   if (!request.ok()) return fail(request.error());
-  auto status = session::graph_calls(*request);
+  auto status = graph::graph_calls(*request);
   return status.ok() ? *status : fail(status.error());
 }
 

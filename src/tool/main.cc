@@ -31,8 +31,8 @@ constexpr Entry entries[] = {{"run", run},     {"list", list},     {"sym", sym},
                              {"core", core},   {"snap", snap},     {"tools", tools},       {"info", info},     {"help", help}};
 static_assert(std::size(entries) == std::size(spec::subcommands));
 
-void say(std::string_view text) { session::write_all(STDOUT_FILENO, text); }
-void complain(std::string_view text) { session::write_all(STDERR_FILENO, text); }
+void say(std::string_view text) { base::write_all(STDOUT_FILENO, text); }
+void complain(std::string_view text) { base::write_all(STDERR_FILENO, text); }
 
 int version() {
   say("acu " ACU_VERSION "\n");

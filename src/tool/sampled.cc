@@ -22,7 +22,7 @@ base::Error unknown_kind(const std::string& word) {
 bool is_wall(std::string_view word) { return word == "cpu,offcpu" || word == "offcpu,cpu"; }
 
 // A kind of the table, or a probe.
-base::Status read_kind(const session::Arguments& arguments, session::SamplingOptions& to) {
+base::Status read_kind(const session::Arguments& arguments, flame::SamplingOptions& to) {
   const std::string* event = arguments.value(OptionId::event);
   if (const std::string* weight = arguments.value(OptionId::weight)) to.weight = *weight;
   if (event && *event == "cycles") to.kind = spec::find_profile_kind("cycles");
@@ -69,8 +69,8 @@ base::Result<uint64_t> read_count(std::string_view name, const std::string& text
   return *number;
 }
 
-base::Result<session::SamplingOptions> read_sampling(const session::Arguments& arguments) {
-  session::SamplingOptions s;
+base::Result<flame::SamplingOptions> read_sampling(const session::Arguments& arguments) {
+  flame::SamplingOptions s;
   ACU_TRY(s.filter, read_whose(arguments));
   s.command = arguments.behind;
   ACU_CHECK(read_kind(arguments, s));
@@ -79,7 +79,7 @@ base::Result<session::SamplingOptions> read_sampling(const session::Arguments& a
     ACU_TRY(s.rate, read_count("-F", *text, 10000));
   }
   // Of cycles a count is given: so many that a processor of 3 GHz makes as many samples.
-  if (is_cycles) s.rate = 3'000'000'000 / (s.rate ? s.rate : session::default_rate(*s.kind));
+  if (is_cycles) s.rate = 3'000'000'000 / (s.rate ? s.rate : flame::default_rate(*s.kind));
   s.is_exact = arguments.has(OptionId::exact);
   if (s.is_exact && !s.kind->is_sampled)
     return usage("`--exact` is for kinds that are sampled, not for `" + std::string(s.kind->name) + "`");

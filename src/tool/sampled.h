@@ -2,14 +2,14 @@
 #pragma once
 
 #include "session/arguments.h"
-#include "session/sampling.h"
+#include "flame/sampling.h"
 
 #include <string>
 #include <string_view>
 
 namespace tool {
 
-base::Result<session::SamplingOptions> read_sampling(const session::Arguments& arguments);
+base::Result<flame::SamplingOptions> read_sampling(const session::Arguments& arguments);
 
 // The number of an option, from 1 on.
 base::Result<uint64_t> read_count(std::string_view option, const std::string& text, uint64_t most);

@@ -1,7 +1,7 @@
 // `acu slow`: functions, system calls, or what lies between two probes, where they take long.
 #include "base/text.h"
 #include "session/arguments.h"
-#include "session/slow.h"
+#include "slow/slow.h"
 #include "spec/probes.h"
 #include "tool/calls.h"
 #include "tool/tool.h"
@@ -28,7 +28,7 @@ bool is_probe(std::string_view word) {
 }
 
 // What is waited for, by the words before `--`.
-base::Status read_what(std::span<const std::string> words, session::SlowOptions& out) {
+base::Status read_what(std::span<const std::string> words, slow::Options& out) {
   if (words.empty()) {
     std::string kinds;
     for (const spec::SlowKind& k : spec::slow_kinds) kinds.append(kinds.empty() ? "" : ", ").append(k.asked_by);
@@ -59,7 +59,7 @@ base::Status read_what(std::span<const std::string> words, session::SlowOptions&
   return {};
 }
 
-base::Status read_numbers(const session::Arguments& arguments, session::SlowOptions& out) {
+base::Status read_numbers(const session::Arguments& arguments, slow::Options& out) {
   if (const std::string* text = arguments.value(OptionId::least)) {
     ACU_TRY(out.least_ns, session::read_time("--min-duration", *text, 1'000));
   }
@@ -79,8 +79,8 @@ base::Status read_numbers(const session::Arguments& arguments, session::SlowOpti
   return {};
 }
 
-base::Result<session::SlowOptions> read_request(const session::Arguments& arguments) {
-  session::SlowOptions out;
+base::Result<slow::Options> read_request(const session::Arguments& arguments) {
+  slow::Options out;
   ACU_TRY(out.filter, read_whose(arguments));
   out.command = arguments.behind;
   ACU_CHECK(read_what(std::span(arguments.words).first(arguments.words_before), out));
@@ -105,7 +105,7 @@ int slow(Words words) {
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   auto request = read_request(*arguments);
   if (!request.ok()) return fail(request.error());
-  auto status = session::find_slow(*request);
+  auto status = slow::find_slow(*request);
   return status.ok() ? *status : fail(status.error());
 }
 

@@ -7,10 +7,10 @@
 #include "probe/still.h"
 #include "profile/formats.h"
 #include "session/arguments.h"
-#include "session/heap_report.h"
+#include "heap/report.h"
 #include "session/run.h"
-#include "session/still_profile.h"
-#include "session/summary.h"
+#include "snapshot/profile.h"
+#include "snapshot/summary.h"
 #include "target/live_target.h"
 #include "tool/sampled.h"
 #include "tool/tool.h"
@@ -69,7 +69,7 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
     ACU_CHECK(profile::format_of_output(*flame));
     out.flame = *flame;
   }
-  bool is_heap = !arguments.words.empty() && session::is_heap_question(arguments.words[0]);
+  bool is_heap = !arguments.words.empty() && heap::is_heap_question(arguments.words[0]);
   if (is_heap && !arguments.has(OptionId::execute)) out.heap = arguments.words;
   for (const session::Given& g : arguments.options) {
     if (g.id == OptionId::debuginfo) out.search.folders.push_back(g.value);
@@ -130,25 +130,25 @@ private:
     target::Stacks stacks(target_);
     probe::Still still(target_, stacks);
     if (!request_.heap.empty() && !request_.flame.empty() && how == Use::told) {
-      auto written = session::write_holders(target_, stacks, request_.heap, request_.flame);
+      auto written = heap::write_holders(target_, stacks, request_.heap, request_.flame);
       return written.ok() ? 0 : fail(written.error());
     }
     if (!request_.heap.empty()) {
-      auto answer = session::answer_heap(target_, stacks, request_.heap, request_.json);
+      auto answer = heap::answer_heap(target_, stacks, request_.heap, request_.json);
       if (!answer.ok()) return how == Use::trying ? 0 : fail(answer.error());
       if (how == Use::told) say(*answer);
       return 0;
     }
     if (!request_.flame.empty()) {
       if (how != Use::told) {
-        session::profile_of_stacks(still);
+        snapshot::profile_of_stacks(still);
         return 0;
       }
-      auto written = session::write_stacks(still, request_.flame);
+      auto written = snapshot::write_stacks(still, request_.flame);
       return written.ok() ? 0 : fail(written.error());
     }
     if (!script_) {
-      std::string text = session::summarize(still, {.json = request_.json, .most_frames = request_.most_frames});
+      std::string text = snapshot::summarize(still, {.json = request_.json, .most_frames = request_.most_frames});
       if (how == Use::told) say(text);
       return 0;
     }

@@ -1,7 +1,7 @@
 // `acu stat`: counters over a command, a process or the machine, as perf-stat(1) tells them.
 #include "base/text.h"
 #include "session/arguments.h"
-#include "session/counting.h"
+#include "counters/counting.h"
 #include "tool/sampled.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
@@ -20,8 +20,8 @@ void add_events(const std::string& text, std::vector<std::string>& to) {
     if (name = base::trim(name); !name.empty()) to.emplace_back(name);
 }
 
-base::Result<session::CountingOptions> read_request(const session::Arguments& arguments) {
-  session::CountingOptions out;
+base::Result<counters::Options> read_request(const session::Arguments& arguments) {
+  counters::Options out;
   ACU_TRY(out.filter, read_whose(arguments));
   if (arguments.words_before) return usage("`" + arguments.words[0] + "`: a command goes behind `--`");
   out.command = arguments.behind;
@@ -72,7 +72,7 @@ int stat(Words words) {
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   auto request = read_request(*arguments);
   if (!request.ok()) return fail(request.error());
-  auto status = session::count_events(*request);
+  auto status = counters::count_events(*request);
   return status.ok() ? *status : fail(status.error());
 }
 

@@ -111,7 +111,7 @@ public:
       for (; next < mistakes_.size() && mistakes_[next].before == i; next++) append(mistakes_[next]);
       if (i < places.size()) append(places[i]);
       if (out_.size() < piece && i < places.size()) continue;
-      error = session::write_all(STDOUT_FILENO, out_);
+      error = base::write_all(STDOUT_FILENO, out_);
       out_.clear();
     }
     has_mistakes_ |= !mistakes_.empty();

@@ -4,7 +4,7 @@
 #include "profile/completeness.h"
 #include "profile/tables.h"
 #include "session/output.h"
-#include "session/time.h"
+#include "base/clock.h"
 #include "tool/sampled.h"
 #include "tool/screen.h"
 #include "tool/tool.h"
@@ -19,7 +19,7 @@ using spec::OptionId;
 namespace {
 
 struct TopRequest {
-  session::SamplingOptions sampling;
+  flame::SamplingOptions sampling;
   profile::ReportOptions report;
   uint64_t interval_ns = 1'000'000'000;
   uint64_t rounds = 0; // 0: until something else ends it
@@ -49,8 +49,8 @@ base::Result<TopRequest> read_request(const session::Arguments& arguments) {
 struct Top {
   explicit Top(const TopRequest& r) : request(r), view(r.report.by, r.interval_ns) {}
 
-  bool print(const session::Look& look);
-  bool look(const session::Look& look);
+  bool print(const flame::Look& look);
+  bool look(const flame::Look& look);
   bool input();
   void draw();
 
@@ -63,7 +63,7 @@ struct Top {
 };
 
 // A table, or an object. false: nobody reads it.
-bool Top::print(const session::Look& look) {
+bool Top::print(const flame::Look& look) {
   profile::Profile& p = look.profile;
   p.weigh_anew(look.gains);
   const profile::About about = p.about;
@@ -78,16 +78,16 @@ bool Top::print(const session::Look& look) {
   } else {
     char passed[32];
     std::snprintf(passed, sizeof passed, "%.2f s", static_cast<double>(look.passed_ns) / 1e9);
-    out += session::time_of_day() + "  " + p.about.title + " of " + p.about.what + ", " + passed + ": " +
+    out += base::time_of_day() + "  " + p.about.title + " of " + p.about.what + ", " + passed + ": " +
            profile::amount(p.about, p.total());
     if (!p.about.period_ns && p.about.unit != "ns" && p.about.unit != "bytes") out += " " + p.about.unit;
     out += ", " + look.losses + "\n" + profile::top_text(p, request.report) + "\n";
   }
   p.about = about;
-  return session::write_all(STDOUT_FILENO, out) == 0;
+  return base::write_all(STDOUT_FILENO, out) == 0;
 }
 
-bool Top::look(const session::Look& look) {
+bool Top::look(const flame::Look& look) {
   losses = look.losses;
   if (is_over) return false;
   rounds++;
@@ -115,7 +115,7 @@ void Top::draw() { screen->draw(view.lines(screen->columns(), screen->rows())); 
 
 int show(const TopRequest& request) {
   Top top(request);
-  session::Viewer viewer;
+  flame::Viewer viewer;
   viewer.period_ns = request.interval_ns;
   if (!request.json) {
     top.has_terminal = Screen::is_possible();
@@ -132,8 +132,8 @@ int show(const TopRequest& request) {
     viewer.input = [&] { return top.input(); };
     viewer.end = [&] { top.screen.reset(); };
   }
-  viewer.look = [&](const session::Look& look) { return top.look(look); };
-  auto recording = session::watch(request.sampling, viewer);
+  viewer.look = [&](const flame::Look& look) { return top.look(look); };
+  auto recording = flame::watch(request.sampling, viewer);
   top.screen.reset();
   if (!recording.ok()) return fail(recording.error());
   if (!request.sampling.quiet) {

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "profile/completeness.h"
-#include "session/time.h"
+#include "base/clock.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -122,7 +122,7 @@ std::string sum_line(const profile::About& a, const std::string& losses, bool is
 
 // ---- what is shown
 
-void TopView::take(const session::Look& look) {
+void TopView::take(const flame::Look& look) {
   profile_ = &look.profile;
   is_state_ = look.is_state;
   losses_ = look.losses;
@@ -134,7 +134,7 @@ void TopView::take(const session::Look& look) {
   add_up(all_, std::exchange(pending_, {}));
   window_.assign(look.gains.begin(), look.gains.end());
   passed_ns_ = look.passed_ns;
-  clock_ = session::time_of_day();
+  clock_ = base::time_of_day();
   make_items();
 }
 

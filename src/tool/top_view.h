@@ -3,7 +3,7 @@
 #pragma once
 
 #include "profile/tables.h"
-#include "session/sampling.h"
+#include "flame/sampling.h"
 
 #include <cstdint>
 #include <optional>
@@ -40,7 +40,7 @@ struct ShownLine {
 class TopView {
 public:
   TopView(profile::SortBy by, uint64_t interval_ns) : by_(by), interval_ns_(interval_ns) {}
-  void take(const session::Look& look);
+  void take(const flame::Look& look);
   // false: it is to end.
   bool press(Key key);
   std::vector<ShownLine> lines(size_t columns, size_t rows);

@@ -1,7 +1,7 @@
 // `acu trace`: system calls of a command, of processes or of everything, as strace(1) tells them.
 #include "base/text.h"
 #include "session/arguments.h"
-#include "session/tracing.h"
+#include "trace/tracing.h"
 #include "spec/syscall_rows.h"
 #include "spec/syscalls.h"
 #include "tool/calls.h"
@@ -114,7 +114,7 @@ base::Result<std::vector<int>> read_calls(std::string_view text) {
 namespace {
 
 // The table of counts, and when it ends.
-base::Status read_ends(const session::Arguments& arguments, session::TracingOptions& to) {
+base::Status read_ends(const session::Arguments& arguments, trace::TracingOptions& to) {
   if (const std::string* text = arguments.value(OptionId::interval)) {
     ACU_TRY(to.interval_ns, session::read_time("-I", *text));
   }
@@ -134,8 +134,8 @@ base::Status read_ends(const session::Arguments& arguments, session::TracingOpti
   return {};
 }
 
-base::Result<session::TracingOptions> read_request(const session::Arguments& arguments) {
-  session::TracingOptions out;
+base::Result<trace::TracingOptions> read_request(const session::Arguments& arguments) {
+  trace::TracingOptions out;
   ACU_TRY(out.filter, read_whose(arguments));
   if (arguments.words_before) {
     const bool is_thread = arguments.has(OptionId::clock_times) && base::parse_integer(arguments.words[0]);
@@ -185,7 +185,7 @@ int trace(Words words) {
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   auto request = read_request(*arguments);
   if (!request.ok()) return fail(request.error());
-  auto status = session::trace_calls(*request);
+  auto status = trace::trace_calls(*request);
   return status.ok() ? *status : fail(status.error());
 }
 

@@ -48,8 +48,8 @@ base::Result<std::vector<int>> read_cpus(const std::string& text) {
 
 } // namespace
 
-base::Result<session::Filter> read_whose(const session::Arguments& arguments) {
-  session::Filter out;
+base::Result<session::TargetFilter> read_whose(const session::Arguments& arguments) {
+  session::TargetFilter out;
   ACU_TRY(out.pids, read_numbers(arguments, OptionId::pid, "-p"));
   ACU_TRY(out.threads, read_numbers(arguments, OptionId::thread, "--tid"));
   if (out.pids.size() == 1) out.pid = out.pids.front();
@@ -77,7 +77,7 @@ base::Result<session::Filter> read_whose(const session::Arguments& arguments) {
   return out;
 }
 
-bool names_some(const session::Filter& f) {
+bool names_some(const session::TargetFilter& f) {
   return !f.pids.empty() || !f.threads.empty() || !f.user.empty() || !f.cgroup.empty();
 }
 

@@ -2,14 +2,14 @@
 #pragma once
 
 #include "session/arguments.h"
-#include "session/sampling_script.h"
+#include "flame/script.h"
 
 namespace tool {
 
 // Failure: two of the former, or what is no number, container or CPU.
-base::Result<session::Filter> read_whose(const session::Arguments& arguments);
+base::Result<session::TargetFilter> read_whose(const session::Arguments& arguments);
 
 // What is not all: -p, -t, -u, --cgroup or --container was given.
-bool names_some(const session::Filter& filter);
+bool names_some(const session::TargetFilter& filter);
 
 } // namespace tool

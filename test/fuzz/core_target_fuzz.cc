@@ -1,8 +1,8 @@
 // Any bytes as a core dump that is looked at: its memory, modules, threads, stacks and heap, and all that `acu core` tells of them.
 #include "format/core_file.h"
 #include "probe/still.h"
-#include "session/heap_report.h"
-#include "session/summary.h"
+#include "heap/report.h"
+#include "snapshot/summary.h"
 #include "target/core_target.h"
 #include "target/heap.h"
 #include "target/reach.h"
@@ -34,17 +34,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (lost != leaks) std::abort(); // each is lost with one
   target::Stacks stacks(*target, 64);
   probe::Still still(*target, stacks);
-  if (session::summarize(still, {.with_heap = true}).empty() || session::summarize(still, {.json = true, .with_heap = true}).empty()) std::abort();
+  if (snapshot::summarize(still, {.with_heap = true}).empty() || snapshot::summarize(still, {.json = true, .with_heap = true}).empty()) std::abort();
   for (const char* question : {"heap", "leaks"})
     for (const char* verb : {"count", "list", "summarize", "explain"}) {
       const std::vector<std::string> words = {question, verb};
       for (bool json : {false, true})
-        if (!session::answer_heap(*target, stacks, words, json).ok()) std::abort();
+        if (!heap::answer_heap(*target, stacks, words, json).ok()) std::abort();
     }
   const uint64_t somewhere = heap.chunks.empty() ? 0x1000 : heap.chunks.back().address;
   char address[24];
   std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(somewhere));
   const std::vector<std::string> words = {"refs", address, "explain"};
-  if (!session::answer_heap(*target, stacks, words, false).ok()) std::abort();
+  if (!heap::answer_heap(*target, stacks, words, false).ok()) std::abort();
   return 0;
 }

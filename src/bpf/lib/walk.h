@@ -71,7 +71,7 @@ enum {
 /* Words of the only entry of `acu_walk_set`. */
 enum {
   WALK_SET_TGID,      /* offset of tgid in struct task_struct; 0: processes are not followed in the kernel */
-  /* Offsets plus 1, all or none of them given (session/probed_returns.cc): where the kernel keeps the return addresses of
+  /* Offsets plus 1, all or none of them given (watch/probed_returns.cc): where the kernel keeps the return addresses of
    * functions whose return is probed. */
   WALK_SET_UTASK,          /* task_struct.utask */
   WALK_SET_MM,             /* task_struct.mm */

@@ -1,0 +1,401 @@
+// The steps of `acu graph` in their order; those of a trace (tracing.cc), but for what becomes of records.
+#include "graph/graphing.h"
+
+#include "base/text.h"
+#include "graph/call_graph.h"
+#include "graph/call_json.h"
+#include "graph/call_text.h"
+#include "report/names.h"
+#include "report/text.h"
+#include "graph/records.h"
+#include "graph/script.h"
+#include "session/life.h"
+#include "session/losses.h"
+#include "session/run_times.h"
+#include "session/steps.h"
+#include "base/clock.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace graph {
+
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr uint64_t lowest_stack = 1 << 16; // depths are lower
+constexpr size_t most_landed = 8192;       // of a thread
+constexpr uint64_t look_ns = 200'000'000;  // between two looks for lines that have waited
+
+std::string count_of(uint64_t n, const char* what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+struct Grapher {
+  explicit Grapher(const Options& o) : options(o) {}
+
+  // Whose functions plain names are: /proc has threads, too.
+  int first_pid() const {
+    const session::TargetFilter& f = options.filter;
+    return !f.pids.empty() ? f.pids.front() : !f.threads.empty() ? f.threads.front() : -1;
+  }
+
+  base::Status find();
+  base::Status compile(const Wanted& wanted);
+  base::Status compile();
+  base::Status load();
+  base::Status take_refused(base::Error why);
+  base::Status live();
+  base::Status read_open(uint64_t now);
+  void tell_rest();
+
+  void take(const type::Type& type, Bytes bytes);
+  void take_whole(const CallGraph::Moment& at, const Function& f, const Fields& fields, Bytes bytes);
+  void land(const CallGraph::Moment& at, uint64_t stack, Ended how);
+  const Function& function_at(const type::Field& field, Bytes bytes, bool is_kernel);
+  std::string value(const Value& v, std::span<const type::Field>& fields, Bytes bytes);
+  std::string values(const std::vector<Value>& all, const type::Field& record, Bytes bytes);
+
+  const Options& options;
+  Functions functions;
+  std::map<std::string, const Function*, std::less<>> by_symbol[2]; // of programs, and of the kernel
+  session::Condition condition;
+  std::optional<Script> script;
+  Records records;
+  session::Options run; // as `acu run` would have been asked
+  std::optional<base::Source> source;
+  session::Compiled compiled;
+  std::optional<session::Child> child;
+  std::vector<base::Fd> targets;
+  std::unique_ptr<session::Backend> backend;
+  session::RunTimes run_times;
+  report::SystemNames names;
+  std::unique_ptr<session::Output> output;
+  std::unique_ptr<CallText> lines;
+  std::unique_ptr<CallJson> json;
+  CallTable table;
+  std::optional<CallGraph> calls;
+  report::Printer* printer = nullptr; // while it lives
+  bool has_values = true;
+  // With --min-duration: where exceptions and longjmp went, by thread.
+  struct Landed {
+    uint64_t ns, stack;
+    OffCpu off;
+    Ended how;
+  };
+  const Landed* left_by(uint64_t tid, uint64_t start, uint64_t place) const;
+  std::map<uint32_t, std::vector<Landed>> landed;
+  size_t refused = 0; // entries and returns that cannot be attached
+  base::Error first_refused;
+};
+
+base::Status Grapher::find() {
+  Request request{
+      .functions = options.functions, .pid = first_pid(), .all_returns = options.all_returns};
+  if (!options.command.empty()) {
+    ACU_TRY(request.program, session::find_executable(options.command.front(), "--"));
+    auto begin =
+        base::read_up_to(base::Fd(::open(request.program.c_str(), O_RDONLY | O_CLOEXEC)), 2, request.program);
+    const bool names_all = std::ranges::all_of(options.functions, [](const std::string& f) {
+      return is_kernel_function_name(f) || names_program(f);
+    });
+    if (begin.ok() && *begin == "#!" && !names_all)
+      return base::Error{base::Failure::usage, base::quoted(request.program) +
+                                                   " is a script: start the program that runs it, or name "
+                                                   "that: PROGRAM:FUNCTION"};
+  }
+  ACU_TRY(targets, session::watch_targets(options.filter));
+  ACU_TRY(functions, find_graph_functions(request));
+  if (options.quiet) return {};
+  for (const std::string& note : functions.notes) base::write_all(STDERR_FILENO, "NOTE: " + note + "\n");
+  return {};
+}
+
+base::Status Grapher::compile(const Wanted& wanted) {
+  script.emplace(make_graph_script(functions, wanted));
+  source.emplace(script->script.name, std::string(script->script.text));
+  const session::Own own{.aim = "graph", .command = options.command, .pid = first_pid(), .may_end_programs = options.all_returns, .filters_itself = true};
+  return session::compile_own(compiled, *source, own, child, script->script.parts);
+}
+
+base::Status Grapher::compile() {
+  ACU_TRY(condition, session::whose_of(options.filter));
+  // What traces is no part of the picture.
+  condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
+  Wanted wanted{.whose = condition,
+                     .filter = options.filter,
+                     .depth = options.depth,
+                     .least_ns = options.least_ns,
+                     .duration_ns = options.duration_ns};
+  const std::string_view foreign = foreign_name(functions);
+  base::Status status = foreign.empty() ? compile(wanted) : base::Error{base::Failure::usage, base::quoted(foreign) + " is no name in the language\n"};
+  if (status.ok()) return {};
+  // Without arguments then: their names may be words of the language.
+  if (options.verbose) base::write_all(STDERR_FILENO, "NOTE: arguments are not shown: " + status.error().message);
+  wanted.has_values = has_values = false;
+  compiled = {};
+  child.reset();
+  return compile(wanted);
+}
+
+base::Status Grapher::load() {
+  session::KernelOptions kernel = session::kernel_options(compiled, *source, child);
+  kernel.ring_pages = 2048;
+  kernel.verbose = options.verbose;
+  kernel.pid = options.filter.pid; // of a command also what it forks
+  session::LoadReport loaded;
+  ACU_TRY(backend, session::make_kernel_backend(compiled.program, kernel, loaded));
+  run_times.start(false);
+  return {};
+}
+
+// Of many functions some may be refused, but not all of the kernel's.
+base::Status Grapher::take_refused(base::Error why) {
+  const bool is_one_of_many =
+      std::ranges::any_of(options.functions, [](const std::string& f) { return base::has_glob(f); });
+  if (!is_one_of_many) return why;
+  if (!refused++) first_refused = std::move(why);
+  size_t kernel = 0;
+  for (const Function& f : functions.functions)
+    if (f.about.is_kernel) kernel += 1 + f.about.has_return;
+  return refused == kernel ? base::Status(first_refused) : base::Status();
+}
+
+// ---- from records to calls
+
+// By its number; or as `func` tells it: by the number of its name, or where a block was split (on kernels
+// without cookies) by the name.
+const Function& Grapher::function_at(const type::Field& field, Bytes bytes, bool is_kernel) {
+  auto called = [&](std::string_view symbol) -> const Function& {
+    auto found = by_symbol[is_kernel].find(symbol);
+    return found == by_symbol[is_kernel].end() ? functions.functions.front() : *found->second;
+  };
+  if (field.type->is(type::Kind::string)) return called(text_of(field, bytes));
+  const uint64_t number = number_of(field, bytes);
+  if (field.type->is(type::Kind::probe_name)) return called(compiled.program.probe_names[number]);
+  return functions.functions[std::min<size_t>(number, functions.functions.size() - 1)];
+}
+
+// Takes what belongs to it from the front of the fields.
+std::string Grapher::value(const Value& v, std::span<const type::Field>& fields, Bytes bytes) {
+  if (!v.is_known) return "?";
+  if (fields.empty()) return {};
+  const type::Field f = fields.front();
+  fields = fields.subspan(1);
+  if (v.is_text && !fields.empty()) {
+    const type::Field t = fields.front();
+    fields = fields.subspan(1);
+    const std::string_view text = text_of(t, bytes);
+    if (!number_of(f, bytes)) return "NULL";
+    if (text != "\x01") {
+      std::string out = "\"";
+      report::append_escaped(out, std::as_bytes(std::span(text)));
+      return out + "\"" + (text.size() == t.type->size ? "..." : "");
+    }
+  }
+  if (f.type->is(type::Kind::pointer) && !number_of(f, bytes)) return "NULL";
+  return printer ? printer->text(*f.type, bytes.subspan(f.offset, f.type->size)) : std::string();
+}
+
+std::string Grapher::values(const std::vector<Value>& all, const type::Field& record, Bytes bytes) {
+  std::string out;
+  if (!has_values) return out;
+  std::span<const type::Field> fields = record.type->fields();
+  bytes = bytes.subspan(record.offset, record.type->size);
+  for (const Value& v : all) {
+    const std::string text = value(v, fields, bytes);
+    out += (out.empty() ? "" : ", ") + (v.name.empty() ? text : v.name + "=" + text);
+  }
+  return out;
+}
+
+void Grapher::take_whole(const CallGraph::Moment& at, const Function& f, const Fields& fields, Bytes bytes) {
+  Call call;
+  call.function = &f.about;
+  call.start_ns = number_of(*fields.start, bytes);
+  call.end_ns = at.ns;
+  call.off.waited = at.off.waited - number_of(*fields.waited_before, bytes);
+  call.off.preempted = at.off.preempted - number_of(*fields.preempted_before, bytes);
+  call.arguments = values(f.arguments, *fields.arguments, bytes);
+  call.result = values(f.result, *fields.result, bytes);
+  calls->take_whole(at, std::move(call), number_of(*fields.depth, bytes));
+}
+
+void Grapher::take(const type::Type& type, Bytes bytes) {
+  const Fields& fields = records.fields_in(type);
+  if (!fields.kind) return;
+  const CallGraph::Moment at{
+      .tid = static_cast<uint32_t>(number_of(*fields.tid, bytes)),
+      .pid = static_cast<uint32_t>(number_of(*fields.pid, bytes)),
+      .cpu = static_cast<uint32_t>(number_of(*fields.cpu, bytes)),
+      .ns = number_of(*fields.ns, bytes),
+      .off = {number_of(*fields.waited, bytes), number_of(*fields.preempted, bytes)},
+      .thread = text_of(*fields.thread, bytes)};
+  const uint64_t stack = fields.stack ? number_of(*fields.stack, bytes) : 0;
+  auto function = [&]() -> const Function& { return function_at(*fields.function, bytes, !stack); };
+  switch (Records::kind_of(fields, bytes)) {
+  case RecordKind::entry: {
+    const Function& f = function();
+    return calls->enter(at, f.about, number_of(*fields.depth, bytes), stack, values(f.arguments, *fields.arguments, bytes));
+  }
+  case RecordKind::leave: {
+    const Function& f = function();
+    return calls->leave(at, f.about, stack ? stack - graph_return_address : 0, values(f.result, *fields.result, bytes));
+  }
+  case RecordKind::whole: return take_whole(at, function(), fields, bytes);
+  case RecordKind::exec: return calls->exec(at);
+  case RecordKind::fork: return calls->fork(at, static_cast<uint32_t>(number_of(*fields.child, bytes)));
+  case RecordKind::landing: return land(at, stack, Records::how_of(fields, bytes));
+  case RecordKind::ending: return calls->end_thread(at);
+  }
+}
+
+void Grapher::land(const CallGraph::Moment& at, uint64_t stack, Ended how) {
+  if (!options.least_ns) return calls->land(at, stack, how);
+  std::vector<Landed>& all = landed[at.tid];
+  if (all.size() == most_landed) all.erase(all.begin(), all.begin() + most_landed / 2);
+  all.push_back({at.ns, stack, at.off, how});
+}
+
+// By what a call was left that has not returned.
+const Grapher::Landed* Grapher::left_by(uint64_t tid, uint64_t start, uint64_t place) const {
+  auto found = landed.find(static_cast<uint32_t>(tid));
+  if (found == landed.end()) return nullptr;
+  for (const Landed& l : found->second)
+    if (l.ns > start && (!l.stack || l.stack > place)) return &l;
+  return nullptr;
+}
+
+// Calls that have not returned, where only those that have were told.
+base::Status Grapher::read_open(uint64_t now) {
+  for (size_t group = 0; options.least_ns && group < script->groups; group++) {
+    const std::string name = "open" + std::to_string(group);
+    for (uint32_t i = 0; i < compiled.program.maps.size(); i++) {
+      const ir::Map& map = compiled.program.maps[i];
+      if (map.name != name) continue;
+      ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(i));
+      for (const ir::Entry& e : entries) {
+        const Fields &key = records.fields_in(*map.key), &fields = records.fields_in(*map.value);
+        const uint64_t start = number_of(*fields.start, e.values);
+        if (!start || now < start + options.least_ns) continue;
+        const uint64_t tid = number_of(*key.tid, e.key), place = number_of(*key.place, e.key);
+        const Function& f = function_at(*fields.function, e.values, place < lowest_stack);
+        Call call;
+        call.function = &f.about;
+        call.start_ns = start, call.end_ns = now;
+        call.arguments = values(f.arguments, *fields.arguments, e.values);
+        auto name = base::read_file("/proc/" + std::to_string(tid) + "/comm");
+        call.ended = name.ok() ? Ended::by_end : Ended::by_exit;
+        if (const Landed* by = f.about.is_kernel ? nullptr : left_by(tid, start, place)) {
+          if (by->ns - start < options.least_ns) continue;
+          call.end_ns = by->ns, call.ended = by->how;
+          call.off.waited = by->off.waited - number_of(*fields.waited, e.values);
+          call.off.preempted = by->off.preempted - number_of(*fields.preempted, e.values);
+        }
+        calls->take_unended({.tid = static_cast<uint32_t>(tid),
+                             .ns = now,
+                             .off = {},
+                             .thread = name.ok() ? base::trim(*name) : std::string_view()},
+                            std::move(call));
+      }
+    }
+  }
+  return {};
+}
+
+base::Status Grapher::live() {
+  run.quiet = true;
+  run.pid = options.filter.pid;
+  run.output_file = options.output;
+  ACU_TRY(output, session::Output::open(run));
+  const bool is_json = options.output.ends_with(".json");
+  std::vector<CallListener*> listeners;
+  if (is_json) listeners.push_back((json = std::make_unique<CallJson>(*output)).get());
+  if (!is_json && !options.counts)
+    listeners.push_back((lines = std::make_unique<CallText>(*output)).get());
+  if (options.counts) listeners.push_back(&table);
+  calls.emplace(std::move(listeners));
+  for (const Function& f : functions.functions) by_symbol[f.about.is_kernel].emplace(f.symbol, &f);
+
+  report::Options how = session::report_options(compiled.tree->config, false);
+  how.take_value = [this](const type::Type& type, Bytes bytes) { take(type, bytes); };
+  report::Printer own(compiled.program, backend->engine(), names, *output, how);
+  printer = &own;
+  session::Effects effects(compiled.program, backend->engine(), own, *output, &*source);
+  session::Regular regular;
+  regular.begin = [&] {
+    if (lines) lines->header();
+    regular.next_ns = base::clock_ns() + look_ns;
+  };
+  regular.tick = [&]() -> base::Result<bool> {
+    const uint64_t now = base::clock_ns();
+    regular.next_ns = now + look_ns;
+    if (lines) lines->tell_old(now);
+    return true;
+  };
+  session::Life life = {.program = compiled.program,
+               .options = run,
+               .source = &*source,
+               .backend = *backend,
+               .effects = effects,
+               .printer = own,
+               .output = *output,
+               .child = child ? &*child : nullptr,
+               .target_fd = targets.empty() ? -1 : targets.front().get(),
+               .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
+               .regulars = {&regular},
+               .print_maps_on_exit = false,
+               .refused = [&](base::Error why) { return take_refused(std::move(why)); }};
+  ACU_CHECK(session::live(life));
+  compiled.machine->store_facts();
+  ACU_CHECK(read_open(life.detached_ns));
+  calls->finish(life.detached_ns);
+  if (lines) lines->finish();
+  printer = nullptr;
+  return {};
+}
+
+// The table, the end of the file, and a line on what was seen, lost, and spent.
+void Grapher::tell_rest() {
+  const ir::Counters c = backend->engine().counters();
+  const uint64_t lost = c.lost_events + c.scratch_busy + c.missed_runs + c.missed_hits;
+  if (json) json->finish(lost);
+  if (options.counts && !json) output->out(table.text(options.top));
+  output->flush();
+  if (options.quiet) return;
+  if (refused)
+    base::write_all(STDERR_FILENO, "WARNING: " + (refused == 1 ? "an entry or return is not probed: " : std::to_string(refused) +
+                                 " entries and returns are not probed; the first: ") + first_refused.message + "\n");
+  std::string text = count_of(calls->calls(), "call") + " in " + count_of(calls->threads(), "thread") + ", ";
+  if (calls->unbegun()) text += count_of(calls->unbegun(), "return") + " of calls that began before, ";
+  text += session::losses_in_short(c);
+  if (c.missed_hits) text += ", " + std::to_string(c.missed_hits) + " missed by the kernel";
+  base::write_all(STDERR_FILENO, text + "; " + session::own_costs(run_times.of_all_time(c.run_ns)) + "\n");
+}
+
+} // namespace
+
+base::Result<int> graph_calls(const Options& options) {
+  // Kept until the process ends, as in sampling.cc.
+  Grapher& g = *new Grapher(options);
+
+  // It is known which functions there are, and what of them can be told.
+  ACU_CHECK(g.find());
+
+  // The script is verified IR; the command waits in its own process.
+  ACU_CHECK(g.compile());
+
+  // The kernel holds the programs.
+  ACU_CHECK(g.load());
+
+  // They were attached, and are so no more; each call was told, and what was open is closed.
+  ACU_CHECK(g.live());
+  g.tell_rest();
+  ACU_CHECK(g.output->finish());
+  return session::end_of(g.child);
+}
+
+} // namespace graph

@@ -1,0 +1,45 @@
+// Whose events count in a command, and as what that is told to its script.
+#pragma once
+
+#include "base/fd.h"
+#include "base/result.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace session {
+
+// Whose events count; nothing given: those of all processes.
+struct TargetFilter {
+  int pid = -1;              // the one process; -1: none is given, or several
+  std::vector<int> pids;     // all of them, the one too
+  std::vector<int> threads;
+  std::string user;      // name or number
+  std::string cgroup;    // path, from its hierarchy's root or the file system's; its descendants count too
+  std::string container; // whose group that is, as people call it
+  std::vector<int> cpus;  // empty: all
+  std::string expression; // that holds for events that count, in the language; empty: for all
+  bool own_too = false;  // with no process given: also what acu itself does
+  bool idle_too = false; // with nothing given: also what happens while a CPU is idle
+  bool command = false; // the command that acu starts, and what it starts itself
+};
+
+// The same in the language.
+struct Condition {
+  std::string text, before; // an expression, and the probes that it needs
+  std::string what;         // in words: "process 17 (nginx)"
+};
+
+// Failure: there is no such user or group.
+base::Result<Condition> whose_of(const TargetFilter& filter);
+// The same without acu itself, where no process is named; in words with CPUs and expression.
+base::Result<Condition> condition_of(const TargetFilter& filter);
+// "(pid == 1 || pid == 2)"; of no numbers empty.
+std::string one_of(std::string_view what, const std::vector<int>& numbers);
+
+// Readable as processes end: those that are asked for, and those of the threads. The session is over when all have ended.
+// Failure: there is no such process or thread.
+base::Result<std::vector<base::Fd>> watch_targets(const TargetFilter& filter);
+
+} // namespace session

@@ -1,0 +1,29 @@
+// The functions that `acu slow` is asked about: where a program has them, and whether each call may be probed.
+#pragma once
+
+#include "base/result.h"
+#include "graph/landings.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slow {
+
+struct Functions {
+  std::string name;                // as it was asked for, without the file
+  std::vector<std::string> places; // `"FILE":FUNCTION`, as probes have them
+  graph::Landings landings;               // where calls are left without a return
+  std::string no_calls;            // why calls cannot be followed by their threads, …
+  bool is_risk = false;            // … or had better not be; empty: they can
+  std::string no_returns;          // why their returns cannot be probed; empty: they can
+  uint64_t call_ns = 0;            // what to probe a call takes
+  bool is_at_returns = false;      // at return instructions, which is what takes most of that
+};
+
+// `text`: "[FILE:]FUNCTION"; without a file the program of the process or the command, then what the process has mapped.
+// `pid`: -1: none. `command`: empty: none. Failure: there is no such function, with what is near.
+base::Result<Functions> find_slow_functions(std::string_view text, int pid, const std::string& command);
+
+} // namespace slow

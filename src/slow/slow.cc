@@ -1,0 +1,492 @@
+// The steps in their order; those of a trace (tracing.cc), but for what becomes of records. What a program's function costs to
+// be probed is known by its calls: they are counted as they are probed, and when they become too many the probes go.
+#include "slow/slow.h"
+
+#include "base/text.h"
+#include "report/names.h"
+#include "session/life.h"
+#include "session/losses.h"
+#include "session/script_maps.h"
+#include "session/run_times.h"
+#include "slow/entries.h"
+#include "slow/functions.h"
+#include "slow/looks.h"
+#include "slow/script.h"
+#include "slow/text.h"
+#include "session/steps.h"
+#include "base/clock.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace slow {
+
+namespace {
+
+// How calls of a function are seen.
+enum class Seen : uint8_t { whole, by_entries, by_waits };
+
+constexpr std::string_view entry_kinds[] = {"uprobe:"};
+constexpr uint64_t budget_period_ns = 100'000'000; // calls are weighed over so long
+
+struct Slow {
+  explicit Slow(const Options& o) : options(o), looks(o.least_ns, o.max_cost) {}
+
+  base::Status find();
+  base::Status compile();
+  base::Status load();
+  base::Status fill_wanted();
+  base::Status live();
+  base::Status tell_rest();
+
+  void take(const type::Type& type, std::span<const std::byte> bytes);
+  void take_wait(Wait& wait);
+  void take_call(const Call& call);
+  base::Result<std::vector<Call>> calls_in_progress(uint64_t end);
+  void take_seen(const Thread& thread, uint64_t at, InCall in, const StackId& user);
+  void tell_over(const std::optional<Call>& call);
+  void tell(const Outlier& outlier);
+  void write(const Story& story);
+  base::Status keep_budget();
+  base::Status follow_by(Seen how, uint64_t now);
+  base::Status look();
+  base::Status end_look(uint64_t now);
+  std::vector<uint32_t> probes_of(std::span<const std::string_view> kinds) const;
+  bool is_landing(uint32_t probe) const;
+  uint64_t calls();
+  uint64_t call_ns() const { return !options.kind->is_dear ? 0 : seen == Seen::whole ? functions.call_ns : spec::slow_entry_ns; }
+  void charge();
+  std::string summary();
+  void say(const std::string& text);
+
+  const Options& options;
+  Functions functions;
+  Seen seen = Seen::whole;
+  bool is_leaving = false; // whole calls, as the probes of their returns are taken off
+  bool wants_look = false;
+  session::Condition condition;
+  session::Options run; // as `acu run` would have been asked
+  std::optional<base::Source> source;
+  session::Compiled compiled;
+  std::optional<session::Child> child;
+  std::vector<base::Fd> targets;
+  std::unique_ptr<session::Backend> backend;
+  session::RunTimes run_times;
+  report::SystemNames names;
+  std::unique_ptr<session::Output> output;
+  std::optional<Stacks> stacks;
+  Records records;
+  Notes notes;
+  Entries entries; // by_entries, and of looks
+  Looks looks;     // by_waits
+  std::optional<StoryWriter> teller;
+  session::Regular regular;
+  session::Effects* effects = nullptr; // while it lives
+  uint64_t period_began_ns = 0, calls_then = 0; // of the budget
+  uint64_t looked_ns = 0, calls_seen = 0;       // the last time
+  uint64_t probed_ns = 0;                       // how long each call was
+  uint64_t charged_calls = 0, charged_ns = 0;   // what calls took to be probed
+  uint64_t found = 0, attached_ns = 0, detached_ns = 0;
+  int64_t wall_ns = base::to_wall_ns(CLOCK_MONOTONIC);
+};
+
+void Slow::say(const std::string& text) {
+  if (!options.quiet) output->message(text + "\n");
+}
+
+base::Status Slow::find() {
+  run.quiet = true;
+  run.pid = options.filter.pid;
+  run.output_file = options.output;
+  ACU_TRY(output, session::Output::open(run));
+  ACU_TRY(targets, session::watch_targets(options.filter));
+  ACU_TRY(condition, session::whose_of(options.filter));
+  if (!options.kind->is_dear) return {};
+  ACU_TRY(functions, find_slow_functions(options.function, options.filter.pid, options.command.empty() ? "" : options.command.front()));
+  const std::string& why_not = functions.no_calls.empty() || functions.is_risk ? functions.no_returns : functions.no_calls;
+  if (options.is_exact && !why_not.empty()) return base::Error{base::Failure::usage, "`--exact` is not supported here: " + why_not};
+  if (options.is_exact && functions.is_risk) say("WARNING: " + functions.no_calls);
+  if (options.is_exact) return {};
+  if (!functions.no_returns.empty()) seen = Seen::by_entries;
+  if (!functions.no_calls.empty()) seen = Seen::by_waits;
+  return {};
+}
+
+base::Status Slow::compile() {
+  Wanted wanted = {.kind = seen == Seen::by_waits ? nullptr : options.kind,
+                       .begin = {options.begin, "the first probe"},
+                       .end = {options.end, "the second probe"},
+                       .condition = condition,
+                       .filter = options.filter,
+                       .calls = options.calls,
+                       .least_ns = options.least_ns,
+                       .duration_ns = options.duration_ns};
+  if (options.kind->is_dear) {
+    wanted.begin = {session::listed("uprobe:", functions.places), options.function};
+    wanted.end = {session::listed("uretprobe:", functions.places), options.function};
+    wanted.has_ends = seen == Seen::whole;
+    wanted.landings = functions.landings;
+  }
+  // What looks is no part of the picture.
+  wanted.condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
+  const session::BuiltinScript script = slow_script(wanted);
+  source.emplace(script.name, std::string(script.text));
+  const session::Own own = {.aim = "follow that", .command = options.command, .pid = options.filter.pid, .filters_itself = true};
+  return session::compile_own(compiled, *source, own, child, script.parts);
+}
+
+base::Status Slow::load() {
+  session::KernelOptions kernel = session::kernel_options(compiled, *source, child);
+  kernel.pid = options.filter.pid;
+  session::LoadReport loaded;
+  ACU_TRY(backend, session::make_kernel_backend(compiled.program, kernel, loaded));
+  run_times.start(true);
+  return fill_wanted();
+}
+
+// Of many system calls (max_compared_calls) the script looks into a map.
+base::Status Slow::fill_wanted() {
+  const std::optional<uint32_t> wanted = session::find_map(compiled.program, "wanted");
+  for (int call : options.calls) {
+    const auto number = static_cast<uint64_t>(call), is_wanted = uint64_t{1};
+    if (wanted) ACU_CHECK(backend->engine().put(*wanted, std::as_bytes(std::span(&number, 1)), std::as_bytes(std::span(&is_wanted, 1))));
+  }
+  return {};
+}
+
+// ---- records
+
+void Slow::take(const type::Type& type, std::span<const std::byte> bytes) {
+  Note note = records.read(type, bytes);
+  if (auto* wake = std::get_if<Wake>(&note)) notes.take(std::move(*wake));
+  if (auto* sample = std::get_if<OnCpu>(&note)) {
+    notes.take(*sample);
+    take_seen(sample->thread, sample->at, sample->in, sample->user);
+  }
+  if (auto* next = std::get_if<NextCall>(&note)) tell_over(entries.seen_after(next->task, next->start));
+  if (auto* ran = std::get_if<Ran>(&note)) notes.take(*ran);
+  if (auto* turn = std::get_if<Turn>(&note)) notes.take(*turn);
+  if (auto* wait = std::get_if<Wait>(&note)) take_wait(*wait);
+  if (auto* call = std::get_if<Call>(&note)) take_call(*call);
+  if (auto* io = std::get_if<Io>(&note)) write(teller->tell(*io));
+}
+
+// Of calls that were going on when their probes went nobody knows the end; what was waited for in them is known.
+void Slow::take_call(const Call& call) {
+  const Outlier outlier = notes.about(call);
+  if (!call.has_ended && seen == Seen::by_entries) return tell_over(entries.end(call.thread.task)); // its thread has ended
+  if (call.has_ended || (seen == Seen::whole && !is_leaving)) return tell(outlier);
+  for (const Wait& wait : outlier.waits)
+    if (!wait.is_told && wait.ns() >= options.least_ns) tell(notes.about(wait));
+  notes.all_told(call.thread.task);
+}
+
+// Where no call is probed, a long wait within the function tells of one.
+void Slow::take_wait(Wait& wait) {
+  wait.is_told = seen == Seen::by_waits && wait.ns() >= options.least_ns && teller->is_within(wait.user);
+  notes.take(wait);
+  if (wait.is_told) tell(notes.about(wait));
+  take_seen(wait.thread, wait.back, wait.in, wait.user);
+}
+
+// Where calls are known by their entries: is the thread still in the last one? In a look a thread that has entered none since it began
+// is in one that is older; entries from before it do not count, as others may have come unseen.
+void Slow::take_seen(const Thread& thread, uint64_t at, InCall in, const StackId& user) {
+  if (seen == Seen::whole) return;
+  if (seen == Seen::by_waits && (!looks.is_open() || in.start < looks.opened_ns()))
+    in = {.start = looks.is_open() && at >= looks.opened_ns() ? looks.opened_ns() : 0, .is_counted = false};
+  const StoryWriter::Within within = teller->where_is(user);
+  if (seen == Seen::by_waits && looks.is_due(thread.task, at, within == StoryWriter::Within::yes)) {
+    wants_look = true;
+    regular.next_ns = at; // soon
+  }
+  if (!in.start) return;
+  if (within == StoryWriter::Within::yes) tell_over(entries.seen_in(thread, at, in));
+  if (within == StoryWriter::Within::no) tell_over(entries.seen_after(thread.task, in.start));
+}
+
+void Slow::tell_over(const std::optional<Call>& call) {
+  if (!call || call->end - call->start < options.least_ns) return;
+  Outlier outlier = notes.about(*call);
+  outlier.is_whole = false;
+  tell(outlier);
+}
+
+void Slow::tell(const Outlier& outlier) { write(teller->tell(outlier)); }
+
+void Slow::write(const Story& story) {
+  if (options.count && found >= options.count) return;
+  output->out(options.json ? slow_json(story, wall_ns) : slow_text(story, wall_ns));
+  output->settle();
+  found++;
+}
+
+// ---- while it goes on
+
+uint64_t Slow::calls() {
+  const base::Result<uint64_t> out = session::read_number(compiled.program, backend->engine(), "calls");
+  return out.ok() ? *out : 0;
+}
+
+// As they were probed until now.
+void Slow::charge() {
+  const uint64_t all = calls();
+  charged_ns += (all - charged_calls) * call_ns();
+  charged_calls = all;
+}
+
+// Until `end`, with the time that their threads are away now.
+base::Result<std::vector<Call>> Slow::calls_in_progress(uint64_t end) {
+  std::vector<Call> out;
+  const std::optional<uint32_t> begun = session::find_map(compiled.program, "call");
+  if (!begun) return out;
+  ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(*begun));
+  for (const ir::Entry& e : entries) {
+    Call call = records.read_open_call(e.key, *compiled.program.maps[*begun].value, e.values);
+    call.end = end;
+    if (call.start && call.start < end) out.push_back(std::move(call));
+  }
+  if (out.empty()) return out;
+  ACU_TRY(const auto left, session::read_sums(compiled.program, backend->engine(), "left"));
+  ACU_TRY(const auto woken, session::read_sums(compiled.program, backend->engine(), "woken"));
+  for (Call& call : out) {
+    const auto l = left.find(call.thread.task), w = woken.find(call.thread.task);
+    if (l == left.end() || l->second < call.start || l->second >= end) continue;
+    const bool is_preempted = l->second & 1;
+    call.away_ns += end - l->second;
+    if (is_preempted)
+      call.queued_ns += end - l->second;
+    else if (w != woken.end() && w->second >= l->second && w->second < end)
+      call.queued_ns += end - w->second;
+  }
+  return out;
+}
+
+base::Status Slow::keep_budget() {
+  const uint64_t now = base::clock_ns(), called = calls();
+  if (now - period_began_ns >= budget_period_ns) period_began_ns = now, calls_then = called;
+  const auto is_above = [&](uint64_t calls, double allowed, uint64_t since_ns) {
+    return static_cast<double>(calls * call_ns()) > allowed / 100 * static_cast<double>(since_ns);
+  };
+  // What is far above it is plain sooner.
+  constexpr uint64_t enough_calls = 300;
+  constexpr double far_above = 5;
+  const uint64_t new_calls = called - std::exchange(calls_seen, called), passed = now - std::exchange(looked_ns, now);
+  const bool is_plain = new_calls >= enough_calls && is_above(new_calls, far_above * options.max_cost, passed);
+  if (!is_plain && !is_above(called - calls_then, options.max_cost, budget_period_ns)) return {};
+  // As many as were too many: in the period, or in a shorter time.
+  const double a_second = is_plain ? static_cast<double>(new_calls) * 1e9 / static_cast<double>(passed)
+                                   : static_cast<double>(called - calls_then) * 1e9 / static_cast<double>(budget_period_ns);
+  const double entries_cost = a_second * static_cast<double>(spec::slow_entry_ns) / 1e7; // percent of a CPU
+  const bool entries_alone = seen == Seen::whole && functions.is_at_returns && entries_cost <= options.max_cost;
+  char text[256];
+  std::snprintf(text, sizeof text, "%.0f calls a second: to probe %s would take about %.1f%% of a CPU, more than --max-cost %g allows", a_second,
+                seen == Seen::whole ? "each" : "their entries", a_second * static_cast<double>(call_ns()) / 1e7, options.max_cost);
+  say(std::string(text) + "\nfrom here on " +
+      (entries_alone ? "their returns are not probed: how long one takes at least is known by its samples and waits"
+                     : "calls are found by their waits and, on the CPU, by samples: most that are slow by many short waits are missed"));
+  looks.allow(entries_cost);
+  return follow_by(entries_alone ? Seen::by_entries : Seen::by_waits, now);
+}
+
+std::vector<uint32_t> Slow::probes_of(std::span<const std::string_view> kinds) const {
+  std::vector<uint32_t> out;
+  for (uint32_t i = 0; i < compiled.program.probes.size(); i++)
+    if (std::ranges::any_of(kinds, [&](std::string_view kind) { return compiled.program.probes[i].name.starts_with(kind); })) out.push_back(i);
+  return out;
+}
+
+// It ends calls that are known whole, and is of no use otherwise.
+bool Slow::is_landing(uint32_t probe) const {
+  return std::ranges::find(functions.landings.events, compiled.program.probes[probe].name) != functions.landings.events.end();
+}
+
+// Probes entries for a moment, and no longer than that tells something.
+base::Status Slow::look() {
+  const uint64_t now = base::clock_ns();
+  if (looks.is_over(now, entries.last_seen())) return end_look(now);
+  if (!std::exchange(wants_look, false) || looks.is_open() || backend->is_detaching()) return {};
+  for (uint32_t probe : probes_of(entry_kinds)) {
+    if (is_landing(probe)) continue;
+    ACU_CHECK(backend->attach(probe, [](base::Error) { return base::Status(); }));
+  }
+  looks.open(base::clock_ns());
+  return {};
+}
+
+base::Status Slow::end_look(uint64_t now) {
+  backend->detach_probes(probes_of(entry_kinds));
+  charge();
+  for (const Call& call : entries.end_all()) tell_over(call);
+  looks.close(now);
+  return backend->engine().clear_map(*session::find_map(compiled.program, "call"));
+}
+
+// With fewer probes. A call that goes on as they are detached is told by what was waited for in it, or followed on by its entry.
+base::Status Slow::follow_by(Seen how, uint64_t now) {
+  charge();
+  constexpr std::string_view ends[] = {"uretprobe:"}, calls_kinds[] = {"uprobe:", "uretprobe:"};
+  if (how == Seen::by_entries) {
+    ACU_CHECK(session::set_number(compiled.program, backend->engine(), "by_entries", 1));
+    backend->detach_probes(probes_of(ends));
+    effects->drain();
+    seen = how;
+    return {};
+  }
+  is_leaving = true;
+  backend->detach_probes(probes_of(calls_kinds));
+  effects->drain();
+  if (seen == Seen::whole) {
+    ACU_TRY(std::vector<Call> calls, calls_in_progress(now));
+    for (const Call& call : calls) take_call(call);
+  }
+  for (const Call& call : entries.end_all()) tell_over(call);
+  ACU_CHECK(backend->engine().clear_map(*session::find_map(compiled.program, "call")));
+  ACU_CHECK(session::set_number(compiled.program, backend->engine(), "by_entries", 1));
+  ACU_CHECK(session::set_number(compiled.program, backend->engine(), "looks", looks.interval_ns()));
+  seen = how; // from here on each wait is told as it ends
+  probed_ns = now - attached_ns;
+  return {};
+}
+
+base::Status Slow::live() {
+  report::Options how = session::report_options(compiled.tree->config, false);
+  how.take_value = [this](const type::Type& type, std::span<const std::byte> bytes) { take(type, bytes); };
+  report::Printer printer(compiled.program, backend->engine(), names, *output, how);
+  session::Effects own(compiled.program, backend->engine(), printer, *output, &*source);
+  effects = &own;
+  names.users().keep_files();
+  names.users().keep_contents(); // locks are named from them
+  stacks.emplace(backend->engine(), backend->walker() != nullptr, names.users());
+  teller.emplace(notes, *stacks, names, options.kind->is_dear ? functions.name : std::string(), options.begin + " … " + options.end);
+  watch::ProcessWatch watch(names.users());
+  if (child || options.filter.pid >= 0) watch.only(child ? child->pid() : options.filter.pid);
+  std::optional<watch::Unwinding> unwinding;
+  if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), watch, *compiled.machine);
+  session::Life one = {.program = compiled.program,
+              .options = run,
+              .source = &*source,
+              .backend = *backend,
+              .effects = own,
+              .printer = printer,
+              .output = *output,
+              .child = child ? &*child : nullptr,
+              .target_fd = targets.empty() ? -1 : targets.front().get(),
+              .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
+              .watch = &watch,
+              .unwinding = unwinding ? &*unwinding : nullptr,
+              .regulars = {&regular},
+              .print_maps_on_exit = false};
+  regular.begin = [&] {
+    attached_ns = period_began_ns = looked_ns = one.attached_ns;
+    regular.next_ns = attached_ns + 2'000'000;
+    if (seen == Seen::by_entries)
+      say("its returns are not probed: " + functions.no_returns + "\nhow long a call takes at least is known by its samples and waits");
+    if (seen == Seen::by_waits)
+      say("calls are found by their waits, not those that are slow on the CPU or by many short waits: " + functions.no_calls + (functions.is_risk ? " (--exact probes it)" : ""));
+  };
+  // Often at first: nobody knows yet how often it is called.
+  regular.tick = [this]() -> base::Result<bool> {
+    constexpr uint64_t first_ns = 1'000'000'000, often_ns = 3'000'000, seldom_ns = 10'000'000;
+    const uint64_t now = base::clock_ns();
+    regular.next_ns = now + (now < attached_ns + first_ns ? often_ns : seldom_ns);
+    if (options.kind->is_dear && seen != Seen::by_waits && !options.is_exact) ACU_CHECK(keep_budget());
+    if (seen == Seen::by_waits && functions.no_calls.empty()) ACU_CHECK(look());
+    return !options.count || found < options.count;
+  };
+  ACU_CHECK(session::live(one));
+  compiled.machine->store_facts();
+  detached_ns = one.detached_ns;
+  if (seen != Seen::by_waits) probed_ns = detached_ns - attached_ns;
+  return {};
+}
+
+// ---- at the end
+
+// What /proc knows of a call that goes on.
+void look_at(Call& call) {
+  const std::string folder = "/proc/" + std::to_string(call.thread.task);
+  call.thread.pid = call.thread.tid = call.thread.task;
+  if (auto name = base::read_file(folder + "/comm"); name.ok()) call.thread.name = base::trim(*name);
+  auto status = base::read_file(folder + "/status");
+  for (std::string_view line : base::split(status.ok() ? std::string_view(*status) : "", '\n'))
+    if (line.starts_with("Tgid:"))
+      if (auto pid = base::parse_integer(base::trim(line.substr(5)))) call.thread.pid = static_cast<uint32_t>(*pid);
+}
+
+base::Status Slow::tell_rest() {
+  for (const Call& call : entries.end_all()) tell_over(call);
+  if (seen == Seen::whole) {
+    ACU_TRY(std::vector<Call> calls, calls_in_progress(detached_ns));
+    for (Call& call : calls) {
+      if (call.end < call.start + options.least_ns) continue;
+      look_at(call);
+      if (options.kind->name == "syscall")
+        if (const std::optional<session::CallInProgress> now = session::call_in_progress(call.thread.task))
+          call.call = static_cast<int>(now->number), call.arguments = now->arguments;
+      tell(notes.about(call));
+    }
+  }
+  output->flush();
+  const std::string told = summary();
+  if (options.json)
+    output->out(told);
+  else
+    say(told);
+  return output->finish();
+}
+
+std::string Slow::summary() {
+  const ir::Counters counters = backend->engine().counters();
+  uint64_t lost = counters.lost_events + counters.scratch_busy + counters.missed_runs;
+  for (uint64_t full : counters.map_full) lost += full;
+  charge();
+  const uint64_t calls = charged_calls;
+  const uint64_t probes_ns = run_times.of_all_time(counters.run_ns) + charged_ns;
+  char text[512];
+  if (options.json) {
+    std::snprintf(text, sizeof text,
+                  "{\"type\": \"summary\", \"slow\": %lu, \"calls\": %lu, \"by_waits\": %s, \"by_entries\": %s, \"lost\": %lu, \"probes_ns\": %lu}\n",
+                  found, calls, seen == Seen::by_waits ? "true" : "false", seen == Seen::by_entries ? "true" : "false", lost, probes_ns);
+    return text;
+  }
+  std::string out = found ? std::to_string(found) + " slow" : "nothing was slow";
+  out += " (from " + short_time(options.least_ns) + " on)";
+  if (seen != Seen::by_waits) {
+    const std::string_view what = options.kind->has_waits ? " call" : " disk request";
+    out.append(" of ").append(std::to_string(calls)).append(what).append(calls == 1 ? "" : "s");
+    if (seen == Seen::by_entries) out += ", whose returns were not probed";
+  } else if (calls) {
+    const double a_second = static_cast<double>(calls) * 1e9 / static_cast<double>(std::max<uint64_t>(probed_ns, 1));
+    std::snprintf(text, sizeof text, ", found by their waits; about %.0f calls a second at first", a_second);
+    out += text;
+  } else {
+    out += ", found by their waits; calls were not counted";
+  }
+  return out + "; " + std::to_string(lost) + " lost; " + session::own_costs(probes_ns);
+}
+
+} // namespace
+
+base::Result<int> find_slow(const Options& options) {
+  // Kept until the process ends, as in sampling.cc.
+  Slow& s = *new Slow(options);
+
+  // Functions and processes are there, and it is known how calls can be seen.
+  ACU_CHECK(s.find());
+
+  // The script is verified IR; the command waits in its own process.
+  ACU_CHECK(s.compile());
+
+  // The kernel holds the program.
+  ACU_CHECK(s.load());
+
+  // It was attached, and is so no more; what was slow was told.
+  ACU_CHECK(s.live());
+
+  // What had not ended was told, and how much was seen.
+  ACU_CHECK(s.tell_rest());
+  return session::end_of(s.child);
+}
+
+} // namespace slow

@@ -1,0 +1,14 @@
+// A story of `acu slow` as a block of lines, and as one line of JSON.
+#pragma once
+
+#include "slow/story.h"
+
+namespace slow {
+
+// "50.17 ms", "812 us"
+std::string short_time(uint64_t ns);
+// `wall_ns`: what is added to the story's times to have those of the wall clock.
+std::string slow_text(const Story& story, int64_t wall_ns);
+std::string slow_json(const Story& story, int64_t wall_ns);
+
+} // namespace slow

@@ -1,0 +1,78 @@
+#include "snapshot/profile.h"
+
+#include "base/output_file.h"
+#include "profile/formats.h"
+#include "report/target_names.h"
+#include "unwind/reason.h"
+
+namespace snapshot {
+
+namespace {
+
+class Maker {
+public:
+  explicit Maker(probe::Still& still) : still_(still), names_(still.target(), still.stacks()) {}
+
+  profile::Profile run() {
+    const target::Target& target = still_.target();
+    profile::About& about = out_.about;
+    about.title = "threads";
+    about.unit = "threads";
+    about.what = target.title();
+    about.notes = target.problems();
+    for (size_t t = 0; t < target.threads().size(); t++) add(t, target.threads()[t]);
+    about.samples = target.threads().size();
+    return std::move(out_);
+  }
+
+private:
+  void add(size_t index, const target::Thread& thread) {
+    const unwind::Walk& walk = still_.stacks().of(index);
+    uint32_t node = 0; // the root; frames are the innermost first
+    if (walk.end == UNWIND_COMPLETE)
+      out_.about.complete++;
+    else
+      node = out_.node(node, out_.frame({.name = out_.text(unwind::reason_of(walk.end).text),
+                                         .kind = profile::FrameKind::note}));
+    for (size_t f = walk.frames.size(); f--;) node = add_frame(node, walk.frames[f].look_up());
+    const target::Target& target = still_.target();
+    const uint32_t who = out_.thread({.pid = target.pid(),
+                                      .tid = thread.id,
+                                      .process = out_.text(target.name()),
+                                      .name = out_.text(thread.name.empty() ? target.name() : thread.name)});
+    out_.add(who, node, 1, 1);
+  }
+
+  // The function at an address, and above it what is inlined there.
+  uint32_t add_frame(uint32_t node, uint64_t address) {
+    const report::TargetNames::Function function = names_.function_at(address);
+    const std::vector<symbol::Frame> source = names_.lines_at(address);
+    const std::string module = function.module ? function.module->path : std::string();
+    const bool is_named = !function.name.empty();
+    const std::string name = is_named ? function.name : names_.user(0, address, true, 0);
+    node = out_.node(node,
+                     out_.frame({.name = out_.text(name), .module = out_.text(module), .named = is_named}));
+    for (size_t i = source.size() > 1 ? source.size() - 1 : 0; i--;)
+      node = out_.node(node, out_.frame({.name = out_.text(source[i].function),
+                                         .module = out_.text(module),
+                                         .kind = profile::FrameKind::inlined}));
+    out_.about.frames++;
+    out_.about.frames_named += is_named;
+    return node;
+  }
+
+  probe::Still& still_;
+  report::TargetNames names_;
+  profile::Profile out_;
+};
+
+} // namespace
+
+profile::Profile profile_of_stacks(probe::Still& still) { return Maker(still).run(); }
+
+base::Status write_stacks(probe::Still& still, const std::string& path) {
+  ACU_TRY(const profile::Format* format, profile::format_of_file(path));
+  return base::write_file(path, format->write(profile_of_stacks(still)));
+}
+
+} // namespace snapshot

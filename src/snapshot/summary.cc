@@ -1,0 +1,556 @@
+// core dump core.17: process 17 `crash`, 3 threads
+// command   ./crash 3
+// signal    SIGSEGV in thread 17, address 0x8: nothing is mapped there
+//
+// thread 17, which the signal ended
+//    0  leaf+0x12 at /src/crash.c:7:12
+//           p = 0x0, n = 5
+//    1  main+0x20 at /src/crash.c:15:3
+//
+// 2 threads: 18, 19
+//    0  …
+//
+// 100 goroutines 18, 19, …: waiting: chan receive
+//    0  …
+//
+// heap      5 arenas, 47.8 MiB mapped: 600105 chunks are used (41.9 MiB), 1.0 MiB are free
+//
+// modules
+//    0x55d0c1a3b000  /src/crash  1f00ab…
+#include "snapshot/summary.h"
+
+#include "eval/engine.h"
+#include "probe/probe.h"
+#include "probe/recipe_run.h"
+#include "probe/user_values.h"
+#include "report/context.h"
+#include "report/json.h"
+#include "report/number.h"
+#include "report/target_names.h"
+#include "report/text.h"
+#include "snapshot/goroutines.h"
+#include "heap/report.h"
+#include "unwind/reason.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+namespace snapshot {
+
+namespace {
+
+constexpr size_t longest_value = 100, longest_text = 60, most_values = 64;
+
+std::string hex(uint64_t n) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%lx", n);
+  return text;
+}
+
+// One line of a stack: a function, or a call inlined into the next.
+struct Line {
+  uint64_t address = 0; // of the code
+  std::string function, place, module;
+  uint64_t offset = 0;
+  bool is_inlined = false;
+  size_t frame = 0; // of the walk
+  size_t left_out = 0; // instead: so many frames, …
+  size_t of_function = 0; // … and so many of them of the function that most are of
+  struct Value {
+    std::string name, text;
+    bool is_argument = false;
+  };
+  std::vector<Value> values;
+};
+
+struct Stack {
+  std::vector<size_t> threads;
+  std::vector<Line> lines;
+  std::string_view end; // why it is not complete; empty: it is
+};
+
+class Summary {
+public:
+  Summary(probe::Still& still, bool with_heap, size_t most_frames)
+      : with_heap_(with_heap), most_frames_(most_frames), still_(still), target_(still.target()), names_(target_, still.stacks()),
+        engine_(program_), context_{program_, engine_, names_}, machine_(types_) {
+    context_.options.memory = [this](uint64_t address, std::span<std::byte> to) {
+      return target_.memory().read(address, to) == target::Missing::none;
+    };
+    machine_.still = &still;
+  }
+
+  std::string text() {
+    std::string out = head();
+    for (const Stack& s : stacks()) append(out, s);
+    append_goroutines(out);
+    if (with_heap_) out += heap::heap_totals(target_, false);
+    append_modules(out);
+    return out;
+  }
+
+  std::string json() {
+    std::string out = "{";
+    auto key = [&](std::string_view name) {
+      if (out.back() != '{' && out.back() != '[') out += ", ";
+      out += "\"" + std::string(name) + "\": ";
+    };
+    auto text = [&](std::string_view name, std::string_view value) {
+      key(name);
+      report::append_json(out, value);
+    };
+    text("target", target_.title());
+    key("pid"), out += std::to_string(target_.pid());
+    text("name", target_.name());
+    text("command", target_.arguments());
+    if (const target::Fault* f = target_.fault()) {
+      text("signal", f->signal_name);
+      key("thread"), out += std::to_string(target_.threads()[f->thread].id);
+      if (f->address) text("address", hex(*f->address));
+      if (!f->meaning.empty()) text("meaning", f->meaning);
+    }
+    key("stacks"), out += '[';
+    for (const Stack& s : stacks()) {
+      if (out.back() != '[') out += ", ";
+      out += "{\"threads\": [";
+      for (size_t t : s.threads) {
+        if (out.back() != '[') out += ", ";
+        out += std::to_string(target_.threads()[t].id);
+      }
+      out += "], \"frames\": [";
+      for (const Line& l : s.lines) append_json(out, l);
+      out += "]";
+      if (!s.end.empty()) text("incomplete", s.end);
+      out += "}";
+    }
+    out += "]";
+    if (const auto found = find_goroutines(still_, types_)) {
+      key("goroutines"), out += goroutines_json(*found);
+      if (!found->problem.empty()) text("goroutines_not_known", found->problem);
+      if (found->unreadable) key("goroutines_unreadable"), out += std::to_string(found->unreadable);
+    }
+    if (with_heap_) key("heap"), out += heap::heap_totals(target_, true);
+    key("modules"), out += '[';
+    for (const target::Module& m : target_.modules()) {
+      if (out.back() != '[') out += ", ";
+      out += "{";
+      text("path", m.path);
+      text("address", hex(m.begin));
+      if (!m.build_id.empty()) text("build_id", format::to_hex(m.build_id));
+      if (!m.problem.empty()) text("problem", m.problem);
+      out += "}";
+    }
+    out += "]";
+    key("problems"), out += '[';
+    for (const std::string& p : target_.problems()) {
+      if (out.back() != '[') out += ", ";
+      report::append_json(out, p);
+    }
+    return out + "]}\n";
+  }
+
+private:
+  std::string thread_name(size_t t) const {
+    const target::Thread& thread = target_.threads()[t];
+    return std::to_string(thread.id) + (thread.name.empty() ? "" : " (" + thread.name + ")");
+  }
+
+  std::string head() {
+    const std::string process = "process " + std::to_string(target_.pid());
+    std::string out(target_.title()); // of a live one that is all
+    if (out != process) out += ": " + process;
+    if (!target_.name().empty()) out += " `" + std::string(target_.name()) + "`";
+    size_t n = target_.threads().size();
+    out += ", " + std::to_string(n) + (n == 1 ? " thread\n" : " threads\n");
+    if (!target_.arguments().empty()) out += "command   " + std::string(target_.arguments()) + "\n";
+    if (const target::Fault* f = target_.fault()) {
+      out += "signal    " +
+             (f->signal_name.empty() ? std::to_string(f->signal) : std::string(f->signal_name)) +
+             " in thread " + std::to_string(target_.threads()[f->thread].id);
+      if (f->address) out += ", address " + hex(*f->address);
+      if (!f->meaning.empty()) out += ": " + std::string(f->meaning);
+      if (f->sender) out += " by process " + std::to_string(f->sender);
+      out += "\n";
+    }
+    for (const std::string& p : target_.problems()) out += "problem   " + p + "\n";
+    return out;
+  }
+
+  // Equal ones once, in the order of their first thread; the one that a signal ended stands alone.
+  std::vector<Stack> stacks() {
+    std::vector<Stack> out;
+    std::map<std::vector<uint64_t>, size_t> known;
+    const target::Fault* fault = target_.fault();
+    for (size_t t = 0; t < target_.threads().size(); t++) {
+      const unwind::Walk& walk = still_.stacks().of(t);
+      bool is_crashed = fault && fault->thread == t;
+      std::vector<uint64_t> key;
+      for (const unwind::Frame& f : walk.frames) key.push_back(f.look_up());
+      auto [at, is_new] = known.try_emplace(std::move(key), out.size());
+      if (is_new || is_crashed) {
+        at->second = is_crashed ? SIZE_MAX : out.size();
+        if (is_crashed) known.erase(at);
+        out.push_back(make_stack(t, walk, is_crashed));
+      } else {
+        out[at->second].threads.push_back(t);
+      }
+    }
+    return out;
+  }
+
+  Stack make_stack(size_t thread, const unwind::Walk& walk, bool with_values) {
+    Stack out{.threads = {thread},
+              .lines = {},
+              .end = walk.end == UNWIND_COMPLETE ? std::string_view() : unwind::reason_of(walk.end).text};
+    size_t next = 0; // frame
+    for (size_t f : shown_frames(walk)) {
+      if (f != next) out.lines.push_back(frames_between(walk, next, f - next));
+      add_lines(out, thread, walk, f, with_values);
+      next = f + 1;
+    }
+    return out;
+  }
+
+  // All; of a deep stack not the calls in the middle of a recursion, and of what is still too much the innermost and the
+  // outermost.
+  std::vector<size_t> shown_frames(const unwind::Walk& walk) const {
+    const std::vector<unwind::Frame>& frames = walk.frames;
+    constexpr size_t longest_turn = 8, kept_turns = 3; // frames; at both ends
+    std::vector<size_t> out;
+    for (size_t f = 0; f < frames.size(); out.push_back(f++)) {
+      for (size_t turn = 1; frames.size() > most_frames_ && turn <= longest_turn; turn++) {
+        size_t end = f + turn;
+        while (end < frames.size() && frames[end].look_up() == frames[end - turn].look_up()) end++;
+        const size_t turns = (end - f) / turn;
+        if (turns <= 2 * kept_turns + 1) continue;
+        for (size_t i = 0; i < kept_turns * turn; i++) out.push_back(f++);
+        f += (turns - 2 * kept_turns) * turn;
+        for (size_t i = 0; i + 1 < kept_turns * turn; i++) out.push_back(f++); // but for the last one, see above
+        break;
+      }
+    }
+    if (out.size() > most_frames_)
+      out.erase(out.end() - static_cast<ptrdiff_t>(out.size() - (most_frames_ - most_frames_ / 2)), out.end() - static_cast<ptrdiff_t>(most_frames_ / 2));
+    return out;
+  }
+
+  // Those with one stack and state, those that are most first.
+  struct Alike {
+    std::string state;
+    std::vector<uint64_t> ids;
+    const unwind::Walk* walk = nullptr;
+  };
+  static std::vector<Alike> alike(const Goroutines& found) {
+    std::map<std::pair<std::string, std::vector<uint64_t>>, Alike> by_stack;
+    for (const Goroutine& g : found.all) {
+      std::vector<uint64_t> key;
+      for (const unwind::Frame& f : g.walk.frames) key.push_back(f.look_up());
+      Alike& one = by_stack[{g.state, std::move(key)}];
+      one.state = g.state, one.walk = &g.walk;
+      one.ids.push_back(g.id);
+    }
+    std::vector<Alike> out;
+    for (auto& [key, one] : by_stack) out.push_back(std::move(one));
+    std::ranges::stable_sort(out, [](const Alike& a, const Alike& b) { return a.ids.size() > b.ids.size(); });
+    return out;
+  }
+
+  void append_goroutines(std::string& out) {
+    const auto found = find_goroutines(still_, types_);
+    if (!found) return;
+    if (!found->problem.empty()) out += "\ngoroutines are not known: " + found->problem + "\n";
+    if (found->unreadable) out += "\n" + report::grouped(found->unreadable) + " goroutines are in memory that is not there\n";
+    constexpr size_t most_ids = 8, most_stacks = 100;
+    const std::vector<Alike> groups = alike(*found);
+    for (size_t i = 0; i < std::min(groups.size(), most_stacks); i++) {
+      const Alike& one = groups[i];
+      out += one.ids.size() == 1 ? "\ngoroutine " : "\n" + report::grouped(one.ids.size()) + " goroutines ";
+      for (size_t n = 0; n < std::min(one.ids.size(), most_ids); n++) out += (n ? ", " : "") + std::to_string(one.ids[n]);
+      out += one.ids.size() > most_ids ? ", …: " : ": ";
+      out += one.state + "\n";
+      const Stack stack = make_stack(0, *one.walk, false);
+      for (const Line& line : stack.lines) append(out, line);
+      if (!one.walk->frames.empty() && !stack.end.empty()) out += "       (incomplete: " + std::string(stack.end) + ")\n";
+    }
+    if (groups.size() > most_stacks)
+      out += "\n" + report::grouped(groups.size() - most_stacks) + " more stacks of goroutines are left out (--json has all)\n";
+  }
+
+  std::string goroutines_json(const Goroutines& found) {
+    std::string out = "[";
+    for (const Alike& one : alike(found)) {
+      out += out.size() > 1 ? ", {\"ids\": [" : "{\"ids\": [";
+      for (uint64_t id : one.ids) out += (id == one.ids[0] ? "" : ", ") + std::to_string(id);
+      out += "], \"state\": ";
+      report::append_json(out, one.state);
+      out += ", \"frames\": [";
+      for (const Line& l : make_stack(0, *one.walk, false).lines) append_json(out, l);
+      out += "]}";
+    }
+    return out + "]";
+  }
+
+  Line frames_between(const unwind::Walk& walk, size_t first, size_t count) {
+    std::map<uint64_t, size_t> places; // of code
+    for (size_t f = first; f < first + count; f++) places[walk.frames[f].look_up()]++;
+    std::map<std::string, size_t> functions;
+    for (const auto& [at, n] : places) functions[std::string(names_.function_at(at).name)] += n;
+    const auto most = std::ranges::max_element(functions, {}, [](const auto& f) { return f.second; });
+    return {.function = most->first, .left_out = count, .of_function = most->second};
+  }
+
+  void add_lines(Stack& to, size_t thread, const unwind::Walk& walk, size_t frame, bool with_values) {
+    uint64_t at = walk.frames[frame].look_up(),
+             rip = *walk.frames[frame].registers.get(unwind::Registers::rip);
+    report::TargetNames::Function f = names_.function_at(at);
+    std::vector<symbol::Frame> source = names_.lines_at(at);
+    size_t n = std::max<size_t>(source.size(), 1);
+    for (size_t i = 0; i < n; i++) {
+      Line line{.address = rip, .frame = frame};
+      line.is_inlined = i + 1 < n;
+      if (i < source.size()) {
+        line.function = source[i].function;
+        if (!source[i].file.empty()) {
+          line.place = std::string(source[i].file) + ":" + std::to_string(source[i].line);
+          if (source[i].column) line.place += ":" + std::to_string(source[i].column);
+        }
+      }
+      if (!line.is_inlined && !f.name.empty()) line.function = f.name, line.offset = rip - f.begin;
+      if (f.module) line.module = f.module->path;
+      if (f.module && line.function.empty()) line.offset = rip - f.module->bias;
+      if (with_values && f.module)
+        add_values(line, thread, walk, frame, *f.module,
+                   i < source.size() ? source[i].function : std::string_view());
+      to.lines.push_back(std::move(line));
+    }
+  }
+
+  // Arguments and variables of one function, as far as debug information tells.
+  void add_values(Line& line, size_t thread, const unwind::Walk& walk, size_t frame,
+                  const target::Module& module, std::string_view function) {
+    symbol::Binary* binary = still_.binary_of(module);
+    if (!binary || !binary->debug_info()) return;
+    probe::Event event{.kind = probe::Kind::frame};
+    event.module = binary;
+    event.bias = module.bias;
+    event.address = walk.frames[frame].look_up() - module.bias;
+    event.is_inlined = line.is_inlined;
+    if (line.is_inlined) {
+      // Debug information has the name without namespaces.
+      size_t colon = function.rfind("::");
+      event.function = function.substr(colon == function.npos ? 0 : colon + 2);
+      event.function = event.function.substr(0, event.function.find('('));
+    } else if (auto f = binary->function_at(event.address)) {
+      event.function = f->name;
+      event.function_address = f->address;
+    }
+    event.has_vectors = frame == 0;
+    event.callers = still_.find_callers(machine_, thread, frame);
+    const std::vector<uint64_t> registers = still_.registers_of(thread, frame, event.callers.size());
+    probe::UserValues& values = machine_.user_values(*binary);
+    std::vector<std::string_view> seen;
+    for (size_t i = 0, n = std::min(values.parameter_count(event), most_values); i < n; i++) {
+      probe::UserValue v = values.parameter(event, i);
+      if (v.name.empty()) continue;
+      seen.push_back(v.name);
+      line.values.push_back({std::string(v.name), value_text(v, registers, walk.frames[frame]), true});
+    }
+    for (std::string_view name : values.locals(event)) {
+      if (line.values.size() >= most_values || std::find(seen.begin(), seen.end(), name) != seen.end())
+        continue;
+      line.values.push_back(
+          {std::string(name), value_text(values.local(event, name), registers, walk.frames[frame])});
+    }
+  }
+
+  std::string value_text(const probe::UserValue& v, std::span<const uint64_t> registers,
+                         const unwind::Frame& frame) {
+    if (!v) return "<" + (v.reason.empty() ? "not known" : v.reason.substr(0, v.reason.find(';'))) + ">";
+    if (!v.type || !v.type->has_size) return "<of a type without values>";
+    if (auto lost = lost_register(v.recipe, frame)) return "<its register was not kept: " + *lost + ">";
+    constexpr size_t largest = 1 << 16;
+    size_t size = std::min<size_t>(v.type->size, largest);
+    auto bytes = probe::run_recipe(v.recipe, size, {std::as_bytes(registers), context_.options.memory});
+    if (!bytes) return "<its memory is not there>";
+    std::string out = report::text_of(context_, *v.type, *bytes);
+    if (v.is_reference) out = referred(*v.type, *bytes, largest).value_or(out);
+    if (v.type->is(type::Kind::pointer) && v.type->element && v.type->element->is_integer() &&
+        v.type->element->size == 1) {
+      uint64_t at = 0;
+      std::memcpy(&at, bytes->data(), std::min<size_t>(8, bytes->size()));
+      if (auto text = at ? target_.memory().text(at, longest_text) : std::nullopt)
+        out += " \"" + printable(*text) + "\"";
+    }
+    if (out.size() > longest_value) {
+      size_t end = longest_value;
+      while (end && (static_cast<unsigned char>(out[end]) & 0xc0) == 0x80) end--; // not within a character
+      out = out.substr(0, end) + "…";
+    }
+    return out;
+  }
+
+  // What a reference of C++ refers to, as gdb shows it: `@0x7ffe10: [1,2]`; nothing where it cannot be read.
+  std::optional<std::string> referred(const type::Type& pointer, report::Bytes bytes, size_t largest) {
+    const type::Type* to = pointer.is(type::Kind::pointer) ? pointer.element : nullptr;
+    if (!to || !to->has_size || !to->size || to->size > largest) return std::nullopt;
+    const uint64_t at = report::load(bytes, 8);
+    std::vector<std::byte> held(to->size);
+    if (!context_.options.memory(at, held)) return std::nullopt;
+    return "@" + hex(at) + ": " + report::text_of(context_, *to, held);
+  }
+
+  // A register that callers keep in a frame of theirs is known; others are lost at a call.
+  static std::optional<std::string> lost_register(const probe::Recipe& recipe, const unwind::Frame& frame) {
+    static constexpr std::array<std::pair<uint32_t, const char*>, unwind::Registers::count> names = {
+        {{80, "ax"},
+         {96, "dx"},
+         {88, "cx"},
+         {40, "bx"},
+         {104, "si"},
+         {112, "di"},
+         {32, "bp"},
+         {152, "sp"},
+         {72, "r8"},
+         {64, "r9"},
+         {56, "r10"},
+         {48, "r11"},
+         {24, "r12"},
+         {16, "r13"},
+         {8, "r14"},
+         {0, "r15"},
+         {128, "ip"}}};
+    auto look = [&](const std::vector<probe::Step>& steps) -> std::optional<std::string> {
+      for (const probe::Step& s : steps)
+        for (unsigned i = 0; s.op == probe::Step::reg && i < names.size(); i++)
+          if (names[i].first == s.value && !frame.registers.knows(i)) return names[i].second;
+      return std::nullopt;
+    };
+    if (auto lost = look(recipe.steps)) return lost;
+    for (const probe::Piece& p : recipe.pieces_of)
+      if (auto lost = look(p.steps)) return lost;
+    return std::nullopt;
+  }
+
+  static std::string printable(std::string_view text) {
+    std::string out;
+    report::append_escaped(out, std::as_bytes(std::span(text)));
+    return out;
+  }
+
+  void append(std::string& out, const Stack& s) {
+    const target::Fault* fault = target_.fault();
+    out += "\n";
+    if (s.threads.size() == 1)
+      out += "thread " + thread_name(s.threads[0]);
+    else
+      out += std::to_string(s.threads.size()) + " threads: ";
+    for (size_t i = 0; s.threads.size() > 1 && i < s.threads.size(); i++)
+      out += (i ? ", " : "") + thread_name(s.threads[i]);
+    if (fault && s.threads.size() == 1 && s.threads[0] == fault->thread) out += ", which the signal ended";
+    out += "\n";
+    for (const Line& line : s.lines) append(out, line);
+    if (!s.end.empty()) out += "       (incomplete: " + std::string(s.end) + ")\n";
+  }
+
+  static void append(std::string& out, const Line& l) {
+    if (l.left_out) {
+      out += "      … " + report::grouped(l.left_out) + " frames between";
+      const std::string how_many = l.of_function == l.left_out ? "all" : report::grouped(l.of_function) + " of them";
+      if (!l.function.empty()) out += ", " + how_many + " of " + l.function;
+      out += "\n";
+      return;
+    }
+    char number[16];
+    std::snprintf(number, sizeof number, "%4zu  ", l.frame);
+    out += l.is_inlined ? "      " : number;
+    if (l.function.empty())
+      out += l.module.empty() ? hex(l.address) : l.module + "+" + hex(l.offset);
+    else
+      out += l.function + (l.is_inlined || !l.offset ? "" : "+" + hex(l.offset));
+    if (l.is_inlined) out += " (inlined)";
+    if (!l.place.empty()) out += " at " + l.place;
+    if (l.place.empty() && !l.function.empty() && !l.module.empty()) out += " (" + l.module + ")";
+    out += "\n";
+    append_values(out, l, true);
+    append_values(out, l, false);
+  }
+
+  static void append_values(std::string& out, const Line& l, bool arguments) {
+    std::string line;
+    for (const Line::Value& v : l.values) {
+      if (v.is_argument != arguments) continue;
+      std::string one = v.name + " = " + v.text;
+      if (!line.empty() && line.size() + one.size() > longest_value) out += line + "\n", line.clear();
+      line += line.empty() ? "          " + one : ", " + one;
+    }
+    if (!line.empty()) out += line + "\n";
+  }
+
+  void append_json(std::string& out, const Line& l) {
+    if (out.back() != '[') out += ", ";
+    if (l.left_out) {
+      out += "{\"left_out\": " + std::to_string(l.left_out) + "}";
+      return;
+    }
+    out += "{\"address\": \"" + hex(l.address) + "\"";
+    auto text = [&](std::string_view name, std::string_view value) {
+      if (value.empty()) return;
+      out += ", \"" + std::string(name) + "\": ";
+      report::append_json(out, value);
+    };
+    text("function", l.function);
+    if (!l.function.empty() && !l.is_inlined) out += ", \"offset\": " + std::to_string(l.offset);
+    if (l.is_inlined) out += ", \"inlined\": true";
+    text("place", l.place);
+    text("module", l.module);
+    for (bool arguments : {true, false}) {
+      std::string values;
+      for (const Line::Value& v : l.values) {
+        if (v.is_argument != arguments) continue;
+        values += values.empty() ? "" : ", ";
+        report::append_json(values, v.name);
+        values += ": ";
+        report::append_json(values, v.text);
+      }
+      if (!values.empty())
+        out += std::string(", \"") + (arguments ? "args" : "locals") + "\": {" + values + "}";
+    }
+    out += "}";
+  }
+
+  void append_modules(std::string& out) {
+    if (target_.modules().empty()) return;
+    out += "\nmodules\n";
+    for (const target::Module& m : target_.modules()) {
+      char address[32];
+      std::snprintf(address, sizeof address, "  0x%012lx  ", m.begin);
+      out += address + m.path;
+      if (!m.build_id.empty()) out += "  " + format::to_hex(m.build_id);
+      out += "\n";
+      if (m.state == target::Module::unverified)
+        out += "      taken from " + m.root + m.opened + ", which has no build-id to compare\n";
+      if (!m.problem.empty()) out += "      missing: " + m.problem + "\n";
+    }
+  }
+
+  bool with_heap_;
+  size_t most_frames_;
+  probe::Still& still_;
+  target::Target& target_;
+  report::TargetNames names_;
+  ir::Program program_;
+  eval::Engine engine_;
+  report::Context context_;
+  type::Table types_;
+  probe::Machine machine_;
+};
+
+} // namespace
+
+std::string summarize(probe::Still& still, const SummaryOptions& options) {
+  Summary summary(still, options.with_heap, options.most_frames);
+  return options.json ? summary.json() : summary.text();
+}
+
+} // namespace snapshot

@@ -1,0 +1,18 @@
+// What there is to say of a program that stands still, without a script: what ended it, where its threads
+// are, with what arguments and variables, and what of its files is here.
+#pragma once
+
+#include "probe/still.h"
+
+#include <string>
+
+namespace snapshot {
+
+struct SummaryOptions {
+  bool json = false;
+  bool with_heap = false;   // what is on the heap, too, for which all of its memory is read
+  size_t most_frames = 100; // of a stack: half of them innermost, half outermost
+};
+std::string summarize(probe::Still& still, const SummaryOptions& options);
+
+} // namespace snapshot

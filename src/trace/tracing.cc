@@ -1,0 +1,319 @@
+// The steps of a trace in their order; those of a recording (sampling.cc), but for what becomes of records
+// and maps.
+#include "trace/tracing.h"
+
+#include "base/text.h"
+#include "bpf/features.h"
+#include "report/json.h"
+#include "report/number.h"
+#include "trace/call_lines.h"
+#include "session/losses.h"
+#include "session/run_times.h"
+#include "session/script_maps.h"
+#include "session/runner.h"
+#include "base/clock.h"
+#include "spec/syscalls.h"
+#include "trace/plan.h"
+#include "trace/summary.h"
+#include "trace/text.h"
+#include "trace/values.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <set>
+#include <unistd.h>
+
+namespace trace {
+
+namespace {
+
+using Bytes = std::span<const std::byte>;
+using Counts = std::map<int, CallCount>; // by the number of the call
+
+struct Tracer {
+  explicit Tracer(const TracingOptions& o) : options(o), lines(o) {}
+
+  std::vector<int> seen_calls() const;
+  session::BuiltinScript script_of(session::Condition whose, const std::vector<int>& calls) const;
+  base::Status compile();
+  base::Status load();
+  base::Status live();
+  base::Status tell_counts();
+  base::Status tell_rest();
+  void tell_end();
+
+  void take(const type::Type& type, Bytes bytes);
+  base::Result<Counts> read_counts();
+  void tell(const Counts& counts);
+  base::Result<bool> tell_interval();
+
+  const TracingOptions& options;
+  std::optional<session::Runner> runner;
+  CallLines lines;
+  std::unique_ptr<session::Output> output;
+  session::Regular regular;                    // intervals of counts, and the end after so many lines
+  session::RunTimes run_times;
+  Counts counted;                     // until the last interval
+  uint64_t told = 0, intervals = 0;   // calls; tables
+  uint64_t interval_began_ns = 0;
+};
+
+// Those that are asked for, and those that lines need to know of: with the numbers of 32-bit programs.
+std::vector<int> Tracer::seen_calls() const {
+  std::vector<int> calls = options.calls;
+  if (lines.names_descriptors() && !options.all_calls)
+    for (int n = 0; n <= spec::last_syscall; n++)
+      if (changes_descriptors(n) && !lines.is_asked_for(n)) calls.push_back(n);
+  // Of 32-bit programs those of the same names; of all calls also those that have become others.
+  for (int n = 0; n <= spec::last_syscall_32; n++)
+    if (std::string_view name = spec::syscall_name_32(n); !name.empty())
+      if (options.all_calls || std::ranges::binary_search(options.calls, spec::syscall_named(name)))
+        calls.push_back(Call::first_of_32 + n);
+  return calls;
+}
+
+// Those that do not return have no result and no duration.
+static bool chooses_endless(const TracingOptions& o, std::string_view chosen) {
+  return !o.fails_only && !o.least_ns && chosen.find("retval") == chosen.npos && chosen.find("duration") == chosen.npos;
+}
+
+session::BuiltinScript Tracer::script_of(session::Condition whose, const std::vector<int>& calls) const {
+  const std::string& chosen = options.filter.expression;
+  session::BuiltinScript out(options.counts ? "trace_counts" : "trace");
+  // What traces is no part of the picture.
+  whose.text = "(" + whose.text + ") && pid != " + std::to_string(::getpid());
+  out.set_whose(whose, options.filter, options.duration_ns);
+  out.set("HAS_COMMAND", options.filter.command);
+  out.set("ALL_CALLS", options.all_calls);
+  out.set("FAILS_ONLY", options.fails_only);
+  out.set("LEAST_NS", options.least_ns);
+  const bool chooses = !chosen.empty() || !options.filter.cpus.empty();
+  out.set("CHOOSES", chooses);
+  if (!chosen.empty()) out.set_expression("chosen", chosen, "--filter");
+  if (options.counts) {
+    out.set("HISTOGRAMS", options.histograms);
+    return out;
+  }
+  auto any = [&](auto holds) { return std::ranges::any_of(calls, holds); };
+  out.set("TIMES", lines.needs_times());
+  out.set("THREADS", lines.needs_threads());
+  out.set("STACKS", options.stacks);
+  out.set("SIGNALS", !options.quiet && !options.fails_only && !options.least_ns && !chooses);
+  out.set("PLAIN", Plan().pack());
+  out.set("COPIED", std::max(256u, options.data));
+  out.set("CHOOSES_ENDLESS", chooses_endless(options, chosen));
+  out.set("DESCRIPTORS", lines.names_descriptors());
+  out.set("SOCKETS", lines.names_descriptors() && options.descriptor_details);
+  out.set("TIMEOUTS", any([](int call) { return plan_of(call).timeout.has_value(); }));
+  out.set("WORDS", any([](int call) { return plan_of(call).word.has_value(); }));
+  out.set("SIGRETURN", any([](int call) { return call == sigreturn_number; }));
+  out.set("SETS", any([](int call) { return call == select_number || call == pselect_number; }));
+  out.set("VECTORS", any([](int call) { return plan_of(call).shape >= Shape::vectors; }));
+  out.set("LOOPS", bpf::has(bpf::Feature::loop));
+  std::string begins = "number == -2"; // none
+  for (int call : calls)
+    if (plan_of(call).is_seen_at_begin) begins += " || number == " + std::to_string(call);
+  out.set_expression("is_seen_at_begin", begins);
+  return out;
+}
+
+base::Status Tracer::compile() {
+  ACU_TRY(session::Condition whose, session::whose_of(options.filter));
+  runner.emplace(session::Measurement{.aim = "trace",
+                             .script = script_of(std::move(whose), seen_calls()),
+                             .filter = options.filter,
+                             .command = options.command,
+                             .follows_processes = options.stacks},
+                 [this](const type::Type& type, Bytes bytes) { take(type, bytes); });
+  return runner->compile();
+}
+
+base::Status Tracer::load() {
+  session::Options run; // as `acu run` would have been asked
+  run.output_file = options.output;
+  run.verbose = options.verbose;
+  run.counts_failed_reads = false; // here they are read again
+  if (!options.output.empty()) {
+    ACU_TRY(output, session::Output::open(run));
+  } else {
+    output = std::make_unique<session::Output>(STDERR_FILENO, session::Buffering::line, ::isatty(STDERR_FILENO) != 0);
+  }
+  ACU_CHECK(runner->load(run));
+  run_times.start(true);
+  const std::optional<uint32_t> plans = session::find_map(runner->program(), "plan");
+  for (int call : seen_calls()) {
+    const auto number = static_cast<uint64_t>(call), plan = plan_of(call).pack();
+    if (plans)
+      ACU_CHECK(runner->backend().engine().put(*plans, std::as_bytes(std::span(&number, 1)),
+                                      std::as_bytes(std::span(&plan, 1))));
+  }
+  return {};
+}
+
+// After so many calls no more are told, and the session ends.
+void Tracer::take(const type::Type& type, Bytes bytes) {
+  if (options.most && lines.told() == options.most) return;
+  const std::string line = lines.line(type, bytes, runner->printer());
+  if (line.empty()) return;
+  output->out(line);
+  if (lines.told() == options.most) regular.next_ns = 0;
+}
+
+base::Status Tracer::live() {
+  regular.next_ns = session::Regular::never;
+  regular.begin = [&] {
+    interval_began_ns = runner->attached_ns();
+    if (options.interval_ns) regular.next_ns = interval_began_ns + options.interval_ns;
+  };
+  regular.tick = [&]() -> base::Result<bool> {
+    if (!options.interval_ns) return false;
+    regular.next_ns += options.interval_ns;
+    return tell_interval();
+  };
+  if (runner->child()) lines.started(static_cast<uint32_t>(runner->child()->pid()));
+  if (options.filter.pid >= 0) lines.look_at(static_cast<uint32_t>(options.filter.pid));
+  ACU_CHECK(runner->live(*output, options.most || options.interval_ns ? std::vector{&regular} : std::vector<session::Regular*>()));
+  run_times.stop();
+  return {};
+}
+
+// Calls that have not returned, and what was left out.
+base::Status Tracer::tell_rest() {
+  // Whether they are asked for is seen when they return.
+  const bool is_chosen = !options.filter.expression.empty() || !options.path.empty();
+  auto tell = [&](CallLines::Unfinished call) {
+    if (!is_chosen && lines.is_asked_for(call.call)) output->out(lines.line(call));
+  };
+  ACU_TRY(std::vector<ir::Entry> begun, runner->read("start"));
+  std::set<uint32_t> seen; // threads that have made calls
+  for (const ir::Entry& e : begun) {
+    const auto tid = static_cast<uint32_t>(number_at<uint64_t>(e.key, 0));
+    const uint64_t since = number_at<uint64_t>(e.values, 0);
+    seen.insert(tid);
+    if (auto call = session::call_in_progress(tid); call && since && runner->detached_ns() > since)
+      tell({.tid = tid, .call = static_cast<int>(call->number) + (since & 1 ? Call::first_of_32 : 0), .ns = runner->detached_ns() - since});
+  }
+  for (const auto& [tid, is_32] : lines.threads())
+    if (auto call = seen.insert(tid).second ? session::call_in_progress(tid) : std::nullopt)
+      tell({.tid = tid, .call = static_cast<int>(call->number) + (is_32 ? Call::first_of_32 : 0)});
+  // Of one process also what its threads have been in all the time: there it may hang.
+  std::error_code gone;
+  if (options.filter.pid >= 0)
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(options.filter.pid) + "/task", gone)) {
+      const auto tid = static_cast<uint32_t>(base::parse_integer(thread.path().filename().string()).value_or(0));
+      const std::optional<session::CallInProgress> call = seen.contains(tid) ? std::nullopt : session::call_in_progress(tid);
+      if (call && std::ranges::count(options.calls, call->number)) tell({.tid = tid, .call = static_cast<int>(call->number), .began_before = true});
+    }
+  return {};
+}
+
+int call_of(const ir::Entry& e) {
+  int64_t n = 0;
+  std::memcpy(&n, e.key.data(), std::min(e.key.size(), sizeof n));
+  return static_cast<int>(n);
+}
+
+// Sums over the CPUs: stats are a sum and a count, counts are one number.
+base::Result<Counts> Tracer::read_counts() {
+  Counts counts;
+  ACU_TRY(std::vector<ir::Entry> calls, runner->read("calls"));
+  ACU_TRY(std::vector<ir::Entry> errors, runner->read("errors"));
+  const ir::Map& stats = runner->program().maps[*session::find_map(runner->program(), "calls")];
+  for (const ir::Entry& e : calls)
+    for (size_t at = 0; at + stats.value_size <= e.values.size(); at += stats.value_size) {
+      CallCount& c = counts[call_of(e)];
+      c.ns += number_at<uint64_t>(e.values, at);
+      c.calls += number_at<uint64_t>(e.values, at + 8);
+    }
+  for (const ir::Entry& e : errors)
+    for (size_t at = 0; at + 8 <= e.values.size(); at += 8)
+      counts[call_of(e)].errors += number_at<uint64_t>(e.values, at);
+  return counts;
+}
+
+void Tracer::tell(const Counts& counts) {
+  const std::vector<CountRow> rows = sorted_counts(counts, options.sort);
+  if (!options.json) return output->out(summary_text(rows, options.top));
+  for (size_t i = 0; i < rows.size() && (!options.top || i < options.top); i++) {
+    std::string line = "{\"call\":";
+    report::append_json(line, std::string_view(rows[i].name));
+    line += ",\"calls\":" + std::to_string(rows[i].count.calls) + ",\"errors\":" + std::to_string(rows[i].count.errors) +
+            ",\"ns\":" + std::to_string(rows[i].count.ns);
+    if (options.interval_ns) line += ",\"interval\":" + std::to_string(intervals);
+    output->out(line + "}\n");
+  }
+}
+
+// What was counted since the last one.
+base::Result<bool> Tracer::tell_interval() {
+  ACU_TRY(Counts now, read_counts());
+  Counts gained;
+  for (const auto& [call, c] : now) {
+    const CallCount before = counted[call];
+    if (c.calls > before.calls) gained[call] = {c.calls - before.calls, c.errors - before.errors, c.ns - before.ns};
+  }
+  counted = std::move(now);
+  const uint64_t until = base::clock_ns(), passed = until - std::exchange(interval_began_ns, until);
+  char text[32];
+  std::snprintf(text, sizeof text, ", %.2f s:\n", static_cast<double>(passed) / 1e9);
+  if (!options.json) output->out((intervals ? "\n" : "") + base::time_of_day() + text);
+  intervals++;
+  tell(gained);
+  return !options.most || intervals < options.most;
+}
+
+base::Status Tracer::tell_counts() {
+  if (options.interval_ns) {
+    if (!options.most || intervals < options.most) ACU_CHECK(tell_interval());
+    for (const auto& [call, c] : counted) told += c.calls;
+    return {};
+  }
+  ACU_TRY(Counts counts, read_counts());
+  for (const auto& [call, c] : counts) told += c.calls;
+  tell(counts);
+  if (options.histograms) {
+    const std::optional<uint32_t> times = session::find_map(runner->program(), "times");
+    ACU_TRY(std::vector<ir::Entry> entries, runner->read("times"));
+    for (const ir::Entry& e : entries) {
+      output->out("\n" + name_of_row(call_of(e)) + ", ns:\n");
+      runner->printer().entry(*times, e);
+    }
+  }
+  return {};
+}
+
+// How much there was, what is missing, and what it took. Not among lines of JSON.
+void Tracer::tell_end() {
+  if (options.quiet || (options.json && options.output.empty())) return;
+  const ir::Counters counters = runner->backend().engine().counters();
+  if (!options.counts) told = lines.told();
+  if (lines.late() || lines.missing())
+    output->message("WARNING: of " + std::to_string(lines.late() + lines.missing()) + " arguments the memory was not there when the call returned: " +
+                    std::to_string(lines.late()) + " were read later, " + std::to_string(lines.missing()) + " are shown as addresses.\n");
+  output->message(report::grouped(told) + (told == 1 ? " call, " : " calls, ") + session::losses_in_short(counters) + "; " +
+                  session::own_costs(run_times.of_all_time(counters.run_ns)) + "\n");
+}
+
+} // namespace
+
+base::Result<int> trace_calls(const TracingOptions& options) {
+  Tracer t(options);
+
+  // The script is verified IR; the command waits in its own process.
+  ACU_CHECK(t.compile());
+
+  // The kernel holds the program, and knows which calls are wanted.
+  ACU_CHECK(t.load());
+
+  // It was attached, and is so no more; each call was told, or counted.
+  ACU_CHECK(t.live());
+  if (options.counts) ACU_CHECK(t.tell_counts());
+  ACU_CHECK(t.tell_rest());
+  t.tell_end();
+  ACU_CHECK(t.output->finish());
+  return session::end_of(t.runner->child());
+}
+
+} // namespace trace

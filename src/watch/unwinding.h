@@ -1,0 +1,82 @@
+// Keeps the tables of the walker in the kernel true: which process has which code where, and how that code is
+// unwound. Whoever runs a program that takes user stacks by tables (bpf::Engine::walker() is not nullptr) makes one of
+// these between loading and attaching, and keeps it while the program runs; nothing else is needed, as long as
+// ProcessWatch::drain and ir::Engine::drain are called in this order, and ProcessWatch::work when there is time:
+//
+//   ProcessWatch watch(names.users());
+//   Unwinding unwinding(*engine.walker(), names.users(), watch, machine);
+//
+// At the begin nothing is known: a stack of a process that is not known is copied out and walked here, and the process
+// is known from then on. Those that run are looked at one by one when there is time; what is new is told by events. A
+// child has what its parent had, in the kernel from the moment of the fork on (bpf/lib/unwind.bpf.c).
+#pragma once
+
+#include "bpf/walker.h"
+#include "probe/probe.h"
+#include "watch/process_watch.h"
+#include "symbol/user_symbols.h"
+#include "unwind/file_frames.h"
+#include "unwind/walk.h"
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace watch {
+
+class Unwinding : public ProcessWatch::Follower {
+public:
+  Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, ProcessWatch& watch, probe::Machine& machine);
+  ~Unwinding() override;
+  Unwinding(const Unwinding&) = delete;
+  Unwinding& operator=(const Unwinding&) = delete;
+
+  void take(const symbol::ProcessEvent& event) override;
+  void settle() override;
+  bool work() override;
+
+  bpf::Walker::Counts counts() const { return walker_.counts(); }
+  // For --verbose: how many stacks are complete, why others end, what was walked outside, what is known.
+  std::string describe() const;
+
+private:
+  // A file with its tables, for the walker in the kernel and for walks here.
+  struct File {
+    std::shared_ptr<const format::ElfFile> elf;
+    std::optional<unwind::FileFrames> frames; // nothing: it has no tables
+    uint32_t number = bpf::WalkTables::no_file;
+    uint32_t lists = 0; // that lead to it
+    uint64_t last_use = 0;
+  };
+  struct List {
+    uint32_t number = 0;
+    std::vector<File*> files;
+  };
+  using Lists = std::shared_ptr<List>;
+
+  File* file_of(uint32_t index);
+  bool put_into_kernel(File& file);
+  bool make_room();
+  bool survey(uint64_t longest);
+  bool publish(uint32_t pid);
+  void forget(uint32_t pid);
+  Lists make_list(uint32_t pid);
+  unwind::CodePlace find_code(uint32_t pid, uint64_t address, uint64_t time);
+  bpf::Walker::Frames walk(const walk_copy& copy);
+
+  bpf::Walker& walker_;
+  symbol::UserSymbols& users_;
+  ProcessWatch& watch_;
+  symbol::Cache cache_;
+  std::unordered_map<std::string, File> files_;   // by build-id, or where they lie in memory
+  std::vector<File*> by_index_;                   // of symbol::CodeFiles; nullptr: not asked yet
+  std::unordered_map<uint32_t, Lists> processes_; // that the walker knows
+  std::unordered_set<uint32_t> changed_;
+  std::optional<std::vector<uint32_t>> survey_; // processes to be looked at yet
+  std::unordered_map<uint32_t, uint64_t> healed_; // when a process was told anew because its code was not known
+  uint64_t uses_ = 0;
+  uint64_t left_out_ = 0; // files and processes that there was no room for
+};
+
+} // namespace watch

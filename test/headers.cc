@@ -1,0 +1,1 @@
+// Nothing: the headers that all tests share belong to it (CMakeLists.txt).
