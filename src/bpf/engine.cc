@@ -6,11 +6,13 @@
 #include "bpf/hot_keys.h"
 #include "bpf/leave_closing.h"
 #include "bpf/syscall.h"
+#include "bpf/walk_maps.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <iterator>
 #include <map>
 #include <poll.h>
@@ -27,8 +29,9 @@ static constexpr int closing_limit_ms = 2000; // the kernel takes 10 to 30 ms fo
 base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, const Object& object,
                                                    const Options& options) {
   std::unique_ptr<Engine> engine(new Engine(program));
+  if (object.walks) engine->walker_ = options.walker;
   ACU_TRY(engine->loaded_,
-          bpf::load(program, object, {options.license, options.log_size, options.verbose, options.source, options.log}));
+          bpf::load(program, object, {options.license, options.log_size, options.verbose, options.source, options.log, engine->walker_.get()}));
   engine->target_pid_ = options.target_pid;
   engine->command_pid_ = options.command_pid;
   for (const Code& code : object.programs) engine->infos_.push_back({code.name, code.insns.size()});
@@ -57,6 +60,8 @@ base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, c
 }
 
 base::Status Engine::open_walker(const Object& object) {
+  if (walker_) return wait_for_walker();
+  walker_ = std::make_shared<SharedWalker>();
   uint32_t ring_bytes = 0;
   auto fd = [&](std::string_view name) {
     for (size_t i = program_.maps.size(); i < object.maps.size(); i++)
@@ -67,15 +72,21 @@ base::Status Engine::open_walker(const Object& object) {
     return -1;
   };
   fd("acu_walked");
-  ACU_TRY(walker_, Walker::open(fd, ring_bytes));
+  ACU_TRY(walker_->walker, Walker::open(fd, ring_bytes));
+  for (std::string_view name : shared_walk_maps)
+    if (const int map = fd(name); map >= 0) walker_->maps.emplace(name, ::fcntl(map, F_DUPFD_CLOEXEC, 0));
   // Processes are told from here on; a number of another pid namespace would mislead.
-  if (program_.task.tgid && !program_.pid_namespace.inode) walker_->tables().set(WALK_SET_TGID, program_.task.tgid);
+  if (program_.task.tgid && !program_.pid_namespace.inode) walker_->walker->tables().set(WALK_SET_TGID, program_.task.tgid);
   for (size_t i = 0; i < loaded_.watchers.size(); i++)
     if (loaded_.watchers[i].valid())
-      watcher_links_.emplace_back(raw_tracepoint_open(object.watchers[i].name.c_str(), loaded_.watchers[i].get()));
+      walker_->watchers.emplace_back(raw_tracepoint_open(object.watchers[i].name.c_str(), loaded_.watchers[i].get()));
+  return wait_for_walker();
+}
+
+base::Status Engine::wait_for_walker() {
   if (!ring_) return {};
   wait_both_ = base::Fd(::epoll_create1(EPOLL_CLOEXEC));
-  for (int ring : {ring_->wait_fd(), walker_->wait_fd()}) {
+  for (int ring : {ring_->wait_fd(), walker()->wait_fd()}) {
     epoll_event event{EPOLLIN, {}};
     if (::epoll_ctl(wait_both_.get(), EPOLL_CTL_ADD, ring, &event) != 0)
       return base::errno_error("cannot wait for user stacks", errno);
@@ -84,7 +95,7 @@ base::Status Engine::open_walker(const Object& object) {
 }
 
 int Engine::wait_fd() const {
-  if (walker_) return ring_ ? wait_both_.get() : walker_->wait_fd();
+  if (walker_) return ring_ ? wait_both_.get() : walker_->walker->wait_fd();
   return ring_ ? ring_->wait_fd() : packets_ ? packets_->wait_fd() : -1;
 }
 
@@ -285,7 +296,6 @@ void Engine::detach() {
   quick_.clear();
   are_held_ |= !close_together(std::move(in_programs), closing_limit_ms);
   are_held_ |= is_detaching();
-  watcher_links_.clear();
   std::vector<base::Fd> descriptors;
   std::vector<probe::Definitions> definitions;
   for (probe::Attachment& a : slow_) {
@@ -308,7 +318,7 @@ base::Result<int64_t> Engine::run(uint32_t index) {
 }
 
 size_t Engine::drain(const std::function<void(std::span<const std::byte>)>& take) {
-  size_t count = walker_ ? walker_->drain() : 0;
+  size_t count = walker_ ? walker()->drain() : 0;
   count += ring_ ? ring_->drain(take) : 0;
   count += packets_ ? packets_->drain(take) : 0;
   return count + drain_lost_exit(take);
@@ -361,7 +371,7 @@ void Engine::join_same_stacks(uint32_t index, std::vector<ir::Entry>& entries) {
   std::vector<uint32_t> places;
   if (program_.maps[index].key) find_stacks(*program_.maps[index].key, 0, places);
   if (places.empty()) return;
-  walker_->drain();
+  walker()->drain();
   std::map<std::vector<std::byte>, size_t> known;
   std::vector<ir::Entry> joined;
   for (ir::Entry& e : entries) {
@@ -369,7 +379,7 @@ void Engine::join_same_stacks(uint32_t index, std::vector<ir::Entry>& entries) {
       uint64_t id;
       if (place + sizeof id > e.key.size()) continue;
       std::memcpy(&id, e.key.data() + place, sizeof id);
-      id = walker_->same(id);
+      id = walker()->same(id);
       std::memcpy(e.key.data() + place, &id, sizeof id);
     }
     auto [at, is_new] = known.try_emplace(e.key, joined.size());
@@ -406,7 +416,7 @@ base::Result<std::optional<std::vector<ir::Entry>>> Engine::take_map(uint32_t in
 void Engine::forget_stacks(std::span<const uint64_t> kernel_stacks) {
   for (uint64_t id : kernel_stacks)
     if (stacks_fd_ >= 0) map_delete(stacks_fd_, &id);
-  if (walker_) walker_->forget_sent();
+  if (walker_) walker()->forget_sent();
 }
 
 base::Status Engine::clear_map(uint32_t index) {
@@ -439,7 +449,7 @@ base::Status Engine::put(uint32_t index, std::span<const std::byte> key, std::sp
 
 std::vector<uint64_t> Engine::stack(uint64_t id) {
   if (walker_ && id)
-    if (auto frames = walker_->find(id); !frames.empty()) return {frames.begin(), frames.end()};
+    if (auto frames = walker()->find(id); !frames.empty()) return {frames.begin(), frames.end()};
   if (stacks_fd_ < 0 || id == 0) return {};
   std::vector<uint64_t> entry(stack_bytes_ / sizeof(uint64_t)); // count, then frames
   if (entry.empty() || map_lookup(stacks_fd_, &id, entry.data()) < 0) return {};
@@ -457,7 +467,7 @@ ir::Counters Engine::counters() {
   counters.stacks_full = at(state_stacks_full);
   counters.stacks_busy = at(state_stacks_busy);
   if (walker_) {
-    Walker::Counts walks = walker_->counts();
+    Walker::Counts walks = walker()->counts();
     counters.stacks_full += walks.no_room;
     counters.stacks_busy += walks.ring_full;
   }

@@ -35,6 +35,7 @@ public:
     int command_pid = -1; // the process of -c
     const base::Source* source = nullptr;
     std::string* log = nullptr; // see LoadOptions
+    std::shared_ptr<SharedWalker> walker = {}; // of an engine that is there; none: a walker of its own, if it needs one
   };
   // Creates maps and loads all programs; nothing is attached yet. `program` must outlive the engine; `object`
   // not.
@@ -64,7 +65,8 @@ public:
   // Readable when a ring has much to read; without one, when packets came; -1 without both.
   int wait_fd() const;
   // nullptr: the program takes no user stacks by tables.
-  Walker* walker() { return walker_.get(); }
+  Walker* walker() { return walker_ ? walker_->walker.get() : nullptr; }
+  const std::shared_ptr<SharedWalker>& shared_walker() const { return walker_; }
   struct ProgramInfo {
     std::string name;
     size_t instructions;
@@ -96,6 +98,7 @@ private:
   HotMaps hot_maps(uint32_t map) const;
   bool has_hot(uint32_t map) const { return hot_fds_[map] >= 0; }
   base::Status open_walker(const Object& object);
+  base::Status wait_for_walker();
   void join_same_stacks(uint32_t map, std::vector<ir::Entry>& entries);
   base::Status prepare(uint32_t map); // what its kind needs to be read
 
@@ -108,9 +111,8 @@ private:
   std::unique_ptr<Ring> ring_;
   size_t ring_bytes_ = 0;
   std::unique_ptr<Packets> packets_;
-  std::unique_ptr<Walker> walker_;
+  std::shared_ptr<SharedWalker> walker_;
   base::Fd wait_both_;                 // of the ring and the walker's
-  std::vector<base::Fd> watcher_links_; // of the walker
   std::span<const uint64_t> state_; // mapped
   size_t state_bytes_ = 0;
   bool told_lost_exit_ = false;

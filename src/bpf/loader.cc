@@ -5,10 +5,12 @@
 #include "bpf/failure.h"
 #include "bpf/features.h"
 #include "bpf/syscall.h"
+#include "bpf/walker.h"
 #include "probe/kernel_refusal.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <fcntl.h>
 #include <sys/resource.h>
 
 namespace bpf {
@@ -24,7 +26,8 @@ public:
     ACU_CHECK(load_types());
     for (uint32_t i = 0; i < object_.maps.size(); i++) ACU_CHECK(create_map(i));
     for (uint32_t i = 0; i < programs_.size(); i++) ACU_CHECK(load_program(i));
-    for (const Code& code : object_.watchers) load_watcher(code);
+    if (!options_.walker)
+      for (const Code& code : object_.watchers) load_watcher(code);
     return std::move(loaded_);
   }
 
@@ -120,6 +123,11 @@ base::Result<int> Loader::create(const MapSpec& map, std::string_view name, MapC
 
 base::Status Loader::create_map(uint32_t index) {
   const MapSpec& map = object_.maps[index];
+  if (options_.walker && index >= program_.maps.size())
+    if (auto known = options_.walker->maps.find(map.name); known != options_.walker->maps.end()) {
+      loaded_.maps.emplace_back(::fcntl(known->second.get(), F_DUPFD_CLOEXEC, 0));
+      return loaded_.maps.back().valid() ? base::Status() : base::errno_error("cannot share " + map_name(index), errno);
+    }
   MapCreate request{static_cast<bpf_map_type>(map.type),
                     map.key_size,
                     map.value_size,

@@ -15,12 +15,15 @@
 
 namespace bpf {
 
+struct SharedWalker;
+
 struct LoadOptions {
   std::string license = "GPL";
   uint32_t log_size = 1000000; // most bytes of the verifier's log
   bool verbose = false;        // failures carry the whole log
   const base::Source* source = nullptr;
   std::string* log = nullptr; // where the verifier's log of each program goes, if it is wanted
+  const SharedWalker* walker = nullptr; // whose maps are used instead of new ones of their names
 };
 
 struct Loaded {

@@ -9,6 +9,8 @@
 #include "bpf/walk_tables.h"
 
 #include <array>
+#include <map>
+#include <string>
 
 namespace bpf {
 
@@ -63,6 +65,14 @@ private:
   std::unordered_map<uint64_t, uint64_t> aliases_; // of stacks that were copied out
   std::deque<uint64_t> alias_order_;
   std::array<uint64_t, WALK_ENDS> ends_outside_ = {};
+};
+
+// A walker together with the maps that its programs use, by name. Engines may share one: the tables are loaded once, and a stack that
+// one of them has sent is known to all.
+struct SharedWalker {
+  std::unique_ptr<Walker> walker;
+  std::map<std::string, base::Fd, std::less<>> maps;
+  std::vector<base::Fd> watchers; // links of what follows processes in the kernel
 };
 
 // Whether a frame is no address but tells why the stack ended.

@@ -9,10 +9,9 @@
 #include "report/text.h"
 #include "graph/records.h"
 #include "graph/script.h"
-#include "session/life.h"
 #include "session/losses.h"
 #include "session/run_times.h"
-#include "session/steps.h"
+#include "session/runner.h"
 #include "base/clock.h"
 
 #include <algorithm>
@@ -65,20 +64,13 @@ struct Grapher {
   session::Condition condition;
   std::optional<Script> script;
   Records records;
-  session::Options run; // as `acu run` would have been asked
-  std::optional<base::Source> source;
-  session::Compiled compiled;
-  std::optional<session::Child> child;
-  std::vector<base::Fd> targets;
-  std::unique_ptr<session::Backend> backend;
+  std::optional<session::Runner> runner;
   session::RunTimes run_times;
-  report::SystemNames names;
   std::unique_ptr<session::Output> output;
   std::unique_ptr<CallText> lines;
   std::unique_ptr<CallJson> json;
   CallTable table;
   std::optional<CallGraph> calls;
-  report::Printer* printer = nullptr; // while it lives
   bool has_values = true;
   // With --min-duration: where exceptions and longjmp went, by thread.
   struct Landed {
@@ -107,7 +99,6 @@ base::Status Grapher::find() {
                                                    " is a script: start the program that runs it, or name "
                                                    "that: PROGRAM:FUNCTION"};
   }
-  ACU_TRY(targets, session::watch_targets(options.filter));
   ACU_TRY(functions, find_graph_functions(request));
   if (options.quiet) return {};
   for (const std::string& note : functions.notes) base::write_all(STDERR_FILENO, "NOTE: " + note + "\n");
@@ -116,9 +107,17 @@ base::Status Grapher::find() {
 
 base::Status Grapher::compile(const Wanted& wanted) {
   script.emplace(make_graph_script(functions, wanted));
-  source.emplace(script->script.name, std::string(script->script.text));
-  const session::Own own{.aim = "graph", .command = options.command, .pid = first_pid(), .may_end_programs = options.all_returns, .filters_itself = true};
-  return session::compile_own(compiled, *source, own, child, script->script.parts);
+  runner.emplace(session::Measurement{.aim = "graph",
+                                      .script = script->script,
+                                      .filter = options.filter,
+                                      .command = options.command,
+                                      .functions_of = first_pid(),
+                                      .may_end_programs = options.all_returns,
+                                      .filters_itself = true,
+                                      .ring_pages = 2048,
+                                      .refused = [this](base::Error why) { return take_refused(std::move(why)); }},
+                 [this](const type::Type& type, Bytes bytes) { take(type, bytes); });
+  return runner->compile();
 }
 
 base::Status Grapher::compile() {
@@ -136,18 +135,15 @@ base::Status Grapher::compile() {
   // Without arguments then: their names may be words of the language.
   if (options.verbose) base::write_all(STDERR_FILENO, "NOTE: arguments are not shown: " + status.error().message);
   wanted.has_values = has_values = false;
-  compiled = {};
-  child.reset();
   return compile(wanted);
 }
 
 base::Status Grapher::load() {
-  session::KernelOptions kernel = session::kernel_options(compiled, *source, child);
-  kernel.ring_pages = 2048;
-  kernel.verbose = options.verbose;
-  kernel.pid = options.filter.pid; // of a command also what it forks
-  session::LoadReport loaded;
-  ACU_TRY(backend, session::make_kernel_backend(compiled.program, kernel, loaded));
+  session::Options run; // as `acu run` would have been asked
+  run.verbose = options.verbose;
+  run.output_file = options.output;
+  ACU_TRY(output, session::Output::open(run));
+  ACU_CHECK(runner->load(run));
   run_times.start(false);
   return {};
 }
@@ -175,7 +171,7 @@ const Function& Grapher::function_at(const type::Field& field, Bytes bytes, bool
   };
   if (field.type->is(type::Kind::string)) return called(text_of(field, bytes));
   const uint64_t number = number_of(field, bytes);
-  if (field.type->is(type::Kind::probe_name)) return called(compiled.program.probe_names[number]);
+  if (field.type->is(type::Kind::probe_name)) return called(runner->program().probe_names[number]);
   return functions.functions[std::min<size_t>(number, functions.functions.size() - 1)];
 }
 
@@ -197,7 +193,7 @@ std::string Grapher::value(const Value& v, std::span<const type::Field>& fields,
     }
   }
   if (f.type->is(type::Kind::pointer) && !number_of(f, bytes)) return "NULL";
-  return printer ? printer->text(*f.type, bytes.subspan(f.offset, f.type->size)) : std::string();
+  return runner->printer().text(*f.type, bytes.subspan(f.offset, f.type->size));
 }
 
 std::string Grapher::values(const std::vector<Value>& all, const type::Field& record, Bytes bytes) {
@@ -273,10 +269,10 @@ const Grapher::Landed* Grapher::left_by(uint64_t tid, uint64_t start, uint64_t p
 base::Status Grapher::read_open(uint64_t now) {
   for (size_t group = 0; options.least_ns && group < script->groups; group++) {
     const std::string name = "open" + std::to_string(group);
-    for (uint32_t i = 0; i < compiled.program.maps.size(); i++) {
-      const ir::Map& map = compiled.program.maps[i];
+    for (uint32_t i = 0; i < runner->program().maps.size(); i++) {
+      const ir::Map& map = runner->program().maps[i];
       if (map.name != name) continue;
-      ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(i));
+      ACU_TRY(std::vector<ir::Entry> entries, runner->backend().engine().read_map(i));
       for (const ir::Entry& e : entries) {
         const Fields &key = records.fields_in(*map.key), &fields = records.fields_in(*map.value);
         const uint64_t start = number_of(*fields.start, e.values);
@@ -307,10 +303,6 @@ base::Status Grapher::read_open(uint64_t now) {
 }
 
 base::Status Grapher::live() {
-  run.quiet = true;
-  run.pid = options.filter.pid;
-  run.output_file = options.output;
-  ACU_TRY(output, session::Output::open(run));
   const bool is_json = options.output.ends_with(".json");
   std::vector<CallListener*> listeners;
   if (is_json) listeners.push_back((json = std::make_unique<CallJson>(*output)).get());
@@ -320,11 +312,6 @@ base::Status Grapher::live() {
   calls.emplace(std::move(listeners));
   for (const Function& f : functions.functions) by_symbol[f.about.is_kernel].emplace(f.symbol, &f);
 
-  report::Options how = session::report_options(compiled.tree->config, false);
-  how.take_value = [this](const type::Type& type, Bytes bytes) { take(type, bytes); };
-  report::Printer own(compiled.program, backend->engine(), names, *output, how);
-  printer = &own;
-  session::Effects effects(compiled.program, backend->engine(), own, *output, &*source);
   session::Regular regular;
   regular.begin = [&] {
     if (lines) lines->header();
@@ -336,31 +323,16 @@ base::Status Grapher::live() {
     if (lines) lines->tell_old(now);
     return true;
   };
-  session::Life life = {.program = compiled.program,
-               .options = run,
-               .source = &*source,
-               .backend = *backend,
-               .effects = effects,
-               .printer = own,
-               .output = *output,
-               .child = child ? &*child : nullptr,
-               .target_fd = targets.empty() ? -1 : targets.front().get(),
-               .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
-               .regulars = {&regular},
-               .print_maps_on_exit = false,
-               .refused = [&](base::Error why) { return take_refused(std::move(why)); }};
-  ACU_CHECK(session::live(life));
-  compiled.machine->store_facts();
-  ACU_CHECK(read_open(life.detached_ns));
-  calls->finish(life.detached_ns);
+  ACU_CHECK(runner->live(*output, {&regular}));
+  ACU_CHECK(read_open(runner->detached_ns()));
+  calls->finish(runner->detached_ns());
   if (lines) lines->finish();
-  printer = nullptr;
   return {};
 }
 
 // The table, the end of the file, and a line on what was seen, lost, and spent.
 void Grapher::tell_rest() {
-  const ir::Counters c = backend->engine().counters();
+  const ir::Counters c = runner->backend().engine().counters();
   const uint64_t lost = c.lost_events + c.scratch_busy + c.missed_runs + c.missed_hits;
   if (json) json->finish(lost);
   if (options.counts && !json) output->out(table.text(options.top));
@@ -379,8 +351,7 @@ void Grapher::tell_rest() {
 } // namespace
 
 base::Result<int> graph_calls(const Options& options) {
-  // Kept until the process ends, as in sampling.cc.
-  Grapher& g = *new Grapher(options);
+  Grapher g(options);
 
   // It is known which functions there are, and what of them can be told.
   ACU_CHECK(g.find());
@@ -395,7 +366,7 @@ base::Result<int> graph_calls(const Options& options) {
   ACU_CHECK(g.live());
   g.tell_rest();
   ACU_CHECK(g.output->finish());
-  return session::end_of(g.child);
+  return session::end_of(g.runner->child());
 }
 
 } // namespace graph

@@ -38,6 +38,7 @@ public:
   explicit KernelBackend(std::unique_ptr<bpf::Engine> engine) : engine_(std::move(engine)) {}
   ir::Engine& engine() override { return *engine_; }
   bpf::Walker* walker() override { return engine_->walker(); }
+  std::shared_ptr<bpf::SharedWalker> shared_walker() override { return engine_->shared_walker(); }
   base::Result<std::optional<std::vector<ir::Entry>>> take_map(uint32_t map) override { return engine_->take_map(map); }
   void forget_stacks(std::span<const uint64_t> kernel_stacks) override { engine_->forget_stacks(kernel_stacks); }
   base::Status attach(uint32_t probe, const Refused& refused) override { return engine_->attach(probe, refused); }
@@ -82,7 +83,8 @@ base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& pr
                                .target_pid = options.pid,
                                .command_pid = options.command_pid,
                                .source = options.source,
-                               .log = options.wants_log ? &report.log : nullptr};
+                               .log = options.wants_log ? &report.log : nullptr,
+                               .walker = options.walker};
   ACU_TRY(std::unique_ptr<bpf::Engine> engine, bpf::Engine::load(program, object, load));
   report.load_ns = base::clock_ns() - start;
   for (const bpf::Engine::ProgramInfo& p : engine->programs()) report.instructions.push_back(p.instructions);

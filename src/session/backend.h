@@ -28,6 +28,8 @@ public:
   virtual ir::Engine& engine() = 0;
   // Of user stacks by tables; nullptr: the program takes none.
   virtual bpf::Walker* walker() { return nullptr; }
+  // The same for another program (KernelOptions::walker).
+  virtual std::shared_ptr<bpf::SharedWalker> shared_walker() { return {}; }
   // As bpf::Engine has them; others have room enough.
   virtual base::Result<std::optional<std::vector<ir::Entry>>> take_map(uint32_t) { return std::optional<std::vector<ir::Entry>>(); }
   virtual void forget_stacks(std::span<const uint64_t>) {}
@@ -71,6 +73,7 @@ struct KernelOptions {
   int pid = -1;
   int command_pid = -1; // the process of -c
   const base::Source* source = nullptr;
+  std::shared_ptr<bpf::SharedWalker> walker = {}; // of another program that runs, which this one uses, too
 };
 
 // What was loaded, for --verbose.

@@ -57,11 +57,13 @@ bool stays(const ir::Program& program, uint32_t probe) {
   return false;
 }
 
+bool is_cancelled(const Life& life) { return life.cancelled && life.cancelled->load(); }
+
 // Probes that the kernel runs are attached; the others are begin, end and those that the session's loop runs.
 base::Result<size_t> attach_all(Life& life) {
   uint64_t start = base::clock_ns();
   size_t events = 0;
-  for (uint32_t i = 0; i < life.program.probes.size(); i++) {
+  for (uint32_t i = 0; i < life.program.probes.size() && !is_cancelled(life); i++) {
     size_t served = life.program.probes[i].stands_for;
     Kind kind = life.program.events[life.program.probes[i].events.front()].kind;
     if (!probe::is_still(kind) && life.program.probes[i].context != probe::Context::none &&
@@ -178,7 +180,7 @@ void tell_lost_events(Life& life) {
   life.output.message(describe_losses(life.program, fresh, life.source, {}));
 }
 
-base::Status live(Life& life) {
+base::Result<bool> start(Life& life) {
   // Signals are noted from here on: none ends the process without its results.
   ACU_CHECK(signals::install(signals_of(life)));
 
@@ -186,43 +188,46 @@ base::Status live(Life& life) {
   // of probes is the first that a reader gets, as bpftrace's readers are used to.
   life.output.hold();
   if (!life.options.dry_run) ACU_CHECK(run_special(life, Kind::begin));
-
   if (life.effects.ended()) {
     // exit() was called: nothing is attached.
     tell_attached(life, count_special(life.program));
-  } else {
-    // Every probe is attached, and whoever waits for that knows.
-    if (life.files && !life.options.dry_run) life.files->start();
-    ACU_TRY(size_t attached, attach_all(life));
-    life.attached_ns = base::clock_ns();
-    tell_attached(life, attached);
-    notify(life);
-    if (life.options.dry_run) return {};
-
-    // The command of -c runs.
-    if (life.child) {
-      std::function<void()> look;
-      bool is_followed = life.watch && life.watch->wait_fd() >= 0;
-      if (life.program.uses_user_symbols && !is_followed) look = [&] { look_at(life, life.child->pid()); };
-      ACU_CHECK(life.child->release(look));
-    }
-    if (life.options.pid >= 0 && life.program.uses_user_symbols) look_at(life, life.options.pid);
-
-    // Iterators have gone through all objects that there are.
-    tell_pinned(life);
-    ACU_CHECK(run_iterators(life));
-
-    // Of a program that stands still all threads and calls have been gone over.
-    ACU_CHECK(run_still(life));
-
-    // Something ended the session: exit(), a signal, the end of a process.
-    if (life.options.test)
-      ACU_CHECK(run_tests(life));
-    else if (life.options.bench)
-      ACU_CHECK(run_benches(life));
-    else if (has_events(life.program) || life.child)
-      ACU_CHECK(wait_for_events(life));
+    return false;
   }
+
+  // Every probe is attached, and whoever waits for that knows.
+  if (life.files && !life.options.dry_run) life.files->start();
+  ACU_TRY(size_t attached, attach_all(life));
+  life.attached_ns = base::clock_ns();
+  if (is_cancelled(life)) return false;
+  tell_attached(life, attached);
+  notify(life);
+  if (life.options.dry_run) return false;
+
+  // The command of -c runs.
+  if (life.child) {
+    std::function<void()> look;
+    bool is_followed = life.watch && life.watch->wait_fd() >= 0;
+    if (life.program.uses_user_symbols && !is_followed) look = [&] { look_at(life, life.child->pid()); };
+    ACU_CHECK(life.child->release(look));
+  }
+  if (life.options.pid >= 0 && life.program.uses_user_symbols) look_at(life, life.options.pid);
+
+  // Iterators have gone through all objects that there are.
+  tell_pinned(life);
+  ACU_CHECK(run_iterators(life));
+
+  // Of a program that stands still all threads and calls have been gone over.
+  ACU_CHECK(run_still(life));
+
+  if (life.options.test || life.options.bench) {
+    ACU_CHECK(life.options.test ? run_tests(life) : run_benches(life));
+    return false;
+  }
+  return has_events(life.program) || life.child;
+}
+
+base::Status finish(Life& life) {
+  if (life.options.dry_run && life.attached_ns) return {};
 
   // Nothing is attached any more; every record that was sent has been seen.
   life.detached_ns = base::clock_ns();
@@ -241,6 +246,17 @@ base::Status live(Life& life) {
   if (life.print_maps_on_exit && !is_trial) life.effects.print_maps(!life.options.json);
   life.output.flush();
   return {};
+}
+
+base::Status live(Life& life) {
+  ACU_TRY(bool has_more, start(life));
+  if (has_more) {
+    base::Status status;
+    Life* const one[] = {&life};
+    wait_for_events(one, [&](size_t, base::Status why) { status = std::move(why); });
+    ACU_CHECK(std::move(status));
+  }
+  return finish(life);
 }
 
 } // namespace session

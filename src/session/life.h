@@ -10,6 +10,7 @@
 #include "watch/process_watch.h"
 #include "watch/unwinding.h"
 
+#include <atomic>
 #include <functional>
 
 namespace session {
@@ -46,12 +47,17 @@ struct Life {
   Backend::Refused refused = {}; // decides on events that cannot be attached, in place of the next two
   bool missing_may_be = false; // missing_probes is not `error`
   bool missing_is_told = true; // missing_probes is not `ignore`
+  const std::atomic<bool>* cancelled = nullptr; // true: it ends as soon as it can, also while it attaches
   uint64_t lost_told = 0;      // lost events that were told of
   uint64_t attached_ns = 0, detached_ns = 0; // CLOCK_MONOTONIC: when all probes were there, and none any more
 };
 
 // Runs it from beginning to end. Failures: a probe that cannot be attached or run.
 base::Status live(Life& life);
+// The same in steps, for several at once. It is attached, and the command runs; false: there is nothing to wait for.
+base::Result<bool> start(Life& life);
+// It is detached, all records were handed out, end probes ran, and losses were reported.
+base::Status finish(Life& life);
 
 // Whether something is to be waited for: a probe that is not begin or end.
 bool has_events(const ir::Program& program);
@@ -62,7 +68,8 @@ size_t take_records(Life& life);
 // Tells how many events were lost since the last time.
 void tell_lost_events(Life& life);
 
-// waits.cc: runs interval and signal probes, hands out records, until something ends the session.
-base::Status wait_for_events(Life& life);
+// waits.cc: run interval and signal probes, and hand out records, until something ends each of them; `ended` is called as it does.
+using Ended = std::function<void(size_t index, base::Status why)>;
+void wait_for_events(std::span<Life* const> lives, const Ended& ended);
 
 } // namespace session

@@ -419,8 +419,7 @@ int run(const Options& given) {
 
   for (const std::string& name : options.without) bpf::do_without(name);
 
-  // Kept until the process ends: taking the trees and tables apart one by one would only cost time.
-  Session& s = *new Session(options);
+  Session s(options);
   base::Status done = run_steps(s);
   if (s.output) s.output->release(), s.output->flush();
   if (done.ok()) done = s.output->finish();

@@ -4,37 +4,74 @@
 
 namespace session {
 
-Runner::Runner(Measurement what, Take take) : what_(std::move(what)), take_(std::move(take)) {}
+void Shared::follow(std::optional<pid_t> only) {
+  const bool is_new = !watch_;
+  if (is_new) watch_.emplace(names.users());
+  if (is_new && only) watch_->only(*only);
+  if (!is_new && watch_->only() && (!only || *watch_->only() != static_cast<uint32_t>(*only))) watch_->all();
+}
+
+void Shared::take_walker(Backend& backend) {
+  if (!walker_) walker_ = backend.shared_walker();
+}
+
+void Shared::walk(probe::Machine& machine) {
+  if (!unwinding_ && walker_ && watch_) unwinding_.emplace(*walker_->walker, names.users(), *watch_, machine);
+}
+
+void Shared::release() {
+  unwinding_.reset();
+  watch_.reset();
+  walker_.reset();
+}
+
+Runner::Runner(Measurement what, Take take, std::shared_ptr<Shared> shared)
+    : what_(std::move(what)), take_(std::move(take)), shared_(std::move(shared)) {}
 
 base::Status Runner::compile() {
   ACU_TRY(targets_, watch_targets(what_.filter));
   source_.emplace(what_.script.name, std::string(what_.script.text));
-  const Own own = {.aim = what_.aim, .command = what_.command, .pid = what_.functions_of, .is_silent = what_.is_silent};
+  const Own own = {.aim = what_.aim,
+                   .command = what_.command,
+                   .pid = what_.functions_of,
+                   .is_silent = what_.is_silent,
+                   .may_end_programs = what_.may_end_programs,
+                   .filters_itself = what_.filters_itself};
   return compile_own(compiled_, *source_, own, child_, what_.script.parts);
 }
 
 base::Status Runner::load(const Options& options) {
-  options_ = options;
-  options_.pid = what_.filter.pid;
-  options_.quiet = true; // of probes that were attached
   KernelOptions kernel = kernel_options(compiled_, *source_, child_);
-  kernel.verbose = options_.verbose;
-  kernel.pid = what_.probes_command ? static_cast<int>(child_->pid()) : what_.functions_of;
+  kernel.ring_pages = what_.ring_pages;
+  kernel.verbose = options.verbose;
+  kernel.pid = what_.probes_command ? static_cast<int>(child_->pid()) : what_.functions_of >= 0 ? what_.filter.pid : -1;
+  if (what_.follows_processes) kernel.walker = shared_->walker();
   LoadReport loaded;
-  ACU_TRY(backend_, make_kernel_backend(compiled_.program, kernel, loaded));
+  ACU_TRY(std::unique_ptr<Backend> backend, make_kernel_backend(compiled_.program, kernel, loaded));
+  load_into(std::move(backend), options);
   return {};
 }
 
-base::Status Runner::live(Output& output, std::vector<Regular*> regulars) {
+void Runner::load_into(std::unique_ptr<Backend> backend, const Options& options) {
+  backend_ = std::move(backend);
+  if (what_.follows_processes) shared_->take_walker(*backend_);
+  options_ = options;
+  options_.pid = what_.filter.pid;
+  options_.quiet = true; // of probes that were attached
+}
+
+base::Status Runner::start(Output& output, std::vector<Regular*> regulars) {
   report::Options how = report_options(compiled_.tree->config, false);
   if (take_) how.take_value = take_;
-  if (what_.keeps_files) names_.users().keep_files();
-  printer_.emplace(compiled_.program, backend_->engine(), names_, output, how);
+  if (what_.keeps_files) names().users().keep_files();
+  if (what_.keeps_contents) names().users().keep_contents();
+  printer_.emplace(compiled_.program, backend_->engine(), names(), output, how);
   effects_.emplace(compiled_.program, backend_->engine(), *printer_, output, &*source_);
   if (what_.follows_processes) {
-    watch_.emplace(names_.users());
-    if (child_ || what_.filter.pid >= 0) watch_->only(child_ ? child_->pid() : what_.filter.pid);
-    if (backend_->walker()) unwinding_.emplace(*backend_->walker(), names_.users(), *watch_, *compiled_.machine);
+    std::optional<pid_t> only;
+    if (child_ || what_.filter.pid >= 0) only = child_ ? child_->pid() : what_.filter.pid;
+    shared_->follow(only);
+    shared_->walk(*compiled_.machine);
   }
   life_.emplace(Life{.program = compiled_.program,
                      .options = options_,
@@ -46,22 +83,55 @@ base::Status Runner::live(Output& output, std::vector<Regular*> regulars) {
                      .child = child_ ? &*child_ : nullptr,
                      .target_fd = targets_.empty() ? -1 : targets_.front().get(),
                      .more_targets = std::span(targets_).subspan(targets_.empty() ? 0 : 1),
-                     .watch = watch_ ? &*watch_ : nullptr,
-                     .unwinding = unwinding_ ? &*unwinding_ : nullptr,
+                     .watch = what_.follows_processes ? shared_->watch() : nullptr,
+                     .unwinding = what_.follows_processes ? shared_->unwinding() : nullptr,
                      .regulars = std::move(regulars),
                      .records_may_wait = what_.records_may_wait,
-                     .print_maps_on_exit = false});
-  ACU_CHECK(session::live(*life_));
-  compiled_.machine->store_facts();
+                     .print_maps_on_exit = false,
+                     .refused = what_.refused,
+                     .cancelled = &is_cancelled_});
+  base::Result<bool> started = session::start(*life_);
+  if (!started.ok()) {
+    backend_->detach();
+    return outcome_ = std::move(started.error());
+  }
+  has_more_ = *started;
   return {};
+}
+
+void Runner::run(std::span<Runner* const> runners) {
+  auto finish = [](Runner& r, base::Status why) {
+    r.has_more_ = false;
+    base::Status finished = session::finish(*r.life_);
+    r.outcome_ = why.ok() ? std::move(finished) : std::move(why);
+    r.compiled_.machine->store_facts();
+  };
+  std::vector<Runner*> waiting;
+  std::vector<Life*> lives;
+  for (Runner* r : runners) {
+    if (!r->life_ || !r->outcome_.ok()) continue;
+    if (!r->has_more_) {
+      finish(*r, {});
+      continue;
+    }
+    waiting.push_back(r);
+    lives.push_back(&*r->life_);
+  }
+  wait_for_events(lives, [&](size_t index, base::Status why) { finish(*waiting[index], std::move(why)); });
+}
+
+base::Status Runner::live(Output& output, std::vector<Regular*> regulars) {
+  ACU_CHECK(start(output, std::move(regulars)));
+  Runner* const one[] = {this};
+  run(one);
+  return outcome_;
 }
 
 void Runner::unload() {
   life_.reset();
-  unwinding_.reset();
-  watch_.reset();
   effects_.reset();
   printer_.reset();
+  if (shared_.use_count() == 1) shared_->release();
   backend_.reset();
 }
 

@@ -1,4 +1,5 @@
-// The loop of a session. It waits for records, for the next interval, for signals and for processes to end.
+// The loop of scripts that run. It waits for records, for the next interval, for signals and for processes to end; of several scripts
+// at once in one call.
 //
 // Records: the ring does not wake us for each of them, so it is looked at every millisecond while they flow,
 // and ever more rarely (up to 50 ms) while they don't, or while nobody waits for them; only then is its
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <memory>
 #include <poll.h>
 #include <unistd.h>
 
@@ -34,9 +36,10 @@ struct Timer {
   uint64_t next;
 };
 
-class Loop {
+// One script's part in the loop.
+class Turns {
 public:
-  explicit Loop(Life& life) : life_(life), polls_(life.backend.wait_fd() >= 0) {
+  explicit Turns(Life& life) : life_(life), polls_(life.backend.wait_fd() >= 0) {
     uint64_t start = base::clock_ns();
     for (uint32_t i = 0; i < life.program.probes.size(); i++)
       for (uint32_t e : life.program.probes[i].events)
@@ -44,40 +47,21 @@ public:
           timers_.push_back({i, std::max<uint64_t>(event.period_ns, 1), start + event.period_ns});
   }
 
-  base::Status run() {
+  void begin() {
     for (Regular* r : life_.regulars)
       if (r->begin) r->begin();
-    base::Status status = loop();
+  }
+  void end() {
     for (Regular* r : life_.regulars)
       if (r->end) r->end();
-    return status;
-  }
-
-private:
-  base::Status loop() {
-    while (!done()) {
-      ACU_CHECK(wait());
-      size_t changes = life_.watch ? life_.watch->drain() : 0;
-      size_t records = life_.effects.drain();
-      keep_watching(changes, records);
-      if (files_changed_) life_.files->follow();
-      if (records) tell_lost();
-      tell_first_faults();
-      pace_ = records && !life_.records_may_wait ? shortest_wait : std::min(pace_ * 2, longest_wait);
-      if (done()) break;
-      ACU_CHECK(take_signals());
-      ACU_CHECK(run_timers());
-      ACU_CHECK(run_regulars());
-    }
-    return {};
   }
 
   bool done() const {
-    return stop_ || life_.effects.ended() || life_.output.broken() || life_.output.failure();
+    return stop_ || (life_.cancelled && life_.cancelled->load()) || life_.effects.ended() || life_.output.broken() || life_.output.failure();
   }
 
-  // Returns when something may have happened; notes the end of processes.
-  base::Status wait() {
+  // How long nothing can happen that its descriptors do not show, in ns; which those are.
+  uint64_t prepare(std::vector<pollfd>& fds) {
     life_.output.settle();
     uint64_t wait = std::min(polls_ ? pace_ : forever, watch_pace_);
     uint64_t t = base::clock_ns();
@@ -87,27 +71,46 @@ private:
       wait = std::min(wait, r->next_ns > t ? r->next_ns - t : 0);
       input_fd = std::max(input_fd, r->fd);
     }
-    uint64_t look = life_.files ? life_.files->next_look() : 0;
-    if (look) wait = std::min(wait, look > t ? look - t : 0);
-    enum { signal, child, target, ring, processes, files, input, places };
-    bool watch_ring = polls_ && wait >= watch_ring_from;
-    pollfd fds[places] = {{signals::fd(), POLLIN, 0},
-                          {life_.child ? life_.child->fd() : -1, POLLIN, 0},
-                          {life_.target_fd, POLLIN, 0},
-                          {watch_ring ? life_.backend.wait_fd() : -1, POLLIN, 0},
-                          {life_.watch && !changes_flow_ ? life_.watch->wait_fd() : -1, POLLIN, 0},
-                          {life_.files ? life_.files->wait_fd() : -1, POLLIN, 0},
-                          {input_fd, POLLIN, 0}};
-    timespec limit = {static_cast<time_t>(wait / 1'000'000'000), static_cast<long>(wait % 1'000'000'000)};
-    int n = ::ppoll(fds, places, wait == forever ? nullptr : &limit, nullptr);
-    if (n < 0 && errno != EINTR) return base::errno_error("cannot wait for events", errno);
-    if (n > 0) stop_ |= fds[child].revents != 0 || (fds[target].revents != 0 && !watch_next_target());
-    has_input_ = n > 0 && fds[input].revents != 0;
-    if (n > 0 && (fds[input].revents & (POLLHUP | POLLERR | POLLNVAL))) stop_ = true; // the terminal is gone
-    signalled_ = n < 0 || fds[signal].revents != 0;
-    files_changed_ = (n > 0 && fds[files].revents != 0) || (look && look <= base::clock_ns());
-    return {};
+    look_ = life_.files ? life_.files->next_look() : 0;
+    if (look_) wait = std::min(wait, look_ > t ? look_ - t : 0);
+    const bool watch_ring = polls_ && wait >= watch_ring_from;
+    const int all[places] = {life_.child ? life_.child->fd() : -1,
+                             life_.target_fd,
+                             watch_ring ? life_.backend.wait_fd() : -1,
+                             life_.watch && !changes_flow_ ? life_.watch->wait_fd() : -1,
+                             life_.files ? life_.files->wait_fd() : -1,
+                             input_fd};
+    for (int fd : all) fds.push_back({fd, POLLIN, 0});
+    return wait;
   }
+
+  // What its descriptors show; notes the end of processes.
+  void note(std::span<const pollfd> fds) {
+    stop_ |= fds[child].revents != 0 || (fds[target].revents != 0 && !watch_next_target());
+    has_input_ = fds[input].revents != 0;
+    if (fds[input].revents & (POLLHUP | POLLERR | POLLNVAL)) stop_ = true; // the terminal is gone
+    files_changed_ = fds[files].revents != 0 || (look_ && look_ <= base::clock_ns());
+  }
+  void note_nothing() { has_input_ = false, files_changed_ = look_ && look_ <= base::clock_ns(); }
+
+  base::Status take(std::span<const int> signals) {
+    size_t changes = life_.watch ? life_.watch->drain() : 0;
+    size_t records = life_.effects.drain();
+    keep_watching(changes, records);
+    if (files_changed_) life_.files->follow();
+    if (records) tell_lost();
+    tell_first_faults();
+    pace_ = records && !life_.records_may_wait ? shortest_wait : std::min(pace_ * 2, longest_wait);
+    if (done()) return {};
+    ACU_CHECK(take_signals(signals));
+    ACU_CHECK(run_timers());
+    return run_regulars();
+  }
+
+  static constexpr size_t places = 6;
+
+private:
+  enum { child, target, ring, processes, files, input }; // of its descriptors
 
   // false: there are no more. One that has ended before is readable at once.
   bool watch_next_target() {
@@ -146,9 +149,8 @@ private:
     told_ = std::move(now);
   }
 
-  base::Status take_signals() {
-    if (!std::exchange(signalled_, false)) return {};
-    for (int signal : signals::take()) {
+  base::Status take_signals(std::span<const int> signals) {
+    for (int signal : signals) {
       bool taken = false;
       for (uint32_t i = 0; i < life_.program.probes.size(); i++)
         for (uint32_t e : life_.program.probes[i].events)
@@ -206,7 +208,7 @@ private:
   uint64_t next_look_ = 0;
   uint64_t next_lost_look_ = 0;
   ir::Counters told_;
-  bool signalled_ = false;
+  uint64_t look_ = 0; // when files are looked at next
   bool has_input_ = false; // for Life::regulars
   bool files_changed_ = false; // some that user probes are in
   bool stop_ = false;
@@ -214,6 +216,49 @@ private:
 
 } // namespace
 
-base::Status wait_for_events(Life& life) { return Loop(life).run(); }
+void wait_for_events(std::span<Life* const> lives, const Ended& ended) {
+  struct Part {
+    size_t index;
+    std::unique_ptr<Turns> turns;
+  };
+  std::vector<Part> parts;
+  for (size_t i = 0; i < lives.size(); i++) parts.push_back({i, std::make_unique<Turns>(*lives[i])});
+  for (Part& p : parts) p.turns->begin();
+  auto end = [&](Part& p, base::Status why) {
+    p.turns->end();
+    ended(p.index, std::move(why));
+    p.turns.reset();
+  };
+  std::vector<pollfd> fds;
+  for (;;) {
+    for (Part& p : parts)
+      if (p.turns->done()) end(p, {});
+    std::erase_if(parts, [](const Part& p) { return !p.turns; });
+    if (parts.empty()) return;
+
+    fds = {{signals::fd(), POLLIN, 0}};
+    uint64_t wait = forever;
+    for (Part& p : parts) wait = std::min(wait, p.turns->prepare(fds));
+    timespec limit = {static_cast<time_t>(wait / 1'000'000'000), static_cast<long>(wait % 1'000'000'000)};
+    const int n = ::ppoll(fds.data(), fds.size(), wait == forever ? nullptr : &limit, nullptr);
+    if (n < 0 && errno != EINTR) {
+      const base::Error why = base::errno_error("cannot wait for events", errno);
+      for (Part& p : parts) end(p, why);
+      return;
+    }
+    const bool is_signalled = n < 0 || fds[0].revents != 0;
+    std::vector<int> signals;
+    if (is_signalled) signals = signals::take();
+    for (size_t i = 0; i < parts.size(); i++) {
+      if (n > 0)
+        parts[i].turns->note(std::span(fds).subspan(1 + i * Turns::places, Turns::places));
+      else
+        parts[i].turns->note_nothing();
+      if (base::Status status = parts[i].turns->take(signals); !status.ok()) end(parts[i], std::move(status));
+    }
+    std::erase_if(parts, [](const Part& p) { return !p.turns; });
+    if (parts.empty()) return;
+  }
+}
 
 } // namespace session

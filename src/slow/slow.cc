@@ -4,16 +4,15 @@
 
 #include "base/text.h"
 #include "report/names.h"
-#include "session/life.h"
 #include "session/losses.h"
 #include "session/script_maps.h"
 #include "session/run_times.h"
+#include "session/runner.h"
 #include "slow/entries.h"
 #include "slow/functions.h"
 #include "slow/looks.h"
 #include "slow/script.h"
 #include "slow/text.h"
-#include "session/steps.h"
 #include "base/clock.h"
 
 #include <algorithm>
@@ -66,14 +65,9 @@ struct Slow {
   bool wants_look = false;
   session::Condition condition;
   session::Options run; // as `acu run` would have been asked
-  std::optional<base::Source> source;
-  session::Compiled compiled;
-  std::optional<session::Child> child;
-  std::vector<base::Fd> targets;
-  std::unique_ptr<session::Backend> backend;
-  session::RunTimes run_times;
-  report::SystemNames names;
   std::unique_ptr<session::Output> output;
+  std::optional<session::Runner> runner;
+  session::RunTimes run_times;
   std::optional<Stacks> stacks;
   Records records;
   Notes notes;
@@ -81,7 +75,6 @@ struct Slow {
   Looks looks;     // by_waits
   std::optional<StoryWriter> teller;
   session::Regular regular;
-  session::Effects* effects = nullptr; // while it lives
   uint64_t period_began_ns = 0, calls_then = 0; // of the budget
   uint64_t looked_ns = 0, calls_seen = 0;       // the last time
   uint64_t probed_ns = 0;                       // how long each call was
@@ -99,7 +92,6 @@ base::Status Slow::find() {
   run.pid = options.filter.pid;
   run.output_file = options.output;
   ACU_TRY(output, session::Output::open(run));
-  ACU_TRY(targets, session::watch_targets(options.filter));
   ACU_TRY(condition, session::whose_of(options.filter));
   if (!options.kind->is_dear) return {};
   ACU_TRY(functions, find_slow_functions(options.function, options.filter.pid, options.command.empty() ? "" : options.command.front()));
@@ -129,27 +121,31 @@ base::Status Slow::compile() {
   }
   // What looks is no part of the picture.
   wanted.condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
-  const session::BuiltinScript script = slow_script(wanted);
-  source.emplace(script.name, std::string(script.text));
-  const session::Own own = {.aim = "follow that", .command = options.command, .pid = options.filter.pid, .filters_itself = true};
-  return session::compile_own(compiled, *source, own, child, script.parts);
+  runner.emplace(session::Measurement{.aim = "follow that",
+                                      .script = slow_script(wanted),
+                                      .filter = options.filter,
+                                      .command = options.command,
+                                      .functions_of = options.filter.pid,
+                                      .filters_itself = true,
+                                      .follows_processes = true,
+                                      .keeps_files = true,
+                                      .keeps_contents = true},
+                 [this](const type::Type& type, std::span<const std::byte> bytes) { take(type, bytes); });
+  return runner->compile();
 }
 
 base::Status Slow::load() {
-  session::KernelOptions kernel = session::kernel_options(compiled, *source, child);
-  kernel.pid = options.filter.pid;
-  session::LoadReport loaded;
-  ACU_TRY(backend, session::make_kernel_backend(compiled.program, kernel, loaded));
+  ACU_CHECK(runner->load(run));
   run_times.start(true);
   return fill_wanted();
 }
 
 // Of many system calls (max_compared_calls) the script looks into a map.
 base::Status Slow::fill_wanted() {
-  const std::optional<uint32_t> wanted = session::find_map(compiled.program, "wanted");
+  const std::optional<uint32_t> wanted = session::find_map(runner->program(), "wanted");
   for (int call : options.calls) {
     const auto number = static_cast<uint64_t>(call), is_wanted = uint64_t{1};
-    if (wanted) ACU_CHECK(backend->engine().put(*wanted, std::as_bytes(std::span(&number, 1)), std::as_bytes(std::span(&is_wanted, 1))));
+    if (wanted) ACU_CHECK(runner->backend().engine().put(*wanted, std::as_bytes(std::span(&number, 1)), std::as_bytes(std::span(&is_wanted, 1))));
   }
   return {};
 }
@@ -224,7 +220,7 @@ void Slow::write(const Story& story) {
 // ---- while it goes on
 
 uint64_t Slow::calls() {
-  const base::Result<uint64_t> out = session::read_number(compiled.program, backend->engine(), "calls");
+  const base::Result<uint64_t> out = session::read_number(runner->program(), runner->backend().engine(), "calls");
   return out.ok() ? *out : 0;
 }
 
@@ -238,17 +234,17 @@ void Slow::charge() {
 // Until `end`, with the time that their threads are away now.
 base::Result<std::vector<Call>> Slow::calls_in_progress(uint64_t end) {
   std::vector<Call> out;
-  const std::optional<uint32_t> begun = session::find_map(compiled.program, "call");
+  const std::optional<uint32_t> begun = session::find_map(runner->program(), "call");
   if (!begun) return out;
-  ACU_TRY(std::vector<ir::Entry> entries, backend->engine().read_map(*begun));
+  ACU_TRY(std::vector<ir::Entry> entries, runner->backend().engine().read_map(*begun));
   for (const ir::Entry& e : entries) {
-    Call call = records.read_open_call(e.key, *compiled.program.maps[*begun].value, e.values);
+    Call call = records.read_open_call(e.key, *runner->program().maps[*begun].value, e.values);
     call.end = end;
     if (call.start && call.start < end) out.push_back(std::move(call));
   }
   if (out.empty()) return out;
-  ACU_TRY(const auto left, session::read_sums(compiled.program, backend->engine(), "left"));
-  ACU_TRY(const auto woken, session::read_sums(compiled.program, backend->engine(), "woken"));
+  ACU_TRY(const auto left, session::read_sums(runner->program(), runner->backend().engine(), "left"));
+  ACU_TRY(const auto woken, session::read_sums(runner->program(), runner->backend().engine(), "woken"));
   for (Call& call : out) {
     const auto l = left.find(call.thread.task), w = woken.find(call.thread.task);
     if (l == left.end() || l->second < call.start || l->second >= end) continue;
@@ -291,35 +287,35 @@ base::Status Slow::keep_budget() {
 
 std::vector<uint32_t> Slow::probes_of(std::span<const std::string_view> kinds) const {
   std::vector<uint32_t> out;
-  for (uint32_t i = 0; i < compiled.program.probes.size(); i++)
-    if (std::ranges::any_of(kinds, [&](std::string_view kind) { return compiled.program.probes[i].name.starts_with(kind); })) out.push_back(i);
+  for (uint32_t i = 0; i < runner->program().probes.size(); i++)
+    if (std::ranges::any_of(kinds, [&](std::string_view kind) { return runner->program().probes[i].name.starts_with(kind); })) out.push_back(i);
   return out;
 }
 
 // It ends calls that are known whole, and is of no use otherwise.
 bool Slow::is_landing(uint32_t probe) const {
-  return std::ranges::find(functions.landings.events, compiled.program.probes[probe].name) != functions.landings.events.end();
+  return std::ranges::find(functions.landings.events, runner->program().probes[probe].name) != functions.landings.events.end();
 }
 
 // Probes entries for a moment, and no longer than that tells something.
 base::Status Slow::look() {
   const uint64_t now = base::clock_ns();
   if (looks.is_over(now, entries.last_seen())) return end_look(now);
-  if (!std::exchange(wants_look, false) || looks.is_open() || backend->is_detaching()) return {};
+  if (!std::exchange(wants_look, false) || looks.is_open() || runner->backend().is_detaching()) return {};
   for (uint32_t probe : probes_of(entry_kinds)) {
     if (is_landing(probe)) continue;
-    ACU_CHECK(backend->attach(probe, [](base::Error) { return base::Status(); }));
+    ACU_CHECK(runner->backend().attach(probe, [](base::Error) { return base::Status(); }));
   }
   looks.open(base::clock_ns());
   return {};
 }
 
 base::Status Slow::end_look(uint64_t now) {
-  backend->detach_probes(probes_of(entry_kinds));
+  runner->backend().detach_probes(probes_of(entry_kinds));
   charge();
   for (const Call& call : entries.end_all()) tell_over(call);
   looks.close(now);
-  return backend->engine().clear_map(*session::find_map(compiled.program, "call"));
+  return runner->backend().engine().clear_map(*session::find_map(runner->program(), "call"));
 }
 
 // With fewer probes. A call that goes on as they are detached is told by what was waited for in it, or followed on by its entry.
@@ -327,58 +323,33 @@ base::Status Slow::follow_by(Seen how, uint64_t now) {
   charge();
   constexpr std::string_view ends[] = {"uretprobe:"}, calls_kinds[] = {"uprobe:", "uretprobe:"};
   if (how == Seen::by_entries) {
-    ACU_CHECK(session::set_number(compiled.program, backend->engine(), "by_entries", 1));
-    backend->detach_probes(probes_of(ends));
-    effects->drain();
+    ACU_CHECK(session::set_number(runner->program(), runner->backend().engine(), "by_entries", 1));
+    runner->backend().detach_probes(probes_of(ends));
+    runner->drain();
     seen = how;
     return {};
   }
   is_leaving = true;
-  backend->detach_probes(probes_of(calls_kinds));
-  effects->drain();
+  runner->backend().detach_probes(probes_of(calls_kinds));
+  runner->drain();
   if (seen == Seen::whole) {
     ACU_TRY(std::vector<Call> calls, calls_in_progress(now));
     for (const Call& call : calls) take_call(call);
   }
   for (const Call& call : entries.end_all()) tell_over(call);
-  ACU_CHECK(backend->engine().clear_map(*session::find_map(compiled.program, "call")));
-  ACU_CHECK(session::set_number(compiled.program, backend->engine(), "by_entries", 1));
-  ACU_CHECK(session::set_number(compiled.program, backend->engine(), "looks", looks.interval_ns()));
+  ACU_CHECK(runner->backend().engine().clear_map(*session::find_map(runner->program(), "call")));
+  ACU_CHECK(session::set_number(runner->program(), runner->backend().engine(), "by_entries", 1));
+  ACU_CHECK(session::set_number(runner->program(), runner->backend().engine(), "looks", looks.interval_ns()));
   seen = how; // from here on each wait is told as it ends
   probed_ns = now - attached_ns;
   return {};
 }
 
 base::Status Slow::live() {
-  report::Options how = session::report_options(compiled.tree->config, false);
-  how.take_value = [this](const type::Type& type, std::span<const std::byte> bytes) { take(type, bytes); };
-  report::Printer printer(compiled.program, backend->engine(), names, *output, how);
-  session::Effects own(compiled.program, backend->engine(), printer, *output, &*source);
-  effects = &own;
-  names.users().keep_files();
-  names.users().keep_contents(); // locks are named from them
-  stacks.emplace(backend->engine(), backend->walker() != nullptr, names.users());
-  teller.emplace(notes, *stacks, names, options.kind->is_dear ? functions.name : std::string(), options.begin + " … " + options.end);
-  watch::ProcessWatch watch(names.users());
-  if (child || options.filter.pid >= 0) watch.only(child ? child->pid() : options.filter.pid);
-  std::optional<watch::Unwinding> unwinding;
-  if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), watch, *compiled.machine);
-  session::Life one = {.program = compiled.program,
-              .options = run,
-              .source = &*source,
-              .backend = *backend,
-              .effects = own,
-              .printer = printer,
-              .output = *output,
-              .child = child ? &*child : nullptr,
-              .target_fd = targets.empty() ? -1 : targets.front().get(),
-              .more_targets = std::span(targets).subspan(targets.empty() ? 0 : 1),
-              .watch = &watch,
-              .unwinding = unwinding ? &*unwinding : nullptr,
-              .regulars = {&regular},
-              .print_maps_on_exit = false};
+  stacks.emplace(runner->backend().engine(), runner->backend().walker() != nullptr, runner->names().users());
+  teller.emplace(notes, *stacks, runner->names(), options.kind->is_dear ? functions.name : std::string(), options.begin + " … " + options.end);
   regular.begin = [&] {
-    attached_ns = period_began_ns = looked_ns = one.attached_ns;
+    attached_ns = period_began_ns = looked_ns = runner->attached_ns();
     regular.next_ns = attached_ns + 2'000'000;
     if (seen == Seen::by_entries)
       say("its returns are not probed: " + functions.no_returns + "\nhow long a call takes at least is known by its samples and waits");
@@ -394,9 +365,8 @@ base::Status Slow::live() {
     if (seen == Seen::by_waits && functions.no_calls.empty()) ACU_CHECK(look());
     return !options.count || found < options.count;
   };
-  ACU_CHECK(session::live(one));
-  compiled.machine->store_facts();
-  detached_ns = one.detached_ns;
+  ACU_CHECK(runner->live(*output, {&regular}));
+  detached_ns = runner->detached_ns();
   if (seen != Seen::by_waits) probed_ns = detached_ns - attached_ns;
   return {};
 }
@@ -437,7 +407,7 @@ base::Status Slow::tell_rest() {
 }
 
 std::string Slow::summary() {
-  const ir::Counters counters = backend->engine().counters();
+  const ir::Counters counters = runner->backend().engine().counters();
   uint64_t lost = counters.lost_events + counters.scratch_busy + counters.missed_runs;
   for (uint64_t full : counters.map_full) lost += full;
   charge();
@@ -469,8 +439,7 @@ std::string Slow::summary() {
 } // namespace
 
 base::Result<int> find_slow(const Options& options) {
-  // Kept until the process ends, as in sampling.cc.
-  Slow& s = *new Slow(options);
+  Slow s(options);
 
   // Functions and processes are there, and it is known how calls can be seen.
   ACU_CHECK(s.find());
@@ -486,7 +455,7 @@ base::Result<int> find_slow(const Options& options) {
 
   // What had not ended was told, and how much was seen.
   ACU_CHECK(s.tell_rest());
-  return session::end_of(s.child);
+  return session::end_of(s.runner->child());
 }
 
 } // namespace slow

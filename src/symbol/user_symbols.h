@@ -64,6 +64,7 @@ public:
 
   // Only this process is looked at before it is asked for.
   void survey_only(pid_t pid) { survey_ = {pid}; }
+  void survey_all() { survey_.reset(); }
   // Looks at the process if its code is not known, and opens its files. False: nothing is known of it.
   bool know(pid_t pid);
   // What its files say is asked for too, not only their names (CodeFiles::elf).

@@ -20,6 +20,11 @@ void ProcessWatch::only(pid_t pid) {
   users_.survey_only(pid);
 }
 
+void ProcessWatch::all() {
+  only_.reset();
+  users_.survey_all();
+}
+
 bool ProcessWatch::concerns(const symbol::ProcessEvent& e) {
   using Kind = symbol::ProcessEvent::Kind;
   if (!only_ || e.kind == Kind::lost) return true;

@@ -20,6 +20,7 @@ public:
   explicit ProcessWatch(symbol::UserSymbols& users);
   // From now on only what happens to this process, and to those that come from it, is taken; only it is looked at.
   void only(pid_t pid);
+  void all(); // again
   std::optional<uint32_t> only() const { return only_; }
   // Takes what happened up to now. Returns the number of records.
   size_t drain();

@@ -49,7 +49,7 @@ protected:
       lone{.name = "lone", .has_return = false}, read{.name = "read", .is_kernel = true},
       open{.name = "open", .is_kernel = true};
   Trees trees;
-  CallGraph graph{{&report::trees}};
+  CallGraph graph{{&trees}};
   uint64_t now = 0;
   OffCpu gone;
 };
@@ -57,19 +57,19 @@ protected:
 TEST_F(CallGraphTest, ExceptionsEndWhatIsBelowTheirLanding) {
   in(main, 0, 1000), in(f, 1, 900), in(g, 2, 800), in(f, 3, 700);
   graph.land(at(), 850, Ended::by_exception); // within f
-  EXPECT_EQ(report::trees.text, "main(f(g(f()^)^");
-  EXPECT_EQ(report::trees.durations["g"], 20u);
-  EXPECT_EQ(report::trees.self["g"], 10u);
+  EXPECT_EQ(trees.text, "main(f(g(f()^)^");
+  EXPECT_EQ(trees.durations["g"], 20u);
+  EXPECT_EQ(trees.self["g"], 10u);
   in(g, 4, 600); // further down than what was left
   out(g, 600), out(f, 900), out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(f(g(f()^)^g()))");
+  EXPECT_EQ(trees.text, "main(f(g(f()^)^g()))");
 }
 
 TEST_F(CallGraphTest, LandingElsewhereEndsNothing) {
   in(main, 0, 1000), in(f, 1, 900);
   graph.land(at(), 1 << 30, Ended::by_jump); // of another stack
   out(f, 900), out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(f())");
+  EXPECT_EQ(trees.text, "main(f())");
 }
 
 // It is the time of the landing that counts, not that of the next call.
@@ -78,21 +78,21 @@ TEST_F(CallGraphTest, LandingAtAnUnknownPlace) {
   graph.land(at(), 0, Ended::by_jump);
   now += 100;
   out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(f(g()^)^)");
-  EXPECT_EQ(report::trees.durations["f"], 20u);
+  EXPECT_EQ(trees.text, "main(f(g()^)^)");
+  EXPECT_EQ(trees.durations["f"], 20u);
 }
 
 TEST_F(CallGraphTest, ForkedProcessIsInTheCallsOfItsParent) {
   in(main, 0, 1000), in(f, 1, 900);
   graph.fork(at(), 2), graph.fork(at(), 3);
   out(f, 900), out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(f())");
+  EXPECT_EQ(trees.text, "main(f())");
   graph.exec(at(3)), graph.end_thread(at(3)); // of it nothing was seen
-  report::trees = {};
+  trees = {};
   graph.enter(at(2), g, 2, 800, {}), graph.leave(at(2), g, 800, {}), graph.leave(at(2), f, 900, {});
   graph.end_thread(at(2));
-  EXPECT_EQ(report::trees.text, "main(f(g()))x");
-  EXPECT_EQ(report::trees.durations["f"], 80u); // since the fork
+  EXPECT_EQ(trees.text, "main(f(g()))x");
+  EXPECT_EQ(trees.durations["f"], 80u); // since the fork
   EXPECT_EQ(graph.calls(), 3u);
   EXPECT_EQ(graph.threads(), 2u);
 }
@@ -104,72 +104,72 @@ TEST_F(CallGraphTest, NestsAndMeasures) {
   in(g, 1, 900);
   gone.preempted = 2;
   out(g, 900), out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(f()g())");
-  EXPECT_EQ(report::trees.durations["main"], 50u);
-  EXPECT_EQ(report::trees.self["main"], 30u);
-  EXPECT_EQ(report::trees.off["f"].waited, 5u);
-  EXPECT_EQ(report::trees.off["g"].waited, 0u);
-  EXPECT_EQ(report::trees.off["main"].sum(), 7u);
+  EXPECT_EQ(trees.text, "main(f()g())");
+  EXPECT_EQ(trees.durations["main"], 50u);
+  EXPECT_EQ(trees.self["main"], 30u);
+  EXPECT_EQ(trees.off["f"].waited, 5u);
+  EXPECT_EQ(trees.off["g"].waited, 0u);
+  EXPECT_EQ(trees.off["main"].sum(), 7u);
   EXPECT_EQ(graph.calls(), 3u);
 }
 
 TEST_F(CallGraphTest, RecursionGoesByThePlaceOnTheStack) {
   in(f, 0, 1000), in(f, 1, 900), in(f, 2, 800);
   out(f, 800), out(f, 900), in(f, 1, 900), out(f, 900), out(f, 1000);
-  EXPECT_EQ(report::trees.text, "f(f(f())f())");
+  EXPECT_EQ(trees.text, "f(f(f())f())");
 }
 
 TEST_F(CallGraphTest, LostReturnIsSeenByTheDepth) {
   in(main, 0, 1000), in(f, 1, 900), in(f, 1, 900), out(f, 900), out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(f()!f())");
+  EXPECT_EQ(trees.text, "main(f()!f())");
 }
 
 TEST_F(CallGraphTest, LostEntryIsToldAndTakesNothingAlong) {
   in(main, 0, 1000), out(f, 900), in(g, 1, 900), out(g, 900), out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main([f]g())");
+  EXPECT_EQ(trees.text, "main([f]g())");
   EXPECT_EQ(graph.unbegun(), 1u);
 }
 
 TEST_F(CallGraphTest, LostReturnOfTheInnerIsSeenByThatOfTheOuter) {
   in(main, 0, 1000), in(f, 1, 900), in(g, 2, 800), out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(f(g()!)!)");
+  EXPECT_EQ(trees.text, "main(f(g()!)!)");
 }
 
 TEST_F(CallGraphTest, LongjmpIsSeenByTheStack) {
   in(main, 0, 1000), in(f, 1, 900), in(f, 2, 800), in(g, 3, 950), out(g, 950), out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(f(f()!)!g())");
+  EXPECT_EQ(trees.text, "main(f(f()!)!g())");
 }
 
 TEST_F(CallGraphTest, LongjmpToACallAtTheSamePlace) {
   in(main, 0, 1000), in(f, 1, 900), in(f, 2, 800), in(g, 3, 900), out(g, 900), out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(f(f()!)!g())");
+  EXPECT_EQ(trees.text, "main(f(f()!)!g())");
 }
 
 TEST_F(CallGraphTest, TailCallStandsInItsCaller) {
   in(main, 0, 1000), in(f, 1, 900), in(g, 2, 900), out(g, 900), out(f, 900), out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(f(g()))");
+  EXPECT_EQ(trees.text, "main(f(g()))");
 }
 
 TEST_F(CallGraphTest, AnotherStackLeavesNothing) {
   in(main, 0, 0x7fff'0000'0000), in(f, 1, 0x7fff'f000'0000), out(f, 0x7fff'f000'0000),
       out(main, 0x7fff'0000'0000);
-  EXPECT_EQ(report::trees.text, "main(f())");
+  EXPECT_EQ(trees.text, "main(f())");
 }
 
 TEST_F(CallGraphTest, FunctionsWithoutReturnEndWithWhatComesNext) {
   in(main, 0, 1000), in(lone, 1, 900), in(f, 1, 800), out(f, 800), in(lone, 1, 900), out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(lone(f())?lone()?)");
+  EXPECT_EQ(trees.text, "main(lone(f())?lone()?)");
 }
 
 TEST_F(CallGraphTest, KernelStandsInTheProgram) {
   in(main, 0, 1000), in(read, 1, 0), in(open, 2, 0), out(open, 0), out(read, 0), in(f, 1, 900), out(f, 900),
       out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(read(open())f())");
+  EXPECT_EQ(trees.text, "main(read(open())f())");
 }
 
 TEST_F(CallGraphTest, UserCodeRunsOnlyWhenTheKernelHasReturned) {
   in(main, 0, 1000), in(read, 1, 0), in(f, 1, 900), out(f, 900), out(main, 1000);
-  EXPECT_EQ(report::trees.text, "main(read()!f())");
+  EXPECT_EQ(trees.text, "main(read()!f())");
 }
 
 TEST_F(CallGraphTest, ExecEndsThePastButNotTheKernel) {
@@ -177,7 +177,7 @@ TEST_F(CallGraphTest, ExecEndsThePastButNotTheKernel) {
   graph.exec(at());
   out(read, 0);
   in(main, 0, 2000), out(main, 2000);
-  EXPECT_EQ(report::trees.text, "main(f(read())>)>main()");
+  EXPECT_EQ(trees.text, "main(f(read())>)>main()");
 }
 
 TEST_F(CallGraphTest, EndOfThreadAndOfTheSession) {
@@ -185,7 +185,7 @@ TEST_F(CallGraphTest, EndOfThreadAndOfTheSession) {
   graph.end_thread(at());
   in(main, 0, 1000);
   graph.finish(now + 5);
-  EXPECT_EQ(report::trees.text, "main(f()x)xmain()~");
+  EXPECT_EQ(trees.text, "main(f()x)xmain()~");
 }
 
 TEST_F(CallGraphTest, WholeCallsComeTogether) {
@@ -197,16 +197,16 @@ TEST_F(CallGraphTest, WholeCallsComeTogether) {
     graph.take_whole(at(), std::move(call), depth);
   };
   whole(g, 120, 130, 2), whole(f, 110, 140, 1), whole(f, 150, 160, 1), whole(main, 100, 200, 0);
-  EXPECT_EQ(report::trees.text, "main(f(g())f())");
-  EXPECT_EQ(report::trees.self["main"], 60u);
-  report::trees.text.clear();
+  EXPECT_EQ(trees.text, "main(f(g())f())");
+  EXPECT_EQ(trees.self["main"], 60u);
+  trees.text.clear();
   whole(f, 310, 320, 1);
   Call call;
   call.function = &main;
   call.start_ns = 300, call.end_ns = 400, call.ended = Ended::by_end;
   graph.take_unended(at(), std::move(call));
   graph.finish(400);
-  EXPECT_EQ(report::trees.text, "main(f())~");
+  EXPECT_EQ(trees.text, "main(f())~");
 }
 
 struct Kept : report::Sink {
