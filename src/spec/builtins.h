@@ -5,6 +5,8 @@
 // depends on the arguments, `gives` is `special` and lang/check_calls.cc works it out.
 #pragma once
 
+#include "base/constant.h"
+
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -526,7 +528,7 @@ using BuiltinId = uint16_t;
 consteval BuiltinId id(std::string_view name) {
   for (size_t i = 0; i < builtin_count; i++)
     if (builtins[i].name == name) return static_cast<BuiltinId>(i);
-  throw "no such builtin";
+  base::wrong_constant("no such builtin");
 }
 
 // The row of a name, or nullptr. `arg0` … `arg9` and `sarg0` … are not in the table: the parser makes them calls.

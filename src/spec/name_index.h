@@ -2,6 +2,8 @@
 // (the rows of builtins are spread over many pages of memory).
 #pragma once
 
+#include "base/constant.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +25,7 @@ public:
       while (slots_[slot]) slot = (slot + 1) % Slots;
       slots_[slot] = ++number;
     }
-    if (number * 2 > Slots) throw "more slots are needed";
+    if (number * 2 > Slots) base::wrong_constant("more slots are needed");
   }
   // The number of the row, or -1.
   template<class Rows, class NameOf>

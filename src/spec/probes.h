@@ -2,6 +2,8 @@
 // a kind does is in src/probe, one file each.
 #pragma once
 
+#include "base/constant.h"
+
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -216,7 +218,7 @@ inline constexpr ProbeKind probe_kinds[] = {
 consteval size_t probe_kind(std::string_view name) {
   for (size_t i = 0; i < std::size(probe_kinds); i++)
     if (probe_kinds[i].name == name) return i;
-  throw "no such kind of probe";
+  base::wrong_constant("no such kind of probe");
 }
 
 } // namespace spec
