@@ -27,8 +27,12 @@ void Effects::end(int status) {
   if (!status_ || *status_ == 0) status_ = status;
 }
 
-std::string Effects::place(const ir::Action& action) const {
-  return source_ ? source_->place(action.where) : std::string();
+std::string_view Effects::place(const ir::Action& action) {
+  if (!source_) return {};
+  const auto index = static_cast<size_t>(&action - program_.actions.data());
+  if (places_.empty()) places_.resize(program_.actions.size());
+  if (places_[index].empty()) places_[index] = source_->place(action.where);
+  return places_[index];
 }
 
 void Effects::tell(const base::Status& status) {

@@ -49,7 +49,7 @@ private:
   void print_map(const ir::Action& action, std::span<const std::byte> payload);
   void draw(const ir::Action& action);
   void print_entry(const ir::Action& action, std::span<const std::byte> payload);
-  std::string place(const ir::Action& action) const;
+  std::string_view place(const ir::Action& action);
   void end(int status);
   void tell(const base::Status& status);
 
@@ -59,6 +59,7 @@ private:
   report::Sink& sink_;
   const base::Source* source_;
   bool warnings_;
+  std::vector<std::string> places_; // by action, as they are asked for
   Draw draw_;
   bool ended_ = false;
   size_t errors_ = 0;

@@ -305,13 +305,15 @@ bool CallLines::concerns_path(const Call& call) {
 }
 
 std::string CallLines::text(const Call& call, const std::string& stack) {
+  constexpr size_t usual_length = 256;
   std::string out = prefix(call) + times(call);
+  out.reserve(usual_length);
   if (call.number < 0) {
     const auto code = static_cast<int>(call.result);
     return out + (call.number == signal_record ? signal_text(call.duration_ns, code, std::as_bytes(std::span(call.arguments))) : end_text(code)) + "\n";
   }
   if (call.is_32()) out += "[32 bit] ";
-  out += call_text(call, shown_, out.size());
+  append_call(out, call, shown_);
   if (options_.durations && call.duration_ns != Call::no_time) out += " <" + seconds(call.duration_ns) + ">";
   out += "\n";
   if (!stack.empty()) out += "        " + stack + "\n";

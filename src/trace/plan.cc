@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <utility>
 
@@ -115,9 +116,13 @@ static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_
 Plan plan_of(std::string_view call) { return plan_of(call, spec::find_syscall_row(call), false); }
 const Plan& plan_of(int number) {
   thread_local std::unordered_map<int, Plan> plans;
+  thread_local std::array<const Plan*, 512> usual = {}; // the same, of this architecture's numbers
+  const auto index = static_cast<size_t>(number);
+  if (index < usual.size() && usual[index]) return *usual[index];
   auto at = plans.find(number);
-  if (at != plans.end()) return at->second;
-  return plans.emplace(number, plan_of(known_name(number), row_of(number), number >= Call::first_of_32)).first->second;
+  if (at == plans.end()) at = plans.emplace(number, plan_of(known_name(number), row_of(number), number >= Call::first_of_32)).first;
+  if (index < usual.size()) usual[index] = &at->second;
+  return at->second;
 }
 
 } // namespace trace

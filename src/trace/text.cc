@@ -33,11 +33,13 @@ std::string quoted(base::ByteSpan bytes, bool is_cut) {
   out.reserve(bytes.size() + sizeof "\"\"...");
   for (size_t i = 0; i < bytes.size(); i++) {
     const auto c = static_cast<unsigned char>(bytes[i]);
+    if (c >= ' ' && c < 0x7f && c != '"' && c != '\\') {
+      out += static_cast<char>(c);
+      continue;
+    }
     constexpr std::string_view special = "\"\\\n\t\r\v\f", letters = "\"\\ntrvf";
     if (size_t at = special.find(static_cast<char>(c)); at != special.npos) {
       out.append(1, '\\').append(1, letters[at]);
-    } else if (c >= ' ' && c < 0x7f) {
-      out += static_cast<char>(c);
     } else {
       // As few digits as can be told from what follows.
       const bool digit_follows =

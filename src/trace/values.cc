@@ -2,7 +2,6 @@
 #include "trace/values.h"
 
 #include "base/text.h"
-#include "spec/command_rows.h"
 #include "spec/numbers.h"
 #include "spec/socket_options.h"
 #include "spec/syscalls.h"
@@ -12,6 +11,7 @@
 #include "trace/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -20,6 +20,7 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unordered_map>
+#include <utility>
 
 namespace trace {
 
@@ -549,9 +550,9 @@ uint64_t count_of(const Argument& a, const Call& call) {
 
 // An array of no elements, which the kernel does not read.
 bool is_empty(const Argument& a, const Shown& v) {
+  if (!v.value || a.kind->copy == ValueKind::Copy::nothing) return false;
   constexpr std::string_view arrays[] = {"addresses", "nodes", "iovec", "iovec_out", "iovec_places", "in", "sembufs", "futex_waiters"};
   const std::string_view kind = a.kind->name;
-  if (!v.value) return false;
   if (kind == "messages") return !v.call.arguments[2];
   constexpr uint64_t first_page = 4096; // which is no program's
   if (kind == "argv") return v.bytes.empty() && v.value >= first_page && v.call.failed() && v.call.result != -EFAULT;
@@ -561,9 +562,10 @@ bool is_empty(const Argument& a, const Shown& v) {
 
 // Of execve(2) the path is copied in any case: where there was nothing to read it looks empty.
 bool is_unreadable_path(const Call& call, size_t index) {
+  if (call.result != -EFAULT) return false;
   const std::string_view name = known_name(call.number);
   const bool is_path = (name == "execve" && index == 0) || (name == "execveat" && index == 1);
-  return is_path && call.result == -EFAULT && (call.copied[index].empty() || call.copied[index][0] == std::byte{0});
+  return is_path && (call.copied[index].empty() || call.copied[index][0] == std::byte{0});
 }
 
 void show(std::string& out, const Argument& a, const Call& call, size_t index, const Options& options) {
@@ -584,6 +586,8 @@ void show(std::string& out, const Argument& a, const Call& call, size_t index, c
 }
 
 // Arguments that only count with others: the mode of a file that is made, the argument of a command.
+constexpr std::string_view calls_that_leave_out[] = {"open",  "openat",     "mq_open",  "mknod",   "mknodat", "fcntl",
+                                                     "prctl", "membarrier", "preadv2", "pwritev2", "mremap"};
 bool is_left_out(std::string_view call, size_t index, const Call& c) {
   if ((call == "open" && index == 2) || (call == "openat" && index == 3)) {
     const uint64_t flags = c.arguments[index - 1];
@@ -601,7 +605,7 @@ bool is_left_out(std::string_view call, size_t index, const Call& c) {
     return c.arguments[1] == strict || (c.arguments[1] == filter && index > 2);
   }
   if (call == "membarrier" && index == 2) return !(c.arguments[1] & 1); // MEMBARRIER_CMD_FLAG_CPU
-  if (call.ends_with("v2") && index == 4) return true; // the upper half of the offset, on other machines
+  if ((call == "preadv2" || call == "pwritev2") && index == 4) return true; // the upper half of the offset, on other machines
   constexpr uint64_t fixed = 3; // MREMAP_MAYMOVE, MREMAP_FIXED
   if (call == "mremap" && index == 4) return (c.arguments[3] & fixed) != fixed;
   return false;
@@ -648,14 +652,27 @@ static const spec::SyscallRow* find_row(int number) {
   return number >= Call::first_of_32 && base::is_one_of(others, name) ? nullptr : spec::find_syscall_row(name);
 }
 
-const KnownCall& known_call(int number) {
-  thread_local std::unordered_map<int, KnownCall> calls;
-  auto at = calls.find(number);
-  if (at != calls.end()) return at->second;
-  KnownCall call = {.name = find_name(number), .row = find_row(number), .arguments = {}, .result = {}};
+static KnownCall look_up(int number) {
+  constexpr std::string_view waits[] = {"poll", "ppoll", "select", "pselect6"};
+  const std::string_view name = find_name(number);
+  KnownCall call = {.name = name, .row = find_row(number), .arguments = {}, .result = {}};
   call.arguments = read_arguments(call.row ? call.row->arguments : "hex hex hex hex hex hex");
   call.result = read_arguments(call.row ? call.row->result : "int").front();
-  return calls.emplace(number, std::move(call)).first->second;
+  call.commands = number < Call::first_of_32 ? spec::find_command_call(name) : nullptr;
+  call.may_leave_out = base::is_one_of(calls_that_leave_out, name);
+  call.is_wait = base::is_one_of(waits, name);
+  return call;
+}
+
+const KnownCall& known_call(int number) {
+  thread_local std::unordered_map<int, KnownCall> calls;
+  thread_local std::array<const KnownCall*, 512> usual = {}; // the same, of this architecture's numbers
+  const auto index = static_cast<size_t>(number);
+  if (index < usual.size() && usual[index]) return *usual[index];
+  auto at = calls.find(number);
+  if (at == calls.end()) at = calls.emplace(number, look_up(number)).first;
+  if (index < usual.size()) usual[index] = &at->second;
+  return at->second;
 }
 
 std::string_view known_name(int number) { return known_call(number).name; }
@@ -673,32 +690,52 @@ std::string end_text(int status) {
          (WCOREDUMP(status) ? " (core dumped) +++" : " +++");
 }
 
-static std::string result_text(const Call& call, const Argument& kind, const Options& options) {
-  std::string out;
-  if (kind.kind && kind.kind->show == show_none) return "?";
-  if (call.failed()) {
-    const int error = static_cast<int>(-call.result);
-    constexpr int first_restart = 512, last_restart = 516; // include/linux/errno.h: a signal came in between
-    static constexpr std::string_view restarts[] = {"ERESTARTSYS (restarted if SA_RESTART is set)", "ERESTARTNOINTR (restarted)",
-                                                    "ERESTARTNOHAND (restarted if no handler ran)", "ENOIOCTLCMD (no such command)",
-                                                    "ERESTART_RESTARTBLOCK (interrupted by a signal)"};
-    if (error >= first_restart && error <= last_restart) return "? " + std::string(restarts[error - first_restart]);
-    std::string_view name = spec::error_name(error);
-    return "-1 " + (name.empty() ? std::to_string(error) : std::string(name)) + " (" +
-           std::string(spec::error_text(error)) + ")";
+static void append_error(std::string& out, int error) {
+  constexpr int first_restart = 512, last_restart = 516; // include/linux/errno.h: a signal came in between
+  static constexpr std::string_view restarts[] = {"ERESTARTSYS (restarted if SA_RESTART is set)", "ERESTARTNOINTR (restarted)",
+                                                  "ERESTARTNOHAND (restarted if no handler ran)", "ENOIOCTLCMD (no such command)",
+                                                  "ERESTART_RESTARTBLOCK (interrupted by a signal)"};
+  if (error >= first_restart && error <= last_restart) {
+    out.append("? ").append(restarts[error - first_restart]);
+    return;
   }
-  const Shown shown = {call, options, static_cast<uint64_t>(call.result), {}, false, 1};
-  if (kind.kind && kind.kind->name == "int") return std::to_string(call.result);
-  kind.kind ? kind.kind->show(out, shown) : void(out = spec::flags_text(*kind.set, shown.value));
-  return out;
+  const std::string_view name = spec::error_name(error);
+  out += "-1 ";
+  name.empty() ? out.append(std::to_string(error)) : out.append(name);
+  out.append(" (").append(spec::error_text(error)).append(")");
+}
+
+// What became ready, and what is left of the timeout.
+static std::string wait_text(const KnownCall& known, const Call& call, const Options& options) {
+  const bool selects = known.name == "select" || known.name == "pselect6", polls = !selects;
+  if (selects ? call.failed() : call.result < 0) return {};
+  if (!call.result) return "Timeout";
+  if (polls) return poll_results(call.copied[0]);
+  return call.is_32() ? "" : select_results(call, options);
+}
+
+static void append_result(std::string& out, const KnownCall& known, const Call& call, const Options& options) {
+  const Argument& kind = known.result;
+  if (kind.kind && kind.kind->show == show_none) {
+    out += "?";
+  } else if (call.failed()) {
+    append_error(out, static_cast<int>(-call.result));
+  } else if (kind.kind && kind.kind->name == "int") {
+    out += std::to_string(call.result);
+  } else {
+    const Shown shown = {call, options, static_cast<uint64_t>(call.result), {}, false, 1};
+    kind.kind ? kind.kind->show(out, shown) : void(out += spec::flags_text(*kind.set, shown.value));
+  }
+  std::string more = known.is_wait ? wait_text(known, call, options) : std::string();
+  if (call.result > 0 && call.left.size() >= 16)
+    more += (more.empty() ? "left " : ", left ") + time_text(call.left, 0, known.name == "select" ? "tv_usec" : "tv_nsec");
+  if (!more.empty()) out.append(" (").append(more).append(")");
 }
 
 // Those that its command takes, if it has one.
-static const std::vector<Argument>& arguments_of(const Call& call) {
-  const KnownCall& known = known_call(call.number);
-  const spec::CommandCall* with_command = spec::find_command_call(known.name);
-  if (!with_command || call.is_32()) return known.arguments;
-  const uint32_t command = static_cast<uint32_t>(call.arguments[with_command->argument]) >> with_command->shift & with_command->mask;
+static const std::vector<Argument>& arguments_of(const KnownCall& known, const Call& call) {
+  if (!known.commands) return known.arguments;
+  const uint32_t command = static_cast<uint32_t>(call.arguments[known.commands->argument]) >> known.commands->shift & known.commands->mask;
   const spec::CommandRow* row = spec::find_command_row(known.name, command);
   if (!row) return known.arguments;
   thread_local std::unordered_map<const spec::CommandRow*, std::vector<Argument>> rows;
@@ -707,21 +744,21 @@ static const std::vector<Argument>& arguments_of(const Call& call) {
   return at->second;
 }
 
+// `next` gives the text that each argument is added to.
+template<class Next> static void show_arguments(const KnownCall& known, const Call& call, const Options& options, Next next) {
+  const std::vector<Argument>& arguments = arguments_of(known, call);
+  for (size_t i = 0; i < arguments.size() && i < call.arguments.size(); i++) {
+    const bool is_shown = !(arguments[i].kind && !arguments[i].kind->show) && !(known.may_leave_out && is_left_out(known.name, i, call));
+    if (is_shown) show(next(), arguments[i], call, i, options);
+  }
+}
+
 CallParts call_parts(const Call& call, const Options& options) {
+  const KnownCall& known = known_call(call.number);
   CallParts out;
   out.name = call_name(call.number);
-  const std::vector<Argument>& arguments = arguments_of(call);
-  const auto is_shown = [&](size_t i) { return !(arguments[i].kind && !arguments[i].kind->show) && !is_left_out(out.name, i, call); };
-  for (size_t i = 0; i < arguments.size() && i < call.arguments.size(); i++)
-    if (is_shown(i)) show(out.arguments.emplace_back(), arguments[i], call, i, options);
-  out.result = result_text(call, known_call(call.number).result, options);
-  const bool polls = (out.name == "poll" || out.name == "ppoll") && call.result >= 0;
-  const bool selects = (out.name == "select" || out.name == "pselect6") && !call.is_32();
-  const bool times_out = polls || ((out.name == "select" || out.name == "pselect6") && !call.failed());
-  std::string more = times_out && !call.result ? "Timeout" : polls ? poll_results(call.copied[0]) : selects && call.result > 0 ? select_results(call, options) : "";
-  if (call.result > 0 && call.left.size() >= 16)
-    more += (more.empty() ? "left " : ", left ") + time_text(call.left, 0, out.name == "select" ? "tv_usec" : "tv_nsec");
-  if (!more.empty()) out.result += " (" + more + ")";
+  show_arguments(known, call, options, [&]() -> std::string& { return out.arguments.emplace_back(); });
+  append_result(out.result, known, call, options);
   if (call.failed()) {
     std::string_view name = spec::error_name(static_cast<int>(-call.result));
     out.error = name.empty() ? std::to_string(-call.result) : std::string(name);
@@ -729,17 +766,20 @@ CallParts call_parts(const Call& call, const Options& options) {
   return out;
 }
 
-std::string call_text(const Call& call, const Options& options, size_t before) {
-  const CallParts parts = call_parts(call, options);
-  constexpr size_t usual_length = 256;
-  std::string out;
-  out.reserve(usual_length);
-  out += parts.name + "(";
-  for (size_t i = 0; i < parts.arguments.size(); i++) out.append(i ? ", " : "").append(parts.arguments[i]);
+void append_call(std::string& out, const Call& call, const Options& options) {
+  const KnownCall& known = known_call(call.number);
+  known.name.empty() ? out.append(call_name(call.number)) : out.append(known.name);
+  out += "(";
+  bool is_first = true;
+  show_arguments(known, call, options, [&]() -> std::string& {
+    if (!std::exchange(is_first, false)) out += ", ";
+    return out;
+  });
   out += ")";
   constexpr size_t column = 39; // of the results of short calls
-  if (before + out.size() < column) out.resize(column - before, ' ');
-  return out + " = " + parts.result;
+  if (out.size() < column) out.resize(column, ' ');
+  out += " = ";
+  append_result(out, known, call, options);
 }
 
 } // namespace trace

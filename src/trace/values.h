@@ -1,6 +1,7 @@
 // Arguments and results as text, in the notation of strace(1).
 #pragma once
 
+#include "spec/command_rows.h"
 #include "spec/flag_sets.h"
 #include "spec/syscall_rows.h"
 #include "trace/call.h"
@@ -53,6 +54,9 @@ struct KnownCall {
   const spec::SyscallRow* row = nullptr;
   std::vector<Argument> arguments;
   Argument result;
+  const spec::CommandCall* commands = nullptr; // one of its arguments is a command, which tells what the others are
+  bool may_leave_out = false;                  // arguments that count only with others
+  bool is_wait = false;                        // poll, select and their like: the result tells what became ready
 };
 const KnownCall& known_call(int number);
 
@@ -66,8 +70,13 @@ struct CallParts {
   std::string error;  // "ENOENT"; empty: it did not fail
 };
 CallParts call_parts(const Call& call, const Options& options);
-// "openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3", without a newline. `before`: how much of the line there is already.
-std::string call_text(const Call& call, const Options& options, size_t before = 0);
+// "openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3", without a newline, behind what there is of the line already.
+void append_call(std::string& out, const Call& call, const Options& options);
+inline std::string call_text(const Call& call, const Options& options) {
+  std::string out;
+  append_call(out, call, options);
+  return out;
+}
 // "--- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED} ---", "+++ exited with 1 +++": of a status as wait(2) tells it.
 // `information`: struct siginfo, as much as is known.
 std::string signal_text(uint64_t number, int code, base::ByteSpan information = {});
