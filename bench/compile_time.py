@@ -106,8 +106,8 @@ def measure(acu, folder, runs):
 
 def write(out, rows):
     out.append("## Compile time\n")
-    out.append("A script in the style of the tools, from text to bytecode; ms, medians.\n")
-    out.append("| script | lines | " + " | ".join(PARTS) + " | whole |")
+    out.append("A script in the style of the tools, from source text to bytecode; ms, medians.\n")
+    out.append("| script | lines | " + " | ".join(PARTS) + " | total |")
     out.append("|---|---|" + "---|" * (len(PARTS) + 1))
     for shown, lines, times in rows:
         out.append(f"| {shown} | {lines} | " + " | ".join(f"{t:.2f}" for t in times) + " |")

@@ -63,7 +63,7 @@ def measure(known, kind, calls, rounds, load, folder):
 
 
 def table(known, rows):
-    lines = ["| added up | keys | tracer | new key, ns (least to most) | attached, ms | read and printed, ns a key | new key, acu/this |",
+    lines = ["| script | keys | tracer | new key, ns (min to max) | attached, ms | read and printed, ns a key | new key, acu/this |",
              "|---|---|---|---|---|---|---|"]
     for kind, calls, results in rows:
         own = statistics.median(r[0] for r in results["acu"])
@@ -103,8 +103,8 @@ def main():
     if given.out:
         version = subprocess.run(["bpftrace", "--version"], capture_output=True, text=True).stdout.strip() if len(known) > 1 else "no bpftrace"
         section = (f"## New keys\n\nbench/keys.py, medians of {given.rounds} rounds, {time.strftime('%Y-%m-%d')}, Linux {os.uname().release}, "
-                   f"{os.cpu_count()} CPUs; {version}. A new key: what an event with a key of its own takes more than one with a known key, CPU time "
-                   f"of the traced program. Attached: from exec, with maps for that many keys. Read and printed: the tracer's CPU time.\n\n{text}")
+                   f"{os.cpu_count()} CPUs; {version}. *New key*: the extra CPU time of the traced program for an event with a new key, compared with a known "
+                   f"key. *Attached*: from exec, with maps for that many keys. *Read and printed*: the tracer's CPU time.\n\n{text}")
         write_section(given.out, "keys", section)
 
 

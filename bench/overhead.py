@@ -266,7 +266,7 @@ def commands(acu, kinds, with_peers, pid):
             out["acu trace -c"] = [acu, "trace", "-a", "-c", "-o", "out.txt"]
         else:
             out[f"acu {kind}"] = [acu, "record", *words, "-a", "-q", "-o", "out.acu"]
-    peers = {"clock of 999 Hz alone": ("cpu 999", sys.executable, ["-c", CLOCK, "999"]),
+    peers = {"999 Hz clock alone": ("cpu 999", sys.executable, ["-c", CLOCK, "999"]),
              "perf 99 Hz, dwarf": ("cpu 99", "perf", ["record", "-F", "99", "-a", "--call-graph", "dwarf", "-o", "perf.data"]),
              "perf 999 Hz, no stacks": ("cpu 999", "perf", ["record", "-F", "999", "-a", "-o", "perf.data"]),
              "perf 999 Hz, dwarf": ("cpu 999", "perf", ["record", "-F", "999", "-a", "--call-graph", "dwarf", "-o", "perf.data"]),
@@ -348,9 +348,9 @@ def main():
                 print(lines[-1], flush=True)
     text = "\n".join(lines) + "\n"
     if given.out:
-        write_section(given.out, "overhead", f"## What recording costs saturated servers ({given.pairs} rounds of {given.seconds} s)\n\n"
-                      "bench/overhead.py. The change by a recorder of the whole host: of the quarter of all seconds that went best, as other guests of the "
-                      f"machine disturb; in brackets where half of 1,000 samples of the pairs are.\n\n{text}")
+        write_section(given.out, "overhead", f"## Overhead of recording saturated servers ({given.pairs} rounds of {given.seconds} s)\n\n"
+                      "bench/overhead.py. The change caused by a recorder of the whole host, compared at the best quartile of all seconds, because other "
+                      f"guests of the physical host only slow things down; in parentheses the interquartile range of 1,000 bootstrap samples of the pairs.\n\n{text}")
 
 
 main()

@@ -83,7 +83,7 @@ def main():
     parser.add_argument("--out")
     given = parser.parse_args()
     folder = tempfile.mkdtemp(prefix="acu-page-")
-    lines = ["| recording | different stacks | page | ready | painted | CPU | zoom | search | range |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
+    lines = ["| recording | distinct stacks | page | ready | painted | CPU | zoom | search | range |", "|---|--:|--:|--:|--:|--:|--:|--:|--:|"]
     try:
         for name, is_same in (("stacks repeat", True), ("no two stacks are the same", False)):
             page, different = write_page(os.path.abspath(given.acu), folder, given.samples, is_same)

@@ -143,19 +143,19 @@ def main():
         """Against the run without a recorder of the same round."""
         return 100 * (1 - statistics.median(r["speed"] / plain["speed"] for r, plain in zip(rows[name], rows["none"])))
 
-    lines = ["| recorder | page or text after the end | CPU of the recorder | memory | written | stacks that are whole | program slower by |",
+    lines = ["| recorder | page or text after the end | CPU of the recorder | memory | written | complete stacks | program slower by |",
              "|---|---|---|---|---|---|---|"]
     for name in names[1:]:
         lines.append(f"| {name} | {1000 * median(name, 'after'):.0f} ms | {median(name, 'cpu'):.2f} s | {median(name, 'memory'):.0f} MB | "
                      f"{median(name, 'bytes') / 1e6:.2f} MB | {100 * median(name, 'whole'):.1f}% | {slower(name):.1f}% |")
     text = "\n".join(lines) + "\n"
     if all("sample_us" in r for r in rows["acu flame"]):
-        text += f"\nA sample of acu, of 24 user frames and some of the kernel: {median('acu flame', 'sample_us'):.1f} µs in the kernel.\n"
+        text += f"\nOne sample of acu, with 24 user frames and a few kernel frames, takes {median('acu flame', 'sample_us'):.1f} µs in the kernel.\n"
     print(text)
     if given.out:
-        section = f"## Recording a program ({given.seconds:g} s at 999 Hz, no frame pointers)\n\nbench/profile.py. Of `perf` it is `perf script` and the folding of its " \
-                  f"stacks by this script; the usual programs for that and for the picture are in no package of Debian 12. " \
-                  f"Load average of the machine at the end: {os.getloadavg()[1]:.0f}.\n\n{text}"
+        section = f"## Recording a program ({given.seconds:g} s at 999 Hz, no frame pointers)\n\nbench/profile.py. For `perf`, the time after the end is that of `perf script` " \
+                  f"and of folding its stacks in this benchmark; Debian 12 packages neither the usual folding script nor the one that draws the flame graph. " \
+                  f"Load average of the host at the end: {os.getloadavg()[1]:.0f}.\n\n{text}"
         write_section(given.out, "profile", section)
 
 

@@ -296,9 +296,9 @@ def version(command):
 
 
 def write_start(out, rows, listing):
-    out.append("## Start-up\n\nMilliseconds and MB; medians. *attached*: from exec until all probes are attached "
-               "(the command of `-c` starts). *life*: from exec to the end of the process, ended by the end of that command.\n")
-    out.append("| what | tool | attached | life | CPU time | peak memory | attached, acu/this |\n|---|---|---|---|---|---|---|")
+    out.append("## Startup\n\nMilliseconds and MB; medians. *attached*: from exec until all probes are attached "
+               "(the command of `-c` starts). *total*: from exec until the process exits, which it does when that command ends.\n")
+    out.append("| what | tool | attached | total | CPU time | peak memory | attached, acu/this |\n|---|---|---|---|---|---|---|")
     for name, variants in rows:
         mine = statistics.median(variants[0][1].attached) if variants[0][1].attached else None
         for index, (label, start) in enumerate(variants):
@@ -313,8 +313,8 @@ def write_start(out, rows, listing):
 
 
 def write_cost(out, results, bare):
-    out.append("\n## Cost per event\n\n" f"Added nanoseconds per system call (bare: {bare:.0f} ns): least of all rounds, "
-               "in brackets the difference of medians.\n")
+    out.append("\n## Cost per event\n\n" f"Added nanoseconds per system call (without a tracer: {bare:.0f} ns): minimum of all rounds, "
+               "in parentheses the difference of medians.\n")
     out.append("| script | floor | acu | bpftrace | acu/floor | acu/bpftrace |\n|---|---|---|---|---|---|")
     cell = lambda v: f"{v[0]:.0f} ({v[1]:.0f})" if v else "–"
     for (name, _, _, goal), result in results:
@@ -322,17 +322,17 @@ def write_cost(out, results, bare):
         mark = "" if not goal or not floor or not acu or acu[0] <= floor[0] * 1.05 else " *"
         out.append(f"| {name} | {cell(floor)} | {cell(acu)} | {cell(other)} | {ratio(acu and acu[0], floor and floor[0])}{mark}"
                    f" | {ratio(acu and acu[0], other and other[0])} |")
-    out.append("\n`*`: over the goal of 1.05.")
+    out.append("\n`*`: above the goal of 1.05.")
     for (name, *_), result in results:
         for label in ("floor", "acu", "bpftrace"):
             if "problem" in result[label]:
                 out.append(f"- {name}, {label}: {result[label]['problem']}")
     events = dict((row[2], r) for row, r in results).get("event")
     if events:
-        out.append("\nEvents to user space, the reader's side: " + "; ".join(
+        out.append("\nCost of reading events in user space: " + "; ".join(
             f"{k}: {statistics.median(events[k]['cpu']):.2f} s of CPU per million events, {max(events[k]['lost'])} lost"
             for k in ("floor", "acu", "bpftrace") if events[k]["cpu"]) + ".")
-    out.append("\n## Program sizes\n\nAll programs of a row: instructions after the verifier, bytes of machine code.\n")
+    out.append("\n## Program sizes\n\nTotal of all programs of a row: instructions after the verifier, bytes of machine code.\n")
     out.append("| script | floor | acu | bpftrace |\n|---|---|---|---|")
     for (name, *_), result in results:
         out.append(f"| {name} | " + " | ".join("%d, %d" % result[k]["size"] if result[k]["size"][0] else "–"

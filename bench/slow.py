@@ -57,18 +57,18 @@ def main():
         for _ in range(given.runs):
             for name, words in compared.items():
                 rounds[name].append(measure(words))
-    lines = ["| tracer | requests, s | slower by | thread's processor time | more by | outlier with its lock and holder |", "|---|---|---|---|---|---|"]
+    lines = ["| tracer | requests, s | slower by | thread's CPU time, s | more by | slow call found, with lock and holder |", "|---|---|---|---|---|---|"]
     for name, took in rounds.items():
         bare = rounds["bare"]
         more = [statistics.median(t[i] / b[i] for t, b in zip(took, bare)) * 100 - 100 for i in (0, 1)]
         found = sum(t[2] for t in took)
-        lines.append(f"| {name} | {statistics.median(t[0] for t in took):.3f} | {more[0]:.1f} % | {statistics.median(t[1] for t in took):.3f} | "
-                     f"{more[1]:.1f} % | {'' if name == 'bare' else f'{found} of {len(took)}'} |")
+        lines.append(f"| {name} | {statistics.median(t[0] for t in took):.3f} | {more[0]:.1f}% | {statistics.median(t[1] for t in took):.3f} | "
+                     f"{more[1]:.1f}% | {'' if name == 'bare' else f'{found} of {len(took)}'} |")
         print(lines[-1], file=sys.stderr, flush=True)
     text = "\n".join(lines) + "\n"
     print(text)
     if given.out:
-        section = (f"## Waiting for the slow call\n\nbench/slow.py, medians of {given.runs} rounds, {time.strftime('%Y-%m-%d')}: {REQUESTS:,} requests of 5 us "
+        section = (f"## Finding a slow call\n\nbench/slow.py, medians of {given.runs} rounds, {time.strftime('%Y-%m-%d')}: {REQUESTS:,} requests of 5 us "
                    f"in one thread, one of which waits 50 ms for a lock.\n\n{text}")
         write_section(given.out, "slow", section)
 

@@ -265,7 +265,7 @@ def mixed(acu, given, folder):
     for text in costs:
         print(*[line for line in text.split("\n") if "acu itself" in line or "samples" in line], sep="\n")
     reasons = ", ".join(f"{key} {n}" for key, n in sorted(why_all.items(), key=lambda k: -k[1])[:8])
-    return [*lines, f"| … where acu's are not whole | {reasons or '-'} | |"]
+    return [*lines, f"| … incomplete stacks of acu | {reasons or '-'} | |"]
 
 
 def forks(acu, given, folder):
@@ -299,7 +299,7 @@ def forks(acu, given, folder):
             load.wait()
     print("  " + ", ".join(f"{k} {n}" for k, n in sorted(why_all.items(), key=lambda k: -k[1])))
     peer = f"{statistics.median(theirs):.2f}%" if theirs else "-"
-    return [f"| 500 processes a second: without a whole stack or without a name | {statistics.median(bad):.2f}% of {all_of:,} | {peer} |"]
+    return [f"| 500 processes a second: stack incomplete or frames unnamed | {statistics.median(bad):.2f}% of {all_of:,} | {peer} |"]
 
 
 def main():
@@ -324,8 +324,8 @@ def main():
     text = "\n".join(lines) + "\n"
     print(text)
     if given.out:
-        section = f"## Whole stacks\n\nbench/stacks.py, {given.runs} rounds of {given.seconds:g} s at {given.rate} Hz (forks {5 * given.rate} Hz), medians; java keeps frame " \
-                  f"pointers in the code that it makes. Load average of the machine at the end: {os.getloadavg()[1]:.0f}.\n\n{text}"
+        section = f"## Complete stacks\n\nbench/stacks.py, {given.runs} rounds of {given.seconds:g} s at {given.rate} Hz (forks {5 * given.rate} Hz), medians; java's generated code keeps frame " \
+                  f"pointers. Load average of the host at the end: {os.getloadavg()[1]:.0f}.\n\n{text}"
         write_section(given.out, "stacks", section)
 
 

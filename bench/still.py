@@ -265,7 +265,7 @@ def measure_heap(options, folder, environment):
     theirs = measure(["gdb", "-nx", "-batch", "-ex", "thread apply all bt", program, found[0]], r".* main .*", few, environment)
     leaks = measure([options.acu, "core", found[0], "leaks"], r"0 chunks of \d+ .*", few, environment)
     os.unlink(found[0])
-    return [("heap", "acu: stacks, and the totals of the heap", ours, None), ("heap", "gdb: stacks", theirs, ours), ("heap", "acu: `leaks`", leaks, None)]
+    return [("heap", "acu: stacks and heap totals", ours, None), ("heap", "gdb: stacks", theirs, ours), ("heap", "acu: `leaks`", leaks, None)]
 
 
 def measure(words, expected, runs, environment):
@@ -330,7 +330,7 @@ def main():
             program, core, expected = build(folder, name)
             ours = measure([options.acu, "core", core, "-e", ACU[name]], expected, options.runs, environment)
             rows.append((name, "acu", ours, None))
-            rows.append((name, "acu, on the living program", measure_living(options, program, ACU[name], expected, environment), None))
+            rows.append((name, "acu, on the live process", measure_living(options, program, ACU[name], expected, environment), None))
             script = os.path.join(folder, name + ".py")
             few = max(1, options.runs // 4)
             for how, text in (("by types", GDB[name]), ("reading memory at known offsets", GDB_MEMORY[name])):
@@ -351,14 +351,14 @@ def main():
     finally:
         shutil.rmtree(folder)
     about = {"list": "C: list of 200,000, hash of 65,536 buckets", "containers": "C++: `std::map`, `std::unordered_map` of 200,000",
-             "leaks": "`leaks`: 600,000 chunks in 4 threads, 100 of them lost", "heap": "core of 1.1 GB: 17.7 million chunks", "large": "arguments of a function in a large file"}
+             "leaks": "`leaks`: 600,000 blocks in 4 threads, 100 of them leaked", "heap": "core of 1.1 GB: 17.7 million blocks", "large": "arguments of a function in a large file"}
     text = ["## Core dumps", "",
-            "Whole processes, from exec to exit, and their processor time (which a busy machine changes less), ms; medians (`bench/still.py`).",
-            "All print the same sum. By types: members are asked for by their names, as acu's script does (but the values in the nodes of the",
-            "C++ containers, by all of them); lldb's values are made of each address anew, because those got from other values keep all that",
-            "led to them (then the list alone was not done after 400 s).",
-            f"Load average of the machine at the end: {os.getloadavg()[0]:.0f}.",
-            "", "| program | tool | ms | processor | processor, times acu |", "|---|---|---|---|---|"]
+            "Wall-clock time of whole processes, from exec to exit, and their CPU time (which depends less on other load), ms; medians",
+            "(`bench/still.py`). All print the same sum. *By types*: the script accesses members by name, as acu's script does (except, in all of",
+            "them, the values in the nodes of the C++ containers). For lldb, each value is created from its address: a value derived from others keeps",
+            "all of them alive (with derived values, the list alone was not finished after 400 s).",
+            f"Load average of the host at the end: {os.getloadavg()[0]:.0f}.",
+            "", "| program | tool | wall | CPU | CPU/acu |", "|---|---|---|---|---|"]
     seen = set()
     for name, tool, (wall, processor), own in rows:
         more = f"{processor / own[1]:.{0 if processor > own[1] else 1}f}" if own else "–"

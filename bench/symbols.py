@@ -302,16 +302,16 @@ def short_name(name):
 # Name, explanation.
 CLASSES = [
     ("same", "all frames, names, files, lines and columns"),
-    ("name of the symbol", "acu gives the outermost frame the symbol's name, as stacks have it: with scope, parameters and the "
-     "mark of a clone; eu-addr2line gives DW_AT_name where the function has no linkage name (local functions)"),
-    ("another name of the function", "two symbols at one address: acu takes the one with fewer underscores, eu-addr2line the "
+    ("symbol name", "acu names the outermost frame by its symbol, as stacks do, with scope, parameters and clone "
+     "suffix; eu-addr2line prints DW_AT_name if the function has no linkage name (local functions)"),
+    ("another name for the function", "two symbols at one address: acu takes the one with fewer underscores, eu-addr2line the "
      "linkage name of the debug information (`getaddrinfo`, `__GI_getaddrinfo`)"),
-    ("folder told twice", "eu-addr2line puts a relative DW_AT_comp_dir before a path that has it (`stdlib/stdlib/x.c`)"),
-    ("between functions", "padding, which no symbol covers: acu tells no function"),
-    ("code without lines", "of the C library's start files, also for llvm-symbolizer; eu-addr2line takes the nearest line "
-     "before it, of another file"),
-    ("llvm-symbolizer agrees with acu", "in number of frames, files, lines and columns: where eu-addr2line takes calls that are "
-     "beside the address for those around it"),
+    ("duplicated directory", "eu-addr2line prepends a relative DW_AT_comp_dir to a path that already has it (`stdlib/stdlib/x.c`)"),
+    ("between functions", "padding that no symbol covers: acu names no function"),
+    ("code without lines", "code of the C library's start files; llvm-symbolizer finds no lines either, eu-addr2line takes the nearest "
+     "preceding line, which is from another file"),
+    ("llvm-symbolizer agrees with acu", "on the number of frames, files, lines and columns; eu-addr2line takes calls next to the "
+     "address for enclosing calls"),
 ]
 
 
@@ -329,11 +329,11 @@ def classify(acu, eu, third, symbols, address):
             places_agree &= (a._replace(file="") == e._replace(file="")) and (a.file == e.file or twice)
     if places_agree and inner(acu) == inner(eu):
         if acu[-1].name == eu[-1].name:
-            return "folder told twice" if doubled else "same"
+            return "duplicated directory" if doubled else "same"
         if symbols.is_same_function(acu[-1].name, eu[-1].name):
-            return "another name of the function"
+            return "another name for the function"
         if acu[-1].name != "??" and short_name(acu[-1].name) == short_name(eu[-1].name):
-            return "name of the symbol"
+            return "symbol name"
     if acu[-1].name == "??" and symbols.is_padding(address):
         return "between functions"
     if acu[-1].name == eu[-1].name and not acu[-1].line and not third[-1].line:
@@ -367,8 +367,8 @@ def report(program, rows, counts, count, asked):
     user = asked // 4 * 3
     numbers = {"eu-addr2line": asked // SLOW * len(program.files), "llvm-symbolizer": user, "addr2line": user}
     lines = [HEADING, "", f"{asked:,} addresses, a quarter each in a C++ program with templates (-O2 -g), libc with libc6-dbg, "
-             "libLLVM-14 (stripped) and the kernel, in random order; medians. `acu sym -p PID --stdin` and `perf script` answer "
-             "all, the others those of the three files, each in a run of its own. Peers/acu: time for an address.", "",
+             "libLLVM-14 (stripped) and the kernel, in random order; medians. `acu sym -p PID --stdin` and `perf script` resolve "
+             "all of them, the others only those of the three files, with one run for each file. The ratios compare the time for one address.", "",
              "| tool | answers | addresses | wall | CPU | peak RSS | wall/acu cold | wall/acu warm |",
              "|---|---|---|---|---|---|---|---|"]
     for (tool, name), r in rows.items():
@@ -380,8 +380,8 @@ def report(program, rows, counts, count, asked):
     if counts:
         names = [os.path.basename(p) for p in program.files]
         lines += ["", f"Agreement with `eu-addr2line -f -i` on {count:,} random addresses, by frames:", "",
-                  "| class | " + " | ".join(names) + " | what it is |", "|---|" + "---|" * (len(names) + 1)]
-        for kind, why in CLASSES + [("unexplained", "a mistake")]:
+                  "| class | " + " | ".join(names) + " | meaning |", "|---|" + "---|" * (len(names) + 1)]
+        for kind, why in CLASSES + [("unexplained", "an error")]:
             lines.append(f"| {kind} | " + " | ".join(f"{counts[kind][n]:,}" for n in names) + f" | {why} |")
     return "\n".join(lines) + "\n"
 

@@ -46,7 +46,7 @@ def main():
     options.add_argument("--out")
     given = options.parse_args()
     compared = {"bare": [], **tracers(os.path.abspath(given.acu))}
-    lines = ["| program | tracer | seconds | times as long |", "|---|---|---|---|"]
+    lines = ["| program | tracer | seconds | time/bare |", "|---|---|---|---|"]
     for program, words in PROGRAMS.items():
         taken = {name: [] for name in compared}
         for _ in range(given.runs):

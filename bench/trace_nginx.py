@@ -67,7 +67,7 @@ def main():
     with open(os.path.join(folder, "nginx.conf"), "w") as file:
         file.write(NGINX.format(folder=folder, port=port, log=os.path.join(folder, "access.log")))
     server = subprocess.Popen(["nginx", "-c", os.path.join(folder, "nginx.conf")], stderr=subprocess.DEVNULL)
-    lines = ["| nginx under | of bare | half of the pairs between | requests/s |", "|---|---|---|---|"]
+    lines = ["| nginx under | throughput/bare | middle half of the pairs | requests/s |", "|---|---|---|---|"]
     try:
         time.sleep(0.5)
         with open(f"/proc/{server.pid}/task/{server.pid}/children") as file:
@@ -83,7 +83,7 @@ def main():
                 rates[name].append(with_it)
         for name, found in ratios.items():
             low, middle, high = statistics.quantiles(found, n=4) if len(found) > 1 else found * 3
-            lines.append(f"| {name} | {middle:.0%} | {low:.0%} and {high:.0%} | {statistics.median(rates[name]):,.0f} |")
+            lines.append(f"| {name} | {middle:.0%} | {low:.0%} to {high:.0%} | {statistics.median(rates[name]):,.0f} |")
     finally:
         server.terminate()
         server.wait()

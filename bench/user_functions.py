@@ -105,8 +105,8 @@ def measure(acu, build_folder, tracer, loaded_programs, pin, repeats, calls, rou
 
 
 def write(out, results, ratio):
-    out.append("\n## Cost per call of a user function\n\nAdded nanoseconds per call: least of all rounds, in brackets the "
-               "difference of medians; behind the semicolon what the programs took of that (least, by the kernel's "
+    out.append("\n## Cost per call of a user function\n\nAdded nanoseconds per call: minimum of all rounds, in parentheses the "
+               "difference of medians; after the semicolon the part spent in BPF programs (minimum, from the kernel's "
                "statistics).\n")
     out.append("| script | floor | acu | bpftrace | acu/floor | programs, acu/floor | acu/bpftrace |\n|---|---|---|---|---|---|---|")
     for (name, *_), result in results:

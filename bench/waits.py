@@ -96,7 +96,7 @@ def at_the_mutex(name, folder):
 
 
 def record_waits(given, acu, folder):
-    lines = ["| recorder | from command to page or text | CPU of the recorder | eight threads waited, of 8 × the time |", "|---|---|---|---|"]
+    lines = ["| recorder | from command to page or text | CPU of the recorder | wait of eight threads, share of 8 × the time |", "|---|---|---|---|"]
     ways = [("acu", [acu, "flame", "offcpu", "--duration", f"{given.seconds}s", "-o", "page.html"])]
     ways += [(name, [*words, str(given.seconds)]) for name, words in PEERS]
     with load(folder):
@@ -156,8 +156,8 @@ def cost_of_switches(given, acu, folder):
             net.append(ours - empty), rates.append(rate)
     finally:
         open(STATS, "w").write(was)
-    return f"{statistics.median(rates):,.0f} switches a second: the probe of `acu record offcpu` takes {statistics.median(net):.0f} ns at each " \
-           f"(from {min(net):.0f} to {max(net):.0f}, {len(net)} runs), without what the kernel takes to call and to measure an empty one."
+    return f"{statistics.median(rates):,.0f} switches a second: the probe of `acu record offcpu` takes {statistics.median(net):.0f} ns for each " \
+           f"({min(net):.0f} to {max(net):.0f}, {len(net)} runs), not counting the time that the kernel takes to call and measure an empty program."
 
 
 def grow(given, acu, folder):
@@ -165,7 +165,7 @@ def grow(given, acu, folder):
         file.write(SERVER)
     server = compiled(folder, "server", os.path.join(folder, "server.cc"))
     text = ""
-    for name, work in (("A server that leaks 1,000 bytes on each fourth request", "10000"), ("A program that does nothing but take memory, give it back, and leak so", "0")):
+    for name, work in (("A server that leaks 1,000 bytes on every fourth request", "10000"), ("A program that does nothing but allocate, free, and leak in the same way", "0")):
         slower = []
         for _ in range(2 * given.runs + 1):
             plain = float(subprocess.run([server, "3", work], capture_output=True, text=True, check=True).stdout)
@@ -173,7 +173,7 @@ def grow(given, acu, folder):
                                       capture_output=True, text=True, check=True, cwd=folder)
             slower.append(100 * (1 - float(with_acu.stdout) / plain))
         text += (f"{name}, {plain:,.0f} requests and {plain / 4 * 1000 / 1e6:.0f} MB a second: `acu flame alloc` makes it {statistics.median(slower):.1f}% slower "
-                 f"(from {min(slower):.1f} to {max(slower):.1f}%, {len(slower)} pairs of runs).\n\n")
+                 f"({min(slower):.1f} to {max(slower):.1f}%, {len(slower)} pairs of runs).\n\n")
     return text.rstrip("\n")
 
 
@@ -192,8 +192,8 @@ def main():
         shutil.rmtree(folder)
     print(text)
     if given.out:
-        section = f"## Waits of a busy machine ({given.seconds} s), and growth\n\nbench/waits.py. " \
-                  f"Load average of the machine at the end: {os.getloadavg()[1]:.0f}.\n\n{text}"
+        section = f"## Waits on a busy host ({given.seconds} s), and memory growth\n\nbench/waits.py. " \
+                  f"Load average of the host at the end: {os.getloadavg()[1]:.0f}.\n\n{text}"
         write_section(given.out, "waits", section)
 
 

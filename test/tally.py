@@ -130,7 +130,7 @@ def require(acu, ability):
 def require_real_time(why):
     """Skips a test where the processor is emulated."""
     if SLOWNESS > 1:
-        raise Skipped("the processor is emulated: " + why)
+        raise Skipped("the CPU is emulated: " + why)
 
 
 def attempt(test, acu, limit):

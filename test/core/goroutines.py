@@ -11,7 +11,7 @@ from common import HERE, LIMIT, TMP, Skipped, acu_core, call, end, gcore, need, 
 
 def build(name, *flags):
     if not shutil.which("go"):
-        raise Skipped("not there: go")
+        raise Skipped("missing: go")
     out = path(name)
     if not os.path.exists(out):
         subprocess.run(["go", "build", *flags, "-o", out, os.path.join(HERE, "goroutines.go")], check=True, timeout=LIMIT,

@@ -49,7 +49,7 @@ BUILDS = {
 def compiler(build):
     words = BUILDS[build]
     if not shutil.which(words[0]):
-        raise Skipped("not there: " + words[0])
+        raise Skipped("missing: " + words[0])
     if "-stdlib=libc++" in words and call(*words, "-fsyntax-only", "-x", "c++", "-include", "string", "/dev/null").returncode:
         raise Skipped("libc++ is not installed (Debian: apt-get install libc++-dev libc++abi-dev)")
     return words
@@ -168,7 +168,7 @@ def containers_of_libcxx_in_a_live_process(acu):
 
 def values_of_rust(acu):
     if not shutil.which("rustc"):
-        raise Skipped("not there: rustc")
+        raise Skipped("missing: rustc")
     binary, core = path("values-rust"), path("values-rust.core")
     subprocess.run(["rustc", "-g", "-o", binary, os.path.join(HERE, "values.rs")], check=True, timeout=LIMIT)
     call("gdb", "-nx", "-batch", "-ex", "run", "-ex", "generate-core-file " + core, binary)

@@ -571,7 +571,7 @@ def bytes_to_disk_are_counted():
 def writes_have_their_writer():
     """What is written into memory is charged to who writes it, what the disk takes for it to who asks the disk."""
     if not os.path.exists("/sys/kernel/tracing/events/writeback/writeback_dirty_folio"):
-        raise Skip("this kernel does not tell of pages that become dirty")
+        raise Skip("this kernel has no tracepoint for dirtied pages")
     if subprocess.run(["stat", "-f", "-c", "%T", TMP], capture_output=True, text=True).stdout.strip() in ("tmpfs", "overlayfs"):
         raise Skip("files here are on no disk")
     out, file = path("dirty.acu"), path("dirtied")
@@ -590,7 +590,7 @@ def writes_have_their_writer():
 def bytes_of_peers_are_counted():
     """Ten times 1,000 bytes to oneself: sent once, received once."""
     if not os.path.exists("/sys/kernel/tracing/events/sock/sock_send_length"):
-        raise Skip("this kernel does not tell of sockets")
+        raise Skip("this kernel has no socket tracepoints")
     talk = ("import socket\ns = socket.create_server(('127.0.0.1', 0))\nc = socket.create_connection(s.getsockname())\n"
             "p = s.accept()[0]\nfor i in range(10): c.sendall(bytes(1000))\nn = 0\n"
             "while n < 10000: p.recv(10, socket.MSG_PEEK); n += len(p.recv(4096))")
@@ -646,7 +646,7 @@ def files_without_room_are_counted():
 def locks_of_the_kernel_have_kinds():
     """Processes that write to one file take turns at its lock."""
     if not os.path.exists("/sys/kernel/tracing/events/lock/contention_begin"):
-        raise Skip("this kernel does not tell of its locks")
+        raise Skip("this kernel has no lock tracepoints")
     out, file = path("klock.acu"), path("contended")
     write = f"import os\nfor i in range(3): os.fork()\nf = os.open('{file}', os.O_RDWR | os.O_CREAT)\nfor i in range(20000): os.pwrite(f, bytes(4096), 0)"
     acu("record", "klock", "-o", out, "--", sys.executable, "-c", write)

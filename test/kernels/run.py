@@ -43,21 +43,21 @@ NO_TYPES = ("unshare -m sh -c 'mount -t tmpfs tmpfs /sys/kernel/btf && "
 # What runs: title, command, and the command of the sample; none: the part is not in it. $ACU and $TESTS are set.
 # LIMITS: minutes on an emulated processor beside other work, where it is not 40.
 PARTS = {
-    "random": ("random programs, against the evaluator", "$TESTS/test_session --gtest_filter=Differential.*",
+    "random": ("random programs, compared with the evaluator", "$TESTS/test_session --gtest_filter=Differential.*",
                "ACU_DIFFERENTIAL=1:150 $TESTS/test_session --gtest_filter=Differential.*"),
-    "scripts": ("scripts with their expected lines", "python3 test/runtime/run.py $ACU --engine kernel $ONLY",
+    "scripts": ("scripts with expected output", "python3 test/runtime/run.py $ACU --engine kernel $ONLY",
                 "python3 test/runtime/run.py $ACU --engine kernel --every 12"),
-    "functions": ("functions of the kernel", None,
+    "functions": ("kernel functions", None,
                   "python3 test/runtime/run.py $ACU --engine kernel --filter kprobe_; "
                   "python3 test/runtime/run.py $ACU --engine kernel --filter fentry_"),
-    "questions": ("one-line questions", "python3 test/tools/one_liners.py $ACU",
+    "questions": ("one-liners", "python3 test/tools/one_liners.py $ACU",
                   "python3 test/tools/one_liners.py $ACU --filter system"),
     "tools": ("tools", "python3 test/tools/run.py $ACU", None),
-    "user": ("probes in programs", "python3 test/user/run.py $ACU", None),
+    "user": ("user probes", "python3 test/user/run.py $ACU", None),
     "stacks": ("stacks of programs without frame pointers", "python3 test/stacks/run.py $ACU", None),
-    "graph": ("calls of programs and of the kernel", "python3 test/graph/run.py $ACU", None),
-    "life": ("processes that come and go", "python3 test/life/run.py $ACU", None),
-    "no_types": ("without types of the kernel", NO_TYPES, NO_TYPES),
+    "graph": ("function calls (`acu graph`)", "python3 test/graph/run.py $ACU", None),
+    "life": ("short-lived processes", "python3 test/life/run.py $ACU", None),
+    "no_types": ("without kernel BTF", NO_TYPES, NO_TYPES),
 }
 LIMITS = {"scripts": 100}
 
@@ -91,7 +91,7 @@ class Result:
         if not self.passed + self.failed + self.skipped:
             return "did not run"
         return f"{self.passed} passed" + (f", **{self.failed} failed**" if self.failed else "") + (
-            f", {self.skipped} left out" if self.skipped else "")
+            f", {self.skipped} skipped" if self.skipped else "")
 
 
 class Reader:
@@ -234,14 +234,14 @@ def table(results, versions):
             for reason, count in result.reasons.items():
                 left_out[reason][kernel] = left_out[reason].get(kernel, 0) + count
     if left_out:
-        rows += ["", "Left out, and why:", "", "| | " + " | ".join(kernels) + " |", "|---" * (len(kernels) + 1) + "|"]
+        rows += ["", "Skipped, by reason:", "", "| | " + " | ".join(kernels) + " |", "|---" * (len(kernels) + 1) + "|"]
         for reason in sorted(left_out, key=lambda r: -sum(left_out[r].values())):
             rows.append(f"| {reason} | " + " | ".join(str(left_out[reason].get(k, "")) for k in kernels) + " |")
     return "\n".join(rows + ["", sources(results, kernels)]) + "\n"
 
 
 def sources(results, kernels):
-    """Of which commits the results are."""
+    """The commits that the results are from."""
     by_commit = collections.defaultdict(list)
     for kernel in kernels:
         for part, result in results[kernel].items():
@@ -249,8 +249,8 @@ def sources(results, kernels):
     most = max(by_commit, key=lambda c: len(by_commit[c]), default="")
     later = [f"{count} cases of {part} on {kernel} at `{commit}`" for kernel in kernels
              for part, result in results[kernel].items() for commit, count in result.later.items()]
-    others = [f"{', '.join(names)} of `{commit}`" for commit, names in by_commit.items() if commit != most]
-    return f"Results of commit `{most}`" + ("; " + "; ".join(others) if others else "") + (
+    others = [f"`{commit}`: {', '.join(names)}" for commit, names in by_commit.items() if commit != most]
+    return f"Results are from commit `{most}`" + ("; others from " + "; ".join(others) if others else "") + (
         "; run again: " + ", ".join(later) if later else "") + "."
 
 

@@ -465,7 +465,7 @@ def node_frames(acu):
     node = shutil.which("node")
     if not node:
         return "no node"
-    require_real_time("programs that are compiled as they run take minutes")
+    require_real_time("JIT compilers take minutes")
     before = set(glob.glob("/tmp/perf-*.map"))
     script = "function hotFunction(n) { let s = 0; for (let i = 0; i < n; i++) s += i % 7; return s }\n" \
              "const end = Date.now() + 800; while (Date.now() < end) hotFunction(100000)"
@@ -494,7 +494,7 @@ def java_frames(acu):
     if not shutil.which("keytool"):
         return "no Java"
     keytool = named_apart(shutil.which("keytool"))
-    require_real_time("programs that are compiled as they run take minutes")
+    require_real_time("JIT compilers take minutes")
     before = set(glob.glob("/tmp/perf-*.map"))
     options = ["-J-XX:+UnlockDiagnosticVMOptions", "-J-XX:+DumpPerfMapAtExit", "-J-XX:+PreserveFramePointer"]
     words = ["-genkeypair", "-keyalg", "RSA", "-keysize", "3072", "-dname", "CN=a", "-storepass", "secret", "-alias"]

@@ -252,12 +252,12 @@ def why_not(acu, case, engine, kernel):
         if kernel or lacks:
             return kernel or "the kernel lacks " + lacks[0]
         if "REAL_TIME" in case.one and SLOWNESS > 1:
-            return "the processor is emulated: " + case.one["REAL_TIME"]
+            return "the CPU is emulated: " + case.one["REAL_TIME"]
     if "SKIP_IF" in case.one and subprocess.run(["/bin/sh", "-c", case.one["SKIP_IF"]], capture_output=True,
                                                timeout=60 * SLOWNESS).returncode == 0:
         return case.one["SKIP_IF"].rpartition("# ")[2]
     missing = [p for p in case.many.get("NEEDS", []) if not os.path.exists(p)]
-    return "not there: " + missing[0] if missing else ""
+    return "missing: " + missing[0] if missing else ""
 
 
 def kernel_refuses(acu):

@@ -21,7 +21,7 @@ def setuids(acu):
 
 def capable(acu):
     if not os.path.isdir("/sys/kernel/tracing/events/capability"):
-        return "this kernel does not tell of its checks"
+        return "this kernel has no capability tracepoints"
     text = trace(acu, "capable.bt", python("import os, socket\nopen(f'/tmp/acu-{os.getpid()}', 'w').close()\n"
                                            "os.chown(f'/tmp/acu-{os.getpid()}', 1000, 1000)\n"
                                            "os.unlink(f'/tmp/acu-{os.getpid()}')\nos.setuid(1000)\n"
@@ -87,7 +87,7 @@ def oomkill(acu):
     except OSError as problem:
         if os.path.isdir(group):
             os.rmdir(group)
-        return f"no control group with a limit of memory: {problem}"
+        return f"no control group with a memory limit: {problem}"
     victim = []
 
     def use_up():

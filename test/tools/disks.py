@@ -77,7 +77,7 @@ def ext4sync(acu):
 
 def filecache(acu):
     if not tells("filemap:mm_filemap_add_to_page_cache", "order"):
-        return "this kernel adds pages one by one"
+        return "this kernel adds pages to the cache one by one"
     text = trace(acu, "filecache.bt", shell("dd if=/dev/zero of=$DISK/tools.tmp bs=1M count=16; rm $DISK/tools.tmp"))
     need(4096 <= value(text, "@pages[dd]") <= 5000, text)
     need(value(text, "@kilobytes") >= 4 * value(text, "@pages[dd]"), text)
@@ -117,7 +117,7 @@ def filetop(acu):
 def cachestat(acu):
     probes = subprocess.run([acu, "list", "tracepoint:filemap:mm_filemap_get_pages"], capture_output=True, text=True).stdout
     if not probes and not subprocess.run([acu, "list", "kprobe:*mark*_accessed"], capture_output=True, text=True).stdout:
-        return "this kernel has no tracepoint for what files are asked for, and refuses probes on its functions"
+        return "this kernel has no tracepoint for file reads, and refuses probes on its functions"
     if not os.access(DISK, os.W_OK):
         return "nothing can be written to a real file system here"
     # 3000 pages come in once, and are then read twenty times.

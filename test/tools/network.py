@@ -125,7 +125,7 @@ def tcplife(acu):
 
 def tcpdrop(acu):
     if not tells("skb:kfree_skb", "reason"):
-        return "this kernel does not tell why packets are dropped"
+        return "this kernel reports no reasons for dropped packets"
 
     def refused():
         for _ in range(3):

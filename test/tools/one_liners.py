@@ -100,7 +100,7 @@ def ask(acu, q):
         if ability in lacking(acu):
             return "skipped", "the kernel lacks " + ability
     if q.real_time and SLOWNESS > 1:
-        return "skipped", "the processor is emulated: " + q.real_time
+        return "skipped", "the CPU is emulated: " + q.real_time
     if q.unless and subprocess.run(["/bin/sh", "-c", q.unless], capture_output=True, timeout=30 * SLOWNESS).returncode == 0:
         return "skipped", q.unless.rpartition("# ")[2]
     if q.disk is not None:

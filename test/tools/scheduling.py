@@ -21,7 +21,7 @@ def runqlen(acu):
             s.wait()
 
     if not re.search(r"\bnr_queued\b", subprocess.run([acu, "list", "-v", "struct cfs_rq"], capture_output=True, text=True).stdout):
-        return "this kernel's queues have another form"
+        return "this kernel's run queues have a different layout"
     text = trace(acu, "runqlen.bt", crowd)
     need(histogram_total(text, "@threads") >= 60, text)
     need(re.search(r"^\[[23456], \d\) ", text, re.M), "no queue of two threads:\n" + text)
@@ -96,7 +96,7 @@ def hardirqs(acu):
 
 def lockcontention(acu):
     if not tells("lock:contention_begin", "lock_addr"):
-        return "this kernel does not tell of its locks"
+        return "this kernel has no lock tracepoints"
     script = ("import os, threading\nr, w = os.pipe()\n"
               "def work():\n for _ in range(3000): os.pread(f, 1, 0); os.lseek(f, 0, 0)\n"
               "f = os.open('/proc/self/maps', os.O_RDONLY)\nfor _ in range(4): threading.Thread(target=work).start()")
@@ -155,7 +155,7 @@ def futexlat(acu):
 def slabgrowth(acu):
     if "struct kmem_cache * s" not in subprocess.run([acu, "list", "-v", "rawtracepoint:kmem_cache_alloc"],
                                                      capture_output=True, text=True).stdout:
-        return "this kernel's tracepoint does not tell the cache"
+        return "this kernel's tracepoint does not name the cache"
     script = ("import os, time\ntime.sleep(0.2)\nopen_files = [os.open('/dev/null', os.O_RDONLY) for _ in range(800)]\n"
               "time.sleep(1.2)\nfor f in open_files: os.close(f)\ntime.sleep(1.2)")
     text = trace(acu, "slabgrowth.bt", python(script))

@@ -28,12 +28,12 @@ LAST_OF_STRACE = 450  # the last call that strace 6.1 has a name for
 NEWER_CALLS = "|".join(name for name, number in CALLS.items() if number > LAST_OF_STRACE)
 # The kinds of difference between acu's text and strace's, ten at most; docs/trace.md lists them with the reason of each.
 DIFFERENCES = {
-    "values that go both ways": [(r"\[?\b\d+ => (\d+)\]?", r"[\1]"), (r"(msg_namelen|next_id)=\[?(\d+)\]?", r"\1=\2"), (r"^(capget\(\{version=)\w+", r"\1VERSION"),
-                                 (r"^(epoll_pwait2\((?:[^,]*, ){3})(?:0x\w+|\{.*?\})(.* = -1 )", r"\1TIMEOUT\2")],
+    "in-out values": [(r"\[?\b\d+ => (\d+)\]?", r"[\1]"), (r"(msg_namelen|next_id)=\[?(\d+)\]?", r"\1=\2"), (r"^(capget\(\{version=)\w+", r"\1VERSION"),
+                      (r"^(epoll_pwait2\((?:[^,]*, ){3})(?:0x\w+|\{.*?\})(.* = -1 )", r"\1TIMEOUT\2")],
     "dates beside seconds": [(r"(\}|\[\d+) /\* \d+-\d+-\d\dT[^*]* \*/", r"\1"), (r"^(time\(.*\) += \d+) \(\d+-\d+-\d\dT.*\)$", r"\1")],
-    "words about calls that a signal interrupts": [(r"\b(ERESTART\w+) \(.*\)", r"\1"), (r"^(restart_syscall\()<\.\.\. .* \.\.\.>", r"\1")],
-    "netlink messages behind their heads": [(r"(nlmsg_pid=-?\d+\}).*(, iov_len=\d+\}|, \d+, (?:0|MSG_\w+), (?:NULL|\{))", r"\1 BODY\2")],
-    "words of a failed execve": [(r'\["1", "2", "3", "4", "5", "6", "7", "8", .*?\]', "WORDS")],
+    "text of interrupted calls": [(r"\b(ERESTART\w+) \(.*\)", r"\1"), (r"^(restart_syscall\()<\.\.\. .* \.\.\.>", r"\1")],
+    "netlink payloads": [(r"(nlmsg_pid=-?\d+\}).*(, iov_len=\d+\}|, \d+, (?:0|MSG_\w+), (?:NULL|\{))", r"\1 BODY\2")],
+    "arguments of a failed execve": [(r'\["1", "2", "3", "4", "5", "6", "7", "8", .*?\]', "WORDS")],
     "values without a name": [(r" /\* \w*\?+\w* \*/", "")],
     "members of bpf's attributes": [(r"(BPF_MAP_DELETE_ELEM.*), \.\.\.\}", r"\1}")],
     "two names of one number": [(r"\b[A-Z_]+ or ([A-Z_]+)\b", r"\1")],
