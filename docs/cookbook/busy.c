@@ -1,4 +1,4 @@
-// A server that answers requests, and compiles the same pattern anew for each of them.
+// A server that compiles the same pattern again for each request.
 #include <regex.h>
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-// A parser that does not think of a request without a path.
+// A parser that does not handle a request without a path.
 #include <stdio.h>
 #include <string.h>
 

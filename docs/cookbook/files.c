@@ -1,4 +1,4 @@
-// A server that forgets to close its log when there is nothing to write.
+// A server that leaves its log open when there is nothing to write.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// A server that forgets to give back the session of each fourth request.
+// A server that leaks the session of every fourth request.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Two threads that take two locks in a different order, until they wait for each other.
+// Two threads that take two locks in opposite order, until they deadlock.
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>

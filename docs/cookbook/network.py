@@ -1,4 +1,4 @@
-# A server that answers one request at a time and needs 100 ms for each, and two clients of it.
+# A server that handles one request at a time, in 100 ms each, and a client that sends requests in a loop.
 import socket, sys, threading, time
 
 if sys.argv[1] == "server":

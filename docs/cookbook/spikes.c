@@ -1,4 +1,4 @@
-// A server with a cache behind a lock, which a second thread holds for 60 ms while it writes a copy to disk, twice a second.
+// A server with a locked cache. A second thread holds the lock for 60 ms, twice a second, while it writes a copy to disk.
 #include <pthread.h>
 #include <unistd.h>
 

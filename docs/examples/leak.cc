@@ -1,4 +1,4 @@
-// A server that answers a request each half millisecond, and forgets to give back what it keeps for each fourth.
+// A server that answers a request every half millisecond and leaks the session of every fourth.
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -18,7 +18,7 @@ __attribute__((noipa)) static std::map<std::string, std::string> parse_request(i
 __attribute__((noipa)) static void remember_session(int number) {
   Session* session = static_cast<Session*>(std::malloc(sizeof(Session)));
   std::memset(session, number, sizeof *session);
-  sessions[number % 64] = session; // who was there before is forgotten
+  sessions[number % 64] = session; // leaks the previous session in this slot
 }
 
 __attribute__((noipa)) static void answer(int number) {

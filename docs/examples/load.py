@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Asks a server on this machine until it is ended: load.py PORT PATH[,PATH...] [AT_ONCE] [PAUSE]
+"""Sends requests to a local server until killed: load.py PORT PATH[,PATH...] [AT_ONCE] [PAUSE]
 
-Over one connection, AT_ONCE requests at a time, and then PAUSE seconds of rest.
+Over one connection: AT_ONCE requests at a time, then a pause of PAUSE seconds.
 """
 import itertools
 import socket

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the examples of this folder again: make.py ACU [NAME...]
+"""Regenerates the examples in this directory: make.py ACU [NAME...]
 
-Each starts its program, records it as README.md shows, looks whether the cause is on top, and writes pictures of the flame
-graphs (with Chromium, without a screen). The tests do the same without pictures (test/flame). Last line: what was made.
+Runs each program, records it as README.md shows, checks that the cause is on top, and writes screenshots of the flame
+graphs (with headless Chromium). The tests do the same without screenshots (test/flame). Prints the result of each example.
 """
 import contextlib
 import html
@@ -20,14 +20,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Missing(Exception):
-    """A program that the example needs is not here."""
+    """A program that the example needs is not installed."""
 
 
-class Machine:
-    """Where an example runs: its acu, its folder, how long it records; and what it found."""
+class Example:
+    """One run of an example: acu, a temporary directory, how long to record; and the mistakes found."""
 
-    def __init__(self, acu, seconds, pictures):
-        self.acu, self.seconds, self.pictures = os.path.abspath(acu), seconds, pictures
+    def __init__(self, acu, seconds, screenshots):
+        self.acu, self.seconds, self.screenshots = os.path.abspath(acu), seconds, screenshots
         self.folder = tempfile.mkdtemp(prefix="acu-example-")
         os.chmod(self.folder, 0o755)  # servers read it as another user
         self.mistakes = []
@@ -41,27 +41,27 @@ class Machine:
             raise RuntimeError(f"acu {' '.join(map(str, words))}: {done.stderr}")
         return done
 
-    def record(self, picture, words, on_top, search):
-        """Records so; of all that was recorded, each function of `on_top` has at least that share."""
-        recording = self.path(picture + ".acu")
-        told = self.run("record", *words, "--duration", f"{self.seconds}s", "-o", recording).stderr
+    def record(self, name, words, on_top, search):
+        """Records with these arguments and checks that each function of `on_top` has at least the given share of the total."""
+        recording = self.path(name + ".acu")
+        messages = self.run("record", *words, "--duration", f"{self.seconds}s", "-o", recording).stderr
         about = json.loads(self.run("report", recording, "--json", "--top", "100000").stdout)
-        for name, least in on_top.items():
-            share = sum(f["total"] for f in about["functions"] if re.search(name, f["name"])) / max(1, about["total"])
-            if share < least:
-                self.mistakes.append(f"{picture}: {name} has {100 * share:.1f}%, and not {100 * least:.0f}%: {told}")
-        if self.pictures:
-            take_picture(self, recording, picture, search)
+        for function, min_share in on_top.items():
+            share = sum(f["total"] for f in about["functions"] if re.search(function, f["name"])) / max(1, about["total"])
+            if share < min_share:
+                self.mistakes.append(f"{name}: {function} has {100 * share:.1f}%, expected at least {100 * min_share:.0f}%: {messages}")
+        if self.screenshots:
+            take_screenshot(self, recording, name, search)
         return about
 
 
-def take_picture(machine, recording, picture, search):
-    """The page as a browser shows it, with what is searched for in colour; once for its height, once for the picture."""
+def take_screenshot(example, recording, name, search):
+    """A screenshot of the page, with search matches highlighted. Loads it twice: for its height, then for the screenshot."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not browser:
-        raise Missing("no Chromium here")
-    page = machine.path("page.html")
-    machine.run("report", recording, "-o", page)
+        raise Missing("Chromium is not installed")
+    page = example.path("page.html")
+    example.run("report", recording, "-o", page)
     look = "const f = document.getElementById('search'); f.value = " + json.dumps(search) + "; f.dispatchEvent(new Event('input'));" \
            "const h = document.createElement('pre'); h.id = 'height'; h.hidden = true; h.textContent = Math.ceil(acu.graph.sheet.getBoundingClientRect().top + acu.graph.layout.rows.length * 20 + 16);" \
            "document.body.append(h);"
@@ -69,9 +69,9 @@ def take_picture(machine, recording, picture, search):
     with open(page, "w") as out:
         out.write(text)
     height = 500
-    for more in (["--dump-dom"], ["--screenshot=" + os.path.join(HERE, picture + ".png")]):
+    for more in (["--dump-dom"], ["--screenshot=" + os.path.join(HERE, name + ".png")]):
         done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                               "--force-prefers-reduced-motion", f"--window-size=1100,{height}", f"--user-data-dir={machine.path('browser')}",
+                               "--force-prefers-reduced-motion", f"--window-size=1100,{height}", f"--user-data-dir={example.path('browser')}",
                                "--virtual-time-budget=5000", *more, "file://" + page], capture_output=True, text=True, timeout=300)
         found = re.search(r'<pre id="height".*?>(\d+)</pre>', html.unescape(done.stdout))
         height = int(found[1]) if found else height
@@ -100,25 +100,25 @@ def children_of(pid):
 
 
 @contextlib.contextmanager
-def nginx(machine, configuration, *loads):
-    """nginx with its workers, under loads: words for load.py behind the port."""
+def nginx(example, configuration, *loads):
+    """nginx under load; each of `loads` is the arguments of load.py after the port. Yields the PIDs of its workers."""
     program = shutil.which("nginx") or "/usr/sbin/nginx"
     modules = re.findall(r"^load_module (.*);$", open(os.path.join(HERE, configuration)).read(), re.M)
     if not os.path.exists(program):
-        raise Missing("no nginx here")
+        raise Missing("nginx is not installed")
     for module in modules:
         if not os.path.exists(module):
-            raise Missing(f"no {module} here")
+            raise Missing(f"{module} is not installed")
     port = free_port()
-    with open(machine.path("nginx.conf"), "w") as out:
+    with open(example.path("nginx.conf"), "w") as out:
         out.write(open(os.path.join(HERE, configuration)).read().replace("PORT", str(port)))
     for folder in ("body", "www", "logs"):
-        os.makedirs(machine.path(folder), exist_ok=True)
+        os.makedirs(example.path(folder), exist_ok=True)
     for i in range(100):
-        with open(machine.path(f"www/{i}.html"), "w") as out:
+        with open(example.path(f"www/{i}.html"), "w") as out:
             out.write("x" * 1000)
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(running(program, "-p", machine.folder, "-c", machine.path("nginx.conf"), cwd=machine.folder))
+        server = stack.enter_context(running(program, "-p", example.folder, "-c", example.path("nginx.conf"), cwd=example.folder))
         for _ in range(200):
             with contextlib.suppress(OSError):
                 socket.create_connection(("127.0.0.1", port)).close()
@@ -133,47 +133,47 @@ def nginx(machine, configuration, *loads):
 # ------------------------------------------------------------------------------------------------ examples
 
 
-def files(machine):
+def files(example):
     paths = ",".join(f"/{i}.html" for i in range(100))
-    with nginx(machine, "files.conf", *[[paths, 32]] * 3) as workers:
-        machine.record("files-cpu", ["-F", 999, "-p", workers[0]], {r"^ngx_open_cached_file$": 0.05, r"^open64$": 0.05}, "open|close|stat")
-        machine.record("files-opens", ["tracepoint:syscalls:sys_enter_openat", "-p", workers[0]], {r"^ngx_open_cached_file$": 0.95}, "open")
+    with nginx(example, "files.conf", *[[paths, 32]] * 3) as workers:
+        example.record("files-cpu", ["-F", 999, "-p", workers[0]], {r"^ngx_open_cached_file$": 0.05, r"^open64$": 0.05}, "open|close|stat")
+        example.record("files-opens", ["tracepoint:syscalls:sys_enter_openat", "-p", workers[0]], {r"^ngx_open_cached_file$": 0.95}, "open")
 
 
-def cache(machine):
-    with nginx(machine, "cache.conf", *[["/"]] * 12, ["/count", 1, 0.1]):
-        machine.record("cache-lock", ["lock", "-u", "www-data"], {r"^ngx_http_lua_ffi_shdict_get$": 0.8, r"^\[waits for ": 0.99}, "shdict|waits")
-        machine.record("cache-holder", ["holder", "-u", "www-data"], {r"^\[lets wait for ": 0.99, r"^ngx_http_lua_run_thread$": 0.3}, "lua_run|lets")
+def cache(example):
+    with nginx(example, "cache.conf", *[["/"]] * 12, ["/count", 1, 0.1]):
+        example.record("cache-lock", ["lock", "-u", "www-data"], {r"^ngx_http_lua_ffi_shdict_get$": 0.8, r"^\[waits for ": 0.99}, "shdict|waits")
+        example.record("cache-holder", ["holder", "-u", "www-data"], {r"^\[lets wait for ": 0.99, r"^ngx_http_lua_run_thread$": 0.3}, "lua_run|lets")
 
 
-def regex(machine):
+def regex(example):
     with running(sys.executable, os.path.join(HERE, "regex.py")) as program:
-        time.sleep(0.5)  # it has read its modules
-        machine.record("regex", ["-p", program.pid], {r"^sre_ucs1_match$": 0.5}, "sre_")
+        time.sleep(0.5)  # until its modules are imported
+        example.record("regex", ["-p", program.pid], {r"^sre_ucs1_match$": 0.5}, "sre_")
 
 
-def leak(machine):
-    program = machine.path("leak")
+def leak(example):
+    program = example.path("leak")
     subprocess.run(["g++", "-O2", "-g", "-o", program, os.path.join(HERE, "leak.cc")], check=True, timeout=120)
     with running(program) as server:
-        time.sleep(0.5)  # its libraries are there
-        about = machine.record("leak", ["alloc", "--leaks", "-p", server.pid], {r"^remember_session\(int\)$": 0.9}, "remember")
+        time.sleep(0.5)  # until its libraries are loaded
+        about = example.record("leak", ["alloc", "--leaks", "-p", server.pid], {r"^remember_session\(int\)$": 0.9}, "remember")
     kept = sum(f["total"] for f in about["functions"] if f["name"] == "parse_request(int)")
     if kept > 0.01 * about["total"]:
-        machine.mistakes.append(f"leak: parse_request gives everything back, and has {kept} bytes")
+        example.mistakes.append(f"leak: parse_request frees everything, but {kept} bytes are charged to it")
 
 
 EXAMPLES = {"files": files, "cache": cache, "regex": regex, "leak": leak}
 
 
-def make(name, acu, seconds=2, pictures=False):
-    """What is not as README.md says, as texts. Missing: what it needs is not here."""
-    machine = Machine(acu, seconds, pictures)
+def make(name, acu, seconds=2, screenshots=False):
+    """Messages for everything that differs from README.md. Raises Missing if a program it needs is not installed."""
+    example = Example(acu, seconds, screenshots)
     try:
-        EXAMPLES[name](machine)
-        return machine.mistakes
+        EXAMPLES[name](example)
+        return example.mistakes
     finally:
-        shutil.rmtree(machine.folder, ignore_errors=True)
+        shutil.rmtree(example.folder, ignore_errors=True)
 
 
 def main():

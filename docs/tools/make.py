@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Makes usage and example output of the tools' pages anew: make.py ACU [NAME...] [--hide REGEX] [--lines N] [--print]
+"""Regenerates usage and example output of the tools' pages: make.py ACU [NAME...] [--hide REGEX] [--lines N] [--print | --usage]
 
-The words of a page stay as they are; README.md is the list of all. A load that is a command of test/tools or test/core is that test, and the output what it
-saw; any other is run by bash in an empty folder while the tool runs: lines up to the last one that ends with `&` before (the
-process of that line is $PID), the rest when the tool is ready. Of long outputs the middle is left out, and with --hide what
-other programs of this machine did. Needs root. With --print pages are printed, not
-written: for a tool that needs another kernel, `test/kernels/vm.py 6.1 -- python3 docs/tools/make.py ACU NAME --print`.
+The introduction of a page is kept; README.md is the list of all tools. If the load is a test in test/tools or test/core, the example
+is the output that the test saw. Any other load is run by bash in an empty directory while the tool runs: the lines up to the last
+one that ends with `&` before the tool starts (the process of that line is $PID), the rest when the tool is ready. Long outputs are
+shortened in the middle; --hide REGEX leaves out what other programs did. --usage updates only usages and README.md. Examples need
+root. --print prints the pages instead, for a tool that needs another kernel:
+`test/kernels/vm.py 6.1 -- python3 docs/tools/make.py ACU NAME --print`.
 """
 import os
 import platform
@@ -32,7 +33,7 @@ def usage(acu, name):
 
 
 def by_test(acu, name, load, keep):
-    """Command and output as a test of the tool saw them."""
+    """The command and output that a test of the tool saw."""
     words = load.split()
     subprocess.run([sys.executable, os.path.join(ROOT, words[1]), acu, *words[3:]], check=True, timeout=600, stdout=subprocess.DEVNULL,
                    env=dict(os.environ, ACU_TOOL_OUTPUT=keep))
@@ -42,7 +43,7 @@ def by_test(acu, name, load, keep):
 
 
 class Before:
-    """What runs before the tool does; `pid` is the last of it."""
+    """The part of the load that starts before the tool; `pid` is its last process."""
 
     def __init__(self, script, folder):
         self.pid = 0
@@ -52,8 +53,8 @@ class Before:
             self.process = subprocess.Popen(["bash", "-c", f"{script}\necho $! >&{here}\nexec {here}>&-\nwait"], cwd=folder, pass_fds=[here],
                                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
             os.close(here)
-            with os.fdopen(there) as said:
-                self.pid = int(said.readline())
+            with os.fdopen(there) as reader:
+                self.pid = int(reader.readline())
             time.sleep(1)
 
     def end(self):
@@ -93,14 +94,14 @@ def by_load(acu, command, load, folder):
 
 
 def without(text, hide):
-    """Without lines, entries of maps, and histograms that have this in them."""
+    """The text without lines, map entries and histograms that match the regular expression `hide`."""
     entry = re.compile(r"^(?:@\w*\[[^\]\n]*\n(?:[^\n]*\n)*?\]: \d+|@\w*(?:\[[^\n]*\])?:[ ]*\n(?:[\[(][^\n]*\|\n)+|[^\n]*)\n?", re.M)
     kept = [part for part in (m.group(0) for m in entry.finditer(text)) if not re.search(hide, part)]
     return "".join(kept)
 
 
 def shortened(text, lines):
-    """At most so many lines: the middle is left out."""
+    """At most this many lines; the middle is left out."""
     all_lines = [line if len(line) <= WIDTH else line[:WIDTH - 1] + "…" for line in text.strip("\n").split("\n")]
     if len(all_lines) > lines + 1:
         first = lines // 3
@@ -111,7 +112,7 @@ def shortened(text, lines):
 def make(acu, name, hide, lines, is_printed):
     page = pages.read(name)
     if page is None:
-        raise RuntimeError(f"docs/tools/{name}.md has another form: see test/tools/pages.py")
+        raise RuntimeError(f"docs/tools/{name}.md does not have the format described in test/tools/pages.py")
     page["usage"] = usage(acu, name)
     load = page["load"] or ""
     folder = tempfile.mkdtemp(prefix="acu-example-")
@@ -134,11 +135,11 @@ def make(acu, name, hide, lines, is_printed):
 
 
 def write_list(acu):
-    """README.md: the list of `acu tools`, with links."""
+    """Writes README.md: the list printed by `acu tools`, with links."""
     rows = subprocess.run([acu, "tools"], capture_output=True, text=True, check=True).stdout
-    out = ("# Tools\n\nEach is a script in the executable: `acu NAME` runs it, `acu NAME --help` explains it, `acu tools` lists all. Here each has an\n"
-           "example that was made on a real load, and how to read it. The parameters of a tool stand behind `--`; before it the options of\n"
-           "`acu run` may stand, such as `-p PID`, `-c CMD`, `-f json` or `-o FILE`. `make.py` makes the examples anew.\n")
+    out = ("# Tools\n\nEach tool is a script built into the executable: `acu NAME` runs it, `acu NAME --help` explains it, `acu tools` lists them all.\n"
+           "Each page has an example from a real load and explains how to read it. Parameters of a tool follow `--`; options of `acu run`, such\n"
+           "as `-p PID`, `-c CMD`, `-f json` or `-o FILE`, come before it. `make.py` regenerates the examples.\n")
     for line in rows.split("\n"):
         found = re.match(r"  (\S+) +(.*)", line)
         if found:
@@ -158,14 +159,17 @@ def main():
             at = words.index(option)
             options[option] = words[at + 1]
             del words[at:at + 2]
-    is_printed = "--print" in words
-    words = [w for w in words if w != "--print"]
+    is_printed, is_usage_only = "--print" in words, "--usage" in words
+    words = [w for w in words if w not in ("--print", "--usage")]
     acu = os.path.abspath(words[0])
     failed = 0
     if not is_printed:
         write_list(acu)
     for name in words[1:] or pages.names():
         try:
+            if is_usage_only:
+                pages.write(name, dict(pages.read(name), usage=usage(acu, name)))
+                continue
             make(acu, name, options["--hide"], int(options["--lines"]), is_printed)
             print(f"made {name}", file=sys.stderr, flush=True)
         except Exception as problem:

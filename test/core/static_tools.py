@@ -149,7 +149,7 @@ def locks(acu):
         limit = time.monotonic() + LIMIT
         while True:  # the three threads get to their locks
             text = snap(acu, process.pid, "locks")
-            if re.search(r"^accounts: thread \d+ \(locks\) has it, 2 wait$", text, re.M) and "journal: " in text:
+            if re.search(r"^accounts: held by thread \d+ \(locks\), 2 waiting$", text, re.M) and "journal: " in text:
                 break
             need(time.monotonic() < limit, text)
         text = live_and_dead(acu, process.pid, "locks")
@@ -157,8 +157,8 @@ def locks(acu):
         end(process)
     circle = text[text.index("DEADLOCK\n"):]
     need(text.count("DEADLOCK") == 1 and len(re.findall(r"^  thread \d+ ", circle, re.M)) == 2, text)
-    first = re.search(r"thread (\d+) \(locks\) waits for (\w+), which thread (\d+) has\n(?:        .*\n)*", circle)
-    second = re.search(r"thread (\d+) \(locks\) waits for (\w+), which thread (\d+) has\n(?:        .*\n)*", circle[first.end():])
+    first = re.search(r"thread (\d+) \(locks\) waits for (\w+), held by thread (\d+)\n(?:        .*\n)*", circle)
+    second = re.search(r"thread (\d+) \(locks\) waits for (\w+), held by thread (\d+)\n(?:        .*\n)*", circle[first.end():])
     need(first[1] == second[3] and second[1] == first[3], text)
     need({first[2], second[2]} == {"accounts", "journal"}, text)
     for said in (first, second):
