@@ -65,22 +65,21 @@ Operand Lowering::step_bucket(const Type& t, Operand n) {
 }
 
 void Lowering::aggregate(const MapRef& ref, const Call& call) {
-  const BuiltinLowering& how = lowering_of(*call.builtin);
   const Map& m = map_of(ref);
   uint32_t map = ref.map->id;
   const Type& t = *m.value;
   // The number first: working it out may read this very map.
   Operand n = call.arguments.empty() ? number(1) : scalar(*call.arguments[0]);
-  Operand index = how.bucket ? (this->*how.bucket)(t, n) : Operand{};
+  Operand index = bucket(*call.builtin, t, n);
   Operand k = key(m, ref.key);
   BlockId after = new_block();
-  if (how.bucket && m.kind == MapKind::percpu_hash) {
+  if (index.kind != Operand::none && m.kind == MapKind::percpu_hash) {
     add(map, slot(map, k, after, index), 0, number(1));
     jump(after);
     return start(after);
   }
   Operand at = slot(map, k, after);
-  (this->*how.add)({.map = map, .type = t, .at = at, .n = n, .index = index, .after = after});
+  add_to(*call.builtin, {.map = map, .type = t, .at = at, .n = n, .index = index, .after = after});
   mark_present(map, at);
   jump(after);
   start(after);

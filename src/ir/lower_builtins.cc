@@ -8,6 +8,7 @@
 #include "spec/registers.h"
 #include "spec/syscalls.h"
 
+#include <cassert>
 #include <type_traits>
 
 namespace ir {
@@ -84,6 +85,7 @@ struct Lowering::Builtins {
   template<ActionKind kind> static void map_action(Lowering& l, const Call& c) { l.send_map_action(kind, c); }
 
   static const BuiltinLowering rows[spec::builtin_count]; // in the order of spec/builtins.h
+  static consteval const BuiltinLowering& row_of(spec::BuiltinId id);
   // The name of a builtin whose row lacks the form in which it is used, or nothing.
   static consteval std::string_view without_form();
 };
@@ -249,9 +251,13 @@ constexpr Lowering::BuiltinLowering Lowering::Builtins::rows[] = {
 };
 // clang-format on
 
+consteval const Lowering::BuiltinLowering& Lowering::Builtins::row_of(spec::BuiltinId id) {
+  return rows[spec::row_places<spec::builtins, rows>[id]];
+}
+
 consteval std::string_view Lowering::Builtins::without_form() {
   for (const spec::Builtin& b : spec::builtins) {
-    const BuiltinLowering& how = spec::complete_table<spec::builtins, rows>[spec::id_of(b)];
+    const BuiltinLowering& how = row_of(spec::id_of(b));
     const bool is_aggregation = b.group == spec::Group::aggregation;
     const bool has_form = is_aggregation                      ? how.add != nullptr
                           : b.gives == spec::Gives::nothing ? how.run != nullptr
@@ -267,9 +273,59 @@ template<spec::RowName name> struct MissingForm {
   static_assert(name.is_empty(), "a builtin's lowering does not give what its declaration says: `name`");
 };
 
-const Lowering::BuiltinLowering& Lowering::lowering_of(const spec::Builtin& row) {
+// ----------------------------------------------------------------------------------------- uses of the table
+
+// A builtin for its effect; false: it gives a value, which a statement may leave unused.
+bool Lowering::run_builtin(const Call& c, bool is_statement) {
   [[maybe_unused]] MissingForm<Builtins::without_form()> missing;
-  return spec::complete_table<spec::builtins, Builtins::rows>[spec::id_of(row)];
+  return spec::with_constant<spec::builtin_count>(spec::id_of(*c.builtin), [&]<size_t id>() {
+    constexpr BuiltinLowering how = Builtins::row_of(id);
+    if constexpr (how.run == nullptr) return false;
+    if constexpr (how.value != nullptr)
+      if (!is_statement) return false;
+    if constexpr (how.run != nullptr) {
+      if (is_pinned_ && spec::builtins[id].async && !how.writes_text)
+        refuse_in_file(c);
+      else
+        how.run(*this, c);
+    }
+    return true;
+  });
+}
+
+// A builtin's value that is a number.
+Operand Lowering::builtin(const Expr& e) {
+  return spec::with_constant<spec::builtin_count>(spec::id_of(*builtin_of(e)), [&]<size_t id>() {
+    constexpr auto value = Builtins::row_of(id).value;
+    if constexpr (value != nullptr) return value(*this, e);
+    assert(!"the checker takes this builtin for a number");
+    return number(0);
+  });
+}
+
+// A builtin's value that is not a number.
+void Lowering::builtin_into(const Expr& e, const Place& to, const Type& as, bool pad) {
+  spec::with_constant<spec::builtin_count>(spec::id_of(*builtin_of(e)), [&]<size_t id>() {
+    constexpr auto into = Builtins::row_of(id).into;
+    if constexpr (into != nullptr) return into(*this, e, to, as, pad);
+    assert(!"the checker takes this builtin for text or bytes");
+  });
+}
+
+// The bucket of a number in an aggregation that has buckets, else nothing.
+Operand Lowering::bucket(const spec::Builtin& row, const Type& t, Operand n) {
+  return spec::with_constant<spec::builtin_count>(spec::id_of(row), [&]<size_t id>() {
+    constexpr auto bucket = Builtins::row_of(id).bucket;
+    if constexpr (bucket != nullptr) return (this->*bucket)(t, n);
+    return Operand();
+  });
+}
+
+void Lowering::add_to(const spec::Builtin& row, const Aggregation& a) {
+  spec::with_constant<spec::builtin_count>(spec::id_of(row), [&]<size_t id>() {
+    constexpr auto add = Builtins::row_of(id).add;
+    if constexpr (add != nullptr) (this->*add)(a);
+  });
 }
 
 } // namespace ir

@@ -143,7 +143,14 @@ void Lowering::send_formatted(ActionKind kind, const Call& c) {
   send_values({.kind = kind, .text = std::string(c.arguments[0]->constant.text_value)}, c.arguments.subspan(1));
 }
 
-// In a program that stays behind nobody takes records: what it prints is the text of its file.
+// Nobody takes the records of a program that stays behind.
+void Lowering::refuse_in_file(const Call& c) {
+  diagnostics_.error(spec::tag::misplaced, c.where,
+                     "`" + std::string(c.name) + "` can't be used in an iterator that stays when acu ends",
+                     "what it tells is the text of its file: printf() writes that");
+}
+
+// Where it stays behind: the text of its file.
 void Lowering::print_formatted(const Call& c) {
   if (is_pinned_) return print_text(c.arguments[0]->constant.text_value, c.arguments.subspan(1));
   send_formatted(ActionKind::printf, c);

@@ -228,9 +228,6 @@ private:
   // lower_call.cc
   Operand call(const lang::Call& c);
   Operand user_call(const lang::Call& c, const Place* result);
-  bool run_builtin(const lang::Call& c, bool is_statement = false);
-  Operand builtin(const lang::Expr& e);
-  void builtin_into(const lang::Expr& e, const Place& to, const Type& as, bool pad);
 
   // lower_builtins.cc: what becomes of builtins, a row for each. The forms that a row has are those in which the builtin is used.
   struct BuiltinLowering {
@@ -244,7 +241,11 @@ private:
     bool is_replaced = false; // nothing of it reaches lowering
   };
   struct Builtins;
-  static const BuiltinLowering& lowering_of(const spec::Builtin& row);
+  bool run_builtin(const lang::Call& c, bool is_statement = false);
+  Operand builtin(const lang::Expr& e);
+  void builtin_into(const lang::Expr& e, const Place& to, const Type& as, bool pad);
+  Operand bucket(const spec::Builtin& row, const Type& t, Operand n);
+  void add_to(const spec::Builtin& row, const Aggregation& a);
 
   // lower_stack.cc
   Operand stack(const Type& type, Operand task = {});
@@ -353,6 +354,7 @@ private:
   uint32_t add_action(Action a);
   void send(uint32_t action, const std::function<void(const Place&)>& fill);
   void send_values(Action a, lang::List<lang::Expr*> values);
+  void refuse_in_file(const lang::Call& c);
   void send_formatted(ActionKind kind, const lang::Call& c);
   void print_formatted(const lang::Call& c);
   void send_map_action(ActionKind kind, const lang::Call& c);

@@ -62,6 +62,7 @@ struct Checker::Builtins {
 
   // In the order of spec/builtins.h. Those with a name alone are checked by what is declared there.
   static const BuiltinCheck rows[spec::builtin_count];
+  static consteval const BuiltinCheck& row_of(spec::BuiltinId id);
   // The name of a builtin that lacks the check of its type, or nothing.
   static consteval std::string_view without_check();
 };
@@ -223,9 +224,13 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
 };
 // clang-format on
 
+consteval const Checker::BuiltinCheck& Checker::Builtins::row_of(spec::BuiltinId id) {
+  return rows[spec::row_places<spec::builtins, rows>[id]];
+}
+
 consteval std::string_view Checker::Builtins::without_check() {
   for (const spec::Builtin& b : spec::builtins)
-    if (b.gives == spec::Gives::special && !spec::complete_table<spec::builtins, rows>[spec::id_of(b)].result) return b.name;
+    if (b.gives == spec::Gives::special && !row_of(spec::id_of(b)).result) return b.name;
   return {};
 }
 
@@ -233,9 +238,23 @@ template<spec::RowName name> struct MissingCheck {
   static_assert(name.is_empty(), "a builtin that gives something special has no check: `name`");
 };
 
-const Checker::BuiltinCheck& Checker::check_of(const spec::Builtin& row) {
+// What the builtin's check says of the type of its value; nullptr: as declared.
+const type::Type* Checker::special_type(Expr& e, const spec::Builtin& row) {
   [[maybe_unused]] MissingCheck<Builtins::without_check()> missing;
-  return spec::complete_table<spec::builtins, Builtins::rows>[spec::id_of(row)];
+  return spec::with_constant<spec::builtin_count>(spec::id_of(row), [&]<size_t id>() -> const type::Type* {
+    constexpr auto check = Builtins::row_of(id).result;
+    if constexpr (check != nullptr) return check(*this, e);
+    return nullptr;
+  });
+}
+
+// nullptr: parameters are as declared.
+const type::Type* Checker::check_whole(Call& e, const spec::Builtin& row) {
+  return spec::with_constant<spec::builtin_count>(spec::id_of(row), [&]<size_t id>() -> const type::Type* {
+    constexpr auto check = Builtins::row_of(id).whole;
+    if constexpr (check != nullptr) return check(*this, e);
+    return nullptr;
+  });
 }
 
 } // namespace lang

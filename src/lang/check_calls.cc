@@ -42,8 +42,7 @@ const type::Type* Checker::check_call(Call& e) {
   if (e.builtin->group == Group::aggregation && !aggregation_wanted)
     return mistake(tag::misplaced, e.where, "`" + std::string(e.name) + "()` must be assigned to a map",
                    "write `@name = " + std::string(e.name) + "(…)`");
-  if (auto check_whole = check_of(*e.builtin).whole)
-    if (const type::Type* t = check_whole(*this, e)) return t;
+  if (const type::Type* t = check_whole(e, *e.builtin)) return t;
   if (!check_parameters(e, *e.builtin)) return types_.none();
   return builtin_type(e, *e.builtin);
 }
@@ -198,8 +197,7 @@ const type::Type* Checker::declared_type(const Builtin& row) {
 
 const type::Type* Checker::builtin_type(Expr& e, const Builtin& row) {
   if (!check_place(e, row)) return types_.none();
-  auto result = check_of(row).result;
-  const type::Type* special = result ? result(*this, e) : nullptr;
+  const type::Type* special = special_type(e, row);
   return special ? special : declared_type(row);
 }
 

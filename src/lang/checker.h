@@ -186,7 +186,8 @@ private:
     const type::Type* (*whole)(Checker&, Call&) = nullptr; // of a call whose parameters differ from those; nullptr: they don't
   };
   struct Builtins;
-  static const BuiltinCheck& check_of(const spec::Builtin& row);
+  const type::Type* special_type(Expr& e, const spec::Builtin& row);
+  const type::Type* check_whole(Call& e, const spec::Builtin& row);
 
   // check_stack.cc, check_map_calls.cc, check_output.cc, check_aggregation.cc
   const type::Type* check_stack(type::Kind kind, List<Expr*> arguments);

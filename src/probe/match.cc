@@ -7,7 +7,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 namespace probe {
@@ -49,7 +48,7 @@ static_assert(std::size(kinds) == static_cast<size_t>(Kind::fault) + 1);
 static_assert(std::ranges::all_of(kinds, [](const KindRow& row) { return &row - kinds == static_cast<int>(row.kind); }));
 
 static const KindRow& row_of(const spec::ProbeKind& declared) {
-  return spec::complete_table<spec::probe_kinds, kinds>[static_cast<size_t>(&declared - spec::probe_kinds)];
+  return kinds[spec::row_places<spec::probe_kinds, kinds>[static_cast<size_t>(&declared - spec::probe_kinds)]];
 }
 static const KindFunctions& functions(const Event& event) { return *kinds[static_cast<size_t>(event.kind)].functions; }
 
@@ -121,12 +120,7 @@ std::vector<Event> match(Machine& machine, std::span<const std::string_view> par
 }
 
 const spec::ProbeKind& kind_of(const Event& event) {
-  static constexpr auto declared = [] {
-    std::array<const spec::ProbeKind*, std::size(kinds)> out = {};
-    for (size_t i = 0; i < out.size(); i++) out[i] = std::ranges::find(spec::probe_kinds, kinds[i].name, &spec::ProbeKind::name);
-    return out;
-  }();
-  return *declared[static_cast<size_t>(event.kind)];
+  return spec::probe_kinds[spec::row_places<kinds, spec::probe_kinds>[static_cast<size_t>(event.kind)]];
 }
 
 std::optional<uint32_t> registers_at(Context context) {

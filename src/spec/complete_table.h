@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 namespace spec {
@@ -33,7 +33,6 @@ template<RowName name> struct UnknownRow {
 
 // `Declared` and `Rows` are arrays of rows with a member `name`.
 template<const auto& Declared, const auto& Rows> class CompleteTable {
-  using Row = std::remove_cvref_t<decltype(Rows[0])>;
   static constexpr size_t none = ~size_t{0};
 
   // For each row of `Of` the place of its name in `In`, or `none`. Looked for behind the one before: most tables have the
@@ -67,19 +66,29 @@ template<const auto& Declared, const auto& Rows> class CompleteTable {
   }
 
 public:
-  // The rows in the order in which their names are declared.
-  static consteval auto in_order() {
+  static consteval auto checked_places() {
     [[maybe_unused]] MissingRow<missing()> missing_row;
     [[maybe_unused]] DoubledRow<doubled()> doubled_row;
     [[maybe_unused]] UnknownRow<unknown()> unknown_row;
-    return []<size_t... i>(std::index_sequence<i...>) {
-      return std::array<Row, sizeof...(i)>{Rows[row_of_name[i]]...};
-    }(std::make_index_sequence<std::size(Declared)>());
+    std::array<uint8_t, std::size(Declared)> out = {};
+    static_assert(std::size(Rows) <= 256);
+    for (size_t i = 0; i < out.size(); i++) out[i] = static_cast<uint8_t>(row_of_name[i]);
+    return out;
   }
 };
 
-// Indexed as `Declared` is.
+// The place in `Rows` of each declared name, in the order of the declarations.
 template<const auto& Declared, const auto& Rows>
-inline constexpr auto complete_table = CompleteTable<Declared, Rows>::in_order();
+inline constexpr auto row_places = CompleteTable<Declared, Rows>::checked_places();
+
+// Calls `use` with the number `at` below `count` as a constant: `use.template operator()<at>()`. So a table of functions becomes
+// code; as data its pointers would have to be relocated at each start of acu, which touches pages.
+template<size_t count, size_t first = 0> constexpr decltype(auto) with_constant(size_t at, const auto& use) {
+  if constexpr (count == 1)
+    return use.template operator()<first>();
+  else
+    return at < first + count / 2 ? with_constant<count / 2, first>(at, use)
+                                  : with_constant<count - count / 2, first + count / 2>(at, use);
+}
 
 } // namespace spec

@@ -67,7 +67,7 @@ static int unknown_subcommand(std::string_view word) {
 }
 
 static const Command& command_of(const spec::Subcommand& declared) {
-  return spec::complete_table<spec::subcommands, commands>[static_cast<size_t>(&declared - spec::subcommands)];
+  return commands[spec::row_places<spec::subcommands, commands>[static_cast<size_t>(&declared - spec::subcommands)]];
 }
 
 static int dispatch(Words words) {
