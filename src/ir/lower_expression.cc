@@ -35,7 +35,7 @@ Operand Lowering::scalar_of(const Expr& e) {
     const Name& n = as<Name>(e);
     if (n.recipe) return recipe_scalar(*n.recipe, *e.type);
     if (n.arg_number >= 0) return argument_by_number(n.arg_number);
-    return builtin(e, *n.builtin, {});
+    return builtin(e);
   }
   case ExprKind::variable: {
     const Variable& v = *as<VariableRef>(e).variable;
@@ -301,7 +301,7 @@ Operand Lowering::by_control_flow(const Expr& e) {
       assign(dst, scalar(*value));
     else if (gives)
       assign(dst, number(0));
-    else if (const Call* c = if_a<Call>(value); c && c->builtin && output(*c))
+    else if (const Call* c = if_a<Call>(value); c && c->builtin && run_builtin(*c))
       return;
     else if (value && value->type->is(Kind::none))
       run_for_effect(*value);

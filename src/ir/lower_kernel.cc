@@ -5,6 +5,7 @@
 #include "lang/walk.h"
 #include "probe/kernel_functions.h"
 #include "spec/registers.h"
+#include "symbol/kallsyms.h"
 
 #include <algorithm>
 
@@ -62,6 +63,13 @@ uint32_t Lowering::kernel_symbol(std::string_view name, format::BtfKind kind) {
   uint32_t found = machine_.btf() ? machine_.btf()->find(name, kind) : 0;
   program_.kernel_symbols.push_back({std::string(name), found});
   return static_cast<uint32_t>(program_.kernel_symbols.size() - 1);
+}
+
+// comm, comm(pid)
+void Lowering::thread_name_into(List<Expr*> arguments, const Place& to, const Type& as) {
+  if (!arguments.empty()) return other_name_into(*arguments[0], to);
+  zero(to, as.size); // Linux 6.1 leaves the bytes behind the NUL as they were
+  append({.op = Op::name, .a = address(to)});
 }
 
 // comm(pid)
@@ -153,6 +161,10 @@ Operand Lowering::event_name(bool is_function) {
   return is_function ? emit(Op::lshr, cookie, number(32)) : emit(Op::zext, cookie, {}, 4);
 }
 
+Operand Lowering::function_name(const Expr& e) {
+  return e.type->is(Kind::ksym) ? machine_register(spec::ip_register) : event_name(true);
+}
+
 // What is told to the program of each of its events, for event_name().
 std::vector<uint64_t> Lowering::cookies_of(const std::vector<uint32_t>& events) {
   std::vector<uint64_t> out;
@@ -221,6 +233,7 @@ Operand Lowering::variable_of_cpu(const probe::CpuVariable& v, Operand cpu) {
   return Operand::of(address);
 }
 
+// percpu_kaddr(name [, cpu])
 Operand Lowering::kernel_variable(const Call& c) {
   Reg dst = fresh();
   Operand cpu = c.arguments.size() > 1 ? scalar(*c.arguments[1]) : Operand();
@@ -232,28 +245,23 @@ Operand Lowering::kernel_variable(const Call& c) {
   return Operand::of(dst);
 }
 
-// Effects on what is traced; false: not one of them.
-bool Lowering::effect(const Call& c) {
-  switch (spec::id_of(*c.builtin)) {
-  case id("signal"):
-  case id("signal_thread"): {
-    bool is_thread = spec::id_of(*c.builtin) == id("signal_thread");
-    append({.op = Op::signal, .dst = fresh(), .a = scalar(*c.arguments[0]), .index = is_thread});
-    return true;
-  }
-  case id("override"): append({.op = Op::override, .dst = fresh(), .a = scalar(*c.arguments[0])}); return true;
-  case id("write_user"): {
-    const Expr& value = *c.arguments[1];
-    Operand to = scalar(*c.arguments[0]);
-    append({.op = Op::write_user,
-            .dst = fresh(),
-            .a = to,
-            .b = address(temporary(value, *value.type)),
-            .imm2 = std::max(1u, value.type->size)});
-    return true;
-  }
-  default: return false;
-  }
+// signal(), signal_thread()
+void Lowering::send_signal(const Call& c, bool is_thread) {
+  append({.op = Op::signal, .dst = fresh(), .a = scalar(*c.arguments[0]), .index = is_thread});
+}
+
+void Lowering::override_result(const Call& c) {
+  append({.op = Op::override, .dst = fresh(), .a = scalar(*c.arguments[0])});
+}
+
+void Lowering::write_user(const Call& c) {
+  const Expr& value = *c.arguments[1];
+  Operand to = scalar(*c.arguments[0]);
+  append({.op = Op::write_user,
+          .dst = fresh(),
+          .a = to,
+          .b = address(temporary(value, *value.type)),
+          .imm2 = std::max(1u, value.type->size)});
 }
 
 // What `find` makes of a block decides how its events are attached: kernel functions take typed pointers only, and
@@ -336,6 +344,28 @@ void Lowering::mark_kernel_calls() {
         }
   }
   for (Probe& p : program_.probes) p.calls_kernel = calls[p.function];
+}
+
+// kaddr(name)
+Operand Lowering::kernel_address(const Call& c) {
+  static symbol::Kallsyms symbols; // read at the first question
+  std::string name(c.arguments[0]->constant.text_value);
+  if (auto found = symbols.address(name)) return number(static_cast<int64_t>(*found));
+  diagnostics_.error(spec::tag::unresolved, c.arguments[0]->where, "the kernel has no symbol `" + name + "`",
+                     "see /proc/kallsyms; all addresses there are 0 without permission");
+  return number(0);
+}
+
+// cpid: the command of -c, 0 where there is none.
+Operand Lowering::command_pid() {
+  if (!options_.cpid) count(Fault::cpid_missing);
+  return number(options_.cpid);
+}
+
+Operand Lowering::query(Query q) {
+  Reg dst = fresh();
+  append({.op = Op::query, .query = q, .dst = dst});
+  return Operand::of(dst);
 }
 
 } // namespace ir

@@ -228,110 +228,6 @@ Operand Lowering::negated(Operand v) {
                          : emit(Op::sub, number(0), v);
 }
 
-// --------------------------------------------------------------------------------------- aggregations
-
-// The bucket of a number; layouts in type/type.h.
-//
-// The number is taken for an int64 whatever its type: what the traced code gave back, such as retval, is of no sign,
-// and an error among sizes is to be seen as one.
-Operand Lowering::bucket(const Type& t, Operand n) {
-  Reg at = fresh();
-  BlockId done = new_block();
-  auto put = [&](Operand v) {
-    assign(at, v);
-    jump(done);
-  };
-  if (t.is(Kind::lhist)) {
-    BlockId low = new_block(), not_low = new_block(), high = new_block(), inside = new_block();
-    branch(Cond::slt, n, number(t.low), low, not_low);
-    start(low);
-    put(number(0));
-    start(not_low);
-    branch(Cond::sge, n, number(t.high), high, inside);
-    start(high);
-    put(number(t.count - 1));
-    start(inside);
-    Operand step = emit(Op::udiv, emit(Op::sub, n, number(t.low)), number(t.step));
-    put(emit(Op::add, step, number(1)));
-    start(done);
-    return Operand::of(at);
-  }
-  int64_t bits = t.step;
-  BlockId negative = new_block(), rest = new_block();
-  branch(Cond::slt, n, number(0), negative, rest);
-  start(negative);
-  put(number(0));
-  start(rest);
-  BlockId small = new_block(), large = new_block();
-  branch(Cond::ult, n, number(int64_t{1} << bits), small, large);
-  start(small);
-  put(emit(Op::add, n, number(1)));
-  start(large);
-  Operand log = emit(Op::log2, n);
-  if (!bits) {
-    put(emit(Op::add, log, number(2)));
-  } else {
-    Operand above = emit(Op::sub, log, number(bits));
-    Operand fine = emit(Op::and_, emit(Op::lshr, n, above), number((int64_t{1} << bits) - 1));
-    Operand coarse = emit(Op::shl, above, number(bits));
-    put(emit(Op::add, emit(Op::add, coarse, fine), number(1 + (int64_t{1} << bits))));
-  }
-  start(done);
-  return Operand::of(at);
-}
-
-void Lowering::aggregate(const MapRef& ref, const Call& call) {
-  const Map& m = map_of(ref);
-  uint32_t map = ref.map->id;
-  const Type& t = *m.value;
-  // The number first: working it out may read this very map.
-  Operand n = t.is(Kind::count) ? number(1) : scalar(*call.arguments[0]);
-  bool has_buckets = t.is(Kind::hist) || t.is(Kind::lhist);
-  Operand index = has_buckets ? bucket(t, n) : Operand{};
-  Operand k = key(m, ref.key);
-  BlockId after = new_block();
-  if (has_buckets && m.kind == MapKind::percpu_hash) {
-    add(map, slot(map, k, after, index), 0, number(1));
-    jump(after);
-    return start(after);
-  }
-  Operand at = slot(map, k, after);
-  switch (t.kind) {
-  case Kind::count:
-  case Kind::sum: add(map, at, 0, n); break;
-  case Kind::avg:
-  case Kind::stats:
-    add(map, at, 0, n);
-    add(map, at, 8, number(1));
-    break;
-  case Kind::min:
-  case Kind::max: {
-    BlockId take = new_block(), compare_it = new_block(), done = new_block();
-    branch(Cond::eq, load_word({Space::script, at, 8}, 8, false), number(0), take, compare_it);
-    start(compare_it);
-    Cond better =
-        t.is(Kind::min) ? (t.is_signed ? Cond::slt : Cond::ult) : (t.is_signed ? Cond::sgt : Cond::ugt);
-    branch(better, n, load_word({Space::script, at, 0}, 8, false), take, done);
-    start(take);
-    store({Space::script, at, 0}, n, 8);
-    store({Space::script, at, 8}, number(1), 8);
-    jump(done);
-    start(done);
-    break;
-  }
-  case Kind::tseries: add_to_series(t, at, n); break;
-  default: { // hist, lhist: the kernel's verifier wants to see the bound
-    BlockId inside = new_block();
-    branch(Cond::ult, index, number(t.count), inside, after);
-    start(inside);
-    add(map, emit(Op::add, at, emit(Op::shl, index, number(3))), 0, number(1));
-  }
-  }
-  mark_present(map, at);
-  jump(after);
-  start(after);
-}
-
 // ----------------------------------------------------------------------------------------------- keys
 
 Operand Lowering::remove(const Call& c, bool statement) {
@@ -416,6 +312,15 @@ Operand Lowering::find_into(const Call& c) {
   jump(after);
   start(after);
   return Operand::of(found);
+}
+
+// len(map or stack)
+Operand Lowering::length(const Call& c) {
+  const Expr& of = *c.arguments[0];
+  if (of.kind != ExprKind::map || of.type->size) return stack_depth(of);
+  Reg dst = fresh();
+  append({.op = Op::map_size, .dst = dst, .index = as<MapRef>(of).map->id});
+  return Operand::of(dst);
 }
 
 } // namespace ir

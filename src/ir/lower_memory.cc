@@ -5,6 +5,8 @@
 
 namespace ir {
 
+using namespace lang;
+
 Operand Lowering::load_word(const Place& p, uint32_t size, bool is_signed) {
   if (p.space == Space::context && size < 8 && probe::registers_at(context_)) {
     // Contexts of registers give whole words only.
@@ -172,6 +174,28 @@ bool Lowering::has_padding(const Type& t) const {
     at = f.offset + f.type->size;
   }
   return at % 8 != 0;
+}
+
+// ------------------------------------------------------------------------------------------- builtins
+
+Operand Lowering::ask_memory(MemoryQuestion question, const Expr& address) {
+  const Reg answer = fresh();
+  append({.op = Op::memory_map, .dst = answer, .a = scalar(address), .index = static_cast<uint32_t>(question)});
+  return Operand::of(answer);
+}
+
+// valid(address): whether a byte can be read there.
+Operand Lowering::is_valid(const Call& c) {
+  const Expr& address = *c.arguments[0];
+  Reg is_there = fresh();
+  attempt(
+      [&] {
+        Operand at = scalar(address);
+        read_by_address(address, at, [&](Space s) { load_word({s, at, 0, s == Space::script}, 1, false); });
+        assign(is_there, number(1));
+      },
+      [&] { assign(is_there, number(0)); });
+  return Operand::of(is_there);
 }
 
 } // namespace ir

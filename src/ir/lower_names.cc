@@ -1,10 +1,9 @@
-// Builtins that name numbers and addresses. Names of errors, signals and system calls are text that a program makes
+// Builtins that name numbers, addresses and events. Names of errors, signals and system calls are text that a program makes
 // itself, from tables of words (one for each four bytes of the longest name), so that they can be compared, kept and
 // used as keys. Network addresses are bytes that the report turns into text.
 #include "ir/lowering.h"
 
 #include "spec/numbers.h"
-#include "spec/syscalls.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,23 +13,18 @@
 namespace ir {
 
 using namespace lang;
-using spec::id;
 
 static constexpr uint32_t word_size = 4;
 
 // -------------------------------------------------------------------------------------- names of numbers
 
 // The first of the tables with the words of the names of 0 … last.
-uint32_t Lowering::number_names(spec::BuiltinId builtin, uint32_t words) {
-  auto [first, is_new] = number_name_tables_.try_emplace(builtin, static_cast<uint32_t>(program_.tables.size()));
+uint32_t Lowering::number_names(const spec::NumberNames& names, uint32_t words) {
+  auto [first, is_new] = number_name_tables_.try_emplace(&names, static_cast<uint32_t>(program_.tables.size()));
   if (!is_new) return first->second;
-  bool of_error = builtin == id("strerror"), of_signal = builtin == id("signal_name");
-  int last = of_error ? spec::last_error : of_signal ? spec::last_signal : spec::last_syscall;
-  program_.tables.resize(first->second + words, std::vector<uint32_t>(static_cast<size_t>(last) + 1));
-  for (int number = 0; number <= last; number++) {
-    std::string_view name = of_error    ? spec::error_text(number)
-                            : of_signal ? spec::signal_name(number)
-                                        : spec::syscall_name(number);
+  program_.tables.resize(first->second + words, std::vector<uint32_t>(static_cast<size_t>(names.last) + 1));
+  for (int number = 0; number <= names.last; number++) {
+    std::string_view name = names.name_of(number);
     for (size_t at = 0; at < name.size(); at += word_size)
       std::memcpy(&program_.tables[first->second + at / word_size][static_cast<size_t>(number)], name.data() + at,
                   std::min<size_t>(word_size, name.size() - at));
@@ -51,10 +45,9 @@ void Lowering::table_text_into(uint32_t first, uint32_t words, Operand index, co
   }
 }
 
-void Lowering::number_name_into(const Call& c, const Place& to, const Type& as) {
-  spec::BuiltinId builtin = spec::id_of(*c.builtin);
+void Lowering::number_name_into(const spec::NumberNames& names, const Call& c, const Place& to, const Type& as) {
   uint32_t words = (c.type->size + word_size - 1) / word_size;
-  uint32_t first = number_names(builtin, words);
+  uint32_t first = number_names(names, words);
   Operand n = emit(Op::sext, scalar(*c.arguments[0]), {}, 4);
   Reg word = fresh();
   append({.op = Op::table, .dst = word, .a = n, .index = first});
@@ -64,17 +57,16 @@ void Lowering::number_name_into(const Call& c, const Place& to, const Type& as) 
   table_text_into(first, words, n, to, as);
   jump(after);
   start(unknown);
-  if (builtin == id("strerror"))
-    unknown_error_into(n, to, as);
+  if (names.shows_unknown)
+    unknown_number_into(names.unknown, n, to, as);
   else
-    put_text(to, "unknown", as.size);
+    put_text(to, names.unknown, as.size);
   jump(after);
   start(after);
 }
 
 // "Unknown error -12". The digits come last first, so each pushes those before it up in a number of two words.
-void Lowering::unknown_error_into(Operand n, const Place& to, const Type& as) {
-  constexpr std::string_view start_of_text = "Unknown error ";
+void Lowering::unknown_number_into(std::string_view start_of_text, Operand n, const Place& to, const Type& as) {
   constexpr uint32_t room = 32, most_digits = 10;
   Place text = scratch_place(room, "unknown error");
   put_text(text, start_of_text, room);
@@ -108,11 +100,37 @@ void Lowering::unknown_error_into(Operand n, const Place& to, const Type& as) {
   push(number('-'));
   jump(after);
   start(after);
-  constexpr auto digits = static_cast<int64_t>(start_of_text.size());
+  const auto digits = static_cast<int64_t>(start_of_text.size());
   store(text.plus(digits), Operand::of(low), 8);
   store(text.plus(digits + 8), Operand::of(high), 8);
   copy(to, text, std::min(as.size, room));
   if (as.size > room) zero(to.plus(room), as.size - room);
+}
+
+// --------------------------------------------------------------------------------------- names of events
+
+// The name that event_name() stands for, as text: words from tables, for there may be hundreds of names.
+void Lowering::probe_text_into(const Place& to, const Type& as, bool is_function) {
+  auto name_of = [&](const probe::Event* e) -> const std::string& {
+    return is_function ? e->function : e->name;
+  };
+  size_t longest = 0;
+  for (const probe::Event* e : probe_->events) longest = std::max(longest, name_of(e).size());
+  auto words = static_cast<uint32_t>(longest / word_size + 1); // with the NUL
+  auto [first, is_new] =
+      probe_text_tables_.try_emplace({probe_, is_function}, static_cast<uint32_t>(program_.tables.size()));
+  for (uint32_t w = 0; is_new && w < words; w++) {
+    std::vector<uint32_t>& table = program_.tables.emplace_back();
+    for (const probe::Event* e : probe_->events) {
+      const std::string& name = name_of(e);
+      uint32_t id = probe_name(name);
+      if (table.size() <= id) table.resize(id + 1);
+      if (w * word_size < name.size())
+        std::memcpy(&table[id], name.data() + w * word_size,
+                    std::min<size_t>(word_size, name.size() - w * word_size));
+    }
+  }
+  table_text_into(first->second, words, event_name(is_function), to, as);
 }
 
 // ---------------------------------------------------------------------------------------------- addresses
@@ -151,6 +169,13 @@ void Lowering::inet_into(const Call& c, const Place& to) {
   }
   store(to, length, 1);
   copy(to.plus(1), bytes_place(from), size);
+}
+
+// usym(address): u64 address, u64 process.
+void Lowering::user_symbol_into(const Call& c, const Place& to) {
+  program_.uses_user_symbols = true;
+  store(to, scalar(*c.arguments[0]), 8);
+  store(to.plus(8), emit(Op::lshr, process_ids({}), number(32)), 8);
 }
 
 // macaddr(address): six bytes.

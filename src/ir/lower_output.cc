@@ -6,7 +6,6 @@
 namespace ir {
 
 using namespace lang;
-using spec::id;
 
 static constexpr uint32_t join_items = 16;
 
@@ -111,7 +110,9 @@ void Lowering::send_entry(const MapRef& m) {
   send(action, [&](const Place& to) { copy(to, made, map.key->size); });
 }
 
-void Lowering::send_exit(Operand status) {
+// exit([status])
+void Lowering::send_exit(const Call& c) {
+  Operand status = c.arguments.empty() ? number(0) : scalar(*c.arguments[0]);
   const Type* elements[] = {types_.int64()};
   int64_t known = status.is_constant() ? status.value : 0;
   uint32_t action = add_action({.kind = ActionKind::exit, .payload = types_.tuple(elements), .status = known});
@@ -119,9 +120,9 @@ void Lowering::send_exit(Operand status) {
   leave_probe();
 }
 
-void Lowering::send_unwatch(const Expr& address) {
+void Lowering::send_unwatch(const Call& c) {
   const Type* elements[] = {types_.uint64()};
-  Operand watched = scalar(address);
+  Operand watched = scalar(*c.arguments[0]);
   uint32_t action = add_action({.kind = ActionKind::unwatch, .payload = types_.tuple(elements)});
   send(action, [&](const Place& to) { store(to, watched, 8); });
 }
@@ -137,94 +138,69 @@ static bool is_flame(const lang::Map& map) {
   return found && (v.is_integer() || v.is(Kind::count) || v.is(Kind::sum) || v.is(Kind::avg) || v.is(Kind::stats));
 }
 
-// Nobody takes the records of a program that stays behind.
-bool Lowering::output_to_file(const Call& c) {
-  switch (spec::id_of(*c.builtin)) {
-  case id("printf"): print_text(c.arguments[0]->constant.text_value, c.arguments.subspan(1)); return true;
-  case id("errorf"):
-  case id("warnf"):
-  case id("cat"):
-  case id("system"):
-  case id("clear"):
-  case id("zero"):
-  case id("flame"):
-  case id("join"):
-  case id("time"):
-  case id("unwatch"):
-  case id("exit"):
-  case id("assert"):
-  case id("print"):
-    diagnostics_.error(spec::tag::misplaced, c.where,
-                       "`" + std::string(c.name) + "` can't be used in an iterator that stays when acu ends",
-                       "what it tells is the text of its file: printf() writes that");
-    return true;
-  default: return effect(c);
-  }
+// printf and its kin: the format, and a record of the values.
+void Lowering::send_formatted(ActionKind kind, const Call& c) {
+  send_values({.kind = kind, .text = std::string(c.arguments[0]->constant.text_value)}, c.arguments.subspan(1));
 }
 
-bool Lowering::output(const Call& c) {
+// Nobody takes the records of a program that stays behind.
+void Lowering::refuse_in_file(const Call& c) {
+  diagnostics_.error(spec::tag::misplaced, c.where,
+                     "`" + std::string(c.name) + "` can't be used in an iterator that stays when acu ends",
+                     "what it tells is the text of its file: printf() writes that");
+}
+
+// Where it stays behind: the text of its file.
+void Lowering::print_formatted(const Call& c) {
+  if (is_pinned_) return print_text(c.arguments[0]->constant.text_value, c.arguments.subspan(1));
+  send_formatted(ActionKind::printf, c);
+}
+
+void Lowering::send_map_action(ActionKind kind, const Call& c) {
+  send(add_action({.kind = kind, .map = as<MapRef>(*c.arguments[0]).map->id}), [](const Place&) {});
+}
+
+void Lowering::send_flame(const Call& c) {
   auto text = [&](size_t i) { return std::string(c.arguments[i]->constant.text_value); };
-  if (is_pinned_) return output_to_file(c);
-  auto formatted = [&](ActionKind kind) {
-    send_values({.kind = kind, .text = text(0)}, c.arguments.subspan(1));
-    return true;
-  };
-  auto on_map = [&](ActionKind kind) {
-    send(add_action({.kind = kind, .map = as<MapRef>(*c.arguments[0]).map->id}), [](const Place&) {});
-    return true;
-  };
-  switch (spec::id_of(*c.builtin)) {
-  case id("printf"): return formatted(ActionKind::printf);
-  case id("errorf"): return formatted(ActionKind::errorf);
-  case id("warnf"): return formatted(ActionKind::warnf);
-  case id("cat"): return formatted(ActionKind::cat);
-  case id("system"): return formatted(ActionKind::system);
-  case id("clear"): return on_map(ActionKind::clear);
-  case id("zero"): return on_map(ActionKind::zero);
-  case id("flame"): {
-    const lang::Map& map = *as<MapRef>(*c.arguments[0]).map;
-    if (!is_flame(map))
-      diagnostics_.error(spec::tag::bad_map_use, c.arguments[0]->where,
-                         "`flame` takes a map with a stack in its keys, and numbers for values",
-                         "such as @[comm, ustack] = count()");
-    send(add_action({.kind = ActionKind::flame,
-                     .text = text(1) + std::string(1, '\0') + (c.arguments.size() > 2 ? text(2) : std::string()),
-                     .map = map.id}),
-         [](const Place&) {});
-    return true;
-  }
-  case id("join"): return send_list(c), true;
-  case id("time"):
-    send(add_action({.kind = ActionKind::time, .text = c.arguments.empty() ? "%H:%M:%S\n" : text(0)}),
-         [](const Place&) {});
-    return true;
-  case id("unwatch"): send_unwatch(*c.arguments[0]); return true;
-  case id("exit"): send_exit(c.arguments.empty() ? number(0) : scalar(*c.arguments[0])); return true;
-  case id("assert"): {
-    BlockId fine = new_block(), failed = new_block();
-    condition(*c.arguments[0], fine, failed);
-    start(failed);
-    send(add_action({.kind = ActionKind::assert_failed, .text = text(1)}), [](const Place&) {});
-    leave_probe();
-    start(fine);
-    return true;
-  }
-  case id("print"): {
-    const MapRef* m = if_a<MapRef>(c.arguments[0]);
-    if (m && m->key && m->type->is_aggregation()) return send_entry(*m), true;
-    if (!m || m->key) return send_values({.kind = ActionKind::print_value}, c.arguments.first(1)), true;
-    const Type* elements[] = {types_.int64(), types_.int64()};
-    uint32_t action =
-        add_action({.kind = ActionKind::print_map, .payload = types_.tuple(elements), .map = m->map->id});
-    send(action, [&](const Place& to) {
-      for (size_t i = 1; i <= 2; i++)
-        store(to.plus(static_cast<int64_t>(i - 1) * 8),
-              number(c.arguments.size() > i ? c.arguments[i]->constant.integer_value : 0), 8);
-    });
-    return true;
-  }
-  default: return effect(c);
-  }
+  const lang::Map& map = *as<MapRef>(*c.arguments[0]).map;
+  if (!is_flame(map))
+    diagnostics_.error(spec::tag::bad_map_use, c.arguments[0]->where,
+                       "`flame` takes a map with a stack in its keys, and numbers for values",
+                       "such as @[comm, ustack] = count()");
+  send(add_action({.kind = ActionKind::flame,
+                   .text = text(1) + std::string(1, '\0') + (c.arguments.size() > 2 ? text(2) : std::string()),
+                   .map = map.id}),
+       [](const Place&) {});
+}
+
+void Lowering::send_time(const Call& c) {
+  std::string format = c.arguments.empty() ? "%H:%M:%S\n" : std::string(c.arguments[0]->constant.text_value);
+  send(add_action({.kind = ActionKind::time, .text = format}), [](const Place&) {});
+}
+
+void Lowering::send_assert(const Call& c) {
+  BlockId fine = new_block(), failed = new_block();
+  condition(*c.arguments[0], fine, failed);
+  start(failed);
+  send(add_action({.kind = ActionKind::assert_failed, .text = std::string(c.arguments[1]->constant.text_value)}),
+       [](const Place&) {});
+  leave_probe();
+  start(fine);
+}
+
+// print(value), print(map [, top [, div]])
+void Lowering::send_print(const Call& c) {
+  const MapRef* m = if_a<MapRef>(c.arguments[0]);
+  if (m && m->key && m->type->is_aggregation()) return send_entry(*m);
+  if (!m || m->key) return send_values({.kind = ActionKind::print_value}, c.arguments.first(1));
+  const Type* elements[] = {types_.int64(), types_.int64()};
+  uint32_t action =
+      add_action({.kind = ActionKind::print_map, .payload = types_.tuple(elements), .map = m->map->id});
+  send(action, [&](const Place& to) {
+    for (size_t i = 1; i <= 2; i++)
+      store(to.plus(static_cast<int64_t>(i - 1) * 8),
+            number(c.arguments.size() > i ? c.arguments[i]->constant.integer_value : 0), 8);
+  });
 }
 
 } // namespace ir

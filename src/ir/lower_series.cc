@@ -7,8 +7,10 @@ namespace ir {
 using type::Slice;
 
 // The value n, now, in the series at `at`; layout in type/type.h.
-void Lowering::add_to_series(const Type& t, Operand at, Operand n) {
+void Lowering::add_to_series(const Aggregation& a) {
   constexpr int64_t value = 8, more = 16;
+  const Type& t = a.type;
+  const Operand at = a.at, n = a.n;
   Operand now = emit(Op::add, query(Query::ktime_boot), number(options_.boot_to_wall_ns));
   Operand interval = emit(Op::udiv, now, number(t.low));
   Operand index = emit(Op::umod, interval, number(t.count));

@@ -19,13 +19,8 @@ void Lowering::lower(const Stmt& s) {
   case StmtKind::discard: {
     const Expr& e = s.kind == StmtKind::expression ? *as<ExprStmt>(s).value : *as<Discard>(s).value;
     where_ = e.where;
-    if (const Call* c = if_a<Call>(&e)) {
-      if (c->builtin && output(*c)) return;
-      if (is_builtin(e, id("delete"))) {
-        remove(*c, s.kind == StmtKind::expression);
-        return;
-      }
-    }
+    const Call* c = if_a<Call>(&e);
+    if (c && c->builtin && run_builtin(*c, s.kind == StmtKind::expression)) return;
     if (const Unary* u = if_a<Unary>(&e); u && u->op >= UnaryOp::pre_increment) {
       increment(*u);
       return;

@@ -18,6 +18,9 @@ enum class BtfKind : uint8_t;
 namespace probe {
 struct CpuVariable;
 }
+namespace spec {
+struct NumberNames;
+}
 
 namespace ir {
 
@@ -98,6 +101,8 @@ private:
   void read_text(const Place& to, uint32_t size, Operand from, Space space, Operand limit, bool pad,
                  bool is_free = false); // see Place
   bool has_padding(const Type& t) const;
+  Operand ask_memory(MemoryQuestion question, const lang::Expr& address);
+  Operand is_valid(const lang::Call& c);
 
   // lower_expression.cc
   Operand scalar(const lang::Expr& e);
@@ -191,51 +196,90 @@ private:
   Operand read_percpu(uint32_t map, Operand key);
   void write_map(const lang::MapRef& m, const lang::Expr& value);
   void write_scalar(const lang::MapRef& m, Operand key, Operand value);
-  void aggregate(const lang::MapRef& m, const lang::Call& call);
   Operand negated(Operand v);
   Operand update_map(const lang::MapRef& m, lang::BinaryOp op, Operand value, bool wants_old);
-  Operand bucket(const Type& t, Operand n);
   void add(uint32_t map, Operand slot, int64_t offset, Operand value);
   void mark_present(uint32_t map, Operand slot);
   Operand remove(const lang::Call& c, bool statement);
   Operand has_key(const lang::Call& c);
   Operand find_into(const lang::Call& c);
+  Operand length(const lang::Call& c);
 
-  // lower_call.cc: builtins that give values
+  // lower_aggregation.cc, lower_series.cc
+  struct Aggregation { // a number that is added to the value of a key
+    uint32_t map;
+    const Type& type;
+    Operand at;    // the value
+    Operand n;     // the number
+    Operand index; // its bucket, of histograms
+    BlockId after; // behind the addition
+  };
+  void aggregate(const lang::MapRef& m, const lang::Call& call);
+  Operand power_bucket(const Type& t, Operand n);
+  Operand step_bucket(const Type& t, Operand n);
+  void add_number(const Aggregation& a);
+  void add_counted(const Aggregation& a);
+  void keep_smaller(const Aggregation& a);
+  void keep_larger(const Aggregation& a);
+  void keep_better(const Aggregation& a, Cond better);
+  void add_to_bucket(const Aggregation& a);
+  void add_to_series(const Aggregation& a);
+
+  // lower_call.cc
   Operand call(const lang::Call& c);
   Operand user_call(const lang::Call& c, const Place* result);
-  Operand builtin(const lang::Expr& e, const spec::Builtin& row, lang::List<lang::Expr*> arguments);
+
+  // lower_builtins.cc: what becomes of builtins, a row for each. The forms that a row has are those in which the builtin is used.
+  struct BuiltinLowering {
+    std::string_view name;
+    Operand (*value)(Lowering&, const lang::Expr&) = nullptr; // a number
+    void (*into)(Lowering&, const lang::Expr&, const Place& to, const Type& as, bool pad) = nullptr; // text, bytes: written there
+    void (*run)(Lowering&, const lang::Call&) = nullptr; // an effect; beside `value`: where the value is not used
+    bool writes_text = false;                            // run: also in an iterator that stays when acu ends
+    void (Lowering::*add)(const Aggregation&) = nullptr; // an aggregation
+    Operand (Lowering::*bucket)(const Type&, Operand n) = nullptr; // … into buckets: which one
+    bool is_replaced = false; // nothing of it reaches lowering
+  };
+  struct Builtins;
+  bool run_builtin(const lang::Call& c, bool is_statement = false);
+  Operand builtin(const lang::Expr& e);
   void builtin_into(const lang::Expr& e, const Place& to, const Type& as, bool pad);
-  void probe_text_into(const Place& to, const Type& as, bool is_function);
+  Operand bucket(const spec::Builtin& row, const Type& t, Operand n);
+  void add_to(const spec::Builtin& row, const Aggregation& a);
+
+  // lower_stack.cc
+  Operand stack(const Type& type, Operand task = {});
+  void find_task_layout();
+  bool walks(const Type& type) const;
+  Operand stack_depth(const lang::Expr& e);
+  void user_stack_into(const Place& to, const Type& type);
+  void both_stacks_into(const Place& to, const Type& all);
+
+  // lower_time.cc
+  Operand clock(lang::List<lang::Expr*> arguments);
+  type::TimeClock time_clock(const lang::Expr& e) const;
+  void time_text_into(const lang::Call& c, const Place& to);
+
+  // lower_str.cc: text and bytes at an address
   void text_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
   void bytes_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
   void read_by_address(const lang::Expr& from, Operand at, const std::function<void(Space)>& read);
   bool place_is_script(const lang::Expr& e) const;
   void store_bytes(const Place& to, Operand n, uint32_t size);
-  Operand stack(const Type& type, Operand task = {});
-  void find_task_layout();
-  bool walks(const Type& type) const;
-  Operand stack_depth(const lang::Expr& e);
-  Operand ask_memory(MemoryQuestion question, const lang::Expr& address);
-  void user_stack_into(const Place& to, const Type& type);
-  Operand query(Query q);
-  Operand clock(lang::List<lang::Expr*> arguments);
-  type::TimeClock time_clock(const lang::Expr& e) const;
 
-  // lower_names.cc: names of numbers and addresses
-  uint32_t number_names(spec::BuiltinId builtin, uint32_t words);
+  // lower_names.cc: names of numbers, addresses and events
+  uint32_t number_names(const spec::NumberNames& names, uint32_t words);
   void table_text_into(uint32_t first, uint32_t words, Operand index, const Place& to, const Type& as);
-  void number_name_into(const lang::Call& c, const Place& to, const Type& as);
-  void unknown_error_into(Operand n, const Place& to, const Type& as);
+  void number_name_into(const spec::NumberNames& names, const lang::Call& c, const Place& to, const Type& as);
+  void unknown_number_into(std::string_view start_of_text, Operand n, const Place& to, const Type& as);
+  void probe_text_into(const Place& to, const Type& as, bool is_function);
   Place bytes_place(const lang::Expr& e);
   void inet_into(const lang::Call& c, const Place& to);
+  void user_symbol_into(const lang::Call& c, const Place& to);
   void mac_into(const lang::Call& c, const Place& to);
   void cgroup_path_into(const lang::Call& c, const Place& to);
   Operand compare_user(const lang::Binary& e);
   uint32_t string_id(std::string_view text);
-
-  // lower_series.cc
-  void add_to_series(const Type& t, Operand at, Operand n);
 
   // lower_text.cc: text and bytes, searched and compared
   struct Text { // in an object, so that loops can reach it; the last bytes are NULs
@@ -274,13 +318,16 @@ private:
   void glob_class_turn(const Glob& g);
 
   // lower_kernel.cc: the event's context, tasks, the kernel's data, effects
+  Operand query(Query q);
   Operand process_ids(lang::List<lang::Expr*> arguments);
   std::optional<uint32_t> task_member(std::string_view name);
   Place task_place(lang::List<lang::Expr*> arguments);
   Operand parent_pid(lang::List<lang::Expr*> arguments);
   void process_name_into(lang::List<lang::Expr*> arguments, const Place& to);
   uint32_t kernel_symbol(std::string_view name, format::BtfKind kind);
+  void thread_name_into(lang::List<lang::Expr*> arguments, const Place& to, const Type& as);
   void other_name_into(const lang::Expr& pid, const Place& to);
+  Operand command_pid();
   bool is_at_return_instruction() const; // the block's: the return address is still on the stack
   Operand machine_register(std::string_view name);
   Operand user_register(std::string_view name);
@@ -288,27 +335,37 @@ private:
   Operand argument_by_number(int n);
   Operand stack_argument(size_t n);
   Operand event_name(bool is_function);
+  Operand function_name(const lang::Expr& e);
   std::vector<uint64_t> cookies_of(const std::vector<uint32_t>& events);
   Operand send_packet(const lang::Call& c);
   void path_into(lang::List<lang::Expr*> arguments, const Place& to, const Type& as);
+  Operand kernel_address(const lang::Call& c);
   Operand kernel_variable(const lang::Call& c);
   Operand variable_of_cpu(const probe::CpuVariable& v, Operand cpu);
-  bool effect(const lang::Call& c);
+  void send_signal(const lang::Call& c, bool is_thread);
+  void override_result(const lang::Call& c);
+  void write_user(const lang::Call& c);
   bool wants_typed_context(const lang::Probe& p) const;
   probe::Context context_of(const lang::Probe& p, const probe::Event& e);
   void mark_kernel_calls();
   bool is_context(const lang::Expr& e) const;
 
   // lower_output.cc: builtins that send events
-  bool output(const lang::Call& c); // false: not one of them
-  bool output_to_file(const lang::Call& c);
   uint32_t add_action(Action a);
   void send(uint32_t action, const std::function<void(const Place&)>& fill);
   void send_values(Action a, lang::List<lang::Expr*> values);
+  void refuse_in_file(const lang::Call& c);
+  void send_formatted(ActionKind kind, const lang::Call& c);
+  void print_formatted(const lang::Call& c);
+  void send_map_action(ActionKind kind, const lang::Call& c);
+  void send_flame(const lang::Call& c);
+  void send_time(const lang::Call& c);
+  void send_assert(const lang::Call& c);
+  void send_print(const lang::Call& c);
   void send_list(const lang::Call& c);
   void send_entry(const lang::MapRef& m);
-  void send_exit(Operand status);
-  void send_unwatch(const lang::Expr& address);
+  void send_exit(const lang::Call& c);
+  void send_unwatch(const lang::Call& c);
   const Type* payload_type(const lang::Expr& e);
 
   const lang::Program& source_;
@@ -356,14 +413,12 @@ private:
   std::unordered_map<const lang::Function*, uint32_t> function_ids_;
   std::unordered_map<std::string, uint32_t> string_ids_, probe_name_ids_;
   std::map<std::pair<const lang::Probe*, bool>, uint32_t> probe_text_tables_; // the first of its tables
-  std::unordered_map<uint32_t, uint32_t> number_name_tables_;                 // the same, by builtin
+  std::unordered_map<const spec::NumberNames*, uint32_t> number_name_tables_; // the same
 };
 
 // Whether this is the builtin, written as a value or as a call.
 inline bool is_builtin(const lang::Expr& e, spec::BuiltinId id) {
-  const lang::Name* name = lang::if_a<lang::Name>(&e);
-  const lang::Call* call = lang::if_a<lang::Call>(&e);
-  const spec::Builtin* row = name ? name->builtin : call ? call->builtin : nullptr;
+  const spec::Builtin* row = lang::builtin_of(e);
   return row && spec::id_of(*row) == id;
 }
 

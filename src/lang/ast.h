@@ -227,6 +227,16 @@ struct Call : Expr {
   Function* function = nullptr;           // checker
   const probe::Recipe* recipe = nullptr;  // checker: as of a Name
 };
+// Of a builtin, which may be written as a value or as a call.
+inline const spec::Builtin* builtin_of(const Expr& e) {
+  const Name* name = if_a<Name>(&e);
+  const Call* call = if_a<Call>(&e);
+  return name ? name->builtin : call ? call->builtin : nullptr;
+}
+inline List<Expr*> arguments_of(const Expr& e) {
+  const Call* call = if_a<Call>(&e);
+  return call ? call->arguments : List<Expr*>();
+}
 struct Unary : Expr {
   ACU_EXPR(Unary, unary)
   UnaryOp op;

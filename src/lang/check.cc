@@ -56,8 +56,7 @@ std::vector<probe::Event*> Checker::match(const ProbeSpec& spec) {
       diagnostics_.warning(tag::no_such_probe, spec.where, mismatch.message, mismatch.hint);
     if (policy != "error") return events;
   }
-  constexpr std::string_view tags[] = {tag::unknown_provider, tag::bad_probe, tag::no_such_probe,
-                                       tag::not_yet};
+  constexpr std::string_view tags[] = {tag::unknown_provider, tag::bad_probe, tag::no_such_probe};
   diagnostics_.error(tags[mismatch.kind], spec.where, mismatch.message, mismatch.hint);
   return events;
 }

@@ -17,27 +17,6 @@ namespace lang {
 using type::Kind;
 using namespace spec;
 
-// Where a builtin is at home: what it needs of each event of its block; 0: nothing.
-static uint16_t needs_of(BuiltinId builtin) {
-  switch (builtin) {
-  case id("ctx"): return has_context;
-  case id("retval"): return has_result;
-  case id("func"): return has_function;
-  case id("reg"):
-  case id("usermode"): return has_registers;
-  case id("ureg"):
-  case id("signal"):
-  case id("signal_thread"): return in_task;
-  case id("override"): return can_override;
-  case id("write_user"): return can_write_user;
-  case id("path"): return sees_paths;
-  case id("skboutput"):
-  case id("task_kstack"):
-  case id("socket_cookie"): return vouches;
-  default: return 0;
-  }
-}
-
 // "kprobe, kretprobe, uprobe"
 static std::string kinds_with(uint16_t ability) {
   std::string out;
@@ -63,48 +42,20 @@ bool Checker::require(uint16_t ability, std::string_view name, Range where) {
   return true;
 }
 
-// What a program that stands still has nothing of.
-static bool is_of_kernel(BuiltinId builtin) {
-  switch (builtin) {
-  case id("kstack"):
-  case id("curtask"):
-  case id("cgroup"):
-  case id("kaddr"):
-  case id("ksym"):
-  case id("percpu_kaddr"):
-  case id("cpu"):
-  case id("numaid"): return true;
-  default: return false;
-  }
-}
-
-// What is known only of the memory of a program that stands still.
-static bool is_of_memory(BuiltinId builtin) {
-  switch (builtin) {
-  case id("chunk"):
-  case id("chunk_size"):
-  case id("next_chunk"):
-  case id("next_area"):
-  case id("area_end"): return true;
-  default: return false;
-  }
-}
-
 bool Checker::check_place(const Expr& e, const Builtin& row) {
-  if (machine_.still && is_of_kernel(id_of(row))) {
+  if (machine_.still && row.subject == Subject::kernel) {
     error(tag::misplaced, e.where,
           "`" + std::string(row.name) + "` is the kernel's, of which " +
               std::string(machine_.still->target().title()) + " knows nothing");
     return false;
   }
-  if (!machine_.still && is_of_memory(id_of(row))) {
+  if (!machine_.still && row.subject == Subject::stopped_memory) {
     error(tag::misplaced, e.where,
           "`" + std::string(row.name) + "` looks at all memory of a program, which has to stand still for that",
           "such scripts run by `acu core FILE` and `acu snap -p PID`");
     return false;
   }
-  uint16_t ability = needs_of(id_of(row));
-  return !ability || require(ability, row.name, e.where);
+  return !row.ability || require(row.ability, row.name, e.where);
 }
 
 // argN, sargN
@@ -200,7 +151,8 @@ std::optional<int64_t> Checker::signal_number(std::string_view name) {
 }
 
 // path(struct path or a pointer to one [, size])
-const type::Type* Checker::check_path(List<Expr*> arguments) {
+const type::Type* Checker::check_path(Call& e) {
+  List<Expr*> arguments = e.arguments;
   const type::Type* t = arguments[0]->type;
   bool is_path = (t->is(Kind::structure) && t->name == "path") || is_pointer_to(t, "path");
   if (!is_path && !t->is(Kind::none))
@@ -215,11 +167,11 @@ const type::Type* Checker::check_path(List<Expr*> arguments) {
   return types_.string(static_cast<uint32_t>(size) + 1);
 }
 
-const type::Type* Checker::check_cpu_variable(List<Expr*> arguments) {
-  std::string name(arguments[0]->constant.text_value);
+const type::Type* Checker::check_cpu_variable(Call& e) {
+  std::string name(e.arguments[0]->constant.text_value);
   bool is_known = machine_.btf() && machine_.btf()->find(name, format::BtfKind::variable);
   if (!is_known && !probe::cpu_variable(name))
-    return mistake(tag::unresolved, arguments[0]->where, "the kernel has no per-CPU variable `" + name + "`",
+    return mistake(tag::unresolved, e.arguments[0]->where, "the kernel has no per-CPU variable `" + name + "`",
                    "`grep -w " + name + " /proc/kallsyms` shows whether it is another kind of symbol");
   return types_.pointer(types_.uint64(), type::Space::kernel);
 }
@@ -234,10 +186,12 @@ uint32_t Checker::find_kfunc(std::string_view name) {
   return is_marked ? found : 0;
 }
 
-void Checker::check_kfunc(Call& e) {
+void Checker::check_kfunc_exist(Call& e) { set_integer(e, find_kfunc(e.arguments[0]->constant.text_value) != 0); }
+
+void Checker::check_kfunc_allowed(Call& e) {
   uint32_t function = find_kfunc(e.arguments[0]->constant.text_value);
   bool answer = function != 0;
-  if (answer && id_of(*e.builtin) == id("kfunc_allowed")) {
+  if (answer) {
     if (!probe_) return error(tag::misplaced, e.where, "`kfunc_allowed` can't be used in a function");
     for (const probe::Event* event : probe_->events)
       answer &= options_.kfunc_allowed && options_.kfunc_allowed(machine_, *event, function);
@@ -251,69 +205,73 @@ const type::Type* Checker::function_name_type(Expr& e) {
   if (event.binary.empty() && !probe::is_kernel_function(event.kind)) return types_.simple(Kind::ksym);
   if (probe_->events.size() > 1)
     return probe_as_text_ ? types_.string(longest_probe_name()) : types_.simple(Kind::probe_name);
-  std::string_view name = types_.keep(event.function);
-  set_text(e, name);
-  return types_.string(static_cast<uint32_t>(name.size()) + 1);
+  return literal(e, event.function);
 }
 
-// nullptr: as the table says.
-const type::Type* Checker::context_builtin_type(Expr& e, BuiltinId builtin, List<Expr*> arguments) {
-  switch (builtin) {
-  case id("ctx"): return context_type();
-  case id("retval"): return e.kind == ExprKind::name ? check_result(as<Name>(e)) : nullptr;
-  case id("locals"):
-  case id("target"):
-    return mistake(tag::bad_operand, e.where,
-                   "`" + std::string(builtin == id("locals") ? "locals" : "target") +
-                       "` needs the name of a variable",
-                   builtin == id("locals") ? "locals.NAME" : "target.NAME");
-  case id("entry"):
-    return mistake(tag::misplaced, e.where, "`entry` can be used in return probes of user functions only",
-                   "such as uretprobe:BINARY:FUNCTION");
-  case id("func"): return function_name_type(e);
-  case id("uaddr"): return check_user_address(as<Call>(e));
-  case id("pid"):
-  case id("tid"): {
-    const Name* word = arguments.empty() ? nullptr : if_a<Name>(arguments[0]);
-    if (word && word->name != "init" && word->name != "curr_ns")
-      return mistake(tag::bad_argument, word->where, "unknown namespace `" + std::string(word->name) + "`",
-                     "the namespaces are curr_ns (acu's own, the default) and init");
-    return nullptr;
-  }
-  case id("ppid"):
-  case id("pcomm"):
-    if (!arguments.empty()) check_task(*arguments[0], builtin == id("ppid") ? "ppid" : "pcomm");
-    return nullptr;
-  case id("reg"):
-  case id("ureg"): {
-    std::string name(arguments[0]->constant.text_value);
-    if (find_register(name)) return nullptr;
-    std::string all;
-    for (const Register& r : registers) all += (all.empty() ? "" : ", ") + std::string(r.name);
-    return mistake(tag::bad_argument, arguments[0]->where,
-                   "this machine (" + std::string(architecture) + ") has no register `" + name + "`",
-                   "registers are " + all);
-  }
-  case id("percpu_kaddr"): return check_cpu_variable(arguments);
-  case id("path"): return check_path(arguments);
-  case id("socket_cookie"): {
-    const type::Type* t = arguments[0]->type;
-    bool is_socket =
-        is_pointer_to(t, "sock") || is_pointer_to(t, "sock_common") || is_pointer_to(t, "tcp_sock");
-    if (is_socket || t->is(Kind::none)) return nullptr;
-    return mistake(tag::bad_argument, arguments[0]->where,
-                   "`socket_cookie` takes a struct sock *, not " + text(t));
-  }
-  case id("skboutput"):
-    if (is_pointer_to(arguments[1]->type, "sk_buff") || arguments[1]->type->is(Kind::none)) return nullptr;
-    return mistake(tag::bad_argument, arguments[1]->where,
-                   "`skboutput` takes a struct sk_buff * here, not " + text(arguments[1]->type));
-  case id("kfunc_exist"):
-  case id("kfunc_allowed"): check_kfunc(as<Call>(e)); return nullptr;
-  case id("signal"):
-  case id("signal_thread"): check_signal(*arguments[0]); return nullptr;
-  default: return nullptr;
-  }
+// probe
+const type::Type* Checker::check_probe_name(Expr& e) {
+  if (!probe_) return mistake(tag::misplaced, e.where, "this can't be used in a function");
+  if (probe_->events.size() > 1)
+    return probe_as_text_ ? types_.string(longest_probe_name()) : types_.simple(Kind::probe_name);
+  return literal(e, probe_->events.front()->name);
+}
+
+// probetype
+const type::Type* Checker::check_probe_type(Expr& e) {
+  if (!probe_) return mistake(tag::misplaced, e.where, "this can't be used in a function");
+  return literal(e, probe_->events.front()->provider);
+}
+
+const type::Type* Checker::check_current_task(Expr&) {
+  const type::Type* task = machine_.kernel_type("struct", "task_struct");
+  return task ? types_.pointer(task, type::Space::kernel) : nullptr;
+}
+
+// locals, target: they mean something with a name behind them only.
+const type::Type* Checker::check_without_member(Expr& e, std::string_view name) {
+  return mistake(tag::bad_operand, e.where, "`" + std::string(name) + "` needs the name of a variable",
+                 std::string(name) + ".NAME");
+}
+
+// entry: entry_values.cc has replaced those that are in their place.
+const type::Type* Checker::check_misplaced_entry(Expr& e) {
+  return mistake(tag::misplaced, e.where, "`entry` can be used in return probes of user functions only",
+                 "such as uretprobe:BINARY:FUNCTION");
+}
+
+// pid([curr_ns|init]), tid(…)
+const type::Type* Checker::check_namespace(Expr& e) {
+  List<Expr*> arguments = arguments_of(e);
+  const Name* word = arguments.empty() ? nullptr : if_a<Name>(arguments[0]);
+  if (word && word->name != "init" && word->name != "curr_ns")
+    return mistake(tag::bad_argument, word->where, "unknown namespace `" + std::string(word->name) + "`",
+                   "the namespaces are curr_ns (acu's own, the default) and init");
+  return nullptr;
+}
+
+// reg(name), ureg(name)
+const type::Type* Checker::check_register(Call& e) {
+  std::string name(e.arguments[0]->constant.text_value);
+  if (find_register(name)) return nullptr;
+  std::string all;
+  for (const Register& r : registers) all += (all.empty() ? "" : ", ") + std::string(r.name);
+  return mistake(tag::bad_argument, e.arguments[0]->where,
+                 "this machine (" + std::string(architecture) + ") has no register `" + name + "`",
+                 "registers are " + all);
+}
+
+const type::Type* Checker::check_socket_cookie(Call& e) {
+  const type::Type* t = e.arguments[0]->type;
+  bool is_socket = is_pointer_to(t, "sock") || is_pointer_to(t, "sock_common") || is_pointer_to(t, "tcp_sock");
+  if (is_socket || t->is(Kind::none)) return nullptr;
+  return mistake(tag::bad_argument, e.arguments[0]->where,
+                 "`socket_cookie` takes a struct sock *, not " + text(t));
+}
+
+const type::Type* Checker::check_skboutput(Call& e) {
+  const Expr& packet = *e.arguments[1];
+  if (is_pointer_to(packet.type, "sk_buff") || packet.type->is(Kind::none)) return nullptr;
+  return mistake(tag::bad_argument, packet.where, "`skboutput` takes a struct sk_buff * here, not " + text(packet.type));
 }
 
 } // namespace lang

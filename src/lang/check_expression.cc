@@ -127,14 +127,18 @@ const type::Type* Checker::check_value(Expr& e) {
   if (t->is_castable_aggregation()) return e.type = types_.integer(8, t->is_signed);
   if (t->is_aggregation())
     return e.type = mistake(tag::bad_map_use, e.where, text(t) + " can't be used as a value");
-  if (!t->is(Kind::none)) return t;
+  if (t->is(Kind::none)) refuse_without_value(e);
+  return t;
+}
+
+// Of an expression without a type: tells that it gives no value, unless its mistake was told.
+void Checker::refuse_without_value(const Expr& e) {
   const Expr* empty = part_without_value(e);
   const Call* call = if_a<Call>(empty);
   if (call)
     error(tag::bad_operand, empty->where, "`" + std::string(call->name) + "` gives no value");
   else if (empty)
     error(tag::bad_operand, empty->where, "this block gives no value", "its last expression has no `;` behind it");
-  return t;
 }
 
 bool Checker::check_integer(Expr& e, std::string_view what) {
@@ -146,6 +150,11 @@ bool Checker::check_integer(Expr& e, std::string_view what) {
 
 void Checker::set_integer(Expr& e, int64_t value) { e.constant = {Constant::integer, value, {}}; }
 void Checker::set_text(Expr& e, std::string_view value) { e.constant = {Constant::text, 0, value}; }
+
+const type::Type* Checker::literal(Expr& e, std::string_view text) {
+  set_text(e, types_.keep(text));
+  return types_.string(static_cast<uint32_t>(text.size()) + 1);
+}
 
 // --------------------------------------------------------------------------------------------- names
 
@@ -161,7 +170,7 @@ const type::Type* Checker::check_name(Name& e) {
     return check_argument_number(e);
   if (const Builtin* row = find_builtin(e.name)) {
     e.builtin = builtin_named(e.name, e.where, false);
-    return e.builtin ? builtin_type(e, *row, {}) : types_.none();
+    return e.builtin ? builtin_type(e, *row) : types_.none();
   }
   auto found = program_.c_types->enumerator(e.name);
   if (!found) found = program_enumerator(e.name);

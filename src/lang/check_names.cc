@@ -1,10 +1,9 @@
-// Builtins that name numbers and addresses: errors, signals, system calls, IP and hardware addresses, time series.
+// Builtins that name numbers and addresses: errors, signals, system calls, IP and hardware addresses.
 #include "lang/checker.h"
 
 #include "lang/walk.h"
 
 #include "spec/numbers.h"
-#include "spec/syscalls.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -15,21 +14,15 @@ using type::Kind;
 using namespace spec;
 
 // strerror, signal_name, syscall_name: text that is known now for a literal, else as long as the longest name.
-const type::Type* Checker::check_number_name(Expr& e, BuiltinId builtin, List<Expr*> arguments) {
-  bool of_error = builtin == id("strerror"), of_signal = builtin == id("signal_name");
-  auto name_of = [&](int number) {
-    return of_error ? error_text(number) : of_signal ? signal_name(number) : syscall_name(number);
-  };
-  if (arguments[0]->constant.kind == Constant::integer) {
-    auto number = static_cast<int>(arguments[0]->constant.integer_value);
-    std::string name(name_of(number));
-    if (name.empty()) name = of_error ? "Unknown error " + std::to_string(number) : "unknown";
-    set_text(e, types_.keep(name));
-    return types_.string(static_cast<uint32_t>(name.size()) + 1);
+const type::Type* Checker::check_number_name(Call& e, const NumberNames& names) {
+  if (e.arguments[0]->constant.kind == Constant::integer) {
+    auto number = static_cast<int>(e.arguments[0]->constant.integer_value);
+    std::string name(names.name_of(number));
+    if (name.empty()) name = std::string(names.unknown) + (names.shows_unknown ? std::to_string(number) : "");
+    return literal(e, name);
   }
-  int last = of_error ? last_error : of_signal ? last_signal : last_syscall;
   size_t longest = 0;
-  for (int number = 0; number <= last; number++) longest = std::max(longest, name_of(number).size());
+  for (int number = 0; number <= names.last; number++) longest = std::max(longest, names.name_of(number).size());
   return types_.string(static_cast<uint32_t>(longest) + 1);
 }
 
@@ -94,34 +87,6 @@ const type::Type* Checker::check_macaddr(Call& e) {
   if (is_address || t->is(Kind::none) || (bytes && bytes->size == 6)) return types_.simple(Kind::mac);
   return mistake(tag::bad_argument, e.arguments[0]->where,
                  "`macaddr` takes 6 bytes or a pointer to them, not " + text(t));
-}
-
-// tseries(n, interval, count [, what is kept of an interval])
-const type::Type* Checker::check_series(Call& e) {
-  constexpr int64_t most = 1'000'000;
-  int64_t interval = e.arguments[1]->constant.integer_value, count = e.arguments[2]->constant.integer_value;
-  if (interval <= 0)
-    return mistake(tag::bad_argument, e.arguments[1]->where, "tseries: the interval must be longer than zero");
-  if (count <= 0)
-    return mistake(tag::bad_argument, e.arguments[2]->where, "tseries: the number of intervals must be greater than zero");
-  if (count > most)
-    return mistake(tag::too_large, e.arguments[2]->where,
-                   "tseries: more than " + std::to_string(most) + " intervals are too many", "use longer ones");
-  constexpr std::pair<std::string_view, type::Slice> words[] = {{"avg", type::Slice::avg},
-                                                                {"max", type::Slice::max},
-                                                                {"min", type::Slice::min},
-                                                                {"sum", type::Slice::sum}};
-  type::Slice slice = type::Slice::last;
-  if (e.arguments.size() > 3) {
-    std::string_view wanted = e.arguments[3]->constant.text_value;
-    auto at = std::find_if(std::begin(words), std::end(words), [&](auto& w) { return w.first == wanted; });
-    if (at == std::end(words))
-      return mistake(tag::bad_argument, e.arguments[3]->where,
-                     "tseries: `" + std::string(wanted) + "` is no way to put the values of an interval together",
-                     "there are avg, max, min and sum; without one the last value is kept");
-    slice = at->second;
-  }
-  return types_.tseries(interval, static_cast<uint32_t>(count), slice, e.arguments[0]->type->is_signed);
 }
 
 } // namespace lang

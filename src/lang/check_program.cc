@@ -420,23 +420,32 @@ static bool has_function(symbol::Binary& binary, std::string_view name) {
   return false;
 }
 
-// Answers has_type(), has_field(), has_func() and has_var(): of the program whose event this is; outside of
-// user probes of each that the script probes, and the kernel.
-void Checker::check_has(Call& e) {
+void Checker::check_has_type(Call& e) {
+  set_integer(e, type_of_text(e.arguments[0]->constant.text_value) != nullptr);
+}
+
+void Checker::check_has_field(Call& e) {
+  const type::Type* type = type_of_text(e.arguments[0]->constant.text_value);
+  set_integer(e, has_member(type, e.arguments[1]->constant.text_value));
+}
+
+void Checker::check_has_function(Call& e) {
   std::string_view name = e.arguments[0]->constant.text_value;
-  BuiltinId question = id_of(*e.builtin);
-  if (question == id("has_type")) return set_integer(e, type_of_text(name) != nullptr);
-  if (question == id("has_field"))
-    return set_integer(e, has_member(type_of_text(name), e.arguments[1]->constant.text_value));
-  bool is_function = question == id("has_func");
-  auto has = [&](symbol::Binary& b) {
-    return is_function ? has_function(b, name) : machine_.user_values(b).has_global(name);
-  };
+  answer_has(e, format::BtfKind::function, [&](symbol::Binary& b) { return has_function(b, name); });
+}
+
+void Checker::check_has_variable(Call& e) {
+  std::string_view name = e.arguments[0]->constant.text_value;
+  answer_has(e, format::BtfKind::variable, [&](symbol::Binary& b) { return machine_.user_values(b).has_global(name); });
+}
+
+// Answers has_func() and has_var(): of the program whose event this is; outside of user probes of each that the script
+// probes, and the kernel.
+void Checker::answer_has(Call& e, format::BtfKind kind, const std::function<bool(symbol::Binary&)>& has) {
   if (machine_.still)
     return set_integer(e, std::ranges::any_of(programs_here(), [&](auto* b) { return has(*b); }));
   if (probe::Event* event = user_event()) return set_integer(e, has(*event->module));
-  bool found = machine_.btf() && machine_.btf()->find(name, is_function ? format::BtfKind::function
-                                                                        : format::BtfKind::variable);
+  bool found = machine_.btf() && machine_.btf()->find(e.arguments[0]->constant.text_value, kind);
   const symbol::Binary* last = nullptr;
   for (size_t i = 0; i < program_.events.size() && !found; i++) {
     symbol::Binary* b = program_.events[i]->module;

@@ -86,7 +86,7 @@ const type::Type* Checker::check_str_call(Call& e) {
     return mistake(tag::bad_argument, sum->right->where,
                    "the parameter has " + std::to_string(size) + " characters: this is behind its end");
   sum->type = types_.string(1);
-  return check_str(e, e.arguments);
+  return check_str(e);
 }
 
 // A literal of at most `length` bytes; one byte more, in place of the NUL, marks that it was cut.
@@ -104,7 +104,8 @@ static uint64_t text_capacity(const Expr& e) {
 }
 
 // str("literal"), str($1), str(value), str(pointer [, length]): a string of at most `length` bytes and a NUL.
-const type::Type* Checker::check_str(Expr& e, List<Expr*> arguments) {
+const type::Type* Checker::check_str(Call& e) {
+  List<Expr*> arguments = e.arguments;
   Expr& from = *arguments[0];
   uint64_t length = program_.config.number("max_strlen");
   const Expr* given = arguments.size() > 1 ? arguments[1] : nullptr;
@@ -131,7 +132,8 @@ const type::Type* Checker::check_str(Expr& e, List<Expr*> arguments) {
   return types_.string(static_cast<uint32_t>(length) + 1);
 }
 
-const type::Type* Checker::check_buf(Expr& e, List<Expr*> arguments) {
+const type::Type* Checker::check_buf(Call& e) {
+  List<Expr*> arguments = e.arguments;
   const type::Type& t = *arguments[0]->type;
   bool is_value = t.is(Kind::array) || t.is(Kind::string) || t.is(Kind::structure) || t.is(Kind::tuple);
   uint64_t most = program_.config.number("max_strlen");
@@ -158,7 +160,8 @@ const type::Type* Checker::check_buf(Expr& e, List<Expr*> arguments) {
 
 // --------------------------------------------------------------------------------------- other functions
 
-const type::Type* Checker::check_strcap(Expr& e, const Expr& of) {
+const type::Type* Checker::check_strcap(Call& e) {
+  const Expr& of = *e.arguments[0];
   const type::Type& t = *of.type;
   if (t.is(Kind::none)) return nullptr;
   if (!t.is(Kind::string) && !reads_as_text(t))
@@ -170,7 +173,8 @@ const type::Type* Checker::check_strcap(Expr& e, const Expr& of) {
 }
 
 // assert_str(value): told when the script is compiled.
-void Checker::check_assert_str(const Expr& value) {
+void Checker::check_assert_str(Call& e) {
+  const Expr& value = *e.arguments[0];
   const type::Type& t = *value.type;
   if (t.is(Kind::string) || t.is(Kind::probe_name) || t.is(Kind::none) || reads_as_text(t)) return;
   error(tag::bad_argument, value.where, "this is no string but " + text(&t));

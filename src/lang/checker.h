@@ -5,9 +5,17 @@
 #include "probe/user_values.h"
 #include "spec/diagnostics.h"
 
+#include <functional>
 #include <set>
 #include <tuple>
 #include <unordered_map>
+
+namespace format {
+enum class BtfKind : uint8_t;
+}
+namespace spec {
+struct NumberNames;
+}
 
 namespace lang {
 
@@ -69,7 +77,11 @@ private:
   const type::Type* check_user_address(Call& e);
   const type::Type* type_of_text(std::string_view text);
   static bool has_member(const type::Type* t, std::string_view path);
-  void check_has(Call& e);
+  void check_has_type(Call& e);
+  void check_has_field(Call& e);
+  void check_has_function(Call& e);
+  void check_has_variable(Call& e);
+  void answer_has(Call& e, format::BtfKind kind, const std::function<bool(symbol::Binary&)>& has);
 
   // infer.cc: what values have in common
   bool join(Inferred& into, const type::Type* type, const Expr* e);
@@ -103,6 +115,7 @@ private:
   // check_expression.cc: each sets e.type and gives it back; never nullptr (none() after a mistake)
   const type::Type* check(Expr& e);
   const type::Type* check_value(Expr& e); // as a value: aggregations become numbers, void is a mistake
+  void refuse_without_value(const Expr& e);
   void check_condition(Expr& e);
   bool check_integer(Expr& e, std::string_view what);
   const type::Type* check_name(Name& e);
@@ -127,6 +140,7 @@ private:
   void fold(Binary& e);
   void set_integer(Expr& e, int64_t value);
   void set_text(Expr& e, std::string_view value);
+  const type::Type* literal(Expr& e, std::string_view text); // the type of what is this text
 
   // check_members.cc
   type::Space space_of_numbers() const;
@@ -156,23 +170,43 @@ private:
   std::string type_hint(const TypeName& name);
 
   // check_calls.cc
-  bool names_map(const MapRef& e);
   const type::Type* check_call(Call& e);
   const type::Type* check_user_call(Call& e, Function& f);
+  const spec::Builtin* builtin_named(std::string_view name, Range where, bool called);
   bool check_parameters(Call& e, const spec::Builtin& row);
   bool check_parameter(Call& e, Expr& argument, spec::Takes takes);
-  const type::Type* builtin_type(Expr& e, const spec::Builtin& row, List<Expr*> arguments);
-  const type::Type* special_type(Expr& e, spec::BuiltinId id, List<Expr*> arguments);
+  const type::Type* declared_type(const spec::Builtin& row);
+  const type::Type* builtin_type(Expr& e, const spec::Builtin& row);
+
+  // check_builtins.cc: the checks of builtins, a row for each; a check is called when the parameters are as spec/builtins.h
+  // has them.
+  struct BuiltinCheck {
+    std::string_view name;
+    const type::Type* (*result)(Checker&, Expr&) = nullptr;     // the type of its value; nullptr: as spec/builtins.h has it
+    const type::Type* (*whole)(Checker&, Call&) = nullptr; // of a call whose parameters differ from those; nullptr: they don't
+  };
+  struct Builtins;
+  const type::Type* special_type(Expr& e, const spec::Builtin& row);
+  const type::Type* check_whole(Call& e, const spec::Builtin& row);
+
+  // check_stack.cc, check_map_calls.cc, check_output.cc, check_aggregation.cc
   const type::Type* check_stack(type::Kind kind, List<Expr*> arguments);
+  bool names_map(const MapRef& e);
+  const type::Type* check_delete(Call& e);
+  const type::Type* check_has_key(Call& e);
+  const type::Type* check_find(Call& e);
+  const type::Type* check_len(Call& e);
   const type::Type* check_print(Call& e);
   const type::Type* check_format(Call& e);
-  const type::Type* check_aggregation(Call& e);
-  const type::Type* check_histogram(Call& e);
+  const type::Type* check_hist(Call& e);
+  const type::Type* check_lhist(Call& e);
+  const type::Type* check_series(Call& e);
+
+  // check_compile_time.cc
   const type::Type* check_getopt(Call& e);
-  const type::Type* check_find(Call& e);
-  const type::Type* check_delete(Call& e);
-  const type::Type* check_len(Call& e);
-  void check_compile_time(Call& e);
+  const type::Type* check_cgroup_id(Call& e);
+  void check_static_assert(Call& e);
+  void check_fail(Call& e);
 
   // check_text.cc: text and bytes
   Expr* in_call(std::string_view builtin, Expr& e);
@@ -181,21 +215,20 @@ private:
   bool check_text_parameter(Call& e, Expr*& argument);
   const type::Type* check_str_call(Call& e);
   const type::Type* cut_text(Expr& e, std::string_view value, uint64_t length);
-  const type::Type* check_str(Expr& e, List<Expr*> arguments);
-  const type::Type* check_buf(Expr& e, List<Expr*> arguments);
-  const type::Type* check_strcap(Expr& e, const Expr& of);
-  void check_assert_str(const Expr& value);
+  const type::Type* check_str(Call& e);
+  const type::Type* check_buf(Call& e);
+  const type::Type* check_strcap(Call& e);
+  void check_assert_str(Call& e);
   const type::Type* check_strncmp(Call& e);
   const type::Type* check_memcmp(Call& e);
+
   // check_names.cc
-  const type::Type* check_number_name(Expr& e, spec::BuiltinId id, List<Expr*> arguments);
+  const type::Type* check_number_name(Call& e, const spec::NumberNames& names);
   const type::Type* check_ntop(Call& e);
   const type::Type* check_pton(Call& e);
   const type::Type* check_macaddr(Call& e);
-  const type::Type* check_series(Call& e);
 
-  const spec::Builtin* builtin_named(std::string_view name, Range where, bool called);
-
+  // check_map.cc
   // Something whose use the configuration key `unstable_…` allows, warns of or forbids.
   void use_unstable(std::string_view key, Range where, std::string_view what);
   // A mistake between two places of the script.
@@ -215,11 +248,20 @@ private:
   void check_task(Expr& argument, std::string_view name);
   void check_signal(Expr& argument);
   static std::optional<int64_t> signal_number(std::string_view name);
-  const type::Type* check_path(List<Expr*> arguments);
-  const type::Type* check_cpu_variable(List<Expr*> arguments);
+  const type::Type* check_path(Call& e);
+  const type::Type* check_cpu_variable(Call& e);
   uint32_t find_kfunc(std::string_view name);
-  void check_kfunc(Call& e);
-  const type::Type* context_builtin_type(Expr& e, spec::BuiltinId id, List<Expr*> arguments);
+  void check_kfunc_exist(Call& e);
+  void check_kfunc_allowed(Call& e);
+  const type::Type* check_probe_name(Expr& e);
+  const type::Type* check_probe_type(Expr& e);
+  const type::Type* check_current_task(Expr& e);
+  const type::Type* check_without_member(Expr& e, std::string_view name);
+  const type::Type* check_misplaced_entry(Expr& e);
+  const type::Type* check_namespace(Expr& e);
+  const type::Type* check_register(Call& e);
+  const type::Type* check_socket_cookie(Call& e);
+  const type::Type* check_skboutput(Call& e);
 
   // Whether mistakes are told in this round. Types that are not settled yet give some that are none.
   bool tells() {

@@ -62,24 +62,24 @@ std::vector<Event> match_signal(Machine&, Parts parts, Mismatch& mismatch) {
 } // namespace
 
 constinit const KindFunctions begin_kind{
-    .name = "begin",
     .match = match_begin,
     .list = [](Machine&, std::vector<Event>& to) { to.push_back(special(Kind::begin, "begin")); },
+    .attach = run_by_acu,
 };
 
 constinit const KindFunctions end_kind{
-    .name = "end",
     .match = match_end,
     .list = [](Machine&, std::vector<Event>& to) { to.push_back(special(Kind::end, "end")); },
+    .attach = run_by_acu,
 };
 
 constinit const KindFunctions signal_kind{
-    .name = "self",
     .match = match_signal,
     .list =
         [](Machine&, std::vector<Event>& to) {
           for (const Signal& signal : signals) to.push_back(signal_event(signal));
         },
+    .attach = run_by_acu,
 };
 
 } // namespace probe

@@ -8,6 +8,6 @@ static std::vector<Event> match_bench(Machine&, Parts parts, Mismatch& mismatch)
 }
 
 constinit const KindFunctions bench_kind{
-    .name = "bench", .match = match_bench, .list = [](Machine&, std::vector<Event>&) {}};
+    .match = match_bench, .list = [](Machine&, std::vector<Event>&) {}, .attach = run_by_acu};
 
 } // namespace probe

@@ -16,23 +16,21 @@ template<Kind kind> std::vector<Event> match_function(Machine& machine, Parts pa
 Context choose_function(Machine&, const Event&, Fields) { return Context::function; }
 
 // What is alike at the entry and at the return.
-template<Kind kind> consteval KindFunctions row_of(std::string_view name) {
+template<Kind kind> consteval KindFunctions row_of() {
   return {
-      .name = name,
       .match = match_function<kind>,
-      .list = nullptr,
+      .list = found_by_match,
       .arguments = kernel_arguments,
       .describe = describe_kernel_function,
       .choose_context = choose_function,
       .access = access_kernel_function,
       .attach = attach_function,
-      .is_found_by_match = true,
   };
 }
 
 } // namespace
 
-constinit const KindFunctions fentry_kind = row_of<Kind::fentry>("fentry");
-constinit const KindFunctions fexit_kind = row_of<Kind::fexit>("fexit");
+constinit const KindFunctions fentry_kind = row_of<Kind::fentry>();
+constinit const KindFunctions fexit_kind = row_of<Kind::fexit>();
 
 } // namespace probe

@@ -39,7 +39,6 @@ static base::Result<Attachment> attach_hardware(const Event& event, Context, int
 }
 
 constinit const KindFunctions hardware_kind{
-    .name = "hardware",
     .match = match_hardware,
     .list = list_hardware,
     .choose_context = choose_hardware,

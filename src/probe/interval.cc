@@ -97,6 +97,6 @@ static void list_interval(Machine&, std::vector<Event>& to) {
 }
 
 constinit const KindFunctions interval_kind{
-    .name = "interval", .match = match_interval, .list = list_interval};
+    .match = match_interval, .list = list_interval, .attach = run_by_acu};
 
 } // namespace probe

@@ -233,7 +233,6 @@ base::Result<Attachment> attach_iterator(const Event& event, Context, int progra
 } // namespace
 
 constinit const KindFunctions iterator_kind{
-    .name = "iter",
     .match = match_iterator,
     .list = list_iterators,
     .arguments = arguments_of_iterator,

@@ -17,20 +17,37 @@ namespace probe {
 using Parts = std::span<const std::string_view>;
 using Fields = std::span<const std::string_view>;
 
+// A function that the row of every kind must give: one left out does not compile.
+template<class Function> class Required {
+public:
+  constexpr Required(auto function) : function_(function) {}
+  constexpr operator Function() const { return function_; }
+
+private:
+  Function function_;
+};
+
 struct KindFunctions {
-  std::string_view name; // its row in spec/probes.h
-  std::vector<Event> (*match)(Machine&, Parts parts, Mismatch&);
-  // Adds all events there are, for listing.
-  void (*list)(Machine&, std::vector<Event>& to);
-  // Any of the following may be missing: no arguments; run by acu itself.
+  using Match = std::vector<Event> (*)(Machine&, Parts parts, Mismatch&);
+  using List = void (*)(Machine&, std::vector<Event>& to);
+  using Attach = base::Result<Attachment> (*)(const Event&, Context, int program_fd, const AttachOptions&);
+
+  Required<Match> match;
+  Required<List> list; // adds all events there are, for listing
+  // Any of these four may be missing: the kind has no arguments, no programs.
   const type::Type* (*arguments)(Machine&, Event&) = nullptr;
   std::vector<std::string> (*describe)(Machine&, Event&) = nullptr; // missing: from the arguments
   Context (*choose_context)(Machine&, const Event&, Fields fields) = nullptr;
   Access (*access)(Machine&, const Event&, Context, std::string_view field) = nullptr;
-  base::Result<Attachment> (*attach)(const Event&, Context, int program_fd, const AttachOptions&) = nullptr;
-  // There are too many to list all: those that a pattern names are found as a script's are.
-  bool is_found_by_match = false;
+  Required<Attach> attach;
 };
+
+// There are too many events to list all: those that a pattern names are found as a script's are.
+inline constexpr KindFunctions::List found_by_match = nullptr;
+// The kernel has no such event: acu runs the block itself.
+inline constexpr KindFunctions::Attach run_by_acu = nullptr;
+// Probes of user code: those of a file share a link (attach_user.h).
+inline constexpr KindFunctions::Attach attached_by_file = nullptr;
 
 extern const KindFunctions begin_kind, end_kind, signal_kind, interval_kind, test_kind, bench_kind,
     profile_kind, software_kind, hardware_kind, tracepoint_kind, rawtracepoint_kind, kprobe_kind,

@@ -17,23 +17,21 @@ template<Kind kind> std::vector<Event> match_function(Machine& machine, Parts pa
 Context choose_kernel_registers(Machine&, const Event&, Fields) { return Context::kernel_registers; }
 
 // What is alike at the entry and at the return.
-template<Kind kind> consteval KindFunctions row_of(std::string_view name) {
+template<Kind kind> consteval KindFunctions row_of() {
   return {
-      .name = name,
       .match = match_function<kind>,
-      .list = nullptr,
+      .list = found_by_match,
       .arguments = kernel_arguments,
       .describe = describe_kernel_function,
       .choose_context = choose_kernel_registers,
       .access = access_kernel_function,
       .attach = attach_function,
-      .is_found_by_match = true,
   };
 }
 
 } // namespace
 
-constinit const KindFunctions kprobe_kind = row_of<Kind::kprobe>("kprobe");
-constinit const KindFunctions kretprobe_kind = row_of<Kind::kretprobe>("kretprobe");
+constinit const KindFunctions kprobe_kind = row_of<Kind::kprobe>();
+constinit const KindFunctions kretprobe_kind = row_of<Kind::kretprobe>();
 
 } // namespace probe

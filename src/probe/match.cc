@@ -1,6 +1,7 @@
 // From the name of a provider to its kind, and from a kind to its functions; listing.
 #include "probe/kinds.h"
 #include "probe/still.h"
+#include "spec/complete_table.h"
 #include "spec/probes.h"
 
 #include "base/text.h"
@@ -10,21 +11,46 @@
 
 namespace probe {
 
+struct KindRow {
+  std::string_view name; // in spec/probes.h
+  Kind kind;
+  const KindFunctions* functions;
+};
 // In the order of probe::Kind.
-static constexpr const KindFunctions* kinds[] = {
-    &begin_kind,      &end_kind,           &signal_kind,
-    &interval_kind,   &test_kind,          &bench_kind,
-    &profile_kind,    &software_kind,      &hardware_kind,
-    &tracepoint_kind, &rawtracepoint_kind, &kprobe_kind,
-    &kretprobe_kind,  &fentry_kind,        &fexit_kind,
-    &uprobe_kind,     &uretprobe_kind,     &usdt_kind,
-    &iterator_kind,   &watchpoint_kind,    &async_watchpoint_kind,
-    &oneshot_kind,    &thread_kind,        &frame_kind,
-    &fault_kind,
+static constexpr KindRow kinds[] = {
+    {"begin", Kind::begin, &begin_kind},
+    {"end", Kind::end, &end_kind},
+    {"self", Kind::signal, &signal_kind},
+    {"interval", Kind::interval, &interval_kind},
+    {"test", Kind::test, &test_kind},
+    {"bench", Kind::bench, &bench_kind},
+    {"profile", Kind::profile, &profile_kind},
+    {"software", Kind::software, &software_kind},
+    {"hardware", Kind::hardware, &hardware_kind},
+    {"tracepoint", Kind::tracepoint, &tracepoint_kind},
+    {"rawtracepoint", Kind::rawtracepoint, &rawtracepoint_kind},
+    {"kprobe", Kind::kprobe, &kprobe_kind},
+    {"kretprobe", Kind::kretprobe, &kretprobe_kind},
+    {"fentry", Kind::fentry, &fentry_kind},
+    {"fexit", Kind::fexit, &fexit_kind},
+    {"uprobe", Kind::uprobe, &uprobe_kind},
+    {"uretprobe", Kind::uretprobe, &uretprobe_kind},
+    {"usdt", Kind::usdt, &usdt_kind},
+    {"iter", Kind::iterator, &iterator_kind},
+    {"watchpoint", Kind::watchpoint, &watchpoint_kind},
+    {"asyncwatchpoint", Kind::async_watchpoint, &async_watchpoint_kind},
+    {"oneshot", Kind::oneshot, &oneshot_kind},
+    {"thread", Kind::thread, &thread_kind},
+    {"frame", Kind::frame, &frame_kind},
+    {"fault", Kind::fault, &fault_kind},
 };
 static_assert(std::size(kinds) == static_cast<size_t>(Kind::fault) + 1);
+static_assert(std::ranges::all_of(kinds, [](const KindRow& row) { return &row - kinds == static_cast<int>(row.kind); }));
 
-static const KindFunctions& functions(const Event& event) { return *kinds[static_cast<size_t>(event.kind)]; }
+static const KindRow& row_of(const spec::ProbeKind& declared) {
+  return kinds[spec::row_places<spec::probe_kinds, kinds>[static_cast<size_t>(&declared - spec::probe_kinds)]];
+}
+static const KindFunctions& functions(const Event& event) { return *kinds[static_cast<size_t>(event.kind)].functions; }
 
 // ----------------------------------------------------------------------------------------------- messages
 
@@ -59,12 +85,6 @@ static const spec::ProbeKind* find_kind(std::string_view name) {
   return lower != name ? find_kind(lower) : nullptr;
 }
 
-static const KindFunctions* functions_of(const spec::ProbeKind& row) {
-  for (const KindFunctions* f : kinds)
-    if (f->name == row.name) return f;
-  return nullptr;
-}
-
 // Events need a program that runs, probes without events one that stands still.
 static bool fits_target(const Machine& machine, const spec::ProbeKind& row, Mismatch& mismatch) {
   if (row.anywhere || row.still == (machine.still != nullptr)) return true;
@@ -86,29 +106,21 @@ std::vector<Event> match(Machine& machine, std::span<const std::string_view> par
   if (!row) {
     mismatch = {Mismatch::unknown_provider, "`" + std::string(provider) + "` is not a kind of probe", ""};
     std::vector<std::string_view> names;
-    std::string ready;
+    std::string all;
     for (const spec::ProbeKind& kind : spec::probe_kinds) {
       names.push_back(kind.name);
-      if (kind.ready) ready += (ready.empty() ? "" : ", ") + std::string(kind.name);
+      all += (all.empty() ? "" : ", ") + std::string(kind.name);
     }
     std::string_view near = base::nearest(base::lower(provider), names);
-    mismatch.hint = near.empty() ? "the kinds are " + ready : "did you mean `" + std::string(near) + "`?";
-    return {};
-  }
-  const KindFunctions* kind = functions_of(*row);
-  if (!row->ready || !kind) {
-    mismatch = {Mismatch::not_yet, "probes of the kind `" + std::string(row->name) + "` are not built yet",
-                "many places in the kernel have a tracepoint: see `acu list 'tracepoint:*'`"};
+    mismatch.hint = near.empty() ? "the kinds are " + all : "did you mean `" + std::string(near) + "`?";
     return {};
   }
   if (!fits_target(machine, *row, mismatch)) return {};
-  return kind->match(machine, parts, mismatch);
+  return row_of(*row).functions->match(machine, parts, mismatch);
 }
 
 const spec::ProbeKind& kind_of(const Event& event) {
-  for (const spec::ProbeKind& row : spec::probe_kinds)
-    if (row.name == functions(event).name) return row;
-  __builtin_unreachable(); // each of our kinds has a row
+  return spec::probe_kinds[spec::row_places<kinds, spec::probe_kinds>[static_cast<size_t>(event.kind)]];
 }
 
 std::optional<uint32_t> registers_at(Context context) {
@@ -144,7 +156,7 @@ Access access(Machine& machine, const Event& event, Context context, std::string
 
 base::Result<Attachment> attach(const Event& event, Context context, int program_fd,
                                 const AttachOptions& options) {
-  auto f = functions(event).attach;
+  KindFunctions::Attach f = functions(event).attach;
   if (!f || context == Context::none) return Attachment();
   return f(event, context, program_fd, options);
 }
@@ -162,37 +174,38 @@ static std::string full_pattern(std::string_view pattern) {
 }
 
 // Of kinds that look only where they are told to, what a probe of this text would be.
-static void add_matching(Machine& machine, const KindFunctions& kind, std::string_view pattern,
+static void add_matching(Machine& machine, const KindRow& kind, std::string_view pattern,
                          std::vector<Event>& to) {
   std::vector<std::string_view> parts = base::split(pattern, ':');
   if (parts.size() < 2) return;
   parts[0] = kind.name;
   Mismatch mismatch;
-  to = kind.match(machine, parts, mismatch);
+  to = kind.functions->match(machine, parts, mismatch);
 }
 
 std::vector<Event> list(Machine& machine, std::string_view pattern) {
-  std::vector<const KindFunctions*> in_order(std::begin(kinds), std::end(kinds));
+  std::vector<const KindRow*> in_order;
+  for (const KindRow& kind : kinds)
+    if (!is_still(kind.kind)) in_order.push_back(&kind);
   std::sort(in_order.begin(), in_order.end(), [](auto* a, auto* b) { return a->name < b->name; });
   std::vector<Event> out;
   std::string wanted = pattern.empty() ? "*" : full_pattern(pattern);
   std::string_view provider = std::string_view(wanted).substr(0, wanted.find(':'));
   bool whole = provider.size() == wanted.size(); // no `:`: the pattern is for the whole name
-  for (const KindFunctions* kind : in_order) {
+  for (const KindRow* kind : in_order) {
     // Only kinds whose names can match: reading the list of tracepoints takes time.
     if (!base::glob_match(provider, kind->name) && !(whole && base::has_glob(provider))) continue;
     // Those that are always there show only when the pattern names them.
-    bool fixed = kind != &tracepoint_kind && kind != &rawtracepoint_kind && kind != &software_kind &&
-                 kind != &hardware_kind && !kind->is_found_by_match;
-    if (fixed && wanted == "*") continue;
-    if (kind->name == "oneshot" || kind->name == "thread" || kind->name == "frame" || kind->name == "fault")
-      continue;
+    KindFunctions::List add_all = kind->functions->list;
+    bool varies = kind->kind == Kind::tracepoint || kind->kind == Kind::rawtracepoint || kind->kind == Kind::software ||
+                  kind->kind == Kind::hardware || add_all == found_by_match;
+    if (!varies && wanted == "*") continue;
     std::vector<Event> events;
-    if (kind->is_found_by_match)
+    if (add_all == found_by_match)
       add_matching(machine, *kind, wanted, events);
     else
-      kind->list(machine, events);
-    if (wanted != "*" && !kind->is_found_by_match)
+      add_all(machine, events);
+    if (wanted != "*" && add_all != found_by_match)
       std::erase_if(events, [&](const Event& e) { return !base::glob_match(wanted, e.name); });
     auto by_name = [](const Event& a, const Event& b) { return a.name < b.name; };
     if (!std::is_sorted(events.begin(), events.end(), by_name))

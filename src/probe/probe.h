@@ -234,7 +234,7 @@ const char* kernel_types_path();
 
 // A probe that names nothing there is: which kind of mistake, and the nearest name.
 struct Mismatch {
-  enum Kind : uint8_t { unknown_provider, malformed, missing, not_yet } kind = missing;
+  enum Kind : uint8_t { unknown_provider, malformed, missing } kind = missing;
   std::string message;
   std::string hint;
   bool denied = false;               // missing because acu is not allowed to look

@@ -34,7 +34,6 @@ static base::Result<Attachment> attach_profile(const Event& event, Context, int 
 }
 
 constinit const KindFunctions profile_kind{
-    .name = "profile",
     .match = match_profile,
     .list = list_profile,
     .choose_context = choose_profile,

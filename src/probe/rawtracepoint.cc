@@ -171,7 +171,6 @@ base::Result<Attachment> attach_raw(const Event& event, Context context, int pro
 } // namespace
 
 constinit const KindFunctions rawtracepoint_kind{
-    .name = "rawtracepoint",
     .match = match_raw,
     .list = list_raw,
     .arguments = arguments_of_raw,

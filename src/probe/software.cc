@@ -36,7 +36,6 @@ static base::Result<Attachment> attach_software(const Event& event, Context, int
 }
 
 constinit const KindFunctions software_kind{
-    .name = "software",
     .match = match_software,
     .list = list_software,
     .choose_context = choose_software,

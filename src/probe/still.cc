@@ -312,36 +312,32 @@ Access access_parameter(Machine& machine, const Event& event, Context, std::stri
 } // namespace
 
 constinit const KindFunctions oneshot_kind{
-    .name = "oneshot",
     .match = match_oneshot,
-    .list = nullptr,
+    .list = found_by_match,
     .choose_context = choose_none,
-    .is_found_by_match = true,
+    .attach = run_by_acu,
 };
 constinit const KindFunctions thread_kind{
-    .name = "thread",
     .match = match_thread,
-    .list = nullptr,
+    .list = found_by_match,
     .choose_context = choose_registers,
-    .is_found_by_match = true,
+    .attach = run_by_acu,
 };
 constinit const KindFunctions frame_kind{
-    .name = "frame",
     .match = match_frame,
-    .list = nullptr,
+    .list = found_by_match,
     .arguments = arguments_of_call,
     .choose_context = choose_registers,
     .access = access_parameter,
-    .is_found_by_match = true,
+    .attach = run_by_acu,
 };
 constinit const KindFunctions fault_kind{
-    .name = "fault",
     .match = match_fault,
-    .list = nullptr,
+    .list = found_by_match,
     .arguments = arguments_of_call,
     .choose_context = choose_registers,
     .access = access_parameter,
-    .is_found_by_match = true,
+    .attach = run_by_acu,
 };
 
 } // namespace probe

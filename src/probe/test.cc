@@ -22,6 +22,6 @@ static std::vector<Event> match_test(Machine&, Parts parts, Mismatch& mismatch) 
 }
 
 constinit const KindFunctions test_kind{
-    .name = "test", .match = match_test, .list = [](Machine&, std::vector<Event>&) {}};
+    .match = match_test, .list = [](Machine&, std::vector<Event>&) {}, .attach = run_by_acu};
 
 } // namespace probe

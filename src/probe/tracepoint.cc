@@ -466,7 +466,6 @@ static base::Result<Attachment> attach_tracepoint(const Event& event, Context co
 }
 
 constinit const KindFunctions tracepoint_kind{
-    .name = "tracepoint",
     .match = match_tracepoint,
     .list = list_tracepoints,
     .arguments = arguments_of_tracepoint,

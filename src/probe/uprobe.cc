@@ -388,19 +388,18 @@ std::string hex(uint64_t number) {
 }
 
 // What is alike at the entry and at the return.
-template<Kind kind> static consteval KindFunctions row_of(std::string_view name) {
+template<Kind kind> static consteval KindFunctions row_of() {
   return {
-      .name = name,
       .match = match_function<kind>,
-      .list = nullptr,
+      .list = found_by_match,
       .arguments = arguments_of_function,
       .describe = describe_function,
       .choose_context = choose_registers,
       .access = access_parameter,
-      .is_found_by_match = true,
+      .attach = attached_by_file,
   };
 }
-constinit const KindFunctions uprobe_kind = row_of<Kind::uprobe>("uprobe");
-constinit const KindFunctions uretprobe_kind = row_of<Kind::uretprobe>("uretprobe");
+constinit const KindFunctions uprobe_kind = row_of<Kind::uprobe>();
+constinit const KindFunctions uretprobe_kind = row_of<Kind::uretprobe>();
 
 } // namespace probe

@@ -353,14 +353,13 @@ static Access access_usdt(Machine&, const Event& event, Context, std::string_vie
 }
 
 constinit const KindFunctions usdt_kind{
-    .name = "usdt",
     .match = match_usdt,
-    .list = [](Machine&, std::vector<Event>&) {},
+    .list = found_by_match,
     .arguments = arguments_of_usdt,
     .describe = describe_usdt,
     .choose_context = choose_usdt,
     .access = access_usdt,
-    .is_found_by_match = true,
+    .attach = attached_by_file,
 };
 
 } // namespace probe

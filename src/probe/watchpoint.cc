@@ -128,7 +128,6 @@ base::Result<Attachment> attach_watchpoint(const Event& event, Context, int prog
 } // namespace
 
 constinit const KindFunctions watchpoint_kind{
-    .name = "watchpoint",
     .match = match_watchpoint,
     .list = list_none,
     .choose_context = choose_watchpoint,
@@ -136,7 +135,6 @@ constinit const KindFunctions watchpoint_kind{
 };
 
 constinit const KindFunctions async_watchpoint_kind{
-    .name = "asyncwatchpoint",
     .match = match_async,
     .list = list_none,
     .choose_context = choose_watchpoint,

@@ -1,11 +1,13 @@
 // The table of builtins: every name of the language that is not a keyword, variable or map. Parser, checker,
-// lowering, manual, completion and tests read it; a builtin is added here and in one lowering table.
+// lowering, manual, completion and tests read it. Each row has a row of the same name in lang/check_builtins.cc (its
+// check) and in ir/lower_builtins.cc (its lowering): a missing one does not compile.
 //
-// `signature` names the parameters for people; `params` says what the checker accepts. Where the result
-// depends on the arguments, `gives` is `special` and lang/check_calls.cc works it out.
+// `signature` names the parameters for people; `params` says what the checker accepts. Where the type of the result
+// depends on the arguments, `gives` is `special` and the check works it out.
 #pragma once
 
 #include "base/constant.h"
+#include "spec/abilities.h"
 
 #include <array>
 #include <cstdint>
@@ -44,15 +46,23 @@ struct Param {
   bool optional = false;
 };
 
+// What a builtin looks at; decides where it is known.
+enum class Subject : uint8_t {
+  any,
+  kernel,         // not in a core dump or snapshot
+  stopped_memory, // all memory of a program: only in a core dump or snapshot
+};
+
 struct Builtin {
   std::string_view name;
   Form form;
   Group group;
   std::array<Param, 5> params = {};
   Gives gives = Gives::nothing;
-  bool ready = true;  // false: part of the language, not built yet; using it is a clear error
   bool async = false; // its effect happens outside the probe, in order
   bool unsafe = false;
+  uint16_t ability = 0; // bits of Ability: what each event of its block must have
+  Subject subject = Subject::any;
   std::string_view signature;
   std::string_view doc;
   std::string_view example; // a whole script that can be run as it is, or empty
@@ -67,12 +77,13 @@ inline constexpr Builtin builtins[] = {
     {.name = "args", .form = Form::value, .group = Group::context, .gives = Gives::special, .signature = "args",
      .doc = "Arguments of the traced event as a structure; `acu list -v PROBE` shows its members.",
      .example = "tracepoint:sched:sched_process_exec { printf(\"%d\\n\", args.pid); }"},
-    {.name = "ctx", .form = Form::value, .group = Group::context, .gives = Gives::special, .signature = "T *ctx",
+    {.name = "ctx", .form = Form::value, .group = Group::context, .gives = Gives::special,
+     .ability = has_context, .signature = "T *ctx",
      .doc = "The raw context of the probe: registers and sample of profile, software and hardware probes (`ctx.regs.ip`), "
             "the record of a tracepoint, the arguments of a raw tracepoint.",
      .example = "profile:hz:99 { @[ksym(ctx.regs.ip)] = count(); }"},
     {.name = "retval", .form = Form::both, .group = Group::context, .gives = Gives::special,
-     .signature = "T retval",
+     .ability = has_result, .signature = "T retval",
      .doc = "Value returned by the traced function, with the type that debug information tells, else as a uint64."},
     {.name = "locals", .form = Form::value, .group = Group::context, .gives = Gives::special, .signature = "locals.NAME",
      .doc = "A local variable or parameter of the traced function where the probe is, from the program's debug information: "
@@ -87,7 +98,7 @@ inline constexpr Builtin builtins[] = {
             "so variables of this block can't be part of it. Returns of calls that were entered before the probes were "
             "attached do not run the block."},
     {.name = "func", .form = Form::both, .group = Group::context, .gives = Gives::special,
-     .signature = "string func", .doc = "Name of the traced function."},
+     .ability = has_function, .signature = "string func", .doc = "Name of the traced function."},
     {.name = "probe", .form = Form::both, .group = Group::context, .gives = Gives::special,
      .signature = "string probe", .doc = "Full name of the probe that fired.", .example = "begin { print(probe); }"},
     {.name = "probetype", .form = Form::both, .group = Group::context, .gives = Gives::special,
@@ -120,11 +131,13 @@ inline constexpr Builtin builtins[] = {
      .doc = "Group id.", .example = "begin { print(gid); }"},
     {.name = "username", .form = Form::both, .group = Group::context, .gives = Gives::special,
      .signature = "string username", .doc = "Name of the current user.", .example = "begin { print(username); }"},
-    {.name = "cpu", .form = Form::both, .group = Group::context, .gives = Gives::u32, .signature = "uint32 cpu",
+    {.name = "cpu", .form = Form::both, .group = Group::context, .gives = Gives::u32,
+     .subject = Subject::kernel, .signature = "uint32 cpu",
      .doc = "Number of the current CPU.", .example = "begin { print(cpu < ncpus); }"},
     {.name = "ncpus", .form = Form::both, .group = Group::context, .gives = Gives::u64, .signature = "uint64 ncpus",
      .doc = "Number of possible CPUs.", .example = "begin { print(ncpus > 0); }"},
-    {.name = "numaid", .form = Form::both, .group = Group::context, .gives = Gives::u32, .signature = "uint32 numaid",
+    {.name = "numaid", .form = Form::both, .group = Group::context, .gives = Gives::u32,
+     .subject = Subject::kernel, .signature = "uint32 numaid",
      .doc = "NUMA node of the current CPU.", .example = "begin { print(numaid); }"},
     {.name = "cpid", .form = Form::both, .group = Group::context, .gives = Gives::u32, .signature = "uint32 cpid",
      .doc = "Process id of the command started with -c.", .example = "begin { if (has_cpid) { print(cpid); } }"},
@@ -132,21 +145,23 @@ inline constexpr Builtin builtins[] = {
      .signature = "bool has_cpid", .doc = "Whether a command was started with -c.",
      .example = "begin { print(has_cpid); }"},
     {.name = "curtask", .form = Form::both, .group = Group::context, .gives = Gives::special,
-     .signature = "struct task_struct *curtask", .doc = "The current task.",
+     .subject = Subject::kernel, .signature = "struct task_struct *curtask", .doc = "The current task.",
      .example = "begin { print(curtask.tgid == pid); }"},
-    {.name = "cgroup", .form = Form::both, .group = Group::context, .gives = Gives::u64, .signature = "uint64 cgroup",
+    {.name = "cgroup", .form = Form::both, .group = Group::context, .gives = Gives::u64,
+     .subject = Subject::kernel, .signature = "uint64 cgroup",
      .doc = "Id of the current cgroup (version 2).", .example = "begin { print(cgroup >= 0); }"},
     {.name = "usermode", .form = Form::both, .group = Group::context, .gives = Gives::u8,
-     .signature = "uint8 usermode", .doc = "1 if the CPU was in user mode when the probe interrupted it, else 0.",
+    
+     .ability = has_registers, .signature = "uint8 usermode", .doc = "1 if the CPU was in user mode when the probe interrupted it, else 0.",
      .example = "profile:hz:99 { @[usermode] = count(); }"},
     {.name = "rand", .form = Form::both, .group = Group::context, .gives = Gives::u32, .signature = "uint32 rand",
      .doc = "A random number.", .example = "begin { @ = hist(rand % 10); clear(@); }"},
     {.name = "reg", .form = Form::call, .group = Group::context, .params = {req(Takes::literal_string)},
-     .gives = Gives::u64, .signature = "uint64 reg(string name)",
+     .gives = Gives::u64, .ability = has_registers, .signature = "uint64 reg(string name)",
      .doc = "A register of the traced code, by the kernel's name for it: ip, sp, ax, di, …",
      .example = "profile:hz:99 /!usermode/ { @[ksym(reg(\"ip\"))] = count(); }"},
     {.name = "ureg", .form = Form::call, .group = Group::context, .params = {req(Takes::literal_string)},
-     .gives = Gives::u64, .signature = "uint64 ureg(string name)",
+     .gives = Gives::u64, .ability = in_task, .signature = "uint64 ureg(string name)",
      .doc = "A register as it was when the current thread last left user mode: by the system call, fault or interrupt that "
             "it is in. orig_ax is the number of a system call, or negative. Threads of the kernel have none.",
      .example = "tracepoint:sched:sched_switch { @[comm, syscall_name(ureg(\"orig_ax\"))] = count(); }"},
@@ -187,21 +202,22 @@ inline constexpr Builtin builtins[] = {
      .doc = "Whether there is memory at an address that can be read now: at least one byte.",
      .example = "begin { print(valid(uptr(8))); }"},
     {.name = "next_chunk", .form = Form::call, .group = Group::memory, .params = {req(Takes::integer)}, .gives = Gives::u64,
-     .signature = "uint64 next_chunk(uint64 address)",
+     .subject = Subject::stopped_memory, .signature = "uint64 next_chunk(uint64 address)",
      .doc = "Of a program that stands still (acu core, acu snap): the first chunk in use of glibc's malloc behind an address; 0: none "
             "is. `for ($c = next_chunk(0); $c; $c = next_chunk($c))` goes over all of them."},
     {.name = "chunk", .form = Form::call, .group = Group::memory, .params = {req(Takes::integer)}, .gives = Gives::u64,
-     .signature = "uint64 chunk(uint64 address)",
+     .subject = Subject::stopped_memory, .signature = "uint64 chunk(uint64 address)",
      .doc = "Likewise: the address that malloc() gave of the chunk in use that holds an address; 0: none does."},
     {.name = "chunk_size", .form = Form::call, .group = Group::memory, .params = {req(Takes::integer)}, .gives = Gives::u64,
-     .signature = "uint64 chunk_size(uint64 address)",
+     .subject = Subject::stopped_memory, .signature = "uint64 chunk_size(uint64 address)",
      .doc = "Likewise: the bytes that may be used of the chunk that holds an address."},
     {.name = "next_area", .form = Form::call, .group = Group::memory, .params = {req(Takes::integer)}, .gives = Gives::u64,
-     .signature = "uint64 next_area(uint64 address)",
+     .subject = Subject::stopped_memory, .signature = "uint64 next_area(uint64 address)",
      .doc = "Of a program that stands still: the begin of the first area of global variables, the program's or a library's, "
             "that ends behind an address; 0: there is none."},
     {.name = "area_end", .form = Form::call, .group = Group::memory, .params = {req(Takes::integer)}, .gives = Gives::u64,
-     .signature = "uint64 area_end(uint64 address)", .doc = "Likewise: the end of the area of variables that holds an address; 0: none does."},
+    
+     .subject = Subject::stopped_memory, .signature = "uint64 area_end(uint64 address)", .doc = "Likewise: the end of the area of variables that holds an address; 0: none does."},
     {.name = "kptr", .form = Form::call, .group = Group::memory, .params = {req(Takes::pointer)},
      .gives = Gives::special, .signature = "T *kptr(T *p)", .doc = "The pointer, taken to point into the kernel.",
      .example = "begin { print(is_ptr(kptr(curtask))); }"},
@@ -209,11 +225,12 @@ inline constexpr Builtin builtins[] = {
      .gives = Gives::special, .signature = "T *uptr(T *p)", .doc = "The pointer, taken to point into the process.",
      .example = "begin { print(is_ptr(uptr(4096))); }"},
     {.name = "kaddr", .form = Form::call, .group = Group::memory, .params = {req(Takes::literal_string)},
-     .gives = Gives::u64, .signature = "uint64 kaddr(string symbol)", .doc = "Address of a kernel symbol.",
+     .gives = Gives::u64,
+     .subject = Subject::kernel, .signature = "uint64 kaddr(string symbol)", .doc = "Address of a kernel symbol.",
      .example = "begin { print(kaddr(\"do_exit\") > 0); }"},
     {.name = "percpu_kaddr", .form = Form::call, .group = Group::memory,
      .params = {req(Takes::literal_string), opt(Takes::integer)}, .gives = Gives::special,
-     .signature = "uint64 *percpu_kaddr(string symbol [, uint32 cpu])",
+     .subject = Subject::kernel, .signature = "uint64 *percpu_kaddr(string symbol [, uint32 cpu])",
      .doc = "Address of a per-CPU variable of the kernel, on the current CPU or another; 0 if there is no such CPU. Cast it "
             "to what it is."},
     {.name = "uaddr", .form = Form::call, .group = Group::memory, .params = {req(Takes::literal_string)},
@@ -221,7 +238,7 @@ inline constexpr Builtin builtins[] = {
      .doc = "Address of a symbol of the traced program or library, in user probes: a pointer to an unsigned number of 1, 2, 4 "
             "or 8 bytes, as large as the symbol. Wherever the loader put the program; needs no debug information."},
     {.name = "path", .form = Form::call, .group = Group::memory, .params = {req(Takes::any), opt(Takes::integer)},
-     .gives = Gives::special, .signature = "string path(struct path *p [, int32 size])",
+     .gives = Gives::special, .ability = sees_paths, .signature = "string path(struct path *p [, int32 size])",
      .doc = "The full path that a kernel `struct path` stands for. Only in functions that the kernel allows it in."},
     {.name = "memcmp", .form = Form::call, .group = Group::memory,
      .params = {req(Takes::any), req(Takes::any), req(Takes::integer)}, .gives = Gives::i64,
@@ -376,11 +393,11 @@ inline constexpr Builtin builtins[] = {
 
     // Names for numbers.
     {.name = "kstack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::stack_option), opt(Takes::stack_option)},
-     .gives = Gives::special, .signature = "kstack_t kstack([mode,] [depth])",
+     .gives = Gives::special, .subject = Subject::kernel, .signature = "kstack_t kstack([mode,] [depth])",
      .doc = "The kernel stack, innermost frame first. Modes are bpftrace, perf (with addresses) and raw (addresses only).",
      .example = "profile:hz:99 { @[kstack(perf, 5)] = count(); }"},
     {.name = "task_kstack", .form = Form::call, .group = Group::symbol, .params = {req(Takes::pointer)},
-     .gives = Gives::special, .signature = "kstack_t task_kstack(struct task_struct *task)",
+     .gives = Gives::special, .ability = vouches, .signature = "kstack_t task_kstack(struct task_struct *task)",
      .doc = "The kernel stack of a thread that is not on a CPU, such as the one that a probe was given.",
      .example = "rawtracepoint:sched_switch { @[task_kstack(args.next)] = count(); }"},
     {.name = "ustack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::stack_option), opt(Takes::stack_option), opt(Takes::stack_option)},
@@ -391,10 +408,9 @@ inline constexpr Builtin builtins[] = {
      .gives = Gives::special, .signature = "stack_t stack([mode,] [depth])",
      .doc = "The kernel stack and below it the user stack, as one: what kstack and ustack give, each at most `depth` frames of it.",
      .example = "profile:hz:99 { @[stack] = count(); }"},
-    {.name = "dw_ustack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::stack_option), opt(Takes::stack_option)},
-     .gives = Gives::special, .ready = false, .signature = "dw_ustack([mode,] [depth])", .doc = "The user stack by DWARF."},
     {.name = "ksym", .form = Form::call, .group = Group::symbol, .params = {req(Takes::pointer)},
-     .gives = Gives::special, .async = true, .signature = "ksym_t ksym(uint64 address)", .doc = "Name of a kernel address.",
+     .gives = Gives::special, .async = true,
+     .subject = Subject::kernel, .signature = "ksym_t ksym(uint64 address)", .doc = "Name of a kernel address.",
      .example = "begin { print(ksym(kaddr(\"do_exit\"))); }"},
     {.name = "usym", .form = Form::call, .group = Group::symbol, .params = {req(Takes::pointer)},
      .gives = Gives::special, .async = true, .signature = "usym_t usym(uint64 address)",
@@ -419,29 +435,29 @@ inline constexpr Builtin builtins[] = {
     {.name = "skboutput", .form = Form::call, .group = Group::network,
      .params = {req(Takes::literal_string), req(Takes::any), req(Takes::integer), req(Takes::integer)},
      .gives = Gives::u32, .async = true,
-     .signature = "uint32 skboutput(string path, struct sk_buff *skb, uint64 length, uint64 offset)",
+     .ability = vouches, .signature = "uint32 skboutput(string path, struct sk_buff *skb, uint64 length, uint64 offset)",
      .doc = "Adds `length` bytes of a packet, without its first `offset`, to a capture file of raw IP (pcap). Gives 0, or a "
             "negative error.",
      .example = "rawtracepoint:net_dev_queue { $r = skboutput(\"/dev/null\", args.skb, args.skb.len, 14); @[$r] = count(); }"},
     {.name = "socket_cookie", .form = Form::call, .group = Group::network, .params = {req(Takes::pointer)},
-     .gives = Gives::u64, .signature = "uint64 socket_cookie(struct sock *sk)",
+     .gives = Gives::u64, .ability = vouches, .signature = "uint64 socket_cookie(struct sock *sk)",
      .doc = "The number by which the kernel knows a socket as long as it lives; 0 for none.",
      .example = "rawtracepoint:inet_sock_set_state { @[socket_cookie(args.sk)] = count(); }"},
 
     // Effects on the traced program: need --unsafe.
     {.name = "signal", .form = Form::call, .group = Group::control, .params = {req(Takes::any)}, .unsafe = true,
-     .signature = "void signal(string|uint32 signal)",
+     .ability = in_task, .signature = "void signal(string|uint32 signal)",
      .doc = "Sends a signal, by name (`SIGSTOP`, `STOP`) or number, to the current process: to any of its threads.",
      .example = "tracepoint:syscalls:sys_enter_execve /comm == \"forbidden\"/ { signal(\"KILL\"); }"},
     {.name = "signal_thread", .form = Form::call, .group = Group::control, .params = {req(Takes::any)}, .unsafe = true,
-     .signature = "void signal_thread(string|uint32 signal)", .doc = "Sends a signal to the current thread.",
+     .ability = in_task, .signature = "void signal_thread(string|uint32 signal)", .doc = "Sends a signal to the current thread.",
      .example = "tracepoint:syscalls:sys_enter_execve /comm == \"forbidden\"/ { signal_thread(15); }"},
     {.name = "override", .form = Form::call, .group = Group::control, .params = {req(Takes::integer)}, .unsafe = true,
-     .signature = "void override(uint64 value)",
+     .ability = can_override, .signature = "void override(uint64 value)",
      .doc = "Keeps the traced kernel function from running and makes it return this; for functions that the kernel marks for "
             "error injection."},
     {.name = "write_user", .form = Form::call, .group = Group::control, .params = {req(Takes::pointer), req(Takes::any)},
-     .unsafe = true, .signature = "void write_user(void *p, value)",
+     .unsafe = true, .ability = can_write_user, .signature = "void write_user(void *p, value)",
      .doc = "Writes the bytes of a value into the memory of the current process. Kernels in lockdown refuse it."},
     {.name = "unwatch", .form = Form::call, .group = Group::control, .params = {req(Takes::pointer)}, .async = true,
      .signature = "void unwatch(void *p)",
@@ -533,6 +549,6 @@ consteval BuiltinId id(std::string_view name) {
 
 // The row of a name, or nullptr. `arg0` … `arg9` and `sarg0` … are not in the table: the parser makes them calls.
 const Builtin* find_builtin(std::string_view name);
-inline BuiltinId id_of(const Builtin& row) { return static_cast<BuiltinId>(&row - builtins); }
+constexpr BuiltinId id_of(const Builtin& row) { return static_cast<BuiltinId>(&row - builtins); }
 
 } // namespace spec

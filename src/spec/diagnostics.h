@@ -26,7 +26,6 @@ ACU_TAG(no_such_probe)
 ACU_TAG(denied)
 ACU_TAG(doubtful_probe)
 ACU_TAG(too_many_probes)
-ACU_TAG(not_yet)
 // Names.
 ACU_TAG(unknown_name)
 ACU_TAG(unknown_function)

@@ -18,6 +18,16 @@ std::string_view error_text(int number);
 // "SIGKILL"; "SIGRTMIN+3" for those of real time. Empty where there is none with this number.
 std::string_view signal_name(int number);
 
+// The names of the numbers 0 … last, for builtins that give them.
+struct NumberNames {
+  int last;
+  std::string_view (*name_of)(int number); // empty: there is none
+  std::string_view unknown;                // the text then
+  bool shows_unknown = false;              // with the number behind it
+};
+inline constexpr NumberNames error_texts{last_error, error_text, "Unknown error ", true},
+    signal_names{last_signal, signal_name, "unknown"};
+
 // What a constant of the usual headers stands for: ENOENT, SIGKILL, AF_INET6, __NR_read. Scripts that include a header
 // for these work where it is not installed.
 std::optional<int64_t> header_constant(std::string_view name);

@@ -1,8 +1,9 @@
-// The table of probe kinds: how each is named and written. Matching, the manual and completion read it; what
-// a kind does is in src/probe, one file each.
+// The table of probe kinds: how each is named and written. Matching, the manual and completion read it. What a kind does
+// is in src/probe, one file each; probe/match.cc has a row of the same name for each, and a missing one does not compile.
 #pragma once
 
 #include "base/constant.h"
+#include "spec/abilities.h"
 
 #include <array>
 #include <cstdint>
@@ -10,24 +11,9 @@
 
 namespace spec {
 
-// What programs may ask of the events of a kind, as bits.
-enum Ability : uint16_t {
-  has_registers = 1,   // reg(), usermode: the context begins with struct pt_regs
-  has_arg_numbers = 2, // arg0, arg1, …
-  has_function = 4,    // func
-  has_result = 8,      // retval
-  has_context = 16,    // ctx
-  in_task = 32,        // signal(): the event happens in a task
-  can_override = 64,   // override()
-  can_write_user = 128,
-  sees_paths = 256, // path(): kernel functions that may ask for one
-  vouches = 512,    // arguments that helpers of the kernel take as they are: skboutput(), socket_cookie()
-};
-
 struct ProbeKind {
   std::string_view name;                        // canonical, as the `probe` builtin prints it
   std::array<std::string_view, 2> aliases = {}; // short and older names
-  bool ready = true;                            // false: part of the language, not built yet
   uint16_t abilities = 0;                       // bits of Ability
   bool still = false;                           // of a program that stands still
   bool anywhere = false;                        // of both

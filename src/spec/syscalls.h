@@ -2,6 +2,8 @@
 // architecture brings a table of its own.
 #pragma once
 
+#include "spec/numbers.h"
+
 #include <string_view>
 
 namespace spec {
@@ -17,6 +19,7 @@ int syscall_named(std::string_view name);
 
 // The name of a system call as programs know it ("fstat"); empty where there is none with this number.
 std::string_view syscall_name(int number);
+inline constexpr NumberNames syscall_names{last_syscall, syscall_name, "unknown"};
 
 // Of 32-bit programs, whose calls have the numbers of i386 (syscall_32.tbl).
 inline constexpr int last_syscall_32 = 470;

@@ -4,6 +4,7 @@
 // taking apart what was built up would only delay the end.
 #include "base/text.h"
 #include "session/output.h"
+#include "spec/complete_table.h"
 #include "tool/scripts.h"
 #include "tool/tool.h"
 
@@ -17,19 +18,6 @@
 #endif
 
 namespace tool {
-
-struct Entry {
-  std::string_view name;
-  int (*run)(Words);
-};
-constexpr Entry entries[] = {{"run", run},     {"list", list},     {"sym", sym},       {"modules", modules},
-                             {"flame", flame}, {"record", record}, {"top", top}, {"report", report}, {"diff", diff},
-                             {"trace", trace},
-                             {"slow", slow},
-                             {"graph", graph},
-                             {"stat", stat},
-                             {"core", core},   {"snap", snap},     {"tools", tools},       {"info", info},     {"help", help}};
-static_assert(std::size(entries) == std::size(spec::subcommands));
 
 void say(std::string_view text) { base::write_all(STDOUT_FILENO, text); }
 void complain(std::string_view text) { base::write_all(STDERR_FILENO, text); }
@@ -78,11 +66,14 @@ static int unknown_subcommand(std::string_view word) {
   return refuse(message);
 }
 
+static const Command& command_of(const spec::Subcommand& declared) {
+  return commands[spec::row_places<spec::subcommands, commands>[static_cast<size_t>(&declared - spec::subcommands)]];
+}
+
 static int dispatch(Words words) {
   if (words.empty()) return show_overview(complain), static_cast<int>(base::Failure::usage);
   std::string_view first = words[0];
-  for (const Entry& e : entries)
-    if (e.name == first) return e.run(words.subspan(1));
+  if (const spec::Subcommand* s = spec::find_subcommand(first)) return command_of(*s).run(words.subspan(1));
   if (const Script* script = find_script(first); script && !names_script(first)) return run_script(*script, words.subspan(1));
   if (first == "--version" || first == "-V") return version();
   if (words.size() == 1 && (first == "--help" || first == "-h")) return show_overview(say), 0;

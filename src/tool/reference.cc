@@ -51,7 +51,6 @@ void add_builtin(std::string& out, const spec::Builtin& b) {
   out += "\n### " + std::string(b.name) + "\n\n" + code(b.signature) + "\n\n" + std::string(b.doc) + "\n";
   std::string notes;
   auto note = [&](std::string_view text) { notes += (notes.empty() ? "" : " · ") + std::string(text); };
-  if (!b.ready) note("not built yet");
   if (b.async) note("asynchronous");
   if (b.unsafe) note("needs `--unsafe`");
   if (!b.needs.empty()) note("kernel: " + std::string(b.needs));
@@ -78,7 +77,6 @@ std::string probes_chapter() {
     for (std::string_view alias : p.aliases)
       if (!alias.empty()) out += ", also " + code(alias);
     out += "\n\n" + std::string(p.doc) + "\n";
-    if (!p.ready) out += "\n*not built yet*\n";
   }
   return out;
 }

@@ -32,6 +32,16 @@ int snap(Words words);
 int tools(Words words);
 int info(Words words);
 int help(Words words);
+// What each subcommand of spec/options.h starts.
+struct Command {
+  std::string_view name;
+  int (*run)(Words);
+};
+constexpr Command commands[] = {
+    {"run", run},   {"list", list},     {"sym", sym},   {"modules", modules}, {"flame", flame}, {"record", record},
+    {"top", top},   {"report", report}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"graph", graph},
+    {"stat", stat}, {"core", core},     {"snap", snap}, {"tools", tools},     {"info", info},   {"help", help},
+};
 // The same, of a tool whose text is that of -e.
 int run(Words words, const session::ReadyTool& tool);
 int core(Words words, const session::ReadyTool& tool);

@@ -1,0 +1,126 @@
+// str() and buf(): text and bytes at an address, in the kernel or in the process.
+#include "ir/lowering.h"
+
+#include <algorithm>
+
+namespace ir {
+
+using namespace lang;
+using spec::id;
+
+// Where an address points that nothing else tells: kernels keep the upper half for themselves. Runs `read`
+// for one space, or for both in turn.
+void Lowering::read_by_address(const Expr& from, Operand at, const std::function<void(Space)>& read) {
+  bool is_known = from.type->is(Kind::pointer) && from.type->space != type::Space::none;
+  // Arguments of system calls point into the caller.
+  if (!is_known && probe_ && probe_->events.front()->category == "syscalls") return read(Space::user);
+  if (!is_known && context_ == probe::Context::registers) return read(Space::user);
+  // Types of the kernel do not tell which pointers are the caller's, and its functions get such too.
+  const FieldRef* f = if_a<FieldRef>(&from);
+  bool is_argument = (context_ == probe::Context::function || context_ == probe::Context::kernel_registers) &&
+                     f && is_builtin(*f->operand, id("args")) && from.type->space == type::Space::kernel;
+  if (is_known && !is_argument) {
+    Space space = pointer_space(from);
+    return read(space == Space::task ? Space::kernel : space);
+  }
+  if (at.is_constant()) return read(at.value < 0 ? Space::kernel : Space::user);
+  BlockId kernel = new_block(), user = new_block(), after = new_block();
+  branch(Cond::slt, at, number(0), kernel, user);
+  start(kernel);
+  read(Space::kernel);
+  jump(after);
+  start(user);
+  read(Space::user);
+  jump(after);
+  start(after);
+}
+
+// str(text or address [, length])
+void Lowering::text_into(const Call& c, const Place& to, const Type& as, bool pad) {
+  const Expr& from = *c.arguments[0];
+  const Expr* length = c.arguments.size() > 1 ? c.arguments[1] : nullptr;
+  if (length && length->constant.kind == Constant::integer) length = nullptr; // is in the type
+  const Type& t = *from.type;
+  uint32_t size = std::min(as.size, c.type->size);
+  if (as.size > size || size <= 1) zero(to, as.size);
+  if (size <= 1) return;
+  bool is_text = t.is(Kind::string) || from.constant.kind == Constant::text;
+  if (is_text && !length && place_is_script(from)) {
+    if (t.size < size) zero(to, size);
+    copy(to, place(from), std::min(size, t.size));
+  } else if (is_text || t.is(Kind::array) || t.is(Kind::buffer)) {
+    limited_text(to, size, from, length, pad && as.size <= size);
+  } else {
+    Operand limit = length ? text_limit(*length) : Operand();
+    Operand at = scalar(from);
+    read_by_address(from, at,
+                    [&](Space s) { read_text(to, size, at, s, limit, pad && as.size <= size, true); });
+  }
+  if (!pad) return;
+  // Texts that look the same are the same: the byte that marks a cut is always 1.
+  Place mark = to.plus(size - 1);
+  store(mark, set(Cond::ne, load_word(mark, 1, false), number(0)), 1);
+}
+
+// buf(bytes or address [, length]): u32 length, then the bytes.
+void Lowering::bytes_into(const Call& c, const Place& to, const Type& as, bool pad) {
+  const Expr& from = *c.arguments[0];
+  uint32_t most = std::min(as.count, c.type->count);
+  if (pad)
+    zero(to, as.size);
+  else
+    store(to, number(0), 4); // the length: what is behind it is not looked at
+  if (most == 0) return;
+  Operand wanted = c.arguments.size() > 1 ? scalar(*c.arguments[1]) : number(most);
+  if (wanted.is_constant()) wanted = number(std::min<uint64_t>(most, static_cast<uint64_t>(wanted.value)));
+  auto read = [&](Operand at, Space space, bool is_free = false) {
+    Reg got = fresh();
+    bool may_fail = space != Space::script || is_free;
+    BlockId fine = may_fail ? new_block() : no_block, fault = may_fail ? new_block() : no_block;
+    append({.op = Op::read_bytes,
+            .space = space,
+            .dst = got,
+            .a = address(to.plus(4)),
+            .b = at,
+            .c = wanted,
+            .imm2 = most,
+            .target = fine,
+            .other = fault});
+    if (may_fail) start(fine);
+    store(to, Operand::of(got), 4);
+    if (!may_fail) return;
+    BlockId after = new_block();
+    jump(after);
+    start(fault);
+    if (!recovers()) {
+      count(space == Space::user ? Fault::read_user : Fault::read_kernel);
+      jump(after);
+    }
+    start(after);
+  };
+  if (from.type->is_scalar() && from.constant.kind != Constant::text) {
+    Operand at = scalar(from);
+    return read_by_address(from, at, [&](Space s) { read(at, s, true); });
+  }
+  Place p = from.constant.kind == Constant::text || place_is_script(from) ? temporary(from, *from.type)
+                                                                          : place(from);
+  if (p.space == Space::context || p.space == Space::task) p = {Space::kernel, address(p), 0};
+  if (!wanted.is_constant()) return read(address(p), p.space);
+  copy(to.plus(4), p, static_cast<uint32_t>(wanted.value));
+  store(to, wanted, 4);
+}
+
+bool Lowering::place_is_script(const Expr& e) const {
+  return e.kind != ExprKind::field && e.kind != ExprKind::index && e.kind != ExprKind::unary;
+}
+
+// The low bytes of a number, in the pieces that a store may have. The place need not be aligned.
+void Lowering::store_bytes(const Place& to, Operand n, uint32_t size) {
+  for (uint32_t at = 0, width = 0; at < size; at += width) {
+    uint32_t left = size - at;
+    width = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    store(to.plus(at), at ? emit(Op::lshr, n, number(8 * at)) : n, width);
+  }
+}
+
+} // namespace ir
