@@ -1,10 +1,11 @@
 // Builtins that give values, and calls of the script's own functions. A builtin becomes a few operations;
 // those that only matter when the script is compiled have become constants in the checker.
+#include "base/text.h"
 #include "format/btf.h"
+#include "host/environment.h"
 #include "ir/lowering.h"
 
 #include "spec/registers.h"
-#include "symbol/kallsyms.h"
 
 #include <algorithm>
 #include <cstring>
@@ -147,10 +148,9 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("uptr"): return scalar(*arguments[0]);
   case id("container_of"): return emit(Op::sub, scalar(*arguments[0]), scalar(*arguments[1]));
   case id("kaddr"): {
-    static symbol::Kallsyms symbols; // read at the first question
-    std::string name(arguments[0]->constant.text_value);
-    if (auto found = symbols.address(name)) return number(static_cast<int64_t>(*found));
-    diagnostics_.error(spec::tag::unresolved, arguments[0]->where, "the kernel has no symbol `" + name + "`",
+    const std::string_view name = arguments[0]->constant.text_value;
+    if (auto found = machine_.host().addresses({&name, 1}).front()) return number(static_cast<int64_t>(*found));
+    diagnostics_.error(spec::tag::unresolved, arguments[0]->where, "the kernel has no symbol " + base::quoted(name),
                        "see /proc/kallsyms; all addresses there are 0 without permission");
     return number(0);
   }
@@ -183,7 +183,7 @@ Operand Lowering::stack(const Type& type, Operand task) {
     append({.op = Op::stack, .dst = dst, .a = task, .imm2 = type.count});
     return Operand::of(dst);
   }
-  if (!program_.task.self_exec_id && !machine_.still) find_task_layout();
+  if (!program_.task.self_exec_id && !machine_.still) program_.task = task_layout(machine_);
   bool has_names = type.stack_mode != type::StackMode::raw;
   program_.uses_user_symbols |= has_names;
   if (walks(type)) {
@@ -214,24 +214,24 @@ bool Lowering::walks(const Type& type) const {
 }
 
 // By numbers that are kept: decoding struct task_struct takes longer than all else that such a script needs.
-void Lowering::find_task_layout() {
+TaskLayout task_layout(probe::Machine& machine) {
   auto offset = [&](const char* member) {
-    return machine_.kernel_number(std::string("task_struct.") + member, [&](format::Btf& btf) -> uint32_t {
-      auto found = btf.member(types_, btf.find("task_struct", format::BtfKind::structure), member);
+    return machine.kernel_number(std::string("task_struct.") + member, [&](format::Btf& btf) -> uint32_t {
+      auto found = btf.member(machine.types(), btf.find("task_struct", format::BtfKind::structure), member);
       return found ? found->field.offset : 0; // the structure begins with other things
     });
   };
   auto id_of = [&](const char* name, format::BtfKind kind) {
-    return machine_.kernel_number(name, [&](format::Btf& btf) { return btf.find(name, kind); });
+    return machine.kernel_number(name, [&](format::Btf& btf) { return btf.find(name, kind); });
   };
   uint32_t exec_id = offset("self_exec_id"), stack = offset("stack");
-  if (!exec_id || !stack) return;
-  program_.task = {.self_exec_id = exec_id,
-                   .stack = stack,
-                   .pid = offset("pid"),
-                   .tgid = offset("tgid"),
-                   .registers_id = id_of("pt_regs", format::BtfKind::structure),
-                   .cast_id = id_of("bpf_rdonly_cast", format::BtfKind::function)};
+  if (!exec_id || !stack) return {};
+  return {.self_exec_id = exec_id,
+          .stack = stack,
+          .pid = offset("pid"),
+          .tgid = offset("tgid"),
+          .registers_id = id_of("pt_regs", format::BtfKind::structure),
+          .cast_id = id_of("bpf_rdonly_cast", format::BtfKind::function)};
 }
 
 Operand Lowering::ask_memory(MemoryQuestion question, const Expr& address) {

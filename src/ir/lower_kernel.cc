@@ -102,7 +102,7 @@ bool Lowering::is_at_return_instruction() const {
 }
 
 Operand Lowering::user_register(std::string_view name) {
-  if (!program_.task.stack && !machine_.still) find_task_layout();
+  if (!program_.task.stack && !machine_.still) program_.task = task_layout(machine_);
   const auto offset = spec::find_register(name);
   return load_word({Space::task, query(Query::user_registers), static_cast<int64_t>(offset.value_or(0))}, 8, false);
 }
@@ -226,7 +226,7 @@ Operand Lowering::kernel_variable(const Call& c) {
   Operand cpu = c.arguments.size() > 1 ? scalar(*c.arguments[1]) : Operand();
   std::string_view name = c.arguments[0]->constant.text_value;
   bool is_typed = machine_.btf() && machine_.btf()->find(name, format::BtfKind::variable);
-  if (auto found = is_typed ? std::nullopt : probe::cpu_variable(name)) return variable_of_cpu(*found, cpu);
+  if (auto found = is_typed ? std::nullopt : probe::cpu_variable(machine_.host(), name)) return variable_of_cpu(*found, cpu);
   uint32_t symbol = kernel_symbol(name, format::BtfKind::variable);
   append({.op = Op::cpu_variable, .dst = dst, .a = cpu, .index = symbol});
   return Operand::of(dst);

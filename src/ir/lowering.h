@@ -213,7 +213,6 @@ private:
   bool place_is_script(const lang::Expr& e) const;
   void store_bytes(const Place& to, Operand n, uint32_t size);
   Operand stack(const Type& type, Operand task = {});
-  void find_task_layout();
   bool walks(const Type& type) const;
   Operand stack_depth(const lang::Expr& e);
   Operand ask_memory(MemoryQuestion question, const lang::Expr& address);

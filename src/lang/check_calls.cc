@@ -1,5 +1,6 @@
 // Calls: parameters by the table of builtins, results by the table or, where they depend on the arguments,
 // here.
+#include "host/environment.h"
 #include "lang/checker.h"
 
 #include "base/text.h"
@@ -299,6 +300,9 @@ const type::Type* Checker::special_type(Expr& e, BuiltinId builtin, List<Expr*> 
   case id("cgroupid"): {
     struct stat st = {};
     std::string path(arguments[0]->constant.text_value);
+    if (!machine_.host().is_this_host())
+      return mistake(tag::unresolved, arguments[0]->where, "the ids of control groups are not known of a saved host",
+                     "give the number: a parameter of the script can hold it");
     if (::stat(path.c_str(), &st) != 0)
       return mistake(tag::unresolved, arguments[0]->where, "there is no cgroup at " + path);
     set_integer(e, static_cast<int64_t>(st.st_ino));

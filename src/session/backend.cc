@@ -3,6 +3,7 @@
 #include "bpf/engine.h"
 #include "bpf/features.h"
 #include "eval/engine.h"
+#include "session/compile.h"
 #include "session/time.h"
 
 #include <bit>
@@ -89,8 +90,8 @@ base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& pr
   return std::unique_ptr<Backend>(std::make_unique<KernelBackend>(std::move(engine)));
 }
 
-base::Result<std::string> dump_bpf(const ir::Program& program, const base::Source& source) {
-  ACU_TRY(bpf::Object object, bpf::emit(program, bpf::options_for(program)));
+base::Result<std::string> dump_bpf(const Compiled& compiled, const base::Source& source) {
+  ACU_TRY(bpf::Object object, bpf::emit(compiled.program, bpf::options_for(compiled.program, *compiled.features)));
   return bpf::to_string(object, source);
 }
 
