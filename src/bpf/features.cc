@@ -542,10 +542,10 @@ bool tells_events(const Features& features, const probe::Event& event) {
   return features.ask(by_link ? Feature::attach_cookie : Feature::function_address) != Answer::no;
 }
 
-probe::UserLink user_link(const ir::Probe& probe) {
+probe::UserLink user_link(const ir::Probe& probe, const Features& features) {
   if (probe.is_session) return probe::UserLink::session;
   // Who may not ask may not attach either: that failure then says what is missing.
-  return features().ask(Feature::uprobe_multi) == Answer::no ? probe::UserLink::event : probe::UserLink::multi;
+  return features.ask(Feature::uprobe_multi) == Answer::no ? probe::UserLink::event : probe::UserLink::multi;
 }
 
 EmitOptions options_for(const ir::Program& program, const Features& features) {

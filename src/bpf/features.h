@@ -101,7 +101,7 @@ void do_without(std::string_view name);
 inline bool has(Feature feature) { return features().has(feature); }
 
 // What a user probe is attached by.
-probe::UserLink user_link(const ir::Probe& probe);
+probe::UserLink user_link(const ir::Probe& probe, const Features& features = bpf::features());
 
 // What a program on functions of the kernel is attached by.
 probe::KernelLink kernel_link(const ir::Program& program, const ir::Probe& probe, const Features& features = bpf::features());

@@ -19,9 +19,9 @@ DATA = ("_text", "_etext", "jiffies", "init_task", "__per_cpu_start", "__per_cpu
 EVENTS = ("sched:sched_switch", "sched:sched_process_exit", "sched:sched_process_fork", "sched:sched_wakeup", "syscalls:sys_enter_openat",
           "syscalls:sys_exit_openat", "syscalls:sys_enter_read", "syscalls:sys_exit_read", "block:block_rq_issue", "task:task_newtask", "skb:kfree_skb")
 # Structures with their members; what a member or parameter leads to is cut to its name unless it is here too.
-STRUCTURES = {"task_struct": ("pid", "tgid", "comm", "self_exec_id", "stack", "real_parent", "exit_code", "state", "__state", "prio", "flags"),
+STRUCTURES = {"task_struct": ("pid", "tgid", "comm", "self_exec_id", "stack", "real_parent", "exit_code", "state", "__state", "prio", "flags", "thread_info"),
               "file": ("f_mode", "f_pos", "f_inode", "f_flags"), "inode": ("i_ino", "i_mode", "i_size"), "pt_regs": None, "sk_buff": ("len", "data_len", "dev"),
-              "net_device": ("name", "ifindex"), "list_head": None, "sock": ("sk_err", "sk_priority"), "bpf_iter__task": None, "bpf_iter_meta": None}
+              "net_device": ("name", "ifindex"), "list_head": None, "thread_info": None, "sock": ("sk_err", "sk_priority"), "bpf_iter__task": None, "bpf_iter_meta": None}
 TYPEDEFS = ("btf_trace_sched_switch", "btf_trace_sched_process_exit", "btf_trace_sched_process_fork", "btf_trace_sched_wakeup", "btf_trace_sys_enter",
             "btf_trace_sys_exit", "btf_trace_block_rq_issue", "btf_trace_task_newtask", "btf_trace_kfree_skb", "size_t", "pid_t", "u64", "u32", "gfp_t")
 VARIABLES = ("runqueues", "process_counts")
@@ -66,7 +66,7 @@ REFERS = {"pointer", "typedef", "volatile", "const", "restrict", "function", "va
 class Types:
     """BTF as records [kind, name, flag, size or type, fixed words, items]; items are lists of a name or None, and numbers.
 
-    A record's line: kind, name or -, flag, size or type, fixed words with commas or -, then each item with colons."""
+    A record's line, between tabs: kind, name or -, flag, size or type, fixed words with commas or -, then each item with colons."""
 
     def __init__(self):
         self.records = [None]
@@ -98,14 +98,14 @@ class Types:
 
     def lines(self):
         for kind, name, flag, value, fixed, items in self.records[1:]:
-            yield " ".join([kind, name or "-", str(flag), str(value), ",".join(map(str, fixed)) or "-"] +
+            yield "\t".join([kind, name or "-", str(flag), str(value), ",".join(map(str, fixed)) or "-"] +
                            [":".join(map(str, [i or "-" if isinstance(i, str) else i for i in item])) for item in items])
 
     @staticmethod
     def of_lines(lines):
         out, word = Types(), lambda text: "" if text == "-" else text
         for line in lines:
-            kind, name, flag, value, fixed, *items = line.split(" ")
+            kind, name, flag, value, fixed, *items = line.split("\t")
             numbers = [] if fixed == "-" else [int(n) for n in fixed.split(",")]
             cut = lambda item: [word(item[0])] + [int(n) for n in item[1:]]
             out.records.append([kind, word(name), int(flag), int(value), numbers, [cut(item.split(":")) for item in items]])
