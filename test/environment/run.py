@@ -65,8 +65,70 @@ def case(name, script, expected, stages="bpf"):
     CASES.append((name, script, stages, by_host))
 
 
+# Loops and what programs are attached by.
 case("loops", "begin { $i = 0; while ($i < 100) { @ += $i; $i++; } }",
+     {OLD: Expected(r"if r\d >= 1000 goto", lacks=["call loop"]), NEWER: has("call loop")})
+case("stacks", "tracepoint:sched:sched_switch { @[ustack] = count(); }",
      {OLD: lacks("call loop"), NEWER: has("call loop")})
+case("functions", "kprobe:vfs_read,kprobe:vfs_write { @[func] = count(); }",
+     {("5.10", "6.1", "6.18"): Expected("^kprobe:vfs_read: 2 events by tracefs$", "^map acu_places: hash", lacks=["call helper 174"]),
+      "6.12": Expected(r"^kprobe:vfs_read: 2 events by kprobe\.multi$", "call helper 174", lacks=["acu_places"])})
+case("returns", "kretprobe:vfs_read,kretprobe:vfs_write { @[func] = count(); }",
+     {OLD: has("^kretprobe:vfs_read: 1 event by trampoline$", "^kretprobe:vfs_write: 1 event by trampoline$"),
+      ("6.1", "6.18"): has("^kretprobe:vfs_read: 2 events by tracefs$", "call helper 173"),
+      "6.12": has(r"^kretprobe:vfs_read: 2 events by kprobe\.multi$", "call helper 174")})
+PAIR = "kprobe:vfs_read,kprobe:vfs_write { @[tid] = nsecs; } kretprobe:vfs_read,kretprobe:vfs_write { @t = hist(nsecs - @[tid]); }"
+case("pair", PAIR, {("5.10", "6.1", "6.18"): has("^kprobe:vfs_read: 2 events by tracefs$", "^kretprobe:vfs_read: 2 events by tracefs$"),
+                    "6.12": Expected(r"^kprobe:vfs_read: 2 events by kprobe\.session$", lacks=["^kretprobe:"])})
+case("one_function", "kprobe:vfs_read { @[args.count] = count(); }",
+     {("5.10", "6.1", "6.12"): has("^kprobe:vfs_read: 1 event by trampoline$"), "6.18": has("^kprobe:vfs_read: 1 event by tracefs$")})
+case("registers", 'kprobe:vfs_read { @ = reg("ip"); }',
+     {("5.10", "6.1", "6.18"): has("^kprobe:vfs_read: 1 event by tracefs$"), "6.12": has(r"^kprobe:vfs_read: 1 event by kprobe\.multi$")})
+case("instruction", "kprobe:vfs_read+4 { @ = count(); }", {HOSTS: has("^kprobe:vfs_read\+4: 1 event by tracefs$")})
+case("user_functions", "uprobe:libc:malloc { @ = count(); } uretprobe:libc:malloc { @r = count(); }",
+     {("5.10", "6.1"): has("^uprobe:.*malloc: 1 event by tracefs$", "^uretprobe:.*malloc: 1 event by tracefs$"),
+      "6.12": has(r"^uprobe:.*malloc: 1 event by uprobe\.multi$", r"^uretprobe:.*malloc: 1 event by uprobe\.multi$"),
+      "6.18": Expected(r"^uprobe:.*malloc: 1 event by uprobe\.session$", lacks=["^uretprobe:"])})
+
+# Helpers, maps and functions of the kernel.
+case("current_task", "tracepoint:sched:sched_switch { @ = curtask.pid; }",
+     {OLD: Expected("call helper 35", lacks=["get_current_task_btf"]), NEWER: has("call get_current_task_btf")})
+case("map_by_thread", "tracepoint:sched:sched_switch { @[tid] = nsecs; }",
+     {OLD: has("^map at: hash"), NEWER: has("^map at: task_storage", "call task_storage_get")})
+case("keys_of_counts", "tracepoint:sched:sched_switch { @[args.next_comm] = count(); }",
+     {OLD: Expected("^map at: percpu_hash", lacks=["acu_hot"]), NEWER: has("^map at: hash", "^map acu_hot: percpu_hash")})
+SCRATCH = "tracepoint:sched:sched_switch { $y = str(12343, 300); $z = str(43434, 300); print($y == $z); }"
+case("scratch_memory", SCRATCH, {OLD: lacks("cmpxchg"), NEWER: has("atomic cmpxchg")})
+case("kfunc_allowed", 'begin { print(kfunc_allowed("bpf_task_from_pid")); }',
+     {("5.10", "6.1"): has(r"\*\(u8 \*\)\(r1 \+ 8\) = 0$"), ("6.12", "6.18"): has(r"\*\(u8 \*\)\(r1 \+ 8\) = 1$")})
+case("name_of_a_task", "begin { print(comm(1)); }",
+     {("5.10", "6.1"): Expected(r"needs a kernel that finds tasks for programs \(Linux 6\.2\)", status=2), ("6.12", "6.18"): has("call kernel function")})
+case("iterator", "iter:task { print(ctx.task.pid); }", {HOSTS: has("^probe iter:task: context iterator")}, "ir,bpf")
+
+# What a kernel lacks, with the exit status that it has there.
+case("for_each", "interval:s:1 { for ($kv : @) { print($kv.0); } } tracepoint:sched:sched_switch { @[pid] = 1; }",
+     {OLD: refused(r"this kernel lacks `for_each` \(Linux 5\.13 has it\)"), NEWER: has("call for_each_map_elem")})
+case("lookup_percpu", "tracepoint:sched:sched_switch { @[1] = count(); print(@[1]); }",
+     {OLD: refused(r"this kernel lacks `lookup_percpu` \(Linux 5\.19 has it\)"), NEWER: has("call map_lookup_percpu_elem")})
+case("tai_clock", "tracepoint:sched:sched_switch { print(nsecs(tai)); }",
+     {OLD: refused(r"this kernel lacks `tai_clock` \(Linux 6\.1 has it\)"), NEWER: has("call ktime_get_tai_ns")})
+
+# Types, trace events and symbols.
+case("members", "tracepoint:sched:sched_switch { @ = curtask.__state; }",
+     {OLD: Expected("has no member `__state`", "did you mean `state`", status=2), NEWER: has("^program tracepoint:sched:sched_switch")})
+case("arguments", "tracepoint:skb:kfree_skb { @[args.reason] = count(); }",
+     {OLD: Expected("tracepoint:skb:kfree_skb has no argument `reason`", status=2), NEWER: has("^probe tracepoint:skb:kfree_skb: context raw_tracepoint")}, "ir,bpf")
+case("typed_arguments", "tracepoint:sched:sched_switch { @[args.next_pid] = count(); }",
+     {HOSTS: has("^probe tracepoint:sched:sched_switch: context btf_tracepoint")}, "ir")
+case("system_calls", "tracepoint:syscalls:sys_enter_openat { print(str(args.filename)); }",
+     {HOSTS: has("^probe sys_enter: context btf_tracepoint", "call probe_read_user_str")}, "ir,bpf")
+case("entry_of_functions", "fentry:vfs_read { print(args.file->f_inode->i_ino); }",
+     {HOSTS: has("^fentry:vmlinux:vfs_read: 1 event by trampoline$")})
+case("no_such_function", "kprobe:vfs_raed { @ = count(); }",
+     {HOSTS: Expected("the kernel has no function `vfs_raed`", "did you mean `vfs_read`", status=3)})
+case("no_such_event", "tracepoint:sched:sched_swich { @ = count(); }",
+     {HOSTS: Expected("there is no tracepoint `sched:sched_swich`", "did you mean `tracepoint:sched:sched_switch`", status=3)})
+case("symbol", 'begin { printf("%p", kaddr("vfs_read")); }', {HOSTS: has(r"= -21\d{8}$|= 0xffffffff8")})
 
 
 # ------------------------------------------------------------------------------------------------- running
@@ -130,6 +192,25 @@ class Suite:
     def test_info(self):
         here, there = self.run("info"), self.run("info", "--for", self.this_host())
         need(here.stdout.startswith(there.stdout.rstrip("\n") + "\n\ncapabilities"), there.stdout)
+
+    def test_info_of_each(self):
+        for host, release in zip(HOSTS, ("5.10.", "6.1.", "6.12.", "6.18.")):
+            done = self.run("info", "--for", self.file(host))
+            need(re.search(rf"^  kernel +Linux {re.escape(release)}", done.stdout, re.M), done.stdout[:300])
+            need(bool(re.search("^  loop +yes", done.stdout, re.M)) == (host not in OLD), done.stdout)
+            need("capabilities" not in done.stdout, "capabilities of a process of this host")
+
+    def test_list_of_each(self):
+        for host in HOSTS:
+            done = self.run("list", "--for", self.file(host), "tracepoint:sched:*")
+            need(done.stdout.split() == [f"tracepoint:sched:sched_{e}" for e in ("process_exit", "process_fork", "switch", "wakeup")], done.stdout + done.stderr)
+            done = self.run("list", "--for", self.file(host), "-v", "kprobe:vfs_read")
+            need("    struct file * file\n" in done.stdout, done.stdout + done.stderr)
+
+    def test_without_abilities(self):
+        done = self.run("run", "--for", self.file("6.12"), "--no-feature", "kprobe_multi,loop", "--dump", "bpf", "-e",
+                        "kprobe:vfs_read,kprobe:vfs_write { @[func] = count(); } begin { $i = 0; while ($i < 100) { $i++; } }")
+        need("2 events by tracefs" in done.stdout and "call loop" not in done.stdout, done.stdout + done.stderr)
 
     def test_list(self):
         for words in (["tracepoint:sched:*"], ["-v", "tracepoint:sched:sched_switch"], ["struct list_head"], ["kprobe:vfs_*"], ["rawtracepoint:*"],
