@@ -146,7 +146,14 @@ int save_to(const std::string& path) {
   if (auto possible = base::check_output(path); !possible.ok()) return fail(possible.error());
   type::Table types;
   probe::Machine machine(types);
-  const host::SavedFile file = host::save_this_host(bpf::ask_all(machine));
+  std::map<std::string, int64_t> answers = bpf::ask_all(machine);
+  const auto refused = std::ranges::count_if(bpf::feature_table(), [&](const bpf::FeatureRow& row) {
+    return answers[bpf::question_of(row)] == static_cast<int64_t>(bpf::Answer::refused);
+  });
+  if (refused)
+    complain("WARNING: not saved: " + std::to_string(refused) + (refused == 1 ? " ability" : " abilities") +
+             " of the kernel: not permitted to ask, run as root\n");
+  const host::SavedFile file = host::save_this_host(std::move(answers));
   for (const std::string& problem : file.left_out)
     complain("WARNING: not saved: " + problem + "\n");
   auto written = base::write_file(path, file.bytes);
