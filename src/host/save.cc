@@ -111,7 +111,8 @@ base::Status add_events(Entries& to) {
   std::string formats;
   for (const format::TraceEvent& e : events)
     if (auto text = tracefs.format(e.category, e.event); text.ok())
-      formats.append(e.category).append(1, ':').append(e.event).append(1, '\0').append(*text, 0, text->find("\nprint fmt:")).append("\n\0", 2);
+      formats.append(e.category).append(1, ':').append(e.event).append(1, '\0')
+          .append(*text, 0, text->find("\nprint fmt:")).append("\n\0", 2);
   to.emplace_back("tracefs formats", std::move(formats));
   return {};
 }

@@ -39,8 +39,16 @@ std::string_view text_of(const std::vector<std::byte>& bytes) {
 
 // ------------------------------------------------------------------------------------------------ opening
 
+base::Error SavedHost::refuse(std::string_view why) const {
+  return {base::Failure::usage, base::printable(name_) + " " + std::string(why)};
+}
+
 base::Error SavedHost::damaged(std::string_view why) const {
-  return {base::Failure::usage, base::printable(name_) + " is damaged: " + std::string(why) + std::string(save_again)};
+  return refuse("is damaged: " + std::string(why) + std::string(save_again));
+}
+
+base::Error SavedHost::lacks(std::string_view what) const {
+  return {base::Failure::unsupported, base::printable(name_) + " has no " + std::string(what)};
 }
 
 base::Result<std::unique_ptr<SavedHost>> SavedHost::open(const std::string& path) {
@@ -61,11 +69,11 @@ base::Status SavedHost::take(base::ByteSpan bytes) {
   base::Reader r(bytes);
   const base::ByteSpan magic = r.bytes(saved_magic.size());
   if (std::string_view(reinterpret_cast<const char*>(magic.data()), magic.size()) != saved_magic)
-    return base::Error{base::Failure::usage, base::printable(name_) + " is not the file of a saved host: `acu info --save FILE` writes one"};
+    return refuse("is not the file of a saved host: `acu info --save FILE` writes one");
   const auto version = r.number<uint32_t>();
   if (r.ok() && version != saved_version)
-    return base::Error{base::Failure::usage, base::printable(name_) + " was saved by another version of acu (format " + std::to_string(version) +
-                                                 ", this acu reads " + std::to_string(saved_version) + ")" + std::string(save_again)};
+    return refuse("was saved by another version of acu (format " + std::to_string(version) + ", this acu reads " +
+                  std::to_string(saved_version) + ")" + std::string(save_again));
   const auto sum = r.number<uint32_t>();
   const base::ByteSpan rest = base::slice(bytes, r.at(), bytes.size() - r.at());
   if (!r.ok() || libdeflate_crc32(0, rest.data(), rest.size()) != sum) return damaged("its checksum is wrong");
@@ -93,14 +101,15 @@ base::Status SavedHost::take_kernel() {
   ACU_TRY(std::string text, read("kernel"));
   for_each_line(text, [&](std::string_view line) {
     const size_t blank = line.find(' ');
-    const std::string_view key = line.substr(0, blank), value = blank == line.npos ? std::string_view() : line.substr(blank + 1);
+    const std::string_view key = line.substr(0, blank);
+    const std::string_view value = blank == line.npos ? std::string_view() : line.substr(blank + 1);
     if (key == "release") kernel_.release = value;
     if (key == "version") kernel_.version = value;
     if (key == "machine") kernel_.machine = value;
   });
   if (kernel_.machine != own_machine)
-    return base::Error{base::Failure::usage, base::printable(name_) + " is of a host with the architecture " + base::quoted(kernel_.machine) +
-                                                 ": this acu compiles for " + std::string(own_machine) + "; run acu's executable for that architecture"};
+    return refuse("is of a host with the architecture " + base::quoted(kernel_.machine) + ": this acu compiles for " +
+                  std::string(own_machine) + "; run acu's executable for that architecture");
   return {};
 }
 
@@ -133,14 +142,14 @@ base::Result<std::vector<std::byte>> SavedHost::unpack(const Entry& entry, std::
 base::Result<std::string> SavedHost::read(const std::string& path) {
   auto at = entries_.find(path);
   if (at == entries_.end())
-    return base::Error{base::Failure::unsupported, base::printable(name_) + " has no " + base::quoted(path) + ": that host had none, or hid it"};
+    return lacks(base::quoted(path) + ": that host had none, or hid it");
   ACU_TRY(std::vector<std::byte> bytes, unpack(at->second, path));
   return std::string(text_of(bytes));
 }
 
 base::Result<std::unique_ptr<format::Btf>> SavedHost::types() {
   auto at = entries_.find(kernel_types_path);
-  if (at == entries_.end()) return base::Error{base::Failure::unsupported, base::printable(name_) + " has no types of its kernel"};
+  if (at == entries_.end()) return lacks("types of its kernel");
   ACU_TRY(std::vector<std::byte> bytes, unpack(at->second, kernel_types_path));
   return format::Btf::parse(std::move(bytes));
 }
@@ -169,7 +178,7 @@ base::Result<std::string> SavedHost::read_tracefs(const std::string& place) {
 
 base::Result<format::Tracefs> SavedHost::tracefs() {
   if (!entries_.contains("tracefs/available_events"))
-    return base::Error{base::Failure::unsupported, base::printable(name_) + " has no trace events: that host had no tracefs, or it was saved without root"};
+    return lacks("trace events: that host had no tracefs, or it was saved without root");
   return format::Tracefs([this](const std::string& place) { return read_tracefs(place); });
 }
 

@@ -57,7 +57,10 @@ private:
   base::Status take(base::ByteSpan bytes);
   base::Status take_kernel();
   void take_answers();
+  // Of the file: "web1.host WHY".
+  base::Error refuse(std::string_view why) const;
   base::Error damaged(std::string_view why) const;
+  base::Error lacks(std::string_view what) const;
   base::Result<std::vector<std::byte>> unpack(const Entry& entry, std::string_view name) const;
   base::Result<std::string> read_tracefs(const std::string& place);
 

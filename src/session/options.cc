@@ -140,10 +140,12 @@ void be_tool(Options& options, const ReadyTool& tool) {
 // For another host scripts are only compiled. Programs and their files are those of this one.
 static base::Status check_host(const Options& o) {
   if (o.pid >= 0 || !o.command.empty())
-    return base::Error{base::Failure::usage, std::string("`--for` and `") + (o.pid >= 0 ? "-p" : "-c") + "` exclude each other: processes are those of this host"};
+    return base::Error{base::Failure::usage, std::string("`--for` and `") + (o.pid >= 0 ? "-p" : "-c") +
+                                                 "` exclude each other: processes are those of this host"};
   const bool only_compiles = o.list || o.help || (o.dump.any && !o.dump.verifier);
   if (!only_compiles)
-    return base::Error{base::Failure::usage, "`--for` compiles for another host and runs nothing: add `--dump ast`, `--dump ir` or `--dump bpf`"};
+    return base::Error{base::Failure::usage,
+                       "`--for` compiles for another host and runs nothing: add `--dump ast`, `--dump ir` or `--dump bpf`"};
   return {};
 }
 

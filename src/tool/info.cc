@@ -69,7 +69,7 @@ std::vector<Fact> facts(const bpf::Features& features) {
   host::Environment& host = features.host();
   const host::Kernel kernel = host.kernel();
   auto online = host.read("/sys/devices/system/cpu/online");
-  const bool has_events = host.is_this_host() ? host.can_read("/sys/kernel/tracing/available_events") : host.can_read("tracefs/available_events");
+  const bool has_events = host.can_read(host.is_this_host() ? "/sys/kernel/tracing/available_events" : "tracefs/available_events");
   auto setting = [&](const char* path) { return first_line(host, path, "unknown"); };
   return {
       {"kernel", "Linux " + kernel.release},
