@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 import saved_host
-from tally import Skipped, Tally, Wrong, need
+from tally import SLOWNESS, Skipped, Tally, Wrong, need
 
 HOSTS = ("5.10", "6.1", "6.12", "6.18")
 OLD = ("5.10",)
@@ -136,6 +136,7 @@ case("symbol", 'begin { printf("%p", kaddr("vfs_read")); }', {HOSTS: has(r"= -21
 class Suite:
     def __init__(self, acu, folder, every):
         self.acu, self.folder, self.every = acu, folder, every
+        self.problem = None  # with saving this host
         for host in HOSTS:
             text = open(os.path.join(HERE, "hosts", host + ".txt")).read()
             with open(self.file(host), "wb") as file:
@@ -145,7 +146,7 @@ class Suite:
         return os.path.join(self.folder, host + ".host")
 
     def run(self, *words):
-        return subprocess.run([self.acu, *words], capture_output=True, text=True, errors="replace", timeout=60, cwd=ROOT,
+        return subprocess.run([self.acu, *words], capture_output=True, text=True, errors="replace", timeout=60 * SLOWNESS, cwd=ROOT,
                               stdin=subprocess.DEVNULL, env=dict(os.environ, LC_ALL="C.UTF-8"))
 
     def compiled(self, host, script, stages):
@@ -169,9 +170,11 @@ class Suite:
         path = self.file("this")
         if os.geteuid() != 0:
             raise Skipped("only root can save a host")
+        need(not self.problem, self.problem)
         if not os.path.exists(path):
             done = self.run("info", "--save", path + ".new")
-            need(done.returncode == 0 and not done.stderr, f"not saved: {done.stderr}")
+            self.problem = f"not saved: {done.stderr}" if done.returncode else None
+            need(not self.problem, self.problem)
             os.replace(path + ".new", path)
         return path
 
