@@ -1,12 +1,12 @@
 // The kernel engine. See engine.h.
 #include "bpf/engine.h"
 
-#include "bpf/cpus.h"
 #include "bpf/features.h"
 #include "bpf/hot_keys.h"
 #include "bpf/leave_closing.h"
 #include "bpf/syscall.h"
 #include "bpf/walk_maps.h"
+#include "host/cpus.h"
 
 #include <algorithm>
 #include <array>
@@ -338,7 +338,7 @@ size_t Engine::drain_lost_exit(const std::function<void(std::span<const std::byt
 
 MapShape Engine::shape(uint32_t index) const {
   const ir::Map& map = program_.maps[index];
-  uint32_t cpus = ir::is_percpu(map.kind) ? possible_cpus() : 1;
+  uint32_t cpus = ir::is_percpu(map.kind) ? host::possible_cpus() : 1;
   return {loaded_.maps[index].get(), key_sizes_[index], map.value_size, cpus, map.present_offset};
 }
 

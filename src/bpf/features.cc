@@ -3,11 +3,13 @@
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "bpf/cpus.h"
 #include "bpf/emit.h"
 #include "bpf/leave_closing.h"
 #include "bpf/syscall.h"
+#include "bpf/trials.h"
 #include "format/btf.h"
+#include "host/cpus.h"
+#include "probe/attach.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -17,8 +19,6 @@
 
 namespace bpf {
 namespace {
-
-constexpr const char* kernel_types_path = "/sys/kernel/btf/vmlinux";
 
 // From what a system call wrapper returned: a descriptor (closed here), 0, or the negative errno.
 Answer answer_of(int result) {
@@ -76,7 +76,7 @@ Answer try_batch_read() {
   if (!map.valid()) return answer_of(map.get());
   uint64_t key;
   uint32_t next;
-  std::vector<uint64_t> values(possible_cpus());
+  std::vector<uint64_t> values(host::possible_cpus());
   Batch batch{nullptr, &next, &key, values.data(), 1};
   int result = map_lookup_batch(map.get(), batch);
   return result == -ENOENT ? Answer::yes : answer_of(result); // it is empty
@@ -103,32 +103,6 @@ Answer try_run_program() {
   base::Fd program = load_empty(BPF_PROG_TYPE_RAW_TRACEPOINT);
   int32_t result = 0;
   return program.valid() ? answer_of(program_run(program.get(), result)) : answer_of(program);
-}
-
-// How far behind the lowest byte of a task's kernel stack its registers are, where a program may take a number for
-// their address, and so needs no call to find them; else 0.
-int32_t find_registers(const ir::TaskLayout& task) {
-  if (!task.cast_id || !task.registers_id) return 0;
-  const bpf_insn insns[] = {
-      {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_current_task_btf},
-      {BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_6, BPF_REG_0, static_cast<__s16>(task.stack), 0},
-      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_1, BPF_REG_0, 0, 0},
-      {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_task_pt_regs},
-      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_7, BPF_REG_0, 0, 0},
-      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_1, BPF_REG_6, 0, 0},
-      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_2, 0, 0, static_cast<__s32>(task.registers_id)},
-      {BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, static_cast<__s32>(task.cast_id)},
-      {BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_0, BPF_REG_0, 0, 0},
-      {BPF_ALU64 | BPF_NEG, BPF_REG_7, 0, 0, 0}, // an address becomes a number
-      {BPF_ALU64 | BPF_NEG, BPF_REG_7, 0, 0, 0},
-      {BPF_ALU64 | BPF_SUB | BPF_X, BPF_REG_7, BPF_REG_6, 0, 0},
-      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_0, BPF_REG_7, 0, 0},
-      return_zero[1],
-  };
-  constexpr int32_t largest_stack = 1 << 20;
-  base::Fd program(program_load({.insns = insns, .name = "acu_try"}));
-  int32_t at = 0;
-  return program.valid() && program_run(program.get(), at) == 0 && at > 0 && at < largest_stack ? at : 0;
 }
 
 // A link to places in a folder: a kernel that knows such links says that it is no file.
@@ -171,7 +145,7 @@ Answer try_raw_tracepoint() {
 
 // Id of one of the kernel's types; 0: not there.
 uint32_t find_type(std::string_view name, format::BtfKind kind) {
-  auto btf = format::Btf::open(kernel_types_path);
+  auto btf = format::Btf::open(host::kernel_types_path);
   return btf.ok() ? (*btf)->find(name, kind) : 0;
 }
 
@@ -207,7 +181,7 @@ Answer try_event(perf_event_attr attributes, const base::Fd& program) {
   if (!program.valid()) return answer_of(program);
   attributes.size = sizeof attributes;
   attributes.disabled = 1;
-  int cpu = online_cpus().front();
+  int cpu = probe::online_cpus().front();
   long result = ::syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
   if (result < 0) return errno == EACCES ? Answer::refused : answer_of(-errno);
   base::Fd event(static_cast<int>(result));
@@ -243,7 +217,7 @@ Answer try_sampling() {
 
 // Finds the first process, and lets go of it.
 Answer try_find_task() {
-  auto btf = format::Btf::open(kernel_types_path);
+  auto btf = format::Btf::open(host::kernel_types_path);
   uint32_t find = btf.ok() ? (*btf)->find("bpf_task_from_pid", format::BtfKind::function) : 0;
   uint32_t release = btf.ok() ? (*btf)->find("bpf_task_release", format::BtfKind::function) : 0;
   if (!find || !release) return Answer::no;
@@ -260,7 +234,7 @@ Answer try_find_task() {
       {.type = BPF_PROG_TYPE_SYSCALL, .flags = BPF_F_SLEEPABLE, .insns = insns, .name = "acu_try"}));
 }
 
-Answer try_kernel_types() { return ::access(kernel_types_path, R_OK) == 0 ? Answer::yes : Answer::no; }
+Answer try_kernel_types() { return ::access(host::kernel_types_path, R_OK) == 0 ? Answer::yes : Answer::no; }
 
 constexpr FeatureRow table[] = {
     {.id = Feature::ring_buffer,
@@ -501,6 +475,7 @@ std::string_view to_string(Answer answer) {
   return {};
 }
 
+std::string question_of(const FeatureRow& row) { return "feature." + std::string(row.name); }
 std::span<const FeatureRow> feature_table() { return table; }
 
 std::string lack_of(Feature feature) {
@@ -510,26 +485,32 @@ std::string lack_of(Feature feature) {
 
 Answer Features::ask(Feature feature) const {
   Answer& answer = answers_[static_cast<size_t>(feature)];
-  if (answer == Answer::unasked) answer = table[static_cast<size_t>(feature)].probe();
-  return answer;
+  if (answer != Answer::unasked) return answer;
+  const FeatureRow& row = table[static_cast<size_t>(feature)];
+  auto trial = [&] { return static_cast<int64_t>(row.probe()); };
+  const int64_t given = host_->answer(question_of(row), static_cast<int64_t>(Answer::no), trial);
+  const bool is_one = given >= static_cast<int64_t>(Answer::yes) && given <= static_cast<int64_t>(Answer::refused);
+  return answer = is_one ? static_cast<Answer>(given) : Answer::no;
+}
+
+void Features::do_without(std::string_view name) {
+  for (const FeatureRow& row : table)
+    if (row.name == name) set(row.id, Answer::no);
+  if (name == "kprobe_multi") set(Feature::kprobe_session, Answer::no);
+  if (name == "uprobe_multi") {
+    set(Feature::uprobe_session, Answer::no);
+    set(Feature::uprobe_multi_pid, Answer::no);
+  }
 }
 
 static Features& own_features() {
-  static Features machine;
-  return machine;
+  static Features of_this_host;
+  return of_this_host;
 }
 
 const Features& features() { return own_features(); }
 
-void do_without(std::string_view name) {
-  for (const FeatureRow& row : table)
-    if (row.name == name) own_features().set(row.id, Answer::no);
-  if (name == "kprobe_multi") own_features().set(Feature::kprobe_session, Answer::no);
-  if (name == "uprobe_multi") {
-    own_features().set(Feature::uprobe_session, Answer::no);
-    own_features().set(Feature::uprobe_multi_pid, Answer::no);
-  }
-}
+void do_without(std::string_view name) { own_features().do_without(name); }
 
 // Whether the code of a probe has an operation, also in functions that it calls.
 static bool reaches(const ir::Program& program, const ir::Probe& probe, ir::Op wanted) {
@@ -540,7 +521,7 @@ static bool reaches(const ir::Program& program, const ir::Probe& probe, ir::Op w
   return false;
 }
 
-probe::KernelLink kernel_link(const ir::Program& program, const ir::Probe& probe) {
+probe::KernelLink kernel_link(const ir::Program& program, const ir::Probe& probe, const Features& features) {
   if (probe.is_session) return probe::KernelLink::session;
   bool is_within = false, is_return = false;
   for (uint32_t e : probe.events) {
@@ -551,45 +532,20 @@ probe::KernelLink kernel_link(const ir::Program& program, const ir::Probe& probe
   if (is_within || reaches(program, probe, ir::Op::override)) return probe::KernelLink::event;
   // How many returns they missed is told by newer kernels only, which have sessions too.
   Feature needed = is_return ? Feature::kprobe_session : Feature::kprobe_multi;
-  return features().ask(needed) == Answer::yes ? probe::KernelLink::multi : probe::KernelLink::event;
+  return features.ask(needed) == Answer::yes ? probe::KernelLink::multi : probe::KernelLink::event;
 }
 
-bool tells_events(const probe::Event& event) {
+bool tells_events(const Features& features, const probe::Event& event) {
   // Where a kprobe stopped stands in the registers.
   if (event.kind == probe::Kind::kprobe) return true;
-  bool by_link = event.kind != probe::Kind::kretprobe || features().ask(Feature::kprobe_session) == Answer::yes;
-  return features().ask(by_link ? Feature::attach_cookie : Feature::function_address) != Answer::no;
+  bool by_link = event.kind != probe::Kind::kretprobe || features.ask(Feature::kprobe_session) == Answer::yes;
+  return features.ask(by_link ? Feature::attach_cookie : Feature::function_address) != Answer::no;
 }
 
-bool may_trace_function(probe::Machine& machine, const probe::Event& event, std::span<const uint32_t> slots) {
-  // That it takes programs of this kind at all is not asked by itself: to attach one costs more than to load it.
-  if (features().known(Feature::trampoline) == Answer::no) return false;
-  uint32_t id = probe::attach_btf_id(machine, event);
-  if (!id) return false;
-  bool at_return = event.kind == probe::Kind::kretprobe || event.kind == probe::Kind::fexit;
-  ProgramLoad request;
-  request.type = BPF_PROG_TYPE_TRACING;
-  request.attach_type = at_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY;
-  request.attach_btf_id = id;
-  std::vector<bpf_insn> insns;
-  for (uint32_t slot : slots)
-    insns.push_back({BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_2, BPF_REG_1, static_cast<__s16>(slot * 8), 0});
-  insns.insert(insns.end(), std::begin(return_zero), std::end(return_zero));
-  request.insns = insns;
-  request.name = "acu_try";
-  base::Fd types;
-  if (!event.category.empty()) {
-    types = module_types(event.category);
-    if (!types.valid()) return false;
-    request.attach_btf_fd = types.get();
-  }
-  return base::Fd(program_load(request)).valid();
-}
-
-probe::UserLink user_link(const ir::Probe& probe) {
+probe::UserLink user_link(const ir::Probe& probe, const Features& features) {
   if (probe.is_session) return probe::UserLink::session;
   // Who may not ask may not attach either: that failure then says what is missing.
-  return features().ask(Feature::uprobe_multi) == Answer::no ? probe::UserLink::event : probe::UserLink::multi;
+  return features.ask(Feature::uprobe_multi) == Answer::no ? probe::UserLink::event : probe::UserLink::multi;
 }
 
 EmitOptions options_for(const ir::Program& program, const Features& features) {
@@ -597,7 +553,7 @@ EmitOptions options_for(const ir::Program& program, const Features& features) {
   // Who may not ask may not load either: that failure then says what is missing.
   auto may = [&](bool is_used, Feature feature) { return !is_used || features.ask(feature) != Answer::no; };
   EmitOptions options;
-  options.possible_cpus = possible_cpus();
+  options.possible_cpus = features.host().possible_cpus();
   options.has_loop = may(uses.loop, Feature::loop);
   options.has_for_each = may(uses.for_each, Feature::for_each);
   options.has_lookup_percpu = may(uses.find_cpu, Feature::lookup_percpu);
@@ -605,13 +561,13 @@ EmitOptions options_for(const ir::Program& program, const Features& features) {
   options.has_tai_clock = may(uses.tai_clock, Feature::tai_clock);
   for (const ir::Probe& p : program.probes)
     options.by_address.push_back(uses.cookie && p.context == probe::Context::kernel_registers && !p.cookies.empty() &&
-                                 kernel_link(program, p) == probe::KernelLink::event);
+                                 kernel_link(program, p, features) == probe::KernelLink::event);
   options.has_cookie = may(uses.cookie, Feature::attach_cookie);
   options.has_cmpxchg = may(uses.scratch, Feature::cmpxchg);
   // Reading the task's members needs the kernel's types.
   options.has_task_registers = (uses.user_stack || uses.user_registers) && program.task.self_exec_id &&
                                features.has(Feature::task_registers);
-  if (options.has_task_registers && uses.user_stack) options.registers_at = find_registers(program.task);
+  if (options.has_task_registers && uses.user_stack) options.registers_at = find_registers(features.host(), program.task);
   // Where the kernel does not vouch for the registers, what is read through it is read as any memory.
   options.has_current_task = may(uses.task || uses.user_registers, Feature::current_task) &&
                              (!uses.user_registers || options.has_task_registers);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bpf/object.h"
+#include "host/environment.h"
 #include "probe/attach_kernel.h"
 #include "probe/attach_user.h"
 
@@ -66,44 +67,46 @@ struct FeatureRow {
   std::string_view substitute; // what happens without it
   Answer (*probe)();
 };
+// As host::Environment::answer knows it.
+std::string question_of(const FeatureRow& row);
 // All abilities, in the order of Feature.
 std::span<const FeatureRow> feature_table();
 
 // "this kernel lacks `loop` (Linux 5.17 has it)": how a message about something that cannot be done begins.
 std::string lack_of(Feature feature);
 
-// Answers, each asked for at most once.
+// Answers of a host, each asked for at most once.
 class Features {
 public:
+  explicit Features(host::Environment& host = host::this_host()) : host_(&host) {}
+  host::Environment& host() const { return *host_; }
   Answer ask(Feature feature) const;
   bool has(Feature feature) const { return ask(feature) == Answer::yes; }
   // The answer that is known already.
   Answer known(Feature feature) const { return answers_[static_cast<size_t>(feature)]; }
   // Takes this answer as given (tests, and pretending to be an older kernel).
   void set(Feature feature, Answer answer) { answers_[static_cast<size_t>(feature)] = answer; }
+  // From now on as if it lacked an ability, and what is built upon that. Names that are not in the table are no abilities
+  // that acu makes use of.
+  void do_without(std::string_view name);
 
 private:
+  host::Environment* host_;
   mutable std::array<Answer, feature_count> answers_{};
 };
 
 // Those of the running kernel.
 const Features& features();
-// From now on as if it lacked an ability, and what is built upon that. Names that are not in the table are no abilities
-// that acu makes use of.
 void do_without(std::string_view name);
 inline bool has(Feature feature) { return features().has(feature); }
 
 // What a user probe is attached by.
-probe::UserLink user_link(const ir::Probe& probe);
+probe::UserLink user_link(const ir::Probe& probe, const Features& features = bpf::features());
 
 // What a program on functions of the kernel is attached by.
-probe::KernelLink kernel_link(const ir::Program& program, const ir::Probe& probe);
+probe::KernelLink kernel_link(const ir::Program& program, const ir::Probe& probe, const Features& features = bpf::features());
 // Whether a program on several events like this one can tell which of them it is at.
-bool tells_events(const probe::Event& event);
-// Whether the kernel takes a program of Context::function at this function (at its return: fexit, kretprobe) that reads
-// these words of the context: older ones do not let pointers be read that lead to no structure.
-bool may_trace_function(probe::Machine& machine, const probe::Event& event, std::span<const uint32_t> slots);
-
+bool tells_events(const Features& features, const probe::Event& event);
 // How to emit a program for a kernel. Only abilities that the program needs are asked for.
 EmitOptions options_for(const ir::Program& program, const Features& features = bpf::features());
 

@@ -1,8 +1,8 @@
 #include "bpf/walker.h"
 
-#include "bpf/cpus.h"
 #include "bpf/map_io.h"
 #include "bpf/syscall.h"
+#include "host/cpus.h"
 
 #include <cstddef>
 #include <cstring>
@@ -97,7 +97,7 @@ std::span<const uint64_t> Walker::find(uint64_t id) {
 uint64_t Walker::Counts::all() const { return std::accumulate(ends.begin(), ends.end(), uint64_t{0}); }
 
 Walker::Counts Walker::counts() const {
-  std::vector<uint64_t> values(possible_cpus());
+  std::vector<uint64_t> values(host::possible_cpus());
   auto sum = [&](uint32_t which) {
     if (map_lookup(counts_fd_, &which, values.data()) != 0) return uint64_t{0};
     return std::accumulate(values.begin(), values.end(), uint64_t{0});

@@ -124,9 +124,13 @@ base::Result<Tracefs> Tracefs::open() {
   return base::errno_error("cannot read the trace events in /sys/kernel/tracing", error);
 }
 
+base::Result<std::string> Tracefs::read(const std::string& place) const {
+  return read_ ? read_(place) : base::read_file(root_ + "/" + place);
+}
+
 base::Result<std::vector<TraceEvent>> Tracefs::events() {
   if (!events_.empty()) return events_;
-  ACU_TRY(list_, base::read_file(root_ + "/available_events"));
+  ACU_TRY(list_, read("available_events"));
   std::vector<std::string_view> lines = base::split(list_, '\n');
   std::sort(lines.begin(), lines.end());
   events_.reserve(lines.size());
@@ -165,6 +169,7 @@ bool Tracefs::has(std::string_view category, std::string_view event) {
   constexpr size_t most_opened = 64;
   if (category == "ftrace") return false;
   std::string place = place_of(category, event, "format");
+  if (read_) return !place.empty() && read_("events/" + place).ok();
   auto fd = open_file(place);
   if (!fd.ok()) return fd.error().kind == base::Failure::permission; // it is there; reading it tells more
   if (opened_.size() < most_opened) opened_.emplace_back(std::move(place), std::move(*fd));
@@ -173,6 +178,7 @@ bool Tracefs::has(std::string_view category, std::string_view event) {
 
 base::Result<std::string> Tracefs::format(std::string_view category, std::string_view event) {
   const std::string place = place_of(category, event, "format");
+  if (read_) return read_("events/" + place);
   auto known = std::find_if(opened_.begin(), opened_.end(), [&](auto& o) { return o.first == place; });
   base::Fd fd;
   if (known != opened_.end()) {
@@ -208,7 +214,7 @@ const std::vector<std::string>& Tracefs::made_categories() {
   if (made_known_) return made_;
   made_known_ = true;
   // Lines such as "p:kprobes/name …", "r8:probe_libc/name …", "s:synthetic/name …".
-  auto text = base::read_file(root_ + "/dynamic_events");
+  auto text = read("dynamic_events");
   if (text.ok())
     for (std::string_view line : base::split(*text, '\n')) {
       size_t colon = line.find(':'), slash = line.find('/');

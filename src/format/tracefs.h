@@ -7,6 +7,7 @@
 #include "base/result.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,8 +49,12 @@ public:
   static base::Result<Tracefs> open();
   // A directory that looks like one (tests).
   explicit Tracefs(std::string root);
+  // Texts of its files by their place in it, "available_events": those of another host.
+  using ReadText = std::function<base::Result<std::string>(const std::string& place)>;
+  explicit Tracefs(ReadText read) : read_(std::move(read)) {}
 
-  const std::string& root() const { return root_; }
+  // A whole file, by its place in it.
+  base::Result<std::string> read(const std::string& place) const;
   // All events that can be attached, sorted as "category:event". Read once; the views live as long as this.
   base::Result<std::vector<TraceEvent>> events();
   // Opens the format of an event that is there: it is normally read next.
@@ -65,6 +70,7 @@ private:
   base::Result<base::Fd> open_file(const std::string& place) const;
 
   std::string root_;
+  ReadText read_; // in place of files
   base::Fd folder_; // of the events
   std::vector<std::pair<std::string, base::Fd>> opened_; // formats, by their place in the folder
   std::string list_; // the text of available_events

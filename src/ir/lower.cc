@@ -3,6 +3,7 @@
 // A probe becomes a Function of Role::probe. All blocks on system calls of one side (enter or exit) become
 // one program on the raw tracepoint, which tells them apart by the number: hundreds of probes attach at once.
 #include "format/btf.h"
+#include "host/environment.h"
 #include "ir/lowering.h"
 
 #include "lang/walk.h"
@@ -13,8 +14,6 @@
 #include <cstring>
 #include <numeric>
 #include <set>
-#include <sys/utsname.h>
-#include <unistd.h>
 
 namespace ir {
 
@@ -295,7 +294,7 @@ void Lowering::lower_probe(const lang::Probe& p) {
 }
 
 // Does this kernel run 32-bit programs? The file comes with CONFIG_IA32_EMULATION.
-static bool has_compatible_calls() { return ::access("/proc/sys/abi/vsyscall32", F_OK) == 0; }
+static bool has_compatible_calls(host::Environment& host) { return host.can_read("/proc/sys/abi/vsyscall32"); }
 
 // One block of a program that serves many system calls: only for the numbers it names.
 void Lowering::lower_syscall_body(const lang::Probe& p, Operand nr) {
@@ -343,7 +342,7 @@ void Lowering::skip_compatible_call() {
 
 // Where in struct task_struct the kernel marks such a call.
 void Lowering::find_compatible_mark() {
-  if (!has_compatible_calls()) return;
+  if (!has_compatible_calls(machine_.host())) return;
   uint32_t place =
       machine_.kernel_number("task_struct.thread_info.status", [&](format::Btf& btf) -> uint32_t {
         auto info = btf.member(types_, btf.find("task_struct", format::BtfKind::structure), "thread_info");
@@ -431,11 +430,10 @@ void Lowering::lower_function(const lang::Function& f) {
 
 // Programs at user code run in the thread that came there, and kernels that are built for it take the CPU
 // from a thread also in there; another one may then run the same program.
-static bool kernel_preempts() {
-  utsname about = {};
-  if (::uname(&about) != 0 || !std::strstr(about.version, "PREEMPT")) return false;
+static bool kernel_preempts(host::Environment& host) {
+  if (host.kernel().version.find("PREEMPT") == std::string::npos) return false;
   // Where it can be chosen, the choice stands in brackets: "(none) voluntary full".
-  auto chosen = base::read_file("/sys/kernel/debug/sched/preempt");
+  auto chosen = host.read("/sys/kernel/debug/sched/preempt");
   if (!chosen.ok()) return true; // nobody knows
   return chosen->find("(none)") == std::string::npos && chosen->find("(voluntary)") == std::string::npos;
 }
@@ -466,7 +464,7 @@ void Lowering::mark_atomic() {
   std::vector<bool> may_meet_itself(program_.functions.size(), false);
   auto is_user = [](const Probe& p) { return p.context == Context::registers; };
   if (std::any_of(program_.probes.begin(), program_.probes.end(), is_user) && !machine_.still &&
-      kernel_preempts())
+      kernel_preempts(machine_.host()))
     for (const Probe& p : program_.probes)
       may_meet_itself[p.function] = may_meet_itself[p.function] || is_user(p);
   for_each_add([&](uint32_t f, Inst& i) {

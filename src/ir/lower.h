@@ -38,4 +38,7 @@ struct LowerOptions {
 Program lower(const lang::Program& program, probe::Machine& machine, const LowerOptions& options,
               base::Diagnostics& diagnostics);
 
+// What the kernel's types say of tasks.
+TaskLayout task_layout(probe::Machine& machine);
+
 } // namespace ir

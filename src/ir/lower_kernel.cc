@@ -1,11 +1,12 @@
 // Builtins about the event's context, tasks and the kernel's own data, and effects on what is traced.
+#include "base/text.h"
 #include "format/btf.h"
+#include "host/environment.h"
 #include "ir/lowering.h"
 #include "probe/cpu_variable.h"
 #include "lang/walk.h"
 #include "probe/kernel_functions.h"
 #include "spec/registers.h"
-#include "symbol/kallsyms.h"
 
 #include <algorithm>
 
@@ -110,7 +111,7 @@ bool Lowering::is_at_return_instruction() const {
 }
 
 Operand Lowering::user_register(std::string_view name) {
-  if (!program_.task.stack && !machine_.still) find_task_layout();
+  if (!program_.task.stack && !machine_.still) program_.task = task_layout(machine_);
   const auto offset = spec::find_register(name);
   return load_word({Space::task, query(Query::user_registers), static_cast<int64_t>(offset.value_or(0))}, 8, false);
 }
@@ -239,7 +240,7 @@ Operand Lowering::kernel_variable(const Call& c) {
   Operand cpu = c.arguments.size() > 1 ? scalar(*c.arguments[1]) : Operand();
   std::string_view name = c.arguments[0]->constant.text_value;
   bool is_typed = machine_.btf() && machine_.btf()->find(name, format::BtfKind::variable);
-  if (auto found = is_typed ? std::nullopt : probe::cpu_variable(name)) return variable_of_cpu(*found, cpu);
+  if (auto found = is_typed ? std::nullopt : probe::cpu_variable(machine_.host(), name)) return variable_of_cpu(*found, cpu);
   uint32_t symbol = kernel_symbol(name, format::BtfKind::variable);
   append({.op = Op::cpu_variable, .dst = dst, .a = cpu, .index = symbol});
   return Operand::of(dst);
@@ -348,10 +349,9 @@ void Lowering::mark_kernel_calls() {
 
 // kaddr(name)
 Operand Lowering::kernel_address(const Call& c) {
-  static symbol::Kallsyms symbols; // read at the first question
-  std::string name(c.arguments[0]->constant.text_value);
-  if (auto found = symbols.address(name)) return number(static_cast<int64_t>(*found));
-  diagnostics_.error(spec::tag::unresolved, c.arguments[0]->where, "the kernel has no symbol `" + name + "`",
+  const std::string_view name = c.arguments[0]->constant.text_value;
+  if (auto found = machine_.host().addresses({&name, 1}).front()) return number(static_cast<int64_t>(*found));
+  diagnostics_.error(spec::tag::unresolved, c.arguments[0]->where, "the kernel has no symbol " + base::quoted(name),
                      "see /proc/kallsyms; all addresses there are 0 without permission");
   return number(0);
 }

@@ -19,7 +19,7 @@ Operand Lowering::stack(const Type& type, Operand task) {
     append({.op = Op::stack, .dst = dst, .a = task, .imm2 = type.count});
     return Operand::of(dst);
   }
-  if (!program_.task.self_exec_id && !machine_.still) find_task_layout();
+  if (!program_.task.self_exec_id && !machine_.still) program_.task = task_layout(machine_);
   bool has_names = type.stack_mode != type::StackMode::raw;
   program_.uses_user_symbols |= has_names;
   if (walks(type)) {
@@ -50,24 +50,24 @@ bool Lowering::walks(const Type& type) const {
 }
 
 // By numbers that are kept: decoding struct task_struct takes longer than all else that such a script needs.
-void Lowering::find_task_layout() {
+TaskLayout task_layout(probe::Machine& machine) {
   auto offset = [&](const char* member) {
-    return machine_.kernel_number(std::string("task_struct.") + member, [&](format::Btf& btf) -> uint32_t {
-      auto found = btf.member(types_, btf.find("task_struct", format::BtfKind::structure), member);
+    return machine.kernel_number(std::string("task_struct.") + member, [&](format::Btf& btf) -> uint32_t {
+      auto found = btf.member(machine.types(), btf.find("task_struct", format::BtfKind::structure), member);
       return found ? found->field.offset : 0; // the structure begins with other things
     });
   };
   auto id_of = [&](const char* name, format::BtfKind kind) {
-    return machine_.kernel_number(name, [&](format::Btf& btf) { return btf.find(name, kind); });
+    return machine.kernel_number(name, [&](format::Btf& btf) { return btf.find(name, kind); });
   };
   uint32_t exec_id = offset("self_exec_id"), stack = offset("stack");
-  if (!exec_id || !stack) return;
-  program_.task = {.self_exec_id = exec_id,
-                   .stack = stack,
-                   .pid = offset("pid"),
-                   .tgid = offset("tgid"),
-                   .registers_id = id_of("pt_regs", format::BtfKind::structure),
-                   .cast_id = id_of("bpf_rdonly_cast", format::BtfKind::function)};
+  if (!exec_id || !stack) return {};
+  return {.self_exec_id = exec_id,
+          .stack = stack,
+          .pid = offset("pid"),
+          .tgid = offset("tgid"),
+          .registers_id = id_of("pt_regs", format::BtfKind::structure),
+          .cast_id = id_of("bpf_rdonly_cast", format::BtfKind::function)};
 }
 
 // The number of frames, as many as print. A stack that is walked outside of the kernel has no number yet: of

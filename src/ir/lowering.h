@@ -249,7 +249,6 @@ private:
 
   // lower_stack.cc
   Operand stack(const Type& type, Operand task = {});
-  void find_task_layout();
   bool walks(const Type& type) const;
   Operand stack_depth(const lang::Expr& e);
   void user_stack_into(const Place& to, const Type& type);

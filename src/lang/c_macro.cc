@@ -4,7 +4,6 @@
 #include "spec/c_macros.h"
 
 #include <algorithm>
-#include <unistd.h>
 
 namespace lang {
 
@@ -23,9 +22,6 @@ std::string squeezed(std::string_view text) {
   return out;
 }
 
-// Whether the kernel describes its types.
-bool have_btf() { return ::access(probe::kernel_types_path(), R_OK) == 0; }
-
 } // namespace
 
 CMacro* CMacroTable::find(std::string_view name) {
@@ -39,7 +35,7 @@ CMacro* CMacroTable::find(std::string_view name) {
 CMacro* CMacroTable::predefined(std::string_view name) {
   const spec::CMacroRow* row = spec::find_c_macro(name);
   if (!row) return nullptr;
-  if (row->name == spec::have_btf_macro && !have_btf()) return nullptr;
+  if (row->name == spec::have_btf_macro && !probe::has_kernel_types(host_)) return nullptr;
   CMacro m;
   m.name = row->name;
   m.text = row->body;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "host/environment.h"
 #include "lang/lexer.h"
 
 #include <span>
@@ -36,7 +37,7 @@ struct CMacro {
 
 class CMacroTable {
 public:
-  explicit CMacroTable(base::Arena& arena) : arena_(arena) {}
+  CMacroTable(base::Arena& arena, host::Environment& host) : arena_(arena), host_(host) {}
   CMacro* find(std::string_view name);
   CMacro* define(const CMacro& macro); // in place of an older one
   void undefine(std::string_view name);
@@ -45,6 +46,7 @@ private:
   CMacro* predefined(std::string_view name);
 
   base::Arena& arena_;
+  host::Environment& host_;
   std::unordered_map<std::string_view, CMacro*> macros_; // nullptr: undefined
 };
 

@@ -2,6 +2,7 @@
 #include "lang/checker.h"
 
 #include "base/text.h"
+#include "host/environment.h"
 #include "type/format_string.h"
 
 #include <algorithm>
@@ -89,6 +90,9 @@ void Checker::check_fail(Call& e) {
 const type::Type* Checker::check_cgroup_id(Call& e) {
   struct stat st = {};
   std::string path(e.arguments[0]->constant.text_value);
+  if (!machine_.host().is_this_host())
+    return mistake(tag::unresolved, e.arguments[0]->where, "the ids of control groups are not known of a saved host",
+                   "give the number: a parameter of the script can hold it");
   if (::stat(path.c_str(), &st) != 0)
     return mistake(tag::unresolved, e.arguments[0]->where, "there is no cgroup at " + path);
   set_integer(e, static_cast<int64_t>(st.st_ino));

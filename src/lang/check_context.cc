@@ -170,7 +170,7 @@ const type::Type* Checker::check_path(Call& e) {
 const type::Type* Checker::check_cpu_variable(Call& e) {
   std::string name(e.arguments[0]->constant.text_value);
   bool is_known = machine_.btf() && machine_.btf()->find(name, format::BtfKind::variable);
-  if (!is_known && !probe::cpu_variable(name))
+  if (!is_known && !probe::cpu_variable(machine_.host(), name))
     return mistake(tag::unresolved, e.arguments[0]->where, "the kernel has no per-CPU variable `" + name + "`",
                    "`grep -w " + name + " /proc/kallsyms` shows whether it is another kind of symbol");
   return types_.pointer(types_.uint64(), type::Space::kernel);

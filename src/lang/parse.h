@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/diagnostics.h"
+#include "host/environment.h"
 #include "lang/ast.h"
 
 #include <memory>
@@ -32,6 +33,7 @@ struct ParseOptions {
   std::vector<std::string> positional; // $1 … in probe names
   std::vector<std::string> include_dirs, include_files; // -I, --include
   Parts parts;
+  host::Environment* host = nullptr; // whose kernel may have types; nullptr: this host
 };
 
 // Parses a whole script; files that it includes and imports are added to `source`. All mistakes go to

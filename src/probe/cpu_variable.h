@@ -2,6 +2,8 @@
 // symbols.
 #pragma once
 
+#include "host/environment.h"
+
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -15,6 +17,6 @@ struct CpuVariable {
 };
 // Nothing: there is none of the name, or addresses are hidden. Reads the list: meant for the few names of a
 // script.
-std::optional<CpuVariable> cpu_variable(std::string_view name);
+std::optional<CpuVariable> cpu_variable(host::Environment& host, std::string_view name);
 
 } // namespace probe

@@ -2,12 +2,12 @@
 
 #include "format/btf.h"
 #include "format/tracefs.h"
+#include "host/environment.h"
 #include "spec/registers.h"
 
 #include "base/text.h"
 
 #include <algorithm>
-#include <unistd.h>
 
 namespace probe {
 
@@ -15,7 +15,6 @@ using format::BtfKind;
 
 static constexpr std::string_view kernel_itself = "vmlinux";
 static constexpr const char* list_of_kernel = "/sys/kernel/debug/kprobes/blacklist";
-static constexpr const char* type_folder = "/sys/kernel/btf/";
 
 KernelFunctions::KernelFunctions(Machine& machine) : machine_(machine) {}
 KernelFunctions::~KernelFunctions() = default;
@@ -27,7 +26,7 @@ format::Btf* KernelFunctions::types(const std::string& module) {
   auto [at, is_new] = modules_.try_emplace(module);
   // A name is part of a path.
   if (is_new && machine_.btf() && module.find('/') == module.npos)
-    if (auto btf = format::Btf::open_split(type_folder + module, *machine_.btf()); btf.ok())
+    if (auto btf = machine_.host().module_types(module, *machine_.btf()); btf.ok())
       at->second = std::move(*btf);
   return at->second.get();
 }
@@ -152,7 +151,7 @@ template<class F> static void for_each_line(std::string_view text, F take) {
 const std::string& KernelFunctions::symbols() {
   if (has_symbols_) return symbols_;
   has_symbols_ = true;
-  if (auto text = base::read_file("/proc/kallsyms"); text.ok()) symbols_ = std::move(*text);
+  if (auto text = machine_.host().read("/proc/kallsyms"); text.ok()) symbols_ = std::move(*text);
   return symbols_;
 }
 
@@ -188,7 +187,7 @@ const std::vector<KernelFunction>& KernelFunctions::all() {
   if (has_all_) return all_;
   has_all_ = true;
   auto text = base::Result<std::string>(std::string());
-  if (machine_.tracefs()) text = base::read_file(machine_.tracefs()->root() + "/available_filter_functions");
+  if (machine_.tracefs()) text = machine_.tracefs()->read("available_filter_functions");
   if (text.ok() && !text->empty()) {
     all_text_ = std::move(*text);
     for_each_line(all_text_, [&](std::string_view line) {
@@ -267,7 +266,7 @@ constexpr Danger dangers[] = {
 bool KernelFunctions::is_on_list(std::string_view name) {
   if (!list_) {
     list_.emplace();
-    auto text = base::read_file(list_of_kernel);
+    auto text = machine_.host().read(list_of_kernel);
     if (text.ok())
       for_each_line(*text, [&](std::string_view line) {
         if (size_t tab = line.find('\t'); tab != line.npos) list_->emplace_back(line.substr(tab + 1));
@@ -279,7 +278,7 @@ bool KernelFunctions::is_on_list(std::string_view name) {
 
 // The list never changes, but for modules; to print it takes the kernel a millisecond or two.
 bool KernelFunctions::is_kept_away(std::string_view name, bool many) {
-  if (many || list_ || ::access(list_of_kernel, R_OK) != 0) return is_on_list(name);
+  if (many || list_ || !machine_.host().can_read(list_of_kernel)) return is_on_list(name);
   return machine_.kernel_number("kept_away." + std::string(name),
                                 [&](format::Btf&) -> uint32_t { return is_on_list(name); }) != 0;
 }

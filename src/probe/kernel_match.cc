@@ -4,6 +4,7 @@
 
 #include "format/btf.h"
 #include "format/btf_declaration.h"
+#include "host/environment.h"
 #include "probe/kinds.h"
 #include "probe/uprobe.h"
 #include "symbol/debug_files.h"
@@ -180,14 +181,15 @@ private:
 
   // As the kernel's debug information tells, where it is installed.
   bool is_inlined_everywhere(const std::string& function) {
+    if (!machine_.host().is_this_host()) return false;
     const symbol::DebugFile found = symbol::find_kernel_debug_file({});
     if (!found.has_dwarf) return false;
     auto files = machine_.binaries().find(found.debug.path);
     return files.ok() && files->size() == 1 && is_inlined(*files->front(), function);
   }
 
-  static bool is_loaded(std::string_view module) {
-    auto text = base::read_file("/proc/modules");
+  bool is_loaded(std::string_view module) {
+    auto text = machine_.host().read("/proc/modules");
     if (!text.ok()) return true; // nobody knows
     std::string line = "\n" + std::string(module) + " ";
     return ("\n" + *text).find(line) != std::string::npos;

@@ -1,6 +1,7 @@
-// What probes need to know of the machine, opened when first asked for, see probe.h.
+// What probes need to know of the host, opened when first asked for, see probe.h.
 #include "format/btf.h"
 #include "format/tracefs.h"
+#include "host/environment.h"
 #include "probe/attach.h"
 #include "probe/kernel_functions.h"
 #include "probe/kernel_facts.h"
@@ -8,42 +9,44 @@
 #include "probe/still.h"
 #include "probe/user_values.h"
 #include "symbol/binaries.h"
-#include "symbol/kallsyms.h"
+#include "symbol/instructions.h"
 
 #include "base/text.h"
 
 #include <cstdlib>
+#include <unistd.h>
 
 namespace probe {
 
 using format::BtfKind;
 
-Machine::Machine(type::Table& types, int pid) : types_(types), pid_(pid) {}
+Machine::Machine(type::Table& types, int pid) : Machine(types, host::this_host(), pid) {}
+Machine::Machine(type::Table& types, host::Environment& host, int pid) : types_(types), host_(host), pid_(pid) {}
 Machine::~Machine() = default;
 
 // The variable names another file, or one that is not there: to see a script fare without the kernel's types.
-static constexpr const char* own_types = "/sys/kernel/btf/vmlinux";
-const char* kernel_types_path() {
-  const char* given = std::getenv("BPFTRACE_BTF");
-  return given ? given : own_types;
+static const char* given_types() { return std::getenv("BPFTRACE_BTF"); }
+const char* kernel_types_path() { return given_types() ? given_types() : host::kernel_types_path; }
+bool has_kernel_types(host::Environment& host) {
+  return given_types() ? ::access(given_types(), R_OK) == 0 : host.can_read(host::kernel_types_path);
 }
 
 format::Btf* Machine::btf() {
   if (!tried_) {
     tried_ = true;
-    if (auto btf = format::Btf::open(kernel_types_path()); btf.ok()) btf_ = std::move(*btf);
+    if (auto btf = given_types() ? format::Btf::open(given_types()) : host_.types(); btf.ok()) btf_ = std::move(*btf);
   }
   return btf_.get();
 }
 
 uint32_t Machine::kernel_number(const std::string& name, const std::function<uint32_t(format::Btf&)>& ask) {
   auto tell = [&]() -> uint32_t { return btf() ? ask(*btf()) : 0; };
-  if (kernel_types_path() != own_types) return tell();
+  if (given_types()) return tell();
   return facts().number(name, tell);
 }
 
 KernelFacts& Machine::facts() {
-  if (!facts_) facts_ = std::make_unique<KernelFacts>(symbol::Cache::of_user(), symbol::kernel_build_id());
+  if (!facts_) facts_ = std::make_unique<KernelFacts>(symbol::Cache::of_user(), host_.build_id());
   return *facts_;
 }
 
@@ -54,6 +57,11 @@ void Machine::store_facts() {
 KernelFunctions& Machine::kernel_functions() {
   if (!kernel_functions_) kernel_functions_ = std::make_unique<KernelFunctions>(*this);
   return *kernel_functions_;
+}
+
+bool Machine::emulates_nops() {
+  if (!emulates_nops_) emulates_nops_ = symbol::emulates_nops(host_.kernel().release);
+  return *emulates_nops_;
 }
 
 symbol::Binaries& Machine::binaries() {
@@ -68,7 +76,7 @@ base::Result<std::vector<symbol::Binary*>> Machine::find_binaries(std::string_vi
 format::Tracefs* Machine::tracefs() {
   if (!tracefs_tried_) {
     tracefs_tried_ = true;
-    if (auto fs = format::Tracefs::open(); fs.ok())
+    if (auto fs = host_.tracefs(); fs.ok())
       tracefs_ = std::make_unique<format::Tracefs>(std::move(*fs));
     else
       tracefs_error_ = std::move(fs.error());

@@ -24,6 +24,9 @@ namespace format {
 class Btf;
 class Tracefs;
 } // namespace format
+namespace host {
+class Environment;
+}
 namespace symbol {
 class Binaries;
 class Binary;
@@ -166,13 +169,15 @@ struct Access {
       reason; // of `computed` without recipe: why the value cannot be had, "is a floating point number"
 };
 
-// What probes need to know of the machine: opened when first asked for, kept for the whole compilation.
+// What probes need to know of the host: asked for when it is first needed, kept for the whole compilation.
 class Machine {
 public:
   // pid: of the process that is traced (-p), whose files binaries() finds; -1: none.
-  explicit Machine(type::Table& types, int pid = -1);
+  explicit Machine(type::Table& types, int pid = -1); // of this host
+  Machine(type::Table& types, host::Environment& host, int pid = -1);
   ~Machine();
   type::Table& types() { return types_; }
+  host::Environment& host() { return host_; }
   // The kernel's own types, or nullptr where the kernel has none.
   format::Btf* btf();
   // A number that these types tell (kernel_facts.h); 0 where the kernel has none. Normally nothing is
@@ -197,6 +202,8 @@ public:
   symbol::Binaries& binaries();
   // All files that a name in a script means: of the program that stands still, else as Binaries::find.
   base::Result<std::vector<symbol::Binary*>> find_binaries(std::string_view name);
+  // Whether the kernel carries out nops, which user probes are put on, itself.
+  bool emulates_nops();
   // The functions of the kernel (kernel_functions.h); made at the first call.
   KernelFunctions& kernel_functions();
   int pid() const { return pid_; }
@@ -214,7 +221,9 @@ public:
 
 private:
   type::Table& types_;
+  host::Environment& host_;
   int pid_;
+  std::optional<bool> emulates_nops_;
   std::unique_ptr<symbol::Binaries> binaries_;
   std::unique_ptr<KernelFunctions> kernel_functions_;
   std::unordered_map<const symbol::Binary*, std::unique_ptr<UserValues>> user_values_;
@@ -229,8 +238,9 @@ private:
   std::unordered_map<std::string, std::optional<std::pair<const type::Type*, int64_t>>> kernel_enumerators_;
 };
 
-// Where the kernel's types are read from.
+// Where the kernel's types are read from, and whether they are there.
 const char* kernel_types_path();
+bool has_kernel_types(host::Environment& host);
 
 // A probe that names nothing there is: which kind of mistake, and the nearest name.
 struct Mismatch {

@@ -89,14 +89,16 @@ bool try_nop5() {
 
 } // namespace
 
-bool nop5_keeps_red_zone() {
-  static const bool answer = try_nop5();
-  return answer;
+bool nop5_keeps_red_zone(host::Environment& host) {
+  return host.answer("nop5_keeps_red_zone", false, [] {
+    static const bool answer = try_nop5();
+    return answer;
+  });
 }
 
 #else
 
-bool nop5_keeps_red_zone() { return true; } // only x86-64 has such a nop
+bool nop5_keeps_red_zone(host::Environment&) { return true; } // only x86-64 has such a nop
 
 #endif
 

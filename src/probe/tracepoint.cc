@@ -8,6 +8,7 @@
 // registers.
 #include "format/btf.h"
 #include "format/tracefs.h"
+#include "host/environment.h"
 #include "probe/kernel_facts.h"
 #include "probe/kinds.h"
 #include "spec/raw_fields.h"
@@ -99,8 +100,9 @@ static std::vector<Event> match_tracepoint(Machine& machine, Parts parts, Mismat
     bool denied = machine.tracefs_error().kind == base::Failure::permission;
     mismatch = {
         Mismatch::missing, machine.tracefs_error().message,
-        denied ? "tracepoints need root, or read access to /sys/kernel/tracing with CAP_BPF and CAP_PERFMON"
-               : "mount it: mount -t tracefs tracefs /sys/kernel/tracing",
+        !machine.host().is_this_host() ? "save it anew there, as root: `acu info --save FILE`"
+        : denied ? "tracepoints need root, or read access to /sys/kernel/tracing with CAP_BPF and CAP_PERFMON"
+                 : "mount it: mount -t tracefs tracefs /sys/kernel/tracing",
         denied};
     return {};
   }

@@ -228,8 +228,8 @@ private:
     if (owner && !owner->is_label) f = &*owner; // a label within a function
     Event e = event_at(binary, f, address, *offset, shown);
     if (e.at_entry)
-      choose_entry(binary, *f, e); // also of returns: the return address stands in one place
-    else if (!avoid_red_zone(binary, f, e))
+      choose_entry(machine_, binary, *f, e); // also of returns: the return address stands in one place
+    else if (!avoid_red_zone(machine_, binary, f, e))
       mismatch_.warnings.push_back(e.name +
                                    " is on a nop that this kernel replaces by a call, which may overwrite "
                                    "variables of the function; choose another instruction");
@@ -271,7 +271,7 @@ private:
                               is_pattern);
     const auto calls = std::make_shared<const TailCalls>(offsets_of(binary, places->tail_calls));
     Event at_entry = event_at(binary, &f, f.address, binary.offset_of_address(f.address).value_or(0), shown);
-    choose_entry(binary, f, at_entry);
+    choose_entry(machine_, binary, f, at_entry);
     auto add = [&](uint64_t address, bool is_in_place) {
       Event e = event_at(binary, &f, address, binary.offset_of_address(address).value_or(0), shown);
       e.at_entry = true; // of the values that it is asked for, as all return probes
@@ -285,7 +285,7 @@ private:
   }
 
   // Entries are moved to where probes cost little, as those of uprobe.
-  static TailCalls offsets_of(Binary& binary, const TailCalls& addresses) {
+  TailCalls offsets_of(Binary& binary, const TailCalls& addresses) const {
     TailCalls out;
     auto add = [&](std::vector<uint64_t>& to, uint64_t address) {
       if (auto offset = binary.offset_of_address(address)) to.push_back(*offset);
@@ -296,7 +296,7 @@ private:
       Event e{.kind = Kind::uprobe};
       e.address = address;
       auto f = binary.function_at(address);
-      if (f && f->address == address) choose_entry(binary, *f, e);
+      if (f && f->address == address) choose_entry(machine_, binary, *f, e);
       add(out.entries, e.address);
     }
     return out;

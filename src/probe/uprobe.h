@@ -44,7 +44,7 @@ base::Result<ReturnPlaces> find_return_places(symbol::Binary& binary, const symb
 
 // Of a probe at the entry of a function: moves it to an instruction that the kernel can carry out itself,
 // where that makes no difference (Event::address, file_offset).
-void choose_entry(symbol::Binary& binary, const symbol::FunctionSymbol& function, Event& event);
+void choose_entry(Machine& machine, symbol::Binary& binary, const symbol::FunctionSymbol& function, Event& event);
 
 // Where calls of a function were inlined: the first instruction of each copy, as debug information tells.
 // `known`: its code, if it also has some of its own.
@@ -57,6 +57,6 @@ std::optional<dwarf::Die> inlined_call(const dwarf::Die& function, uint64_t addr
 // Of a probe elsewhere: newer kernels put a call in the place of a nop of 5 bytes, and a call writes below
 // the stack pointer, where functions that call no others may keep variables. Moves the probe behind such a
 // nop; false: it can't be.
-bool avoid_red_zone(symbol::Binary& binary, const symbol::FunctionSymbol* function, Event& event);
+bool avoid_red_zone(Machine& machine, symbol::Binary& binary, const symbol::FunctionSymbol* function, Event& event);
 
 } // namespace probe

@@ -31,25 +31,25 @@ static bool may_use_red_zone(symbol::Binary& binary, uint64_t address) {
   return !rule || rule->is_expression || (rule->reg == rsp && rule->offset <= 8);
 }
 
-bool avoid_red_zone(symbol::Binary& binary, const symbol::FunctionSymbol* f, Event& event) {
+bool avoid_red_zone(Machine& machine, symbol::Binary& binary, const symbol::FunctionSymbol* f, Event& event) {
   constexpr unsigned nop_size = 5;
-  if (!symbol::kernel_emulates_nops() || !symbol::is_nop5(binary.code_at(event.address, nop_size)))
+  if (!machine.emulates_nops() || !symbol::is_nop5(binary.code_at(event.address, nop_size)))
     return true;
   if (!may_use_red_zone(binary, event.address)) return true;
   if (!f || !f->size || f->size > largest || event.address + nop_size >= f->address + f->size)
-    return nop5_keeps_red_zone();
+    return nop5_keeps_red_zone(machine.host());
   auto at = static_cast<unsigned>(event.address - f->address);
   base::ByteSpan code = binary.code_at(f->address, f->size);
-  if (symbol::is_branched_to(code, at + nop_size, at + nop_size)) return nop5_keeps_red_zone();
+  if (symbol::is_branched_to(code, at + nop_size, at + nop_size)) return nop5_keeps_red_zone(machine.host());
   event.address += nop_size;
   event.file_offset += nop_size;
   return true;
 }
 
-void choose_entry(symbol::Binary& binary, const symbol::FunctionSymbol& f, Event& event) {
+void choose_entry(Machine& machine, symbol::Binary& binary, const symbol::FunctionSymbol& f, Event& event) {
   if (binary.file().elf().machine() != 62 || !f.size || f.size > largest) return; // EM_X86_64
   base::ByteSpan code = binary.code_at(f.address, f.size);
-  bool nops = symbol::kernel_emulates_nops();
+  bool nops = machine.emulates_nops();
   if (symbol::is_emulated(code, nops)) return;
   unsigned bytes = symbol::best_entry(code, nops);
   if (!bytes || may_be_entered(binary, f, f.address + 1, f.address + bytes)) return;

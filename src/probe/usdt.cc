@@ -77,13 +77,13 @@ Event make_event(Binary& binary, const UsdtNote& note, uint64_t offset, Mismatch
 constexpr uint64_t longest_instruction = 15; // bytes
 
 // Probes are put on nops of one byte, or of five: those have a danger of their own.
-bool is_safe(Binary& binary, Event& event) {
+bool is_safe(Machine& machine, Binary& binary, Event& event) {
   if (!symbol::is_nop5(binary.code_at(event.address, longest_instruction))) return true;
   auto function = binary.function_at(event.address);
-  return avoid_red_zone(binary, function ? &*function : nullptr, event);
+  return avoid_red_zone(machine, binary, function ? &*function : nullptr, event);
 }
 
-void add_events(Binary& binary, const Wanted& wanted, std::vector<Event>& to, Mismatch& mismatch) {
+void add_events(Machine& machine, Binary& binary, const Wanted& wanted, std::vector<Event>& to, Mismatch& mismatch) {
   std::vector<Event> found;
   for (const UsdtNote& note : format::read_usdt(binary.file())) {
     if (!base::glob_match(wanted.provider, note.provider) || !base::glob_match(wanted.name, note.name))
@@ -97,7 +97,7 @@ void add_events(Binary& binary, const Wanted& wanted, std::vector<Event>& to, Mi
     Event event = make_event(binary, note, *offset, mismatch);
     if (symbol::is_refused(binary.code_at(event.address, longest_instruction)))
       mismatch.warnings.push_back(place + ": the kernel can't carry out a probe on the instruction there");
-    else if (is_safe(binary, event))
+    else if (is_safe(machine, binary, event))
       found.push_back(std::move(event));
     else
       mismatch.warnings.push_back(place +
@@ -191,7 +191,7 @@ static std::vector<Event> match_usdt(Machine& machine, Parts parts, Mismatch& mi
     return {};
   }
   std::vector<Event> out;
-  for (Binary* binary : *binaries) add_events(*binary, wanted, out, mismatch);
+  for (Binary* binary : *binaries) add_events(machine, *binary, wanted, out, mismatch);
   if (machine.pid() <= 0) warn_of_counters(out, mismatch);
   if (out.empty()) tell_missing(*binaries, wanted, machine.pid(), mismatch);
   bool is_one_name = parts.size() == 3 && !base::has_glob(wanted.name) && binaries->size() == 1;

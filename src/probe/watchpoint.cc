@@ -2,10 +2,10 @@
 // registers of the processor (perf_event_open(2), PERF_TYPE_BREAKPOINT). With -p or -c the address is one of
 // that process; threads that are made later are watched too. Otherwise it is one of the kernel, on all CPUs;
 // a name stands for the symbol's address. The processor has few such registers: four on x86-64.
+#include "host/environment.h"
 #include "probe/kinds.h"
 
 #include "base/text.h"
-#include "symbol/kallsyms.h"
 
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
@@ -56,8 +56,7 @@ std::optional<uint64_t> find_address(Machine& machine, std::string_view text, st
     why = "`" + std::string(text) + "` is not an address";
     return std::nullopt;
   }
-  symbol::Kallsyms symbols;
-  auto found = symbols.address(text);
+  std::optional<uint64_t> found = machine.host().addresses({&text, 1}).front();
   if (!found) why = "the kernel has no symbol `" + std::string(text) + "`, or hides where it is";
   return found;
 }

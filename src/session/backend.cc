@@ -3,6 +3,7 @@
 #include "bpf/engine.h"
 #include "bpf/features.h"
 #include "eval/engine.h"
+#include "session/compile.h"
 #include "base/clock.h"
 
 #include <bit>
@@ -91,9 +92,26 @@ base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& pr
   return std::unique_ptr<Backend>(std::make_unique<KernelBackend>(std::move(engine)));
 }
 
-base::Result<std::string> dump_bpf(const ir::Program& program, const base::Source& source) {
-  ACU_TRY(bpf::Object object, bpf::emit(program, bpf::options_for(program)));
-  return bpf::to_string(object, source);
+// "kprobe:vfs_*: 12 events by kprobe.multi": what programs are attached by, where that differs by kernel.
+static std::string describe_links(const ir::Program& program, const bpf::Features& features) {
+  constexpr std::string_view user[] = {"tracefs", "uprobe.multi", "uprobe.session"};
+  constexpr std::string_view kernel[] = {"tracefs", "kprobe.multi", "kprobe.session"};
+  std::string out;
+  for (const ir::Probe& p : program.probes) {
+    std::string_view link;
+    if (p.context == probe::Context::registers) link = user[static_cast<size_t>(bpf::user_link(p, features))];
+    if (p.context == probe::Context::kernel_registers) link = kernel[static_cast<size_t>(bpf::kernel_link(program, p, features))];
+    if (p.context == probe::Context::function) link = "trampoline";
+    if (link.empty()) continue;
+    out += p.name + ": " + std::to_string(p.events.size()) + (p.events.size() == 1 ? " event by " : " events by ");
+    out.append(link).append(1, '\n');
+  }
+  return out.empty() ? out : "\n" + out;
+}
+
+base::Result<std::string> dump_bpf(const Compiled& compiled, const base::Source& source) {
+  ACU_TRY(bpf::Object object, bpf::emit(compiled.program, bpf::options_for(compiled.program, *compiled.features)));
+  return bpf::to_string(object, source) + describe_links(compiled.program, *compiled.features);
 }
 
 } // namespace session

@@ -22,6 +22,8 @@ struct RunCosts {
   uint64_t runs = 0, ns = 0;
 };
 
+struct Compiled;
+
 class Backend {
 public:
   virtual ~Backend() = default;
@@ -87,7 +89,7 @@ struct LoadReport {
 base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& program,
                                                            const KernelOptions& options, LoadReport& report);
 
-// --dump bpf: the machine code as text.
-base::Result<std::string> dump_bpf(const ir::Program& program, const base::Source& source);
+// --dump bpf: the machine code as text, for the host that it was compiled for.
+base::Result<std::string> dump_bpf(const Compiled& compiled, const base::Source& source);
 
 } // namespace session

@@ -18,7 +18,8 @@ bool parse(Compiled& to, base::Source& source, const CompileOptions& options,
                         {.positional = options.positional,
                          .include_dirs = options.include_dirs,
                          .include_files = options.include_files,
-                         .parts = options.parts},
+                         .parts = options.parts,
+                         .host = options.features ? &options.features->host() : nullptr},
                         diagnostics);
   if (diagnostics.has_errors()) return false;
   lang::expand_macros(*to.tree, diagnostics);
@@ -28,7 +29,9 @@ bool parse(Compiled& to, base::Source& source, const CompileOptions& options,
 }
 
 bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics) {
-  to.machine = std::make_unique<probe::Machine>(to.tree->types, options.pid);
+  const bpf::Features& features = options.features ? *options.features : bpf::features();
+  to.features = &features;
+  to.machine = std::make_unique<probe::Machine>(to.tree->types, features.host(), options.pid);
   to.machine->still = options.still;
   to.machine->may_end_programs = options.unsafe;
   to.machine->sees_inlined_calls = to.tree->config.text("symbol_source") != "symbol_table";
@@ -42,14 +45,15 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
                               .runs_tests = options.test,
                               .runs_benches = options.bench,
                               .kfunc_allowed = bpf::may_call};
-  if (options.in_kernel) check.tells_events = bpf::tells_events;
+  if (options.in_kernel)
+    check.tells_events = [&features](const probe::Event& event) { return bpf::tells_events(features, event); };
   to.checked = lang::check(*to.tree, *to.machine, check, diagnostics);
   return to.checked.ok && !diagnostics.has_errors();
 }
 
 // One attachment for entry and return, where the kernel has such.
 static void join_returns(Compiled& to, ir::Joined whose, bpf::Feature feature) {
-  if (!ir::has_returns_to_join(to.program, whose) || !bpf::has(feature)) return;
+  if (!ir::has_returns_to_join(to.program, whose) || !to.features->has(feature)) return;
   format::Btf* btf = to.machine->btf();
   uint32_t is_return = btf ? btf->find("bpf_session_is_return", format::BtfKind::function) : 0;
   if (is_return) ir::join_returns(to.program, whose, is_return);
@@ -60,7 +64,7 @@ bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   lowering.calls_loops = options.still == nullptr;
   to.program = ir::lower(*to.tree, *to.machine, lowering, diagnostics);
   if (diagnostics.has_errors()) return false;
-  if (options.pid >= 0 && !options.filters_itself) filter_by_pid(to.program, options.pid);
+  if (options.pid >= 0 && !options.filters_itself) filter_by_pid(to.program, options.pid, *to.features);
   if (options.optimize) ir::optimize(to.program);
   // What is true of one side alone has been made use of.
   if (options.in_kernel) join_returns(to, ir::Joined::user, bpf::Feature::uprobe_session);

@@ -13,6 +13,10 @@
 #include <utility>
 #include <vector>
 
+namespace bpf {
+class Features;
+}
+
 namespace session {
 
 struct CompileOptions {
@@ -29,6 +33,7 @@ struct CompileOptions {
   bool optimize = true;
   bool shares_aggregations = false; // as lang::CheckOptions has it
   probe::Still* still = nullptr; // as in Options
+  const bpf::Features* features = nullptr; // of the host to compile for; nullptr: this one
   ir::LowerOptions lower;
 };
 
@@ -36,6 +41,7 @@ struct CompileOptions {
 struct Compiled {
   std::unique_ptr<lang::Program> tree;
   std::unique_ptr<probe::Machine> machine;
+  const bpf::Features* features = nullptr; // of its host
   lang::Checked checked;
   ir::Program program;
   std::string environment_mistake; // a variable with a wrong value

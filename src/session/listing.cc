@@ -100,9 +100,9 @@ static std::optional<probe::Mismatch> why_nothing(probe::Machine& machine, const
   return std::nullopt;
 }
 
-int list_probes(const std::vector<std::string>& patterns, bool arguments, int pid) {
+int list_probes(const std::vector<std::string>& patterns, bool arguments, int pid, host::Environment& host) {
   type::Table types;
-  probe::Machine machine(types, pid);
+  probe::Machine machine(types, host, pid);
   Output output(STDOUT_FILENO, Buffering::full, false);
   if (patterns.size() == 1)
     if (auto kind = kind_of_types(base::trim(patterns[0])))

@@ -1,6 +1,7 @@
 // `acu list`, and -l: names of probes, with their arguments if wanted.
 #pragma once
 
+#include "host/environment.h"
 #include "probe/probe.h"
 
 #include <string>
@@ -18,6 +19,7 @@ std::vector<probe::Event> find_events(probe::Machine& machine, const std::vector
 
 // `acu list PATTERNS`: to standard output. `pid`: the process whose programs and libraries are meant; -1: none.
 // Returns the exit status.
-int list_probes(const std::vector<std::string>& patterns, bool arguments, int pid = -1);
+int list_probes(const std::vector<std::string>& patterns, bool arguments, int pid = -1,
+                host::Environment& host = host::this_host());
 
 } // namespace session

@@ -64,6 +64,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::no_feature:
     for (std::string_view word : base::split(value, ',')) to.without.emplace_back(word);
     break;
+  case OptionId::for_host: to.host_file = value; break;
   case OptionId::usdt_file_activation: break;
   case OptionId::engine: to.engine = value == "eval" ? EngineKind::eval : EngineKind::kernel; break;
   case OptionId::help: to.help = true; break;
@@ -125,6 +126,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::clock_times:
   case OptionId::relative_times:
   case OptionId::follow:
+  case OptionId::save:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};
@@ -133,6 +135,18 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
 void be_tool(Options& options, const ReadyTool& tool) {
   options.tool = tool;
   if (!tool.name.empty()) options.script_name = tool.name + ".bt";
+}
+
+// For another host scripts are only compiled. Programs and their files are those of this one.
+static base::Status check_host(const Options& o) {
+  if (o.pid >= 0 || !o.command.empty())
+    return base::Error{base::Failure::usage, std::string("`--for` and `") + (o.pid >= 0 ? "-p" : "-c") +
+                                                 "` exclude each other: processes are those of this host"};
+  const bool only_compiles = o.list || o.help || (o.dump.any && !o.dump.verifier);
+  if (!only_compiles)
+    return base::Error{base::Failure::usage,
+                       "`--for` compiles for another host and runs nothing: add `--dump ast`, `--dump ir` or `--dump bpf`"};
+  return {};
 }
 
 base::Result<Options> read_options(const Arguments& arguments) {
@@ -146,6 +160,7 @@ base::Result<Options> read_options(const Arguments& arguments) {
   }
   if (!out.command.empty() && out.pid >= 0)
     return base::Error{base::Failure::usage, "`-c` and `-p` exclude each other"};
+  if (!out.host_file.empty()) ACU_CHECK(check_host(out));
   if (out.test && out.bench)
     return base::Error{base::Failure::usage, "`--test` and `--bench` exclude each other"};
   if (!out.has_script && out.file.empty() && !out.list && !out.help)

@@ -62,6 +62,7 @@ struct Options {
   bool is_trial = false;         // with `still`: run it, but tell nothing but mistakes of the script
   probe::Still* still = nullptr; // the program that stands still, of scripts without events; outlives the run
   std::vector<std::string> without; // abilities of the kernel (--no-feature)
+  std::string host_file; // of a saved host to compile for (--for); empty: this one
 };
 
 // The script is that of a tool, if it is one.

@@ -36,13 +36,13 @@ static void prepend_test(Function& function, int pid, Query ids_of) {
   function.blocks.back().insts.push_back({.op = Op::give_back, .a = Operand::number(0)});
 }
 
-void filter_by_pid(Program& program, int pid) {
+void filter_by_pid(Program& program, int pid, const bpf::Features& features) {
   // The number is one of acu's own namespace.
   Query ids_of = program.pid_namespace.inode ? Query::namespace_pid_tgid : Query::pid_tgid;
   std::set<uint32_t> done; // probes may share a function
   for (const Probe& p : program.probes) {
     bool is_user = p.context == probe::Context::registers;
-    if (is_user && bpf::has(bpf::Feature::uprobe_multi_pid)) continue; // the link tells the process
+    if (is_user && features.has(bpf::Feature::uprobe_multi_pid)) continue; // the link tells the process
     bool global = is_user || p.context == probe::Context::tracepoint || p.context == probe::Context::raw_tracepoint ||
                   p.context == probe::Context::btf_tracepoint || p.context == probe::Context::function ||
                   p.context == probe::Context::kernel_registers;

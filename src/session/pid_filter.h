@@ -1,12 +1,13 @@
 // `-p PID` for probes that the kernel runs for every process: their programs give up at once for all others.
 #pragma once
 
+#include "bpf/features.h"
 #include "ir/ir.h"
 
 namespace session {
 
 // Puts the test in front of each program that is attached to a tracepoint. Timed samples are left alone: they
 // are opened for the one process.
-void filter_by_pid(ir::Program& program, int pid);
+void filter_by_pid(ir::Program& program, int pid, const bpf::Features& features);
 
 } // namespace session

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "bpf/features.h"
+#include "host/environment.h"
 #include "probe/still.h"
 #include "report/names.h"
 #include "report/target_names.h"
@@ -58,6 +59,8 @@ struct Session {
   std::optional<Child> child;
   base::Fd target;
   std::unique_ptr<Backend> backend;
+  std::unique_ptr<host::Environment> host; // that is compiled for, where it is a saved one
+  std::optional<bpf::Features> features;   // of it
   LoadReport loaded;
   uint64_t parse_ns = 0, check_ns = 0, lower_ns = 0;
   int status = 0;
@@ -384,7 +387,7 @@ base::Status run_steps(Session& s) {
   ACU_CHECK(s.lower());
   if (o.dump.ir) s.output->out(ir::to_string(s.compiled.program));
   if (o.dump.bpf) {
-    ACU_TRY(std::string code, dump_bpf(s.compiled.program, *s.source));
+    ACU_TRY(std::string code, dump_bpf(s.compiled, *s.source));
     s.output->out(code);
   }
   if (o.dump.any && !o.dump.verifier) return {};
@@ -401,35 +404,45 @@ base::Status run_steps(Session& s) {
   return s.live();
 }
 
+// The exit status; what was not told yet is told.
+int refuse(const base::Error& error) {
+  if (!error.message.empty()) write_all(STDERR_FILENO, colored("ERROR: " + error.message + "\n"));
+  return static_cast<int>(error.kind);
+}
+
 } // namespace
 
 int run(const Options& given) {
   Options options = given;
   std::erase_if(options.named, [&](auto& n) { return n.first == "help" && (options.help = true); });
   bool has_script = options.has_script || !options.file.empty();
+  std::unique_ptr<host::Environment> host;
+  if (!options.host_file.empty()) {
+    auto opened = host::open_saved(options.host_file);
+    if (!opened.ok()) return refuse(opened.error());
+    host = std::move(*opened);
+  }
   if (options.list && !options.has_script && !is_file(options.file)) {
     std::vector<std::string> patterns = options.positional;
     if (!options.file.empty()) patterns.insert(patterns.begin(), options.file);
-    return list_probes(patterns, options.verbose, options.pid);
+    return list_probes(patterns, options.verbose, options.pid, host ? *host : host::this_host());
   }
   if (options.help && !has_script) {
     write_all(STDOUT_FILENO, help_text(*spec::find_subcommand("run")));
     return 0;
   }
 
-  for (const std::string& name : options.without) bpf::do_without(name);
-
   Session s(options);
+  if (host) {
+    s.host = std::move(host);
+    s.compiling.features = &s.features.emplace(*s.host);
+  }
+  for (const std::string& name : options.without) s.features ? s.features->do_without(name) : bpf::do_without(name);
   base::Status done = run_steps(s);
   if (s.output) s.output->release(), s.output->flush();
   if (done.ok()) done = s.output->finish();
   s.child.reset(); // a command that still runs is told to end
-  if (!done.ok()) {
-    if (!done.error().message.empty())
-      write_all(STDERR_FILENO, colored("ERROR: " + done.error().message + "\n"));
-    return static_cast<int>(done.error().kind);
-  }
-  return s.status;
+  return done.ok() ? s.status : refuse(done.error());
 }
 
 namespace {

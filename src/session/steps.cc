@@ -1,9 +1,9 @@
-// Facts of this machine and this process that a program is made with.
+// Facts of the host and of this process that a program is made with.
 #include "session/steps.h"
 
 #include "base/text.h"
-#include "bpf/cpus.h"
-#include "bpf/features.h"
+#include "bpf/trials.h"
+#include "host/environment.h"
 #include "base/clock.h"
 
 #include <algorithm>
@@ -32,16 +32,22 @@ ir::LowerOptions lower_options(const Compiled& compiled, EngineKind engine, cons
   ir::LowerOptions out;
   bool in_kernel = engine == EngineKind::kernel;
   out.cpid = child ? static_cast<uint32_t>(child->pid()) : 0;
-  out.start_ns = base::clock_ns(CLOCK_BOOTTIME);
-  out.boot_to_wall_ns = base::boot_to_wall_ns();
-  out.possible_cpus = bpf::possible_cpus();
-  out.pid_namespace = pid_namespace();
-  if (in_kernel) out.takes_function = bpf::may_trace_function;
+  host::Environment& host = compiled.machine->host();
+  const host::Clocks clocks = host.clocks();
+  out.start_ns = clocks.boot_ns;
+  out.boot_to_wall_ns = clocks.boot_to_wall_ns;
+  out.possible_cpus = host.possible_cpus();
+  if (host.is_this_host()) out.pid_namespace = pid_namespace();
+  if (in_kernel)
+    out.takes_function = [&features = *compiled.features](probe::Machine& machine, const probe::Event& event,
+                                                          std::span<const uint32_t> slots) {
+      return bpf::may_trace_function(features, machine, event, slots);
+    };
   if (!in_kernel) out.own_process = own_process();
   // Asking the kernel costs time: only where a map could make use of it.
   bool may_be_task = false;
   for (const lang::Map* m : compiled.tree->maps) may_be_task |= m->tid_only;
-  out.task_storage = may_be_task && in_kernel && bpf::has(bpf::Feature::task_storage);
+  out.task_storage = may_be_task && in_kernel && compiled.features->has(bpf::Feature::task_storage);
   return out;
 }
 

@@ -92,6 +92,8 @@ enum class OptionId : uint8_t {
   clock_times,
   relative_times,
   follow,
+  for_host,
+  save,
   help,
   version,
 };
@@ -188,6 +190,11 @@ inline constexpr Option still_dump = {
     .allowed = "ast|ir",
     .several = true,
     .doc = "Print what stages of the compiler made (ast, ir), and run nothing."};
+inline constexpr Option for_option = {
+    .id = OptionId::for_host,
+    .name = "for",
+    .argument = "FILE",
+    .doc = "The kernel is that of the host saved in FILE (`acu info --save`), not this one."};
 inline constexpr Option own_help = {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this text."};
 
 inline constexpr Option run_options[] = {
@@ -261,6 +268,10 @@ inline constexpr Option run_options[] = {
      .doc = "Print what stages of the compiler made (ast, ir, bpf, verifier: its log, or all; the other "
             "names are bpftrace's), and run "
             "nothing."},
+    {.id = OptionId::for_host,
+     .name = "for",
+     .argument = "FILE",
+     .doc = "Compile for the host saved in FILE (`acu info --save`); with --dump or -l."},
     {.id = OptionId::no_feature,
      .name = "no-feature",
      .argument = "FEATURE",
@@ -295,11 +306,17 @@ inline constexpr Option list_options[] = {
      .letter = 'v',
      .name = "verbose",
      .doc = "Tell the arguments of each probe too."},
+    for_option,
     own_help,
 };
 
 inline constexpr Option info_options[] = {
     {.id = OptionId::json, .name = "json", .doc = "As one JSON object."},
+    {.id = OptionId::save,
+     .name = "save",
+     .argument = "FILE",
+     .doc = "Write what the compiler needs to know of this host to FILE: for `acu run --for FILE` elsewhere."},
+    for_option,
     own_help,
 };
 
@@ -883,7 +900,7 @@ inline constexpr Subcommand subcommands[] = {
      "List the ready tools, which `acu NAME` runs, or those of a GROUP; with a NAME explain it, as `acu NAME --help` does. A link to\n"
      "acu of that name works too.",
      tools_options, "acu tools disks\nacu tools execsnoop --help\nacu execsnoop\nacu biolatency -- --seconds=5"},
-    {"info", "[--json]", "Tell what this kernel and this user can do.", info_options, "acu info"},
+    {"info", "[--json] [--for FILE] | --save FILE", "Tell what this kernel and this user can do, or save it.", info_options, "acu info\nacu info --save web1.host"},
     {"help", "[SUBCOMMAND|reference|man [SUBCOMMAND]|completion bash|zsh|fish]",
      "Explain a subcommand, or print the whole reference manual, a manual page, or what a shell needs to complete command lines.",
      help_options, "acu help run\nacu help man trace | man -l -\nsource <(acu help completion bash)"},

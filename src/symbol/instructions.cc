@@ -3,7 +3,6 @@
 #include "base/text.h"
 
 #include <cstdio>
-#include <sys/utsname.h>
 
 namespace symbol {
 
@@ -241,14 +240,10 @@ bool is_refused(ByteSpan code) {
   return is_refused_opcode(byte(code, at));
 }
 
-bool kernel_emulates_nops() {
-  static const bool does = [] {
-    utsname about = {};
-    unsigned major = 0, minor = 0;
-    if (::uname(&about) != 0 || std::sscanf(about.release, "%u.%u", &major, &minor) != 2) return false;
-    return major > 6 || (major == 6 && minor >= 18);
-  }();
-  return does;
+bool emulates_nops(const std::string& release) {
+  unsigned major = 0, minor = 0;
+  if (std::sscanf(release.c_str(), "%u.%u", &major, &minor) != 2) return false;
+  return major > 6 || (major == 6 && minor >= 18);
 }
 
 // In any form: Linux 6.18 replaces nops with prefixes too.

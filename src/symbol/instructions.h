@@ -42,8 +42,8 @@ base::Status for_each_instruction(const Binary& binary, uint64_t begin, uint64_t
 // Whether the kernel carries out the first instruction of `code` itself. `with_nops`: also long ones (Linux
 // 6.18).
 bool is_emulated(base::ByteSpan code, bool with_nops);
-// The kernel of this machine does that.
-bool kernel_emulates_nops();
+// Whether a kernel of this release ("6.18.2-amd64") does that.
+bool emulates_nops(const std::string& release);
 // There must be no probe on the first instruction of `code`: the kernel refuses it (a prefix for locking or
 // for segments that mean nothing, what ordinary programs must not execute), or carries it out wrongly.
 bool is_refused(base::ByteSpan code);

@@ -1,13 +1,16 @@
 // `acu info`: what this kernel can do, and what this user may, as text or JSON. The abilities are the rows of
 // bpf/features.h; each is asked of the kernel once, and where one is missing its substitute is named.
 #include "base/text.h"
-#include "bpf/cpus.h"
-#include "bpf/features.h"
+#include "base/output_file.h"
+#include "bpf/trials.h"
+#include "host/environment.h"
+#include "host/cpus.h"
+#include "host/save.h"
 #include "session/arguments.h"
 #include "tool/tool.h"
 
+#include <algorithm>
 #include <cstdio>
-#include <sys/utsname.h>
 #include <unistd.h>
 #include <vector>
 
@@ -35,8 +38,8 @@ struct Fact {
   std::string value;
 };
 
-std::string first_line(const std::string& path, std::string_view absent) {
-  auto text = base::read_file(path);
+std::string first_line(host::Environment& host, const std::string& path, std::string_view absent) {
+  auto text = host.read(path);
   return text.ok() ? std::string(base::trim(*text)) : std::string(absent);
 }
 
@@ -49,11 +52,11 @@ uint64_t effective_capabilities() {
   return base::parse_integer("0x" + std::string(base::trim(line))).value_or(0);
 }
 
-std::string readable(const char* path) { return ::access(path, R_OK) == 0 ? "yes" : "no"; }
+std::string yes_or_no(bool is) { return is ? "yes" : "no"; }
 
 // How user stacks are walked (docs/unwinding.md).
-std::string user_stacks() {
-  auto has = [](bpf::Feature f) { return bpf::features().has(f); };
+std::string user_stacks(const bpf::Features& features) {
+  auto has = [&](bpf::Feature f) { return features.has(f); };
   if (!ir::knows_walking) return "by frame pointers: acu has no tables for this machine yet";
   if (!has(bpf::Feature::ring_buffer)) return "not at all: this kernel has no ring buffer";
   std::string out = "whole, by tables in the kernel";
@@ -62,21 +65,24 @@ std::string user_stacks() {
   return out;
 }
 
-std::vector<Fact> facts() {
-  utsname system = {};
-  ::uname(&system);
+std::vector<Fact> facts(const bpf::Features& features) {
+  host::Environment& host = features.host();
+  const host::Kernel kernel = host.kernel();
+  auto online = host.read("/sys/devices/system/cpu/online");
+  const bool has_events = host.can_read(host.is_this_host() ? "/sys/kernel/tracing/available_events" : "tracefs/available_events");
+  auto setting = [&](const char* path) { return first_line(host, path, "unknown"); };
   return {
-      {"kernel", std::string(system.sysname) + " " + system.release},
-      {"machine", system.machine},
-      {"processors", std::to_string(bpf::online_cpus().size()) + " online, " +
-                         std::to_string(bpf::possible_cpus()) + " possible"},
-      {"user stacks", user_stacks()},
-      {"kernel types (BTF)", readable("/sys/kernel/btf/vmlinux")},
-      {"tracefs", readable("/sys/kernel/tracing/available_events")},
-      {"lockdown", first_line("/sys/kernel/security/lockdown", "unknown")},
-      {"kptr_restrict", first_line("/proc/sys/kernel/kptr_restrict", "unknown")},
-      {"perf_event_paranoid", first_line("/proc/sys/kernel/perf_event_paranoid", "unknown")},
-      {"unprivileged_bpf_disabled", first_line("/proc/sys/kernel/unprivileged_bpf_disabled", "unknown")},
+      {"kernel", "Linux " + kernel.release},
+      {"machine", kernel.machine},
+      {"processors", std::to_string(std::max(host::count_cpus(online.ok() ? *online : std::string()), 1u)) + " online, " +
+                         std::to_string(host.possible_cpus()) + " possible"},
+      {"user stacks", user_stacks(features)},
+      {"kernel types (BTF)", yes_or_no(host.can_read(host::kernel_types_path))},
+      {"tracefs", yes_or_no(has_events)},
+      {"lockdown", setting("/sys/kernel/security/lockdown")},
+      {"kptr_restrict", setting("/proc/sys/kernel/kptr_restrict")},
+      {"perf_event_paranoid", setting("/proc/sys/kernel/perf_event_paranoid")},
+      {"unprivileged_bpf_disabled", setting("/proc/sys/kernel/unprivileged_bpf_disabled")},
   };
 }
 
@@ -90,7 +96,7 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
-std::string as_text() {
+std::string as_text(const bpf::Features& features) {
   std::string out;
   auto line = [&](std::string_view name, std::string_view value, std::string_view note) {
     std::string left = "  " + std::string(name);
@@ -100,38 +106,58 @@ std::string as_text() {
     out += left + std::string(note) + "\n";
   };
   out += "system\n";
-  for (const Fact& f : facts()) line(f.name, f.value, "");
+  for (const Fact& f : facts(features)) line(f.name, f.value, "");
   out += "\nabilities of this kernel (what acu uses them for; what it does without)\n";
   for (const bpf::FeatureRow& row : bpf::feature_table()) {
-    bpf::Answer answer = bpf::features().ask(row.id);
+    bpf::Answer answer = features.ask(row.id);
     std::string note(row.use);
     if (answer == bpf::Answer::no)
       note = "since " + std::string(row.since) + "; without: " + std::string(row.substitute);
     line(row.name, bpf::to_string(answer), note);
   }
+  if (!features.host().is_this_host()) return out;
   out += "\ncapabilities of this process\n";
   uint64_t have = effective_capabilities();
   for (const Capability& c : capabilities) line(c.name, have >> c.bit & 1 ? "yes" : "no", c.doc);
   return out;
 }
 
-std::string as_json() {
+std::string as_json(const bpf::Features& features) {
   std::string out = "{\"system\": {", comma;
   auto next = [&](std::string_view key) { out += std::exchange(comma, ", ") + quoted(key) + ": "; };
-  for (const Fact& f : facts()) next(f.name), out += quoted(f.value);
+  for (const Fact& f : facts(features)) next(f.name), out += quoted(f.value);
   out += "}, \"abilities\": {";
   comma.clear();
   for (const bpf::FeatureRow& row : bpf::feature_table()) {
     next(row.name);
-    out += "{\"answer\": " + quoted(bpf::to_string(bpf::features().ask(row.id))) +
+    out += "{\"answer\": " + quoted(bpf::to_string(features.ask(row.id))) +
            ", \"since\": " + quoted(row.since) + ", \"use\": " + quoted(row.use) +
            ", \"without\": " + quoted(row.substitute) + "}";
   }
+  if (!features.host().is_this_host()) return out + "}}\n";
   out += "}, \"capabilities\": {";
   comma.clear();
   uint64_t have = effective_capabilities();
   for (const Capability& c : capabilities) next(c.name), out += have >> c.bit & 1 ? "true" : "false";
   return out + "}}\n";
+}
+
+int save_to(const std::string& path) {
+  if (auto possible = base::check_output(path); !possible.ok()) return fail(possible.error());
+  type::Table types;
+  probe::Machine machine(types);
+  std::map<std::string, int64_t> answers = bpf::ask_all(machine);
+  const auto refused = std::ranges::count_if(bpf::feature_table(), [&](const bpf::FeatureRow& row) {
+    return answers[bpf::question_of(row)] == static_cast<int64_t>(bpf::Answer::refused);
+  });
+  if (refused && ::geteuid() != 0) // root learns from `acu info` what a kernel keeps for itself
+    complain("WARNING: not saved: " + std::to_string(refused) + (refused == 1 ? " ability" : " abilities") +
+             " of the kernel: not permitted to ask, run as root\n");
+  const host::SavedFile file = host::save_this_host(std::move(answers));
+  for (const std::string& problem : file.left_out)
+    complain("WARNING: not saved: " + problem + "\n");
+  auto written = base::write_file(path, file.bytes);
+  return written.ok() ? 0 : fail(written.error());
 }
 
 } // namespace
@@ -141,8 +167,17 @@ int info(Words words) {
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return refuse(arguments.error().message);
   if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
-  say(arguments->has(spec::OptionId::json) ? as_json() : as_text());
-  return 0;
+  const std::string* save = arguments->value(spec::OptionId::save);
+  const std::string* file = arguments->value(spec::OptionId::for_host);
+  if (save && file) return refuse("`--save` and `--for` exclude each other: only this host can be saved");
+  if (save) return save_to(*save);
+  auto show = [&](const bpf::Features& features) {
+    say(arguments->has(spec::OptionId::json) ? as_json(features) : as_text(features));
+    return 0;
+  };
+  if (!file) return show(bpf::features());
+  auto host = host::open_saved(*file);
+  return host.ok() ? show(bpf::Features(**host)) : fail(host.error());
 }
 
 } // namespace tool

@@ -20,7 +20,12 @@ int list(Words words) {
     if (!given || *given == 0 || *given > INT_MAX) return refuse(base::quoted(*text) + " is not the id of a process");
     pid = static_cast<int>(*given);
   }
-  return session::list_probes(arguments->words, arguments->has(spec::OptionId::verbose), pid);
+  const bool shows_arguments = arguments->has(spec::OptionId::verbose);
+  const std::string* file = arguments->value(spec::OptionId::for_host);
+  if (!file) return session::list_probes(arguments->words, shows_arguments, pid);
+  if (pid >= 0) return refuse("`--for` and `-p` exclude each other: processes are those of this host");
+  auto host = host::open_saved(*file);
+  return host.ok() ? session::list_probes(arguments->words, shows_arguments, pid, **host) : fail(host.error());
 }
 
 } // namespace tool

@@ -1,5 +1,5 @@
 // Programs made by hand at real events: attaching, the end, and that nothing stays behind.
-#include "bpf/cpus.h"
+#include "host/cpus.h"
 #include "bpf/engine.h"
 #include "handmade.h"
 
@@ -44,7 +44,7 @@ uint64_t total(Engine& engine) {
   auto entries = engine.read_map(0);
   if (!entries.ok() || entries->empty()) return 0;
   uint64_t sum = 0;
-  for (uint32_t cpu = 0; cpu < possible_cpus(); cpu++) sum += word((*entries)[0].values, cpu * 2);
+  for (uint32_t cpu = 0; cpu < host::possible_cpus(); cpu++) sum += word((*entries)[0].values, cpu * 2);
   return sum;
 }
 

@@ -1,5 +1,5 @@
 // Programs at functions of this test itself: one or many at once, entry and return, one process or all.
-#include "bpf/cpus.h"
+#include "host/cpus.h"
 #include "bpf/engine.h"
 #include "bpf/features.h"
 #include "handmade.h"
@@ -73,7 +73,7 @@ uint64_t total(Engine& engine) {
   auto entries = engine.read_map(0);
   if (!entries.ok() || entries->empty()) return 0;
   uint64_t sum = 0;
-  for (uint32_t cpu = 0; cpu < possible_cpus(); cpu++) sum += word((*entries)[0].values, cpu * 2);
+  for (uint32_t cpu = 0; cpu < host::possible_cpus(); cpu++) sum += word((*entries)[0].values, cpu * 2);
   return sum;
 }
 

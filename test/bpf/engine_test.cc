@@ -1,7 +1,7 @@
 // The kernel engine with programs made by hand: maps of every kind, runs, events, counters, stacks, failures.
 #include "bpf/engine.h"
 
-#include "bpf/cpus.h"
+#include "host/cpus.h"
 #include "handmade.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ TEST(Engine, ScalarMaps) {
     auto entries = read(*engine, 0);
     ASSERT_EQ(entries.size(), 1u);
     EXPECT_TRUE(entries[0].key.empty());
-    uint32_t cpus = kind == ir::MapKind::array ? 1 : possible_cpus();
+    uint32_t cpus = kind == ir::MapKind::array ? 1 : host::possible_cpus();
     ASSERT_EQ(entries[0].values.size(), 16u * cpus);
     uint64_t sum = 0;
     for (uint32_t cpu = 0; cpu < cpus; cpu++) sum += word(entries[0].values, cpu * 2);
@@ -95,7 +95,7 @@ TEST(Engine, HashMaps) {
     for (size_t i = 0; i < count; i++) ASSERT_TRUE(engine->run(0).ok());
     auto entries = read(*engine, 0);
     ASSERT_EQ(entries.size(), count);
-    uint32_t cpus = ir::is_percpu(kind) ? possible_cpus() : 1;
+    uint32_t cpus = ir::is_percpu(kind) ? host::possible_cpus() : 1;
     for (size_t i = 0; i < count; i++) {
       ASSERT_EQ(word(entries[i].key, 0), i);
       ASSERT_EQ(entries[i].values.size(), 8u * cpus);

@@ -1,7 +1,7 @@
 // The table of kernel abilities, and what is made of it for a program.
 #include "bpf/features.h"
 
-#include "bpf/cpus.h"
+#include "host/cpus.h"
 #include "handmade.h"
 
 #include <set>
@@ -45,7 +45,7 @@ TEST(Features, OnlyWhatIsUsedIsAsked) {
   EmitOptions plain = options_for(program_of({{.op = ir::Op::unreachable}}), old);
   EXPECT_TRUE(plain.has_loop && plain.has_for_each && plain.has_lookup_percpu);
   EXPECT_TRUE(plain.has_boot_clock && plain.has_tai_clock);
-  EXPECT_EQ(plain.possible_cpus, possible_cpus());
+  EXPECT_EQ(plain.possible_cpus, host::possible_cpus());
   EXPECT_FALSE(options_for(program_of({{.op = ir::Op::loop}}), old).has_loop);
   EXPECT_FALSE(options_for(program_of({{.op = ir::Op::for_each}}), old).has_for_each);
   EXPECT_FALSE(options_for(program_of({{.op = ir::Op::map_find_cpu}}), old).has_lookup_percpu);
@@ -71,16 +71,16 @@ TEST(Features, OnlyWhatIsUsedIsAsked) {
 }
 
 TEST(Cpus, Lists) {
-  EXPECT_EQ(count_cpus("0-3,6\n"), 5u);
-  EXPECT_EQ(count_cpus("0\n"), 1u);
-  EXPECT_EQ(count_cpus("2-3,5-5"), 3u);
-  EXPECT_EQ(count_cpus(""), 0u);
-  EXPECT_EQ(count_cpus("\n"), 0u);
-  EXPECT_EQ(count_cpus("0-99999999999"), 0u);
-  EXPECT_EQ(count_cpus("0-2000000"), 0u);
-  EXPECT_EQ(count_cpus("3-1"), 0u);
-  EXPECT_EQ(count_cpus("1,x"), 1u);
-  EXPECT_GE(possible_cpus(), online_cpus().size());
+  EXPECT_EQ(host::count_cpus("0-3,6\n"), 5u);
+  EXPECT_EQ(host::count_cpus("0\n"), 1u);
+  EXPECT_EQ(host::count_cpus("2-3,5-5"), 3u);
+  EXPECT_EQ(host::count_cpus(""), 0u);
+  EXPECT_EQ(host::count_cpus("\n"), 0u);
+  EXPECT_EQ(host::count_cpus("0-99999999999"), 0u);
+  EXPECT_EQ(host::count_cpus("0-2000000"), 0u);
+  EXPECT_EQ(host::count_cpus("3-1"), 0u);
+  EXPECT_EQ(host::count_cpus("1,x"), 1u);
+  EXPECT_GE(host::possible_cpus(), probe::online_cpus().size());
 }
 
 } // namespace

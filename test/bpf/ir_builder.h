@@ -1,7 +1,7 @@
 // IR programs built by hand, run in the kernel once; results come back in a map of words.
 #pragma once
 
-#include "bpf/cpus.h"
+#include "host/cpus.h"
 #include "bpf/engine.h"
 #include "bpf/object.h"
 #include "handmade.h"
@@ -79,7 +79,7 @@ struct Bench {
     program.maps.push_back({.name = "out", .kind = ir::MapKind::array, .value_size = words * 8});
     program.probes.push_back({.name = "test", .function = 0});
     options.ring_bytes = 1 << 16;
-    options.possible_cpus = possible_cpus();
+    options.possible_cpus = host::possible_cpus();
   }
   FunctionBuilder main() { return {program, 0}; }
   FunctionBuilder function(ir::Role role, uint32_t parameters, uint32_t frame, uint32_t parent = ~0u) {

@@ -19,9 +19,9 @@ TEST(RedZone, TrialOfItselfChangesNothing) {
 
 TEST(RedZone, AskedOnceAndTakenBack) {
 #if defined(__x86_64__)
-  bool answer = nop5_keeps_red_zone();
+  bool answer = nop5_keeps_red_zone(host::this_host());
   auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < 1000; i++) EXPECT_EQ(nop5_keeps_red_zone(), answer);
+  for (int i = 0; i < 1000; i++) EXPECT_EQ(nop5_keeps_red_zone(host::this_host()), answer);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(5));
   // The nop is one again, and what runs over it leaves all as it is.
   const unsigned char nop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};

@@ -6,7 +6,7 @@
 // each turn of a loop (no bpf_loop) the scripts are short, and one in a hundred has loops: else 2,000 would
 // take it most of a day on an emulated processor.
 #include "base/text.h"
-#include "bpf/cpus.h"
+#include "host/cpus.h"
 #include "bpf/features.h"
 #include "session/backend.h"
 #include "session/compile.h"
@@ -77,7 +77,7 @@ TEST(Differential, RandomScriptsPrintTheSameOnBothEngines) {
     base::Source source("stdin", random_script(seed, shape));
     base::Diagnostics diagnostics;
     session::CompileOptions options = {.positional = random_script_parameters()};
-    options.lower.possible_cpus = bpf::possible_cpus(); // aggregations are read from all of them
+    options.lower.possible_cpus = host::possible_cpus(); // aggregations are read from all of them
     session::Compiled compiled = session::compile(source, options, diagnostics);
     ASSERT_TRUE(compiled.ok) << "seed " << seed << "\n" << diagnostics.render(source, false) << source.text();
     Outcome kernel = run_in_kernel(compiled.program, source);

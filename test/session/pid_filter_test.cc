@@ -22,7 +22,7 @@ Program one_probe(probe::Context context) {
 
 TEST(PidFilter, TestsTheProcessFirst) {
   Program p = one_probe(probe::Context::raw_tracepoint);
-  session::filter_by_pid(p, 42);
+  session::filter_by_pid(p, 42, bpf::features());
   EXPECT_EQ(verify(p), std::vector<std::string>());
   const Function& f = p.functions[0];
   ASSERT_EQ(f.blocks.size(), 4u);
@@ -36,7 +36,7 @@ TEST(PidFilter, TestsTheProcessFirst) {
 
 TEST(PidFilter, LeavesProbesOfAcuAlone) {
   Program p = one_probe(probe::Context::none);
-  session::filter_by_pid(p, 42);
+  session::filter_by_pid(p, 42, bpf::features());
   EXPECT_EQ(p.functions[0].blocks.size(), 2u);
 }
 

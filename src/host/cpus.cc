@@ -1,6 +1,6 @@
-// The number of possible processors, from sysfs. Where sysfs is not mounted, the C library's own count stands
+// The number of possible CPUs, from sysfs. Where sysfs is not mounted, the C library's own count stands
 // in.
-#include "bpf/cpus.h"
+#include "host/cpus.h"
 
 #include "base/fd.h"
 
@@ -8,7 +8,7 @@
 #include <charconv>
 #include <fcntl.h>
 
-namespace bpf {
+namespace host {
 
 uint32_t count_cpus(std::string_view list) {
   constexpr uint32_t limit = 1 << 16; // more than any kernel is built for
@@ -44,4 +44,4 @@ uint32_t possible_cpus() {
   return count;
 }
 
-} // namespace bpf
+} // namespace host
