@@ -3,7 +3,7 @@
 #include "format/btf.h"
 #include "ir/lowering.h"
 
-#include "spec/registers.h"
+#include "spec/arch.h"
 #include "symbol/kallsyms.h"
 
 #include <algorithm>
@@ -104,7 +104,7 @@ Operand Lowering::builtin(const Expr& e, const spec::Builtin& row, List<Expr*> a
   case id("reg"): return machine_register(arguments[0]->constant.text_value);
   case id("ureg"): return user_register(arguments[0]->constant.text_value);
   case id("usermode"): return is_user_mode();
-  case id("func"): return e.type->is(Kind::ksym) ? machine_register(spec::ip_register) : event_name(true);
+  case id("func"): return e.type->is(Kind::ksym) ? machine_register(spec::arch.ip) : event_name(true);
   case id("retval"): return function_result(*e.type);
   case id("percpu_kaddr"): return kernel_variable(as<Call>(e));
   case id("chunk"): return ask_memory(MemoryQuestion::chunk, *arguments[0]);

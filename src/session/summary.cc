@@ -402,28 +402,11 @@ private:
 
   // A register that callers keep in a frame of theirs is known; others are lost at a call.
   static std::optional<std::string> lost_register(const probe::Recipe& recipe, const unwind::Frame& frame) {
-    static constexpr std::array<std::pair<uint32_t, const char*>, unwind::Registers::count> names = {
-        {{80, "ax"},
-         {96, "dx"},
-         {88, "cx"},
-         {40, "bx"},
-         {104, "si"},
-         {112, "di"},
-         {32, "bp"},
-         {152, "sp"},
-         {72, "r8"},
-         {64, "r9"},
-         {56, "r10"},
-         {48, "r11"},
-         {24, "r12"},
-         {16, "r13"},
-         {8, "r14"},
-         {0, "r15"},
-         {128, "ip"}}};
     auto look = [&](const std::vector<probe::Step>& steps) -> std::optional<std::string> {
       for (const probe::Step& s : steps)
-        for (unsigned i = 0; s.op == probe::Step::reg && i < names.size(); i++)
-          if (names[i].first == s.value && !frame.registers.knows(i)) return names[i].second;
+        for (const spec::Register& r : spec::x86_64.registers)
+          if (s.op == probe::Step::reg && r.offset == s.value && r.dwarf >= 0 && !frame.registers.knows(static_cast<uint64_t>(r.dwarf)))
+            return std::string(r.name);
       return std::nullopt;
     };
     if (auto lost = look(recipe.steps)) return lost;

@@ -109,7 +109,7 @@ struct walk_copy {
   __u64 missing; /* of those the first so many could not be read */
   __u32 limit, why;
   __u64 seed;
-  __u64 registers[17]; /* by DWARF's numbers, the last is rip */
+  __u64 registers[ARCH_REGISTERS]; /* by DWARF's numbers, the last is rip */
   __u64 trampoline;    /* stands in the copy at each slot of `kept` */
   __u64 kept_count;
   struct walk_return kept[WALK_MOST_RETURNS];
@@ -123,7 +123,7 @@ struct walk {
   __u32 pid;
   __u32 limit; /* frames that are wanted */
   __u64 slot;  /* which place it is */
-  __u64 registers[17];
+  __u64 registers[ARCH_REGISTERS];
   __u64 syscall; /* that the thread is in; negative: none */
 
   __u64 pc, sp, bp;
