@@ -65,7 +65,4 @@ private:
   std::array<uint64_t, WALK_ENDS> ends_outside_ = {};
 };
 
-// Whether a frame is no address but tells why the stack ended.
-inline bool is_reason(uint64_t frame) { return frame >= WALK_REASON; }
-
 } // namespace bpf

@@ -357,7 +357,7 @@ base::Status Slow::live() {
   effects = &own;
   names.users().keep_files();
   names.users().keep_contents(); // locks are named from them
-  stacks.emplace(backend->engine(), backend->walker() != nullptr, names.users());
+  stacks.emplace(backend->engine(), backend->walker() != nullptr, names.sources());
   teller.emplace(notes, *stacks, names, options.kind->is_dear ? functions.name : std::string(), options.begin + " … " + options.end);
   ProcessWatch watch(names.users());
   if (child || options.filter.pid >= 0) watch.only(child ? child->pid() : options.filter.pid);

@@ -411,7 +411,7 @@ inline_always __u64 no_stack(struct walk *w, __u32 why) {
   count(why);
   w->hash = w->seed;
   w->stack.count = 0;
-  add_frame(w, WALK_REASON | why);
+  add_frame(w, STACK_END | why);
   return keep(w);
 }
 
@@ -452,7 +452,7 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
   }
   if (w->is_blind) end = WALK_PROCESS_NOT_KNOWN;
   if (end == UNWIND_TOO_DEEP && w->limit < WALK_MOST_FRAMES) end = UNWIND_COMPLETE; /* as many as were asked for */
-  if (end != UNWIND_COMPLETE) add_frame(w, WALK_REASON | (end & 0xff));
+  if (end != UNWIND_COMPLETE) add_frame(w, STACK_END | (end & 0xff));
   if (end < WALK_ENDS) count(end);
   return keep(w);
 }
