@@ -2,7 +2,7 @@
 // of sockets, paths, packets; and what they do to the traced program.
 #include "bpf/emit.h"
 
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 namespace bpf {
 
@@ -27,19 +27,14 @@ bool FunctionEmitter::is_by_address() const {
 // r0 = what the attachment would tell, by the address of the function. At an entry that is where the probe's trap is,
 // one byte before the instruction pointer on x86; at a return the kernel knows.
 void FunctionEmitter::emit_cookie_by_address() {
-#if defined(__x86_64__)
-  constexpr int32_t trap_bytes = 1;
-#else
-  constexpr int32_t trap_bytes = 0;
-#endif
   const Label none = out_.label();
   auto index = static_cast<uint64_t>(&unit_.probe - program_.probes.data());
   load_into(r1, ir::Operand::of(context_));
   if (program_.events[unit_.probe.events.front()].kind == probe::Kind::kretprobe) {
     out_.call(get_func_ip);
   } else {
-    out_.load(r0, r1, static_cast<int32_t>(spec::find_register(spec::ip_register).value_or(0)), 8);
-    out_.alu(BPF_ADD, r0, -trap_bytes);
+    out_.load(r0, r1, static_cast<int32_t>(spec::find_register(spec::arch.ip).value_or(0)), 8);
+    out_.alu(BPF_ADD, r0, -static_cast<int32_t>(spec::arch.trap_bytes));
   }
   out_.number(r1, static_cast<int64_t>(index << 48));
   out_.alu(BPF_XOR, r0, r1);

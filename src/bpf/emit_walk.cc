@@ -11,23 +11,15 @@
 // pointer, return address } where it points (arch/x86/events/core.c, perf_callchain_user).
 #include "bpf/emit.h"
 
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include <algorithm>
 #include <optional>
 
 namespace bpf {
 
-#if defined(__x86_64__)
-static constexpr bool knows_frames = true;
-static constexpr std::string_view frame_register = "bp";
-static constexpr int32_t user_code =
-    0x33; // code segment of 64-bit programs; those of 32 bits have other frames
-#else
-static constexpr bool knows_frames = false;
-static constexpr std::string_view frame_register = "sp";
-static constexpr int32_t user_code = 0;
-#endif
+// Programs of 32 bits have other frames.
+static constexpr bool knows_frames = spec::arch.user_code >= 0;
 static constexpr int32_t page = 4096, lowest = page; // nothing is mapped below
 static constexpr int32_t frame_bytes = 16;
 
@@ -201,14 +193,14 @@ void FunctionEmitter::emit_first_frame(const ir::Inst& i, Label ask) {
     emit_task_registers(options_.registers_at != 0);
   }
   out_.load(r3, r10, stack_word(stack_seed), 8);
-  out_.load(r4, r0, place_of("cs"), 2);
-  out_.load(r2, r0, place_of(spec::ip_register), 8);
-  out_.load(r1, r0, place_of(frame_register), 8);
+  out_.load(r4, r0, place_of(spec::arch.code_register), 2);
+  out_.load(r2, r0, place_of(spec::arch.ip), 8);
+  out_.load(r1, r0, place_of(spec::arch.frame_pointer), 8);
   out_.store(r10, stack_word(stack_walk), r1, 8);
   emit_mix(out_, r2);
   out_.store(r10, stack_word(stack_hash), r3, 8);
   if (is_entry(i)) out_.store(r10, stack_word(stack_left), 0, 8);
-  out_.jump_if(BPF_JNE, r4, user_code, ask);
+  out_.jump_if(BPF_JNE, r4, spec::arch.user_code, ask);
   if (is_entry(i)) emit_caller(ask);
 }
 
@@ -227,7 +219,7 @@ void FunctionEmitter::emit_caller(Label ask) {
 // What stands on top of the stack to temp(); r0 = 0 if it could be read.
 void FunctionEmitter::emit_read_return_address() {
   load_into(r1, ir::Operand::of(context_));
-  out_.load(r3, r1, place_of("sp"), 8);
+  out_.load(r3, r1, place_of(spec::arch.sp), 8);
   out_.mov(r1, r10);
   out_.alu(BPF_ADD, r1, temp());
   out_.number(r2, 8);

@@ -7,41 +7,31 @@
 #include "bpf/emit.h"
 
 #include "bpf/lib/walk.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include <algorithm>
 #include <cstddef>
 
 namespace bpf {
 
-#if defined(__x86_64__)
-// By DWARF's numbers; the last is the instruction pointer.
-static constexpr std::string_view walked_registers[] = {"ax", "dx",  "cx",  "bx",  "si",  "di",  "bp",  "sp", "r8",
-                                                        "r9", "r10", "r11", "r12", "r13", "r14", "r15", "ip"};
-static constexpr std::string_view segment = "cs", syscall_number = "orig_ax";
-static constexpr int32_t user_code = 0x33; // that of 64-bit programs
-#else
-static constexpr std::string_view walked_registers[] = {"sp"};
-static constexpr std::string_view segment = "sp", syscall_number = "sp";
-static constexpr int32_t user_code = -1;
-#endif
-static constexpr int32_t user_level = 3;
+// By DWARF's numbers.
+static constexpr auto walked_registers =
+    spec::each_dwarf_register<spec::arch.dwarf_registers>(spec::arch, [](const spec::Register& r) { return r.name; });
 static constexpr int32_t kernel_stack_bytes = 16 << 10; // of kernels that cannot tell where the registers are
-static constexpr int32_t registers_bytes = 168;         // struct pt_regs
 
 static int32_t place_of(std::string_view name) { return static_cast<int32_t>(spec::find_register(name).value_or(0)); }
 
 // From the struct pt_regs at `from` to the place to walk in; where they are of no 64-bit code, to `not_user`.
 // Uses r2 and r5.
 void FunctionEmitter::copy_registers(Register from, Label not_user) {
-  out_.load(r5, from, place_of(segment), 8);
-  out_.jump_if(BPF_JNE, r5, user_code, not_user);
+  out_.load(r5, from, place_of(spec::arch.code_register), 8);
+  out_.jump_if(BPF_JNE, r5, spec::arch.user_code, not_user);
   out_.load(r2, r10, stack_word(stack_slot), 8);
   for (size_t n = 0; n < std::size(walked_registers); n++) {
     out_.load(r5, from, place_of(walked_registers[n]), 8);
     out_.store(r2, static_cast<int32_t>(offsetof(walk, registers) + 8 * n), r5, 8);
   }
-  out_.load(r5, from, place_of(syscall_number), 8);
+  out_.load(r5, from, place_of(spec::arch.syscall_number), 8);
   out_.store(r2, static_cast<int32_t>(offsetof(walk, syscall)), r5, 8);
 }
 
@@ -55,20 +45,19 @@ bool FunctionEmitter::is_at_return_instruction() const {
 void FunctionEmitter::emit_return() {
   constexpr int32_t size = 8;
   const auto place = [](std::string_view name) {
-    const auto* at = std::find(std::begin(walked_registers), std::end(walked_registers), name);
-    return static_cast<int32_t>(offsetof(walk, registers) + size * static_cast<size_t>(at - std::begin(walked_registers)));
+    return static_cast<int32_t>(offsetof(walk, registers) + size * spec::arch.dwarf_of(name));
   };
   const Label stays = out_.label();
   out_.load(r1, r10, stack_word(stack_slot), 8);
-  out_.load(r3, r1, place("sp"), 8);
-  out_.alu(BPF_ADD, r1, place(spec::ip_register));
+  out_.load(r3, r1, place(spec::arch.sp), 8);
+  out_.alu(BPF_ADD, r1, place(spec::arch.ip));
   out_.number(r2, size);
   out_.call(probe_read_user);
   out_.jump_if(BPF_JNE, r0, 0, stays);
   out_.load(r1, r10, stack_word(stack_slot), 8);
-  out_.load(r3, r1, place("sp"), 8);
+  out_.load(r3, r1, place(spec::arch.sp), 8);
   out_.alu(BPF_ADD, r3, size);
-  out_.store(r1, place("sp"), r3, 8);
+  out_.store(r1, place(spec::arch.sp), r3, 8);
   out_.bind(stays);
 }
 
@@ -106,7 +95,7 @@ void FunctionEmitter::emit_user_registers() {
   }
   // Kernels before 5.15: a number, where the kernel puts them.
   read_of_task(r0, static_cast<int32_t>(program_.task.stack), 8);
-  out_.alu(BPF_ADD, r0, kernel_stack_bytes - registers_bytes);
+  out_.alu(BPF_ADD, r0, kernel_stack_bytes - static_cast<int32_t>(spec::arch.pt_regs_bytes()));
 }
 
 // r4 = address of the registers with which the task entered the kernel.
@@ -121,7 +110,7 @@ void FunctionEmitter::emit_registers_of_task() {
   out_.mov(r3, r0);
   out_.load(r1, r10, stack_word(stack_slot), 8);
   out_.alu(BPF_ADD, r1, offsetof(walk, bytes));
-  out_.number(r2, registers_bytes);
+  out_.number(r2, spec::arch.pt_regs_bytes());
   out_.call(probe_read_kernel);
   out_.load(r4, r10, stack_word(stack_slot), 8);
   out_.alu(BPF_ADD, r4, offsetof(walk, bytes));
@@ -148,9 +137,10 @@ void FunctionEmitter::emit_whole_stack(const ir::Inst& i) {
   case probe::Context::perf_event: {
     const Label in_kernel = out_.label();
     load_into(r4, ir::Operand::of(context_));
-    out_.load(r5, r4, place_of(segment), 8);
-    out_.alu(BPF_AND, r5, user_level);
-    out_.jump_if(BPF_JNE, r5, user_level, in_kernel);
+    constexpr spec::UserMode mode = spec::arch.user_mode;
+    out_.load(r5, r4, place_of(mode.reg), 8);
+    out_.alu(BPF_AND, r5, static_cast<int32_t>(mode.mask));
+    out_.jump_if(BPF_JNE, r5, static_cast<int32_t>(mode.value), in_kernel);
     copy_registers(r4, none);
     out_.jump(walk_it);
     out_.bind(in_kernel);

@@ -60,7 +60,7 @@ void Walker::take_copy(std::span<const std::byte> record) {
   Frames walked = walk_(copy);
   if (walked.end == UNWIND_TOO_DEEP && copy.limit < WALK_MOST_FRAMES) walked.end = UNWIND_COMPLETE;
   if (walked.end < WALK_ENDS) ends_outside_[walked.end]++;
-  if (walked.end != UNWIND_COMPLETE) walked.addresses.push_back(WALK_REASON | walked.end);
+  if (walked.end != UNWIND_COMPLETE) walked.addresses.push_back(STACK_END | walked.end);
   uint64_t hash = copy.seed;
   for (uint64_t frame : walked.addresses) hash = mix(hash, frame);
   const uint64_t id = hash | 1;

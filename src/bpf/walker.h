@@ -75,7 +75,4 @@ struct SharedWalker {
   std::vector<base::Fd> watchers; // links of what follows processes in the kernel
 };
 
-// Whether a frame is no address but tells why the stack ended.
-inline bool is_reason(uint64_t frame) { return frame >= WALK_REASON; }
-
 } // namespace bpf

@@ -2,10 +2,11 @@
 // or debuggers (.debug_frame) tell for each instruction: where the frame begins (its canonical frame address,
 // CFA: the value of the stack pointer before the call) and where the caller's registers are. Specification:
 // DWARF 5, sections 6.4 and 7.24; for .eh_frame and its search table .eh_frame_hdr the Linux Standard Base,
-// "Exception Frames". Registers are those of x86-64.
+// "Exception Frames". Registers are those of x86-64 (spec/arch_x86_64.h).
 #pragma once
 
 #include "dwarf/sections.h"
+#include "spec/arch_x86_64.h"
 
 #include <array>
 #include <memory>
@@ -45,7 +46,7 @@ struct RegisterRule {
 
 // What holds for some instructions in a row.
 struct FrameRow {
-  static constexpr unsigned registers = 17; // with the return address, the last one
+  static constexpr unsigned registers = spec::x86_64.dwarf_registers; // with the return address, the last one
 
   uint64_t begin = 0, end = 0;
   bool has_cfa = false;   // false: the tables forgot to tell

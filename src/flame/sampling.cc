@@ -479,8 +479,7 @@ base::Status Sampler::read() {
   runner->unload(); // its tables take as much memory as names will
 
   describe();
-  symbol::Kallsyms kernel;
-  const std::vector<uint32_t> numbers = name_samples(recording.profile, stacks.out, kernel, runner->names().users());
+  const std::vector<uint32_t> numbers = name_samples(recording.profile, stacks.out, runner->names().sources());
   if (filter.pid >= 0 && kind.unit == "ns" && recording.profile.samples().empty())
     recording.profile.about.notes.push_back("nothing ended meanwhile: what its threads have waited for all the time is told by `acu snap -p " +
                                             std::to_string(filter.pid) + "`");
@@ -582,13 +581,12 @@ void Sampler::tell_costs() {
 struct Onlooker {
   Onlooker(Sampler& s, const Viewer& v)
       : sampler(s), viewer(v), stacks{s.runner->backend().engine(), s.runner->backend().walker() != nullptr, {}, {}},
-        names(s.recording.profile, stacks.out, kernel, s.runner->names().users()) {}
+        names(s.recording.profile, stacks.out, s.runner->names().sources()) {}
   void follow();
   base::Result<bool> look();
 
   Sampler& sampler;
   const Viewer& viewer;
-  symbol::Kallsyms kernel;
   session::StackReader stacks;
   profile::GrowingNames names;
   Gains gains;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/file_map.h"
+#include "spec/arch_x86_64.h"
 
 #include <array>
 #include <cstdint>
@@ -21,7 +22,7 @@
 namespace format {
 
 // As struct user_regs_struct of <sys/user.h> has them, of which struct pt_regs is the first part.
-inline constexpr size_t core_registers = 27;
+inline constexpr size_t core_registers = spec::x86_64.user_registers;
 
 struct CoreThread {
   uint32_t id = 0;

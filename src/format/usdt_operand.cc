@@ -10,7 +10,7 @@
 #include "format/usdt.h"
 
 #include "base/text.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include <elf.h>
 
@@ -163,7 +163,7 @@ private:
     if (in_brackets && !registers()) return;
     if (!left_.empty()) return refuse("`" + std::string(left_) + "` is not understood");
     bool by_name = !to_.symbol.empty();
-    if (to_.base == spec::find_register(spec::ip_register)) {
+    if (to_.base == spec::find_register(spec::arch.ip)) {
       if (!by_name || to_.index)
         return refuse("what lies beside the instruction is not known without a name");
       to_.base.reset(); // the symbol's address says the same

@@ -7,7 +7,7 @@
 #include "probe/user_values.h"
 #include "session/builtin_script.h"
 #include "spec/nothrow_functions.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 #include "symbol/demangle.h"
 
 #include <algorithm>
@@ -218,7 +218,7 @@ private:
 
   bool has_many_arguments(const Event& event) {
     const probe::KernelSignature* s = event.module ? nullptr : machine_.kernel_functions().signature(event);
-    return s && s->slots > spec::argument_registers.size();
+    return s && s->slots > spec::arch.arguments.size();
   }
 
   void add_result(Function& f, const Event& event) {

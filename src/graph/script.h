@@ -3,17 +3,14 @@
 
 #include "graph/functions.h"
 #include "session/builtin_script.h"
+#include "spec/arch.h"
 
 #include <cstdint>
 
 namespace graph {
 
 // Bytes between the stack pointer at the entry and behind the return.
-#if defined(__x86_64__)
-inline constexpr uint64_t graph_return_address = 8;
-#else
-inline constexpr uint64_t graph_return_address = 0;
-#endif
+inline constexpr uint64_t graph_return_address = spec::arch.return_address_bytes;
 
 struct Wanted {
   session::Condition whose;

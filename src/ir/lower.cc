@@ -7,6 +7,7 @@
 #include "ir/lowering.h"
 
 #include "lang/walk.h"
+#include "spec/arch.h"
 
 #include "base/text.h"
 
@@ -373,10 +374,10 @@ void Lowering::lower_syscalls(const std::vector<const lang::Probe*>& probes, boo
   // sys_enter(regs, number); sys_exit(regs, result): the number is then in the registers.
   Operand nr;
   if (is_exit) {
-    constexpr int64_t orig_ax = 120; // struct pt_regs of x86-64
+    constexpr int64_t call = spec::find_register(spec::arch.syscall_number).value_or(0);
     Operand regs = load_word(context_place(0), 8, false);
     nr =
-        load_word({context == Context::btf_tracepoint ? Space::task : Space::kernel, regs, orig_ax}, 8, true);
+        load_word({context == Context::btf_tracepoint ? Space::task : Space::kernel, regs, call}, 8, true);
   } else {
     nr = load_word(context_place(8), 8, true);
   }

@@ -5,7 +5,7 @@
 
 #include "spec/complete_table.h"
 #include "spec/numbers.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 #include "spec/syscalls.h"
 
 #include <cassert>

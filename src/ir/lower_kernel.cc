@@ -6,7 +6,7 @@
 #include "probe/cpu_variable.h"
 #include "lang/walk.h"
 #include "probe/kernel_functions.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include <algorithm>
 
@@ -98,10 +98,10 @@ Operand Lowering::machine_register(std::string_view name) {
   if (!base || !offset) return number(0); // the checker allows it only where there are some
   if (is_at_return_instruction()) {
     // As behind the return.
-    constexpr int64_t return_address = 8;
-    const Operand sp = load_word(context_place(*base + *spec::find_register("sp")), 8, false);
-    if (name == "sp") return emit(Op::add, sp, number(return_address));
-    if (name == spec::ip_register) return load_word({Space::user, sp}, 8, false);
+    constexpr int64_t return_address = spec::arch.return_address_bytes;
+    const Operand sp = load_word(context_place(*base + *spec::find_register(spec::arch.sp)), 8, false);
+    if (name == spec::arch.sp) return emit(Op::add, sp, number(return_address));
+    if (name == spec::arch.ip) return load_word({Space::user, sp}, 8, false);
   }
   return load_word(context_place(static_cast<int64_t>(*base) + *offset), 8, false);
 }
@@ -117,13 +117,8 @@ Operand Lowering::user_register(std::string_view name) {
 }
 
 Operand Lowering::is_user_mode() {
-#if defined(__x86_64__)
-  constexpr int64_t privilege = 3; // the lowest bits of the code segment's selector
-  return set(Cond::eq, emit(Op::and_, machine_register("cs"), number(privilege)), number(privilege));
-#else
-  constexpr int64_t mode = 0xf; // EL0 is all zeroes
-  return set(Cond::eq, emit(Op::and_, machine_register("pstate"), number(mode)), number(0));
-#endif
+  constexpr spec::UserMode mode = spec::arch.user_mode;
+  return set(Cond::eq, emit(Op::and_, machine_register(mode.reg), number(mode.mask)), number(mode.value));
 }
 
 // argN
@@ -131,23 +126,19 @@ Operand Lowering::argument_by_number(int n) {
   // Of functions of the kernel: of those whose parameters are one word each.
   if (!probe::registers_at(context_)) return load_word(context_place(8 * static_cast<int64_t>(n)), 8, false);
   auto index = static_cast<size_t>(n);
-  if (index < spec::argument_registers.size()) return machine_register(spec::argument_registers[index]);
+  if (index < spec::arch.arguments.size()) return machine_register(spec::arch.arguments[index]);
   if (context_ == probe::Context::registers || context_ == probe::Context::kernel_registers)
-    return stack_argument(index - spec::argument_registers.size());
+    return stack_argument(index - spec::arch.arguments.size());
   diagnostics_.error(spec::tag::misplaced, where_,
-                     "only " + std::to_string(spec::argument_registers.size()) + " arguments are in registers",
+                     "only " + std::to_string(spec::arch.arguments.size()) + " arguments are in registers",
                      "the others are on the stack, at reg(\"sp\")");
   return number(0);
 }
 
 // The n-th argument of those for which there is no register, where the function is entered.
 Operand Lowering::stack_argument(size_t n) {
-#if defined(__x86_64__)
-  constexpr int64_t first = 8; // above the return address
-#else
-  constexpr int64_t first = 0;
-#endif
-  return load_word({stack_space(), machine_register("sp"), first + 8 * static_cast<int64_t>(n)}, 8, false);
+  constexpr int64_t first = spec::arch.return_address_bytes;
+  return load_word({stack_space(), machine_register(spec::arch.sp), first + 8 * static_cast<int64_t>(n)}, 8, false);
 }
 
 // What `probe` or `func` stands for, as a number of Program::probe_names.
@@ -163,7 +154,7 @@ Operand Lowering::event_name(bool is_function) {
 }
 
 Operand Lowering::function_name(const Expr& e) {
-  return e.type->is(Kind::ksym) ? machine_register(spec::ip_register) : event_name(true);
+  return e.type->is(Kind::ksym) ? machine_register(spec::arch.ip) : event_name(true);
 }
 
 // What is told to the program of each of its events, for event_name().
@@ -283,7 +274,7 @@ bool Lowering::wants_typed_context(const lang::Probe& p) const {
 
 // What the traced function gives back.
 Operand Lowering::function_result(const Type& as) {
-  if (context_ != probe::Context::function) return narrow(machine_register(spec::result_register), as);
+  if (context_ != probe::Context::function) return narrow(machine_register(spec::arch.results[0]), as);
   const probe::KernelSignature* s = machine_.kernel_functions().signature(*probe_->events.front());
   return s ? narrow(load_word(context_place(8 * static_cast<int64_t>(s->slots)), 8, false), as) : number(0);
 }

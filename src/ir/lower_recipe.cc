@@ -5,7 +5,7 @@
 // moved to ones that both ways share. A recipe whose steps take more than there is, or meet with different
 // heights, gives 0.
 #include "ir/lowering.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include <algorithm>
 
@@ -145,7 +145,7 @@ Operand Lowering::recipe_step(const Step& s, Operand a, Operand b) {
   case Step::reg: {
     auto base = probe::registers_at(context_);
     // Of a program that stands still vectors and those of callers follow.
-    const bool is_one = machine_.still || s.value <= int64_t{spec::registers.back().offset};
+    const bool is_one = machine_.still || s.value <= int64_t{spec::arch.registers.back().offset};
     if (!base || s.value < 0 || s.value % 8 || !is_one) return number(0);
     return load_word(context_place(*base + s.value), 8, false);
   }

@@ -8,7 +8,7 @@
 #include "probe/still.h"
 #include "spec/numbers.h"
 #include "spec/probes.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include <algorithm>
 
@@ -61,7 +61,7 @@ bool Checker::check_place(const Expr& e, const Builtin& row) {
 // argN, sargN
 const type::Type* Checker::check_argument_number(Name& e) {
   bool on_stack = e.name.starts_with('s');
-  e.arg_number = e.name.back() - '0' + (on_stack ? static_cast<int>(argument_registers.size()) : 0);
+  e.arg_number = e.name.back() - '0' + (on_stack ? static_cast<int>(spec::arch.arguments.size()) : 0);
   if (!require(has_arg_numbers, e.name, e.where)) return types_.none();
   probe::Event& event = *probe_->events.front();
   if (on_stack && event.kind != probe::Kind::uprobe && event.kind != probe::Kind::kprobe)
@@ -254,9 +254,9 @@ const type::Type* Checker::check_register(Call& e) {
   std::string name(e.arguments[0]->constant.text_value);
   if (find_register(name)) return nullptr;
   std::string all;
-  for (const Register& r : registers) all += (all.empty() ? "" : ", ") + std::string(r.name);
+  for (const Register& r : spec::arch.registers) all += (all.empty() ? "" : ", ") + std::string(r.name);
   return mistake(tag::bad_argument, e.arguments[0]->where,
-                 "this machine (" + std::string(architecture) + ") has no register `" + name + "`",
+                 "this machine (" + std::string(spec::arch.name) + ") has no register `" + name + "`",
                  "registers are " + all);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lang/ast.h"
+#include "spec/arch.h"
 
 #include <memory>
 #include <string_view>
@@ -11,11 +12,7 @@
 namespace lang {
 
 constexpr uint64_t most_calls = 16384; // that are entered and have not returned
-#if defined(__x86_64__)
-constexpr int64_t return_address = 8; // bytes of it on the stack, which are taken when a function returns
-#else
-constexpr int64_t return_address = 0;
-#endif
+constexpr int64_t return_address = spec::arch.return_address_bytes; // taken from the stack when a function returns
 
 struct TreeMaker {
   Program& program;

@@ -3,7 +3,7 @@
 #include "format/btf.h"
 #include "format/tracefs.h"
 #include "host/environment.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include "base/text.h"
 
@@ -63,7 +63,7 @@ std::optional<KernelSignature> KernelFunctions::read_signature(const Event& even
     if (to.name.empty()) to.name = table.keep("arg" + std::to_string(out.parameters.size()));
     if (!to.type || to.type->size == 0) return std::nullopt; // where the next ones are is not known either
     const uint32_t words = (to.type->size + 7) / 8;
-    if (words <= 2 && used + words <= spec::argument_registers.size()) {
+    if (words <= 2 && used + words <= spec::arch.arguments.size()) {
       to.first_register = static_cast<int>(used);
       used += words;
     } else {
@@ -86,24 +86,20 @@ Recipe recipe_of(const KernelParameter& p) {
   };
   Recipe out;
   if (p.first_register < 0) {
-#if defined(__x86_64__)
-    constexpr int64_t first = 8; // above the return address
-#else
-    constexpr int64_t first = 0;
-#endif
+    constexpr int64_t first = spec::arch.return_address_bytes;
     out.kind = Recipe::address;
-    out.steps = {reg("sp"), {.op = Step::constant, .value = first + p.on_stack}, {.op = Step::add}};
+    out.steps = {reg(spec::arch.sp), {.op = Step::constant, .value = first + p.on_stack}, {.op = Step::add}};
     return out;
   }
   const auto at = static_cast<size_t>(p.first_register);
   if (p.type->size <= 8) {
     out.kind = Recipe::value;
-    out.steps = {reg(spec::argument_registers[at])};
+    out.steps = {reg(spec::arch.arguments[at])};
     return out;
   }
   out.kind = Recipe::pieces;
   for (uint32_t done = 0; done < p.type->size; done += 8)
-    out.pieces_of.push_back({.steps = {reg(spec::argument_registers[at + done / 8])},
+    out.pieces_of.push_back({.steps = {reg(spec::arch.arguments[at + done / 8])},
                              .bytes = std::min(8u, p.type->size - done)});
   return out;
 }

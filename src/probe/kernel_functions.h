@@ -30,7 +30,7 @@ struct KernelParameter {
   const type::Type* type = nullptr;
   uint32_t type_id = 0;    // of the function's types (KernelFunctions::types)
   uint32_t slot = 0;       // of Context::function: its first u64
-  int first_register = -1; // of spec::argument_registers; -1: it is on the stack
+  int first_register = -1; // of spec::arch.arguments; -1: it is on the stack
   uint32_t on_stack = 0;   // bytes behind the first argument there
 };
 struct KernelSignature {

@@ -4,6 +4,8 @@
 // engines run them.
 #pragma once
 
+#include "spec/arch.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -11,16 +13,16 @@ namespace probe {
 
 // Probes of a program that stands still have struct user_regs_struct as their context; there stands the
 // thread's base (fs_base).
-inline constexpr uint32_t still_thread_base = 21 * 8;
+inline constexpr uint32_t still_thread_base = spec::arch.thread_base * 8;
 // Behind it stand xmm0 … xmm15; they are known of frames with Event::has_vectors.
-inline constexpr uint32_t still_vectors = 27 * 8, vector_bytes = 16;
+inline constexpr uint32_t still_vectors = spec::arch.user_registers * 8, vector_bytes = 16;
 // The size of both. Behind it stand those of the frames above, where an event has callers.
-inline constexpr uint32_t still_registers = still_vectors + 16 * vector_bytes;
+inline constexpr uint32_t still_registers = still_vectors + spec::arch.vectors * vector_bytes;
 
 struct Step {
   enum Op : uint8_t {
     constant,    // push `value`
-    reg,         // push the register at `value`, its place in struct pt_regs (spec/registers.h)
+    reg,         // push the register at `value`, its place in struct pt_regs (spec/arch_traits.h)
     load,        // pop an address; push the `size` bytes there (user memory), extended by `is_signed`
     code_start,  // push where the code of the thread's main program begins: mm->start_code
     thread_base, // push what the thread's variables are addressed from (x86-64: fs)

@@ -11,6 +11,7 @@
 #include "host/environment.h"
 #include "probe/kernel_facts.h"
 #include "probe/kinds.h"
+#include "spec/arch.h"
 #include "spec/raw_fields.h"
 #include "spec/syscalls.h"
 #include "type/number_names.h"
@@ -19,7 +20,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <sys/user.h>
 
 namespace probe {
 
@@ -382,10 +382,9 @@ static std::optional<Access> find_raw(Machine& machine, const Event& event, std:
   Access access{.kind = Access::raw};
   if (event.syscall >= 0) {
     // sys_enter(struct pt_regs *, long number), sys_exit(struct pt_regs *, long result)
-    using Registers = user_regs_struct; // laid out as the kernel's pt_regs
     if (field == "__syscall_nr") {
       if (event.syscall_exit)
-        access.path = {offsetof(Registers, orig_rax)};
+        access.path = {spec::find_register(spec::arch.syscall_number).value_or(0)};
       else
         access.argument = 1;
       return access;
@@ -394,14 +393,12 @@ static std::optional<Access> find_raw(Machine& machine, const Event& event, std:
       access.argument = 1;
       return field == "ret" ? std::optional(access) : std::nullopt;
     }
-    constexpr uint32_t places[] = {offsetof(Registers, rdi), offsetof(Registers, rsi),
-                                   offsetof(Registers, rdx), offsetof(Registers, r10),
-                                   offsetof(Registers, r8),  offsetof(Registers, r9)};
+    constexpr auto& arguments = spec::arch.syscall_arguments;
     constexpr uint32_t first = 16; // behind the fields of all records and the number
     uint32_t index = (declared->offset - first) / 8;
-    if (declared->offset < first || declared->offset % 8 != 0 || index >= std::size(places))
+    if (declared->offset < first || declared->offset % 8 != 0 || index >= arguments.size())
       return std::nullopt;
-    access.path = {places[index]};
+    access.path = {spec::find_register(arguments[index]).value_or(0)};
     return access;
   }
   const spec::RawField* row = raw_field(event, field);

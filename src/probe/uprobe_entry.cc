@@ -1,6 +1,7 @@
 // Where in the entry of a function a probe is put, see uprobe.h.
 #include "probe/red_zone.h"
 #include "probe/uprobe.h"
+#include "spec/arch_x86_64.h"
 
 #include "dwarf/frame_rules.h"
 
@@ -47,7 +48,7 @@ bool avoid_red_zone(Machine& machine, symbol::Binary& binary, const symbol::Func
 }
 
 void choose_entry(Machine& machine, symbol::Binary& binary, const symbol::FunctionSymbol& f, Event& event) {
-  if (binary.file().elf().machine() != 62 || !f.size || f.size > largest) return; // EM_X86_64
+  if (binary.file().elf().machine() != spec::x86_64.elf_machine || !f.size || f.size > largest) return;
   base::ByteSpan code = binary.code_at(f.address, f.size);
   bool nops = machine.emulates_nops();
   if (symbol::is_emulated(code, nops)) return;

@@ -8,7 +8,7 @@
 #include "format/load_bias.h"
 #include "probe/kinds.h"
 #include "probe/uprobe.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 #include "symbol/binaries.h"
 #include "symbol/instructions.h"
 #include "symbol/module.h"
@@ -298,7 +298,7 @@ bool push_symbol(std::vector<Step>& to, const Event& event, const UsdtOperand& o
     return true;
   }
   // As far from it in the file, as far in the process.
-  push_sum(to, Step::reg, *spec::find_register(spec::ip_register));
+  push_sum(to, Step::reg, *spec::find_register(spec::arch.ip));
   push_sum(to, Step::constant, static_cast<int64_t>(*address - event.address));
   return true;
 }

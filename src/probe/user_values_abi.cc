@@ -1,7 +1,7 @@
 #include "probe/user_values_abi.h"
 
 #include "dwarf/type_entry.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include <algorithm>
 
@@ -254,7 +254,7 @@ base::Result<std::vector<ValuePart>> Arguments::next(const std::optional<Die>& t
     is_lost_ = true;
     return unknown_passing();
   }
-  constexpr auto& integers = spec::argument_registers;
+  constexpr auto& integers = spec::arch.arguments;
   if (passing.by_reference) {
     if (used_integers_ >= integers.size()) return on_stack(8, 8, true);
     ValuePart part = register_part(integers[used_integers_++], 0);
@@ -289,10 +289,9 @@ base::Result<std::vector<ValuePart>> Arguments::next(const std::optional<Die>& t
 base::Result<std::vector<ValuePart>> result_parts(const std::optional<Die>& type, Types& types) {
   Passing passing = type ? Classification(types).run(*type) : Passing{.is_known = false};
   if (!passing.is_known) return unknown_passing();
-  static constexpr std::string_view integers[] = {spec::result_register,
-                                                  spec::architecture == "x86_64" ? "dx" : "r1"};
+  constexpr auto& integers = spec::arch.results;
   if (passing.by_reference || passing.in_memory()) {
-    ValuePart part = register_part(spec::result_register, 0);
+    ValuePart part = register_part(spec::arch.results[0], 0);
     part.kind = ValuePart::memory;
     return std::vector{part};
   }

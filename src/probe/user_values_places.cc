@@ -5,7 +5,7 @@
 #include "probe/user_values_state.h"
 
 #include "dwarf/expression.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include <algorithm>
 #include <elf.h>
@@ -19,9 +19,9 @@ using namespace dwarf;
 MaybeSteps UserValues::State::cfa_at(const Spot& spot) {
   StepWriter out;
   std::optional<CfaRule> rule = code.cfa_rule(spot.address);
-  if (!rule && spot.at_entry && spec::architecture == "x86_64") {
-    out.reg(*spec::find_register("sp")); // nothing but the return address was pushed
-    out.add_constant(8);
+  if (!rule && spot.at_entry && spec::arch.return_address_bytes) {
+    out.reg(*spec::find_register(spec::arch.sp)); // nothing but the return address was pushed
+    out.add_constant(spec::arch.return_address_bytes);
     return out.take();
   }
   if (!rule) return no_value("is in the frame, and no table (.eh_frame) tells where that is here");
@@ -112,7 +112,7 @@ MaybeSteps UserValues::State::address_of(uint64_t address, const Event* event, s
     return out.take();
   }
   bool is_user = event && (event->kind == Kind::uprobe || event->kind == Kind::usdt);
-  std::optional<uint32_t> ip = spec::find_register(spec::ip_register);
+  std::optional<uint32_t> ip = spec::find_register(spec::arch.ip);
   if (is_user && event->module == sources.binary && ip) {
     out.reg(*ip);
     out.add_constant(address - event->address);
@@ -168,7 +168,7 @@ static std::optional<ThreadSlot> thread_slot(const format::ElfFile& file) {
 }
 
 MaybeSteps UserValues::State::thread_variable(const Event* event, std::optional<uint64_t> bias) {
-  if (spec::architecture != "x86_64") return no_value("belongs to a thread, which acu cannot follow here");
+  if (spec::arch.name != "x86_64") return no_value("belongs to a thread, which acu cannot follow here");
   const format::Elf& elf = sources.file->elf();
   StepWriter out; // the offset in the block of the module is on the stack
   if (is_program_file(elf)) {

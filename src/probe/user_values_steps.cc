@@ -4,7 +4,7 @@
 
 #include "dwarf/expression.h"
 #include "dwarf/type_entry.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include <array>
 
@@ -14,44 +14,24 @@ using namespace dwarf;
 
 static constexpr size_t most_steps = 512; // of one recipe: each becomes a few instructions of a program
 static constexpr size_t most_parts = 64;
-static constexpr uint64_t first_vector = 17; // xmm0, by DWARF's numbers of x86-64
 
 // ---- registers
 
-#if defined(__x86_64__)
-static constexpr std::array<std::string_view, 17> register_names = {"ax",  "dx",  "cx",  "bx",  "si",  "di",
-                                                                    "bp",  "sp",  "r8",  "r9",  "r10", "r11",
-                                                                    "r12", "r13", "r14", "r15", "ip"};
-#else
-static constexpr std::array<std::string_view, 33> register_names = {
-    "r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",  "r7",  "r8",  "r9",  "r10",
-    "r11", "r12", "r13", "r14", "r15", "r16", "r17", "r18", "r19", "r20", "r21",
-    "r22", "r23", "r24", "r25", "r26", "r27", "r28", "r29", "r30", "sp",  "pc"};
-#endif
-
 std::optional<uint32_t> place_of_register(uint64_t number) {
-  return number < register_names.size() ? spec::find_register(register_names[number]) : std::nullopt;
+  const spec::Register* known = spec::arch.by_dwarf(number);
+  return known ? std::optional(known->offset) : std::nullopt;
 }
 
 std::string name_of_register(uint64_t number) {
-#if defined(__x86_64__)
-  if (number >= 17 && number <= 32) return "xmm" + std::to_string(number - 17);
-  if (number >= 33 && number <= 40) return "st" + std::to_string(number - 33);
-  if (number >= 67 && number <= 82) return "xmm" + std::to_string(number - 67 + 16);
-#else
-  if (number >= 64 && number <= 95) return "v" + std::to_string(number - 64);
-#endif
-  return number < register_names.size() ? std::string(register_names[number])
-                                        : "register " + std::to_string(number);
+  for (const spec::RegisterRange& r : spec::arch.others)
+    if (number >= r.first && number < r.first + uint64_t{r.count}) return std::string(r.prefix) + std::to_string(number - r.first + r.from);
+  const spec::Register* known = spec::arch.by_dwarf(number);
+  return known ? std::string(known->name) : "register " + std::to_string(number);
 }
 
 // What frames are addressed from.
 static bool is_frame_register(uint64_t number) {
-#if defined(__x86_64__)
-  return number == 6 || number == 7;
-#else
-  return number == 29 || number == 31;
-#endif
+  return number == spec::arch.dwarf_of(spec::arch.frame_pointer) || number == spec::arch.dwarf_of(spec::arch.sp);
 }
 
 // ---- writing steps
@@ -157,7 +137,8 @@ base::Status Translation::append(MaybeSteps steps) {
 
 base::Status Translation::push_register(uint64_t number) {
   std::optional<uint32_t> place = place_of_register(number);
-  const bool is_vector = number >= first_vector && number < first_vector + 16;
+  const uint64_t first_vector = spec::arch.others[0].first;
+  const bool is_vector = number >= first_vector && number < first_vector + spec::arch.vectors;
   if (!place && is_vector && source_.has_vectors) place = still_vectors + (number - first_vector) * vector_bytes;
   if (!place) {
     const bool is_lost = is_vector && source_.is_still;

@@ -42,11 +42,10 @@ enum class Rank : uint8_t { reason, own, shared, kernel, waiting, nothing };
 
 Rank rank_of(const Profile& p, const Frame& f) {
   const std::string_view name = p.name(f), module = p.module(f);
-  switch (f.kind) {
-  case FrameKind::note: return is_reason(name) ? Rank::reason : Rank::nothing;
-  case FrameKind::kernel: return begins_with_one(waiting, name) ? Rank::waiting : Rank::kernel;
-  case FrameKind::user:
-  case FrameKind::inlined: break;
+  switch (spec::row_of(f.kind).side) {
+  case spec::Side::none: return is_reason(name) ? Rank::reason : Rank::nothing;
+  case spec::Side::kernel: return begins_with_one(waiting, name) ? Rank::waiting : Rank::kernel;
+  case spec::Side::user: break;
   }
   const bool is_shared = begins_with_one(shared, module.substr(module.rfind('/') + 1)) || base::is_one_of(shared_names, name);
   return is_shared ? Rank::shared : Rank::own;

@@ -70,9 +70,9 @@ std::vector<End> ends_of(const Profile& p) {
     const uint32_t parent = p.nodes()[n].parent;
     const Frame& frame = p.frame_of(n);
     ends[n] = ends[parent];
-    if (frame.kind == FrameKind::note && is_early_end(p.name(frame)))
+    if (spec::is_note(frame.kind) && is_early_end(p.name(frame)))
       ends[n] = {.note = frame.name};
-    else if (ends[n].note && p.frame_of(parent).kind == FrameKind::note)
+    else if (ends[n].note && spec::is_note(p.frame_of(parent).kind))
       ends[n] = {ends[n].note, frame.module, is_made(p, frame)};
   }
   return ends;

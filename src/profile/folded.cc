@@ -1,9 +1,9 @@
 // Folded stacks: a line for each, the process, then its frames from the outermost on, between semicolons, and
 // behind a blank the weight. As stackcollapse-perf.pl writes it with --all, kernel functions end with _[k],
-// inlined ones with
-// _[i]; notes stand in brackets.
+// inlined ones with _[i], those of other kinds with their marks (spec/frame_kinds.h); notes stand in brackets.
 #include "base/text.h"
 #include "profile/formats.h"
+#include "profile/kinds_in_files.h"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +12,6 @@ namespace profile {
 
 namespace {
 
-constexpr std::string_view kernel_mark = "_[k]", inlined_mark = "_[i]";
 constexpr size_t longest_line = 1 << 20;
 
 // Names hold neither the separator nor line ends.
@@ -33,16 +32,11 @@ bool split_line(std::string_view line, std::string_view& stack, uint64_t& weight
 
 Frame parse_frame(Profile& p, std::string_view name) {
   Frame f;
-  if (name.ends_with(kernel_mark)) {
-    name.remove_suffix(kernel_mark.size());
-    f.kind = FrameKind::kernel;
-    f.module = p.text("[kernel]");
-  } else if (name.ends_with(inlined_mark)) {
-    name.remove_suffix(inlined_mark.size());
-    f.kind = FrameKind::inlined;
-  } else if (name.starts_with("[") && name.ends_with("]")) {
-    f.kind = FrameKind::note;
-  }
+  if (const auto marked = take_mark(name))
+    f.kind = *marked;
+  else
+    f.kind = kind_by_names(name, {});
+  f.module = p.text(spec::row_of(f.kind).module);
   f.name = p.text(name);
   return f;
 }
@@ -58,8 +52,7 @@ std::string write_folded(const Profile& p) {
       const Frame& frame = p.frames()[f];
       line += ';';
       append_name(line, p.name(frame));
-      if (frame.kind == FrameKind::kernel) line += kernel_mark;
-      if (frame.kind == FrameKind::inlined) line += inlined_mark;
+      line += spec::row_of(frame.kind).mark;
     }
     lines[line] += s.weight;
   }

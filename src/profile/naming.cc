@@ -1,6 +1,5 @@
-// Names of stacks. Addresses are looked up in three steps: distinct ones are collected, each gets the name of
-// the function that holds it, then the debug information tells the calls that were inlined there, file by
-// file.
+// Names of stacks. Entries are named in three steps: distinct ones are collected, each gets the function that holds it from
+// the source of its kind, then the sources tell of many at once the calls that were inlined there.
 //
 // All addresses but the innermost are those a call returns to: the byte before is in the call itself, which
 // may be the last of a function, or of an inlined piece.
@@ -18,7 +17,8 @@ namespace profile {
 
 namespace {
 
-using symbol::UserSymbols;
+using symbol::FrameSource;
+using symbol::RawFrame;
 
 // Functions that nothing calls: the first of a program, and of a thread.
 constexpr std::array<std::string_view, 12> outermost = {"_start",
@@ -53,7 +53,7 @@ bool is_tracing(std::string_view function) {
          std::ranges::any_of(tracing, [&](std::string_view with) { return function.starts_with(with); });
 }
 
-// The frames of one address, innermost first: indices of Profile::frames.
+// The frames of one entry, innermost first: indices of Profile::frames.
 struct Named {
   std::vector<uint32_t> frames;
   bool is_named = false;
@@ -61,13 +61,24 @@ struct Named {
   bool is_derived = false; // the function is called by its address
 };
 
+// Its entries, innermost first, each at the instruction that has not returned yet.
+std::vector<RawFrame> entries_of(const RawStack& stack) {
+  std::vector<RawFrame> out;
+  for (std::span<const uint64_t> words = stack.frames; !words.empty();) {
+    RawFrame raw = {.entry = spec::take_entry(words), .pid = static_cast<pid_t>(stack.pid), .stack = stack.id, .is_kernel = !stack.pid};
+    if (!raw.entry.tag && !out.empty()) raw.entry.address--;
+    out.push_back(raw);
+  }
+  return out;
+}
+
 } // namespace
 
 class Namer {
 public:
-  Namer(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel, UserSymbols& users)
-      : profile_(profile), raw_(raw), kernel_(kernel), users_(users),
-        kernel_module_(profile.text("[kernel]")) {}
+  Namer(Profile& profile, const RawRecording& raw, symbol::FrameSources& sources) : profile_(profile), raw_(raw), sources_(sources) {
+    for (const spec::FrameKindRow& row : spec::frame_kinds) profile.text(row.module); // in each profile the same numbers
+  }
 
   std::vector<uint32_t> run() {
     name_users();
@@ -88,120 +99,112 @@ public:
   }
 
 private:
-  // A place in a file, or an address of a process.
-  using Key = std::pair<uint64_t, uint64_t>;
+  // What a source has the same frames for.
+  struct Key {
+    const FrameSource* source;
+    FrameSource::Key place;
+    bool operator==(const Key&) const = default;
+  };
   struct Hash {
     size_t operator()(const Key& k) const {
-      return (k.second * 0x9e3779b97f4a7c15 ^ k.first) * 0xff51afd7ed558ccd >> 7;
+      return (k.place.second * 0x9e3779b97f4a7c15 ^ k.place.first ^ reinterpret_cast<uintptr_t>(k.source)) * 0xff51afd7ed558ccd >> 7;
     }
   };
 
   void name_users();
-  Named name_user(const UserSymbols::CodePlace& place, pid_t pid, uint64_t address);
-  void keep_build_id(uint32_t module, uint32_t file);
-  Named name_kernel(uint64_t address);
+  void add_inlined(Named& named, std::span<const symbol::Frame> frames);
+  Named name(const RawFrame& raw, const symbol::Frame& frame);
+  void keep_build_id(uint32_t module, std::span<const std::byte> id);
   uint32_t add(const RawSample& sample);
   uint32_t under(uint32_t node, const Named& named, uint64_t count);
   uint32_t note(uint32_t node, std::string_view text);
   uint32_t add_user(uint32_t node, const RawStack& stack, uint64_t count, bool& is_complete);
   uint32_t add_kernel(uint32_t node, const RawStack& stack, uint64_t count);
   uint32_t add_waker(uint32_t node, const RawSample& sample);
-  const Named& kernel_at(uint64_t address);
+  const Named& kernel_at(const RawFrame& raw);
+  const std::vector<const Named*>& names_of_kernel(const RawStack& stack);
 
   Profile& profile_;
   const RawRecording& raw_;
-  symbol::Kallsyms& kernel_;
-  UserSymbols& users_;
-  uint32_t kernel_module_;
+  symbol::FrameSources& sources_;
   uint64_t without_stack_ = 0; // samples
   uint64_t derived_ = 0;       // frames of samples
   std::unordered_map<Key, uint32_t, Hash> user_index_;
   std::vector<std::vector<uint32_t>> user_names_; // of each stack: indices of named_users_
   std::vector<Named> named_users_;
-  std::unordered_map<uint64_t, Named> named_kernel_;
+  std::vector<std::vector<const Named*>> kernel_names_; // of each stack that was met
+  std::unordered_map<Key, Named, Hash> named_kernel_;
 };
 
-// What is in a file has its name once, however many processes run it.
 void Namer::name_users() {
-  constexpr uint64_t of_process = uint64_t{1} << 63;
-  std::vector<UserSymbols::CodePlace> places;
+  std::vector<RawFrame> found;
   const size_t first_name = named_users_.size(), first_stack = user_names_.size();
   user_names_.resize(raw_.stacks.size());
   for (size_t s = first_stack; s < raw_.stacks.size(); s++) {
     const RawStack& stack = raw_.stacks[s];
-    const pid_t pid = static_cast<pid_t>(stack.pid);
-    for (size_t i = 0; pid && i < stack.frames.size(); i++) {
-      uint64_t address = stack.frames[i] - (i ? 1 : 0);
-      UserSymbols::CodePlace place = users_.place_of(pid, address, stack.id);
-      bool is_own = place.file == symbol::CodeFiles::none || place.is_made;
-      Key key = is_own ? Key{of_process | stack.pid, address} : Key{place.file, place.offset};
-      auto [at, is_new] = user_index_.try_emplace(key, static_cast<uint32_t>(named_users_.size()));
+    if (!stack.pid) continue;
+    for (const RawFrame& raw : entries_of(stack)) {
+      FrameSource& source = sources_.of(raw);
+      auto [at, is_new] = user_index_.try_emplace(Key{&source, source.key_of(raw)}, static_cast<uint32_t>(named_users_.size()));
       user_names_[s].push_back(at->second);
       if (!is_new) continue;
-      places.push_back(place);
-      Named named = name_user(place, pid, address);
-      if (!is_own) keep_build_id(profile_.frames()[named.frames[0]].module, place.file);
-      named_users_.push_back(std::move(named));
+      found.push_back(raw);
+      named_users_.push_back(name(raw, source.function_of(raw)));
+      keep_build_id(profile_.frames()[named_users_.back().frames[0]].module, source.build_id_of(raw));
     }
   }
-  users_.find_inlined(places, [&](size_t at, std::span<const symbol::Frame> frames) {
-    Named& named = named_users_[first_name + at];
-    const Frame function = profile_.frames()[named.frames[0]];
-    named.frames.clear();
-    for (size_t i = 0; i + 1 < frames.size(); i++)
-      if (!frames[i].function.empty())
-        named.frames.push_back(
-            profile_.frame({profile_.text(frames[i].function), function.module, FrameKind::inlined}));
-    Frame own = function;
-    if ((!own.named || named.is_derived) && !frames.back().function.empty()) {
-      own = {profile_.text(frames.back().function), function.module, FrameKind::user};
-      named.is_derived = false;
-    }
-    named.frames.push_back(profile_.frame(own));
-    named.is_named = own.named;
-  });
+  // Each source gets its own at once.
+  std::vector<FrameSource*> sources;
+  for (const RawFrame& raw : found)
+    if (FrameSource* source = &sources_.of(raw); std::ranges::find(sources, source) == sources.end()) sources.push_back(source);
+  for (FrameSource* source : sources) {
+    std::vector<RawFrame> own;
+    std::vector<size_t> names; // of each: indices of named_users_
+    for (size_t i = 0; i < found.size(); i++)
+      if (&sources_.of(found[i]) == source) own.push_back(found[i]), names.push_back(first_name + i);
+    source->find_inlined(own, [&](size_t at, std::span<const symbol::Frame> frames) { add_inlined(named_users_[names[at]], frames); });
+  }
+}
+
+// A function that has no name, or only its address for one, may be known by its lines.
+void Namer::add_inlined(Named& named, std::span<const symbol::Frame> frames) {
+  const Frame function = profile_.frames()[named.frames[0]];
+  named.frames.clear();
+  for (const symbol::Frame& f : frames.first(frames.size() - 1))
+    if (!f.name.empty()) named.frames.push_back(profile_.frame({profile_.text(f.name), function.module, f.kind}));
+  Frame own = function;
+  if ((!own.named || named.is_derived) && !frames.back().name.empty()) {
+    own = {profile_.text(frames.back().name), function.module, function.kind};
+    named.is_derived = false;
+  }
+  named.frames.push_back(profile_.frame(own));
+  named.is_named = own.named;
 }
 
 // It tells the same file under another path.
-void Namer::keep_build_id(uint32_t module, uint32_t file) {
+void Namer::keep_build_id(uint32_t module, std::span<const std::byte> id) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
-  for (std::byte b : users_.files().build_id(file))
-    text.append(1, digits[static_cast<size_t>(b >> 4)]).append(1, digits[static_cast<size_t>(b & std::byte{15})]);
+  for (std::byte b : id) text.append(1, digits[static_cast<size_t>(b >> 4)]).append(1, digits[static_cast<size_t>(b & std::byte{15})]);
   if (module && !text.empty()) profile_.build_ids.try_emplace(module, std::move(text));
 }
 
 // Without a name: "libc.so.6+0x27f01", a place that is the same in each process; or, where nothing is mapped,
 // what is left of it.
-Named Namer::name_user(const UserSymbols::CodePlace& at, pid_t pid, uint64_t address) {
-  UserSymbols::Found found = users_.name_of(at, pid, address);
-  uint32_t module = profile_.text(found.module);
-  if (!found.name.empty())
-    return {{profile_.frame({profile_.text(found.name), module, FrameKind::user})},
-            true,
-            at.is_mapped,
-            found.is_derived};
-  std::string place(report::bare(address));
-  if (found.module_address)
-    place = std::string(base_name(found.module)) + "+" + report::bare(found.module_address);
-  else if (!at.is_mapped)
-    place = "[not mapped]";
-  else if (found.module.empty())
-    place = "[code made at run time]";
-  return {{profile_.frame({profile_.text(place), module, FrameKind::user, false})}, false, at.is_mapped};
-}
-
-Named Namer::name_kernel(uint64_t address) {
-  auto symbol = kernel_.find(address);
-  if (!symbol)
-    return {
-        {profile_.frame({profile_.text(report::bare(address)), kernel_module_, FrameKind::kernel, false})},
-        false};
-  uint32_t module =
-      symbol->module.empty() ? kernel_module_ : profile_.text("[" + std::string(symbol->module) + "]");
-  std::string_view name = symbol->name;
-  std::string shown = symbol::is_mangled(name) ? symbol::demangle(name) : std::string(); // Rust
-  return {{profile_.frame({profile_.text(shown.empty() ? name : shown), module, FrameKind::kernel})}, true};
+Named Namer::name(const RawFrame& raw, const symbol::Frame& frame) {
+  const uint32_t module = profile_.text(frame.module);
+  std::string name(frame.name);
+  if (frame.is_as_stored)
+    if (std::string shown = symbol::demangle(name); !shown.empty()) name = std::move(shown);
+  const bool is_named = !name.empty();
+  if (!is_named) {
+    const std::string bare = report::bare(raw.entry.address);
+    name = frame.module_address ? std::string(base_name(frame.module)) + "+" + report::bare(frame.module_address)
+           : !frame.is_mapped   ? "[not mapped]"
+           : module             ? bare
+                                : "[code made at run time]";
+  }
+  return {{profile_.frame({profile_.text(name), module, frame.kind, is_named})}, is_named, frame.is_mapped, frame.is_derived};
 }
 
 uint32_t Namer::note(uint32_t node, std::string_view text) {
@@ -242,19 +245,30 @@ uint32_t Namer::add_user(uint32_t node, const RawStack& stack, uint64_t count, b
   return node;
 }
 
-const Named& Namer::kernel_at(uint64_t address) {
-  auto at = named_kernel_.find(address);
-  if (at == named_kernel_.end()) at = named_kernel_.emplace(address, name_kernel(address)).first;
+const Named& Namer::kernel_at(const RawFrame& raw) {
+  FrameSource& source = sources_.of(raw);
+  const Key key = {&source, source.key_of(raw)};
+  auto at = named_kernel_.find(key);
+  if (at == named_kernel_.end()) at = named_kernel_.emplace(key, name(raw, source.function_of(raw))).first;
   return at->second;
 }
 
-uint32_t Namer::add_kernel(uint32_t node, const RawStack& stack, uint64_t count) {
-  std::vector<const Named*> names;
-  for (size_t i = 0; i < stack.frames.size(); i++) {
-    const Named& named = kernel_at(stack.frames[i] - (i ? 1 : 0));
+// Without those through which the kernel called the probe.
+const std::vector<const Named*>& Namer::names_of_kernel(const RawStack& stack) {
+  kernel_names_.resize(raw_.stacks.size());
+  std::vector<const Named*>& names = kernel_names_[static_cast<size_t>(&stack - raw_.stacks.data())];
+  if (!names.empty()) return names;
+  const std::vector<RawFrame> entries = entries_of(stack);
+  for (size_t i = 0; i < entries.size(); i++) {
+    const Named& named = kernel_at(entries[i]);
     bool is_own = names.empty() && is_tracing(profile_.name(profile_.frames()[named.frames[0]]));
-    if (!is_own || i + 1 == stack.frames.size()) names.push_back(&named);
+    if (!is_own || i + 1 == entries.size()) names.push_back(&named);
   }
+  return names;
+}
+
+uint32_t Namer::add_kernel(uint32_t node, const RawStack& stack, uint64_t count) {
+  const std::vector<const Named*>& names = names_of_kernel(stack);
   if (stack.is_cut) node = note(node, too_deep);
   for (auto name = names.rbegin(); name != names.rend(); ++name) node = under(node, **name, count);
   return node;
@@ -267,9 +281,9 @@ uint32_t Namer::add_waker(uint32_t node, const RawSample& s) {
   bool is_interrupt = false;
   const auto add = [&](const Named& named) { frames.insert(frames.end(), named.frames.begin(), named.frames.end()); };
   if (s.waker_kernel != RawSample::no_stack) {
-    const std::vector<uint64_t>& addresses = raw_.stacks[s.waker_kernel].frames;
-    for (size_t i = 0; i < addresses.size() && !is_interrupt; i++) {
-      const Named& named = kernel_at(addresses[i] - (i ? 1 : 0));
+    const std::vector<RawFrame> entries = entries_of(raw_.stacks[s.waker_kernel]);
+    for (size_t i = 0; i < entries.size() && !is_interrupt; i++) {
+      const Named& named = kernel_at(entries[i]);
       const std::string_view name = profile_.name(profile_.frames()[named.frames[0]]);
       if (!frames.empty() || !is_tracing(name)) add(named);
       is_interrupt = std::ranges::any_of(interrupts, [&](std::string_view with) { return name.starts_with(with); });
@@ -304,17 +318,16 @@ uint32_t Namer::add(const RawSample& s) {
   return profile_.add(thread, node, s.weight, s.count);
 }
 
-std::vector<uint32_t> name_samples(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel,
-                                   symbol::UserSymbols& users) {
-  Namer namer(profile, raw, kernel, users);
+std::vector<uint32_t> name_samples(Profile& profile, const RawRecording& raw, symbol::FrameSources& sources) {
+  Namer namer(profile, raw, sources);
   std::vector<uint32_t> numbers = namer.run();
   namer.tell_missing();
   profile.about.incomplete = why_incomplete(profile);
   return numbers;
 }
 
-GrowingNames::GrowingNames(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel, symbol::UserSymbols& users)
-    : namer_(std::make_unique<Namer>(profile, raw, kernel, users)) {}
+GrowingNames::GrowingNames(Profile& profile, const RawRecording& raw, symbol::FrameSources& sources)
+    : namer_(std::make_unique<Namer>(profile, raw, sources)) {}
 GrowingNames::~GrowingNames() = default;
 std::vector<uint32_t> GrowingNames::add_samples() { return namer_->run(); }
 

@@ -1,10 +1,9 @@
-// From the addresses of samples to a Profile: each address is named once, calls that were inlined become
-// frames of their own, and a stack that does not reach the outermost frame gets a frame that says why.
+// From the stacks of samples to a Profile: each place is named once by its source (symbol/frame_source.h), calls that were
+// inlined become frames of their own, and a stack that does not reach the outermost frame gets a frame that says why.
 #pragma once
 
 #include "profile/profile.h"
-#include "symbol/kallsyms.h"
-#include "symbol/user_symbols.h"
+#include "symbol/frame_source.h"
 
 #include <memory>
 #include <span>
@@ -17,7 +16,7 @@ namespace profile {
 struct RawStack {
   uint64_t id = 0;              // of a user stack, as UserSymbols::seen knows it
   uint32_t pid = 0;             // whose code it is; of kernel stacks 0
-  std::vector<uint64_t> frames; // innermost first
+  std::vector<uint64_t> frames; // innermost first; words (spec/stack_entry.h)
   std::string end; // user stacks: why there are no more; empty: they are all there, or it is not known
   bool is_none = false;      // there is none by right, for the reason `end`
   bool is_end_known = false; // `end` tells; else the name of the outermost frame does
@@ -40,15 +39,14 @@ struct RawRecording {
   std::vector<RawSample> samples;
 };
 
-// Adds the samples to the profile, and what is known of their stacks to its `about`; gives their numbers there. `users`
-// keeps its files.
-std::vector<uint32_t> name_samples(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel,
-                                   symbol::UserSymbols& users);
+// Adds the samples to the profile, and what is known of their stacks to its `about`; gives their numbers there. Of user code
+// the files are kept (symbol::UserSymbols::keep_files).
+std::vector<uint32_t> name_samples(Profile& profile, const RawRecording& raw, symbol::FrameSources& sources);
 
-// The same again and again, of a recording whose stacks grow in number: each place is named once. All four outlive it.
+// The same again and again, of a recording whose stacks grow in number: each place is named once. All three outlive it.
 class GrowingNames {
 public:
-  GrowingNames(Profile& profile, const RawRecording& raw, symbol::Kallsyms& kernel, symbol::UserSymbols& users);
+  GrowingNames(Profile& profile, const RawRecording& raw, symbol::FrameSources& sources);
   ~GrowingNames();
   // Adds the samples that `raw` holds now.
   std::vector<uint32_t> add_samples();

@@ -44,6 +44,17 @@ std::string data_of(const Profile& p, std::span<const int64_t> changes) {
   append_list(out, "lines", lines, [&](std::string_view line) { report::append_json(out, line); });
   out += ",\"plain_lines\":" + std::to_string(lines.size() - p.about.notes.size());
   append_list(out, "texts", p.texts(), [&](std::string_view text) { report::append_json(out, text); });
+  // Kinds up to the last one that is there.
+  FrameKind last = FrameKind::note;
+  for (const Frame& f : p.frames()) last = std::max(last, f.kind);
+  append_list(out, "kinds", std::span(spec::frame_kinds).first(static_cast<size_t>(last) + 1), [&](const spec::FrameKindRow& row) {
+    out += "{\"label\":", report::append_json(out, row.label);
+    out += ",\"side\":", report::append_json(out, spec::side_names[static_cast<size_t>(row.side)]);
+    out += ",\"language\":", report::append_json(out, row.language);
+    out += ",\"hue\":", number(row.hue);
+    out += ",\"richness\":", number(row.richness);
+    out += '}';
+  });
   append_list(out, "frames", p.frames(), [&](const Frame& f) {
     number(f.name), comma(), number(f.module), comma(), number(static_cast<uint64_t>(f.kind));
   });

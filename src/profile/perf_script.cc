@@ -11,6 +11,7 @@
 // event is one of acu's.
 #include "base/text.h"
 #include "profile/formats.h"
+#include "profile/kinds_in_files.h"
 
 #include <algorithm>
 #include <cctype>
@@ -19,7 +20,6 @@ namespace profile {
 
 namespace {
 
-constexpr std::string_view kernel_file = "[kernel.kallsyms]";
 constexpr std::string_view own_header = "# acu: one sample for each stack, with its weight";
 constexpr std::string_view until_end = "; the last line ends it\n", own_end = "# end\n"; // older ones have neither
 constexpr size_t most_looked_at = 64 << 10;
@@ -77,7 +77,7 @@ bool is_kernel_file(std::string_view file) {
 // "ADDRESS NAME+0xOFF (FILE)", "ADDRESS NAME (inlined)", "[a note]"
 Frame parse_frame(Profile& p, std::string_view line) {
   line = base::trim(line);
-  if (line.starts_with("[") && line.ends_with("]")) return {p.text(line), 0, FrameKind::note};
+  if (const FrameKind kind = kind_by_names(line, {}); spec::is_note(kind)) return {p.text(line), 0, kind};
   size_t blank = line.find(' ');
   std::string_view address = line.substr(0, blank);
   bool has_address = blank != line.npos && address.find_first_not_of("0123456789abcdef") == address.npos;
@@ -87,19 +87,20 @@ Frame parse_frame(Profile& p, std::string_view line) {
     file = line.substr(open + 2, line.size() - open - 3);
     line = base::trim(line.substr(0, open));
   }
-  if (file == "inlined") return {p.text(line), 0, FrameKind::inlined};
+  if (file == "inlined") return {p.text(line), 0, kind_by_names(line, file, true)};
+  const auto unusual = take_mark_of_unusual(line);
   if (size_t plus = line.rfind("+0x"); plus != line.npos && plus > 0) line = line.substr(0, plus);
   Frame out;
-  bool is_kernel = is_kernel_file(file);
-  out.kind = is_kernel ? FrameKind::kernel : FrameKind::user;
+  out.kind = unusual ? *unusual : is_kernel_file(file) ? FrameKind::kernel : FrameKind::user;
   out.named = line != "[unknown]";
   std::string name(line);
   if (!out.named && file != "[unknown]" && !file.empty())
     name = std::string(file.substr(file.rfind('/') + 1)) + "+?";
   out.name = p.text(name);
-  out.module = p.text(file.starts_with(kernel_file.substr(0, 7)) ? "[kernel]"
-                      : file == "[unknown]"                      ? ""
-                                                                 : file);
+  const spec::FrameKindRow& kernel = spec::row_of(FrameKind::kernel);
+  out.module = p.text(file.starts_with(kernel.perf_module.substr(0, 7)) ? kernel.module
+                      : file == "[unknown]"                             ? ""
+                                                                        : file);
   return out;
 }
 
@@ -116,7 +117,7 @@ struct Parser {
     uint64_t weight = is_own ? header.period : 1;
     // An inlined function's code is in the file of the function it is in, which stands behind it.
     for (size_t i = frames.size(); i-- > 0;) {
-      if (frames[i].kind == FrameKind::inlined && i + 1 < frames.size())
+      if (spec::is_inlined(frames[i].kind) && i + 1 < frames.size())
         frames[i].module = frames[i + 1].module;
       node = p.node(node, p.frame(frames[i]));
       p.about.frames += weight;
@@ -149,15 +150,16 @@ std::string write_perf_script(const Profile& p) {
         .append(":\n");
     for (uint32_t node = s.node; node; node = p.nodes()[node].parent) {
       const Frame& f = p.frame_of(node);
-      std::string_view file =
-          f.kind == FrameKind::kernel && p.module(f) == "[kernel]" ? kernel_file : p.module(f);
-      out += f.kind == FrameKind::note ? "\t" : "\t               0 ";
-      if (f.kind == FrameKind::note)
+      const spec::FrameKindRow& kind = spec::row_of(f.kind);
+      const std::string_view file = !kind.perf_module.empty() && p.module(f) == kind.module ? kind.perf_module : p.module(f);
+      out += spec::is_note(f.kind) ? "\t" : "\t               0 ";
+      if (spec::is_note(f.kind))
         out += p.name(f);
-      else if (f.kind == FrameKind::inlined)
-        out.append(p.name(f)).append(" (inlined)");
+      else if (spec::is_inlined(f.kind))
+        out.append(p.name(f)).append(kind.remark);
       else
         out.append(f.named ? p.name(f) : "[unknown]")
+            .append(mark_of_unusual(f.kind))
             .append(" (")
             .append(file.empty() ? "[unknown]" : file)
             .append(")");

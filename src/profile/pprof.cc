@@ -1,7 +1,8 @@
 // pprof's format: a gzip'ed message of github.com/google/pprof/proto/profile.proto. A location stands for a
-// function with the calls inlined there, the innermost first. Notes are functions without a file. Thread and
-// process are labels.
+// function with the calls inlined there, the innermost first. Notes are functions without a file. Kinds that none of that
+// tells have their mark (kinds_in_files.h) behind the function's system name. Thread and process are labels.
 #include "profile/formats.h"
+#include "profile/kinds_in_files.h"
 #include "profile/protobuf.h"
 
 #include <algorithm>
@@ -133,7 +134,7 @@ private:
     ProtoWriter m;
     m.number(in_function::id, at->second);
     m.number(in_function::name, text(p_.name(f)));
-    m.number(in_function::system_name, text(p_.name(f)));
+    m.number(in_function::system_name, text(std::string(p_.name(f)).append(mark_of_unusual(f.kind))));
     m.number(in_function::file, text(p_.module(f)));
     out_.bytes(in_profile::function, m.text());
     return at->second;
@@ -165,7 +166,7 @@ private:
     std::vector<uint32_t> here;
     for (uint32_t node = s.node; node; node = p_.nodes()[node].parent) {
       here.push_back(p_.nodes()[node].frame);
-      if (p_.frames()[here.back()].kind == FrameKind::inlined && p_.nodes()[node].parent) continue;
+      if (spec::is_inlined(p_.frames()[here.back()].kind) && p_.nodes()[node].parent) continue;
       locations.push_back(location(here));
       here.clear();
     }
@@ -210,6 +211,9 @@ private:
     uint64_t mapping = 0;
     std::vector<uint64_t> functions;
   };
+  struct Function { // texts
+    uint64_t name = 0, system_name = 0;
+  };
   std::string_view text(uint64_t number) const {
     return number < texts_.size() ? texts_[number] : std::string_view();
   }
@@ -233,10 +237,14 @@ private:
     }
     case in_profile::function: {
       ProtoReader m(in.bytes());
-      uint64_t id = 0, name = 0;
+      uint64_t id = 0;
+      Function function;
       while (m.next())
-        (m.field() == in_function::id ? id : m.field() == in_function::name ? name : ignored_) = m.number();
-      functions_[id] = name;
+        (m.field() == in_function::id            ? id
+         : m.field() == in_function::name        ? function.name
+         : m.field() == in_function::system_name ? function.system_name
+                                                 : ignored_) = m.number();
+      functions_[id] = function;
       break;
     }
     case in_profile::location: take_location(in.bytes()); break;
@@ -276,15 +284,11 @@ private:
     if (p_.about.unit.empty()) p_.about.unit = "samples";
   }
   Frame frame(uint64_t function, uint64_t mapping, bool is_inlined) {
-    std::string_view name = text(functions_[function]),
+    std::string_view name = text(functions_[function].name), marked = text(functions_[function].system_name),
                      file = mapping ? text(mappings_[mapping]) : std::string_view();
     Frame f = {p_.text(name), p_.text(file)};
-    bool is_note = !mapping && name.starts_with("[") && name.ends_with("]");
-    bool is_kernel = file.starts_with("[") && file != "[vdso]";
-    f.kind = is_note      ? FrameKind::note
-             : is_kernel  ? FrameKind::kernel
-             : is_inlined ? FrameKind::inlined
-                          : FrameKind::user;
+    const auto unusual = take_mark_of_unusual(marked);
+    f.kind = unusual && marked == name ? *unusual : kind_by_names(name, file, is_inlined);
     size_t plus = name.rfind("+0x");
     f.named = plus == name.npos || plus + 3 >= name.size() ||
               name.find_first_not_of("0123456789abcdef", plus + 3) != name.npos;
@@ -336,7 +340,8 @@ private:
   std::vector<std::string_view> texts_;
   std::vector<std::pair<uint64_t, uint64_t>> types_;
   std::vector<base::ByteSpan> samples_;
-  std::map<uint64_t, uint64_t> mappings_, functions_; // file, name
+  std::map<uint64_t, uint64_t> mappings_; // file
+  std::map<uint64_t, Function> functions_;
   std::map<uint64_t, uint64_t> build_ids_;            // by file; both are texts
   std::map<uint64_t, Location> locations_;
   uint64_t period_ = 0, ignored_ = 0;

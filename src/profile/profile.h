@@ -6,6 +6,8 @@
 // recording means the same on another machine.
 #pragma once
 
+#include "spec/frame_kinds.h"
+
 #include <cstdint>
 #include <map>
 #include <span>
@@ -16,11 +18,9 @@
 
 namespace profile {
 
-// note: no code, but what is known of the stack there: why it ends, or what the thread waited for.
-enum class FrameKind : uint8_t { user, inlined, kernel, note };
-inline constexpr std::string_view frame_kind_names[] = {"user", "inlined", "kernel", "note"};
+using spec::FrameKind;
 
-// A function; numbers are those of Profile::texts.
+// A function, as kept of a symbol::Frame; numbers are those of Profile::texts.
 struct Frame {
   uint32_t name = 0,
            module = 0; // module: path of the file of the code, "[kernel]", or text 0, which is empty

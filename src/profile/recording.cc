@@ -3,7 +3,7 @@
 //   "ACUPROF1", or "ACUPROF3" if it was split into slices of time; in "ACUPROF2", which is read too, all slices span one
 //   u64 size of what follows when unpacked, then zlib's stream of
 //     about: texts and numbers in the order of visit_about(), notes: count, texts
-//     texts: count, each; frames: count, each name, module, kind + 4 * named; nodes: count, each but the
+//     texts: count, each; frames: count, each name, module, kind and whether it is named (kinds_in_files.h); nodes: count, each but the
 //     root: its number less its parent's, frame; threads: count, each pid, tid, process, name; samples:
 //     count, each thread, node, weight, count
 //     with slices: their length in ns; slices: count, each its number less the last one's, span; gains: count, each its sample
@@ -13,6 +13,7 @@
 // A text is its length and its bytes. All numbers are LEB128, unsigned; but the size, which is little-endian.
 #include "base/reader.h"
 #include "profile/formats.h"
+#include "profile/kinds_in_files.h"
 
 #include <cstring>
 #include <libdeflate.h>
@@ -51,6 +52,7 @@ base::Error damaged(std::string_view what) {
 struct Parser {
   base::Reader in;
   Profile out;
+  std::string_view problem = "a part of it refers to what is not there";
   std::vector<uint32_t> texts, frames, nodes, threads, samples;
 
   std::string_view text() {
@@ -75,10 +77,7 @@ struct Parser {
   bool read_frame() {
     Frame f;
     if (!take(texts, f.name) || !take(texts, f.module)) return false;
-    uint64_t rest = in.uleb128();
-    if (rest > 7) return false;
-    f.kind = static_cast<FrameKind>(rest & 3);
-    f.named = rest & 4;
+    if (!take_kind(in.uleb128(), f)) return problem = "it has a kind of frame that this acu does not know", false;
     frames.push_back(frames.empty() ? 0 : out.frame(f));
     return true;
   }
@@ -171,7 +170,7 @@ std::string write_recording(const Profile& p) {
   for (const Frame& f : p.frames()) {
     put(body, f.name);
     put(body, f.module);
-    put(body, static_cast<uint64_t>(f.kind) | uint64_t{f.named} << 2);
+    put(body, number_of_kind(f));
   }
   put(body, p.nodes().size() - 1);
   for (size_t i = 1; i < p.nodes().size(); i++) {
@@ -229,7 +228,7 @@ base::Result<Profile> read_recording(std::string_view bytes) {
                 .nodes = {},
                 .threads = {},
                 .samples = {}};
-  if (!parser.read(form, size) || !parser.in.ok()) return damaged("a part of it refers to what is not there");
+  if (!parser.read(form, size) || !parser.in.ok()) return damaged(parser.problem);
   return std::move(parser.out);
 }
 

@@ -50,7 +50,7 @@ void append_row(std::string& out, const About& about, const Row& row, uint64_t w
   out += format("%7s %10s  ", percent(row.total, whole).c_str(), amount(about, row.total).c_str());
   if (const std::string each = rate(about, row.total); !each.empty()) out += format("%11s  ", each.c_str());
   out += row.name;
-  if (row.kind == FrameKind::inlined) out += " (inlined)";
+  out += spec::row_of(row.kind).remark;
   if (!row.where.empty()) out.append("  ").append(last_part(row.where));
   out += '\n';
 }
@@ -78,7 +78,7 @@ void append_json_rows(std::string& out, std::string_view name, const std::vector
     report::append_json(out, r.name);
     out += ",\"where\":";
     report::append_json(out, r.where);
-    out.append(",\"kind\":\"").append(frame_kind_names[static_cast<size_t>(r.kind)]).append("\"");
+    out.append(",\"kind\":\"").append(spec::row_of(r.kind).name).append("\"");
     out += ",\"self\":" + std::to_string(r.self) + ",\"total\":" + std::to_string(r.total) + "}";
   }
   out += "]";
@@ -144,7 +144,7 @@ std::string report_text(const Profile& p, const ReportOptions& options) {
   std::vector<Row> rows = functions_of(p, options.by);
   size_t shown = 0;
   for (const Row& f : rows) {
-    bool is_wanted = options.function.empty() ? shown < functions_with_neighbours && f.kind != FrameKind::note
+    bool is_wanted = options.function.empty() ? shown < functions_with_neighbours && !spec::is_note(f.kind)
                                               : base::glob_match(options.function, f.name);
     if (!is_wanted) continue;
     shown++;

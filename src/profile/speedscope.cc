@@ -2,6 +2,7 @@
 // schema at speedscope.app/file-format-schema.json. What it has no place for stands under "acu", which other readers
 // pass over: what was recorded, the kinds of frames, threads, and how often each stack was seen.
 #include "profile/formats.h"
+#include "profile/kinds_in_files.h"
 #include "report/json.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ void append_frames(std::string& out, const Profile& p) {
     out += out.ends_with('[') ? "{" : ",{";
     append_member(out, "name", p.name(f));
     if (f.module) append_member(out, "file", p.module(f));
-    append_member(out, "acu", static_cast<uint64_t>(f.kind) | uint64_t{f.named} << 2);
+    append_member(out, "acu", number_of_kind(f));
     out += '}';
   }
 }
@@ -100,13 +101,7 @@ struct Parser {
     const std::string name = text_of(member(v, "name")), file = text_of(member(v, "file"));
     const uint32_t own = number32_of(member(v, "acu"));
     f.name = p.text(name), f.module = p.text(file);
-    const bool is_bracketed = name.starts_with("[") && name.ends_with("]");
-    if (own <= 7)
-      f.kind = static_cast<FrameKind>(own & 3), f.named = own & 4;
-    else if (file.empty() && is_bracketed)
-      f.kind = FrameKind::note;
-    else if (file.starts_with("[") && file != "[vdso]")
-      f.kind = FrameKind::kernel;
+    if (own == no_number || !take_kind(own, f)) f.kind = kind_by_names(name, file);
     frames.push_back(frames.empty() && is_own ? 0 : p.frame(f)); // the first of acu's own is the root's
   }
   // What a weight of the file is in the profile's unit.

@@ -94,11 +94,10 @@ void append_number(std::string& out, double value) {
 // Near the color of its kind, the same for each function in every picture.
 std::string color(const Box& box) {
   if (box.is_group) return "#9fb6cf";
-  if (box.kind == FrameKind::note) return "#c9ced4";
+  if (spec::is_note(box.kind)) return "#c9ced4";
   uint32_t hash = 2166136261; // FNV-1a
   for (char c : box.name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619;
-  constexpr std::array<int, 3> hues = {46, 78, 22}; // user, inlined, kernel
-  int hue = hues[static_cast<size_t>(box.kind)] + static_cast<int>(hash >> 3) % 19 % 10;
+  int hue = spec::row_of(box.kind).picture_hue + static_cast<int>(hash >> 3) % 19 % 10;
   return "hsl(" + std::to_string(hue) + ",78%," + std::to_string(70 + hash % 8) + "%)";
 }
 

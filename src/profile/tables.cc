@@ -125,7 +125,7 @@ std::vector<Row> functions_of(const Profile& p, SortBy by) {
     rows[i].kind = f.kind;
   }
   std::erase_if(rows,
-                [](const Row& r) { return r.kind == FrameKind::note && !r.self && !r.is_end; }); // why a stack ends
+                [](const Row& r) { return spec::is_note(r.kind) && !r.self && !r.is_end; }); // why a stack ends
   sort_rows(rows, by);
   return rows;
 }

@@ -3,6 +3,7 @@
 #include "report/names.h"
 
 #include "report/number.h"
+#include "report/text.h"
 
 namespace report {
 
@@ -19,18 +20,26 @@ static std::string in_module(std::string_view module, uint64_t address) {
   return std::string(module.substr(module.rfind('/') + 1)) + "+" + bare(address);
 }
 
-std::string SystemNames::user(uint32_t pid, uint64_t address, bool with_offset, uint64_t stack) {
-  symbol::UserSymbols::Found found = users_.find(static_cast<pid_t>(pid), address, stack);
-  if (found.name.empty() && found.module_address) return in_module(found.module, found.module_address);
-  if (found.name.empty() && !stack) found = users_.find_variable(static_cast<pid_t>(pid), address);
-  if (found.name.empty()) return bare(address);
-  std::string out(found.name);
-  if (with_offset) out += "+" + std::to_string(found.offset);
+std::string text_of(const symbol::Frame& frame, uint64_t address, bool with_offset) {
+  if (frame.name.empty()) return frame.module_address ? in_module(frame.module, frame.module_address) : bare(address);
+  std::string out(frame.name);
+  out += spec::row_of(frame.kind).remark;
+  if (frame.line) return out.append(" ").append(frame.file).append(":").append(std::to_string(frame.line));
+  if (with_offset) out += "+" + std::to_string(frame.offset);
   return out;
 }
 
+std::string SystemNames::user(uint32_t pid, uint64_t address, bool with_offset) {
+  symbol::Frame found = users_.find(static_cast<pid_t>(pid), address);
+  if (found.name.empty() && !found.module_address) {
+    found = users_.find_variable(static_cast<pid_t>(pid), address);
+    found.module_address = 0; // without a name it is told by its address
+  }
+  return text_of(found, address, with_offset);
+}
+
 std::string SystemNames::variable(uint32_t pid, uint64_t address, bool with_offset) {
-  std::string out = user(pid, address, with_offset, 0);
+  std::string out = user(pid, address, with_offset);
   if (out != bare(address)) return out;
   const auto in_file = users_.find_variable(static_cast<pid_t>(pid), address);
   if (in_file.module_address) return in_module(in_file.module, in_file.module_address);
@@ -41,12 +50,8 @@ std::string SystemNames::variable(uint32_t pid, uint64_t address, bool with_offs
   return mapping && mapping->is_file() ? mapping->path + "+" + bare(address - mapping->begin + mapping->offset) : out;
 }
 
-std::string SystemNames::module(uint32_t pid, uint64_t address, uint64_t stack) {
-  return std::string(users_.find(static_cast<pid_t>(pid), address, stack).module);
-}
-
-void SystemNames::seen(uint32_t pid, std::span<const uint64_t> frames, uint64_t stack, uint64_t time) {
-  users_.seen(static_cast<pid_t>(pid), frames, stack, time);
+void SystemNames::seen(uint32_t pid, std::span<const uint64_t> words, uint64_t stack, uint64_t time) {
+  users_.seen(static_cast<pid_t>(pid), words, stack, time);
 }
 
 // Where there is no such group (any more), its number is all that is known.

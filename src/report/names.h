@@ -1,8 +1,9 @@
-// The names of this machine's addresses.
+// The names of this machine's addresses, and of the frames of its stacks.
 #pragma once
 
 #include "report/report.h"
 #include "symbol/cgroups.h"
+#include "symbol/frame_source.h"
 #include "symbol/kallsyms.h"
 #include "symbol/process_map.h"
 #include "symbol/user_symbols.h"
@@ -17,17 +18,19 @@ public:
   // demangle: C++ names as they are written, not as the linker knows them.
   explicit SystemNames(bool demangle = true) { users_.set_demangle(demangle); }
   std::string kernel(uint64_t address, bool with_offset) override;
-  std::string user(uint32_t pid, uint64_t address, bool with_offset, uint64_t stack) override;
-  std::string module(uint32_t pid, uint64_t address, uint64_t stack) override;
+  std::string user(uint32_t pid, uint64_t address, bool with_offset) override;
+  symbol::Frame frame(const symbol::RawFrame& raw) override { return sources_.of(raw).function_of(raw); }
   // Of data: "g_cache_lock"; without a symbol "libpq.so.5+0x4e0c8", or "/dev/shm/pool+0x1040" where a file is mapped.
   std::string variable(uint32_t pid, uint64_t address, bool with_offset);
-  void seen(uint32_t pid, std::span<const uint64_t> frames, uint64_t stack, uint64_t time) override;
+  void seen(uint32_t pid, std::span<const uint64_t> words, uint64_t stack, uint64_t time) override;
   std::string cgroup(uint64_t id, const std::string& filter) override;
   symbol::UserSymbols& users() { return users_; }
+  symbol::FrameSources& sources() { return sources_; }
 
 private:
   symbol::Kallsyms kallsyms_;
   symbol::UserSymbols users_;
+  symbol::FrameSources sources_{kallsyms_, users_};
   symbol::Cgroups cgroups_;
   std::unordered_map<uint32_t, std::vector<symbol::Mapping>> mappings_; // of processes whose data were asked for
 };

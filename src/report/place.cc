@@ -32,10 +32,10 @@ void append_line(std::string& out, const symbol::Frame& frame) {
 
 // "main+0x29", "/lib/libx.so+0x1f01", "??"
 void append_function(std::string& out, const symbol::Place& place) {
-  std::string_view known_by_lines = place.frames.empty() ? std::string_view() : place.frames.back().function;
-  bool is_known = !place.function.empty();
+  std::string_view known_by_lines = place.frames.empty() ? std::string_view() : place.frames.back().name;
+  bool is_known = !place.name.empty();
   if (is_known)
-    out += place.function;
+    out += place.name;
   else if (!known_by_lines.empty())
     out += known_by_lines; // where it begins is not known
   else
@@ -74,7 +74,7 @@ void append_count(std::string& out, std::string_view key, uint64_t number) {
 
 void append_frame_json(std::string& out, const symbol::Frame& frame) {
   out += '{';
-  append_text(out, "function", frame.function);
+  append_text(out, "function", frame.name);
   append_text(out, "file", frame.file);
   if (frame.line) append_count(out, "line", frame.line);
   if (frame.column) append_count(out, "column", frame.column);
@@ -88,13 +88,13 @@ void append_place(std::string& out, const symbol::Place& place, bool with_module
   out += ": ";
   for (size_t i = 0; i + 1 < place.frames.size(); i++) {
     const symbol::Frame& frame = place.frames[i];
-    out += frame.function.empty() ? "??" : frame.function;
+    out += frame.name.empty() ? "??" : frame.name;
     append_line(out, frame);
     out += "\n (inlined by) ";
   }
   append_function(out, place);
   if (!place.frames.empty()) append_line(out, place.frames.back());
-  if (with_module && !place.function.empty() && !place.module.empty()) {
+  if (with_module && !place.name.empty() && !place.module.empty()) {
     out += " (";
     out += place.module;
     out += ')';
@@ -106,10 +106,10 @@ void append_place_json(std::string& out, const symbol::Place& place) {
   out += '{';
   append_address(out, "address", place.address);
   append_text(out, "module", place.module);
-  if (!place.module.empty() && place.module != "[kernel]")
+  if (!place.module.empty() && place.module != spec::row_of(spec::FrameKind::kernel).module)
     append_address(out, "module_offset", place.module_address);
-  append_text(out, "function", place.function);
-  if (!place.function.empty()) append_count(out, "offset", place.offset);
+  append_text(out, "function", place.name);
+  if (!place.name.empty()) append_count(out, "offset", place.offset);
   if (!place.frames.empty()) {
     append_key(out, "frames");
     out += '[';

@@ -4,6 +4,7 @@
 
 #include "ir/engine.h"
 #include "ir/ir.h"
+#include "symbol/frame_source.h"
 
 #include <functional>
 #include <memory>
@@ -12,19 +13,18 @@
 
 namespace report {
 
-// Names of addresses; symbol/ implements it for the session, tests with a fixed table.
+// Names of addresses and frames; symbol/ implements it for the session, tests with a fixed table.
 class Names {
 public:
   virtual ~Names() = default;
   // "do_nanosleep+12" (or without offset); "0x…" where there is no name.
   virtual std::string kernel(uint64_t address, bool with_offset) = 0;
-  // `stack`: id of the stack that the address is of; 0: of none.
-  virtual std::string user(uint32_t pid, uint64_t address, bool with_offset, uint64_t stack) = 0;
-  // The file of the code at a user address; empty where none is known.
-  virtual std::string module(uint32_t /*pid*/, uint64_t /*address*/, uint64_t /*stack*/) { return {}; }
-  // At this time (CLOCK_MONOTONIC, in ns; 0: now) a process showed this stack (0: none) of these addresses. Their names
-  // will be asked for, perhaps after the end of the process.
-  virtual void seen(uint32_t /*pid*/, std::span<const uint64_t> /*frames*/, uint64_t /*stack*/, uint64_t /*time*/) {}
+  virtual std::string user(uint32_t pid, uint64_t address, bool with_offset) = 0;
+  // The function of an entry of a stack; its views live until the next call.
+  virtual symbol::Frame frame(const symbol::RawFrame& raw) = 0;
+  // At this time (CLOCK_MONOTONIC, in ns; 0: now) a process showed this stack (0: none) of these words
+  // (spec/stack_entry.h). Their names will be asked for, perhaps after the end of the process.
+  virtual void seen(uint32_t /*pid*/, std::span<const uint64_t> /*words*/, uint64_t /*stack*/, uint64_t /*time*/) {}
   // "unified:/a/b": the paths of a control group in the hierarchies whose names match the filter.
   virtual std::string cgroup(uint64_t id, const std::string& filter);
 };

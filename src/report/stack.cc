@@ -10,9 +10,7 @@
 // and of user code the file.
 #include "report/number.h"
 #include "report/text.h"
-#include "spec/stack_ends.h"
-
-#include <algorithm>
+#include "spec/stack_entries.h"
 
 namespace report {
 
@@ -23,42 +21,33 @@ bool is_glue(std::string_view function) {
          function.starts_with("ftrace_trampoline") || function.starts_with("bpf_trampoline_");
 }
 
-static void append_perf(std::string& out, uint64_t address, const std::string& name, std::string module,
-                        bool user) {
+static void append_perf(std::string& out, const symbol::Frame& frame, uint64_t address, bool user) {
   out += '\t';
   append_hex(out, address);
-  // A place in the module is no name.
-  bool is_name = name != bare(address) && !name.starts_with(module.substr(module.rfind('/') + 1) + "+0x");
-  out.append(" ").append(is_name ? name : "[unknown]");
-  if (user) out.append(" (").append(module.empty() ? "[unknown]" : module).append(")");
+  out.append(" ").append(frame.name.empty() ? "[unknown]" : text_of(frame, address, true)); // a place in the module is no name
+  if (user) out.append(" (").append(frame.module.empty() ? "[unknown]" : frame.module).append(")");
 }
 
 // Those of one side.
 static void append_frames(std::string& out, Context& context, const type::Type& type, uint64_t id, uint32_t pid, bool user) {
-  std::vector<uint64_t> frames = context.engine.stack(id);
-  // Code without frame pointers leads astray; a return to nowhere is the end of it.
-  if (user) frames.erase(std::find(frames.begin(), frames.end(), 0), frames.end());
-  while (!user && frames.size() > 1 && is_glue(context.names.kernel(frames.front(), false)))
-    frames.erase(frames.begin());
-  if (type.count && frames.size() > type.count && !(user && spec::is_stack_end(frames.back()))) frames.resize(type.count);
-  for (uint64_t address : frames) {
-    if (user && spec::is_stack_end(address)) {
-      out.append(type.stack_mode == StackMode::bpftrace ? "        " : type.stack_mode == StackMode::perf ? "\t" : "")
-          .append(spec::text_of_stack_end(address)) += '\n';
-      continue;
-    }
-    if (type.stack_mode == StackMode::raw) {
-      append_hex(out, address);
-    } else {
-      std::string name =
-          user ? context.names.user(pid, address, true, id) : context.names.kernel(address, true);
-      if (type.stack_mode == StackMode::perf)
-        append_perf(out, address, name, user ? context.names.module(pid, address, id) : std::string(), user);
-      else
-        out.append("        ").append(name);
-    }
+  const std::vector<uint64_t> words = context.engine.stack(id);
+  const spec::UserStack parts = user ? spec::split_user_stack(words) : spec::UserStack{.frames = words};
+  std::vector<symbol::RawFrame> frames;
+  for (std::span<const uint64_t> rest = parts.frames; !rest.empty();)
+    frames.push_back({.entry = spec::take_entry(rest), .pid = static_cast<pid_t>(pid), .stack = id, .is_kernel = !user});
+  while (!user && frames.size() > 1 && is_glue(context.names.frame(frames.front()).name)) frames.erase(frames.begin());
+  if (type.count && frames.size() > type.count && !parts.end) frames.resize(type.count);
+  const std::string_view indent = type.stack_mode == StackMode::bpftrace ? "        " : type.stack_mode == StackMode::perf ? "\t" : "";
+  for (const symbol::RawFrame& raw : frames) {
+    if (type.stack_mode == StackMode::raw)
+      append_hex(out, raw.entry.address);
+    else if (type.stack_mode == StackMode::perf)
+      append_perf(out, context.names.frame(raw), raw.entry.address, user);
+    else
+      out.append(indent).append(text_of(context.names.frame(raw), raw.entry.address, true));
     out += '\n';
   }
+  if (parts.end) out.append(indent).append(spec::text_of_stack_end(parts.end)) += '\n';
 }
 
 void append_stack(std::string& out, Context& context, const type::Type& type, Bytes bytes) {

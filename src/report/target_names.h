@@ -1,5 +1,5 @@
 // The names of a program's addresses that stands still: functions from its files' symbols, lines and inlined
-// calls from their debug information.
+// calls from their debug information. Texts of frames live as long as this.
 #pragma once
 
 #include "report/report.h"
@@ -11,7 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 namespace report {
@@ -22,26 +22,25 @@ public:
   TargetNames(target::Target& target, target::Stacks& stacks, bool demangle = true)
       : target_(target), stacks_(stacks), demangle_(demangle), cache_(symbol::Cache::of_user()) {}
   std::string kernel(uint64_t address, bool with_offset) override;
-  std::string user(uint32_t pid, uint64_t address, bool with_offset, uint64_t stack) override;
-  std::string module(uint32_t pid, uint64_t address, uint64_t stack) override;
+  std::string user(uint32_t pid, uint64_t address, bool with_offset) override;
+  symbol::Frame frame(const symbol::RawFrame& raw) override;
 
-  // The function that holds an address.
-  struct Function {
-    std::string name;   // empty: not known
-    uint64_t begin = 0; // its address in the target
-    const target::Module* module = nullptr;
+  // The function that holds the code at an address, and which of the target's files that is in.
+  struct Function : symbol::Frame {
+    const target::Module* in = nullptr;
   };
   Function function_at(uint64_t address);
   // A variable that holds an address, and how far in it: "counter+8"; empty: none is known.
   std::string data_at(uint64_t address);
-  // The source at an address: the calls inlined there, innermost first, and at last the function. Empty: no
-  // debug information tells. Texts live as long as this.
-  std::vector<symbol::Frame> lines_at(uint64_t address);
+  // All frames at an address: the calls inlined there, innermost first, and at last the function, with their lines where debug
+  // information tells. `is_return`: a call returns there, and is looked up where it is.
+  std::vector<symbol::Frame> frames_at(uint64_t address, bool is_return);
   // nullptr: its file is not here.
   symbol::Module* symbols_of(const target::Module& module);
 
 private:
-  std::string shown(std::string_view name);
+  Function function_of(uint64_t address, bool is_return);
+  std::string_view shown(std::string_view name);
 
   target::Target& target_;
   target::Stacks& stacks_;
@@ -49,6 +48,7 @@ private:
   symbol::Cache cache_;
   std::map<const target::Module*, std::unique_ptr<symbol::Module>> modules_;
   std::map<const target::Module*, symbol::Variables> variables_;
+  std::unordered_map<std::string, std::string> demangled_;
 };
 
 } // namespace report

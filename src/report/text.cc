@@ -109,7 +109,7 @@ void Writer::value(const type::Type& type, Bytes bytes, uint64_t div) {
   case Kind::tuple: type.is_named ? structure(type, bytes) : tuple(type, bytes); break;
   case Kind::ksym: out_ += context_.names.kernel(load(bytes, 8), false); break;
   case Kind::usym:
-    out_ += context_.names.user(static_cast<uint32_t>(load(part(bytes, 8, 4), 4)), load(bytes, 8), false, 0);
+    out_ += context_.names.user(static_cast<uint32_t>(load(part(bytes, 8, 4), 4)), load(bytes, 8), false);
     break;
   case Kind::kstack:
   case Kind::ustack:

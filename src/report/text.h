@@ -29,6 +29,8 @@ void for_each_member(const type::Type& type, Bytes bytes, const TakeMember& take
 
 // A function that the kernel calls between a tracepoint, or a function, and a program on it: not part of what was traced.
 bool is_glue(std::string_view function);
+// The function of a frame and how far in it the frame stands: "vfs_read+1"; without a name "libc.so.6+0x27f01", or the address.
+std::string text_of(const symbol::Frame& frame, uint64_t address, bool with_offset);
 // The frames of a stack value, one a line (stack.cc).
 void append_stack(std::string& out, Context& context, const type::Type& type, Bytes bytes);
 

@@ -562,7 +562,7 @@ bool View::function() {
   const bool is_object = layout->target.empty();
   const auto code = is_object ? word_at(call->number()) : std::optional(call->number());
   if (!code) return nothing_at(call->number());
-  const std::string symbol = context_.names.user(0, *code, false, 0);
+  const std::string symbol = context_.names.user(0, *code, false);
   if (symbol == bare(*code)) return suspicious("a function called by way of " + symbol);
   const size_t at_holder = symbol.find(layout->holder);
   if (at_holder == symbol.npos) return word_of(symbol), true;
@@ -570,7 +570,7 @@ bool View::function() {
   if (held.find("(*)(") == held.npos) return word_of(held), true;
   const auto stored = is_object ? std::nullopt : at(layout->target);
   const auto target = is_object ? word_at(call->number() + word) : stored ? std::optional(load(stored->bytes, word)) : std::nullopt;
-  word_of(target ? context_.names.user(0, *target, false, 0) : std::string(held));
+  word_of(target ? context_.names.user(0, *target, false) : std::string(held));
   return true;
 }
 

@@ -292,7 +292,7 @@ base::Status Session::live() {
     const FlameRequest request = {action, entries, life.attached_ns ? now - life.attached_ns : 0};
     ACU_TRY(std::string file, write_flame(request, compiled.program,
                                           {backend->engine(), backend->walker() != nullptr, {}, {}}, printer,
-                                          names.users()));
+                                          names.sources()));
     if (!options.quiet) output->message("wrote " + file + "\n");
     return {};
   });

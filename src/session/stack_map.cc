@@ -2,7 +2,7 @@
 
 #include "base/output_file.h"
 #include "profile/formats.h"
-#include "spec/stack_ends.h"
+#include "spec/stack_entries.h"
 
 #include <algorithm>
 #include <cctype>
@@ -35,14 +35,11 @@ uint32_t StackReader::take(uint64_t id, uint32_t pid, const type::Type& type) {
   auto [at, is_new] = known.try_emplace(id, static_cast<uint32_t>(out.stacks.size()));
   if (!is_new) return at->second;
   std::vector<uint64_t> frames = engine.stack(id);
-  // Code without frame pointers leads astray; a return to nowhere is the end of it.
-  if (pid) frames.erase(std::find(frames.begin(), frames.end(), 0), frames.end());
+  const spec::UserStack parts = pid ? spec::split_user_stack(frames) : spec::UserStack{.frames = frames};
   std::string end;
-  const bool is_none = pid && !frames.empty() && spec::is_no_stack(frames.back());
-  if (pid && !frames.empty() && spec::is_stack_end(frames.back())) {
-    end = spec::text_of_stack_end(frames.back());
-    frames.pop_back();
-  }
+  if (parts.end) end = spec::text_of_stack_end(parts.end);
+  const bool is_none = parts.end && spec::is_no_stack(parts.end);
+  frames.resize(parts.frames.size());
   const bool is_end_known = pid && has_walker && !type.by_frame_pointers;
   const bool is_cut = !is_end_known && frames.size() >= type.count;
   out.stacks.push_back({.id = id,
@@ -96,7 +93,7 @@ std::string file_of(const std::string& title) {
 } // namespace
 
 base::Result<std::string> write_flame(const FlameRequest& request, const ir::Program& program, StackReader stacks,
-                                      report::Printer& printer, symbol::UserSymbols& users) {
+                                      report::Printer& printer, symbol::FrameSources& sources) {
   const ir::Map& map = program.maps[request.action.map];
   const type::Field whole = {.type = map.key};
   const bool is_tuple = map.key->is(Kind::tuple);
@@ -125,8 +122,7 @@ base::Result<std::string> write_flame(const FlameRequest& request, const ir::Pro
   utsname system = {};
   ::uname(&system);
   profile.about.host = system.nodename;
-  symbol::Kallsyms kernel;
-  profile::name_samples(profile, stacks.out, kernel, users);
+  profile::name_samples(profile, stacks.out, sources);
   const std::string file = file_of(title);
   ACU_TRY(const profile::Format* format, profile::format_of_file(file));
   ACU_CHECK(base::write_file(file, format->write(profile)));

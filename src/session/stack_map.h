@@ -35,6 +35,6 @@ struct FlameRequest {
   uint64_t duration_ns; // since the probes were attached
 };
 base::Result<std::string> write_flame(const FlameRequest& request, const ir::Program& program, StackReader stacks,
-                                      report::Printer& printer, symbol::UserSymbols& users);
+                                      report::Printer& printer, symbol::FrameSources& sources);
 
 } // namespace session

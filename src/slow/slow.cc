@@ -346,7 +346,7 @@ base::Status Slow::follow_by(Seen how, uint64_t now) {
 }
 
 base::Status Slow::live() {
-  stacks.emplace(runner->backend().engine(), runner->backend().walker() != nullptr, runner->names().users());
+  stacks.emplace(runner->backend().engine(), runner->backend().walker() != nullptr, runner->names().sources());
   teller.emplace(notes, *stacks, runner->names(), options.kind->is_dear ? functions.name : std::string(), options.begin + " … " + options.end);
   regular.begin = [&] {
     attached_ns = period_began_ns = looked_ns = runner->attached_ns();

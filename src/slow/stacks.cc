@@ -3,7 +3,7 @@
 
 namespace slow {
 
-const std::vector<Frame>& Stacks::frames(const StackId& stack) {
+const std::vector<symbol::Frame>& Stacks::frames(const StackId& stack) {
   auto [at, is_new] = known_.try_emplace(stack.id);
   if (!is_new || !stack.id || !stack.type) return at->second;
   profile::RawSample sample;
@@ -12,7 +12,7 @@ const std::vector<Frame>& Stacks::frames(const StackId& stack) {
   const uint32_t number = names_.add_samples().front();
   for (uint32_t node = profile_.samples()[number].node; node; node = profile_.nodes()[node].parent) {
     const profile::Frame& frame = profile_.frame_of(node);
-    at->second.push_back({std::string(profile_.name(frame)), std::string(profile_.module(frame)), frame.kind});
+    at->second.push_back({.name = profile_.name(frame), .module = profile_.module(frame), .kind = frame.kind});
   }
   return at->second;
 }

@@ -11,25 +11,19 @@
 
 namespace slow {
 
-struct Frame {
-  std::string name, module;
-  profile::FrameKind kind = profile::FrameKind::user;
-};
-
 class Stacks {
 public:
-  Stacks(ir::Engine& engine, bool has_walker, symbol::UserSymbols& users)
-      : stacks_{engine, has_walker, {}, {}}, names_(profile_, stacks_.out, kernel_, users) {}
+  Stacks(ir::Engine& engine, bool has_walker, symbol::FrameSources& sources)
+      : stacks_{engine, has_walker, {}, {}}, names_(profile_, stacks_.out, sources) {}
 
-  // Innermost first. A note at the end says why there are no more.
-  const std::vector<Frame>& frames(const StackId& stack);
+  // Innermost first. A note at the end says why there are no more. Texts live as long as this.
+  const std::vector<symbol::Frame>& frames(const StackId& stack);
 
 private:
   profile::Profile profile_;
-  symbol::Kallsyms kernel_;
   session::StackReader stacks_;
   profile::GrowingNames names_;
-  std::unordered_map<uint64_t, std::vector<Frame>> known_; // by id
+  std::unordered_map<uint64_t, std::vector<symbol::Frame>> known_; // by id
 };
 
 } // namespace slow

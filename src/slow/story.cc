@@ -81,22 +81,23 @@ size_t StoryWriter::place_of_function(const std::vector<std::string>& user) cons
 bool StoryWriter::is_within(const StackId& user) { return place_of_function(told({}, user).user) != nowhere; }
 
 StoryWriter::Within StoryWriter::where_is(const StackId& user) {
-  const std::vector<Frame>& frames = stacks_.frames(user);
-  if (std::ranges::any_of(frames, [&](const Frame& f) { return f.kind == profile::FrameKind::user && is_function(f.name); })) return Within::yes;
-  return frames.empty() || frames.back().kind == profile::FrameKind::note ? Within::unknown : Within::no;
+  const std::vector<symbol::Frame>& frames = stacks_.frames(user);
+  const auto is_call = [&](const symbol::Frame& f) { return !spec::is_note(f.kind) && !spec::is_inlined(f.kind) && is_function(f.name); };
+  if (std::ranges::any_of(frames, is_call)) return Within::yes;
+  return frames.empty() || spec::is_note(frames.back().kind) ? Within::unknown : Within::no;
 }
 
 NamedStack StoryWriter::told(const StackId& kernel, const StackId& user) {
   NamedStack out;
-  for (const Frame& f : stacks_.frames(kernel)) {
+  for (const symbol::Frame& f : stacks_.frames(kernel)) {
     if (is_entry(f.name)) break;
-    out.kernel.push_back(f.name);
+    out.kernel.emplace_back(f.name);
   }
-  for (const Frame& f : stacks_.frames(user)) {
-    if (f.kind == profile::FrameKind::note)
+  for (const symbol::Frame& f : stacks_.frames(user)) {
+    if (spec::is_note(f.kind))
       out.end = f.name;
     else
-      out.user.push_back(f.name);
+      out.user.emplace_back(f.name);
   }
   return out;
 }
@@ -156,14 +157,14 @@ void StoryWriter::tell_holder(const Wait& wait, NamedWait& out) {
 void StoryWriter::tell_ender(const Wait& wait, NamedWait& out) {
   if (!wait.wake) return;
   const Wake& wake = *wait.wake;
-  const std::vector<Frame>& kernel = stacks_.frames(wake.kernel);
-  const bool by_interrupt = wake.by.pid == 0 || std::ranges::any_of(kernel, [](const Frame& f) { return is_interrupt(f.name); });
+  const std::vector<symbol::Frame>& kernel = stacks_.frames(wake.kernel);
+  const bool by_interrupt = wake.by.pid == 0 || std::ranges::any_of(kernel, [](const symbol::Frame& f) { return is_interrupt(f.name); });
   if (!by_interrupt) {
     out.waker = wake.by;
     out.waker_stack = told(wake.kernel, wake.user);
     return;
   }
-  const auto at = std::ranges::find_if_not(kernel, [](const Frame& f) { return is_waking(f.name) && f.name != "hrtimer_wakeup"; });
+  const auto at = std::ranges::find_if_not(kernel, [](const symbol::Frame& f) { return is_waking(f.name) && f.name != "hrtimer_wakeup"; });
   out.interrupt = at == kernel.end() ? "an interrupt" : at->name;
 }
 

@@ -45,19 +45,13 @@ private:
 
   // The function at an address, and above it what is inlined there.
   uint32_t add_frame(uint32_t node, uint64_t address) {
-    const report::TargetNames::Function function = names_.function_at(address);
-    const std::vector<symbol::Frame> source = names_.lines_at(address);
-    const std::string module = function.module ? function.module->path : std::string();
-    const bool is_named = !function.name.empty();
-    const std::string name = is_named ? function.name : names_.user(0, address, true, 0);
-    node = out_.node(node,
-                     out_.frame({.name = out_.text(name), .module = out_.text(module), .named = is_named}));
-    for (size_t i = source.size() > 1 ? source.size() - 1 : 0; i--;)
-      node = out_.node(node, out_.frame({.name = out_.text(source[i].function),
-                                         .module = out_.text(module),
-                                         .kind = profile::FrameKind::inlined}));
+    const std::vector<symbol::Frame> frames = names_.frames_at(address, false); // innermost first
+    for (auto f = frames.rbegin(); f != frames.rend(); ++f) {
+      const std::string name = f->name.empty() && !spec::is_inlined(f->kind) ? names_.user(0, address, true) : std::string(f->name);
+      node = out_.node(node, out_.frame({.name = out_.text(name), .module = out_.text(f->module), .kind = f->kind, .named = !f->name.empty()}));
+    }
     out_.about.frames++;
-    out_.about.frames_named += is_named;
+    out_.about.frames_named += !frames.back().name.empty();
     return node;
   }
 

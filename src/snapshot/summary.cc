@@ -53,7 +53,8 @@ struct Line {
   uint64_t address = 0; // of the code
   std::string function, place, module;
   uint64_t offset = 0;
-  bool is_inlined = false;
+  spec::FrameKind kind = spec::FrameKind::user;
+  bool is_inlined() const { return spec::is_inlined(kind); }
   size_t frame = 0; // of the walk
   size_t left_out = 0; // instead: so many frames, …
   size_t of_function = 0; // … and so many of them of the function that most are of
@@ -303,41 +304,33 @@ private:
   void add_lines(Stack& to, size_t thread, const unwind::Walk& walk, size_t frame, bool with_values) {
     uint64_t at = walk.frames[frame].look_up(),
              rip = *walk.frames[frame].registers.get(unwind::Registers::rip);
-    report::TargetNames::Function f = names_.function_at(at);
-    std::vector<symbol::Frame> source = names_.lines_at(at);
-    size_t n = std::max<size_t>(source.size(), 1);
-    for (size_t i = 0; i < n; i++) {
+    const target::Module* module = target_.module_at(at);
+    for (const symbol::Frame& f : names_.frames_at(rip, rip != at)) {
       Line line{.address = rip, .frame = frame};
-      line.is_inlined = i + 1 < n;
-      if (i < source.size()) {
-        line.function = source[i].function;
-        if (!source[i].file.empty()) {
-          line.place = std::string(source[i].file) + ":" + std::to_string(source[i].line);
-          if (source[i].column) line.place += ":" + std::to_string(source[i].column);
-        }
-      }
-      if (!line.is_inlined && !f.name.empty()) line.function = f.name, line.offset = rip - f.begin;
-      if (f.module) line.module = f.module->path;
-      if (f.module && line.function.empty()) line.offset = rip - f.module->bias;
-      if (with_values && f.module)
-        add_values(line, thread, walk, frame, *f.module,
-                   i < source.size() ? source[i].function : std::string_view());
+      line.kind = f.kind;
+      line.function = f.name;
+      line.module = f.module;
+      line.offset = f.name.empty() ? f.module_address : f.offset;
+      if (!f.file.empty()) line.place = std::string(f.file) + ":" + std::to_string(f.line);
+      if (!f.file.empty() && f.column) line.place += ":" + std::to_string(f.column);
+      if (with_values && module) add_values(line, thread, walk, frame, *module);
       to.lines.push_back(std::move(line));
     }
   }
 
   // Arguments and variables of one function, as far as debug information tells.
   void add_values(Line& line, size_t thread, const unwind::Walk& walk, size_t frame,
-                  const target::Module& module, std::string_view function) {
+                  const target::Module& module) {
     symbol::Binary* binary = still_.binary_of(module);
     if (!binary || !binary->debug_info()) return;
     probe::Event event{.kind = probe::Kind::frame};
     event.module = binary;
     event.bias = module.bias;
     event.address = walk.frames[frame].look_up() - module.bias;
-    event.is_inlined = line.is_inlined;
-    if (line.is_inlined) {
+    event.is_inlined = line.is_inlined();
+    if (line.is_inlined()) {
       // Debug information has the name without namespaces.
+      const std::string_view function = line.function;
       size_t colon = function.rfind("::");
       event.function = function.substr(colon == function.npos ? 0 : colon + 2);
       event.function = event.function.substr(0, event.function.find('('));
@@ -402,28 +395,11 @@ private:
 
   // A register that callers keep in a frame of theirs is known; others are lost at a call.
   static std::optional<std::string> lost_register(const probe::Recipe& recipe, const unwind::Frame& frame) {
-    static constexpr std::array<std::pair<uint32_t, const char*>, unwind::Registers::count> names = {
-        {{80, "ax"},
-         {96, "dx"},
-         {88, "cx"},
-         {40, "bx"},
-         {104, "si"},
-         {112, "di"},
-         {32, "bp"},
-         {152, "sp"},
-         {72, "r8"},
-         {64, "r9"},
-         {56, "r10"},
-         {48, "r11"},
-         {24, "r12"},
-         {16, "r13"},
-         {8, "r14"},
-         {0, "r15"},
-         {128, "ip"}}};
     auto look = [&](const std::vector<probe::Step>& steps) -> std::optional<std::string> {
       for (const probe::Step& s : steps)
-        for (unsigned i = 0; s.op == probe::Step::reg && i < names.size(); i++)
-          if (names[i].first == s.value && !frame.registers.knows(i)) return names[i].second;
+        for (const spec::Register& r : spec::x86_64.registers)
+          if (s.op == probe::Step::reg && r.offset == s.value && r.dwarf >= 0 && !frame.registers.knows(static_cast<uint64_t>(r.dwarf)))
+            return std::string(r.name);
       return std::nullopt;
     };
     if (auto lost = look(recipe.steps)) return lost;
@@ -463,12 +439,12 @@ private:
     }
     char number[16];
     std::snprintf(number, sizeof number, "%4zu  ", l.frame);
-    out += l.is_inlined ? "      " : number;
+    out += l.is_inlined() ? "      " : number;
     if (l.function.empty())
       out += l.module.empty() ? hex(l.address) : l.module + "+" + hex(l.offset);
     else
-      out += l.function + (l.is_inlined || !l.offset ? "" : "+" + hex(l.offset));
-    if (l.is_inlined) out += " (inlined)";
+      out += l.function + (l.is_inlined() || !l.offset ? "" : "+" + hex(l.offset));
+    out += spec::row_of(l.kind).remark;
     if (!l.place.empty()) out += " at " + l.place;
     if (l.place.empty() && !l.function.empty() && !l.module.empty()) out += " (" + l.module + ")";
     out += "\n";
@@ -500,8 +476,8 @@ private:
       report::append_json(out, value);
     };
     text("function", l.function);
-    if (!l.function.empty() && !l.is_inlined) out += ", \"offset\": " + std::to_string(l.offset);
-    if (l.is_inlined) out += ", \"inlined\": true";
+    if (!l.function.empty() && !l.is_inlined()) out += ", \"offset\": " + std::to_string(l.offset);
+    if (l.is_inlined()) out += ", \"inlined\": true";
     text("place", l.place);
     text("module", l.module);
     for (bool arguments : {true, false}) {

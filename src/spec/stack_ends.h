@@ -2,6 +2,8 @@
 // unwind_end (unwind/rule.h), and from 32 on what only the walker in the kernel has (bpf/lib/walk.h).
 #pragma once
 
+#include "spec/stack_entry.h"
+
 #include <cstdint>
 #include <string_view>
 
@@ -30,21 +32,18 @@ inline constexpr StackEnd stack_ends[] = {
     {37, "[executing another program]", true},
 };
 
-// A frame from here on is no address but why the stack ends there: plus the number.
-inline constexpr uint64_t first_stack_end = 0xffffffffffffff00;
-
 constexpr std::string_view name_of_stack_end(uint64_t number) {
   for (const StackEnd& e : stack_ends)
     if (e.number == number) return e.name;
   return "[unknown]";
 }
-constexpr bool is_no_stack(uint64_t frame) {
+// Of the word at the end of a stack.
+constexpr bool is_stack_end(uint64_t word) { return word >= STACK_END; }
+constexpr std::string_view text_of_stack_end(uint64_t word) { return name_of_stack_end(word - STACK_END); }
+constexpr bool is_no_stack(uint64_t word) {
   for (const StackEnd& e : stack_ends)
-    if (e.number == frame - first_stack_end) return e.is_none;
+    if (e.number == word - STACK_END) return e.is_none;
   return false;
 }
-constexpr bool is_stack_end(uint64_t frame) { return frame >= first_stack_end; }
-// Of a frame.
-constexpr std::string_view text_of_stack_end(uint64_t frame) { return name_of_stack_end(frame - first_stack_end); }
 
 } // namespace spec

@@ -1,4 +1,5 @@
 #include "symbol/function_ends.h"
+#include "spec/arch_x86_64.h"
 
 #include "dwarf/frame_entries.h"
 #include "dwarf/frame_rules.h"
@@ -183,7 +184,7 @@ private:
 } // namespace
 
 base::Result<FunctionEnds> find_ends(Binary& binary, const FunctionSymbol& function) {
-  if (binary.file().elf().machine() != 62) // EM_X86_64
+  if (binary.file().elf().machine() != spec::x86_64.elf_machine)
     return base::Error{base::Failure::unsupported, "acu reads the instructions of x86-64 only"};
   return Finder(binary, function).find();
 }

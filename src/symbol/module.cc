@@ -71,6 +71,11 @@ bool Module::open_lines() {
   return true;
 }
 
+// All but the outermost.
+static void mark_inlined(std::span<Frame> frames) {
+  for (size_t i = 0; i + 1 < frames.size(); i++) frames[i].kind = spec::FrameKind::inlined;
+}
+
 void Module::find_lines(std::span<const uint64_t> addresses, const FrameOptions& options,
                         const TakeFrames& take) {
   if (!open_lines()) return find_go_lines(addresses, options, take);
@@ -79,13 +84,14 @@ void Module::find_lines(std::span<const uint64_t> addresses, const FrameOptions&
     out.clear();
     for (const dwarf::SourceFrame& f : frames)
       if (options.inlines || !f.inlined)
-        out.push_back({lines_->name(f, options.mangled), f.file, f.line, f.column});
+        out.push_back({.name = lines_->name(f, options.mangled), .file = f.file, .line = f.line, .column = f.column});
     if (!options.inlines && !frames.empty() &&
         !out.empty()) { // where the code is, not where it was inlined to
       out.front().file = frames.front().file;
       out.front().line = frames.front().line;
       out.front().column = frames.front().column;
     }
+    mark_inlined(out);
     if (!out.empty()) take(index, out);
   });
 }
@@ -110,12 +116,13 @@ void Module::find_go_lines(std::span<const uint64_t> addresses, const FrameOptio
   for (size_t i = 0; i < addresses.size(); i++) {
     out.clear();
     for (const format::GoFrame& f : go_->lines.find(addresses[i]))
-      out.push_back({f.function, f.file, f.line, 0});
+      out.push_back({.name = f.function, .file = f.file, .line = f.line});
     if (out.empty()) continue;
     if (!options.inlines) { // where the code is, not where it was inlined to
-      out.front().function = out.back().function;
+      out.front().name = out.back().name;
       out.resize(1);
     }
+    mark_inlined(out);
     take(i, out);
   }
 }

@@ -4,6 +4,7 @@
 
 #include "symbol/cache.h"
 #include "symbol/debug_files.h"
+#include "symbol/frame.h"
 #include "symbol/function_names.h"
 
 #include <functional>
@@ -14,13 +15,6 @@
 #include <string_view>
 
 namespace symbol {
-
-// A function, or a call of one that was inlined, and where in it the address is.
-struct Frame {
-  std::string_view function;     // as written in the source; empty: not known
-  std::string_view file;         // empty: not known
-  uint32_t line = 0, column = 0; // 0: not known
-};
 
 // How the frames of an address are told.
 struct FrameOptions {

@@ -138,9 +138,10 @@ std::string_view Symbolizer::kept(std::string_view text) { return *texts_.emplac
 
 void Symbolizer::find_in_kernel(Place& place, uint32_t index) {
   auto symbol = kallsyms_.find(place.address);
-  place.module = "[kernel]";
+  place.kind = spec::FrameKind::kernel;
+  place.module = spec::row_of(place.kind).module;
   if (!symbol) return;
-  place.function = shown(symbol->name);
+  place.name = shown(symbol->name);
   place.offset = symbol->offset;
   if (!symbol->module.empty()) {
     place.module = kept("[" + std::string(symbol->module) + "]");
@@ -159,10 +160,10 @@ void Symbolizer::find_in_jit(Place& place, uint32_t index) {
   auto found = jit_ ? jit_->find(place.address) : std::nullopt;
   if (!found) return;
   place.module = kept(found->file);
-  place.function = kept(shown(found->name));
+  place.name = kept(shown(found->name));
   place.offset = found->offset;
   JitDump::Line line = options_.lines ? jit_->line(place.address) : JitDump::Line();
-  if (!line.file.empty()) add_frames(index, std::array{Frame{place.function, kept(line.file), line.line, 0}});
+  if (!line.file.empty()) add_frames(index, std::array{Frame{.name = place.name, .file = kept(line.file), .line = line.line}});
 }
 
 // Which file the address is in, and where; what is no file is answered at once.
@@ -200,14 +201,14 @@ void Symbolizer::find_names(Module& module, std::span<const Task> tasks) {
     Place& place = places_[tasks[i].place];
     if (i > 0 && tasks[i].address == tasks[i - 1].address) {
       const Place& same = places_[tasks[i - 1].place];
-      place.function = same.function;
+      place.name = same.name;
       place.offset = same.offset;
       place.is_derived = same.is_derived;
       continue;
     }
     auto found = names.find(tasks[i].address);
     if (!found) continue;
-    place.function = options_.mangled ? found->name : names.shown(*found);
+    place.name = options_.mangled ? found->name : names.shown(*found);
     place.offset = found->offset;
     place.is_derived = found->is_derived;
   }
@@ -230,8 +231,9 @@ void Symbolizer::find_lines(Module& module, std::span<const Task> tasks) {
                       // offset.
                       Frame& outermost = frames_[range.first + range.second - 1];
                       const Place& place = places_[tasks[task].place];
-                      if (!place.function.empty() && !(place.is_derived && !outermost.function.empty()))
-                        outermost.function = place.function;
+                      if (!place.name.empty() && !(place.is_derived && !outermost.name.empty()))
+                        outermost.name = place.name;
+                      outermost.kind = place.kind;
                       for (uint32_t i = task + 1; i < tasks.size() && tasks[i].address == addresses[at]; i++)
                         frame_ranges_[tasks[i].place] = range;
                     });

@@ -33,16 +33,10 @@ struct SymbolizeOptions {
   bool mangled = false; // names as the files have them
 };
 
-// What is known of an address. Views live until the next question.
-struct Place {
+// What is known of an address: the function that holds it. Views live until the next question.
+struct Place : Frame {
   uint64_t address = 0;
-  std::string_view
-      module; // path of the file, "[vdso]", "[kernel]", "[nf_tables]"; empty: nothing is mapped there
-  uint64_t module_address = 0; // as the file counts, before the loader moves it
-  std::string_view function;   // that holds the address; empty: not known
-  uint64_t offset = 0;         // bytes from its start
-  bool is_derived = false;     // it has no name, and is called by its address
-  // Innermost first: functions inlined into each other, at last `function`. Empty: lines are not known.
+  // Innermost first: functions inlined into each other, at last the function. Empty: lines are not known.
   std::span<const Frame> frames;
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "format/load_bias.h"
+#include "spec/stack_entries.h"
 #include "symbol/demangle.h"
 #include "symbol/process_map.h"
 
@@ -137,20 +138,29 @@ bool UserSymbols::know(pid_t pid) {
   return history_.is_known(number(pid));
 }
 
-void UserSymbols::seen(pid_t pid, std::span<const uint64_t> frames, uint64_t stack, uint64_t time) {
+// 0: there is none.
+static uint64_t first_address(std::span<const uint64_t> words) {
+  while (!words.empty())
+    if (const spec::StackEntry entry = spec::take_entry(words); !entry.tag) return entry.address;
+  return 0;
+}
+
+void UserSymbols::seen(pid_t pid, std::span<const uint64_t> words, uint64_t stack, uint64_t time) {
   uint64_t now = now_ns();
   if (stack && stack_times_.size() < most_stack_times) stack_times_.try_emplace(stack, time ? time : now);
   if (pid <= 0) return;
-  bool begins = frames.empty();
+  bool begins = words.empty();
   bool is_known = history_.is_whole(number(pid)) && !beginning_.contains(number(pid));
-  if (!begins && !follows_ && is_known) is_known = history_.find(number(pid), frames[0]);
-  if (!is_known) look_for(pid, begins ? 0 : frames[0], now);
+  if (!begins && !follows_ && is_known) is_known = history_.find(number(pid), first_address(words));
+  if (!is_known) look_for(pid, first_address(words), now);
   beginning_.erase(number(pid));
   if (begins && !follows_) beginning_.insert(number(pid));
   history_.want(number(pid));
   open_new(pid);
-  for (uint64_t address : frames) {
-    const CodeRange* range = history_.find(number(pid), address, time ? time : ProcessHistory::any_time);
+  while (!words.empty()) {
+    const spec::StackEntry entry = spec::take_entry(words);
+    if (entry.tag) continue;
+    const CodeRange* range = history_.find(number(pid), entry.address, time ? time : ProcessHistory::any_time);
     if (!range || range->file == CodeFiles::none) continue;
     if (is_queued_.size() <= range->file) is_queued_.resize(files_.size());
     if (is_queued_[range->file]) continue;
@@ -216,17 +226,17 @@ UserSymbols::CodePlace UserSymbols::place_of(pid_t pid, uint64_t address, uint64
   return {range.file, address - range.begin + range.offset, true, files_.is_memory(range.file)};
 }
 
-UserSymbols::Found UserSymbols::name_of(const CodePlace& place, pid_t pid, uint64_t address) {
-  if (!place.is_mapped) return {};
+Frame UserSymbols::name_of(const CodePlace& place, pid_t pid, uint64_t address) {
+  if (!place.is_mapped) return {.is_mapped = false};
   if (place.file == CodeFiles::none) return find_made(pid, address);
-  Found found = {.module = files_.path(place.file),
+  Frame found = {.module = files_.path(place.file),
                  .module_address = files_.address_of(place.file, place.offset)};
   if (auto function = files_.find(place.file, place.offset, demangle_)) {
     found.name = function->name;
     found.offset = function->offset;
     found.is_derived = function->is_derived;
   } else if (place.is_made) {
-    Found made = find_made(pid, address);
+    Frame made = find_made(pid, address);
     if (!made.name.empty()) return made;
   }
   return found;
@@ -248,7 +258,7 @@ std::optional<uint64_t> UserSymbols::bias_of(pid_t pid, const CodeRange& range) 
 }
 
 // Only code is kept in the history. The data of a file lies where its code says that it was loaded.
-UserSymbols::Found UserSymbols::find_variable(pid_t pid, uint64_t address) {
+Frame UserSymbols::find_variable(pid_t pid, uint64_t address) {
   uint32_t last = CodeFiles::none;
   for (const CodeRange& range : history_.ranges(number(pid))) {
     if (range.file == CodeFiles::none || range.file == last) continue;
@@ -270,7 +280,7 @@ UserSymbols::Found UserSymbols::find_variable(pid_t pid, uint64_t address) {
   return {};
 }
 
-UserSymbols::Found UserSymbols::find(pid_t pid, uint64_t address, uint64_t stack) {
+Frame UserSymbols::find(pid_t pid, uint64_t address, uint64_t stack) {
   return name_of(place_of(pid, address, stack), pid, address);
 }
 
@@ -320,7 +330,7 @@ JitCode* UserSymbols::jit_of(pid_t pid) {
   return at->second.get();
 }
 
-UserSymbols::Found UserSymbols::find_made(pid_t pid, uint64_t address) {
+Frame UserSymbols::find_made(pid_t pid, uint64_t address) {
   JitCode* jit = jit_of(pid);
   auto found = jit ? jit->find(address) : std::nullopt;
   if (!found) return {};

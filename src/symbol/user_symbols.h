@@ -25,21 +25,13 @@ namespace symbol {
 
 class UserSymbols {
 public:
-  struct Found {
-    std::string_view name;   // empty: no function is known to be there
-    uint64_t offset = 0;     // bytes from its start
-    std::string_view module; // file of the code, "[vdso]", "/tmp/perf-PID.map"; empty where nothing is mapped
-    uint64_t module_address = 0; // as the file counts, before the loader moves it; 0: in no file
-    bool is_derived = false;     // the file has no name for the function: it is called by its address
-  };
-
   // Whether C++ and Rust names are shown as they are written.
   void set_demangle(bool on) { demangle_ = on; }
   // Events come from now on.
   void follow() { follows_ = true; }
   void take(const ProcessEvent& event);
   // What holds the address; views live until the next call. `stack`: id of a stack that was seen, 0: of none.
-  Found find(pid_t pid, uint64_t address, uint64_t stack = 0);
+  Frame find(pid_t pid, uint64_t address, uint64_t stack = 0);
   // The same in two steps: what is in a file has its name once, whichever processes showed it.
   struct CodePlace {
     uint32_t file = CodeFiles::none;
@@ -48,17 +40,17 @@ public:
     bool is_made = false; // names may be those of code that the process made itself
   };
   CodePlace place_of(pid_t pid, uint64_t address, uint64_t stack = 0);
-  Found name_of(const CodePlace& place, pid_t pid, uint64_t address);
+  Frame name_of(const CodePlace& place, pid_t pid, uint64_t address);
   // The variable that holds the address, or only its module. Empty where none is known, or contents are not kept.
-  Found find_variable(pid_t pid, uint64_t address);
+  Frame find_variable(pid_t pid, uint64_t address);
   // Calls that were inlined: `take` gets the number of a place, and the names of the functions, the innermost
   // first, the last being the one whose code it is. Nothing where that is not known. The files must be kept.
   void find_inlined(std::span<const CodePlace> places, const Module::TakeFrames& take);
   void keep_files() { files_.keep_open(); }
-  // The process showed this stack (0: none) at that time (CLOCK_MONOTONIC, ns; 0: now), with these addresses,
-  // and lives perhaps: what names them is read while it can be. No addresses: the process begins to run, its
+  // The process showed this stack (0: none) at that time (CLOCK_MONOTONIC, ns; 0: now), with these words,
+  // and lives perhaps: what names them is read while it can be. No words: the process begins to run, its
   // libraries are not there yet. pid 0: not known. No two processes have stacks of one id.
-  void seen(pid_t pid, std::span<const uint64_t> frames, uint64_t stack = 0, uint64_t time = 0);
+  void seen(pid_t pid, std::span<const uint64_t> words, uint64_t stack = 0, uint64_t time = 0);
   // When there is nothing else to do: a little of what makes later answers better. False: nothing is left.
   bool work();
 
@@ -84,7 +76,7 @@ private:
   bool is_made(const CodeRange& range) const;
   const CodeRange* range_of(pid_t pid, uint64_t address, uint64_t stack);
   JitCode* jit_of(pid_t pid);
-  Found find_made(pid_t pid, uint64_t address);
+  Frame find_made(pid_t pid, uint64_t address);
   std::string_view shown(std::string_view name);
   void start_survey();
 

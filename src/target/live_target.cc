@@ -222,7 +222,7 @@ public:
       ACU_TRY(ThreadStop stop, ThreadStop::stop(pid_));
       threads_ = stop.threads();
       for (const Thread& t : threads_)
-        memory_.want(t.registers[register_sp] - 128, t.registers[register_sp] + stack_kept);
+        memory_.want(t.registers[register_sp] - spec::x86_64.red_zone, t.registers[register_sp] + stack_kept);
       in_time = memory_.copy_wanted(start + most_ns);
     }
     pause_ns_ = now_ns() - start;

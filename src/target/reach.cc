@@ -162,7 +162,7 @@ Reach find_reach(Target& target, const Heap& heap) {
   Marker marker(target, heap, out);
   const uint64_t own_size = own_variables_size(target);
   // Below the stack pointer what was on a stack is over, but for what functions that call none keep there.
-  constexpr uint64_t red_zone = 128;
+  constexpr uint64_t red_zone = spec::x86_64.red_zone;
   const std::vector<Window> areas = target.writable();
   std::vector<StackPart> parts(areas.size());
   for (size_t i = 0; i < areas.size(); i++) {

@@ -2,9 +2,9 @@
 
 namespace target {
 
-// DWARF's numbers of rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 … r15, rip, as places in Registers.
-static constexpr std::array<uint8_t, unwind::Registers::count> places = {10, 12, 11, 5, 13, 14, 4, 19, 9,
-                                                                         8,  7,  6,  3, 2,  1,  0, 16};
+// By DWARF's numbers, as places in Registers.
+static constexpr auto places =
+    spec::each_dwarf_register<unwind::Registers::count>(spec::x86_64, [](const spec::Register& r) { return r.offset / 8; });
 
 unwind::CodePlace Stacks::find_code(uint64_t address) {
   if (!target_.is_code(address)) return {};

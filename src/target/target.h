@@ -6,6 +6,7 @@
 #pragma once
 
 #include "format/elf_file.h"
+#include "spec/arch_x86_64.h"
 #include "symbol/debug_files.h"
 
 #include <array>
@@ -82,11 +83,11 @@ struct Module {
 
 // As struct user_regs_struct has them; the first 21 are those of struct pt_regs. Behind them xmm0 … xmm15, in two words
 // each; 0 where they are not known.
-inline constexpr size_t general_registers = 27, vector_registers = 16;
+inline constexpr size_t general_registers = spec::x86_64.user_registers, vector_registers = spec::x86_64.vectors;
 using Registers = std::array<uint64_t, general_registers + 2 * vector_registers>;
 // xmm0 … xmm15 from what FXSAVE or XSAVE wrote; nothing is changed where it is too short.
 void take_vectors(Registers& into, std::span<const std::byte> saved);
-inline constexpr size_t register_bp = 4, register_ip = 16, register_sp = 19, register_fs_base = 21;
+inline constexpr size_t register_sp = spec::x86_64.word_of("sp"), register_fs_base = spec::x86_64.thread_base;
 
 struct Thread {
   uint32_t id = 0;

@@ -31,7 +31,7 @@ static target::Search search_of(const session::Arguments& arguments) {
 static bool is_in_call(probe::Still& still, report::TargetNames& names, std::string_view function) {
   for (size_t t = 0; t < still.target().threads().size(); t++)
     for (const unwind::Frame& f : still.stacks().of(t).frames)
-      if (names.function_at(f.look_up()).name == function && !names.lines_at(f.look_up()).empty()) return true;
+      if (const symbol::Frame at = names.frames_at(f.look_up(), false).back(); at.name == function && !at.file.empty()) return true;
   return false;
 }
 

@@ -24,7 +24,9 @@ namespace tool {
 namespace {
 
 constexpr int deadly[] = {SIGQUIT, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-constexpr short pair_kernel = 1, pair_inlined = 2, pair_note = 3;
+
+// Pairs of colors by kind; 0: the terminal's own.
+short pair_of(spec::FrameKind kind) { return spec::row_of(kind).terminal_color < 0 ? 0 : static_cast<short>(1 + static_cast<short>(kind)); }
 
 // For handlers of signals: how the terminal was, and what brings it back.
 termios before;
@@ -113,9 +115,8 @@ void Screen::choose_colors() {
   if (!has_colors_) return;
   ::start_color();
   ::use_default_colors();
-  ::init_pair(pair_kernel, COLOR_RED, -1);
-  ::init_pair(pair_inlined, COLOR_GREEN, -1);
-  ::init_pair(pair_note, COLOR_CYAN, -1);
+  for (const spec::FrameKindRow& row : spec::frame_kinds)
+    if (const short pair = pair_of(row.kind)) ::init_pair(pair, row.terminal_color, -1);
 }
 
 void Screen::fit() {
@@ -133,18 +134,9 @@ size_t Screen::rows() const { return static_cast<size_t>(::getmaxy(stdscr)); }
 void Screen::draw(std::span<const ShownLine> lines) {
   ::werase(stdscr);
   for (size_t i = 0; i < lines.size(); i++) {
-    attr_t look = A_NORMAL;
-    short pair = 0;
-    switch (lines[i].tint) {
-    case Tint::plain: break;
-    case Tint::title: look = A_BOLD; break;
-    case Tint::head: look = A_BOLD; break;
-    case Tint::kernel: pair = pair_kernel; break;
-    case Tint::inlined: pair = pair_inlined; break;
-    case Tint::note: pair = pair_note; break;
-    }
+    attr_t look = lines[i].is_head ? A_BOLD : A_NORMAL;
     if (lines[i].is_chosen) look |= A_REVERSE;
-    ::wattr_set(stdscr, look, has_colors_ ? pair : 0, nullptr);
+    ::wattr_set(stdscr, look, has_colors_ ? pair_of(lines[i].kind) : 0, nullptr);
     ::wmove(stdscr, static_cast<int>(i), 0);
     ::waddstr(stdscr, lines[i].text.c_str());
   }

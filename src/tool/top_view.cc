@@ -11,7 +11,6 @@
 
 namespace tool {
 
-using profile::FrameKind;
 using profile::SortBy;
 
 namespace {
@@ -343,7 +342,7 @@ std::string TopView::state_line() const {
 }
 
 ShownLine TopView::show(const Item& item, size_t columns) const {
-  if (!item.heading.empty()) return {.text = fit(item.heading, columns), .tint = Tint::head};
+  if (!item.heading.empty()) return {.text = fit(item.heading, columns), .is_head = true};
   const profile::Row& row = item.row;
   std::string text;
   // Of callers and callees, as of threads, only one number is known.
@@ -357,11 +356,10 @@ ShownLine TopView::show(const Item& item, size_t columns) const {
   const size_t rest = columns > text.size() + 1 ? columns - text.size() - 1 : 0;
   const size_t where = columns >= narrow && !row.where.empty() ? std::min<size_t>(rest / 3, 24) : 0;
   std::string name = row.name;
-  if (row.kind == FrameKind::inlined && columns >= narrow) name += " (inlined)";
+  if (columns >= narrow) name += spec::row_of(row.kind).remark;
   text += " " + fit(name, rest - where, where > 0);
   if (where) text += " " + fit(last_part(row.where), where - 1);
-  constexpr Tint tints[] = {Tint::plain, Tint::inlined, Tint::kernel, Tint::note};
-  return {.text = std::move(text), .tint = tints[static_cast<size_t>(row.kind)]};
+  return {.text = std::move(text), .kind = row.kind};
 }
 
 std::vector<ShownLine> TopView::help() const {
@@ -381,19 +379,19 @@ std::vector<ShownLine> TopView::lines(size_t columns, size_t rows) {
   const size_t above = lines_above + !incomplete.empty();
   rows_ = rows > above + lines_below ? rows - above - lines_below : 1;
   std::vector<ShownLine> out;
-  if (!incomplete.empty()) out.push_back({.text = fit(incomplete, columns), .tint = Tint::note});
+  if (!incomplete.empty()) out.push_back({.text = fit(incomplete, columns), .kind = spec::FrameKind::note});
   std::string title = profile_ ? profile_->about.title + " of " + profile_->about.what : "acu top";
   const std::string right = is_held_ ? "[held]" : clock_;
   const size_t room = columns > right.size() + 1 ? columns - right.size() : 0;
   out.push_back({.text = fit(title, room ? room - 1 : columns, room > 0) + (room ? " " + right : ""),
-                 .tint = Tint::title});
+                 .is_head = true});
   out.push_back({.text = fit(state_line(), columns)});
   const bool has_self = !places_.back().is_threads && !places_.back().function;
   std::string head = has_self ? "  self  total " : " total ";
   if (columns >= narrow) head += format("%10s ", has_self && by_ != SortBy::total ? "self" : "total");
   head += places_.back().is_threads ? " thread" : " function";
   if (has_self) head += ", by " + std::string(sort_name(by_));
-  out.push_back({.text = fit(head, columns, true), .tint = Tint::head});
+  out.push_back({.text = fit(head, columns, true), .is_head = true});
 
   if (shows_help_) {
     for (ShownLine& line : help())
@@ -411,12 +409,12 @@ std::vector<ShownLine> TopView::lines(size_t columns, size_t rows) {
     if (items_.empty() && profile_)
       out.push_back(
           {.text = fit(search_.empty() ? "  nothing happened" : "  nothing has this in its name", columns),
-           .tint = Tint::note});
+           .kind = spec::FrameKind::note});
   }
   out.resize(std::max<size_t>(rows, above + lines_below) - lines_below);
   std::string last = profile_ ? sum_line(profile_->about, losses_, columns < narrow)
                               : "waiting for the first interval; h helps, q ends";
-  out.push_back({.text = fit(last, columns), .tint = Tint::head});
+  out.push_back({.text = fit(last, columns), .is_head = true});
   if (out.size() > rows) out.resize(rows);
   return out;
 }

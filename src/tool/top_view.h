@@ -29,11 +29,10 @@ enum OtherKey : Key {
   key_erase
 };
 
-enum class Tint : uint8_t { plain, title, head, kernel, inlined, note };
-
 struct ShownLine {
   std::string text; // as wide as the terminal at most
-  Tint tint = Tint::plain;
+  bool is_head = false;
+  spec::FrameKind kind = spec::FrameKind::user; // whose color it has
   bool is_chosen = false;
 };
 

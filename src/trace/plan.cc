@@ -1,6 +1,7 @@
 #include "trace/plan.h"
 
 #include "base/text.h"
+#include "spec/arch.h"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +13,13 @@ namespace trace {
 using Copy = ValueKind::Copy;
 
 uint64_t register_of(size_t argument, bool is_32) {
-  enum : uint8_t { bp = 4, bx = 5, r10 = 7, r9 = 8, r8 = 9, cx = 11, dx = 12, si = 13, di = 14 };
-  constexpr uint8_t of_64[] = {di, si, dx, r10, r8, r9}, of_32[] = {bx, cx, dx, si, di, bp};
-  return is_32 ? of_32[argument] : of_64[argument];
+  static constexpr auto words = [](std::span<const std::string_view> names) {
+    std::array<uint8_t, 6> out = {};
+    for (size_t i = 0; i < out.size(); i++) out[i] = static_cast<uint8_t>(spec::arch.word_of(names[i]));
+    return out;
+  };
+  static constexpr auto of_64 = words(spec::arch.syscall_arguments), of_32 = words(spec::arch.syscall_arguments_32);
+  return (is_32 ? of_32 : of_64)[argument];
 }
 
 uint64_t Plan::pack() const {

@@ -9,7 +9,7 @@ namespace unwind {
 using dwarf::ByteSpan;
 using dwarf::RegisterRule;
 
-static constexpr unsigned rbp = 6, rsp = 7, rip = 16;
+static constexpr unsigned rbp = ARCH_RBP, rsp = ARCH_RSP, rip = ARCH_RIP;
 
 namespace {
 
@@ -79,11 +79,11 @@ static std::optional<unwind_rule> read_signal(const dwarf::FrameRow& row) {
   if (!row.cfa.is_expression) return std::nullopt;
   std::optional<Place> cfa = read_place(row.cfa.expression);
   if (!cfa || cfa->reg != rsp || !cfa->is_read || cfa->added != 0) return std::nullopt;
-  int64_t base = cfa->offset - UNWIND_UCONTEXT_RSP;
+  int64_t base = cfa->offset - ARCH_UCONTEXT_RSP;
   const RegisterRule& sp = row.rules[rsp];
-  if (!fits(base) || !stands_at(row.rules[rip], base, UNWIND_UCONTEXT_RIP) ||
-      !stands_at(row.rules[rbp], base, UNWIND_UCONTEXT_RBP) ||
-      (sp.kind != RegisterRule::unspecified && !stands_at(sp, base, UNWIND_UCONTEXT_RSP)))
+  if (!fits(base) || !stands_at(row.rules[rip], base, ARCH_UCONTEXT_RIP) ||
+      !stands_at(row.rules[rbp], base, ARCH_UCONTEXT_RBP) ||
+      (sp.kind != RegisterRule::unspecified && !stands_at(sp, base, ARCH_UCONTEXT_RSP)))
     return std::nullopt;
   return rule_of_parts(UNWIND_CFA_SIGNAL, static_cast<int16_t>(base), 0);
 }

@@ -242,8 +242,7 @@ static std::vector<KnownCode> known_code_of(const format::ElfFile& file) {
 }
 
 Tables make_tables(const format::ElfFile& file, const format::ElfFile* debug) {
-  constexpr uint16_t x86_64 = 62; // EM_X86_64
-  if (file.elf().machine() != x86_64) return {};
+  if (file.elf().machine() != spec::x86_64.elf_machine) return {};
   dwarf::FrameTables tables = dwarf::frame_tables_of(file, debug);
   return compile_tables(tables, code_ranges_of(file), known_code_of(file));
 }

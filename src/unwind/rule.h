@@ -1,5 +1,5 @@
 /* How a frame leads to its caller, as tables of a few bytes: what the walker in the kernel (BPF C) and the
- * one outside agree on. Plain C. x86-64.
+ * one outside agree on. Plain C. x86-64, whose numbers are in spec/arch_x86_64_numbers.h.
  *
  * A file has rows, sorted by address, each {low 16 bits of an address of the file, number of a rule}: the
  * rule holds from there up to the next row. Rows lie in pages of 64 KiB of addresses; page p of a table that
@@ -21,6 +21,8 @@
  * A caller's cfa is higher than the frame's, but across a signal (which may have its own stack).
  * Specification: DWARF 5, section 6.4; System V ABI for x86-64, section 3.2; sigreturn(2). */
 #pragma once
+
+#include "spec/arch_x86_64_numbers.h"
 
 #ifndef __VMLINUX_H__
 #include <linux/types.h>
@@ -56,7 +58,7 @@ enum unwind_cfa {
                              /* that register it is as if not held: the innermost frame always has it */
   UNWIND_CFA_PLT = 8,        /* rsp + offset + ((rip & 15) >= extra ? 8 : 0) */
   UNWIND_CFA_SIGNAL = 9,     /* a struct ucontext is at rsp + offset; rip, rsp and rbp of the interrupted */
-                             /* frame (and all others) are in it at UNWIND_UCONTEXT_… */
+                             /* frame (and all others) are in it at ARCH_UCONTEXT_… */
 };
 
 enum unwind_rbp {
@@ -75,20 +77,6 @@ enum {
   UNWIND_FIXED_RULES = 3,
   UNWIND_MOST_RULES = 1 << 16,
   UNWIND_PAGE_BITS = 16,
-};
-
-/* Bytes into a struct ucontext of the kernel. */
-enum {
-  UNWIND_UCONTEXT_R8 = 40, /* up to r15 8 bytes each */
-  UNWIND_UCONTEXT_RDI = 104,
-  UNWIND_UCONTEXT_RSI = 112,
-  UNWIND_UCONTEXT_RBP = 120,
-  UNWIND_UCONTEXT_RBX = 128,
-  UNWIND_UCONTEXT_RDX = 136,
-  UNWIND_UCONTEXT_RAX = 144,
-  UNWIND_UCONTEXT_RCX = 152,
-  UNWIND_UCONTEXT_RSP = 160,
-  UNWIND_UCONTEXT_RIP = 168,
 };
 
 /* Without a table (UNWIND_CFA_NO_TABLE, and code that is in no file) a step is

@@ -1,6 +1,7 @@
 #include "unwind/walk.h"
 
 #include "dwarf/expression_run.h"
+#include "spec/arch_x86_64.h"
 #include "unwind/compile_rule.h"
 
 #include <cstring>
@@ -11,9 +12,13 @@ using dwarf::RegisterRule;
 
 namespace {
 
-// The registers that a function gives back as it found them (System V ABI for x86-64, section 3.2.1): rbx,
-// rbp, r12 to r15.
-constexpr uint32_t kept_by_callees = 1 << 3 | 1 << 6 | 0xf << 12;
+// The registers that a function gives back as it found them.
+constexpr uint32_t kept_by_callees = [] {
+  uint32_t out = 0;
+  for (const spec::Register& r : spec::x86_64.registers)
+    if (r.is_kept) out |= 1u << r.dwarf;
+  return out;
+}();
 
 // What one step gives: the caller, or why there is none.
 struct Step {
@@ -168,13 +173,8 @@ Step Walker::by_rule(Frame& frame, const unwind_rule& rule) {
 }
 
 Step Walker::by_signal(Frame& frame, uint64_t context) {
-  // By DWARF's numbers.
-  constexpr uint8_t fields[Registers::count] = {
-      UNWIND_UCONTEXT_RAX,     UNWIND_UCONTEXT_RDX,     UNWIND_UCONTEXT_RCX,     UNWIND_UCONTEXT_RBX,
-      UNWIND_UCONTEXT_RSI,     UNWIND_UCONTEXT_RDI,     UNWIND_UCONTEXT_RBP,     UNWIND_UCONTEXT_RSP,
-      UNWIND_UCONTEXT_R8,      UNWIND_UCONTEXT_R8 + 8,  UNWIND_UCONTEXT_R8 + 16, UNWIND_UCONTEXT_R8 + 24,
-      UNWIND_UCONTEXT_R8 + 32, UNWIND_UCONTEXT_R8 + 40, UNWIND_UCONTEXT_R8 + 48, UNWIND_UCONTEXT_R8 + 56,
-      UNWIND_UCONTEXT_RIP};
+  static constexpr auto fields = spec::each_dwarf_register<Registers::count>(
+      spec::x86_64, [](const spec::Register& r) { return static_cast<uint64_t>(r.in_ucontext); });
   frame.is_signal = true;
   Frame next;
   next.is_exact = true;

@@ -17,11 +17,10 @@
 
 namespace unwind {
 
-// Of one frame, by DWARF's numbers: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15, then rip. Those that
-// the frame's callee did not keep are not known.
+// Of one frame, by DWARF's numbers (spec/arch_x86_64.h), the last rip. Those that the frame's callee did not keep are not known.
 class Registers {
 public:
-  static constexpr unsigned rbp = 6, rsp = 7, rip = 16, count = 17;
+  static constexpr unsigned rbp = ARCH_RBP, rsp = ARCH_RSP, rip = ARCH_RIP, count = ARCH_REGISTERS;
 
   std::optional<uint64_t> get(uint64_t number) const {
     return knows(number) ? std::optional(values_[number]) : std::nullopt;

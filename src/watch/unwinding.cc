@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "watch/probed_returns.h"
 #include "base/clock.h"
-#include "spec/stack_ends.h"
+#include "spec/stack_entries.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -74,8 +74,7 @@ Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, ProcessWat
   walker_.set_hooks(
       [this](uint32_t pid, uint64_t id, std::span<const uint64_t> frames, uint64_t time) {
         if (!processes_.contains(pid)) watch_.drain(); // it may be younger than what is known
-        if (!frames.empty() && bpf::is_reason(frames.back())) frames = frames.first(frames.size() - 1);
-        users_.seen(static_cast<pid_t>(pid), frames, id, time);
+        users_.seen(static_cast<pid_t>(pid), spec::split_user_stack(frames).frames, id, time);
       },
       [this](const walk_copy& copy) { return walk(copy); });
   watch_.set_follower(this);

@@ -1,7 +1,7 @@
 // Recipes, lowered and run by the evaluator over made-up registers and memory, against a plain stack machine.
 #include "eval/engine.h"
 #include "ir/lowering.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Notes and operands of USDT probes: well formed, damaged, and as the compiler writes them.
 #include "format/elf_file.h"
 #include "format/usdt.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include "format/elf_builder.h"
 

@@ -2,7 +2,7 @@
 #include "helpers.h"
 #include "probe/kernel_functions.h"
 #include "probe/kernel_refusal.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 
 #include <algorithm>
 
@@ -101,7 +101,7 @@ TEST_F(KernelFunctions, signatures) {
   auto entry = one("kprobe:vfs_read");
   access = probe::access(machine, entry, Context::kernel_registers, "count");
   ASSERT_EQ(access.recipe.kind, probe::Recipe::value);
-  EXPECT_EQ(access.recipe.steps[0].value, spec::find_register(spec::argument_registers[2]));
+  EXPECT_EQ(access.recipe.steps[0].value, spec::find_register(spec::arch.arguments[2]));
   auto leave = one("kretprobe:vfs_read");
   EXPECT_EQ(probe::arguments(machine, leave), nullptr);
 }
@@ -111,7 +111,7 @@ TEST_F(KernelFunctions, large_parameters) {
   probe::Recipe r = probe::recipe_of({.name = "p", .type = two, .first_register = 1});
   ASSERT_EQ(r.kind, probe::Recipe::pieces);
   ASSERT_EQ(r.pieces_of.size(), 2u);
-  EXPECT_EQ(r.pieces_of[1].steps[0].value, spec::find_register(spec::argument_registers[2]));
+  EXPECT_EQ(r.pieces_of[1].steps[0].value, spec::find_register(spec::arch.arguments[2]));
   r = probe::recipe_of({.name = "p", .type = two, .on_stack = 16});
   EXPECT_EQ(r.kind, probe::Recipe::address);
   EXPECT_EQ(r.steps.size(), 3u);

@@ -2,7 +2,7 @@
 // so that there are also operands that compilers seldom choose.
 #include "helpers.h"
 #include "probe/kinds.h"
-#include "spec/registers.h"
+#include "spec/arch.h"
 #include "symbol/binary.h"
 
 #include "format/elf_file.h"

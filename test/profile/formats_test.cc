@@ -37,7 +37,7 @@ Profile sample() {
 std::string shown(const Profile& p) {
   std::string out;
   for (const Row& r : functions_of(p, SortBy::name))
-    out += r.name + " " + std::string(frame_kind_names[static_cast<size_t>(r.kind)]) + " " + std::to_string(r.self) + " " +
+    out += r.name + " " + std::string(spec::row_of(r.kind).name) + " " + std::to_string(r.self) + " " +
            std::to_string(r.total) + "\n";
   return out;
 }

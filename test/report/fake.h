@@ -54,11 +54,22 @@ public:
 class FakeNames : public Names {
 public:
   std::string kernel(uint64_t address, bool with_offset) override { return name(address, with_offset, "k_"); }
-  std::string user(uint32_t pid, uint64_t address, bool with_offset, uint64_t) override {
+  std::string user(uint32_t pid, uint64_t address, bool with_offset) override {
     return name(address, with_offset, "u" + std::to_string(pid) + "_");
+  }
+  symbol::Frame frame(const symbol::RawFrame& raw) override {
+    const uint64_t address = raw.entry.address;
+    if (raw.entry.tag) {
+      last_ = "function_" + std::to_string(address);
+      return {.name = last_, .module = "test.code", .file = "test.code", .line = static_cast<uint32_t>(raw.entry.number), .kind = spec::FrameKind::test};
+    }
+    if (address < 0x1000 || address >= 0x3000) return {};
+    last_ = raw.is_kernel ? kernel(address, false) : user(static_cast<uint32_t>(raw.pid), address, false);
+    return {.name = last_, .offset = address & 0xfff};
   }
 
 private:
+  std::string last_;
   static std::string name(uint64_t address, bool with_offset, std::string prefix) {
     if (address >= 0x1000 && address < 0x3000) {
       prefix += address < 0x2000 ? "one" : "two";

@@ -128,7 +128,7 @@ TEST_F(Json, ProbesAndLosses) {
 TEST(SystemNames, UnknownAddresses) {
   SystemNames names;
   EXPECT_EQ(names.kernel(0x10, true), "0x10");
-  EXPECT_EQ(names.user(1, 0x55550000, true, 0), "0x55550000");
+  EXPECT_EQ(names.user(1, 0x55550000, true), "0x55550000");
 }
 
 } // namespace

@@ -119,6 +119,18 @@ TEST_F(ReportTest, Stacks) {
   EXPECT_EQ(text(kernel(StackMode::raw, 127), words({7})), "\n1001\n200c\ndead\n");
   EXPECT_EQ(text(kernel(StackMode::bpftrace, 127), words({0})), "");
   EXPECT_EQ(text(types.stack(Kind::ustack, StackMode::bpftrace, 127), words({8, 3})), "\n        u3_one+0\n");
+  // Frames that are no addresses, and why a stack ends.
+  const uint64_t tagged = spec::tagged_word(spec::FrameKind::test, 12);
+  engine.stacks[9] = {0x1001, tagged, 0, tagged, 86, 0x200c, STACK_END + 2};
+  EXPECT_EQ(text(types.stack(Kind::ustack, StackMode::bpftrace, 127), words({9, 3})),
+            "\n        u3_one+1\n        function_0 (test) test.code:12\n        function_86 (test) test.code:12\n"
+            "        u3_two+12\n        [stack not readable]\n");
+  EXPECT_EQ(text(types.stack(Kind::ustack, StackMode::perf, 127), words({9, 3})),
+            "\n\t1001 u3_one+1 ([unknown])\n\t0 function_0 (test) test.code:12 (test.code)\n"
+            "\t56 function_86 (test) test.code:12 (test.code)\n\t200c u3_two+12 ([unknown])\n\t[stack not readable]\n");
+  engine.stacks[10] = {0x1001, tagged, 86, 0x200c};
+  EXPECT_EQ(text(types.stack(Kind::ustack, StackMode::bpftrace, 2), words({10, 3})),
+            "\n        u3_one+1\n        function_86 (test) test.code:12\n");
 }
 
 TEST_F(ReportTest, Addresses) {

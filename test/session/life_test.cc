@@ -67,7 +67,8 @@ public:
 class NoNames : public report::Names {
 public:
   std::string kernel(uint64_t, bool) override { return {}; }
-  std::string user(uint32_t, uint64_t, bool, uint64_t) override { return {}; }
+  std::string user(uint32_t, uint64_t, bool) override { return {}; }
+  symbol::Frame frame(const symbol::RawFrame&) override { return {}; }
 };
 
 constexpr uint32_t exits = 0, clears = 1;

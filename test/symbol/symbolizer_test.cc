@@ -92,8 +92,8 @@ protected:
                  : " " + std::string(f.file.substr(f.file.rfind('/') + 1)) + ":" + std::to_string(f.line);
     };
     for (size_t i = 0; i + 1 < place.frames.size(); i++)
-      out += std::string(place.frames[i].function) + line(place.frames[i]) + " < ";
-    out += std::string(place.function) + "+" + std::to_string(place.offset);
+      out += std::string(place.frames[i].name) + line(place.frames[i]) + " < ";
+    out += std::string(place.name) + "+" + std::to_string(place.offset);
     if (!place.frames.empty()) out += line(place.frames.back());
     return out;
   }
@@ -144,9 +144,9 @@ TEST_F(Symbolize, OrderAndRepetitionOfQuestions) {
       {main, module}, {outer, module}, {1, module}, {outer, module}, {main, module}};
   auto places = symbolizer.find(questions);
   ASSERT_EQ(places.size(), 5u);
-  EXPECT_EQ(places[0].function, "main");
-  EXPECT_EQ(places[1].function, "outer");
-  EXPECT_EQ(places[2].function, "");
+  EXPECT_EQ(places[0].name, "main");
+  EXPECT_EQ(places[1].name, "outer");
+  EXPECT_EQ(places[2].name, "");
   EXPECT_EQ(text(places[1]), text(places[3]));
   EXPECT_EQ(text(places[0]), text(places[4]));
   EXPECT_TRUE(symbolizer.find({}).empty());
@@ -202,11 +202,11 @@ TEST_F(Symbolize, KernelAndVdso) {
   std::vector<Symbolizer::Question> questions = {{schedule}, {schedule + 4}};
   for (uint64_t at = ::getauxval(AT_SYSINFO_EHDR), i = 0; i < 0x2000; i += 16) questions.push_back({at + i});
   auto places = symbolizer.find(questions);
-  EXPECT_EQ(places[0].function, "schedule");
+  EXPECT_EQ(places[0].name, "schedule");
   EXPECT_EQ(places[1].offset, 4u);
   EXPECT_EQ(places[1].module, "[kernel]");
   auto is_clock = [](const Place& p) {
-    return p.module == "[vdso]" && p.function.find("clock_gettime") != p.function.npos;
+    return p.module == "[vdso]" && p.name.find("clock_gettime") != p.name.npos;
   };
   EXPECT_TRUE(std::any_of(places.begin(), places.end(), is_clock));
 }
@@ -245,7 +245,7 @@ int main(void) {
   auto places = symbolizer.find(questions);
   EXPECT_EQ(text(places[0]), "made+4 a.js:7");
   EXPECT_TRUE(places[0].module.ends_with(".dump")) << places[0].module;
-  EXPECT_EQ(places[1].function, "");
+  EXPECT_EQ(places[1].name, "");
 }
 
 // What is loaded after the first questions is found as well.

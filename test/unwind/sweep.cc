@@ -150,9 +150,9 @@ std::string compare_rule(const unwind_rule& rule, const Expected& wanted, const 
   case UNWIND_CFA_SIGNAL: {
     uint64_t context = from + static_cast<uint64_t>(offset);
     if (!wanted.is_signal) return "it is no frame of a signal";
-    bool same = wanted.cfa == memory(context + UNWIND_UCONTEXT_RSP) &&
-                wanted.values[rip].number == memory(context + UNWIND_UCONTEXT_RIP) &&
-                wanted.values[rbp].number == memory(context + UNWIND_UCONTEXT_RBP);
+    bool same = wanted.cfa == memory(context + ARCH_UCONTEXT_RSP) &&
+                wanted.values[rip].number == memory(context + ARCH_UCONTEXT_RIP) &&
+                wanted.values[rbp].number == memory(context + ARCH_UCONTEXT_RBP);
     return same ? "" : "the signal's registers are elsewhere";
   }
   default: return "a rule of no kind";

@@ -18,8 +18,7 @@
 #define inline_always static inline __attribute__((always_inline))
 #define entry static __attribute__((used, noinline))
 
-enum { most_steps = 18, page_bytes = 4096, trampoline_bytes = 128, execve = 59, execveat = 322, any = 0, no_exist = 1, force_wakeup = 2, no_wakeup = 1, query_waiting = 0, query_size = 1 };
-enum { rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, rip = 16 };
+enum { most_steps = 18, page_bytes = 4096, trampoline_bytes = 128, any = 0, no_exist = 1, force_wakeup = 2, no_wakeup = 1, query_waiting = 0, query_size = 1 };
 
 static void *(*map_lookup)(const void *map, const void *key) = (void *)1;
 static long (*map_update)(const void *map, const void *key, const void *value, __u64 flags) = (void *)2;
@@ -129,13 +128,13 @@ inline_always void find_returns(struct walk *w) {
   w->returns = read_member(utask, set[WALK_SET_RETURNS]);
   if (!w->trampoline) return;
   if (w->returns) acu_keep_returns(w->slot);
-  __u64 at = w->registers[rip] - w->trampoline;
+  __u64 at = w->registers[ARCH_RIP] - w->trampoline;
   if (at < trampoline_bytes && w->kept_count) {
-    w->registers[rip] = w->kept[0].address;
-    w->registers[rsp] = w->kept[0].slot + 8;
+    w->registers[ARCH_RIP] = w->kept[0].address;
+    w->registers[ARCH_RSP] = w->kept[0].slot + 8;
     w->kept_next = 1;
   } else if (at >= trampoline_bytes && at < page_bytes) {
-    w->registers[rip] = read_member(utask, set[WALK_SET_STEPPED]);
+    w->registers[ARCH_RIP] = read_member(utask, set[WALK_SET_STEPPED]);
   }
 }
 
@@ -216,8 +215,8 @@ inline_always long by_frame_pointer(struct walk *w) {
 
 inline_always long out_of_signal(struct walk *w, __u64 context) {
   __u64 pc, sp, bp;
-  if (read_word(w, context + UNWIND_UCONTEXT_RBP, &bp) || read_word(w, context + UNWIND_UCONTEXT_RSP, &sp) ||
-      read_word(w, context + UNWIND_UCONTEXT_RIP, &pc))
+  if (read_word(w, context + ARCH_UCONTEXT_RBP, &bp) || read_word(w, context + ARCH_UCONTEXT_RSP, &sp) ||
+      read_word(w, context + ARCH_UCONTEXT_RIP, &pc))
     return stop(w, UNWIND_UNREADABLE);
   w->pc = pc;
   w->sp = sp;
@@ -238,7 +237,7 @@ inline_always long find_cfa(struct walk *w, struct unwind_rule *rule, __u64 *cfa
     return 0;
   case UNWIND_CFA_PLT: *cfa = w->sp + offset + ((w->pc & 15) >= extra ? 8 : 0); return 0;
   case UNWIND_CFA_REGISTER:
-    if (w->stack.count != 1 || extra > 16) return WALK_NOT_HELD;
+    if (w->stack.count != 1 || extra > ARCH_RIP) return WALK_NOT_HELD;
     *cfa = w->registers[extra & 15] + offset;
     return 0;
   default: return WALK_NOT_HELD;
@@ -316,7 +315,7 @@ inline_always __u64 copy_out(struct walk *w, __u32 why) {
   if (ring_query(acu_walked, query_waiting) > room - room / 4) return 0;
   struct walk_copy *copy = ring_reserve(acu_walked, sizeof *copy, 0);
   if (!copy) return 0;
-  __u64 sp = w->registers[rsp], id, size;
+  __u64 sp = w->registers[ARCH_RSP], id, size;
   copy->kind = WALK_RECORD_COPY;
   copy->pid = w->pid;
   copy->time = ktime_get_ns();
@@ -326,7 +325,7 @@ inline_always __u64 copy_out(struct walk *w, __u32 why) {
   copy->trampoline = w->trampoline;
   copy->kept_count = w->kept_count;
   if (w->kept_count) read_kernel(copy->kept, sizeof copy->kept, w->kept);
-  for (int i = 0; i < 17; i++) copy->registers[i] = w->registers[i];
+  for (int i = 0; i < ARCH_REGISTERS; i++) copy->registers[i] = w->registers[i];
   id = mix(mix(w->seed, copy->time), get_random()) | 1;
   copy->id = id;
   /* As far as pages can be read; the first one from sp on. A function that has moved sp far down may not have touched
@@ -381,9 +380,9 @@ inline_always __u64 keep(struct walk *w) {
 
 inline_always void begin(struct walk *w) {
   find_returns(w);
-  w->pc = w->registers[rip];
-  w->sp = w->registers[rsp];
-  w->bp = w->registers[rbp];
+  w->pc = w->registers[ARCH_RIP];
+  w->sp = w->registers[ARCH_RSP];
+  w->bp = w->registers[ARCH_RBP];
   w->is_exact = 1;
   w->window = 0;
   w->hash = w->seed;
@@ -399,20 +398,20 @@ inline_always void begin(struct walk *w) {
 inline_always __u32 why_none(struct walk *w) {
   const __u64 *set = settings();
   if (set && set[WALK_SET_MM] && !read_member(get_current_task(), set[WALK_SET_MM])) return WALK_EXITING;
-  return w->syscall == execve || w->syscall == execveat ? WALK_EXECUTING : 0;
+  return w->syscall == ARCH_CALL_EXECVE || w->syscall == ARCH_CALL_EXECVEAT ? WALK_EXECUTING : 0;
 }
 
 /* The same where a stack that shall be copied cannot be read at all. */
 inline_always __u32 why_none_to_copy(struct walk *w) {
   __u64 word;
-  return read_user(&word, sizeof word, (void *)w->registers[rsp]) ? why_none(w) : 0;
+  return read_user(&word, sizeof word, (void *)w->registers[ARCH_RSP]) ? why_none(w) : 0;
 }
 
 inline_always __u64 no_stack(struct walk *w, __u32 why) {
   count(why);
   w->hash = w->seed;
   w->stack.count = 0;
-  add_frame(w, WALK_REASON | why);
+  add_frame(w, STACK_END | why);
   return keep(w);
 }
 
@@ -453,7 +452,7 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
   }
   if (w->is_blind) end = WALK_PROCESS_NOT_KNOWN;
   if (end == UNWIND_TOO_DEEP && w->limit < WALK_MOST_FRAMES) end = UNWIND_COMPLETE; /* as many as were asked for */
-  if (end != UNWIND_COMPLETE) add_frame(w, WALK_REASON | (end & 0xff));
+  if (end != UNWIND_COMPLETE) add_frame(w, STACK_END | (end & 0xff));
   if (end < WALK_ENDS) count(end);
   return keep(w);
 }

@@ -8,6 +8,7 @@
  * well. Processes are entries of the hash `acu_processes`, by their number as acu sees it. */
 #pragma once
 
+#include "spec/stack_entry.h"
 #include "unwind/rule.h"
 
 enum {
@@ -44,7 +45,8 @@ struct walk_process {
   __u32 first, count; /* in acu_mappings; count 0: not known, and copied out `first` times */
 };
 
-/* How a walk ended: enum unwind_end, and what only the walker in the kernel has. */
+/* How a walk ended, as the end of a stack tells (STACK_END plus this): enum unwind_end, and what only the walker in the
+ * kernel has. */
 enum {
   WALK_PROCESS_NOT_KNOWN = 32,
   WALK_CODE_NOT_KNOWN, /* no mapping of the process that is known holds it */
@@ -55,9 +57,6 @@ enum {
   WALK_EXECUTING, /* it has the memory of the next program, which has not begun */
   WALK_ENDS,
 };
-
-/* The last frame of a stack that does not end at the outermost one is no address but tells why. */
-#define WALK_REASON 0xffffffffffffff00ull /* plus how the walk ended */
 
 /* Entries of the per-CPU array `acu_walk_counts`: walks by end, then: */
 enum {
@@ -93,7 +92,7 @@ struct walk_stack {
   __u64 id;
   __u64 time; /* CLOCK_MONOTONIC, ns */
   __u64 count;
-  __u64 frames[WALK_MOST_FRAMES + 1]; /* the innermost first */
+  __u64 frames[WALK_MOST_FRAMES + 1]; /* words of entries (spec/stack_entry.h), the innermost first */
 };
 
 /* Where a return address was, and what it was. */
@@ -109,7 +108,7 @@ struct walk_copy {
   __u64 missing; /* of those the first so many could not be read */
   __u32 limit, why;
   __u64 seed;
-  __u64 registers[17]; /* by DWARF's numbers, the last is rip */
+  __u64 registers[ARCH_REGISTERS]; /* by DWARF's numbers, the last is rip */
   __u64 trampoline;    /* stands in the copy at each slot of `kept` */
   __u64 kept_count;
   struct walk_return kept[WALK_MOST_RETURNS];
@@ -123,7 +122,7 @@ struct walk {
   __u32 pid;
   __u32 limit; /* frames that are wanted */
   __u64 slot;  /* which place it is */
-  __u64 registers[17];
+  __u64 registers[ARCH_REGISTERS];
   __u64 syscall; /* that the thread is in; negative: none */
 
   __u64 pc, sp, bp;

@@ -12,21 +12,20 @@ function hashOf(text) {
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619);
   return hash >>> 0;
 }
-const kindHues = { [USER]: 43, [INLINED]: 84, [KERNEL]: 12 }, RICH = 76, INLINED_RICH = 52, GREY = 6;
+const RICH = 76, GREY = 6;
 // Of one hue a shade for each name, so that neighbours differ.
 function shade(hue, name, richness = RICH) {
   const hash = hashOf(name), turn = (hash >>> 3) % 13 - 6, step = (hash >>> 9) % 7 - 3;
   return isDark() ? `hsl(${hue + turn} ${richness * 0.55}% ${27 + step}%)` : `hsl(${hue + turn} ${richness}% ${77 + step}%)`;
 }
 
-const richnessOf = (hue) => (hue === null ? GREY : hue === kindHues[INLINED] ? INLINED_RICH : RICH);
+const richnessOf = (hue) => (hue === null ? GREY : (data.kinds.find((kind) => kind.hue === hue) || { richness: RICH }).richness);
 
 // ---- languages, guessed from names: symbols do not say in what they were written
 const interpreted = [[/\.py[co]?$|^py::|<frozen/, "Python"], [/\.rb$/, "Ruby"], [/\.lua$/, "Lua"], [/\.php$/, "PHP"], [/\.m?js$|\.ts$|^(JS:|LazyCompile:|Function:|Script:|RegExp:|Builtin:)/, "JavaScript"]];
 function languageOf(frame) {
   const name = frameName(frame), module = frameModule(frame);
-  if (frameKind(frame) === KERNEL) return "kernel";
-  if (frameKind(frame) === NOTE) return "note";
+  if (frameKind(frame).language) return frameKind(frame).language;
   for (const [pattern, language] of interpreted) if (pattern.test(name) || pattern.test(module)) return language;
   if (/^L[\w/$]+;|\b(java|javax|jdk|sun|kotlin|scala)\.[\w.$]+/.test(name)) return "Java";
   if (/^(runtime|main|sync|syscall|net|os|fmt|internal\/\w+|[\w.-]+\.[a-z]+\/[\w./-]+)\.[\w(*]|\.\(\*\w+\)\./.test(name)) return "Go";
@@ -39,8 +38,8 @@ function languageOf(frame) {
 
 // ---- what is shown by hue: the values that have most get hues far apart, the rest is grey
 const ways = {
-  kind: { of: (frame) => kindNames[frameKind(frame)], hue: (frame) => kindHues[frameKind(frame)] },
-  module: { of: (frame) => (frameKind(frame) === KERNEL ? "kernel" : lastPart(frameModule(frame)) || "(no file)") },
+  kind: { of: (frame) => frameKind(frame).label, hue: (frame) => frameKind(frame).hue },
+  module: { of: (frame) => (isKernel(frame) ? "kernel" : lastPart(frameModule(frame)) || "(no file)") },
   language: { of: languageOf },
 };
 const spreadHues = [212, 43, 150, 270, 330, 96, 182, 24, 240, 300];
@@ -54,7 +53,7 @@ function rankValues(rows) {
   const sums = new Map();
   for (const row of rows) {
     const frame = functions.first[row.id];
-    if (frameKind(frame) !== NOTE) sums.set(way.of(frame), (sums.get(way.of(frame)) || 0) + row.self);
+    if (!isNote(frame)) sums.set(way.of(frame), (sums.get(way.of(frame)) || 0) + row.self);
   }
   palette.shares = [...sums].sort((a, b) => b[1] - a[1]);
   let used = 0;
@@ -68,7 +67,7 @@ function hueOf(frame) {
 }
 function frameColor(frame) {
   if (kindOf(frame) === GROUP) return palette.group;
-  if (kindOf(frame) === NOTE) return palette.note;
+  if (isNote(frame)) return palette.note;
   let color = palette.cache.get(frame);
   if (!color) {
     const hue = hueOf(frame);
@@ -100,7 +99,7 @@ function drawLegend() {
   const sum = palette.shares.reduce((all, [, weight]) => all + weight, 0);
   const shown = palette.shares.slice(0, most).filter(([, weight]) => weight >= least * sum);
   for (const [value, weight] of shown) {
-    const hue = state.color === "kind" ? kindHues[kindNames.indexOf(value)] : palette.hues.get(value);
+    const hue = state.color === "kind" ? data.kinds.find((kind) => kind.label === value).hue : palette.hues.get(value);
     item(shade(hue === null ? 210 : hue, "", richnessOf(hue)), value + " " + (sum ? Math.round(100 * weight / sum) : 0) + "%");
   }
   if (palette.shares.length > shown.length) item("", palette.shares.length - shown.length + " more");

@@ -1,5 +1,5 @@
 // The recording, as page.cc wrote it: `data` holds flat lists of numbers that refer to each other.
-// texts[], frames[3f] = name, module, kind; nodes[n] = frame of a node of the call tree, parents[n] = its caller (node 0 is
+// texts[], kinds[] = rows of spec/frame_kinds.h, frames[3f] = name, module, number of the kind; nodes[n] = frame of a node of the call tree, parents[n] = its caller (node 0 is
 // the root, a parent's number is lower than its children's); threads[4t] = pid, tid, process, name; samples[3s] = thread,
 // innermost node, weight. Optional: slices[] = [number, sample, weight, …] with samples as differences, spans[i] = how many
 // slice lengths slices[i] covers (1 where missing), changes[s] = weight less the weight before (of a comparison).
@@ -8,13 +8,14 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const about = data.about;
 const get = (id) => document.getElementById(id);
 
-const USER = 0, INLINED = 1, KERNEL = 2, NOTE = 3, GROUP = 4; // kinds of frames; groups are processes and threads
-const kindNames = ["user code", "inlined", "kernel", "note", "group"];
+// A frame's kind: its label, whose code it is (side: "user", "kernel", or "none" of what is no code), its language and colour.
+const GROUP = { label: "group", side: "none" }; // processes and threads
 
 const frameCount = data.frames.length / 3, nodeCount = data.nodes.length, sampleCount = data.samples.length / 3;
 const frameName = (f) => data.texts[data.frames[3 * f]];
 const frameModule = (f) => data.texts[data.frames[3 * f + 1]];
-const frameKind = (f) => data.frames[3 * f + 2];
+const frameKind = (f) => data.kinds[data.frames[3 * f + 2]];
+const isNote = (f) => frameKind(f).side === "none", isKernel = (f) => frameKind(f).side === "kernel";
 const lastPart = (path) => path.slice(path.lastIndexOf("/") + 1);
 
 // Functions: frames of one name and module. Inlined calls of a function are that function too.
@@ -38,7 +39,7 @@ const { isRecursive, isInKernel } = (() => {
   }
   for (let n = first[0]; n;) {
     isRecursive[n] = depth[functions.ofNode(n)]++ ? 1 : 0;
-    isInKernel[n] = isInKernel[data.parents[n]] || frameKind(data.nodes[n]) === KERNEL ? 1 : 0;
+    isInKernel[n] = isInKernel[data.parents[n]] || isKernel(data.nodes[n]) ? 1 : 0;
     if (first[n]) {
       n = first[n];
       continue;
@@ -54,7 +55,7 @@ const leafNotes = (() => {
   const weights = new Map();
   for (let s = 0; s < sampleCount; s++) {
     const frame = data.nodes[data.samples[3 * s + 1]];
-    if (data.samples[3 * s + 1] && frameKind(frame) === NOTE) weights.set(frame, (weights.get(frame) || 0) + data.samples[3 * s + 2]);
+    if (data.samples[3 * s + 1] && isNote(frame)) weights.set(frame, (weights.get(frame) || 0) + data.samples[3 * s + 2]);
   }
   return [...weights.keys()].sort((a, b) => weights.get(b) - weights.get(a));
 })();

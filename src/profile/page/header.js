@@ -51,10 +51,10 @@ function fillOwners() {
   field.hidden = field.querySelectorAll("option").length <= 2 && !state.who;
 }
 function fillKinds() {
-  const field = get("kind"), kinds = new Set(data.nodes.slice(1).map(frameKind));
+  const field = get("kind"), sides = new Set(data.nodes.slice(1).map((frame) => frameKind(frame).side));
   option(field, "all", "All code");
-  if (kinds.has(USER) || kinds.has(INLINED)) option(field, "user", "User code only");
-  if (kinds.has(KERNEL)) option(field, "kernel", "Kernel only");
+  if (sides.has("user")) option(field, "user", "User code only");
+  if (sides.has("kernel")) option(field, "kernel", "Kernel only");
   for (const frame of leafNotes.slice(0, 20)) option(field, "note:" + frameName(frame), frameName(frame).replace(/^\[|\]$/g, ""));
   field.hidden = field.options.length < 3;
 }

@@ -32,7 +32,7 @@ function weightsBetween(from, until) {
 const laneOf = {
   function(s) {
     let n = data.samples[3 * s + 1];
-    while (data.parents[n] && frameKind(data.nodes[n]) === NOTE) n = data.parents[n];
+    while (data.parents[n] && isNote(data.nodes[n])) n = data.parents[n];
     return n ? { key: functions.ofNode(n), label: frameName(data.nodes[n]) } : { key: -1, label: "(no stack)" };
   },
   thread: (s) => owners.thread(data.samples[3 * s], state.merge),

@@ -39,9 +39,8 @@ class Layout {
   folds(first, length) { return this.mayFold(first) && length >= SHORTEST_CHAIN; }
   // Whether one is all that is seen of the other; groups and notes stay apart, and so do the kernel and its callers.
   isLink(outer, inner, least) {
-    const [a, b] = [kindOf(this.tree.frame[outer]), kindOf(this.tree.frame[inner])];
-    const isCode = (kind) => kind === USER || kind === INLINED;
-    return (a === b ? a !== GROUP && a !== NOTE : isCode(a) && isCode(b)) && this.tree.size[outer] - this.tree.size[inner] < least;
+    const [a, b] = [kindOf(this.tree.frame[outer]).side, kindOf(this.tree.frame[inner]).side];
+    return a === b && a !== "none" && this.tree.size[outer] - this.tree.size[inner] < least;
   }
   chainFrom(n) {
     const chain = [n];

@@ -21,7 +21,7 @@ function tipOf(graph, box) {
   const { tree } = graph, frame = tree.frame[box.last], total = tree.total[box.node], most = 8;
   if (box.rest) return [[countText(box.rest, "frames") + ", each narrower than half a pixel"], ["together " + amount(box.size) + ", " + percent(box.size, tree.total[0])], ["zoom in to see them"]];
   const lines = [[nameOf(frame)]];
-  if (moduleOf(frame) || kindOf(frame) !== GROUP) lines.push([[moduleOf(frame), kindNames[kindOf(frame)]].filter(Boolean).join(" · ")]);
+  if (moduleOf(frame) || kindOf(frame) !== GROUP) lines.push([[moduleOf(frame), kindOf(frame).label].filter(Boolean).join(" · ")]);
   lines.push(["total " + amount(total) + ", " + percent(total, tree.total[0]) + (graph.focus && tree.total[graph.focus] !== tree.total[0] ? ", " + percent(total, tree.total[graph.focus]) + " of what is shown" : ""), "figure"]);
   if (tree.self[box.last]) lines.push(["self " + amount(tree.self[box.last]) + ", " + percent(tree.self[box.last], tree.total[0]), "figure"]);
   if (data.changes) lines.push(["change " + signed(tree.change[box.node], amount), "figure"]);

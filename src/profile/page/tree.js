@@ -126,8 +126,8 @@ function wantedThreads() {
 }
 // Frames that are not shown belong to their callers.
 function isHidden(frame) {
-  const kind = frameKind(frame);
-  return state.kind === "user" ? kind === KERNEL : state.kind === "kernel" ? kind === USER || kind === INLINED : false;
+  const { side } = frameKind(frame);
+  return state.kind === "user" ? side === "kernel" : state.kind === "kernel" ? side === "user" : false;
 }
 
 // ---- trees
@@ -202,7 +202,7 @@ function functionRows(samples) {
     row.change += w.change[n];
     if (!isRecursive[n]) row.total += w.total[n], row.totalChange += w.totalChange[n];
   }
-  return rows.filter((r) => (r.total || r.totalChange) && (frameKind(functions.first[r.id]) !== NOTE || r.self || r.change));
+  return rows.filter((r) => (r.total || r.totalChange) && (!isNote(functions.first[r.id]) || r.self || r.change));
 }
 
 // Below a function: what it calls, from its outermost call in each stack on, so that recursion counts once.
