@@ -143,7 +143,7 @@ def files(machine):
 def cache(machine):
     with nginx(machine, "cache.conf", *[["/"]] * 12, ["/count", 1, 0.1]):
         machine.record("cache-lock", ["lock", "-u", "www-data"], {r"^ngx_http_lua_ffi_shdict_get$": 0.8, r"^\[waits for ": 0.99}, "shdict|waits")
-        machine.record("cache-holder", ["holder", "-u", "www-data"], {r"^\[lets wait for ": 0.99, r"^ngx_http_lua_run_thread$": 0.3}, "lua_run|lets")
+        machine.record("cache-holder", ["holder", "-u", "www-data"], {r"^\[unblocks waiters of ": 0.99, r"^ngx_http_lua_run_thread$": 0.3}, "lua_run|unblocks")
 
 
 def regex(machine):

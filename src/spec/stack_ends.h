@@ -1,5 +1,5 @@
-// Why a user stack ends before its outermost frame, as it stands in the last line of the stack. By number: enum
-// unwind_end (unwind/rule.h), and from 32 on what only the walker in the kernel has (bpf/lib/walk.h).
+// Why a user stack ends before its outermost frame, as shown in the last line of the stack. By number: enum unwind_end
+// (unwind/rule.h); numbers from 32 on come only from the walker in the kernel (bpf/lib/walk.h).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace spec {
 struct StackEnd {
   uint32_t number;
   std::string_view name;
-  bool is_none = false; // there is no stack to show: nothing is missing
+  bool is_none = false; // there is no stack: nothing is missing
 };
 
 inline constexpr StackEnd stack_ends[] = {
@@ -18,10 +18,10 @@ inline constexpr StackEnd stack_ends[] = {
     {1, "[code without unwind tables]"},
     {2, "[stack not readable]"},
     {3, "[unwind tables not understood]"},
-    {4, "[return address is no code]"},
+    {4, "[return address is not code]"},
     {5, "[stack damaged]"},
     {6, "[more than 512 frames]"},
-    {7, "[stack deeper than was copied]"},
+    {7, "[stack deeper than copied]"},
     {32, "[process not known yet]"},
     {33, "[code not known yet]"},
     {34, "[unwind tables not understood]"},
@@ -30,7 +30,7 @@ inline constexpr StackEnd stack_ends[] = {
     {37, "[executing another program]", true},
 };
 
-// A frame from here on is no address but why the stack ends there: plus the number.
+// A frame from here on is not an address but first_stack_end plus the number of a reason.
 inline constexpr uint64_t first_stack_end = 0xffffffffffffff00;
 
 constexpr std::string_view name_of_stack_end(uint64_t number) {
@@ -44,7 +44,7 @@ constexpr bool is_no_stack(uint64_t frame) {
   return false;
 }
 constexpr bool is_stack_end(uint64_t frame) { return frame >= first_stack_end; }
-// Of a frame.
+// The reason in a frame.
 constexpr std::string_view text_of_stack_end(uint64_t frame) { return name_of_stack_end(frame - first_stack_end); }
 
 } // namespace spec

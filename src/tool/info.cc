@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "bpf/cpus.h"
 #include "bpf/features.h"
+#include "report/json.h"
 #include "session/arguments.h"
 #include "tool/tool.h"
 
@@ -24,15 +25,16 @@ struct Capability {
 constexpr Capability capabilities[] = {
     {39, "CAP_BPF", "load programs and maps"},
     {38, "CAP_PERFMON", "attach to the kernel's events, read its memory"},
-    {21, "CAP_SYS_ADMIN", "all of the former, also on kernels before 5.8"},
+    {21, "CAP_SYS_ADMIN", "all of the above, also on kernels before 5.8"},
     {2, "CAP_DAC_READ_SEARCH", "read tracefs without being its owner"},
-    {19, "CAP_SYS_PTRACE", "look into processes of others"},
-    {24, "CAP_SYS_RESOURCE", "raise limits of memory (kernels before 5.11)"},
+    {19, "CAP_SYS_PTRACE", "inspect processes of other users"},
+    {24, "CAP_SYS_RESOURCE", "raise memory limits (kernels before 5.11)"},
 };
 
 struct Fact {
-  std::string_view name;
+  std::string_view name; // in JSON
   std::string value;
+  std::string_view shown = {}; // in text; empty: the name
 };
 
 std::string first_line(const std::string& path, std::string_view absent) {
@@ -54,11 +56,11 @@ std::string readable(const char* path) { return ::access(path, R_OK) == 0 ? "yes
 // How user stacks are walked (docs/unwinding.md).
 std::string user_stacks() {
   auto has = [](bpf::Feature f) { return bpf::features().has(f); };
-  if (!ir::knows_walking) return "by frame pointers: acu has no tables for this machine yet";
-  if (!has(bpf::Feature::ring_buffer)) return "not at all: this kernel has no ring buffer";
-  std::string out = "whole, by tables in the kernel";
-  if (!has(bpf::Feature::loop)) out += ", a call a frame (no bpf_loop)";
-  if (!has(bpf::Feature::kernel_types)) out += "; by frame pointers but in probes of user code (no BTF)";
+  if (!ir::knows_walking) return "by frame pointers: acu has no unwind tables for this architecture yet";
+  if (!has(bpf::Feature::ring_buffer)) return "not available: this kernel has no ring buffer";
+  std::string out = "complete, by unwind tables in the kernel";
+  if (!has(bpf::Feature::loop)) out += ", one call per frame (no bpf_loop)";
+  if (!has(bpf::Feature::kernel_types)) out += "; by frame pointers except in user probes (no BTF)";
   return out;
 }
 
@@ -67,9 +69,8 @@ std::vector<Fact> facts() {
   ::uname(&system);
   return {
       {"kernel", std::string(system.sysname) + " " + system.release},
-      {"machine", system.machine},
-      {"processors", std::to_string(bpf::online_cpus().size()) + " online, " +
-                         std::to_string(bpf::possible_cpus()) + " possible"},
+      {"machine", system.machine, "architecture"},
+      {"processors", std::to_string(bpf::online_cpus().size()) + " online, " + std::to_string(bpf::possible_cpus()) + " possible", "CPUs"},
       {"user stacks", user_stacks()},
       {"kernel types (BTF)", readable("/sys/kernel/btf/vmlinux")},
       {"tracefs", readable("/sys/kernel/tracing/available_events")},
@@ -80,14 +81,10 @@ std::vector<Fact> facts() {
   };
 }
 
-// The texts of this file hold nothing that JSON wants escaped but quotes and backslashes.
 std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out + "\"";
+  std::string out;
+  report::append_json(out, text);
+  return out;
 }
 
 std::string as_text() {
@@ -100,8 +97,8 @@ std::string as_text() {
     out += left + std::string(note) + "\n";
   };
   out += "system\n";
-  for (const Fact& f : facts()) line(f.name, f.value, "");
-  out += "\nabilities of this kernel (what acu uses them for; what it does without)\n";
+  for (const Fact& f : facts()) line(f.shown.empty() ? f.name : f.shown, f.value, "");
+  out += "\nkernel features (what acu uses them for; what it does without them)\n";
   for (const bpf::FeatureRow& row : bpf::feature_table()) {
     bpf::Answer answer = bpf::features().ask(row.id);
     std::string note(row.use);
