@@ -84,7 +84,7 @@ def measure(name, seconds, program, acu, folder):
         own = re.search(r"acu itself: ([\d.]+) (ms|s) of CPU time.*?([\d.]+) MB", err)
         row["cpu"] = float(own.group(1)) * (0.001 if own.group(2) == "ms" else 1)
         row["memory"] = float(own.group(3))
-        in_kernel, samples = re.search(r"([\d.]+) ms in the kernel's probes", err), re.search(r"^samples ([\d,]+)", err, re.M)
+        in_kernel, samples = re.search(r"([\d.]+) ms in probes in the kernel", err), re.search(r"^samples ([\d,]+)", err, re.M)
         if in_kernel and samples:
             row["sample_us"] = 1000 * float(in_kernel.group(1)) / int(samples.group(1).replace(",", ""))
         record = os.path.join(folder, "again.acu")

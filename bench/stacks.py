@@ -181,8 +181,8 @@ def folded(acu, recording):
         yield stack.split(";"), int(count)
 
 
-REASONS = {"[code without unwind tables]", "[stack not readable]", "[unwind tables not understood]", "[return address is no code]", "[stack damaged]",
-           "[more than 512 frames]", "[stack deeper than was copied]", "[process not known yet]", "[code not known yet]", "[not finished]", "[no user stack]"}
+REASONS = {"[code without unwind tables]", "[stack not readable]", "[unwind tables not understood]", "[return address is not code]", "[stack damaged]",
+           "[more than 512 frames]", "[stack deeper than copied]", "[process not known yet]", "[code not known yet]", "[not finished]", "[no user stack]"}
 # What the load runs; of everything else on the machine nothing is counted.
 KINDS = {"busy": "native", "python3": "python3", "perl": "perl", "sort": "native", "xz": "native", "g++": "native", "cc1plus": "native", "as": "native",
          "collect2": "native", "ld": "native", "nginx": "native", "java": "java", "forks": "native", "true": "native"}

@@ -1,4 +1,4 @@
-// What counters told, as text: the layout of perf stat(1), its columns, and JSON with one object a line.
+// Counter values as text: the layout of perf stat(1), its columns, and JSON with one object per line.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 #include "counters/counting.h"
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "probe/attach.h"
 #include "probe/counter.h"
@@ -66,8 +67,8 @@ private:
   base::Status open(Counted& counted);
   base::Status wait();
   base::Status take(CountTable& to, bool since_last, double elapsed);
-  base::Status tell_interval();
-  void tell_end() const;
+  base::Status report_interval();
+  void report_end() const;
   void tell(const std::string& text) { output_->out(text), output_->settle(); }
   std::vector<int> cpus() const { return options_.filter.cpus.empty() ? probe::online_cpus() : options_.filter.cpus; }
   bool is_of_command() const { return !options_.command.empty() && !options_.while_command; }
@@ -109,7 +110,7 @@ base::Status Counting::describe() {
     table_.title += "'";
   } else {
     ACU_TRY(targets_, session::watch_targets(f));
-    ACU_TRY(session::Condition condition, session::whose_of(f));
+    ACU_TRY(session::Condition condition, session::target_condition(f));
     table_.title = condition.what;
   }
   if (f.cgroup.empty()) return {};
@@ -191,7 +192,7 @@ base::Status Counting::take(CountTable& to, bool since_last, double elapsed) {
   return {};
 }
 
-base::Status Counting::tell_interval() {
+base::Status Counting::report_interval() {
   CountTable now;
   const double since = static_cast<double>(base::clock_ns() - begin_ns_) / ns_in_s;
   ACU_CHECK(take(now, true, since - told_until_));
@@ -210,7 +211,7 @@ base::Status Counting::wait() {
     const uint64_t since = base::clock_ns() - begin_ns_;
     if (options_.duration_ns && since >= options_.duration_ns) return {};
     if (next && since >= next) {
-      ACU_CHECK(tell_interval());
+      ACU_CHECK(report_interval());
       next += options_.interval_ns;
       if (++told_ == options_.rounds) return {};
       continue;
@@ -221,21 +222,21 @@ base::Status Counting::wait() {
     if (until != UINT64_MAX) timeout = {static_cast<time_t>((until - since) / 1'000'000'000), static_cast<long>((until - since) % 1'000'000'000)};
     pollfd wanted[] = {{session::signals::fd(), POLLIN, 0}, {child_ ? child_->fd() : targets_.empty() ? -1 : targets_.back().get(), POLLIN, 0}};
     if (::ppoll(wanted, 2, until == UINT64_MAX ? nullptr : &timeout, nullptr) < 0 && errno != EINTR)
-      return base::errno_error("cannot wait", errno);
+      return base::errno_error("cannot wait for events", errno);
     for (int signal : session::signals::take()) is_interrupted_ |= signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
     if (is_interrupted_ || (wanted[1].revents && targets_.size() < 2)) return {};
     if (wanted[1].revents) targets_.pop_back();
   }
 }
 
-// How much was counted, what is missing, and what it took. Not among lines for programs.
-void Counting::tell_end() const {
+// Prints the summary line: counters, what is missing, and overhead. Not among machine-readable lines.
+void Counting::report_end() const {
   if (options_.quiet || ((options_.json || !options_.separator.empty()) && options_.output.empty())) return;
   size_t missing = 0, part = 0;
   for (const Counted& c : counted_) missing += !c.is_supported;
   for (const CountRow& row : table_.rows) part += row.is_supported && row.running < 1;
-  std::string out = std::to_string(counted_.size()) + (counted_.size() == 1 ? " counter, " : " counters, ");
-  out += missing ? std::to_string(missing) + " of them not supported here" : "0 lost";
+  std::string out = base::counted(counted_.size(), "counter") + ", ";
+  out += missing ? std::to_string(missing) + " not supported here" : "0 lost";
   if (part) out += ", " + std::to_string(part) + " counted part of the time and scaled";
   base::write_all(STDERR_FILENO, out + "; " + session::own_costs(0) + "\n");
 }
@@ -258,7 +259,7 @@ base::Result<int> Counting::run() {
     ACU_CHECK(start());
     ACU_CHECK(wait());
     const double elapsed = static_cast<double>(base::clock_ns() - begin_ns_) / ns_in_s;
-    if (options_.interval_ns && options_.repeats == 1 && (!options_.rounds || told_ < options_.rounds)) ACU_CHECK(tell_interval());
+    if (options_.interval_ns && options_.repeats == 1 && (!options_.rounds || told_ < options_.rounds)) ACU_CHECK(report_interval());
     ACU_CHECK(take(table_, false, elapsed));
     if (!child_) continue;
     status = child_->status().value_or(0);
@@ -272,7 +273,7 @@ base::Result<int> Counting::run() {
     tell(options_.json               ? count_json(table_, std::nullopt)
          : !options_.separator.empty() ? count_columns(table_, std::nullopt, options_.separator)
                                        : count_text(table_));
-  tell_end();
+  report_end();
   ACU_CHECK(output_->finish());
   return status;
 }

@@ -122,8 +122,8 @@ std::string first_line(const std::string& path) {
 
 // A script is run by the program of its first line, and `env` by what it is told to look for; both are followed.
 std::string program_of(std::string word) {
-  constexpr int most_steps = 4;
-  for (int step = 0; step < most_steps; step++) {
+  constexpr int max_steps = 4;
+  for (int step = 0; step < max_steps; step++) {
     if (word.find('/') == word.npos) {
       const std::vector<std::string> paths = symbol::find_programs(word, {});
       if (paths.empty()) return word;
@@ -152,15 +152,15 @@ bool follows_safely(symbol::Binary& file, const std::vector<std::string>& names,
     is_careful = true;
     if (probe::find_return_places(file, f).ok()) continue;
     notes.push_back("`operator new` of " + last_part(file.name()) +
-                    " is not followed: an exception out of it (no memory) would end the program, and where "
-                    "it returns is not known");
+                    " is not tracked: an exception from it (out of memory) would terminate the program, and its return "
+                    "instructions are not known");
     return false;
   }
   is_any_careful |= is_careful;
   if (is_careful)
     notes.push_back("`operator new` of " + last_part(file.name()) +
-                    " is probed at its return instructions, as exceptions may leave it (no memory): about " +
-                    std::to_string(spec::return_instruction_ns / 1000) + " us more for each call");
+                    " is probed at its return instructions, since it may throw (out of memory): about " +
+                    std::to_string(spec::return_instruction_ns / 1000) + " us more per call");
   return true;
 }
 
@@ -225,7 +225,7 @@ Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
   out.functions = std::move(functions.text);
   out.places = std::move(functions.places);
   if (!unsized.empty())
-    out.notes.push_back("not counted: blocks freed by " + session::listed("", unsized) + " without their sizes, which this allocator does not keep where acu can read them");
+    out.notes.push_back("not counted: blocks freed by " + session::listed("", unsized) + " without their sizes, which acu cannot read from this allocator");
   return out;
 }
 
@@ -245,9 +245,9 @@ base::Result<Allocations> find_in(symbol::Binaries& binaries, const std::vector<
   if (files.empty())
     return base::Error{base::Failure::nothing_matched,
                        "no malloc, calloc, realloc, free in " + whose + ": it has " +
-                           (seen.empty() ? "no files that can be read" : "mapped " + seen) +
+                           (seen.empty() ? "no readable files" : "mapped " + seen) +
                            (program.empty() ? "" : "; its program is " + program) +
-                           ". `acu flame alloc` without --leaks shows growth of memory as the kernel counts it"};
+                           "\nhint: acu flame alloc, without --leaks, shows memory growth as the kernel counts it"};
   Allocations out;
   if (calls == spec::AllocatorCalls::live)
     out = followed(files, binaries);
@@ -256,11 +256,11 @@ base::Result<Allocations> find_in(symbol::Binaries& binaries, const std::vector<
   if (out.functions.empty())
     return base::Error{base::Failure::nothing_matched, "the sizes of freed blocks are not available in " + whose +
                                                            (out.notes.empty() ? "" : ": " + out.notes.front()) +
-                                                           "\nhint: acu flame alloc --leaks follows each block"};
+                                                           "\nhint: acu flame alloc --leaks tracks every block"};
   for (symbol::Binary* file : files)
     if (std::string missing = missing_in(*file); !missing.empty())
-      out.notes.push_back(last_part(file->name()) + " has no symbols of " + missing +
-                          ": what they take or give back is not known");
+      out.notes.push_back(last_part(file->name()) + " has no symbols for " + missing +
+                          ": what they allocate or free is not counted");
   return out;
 }
 

@@ -1,5 +1,5 @@
-// What `acu flame alloc --leaks` follows, and `acu flame allocated` and `freed` sample: the functions of spec/allocation_functions.h in
-// what a process has mapped or a command will map; and what it will cost to follow them.
+// The functions that `acu flame alloc --leaks` tracks and `acu flame allocated` and `freed` sample: those of
+// spec/allocation_functions.h in the files a process has mapped or a command will map; and the cost of tracking them.
 #pragma once
 
 #include "base/result.h"
@@ -19,12 +19,12 @@ struct Allocations {
   std::vector<std::string> notes; // what there is to know before they are attached
 };
 
-// Failure: the process has no such functions, with what is missing.
+// Failure: the process has no such functions; names what is missing.
 base::Result<Allocations> find_allocations(int pid, spec::AllocatorCalls calls);
-// The same of a command that is not started yet, by its program or script: the files that it will have mapped.
+// The same for a command that has not started yet, by its program or script: the files that it will map.
 base::Result<Allocations> find_allocations(const std::string& command, spec::AllocatorCalls calls);
 
-// Of a second, in percent of a CPU. `careful`: of those that take memory, the calls whose returns are probed at the
+// Percent of a CPU, for one second. `careful`: the allocating calls whose returns are probed at the
 // return instructions (@careful).
 double cost_of_following(uint64_t taken, uint64_t given, uint64_t careful, uint64_t duration_ns);
 

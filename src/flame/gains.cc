@@ -1,5 +1,6 @@
 #include "flame/gains.h"
 
+#include "base/counted.h"
 #include "session/stack_map.h"
 
 #include <algorithm>
@@ -7,8 +8,8 @@
 
 namespace flame {
 
-constexpr size_t most_gains = 1 << 20; // 32 bytes each
-constexpr size_t most_slices = 1 << 16;
+constexpr size_t max_gains = 1 << 20; // 32 bytes each
+constexpr size_t max_slices = 1 << 16;
 
 std::vector<Gains::Gain> Gains::take(const ir::Map& map, const std::vector<ir::Entry>& entries) {
   std::vector<Gain> out;
@@ -36,7 +37,7 @@ void Slicer::add(std::vector<Gains::Gain> gains, uint64_t span) {
   slices_.back().span = std::max(slices_.back().span, span);
   auto& to = slices_.back().gains;
   to.insert(to.end(), gains.begin(), gains.end());
-  if (held_ > most_gains || slices_.size() > most_slices) make_longer();
+  if (held_ > max_gains || slices_.size() > max_slices) make_longer();
 }
 
 // One gain of each key is left. Gives their number.
@@ -102,11 +103,10 @@ void Slicer::give(profile::Profile& to, const std::vector<ir::Entry>& entries,
   }
   auto note = [&](std::string text) { to.about.notes.push_back(std::move(text)); };
   if (slice_ns_ != wanted_ns_)
-    note("slices are " + std::to_string(slice_ns_ / 1'000'000) + " ms long and not " +
+    note("slices are " + std::to_string(slice_ns_ / 1'000'000) + " ms long instead of " +
          std::to_string(wanted_ns_ / 1'000'000) + " ms: there would be too many");
   if (late_)
-    note(std::to_string(late_) + (late_ == 1 ? " slice was" : " slices were") +
-         " read late, as the host was busy, and merged with the one before: hatched in the heat map");
+    note(base::counted(late_, "slice") + " read late because the host was busy, and merged with the previous one: hatched in the heat map");
 }
 
 } // namespace flame

@@ -1,6 +1,6 @@
-// A map of stacks that is looked at while it grows: what its keys gained from one look to the next, and that
-// as slices of time for a recording (`--split`). The map itself is left alone: nothing that probes add
-// meanwhile is lost.
+// Reads a growing map of stacks repeatedly: what its keys gained between two reads becomes
+// the time slices of a recording (`--split`). The map itself is not changed: nothing that probes add
+// in the meantime is lost.
 #pragma once
 
 #include "ir/engine.h"

@@ -1,6 +1,7 @@
 // The steps of a recording in their order; those of a script's run (run.cc), but for what becomes of the map.
 #include "flame/sampling.h"
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "bpf/features.h"
 #include "format/tracefs.h"
@@ -83,7 +84,7 @@ struct Sampler {
   void scale();
   base::Status read_notes();
   base::Status read();
-  void tell_costs();
+  void report_costs();
 
   const SamplingOptions& options;
   spec::ProfileKind kind;
@@ -110,7 +111,7 @@ void Sampler::choose_kind() {
   if (options.probe.empty()) return;
   kind = {.name = options.probe, .script = "flame_probe", .title = options.probe, .unit = "hits"};
   if (!options.weight.empty()) kind.unit = options.weight;
-  filter.idle_too = true;
+  filter.include_idle = true;
 }
 
 // What following every call will cost is measured by counting them for a moment.
@@ -141,21 +142,21 @@ base::Result<Allocations> follow_allocations(const SamplingOptions& options) {
   const spec::AllocatorCalls calls = options.kind->allocator;
   if (calls != spec::AllocatorCalls::live && !options.is_exact && !bpf::has(bpf::Feature::uprobe_multi_pid))
     return base::Error{base::Failure::unsupported, "`" + std::string(options.kind->name) +
-                                                       "` attaches and detaches probes of one process at once, which Linux can from 6.10 on\n"
+                                                       "` attaches and detaches probes of one process at once, which requires Linux 6.10\n"
                                                        "hint: --exact keeps them attached, whatever the overhead"};
   std::string program;
   if (is_command) {
     ACU_TRY(program, session::find_executable(options.command.front(), "--"));
   }
   ACU_TRY(Allocations found, is_command ? find_allocations(program, calls) : find_allocations(options.filter.pid, calls));
-  std::string text = is_command ? "only the command's own process is followed, not what it starts" : "";
+  std::string text = is_command ? "only the command's own process is traced, not its children" : "";
   if (!is_command && calls == spec::AllocatorCalls::live) {
     ACU_TRY(double cost, measure_cost(options, found.counts));
-    text = "following each allocation is estimated to cost " + in_percent(cost) + " of a CPU";
-    constexpr double most_by_default = 30;
-    if (cost > (options.max_cost > 0 ? options.max_cost : most_by_default))
+    text = "estimated overhead of tracking every allocation: " + in_percent(cost) + " of a CPU";
+    constexpr double default_max = 30;
+    if (cost > options.max_cost.value_or(default_max))
       return base::Error{base::Failure::runtime,
-                         text + ", more than `--max-cost` allows; `acu flame alloc` without --leaks is cheap"};
+                         text + ", above the limit of `--max-cost`\nhint: acu flame alloc, without --leaks, has low overhead"};
   }
   if (!options.quiet) {
     if (!text.empty()) base::write_all(STDERR_FILENO, text + "\n");
@@ -164,10 +165,10 @@ base::Result<Allocations> follow_allocations(const SamplingOptions& options) {
   return found;
 }
 
-// The recording itself for a moment: what its probes take in the kernel, in percent of a CPU. Of a command that is known at its end.
+// Records briefly to measure the time of the probes in the kernel, in percent of a CPU. For a command it is only known at the end.
 constexpr uint64_t trial_ns = 400'000'000, trial_settle_ns = 200'000'000;
 base::Status estimate_cost(const SamplingOptions& options) {
-  const bool is_asked_for = options.is_exact || (options.max_cost > 0 && options.kind->allocator != spec::AllocatorCalls::live);
+  const bool is_asked_for = options.is_exact || (options.max_cost && options.kind->allocator != spec::AllocatorCalls::live);
   if (!is_asked_for || options.filter.command) return {};
   SamplingOptions moment = options;
   moment.duration_ns = trial_ns;
@@ -183,10 +184,10 @@ base::Status estimate_cost(const SamplingOptions& options) {
   const uint64_t measured_ns = trial.runner->attached_ns() + about.duration_ns - trial.measured_from_ns;
   const double cost = 100.0 * (trial.duty_cycle ? trial.duty_cycle->expected_run_share(options.duration_ns)
                                                 : static_cast<double>(about.kernel_ns) / static_cast<double>(measured_ns));
-  const std::string text = "recording is estimated to cost " + in_percent(cost) + " of a CPU (measured for a moment)";
-  if (options.max_cost > 0 && cost > options.max_cost)
+  const std::string text = "estimated overhead of recording: " + in_percent(cost) + " of a CPU (measured briefly)";
+  if (options.max_cost && cost > *options.max_cost)
     return base::Error{base::Failure::runtime,
-                       text + ", more than `--max-cost` allows; " + (options.is_exact ? "without --exact it costs less" : "hint: lower the rate (-F) or name a process (-p)")};
+                       text + ", above the limit of `--max-cost`\nhint: " + (options.is_exact ? "--exact raises the overhead; omit it" : "lower the rate (-F) or name a process (-p)")};
   if (!options.quiet) base::write_all(STDERR_FILENO, text + "\n");
   return {};
 }
@@ -200,8 +201,8 @@ base::Status check_needs(const spec::ProfileKind& kind) {
   utsname system = {};
   ::uname(&system);
   return base::Error{base::Failure::unsupported,
-                     "`" + std::string(kind.name) + "` needs the tracepoint " + std::string(kind.needs) + ", which Linux has from " +
-                         std::string(kind.since) + " on; this is " + system.release};
+                     "`" + std::string(kind.name) + "` needs the tracepoint " + std::string(kind.needs) + ", available from Linux " +
+                         std::string(kind.since) + "; this is " + system.release};
 }
 
 base::Status Sampler::make_script() {
@@ -267,14 +268,14 @@ base::Status Sampler::live() {
   const ir::Counters counters = runner->backend().engine().counters();
   note_losses(counters);
   if (script.lacks_end)
-    about.notes.push_back(std::string(kind.is_state ? "memory that was given back at last counts, too" : "what lasted at the end is not counted") +
-                          ": before 5.13 the kernel cannot go through the entries of maps");
+    about.notes.push_back(std::string(kind.is_state ? "memory freed at the end is included" : "waits and calls unfinished at the end are not counted") +
+                          ": before Linux 5.13, programs cannot iterate over maps");
   const std::string losses = session::describe_losses(runner->program(), counters, &runner->source(), {});
   for (std::string_view line : base::split(losses, '\n'))
     if (!line.empty()) about.notes.emplace_back(line);
   if (runner->lost_changes())
-    about.notes.push_back(std::to_string(runner->lost_changes()) +
-                          " changes of processes were lost: some code may have no name, or one of another program");
+    about.notes.push_back("lost " + base::counted(runner->lost_changes(), "process event") +
+                          ": some code may have no name, or the name of another program");
   return {};
 }
 
@@ -408,11 +409,10 @@ base::Status Sampler::read_notes() {
     ACU_TRY(uint64_t blocks, read_number("blocks"));
     ACU_TRY(uint64_t freed, read_number("freed"));
     profile::About& about = recording.profile.about;
-    about.notes.push_back("allocated meanwhile: " + std::to_string(allocated) + " bytes in " + std::to_string(blocks) + " blocks; freed of that: " +
-                          std::to_string(freed) + " bytes (" + in_percent(allocated ? 100.0 * static_cast<double>(freed) / static_cast<double>(allocated) : 0) + ")");
-    about.notes.push_back("following " + std::to_string(taken) + " calls that take memory and " + std::to_string(given) +
-                          " that give it back has cost about " +
-                          in_percent(cost_of_following(taken, given, careful, about.duration_ns)) + " of a CPU");
+    about.notes.push_back("allocated " + base::counted(allocated, "byte") + " in " + base::counted(blocks, "block") + "; freed of that " +
+                          base::counted(freed, "byte") + " (" + in_percent(allocated ? 100.0 * static_cast<double>(freed) / static_cast<double>(allocated) : 0) + ")");
+    about.notes.push_back("overhead of tracking about " + in_percent(cost_of_following(taken, given, careful, about.duration_ns)) +
+                          " of a CPU: " + base::counted(taken, "allocation call") + ", " + base::counted(given, "free call"));
   }
   return {};
 }
@@ -481,10 +481,10 @@ base::Status Sampler::read() {
   describe();
   const std::vector<uint32_t> numbers = name_samples(recording.profile, stacks.out, runner->names().sources());
   if (filter.pid >= 0 && kind.unit == "ns" && recording.profile.samples().empty())
-    recording.profile.about.notes.push_back("nothing ended meanwhile: what its threads have waited for all the time is told by `acu snap -p " +
+    recording.profile.about.notes.push_back("no wait ended during the recording: to see what the threads are waiting for, run `acu snap -p " +
                                             std::to_string(filter.pid) + "`");
   if (slicer && duty_cycle && duty_cycle->attached_share() < 0.999)
-    recording.profile.about.notes.push_back("slices show when probes were attached: what happened in the gaps between (up to 2 s) is in the next");
+    recording.profile.about.notes.push_back("events while probes were detached (gaps of up to 2 s) are counted in the next slice");
   if (slicer) {
     sample_at.push_back(numbers.size());
     std::vector<uint32_t> sample_of;
@@ -540,14 +540,14 @@ void Sampler::scale() {
     profile.about.notes.push_back("probes were attached " + in_percent(100 * attached) + " of the time to limit overhead: totals are estimates" +
                                   (error ? ", standard error " + in_percent(100 * *error) : "") + " (--exact keeps them attached)");
   if (duty_cycle && !duty_cycle->failure().empty())
-    profile.about.notes.push_back("probes could not be attached again, so what happened afterwards is an estimate: " + duty_cycle->failure());
+    profile.about.notes.push_back("probes could not be attached again, so later events are estimated: " + duty_cycle->failure());
   const uint64_t sampled = profile.total();
   if (!sampled || !seen_weight || sampled == seen_weight) return;
   profile.scale(static_cast<double>(seen_weight) / static_cast<double>(sampled));
   if (profile.about.samples >= seen) return; // the time of what had not ended
-  profile.about.notes.push_back(std::to_string(profile.about.samples) + " of " + std::to_string(seen) +
-                                " events " + (has_gaps ? "that were seen " : "") + "have stacks and stand for the others: " +
-                                (has_gaps ? "" : "totals are exact, ") + "shares are estimates (--exact: all have stacks)");
+  profile.about.notes.push_back("stacks were taken for " + std::to_string(profile.about.samples) + " of " + base::counted(seen, "event") +
+                                (has_gaps ? " seen" : "") + ": " + (has_gaps ? "" : "totals are exact, ") +
+                                "shares are estimates (--exact: for all)");
 }
 
 void Sampler::describe() {
@@ -565,7 +565,7 @@ void Sampler::describe() {
   profile.about.host = system.nodename;
 }
 
-void Sampler::tell_costs() {
+void Sampler::report_costs() {
   rusage own = {};
   ::getrusage(RUSAGE_SELF, &own);
   auto ns = [](const timeval& t) {
@@ -629,11 +629,11 @@ base::Result<std::vector<ir::Entry>> Onlooker::read() {
 
 // Tables of the kernel hold what minutes bring, and this may go on for days.
 void Onlooker::make_room(const ir::Map& map, size_t entries) {
-  constexpr size_t most_stacks = 2048; // a quarter of the kernel's own that there is room for, and a sixteenth of the others
+  constexpr size_t max_stacks = 2048; // a quarter of the kernel's own that there is room for, and a sixteenth of the others
   if (std::exchange(is_emptied, false)) gains = {};
   is_filling = entries > map.max_entries / 4;
   const auto& all = stacks.out.stacks;
-  if (all.size() - forgotten < most_stacks) return;
+  if (all.size() - forgotten < max_stacks) return;
   std::vector<uint64_t> ids;
   for (; forgotten < all.size(); forgotten++)
     if (!all[forgotten].pid) ids.push_back(all[forgotten].id);
@@ -665,7 +665,7 @@ base::Result<bool> Onlooker::look() {
   s.recording.profile.about.duration_ns = now - s.runner->attached_ns();
   const ir::Counters counters = s.runner->backend().engine().counters();
   s.note_losses(counters);
-  s.tell_costs();
+  s.report_costs();
   return viewer.look({s.recording.profile, found, passed, s.is_state(), session::losses_in_short(counters)});
 }
 
@@ -696,7 +696,7 @@ base::Result<Recording> record(const SamplingOptions& options) {
   ACU_CHECK(s.read());
 
   // What all of this took is written down.
-  s.tell_costs();
+  s.report_costs();
   s.recording.command_status = session::end_of(s.runner->child());
   return std::move(s.recording);
 }
@@ -720,7 +720,7 @@ base::Result<Recording> watch(const SamplingOptions& options, const Viewer& view
   // That, too.
   ACU_CHECK(onlooker.look());
   ACU_CHECK(s.read_notes());
-  s.tell_costs();
+  s.report_costs();
   s.recording.command_status = session::end_of(s.runner->child());
   return std::move(s.recording);
 }

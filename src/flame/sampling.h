@@ -19,7 +19,7 @@ struct SamplingOptions {
   std::vector<std::string> command; // words; empty: none
   uint64_t rate = 0;        // samples a second, of cycles events between two; 0: default_rate
   bool is_exact = false;    // kinds that are sampled take the stack of every event
-  double max_cost = 0;      // percent of a CPU that it may be estimated to take; 0: 30 where each allocation is followed, else any
+  std::optional<double> max_cost; // estimated overhead, in percent of a CPU; none: 30 where every allocation is tracked, else no limit
   uint64_t duration_ns = 0; // 0: until the command or the process ends, or a signal
   uint64_t split_ns = 0;    // length of the slices of time that are kept; 0: none
   bool quiet = false;

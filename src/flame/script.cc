@@ -39,7 +39,7 @@ base::Result<SamplingScript> make_sampling_script(const spec::ProfileKind& kind,
   // Events are sampled so that about `rate` stacks are taken in a second; with the clock's ticks, ten times as many as those of a CPU.
   constexpr uint64_t samples = 64; // in a window, see flame_sampled.bt
   if (kind.is_sampled) {
-    script.set("LEAST_PERIOD", is_exact ? 0 : kind.least_period);
+    script.set("LEAST_PERIOD", is_exact ? 0 : kind.min_period);
     script.set("WINDOW_NS", samples * 1'000'000'000 / (kind.has_ticks ? 10 * rate : rate));
   }
   if (kind.has_ticks) {

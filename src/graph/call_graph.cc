@@ -10,7 +10,7 @@ constexpr uint64_t no_depth = ~0ull;
 // Stacks of threads are smaller, and other stacks (sigaltstack, coroutines) lie further away.
 constexpr uint64_t farthest = 64 << 20;
 // What waits for a call around it is told before, when there is so much or it is so old.
-constexpr size_t most_whole = 1 << 14;
+constexpr size_t max_whole = 1 << 14;
 constexpr uint64_t oldest_ns = 1'000'000'000;
 
 OffCpu since(OffCpu now, OffCpu before) {
@@ -168,7 +168,7 @@ void CallGraph::take_whole(const Moment& at, Call call, uint64_t depth) {
   Thread& t = thread(at);
   if (!t.whole.empty() && at.ns - t.whole.back().call.end_ns > oldest_ns &&
       t.whole.back().call.start_ns < call.start_ns)
-    tell_whole(t);
+    report_complete(t);
   Tree tree;
   auto inner = std::find_if(t.whole.begin(), t.whole.end(),
                             [&](const Tree& other) { return other.call.start_ns >= call.start_ns; });
@@ -176,7 +176,7 @@ void CallGraph::take_whole(const Moment& at, Call call, uint64_t depth) {
   t.whole.erase(inner, t.whole.end());
   tree.call = std::move(call);
   t.whole.push_back(std::move(tree));
-  if (depth == 0 || t.whole.size() > most_whole) tell_whole(t);
+  if (depth == 0 || t.whole.size() > max_whole) report_complete(t);
 }
 
 void CallGraph::take_unended(const Moment& at, Call call) {
@@ -216,7 +216,7 @@ void CallGraph::tell_tree(Thread& t, Tree& tree) {
   close(t, end_ns, off, how);
 }
 
-void CallGraph::tell_whole(Thread& t) {
+void CallGraph::report_complete(Thread& t) {
   for (Tree& tree : t.whole) tell_tree(t, tree);
   t.whole.clear();
 }
@@ -234,13 +234,13 @@ void CallGraph::end_thread(const Moment& at) {
   if (forked_.erase(at.tid) || !threads_.contains(at.tid)) return;
   Thread& t = thread(at);
   close_from(t, 0, at.ns, at.off, Ended::by_exit);
-  tell_whole(t);
+  report_complete(t);
 }
 
 void CallGraph::finish(uint64_t ns) {
   for (auto& [tid, t] : threads_) {
     put_together(*t);
-    tell_whole(*t);
+    report_complete(*t);
     close_from(*t, 0, ns, t->off, Ended::by_end);
   }
 }

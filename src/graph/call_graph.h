@@ -1,10 +1,10 @@
-// Calls within calls, thread by thread: entries and returns of functions, as probes tell them, become trees.
+// Nested calls per thread: builds call trees from the entries and returns that probes report.
 //
-// A return belongs to the call of that function that stands at the same place of the stack. What was called
-// later and is still open then has been left another way, or its return was lost: it is closed with that mark, so that
-// nothing stays open and nesting is right from there on. Where an exception or longjmp is seen to land, the calls below that
-// place of the stack end at that moment. A process that was forked is in the calls of its parent. Where probes tell
-// whole calls at their return (take_whole), those that lie within each other in time are put together.
+// A return belongs to the call of that function at the same stack position. Calls made
+// later that are still open were left another way, or their returns were lost: they are closed and marked, so that
+// nothing stays open and nesting is correct from there on. When an exception or longjmp lands, the calls below that
+// stack position end at that moment. A forked process is in the calls of its parent. If probes report
+// complete calls at their return (take_whole), calls are nested by time.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct CalledFunction {
   bool has_return = true; // it is probed
 };
 
-// Time that a thread was not on a CPU, in ns.
+// Time off the CPU, in ns.
 struct OffCpu {
   uint64_t waited = 0;    // it slept
   uint64_t preempted = 0; // it could have run
@@ -67,18 +67,18 @@ struct CallThread {
   std::string name;
 };
 
-// Hears of calls in the order in which each thread makes them; of different threads in that of the records.
+// Receives calls in the order in which each thread makes them; for different threads, in the order of the records.
 class CallListener {
 public:
   virtual ~CallListener() = default;
-  // `level`: how many calls of the thread are open around it.
+  // `level`: number of open calls of the thread around it.
   virtual void begin(const CallThread&, const Call&, size_t /*level*/) {}
   virtual void end(const CallThread& thread, const Call& call, size_t level) = 0;
 };
 
 class CallGraph {
 public:
-  // What all records have.
+  // Common to all records.
   struct Moment {
     uint32_t tid = 0, pid = 0, cpu = 0;
     uint64_t ns = 0;
@@ -88,23 +88,23 @@ public:
 
   explicit CallGraph(std::vector<CallListener*> listeners) : listeners_(std::move(listeners)) {}
 
-  // `depth`: calls of the thread that are open, as the kernel counts them. `stack`: where the return address
-  // stands; 0: not known (functions of the kernel).
+  // `depth`: open calls of the thread, as counted by the kernel. `stack`: address of the return
+  // address; 0: not known (kernel functions).
   void enter(const Moment& at, const CalledFunction& function, uint64_t depth, uint64_t stack,
              std::string arguments);
   void leave(const Moment& at, const CalledFunction& function, uint64_t stack, std::string result);
-  // An exception or longjmp goes on with this stack pointer; 0: it is not known, what it left shows with the next call.
+  // An exception or longjmp continues with this stack pointer; 0: not known, then the next call shows what was left.
   void land(const Moment& at, uint64_t stack, Ended how);
-  // The process of the thread is copied; the first thread of the copy is `child`.
+  // The process of the thread forked; the first thread of the copy is `child`.
   void fork(const Moment& at, uint32_t child);
-  // A call that has returned, told in one: `call` has all but `ended`, `off` until its start. `depth`: 0: it
+  // A complete call, reported at its return: `call` has all but `ended`, and `off` until its start. `depth`: 0: it
   // is the outermost.
   void take_whole(const Moment& at, Call call, uint64_t depth);
-  // One that has not returned, told likewise, at the end.
+  // A call that has not returned, reported the same way at the end.
   void take_unended(const Moment& at, Call call);
   void exec(const Moment& at);
   void end_thread(const Moment& at);
-  // Closes what is open.
+  // Closes open calls.
   void finish(uint64_t ns);
 
   uint64_t calls() const { return calls_; }
@@ -137,7 +137,7 @@ private:
   void close_from(Thread& t, size_t level, uint64_t ns, OffCpu off, Ended how);
   static void put_together(Thread& t);
   void tell_tree(Thread& t, Tree& tree);
-  void tell_whole(Thread& t);
+  void report_complete(Thread& t);
 
   std::vector<CallListener*> listeners_;
   std::map<uint32_t, std::unique_ptr<Thread>> threads_;

@@ -1,5 +1,6 @@
 #include "graph/call_text.h"
 
+#include "base/counted.h"
 #include "report/text.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace graph {
 namespace {
 
 constexpr uint64_t oldest_ns = 1'000'000'000;
-constexpr size_t most_bytes = 1 << 20;
+constexpr size_t max_bytes = 1 << 20;
 constexpr size_t indent = 2;
 
 template<class... Values> std::string formatted(const char* format, Values... values) {
@@ -95,13 +96,13 @@ void CallText::end(const CallThread& thread, const Call& call, size_t level) {
   else
     add(lines, who_of(thread), times_of(&call), level, "}" + note_of(call, true));
   lines.is_streaming |= level > 0 && (call.end_ns - std::min(lines.since_ns, call.end_ns) > oldest_ns ||
-                                      lines.text.size() > most_bytes);
+                                      lines.text.size() > max_bytes);
   if (level > 0 && !lines.is_streaming) return;
   sink_.out(lines.text);
   lines.text.clear();
 }
 
-void CallText::tell_old(uint64_t now_ns) {
+void CallText::report_old(uint64_t now_ns) {
   for (auto& [tid, lines] : threads_) {
     if (lines.text.empty() && !lines.has_begun) continue;
     if (!lines.is_streaming && now_ns - std::min(now_ns, lines.since_ns) < oldest_ns) continue;
@@ -159,9 +160,8 @@ std::string CallTable::text(size_t top) const {
            function->name + "\n";
   uint64_t untimed = 0;
   for (const auto& [function, row] : rows_) untimed += row.untimed;
-  auto calls = [](uint64_t n) { return std::to_string(n) + (n == 1 ? " call" : " calls"); };
-  if (untimed) out += calls(untimed) + (untimed == 1 ? " has" : " have") + " no time: the end was not seen\n";
-  if (left_) out += calls(left_) + (left_ == 1 ? " was" : " were") + " left by an exception or longjmp\n";
+  if (untimed) out += base::counted(untimed, "call") + (untimed == 1 ? " has" : " have") + " no duration: the end was not seen\n";
+  if (left_) out += base::counted(left_, "call") + " " + std::string(base::was_or_were(left_)) + " left by an exception or longjmp\n";
   return out;
 }
 

@@ -1,8 +1,8 @@
-// Calls as text, in the layout of ftrace's function_graph, which trace-cmd shows: who called, how long it
-// took, the time off the CPU apart, and the functions indented by depth.
+// Calls as text, in the layout of ftrace's function_graph: caller, duration,
+// time off the CPU, and functions indented by depth.
 //
-// The lines of a thread's outermost call come together when it ends, so that threads don't mix; those of one
-// that lasts longer than a second, or has very many lines, come as they are known.
+// The lines of a thread's outermost call are printed together when it ends, so that threads don't mix; those of one
+// that lasts longer than a second, or has very many lines, are printed as they become known.
 #pragma once
 
 #include "graph/call_graph.h"
@@ -16,8 +16,8 @@ public:
   void header();
   void begin(const CallThread& thread, const Call& call, size_t level) override;
   void end(const CallThread& thread, const Call& call, size_t level) override;
-  // Tells what has waited for long enough.
-  void tell_old(uint64_t now_ns);
+  // Prints lines that have waited long enough.
+  void report_old(uint64_t now_ns);
   void finish();
 
 private:
@@ -41,11 +41,11 @@ private:
 // What a call and its result look like: "read(fd=3)", " = 12".
 std::string call_text(const Call& call);
 
-// A table of functions: calls, time in all, in themselves, and off the CPU.
+// A table of functions: calls, total, self and off-CPU time.
 class CallTable : public CallListener {
 public:
   void end(const CallThread& thread, const Call& call, size_t level) override;
-  // `top`: functions that took most; 0: all.
+  // `top`: number of functions, by time; 0: all.
   std::string text(size_t top) const;
 
 private:

@@ -1,5 +1,6 @@
 #include "graph/functions.h"
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "probe/exception_reach.h"
 #include "probe/kernel_functions.h"
@@ -19,7 +20,7 @@ namespace graph {
 namespace {
 
 // Arguments have a program of their own for each function: there are not too many.
-constexpr size_t most_typed = 64;
+constexpr size_t max_typed = 64;
 constexpr uint32_t largest_value = 64; // bytes of a structure that is passed by value
 
 constexpr std::string_view kernel_words[] = {"k", "kprobe", "kernel", "f", "fentry", "kfunc"};
@@ -67,7 +68,7 @@ public:
     for (bool is_pattern : {false, true})
       for (const std::string& function : request_.functions)
         if (base::has_glob(function) == is_pattern) ACU_CHECK(add(function));
-    tell_returns();
+    report_returns();
     add_values();
     if (std::ranges::any_of(out_.functions, [](const Function& f) { return !f.about.is_kernel; }))
       out_.landings = find_landings(machine_, request_.program);
@@ -153,22 +154,19 @@ private:
     return f && probe::why_not_at_return(*e.module, *f).empty() && reach_.may_pass(*e.module, *f);
   }
 
-  void tell_returns() {
+  void report_returns() {
     if (unprobed_)
       out_.notes.push_back((unprobed_ == 1 ? "the return of " + first_unprobed_
                                            : "the returns of " + std::to_string(unprobed_) +
                                                  " functions (such as " + first_unprobed_ + ")") +
-                           " can't be probed: how long a call takes is not known");
+                           " cannot be probed: durations are not available");
     if (thrown_)
-      out_.notes.push_back((thrown_ == 1 ? "the return of 1 function is" : "the returns of " + std::to_string(thrown_) + " functions are") +
-                           std::string(" not probed, as an exception that passed through would end the program and ") +
-                           (thrown_ == 1 ? "its" : "their") +
-                           " return instructions are not known, so how long a call takes is not known; --all-returns probes " +
-                           (thrown_ == 1 ? "it" : "them") + ", for programs that don't throw");
+      out_.notes.push_back("returns of " + base::counted(thrown_, "function") + " are not probed, so durations are not available: an exception "
+                           "passing through would terminate the program, and the return instructions are not known; --all-returns "
+                           "probes them, for programs that don't throw");
     if (careful_)
-      out_.notes.push_back("exceptions may pass through " + std::to_string(careful_) +
-                           (careful_ == 1 ? " function, whose return is" : " functions, whose returns are") +
-                           " probed at the return instructions: each call takes about " +
+      out_.notes.push_back("exceptions may pass through " + base::counted(careful_, "function") +
+                           ", probed at the return instructions: each call takes about " +
                            std::to_string(spec::return_instruction_ns / 1000) + " us longer");
   }
 
@@ -177,7 +175,7 @@ private:
   void add_values() {
     size_t typed = 0, untyped = 0;
     for (size_t i = 0; i < out_.functions.size(); i++) {
-      if (typed == most_typed) {
+      if (typed == max_typed) {
         untyped++;
         continue;
       }
@@ -190,8 +188,8 @@ private:
       typed += f.is_typed;
     }
     if (untyped)
-      out_.notes.push_back("arguments and results are shown of the first " + std::to_string(typed) + " of " +
-                           std::to_string(out_.functions.size()) + " functions");
+      out_.notes.push_back("arguments and results are shown for the first " + std::to_string(typed) + " of " +
+                           base::counted(out_.functions.size(), "function"));
   }
 
   static bool is_text(const type::Type& t) {

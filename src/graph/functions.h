@@ -1,5 +1,5 @@
-// The functions that `acu graph` follows: from what is asked for to probes of the language, with the names
-// and types of arguments and results where debug information or the kernel's types tell them.
+// The functions that `acu graph` traces: turns a request into probes of the language, with the names
+// and types of arguments and results if debug information or the kernel's types have them.
 #pragma once
 
 #include "base/result.h"
@@ -42,12 +42,12 @@ struct Request {
   bool all_returns = false; // also of functions that exceptions may pass through
 };
 
-// Whether it is one of the kernel; a plain name is one of the program.
+// Whether it is a kernel function; a plain name is a function of the program.
 bool is_kernel_function_name(std::string_view function);
-// Whether it names its program or library.
+// Whether the name includes its program or library.
 bool names_program(std::string_view function);
 
-// Failure: nothing is called so; what is near is told.
+// Failure: no such function; names the nearest one.
 base::Result<Functions> find_graph_functions(const Request& request);
 
 } // namespace graph

@@ -1,6 +1,7 @@
 // The steps of `acu graph` in their order; those of a trace (tracing.cc), but for what becomes of records.
 #include "graph/graphing.h"
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "graph/call_graph.h"
 #include "graph/call_json.h"
@@ -26,12 +27,8 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr uint64_t lowest_stack = 1 << 16; // depths are lower
-constexpr size_t most_landed = 8192;       // of a thread
+constexpr size_t max_landed = 8192;       // of a thread
 constexpr uint64_t look_ns = 200'000'000;  // between two looks for lines that have waited
-
-std::string count_of(uint64_t n, const char* what) {
-  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-}
 
 struct Grapher {
   explicit Grapher(const Options& o) : options(o) {}
@@ -49,7 +46,7 @@ struct Grapher {
   base::Status take_refused(base::Error why);
   base::Status live();
   base::Status read_open(uint64_t now);
-  void tell_rest();
+  void report_rest();
 
   void take(const type::Type& type, Bytes bytes);
   void take_whole(const CallGraph::Moment& at, const Function& f, const Fields& fields, Bytes bytes);
@@ -96,7 +93,7 @@ base::Status Grapher::find() {
     });
     if (begin.ok() && *begin == "#!" && !names_all)
       return base::Error{base::Failure::usage, base::quoted(request.program) +
-                                                   " is a script: start the program that runs it, or name "
+                                                   " is a script: start its interpreter, or name "
                                                    "that: PROGRAM:FUNCTION"};
   }
   ACU_TRY(functions, find_graph_functions(request));
@@ -121,16 +118,16 @@ base::Status Grapher::compile(const Wanted& wanted) {
 }
 
 base::Status Grapher::compile() {
-  ACU_TRY(condition, session::whose_of(options.filter));
-  // What traces is no part of the picture.
+  ACU_TRY(condition, session::target_condition(options.filter));
+  // acu itself is not part of the result.
   condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
   Wanted wanted{.whose = condition,
                      .filter = options.filter,
                      .depth = options.depth,
-                     .least_ns = options.least_ns,
+                     .min_duration_ns = options.min_duration_ns,
                      .duration_ns = options.duration_ns};
   const std::string_view foreign = foreign_name(functions);
-  base::Status status = foreign.empty() ? compile(wanted) : base::Error{base::Failure::usage, base::quoted(foreign) + " is no name in the language\n"};
+  base::Status status = foreign.empty() ? compile(wanted) : base::Error{base::Failure::usage, base::quoted(foreign) + " is not a name in the language\n"};
   if (status.ok()) return {};
   // Without arguments then: their names may be words of the language.
   if (options.verbose) base::write_all(STDERR_FILENO, "NOTE: arguments are not shown: " + status.error().message);
@@ -250,9 +247,9 @@ void Grapher::take(const type::Type& type, Bytes bytes) {
 }
 
 void Grapher::land(const CallGraph::Moment& at, uint64_t stack, Ended how) {
-  if (!options.least_ns) return calls->land(at, stack, how);
+  if (!options.min_duration_ns) return calls->land(at, stack, how);
   std::vector<Landed>& all = landed[at.tid];
-  if (all.size() == most_landed) all.erase(all.begin(), all.begin() + most_landed / 2);
+  if (all.size() == max_landed) all.erase(all.begin(), all.begin() + max_landed / 2);
   all.push_back({at.ns, stack, at.off, how});
 }
 
@@ -267,7 +264,7 @@ const Grapher::Landed* Grapher::left_by(uint64_t tid, uint64_t start, uint64_t p
 
 // Calls that have not returned, where only those that have were told.
 base::Status Grapher::read_open(uint64_t now) {
-  for (size_t group = 0; options.least_ns && group < script->groups; group++) {
+  for (size_t group = 0; options.min_duration_ns && group < script->groups; group++) {
     const std::string name = "open" + std::to_string(group);
     for (uint32_t i = 0; i < runner->program().maps.size(); i++) {
       const ir::Map& map = runner->program().maps[i];
@@ -276,7 +273,7 @@ base::Status Grapher::read_open(uint64_t now) {
       for (const ir::Entry& e : entries) {
         const Fields &key = records.fields_in(*map.key), &fields = records.fields_in(*map.value);
         const uint64_t start = number_of(*fields.start, e.values);
-        if (!start || now < start + options.least_ns) continue;
+        if (!start || now < start + options.min_duration_ns) continue;
         const uint64_t tid = number_of(*key.tid, e.key), place = number_of(*key.place, e.key);
         const Function& f = function_at(*fields.function, e.values, place < lowest_stack);
         Call call;
@@ -286,7 +283,7 @@ base::Status Grapher::read_open(uint64_t now) {
         auto name = base::read_file("/proc/" + std::to_string(tid) + "/comm");
         call.ended = name.ok() ? Ended::by_end : Ended::by_exit;
         if (const Landed* by = f.about.is_kernel ? nullptr : left_by(tid, start, place)) {
-          if (by->ns - start < options.least_ns) continue;
+          if (by->ns - start < options.min_duration_ns) continue;
           call.end_ns = by->ns, call.ended = by->how;
           call.off.waited = by->off.waited - number_of(*fields.waited, e.values);
           call.off.preempted = by->off.preempted - number_of(*fields.preempted, e.values);
@@ -320,7 +317,7 @@ base::Status Grapher::live() {
   regular.tick = [&]() -> base::Result<bool> {
     const uint64_t now = base::clock_ns();
     regular.next_ns = now + look_ns;
-    if (lines) lines->tell_old(now);
+    if (lines) lines->report_old(now);
     return true;
   };
   ACU_CHECK(runner->live(*output, {&regular}));
@@ -330,8 +327,8 @@ base::Status Grapher::live() {
   return {};
 }
 
-// The table, the end of the file, and a line on what was seen, lost, and spent.
-void Grapher::tell_rest() {
+// Prints the table, the end of the file, and a summary line: events, losses and overhead.
+void Grapher::report_rest() {
   const ir::Counters c = runner->backend().engine().counters();
   const uint64_t lost = c.lost_events + c.scratch_busy + c.missed_runs + c.missed_hits;
   if (json) json->finish(lost);
@@ -339,10 +336,10 @@ void Grapher::tell_rest() {
   output->flush();
   if (options.quiet) return;
   if (refused)
-    base::write_all(STDERR_FILENO, "WARNING: " + (refused == 1 ? "an entry or return is not probed: " : std::to_string(refused) +
+    base::write_all(STDERR_FILENO, "WARNING: " + (refused == 1 ? "1 entry or return is not probed: " : std::to_string(refused) +
                                  " entries and returns are not probed; the first: ") + first_refused.message + "\n");
-  std::string text = count_of(calls->calls(), "call") + " in " + count_of(calls->threads(), "thread") + ", ";
-  if (calls->unbegun()) text += count_of(calls->unbegun(), "return") + " of calls that began before, ";
+  std::string text = base::counted(calls->calls(), "call") + " in " + base::counted(calls->threads(), "thread") + ", ";
+  if (calls->unbegun()) text += base::counted(calls->unbegun(), "return") + " of earlier calls, ";
   text += session::losses_in_short(c);
   if (c.missed_hits) text += ", " + std::to_string(c.missed_hits) + " missed by the kernel";
   base::write_all(STDERR_FILENO, text + "; " + session::own_costs(run_times.of_all_time(c.run_ns)) + "\n");
@@ -353,7 +350,7 @@ void Grapher::tell_rest() {
 base::Result<int> graph_calls(const Options& options) {
   Grapher g(options);
 
-  // It is known which functions there are, and what of them can be told.
+  // Functions are found, with the types of their arguments and results.
   ACU_CHECK(g.find());
 
   // The script is verified IR; the command waits in its own process.
@@ -362,9 +359,9 @@ base::Result<int> graph_calls(const Options& options) {
   // The kernel holds the programs.
   ACU_CHECK(g.load());
 
-  // They were attached, and are so no more; each call was told, and what was open is closed.
+  // Detached; all calls were reported, and open ones are closed.
   ACU_CHECK(g.live());
-  g.tell_rest();
+  g.report_rest();
   ACU_CHECK(g.output->finish());
   return session::end_of(g.runner->child());
 }

@@ -1,4 +1,4 @@
-// Calls within calls, with their durations: the script of script.h lives for a while like any other
+// `acu graph`: nested calls with their durations. The script of script.h runs like any other
 // (session/life.h), and its records become trees (call_graph.h), as text or as JSON for Perfetto.
 #pragma once
 
@@ -16,7 +16,7 @@ struct Options {
   std::vector<std::string> functions; // as they were written
   std::string output;                 // a file; empty: standard output. x.json: Chrome's format
   uint64_t depth = 0;                 // 0: all
-  uint64_t least_ns = 0;              // shorter calls are not told
+  uint64_t min_duration_ns = 0;              // shorter calls are not told
   uint64_t duration_ns = 0;           // 0: until the command or the process ends, or a signal
   bool all_returns = false;
   bool counts = false; // a table at the end instead of lines
@@ -24,7 +24,7 @@ struct Options {
   bool quiet = false, verbose = false;
 };
 
-// Gives the exit status: of the command, as a shell tells it.
+// Returns the exit status: that of the command, as in a shell.
 base::Result<int> graph_calls(const Options& options);
 
 } // namespace graph

@@ -1,5 +1,5 @@
-// Where the code that moves a thread to a frame further up passes: exceptions as the unwinder goes to a handler or a
-// clean-up, and longjmp. A probe there sees when the calls below that frame end, which no return of theirs tells.
+// Probes for code that moves a thread to a frame further up: exceptions when the unwinder enters a handler or a
+// cleanup, and longjmp. They show when the calls below that frame end, since those calls do not return.
 //
 // The unwinder of GCC (libgcc_s, also of Rust) calls _Unwind_SetIP once before each landing, with the context of the frame
 // that it lands in; its CFA is the stack pointer there (GCC: libgcc/unwind-dw2.c, struct _Unwind_Context). jmp_buf has the

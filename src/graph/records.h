@@ -1,4 +1,4 @@
-// What graph.bt tells: its records and the maps @openN, field by field.
+// The records of graph.bt and its maps @openN, field by field.
 #pragma once
 
 #include "graph/call_graph.h"
@@ -23,7 +23,7 @@ enum class RecordKind : uint8_t {
   ending,  // of the thread
 };
 
-// The fields of one type of records, called as in the script; those that it lacks are nullptr.
+// The fields of one type of record, named as in the script; absent ones are nullptr.
 struct Fields {
   const type::Field *kind = nullptr, *ns = nullptr, *tid = nullptr, *pid = nullptr, *cpu = nullptr, *thread = nullptr;
   const type::Field *waited = nullptr, *preempted = nullptr; // of the thread, in ns; in @openN: until the call began

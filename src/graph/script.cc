@@ -48,7 +48,7 @@ public:
     script.set_scheduler();
     script.set("DEPTH", wanted_.depth);
     script.set("PLACES", has_places());
-    script.set("LEAST_NS", wanted_.least_ns);
+    script.set("LEAST_NS", wanted_.min_duration_ns);
     script.set("RETURN_ADDRESS", graph_return_address);
     script.set_import("graph_values.bt", values_);
     script.set_import("graph_functions.bt", groups_);
@@ -75,7 +75,7 @@ private:
   void add_group(const Group& group, const std::string& function) {
     const Function& first = *group.front();
     const bool has_return = first.about.has_return, has_values = wanted_.has_values && group.size() == 1;
-    if (!has_return && wanted_.least_ns) return; // how long it takes is not known
+    if (!has_return && wanted_.min_duration_ns) return; // how long it takes is not known
     const std::string number = std::to_string(out_.groups++), open = "@open" + number;
     const std::string stack = !first.about.is_kernel ? "" : first.has_many_arguments ? "NO_STACK_NOR_TRAMPOLINE, " : "NO_STACK, ";
     const std::string side = first.about.is_kernel ? "KERNEL" : "USER";

@@ -13,14 +13,14 @@ using target::Chunk;
 
 class HoldersMaker {
 public:
-  static constexpr unsigned most_depth = 64;
+  static constexpr unsigned max_depth = 64;
 
   HoldersMaker(target::Target& target, target::Stacks& stacks) : view_(target, stacks) {}
 
   profile::Profile run() {
     target::Target& target = view_.target();
     profile::About& about = out_.about;
-    about.title = "memory by who holds it";
+    about.title = "memory by holder";
     about.unit = "bytes";
     about.what = target.title();
     about.notes = target.problems();
@@ -37,7 +37,7 @@ public:
       add(chunks[i], nodes[i] = node_of(below, chunks[i]));
     }
     const uint32_t lost = out_.node(
-        0, out_.frame({.name = out_.text("nothing leads to it"), .kind = profile::FrameKind::note}));
+        0, out_.frame({.name = out_.text("unreachable"), .kind = profile::FrameKind::note}));
     for (uint32_t i = 0; i < chunks.size(); i++)
       if (reach.is_leak(view_.heap(), i)) add(chunks[i], node_of(lost, chunks[i]));
     return std::move(out_);
@@ -54,7 +54,7 @@ private:
     unsigned depth = 0;
     for (uint32_t at = below; at; at = out_.nodes()[at].parent, depth++)
       if (out_.nodes()[at].frame == frame) return at;
-    return depth < most_depth ? out_.node(below, frame) : below;
+    return depth < max_depth ? out_.node(below, frame) : below;
   }
   void add(const Chunk& chunk, uint32_t node) {
     out_.add(thread_, node, chunk.size, 1);
@@ -74,7 +74,7 @@ base::Status write_holders(target::Target& target, target::Stacks& stacks, std::
   if (words.size() != 1 || words[0] != "heap")
     return base::Error{
         base::Failure::usage,
-        "`--flame` goes with `heap` alone: it draws who holds the memory, and what nothing holds"};
+        "`--flame` is only for `heap`: it draws memory by what holds it, and unreachable memory"};
   ACU_TRY(const profile::Format* format, profile::format_of_file(path));
   return base::write_file(path, format->write(HoldersMaker(target, stacks).run()));
 }

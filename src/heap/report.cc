@@ -1,5 +1,6 @@
 #include "heap/report.h"
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "report/histogram.h"
 #include "report/json.h"
@@ -17,7 +18,7 @@ namespace {
 using target::Chunk;
 using target::Reach;
 
-constexpr size_t most_rows = 20, most_places = 1000, most_steps = 24;
+constexpr size_t max_rows = 20, max_places = 1000, max_steps = 24;
 
 enum class Verb : uint8_t { count, list, summarize, explain };
 constexpr std::string_view verbs[] = {"count", "list", "summarize", "explain"};
@@ -27,13 +28,9 @@ constexpr std::string_view states[] = {"used", "free", "cached", "malloc's", "un
 
 std::string row(std::string_view name, uint64_t count, uint64_t bytes, std::string_view more = {}) {
   char text[128];
-  std::snprintf(text, sizeof text, "%-10.*s %10lu chunks %12s", static_cast<int>(name.size()), name.data(),
-                count, size_text(bytes).c_str());
+  std::snprintf(text, sizeof text, "%-10.*s %10lu %-6s %12s", static_cast<int>(name.size()), name.data(),
+                count, base::unit_of(count, "block").c_str(), size_text(bytes).c_str());
   return text + (more.empty() ? std::string() : "  " + std::string(more)) + "\n";
-}
-
-std::string plural(uint64_t n, std::string_view what) {
-  return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s");
 }
 
 struct Sum {
@@ -49,7 +46,7 @@ template<class Key> std::vector<std::pair<Sum, Key>> largest(const std::map<Key,
   std::vector<std::pair<Sum, Key>> out;
   for (auto& [key, sum] : groups) out.push_back({sum, key});
   std::stable_sort(out.begin(), out.end(), [](auto& a, auto& b) { return a.first.bytes > b.first.bytes; });
-  if (out.size() > most_rows) out.resize(most_rows);
+  if (out.size() > max_rows) out.resize(max_rows);
   return out;
 }
 
@@ -83,7 +80,7 @@ public:
   std::string heap(Verb verb) {
     switch (verb) {
     case Verb::count:
-      return count_of([](size_t, const Chunk& c) { return c.state == Chunk::used; }, "used chunk");
+      return count_of([](size_t, const Chunk& c) { return c.state == Chunk::used; }, "used block");
     case Verb::list: return list_of([](size_t, const Chunk&) { return true; });
     case Verb::summarize: return summary();
     case Verb::explain: return holders();
@@ -95,7 +92,7 @@ public:
     const Reach& reach = view_.reach();
     auto is_leak = [&](size_t i, const Chunk&) { return reach.is_leak(heap_, i); };
     switch (verb) {
-    case Verb::count: return count_of(is_leak, "chunk", " that nothing leads to");
+    case Verb::count: return count_of(is_leak, "unreachable block");
     case Verb::list: return list_of(is_leak);
     case Verb::summarize: return json_ ? leaks_json() : leaks_by_kind();
     case Verb::explain: return lost();
@@ -108,24 +105,24 @@ public:
     if (verb == Verb::explain) return way_to(address);
     uint64_t begin = c ? c->address : address, end = c ? c->address + c->size : address + 1;
     const std::string to = c ? view_.chunk_text(*c) : hex(address);
-    return places(target::find_references(view_.target(), begin, end), {"leads to " + to, "lead to " + to}, verb);
+    return places(target::find_references(view_.target(), begin, end), {"points to " + to, "point to " + to}, verb);
   }
 
   std::string text(std::string_view wanted, Verb verb) {
     const std::string text = base::quoted(wanted);
-    return places(target::find_bytes(view_.target(), wanted, most_places), {"has " + text, "have " + text}, verb);
+    return places(target::find_bytes(view_.target(), wanted, max_places), {"contains " + text, "contain " + text}, verb);
   }
 
 private:
   // ------------------------------------------------------------------------------------- chunks, one by one
 
-  std::string count_of(auto&& is_wanted, std::string_view what, std::string_view more = {}) {
+  std::string count_of(auto&& is_wanted, std::string_view what) {
     Sum sum;
     for (size_t i = 0; i < heap_.chunks.size(); i++)
       if (is_wanted(i, heap_.chunks[i])) sum.add(heap_.chunks[i]);
     if (json_)
       return Json('{').key("chunks").number(sum.count).key("bytes").number(sum.bytes).end('}') + "\n";
-    return plural(sum.count, what) + std::string(more) + ", " + size_text(sum.bytes) + "\n" + damage();
+    return base::counted(sum.count, what) + ", " + size_text(sum.bytes) + "\n" + damage();
   }
 
   std::string list_of(auto&& is_wanted) {
@@ -166,7 +163,7 @@ private:
     }
     if (json_) return heap_json(by_state, by_size, by_type, largest_free);
     std::string out =
-        "heap       " + plural(heap_.arenas, "arena") + ", " + size_text(heap_.mapped_bytes) + " mapped\n";
+        "heap       " + base::counted(heap_.arenas, "arena") + ", " + size_text(heap_.mapped_bytes) + " mapped\n";
     for (size_t i = 0; i < 5; i++) out += row(states[i], by_state[i].count, by_state[i].bytes);
     // What is free between used chunks cannot be given back, and serves only what is smaller than its pieces.
     const uint64_t pieces = by_state[Chunk::freed].count + by_state[Chunk::cached].count,
@@ -176,15 +173,15 @@ private:
       std::snprintf(share, sizeof share, "%.1f%%",
                     100.0 * static_cast<double>(bytes) /
                         static_cast<double>(bytes + by_state[Chunk::used].bytes));
-      out += "fragmented " + std::string(share) + " of what was given out is free, in " +
-             plural(pieces, "piece") + ", the largest of " + size_text(largest_free) + "\n";
+      out += "fragmented " + std::string(share) + " of allocated memory is free, in " +
+             base::counted(pieces, "block") + ", the largest of " + size_text(largest_free) + "\n";
     }
     out += "\nused, by size\n";
     append_sizes(out, by_size);
-    out += "\nused, the sizes that take most\n";
+    out += "\nused, largest totals by size\n";
     for (auto& [sum, size] : largest(by_size))
       out += row("", sum.count, sum.bytes, size_text(size) + " each");
-    if (!by_type.empty()) out += "\nused, by type (guessed by their virtual tables)\n";
+    if (!by_type.empty()) out += "\nused, by type (guessed from virtual tables)\n";
     for (auto& [sum, type] : largest(by_type)) out += row("", sum.count, sum.bytes, type);
     return out + damage();
   }
@@ -235,8 +232,8 @@ private:
       Sum& to = by_root[view_.root_of(reach.steps[first])];
       to.count += sum.count, to.bytes += sum.bytes;
     }
-    if (lost.count) by_root[{"nothing leads to it", ""}] = lost;
-    std::string out = "held, by the shortest way from a variable, else from a stack\n";
+    if (lost.count) by_root[{"unreachable", ""}] = lost;
+    std::string out = "held, by the shortest path from a variable, else from a stack\n";
     Json list('[');
     for (auto& [sum, root] : largest(by_root)) {
       out += row("", sum.count, sum.bytes, root.name + (root.module.empty() ? "" : " in " + root.module));
@@ -252,14 +249,14 @@ private:
   std::string damage() {
     std::string out;
     for (const target::Damage& d : heap_.damage) {
-      out += "\nDAMAGED    the chunk at " + hex(d.chunk) + " " + d.what + ": it is overwritten\n";
+      out += "\nDAMAGED    the block at " + hex(d.chunk) + " " + d.what + ": it is overwritten\n";
       std::byte bytes[16];
       if (view_.target().memory().read(d.chunk - sizeof bytes, bytes) == target::Missing::none)
-        out += "           16 bytes in front of it: " + printable(bytes) + "\n";
+        out += "           16 bytes before it: " + printable(bytes) + "\n";
       const Chunk *chunk = heap_.find(d.chunk), *before = d.neighbour ? heap_.find(d.neighbour) : nullptr;
-      if (before) out += "           likely by who wrote beyond the end of " + view_.chunk_text(*before);
+      if (before) out += "           likely by a write past the end of " + view_.chunk_text(*before);
       const bool is_free = chunk && chunk->state == Chunk::freed;
-      out += before && is_free ? ", or into this one after it was freed\n" : before ? "\n" : "";
+      out += before && is_free ? ", or by a write to this block after it was freed\n" : before ? "\n" : "";
     }
     return out;
   }
@@ -287,8 +284,8 @@ private:
       all.add(c);
       groups[{c.size, view_.type_of(c)}].add(c);
     }
-    std::string out = plural(all.count, "chunk") + " of " + std::to_string(heap_.chunks.size()) +
-                      " that nothing leads to, " + size_text(all.bytes) + "\n";
+    std::string out = base::counted(all.count, "unreachable block") + " of " + std::to_string(heap_.chunks.size()) +
+                      ", " + size_text(all.bytes) + "\n";
     for (auto& [sum, what] : largest(groups))
       out += row("", sum.count, sum.bytes,
                  size_text(what.first) + " each" + (what.second.empty() ? "" : ", " + what.second) +
@@ -331,12 +328,12 @@ private:
       sum.count++, sum.bytes += l.bytes;
     }
     if (json_) return Json('{').key("losses").raw(list.end(']')).end('}') + "\n";
-    std::string out = plural(found.size(), "chunk") + " that nothing leads to, not even another such chunk\n";
+    std::string out = base::counted(found.size(), "leak root") + ": unreachable blocks that no other unreachable block points to\n";
     for (auto& [sum, what] : largest(groups)) {
       const auto& [others, size, type] = what;
       out += row("", sum.count, sum.bytes,
                  size_text(size) + (type.empty() ? "" : ", " + type) +
-                     (others ? ", and " + std::to_string(others) + " more" + " that hang on each" : "") +
+                     (others ? ", and " + std::to_string(others) + " more reachable only from each" : "") +
                      ", such as " + hex(sum.first));
     }
     return out + damage();
@@ -356,14 +353,14 @@ private:
       return Json('{').key("places").raw(list.end(']')).end('}') + "\n";
     }
     if (json_) return Json('{').key("places").number(found.size()).end('}') + "\n";
-    std::string out = plural(found.size(), "place") + " " + (found.size() == 1 ? what.one : what.several) + "\n";
+    std::string out = base::counted(found.size(), "location") + " " + (found.size() == 1 ? what.one : what.several) + "\n";
     if (verb == Verb::summarize) {
       std::map<std::string, Sum> groups;
       for (uint64_t at : found) groups[group_of(at)].add({at, 8});
       for (auto& [sum, group] : largest(groups))
-        out += "  " + plural(sum.count, "place") + " in " + group + ", such as " + hex(sum.first) + "\n";
+        out += "  " + base::counted(sum.count, "location") + " in " + group + ", such as " + hex(sum.first) + "\n";
     }
-    for (size_t i = 0; i < found.size() && i < most_places; i++) {
+    for (size_t i = 0; i < found.size() && i < max_places; i++) {
       if (verb == Verb::list) out += "  " + hex(found[i]) + "  " + view_.place(found[i]) + "\n";
       if (verb == Verb::explain) out += "\n" + way_to(found[i]);
     }
@@ -372,7 +369,7 @@ private:
 
   std::string group_of(uint64_t address) {
     if (const Chunk* c = heap_.find(address))
-      return std::string(c->state == Chunk::used ? "" : "free ") + "chunks of " + view_.kind_of(*c);
+      return std::string(c->state == Chunk::used ? "" : "free ") + "blocks of " + view_.kind_of(*c);
     View::Root root = view_.root_of({Reach::root, 0, address});
     return root.name + (root.module.empty() ? "" : " in " + root.module);
   }
@@ -384,9 +381,9 @@ private:
       const target::Window w = view_.target().memory().window(address);
       const std::string place = w.bytes ? view_.place(address) : "";
       if (!w.bytes && !json_)
-        return hex(address) + " is in no chunk: the memory there " + std::string(to_string(w.why)) + "\n";
+        return hex(address) + " is in no block: the memory there " + std::string(to_string(w.why)) + "\n";
       return json_ ? Json('{').key("in").text(place).end('}') + "\n"
-                   : hex(address) + " is in no chunk" + (place.empty() ? "" : ": it is in " + place) + "\n";
+                   : hex(address) + " is in no block" + (place.empty() ? "" : ": it is in " + place) + "\n";
     }
     const Reach& reach = view_.reach();
     std::vector<uint32_t> way; // chunks, from the one that a root leads to
@@ -396,9 +393,9 @@ private:
     std::reverse(way.begin(), way.end());
     std::vector<std::string> steps;
     for (size_t i = 0; i < way.size(); i++) {
-      if (way.size() > most_steps && i == most_steps / 2) {
-        steps.push_back("… " + std::to_string(way.size() - most_steps) + " more …");
-        i = way.size() - most_steps / 2;
+      if (way.size() > max_steps && i == max_steps / 2) {
+        steps.push_back("… " + std::to_string(way.size() - max_steps) + " more …");
+        i = way.size() - max_steps / 2;
       }
       steps.push_back(step_text(reach.steps[way[i]]));
     }
@@ -413,8 +410,8 @@ private:
     std::string out = hex(address) + " is in " + view_.chunk_text(*c) + ", at +" +
                       std::to_string(address - c->address) + ", which is " + std::string(states[c->state]);
     if (c->state != Chunk::used) return out + "\n";
-    if (way.empty()) return out + ", and nothing leads to it\n";
-    out += ", and held by\n";
+    if (way.empty()) return out + ", unreachable\n";
+    out += ", held by\n";
     for (const std::string& s : steps) out += "  " + s + "\n";
     return out;
   }
@@ -449,12 +446,12 @@ std::string heap_totals(target::Target& target, bool json) {
     return out.end('}');
   }
   if (heap.chunks.empty()) return {};
-  std::string out = "\nheap      " + plural(heap.arenas, "arena") + ", " + size_text(heap.mapped_bytes) +
-                    " mapped: " + plural(used.count, "chunk") + (used.count == 1 ? " is" : " are") +
-                    " used (" + size_text(used.bytes) + "), " + size_text(rest.bytes) + " are not\n";
+  std::string out = "\nheap      " + base::counted(heap.arenas, "arena") + ", " + size_text(heap.mapped_bytes) +
+                    " mapped: " + base::counted(used.count, "block") +
+                    " used (" + size_text(used.bytes) + "), " + size_text(rest.bytes) + " unused\n";
   if (!heap.damage.empty())
-    out += "          DAMAGED: the chunk at " + hex(heap.damage[0].chunk) + " " + heap.damage[0].what +
-           " (`heap` tells more)\n";
+    out += "          DAMAGED: the block at " + hex(heap.damage[0].chunk) + " " + heap.damage[0].what +
+           " (run `heap` for details)\n";
   return out;
 }
 

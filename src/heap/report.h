@@ -1,5 +1,5 @@
-// The heap of a program that stands still, as text or JSON: what is used and free, what nothing leads to, who
-// points to something, where a text stands. Each question has four verbs:
+// The heap of a stopped program, as text or JSON: used, free and unreachable blocks, what
+// points to an address, and where a text is. Each question has four verbs:
 //
 //   count      how many, and how many bytes
 //   list       each of them, one a line

@@ -45,7 +45,7 @@ std::string View::kind_of(const Chunk& chunk) {
 }
 
 std::string View::chunk_text(const Chunk& chunk) {
-  return "the chunk at " + hex(chunk.address) + " (" + kind_of(chunk) + ")";
+  return "the block at " + hex(chunk.address) + " (" + kind_of(chunk) + ")";
 }
 
 std::string View::thread_text(size_t thread) const {
@@ -73,7 +73,7 @@ std::optional<size_t> View::own_at(uint64_t address) {
 
 std::string View::place(uint64_t address) {
   if (const Chunk* c = heap_.find(address))
-    return std::string(c->state == Chunk::used ? "chunk " : "free chunk ") + hex(c->address) + " of " +
+    return std::string(c->state == Chunk::used ? "block " : "free block ") + hex(c->address) + " of " +
            kind_of(*c) + ", +" + std::to_string(address - c->address);
   if (const target::Module* m = target_.module_at(address)) {
     std::string name = names_.data_at(address);
@@ -88,10 +88,10 @@ View::Root View::root_of(const target::Reach::Step& step) {
   if (const target::Module* m = target_.module_at(step.word)) {
     std::string name = names_.data_at(step.word);
     if (size_t plus = name.rfind('+'); plus != name.npos) name.resize(plus);
-    if (name.empty()) name = "variables without a name of " + m->path.substr(m->path.rfind('/') + 1);
+    if (name.empty()) name = "unnamed variables of " + m->path.substr(m->path.rfind('/') + 1);
     return {name, m->path};
   }
-  if (auto own = own_at(step.word)) return {"own variables of " + thread_text(*own), ""};
+  if (auto own = own_at(step.word)) return {"thread-local variables of " + thread_text(*own), ""};
   auto found = stack_at(step.word);
   if (!found) return {"memory around " + hex(step.word >> 16 << 16), ""};
   // Of a frame is what lies from its stack pointer to that of its caller.

@@ -1,4 +1,4 @@
-// The heap of a program that stands still, with names: types of chunks, places of words, and who holds what.
+// The heap of a stopped program, with names: types of chunks, places of words, and who holds what.
 #pragma once
 
 #include "report/target_names.h"

@@ -20,24 +20,24 @@ struct Remedy {
   std::string_view remedy;
 };
 
-// Notes of ends that are missing here have no remedy.
+// Notes that are not listed have no remedy.
 constexpr Remedy remedies[] = {
     {"[code without unwind tables]", "build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer"},
-    {"[return address is no code]",
-     "the stack is damaged there, or the code changes its own return addresses"},
-    {"[stack deeper than was copied]", "only the first stacks of a process are copied; record for longer"},
+    {"[return address is not code]",
+     "the stack is corrupt, or the code changes its own return addresses"},
+    {"[stack deeper than copied]", "only the first stacks of a process are copied; record longer"},
     {"[process not known yet]",
-     "processes are looked at one after the other; record for longer, or one with -p PID"},
+     "processes are examined one by one; record longer, or a single process with -p PID"},
     {"[code not known yet]",
-     "processes are looked at one after the other; record for longer, or one with -p PID"},
-    {"[more than 512 frames]", "the innermost 512 frames are right"},
+     "processes are examined one by one; record longer, or a single process with -p PID"},
+    {"[more than 512 frames]", "the innermost 512 frames are correct"},
     {"[stack ends early: no frame pointer]",
-     "`acu info` shows what this kernel lacks to walk by unwind tables"},
-    {"[stack is deeper than what is kept]", "the innermost frames are right"},
+     "`acu info` shows why this kernel cannot use unwind tables"},
+    {"[stack deeper than the stack limit]", "the innermost frames are correct"},
     {"[no user stack]", ""},
 };
 constexpr std::string_view of_made_code =
-    "let its runtime keep frame pointers, as java -XX:+PreserveFramePointer does";
+    "make its runtime keep frame pointers, for example with java -XX:+PreserveFramePointer";
 
 const Remedy* remedy_of(std::string_view note) {
   const auto* found = std::ranges::find(remedies, note, &Remedy::note);
@@ -83,7 +83,7 @@ std::string sentence(const Profile& p, const End& end, uint64_t count, uint64_t 
   const std::string_view module = p.texts()[end.module];
   std::string out(note.substr(1, note.size() - 2));
   if (end.is_made)
-    out += " that was made at run time";
+    out += " generated at run time";
   else if (!module.empty())
     out.append(" in ").append(module);
   out += " (" + percent(count, samples) + ")";

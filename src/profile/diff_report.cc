@@ -1,4 +1,5 @@
 // A comparison as text for a terminal, as JSON, and as a page.
+#include "base/counted.h"
 #include "base/text.h"
 #include "profile/diff.h"
 #include "profile/formats.h"
@@ -37,7 +38,7 @@ std::string line_of(char name, const Side& s) {
   if (!a.what.empty()) out.append(" of ").append(base::printable(a.what));
   if (!a.host.empty()) out.append(", on ").append(base::printable(a.host));
   if (a.duration_ns) out += format(", %.2f s", static_cast<double>(a.duration_ns) / 1e9);
-  out.append(", ").append(report::grouped(a.samples)).append(a.samples == 1 ? " sample" : " samples");
+  out.append(", ").append(report::grouped(a.samples)).append(" ").append(base::unit_of(a.samples, "sample"));
   return out + ": " + amount(a, s.total) + (a.unit == "samples" || a.unit == "ns" || a.unit == "bytes" ? "" : " " + a.unit);
 }
 
@@ -46,19 +47,19 @@ std::string scale_line(const Difference& d) {
   const About &a = d.a.about, &b = d.b.about;
   if (!a.duration_ns || !b.duration_ns) {
     const char* which = a.duration_ns ? "B" : b.duration_ns ? "A" : "A and B";
-    const std::string why = format("how long %s took is not known", which);
+    const std::string why = format("the duration of %s is not known", which);
     return std::abs(d.scale - 1) < least_scale ? "not scaled: " + why : format("A is scaled by %.3f to B's sampling; ", d.scale) + why;
   }
-  if (std::abs(d.scale - 1) < least_scale) return "not scaled: both took the same time";
-  std::string out = format("A is scaled by %.3f: B took %.3f times as long", d.scale, static_cast<double>(b.duration_ns) / static_cast<double>(a.duration_ns));
+  if (std::abs(d.scale - 1) < least_scale) return "not scaled: both have the same duration";
+  std::string out = format("A is scaled by %.3f: B is %.3f times as long", d.scale, static_cast<double>(b.duration_ns) / static_cast<double>(a.duration_ns));
   if (a.period_ns != b.period_ns) out += format(", and was sampled every %.2f ms, A every %.2f ms", static_cast<double>(b.period_ns) / 1e6, static_cast<double>(a.period_ns) / 1e6);
   return out;
 }
 
 std::vector<std::string> head_lines(const Difference& d) {
   std::vector<std::string> out = {line_of('A', d.a), line_of('B', d.b), scale_line(d)};
-  for (size_t i = 0; i < d.renamed.size() && i < most_named; i++) out.push_back("the same file: A " + d.renamed[i].first + ", B " + d.renamed[i].second);
-  if (d.renamed.size() > most_named) out.push_back(format("and %zu more files with other paths", d.renamed.size() - most_named));
+  for (size_t i = 0; i < d.renamed.size() && i < most_named; i++) out.push_back("treated as the same file: A " + d.renamed[i].first + ", B " + d.renamed[i].second);
+  if (d.renamed.size() > most_named) out.push_back("and " + base::counted(d.renamed.size() - most_named, "more file") + " with different paths");
   return out;
 }
 
@@ -70,13 +71,13 @@ void append_only(std::string& out, const Difference& d, const std::vector<Change
     if (is_a ? c.is_only_in_a() : c.is_only_in_b()) found.push_back(&c);
   if (found.empty()) return;
   std::ranges::stable_sort(found, [&](const Change* x, const Change* y) { return weight(*x) > weight(*y); });
-  out += is_a ? "\nonly in A (with what it calls)\n" : "\nonly in B (with what it calls)\n";
+  out += is_a ? "\nonly in A (including callees)\n" : "\nonly in B (including callees)\n";
   for (size_t i = 0; i < found.size() && i < most_named; i++) {
     out += format("%10s  ", amount(d.profile.about, weight(*found[i])).c_str()) + found[i]->name;
     if (!found[i]->where.empty()) out.append("  ").append(last_part(found[i]->where));
     out += '\n';
   }
-  if (found.size() > most_named) out += format("%10s  %zu more functions\n", "", found.size() - most_named);
+  if (found.size() > most_named) out += format("%10s  %s\n", "", base::counted(found.size() - most_named, "more function").c_str());
 }
 
 void append_side(std::string& out, std::string_view name, const Side& s) {
@@ -185,7 +186,7 @@ std::string difference_page(const Difference& d) {
   p.about.what = "A " + d.a.file + " and B " + d.b.file;
   p.about.notes = head_lines(d);
   if (vanished)
-    p.about.notes.push_back("above [only in A] is what B does not have, as wide as in A: " + amount(p.about, vanished) + ", which all sums include");
+    p.about.notes.push_back("above [only in A]: stacks that B does not have, as wide as in A: " + amount(p.about, vanished) + ", included in all sums");
   p.about.notes.insert(p.about.notes.end(), d.profile.about.notes.begin(), d.profile.about.notes.end());
   return write_page(p, changes);
 }

@@ -57,7 +57,7 @@ bool is_picture(std::string_view bytes) { return begins(bytes, "<?xml") || begin
 base::Result<Profile> read_embedded(std::string_view bytes) {
   const size_t at = bytes.rfind(before);
   if (at == bytes.npos || !bytes.ends_with(after))
-    return base::Error{base::Failure::runtime, "it holds no recording, or is cut: acu reads pages and pictures of recordings, not of comparisons"};
+    return base::Error{base::Failure::runtime, "it contains no recording, or is truncated: acu reads flame graphs (.html, .svg) of recordings, not of comparisons"};
   const std::string own = from_base64(bytes.substr(at + before.size(), bytes.size() - at - before.size() - after.size()));
   if (!is_recording(own)) return base::Error{base::Failure::runtime, "the recording in it is damaged"};
   return read_recording(own);

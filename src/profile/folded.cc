@@ -76,14 +76,14 @@ base::Result<Profile> read_folded(std::string_view bytes) {
     number++;
     // A number that is cut is another number.
     if (line.data() + line.size() == bytes.data() + bytes.size() && !base::trim(line).empty())
-      return base::Error{base::Failure::runtime, "line " + std::to_string(number) + " has no line end: the file is cut"};
+      return base::Error{base::Failure::runtime, "line " + std::to_string(number) + " has no line end: the file is truncated"};
     line = base::trim(line);
     if (line.empty() || line[0] == '#') continue;
     std::string_view stack;
     uint64_t weight = 0;
     if (!split_line(line, stack, weight))
       return base::Error{base::Failure::runtime,
-                         "line " + std::to_string(number) + " has no weight behind its stack"};
+                         "line " + std::to_string(number) + " has no weight after its stack"};
     uint32_t node = 0, process = 0;
     bool is_first = true;
     for (std::string_view name : base::split(stack, ';')) {

@@ -13,14 +13,14 @@ namespace profile {
 namespace {
 
 constexpr std::array<Format, 7> table = {{
-    {"html", ".html|.htm", "a page with everything in it", write_page_file, is_page, read_embedded, true},
-    {"svg", ".svg", "a picture", write_picture_file, is_picture, read_embedded},
-    {"acu", ".acu", "acu's own, small", write_recording, is_recording, read_recording, true},
+    {"html", ".html|.htm", "a self-contained page", write_page_file, is_page, read_embedded, true},
+    {"svg", ".svg", "an image", write_picture_file, is_picture, read_embedded},
+    {"acu", ".acu", "acu's own compact format", write_recording, is_recording, read_recording, true},
     {"pprof", ".pb.gz|.pb|.pprof", "for go tool pprof", write_pprof, is_pprof, read_pprof},
     {"speedscope", ".json", "for speedscope", write_speedscope, is_speedscope, read_speedscope},
     {"perf", ".perf|.script", "text as perf script writes it", write_perf_script, is_perf_script,
      read_perf_script},
-    {"folded", ".folded|.txt|.collapsed", "a line for each stack", write_folded, is_folded, read_folded},
+    {"folded", ".folded|.txt|.collapsed", "one line per stack", write_folded, is_folded, read_folded},
 }};
 
 std::string endings_of_all() {
@@ -41,7 +41,7 @@ base::Result<const Format*> format_of_file(std::string_view path) {
       if (path.ends_with(ending)) return &f;
   return base::Error{base::Failure::usage,
                      "`" + std::string(path) +
-                         "`: the end of the name chooses the format: " + endings_of_all()};
+                         "`: the extension selects the format: " + endings_of_all()};
 }
 
 base::Result<const Format*> format_of_output(const std::string& path) {
@@ -61,7 +61,7 @@ base::Result<const Format*> format_of_name(std::string_view name) {
   std::string_view near = base::nearest(name, names);
   return base::Error{base::Failure::usage,
                      "there is no format `" + std::string(name) + "`; " +
-                         (near.empty() ? "there are " + all : "did you mean `" + std::string(near) + "`?")};
+                         (near.empty() ? "formats are " + all : "did you mean `" + std::string(near) + "`?")};
 }
 
 base::Result<Profile> read_profile(const std::string& path) {
@@ -76,7 +76,7 @@ base::Result<Profile> read_profile(const std::string& path) {
   }
   return base::Error{
       base::Failure::runtime,
-      path + ": it is no recording; acu reads its own (also in its pages and pictures), pprof, speedscope's, the text of perf script, and folded stacks"};
+      path + ": not a recording; acu reads its own recordings (also from its .html and .svg files), pprof, speedscope, perf script output, and folded stacks"};
 }
 
 } // namespace profile

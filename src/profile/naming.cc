@@ -5,6 +5,7 @@
 // may be the last of a function, or of an inlined piece.
 #include "profile/naming.h"
 
+#include "base/counted.h"
 #include "profile/completeness.h"
 #include "report/number.h"
 #include "report/text.h"
@@ -37,13 +38,13 @@ constexpr std::array<std::string_view, 12> outermost = {"_start",
 // Where an interrupt enters the kernel: functions whose names begin so.
 constexpr std::array<std::string_view, 4> interrupts = {"asm_sysvec_", "asm_common_interrupt", "common_interrupt", "el1h_64_irq"};
 
-// Through which the kernel calls a probe, on top of its stack: functions whose names begin so.
+// The kernel calls a probe through these, on top of its stack: prefixes of function names.
 constexpr std::array<std::string_view, 6> tracing = {"call_trace_",       "syscall_trace_",     "trace_sys_",
                                                      "syscall_exit_work", "syscall_exit_to_user_mode", "trace_call_bpf"};
 
 constexpr std::string_view woken_by_interrupt = "[woken by an interrupt]";
 constexpr std::string_view without_frame_pointers = "[stack ends early: no frame pointer]";
-constexpr std::string_view too_deep = "[stack is deeper than what is kept]";
+constexpr std::string_view too_deep = "[stack deeper than the stack limit]";
 constexpr std::string_view no_user_stack = "[no user stack]";
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -88,14 +89,13 @@ public:
   }
   void tell_missing() {
     if (without_stack_)
-      profile_.about.notes.push_back(std::to_string(without_stack_) +
-                                     " samples are of threads that were exiting or executing another program: the kernel "
-                                     "has taken their stacks down, and they count as complete");
+      profile_.about.notes.push_back(base::counted(without_stack_, "sample") +
+                                     " taken in threads that were exiting or calling exec, counted as complete: the kernel had "
+                                     "already torn down their stacks");
     if (derived_)
       profile_.about.notes.push_back(
           report::grouped(derived_) + " of " + report::grouped(profile_.about.frames) +
-          " frames are in functions without a name: they are named by their addresses in the file "
-          "(func_0x...)");
+          " frames are in functions without a name, shown by their addresses in the file (func_0x...)");
   }
 
 private:

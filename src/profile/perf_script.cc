@@ -200,7 +200,7 @@ base::Result<Profile> read_perf_script(std::string_view bytes) {
       parser.finish();
       if (!parse_header(line, parser.header))
         return base::Error{base::Failure::runtime, "line " + std::to_string(number) +
-                                                       " is not of perf script: `" +
+                                                       " is not perf script output: `" +
                                                        std::string(line.substr(0, 80)) + "`"};
       parser.has_sample = true;
     }

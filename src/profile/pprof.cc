@@ -75,7 +75,7 @@ base::Result<std::string> gunzip(std::string_view in) {
   }
   libdeflate_free_decompressor(z);
   if (result != LIBDEFLATE_SUCCESS)
-    return base::Error{base::Failure::runtime, "it is packed with gzip, and damaged or too large"};
+    return base::Error{base::Failure::runtime, "its gzip data is damaged or too large"};
   out.resize(made);
   return out;
 }
@@ -196,12 +196,12 @@ public:
     ProtoReader in(bytes);
     while (in.next()) take(in);
     if (!in.ok() || texts_.empty())
-      return base::Error{base::Failure::runtime, "it is no profile of pprof, or damaged"};
+      return base::Error{base::Failure::runtime, "it is not a pprof profile, or it is damaged"};
     choose_value();
     for (base::ByteSpan sample : samples_)
       if (!add(sample))
         return base::Error{base::Failure::runtime,
-                           "the profile is damaged: a sample refers to what is not there"};
+                           "the profile is damaged: a sample has an invalid reference"};
     for (auto [file, id] : build_ids_) p_.build_ids[p_.text(text(file))] = text(id);
     return std::move(p_);
   }

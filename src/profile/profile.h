@@ -1,9 +1,9 @@
-// What a recording holds: where the processor was, or what was waited for, as call trees with weights.
+// A recording: CPU samples, waits or other events, as call trees with weights.
 //
 // Stacks share their outer frames, so they are kept as one tree: a node is a frame called by its parent, node
 // 0 is the root, and a node's number is higher than its parent's. A sample is a thread, the node of its
 // innermost frame, and a weight. Names are kept once. Everything is known by name, no addresses are left: a
-// recording means the same on another machine.
+// recording means the same on another host.
 #pragma once
 
 #include "spec/frame_kinds.h"

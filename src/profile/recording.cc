@@ -207,20 +207,20 @@ base::Result<Profile> read_recording(std::string_view bytes) {
   bytes.remove_prefix(magic.size());
   const char form = bytes.empty() ? plain_form : bytes[0];
   if (form != plain_form && form != unspanned_form && form != sliced_form)
-    return base::Error{base::Failure::runtime, std::string("the recording has form ") + form +
-                                                   ", of a newer acu; this one reads forms 1 to 3: read it with the acu that made it"};
+    return base::Error{base::Failure::runtime, std::string("the recording has format version ") + form +
+                                                   ", of a newer acu; this acu reads versions 1 to 3"};
   if (!bytes.empty()) bytes.remove_prefix(1);
   uint64_t size = 0;
-  if (bytes.size() < sizeof size) return damaged("it ends early");
+  if (bytes.size() < sizeof size) return damaged("it is truncated");
   std::memcpy(&size, bytes.data(), sizeof size);
   bytes.remove_prefix(sizeof size);
   // zlib's format packs a thousand to one at best.
-  if (size > most_bytes || size > (bytes.size() + 64) * 1100) return damaged("its size cannot be");
+  if (size > most_bytes || size > (bytes.size() + 64) * 1100) return damaged("its size is impossible");
   std::string body(size, '\0');
   auto* z = libdeflate_alloc_decompressor();
   auto result = libdeflate_zlib_decompress(z, bytes.data(), bytes.size(), body.data(), size, nullptr);
   libdeflate_free_decompressor(z);
-  if (result != LIBDEFLATE_SUCCESS) return damaged("it cannot be unpacked");
+  if (result != LIBDEFLATE_SUCCESS) return damaged("it cannot be decompressed");
   Parser parser{.in = base::Reader(std::as_bytes(std::span(body))),
                 .out = {},
                 .texts = {},

@@ -1,4 +1,5 @@
 // The tables of tables.h as text for a terminal, and as JSON.
+#include "base/counted.h"
 #include "base/text.h"
 #include "profile/tables.h"
 #include "report/json.h"
@@ -60,7 +61,7 @@ void append_neighbours(std::string& out, const Profile& p, const Row& f, uint64_
       .append(f.name)
       .append(": ")
       .append(percent(f.total, whole))
-      .append(" with what it calls\n");
+      .append(" including callees\n");
   for (bool callers : {true, false}) {
     std::vector<Row> rows = callers ? callers_of(p, f) : callees_of(p, f);
     if (rows.empty()) continue;
@@ -122,7 +123,7 @@ std::string header_text(const About& a, uint64_t total) {
         .append(seconds(a.own_cpu_ns))
         .append(" of CPU time, ")
         .append(seconds(a.kernel_ns));
-    out.append(" in the kernel's probes, ").append(bytes(a.own_memory)).append(" of memory\n");
+    out.append(" in probes in the kernel, ").append(bytes(a.own_memory)).append(" of memory\n");
   }
   for (const std::string& note : a.notes) out.append(base::printable(note)).append("\n");
   return out;
@@ -132,9 +133,9 @@ std::string top_text(const Profile& p, const ReportOptions& options) {
   uint64_t whole = p.total();
   std::vector<Row> rows = functions_of(p, options.by);
   std::string out = "   self       self   total      total  ";
-  out += rate(p.about, 0).empty() ? "function\n" : "each second  function\n";
+  out += rate(p.about, 0).empty() ? "function\n" : " per second  function\n";
   for (size_t i = 0; i < rows.size() && i < options.top; i++) append_row(out, p.about, rows[i], whole, true);
-  if (rows.size() > options.top) out += format("%38s %zu more functions\n", "", rows.size() - options.top);
+  if (rows.size() > options.top) out += format("%38s %s\n", "", base::counted(rows.size() - options.top, "more function").c_str());
   return out;
 }
 
@@ -156,7 +157,7 @@ std::string report_text(const Profile& p, const ReportOptions& options) {
     append_row(out, p.about, processes[i], whole, false);
   if (processes.size() > most_processes)
     out += format("%19s %zu more\n", "", processes.size() - most_processes);
-  out += "\nmodules (self, with what they call)\n";
+  out += "\nmodules (self, including callees)\n";
   std::vector<Row> modules = modules_of(p);
   for (size_t i = 0; i < modules.size() && i < most_processes; i++)
     append_row(out, p.about, modules[i], whole, true);

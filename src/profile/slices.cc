@@ -1,5 +1,6 @@
 #include "profile/slices.h"
 
+#include "base/counted.h"
 #include "profile/completeness.h"
 #include "profile/tables.h"
 
@@ -19,7 +20,7 @@ static base::Error usage(std::string message) { return {base::Failure::usage, st
 base::Status keep_part(Profile& p, const TimeRange& range, Part part) {
   if (!p.slice_ns)
     return usage(
-        "the recording has no slices of time to choose from; one made with `acu record --split 1s` has");
+        "the recording has no time slices\nhint: acu record --split 1s");
   const uint64_t ends =
       std::max(p.about.duration_ns, p.slices.empty() ? 0 : p.slices.back().number * p.slice_ns + 1);
   const uint64_t count = (ends + p.slice_ns - 1) / p.slice_ns;
@@ -27,8 +28,8 @@ base::Status keep_part(Profile& p, const TimeRange& range, Part part) {
   uint64_t last = range.until ? (*range.until + p.slice_ns - 1) / p.slice_ns : count;
   last = std::min(last, count);
   if (first >= last)
-    return usage("`--from`: the recording is " + in_seconds(ends) + " long, and nothing is there from " +
-                 in_seconds(range.from.value_or(0)) + " on");
+    return usage("`--from`: the recording is only " + in_seconds(ends) + " long, not " +
+                 in_seconds(range.from.value_or(0)));
   const uint64_t from = first * p.slice_ns, until = std::min(last * p.slice_ns, ends);
 
   p.about.incomplete.clear();
@@ -49,9 +50,9 @@ base::Status keep_part(Profile& p, const TimeRange& range, Part part) {
   header = header.substr(line, header.find('\n', line) - line);
   a.notes.insert(a.notes.begin(), "the whole recording, " + in_seconds(ends) + ": " + header);
   if (merged)
-    a.notes.insert(a.notes.begin(), std::to_string(merged) + (merged == 1 ? " slice of this part was" : " slices of this part were") +
-                                        " read late and may hold what happened before or after it");
-  a.what += part == Part::inside ? ", from " : ", without from ";
+    a.notes.insert(a.notes.begin(), base::counted(merged, "slice") + " of this range " + std::string(base::was_or_were(merged)) +
+                                        " read late and may include events before or after it");
+  a.what += part == Part::inside ? ", from " : ", except from ";
   a.what += in_seconds(from) + " until " + in_seconds(until);
   a.duration_ns = part == Part::inside ? until - from : ends - (until - from);
   a.start_ns += part == Part::inside ? from : 0;

@@ -20,7 +20,7 @@ struct TimeRange {
 
 enum class Part : uint8_t { inside, outside };
 
-// Only what is inside of the range, or outside of it; what was recorded is told so. Failure: it was not
+// Keeps only what is inside the range, or outside of it, and notes that. Failure: it was not
 // split, or no slice is there.
 base::Status keep_part(Profile& profile, const TimeRange& range, Part part = Part::inside);
 

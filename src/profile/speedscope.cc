@@ -115,9 +115,9 @@ struct Parser {
   // Why the stacks of a thread are none; empty: they are in the profile.
   std::string read_stacks(const Json& v) {
     if (std::string type = text_of(member(v, "type")); type != "sampled")
-      return "it has a profile of type `" + type + "`; acu reads `sampled` ones";
+      return "it has a profile of type `" + type + "`; acu reads only `sampled` profiles";
     const auto stacks = list_of(member(v, "samples")), weights = list_of(member(v, "weights"));
-    if (stacks.size() != weights.size()) return "it is damaged: not each stack has a weight";
+    if (stacks.size() != weights.size()) return "it is damaged: the numbers of stacks and weights differ";
     const Json& own = member(v, "acu");
     const auto counts = list_of(member(own, "counts"));
     Thread thread;
@@ -135,7 +135,7 @@ struct Parser {
       uint32_t node = 0;
       for (const Json& frame : list_of(stacks[i])) {
         const uint32_t at = number32_of(frame);
-        if (at >= frames.size()) return "it is damaged: a stack refers to a frame that is not there";
+        if (at >= frames.size()) return "it is damaged: a stack has an invalid reference to a frame";
         node = p.node(node, frames[at]);
         p.about.frames += count;
         p.about.frames_named += p.frames()[frames[at]].named ? count : 0;
@@ -182,7 +182,7 @@ base::Result<Profile> read_speedscope(std::string_view bytes) {
   rapidjson::Document file;
   file.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(bytes.data(), bytes.size());
   if (file.HasParseError())
-    return base::Error{base::Failure::runtime, "it is speedscope's, and damaged or cut: its JSON is not whole"};
+    return base::Error{base::Failure::runtime, "it is a speedscope file, but its JSON is damaged or truncated"};
   Parser parser;
   parser.read_about(member(file, "acu"));
   for (const Json& frame : list_of(member(member(file, "shared"), "frames"))) parser.read_frame(frame);

@@ -1,6 +1,6 @@
 // The command line by getopt_long(3), whose tables are made from spec/options.h. The option string begins
 // with
-// `-`: words that are no options come back in their place, so that what stands behind `--` can be told apart.
+// `-`: words that are no options come back in their place, so that those after `--` can be distinguished.
 #include "session/arguments.h"
 
 #include "base/text.h"
@@ -49,7 +49,7 @@ base::Error unknown_option(const spec::Subcommand& subcommand, std::string_view 
     std::string_view near = base::nearest(written.substr(2, written.find('=') - 2), names);
     if (!near.empty()) return usage(message + "; did you mean `--" + std::string(near) + "`?");
   }
-  if (subcommand.name == "run") message += "; what is meant for the script goes behind `--`";
+  if (subcommand.name == "run") message += "; options of the script go after `--`";
   return usage(message + " (see `acu help " + std::string(subcommand.name) + "`)");
 }
 
@@ -72,7 +72,7 @@ base::Status check_word(const Option& o, std::string_view value) {
   return usage(message);
 }
 
-// What stands behind `--`.
+// The words after `--`.
 void take_rest(Arguments& into, std::string_view word) {
   if (!word.starts_with("--") || word.size() == 2) {
     into.words.emplace_back(word);
@@ -160,16 +160,39 @@ std::string help_text(const spec::Subcommand& subcommand) {
   return out;
 }
 
-base::Result<uint64_t> read_time(std::string_view option, const std::string& text, uint64_t least) {
+static base::Error bad_value(std::string_view option, std::string_view wanted, std::string_view text) {
+  return usage("`" + std::string(option) + "` takes " + std::string(wanted) + ", not `" + std::string(text) + "`");
+}
+
+base::Result<uint64_t> read_count(std::string_view option, const std::string& text, uint64_t max) {
+  const auto number = base::parse_integer(text);
+  if (number && *number > 0 && *number <= max) return *number;
+  return bad_value(option, max == UINT32_MAX ? "a number above 0" : "a number from 1 to " + std::to_string(max), text);
+}
+
+base::Result<int> read_pid(std::string_view option, const std::string& text) {
+  const auto pid = base::parse_integer(text);
+  if (!pid || *pid == 0 || *pid > INT_MAX) return bad_value(option, "a process ID", text);
+  return static_cast<int>(*pid);
+}
+
+base::Result<double> read_percent(std::string_view option, const std::string& text) {
+  char* end = nullptr;
+  const double percent = std::strtod(text.c_str(), &end);
+  constexpr double max = 10'000; // a hundred CPUs
+  if (text.empty() || *end || !(percent >= 0) || percent > max) return bad_value(option, "a percentage of a CPU, such as 5 or 0.5", text);
+  return percent;
+}
+
+base::Result<uint64_t> read_time(std::string_view option, const std::string& text, uint64_t min) {
   size_t digits = 0;
   while (digits < text.size() && (text[digits] == '.' || (text[digits] >= '0' && text[digits] <= '9'))) digits++;
   const spec::DurationUnit* unit = spec::find_duration_unit(digits == text.size() ? "s" : std::string_view(text).substr(digits));
   char* end = nullptr;
   const double value = std::strtod(text.substr(0, digits).c_str(), &end);
   const double ns = unit ? value * static_cast<double>(unit->nanoseconds) : 0;
-  if (!digits || !unit || *end || ns < static_cast<double>(least) || ns > 1e9 * 86400 * 366)
-    return base::Error{base::Failure::usage,
-                       "`" + std::string(option) + "` takes a time such as 10s, 500ms or 2m, not `" + text + "`"};
+  if (!digits || !unit || *end || ns < static_cast<double>(min) || ns > 1e9 * 86400 * 366)
+    return bad_value(option, "a time such as 10s, 500ms or 2m", text);
   return static_cast<uint64_t>(ns);
 }
 

@@ -34,8 +34,14 @@ struct Arguments {
 // Options and other words may be mixed; everything after `--` is for the script.
 base::Result<Arguments> parse_arguments(const spec::Subcommand& subcommand, std::span<char* const> words);
 
-// The value of an option that takes a time, in ns: "10s", "1.5s", "500ms"; seconds without a unit; from `least` to a year.
-base::Result<uint64_t> read_time(std::string_view option, const std::string& text, uint64_t least = 1'000'000);
+// The values of options, read alike in all commands. `option` is its name in messages (Failure::usage).
+// A time in ns: "10s", "1.5s", "500ms"; seconds without a unit; from `min` to a year.
+base::Result<uint64_t> read_time(std::string_view option, const std::string& text, uint64_t min = 1'000'000);
+// A number from 1 to `max`.
+base::Result<uint64_t> read_count(std::string_view option, const std::string& text, uint64_t max = UINT32_MAX);
+base::Result<int> read_pid(std::string_view option, const std::string& text);
+// Percent of a CPU: "30", "1.5", up to 10000.
+base::Result<double> read_percent(std::string_view option, const std::string& text);
 
 // Usage and options of a subcommand, for a person.
 std::string help_text(const spec::Subcommand& subcommand);

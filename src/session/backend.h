@@ -44,7 +44,7 @@ public:
                                    std::span<const uint64_t> cookies, const Refused& refused) = 0;
   // Iterators: runs a probe for the next objects of its kind. false: there are no more.
   virtual base::Result<bool> step(uint32_t probe) = 0;
-  // Probes of a program that stands still: runs them for all its threads and calls, until `goes_on` says no.
+  // Probes of a stopped program: runs them for all its threads and calls, until `goes_on` says no.
   virtual base::Status run_still(const std::function<bool()>&) { return {}; }
   // Takes all user probes off a file.
   virtual void detach_file(std::string_view file) = 0;
@@ -61,7 +61,7 @@ public:
 // Runs begin, end, interval and signal probes in this process.
 std::unique_ptr<Backend> make_eval_backend(const ir::Program& program);
 
-// Runs the probes of a program that stands still, which outlives it; and begin and end. `step_budget`: as
+// Runs the probes of a stopped program, which outlives it; and begin and end. `step_budget`: as
 // eval::Options has it.
 std::unique_ptr<Backend> make_still_backend(const ir::Program& program, probe::Still& still,
                                             uint64_t step_budget);

@@ -22,13 +22,13 @@ struct BuiltinScript {
   void set(std::string_view parameter, std::string_view value) { parts.parameters.emplace_back(parameter, value); }
   void set(std::string_view parameter, bool value) { set(parameter, std::string_view(value ? "true" : "false")); }
   void set(std::string_view parameter, std::unsigned_integral auto value) { set(parameter, std::string_view(std::to_string(value))); }
-  // The body of a macro. `shown`: what messages call it, of what somebody wrote; empty: it is acu's own.
+  // The body of a macro. `shown`: its name in messages, if a user wrote it; empty: internal.
   void set_expression(std::string_view macro, std::string text, std::string_view shown = {}) {
     parts.expressions.push_back({std::string(macro), std::move(text), std::string(shown.empty() ? macro : shown)});
   }
   // A file that it imports becomes this text.
   void set_import(std::string_view file, std::string text);
-  // Whose events count (`ours()` of whose.bt), on which CPUs (`here()`), and for how long; 0: until all is over.
+  // The target filter (`ours()` of whose.bt), the CPUs (`here()`), and the duration; 0: unlimited.
   void set_whose(const Condition& condition, const TargetFilter& filter, uint64_t duration_ns);
   // What scheduler.bt asks about the kernel, and the place of the probe `back`.
   void set_scheduler();

@@ -73,7 +73,7 @@ base::Result<base::Fd> watch_process(pid_t pid) {
 
 // The words to go: at once, or with a stop when the program is in memory.
 static constexpr char runs = 'r', stops = 's';
-// Told back before the command runs: that it will stop, or the errno for which it does not run.
+// Reported before the command runs: that it will stop, or the errno of its failure.
 static constexpr int is_traced = -1;
 
 // In the new process: waits for the word to go, then becomes the command.

@@ -17,7 +17,7 @@ namespace session {
 // Words of a command: split at blanks; '…' and "…" keep blanks, \ the next character. Failure: an open quote.
 base::Result<std::vector<std::string>> split_command(std::string_view command);
 
-// Where a command is, as execvp would find it: a mistake is told before anything is attached. `option`: how it was given.
+// The path of a command, found as by execvp, so that a mistake is reported before anything is attached. `option`: how it was given.
 base::Result<std::string> find_executable(const std::string& name, std::string_view option);
 
 class Child {
@@ -29,7 +29,7 @@ public:
   static base::Result<Child> start(std::vector<std::string> words, std::string_view option, bool is_silent = false);
   Child(Child&&) noexcept;
   Child& operator=(Child&&) = delete;
-  // A process that still waits goes away by itself; one that runs gets SIGTERM.
+  // A process that has not started its command exits by itself; a running one gets SIGTERM.
   ~Child();
   pid_t pid() const { return pid_; }
   // Lets the command begin. Failure: it could not be executed. `look` is called when its program is in memory but has
@@ -37,7 +37,7 @@ public:
   base::Status release(const std::function<void()>& look = {});
   // Readable once the process has ended.
   int fd() const { return pidfd_.get(); }
-  // How it ended, as a shell tells it: its exit status, or 128 and the number of the signal. Nothing: it still runs.
+  // Its exit status as in a shell: that of the command, or 128 plus the number of the signal. Nothing: still running.
   std::optional<int> status() const;
 
 private:

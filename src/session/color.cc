@@ -25,7 +25,7 @@ bool wants_color() {
   return ::isatty(STDERR_FILENO) == 1;
 }
 
-// Where the word stands in "WORD: …" or "file:1:2-3: WORD: …".
+// The position of the word in "WORD: …" or "file:1:2-3: WORD: …".
 std::optional<size_t> find_word(std::string_view line, const Word& word) {
   size_t at = line.starts_with(word.text) ? 0 : line.find(": " + std::string(word.text));
   if (at == line.npos) return {};

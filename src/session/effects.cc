@@ -51,7 +51,7 @@ void Effects::draw(const ir::Action& action) {
   if (draw_) tell(draw_(action, *entries));
 }
 
-// The key stands at the start of the payload, as in the map.
+// The key is at the start of the payload, as in the map.
 void Effects::print_entry(const ir::Action& action, std::span<const std::byte> payload) {
   auto entries = engine_.read_map(action.map);
   if (!entries.ok()) return tell(std::move(entries.error()));

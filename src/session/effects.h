@@ -1,5 +1,5 @@
 // What records ask for, done in the order of their arrival: text is printed, maps are shown, cleared or
-// zeroed, the session is told to end.
+// zeroed, the session is asked to end.
 //
 // exit() is a point in the stream of records: what came before it is printed, what comes after it is not,
 // until the `end` probes run.
@@ -17,7 +17,7 @@ namespace session {
 
 class Effects {
 public:
-  // `source` may be nullptr: messages then name no place. `warnings`: warnf() is heard.
+  // `source` may be nullptr: messages then have no location. `warnings`: print warnf().
   Effects(const ir::Program& program, ir::Engine& engine, report::Printer& printer, report::Sink& sink,
           const base::Source* source, bool warnings = true)
       : program_(program), engine_(engine), printer_(printer), sink_(sink), source_(source),
@@ -31,7 +31,7 @@ public:
   int status() const { return status_.value_or(0); }
   // Records count again: the `end` probes are about to run.
   void reopen() { ended_ = false; }
-  // Errors that the script told of: errorf(), assert().
+  // Errors reported by the script: errorf(), assert().
   size_t errors() const { return errors_; }
   // Forgets exit() and its status: another test begins.
   void start_anew() {

@@ -1,5 +1,6 @@
 #include "session/follow_files.h"
 
+#include "base/counted.h"
 #include "symbol/binary.h"
 
 #include <set>
@@ -28,7 +29,7 @@ void FollowFiles::start() {
       id = *current;
     }
     if (auto added = files_.add(e.binary, id); !added.ok())
-      return warn("files with user probes are not watched: " + added.error().message);
+      return warn("cannot watch files with user probes: " + added.error().message);
   }
 }
 
@@ -47,7 +48,7 @@ static bool same_programs(const ir::Program& a, const ir::Program& b) {
 
 base::Result<size_t> FollowFiles::attach(const Compiled& fresh, const std::string& path) {
   if (!same_programs(compiled_.program, fresh.program))
-    return base::Error{base::Failure::runtime, "the script's programs do not fit it"};
+    return base::Error{base::Failure::runtime, "the programs of the script do not match it"};
   size_t attached = 0;
   for (uint32_t i = 0; i < fresh.program.probes.size(); i++) {
     const ir::Probe& probe = fresh.program.probes[i];
@@ -80,12 +81,11 @@ void FollowFiles::replaced(const std::string& path) {
   }
   if (attached.ok()) {
     followed_++;
-    return warn(path + " was replaced: its " + std::to_string(*attached) +
-                (*attached == 1 ? " probe is" : " probes are") + " in the new file too");
+    return warn(path + " was replaced: " + base::counted(*attached, "probe") + " attached to the new file");
   }
   lost_++;
-  warn(path + " was replaced, and processes that start from now on are not seen: " +
-       attached.error().message + "; start again to probe the new file");
+  warn(path + " was replaced, and processes started from now on are not traced: " +
+       attached.error().message + "; restart acu to probe the new file");
 }
 
 void FollowFiles::follow() {
@@ -96,15 +96,15 @@ void FollowFiles::follow() {
       // What the probes save and restore is code that is no longer there.
       backend_.detach_file(change.path);
       warn(change.path +
-           " is being written to: its probes were taken off, so that they do no harm to the new code");
+           " is being written to: its probes were detached to protect the new code");
     }
   }
 }
 
 std::string FollowFiles::describe() const {
   if (!lost_) return {};
-  return "WARNING: " + std::to_string(lost_) + (lost_ == 1 ? " file was" : " files were") +
-         " replaced while probed; what runs the new code was not seen.\n";
+  return "WARNING: " + base::counted(lost_, "file") + " " + std::string(base::was_or_were(lost_)) +
+         " replaced while probed; processes that run the new code were not traced.\n";
 }
 
 } // namespace session

@@ -20,7 +20,7 @@ public:
   void start();
   int wait_fd() const { return files_.wait_fd(); }
   uint64_t next_look() const { return files_.next_look(); }
-  // Does what is to be done by now.
+  // Handles pending changes.
   void follow();
   // How often it happened, for the end: lines, or nothing.
   std::string describe() const;

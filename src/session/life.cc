@@ -3,6 +3,7 @@
 #include "session/losses.h"
 #include "session/signals.h"
 #include "base/clock.h"
+#include "base/counted.h"
 #include "session/trials.h"
 
 #include <csignal>
@@ -36,21 +37,21 @@ base::Status run_special(Life& life, Kind kind) {
   return {};
 }
 
-// Gives the number of the script's probes that it serves.
+// Returns the number of the script's probes that it serves.
 base::Result<size_t> attach_one(Life& life, uint32_t index) {
   size_t missing = 0;
   ACU_CHECK(life.backend.attach(index, [&](base::Error why) -> base::Status {
     if (!life.refused && !life.missing_may_be) return why;
     missing++;
     if (life.refused) return life.refused(std::move(why));
-    if (life.missing_is_told && life.options.warnings) life.output.message("WARNING: " + why.message + "\n");
+    if (life.report_missing && life.options.warnings) life.output.message("WARNING: " + why.message + "\n");
     return {};
   }));
   const ir::Probe& probe = life.program.probes[index];
   return missing < probe.events.size() ? probe.stands_for - missing : 0;
 }
 
-// Whether it is there when acu has ended.
+// Whether it stays after acu exits.
 bool stays(const ir::Program& program, uint32_t probe) {
   for (uint32_t e : program.probes[probe].events)
     if (!program.events[e].pin.empty()) return true;
@@ -76,7 +77,7 @@ base::Result<size_t> attach_all(Life& life) {
   return events;
 }
 
-// Iterators, one after the other: as far as they got, what they sent is printed.
+// Runs iterators one after the other; output is printed as they progress.
 base::Status run_iterators(Life& life) {
   pollfd interrupted = {signals::fd(), POLLIN, 0};
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
@@ -98,8 +99,8 @@ base::Status run_still(Life& life) {
   });
 }
 
-// Iterators that stay: where they are.
-void tell_pinned(Life& life) {
+// Reports where pinned iterators are.
+void report_pinned(Life& life) {
   if (life.options.quiet || life.options.dry_run) return;
   for (const probe::Event& e : life.program.events)
     if (!e.pin.empty()) life.output.message("Program pinned to " + e.pin + "\n");
@@ -112,12 +113,12 @@ size_t count_special(const ir::Program& program) {
   return events;
 }
 
-// Tells the number of probes, and then what the begin probes printed.
-void tell_attached(Life& life, size_t events) {
+// Reports the number of probes, then prints the output of the begin probes.
+void report_attached(Life& life, size_t events) {
   life.output.pass();
   if (!life.options.quiet && !life.options.still) {
     life.printer.attached(events);
-    life.output.message("Attached " + std::to_string(events) + (events == 1 ? " probe\n" : " probes\n"));
+    life.output.message("Attached " + base::counted(events, "probe") + "\n");
   }
   life.output.release();
   life.output.settle();
@@ -129,7 +130,7 @@ void notify(Life& life) {
   write_all(STDOUT_FILENO, life.options.notify_attached + "\n");
 }
 
-// What names the code of a process of ours is read while it surely lives.
+// Reads the symbols of a process that acu started while it is still running.
 void look_at(Life& life, pid_t pid) { life.printer.process_seen(static_cast<uint32_t>(pid)); }
 
 std::vector<int> signals_of(const Life& life) {
@@ -141,17 +142,17 @@ std::vector<int> signals_of(const Life& life) {
   return out;
 }
 
-void tell_losses(Life& life) {
+void report_losses(Life& life) {
   ir::Counters counters = life.backend.engine().counters();
-  tell_lost_events(life);
+  report_lost_events(life);
   counters.lost_events = 0;
-  LossOptions options = {.warnings = life.options.warnings, .tell_faults = life.options.tell_faults,
+  LossOptions options = {.warnings = life.options.warnings, .report_faults = life.options.report_faults,
                          .is_of_tool = !life.options.tool.name.empty(),
                          .counts_failed_reads = life.options.counts_failed_reads};
   std::string text = describe_losses(life.program, counters, life.source, options);
   if (life.watch && life.watch->lost() && life.options.warnings)
-    text += "WARNING: " + std::to_string(life.watch->lost()) +
-            " changes of processes were lost: some code may have no name, or one of another program.\n";
+    text += "WARNING: lost " + base::counted(life.watch->lost(), "process event") +
+            ": some code may have no name, or the name of another program.\n";
   if (life.files && life.options.warnings) text += life.files->describe();
   if (life.unwinding && life.options.verbose) text += life.unwinding->describe() + "\n";
   if (life.watch && life.options.verbose) text += life.watch->describe() + "\n";
@@ -171,7 +172,7 @@ size_t take_records(Life& life) {
   return life.effects.drain();
 }
 
-void tell_lost_events(Life& life) {
+void report_lost_events(Life& life) {
   ir::Counters fresh;
   fresh.lost_events = life.backend.engine().counters().lost_events - life.lost_told;
   if (!fresh.lost_events) return;
@@ -190,7 +191,7 @@ base::Result<bool> start(Life& life) {
   if (!life.options.dry_run) ACU_CHECK(run_special(life, Kind::begin));
   if (life.effects.ended()) {
     // exit() was called: nothing is attached.
-    tell_attached(life, count_special(life.program));
+    report_attached(life, count_special(life.program));
     return false;
   }
 
@@ -199,7 +200,7 @@ base::Result<bool> start(Life& life) {
   ACU_TRY(size_t attached, attach_all(life));
   life.attached_ns = base::clock_ns();
   if (is_cancelled(life)) return false;
-  tell_attached(life, attached);
+  report_attached(life, attached);
   notify(life);
   if (life.options.dry_run) return false;
 
@@ -213,10 +214,10 @@ base::Result<bool> start(Life& life) {
   if (life.options.pid >= 0 && life.program.uses_user_symbols) look_at(life, life.options.pid);
 
   // Iterators have gone through all objects that there are.
-  tell_pinned(life);
+  report_pinned(life);
   ACU_CHECK(run_iterators(life));
 
-  // Of a program that stands still all threads and calls have been gone over.
+  // For a stopped program, all threads and calls have been visited.
   ACU_CHECK(run_still(life));
 
   if (life.options.test || life.options.bench) {
@@ -239,9 +240,9 @@ base::Status finish(Life& life) {
   life.effects.reopen();
   ACU_CHECK(run_special(life, Kind::end));
 
-  // What was lost is told, and the maps that hold something are printed.
+  // Losses are reported, and non-empty maps are printed.
   life.output.settle();
-  tell_losses(life);
+  report_losses(life);
   bool is_trial = life.options.test || life.options.bench;
   if (life.print_maps_on_exit && !is_trial) life.effects.print_maps(!life.options.json);
   life.output.flush();

@@ -1,4 +1,4 @@
-// The life of a compiled script: begin probes, attach, wait, stop, end probes, what was lost, maps.
+// The lifetime of a compiled script: begin probes, attach, wait, stop, end probes, losses, maps.
 #pragma once
 
 #include "session/backend.h"
@@ -46,7 +46,7 @@ struct Life {
   bool print_maps_on_exit = true;
   Backend::Refused refused = {}; // decides on events that cannot be attached, in place of the next two
   bool missing_may_be = false; // missing_probes is not `error`
-  bool missing_is_told = true; // missing_probes is not `ignore`
+  bool report_missing = true; // missing_probes is not `ignore`
   const std::atomic<bool>* cancelled = nullptr; // true: it ends as soon as it can, also while it attaches
   uint64_t lost_told = 0;      // lost events that were told of
   uint64_t attached_ns = 0, detached_ns = 0; // CLOCK_MONOTONIC: when all probes were there, and none any more
@@ -59,14 +59,14 @@ base::Result<bool> start(Life& life);
 // It is detached, all records were handed out, end probes ran, and losses were reported.
 base::Status finish(Life& life);
 
-// Whether something is to be waited for: a probe that is not begin or end.
+// Whether there is anything to wait for: a probe that is not begin or end.
 bool has_events(const ir::Program& program);
 
 // Hands out all records that have arrived; what happened to processes until then is known before. Returns their number.
 size_t take_records(Life& life);
 
-// Tells how many events were lost since the last time.
-void tell_lost_events(Life& life);
+// Reports how many events were lost since the last time.
+void report_lost_events(Life& life);
 
 // waits.cc: run interval and signal probes, and hand out records, until something ends each of them; `ended` is called as it does.
 using Ended = std::function<void(size_t index, base::Status why)>;

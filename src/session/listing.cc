@@ -85,7 +85,7 @@ static int list_types(probe::Machine& machine, Output& output, std::string_view 
   return static_cast<int>(base::Failure::nothing_matched);
 }
 
-// Kinds of probe that only look where a pattern leads them tell why there is nothing.
+// Kinds of probe that search only where the pattern points report why nothing was found.
 static std::optional<probe::Mismatch> why_nothing(probe::Machine& machine, const std::vector<std::string>& patterns) {
   constexpr std::string_view kinds[] = {"uprobe", "uretprobe", "usdt",   "u",     "ur", "U", "kprobe",
                                           "k",      "kretprobe", "kr",     "fentry", "f",  "kfunc", "fexit",

@@ -9,18 +9,18 @@
 namespace session {
 
 struct LossOptions {
-  bool warnings = true;     // false (--no-warnings): only losses of events, runs and keys are told
-  bool tell_faults = false; // -k: failed reads are told place by place
-  bool is_of_tool = false;         // what only an author can use is left out
-  bool counts_failed_reads = true; // without that how many there were
+  bool warnings = true;     // false (--no-warnings): only lost events, runs and keys are reported
+  bool report_faults = false; // -k: failed reads are reported by location
+  bool is_of_tool = false;         // omit what only the author of the script can use
+  bool counts_failed_reads = true; // otherwise print how many failed
 };
 
-// Lines for a person, in the order of their places; empty if all went well. Lost events come first.
-// `source` may be nullptr: no places.
+// Lines for a person, in the order of their locations; empty if all went well. Lost events come first.
+// `source` may be nullptr: no locations.
 std::string describe_losses(const ir::Program& program, const ir::Counters& counters,
                             const base::Source* source, const LossOptions& options);
 
-// What is not 0 in `now` and was in `before`: sites and full maps that nobody was told of yet.
+// What is not 0 in `now` and was in `before`: sites and full maps not reported yet.
 ir::Counters first_faults(const ir::Counters& now, const ir::Counters& before);
 
 // "0 lost", "12 lost (ring full)": for the last line of a command.

@@ -8,7 +8,7 @@ namespace session {
 
 using spec::OptionId;
 
-// The stages of bpftrace's compiler are those of ours that show the same thing.
+// Stages of bpftrace's compiler map to those of acu that show the same thing.
 static void take_stages(Dumps& to, std::string_view value) {
   for (std::string_view stage : base::split(value, ',')) {
     bool all = stage == "all";
@@ -23,7 +23,7 @@ static void take_stages(Dumps& to, std::string_view value) {
 static base::Status take(Options& to, OptionId id, const std::string& value) {
   switch (id) {
   case OptionId::execute:
-    if (to.has_script) return base::Error{base::Failure::usage, "`-e` was given twice"};
+    if (to.has_script) return base::Error{base::Failure::usage, "`-e` is given twice"};
     to.script = value, to.has_script = true;
     break;
   case OptionId::list: to.list = true; break;
@@ -32,10 +32,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
     to.command = value;
     break;
   case OptionId::pid: {
-    auto pid = base::parse_integer(value);
-    if (!pid || *pid == 0 || *pid > INT_MAX)
-      return base::Error{base::Failure::usage, "`-p` takes the number of a process, not `" + value + "`"};
-    to.pid = static_cast<int>(*pid);
+    ACU_TRY(to.pid, read_pid("-p", value));
     break;
   }
   case OptionId::output: to.output_file = value; break;
@@ -45,14 +42,14 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::buffering:
     to.buffering = value == "full" ? Buffering::full : value == "none" ? Buffering::none : Buffering::line;
     break;
-  case OptionId::faults: to.tell_faults = true; break;
+  case OptionId::faults: to.report_faults = true; break;
   case OptionId::unsafe: to.unsafe = true; break;
   case OptionId::no_warnings: to.warnings = false; break;
   case OptionId::include_dir: to.include_dirs.push_back(value); break;
   case OptionId::include_file: to.include_files.push_back(value); break;
   case OptionId::parameter: {
     const size_t sign = value.find('=');
-    if (sign == 0 || sign == value.npos) return base::Error{base::Failure::usage, "-D needs a name and a value: -D NAME=VALUE, not `" + value + "`"};
+    if (sign == 0 || sign == value.npos) return base::Error{base::Failure::usage, "`-D` takes NAME=VALUE, not `" + value + "`"};
     to.parameters.emplace_back(value.substr(0, sign), value.substr(sign + 1));
     break;
   }
@@ -96,7 +93,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::no_stop:
   case OptionId::max_pause:
   case OptionId::flame:
-  case OptionId::least:
+  case OptionId::min_duration:
   case OptionId::data:
   case OptionId::fails_only:
   case OptionId::times:
@@ -109,7 +106,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::until:
   case OptionId::interval:
   case OptionId::rounds:
-  case OptionId::own_too:
+  case OptionId::include_acu:
   case OptionId::repeats:
   case OptionId::cpus:
   case OptionId::by_cpu:
@@ -159,10 +156,10 @@ base::Result<Options> read_options(const Arguments& arguments) {
     out.positional.erase(out.positional.begin());
   }
   if (!out.command.empty() && out.pid >= 0)
-    return base::Error{base::Failure::usage, "`-c` and `-p` exclude each other"};
+    return base::Error{base::Failure::usage, "`-c` and `-p` cannot be combined"};
   if (!out.host_file.empty()) ACU_CHECK(check_host(out));
   if (out.test && out.bench)
-    return base::Error{base::Failure::usage, "`--test` and `--bench` exclude each other"};
+    return base::Error{base::Failure::usage, "`--test` and `--bench` cannot be combined"};
   if (!out.has_script && out.file.empty() && !out.list && !out.help)
     return base::Error{base::Failure::usage,
                        "no script: give a file, `-` for standard input, or `-e SCRIPT`"};

@@ -49,7 +49,7 @@ struct Options {
   bool verbose = false;
   bool unsafe = false;
   bool warnings = true;
-  bool tell_faults = false; // -k
+  bool report_faults = false; // -k
   bool counts_failed_reads = true; // and tells how many there were
   bool list = false;
   bool dry_run = false;
@@ -65,7 +65,7 @@ struct Options {
   std::string host_file; // of a saved host to compile for (--for); empty: this one
 };
 
-// The script is that of a tool, if it is one.
+// The tool that the script belongs to, if any.
 void be_tool(Options& options, const ReadyTool& tool);
 // Takes the options in; the first word is the script's file unless -e or -l says otherwise. Neither script
 // nor file is a mistake only where one is needed (not with -l and -h).

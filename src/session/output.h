@@ -41,7 +41,7 @@ public:
     holding_ = false;
     held_.clear();
   }
-  // Nobody reads any more (broken pipe).
+  // The reader has gone (broken pipe).
   bool broken() const { return broken_; }
   // Why results could not be written, or 0.
   int failure() const { return failure_; }

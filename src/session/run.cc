@@ -1,7 +1,8 @@
 // The steps of a session in their order. Each leaves the Session with more in it; each may end it, with an
-// Error whose kind is the exit status. An Error without a message was told already.
+// Error whose kind is the exit status. An Error without a message was reported already.
 #include "session/run.h"
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "bpf/features.h"
 #include "host/environment.h"
@@ -45,10 +46,10 @@ struct Session {
   report::Options printing() const;
   std::string parameters() const;
   std::string probes();
-  void tell_mistakes();
+  void report_mistakes();
   std::string mistakes_of_tool() const;
   base::Status check_words() const;
-  void tell_steps();
+  void report_steps();
 
   const Options& options;
   std::unique_ptr<Output> output;
@@ -89,7 +90,7 @@ std::string_view name_of(probe::Context context) {
   return {};
 }
 
-// What is said of the system and the arguments alone, and only once: users of a tool know nothing of its text.
+// Messages about the system and the arguments only, each once: users of a tool do not know its script.
 std::string Session::mistakes_of_tool() const {
   constexpr std::string_view of_system[] = {spec::tag::no_such_probe, spec::tag::doubtful_probe, spec::tag::denied, spec::tag::user_warning};
   std::string out;
@@ -101,7 +102,7 @@ std::string Session::mistakes_of_tool() const {
     out += (is_error ? "ERROR: " : "WARNING: ") + options.tool.name + ": " + d.message + "\n";
     if (!d.hint.empty() && !(is_error && options.still)) out += "HINT: " + d.hint + "\n";
     if (is_error && options.still)
-      return out + "HINT: " + options.tool.name + " looks for this in the debug information of the program: it is missing, or that is another program (`acu " +
+      return out + "HINT: " + options.tool.name + " needs the debug information of the program: it is missing, or this is another program (`acu " +
              options.tool.name + " --help`)\n";
     if (is_error) return out + "HINT: for example `" + options.tool.example + "`; `acu " + options.tool.name + " --help` explains it\n";
   }
@@ -114,13 +115,13 @@ base::Status Session::check_words() const {
   const size_t given = options.positional.size();
   if (tool.name.empty() || options.help || options.list || given == tool.parameters) return {};
   auto number = [](size_t n) { return n ? std::to_string(n) : std::string("no"); };
-  std::string message = tool.name + (given < tool.parameters ? " needs " : " takes ") + number(tool.parameters) +
-                        (tool.parameters == 1 ? " argument" : " arguments");
+  std::string message = tool.name + (given < tool.parameters ? " needs " : " takes ") + number(tool.parameters) + " " +
+                        base::unit_of(tool.parameters, "argument");
   message += given ? ", not " + std::to_string(given) + " (`" + options.positional.back() + "`)" : std::string();
   return base::Error{base::Failure::usage, message + "\nHINT: for example `" + tool.example + "`; `acu " + tool.name + " --help` explains it"};
 }
 
-void Session::tell_mistakes() {
+void Session::report_mistakes() {
   if (!options.tool.name.empty() && !options.verbose) return output->message(mistakes_of_tool());
   std::string text = diagnostics.render(*source, options.warnings);
   if (!text.empty()) output->message(text);
@@ -154,7 +155,7 @@ base::Status Session::parse_and_check() {
   bool ok = timed(parse_ns, [&] { return parse(compiled, *source, compiling, diagnostics); }) &&
             timed(check_ns, [&] { return check(compiled, compiling, diagnostics); });
   if (ok) return options.help || options.list ? base::Status() : check_parameters();
-  tell_mistakes();
+  report_mistakes();
   if (!compiled.environment_mistake.empty())
     return base::Error{base::Failure::usage, compiled.environment_mistake};
   base::Failure kind = failure_of(diagnostics);
@@ -189,7 +190,7 @@ base::Status Session::lower() {
   compiling.lower = lower_options(compiled, options.engine, child ? &*child : nullptr);
   if (options.still) compiling.lower.own_process = {options.still->target().parent(), {}};
   bool ok = timed(lower_ns, [&] { return session::lower(compiled, compiling, diagnostics); });
-  tell_mistakes();
+  report_mistakes();
   if (!ok) return base::Error{failure_of(diagnostics), {}};
   return {};
 }
@@ -212,8 +213,8 @@ base::Status Session::load() {
   return {};
 }
 
-// --verbose: what was made of each probe, and where the time went.
-void Session::tell_steps() {
+// --verbose: how each probe is attached, and where the time went.
+void Session::report_steps() {
   std::string out;
   for (size_t i = 0; i < compiled.program.probes.size(); i++) {
     const ir::Probe& p = compiled.program.probes[i];
@@ -221,15 +222,15 @@ void Session::tell_steps() {
     probe::Kind kind = compiled.program.events[p.events.front()].kind;
     if (p.context == probe::Context::function && kind == probe::Kind::kprobe) out += ", as fentry";
     if (p.context == probe::Context::function && kind == probe::Kind::kretprobe) out += ", as fexit";
-    if (p.events.size() > 1) out += ", " + std::to_string(p.events.size()) + " events";
+    if (p.events.size() > 1) out += ", " + base::counted(p.events.size(), "event");
     if (i < loaded.instructions.size())
-      out += ", " + std::to_string(loaded.instructions[i]) + " instructions";
+      out += ", " + base::counted(loaded.instructions[i], "instruction");
     out += "\n";
   }
   for (auto& e : compiled.tree->events)
     if (e->at_entry && e->address != e->function_address)
-      out += e->name + ": put " + std::to_string(e->address - e->function_address) +
-             " bytes behind the start, on the first instruction that costs little\n";
+      out += e->name + ": probed " + base::counted(e->address - e->function_address, "byte") +
+             " after the start, at the first instruction with low overhead\n";
   out += "parse " + base::in_ms(parse_ns) + ", check " + base::in_ms(check_ns) + ", lower " + base::in_ms(lower_ns);
   bool in_kernel = options.engine == EngineKind::kernel;
   if (in_kernel)
@@ -259,7 +260,7 @@ base::Status Session::live() {
   report::Printer printer(compiled.program, backend->engine(), shown, *output,
                           printing());
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source, options.warnings);
-  // What is mapped from here on is known, before a probe can see it.
+  // From here on, mappings are tracked before a probe can see them.
   std::optional<watch::ProcessWatch> watch;
   std::optional<watch::Unwinding> unwinding;
   if ((compiled.program.uses_user_symbols || compiled.program.walks_stacks) && options.engine == EngineKind::kernel &&
@@ -286,7 +287,7 @@ base::Status Session::live() {
                .files = &files,
                .print_maps_on_exit = config.flag("print_maps_on_exit"),
                .missing_may_be = config.text("missing_probes") != "error",
-               .missing_is_told = config.text("missing_probes") != "ignore"};
+               .report_missing = config.text("missing_probes") != "ignore"};
   effects.draw_with([&](const ir::Action& action, const std::vector<ir::Entry>& entries) -> base::Status {
     const uint64_t now = life.detached_ns ? life.detached_ns : base::clock_ns(CLOCK_MONOTONIC);
     const FlameRequest request = {action, entries, life.attached_ns ? now - life.attached_ns : 0};
@@ -307,7 +308,7 @@ base::Status Session::live() {
   return {};
 }
 
-// Runs begin and the probes of a program that stands still; what they print goes nowhere, but is made for the memory that
+// Runs begin and the probes of a stopped program; what they print goes nowhere, but is made for the memory that
 // containers are read from.
 base::Status Session::try_still() {
   struct Nowhere : report::Sink {
@@ -343,7 +344,7 @@ base::Status Session::try_still() {
 // The script's own parameters, for its help.
 std::string Session::parameters() const {
   if (compiled.checked.parameters.empty()) return {};
-  std::string out = "\nparameters of " + source->name() + " (behind `--`):\n";
+  std::string out = "\nparameters of " + source->name() + " (after `--`):\n";
   for (const lang::NamedParameter& p : compiled.checked.parameters) {
     std::string left = "  --" + p.name;
     if (p.default_value != "false") left += "=" + p.default_value;
@@ -383,7 +384,7 @@ base::Status run_steps(Session& s) {
   // The command of -c waits in its own process: its id may go into the program.
   ACU_CHECK(s.start_processes());
 
-  // The program is in verified IR; all warnings about the script are told.
+  // The program is in verified IR; all warnings about the script are reported.
   ACU_CHECK(s.lower());
   if (o.dump.ir) s.output->out(ir::to_string(s.compiled.program));
   if (o.dump.bpf) {
@@ -394,13 +395,13 @@ base::Status run_steps(Session& s) {
 
   // The engine holds the program: maps exist, the verifier is content, nothing is attached.
   ACU_CHECK(s.load());
-  if (o.verbose || o.dump.verifier) s.tell_steps();
+  if (o.verbose || o.dump.verifier) s.report_steps();
   if (o.dump.verifier) s.output->out(s.loaded.log);
   if (o.dump.any) return {};
 
   if (o.is_trial) return s.try_still();
 
-  // The script has lived: everything is detached, its results are written.
+  // The script has run: everything is detached, its results are written.
   return s.live();
 }
 
@@ -468,7 +469,7 @@ std::string output_of(const ir::Program& program, ir::Engine& engine, const base
           effects.drain();
         }
   }
-  std::string losses = describe_losses(program, engine.counters(), source, {.tell_faults = true});
+  std::string losses = describe_losses(program, engine.counters(), source, {.report_faults = true});
   if (!losses.empty()) sink.message(losses);
   effects.print_maps(true);
   return sink.results + sink.messages;

@@ -9,7 +9,7 @@
 
 namespace session {
 
-// Everything is told on standard output and standard error. Returns the exit status.
+// Prints to standard output and standard error. Returns the exit status.
 int run(const Options& options);
 
 // For tests: runs the begin probes, then the end probes, and gives back all that a session would have written

@@ -1,5 +1,5 @@
 // How long programs run in the kernel. To measure each run costs some 40 ns (kernel-wide), which is as much as short programs
-// take: of events that come often it is done a tenth of the time, and told for all of it.
+// take: for frequent events it is done a tenth of the time, and extrapolated.
 #pragma once
 
 #include "base/fd.h"

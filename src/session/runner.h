@@ -72,15 +72,15 @@ public:
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // The script is verified IR, and the command waits. Failure: a mistake in what somebody wrote, told with its place.
+  // The script is verified IR, and the command waits. Failure: a mistake in the user's text, with its location.
   base::Status compile();
   // The kernel holds the program. `options`: how the command was asked (-v, -o, -q).
   base::Status load(const Options& options);
   // The same with another engine, for tests.
   void load_into(std::unique_ptr<Backend> backend, const Options& options);
-  // It is attached, and counts. `regulars`: what else is done meanwhile. Failure: a probe that cannot be attached or run.
+  // Attaches and runs. `regulars`: periodic work. Failure: a probe that cannot be attached or run.
   base::Status start(Output& output, std::vector<Regular*> regulars = {});
-  // They run until each has ended, which is detached then while the others go on; outcome() tells how.
+  // Runs all of them until each has ended; an ended one is detached while the others continue. outcome() has the result.
   static void run(std::span<Runner* const> runners);
   // What ended it: ok, or the failure of start() or run().
   const base::Status& outcome() const { return outcome_; }

@@ -36,7 +36,7 @@ static base::Result<std::string> read_all(const std::string& name, int fd) {
       if (std::string why = not_text({buffer, static_cast<size_t>(n)}); !why.empty())
         return refuse(name, why);
     out.append(buffer, static_cast<size_t>(n));
-    if (out.size() > max_script_bytes) return refuse(name, "it is larger than 16 MiB, so it is no script");
+    if (out.size() > max_script_bytes) return refuse(name, "it is larger than 16 MiB, so it is not a script");
   }
 }
 

@@ -24,7 +24,7 @@ struct StackReader {
   profile::RawRecording out;
   std::unordered_map<uint64_t, uint32_t> known; // by id
 
-  // Its index in out.stacks. pid: whose it is; 0: the kernel's.
+  // Its index in out.stacks. pid: its process; 0: the kernel.
   uint32_t take(uint64_t id, uint32_t pid, const type::Type& type);
 };
 

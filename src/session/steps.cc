@@ -1,4 +1,4 @@
-// Facts of the host and of this process that a program is made with.
+// Facts about this host and process that a program is compiled with.
 #include "session/steps.h"
 
 #include "base/text.h"
@@ -51,7 +51,7 @@ ir::LowerOptions lower_options(const Compiled& compiled, EngineKind engine, cons
   return out;
 }
 
-// Mistakes in what somebody wrote on the command line are told as such, once each: it may stand in the script more than once.
+// Reports mistakes in expressions of the command line once each, even if the script contains them several times.
 static std::string about_inserted(const base::Diagnostics& all, const base::Source& source, const lang::Parts& parts) {
   base::Diagnostics told;
   std::set<uint32_t> places;

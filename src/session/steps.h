@@ -28,10 +28,10 @@ struct Own {
 // Compiles it for the kernel, and starts the command, which waits.
 base::Status compile_own(Compiled& compiled, base::Source& source, const Own& own, std::optional<Child>& child, const lang::Parts& parts = {});
 
-// What the kernel's engine is told of it; -v, the process and the ring are the command's own.
+// Options of the kernel engine for it; the command sets -v, the process and the ring itself.
 KernelOptions kernel_options(const Compiled& compiled, const base::Source& source, const std::optional<Child>& child);
 
-// The system call that a thread is in, as /proc tells: -1, and the thread waits in none. Nothing: it runs, or is gone.
+// The system call that a thread is in, from /proc. -1: it waits outside of system calls. Nothing: it runs, or has exited.
 struct CallInProgress {
   int64_t number = -1;
   std::array<uint64_t, 6> arguments{};

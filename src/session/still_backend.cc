@@ -1,4 +1,4 @@
-// The engine of this process over a program that stands still: which probe runs when, and what it sees.
+// The engine of this process over a stopped program: which probe runs when, and what it sees.
 //
 // In the order of the script: oneshot probes; then, thread by thread, fault and thread probes; then the calls
 // that the thread is in, the innermost first, each with the frame probes that name it.

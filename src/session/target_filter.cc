@@ -66,7 +66,7 @@ base::Result<Condition> of_cgroup(const std::string& path) {
     add_groups(folder, groups, deepest);
     return Condition{"@group[cgroup]", "begin { " + groups + "}\n", "control group " + path};
   }
-  return usage("there is no control group `" + path + "` (they are the folders below /sys/fs/cgroup)");
+  return usage("there is no control group `" + path + "` (control groups are the directories below /sys/fs/cgroup)");
 }
 
 // "process 17 (nginx)", "processes 17 (nginx), 18 (nginx)"
@@ -80,7 +80,7 @@ std::string in_words(std::string_view one, std::string_view several, const std::
   return out;
 }
 
-// The end of the last of the threads is that of the session.
+// The session ends when the last of the threads exits.
 std::string end_with(const std::vector<int>& threads) {
   const std::string when = "tracepoint:sched:sched_process_exit /" + one_of("tid", threads) + "/ ";
   if (threads.size() == 1) return when + "{ exit() }\n";
@@ -95,7 +95,7 @@ std::string one_of(std::string_view what, const std::vector<int>& numbers) {
   return numbers.size() > 1 ? "(" + out + ")" : out;
 }
 
-base::Result<Condition> whose_of(const TargetFilter& f) {
+base::Result<Condition> target_condition(const TargetFilter& f) {
   // Process 0 is what runs when nothing does. Those of another pid namespace have no number here, but the
   // kernel's.
   std::vector<int> pids = f.pids;
@@ -110,12 +110,12 @@ base::Result<Condition> whose_of(const TargetFilter& f) {
     if (!f.container.empty()) out.what = "container " + f.container;
     return out;
   }
-  return Condition{f.idle_too ? "1" : "curtask.pid", {}, "all processes"};
+  return Condition{f.include_idle ? "1" : "curtask.pid", {}, "all processes"};
 }
 
 base::Result<Condition> condition_of(const TargetFilter& f) {
-  ACU_TRY(Condition out, whose_of(f));
-  if (f.pids.empty() && f.pid < 0 && f.threads.empty() && !f.command && !f.own_too)
+  ACU_TRY(Condition out, target_condition(f));
+  if (f.pids.empty() && f.pid < 0 && f.threads.empty() && !f.command && !f.include_acu)
     out.text = "(" + out.text + " && pid != " + std::to_string(::getpid()) + ")";
   if (f.cpus.size() == 1) out.what += " on CPU " + std::to_string(f.cpus.front());
   if (f.cpus.size() > 1) out.what += " on " + std::to_string(f.cpus.size()) + " CPUs";

@@ -1,4 +1,4 @@
-// Whose events count in a command, and as what that is told to its script.
+// The target filter of a command, and the condition that its script uses.
 #pragma once
 
 #include "base/fd.h"
@@ -10,7 +10,7 @@
 
 namespace session {
 
-// Whose events count; nothing given: those of all processes.
+// The target of a command; nothing given: all processes.
 struct TargetFilter {
   int pid = -1;              // the one process; -1: none is given, or several
   std::vector<int> pids;     // all of them, the one too
@@ -20,8 +20,8 @@ struct TargetFilter {
   std::string container; // whose group that is, as people call it
   std::vector<int> cpus;  // empty: all
   std::string expression; // that holds for events that count, in the language; empty: for all
-  bool own_too = false;  // with no process given: also what acu itself does
-  bool idle_too = false; // with nothing given: also what happens while a CPU is idle
+  bool include_acu = false;  // with no process given: also what acu itself does
+  bool include_idle = false; // with nothing given: also what happens while a CPU is idle
   bool command = false; // the command that acu starts, and what it starts itself
 };
 
@@ -32,13 +32,13 @@ struct Condition {
 };
 
 // Failure: there is no such user or group.
-base::Result<Condition> whose_of(const TargetFilter& filter);
+base::Result<Condition> target_condition(const TargetFilter& filter);
 // The same without acu itself, where no process is named; in words with CPUs and expression.
 base::Result<Condition> condition_of(const TargetFilter& filter);
 // "(pid == 1 || pid == 2)"; of no numbers empty.
 std::string one_of(std::string_view what, const std::vector<int>& numbers);
 
-// Readable as processes end: those that are asked for, and those of the threads. The session is over when all have ended.
+// Descriptors that become readable when the target processes, or those of the threads, exit. The session ends when all have.
 // Failure: there is no such process or thread.
 base::Result<std::vector<base::Fd>> watch_targets(const TargetFilter& filter);
 

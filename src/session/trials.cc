@@ -2,6 +2,7 @@
 // program does not count.
 #include "session/trials.h"
 
+#include "base/counted.h"
 #include "report/json.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace session {
 namespace {
 
 constexpr uint64_t enough_ns = 100'000'000; // measured for each block
-constexpr uint64_t most_runs = 4000;
+constexpr uint64_t max_runs = 4000;
 
 std::vector<uint32_t> probes_of(const ir::Program& program, probe::Kind kind) {
   std::vector<uint32_t> out;
@@ -30,12 +31,12 @@ std::string complaint(Life& life, int64_t result, size_t errors_before) {
   size_t errors = life.effects.errors() - errors_before;
   if (life.effects.ended() && life.effects.status() != 0)
     return "exit status " + std::to_string(life.effects.status());
-  if (errors) return std::to_string(errors) + (errors == 1 ? " error" : " errors");
+  if (errors) return base::counted(errors, "error");
   if (result != 0) return "returned " + std::to_string(result);
   return {};
 }
 
-void tell_test(Life& life, std::string_view name, const std::string& why) {
+void report_test(Life& life, std::string_view name, const std::string& why) {
   std::string line;
   if (life.options.json) {
     report::append_json(line, name);
@@ -54,7 +55,7 @@ struct Measured {
   uint64_t nanoseconds;
 };
 
-void tell_benches(Life& life, std::vector<Measured> rows) {
+void report_benches(Life& life, std::vector<Measured> rows) {
   std::sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.name < b.name; });
   if (life.options.json) {
     std::string data = "{";
@@ -99,7 +100,7 @@ base::Status run_tests(Life& life) {
     else
       life.output.release();
     why.empty() ? passed++ : failed++;
-    tell_test(life, name_of(life.program, i), why);
+    report_test(life, name_of(life.program, i), why);
     life.output.settle();
   }
   life.effects.start_anew();
@@ -114,7 +115,7 @@ base::Status run_benches(Life& life) {
   for (uint32_t i : probes_of(life.program, probe::Kind::bench)) {
     uint64_t total = 0, runs = 0;
     life.output.hold();
-    for (; total < enough_ns && runs < most_runs && !life.effects.ended(); runs++) {
+    for (; total < enough_ns && runs < max_runs && !life.effects.ended(); runs++) {
       ACU_TRY(int64_t taken, life.backend.engine().run(i));
       total += static_cast<uint32_t>(taken);
       life.effects.drain();
@@ -126,7 +127,7 @@ base::Status run_benches(Life& life) {
     rows.push_back({name_of(life.program, i), (total + turns / 2) / turns});
     if (life.effects.ended()) break;
   }
-  tell_benches(life, std::move(rows));
+  report_benches(life, std::move(rows));
   return {};
 }
 

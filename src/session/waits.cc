@@ -98,8 +98,8 @@ public:
     size_t records = life_.effects.drain();
     keep_watching(changes, records);
     if (files_changed_) life_.files->follow();
-    if (records) tell_lost();
-    tell_first_faults();
+    if (records) report_lost();
+    report_first_faults();
     pace_ = records && !life_.records_may_wait ? shortest_wait : std::min(pace_ * 2, longest_wait);
     if (done()) return {};
     ACU_CHECK(take_signals(signals));
@@ -129,21 +129,21 @@ private:
     watch_pace_ = changes_flow_ || has_work ? shortest_ : forever;
   }
 
-  // Events are lost while many arrive: told when it is seen, in sum since the last time.
-  void tell_lost() {
+  // Lost events are reported when seen, as a total since the last report.
+  void report_lost() {
     uint64_t t = base::clock_ns();
     if (t < next_lost_look_) return;
     next_lost_look_ = t + look_period;
-    tell_lost_events(life_);
+    report_lost_events(life_);
   }
 
-  // With -k what goes wrong is told when it first does, not only in sum at the end.
-  void tell_first_faults() {
-    uint64_t t = life_.options.tell_faults ? base::clock_ns() : 0;
+  // With -k, a fault is reported when it first occurs, not only as a total at the end.
+  void report_first_faults() {
+    uint64_t t = life_.options.report_faults ? base::clock_ns() : 0;
     if (t < next_look_ || t == 0) return;
     next_look_ = t + look_period;
     ir::Counters now = life_.backend.engine().counters();
-    LossOptions options = {.warnings = life_.options.warnings, .tell_faults = true};
+    LossOptions options = {.warnings = life_.options.warnings, .report_faults = true};
     std::string text = describe_losses(life_.program, first_faults(now, told_), life_.source, options);
     if (!text.empty()) life_.output.message(text);
     told_ = std::move(now);

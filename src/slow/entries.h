@@ -1,4 +1,4 @@
-// Calls whose entry alone is probed. Their ends are not seen, but samples and waits tell until when a thread was in its call: as long
+// Calls of which only the entry is probed. Their ends are not seen; samples and waits show how long a thread was in its call: as long
 // as the function is in the stack. So durations are lower bounds, by at most the time between two samples too short on the CPU.
 #pragma once
 
@@ -12,10 +12,10 @@ namespace slow {
 
 class Entries {
 public:
-  // A thread was seen, in its call or after it. Both give the call before, or this one, if that is over now.
+  // A thread was seen, in its call or after it. Both return the previous call, or this one, if it has ended.
   std::optional<Call> seen_in(const Thread& thread, uint64_t at, const InCall& in);
   std::optional<Call> seen_after(uint32_t task, uint64_t start);
-  // The thread has ended, or nothing more will be seen of it.
+  // The thread has exited, or its events end here.
   std::optional<Call> end(uint32_t task);
   std::vector<Call> end_all();
   uint64_t last_seen() const; // of all that are not over; 0: there is none

@@ -56,7 +56,7 @@ bool Finder::take(symbol::Binary& binary) {
     if (std::string why = probe::why_not_at_return(binary, f); !why.empty()) {
       out.no_calls = why;
     } else if (std::string by = probe::switches_stacks(binary); !by.empty() && out.no_calls.empty()) {
-      out.no_calls = "the program seems to change stacks (by `" + by + "`), which a probe at a return could end";
+      out.no_calls = "the program seems to switch stacks (with `" + by + "`), and return probes could crash it";
       out.is_risk = true;
     }
     if (reach.may_pass(binary, f)) take_returns(binary, f);
@@ -68,7 +68,7 @@ bool Finder::take(symbol::Binary& binary) {
 void Finder::take_returns(symbol::Binary& binary, const symbol::FunctionSymbol& f) {
   if (auto returns = probe::find_return_places(binary, f); !returns.ok()) {
     out.no_returns =
-        "an exception that leaves it would end the program, and its return instructions are not known: " +
+        "an exception leaving it would terminate the program, and its return instructions are not known: " +
         returns.error().message;
     return;
   }
@@ -85,9 +85,9 @@ base::Error missing(symbol::Binary& binary, const std::string& name) {
   if (!near.empty())
     message += "; did you mean `" + std::string(near) + "`?";
   else if (binary.is_stripped())
-    message += ": it is stripped, and names of its own functions are not known";
+    message += ": it is stripped, so the names of its functions are not known";
   else
-    message += "; `acu list 'uprobe:" + binary.name() + ":*'` lists its functions, and `LIBRARY:FUNCTION` names one of a library";
+    message += "; `acu list 'uprobe:" + binary.name() + ":*'` lists its functions, and `LIBRARY:FUNCTION` names a function of a library";
   return {base::Failure::nothing_matched, std::move(message)};
 }
 

@@ -1,4 +1,4 @@
-// The functions that `acu slow` is asked about: where a program has them, and whether each call may be probed.
+// The functions that `acu slow` measures: where a program has them, and whether every call can be probed.
 #pragma once
 
 #include "base/result.h"
@@ -22,8 +22,8 @@ struct Functions {
   bool is_at_returns = false;      // at return instructions, which is what takes most of that
 };
 
-// `text`: "[FILE:]FUNCTION"; without a file the program of the process or the command, then what the process has mapped.
-// `pid`: -1: none. `command`: empty: none. Failure: there is no such function, with what is near.
+// `text`: "[FILE:]FUNCTION"; without FILE, the program of the process or command, then its mapped libraries.
+// `pid`: -1: none. `command`: empty: none. Failure: no such function; names the nearest one.
 base::Result<Functions> find_slow_functions(std::string_view text, int pid, const std::string& command);
 
 } // namespace slow

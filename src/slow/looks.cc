@@ -8,7 +8,7 @@ bool Looks::is_due(uint32_t task, uint64_t at, bool is_within) {
     return false;
   }
   const uint64_t since = since_.try_emplace(task, at).first->second;
-  return !is_open() && at >= next_ns_ && at >= since + least_ns_ / 4;
+  return !is_open() && at >= next_ns_ && at >= since + min_duration_ns_ / 4;
 }
 
 void Looks::close(uint64_t now) {

@@ -6,11 +6,11 @@
 
 namespace slow {
 
-static constexpr size_t most_waits = 256, most_samples = 4096, most_turns = 4096, most_threads = 8192;
+static constexpr size_t max_waits = 256, max_samples = 4096, max_turns = 4096, max_threads = 8192;
 
 // Threads that ended long ago are not told of; those that waited last stay.
 void Notes::make_room() {
-  if (threads_.size() < most_threads) return;
+  if (threads_.size() < max_threads) return;
   uint64_t newest = 0;
   for (const auto& [task, of] : threads_)
     if (!of.waits.empty()) newest = std::max(newest, of.waits.back().back);
@@ -31,19 +31,19 @@ void Notes::take(Wait& wait) {
   of.wake.reset();
   wait.others = std::exchange(of.others, {});
   of.waits.push_back(wait);
-  if (of.waits.size() > most_waits) of.waits.pop_front();
+  if (of.waits.size() > max_waits) of.waits.pop_front();
 }
 
 void Notes::take(const OnCpu& sample) {
   OfThread& of = threads_[sample.thread.task];
   of.samples.push_back(sample);
-  if (of.samples.size() > most_samples) of.samples.pop_front();
+  if (of.samples.size() > max_samples) of.samples.pop_front();
 }
 
 void Notes::take(const Turn& turn) {
   OfThread& of = threads_[turn.task];
   of.turns.push_back(turn);
-  if (of.turns.size() > most_turns) of.turns.pop_front();
+  if (of.turns.size() > max_turns) of.turns.pop_front();
 }
 
 void Notes::take(const Ran& ran) { threads_[ran.task].others.push_back(ran); }
@@ -59,7 +59,7 @@ Outlier Notes::about(const Call& call) const {
   const auto of = threads_.find(call.thread.task);
   if (of == threads_.end()) return out;
   const std::deque<Wait>& waits = of->second.waits;
-  out.is_cut = waits.size() == most_waits && waits.front().left >= call.start;
+  out.is_cut = waits.size() == max_waits && waits.front().left >= call.start;
   for (const Wait& w : waits)
     if (w.left >= call.start && w.left < call.end) out.waits.push_back(w);
   for (const OnCpu& s : of->second.samples)

@@ -1,5 +1,5 @@
-// What `acu slow` knows of the last moments of each thread, until something slow needs it: the newest waits, who ended them,
-// and where the thread was on the CPU. What nobody asks for is pushed out.
+// The recent history of each thread, kept until a slow call needs it: the newest waits, their wakers,
+// and samples on the CPU. Old entries are discarded.
 #pragma once
 
 #include "slow/records.h"
@@ -10,7 +10,7 @@
 
 namespace slow {
 
-// Something slow, with what happened meanwhile.
+// A slow call with what happened during it.
 struct Outlier {
   Call call;
   bool is_whole = true;       // false: it took longer
@@ -22,19 +22,19 @@ struct Outlier {
 
 class Notes {
 public:
-  // The wait gets who ended it, if that is known, and who ran instead.
+  // Adds the waker to the wait, if known, and what ran instead.
   void take(Wait& wait);
   void take(Wake wake);
   void take(const OnCpu& sample);
   void take(const Ran& ran);
   void take(const Turn& turn);
 
-  // What its thread waited for until now is not told again.
+  // Earlier waits of its thread are not reported again.
   void all_told(uint32_t task);
 
   Outlier about(const Call& call) const;
   Outlier about(const Wait& wait) const;
-  // The longest wait of a thread (its number in acu's pid namespace) in that time; nullptr: none was long enough to be told.
+  // The longest wait of a thread (its ID in acu's PID namespace) in that time; nullptr: none was long enough to report.
   const Wait* longest_wait(uint32_t tid, uint64_t from, uint64_t until) const;
 
 private:

@@ -1,4 +1,4 @@
-// What the script of `acu slow` sends (scripts/slow.bt): records of its print() as structures.
+// The records of scripts/slow.bt, sent by print(), as structures.
 #pragma once
 
 #include "type/type.h"
@@ -15,20 +15,20 @@
 
 namespace slow {
 
-// A stack as the kernel knows it. `type`: nullptr: there is none.
+// A stack as recorded by the kernel. `type`: nullptr: none.
 struct StackId {
   uint64_t id = 0;
   uint32_t pid = 0; // whose code it is; of the kernel's 0
   const type::Type* type = nullptr;
 };
 
-// A thread. `task`: its number in the kernel; the others are those of acu's pid namespace.
+// A thread. `task`: its ID in the kernel; the others are IDs in acu's PID namespace.
 struct Thread {
   uint32_t task = 0, pid = 0, tid = 0;
   std::string name;
 };
 
-// Somebody ended a wait. Times are of CLOCK_MONOTONIC, in ns.
+// A wait was ended by a waker. Times are in ns of CLOCK_MONOTONIC.
 struct Wake {
   uint32_t task = 0; // who is woken
   uint64_t at = 0;
@@ -36,20 +36,20 @@ struct Wake {
   StackId kernel, user;
 };
 
-// A thread had a CPU that another one waited for.
+// A thread ran on a CPU that another one waited for.
 struct Ran {
   uint32_t task = 0; // who waited
   Thread thread;
   uint64_t until = 0, ns = 0;
 };
 
-// The call that a thread is in: when it began (0: none is known), and its time off the CPU until now, and of that runnable.
+// The current call of a thread: its start (0: unknown), its time off the CPU so far, and the runnable part of that.
 struct InCall {
   uint64_t start = 0, away_ns = 0, queued_ns = 0;
   bool is_counted = true; // the latter two
 };
 
-// A thread was away from the CPU.
+// A thread was off the CPU.
 struct Wait {
   Thread thread;
   uint64_t left = 0, back = 0;
@@ -71,7 +71,7 @@ struct Wait {
   uint64_t queued_ns() const { return back - woken; }
 };
 
-// What a call was left by that did not return.
+// How a call ended that did not return.
 enum class LeftBy : uint8_t { none, exception, jump };
 
 // A call that was slow.
@@ -89,7 +89,7 @@ struct Call {
   StackId user; // of who called it
 };
 
-// A thread in a call got the CPU after it was runnable for a time; no wait tells of that.
+// A thread in a call got the CPU after it was runnable for a time; no wait shows that.
 struct Turn {
   uint32_t task = 0;
   uint64_t at = 0, queued_ns = 0;
@@ -106,7 +106,7 @@ struct OnCpu {
   StackId user;
 };
 
-// A piece of disk I/O was slow.
+// A slow disk request.
 struct Io {
   Thread thread; // who asked for it
   uint64_t asked = 0, issued = 0, done = 0; // issued: to its device; 0: not known
@@ -117,7 +117,7 @@ struct Io {
   StackId kernel, user;
 };
 
-// Where only entries are probed: a thread began its next call, so the one that began at `start` or before is over.
+// If only entries are probed: a thread began its next call, so the one that began at or before `start` has ended.
 struct NextCall {
   uint32_t task = 0;
   uint64_t start = 0;
@@ -127,12 +127,12 @@ using Note = std::variant<std::monostate, Wait, Wake, Call, OnCpu, Ran, Io, Turn
 
 class Records {
 public:
-  // monostate: it is none of them.
+  // monostate: another record.
   Note read(const type::Type& type, std::span<const std::byte> bytes);
-  // A call that goes on, as @call has it: what is not in there, and its end, stay empty. Start 0: there is none.
+  // A call in progress, from @call; other fields and its end stay empty. Start 0: none.
   Call read_open_call(std::span<const std::byte> key, const type::Type& type, std::span<const std::byte> value);
 
-  // Where something is in a record; without a type: it is not there.
+  // A field of a record; without a type: absent.
   struct Place {
     const type::Type* type = nullptr;
     uint32_t offset = 0;

@@ -13,8 +13,8 @@ static void set_calls(session::BuiltinScript& out, const std::vector<int>& calls
 session::BuiltinScript slow_script(const Wanted& w) {
   session::BuiltinScript out("slow");
   for (const spec::SlowKind& k : spec::slow_kinds) out.set(k.parameter, w.kind == &k);
-  out.set("MIN_DURATION_NS", w.least_ns);
-  out.set("MIN_PART_NS", std::max<uint64_t>(least_part(w.least_ns), 1));
+  out.set("MIN_DURATION_NS", w.min_duration_ns);
+  out.set("MIN_PART_NS", std::max<uint64_t>(min_part(w.min_duration_ns), 1));
   out.set_whose(w.condition, w.filter, w.duration_ns);
   out.set_scheduler();
   if (!w.kind) return out;

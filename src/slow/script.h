@@ -1,4 +1,4 @@
-// The script of `acu slow` (scripts/slow.bt) for what is asked for.
+// Prepares the script of `acu slow` (scripts/slow.bt) for a request.
 #pragma once
 
 #include "graph/landings.h"
@@ -10,7 +10,7 @@
 
 namespace slow {
 
-// Events as a list of probes in the language. `shown`: what messages call it.
+// Events as a list of probes in the language. `shown`: their name in messages.
 struct Probe {
   std::string places, shown;
 };
@@ -23,15 +23,15 @@ struct Wanted {
   session::Condition condition;
   session::TargetFilter filter;
   std::vector<int> calls; // system calls; empty: all
-  uint64_t least_ns = 0;
+  uint64_t min_duration_ns = 0;
   uint64_t duration_ns = 0; // 0: until all is over
 };
 
-// The script compares with up to so many system calls. Of more it looks into @wanted, which is to be filled with their numbers.
+// The script compares with up to so many system calls. For more, the caller must fill @wanted with their numbers.
 constexpr size_t max_compared_calls = 4;
 
-// The least wait within a call that is noted for itself: many shorter ones are told by what is left of the call's time.
-constexpr uint64_t least_part(uint64_t least_ns) { return least_ns / 32; }
+// Waits shorter than this are not recorded individually; they show in the rest of the call's time.
+constexpr uint64_t min_part(uint64_t min_duration_ns) { return min_duration_ns / 32; }
 
 session::BuiltinScript slow_script(const Wanted& wanted);
 

@@ -2,6 +2,7 @@
 // be probed is known by its calls: they are counted as they are probed, and when they become too many the probes go.
 #include "slow/slow.h"
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "report/names.h"
 #include "session/losses.h"
@@ -29,21 +30,21 @@ constexpr std::string_view entry_kinds[] = {"uprobe:"};
 constexpr uint64_t budget_period_ns = 100'000'000; // calls are weighed over so long
 
 struct Slow {
-  explicit Slow(const Options& o) : options(o), looks(o.least_ns, o.max_cost) {}
+  explicit Slow(const Options& o) : options(o), looks(o.min_duration_ns, o.max_cost) {}
 
   base::Status find();
   base::Status compile();
   base::Status load();
   base::Status fill_wanted();
   base::Status live();
-  base::Status tell_rest();
+  base::Status report_rest();
 
   void take(const type::Type& type, std::span<const std::byte> bytes);
   void take_wait(Wait& wait);
   void take_call(const Call& call);
   base::Result<std::vector<Call>> calls_in_progress(uint64_t end);
   void take_seen(const Thread& thread, uint64_t at, InCall in, const StackId& user);
-  void tell_over(const std::optional<Call>& call);
+  void report_over(const std::optional<Call>& call);
   void tell(const Outlier& outlier);
   void write(const Story& story);
   base::Status keep_budget();
@@ -53,7 +54,7 @@ struct Slow {
   std::vector<uint32_t> probes_of(std::span<const std::string_view> kinds) const;
   bool is_landing(uint32_t probe) const;
   uint64_t calls();
-  uint64_t call_ns() const { return !options.kind->is_dear ? 0 : seen == Seen::whole ? functions.call_ns : spec::slow_entry_ns; }
+  uint64_t call_ns() const { return !options.kind->is_expensive ? 0 : seen == Seen::whole ? functions.call_ns : spec::slow_entry_ns; }
   void charge();
   std::string summary();
   void say(const std::string& text);
@@ -73,7 +74,7 @@ struct Slow {
   Notes notes;
   Entries entries; // by_entries, and of looks
   Looks looks;     // by_waits
-  std::optional<StoryWriter> teller;
+  std::optional<StoryWriter> story_writer;
   session::Regular regular;
   uint64_t period_began_ns = 0, calls_then = 0; // of the budget
   uint64_t looked_ns = 0, calls_seen = 0;       // the last time
@@ -92,8 +93,8 @@ base::Status Slow::find() {
   run.pid = options.filter.pid;
   run.output_file = options.output;
   ACU_TRY(output, session::Output::open(run));
-  ACU_TRY(condition, session::whose_of(options.filter));
-  if (!options.kind->is_dear) return {};
+  ACU_TRY(condition, session::target_condition(options.filter));
+  if (!options.kind->is_expensive) return {};
   ACU_TRY(functions, find_slow_functions(options.function, options.filter.pid, options.command.empty() ? "" : options.command.front()));
   const std::string& why_not = functions.no_calls.empty() || functions.is_risk ? functions.no_returns : functions.no_calls;
   if (options.is_exact && !why_not.empty()) return base::Error{base::Failure::usage, "`--exact` is not supported here: " + why_not};
@@ -111,17 +112,17 @@ base::Status Slow::compile() {
                        .condition = condition,
                        .filter = options.filter,
                        .calls = options.calls,
-                       .least_ns = options.least_ns,
+                       .min_duration_ns = options.min_duration_ns,
                        .duration_ns = options.duration_ns};
-  if (options.kind->is_dear) {
+  if (options.kind->is_expensive) {
     wanted.begin = {session::listed("uprobe:", functions.places), options.function};
     wanted.end = {session::listed("uretprobe:", functions.places), options.function};
     wanted.has_ends = seen == Seen::whole;
     wanted.landings = functions.landings;
   }
-  // What looks is no part of the picture.
+  // acu itself is not part of the result.
   wanted.condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
-  runner.emplace(session::Measurement{.aim = "follow that",
+  runner.emplace(session::Measurement{.aim = "probe that",
                                       .script = slow_script(wanted),
                                       .filter = options.filter,
                                       .command = options.command,
@@ -159,27 +160,27 @@ void Slow::take(const type::Type& type, std::span<const std::byte> bytes) {
     notes.take(*sample);
     take_seen(sample->thread, sample->at, sample->in, sample->user);
   }
-  if (auto* next = std::get_if<NextCall>(&note)) tell_over(entries.seen_after(next->task, next->start));
+  if (auto* next = std::get_if<NextCall>(&note)) report_over(entries.seen_after(next->task, next->start));
   if (auto* ran = std::get_if<Ran>(&note)) notes.take(*ran);
   if (auto* turn = std::get_if<Turn>(&note)) notes.take(*turn);
   if (auto* wait = std::get_if<Wait>(&note)) take_wait(*wait);
   if (auto* call = std::get_if<Call>(&note)) take_call(*call);
-  if (auto* io = std::get_if<Io>(&note)) write(teller->tell(*io));
+  if (auto* io = std::get_if<Io>(&note)) write(story_writer->tell(*io));
 }
 
 // Of calls that were going on when their probes went nobody knows the end; what was waited for in them is known.
 void Slow::take_call(const Call& call) {
   const Outlier outlier = notes.about(call);
-  if (!call.has_ended && seen == Seen::by_entries) return tell_over(entries.end(call.thread.task)); // its thread has ended
+  if (!call.has_ended && seen == Seen::by_entries) return report_over(entries.end(call.thread.task)); // its thread has ended
   if (call.has_ended || (seen == Seen::whole && !is_leaving)) return tell(outlier);
   for (const Wait& wait : outlier.waits)
-    if (!wait.is_told && wait.ns() >= options.least_ns) tell(notes.about(wait));
+    if (!wait.is_told && wait.ns() >= options.min_duration_ns) tell(notes.about(wait));
   notes.all_told(call.thread.task);
 }
 
 // Where no call is probed, a long wait within the function tells of one.
 void Slow::take_wait(Wait& wait) {
-  wait.is_told = seen == Seen::by_waits && wait.ns() >= options.least_ns && teller->is_within(wait.user);
+  wait.is_told = seen == Seen::by_waits && wait.ns() >= options.min_duration_ns && story_writer->is_within(wait.user);
   notes.take(wait);
   if (wait.is_told) tell(notes.about(wait));
   take_seen(wait.thread, wait.back, wait.in, wait.user);
@@ -191,24 +192,24 @@ void Slow::take_seen(const Thread& thread, uint64_t at, InCall in, const StackId
   if (seen == Seen::whole) return;
   if (seen == Seen::by_waits && (!looks.is_open() || in.start < looks.opened_ns()))
     in = {.start = looks.is_open() && at >= looks.opened_ns() ? looks.opened_ns() : 0, .is_counted = false};
-  const StoryWriter::Within within = teller->where_is(user);
+  const StoryWriter::Within within = story_writer->where_is(user);
   if (seen == Seen::by_waits && looks.is_due(thread.task, at, within == StoryWriter::Within::yes)) {
     wants_look = true;
     regular.next_ns = at; // soon
   }
   if (!in.start) return;
-  if (within == StoryWriter::Within::yes) tell_over(entries.seen_in(thread, at, in));
-  if (within == StoryWriter::Within::no) tell_over(entries.seen_after(thread.task, in.start));
+  if (within == StoryWriter::Within::yes) report_over(entries.seen_in(thread, at, in));
+  if (within == StoryWriter::Within::no) report_over(entries.seen_after(thread.task, in.start));
 }
 
-void Slow::tell_over(const std::optional<Call>& call) {
-  if (!call || call->end - call->start < options.least_ns) return;
+void Slow::report_over(const std::optional<Call>& call) {
+  if (!call || call->end - call->start < options.min_duration_ns) return;
   Outlier outlier = notes.about(*call);
   outlier.is_whole = false;
   tell(outlier);
 }
 
-void Slow::tell(const Outlier& outlier) { write(teller->tell(outlier)); }
+void Slow::tell(const Outlier& outlier) { write(story_writer->tell(outlier)); }
 
 void Slow::write(const Story& story) {
   if (options.count && found >= options.count) return;
@@ -264,23 +265,23 @@ base::Status Slow::keep_budget() {
   const auto is_above = [&](uint64_t calls, double allowed, uint64_t since_ns) {
     return static_cast<double>(calls * call_ns()) > allowed / 100 * static_cast<double>(since_ns);
   };
-  // What is far above it is plain sooner.
+  // A rate far above the budget is detected sooner.
   constexpr uint64_t enough_calls = 300;
   constexpr double far_above = 5;
   const uint64_t new_calls = called - std::exchange(calls_seen, called), passed = now - std::exchange(looked_ns, now);
   const bool is_plain = new_calls >= enough_calls && is_above(new_calls, far_above * options.max_cost, passed);
   if (!is_plain && !is_above(called - calls_then, options.max_cost, budget_period_ns)) return {};
-  // As many as were too many: in the period, or in a shorter time.
+  // The rate that was too high: in the period, or in a shorter time.
   const double a_second = is_plain ? static_cast<double>(new_calls) * 1e9 / static_cast<double>(passed)
                                    : static_cast<double>(called - calls_then) * 1e9 / static_cast<double>(budget_period_ns);
   const double entries_cost = a_second * static_cast<double>(spec::slow_entry_ns) / 1e7; // percent of a CPU
   const bool entries_alone = seen == Seen::whole && functions.is_at_returns && entries_cost <= options.max_cost;
   char text[256];
-  std::snprintf(text, sizeof text, "%.0f calls a second: to probe %s would take about %.1f%% of a CPU, more than --max-cost %g allows", a_second,
-                seen == Seen::whole ? "each" : "their entries", a_second * static_cast<double>(call_ns()) / 1e7, options.max_cost);
-  say(std::string(text) + "\nfrom here on " +
-      (entries_alone ? "their returns are not probed: how long one takes at least is known by its samples and waits"
-                     : "calls are found by their waits and, on the CPU, by samples: most that are slow by many short waits are missed"));
+  std::snprintf(text, sizeof text, "%.0f calls per second: probing %s would take about %.1f%% of a CPU, above --max-cost %g", a_second,
+                seen == Seen::whole ? "each call" : "their entries", a_second * static_cast<double>(call_ns()) / 1e7, options.max_cost);
+  say(std::string(text) + "\nfrom now on " +
+      (entries_alone ? "returns are not probed: samples and waits give a lower bound of the duration"
+                     : "calls are found by their waits and by CPU samples: most calls with many short waits are missed"));
   looks.allow(entries_cost);
   return follow_by(entries_alone ? Seen::by_entries : Seen::by_waits, now);
 }
@@ -292,12 +293,12 @@ std::vector<uint32_t> Slow::probes_of(std::span<const std::string_view> kinds) c
   return out;
 }
 
-// It ends calls that are known whole, and is of no use otherwise.
+// Such a probe ends calls that are measured whole; otherwise it is not needed.
 bool Slow::is_landing(uint32_t probe) const {
   return std::ranges::find(functions.landings.events, runner->program().probes[probe].name) != functions.landings.events.end();
 }
 
-// Probes entries for a moment, and no longer than that tells something.
+// Probes entries briefly, only as long as needed.
 base::Status Slow::look() {
   const uint64_t now = base::clock_ns();
   if (looks.is_over(now, entries.last_seen())) return end_look(now);
@@ -313,7 +314,7 @@ base::Status Slow::look() {
 base::Status Slow::end_look(uint64_t now) {
   runner->backend().detach_probes(probes_of(entry_kinds));
   charge();
-  for (const Call& call : entries.end_all()) tell_over(call);
+  for (const Call& call : entries.end_all()) report_over(call);
   looks.close(now);
   return runner->backend().engine().clear_map(*session::find_map(runner->program(), "call"));
 }
@@ -336,7 +337,7 @@ base::Status Slow::follow_by(Seen how, uint64_t now) {
     ACU_TRY(std::vector<Call> calls, calls_in_progress(now));
     for (const Call& call : calls) take_call(call);
   }
-  for (const Call& call : entries.end_all()) tell_over(call);
+  for (const Call& call : entries.end_all()) report_over(call);
   ACU_CHECK(runner->backend().engine().clear_map(*session::find_map(runner->program(), "call")));
   ACU_CHECK(session::set_number(runner->program(), runner->backend().engine(), "by_entries", 1));
   ACU_CHECK(session::set_number(runner->program(), runner->backend().engine(), "looks", looks.interval_ns()));
@@ -347,21 +348,21 @@ base::Status Slow::follow_by(Seen how, uint64_t now) {
 
 base::Status Slow::live() {
   stacks.emplace(runner->backend().engine(), runner->backend().walker() != nullptr, runner->names().sources());
-  teller.emplace(notes, *stacks, runner->names(), options.kind->is_dear ? functions.name : std::string(), options.begin + " … " + options.end);
+  story_writer.emplace(notes, *stacks, runner->names(), options.kind->is_expensive ? functions.name : std::string(), options.begin + " … " + options.end);
   regular.begin = [&] {
     attached_ns = period_began_ns = looked_ns = runner->attached_ns();
     regular.next_ns = attached_ns + 2'000'000;
     if (seen == Seen::by_entries)
-      say("its returns are not probed: " + functions.no_returns + "\nhow long a call takes at least is known by its samples and waits");
+      say("returns are not probed: " + functions.no_returns + "\nsamples and waits give a lower bound of the duration");
     if (seen == Seen::by_waits)
-      say("calls are found by their waits, not those that are slow on the CPU or by many short waits: " + functions.no_calls + (functions.is_risk ? " (--exact probes it)" : ""));
+      say("calls are found by their waits; calls that are slow on the CPU or have many short waits are missed: " + functions.no_calls + (functions.is_risk ? " (--exact probes it)" : ""));
   };
-  // Often at first: nobody knows yet how often it is called.
+  // Often at first: the call rate is not known yet.
   regular.tick = [this]() -> base::Result<bool> {
     constexpr uint64_t first_ns = 1'000'000'000, often_ns = 3'000'000, seldom_ns = 10'000'000;
     const uint64_t now = base::clock_ns();
     regular.next_ns = now + (now < attached_ns + first_ns ? often_ns : seldom_ns);
-    if (options.kind->is_dear && seen != Seen::by_waits && !options.is_exact) ACU_CHECK(keep_budget());
+    if (options.kind->is_expensive && seen != Seen::by_waits && !options.is_exact) ACU_CHECK(keep_budget());
     if (seen == Seen::by_waits && functions.no_calls.empty()) ACU_CHECK(look());
     return !options.count || found < options.count;
   };
@@ -373,7 +374,7 @@ base::Status Slow::live() {
 
 // ---- at the end
 
-// What /proc knows of a call that goes on.
+// Reads /proc about a call in progress.
 void look_at(Call& call) {
   const std::string folder = "/proc/" + std::to_string(call.thread.task);
   call.thread.pid = call.thread.tid = call.thread.task;
@@ -384,12 +385,12 @@ void look_at(Call& call) {
       if (auto pid = base::parse_integer(base::trim(line.substr(5)))) call.thread.pid = static_cast<uint32_t>(*pid);
 }
 
-base::Status Slow::tell_rest() {
-  for (const Call& call : entries.end_all()) tell_over(call);
+base::Status Slow::report_rest() {
+  for (const Call& call : entries.end_all()) report_over(call);
   if (seen == Seen::whole) {
     ACU_TRY(std::vector<Call> calls, calls_in_progress(detached_ns));
     for (Call& call : calls) {
-      if (call.end < call.start + options.least_ns) continue;
+      if (call.end < call.start + options.min_duration_ns) continue;
       look_at(call);
       if (options.kind->name == "syscall")
         if (const std::optional<session::CallInProgress> now = session::call_in_progress(call.thread.task))
@@ -421,14 +422,14 @@ std::string Slow::summary() {
     return text;
   }
   std::string out = found ? std::to_string(found) + " slow" : "nothing was slow";
-  out += " (from " + short_time(options.least_ns) + " on)";
+  out += " (at least " + short_time(options.min_duration_ns) + ")";
   if (seen != Seen::by_waits) {
-    const std::string_view what = options.kind->has_waits ? " call" : " disk request";
-    out.append(" of ").append(std::to_string(calls)).append(what).append(calls == 1 ? "" : "s");
-    if (seen == Seen::by_entries) out += ", whose returns were not probed";
+    const std::string_view what = options.kind->has_waits ? "call" : "disk request";
+    out += " of " + base::counted(calls, what);
+    if (seen == Seen::by_entries) out += ", returns not probed";
   } else if (calls) {
     const double a_second = static_cast<double>(calls) * 1e9 / static_cast<double>(std::max<uint64_t>(probed_ns, 1));
-    std::snprintf(text, sizeof text, ", found by their waits; about %.0f calls a second at first", a_second);
+    std::snprintf(text, sizeof text, ", found by their waits; about %.0f calls per second at first", a_second);
     out += text;
   } else {
     out += ", found by their waits; calls were not counted";
@@ -441,7 +442,7 @@ std::string Slow::summary() {
 base::Result<int> find_slow(const Options& options) {
   Slow s(options);
 
-  // Functions and processes are there, and it is known how calls can be seen.
+  // Functions and processes exist, and the way to measure calls is chosen.
   ACU_CHECK(s.find());
 
   // The script is verified IR; the command waits in its own process.
@@ -450,11 +451,11 @@ base::Result<int> find_slow(const Options& options) {
   // The kernel holds the program.
   ACU_CHECK(s.load());
 
-  // It was attached, and is so no more; what was slow was told.
+  // Detached; all slow calls were reported.
   ACU_CHECK(s.live());
 
-  // What had not ended was told, and how much was seen.
-  ACU_CHECK(s.tell_rest());
+  // Unfinished calls and the summary were reported.
+  ACU_CHECK(s.report_rest());
   return session::end_of(s.runner->child());
 }
 

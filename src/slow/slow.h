@@ -1,8 +1,8 @@
-// `acu slow`: calls that take long, each with what happened meanwhile. The script of script.h lives for a while like any other
-// (session/life.h); its records are noted (notes.h), and told (story.h, text.h) when something was slow.
+// `acu slow`: slow calls with what happened during each. The script of script.h runs like any other
+// (session/life.h); its records are kept (notes.h) and reported (story.h, text.h) when a call was slow.
 //
-// Functions are seen in one of two ways. Whole: each call is probed, as long as that costs less than the budget. By waits: nothing
-// is probed in the program; a thread that waited long, and has the function in its stack, was in a call that took at least so long.
+// Functions are measured in one of two ways. Whole: every call is probed while the cost is within the budget. By waits: nothing
+// is probed in the program; a thread that waited long with the function in its stack was in a call that took at least that long.
 #pragma once
 
 #include "flame/script.h"
@@ -21,7 +21,7 @@ struct Options {
   std::vector<int> calls;  // system calls; empty: all
   session::TargetFilter filter;
   std::vector<std::string> command; // words; empty: none
-  uint64_t least_ns = 10'000'000;
+  uint64_t min_duration_ns = 10'000'000;
   uint64_t duration_ns = 0;   // 0: until the command or the process ends, or a signal
   uint64_t count = 0;         // slow ones until the end; 0: any number
   double max_cost = 2;        // percent of a CPU, of probing each call
@@ -31,7 +31,7 @@ struct Options {
   bool quiet = false;
 };
 
-// Gives the exit status: of the command, as a shell tells it.
+// Returns the exit status: that of the command, as in a shell.
 base::Result<int> find_slow(const Options& options);
 
 } // namespace slow

@@ -1,4 +1,4 @@
-// The stacks of `acu slow` by name: each is named once, when something slow has it.
+// Symbolizes the stacks of `acu slow`: each once, when a slow call has it.
 #pragma once
 
 #include "profile/naming.h"
@@ -16,7 +16,7 @@ public:
   Stacks(ir::Engine& engine, bool has_walker, symbol::FrameSources& sources)
       : stacks_{engine, has_walker, {}, {}}, names_(profile_, stacks_.out, sources) {}
 
-  // Innermost first. A note at the end says why there are no more. Texts live as long as this.
+  // Innermost first. A note at the end gives the reason why the stack ends. Texts are valid as long as this.
   const std::vector<symbol::Frame>& frames(const StackId& stack);
 
 private:

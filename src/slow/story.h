@@ -1,4 +1,4 @@
-// Something slow in words: names instead of addresses and numbers. Text and JSON (text.h) are made of it.
+// A slow call in words: names instead of addresses and numbers. Text and JSON (text.h) are made from it.
 #pragma once
 
 #include "report/names.h"
@@ -42,21 +42,21 @@ struct NamedWait {
   uint32_t cpu = 0;
 };
 
-// Waits for the same at the same place: the longest is told, the others are counted.
+// Waits for the same thing at the same location: the longest is reported, the others are counted.
 struct NamedWaits {
   NamedWait longest;
   uint64_t number = 0, ns = 0, queued_ns = 0;
   RanFor ran; // of all
 };
 
-// Waits for a CPU that are not told by themselves.
+// Waits for a CPU that are not reported individually.
 struct NamedTurns {
   uint64_t number = 0, queued_ns = 0;
   uint64_t longest_ns = 0;
   RanFor ran; // that which had it longest comes first
 };
 
-// The function that a thread was in on the CPU, by samples.
+// The function that a thread ran, by samples.
 struct NamedHot {
   std::string name; // empty: what is slow itself
   uint64_t on_cpu_ns = 0;
@@ -91,7 +91,7 @@ struct Story {
 
 class StoryWriter {
 public:
-  // `function`: what is asked for, as a pattern; empty: it is no function, but is called `what`.
+  // `function`: the requested function, as a pattern; empty: not a function, but shown as `what`.
   StoryWriter(Notes& notes, Stacks& stacks, report::SystemNames& names, std::string function, std::string what)
       : notes_(notes), stacks_(stacks), names_(names), function_(std::move(function)), what_(std::move(what)) {
     descriptors_.keep(false);
@@ -99,7 +99,7 @@ public:
 
   // Whether the function is in this stack: then the thread was in a call of it.
   bool is_within(const StackId& user);
-  // The same of calls that were not inlined; unknown: the stack is not complete.
+  // The same for calls that were not inlined; unknown: the stack is not complete.
   enum class Within : uint8_t { no, yes, unknown };
   Within where_is(const StackId& user);
   Story tell(const Outlier& outlier);

@@ -1,5 +1,6 @@
 #include "slow/text.h"
 
+#include "base/counted.h"
 #include "report/json.h"
 #include "report/time.h"
 
@@ -38,31 +39,31 @@ void append_stack(std::string& out, const NamedStack& stack, std::string_view in
 void append_ender(std::string& out, const NamedWait& w) {
   if (w.holder) {
     const bool is_waker = w.waker && w.waker->tid == w.holder->tid;
-    out += "    held by " + id_text(*w.holder) + (is_waker ? ", which gave it up here:\n" : "\n");
-    if (w.waker && !is_waker) out += "    given up at last by " + id_text(*w.waker) + ":\n";
+    out += "    held by " + id_text(*w.holder) + (is_waker ? ", which released it here:\n" : "\n");
+    if (w.waker && !is_waker) out += "    finally released by " + id_text(*w.waker) + ":\n";
   } else if (w.waker) {
     out += "    woken by " + id_text(*w.waker) + ":\n";
   }
   if (w.waker) append_stack(out, w.waker_stack, {});
   if (!w.interrupt.empty()) out += "    woken by an interrupt (" + w.interrupt + ")\n";
   if (w.busy) {
-    out += "    " + id_text(*w.busy) + " was waiting itself for " + short_time(w.busy_ns) + " of that, for " + w.busy_with + ":\n";
+    out += "    " + id_text(*w.busy) + " was itself waiting for " + short_time(w.busy_ns) + " of that, for " + w.busy_with + ":\n";
     append_stack(out, w.busy_stack, {});
   }
 }
 
 void append_ran(std::string& out, const RanFor& ran) {
-  constexpr size_t most_told = 4;
-  for (size_t i = 0; i < ran.size() && i < most_told; i++)
+  constexpr size_t max_shown = 4;
+  for (size_t i = 0; i < ran.size() && i < max_shown; i++)
     out += (i ? ", " : "") + id_text(ran[i].first) + " ran for " + short_time(ran[i].second);
-  out += ran.size() > most_told ? ", …\n" : "\n";
+  out += ran.size() > max_shown ? ", …\n" : "\n";
 }
 
-// Who had the CPU that it waited for, after it was woken or when it was preempted.
+// What ran on the CPU that the thread waited for, after it was woken or preempted.
 void append_queued(std::string& out, const NamedWaits& all) {
-  constexpr uint64_t least_told = 50'000; // ns; below that lies what it takes to wake a CPU
+  constexpr uint64_t min_shown = 50'000; // ns; waking a CPU takes up to that
   const NamedWait& w = all.longest;
-  if (all.queued_ns < least_told) return;
+  if (all.queued_ns < min_shown) return;
   out += w.is_preempted ? std::string("    meanwhile ") : "    then runnable for " + short_time(all.queued_ns) + ": ";
   if (all.ran.empty()) {
     out += "CPU " + std::to_string(w.cpu) + " was idle before\n";
@@ -73,7 +74,7 @@ void append_queued(std::string& out, const NamedWaits& all) {
 
 void append_turns(std::string& out, const NamedTurns& turns) {
   if (!turns.number) return;
-  out += "  " + short_time(turns.queued_ns) + " runnable, " + std::to_string(turns.number) + (turns.number == 1 ? " time" : " times") +
+  out += "  " + short_time(turns.queued_ns) + " runnable, " + base::counted(turns.number, "time") +
          (turns.number > 1 ? ", at most " + short_time(turns.longest_ns) : "") + ": ";
   if (turns.ran.empty())
     out += "the CPU was idle before\n";
@@ -90,7 +91,7 @@ void append_waits(std::string& out, const Story& story, const NamedWaits& all) {
   const NamedWait& w = all.longest;
   const std::string_view inside = story.marks ? std::string_view(story.what) : std::string_view();
   out += "  " + short_time(w.is_preempted ? all.queued_ns : all.ns) + (w.is_preempted ? " preempted, waiting for " : " waiting for ") + w.what;
-  if (all.number > 1) out += ", " + std::to_string(all.number) + " times; of the longest, " + short_time(w.is_preempted ? w.queued_ns : w.ns) + ":";
+  if (all.number > 1) out += ", " + base::counted(all.number, "time") + "; the longest, " + short_time(w.is_preempted ? w.queued_ns : w.ns) + ":";
   out += "\n";
   append_stack(out, w.stack, inside);
   append_ender(out, w);
@@ -207,7 +208,7 @@ static std::string left_text(LeftBy by) {
 
 std::string slow_text(const Story& s, int64_t wall_ns) {
   std::string out = report::format_time("%H:%M:%S.%f ", static_cast<int64_t>(s.start) + wall_ns) + s.what + ": " +
-                    (s.is_whole ? "" : "at least ") + short_time(s.ns) + (s.has_ended ? "" : ", not ended") + left_text(s.left_by) + (s.is_io ? ", asked by thread " : ", in thread ") + id_text(s.thread);
+                    (s.is_whole ? "" : "at least ") + short_time(s.ns) + (s.has_ended ? "" : ", not ended") + left_text(s.left_by) + (s.is_io ? ", issued by thread " : ", in thread ") + id_text(s.thread);
   if (s.thread.pid != s.thread.tid) out += " of process " + std::to_string(s.thread.pid);
   out += "\n" + shares(s) + callee_line(s);
   if (!s.stack.kernel.empty()) out += "        [kernel] " + joined(s.stack.kernel, " < ") + "\n";
@@ -216,7 +217,7 @@ std::string slow_text(const Story& s, int64_t wall_ns) {
   for (const NamedHot& h : s.hot) append_hot(out, s, h);
   for (const NamedWaits& w : s.waits) append_waits(out, s, w);
   append_turns(out, s.turns);
-  if (s.is_cut) out += "  there were more waits before these\n";
+  if (s.is_cut) out += "  earlier waits are omitted\n";
   return out + "\n";
 }
 

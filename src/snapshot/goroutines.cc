@@ -9,13 +9,13 @@ namespace snapshot {
 
 namespace {
 
-constexpr size_t most_goroutines = 1 << 20;
+constexpr size_t max_goroutines = 1 << 20;
 constexpr uint64_t longest_reason = 64;
 
 // Values of atomicstatus (runtime/runtime2.go); the collector adds 0x1000 while it looks at a stack.
 constexpr uint32_t being_scanned = 0x1000, running = 2, in_system_call = 3, waiting = 4, dead = 6;
 constexpr std::string_view states[] = {"idle", "runnable", "running", "in a system call", "waiting",
-                                       "",     "dead",     "",        "copies its stack", "preempted"};
+                                       "",     "dead",     "",        "copying its stack", "preempted"};
 
 class Runtime {
 public:
@@ -37,12 +37,12 @@ public:
     Goroutines out;
     const auto list = address_of("runtime.allgs"); // a slice: address, length, capacity
     if (!is_known_ || !list) {
-      out.problem = "the runtime's own types or its list of goroutines are not in the debug information";
+      out.problem = "the debug information lacks the runtime's types or its list of goroutines";
       return out;
     }
     const auto first = memory_.word(*list), count = memory_.word(*list + 8);
-    if (!first || !count) out.problem = "the runtime's list of goroutines cannot be read";
-    for (uint64_t i = 0; first && count && i < std::min<uint64_t>(*count, most_goroutines); i++) {
+    if (!first || !count) out.problem = "the runtime's list of goroutines could not be read";
+    for (uint64_t i = 0; first && count && i < std::min<uint64_t>(*count, max_goroutines); i++) {
       const auto g = memory_.word(*first + 8 * i);
       if (!g || !add(out, *g)) out.unreadable++;
     }

@@ -1,4 +1,4 @@
-// The goroutines of a Go program that stands still: what each waits for, and its stack. They are found by the runtime's
+// The goroutines of a stopped Go program: what each waits for, and its stack. They are found by the runtime's
 // own list, as its debug information describes it (runtime.allgs, struct runtime.g).
 #pragma once
 

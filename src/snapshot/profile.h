@@ -1,4 +1,4 @@
-// Where the threads of a program that stands still are, as a profile: a sample a thread, for flame graphs.
+// Where the threads of a stopped program are, as a profile: one sample per thread, for flame graphs.
 #pragma once
 
 #include "base/result.h"
@@ -11,7 +11,7 @@ namespace snapshot {
 
 profile::Profile profile_of_stacks(probe::Still& still);
 
-// Writes it to a file, whose ending chooses the format (profile/formats.h). Failure: no such format, or the
+// Writes it to a file, whose extension selects the format (profile/formats.h). Failure: no such format, or the
 // file cannot be written.
 base::Status write_stacks(probe::Still& still, const std::string& path);
 

@@ -19,6 +19,7 @@
 //    0x55d0c1a3b000  /src/crash  1f00ab…
 #include "snapshot/summary.h"
 
+#include "base/counted.h"
 #include "eval/engine.h"
 #include "probe/probe.h"
 #include "probe/recipe_run.h"
@@ -40,7 +41,7 @@ namespace snapshot {
 
 namespace {
 
-constexpr size_t longest_value = 100, longest_text = 60, most_values = 64;
+constexpr size_t longest_value = 100, longest_text = 60, max_values = 64;
 
 std::string hex(uint64_t n) {
   char text[24];
@@ -163,7 +164,7 @@ private:
     if (out != process) out += ": " + process;
     if (!target_.name().empty()) out += " `" + std::string(target_.name()) + "`";
     size_t n = target_.threads().size();
-    out += ", " + std::to_string(n) + (n == 1 ? " thread\n" : " threads\n");
+    out += ", " + base::counted(n, "thread") + "\n";
     if (!target_.arguments().empty()) out += "command   " + std::string(target_.arguments()) + "\n";
     if (const target::Fault* f = target_.fault()) {
       out += "signal    " +
@@ -260,22 +261,22 @@ private:
   void append_goroutines(std::string& out) {
     const auto found = find_goroutines(still_, types_);
     if (!found) return;
-    if (!found->problem.empty()) out += "\ngoroutines are not known: " + found->problem + "\n";
-    if (found->unreadable) out += "\n" + report::grouped(found->unreadable) + " goroutines are in memory that is not there\n";
-    constexpr size_t most_ids = 8, most_stacks = 100;
+    if (!found->problem.empty()) out += "\ngoroutines not available: " + found->problem + "\n";
+    if (found->unreadable) out += "\n" + report::grouped(found->unreadable) + " " + base::unit_of(found->unreadable, "goroutine") + " could not be read (memory not mapped)\n";
+    constexpr size_t max_ids = 8, max_stacks = 100;
     const std::vector<Alike> groups = alike(*found);
-    for (size_t i = 0; i < std::min(groups.size(), most_stacks); i++) {
+    for (size_t i = 0; i < std::min(groups.size(), max_stacks); i++) {
       const Alike& one = groups[i];
       out += one.ids.size() == 1 ? "\ngoroutine " : "\n" + report::grouped(one.ids.size()) + " goroutines ";
-      for (size_t n = 0; n < std::min(one.ids.size(), most_ids); n++) out += (n ? ", " : "") + std::to_string(one.ids[n]);
-      out += one.ids.size() > most_ids ? ", …: " : ": ";
+      for (size_t n = 0; n < std::min(one.ids.size(), max_ids); n++) out += (n ? ", " : "") + std::to_string(one.ids[n]);
+      out += one.ids.size() > max_ids ? ", …: " : ": ";
       out += one.state + "\n";
       const Stack stack = make_stack(0, *one.walk, false);
       for (const Line& line : stack.lines) append(out, line);
       if (!one.walk->frames.empty() && !stack.end.empty()) out += "       (incomplete: " + std::string(stack.end) + ")\n";
     }
-    if (groups.size() > most_stacks)
-      out += "\n" + report::grouped(groups.size() - most_stacks) + " more stacks of goroutines are left out (--json has all)\n";
+    if (groups.size() > max_stacks)
+      out += "\n" + report::grouped(groups.size() - max_stacks) + " more " + base::unit_of(groups.size() - max_stacks, "stack") + " of goroutines omitted (--json shows all)\n";
   }
 
   std::string goroutines_json(const Goroutines& found) {
@@ -343,14 +344,14 @@ private:
     const std::vector<uint64_t> registers = still_.registers_of(thread, frame, event.callers.size());
     probe::UserValues& values = machine_.user_values(*binary);
     std::vector<std::string_view> seen;
-    for (size_t i = 0, n = std::min(values.parameter_count(event), most_values); i < n; i++) {
+    for (size_t i = 0, n = std::min(values.parameter_count(event), max_values); i < n; i++) {
       probe::UserValue v = values.parameter(event, i);
       if (v.name.empty()) continue;
       seen.push_back(v.name);
       line.values.push_back({std::string(v.name), value_text(v, registers, walk.frames[frame]), true});
     }
     for (std::string_view name : values.locals(event)) {
-      if (line.values.size() >= most_values || std::find(seen.begin(), seen.end(), name) != seen.end())
+      if (line.values.size() >= max_values || std::find(seen.begin(), seen.end(), name) != seen.end())
         continue;
       line.values.push_back(
           {std::string(name), value_text(values.local(event, name), registers, walk.frames[frame])});
@@ -360,12 +361,12 @@ private:
   std::string value_text(const probe::UserValue& v, std::span<const uint64_t> registers,
                          const unwind::Frame& frame) {
     if (!v) return "<" + (v.reason.empty() ? "not known" : v.reason.substr(0, v.reason.find(';'))) + ">";
-    if (!v.type || !v.type->has_size) return "<of a type without values>";
-    if (auto lost = lost_register(v.recipe, frame)) return "<its register was not kept: " + *lost + ">";
+    if (!v.type || !v.type->has_size) return "<its type has no values>";
+    if (auto lost = lost_register(v.recipe, frame)) return "<its register was not saved: " + *lost + ">";
     constexpr size_t largest = 1 << 16;
     size_t size = std::min<size_t>(v.type->size, largest);
     auto bytes = probe::run_recipe(v.recipe, size, {std::as_bytes(registers), context_.options.memory});
-    if (!bytes) return "<its memory is not there>";
+    if (!bytes) return "<could not be read: not mapped>";
     std::string out = report::text_of(context_, *v.type, *bytes);
     if (v.is_reference) out = referred(*v.type, *bytes, largest).value_or(out);
     if (v.type->is(type::Kind::pointer) && v.type->element && v.type->element->is_integer() &&
@@ -423,7 +424,7 @@ private:
       out += std::to_string(s.threads.size()) + " threads: ";
     for (size_t i = 0; s.threads.size() > 1 && i < s.threads.size(); i++)
       out += (i ? ", " : "") + thread_name(s.threads[i]);
-    if (fault && s.threads.size() == 1 && s.threads[0] == fault->thread) out += ", which the signal ended";
+    if (fault && s.threads.size() == 1 && s.threads[0] == fault->thread) out += ", terminated by the signal";
     out += "\n";
     for (const Line& line : s.lines) append(out, line);
     if (!s.end.empty()) out += "       (incomplete: " + std::string(s.end) + ")\n";
@@ -431,7 +432,7 @@ private:
 
   static void append(std::string& out, const Line& l) {
     if (l.left_out) {
-      out += "      … " + report::grouped(l.left_out) + " frames between";
+      out += "      … " + report::grouped(l.left_out) + " " + base::unit_of(l.left_out, "frame") + " omitted";
       const std::string how_many = l.of_function == l.left_out ? "all" : report::grouped(l.of_function) + " of them";
       if (!l.function.empty()) out += ", " + how_many + " of " + l.function;
       out += "\n";
@@ -505,7 +506,7 @@ private:
       if (!m.build_id.empty()) out += "  " + format::to_hex(m.build_id);
       out += "\n";
       if (m.state == target::Module::unverified)
-        out += "      taken from " + m.root + m.opened + ", which has no build-id to compare\n";
+        out += "      taken from " + m.root + m.opened + " (not verified: no build-id)\n";
       if (!m.problem.empty()) out += "      missing: " + m.problem + "\n";
     }
   }

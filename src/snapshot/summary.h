@@ -1,4 +1,4 @@
-// What there is to say of a program that stands still, without a script: what ended it, where its threads
+// What there is to say of a stopped program, without a script: what ended it, where its threads
 // are, with what arguments and variables, and what of its files is here.
 #pragma once
 

@@ -1,5 +1,5 @@
-// The table of configuration keys: the `config = { … }` block, and environment variables of the same names in
-// capitals with the prefix ACU_ or BPFTRACE_, which win.
+// The table of configuration keys. They are set by the `config = { … }` block, or by environment variables (the name in
+// capitals after ACU_ or BPFTRACE_), which take precedence.
 #pragma once
 
 #include <cstdint>
@@ -27,38 +27,38 @@ inline constexpr std::string_view licences =
 inline constexpr ConfigKey config_keys[] = {
     {"cache_user_symbols", ConfigKind::word, "PER_PID", "PER_PROGRAM|PER_PID|NONE", "How user symbols are cached."},
     {"cpp_demangle", ConfigKind::boolean, "true", "", "Demangle C++ names."},
-    {"lazy_symbolication", ConfigKind::boolean, "false", "", "Look user symbols up when they print."},
-    {"license", ConfigKind::word, "GPL", licences, "Licence the programs are loaded with."},
-    {"log_size", ConfigKind::number, "1000000", "", "Bytes of the verifier's log.", 1, UINT32_MAX >> 2},
-    {"loop_limit", ConfigKind::number, "1048576", "", "Turns after which a while loop ends and is reported.", 1},
+    {"lazy_symbolication", ConfigKind::boolean, "false", "", "Look up user symbols when they are printed."},
+    {"license", ConfigKind::word, "GPL", licences, "License of the loaded programs."},
+    {"log_size", ConfigKind::number, "1000000", "", "Size of the verifier's log in bytes.", 1, UINT32_MAX >> 2},
+    {"loop_limit", ConfigKind::number, "1048576", "", "Maximum iterations of a while loop; a loop that reaches it ends and is reported.", 1},
     {"max_ast_nodes", ConfigKind::number, "0", "", "Accepted and ignored."},
-    {"max_bpf_progs", ConfigKind::number, "1024", "", "Most programs that are loaded."},
-    {"max_cat_bytes", ConfigKind::number, "10240", "", "Most bytes that cat() prints."},
-    {"max_map_keys", ConfigKind::number, "4096", "", "Most keys of a map.", 1, UINT32_MAX},
-    {"max_probes", ConfigKind::number, "1024", "", "Most probes that are attached."},
-    {"max_stacks", ConfigKind::number, "16384", "", "Most different stacks that are kept.", 1, 1 << 24},
-    {"max_strlen", ConfigKind::number, "1024", "", "Most bytes that str() and buf() read.", 1, 1 << 20},
+    {"max_bpf_progs", ConfigKind::number, "1024", "", "Maximum number of loaded programs."},
+    {"max_cat_bytes", ConfigKind::number, "10240", "", "Maximum bytes that cat() prints."},
+    {"max_map_keys", ConfigKind::number, "4096", "", "Maximum keys of a map.", 1, UINT32_MAX},
+    {"max_probes", ConfigKind::number, "1024", "", "Maximum number of attached probes."},
+    {"max_stacks", ConfigKind::number, "16384", "", "Maximum number of distinct stacks stored.", 1, 1 << 24},
+    {"max_strlen", ConfigKind::number, "1024", "", "Maximum bytes that str() and buf() read.", 1, 1 << 20},
     {"max_type_res_iterations", ConfigKind::number, "0", "", "Accepted and ignored."},
-    {"missing_probes", ConfigKind::word, "error", "error|warn|ignore", "What happens where a probe is not there."},
-    {"on_stack_limit", ConfigKind::number, "32", "", "Largest object that is kept on the stack."},
+    {"missing_probes", ConfigKind::word, "error", "error|warn|ignore", "What to do if a probe does not exist."},
+    {"on_stack_limit", ConfigKind::number, "32", "", "Largest object kept on the stack."},
     {"perf_rb_pages", ConfigKind::number, "0", "", "Pages of the ring buffer; 0: chosen by acu.", 0, 1 << 20},
     {"prefer_fentry", ConfigKind::boolean, "true", "",
-     "Attach a kprobe or kretprobe as fentry or fexit, which cost less, where that is the same."},
+     "Attach a kprobe or kretprobe as fentry or fexit where equivalent: lower overhead."},
     {"print_maps_on_exit", ConfigKind::boolean, "true", "", "Print all maps at the end."},
-    {"show_debug_info", ConfigKind::boolean, "true", "", "Show file and line in stacks where they are known."},
-    {"stack_mode", ConfigKind::word, "bpftrace", "bpftrace|perf|raw", "How stacks print."},
-    {"str_trunc_trailer", ConfigKind::text, "..", "", "What follows a string that was cut."},
+    {"show_debug_info", ConfigKind::boolean, "true", "", "Show file and line in stacks if known."},
+    {"stack_mode", ConfigKind::word, "bpftrace", "bpftrace|perf|raw", "Format of stacks."},
+    {"str_trunc_trailer", ConfigKind::text, "..", "", "Text appended to a truncated string."},
     {"symbol_source", ConfigKind::word, "dwarf", "dwarf|symbol_table",
-     "dwarf: a uprobe on a function also sees its calls that were inlined; symbol_table: only its own code."},
-    {"unstable_addr", ConfigKind::word, "warn", unstable_words, "What happens where a script uses `&`."},
+     "dwarf: a uprobe on a function also fires for its inlined calls; symbol_table: only for its own code."},
+    {"unstable_addr", ConfigKind::word, "warn", unstable_words, "What to do when a script uses `&`."},
     {"unstable_import", ConfigKind::word, "enable", unstable_words, "Accepted and ignored."},
     {"unstable_macro", ConfigKind::word, "enable", unstable_words, "Accepted and ignored."},
-    {"unstable_map_decl", ConfigKind::word, "warn", unstable_words, "What happens where a script declares a map."},
-    {"unstable_tseries", ConfigKind::word, "warn", unstable_words, "What happens where a script uses tseries()."},
+    {"unstable_map_decl", ConfigKind::word, "warn", unstable_words, "What to do when a script declares a map."},
+    {"unstable_tseries", ConfigKind::word, "warn", unstable_words, "What to do when a script uses tseries()."},
     {"use_blazesym", ConfigKind::boolean, "true", "", "Accepted and ignored."},
 };
 
-// What bpftrace takes from the environment alone, after BPFTRACE_.
+// Keys that bpftrace reads only from the environment, after BPFTRACE_.
 inline constexpr std::string_view environment_only[] = {"btf",           "color",   "debug_output", "kernel_build",
                                                         "kernel_source", "vmlinux"};
 
@@ -76,7 +76,7 @@ public:
   const std::string& text(std::string_view key) const;
 
 private:
-  // Checks a value and takes it in, unless what is there is to be kept. What is wrong with it, or nothing.
+  // Checks a value and stores it, unless `keep`. Returns what is wrong with it, or nothing.
   std::string assign(size_t row, std::string_view value, bool keep);
   std::vector<std::string> values_;
   std::vector<bool> from_environment_;

@@ -1,12 +1,12 @@
 // The table of what `acu flame`, `acu record` and `acu report` can record: a script, and what its weights are.
 //
-// A script fills the map @ with stacks. Its key is (pid, tid, process name, thread name, kernel stack, user stack), and
-// where `leaves` is not empty, at last a note that stands on top of the stack: the number of one of `leaves`, or a text or
-// the address of a variable or of a peer for the % in it, with the number behind that where there are several. With `paths` the
-// % is the path of a file: @PATHS has for each file and folder the one above it and its name. With `has_waker` the name of a
-// thread is followed by its kernel stack, its user stack and its process, which are shown above the note, innermost
-// first. Its value is a count, a sum of weights, or stats of weights.
-// With `allocator` the script imports allocator_functions.bt, with `duty_cycle` weights go through scaled().
+// A script fills the map @ with stacks. The key is (pid, tid, process name, thread name, kernel stack, user stack). If
+// `leaves` is not empty, the last part of the key is a note shown on top of the stack: the number of one of `leaves`, or a
+// text or the address of a variable or a peer for its %, followed by the number if there are several. With `paths`, the % is
+// a file's path: @PATHS maps each file and directory to its parent and name. With `has_waker`, a thread's name is followed
+// by its kernel stack, user stack and process, which are shown above the note, innermost first. The value is a count, a sum
+// of weights, or stats of weights.
+// With `allocator` the script imports allocator_functions.bt; with `duty_cycle` weights go through scaled().
 #pragma once
 
 #include "spec/duty_cycle.h"
@@ -27,15 +27,15 @@ struct ProfileKind {
   std::string_view unit; // of weights: "samples", "ns", "bytes", or what is counted
   std::string_view doc;
   std::string_view leaves = {}; // notes by number, separated by '|'
-  std::string_view notes = {};  // lines that are told if their first number, that of the map in {}, is not 0
-  bool is_state = false;        // @ is made by `end`: what there is then
+  std::string_view notes = {};  // lines printed if their first number, from the map in {}, is not 0
+  bool is_state = false;        // `end` fills @ with the state at that time
   AllocatorCalls allocator = AllocatorCalls::none;
   std::string_view paths = {}; // the map of names of files
   bool has_waker = false;
-  bool follows_threads = false; // what begins on one CPU may end on another
+  bool follows_threads = false; // an event may begin on one CPU and end on another
   bool is_sampled = false;  // by flame_sampled.bt
-  uint64_t least_period = 1; // of these: what an event must weigh to be a sample in any case; a power of two
-  bool has_ticks = false;   // samples by the clock, too (TICKS)
+  uint64_t min_period = 1; // of these: an event of this weight is always a sample; a power of two
+  bool has_ticks = false;   // also clock samples (TICKS)
   std::string_view needs = {}, since = {}; // a tracepoint, and the first kernel that has it where not all do
   DutyCycle duty_cycle = {};
 };
@@ -45,77 +45,77 @@ inline constexpr std::string_view io_kinds =
     "[reads from disk]|[writes to disk]|[flushes]|[discards]|[writes zeroes]|[other operations]";
 
 inline constexpr std::string_view waits_notes =
-    "threads that wait often and were still waiting at the end: {unended}; {unended_ms} ms of their waits have no stacks and are not counted\n";
+    "threads still waiting at the end: {unended}; {unended_ms} ms of their waits have no stacks and are not counted\n";
 
 inline constexpr ProfileKind profile_kinds[] = {
     {.name = "cpu",
      .script = "flame_cpu",
      .title = "CPU",
      .unit = "samples",
-     .doc = "where the processors are, sampled by their clock"},
+     .doc = "where CPUs spend time, sampled by a clock"},
     {.name = "cycles",
      .script = "flame_cycles",
      .title = "CPU cycles",
      .unit = "samples",
-     .doc = "the same, sampled by the processor's cycle counter"},
+     .doc = "the same, sampled by the CPU's cycle counter"},
     {.name = "offcpu",
      .script = "flame_offcpu",
      .title = "Waiting",
      .unit = "ns",
-     .doc = "what threads wait for, and for how long: [waiting], then in the [run queue]; or [preempted]",
+     .doc = "what threads wait for, and how long: [waiting], then in the [run queue]; or [preempted]",
      .leaves = "[waiting]|[run queue]|[preempted]",
      .notes = waits_notes,
      .follows_threads = true,
      .is_sampled = true,
-     .least_period = 1 << 20},
+     .min_period = 1 << 20},
     {.name = "wall",
      .script = "flame_offcpu",
      .title = "Wall-clock time",
      .unit = "ns",
-     .doc = "where threads spend their time, on the CPU and off it; `cpu,offcpu` too",
+     .doc = "where threads spend time, on and off the CPU; also `cpu,offcpu`",
      .leaves = "[waiting]|[run queue]|[preempted]|",
      .notes = waits_notes,
      .follows_threads = true,
      .is_sampled = true,
-     .least_period = 1 << 20,
+     .min_period = 1 << 20,
      .has_ticks = true},
     {.name = "wakeup",
      .script = "flame_wakeup",
      .title = "Wake-ups",
      .unit = "wake-ups",
-     .doc = "who wakes whom: the stack of the waker, and on top the thread that is woken",
+     .doc = "who wakes whom: the stack of the waker, with the woken thread on top",
      .leaves = "[wakes %]"},
     {.name = "offwake",
      .script = "flame_offwake",
-     .title = "Waiting, and who ended it",
+     .title = "Waiting and wakers",
      .unit = "ns",
-     .doc = "what threads wait for, until they are woken, and above that the stack of who woke them; `offcpu --waker` too",
+     .doc = "what threads wait for until they are woken, with the stack of the waker on top; also `offcpu --waker`",
      .leaves = "[woken by %]",
-     .notes = "threads that waited at the end, and nobody had woken them: {unended}; {unended_ms} ms of their waits are not counted\n",
+     .notes = "threads still waiting at the end: {unended}; {unended_ms} ms of their waits have no waker and are not counted\n",
      .has_waker = true,
      .follows_threads = true,
      .is_sampled = true,
-     .least_period = 1 << 20},
+     .min_period = 1 << 20},
     {.name = "lock",
      .script = "flame_lock",
      .title = "Waiting for locks",
      .unit = "ns",
-     .doc = "who waits for which lock or condition, and for how long: on top the variable that was waited for",
+     .doc = "which lock or condition threads wait for, and how long: the variable is on top",
      .leaves = "[waits for %]",
      .notes = waits_notes,
      .is_sampled = true,
-     .least_period = 1 << 20},
+     .min_period = 1 << 20},
     {.name = "holder",
      .script = "flame_holder",
-     .title = "Holding locks",
+     .title = "Lock holders",
      .unit = "ns",
-     .doc = "who lets others wait: the stack that gave up a lock or rang a condition, and how long it was waited for",
-     .leaves = "[lets wait for %]"},
+     .doc = "lock holders: the stack that released a lock or signaled a condition, and how long others waited for it",
+     .leaves = "[unblocks waiters of %]"},
     {.name = "klock",
      .script = "flame_klock",
-     .title = "Waiting for locks of the kernel",
+     .title = "Waiting for kernel locks",
      .unit = "ns",
-     .doc = "who waits for locks of the kernel, and for how long: on top the kind of lock; from Linux 5.19 on",
+     .doc = "which kernel locks threads wait for, and how long: the kind of lock is on top; Linux 5.19 or newer",
      .leaves = "[waits for a mutex]|[waits for a spin lock]|[waits for an rt_mutex]|[waits for a rwlock, to read]|"
                "[waits for a rwlock, to write]|[waits for a rw_semaphore, to read]|[waits for a rw_semaphore, to write]|"
                "[waits for a semaphore]",
@@ -126,26 +126,26 @@ inline constexpr ProfileKind profile_kinds[] = {
      .script = "flame_faults",
      .title = "Page faults",
      .unit = "faults",
-     .doc = "who touches memory for the first time",
+     .doc = "code that touches memory for the first time",
      .is_sampled = true,
      .needs = "exceptions:page_fault_user"},
     {.name = "alloc",
      .script = "flame_alloc",
      .title = "Memory growth",
      .unit = "bytes",
-     .doc = "who makes private memory grow, as it is touched: RssAnon at the end less that at the beginning, by stack",
+     .doc = "code that makes private memory grow, as it is touched: growth of RssAnon, by stack",
      .is_state = true},
     {.name = "mapped",
      .script = "flame_mapped",
-     .title = "Memory asked of the kernel",
+     .title = "Memory requested from the kernel",
      .unit = "bytes",
-     .doc = "who asks the kernel for private memory by brk() and mmap(), whether it is touched later or not",
-     .leaves = "[asked of brk]|[asked of mmap]"},
+     .doc = "code that requests private memory from the kernel with brk() and mmap(), whether touched later or not",
+     .leaves = "[requested with brk]|[requested with mmap]"},
     {.name = "leaks",
      .script = "flame_leaks",
      .title = "Memory not freed",
      .unit = "bytes",
-     .doc = "what is allocated while the recording lasts, and not freed; of one process or a command, as `alloc --leaks` too",
+     .doc = "memory allocated during the recording and not freed; for one process or a command; also `alloc --leaks`",
      .is_state = true,
      .allocator = AllocatorCalls::live},
     {.name = "allocated",
@@ -155,7 +155,7 @@ inline constexpr ProfileKind profile_kinds[] = {
      .doc = "bytes requested from malloc and similar functions, whether freed later or not; for one process or a command",
      .allocator = AllocatorCalls::allocated,
      .is_sampled = true,
-     .least_period = 1 << 12,
+     .min_period = 1 << 12,
      .duty_cycle = of_allocator},
     {.name = "freed",
      .script = "flame_allocated",
@@ -164,26 +164,26 @@ inline constexpr ProfileKind profile_kinds[] = {
      .doc = "bytes freed, by the stack that frees them (with glibc the usable size of blocks); for one process or a command",
      .allocator = AllocatorCalls::freed,
      .is_sampled = true,
-     .least_period = 1 << 12,
+     .min_period = 1 << 12,
      .duty_cycle = of_allocator},
     {.name = "io",
      .script = "flame_io",
      .title = "Disk I/O",
      .unit = "bytes",
-     .doc = "bytes asked of disks, by the stack that submits them",
+     .doc = "bytes to and from disks, by the stack that submits the request",
      .leaves = io_kinds,
      .is_sampled = true},
     {.name = "iotime",
      .script = "flame_iotime",
-     .title = "Time of disk I/O",
+     .title = "Disk I/O latency",
      .unit = "ns",
-     .doc = "how long disks take for what they are asked, from asking to the end, by the stack that asks",
+     .doc = "latency of disk requests, from submission to completion, by the stack that submits them",
      .leaves = io_kinds},
     {.name = "dirty",
      .script = "flame_dirty",
-     .title = "File pages made dirty",
+     .title = "Dirtied file pages",
      .unit = "bytes",
-     .doc = "who writes what goes to disk later: pages of files that become dirty; from Linux 5.18 on",
+     .doc = "code that writes data written back later: file pages that become dirty; Linux 5.18 or newer",
      .is_sampled = true,
      .needs = "writeback:writeback_dirty_folio",
      .since = "5.18"},
@@ -191,9 +191,9 @@ inline constexpr ProfileKind profile_kinds[] = {
      .script = "flame_file",
      .title = "File I/O",
      .unit = "bytes",
-     .doc = "bytes read from and written to files by system calls, cached or not: on top the file's path",
+     .doc = "bytes read from and written to files by system calls, cached or not: the path of the file is on top",
      .leaves = "[reads %]|[writes %]",
-     .notes = "{others} reads and writes are told as of [other files]: there is room for 16384 names of files and folders\n",
+     .notes = "{others} reads and writes are counted under [other files]: up to 16384 names of files and directories are stored\n",
      .paths = "name",
      .is_sampled = true,
      .duty_cycle = of_system_calls},
@@ -201,7 +201,7 @@ inline constexpr ProfileKind profile_kinds[] = {
      .script = "flame_net",
      .title = "Network",
      .unit = "bytes",
-     .doc = "bytes sent to and received from peers: on top the peer's address; from Linux 6.3 on",
+     .doc = "bytes sent to and received from peers: the address of the peer is on top; Linux 6.3 or newer",
      .leaves = "[sends to %]|[receives from %]",
      .is_sampled = true,
      .needs = "sock:sock_send_length",

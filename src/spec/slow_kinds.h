@@ -1,4 +1,4 @@
-// The table of what `acu slow` can wait for. The probes that see it are in scripts/slow.bt.
+// The table of what `acu slow` can measure. Its probes are in scripts/slow.bt.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@ namespace spec {
 struct SlowKind {
   std::string_view name;
   std::string_view asked_by;  // words of the command line
-  std::string_view parameter; // of the script: its probes are in it
-  bool has_waits = true;      // its thread waits itself
-  bool is_dear = false;       // each call is probed by traps
+  std::string_view parameter; // of the script: holds its probes
+  bool has_waits = true;      // the waits of its thread are part of it
+  bool is_expensive = false;  // every call is probed with traps
 };
 
-// What a call costs whose entry and return are probed, by one link for both (0.8 us) or two (1 us); and whose entry alone is.
+// The overhead per call of probing entry and return (0.8 us with one link for both, 1 us with two), and of the entry alone.
 inline constexpr uint64_t slow_call_ns = 900, slow_entry_ns = 700;
 
 inline constexpr SlowKind slow_kinds[] = {
-    {.name = "function", .asked_by = "[FILE:]FUNCTION", .parameter = "FUNCTIONS", .is_dear = true},
+    {.name = "function", .asked_by = "[FILE:]FUNCTION", .parameter = "FUNCTIONS", .is_expensive = true},
     {.name = "between", .asked_by = "PROBE PROBE", .parameter = "BETWEEN"},
     {.name = "syscall", .asked_by = "syscalls|syscall:NAME[,NAME…]", .parameter = "SYSCALLS"},
     {.name = "io", .asked_by = "io", .parameter = "DISKS", .has_waits = false},

@@ -1,5 +1,5 @@
-// Why a user stack ends before its outermost frame, as it stands in the last line of the stack. By number: enum
-// unwind_end (unwind/rule.h), and from 32 on what only the walker in the kernel has (bpf/lib/walk.h).
+// Why a user stack ends before its outermost frame, as shown in the last line of the stack. By number: enum unwind_end
+// (unwind/rule.h); numbers from 32 on come only from the walker in the kernel (bpf/lib/walk.h).
 #pragma once
 
 #include "spec/stack_entry.h"
@@ -12,7 +12,7 @@ namespace spec {
 struct StackEnd {
   uint32_t number;
   std::string_view name;
-  bool is_none = false; // there is no stack to show: nothing is missing
+  bool is_none = false; // there is no stack: nothing is missing
 };
 
 inline constexpr StackEnd stack_ends[] = {
@@ -20,10 +20,10 @@ inline constexpr StackEnd stack_ends[] = {
     {1, "[code without unwind tables]"},
     {2, "[stack not readable]"},
     {3, "[unwind tables not understood]"},
-    {4, "[return address is no code]"},
+    {4, "[return address is not code]"},
     {5, "[stack damaged]"},
     {6, "[more than 512 frames]"},
-    {7, "[stack deeper than was copied]"},
+    {7, "[stack deeper than copied]"},
     {32, "[process not known yet]"},
     {33, "[code not known yet]"},
     {34, "[unwind tables not understood]"},

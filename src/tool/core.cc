@@ -9,7 +9,6 @@
 #include "snapshot/profile.h"
 #include "snapshot/summary.h"
 #include "target/core_target.h"
-#include "tool/sampled.h"
 #include "tool/scripts.h"
 #include "tool/tool.h"
 
@@ -36,7 +35,7 @@ static bool is_in_call(probe::Still& still, report::TargetNames& names, std::str
 }
 
 // Tools that know more of a program than its stacks say so in their first comment.
-static void tell_more(probe::Still& still) {
+static void report_more(probe::Still& still) {
   report::TargetNames names(still.target(), still.stacks());
   for (const Script& script : all_scripts()) {
     constexpr std::string_view mark = "\n// Part of the summary where a thread is in ";
@@ -86,12 +85,12 @@ int core(Words words, const session::ReadyTool& tool) {
   if (arguments->words.empty() && !arguments->has(OptionId::execute)) {
     snapshot::SummaryOptions options = {.json = arguments->has(OptionId::json), .with_heap = true};
     if (const std::string* text = arguments->value(OptionId::frames)) {
-      auto frames = read_count("--frames", *text, 1'000'000);
+      auto frames = session::read_count("--frames", *text, 1'000'000);
       if (!frames.ok()) return fail(frames.error());
       options.most_frames = *frames;
     }
     say(snapshot::summarize(still, options));
-    if (!options.json) tell_more(still);
+    if (!options.json) report_more(still);
     return 0;
   }
   if (is_heap) {

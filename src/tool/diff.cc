@@ -16,21 +16,18 @@ static base::Result<int> compare(const session::Arguments& arguments) {
   ACU_TRY(const profile::TimeRange range, read_range(arguments));
   const bool is_of_one = !range.is_whole();
   if (is_of_one && arguments.words.size() != 1)
-    return base::Error{base::Failure::usage, "`--from` and `--until` are for one recording: that part is compared with the rest"};
+    return base::Error{base::Failure::usage, "`--from` and `--until` take one recording: that range is compared with the rest"};
   if (!is_of_one && arguments.words.size() != 2)
     return base::Error{base::Failure::usage,
-                       "`acu diff` takes two recordings, the one from before first (see `acu help diff`)"};
+                       "`acu diff` takes two recordings, BEFORE and AFTER (see `acu help diff`)"};
   size_t top = 20;
   if (const std::string* text = arguments.value(OptionId::top)) {
-    auto number = base::parse_integer(*text);
-    if (!number || *number == 0)
-      return base::Error{base::Failure::usage, "`--top` takes a number above 0, not `" + *text + "`"};
-    top = *number;
+    ACU_TRY(top, session::read_count("--top", *text));
   }
   const std::string* output = arguments.value(OptionId::output);
   if (output && !output->ends_with(".html"))
     return base::Error{base::Failure::usage,
-                       "`" + *output + "`: a comparison is a page, its name ends with .html"};
+                       "`" + *output + "`: a comparison is an .html page"};
   if (output) ACU_CHECK(base::check_output(*output));
   ACU_TRY(profile::Profile before, profile::read_profile(arguments.words[0]));
   ACU_TRY(profile::Profile after, profile::read_profile(arguments.words.back()));

@@ -25,14 +25,14 @@ base::Result<Request> read_request(const session::Arguments& arguments, std::str
   Request out;
   ACU_TRY(out.sampling, read_sampling(arguments));
   if (const std::string* text = arguments.value(OptionId::top)) {
-    ACU_TRY(out.top, read_count("--top", *text, 1'000'000));
+    ACU_TRY(out.top, session::read_count("--top", *text, 1'000'000));
   }
   const std::string* output = arguments.value(OptionId::output);
   out.output = output ? *output : std::string(default_output);
   out.quiet = out.sampling.quiet;
   ACU_TRY(const profile::Format* format, profile::format_of_output(out.output));
   if (out.sampling.split_ns && !format->has_slices)
-    return base::Error{base::Failure::usage, "`--split`: slices of time are kept in .html and .acu, not in `" + out.output + "`"};
+    return base::Error{base::Failure::usage, "`--split` requires an .html or .acu file, not `" + out.output + "`"};
   return out;
 }
 
@@ -41,7 +41,7 @@ base::Status write(const Request& request, const flame::Recording& recording) {
   return base::write_file(request.output, format->write(recording.profile));
 }
 
-// A file without samples is no success: a script that goes on with it must know.
+// A file without samples is not a success: a calling script must notice.
 int complain_of_nothing(std::string_view subcommand, const profile::About& about) {
   complain("acu " + std::string(subcommand) + ": nothing was recorded: no such event in " + profile::amount({.unit = "ns"}, about.duration_ns) + " of " +
            about.what + "\n");
@@ -56,7 +56,7 @@ int make(Words words, std::string_view subcommand, std::string_view default_outp
   auto request = read_request(*arguments, default_output);
   if (!request.ok()) return fail(request.error());
   bool waits = request->sampling.command.empty() && !request->sampling.duration_ns;
-  if (waits && !request->quiet && ::isatty(STDERR_FILENO)) complain("recording; Ctrl-C ends it\n");
+  if (waits && !request->quiet && ::isatty(STDERR_FILENO)) complain("recording; press Ctrl-C to stop\n");
   auto recording = flame::record(request->sampling);
   if (!recording.ok()) return fail(recording.error());
   if (auto written = write(*request, *recording); !written.ok()) return fail(written.error());

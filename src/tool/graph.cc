@@ -1,10 +1,9 @@
-// `acu graph`: calls within calls of functions of a program and of the kernel, as trace-cmd(1) shows those of
+// `acu graph`: nested calls of functions of a program and of the kernel, as trace-cmd(1) shows those of
 // the kernel.
 #include "base/text.h"
 #include "session/arguments.h"
 #include "graph/functions.h"
 #include "graph/graphing.h"
-#include "tool/sampled.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
 
@@ -20,35 +19,32 @@ base::Error usage(std::string message) { return {base::Failure::usage, std::move
 
 base::Result<graph::Options> read_request(const session::Arguments& arguments) {
   graph::Options out;
-  ACU_TRY(out.filter, read_whose(arguments));
+  ACU_TRY(out.filter, read_target_filter(arguments));
   out.command = arguments.behind;
   out.functions.assign(arguments.words.begin(),
                        arguments.words.begin() + static_cast<ptrdiff_t>(arguments.words_before));
   if (out.functions.empty())
-    return usage("say which functions to follow: `main`, `'parse_*'`, `libc:malloc` of a program, "
+    return usage("no function given: name some, such as `main`, `'parse_*'` or `libc:malloc` of a program, or "
                  "`k:vfs_read` of the kernel");
   const bool has_program = !out.filter.pids.empty() || !out.filter.threads.empty() || !out.command.empty();
   const bool is_of_some = names_some(out.filter) || arguments.has(OptionId::all);
   for (const std::string& f : out.functions) {
     if (graph::is_kernel_function_name(f) || has_program) continue;
     if (!graph::names_program(f))
-      return usage("of which program is `" + f + "`? Say -p PID, -t TID, a command behind `--`, or PROGRAM:" +
-                   f + "; functions of the kernel are `k:" + f + "`");
+      return usage("no program given for `" + f + "`: add -p PID, -t TID or a command after `--`, or write PROGRAM:" +
+                   f + "; kernel functions are `k:" + f + "`");
     if (!is_of_some)
-      return usage("say whose calls of `" + f +
-                   "` to follow: -p PID, -u USER, --cgroup GROUP, -a, or a command behind `--`");
+      return usage("no target given for `" + f +
+                   "`: add -p PID, -u USER, --cgroup GROUP, -a, or a command after `--`");
   }
   if (is_of_some && !out.command.empty())
     return usage(
-        "a command behind `--` and `-p`, `-t`, `-u`, `--cgroup`, `--container` and `-a` exclude each other");
+        "a command after `--` cannot be combined with `-p`, `-t`, `-u`, `--cgroup`, `--container` or `-a`");
   if (const std::string* text = arguments.value(OptionId::depth)) {
-    const auto depth = base::parse_integer(*text);
-    if (!depth || *depth == 0 || *depth > UINT32_MAX)
-      return usage("`--depth` takes a number from 1 on, not `" + *text + "`");
-    out.depth = *depth;
+    ACU_TRY(out.depth, session::read_count("--depth", *text));
   }
-  if (const std::string* text = arguments.value(OptionId::least)) {
-    ACU_TRY(out.least_ns, session::read_time("--min-duration", *text, 1));
+  if (const std::string* text = arguments.value(OptionId::min_duration)) {
+    ACU_TRY(out.min_duration_ns, session::read_time("--min-duration", *text, 1));
   }
   if (const std::string* text = arguments.value(OptionId::duration)) {
     ACU_TRY(out.duration_ns, session::read_time("--duration", *text));
@@ -57,11 +53,11 @@ base::Result<graph::Options> read_request(const session::Arguments& arguments) {
   out.all_returns = arguments.has(OptionId::all_returns);
   out.counts = arguments.has(OptionId::counts);
   if (const std::string* text = arguments.value(OptionId::top)) {
-    ACU_TRY(out.top, read_count("--top", *text, 1'000'000));
+    ACU_TRY(out.top, session::read_count("--top", *text, 1'000'000));
   }
-  if (out.top && !out.counts) return usage("`--top` is for the table: acu graph -c --top 10 '*' -p PID");
+  if (out.top && !out.counts) return usage("`--top` requires `-c`: acu graph -c --top 10 '*' -p PID");
   if (out.counts && out.output.ends_with(".json"))
-    return usage("`-c` makes a table, and a file that ends in .json has calls: one of them");
+    return usage("`-c` cannot be combined with a .json file, which has calls and no table");
   out.quiet = arguments.has(OptionId::quiet);
   out.verbose = arguments.has(OptionId::verbose);
   return out;

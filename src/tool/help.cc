@@ -15,7 +15,7 @@ static std::string first_sentence(std::string_view doc) {
 }
 
 void show_overview(void (*to)(std::string_view)) {
-  std::string out = "acu asks a running Linux system questions in the language of bpftrace.\n\n"
+  std::string out = "acu traces and profiles a running Linux system, with scripts in the language of bpftrace.\n\n"
                     "usage: acu SUBCOMMAND …\n       acu TOOL …              (`acu tools` lists them)\n"
                     "       acu [options] FILE\n       acu [options] -e SCRIPT\n\n";
   constexpr size_t doc_column = 10;

@@ -6,6 +6,7 @@
 #include "host/environment.h"
 #include "host/cpus.h"
 #include "host/save.h"
+#include "report/json.h"
 #include "session/arguments.h"
 #include "tool/tool.h"
 
@@ -27,15 +28,16 @@ struct Capability {
 constexpr Capability capabilities[] = {
     {39, "CAP_BPF", "load programs and maps"},
     {38, "CAP_PERFMON", "attach to the kernel's events, read its memory"},
-    {21, "CAP_SYS_ADMIN", "all of the former, also on kernels before 5.8"},
+    {21, "CAP_SYS_ADMIN", "all of the above, also on kernels before 5.8"},
     {2, "CAP_DAC_READ_SEARCH", "read tracefs without being its owner"},
-    {19, "CAP_SYS_PTRACE", "look into processes of others"},
-    {24, "CAP_SYS_RESOURCE", "raise limits of memory (kernels before 5.11)"},
+    {19, "CAP_SYS_PTRACE", "inspect processes of other users"},
+    {24, "CAP_SYS_RESOURCE", "raise memory limits (kernels before 5.11)"},
 };
 
 struct Fact {
-  std::string_view name;
+  std::string_view name; // in JSON
   std::string value;
+  std::string_view shown = {}; // in text; empty: the name
 };
 
 std::string first_line(host::Environment& host, const std::string& path, std::string_view absent) {
@@ -57,11 +59,11 @@ std::string yes_or_no(bool is) { return is ? "yes" : "no"; }
 // How user stacks are walked (docs/unwinding.md).
 std::string user_stacks(const bpf::Features& features) {
   auto has = [&](bpf::Feature f) { return features.has(f); };
-  if (!ir::knows_walking) return "by frame pointers: acu has no tables for this machine yet";
-  if (!has(bpf::Feature::ring_buffer)) return "not at all: this kernel has no ring buffer";
-  std::string out = "whole, by tables in the kernel";
-  if (!has(bpf::Feature::loop)) out += ", a call a frame (no bpf_loop)";
-  if (!has(bpf::Feature::kernel_types)) out += "; by frame pointers but in probes of user code (no BTF)";
+  if (!ir::knows_walking) return "by frame pointers: acu has no unwind tables for this architecture yet";
+  if (!has(bpf::Feature::ring_buffer)) return "not available: this kernel has no ring buffer";
+  std::string out = "complete, by unwind tables in the kernel";
+  if (!has(bpf::Feature::loop)) out += ", one call per frame (no bpf_loop)";
+  if (!has(bpf::Feature::kernel_types)) out += "; by frame pointers except in user probes (no BTF)";
   return out;
 }
 
@@ -73,9 +75,10 @@ std::vector<Fact> facts(const bpf::Features& features) {
   auto setting = [&](const char* path) { return first_line(host, path, "unknown"); };
   return {
       {"kernel", "Linux " + kernel.release},
-      {"machine", kernel.machine},
+      {"machine", kernel.machine, "architecture"},
       {"processors", std::to_string(std::max(host::count_cpus(online.ok() ? *online : std::string()), 1u)) + " online, " +
-                         std::to_string(host.possible_cpus()) + " possible"},
+                         std::to_string(host.possible_cpus()) + " possible",
+       "CPUs"},
       {"user stacks", user_stacks(features)},
       {"kernel types (BTF)", yes_or_no(host.can_read(host::kernel_types_path))},
       {"tracefs", yes_or_no(has_events)},
@@ -86,14 +89,10 @@ std::vector<Fact> facts(const bpf::Features& features) {
   };
 }
 
-// The texts of this file hold nothing that JSON wants escaped but quotes and backslashes.
 std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out + "\"";
+  std::string out;
+  report::append_json(out, text);
+  return out;
 }
 
 std::string as_text(const bpf::Features& features) {
@@ -106,8 +105,8 @@ std::string as_text(const bpf::Features& features) {
     out += left + std::string(note) + "\n";
   };
   out += "system\n";
-  for (const Fact& f : facts(features)) line(f.name, f.value, "");
-  out += "\nabilities of this kernel (what acu uses them for; what it does without)\n";
+  for (const Fact& f : facts(features)) line(f.shown.empty() ? f.name : f.shown, f.value, "");
+  out += "\nkernel features (what acu uses them for; what it does without them)\n";
   for (const bpf::FeatureRow& row : bpf::feature_table()) {
     bpf::Answer answer = features.ask(row.id);
     std::string note(row.use);

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 
-#include <climits>
 
 namespace tool {
 
@@ -16,9 +15,9 @@ int list(Words words) {
   if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
   int pid = -1;
   if (const std::string* text = arguments->value(spec::OptionId::pid)) {
-    auto given = base::parse_integer(*text);
-    if (!given || *given == 0 || *given > INT_MAX) return refuse(base::quoted(*text) + " is not the id of a process");
-    pid = static_cast<int>(*given);
+    auto given = session::read_pid("-p", *text);
+    if (!given.ok()) return refuse(given.error().message);
+    pid = *given;
   }
   const bool shows_arguments = arguments->has(spec::OptionId::verbose);
   const std::string* file = arguments->value(spec::OptionId::for_host);

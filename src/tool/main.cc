@@ -44,7 +44,7 @@ static bool names_script(std::string_view word) {
          ::stat(std::string(word).c_str(), &about) == 0;
 }
 
-// A script of -e may stand behind its own parameters.
+// The script of -e may follow its own parameters.
 static bool gives_script(Words words) {
   for (std::string_view word : words) {
     if (word == "--") return false;
@@ -53,7 +53,7 @@ static bool gives_script(Words words) {
   return false;
 }
 
-// A link to acu that is called like a tool is that tool.
+// A link to acu with the name of a tool runs that tool.
 static const Script* named_by_link(std::string_view path) { return find_script(path.substr(path.rfind('/') + 1)); }
 
 static int unknown_subcommand(std::string_view word) {
@@ -83,7 +83,7 @@ static int dispatch(Words words) {
 
 } // namespace tool
 
-// Whoever starts us may have closed a standard descriptor; its number must not go to a map or a link.
+// The parent process may have closed a standard descriptor; its number must not be reused for a map or a link.
 static void fill_standard_descriptors() {
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", O_RDWR);

@@ -7,8 +7,8 @@ namespace tool {
 
 namespace {
 
-// A text as roff wants it: no line may begin with a control character, backslashes and hyphens are to be seen, and of
-// letters beyond ASCII the texts have only the ellipsis.
+// Escapes a text for roff: no line may begin with a control character, and backslashes and hyphens must be printed as
+// they are. The only letter beyond ASCII in the texts is the ellipsis.
 std::string plain(std::string_view text) {
   constexpr std::string_view ellipsis = "…";
   std::string out;
@@ -57,7 +57,7 @@ std::string examples(std::span<const std::string_view> lines) {
 }
 
 std::string page_of_all() {
-  std::string out = head("acu", "asks a running Linux system questions in the language of bpftrace");
+  std::string out = head("acu", "trace and profile a running Linux system with scripts in the language of bpftrace");
   out += ".SH SYNOPSIS\n" + bold("acu") + " " + italic("SUBCOMMAND") + " \\[u2026]\n.br\n" + bold("acu") + " [" + italic("options") + "] " +
          italic("FILE") + "\n.br\n" + bold("acu") + " [" + italic("options") + "] " + bold("-e") + " " + italic("SCRIPT") +
          "\n.br\n" + bold("acu") + " " + italic("TOOL") + " \\[u2026]\n.SH SUBCOMMANDS\n";
@@ -66,7 +66,7 @@ std::string page_of_all() {
     out += ".TP\n" + bold("acu-" + std::string(s.name)) + "(1)\n" + plain(s.doc) + "\n";
     lines.push_back(s.example.substr(0, s.example.find('\n')));
   }
-  out += ".SH TOOLS\nScripts that are in the executable; " + bold("acu tools") + " lists them with a line each:\n";
+  out += ".SH TOOLS\nBuilt-in scripts; " + bold("acu tools") + " describes each in one line:\n";
   for (const Script& s : all_scripts()) out += plain(s.name) + "\n";
   return out + examples(lines);
 }

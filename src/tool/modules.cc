@@ -1,5 +1,6 @@
 // `acu modules`: what code a process has mapped, and for each file where its names and its debug information
 // come from, or what is in the way.
+#include "base/counted.h"
 #include "base/text.h"
 #include "report/json.h"
 #include "session/arguments.h"
@@ -44,10 +45,7 @@ base::Error usage(std::string message) { return {base::Failure::usage, std::move
 base::Result<Request> read_request(const session::Arguments& arguments) {
   Request out;
   if (const std::string* text = arguments.value(OptionId::pid)) {
-    auto pid = base::parse_integer(*text);
-    if (!pid || *pid == 0 || *pid > INT_MAX)
-      return usage("`-p` takes the number of a process, not `" + *text + "`");
-    out.pid = static_cast<pid_t>(*pid);
+    ACU_TRY(out.pid, session::read_pid("-p", *text));
   }
   out.kernel = arguments.has(OptionId::kernel);
   out.verbose = arguments.has(OptionId::verbose);
@@ -57,7 +55,7 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
     if (g.id == OptionId::debuginfo) out.search.folders.push_back(g.value);
   out.files = arguments.words;
   if (!out.pid && !out.kernel && out.files.empty())
-    return usage("modules of what? Give `-p PID`, `-k`, or files (see `acu help modules`)");
+    return usage("no target given: add `-p PID`, `-k`, or files (see `acu help modules`)");
   return out;
 }
 
@@ -87,7 +85,7 @@ void take_debug(Row& row, const DebugFile& debug) {
   row.problem = symbol::summary(row.tried);
   if (debug.has_alt_link && !debug.alt.file)
     row.problem +=
-        (row.problem.empty() ? "" : "; ") + std::string("the file it shares with others (dwz) is missing");
+        (row.problem.empty() ? "" : "; ") + std::string("the debug file it shares with others (dwz) is missing");
   if (!debug.has_dwarf) return;
   bool is_own = debug.source == DebugFile::Source::module;
   row.debug = is_own ? how_found(debug.source) : debug.debug.path + " (" + how_found(debug.source) + ")";
@@ -124,8 +122,8 @@ void append_row(std::string& out, const Row& row, bool verbose) {
   std::string symbols;
   for (const std::string& from : row.symbols) symbols += (symbols.empty() ? " from " : ", ") + from;
   if (row.functions || !row.unnamed)
-    line("symbols", row.functions ? std::to_string(row.functions) + " functions" + symbols : "none");
-  if (row.unnamed) line("unnamed", std::to_string(row.unnamed) + " functions, from .eh_frame");
+    line("symbols", row.functions ? base::counted(row.functions, "function") + symbols : "none");
+  if (row.unnamed) line("unnamed", base::counted(row.unnamed, "function") + ", from .eh_frame");
   line("debug info", row.debug.empty() ? "none" : row.debug);
   line("problem", row.problem);
   line("help", row.hint);
@@ -197,8 +195,8 @@ void add_hints(std::vector<Row>& rows, const std::string& root, bool asked_serve
       hint += (hint.empty() ? "" : ", or ") + std::string("--debuginfod");
     if (!hint.empty()) continue;
     hint = lacking[i]->path == "[kernel]"
-               ? "give the folder of its vmlinux: --debuginfo DIR"
-               : "build it with -g, or give the folder of its debug file: --debuginfo DIR";
+               ? "give the directory of its vmlinux: --debuginfo DIR"
+               : "build it with -g, or give the directory of its debug file: --debuginfo DIR";
   }
 }
 
@@ -254,7 +252,7 @@ Row kernel_row(const Request& request) {
   DebugFile debug = symbol::find_kernel_debug_file(request.search);
   take_debug(row, debug);
   if (!row.functions)
-    row.problem = "the kernel hides its addresses: /proc/sys/kernel/kptr_restrict, or not root";
+    row.problem = "the kernel hides its addresses: run as root, and check /proc/sys/kernel/kptr_restrict";
   return row;
 }
 

@@ -13,7 +13,7 @@ base::Result<profile::TimeRange> read_range(const session::Arguments& arguments)
     ACU_TRY(out.until, session::read_time("--until", *text, 0));
   }
   if (out.until && out.from.value_or(0) >= *out.until)
-    return base::Error{base::Failure::usage, "`--until` is a time after that of `--from`"};
+    return base::Error{base::Failure::usage, "`--until` must be later than `--from`"};
   return out;
 }
 

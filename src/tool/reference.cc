@@ -23,12 +23,12 @@ constexpr GroupTitle groups[] = {
     {spec::Group::text, "Text and numbers", ""},
     {spec::Group::map, "Maps", ""},
     {spec::Group::aggregation, "Aggregations",
-     "They stand on the right of an assignment to a map: `@m[key] = count();`."},
-    {spec::Group::output, "Output", "Asynchronous: it happens outside the probe, in the order of the events."},
+     "Assign them to a map: `@m[key] = count();`."},
+    {spec::Group::output, "Output", "Asynchronous: done outside the probe, in the order of the events."},
     {spec::Group::symbol, "Stacks, symbols and other names", ""},
     {spec::Group::network, "Network", ""},
     {spec::Group::control, "Control", ""},
-    {spec::Group::compile, "Decided when the script is compiled", ""},
+    {spec::Group::compile, "Evaluated at compile time", ""},
 };
 
 std::string code(std::string_view text) { return "`" + std::string(text) + "`"; }
@@ -59,7 +59,7 @@ void add_builtin(std::string& out, const spec::Builtin& b) {
 }
 
 std::string builtins_chapter() {
-  std::string out = "\n# Builtins\n\nThose without parameters may be written as a value or as a call: `pid` and "
+  std::string out = "\n# Builtins\n\nA builtin without parameters can be written as a value or as a call: `pid` and "
                     "`pid()` are the same.\n";
   for (const GroupTitle& g : groups) {
     out += "\n## " + std::string(g.title) + "\n";
@@ -71,7 +71,7 @@ std::string builtins_chapter() {
 }
 
 std::string probes_chapter() {
-  std::string out = "\n# Probes\n\nNames may hold the wildcards `*` and `?`; several probes are separated by commas.\n";
+  std::string out = "\n# Probes\n\nNames may contain the wildcards `*` and `?`. Separate several probes by commas.\n";
   for (const spec::ProbeKind& p : spec::probe_kinds) {
     out += "\n## " + std::string(p.name) + "\n\n" + code(p.form);
     for (std::string_view alias : p.aliases)
@@ -82,8 +82,8 @@ std::string probes_chapter() {
 }
 
 std::string config_chapter() {
-  std::string out = "\n# Configuration\n\n`config = { key = value; … }` at the head of a script, or an environment "
-                    "variable of the same name in capitals after `ACU_` or `BPFTRACE_`, which wins.\n\n"
+  std::string out = "\n# Configuration\n\nSet a key with `config = { key = value; … }` at the start of a script, or with an environment "
+                    "variable: its name in capitals after `ACU_` or `BPFTRACE_`. The environment takes precedence.\n\n"
                     "| key | default | values | meaning |\n|---|---|---|---|\n";
   constexpr std::string_view kinds[] = {"a number", "true, false", "", "text"};
   for (const spec::ConfigKey& key : spec::config_keys) {
@@ -91,9 +91,9 @@ std::string config_chapter() {
     out += "| " + code(key.name) + " | " + (key.value.empty() ? "" : code(key.value)) + " | " + cell(values) + " | " +
            cell(key.doc) + " |\n";
   }
-  out += "\nOnly from the environment: `ACU_COLOR` (or `BPFTRACE_COLOR`) is `always`, `never` or `auto`, for the colors of "
-         "messages; `BPFTRACE_BTF` is a file with the kernel's types; `ACU_CACHE` is the folder where tables of names are "
-         "kept (empty: none; else `/var/cache/acu` for root, `$XDG_CACHE_HOME/acu` or `~/.cache/acu` for others).\n";
+  out += "\nEnvironment only: `ACU_COLOR` (or `BPFTRACE_COLOR`) is `always`, `never` or `auto`, for the colors of "
+         "messages; `BPFTRACE_BTF` is a file with the kernel's types; `ACU_CACHE` is the directory for cached tables of names "
+         "(empty: no cache; default: `/var/cache/acu` for root, `$XDG_CACHE_HOME/acu` or `~/.cache/acu` for others).\n";
   return out;
 }
 
@@ -120,8 +120,8 @@ std::string commands_chapter() {
 
 std::string reference() {
   return "<!-- Made by `acu help reference` from the tables in src/spec. Change those, then run `make docs`. -->\n"
-         "# The reference manual of acu\n\nEvery name that scripts may use, with an example that can be run as it "
-         "stands: `acu run -e 'EXAMPLE'`. The [tutorial](tutorial.md) is the better first read.\n" +
+         "# The reference manual of acu\n\nAll names that scripts can use, with examples that run as they "
+         "are: `acu run -e 'EXAMPLE'`. To learn the language, start with the [tutorial](tutorial.md).\n" +
          builtins_chapter() + probes_chapter() + config_chapter() + commands_chapter();
 }
 

@@ -19,15 +19,12 @@ static base::Result<int> show(const session::Arguments& arguments) {
     return base::Error{base::Failure::usage,
                        arguments.words.empty()
                            ? "no recording: give a file, or - (see `acu help report`)"
-                           : "one recording at a time, not `" + arguments.words[1] + "` too"};
+                           : "only one recording can be read at a time, not also `" + arguments.words[1] + "`"};
   profile::ReportOptions options;
   if (const std::string* by = arguments.value(OptionId::sort)) options.by = profile::sort_of(*by);
   if (const std::string* function = arguments.value(OptionId::function)) options.function = *function;
   if (const std::string* text = arguments.value(OptionId::top)) {
-    auto number = base::parse_integer(*text);
-    if (!number || *number == 0)
-      return base::Error{base::Failure::usage, "`--top` takes a number above 0, not `" + *text + "`"};
-    options.top = *number;
+    ACU_TRY(options.top, session::read_count("--top", *text));
   }
   ACU_TRY(const profile::TimeRange range, read_range(arguments));
   const profile::Format* format = nullptr;

@@ -74,7 +74,7 @@ SCREEN* terminal = nullptr;
 
 } // namespace
 
-// What cannot place its cursor (TERM=dumb) is no screen.
+// A terminal that cannot move its cursor (TERM=dumb) is not used as a screen.
 bool Screen::is_possible() {
   int error = 0;
   return ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO) &&

@@ -1,4 +1,4 @@
-// `acu tools`, and `acu NAME`. What a tool does stands in the comment that its text begins with.
+// `acu tools`, and `acu NAME`. The comment at the start of a tool's script explains it.
 #include "tool/scripts.h"
 
 #include "base/text.h"
@@ -88,7 +88,7 @@ static std::string overview(std::string_view group = {}) {
   std::string out;
   for (std::string_view line : base::split(about_scripts(), '\n')) {
     if (line.starts_with("`static/`") && group.empty())
-      out += "\nof a core dump (acu NAME CORE) or of a live process (acu NAME -p PID):\n";
+      out += "\nfor a core dump (acu NAME CORE) or a live process (acu NAME -p PID):\n";
     const std::vector<std::string_view> cells = base::split(line, '|');
     if (cells.size() < 4 || base::trim(cells[1]) == "about" || cells[1].starts_with("---")) continue;
     const std::string_view about = base::trim(cells[1]);

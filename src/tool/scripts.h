@@ -16,7 +16,7 @@ struct Script {
 
 // Made from the folder when acu is built.
 std::span<const Script> all_scripts();
-// Its README.md: tables tell which tools belong together.
+// Its README.md: the tables group the tools.
 std::string_view about_scripts();
 
 // nullptr where there is none of this name.

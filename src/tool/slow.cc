@@ -27,23 +27,23 @@ bool is_probe(std::string_view word) {
   });
 }
 
-// What is waited for, by the words before `--`.
+// Reads what to measure from the words before `--`.
 base::Status read_what(std::span<const std::string> words, slow::Options& out) {
   if (words.empty()) {
     std::string kinds;
     for (const spec::SlowKind& k : spec::slow_kinds) kinds.append(kinds.empty() ? "" : ", ").append(k.asked_by);
-    return usage("say what may be slow: " + kinds);
+    return usage("nothing to measure given: add one of " + kinds);
   }
   const std::string& first = words[0];
   constexpr std::string_view one_call = "syscall:";
   if (words.size() == 2) {
-    if (first.empty() || words[1].empty()) return usage("an empty word is no probe");
+    if (first.empty() || words[1].empty()) return usage("a probe cannot be empty");
     out.kind = spec::find_slow_kind("between");
     out.begin = first;
     out.end = words[1];
     return {};
   }
-  if (words.size() > 2) return usage("`" + words[2] + "`: at most two probes; a command goes behind `--`");
+  if (words.size() > 2) return usage("`" + words[2] + "`: at most two probes; a command goes after `--`");
   if (first == "io") {
     out.kind = spec::find_slow_kind("io");
     return {};
@@ -54,41 +54,37 @@ base::Status read_what(std::span<const std::string> words, slow::Options& out) {
     ACU_TRY(out.calls, read_calls(std::string_view(first).substr(one_call.size())));
     return {};
   }
-  if (is_probe(first)) return usage("`" + first + "` is a probe: say a second one, where it ends");
+  if (is_probe(first)) return usage("`" + first + "` is a probe: add a second one, for the end");
   out.function = first;
   return {};
 }
 
 base::Status read_numbers(const session::Arguments& arguments, slow::Options& out) {
-  if (const std::string* text = arguments.value(OptionId::least)) {
-    ACU_TRY(out.least_ns, session::read_time("--min-duration", *text, 1'000));
+  if (const std::string* text = arguments.value(OptionId::min_duration)) {
+    ACU_TRY(out.min_duration_ns, session::read_time("--min-duration", *text, 1'000));
   }
   if (const std::string* text = arguments.value(OptionId::duration)) {
     ACU_TRY(out.duration_ns, session::read_time("--duration", *text));
   }
   if (const std::string* text = arguments.value(OptionId::rounds)) {
-    const auto count = base::parse_integer(*text);
-    if (!count || *count == 0) return usage("`-n` takes a number from 1 on, not `" + *text + "`");
-    out.count = *count;
+    ACU_TRY(out.count, session::read_count("-n", *text));
   }
   if (const std::string* text = arguments.value(OptionId::max_cost)) {
-    char* end = nullptr;
-    out.max_cost = std::strtod(text->c_str(), &end);
-    if (*end || text->empty() || !(out.max_cost >= 0)) return usage("`--max-cost` takes percents of a CPU, not `" + *text + "`");
+    ACU_TRY(out.max_cost, session::read_percent("--max-cost", *text));
   }
   return {};
 }
 
 base::Result<slow::Options> read_request(const session::Arguments& arguments) {
   slow::Options out;
-  ACU_TRY(out.filter, read_whose(arguments));
+  ACU_TRY(out.filter, read_target_filter(arguments));
   out.command = arguments.behind;
   ACU_CHECK(read_what(std::span(arguments.words).first(arguments.words_before), out));
   ACU_CHECK(read_numbers(arguments, out));
   if (!names_some(out.filter) && !arguments.has(OptionId::all) && out.command.empty())
-    return usage("say whose: -p PID, -t TID, -u USER, --cgroup GROUP, --container CONTAINER, -a, or a command behind `--`");
-  if (out.kind->is_dear && out.filter.pid < 0 && out.command.empty() && out.function.find_first_of("/:") == std::string::npos)
-    return usage("say which program has `" + out.function + "`: -p PID, a command behind `--`, or FILE:" + out.function);
+    return usage("no target given: add -p PID, -t TID, -u USER, --cgroup GROUP, --container CONTAINER, -a, or a command after `--`");
+  if (out.kind->is_expensive && out.filter.pid < 0 && out.command.empty() && out.function.find_first_of("/:") == std::string::npos)
+    return usage("no program given for `" + out.function + "`: add -p PID or a command after `--`, or write FILE:" + out.function);
   if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
   out.is_exact = arguments.has(OptionId::exact);
   out.json = arguments.has(OptionId::json);

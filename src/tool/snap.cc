@@ -3,6 +3,7 @@
 // A script is first run over memory as it is, to learn which pieces it reads; then the process is stopped for
 // as long as it takes to copy these. If the copy turns out to lack pieces (the process has changed
 // meanwhile), this is done again.
+#include "base/counted.h"
 #include "base/text.h"
 #include "probe/still.h"
 #include "profile/formats.h"
@@ -12,7 +13,6 @@
 #include "snapshot/profile.h"
 #include "snapshot/summary.h"
 #include "target/live_target.h"
-#include "tool/sampled.h"
 #include "tool/tool.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 
 using spec::OptionId;
 
-constexpr int most_rounds = 6, most_tries = 3;
+constexpr int max_rounds = 6, max_tries = 3;
 
 struct Request {
   pid_t pid = 0;
@@ -41,29 +41,17 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   auto usage = [](std::string message) { return base::Error{base::Failure::usage, std::move(message)}; };
   Request out;
   const std::string* pid = arguments.value(OptionId::pid);
-  auto number = pid ? base::parse_integer(*pid) : std::nullopt;
   if (!pid) return usage("no process: `acu snap -p PID [SCRIPT]` (see `acu help snap`)");
-  if (!number || *number == 0 || *number > INT_MAX)
-    return usage("`-p` takes the number of a process, not `" + *pid + "`");
-  out.pid = static_cast<pid_t>(*number);
+  ACU_TRY(out.pid, session::read_pid("-p", *pid));
   if (const std::string* text = arguments.value(OptionId::max_pause)) {
-    std::string_view digits = *text;
-    uint64_t unit = 1'000'000;
-    if (digits.ends_with("ms"))
-      digits.remove_suffix(2);
-    else if (digits.ends_with("us"))
-      digits.remove_suffix(2), unit = 1'000;
-    else if (digits.ends_with("s"))
-      digits.remove_suffix(1), unit = 1'000'000'000;
-    auto n = base::parse_integer(digits);
-    if (!n || *n == 0 || *n > 1'000'000)
-      return usage("`--max-pause` takes a time such as 10ms, not `" + *text + "`");
-    out.most_ns = *n * unit;
+    // Elsewhere a number alone is in seconds, which stops a process for longer than may be meant.
+    if (base::parse_integer(*text)) return usage("`--max-pause` takes a time with its unit, such as 10ms, not `" + *text + "`");
+    ACU_TRY(out.most_ns, session::read_time("--max-pause", *text, 1'000));
   }
   out.stops = !arguments.has(OptionId::no_stop);
   out.json = arguments.has(OptionId::json);
   if (const std::string* text = arguments.value(OptionId::frames)) {
-    ACU_TRY(out.most_frames, read_count("--frames", *text, 1'000'000));
+    ACU_TRY(out.most_frames, session::read_count("--frames", *text, 1'000'000));
   }
   if (const std::string* flame = arguments.value(OptionId::flame)) {
     ACU_CHECK(profile::format_of_output(*flame));
@@ -94,7 +82,7 @@ public:
     // What a wrong script asks is told now, and once.
     target_.thaw();
     if (int status = use(Use::learning)) return status;
-    for (int round = 0; round < most_rounds; round++) {
+    for (int round = 0; round < max_rounds; round++) {
       if (int status = freeze()) return status;
       use(Use::trying);
       if (!target_.lacks_pieces()) break;
@@ -104,8 +92,8 @@ public:
     int status = use(Use::told);
     char text[160];
     std::snprintf(text, sizeof text,
-                  "process %d was stopped %d times, at most for %.2f ms (%.1f MiB copied)\n", request_.pid,
-                  stops_, static_cast<double>(longest_ns_) / 1e6,
+                  "process %d was stopped %s, for at most %.2f ms (%.1f MiB copied)\n", request_.pid,
+                  base::counted(static_cast<uint64_t>(stops_), "time").c_str(), static_cast<double>(longest_ns_) / 1e6,
                   static_cast<double>(target_.copied_bytes()) / (1 << 20));
     complain(text);
     return status;
@@ -120,7 +108,7 @@ private:
       auto frozen = target_.freeze(request_.most_ns);
       stops_++;
       if (frozen.ok()) break;
-      if (frozen.error().kind != base::Failure::runtime || tried == most_tries) return fail(frozen.error());
+      if (frozen.error().kind != base::Failure::runtime || tried == max_tries) return fail(frozen.error());
     }
     longest_ns_ = std::max(longest_ns_, target_.pause_ns());
     return 0;

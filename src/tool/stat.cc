@@ -1,8 +1,7 @@
-// `acu stat`: counters over a command, a process or the machine, as perf-stat(1) tells them.
+// `acu stat`: counters over a command, a process or the host, as in perf-stat(1).
 #include "base/text.h"
 #include "session/arguments.h"
 #include "counters/counting.h"
-#include "tool/sampled.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
 
@@ -22,44 +21,42 @@ void add_events(const std::string& text, std::vector<std::string>& to) {
 
 base::Result<counters::Options> read_request(const session::Arguments& arguments) {
   counters::Options out;
-  ACU_TRY(out.filter, read_whose(arguments));
-  if (arguments.words_before) return usage("`" + arguments.words[0] + "`: a command goes behind `--`");
+  ACU_TRY(out.filter, read_target_filter(arguments));
+  if (arguments.words_before) return usage("`" + arguments.words[0] + "`: a command goes after `--`");
   out.command = arguments.behind;
   const bool is_of_others = names_some(out.filter) || arguments.has(OptionId::all);
   out.while_command = arguments.has(OptionId::all) && !out.command.empty();
   if (is_of_others == !out.command.empty() && !out.while_command)
-    return usage("say what to count: -p PID, --cgroup GROUP, -a, or a command behind `--`; one of them");
+    return usage("no target given: add one of -p PID, --cgroup GROUP, -a, or a command after `--`");
   if (out.while_command && names_some(out.filter))
-    return usage("`-a` with a command counts everything while it runs; `-p`, `-t` and `--cgroup` exclude that");
+    return usage("`-a` with a command counts all processes while it runs; it cannot be combined with `-p`, `-t` or `--cgroup`");
   for (const session::Given& given : arguments.options)
     if (given.id == OptionId::event) add_events(given.value, out.events);
   if (const std::string* text = arguments.value(OptionId::interval)) {
     ACU_TRY(out.interval_ns, session::read_time("-I", *text));
   }
   if (const std::string* text = arguments.value(OptionId::rounds)) {
-    ACU_TRY(out.rounds, read_count("-n", *text, 1'000'000'000));
-    if (!out.interval_ns) return usage("`-n` is a number of intervals: acu stat -I 1s -n 10");
+    ACU_TRY(out.rounds, session::read_count("-n", *text, 1'000'000'000));
+    if (!out.interval_ns) return usage("`-n` counts intervals and requires `-I`: acu stat -I 1s -n 10");
   }
   if (const std::string* text = arguments.value(OptionId::duration)) {
     ACU_TRY(out.duration_ns, session::read_time("--duration", *text));
   }
   if (const std::string* text = arguments.value(OptionId::repeats)) {
-    const auto runs = base::parse_integer(*text);
-    if (!runs || *runs == 0 || *runs > 10000) return usage("`-r` takes a number from 1 to 10000, not `" + *text + "`");
-    if (out.command.empty()) return usage("`-r` repeats a command: acu stat -r 5 -- CMD");
-    out.repeats = *runs;
+    ACU_TRY(out.repeats, session::read_count("-r", *text, 10'000));
+    if (out.command.empty()) return usage("`-r` requires a command: acu stat -r 5 -- CMD");
   }
-  if (out.repeats > 1 && out.interval_ns) return usage("`-r` and `-I` exclude each other");
+  if (out.repeats > 1 && out.interval_ns) return usage("`-r` and `-I` cannot be combined");
   if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
   out.by_cpu = arguments.has(OptionId::by_cpu);
   out.json = arguments.has(OptionId::json);
   out.quiet = arguments.has(OptionId::quiet);
   if (arguments.has(OptionId::csv)) out.separator.assign(1, ',');
   if (const std::string* text = arguments.value(OptionId::separator)) {
-    if (text->empty()) return usage("`-x` takes the text between columns: acu stat -x, -- CMD");
+    if (text->empty()) return usage("`-x` takes the separator of fields: acu stat -x, -- CMD");
     out.separator = *text;
   }
-  if (out.json && !out.separator.empty()) return usage("`--json` and columns (`-x`, `--csv`) exclude each other");
+  if (out.json && !out.separator.empty()) return usage("`--json` cannot be combined with `-x` or `--csv`");
   return out;
 }
 

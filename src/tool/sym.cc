@@ -35,10 +35,7 @@ base::Error usage(std::string message) { return {base::Failure::usage, std::move
 base::Result<Request> read_request(const session::Arguments& arguments) {
   Request out;
   if (const std::string* text = arguments.value(OptionId::pid)) {
-    auto pid = base::parse_integer(*text);
-    if (!pid || *pid == 0 || *pid > INT_MAX)
-      return usage("`-p` takes the number of a process, not `" + *text + "`");
-    out.pid = static_cast<pid_t>(*pid);
+    ACU_TRY(out.pid, session::read_pid("-p", *text));
   }
   if (const std::string* file = arguments.value(OptionId::elf_file)) out.file = *file;
   out.kernel = arguments.has(OptionId::kernel);
@@ -52,14 +49,14 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
     if (g.id == OptionId::debuginfo) out.options.search.folders.push_back(g.value);
   out.words = arguments.words;
   if ((out.pid != 0) + !out.file.empty() + out.kernel > 1)
-    return usage("`-p`, `-e` and `-k` exclude each other");
+    return usage("`-p`, `-e` and `-k` cannot be combined");
   if (out.words.empty() && !out.from_input)
     return usage("no addresses: give some, or `--stdin` to read them (see `acu help sym`)");
-  if (!out.words.empty() && out.from_input) return usage("addresses and `--stdin` exclude each other");
+  if (!out.words.empty() && out.from_input) return usage("addresses and `--stdin` cannot be combined");
   return out;
 }
 
-// Hexadecimal, with or without 0x; nothing else may stand there.
+// Hexadecimal, with or without 0x; nothing else may follow.
 bool parse_address(std::string_view text, uint64_t& address) {
   if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
   if (text.empty() || text.size() > 16) return false;
@@ -86,11 +83,11 @@ public:
           module_ != Symbolizer::no_module || request_.pid || request_.kernel || out.address >> 63;
       if (has_meaning) return out;
       return usage("`" + std::string(word) +
-                   "`: an address of what? Give `-p PID`, `-e FILE`, or FILE+0xOFFSET");
+                   "`: no target given for this address: add `-p PID` or `-e FILE`, or write FILE+0xOFFSET");
     }
     size_t plus = word.rfind('+');
     if (plus == word.npos || plus == 0 || !parse_address(word.substr(plus + 1), out.address))
-      return usage("`" + std::string(word) + "` is no address; they are hexadecimal, or FILE+0xOFFSET");
+      return usage("`" + std::string(word) + "` is not an address: give a hexadecimal number, or FILE+0xOFFSET");
     ACU_TRY(out.module, symbolizer_.find_file(std::string(word.substr(0, plus))));
     return out;
   }
@@ -176,7 +173,7 @@ bool is_more_at_once() {
 // Lines are found for many addresses at once; names alone need no more memory than a piece of the input takes.
 int answer_input(Answers& answers, const Request& request) {
   constexpr size_t piece = 64 << 10;
-  const size_t most_at_once = request.options.lines ? 4 << 20 : piece;
+  const size_t max_at_once = request.options.lines ? 4 << 20 : piece;
   std::string text;
   for (bool ended = false; !ended;) {
     do {
@@ -187,8 +184,8 @@ int answer_input(Answers& answers, const Request& request) {
       if (n < 0 && errno == EINTR) continue;
       if (n < 0) return fail(base::errno_error("standard input", errno));
       ended = n == 0;
-    } while (!ended && text.size() < most_at_once && is_more_at_once());
-    bool is_all = ended || text.size() >= most_at_once + piece; // or a line that never ends
+    } while (!ended && text.size() < max_at_once && is_more_at_once());
+    bool is_all = ended || text.size() >= max_at_once + piece; // or a line that never ends
     size_t end = is_all ? text.size() : text.rfind('\n') + 1;   // 0: no line is complete
     for (std::string_view line : base::split(std::string_view(text).substr(0, end), '\n')) {
       std::string_view word = base::trim(line);

@@ -42,7 +42,7 @@ constexpr Command commands[] = {
     {"top", top},   {"report", report}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"graph", graph},
     {"stat", stat}, {"core", core},     {"snap", snap}, {"tools", tools},     {"info", info},   {"help", help},
 };
-// The same, of a tool whose text is that of -e.
+// The same for a tool, whose script is the text of -e.
 int run(Words words, const session::ReadyTool& tool);
 int core(Words words, const session::ReadyTool& tool);
 int snap(Words words, const session::ReadyTool& tool);
@@ -51,9 +51,9 @@ int snap(Words words, const session::ReadyTool& tool);
 void say(std::string_view text);
 void complain(std::string_view text);
 int version();
-// Tells the mistake of a command line; gives its exit status.
+// Prints a mistake in the command line; returns its exit status.
 int refuse(std::string_view message);
-// Tells why something failed; gives the exit status that goes with it.
+// Prints why something failed; returns the exit status for it.
 int fail(const base::Error& error);
 
 // `acu` without anything, and `acu help`.
@@ -64,7 +64,7 @@ std::string reference();
 std::string manual(const spec::Subcommand* subcommand);
 // What a shell reads to complete command lines of acu; empty: it is not known.
 std::string_view completion_script(std::string_view shell);
-// What the last of the words behind `acu` may become.
+// Completions of the last of the words after `acu`.
 std::vector<std::string> complete(std::span<const std::string_view> words);
 
 } // namespace tool

@@ -1,4 +1,4 @@
-// `acu top`: what takes most, anew each second. On a terminal a screen (top_view.h, screen.h), elsewhere
+// `acu top`: the top functions, refreshed every second. On a terminal a screen (top_view.h, screen.h), elsewhere
 // tables.
 #include "base/text.h"
 #include "profile/completeness.h"
@@ -33,13 +33,13 @@ base::Result<TopRequest> read_request(const session::Arguments& arguments) {
     ACU_TRY(out.interval_ns, session::read_time("--interval", *text));
     if (out.interval_ns < 100'000'000)
       return base::Error{base::Failure::usage,
-                         "`--interval` takes a time from 100ms on, not `" + *text + "`"};
+                         "`--interval` takes a time of at least 100ms, not `" + *text + "`"};
   }
   if (const std::string* text = arguments.value(OptionId::rounds)) {
-    ACU_TRY(out.rounds, read_count("--count", *text, 1'000'000'000));
+    ACU_TRY(out.rounds, session::read_count("--count", *text, 1'000'000'000));
   }
   if (const std::string* text = arguments.value(OptionId::top)) {
-    ACU_TRY(out.report.top, read_count("--top", *text, 1'000'000));
+    ACU_TRY(out.report.top, session::read_count("--top", *text, 1'000'000));
   }
   if (const std::string* by = arguments.value(OptionId::sort)) out.report.by = profile::sort_of(*by);
   out.json = arguments.has(OptionId::json);
@@ -120,7 +120,7 @@ int show(const TopRequest& request) {
   if (!request.json) {
     top.has_terminal = Screen::is_possible();
     if (!top.has_terminal && ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO) && !request.sampling.quiet)
-      complain("NOTE: this type of terminal is not known (TERM); tables follow\n");
+      complain("NOTE: unknown terminal type (TERM); printing tables instead\n");
   }
   viewer.has_terminal = top.has_terminal;
   if (top.has_terminal) {

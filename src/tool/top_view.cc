@@ -24,7 +24,7 @@ template<class... Values> std::string format(const char* form, Values... values)
   return text;
 }
 
-// A character of UTF-8 and what it takes on the screen. What is none has one place.
+// A UTF-8 character and its width on the screen. An invalid one has width 1.
 struct Glyph {
   size_t bytes = 1;
   size_t columns = 1;
@@ -137,7 +137,7 @@ void TopView::take(const flame::Look& look) {
   make_items();
 }
 
-// Those of one thread, if it was chosen.
+// The rows of the selected thread, if any.
 void TopView::weigh() {
   std::span<const profile::Gain> from = is_since_start_ ? std::span<const profile::Gain>(all_) : window_;
   std::optional<uint32_t> thread;
@@ -205,7 +205,7 @@ void TopView::make_items() {
   move(0);
 }
 
-// Rows come and go: what was chosen stays chosen, if it is still there.
+// Rows come and go; the selected one stays selected while it exists.
 void TopView::follow_chosen() {
   Place& here = places_.back();
   if (!here.followed) return;
@@ -273,7 +273,7 @@ bool TopView::press_in_search(Key key) {
   return true;
 }
 
-// A row that was walked to is followed; the first one is whatever stands there.
+// A row selected with the keys is followed; the first row is not.
 void TopView::walk(long by) {
   move(by);
   Place& here = places_.back();
@@ -366,10 +366,10 @@ std::vector<ShownLine> TopView::help() const {
   std::vector<ShownLine> out;
   for (std::string_view line :
        {"up, down   choose a row (also PgUp, PgDn, Home, End)",
-        "Enter      callers and callees; of a thread, functions", "left, Esc  back",
+        "Enter      callers and callees; for a thread, its functions", "left, Esc  back",
         "t          threads, or functions", "s          sort by self, total, name",
-        "a          since the start, or the last interval", "/          show what has this text in its name",
-        "space      hold still, or go on", "q          end", "", "any key    go on"})
+        "a          since the start, or the last interval", "/          filter by name",
+        "space      pause, or resume", "q          quit", "", "any key    continue"})
     out.push_back({.text = std::string(line)});
   return out;
 }
@@ -408,12 +408,12 @@ std::vector<ShownLine> TopView::lines(size_t columns, size_t rows) {
     }
     if (items_.empty() && profile_)
       out.push_back(
-          {.text = fit(search_.empty() ? "  nothing happened" : "  nothing has this in its name", columns),
+          {.text = fit(search_.empty() ? "  nothing happened" : "  no name matches", columns),
            .kind = spec::FrameKind::note});
   }
   out.resize(std::max<size_t>(rows, above + lines_below) - lines_below);
   std::string last = profile_ ? sum_line(profile_->about, losses_, columns < narrow)
-                              : "waiting for the first interval; h helps, q ends";
+                              : "waiting for the first interval; h: help, q: quit";
   out.push_back({.text = fit(last, columns), .is_head = true});
   if (out.size() > rows) out.resize(rows);
   return out;

@@ -1,11 +1,10 @@
-// `acu trace`: system calls of a command, of processes or of everything, as strace(1) tells them.
+// `acu trace`: system calls of a command, of processes or of all processes, in the format of strace(1).
 #include "base/text.h"
 #include "session/arguments.h"
 #include "trace/tracing.h"
 #include "spec/syscall_rows.h"
 #include "spec/syscalls.h"
 #include "tool/calls.h"
-#include "tool/sampled.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
 
@@ -27,7 +26,7 @@ base::Error unknown_call(std::string_view word) {
     if (std::string_view name = spec::syscall_name(n); !name.empty()) names.push_back(name);
   std::string_view near = base::nearest(word, names);
   return usage("there is no system call `" + std::string(word) + "`" +
-               (near.empty() ? "; groups are %file %desc %memory %process %signal %ipc %network %creds %clock %pure, and %stat and its like"
+               (near.empty() ? "; groups are %file %desc %memory %process %signal %ipc %network %creds %clock %pure, and %stat and similar"
                              : "; did you mean `" + std::string(near) + "`?"));
 }
 
@@ -36,18 +35,18 @@ base::Status refuse_qualifier(std::string_view name) {
   struct Qualifier {
     std::string_view name, why;
   };
-  static constexpr Qualifier others[] = {{"inject", "acu only reads"},
-                                         {"fault", "acu only reads"},
-                                         {"status", "`-Z` shows failed calls, --filter 'retval >= 0' the others"},
-                                         {"signal", "`-q` leaves out signals"},
-                                         {"quiet", "`-q` leaves out signals and ends of threads"},
-                                         {"read", "`-s` shows more bytes of data"},
-                                         {"write", "`-s` shows more bytes of data"},
-                                         {"abbrev", "`-v` shows more of folders"},
-                                         {"verbose", "`-v` shows more of folders"},
-                                         {"raw", "`--filter` knows the registers, as arg0 to arg5"},
-                                         {"decode-fds", "`-y` and `-yy` show what descriptors are"},
-                                         {"kvm", "acu does not look into virtual machines"}};
+  static constexpr Qualifier others[] = {{"inject", "acu does not change calls"},
+                                         {"fault", "acu does not change calls"},
+                                         {"status", "use `-Z` for failed calls, --filter 'retval >= 0' for the others"},
+                                         {"signal", "use `-q` to omit signals"},
+                                         {"quiet", "use `-q` to omit signals and thread exits"},
+                                         {"read", "use `-s` to show more bytes of data"},
+                                         {"write", "use `-s` to show more bytes of data"},
+                                         {"abbrev", "use `-v` to show more directory entries"},
+                                         {"verbose", "use `-v` to show more directory entries"},
+                                         {"raw", "use `--filter` for raw arguments, as arg0 to arg5"},
+                                         {"decode-fds", "use `-y` or `-yy` to decode descriptors"},
+                                         {"kvm", "acu does not trace virtual machines"}};
   for (const Qualifier& q : others)
     if (q.name == name) return usage("`-e " + std::string(q.name) + "=` is not supported: " + std::string(q.why));
   return {};
@@ -77,7 +76,7 @@ base::Result<CallsWord> read_word(std::string_view text) {
   try {
     out.expression.emplace(inner.begin(), inner.end(), std::regex::extended);
   } catch (const std::regex_error&) {
-    return usage("`" + std::string(out.text) + "` is no regular expression");
+    return usage("`" + std::string(out.text) + "` is not a regular expression");
   }
   return out;
 }
@@ -119,36 +118,36 @@ base::Status read_ends(const session::Arguments& arguments, trace::TracingOption
     ACU_TRY(to.interval_ns, session::read_time("-I", *text));
   }
   if (const std::string* text = arguments.value(OptionId::rounds)) {
-    ACU_TRY(to.most, read_count("-n", *text, 1'000'000'000));
+    ACU_TRY(to.most, session::read_count("-n", *text, 1'000'000'000));
   }
   if (const std::string* text = arguments.value(OptionId::top)) {
-    ACU_TRY(to.top, read_count("--top", *text, 1'000'000));
+    ACU_TRY(to.top, session::read_count("--top", *text, 1'000'000));
   }
   const std::string* by = arguments.value(OptionId::sort);
   if (by) to.sort = trace::sort_of_counts(*by);
   if (const std::string* path = arguments.value(OptionId::path)) to.path = *path;
-  if (!to.counts && (to.interval_ns || to.top || by)) return usage("`-I`, `--sort` and `--top` are for the table: acu trace -c -I 1s -a");
-  if (to.counts && to.most && !to.interval_ns) return usage("`-n` is a number of calls, or with `-c` of intervals: acu trace -c -I 1s -n 5 -a");
-  if (to.counts && !to.path.empty()) return usage("`-P` is for lines, not for `-c`: the kernel counts calls without looking at paths");
-  if (to.histograms && (to.interval_ns || to.json)) return usage("`--histogram` is for one table of text at the end, without `-I` and `--json`");
+  if (!to.counts && (to.interval_ns || to.top || by)) return usage("`-I`, `--sort` and `--top` require `-c`: acu trace -c -I 1s -a");
+  if (to.counts && to.most && !to.interval_ns) return usage("`-n` with `-c` counts intervals and requires `-I`: acu trace -c -I 1s -n 5 -a");
+  if (to.counts && !to.path.empty()) return usage("`-P` and `-c` cannot be combined: the kernel counts calls without looking at paths");
+  if (to.histograms && (to.interval_ns || to.json)) return usage("`--histogram` prints one text table at the end; it cannot be combined with `-I` or `--json`");
   return {};
 }
 
 base::Result<trace::TracingOptions> read_request(const session::Arguments& arguments) {
   trace::TracingOptions out;
-  ACU_TRY(out.filter, read_whose(arguments));
+  ACU_TRY(out.filter, read_target_filter(arguments));
   if (arguments.words_before) {
     const bool is_thread = arguments.has(OptionId::clock_times) && base::parse_integer(arguments.words[0]);
-    return usage("`" + arguments.words[0] + "`: " + (is_thread ? "`-t` shows times, as strace's does; threads are named with --tid" : "a command goes behind `--`"));
+    return usage("`" + arguments.words[0] + "`: " + (is_thread ? "`-t` shows timestamps, as in strace; select threads with --tid" : "a command goes after `--`"));
   }
   out.command = arguments.behind;
   if (!names_some(out.filter) && !arguments.has(OptionId::all) && out.command.empty())
-    return usage("say what to trace: -p PID, -u USER, --cgroup GROUP, -a, or a command behind `--`");
+    return usage("no target given: add -p PID, -u USER, --cgroup GROUP, -a, or a command after `--`");
   const std::string* calls = arguments.value(OptionId::event);
   ACU_TRY(out.calls, read_calls(calls ? *calls : std::string_view()));
   out.all_calls = !calls;
-  if (const std::string* text = arguments.value(OptionId::least)) {
-    ACU_TRY(out.least_ns, session::read_time("--min-duration", *text, 1));
+  if (const std::string* text = arguments.value(OptionId::min_duration)) {
+    ACU_TRY(out.min_duration_ns, session::read_time("--min-duration", *text, 1));
   }
   if (const std::string* text = arguments.value(OptionId::duration)) {
     ACU_TRY(out.duration_ns, session::read_time("--duration", *text));
@@ -160,11 +159,11 @@ base::Result<trace::TracingOptions> read_request(const session::Arguments& argum
   }
   if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
   out.fails_only = arguments.has(OptionId::fails_only);
-  out.durations = arguments.has(OptionId::times) || out.least_ns;
+  out.durations = arguments.has(OptionId::times) || out.min_duration_ns;
   out.descriptors = arguments.has(OptionId::descriptors);
   out.descriptor_details = arguments.count(OptionId::descriptors) > 1;
-  constexpr size_t most_detail = 3; // -ttt
-  out.clock_times = static_cast<trace::ClockTimes>(std::min(arguments.count(OptionId::clock_times), most_detail));
+  constexpr size_t max_detail = 3; // -ttt
+  out.clock_times = static_cast<trace::ClockTimes>(std::min(arguments.count(OptionId::clock_times), max_detail));
   out.relative_times = arguments.has(OptionId::relative_times);
   out.stacks = arguments.has(OptionId::stacks);
   out.histograms = arguments.has(OptionId::histograms);

@@ -27,7 +27,7 @@ base::Result<std::vector<int>> read_numbers(const session::Arguments& arguments,
       if (std::ranges::find(out, static_cast<int>(*number)) == out.end()) out.push_back(static_cast<int>(*number));
     }
   }
-  if (out.size() > most) return usage("`" + std::string(option) + "` takes " + std::to_string(most) + " at most; `--filter` takes any condition");
+  if (out.size() > most) return usage("`" + std::string(option) + "` takes at most " + std::to_string(most) + "; use `--filter` for other conditions");
   return out;
 }
 
@@ -48,7 +48,7 @@ base::Result<std::vector<int>> read_cpus(const std::string& text) {
 
 } // namespace
 
-base::Result<session::TargetFilter> read_whose(const session::Arguments& arguments) {
+base::Result<session::TargetFilter> read_target_filter(const session::Arguments& arguments) {
   session::TargetFilter out;
   ACU_TRY(out.pids, read_numbers(arguments, OptionId::pid, "-p"));
   ACU_TRY(out.threads, read_numbers(arguments, OptionId::thread, "--tid"));
@@ -59,7 +59,7 @@ base::Result<session::TargetFilter> read_whose(const session::Arguments& argumen
   const std::string* container = arguments.value(OptionId::container);
   const int whose = !out.pids.empty() + !out.threads.empty() + !out.user.empty() + (group != nullptr) + (container != nullptr) +
                     arguments.has(OptionId::all);
-  if (whose > 1) return usage("`-p`, `--tid`, `-u`, `--cgroup`, `--container` and `-a` exclude each other");
+  if (whose > 1) return usage("`-p`, `--tid`, `-u`, `--cgroup`, `--container` and `-a` cannot be combined");
   if (container) {
     ACU_TRY(symbol::Container found, symbol::Containers().find(*container));
     out.cgroup = found.folder;
@@ -72,7 +72,7 @@ base::Result<session::TargetFilter> read_whose(const session::Arguments& argumen
     out.expression = base::trim(*text);
     if (out.expression.empty()) return usage("`--filter` takes an expression such as 'comm == \"nginx\"'");
   }
-  out.own_too = arguments.has(OptionId::own_too);
+  out.include_acu = arguments.has(OptionId::include_acu);
   out.command = !arguments.behind.empty() && !whose;
   return out;
 }

@@ -1,4 +1,4 @@
-// Whose events count, and which of them: -p, -t, -u, --cgroup, --container, -a, or the command behind `--`; -C and --filter.
+// The target filter of a command: -p, -t, -u, --cgroup, --container, -a, or the command after `--`; -C and --filter.
 #pragma once
 
 #include "session/arguments.h"
@@ -6,10 +6,10 @@
 
 namespace tool {
 
-// Failure: two of the former, or what is no number, container or CPU.
-base::Result<session::TargetFilter> read_whose(const session::Arguments& arguments);
+// Failure: more than one target, or an invalid number, container or CPU.
+base::Result<session::TargetFilter> read_target_filter(const session::Arguments& arguments);
 
-// What is not all: -p, -t, -u, --cgroup or --container was given.
+// Whether -p, -t, -u, --cgroup or --container was given.
 bool names_some(const session::TargetFilter& filter);
 
 } // namespace tool

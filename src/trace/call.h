@@ -1,5 +1,5 @@
-// One system call as it was seen: registers, result, and what was copied of the memory that two of its
-// arguments point to.
+// One traced system call: registers, result, and copied memory of up to two
+// arguments.
 #pragma once
 
 #include "base/reader.h"
@@ -12,12 +12,12 @@
 
 namespace trace {
 
-// In place of a call's number: a signal (result: its code, duration: its number), the end of a thread
-// (result: its status, as wait(2) tells it), or a socket: result its descriptor, duration its inode, and six words about it in place of
+// In place of a call number: a signal (result: its code, duration: its number), a thread exit
+// (result: its status, as from wait(2)), or a socket: result its descriptor, duration its inode, and six words about it in place of
 // arguments.
 constexpr int signal_record = -1, end_record = -2, detail_record = -3;
 constexpr int unknown_code = INT32_MAX; // of a signal
-constexpr size_t most_words = 8; // of an execve that failed
+constexpr size_t max_words = 8; // of an execve that failed
 
 struct Call {
   static constexpr uint64_t no_time = ~uint64_t{0};
@@ -42,13 +42,13 @@ struct Call {
   bool failed() const { return result < 0 && result >= -4095; }
 };
 
-// What descriptors stand for.
+// What descriptors refer to.
 class Descriptors {
 public:
   virtual ~Descriptors() = default;
   virtual std::string path(uint32_t pid, int fd) = 0; // empty: not known
   virtual std::string shown(uint32_t pid, int fd) { return path(pid, fd); } // with more about it, where that is wanted
-  // Of a socket of netlink; nullopt: it is none, or not known.
+  // The protocol of a netlink socket; nullopt: another socket, or not known.
   virtual std::optional<uint32_t> netlink_protocol(uint32_t, int) { return std::nullopt; }
 };
 

@@ -41,7 +41,7 @@ std::string until_zero(Bytes bytes) {
 } // namespace
 
 bool CallLines::needs_times() const {
-  return options_.durations || options_.least_ns || options_.relative_times || options_.clock_times != ClockTimes::none || options_.json ||
+  return options_.durations || options_.min_duration_ns || options_.relative_times || options_.clock_times != ClockTimes::none || options_.json ||
          options_.filter.expression.find("duration") != std::string::npos;
 }
 
@@ -70,7 +70,7 @@ CallLines::CallLines(const TracingOptions& options) : options_(options), path_(o
   shown_.entries = options.verbose;
   // Where calls that open and close are left out, what is known of descriptors may be of the past.
   descriptors_.describe(options.descriptor_details);
-  descriptors_.keep(!options.fails_only && !options.least_ns && options.filter.expression.empty());
+  descriptors_.keep(!options.fails_only && !options.min_duration_ns && options.filter.expression.empty());
   shown_.descriptors = options.descriptors ? &descriptors_ : nullptr;
   shown_.sockets = &descriptors_;
   std::error_code failed;
@@ -149,9 +149,9 @@ void CallLines::undo_script(Call& call, const std::string& first_word) {
   const std::string path = until_zero(call.copied[path_at]);
   Bytes& words = call.copied[path_at + 1];
   if (until_zero(words) == first_word) return;
-  constexpr size_t most_before = 2 * 5; // BINPRM_MAX_RECURSION of the kernel's fs/exec.c, and the script itself
+  constexpr size_t max_before = 2 * 5; // BINPRM_MAX_RECURSION of the kernel's fs/exec.c, and the script itself
   size_t at = 0;
-  for (size_t n = 0; n <= most_before && at < words.size(); n++) {
+  for (size_t n = 0; n <= max_before && at < words.size(); n++) {
     const std::string word = until_zero(words.subspan(at));
     at = std::min(at + word.size() + 1, words.size());
     if (n == 0 || word != path) continue;
@@ -167,14 +167,14 @@ void CallLines::undo_script(Call& call, const std::string& first_word) {
 // One of the words of an execve(2) that failed: all of them together are like those of one that did not, each ended by a zero.
 void CallLines::add_word(Call& call, size_t argument, size_t index, Bytes word) {
   const uint64_t number = call.arguments.back() >> 32;
-  if (index >= std::min<uint64_t>(number, most_words)) return;
+  if (index >= std::min<uint64_t>(number, max_words)) return;
   if (!index) kept_.emplace_back();
   std::vector<std::byte>& all = kept_.back();
   const std::string text = until_zero(word);
   const auto* first = reinterpret_cast<const std::byte*>(text.c_str());
   all.insert(all.end(), first, first + text.size() + 1);
   call.copied[argument] = all;
-  call.is_cut[argument] = number > most_words;
+  call.is_cut[argument] = number > max_words;
 }
 
 // A timeout as it was at the entry; what is left of it is what was copied.

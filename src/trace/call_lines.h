@@ -20,19 +20,19 @@ class CallLines {
 public:
   explicit CallLines(const TracingOptions& options);
 
-  // The command that acu started: of its first thread lines tell no number.
+  // The command that acu started: lines of its first thread have no ID.
   void started(uint32_t pid);
-  // A process that runs.
+  // A running process.
   void look_at(uint32_t pid);
-  // Calls that change what descriptors stand for are to be seen, whether they are asked for or not.
+  // Calls that change descriptors must be traced, whether requested or not.
   bool names_descriptors() const { return !options_.counts && (options_.descriptors || !path_.empty()); }
   bool is_asked_for(int call) const;
-  // What the records must have: when calls began, and the names of threads.
+  // Required fields of records: start times of calls, and thread names.
   bool needs_times() const;
   bool needs_threads() const;
-  // With its newline; empty: not one of the calls that are asked for. `printer`: of stacks.
+  // With its newline; empty: not a requested call. `printer`: for stacks.
   std::string line(const type::Type& type, std::span<const std::byte> bytes, report::Printer& printer);
-  // Of a call that has not returned.
+  // The line of a call that has not returned.
   struct Unfinished {
     uint32_t tid = 0;
     int call = 0;
@@ -40,15 +40,15 @@ public:
     std::optional<uint64_t> ns; // since it began, where that is known
   };
   std::string line(const Unfinished& call) const;
-  // The threads that lines told of, and whether the last call was one of 32-bit programs.
+  // The threads in printed lines, and whether the last call was from a 32-bit program.
   const std::unordered_map<uint32_t, bool>& threads() const { return threads_; }
   uint64_t told() const { return told_; } // calls; signals and ends of threads are none
-  // Of arguments: what was not in memory when its call returned and was read later, and what was not to be had.
+  // Arguments whose memory was not mapped when the call returned: those read later, and those not available.
   uint64_t late() const { return late_; }
   uint64_t missing() const { return missing_; }
 
 private:
-  // Where what a record has is in it, by the names of the fields in scripts/trace.bt; nullptr: it is not there.
+  // The fields of a record, named as in scripts/trace.bt; nullptr: absent.
   struct Places {
     const type::Field *number, *result, *duration, *task, *time, *thread, *stack;
     std::array<const type::Field*, 6> arguments;

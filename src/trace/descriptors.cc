@@ -17,7 +17,7 @@
 
 namespace trace {
 
-static constexpr size_t most_known = 65536;
+static constexpr size_t max_known = 65536;
 
 std::string SeenDescriptors::path(uint32_t pid, int fd) {
   if (auto at = known_.find({pid, fd}); keeps_ && at != known_.end()) return at->second;
@@ -26,7 +26,7 @@ std::string SeenDescriptors::path(uint32_t pid, int fd) {
   char target[4096];
   const ssize_t n = ::readlink(link.c_str(), target, sizeof target);
   if (n <= 0) return {};
-  if (!keeps_ || known_.size() >= most_known) return std::string(target, static_cast<size_t>(n));
+  if (!keeps_ || known_.size() >= max_known) return std::string(target, static_cast<size_t>(n));
   return known_[{pid, fd}] = std::string(target, static_cast<size_t>(n));
 }
 
@@ -46,7 +46,7 @@ std::string SeenDescriptors::device_text(uint32_t pid, const std::string& path) 
   std::string text;
   if (is_there && (S_ISCHR(s.st_mode) || S_ISBLK(s.st_mode)))
     text = (S_ISCHR(s.st_mode) ? "<char " : "<block ") + std::to_string(gnu_dev_major(s.st_rdev)) + ":" + std::to_string(gnu_dev_minor(s.st_rdev)) + ">";
-  if (devices_.size() < most_known) devices_[path] = text;
+  if (devices_.size() < max_known) devices_[path] = text;
   return text;
 }
 
@@ -60,7 +60,7 @@ std::string SeenDescriptors::shown(uint32_t pid, int fd) {
 }
 
 void SeenDescriptors::take_detail(const Call& detail) {
-  if (details_.size() < most_known) details_[detail.tid].push_back(detail);
+  if (details_.size() < max_known) details_[detail.tid].push_back(detail);
 }
 
 // What a call has changed of a socket; Unix sockets have a path from bind, and those that are accepted have that of their listener.
@@ -125,7 +125,7 @@ void SeenDescriptors::learn_netlink(const Call& call) {
   if (call.failed()) return;
   const std::pair first = {call.pid, static_cast<int>(call.arguments[0])};
   if (call.number == close_number && !netlink_.empty()) netlink_.erase(first);
-  if (call.number != socket_number || netlink_.size() >= most_known) return;
+  if (call.number != socket_number || netlink_.size() >= max_known) return;
   const std::pair made = {call.pid, static_cast<int>(call.result)};
   if (call.arguments[0] == family) netlink_[made] = static_cast<uint32_t>(call.arguments[2]);
   else netlink_.erase(made);
@@ -146,7 +146,7 @@ void SeenDescriptors::name_new(std::pair<uint32_t, int> descriptor, uint64_t wha
 }
 
 void SeenDescriptors::learn(const Call& call) {
-  if (call.failed() || known_.size() >= most_known) return;
+  if (call.failed() || known_.size() >= max_known) return;
   const std::string_view name = known_name(call.number);
   const auto first = static_cast<int>(call.arguments[0]), result = static_cast<int>(call.result);
   const bool opens = name.starts_with("open"), doubles = name.starts_with("dup") || name == "fcntl";

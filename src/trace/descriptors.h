@@ -1,4 +1,4 @@
-// What the descriptors of traced processes stand for: from the calls that were seen, else from /proc.
+// What the descriptors of traced processes refer to: from traced calls, otherwise from /proc.
 #pragma once
 
 #include "trace/sockets.h"
@@ -16,19 +16,19 @@ class SeenDescriptors : public Descriptors {
 public:
   std::string path(uint32_t pid, int fd) override;
   std::string shown(uint32_t pid, int fd) override;
-  // Sockets by their protocols and ends, devices with their numbers.
+  // Sockets with protocol and endpoints, devices with their numbers.
   void describe(bool describes) { describes_ = describes; }
   // A detail record (src/scripts/trace.bt), which comes before its call.
   void take_detail(const Call& detail);
-  // false: not all calls that change them are learned, so that what /proc tells is not kept.
+  // false: not all calls that change descriptors are traced, so values from /proc are not cached.
   void keep(bool keeps) { keeps_ = keeps; }
-  // Learns what the process has open now, or what it will have after execve(2).
+  // Reads the descriptors that the process has open now, or will have after execve(2).
   enum class Of : uint8_t { now, after_execve };
   void look_at(uint32_t pid, Of when);
-  // What a call makes is known before the call is told, and what it ends is forgotten after.
+  // New descriptors are known before their call is printed; closed ones are removed after it.
   void learn(const Call& call);
   void forget(const Call& call);
-  // Sockets of netlink, whatever else is learned.
+  // Netlink sockets, in any case.
   std::optional<uint32_t> netlink_protocol(uint32_t pid, int fd) override;
   void learn_netlink(const Call& call);
 

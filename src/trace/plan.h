@@ -1,5 +1,5 @@
-// What a probe copies of the memory that the arguments of a call point to: of two of them at most, texts
-// before the rest.
+// Which memory of a call's arguments a probe copies: up to two arguments, strings
+// first.
 #pragma once
 
 #include "trace/values.h"
@@ -40,7 +40,7 @@ struct Plan {
   uint64_t pack() const;
 };
 
-// What stands in place of the address of a timeout: bit 63, seconds, 30 bits of their fraction. Of others the address.
+// Replaces the address of a timeout: bit 63, seconds, 30 bits of their fraction. Otherwise the address.
 struct Timeout {
   uint64_t seconds = 0, fraction = 0;
 };
@@ -52,7 +52,7 @@ uint64_t register_of(size_t argument, bool is_32);
 // select and pselect6: their sets are copied at the entry and at the return. rt_sigreturn: its mask is taken at the entry.
 constexpr int select_number = 23, pselect_number = 270, sigreturn_number = 15;
 
-// Does it change what descriptors stand for?
+// Whether it changes what descriptors refer to.
 bool changes_descriptors(int number);
 
 Plan plan_of(std::string_view call);

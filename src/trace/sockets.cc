@@ -66,8 +66,8 @@ std::vector<std::string_view> words_of(std::string_view line) {
 } // namespace
 
 void Sockets::learn(uint64_t inode, const std::array<uint64_t, 6>& words) {
-  constexpr size_t most_known = 65536;
-  if (sockets_.size() >= most_known) sockets_.clear();
+  constexpr size_t max_known = 65536;
+  if (sockets_.size() >= max_known) sockets_.clear();
   enum : size_t { kind, ports, local, remote = 4 };
   const uint64_t family = words[kind] & 0xffff;
   Socket& s = sockets_[inode];

@@ -1,5 +1,5 @@
-// What sockets are, by the numbers of their inodes: their protocol, their two ends. Of those that were made while acu looked on the probes
-// have sent it (src/scripts/trace.bt); of older ones the kernel's lists tell, /proc/PID/net and for the peers of Unix sockets sock_diag(7).
+// Sockets by inode number: protocol and both endpoints. For sockets created during the trace, probes
+// send them (src/scripts/trace.bt); for older ones, they come from /proc/PID/net and, for peers of Unix sockets, from sock_diag(7).
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ class Sockets {
 public:
   // The words of a detail record: family, type and protocol; ports; the local address; the remote one, or the peer's inode.
   void learn(uint64_t inode, const std::array<uint64_t, 6>& words);
-  // Of a Unix socket that was bound, or accepted by one that is.
+  // The path of a Unix socket that was bound, or accepted by a bound one.
   void set_path(uint64_t inode, std::string path);
   const std::string& path(uint64_t inode) { return sockets_[inode].path; }
   // "TCP:[127.0.0.1:80->127.0.0.1:5000]", "UNIX-STREAM:[17->18,"/run/x"]"; empty: not known. `pid`: a process of its network.

@@ -7,7 +7,7 @@
 
 namespace trace {
 
-// "3", or with what it stands for "3</etc/passwd>".
+// "3", or with what it refers to "3</etc/passwd>".
 std::string descriptor_text(const Shown& v, int fd);
 void show_folder(std::string& out, const Shown& v);
 void show_node_mode(std::string& out, const Shown& v);

@@ -23,9 +23,9 @@ struct CountRow {
 };
 
 std::string name_of_row(int number);
-// By the number of the call. Largest first, but names as an alphabet has them.
+// By call number. Sorted with the largest first, names alphabetically.
 std::vector<CountRow> sorted_counts(const std::map<int, CallCount>& counts, SortCounts by);
-// `top`: so many rows; 0: all.
+// `top`: number of rows; 0: all.
 std::string summary_text(const std::vector<CountRow>& rows, size_t top = 0);
 
 } // namespace trace

@@ -1,4 +1,4 @@
-// Pieces of the notation.
+// Parts of strace's notation.
 #pragma once
 
 #include "base/reader.h"
@@ -18,7 +18,7 @@ std::string clock_text(uint64_t ns, ClockTimes how);
 std::string hexadecimal(uint64_t value); // "0x1f"
 std::string pointer(uint64_t value);     // the same, "NULL"
 std::string octal(uint64_t value);       // "0644"
-// In quotes, with C's escapes; `...` behind it if it is cut.
+// In quotes, with C escapes; followed by `...` if truncated.
 std::string quoted(base::ByteSpan bytes, bool is_cut);
 // "SIGCHLD"
 std::string signal(uint64_t number);

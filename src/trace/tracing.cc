@@ -2,6 +2,7 @@
 // and maps.
 #include "trace/tracing.h"
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "bpf/features.h"
 #include "report/json.h"
@@ -40,14 +41,14 @@ struct Tracer {
   base::Status compile();
   base::Status load();
   base::Status live();
-  base::Status tell_counts();
-  base::Status tell_rest();
-  void tell_end();
+  base::Status report_counts();
+  base::Status report_rest();
+  void report_end();
 
   void take(const type::Type& type, Bytes bytes);
   base::Result<Counts> read_counts();
   void tell(const Counts& counts);
-  base::Result<bool> tell_interval();
+  base::Result<bool> report_interval();
 
   const TracingOptions& options;
   std::optional<session::Runner> runner;
@@ -76,7 +77,7 @@ std::vector<int> Tracer::seen_calls() const {
 
 // Those that do not return have no result and no duration.
 static bool chooses_endless(const TracingOptions& o, std::string_view chosen) {
-  return !o.fails_only && !o.least_ns && chosen.find("retval") == chosen.npos && chosen.find("duration") == chosen.npos;
+  return !o.fails_only && !o.min_duration_ns && chosen.find("retval") == chosen.npos && chosen.find("duration") == chosen.npos;
 }
 
 session::BuiltinScript Tracer::script_of(session::Condition whose, const std::vector<int>& calls) const {
@@ -88,7 +89,7 @@ session::BuiltinScript Tracer::script_of(session::Condition whose, const std::ve
   out.set("HAS_COMMAND", options.filter.command);
   out.set("ALL_CALLS", options.all_calls);
   out.set("FAILS_ONLY", options.fails_only);
-  out.set("LEAST_NS", options.least_ns);
+  out.set("LEAST_NS", options.min_duration_ns);
   const bool chooses = !chosen.empty() || !options.filter.cpus.empty();
   out.set("CHOOSES", chooses);
   if (!chosen.empty()) out.set_expression("chosen", chosen, "--filter");
@@ -100,7 +101,7 @@ session::BuiltinScript Tracer::script_of(session::Condition whose, const std::ve
   out.set("TIMES", lines.needs_times());
   out.set("THREADS", lines.needs_threads());
   out.set("STACKS", options.stacks);
-  out.set("SIGNALS", !options.quiet && !options.fails_only && !options.least_ns && !chooses);
+  out.set("SIGNALS", !options.quiet && !options.fails_only && !options.min_duration_ns && !chooses);
   out.set("PLAIN", Plan().pack());
   out.set("COPIED", std::max(256u, options.data));
   out.set("CHOOSES_ENDLESS", chooses_endless(options, chosen));
@@ -120,7 +121,7 @@ session::BuiltinScript Tracer::script_of(session::Condition whose, const std::ve
 }
 
 base::Status Tracer::compile() {
-  ACU_TRY(session::Condition whose, session::whose_of(options.filter));
+  ACU_TRY(session::Condition whose, session::target_condition(options.filter));
   runner.emplace(session::Measurement{.aim = "trace",
                              .script = script_of(std::move(whose), seen_calls()),
                              .filter = options.filter,
@@ -170,7 +171,7 @@ base::Status Tracer::live() {
   regular.tick = [&]() -> base::Result<bool> {
     if (!options.interval_ns) return false;
     regular.next_ns += options.interval_ns;
-    return tell_interval();
+    return report_interval();
   };
   if (runner->child()) lines.started(static_cast<uint32_t>(runner->child()->pid()));
   if (options.filter.pid >= 0) lines.look_at(static_cast<uint32_t>(options.filter.pid));
@@ -180,7 +181,7 @@ base::Status Tracer::live() {
 }
 
 // Calls that have not returned, and what was left out.
-base::Status Tracer::tell_rest() {
+base::Status Tracer::report_rest() {
   // Whether they are asked for is seen when they return.
   const bool is_chosen = !options.filter.expression.empty() || !options.path.empty();
   auto tell = [&](CallLines::Unfinished call) {
@@ -247,7 +248,7 @@ void Tracer::tell(const Counts& counts) {
 }
 
 // What was counted since the last one.
-base::Result<bool> Tracer::tell_interval() {
+base::Result<bool> Tracer::report_interval() {
   ACU_TRY(Counts now, read_counts());
   Counts gained;
   for (const auto& [call, c] : now) {
@@ -264,9 +265,9 @@ base::Result<bool> Tracer::tell_interval() {
   return !options.most || intervals < options.most;
 }
 
-base::Status Tracer::tell_counts() {
+base::Status Tracer::report_counts() {
   if (options.interval_ns) {
-    if (!options.most || intervals < options.most) ACU_CHECK(tell_interval());
+    if (!options.most || intervals < options.most) ACU_CHECK(report_interval());
     for (const auto& [call, c] : counted) told += c.calls;
     return {};
   }
@@ -284,15 +285,15 @@ base::Status Tracer::tell_counts() {
   return {};
 }
 
-// How much there was, what is missing, and what it took. Not among lines of JSON.
-void Tracer::tell_end() {
+// Prints the summary line: calls, losses and overhead. Not among lines of JSON.
+void Tracer::report_end() {
   if (options.quiet || (options.json && options.output.empty())) return;
   const ir::Counters counters = runner->backend().engine().counters();
   if (!options.counts) told = lines.told();
   if (lines.late() || lines.missing())
-    output->message("WARNING: of " + std::to_string(lines.late() + lines.missing()) + " arguments the memory was not there when the call returned: " +
-                    std::to_string(lines.late()) + " were read later, " + std::to_string(lines.missing()) + " are shown as addresses.\n");
-  output->message(report::grouped(told) + (told == 1 ? " call, " : " calls, ") + session::losses_in_short(counters) + "; " +
+    output->message("WARNING: " + base::counted(lines.late() + lines.missing(), "argument") + " could not be read when the call returned (memory not mapped): " +
+                    std::to_string(lines.late()) + " read later, " + std::to_string(lines.missing()) + " shown as addresses\n");
+  output->message(report::grouped(told) + " " + base::unit_of(told, "call") + ", " + session::losses_in_short(counters) + "; " +
                   session::own_costs(run_times.of_all_time(counters.run_ns)) + "\n");
 }
 
@@ -307,11 +308,11 @@ base::Result<int> trace_calls(const TracingOptions& options) {
   // The kernel holds the program, and knows which calls are wanted.
   ACU_CHECK(t.load());
 
-  // It was attached, and is so no more; each call was told, or counted.
+  // Detached; all calls were printed or counted.
   ACU_CHECK(t.live());
-  if (options.counts) ACU_CHECK(t.tell_counts());
-  ACU_CHECK(t.tell_rest());
-  t.tell_end();
+  if (options.counts) ACU_CHECK(t.report_counts());
+  ACU_CHECK(t.report_rest());
+  t.report_end();
   ACU_CHECK(t.output->finish());
   return session::end_of(t.runner->child());
 }

@@ -1,4 +1,4 @@
-// System calls as they happen, or counted: the script of src/scripts/trace.bt lives for a while like any other
+// `acu trace`: prints or counts system calls. The script src/scripts/trace.bt runs like any other
 // (session/life.h), and its records become lines.
 #pragma once
 
@@ -19,7 +19,7 @@ struct TracingOptions {
   bool all_calls = false;           // these are all
   std::string output;               // a file; empty: standard error, as strace(1) does
   bool fails_only = false;
-  uint64_t least_ns = 0;    // shorter calls are not told
+  uint64_t min_duration_ns = 0;    // shorter calls are not told
   uint64_t duration_ns = 0; // 0: until the command or the process ends, or a signal
   uint32_t data = 32;       // bytes of data that are shown
   bool descriptors = false; // with the paths of descriptors
@@ -40,7 +40,7 @@ struct TracingOptions {
   bool quiet = false;
 };
 
-// Gives the exit status: of the command, as a shell tells it.
+// Returns the exit status: that of the command, as in a shell.
 base::Result<int> trace_calls(const TracingOptions& options);
 
 } // namespace trace

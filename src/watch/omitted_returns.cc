@@ -39,10 +39,8 @@ std::string OmittedReturns::told() {
   size_t named = 0;
   for (const std::string& p : processes)
     if (named++ < most_named) names += (names.empty() ? "" : ", ") + p;
-  return "WARNING: returns are missing of functions that call themselves, or each other, very deeply: of a "
-         "thread the "
-         "kernel keeps the returns of 64 calls at once, and process " +
-         names + (processes.size() > most_named ? ", …" : "") + " had more under way.\n";
+  return "WARNING: returns of deeply recursive functions are missing: the kernel tracks 64 nested calls per thread, and " +
+         std::string(processes.size() == 1 ? "process " : "processes ") + names + (processes.size() > most_named ? ", …" : "") + " had more.\n";
 }
 
 } // namespace watch

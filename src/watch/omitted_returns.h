@@ -12,7 +12,7 @@ namespace watch {
 
 class OmittedReturns {
 public:
-  // Lines that the kernel wrote before are left alone. Where its log may not be read nothing will be told.
+  // Ignores older lines of the kernel log. Without access to the log, nothing is reported.
   OmittedReturns();
   // A warning, or empty.
   std::string told();

@@ -7,7 +7,7 @@
 
 namespace watch {
 
-// Tells the walker. Where the kernel has no types, or others than these, stacks end at such functions.
+// Passes the offsets to the walker. If the kernel has no types, or different ones, stacks end at such functions.
 void tell_probed_returns(bpf::WalkTables& tables, probe::Machine& machine);
 
 } // namespace watch

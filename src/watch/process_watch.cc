@@ -1,5 +1,6 @@
 #include "watch/process_watch.h"
 
+#include "base/counted.h"
 #include "probe/attach.h"
 
 namespace watch {
@@ -46,9 +47,9 @@ size_t ProcessWatch::drain() {
 }
 
 std::string ProcessWatch::describe() const {
-  if (!events_) return "processes are not followed (" + problem_ + "): short-lived ones may have no names";
+  if (!events_) return "process events are not available (" + problem_ + "): code of short-lived processes may have no names";
   const symbol::ProcessHistory& history = users_.history();
-  std::string out = "processes: " + std::to_string(events_->records()) + " changes, " +
+  std::string out = "processes: " + base::counted(events_->records(), "event") + ", " +
                     std::to_string(events_->lost()) + " lost; " + std::to_string(history.size()) + " known";
   if (history.forgotten()) out += ", " + std::to_string(history.forgotten()) + " mappings forgotten";
   return out;

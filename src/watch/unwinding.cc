@@ -299,16 +299,16 @@ bpf::Walker::Frames Unwinding::walk(const walk_copy& copy) {
   return out;
 }
 
-// ---------------------------------------------------------------------------------------------- telling
+// -------------------------------------------------------------------------------------------- reporting
 
 std::string Unwinding::describe() const {
   bpf::Walker::Counts c = walker_.counts();
   const uint64_t all = c.all();
   char share[32];
   std::snprintf(share, sizeof share, "%.2f", all ? 100.0 * static_cast<double>(c.complete()) / static_cast<double>(all) : 100.0);
-  std::string out = "user stacks: " + std::to_string(all) + ", complete " + share + " %, walked outside of the kernel " +
+  std::string out = "user stacks: " + std::to_string(all) + ", complete " + share + "%, unwound outside the kernel " +
                     std::to_string(c.copied);
-  if (c.not_copied) out += ", not known and not copied " + std::to_string(c.not_copied);
+  if (c.not_copied) out += ", unknown and not copied " + std::to_string(c.not_copied);
   for (uint32_t end = 1; end < WALK_ENDS; end++)
     if (c.ends[end]) out += "; " + std::string(spec::name_of_stack_end(end)) + " " + std::to_string(c.ends[end]);
   out += "\nunwind tables: " + std::to_string(walker_.tables().rows()) + " rows, " + std::to_string(walker_.tables().rules()) +

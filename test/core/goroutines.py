@@ -66,7 +66,7 @@ def goroutines_without_debug_information(acu):
     process = started(build("goroutines-w", "-ldflags=-w"))
     try:
         text = call(acu, "snap", "-p", process.pid).stdout
-        need("goroutines are not known: the program has no debug information" in text, text)
+        need("goroutines not available: the program has no debug information" in text, text)
     finally:
         process.stderr.close()
         end(process)

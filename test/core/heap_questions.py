@@ -26,7 +26,7 @@ def core_of(case):
 
 def rows(text):
     """{what: (chunks, bytes)} of lines such as "  50 chunks  6000 B  sessions in heap"."""
-    return {what: (int(n), size) for n, size, what in re.findall(r"^ +(\d+) chunks +(\S+ \S+)  (.*)$", text, re.M)}
+    return {what: (int(n), size) for n, size, what in re.findall(r"^ +(\d+) blocks? +(\S+ \S+)  (.*)$", text, re.M)}
 
 
 def holders(acu):
@@ -35,14 +35,14 @@ def holders(acu):
     told = rows(acu_core(acu, core, "heap", "explain"))
     known = {re.sub(r"thread \d+ \(?\w*\)?|thread \d+", "thread", what).split(" in /")[0]: value for what, value in told.items()}
     need(known["sessions"] == (50, "6000 B"), str(told))
-    need(known["nothing leads to it"] == (17, "1784 B"), str(told))
+    need(known["unreachable"] == (17, "1784 B"), str(told))
     need(known["stack of thread, wait_with(char*)"] == (1, "40 B"), str(told))
     need(sorted(size for what, (_, size) in told.items() if what.startswith("own variables")) == ["5312 B", "7000 B"], str(told))
     as_json = json.loads(acu_core(acu, core, "heap", "explain", "--json"))["holders"]
     need({h["by"]: h["bytes"] for h in as_json}["sessions"] == 6000, str(as_json))
     acu_core(acu, core, "heap", "--flame", path("holders.folded"))
     stacks = dict(line.rsplit(" ", 1) for line in open(path("holders.folded")).read().splitlines())
-    need(stacks["heap;sessions;Session"] == "6000" and stacks["heap;nothing leads to it;Order"] == "272", str(stacks))
+    need(stacks["heap;sessions;Session"] == "6000" and stacks["heap;unreachable;Order"] == "272", str(stacks))
     used = json.loads(acu_core(acu, core, "heap", "--json"))["used"]["bytes"]
     need(sum(map(int, stacks.values())) == used == sum(h["bytes"] for h in as_json), str(stacks))
     need("goes with `heap` alone" in acu_core(acu, core, "leaks", "--flame", path("x.html"), status=2), "a flame graph of leaks")
@@ -70,11 +70,11 @@ def summary(acu):
     text = acu_core(acu, core, "heap")
     need("2 arenas" in text and re.search(r"^\[64, 128\) +62 \|@+ *\|$", text, re.M), text)
     need(rows(text)["Session"] == (62, "7440 B") and rows(text)["Order"] == (2, "272 B"), text)
-    need(re.search(r"^fragmented \d+\.\d% of what was given out is free, in \d+ pieces?, the largest of \d+ B$", text, re.M), text)
+    need(re.search(r"^fragmented \d+\.\d% of allocated memory is free, in \d+ blocks?, the largest of \d+ B$", text, re.M), text)
     used = json.loads(acu_core(acu, core, "heap", "--json"))["used"]["chunks"]
-    need(f": {used} chunks are used (" in acu_core(acu, core), "the summary has no totals")
+    need(f": {used} blocks used (" in acu_core(acu, core), "the summary has no totals")
     need(json.loads(acu_core(acu, core, "--json"))["heap"]["used_chunks"] == used, "nor has its JSON")
-    need(acu_core(acu, core, "heap", "count").startswith(f"{used} used chunks, "), "count")
+    need(acu_core(acu, core, "heap", "count").startswith(f"{used} used blocks, "), "count")
     listed = json.loads(acu_core(acu, core, "heap", "list", "--json"))["chunks"]
     need(sum(c["state"] == "used" for c in listed) == used and sum(c.get("type") == "Order" for c in listed) == 2, str(listed))
     need("DAMAGED" not in text, text)
@@ -83,13 +83,13 @@ def summary(acu):
 def losses(acu):
     """Lists that are lost as one loss each, also what only the lists of free chunks lead to."""
     core = core_of("none")
-    need(acu_core(acu, core, "leaks", "count") == "17 chunks that nothing leads to, 1784 B\n", "count")
+    need(acu_core(acu, core, "leaks", "count") == "17 unreachable blocks, 1784 B\n", "count")
     need(len(re.findall(r"^0x[0-9a-f]+ +\d+ B  used", acu_core(acu, core, "leaks", "list"), re.M)) == 17, "list")
-    need("12 chunks       1440 B  120 B each, Session" in acu_core(acu, core, "leaks"), acu_core(acu, core, "leaks"))
+    need("12 blocks       1440 B  120 B each, Session" in acu_core(acu, core, "leaks"), acu_core(acu, core, "leaks"))
     text = acu_core(acu, core, "leaks", "explain")
-    need(text.startswith("7 chunks that nothing leads to, not even another"), text)
-    need(re.search(r" 3 chunks +1440 B  120 B, Session, and 3 more that hang on each, such as 0x", text), text)
-    need(re.search(r" 1 chunks +272 B  136 B, Order, and 1 more that hang on each", text), text)
+    need(text.startswith("7 leak roots: unreachable blocks"), text)
+    need(re.search(r" 3 blocks +1440 B  120 B, Session, and 3 more reachable only from each, such as 0x", text), text)
+    need(re.search(r" 1 block +272 B  136 B, Order, and 1 more reachable only from each", text), text)
     sizes = sorted(l["chunks"] for l in json.loads(acu_core(acu, core, "leaks", "explain", "--json"))["losses"])
     need(sizes == [1, 1, 1, 2, 4, 4, 4], str(sizes))
 
@@ -101,27 +101,27 @@ def ways(acu):
     sessions = [c["address"] for c in listed if c.get("type") == "Session"]
     # The first that was made is the last of its list.
     text = acu_core(acu, core, "refs", sessions[0], "explain")
-    need(re.match(r"0x[0-9a-f]+ is in the chunk at 0x[0-9a-f]+ \(120 B, Session\), at \+0, which is used, and held by\n  sessions\+0 in ", text), text)
+    need(re.match(r"0x[0-9a-f]+ is in the block at 0x[0-9a-f]+ \(120 B, Session\), at \+0, which is used, held by\n  sessions\+0 in ", text), text)
     need("… 26 more …" in text and json.loads(acu_core(acu, core, "refs", sessions[0], "explain", "--json"))["length"] == 50, text)
-    need(acu_core(acu, core, "refs", sessions[0], "count").startswith("1 place leads to the chunk at " + sessions[0]), "count")
-    need("in chunks of 120 B, Session, such as 0x" in acu_core(acu, core, "refs", sessions[0], "summarize"), "summarize")
-    need("nothing leads to it" in acu_core(acu, core, "refs", sessions[-1], "explain"), "a lost one")
+    need(acu_core(acu, core, "refs", sessions[0], "count").startswith("1 location points to the block at " + sessions[0]), "count")
+    need("in blocks of 120 B, Session, such as 0x" in acu_core(acu, core, "refs", sessions[0], "summarize"), "summarize")
+    need("unreachable" in acu_core(acu, core, "refs", sessions[-1], "explain"), "a lost one")
     need("is not mapped" in acu_core(acu, core, "refs", "0x10", "explain"), "nowhere")
     text = acu_core(acu, core, "find", "\x02" * 16, "explain")
-    need(re.search(r"\(5000 B\), at \+\d+, which is used, and held by\n  own variables of thread \d+", text), text[:1000])
+    need(re.search(r"\(5000 B\), at \+\d+, which is used, held by\n  thread-local variables of thread \d+", text), text[:1000])
 
 
 def damage(acu):
     """The first chunk that is overwritten, and the one whose end was written beyond."""
     text = acu_core(acu, core_of("overflow"), "heap")
-    need(re.search(r"^DAMAGED    the chunk at 0x[0-9a-f]+ says it is \d+ bytes long, of \d+ that are left: it is overwritten\n"
-                   r"           16 bytes in front of it: (?:[0-9a-f]{2} ){16} the forty bytes \n"
-                   r"           likely by who wrote beyond the end of the chunk at 0x[0-9a-f]+ \(40 B\)$", text, re.M), text)
-    need("          DAMAGED: the chunk at 0x" in acu_core(acu, core_of("overflow")), "the summary says nothing of it")
+    need(re.search(r"^DAMAGED    the block at 0x[0-9a-f]+ says it is \d+ bytes long, of \d+ that are left: it is overwritten\n"
+                   r"           16 bytes before it: (?:[0-9a-f]{2} ){16} the forty bytes \n"
+                   r"           likely by a write past the end of the block at 0x[0-9a-f]+ \(40 B\)$", text, re.M), text)
+    need("          DAMAGED: the block at 0x" in acu_core(acu, core_of("overflow")), "the summary says nothing of it")
     need("damaged" in json.loads(acu_core(acu, core_of("overflow"), "--json"))["heap"], "nor does its JSON")
     text = acu_core(acu, core_of("late"), "heap")
-    need(re.search(r"^DAMAGED    the chunk at \S+ is free, and its links to other free chunks do not fit: it is overwritten\n.*\n"
-                   r".*, or into this one after it was freed$", text, re.M), text)
+    need(re.search(r"^DAMAGED    the block at \S+ is free, and its links to other free chunks do not fit: it is overwritten\n.*\n"
+                   r".*, or by a write to this block after it was freed$", text, re.M), text)
 
 
 def wrong_verbs(acu):
@@ -141,7 +141,7 @@ def without_a_stop(acu):
         for told in (done, stopped):
             need(told.returncode == 0, told.stdout + told.stderr)
             held = {h["by"]: h["bytes"] for h in json.loads(told.stdout)["holders"]}
-            need(held["sessions"] == 6000 and held["nothing leads to it"] == 1784, told.stdout)
+            need(held["sessions"] == 6000 and held["unreachable"] == 1784, told.stdout)
         flame = call(acu, "snap", "-p", process.pid, "--max-pause", "10s", "heap", "--flame", path("live.folded"))
         need(flame.returncode == 0 and "heap;sessions;Session 6000\n" in open(path("live.folded")).read(), flame.stderr)
     finally:

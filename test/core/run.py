@@ -58,7 +58,7 @@ def deep_stacks(acu):
     call("gdb", "-nx", "-batch", "-ex", "run", "-ex", "generate-core-file " + core, binary)
     text = acu_core(acu, core)
     # The crash itself is another place of dive; then three calls at both ends of the recursion.
-    between = re.search(r"\n +(\d+)  dive.*\n(?: {10}.*\n)* +… ([\d,]+) frames between, all of dive\n *(\d+)  dive", text)
+    between = re.search(r"\n +(\d+)  dive.*\n(?: {10}.*\n)* +… ([\d,]+) frames omitted, all of dive\n *(\d+)  dive", text)
     need(between and int(between[2].replace(",", "")) == int(between[3]) - int(between[1]) - 1 == 19994, text)
     need(text.count("  dive+0x") == 7 and re.search(r"^\d+  main\+0x", text, re.M), text)
     frames = json.loads(acu_core(acu, core, "--json", "--frames", "6"))["stacks"][0]["frames"]
@@ -71,7 +71,7 @@ def deep_stacks(acu):
     shown = [f.get("function", f.get("left_out")) for f in frames]
     middle = ["dive"] * 4 + [194] + ["dive"] * 3 + ["odd", "even"]
     need(str(middle)[1:-1] in str(shown) and shown.count("odd") == shown.count("even") == 7, str(shown))
-    need(re.search(r"\n +… 9,9\d\d frames between, [\d,]+ of them of (odd|even)\n", acu_core(acu, core)), str(shown))
+    need(re.search(r"\n +… 9,9\d\d frames omitted, [\d,]+ of them of (odd|even)\n", acu_core(acu, core)), str(shown))
 
 
 def as_gdb(acu):
@@ -148,7 +148,7 @@ def fault(acu):
 
 def reads_that_fail(acu):
     out, err = script(acu, crashed(), 'oneshot { printf("%d\\n", *(int32*)8); printf("never\\n"); } end { printf("end\\n"); }')
-    need(out == "end\n" and "memory that is read here is not mapped: the block ended there once" in err, out + err)
+    need(out == "end\n" and "the memory read here is not mapped: the block ended here once" in err, out + err)
 
 
 def what_cannot_be(acu):
@@ -421,7 +421,7 @@ def heap_of_a_process(acu):
         need(live.returncode == 0 and json.loads(live.stdout) == json.loads(acu_core(acu, core, "heap", "--json")), live.stdout + live.stderr)
         need(json.loads(live.stdout)["sizes"]["24"] >= 1000, live.stdout)
         found = call(acu, "snap", "-p", process.pid, "--max-pause", "10s", "find", "n999")
-        need(re.search(r"chunk 0x[0-9a-f]+ of 24 B, \+12$", found.stdout, re.M), found.stdout + found.stderr)
+        need(re.search(r"block 0x[0-9a-f]+ of 24 B, \+12$", found.stdout, re.M), found.stdout + found.stderr)
     finally:
         end(process)
 
@@ -511,16 +511,16 @@ def leaks(acu):
     heap = json.loads(acu_core(acu, core, "heap", "--json"))
     need(heap["arenas"] >= 5 and 600000 <= heap["used"]["chunks"] < 601500, str(heap)[:300])
     address = told["chunks"][0]["address"]
-    need(acu_core(acu, core, "refs", address).startswith("0 places lead to the chunk at " + address), "something leads to what is lost")
+    need(acu_core(acu, core, "refs", address).startswith("0 locations point to the block at " + address), "something leads to what is lost")
     need("usage" not in acu_core(acu, core, "refs", status=2), "refs takes an address")
     os.unlink(core)
 
 
 def find(acu):
     text = acu_core(acu, crashed(), "find", "because")
-    need(re.match(r"(1 place has|\d+ places have) `because`", text), text)
+    need(re.match(r"(1 location contains|\d+ locations contain) `because`", text), text)
     text = acu_core(acu, crashed(), "find", "n4")
-    need(re.search(r"^  0x[0-9a-f]+  chunk 0x[0-9a-f]+ of 24 B, \+12$", text, re.M), text)
+    need(re.search(r"^  0x[0-9a-f]+  block 0x[0-9a-f]+ of 24 B, \+12$", text, re.M), text)
 
 
 TESTS = [

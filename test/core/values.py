@@ -132,7 +132,7 @@ def damaged_objects(acu, build):
     _, core = core_of_cpp(build)
     shown = script(acu, core, "oneshot { " + " ".join(f"print(*target.{n});" for n in DAMAGED) + " }")[0].splitlines()
     for name, text in zip(DAMAGED, shown, strict=True):
-        need(re.search(r"not initialised, or damaged\?>|is not there>|cannot be followed", text) or text == "[]", f"{build}: {name}: {text}")
+        need(re.search(r"not initialised, or damaged\?>|is not there>|not mapped>|cannot be followed", text) or text == "[]", f"{build}: {name}: {text}")
 
 
 def objects_that_are_none(acu):

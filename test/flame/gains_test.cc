@@ -84,7 +84,7 @@ TEST(Gains, LateLooksAreTold) {
   EXPECT_EQ(p.slices[0].span, 3u); // 350 ns after the start: what it holds is of three slices
   EXPECT_EQ(p.slices[1].span, 1u);
   ASSERT_EQ(p.about.notes.size(), 1u);
-  EXPECT_EQ(p.about.notes[0], "2 slices were read late, as the host was busy, and merged with the one before: hatched in the heat map");
+  EXPECT_EQ(p.about.notes[0], "2 slices read late because the host was busy, and merged with the previous one: hatched in the heat map");
 }
 
 TEST(Gains, TooManySlicesBecomeLongerOnes) {
@@ -108,7 +108,7 @@ TEST(Gains, TooManySlicesBecomeLongerOnes) {
   }
   EXPECT_EQ(sum, count);
   ASSERT_EQ(p.about.notes.size(), 1u);
-  EXPECT_NE(p.about.notes[0].find("2 ms long and not 1 ms"), std::string::npos);
+  EXPECT_NE(p.about.notes[0].find("2 ms long instead of 1 ms"), std::string::npos);
 }
 
 } // namespace

@@ -241,9 +241,9 @@ TEST(CallTextTest, WhatLastsIsToldAsItGoes) {
   CallGraph graph({&lines});
   CalledFunction f{.name = "f"};
   graph.enter({.tid = 1, .ns = 0, .off = {}, .thread = "t"}, f, 0, 900, {});
-  lines.tell_old(500'000'000);
+  lines.report_old(500'000'000);
   EXPECT_EQ(kept.text, "");
-  lines.tell_old(1'500'000'000);
+  lines.report_old(1'500'000'000);
   EXPECT_NE(kept.text.find("f() {"), std::string::npos);
 }
 

@@ -232,7 +232,7 @@ def test_arguments_whose_names_scripts_cannot_have(acu):
     path = compiled(os.path.join(TMP, "foreign"), "__attribute__((noipa)) int f(int $n) { return $n; }\nint main(void) { return f(0); }\n")
     out, err = graph(acu, "f", "main", "-v", "--", path)
     need([line.what.split("(")[0] for line in lines_of(out)][:2] == ["main", "f"] and "$n" not in out, out)
-    need("NOTE: arguments are not shown: `$n` is no name in the language" in err, err)
+    need("NOTE: arguments are not shown: `$n` is not a name in the language" in err, err)
 
 
 def test_script_is_complete(acu):
@@ -301,7 +301,7 @@ def test_all_returns(acu):
 def test_returns_that_are_none(acu):
     """What stands on top of the stack where a program begins is no return address."""
     out, err = graph(acu, "_start", "main", "--", program(), "nested")
-    need("the return of _start can't be probed" in err and truth(out, "outer"), out + err)
+    need("the return of _start cannot be probed" in err and truth(out, "outer"), out + err)
     lines = lines_of(out)
     need(lines[0].what == "_start() {" and lines[1].what.startswith("main("), out)
     # Nor where code that is hardly ever executed was put aside.
@@ -454,7 +454,7 @@ def test_times_that_are_not_known(acu):
     out, err = graph(acu, "_start", "main", "-c", "--", program(), "end", status=3)
     rows = {words[-1]: words[:-1] for words in map(str.split, out.splitlines()) if len(words) == 8}
     need(rows["_start"] == ["-"] * 5 + ["1", "1"] and rows["main"] == ["-"] * 5 + ["1", "1"], out)
-    need("2 calls have no time: the end was not seen" in out, out)
+    need("2 calls have no duration: the end was not seen" in out, out)
 
 
 # ---- beside uftrace
@@ -668,9 +668,9 @@ def refused(acu, status, text, *words):
 
 def test_mistakes(acu):
     calls_ = program()
-    refused(acu, 2, "say which functions to follow", "--", calls_)
-    refused(acu, 2, "of which program is `outer`? Say -p PID, -t TID, a command behind `--`, or PROGRAM:outer", "outer")
-    refused(acu, 2, "say whose calls of `libc:malloc` to follow", "libc:malloc")
+    refused(acu, 2, "no function given", "--", calls_)
+    refused(acu, 2, "no program given for `outer`: add -p PID, -t TID or a command after `--`, or write PROGRAM:outer", "outer")
+    refused(acu, 2, "no target given for `libc:malloc`", "libc:malloc")
     refused(acu, 3, "has no function `outr`; did you mean `outer`?", "outr", "--", calls_)
     refused(acu, 3, "`nothing_*`", "nothing_*", "--", calls_)
     refused(acu, 3, "libnothing", "libnothing:f", "--", calls_)
@@ -678,13 +678,13 @@ def test_mistakes(acu):
     with open(script, "w") as file:
         file.write("#!/bin/sh\ntrue\n")
     os.chmod(script, 0o755)
-    refused(acu, 2, "is a script: start the program that runs it, or name that: PROGRAM:FUNCTION", "main", "--", script)
-    refused(acu, 2, "`--depth` takes a number from 1 on, not `0`", "main", "--depth", "0", "--", calls_)
-    refused(acu, 2, "`--top` is for the table", "main", "--top", "3", "--", calls_)
-    refused(acu, 2, "`-c` makes a table, and a file that ends in .json has calls", "main", "-c", "-o", "x.json", "--", calls_)
+    refused(acu, 2, "is a script: start its interpreter, or name that: PROGRAM:FUNCTION", "main", "--", script)
+    refused(acu, 2, "`--depth` takes a number above 0, not `0`", "main", "--depth", "0", "--", calls_)
+    refused(acu, 2, "`--top` requires `-c`", "main", "--top", "3", "--", calls_)
+    refused(acu, 2, "`-c` cannot be combined with a .json file", "main", "-c", "-o", "x.json", "--", calls_)
     refused(acu, 2, "--min-duration", "main", "--min-duration", "soon", "--", calls_)
-    refused(acu, 2, "exclude each other", "main", "-p", "1", "-a")
-    refused(acu, 2, "`-a` exclude each other", "main", "-a", "--", calls_)
+    refused(acu, 2, "cannot be combined", "main", "-p", "1", "-a")
+    refused(acu, 2, "cannot be combined with", "main", "-a", "--", calls_)
     done = subprocess.run([acu, "graph", "main", "--", "/nonexistent/program"], capture_output=True, text=True, timeout=30)
     need(done.returncode != 0 and done.stderr.count("ERROR") == 1 and "/nonexistent/program" in done.stderr, done.stderr)
     done = subprocess.run([acu, "graph", "-p", "999999999", "main"], capture_output=True, text=True, timeout=30)

@@ -53,7 +53,7 @@ TEST(Completeness, CodeMadeAtRunTimeHasAnotherRemedy) {
        {std::pair{"/tmp/perf-17.map", "Lmain;::run"}, std::pair{"", "[code made at run time]"}}) {
     Sampled s;
     s.add(no_tables, module, 1, name);
-    EXPECT_NE(why_incomplete(s.p).find("made at run time (100.0%): let its runtime keep frame pointers"),
+    EXPECT_NE(why_incomplete(s.p).find("generated at run time (100.0%): make its runtime keep frame pointers"),
               std::string::npos)
         << why_incomplete(s.p);
   }

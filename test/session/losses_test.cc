@@ -31,7 +31,7 @@ TEST(Losses, FullMap) {
   Case c;
   c.counters.map_full = {5};
   EXPECT_EQ(c.text(), "stdin:1:9-16: WARNING: Map full; can't update element. @m can't hold more than 3 keys; "
-                      "5 updates were lost. Increase max_map_keys, or the number in the map's declaration.\nbegin { @m[1/0] = 1; }\n        ~~~~~~~\n");
+                      "5 updates were lost. Increase max_map_keys, or the size in the map's declaration.\nbegin { @m[1/0] = 1; }\n        ~~~~~~~\n");
 }
 
 TEST(Losses, Division) {
@@ -47,8 +47,8 @@ TEST(Losses, ReadsAreSummedUnlessAskedFor) {
   Case c;
   c.counters.sites[2] = 2;
   c.counters.sites[3] = 1;
-  EXPECT_EQ(c.text(), "WARNING: 3 reads of memory failed (run with -k for where).\n");
-  std::string told = c.text({.tell_faults = true});
+  EXPECT_EQ(c.text(), "WARNING: 3 reads of memory failed (-k shows where).\n");
+  std::string told = c.text({.report_faults = true});
   EXPECT_NE(told.find("stdin:1:12-13: WARNING: Failed to probe_read_user: Bad address (-14) (2 times)"), std::string::npos);
   EXPECT_NE(told.find("stdin:1:14-15: WARNING: Failed to probe_read_kernel: Bad address (-14)"), std::string::npos);
 }

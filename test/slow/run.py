@@ -72,10 +72,10 @@ def test_lock_of_one_request(acu):
 def test_lock_as_text(acu):
     text, message = slow(acu, "--min-duration", "20ms", "serve_request", "--", REQUESTS, "20000")
     for part in (r"serve_request\(int\): at least \d+\.\d\d ms, in thread requests", r"^ +waiting [45]\d\.\d\d ms \(\d+\.\d%\), runnable ",
-                 r"^  [45]\d\.\d\d ms waiting for the lock g_cache_lock$", r"^      > serve_request\(int\)$", r"^    held by rebuilder \(\d+\), which gave it up here:$",
-                 r"^    rebuilder \(\d+\) was waiting itself for \d+\.\d\d ms of that, for clock_nanosleep\(", r"^        rebuild_cache\(\)$"):
+                 r"^  [45]\d\.\d\d ms waiting for the lock g_cache_lock$", r"^      > serve_request\(int\)$", r"^    held by rebuilder \(\d+\), which released it here:$",
+                 r"^    rebuilder \(\d+\) was itself waiting for \d+\.\d\d ms of that, for clock_nanosleep\(", r"^        rebuild_cache\(\)$"):
         need(re.search(part, text, re.M), f"no {part} in\n{text}")
-    need("calls a second: to probe each would take about" in message and re.search(r"^\d+ slow \(from 20.00 ms on\), found by their waits", message, re.M), message)
+    need("calls per second: probing each call would take about" in message and re.search(r"^\d+ slow \(at least 20.00 ms\), found by their waits", message, re.M), message)
 
 
 def test_durations_agree_with_the_program(acu):
@@ -154,7 +154,7 @@ def test_slow_on_the_cpu_among_millions(acu):
     text, message = slow(acu, "--json", "--max-cost", "10", "handle_request", "--", WORKERS, "4000000")
     took = [float(line) for line in text.splitlines() if not line.startswith("{")]
     *rows, summary = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    need(summary["by_waits"] and "from here on calls are found by their waits and" in message, f"{summary} {message}")
+    need(summary["by_waits"] and "from now on calls are found by their waits and" in message, f"{summary} {message}")
     found = [r for r in rows if r["hot"] and r["hot"][0]["function"] == "hash_blocks(double)"]
     need(found and all(not r["is_whole"] and 10e6 <= r["duration_ns"] <= (max(took) + 1) * 1e6 for r in found), f"{took} {rows}")
     need(all(r in found or r["waits"] for r in rows) and len(found) <= len(took) == 4, f"{took} {rows}")
@@ -224,10 +224,10 @@ def test_mistakes_in_probes_are_shown_in_them(acu):
                                       (probe, probe + " {}\nbegin", "the second probe:1:31-32", "unexpected `{`"),
                                       (probe, f'uprobe:"{CASES}:nap', "the second probe:1:8-", "has no closing quote"),
                                       (probe, "uprobe:%s:\x01é", "the second probe:1:11-14", "not part of the language"),
-                                      ("", probe, "an empty word is no probe", "")]:
+                                      ("", probe, "a probe cannot be empty", "")]:
         done = subprocess.run([acu, "slow", begin, end, "--", "true"], capture_output=True, text=True, timeout=30 * SLOWNESS)
         need(told_at in done.stderr and part in done.stderr and done.stdout == "" and done.returncode in (2, 3), f"{begin[:80]} {end}: {done}")
-        need(re.match(r"ERROR: (cannot follow that: )?" + told_at, done.stderr) and len(re.findall("ERROR: ", done.stderr)) <= 2, done.stderr)
+        need(re.match(r"ERROR: (cannot probe that: )?" + told_at, done.stderr) and len(re.findall("ERROR: ", done.stderr)) <= 2, done.stderr)
 
 
 def test_script_by_itself(acu):
@@ -294,7 +294,7 @@ def test_calls_end_as_an_exception_or_longjmp_leaves_them(acu):
 def test_many_calls_are_not_probed(acu):
     text, message = slow(acu, "--json", "handle", "--", CASES, "often")
     rows = [json.loads(line) for line in text.splitlines()]
-    need("calls a second: to probe each would take about" in message, message)
+    need("calls per second: probing each call would take about" in message, message)
     need(rows[-1]["by_waits"] and rows[-1]["calls"] < 100000, str(rows))
     row = only([r for r in rows[:-1] if r["waits"] and longest(r)["for"] != "a CPU"])
     need(not row["is_whole"] and row["duration_ns"] > 59e6 and named(row["waits"][0]["stack"])[-1] == "nap", str(row))
@@ -367,17 +367,17 @@ def test_status_and_file(acu):
 
 
 def test_mistakes_name_what_was_meant(acu):
-    for words, part, status in [([], "say what may be slow", 2),
-                                (["serve"], "say whose", 2),
-                                (["serve", "-a"], "say which program has `serve`", 2),
+    for words, part, status in [([], "nothing to measure given", 2),
+                                (["serve"], "no target given", 2),
+                                (["serve", "-a"], "no program given for `serve`", 2),
                                 (["serve_reqest", "--", REQUESTS], "has no function `serve_reqest`; did you mean `serve_request`?", 3),
                                 (["syscall:raed", "-a"], "there is no system call `raed`; did you mean `read`?", 2),
                                 (["handle", "--min-duration", "soon", "--", CASES], "--min-duration", 2),
                                 (["handle", "--min-duration", "0", "--", CASES], "--min-duration", 2),
-                                (["handle", "-n", "0", "--", CASES], "`-n` takes a number from 1 on", 2),
-                                (["handle", "--max-cost", "x", "--", CASES], "`--max-cost` takes percents of a CPU", 2),
+                                (["handle", "-n", "0", "--", CASES], "`-n` takes a number above 0", 2),
+                                (["handle", "--max-cost", "x", "--", CASES], "`--max-cost` takes a percentage of a CPU", 2),
                                 (["handle", "-p", "4194300"], "no process 4194300", 3),
-                                ([f"uprobe:{CASES}:handle", "--", CASES], "is a probe: say a second one, where it ends", 2),
+                                ([f"uprobe:{CASES}:handle", "--", CASES], "is a probe: add a second one, for the end", 2),
                                 (["a", "b", "c", "-a"], "at most two probes", 2),
                                 (["handle", "--", "no-such-command"], "there is no command `no-such-command`", 2)]:
         done = subprocess.run([acu, "slow", *words], capture_output=True, text=True, timeout=30 * SLOWNESS)

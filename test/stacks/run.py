@@ -131,7 +131,7 @@ def recursion_of_10000(acu):
     deep = [frames for frames, _ in stacks(text) if frames[-1] == "[more than 512 frames]"]
     need(deep and len(deep[0]) == 513 and deep[0].count("recurse") >= 508, text[:1000])
     for frames, _ in stacks(text):  # those that were copied out have as much as was copied
-        need(frames[-1] in ("[more than 512 frames]", "[stack deeper than was copied]", "[process not known yet]"), frames[-1])
+        need(frames[-1] in ("[more than 512 frames]", "[stack deeper than copied]", "[process not known yet]"), frames[-1])
     need(sum(n for _, n in stacks(text)) == 3000, text[:1000])
 
 
@@ -144,7 +144,7 @@ def depth_that_is_asked_for(acu):
 
 def damaged_stack(acu):
     text, _ = trace(acu, GETPGID, lambda: run(whole(), "damage", 3))
-    for frames, _ in expect(text, ["leaf", "work", "damage", "[return address is no code]"], 3, complete=False):
+    for frames, _ in expect(text, ["leaf", "work", "damage", "[return address is not code]"], 3, complete=False):
         need(frames[-1].startswith("["), text)
 
 
@@ -195,7 +195,7 @@ def ran_before(acu):
         process.wait()
     found = stacks(text)
     need(len(found) == 1 and own(found[0][0]) == PLAIN_CALLS and is_whole(found[0][0]), text[:2000])
-    counts = re.search(r"user stacks: (\d+), complete 100.00 %, walked outside of the kernel (\d+)", err)
+    counts = re.search(r"user stacks: (\d+), complete 100.00%, unwound outside the kernel (\d+)", err)
     need(counts and int(counts[1]) == found[0][1], err)
     need(int(counts[2]) < int(counts[1]), "all were walked outside of the kernel: " + err)
 

@@ -139,7 +139,7 @@ def test_all_while_a_command_runs(acu):
     told = {row["event"]: row["value"] for row in rows}
     need(told["cpu-clock"] > 250 * len(online_cpus()), str(told))
     need("for all processes:" in text and "seconds time elapsed" in text and "seconds user" not in text, text)
-    need(sorted(by_cpu) == online_cpus() and "exclude each other" in many, f"{by_cpu} {many}")
+    need(sorted(by_cpu) == online_cpus() and "cannot be combined" in many, f"{by_cpu} {many}")
 
 
 def test_time_agrees_with_the_kernel(acu):
@@ -168,11 +168,11 @@ def test_mistakes_name_what_was_meant(acu):
     for words, told in [(["-e", "cyclse", "--", "true"], "there is no event `cyclse`; did you mean `cycles`?"),
                         (["-e", "sched:sched_swich", "--", "true"], "did you mean `tracepoint:sched:sched_switch`?"),
                         (["-e", "begin", "--", "true"], "the kernel keeps no counts of begin probes"),
-                        (["-r", "2", "-a"], "`-r` repeats a command"),
+                        (["-r", "2", "-a"], "`-r` requires a command"),
                         (["-C", "1-0", "-a"], "`-C` takes CPUs such as `0-3,7`, not `1-0`"),
-                        ([], "say what to count"),
-                        (["-p", "1", "--", "true"], "say what to count"),
-                        (["-a", "-p", "1", "--", "true"], "exclude"),
+                        ([], "no target given"),
+                        (["-p", "1", "--", "true"], "no target given"),
+                        (["-a", "-p", "1", "--", "true"], "cannot be combined"),
                         (["-p", "4194300"], "no process 4194300"),
                         (["--cgroup", "no/such"], "there is no control group `no/such`"),
                         (["--", "no-such-command"], "there is no command `no-such-command`")]:

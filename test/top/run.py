@@ -121,9 +121,9 @@ def signals_end_it():
 
 
 def mistakes():
-    for words, part in ((["-n", "0"], "from 1 to"), (["-I", "1ms"], "from 100ms"), (["-I", "soon"], "takes a time"), (["cpux"], "there is no kind"),
-                        (["leaks"], "needs one process"), (["-p", "1", "-a"], "exclude each other"), (["--sort", "slef"], "did you mean `self`"),
-                        (["sleep", "1"], "behind `--`")):
+    for words, part in ((["-n", "0"], "from 1 to"), (["-I", "1ms"], "at least 100ms"), (["-I", "soon"], "takes a time"), (["cpux"], "there is no kind"),
+                        (["leaks"], "needs one process"), (["-p", "1", "-a"], "cannot be combined"), (["--sort", "slef"], "did you mean `self`"),
+                        (["sleep", "1"], "after `--`")):
         done = top(*words, status=2)
         need(part in done.stderr and done.stderr.startswith("ERROR: ") and not done.stdout, f"{words}: {done.stderr}")
     need("no process" in top("-p", "4194304", status=3).stderr, "a process that is not there")
@@ -212,7 +212,7 @@ def keys_do_what_they_say():
         t.press("a")
         t.wait(lambda text: "since the start" in text, "sum")
         t.press("h")
-        t.wait(lambda text: "hold still" in text, "help")
+        t.wait(lambda text: "pause, or resume" in text, "help")
         t.press("x", "Space")
         held = t.wait(lambda text: "[held]" in text, "stillness")
         time.sleep(1)

@@ -604,22 +604,22 @@ def calls_of_a_path(acu):
 
 
 MISTAKES = [
-    (("-c", "-n", "3", "--", "ls"), "`-n` is a number of calls, or with `-c` of intervals"),
-    (("-I", "1s", "-a"), "are for the table"),
+    (("-c", "-n", "3", "--", "ls"), "`-n` with `-c` counts intervals and requires `-I`"),
+    (("-I", "1s", "-a"), "require `-c`"),
     (("--sort", "tiem", "-c", "-a"), "did you mean `time`?"),
-    (("-c", "-P", "/etc", "--", "ls"), "`-P` is for lines"),
-    (("--histogram", "--json", "-a"), "`--histogram` is for one table of text"),
+    (("-c", "-P", "/etc", "--", "ls"), "`-P` and `-c` cannot be combined"),
+    (("--histogram", "--json", "-a"), "`--histogram` prints one text table"),
     (("-n", "0", "-a"), "`-n` takes a number from 1 to"),
     (("-e", "opennat", "--", "ls"), "there is no system call `opennat`; did you mean `openat`?"),
     (("-e", "%fiel", "--", "ls"), "there is no system call `%fiel`"),
-    (("-e", "inject=read:error=EIO", "--", "ls"), "`-e inject=` is not supported: acu only reads"),
-    (("-e", "fault=read", "--", "ls"), "`-e fault=` is not supported: acu only reads"),
-    (("-e", "status=failed", "--", "ls"), "`-Z` shows failed calls"),
-    (("-e", "/(/", "--", "ls"), "`/(/` is no regular expression"),
-    (("-t", "4711"), "`-t` shows times, as strace's does; threads are named with --tid"),
-    ((), "say what to trace"),
-    (("ls",), "a command goes behind `--`"),
-    (("-p", "1", "-a"), "exclude each other"),
+    (("-e", "inject=read:error=EIO", "--", "ls"), "`-e inject=` is not supported: acu does not change calls"),
+    (("-e", "fault=read", "--", "ls"), "`-e fault=` is not supported: acu does not change calls"),
+    (("-e", "status=failed", "--", "ls"), "use `-Z` for failed calls"),
+    (("-e", "/(/", "--", "ls"), "`/(/` is not a regular expression"),
+    (("-t", "4711"), "`-t` shows timestamps, as in strace; select threads with --tid"),
+    ((), "no target given"),
+    (("ls",), "a command goes after `--`"),
+    (("-p", "1", "-a"), "cannot be combined"),
     (("-p", "99999999"), "there is no process 99999999"),
     (("-s", "much", "--", "ls"), "`-s` takes a number of bytes"),
     (("--min-duration", "long", "--", "ls"), "`--min-duration` takes a time"),
@@ -716,7 +716,7 @@ def pages_that_are_not_there(acu):
     for line in ['access("/etc/hostname", R_OK)           = 0', 'write(4, "nobody has touched this" /* read later */, 23) = 23',
                  "access(0x8, R_OK)                       = -1 EFAULT", "write(4, 0x10, 40)                      = 40",
                  'access("", R_OK)                        = -1 ENOENT', 'execve("/nonexistent", ["x"], NULL)     = -1 ENOENT', 'execve("/bin/true", ["x"], NULL)        = 0',
-                 "WARNING: of 2 arguments the memory was not there when the call returned: 1 were read later, 1 are shown as addresses."]:
+                 "WARNING: 2 arguments could not be read when the call returned (memory not mapped): 1 read later, 1 shown as addresses"]:
         need(line in text, f"no `{line}` in {text}")
 
 

@@ -59,7 +59,7 @@ function rowElement(row, chosen) {
     const cell = line.appendChild(document.createElement("td"));
     cell.className = "figure change " + (row.change > 0 ? "more" : row.change < 0 ? "less" : "");
     cell.textContent = row.change ? signed(row.change, shortAmount) : "";
-    cell.title = "with what it calls " + signed(row.totalChange, amount);
+    cell.title = "including callees " + signed(row.totalChange, amount);
   }
   const cell = line.appendChild(document.createElement("td")), both = cell.appendChild(document.createElement("span"));
   const button = both.appendChild(document.createElement("button"));
