@@ -143,7 +143,7 @@ def files(example):
 def cache(example):
     with nginx(example, "cache.conf", *[["/"]] * 12, ["/count", 1, 0.1]):
         example.record("cache-lock", ["lock", "-u", "www-data"], {r"^ngx_http_lua_ffi_shdict_get$": 0.8, r"^\[waits for ": 0.99}, "shdict|waits")
-        example.record("cache-holder", ["holder", "-u", "www-data"], {r"^\[lets wait for ": 0.99, r"^ngx_http_lua_run_thread$": 0.3}, "lua_run|lets")
+        example.record("cache-holder", ["holder", "-u", "www-data"], {r"^\[unblocks waiters of ": 0.99, r"^ngx_http_lua_run_thread$": 0.3}, "lua_run|unblocks")
 
 
 def regex(example):
