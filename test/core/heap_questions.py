@@ -37,7 +37,7 @@ def holders(acu):
     need(known["sessions"] == (50, "6000 B"), str(told))
     need(known["unreachable"] == (17, "1784 B"), str(told))
     need(known["stack of thread, wait_with(char*)"] == (1, "40 B"), str(told))
-    need(sorted(size for what, (_, size) in told.items() if what.startswith("own variables")) == ["5312 B", "7000 B"], str(told))
+    need(sorted(size for what, (_, size) in told.items() if what.startswith("thread-local variables")) == ["5312 B", "7000 B"], str(told))
     as_json = json.loads(acu_core(acu, core, "heap", "explain", "--json"))["holders"]
     need({h["by"]: h["bytes"] for h in as_json}["sessions"] == 6000, str(as_json))
     acu_core(acu, core, "heap", "--flame", path("holders.folded"))
@@ -45,7 +45,7 @@ def holders(acu):
     need(stacks["heap;sessions;Session"] == "6000" and stacks["heap;unreachable;Order"] == "272", str(stacks))
     used = json.loads(acu_core(acu, core, "heap", "--json"))["used"]["bytes"]
     need(sum(map(int, stacks.values())) == used == sum(h["bytes"] for h in as_json), str(stacks))
-    need("goes with `heap` alone" in acu_core(acu, core, "leaks", "--flame", path("x.html"), status=2), "a flame graph of leaks")
+    need("is only for `heap`" in acu_core(acu, core, "leaks", "--flame", path("x.html"), status=2), "a flame graph of leaks")
 
 
 def holders_of_a_long_list(acu):

@@ -87,7 +87,7 @@ TEST(Formats, OtherFormsAreRefused) {
   bytes[7] = '9';
   auto read = read_recording(bytes);
   ASSERT_FALSE(read.ok());
-  EXPECT_NE(read.error().message.find("form 9"), std::string::npos);
+  EXPECT_NE(read.error().message.find("version 9"), std::string::npos);
 }
 
 TEST(Formats, TheOwnOneKeepsEverything) {

@@ -102,7 +102,7 @@ TEST(Arguments, WrongUseIsNamed) {
   EXPECT_NE(mistake({}).find("no script"), std::string::npos);
   EXPECT_NE(mistake({"-e", "x", "-p", "none"}).find("not `none`"), std::string::npos);
   EXPECT_NE(mistake({"-e", "x", "-p", "1", "-c", "true"}).find("cannot be combined"), std::string::npos);
-  EXPECT_EQ(mistake({"-e", "x", "-e", "y"}), "`-e` was given twice");
+  EXPECT_EQ(mistake({"-e", "x", "-e", "y"}), "`-e` is given twice");
 }
 
 TEST(Arguments, HelpNamesEveryOption) {

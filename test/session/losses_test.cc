@@ -60,7 +60,7 @@ TEST(Losses, LostEventsAndRunsAreAlwaysTold) {
   c.counters.scratch_busy = 2;
   std::string told = c.text({.warnings = false});
   EXPECT_TRUE(told.starts_with("Lost 7 events\nWARNING: 1 run of probes missed"));
-  EXPECT_NE(told.find("2 runs of probes given up"), std::string::npos);
+  EXPECT_NE(told.find("2 runs of probes skipped"), std::string::npos);
 }
 
 TEST(Losses, StacksAreToldByWhatWasMissing) {
@@ -69,9 +69,9 @@ TEST(Losses, StacksAreToldByWhatWasMissing) {
   c.counters.stacks_full = 3;
   c.counters.stacks_busy = 1;
   std::string told = c.text({.warnings = false});
-  EXPECT_TRUE(told.starts_with("WARNING: 3 stacks lost: 50 different ones are kept."));
+  EXPECT_TRUE(told.starts_with("WARNING: 3 stacks lost: 50 distinct stacks are stored."));
   EXPECT_NE(told.find("max_stacks"), std::string::npos);
-  EXPECT_NE(told.find("WARNING: 1 stack lost: the kernel had no memory for them at hand"), std::string::npos);
+  EXPECT_NE(told.find("WARNING: 1 stack lost: the kernel had no free memory for them"), std::string::npos);
 }
 
 } // namespace

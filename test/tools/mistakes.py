@@ -69,7 +69,7 @@ def no_program_of_theirs(acu):
                 refused(acu, name, [], f"{name} needs a core dump or a process", f"`acu {name} -p 4711`")
                 done, shown = ask(acu, name, "-p", str(process.pid))
                 need(done.stderr.count("ERROR") == (done.returncode != 0), shown)
-                need(not done.returncode or f"HINT: {name} looks for this in the debug information of the program" in done.stderr, shown)
+                need(not done.returncode or f"HINT: {name} needs the debug information of the program" in done.stderr, shown)
         finally:
             process.kill()
 
