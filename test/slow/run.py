@@ -357,7 +357,7 @@ def test_nothing_slow(acu):
     rows, summary = told(acu, "--min-duration", "5s", "handle", "--", CASES, "calls")
     need(not rows and summary["calls"] == 7, str(summary))
     text, message = slow(acu, "--min-duration", "5s", "handle", "--", CASES, "nested")
-    need(text == "" and message.startswith("nothing was slow (from 5.000 s on) of 0 calls; 0 lost"), text + message)
+    need(text == "" and message.startswith("nothing was slow (at least 5.000 s) of 0 calls; 0 lost"), text + message)
 
 
 def test_status_and_file(acu):
