@@ -111,11 +111,12 @@ std::string sum_line(const profile::About& a, const std::string& losses, bool is
   const double time = std::max(1.0, static_cast<double>(a.duration_ns));
   const double own = 100 * static_cast<double>(a.own_cpu_ns) / time,
                probes = 100 * static_cast<double>(a.kernel_ns) / time;
+  const char* unit = a.samples == 1 ? "sample" : "samples";
   const auto samples = static_cast<unsigned long long>(a.samples),
              memory = static_cast<unsigned long long>(a.own_memory >> 20);
   if (is_short)
-    return format("%llu samples, %s; acu %.1f%%, %llu MiB", samples, losses.c_str(), own + probes, memory);
-  return format("%llu samples, %s; acu takes %.1f%% of a CPU, its probes %.1f%%, %llu MiB", samples,
+    return format("%llu %s, %s; acu %.1f%%, %llu MiB", samples, unit, losses.c_str(), own + probes, memory);
+  return format("%llu %s, %s; acu takes %.1f%% of a CPU, its probes %.1f%%, %llu MiB", samples, unit,
                 losses.c_str(), own, probes, memory);
 }
 
