@@ -35,168 +35,149 @@ inline constexpr ProbeKind probe_kinds[] = {
      .example = "end"},
     {.name = "self",
      .form = "self:signal:NAME",
-     .doc = "When acu itself gets this signal.",
+     .doc = "When acu itself receives this signal.",
      .example = "self:signal:SIGUSR1"},
     {.name = "interval",
      .aliases = {"i"},
      .form = "interval:s|ms|us|hz:COUNT or interval:DURATION",
-     .doc = "Regularly, on one CPU.",
+     .doc = "Periodically, on one CPU.",
      .example = "interval:s:1"},
     {.name = "profile",
      .aliases = {"p"},
      .abilities = has_registers | has_context | in_task | can_write_user,
      .form = "profile:hz|s|ms|us:COUNT or profile:DURATION",
-     .doc = "Regularly, on every CPU, interrupting what runs there.",
+     .doc = "Periodically, on every CPU, interrupting what runs there.",
      .example = "profile:hz:99"},
     {.name = "software",
      .aliases = {"s"},
      .abilities = has_registers | has_context | in_task | can_write_user,
      .form = "software:EVENT[:COUNT]",
-     .doc = "Each COUNT-th software event of the kernel: page faults, context switches, …",
+     .doc = "Every COUNT-th software event of the kernel: page faults, context switches, …",
      .example = "software:page-faults:100"},
     {.name = "tracepoint",
      .aliases = {"t"},
      .abilities = has_context | in_task | can_write_user,
      .form = "tracepoint:CATEGORY:EVENT",
-     .doc = "A tracepoint of the kernel; `args` holds its fields.",
+     .doc = "A kernel tracepoint; `args` has its fields.",
      .example = "tracepoint:sched:sched_switch"},
     {.name = "rawtracepoint",
      .aliases = {"rt"},
      .abilities = has_arg_numbers | has_context | in_task | can_write_user | vouches,
      .form = "rawtracepoint:[MODULE:]EVENT",
-     .doc = "A tracepoint of the kernel; `args` holds the arguments its code passes.",
+     .doc = "A kernel tracepoint; `args` has the arguments that the kernel code passes.",
      .example = "rawtracepoint:sched_switch"},
     {.name = "kprobe",
      .aliases = {"k"},
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_arg_numbers |
                   can_override,
      .form = "kprobe:[MODULE:]FUNCTION[+OFFSET]",
-     .doc = "When a function of the kernel is entered, or an instruction in it is reached. `args` holds its "
-            "arguments where "
-            "the kernel's types describe it, `arg0`, `arg1`, … are the registers. A block on one function "
-            "that asks for "
-            "no registers and no kernel stack is attached as fentry is, which costs less (`prefer_fentry`; "
-            "-v tells). "
-            "MODULE and FUNCTION may have wildcards.",
+     .doc = "When a kernel function is entered, or an instruction in it is reached. `args` has its arguments if the "
+            "kernel's types describe them; `arg0`, `arg1`, … are the registers. A block on one function that uses no "
+            "registers and no kernel stack is attached as fentry, which costs less (`prefer_fentry`; -v shows it). MODULE "
+            "and FUNCTION may have wildcards.",
      .example = "kprobe:vfs_read"},
     {.name = "kretprobe",
      .aliases = {"kr"},
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_result,
      .form = "kretprobe:[MODULE:]FUNCTION",
-     .doc = "When a function of the kernel returns, with its result. Returns that the kernel did not tell "
-            "are counted.",
+     .doc = "When a kernel function returns, with its result. Returns that the kernel missed are counted.",
      .example = "kretprobe:vfs_read"},
     {.name = "fentry",
      .aliases = {"f", "kfunc"},
      .abilities = has_function | in_task | can_write_user | sees_paths | vouches,
      .form = "fentry:[MODULE:]FUNCTION",
-     .doc = "When a function of the kernel is entered, with typed arguments: `args`. The kernel must have "
-            "type information.",
+     .doc = "When a kernel function is entered, with typed arguments: `args`. The kernel must have type information.",
      .example = "fentry:vfs_read"},
     {.name = "fexit",
      .aliases = {"fr", "kretfunc"},
      .abilities = has_function | has_result | in_task | can_write_user | sees_paths | vouches,
      .form = "fexit:[MODULE:]FUNCTION",
-     .doc = "When a function of the kernel returns, with its arguments and result.",
+     .doc = "When a kernel function returns, with its arguments and result.",
      .example = "fexit:vfs_read"},
     {.name = "uprobe",
      .aliases = {"u"},
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_arg_numbers,
      .form = "uprobe:BINARY:FUNCTION[+OFFSET] or uprobe:BINARY@FILE:LINE[:COLUMN]",
-     .doc = "When a function of a program or library is entered, or an instruction in it is reached. BINARY "
-            "is a path, "
-            "a program of PATH, a library as the loader finds it (`libc`, `libssl.so.3`; with -p one that "
-            "the process "
-            "has mapped), or a library stored in a zip archive (`app.zip!/lib/libx.so`). FUNCTION is a name "
-            "of the "
-            "symbol table (`memcpy@GLIBC_2.14` for one of several versions), `cpp:ns::f` for all functions "
-            "of that "
-            "name in C++ or Rust, `cpp:\"ns::f(int)\"` for one of them, or an address. A name that the symbol "
-            "table does not have is taken as one of C++ or Rust. A function of a "
-            "stripped file "
-            "may be called as stacks show it, `func_0x4012a0`. BINARY and FUNCTION may have "
-            "wildcards. Of a "
-            "line each copy of its code is probed.",
+     .doc = "When a function of a program or library is entered, or an instruction in it is reached. BINARY is a path, a "
+            "program in PATH, a library as the loader finds it (`libc`, `libssl.so.3`; with -p, one that the process has "
+            "mapped), or a library stored in a zip archive (`app.zip!/lib/libx.so`). FUNCTION is a name of the symbol "
+            "table (`memcpy@GLIBC_2.14` for one of several versions), `cpp:ns::f` for all C++ or Rust functions of that "
+            "name, `cpp:\"ns::f(int)\"` for one of them, or an address. A name that is not in the symbol table is treated "
+            "as a C++ or Rust name. Functions of a stripped file can be named as in stacks, `func_0x4012a0`. BINARY and "
+            "FUNCTION may have wildcards. For a line, each copy of its code is probed.",
      .example = "uprobe:libc:malloc"},
     {.name = "uretprobe",
      .aliases = {"ur"},
      .abilities = has_registers | has_function | has_context | in_task | can_write_user | has_result,
      .form = "uretprobe:BINARY:FUNCTION",
-     .doc =
-         "When a function of a program or library returns. Where no exception can pass through it, the kernel puts an address of "
-         "its own in the place of the return address; else the return instructions are probed; that takes longer. "
-         "Functions of Go, those that change stacks, and those whose return instructions are not known are "
-         "refused; the last are probed with `--unsafe`, and an exception then ends the program.",
+     .doc = "When a function of a program or library returns. If no exception can pass through it, the kernel replaces "
+            "the return address; otherwise the return instructions are probed, which takes longer. Functions of Go, "
+            "functions that switch stacks, and functions with unknown return instructions are refused; the last are "
+            "probed with `--unsafe`, but then an exception ends the program.",
      .example = "uretprobe:libc:malloc"},
     {.name = "usdt",
      .aliases = {"U"},
      .abilities = has_registers | has_context | in_task | can_write_user | has_arg_numbers,
      .form = "usdt:BINARY:[NAMESPACE:]PROBE",
-     .doc = "A probe that the authors of a program put into it.",
+     .doc = "A probe that the authors of a program built into it.",
      .example = "usdt:libstdc++:throw"},
     {.name = "hardware",
      .aliases = {"h"},
      .abilities = has_registers | has_context | in_task | can_write_user,
      .form = "hardware:EVENT[:COUNT]",
-     .doc = "Each COUNT-th event of the processor's counters: cycles, cache misses, …",
+     .doc = "Every COUNT-th event of a CPU counter: cycles, cache misses, …",
      .example = "hardware:cache-misses:1000000"},
     {.name = "watchpoint",
      .aliases = {"w"},
      .abilities = has_registers | has_context | in_task | can_write_user,
      .form = "watchpoint:ADDRESS:LENGTH:MODE",
-     .doc = "When memory is read (r), written (w) or executed (x). With -p or -c ADDRESS is one of that "
-            "process; else one "
-            "of the kernel, or the name of a symbol. The processor watches few places at a time (four on "
+     .doc = "When memory is read (r), written (w) or executed (x). With -p or -c, ADDRESS is in that process; otherwise "
+            "it is a kernel address or the name of a kernel symbol. A CPU watches few addresses at a time (four on "
             "x86-64).",
      .example = "watchpoint:0x10000000:8:rw"},
     {.name = "asyncwatchpoint",
      .aliases = {"aw"},
      .abilities = has_registers | has_context | in_task | can_write_user,
      .form = "asyncwatchpoint:ADDRESS:LENGTH:MODE",
-     .doc = "The same: nothing is stopped while the watch is set.",
+     .doc = "The same, but nothing is stopped while the watchpoint is set.",
      .example = "asyncwatchpoint:0x10000000:8:rw"},
     {.name = "iter",
      .aliases = {"it"},
      .abilities = has_context | sees_paths | vouches,
      .form = "iter:KIND[:PIN]",
-     .doc = "Once for each object of the kernel of one kind: tasks, files, mappings, sockets. `ctx` holds "
-            "its members. With a "
-            "PIN, the name of a file in the BPF file system, the program stays there when acu ends, and runs "
-            "whenever the "
-            "file is read: what it prints, by printf, is the file's text.",
+     .doc = "Once for each kernel object of one kind: tasks, files, mappings, sockets. `ctx` has its members. With a PIN, "
+            "the name of a file in the BPF file system, the program stays there after acu exits and runs whenever the "
+            "file is read; its printf output is the content of the file.",
      .example = "iter:task"},
     {.name = "bench",
      .form = "bench:NAME",
-     .doc = "Run many times and timed, with --bench.",
+     .doc = "Runs many times and is timed, with --bench.",
      .example = "bench:one"},
-    {.name = "test", .form = "test:NAME", .doc = "Run once and judged, with --test.", .example = "test:one"},
+    {.name = "test", .form = "test:NAME", .doc = "Runs once and is checked, with --test.", .example = "test:one"},
     {.name = "oneshot",
      .still = true,
      .form = "oneshot",
-     .doc = "Of a program that stands still (`acu core`, `acu snap`): once, then done. `target.NAME` leads "
-            "into its data.",
+     .doc = "For core dumps and snapshots (`acu core`, `acu snap`): runs once. `target.NAME` gives access to the data of "
+            "the program.",
      .example = "oneshot"},
     {.name = "thread",
      .abilities = has_registers,
      .still = true,
      .form = "thread",
-     .doc =
-         "Of a program that stands still: once for each thread, with its registers, stack and thread-locals.",
+     .doc = "For core dumps and snapshots: once for each thread, with its registers, stack and thread-local variables.",
      .example = "thread"},
     {.name = "frame",
      .abilities = has_registers | has_function,
      .still = true,
      .form = "frame(\"FUNCTION\")",
-     .doc = "Of a program that stands still: once for each call of a function that a thread is in, also "
-            "inlined ones, with "
-            "`args` and `locals` as they are there. FUNCTION may have wildcards; C++ names as `ns::f`.",
+     .doc = "For core dumps and snapshots: once for each call of a function on the stack of a thread, including inlined "
+            "calls, with its `args` and `locals`. FUNCTION may have wildcards; C++ names as `ns::f`.",
      .example = "frame(\"main\")"},
     {.name = "fault",
      .abilities = has_registers | has_function,
      .still = true,
      .form = "fault",
-     .doc =
-         "Of a core dump: the thread that crashed, with `args` and `locals` of the function in which it did.",
+     .doc = "For core dumps: the thread that crashed, with `args` and `locals` of the function that it crashed in.",
      .example = "fault"},
 };
 
