@@ -605,7 +605,7 @@ def many_processes(acu):
     text, err = trace(acu, STACKS, lambda: run("sh", "-c", f"for i in $(seq 500); do {program} 0; done"), options=["-v"])
     all_named(text)
     need(count_of(text, "alpha") == 500, text[-500:])
-    found = re.search(r"^processes: (\d+) changes, (\d+) lost; (\d+) known", err, re.M)
+    found = re.search(r"^processes: (\d+) events, (\d+) lost; (\d+) known", err, re.M)
     need(found and int(found.group(1)) >= 1500 and found.group(2) == "0", err[-500:])
 
 
