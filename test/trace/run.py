@@ -350,7 +350,7 @@ def arguments_as_they_were_given(acu):
     theirs = lines_of(strace("-y", "-e", "trace=" + calls, program))
     ours = lines_of(trace(acu, "-q", "-y", "-e", calls, "--", program)[1])
     need(sum("<pipe:[" in line or "<socket:[" in line for line in theirs) > 8, str(theirs))
-    theirs, ours = ([re.sub(r"^(msgctl\(|msgget.* = )\d+", r"\1N", line) for line in lines if not line.startswith(("--- ", "+++ "))] for lines in (theirs, ours))
+    theirs, ours = ([re.sub(r"^((?:msg|shm)ctl\(|(?:msg|shm|sem)get.* = )(?:\d+|N)", r"\1N", line) for line in lines if not line.startswith(("--- ", "+++ "))] for lines in (theirs, ours))
     need(theirs == ours, "\n".join(f"strace: {a}\nacu:    {b}" for a, b in zip(theirs, ours) if a != b) or f"{theirs} {ours}")
     _, text, _ = trace(acu, "-e", "fcntl,kill", "--", program)
     for part in ("F_SETLEASE, F_WRLCK)", "F_SETLEASE, F_UNLCK)", "F_SETSIG, SIGUSR1)", "F_NOTIFY, DN_MODIFY|DN_MULTISHOT)", "--- SIGTERM {si_signo=SIGTERM} ---\n+++ killed by SIGTERM"):
