@@ -1,15 +1,15 @@
 #include "counters/counting.h"
 
+#include "base/clock.h"
 #include "base/counted.h"
 #include "base/text.h"
+#include "counters/count_table.h"
 #include "probe/attach.h"
 #include "probe/counter.h"
-#include "counters/count_table.h"
 #include "session/child.h"
 #include "session/losses.h"
 #include "session/output.h"
 #include "session/signals.h"
-#include "base/clock.h"
 #include "spec/counters.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 #include "flame/duty_cycle.h"
 
+#include "base/clock.h"
 #include "bpf/syscall.h"
+#include "flame/trap_cost.h"
 #include "session/life.h"
 #include "session/script_maps.h"
-#include "base/clock.h"
-#include "flame/trap_cost.h"
 
 #include <algorithm>
 #include <cmath>

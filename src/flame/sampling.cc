@@ -1,21 +1,21 @@
 // The steps of a recording in their order; those of a script's run (run.cc), but for what becomes of the map.
 #include "flame/sampling.h"
 
+#include "base/clock.h"
 #include "base/counted.h"
 #include "base/text.h"
 #include "bpf/features.h"
-#include "format/tracefs.h"
-#include "profile/naming.h"
 #include "flame/allocations.h"
 #include "flame/duty_cycle.h"
 #include "flame/gains.h"
-#include "session/losses.h"
-#include "session/script_maps.h"
 #include "flame/priority.h"
+#include "format/tracefs.h"
+#include "profile/naming.h"
+#include "session/losses.h"
 #include "session/run_times.h"
 #include "session/runner.h"
+#include "session/script_maps.h"
 #include "session/stack_map.h"
-#include "base/clock.h"
 
 #include <arpa/inet.h>
 #include <cstdio>

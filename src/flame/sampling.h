@@ -2,8 +2,8 @@
 // stacks in its map become a profile::Profile.
 #pragma once
 
-#include "profile/profile.h"
 #include "flame/script.h"
+#include "profile/profile.h"
 
 #include <functional>
 #include <span>

@@ -2,8 +2,8 @@
 // for.
 #pragma once
 
-#include "session/target_filter.h"
 #include "session/builtin_script.h"
+#include "session/target_filter.h"
 #include "spec/profile_kinds.h"
 
 #include <cstdint>

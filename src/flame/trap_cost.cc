@@ -1,8 +1,8 @@
 #include "flame/trap_cost.h"
 
+#include "base/clock.h"
 #include "bpf/syscall.h"
 #include "session/steps.h"
-#include "base/clock.h"
 
 #include <algorithm>
 #include <cstdio>

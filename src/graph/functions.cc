@@ -7,8 +7,8 @@
 #include "probe/uprobe.h"
 #include "probe/user_values.h"
 #include "session/builtin_script.h"
-#include "spec/nothrow_functions.h"
 #include "spec/arch.h"
+#include "spec/nothrow_functions.h"
 #include "symbol/demangle.h"
 
 #include <algorithm>

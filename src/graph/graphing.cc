@@ -1,19 +1,19 @@
 // The steps of `acu graph` in their order; those of a trace (tracing.cc), but for what becomes of records.
 #include "graph/graphing.h"
 
+#include "base/clock.h"
 #include "base/counted.h"
 #include "base/text.h"
 #include "graph/call_graph.h"
 #include "graph/call_json.h"
 #include "graph/call_text.h"
-#include "report/names.h"
-#include "report/text.h"
 #include "graph/records.h"
 #include "graph/script.h"
+#include "report/names.h"
+#include "report/text.h"
 #include "session/losses.h"
 #include "session/run_times.h"
 #include "session/runner.h"
-#include "base/clock.h"
 
 #include <algorithm>
 #include <cstring>

@@ -16,7 +16,7 @@ struct Options {
   std::vector<std::string> functions; // as they were written
   std::string output;                 // a file; empty: standard output. x.json: Chrome's format
   uint64_t depth = 0;                 // 0: all
-  uint64_t min_duration_ns = 0;              // shorter calls are not told
+  uint64_t min_duration_ns = 0;              // shorter calls are not reported
   uint64_t duration_ns = 0;           // 0: until the command or the process ends, or a signal
   bool all_returns = false;
   bool counts = false; // a table at the end instead of lines

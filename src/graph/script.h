@@ -15,8 +15,8 @@ inline constexpr uint64_t graph_return_address = spec::arch.return_address_bytes
 struct Wanted {
   session::Condition whose;
   session::TargetFilter filter;
-  uint64_t depth = 0;       // calls deeper than that are not told; 0: all are
-  uint64_t min_duration_ns = 0;    // shorter calls are not told; 0: all are
+  uint64_t depth = 0;       // calls deeper than that are not reported; 0: all are
+  uint64_t min_duration_ns = 0;    // shorter calls are not reported; 0: all are
   uint64_t duration_ns = 0; // 0: until all is over
   bool has_values = true;
 };

@@ -1,9 +1,9 @@
 // Who holds the memory of a heap, as a flame graph. Chunks of a kind are one frame as often as they are on
 // one way, so that lists and trees do not become towers.
 #include "base/output_file.h"
-#include "profile/formats.h"
 #include "heap/report.h"
 #include "heap/view.h"
+#include "profile/formats.h"
 
 namespace heap {
 

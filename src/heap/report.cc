@@ -2,9 +2,9 @@
 
 #include "base/counted.h"
 #include "base/text.h"
+#include "heap/view.h"
 #include "report/histogram.h"
 #include "report/json.h"
-#include "heap/view.h"
 
 #include <algorithm>
 #include <bit>

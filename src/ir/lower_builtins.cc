@@ -3,9 +3,9 @@
 // lowerings that take more than a line are members of Lowering, in the file of their family.
 #include "ir/lowering.h"
 
+#include "spec/arch.h"
 #include "spec/complete_table.h"
 #include "spec/numbers.h"
-#include "spec/arch.h"
 #include "spec/syscalls.h"
 
 #include <cassert>

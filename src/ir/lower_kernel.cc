@@ -3,8 +3,8 @@
 #include "format/btf.h"
 #include "host/environment.h"
 #include "ir/lowering.h"
-#include "probe/cpu_variable.h"
 #include "lang/walk.h"
+#include "probe/cpu_variable.h"
 #include "probe/kernel_functions.h"
 #include "spec/arch.h"
 

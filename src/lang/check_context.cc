@@ -6,9 +6,9 @@
 #include "probe/attach.h"
 #include "probe/cpu_variable.h"
 #include "probe/still.h"
+#include "spec/arch.h"
 #include "spec/numbers.h"
 #include "spec/probes.h"
-#include "spec/arch.h"
 
 #include <algorithm>
 

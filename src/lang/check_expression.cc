@@ -2,9 +2,9 @@
 #include "lang/checker.h"
 
 #include "lang/c_types.h"
-#include "lang/walk.h"
 #include "lang/lexer.h"
 #include "lang/parse.h"
+#include "lang/walk.h"
 
 #include "base/text.h"
 #include "spec/numbers.h"

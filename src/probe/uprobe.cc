@@ -1,8 +1,8 @@
 // uprobe:BINARY:FUNCTION, uretprobe:BINARY:FUNCTION: the functions and instructions of programs and
 // libraries. How they are written is in uprobe_text.h, what can be said when there is no such function in
 // uprobe_missing.cc, and where exactly a probe is put in uprobe_entry.cc.
-#include "probe/uprobe.h"
 #include "probe/exception_reach.h"
+#include "probe/uprobe.h"
 #include "probe/uprobe_text.h"
 #include "probe/user_values.h"
 

@@ -3,9 +3,9 @@
 // A probe may stand in several places of the code, where compilers keep its arguments differently: each place
 // is an event of its own. Its counter, if it has one, is raised by the kernel in every process that has the
 // file mapped, and in those that map it later, for as long as the probe is attached.
-#include "format/usdt.h"
 #include "format/elf_file.h"
 #include "format/load_bias.h"
+#include "format/usdt.h"
 #include "probe/kinds.h"
 #include "probe/uprobe.h"
 #include "spec/arch.h"

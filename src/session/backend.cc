@@ -1,10 +1,10 @@
 #include "session/backend.h"
 
+#include "base/clock.h"
 #include "bpf/engine.h"
 #include "bpf/features.h"
 #include "eval/engine.h"
 #include "session/compile.h"
-#include "base/clock.h"
 
 #include <bit>
 

@@ -1,9 +1,9 @@
 #include "session/life.h"
 
-#include "session/losses.h"
-#include "session/signals.h"
 #include "base/clock.h"
 #include "base/counted.h"
+#include "session/losses.h"
+#include "session/signals.h"
 #include "session/trials.h"
 
 #include <csignal>

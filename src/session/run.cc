@@ -2,6 +2,7 @@
 // Error whose kind is the exit status. An Error without a message was reported already.
 #include "session/run.h"
 
+#include "base/clock.h"
 #include "base/counted.h"
 #include "base/text.h"
 #include "bpf/features.h"
@@ -13,12 +14,11 @@
 #include "session/life.h"
 #include "session/listing.h"
 #include "session/losses.h"
-#include "watch/omitted_returns.h"
 #include "session/script.h"
 #include "session/stack_map.h"
 #include "session/steps.h"
-#include "base/clock.h"
 #include "spec/diagnostics.h"
+#include "watch/omitted_returns.h"
 
 #include <algorithm>
 #include <optional>

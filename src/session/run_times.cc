@@ -1,7 +1,7 @@
 #include "session/run_times.h"
 
-#include "bpf/syscall.h"
 #include "base/clock.h"
+#include "bpf/syscall.h"
 
 #include <chrono>
 

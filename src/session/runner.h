@@ -25,7 +25,7 @@ struct Measurement {
   BuiltinScript script;
   TargetFilter filter;                   // whose end is its end
   std::vector<std::string> command = {}; // words; empty: none
-  int functions_of = -1;                 // the process whose functions the script may name; -1: nobody's; that of `filter` alone is probed then
+  int functions_of = -1;                 // the process whose functions the script may name; -1: nobody's; only the process of `filter` is probed then
   bool probes_command = false;           // those of the command alone
   bool is_silent = false;                // the command has nothing to do with the terminal
   bool may_end_programs = false;         // as CompileOptions::unsafe
@@ -86,7 +86,7 @@ public:
   const base::Status& outcome() const { return outcome_; }
   // start(), run() and outcome() of one.
   base::Status live(Output& output, std::vector<Regular*> regulars = {});
-  // It ends as soon as it can, also while it attaches. From the thread that runs it, or before that waits.
+  // Ends it as soon as possible, even while it attaches. Call it from the thread in run(), or before run().
   void stop() { is_cancelled_ = true; }
 
   // What the kernel holds goes, with the program's maps; names stay.

@@ -2,8 +2,8 @@
 // signals are the process's.
 #include "session/signals.h"
 
-#include "base/fd.h"
 #include "base/clock.h"
+#include "base/fd.h"
 
 #include <atomic>
 #include <cerrno>

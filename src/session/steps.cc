@@ -1,10 +1,10 @@
 // Facts about this host and process that a program is compiled with.
 #include "session/steps.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "bpf/trials.h"
 #include "host/environment.h"
-#include "base/clock.h"
 
 #include <algorithm>
 #include <set>

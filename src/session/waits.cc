@@ -7,9 +7,9 @@
 // descriptors of their own: a script of ten intervals opens nothing.
 #include "session/life.h"
 
+#include "base/clock.h"
 #include "session/losses.h"
 #include "session/signals.h"
-#include "base/clock.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -232,7 +232,7 @@ void wait_for_events(std::span<Life* const> lives, const Ended& ended) {
   std::vector<pollfd> fds;
   for (;;) {
     for (Part& p : parts)
-      if (p.turns->done()) end(p, {});
+      if (p.turns && p.turns->done()) end(p, {});
     std::erase_if(parts, [](const Part& p) { return !p.turns; });
     if (parts.empty()) return;
 
@@ -256,8 +256,6 @@ void wait_for_events(std::span<Life* const> lives, const Ended& ended) {
         parts[i].turns->note_nothing();
       if (base::Status status = parts[i].turns->take(signals); !status.ok()) end(parts[i], std::move(status));
     }
-    std::erase_if(parts, [](const Part& p) { return !p.turns; });
-    if (parts.empty()) return;
   }
 }
 

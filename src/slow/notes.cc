@@ -8,7 +8,7 @@ namespace slow {
 
 static constexpr size_t max_waits = 256, max_samples = 4096, max_turns = 4096, max_threads = 8192;
 
-// Threads that ended long ago are not told of; those that waited last stay.
+// Threads that ended long ago are not reported of; those that waited last stay.
 void Notes::make_room() {
   if (threads_.size() < max_threads) return;
   uint64_t newest = 0;

@@ -2,19 +2,19 @@
 // be probed is known by its calls: they are counted as they are probed, and when they become too many the probes go.
 #include "slow/slow.h"
 
+#include "base/clock.h"
 #include "base/counted.h"
 #include "base/text.h"
 #include "report/names.h"
 #include "session/losses.h"
-#include "session/script_maps.h"
 #include "session/run_times.h"
 #include "session/runner.h"
+#include "session/script_maps.h"
 #include "slow/entries.h"
 #include "slow/functions.h"
 #include "slow/looks.h"
 #include "slow/script.h"
 #include "slow/text.h"
-#include "base/clock.h"
 
 #include <algorithm>
 #include <unistd.h>

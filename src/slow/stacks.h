@@ -2,8 +2,8 @@
 #pragma once
 
 #include "profile/naming.h"
-#include "slow/records.h"
 #include "session/stack_map.h"
+#include "slow/records.h"
 
 #include <string>
 #include <unordered_map>

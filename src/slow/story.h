@@ -2,9 +2,9 @@
 #pragma once
 
 #include "report/names.h"
-#include "trace/descriptors.h"
 #include "slow/notes.h"
 #include "slow/stacks.h"
+#include "trace/descriptors.h"
 
 #include <optional>
 #include <string>

@@ -21,6 +21,7 @@
 
 #include "base/counted.h"
 #include "eval/engine.h"
+#include "heap/report.h"
 #include "probe/probe.h"
 #include "probe/recipe_run.h"
 #include "probe/user_values.h"
@@ -30,7 +31,6 @@
 #include "report/target_names.h"
 #include "report/text.h"
 #include "snapshot/goroutines.h"
-#include "heap/report.h"
 #include "unwind/reason.h"
 
 #include <algorithm>

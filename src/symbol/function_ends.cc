@@ -1,5 +1,5 @@
-#include "symbol/function_ends.h"
 #include "spec/arch_x86_64.h"
+#include "symbol/function_ends.h"
 
 #include "dwarf/frame_entries.h"
 #include "dwarf/frame_rules.h"

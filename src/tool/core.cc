@@ -1,10 +1,10 @@
 // `acu core FILE [SCRIPT]`: a core dump, as a summary or as what a script asks.
 #include "base/text.h"
+#include "heap/report.h"
 #include "probe/still.h"
 #include "profile/formats.h"
 #include "report/target_names.h"
 #include "session/arguments.h"
-#include "heap/report.h"
 #include "session/run.h"
 #include "snapshot/profile.h"
 #include "snapshot/summary.h"

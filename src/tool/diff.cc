@@ -1,7 +1,7 @@
 // `acu diff`: two recordings compared, as a table and a page.
-#include "profile/diff.h"
 #include "base/output_file.h"
 #include "base/text.h"
+#include "profile/diff.h"
 #include "profile/formats.h"
 #include "profile/slices.h"
 #include "session/arguments.h"

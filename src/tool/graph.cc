@@ -1,9 +1,9 @@
 // `acu graph`: nested calls of functions of a program and of the kernel, as trace-cmd(1) shows those of
 // the kernel.
 #include "base/text.h"
-#include "session/arguments.h"
 #include "graph/functions.h"
 #include "graph/graphing.h"
+#include "session/arguments.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
 

@@ -1,10 +1,10 @@
 // `acu info`: what this kernel can do, and what this user may, as text or JSON. The abilities are the rows of
 // bpf/features.h; each is asked of the kernel once, and where one is missing its substitute is named.
-#include "base/text.h"
 #include "base/output_file.h"
+#include "base/text.h"
 #include "bpf/trials.h"
-#include "host/environment.h"
 #include "host/cpus.h"
+#include "host/environment.h"
 #include "host/save.h"
 #include "report/json.h"
 #include "session/arguments.h"

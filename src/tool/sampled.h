@@ -1,8 +1,8 @@
 // The request of `acu flame`, `acu record` and `acu top`: a kind or a probe, the target, and the rate.
 #pragma once
 
-#include "session/arguments.h"
 #include "flame/sampling.h"
+#include "session/arguments.h"
 
 #include <string>
 #include <string_view>

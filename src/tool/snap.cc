@@ -5,10 +5,10 @@
 // meanwhile), this is done again.
 #include "base/counted.h"
 #include "base/text.h"
+#include "heap/report.h"
 #include "probe/still.h"
 #include "profile/formats.h"
 #include "session/arguments.h"
-#include "heap/report.h"
 #include "session/run.h"
 #include "snapshot/profile.h"
 #include "snapshot/summary.h"

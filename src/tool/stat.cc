@@ -1,7 +1,7 @@
 // `acu stat`: counters over a command, a process or the host, as in perf-stat(1).
 #include "base/text.h"
-#include "session/arguments.h"
 #include "counters/counting.h"
+#include "session/arguments.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
 

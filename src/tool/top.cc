@@ -1,10 +1,10 @@
 // `acu top`: the top functions, refreshed every second. On a terminal a screen (top_view.h, screen.h), elsewhere
 // tables.
+#include "base/clock.h"
 #include "base/text.h"
 #include "profile/completeness.h"
 #include "profile/tables.h"
 #include "session/output.h"
-#include "base/clock.h"
 #include "tool/sampled.h"
 #include "tool/screen.h"
 #include "tool/tool.h"

@@ -1,8 +1,8 @@
 #include "tool/top_view.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "profile/completeness.h"
-#include "base/clock.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,8 +2,8 @@
 // takes what was gained in each interval and the keys that are pressed.
 #pragma once
 
-#include "profile/tables.h"
 #include "flame/sampling.h"
+#include "profile/tables.h"
 
 #include <cstdint>
 #include <optional>

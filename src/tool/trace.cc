@@ -1,12 +1,12 @@
 // `acu trace`: system calls of a command, of processes or of all processes, in the format of strace(1).
 #include "base/text.h"
 #include "session/arguments.h"
-#include "trace/tracing.h"
 #include "spec/syscall_rows.h"
 #include "spec/syscalls.h"
 #include "tool/calls.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
+#include "trace/tracing.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,8 +1,8 @@
 // The target filter of a command: -p, -t, -u, --cgroup, --container, -a, or the command after `--`; -C and --filter.
 #pragma once
 
-#include "session/arguments.h"
 #include "flame/script.h"
+#include "session/arguments.h"
 
 namespace tool {
 

@@ -1,8 +1,8 @@
 #include "trace/call_lines.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "report/json.h"
-#include "base/clock.h"
 #include "spec/syscalls.h"
 #include "trace/plan.h"
 #include "trace/text.h"

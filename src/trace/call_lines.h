@@ -3,8 +3,8 @@
 
 #include "report/report.h"
 #include "trace/descriptors.h"
-#include "trace/tracing.h"
 #include "trace/plan.h"
+#include "trace/tracing.h"
 #include "trace/values.h"
 
 #include <deque>

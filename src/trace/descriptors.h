@@ -1,8 +1,8 @@
 // What the descriptors of traced processes refer to: from traced calls, otherwise from /proc.
 #pragma once
 
-#include "trace/sockets.h"
 #include "trace/call.h"
+#include "trace/sockets.h"
 
 #include <cstdint>
 #include <map>

@@ -2,10 +2,9 @@
 
 #include "base/text.h"
 #include "spec/arch.h"
+#include "trace/by_call.h"
 
 #include <algorithm>
-#include <array>
-#include <unordered_map>
 #include <utility>
 
 namespace trace {
@@ -120,14 +119,8 @@ static Plan plan_of(std::string_view call, const spec::SyscallRow* row, bool is_
 
 Plan plan_of(std::string_view call) { return plan_of(call, spec::find_syscall_row(call), false); }
 const Plan& plan_of(int number) {
-  thread_local std::unordered_map<int, Plan> plans;
-  thread_local std::array<const Plan*, 512> usual = {}; // the same, of this architecture's numbers
-  const auto index = static_cast<size_t>(number);
-  if (index < usual.size() && usual[index]) return *usual[index];
-  auto at = plans.find(number);
-  if (at == plans.end()) at = plans.emplace(number, plan_of(known_name(number), row_of(number), number >= Call::first_of_32)).first;
-  if (index < usual.size()) usual[index] = &at->second;
-  return at->second;
+  thread_local ByCall<Plan> plans;
+  return plans.of(number, [](int n) { return plan_of(known_name(n), row_of(n), n >= Call::first_of_32); });
 }
 
 } // namespace trace

@@ -19,7 +19,7 @@ struct TracingOptions {
   bool all_calls = false;           // these are all
   std::string output;               // a file; empty: standard error, as strace(1) does
   bool fails_only = false;
-  uint64_t min_duration_ns = 0;    // shorter calls are not told
+  uint64_t min_duration_ns = 0;    // shorter calls are not reported
   uint64_t duration_ns = 0; // 0: until the command or the process ends, or a signal
   uint32_t data = 32;       // bytes of data that are shown
   bool descriptors = false; // with the paths of descriptors

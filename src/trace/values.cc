@@ -5,13 +5,13 @@
 #include "spec/numbers.h"
 #include "spec/socket_options.h"
 #include "spec/syscalls.h"
-#include "trace/netlink.h"
+#include "trace/by_call.h"
 #include "trace/call.h"
+#include "trace/netlink.h"
 #include "trace/structures.h"
 #include "trace/text.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -665,14 +665,8 @@ static KnownCall look_up(int number) {
 }
 
 const KnownCall& known_call(int number) {
-  thread_local std::unordered_map<int, KnownCall> calls;
-  thread_local std::array<const KnownCall*, 512> usual = {}; // the same, of this architecture's numbers
-  const auto index = static_cast<size_t>(number);
-  if (index < usual.size() && usual[index]) return *usual[index];
-  auto at = calls.find(number);
-  if (at == calls.end()) at = calls.emplace(number, look_up(number)).first;
-  if (index < usual.size()) usual[index] = &at->second;
-  return at->second;
+  thread_local ByCall<KnownCall> calls;
+  return calls.of(number, look_up);
 }
 
 std::string_view known_name(int number) { return known_call(number).name; }

@@ -1,9 +1,9 @@
 #include "watch/unwinding.h"
 
-#include "base/text.h"
-#include "watch/probed_returns.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "spec/stack_entries.h"
+#include "watch/probed_returns.h"
 
 #include <algorithm>
 #include <cstdio>

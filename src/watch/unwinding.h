@@ -13,10 +13,10 @@
 
 #include "bpf/walker.h"
 #include "probe/probe.h"
-#include "watch/process_watch.h"
 #include "symbol/user_symbols.h"
 #include "unwind/file_frames.h"
 #include "unwind/walk.h"
+#include "watch/process_watch.h"
 
 #include <optional>
 #include <string>
