@@ -1,5 +1,6 @@
 #include "counters/count_table.h"
 
+#include "base/rounded.h"
 #include "report/json.h"
 #include "report/number.h"
 
@@ -20,7 +21,7 @@ template<class... T> std::string print(const char* format, T... values) {
 
 std::string value_text(const CountRow& row) {
   if (!row.is_supported) return "<not supported>";
-  return row.is_time ? print("%.2f", row.value.mean() / ns_in_ms) : report::grouped(static_cast<uint64_t>(std::nearbyint(row.value.mean())));
+  return row.is_time ? print("%.2f", row.value.mean() / ns_in_ms) : report::grouped(static_cast<uint64_t>(base::rounded(row.value.mean())));
 }
 std::string_view unit_of(const CountRow& row) { return row.is_time ? "msec" : ""; }
 

@@ -1,11 +1,11 @@
 // Both trees are put into one; the weights of each are summed up by function apart.
 #include "profile/diff.h"
 
+#include "base/rounded.h"
 #include "profile/matching.h"
 #include "profile/tables.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace profile {
@@ -27,7 +27,7 @@ template<class Take> void copy_into(Profile& to, const Profile& from, const Matc
   for (const Sample& s : from.samples()) take(threads[s.thread], nodes[s.node], s);
 }
 
-int64_t scaled(uint64_t weight, double scale) { return std::llround(static_cast<double>(weight) * scale); }
+int64_t scaled(uint64_t weight, double scale) { return base::rounded(static_cast<double>(weight) * scale); }
 
 // What A is multiplied by.
 double scale_of(const About& a, const About& b) {

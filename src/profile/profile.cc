@@ -1,10 +1,10 @@
 // Numbers for texts, frames, nodes, threads and samples; the same thing always has the same one.
 #include "profile/profile.h"
 
+#include "base/rounded.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace profile {
@@ -72,7 +72,7 @@ void Profile::weigh_anew(std::span<const Gain> gains) {
 }
 
 void Profile::scale(double factor) {
-  auto scaled = [factor](uint64_t weight) { return static_cast<uint64_t>(std::llround(static_cast<double>(weight) * factor)); };
+  auto scaled = [factor](uint64_t weight) { return static_cast<uint64_t>(base::rounded(static_cast<double>(weight) * factor)); };
   for (Sample& s : samples_) s.weight = slices.empty() ? scaled(s.weight) : 0;
   for (Slice& slice : slices)
     for (Gain& g : slice.gains) {

@@ -1,12 +1,12 @@
 // speedscope's file: frames once, and for each thread its stacks with their weights. Specification: the
 // schema at speedscope.app/file-format-schema.json. What it has no place for stands under "acu", which other readers
 // pass over: what was recorded, the kinds of frames, threads, and how often each stack was seen.
+#include "base/rounded.h"
 #include "profile/formats.h"
 #include "profile/kinds_in_files.h"
 #include "report/json.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <rapidjson/document.h>
 #include <span>
@@ -81,7 +81,7 @@ double number_of(const Json& v) { return v.IsNumber() ? v.GetDouble() : 0; }
 std::span<const Json> list_of(const Json& v) { return v.IsArray() ? std::span(v.Begin(), v.Size()) : std::span<const Json>(); }
 constexpr uint32_t no_number = ~uint32_t{0};
 uint32_t number32_of(const Json& v) { return v.IsUint() ? v.GetUint() : no_number; }
-uint64_t whole(double n) { return n >= 1 && n < 9e18 ? static_cast<uint64_t>(std::llround(n)) : 0; }
+uint64_t whole(double n) { return n >= 1 && n < 9e18 ? static_cast<uint64_t>(base::rounded(n)) : 0; }
 
 struct Parser {
   Profile p;
