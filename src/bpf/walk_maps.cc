@@ -40,6 +40,7 @@ MapSpec walk_map_spec(std::string_view name, const ir::Program& program, const E
        .value_size = 8,
        .max_entries = std::max(1u, program.max_stacks)},
       {.name = "acu_walk_known", .value_size = 8, .max_entries = WALK_KNOWN},
+      {.name = "acu_walk_rules", .value_size = sizeof(walk_rule), .max_entries = WALK_RULES},
       {.name = "acu_walk_counts", .type = BPF_MAP_TYPE_PERCPU_ARRAY, .value_size = 8, .max_entries = WALK_COUNTS},
       {.name = "acu_walk_set", .value_size = 8 * WALK_SETTINGS, .flags = mapped},
       {.name = "acu_walks",

@@ -11,7 +11,7 @@ MapSpec walk_map_spec(std::string_view name, const ir::Program& program, const E
 
 // Those that several programs may share: not the memory that a walk is made in, as one program may interrupt another.
 inline constexpr std::string_view shared_walk_maps[] = {"acu_rows",     "acu_starts",     "acu_rules",       "acu_mappings", "acu_processes", "acu_walked",
-                                                        "acu_walk_ids", "acu_walk_known", "acu_walk_counts", "acu_walk_set"};
+                                                        "acu_walk_ids", "acu_walk_known", "acu_walk_rules",  "acu_walk_counts", "acu_walk_set"};
 
 // Adds Object::watchers.
 base::Status add_walk_watchers(Pool& pool);

@@ -173,12 +173,12 @@ std::optional<uint32_t> WalkTables::add_list(std::span<const Range> ranges) {
     mappings_.at[*first + i] = m;
   }
   if (free_lists_.empty()) {
-    lists_.push_back({*first, count});
+    lists_.push_back({*first, count, ++lists_made_});
     return static_cast<uint32_t>(lists_.size() - 1);
   }
   uint32_t number = free_lists_.back();
   free_lists_.pop_back();
-  lists_[number] = {*first, count};
+  lists_[number] = {*first, count, ++lists_made_};
   return number;
 }
 
@@ -189,7 +189,7 @@ void WalkTables::remove_list(uint32_t number) {
 
 bool WalkTables::set_process(uint32_t pid, uint32_t list) {
   __atomic_thread_fence(__ATOMIC_RELEASE);
-  walk_process entry = {lists_[list].first, lists_[list].count};
+  walk_process entry = {lists_[list].first, lists_[list].count, lists_[list].made};
   return map_update(processes_, &pid, &entry) == 0;
 }
 

@@ -90,6 +90,7 @@ private:
   };
   struct List {
     uint32_t first = 0, count = 0;
+    uint64_t made = 0; // walk_process::list
   };
 
   int rows_ = -1; // mapped where they are written alone: what is mapped counts as acu's memory
@@ -102,6 +103,7 @@ private:
   std::unordered_map<uint64_t, uint16_t> rule_numbers_;
   std::vector<File> files_;
   std::vector<List> lists_;
+  uint64_t lists_made_ = 0;
   std::vector<uint32_t> free_files_, free_lists_;
 };
 

@@ -200,6 +200,22 @@ def ran_before(acu):
     need(int(counts[2]) < int(counts[1]), "all were walked outside of the kernel: " + err)
 
 
+def other_code_at_the_same_address(acu):
+    """What is known of an address is forgotten when something else is mapped there."""
+    program, libraries = path("reload"), [path(f"reloaded{room}.so") for room in (32, 96)]
+    subprocess.run(["gcc", *PLAIN, "-o", program, os.path.join(HERE, "reload.c")], check=True, timeout=LIMIT)
+    for library, room in zip(libraries, (32, 96)):
+        subprocess.run(["gcc", *PLAIN, "-shared", "-fPIC", "-fno-stack-protector", f"-DROOM={room}", "-o", library, os.path.join(HERE, "reloaded.c")],
+                       check=True, timeout=LIMIT)
+    rounds = 6
+    status = []
+    text, _ = trace(acu, GETPGID.replace("whole", "reload"), lambda: status.append(run(program, *libraries * (rounds // 2)).returncode))
+    need(status[-1] == 0, f"the libraries are not at one address (status {status[-1]})")
+    found = [(frames[:4], n) for frames, n in stacks(text)]
+    good = sum(n for frames, n in found if frames[1:] == ["leaf", "call_back", "main"])
+    need(sum(n for _, n in found) == 400 * rounds and good >= 0.9 * 400 * rounds, f"{good} of {400 * rounds} lead to main: {found}")
+
+
 def many_children(acu):
     """Children that live for a few milliseconds each, and never map anything themselves."""
     text, err = trace(acu, GETPGID, lambda: run(whole(), "fork", 500))
@@ -420,7 +436,8 @@ def beside_eu_stack(acu):
 
 TESTS = [plain_calls, many_runs, frame_pointers_on_demand, in_a_signal_handler, on_a_signal_stack, on_an_own_stack,
          recursion_of_300, recursion_of_10000, depth_that_is_asked_for, damaged_stack, code_without_tables, code_that_was_made,
-         program_that_executes_itself, file_that_was_replaced, ran_before, many_children, many_short_programs,
+         program_that_executes_itself, file_that_was_replaced, ran_before, other_code_at_the_same_address,
+         many_children, many_short_programs,
          in_samples, results_begin_with_what_is_missing, in_raw_tracepoints, in_the_scheduler, at_functions, at_returns_of_functions,
          where_returns_are_probed, where_recursion_is_probed, samples_while_returns_are_probed, at_marks,
          without_bpf_loop, without_registers_of_tasks, as_it_is_printed, beside_eu_stack]

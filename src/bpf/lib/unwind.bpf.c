@@ -37,7 +37,7 @@ static long (*loop)(__u32 turns, void *function, void *context, __u64 flags) = (
 
 /* Maps of bpf/walk_maps.cc, by name. */
 extern char acu_rows[], acu_starts[], acu_rules[], acu_mappings[], acu_processes[], acu_walked[], acu_walk_ids[],
-    acu_walk_known[], acu_walk_counts[], acu_walk_set[], acu_walks[];
+    acu_walk_known[], acu_walk_rules[], acu_walk_counts[], acu_walk_set[], acu_walks[];
 
 /* As emit_mix of bpf/emit_stack.cc. */
 inline_always __u64 mix(__u64 hash, __u64 frame) {
@@ -138,6 +138,11 @@ inline_always void find_returns(struct walk *w) {
   }
 }
 
+union walked_rule {
+  struct unwind_rule rule;
+  __u64 word;
+};
+
 /* The mapping that holds the address; 0: none. */
 inline_always struct walk_mapping *find_mapping(struct walk *w, __u64 address) {
   __u32 low = w->mapping;
@@ -165,7 +170,7 @@ inline_always struct walk_mapping *find_mapping(struct walk *w, __u64 address) {
 }
 
 /* The number of the rule for an address of the file of `m`. */
-inline_always __u32 find_rule(struct walk_mapping *m, __u64 address) {
+inline_always __u32 find_number(struct walk_mapping *m, __u64 address) {
   address += m->bias;
   __u64 page = (address >> UNWIND_PAGE_BITS) - m->first_page;
   if (page >= m->pages) return UNWIND_RULE_NO_TABLE;
@@ -191,6 +196,25 @@ inline_always __u32 find_rule(struct walk_mapping *m, __u64 address) {
   pair = map_lookup(acu_rows, &key);
   if (!pair) return UNWIND_RULE_NO_TABLE;
   return (*pair >> ((low & 1) << 5) >> 16) & 0xffff;
+}
+
+/* The rule for an address of the process, or why there is none. A frame costs a third where it is found as it was kept. */
+inline_always long find_rule(struct walk *w, __u64 at, union walked_rule *to) {
+  __u64 check = mix(w->list, at);
+  __u32 key = check & (WALK_RULES - 1);
+  struct walk_rule *kept = map_lookup(acu_walk_rules, &key);
+  if (!kept) return WALK_NOT_HELD;
+  to->word = kept->rule;
+  if ((kept->check ^ to->word) == check) return 0;
+  struct walk_mapping *m = find_mapping(w, at);
+  if (!m) return WALK_CODE_NOT_KNOWN;
+  __u32 number = find_number(m, at);
+  __u64 *rule = map_lookup(acu_rules, &number);
+  if (!rule) return WALK_NOT_HELD;
+  to->word = *rule;
+  kept->rule = to->word;
+  kept->check = check ^ to->word;
+  return 0;
 }
 
 inline_always long stop(struct walk *w, __u32 why) {
@@ -247,17 +271,15 @@ inline_always long find_cfa(struct walk *w, struct unwind_rule *rule, __u64 *cfa
 /* From the frame at w->pc to its caller. */
 inline_always long to_caller(struct walk *w) {
   if (w->is_blind) return by_frame_pointer(w);
-  __u64 at = w->pc - (w->is_exact ? 0 : 1);
-  struct walk_mapping *m = find_mapping(w, at);
-  if (!m) return stop(w, WALK_CODE_NOT_KNOWN);
-  __u32 number = find_rule(m, at);
-  struct unwind_rule *rule = map_lookup(acu_rules, &number);
-  if (!rule) return stop(w, WALK_NOT_HELD);
+  union walked_rule found;
+  long why = find_rule(w, w->pc - (w->is_exact ? 0 : 1), &found);
+  if (why) return stop(w, why);
+  struct unwind_rule *rule = &found.rule;
   if (rule->cfa == UNWIND_CFA_NO_TABLE) return by_frame_pointer(w);
   if (rule->cfa == UNWIND_CFA_END) return stop(w, UNWIND_COMPLETE);
   if (rule->cfa == UNWIND_CFA_SIGNAL) return out_of_signal(w, w->sp + (__s64)rule->cfa_parts.offset);
   __u64 cfa = 0, address = 0, bp = w->bp;
-  long why = find_cfa(w, rule, &cfa);
+  why = find_cfa(w, rule, &cfa);
   if (why) return stop(w, why);
   if (cfa <= w->sp) return stop(w, UNWIND_NO_PROGRESS);
   /* The lower one first: what lies above is read with it. */
@@ -423,6 +445,7 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
     w->first = process->first;
     w->mappings = process->count;
     w->mapping = process->first;
+    w->list = mix(0, process->list);
   } else if (w->limit > 1) {
     if ((none = why_none_to_copy(w))) return no_stack(w, none);
     struct walk_process asked = {.first = process ? process->first + 1 : 1};

@@ -5,7 +5,10 @@
  * of `acu_starts`, one for each 64 KiB of the file's addresses, and those to rows in `acu_rows`, whose rules
  * stand in `acu_rules` (unwind/rule.h). All are plain arrays that acu fills through mmap(2); what a process
  * entry leads to stays as it is for a while after the entry has changed, so that a walk that is under way ends
- * well. Processes are entries of the hash `acu_processes`, by their number as acu sees it. */
+ * well. Processes are entries of the hash `acu_processes`, by their number as acu sees it.
+ *
+ * Rules that were found are kept in `acu_walk_rules`, by address and list of mappings, as most frames of a stack were
+ * in the one before. */
 #pragma once
 
 #include "spec/stack_entry.h"
@@ -17,6 +20,7 @@ enum {
   WALK_WINDOW = 512,           /* of the stack are read at once; a page is a multiple of it */
   WALK_MOST_COPIES = 64,       /* of a process before it is known: what comes then is as those */
   WALK_KNOWN = 4096,           /* a power of two */
+  WALK_RULES = 8192,           /* a power of two */
   WALK_MOST_MAPPINGS = 4096,   /* of a process */
   WALK_MOST_RETURNS = 64,      /* of a thread: the kernel probes no more at a time */
   WALK_ROOM_ROWS = 6 << 20,
@@ -43,6 +47,13 @@ struct walk_mapping {
 
 struct walk_process {
   __u32 first, count; /* in acu_mappings; count 0: not known, and copied out `first` times */
+  __u64 list;         /* the number of this list of mappings; no other ever has it */
+};
+
+/* Of `acu_walk_rules`. All CPUs write there, and a walk may interrupt another: an entry holds the rule for an address only if
+ * rule and check were written by the same walk, as then check ^ rule is the hash of list and address. */
+struct walk_rule {
+  __u64 check, rule;
 };
 
 /* How a walk ended, as the end of a stack tells (STACK_END plus this): enum unwind_end, and what only the walker in the
@@ -128,6 +139,7 @@ struct walk {
   __u64 pc, sp, bp;
   __u64 hash;
   __u32 first, mappings; /* of the process */
+  __u64 list;            /* hash of its number */
   __u32 mapping;         /* that held the last address */
   __u32 is_exact;        /* pc is where the code was interrupted, not where it returns to */
   __u32 is_blind;        /* nothing is known of the process: by frame pointers, whatever they are */
