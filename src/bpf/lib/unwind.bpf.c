@@ -114,30 +114,6 @@ __attribute__((noinline)) int acu_kept_return(__u64 slot) {
   return 0;
 }
 
-/* While the return of a function is probed (uretprobe), the kernel has put the address of a trampoline where its return
- * address was, and keeps that. The thread may be at the trampoline itself, where the function has returned; or at the
- * copy of a probed instruction, which lies behind it. */
-inline_always void find_returns(struct walk *w) {
-  w->kept_count = w->kept_next = w->trampoline = 0;
-  const __u64 *set = settings();
-  if (!set || !set[WALK_SET_UTASK]) return;
-  __u64 task = get_current_task(), utask = read_member(task, set[WALK_SET_UTASK]);
-  if (!utask) return;
-  __u64 memory = read_member(task, set[WALK_SET_MM]);
-  w->trampoline = read_member(read_member(memory, set[WALK_SET_XOL]), set[WALK_SET_TRAMPOLINE]);
-  w->returns = read_member(utask, set[WALK_SET_RETURNS]);
-  if (!w->trampoline) return;
-  if (w->returns) acu_keep_returns(w->slot);
-  __u64 at = w->registers[ARCH_RIP] - w->trampoline;
-  if (at < trampoline_bytes && w->kept_count) {
-    w->registers[ARCH_RIP] = w->kept[0].address;
-    w->registers[ARCH_RSP] = w->kept[0].slot + 8;
-    w->kept_next = 1;
-  } else if (at >= trampoline_bytes && at < page_bytes) {
-    w->registers[ARCH_RIP] = read_member(utask, set[WALK_SET_STEPPED]);
-  }
-}
-
 union walked_rule {
   struct unwind_rule rule;
   __u64 word;
@@ -215,6 +191,33 @@ inline_always long find_rule(struct walk *w, __u64 at, union walked_rule *to) {
   kept->rule = to->word;
   kept->check = check ^ to->word;
   return 0;
+}
+
+/* While the return of a function is probed (uretprobe), the kernel has put the address of a trampoline where its return
+ * address was, and keeps that. The thread may be at the trampoline itself, where the function has returned; or at the
+ * copy of a probed instruction, which lies behind it. Each member costs 20 ns: those that tell where the trampoline is are
+ * read only where one may be met. */
+inline_always void find_returns(struct walk *w) {
+  union walked_rule at_pc;
+  w->kept_count = w->kept_next = w->trampoline = 0;
+  const __u64 *set = settings();
+  if (!set || !set[WALK_SET_UTASK]) return;
+  __u64 task = get_current_task(), utask = read_member(task, set[WALK_SET_UTASK]);
+  if (!utask) return;
+  w->returns = read_member(utask, set[WALK_SET_RETURNS]);
+  if (!w->returns && !find_rule(w, w->registers[ARCH_RIP], &at_pc) && at_pc.rule.cfa != UNWIND_CFA_NO_TABLE) return;
+  __u64 memory = read_member(task, set[WALK_SET_MM]);
+  w->trampoline = read_member(read_member(memory, set[WALK_SET_XOL]), set[WALK_SET_TRAMPOLINE]);
+  if (!w->trampoline) return;
+  if (w->returns) acu_keep_returns(w->slot);
+  __u64 at = w->registers[ARCH_RIP] - w->trampoline;
+  if (at < trampoline_bytes && w->kept_count) {
+    w->registers[ARCH_RIP] = w->kept[0].address;
+    w->registers[ARCH_RSP] = w->kept[0].slot + 8;
+    w->kept_next = 1;
+  } else if (at >= trampoline_bytes && at < page_bytes) {
+    w->registers[ARCH_RIP] = read_member(utask, set[WALK_SET_STEPPED]);
+  }
 }
 
 inline_always long stop(struct walk *w, __u32 why) {
@@ -411,7 +414,6 @@ inline_always void begin(struct walk *w) {
   w->stack.count = 0;
   w->end = WALK_UNFINISHED;
   w->is_blind = 0;
-  w->mappings = 0;
   add_frame(w, w->pc);
 }
 
@@ -439,14 +441,18 @@ inline_always __u64 no_stack(struct walk *w, __u32 why) {
 
 inline_always __u64 walk(struct walk *w, int has_loop) {
   __u32 none = 0;
-  begin(w);
   struct walk_process *process = map_lookup(acu_processes, &w->pid);
   if (process && process->count) {
     w->first = process->first;
     w->mappings = process->count;
     w->mapping = process->first;
     w->list = mix(0, process->list);
-  } else if (w->limit > 1) {
+  } else {
+    w->mappings = 0;
+    w->list = 0;
+  }
+  begin(w);
+  if (!w->mappings && w->limit > 1) {
     if ((none = why_none_to_copy(w))) return no_stack(w, none);
     struct walk_process asked = {.first = process ? process->first + 1 : 1};
     __u64 id = asked.first <= WALK_MOST_COPIES ? copy_out(w, WALK_PROCESS_NOT_KNOWN) : 0;
