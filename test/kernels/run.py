@@ -35,7 +35,7 @@ LEFT_OUT = re.compile(r"^skipped (\d+): (.*)$")
 RANDOM = re.compile(r"^(\d+) scripts compared, (\d+) refused by the kernel, (\d+) disagreements")
 MARK = "#part# "
 MINUTES = 60
-SAMPLE_LIMIT = 8 * MINUTES
+SAMPLE_LIMIT = 12 * MINUTES
 
 # What looks like a kernel that has no types of its own.
 NO_TYPES = ("unshare -m sh -c 'mount -t tmpfs tmpfs /sys/kernel/btf && "
