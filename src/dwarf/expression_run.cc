@@ -303,7 +303,7 @@ base::Status Run::convert(const StackType& to) {
     top.number = bits_of(to.bytes == 4 ? static_cast<double>(static_cast<float>(value)) : value);
   } else if (top.type.is_float) {
     double value = as_double(top.number);
-    if (!(value > -9.3e18 && value < 9.2e18)) return unknown("a number of this size");
+    if (!(value >= -0x1p63 && value < 0x1p63)) return unknown("a number of this size");
     top.number = extended(static_cast<uint64_t>(static_cast<int64_t>(value)), to.bytes, to.is_signed);
   } else {
     top.number = extended(top.number, to.bytes, to.is_signed);

@@ -1,6 +1,7 @@
 #include "graph/call_text.h"
 
 #include "base/counted.h"
+#include "base/text.h"
 #include "report/text.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ std::string times_of(const Call* call) {
 }
 
 std::string who_of(const CallThread& thread) {
-  return formatted("%3u)  %-22s ", thread.cpu, (thread.name + "-" + std::to_string(thread.tid)).c_str());
+  return formatted("%3u)  %-22s ", thread.cpu, (base::printable(thread.name) + "-" + std::to_string(thread.tid)).c_str());
 }
 
 // What stands behind a call that has ended: its result, and what else there is to say.
@@ -91,6 +92,7 @@ void CallText::begin(const CallThread& thread, const Call& call, size_t level) {
 
 void CallText::end(const CallThread& thread, const Call& call, size_t level) {
   Lines& lines = threads_[thread.tid];
+  if (!call.is_begun) settle(lines); // the last call has it in it
   if (std::exchange(lines.has_begun, false))
     add(lines, who_of(thread), times_of(&call), level, lines.begun + ";" + note_of(call, false));
   else

@@ -7,6 +7,7 @@
 #include "spec/durations.h"
 
 #include <algorithm>
+#include <cmath>
 #include <getopt.h>
 
 namespace session {
@@ -180,7 +181,8 @@ base::Result<double> read_percent(std::string_view option, const std::string& te
   char* end = nullptr;
   const double percent = std::strtod(text.c_str(), &end);
   constexpr double max = 10'000; // a hundred CPUs
-  if (text.empty() || *end || !(percent >= 0) || percent > max) return bad_value(option, "a percentage of a CPU, such as 5 or 0.5", text);
+  const bool is_plain = !text.empty() && text.find_first_not_of("0123456789.") == text.npos;
+  if (!is_plain || *end || percent > max) return bad_value(option, "a percentage of a CPU, such as 5 or 0.5", text);
   return percent;
 }
 
@@ -188,12 +190,13 @@ base::Result<uint64_t> read_time(std::string_view option, const std::string& tex
   size_t digits = 0;
   while (digits < text.size() && (text[digits] == '.' || (text[digits] >= '0' && text[digits] <= '9'))) digits++;
   const spec::DurationUnit* unit = spec::find_duration_unit(digits == text.size() ? "s" : std::string_view(text).substr(digits));
+  const std::string number = text.substr(0, digits);
   char* end = nullptr;
-  const double value = std::strtod(text.substr(0, digits).c_str(), &end);
+  const double value = std::strtod(number.c_str(), &end);
   const double ns = unit ? value * static_cast<double>(unit->nanoseconds) : 0;
   if (!digits || !unit || *end || ns < static_cast<double>(min) || ns > 1e9 * 86400 * 366)
     return bad_value(option, "a time such as 10s, 500ms or 2m", text);
-  return static_cast<uint64_t>(ns);
+  return static_cast<uint64_t>(std::llround(ns));
 }
 
 } // namespace session

@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <dirent.h>
+#include <linux/magic.h>
 #include <pwd.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace session {
@@ -26,7 +28,7 @@ base::Error usage(std::string message) { return {base::Failure::usage, std::move
 
 base::Result<Condition> of_user(const std::string& name) {
   uint64_t uid = 0;
-  if (auto number = base::parse_integer(name)) {
+  if (auto number = base::parse_integer(name); number && *number < UINT32_MAX) { // -1 is nobody
     uid = *number;
   } else {
     const passwd* found = ::getpwnam(name.c_str());
@@ -55,13 +57,19 @@ void add_groups(const std::string& folder, std::string& script, int depth) {
   ::closedir(dir);
 }
 
+// A directory of a hierarchy, of either version.
+bool is_group(const std::string& folder) {
+  struct stat about = {};
+  struct statfs file_system = {};
+  return ::stat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && ::statfs(folder.c_str(), &file_system) == 0 &&
+         (file_system.f_type == CGROUP2_SUPER_MAGIC || file_system.f_type == CGROUP_SUPER_MAGIC);
+}
+
 base::Result<Condition> of_cgroup(const std::string& path) {
   constexpr int deepest = 16;
-  struct stat about = {};
   for (const char* root : {"", "/sys/fs/cgroup/", "/sys/fs/cgroup/unified/"}) {
     std::string folder = root + path;
-    bool is_group = (*root || path.starts_with("/sys/fs/cgroup")) && ::stat(folder.c_str(), &about) == 0;
-    if (!is_group || !S_ISDIR(about.st_mode)) continue;
+    if ((!*root && !path.starts_with("/sys/fs/cgroup")) || !is_group(folder)) continue;
     std::string groups;
     add_groups(folder, groups, deepest);
     return Condition{"@group[cgroup]", "begin { " + groups + "}\n", "control group " + path};

@@ -6,47 +6,49 @@
 
 namespace slow {
 
-static constexpr size_t max_waits = 256, max_samples = 4096, max_turns = 4096, max_threads = 8192;
+static constexpr size_t max_waits = 256, max_samples = 4096, max_turns = 4096;
 
-// Threads that ended long ago are not reported of; those that waited last stay.
-void Notes::make_room() {
-  if (threads_.size() < max_threads) return;
-  uint64_t newest = 0;
-  for (const auto& [task, of] : threads_)
-    if (!of.waits.empty()) newest = std::max(newest, of.waits.back().back);
+// Where a thread was seen `at` belongs. Threads that were not seen for long make room: they have ended, or sleep. Each time that all are
+// looked at, twice as many may come before the next.
+Notes::OfThread& Notes::of(uint32_t task, uint64_t at) {
   constexpr uint64_t long_ago = 10'000'000'000;
-  std::erase_if(threads_, [&](const auto& t) { return t.second.waits.empty() || t.second.waits.back().back + long_ago < newest; });
+  newest_ = std::max(newest_, at);
+  if (threads_.size() >= room_) {
+    std::erase_if(threads_, [&](const auto& t) { return t.second.seen + long_ago < newest_; });
+    room_ = std::max(min_room, 2 * threads_.size());
+  }
+  OfThread& out = threads_[task];
+  out.seen = std::max(out.seen, at);
+  return out;
 }
 
 void Notes::take(Wake wake) {
-  make_room();
-  const uint32_t task = wake.task;
-  threads_[task].wake = std::move(wake);
+  OfThread& woken = of(wake.task, wake.at);
+  woken.wake = std::move(wake);
 }
 
 void Notes::take(Wait& wait) {
-  make_room();
-  OfThread& of = threads_[wait.thread.task];
-  if (of.wake && of.wake->at >= wait.left && of.wake->at <= wait.back) wait.wake = std::move(of.wake);
-  of.wake.reset();
-  wait.others = std::exchange(of.others, {});
-  of.waits.push_back(wait);
-  if (of.waits.size() > max_waits) of.waits.pop_front();
+  OfThread& its = of(wait.thread.task, wait.back);
+  if (its.wake && its.wake->at >= wait.left && its.wake->at <= wait.back) wait.wake = std::move(its.wake);
+  its.wake.reset();
+  wait.others = std::exchange(its.others, {});
+  its.waits.push_back(wait);
+  if (its.waits.size() > max_waits) its.waits.pop_front();
 }
 
 void Notes::take(const OnCpu& sample) {
-  OfThread& of = threads_[sample.thread.task];
-  of.samples.push_back(sample);
-  if (of.samples.size() > max_samples) of.samples.pop_front();
+  OfThread& its = of(sample.thread.task, sample.at);
+  its.samples.push_back(sample);
+  if (its.samples.size() > max_samples) its.samples.pop_front();
 }
 
 void Notes::take(const Turn& turn) {
-  OfThread& of = threads_[turn.task];
-  of.turns.push_back(turn);
-  if (of.turns.size() > max_turns) of.turns.pop_front();
+  OfThread& its = of(turn.task, turn.at);
+  its.turns.push_back(turn);
+  if (its.turns.size() > max_turns) its.turns.pop_front();
 }
 
-void Notes::take(const Ran& ran) { threads_[ran.task].others.push_back(ran); }
+void Notes::take(const Ran& ran) { of(ran.task, ran.until).others.push_back(ran); }
 
 void Notes::all_told(uint32_t task) {
   const auto of = threads_.find(task);

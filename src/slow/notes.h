@@ -44,10 +44,14 @@ private:
     std::deque<Turn> turns;
     std::optional<Wake> wake; // of the wait that goes on, …
     std::vector<Ran> others;  // … as these
+    uint64_t seen = 0;        // the last time
   };
-  void make_room();
+  OfThread& of(uint32_t task, uint64_t at);
 
+  static constexpr size_t min_room = 8192;
   std::unordered_map<uint32_t, OfThread> threads_; // by Thread::task
+  size_t room_ = min_room; // threads that may be known before old ones go
+  uint64_t newest_ = 0;    // of all times that were seen
 };
 
 } // namespace slow

@@ -1,6 +1,7 @@
 #include "slow/text.h"
 
 #include "base/counted.h"
+#include "base/text.h"
 #include "report/json.h"
 #include "report/time.h"
 
@@ -18,7 +19,7 @@ template<class... T> std::string print(const char* format, T... values) {
 
 double percent(uint64_t part, uint64_t whole) { return whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0; }
 
-std::string id_text(const Thread& t) { return t.name + " (" + std::to_string(t.tid) + ")"; }
+std::string id_text(const Thread& t) { return base::printable(t.name) + " (" + std::to_string(t.tid) + ")"; }
 
 std::string joined(const std::vector<std::string>& words, std::string_view between) {
   std::string out;
@@ -195,9 +196,10 @@ std::string callee_json(const NamedCallee& c) {
 } // namespace
 
 std::string short_time(uint64_t ns) {
+  // What would be rounded up to 1000 of a unit is 1 of the next.
   const double n = static_cast<double>(ns);
-  if (ns >= 1'000'000'000) return print("%.3f s", n / 1e9);
-  if (ns >= 1'000'000) return print("%.2f ms", n / 1e6);
+  if (ns >= 999'995'000) return print("%.3f s", n / 1e9);
+  if (ns >= 999'500) return print("%.2f ms", n / 1e6);
   if (ns >= 1'000) return print("%.0f us", n / 1e3);
   return print("%.0f ns", n);
 }

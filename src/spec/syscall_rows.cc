@@ -133,10 +133,10 @@ static constexpr SyscallRow rows[] = {
     {"perf_event_open", "desc", "perf_attr pid int fd perf_flags", "fd"},
     {"bpf", "desc", "bpf_command bpf_attr uint"},
     {"io_uring_setup", "desc", "uint io_uring_params", "fd"},
-    {"io_uring_enter", "desc", "fd uint uint io_uring_enter_flags sigset size"},
+    {"io_uring_enter", "desc signal", "fd uint uint io_uring_enter_flags sigset size"},
     {"pidfd_open", "desc", "pid pidfd_flags", "fd"},
     {"pidfd_getfd", "desc", "fd fd hex32", "fd"},
-    {"pidfd_send_signal", "desc signal", "fd signal siginfo hex32"},
+    {"pidfd_send_signal", "desc process signal", "fd signal siginfo hex32"},
     // Memory
     {"brk", "memory", "ptr", "ptr"},
     {"mmap", "memory desc", "ptr size prot map_bits map_fd offset", "ptr"},
@@ -154,7 +154,7 @@ static constexpr SyscallRow rows[] = {
     {"mbind", "memory", "ptr size range_policy node_mask:4 ulong mbind_flags"},
     {"get_mempolicy", "memory", "policy_out node_mask:2 ulong ptr policy_flags"},
     {"set_mempolicy", "memory", "memory_policy node_mask:2 ulong"},
-    {"membarrier", "memory", "membarrier_command membarrier_flags int", "membarrier_result"},
+    {"membarrier", "", "membarrier_command membarrier_flags int", "membarrier_result"},
     // Network
     {"socket", "net", "family socket_type protocol", "fd"},
     {"socketpair", "net", "family socket_type protocol fds_out"},
@@ -215,9 +215,9 @@ static constexpr SyscallRow rows[] = {
     {"sched_setscheduler", "", "pid sched_policy int_in"},
     {"sched_get_priority_max", "", "sched_policy"},
     {"sched_get_priority_min", "", "sched_policy"},
-    {"unshare", "process", "clone_child_flags"},
-    {"setns", "process desc", "fd namespace_types"},
-    {"ptrace", "process", "ptrace_request pid ptr ptr"},
+    {"unshare", "", "clone_child_flags"},
+    {"setns", "desc", "fd namespace_types"},
+    {"ptrace", "", "ptrace_request pid ptr ptr"},
     {"process_vm_readv", "", "pid iovec_places:2 ulong iovec_places:4 ulong ulong", "long"},
     {"process_vm_writev", "", "pid iovec_places:2 ulong iovec_places:4 ulong ulong", "long"},
     {"kcmp", "", "pid pid kcmp_type hex hex"},
@@ -249,15 +249,15 @@ static constexpr SyscallRow rows[] = {
     {"rt_sigpending", "signal", "sigset_out size"},
     {"rt_sigsuspend", "signal", "sigset size"},
     {"rt_sigtimedwait", "signal", "sigset siginfo_out timespec size", "caught"},
-    {"rt_sigqueueinfo", "signal", "pid signal siginfo"},
-    {"rt_tgsigqueueinfo", "signal", "pid pid signal siginfo"},
+    {"rt_sigqueueinfo", "process signal", "pid signal siginfo"},
+    {"rt_tgsigqueueinfo", "process signal", "pid pid signal siginfo"},
     {"rt_sigreturn", "signal", "returned_mask", "long"},
     {"restart_syscall", "", ""},
     {"sigaltstack", "signal", "stack stack_out"},
     {"alarm", "", "uint"},
     // Time
-    {"nanosleep", "clock", "timespec timespec_rest"},
-    {"clock_nanosleep", "clock", "clock timer_flags timespec timespec_rest"},
+    {"nanosleep", "", "timespec timespec_rest"},
+    {"clock_nanosleep", "", "clock timer_flags timespec timespec_rest"},
     {"clock_gettime", "clock", "clock timespec_out"},
     {"clock_settime", "clock", "clock timespec"},
     {"clock_getres", "clock", "clock timespec_out"},
@@ -402,6 +402,7 @@ const SyscallRow* find_syscall_row(std::string_view name) {
 static bool has_group(const SyscallRow& row, std::string_view name) {
   const std::vector<std::string_view> groups = base::split(row.groups, ' ');
   auto has = [&](std::string_view group) { return std::find(groups.begin(), groups.end(), group) != groups.end(); };
+  if (name.empty()) return false;
   if (name == "network") return has("net");
   if (name == "%stat") return has("stat") || has("lstat") || has("fstat");
   if (name == "%statfs") return has("statfs") || has("fstatfs") || has("ustat");

@@ -5,6 +5,7 @@
 #include "profile/completeness.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cwchar>
 #include <map>
@@ -128,9 +129,8 @@ void TopView::take(const flame::Look& look) {
   losses_ = look.losses;
   since_start_ns_ = look.profile.about.duration_ns;
   add_up(pending_, look.gains);
-  if (is_state_) all_.clear();
   if (is_held_) return;
-  if (is_state_) pending_.clear(), add_up(pending_, look.gains);
+  if (is_state_) all_.clear(), pending_.clear(), add_up(pending_, look.gains);
   add_up(all_, std::exchange(pending_, {}));
   window_.assign(look.gains.begin(), look.gains.end());
   passed_ns_ = look.passed_ns;
@@ -228,11 +228,12 @@ void TopView::follow_chosen() {
 void TopView::move(long by) {
   size_t& chosen = places_.back().chosen;
   const long last = static_cast<long>(items_.size()) - 1;
-  long to = std::clamp(static_cast<long>(chosen) + by, 0L, std::max(last, 0L));
-  const long step = by < 0 ? -1 : 1;
-  while (to >= 0 && to <= last && !items_[static_cast<size_t>(to)].heading.empty()) to += step;
-  if (to < 0 || to > last) to = static_cast<long>(chosen);
-  chosen = static_cast<size_t>(std::clamp(to, 0L, std::max(last, 0L)));
+  const long to = std::clamp(static_cast<long>(chosen) + by, 0L, std::max(last, 0L));
+  // A heading is passed, or, where no row is behind it, not reached.
+  for (const long step : by < 0 ? std::array{-1L, 1L} : std::array{1L, -1L})
+    for (long at = to; at >= 0 && at <= last; at += step)
+      if (items_[static_cast<size_t>(at)].heading.empty()) return void(chosen = static_cast<size_t>(at));
+  chosen = std::min(chosen, static_cast<size_t>(std::max(last, 0L)));
 }
 
 void TopView::enter() {
@@ -360,7 +361,7 @@ ShownLine TopView::show(const Item& item, size_t columns) const {
   if (columns >= narrow) name += spec::row_of(row.kind).remark;
   text += " " + fit(name, rest - where, where > 0);
   if (where) text += " " + fit(last_part(row.where), where - 1);
-  return {.text = std::move(text), .kind = row.kind};
+  return {.text = fit(text, columns), .kind = row.kind};
 }
 
 std::vector<ShownLine> TopView::help() const {

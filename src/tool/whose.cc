@@ -41,7 +41,8 @@ base::Result<std::vector<int>> read_cpus(const std::string& text) {
     const auto last = dash == part.npos ? first : base::parse_integer(part.substr(dash + 1));
     if (!first || !last || *first > *last || *last >= most)
       return usage("`-C` takes CPUs such as `0-3,7`, not `" + text + "`");
-    for (uint64_t cpu = *first; cpu <= *last; cpu++) out.push_back(static_cast<int>(cpu));
+    for (uint64_t cpu = *first; cpu <= *last; cpu++)
+      if (std::ranges::find(out, static_cast<int>(cpu)) == out.end()) out.push_back(static_cast<int>(cpu));
   }
   return out;
 }

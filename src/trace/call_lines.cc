@@ -98,7 +98,7 @@ std::string CallLines::prefix(const Call& call) const {
   const bool is_alone = f.command ? call.tid == command_ : is_one_thread || static_cast<int>(call.tid) == f.pid;
   if (is_alone) return {};
   const bool is_family = f.command || f.pid >= 0;
-  return (is_family ? "[pid " : "[" + call.thread + " ") + std::to_string(call.tid) + "] ";
+  return (is_family ? "[pid " : "[" + base::printable(call.thread) + " ") + std::to_string(call.tid) + "] ";
 }
 
 // "14:31:01 ", "     0.000123 ", or both, as strace has them.

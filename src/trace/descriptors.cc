@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -145,8 +146,15 @@ void SeenDescriptors::name_new(std::pair<uint32_t, int> descriptor, uint64_t wha
   if (what >> 60 == socket) known_[descriptor] = "socket" + inode;
 }
 
+// Threads have the descriptors of their process.
+static bool makes_process(std::string_view name, const Call& call) {
+  if (name == "fork" || name == "vfork") return true;
+  return (name == "clone" && !(call.arguments[0] & CLONE_THREAD)) || (name == "clone3" && !(number_at<uint64_t>(call.copied[0], 0) & CLONE_THREAD));
+}
+
 void SeenDescriptors::learn(const Call& call) {
-  if (call.failed() || known_.size() >= max_known) return;
+  if (call.failed()) return;
+  if (known_.size() >= max_known) known_.clear(); // /proc has those that are still there
   const std::string_view name = known_name(call.number);
   const auto first = static_cast<int>(call.arguments[0]), result = static_cast<int>(call.result);
   const bool opens = name.starts_with("open"), doubles = name.starts_with("dup") || name == "fcntl";
@@ -164,7 +172,8 @@ void SeenDescriptors::learn(const Call& call) {
     if (is_same) return;
     known_.erase({call.pid, result}); // another file has this number now; if it lives, /proc tells
     const size_t at_path = name == "open" ? 0 : 1;
-    if (opens && !call.copied[at_path].empty()) {
+    const bool has_path = opens && name != "open_by_handle_at" && !call.copied[at_path].empty() && !call.is_cut[at_path];
+    if (has_path) {
       const auto& bytes = call.copied[at_path];
       const auto end = std::find(bytes.begin(), bytes.end(), std::byte{0});
       std::string text(reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(end - bytes.begin()));
@@ -177,7 +186,7 @@ void SeenDescriptors::learn(const Call& call) {
     if (doubles)
       if (auto at = known_.find({call.pid, first}); at != known_.end())
         known_[{call.pid, result}] = at->second;
-  } else if (name == "clone" || name == "clone3" || name == "fork" || name == "vfork") {
+  } else if (makes_process(name, call)) {
     std::map<std::pair<uint32_t, int>, std::string> child;
     const auto end = known_.upper_bound({call.pid, INT32_MAX});
     for (auto at = known_.lower_bound({call.pid, INT32_MIN}); at != end; ++at)

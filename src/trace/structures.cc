@@ -64,7 +64,7 @@ std::string family_of(uint16_t number) { return flags("family", number); }
 
 std::string time_text(ByteSpan bytes, size_t at, std::string_view fraction) {
   return "{tv_sec=" + std::to_string(number_at<int64_t>(bytes, at)) + ", " + std::string(fraction) + "=" +
-         std::to_string(number_at<int64_t>(bytes, at + 8)) + "}";
+         std::to_string(number_at<uint64_t>(bytes, at + 8)) + "}";
 }
 
 // "S_IFIFO|0644"

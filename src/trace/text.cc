@@ -60,7 +60,7 @@ std::string signal(uint64_t number) {
 }
 
 std::string signal_set(uint64_t bits) {
-  const bool most = std::popcount(bits) > 32;
+  const bool most = std::popcount(bits) >= 42; // two thirds
   std::string out = most ? "~[" : "[";
   const char* between = "";
   for (uint64_t n = 1; n <= 64; n++) {

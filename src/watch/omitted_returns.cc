@@ -1,7 +1,10 @@
 #include "watch/omitted_returns.h"
 
+#include "base/text.h"
+
 #include <cerrno>
 #include <fcntl.h>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <unistd.h>
@@ -16,29 +19,29 @@ OmittedReturns::OmittedReturns() : log_(::open("/dev/kmsg", O_RDONLY | O_NONBLOC
 }
 
 // "… omit uretprobe due to nestedness limit pid/tgid=3175/3174"
-static std::string process_of(std::string_view record) {
+static std::optional<uint64_t> process_of(std::string_view record) {
   if (record.find("uprobe: omit uretprobe") == record.npos) return {};
   size_t at = record.find("pid/tgid=");
   at = at == record.npos ? at : record.find('/', at + sizeof "pid/tgid=" - 1);
   if (at == record.npos) return {};
   std::string_view number = record.substr(at + 1);
-  return std::string(number.substr(0, number.find_first_not_of("0123456789")));
+  return base::parse_integer(number.substr(0, number.find_first_not_of("0123456789")));
 }
 
 std::string OmittedReturns::told() {
-  std::set<std::string> processes;
+  std::set<uint64_t> processes;
   char record[8192];
   for (int i = 0; log_.valid() && i < most_records; i++) {
     ssize_t size = ::read(log_.get(), record, sizeof record);
     if (size < 0 && (errno == EPIPE || errno == EINTR)) continue; // some were overwritten meanwhile
     if (size <= 0) break;
-    if (std::string p = process_of({record, static_cast<size_t>(size)}); !p.empty()) processes.insert(p);
+    if (auto p = process_of({record, static_cast<size_t>(size)})) processes.insert(*p);
   }
   if (processes.empty()) return {};
   std::string names;
   size_t named = 0;
-  for (const std::string& p : processes)
-    if (named++ < most_named) names += (names.empty() ? "" : ", ") + p;
+  for (uint64_t p : processes)
+    if (named++ < most_named) names += (names.empty() ? "" : ", ") + std::to_string(p);
   return "WARNING: returns of deeply recursive functions are missing: the kernel tracks 64 nested calls per thread, and " +
          std::string(processes.size() == 1 ? "process " : "processes ") + names + (processes.size() > most_named ? ", …" : "") + " had more.\n";
 }

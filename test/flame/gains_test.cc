@@ -111,5 +111,86 @@ TEST(Gains, TooManySlicesBecomeLongerOnes) {
   EXPECT_NE(p.about.notes[0].find("2 ms long instead of 1 ms"), std::string::npos);
 }
 
+// ---- of one map
+
+struct Stats {
+  type::Table types;
+  ir::Map map;
+  std::vector<ir::Entry> entries;
+  Stats() {
+    map.value = types.simple(type::Kind::stats);
+    map.value_size = 16;
+  }
+  // The sum and the count of a key, on each of two CPUs the half.
+  void set(uint64_t key, uint64_t weight, uint64_t count) {
+    ir::Entry e;
+    const uint64_t words[] = {weight / 2, count / 2, weight - weight / 2, count - count / 2};
+    e.key.resize(sizeof key), e.values.resize(sizeof words);
+    std::memcpy(e.key.data(), &key, sizeof key);
+    std::memcpy(e.values.data(), words, sizeof words);
+    std::erase_if(entries, [&](const ir::Entry& other) { return other.key == e.key; });
+    entries.push_back(std::move(e));
+  }
+};
+// "number:weight/count", in the order of the entries.
+std::string gained(Gains& gains, const Stats& s) {
+  std::string out;
+  for (const Gains::Gain& g : gains.take(s.map, s.entries))
+    out += (out.empty() ? "" : " ") + std::to_string(g.key) + ":" + std::to_string(g.weight) + "/" + std::to_string(g.count);
+  return out;
+}
+
+TEST(Gains, AreWhatKeysHaveMoreThanBefore) {
+  Stats s;
+  Gains gains;
+  s.set(7, 10, 2), s.set(8, 5, 1);
+  EXPECT_EQ(gained(gains, s), "0:10/2 1:5/1");
+  EXPECT_EQ(gained(gains, s), "");
+  s.set(8, 9, 3), s.set(9, 1, 1);
+  EXPECT_EQ(gained(gains, s), "1:4/2 2:1/1");
+  EXPECT_EQ(gains.number(s.entries.front()), 0u);
+}
+
+// Events may weigh nothing, as a wait of less than the clock shows.
+TEST(Gains, EventsWithoutWeightAreOne) {
+  Stats s;
+  Gains gains;
+  s.set(7, 10, 2);
+  gained(gains, s);
+  s.set(7, 10, 5);
+  EXPECT_EQ(gained(gains, s), "0:0/3");
+}
+
+// The state of memory may shrink: that is no gain, and what comes after it counts from there.
+TEST(Gains, WhatShrinksGainsNothing) {
+  Stats s;
+  Gains gains;
+  s.set(7, 10, 4);
+  gained(gains, s);
+  s.set(7, 6, 2);
+  EXPECT_EQ(gained(gains, s), "");
+  s.set(7, 8, 1);
+  EXPECT_EQ(gained(gains, s), "0:2/0") << "a count never falls below nothing";
+}
+
+TEST(Gains, AKeyThatWasAwayIsItself) {
+  Stats s, none;
+  Gains gains;
+  s.set(7, 10, 2);
+  gained(gains, s);
+  EXPECT_EQ(gained(gains, none), "");
+  s.set(7, 11, 3);
+  EXPECT_EQ(gained(gains, s), "0:1/1");
+}
+
+TEST(Gains, LargestWeightsAreExact) {
+  Stats s;
+  Gains gains;
+  s.set(7, ~uint64_t{0} - 1, 1);
+  EXPECT_EQ(gained(gains, s), "0:18446744073709551614/1");
+  s.set(7, ~uint64_t{0}, 2);
+  EXPECT_EQ(gained(gains, s), "0:1/1");
+}
+
 } // namespace
 } // namespace flame

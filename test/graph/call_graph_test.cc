@@ -235,6 +235,44 @@ TEST(CallTextTest, LinesOfAThreadComeTogether) {
                        "  2)  t-1                    | +   20.000 us |               |  } /* f = NULL */\n");
 }
 
+TEST(CallTextTest, AReturnWithoutEntryStandsInTheCallAroundIt) {
+  Kept kept;
+  CallText lines(kept);
+  CallGraph graph({&lines});
+  CalledFunction f{.name = "f"}, g{.name = "g"};
+  auto at = [](uint64_t ns) { return CallGraph::Moment{.tid = 1, .pid = 1, .cpu = 0, .ns = ns, .off = {}, .thread = "t"}; };
+  graph.enter(at(1000), f, 0, 900, "a=1");
+  graph.leave(at(2000), g, 800, "7"); // the record of its entry was lost
+  graph.leave(at(3000), f, 900, "8");
+  EXPECT_EQ(kept.text, "  0)  t-1                    |               |               |  f(a=1) {\n"
+                       "  0)  t-1                    |               |               |    } /* g = 7; began before, or its entry was lost */\n"
+                       "  0)  t-1                    |      2.000 us |               |  } /* f = 8 */\n");
+}
+
+TEST(CallTextTest, NoNameEndsALineOrMovesTheCursor) {
+  Kept kept;
+  CallText lines(kept);
+  CallGraph graph({&lines});
+  CalledFunction f{.name = "f"};
+  graph.enter({.tid = 1, .ns = 1, .off = {}, .thread = "a\n\033[2J"}, f, 0, 900, {});
+  graph.finish(2);
+  EXPECT_TRUE(kept.text.starts_with("  0)  a\\n\\x1b[2J-1 ")) << kept.text;
+}
+
+TEST(CallTextTest, MarksAreThoseOfFtrace) {
+  // docs/graph.md: more than 10 us, 100 us, 1 ms, 10 ms, 100 ms, 1 s
+  const std::pair<uint64_t, char> marks[] = {{10'000, ' '}, {10'001, '+'}, {100'001, '!'}, {1'000'001, '#'}, {10'000'001, '*'}, {100'000'001, '@'}, {1'000'000'001, '$'}};
+  for (auto [ns, mark] : marks) {
+    Kept kept;
+    CallText lines(kept);
+    CallGraph graph({&lines});
+    CalledFunction f{.name = "f"};
+    graph.enter({.tid = 1, .ns = 0, .off = {}, .thread = "t"}, f, 0, 900, {});
+    graph.leave({.tid = 1, .ns = ns, .off = {}, .thread = "t"}, f, 900, {});
+    EXPECT_EQ(kept.text.find("| " + std::string(1, mark) + " "), 29u) << ns << kept.text;
+  }
+}
+
 TEST(CallTextTest, WhatLastsIsToldAsItGoes) {
   Kept kept;
   CallText lines(kept);
@@ -245,6 +283,109 @@ TEST(CallTextTest, WhatLastsIsToldAsItGoes) {
   EXPECT_EQ(kept.text, "");
   lines.report_old(1'500'000'000);
   EXPECT_NE(kept.text.find("f() {"), std::string::npos);
+}
+
+// ---- the table
+
+class CallTableTest : public testing::Test {
+protected:
+  CallGraph::Moment at(uint64_t ns, OffCpu off = {}) { return {.tid = 1, .pid = 1, .cpu = 0, .ns = ns, .off = off, .thread = "t"}; }
+  // The rows alone: numbers and names.
+  std::vector<std::string> rows(size_t top = 0) {
+    std::vector<std::string> out;
+    const std::string text = table.text(top);
+    for (size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
+      std::string line;
+      for (char c : text.substr(begin, end - begin))
+        if (c != ' ' || (!line.empty() && line.back() != ' ')) line += c;
+      out.push_back(line);
+    }
+    out.erase(out.begin());
+    return out;
+  }
+  CallTable table;
+  CallGraph graph{{&table}};
+  CalledFunction f{.name = "f"}, g{.name = "g"}, lone{.name = "lone", .has_return = false};
+};
+using Rows = std::vector<std::string>;
+
+TEST_F(CallTableTest, TotalsAndTheirParts) {
+  graph.enter(at(0), f, 0, 900, {});
+  graph.enter(at(1'000'000), g, 1, 800, {});
+  graph.leave(at(3'000'000, {.waited = 500'000, .preempted = 250'000}), g, 800, {});
+  graph.leave(at(10'000'000, {.waited = 500'000, .preempted = 250'000}), f, 900, {});
+  EXPECT_EQ(rows(), (Rows{"10.000 8.000 0.500 0.250 10.000 1 0 f", "2.000 2.000 0.500 0.250 2.000 1 0 g"}));
+  EXPECT_EQ(rows(1).size(), 1u);
+}
+
+// Time within a call of the same function counts once in the total, and as own time of each.
+TEST_F(CallTableTest, RecursionCountsOnce) {
+  graph.enter(at(0), f, 0, 900, {});
+  graph.enter(at(2'000'000), f, 1, 800, {});
+  graph.leave(at(8'000'000), f, 800, {});
+  graph.leave(at(10'000'000), f, 900, {});
+  EXPECT_EQ(rows(), Rows{"10.000 10.000 0.000 0.000 10.000 2 0 f"});
+}
+
+TEST_F(CallTableTest, WhatHasNoDuration) {
+  graph.enter(at(0), lone, 0, 900, {});
+  graph.enter(at(1), f, 0, 950, {});
+  graph.end_thread(at(2));
+  EXPECT_EQ(rows(), (Rows{"- - - - - 1 1 f", "- - - - - 1 1 lone", "2 calls have no duration: the end was not seen"}));
+}
+
+TEST_F(CallTableTest, CallsThatWereLeft) {
+  graph.enter(at(0), f, 0, 900, {});
+  graph.land(at(2'000'000), 1000, Ended::by_exception);
+  EXPECT_EQ(rows(), (Rows{"2.000 2.000 0.000 0.000 2.000 1 0 f", "1 call was left by an exception or longjmp"}));
+  graph.enter(at(3'000'000), f, 0, 900, {});
+  graph.land(at(4'000'000), 1000, Ended::by_jump);
+  EXPECT_EQ(rows()[1], "2 calls were left by an exception or longjmp");
+}
+
+TEST_F(CallTableTest, TiesGoByCallsThenByName) {
+  CalledFunction a{.name = "a"}, b{.name = "b"};
+  for (const auto* one : {&b, &a, &g, &g}) graph.enter(at(0), *one, 0, 900, {}), graph.leave(at(0), *one, 900, {});
+  EXPECT_EQ(rows(), (Rows{"0.000 0.000 0.000 0.000 0.000 2 0 g", "0.000 0.000 0.000 0.000 0.000 1 0 a", "0.000 0.000 0.000 0.000 0.000 1 0 b"}));
+}
+
+TEST_F(CallTableTest, ReturnsAloneAreNoCalls) {
+  graph.leave(at(5), f, 900, {});
+  EXPECT_TRUE(rows().empty());
+  EXPECT_EQ(graph.unbegun(), 1u);
+}
+
+// ---- JSON
+
+TEST(CallJsonTest, CallsAreEventsOfTheirThread) {
+  Kept kept;
+  CallJson json(kept);
+  CallGraph graph({&json});
+  CalledFunction f{.name = "op\"<\"\n"}, k{.name = "vfs_read", .is_kernel = true};
+  auto at = [](uint64_t ns, OffCpu off = {}) { return CallGraph::Moment{.tid = 8, .pid = 7, .cpu = 0, .ns = ns, .off = off, .thread = "t\xff"}; };
+  graph.enter(at(1'234'567), f, 0, 900, "a=\"x\"");
+  graph.enter(at(1'234'600), k, 1, 0, {});
+  graph.leave(at(1'234'700), k, 0, {});
+  graph.leave(at(2'234'568, {.waited = 1'001, .preempted = 2}), f, 900, "3");
+  json.finish(0);
+  EXPECT_NE(kept.text.find(R"({"name": "process_name", "ph": "M", "pid": 7, "tid": 8, "args": {"name": "t\u00ff"}})"), std::string::npos) << kept.text;
+  EXPECT_NE(kept.text.find(R"({"name": "vfs_read", "cat": "kernel", "ph": "X", "ts": 1234.600, "dur": 0.100, "pid": 7, "tid": 8, "args": {)"), std::string::npos);
+  EXPECT_NE(kept.text.find(R"j({"name": "op\"<\"\n", "cat": "user", "ph": "X", "ts": 1234.567, "dur": 1000.001, "pid": 7, "tid": 8, )j"
+                           R"j("args": {"arguments": "a=\"x\"", "result": "3", "self_us": 999.901, "waited_us": 1.001, "preempted_us": 0.002}})j"),
+            std::string::npos);
+  EXPECT_EQ(kept.text.find("process_name"), kept.text.rfind("process_name")) << "once";
+}
+
+TEST(CallJsonTest, HowACallEnded) {
+  Kept kept;
+  CallJson json(kept);
+  CallGraph graph({&json});
+  CalledFunction f{.name = "f"};
+  auto at = [](uint64_t ns) { return CallGraph::Moment{.tid = 8, .pid = 7, .cpu = 0, .ns = ns, .off = {}, .thread = "t"}; };
+  graph.enter(at(10), f, 0, 900, {}), graph.land(at(20), 1000, Ended::by_jump);
+  graph.enter(at(30), f, 0, 900, {}), graph.end_thread(at(40));
+  EXPECT_NE(kept.text.find(R"("ended": "left by longjmp"})"), std::string::npos);
+  EXPECT_NE(kept.text.find(R"("args": {"ended": "its thread ended"}})"), std::string::npos) << "without a duration there are no times";
 }
 
 TEST(CallJsonTest, NothingIsADocumentToo) {

@@ -1,51 +1,16 @@
 // Files of saved hosts: what was written is read, and what is wrong with one is said once.
-#include "host/save.h"
-#include "host/saved.h"
+#include "host/saved_files.h"
 
 #include "format/btf.h"
 #include "format/tracefs.h"
 
-#include <cstring>
 #include <gtest/gtest.h>
-#include <libdeflate.h>
 
 namespace host {
 namespace {
 
-using Entries = std::vector<std::pair<std::string, std::string>>;
-
-template<class T> std::string word(T number) { return {reinterpret_cast<const char*>(&number), sizeof number}; }
-
-std::string pack(const std::string& text) {
-  auto* z = libdeflate_alloc_compressor(1);
-  std::string out(libdeflate_zlib_compress_bound(z, text.size()), '\0');
-  out.resize(libdeflate_zlib_compress(z, text.data(), text.size(), out.data(), out.size()));
-  libdeflate_free_compressor(z);
-  return out;
-}
-
-std::string with_sum(const std::string& rest, uint32_t version = saved_version) {
-  return std::string(saved_magic) + word(version) + word(libdeflate_crc32(0, rest.data(), rest.size())) + rest;
-}
-
-std::string file_of(const Entries& entries) {
-  std::string table = word(static_cast<uint32_t>(entries.size())), bodies;
-  for (auto& [name, text] : entries) {
-    const std::string packed = pack(text);
-    table += word(static_cast<uint32_t>(name.size())) + name + word(uint64_t{text.size()}) + word(uint64_t{packed.size()});
-    bodies += packed;
-  }
-  return with_sum(table + bodies);
-}
-
-#if defined(__x86_64__)
-const std::string machine = "x86_64", other = "aarch64";
-#else
-const std::string machine = "aarch64", other = "x86_64";
-#endif
-
 Entries small() {
-  return {{"kernel", "release 6.1.0-18-amd64\nversion #1 SMP PREEMPT_DYNAMIC Debian\nmachine " + machine + "\n"},
+  return {{"kernel", "release 6.1.0-18-amd64\nversion #1 SMP PREEMPT_DYNAMIC Debian\nmachine " + this_machine + "\n"},
           {"answers", "feature.loop 1\npossible_cpus 6\nboot_ns 77\nboot_to_wall_ns -5\n"},
           {"/proc/kallsyms", "ffffffff81000000 T _text\nffffffff81000100 t vfs_read\nffffffff81000200 t vfs_read\n"
                              "ffffffffc0000000 t nf_hook\t[nf_tables]\n"},
@@ -120,8 +85,8 @@ TEST(SavedHost, OneMessageForEachMistake) {
   EXPECT_NE(message(with_sum(rest + "x")).find("its entries do not fit its size"), std::string::npos);
   EXPECT_NE(message(with_sum(word(~0u))).find("too many entries"), std::string::npos);
   Entries foreign = small();
-  foreign[0].second = "machine " + other + "\n";
-  EXPECT_NE(message(file_of(foreign)).find("`" + other + "`: this acu compiles for " + machine), std::string::npos);
+  foreign[0].second = "machine " + other_machine + "\n";
+  EXPECT_NE(message(file_of(foreign)).find("`" + other_machine + "`: this acu compiles for " + this_machine), std::string::npos);
   foreign.erase(foreign.begin());
   EXPECT_NE(message(file_of(foreign)).find("has no `kernel`"), std::string::npos);
 }

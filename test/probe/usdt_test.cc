@@ -170,3 +170,36 @@ TEST_F(Usdt, what_is_not_there) {
     EXPECT_EQ(mismatch.kind, Mismatch::malformed) << text;
   }
 }
+
+// Operands that no compiler writes, or that are damaged: each has a recipe or a reason, and nothing is made up.
+TEST_F(Usdt, operands_of_all_kinds) {
+  build({"8@%rdi"});
+  auto e = one("usdt:" + file + ":x");
+  auto reason = [&](std::string operand) {
+    probe::Event changed = e;
+    changed.operands = std::move(operand), changed.args = nullptr;
+    return access(changed, "arg0").reason;
+  };
+  for (const char* good : {"8@%rdi", "-8@%rax", "1@%al", "2@$7", "8@(%rsp)", "-4@-20(%rbp)", "8@0x10(%rbx)", "4@(%rax,%rcx)", "8@(,%rbx,4)", "8@$0x7fffffffffffffff", "8@$-9223372036854775808"})
+    EXPECT_EQ(reason(good), "") << good;
+  for (const char* bad : {"@", "8@", "@%rdi", "3@%rdi", "16@%rdi", "0@%rdi", "-0@%rdi", "x@%rdi", "8@%nothing", "8@%", "8@$", "8@$x", "8@(", "8@()", "8@(%rax", "8@%rax)",
+                          "8@(%rax,%rbx,3)", "8@(%rax,%rbx,", "8@(%rax,,8)", "8@99999999999999999999(%rax)", "8@nosuchsymbol(%rip)", "8@(%rip,%rax)", "--8@%rdi", "8@%rdi,%rsi", "8@[rdi]"})
+    EXPECT_NE(reason(bad), "") << bad;
+}
+
+TEST_F(Usdt, damaged_operands_never_crash) {
+  build({"8@%rdi"});
+  auto e = one("usdt:" + file + ":x");
+  const std::string whole = "8@%rdi -4@-16(%rbp,%rax,8) 8@8+global(%rip) 8@%fs:own@tpoff 2@$-1";
+  for (size_t at = 0; at < whole.size(); at++)
+    for (char c : std::string_view("@%$(),:+-0x \0\xff", 16)) {
+      probe::Event changed = e;
+      changed.args = nullptr, changed.operands = whole;
+      changed.operands[at] = c;
+      probe::arguments(machine, changed);
+      for (const char* field : {"arg0", "arg1", "arg2", "arg3", "arg4", "arg5", "arg99", "arg4294967296"}) access(changed, field);
+      changed.operands = whole.substr(0, at), changed.args = nullptr;
+      probe::arguments(machine, changed);
+      probe::describe_arguments(machine, changed);
+    }
+}

@@ -137,4 +137,76 @@ TEST(Arguments, HelpFitsOnAScreen) {
   }
 }
 
+// ---- corners of getopt_long(3)
+
+TEST(Arguments, LongOptionsTakeTheirValueInBothWays) {
+  EXPECT_EQ(options({"--execute=begin {}"}).script, "begin {}");
+  EXPECT_EQ(options({"--execute", "begin {}"}).script, "begin {}");
+  EXPECT_EQ(options({"--execute=", "x"}).script, "") << "an empty one";
+  EXPECT_EQ(options({"--execute=a=b"}).script, "a=b") << "up to the first sign";
+}
+
+TEST(Arguments, LongOptionsMayBeAbbreviated) {
+  EXPECT_TRUE(options({"--quie", "x"}).quiet);
+  EXPECT_NE(mistake({"--no", "x"}).find("unknown option `--no`"), std::string::npos) << "--no-warnings, --no-feature, --notify…";
+}
+
+TEST(Arguments, ADashAloneIsStandardInput) {
+  EXPECT_EQ(options({"-"}).file, "-");
+  EXPECT_EQ(options({"-", "a"}).positional, std::vector<std::string>{"a"});
+}
+
+TEST(Arguments, ValuesMayLookLikeOptions) {
+  EXPECT_EQ(options({"-e", "-q"}).script, "-q");
+  EXPECT_EQ(options({"-e", "x", "-o", "-v"}).output_file, "-v");
+}
+
+TEST(Arguments, AnEmptyWordIsAWord) {
+  const Options o = options({"-e", "x", "", "a"});
+  EXPECT_EQ(o.positional, (std::vector<std::string>{"", "a"}));
+  EXPECT_NE(mistake({""}).find("no script"), std::string::npos) << "but no file";
+}
+
+TEST(Arguments, TheLastOfTwoCounts) {
+  EXPECT_EQ(options({"-e", "x", "-o", "a", "-o", "b"}).output_file, "b");
+  auto parsed = parse({"-v", "-v", "-e", "x"});
+  EXPECT_EQ(parsed->count(OptionId::verbose), 2u);
+  EXPECT_EQ(parsed->value(OptionId::output), nullptr);
+}
+
+TEST(Arguments, ListsOfWordsAreCheckedOneByOne) {
+  const Options o = options({"-e", "x", "-d", "ast,bpf"});
+  EXPECT_TRUE(o.dump.ast && o.dump.bpf && !o.dump.ir && o.dump.any);
+  EXPECT_NE(mistake({"-e", "x", "-d", "ast,bff"}).find("not `bff`; did you mean `bpf`?"), std::string::npos);
+  EXPECT_NE(mistake({"-e", "x", "-d", "ast,"}).find("not ``"), std::string::npos);
+}
+
+TEST(Arguments, ParametersOfScripts) {
+  const Options o = options({"-e", "x", "-D", "A=1", "-D", "B=", "-D", "C=a=b"});
+  EXPECT_EQ(o.parameters, (std::vector<std::pair<std::string, std::string>>{{"A", "1"}, {"B", ""}, {"C", "a=b"}}));
+  for (const char* wrong : {"A", "=1", ""}) EXPECT_EQ(mistake({"-e", "x", "-D", wrong}), "`-D` takes NAME=VALUE, not `" + std::string(wrong) + "`");
+}
+
+TEST(Arguments, NamedParametersOfTheScript) {
+  const Options o = options({"-e", "x", "--", "--a=", "--b=c=d", "--", "---", "-x"});
+  EXPECT_EQ(o.named, (std::vector<std::pair<std::string, std::string>>{{"a", ""}, {"b", "c=d"}, {"-", "true"}}));
+  EXPECT_EQ(o.positional, (std::vector<std::string>{"--", "-x"}));
+}
+
+TEST(Arguments, WhatExcludesEachOther) {
+  EXPECT_NE(mistake({"-e", "x", "--test", "--bench"}).find("cannot be combined"), std::string::npos);
+  EXPECT_NE(mistake({"-e", "x", "--for", "f", "-p", "1"}).find("`--for` and `-p` exclude each other"), std::string::npos);
+  EXPECT_NE(mistake({"-e", "x", "--for", "f"}).find("compiles for another host and runs nothing"), std::string::npos);
+  EXPECT_EQ(mistake({"-e", "x", "--for", "f", "-d", "bpf"}), "");
+  EXPECT_NE(mistake({"-e", "x", "-c", "  "}).find("`-c` needs a command"), std::string::npos);
+}
+
+TEST(Arguments, ACommandIsKeptAsItIs) {
+  auto parsed = parse({"-a", "--", "ls", "-l", "--", "--color=x"}, "trace");
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->behind, (std::vector<std::string>{"ls", "-l", "--", "--color=x"}));
+  EXPECT_EQ(parsed->words_before, 0u);
+  EXPECT_TRUE(parse({"-a", "--"}, "trace")->behind.empty());
+}
+
 } // namespace

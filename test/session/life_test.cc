@@ -1,68 +1,15 @@
 // The order of a session's life, with an engine that writes down what is asked of it and sends records on
 // demand.
+#include "recording_backend.h"
 #include "session/life.h"
 
 #include <csignal>
-#include <cstring>
 #include <gtest/gtest.h>
 
 namespace {
 
 using probe::Context;
 using probe::Kind;
-
-class FakeEngine : public ir::Engine {
-public:
-  std::string log;
-  std::vector<std::vector<std::byte>> queue;
-  std::function<void(uint32_t)> on_run = [](uint32_t) {};
-
-  void send(uint32_t action, int64_t number = 0) {
-    std::vector<std::byte> record(16);
-    std::memcpy(record.data(), &action, 4);
-    std::memcpy(record.data() + 8, &number, 8);
-    queue.push_back(record);
-  }
-  base::Result<int64_t> run(uint32_t probe) override {
-    log += "run" + std::to_string(probe) + " ";
-    on_run(probe);
-    return 0;
-  }
-  size_t drain(const std::function<void(std::span<const std::byte>)>& take) override {
-    size_t n = queue.size();
-    for (auto& record : queue) take(record);
-    queue.clear();
-    return n;
-  }
-  base::Result<std::vector<ir::Entry>> read_map(uint32_t) override { return std::vector<ir::Entry>(); }
-  base::Status clear_map(uint32_t map) override {
-    return log += "clear" + std::to_string(map) + " ", base::Status();
-  }
-  base::Status zero_map(uint32_t map) override {
-    return log += "zero" + std::to_string(map) + " ", base::Status();
-  }
-  std::vector<uint64_t> stack(uint64_t) override { return {}; }
-  ir::Counters counters() override { return {}; }
-};
-
-class FakeBackend : public session::Backend {
-public:
-  FakeEngine fake;
-  bool refuses = false;
-  ir::Engine& engine() override { return fake; }
-  base::Status attach(uint32_t probe, const Refused& refused) override {
-    fake.log += "attach" + std::to_string(probe) + " ";
-    return refuses ? refused(base::Error{base::Failure::unsupported, "no"}) : base::Status();
-  }
-  base::Status attach_more(uint32_t, std::span<const probe::Event* const>, std::span<const uint64_t>,
-                           const Refused&) override {
-    return {};
-  }
-  base::Result<bool> step(uint32_t) override { return false; }
-  void detach_file(std::string_view) override {}
-  void detach() override { fake.log += "detach "; }
-  int wait_fd() const override { return -1; }
-};
 
 class NoNames : public report::Names {
 public:
@@ -77,7 +24,7 @@ struct World {
   type::Table types;
   ir::Program program;
   session::Options options;
-  FakeBackend backend;
+  RecordingBackend backend;
   NoNames names;
   int sink_fd = 1;
   bool missing_may_be = false;
@@ -96,15 +43,15 @@ struct World {
   }
   base::Status live() {
     session::Output output(sink_fd, session::Buffering::full, false);
-    report::Printer printer(program, backend.fake, names, output, {});
-    session::Effects effects(program, backend.fake, printer, output, nullptr);
+    report::Printer printer(program, backend.recording, names, output, {});
+    session::Effects effects(program, backend.recording, printer, output, nullptr);
     session::Life life = {program, options, nullptr, backend, effects, printer, output};
     life.missing_may_be = missing_may_be;
     auto done = session::live(life);
     status = effects.status();
     return done;
   }
-  std::string log() { return backend.fake.log; }
+  std::string log() { return backend.recording.log; }
 };
 
 TEST(Life, BeginAndEndFinishByThemselves) {
@@ -122,8 +69,8 @@ TEST(Life, ExitInBeginSkipsAttaching) {
   w.add(Kind::begin);
   w.add(Kind::tracepoint, Context::raw_tracepoint);
   w.add(Kind::end);
-  w.backend.fake.on_run = [&](uint32_t p) {
-    if (p == 0) w.backend.fake.send(exits, 3);
+  w.backend.recording.on_run = [&](uint32_t p) {
+    if (p == 0) w.backend.recording.send(exits, 3);
   };
   ASSERT_TRUE(w.live().ok());
   EXPECT_EQ(w.log(), "run0 detach run2 ");
@@ -135,8 +82,8 @@ TEST(Life, IntervalRunsUntilExit) {
   w.add(Kind::interval, Context::none, 1'000'000);
   w.add(Kind::tracepoint, Context::raw_tracepoint);
   int ticks = 0;
-  w.backend.fake.on_run = [&](uint32_t) {
-    if (++ticks == 3) w.backend.fake.send(exits);
+  w.backend.recording.on_run = [&](uint32_t) {
+    if (++ticks == 3) w.backend.recording.send(exits);
   };
   ASSERT_TRUE(w.live().ok());
   EXPECT_EQ(w.log(), "attach1 run0 run0 run0 detach ");
@@ -146,10 +93,10 @@ TEST(Life, RecordsAfterExitCountAgainInEnd) {
   World w;
   w.add(Kind::begin);
   w.add(Kind::end);
-  w.backend.fake.on_run = [&](uint32_t p) {
-    w.backend.fake.send(clears);
-    w.backend.fake.send(exits, p == 0 ? 2 : 0);
-    w.backend.fake.send(clears);
+  w.backend.recording.on_run = [&](uint32_t p) {
+    w.backend.recording.send(clears);
+    w.backend.recording.send(exits, p == 0 ? 2 : 0);
+    w.backend.recording.send(clears);
   };
   ASSERT_TRUE(w.live().ok());
   EXPECT_EQ(w.log(), "run0 clear4 detach run1 clear4 ");
@@ -162,7 +109,7 @@ TEST(Life, SignalsRunTheirProbesAndEndTheSession) {
   w.add(Kind::end);
   w.add(Kind::interval, Context::none, 1'000'000);
   int ticks = 0;
-  w.backend.fake.on_run = [&](uint32_t p) {
+  w.backend.recording.on_run = [&](uint32_t p) {
     if (p == 2 && ++ticks == 1) ::raise(SIGUSR1);
     if (p == 2 && ticks == 2) ::raise(SIGTERM);
   };
@@ -214,7 +161,7 @@ TEST(Life, ABrokenPipeEndsQuietly) {
   w.add(Kind::interval, Context::none, 1'000'000);
   w.options.quiet = false;
   w.options.json = true;
-  w.backend.fake.on_run = [&](uint32_t) { w.backend.fake.send(exits); };
+  w.backend.recording.on_run = [&](uint32_t) { w.backend.recording.send(exits); };
   EXPECT_TRUE(w.live().ok());
   ::close(ends[1]);
 }
