@@ -16,11 +16,13 @@ public:
   const std::vector<Module>& modules() const override { return modules_; }
   const std::vector<Thread>& threads() const override { return threads_; }
   uint32_t pid() const override { return 17; }
-  std::string_view name() const override { return "app"; }
+  std::string_view name() const override { return name_; }
+  std::string_view arguments() const override { return arguments_; }
+  const Fault* fault() const override { return fault_ ? &*fault_ : nullptr; }
   const std::vector<std::string>& problems() const override { return problems_; }
   std::string_view title() const override { return "process 17"; }
   std::vector<Window> writable() const override { return memory_.areas(); }
-  bool is_code(uint64_t) const override { return false; }
+  bool is_code(uint64_t address) const override { return address >= code_ && address < code_ + 0x1000; }
 
   // Words that can be written and read from this address on.
   void add(uint64_t address, std::vector<uint64_t> words) {
@@ -38,6 +40,10 @@ public:
     t.registers[register_sp] = stack_pointer;
     threads_.push_back(t);
   }
+  static constexpr size_t register_ip = spec::x86_64.word_of("ip");
+  std::string name_ = "app", arguments_;
+  std::optional<Fault> fault_;
+  uint64_t code_ = 0x10000; // a page of code in no file
   std::vector<Thread> threads_;
   std::vector<Module> modules_;
   std::vector<std::string> problems_;
