@@ -35,10 +35,15 @@ static std::string render(const Source& source, Range where, std::string_view wh
     line = line.substr(left, widest);
     to = std::min(to, left + widest);
   }
-  // Every byte but a tab prints as one column; a tab is copied so that the underline stays aligned.
+  // A character is one column; a tab is copied so that the underline stays aligned.
+  const auto begins_character = [&](size_t at) { return at - left >= line.size() || (line[at - left] & 0xc0) != 0x80; };
   out += std::string(line) + "\n";
-  for (size_t i = left; i < from && i - left < line.size(); i++) out += line[i - left] == '\t' ? '\t' : ' ';
-  return out + std::string(to - from, '~') + "\n";
+  for (size_t i = left; i < from && i - left < line.size(); i++)
+    if (begins_character(i)) out += line[i - left] == '\t' ? '\t' : ' ';
+  out += '~';
+  for (size_t i = from + 1; i < to; i++)
+    if (begins_character(i)) out += '~';
+  return out + "\n";
 }
 
 std::string render(const Source& source, const Diagnostic& d) {

@@ -51,7 +51,7 @@ Result<Goal> find_goal(const std::string& path) {
   Goal out = {.path = path};
   struct stat about = {};
   out.exists = ::stat(path.c_str(), &about) == 0;
-  if (!out.exists && errno != ENOENT) return cannot_write(path, errno);
+  if (!out.exists && (errno != ENOENT || path.empty())) return cannot_write(path, errno);
   if (path.ends_with('/') || S_ISDIR(about.st_mode)) return cannot_write(path, EISDIR);
   if (!out.exists) return out;
   out.is_regular = S_ISREG(about.st_mode);

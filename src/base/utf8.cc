@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <algorithm>
+
 namespace base {
 
 size_t utf8_length(std::string_view text) {
@@ -18,6 +20,12 @@ size_t utf8_length(std::string_view text) {
   if (first == 0xf0 && byte(1) < 0x90) return 0;
   if (first == 0xf4 && byte(1) >= 0x90) return 0;
   return length;
+}
+
+std::string right(std::string_view text, size_t columns) {
+  const auto begins_character = [](char c) { return (c & 0xc0) != 0x80; };
+  const auto width = static_cast<size_t>(std::ranges::count_if(text, begins_character));
+  return std::string(columns - std::min(columns, width), ' ').append(text);
 }
 
 } // namespace base

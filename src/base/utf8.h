@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace base {
 
 // Bytes of the UTF-8 character at the start of `text`, or 0 if it is none.
 size_t utf8_length(std::string_view text);
+
+// The text behind as many blanks as fill the columns; what is longer stays whole. A character takes one column.
+std::string right(std::string_view text, size_t columns);
 
 } // namespace base

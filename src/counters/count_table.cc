@@ -4,6 +4,7 @@
 #include "report/json.h"
 #include "report/number.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -14,8 +15,9 @@ namespace {
 constexpr double ns_in_ms = 1e6, ns_in_s = 1e9;
 
 template<class... T> std::string print(const char* format, T... values) {
-  char out[160];
-  std::snprintf(out, sizeof out, format, values...);
+  const int size = std::snprintf(nullptr, 0, format, values...); // names of events are of any length
+  std::string out(static_cast<size_t>(std::max(size, 0)), '\0');
+  std::snprintf(out.data(), out.size() + 1, format, values...);
   return out;
 }
 
@@ -32,9 +34,10 @@ const CountRow* find(const CountTable& table, const CountRow& beside, std::strin
 }
 
 std::string rate(double per_second) {
-  if (per_second >= 1e9) return print("%8.3f G/sec", per_second / 1e9);
-  if (per_second >= 1e6) return print("%8.3f M/sec", per_second / 1e6);
-  if (per_second >= 1e3) return print("%8.3f K/sec", per_second / 1e3);
+  constexpr double largest = 999.9995; // what is more is shown as 1000.000
+  if (per_second >= largest * 1e6) return print("%8.3f G/sec", per_second / 1e9);
+  if (per_second >= largest * 1e3) return print("%8.3f M/sec", per_second / 1e6);
+  if (per_second >= largest) return print("%8.3f K/sec", per_second / 1e3);
   return print("%8.3f /sec", per_second);
 }
 

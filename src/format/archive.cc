@@ -69,7 +69,7 @@ base::Result<ArchivedFile> find_in_archive(ByteSpan archive, std::string_view na
     local.skip(22);
     auto local_name = local.number<uint16_t>(), local_extra = local.number<uint16_t>();
     local.skip(local_name + local_extra);
-    if (!is_file || !local.ok() || packed != size || base::slice(archive, local.at(), size).empty())
+    if (!is_file || !local.ok() || packed != size || base::slice(archive, local.at(), size).size() != size)
       return problem("the archive is damaged, or larger than 4 GB");
     return ArchivedFile{local.at(), size};
   }

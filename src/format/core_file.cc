@@ -1,5 +1,7 @@
 #include "format/core_file.h"
 
+#include "base/counted.h"
+
 #include <algorithm>
 #include <csignal>
 #include <cstring>
@@ -117,8 +119,8 @@ void CoreFile::read_segments(uint64_t at, uint64_t count, uint64_t entry_size) {
     r.skip(8); // physical address
     auto in_file = r.number<uint64_t>(), in_memory = r.number<uint64_t>();
     if (!r.ok()) {
-      problems_.push_back("it is cut within the table of its memory: " + std::to_string(count - i) +
-                          " stretches are unknown");
+      problems_.push_back("it is cut within the table of its memory: " + base::counted(count - i, "stretch") + " " +
+                          std::string(base::is_or_are(count - i)) + " unknown");
       is_cut_ = true;
       break;
     }
@@ -152,8 +154,8 @@ void CoreFile::sort_segments() {
       dropped++;
   segments_ = std::move(kept);
   if (dropped)
-    problems_.push_back(std::to_string(dropped) +
-                        " stretches of its memory overlap others and are left out: it is damaged");
+    problems_.push_back(base::counted(dropped, "stretch") + " of its memory " + (dropped == 1 ? "overlaps another" : "overlap others") + " and " +
+                        std::string(base::is_or_are(dropped)) + " left out: it is damaged");
 }
 
 void CoreFile::read_notes(ByteSpan notes) {

@@ -5,6 +5,7 @@
 #include "heap/view.h"
 #include "report/histogram.h"
 #include "report/json.h"
+#include "report/number.h"
 
 #include <algorithm>
 #include <bit>
@@ -19,6 +20,7 @@ using target::Chunk;
 using target::Reach;
 
 constexpr size_t max_rows = 20, max_places = 1000, max_steps = 24;
+constexpr size_t max_found = 1 << 24; // of a text: bounds the memory of the answer
 
 enum class Verb : uint8_t { count, list, summarize, explain };
 constexpr std::string_view verbs[] = {"count", "list", "summarize", "explain"};
@@ -110,7 +112,7 @@ public:
 
   std::string text(std::string_view wanted, Verb verb) {
     const std::string text = base::quoted(wanted);
-    return places(target::find_bytes(view_.target(), wanted, max_places), {"contains " + text, "contain " + text}, verb);
+    return places(target::find_bytes(view_.target(), wanted, max_found), {"contains " + text, "contain " + text}, verb);
   }
 
 private:
@@ -364,6 +366,7 @@ private:
       if (verb == Verb::list) out += "  " + hex(found[i]) + "  " + view_.place(found[i]) + "\n";
       if (verb == Verb::explain) out += "\n" + way_to(found[i]);
     }
+    if (found.size() > max_places && (verb == Verb::list || verb == Verb::explain)) out += "  … " + report::grouped(found.size() - max_places) + " more\n";
     return out;
   }
 

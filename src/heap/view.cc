@@ -1,5 +1,7 @@
 #include "heap/view.h"
 
+#include "base/text.h"
+
 #include <cstdio>
 
 namespace heap {
@@ -50,7 +52,7 @@ std::string View::chunk_text(const Chunk& chunk) {
 
 std::string View::thread_text(size_t thread) const {
   const target::Thread& t = target_.threads()[thread];
-  return "thread " + std::to_string(t.id) + (t.name.empty() ? "" : " (" + t.name + ")");
+  return "thread " + std::to_string(t.id) + (t.name.empty() ? "" : " (" + base::printable(t.name) + ")");
 }
 
 std::optional<size_t> View::stack_at(uint64_t address) {

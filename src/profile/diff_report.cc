@@ -1,6 +1,7 @@
 // A comparison as text for a terminal, as JSON, and as a page.
 #include "base/counted.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "profile/diff.h"
 #include "profile/formats.h"
 #include "profile/tables.h"
@@ -73,7 +74,7 @@ void append_only(std::string& out, const Difference& d, const std::vector<Change
   std::ranges::stable_sort(found, [&](const Change* x, const Change* y) { return weight(*x) > weight(*y); });
   out += is_a ? "\nonly in A (including callees)\n" : "\nonly in B (including callees)\n";
   for (size_t i = 0; i < found.size() && i < most_named; i++) {
-    out += format("%10s  ", amount(d.profile.about, weight(*found[i])).c_str()) + found[i]->name;
+    out.append(base::right(amount(d.profile.about, weight(*found[i])), 10)).append("  ").append(found[i]->name);
     if (!found[i]->where.empty()) out.append("  ").append(last_part(found[i]->where));
     out += '\n';
   }
@@ -132,9 +133,8 @@ std::string difference_text(const Difference& d, size_t top) {
   const std::vector<Change> rows = changes_of(d);
   for (size_t i = 0; i < rows.size() && i < top; i++) {
     const Change& r = rows[i];
-    out += format("%10s %10s %12s %12s  ", amount(about, r.before).c_str(), amount(about, r.after).c_str(), signed_amount(about, r.self).c_str(),
-                  signed_amount(about, r.total).c_str());
-    out += r.name;
+    out.append(base::right(amount(about, r.before), 10)).append(base::right(amount(about, r.after), 11));
+    out.append(base::right(signed_amount(about, r.self), 13)).append(base::right(signed_amount(about, r.total), 13)).append("  ").append(r.name);
     if (!r.where.empty()) out.append("  ").append(last_part(r.where));
     out += r.is_only_in_a() ? "  (only in A)\n" : r.is_only_in_b() ? "  (only in B)\n" : "\n";
   }

@@ -5,7 +5,7 @@
 #include "profile/formats.h"
 #include "profile/kinds_in_files.h"
 
-#include <algorithm>
+#include <charconv>
 #include <map>
 
 namespace profile {
@@ -23,12 +23,14 @@ void append_name(std::string& out, std::string_view name) {
 bool split_line(std::string_view line, std::string_view& stack, uint64_t& weight) {
   size_t blank = line.rfind(' ');
   if (blank == line.npos || blank == 0) return false;
-  auto number = base::parse_integer(line.substr(blank + 1));
-  if (!number) return false;
+  const char* end = line.data() + line.size();
+  if (std::from_chars(line.data() + blank + 1, end, weight) != std::from_chars_result{end, std::errc()}) return false;
   stack = line.substr(0, blank);
-  weight = *number;
   return true;
 }
+
+// A process may be called `#1`: of stacks there are frames.
+bool is_comment(std::string_view line) { return line.starts_with('#') && line.find(';') == line.npos; }
 
 Frame parse_frame(Profile& p, std::string_view name) {
   Frame f;
@@ -78,7 +80,7 @@ base::Result<Profile> read_folded(std::string_view bytes) {
     if (line.data() + line.size() == bytes.data() + bytes.size() && !base::trim(line).empty())
       return base::Error{base::Failure::runtime, "line " + std::to_string(number) + " has no line end: the file is truncated"};
     line = base::trim(line);
-    if (line.empty() || line[0] == '#') continue;
+    if (line.empty() || is_comment(line)) continue;
     std::string_view stack;
     uint64_t weight = 0;
     if (!split_line(line, stack, weight))

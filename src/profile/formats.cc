@@ -23,6 +23,15 @@ constexpr std::array<Format, 7> table = {{
     {"folded", ".folded|.txt|.collapsed", "one line per stack", write_folded, is_folded, read_folded},
 }};
 
+// Sums, times and comparisons are made with numbers of 64 bits and a sign.
+bool fits(const Profile& p) {
+  const uint64_t most = static_cast<uint64_t>(INT64_MAX) / std::max<uint64_t>(p.about.period_ns, 1);
+  uint64_t sum = 0;
+  for (const Sample& s : p.samples())
+    if (s.weight > most || (sum += s.weight) > most) return false;
+  return true;
+}
+
 std::string endings_of_all() {
   std::string out;
   for (const Format& f : table)
@@ -71,6 +80,7 @@ base::Result<Profile> read_profile(const std::string& path) {
     if (!f.is_this(bytes)) continue;
     auto profile = f.read(bytes);
     if (!profile.ok()) return std::move(profile.error()).with(path);
+    if (!fits(*profile)) return base::Error{base::Failure::runtime, path + ": its weights add up to more than 64 bits hold"};
     profile->about.incomplete = why_incomplete(*profile);
     return std::move(*profile);
   }

@@ -1,6 +1,9 @@
 #include "profile/kinds_in_files.h"
 
+#include "base/text.h"
+
 #include <algorithm>
+#include <array>
 
 namespace profile {
 
@@ -20,11 +23,14 @@ bool take_kind(uint64_t number, Frame& to) {
   return true;
 }
 
+// In brackets, but no part of the kernel.
+static constexpr std::array<std::string_view, 6> mapped_by_programs = {"[vdso]", "[vsyscall]", "[unknown]", "[stack]", "[heap]", "[inlined]"};
+
 static FrameKind kind_known_by(KnownBy how) { return std::ranges::find(spec::frame_kinds, how, &spec::FrameKindRow::known_by)->kind; }
 
 FrameKind kind_by_names(std::string_view name, std::string_view module, bool is_inlined) {
   if (module.empty() && name.starts_with("[") && name.ends_with("]")) return kind_known_by(KnownBy::bracketed_name);
-  if (module.starts_with("[") && module != "[vdso]") return kind_known_by(KnownBy::bracketed_module);
+  if (module.starts_with("[") && !base::is_one_of(mapped_by_programs, module)) return kind_known_by(KnownBy::bracketed_module);
   return kind_known_by(is_inlined ? KnownBy::position : KnownBy::nothing);
 }
 

@@ -82,11 +82,18 @@ std::string without_version(std::string_view name) {
   return std::string(without_trailing_version(name.substr(0, so))).append(library);
 }
 
+// Whether what follows belongs to a mark: a number where it ends with a point. ".coldStart" is a name of its own.
+static bool ends_mark(std::string_view mark, std::string_view rest) {
+  if (mark.ends_with(' ')) return true;
+  return mark.ends_with('.') ? !rest.empty() && is_digit(rest[0]) : rest.empty() || rest[0] == '.' || rest[0] == ' ';
+}
+
 std::string_view function_of_copy(std::string_view name) {
   constexpr std::array<std::string_view, 7> marks = {" [clone ", ".constprop.", ".isra.", ".part.", ".cold", ".llvm.", ".lto_priv."};
   size_t end = name.size();
   for (std::string_view mark : marks)
-    if (const size_t at = name.find(mark); at != name.npos && at > 0) end = std::min(end, at);
+    for (size_t at = 1; (at = name.find(mark, at)) < end; at++)
+      if (ends_mark(mark, name.substr(at + mark.size()))) end = at;
   // A mark within a name, such as that of a parameter, is none.
   const bool is_copy = end == name.size() || name[end] == ' ' || name.find_first_of(" ()<>,:", end) == name.npos;
   return is_copy ? name.substr(0, end) : name;

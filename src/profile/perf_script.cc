@@ -41,15 +41,18 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return out;
 }
 
-// "NAME PID/TID …" or "NAME TID …"; a thread's name may have blanks. What ends with a colon after it is the
-// time.
+// "123.456789:"
+bool is_time(std::string_view word) {
+  const size_t point = word.find('.');
+  return point != word.npos && word.ends_with(':') && all_digits(word.substr(0, point)) && all_digits(word.substr(point + 1, word.size() - point - 2));
+}
+
+// "NAME PID/TID …" or "NAME TID …"; a thread's name may have blanks. After it comes the time.
 bool parse_header(std::string_view line, Header& out) {
   std::vector<std::string_view> words = words_of(line);
   size_t time = 1;
-  while (time < words.size() &&
-         !(words[time].ends_with(':') && std::isdigit(static_cast<unsigned char>(words[time][0]))))
-    time++;
-  if (time == words.size() || words[time].find('.') == words[time].npos) return false;
+  while (time < words.size() && !is_time(words[time])) time++;
+  if (time >= words.size()) return false;
   size_t at = time - 1;
   if (at > 0 && words[at].starts_with('[')) at--;
   if (at == 0) return false;
@@ -63,15 +66,28 @@ bool parse_header(std::string_view line, Header& out) {
   out.tid = static_cast<uint32_t>(base::parse_integer(tid).value_or(0));
   const char* end = words[at - 1].data() + words[at - 1].size();
   out.thread = std::string_view(words[0].data(), static_cast<size_t>(end - words[0].data()));
-  if (time + 2 < words.size() + 1 && all_digits(words[time + 1 < words.size() ? time + 1 : time]))
-    out.period = base::parse_integer(words[time + 1]).value_or(1);
+  out.period = time + 1 < words.size() && all_digits(words[time + 1]) ? base::parse_integer(words[time + 1]).value_or(1) : 1;
   return true;
 }
 
+// A thread may be called `#1`.
+bool is_comment(std::string_view line) {
+  Header header;
+  return line.starts_with('#') && !parse_header(line, header);
+}
+
 bool is_kernel_file(std::string_view file) {
-  return file.starts_with("[kernel") || file.starts_with("[guest.kernel") || file.ends_with(".ko") ||
-         (file.starts_with("[") && file.ends_with("]") && file != "[vdso]" && file != "[vsyscall]" &&
-          file != "[unknown]" && file != "[stack]" && file != "[heap]" && file != "[inlined]");
+  return kind_by_names({}, file) == FrameKind::kernel || file.ends_with(".ko") || file.find(".ko.") != file.npos; // x.ko.xz
+}
+
+// Where the brackets of the file behind a name open; the file's name may have its own: "f (/bin/x (deleted))".
+size_t file_at(std::string_view line) {
+  if (!line.ends_with(')')) return line.npos;
+  size_t open = 1, at = line.size() - 1;
+  while (open && at-- > 0) open = open + (line[at] == ')') - (line[at] == '(');
+  if (!open && (at == 0 || line[at - 1] == ' ')) return at;
+  const size_t last = line.rfind(" ("); // the file's name has one half of a pair
+  return last == line.npos ? last : last + 1;
 }
 
 // "ADDRESS NAME+0xOFF (FILE)", "ADDRESS NAME (inlined)", "[a note]"
@@ -80,11 +96,12 @@ Frame parse_frame(Profile& p, std::string_view line) {
   if (const FrameKind kind = kind_by_names(line, {}); spec::is_note(kind)) return {p.text(line), 0, kind};
   size_t blank = line.find(' ');
   std::string_view address = line.substr(0, blank);
-  bool has_address = blank != line.npos && address.find_first_not_of("0123456789abcdef") == address.npos;
+  // Of inlined functions some versions of perf print no address; their names may look like one.
+  bool has_address = blank != line.npos && address.find_first_not_of("0123456789abcdef") == address.npos && line.substr(blank) != " (inlined)";
   if (has_address) line = base::trim(line.substr(blank));
   std::string_view file;
-  if (size_t open = line.rfind(" ("); open != line.npos && line.ends_with(")")) {
-    file = line.substr(open + 2, line.size() - open - 3);
+  if (size_t open = file_at(line); open != line.npos) {
+    file = line.substr(open + 1, line.size() - open - 2);
     line = base::trim(line.substr(0, open));
   }
   if (file == "inlined") return {p.text(line), 0, kind_by_names(line, file, true)};
@@ -174,7 +191,7 @@ bool is_perf_script(std::string_view bytes) {
   if (bytes.starts_with(own_header)) return true;
   bool has_header = false;
   for (std::string_view line : base::split(bytes.substr(0, most_looked_at), '\n')) {
-    if (line.empty() || line[0] == '#') continue;
+    if (line.empty() || is_comment(line)) continue;
     Header header;
     if (has_header) return line[0] == '\t' || line[0] == ' ' || parse_header(line, header);
     if (!parse_header(line, header)) return false;
@@ -196,7 +213,7 @@ base::Result<Profile> read_perf_script(std::string_view bytes) {
       parser.finish();
     } else if (line[0] == '\t' || (parser.has_sample && line[0] == ' ')) {
       if (parser.has_sample) parser.frames.push_back(parse_frame(parser.p, line));
-    } else if (line[0] != '#') {
+    } else if (!is_comment(line)) {
       parser.finish();
       if (!parse_header(line, parser.header))
         return base::Error{base::Failure::runtime, "line " + std::to_string(number) +

@@ -4,6 +4,7 @@
 #include "profile/formats.h"
 #include "profile/kinds_in_files.h"
 #include "profile/protobuf.h"
+#include "report/number.h"
 
 #include <algorithm>
 #include <libdeflate.h>
@@ -26,7 +27,8 @@ enum : uint32_t {
   duration = 10,
   period_type = 11,
   period = 12,
-  comment = 13
+  comment = 13,
+  preferred_type = 14
 };
 }
 namespace in_value_type {
@@ -39,10 +41,10 @@ namespace in_label {
 enum : uint32_t { key = 1, text = 2, number = 3 };
 }
 namespace in_mapping {
-enum : uint32_t { id = 1, limit = 3, file = 5, build_id = 6, has_functions = 7, has_inlines = 10 };
+enum : uint32_t { id = 1, begin = 2, limit = 3, offset = 4, file = 5, build_id = 6, has_functions = 7, has_inlines = 10 };
 }
 namespace in_location {
-enum : uint32_t { id = 1, mapping = 2, line = 4 };
+enum : uint32_t { id = 1, mapping = 2, address = 3, line = 4 };
 }
 namespace in_line {
 enum : uint32_t { function = 1 };
@@ -200,16 +202,19 @@ public:
     choose_value();
     for (base::ByteSpan sample : samples_)
       if (!add(sample))
-        return base::Error{base::Failure::runtime,
-                           "the profile is damaged: a sample has an invalid reference"};
+        return base::Error{base::Failure::runtime, is_comparison_ ? "the profile has negative values: it is a comparison of two profiles"
+                                                                  : "the profile is damaged: a sample has an invalid reference"};
     for (auto [file, id] : build_ids_) p_.build_ids[p_.text(text(file))] = text(id);
     return std::move(p_);
   }
 
 private:
   struct Location {
-    uint64_t mapping = 0;
+    uint64_t mapping = 0, address = 0;
     std::vector<uint64_t> functions;
+  };
+  struct Mapping { // file: a text
+    uint64_t begin = 0, offset = 0, file = 0;
   };
   struct Function { // texts
     uint64_t name = 0, system_name = 0;
@@ -225,16 +230,10 @@ private:
     case in_profile::text: texts_.push_back(in.text()); break;
     case in_profile::time: p_.about.start_ns = in.number(); break;
     case in_profile::duration: p_.about.duration_ns = in.number(); break;
+    case in_profile::period_type: period_type_ = pair_of(in.bytes()); break;
     case in_profile::period: period_ = in.number(); break;
-    case in_profile::mapping: {
-      ProtoReader m(in.bytes());
-      uint64_t id = 0, file = 0, build_id = 0;
-      while (m.next())
-        (m.field() == in_mapping::id ? id : m.field() == in_mapping::file ? file : m.field() == in_mapping::build_id ? build_id : ignored_) = m.number();
-      mappings_[id] = file;
-      if (build_id) build_ids_[file] = build_id;
-      break;
-    }
+    case in_profile::preferred_type: preferred_type_ = in.number(); break;
+    case in_profile::mapping: take_mapping(in.bytes()); break;
     case in_profile::function: {
       ProtoReader m(in.bytes());
       uint64_t id = 0;
@@ -250,6 +249,20 @@ private:
     case in_profile::location: take_location(in.bytes()); break;
     }
   }
+  void take_mapping(base::ByteSpan bytes) {
+    ProtoReader m(bytes);
+    uint64_t id = 0, build_id = 0;
+    Mapping mapping;
+    while (m.next())
+      (m.field() == in_mapping::id         ? id
+       : m.field() == in_mapping::begin    ? mapping.begin
+       : m.field() == in_mapping::offset   ? mapping.offset
+       : m.field() == in_mapping::file     ? mapping.file
+       : m.field() == in_mapping::build_id ? build_id
+                                           : ignored_) = m.number();
+    mappings_[id] = mapping;
+    if (build_id) build_ids_[mapping.file] = build_id;
+  }
   void take_location(base::ByteSpan bytes) {
     ProtoReader m(bytes);
     uint64_t id = 0;
@@ -257,6 +270,7 @@ private:
     while (m.next()) {
       if (m.field() == in_location::id) id = m.number();
       if (m.field() == in_location::mapping) location.mapping = m.number();
+      if (m.field() == in_location::address) location.address = m.number();
       if (m.field() != in_location::line) continue;
       ProtoReader line(m.bytes());
       while (line.next())
@@ -270,22 +284,36 @@ private:
     while (m.next()) (m.field() == 1 ? out.first : out.second) = m.number();
     return out;
   }
-  // The last value counts, as in pprof itself; time of a known period becomes samples again.
+  // The one that the profile prefers, else the last, as in pprof itself; time of a known period becomes samples again. Samples are
+  // counted by the value before it.
   void choose_value() {
-    value_ = types_.empty() ? 0 : types_.size() - 1;
-    std::string_view unit = types_.empty() ? "count" : text(types_.back().second);
-    bool is_sampled =
-        unit == "nanoseconds" && types_.size() == 2 && period_ && text(types_[0].second) == "count";
-    if (is_sampled) value_ = 0, p_.about.period_ns = period_;
+    if (types_.empty()) types_.emplace_back();
+    value_ = types_.size() - 1;
+    for (size_t i = 0; preferred_type_ && i < types_.size(); i++)
+      if (text(types_[i].first) == text(preferred_type_)) value_ = i;
+    const auto is_count = [&](size_t at) { return text(types_[at].second) == "count"; };
+    count_ = value_ && is_count(value_ - 1) ? value_ - 1 : is_count(value_) ? value_ : types_.size();
+    const std::string_view unit = text(types_[value_].second);
+    const bool is_sampled = unit == "nanoseconds" && count_ < value_ && period_ && text(period_type_.second) == "nanoseconds";
+    if (is_sampled) p_.about.period_ns = period_;
     p_.about.unit = is_sampled              ? "samples"
                     : unit == "nanoseconds" ? "ns"
-                    : unit == "count"       ? text(types_.back().first)
+                    : unit == "count"       ? text(types_[value_].first)
                                             : unit;
     if (p_.about.unit.empty()) p_.about.unit = "samples";
   }
-  Frame frame(uint64_t function, uint64_t mapping, bool is_inlined) {
-    std::string_view name = text(functions_[function].name), marked = text(functions_[function].system_name),
-                     file = mapping ? text(mappings_[mapping]) : std::string_view();
+  // Of code without a function: "libx.so.1+0x2234".
+  Frame place(const Location& l) {
+    const Mapping& mapping = mappings_[l.mapping];
+    const std::string_view file = text(mapping.file);
+    const std::string at = report::bare(file.empty() ? l.address : l.address - mapping.begin + mapping.offset);
+    const uint32_t name = p_.text(file.empty() ? at : std::string(file.substr(file.rfind('/') + 1)) + "+" + at);
+    return {name, p_.text(file), kind_by_names({}, file), false};
+  }
+  Frame frame(const Location& l, uint64_t function, bool is_inlined) {
+    const auto known = functions_.find(function);
+    if (known == functions_.end()) return place(l);
+    std::string_view name = text(known->second.name), marked = text(known->second.system_name), file = text(mappings_[l.mapping].file);
     Frame f = {p_.text(name), p_.text(file)};
     const auto unusual = take_mark_of_unusual(marked);
     f.kind = unusual && marked == name ? *unusual : kind_by_names(name, file, is_inlined);
@@ -304,18 +332,22 @@ private:
       if (m.field() == in_sample::label) take_label(m.bytes(), thread);
     }
     if (!m.ok() || value_ >= values.size()) return false;
-    uint64_t weight = values[value_], count = values.size() > 1 ? values[0] : weight;
+    is_comparison_ = static_cast<int64_t>(values[value_]) < 0;
+    if (is_comparison_) return false;
+    const uint64_t period = std::max<uint64_t>(p_.about.period_ns, 1), weight = values[value_] / period + (values[value_] % period > period / 2);
+    const uint64_t count = count_ < values.size() ? values[count_] : 1;
     uint32_t node = 0;
+    const auto call = [&](const Frame& f) {
+      node = p_.node(node, p_.frame(f));
+      p_.about.frames += count;
+      p_.about.frames_named += f.named ? count : 0;
+    };
     for (size_t i = locations.size(); i-- > 0;) {
       auto at = locations_.find(locations[i]);
       if (at == locations_.end()) return false;
       const Location& l = at->second;
-      for (size_t k = l.functions.size(); k-- > 0;) {
-        Frame f = frame(l.functions[k], l.mapping, k + 1 < l.functions.size());
-        node = p_.node(node, p_.frame(f));
-        p_.about.frames += count;
-        p_.about.frames_named += f.named ? count : 0;
-      }
+      if (l.functions.empty()) call(place(l));
+      for (size_t k = l.functions.size(); k-- > 0;) call(frame(l, l.functions[k], k + 1 < l.functions.size()));
     }
     p_.add(p_.thread(thread), node, weight, count);
     p_.about.samples += count;
@@ -340,12 +372,14 @@ private:
   std::vector<std::string_view> texts_;
   std::vector<std::pair<uint64_t, uint64_t>> types_;
   std::vector<base::ByteSpan> samples_;
-  std::map<uint64_t, uint64_t> mappings_; // file
+  std::map<uint64_t, Mapping> mappings_;
   std::map<uint64_t, Function> functions_;
   std::map<uint64_t, uint64_t> build_ids_;            // by file; both are texts
   std::map<uint64_t, Location> locations_;
-  uint64_t period_ = 0, ignored_ = 0;
-  size_t value_ = 0;
+  std::pair<uint64_t, uint64_t> period_type_;
+  uint64_t period_ = 0, preferred_type_ = 0, ignored_ = 0;
+  size_t value_ = 0, count_ = 0; // of a sample's values: its weight, and how often it was seen
+  bool is_comparison_ = false;
 };
 
 } // namespace

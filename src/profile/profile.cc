@@ -47,7 +47,7 @@ uint32_t Profile::thread(const Thread& t) {
 
 uint32_t Profile::add(uint32_t thread, uint32_t node, uint64_t weight, uint64_t count) {
   uint32_t at = number_of(sample_index_, samples_, thread, node, Sample{thread, node, 0, 0});
-  samples_[at].weight += weight;
+  if (__builtin_add_overflow(samples_[at].weight, weight, &samples_[at].weight)) samples_[at].weight = UINT64_MAX; // which no reader takes
   samples_[at].count += count;
   return at;
 }

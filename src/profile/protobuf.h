@@ -48,6 +48,7 @@ public:
     field_ = static_cast<uint32_t>(key >> 3);
     number_ = 0;
     bytes_ = {};
+    is_packed_ = (key & 7) == 2;
     switch (key & 7) {
     case 0: number_ = in_.uleb128(); break;
     case 1: number_ = in_.number<uint64_t>(); break;
@@ -64,7 +65,7 @@ public:
   std::string_view text() const { return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()}; }
   // A repeated number: packed, or one of them.
   void append_to(std::vector<uint64_t>& list) const {
-    if (bytes_.empty()) {
+    if (!is_packed_) {
       list.push_back(number_);
       return;
     }
@@ -78,7 +79,7 @@ private:
   uint32_t field_ = 0;
   uint64_t number_ = 0;
   base::ByteSpan bytes_;
-  bool is_wrong_ = false;
+  bool is_packed_ = false, is_wrong_ = false;
 };
 
 } // namespace profile

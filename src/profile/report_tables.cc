@@ -1,6 +1,7 @@
 // The tables of tables.h as text for a terminal, and as JSON.
 #include "base/counted.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "profile/tables.h"
 #include "report/json.h"
 #include "report/number.h"
@@ -22,18 +23,20 @@ std::string format(const char* form, auto... values) {
   return text;
 }
 
-std::string seconds(uint64_t ns) {
-  double value = static_cast<double>(ns);
-  if (ns < 1'000'000) return format("%.0f µs", value / 1e3);
-  if (ns < 1'000'000'000) return format("%.1f ms", value / 1e6);
-  return format("%.2f s", value / 1e9);
+// Rounded first: no unit shows as many of it as the next one is.
+std::string seconds(double ns) {
+  if (ns < 999.5) return format("%.0f ns", ns);
+  if (ns < 999.5e3) return format("%.0f µs", ns / 1e3);
+  if (ns < 999.95e6) return format("%.1f ms", ns / 1e6);
+  return format("%.2f s", ns / 1e9);
 }
+std::string seconds(uint64_t ns) { return seconds(static_cast<double>(ns)); }
 
 std::string bytes(uint64_t n) {
-  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(n);
   size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); unit++) value /= 1024;
+  for (; value >= (unit ? 1023.95 : 1024) && unit + 1 < units.size(); unit++) value /= 1024;
   return format(unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
@@ -46,10 +49,9 @@ std::string rate(const About& about, uint64_t weight) {
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 void append_row(std::string& out, const About& about, const Row& row, uint64_t whole, bool with_self) {
-  if (with_self)
-    out += format("%7s %10s ", percent(row.self, whole).c_str(), amount(about, row.self).c_str());
-  out += format("%7s %10s  ", percent(row.total, whole).c_str(), amount(about, row.total).c_str());
-  if (const std::string each = rate(about, row.total); !each.empty()) out += format("%11s  ", each.c_str());
+  if (with_self) out.append(base::right(percent(row.self, whole), 7)).append(base::right(amount(about, row.self), 11)).append(" ");
+  out.append(base::right(percent(row.total, whole), 7)).append(base::right(amount(about, row.total), 11)).append("  ");
+  if (const std::string each = rate(about, row.total); !each.empty()) out.append(base::right(each, 11)).append("  ");
   out += row.name;
   out += spec::row_of(row.kind).remark;
   if (!row.where.empty()) out.append("  ").append(last_part(row.where));
@@ -92,7 +94,7 @@ std::string percent(uint64_t part, uint64_t whole) {
 }
 
 std::string amount(const About& about, uint64_t weight) {
-  if (about.period_ns) return seconds(weight * about.period_ns);
+  if (about.period_ns) return seconds(static_cast<double>(weight) * static_cast<double>(about.period_ns));
   if (about.unit == "ns") return seconds(weight);
   return about.unit == "bytes" ? bytes(weight) : report::grouped(weight);
 }

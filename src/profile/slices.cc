@@ -11,7 +11,7 @@ namespace profile {
 
 static std::string in_seconds(uint64_t ns) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.6g s", static_cast<double>(ns) / 1e9);
+  std::snprintf(text, sizeof text, "%.9g s", static_cast<double>(ns) / 1e9);
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <rapidjson/document.h>
 #include <span>
+#include <utility>
 
 namespace profile {
 
@@ -83,14 +84,23 @@ constexpr uint32_t no_number = ~uint32_t{0};
 uint32_t number32_of(const Json& v) { return v.IsUint() ? v.GetUint() : no_number; }
 uint64_t whole(double n) { return n >= 1 && n < 9e18 ? static_cast<uint64_t>(base::rounded(n)) : 0; }
 
+// Of acu's own numbers, which a double may not hold.
+uint64_t exact(const Json& v) { return v.IsUint64() ? v.GetUint64() : 0; }
+
 struct Parser {
   Profile p;
   std::vector<uint32_t> frames;
   bool is_own = false; // acu wrote the file
+  bool has_unit = false; // of a thread before
 
-  void read_about(const Json& own) {
+  void read_about(const Json& file) {
+    const Json& own = member(file, "acu");
     is_own = own.IsObject();
     About& a = p.about;
+    if (!is_own) {
+      if (std::string name = text_of(member(file, "name")); !name.empty()) a.title = std::move(name);
+      return;
+    }
     a.title = text_of(member(own, "title")), a.what = text_of(member(own, "what"));
     a.host = text_of(member(own, "host")), a.unit = text_of(member(own, "unit"));
     a.period_ns = whole(number_of(member(own, "period_ns")));
@@ -106,7 +116,6 @@ struct Parser {
   }
   // What a weight of the file is in the profile's unit.
   double factor(const std::string& unit) {
-    if (is_own) return p.about.period_ns ? 1.0 / static_cast<double>(p.about.period_ns) : 1;
     constexpr std::pair<std::string_view, double> times[] = {{"nanoseconds", 1}, {"microseconds", 1e3}, {"milliseconds", 1e6}, {"seconds", 1e9}};
     const auto* time = std::ranges::find(times, unit, &std::pair<std::string_view, double>::first);
     p.about.unit = time != std::end(times) ? "ns" : unit == "bytes" ? "bytes" : "samples";
@@ -128,10 +137,13 @@ struct Parser {
       thread.process = thread.name = p.text(text_of(member(v, "name")));
     }
     const uint32_t number = p.thread(thread);
-    const double each = factor(text_of(member(v, "unit")));
+    const std::string unit_before = p.about.unit;
+    const double each = is_own ? 1 : factor(text_of(member(v, "unit")));
+    if (std::exchange(has_unit, true) && p.about.unit != unit_before)
+      return "its profiles have different units: `" + unit_before + "` and `" + p.about.unit + "`; acu reads files with one unit";
     for (size_t i = 0; i < stacks.size(); i++) {
-      const uint64_t weight = whole(number_of(weights[i]) * each);
-      const uint64_t count = i < counts.size() ? whole(number_of(counts[i])) : p.about.unit == "samples" ? weight : 1;
+      const uint64_t weight = is_own ? exact(weights[i]) / std::max<uint64_t>(p.about.period_ns, 1) : whole(number_of(weights[i]) * each);
+      const uint64_t count = i < counts.size() ? exact(counts[i]) : p.about.unit == "samples" ? weight : 1;
       uint32_t node = 0;
       for (const Json& frame : list_of(stacks[i])) {
         const uint32_t at = number32_of(frame);
@@ -184,7 +196,7 @@ base::Result<Profile> read_speedscope(std::string_view bytes) {
   if (file.HasParseError())
     return base::Error{base::Failure::runtime, "it is a speedscope file, but its JSON is damaged or truncated"};
   Parser parser;
-  parser.read_about(member(file, "acu"));
+  parser.read_about(file);
   for (const Json& frame : list_of(member(member(file, "shared"), "frames"))) parser.read_frame(frame);
   for (const Json& thread : list_of(member(file, "profiles")))
     if (std::string why = parser.read_stacks(thread); !why.empty()) return base::Error{base::Failure::runtime, std::move(why)};

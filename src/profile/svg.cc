@@ -121,29 +121,50 @@ struct Picture {
     append_escaped(out, is_whole ? name : first_characters(name, room - 2));
     out += is_whole ? "</text>" : "..</text>";
   }
+  double width_of(uint32_t index) const { return (width - 2 * margin) * static_cast<double>(boxes[index].total) / static_cast<double>(whole); }
+  // A box, then those above it from the left to the right. Stacks of other tools may be deeper than calls of a function can be.
+  void draw_all() {
+    struct Place {
+      uint32_t box;
+      double left;
+      uint32_t depth;
+    };
+    std::vector<Place> todo = {{0, margin, 0}}, above;
+    while (!todo.empty()) {
+      const Place here = todo.back();
+      todo.pop_back();
+      draw(here.box, here.left, here.depth);
+      above.clear();
+      double left = here.left;
+      for (const auto& [name, child] : boxes[here.box].children) {
+        if (width_of(child) >= least) above.push_back({child, left, here.depth + 1});
+        left += width_of(child);
+      }
+      todo.insert(todo.end(), above.rbegin(), above.rend());
+    }
+  }
   void draw(uint32_t index, double left, uint32_t depth) {
     const Box& box = boxes[index];
-    double wide = (width - 2 * margin) * static_cast<double>(box.total) / static_cast<double>(whole);
-    if (wide < least) return;
-    double top = bottom - row * (depth + 1);
+    const double wide = width_of(index), top = bottom - row * (depth + 1);
     out += "<g><title>", append_escaped(out, box.name);
     if (!box.module.empty()) out += "\n", append_escaped(out, box.module);
     out += "\n" + percent(box.total, whole) + ", " + amount(p.about, box.total) + "</title>";
     append_rect(left, top, wide, color(box));
     append_name(box.name, left, top, wide);
     out += "</g>\n";
-    for (const auto& [name, child] : box.children) {
-      draw(child, left, depth + 1);
-      left += (width - 2 * margin) * static_cast<double>(boxes[child].total) / static_cast<double>(whole);
-    }
   }
 };
 
-uint32_t depth_of(const std::vector<Box>& boxes, uint32_t index, uint64_t smallest) {
-  uint32_t deepest = 0;
-  for (const auto& [name, child] : boxes[index].children)
-    if (boxes[child].total >= smallest) deepest = std::max(deepest, depth_of(boxes, child, smallest));
-  return deepest + 1;
+// In rows, of the boxes that are wide enough. Those above have higher numbers.
+uint32_t depth_of(const std::vector<Box>& boxes, uint64_t smallest) {
+  std::vector<uint32_t> depths(boxes.size(), 1);
+  uint32_t deepest = 1;
+  for (size_t i = 0; i < boxes.size(); i++)
+    for (const auto& [name, child] : boxes[i].children) {
+      depths[child] = depths[i] + 1;
+      if (boxes[child].total >= smallest) deepest = std::max(deepest, depths[child]);
+    }
+  return deepest;
 }
 
 } // namespace
@@ -152,7 +173,7 @@ std::string write_svg(const Profile& p) {
   std::vector<Box> boxes = merge(p);
   uint64_t whole = std::max<uint64_t>(boxes[0].total, 1);
   auto smallest = static_cast<uint64_t>(static_cast<double>(whole) * least / (width - 2 * margin));
-  uint32_t rows = depth_of(boxes, 0, smallest);
+  uint32_t rows = depth_of(boxes, smallest);
   std::string header = header_text(p.about, p.total());
   std::vector<std::string_view> lines = base::split(base::trim(header), '\n');
   const size_t incomplete = p.about.incomplete.empty() ? 0 : 1; // the line that says so, here below the title
@@ -171,7 +192,7 @@ std::string write_svg(const Profile& p) {
     append_escaped(out, lines[i]), out += "</text>\n";
   }
   out += "<g id=\"frames\">\n";
-  picture.draw(0, margin, 0);
+  picture.draw_all();
   return out.append("</g>\n<script><![CDATA[\n").append(picture_script).append("]]></script>\n</svg>\n");
 }
 

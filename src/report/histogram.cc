@@ -31,9 +31,10 @@ Row hist_row(uint32_t bits, uint32_t index) {
 
 constexpr Wide kilo = 1024, mega = kilo * kilo;
 
-// All numbers of a linear histogram have the same unit, which the step tells.
+// All numbers of a linear histogram have the same unit: the largest in which each is whole.
 Row lhist_row(const type::Type& type, uint32_t index) {
-  Wide unit = type.step % mega == 0 ? mega : type.step % kilo == 0 ? kilo : Wide{1};
+  auto fits = [&](Wide unit) { return type.step % unit == 0 && type.low % unit == 0 && type.high % unit == 0; };
+  Wide unit = fits(mega) ? mega : fits(kilo) ? kilo : Wide{1};
   if (index == 0) return {.end = type.low, .unit = unit};
   if (index + 1 == type.count) return {.low = type.high, .unit = unit};
   Wide low = type.low + Wide{index - 1} * type.step;

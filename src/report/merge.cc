@@ -64,7 +64,7 @@ void merge_one(const ir::Map& map, Bytes value, std::span<std::byte> out) {
 
 void merge_cpus(const ir::Map& map, Bytes values, std::span<std::byte> out) {
   std::fill(out.begin(), out.end(), std::byte{0});
-  size_t step = std::max<size_t>(map.value_size, out.size());
+  size_t step = std::max<size_t>({map.value_size, out.size(), 1}); // an empty structure has no bytes
   for (size_t at = 0; at + out.size() <= values.size(); at += step)
     merge_one(map, values.subspan(at, out.size()), out);
 }

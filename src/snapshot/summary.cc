@@ -20,6 +20,7 @@
 #include "snapshot/summary.h"
 
 #include "base/counted.h"
+#include "base/text.h"
 #include "eval/engine.h"
 #include "heap/report.h"
 #include "probe/probe.h"
@@ -155,17 +156,17 @@ public:
 private:
   std::string thread_name(size_t t) const {
     const target::Thread& thread = target_.threads()[t];
-    return std::to_string(thread.id) + (thread.name.empty() ? "" : " (" + thread.name + ")");
+    return std::to_string(thread.id) + (thread.name.empty() ? "" : " (" + base::printable(thread.name) + ")");
   }
 
   std::string head() {
     const std::string process = "process " + std::to_string(target_.pid());
-    std::string out(target_.title()); // of a live one that is all
+    std::string out = base::printable(target_.title()); // of a live one that is all
     if (out != process) out += ": " + process;
-    if (!target_.name().empty()) out += " `" + std::string(target_.name()) + "`";
+    if (!target_.name().empty()) out += " " + base::quoted(base::printable(target_.name()));
     size_t n = target_.threads().size();
     out += ", " + base::counted(n, "thread") + "\n";
-    if (!target_.arguments().empty()) out += "command   " + std::string(target_.arguments()) + "\n";
+    if (!target_.arguments().empty()) out += "command   " + base::printable(target_.arguments()) + "\n";
     if (const target::Fault* f = target_.fault()) {
       out += "signal    " +
              (f->signal_name.empty() ? std::to_string(f->signal) : std::string(f->signal_name)) +
@@ -175,7 +176,7 @@ private:
       if (f->sender) out += " by process " + std::to_string(f->sender);
       out += "\n";
     }
-    for (const std::string& p : target_.problems()) out += "problem   " + p + "\n";
+    for (const std::string& p : target_.problems()) out += "problem   " + base::printable(p) + "\n";
     return out;
   }
 
@@ -502,12 +503,12 @@ private:
     for (const target::Module& m : target_.modules()) {
       char address[32];
       std::snprintf(address, sizeof address, "  0x%012lx  ", m.begin);
-      out += address + m.path;
+      out += address + base::printable(m.path);
       if (!m.build_id.empty()) out += "  " + format::to_hex(m.build_id);
       out += "\n";
       if (m.state == target::Module::unverified)
-        out += "      taken from " + m.root + m.opened + " (not verified: no build-id)\n";
-      if (!m.problem.empty()) out += "      missing: " + m.problem + "\n";
+        out += "      taken from " + base::printable(m.root + m.opened) + " (not verified: no build-id)\n";
+      if (!m.problem.empty()) out += "      missing: " + base::printable(m.problem) + "\n";
     }
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <elf.h>
+#include <unordered_set>
 
 namespace target {
 
@@ -156,8 +157,9 @@ std::vector<Module> find_loaded(Memory& memory, uint64_t program_headers, uint64
       if (*tag == DT_DEBUG && value) list = memory.word(*value + 8).value_or(0); // r_debug.r_map
     }
   }
-  // { l_addr, l_name, l_ld, l_next, l_prev }
-  for (uint64_t node = list; node && out.size() < most_modules; node = memory.word(node + 24).value_or(0)) {
+  // { l_addr, l_name, l_ld, l_next, l_prev }; a damaged list may lead back to itself.
+  std::unordered_set<uint64_t> seen;
+  for (uint64_t node = list; node && seen.size() < most_modules && seen.insert(node).second; node = memory.word(node + 24).value_or(0)) {
     auto moved = memory.word(node), name = memory.word(node + 8);
     if (!moved || !name) break;
     Module m{.path = memory.text(*name, longest_path).value_or(""), .bias = *moved};

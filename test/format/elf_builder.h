@@ -11,8 +11,8 @@
 class ElfBuilder {
 public:
   void add(const std::string& name, std::string bytes, uint32_t type = SHT_PROGBITS, uint64_t flags = 0,
-           uint32_t link = 0) {
-    sections_.push_back({name, std::move(bytes), type, flags, link});
+           uint32_t link = 0, uint32_t info = 0) {
+    sections_.push_back({name, std::move(bytes), type, flags, link, info});
   }
   // A note with the build-id.
   void add_build_id(const std::string& id) {
@@ -52,6 +52,7 @@ public:
       s.sh_offset = at + contents.size();
       s.sh_size = all[i].bytes.size();
       s.sh_link = all[i].link;
+      s.sh_info = all[i].info;
       s.sh_addralign = 4;
       out += number(s);
       contents += all[i].bytes + std::string(-all[i].bytes.size() % 8, '\0');
@@ -74,7 +75,7 @@ private:
     std::string name, bytes;
     uint32_t type = 0;
     uint64_t flags = 0;
-    uint32_t link = 0;
+    uint32_t link = 0, info = 0;
   };
   std::vector<Section> sections_;
 };

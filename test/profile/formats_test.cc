@@ -111,7 +111,8 @@ TEST(Formats, DamagedOnesAreRefused) {
 TEST(Formats, CutOnesAreRefused) {
   for (const Format& f : formats()) {
     const std::string whole = f.write(sample());
-    for (size_t size = 1; size < whole.size(); size++) {
+    constexpr size_t ends = 4096; // within a page's libraries one cut is like another
+    for (size_t size = 1; size < whole.size(); size += size < ends || whole.size() - size < ends ? 1 : 101) {
       const std::string cut = whole.substr(0, size);
       if (f.name == "folded" && cut.ends_with('\n')) continue;
       if (f.name == "speedscope" && size + 1 == whole.size()) continue; // the line end alone is missing
