@@ -84,6 +84,8 @@ SUITES = {
     "tools": "tools/run.py",
     "one_liners": "tools/one_liners.py",
     "life": "life/run.py",
+    "ending": "life/ending.py",
+    "large": "large/run.py",
     "flame": "flame/run.py",
     "top": "top/run.py",
     "stacks": "stacks/run.py",

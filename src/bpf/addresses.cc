@@ -38,6 +38,7 @@ public:
         any |= addresses_[f][r];
       use.numbers_only.push_back(!any);
     }
+    use.addresses = std::move(addresses_);
   }
 
   AddressUse use;
@@ -63,6 +64,7 @@ private:
     case Op::map_slot:
     case Op::cpu_variable:
     case Op::context_address:
+    case Op::borrow:
     case Op::event: return true;
     case Op::query: return i.query == ir::Query::task || i.query == ir::Query::user_registers;
     case Op::mov: return is_address(f, i.a);

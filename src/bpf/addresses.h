@@ -14,6 +14,7 @@ namespace bpf {
 struct AddressUse {
   std::vector<std::vector<bool>> holders; // by frame, by object: whether an address is stored there
   std::vector<std::vector<KnownAddress>> known; // by function that was looked at, by register
+  std::vector<std::vector<bool>> addresses; // by function that was looked at, by register: whether it holds an address
   std::vector<bool> numbers_only;         // by function: neither a parameter nor the result is an address
 };
 AddressUse find_address_use(const ir::Program& program, const std::vector<uint32_t>& functions);

@@ -70,6 +70,7 @@ public:
   // --- order: begin_function … end_function for each function, the entry first; then finish
   void begin_function(uint32_t function, std::string name, uint32_t parameters, bool is_global = false);
   void end_function();
+  void needs_types() { has_callbacks_ = true; } // of functions
   void place(base::Range where); // of the instructions that follow
   base::Status finish(Code& code);
   size_t size() const { return insns_.size(); }

@@ -5,9 +5,12 @@
 // the stack.
 #include "bpf/emit.h"
 
+#include "bpf/pieces.h"
 #include "bpf/walk_maps.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_set>
 
 namespace bpf {
 
@@ -22,26 +25,32 @@ static uint32_t frame_size(uint32_t bytes) { return (std::max(1u, bytes) + 31) /
 // ---------------------------------------------------------------------------------------- program
 
 static std::vector<uint32_t> find_callees(const ir::Function& function) {
-  std::vector<uint32_t> found;
+  std::vector<uint32_t> found; // each once
+  std::unordered_set<uint32_t> seen;
+  const auto find = [&](uint32_t callee) {
+    if (seen.insert(callee).second) found.push_back(callee);
+  };
   for (const ir::Block& b : function.blocks)
     for (const ir::Inst& i : b.insts) {
-      if (i.op == Op::for_each) found.push_back(static_cast<uint32_t>(i.imm));
-      if (i.op == Op::call || i.op == Op::loop) found.push_back(i.index);
+      if (i.op == Op::for_each) find(static_cast<uint32_t>(i.imm));
+      if (i.op == Op::call || i.op == Op::loop) find(i.index);
     }
   return found;
 }
 
 std::vector<uint32_t> find_reached(const ir::Program& program, uint32_t function) {
   std::vector<uint32_t> reached{function};
+  std::vector<bool> seen(program.functions.size());
+  seen[function] = true;
   for (size_t n = 0; n < reached.size(); n++)
     for (const uint32_t c : find_callees(program.functions[reached[n]]))
-      if (std::find(reached.begin(), reached.end(), c) == reached.end()) reached.push_back(c);
+      if (!seen[c]) seen[c] = true, reached.push_back(c);
   return reached;
 }
 
 ProgramEmitter::ProgramEmitter(Pool& p, const ir::Probe& probe)
     : pool(p), program(p.program), probe(probe), callees_(program.functions.size()),
-      needs_context_(program.functions.size(), false) {
+      needs_context_(program.functions.size(), false), scratch_bytes_(program.frames.size()) {
   find_functions();
 }
 
@@ -78,20 +87,26 @@ bool ProgramEmitter::reads_context(uint32_t function) const {
 // Places of frames are told by a few bits (emit_walk.cc).
 static int32_t walk_bytes(uint32_t limit) { return 8 + (limit >= 400 ? 256 : limit >= 256 ? 128 : limit >= 128 ? 64 : 16); }
 
-// The root and the bodies of its loops, also of nested ones, read as one.
+// The root and the bodies of its loops, also of nested ones.
+std::vector<uint32_t> ProgramEmitter::find_group(uint32_t root) const {
+  std::vector<uint32_t> group{root};
+  std::unordered_set<uint32_t> seen{root};
+  for (size_t g = 0; g < group.size(); g++)
+    for (const uint32_t c : callees_[group[g]])
+      if (program.functions[c].role == ir::Role::body && seen.insert(c).second) group.push_back(c);
+  return group;
+}
+
+// What these need, read as one.
 Needs ProgramEmitter::find_needs(uint32_t root) const {
   Needs needs;
   needs.addresses = addresses_.holders[program.functions[root].frame];
   const size_t n = program.frames[program.functions[root].frame].objects.size();
   needs.objects.assign(n, false);
   needs.in_bodies.assign(n, false);
-  std::vector<uint32_t> group{root};
+  const std::vector<uint32_t> group = find_group(root);
   for (size_t g = 0; g < group.size(); g++) {
     const ir::Function& f = program.functions[group[g]];
-    for (const uint32_t c : callees_[group[g]])
-      if (program.functions[c].role == ir::Role::body &&
-          std::find(group.begin(), group.end(), c) == group.end())
-        group.push_back(c);
     if (g && needs_context_[group[g]]) needs.bodies_use_context = true;
     for (const ir::Block& b : f.blocks)
       for (const ir::Inst& i : b.insts) {
@@ -99,6 +114,7 @@ Needs ProgramEmitter::find_needs(uint32_t root) const {
           needs.objects[i.index] = true;
           if (g) needs.in_bodies[i.index] = true;
         }
+        if (i.op == Op::lend) needs.lent = i.index;
       }
   }
   return needs;
@@ -124,19 +140,14 @@ base::Status ProgramEmitter::emit_group(Assembler& out, uint32_t root, uint32_t 
     first.plan();
     if (first.stack_bytes() > limit && budget > 0) continue;
     stacks[root] = first.stack_bytes();
+    scratch_bytes_[program.functions[root].frame] = layout.scratch_bytes;
     ACU_CHECK(first.emit());
-    std::vector<uint32_t> bodies = callees_[root];
-    for (size_t n = 0; n < bodies.size(); n++) {
-      const uint32_t b = bodies[n];
-      if (program.functions[b].role != ir::Role::body ||
-          std::find(bodies.begin(), bodies.begin() + static_cast<ptrdiff_t>(n), b) !=
-              bodies.begin() + static_cast<ptrdiff_t>(n))
-        continue;
+    for (const uint32_t b : find_group(root)) {
+      if (b == root) continue;
       FunctionEmitter body(*this, out, b, layout);
       body.plan();
       stacks[b] = body.stack_bytes();
       ACU_CHECK(body.emit());
-      bodies.insert(bodies.end(), callees_[b].begin(), callees_[b].end());
     }
     return {};
   }
@@ -184,12 +195,19 @@ base::Result<Code> ProgramEmitter::emit() {
   std::vector<uint8_t> state(callees_.size(), 0);
   if (is_recursive(probe.function, callees_, state))
     return unsupported("functions that call themselves cannot run in the kernel");
+  const bool has_pieces = std::any_of(functions_.begin(), functions_.end(), [&](uint32_t f) { return is_piece(program.functions[f]); });
   for (const uint32_t limit : {400u, 320u, 256u, 192u, 128u, 96u, 64u, 32u}) {
+    if (has_pieces && limit > most_stack / 2) continue; // each is called by a long function: half of the stack is left
     uint32_t deepest = 0;
     ACU_TRY(Code code, attempt(limit, deepest));
     if (deepest <= most_stack) return code;
   }
   return unsupported("its calls need more than the 512 bytes of stack that the kernel has");
+}
+
+uint32_t ProgramEmitter::scratch_map(uint32_t frame) {
+  const uint32_t bytes = scratch_bytes_[frame];
+  return bytes > largest_percpu_value ? pool.large_scratch(bytes) : pool.scratch(bytes);
 }
 
 uint32_t ProgramEmitter::counting_callback() {
@@ -228,7 +246,10 @@ void ProgramEmitter::emit_counting_callback(Assembler& out) {
   out.end_function();
 }
 
-base::Result<Object> emit(const ir::Program& program, const EmitOptions& options) {
+base::Result<Object> emit(const ir::Program& whole, const EmitOptions& options) {
+  std::optional<ir::Program> cut;
+  if (has_long_functions(whole, options.pieces)) cut.emplace(cut_into_pieces(whole, options.pieces));
+  const ir::Program& program = cut ? *cut : whole;
   Pool pool(program, options);
   std::vector<Code> programs;
   for (const ir::Probe& p : program.probes) {

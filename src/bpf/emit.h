@@ -82,6 +82,7 @@ public:
   uint32_t map_counter(uint32_t map) const { return state_first_counter + map; }
   uint32_t site_counter(uint32_t site) const;
   uint32_t ring();
+  uint32_t largest_record() const { return largest_record_; } // bytes
   uint32_t scratch(uint32_t bytes);       // at least as large; a slot for each of a CPU's programs
   uint32_t large_scratch(uint32_t bytes); // the same for more than the kernel gives to each CPU
   uint32_t packets();
@@ -105,11 +106,14 @@ private:
   uint32_t add(MapSpec spec);
 
   uint32_t zeroes_ = 0;
-  uint32_t stack_frames_ = 0;
+  uint32_t stack_frames_ = 0, largest_record_ = 0;
   int tables_ = -1;
   int large_scratch_ = -1, random_ = -1;
   bool stacks_at_once_ = false;
 };
+
+// Was it cut from a long function (pieces.h)?
+inline bool is_piece(const ir::Function& function) { return function.role == ir::Role::function && function.parent != ~0u; }
 
 // `function` and all that it calls, itself first.
 std::vector<uint32_t> find_reached(const ir::Program& program, uint32_t function);
@@ -136,6 +140,8 @@ public:
     return program.functions[function].role == ir::Role::function && !needs_context_[function] &&
            addresses_.numbers_only[function];
   }
+  // The map of scratch memory of the functions with that frame.
+  uint32_t scratch_map(uint32_t frame);
   const std::vector<KnownAddress>& known_addresses(uint32_t function) const { return addresses_.known[function]; }
 
   Pool& pool;
@@ -145,6 +151,7 @@ public:
 private:
   void find_functions();
   bool reads_context(uint32_t function) const;
+  std::vector<uint32_t> find_group(uint32_t root) const;
   Needs find_needs(uint32_t root) const;
   base::Result<Code> attempt(uint32_t limit, uint32_t& deepest);
   base::Status emit_group(Assembler& out, uint32_t root, uint32_t limit, std::vector<uint32_t>& stacks);
@@ -155,6 +162,7 @@ private:
   std::vector<uint32_t> functions_;            // those reached, the probe's first
   std::vector<std::vector<uint32_t>> callees_; // by function
   std::vector<bool> needs_context_;            // by function
+  std::vector<uint32_t> scratch_bytes_;        // by frame, once its first function was emitted
   AddressUse addresses_;
   bool counts_ = false;
   bool hashes_ = false;
@@ -331,6 +339,8 @@ private:
   void emit_for_each(const ir::Inst& i);
   void emit_give_back(const ir::Inst& i);
   void emit_claim();
+  void emit_lend(const ir::Inst& i);
+  void emit_borrow(const ir::Inst& i);
   void take_slot(uint32_t slots, bool is_large, Label taken);
 
   // emit_kernel.cc

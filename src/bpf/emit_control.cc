@@ -135,8 +135,35 @@ void FunctionEmitter::emit_claim() {
   out_.number(r0, 0);
   out_.exit();
   out_.bind(taken);
+  if (layout_.number_slot) {
+    out_.load(r1, r10, temp(), 4);
+    out_.store(r10, layout_.number_slot, r1, 8);
+  }
   finish(base_, r2);
   if (layout_.base_slot) out_.store(r10, layout_.base_slot, r2, 8);
+}
+
+// The number of the slot of scratch memory: what is lent stands at its begin.
+void FunctionEmitter::emit_lend(const ir::Inst& i) {
+  const Register w = target(i.dst, r0);
+  out_.load(w, is_root() ? r10 : value(frame_, w), layout_.number_slot, 8);
+  finish(i.dst, w);
+}
+
+// A piece runs on the CPU of the function that calls it, so that the number leads to the same slot.
+void FunctionEmitter::emit_borrow(const ir::Inst& i) {
+  const Label there = out_.label();
+  uint32_t owner = function_->parent;
+  while (program_.functions[owner].role == ir::Role::body) owner = program_.functions[owner].parent;
+  load_into(r0, i.a);
+  out_.store(r10, temp(), r0, 4);
+  arguments({map(r1, unit_.scratch_map(program_.functions[owner].frame)), temporary(r2)});
+  out_.call(map_lookup_elem);
+  out_.jump_if(BPF_JNE, r0, 0, there);
+  out_.exit(); // with 0: the long function ends
+  out_.bind(there);
+  out_.alu(BPF_ADD, r0, static_cast<int32_t>(lent_at));
+  finish(i.dst, r0);
 }
 
 // The first free slot of this CPU is taken, and its address is in r2 at `taken`: a program that interrupts this one,

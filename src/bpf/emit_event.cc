@@ -20,10 +20,8 @@ static bool ends_session(const ir::Action& a) {
 void FunctionEmitter::emit_wake(const ir::Inst& i) {
   if (ends_session(program_.actions[i.index]))
     return out_.store(r10, wake_slot(), BPF_RB_FORCE_WAKEUP, 8);
-  uint32_t largest = 0;
-  for (const ir::Action& a : program_.actions) largest = std::max(largest, a.record_size());
   const auto quarter = static_cast<int32_t>(pool_.object.ring_bytes / 4); // a power of two
-  const int32_t window = std::min(quarter, static_cast<int32_t>(std::max(4096u, 4 * (largest + 8))));
+  const int32_t window = std::min(quarter, static_cast<int32_t>(std::max(4096u, 4 * (pool_.largest_record() + 8))));
   const Label much = out_.label(), known = out_.label();
   out_.map(r1, pool_.ring());
   out_.number(r2, BPF_RB_AVAIL_DATA);

@@ -32,7 +32,7 @@ uint32_t FunctionEmitter::parameters() const {
 // ---------------------------------------------------------------------------------- scratch memory
 
 bool FunctionEmitter::uses_scratch(const ir::Inst& i) const {
-  if (i.op == Op::event && claims_before_events_) return true;
+  if (i.op == Op::lend || (i.op == Op::event && claims_before_events_)) return true;
   if (i.op == Op::loop || i.op == Op::for_each) return layout_.base_slot != 0;
   auto in_scratch = [&](uint32_t object) { return layout_.objects[object].kind == ObjectPlace::in_scratch; };
   if (i.op == Op::object) return !is_elided(i) && in_scratch(i.index);
@@ -50,7 +50,10 @@ ir::BlockId FunctionEmitter::find_claim(const Flow& flow) const {
     if (!flow.reachable(b)) continue;
     for (const ir::Inst& i : function_->blocks[b].insts)
       if (uses_scratch(i)) {
-        claim = claim == ir::no_block ? b : flow.common_dominator(claim, b);
+        if (claim == ir::no_block)
+          claim = b;
+        else if (!flow.dominates(claim, b))
+          claim = flow.common_dominator(claim, b);
         break;
       }
   }
@@ -168,6 +171,9 @@ void FunctionEmitter::describe(const ir::Inst& i) {
       use(i.a);
     return;
   case Op::context_address: steps_.use(context_); return;
+  case Op::lend:
+    if (!is_root()) steps_.use(frame_);
+    return;
   case Op::override: steps_.use(context_); break;
   case Op::query:
     if (i.query == ir::Query::cookie) steps_.use(context_);
@@ -311,6 +317,7 @@ base::Status FunctionEmitter::emit() {
   for (size_t b = 0; b < function_->blocks.size(); b++) block_labels_.push_back(out_.label());
   out_.place(function_->blocks[0].insts[0].where);
   out_.begin_function(index_, function_->name, parameters(), unit_.stands_alone(index_));
+  if (is_piece(*function_)) out_.needs_types(); // they tell the verifier that it stands alone
   emit_prologue();
   if (function_->role == ir::Role::probe && unit_.walks()) emit_plain_stack();
   for (size_t n = 0; n < order_.size(); n++) emit_block(n);
@@ -365,6 +372,8 @@ void FunctionEmitter::emit(const ir::Inst& i) {
   case Op::read_bytes: return emit_read_bytes(i);
   case Op::equal: return emit_equal(i);
   case Op::context_address: return finish(i.dst, value(context_, r0));
+  case Op::lend: return emit_lend(i);
+  case Op::borrow: return emit_borrow(i);
   case Op::name: return emit_name(i);
   case Op::query: return emit_query(i);
   case Op::task_name: return emit_task_name(i);

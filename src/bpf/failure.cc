@@ -125,6 +125,19 @@ Complaint find_complaint(std::string_view log) {
   return complaint;
 }
 
+// Too many instructions, to follow or at all, or functions; too many branches that wait, which older kernels call a bad address.
+bool is_too_long(int error) { return error == E2BIG || error == EFAULT; }
+
+base::Error too_long_error(const ir::Probe& probe, const Code& code, const base::Source* source) {
+  std::string message = source ? source->place(probe.where) + ": " : std::string();
+  message += "the block of " + code.name + " is too long for the kernel: its verifier follows at most 1,000,000 instructions, on all ways through the " +
+             "block, and 8,192 branches; the block has " + std::to_string(code.insns.size()) + " instructions";
+  const bool walks = features().ask(Feature::loop) == Answer::no;
+  if (walks) message += "; " + lack_of(Feature::loop) + walks_turns;
+  message += "\nHINT: distribute the statements over several probes on the same event, or write what repeats as a loop over a map";
+  return {walks ? base::Failure::unsupported : base::Failure::runtime, std::move(message)};
+}
+
 base::Error program_error(const Code& code, int error, std::string_view log, const base::Source* source) {
   Complaint complaint = find_complaint(log);
   std::string what = "cannot load the program of " + code.name;
@@ -132,11 +145,6 @@ base::Error program_error(const Code& code, int error, std::string_view log, con
     if (error == EPERM || error == EACCES) return permission_error(what);
     if (error == EINVAL) {
       return {base::Failure::unsupported, what + ": the kernel does not take programs of this kind"};
-    }
-    if (error == E2BIG) {
-      what += ": it is too long for the kernel (" + std::to_string(code.insns.size()) + " instructions)";
-      if (features().ask(Feature::loop) != Answer::no) return {base::Failure::runtime, what};
-      return {base::Failure::unsupported, what + "; " + lack_of(Feature::loop) + walks_turns};
     }
     return base::errno_error(what, error);
   }
@@ -151,10 +159,7 @@ base::Error program_error(const Code& code, int error, std::string_view log, con
   if (is_unknown && complaint.text.find("bpf_get_socket_cookie") != complaint.text.npos &&
       features().ask(Feature::socket_cookie) == Answer::no)
     message += "; " + lack_of(Feature::socket_cookie);
-  // EFAULT: more than 8192 branches wait to be walked; a log that is full does not say so.
-  const bool is_long =
-      error == E2BIG || error == EFAULT || complaint.text.find("too complex") != complaint.text.npos;
-  if (is_long && features().ask(Feature::loop) == Answer::no) {
+  if (complaint.text.find("too complex") != complaint.text.npos && features().ask(Feature::loop) == Answer::no) {
     message += "; " + lack_of(Feature::loop) + walks_turns;
     is_unknown = true;
   }

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "bpf/emit.h"
 #include "bpf/leave_closing.h"
+#include "bpf/pieces.h"
 #include "bpf/syscall.h"
 #include "bpf/trials.h"
 #include "format/btf.h"
@@ -548,11 +549,13 @@ probe::UserLink user_link(const ir::Probe& probe, const Features& features) {
   return features.ask(Feature::uprobe_multi) == Answer::no ? probe::UserLink::event : probe::UserLink::multi;
 }
 
-EmitOptions options_for(const ir::Program& program, const Features& features) {
+EmitOptions options_for(const ir::Program& program, const Features& features, const PieceSizes& pieces) {
   Uses uses = find_uses(program);
+  uses.scratch |= has_long_functions(program, pieces);
   // Who may not ask may not load either: that failure then says what is missing.
   auto may = [&](bool is_used, Feature feature) { return !is_used || features.ask(feature) != Answer::no; };
   EmitOptions options;
+  options.pieces = pieces;
   options.possible_cpus = features.host().possible_cpus();
   options.has_loop = may(uses.loop, Feature::loop);
   options.has_for_each = may(uses.for_each, Feature::for_each);

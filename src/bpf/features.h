@@ -108,6 +108,6 @@ probe::KernelLink kernel_link(const ir::Program& program, const ir::Probe& probe
 // Whether a program on several events like this one can tell which of them it is at.
 bool tells_events(const Features& features, const probe::Event& event);
 // How to emit a program for a kernel. Only abilities that the program needs are asked for.
-EmitOptions options_for(const ir::Program& program, const Features& features = bpf::features());
+EmitOptions options_for(const ir::Program& program, const Features& features = bpf::features(), const PieceSizes& pieces = {});
 
 } // namespace bpf

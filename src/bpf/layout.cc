@@ -41,14 +41,20 @@ Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget
   if (needs.bodies_use_context) l.context_slot = new_slot(8);
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < frame.objects.size(); i++)
-    if (needs.objects[i]) order.push_back(i);
+    if (needs.objects[i] && needs.lent != i) order.push_back(i);
   auto is_pinned = [&](uint32_t i) { return needs.addresses[i] && frame.objects[i].size <= largest_on_stack; };
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     if (is_pinned(a) != is_pinned(b)) return is_pinned(a);
     return frame.objects[a].size < frame.objects[b].size;
   });
-  uint32_t scratch = 8;
+  uint32_t scratch = lent_at;
   bool bodies_use_scratch = false;
+  if (needs.lent) {
+    l.objects[*needs.lent] = {ObjectPlace::in_scratch, static_cast<int32_t>(lent_at)};
+    scratch += static_cast<uint32_t>(round_up(frame.objects[*needs.lent].size));
+    bodies_use_scratch = needs.in_bodies[*needs.lent];
+    l.number_slot = new_slot(8);
+  }
   for (const uint32_t i : order) {
     const uint32_t size = std::max(8, round_up(frame.objects[i].size));
     const bool fits = size <= largest_on_stack && static_cast<uint32_t>(l.stack_bytes) + size <= budget;
@@ -60,7 +66,7 @@ Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget
       if (needs.in_bodies[i]) bodies_use_scratch = true;
     }
   }
-  if (scratch > 8) l.scratch_bytes = scratch;
+  if (scratch > lent_at) l.scratch_bytes = scratch;
   if (bodies_use_scratch) l.base_slot = new_slot(8);
   return l;
 }
@@ -123,14 +129,13 @@ Flow::Flow(const ir::Function& function) {
     const ir::BlockId b = postorder[i];
     depth[b] = depth[dominator[b]] + 1;
   }
+  tree = ir::DominatorTree(order, dominator);
 }
 
 ir::BlockId Flow::common_dominator(ir::BlockId a, ir::BlockId b) const {
   while (a != b) (depth[a] > depth[b] ? a : b) = dominator[depth[a] > depth[b] ? a : b];
   return a;
 }
-
-bool Flow::dominates(ir::BlockId a, ir::BlockId b) const { return common_dominator(a, b) == a; }
 
 bool Flow::in_cycle(const ir::Function& function, ir::BlockId b) const {
   std::vector<bool> seen(function.blocks.size(), false);

@@ -3,9 +3,10 @@
 // claimed.
 #pragma once
 
-#include "ir/ir.h"
+#include "ir/passes.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct Layout {
   uint32_t scratch_bytes = 0;       // with the `busy` word; 0: no scratch memory
   int32_t context_slot = 0;         // where bodies find the context; 0: none needs it
   int32_t base_slot = 0;            // where bodies find the address of the scratch slot; 0: none needs it
+  int32_t number_slot = 0;          // where the number of the scratch slot is kept; 0: no object is lent
   int32_t walk_bytes = 0;           // of a user stack that are read at once, in each function that walks one
 };
 
@@ -39,8 +41,11 @@ struct Needs {
   std::vector<bool> objects; // used at all
   bool bodies_use_context = false;
   std::vector<bool> in_bodies; // objects used in bodies
+  std::optional<uint32_t> lent; // an object that is lent: at the begin of the scratch slot
   std::vector<bool> addresses; // objects that hold addresses: on the stack, whatever the budget
 };
+
+inline constexpr uint32_t lent_at = 8; // where a lent object stands in scratch memory: behind the `busy` word
 
 // Objects over 64 bytes, and those that do not fit `budget` bytes, go to scratch, but for those that hold addresses.
 Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget);
@@ -48,7 +53,8 @@ Layout place_objects(const ir::Frame& frame, const Needs& needs, uint32_t budget
 // The control flow of a function.
 struct Flow {
   explicit Flow(const ir::Function& function);
-  bool dominates(ir::BlockId a, ir::BlockId b) const; // every way to b goes through a
+  // Every way to b goes through a; both are reachable.
+  bool dominates(ir::BlockId a, ir::BlockId b) const { return tree.dominates(a, b); }
   bool reachable(ir::BlockId b) const { return depth[b] != ~0u; }
   ir::BlockId common_dominator(ir::BlockId a, ir::BlockId b) const;
   std::span<const ir::BlockId> predecessors(ir::BlockId b) const { // reachable ones
@@ -62,6 +68,7 @@ struct Flow {
   std::vector<ir::BlockId> from; // the predecessors of all blocks, those of block b from from_begin[b] on
   std::vector<uint32_t> from_begin;
   std::vector<uint32_t> depth;                        // in the tree of dominators; ~0: not reachable
+  ir::DominatorTree tree;
 };
 
 } // namespace bpf

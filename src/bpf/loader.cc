@@ -270,6 +270,7 @@ int Loader::load_for_log(uint32_t index, ProgramLoad request) {
 
 base::Error Loader::explain(uint32_t index, ProgramLoad request, int error) {
   const Code& code = programs_[index];
+  if (is_too_long(error)) return too_long_error(program_.probes[index], code, options_.source); // its log would take long, too
   base::Fd lines_fd;
   ObjectTypes lines;
   if (options_.source) {

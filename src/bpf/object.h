@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/source.h"
-#include "ir/ir.h"
+#include "ir/passes.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -85,6 +85,12 @@ struct Object {
   uint32_t ring_bytes = 0;
 };
 
+// Of functions that are cut for the verifier (pieces.h), in operations of the IR.
+struct PieceSizes {
+  size_t longest_function = ir::long_function; // a longer one is cut
+  size_t piece = 500;                          // about
+};
+
 struct EmitOptions {
   uint32_t possible_cpus = 1;
   uint32_t ring_bytes = 1 << 20;
@@ -102,6 +108,7 @@ struct EmitOptions {
   bool has_cmpxchg = true;         // atomic compare and exchange (5.12)
   bool has_task_registers = false; // the registers of the current task as it entered the kernel (5.15)
   int32_t registers_at = 0;        // where they are, from the lowest byte of its kernel stack; 0: the kernel is asked
+  PieceSizes pieces;
 };
 
 // Machine code for every probe of a verified program. Fails only where the kernel cannot do what the program needs.

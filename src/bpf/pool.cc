@@ -84,9 +84,9 @@ static bool has_hot_keys(const ir::Map& map, const EmitOptions& options) {
 
 Pool::Pool(const ir::Program& p, const EmitOptions& o) : program(p), options(o) {
   // Room for some of the largest records; each has a header of 8 bytes.
-  uint32_t record = 0;
-  for (const ir::Action& a : program.actions) record = std::max(record, a.record_size() + 8);
-  object.ring_bytes = std::bit_ceil(std::max({4096u, options.ring_bytes, 4 * record}));
+  for (const ir::Action& a : program.actions) largest_record_ = std::max(largest_record_, a.record_size());
+  const uint32_t room = program.actions.empty() ? 0 : largest_record_ + 8;
+  object.ring_bytes = std::bit_ceil(std::max({4096u, options.ring_bytes, 4 * room}));
   add_script_maps();
   for (const ir::Function& f : program.functions)
     for (const ir::Block& b : f.blocks)

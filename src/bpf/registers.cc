@@ -1,8 +1,9 @@
 // Linear scan. Positions: step k reads at 2k+2 and writes at 2k+3; parameters arrive at 1.
 #include "bpf/registers.h"
 
+#include "ir/liveness.h"
+
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <queue>
 
@@ -12,20 +13,6 @@ namespace {
 constexpr uint32_t nowhere = ~0u;
 constexpr uint32_t reads_at(uint32_t step) { return 2 * step + 2; }
 constexpr uint32_t writes_at(uint32_t step) { return 2 * step + 3; }
-
-// Sets of numbers, one row of words for each block.
-class Sets {
-public:
-  Sets() = default;
-  Sets(size_t rows, size_t numbers) : words_((numbers + 63) / 64), bits_(rows * words_) {}
-  uint64_t* row(size_t i) { return bits_.data() + i * words_; }
-  size_t words() const { return words_; }
-  void add(size_t i, uint32_t n) { row(i)[n / 64] |= 1ull << (n % 64); }
-
-private:
-  size_t words_ = 0;
-  std::vector<uint64_t> bits_;
-};
 
 struct Interval {
   ir::Reg value = 0;
@@ -48,17 +35,7 @@ public:
   Allocation run();
 
 private:
-  // Covers `position` for each value that is live into the block and not in `seen` yet.
-  void cover_new(size_t block, std::vector<uint64_t>& seen, uint32_t position) {
-    const uint64_t* row = live_in_.row(block);
-    for (size_t w = 0; w < live_in_.words(); w++) {
-      for (uint64_t bits = row[w] & ~seen[w]; bits; bits &= bits - 1)
-        intervals_[shared_[64 * w + static_cast<size_t>(std::countr_zero(bits))]].cover(position);
-      seen[w] |= row[w];
-    }
-  }
-  Sets find_shared_values();
-  void find_live_values();
+  void find_shared_values();
   void cover_shared_values();
   void build_intervals();
   void give_registers();
@@ -69,21 +46,17 @@ private:
   const Steps& s_;
   std::vector<ir::Reg> shared_;         // values that live from one block into another: few
   std::vector<uint32_t> shared_number_; // by value: place in shared_
-  Sets live_in_;                        // by block, of numbers of shared values
+  std::vector<ir::BlockValue> reads_, sets_; // which blocks read shared values before they set them; which set them
   std::vector<Interval> intervals_;
   std::vector<Interval*> order_;
   Interval* holder_[11] = {};
 };
 
-// Numbers the values that some block reads before it sets them. Gives back which block reads which.
-Sets Scan::find_shared_values() {
-  struct Read {
-    size_t block;
-    uint32_t number;
-  };
-  std::vector<Read> reads;
-  std::vector<size_t> set_in(s_.registers, nowhere); // by value: the last block that set it
-  for (size_t b = 0; b < s_.blocks.size(); b++) {
+// Numbers the values that some block reads before it sets them.
+void Scan::find_shared_values() {
+  std::vector<uint32_t> set_in(s_.registers, nowhere); // by value: the last block that set it
+  std::vector<ir::BlockValue> sets;
+  for (uint32_t b = 0; b < s_.blocks.size(); b++) {
     for (uint32_t k = s_.blocks[b].first; k <= s_.blocks[b].last; k++) {
       const Step& step = s_.steps[k];
       for (uint8_t u = 0; u < step.count; u++) {
@@ -93,65 +66,42 @@ Sets Scan::find_shared_values() {
           shared_number_[r] = static_cast<uint32_t>(shared_.size());
           shared_.push_back(r);
         }
-        reads.push_back({b, shared_number_[r]});
+        reads_.push_back({shared_number_[r], b});
       }
       const bool partial = k == s_.blocks[b].last && s_.blocks[b].def_only_on_first;
-      if (step.def && !partial) set_in[step.def] = b;
+      if (!step.def || partial || set_in[step.def] == b) continue;
+      set_in[step.def] = b;
+      sets.push_back({step.def, b});
     }
   }
-  Sets upward(s_.blocks.size(), shared_.size());
-  for (const Read& r : reads) upward.add(r.block, r.number);
-  return upward;
-}
-
-void Scan::find_live_values() {
-  const size_t n = s_.blocks.size();
-  Sets upward = find_shared_values(), killed(n, shared_.size());
-  for (size_t b = 0; b < n; b++)
-    for (uint32_t k = s_.blocks[b].first; k <= s_.blocks[b].last; k++) {
-      const ir::Reg def = s_.steps[k].def;
-      const bool partial = k == s_.blocks[b].last && s_.blocks[b].def_only_on_first;
-      if (def && !partial && shared_number_[def] != nowhere) killed.add(b, shared_number_[def]);
-    }
-  live_in_ = Sets(n, shared_.size());
-  std::vector<uint64_t> out(live_in_.words());
-  // Without an edge that leads back, one turn from the last block to the first is enough.
-  bool leads_back = false;
-  for (size_t b = 0; b < n; b++)
-    for (const ir::BlockId to : s_.blocks[b].next) leads_back |= to != ir::no_block && to <= b;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (size_t b = n; b-- > 0;) {
-      const StepBlock& block = s_.blocks[b];
-      std::fill(out.begin(), out.end(), 0);
-      for (int side = 0; side < 2; side++) {
-        if (block.next[side] == ir::no_block) continue;
-        const uint64_t* in = live_in_.row(block.next[side]);
-        const uint32_t def = shared_number_[s_.steps[block.last].def]; // no part of any word where it is not shared
-        for (size_t w = 0; w < out.size(); w++) {
-          uint64_t from = in[w];
-          if (side == 0 && block.def_only_on_first && def / 64 == w) from &= ~(1ull << (def % 64));
-          out[w] |= from;
-        }
-      }
-      uint64_t* in = live_in_.row(b);
-      for (size_t w = 0; w < out.size(); w++) {
-        const uint64_t now = upward.row(b)[w] | (out[w] & ~killed.row(b)[w]);
-        changed |= leads_back && now != in[w];
-        in[w] = now;
-      }
-    }
-  }
+  for (const ir::BlockValue& s : sets)
+    if (shared_number_[s.value] != nowhere) sets_.push_back({shared_number_[s.value], s.block});
 }
 
 // From the first block that a value is live into, to the last that leads to such a block.
 void Scan::cover_shared_values() {
-  std::vector<uint64_t> seen(live_in_.words());
-  for (size_t b = 0; b < s_.blocks.size(); b++) cover_new(b, seen, reads_at(s_.blocks[b].first) - 1);
-  std::fill(seen.begin(), seen.end(), 0);
-  for (size_t b = s_.blocks.size(); b-- > 0;)
-    for (const ir::BlockId to : s_.blocks[b].next)
-      if (to != ir::no_block) cover_new(to, seen, writes_at(s_.blocks[b].last));
+  const size_t n = s_.blocks.size();
+  std::vector<uint32_t> begin(n + 1);
+  for (const StepBlock& b : s_.blocks)
+    for (const ir::BlockId to : b.next)
+      if (to != ir::no_block) begin[to + 1]++;
+  for (size_t b = 0; b < n; b++) begin[b + 1] += begin[b];
+  std::vector<std::pair<uint32_t, int>> from(begin[n]); // of each block: those that lead to it, by which of their edges
+  std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
+  for (uint32_t b = 0; b < n; b++)
+    for (int side = 0; side < 2; side++)
+      if (const ir::BlockId to = s_.blocks[b].next[side]; to != ir::no_block) from[next[to]++] = {b, side};
+  ir::for_each_live(
+      n, std::move(reads_), std::move(sets_),
+      [&](uint32_t b, uint32_t value, const auto& go) {
+        for (uint32_t e = begin[b]; e < begin[b + 1]; e++) {
+          const StepBlock& p = s_.blocks[from[e].first];
+          intervals_[shared_[value]].cover(writes_at(p.last));
+          const bool is_set = from[e].second == 0 && p.def_only_on_first && s_.steps[p.last].def == shared_[value];
+          if (!is_set) go(from[e].first);
+        }
+      },
+      [&](uint32_t value, uint32_t b) { intervals_[shared_[value]].cover(reads_at(s_.blocks[b].first) - 1); });
 }
 
 void Scan::build_intervals() {
@@ -244,7 +194,7 @@ void Scan::give_slots(Allocation& a) {
 }
 
 Allocation Scan::run() {
-  find_live_values();
+  find_shared_values();
   build_intervals();
   give_registers();
   Allocation a;

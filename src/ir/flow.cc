@@ -6,6 +6,12 @@
 
 namespace ir {
 
+bool is_long(const Function& function) {
+  size_t n = 0;
+  for (const Block& b : function.blocks) n += b.insts.size();
+  return n > long_function;
+}
+
 Definitions::Definitions(const Function& function) : count(function.registers), last(function.registers) {
   for (Reg r = 1; r <= function.parameters; r++) count[r] = 1;
   for (const Block& b : function.blocks) {
@@ -63,23 +69,39 @@ const Flow& PassContext::flow() {
   return *flow_;
 }
 
+Predecessors::Predecessors(const Function& function, const Flow& flow) : begin_(function.blocks.size() + 1) {
+  for (size_t b = 0; b < function.blocks.size(); b++) begin_[b + 1] = begin_[b] + flow.predecessors[b];
+  from_.resize(begin_.back());
+  std::vector<uint32_t> next = begin_;
+  for (const BlockId b : flow.order)
+    for (const BlockId to : successors(function.blocks[b])) from_[next[to]++] = b;
+}
+
+DominatorTree::DominatorTree(const std::vector<BlockId>& order, const std::vector<BlockId>& immediate)
+    : first_(immediate.size()), size_(immediate.size()) {
+  for (size_t n = order.size(); n-- > 0;) {
+    const uint32_t size = ++size_[order[n]];
+    if (n) size_[immediate[order[n]]] += size;
+  }
+  std::vector<uint32_t> next(immediate.size()); // by block: the number of the next one that it dominates immediately
+  for (size_t n = 0; n < order.size(); n++) {
+    const BlockId b = order[n];
+    if (n) first_[b] = next[immediate[b]];
+    if (n) next[immediate[b]] += size_[b];
+    next[b] = first_[b] + 1;
+  }
+}
+
 Dominators::Dominators(const Function& function, const Flow& flow)
     : flow_(flow), immediate_(function.blocks.size(), no_block) {
-  // The predecessors of block b: from[begin[b]] to from[begin[b + 1]].
-  std::vector<uint32_t> begin(function.blocks.size() + 1);
-  for (size_t b = 0; b < function.blocks.size(); b++) begin[b + 1] = begin[b] + flow.predecessors[b];
-  std::vector<BlockId> from(begin.back());
-  std::vector<uint32_t> next = begin;
-  for (const BlockId b : flow.order)
-    for (const BlockId to : successors(function.blocks[b])) from[next[to]++] = b;
+  const Predecessors from(function, flow);
   immediate_[0] = 0;
   for (bool changed = true; changed;) {
     changed = false;
     for (const BlockId b : flow.order) {
       if (b == 0) continue;
       BlockId nearest = no_block;
-      for (uint32_t n = begin[b]; n < begin[b + 1]; n++) {
-        const BlockId p = from[n];
+      for (const BlockId p : from.of(b)) {
         if (immediate_[p] == no_block) continue; // not yet visited: a back edge
         nearest = nearest == no_block ? p : common(nearest, p);
       }
@@ -87,6 +109,7 @@ Dominators::Dominators(const Function& function, const Flow& flow)
       immediate_[b] = nearest;
     }
   }
+  tree_ = DominatorTree(flow.order, immediate_);
 }
 
 BlockId Dominators::common(BlockId a, BlockId b) const {
@@ -97,11 +120,6 @@ BlockId Dominators::common(BlockId a, BlockId b) const {
       b = immediate_[b];
   }
   return a;
-}
-
-bool Dominators::dominates(BlockId a, BlockId b) const {
-  while (flow_.number[b] > flow_.number[a]) b = immediate_[b];
-  return a == b;
 }
 
 } // namespace ir

@@ -107,6 +107,10 @@ enum class Op : uint8_t {
   context_address, // dst = address of the context (only for reading it as kernel memory)
   name,        // 16 bytes at a (script) = name of the current thread and a NUL; what follows is cleared before
 
+  // An object of a function, used by pieces that were cut from it for the kernel's verifier (bpf/pieces.h); no other function has these.
+  lend,        // dst = a number that stands for object `index` of the frame while the function runs
+  borrow,      // dst = address of the object that was lent under number a
+
   // Questions to the machine.
   query,       // dst = `query`
   task_name,   // 16 bytes at a (script) = name of the process with id b, and NULs; all NUL where there is none.
@@ -211,7 +215,7 @@ struct Function {
   uint32_t frame = 0;
   uint32_t parameters = 0; // registers 1 … parameters
   uint32_t registers = 1;  // one more than the highest register used
-  uint32_t parent = ~0u;   // of a body: the function it stands in
+  uint32_t parent = ~0u;   // of a body: the function it stands in; of a piece: the one that it was cut from
   std::vector<Block> blocks; // block 0 is the entry; it has no predecessors
 };
 

@@ -3,7 +3,48 @@
 
 #include "ir/passes.h"
 
+#include <algorithm>
+
 namespace ir {
+
+// A value that a block reads before it sets it, or sets. Values and blocks are numbered from 0.
+struct BlockValue {
+  uint32_t value, block;
+};
+
+// Calls visit(value, block) for each block that a value is live into, value by value. Method: from each read against the edges, until
+// a block sets the value; what this costs is the sum of the lengths of the live ranges. `predecessors(block, value, go)` calls go(b) for
+// each block that hands the value on to it.
+template<class Predecessors, class Visit>
+void for_each_live(size_t blocks, std::vector<BlockValue> reads, std::vector<BlockValue> sets, const Predecessors& predecessors,
+                   const Visit& visit) {
+  const auto by_value = [](const BlockValue& a, const BlockValue& b) { return a.value < b.value; };
+  std::stable_sort(reads.begin(), reads.end(), by_value);
+  std::stable_sort(sets.begin(), sets.end(), by_value);
+  constexpr uint32_t none = ~0u;
+  std::vector<uint32_t> live(blocks, none), set(blocks, none); // by block: the last value for which that is so
+  std::vector<uint32_t> work;
+  size_t next_set = 0;
+  for (size_t n = 0; n < reads.size();) {
+    const uint32_t value = reads[n].value;
+    for (; next_set < sets.size() && sets[next_set].value <= value; next_set++)
+      if (sets[next_set].value == value) set[sets[next_set].block] = value;
+    const auto enter = [&](uint32_t b) {
+      if (live[b] == value) return;
+      live[b] = value;
+      work.push_back(b);
+    };
+    for (; n < reads.size() && reads[n].value == value; n++) enter(reads[n].block);
+    while (!work.empty()) {
+      const uint32_t b = work.back();
+      work.pop_back();
+      visit(value, b);
+      predecessors(b, value, [&](uint32_t from) {
+        if (set[from] != value) enter(from);
+      });
+    }
+  }
+}
 
 // Of some registers, numbered from 0 in their order.
 class Liveness {
@@ -29,12 +70,9 @@ public:
   static constexpr uint32_t none = ~0u;
 
 private:
-  uint64_t* head(BlockId b) { return &at_head_[b * words_]; }
-  const uint64_t* head(BlockId b) const { return &at_head_[b * words_]; }
-
   std::vector<uint32_t> numbers_; // by register
   size_t words_ = 0;
-  std::vector<uint64_t> at_head_; // live where each block begins
+  std::vector<std::vector<uint32_t>> at_head_; // by block: the numbers that are live where it begins
 };
 
 } // namespace ir

@@ -79,19 +79,19 @@ bool remove_overwritten(Function& function, Uses& uses, PassContext& context) {
   Liveness::Set live(liveness.words());
   for (Block& b : function.blocks) {
     liveness.start_at_end(b, live);
+    size_t kept = b.insts.size(); // those from here on
     for (size_t n = b.insts.size(); n-- > 0;) {
       Inst& i = b.insts[n];
       if (liveness.is_dead(i, live)) {
         changed = true;
         uses.assigned[i.dst]--;
-        if (is_removable(i)) {
-          b.insts.erase(b.insts.begin() + static_cast<ptrdiff_t>(n));
-          continue;
-        }
+        if (is_removable(i)) continue;
         i.dst = 0;
       }
       liveness.step_over(i, live);
+      if (--kept != n) b.insts[kept] = i;
     }
+    b.insts.erase(b.insts.begin(), b.insts.begin() + static_cast<ptrdiff_t>(kept));
   }
   return changed;
 }

@@ -147,6 +147,7 @@ bool may_have_loops(const Function& function) {
 } // namespace
 
 bool reuse_lookups(Function& function, PassContext& context) {
+  if (is_long(function)) return false;
   std::vector<uint32_t> count(context.program.maps.size());
   for (const Block& b : function.blocks)
     for (const Inst& i : b.insts)

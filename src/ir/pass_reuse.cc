@@ -25,6 +25,7 @@ size_t question(const Inst& i, const Program& program) {
 std::vector<uint32_t> count_questions(const Function& function, const Program& program) {
   std::vector<uint32_t> count(query_count + program.maps.size());
   std::vector<bool> is_made(program.maps.size());
+  const bool is_cut = is_long(function);
   bool runs_others = false;
   for (const Block& b : function.blocks)
     for (const Inst& i : b.insts) {
@@ -33,7 +34,7 @@ std::vector<uint32_t> count_questions(const Function& function, const Program& p
       runs_others |= i.op == Op::call || i.op == Op::loop || i.op == Op::for_each;
     }
   for (size_t m = 0; m < program.maps.size(); m++)
-    if (is_made[m] || runs_others) count[query_count + m] = 0;
+    if (is_made[m] || runs_others || is_cut) count[query_count + m] = 0;
   return count;
 }
 
@@ -51,16 +52,18 @@ std::vector<Asked> find_questions(const Function& function, PassContext& context
   std::vector<Asked> all;
   const Flow& flow = context.flow();
   const Dominators dominators(function, flow);
+  std::vector<std::vector<size_t>> first(count.size()); // by question: those that no earlier one answers
   for (const BlockId b : flow.order) {
     const auto& insts = function.blocks[b].insts;
     for (size_t at = 0; at < insts.size(); at++) {
       const size_t q = question(insts[at], context.program);
       if (q == no_question || count[q] < 2) continue;
       Asked asked{b, at, q, all.size()};
-      for (size_t n = 0; n < all.size() && asked.same_as == all.size(); n++)
-        if (all[n].same_as == n && all[n].question == asked.question && dominators.dominates(all[n].block, b))
-          asked.same_as = n;
-      if (asked.same_as != all.size()) all[asked.same_as].is_reused = true;
+      const auto answers = [&](size_t n) { return dominators.dominates(all[n].block, b); };
+      if (const auto n = std::ranges::find_if(first[q], answers); n != first[q].end())
+        all[asked.same_as = *n].is_reused = true;
+      else
+        first[q].push_back(all.size());
       all.push_back(asked);
     }
   }

@@ -9,10 +9,15 @@
 #include "ir/ops.h"
 
 #include <memory>
+#include <span>
 
 namespace ir {
 
 struct Flow;
+
+// Of a longer function (operations) no address of a map's entry is kept far from where it was looked up: it may be cut (bpf/pieces.h).
+inline constexpr size_t long_function = 2000;
+bool is_long(const Function& function);
 
 // What the passes over one function share: its order of blocks is worked out again only when an edge has changed.
 class PassContext {
@@ -66,16 +71,42 @@ struct Flow {
   std::vector<uint32_t> predecessors; // how many edges lead to it from reached blocks
 };
 
+// The blocks that lead to each block; reached ones.
+class Predecessors {
+public:
+  Predecessors(const Function& function, const Flow& flow);
+  std::span<const BlockId> of(BlockId b) const { return {from_.data() + begin_[b], begin_[b + 1] - begin_[b]}; }
+
+private:
+  std::vector<uint32_t> begin_; // of a block's part of from_
+  std::vector<BlockId> from_;
+};
+
+// The tree of dominators, numbered so that a question takes no walk along it.
+class DominatorTree {
+public:
+  DominatorTree() = default;
+  // The reached blocks, dominators first, and the immediate dominator of each block.
+  DominatorTree(const std::vector<BlockId>& order, const std::vector<BlockId>& immediate);
+  bool dominates(BlockId a, BlockId b) const { // both reached; a block dominates itself
+    return first_[b] - first_[a] < size_[a];
+  }
+
+private:
+  std::vector<uint32_t> first_, size_; // by block: its number, and how many blocks it dominates, which have the numbers that follow
+};
+
 // Which blocks lie on every path to others.
 class Dominators {
 public:
   Dominators(const Function& function, const Flow& flow);
-  bool dominates(BlockId a, BlockId b) const; // both reached; a block dominates itself
+  bool dominates(BlockId a, BlockId b) const { return tree_.dominates(a, b); }
 
 private:
   BlockId common(BlockId a, BlockId b) const;
   const Flow& flow_;
   std::vector<BlockId> immediate_; // the entry's is itself
+  DominatorTree tree_;
 };
 
 // verify() of one function.

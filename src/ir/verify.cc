@@ -91,7 +91,7 @@ private:
   void check_parent() {
     const bool has_parent = function_.parent != ~0u;
     if (function_.role != Role::body) {
-      if (has_parent) mistake("only a body has a parent");
+      if (has_parent && function_.role == Role::probe) mistake("only a body or a piece has a parent");
     } else if (function_.parent >= program_.functions.size() || function_.parent == index_) {
       mistake("a body needs the function it stands in as its parent");
     } else if (program_.functions[function_.parent].frame != function_.frame) {

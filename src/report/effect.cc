@@ -7,9 +7,15 @@
 
 #include "base/fd.h"
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdio>
+#include <csignal>
 #include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace report {
 
@@ -33,12 +39,54 @@ base::Status read_pieces(const std::string& path, uint64_t limit, const TakeOutp
   return pass_on(fd.get(), limit, "`" + path + "`", take);
 }
 
-base::Status run_command(const std::string& command, const TakeOutput& take) {
-  FILE* pipe = ::popen(command.c_str(), "re");
-  if (!pipe) return base::errno_error("cannot run `" + command + "`", errno);
-  base::Status status = pass_on(::fileno(pipe), UINT64_MAX, "from `" + command + "`", take);
-  ::pclose(pipe);
-  return status;
+// Starts the shell with its output going to a pipe.
+static base::Result<pid_t> start_command(const std::string& command, base::Fd& output) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return base::errno_error("cannot run `" + command + "`", errno);
+  output = base::Fd(ends[0]);
+  const base::Fd input(ends[1]);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, input.get(), STDOUT_FILENO);
+  std::string shell = "sh", option = "-c", text = command;
+  char* words[] = {shell.data(), option.data(), text.data(), nullptr};
+  pid_t pid = 0;
+  const int error = ::posix_spawn(&pid, "/bin/sh", &actions, nullptr, words, environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error) return base::errno_error("cannot run `" + command + "`", error);
+  return pid;
+}
+
+// Waits until a descriptor is readable; false: patience ran out.
+static bool wait_for(int fd, const std::function<int()>& patience_ms) {
+  for (;;) {
+    const int left = patience_ms ? patience_ms() : -1;
+    if (left == 0) return false;
+    pollfd waited = {fd, POLLIN, 0};
+    // A signal between question and wait is not seen at once.
+    constexpr int longest_ms = 100;
+    if (::poll(&waited, 1, left < 0 ? longest_ms : std::min(left, longest_ms)) > 0) return true;
+  }
+}
+
+base::Status run_command(const std::string& command, const TakeOutput& take, const std::function<int()>& patience_ms) {
+  base::Fd output;
+  ACU_TRY(const pid_t pid, start_command(command, output));
+  bool goes_on = true;
+  char buffer[16384];
+  while ((goes_on = wait_for(output.get(), patience_ms))) {
+    const ssize_t n = ::read(output.get(), buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    take({buffer, static_cast<size_t>(n)});
+  }
+  const base::Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (goes_on && ended.valid()) goes_on = wait_for(ended.get(), patience_ms);
+  if (!goes_on) ::kill(pid, SIGTERM);
+  if (!goes_on && ended.valid() && !wait_for(ended.get(), [polls = 2]() mutable { return polls--; })) ::kill(pid, SIGKILL);
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return {};
 }
 
 } // namespace report

@@ -14,7 +14,8 @@ using TakeOutput = std::function<void(std::string_view)>;
 
 // At most `limit` bytes of a file, piece by piece.
 base::Status read_pieces(const std::string& path, uint64_t limit, const TakeOutput& take);
-// What a shell command writes to its standard output; returns when it has ended.
-base::Status run_command(const std::string& command, const TakeOutput& take);
+// What a shell command writes to its standard output; returns when it has ended, or was ended because `patience_ms` (see
+// report::Options; may be empty) ran out.
+base::Status run_command(const std::string& command, const TakeOutput& take, const std::function<int()>& patience_ms);
 
 } // namespace report

@@ -118,7 +118,7 @@ void Printer::State::cat(const Action& action, Bytes payload, std::string_view p
 void Printer::State::system(const Action& action, Bytes payload, std::string_view place) {
   std::string output;
   auto take = [&](std::string_view piece) { context.options.json ? void(output += piece) : sink.out(piece); };
-  base::Status status = run_command(formatted(action, payload), take);
+  base::Status status = run_command(formatted(action, payload), take, context.options.patience_ms);
   if (!status.ok()) return complaint(place, "ERROR", "system: " + status.error().message);
   if (context.options.json) result("syscall", output);
 }

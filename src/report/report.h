@@ -38,6 +38,8 @@ struct Options {
   int64_t tai_to_wall_ns = 0;
   // Fills bytes from the memory of a program that stands still, for views.h; false: they are not there.
   std::function<bool(uint64_t address, std::span<std::byte> to)> memory = {};
+  // How long commands of system() may still run, in ms; -1: no limit. They are ended then. Asked again when a signal arrives.
+  std::function<int()> patience_ms = {};
   // Takes what print() of a value shows, in place of the printer; the bytes are as type/type.h lays them out.
   std::function<void(const type::Type& type, std::span<const std::byte> bytes)> take_value = {};
 };

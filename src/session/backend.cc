@@ -71,7 +71,7 @@ std::unique_ptr<Backend> make_eval_backend(const ir::Program& program) {
 base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& program,
                                                            const KernelOptions& options, LoadReport& report) {
   uint64_t start = base::clock_ns();
-  bpf::EmitOptions emit = bpf::options_for(program);
+  bpf::EmitOptions emit = bpf::options_for(program, bpf::features(), options.pieces);
   if (options.ring_pages) emit.ring_bytes = std::bit_ceil(options.ring_pages) * 4096; // the kernel wants 2^n
   report.ask_ns = base::clock_ns() - start;
   start = base::clock_ns();

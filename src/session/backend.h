@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/source.h"
+#include "bpf/object.h"
 #include "bpf/walker.h"
 #include "ir/engine.h"
 
@@ -76,6 +77,7 @@ struct KernelOptions {
   int command_pid = -1; // the process of -c
   const base::Source* source = nullptr;
   std::shared_ptr<bpf::SharedWalker> walker = {}; // of another program that runs, which this one uses, too
+  bpf::PieceSizes pieces = {};
 };
 
 // What was loaded, for --verbose.

@@ -1,6 +1,7 @@
 #include "session/effects.h"
 
 #include "base/diagnostics.h"
+#include "session/signals.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,6 +21,11 @@ static uint64_t number_at(const ir::Action& action, std::span<const std::byte> p
 
 size_t Effects::drain() {
   return engine_.drain([this](std::span<const std::byte> record) { take(record); });
+}
+
+void Effects::reopen() {
+  ended_ = false;
+  signals::lift_limit();
 }
 
 void Effects::end(int status) {
@@ -77,6 +83,7 @@ void Effects::take(std::span<const std::byte> record) {
   if (index >= program_.actions.size()) return;
   const ir::Action& action = program_.actions[index];
   std::span<const std::byte> payload = record.subspan(8);
+  if (action.kind != ir::ActionKind::exit && signals::patience_ms() == 0) return void(dropped_++);
   errors_ += action.kind == ir::ActionKind::errorf || action.kind == ir::ActionKind::assert_failed;
   switch (action.kind) {
   case ir::ActionKind::printf:

@@ -30,7 +30,9 @@ public:
   // The exit status that the script asked for: the first one, so that `end` probes don't undo a failure.
   int status() const { return status_.value_or(0); }
   // Records count again: the `end` probes are about to run.
-  void reopen() { ended_ = false; }
+  void reopen();
+  // How many records were not handed out, because acu was interrupted and they would have taken too long.
+  uint64_t dropped() const { return dropped_; }
   // Errors reported by the script: errorf(), assert().
   size_t errors() const { return errors_; }
   // Forgets exit() and its status: another test begins.
@@ -63,6 +65,7 @@ private:
   Draw draw_;
   bool ended_ = false;
   size_t errors_ = 0;
+  uint64_t dropped_ = 0;
   std::optional<int> status_;
 };
 

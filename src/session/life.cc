@@ -37,8 +37,13 @@ base::Status run_special(Life& life, Kind kind) {
   return {};
 }
 
-// Returns the number of the script's probes that it serves.
-base::Result<size_t> attach_one(Life& life, uint32_t index) {
+// How many of the script's probes are served, and whether anything but begin and end may run.
+struct Attached {
+  size_t probes = 0;
+  bool is_any = false;
+};
+
+base::Result<Attached> attach_one(Life& life, uint32_t index) {
   size_t missing = 0;
   ACU_CHECK(life.backend.attach(index, [&](base::Error why) -> base::Status {
     if (!life.refused && !life.missing_may_be) return why;
@@ -48,7 +53,8 @@ base::Result<size_t> attach_one(Life& life, uint32_t index) {
     return {};
   }));
   const ir::Probe& probe = life.program.probes[index];
-  return missing < probe.events.size() ? probe.stands_for - missing : 0;
+  if (missing >= probe.events.size()) return Attached{};
+  return Attached{probe.stands_for - missing, true};
 }
 
 // Whether it stays after acu exits.
@@ -61,20 +67,21 @@ bool stays(const ir::Program& program, uint32_t probe) {
 bool is_cancelled(const Life& life) { return life.cancelled && life.cancelled->load(); }
 
 // Probes that the kernel runs are attached; the others are begin, end and those that the session's loop runs.
-base::Result<size_t> attach_all(Life& life) {
+base::Result<Attached> attach_all(Life& life) {
   uint64_t start = base::clock_ns();
-  size_t events = 0;
+  Attached all;
   for (uint32_t i = 0; i < life.program.probes.size() && !is_cancelled(life); i++) {
-    size_t served = life.program.probes[i].stands_for;
     Kind kind = life.program.events[life.program.probes[i].events.front()].kind;
+    Attached one{life.program.probes[i].stands_for, !is_special(kind)};
     if (!probe::is_still(kind) && life.program.probes[i].context != probe::Context::none &&
         !(life.options.dry_run && stays(life.program, i))) {
-      ACU_TRY(served, attach_one(life, i));
+      ACU_TRY(one, attach_one(life, i));
     }
-    events += served;
+    all.probes += one.probes;
+    all.is_any |= one.is_any;
   }
   if (life.options.verbose) life.output.message("attach " + base::in_ms(base::clock_ns() - start) + "\n");
-  return events;
+  return all;
 }
 
 // Runs iterators one after the other; output is printed as they progress.
@@ -142,9 +149,18 @@ std::vector<int> signals_of(const Life& life) {
   return out;
 }
 
+void report_dropped(Life& life) {
+  const uint64_t dropped = life.effects.dropped();
+  if (!dropped) return;
+  if (life.options.json) life.printer.lost(dropped);
+  life.output.message("WARNING: dropped " + base::counted(dropped, "queued event") +
+                      ": acu was interrupted, and printing them or running their commands took too long.\n");
+}
+
 void report_losses(Life& life) {
   ir::Counters counters = life.backend.engine().counters();
   report_lost_events(life);
+  report_dropped(life);
   counters.lost_events = 0;
   LossOptions options = {.warnings = life.options.warnings, .report_faults = life.options.report_faults,
                          .is_of_tool = !life.options.tool.name.empty(),
@@ -197,10 +213,12 @@ base::Result<bool> start(Life& life) {
 
   // Every probe is attached, and whoever waits for that knows.
   if (life.files && !life.options.dry_run) life.files->start();
-  ACU_TRY(size_t attached, attach_all(life));
+  ACU_TRY(const Attached attached, attach_all(life));
   life.attached_ns = base::clock_ns();
   if (is_cancelled(life)) return false;
-  report_attached(life, attached);
+  if (!attached.is_any && has_events(life.program))
+    return base::Error{base::Failure::nothing_matched, "no probe could be attached: there is nothing to trace"};
+  report_attached(life, attached.probes);
   notify(life);
   if (life.options.dry_run) return false;
 

@@ -15,6 +15,7 @@
 #include "session/listing.h"
 #include "session/losses.h"
 #include "session/script.h"
+#include "session/signals.h"
 #include "session/stack_map.h"
 #include "session/steps.h"
 #include "spec/diagnostics.h"
@@ -243,6 +244,7 @@ void Session::report_steps() {
 
 report::Options Session::printing() const {
   report::Options out = report_options(compiled.tree->config, options.json);
+  out.patience_ms = signals::patience_ms;
   if (options.still)
     out.memory = [&memory = options.still->target().memory()](uint64_t address, std::span<std::byte> to) {
       return memory.read(address, to) == target::Missing::none;

@@ -20,6 +20,8 @@ constexpr uint64_t again_ns = 500'000'000;
 std::atomic<bool> noted[signal_count];
 std::atomic<int> event_fd{-1};
 std::atomic<uint64_t> interrupted_ns{0}; // when first
+std::atomic<uint64_t> stopped_ns{0};     // when SIGINT or SIGTERM first came
+std::atomic<bool> is_limited{true};
 std::atomic<void (*)()> last_act{nullptr};
 } // namespace
 
@@ -33,6 +35,7 @@ static void note(int signal) {
       ::_exit(128 + SIGINT);
     }
   }
+  if (uint64_t never = 0; signal == SIGINT || signal == SIGTERM) stopped_ns.compare_exchange_strong(never, base::clock_ns());
   noted[signal] = true;
   uint64_t one = 1;
   if (::write(event_fd, &one, sizeof one) < 0) {
@@ -62,6 +65,16 @@ base::Status install(std::span<const int> more) {
 }
 
 int fd() { return event_fd; }
+
+int patience_ms() {
+  constexpr uint64_t ms = 1'000'000, whole = 500 * ms;
+  const uint64_t stopped = stopped_ns;
+  if (!stopped || !is_limited) return -1;
+  const uint64_t passed = base::clock_ns() - stopped;
+  return passed < whole ? static_cast<int>((whole - passed + ms - 1) / ms) : 0;
+}
+
+void lift_limit() { is_limited = false; }
 
 void set_last_act(void (*act)()) { last_act = act; }
 

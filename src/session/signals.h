@@ -14,6 +14,10 @@ namespace session::signals {
 base::Status install(std::span<const int> more);
 // Readable while something was noted that was not taken.
 int fd();
+// How long what the script asked for may still take, in ms: after SIGINT or SIGTERM what is left of half a second; -1: no limit.
+int patience_ms();
+// There is no limit any more: what comes now belongs to the end of the script.
+void lift_limit();
 // Called before that SIGINT ends the process; it may only do what a handler may. nullptr: nothing.
 void set_last_act(void (*act)());
 // Those that arrived since the last call, each once.

@@ -49,11 +49,11 @@ Outcome run_on(const ir::Program& program, base::Result<std::unique_ptr<session:
   return {true, std::move(text), cuts_loops(program, (*backend)->engine().counters())};
 }
 
-Outcome run_in_kernel(const ir::Program& program, const base::Source& source) {
+Outcome run_in_kernel(const ir::Program& program, const base::Source& source, const bpf::PieceSizes& pieces = {}) {
   session::LoadReport report;
   return run_on(program,
                 session::make_kernel_backend(
-                    program, {.license = "GPL", .log_size = 1000000, .source = &source}, report),
+                    program, {.license = "GPL", .log_size = 1000000, .source = &source, .pieces = pieces}, report),
                 source);
 }
 
@@ -80,7 +80,8 @@ TEST(Differential, RandomScriptsPrintTheSameOnBothEngines) {
     options.lower.possible_cpus = host::possible_cpus(); // aggregations are read from all of them
     session::Compiled compiled = session::compile(source, options, diagnostics);
     ASSERT_TRUE(compiled.ok) << "seed " << seed << "\n" << diagnostics.render(source, false) << source.text();
-    Outcome kernel = run_in_kernel(compiled.program, source);
+    const bool in_pieces = seed % 4 == 0; // as long functions are, but many and small ones
+    Outcome kernel = run_in_kernel(compiled.program, source, in_pieces ? bpf::PieceSizes{24, 16} : bpf::PieceSizes{});
     const bool was_cut = kernel.was_cut && walks_turns; // such loops have few turns
     const std::string_view lacks = was_cut ? "loop" : kernel.ran ? "" : lacking_ability(kernel);
     if (!lacks.empty()) {

@@ -1,0 +1,507 @@
+#include "bpf/pieces.h"
+
+#include "ir/passes.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace bpf {
+namespace {
+
+using ir::BlockId;
+using ir::Inst;
+using ir::Op;
+using ir::Operand;
+using ir::Reg;
+using ir::Role;
+
+size_t length(const ir::Function& function) {
+  size_t n = 0;
+  for (const ir::Block& b : function.blocks) n += b.insts.size();
+  return n;
+}
+
+constexpr uint32_t rest = 0, no_unit = ~0u, several_units = ~0u - 1;
+
+// Where something is used: in one unit, or in several.
+void add_unit(uint32_t& units, uint32_t unit) { units = units == no_unit || units == unit ? unit : several_units; }
+
+// A long function and the functions that have its frame: bodies of loops, which may be long as well. Units are their pieces, and all
+// that is left; the body of a loop that is not long belongs to the unit that its loop is in.
+class Group {
+public:
+  Group(ir::Program& program, const AddressUse& addresses, const PieceSizes& sizes, std::vector<uint32_t> members)
+      : program_(program), addresses_(addresses), sizes_(sizes), members_(std::move(members)),
+        frame_(program.functions[members_[0]].frame) {}
+
+  void run() {
+    find_units();
+    if (pieces_.empty() || !find_uses()) return;
+    lay_out();
+    for (const uint32_t m : members_)
+      if (unit_of_.contains(m))
+        keep_rest(m);
+      else if (unit_of_body_[m] == rest)
+        use_lent_object(program_.functions[m]);
+    for (Piece& p : pieces_) fill(p);
+    for (const uint32_t m : members_)
+      if (unit_of_.contains(m)) remove_unreached(m);
+  }
+
+private:
+  struct Piece {
+    uint32_t owner = 0; // the long function
+    uint32_t unit = 0;
+    Region region;
+    std::vector<ir::Block> blocks; // as they were, in the order of the region
+    uint32_t function = 0;
+    std::unordered_map<uint32_t, uint32_t> objects; // of the frame: those of the piece
+  };
+  // What a function knows while its blocks are written anew.
+  struct Writing {
+    uint32_t owner = 0, unit = 0;
+    ir::Function* function = nullptr;
+    Reg shared = 0;            // the address of the lent object
+    Piece* piece = nullptr;    // or what is left of the owner
+    std::vector<Reg> renamed;  // by register of the owner
+    std::vector<bool> at_hand; // by register of the owner: it was set or fetched in this block
+    std::vector<Reg> fetched;  // those, to forget them
+    std::vector<bool> used;    // by register of the owner
+    Reg name(Reg r) {
+      used[r] = true;
+      if (!piece) return r;
+      Reg& n = renamed[r];
+      if (!n) n = function->registers++;
+      return n;
+    }
+  };
+
+  void find_units();
+  void set_bodies(const ir::Block& block, uint32_t unit);
+  bool find_uses();
+  void find_registers(uint32_t member);
+  void lay_out();
+  bool is_shared_object(uint32_t object) const { return place_of_object_[object] >= 0; }
+  int64_t place_of_register(uint32_t owner, Reg r) const {
+    const auto& places = place_of_register_.find(owner)->second;
+    return places[r];
+  }
+  void use_lent_object(ir::Function& function) const;
+  void keep_rest(uint32_t member);
+  ir::Block call_of(Piece& piece, ir::Function& owner, BlockId leave);
+  void fill(Piece& piece);
+  void move_body(Piece& piece, uint32_t body);
+  void rewrite(Writing& w, std::vector<Inst>& out, const std::vector<Inst>& insts);
+  void rewrite_object(Writing& w, std::vector<Inst>& out, Inst i);
+  void fetch(Writing& w, std::vector<Inst>& out, Reg r, base::Range where);
+  void keep(Writing& w, std::vector<Inst>& out, Reg r, base::Range where);
+  void repeat_addresses(Writing& w, std::vector<Inst>& out);
+  uint32_t object_of(Piece& piece, uint32_t object);
+  void remove_unreached(uint32_t member);
+
+  ir::Program& program_;
+  const AddressUse& addresses_;
+  const PieceSizes& sizes_;
+  const std::vector<uint32_t> members_; // the function with the frame first
+  const uint32_t frame_;
+  uint32_t units_ = rest + 1;
+  std::vector<Piece> pieces_;
+  std::unordered_map<uint32_t, std::vector<uint32_t>> unit_of_; // of long functions: by block
+  std::unordered_map<uint32_t, uint32_t> unit_of_body_;         // of bodies: the unit of their loop
+  std::vector<uint32_t> units_of_object_;
+  std::vector<bool> in_body_piece_; // by object: used in a piece of the body of a loop, which runs several times
+  std::vector<int64_t> place_of_object_; // in the lent object; -1: not there
+  std::unordered_map<uint32_t, std::vector<int64_t>> place_of_register_; // of long functions, by register
+  struct Repeated {
+    Inst made; // dst 0: none
+    uint32_t unit = no_unit;
+  };
+  std::unordered_map<uint32_t, std::vector<Repeated>> repeated_; // of long functions, by register: what sets it anew in each unit
+  uint32_t lent_ = 0; // the object
+  uint32_t lent_bytes_ = 0;
+};
+
+// ----------------------------------------------------------------------------------------------- units
+
+void Group::find_units() {
+  for (const uint32_t m : members_) unit_of_body_[m] = rest;
+  std::vector<bool> fixed(program_.functions.size(), false);
+  for (const uint32_t m : members_) // with what they stand in
+    if (length(program_.functions[m]) > sizes_.longest_function)
+      for (uint32_t f = m; program_.functions[f].role == Role::body; f = program_.functions[f].parent) fixed[f] = true;
+  for (const uint32_t m : members_) {
+    ir::Function& f = program_.functions[m];
+    if (length(f) <= sizes_.longest_function) continue;
+    const CutFacts facts{program_, addresses_, m, fixed};
+    split_blocks(f, facts, sizes_);
+    take_addresses_anew(f);
+    unit_of_[m].assign(f.blocks.size(), rest);
+    for (Region& r : find_regions(f, facts, sizes_)) {
+      for (const BlockId b : r.blocks) unit_of_[m][b] = units_;
+      Piece p;
+      p.owner = m;
+      p.unit = units_++;
+      p.region = std::move(r);
+      pieces_.push_back(std::move(p));
+    }
+  }
+  for (const uint32_t m : members_) { // outer ones come first
+    const ir::Function& f = program_.functions[m];
+    for (BlockId b = 0; b < f.blocks.size(); b++) set_bodies(f.blocks[b], unit_of_.contains(m) ? unit_of_[m][b] : unit_of_body_[m]);
+  }
+}
+
+void Group::set_bodies(const ir::Block& block, uint32_t unit) {
+  for (const Inst& i : block.insts) {
+    if (i.op == Op::loop && !unit_of_.contains(i.index)) unit_of_body_[i.index] = unit;
+    if (i.op == Op::for_each && !unit_of_.contains(static_cast<uint32_t>(i.imm))) unit_of_body_[static_cast<uint32_t>(i.imm)] = unit;
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ uses
+
+// false: an address that is kept in an object would have to be known in several units, so that nothing can be cut.
+bool Group::find_uses() {
+  const size_t objects = program_.frames[frame_].objects.size();
+  units_of_object_.assign(objects, no_unit);
+  in_body_piece_.assign(objects, false);
+  std::vector<bool> is_of_body(units_, false);
+  for (const Piece& p : pieces_) is_of_body[p.unit] = program_.functions[p.owner].role == Role::body;
+  for (const uint32_t m : members_) {
+    const ir::Function& f = program_.functions[m];
+    for (BlockId b = 0; b < f.blocks.size(); b++) {
+      const uint32_t unit = unit_of_.contains(m) ? unit_of_[m][b] : unit_of_body_[m];
+      for (const Inst& i : f.blocks[b].insts)
+        if (i.op == Op::object) {
+          add_unit(units_of_object_[i.index], unit);
+          if (is_of_body[unit]) in_body_piece_[i.index] = true;
+        }
+    }
+    if (unit_of_.contains(m)) find_registers(m);
+  }
+  const auto& holders = addresses_.holders[frame_];
+  for (size_t o = 0; o < objects; o++) {
+    if (!holders[o]) continue;
+    if (units_of_object_[o] == several_units) return false;
+    in_body_piece_[o] = false;
+  }
+  return true;
+}
+
+// Which registers stand in the lent object, and which are set anew in each unit.
+void Group::find_registers(uint32_t member) {
+  const ir::Function& f = program_.functions[member];
+  std::vector<uint32_t> units(f.registers, no_unit), set_in(f.registers, no_unit);
+  for (Reg r = 1; r <= f.parameters; r++) units[r] = unit_of_[member][0] == rest ? rest : several_units;
+  for (BlockId b = 0; b < f.blocks.size(); b++)
+    for (const Inst& i : f.blocks[b].insts) {
+      if (ir::defines(i)) add_unit(units[i.dst], set_in[i.dst] = unit_of_[member][b]);
+      ir::for_each_use(i, [&](Reg r) { add_unit(units[r], unit_of_[member][b]); });
+    }
+  const ir::Definitions definitions(f);
+  const auto& is_address = addresses_.addresses[member];
+  auto& places = place_of_register_[member];
+  auto& repeated = repeated_[member];
+  places.assign(f.registers, -1);
+  repeated.resize(f.registers);
+  for (Reg r = 1; r < f.registers; r++) {
+    if (units[r] != several_units) continue;
+    const Inst* made = definitions.only(Operand::of(r));
+    if (made && is_repeatable(*made) && r < is_address.size() && is_address[r]) {
+      repeated[r] = {*made, set_in[r]};
+      continue;
+    }
+    places[r] = lent_bytes_;
+    lent_bytes_ += 8;
+  }
+}
+
+void Group::lay_out() {
+  place_of_object_.assign(units_of_object_.size(), -1);
+  const auto& objects = program_.frames[frame_].objects;
+  for (uint32_t o = 0; o < objects.size(); o++) {
+    const uint32_t unit = units_of_object_[o];
+    const bool is_private = unit != several_units && (unit == no_unit || unit == rest || !in_body_piece_[o]);
+    if (is_private) continue;
+    place_of_object_[o] = lent_bytes_;
+    lent_bytes_ += (objects[o].size + 7) / 8 * 8;
+  }
+  lent_bytes_ = std::max(lent_bytes_, 8u);
+  lent_ = static_cast<uint32_t>(objects.size());
+  program_.frames[frame_].objects.push_back({lent_bytes_, "shared"});
+}
+
+// -------------------------------------------------------------------------------------------- rewriting
+
+void Group::fetch(Writing& w, std::vector<Inst>& out, Reg r, base::Range where) {
+  const int64_t place = place_of_register(w.owner, r);
+  if (place < 0 || w.at_hand[r]) return;
+  w.at_hand[r] = true;
+  w.fetched.push_back(r);
+  out.push_back({.op = Op::load, .size = 8, .space = ir::Space::script, .dst = w.name(r), .a = Operand::of(w.shared), .imm = place, .where = where});
+}
+
+void Group::keep(Writing& w, std::vector<Inst>& out, Reg r, base::Range where) {
+  const int64_t place = place_of_register(w.owner, r);
+  if (place < 0) return;
+  if (!w.at_hand[r]) w.fetched.push_back(r);
+  w.at_hand[r] = true;
+  out.push_back({.op = Op::store, .size = 8, .space = ir::Space::script, .a = Operand::of(w.shared), .b = Operand::of(w.name(r)), .imm = place, .where = where});
+}
+
+uint32_t Group::object_of(Piece& piece, uint32_t object) {
+  auto& objects = program_.frames[program_.functions[piece.function].frame].objects;
+  const auto [at, is_new] = piece.objects.try_emplace(object, static_cast<uint32_t>(objects.size()));
+  if (is_new) objects.push_back(program_.frames[frame_].objects[object]);
+  return at->second;
+}
+
+// The address of an object: of one of the piece, or of a part of the lent one.
+void Group::rewrite_object(Writing& w, std::vector<Inst>& out, Inst i) {
+  if (is_shared_object(i.index)) {
+    i = {.op = Op::add, .dst = i.dst, .a = Operand::of(w.shared), .b = Operand::number(place_of_object_[i.index] + i.imm), .where = i.where};
+    if (!w.piece) i = {.op = Op::object, .dst = i.dst, .imm = i.b.value, .index = lent_, .where = i.where};
+  } else if (w.piece) {
+    i.index = object_of(*w.piece, i.index);
+  }
+  out.push_back(i);
+}
+
+// The instructions of a block, with values that others use fetched from the lent object and kept there.
+void Group::rewrite(Writing& w, std::vector<Inst>& out, const std::vector<Inst>& insts) {
+  for (const Reg r : w.fetched) w.at_hand[r] = false;
+  w.fetched.clear();
+  for (Inst i : insts) {
+    ir::for_each_use(i, [&](Reg r) { fetch(w, out, r, i.where); });
+    ir::for_each_operand(i, [&](Operand& o) {
+      if (o.is_reg()) o = Operand::of(w.name(o.as_reg()));
+    });
+    const Reg set = ir::defines(i) ? i.dst : 0;
+    if (set) i.dst = w.name(set);
+    if (w.piece && i.op == Op::loop) move_body(*w.piece, i.index);
+    if (w.piece && i.op == Op::for_each) move_body(*w.piece, static_cast<uint32_t>(i.imm));
+    if (i.op == Op::object)
+      rewrite_object(w, out, i);
+    else
+      out.push_back(i);
+    if (!set || place_of_register(w.owner, set) < 0) continue;
+    if (!ir::ends_block(out.back())) {
+      keep(w, out, set, i.where);
+      continue;
+    }
+    // A load that may fault ends its block: the value is kept on the way where there is one.
+    std::vector<Inst> between;
+    keep(w, between, set, i.where);
+    between.push_back({.op = Op::jump, .target = out.back().target, .where = i.where});
+    out.back().target = static_cast<BlockId>(w.function->blocks.size());
+    w.function->blocks.push_back({std::move(between)});
+  }
+}
+
+// Addresses that the verifier follows and that are set elsewhere.
+void Group::repeat_addresses(Writing& w, std::vector<Inst>& out) {
+  const auto& repeated = repeated_.find(w.owner)->second;
+  for (Reg r = 1; r < repeated.size(); r++) {
+    if (repeated[r].unit == no_unit || repeated[r].unit == w.unit || !w.used[r]) continue;
+    Inst again = repeated[r].made;
+    again.dst = w.name(r);
+    out.push_back(again);
+  }
+}
+
+// ------------------------------------------------------------------------------------- what is left of it
+
+// A function that is not cut.
+void Group::use_lent_object(ir::Function& function) const {
+  for (ir::Block& b : function.blocks)
+    for (Inst& i : b.insts)
+      if (i.op == Op::object && is_shared_object(i.index)) {
+        i.imm += place_of_object_[i.index];
+        i.index = lent_;
+      }
+}
+
+// Calls a piece, and goes on where it left.
+ir::Block Group::call_of(Piece& piece, ir::Function& owner, BlockId leave) {
+  const base::Range where = piece.blocks[0].insts[0].where;
+  const Reg number = owner.registers++, left = owner.registers++;
+  ir::Block first;
+  first.insts.push_back({.op = Op::lend, .dst = number, .index = lent_, .where = where});
+  first.insts.push_back({.op = Op::call, .dst = left, .a = Operand::of(number), .index = piece.function, .where = where});
+  ir::Block* at = &first;
+  const auto& exits = piece.region.exits;
+  for (size_t n = 0; n < exits.size(); n++) {
+    const bool is_last = n + 1 == exits.size();
+    const BlockId next = is_last ? leave : static_cast<BlockId>(owner.blocks.size());
+    at->insts.push_back({.op = Op::branch, .cond = ir::Cond::eq, .a = Operand::of(left), .b = Operand::number(static_cast<int64_t>(n + 1)),
+                         .target = exits[n], .other = next, .where = where});
+    if (is_last) break;
+    owner.blocks.emplace_back();
+    at = &owner.blocks.back();
+  }
+  if (exits.empty()) first.insts.push_back({.op = Op::jump, .target = leave, .where = where});
+  return first;
+}
+
+void Group::keep_rest(uint32_t member) {
+  const auto empty_frame = [&] {
+    program_.frames.emplace_back();
+    return static_cast<uint32_t>(program_.frames.size() - 1);
+  };
+  for (Piece& p : pieces_) {
+    if (p.owner != member) continue;
+    ir::Function f;
+    f.name = program_.functions[member].name + ".piece";
+    f.role = Role::function;
+    f.parent = member;
+    f.parameters = 1;
+    f.registers = 2;
+    f.frame = empty_frame();
+    p.function = static_cast<uint32_t>(program_.functions.size());
+    for (const BlockId b : p.region.blocks) p.blocks.push_back(std::move(program_.functions[member].blocks[b]));
+    program_.functions.push_back(std::move(f));
+  }
+  ir::Function& f = program_.functions[member];
+  Writing w;
+  w.owner = member;
+  w.unit = rest;
+  w.function = &f;
+  w.at_hand.assign(f.registers, false);
+  w.used.assign(f.registers, false);
+  w.shared = f.registers++;
+  const base::Range where = f.blocks[0].insts.empty() ? base::Range{} : f.blocks[0].insts[0].where;
+  const std::vector<uint32_t>& units = unit_of_[member];
+  for (BlockId b = 0; b < units.size(); b++) {
+    if (units[b] != rest) continue;
+    std::vector<Inst> out;
+    const std::vector<Inst> insts = std::move(f.blocks[b].insts);
+    rewrite(w, out, insts);
+    f.blocks[b].insts = std::move(out);
+  }
+  const auto leave = static_cast<BlockId>(f.blocks.size());
+  f.blocks.push_back({{{.op = Op::give_back, .a = Operand::number(f.role == Role::body), .where = where}}});
+  for (Piece& p : pieces_) {
+    if (p.owner != member) continue;
+    for (const BlockId b : p.region.blocks) f.blocks[b].insts = {{.op = Op::unreachable, .where = where}};
+    ir::Block call = call_of(p, f, leave);
+    f.blocks[p.region.head] = std::move(call);
+  }
+  std::vector<Inst> begin{{.op = Op::object, .dst = w.shared, .index = lent_, .where = where}};
+  repeat_addresses(w, begin);
+  for (const Reg r : w.fetched) w.at_hand[r] = false;
+  for (Reg r = 1; r <= f.parameters; r++) keep(w, begin, r, where);
+  f.blocks[0].insts.insert(f.blocks[0].insts.begin(), begin.begin(), begin.end());
+}
+
+void Group::remove_unreached(uint32_t member) {
+  ir::PassContext context(program_, program_.functions[member]);
+  ir::clean_blocks(program_.functions[member], context);
+}
+
+// ----------------------------------------------------------------------------------------------- pieces
+
+void Group::fill(Piece& piece) {
+  std::vector<Inst> begin;
+  const base::Range where = piece.blocks[0].insts[0].where;
+  ir::Function f = std::move(program_.functions[piece.function]);
+  program_.functions[piece.function].frame = f.frame;
+  Writing w;
+  w.owner = piece.owner;
+  w.unit = piece.unit;
+  w.function = &f;
+  w.piece = &piece;
+  w.shared = f.registers++;
+  w.renamed.assign(place_of_register_[piece.owner].size(), 0);
+  w.at_hand.assign(w.renamed.size(), false);
+  w.used.assign(w.renamed.size(), false);
+  // Blocks: the entry, those of the region, one for each exit; behind them those that are made on the way.
+  std::unordered_map<BlockId, BlockId> number;
+  for (const BlockId b : piece.region.blocks) number[b] = static_cast<BlockId>(number.size() + 1);
+  for (const BlockId b : piece.region.exits) number[b] = static_cast<BlockId>(number.size() + 1);
+  f.blocks.resize(number.size() + 1);
+  for (size_t n = 0; n < piece.blocks.size(); n++) {
+    std::vector<Inst> insts = std::move(piece.blocks[n].insts);
+    const ir::Successors to = ir::successors(insts.back());
+    if (to.count > 0) insts.back().target = number.at(insts.back().target);
+    if (to.count > 1) insts.back().other = number.at(insts.back().other);
+    std::vector<Inst> out;
+    rewrite(w, out, insts);
+    f.blocks[n + 1].insts = std::move(out);
+  }
+  for (size_t n = 0; n < piece.region.exits.size(); n++)
+    f.blocks[piece.blocks.size() + 1 + n].insts = {{.op = Op::give_back, .a = Operand::number(static_cast<int64_t>(n + 1)), .where = where}};
+  begin.push_back({.op = Op::borrow, .dst = w.shared, .a = Operand::of(1), .where = where});
+  repeat_addresses(w, begin);
+  if (const auto holder = piece.objects.find(lent_); holder != piece.objects.end()) { // for the bodies of its loops
+    const Reg at = f.registers++;
+    begin.push_back({.op = Op::object, .dst = at, .index = holder->second, .where = where});
+    begin.push_back({.op = Op::store, .size = 8, .space = ir::Space::script, .a = Operand::of(at), .b = Operand::of(w.shared), .where = where});
+  }
+  begin.push_back({.op = Op::jump, .target = 1, .where = where});
+  f.blocks[0].insts = std::move(begin);
+  program_.functions[piece.function] = std::move(f);
+  remove_unreached(piece.function);
+}
+
+// The body of a loop goes with its loop. It finds the address of the lent object in an object of the piece.
+void Group::move_body(Piece& piece, uint32_t body) {
+  ir::Function& f = program_.functions[body];
+  if (f.parent == piece.owner) f.parent = piece.function;
+  f.frame = program_.functions[piece.function].frame;
+  Reg shared = 0;
+  for (ir::Block& b : f.blocks)
+    for (Inst& i : b.insts) {
+      if (i.op == Op::loop) move_body(piece, i.index);
+      if (i.op == Op::for_each) move_body(piece, static_cast<uint32_t>(i.imm));
+      if (i.op != Op::object) continue;
+      if (!is_shared_object(i.index)) {
+        i.index = object_of(piece, i.index);
+        continue;
+      }
+      if (!shared) shared = f.registers++;
+      i = {.op = Op::add, .dst = i.dst, .a = Operand::of(shared), .b = Operand::number(place_of_object_[i.index] + i.imm), .where = i.where};
+    }
+  if (!shared) return;
+  const auto [at, is_new] = piece.objects.try_emplace(lent_, static_cast<uint32_t>(program_.frames[f.frame].objects.size()));
+  if (is_new) program_.frames[f.frame].objects.push_back({8, "address of shared"});
+  const Reg holder = f.registers++;
+  const base::Range where = f.blocks[0].insts[0].where;
+  const Inst fetched[] = {{.op = Op::object, .dst = holder, .index = at->second, .where = where},
+                          {.op = Op::load, .size = 8, .space = ir::Space::script, .dst = shared, .a = Operand::of(holder), .where = where}};
+  f.blocks[0].insts.insert(f.blocks[0].insts.begin(), std::begin(fetched), std::end(fetched));
+}
+
+} // namespace
+
+bool has_long_functions(const ir::Program& program, const PieceSizes& sizes) {
+  return std::ranges::any_of(program.functions, [&](const ir::Function& f) { return length(f) > sizes.longest_function; });
+}
+
+ir::Program cut_into_pieces(const ir::Program& given, const PieceSizes& wanted) {
+  ir::Program program = given;
+  share_loops(program);
+  share_operations(program);
+  // The kernel takes 256 functions in a program.
+  constexpr size_t most_pieces = 160;
+  size_t all_operations = 0;
+  for (const ir::Function& f : program.functions) all_operations += length(f);
+  const PieceSizes sizes{wanted.longest_function, std::max(wanted.piece, all_operations / most_pieces)};
+  // By frame: the function that has it, then the bodies in it, outer ones first.
+  std::vector<std::vector<uint32_t>> by_frame(program.frames.size());
+  std::vector<uint32_t> all;
+  for (uint32_t f = 0; f < program.functions.size(); f++) {
+    all.push_back(f);
+    take_addresses_anew(program.functions[f]);
+    if (program.functions[f].role != Role::body) by_frame[program.functions[f].frame].insert(by_frame[program.functions[f].frame].begin(), f);
+  }
+  for (uint32_t f = 0; f < program.functions.size(); f++)
+    if (program.functions[f].role == Role::body) by_frame[program.functions[f].frame].push_back(f);
+  const AddressUse addresses = find_address_use(program, all);
+  for (std::vector<uint32_t>& members : by_frame)
+    if (std::ranges::any_of(members, [&](uint32_t m) { return length(program.functions[m]) > sizes.longest_function; }))
+      Group(program, addresses, sizes, std::move(members)).run();
+  return program;
+}
+
+} // namespace bpf
