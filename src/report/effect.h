@@ -1,4 +1,4 @@
-// What cat() and system() bring in from outside.
+// What cat() and system() bring in from outside, and what debugf() takes there.
 #pragma once
 
 #include "base/result.h"
@@ -16,5 +16,8 @@ using TakeOutput = std::function<void(std::string_view)>;
 base::Status read_pieces(const std::string& path, uint64_t limit, const TakeOutput& take);
 // What a shell command writes to its standard output; returns when it has ended.
 base::Status run_command(const std::string& command, const TakeOutput& take);
+
+// A message in the kernel's trace.
+base::Status write_trace_marker(std::string_view text);
 
 } // namespace report
