@@ -169,7 +169,7 @@ void FunctionEmitter::clamp(Register r, uint32_t most) {
 // mark.
 void FunctionEmitter::emit_read_string(const ir::Inst& i) {
   const auto most = static_cast<uint32_t>(i.imm2);
-  const bool has_limit = i.c.is_constant() && static_cast<uint64_t>(i.c.value) < most;
+  const bool has_limit = i.c.is_constant() && static_cast<uint64_t>(i.c.value) <= most;
   if (has_limit && i.c.value == 0) return emit_empty_string(i);
   if (i.c.is_reg() && on_stack(i.a)) // a helper may fill a part of the stack only where it is already written
     emit_zero({.op = Op::zero, .a = i.a, .imm2 = i.imm2});

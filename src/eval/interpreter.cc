@@ -499,7 +499,7 @@ bool Interpreter::load(Activation& now, const Inst& i) {
 bool Interpreter::read_string(Activation& now, const Inst& i) {
   const std::span room(host(now.get(i.a)), static_cast<size_t>(i.imm2));
   const auto limit = i.c.kind == ir::Operand::none ? ~0ull : static_cast<uint64_t>(now.get(i.c));
-  const bool is_limited = limit < room.size();
+  const bool is_limited = limit < room.size() || (i.c.is_constant() && limit == room.size());
   const std::span to = is_limited ? room.first(limit) : room;
   const auto from = static_cast<uint64_t>(now.get(i.b));
   size_t at = 0;

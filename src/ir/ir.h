@@ -99,9 +99,9 @@ enum class Op : uint8_t {
   copy,        // imm2 bytes: to a + imm from b + imm3; both script, not overlapping
   zero,        // imm2 bytes at a + imm (script) = 0
   read,        // imm2 bytes at a (script) from address b of `space` (kernel, user); faults go to `other`
-  read_string, // text at address b of `space` (script: without faults) to a (script), at most imm2 bytes with the NUL; `c`, if there, is a
-               // smaller limit known at run time. dst = bytes with the NUL, 0 … imm2. A string that was cut fills all
-               // imm2 bytes without a NUL. Bytes behind the NUL are not written. faults go to `other`
+  read_string, // text at address b of `space` (script: without faults) to a (script), at most imm2 bytes with the NUL; `c`, if there, is
+               // another limit. dst = bytes with the NUL, 0 … imm2. A string that was cut fills all imm2 bytes without a NUL,
+               // unless `c` is a constant that is no larger. Bytes behind the NUL are not written. faults go to `other`
   read_bytes,  // min(c, imm2) bytes from address b of `space` (also script) to a (script); dst = their number; faults go to `other`
   equal,       // dst = 1 if imm2 bytes at a and b (script) are the same, else 0
   context_address, // dst = address of the context (only for reading it as kernel memory)
@@ -251,7 +251,7 @@ struct Map {
 };
 
 enum class ActionKind : uint8_t {
-  printf, errorf, warnf, cat, system, // payload: tuple of the arguments; text: the format
+  printf, errorf, warnf, debugf, cat, system, // payload: tuple of the arguments; text: the format
   print_value,                        // payload: tuple of the value
   print_map,                          // map; payload: tuple (top, div), 0 where not given
   print_entry,                        // one value of a map that only the engine can put together; payload: tuple (key)
@@ -276,6 +276,7 @@ struct Action {
   uint32_t items = 0, string_size = 0; // join
   int64_t status = 0; // exit: where it is known, for an engine that finds no room for the record
   base::Range where;
+  std::vector<base::Range> expanded_at; // uses of macros around it, innermost first
   uint32_t record_size() const { return 8 + (payload ? (payload->size + 7) / 8 * 8 : 0) + (items ? 8 + items * string_size : 0); }
 };
 

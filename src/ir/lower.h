@@ -23,7 +23,7 @@ struct LowerOptions {
   // is.
   struct Process {
     uint32_t parent = 0;
-    std::string name;
+    std::string name, parent_name;
   };
   std::optional<Process> own_process;
   PidNamespace pid_namespace; // of acu itself, where that is not the initial one

@@ -77,7 +77,10 @@ Operand Lowering::scalar_of(const Expr& e) {
     return f.recipe ? recipe_field(*f.recipe, f.field) : load_field(place(e), f.field);
   }
   case ExprKind::index: return index_scalar(as<Index>(e));
-  case ExprKind::tuple: return number(0);
+  case ExprKind::comptime: return scalar(*as<Comptime>(e).operand);
+  case ExprKind::tuple:
+  case ExprKind::type_text:
+  case ExprKind::type_name: return number(0);
   }
   return number(0);
 }
@@ -561,6 +564,7 @@ void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bo
     if (lang::is_cut(e)) store(to.plus(as.size - 1), number(1), 1);
     return;
   }
+  if (const Comptime* c = if_a<Comptime>(&e)) return into_aggregate(*c->operand, to, as, pad);
   if (const Tuple* t = if_a<Tuple>(&e)) return put_elements(*t, to, as, pad, as.size);
   if (e.kind == ExprKind::ternary || e.kind == ExprKind::conditional || e.kind == ExprKind::block)
     return choose(e, [&](const Expr* value) {

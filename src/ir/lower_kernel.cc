@@ -48,12 +48,30 @@ Operand Lowering::parent_pid(List<Expr*> arguments) {
   return load_word({Space::kernel, pointer, *tgid}, 4, false);
 }
 
-// The name of the thread that leads the process.
-void Lowering::process_name_into(List<Expr*> arguments, const Place& to) {
-  if (arguments.empty() && options_.own_process) return put_text(to, options_.own_process->name, 16);
-  auto leader = task_member("group_leader"), name = task_member("comm");
-  if (!leader || !name) return;
+// Of another task: the number of the thread that leads it.
+Operand Lowering::leader_tid(List<Expr*> arguments) {
+  if (arguments.empty()) return emit(Op::lshr, process_ids({}), number(32));
+  auto leader = task_member("group_leader"), pid = task_member("pid");
+  if (!leader || !pid) return number(0);
   Operand pointer = load_word(task_place(arguments).plus(*leader), 8, false);
+  return load_word({Space::kernel, pointer, *pid}, 4, false);
+}
+
+void Lowering::parent_name_into(List<Expr*> arguments, const Place& to) {
+  if (arguments.empty() && options_.own_process) return put_text(to, options_.own_process->parent_name, 16);
+  task_name_into(arguments, "real_parent", to);
+}
+
+void Lowering::leader_name_into(List<Expr*> arguments, const Place& to) {
+  if (arguments.empty() && options_.own_process) return put_text(to, options_.own_process->name, 16);
+  task_name_into(arguments, "group_leader", to);
+}
+
+// The name of the task that a member of a task points to.
+void Lowering::task_name_into(List<Expr*> arguments, std::string_view relative, const Place& to) {
+  auto member = task_member(relative), name = task_member("comm");
+  if (!member || !name) return;
+  Operand pointer = load_word(task_place(arguments).plus(*member), 8, false);
   // Not as bytes: before Linux 5.17 those behind the NUL may be of an earlier name.
   read_text(to, 16, emit(Op::add, pointer, number(*name)), Space::kernel, {}, true);
 }
@@ -116,7 +134,9 @@ Operand Lowering::user_register(std::string_view name) {
   return load_word({Space::task, query(Query::user_registers), static_cast<int64_t>(offset.value_or(0))}, 8, false);
 }
 
+// What has no registers runs in the kernel, but for probes that acu runs by itself.
 Operand Lowering::is_user_mode() {
+  if (!probe::registers_at(context_)) return number(probe_ && (probe_->events.front()->kind <= probe::Kind::bench || machine_.still));
   constexpr spec::UserMode mode = spec::arch.user_mode;
   return set(Cond::eq, emit(Op::and_, machine_register(mode.reg), number(mode.mask)), number(mode.value));
 }
@@ -246,14 +266,17 @@ void Lowering::override_result(const Call& c) {
   append({.op = Op::override, .dst = fresh(), .a = scalar(*c.arguments[0])});
 }
 
-void Lowering::write_user(const Call& c) {
-  const Expr& value = *c.arguments[1];
+// write_user(to, value), write_user(to, from, length): whether it was written.
+Operand Lowering::write_user(const Call& c) {
+  const Expr& from = *c.arguments[1];
+  const bool has_length = c.arguments.size() > 2;
+  const uint32_t size = has_length ? static_cast<uint32_t>(c.arguments[2]->constant.integer_value) : std::max(1u, from.type->size);
   Operand to = scalar(*c.arguments[0]);
-  append({.op = Op::write_user,
-          .dst = fresh(),
-          .a = to,
-          .b = address(temporary(value, *value.type)),
-          .imm2 = std::max(1u, value.type->size)});
+  if (size == 0) return number(1);
+  const Place bytes = has_length ? Place{Space::script, object(bytes_of(from, size)), 0} : temporary(from, *from.type);
+  Reg status = fresh();
+  append({.op = Op::write_user, .dst = status, .a = to, .b = address(bytes), .imm2 = size});
+  return set(Cond::eq, Operand::of(status), number(0));
 }
 
 // What `find` makes of a block decides how its events are attached: kernel functions take typed pointers only, and

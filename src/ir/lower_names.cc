@@ -12,6 +12,19 @@
 
 namespace ir {
 
+// The configuration, as it is in force.
+void Lowering::config_into(const Place& to, const Type& as) {
+  zero(to, as.size);
+  for (const type::Field& key : as.fields()) {
+    const spec::Config& config = source_.config;
+    const Place at = to.plus(key.offset);
+    if (key.type->is(Kind::string))
+      put_text(at, config.text(key.name), key.type->size);
+    else
+      store(at, number(key.type->is(Kind::boolean) ? config.flag(key.name) : static_cast<int64_t>(config.number(key.name))), key.type->size);
+  }
+}
+
 using namespace lang;
 
 static constexpr uint32_t word_size = 4;

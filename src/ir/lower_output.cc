@@ -134,7 +134,10 @@ static bool is_flame(const lang::Map& map) {
 
 // printf and its kin: the format, and a record of the values.
 void Lowering::send_formatted(ActionKind kind, const Call& c) {
-  send_values({.kind = kind, .text = std::string(c.arguments[0]->constant.text_value)}, c.arguments.subspan(1));
+  Action a = {.kind = kind, .text = std::string(c.arguments[0]->constant.text_value)};
+  if (kind == ActionKind::errorf || kind == ActionKind::warnf)
+    for (const MacroUse* use = c.expanded; use; use = use->outer) a.expanded_at.push_back(use->where);
+  send_values(std::move(a), c.arguments.subspan(1));
 }
 
 // Nobody takes the records of a program that stays behind.

@@ -1,6 +1,8 @@
 // str() and buf(): text and bytes at an address, in the kernel or in the process.
 #include "ir/lowering.h"
 
+#include "lang/check.h"
+
 #include <algorithm>
 
 namespace ir {
@@ -41,6 +43,7 @@ void Lowering::text_into(const Call& c, const Place& to, const Type& as, bool pa
   const Expr* length = c.arguments.size() > 1 ? c.arguments[1] : nullptr;
   if (length && length->constant.kind == Constant::integer) length = nullptr; // is in the type
   const Type& t = *from.type;
+  const bool marks = !lang::cuts_as_asked(c, source_.config);
   uint32_t size = std::min(as.size, c.type->size);
   if (as.size > size || size <= 1) zero(to, as.size);
   if (size <= 1) return;
@@ -48,18 +51,43 @@ void Lowering::text_into(const Call& c, const Place& to, const Type& as, bool pa
   if (is_text && !length && place_is_script(from)) {
     if (t.size < size) zero(to, size);
     copy(to, place(from), std::min(size, t.size));
+    if (!marks && t.size > size) store(to.plus(size - 1), number(0), 1);
   } else if (is_text || t.is(Kind::array) || t.is(Kind::buffer)) {
-    limited_text(to, size, from, length, pad && as.size <= size);
+    limited_text(to, size, from, length ? text_limit(*length) : marks ? Operand() : number(size), pad && as.size <= size);
   } else {
-    Operand limit = length ? text_limit(*length) : Operand();
+    Operand limit = length ? scalar(*length) : marks ? Operand() : number(size);
     Operand at = scalar(from);
     read_by_address(from, at,
                     [&](Space s) { read_text(to, size, at, s, limit, pad && as.size <= size, true); });
   }
-  if (!pad) return;
+  if (!pad || !marks) return;
   // Texts that look the same are the same: the byte that marks a cut is always 1.
   Place mark = to.plus(size - 1);
   store(mark, set(Cond::ne, load_word(mark, 1, false), number(0)), 1);
+}
+
+// str_concat(a, b): the second text begins where the first one ends.
+void Lowering::joined_text_into(const Call& c, const Place& to, const Type& as, bool pad) {
+  constexpr uint32_t least = 72; // what is larger than 64 bytes is not on the stack, where a place must be known
+  const Text left = text(*c.arguments[0]), right = text(*c.arguments[1]);
+  const Place joined = scratch_place(std::max(least, left.size + right.size), "joined");
+  zero(joined, std::max(least, left.size + right.size));
+  auto append_text = [&](Operand at, const Text& t) {
+    Reg length = fresh();
+    append({.op = Op::read_string, .space = Space::script, .dst = length, .a = at, .b = object(t.object), .imm2 = t.size});
+    return emit(Op::sub, Operand::of(length), number(1));
+  };
+  const Operand end = append_text(address(joined), left);
+  BlockId inside = new_block(), after = new_block();
+  branch(Cond::ult, end, number(left.size), inside, after);
+  start(inside);
+  append_text(emit(Op::add, address(joined), end), right);
+  jump(after);
+  start(after);
+  const uint32_t size = std::min(as.size, c.type->size);
+  copy(to, joined, size);
+  store(to.plus(size - 1), number(0), 1);
+  if (pad && as.size > size) zero(to.plus(size), as.size - size);
 }
 
 // buf(bytes or address [, length]): u32 length, then the bytes.

@@ -385,7 +385,7 @@ Operand Lowering::text_limit(const Expr& length) {
 }
 
 // str(value, length): the text in an array, a buffer, a field or a string; cut where the length is smaller.
-void Lowering::limited_text(const Place& to, uint32_t size, const Expr& from, const Expr* length, bool pad) {
+void Lowering::limited_text(const Place& to, uint32_t size, const Expr& from, Operand limit, bool pad) {
   const Type& t = *from.type;
   std::string_view literal = from.constant.kind == Constant::text ? c_text_of(from) : std::string_view();
   uint32_t bytes = from.constant.kind == Constant::text ? static_cast<uint32_t>(literal.size())
@@ -401,7 +401,7 @@ void Lowering::limited_text(const Place& to, uint32_t size, const Expr& from, co
     copy(raw, t.is(Kind::buffer) ? p.plus(4) : p, bytes - is_string);
     store(raw.plus(bytes - is_string), number(0), 1);
   }
-  read_text(to, size, address(raw), Space::script, length ? text_limit(*length) : Operand(), pad);
+  read_text(to, size, address(raw), Space::script, limit, pad);
 }
 
 } // namespace ir

@@ -266,6 +266,7 @@ private:
 
   // lower_str.cc: text and bytes at an address
   void text_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
+  void joined_text_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
   void bytes_into(const lang::Call& c, const Place& to, const Type& as, bool pad);
   void read_by_address(const lang::Expr& from, Operand at, const std::function<void(Space)>& read);
   bool place_is_script(const lang::Expr& e) const;
@@ -281,6 +282,7 @@ private:
   void inet_into(const lang::Call& c, const Place& to);
   void user_symbol_into(const lang::Call& c, const Place& to);
   void mac_into(const lang::Call& c, const Place& to);
+  void config_into(const Place& to, const Type& as);
   void cgroup_path_into(const lang::Call& c, const Place& to);
   Operand compare_user(const lang::Binary& e);
   uint32_t string_id(std::string_view text);
@@ -308,8 +310,7 @@ private:
   Operand differ_within(const lang::Expr& a, const lang::Expr& b, Operand length);
   Operand compare_bytes(const lang::Call& c);
   uint32_t bytes_of(const lang::Expr& e, uint32_t size);
-  void limited_text(const Place& to, uint32_t size, const lang::Expr& from, const lang::Expr* length,
-                    bool pad);
+  void limited_text(const Place& to, uint32_t size, const lang::Expr& from, Operand limit, bool pad);
   Operand text_limit(const lang::Expr& length);
 
   // lower_glob.cc
@@ -328,7 +329,10 @@ private:
   std::optional<uint32_t> task_member(std::string_view name);
   Place task_place(lang::List<lang::Expr*> arguments);
   Operand parent_pid(lang::List<lang::Expr*> arguments);
-  void process_name_into(lang::List<lang::Expr*> arguments, const Place& to);
+  Operand leader_tid(lang::List<lang::Expr*> arguments);
+  void parent_name_into(lang::List<lang::Expr*> arguments, const Place& to);
+  void leader_name_into(lang::List<lang::Expr*> arguments, const Place& to);
+  void task_name_into(lang::List<lang::Expr*> arguments, std::string_view relative, const Place& to);
   uint32_t kernel_symbol(std::string_view name, format::BtfKind kind);
   void thread_name_into(lang::List<lang::Expr*> arguments, const Place& to, const Type& as);
   void other_name_into(const lang::Expr& pid, const Place& to);
@@ -349,7 +353,7 @@ private:
   Operand variable_of_cpu(const probe::CpuVariable& v, Operand cpu);
   void send_signal(const lang::Call& c, bool is_thread);
   void override_result(const lang::Call& c);
-  void write_user(const lang::Call& c);
+  Operand write_user(const lang::Call& c);
   bool wants_typed_context(const lang::Probe& p) const;
   probe::Context context_of(const lang::Probe& p, const probe::Event& e);
   void mark_kernel_calls();

@@ -84,7 +84,7 @@ std::string_view to_string(MapKind kind) {
   return names[static_cast<size_t>(kind)];
 }
 std::string_view to_string(ActionKind kind) {
-  static constexpr std::string_view names[] = {"printf",      "errorf",    "warnf",        "cat",  "system",
+  static constexpr std::string_view names[] = {"printf",      "errorf",    "warnf",        "debugf",        "cat",  "system",
                                                "print_value", "print_map", "print_entry", "flame", "clear", "zero", "time",
                                                "join",        "exit",      "packet",       "unwatch",     "assert_failed"};
   static_assert(std::size(names) == static_cast<size_t>(ActionKind::assert_failed) + 1);

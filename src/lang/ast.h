@@ -91,16 +91,22 @@ struct Map {
   bool tid_only = false;  // every access is @m[tid] with a scalar value, outside begin/end/interval/self
 };
 
-// A written type: "uint64", "struct task_struct *", "int8[8]", "string[16]", "count_t".
+// What stands behind the name of a type: `*`, `[n]` or `[]`.
+struct TypeSuffix {
+  bool is_array = false;
+  Expr* count = nullptr; // nullptr: `[]`
+};
+
+// A written type: "uint64", "struct task_struct *", "int8[8]", "int32*[4]*", "string[16]", "count_t".
 struct TypeName {
   Range where;
   std::string_view name;   // without struct/union/enum
   std::string_view keyword; // "struct", "union", "enum" or ""
-  uint32_t pointers = 0;
-  bool is_array = false;   // T[n], or T[] with count 0
-  Expr* count = nullptr;
+  List<TypeSuffix> suffixes; // from left to right
   Expr* of = nullptr;      // typeof(e)
+  bool in_typeof = false;  // typeof(NAME): the name may be an enumerator's
   const type::Type* type = nullptr; // checker
+  bool is_open_array() const { return !suffixes.empty() && suffixes.back().is_array && !suffixes.back().count; }
 };
 
 // ------------------------------------------------------------------------------------------ expressions
@@ -126,11 +132,20 @@ enum class ExprKind : uint8_t {
   conditional, // if (c) { …; e } else { …; e }
   size_of,
   offset_of,
+  type_text, // a part of typeinfo(…)
+  type_name, // typeof(…) as an argument of a macro
+  comptime,  // comptime e
 };
 
 enum class UnaryOp : uint8_t { negate, logical_not, bit_not, dereference, address_of, pre_increment, pre_decrement, post_increment, post_decrement };
 
 enum class BinaryOp : uint8_t { mul, div, mod, add, sub, shl, shr, lt, le, gt, ge, eq, ne, bit_and, bit_xor, bit_or, logical_and, logical_or };
+
+// Where a macro is used, and where the macro is used whose body that is in.
+struct MacroUse {
+  Range where;
+  const MacroUse* outer = nullptr;
+};
 
 // The value of an expression that is known when the script is compiled.
 struct Constant {
@@ -201,7 +216,7 @@ struct String : Expr {
 struct Name : Expr {
   ACU_EXPR(Name, name)
   std::string_view name;
-  const spec::Builtin* builtin = nullptr; // checker; also for `arg0`…: arg_number
+  const spec::Builtin* builtin = nullptr; // checker; the parser's for `__builtin_…`, which no macro hides
   int arg_number = -1;                    // checker: argN
   const probe::Recipe* recipe = nullptr;  // checker: of a value of the traced program; the Program's
 };
@@ -229,7 +244,8 @@ struct Call : Expr {
   std::string_view name;
   Range name_where;
   List<Expr*> arguments;
-  const spec::Builtin* builtin = nullptr; // checker
+  const spec::Builtin* builtin = nullptr; // as of a Name
+  const MacroUse* expanded = nullptr;     // in the body of a macro: where that is used
   Function* function = nullptr;           // checker
   const probe::Recipe* recipe = nullptr;  // checker: as of a Name
 };
@@ -308,8 +324,25 @@ struct OffsetOf : Expr {
   List<Expr*> indexes;
   const type::Type* member = nullptr; // checker: the type at the end of the path
 };
+// typeinfo(T).base_ty and .full_ty: the name of a type's kind, or its full name.
+struct TypeText : Expr {
+  ACU_EXPR(TypeText, type_text)
+  TypeName* target = nullptr; // or
+  Expr* operand = nullptr;
+  bool is_kind = false;
+};
+struct TypeExpr : Expr {
+  ACU_EXPR(TypeExpr, type_name)
+  TypeName* target = nullptr;
+};
+struct Comptime : Expr {
+  ACU_EXPR(Comptime, comptime)
+  Expr* operand = nullptr;
+  Constant decided; // checker: of a condition, which branch is taken; none: not yet
+};
 #undef ACU_EXPR
 
+std::optional<int> argument_number(std::string_view name); // of `arg12` or `sarg12`, parse_expression.cc
 bool is_target(const Expr& e); // `target` or `target("lib")`, parse_expression.cc
 
 // ------------------------------------------------------------------------------------------- statements

@@ -353,12 +353,17 @@ const type::Type* CTypes::resolve(const TypeName& n) {
   if (!t && n.keyword.empty()) t = number_type(types(), n.name);
   if (!t) t = find(n.keyword, n.name);
   if (!t && kernel_type) t = kernel_type(n.keyword, n.name);
-  for (uint32_t i = 0; t && i < n.pointers; i++)
-    t = types().pointer(t == types().none() ? nullptr : t, type::Space::kernel);
-  if (!t || !n.is_array) return t;
-  auto count = n.count ? value_of(*n.count) : std::optional<int64_t>(0);
-  if (!count || *count < 0 || *count > 1 << 20) return nullptr;
-  return types().array(t, static_cast<uint32_t>(*count));
+  for (const TypeSuffix& s : n.suffixes) {
+    if (!t) return nullptr;
+    if (!s.is_array) {
+      t = types().pointer(t == types().none() ? nullptr : t, type::Space::kernel);
+      continue;
+    }
+    auto count = s.count ? value_of(*s.count) : std::optional<int64_t>(0);
+    if (!count || *count < 0 || *count > 1 << 20) return nullptr;
+    t = types().array(t, static_cast<uint32_t>(*count));
+  }
+  return t;
 }
 
 } // namespace lang

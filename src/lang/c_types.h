@@ -105,6 +105,7 @@ public:
   bool define(CTag& tag, List<CMember> members, List<CEnumerator> enumerators);
   bool add(CTypedef made);
   bool is_typedef(std::string_view name) const { return typedefs_.count(name) != 0; }
+  bool is_enumerator(std::string_view name) const { return enumerators_.count(name) != 0; }
 
   // The checker's side. What is not known here: types and enumerators of the kernel.
   using Enumerated = std::optional<std::pair<const type::Type*, int64_t>>;

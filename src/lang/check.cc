@@ -120,7 +120,7 @@ void Checker::check_function(Function& function) {
 }
 
 void Checker::round() {
-  changed_ = learned_ = guessed_ = kept_silent_ = false;
+  changed_ = learned_ = guessed_ = kept_silent_ = waits_ = false;
   for (Map* m : program_.maps) {
     m->only_adds = m->tid_only = true;
     m->used = false;
@@ -177,6 +177,24 @@ void Checker::refuse_recursion() {
   }
 }
 
+// Until no round learns anything. Conditions that ask for types are then decided, and their branches may teach more.
+void Checker::infer_types() {
+  const auto settle = [&] {
+    // One round is enough where each type is known before it is asked for.
+    int rounds = 0;
+    do round();
+    while ((changed_ || (guessed_ && (learned_ || rounds == 0))) && ++rounds < max_rounds);
+  };
+  settle();
+  while (waits_) {
+    decides_ = true;
+    round();
+    decides_ = false;
+    if (!changed_) return; // none that is left can be decided: that is told
+    settle();
+  }
+}
+
 Checked Checker::run() {
   prepare_c_types();
   match_probes();
@@ -193,10 +211,7 @@ Checked Checker::run() {
       diagnostics_.error(tag::redeclared, f.name_where, "`" + std::string(f.name) + "` is a builtin's name",
                          "choose another name for this function");
   }
-  // One round is enough where each type is known before it is asked for.
-  int rounds = 0;
-  do round();
-  while ((changed_ || (guessed_ && (learned_ || rounds == 0))) && ++rounds < max_rounds);
+  infer_types();
   report_ = true;
   if (kept_silent_) round();
   if (!options_.allows_recursion) refuse_recursion();

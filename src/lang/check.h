@@ -50,6 +50,9 @@ struct Checked {
 Checked check(Program& program, probe::Machine& machine, const CheckOptions& options,
               base::Diagnostics& diagnostics);
 
+// Whether the length of a str() is known and below max_strlen: what is cut there is not marked.
+bool cuts_as_asked(const Call& str, const spec::Config& config);
+
 // By sign or without: of literals counts what they are compared with.
 bool is_signed_comparison(const Binary& e);
 

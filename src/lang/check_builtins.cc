@@ -82,9 +82,10 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"pid", by<&Checker::check_namespace>},
     {"tid", by<&Checker::check_namespace>},
     {"ppid", [](Checker& c, Expr& e) -> Result { return check_task(c, e, "ppid"), nullptr; }},
-    {"leader_tid"},
+    {"leader_tid", [](Checker& c, Expr& e) -> Result { return check_task(c, e, "leader_tid"), nullptr; }},
     {"comm"},
     {"pcomm", [](Checker& c, Expr& e) -> Result { return check_task(c, e, "pcomm"), nullptr; }},
+    {"leader_comm", [](Checker& c, Expr& e) -> Result { return check_task(c, e, "leader_comm"), nullptr; }},
     {"uid"},
     {"gid"},
     {"username", simple<Kind::username>},
@@ -95,7 +96,9 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"has_cpid", [](Checker& c, Expr& e) -> Result { return c.set_integer(e, c.options_.has_cpid), nullptr; }},
     {"curtask", by<&Checker::check_current_task>},
     {"cgroup"},
-    {"usermode"},
+    {"usermode", [](Checker& c, Expr& e) -> Result {
+       return c.probe_ ? nullptr : c.mistake(spec::tag::misplaced, e.where, "`usermode` can't be used in a function", "pass its value as a parameter");
+     }},
     {"rand"},
     {"reg", by<&Checker::check_register>},
     {"ureg", by<&Checker::check_register>},
@@ -132,6 +135,7 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"strlen"},
     {"strcontains"},
     {"strstr"},
+    {"str_concat", by<&Checker::check_str_concat>},
     {"strcap", by<&Checker::check_strcap>},
     {"default_str_length", [](Checker& c, Expr& e) -> Result {
        return c.set_integer(e, static_cast<int64_t>(c.program_.config.number("max_strlen"))), nullptr;
@@ -139,7 +143,7 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"assert_str", by<&Checker::check_assert_str>},
     {"globmatch"},
     {"strerror", number_name<spec::error_texts>},
-    {"signal_name", number_name<spec::signal_names>},
+    {"signal_name", number_name<spec::signal_texts>},
     {"syscall_name", number_name<spec::syscall_names>},
     {"bswap", [](Checker& c, Expr& e) { return c.types_.integer(std::max(1u, argument(e).type->size), false); }},
 
@@ -166,6 +170,7 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"printf", by<&Checker::check_format>},
     {"errorf", by<&Checker::check_format>},
     {"warnf", by<&Checker::check_format>},
+    {"debugf", by<&Checker::check_format>},
     {"print", nullptr, by_whole<&Checker::check_print>},
     {"flame"},
     {"cat", by<&Checker::check_format>},
@@ -180,6 +185,10 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
        return c.check_stack(Kind::kstack, {});
      }},
     {"ustack", stack<Kind::ustack>},
+    {"dw_ustack", [](Checker& c, Expr& e) {
+       c.use_unstable("unstable_dw_ustack", e.where, "dw_ustack");
+       return c.check_stack(Kind::ustack, arguments_of(e));
+     }},
     {"stack", stack<Kind::stack>},
     {"ksym", simple<Kind::ksym>},
     {"usym", simple<Kind::usym>},
@@ -196,11 +205,14 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"signal", [](Checker& c, Expr& e) -> Result { return c.check_signal(argument(e)), nullptr; }},
     {"signal_thread", [](Checker& c, Expr& e) -> Result { return c.check_signal(argument(e)), nullptr; }},
     {"override"},
-    {"write_user"},
+    {"write_user", by<&Checker::check_write_user>},
     {"unwatch"},
 
     // Decided when the script is compiled.
     {"sizeof", parsed},
+    {"typeof", parsed},
+    {"typeinfo", parsed},
+    {"config", by<&Checker::check_config>},
     {"offsetof", parsed},
     {"cgroupid", by<&Checker::check_cgroup_id>},
     {"kfunc_exist", by<&Checker::check_kfunc_exist>},
@@ -214,8 +226,11 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"is_integer", question<[](const Expr& e) { return e.type->is(Kind::integer); }>},
     {"is_unsigned_integer", question<[](const Expr& e) { return e.type->is(Kind::integer) && !e.type->is_signed; }>},
     {"is_array", question<[](const Expr& e) { return e.type->is(Kind::array); }>},
+    {"is_scalar", by<&Checker::check_is_scalar>},
     {"is_literal", question<[](const Expr& e) {
-       return e.kind == ExprKind::integer || e.kind == ExprKind::string || e.kind == ExprKind::boolean;
+       const Unary* u = if_a<Unary>(&e);
+       const Expr& x = u && u->op == UnaryOp::negate ? *u->operand : e; // -1 is a literal, too
+       return x.kind == ExprKind::integer || (&x == &e && (x.kind == ExprKind::string || x.kind == ExprKind::boolean));
      }>},
     {"has_type", by<&Checker::check_has_type>},
     {"has_field", by<&Checker::check_has_field>},

@@ -103,6 +103,9 @@ bool Checker::check_parameters(Call& e, const Builtin& row) {
   return fine;
 }
 
+// Whether it takes a value or a whole map.
+static bool takes_map(const Builtin& row) { return id_of(row) == id("len") || id_of(row) == id("is_scalar"); }
+
 bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
   auto wrong = [&](std::string_view wanted) {
     if (a.type && a.type->is(Kind::none)) return false; // told already, or not known in this round
@@ -142,7 +145,7 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
     return true;
   case Takes::any:
     // A whole map, where a function takes one: not a value.
-    if (MapRef* m = if_a<MapRef>(&a); m && id_of(*e.builtin) == id("len") && names_map(*m)) {
+    if (MapRef* m = if_a<MapRef>(&a); m && takes_map(*e.builtin) && names_map(*m)) {
       m->map->used = true;
       a.type = types_.none();
       return true;
@@ -158,6 +161,7 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
     VariableRef* v = if_a<VariableRef>(&a);
     a.type = nullptr;
     if (!v) return wrong("a variable");
+    if (Variable* known = lookup(v->name, v->expansion); !known) declare(v->variable, v->name, v->where, v->expansion)->is_given = true;
     a.type = check_variable(*v);
     return true;
   }

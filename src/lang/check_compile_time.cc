@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "host/environment.h"
+#include "lang/walk.h"
 #include "type/format_string.h"
 
 #include <algorithm>
@@ -59,9 +60,10 @@ const type::Type* Checker::check_getopt(Call& e) {
     if (!number) return wrong("a number");
     value = static_cast<int64_t>(negative ? 0 - *number : *number);
   }
+  const bool is_large = value < 0 && !(given ? given->starts_with("-") : fallback->type->is_signed); // no int64 holds it
   set_integer(e, value);
-  e.adapts = true;
-  return types_.int64();
+  e.adapts = !is_large;
+  return is_large ? types_.uint64() : types_.int64();
 }
 
 void Checker::check_static_assert(Call& e) {
@@ -97,6 +99,101 @@ const type::Type* Checker::check_cgroup_id(Call& e) {
     return mistake(tag::unresolved, e.arguments[0]->where, "there is no cgroup at " + path);
   set_integer(e, static_cast<int64_t>(st.st_ino));
   return nullptr;
+}
+
+// config: a record of the keys; `config.KEY` is a constant.
+const type::Type* Checker::check_config(Expr&) {
+  std::vector<const type::Type*> elements;
+  std::vector<std::string_view> names;
+  for (const ConfigKey& key : config_keys) {
+    names.push_back(key.name);
+    elements.push_back(key.kind == ConfigKind::number    ? types_.uint64()
+                       : key.kind == ConfigKind::boolean ? types_.boolean()
+                                                         : types_.string(static_cast<uint32_t>(program_.config.text(key.name).size()) + 1));
+  }
+  return types_.record(elements, names);
+}
+
+// ------------------------------------------------------------------------------------ typeinfo, comptime
+
+static std::string_view kind_text(const type::Type& t) {
+  switch (t.kind) {
+  case Kind::none: return "void";
+  case Kind::boolean: return "bool";
+  case Kind::integer: return "int";
+  case Kind::floating: return "float";
+  case Kind::pointer: return "pointer";
+  case Kind::array: return "array";
+  case Kind::string:
+  case Kind::probe_name: return "string";
+  case Kind::buffer: return "buffer";
+  case Kind::structure: return t.is_union ? "union" : "struct";
+  case Kind::tuple: return t.is_named ? "record" : "tuple";
+  case Kind::enumeration: return "enum";
+  case Kind::kstack: return "kstack_t";
+  case Kind::ustack: return "ustack_t";
+  case Kind::stack: return "stack_t";
+  case Kind::hist: return "hist_t";
+  case Kind::lhist: return "lhist_t";
+  case Kind::tseries: return "tseries_t";
+  default: return type::name_of_kind(t.kind);
+  }
+}
+
+const type::Type* Checker::check_type_text(TypeText& e) {
+  const type::Type* t = e.target ? resolve(*e.target) : check(*e.operand);
+  const bool is_void = e.target && !e.target->of && e.target->name == "void";
+  if (t->is(Kind::none) && !is_void) {
+    if (e.operand) refuse_without_value(*e.operand);
+    return t;
+  }
+  return literal(e, e.is_kind ? std::string(kind_text(*t)) : is_void ? "void" : text(t));
+}
+
+bool is_known(const Expr& e) {
+  const Tuple* t = if_a<Tuple>(&e);
+  if (t) return std::all_of(t->elements.begin(), t->elements.end(), [](const Expr* x) { return is_known(*x); });
+  return e.constant.kind != Constant::none;
+}
+
+const type::Type* Checker::check_comptime(Comptime& e) {
+  const type::Type* t = check_value(*e.operand);
+  e.constant = e.operand->constant;
+  e.adapts = e.operand->adapts;
+  if (t->is(Kind::none) || is_known(*e.operand)) return t;
+  return mistake(tag::bad_operand, e.where, "`comptime` needs a value that is known when the script is compiled");
+}
+
+// Whether the answer depends on types that the rest of the script may still change.
+static bool asks_for_types(const Expr& e) {
+  bool found = false;
+  walk(&e, [&](const Expr& x) {
+    const Call* call = if_a<Call>(&x);
+    found |= x.kind == ExprKind::variable || x.kind == ExprKind::map || (call && !call->builtin);
+  });
+  return found;
+}
+
+// A condition: its constant says from then on which branch is taken. What depends on types is decided only once all
+// that can be learned without it is known; the branch that is taken may teach more, but not change the answer.
+bool Checker::decide(Comptime& e) {
+  const Constant now = e.constant;
+  const bool is_answer = now.kind == Constant::integer;
+  if (e.decided.kind == Constant::none) {
+    if (is_answer && !asks_for_types(*e.operand)) {
+      e.decided = now;
+    } else {
+      if (is_answer && decides_) e.decided = now, changed_ = true;
+      waits_ = true;
+      kept_silent_ = true;
+      return false;
+    }
+  }
+  if (is_answer && (now.integer_value != 0) != (e.decided.integer_value != 0))
+    error(tag::unresolved, e.where, "the branch that was taken here changes the answer: a type that the condition asks for",
+          "give the variable its type before: `let $x : uint64`");
+  e.constant = e.decided;
+  return true;
 }
 
 } // namespace lang

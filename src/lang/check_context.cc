@@ -3,6 +3,7 @@
 #include "lang/checker.h"
 
 #include "format/btf.h"
+#include "lang/walk.h"
 #include "probe/attach.h"
 #include "probe/cpu_variable.h"
 #include "probe/still.h"
@@ -61,7 +62,7 @@ bool Checker::check_place(const Expr& e, const Builtin& row) {
 // argN, sargN
 const type::Type* Checker::check_argument_number(Name& e) {
   bool on_stack = e.name.starts_with('s');
-  e.arg_number = e.name.back() - '0' + (on_stack ? static_cast<int>(spec::arch.arguments.size()) : 0);
+  e.arg_number = *argument_number(e.name) + (on_stack ? static_cast<int>(spec::arch.arguments.size()) : 0);
   if (!require(has_arg_numbers, e.name, e.where)) return types_.none();
   probe::Event& event = *probe_->events.front();
   if (on_stack && event.kind != probe::Kind::uprobe && event.kind != probe::Kind::kprobe)
@@ -272,6 +273,22 @@ const type::Type* Checker::check_skboutput(Call& e) {
   const Expr& packet = *e.arguments[1];
   if (is_pointer_to(packet.type, "sk_buff") || packet.type->is(Kind::none)) return nullptr;
   return mistake(tag::bad_argument, packet.where, "`skboutput` takes a struct sk_buff * here, not " + text(packet.type));
+}
+
+// write_user(to, value), write_user(to, from, length): `from` is a value or a pointer.
+const type::Type* Checker::check_write_user(Call& e) {
+  const Expr& from = *e.arguments[1];
+  const type::Type& t = *from.type;
+  if (t.is(Kind::probe_name) || t.is(Kind::floating))
+    return mistake(tag::bad_argument, from.where, "`write_user` can't write " + text(&t), std::string(e.builtin->signature));
+  if (e.arguments.size() < 3) return nullptr;
+  const Expr& length = *e.arguments[2];
+  const int64_t n = length.constant.integer_value;
+  const uint64_t most = t.is(Kind::pointer) || t.is_integer() ? program_.config.number("max_strlen") : t.is(Kind::buffer) ? t.count : stored_size(from);
+  if (length.constant.kind != Constant::integer || n < 0 || static_cast<uint64_t>(n) > most)
+    return mistake(tag::bad_argument, length.where,
+                   "the length must be a number from 0 to " + std::to_string(most) + " that is known when the script is compiled");
+  return nullptr;
 }
 
 } // namespace lang

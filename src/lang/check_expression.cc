@@ -49,7 +49,7 @@ const type::Type* Checker::check(Expr& e) {
     case ExprKind::block: return check_block_expression(as<BlockExpr>(e));
     case ExprKind::conditional: {
       Conditional& c = as<Conditional>(e);
-      check_condition(c.condition);
+      if (!check_condition(c.condition)) return types_.none();
       if (c.condition->constant.kind == Constant::integer) {
         Block* taken = c.condition->constant.integer_value ? c.then : c.otherwise;
         return taken ? check_block(*taken) : types_.none();
@@ -70,6 +70,11 @@ const type::Type* Checker::check(Expr& e) {
       return types_.uint64();
     }
     case ExprKind::offset_of: return check_offset_of(as<OffsetOf>(e));
+    case ExprKind::type_text: return check_type_text(as<TypeText>(e));
+    case ExprKind::type_name:
+      return mistake(tag::bad_operand, e.where, "a type can't be used as a value",
+                     "it may be an argument of a macro, and of sizeof, offsetof and typeinfo");
+    case ExprKind::comptime: return check_comptime(as<Comptime>(e));
     }
     return types_.none();
   };
@@ -113,9 +118,15 @@ const type::Type* Checker::check_truth(Expr*& e) {
   return check(*e);
 }
 
-// A number or a pointer, which is true when it is not zero, or text.
-void Checker::check_condition(Expr*& e) {
+// A number or a pointer, which is true when it is not zero, or text. False: what it decides has to wait.
+bool Checker::check_condition(Expr*& e) {
+  Comptime* decision = if_a<Comptime>(e);
   const type::Type* t = check_truth(e);
+  const bool is_number = t->is_scalar() && !t->is(Kind::floating);
+  if (!is_number && !t->is(Kind::none))
+    error(tag::bad_operand, e->where, "a condition must be a number or a string, not " + text(t), hint_for_floating(t));
+  return !decision || decide(*decision);
+}
   if (t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none)) return;
   if (t->is_scalar() && !t->is(Kind::floating)) return;
   error(tag::bad_operand, e->where, "a condition must be a number or a string, not " + text(t), hint_for_floating(t));
@@ -183,18 +194,20 @@ std::string hint_for_name(std::string_view unknown, const std::vector<std::strin
   return near.empty() ? "" : "did you mean `" + std::string(near) + "`?";
 }
 
+// Of the script, of the traced program, of the kernel.
+std::optional<std::pair<const type::Type*, int64_t>> Checker::enumerator(std::string_view name) {
+  auto found = program_.c_types->enumerator(name);
+  if (!found) found = program_enumerator(name);
+  return found ? found : machine_.kernel_enumerator(name);
+}
+
 const type::Type* Checker::check_name(Name& e) {
-  std::string_view argument = e.name.substr(e.name.starts_with('s') ? 1 : 0);
-  if (argument.size() == 4 && argument.starts_with("arg") && argument[3] >= '0' && argument[3] <= '9')
-    return check_argument_number(e);
+  if (argument_number(e.name)) return check_argument_number(e);
   if (const Builtin* row = find_builtin(e.name)) {
     e.builtin = builtin_named(e.name, e.where, false);
     return e.builtin ? builtin_type(e, *row) : types_.none();
   }
-  auto found = program_.c_types->enumerator(e.name);
-  if (!found) found = program_enumerator(e.name);
-  if (!found) found = machine_.kernel_enumerator(e.name);
-  if (found) {
+  if (auto found = enumerator(e.name)) {
     set_integer(e, found->second);
     return found->first;
   }
@@ -388,6 +401,12 @@ const type::Type* Checker::common_in_memory(const Binary& e) {
   return is_one(l) || r->is(Kind::probe_name) ? unify(l, e.left, r, e.right) : nullptr;
 }
 
+// A parameter of the command line next to text: its own text, also where that is a number or was not given.
+static bool meets_text(const Expr& e, const Expr& other) {
+  const bool is_text = other.type->is(Kind::string) || other.type->is(Kind::probe_name);
+  return e.kind == ExprKind::positional && e.type->is_integer() && is_text;
+}
+
 // What a comparison comes to of two sides in this order (below 0: the left one is smaller).
 static bool compares(BinaryOp op, int order) {
   switch (op) {
@@ -401,6 +420,8 @@ static bool compares(BinaryOp op, int order) {
 }
 
 const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, const type::Type* r) {
+  if (meets_text(*e.left, *e.right)) l = e.left->type = literal(*e.left, e.left->constant.text_value);
+  if (meets_text(*e.right, *e.left)) r = e.right->type = literal(*e.right, e.right->constant.text_value);
   auto is_number = [](const type::Type* t) { return t->is_integer() || t->is(Kind::pointer); };
   if (is_number(l) && is_number(r)) {
     auto is_large = [](const Expr& x) {
@@ -477,7 +498,9 @@ const type::Type* Checker::check_arithmetic(Binary& e, const type::Type* l, cons
 
 const type::Type* Checker::check_choice(Ternary& e) {
   Expr* value = e.then ? nullptr : e.condition; // c ?: e gives the condition itself
+  Comptime* decision = if_a<Comptime>(e.condition);
   const type::Type* c = check_truth(e.condition);
+  if (decision && !decide(*decision)) return types_.none();
   if (!e.then && value != e.condition) e.then = value;
   if (!c->is_integer() && !c->is(Kind::pointer) && !c->is(Kind::none))
     error(tag::bad_operand, e.condition->where, "a condition must be a number or a string, not " + text(c));

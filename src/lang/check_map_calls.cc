@@ -40,6 +40,15 @@ const type::Type* Checker::check_len(Call& e) {
   return mistake(tag::bad_argument, of.where, "`len` takes a map or a stack, not " + text(of.type));
 }
 
+// Whether a map has no keys. Those may show only further below, which the next round knows.
+void Checker::check_is_scalar(Call& e) {
+  const Expr& of = *e.arguments[0];
+  const MapRef* m = if_a<MapRef>(&of);
+  const bool is_map = m && !m->key && of.type->is(Kind::none);
+  guessed_ |= is_map && !m->map->keyed_use;
+  set_integer(e, is_map ? !m->map->keyed_use : of.type->is_integer() || of.type->is(Kind::pointer));
+}
+
 // find(@m, k, $v): $v takes the type of the map's values.
 const type::Type* Checker::check_find(Call& e) {
   MapRef& m = as<MapRef>(*e.arguments[0]);

@@ -173,7 +173,23 @@ const type::Type* Checker::check_field(FieldRef& e) {
     return types_.none();
   }
   e.field = *field;
+  if (of->is(Kind::tuple)) take_element(e, *e.operand, e.name);
   return of->is(Kind::structure) ? check_part(field->type, t->space) : field->type;
+}
+
+// An element of a tuple that is known when the script is compiled is known as well; so are the members of `config`.
+void Checker::take_element(Expr& e, const Expr& tuple, std::string_view name) {
+  if (const Builtin* row = builtin_of(tuple); row && id_of(*row) == id("config")) {
+    const spec::Config& config = program_.config;
+    const type::Type& t = *tuple.type->find(name)->type;
+    if (t.is(Kind::string)) return set_text(e, config.text(name));
+    return set_integer(e, t.is(Kind::boolean) ? config.flag(name) : static_cast<int64_t>(config.number(name)));
+  }
+  const Tuple* t = if_a<Tuple>(&tuple);
+  if (!t || !is_known(*t)) return;
+  const auto fields = t->type->fields();
+  for (size_t i = 0; i < t->elements.size() && i < fields.size(); i++)
+    if (fields[i].name == name) e.constant = t->elements[i]->constant;
 }
 
 // A member or an element as a value: characters become text, with a NUL.
@@ -195,6 +211,7 @@ const type::Type* Checker::check_index(Index& e) {
       return mistake(tag::bad_index, e.index->where,
                      "the index of a tuple must be a constant from 0 to " +
                          std::to_string(static_cast<int64_t>(t->fields().size()) - 1));
+    take_element(e, *e.operand, t->fields()[static_cast<size_t>(n)].name);
     return t->fields()[static_cast<size_t>(n)].type;
   }
   if (t->is(Kind::pointer)) return check_part(check_pointee(*e.operand, t, "indexed"), type::Space::none);
@@ -334,8 +351,8 @@ const type::Type* Checker::check_container_of(Call& e) {
 // `sizeof(x)`: only now it is known that x is no type but an enumerator.
 void Checker::name_in_sizeof(SizeOf& e) {
   const TypeName& t = *e.target;
-  if (t.of || !t.keyword.empty() || t.pointers || t.is_array || base_type(t)) return;
-  if (!program_.c_types->enumerator(t.name) && !machine_.kernel_enumerator(t.name)) return;
+  if (t.of || !t.keyword.empty() || !t.suffixes.empty() || base_type(t)) return;
+  if (!enumerator(t.name)) return;
   Name* name = program_.arena.make<Name>(t.where);
   name->name = t.name;
   e.operand = name;
@@ -358,7 +375,7 @@ const type::Type* Checker::check_cast(Cast& e) {
   const type::Type* to = resolve(*e.target);
   const type::Type* from = to->is(Kind::boolean) ? check_truth(e.operand) : check_value(*e.operand);
   if (to->is(Kind::none) || from->is(Kind::none)) return to;
-  if (e.target->is_array && !e.target->count && to->is(Kind::array)) { // T[]: as many as fit
+  if (e.target->is_open_array() && to->is(Kind::array)) { // T[]: as many as fit
     uint32_t size = to->element->size;
     to = e.target->type =
         types_.array(to->element, std::max(1u, stored_size(*e.operand) / std::max(1u, size)));

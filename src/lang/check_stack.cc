@@ -15,7 +15,8 @@ static constexpr int64_t most_stack_depth = 1024; // that may be written
 const type::Type* Checker::check_stack(Kind kind, List<Expr*> arguments) {
   constexpr std::pair<std::string_view, type::StackMode> modes[] = {{"bpftrace", type::StackMode::bpftrace},
                                                                     {"perf", type::StackMode::perf},
-                                                                    {"raw", type::StackMode::raw}};
+                                                                    {"raw", type::StackMode::raw},
+                                                                    {"build_id", type::StackMode::build_id}};
   auto mode_of = [&](std::string_view word) -> const type::StackMode* {
     for (auto& [name, mode] : modes)
       if (name == word) return &mode;
@@ -33,8 +34,8 @@ const type::Type* Checker::check_stack(Kind kind, List<Expr*> arguments) {
       const type::StackMode* found = mode_of(word->name);
       if (!found)
         return mistake(tag::bad_argument, a->where, "unknown stack mode `" + std::string(word->name) + "`",
-                       kind == Kind::ustack ? "modes are bpftrace, perf and raw; `fp` takes frame pointers for granted"
-                                            : "modes are bpftrace, perf and raw");
+                       kind == Kind::ustack ? "modes are bpftrace, perf, raw and build_id; `fp` takes frame pointers for granted"
+                                            : "modes are bpftrace, perf, raw and build_id");
       if (has_mode || depth)
         return mistake(tag::bad_argument, a->where, "the mode of a stack comes first, and once",
                        std::string(find_builtin(kind == Kind::kstack ? "kstack" : kind == Kind::ustack ? "ustack" : "stack")->signature));

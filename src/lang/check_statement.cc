@@ -38,7 +38,9 @@ void Checker::check(Stmt& s) {
     bool is_effect = e.kind == ExprKind::call || e.kind == ExprKind::unary || e.kind == ExprKind::ternary ||
                      e.kind == ExprKind::conditional || e.kind == ExprKind::block || t->is(Kind::none);
     const Call* call = if_a<Call>(&e);
-    bool discards = call && call->builtin && id_of(*call->builtin) != id("delete") && !t->is(Kind::none);
+    const Builtin* row = call ? call->builtin : nullptr;
+    bool is_for_effect = row && (id_of(*row) == id("delete") || id_of(*row) == id("write_user"));
+    bool discards = row && !is_for_effect && !t->is(Kind::none);
     if (!is_effect || discards)
       warning(tag::discarded, s.where, "the value of this expression is not used",
               "write `_ = …` if that is meant");
@@ -267,7 +269,7 @@ void Checker::assign_map(MapRef& target, Expr& value, const type::Type* t, bool 
 }
 
 void Checker::check_if(Expr*& condition, Block* then, Block* otherwise) {
-  check_condition(condition);
+  if (!check_condition(condition)) return;
   bool known = condition->constant.kind == Constant::integer;
   // What is never reached is not looked at: scripts choose by parameters and by what the machine has.
   if (!known || condition->constant.integer_value != 0) check(*then);

@@ -20,12 +20,12 @@ static bool reads_as_text(const type::Type& t) {
   return has_bytes && t.element && t.element->is(Kind::integer) && t.element->size == 1;
 }
 
-Expr* Checker::in_call(std::string_view builtin, Expr& e) {
+Expr* Checker::in_call(std::string_view builtin, Expr& e, Expr* more) {
   Call* call = program_.arena.make<Call>(e.where);
   call->name = builtin;
   call->name_where = e.where;
   call->builtin = find_builtin(builtin);
-  call->arguments = program_.arena.copy(std::vector<Expr*>{&e});
+  call->arguments = program_.arena.copy(more ? std::vector<Expr*>{&e, more} : std::vector<Expr*>{&e});
   check(*call);
   return call;
 }
@@ -89,10 +89,11 @@ const type::Type* Checker::check_str_call(Call& e) {
   return check_str(e);
 }
 
-// A literal of at most `length` bytes; one byte more, in place of the NUL, marks that it was cut.
-const type::Type* Checker::cut_text(Expr& e, std::string_view value, uint64_t length) {
+// A literal of at most `length` bytes; where that is no wish of the script, one byte more, in place of the NUL, marks that
+// it was cut.
+const type::Type* Checker::cut_text(Expr& e, std::string_view value, uint64_t length, bool marks) {
   value = value.substr(0, value.find('\0'));
-  set_text(e, length ? value.substr(0, length + 1) : std::string_view());
+  set_text(e, length ? value.substr(0, length + marks) : std::string_view());
   return types_.string(static_cast<uint32_t>(std::min<uint64_t>(value.size(), length)) + 1);
 }
 
@@ -103,7 +104,8 @@ static uint64_t text_capacity(const Expr& e) {
   return t.is(Kind::array) || t.size == 0 ? t.size : t.size - 1;
 }
 
-// str("literal"), str($1), str(value), str(pointer [, length]): a string of at most `length` bytes and a NUL.
+// str("literal"), str($1), str(value), str(pointer [, length]): a string of at most `length` bytes and a NUL; of memory
+// that is read up to there, the length that the script asks for counts the NUL.
 const type::Type* Checker::check_str(Call& e) {
   List<Expr*> arguments = e.arguments;
   Expr& from = *arguments[0];
@@ -115,21 +117,38 @@ const type::Type* Checker::check_str(Call& e) {
       return mistake(tag::bad_argument, given->where, "a length can't be negative");
     length = std::min(length, static_cast<uint64_t>(given->constant.integer_value));
   }
+  const bool marks = !cuts_as_asked(e, program_.config);
   // A parameter of the command line is text here, and `$1 + n` its end.
   Binary* sum = parameter_tail(from);
   const Expr& base = sum ? *sum->left : from;
   if (base.kind == ExprKind::positional) {
     std::string_view value = base.constant.text_value;
     if (sum) value.remove_prefix(static_cast<size_t>(sum->right->constant.integer_value));
-    if (is_known) return cut_text(e, value, length);
+    if (is_known) return cut_text(e, value, length, marks);
     set_text(from, value);
     from.type = types_.string(static_cast<uint32_t>(value.size()) + 1);
   }
-  if (from.constant.kind == Constant::text && is_known) return cut_text(e, from.constant.text_value, length);
+  if (from.constant.kind == Constant::text && is_known) return cut_text(e, from.constant.text_value, length, marks);
   const type::Type& t = *from.type;
-  if (t.is(Kind::string) || t.is(Kind::array) || t.is(Kind::buffer))
-    length = std::min(length, text_capacity(from));
-  return types_.string(static_cast<uint32_t>(length) + 1);
+  const bool is_value = t.is(Kind::string) || t.is(Kind::array) || t.is(Kind::buffer);
+  if (is_value) length = std::min(length, text_capacity(from));
+  return types_.string(static_cast<uint32_t>(std::max<uint64_t>(1, length + (is_value || marks))));
+}
+
+bool cuts_as_asked(const Call& str, const spec::Config& config) {
+  if (str.arguments.size() < 2 || str.arguments[1]->constant.kind != Constant::integer) return false;
+  return static_cast<uint64_t>(str.arguments[1]->constant.integer_value) <= config.number("max_strlen");
+}
+
+// str_concat(a, b)
+const type::Type* Checker::check_str_concat(Call& e) {
+  const Expr& a = *e.arguments[0];
+  const Expr& b = *e.arguments[1];
+  if (a.constant.kind == Constant::text && b.constant.kind == Constant::text)
+    return literal(e, std::string(c_text_of(a)) + std::string(c_text_of(b)));
+  for (Expr* side : e.arguments)
+    if (side->type->is(Kind::probe_name)) return types_.string(longest_probe_name() + std::max(a.type->size, b.type->size));
+  return types_.string(std::max(1u, a.type->size + b.type->size) - 1);
 }
 
 const type::Type* Checker::check_buf(Call& e) {

@@ -17,6 +17,7 @@ const type::Type* Checker::base_type(const TypeName& name) {
     if (name.name == "void") return types_.none();
     if (name.name == "string")
       return types_.string(static_cast<uint32_t>(program_.config.number("max_strlen")) + 1);
+    if (name.name == "buffer") return types_.buffer(static_cast<uint32_t>(program_.config.number("max_strlen")));
     if (name.name == "kstack_t") return check_stack(Kind::kstack, {});
     if (name.name == "ustack_t") return check_stack(Kind::ustack, {});
     if (name.name == "stack_t") return check_stack(Kind::stack, {});
@@ -28,6 +29,8 @@ const type::Type* Checker::base_type(const TypeName& name) {
   if (const type::Type* t = own.find(name.keyword, name.name)) return t;
   if (const type::Type* t = program_type(name.keyword, name.name)) return t;
   if (const type::Type* t = machine_.kernel_type(name.keyword, name.name)) return t;
+  if (name.in_typeof && name.keyword.empty())
+    if (auto found = enumerator(name.name)) return found->first;
   return own.find_declared(name.keyword, name.name);
 }
 
@@ -66,23 +69,38 @@ const type::Type* Checker::resolve(TypeName& name) {
     error(tag::unknown_type, name.where, "unknown type `" + full + "`", report_ ? type_hint(name) : "");
     return name.type = types_.none();
   }
-  for (uint32_t i = 0; i < name.pointers; i++)
-    t = types_.pointer(t == types_.none() ? nullptr : t, type::Space::kernel);
-  if (name.is_array) {
-    int64_t count = 0;
-    if (name.count) {
-      check_value(*name.count);
-      count = name.count->constant.integer_value;
-      if (name.count->constant.kind != Constant::integer || count <= 0 || count > 65536) {
-        error(tag::bad_index, name.count->where, "an array's size is a number from 1 to 65536");
-        count = 1;
-      }
+  bool is_first = name.keyword.empty() && !name.of;
+  for (const TypeSuffix& s : name.suffixes) {
+    if (t->is_aggregation() || (t->is(Kind::none) && s.is_array)) {
+      error(tag::bad_cast, name.where, "there are no " + std::string(s.is_array ? "arrays" : "pointers") + " of " + text(t));
+      return name.type = types_.none();
     }
-    bool is_string = name.keyword.empty() && name.name == "string" && !name.pointers;
-    t = is_string ? types_.string(static_cast<uint32_t>(count))
-                  : types_.array(t, static_cast<uint32_t>(count));
+    t = s.is_array ? array_of(*t, s, is_first) : types_.pointer(t == types_.none() ? nullptr : t, type::Space::kernel);
+    is_first = false;
   }
   return name.type = t;
+}
+
+// T[n]; of text, bytes and addresses `n` is the size of the value itself.
+const type::Type* Checker::array_of(const type::Type& t, const TypeSuffix& s, bool is_name) {
+  int64_t count = 0;
+  if (s.count) {
+    check_value(*s.count);
+    count = s.count->constant.integer_value;
+    if (s.count->constant.kind != Constant::integer || count <= 0 || count > 65536) {
+      error(tag::bad_index, s.count->where, "an array's size is a number from 1 to 65536");
+      count = 1;
+    }
+  }
+  const auto n = static_cast<uint32_t>(count);
+  if (is_name && t.is(Kind::string)) return types_.string(n);
+  if (is_name && t.is(Kind::buffer)) return types_.buffer(n);
+  if (is_name && t.is(Kind::inet)) return &t;
+  if (uint64_t{std::max(1u, t.size)} * n > 1 << 20) {
+    error(tag::too_large, s.count->where, "this array is larger than 1 MiB");
+    return types_.array(&t, 1);
+  }
+  return types_.array(&t, n);
 }
 
 } // namespace lang

@@ -20,6 +20,7 @@ struct NumberNames;
 namespace lang {
 
 bool may_be_negative(const Expr& e); // once its type is known
+bool is_known(const Expr& e);        // a constant, or a tuple of such
 std::string hint_for_floating(const type::Type* a, const type::Type* b = nullptr);
 std::string hint_for_name(std::string_view unknown, const std::vector<std::string_view>& known);
 
@@ -37,6 +38,7 @@ private:
   void match_probes();
   std::vector<probe::Event*> match(const ProbeSpec& spec);
   void round();
+  void infer_types();
   void check_probe(Probe& probe);
   void check_function(Function& function);
   void refuse_recursion();
@@ -124,8 +126,9 @@ private:
   void refuse_without_value(const Expr& e);
   const type::Type* check_for_type(Expr& e);
   const type::Type* check_truth(Expr*& e);
-  void check_condition(Expr*& e);
+  bool check_condition(Expr*& e);
   bool check_integer(Expr& e, std::string_view what);
+  std::optional<std::pair<const type::Type*, int64_t>> enumerator(std::string_view name);
   const type::Type* check_name(Name& e);
   const type::Type* check_argument_name(Name& e, std::string_view name);
   const type::Type* check_variable(VariableRef& e);
@@ -168,6 +171,7 @@ private:
   void read_argument(std::string_view name);
   const type::Type* completed(const type::Type* t);
   [[gnu::cold]] void unknown_member(const type::Type& of, std::string_view name, Range where);
+  void take_element(Expr& e, const Expr& tuple, std::string_view name);
   const type::Type* check_field(FieldRef& e);
   const type::Type* check_part(const type::Type* t, type::Space space);
   const type::Type* check_index(Index& e);
@@ -182,6 +186,7 @@ private:
 
   // check_types.cc
   const type::Type* resolve(TypeName& name);
+  const type::Type* array_of(const type::Type& element, const TypeSuffix& suffix, bool is_name);
   const type::Type* base_type(const TypeName& name);
   std::string type_hint(const TypeName& name);
 
@@ -212,6 +217,7 @@ private:
   const type::Type* check_has_key(Call& e);
   const type::Type* check_find(Call& e);
   const type::Type* check_len(Call& e);
+  void check_is_scalar(Call& e);
   const type::Type* check_print(Call& e);
   const type::Type* check_format(Call& e);
   const type::Type* check_hist(Call& e);
@@ -221,18 +227,23 @@ private:
   // check_compile_time.cc
   const type::Type* check_getopt(Call& e);
   const type::Type* check_cgroup_id(Call& e);
+  const type::Type* check_config(Expr& e);
+  const type::Type* check_type_text(TypeText& e);
+  const type::Type* check_comptime(Comptime& e);
+  bool decide(Comptime& e);
   void check_static_assert(Call& e);
   void check_fail(Call& e);
 
   // check_text.cc: text and bytes
-  Expr* in_call(std::string_view builtin, Expr& e);
+  Expr* in_call(std::string_view builtin, Expr& e, Expr* more = nullptr);
   Expr* as_text(Expr& e);
   void compare_address_bytes(Binary& e);
   bool check_text_parameter(Call& e, Expr*& argument);
   const type::Type* check_str_call(Call& e);
-  const type::Type* cut_text(Expr& e, std::string_view value, uint64_t length);
+  const type::Type* cut_text(Expr& e, std::string_view value, uint64_t length, bool marks);
   const type::Type* check_str(Call& e);
   const type::Type* check_buf(Call& e);
+  const type::Type* check_str_concat(Call& e);
   const type::Type* check_strcap(Call& e);
   void check_assert_str(Call& e);
   const type::Type* check_strncmp(Call& e);
@@ -265,6 +276,7 @@ private:
   void check_signal(Expr& argument);
   static std::optional<int64_t> signal_number(std::string_view name);
   const type::Type* check_path(Call& e);
+  const type::Type* check_write_user(Call& e);
   const type::Type* check_cpu_variable(Call& e);
   uint32_t find_kfunc(std::string_view name);
   void check_kfunc_exist(Call& e);
@@ -304,6 +316,8 @@ private:
   bool changed_ = false;       // this round learned a type after it was asked for
   bool learned_ = false;       // this round learned a type
   bool guessed_ = false;       // this round asked for a type that was unknown
+  bool decides_ = false;       // this round decides which branches of `comptime` are taken
+  bool waits_ = false;         // this round left some of them alone
   bool probe_as_text_ = false; // `probe` of many events is text, not a number that stands for it
   Probe* probe_ = nullptr;
   Function* function_ = nullptr;

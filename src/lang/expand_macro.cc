@@ -45,12 +45,16 @@ private:
     const Macro& macro;
     List<Expr*> arguments;
     uint32_t number; // of this expansion
+    const MacroUse* place;
   };
 
   void collect();
   Rewriting rewriting(const Use* inside);
   Expr* change(Expr& e, const Use* inside);
   Expr* substitute(Expr& e, const Use& use);
+  void substitute(TypeName& t, const Use& use);
+  Expr* change_type(Expr& e);
+  Expr* cast_of(Binary& e);
   Expr* expand(Expr& e, std::string_view name, Range name_where, List<Expr*> arguments);
   bool may_copy(const Expr& argument);
   void give_up(Range where);
@@ -63,7 +67,7 @@ private:
   base::Diagnostics& diagnostics_;
   std::unordered_map<std::string_view, std::vector<const Macro*>> by_name_;
   std::vector<const Macro*> open_; // those whose bodies are being expanded, outer ones first
-  std::vector<Range> uses_;        // and where they are used
+  std::vector<const MacroUse*> uses_; // and where they are used
   uint32_t expansions_ = 0;
   size_t nodes_ = 0;
   bool gave_up_ = false;
@@ -106,6 +110,7 @@ Rewriting Expander::rewriting(const Use* inside) {
     if (s.kind == StmtKind::loop_range) as<ForRange>(s).expansion = inside->number;
     if (s.kind == StmtKind::loop_map) as<ForMap>(s).expansion = inside->number;
   };
+  if (inside) how.type = [this, inside](TypeName& t) { substitute(t, *inside); };
   return how;
 }
 
@@ -113,10 +118,69 @@ Expr* Expander::change(Expr& e, const Use* inside) {
   if (inside) {
     nodes_++;
     if (Expr* argument = substitute(e, *inside)) return argument;
+    if (Expr* changed = change_type(e)) return changed;
   }
-  if (const Name* n = if_a<Name>(&e)) return expand(e, n->name, n->where, {});
-  if (const Call* c = if_a<Call>(&e)) return expand(e, c->name, c->name_where, c->arguments);
+  if (const Name* n = if_a<Name>(&e)) return n->builtin ? &e : expand(e, n->name, n->where, {});
+  if (Call* c = if_a<Call>(&e)) {
+    if (inside) c->expanded = inside->place;
+    return c->builtin ? &e : expand(e, c->name, c->name_where, c->arguments);
+  }
   return &e;
+}
+
+static TypeName* type_argument(const Expr* e) {
+  const TypeExpr* t = if_a<TypeExpr>(e);
+  return t ? t->target : nullptr;
+}
+
+// What stood for a value in the body and turns out to be a type: sizeof(t), (t)*p.
+Expr* Expander::change_type(Expr& e) {
+  if (SizeOf* s = if_a<SizeOf>(&e); s && type_argument(s->operand)) {
+    s->target = type_argument(std::exchange(s->operand, nullptr));
+  } else if (OffsetOf* o = if_a<OffsetOf>(&e); o && type_argument(o->operand)) {
+    o->target = type_argument(std::exchange(o->operand, nullptr));
+  } else if (TypeText* t = if_a<TypeText>(&e); t && type_argument(t->operand)) {
+    t->target = type_argument(std::exchange(t->operand, nullptr));
+  } else if (Binary* b = if_a<Binary>(&e); b && type_argument(b->left)) {
+    return cast_of(*b);
+  }
+  return nullptr;
+}
+
+// `(t) * p` and `(t) - n`, of which t is a type.
+Expr* Expander::cast_of(Binary& e) {
+  if (e.op != BinaryOp::mul && e.op != BinaryOp::sub && e.op != BinaryOp::bit_and) return &e;
+  auto* u = program_.arena.make<Unary>(e.right->where);
+  u->op = e.op == BinaryOp::mul ? UnaryOp::dereference : e.op == BinaryOp::sub ? UnaryOp::negate : UnaryOp::address_of;
+  u->operand = e.right;
+  auto* c = program_.arena.make<Cast>(e.where);
+  c->target = type_argument(e.left);
+  c->operand = u;
+  return c;
+}
+
+// The name of a type in the body that is a parameter, and `typeof(parameter)`.
+void Expander::substitute(TypeName& t, const Use& use) {
+  const TypeName* given = type_argument(t.of);
+  bool is_parameter = given != nullptr;
+  for (size_t i = 0; i < use.macro.parameters.size() && t.keyword.empty() && !t.of; i++) {
+    const MacroParameter& p = use.macro.parameters[i];
+    if (p.kind != MacroParameterKind::expression || p.name != t.name) continue;
+    is_parameter = true;
+    given = type_argument(use.arguments[i]);
+  }
+  if (!is_parameter) return;
+  if (!given)
+    return error(tag::bad_argument, use.place->where,
+                 "macro " + quoted(use.macro.name) + " takes a type for its parameter " + quoted(t.name),
+                 "a type is passed as `typeof(…)`");
+  std::vector<TypeSuffix> suffixes(given->suffixes.begin(), given->suffixes.end());
+  suffixes.insert(suffixes.end(), t.suffixes.begin(), t.suffixes.end());
+  const Range where = t.where;
+  t = *given;
+  t.where = where;
+  t.of = given->of ? copy(program_, given->of) : nullptr;
+  t.suffixes = program_.arena.copy(suffixes);
 }
 
 // The argument that a name in the body stands for; nullptr if it stands for itself. Variables and maps are
@@ -155,7 +219,7 @@ bool Expander::may_copy(const Expr& argument) {
 
 void Expander::give_up(Range where) {
   gave_up_ = true;
-  error(tag::too_large, uses_.empty() ? where : uses_.front(), "the macros used here become too much code");
+  error(tag::too_large, uses_.empty() ? where : uses_.front()->where, "the macros used here become too much code");
 }
 
 // What stands for a use of a macro: e itself if it is none.
@@ -163,9 +227,11 @@ Expr* Expander::expand(Expr& e, std::string_view name, Range name_where, List<Ex
   if (gave_up_ || by_name_.empty() || !by_name_.count(name)) return &e;
   const Macro* macro = choose(name, name_where, arguments);
   if (!macro || !is_possible(*macro, name_where)) return &e;
+  const MacroUse* outer = uses_.empty() ? nullptr : uses_.back();
+  auto* place = program_.arena.make<MacroUse>(MacroUse{e.where, outer});
   open_.push_back(macro);
-  uses_.push_back(e.where);
-  Use use = {*macro, arguments, ++expansions_};
+  uses_.push_back(place);
+  Use use = {*macro, arguments, ++expansions_, place};
   auto* block = program_.arena.make<BlockExpr>(e.where);
   block->block = copy(program_, macro->body);
   rewrite(block->block, rewriting(&use));

@@ -254,7 +254,7 @@ CTag* Parser::parse_c_tag(bool& defines) {
   return t;
 }
 
-// members   := { specifiers [ declarator [ ':' expression ] { ',' … } ] ';' }
+// members   := { specifiers [ declarator [ ':' expression ] { ',' … } ] ';' }     the last `;` may be missing
 List<CMember> Parser::parse_c_members() {
   std::vector<CMember> members;
   while (!at(TokenKind::end) && !at(TokenKind::right_brace)) {
@@ -292,7 +292,7 @@ void Parser::parse_c_member(std::vector<CMember>& into) {
     }
     into.push_back(m);
   } while (!panic_ && !stopped_ && accept(TokenKind::comma));
-  if (!accept(TokenKind::semicolon)) unexpected("`;` after a member");
+  if (!accept(TokenKind::semicolon) && !at(TokenKind::right_brace)) unexpected("`;` after a member");
 }
 
 // enumerators := { NAME [ '=' expression ] [ ',' ] }

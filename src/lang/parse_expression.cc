@@ -2,8 +2,13 @@
 #include "lang/operators.h"
 #include "lang/parser.h"
 
+#include "lang/walk.h"
+
+#include "base/text.h"
 #include "spec/builtins.h"
 #include "spec/diagnostics.h"
+
+#include <algorithm>
 
 namespace lang {
 
@@ -71,10 +76,11 @@ bool Parser::closes_predicate() {
   return next == TokenKind::left_brace || next == TokenKind::end;
 }
 
-// unary     := ( '-' | '!' | '~' | '*' | '&' | '++' | '--' ) unary | cast | postfix
+// unary     := ( '-' | '!' | '~' | '*' | '&' | '++' | '--' ) unary | 'comptime' unary | cast | postfix
 Expr* Parser::parse_unary() {
   for (const Prefix& p : prefixes)
     if (at(p.token)) return parse_unary_operator(p.op);
+  if (at_word("comptime") && begins_unary(peek(1))) return parse_comptime();
   if (at(TokenKind::left_paren) && at_cast()) return parse_cast();
   return parse_postfix();
 }
@@ -87,6 +93,21 @@ Expr* Parser::parse_unary_operator(UnaryOp op) {
   u->operand = parse_unary();
   u->where = where.to(u->operand->where);
   return u;
+}
+
+// Where `comptime` is no name.
+bool Parser::begins_unary(const Token& t) {
+  if (t.kind == TokenKind::keyword) return t.text != "else";
+  return begins_operand(t) || t.kind == TokenKind::minus || t.kind == TokenKind::left_brace;
+}
+
+Expr* Parser::parse_comptime() {
+  Level level(*this);
+  uint32_t begin = take().where.begin;
+  auto* c = make<Comptime>({begin, begin});
+  c->operand = parse_unary();
+  c->where = since(begin);
+  return c;
 }
 
 // cast      := '(' type ')' unary
@@ -270,28 +291,61 @@ Expr* Parser::parse_word() {
   if (t.text == "sizeof") return parse_sizeof();
   if (t.text == "offsetof") return parse_offsetof();
   if (t.text == "if") return parse_conditional(true);
-  if (t.kind == TokenKind::keyword || t.text == "_") return missing_expression();
-  if (peek(1).kind == TokenKind::left_paren) return parse_call();
+  if ((t.kind == TokenKind::keyword && t.text != "config") || t.text == "_") return missing_expression();
+  if (is_macro_parameter(t.text)) return parse_name();
+  bool is_called = peek(1).kind == TokenKind::left_paren;
+  if (is_called && t.text == "typeinfo") return parse_typeinfo();
+  if (is_called && t.text == "typeof") return parse_type_argument();
+  // `name!(…)` is an old way to call a macro.
+  if (is_called || (peek(1).kind == TokenKind::exclamation && peek(2).kind == TokenKind::left_paren)) return parse_call();
   bool is_type = t.text == "struct" || t.text == "union" || t.text == "enum";
   if (is_type && peek(1).kind == TokenKind::identifier) {
     TypeName* type = parse_type();
     panic(tag::syntax, type->where, "a type can't be used as a value", "a cast is written `(struct x *)e`");
     return missing_expression();
   }
+  return parse_name();
+}
+
+Expr* Parser::parse_name() {
+  Token t = peek();
   auto* e = make<Name>(t.where);
   e->name = is_scope(1) ? parse_cpp_name() : take().text;
   e->where = since(t.where.begin);
+  e->builtin = plain_builtin(e->name);
   return e;
 }
 
-// call      := NAME '(' list ')'
+// The builtin that `__builtin_NAME` is whatever macros there are; the name becomes its own.
+const spec::Builtin* Parser::plain_builtin(std::string_view& name) {
+  const std::string_view own = spec::without_builtin_prefix(name);
+  const spec::Builtin* found = own != name ? spec::find_builtin(own) : nullptr;
+  if (found || argument_number(own)) name = own;
+  return found;
+}
+
+// USDT probes have the most.
+std::optional<int> argument_number(std::string_view name) {
+  constexpr uint64_t largest = 255;
+  if (name.starts_with('s')) name.remove_prefix(1);
+  if (!name.starts_with("arg") || name.size() < 4 || name.size() > 6) return std::nullopt;
+  name.remove_prefix(3);
+  const bool is_number = std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!is_number || (name.size() > 1 && name[0] == '0')) return std::nullopt;
+  const uint64_t n = base::parse_integer(name).value_or(largest + 1);
+  return n <= largest ? std::optional(static_cast<int>(n)) : std::nullopt;
+}
+
+// call      := NAME [ '!' ] '(' list ')'
 Expr* Parser::parse_call() {
   Token name = take();
   auto* c = make<Call>(name.where);
   c->name = name.text;
   c->name_where = name.where;
+  c->builtin = plain_builtin(c->name);
+  accept(TokenKind::exclamation);
   take();
-  if (name.text == "container_of") {
+  if (c->name == "container_of") {
     c->arguments = program_->arena.copy(parse_container_of());
   } else {
     c->arguments = program_->arena.copy(parse_list(TokenKind::right_paren));
@@ -369,6 +423,34 @@ Expr* Parser::parse_sizeof() {
   expect(TokenKind::right_paren, "`)`");
   s->where = since(begin);
   return s;
+}
+
+// typeinfo  := 'typeinfo' '(' ( type | expression ) ')'       a record of what is known of the type
+Expr* Parser::parse_typeinfo() {
+  Bracket bracket(*this);
+  uint32_t begin = take().where.begin;
+  expect(TokenKind::left_paren, "`(`");
+  TypeName* target = at_type(0, true) ? parse_type() : nullptr;
+  Expr* operand = target ? nullptr : parse_expression();
+  expect(TokenKind::right_paren, "`)`");
+  std::vector<Expr*> elements{make<Integer>(since(begin))};
+  for (bool is_kind : {true, false}) {
+    auto* t = make<TypeText>(since(begin));
+    t->target = target, t->operand = operand, t->is_kind = is_kind;
+    elements.push_back(is_kind ? copy(*program_, t) : t);
+  }
+  auto* record = make<Tuple>(since(begin));
+  record->elements = program_->arena.copy(elements);
+  record->names = program_->arena.copy(std::vector<std::string_view>{"btf_id", "base_ty", "full_ty"});
+  return record;
+}
+
+// A type as an argument of a macro: 'typeof' '(' ( type | expression ) ')'
+Expr* Parser::parse_type_argument() {
+  auto* e = make<TypeExpr>(peek().where);
+  e->target = parse_type();
+  e->where = e->target->where;
+  return e;
 }
 
 // path      := NAME { '.' NAME | '[' expression ']' }

@@ -66,6 +66,9 @@ void Parser::read_header(SourceFile& file) {
   take_up(place);
 }
 
+// What scripts import of bpftrace's own library is here without an import.
+static bool is_standard_library(std::string_view path) { return path == "stdlib" || path.starts_with("stdlib/"); }
+
 // import := 'import' STRING    (a `;` after it is an item of its own)
 void Parser::parse_import(uint32_t begin) {
   take();
@@ -80,6 +83,7 @@ void Parser::parse_import(uint32_t begin) {
     }
   auto found = input_.files().import(path, input_.file());
   if (!found) return error(tag::missing_file, since(begin), "cannot import " + found.error().message);
+  if (found->empty() && is_standard_library(path)) return;
   if (found->empty() && path.ends_with(".h")) return input_.include_header(path, true, name.where);
   if (found->empty())
     return error(tag::missing_file, name.where, "'" + path + "' file not found",

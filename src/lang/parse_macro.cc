@@ -11,7 +11,7 @@ namespace lang {
 
 namespace tag = spec::tag;
 
-// macro     := 'macro' NAME '(' [ macro-parameter { ',' macro-parameter } [','] ] ')' block
+// macro     := 'macro' NAME [ '(' [ macro-parameter { ',' macro-parameter } [','] ] ')' ] block
 void Parser::parse_macro() {
   Token word = take();
   auto* m = program_->arena.make<Macro>();
@@ -19,7 +19,8 @@ void Parser::parse_macro() {
   m->name = name.text;
   m->name_where = name.where;
   std::vector<MacroParameter> parameters;
-  parse_parameters([&] {
+  const bool has_parameters = !at(TokenKind::left_brace);
+  if (has_parameters) parse_parameters([&] {
     MacroParameter p = parse_macro_parameter();
     for (const MacroParameter& other : parameters)
       if (other.name == p.name && other.kind == p.kind)

@@ -49,6 +49,10 @@ Block* Parser::parse_block(bool wants_value) {
   std::vector<Stmt*> statements;
   while (!at(TokenKind::end) && !at(TokenKind::right_brace)) {
     if (accept(TokenKind::semicolon)) continue;
+    if (at_word("import") && peek(1).kind == TokenKind::string) {
+      parse_import(peek().where.begin);
+      continue;
+    }
     bool may_be_value = wants_value && (at_word("if") || at(TokenKind::left_brace));
     if (may_be_value) {
       Expr* e = parse_primary();

@@ -9,6 +9,8 @@
 #include "spec/builtins.h"
 #include "spec/diagnostics.h"
 
+#include <algorithm>
+
 namespace lang {
 
 namespace tag = spec::tag;
@@ -16,7 +18,7 @@ using base::is_one_of;
 
 namespace {
 
-constexpr uint32_t max_pointers = 16;
+constexpr size_t max_suffixes = 16;
 
 constexpr std::string_view integer_words[] = {"unsigned", "signed", "char", "short", "int", "long"};
 
@@ -26,10 +28,11 @@ constexpr std::string_view type_words[] = {
     "const",  "volatile"};
 
 bool is_builtin(std::string_view word) {
-  if (spec::find_builtin(word)) return true;
-  if (word.starts_with('s')) word.remove_prefix(1);
-  return word.size() == 4 && word.starts_with("arg") && word[3] >= '0' && word[3] <= '9';
+  word = spec::without_builtin_prefix(word);
+  return spec::find_builtin(word) || argument_number(word);
 }
+
+} // namespace
 
 bool begins_operand(const Token& t) {
   switch (t.kind) {
@@ -48,6 +51,8 @@ bool begins_operand(const Token& t) {
   default: return false;
   }
 }
+
+namespace {
 
 // What may also stand between two operands: behind the name of a type it begins one.
 bool begins_operand_or_continues(const Token& t) {
@@ -78,22 +83,45 @@ struct IntegerWords {
 } // namespace
 
 // Whether a type begins `ahead` tokens from here. With `also_unknown`, any other name that stands alone
-// before `)` or
-// `,` counts as one.
+// before `)` or `,` counts as one, also with `[n]` behind it.
 bool Parser::at_type(size_t ahead, bool also_unknown) {
   Token t = peek(ahead);
   if (t.kind != TokenKind::identifier) return false;
+  if (peek(ahead + 1).kind == TokenKind::left_paren && t.text != "typeof") return false; // a call
   if (is_one_of(integer_words, t.text) || is_one_of(type_words, t.text) || type::is_number_name(t.text)) return true;
   if (program_->c_types->is_typedef(t.text)) return true;
   size_t after = after_type_name(ahead);
   bool is_cpp = after > ahead + 1;
-  if (!is_cpp && (is_builtin(t.text) || is_macro_parameter(t.text))) return false;
-  size_t name_end = after;
-  while (peek(after).kind == TokenKind::star) after++;
-  bool pointer = after > name_end;
-  bool closes =
-      peek(after).kind == TokenKind::right_paren || (!pointer && peek(after).kind == TokenKind::comma);
-  return closes && (pointer || is_cpp || also_unknown);
+  bool is_name = !is_cpp && (is_builtin(t.text) || is_macro_parameter(t.text)); // of a value, if it stands alone
+  if (is_name && !is_macro_parameter(t.text)) return false;
+  bool ends_in_star = false;
+  size_t end = after_suffixes(after, ends_in_star);
+  bool has_suffix = end > after;
+  bool closes = peek(end).kind == TokenKind::right_paren || (!ends_in_star && peek(end).kind == TokenKind::comma);
+  return closes && (ends_in_star || (!is_name && is_cpp) || (also_unknown && (has_suffix || !is_name)));
+}
+
+// Where `*` and `[…]` behind the name of a type end, which begin `ahead` tokens from here.
+size_t Parser::after_suffixes(size_t ahead, bool& ends_in_star) {
+  constexpr size_t most = 64; // tokens
+  size_t at = ahead;
+  while (at < ahead + most) {
+    if (peek(at).kind == TokenKind::star) {
+      ends_in_star = true;
+      at++;
+      continue;
+    }
+    if (peek(at).kind != TokenKind::left_bracket) break;
+    size_t end = at + 1;
+    for (int depth = 1; depth > 0 && end < ahead + most; end++) {
+      TokenKind kind = peek(end).kind;
+      if (kind == TokenKind::end || kind == TokenKind::semicolon) return ahead;
+      depth += (kind == TokenKind::left_bracket) - (kind == TokenKind::right_bracket);
+    }
+    ends_in_star = false;
+    at = end;
+  }
+  return at;
 }
 
 // Where the name of a type of C++ ends, which begins `ahead` tokens from here: `ns::Foo`, `Foo<int, ns::Bar<4> >`. Of a
@@ -171,16 +199,29 @@ std::string_view Parser::parse_cpp_name() {
   return program_->arena.copy(std::string_view(out));
 }
 
-// At `(`: whether it begins a cast.
+// At `(`: whether it begins a cast. `(name)` does where an operand follows; `(name) * x` too, unless the name is that of a
+// value. A parameter of a macro may be either: `(t) * x` becomes a cast when the macro is used (expand_macro.h).
 bool Parser::at_cast() {
   if (at_type(1, false)) return true;
   Token name = peek(1);
-  return name.kind == TokenKind::identifier && !is_builtin(name.text) && !is_macro_parameter(name.text) &&
-         peek(2).kind == TokenKind::right_paren &&
-         (begins_operand(peek(3)) || (name.text.ends_with("_t") && begins_operand_or_continues(peek(3))));
+  if (name.kind != TokenKind::identifier || is_builtin(name.text)) return false;
+  bool ends_in_star = false;
+  size_t end = after_suffixes(2, ends_in_star);
+  if (peek(end).kind != TokenKind::right_paren) return false;
+  const Token& next = peek(end + 1);
+  if (begins_operand(next)) return true;
+  return end == 2 && begins_operand_or_continues(next) && !is_macro_parameter(name.text) && !is_value(name.text);
 }
 
-// type      := { 'const' | 'volatile' } base { '*' | 'const' } [ '[' [ expression ] ']' ]
+// A name that the script gives to a value, or one in capitals, as constants have.
+bool Parser::is_value(std::string_view name) const {
+  const bool is_type_name = name.ends_with("_t");
+  const bool has_small = std::any_of(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  return (!is_type_name && !has_small) || program_->c_types->is_enumerator(name) ||
+         std::any_of(program_->macros.begin(), program_->macros.end(), [&](const Macro* m) { return m->name == name; });
+}
+
+// type      := { 'const' | 'volatile' } base { '*' | 'const' | '[' [ expression ] ']' }
 TypeName* Parser::parse_type() {
   Level level(*this);
   uint32_t begin = peek().where.begin;
@@ -192,16 +233,20 @@ TypeName* Parser::parse_type() {
   skip_qualifiers();
   parse_type_words(*t);
   skip_qualifiers();
-  while (accept(TokenKind::star)) {
-    if (++t->pointers > max_pointers)
+  std::vector<TypeSuffix> suffixes(t->suffixes.begin(), t->suffixes.end()); // of a type in typeof()
+  while (at(TokenKind::star) || at(TokenKind::left_bracket)) {
+    if (suffixes.size() >= max_suffixes)
       panic(tag::too_deep, since(begin), "a pointer to a pointer to a …, too often");
+    TypeSuffix suffix{.is_array = take().kind == TokenKind::left_bracket};
+    if (suffix.is_array) {
+      Bracket bracket(*this);
+      if (!at(TokenKind::right_bracket)) suffix.count = parse_expression();
+      expect(TokenKind::right_bracket, "`]`");
+    }
+    suffixes.push_back(suffix);
     skip_qualifiers();
   }
-  if (accept(TokenKind::left_bracket)) {
-    t->is_array = true;
-    if (!at(TokenKind::right_bracket)) t->count = parse_expression();
-    expect(TokenKind::right_bracket, "`]`");
-  }
+  if (!suffixes.empty()) t->suffixes = program_->arena.copy(suffixes);
   t->where = since(begin);
   return t;
 }
@@ -224,8 +269,8 @@ void Parser::parse_type_words(TypeName& into) {
   if (t.text == "typeof" && peek(1).kind == TokenKind::left_paren) {
     Bracket bracket(*this);
     take(), take();
-    if (at_type(0, false))
-      into = *parse_type();
+    if (at_type(0, true))
+      into = *parse_type(), into.in_typeof = true;
     else
       into.of = parse_expression();
     expect(TokenKind::right_paren, "`)`");

@@ -20,6 +20,8 @@ namespace lang {
 struct CSpecifiers;
 struct CDeclarator;
 
+bool begins_operand(const Token& t); // behind a cast
+
 class Parser {
 public:
   Parser(base::Source& source, const ParseOptions& options, base::Diagnostics& diagnostics);
@@ -164,13 +166,19 @@ private:
   Expr* parse_field(Expr* operand);
   Expr* parse_primary();
   Expr* parse_word();
+  Expr* parse_name();
+  const spec::Builtin* plain_builtin(std::string_view& name);
   Expr* parse_map();
   Expr* parse_call();
   Expr* parse_parenthesised();
   Expr* parse_tuple(uint32_t begin);
   Expr* parse_unary_operator(UnaryOp op);
   Expr* parse_cast();
+  Expr* parse_comptime();
+  static bool begins_unary(const Token& t);
   Expr* parse_sizeof();
+  Expr* parse_typeinfo();
+  Expr* parse_type_argument();
   Expr* parse_offsetof();
   void parse_member_path(OffsetOf& into);
   std::vector<Expr*> parse_container_of();
@@ -200,7 +208,9 @@ private:
   void parse_type_words(TypeName& into);
   bool at_type(size_t ahead, bool also_unknown);
   bool at_cast();
+  bool is_value(std::string_view name) const;
   size_t after_type_name(size_t ahead);
+  size_t after_suffixes(size_t ahead, bool& ends_in_star);
   bool is_scope(size_t ahead);
   std::string_view parse_cpp_name();
 

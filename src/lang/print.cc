@@ -88,10 +88,16 @@ std::string Printer::name(const TypeName* t) {
   if (t->type) return type::to_string(*t->type);
   std::string text =
       t->of ? "typeof(…)" : std::string(t->keyword) + (t->keyword.empty() ? "" : " ") + std::string(t->name);
-  if (t->pointers) text += " " + std::string(t->pointers, '*');
-  if (!t->is_array) return text;
-  const Integer* count = if_a<Integer>(static_cast<const Expr*>(t->count));
-  return text + "[" + (count ? std::to_string(count->value) : t->count ? "…" : "") + "]";
+  bool after_star = false;
+  for (const TypeSuffix& s : t->suffixes) {
+    const Integer* count = if_a<Integer>(static_cast<const Expr*>(s.count));
+    if (s.is_array)
+      text += "[" + (count ? std::to_string(count->value) : s.count ? "…" : "") + "]";
+    else
+      text += after_star ? "*" : " *";
+    after_star = !s.is_array;
+  }
+  return text;
 }
 
 void Printer::program(const Program& p) {
@@ -218,6 +224,11 @@ void Printer::expression(const Expr* e) {
     for (std::string_view step : o.path) text += step.empty() ? " []" : " ." + std::string(step);
     return node(*e, text, o.operand);
   }
+  case ExprKind::type_text: {
+    auto& t = as<TypeText>(*e);
+    return node(*e, "typeinfo" + (t.target ? " " + name(t.target) : "") + (t.is_kind ? " .base_ty" : " .full_ty"), t.operand);
+  }
+  case ExprKind::comptime: return node(*e, "comptime", as<Comptime>(*e).operand);
   default: return leaf(*e);
   }
 }
@@ -229,6 +240,7 @@ void Printer::leaf(const Expr& e) {
   case ExprKind::string: return line("string " + quoted(as<String>(e).value), &e);
   case ExprKind::name: return line("name " + std::string(as<Name>(e).name), &e);
   case ExprKind::variable: return line("variable $" + std::string(as<VariableRef>(e).name), &e);
+  case ExprKind::type_name: return line("typeof " + name(as<TypeExpr>(e).target), &e);
   case ExprKind::positional: return line("positional $" + std::to_string(as<Positional>(e).number), &e);
   default: return line("positional $#", &e);
   }

@@ -61,10 +61,11 @@ void Wants::look(const Expr& e) {
   if (const Cast* c = if_a<Cast>(&e)) look_in_type(c->target);
   if (const SizeOf* s = if_a<SizeOf>(&e)) look_in_type(s->target);
   if (const OffsetOf* o = if_a<OffsetOf>(&e)) look_in_type(o->target);
+  if (const TypeText* t = if_a<TypeText>(&e)) look_in_type(t->target);
   std::string_view word = name ? name->name : call ? call->name : std::string_view();
-  bool is_number = word.size() == 4 && word.starts_with("arg") && word[3] >= '0' && word[3] <= '9';
-  if (is_number) numbers.insert(word[3] - '0');
-  arguments |= word == "args" || word == "ctx" || is_number;
+  const std::optional<int> number = word.starts_with('a') ? argument_number(word) : std::nullopt;
+  if (number) numbers.insert(*number);
+  arguments |= word == "args" || word == "ctx" || number;
   names |= word == "probe" || word == "probetype";
   event |= word == "probe" || word == "func";
   result |= word == "retval";

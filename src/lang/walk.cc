@@ -45,6 +45,9 @@ template<class On> void parts(Expr& e, On on) {
     on(as<OffsetOf>(e).target);
     on(as<OffsetOf>(e).indexes);
     return on(as<OffsetOf>(e).operand);
+  case ExprKind::type_text: on(as<TypeText>(e).target); return on(as<TypeText>(e).operand);
+  case ExprKind::type_name: return on(as<TypeExpr>(e).target);
+  case ExprKind::comptime: return on(as<Comptime>(e).operand);
   }
 }
 
@@ -86,7 +89,9 @@ struct Walker {
     for (Expr* e : list) (*this)(e);
   }
   void operator()(TypeName* t) const {
-    if (t) (*this)(t->count), (*this)(t->of);
+    if (!t) return;
+    for (const TypeSuffix& s : t->suffixes) (*this)(s.count);
+    (*this)(t->of);
   }
   void operator()(Block* b) const {
     if (!b) return;
@@ -115,7 +120,8 @@ struct Copier {
     if (!t) return;
     t = arena.make<TypeName>(*t);
     t->type = nullptr;
-    (*this)(t->count);
+    t->suffixes = arena.copy(std::span<const TypeSuffix>(t->suffixes));
+    for (TypeSuffix& s : t->suffixes) (*this)(s.count);
     (*this)(t->of);
   }
   void operator()(Block*& b) const {
@@ -154,6 +160,9 @@ struct Copier {
     case ExprKind::conditional: return node<Conditional>(e);
     case ExprKind::size_of: return node<SizeOf>(e);
     case ExprKind::offset_of: return node<OffsetOf>(e);
+    case ExprKind::type_text: return node<TypeText>(e);
+    case ExprKind::type_name: return node<TypeExpr>(e);
+    case ExprKind::comptime: return node<Comptime>(e);
     }
     return nullptr;
   }
@@ -193,7 +202,10 @@ struct Rewriter {
     for (Expr*& e : list) (*this)(e);
   }
   void operator()(TypeName* t) const {
-    if (t) (*this)(t->count), (*this)(t->of);
+    if (!t) return;
+    for (TypeSuffix& s : t->suffixes) (*this)(s.count);
+    (*this)(t->of);
+    if (how.type) how.type(*t);
   }
   void operator()(Block* b) const {
     if (!b) return;

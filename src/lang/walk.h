@@ -20,10 +20,11 @@ Expr* copy(Program& program, const Expr* e);
 Block* copy(Program& program, const Block* b);
 
 // Changes a tree in place. Every expression and statement is visited after its parts; what `expression` gives
-// stands in the place of what it got. A statement's block is changed, never replaced.
+// stands in the place of what it got. A statement's block is changed, never replaced; nor is a type.
 struct Rewriting {
   std::function<Expr*(Expr&)> expression;
   std::function<void(Stmt&)> statement;
+  std::function<void(TypeName&)> type = {};
 };
 void rewrite(Expr*& e, const Rewriting& how);
 void rewrite(Block* b, const Rewriting& how);

@@ -89,4 +89,12 @@ base::Status run_command(const std::string& command, const TakeOutput& take, con
   return {};
 }
 
+base::Status write_trace_marker(std::string_view text) {
+  constexpr const char* path = "/sys/kernel/tracing/trace_marker";
+  base::Fd fd(::open(path, O_WRONLY | O_CLOEXEC));
+  if (!fd.valid()) return base::errno_error(std::string("cannot open ") + path, errno);
+  if (::write(fd.get(), text.data(), text.size()) < 0) return base::errno_error(std::string("cannot write to ") + path, errno);
+  return {};
+}
+
 } // namespace report

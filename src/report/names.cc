@@ -15,6 +15,12 @@ std::string SystemNames::kernel(uint64_t address, bool with_offset) {
   return out;
 }
 
+static void append_hex_byte(std::string& out, std::byte b) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  out += digits[std::to_integer<size_t>(b >> 4)];
+  out += digits[std::to_integer<size_t>(b & std::byte{15})];
+}
+
 // "libc.so.6+0x27f01": without a name, but of a place that is the same in each process and for other tools.
 static std::string in_module(std::string_view module, uint64_t address) {
   return std::string(module.substr(module.rfind('/') + 1)) + "+" + bare(address);
@@ -36,6 +42,22 @@ std::string SystemNames::user(uint32_t pid, uint64_t address, bool with_offset) 
     found.module_address = 0; // without a name it is told by its address
   }
   return text_of(found, address, with_offset);
+}
+
+std::string SystemNames::file_place(const symbol::RawFrame& raw) {
+  symbol::FrameSource& source = sources_.of(raw);
+  std::span<const std::byte> id = source.build_id_of(raw);
+  uint64_t offset = source.key_of(raw).second;
+  if (raw.is_kernel) {
+    if (kernel_id_.empty()) kernel_id_ = symbol::kernel_build_id(), kernel_start_ = kallsyms_.address("_text");
+    if (!kernel_start_ || raw.entry.address < *kernel_start_) return {};
+    id = kernel_id_;
+    offset = raw.entry.address - *kernel_start_;
+  }
+  if (id.empty()) return {};
+  std::string out;
+  for (const std::byte b : id) append_hex_byte(out, b);
+  return out.append(" + ").append(bare(offset));
 }
 
 std::string SystemNames::variable(uint32_t pid, uint64_t address, bool with_offset) {

@@ -20,6 +20,7 @@ public:
   std::string kernel(uint64_t address, bool with_offset) override;
   std::string user(uint32_t pid, uint64_t address, bool with_offset) override;
   symbol::Frame frame(const symbol::RawFrame& raw) override { return sources_.of(raw).function_of(raw); }
+  std::string file_place(const symbol::RawFrame& raw) override;
   // Of data: "g_cache_lock"; without a symbol "libpq.so.5+0x4e0c8", or "/dev/shm/pool+0x1040" where a file is mapped.
   std::string variable(uint32_t pid, uint64_t address, bool with_offset);
   void seen(uint32_t pid, std::span<const uint64_t> words, uint64_t stack, uint64_t time) override;
@@ -32,6 +33,8 @@ private:
   symbol::UserSymbols users_;
   symbol::FrameSources sources_{kallsyms_, users_};
   symbol::Cgroups cgroups_;
+  std::vector<std::byte> kernel_id_;           // its build id, and the address of its first byte; once they were asked for
+  std::optional<uint64_t> kernel_start_;
   std::unordered_map<uint32_t, std::vector<symbol::Mapping>> mappings_; // of processes whose data were asked for
 };
 

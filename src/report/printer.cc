@@ -32,6 +32,7 @@ struct Printer::State {
 
   void printed(const Action& action, Bytes payload);
   void message(const Action& action, Bytes payload, std::string_view place, std::string_view severity);
+  void debug(const Action& action, Bytes payload, std::string_view place);
   void value(const Action& action, Bytes payload);
   void time(const Action& action);
   void join(const Action& action, Bytes payload);
@@ -77,6 +78,12 @@ void Printer::State::printed(const Action& action, Bytes payload) {
 void Printer::State::message(const Action& action, Bytes payload, std::string_view place,
                              std::string_view severity) {
   complaint(place, severity, formatted(action, payload));
+}
+
+// A message in the kernel's trace, as from user space.
+void Printer::State::debug(const Action& action, Bytes payload, std::string_view place) {
+  base::Status status = write_trace_marker(formatted(action, payload));
+  if (!status.ok()) complaint(place, "ERROR", "debugf: " + status.error().message);
 }
 
 void Printer::State::value(const Action& action, Bytes payload) {
@@ -146,6 +153,7 @@ void Printer::record(const Action& action, std::span<const std::byte> payload, s
   case ActionKind::printf: return state_->printed(action, payload);
   case ActionKind::errorf: return state_->message(action, payload, place, "ERROR");
   case ActionKind::warnf: return state_->message(action, payload, place, "WARNING");
+  case ActionKind::debugf: return state_->debug(action, payload, place);
   case ActionKind::print_value: return state_->value(action, payload);
   case ActionKind::time: return state_->time(action);
   case ActionKind::join: return state_->join(action, payload);

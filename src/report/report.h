@@ -22,6 +22,8 @@ public:
   virtual std::string user(uint32_t pid, uint64_t address, bool with_offset) = 0;
   // The function of an entry of a stack; its views live until the next call.
   virtual symbol::Frame frame(const symbol::RawFrame& raw) = 0;
+  // "1f3e… + 0x1234": the build id of its file, and the offset in that; empty where the file is not known.
+  virtual std::string file_place(const symbol::RawFrame& /*raw*/) { return {}; }
   // At this time (CLOCK_MONOTONIC, in ns; 0: now) a process showed this stack (0: none) of these words
   // (spec/stack_entry.h). Their names will be asked for, perhaps after the end of the process.
   virtual void seen(uint32_t /*pid*/, std::span<const uint64_t> /*words*/, uint64_t /*stack*/, uint64_t /*time*/) {}

@@ -7,7 +7,7 @@
 //   ]: 5
 //
 // The form `perf` is that of perf script: an address and its name behind a tab, `[unknown]` where there is no name,
-// and of user code the file.
+// and of user code the file. The form `build_id` has the build id of the file, and the offset in it.
 #include "report/number.h"
 #include "report/text.h"
 #include "spec/stack_entries.h"
@@ -28,6 +28,15 @@ static void append_perf(std::string& out, const symbol::Frame& frame, uint64_t a
   if (user) out.append(" (").append(frame.module.empty() ? "[unknown]" : frame.module).append(")");
 }
 
+// The build id and the offset in the file, for who looks up the name elsewhere.
+static void append_file_place(std::string& out, Context& context, const symbol::RawFrame& raw) {
+  const std::string place = context.names.file_place(raw);
+  if (place.empty())
+    append_hex(out, raw.entry.address);
+  else
+    out += place;
+}
+
 // Those of one side.
 static void append_frames(std::string& out, Context& context, const type::Type& type, uint64_t id, uint32_t pid, bool user) {
   const std::vector<uint64_t> words = context.engine.stack(id);
@@ -37,12 +46,14 @@ static void append_frames(std::string& out, Context& context, const type::Type& 
     frames.push_back({.entry = spec::take_entry(rest), .pid = static_cast<pid_t>(pid), .stack = id, .is_kernel = !user});
   while (!user && frames.size() > 1 && is_glue(context.names.frame(frames.front()).name)) frames.erase(frames.begin());
   if (type.count && frames.size() > type.count && !parts.end) frames.resize(type.count);
-  const std::string_view indent = type.stack_mode == StackMode::bpftrace ? "        " : type.stack_mode == StackMode::perf ? "\t" : "";
+  const std::string_view indent = type.stack_mode == StackMode::raw ? "" : type.stack_mode == StackMode::perf ? "\t" : "        ";
   for (const symbol::RawFrame& raw : frames) {
     if (type.stack_mode == StackMode::raw)
       append_hex(out, raw.entry.address);
     else if (type.stack_mode == StackMode::perf)
       append_perf(out, context.names.frame(raw), raw.entry.address, user);
+    else if (type.stack_mode == StackMode::build_id)
+      out.append(indent), append_file_place(out, context, raw);
     else
       out.append(indent).append(text_of(context.names.frame(raw), raw.entry.address, true));
     out += '\n';

@@ -41,6 +41,14 @@ std::string_view Effects::place(const ir::Action& action) {
   return places_[index];
 }
 
+// With the uses of macros that led there.
+void Effects::tell_message(const ir::Action& action, std::span<const std::byte> payload, std::string_view severity) {
+  printer_.record(action, payload, place(action));
+  if (!source_) return;
+  for (const base::Range use : action.expanded_at)
+    sink_.message(source_->place(use) + ": " + std::string(severity) + ": the macro is used here\n");
+}
+
 void Effects::tell(const base::Status& status) {
   if (!status.ok()) sink_.message("ERROR: " + status.error().message + "\n");
 }
@@ -48,6 +56,9 @@ void Effects::tell(const base::Status& status) {
 void Effects::print_map(const ir::Action& action, std::span<const std::byte> payload) {
   auto entries = engine_.read_map(action.map);
   if (!entries.ok()) return tell(std::move(entries.error()));
+  // A map without keys always has a value.
+  const ir::Map& map = program_.maps[action.map];
+  if (entries->empty() && !map.key) entries->push_back({{}, std::vector<std::byte>(map.value->size)});
   printer_.map(action.map, *entries, number_at(action, payload, 0), number_at(action, payload, 1));
 }
 
@@ -86,8 +97,9 @@ void Effects::take(std::span<const std::byte> record) {
   if (action.kind != ir::ActionKind::exit && signals::patience_ms() == 0) return void(dropped_++);
   errors_ += action.kind == ir::ActionKind::errorf || action.kind == ir::ActionKind::assert_failed;
   switch (action.kind) {
+  case ir::ActionKind::errorf: tell_message(action, payload, "ERROR"); break;
   case ir::ActionKind::printf:
-  case ir::ActionKind::errorf:
+  case ir::ActionKind::debugf:
   case ir::ActionKind::cat:
   case ir::ActionKind::system:
   case ir::ActionKind::print_value:
@@ -95,7 +107,7 @@ void Effects::take(std::span<const std::byte> record) {
   case ir::ActionKind::packet:
   case ir::ActionKind::join: printer_.record(action, payload, place(action)); break;
   case ir::ActionKind::warnf:
-    if (warnings_) printer_.record(action, payload, place(action));
+    if (warnings_) tell_message(action, payload, "WARNING");
     break;
   case ir::ActionKind::print_map: print_map(action, payload); break;
   case ir::ActionKind::print_entry: print_entry(action, payload); break;

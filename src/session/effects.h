@@ -48,6 +48,7 @@ public:
 
 private:
   void take(std::span<const std::byte> record);
+  void tell_message(const ir::Action& action, std::span<const std::byte> payload, std::string_view severity);
   void print_map(const ir::Action& action, std::span<const std::byte> payload);
   void draw(const ir::Action& action);
   void print_entry(const ir::Action& action, std::span<const std::byte> payload);

@@ -189,7 +189,7 @@ base::Status Session::start_processes() {
 
 base::Status Session::lower() {
   compiling.lower = lower_options(compiled, options.engine, child ? &*child : nullptr);
-  if (options.still) compiling.lower.own_process = {options.still->target().parent(), {}};
+  if (options.still) compiling.lower.own_process = {options.still->target().parent(), {}, {}};
   bool ok = timed(lower_ns, [&] { return session::lower(compiled, compiling, diagnostics); });
   report_mistakes();
   if (!ok) return base::Error{failure_of(diagnostics), {}};

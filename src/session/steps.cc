@@ -15,8 +15,12 @@
 namespace session {
 
 static ir::LowerOptions::Process own_process() {
-  auto name = base::read_file("/proc/self/comm");
-  return {static_cast<uint32_t>(::getppid()), name.ok() ? std::string(base::trim(*name)) : std::string()};
+  const auto name_of = [](const std::string& process) {
+    auto name = base::read_file("/proc/" + process + "/comm");
+    return name.ok() ? std::string(base::trim(*name)) : std::string();
+  };
+  const auto parent = static_cast<uint32_t>(::getppid());
+  return {parent, name_of("self"), name_of(std::to_string(parent))};
 }
 
 // acu's own pid namespace; nothing where it is the initial one, whose number never changes.

@@ -113,8 +113,9 @@ inline constexpr Builtin builtins[] = {
     {.name = "ppid", .form = Form::both, .group = Group::context, .params = {opt(Takes::pointer)}, .gives = Gives::u32,
      .signature = "uint32 ppid([struct task_struct *task])", .doc = "Process id of the parent of the current task or another task.",
      .example = "begin { print(ppid > 0); }"},
-    {.name = "leader_tid", .form = Form::both, .group = Group::context, .gives = Gives::u32,
-     .signature = "uint32 leader_tid", .doc = "Thread id of the main thread, which equals the process id.",
+    {.name = "leader_tid", .form = Form::both, .group = Group::context, .params = {opt(Takes::pointer)}, .gives = Gives::u32,
+     .signature = "uint32 leader_tid([struct task_struct *task])",
+     .doc = "Thread id of the main thread of the current task or another task; it equals the process id.",
      .example = "begin { print(leader_tid == pid); }"},
     {.name = "comm", .form = Form::both, .group = Group::context, .params = {opt(Takes::integer)}, .gives = Gives::comm,
      .signature = "string comm([uint32 pid])",
@@ -123,8 +124,12 @@ inline constexpr Builtin builtins[] = {
      .example = "begin { print(comm); }"},
     {.name = "pcomm", .form = Form::both, .group = Group::context, .params = {opt(Takes::pointer)}, .gives = Gives::comm,
      .signature = "string pcomm([struct task_struct *task])",
-     .doc = "Name of the process (of its main thread), of the current task or another task.",
-     .example = "begin { print(pcomm == comm); }"},
+     .doc = "Name of the parent process of the current task or another task.",
+     .example = "begin { print(pcomm != \"\"); }"},
+    {.name = "leader_comm", .form = Form::both, .group = Group::context, .params = {opt(Takes::pointer)}, .gives = Gives::comm,
+     .signature = "string leader_comm([struct task_struct *task])",
+     .doc = "Name of the main thread of the current task or another task.",
+     .example = "begin { print(leader_comm == comm); }"},
     {.name = "uid", .form = Form::both, .group = Group::context, .gives = Gives::u64, .signature = "uint64 uid",
      .doc = "User id.", .example = "begin { print(uid); }"},
     {.name = "gid", .form = Form::both, .group = Group::context, .gives = Gives::u64, .signature = "uint64 gid",
@@ -150,9 +155,9 @@ inline constexpr Builtin builtins[] = {
     {.name = "cgroup", .form = Form::both, .group = Group::context, .gives = Gives::u64,
      .subject = Subject::kernel, .signature = "uint64 cgroup",
      .doc = "Id of the current cgroup (version 2).", .example = "begin { print(cgroup >= 0); }"},
-    {.name = "usermode", .form = Form::both, .group = Group::context, .gives = Gives::u8,
-    
-     .ability = has_registers, .signature = "uint8 usermode", .doc = "1 if the CPU was in user mode when the probe interrupted it, else 0.",
+    {.name = "usermode", .form = Form::both, .group = Group::context, .gives = Gives::u8, .signature = "uint8 usermode",
+     .doc = "1 if the CPU was in user mode when the probe interrupted it, else 0; without registers to tell it, 1 in probes "
+            "of user code and of acu itself and 0 in those of the kernel.",
      .example = "profile:hz:99 { @[usermode] = count(); }"},
     {.name = "rand", .form = Form::both, .group = Group::context, .gives = Gives::u32, .signature = "uint32 rand",
      .doc = "A random number.", .example = "begin { @ = hist(rand % 10); clear(@); }"},
@@ -187,8 +192,8 @@ inline constexpr Builtin builtins[] = {
     {.name = "str", .form = Form::call, .group = Group::memory,
      .params = {req(Takes::string_or_pointer), opt(Takes::integer)}, .gives = Gives::special,
      .signature = "string str(char *data [, uint32 length])",
-     .doc = "The string at an address, in an array or in a buffer, up to its NUL; at most `length` bytes and at most "
-            "max_strlen.",
+     .doc = "The string at an address, in an array or in a buffer, up to its NUL, at most max_strlen bytes; what is cut there is "
+            "marked. With a length, at most so many bytes of a value, and of memory one less: the NUL counts.",
      .example = "begin { print(str(\"abc\")); }"},
     {.name = "buf", .form = Form::call, .group = Group::memory, .params = {req(Takes::any), opt(Takes::integer)},
      .gives = Gives::special, .signature = "buffer buf(void *data [, uint64 length])",
@@ -272,6 +277,9 @@ inline constexpr Builtin builtins[] = {
      .params = {req(Takes::string), req(Takes::string)}, .gives = Gives::i64,
      .signature = "int64 strstr(string haystack, string needle)", .doc = "Offset of the needle in the haystack, or -1.",
      .example = "begin { print(strstr(\"abc\", \"bc\")); }"},
+    {.name = "str_concat", .form = Form::call, .group = Group::text, .params = {req(Takes::string), req(Takes::string)},
+     .gives = Gives::special, .signature = "string str_concat(string a, string b)", .doc = "Both texts as one.",
+     .example = "begin { print(str_concat(comm, \"!\")); }"},
     {.name = "strcap", .form = Form::call, .group = Group::text, .params = {req(Takes::any)}, .gives = Gives::i64,
      .signature = "int64 strcap(string s)",
      .doc = "Capacity of a string or array in bytes, or max_strlen for a `char *`.",
@@ -293,7 +301,7 @@ inline constexpr Builtin builtins[] = {
      .doc = "Text of an error number, as from strerror(3) in the C locale.", .example = "begin { print(strerror(2)); }"},
     {.name = "signal_name", .form = Form::call, .group = Group::text, .params = {req(Takes::integer)},
      .gives = Gives::special, .signature = "string signal_name(int signal)",
-     .doc = "Name of a signal, such as SIGKILL; `unknown` if there is none.", .example = "begin { print(signal_name(9)); }"},
+     .doc = "Text of a signal, such as `Killed`, as from strsignal(3) in the C locale.", .example = "begin { print(signal_name(9)); }"},
     {.name = "syscall_name", .form = Form::call, .group = Group::text, .params = {req(Takes::integer)},
      .gives = Gives::special, .signature = "string syscall_name(int number)",
      .doc = "Name of a system call of this architecture, such as read; `unknown` if there is none.",
@@ -369,6 +377,11 @@ inline constexpr Builtin builtins[] = {
      .params = {req(Takes::literal_string), opt(Takes::rest)}, .async = true,
      .signature = "void warnf(string format, ...)", .doc = "Prints a message as a warning with its source location, to stderr.",
      .example = "begin { warnf(\"running as %s\", username); }"},
+    {.name = "debugf", .form = Form::call, .group = Group::output,
+     .params = {req(Takes::literal_string), opt(Takes::rest)}, .async = true,
+     .signature = "void debugf(string format, ...)",
+     .doc = "Writes a message to the kernel's trace (/sys/kernel/tracing/trace_pipe), among those of the kernel's own tracers.",
+     .example = "begin { debugf(\"%d CPUs\", ncpus); }"},
     {.name = "print", .form = Form::call, .group = Group::output,
      .params = {req(Takes::any), opt(Takes::literal_integer), opt(Takes::literal_integer)}, .async = true,
      .signature = "void print(value | map [, top [, div]])", .doc = "Prints a value or a whole map.",
@@ -399,7 +412,8 @@ inline constexpr Builtin builtins[] = {
     // Names for numbers.
     {.name = "kstack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::stack_option), opt(Takes::stack_option)},
      .gives = Gives::special, .subject = Subject::kernel, .signature = "kstack_t kstack([mode,] [depth])",
-     .doc = "The kernel stack, innermost frame first. Modes are bpftrace, perf (with addresses) and raw (addresses only).",
+     .doc = "The kernel stack, innermost frame first. Modes are bpftrace, perf (with addresses), raw (addresses only) and build_id "
+            "(the build id of the kernel, and the offset from its first byte of code).",
      .example = "profile:hz:99 { @[kstack(perf, 5)] = count(); }"},
     {.name = "task_kstack", .form = Form::call, .group = Group::symbol, .params = {req(Takes::pointer)},
      .gives = Gives::special, .ability = vouches, .signature = "kstack_t task_kstack(struct task_struct *task)",
@@ -410,9 +424,13 @@ inline constexpr Builtin builtins[] = {
      .doc = "The user stack, complete to its outermost frame, however the program was built: acu unwinds it with the "
             "tables that programs have for exceptions, and uses frame pointers only for code without tables. If a stack "
             "ends early, its last line gives the reason, such as `[code without unwind tables]`. Modes are bpftrace, perf "
-            "(with addresses and files) and raw (addresses only). With `fp`, only frame pointers are used: stacks of "
+            "(with addresses and files), raw (addresses only) and build_id (the build id of the file, and the offset in it). With `fp`, only frame pointers are used: stacks of "
             "programs built without them are broken.",
      .example = "profile:hz:99 { @[ustack(5), comm] = count(); }"},
+    {.name = "dw_ustack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::stack_option), opt(Takes::stack_option)},
+     .gives = Gives::special, .signature = "ustack_t dw_ustack([mode,] [depth])",
+     .doc = "The same as ustack, which unwinds without frame pointers.",
+     .example = "profile:hz:99 { @[dw_ustack(5)] = count(); }"},
     {.name = "stack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::stack_option), opt(Takes::stack_option)},
      .gives = Gives::special, .signature = "stack_t stack([mode,] [depth])",
      .doc = "The kernel stack followed by the user stack, as one: kstack and ustack, each with at most `depth` frames.",
@@ -466,9 +484,11 @@ inline constexpr Builtin builtins[] = {
      .ability = can_override, .signature = "void override(uint64 value)",
      .doc = "Skips the traced kernel function and makes it return this value; for functions that the kernel marks for "
             "error injection."},
-    {.name = "write_user", .form = Form::call, .group = Group::control, .params = {req(Takes::pointer), req(Takes::any)},
-     .unsafe = true, .ability = can_write_user, .signature = "void write_user(void *p, value)",
-     .doc = "Writes the bytes of a value into the memory of the current process. Kernels in lockdown refuse it."},
+    {.name = "write_user", .form = Form::call, .group = Group::control,
+     .params = {req(Takes::pointer), req(Takes::any), opt(Takes::integer)}, .gives = Gives::boolean,
+     .unsafe = true, .ability = can_write_user, .signature = "bool write_user(void *to, from [, uint32 length])",
+     .doc = "Writes the bytes of a value, or with a length those that a pointer points to, into the memory of the current process; "
+            "whether that was possible. Kernels in lockdown refuse it."},
     {.name = "unwatch", .form = Form::call, .group = Group::control, .params = {req(Takes::pointer)}, .async = true,
      .signature = "void unwatch(void *p)",
      .doc = "Removes the watchpoints of an address, with a short delay: accesses before acu reads this record are still "
@@ -479,6 +499,19 @@ inline constexpr Builtin builtins[] = {
     {.name = "sizeof", .form = Form::call, .group = Group::compile, .params = {req(Takes::type_or_value)},
      .gives = Gives::u64, .signature = "uint64 sizeof(type | value)", .doc = "Size in bytes.",
      .example = "begin { print(sizeof(uint32)); }"},
+    {.name = "typeof", .form = Form::call, .group = Group::compile, .params = {req(Takes::type_or_value)},
+     .signature = "typeof(type | value)",
+     .doc = "The type of a value, where a type is written: in a cast, a declaration, sizeof, offsetof and typeinfo, and to pass a "
+            "type to a macro.",
+     .example = "begin { let $x : typeof(pid) = 1; print(sizeof($x)); }"},
+    {.name = "typeinfo", .form = Form::call, .group = Group::compile, .params = {req(Takes::type_or_value)},
+     .signature = "record typeinfo(type | value)",
+     .doc = "What is known of a type: `.base_ty` is its kind (`int`, `string`, `pointer`, …), `.full_ty` its full name (`uint64`, "
+            "`string[16]`); `.btf_id` is 0.",
+     .example = "begin { print(typeinfo(pid).full_ty); }"},
+    {.name = "config", .form = Form::both, .group = Group::compile, .gives = Gives::special, .signature = "record config",
+     .doc = "The configuration in force, as a record with a member for each key.",
+     .example = "begin { print(config.max_strlen); }"},
     {.name = "offsetof", .form = Form::call, .group = Group::compile,
      .params = {req(Takes::type_or_value), req(Takes::word)}, .gives = Gives::u64,
      .signature = "uint64 offsetof(struct T, member)", .doc = "Offset of a member in bytes.",
@@ -523,6 +556,9 @@ inline constexpr Builtin builtins[] = {
     {.name = "is_array", .form = Form::call, .group = Group::compile, .params = {req(Takes::any)}, .gives = Gives::boolean,
      .signature = "bool is_array(value)", .doc = "Whether the value is an array.",
      .example = "begin { print(is_array((uint8[4])1)); }"},
+    {.name = "is_scalar", .form = Form::call, .group = Group::compile, .params = {req(Takes::any)}, .gives = Gives::boolean,
+     .signature = "bool is_scalar(map | value)", .doc = "Whether a map has no keys; whether a value is a number or a pointer.",
+     .example = "begin { @a = 1; print(is_scalar(@a)); }"},
     {.name = "is_literal", .form = Form::call, .group = Group::compile, .params = {req(Takes::any)}, .gives = Gives::boolean,
      .signature = "bool is_literal(value)", .doc = "Whether the value is a literal.", .example = "begin { print(is_literal(1)); }"},
     {.name = "has_type", .form = Form::call, .group = Group::compile, .params = {req(Takes::literal_string)},
@@ -556,6 +592,12 @@ consteval BuiltinId id(std::string_view name) {
   for (size_t i = 0; i < builtin_count; i++)
     if (builtins[i].name == name) return static_cast<BuiltinId>(i);
   base::wrong_constant("no such builtin");
+}
+
+// Another spelling of each builtin that no macro of the script hides.
+inline constexpr std::string_view builtin_prefix = "__builtin_";
+constexpr std::string_view without_builtin_prefix(std::string_view name) {
+  return name.starts_with(builtin_prefix) ? name.substr(builtin_prefix.size()) : name;
 }
 
 // The row of a name, or nullptr. `arg0` … `arg9` and `sarg0` … are not in the table: the parser makes them calls.

@@ -165,6 +165,14 @@ constexpr std::string_view signals[] = {
 };
 static_assert(std::size(signals) == last_signal);
 
+// The same as text, up to those of real time.
+constexpr std::string_view texts_of_signals[] = {
+    "Hangup", "Interrupt", "Quit", "Illegal instruction", "Trace/breakpoint trap", "Aborted", "Bus error",
+    "Floating point exception", "Killed", "User defined signal 1", "Segmentation fault", "User defined signal 2", "Broken pipe",
+    "Alarm clock", "Terminated", "Stack fault", "Child exited", "Continued", "Stopped (signal)", "Stopped", "Stopped (tty input)",
+    "Stopped (tty output)", "Urgent I/O condition", "CPU time limit exceeded", "File size limit exceeded", "Virtual timer expired",
+    "Profiling timer expired", "Window changed", "I/O possible", "Power failure", "Bad system call"};
+
 // clang-format on
 
 static_assert(errors[std::size(errors) - 1].number == last_error);
@@ -185,6 +193,10 @@ std::string_view error_text(int number) {
 
 std::string_view signal_name(int number) {
   return number >= 1 && number <= last_signal ? signals[number - 1] : std::string_view();
+}
+
+std::string_view signal_text(int number) {
+  return number >= 1 && number <= last_signal_text ? texts_of_signals[number - 1] : std::string_view();
 }
 
 std::optional<int64_t> header_constant(std::string_view name) {

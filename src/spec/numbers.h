@@ -9,7 +9,7 @@
 
 namespace spec {
 
-inline constexpr int last_error = 133, last_signal = 64;
+inline constexpr int last_error = 133, last_signal = 64, last_signal_text = 31;
 
 // "ENOENT"; empty where there is no error with this number.
 std::string_view error_name(int number);
@@ -17,6 +17,8 @@ std::string_view error_name(int number);
 std::string_view error_text(int number);
 // "SIGKILL"; "SIGRTMIN+3" for those of real time. Empty where there is none with this number.
 std::string_view signal_name(int number);
+// "Killed"; empty where there is none with this number, or one of real time.
+std::string_view signal_text(int number);
 
 // The names of the numbers 0 … last, for builtins that give them.
 struct NumberNames {
@@ -26,7 +28,7 @@ struct NumberNames {
   bool shows_unknown = false;              // with the number behind it
 };
 inline constexpr NumberNames error_texts{last_error, error_text, "Unknown error ", true},
-    signal_names{last_signal, signal_name, "unknown"};
+    signal_texts{last_signal_text, signal_text, "Unknown signal ", true};
 
 // What a constant of the usual headers stands for: ENOENT, SIGKILL, AF_INET6, __NR_read. Scripts that include a header
 // for these work where it is not installed.

@@ -12,7 +12,7 @@ struct OtherName {
 // clang-format off
 constexpr OtherName other_names[] = {
     {"quantize", "hist(n)"},          {"lquantize", "lhist(n, min, max, step)"}, {"sym", "ksym(address) or usym(address)"},
-    {"jstack", "ustack"},             {"dw_ustack", "ustack"},                   {"ntohs", "bswap((uint16)n)"},
+    {"jstack", "ustack"},             {"ntohs", "bswap((uint16)n)"},
     {"htons", "bswap((uint16)n)"},    {"ntohl", "bswap((uint32)n)"},             {"htonl", "bswap((uint32)n)"},
     {"copyinstr", "str(pointer)"},    {"stringof", "str(pointer)"},              {"strjoin", "printf() with several %s"},
     {"execname", "comm"},             {"timestamp", "nsecs"},                    {"walltimestamp", "strftime(format, nsecs)"},

@@ -93,7 +93,7 @@ inline constexpr uint32_t slice_size = 24;
 enum class TimeClock : uint8_t { boot, monotonic, tai };
 
 // How stacks print.
-enum class StackMode : uint8_t { bpftrace, perf, raw };
+enum class StackMode : uint8_t { bpftrace, perf, raw, build_id };
 
 // Frames that are taken of a stack, where the script asks for no fewer: as many as the kernel's own walker gives, or
 // ours by tables.

@@ -32,9 +32,9 @@ def capable(acu):
 
 def sigsnoop(acu):
     text = trace(acu, "sigsnoop.bt", shell("sleep 10 & kill -USR1 $!; wait"))
-    killed = lines(text, r"\d\d:\d\d:\d\d (\d+) +sh +SIGUSR1 +(\d+) +(?:sleep|sh)")
+    killed = lines(text, r"\d\d:\d\d:\d\d (\d+) +sh +User defined signal 1 +(\d+) +(?:sleep|sh)")
     need(len(killed) == 1, text)
-    need(any(f == (killed[0][1], killed[0][0]) for f in lines(text, r"\d\d:\d\d:\d\d (\d+) +\S+ +SIGCHLD +(\d+) +sh")), text)
+    need(any(f == (killed[0][1], killed[0][0]) for f in lines(text, r"\d\d:\d\d:\d\d (\d+) +\S+ +Child exited +(\d+) +sh")), text)
 
 
 def statsnoop(acu):

@@ -165,9 +165,9 @@ def slabgrowth(acu):
 
 def signals(acu):
     text = trace(acu, "signals.bt", load("signals", "acu_load", 4))
-    need(value(text, "@sent[SIGUSR1, acu_load, acu_load]") == 4, text)
-    became = lines(text, r"@became\[acu_load, SIGUSR1, (\w+)\]: (\d+)")
-    lost = lines(text, r"@lost\[SIGUSR1, ([\w ]+)\]: (\d+)")
+    need(value(text, "@sent[User defined signal 1, acu_load, acu_load]") == 4, text)
+    became = lines(text, r"@became\[acu_load, User defined signal 1, (\w+)\]: (\d+)")
+    lost = lines(text, r"@lost\[User defined signal 1, ([\w ]+)\]: (\d+)")
     need(sum(int(n) for _, n in became + lost) >= 4, text)
 
 
