@@ -127,10 +127,6 @@ bool Checker::check_condition(Expr*& e) {
     error(tag::bad_operand, e->where, "a condition must be a number or a string, not " + text(t), hint_for_floating(t));
   return !decision || decide(*decision);
 }
-  if (t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none)) return;
-  if (t->is_scalar() && !t->is(Kind::floating)) return;
-  error(tag::bad_operand, e->where, "a condition must be a number or a string, not " + text(t), hint_for_floating(t));
-}
 
 const type::Type* Checker::check_value(Expr& e) {
   const type::Type* t = check(e);
