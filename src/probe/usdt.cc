@@ -182,9 +182,10 @@ static std::vector<Event> match_usdt(Machine& machine, Parts parts, Mismatch& mi
   bool complete = (parts.size() == 3 || parts.size() == 4) && !parts.back().empty();
   if (!all && !complete)
     return malformed(mismatch, "usdt", "`" + join(parts) + "` must name a program or library and a probe");
-  // An empty part stands for anything.
+  // An empty namespace stands for any, `usdt:::NAME` for any file, too.
   const bool any_namespace = parts.size() != 4 || parts[2].empty();
-  Wanted wanted{parts[1].empty() ? "*" : parts[1], any_namespace ? "*" : parts[2], all ? "*" : parts.back()};
+  const bool any_file = parts.size() == 4 && parts[1].empty() && parts[2].empty();
+  Wanted wanted{any_file ? "*" : parts[1], any_namespace ? "*" : parts[2], all ? "*" : parts.back()};
   mismatch = {};
   auto binaries = find_binaries(machine, wanted.binary);
   if (!binaries.ok()) {
