@@ -11,6 +11,7 @@
 #include "spec/other_names.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lang {
 
@@ -83,7 +84,6 @@ const type::Type* Checker::check(Expr& e) {
   e.type = typed();
   return e.type;
 }
-
 // The part of an expression that is used for its value and gives none; nullptr if its type is unknown for another
 // reason, which was told.
 static const Expr* part_without_value(const Expr& e) {
@@ -137,10 +137,15 @@ const type::Type* Checker::check_value(Expr& e) {
   return t;
 }
 
-// Of an expression that is written for its type alone, in sizeof, typeof and the like: a bare map stands for its values.
+// Of an expression that is written for its type alone and not evaluated, in sizeof, typeof and the like: a bare map stands for its values.
 const type::Type* Checker::check_for_type(Expr& e) {
   MapRef* m = if_a<MapRef>(&e);
-  if (!m || m->key) return check_value(e);
+  if (!m || m->key) {
+    const bool before = std::exchange(wants_type_only_, true);
+    const type::Type* t = check_value(e);
+    wants_type_only_ = before;
+    return t;
+  }
   m->map->used = true;
   ask(m->map->inferred_value);
   const type::Type* t = settled(m->map->inferred_value);
@@ -221,6 +226,7 @@ const type::Type* Checker::check_name(Name& e) {
 
 const type::Type* Checker::check_variable(VariableRef& e) {
   Variable* v = lookup(e.name, e.expansion);
+  if (!v && widen(e)) return types_.none();
   if (!v) {
     std::vector<std::string_view> names;
     for (auto& scope : scopes_)

@@ -66,15 +66,39 @@ bool stays(const ir::Program& program, uint32_t probe) {
 
 bool is_cancelled(const Life& life) { return life.cancelled && life.cancelled->load(); }
 
+// The kernel runs programs at one place of code in the order in which they were attached or, most of them, in the
+// opposite one: new ones go to the head of the list. Returns of its own functions are kept on a stack meanwhile.
+bool runs_newest_first(const ir::Program& program, const ir::Probe& p) {
+  const Kind kind = program.events[p.events.front()].kind;
+  return p.context == probe::Context::registers || p.context == probe::Context::function ||
+         (p.context == probe::Context::kernel_registers && kind != Kind::kretprobe);
+}
+
+// So that blocks on one event run in the order of the script.
+std::vector<uint32_t> order_of_attachment(const ir::Program& program) {
+  std::vector<uint32_t> out;
+  for (uint32_t i = 0; i < program.probes.size(); i++)
+    if (!runs_newest_first(program, program.probes[i])) out.push_back(i);
+  for (auto i = static_cast<uint32_t>(program.probes.size()); i-- > 0;)
+    if (runs_newest_first(program, program.probes[i])) out.push_back(i);
+  return out;
+}
+
+bool is_attached_by_kernel(const Life& life, uint32_t probe) {
+  const ir::Probe& p = life.program.probes[probe];
+  return !probe::is_still(life.program.events[p.events.front()].kind) && p.context != probe::Context::none &&
+         !(life.options.dry_run && stays(life.program, probe));
+}
+
 // Probes that the kernel runs are attached; the others are begin, end and those that the session's loop runs.
 base::Result<Attached> attach_all(Life& life) {
   uint64_t start = base::clock_ns();
   Attached all;
-  for (uint32_t i = 0; i < life.program.probes.size() && !is_cancelled(life); i++) {
-    Kind kind = life.program.events[life.program.probes[i].events.front()].kind;
+  for (uint32_t i : order_of_attachment(life.program)) {
+    if (is_cancelled(life)) break;
+    const Kind kind = life.program.events[life.program.probes[i].events.front()].kind;
     Attached one{life.program.probes[i].stands_for, !is_special(kind)};
-    if (!probe::is_still(kind) && life.program.probes[i].context != probe::Context::none &&
-        !(life.options.dry_run && stays(life.program, i))) {
+    if (is_attached_by_kernel(life, i)) {
       ACU_TRY(one, attach_one(life, i));
     }
     all.probes += one.probes;
@@ -84,11 +108,13 @@ base::Result<Attached> attach_all(Life& life) {
   return all;
 }
 
-// Runs iterators one after the other; output is printed as they progress.
+// Runs iterators one after the other; output is printed as they progress. exit() ends the one that calls it.
 base::Status run_iterators(Life& life) {
   pollfd interrupted = {signals::fd(), POLLIN, 0};
+  const bool others_follow = has_events(life.program);
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
     if (life.program.probes[i].context != probe::Context::iterator) continue;
+    if (!others_follow) life.effects.reopen();
     for (bool more = true; more && !life.effects.ended() && !life.output.broken();) {
       ACU_TRY(more, life.backend.step(i));
       take_records(life);
@@ -217,7 +243,7 @@ base::Result<bool> start(Life& life) {
   life.attached_ns = base::clock_ns();
   if (is_cancelled(life)) return false;
   if (!attached.is_any && has_events(life.program))
-    return base::Error{base::Failure::nothing_matched, "no probe could be attached: there is nothing to trace"};
+    return base::Error{base::Failure::runtime, "no probe could be attached: there is nothing to trace"};
   report_attached(life, attached.probes);
   notify(life);
   if (life.options.dry_run) return false;
@@ -262,7 +288,10 @@ base::Status finish(Life& life) {
   life.output.settle();
   report_losses(life);
   bool is_trial = life.options.test || life.options.bench;
-  if (life.print_maps_on_exit && !is_trial) life.effects.print_maps(!life.options.json);
+  // Two blank lines end the output of bpftrace, whether maps follow or not.
+  const bool ends_with_blanks = life.options.as_bpftrace && !life.options.json && !is_trial;
+  if (ends_with_blanks) life.output.out("\n\n");
+  if (life.print_maps_on_exit && !is_trial) life.effects.print_maps(!life.options.json && !ends_with_blanks);
   life.output.flush();
   return {};
 }
