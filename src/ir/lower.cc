@@ -146,6 +146,9 @@ void Lowering::count(Fault fault, std::string detail) {
 
 // -------------------------------------------------------------------------------------------- program
 
+// As maps keep and events carry it: integers take 8 bytes.
+const Type* Lowering::as_word(const Type* t) { return t && t->is(Kind::integer) ? types_.integer(8, t->is_signed) : t; }
+
 void Lowering::lower_maps() {
   uint64_t most = source_.config.number("max_map_keys");
   for (const lang::Map* m : source_.maps) {
@@ -154,8 +157,8 @@ void Lowering::lower_maps() {
     map.name = std::string(m->name);
     map.where = m->where;
     map.is_own = m->is_own;
-    map.key = m->key;
-    map.value = m->value;
+    map.key = as_word(m->key);
+    map.value = as_word(m->value);
     bool is_aggregation = m->value->is_aggregation();
     // The kernel keeps at most 32 KB for a CPU: longer series are shared by all.
     bool is_large = m->value->is(Kind::tseries) && m->value->size > largest_percpu_value;
@@ -172,7 +175,7 @@ void Lowering::lower_maps() {
     else
       map.kind = percpu ? MapKind::percpu_hash : MapKind::hash;
     map.key_size = m->key ? std::max(8u, round_up(m->key->size)) : 0; // the kernel has no empty keys
-    map.value_size = round_up(m->value->size);
+    map.value_size = round_up(map.value->size);
     if (is_scalar(map.kind) || map.kind == MapKind::task) {
       map.present_offset = map.value_size;
       map.value_size += 8;
@@ -419,7 +422,7 @@ void Lowering::lower_function(const lang::Function& f) {
     if (in_register(v))
       registers_[&v] = r;
     else if (v.type->is_scalar())
-      store(variable_place(v), Operand::of(r), v.type->size);
+      store(variable_place(v), Operand::of(r), as_word(v.type)->size);
     else
       copy(variable_place(v), {Space::script, Operand::of(r), 0}, v.type->size);
   }

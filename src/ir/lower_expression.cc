@@ -5,6 +5,7 @@
 #include "lang/check.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace ir {
 
@@ -40,7 +41,7 @@ Operand Lowering::scalar_of(const Expr& e) {
   case ExprKind::variable: {
     const Variable& v = *as<VariableRef>(e).variable;
     if (!in_register(v)) {
-      Operand n = load(variable_place(v), *v.type);
+      Operand n = load(variable_place(v), *as_word(v.type));
       // In a loop, what a branch tells of the number must not stick to the variable: a verifier would carry
       // every combination from turn to turn.
       bool in_loop = function().role == Role::body && v.type->is_integer();
@@ -95,10 +96,11 @@ Operand Lowering::compare(const Binary& e) {
   if (l.is(Kind::username) || e.right->type->is(Kind::username)) return compare_user(e);
   if (!l.is_scalar()) {
     Operand same;
+    if (l.is(Kind::string) && e.op != BinaryOp::eq && e.op != BinaryOp::ne) return compare_order(e);
     if (l.is(Kind::string)) {
       same = equal_text(*e.left, *e.right);
     } else {
-      same = equal_values(*e.left, *e.right);
+      same = equal_values(e);
     }
     return e.op == BinaryOp::eq ? same : emit(Op::xor_, same, number(1));
   }
@@ -147,10 +149,10 @@ Operand Lowering::binary(const Binary& e) {
     b = emit(Op::mul, b, number(n));
   if (uint32_t n = stride(*e.right->type); n > 1 && e.left->type->is_integer())
     a = emit(Op::mul, a, number(n));
-  return combine(e.op, a, b);
+  return combine(e.op, a, b, e.left->type->is_signed);
 }
 
-Operand Lowering::combine(BinaryOp op, Operand a, Operand b) {
+Operand Lowering::combine(BinaryOp op, Operand a, Operand b, bool is_signed) {
   switch (op) {
   case BinaryOp::mul: return emit(Op::mul, a, b);
   case BinaryOp::div:
@@ -158,7 +160,7 @@ Operand Lowering::combine(BinaryOp op, Operand a, Operand b) {
   case BinaryOp::add: return emit(Op::add, a, b);
   case BinaryOp::sub: return emit(Op::sub, a, b);
   case BinaryOp::shl: return emit(Op::shl, a, b);
-  case BinaryOp::shr: return emit(Op::lshr, a, b);
+  case BinaryOp::shr: return emit(is_signed && !(a.is_constant() && a.value >= 0) ? Op::ashr : Op::lshr, a, b);
   case BinaryOp::bit_and: return emit(Op::and_, a, b);
   case BinaryOp::bit_xor: return emit(Op::xor_, a, b);
   case BinaryOp::bit_or: return emit(Op::or_, a, b);
@@ -189,10 +191,7 @@ Operand Lowering::increment(const Unary& e) {
   const Variable& v = *as<VariableRef>(*e.operand).variable;
   Operand old = scalar(*e.operand);
   Operand next = changed(v, narrow(emit(up ? Op::add : Op::sub, old, number(step)), *v.type));
-  if (in_register(v))
-    assign(variable_register(v), next);
-  else
-    store(variable_place(v), next, v.type->size);
+  set_variable(v, next);
   return wants_old ? old : next;
 }
 
@@ -518,18 +517,51 @@ void Lowering::move_cut_mark(const Place& to, const Type& from, const Type& as) 
   store(to.plus(as.size - 1), mark, 1);
 }
 
+void Lowering::cast_into(const Cast& c, const Place& to, const Type& as, bool pad) {
+  if (c.operand->type->is_scalar()) { // a number as an array of bytes
+    zero(to, as.size);
+    return store_bytes(to, scalar(*c.operand), std::min(8u, as.size));
+  }
+  if (c.operand->type == &as || as.is(Kind::string)) return into(*c.operand, to, as, pad);
+  if (c.operand->type->size <= as.size) { // the same bytes by another name
+    if (c.operand->type->size < as.size) zero(to, as.size);
+    return into(*c.operand, to, *c.operand->type, pad);
+  }
+  return copy(to, temporary(*c.operand, *c.operand->type), as.size);
+}
+
+// A tuple's elements, in the order in which they are written. Bytes behind an integer that belong to nobody are part
+// of its store where that is one, and are cleared otherwise. `size`: of a key that fills words, with what is behind it.
+void Lowering::put_elements(const Tuple& e, const Place& to, const Type& as, bool pad, uint32_t size) {
+  const uint32_t align = size > as.size ? 8 : as.align;
+  for (size_t i = 0; i < e.elements.size(); i++) {
+    const Expr& x = *e.elements[i];
+    const size_t index = *as.index_of(e.type->fields()[i], i);
+    const type::Field& f = as.fields()[index];
+    const uint32_t end = index + 1 < as.fields().size() ? as.fields()[index + 1].offset : size;
+    const uint32_t room = end - f.offset, gap = pad ? room - f.type->size : 0;
+    const bool is_one_store = gap && f.type->is(Kind::integer) && x.type->is(Kind::integer) && room <= align &&
+                              std::has_single_bit(room) && f.offset % room == 0;
+    if (!is_one_store) {
+      const bool owns_word = gap && size > as.size && end == size && f.offset + 8 <= size;
+      if (owns_word) zero(to.plus(size - 8), 8);
+      into(x, to.plus(f.offset), *f.type, pad);
+      if (gap && !owns_word) zero(to.plus(f.offset + f.type->size), gap);
+      continue;
+    }
+    Operand value = scalar(x);
+    const bool is_clean = !x.type->is_signed && x.type->size <= f.type->size;
+    store(to.plus(f.offset), is_clean ? value : emit(Op::zext, value, {}, static_cast<uint8_t>(f.type->size)), room);
+  }
+}
+
 void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bool pad) {
   if (e.constant.kind == Constant::text) {
     put_text(to, lang::text_of(e), as.size);
     if (lang::is_cut(e)) store(to.plus(as.size - 1), number(1), 1);
     return;
   }
-  if (const Tuple* t = if_a<Tuple>(&e)) {
-    if (pad && has_padding(as)) zero(to, as.size);
-    for (size_t i = 0; i < t->elements.size(); i++)
-      into(*t->elements[i], to.plus(as.fields()[i].offset), *as.fields()[i].type, pad);
-    return;
-  }
+  if (const Tuple* t = if_a<Tuple>(&e)) return put_elements(*t, to, as, pad, as.size);
   if (e.kind == ExprKind::ternary || e.kind == ExprKind::conditional || e.kind == ExprKind::block)
     return choose(e, [&](const Expr* value) {
       if (value)
@@ -537,6 +569,7 @@ void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bo
       else
         zero(to, as.size);
     });
+  if (as.is(Kind::tuple) && &as != e.type) return convert(to, as, place(e), *e.type);
   if (const MapRef* m = if_a<MapRef>(&e)) return read_map_into(*m, to, as);
   bool is_name = e.kind == ExprKind::name && !recipe_of(e);
   if (is_name || (e.kind == ExprKind::call && !lang::as<Call>(e).function))
@@ -545,33 +578,9 @@ void Lowering::into_aggregate(const Expr& e, const Place& to, const Type& as, bo
     user_call(*c, &to);
     return;
   }
-  if (const Cast* c = if_a<Cast>(&e)) {
-    if (c->operand->type->is_scalar()) { // a number as an array of bytes
-      zero(to, as.size);
-      return store_bytes(to, scalar(*c->operand), std::min(8u, as.size));
-    }
-    if (c->operand->type == &as || as.is(Kind::string)) return into(*c->operand, to, as, pad);
-    if (c->operand->type->size <= as.size) { // the same bytes by another name
-      if (c->operand->type->size < as.size) zero(to, as.size);
-      return into(*c->operand, to, *c->operand->type, pad);
-    }
-    return copy(to, temporary(*c->operand, *c->operand->type), as.size);
-  }
+  if (const Cast* c = if_a<Cast>(&e)) return cast_into(*c, to, as, pad);
   Place from = place(e);
   const Type& t = *e.type;
-  if (as.is(Kind::tuple) && &as != &t) { // the same shape with wider elements
-    zero(to, as.size);
-    for (size_t i = 0; i < as.fields().size(); i++) {
-      const type::Field& source = t.fields()[i];
-      const type::Field& wide = as.fields()[i];
-      if (source.type->is_scalar())
-        store(to.plus(wide.offset), load(from.plus(source.offset), *source.type), wide.type->size);
-      else
-        copy(to.plus(wide.offset), from.plus(source.offset), std::min(source.type->size, wide.type->size));
-      move_cut_mark(to.plus(wide.offset), *source.type, *wide.type);
-    }
-    return;
-  }
   uint32_t size = lang::stored_size(e);
   if (t.is(Kind::string) && from.space != Space::script) {
     Space space = from.space == Space::user ? Space::user : Space::kernel;

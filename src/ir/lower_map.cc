@@ -12,8 +12,11 @@ using namespace lang;
 Operand Lowering::key(const Map& m, const Expr* key) {
   if (!key || m.kind == MapKind::task) return {};
   Place to = scratch_place(m.key_size, "key");
-  if (m.key_size != m.key->size) zero(to.plus(m.key_size - 8), 8);
-  if (m.key->is(Kind::integer))
+  const Tuple* made = m.key->is(Kind::tuple) && m.key->size ? if_a<Tuple>(key) : nullptr;
+  if (m.key_size != m.key->size && !made) zero(to.plus(m.key_size - 8), 8);
+  if (made)
+    put_elements(*made, to, *m.key, true, m.key_size);
+  else if (m.key->is(Kind::integer))
     store(to, scalar(*key), 8);
   else
     into(*key, to, *m.key);
@@ -210,7 +213,7 @@ Operand Lowering::update_map(const MapRef& ref, BinaryOp op, Operand value, bool
     add(map, at, 0, op == BinaryOp::sub ? negated(value) : value);
   } else {
     Operand old = load({Space::script, at, 0}, *m.value);
-    Operand changed = combine(op, old, value);
+    Operand changed = combine(op, old, value, m.value->is_signed);
     if (adds)
       add(map, at, 0, op == BinaryOp::sub ? negated(value) : value);
     else
@@ -301,13 +304,9 @@ Operand Lowering::find_into(const Call& c) {
   assign(found, number(1));
   if (is_percpu(m.kind) || v.type->is_scalar()) {
     Operand n = is_percpu(m.kind) ? read_percpu(map, k) : load({Space::script, at, 0}, *m.value);
-    if (v.declared) n = narrow(n, *v.type);
-    if (in_register(v))
-      assign(variable_register(v), n);
-    else
-      store(variable_place(v), n, v.type->size);
+    set_variable(v, v.declared ? narrow(n, *v.type) : n);
   } else {
-    copy(variable_place(v), {Space::script, at, 0}, m.value->size);
+    convert(variable_place(v), *v.type, {Space::script, at, 0}, *m.value);
   }
   jump(after);
   start(after);

@@ -165,15 +165,33 @@ void Lowering::read_text(const Place& to, uint32_t size, Operand from, Space spa
   start(fine);
 }
 
-// Whether bytes of a value belong to no member: they must be cleared before the value is a key.
+// Whether bytes of a tuple belong to no element: they must be cleared before it is a key.
 bool Lowering::has_padding(const Type& t) const {
-  if (!t.is(Kind::tuple)) return t.size % 8 != 0;
   uint32_t at = 0;
   for (const type::Field& f : t.fields()) {
     if (f.offset != at || (f.type->is(Kind::tuple) && has_padding(*f.type))) return true;
     at = f.offset + f.type->size;
   }
-  return at % 8 != 0;
+  return at != t.size;
+}
+
+// The bytes of a value as another type of the same shape: wider integers, longer text, records in another order.
+void Lowering::convert(const Place& to, const Type& as, const Place& from, const Type& t) {
+  if (&as == &t) return copy(to, from, t.size);
+  if (as.is(Kind::tuple)) {
+    if (has_padding(as)) zero(to, as.size);
+    for (size_t i = 0; i < as.fields().size(); i++) {
+      const type::Field& part = as.fields()[i];
+      const type::Field& source = t.fields()[*t.index_of(part, i)];
+      convert(to.plus(part.offset), *part.type, from.plus(source.offset), *source.type);
+    }
+    return;
+  }
+  if (t.is_scalar()) return store(to, load(from, t), as.size);
+  const uint32_t size = std::min(t.size, as.size);
+  copy(to, from, size);
+  if (as.size > size) zero(to.plus(size), as.size - size);
+  move_cut_mark(to, t, as);
 }
 
 // ------------------------------------------------------------------------------------------- builtins

@@ -29,12 +29,6 @@ void Lowering::send(uint32_t action, const std::function<void(const Place&)>& fi
   start(after);
 }
 
-// As it is sent: numbers take 8 bytes.
-const Type* Lowering::payload_type(const Expr& e) {
-  const Type& t = *e.type;
-  return t.is(Kind::integer) ? types_.integer(8, t.is_signed) : &t;
-}
-
 // Nothing that could leave the probe may run between making room and sending.
 static bool may_leave(const Expr& e) {
   bool found = false;
@@ -47,7 +41,7 @@ static bool may_leave(const Expr& e) {
 
 void Lowering::send_values(Action a, List<Expr*> values) {
   std::vector<const Type*> elements;
-  for (const Expr* e : values) elements.push_back(payload_type(*e));
+  for (const Expr* e : values) elements.push_back(as_word(e->type));
   a.payload = types_.tuple(elements);
   std::vector<Operand> numbers(values.size());
   std::vector<std::optional<Place>> made(values.size());

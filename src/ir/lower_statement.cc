@@ -170,11 +170,15 @@ void Lowering::assign_variable(const Variable& v, const Expr& value) {
   }
   if (type::TimeClock clock = time_clock(value); clock != type::TimeClock::boot) time_clocks_[&v] = clock;
   Operand n = scalar(value);
-  if (v.declared) n = narrow(n, t);
+  set_variable(v, v.declared ? narrow(n, t) : n);
+}
+
+// In memory, integers of all types take 8 bytes: a pointer to one may be meant for a wider one.
+void Lowering::set_variable(const Variable& v, Operand n) {
   if (in_register(v))
     assign(variable_register(v), n);
   else
-    store(variable_place(v), n, t.size);
+    store(variable_place(v), n, as_word(v.type)->size);
 }
 
 // The new value of a variable, made from its old one. In a branch nothing of it shall be known: a verifier
@@ -200,11 +204,7 @@ void Lowering::lower_assign(const Assign& a) {
   sum.left = a.target;
   sum.right = a.value;
   sum.type = v.type;
-  Operand n = changed(v, narrow(binary(sum), *v.type));
-  if (in_register(v))
-    assign(variable_register(v), n);
-  else
-    store(variable_place(v), n, v.type->size);
+  set_variable(v, changed(v, narrow(binary(sum), *v.type)));
 }
 
 // ---------------------------------------------------------------------------------------------- loops
@@ -272,7 +272,7 @@ std::vector<const Variable*> Lowering::find_shared(const Expr* condition,
 void Lowering::blur(const std::vector<const Variable*>& variables) {
   for (const Variable* v : variables) {
     Place at = variable_place(*v);
-    store(at, emit(Op::blur, load(at, *v->type)), v->type->size);
+    store(at, emit(Op::blur, load(at, *as_word(v->type))), as_word(v->type)->size);
   }
 }
 
@@ -343,12 +343,7 @@ void Lowering::lower_range(const ForRange& f) {
     return jump_in_circles(
         *f.body,
         [&](BlockId go, BlockId stop) { branch(Cond::slt, Operand::of(turn), Operand::of(end), go, stop); },
-        [&] {
-          if (in_register(*f.variable))
-            assign(variable_register(*f.variable), Operand::of(turn));
-          else
-            store(variable_place(*f.variable), Operand::of(turn), f.variable->type->size);
-        },
+        [&] { set_variable(*f.variable, Operand::of(turn)); },
         [&] { append({.op = Op::add, .dst = turn, .a = Operand::of(turn), .b = number(1)}); });
   }
   Reg turns = fresh();
@@ -372,11 +367,7 @@ void Lowering::lower_range(const ForRange& f) {
       1,
       [&] {
         Operand from = first.is_reg() ? load_word({Space::script, object(first_object), 0}, 8, true) : first;
-        Operand value = emit(Op::add, Operand::of(1), from);
-        if (in_register(v))
-          assign(variable_register(v), value);
-        else
-          store(variable_place(v), value, v.type->size);
+        set_variable(v, emit(Op::add, Operand::of(1), from));
         lower(*f.body);
       },
       [&](uint32_t made) {
@@ -403,11 +394,12 @@ void Lowering::lower_for_map(const ForMap& f) {
         Place to = variable_place(v);
         const type::Field& key = v.type->fields()[0];
         const type::Field& value = v.type->fields()[1];
-        copy(to.plus(key.offset), {Space::script, Operand::of(1), 0}, key.type->size);
+        if (has_padding(*v.type)) zero(to, v.type->size);
+        convert(to.plus(key.offset), *key.type, {Space::script, Operand::of(1), 0}, *m.key);
         if (is_percpu(m.kind))
           store(to.plus(value.offset), read_percpu(map, Operand::of(1)), value.type->size);
         else
-          copy(to.plus(value.offset), {Space::script, Operand::of(2), 0}, value.type->size);
+          convert(to.plus(value.offset), *value.type, {Space::script, Operand::of(2), 0}, *m.value);
         lower(*f.body);
       },
       [&](uint32_t made) {

@@ -126,10 +126,10 @@ Operand Lowering::equal_bytes(uint32_t a, uint32_t b, uint32_t size) {
   return emit(Op::and_, front, same(object(a, size - rest), object(b, size - rest), rest));
 }
 
-// Arrays, tuples, buffers: by their bytes.
-Operand Lowering::equal_values(const Expr& a, const Expr& b) {
-  const Type& wide = a.type->size >= b.type->size ? *a.type : *b.type;
-  uint32_t left = object_of(a, wide), right = object_of(b, wide);
+// Arrays, tuples, buffers: by their bytes, as the type that holds both.
+Operand Lowering::equal_values(const Binary& e) {
+  const Type& wide = *e.common;
+  uint32_t left = object_of(*e.left, wide), right = object_of(*e.right, wide);
   return equal_bytes(left, right, wide.size);
 }
 
@@ -167,6 +167,25 @@ Operand Lowering::equal_text(const Expr& a, const Expr& b) {
   const Type& wide = a.type->size >= b.type->size ? *a.type : *b.type;
   uint32_t left = object_of(a, wide), right = object_of(b, wide);
   return equal_bytes(left, right, wide.size - 1); // the last byte tells of a cut
+}
+
+// `<` and its kin of text: by the first byte that differs, as memcmp() does it.
+Operand Lowering::compare_order(const Binary& e) {
+  const bool wants_less = e.op == BinaryOp::lt || e.op == BinaryOp::le;
+  const bool wants_same = e.op == BinaryOp::le || e.op == BinaryOp::ge;
+  Text left = text(*e.left), right = text(*e.right);
+  // Whether the left one is larger, at the first byte that differs; -1: there is none.
+  Operand order = search(std::min(left.size, right.size), [&](Operand turn, const Place& result) {
+    BlockId same = new_block(), differ = new_block(), stop = new_block(), next = new_block();
+    Operand x = byte_of(left, turn, stop), y = byte_of(right, turn, stop);
+    branch(Cond::eq, x, y, same, differ);
+    start(same);
+    branch(Cond::eq, x, number(0), stop, next);
+    start(differ);
+    end_turn(result, set(Cond::ugt, x, y), stop, next);
+  });
+  if (wants_same) return set(Cond::ne, order, number(wants_less));
+  return set(Cond::eq, order, number(!wants_less));
 }
 
 // strncmp(a, b, n): 0 if the first n bytes (or all up to the NUL) are the same, else 1.

@@ -49,6 +49,7 @@ public:
 
 private:
   // lower.cc: program, probes, functions
+  const Type* as_word(const Type* t);
   void lower_maps();
   void lower_function(const lang::Function& f);
   void lower_probe(const lang::Probe& p);
@@ -101,6 +102,7 @@ private:
   void read_text(const Place& to, uint32_t size, Operand from, Space space, Operand limit, bool pad,
                  bool is_free = false); // see Place
   bool has_padding(const Type& t) const;
+  void convert(const Place& to, const Type& as, const Place& from, const Type& t);
   Operand ask_memory(MemoryQuestion question, const lang::Expr& address);
   Operand is_valid(const lang::Call& c);
 
@@ -110,6 +112,8 @@ private:
   void into(const lang::Expr& e, const Place& to, const Type& as, bool pad = true);
   void move_cut_mark(const Place& to, const Type& from, const Type& as);
   void into_aggregate(const lang::Expr& e, const Place& to, const Type& as, bool pad);
+  void put_elements(const lang::Tuple& e, const Place& to, const Type& as, bool pad, uint32_t size);
+  void cast_into(const lang::Cast& e, const Place& to, const Type& as, bool pad);
   Place place(const lang::Expr& e);
   static Place pointee(Space space, Operand base, int64_t offset) {
     return {space, base, offset, space == Space::script};
@@ -120,7 +124,7 @@ private:
   Operand binary(const lang::Binary& e);
   Operand divide(lang::BinaryOp op, Operand a, Operand b);
   Operand compare(const lang::Binary& e);
-  Operand combine(lang::BinaryOp op, Operand a, Operand b);
+  Operand combine(lang::BinaryOp op, Operand a, Operand b, bool is_signed);
   Operand unary(const lang::Unary& e);
   Operand increment(const lang::Unary& e);
   Operand cast(const lang::Cast& e);
@@ -181,6 +185,7 @@ private:
             const std::function<void(uint32_t)>& call);
   void assign_variable(const lang::Variable& v, const lang::Expr& value);
   Operand changed(const lang::Variable& v, Operand n);
+  void set_variable(const lang::Variable& v, Operand n);
   void define(const lang::Variable& v);
   Place variable_place(const lang::Variable& v);
   bool in_register(const lang::Variable& v) const { return v.type->is_scalar() && !v.captured; }
@@ -289,8 +294,9 @@ private:
   uint32_t object_of(const lang::Expr& e, const Type& as);
   Operand byte_of(const Text& t, Operand index, BlockId outside);
   Operand equal_bytes(uint32_t a, uint32_t b, uint32_t size);
-  Operand equal_values(const lang::Expr& a, const lang::Expr& b);
+  Operand equal_values(const lang::Binary& e);
   Operand equal_text(const lang::Expr& a, const lang::Expr& b);
+  Operand compare_order(const lang::Binary& e);
   Operand equal_literal(const Place& p, uint32_t size, std::string_view text, bool with_end);
   Operand text_length(const lang::Expr& e);
   Operand search(int64_t turns, const std::function<void(Operand turn, const Place& result)>& turn);
@@ -365,7 +371,6 @@ private:
   void send_entry(const lang::MapRef& m);
   void send_exit(const lang::Call& c);
   void send_unwatch(const lang::Call& c);
-  const Type* payload_type(const lang::Expr& e);
 
   const lang::Program& source_;
   type::Table& types_;

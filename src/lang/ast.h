@@ -32,16 +32,22 @@ using List = std::span<T>;
 
 // ---------------------------------------------------------------------------------------------- symbols
 
+// How many bytes integers need, by kind: see infer.cc.
+struct IntegerNeed {
+  uint8_t signed_size = 0;     // those that may be negative, …
+  uint8_t unsigned_size = 0;   // … those of unsigned types, …
+  uint8_t difference_size = 0; // … and those of signed types that are not meant to be negative
+  uint8_t literal_bits = 0;    // literals that are not negative: they fit either sign
+  bool operator==(const IntegerNeed&) const = default;
+};
+
 // A type that is being inferred: what all values assigned so far have in common.
 struct Inferred {
-  const type::Type* type = nullptr;
-  bool may_be_signed = true; // integers: every value so far is one of an int64, …
-  bool may_be_unsigned = true;
-  bool prefers_unsigned = false;
-  const type::Type* exact = nullptr; // the one integer type of all values so far; variables keep it
-  bool is_mixed = false;             // there is none
-  bool is_asked = false;             // something was given its type by this one
-  bool may_be_negative = false;      // integers: some value has a sign for a reason
+  const type::Type* type = nullptr; // nullptr: nothing was assigned yet
+  std::span<Inferred> parts;        // tuples: the elements, in the order of the type's fields
+  IntegerNeed need;                 // integers
+  bool is_counted = false; // integers: by `++`, `+=`, …: the result of arithmetic, which has 64 bits
+  bool is_asked = false;   // something was given its type by this one
 };
 
 // A scratch variable `$x` in one scope.
@@ -72,7 +78,7 @@ struct Map {
   uint64_t max_entries = 0;         // from a declaration; 0: max_map_keys
   bool declared = false;
   const type::Type* key = nullptr;   // checker; nullptr: scalar
-  const type::Type* value = nullptr; // checker: as shown; integers are 8 bytes, see lang/check.h
+  const type::Type* value = nullptr; // checker: as the script sees it; kept are integers in 8 bytes
   Inferred inferred_key, inferred_value; // checker
   Range key_where, value_where;          // checker: what first told their types
   bool assigned = false;                      // checker: also with a value that has a mistake
@@ -247,6 +253,7 @@ struct Binary : Expr {
   BinaryOp op;
   Expr* left = nullptr;
   Expr* right = nullptr;
+  const type::Type* common = nullptr; // checker: comparisons of values in memory: the type that holds both
 };
 struct Ternary : Expr {
   ACU_EXPR(Ternary, ternary)

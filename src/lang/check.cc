@@ -92,7 +92,7 @@ void Checker::check_probe(Probe& probe) {
   probe.fields.clear();
   scopes_.clear();
   scopes_.emplace_back();
-  if (probe.predicate) check_condition(*probe.predicate);
+  if (probe.predicate) check_condition(probe.predicate);
   check(*probe.body);
   probe_ = nullptr;
 }

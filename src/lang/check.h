@@ -4,7 +4,7 @@
 // then one round that reports. Afterwards every Expr has a type, every name its row or symbol, and:
 // - a Probe of the program handles events that all see the same arguments (probes were copied where they
 // differ);
-// - integers in map values, map keys and tuples are 8 bytes (int64 or uint64);
+// - an integer variable, map or element of a tuple is of the smallest type that holds what it is given (infer.cc);
 // - strings of one map or variable have the size of the longest.
 #pragma once
 

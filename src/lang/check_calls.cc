@@ -64,6 +64,7 @@ const type::Type* Checker::check_user_call(Call& e, Function& f) {
     if (!numbers && unify(wanted, nullptr, given, e.arguments[i]) != wanted)
       error(tag::bad_argument, e.arguments[i]->where,
             "`$" + std::string(f.parameters[i].name) + "` is " + text(wanted) + ", not " + text(given));
+    check_range(*wanted, *e.arguments[i]);
     learn_space(f.parameters[i].space.seen, *given, e.arguments[i]->where);
   }
   guessed_ |= !f.result_type;
@@ -146,6 +147,8 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
       a.type = types_.none();
       return true;
     }
+    // Questions about types: see check_builtins.cc.
+    if (e.builtin->group == Group::compile && e.builtin->gives == Gives::boolean) return check_for_type(a), true;
     break;
   case Takes::stack_option:
     if (a.kind != ExprKind::name) return check_parameter(e, a, Takes::literal_integer);

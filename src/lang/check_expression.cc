@@ -17,19 +17,12 @@ namespace lang {
 using type::Kind;
 using namespace spec;
 
-// Bytes of the smallest signed integer that goes up to `most`.
-static uint32_t signed_bytes(uint64_t most) {
-  return most <= INT8_MAX ? 1 : most <= INT16_MAX ? 2 : most <= INT32_MAX ? 4 : 8;
-}
-
 const type::Type* Checker::check(Expr& e) {
   auto typed = [&]() -> const type::Type* {
     switch (e.kind) {
     case ExprKind::integer: {
       uint64_t v = as<Integer>(e).value;
-      set_integer(e, static_cast<int64_t>(v));
-      e.adapts = v <= INT64_MAX; // above, it can be nothing but unsigned
-      return types_.integer(signed_bytes(v), v <= INT64_MAX);
+      return set_literal(e, static_cast<int64_t>(v), v <= INT64_MAX);
     }
     case ExprKind::boolean: set_integer(e, as<Boolean>(e).value); return types_.boolean();
     case ExprKind::string: {
@@ -41,16 +34,13 @@ const type::Type* Checker::check(Expr& e) {
     case ExprKind::variable: return check_variable(as<VariableRef>(e));
     case ExprKind::map: return check_map(as<MapRef>(e), false);
     case ExprKind::positional: return check_positional(as<Positional>(e));
-    case ExprKind::positional_count:
-      set_integer(e, static_cast<int64_t>(options_.positional.size()));
-      e.adapts = true;
-      return types_.int64();
+    case ExprKind::positional_count: return set_literal(e, static_cast<int64_t>(options_.positional.size()), true);
     case ExprKind::call: return check_call(as<Call>(e));
     case ExprKind::unary: return check_unary(as<Unary>(e));
     case ExprKind::binary: return check_binary(as<Binary>(e));
     case ExprKind::ternary: {
       Ternary& t = as<Ternary>(e);
-      return t.condition ? check_choice(e, *t.condition, t.then, t.otherwise) : check_sides(e, nullptr, t.then, t.otherwise);
+      return t.condition ? check_choice(t) : check_sides(e, nullptr, t.then, t.otherwise);
     }
     case ExprKind::cast: return check_cast(as<Cast>(e));
     case ExprKind::field: return check_field(as<FieldRef>(e));
@@ -59,16 +49,14 @@ const type::Type* Checker::check(Expr& e) {
     case ExprKind::block: return check_block_expression(as<BlockExpr>(e));
     case ExprKind::conditional: {
       Conditional& c = as<Conditional>(e);
-      check_condition(*c.condition);
+      check_condition(c.condition);
       if (c.condition->constant.kind == Constant::integer) {
         Block* taken = c.condition->constant.integer_value ? c.then : c.otherwise;
         return taken ? check_block(*taken) : types_.none();
       }
       const type::Type* then = check_block(*c.then);
       const type::Type* otherwise = c.otherwise ? check_block(*c.otherwise) : types_.none();
-      if (then == otherwise) return then;
-      if (const type::Type* both =
-              unify(then, c.then->value, otherwise, c.otherwise ? c.otherwise->value : nullptr))
+      if (const type::Type* both = choice_type(e, then, c.then->value, otherwise, c.otherwise ? c.otherwise->value : nullptr))
         return both;
       return mistake(tag::type_mismatch, e.where,
                      "the branches have different types: " + text(then) + " and " + text(otherwise));
@@ -76,7 +64,7 @@ const type::Type* Checker::check(Expr& e) {
     case ExprKind::size_of: {
       SizeOf& s = as<SizeOf>(e);
       if (s.target) name_in_sizeof(s);
-      const type::Type* t = s.target ? resolve(*s.target) : check_value(*s.operand);
+      const type::Type* t = s.target ? resolve(*s.target) : check_for_type(*s.operand);
       set_integer(e, s.operand ? stored_size(*s.operand) : t->size);
       e.adapts = true;
       return types_.uint64();
@@ -113,13 +101,24 @@ std::string hint_for_floating(const type::Type* a, const type::Type* b) {
   return "there is no arithmetic of floating point: cast it to an integer, `(int64)…`";
 }
 
-// A number or a pointer, which is true when it is not zero.
-void Checker::check_condition(Expr& e) {
-  const type::Type* t = check_value(e);
+// Text as a condition, which is true when it is not empty: compared with "". Gives the type of what stands there then.
+const type::Type* Checker::check_truth(Expr*& e) {
+  const type::Type* t = check_value(*e);
+  if (!t->is(Kind::string)) return t;
+  Binary* compared = program_.arena.make<Binary>(e->where);
+  compared->op = BinaryOp::ne;
+  compared->left = e;
+  compared->right = program_.arena.make<String>(e->where);
+  e = compared;
+  return check(*e);
+}
+
+// A number or a pointer, which is true when it is not zero, or text.
+void Checker::check_condition(Expr*& e) {
+  const type::Type* t = check_truth(e);
   if (t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none)) return;
   if (t->is_scalar() && !t->is(Kind::floating)) return;
-  error(tag::bad_operand, e.where, "a condition must be a number, not " + text(t),
-        t->is(Kind::string) ? "compare it: `… != \"\"`" : hint_for_floating(t));
+  error(tag::bad_operand, e->where, "a condition must be a number or a string, not " + text(t), hint_for_floating(t));
 }
 
 const type::Type* Checker::check_value(Expr& e) {
@@ -129,6 +128,17 @@ const type::Type* Checker::check_value(Expr& e) {
     return e.type = mistake(tag::bad_map_use, e.where, text(t) + " can't be used as a value");
   if (t->is(Kind::none)) refuse_without_value(e);
   return t;
+}
+
+// Of an expression that is written for its type alone, in sizeof, typeof and the like: a bare map stands for its values.
+const type::Type* Checker::check_for_type(Expr& e) {
+  MapRef* m = if_a<MapRef>(&e);
+  if (!m || m->key) return check_value(e);
+  m->map->used = true;
+  ask(m->map->inferred_value);
+  const type::Type* t = settled(m->map->inferred_value);
+  if (t && t->is_castable_aggregation() && !t->is(Kind::stats)) t = types_.integer(8, t->is_signed);
+  return e.type = t ? t : types_.none();
 }
 
 // Of an expression without a type: tells that it gives no value, unless its mistake was told.
@@ -149,6 +159,15 @@ bool Checker::check_integer(Expr& e, std::string_view what) {
 }
 
 void Checker::set_integer(Expr& e, int64_t value) { e.constant = {Constant::integer, value, {}}; }
+// A literal, or what is made of literals: its type is the smallest that holds it. `is_signed`: how the bits are meant.
+const type::Type* Checker::set_literal(Expr& e, int64_t value, bool is_signed) {
+  set_integer(e, value);
+  e.adapts = true;
+  if (!is_signed && value < 0) return types_.uint64();
+  const int64_t magnitude = value < 0 ? ~value : value;
+  return types_.integer(magnitude <= INT8_MAX ? 1 : magnitude <= INT16_MAX ? 2 : magnitude <= INT32_MAX ? 4 : 8, true);
+}
+
 void Checker::set_text(Expr& e, std::string_view value) { e.constant = {Constant::text, 0, value}; }
 
 const type::Type* Checker::literal(Expr& e, std::string_view text) {
@@ -255,6 +274,7 @@ void Checker::check_key(Map& m, Expr& key) {
              "`@" + std::string(m.name) + "` has keys of type " + text(had) + " and can't have one of type " +
                  text(t),
              "", m.key_where, "its type was told here");
+  warn_of_mixed_signs(key.where);
   m.key = settled(m.inferred_key);
 }
 
@@ -269,9 +289,9 @@ const type::Type* Checker::check_positional(Positional& e) {
   }
   // Also a text, for str($1).
   uint64_t n = number.value_or(0);
-  e.constant = {Constant::integer, static_cast<int64_t>(negative ? -n : n), value};
-  e.adapts = negative || n <= INT64_MAX;
-  return types_.integer(8, e.adapts);
+  const type::Type* t = set_literal(e, static_cast<int64_t>(negative ? -n : n), negative || n <= INT64_MAX);
+  e.constant.text_value = value;
+  return t;
 }
 
 // ----------------------------------------------------------------------------------------- operators
@@ -282,12 +302,12 @@ const type::Type* Checker::check_unary(Unary& e) {
     use_unstable("unstable_addr", e.where, "the operator `&`");
     return check_address(e);
   }
-  const type::Type* t = check_value(*e.operand);
+  const type::Type* t = e.op == UnaryOp::logical_not ? check_truth(e.operand) : check_value(*e.operand);
   if (t->is(Kind::none)) return t;
   switch (e.op) {
   case UnaryOp::logical_not:
     if (!t->is_integer() && !t->is(Kind::pointer))
-      return mistake(tag::bad_operand, e.where, "`!` needs a number, not " + text(t), hint_for_floating(t));
+      return mistake(tag::bad_operand, e.where, "`!` needs a number or a string, not " + text(t), hint_for_floating(t));
     fold(e);
     return types_.boolean();
   case UnaryOp::bit_not:
@@ -298,9 +318,7 @@ const type::Type* Checker::check_unary(Unary& e) {
                          text(t),
                      hint_for_floating(t));
     fold(e);
-    e.adapts = e.operand->adapts;
-    if (e.op == UnaryOp::negate && e.operand->kind == ExprKind::integer) // a literal too: -1 is an int8
-      return types_.integer(signed_bytes(static_cast<uint64_t>(~e.constant.integer_value)), true);
+    if (e.operand->adapts) return fold_literal(e);
     return types_.integer(8, e.op == UnaryOp::negate || t->is_signed);
   }
   case UnaryOp::dereference:
@@ -316,7 +334,7 @@ const type::Type* Checker::check_increment(Unary& e) {
     const type::Type* t = check_map(*m, true);
     if (t->is_aggregation() || !(t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none)))
       return mistake(tag::bad_operand, e.where, "`++` and `--` need a number, not " + text(t), hint_for_floating(t));
-    if (t->is(Kind::none) || t->is(Kind::integer)) join(m->map->inferred_value, types_.int64(), nullptr);
+    if (t->is(Kind::none) || t->is(Kind::integer)) grow(m->map->inferred_value);
     m->map->only_adds = false; // where the result is used; check(Stmt) knows better for statements
     m->type = m->map->value = settled(m->map->inferred_value);
     return m->type;
@@ -326,8 +344,11 @@ const type::Type* Checker::check_increment(Unary& e) {
     const type::Type* t = v->type = check_variable(*v);
     if (!t->is_integer() && !t->is(Kind::pointer) && !t->is(Kind::none))
       return mistake(tag::bad_operand, e.where, "`++` and `--` need a number, not " + text(t), hint_for_floating(t));
-    if (v->variable) grow(*v->variable);
-    return t;
+    if (v->variable && !v->variable->declared && t->is(Kind::integer)) {
+      grow(v->variable->inferred);
+      v->type = v->variable->type = settled(v->variable->inferred);
+    }
+    return v->type;
   }
   check(*e.operand);
   return mistake(tag::bad_operand, e.where, "`++` and `--` can be used on variables and maps only");
@@ -336,27 +357,47 @@ const type::Type* Checker::check_increment(Unary& e) {
 static bool is_comparison(BinaryOp op) { return op >= BinaryOp::lt && op <= BinaryOp::ne; }
 
 const type::Type* Checker::check_binary(Binary& e) {
-  const type::Type* l = check_value(*e.left);
-  bool decides = e.op == BinaryOp::logical_and || e.op == BinaryOp::logical_or;
-  decides &= e.left->constant.kind == Constant::integer &&
-             (e.left->constant.integer_value != 0) == (e.op == BinaryOp::logical_or);
+  const bool is_logical = e.op == BinaryOp::logical_and || e.op == BinaryOp::logical_or;
+  const type::Type* l = is_logical ? check_truth(e.left) : check_value(*e.left);
+  const bool decides = is_logical && e.left->constant.kind == Constant::integer &&
+                       (e.left->constant.integer_value != 0) == (e.op == BinaryOp::logical_or);
   if (decides) { // the other side is never reached, and not looked at
     set_integer(e, e.op == BinaryOp::logical_or);
     return types_.boolean();
   }
-  const type::Type* r = check_value(*e.right);
+  const type::Type* r = is_logical ? check_truth(e.right) : check_value(*e.right);
   if (l->is(Kind::none) || r->is(Kind::none))
     return is_comparison(e.op) || e.op >= BinaryOp::logical_and ? types_.boolean() : types_.int64();
-  if (e.op == BinaryOp::logical_and || e.op == BinaryOp::logical_or) {
+  if (is_logical) {
     for (Expr* side : {e.left, e.right})
       if (!side->type->is_integer() && !side->type->is(Kind::pointer))
-        error(tag::bad_operand, side->where, "`&&` and `||` need numbers, not " + text(side->type),
+        error(tag::bad_operand, side->where, "`&&` and `||` need numbers or strings, not " + text(side->type),
               hint_for_floating(side->type));
     fold(e);
     return types_.boolean();
   }
   if (is_comparison(e.op)) return check_comparison(e, l, r);
   return check_arithmetic(e, l, r);
+}
+
+// The type that holds both sides of a comparison that are no numbers and no text; nullptr: there is none.
+const type::Type* Checker::common_in_memory(const Binary& e) {
+  const type::Type *l = e.left->type, *r = e.right->type;
+  if (l == r && (l->is(Kind::inet) || l->is(Kind::mac) || l->is(Kind::ksym))) return l;
+  auto is_one = [](const type::Type* t) { return t->is(Kind::tuple) || t->is(Kind::array) || t->is(Kind::buffer) || t->is(Kind::probe_name); };
+  return is_one(l) || r->is(Kind::probe_name) ? unify(l, e.left, r, e.right) : nullptr;
+}
+
+// What a comparison comes to of two sides in this order (below 0: the left one is smaller).
+static bool compares(BinaryOp op, int order) {
+  switch (op) {
+  case BinaryOp::lt: return order < 0;
+  case BinaryOp::le: return order <= 0;
+  case BinaryOp::gt: return order > 0;
+  case BinaryOp::ge: return order >= 0;
+  case BinaryOp::eq: return order == 0;
+  default: return order != 0;
+  }
 }
 
 const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, const type::Type* r) {
@@ -367,7 +408,8 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
     };
     bool mixed = (is_large(*e.left) && may_be_negative(*e.right)) || (may_be_negative(*e.left) && is_large(*e.right));
     bool by_order = e.op != BinaryOp::eq && e.op != BinaryOp::ne;
-    if (mixed && by_order && !e.left->adapts && !e.right->adapts)
+    auto is_small_literal = [](const Expr& x) { return x.adapts && x.type->is_signed; };
+    if (mixed && by_order && !is_small_literal(*e.left) && !is_small_literal(*e.right))
       warning(tag::sign_mix, e.where, "signed comparison of " + text(l) + " and " + text(r),
               "cast one of them to the other's type");
     fold(e);
@@ -388,20 +430,18 @@ const type::Type* Checker::check_comparison(Binary& e, const type::Type* l, cons
   auto is_user = [](const Expr& a, const Expr& b) {
     return a.type->is(Kind::username) && (b.type->is(Kind::username) || b.constant.kind == Constant::text);
   };
-  bool fits =
-      is_user(*e.left, *e.right) || is_user(*e.right, *e.left) ||
-      (l == r && (l->is(Kind::inet) || l->is(Kind::mac) || l->is(Kind::ksym))) || (is_text(l) && is_text(r)) || (is_probe(e.left) && is_probe(e.right)) ||
-      ((l->is(Kind::tuple) || l->is(Kind::array) || l->is(Kind::buffer) || l->is(Kind::probe_name) || r->is(Kind::probe_name)) &&
-       unify(l, e.left, r, e.right));
-  if (!fits || !is_equality)
+  const bool are_texts = is_text(l) && is_text(r);
+  bool fits = are_texts || is_user(*e.left, *e.right) || is_user(*e.right, *e.left) || (is_probe(e.left) && is_probe(e.right));
+  if (!fits) e.common = common_in_memory(e), fits = e.common != nullptr;
+  if (!fits || !(is_equality || are_texts))
     return mistake(tag::type_mismatch, e.where,
                    "can't compare " + text(l) + " with " + text(r) +
                        (fits ? " by order: only `==` and `!=` are defined for them" : ""),
                    hint_for_floating(l, r));
   if (e.left->constant.kind == Constant::text && e.right->constant.kind == Constant::text) {
     bool is_bytes = l->is(Kind::array); // of pton(): NULs are bytes like others
-    bool same = is_bytes ? text_of(*e.left) == text_of(*e.right) : c_text_of(*e.left) == c_text_of(*e.right);
-    set_integer(e, same == (e.op == BinaryOp::eq));
+    const int order = is_bytes ? text_of(*e.left).compare(text_of(*e.right)) : c_text_of(*e.left).compare(c_text_of(*e.right));
+    set_integer(e, compares(e.op, order));
   }
   return types_.boolean();
 }
@@ -430,84 +470,46 @@ const type::Type* Checker::check_arithmetic(Binary& e, const type::Type* l, cons
   bool signed_right = e.right->type->is_signed &&
                       !(e.right->adapts && e.right->constant.integer_value >= 0 && !e.left->adapts);
   bool is_signed = signed_left || signed_right || e.op == BinaryOp::sub;
+  if (e.left->adapts && e.right->adapts) return fold_literals(e);
   fold(e);
-  e.adapts = e.left->adapts && e.right->adapts && e.constant.kind == Constant::integer;
   return types_.integer(8, is_signed);
 }
 
-void Checker::fold(Unary& e) {
-  if (e.operand->constant.kind != Constant::integer) return;
-  int64_t n = e.operand->constant.integer_value;
-  if (e.op == UnaryOp::logical_not) set_integer(e, !n);
-  if (e.op == UnaryOp::bit_not) set_integer(e, ~n);
-  if (e.op == UnaryOp::negate) set_integer(e, static_cast<int64_t>(-static_cast<uint64_t>(n)));
-}
-
-bool is_signed_comparison(const Binary& e) {
-  auto is_signed = [](const Expr& side) {
-    bool adapts = side.adapts && side.constant.integer_value >= 0;
-    return side.type->is_integer() && side.type->is_signed && !adapts;
-  };
-  return is_signed(*e.left) || is_signed(*e.right);
-}
-
-// As it would be when the script runs, but for the division of literals: there the signs are known to be meant.
-void Checker::fold(Binary& e) {
-  if (e.left->constant.kind != Constant::integer || e.right->constant.kind != Constant::integer) return;
-  int64_t sa = e.left->constant.integer_value, sb = e.right->constant.integer_value;
-  auto a = static_cast<uint64_t>(sa), b = static_cast<uint64_t>(sb);
-  bool is_signed = is_signed_comparison(e);
-  bool literals = e.left->adapts && e.right->adapts && e.left->type->is_signed && e.right->type->is_signed;
-  bool divides_signed = literals && (sa < 0 || sb < 0) && !(sa == INT64_MIN && sb == -1);
-  auto put = [&](uint64_t v) { set_integer(e, static_cast<int64_t>(v)); };
-  auto divided = [&](int64_t of_signs, uint64_t without) {
-    put(divides_signed ? static_cast<uint64_t>(of_signs) : without);
-  };
-  switch (e.op) {
-  case BinaryOp::mul: return put(a * b);
-  case BinaryOp::div: return b ? divided(divides_signed ? sa / sb : 0, a / b) : void(); // by zero: told when it runs
-  case BinaryOp::mod: return b ? divided(divides_signed ? sa % sb : 0, a % b) : void();
-  case BinaryOp::add: return put(a + b);
-  case BinaryOp::sub: return put(a - b);
-  case BinaryOp::shl: return put(a << (b & 63));
-  case BinaryOp::shr: return put(a >> (b & 63));
-  case BinaryOp::lt: return put(is_signed ? sa < sb : a < b);
-  case BinaryOp::le: return put(is_signed ? sa <= sb : a <= b);
-  case BinaryOp::gt: return put(is_signed ? sa > sb : a > b);
-  case BinaryOp::ge: return put(is_signed ? sa >= sb : a >= b);
-  case BinaryOp::eq: return put(a == b);
-  case BinaryOp::ne: return put(a != b);
-  case BinaryOp::bit_and: return put(a & b);
-  case BinaryOp::bit_xor: return put(a ^ b);
-  case BinaryOp::bit_or: return put(a | b);
-  case BinaryOp::logical_and: return put(a && b);
-  case BinaryOp::logical_or: return put(a || b);
-  }
-}
-
-const type::Type* Checker::check_choice(Expr& e, Expr& condition, Expr* then, Expr* otherwise) {
-  const type::Type* c = check_value(condition);
+const type::Type* Checker::check_choice(Ternary& e) {
+  Expr* value = e.then ? nullptr : e.condition; // c ?: e gives the condition itself
+  const type::Type* c = check_truth(e.condition);
+  if (!e.then && value != e.condition) e.then = value;
   if (!c->is_integer() && !c->is(Kind::pointer) && !c->is(Kind::none))
-    error(tag::bad_operand, condition.where, "a condition must be a number, not " + text(c));
-  if (condition.constant.kind == Constant::integer) { // the other side is never reached, and not looked at
-    Expr* taken = !condition.constant.integer_value ? otherwise : then ? then : &condition;
-    const type::Type* t = taken == &condition ? c : check(*taken);
-    if (t->is_aggregation()) t = check_value(*taken);
-    e.constant = taken->constant;
-    return t->is(Kind::integer) ? widen(t) : t;
-  }
-  return check_sides(e, c, then, otherwise);
+    error(tag::bad_operand, e.condition->where, "a condition must be a number or a string, not " + text(c));
+  const Constant& known = e.condition->constant;
+  if (known.kind != Constant::integer) return check_sides(e, e.condition, e.then, e.otherwise);
+  // The other side is never reached, and not looked at.
+  Expr* taken = !known.integer_value ? e.otherwise : e.then ? e.then : e.condition;
+  const type::Type* t = taken == e.condition ? c : check(*taken);
+  if (t->is_aggregation()) t = check_value(*taken);
+  e.constant = taken->constant;
+  e.adapts = taken->adapts;
+  return t;
 }
 
-// Both sides of a choice, of which either may be taken; without a first one it is the condition, a `c`.
-const type::Type* Checker::check_sides(Expr& e, const type::Type* c, Expr* then, Expr* otherwise) {
-  const type::Type* a = then ? check(*then) : c;
+// The type that holds both values of a choice, or nullptr.
+const type::Type* Checker::choice_type(const Expr& choice, const type::Type* a, const Expr* ea, const type::Type* b, const Expr* eb) {
+  if (a == b) return a;
+  has_mixed_signs_ = false;
+  const type::Type* both = unify(a, ea, b, eb);
+  warn_of_mixed_signs(choice.where);
+  return both;
+}
+
+// Both sides of a choice, of which either may be taken; without a first one it is the condition.
+const type::Type* Checker::check_sides(Expr& e, Expr* condition, Expr* then, Expr* otherwise) {
+  const type::Type* a = then ? check(*then) : condition->type;
   const type::Type* b = check(*otherwise);
   if (a->is_aggregation()) a = check_value(*then);
   if (b->is_aggregation()) b = check_value(*otherwise);
-  if (a == b) return a->is(Kind::integer) ? widen(a) : a;
-  if (const type::Type* both = unify(a, then, b, otherwise)) return both;
-  if (!tells()) return a->is(Kind::none) ? b : a;
+  if (const type::Type* both = choice_type(e, a, then ? then : condition, b, otherwise)) return both;
+  auto is_told = [](const type::Type* t, const Expr* of) { return t->is(Kind::none) && of && !part_without_value(*of); };
+  if (!tells() || is_told(a, then) || is_told(b, otherwise)) return a->is(Kind::none) ? b : a;
   return mistake(tag::type_mismatch, e.where,
                  "both sides of a choice must be of one type: " + text(a) + " and " + text(b));
 }
@@ -518,7 +520,7 @@ const type::Type* Checker::check_tuple(Tuple& e) {
   for (Expr* x : e.elements) {
     const type::Type* t = check_value(*x);
     all_known &= !t->is(Kind::none);
-    elements.push_back(widen(t));
+    elements.push_back(t);
   }
   for (size_t i = 0; i < e.names.size(); i++)
     for (size_t j = 0; j < i; j++)

@@ -58,7 +58,7 @@ void Checker::finish_map(Map& m) {
   // A declaration for one value a CPU is taken at its word where that changes nothing but the cost.
   bool percpu = m.storage == Storage::percpuhash || m.storage == Storage::percpulruhash;
   m.only_adds &= m.value && m.value->is(Kind::integer) && (!m.declared || percpu);
-  m.tid_only &= m.value && m.key && !m.declared && m.value->is_scalar() && m.value->size == 8;
+  m.tid_only &= m.value && m.key && !m.declared && m.value->is_scalar() && (m.value->size == 8 || m.value->is(Kind::integer));
 }
 
 } // namespace lang

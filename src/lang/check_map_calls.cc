@@ -55,11 +55,11 @@ const type::Type* Checker::check_find(Call& e) {
   }
   const type::Type* declared = v.variable->declared ? v.variable->type : nullptr;
   bool fits = declared ? (declared->is_integer() && value->is_integer()) || unify(declared, nullptr, value, nullptr) == declared
-                       : join(v.variable->inferred, value, nullptr);
+                       : join(v.variable->inferred, value, nullptr, m.map->value->is_aggregation() ? nullptr : &m.map->inferred_value);
   if (!fits)
     error(tag::type_mismatch, v.where,
           "`$" + std::string(v.name) + "` can't hold a value of type " + text(value));
-  if (!v.variable->declared) ask(v.variable->inferred), v.type = v.variable->type = variable_type(v.variable->inferred);
+  if (!v.variable->declared) ask(v.variable->inferred), v.type = v.variable->type = settled(v.variable->inferred);
   return nullptr;
 }
 

@@ -355,8 +355,8 @@ static const Expr* pointer_before(const Expr& e) {
 }
 
 const type::Type* Checker::check_cast(Cast& e) {
-  const type::Type* from = check_value(*e.operand);
   const type::Type* to = resolve(*e.target);
+  const type::Type* from = to->is(Kind::boolean) ? check_truth(e.operand) : check_value(*e.operand);
   if (to->is(Kind::none) || from->is(Kind::none)) return to;
   if (e.target->is_array && !e.target->count && to->is(Kind::array)) { // T[]: as many as fit
     uint32_t size = to->element->size;

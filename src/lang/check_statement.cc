@@ -49,13 +49,13 @@ void Checker::check(Stmt& s) {
   case StmtKind::let: return check_let(as<Let>(s));
   case StmtKind::conditional: {
     If& i = as<If>(s);
-    return check_if(*i.condition, i.then, i.otherwise);
+    return check_if(i.condition, i.then, i.otherwise);
   }
   case StmtKind::loop_while: {
     While& w = as<While>(s);
     uint32_t& depth = options_.calls_loops ? loop_depth_ : unroll_depth_;
     depth++; // the condition is part of the body that is called back
-    check_condition(*w.condition);
+    check_condition(w.condition);
     check(*w.body);
     if (w.step) check(*w.step);
     depth--;
@@ -128,19 +128,13 @@ void Checker::use(Variable& v) {
   if (v.loop_depth < loop_depth_) v.captured = true;
 }
 
-// Arithmetic is done in 64 bits: a variable that is counted up or down must hold the result.
-void Checker::grow(Variable& v) {
-  changed_ |= !v.inferred.is_mixed;
-  v.inferred.is_mixed = true;
-}
-
 // `let $x;` and then `$x++` or `$x += e`: it begins as zero, of the type that is added.
 void Checker::start_at_zero(const VariableRef& e, const Expr* added) {
   Variable* v = lookup(e.name, e.expansion);
   if (!v || v->type || v->is_given) return;
-  bool is_number = added && added->type && added->type->is(Kind::integer);
-  join(v->inferred, is_number ? added->type : types_.int64(), is_number ? added : nullptr);
-  v->type = variable_type(v->inferred);
+  if (added && added->type && added->type->is(Kind::integer)) join(v->inferred, added->type, added);
+  grow(v->inferred);
+  v->type = settled(v->inferred);
 }
 
 // A declared type does not say where a pointer points: the first value does.
@@ -158,20 +152,19 @@ void Checker::check_let(Let& let) {
     v->declared = true;
     if (value) learn_pointer(*v, *value);
     v->type = in_learned_space(t, v->inferred.type ? v->inferred.type->space : type::Space::none);
-    if (value && value != types_.none() && t != types_.none() && t != value) {
-      bool numbers = t->is_integer() && value->is_integer();
+    if (value && value != types_.none() && t != types_.none()) {
       bool is_member = t->is(Kind::string) && value->is(Kind::string) && stored_size(*let.value) == t->size;
-      if (!numbers && !is_member && unify(t, nullptr, value, let.value) != t)
+      if (!is_member && !fits_declared(*t, *let.value))
         error(tag::type_mismatch, let.value->where,
-              "`$" + std::string(let.name) + "` is declared as " + text(t) + " but gets a value of type " +
-                  text(value));
+              "`$" + std::string(let.name) + "` is declared as " + text(t) + " but gets a value of type " + text(value),
+              t->is(Kind::integer) && value->is(Kind::integer) ? "cast it to keep its low bits: `(" + text(t) + ")…`" : "");
     }
     return;
   }
   v->is_given |= let.value != nullptr;
-  if (value && value != types_.none()) join(v->inferred, value, let.value);
+  if (value && value != types_.none()) join(v->inferred, value, let.value), warn_of_mixed_signs(let.value->where);
   ask(v->inferred);
-  v->type = variable_type(v->inferred);
+  v->type = settled(v->inferred);
 }
 
 void Checker::check_assign(Assign& a) {
@@ -192,6 +185,9 @@ void Checker::check_assign(Assign& a) {
     wants_aggregation_ = before;
     bool from_call = a.value->kind == ExprKind::call;
     m->map->assigned = true;
+    const type::Type* had = m->map->inferred_value.type;
+    const bool is_number = t->is_castable_aggregation() && !t->is(Kind::stats);
+    if (is_number && !from_call && !(had && had->is_aggregation())) t = check_value(*a.value);
     if (t->is_aggregation() && !from_call)
       return error(tag::bad_assignment, a.where,
                    "a map value of type " + text(t) + " can't be assigned to another map",
@@ -211,7 +207,11 @@ void Checker::check_assign(Assign& a) {
       return error(tag::bad_operand, a.where,
                    "compound assignment needs numbers, not " + text(v->type) + " and " + text(t),
                    hint_for_floating(v->type, t));
-    if (!pointer_step) join(v->variable->inferred, t, a.value), grow(*v->variable);
+    if (!pointer_step && !v->variable->declared) {
+      join(v->variable->inferred, t, a.value);
+      warn_of_mixed_signs(a.where);
+      grow(v->variable->inferred);
+    }
     return;
   }
   check(*a.target);
@@ -228,19 +228,17 @@ void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type
   v->is_given = true;
   if (v->declared) learn_pointer(*v, *t);
   if (t != types_.none()) {
-    bool fits = v->declared ? (v->type->is_integer() && t->is_integer()) ||
-                                  unify(v->type, nullptr, t, &value) == v->type
-                            : join(v->inferred, t, &value);
+    bool fits = v->declared ? fits_declared(*v->type, value) : join(v->inferred, t, &value);
     if (!fits)
       error(tag::type_mismatch, target.where.to(value.where),
-            "`$" + std::string(target.name) + "` is of type " +
-                text(v->declared ? v->type : variable_type(v->inferred)) +
+            "`$" + std::string(target.name) + "` is of type " + text(v->declared ? v->type : settled(v->inferred)) +
                 " and can't hold a value of type " + text(t),
             t->is(Kind::integer) && v->type && v->type->is(Kind::integer)
-                ? "cast the value, for example `(int64)…`"
+                ? "cast it to keep its low bits: `(" + text(v->type) + ")…`"
                 : "");
+    if (!v->declared) warn_of_mixed_signs(target.where.to(value.where));
   }
-  if (!v->declared) ask(v->inferred), v->type = variable_type(v->inferred);
+  if (!v->declared) ask(v->inferred), v->type = settled(v->inferred);
   target.type = v->type ? v->type : types_.none();
 }
 
@@ -260,20 +258,20 @@ void Checker::assign_map(MapRef& target, Expr& value, const type::Type* t, bool 
     conflict(tag::type_mismatch, target.where.to(value.where),
              "`@" + std::string(m.name) + "` holds values of type " + text(had) +
                  " and can't be given one of type " + text(t),
-             t->is(Kind::integer) && had->is(Kind::integer) ? "cast the value, for example `(int64)…`"
-             : t->kind == had->kind                         ? "everywhere it takes the same parameters"
-                                                            : "",
+             t->kind == had->kind && !t->is(Kind::tuple) ? "everywhere it takes the same parameters" : "",
              m.value_where, "its type was told here");
+  warn_of_mixed_signs(target.where.to(value.where));
+  if (compound && m.inferred_value.type && m.inferred_value.type->is(Kind::integer)) grow(m.inferred_value);
   m.value = settled(m.inferred_value);
   target.type = m.value;
 }
 
-void Checker::check_if(Expr& condition, Block* then, Block* otherwise) {
+void Checker::check_if(Expr*& condition, Block* then, Block* otherwise) {
   check_condition(condition);
-  bool known = condition.constant.kind == Constant::integer;
+  bool known = condition->constant.kind == Constant::integer;
   // What is never reached is not looked at: scripts choose by parameters and by what the machine has.
-  if (!known || condition.constant.integer_value != 0) check(*then);
-  if (otherwise && (!known || condition.constant.integer_value == 0)) check(*otherwise);
+  if (!known || condition->constant.integer_value != 0) check(*then);
+  if (otherwise && (!known || condition->constant.integer_value == 0)) check(*otherwise);
 }
 
 void Checker::check_for_map(ForMap& loop) {
@@ -313,6 +311,7 @@ void Checker::check_return(Return& r) {
   if (!numbers && wanted != t && !(r.value && unify(wanted, nullptr, t, r.value) == wanted))
     error(tag::type_mismatch, r.where,
           "function `" + std::string(function_->name) + "` returns " + text(wanted) + ", not " + text(t));
+  if (r.value) check_range(*wanted, *r.value);
   if (r.value) learn_space(function_->result_space.seen, *t, r.value->where);
 }
 

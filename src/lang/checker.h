@@ -84,16 +84,22 @@ private:
   void answer_has(Call& e, format::BtfKind kind, const std::function<bool(symbol::Binary&)>& has);
 
   // infer.cc: what values have in common
-  bool join(Inferred& into, const type::Type* type, const Expr* e);
+  bool join(Inferred& into, const type::Type* type, const Expr* e, const Inferred* known = nullptr);
+  bool merge(Inferred& into, const type::Type* type, const Expr* e, const Inferred* known);
+  bool merge_parts(Inferred& into, const type::Type* type, const Expr* e, const Inferred* known);
   void note_change(const Inferred& of, bool is_other);
   void ask(Inferred& i);
+  void grow(Inferred& i);
   const type::Type* unify(const type::Type* a, const Expr* ea, const type::Type* b, const Expr* eb);
   void name_probes_by_text();
   uint32_t longest_probe_name() const;          // with its NUL
-  const type::Type* widen(const type::Type* t); // integers to 8 bytes
+  const type::Type* integer_type(const IntegerNeed& need);
   const type::Type* settled(const Inferred& i);
-  const type::Type* variable_type(const Inferred& i);
-  void grow(Variable& v);
+  void warn_of_mixed_signs(Range where);
+
+  // check_fit.cc: values and the types that are written for them
+  bool fits_declared(const type::Type& wanted, const Expr& value);
+  bool check_range(const type::Type& wanted, const Expr& value);
 
   // check_statement.cc
   void check(Block& block, bool new_scope = true);
@@ -102,7 +108,7 @@ private:
   void check_assign(Assign& assign);
   void assign_variable(VariableRef& target, Expr& value, const type::Type* type);
   void assign_map(MapRef& target, Expr& value, const type::Type* type, bool compound);
-  void check_if(Expr& condition, Block* then, Block* otherwise);
+  void check_if(Expr*& condition, Block* then, Block* otherwise);
   void check_loop(Block& body);
   void check_for_map(ForMap& loop);
   void check_return(Return& stmt);
@@ -116,7 +122,9 @@ private:
   const type::Type* check(Expr& e);
   const type::Type* check_value(Expr& e); // as a value: aggregations become numbers, void is a mistake
   void refuse_without_value(const Expr& e);
-  void check_condition(Expr& e);
+  const type::Type* check_for_type(Expr& e);
+  const type::Type* check_truth(Expr*& e);
+  void check_condition(Expr*& e);
   bool check_integer(Expr& e, std::string_view what);
   const type::Type* check_name(Name& e);
   const type::Type* check_argument_name(Name& e, std::string_view name);
@@ -131,16 +139,24 @@ private:
   const type::Type* check_binary(Binary& e);
   const type::Type* check_comparison(Binary& e, const type::Type* l, const type::Type* r);
   const type::Type* check_arithmetic(Binary& e, const type::Type* l, const type::Type* r);
-  const type::Type* check_choice(Expr& e, Expr& condition, Expr* then, Expr* otherwise);
-  const type::Type* check_sides(Expr& e, const type::Type* c, Expr* then, Expr* otherwise);
+  const type::Type* common_in_memory(const Binary& e);
+  const type::Type* check_choice(Ternary& e);
+  const type::Type* choice_type(const Expr& choice, const type::Type* a, const Expr* ea, const type::Type* b, const Expr* eb);
+  const type::Type* check_sides(Expr& e, Expr* condition, Expr* then, Expr* otherwise);
   const type::Type* check_tuple(Tuple& e);
   const type::Type* check_block(Block& block);
   const type::Type* check_block_expression(BlockExpr& e);
-  void fold(Unary& e);
-  void fold(Binary& e);
   void set_integer(Expr& e, int64_t value);
+  const type::Type* set_literal(Expr& e, int64_t value, bool is_signed);
   void set_text(Expr& e, std::string_view value);
   const type::Type* literal(Expr& e, std::string_view text); // the type of what is this text
+
+  // check_constants.cc
+  void fold(Unary& e);
+  void fold(Binary& e);
+  const type::Type* fold_literal(Unary& e);
+  const type::Type* fold_literals(Binary& e);
+  const type::Type* set_number(Expr& e, __int128 n);
 
   // check_members.cc
   type::Space space_of_numbers() const;
@@ -301,6 +317,7 @@ private:
   uint32_t entry_maps_ = 0; // made for entry()
   unsigned tail_maps_ = 0;
   bool wants_aggregation_ = false; // the value of a map assignment is being checked
+  bool has_mixed_signs_ = false;   // a uint64 has met a number that may be negative, of which nothing was said yet
 };
 
 } // namespace lang

@@ -196,7 +196,7 @@ void Writer::tuple(const type::Type& type, Bytes bytes) {
     if (&f != type.fields().data()) out_ += ", ";
     value(*f.type, part(bytes, f.offset, f.type->size), 1);
   }
-  out_ += type.fields().size() == 1 ? ",)" : ")";
+  out_ += ")";
 }
 
 void Writer::inet(Bytes bytes) {

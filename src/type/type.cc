@@ -38,6 +38,14 @@ std::optional<Field> Type::find(std::string_view wanted) const {
   return std::nullopt;
 }
 
+std::optional<size_t> Type::index_of(const Field& element, size_t index) const {
+  std::span<const Field> own = fields();
+  if (!is_named) return index < own.size() ? std::optional(index) : std::nullopt;
+  for (size_t i = 0; i < own.size(); i++)
+    if (own[i].name == element.name) return i;
+  return std::nullopt;
+}
+
 static std::string join_elements(const Type& t) {
   std::string out = "(";
   for (const Field& f : t.fields()) {

@@ -166,6 +166,9 @@ struct Type {
   // The member `name`, also inside anonymous members (its offset is then from this type's start).
   std::optional<Field> find(std::string_view name) const;
 
+  // Which element of this tuple goes with that of another one of the same shape: records go by name.
+  std::optional<size_t> index_of(const Field& element, size_t index) const;
+
   bool is(Kind k) const { return kind == k; }
   bool is_integer() const { return kind == Kind::integer || kind == Kind::boolean || kind == Kind::enumeration; }
   // Values that fit a register: numbers, pointers, and symbols of one word.

@@ -97,7 +97,7 @@ TEST_F(ReportTest, TuplesAndRecords) {
       text(tuple({types.int64(), types.string(8), pair}), joined({words({1}), raw_text("abc", 8), two})),
       "(1, abc, (2, 3))");
   EXPECT_EQ(text(tuple({types.boolean(), types.int64()}), words({1, 2})), "(true, 2)");
-  EXPECT_EQ(text(tuple({types.int64()}), words({1})), "(1,)");
+  EXPECT_EQ(text(tuple({types.int64()}), words({1})), "(1)");
   EXPECT_EQ(
       text(record_of({types.int64(), types.string(8)}, {"a", "b"}), joined({words({1}), raw_text("x", 8)})),
       "{ .a = 1, .b = x }");

@@ -78,7 +78,8 @@ void RandomWriter::declared_map_statement(int) {
 }
 
 void RandomWriter::aggregate_statement(int) {
-  switch (number(12)) {
+  switch (number(13)) {
+  case 12: return line("@copy[(int64)" + index(3) + "] = " + one_of({"@count[(int64)1]", "@sum", "@avg", "@max"}) + "; print(@copy[(int64)1]);");
   case 0: return line("@count[(int64)" + index(4) + "] = count(); @sum = sum((int64)" + index(1000) + ");");
   case 1: return line("@h = hist(" + wide(2) + "); @l[" + text() + "] = lhist(" + wide(2) + ", 0, 100, 10);");
   case 2: return line("@min[" + text() + "] = min(" + wide(2) + "); @max = max(" + unsigned_wide(2) + ");");

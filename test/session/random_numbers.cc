@@ -25,6 +25,22 @@ std::string RandomWriter::literal() {
   }
 }
 
+// As a value of some width: only literals can be out of range when they meet each other.
+std::string RandomWriter::typed_literal() {
+  if (chance(15)) return "(int64)(" + index(100) + one_of({" + ", " - ", " * ", " & ", " | ", " ^ ", " << ", " >> "}) + index(60) + ")";
+  return "(" + (chance(70) ? one_of({"int64", "uint64"}) : integer_type()) + ")" + literal();
+}
+
+// A number of a small type, or one that takes the type of what it meets.
+std::string RandomWriter::narrow() {
+  switch (number(6)) {
+  case 0: return index(300);
+  case 1: return "-" + index(200);
+  case 2: return "(" + integer_type() + ")(" + leaf() + ")";
+  default: return "(" + one_of({"int8", "uint8", "int16", "uint16"}) + ")(" + leaf() + ")";
+  }
+}
+
 std::string RandomWriter::integer_type() {
   return one_of({"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"});
 }
@@ -78,13 +94,13 @@ std::string RandomWriter::leaf() {
   case 3: return one_of(scope_.unsigned_numbers);
   case 4:
   case 5: return map_number();
-  case 6: return !scope_.names_values ? literal() : "$t." + one_of({"0", "2"});
+  case 6: return !scope_.names_values ? typed_literal() : "$t." + one_of({"0", "2"});
   case 7:
     return chance(50) ? "(int64)strlen(" + text() + ")"
                       : "bswap((" + integer_type() + ")" + one_of(scope_.unsigned_numbers) + ")";
-  case 8: return c_types_ ? member_number() : literal();
-  case 9: return values_ ? array_element() : literal();
-  default: return literal();
+  case 8: return c_types_ ? member_number() : typed_literal();
+  case 9: return values_ ? array_element() : typed_literal();
+  default: return typed_literal();
   }
 }
 
@@ -107,7 +123,9 @@ std::string RandomWriter::comparison_of_values(int depth) {
   std::string compare = one_of({" == ", " != "});
   if (!values_ || !scope_.names_values)
     return unsigned_wide(depth + 1) + one_of({" < ", " >= ", " != "}) + unsigned_wide(depth + 1);
-  switch (number(4)) {
+  switch (number(6)) {
+  case 4: return "$w" + compare + (chance(50) ? "@w[(int64)" + index(3) + "]" : narrow_tuple());
+  case 5: return record(3) + compare + (chance(50) ? "$r" : record(3));
   case 0: return "$q" + compare + (chance(50) ? "@q[(int64)" + index(3) + "]" : small_tuple(3));
   case 1: return "$r" + compare + (chance(50) ? "@r" : record(3));
   case 2: return "$bytes" + compare + "(uint8[8])" + unsigned_wide(3);

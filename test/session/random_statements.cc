@@ -11,7 +11,7 @@ void RandomWriter::simple_statement() {
   case 3: return line(one_of(scope_.signed_numbers) + (chance(50) ? "++" : "--") + ";");
   case 4:
     return line(one_of(scope_.signed_numbers) +
-                one_of({" += ", " -= ", " *= ", " /= ", " %= ", " <<= ", " ^= "}) + "(int64)(" + e + ")" +
+                one_of({" += ", " -= ", " *= ", " /= ", " %= ", " <<= ", " >>= ", " ^= "}) + "(int64)(" + e + ")" +
                 ";");
   case 5: return line("@a[(int64)" + index(6) + "] = (int64)(" + e + ");");
   default: return line("@n += (int64)(" + e + ");");

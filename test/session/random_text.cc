@@ -59,7 +59,9 @@ std::string RandomWriter::number_of_text(int depth) {
 }
 
 std::string RandomWriter::condition_of_text() {
-  switch (loops_ ? number(5) : 0) {
+  switch (loops_ ? number(7) : 5 * number(2)) {
+  case 5: return (chance(50) ? "!!" : "(bool)") + text();
+  case 6: return text() + one_of({" < ", " <= ", " > ", " >= "}) + text();
   case 0: return "strncmp(" + text() + ", " + text() + ", " + std::to_string(1 + number(9)) + ") == 0";
   case 1: return "strcontains(" + text() + ", " + quoted() + ")";
   case 2: return "strcontains(" + text() + ", " + one_of(scope_.texts) + ")";

@@ -75,6 +75,7 @@ void RandomWriter::write_values() {
     line("$r = " + record(2) + "; @r = $r; @rk[$r] = (int64)1;");
     line("$bytes = (uint8[8])" + unsigned_wide(2) + "; $shorts = (int16[4])" + unsigned_wide(2) +
          "; @bytes[$bytes] = (int64)1;");
+    line("$w = " + narrow_tuple() + "; @w[(int64)0] = $w; @wk[$w] = (int64)1; @nm[(int64)0] = " + narrow() + ";");
   }
 }
 
@@ -101,18 +102,44 @@ std::string RandomWriter::small_tuple(int depth) {
          expr(depth) + "), " + condition(3) + "))";
 }
 
+// Members go by name: in any order.
 std::string RandomWriter::record(int depth) {
-  return "(a = (int16)(" + expr(depth) + "), b = " + text() + ", c = (uint64)(" + expr(depth) + "))";
+  const std::string a = "a = (int16)(" + expr(depth) + ")", b = "b = " + text(), c = "c = (uint64)(" + expr(depth) + ")";
+  switch (number(4)) {
+  case 0: return "(" + b + ", " + c + ", " + a + ")";
+  case 1: return "(" + c + ", " + a + ", " + b + ")";
+  default: return "(" + a + ", " + b + ", " + c + ")";
+  }
+}
+
+// The same shape with numbers of other widths each time.
+std::string RandomWriter::narrow_tuple() { return "(" + narrow() + ", (" + narrow() + ", " + text() + "), " + narrow() + ")"; }
+
+void RandomWriter::narrow_statement() {
+  const std::string tuple = chance(50) ? "$w" : narrow_tuple(), at = "(int64)" + index(3), sum = one_of(scope_.signed_numbers);
+  const std::string kv = fresh("$kv");
+  switch (number(loops_ ? 10 : 8)) {
+  case 0: return line("$w = " + narrow_tuple() + ";");
+  case 1: return line("@w[" + at + "] = " + tuple + ";");
+  case 2: return line("@wk[" + tuple + "] = (int64)(" + expr(2) + ");");
+  case 3: return line("@wk[" + tuple + "]++; " + sum + " += @wk[" + tuple + "];");
+  case 4: return line("print((" + tuple + ", @w[" + at + "]));");
+  case 5: return line("@nm[" + at + "] = " + narrow() + "; " + sum + " ^= @nm[" + at + "];");
+  case 6: return line("_ = delete(@wk, " + tuple + "); print(has_key(@wk, " + tuple + "));");
+  case 7: return line("$w = " + condition(2) + " ? " + narrow_tuple() + " : @w[" + at + "];");
+  case 8: return line("for (" + kv + " : @wk) { @seen_w[" + kv + ".0] = " + kv + ".1; " + sum + " += " + kv + ".0.0 * 3; }");
+  default: return line("for (" + kv + " : @nm) { " + sum + " += " + kv + ".0 * " + kv + ".1; }");
+  }
 }
 
 std::string RandomWriter::array_element() {
-  if (!scope_.names_values) return literal();
+  if (!scope_.names_values) return typed_literal();
   switch (number(6)) {
   case 0: return "(int64)$bytes[" + index(8) + "]";
   case 1: return "(int64)$bytes[" + one_of(scope_.unsigned_numbers) + " & 7]";
   case 2: return "(int64)$shorts[" + index(4) + "]";
   case 3:
-    return "(int64)" + one_of({"$q.0", "$q.1", "$q.3.0", "$q.3.1", "$r.a", "$r.c", "@r.a", "@q[(int64)0].1"});
+    return "(int64)" + one_of({"$w.0", "$w.1.0", "$w.2", "@w[(int64)1].0", "@nm[(int64)1]", "$q.0", "$q.1", "$q.3.0", "$q.3.1", "$r.a", "$r.c", "@r.a", "@q[(int64)0].1"});
   case 4: return "(int64)" + one_of({"@qk[$q]", "@rk[$r]", "@bytes[$bytes]"});
   default: return "(uint64)$bytes";
   }
@@ -131,6 +158,7 @@ void RandomWriter::value_statement() {
     default: return line("print((" + member_number() + ", *$p));");
     }
   }
+  if (chance(40)) return narrow_statement();
   switch (number(9)) {
   case 0: return line("$q = " + small_tuple(1) + ";");
   case 1: return line("@q[(int64)" + index(3) + "] = " + (chance(50) ? "$q" : small_tuple(2)) + ";");

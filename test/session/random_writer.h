@@ -54,6 +54,8 @@ private:
 
   // random_numbers.cc: `depth` is how deep the expression already is.
   std::string literal();
+  std::string typed_literal();
+  std::string narrow();
   std::string integer_type();
   std::string expr(int depth);                                           // of any integer type
   std::string wide(int depth) { return "(int64)(" + expr(depth) + ")"; } // an int64
@@ -78,6 +80,8 @@ private:
   std::string member_text();
   std::string small_tuple(int depth);
   std::string record(int depth);
+  std::string narrow_tuple();
+  void narrow_statement();
   std::string array_element();
   void value_statement();
 
