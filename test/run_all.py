@@ -80,6 +80,7 @@ SUITES = {
     "runtime": "runtime/run.py",
     "diagnostics": "diagnostics/run.py",
     "cli": "cli/run.py",
+    "dropin": "dropin/run.py",
     "environment": "environment/run.py",
     "tools": "tools/run.py",
     "one_liners": "tools/one_liners.py",

@@ -125,6 +125,14 @@ private:
 
 } // namespace
 
+std::optional<bool> parse_boolean(std::string_view text) {
+  constexpr std::string_view positive[] = {"true", "on", "yes", "1"}, negative[] = {"false", "off", "no", "0"};
+  const std::string word = lower(text);
+  if (is_one_of(positive, word)) return true;
+  if (is_one_of(negative, word)) return false;
+  return std::nullopt;
+}
+
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
   EditDistance distance;
   std::string_view best;

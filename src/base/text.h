@@ -34,6 +34,8 @@ std::string quoted(std::string_view name);
 bool take_hex(std::string_view& text, char end, uint64_t& value);
 // Decimal, 0x hex or 0 octal; nothing else may follow.
 std::optional<uint64_t> parse_integer(std::string_view text);
+// true, on, yes or 1; false, off, no or 0; in any case.
+std::optional<bool> parse_boolean(std::string_view text);
 // The candidate nearest to `word` by edit distance, or empty when none is near enough to be a typo.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
 // A whole file; also files of /proc and /sys, which tell no size.

@@ -8,22 +8,28 @@ namespace {
 
 constexpr int max_depth = 20;
 constexpr size_t max_steps = 20'000; // types that hold themselves twice would never end
-constexpr size_t indentation = 8;
 
 class Declarations {
 public:
-  explicit Declarations(Btf& btf) : btf_(btf) {}
-  std::string declare(uint32_t id, std::string declarator, size_t indent, int depth = 0);
-  std::string body(uint32_t id, const Btf::Raw& r, size_t indent, int depth);
+  explicit Declarations(Btf& btf, std::string_view margin = {}) : btf_(btf), margin_(margin) {}
+  std::string declare(uint32_t id, std::string declarator, size_t level, int depth = 0);
+  std::string body(uint32_t id, const Btf::Raw& r, size_t level, int depth);
 
 private:
-  std::string pointer(const Btf::Raw& r, std::string declarator, size_t indent, int depth);
-  std::string qualified(std::string_view word, const Btf::Raw& r, std::string declarator, size_t indent, int depth);
-  std::string parameters(uint32_t id, size_t indent, int depth);
-  std::string tagged(std::string_view word, uint32_t id, const Btf::Raw& r, size_t indent, int depth);
+  std::string pointer(const Btf::Raw& r, std::string declarator, size_t level, int depth);
+  std::string qualified(std::string_view word, const Btf::Raw& r, std::string declarator, size_t level, int depth);
+  std::string parameters(uint32_t id, size_t level, int depth);
+  std::string tagged(std::string_view word, uint32_t id, const Btf::Raw& r, size_t level, int depth);
   BtfKind kind_behind_tags(uint32_t id);
 
+  std::string margin_of(size_t level) const {
+    std::string out;
+    for (size_t i = 0; i < level; i++) out += margin_;
+    return out;
+  }
+
   Btf& btf_;
+  std::string_view margin_; // of each level
   size_t steps_ = 0;
   bool is_exhausted() const { return steps_ > max_steps; }
 };
@@ -39,69 +45,69 @@ BtfKind Declarations::kind_behind_tags(uint32_t id) {
   return r ? r->kind : BtfKind::none;
 }
 
-std::string Declarations::pointer(const Btf::Raw& r, std::string declarator, size_t indent, int depth) {
+std::string Declarations::pointer(const Btf::Raw& r, std::string declarator, size_t level, int depth) {
   BtfKind to = kind_behind_tags(r.type);
   declarator = "*" + declarator;
   if (to == BtfKind::array || to == BtfKind::prototype) declarator = "(" + declarator + ")";
-  return declare(r.type, declarator, indent, depth);
+  return declare(r.type, declarator, level, depth);
 }
 
 // `const` of a pointer stands behind its star, of anything else before the type.
-std::string Declarations::qualified(std::string_view word, const Btf::Raw& r, std::string declarator, size_t indent,
+std::string Declarations::qualified(std::string_view word, const Btf::Raw& r, std::string declarator, size_t level,
                                     int depth) {
   if (kind_behind_tags(r.type) == BtfKind::pointer)
-    return declare(r.type, " " + join(std::string(word), declarator), indent, depth);
-  return std::string(word) + " " + declare(r.type, std::move(declarator), indent, depth);
+    return declare(r.type, " " + join(std::string(word), declarator), level, depth);
+  return std::string(word) + " " + declare(r.type, std::move(declarator), level, depth);
 }
 
-std::string Declarations::parameters(uint32_t id, size_t indent, int depth) {
+std::string Declarations::parameters(uint32_t id, size_t level, int depth) {
   std::string out = "(";
   for (const Btf::Parameter& p : btf_.parameters(id)) {
     if (is_exhausted()) break;
     if (out.size() > 1) out += ", ";
-    out += p.type ? declare(p.type, {}, indent, depth) : "...";
+    out += p.type ? declare(p.type, {}, level, depth) : "...";
   }
   return out + (out.size() > 1 ? ")" : "void)");
 }
 
 // A structure, union or enumeration inside another: by its name, or whole where it has none.
-std::string Declarations::tagged(std::string_view word, uint32_t id, const Btf::Raw& r, size_t indent, int depth) {
+std::string Declarations::tagged(std::string_view word, uint32_t id, const Btf::Raw& r, size_t level, int depth) {
   std::string out(word);
-  return r.name.empty() ? out + " " + body(id, r, indent, depth) : out + " " + std::string(r.name);
+  return r.name.empty() ? out + " " + body(id, r, level, depth) : out + " " + std::string(r.name);
 }
 
-std::string Declarations::body(uint32_t id, const Btf::Raw& r, size_t indent, int depth) {
-  std::string out = "{\n", margin(indent + indentation, ' ');
+std::string Declarations::body(uint32_t id, const Btf::Raw& r, size_t level, int depth) {
+  std::string out = "{\n", margin = margin_of(level + 1);
   if (r.kind == BtfKind::enumeration || r.kind == BtfKind::enumeration64) {
     for (const type::Enumerator& e : btf_.enumerators(id))
       out += margin + std::string(e.name) + " = " + std::to_string(e.value) + ",\n";
   } else {
     for (const Btf::RawMember& m : btf_.raw_members(id)) {
       if (is_exhausted()) break;
-      out += margin + declare(m.type, std::string(m.name), indent + indentation, depth);
+      out += margin + declare(m.type, std::string(m.name), level + 1, depth);
       if (m.bits) out += ": " + std::to_string(m.bits);
       out += ";\n";
     }
   }
-  return out + std::string(indent, ' ') + "}";
+  return out + margin_of(level) + "}";
 }
 
-std::string Declarations::declare(uint32_t id, std::string declarator, size_t indent, int depth) {
+std::string Declarations::declare(uint32_t id, std::string declarator, size_t level, int depth) {
   auto r = btf_.raw(id);
   if (!r || depth++ > max_depth || ++steps_ > max_steps) return join("void", declarator);
   switch (r->kind) {
-  case BtfKind::pointer: return pointer(*r, std::move(declarator), indent, depth);
+  case BtfKind::pointer: return pointer(*r, std::move(declarator), level, depth);
   case BtfKind::array:
-    return declare(r->type, declarator + "[" + std::to_string(r->count) + "]", indent, depth);
-  case BtfKind::prototype: return declare(r->type, declarator + parameters(id, indent, depth), indent, depth);
-  case BtfKind::const_: return qualified("const", *r, std::move(declarator), indent, depth);
-  case BtfKind::volatile_: return qualified("volatile", *r, std::move(declarator), indent, depth);
-  case BtfKind::restrict_: return qualified("restrict", *r, std::move(declarator), indent, depth);
-  case BtfKind::type_tag: return declare(r->type, std::move(declarator), indent, depth);
-  case BtfKind::structure: return join(tagged("struct", id, *r, indent, depth), declarator);
-  case BtfKind::union_: return join(tagged("union", id, *r, indent, depth), declarator);
+    return declare(r->type, declarator + "[" + std::to_string(r->count) + "]", level, depth);
+  case BtfKind::prototype: return declare(r->type, declarator + parameters(id, level, depth), level, depth);
+  case BtfKind::const_: return qualified("const", *r, std::move(declarator), level, depth);
+  case BtfKind::volatile_: return qualified("volatile", *r, std::move(declarator), level, depth);
+  case BtfKind::restrict_: return qualified("restrict", *r, std::move(declarator), level, depth);
+  case BtfKind::type_tag: return declare(r->type, std::move(declarator), level, depth);
+  case BtfKind::structure: return join(tagged("struct", id, *r, level, depth), declarator);
+  case BtfKind::union_: return join(tagged("union", id, *r, level, depth), declarator);
   case BtfKind::enumeration:
-  case BtfKind::enumeration64: return join(tagged("enum", id, *r, indent, depth), declarator);
+  case BtfKind::enumeration64: return join(tagged("enum", id, *r, level, depth), declarator);
   case BtfKind::forward: return join((r->flag ? "union " : "struct ") + std::string(r->name), declarator);
   default: return join(std::string(r->name), declarator);
   }
@@ -114,10 +120,10 @@ std::string_view word_of(BtfKind kind) {
 
 } // namespace
 
-std::string definition(Btf& btf, uint32_t id) {
+std::string definition(Btf& btf, uint32_t id, std::string_view margin) {
   auto r = btf.raw(id);
   if (!r) return {};
-  return std::string(word_of(r->kind)) + std::string(r->name) + " " + Declarations(btf).body(id, *r, 0, 0) + ";";
+  return std::string(word_of(r->kind)) + std::string(r->name) + " " + Declarations(btf, margin).body(id, *r, 0, 0) + ";";
 }
 
 std::string type_name(Btf& btf, uint32_t id) { return Declarations(btf).declare(id, {}, 0); }

@@ -8,8 +8,8 @@
 namespace format {
 
 // "struct list_head {\n        struct list_head *next;\n        …};" of a structure, union or enumeration; without a
-// newline at the end.
-std::string definition(Btf& btf, uint32_t id);
+// newline at the end. `margin` indents each level.
+std::string definition(Btf& btf, uint32_t id, std::string_view margin = "        ");
 // "struct sock *", "const char *", "unsigned int".
 std::string type_name(Btf& btf, uint32_t id);
 

@@ -104,6 +104,7 @@ private:
     for (const Event& e : returns) by_place[key(e)] = &e;
     std::map<std::string_view, size_t> names; // functions of several source files may be called the same
     for (const Event& e : entries) names[e.name]++;
+    const std::string_view file = is_of_program ? std::string_view(request_.program) : place.substr(0, place.find(':'));
     for (Event& e : entries) {
       if (e.function.find(".cold") != e.function.npos && base::has_glob(function)) continue; // a part of one
       if (!seen_.insert(key(e)).second) continue;
@@ -111,7 +112,7 @@ private:
       const Event* leave = found == by_place.end() ? nullptr : found->second;
       const bool is_alone = names[e.name] == 1, is_of_process = is_of_program ? request_.program.empty() : place.starts_with(':');
       auto probe = [&](const Event& of) {
-        return !of.module ? of.name : probe_of(of, is_alone, is_of_process);
+        return !of.module ? of.name : probe_of(of, file, is_alone, is_of_process);
       };
       std::string entry_probe = probe(e), leave_probe = leave ? probe(*leave) : std::string();
       add(std::move(e), leave, std::move(entry_probe), std::move(leave_probe));
@@ -125,9 +126,9 @@ private:
   }
 
   // "uprobe:/path:f"; where others are called so by its address; of the process itself, whatever its path is,
-  // "uprobe::f".
-  static std::string probe_of(const Event& e, bool is_alone, bool is_of_process) {
-    const size_t provider = e.name.find(':'), function = provider + 1 + e.module->name().size() + 1;
+  // "uprobe::f". `file`: as it was named.
+  static std::string probe_of(const Event& e, std::string_view file, bool is_alone, bool is_of_process) {
+    const size_t provider = e.name.find(':'), function = provider + 1 + probe::shown_path(file, *e.module).size() + 1;
     return session::user_place(e.name.substr(0, provider), is_of_process ? std::string() : e.module->name(),
                       is_alone ? e.name.substr(function) : probe::hex(e.function_address));
   }

@@ -283,6 +283,7 @@ enum class Fault : uint8_t {
   loop_limit,
   map_full,
   delete_missing,         // delete of a key that is not there
+  element_missing,        // a map was read at a key that is not there; the value is 0
   cpid_missing,
   depth_unknown,          // of a user stack that is walked outside of the kernel; the value is 0
   entry_missing,          // of a call that returns nothing was kept when it was entered

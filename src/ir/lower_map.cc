@@ -123,12 +123,18 @@ Operand Lowering::read_map(const MapRef& ref) {
   Operand at = find(map, k);
   if (m.kind == MapKind::array) return load({Space::script, at, 0}, *m.value);
   Reg value = fresh();
-  BlockId there = new_block(), after = new_block();
+  const bool counts = options_.counts_missing_elements;
+  BlockId there = new_block(), after = new_block(), missing = counts ? new_block() : after;
   assign(value, number(0));
-  branch(Cond::ne, at, number(0), there, after);
+  branch(Cond::ne, at, number(0), there, missing);
   start(there);
   assign(value, load({Space::script, at, 0}, *m.value));
   jump(after);
+  if (counts) {
+    start(missing);
+    count(Fault::element_missing, "@" + m.name);
+    jump(after);
+  }
   start(after);
   return Operand::of(value);
 }
@@ -144,6 +150,7 @@ void Lowering::read_map_into(const MapRef& ref, const Place& to, const Type& as)
   if (as.size > size) zero(to.plus(size), as.size - size);
   jump(after);
   start(missing);
+  if (options_.counts_missing_elements) count(Fault::element_missing, "@" + m.name);
   zero(to, as.size);
   jump(after);
   start(after);

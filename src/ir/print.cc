@@ -93,7 +93,7 @@ std::string_view to_string(ActionKind kind) {
 std::string_view to_string(Fault fault) {
   static constexpr std::string_view names[] = {"read_kernel",        "read_user",   "division_by_zero",
                                                "index_out_of_range", "loop_limit",  "map_full",
-                                               "delete_missing",     "cpid_missing", "depth_unknown", "entry_missing"};
+                                               "delete_missing",     "element_missing", "cpid_missing", "depth_unknown", "entry_missing"};
   static_assert(std::size(names) == static_cast<size_t>(Fault::entry_missing) + 1);
   return names[static_cast<size_t>(fault)];
 }

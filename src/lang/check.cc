@@ -34,7 +34,7 @@ const type::Type* Checker::mistake(std::string_view tag, Range where, std::strin
   return types_.none();
 }
 
-std::vector<probe::Event*> Checker::match(const ProbeSpec& spec) {
+std::vector<probe::Event*> Checker::match(const ProbeSpec& spec, std::vector<Unmatched>& unmatched) {
   probe::Mismatch mismatch;
   std::vector<std::string_view> parts(spec.parts.begin(), spec.parts.end());
   std::vector<probe::Event> found = probe::match(machine_, parts, mismatch);
@@ -55,24 +55,56 @@ std::vector<probe::Event*> Checker::match(const ProbeSpec& spec) {
     if (policy == "warn")
       diagnostics_.warning(tag::no_such_probe, spec.where, mismatch.message, mismatch.hint);
     if (policy != "error") return events;
+    const bool is_pattern = std::ranges::any_of(parts, base::has_glob);
+    if (is_pattern || options_.accepts_old_scripts) {
+      unmatched.push_back({spec.where, std::move(mismatch), is_pattern});
+      return events;
+    }
   }
   constexpr std::string_view tags[] = {tag::unknown_provider, tag::bad_probe, tag::no_such_probe};
   diagnostics_.error(tags[mismatch.kind], spec.where, mismatch.message, mismatch.hint);
   return events;
 }
 
+bool Checker::is_wanted(const probe::Event& event) const {
+  const bool always = event.kind == probe::Kind::begin || event.kind == probe::Kind::end;
+  return always || !options_.wants_probe || options_.wants_probe(event.name);
+}
+
+// A pattern that matches nothing is left out where other probes are there; a script of nothing else is a mistake.
+void Checker::report_unmatched(const std::vector<Unmatched>& unmatched, bool others_match) {
+  for (const Unmatched& u : unmatched)
+    if (others_match)
+      diagnostics_.warning(tag::no_such_probe, u.where, u.why.message + "; this probe is left out", u.why.hint);
+    else
+      diagnostics_.error(tag::no_such_probe, u.where, u.why.message, u.why.hint);
+}
+
+// The events of a block. Of old scripts places that are missing among others are left out.
+std::vector<probe::Event*> Checker::match_all(const Probe& probe, std::vector<Unmatched>& unmatched) {
+  std::vector<probe::Event*> out;
+  std::vector<Unmatched> here, missing;
+  for (const ProbeSpec& spec : probe.specs)
+    for (probe::Event* e : match(spec, here)) out.push_back(e);
+  for (Unmatched& u : here) (u.is_pattern ? unmatched : missing).push_back(std::move(u));
+  report_unmatched(missing, !out.empty());
+  return out;
+}
+
 void Checker::match_probes() {
   size_t total = 0;
+  std::vector<Unmatched> unmatched;
   bool left_out = false;
   for (auto& p : program_.probes) {
-    for (const ProbeSpec& spec : p->specs)
-      for (probe::Event* e : match(spec)) {
-        bool is_test = e->kind == probe::Kind::test, is_bench = e->kind == probe::Kind::bench;
-        left_out |= (is_test && !options_.runs_tests) || (is_bench && !options_.runs_benches);
-        if ((!is_test || options_.runs_tests) && (!is_bench || options_.runs_benches)) p->events.push_back(e);
-      }
+    for (probe::Event* e : match_all(*p, unmatched)) {
+      bool is_test = e->kind == probe::Kind::test, is_bench = e->kind == probe::Kind::bench;
+      left_out |= (is_test && !options_.runs_tests) || (is_bench && !options_.runs_benches);
+      const bool runs = (!is_test || options_.runs_tests) && (!is_bench || options_.runs_benches);
+      if (runs && is_wanted(*e)) p->events.push_back(e);
+    }
     total += p->events.size();
   }
+  report_unmatched(unmatched, total > 0);
   uint64_t most = program_.config.number("max_probes");
   if (total > most)
     diagnostics_.error(tag::too_many_probes, program_.probes.front()->where,
@@ -90,6 +122,7 @@ void Checker::check_probe(Probe& probe) {
   probe_ = &probe;
   probe.variable_count = 0;
   probe.fields.clear();
+  assigned_[&probe].clear();
   scopes_.clear();
   scopes_.emplace_back();
   if (probe.predicate) check_condition(probe.predicate);
@@ -116,6 +149,10 @@ void Checker::check_function(Function& function) {
     v->type = in_learned_space(t, p.space.settled);
   }
   check(*function.body);
+  if (!function.result_type->is(type::Kind::none) && !leaves(*function.body))
+    error(tag::missing_return, function.name_where,
+          "function `" + std::string(function.name) + "` returns " + text(function.result_type) + ", but not on every path",
+          "end it with `return …;`");
   function_ = nullptr;
 }
 
@@ -195,8 +232,10 @@ Checked Checker::run() {
   }
   // One round is enough where each type is known before it is asked for.
   int rounds = 0;
-  do round();
-  while ((changed_ || (guessed_ && (learned_ || rounds == 0))) && ++rounds < max_rounds);
+  do {
+    round();
+    declare_widened();
+  } while ((changed_ || (guessed_ && (learned_ || rounds == 0))) && ++rounds < max_rounds);
   report_ = true;
   if (kept_silent_) round();
   if (!options_.allows_recursion) refuse_recursion();

@@ -35,12 +35,9 @@ const type::Type* Checker::check_getopt(Call& e) {
   if (!fallback || fallback->type->is(Kind::boolean)) {
     bool value = fallback && fallback->constant.integer_value;
     if (given) {
-      if (*given == "" || *given == "true" || *given == "1")
-        value = true;
-      else if (*given == "false" || *given == "0")
-        value = false;
-      else
-        return wrong("true or false");
+      const std::optional<bool> flag = given->empty() ? true : base::parse_boolean(*given);
+      if (!flag) return wrong("true or false");
+      value = *flag;
     }
     set_integer(e, value);
     return types_.boolean();

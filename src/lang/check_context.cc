@@ -17,6 +17,8 @@ namespace lang {
 using type::Kind;
 using namespace spec;
 
+constexpr uint32_t name_bytes = 64; // of names of probes and functions where none is known
+
 // "kprobe, kretprobe, uprobe"
 static std::string kinds_with(uint16_t ability) {
   std::string out;
@@ -55,6 +57,7 @@ bool Checker::check_place(const Expr& e, const Builtin& row) {
           "such scripts run by `acu core FILE` and `acu snap -p PID`");
     return false;
   }
+  if (wants_type_only_ && row.ability == has_function) return true; // its type is the same everywhere
   return !row.ability || require(row.ability, row.name, e.where);
 }
 
@@ -199,8 +202,14 @@ void Checker::check_kfunc_allowed(Call& e) {
   set_integer(e, answer);
 }
 
+// A function may be called from probes of any kind, and others have no function.
+bool Checker::has_function_name() const {
+  return probe_ && std::ranges::all_of(probe_->events, [](const probe::Event* e) { return probe::kind_of(*e).abilities & has_function; });
+}
+
 // Functions of user code are told apart by what is attached, those of the kernel by their address.
 const type::Type* Checker::function_name_type(Expr& e) {
+  if (!has_function_name()) return types_.string(name_bytes);
   const probe::Event& event = *probe_->events.front();
   if (event.binary.empty() && !probe::is_kernel_function(event.kind)) return types_.simple(Kind::ksym);
   if (probe_->events.size() > 1)
@@ -210,6 +219,7 @@ const type::Type* Checker::function_name_type(Expr& e) {
 
 // probe
 const type::Type* Checker::check_probe_name(Expr& e) {
+  if (!probe_ && wants_type_only_) return types_.string(name_bytes);
   if (!probe_) return mistake(tag::misplaced, e.where, "this can't be used in a function");
   if (probe_->events.size() > 1)
     return probe_as_text_ ? types_.string(longest_probe_name()) : types_.simple(Kind::probe_name);
@@ -252,6 +262,10 @@ const type::Type* Checker::check_namespace(Expr& e) {
 // reg(name), ureg(name)
 const type::Type* Checker::check_register(Call& e) {
   std::string name(e.arguments[0]->constant.text_value);
+  if (name == "pc") { // on every machine
+    set_text(*e.arguments[0], types_.keep(spec::arch.ip));
+    return nullptr;
+  }
   if (find_register(name)) return nullptr;
   std::string all;
   for (const Register& r : spec::arch.registers) all += (all.empty() ? "" : ", ") + std::string(r.name);

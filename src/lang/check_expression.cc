@@ -64,7 +64,7 @@ const type::Type* Checker::check(Expr& e) {
     case ExprKind::size_of: {
       SizeOf& s = as<SizeOf>(e);
       if (s.target) name_in_sizeof(s);
-      const type::Type* t = s.target ? resolve(*s.target) : check_for_type(*s.operand);
+      const type::Type* t = s.target ? resolve(*s.target) : check_type_of(*s.operand);
       set_integer(e, s.operand ? stored_size(*s.operand) : t->size);
       e.adapts = true;
       return types_.uint64();
@@ -77,6 +77,14 @@ const type::Type* Checker::check(Expr& e) {
   e.adapts = false;
   e.type = typed();
   return e.type;
+}
+
+// Of an operand that is not evaluated: sizeof, typeof.
+const type::Type* Checker::check_type_of(Expr& e) {
+  const bool before = std::exchange(wants_type_only_, true);
+  const type::Type* t = check_for_type(e);
+  wants_type_only_ = before;
+  return t;
 }
 
 // The part of an expression that is used for its value and gives none; nullptr if its type is unknown for another
@@ -212,6 +220,7 @@ const type::Type* Checker::check_name(Name& e) {
 
 const type::Type* Checker::check_variable(VariableRef& e) {
   Variable* v = lookup(e.name, e.expansion);
+  if (!v && widen(e)) return types_.none();
   if (!v) {
     std::vector<std::string_view> names;
     for (auto& scope : scopes_)

@@ -5,18 +5,47 @@
 
 #include "base/text.h"
 
+#include <algorithm>
+
 namespace lang {
 
 using type::Kind;
 using namespace spec;
+
+static bool ends_probe(const Expr& e) {
+  const Call* call = if_a<Call>(&e);
+  return call && call->builtin && id_of(*call->builtin) == id("exit");
+}
+
+// The statement hands control to none behind it: it leaves the loop, the function or the probe on every path.
+static bool leaves(const Stmt& s) {
+  switch (s.kind) {
+  case StmtKind::leave:
+  case StmtKind::give_back: return true;
+  case StmtKind::expression: return ends_probe(*as<ExprStmt>(s).value);
+  case StmtKind::block: return leaves(*as<BlockStmt>(s).block);
+  case StmtKind::conditional: {
+    const If& i = as<If>(s);
+    if (i.condition->constant.kind != Constant::integer) return i.otherwise && leaves(*i.then) && leaves(*i.otherwise);
+    const Block* taken = i.condition->constant.integer_value ? i.then : i.otherwise;
+    return taken && leaves(*taken);
+  }
+  default: return false;
+  }
+}
+
+bool leaves(const Block& block) {
+  return std::ranges::any_of(block.statements, [](const Stmt* s) { return leaves(*s); }) ||
+         (block.value && ends_probe(*block.value));
+}
 
 void Checker::check(Block& block, bool new_scope) {
   if (new_scope) scopes_.emplace_back();
   bool ended = false;
   for (Stmt* s : block.statements) {
     if (ended) warning(tag::unreachable, s->where, "this statement is never reached");
-    ended = s->kind == StmtKind::leave || s->kind == StmtKind::give_back;
     check(*s);
+    ended = leaves(*s);
   }
   if (block.value) check(*block.value);
   if (new_scope) scopes_.pop_back();
@@ -220,6 +249,7 @@ void Checker::check_assign(Assign& a) {
 
 void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type* t) {
   Variable* v = lookup(target.name, target.expansion);
+  if (!v && !target.expansion && probe_) assigned_[probe_].insert(target.name);
   if (!v)
     v = declare(target.variable, target.name, target.where, target.expansion);
   else

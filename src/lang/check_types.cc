@@ -12,7 +12,7 @@ using type::Kind;
 using namespace spec;
 
 const type::Type* Checker::base_type(const TypeName& name) {
-  if (name.of) return check_for_type(*name.of);
+  if (name.of) return check_type_of(*name.of);
   if (name.keyword.empty()) {
     if (name.name == "void") return types_.none();
     if (name.name == "string")

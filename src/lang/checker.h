@@ -6,6 +6,7 @@
 #include "spec/diagnostics.h"
 
 #include <functional>
+#include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -23,6 +24,9 @@ bool may_be_negative(const Expr& e); // once its type is known
 std::string hint_for_floating(const type::Type* a, const type::Type* b = nullptr);
 std::string hint_for_name(std::string_view unknown, const std::vector<std::string_view>& known);
 
+// The block hands control to nothing behind it, on every path; of a checked block.
+bool leaves(const Block& block);
+
 class Checker {
 public:
   Checker(Program& program, probe::Machine& machine, const CheckOptions& options,
@@ -35,7 +39,16 @@ private:
   // check.cc: the order of work
   void prepare_c_types();
   void match_probes();
-  std::vector<probe::Event*> match(const ProbeSpec& spec);
+  bool is_wanted(const probe::Event& event) const;
+  // `unmatched`: of patterns that match nothing, to be judged when all probes are known.
+  struct Unmatched {
+    Range where;
+    probe::Mismatch why;
+    bool is_pattern = false;
+  };
+  std::vector<probe::Event*> match(const ProbeSpec& spec, std::vector<Unmatched>& unmatched);
+  void report_unmatched(const std::vector<Unmatched>& unmatched, bool others_match);
+  std::vector<probe::Event*> match_all(const Probe& probe, std::vector<Unmatched>& unmatched);
   void round();
   void check_probe(Probe& probe);
   void check_function(Function& function);
@@ -120,6 +133,7 @@ private:
 
   // check_expression.cc: each sets e.type and gives it back; never nullptr (none() after a mistake)
   const type::Type* check(Expr& e);
+  const type::Type* check_type_of(Expr& e);
   const type::Type* check_value(Expr& e); // as a value: aggregations become numbers, void is a mistake
   void refuse_without_value(const Expr& e);
   const type::Type* check_for_type(Expr& e);
@@ -259,6 +273,7 @@ private:
   const type::Type* check_argument_number(Name& e);
   const type::Type* check_marked_argument(Name& e, const probe::Event& event, const type::Field& as);
   const type::Type* context_type();
+  bool has_function_name() const;
   const type::Type* function_name_type(Expr& e);
   bool is_pointer_to(const type::Type* t, std::string_view name) const;
   void check_task(Expr& argument, std::string_view name);
@@ -316,6 +331,12 @@ private:
   bool all_of_programs_ = false;          // it probes nothing else
   uint32_t entry_maps_ = 0; // made for entry()
   unsigned tail_maps_ = 0;
+  // old_scripts.cc: variables that are seen in the whole probe (CheckOptions::accepts_old_scripts)
+  bool widen(const VariableRef& e);
+  void declare_widened();
+  std::map<Probe*, std::set<std::string_view>> widened_, assigned_; // by probe: to be declared, assigned in some block
+
+  bool wants_type_only_ = false; // of an operand that is not evaluated
   bool wants_aggregation_ = false; // the value of a map assignment is being checked
   bool has_mixed_signs_ = false;   // a uint64 has met a number that may be negative, of which nothing was said yet
 };

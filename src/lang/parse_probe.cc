@@ -22,7 +22,7 @@ constexpr std::string_view path_providers[] = {"uprobe", "u", "uretprobe", "ur",
 
 bool takes_path(std::string_view provider) {
   std::string lower = base::lower(provider); // `U` is usdt, which takes paths as `u` does
-  return std::find(std::begin(path_providers), std::end(path_providers), lower) != std::end(path_providers);
+  return std::ranges::any_of(path_providers, [&](std::string_view p) { return base::glob_match(lower, p); });
 }
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -173,7 +173,7 @@ void Parser::parse_frame(std::vector<std::string>& parts) {
 // Whether the `/` that `run` begins with starts a predicate; it stands in part number `part`.
 bool Parser::is_predicate(std::string_view provider, size_t part, std::string_view run) const {
   if (part == 0 || !takes_path(provider)) return true;
-  if (part == 1 && base::lower(provider)[0] == 'u') return false; // the binary
+  if (part == 1 && base::lower(provider)[0] != 'i') return false; // the binary
   // Names of Go functions and pinned files hold slashes. A predicate without white space before it ends in a
   // `/`, or goes on after white space with more than the block.
   size_t length = std::find_if(run.begin(), run.end(), ends_spec) - run.begin();

@@ -66,8 +66,7 @@ base::Error refused_function(const Event& e, int code) {
   case EACCES: return refused_by_kernel(e, "cannot attach " + e.name, ::geteuid() == 0);
   case EOPNOTSUPP:
   case 524: // ENOTSUPP, which has no name outside the kernel
-    return {base::Failure::unsupported, start + "this kernel is built without " + e.provider +
-                                            "s, or tracefs is not mounted" + tracepoint_instead(e)};
+    return {base::Failure::unsupported, start + why_no_kernel_functions(e) + tracepoint_instead(e)};
   case EILSEQ: return {base::Failure::usage, start + "no instruction begins at " + base::quoted(place_of(e))};
   case EADDRNOTAVAIL:
     return {base::Failure::usage, start + "several functions are called " + base::quoted(e.function) +

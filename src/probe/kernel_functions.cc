@@ -31,8 +31,24 @@ format::Btf* KernelFunctions::types(const std::string& module) {
   return at->second.get();
 }
 
+// For more functions than this, one look at all is faster than a search for each.
+static constexpr size_t few = 16;
+
+const KernelFunctions::Ids& KernelFunctions::typed(const std::string& module) {
+  auto [at, is_new] = typed_.try_emplace(module);
+  format::Btf* btf = is_new ? types(module) : nullptr;
+  if (btf)
+    for (uint32_t id : btf->all(BtfKind::function)) at->second.emplace(btf->raw(id)->name, id);
+  return at->second;
+}
+
 uint32_t KernelFunctions::type_of(const Event& event) {
   const std::string& name = event.function;
+  if (++asked_ > few || typed_.contains(event.category)) {
+    const Ids& ids = typed(event.category);
+    const auto found = ids.find(name);
+    return found == ids.end() ? 0 : found->second;
+  }
   auto ask = [&](format::Btf& btf) { return btf.find(name, BtfKind::function); };
   if (event.category.empty()) return machine_.kernel_number("function." + name, ask);
   format::Btf* btf = types(event.category);
@@ -105,11 +121,7 @@ Recipe recipe_of(const KernelParameter& p) {
 }
 
 bool KernelFunctions::is_typed(const KernelFunction& f) {
-  auto [at, is_new] = typed_.try_emplace(std::string(f.module));
-  format::Btf* btf = is_new ? types(at->first) : nullptr;
-  if (btf)
-    for (uint32_t id : btf->all(BtfKind::function)) at->second.insert(btf->raw(id)->name);
-  return at->second.contains(f.name);
+  return typed(std::string(f.module)).contains(f.name);
 }
 
 // ------------------------------------------------------------------------------------------------- lists
@@ -183,7 +195,10 @@ const std::vector<KernelFunction>& KernelFunctions::all() {
   if (has_all_) return all_;
   has_all_ = true;
   auto text = base::Result<std::string>(std::string());
-  if (machine_.tracefs()) text = machine_.tracefs()->read("available_filter_functions");
+  if (!machine_.traceable_functions.empty())
+    text = machine_.traceable_functions;
+  else if (machine_.tracefs())
+    text = machine_.tracefs()->read("available_filter_functions");
   if (text.ok() && !text->empty()) {
     all_text_ = std::move(*text);
     for_each_line(all_text_, [&](std::string_view line) {

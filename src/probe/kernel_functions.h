@@ -13,7 +13,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace probe {
@@ -82,7 +81,11 @@ private:
   std::string all_text_, symbols_;
   bool has_all_ = false, has_symbols_ = false;
   std::optional<std::vector<std::string>> list_;
-  std::unordered_map<std::string, std::unordered_set<std::string_view>> typed_; // by module
+  using Ids = std::unordered_map<std::string_view, uint32_t>; // by name
+  const Ids& typed(const std::string& module);
+
+  std::unordered_map<std::string, Ids> typed_; // by module
+  size_t asked_ = 0; // functions that were looked for one by one
   std::unordered_map<std::string, std::unique_ptr<format::Btf>> modules_;
   std::unordered_map<std::string, std::optional<KernelSignature>> signatures_;
 };

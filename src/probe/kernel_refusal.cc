@@ -1,7 +1,10 @@
 #include "probe/kernel_refusal.h"
 
+#include "base/fd.h"
 #include "base/text.h"
 
+#include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace probe {
@@ -70,10 +73,22 @@ bool is_there(const std::string& category, const std::string& event) {
   return false;
 }
 
+// A file of securityfs; where that is not mounted, by a mount that nobody else sees (fsmount(2), Linux 5.2).
+base::Result<std::string> read_of_security(const std::string& name) {
+  auto text = base::read_file("/sys/kernel/security/" + name);
+  if (text.ok()) return text;
+  constexpr unsigned create = 6; // FSCONFIG_CMD_CREATE
+  const base::Fd context(static_cast<int>(::syscall(SYS_fsopen, "securityfs", 1U)));
+  if (!context.valid() || ::syscall(SYS_fsconfig, context.get(), create, nullptr, nullptr, 0) != 0) return text;
+  const base::Fd mount(static_cast<int>(::syscall(SYS_fsmount, context.get(), 1U, 0U)));
+  const base::Fd file(mount.valid() ? ::openat(mount.get(), name.c_str(), O_RDONLY | O_CLOEXEC) : -1);
+  return file.valid() ? base::read_up_to(file, 4096, name) : text;
+}
+
 // "integrity" of "none [integrity] confidentiality"; nothing where the kernel is not locked down, or does not
 // tell.
 std::string lockdown() {
-  auto text = base::read_file("/sys/kernel/security/lockdown");
+  auto text = read_of_security("lockdown");
   if (!text.ok()) return {};
   size_t open = text->find('['), close = text->find(']');
   if (open == text->npos || close == text->npos || close < open) return {};
@@ -99,6 +114,17 @@ std::string tracepoint_instead(const Event& event) {
     if (is_there(std::string(row.category), name)) return start + std::string(row.category) + ":" + name;
   }
   return {};
+}
+
+std::string why_no_kernel_functions(const Event& event) {
+  // The kernel lists what perf can open: kprobes if their events are built in.
+  constexpr const char* sources = "/sys/bus/event_source/devices";
+  if (::access(sources, F_OK) == 0 && ::access((std::string(sources) + "/kprobe").c_str(), F_OK) != 0)
+    return "this kernel is built without kprobes (CONFIG_KPROBE_EVENTS)";
+  if (std::string level = lockdown(); !level.empty()) return "kernel lockdown=" + level + " refuses " + event.provider;
+  if (::access("/sys/kernel/tracing/kprobe_events", F_OK) != 0 && ::access("/sys/kernel/debug/tracing/kprobe_events", F_OK) != 0)
+    return "tracefs is not mounted, or has no kprobe_events";
+  return "this kernel has no such probes";
 }
 
 base::Error refused_by_kernel(const Event& event, std::string_view what, bool has_privilege) {

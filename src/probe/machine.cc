@@ -65,7 +65,10 @@ bool Machine::emulates_nops() {
 }
 
 symbol::Binaries& Machine::binaries() {
-  if (!binaries_) binaries_ = std::make_unique<symbol::Binaries>(pid_);
+  if (!binaries_) {
+    binaries_ = std::make_unique<symbol::Binaries>(pid_);
+    binaries_->search_in(debug_folders);
+  }
   return *binaries_;
 }
 

@@ -100,8 +100,36 @@ static bool fits_target(const Machine& machine, const spec::ProbeKind& row, Mism
   return false;
 }
 
+// Those that any name fits.
+static bool has_any_name(Kind kind) { return kind == Kind::test || kind == Kind::bench; }
+
+// A kind with wildcards: all kinds of the name that have such a probe.
+static std::vector<Event> match_kinds(Machine& machine, Parts parts, Mismatch& mismatch) {
+  const bool has_path = std::ranges::any_of(parts, [](std::string_view part) { return part.find('/') != part.npos; });
+  const std::string provider = base::lower(parts.front());
+  std::vector<std::string_view> with_kind(parts.begin(), parts.end());
+  std::vector<Event> out;
+  Mismatch first;
+  for (const KindRow& kind : kinds) {
+    if (!base::glob_match(provider, kind.name) || is_still(kind.kind) != (machine.still != nullptr)) continue;
+    if (has_any_name(kind.kind) || (has_path && is_kernel_function(kind.kind))) continue;
+    with_kind[0] = kind.name;
+    Mismatch why;
+    std::vector<Event> found = kind.functions->match(machine, with_kind, why);
+    for (std::string& warning : why.warnings) mismatch.warnings.push_back(std::move(warning));
+    out.insert(out.end(), std::move_iterator(found.begin()), std::move_iterator(found.end()));
+    if (why.kind == Mismatch::missing && first.message.empty()) first = std::move(why);
+  }
+  if (!out.empty()) return out;
+  mismatch.message = first.message.empty() ? "no kind of probe has `" + join(parts) + "`" : first.message;
+  mismatch.hint = first.hint;
+  mismatch.denied = first.denied;
+  return {};
+}
+
 std::vector<Event> match(Machine& machine, std::span<const std::string_view> parts, Mismatch& mismatch) {
   std::string_view provider = parts.empty() ? std::string_view() : parts.front();
+  if (base::has_glob(provider)) return match_kinds(machine, parts, mismatch);
   const spec::ProbeKind* row = find_kind(provider);
   if (!row) {
     mismatch = {Mismatch::unknown_provider, "`" + std::string(provider) + "` is not a kind of probe", ""};

@@ -209,6 +209,11 @@ public:
   int pid() const { return pid_; }
   Still* still = nullptr; // the program that stands still, of scripts without events (still.h); outlives this
   bool may_end_programs = false;  // return probes are put where an exception ends the program (`--unsafe`)
+  // Set before anything is asked for: where debug files are looked for first, and the functions of the kernel that
+  // can be probed, as available_filter_functions has them (empty: that is read).
+  std::vector<std::string> debug_folders;
+  std::string traceable_functions;
+  bool may_probe_any_file = false; // instructions of files that are no programs (`--unsafe`)
   bool sees_inlined_calls = true; // a uprobe on a function is also put where the function was inlined
   // What the debug information of a binary tells of its values (user_values.h); made at the first call.
   UserValues& user_values(symbol::Binary& binary);

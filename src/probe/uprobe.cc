@@ -6,6 +6,7 @@
 #include "probe/uprobe_text.h"
 #include "probe/user_values.h"
 
+#include "base/file_map.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -32,8 +33,10 @@ public:
       return malformed(mismatch_, provider_,
                        "a function returns as a whole: `" + join(parts) +
                            "` can't name an instruction in it");
+    typed_ = place->binary;
     auto binaries = machine_.binaries().find(place->binary);
-    if (!binaries.ok()) return refuse(std::move(binaries.error()));
+    if (!binaries.ok() && place->address && add_in_any_file(*place)) return std::move(events_);
+    if (!binaries.ok()) return failed_ ? std::vector<Event>() : refuse(std::move(binaries.error()));
     for (Binary* binary : *binaries) {
       if (place->line)
         add_line(*binary, *place);
@@ -109,7 +112,7 @@ private:
       add(binary, &*caller, address, std::string(place.function), true);
       if (events_.size() == had) continue;
       Event& e = events_.back();
-      e.name = std::string(provider_) + ":" + binary.name() + ":" +
+      e.name = std::string(provider_) + ":" + shown_path(typed_, binary) + ":" +
                std::string(place.by_source ? "cpp:" : "") + std::string(place.function);
       e.function = found.empty() ? std::string(place.function) : std::string(found.front().name);
       e.function_address = address;
@@ -182,6 +185,29 @@ private:
     return false;
   }
 
+  // A file that is no program: its offsets are its addresses. Nothing is known of what is there. False: no such file,
+  // or that was refused.
+  bool add_in_any_file(const UserPlace& place) {
+    auto path = machine_.binaries().path_of_file(place.binary);
+    if (!path.ok()) return false;
+    const std::string& root = machine_.binaries().root();
+    auto file = base::FileMap::open(*path, root);
+    if (!file.ok()) return false;
+    const std::string name(place.binary);
+    if (kind_ != Kind::uprobe || !machine_.may_probe_any_file)
+      return refuse(Mismatch::missing, name + " is not an ELF file, in which functions can be found",
+                    kind_ == Kind::uprobe ? "--unsafe probes instructions of any file, by their offset" : ""), false;
+    if (*place.address >= file->bytes().size())
+      return refuse(Mismatch::missing, name + " has only " + std::to_string(file->bytes().size()) + " bytes"), false;
+    Event e{.kind = kind_};
+    e.provider = provider_;
+    e.name = std::string(provider_) + ":" + name + ":" + hex(*place.address);
+    e.binary = root + *path;
+    e.address = e.file_offset = *place.address;
+    events_.push_back(std::move(e));
+    return true;
+  }
+
   void add_address(Binary& binary, uint64_t address) {
     if (binary.code_at(address, 1).empty())
       return refuse(Mismatch::missing, "there is no code at " + hex(address) + " in " + binary.name(),
@@ -205,7 +231,7 @@ private:
       auto f = binary.function_at(at.address);
       add(binary, f ? &*f : nullptr, at.address, {}, false);
       if (events_.empty() || failed_) continue;
-      events_.back().name = std::string(provider_) + ":" + binary.name() + "@" + place.file + ":" +
+      events_.back().name = std::string(provider_) + ":" + shown_path(typed_, binary) + "@" + place.file + ":" +
                             std::to_string(place.line) +
                             (place.column ? ":" + std::to_string(place.column) : std::string());
     }
@@ -245,7 +271,7 @@ private:
                  const std::string& shown) const {
     Event e{.kind = kind_};
     e.provider = provider_;
-    e.name = std::string(provider_) + ":" + binary.name() + ":" + shown;
+    e.name = std::string(provider_) + ":" + shown_path(typed_, binary) + ":" + shown;
     e.binary = binary.host_path();
     e.module = &binary;
     e.address = address;
@@ -340,6 +366,7 @@ private:
   Machine& machine_;
   const Kind kind_;
   const std::string_view provider_;
+  std::string_view typed_; // the file, as the script names it
   Mismatch& mismatch_;
   std::vector<Event> events_;
   bool failed_ = false;
@@ -380,6 +407,16 @@ Access access_parameter(Machine& machine, const Event& event, Context, std::stri
 }
 
 } // namespace
+
+std::string shown_path(std::string_view typed, const Binary& binary) {
+  const std::string& found = binary.name();
+  if (typed.find('/') == typed.npos) return found == symbol::absolute_path(typed) ? std::string(typed) : found;
+  if (!base::has_glob(typed)) return std::string(typed);
+  // One of those that match a pattern: from the same folder on.
+  const std::string here = symbol::absolute_path("");
+  if (typed.starts_with('/') || !found.starts_with(here)) return found;
+  return (typed.starts_with("./") ? "./" : "") + found.substr(here.size());
+}
 
 std::string hex(uint64_t number) {
   char text[24];

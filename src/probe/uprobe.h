@@ -14,6 +14,9 @@ namespace probe {
 
 std::string hex(uint64_t number); // "0x1f"
 
+// How names of probes show a file: as the script names it where that is a path, else where it was found.
+std::string shown_path(std::string_view typed, const symbol::Binary& binary);
+
 // Nothing in `binaries` is called so: why, and what is near.
 void tell_missing_function(const std::vector<symbol::Binary*>& binaries, const UserPlace& place,
                            Mismatch& mismatch);

@@ -56,9 +56,9 @@ void warn_of_counters(const std::vector<Event>& events, Mismatch& mismatch) {
       "counter into a page that the kernel takes for another; running processes are not affected");
 }
 
-Event make_event(Binary& binary, const UsdtNote& note, uint64_t offset, Mismatch& mismatch) {
+Event make_event(Binary& binary, const UsdtNote& note, uint64_t offset, std::string_view typed, Mismatch& mismatch) {
   Event e{.kind = Kind::usdt, .provider = "usdt"};
-  e.name = "usdt:" + binary.name() + ":" + std::string(note.provider) + ":" + std::string(note.name);
+  e.name = "usdt:" + shown_path(typed, binary) + ":" + std::string(note.provider) + ":" + std::string(note.name);
   e.category = note.provider;
   e.event = note.name;
   e.binary = binary.host_path();
@@ -94,7 +94,7 @@ void add_events(Machine& machine, Binary& binary, const Wanted& wanted, std::vec
       mismatch.warnings.push_back(place + " that is not in the code of " + binary.name());
       continue;
     }
-    Event event = make_event(binary, note, *offset, mismatch);
+    Event event = make_event(binary, note, *offset, wanted.binary, mismatch);
     if (symbol::is_refused(binary.code_at(event.address, longest_instruction)))
       mismatch.warnings.push_back(place + ": the kernel can't carry out a probe on the instruction there");
     else if (is_safe(machine, binary, event))
@@ -179,10 +179,13 @@ static base::Result<std::vector<Binary*>> find_binaries(Machine& machine, std::s
 
 static std::vector<Event> match_usdt(Machine& machine, Parts parts, Mismatch& mismatch) {
   bool all = parts.size() == 2 && parts[1] == "*";
-  bool complete = (parts.size() == 3 || parts.size() == 4) && !parts[2].empty() && !parts.back().empty();
+  bool complete = (parts.size() == 3 || parts.size() == 4) && !parts.back().empty();
   if (!all && !complete)
     return malformed(mismatch, "usdt", "`" + join(parts) + "` must name a program or library and a probe");
-  Wanted wanted{parts[1], parts.size() == 4 ? parts[2] : "*", all ? "*" : parts.back()};
+  // An empty namespace stands for any, `usdt:::NAME` for any file, too.
+  const bool any_namespace = parts.size() != 4 || parts[2].empty();
+  const bool any_file = parts.size() == 4 && parts[1].empty() && parts[2].empty();
+  Wanted wanted{any_file ? "*" : parts[1], any_namespace ? "*" : parts[2], all ? "*" : parts.back()};
   mismatch = {};
   auto binaries = find_binaries(machine, wanted.binary);
   if (!binaries.ok()) {
@@ -194,7 +197,7 @@ static std::vector<Event> match_usdt(Machine& machine, Parts parts, Mismatch& mi
   for (Binary* binary : *binaries) add_events(machine, *binary, wanted, out, mismatch);
   if (machine.pid() <= 0) warn_of_counters(out, mismatch);
   if (out.empty()) tell_missing(*binaries, wanted, machine.pid(), mismatch);
-  bool is_one_name = parts.size() == 3 && !base::has_glob(wanted.name) && binaries->size() == 1;
+  bool is_one_name = any_namespace && !base::has_glob(wanted.name) && binaries->size() == 1;
   if (is_one_name && is_ambiguous(out, wanted, mismatch)) return {};
   return out;
 }

@@ -14,6 +14,12 @@ namespace probe {
 
 namespace {
 
+#if defined(__aarch64__)
+constexpr uint32_t execution_bytes = 4;
+#else
+constexpr uint32_t execution_bytes = sizeof(long);
+#endif
+
 // ------------------------------------------------------------------------------------------------- match
 
 std::vector<Event> wrong(std::string_view kind, Parts parts, Mismatch& mismatch, std::string why) {
@@ -37,7 +43,6 @@ std::string unable(uint32_t mode, uint64_t address, uint64_t length) {
   if (mode & HW_BREAKPOINT_X && mode != HW_BREAKPOINT_X) return "x cannot be together with r or w";
 #if defined(__x86_64__)
   if (mode == HW_BREAKPOINT_R) return "this processor cannot watch reads alone: use rw";
-  if (mode == HW_BREAKPOINT_X && length != sizeof(long)) return "where x is watched, the length must be 8";
 #endif
   if (mode != HW_BREAKPOINT_X && address % length != 0) return "the address must be a multiple of the length";
   return {};
@@ -76,7 +81,8 @@ std::vector<Event> match(Machine& machine, Kind kind, std::string_view provider,
   Event e{.kind = kind, .provider = std::string(provider)};
   e.name.append(provider).append(1, ':').append(join(parts.subspan(1)));
   e.address = *address;
-  e.watch_bytes = static_cast<uint32_t>(*length);
+  // An instruction begins at the address, whatever its length: the kernel wants to be told this one.
+  e.watch_bytes = mode == HW_BREAKPOINT_X ? execution_bytes : static_cast<uint32_t>(*length);
   e.watch_mode = mode;
   return {std::move(e)};
 }

@@ -129,7 +129,7 @@ base::Result<Arguments> parse_arguments(const spec::Subcommand& subcommand, std:
     if (!row) return unknown_option(subcommand, std::string("-") + static_cast<char>(optopt));
     std::string value = optarg ? optarg : "";
     if (!row->argument.empty() && !(row->optional && !optarg)) ACU_CHECK(check_word(*row, value));
-    out.options.push_back({row->id, std::move(value)});
+    out.options.push_back({row->id, std::move(value), row});
   }
   out.words_before = out.words.size();
   for (int i = optind; i < argc; i++) {

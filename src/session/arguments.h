@@ -15,6 +15,7 @@ namespace session {
 struct Given {
   spec::OptionId id;
   std::string value;
+  const spec::Option* option = nullptr; // its row
 };
 
 struct Arguments {

@@ -33,15 +33,19 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   to.features = &features;
   to.machine = std::make_unique<probe::Machine>(to.tree->types, features.host(), options.pid);
   to.machine->still = options.still;
-  to.machine->may_end_programs = options.unsafe;
+  to.machine->debug_folders = options.debug_folders;
+  to.machine->traceable_functions = options.traceable_functions;
+  to.machine->may_end_programs = to.machine->may_probe_any_file = options.unsafe;
   to.machine->sees_inlined_calls = to.tree->config.text("symbol_source") != "symbol_table";
   lang::CheckOptions check = {.positional = options.positional,
                               .named = options.named,
                               .unsafe = options.unsafe,
+                              .accepts_old_scripts = options.accepts_old_scripts,
                               .has_cpid = options.has_command,
                               .allows_recursion = !options.in_kernel,
                               .calls_loops = options.still == nullptr,
                               .shares_aggregations = options.shares_aggregations,
+                              .wants_probe = options.wants_probe,
                               .runs_tests = options.test,
                               .runs_benches = options.bench,
                               .kfunc_allowed = bpf::may_call};

@@ -8,6 +8,7 @@
 #include "lang/check.h"
 #include "lang/parse.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,7 +26,11 @@ struct CompileOptions {
   std::vector<std::string> include_dirs, include_files; // -I, --include
   lang::Parts parts = {};
   bool unsafe = false;
+  bool accepts_old_scripts = false; // as lang::CheckOptions has it
   bool test = false, bench = false; // --test, --bench
+  std::function<bool(std::string_view name)> wants_probe; // as lang::CheckOptions has it
+  std::vector<std::string> debug_folders;                 // --debuginfo
+  std::string traceable_functions;                        // the text of the file of --traceable-functions
   bool has_command = false;         // `cpid` may be used
   bool in_kernel = true;            // where functions can't call themselves
   int pid = -1;                     // only this process counts; user probes are looked for in its files

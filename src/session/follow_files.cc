@@ -50,7 +50,8 @@ base::Result<size_t> FollowFiles::attach(const Compiled& fresh, const std::strin
   if (!same_programs(compiled_.program, fresh.program))
     return base::Error{base::Failure::runtime, "the programs of the script do not match it"};
   size_t attached = 0;
-  for (uint32_t i = 0; i < fresh.program.probes.size(); i++) {
+  // The last one first, as the kernel runs them the other way round.
+  for (auto i = static_cast<uint32_t>(fresh.program.probes.size()); i-- > 0;) {
     const ir::Probe& probe = fresh.program.probes[i];
     std::vector<const probe::Event*> events;
     std::vector<uint64_t> cookies;

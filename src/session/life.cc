@@ -60,28 +60,59 @@ bool stays(const ir::Program& program, uint32_t probe) {
 
 bool is_cancelled(const Life& life) { return life.cancelled && life.cancelled->load(); }
 
+// The kernel runs programs at one place of code in the order in which they were attached or, most of them, in the
+// opposite one: new ones go to the head of the list. Returns of its own functions are kept on a stack meanwhile.
+bool runs_newest_first(const ir::Program& program, const ir::Probe& p) {
+  const Kind kind = program.events[p.events.front()].kind;
+  return p.context == probe::Context::registers || p.context == probe::Context::function ||
+         (p.context == probe::Context::kernel_registers && kind != Kind::kretprobe);
+}
+
+// So that blocks on one event run in the order of the script.
+std::vector<uint32_t> order_of_attachment(const ir::Program& program) {
+  std::vector<uint32_t> out;
+  for (uint32_t i = 0; i < program.probes.size(); i++)
+    if (!runs_newest_first(program, program.probes[i])) out.push_back(i);
+  for (auto i = static_cast<uint32_t>(program.probes.size()); i-- > 0;)
+    if (runs_newest_first(program, program.probes[i])) out.push_back(i);
+  return out;
+}
+
+bool is_attached_by_kernel(const Life& life, uint32_t probe) {
+  const ir::Probe& p = life.program.probes[probe];
+  return !probe::is_still(life.program.events[p.events.front()].kind) && p.context != probe::Context::none &&
+         !(life.options.dry_run && stays(life.program, probe));
+}
+
 // Probes that the kernel runs are attached; the others are begin, end and those that the session's loop runs.
 base::Result<size_t> attach_all(Life& life) {
   uint64_t start = base::clock_ns();
-  size_t events = 0;
-  for (uint32_t i = 0; i < life.program.probes.size() && !is_cancelled(life); i++) {
+  size_t events = 0, alive = 0, wanted = 0; // alive: that something may still happen to
+  for (uint32_t i : order_of_attachment(life.program)) {
+    if (is_cancelled(life)) break;
     size_t served = life.program.probes[i].stands_for;
-    Kind kind = life.program.events[life.program.probes[i].events.front()].kind;
-    if (!probe::is_still(kind) && life.program.probes[i].context != probe::Context::none &&
-        !(life.options.dry_run && stays(life.program, i))) {
+    const bool by_kernel = is_attached_by_kernel(life, i);
+    if (by_kernel) {
+      wanted += served;
       ACU_TRY(served, attach_one(life, i));
     }
     events += served;
+    if (!is_special(life.program.events[life.program.probes[i].events.front()].kind)) alive += served;
   }
   if (life.options.verbose) life.output.message("attach " + base::in_ms(base::clock_ns() - start) + "\n");
+  if (wanted && !alive && !is_cancelled(life) && !life.refused)
+    return base::Error{base::Failure::runtime,
+                       wanted == 1 ? "the only probe could not be attached" : "none of the " + std::to_string(wanted) + " probes could be attached"};
   return events;
 }
 
-// Runs iterators one after the other; output is printed as they progress.
+// Runs iterators one after the other; output is printed as they progress. exit() ends the one that calls it.
 base::Status run_iterators(Life& life) {
   pollfd interrupted = {signals::fd(), POLLIN, 0};
+  const bool others_follow = has_events(life.program);
   for (uint32_t i = 0; i < life.program.probes.size(); i++) {
     if (life.program.probes[i].context != probe::Context::iterator) continue;
+    if (!others_follow) life.effects.reopen();
     for (bool more = true; more && !life.effects.ended() && !life.output.broken();) {
       ACU_TRY(more, life.backend.step(i));
       take_records(life);
@@ -244,7 +275,10 @@ base::Status finish(Life& life) {
   life.output.settle();
   report_losses(life);
   bool is_trial = life.options.test || life.options.bench;
-  if (life.print_maps_on_exit && !is_trial) life.effects.print_maps(!life.options.json);
+  // Two blank lines end the output of bpftrace, whether maps follow or not.
+  const bool ends_with_blanks = life.options.as_bpftrace && !life.options.json && !is_trial;
+  if (ends_with_blanks) life.output.out("\n\n");
+  if (life.print_maps_on_exit && !is_trial) life.effects.print_maps(!life.options.json && !ends_with_blanks);
   life.output.flush();
   return {};
 }

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "format/btf_declaration.h"
 #include "session/output.h"
+#include "session/probe_options.h"
 
 #include <algorithm>
 #include <optional>
@@ -65,70 +66,122 @@ static std::vector<uint32_t> find_types(format::Btf& btf, format::BtfKind kind, 
   return out;
 }
 
-// Their names, or with `whole` their declarations.
-static int list_types(probe::Machine& machine, Output& output, std::string_view pattern, format::BtfKind kind,
-                      bool whole) {
-  format::Btf* btf = machine.btf();
-  if (!btf) {
-    output.message("ERROR: this kernel has no type information (/sys/kernel/btf/vmlinux)\n");
-    return static_cast<int>(base::Failure::unsupported);
-  }
-  size_t blank = pattern.find(' ');
-  std::string word(pattern.substr(0, blank + 1));
-  std::vector<uint32_t> ids = find_types(*btf, kind, base::trim(pattern.substr(blank)));
-  for (uint32_t id : ids) {
-    if (output.broken()) return 0;
-    output.out((whole ? format::definition(*btf, id) : word + std::string(btf->raw(id)->name)) + "\n");
-  }
-  if (!ids.empty()) return 0;
-  output.message("ERROR: this kernel has no `" + std::string(pattern) + "`\n");
-  return static_cast<int>(base::Failure::nothing_matched);
-}
-
 // Kinds of probe that search only where the pattern points report why nothing was found.
-static std::optional<probe::Mismatch> why_nothing(probe::Machine& machine, const std::vector<std::string>& patterns) {
+static std::optional<probe::Mismatch> why_nothing(probe::Machine& machine, std::string_view pattern) {
   constexpr std::string_view kinds[] = {"uprobe", "uretprobe", "usdt",   "u",     "ur", "U", "kprobe",
                                           "k",      "kretprobe", "kr",     "fentry", "f",  "kfunc", "fexit",
                                           "fr",     "kretfunc"};
-  for (const std::string& pattern : patterns)
-    for (std::string_view part : base::split(pattern, ',')) {
-      std::vector<std::string_view> parts = base::split(base::trim(part), ':');
-      if (!base::is_one_of(kinds, parts[0])) continue;
-      probe::Mismatch mismatch;
-      if (probe::match(machine, parts, mismatch).empty() && !mismatch.message.empty()) return mismatch;
-    }
-  return std::nullopt;
+  std::vector<std::string_view> parts = base::split(pattern, ':');
+  if (!base::is_one_of(kinds, parts[0])) return std::nullopt;
+  probe::Mismatch mismatch;
+  const bool found = !probe::match(machine, parts, mismatch).empty();
+  return found || mismatch.message.empty() ? std::nullopt : std::optional(std::move(mismatch));
 }
 
-int list_probes(const std::vector<std::string>& patterns, bool arguments, int pid, host::Environment& host) {
-  type::Table types;
-  probe::Machine machine(types, host, pid);
-  Output output(STDOUT_FILENO, Buffering::full, false);
-  if (patterns.size() == 1)
-    if (auto kind = kind_of_types(base::trim(patterns[0])))
-      return list_types(machine, output, base::trim(patterns[0]), *kind, arguments);
-  std::vector<probe::Event> events = find_events(machine, patterns);
-  for (probe::Event& e : events) {
-    // A marked probe (USDT) may stand in several places, which only their arguments tell apart.
-    if (!arguments && &e != &events.front() && e.name == (&e)[-1].name) continue;
-    output.out(describe_event(machine, e, arguments));
-    if (output.broken()) return 0;
+namespace {
+
+class Listing {
+public:
+  Listing(const ListRequest& request, host::Environment& host)
+      : request_(request), patterns_(patterns_of(request)), machine_(types_, host, request.pid),
+        output_(STDOUT_FILENO, Buffering::full, false) {
+    machine_.debug_folders = request.debug_folders;
   }
-  output.flush();
-  if (!events.empty()) return 0;
-  if (auto why = why_nothing(machine, patterns)) {
-    output.message("ERROR: " + why->message + "\n" + (why->hint.empty() ? "" : "HINT: " + why->hint + "\n"));
-    if (why->kind == probe::Mismatch::malformed) return static_cast<int>(base::Failure::usage);
-    return static_cast<int>(why->denied ? base::Failure::permission : base::Failure::nothing_matched);
+
+  int run() {
+    if (!request_.traceable_functions.empty()) {
+      auto text = traceable_functions(request_.traceable_functions);
+      if (!text.ok()) return fail(text.error().kind, text.error().message);
+      machine_.traceable_functions = std::move(*text);
+    }
+    if (patterns_.empty()) show(probe::list(machine_, {}));
+    // Kernel types or probes, in any order.
+    for (const std::string& part : patterns_) {
+      if (output_.broken()) return 0;
+      const auto kind = kind_of_types(part);
+      if (kind)
+        list_types(part, *kind);
+      else
+        show(find_events(machine_, {part}));
+    }
+    output_.flush();
+    return any_ ? 0 : report_nothing();
   }
-  if (!machine.tracefs()) { // perhaps there is something, but we could not look
-    output.message("ERROR: " + machine.tracefs_error().message + "\n");
-    return static_cast<int>(machine.tracefs_error().kind);
+
+private:
+  // Each may hold several, between commas. Of a process without a pattern: what its files have.
+  static std::vector<std::string> patterns_of(const ListRequest& request) {
+    std::vector<std::string> out;
+    for (const std::string& pattern : request.patterns)
+      for (std::string_view part : base::split(pattern, ','))
+        if (part = base::trim(part); !part.empty()) out.emplace_back(part);
+    if (out.empty() && request.pid >= 0) return {"uprobe:*", "usdt:*"};
+    return out;
   }
-  std::string wanted;
-  for (const std::string& p : patterns) wanted += (wanted.empty() ? "" : " ") + p;
-  output.message("ERROR: no probe matches `" + wanted + "`\n");
-  return static_cast<int>(base::Failure::nothing_matched);
-}
+
+  int fail(base::Failure kind, const std::string& message, const std::string& hint = {}) {
+    output_.flush();
+    // That nothing is found is no failure of bpftrace.
+    const bool is_warning = request_.as_bpftrace && kind == base::Failure::nothing_matched;
+    output_.message((is_warning ? "WARNING: " : "ERROR: ") + message + "\n" + (hint.empty() ? "" : "HINT: " + hint + "\n"));
+    if (request_.as_bpftrace) return is_warning ? 0 : 1;
+    return static_cast<int>(kind);
+  }
+
+  // Their names, or with arguments their declarations.
+  void list_types(std::string_view pattern, format::BtfKind kind) {
+    format::Btf* btf = machine_.btf();
+    if (!btf) return;
+    const size_t blank = pattern.find(' ');
+    const std::string word(pattern.substr(0, blank + 1));
+    for (uint32_t id : find_types(*btf, kind, base::trim(pattern.substr(blank)))) {
+      if (output_.broken()) return;
+      any_ = true;
+      if (!request_.arguments)
+        output_.out(word + std::string(btf->raw(id)->name) + "\n");
+      else if (request_.as_bpftrace)
+        output_.out(format::definition(*btf, id, "\t") + "\n\n");
+      else
+        output_.out(format::definition(*btf, id) + "\n");
+    }
+  }
+
+  void show(std::vector<probe::Event> events) {
+    any_ |= !events.empty();
+    for (probe::Event& e : events) {
+      // A marked probe (USDT) may stand in several places, which only their arguments tell apart.
+      if (!request_.arguments && &e != &events.front() && e.name == (&e)[-1].name) continue;
+      output_.out(describe_event(machine_, e, request_.arguments));
+      if (output_.broken()) return;
+    }
+  }
+
+  int report_nothing() {
+    const bool wants_types = std::ranges::any_of(patterns_, [](const std::string& p) { return kind_of_types(p).has_value(); });
+    if (wants_types && !machine_.btf())
+      return fail(base::Failure::unsupported, "this kernel has no type information (/sys/kernel/btf/vmlinux)");
+    for (const std::string& pattern : patterns_)
+      if (auto why = why_nothing(machine_, pattern)) {
+        if (why->kind == probe::Mismatch::malformed) return fail(base::Failure::usage, why->message, why->hint);
+        return fail(why->denied ? base::Failure::permission : base::Failure::nothing_matched, why->message, why->hint);
+      }
+    if (!wants_types && !machine_.tracefs()) // perhaps there is something, but we could not look
+      return fail(machine_.tracefs_error().kind, machine_.tracefs_error().message);
+    std::string wanted;
+    for (const std::string& p : patterns_) wanted += (wanted.empty() ? "" : " ") + p;
+    return fail(base::Failure::nothing_matched, wants_types ? "this kernel has no `" + wanted + "`" : "no probe matches `" + wanted + "`");
+  }
+
+  const ListRequest& request_;
+  const std::vector<std::string> patterns_;
+  type::Table types_;
+  probe::Machine machine_;
+  Output output_;
+  bool any_ = false;
+};
+
+} // namespace
+
+int list_probes(const ListRequest& request, host::Environment& host) { return Listing(request, host).run(); }
 
 } // namespace session

@@ -17,9 +17,16 @@ std::string describe_event(probe::Machine& machine, probe::Event& event, bool ar
 // pattern that matches nothing and has neither `:` nor wildcards is looked for anywhere in the names.
 std::vector<probe::Event> find_events(probe::Machine& machine, const std::vector<std::string>& patterns);
 
-// `acu list PATTERNS`: to standard output. `pid`: the process whose programs and libraries are meant; -1: none.
-// Returns the exit status.
-int list_probes(const std::vector<std::string>& patterns, bool arguments, int pid = -1,
-                host::Environment& host = host::this_host());
+struct ListRequest {
+  std::vector<std::string> patterns;
+  bool arguments = false;                 // of probes; of types their members
+  int pid = -1;                           // the process whose programs and libraries are meant; -1: none
+  bool as_bpftrace = false;               // as in Options
+  std::vector<std::string> debug_folders; // --debuginfo
+  std::string traceable_functions;        // the file of --traceable-functions; empty: the kernel's own list
+};
+
+// `acu list PATTERNS`: to standard output. Returns the exit status.
+int list_probes(const ListRequest& request, host::Environment& host = host::this_host());
 
 } // namespace session

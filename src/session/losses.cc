@@ -52,6 +52,8 @@ std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& option
   case Fault::delete_missing:
     if (options.is_of_tool) return {};
     return "Can't delete map element because it does not exist (" + site.detail + ")." + repeated(n);
+  case Fault::element_missing:
+    return "The map element does not exist (" + site.detail + "); the value was 0." + repeated(n);
   case Fault::map_full: return {}; // reported per map
   }
   return {};

@@ -11,7 +11,7 @@ using spec::OptionId;
 // Stages of bpftrace's compiler map to those of acu that show the same thing.
 static void take_stages(Dumps& to, std::string_view value) {
   for (std::string_view stage : base::split(value, ',')) {
-    bool all = stage == "all";
+    bool all = stage == "all" || stage == "d"; // -dd
     to.any = true;
     to.ast |= all || stage == "ast";
     to.ir |= all || stage == "ir" || stage == "codegen" || stage == "codegen-opt";
@@ -23,8 +23,8 @@ static void take_stages(Dumps& to, std::string_view value) {
 static base::Status take(Options& to, OptionId id, const std::string& value) {
   switch (id) {
   case OptionId::execute:
-    if (to.has_script) return base::Error{base::Failure::usage, "`-e` is given twice"};
-    to.script = value, to.has_script = true;
+    to.script += (to.has_script ? "\n" : "") + value;
+    to.has_script = true;
     break;
   case OptionId::list: to.list = true; break;
   case OptionId::command:
@@ -57,6 +57,9 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::test: to.test = true; break;
   case OptionId::bench: to.bench = true; break;
   case OptionId::notify_attached: to.notify_attached = value, to.notifies = true; break;
+  case OptionId::probe_filter: to.probe_filter = value; break;
+  case OptionId::traceable_functions: to.traceable_functions = value; break;
+  case OptionId::debuginfo: to.debug_folders.push_back(value); break;
   case OptionId::dump: take_stages(to.dump, value); break;
   case OptionId::no_feature:
     for (std::string_view word : base::split(value, ',')) to.without.emplace_back(word);
@@ -65,6 +68,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::usdt_file_activation: break;
   case OptionId::engine: to.engine = value == "eval" ? EngineKind::eval : EngineKind::kernel; break;
   case OptionId::help: to.help = true; break;
+  case OptionId::foreign:
   case OptionId::info:
   case OptionId::json:
   case OptionId::version:
@@ -88,7 +92,6 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::max_cost:
   case OptionId::no_inlines:
   case OptionId::mangled:
-  case OptionId::debuginfo:
   case OptionId::sysroot:
   case OptionId::no_stop:
   case OptionId::max_pause:

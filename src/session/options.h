@@ -31,7 +31,7 @@ struct ReadyTool {
 
 struct Options {
   ReadyTool tool;
-  std::string script; // the text itself (-e), or
+  std::string script; // the text itself (-e, of several the lines), or
   bool has_script = false;
   std::string script_name = "stdin"; // of that text, in messages
   std::string file; // where it stands; "-" is standard input
@@ -56,6 +56,10 @@ struct Options {
   bool test = false;
   bool bench = false;
   bool help = false;
+  bool as_bpftrace = false;  // called by that name: exit statuses and output that only differ in form are those of bpftrace
+  std::string probe_filter;  // only probes whose names this regular expression matches (--probe-filter); empty: all
+  std::string traceable_functions; // file with those functions of the kernel that can be probed; empty: the kernel's own list
+  std::vector<std::string> debug_folders; // --debuginfo
   Buffering buffering = Buffering::line;
   EngineKind engine = EngineKind::kernel;
   Dumps dump;

@@ -14,6 +14,7 @@
 #include "session/life.h"
 #include "session/listing.h"
 #include "session/losses.h"
+#include "session/probe_options.h"
 #include "session/script.h"
 #include "session/stack_map.h"
 #include "session/steps.h"
@@ -37,6 +38,7 @@ struct Session {
 
   base::Status read();
   base::Status parse_and_check();
+  base::Status read_probe_options();
   base::Status check_parameters() const;
   base::Status start_processes();
   base::Status lower();
@@ -146,11 +148,14 @@ base::Status Session::parse_and_check() {
   compiling.include_files = options.include_files;
   compiling.parts.parameters = options.parameters;
   compiling.unsafe = options.unsafe;
+  compiling.accepts_old_scripts = options.as_bpftrace;
   compiling.test = options.test;
   compiling.bench = options.bench;
   compiling.has_command = !options.command.empty();
   compiling.in_kernel = options.engine == EngineKind::kernel;
   compiling.pid = options.pid;
+  compiling.debug_folders = options.debug_folders;
+  ACU_CHECK(read_probe_options());
   compiling.still = options.still;
   bool ok = timed(parse_ns, [&] { return parse(compiled, *source, compiling, diagnostics); }) &&
             timed(check_ns, [&] { return check(compiled, compiling, diagnostics); });
@@ -162,6 +167,17 @@ base::Status Session::parse_and_check() {
   // A probe that is not there because we may not look is a matter of permission.
   bool blind = kind == base::Failure::nothing_matched && !compiled.machine->tracefs();
   return base::Error{blind ? compiled.machine->tracefs_error().kind : kind, {}};
+}
+
+// --probe-filter and --traceable-functions.
+base::Status Session::read_probe_options() {
+  if (!options.probe_filter.empty()) {
+    ACU_TRY(compiling.wants_probe, probe_filter(options.probe_filter));
+  }
+  if (!options.traceable_functions.empty()) {
+    ACU_TRY(compiling.traceable_functions, traceable_functions(options.traceable_functions));
+  }
+  return {};
 }
 
 // A parameter that the script does not ask for is a typo.
@@ -188,6 +204,7 @@ base::Status Session::start_processes() {
 
 base::Status Session::lower() {
   compiling.lower = lower_options(compiled, options.engine, child ? &*child : nullptr);
+  compiling.lower.counts_missing_elements = options.report_faults;
   if (options.still) compiling.lower.own_process = {options.still->target().parent(), {}};
   bool ok = timed(lower_ns, [&] { return session::lower(compiled, compiling, diagnostics); });
   report_mistakes();
@@ -253,6 +270,7 @@ report::Options Session::printing() const {
 base::Status Session::live() {
   const spec::Config& config = compiled.tree->config;
   report::SystemNames names(config.flag("cpp_demangle"));
+  names.users().search_in(options.debug_folders);
   std::optional<report::TargetNames> still_names;
   if (options.still)
     still_names.emplace(options.still->target(), options.still->stacks(), config.flag("cpp_demangle"));
@@ -357,8 +375,16 @@ std::string Session::parameters() const {
 // -l with a script: what it would attach to.
 std::string Session::probes() {
   std::string out;
-  for (auto& event : compiled.tree->events) out += describe_event(*compiled.machine, *event, options.verbose);
+  for (auto& event : compiled.tree->events) {
+    const bool always = event->kind == probe::Kind::begin || event->kind == probe::Kind::end;
+    if (always || !compiling.wants_probe || compiling.wants_probe(event->name))
+      out += describe_event(*compiled.machine, *event, options.verbose);
+  }
   return out;
+}
+
+std::string help_of(const Options& options) {
+  return help_text(*spec::find_subcommand(options.as_bpftrace ? "bpftrace" : "run"));
 }
 
 bool is_file(const std::string& path) {
@@ -376,7 +402,7 @@ base::Status run_steps(Session& s) {
   // The tree has no mistakes; every name, type and probe in it is known. Nothing was asked of the kernel that
   // needs a privilege, but tracefs may have been read.
   ACU_CHECK(s.parse_and_check());
-  if (o.help) return s.output->out(help_text(*spec::find_subcommand("run")) + s.parameters()), base::Status();
+  if (o.help) return s.output->out(help_of(o) + s.parameters()), base::Status();
   if (o.list) return s.output->out(s.probes()), base::Status();
   if (o.dump.ast) s.output->out(lang::to_string(*s.compiled.tree));
   if (o.dump.any && !o.dump.ir && !o.dump.bpf && !o.dump.verifier) return {};
@@ -406,9 +432,9 @@ base::Status run_steps(Session& s) {
 }
 
 // The exit status; what was not told yet is told.
-int refuse(const base::Error& error) {
+int refuse(const base::Error& error, const Options& options) {
   if (!error.message.empty()) write_all(STDERR_FILENO, colored("ERROR: " + error.message + "\n"));
-  return static_cast<int>(error.kind);
+  return options.as_bpftrace ? 1 : static_cast<int>(error.kind);
 }
 
 } // namespace
@@ -420,16 +446,21 @@ int run(const Options& given) {
   std::unique_ptr<host::Environment> host;
   if (!options.host_file.empty()) {
     auto opened = host::open_saved(options.host_file);
-    if (!opened.ok()) return refuse(opened.error());
+    if (!opened.ok()) return refuse(opened.error(), options);
     host = std::move(*opened);
   }
   if (options.list && !options.has_script && !is_file(options.file)) {
-    std::vector<std::string> patterns = options.positional;
-    if (!options.file.empty()) patterns.insert(patterns.begin(), options.file);
-    return list_probes(patterns, options.verbose, options.pid, host ? *host : host::this_host());
+    ListRequest request = {.patterns = options.positional,
+                           .arguments = options.verbose,
+                           .pid = options.pid,
+                           .as_bpftrace = options.as_bpftrace,
+                           .debug_folders = options.debug_folders,
+                           .traceable_functions = options.traceable_functions};
+    if (!options.file.empty()) request.patterns.insert(request.patterns.begin(), options.file);
+    return list_probes(request, host ? *host : host::this_host());
   }
   if (options.help && !has_script) {
-    write_all(STDOUT_FILENO, help_text(*spec::find_subcommand("run")));
+    write_all(STDOUT_FILENO, help_of(options));
     return 0;
   }
 
@@ -443,7 +474,7 @@ int run(const Options& given) {
   if (s.output) s.output->release(), s.output->flush();
   if (done.ok()) done = s.output->finish();
   s.child.reset(); // a command that still runs is told to end
-  return done.ok() ? s.status : refuse(done.error());
+  return done.ok() ? s.status : refuse(done.error(), options);
 }
 
 namespace {

@@ -160,7 +160,8 @@ private:
             ACU_CHECK(run_probe(i));
           }
       if (signal == SIGINT || signal == SIGTERM || (signal == SIGHUP && !taken)) stop_ = true;
-      if (signal == SIGINT && ::isatty(STDERR_FILENO)) life_.output.message("\n"); // behind the terminal's "^C"
+      const bool is_behind_text = signal == SIGINT && ::isatty(STDERR_FILENO); // the terminal's "^C"
+      if (is_behind_text && !life_.options.as_bpftrace) life_.output.message("\n");
       has_input_ |= signal == SIGWINCH && !taken;
       if (signal == SIGUSR1 && !taken) life_.effects.print_maps(!life_.options.json);
     }

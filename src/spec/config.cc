@@ -81,8 +81,8 @@ static std::string_view as_listed(const ConfigKey& key, std::string_view value) 
 
 std::string Config::assign(size_t row, std::string_view value, bool keep) {
   const ConfigKey& key = config_keys[row];
-  if (key.kind == ConfigKind::boolean && value == "1") value = "true";
-  if (key.kind == ConfigKind::boolean && value == "0") value = "false";
+  if (key.kind == ConfigKind::boolean)
+    if (const auto flag = base::parse_boolean(value)) value = *flag ? "true" : "false";
   if (key.kind == ConfigKind::word) value = as_listed(key, value);
   std::string wrong = check_value(key, value);
   if (keep) return wrong;

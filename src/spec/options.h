@@ -30,6 +30,9 @@ enum class OptionId : uint8_t {
   bench,
   info,
   notify_attached,
+  probe_filter,
+  traceable_functions,
+  foreign,
   dump,
   no_feature,
   usdt_file_activation,
@@ -193,6 +196,34 @@ inline constexpr Option for_option = {
     .name = "for",
     .argument = "FILE",
     .doc = "Use the kernel of the host saved in FILE (`acu info --save`), not of this one."};
+inline constexpr Option probe_filter_option = {
+    .id = OptionId::probe_filter,
+    .name = "probe-filter",
+    .argument = "REGEX",
+    .doc = "Attach only the probes whose name matches this regular expression; `begin` and `end` always run."};
+inline constexpr Option traceable_functions_option = {
+    .id = OptionId::traceable_functions,
+    .name = "traceable-functions",
+    .argument = "FILE",
+    .doc = "Read the kernel functions that can be probed from FILE, a copy of the kernel's available_filter_functions."};
+inline constexpr Option usdt_activation_option = {
+    .id = OptionId::usdt_file_activation,
+    .name = "usdt-file-activation",
+    .doc = "Accepted and ignored: USDT semaphores are always raised."};
+inline constexpr Option no_feature_option = {
+    .id = OptionId::no_feature,
+    .name = "no-feature",
+    .argument = "FEATURE",
+    .allowed = "uprobe_multi|uprobe_multi_pid|uprobe_session|kprobe_multi|kprobe_session|"
+               "trampoline|attach_cookie|function_address|task_storage|for_each|loop|lookup_percpu|"
+               "boot_clock|tai_clock|cmpxchg|current_task|task_registers",
+    .several = true,
+    .doc = "Disable a kernel feature, as on kernels that lack it; `acu info` explains each."};
+inline constexpr Option debuginfo_option = {
+    .id = OptionId::debuginfo,
+    .name = "debuginfo",
+    .argument = "DIR",
+    .doc = "Search DIR for separate debug files before the usual locations; DIR may be a debug file itself. May be repeated."};
 inline constexpr Option help_option = {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this help."};
 
 inline constexpr Option run_options[] = {
@@ -236,7 +267,7 @@ inline constexpr Option run_options[] = {
     {.id = OptionId::faults,
      .letter = 'k',
      .name = "faults",
-     .doc = "Report where in the script memory reads and other kernel calls failed."},
+     .doc = "Report where in the script memory reads failed, and which map elements that were read do not exist."},
     {.id = OptionId::unsafe, .name = "unsafe", .doc = "Allow calls that can change the system, such as system(), and return probes that terminate a program when an exception "
             "passes through them."},
     no_warnings_option,
@@ -257,6 +288,9 @@ inline constexpr Option run_options[] = {
      .name = "notify-attached",
      .argument = "TEXT",
      .doc = "Print TEXT as a line on standard output once all probes are attached."},
+    probe_filter_option,
+    traceable_functions_option,
+    debuginfo_option,
     {.id = OptionId::dump,
      .letter = 'd',
      .name = "dump",
@@ -268,17 +302,8 @@ inline constexpr Option run_options[] = {
      .name = "for",
      .argument = "FILE",
      .doc = "Compile for the host saved in FILE (`acu info --save`); with --dump or -l."},
-    {.id = OptionId::no_feature,
-     .name = "no-feature",
-     .argument = "FEATURE",
-     .allowed = "uprobe_multi|uprobe_multi_pid|uprobe_session|kprobe_multi|kprobe_session|"
-                "trampoline|attach_cookie|function_address|task_storage|for_each|loop|lookup_percpu|"
-                "boot_clock|tai_clock|cmpxchg|current_task|task_registers",
-     .several = true,
-     .doc = "Disable a kernel feature, as on kernels that lack it; `acu info` explains each."},
-    {.id = OptionId::usdt_file_activation,
-     .name = "usdt-file-activation",
-     .doc = "Accepted and ignored: USDT semaphores are always raised."},
+    no_feature_option,
+    usdt_activation_option,
     {.id = OptionId::engine,
      .name = "engine",
      .argument = "ENGINE",
@@ -288,6 +313,48 @@ inline constexpr Option run_options[] = {
      .letter = 'h',
      .name = "help",
      .doc = "Show this help and the script's own parameters."},
+    {.id = OptionId::version, .letter = 'V', .name = "version", .doc = "Show the version."},
+};
+
+// Those of bpftrace 0.26, for `acu bpftrace` and for a link of that name.
+inline constexpr Option bpftrace_options[] = {
+    {.id = OptionId::buffering,
+     .letter = 'B',
+     .argument = "MODE",
+     .allowed = "line|full|none",
+     .doc = "Output buffering: line (default), full or none."},
+    {.id = OptionId::command, .letter = 'c', .argument = "CMD", .doc = "Start CMD once the probes are attached, and stop when it exits."},
+    {.id = OptionId::dump,
+     .letter = 'd',
+     .argument = "STAGE",
+     .allowed = "ast|ir|bpf|codegen|codegen-opt|dis|libbpf|verifier|all|d",
+     .several = true,
+     .doc = "Print the output of compiler stages and exit; -dd is -d all."},
+    {.id = OptionId::dry_run, .name = "dry-run", .doc = "Compile, load and attach, then exit."},
+    {.id = OptionId::execute, .letter = 'e', .argument = "PROGRAM", .doc = "Run PROGRAM instead of a file."},
+    {.id = OptionId::format, .letter = 'f', .argument = "FORMAT", .allowed = "text|json", .doc = "Output format."},
+    {.id = OptionId::include_dir, .letter = 'I', .argument = "DIR", .doc = "Also search DIR for headers."},
+    {.id = OptionId::include_file, .name = "include", .argument = "FILE", .doc = "Include FILE before the script."},
+    {.id = OptionId::info, .name = "info", .doc = "Show what this kernel supports."},
+    {.id = OptionId::faults, .letter = 'k', .doc = "Report where memory reads and map lookups failed; -kk is the same."},
+    {.id = OptionId::list, .letter = 'l', .doc = "List the probes that match a pattern, those of a script, or kernel types."},
+    no_feature_option,
+    {.id = OptionId::no_warnings, .name = "no-warnings", .doc = "Don't print warnings."},
+    {.id = OptionId::output, .letter = 'o', .argument = "FILE", .doc = "Write output to FILE instead of standard output."},
+    {.id = OptionId::pid, .letter = 'p', .argument = "PID", .doc = "Trace only this process, and stop when it exits."},
+    probe_filter_option,
+    {.id = OptionId::quiet, .letter = 'q', .doc = "Don't report that probes are attached."},
+    traceable_functions_option,
+    {.id = OptionId::unsafe, .name = "unsafe", .doc = "Allow calls that can change the system."},
+    usdt_activation_option,
+    {.id = OptionId::verbose, .letter = 'v', .doc = "Report each step; with -l, also list arguments."},
+    {.id = OptionId::test, .name = "test", .doc = "Run the script's test probes."},
+    {.id = OptionId::bench, .name = "bench", .doc = "Run the script's bench probes."},
+    {.id = OptionId::foreign, .name = "aot", .argument = "FILE", .doc = "Refused: acu starts in milliseconds, so scripts are not compiled ahead."},
+    {.id = OptionId::foreign, .name = "emit-elf", .argument = "FILE", .doc = "Refused: `-d bpf` prints the instructions."},
+    {.id = OptionId::foreign, .name = "emit-llvm", .argument = "FILE", .doc = "Refused: acu has no LLVM; `-d ir` prints its intermediate code."},
+    {.id = OptionId::foreign, .name = "fmt", .doc = "Refused: acu does not format scripts."},
+    help_option,
     {.id = OptionId::version, .letter = 'V', .name = "version", .doc = "Show the version."},
 };
 
@@ -301,6 +368,8 @@ inline constexpr Option list_options[] = {
      .letter = 'v',
      .name = "verbose",
      .doc = "Also list the arguments of each probe."},
+    traceable_functions_option,
+    debuginfo_option,
     for_option,
     help_option,
 };
@@ -315,10 +384,6 @@ inline constexpr Option info_options[] = {
     help_option,
 };
 
-inline constexpr Option debuginfo_option = {.id = OptionId::debuginfo,
-                                            .name = "debuginfo",
-                                            .argument = "DIR",
-                                            .doc = "Search DIR for separate debug files before the usual locations; DIR may be a debug file itself. May be repeated."};
 inline constexpr Option debuginfod_option = {
     .id = OptionId::debuginfod,
     .name = "debuginfod",
@@ -808,6 +873,9 @@ inline constexpr Subcommand subcommands[] = {
     {"list", "[-v] [PATTERN…]",
      "List probes, with -v also their arguments; or kernel types: 'struct list_head'.",
      list_options, "acu list -v 'tracepoint:sched:*'"},
+    {"bpftrace", "[options] FILE|-|-e PROGRAM [ARG…] [-- --NAME=VALUE…]",
+     "Run a script with bpftrace's options, exit statuses and output formats. A link to acu named bpftrace does the same.",
+     bpftrace_options, "acu bpftrace -e 'BEGIN { printf(\"hello\\n\"); exit(); }'\nln -s /usr/bin/acu /usr/local/bin/bpftrace"},
     {"sym", "-p PID|-e FILE|-k [options] ADDR…|--stdin",
      "Resolve addresses to functions, source lines and inlined calls. An address is hexadecimal, or FILE+0xOFFSET.",
      sym_options, "acu sym -e /bin/ls 0x4a30"},

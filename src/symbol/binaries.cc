@@ -21,14 +21,6 @@ std::string_view last_part(std::string_view path) { return path.substr(path.rfin
 
 base::Error missing(std::string message) { return {base::Failure::nothing_matched, std::move(message)}; }
 
-// "./a.out" from the present folder on.
-std::string absolute(std::string_view path) {
-  while (path.starts_with("./")) path.remove_prefix(2);
-  if (path.starts_with('/')) return std::string(path);
-  char here[4096];
-  return ::getcwd(here, sizeof here) ? std::string(here) + "/" + std::string(path) : std::string(path);
-}
-
 std::vector<std::string> expand_glob(const std::string& pattern, const std::string& root) {
   std::vector<std::string> out;
   glob_t found = {};
@@ -50,6 +42,13 @@ bool same_root(const std::string& root) {
 }
 
 } // namespace
+
+std::string absolute_path(std::string_view path) {
+  while (path.starts_with("./")) path.remove_prefix(2);
+  if (path.starts_with('/')) return std::string(path);
+  char here[4096];
+  return ::getcwd(here, sizeof here) ? std::string(here) + "/" + std::string(path) : std::string(path);
+}
 
 const std::string& Binaries::root() {
   if (!root_) {
@@ -93,14 +92,14 @@ base::Result<Binary*> Binaries::open_path(const std::string& path) {
   if (sign != path.npos && !base::open_regular(path, root()).ok())
     return open({.name = path,
                  .path = path.substr(0, sign),
-                 .search = {.root = root()},
+                 .search = search_below(root()),
                  .inner = path.substr(sign + archive_sign.size())});
-  return open({.name = path, .path = path, .search = {.root = root()}});
+  return open({.name = path, .path = path, .search = search_below(root())});
 }
 
 base::Result<Binary*> Binaries::open_mapped(const Mapped& file) {
   if (file.place.empty()) return open_path(file.path);
-  return open({.name = file.path, .path = file.place});
+  return open({.name = file.path, .path = file.place, .search = search_below({})});
 }
 
 // Of several, those that are ELF files, each once.
@@ -126,14 +125,14 @@ base::Result<std::vector<Binary*>> Binaries::find(std::string_view name) {
     auto found = find(std::string(name));
     if (found.ok()) return found;
     // Of a process with a root of its own the path may be one of ours.
-    ACU_TRY(Binary * binary, open({.name = std::string(name), .path = exe}));
+    ACU_TRY(Binary * binary, open({.name = std::string(name), .path = exe, .search = search_below({})}));
     return std::vector{binary};
   }
   if (name.empty()) return base::Error{base::Failure::usage, "the name of the program or library is missing"};
   std::vector<Binary*> out;
   bool is_pattern = base::has_glob(name);
   if (name.find('/') != name.npos) {
-    std::string path = absolute(name);
+    std::string path = absolute_path(name);
     if (is_pattern && !base::open_regular(path, root()).ok()) {
       out = open_all(expand_glob(path, root()));
       if (out.empty()) return missing("no program or library matches " + base::quoted(name));
@@ -182,13 +181,21 @@ base::Result<std::vector<Binary*>> Binaries::find_by_name(std::string_view name)
     return std::vector{binary};
   }
   if (pid_ > 0 && mapped().empty()) return no_process();
+  if (auto here = path_of_file(name); here.ok()) {
+    ACU_TRY(Binary * binary, open_path(*here));
+    return std::vector{binary};
+  }
   std::string message = "there is no program " + base::quoted(name) + " in PATH, and no such library";
-  std::string own = "./" + std::string(name);
-  if (base::open_regular(absolute(own)).ok()) return missing(message + "; did you mean `" + own + "`?");
   std::string hint;
   for (const std::string& near : similar_binaries(name, root()))
     hint += (hint.empty() ? "" : ", ") + base::quoted(near);
   return missing(message + (hint.empty() ? "" : "; did you mean " + hint + "?"));
+}
+
+base::Result<std::string> Binaries::path_of_file(std::string_view name) {
+  std::string path = absolute_path(name);
+  ACU_TRY(base::Fd file, base::open_regular(path, root()));
+  return path;
 }
 
 base::Error Binaries::no_process() const {

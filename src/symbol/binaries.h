@@ -16,11 +16,16 @@ namespace symbol {
 
 struct Mapping;
 
+// "./a.out" and "a.out" from the present folder on.
+std::string absolute_path(std::string_view path);
+
 class Binaries {
 public:
   // pid: of the process that is traced (-p), whose root and mappings count; -1: none.
   explicit Binaries(pid_t pid = -1) : pid_(pid) {}
   pid_t pid() const { return pid_; }
+  // Folders with debug files that are looked at first, or such files; before anything is opened.
+  void search_in(std::vector<std::string> folders) { debug_folders_ = std::move(folders); }
 
   // All files that a name in a script means; failure says what was looked for where.
   //   "/bin/bash", "./a.out"      a path
@@ -31,6 +36,8 @@ public:
   //   "/usr/lib/*/libc.so*", "*"  each that matches: of paths, or, without "/", of what the process has
   //   mapped
   base::Result<std::vector<Binary*>> find(std::string_view name);
+  // A regular file by its path, or by its name from the present folder; as the traced process sees it.
+  base::Result<std::string> path_of_file(std::string_view name);
   // What all processes have mapped as code, each file once; those that may not be looked at are left out.
   std::vector<Binary*> find_running();
   // One that was opened before, by Binary::name(); nullptr: none.
@@ -53,8 +60,10 @@ private:
   base::Result<std::vector<Binary*>> find_pattern(std::string_view name);
   base::Result<std::vector<Binary*>> find_by_name(std::string_view name);
   base::Error no_process() const;
+  DebugSearch search_below(std::string root) const { return {.root = std::move(root), .folders = debug_folders_}; }
 
   pid_t pid_;
+  std::vector<std::string> debug_folders_;
   std::map<std::string, std::unique_ptr<Binary>, std::less<>> binaries_; // by name
   std::optional<std::string> root_;
   std::optional<std::vector<Mapped>> mapped_;

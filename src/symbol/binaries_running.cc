@@ -29,9 +29,9 @@ Binary* Binaries::open_running(pid_t pid, const Mapping& mapping) {
   char range[64];
   std::snprintf(range, sizeof range, "/map_files/%lx-%lx", mapping.begin, mapping.end);
   const BinaryPlace places[] = {
-      {.name = mapping.path, .path = mapping.path},
-      {.name = process + "/root" + mapping.path, .path = mapping.path, .search = {.root = process + "/root"}},
-      {.name = process + range, .path = process + range},
+      {.name = mapping.path, .path = mapping.path, .search = search_below({})},
+      {.name = process + "/root" + mapping.path, .path = mapping.path, .search = search_below(process + "/root")},
+      {.name = process + range, .path = process + range, .search = search_below({})},
   };
   for (const BinaryPlace& place : places) {
     auto binary = open(place);

@@ -178,7 +178,7 @@ void CodeFiles::read(Content& content, const std::string& path) {
   // Somebody may have written other code into the file since it was opened: better no names than wrong ones.
   bool is_same = std::ranges::equal(content.elf->build_id(), content.build_id);
   if (is_same && !content.elf->damaged())
-    content.names = names_of_file(*content.elf, path, {.root = content.root}, cache());
+    content.names = names_of_file(*content.elf, path, {.root = content.root, .folders = debug_folders_}, cache());
   if (!keeps_ && (!is_same || content.elf->damaged() || !keeps_open_)) content.elf.reset();
 }
 
@@ -189,8 +189,7 @@ void CodeFiles::find_lines(uint32_t index, std::span<const uint64_t> addresses,
   Content& content = *file.content;
   read(content, file.path);
   if (content.elf && !content.module) {
-    DebugSearch search;
-    search.root = content.root;
+    DebugSearch search = {.root = content.root, .folders = debug_folders_};
     // Who keeps it reads it where it is.
     auto elf = keeps_ ? format::ElfFile::view(content.elf->bytes())
                       : base::Result<format::ElfFile>(std::move(*content.elf));

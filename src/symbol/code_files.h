@@ -53,6 +53,8 @@ public:
   // file is not open, or no ELF file. Only where `keep_content` was said before it was opened.
   std::shared_ptr<const format::ElfFile> elf(uint32_t file) const;
   void keep_content() { keeps_ = true; }
+  // Folders with debug files that are looked at first, or such files; before anything is read.
+  void search_in(std::vector<std::string> folders) { debug_folders_ = std::move(folders); }
   // As the process sees it, without " (deleted)".
   const std::string& path(uint32_t file) const { return files_[file].path; }
   const MappedFileId& id(uint32_t file) const { return files_[file].id; }
@@ -103,6 +105,7 @@ private:
 
   bool keeps_open_ = false;
   bool keeps_ = false;
+  std::vector<std::string> debug_folders_;
   std::deque<File> files_; // views of names stay good
   std::optional<Cache> cache_;
   std::unordered_map<std::string, uint32_t> indices_;

@@ -59,6 +59,7 @@ public:
   void survey_all() { survey_.reset(); }
   // Looks at the process if its code is not known, and opens its files. False: nothing is known of it.
   bool know(pid_t pid);
+  void search_in(std::vector<std::string> folders) { files_.search_in(std::move(folders)); }
   // What its files say is asked for too, not only their names (CodeFiles::elf).
   void keep_contents() { files_.keep_content(); }
   // What the loader added to the addresses of the file of a range; nothing where contents are not kept, or

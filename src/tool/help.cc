@@ -18,7 +18,7 @@ void show_overview(void (*to)(std::string_view)) {
   std::string out = "acu traces and profiles a running Linux system, with scripts in the language of bpftrace.\n\n"
                     "usage: acu SUBCOMMAND …\n       acu TOOL …              (`acu tools` lists them)\n"
                     "       acu [options] FILE\n       acu [options] -e SCRIPT\n\n";
-  constexpr size_t doc_column = 10;
+  constexpr size_t doc_column = 12;
   for (const spec::Subcommand& s : spec::subcommands) {
     std::string name = "  " + std::string(s.name);
     name.resize(doc_column, ' ');

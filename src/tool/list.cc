@@ -3,9 +3,6 @@
 #include "session/listing.h"
 #include "tool/tool.h"
 
-#include "base/text.h"
-
-
 namespace tool {
 
 int list(Words words) {
@@ -13,18 +10,20 @@ int list(Words words) {
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return refuse(arguments.error().message);
   if (arguments->has(spec::OptionId::help)) return say(session::help_text(self)), 0;
-  int pid = -1;
+  session::ListRequest request = {.patterns = arguments->words, .arguments = arguments->has(spec::OptionId::verbose)};
   if (const std::string* text = arguments->value(spec::OptionId::pid)) {
     auto given = session::read_pid("-p", *text);
     if (!given.ok()) return refuse(given.error().message);
-    pid = *given;
+    request.pid = *given;
   }
-  const bool shows_arguments = arguments->has(spec::OptionId::verbose);
+  if (const std::string* path = arguments->value(spec::OptionId::traceable_functions)) request.traceable_functions = *path;
+  for (const session::Given& g : arguments->options)
+    if (g.id == spec::OptionId::debuginfo) request.debug_folders.push_back(g.value);
   const std::string* file = arguments->value(spec::OptionId::for_host);
-  if (!file) return session::list_probes(arguments->words, shows_arguments, pid);
-  if (pid >= 0) return refuse("`--for` and `-p` exclude each other: processes are those of this host");
+  if (!file) return session::list_probes(request);
+  if (request.pid >= 0) return refuse("`--for` and `-p` exclude each other: processes are those of this host");
   auto host = host::open_saved(*file);
-  return host.ok() ? session::list_probes(arguments->words, shows_arguments, pid, **host) : fail(host.error());
+  return host.ok() ? session::list_probes(request, **host) : fail(host.error());
 }
 
 } // namespace tool

@@ -53,9 +53,6 @@ static bool gives_script(Words words) {
   return false;
 }
 
-// A link to acu with the name of a tool runs that tool.
-static const Script* named_by_link(std::string_view path) { return find_script(path.substr(path.rfind('/') + 1)); }
-
 static int unknown_subcommand(std::string_view word) {
   std::vector<std::string_view> names;
   for (const spec::Subcommand& s : spec::subcommands) names.push_back(s.name);
@@ -81,6 +78,14 @@ static int dispatch(Words words) {
   return unknown_subcommand(first);
 }
 
+// A link to acu with the name of a tool runs that tool, one called bpftrace takes its command lines.
+static int run_as(std::string_view path, Words words) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name == "bpftrace") return bpftrace(words);
+  const Script* script = find_script(name);
+  return script ? run_script(*script, words) : dispatch(words);
+}
+
 } // namespace tool
 
 // The parent process may have closed a standard descriptor; its number must not be reused for a map or a link.
@@ -92,8 +97,7 @@ static void fill_standard_descriptors() {
 int main(int argc, char** argv) {
   fill_standard_descriptors();
   const tool::Words words(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0));
-  const tool::Script* linked = argc > 0 ? tool::named_by_link(argv[0]) : nullptr;
-  int status = linked ? tool::run_script(*linked, words) : tool::dispatch(words);
+  const int status = tool::run_as(argc > 0 ? argv[0] : "acu", words);
   std::fflush(nullptr);
   ::_exit(status);
 }

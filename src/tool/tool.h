@@ -16,6 +16,7 @@ using Words = std::span<char* const>;
 
 int run(Words words);
 int list(Words words);
+int bpftrace(Words words);
 int sym(Words words);
 int modules(Words words);
 int flame(Words words);
@@ -38,7 +39,7 @@ struct Command {
   int (*run)(Words);
 };
 constexpr Command commands[] = {
-    {"run", run},   {"list", list},     {"sym", sym},   {"modules", modules}, {"flame", flame}, {"record", record},
+    {"run", run},   {"list", list},     {"bpftrace", bpftrace}, {"sym", sym},   {"modules", modules}, {"flame", flame}, {"record", record},
     {"top", top},   {"report", report}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"graph", graph},
     {"stat", stat}, {"core", core},     {"snap", snap}, {"tools", tools},     {"info", info},   {"help", help},
 };
