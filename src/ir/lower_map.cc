@@ -301,6 +301,8 @@ Operand Lowering::find_into(const Call& c) {
   const Map& m = map_of(ref);
   uint32_t map = ref.map->id;
   const Variable& v = *as<VariableRef>(*c.arguments[2]).variable;
+  const bool declares = v.where.begin == c.arguments[2]->where.begin;
+  if (declares) define(v);
   Operand k = key(m, c.arguments[1]);
   Operand at = find(map, k);
   Reg found = fresh();

@@ -171,6 +171,17 @@ static bool asks_for_types(const Expr& e) {
   return found;
 }
 
+// Whether the type of something in it is not known yet.
+static bool is_open(const Expr& e) {
+  bool found = false;
+  walk(&e, [&](const Expr& x) {
+    const VariableRef* v = if_a<VariableRef>(&x);
+    const MapRef* m = if_a<MapRef>(&x);
+    found |= (v && (!v->variable || !v->variable->type)) || (m && !m->map->value);
+  });
+  return found;
+}
+
 // A condition: its constant says from then on which branch is taken. What depends on types is decided only once all
 // that can be learned without it is known; the branch that is taken may teach more, but not change the answer.
 bool Checker::decide(Comptime& e) {
@@ -180,7 +191,7 @@ bool Checker::decide(Comptime& e) {
     if (is_answer && !asks_for_types(*e.operand)) {
       e.decided = now;
     } else {
-      if (is_answer && decides_) e.decided = now, changed_ = true;
+      if (is_answer && decides_ && !is_open(*e.operand)) e.decided = now, changed_ = true;
       waits_ = true;
       kept_silent_ = true;
       return false;

@@ -418,6 +418,14 @@ const type::Type* Checker::check_cast(Cast& e) {
   }
   if (to->is(Kind::string) && from->is(Kind::string)) return to;
   if (to == from) return to;
+  // An address as text or bytes: str() and buf() of so many.
+  if ((to->is(Kind::string) || to->is(Kind::buffer)) && (from->is(Kind::pointer) || from->is(Kind::integer))) {
+    Integer* size = program_.arena.make<Integer>(e.target->where);
+    size->value = to->is(Kind::string) ? to->size : to->count;
+    check(*size);
+    e.operand = in_call(to->is(Kind::string) ? "str" : "buf", *e.operand, size);
+    return to;
+  }
   std::string hint;
   if (to->is(Kind::structure) && (from->is_integer() || from->is(Kind::pointer)))
     hint = "a pointer can be cast: `*(" + text(to) + " *)…`";
