@@ -135,7 +135,6 @@ private:
 
   // check_expression.cc: each sets e.type and gives it back; never nullptr (none() after a mistake)
   const type::Type* check(Expr& e);
-  const type::Type* check_type_of(Expr& e);
   const type::Type* check_value(Expr& e); // as a value: aggregations become numbers, void is a mistake
   void refuse_without_value(const Expr& e);
   const type::Type* check_for_type(Expr& e);
