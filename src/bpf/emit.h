@@ -73,6 +73,9 @@ enum Helper : int32_t {
 // Most frames that are taken for an Op::stack; in some contexts not all of them are the traced program's.
 int64_t stack_frames(const ir::Inst& i);
 
+// Was it cut from a long function (pieces.h)?
+inline bool is_piece(const ir::Function& function) { return function.role == ir::Role::function && function.parent != ~0u; }
+
 // The maps of an Object, made when first needed.
 class Pool {
 public:
@@ -102,6 +105,7 @@ public:
 
 private:
   void add_script_maps();
+  bool has_hot_keys(const ir::Map& map) const;
   void add_hot_map(uint32_t map, bool at_once);
   uint32_t add(MapSpec spec);
 
@@ -110,10 +114,8 @@ private:
   int tables_ = -1;
   int large_scratch_ = -1, random_ = -1;
   bool stacks_at_once_ = false;
+  const bool is_cut_; // some function is a piece
 };
-
-// Was it cut from a long function (pieces.h)?
-inline bool is_piece(const ir::Function& function) { return function.role == ir::Role::function && function.parent != ~0u; }
 
 // `function` and all that it calls, itself first.
 std::vector<uint32_t> find_reached(const ir::Program& program, uint32_t function);

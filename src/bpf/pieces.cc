@@ -114,10 +114,11 @@ private:
   std::vector<int64_t> place_of_object_; // in the lent object; -1: not there
   std::unordered_map<uint32_t, std::vector<int64_t>> place_of_register_; // of long functions, by register
   struct Repeated {
-    Inst made; // dst 0: none
-    uint32_t unit = no_unit;
+    Reg reg = 0;
+    Inst made;
+    uint32_t unit = no_unit; // that it was in
   };
-  std::unordered_map<uint32_t, std::vector<Repeated>> repeated_; // of long functions, by register: what sets it anew in each unit
+  std::unordered_map<uint32_t, std::vector<Repeated>> repeated_; // of long functions: what sets registers anew in each unit
   uint32_t lent_ = 0; // the object
   uint32_t lent_bytes_ = 0;
 };
@@ -204,12 +205,11 @@ void Group::find_registers(uint32_t member) {
   auto& places = place_of_register_[member];
   auto& repeated = repeated_[member];
   places.assign(f.registers, -1);
-  repeated.resize(f.registers);
   for (Reg r = 1; r < f.registers; r++) {
     if (units[r] != several_units) continue;
     const Inst* made = definitions.only(Operand::of(r));
     if (made && is_repeatable(*made) && r < is_address.size() && is_address[r]) {
-      repeated[r] = {*made, set_in[r]};
+      repeated.push_back({r, *made, set_in[r]});
       continue;
     }
     places[r] = lent_bytes_;
@@ -301,11 +301,10 @@ void Group::rewrite(Writing& w, std::vector<Inst>& out, const std::vector<Inst>&
 
 // Addresses that the verifier follows and that are set elsewhere.
 void Group::repeat_addresses(Writing& w, std::vector<Inst>& out) {
-  const auto& repeated = repeated_.find(w.owner)->second;
-  for (Reg r = 1; r < repeated.size(); r++) {
-    if (repeated[r].unit == no_unit || repeated[r].unit == w.unit || !w.used[r]) continue;
-    Inst again = repeated[r].made;
-    again.dst = w.name(r);
+  for (const Repeated& r : repeated_.find(w.owner)->second) {
+    if (r.unit == w.unit || !w.used[r.reg]) continue;
+    Inst again = r.made;
+    again.dst = w.name(r.reg);
     out.push_back(again);
   }
 }

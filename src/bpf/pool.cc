@@ -77,12 +77,14 @@ static std::vector<bool> find_made_at_once(const ir::Program& program) {
 }
 
 // Is it kept as a plain map and one of hot keys? Not where all entries must be made early: then new keys cost little anyway.
-static bool has_hot_keys(const ir::Map& map, const EmitOptions& options) {
-  return map.kind == MapKind::percpu_hash && !options.preallocate &&
+bool Pool::has_hot_keys(const ir::Map& map) const {
+  // Of a program in pieces the verifier would walk both ways to a key for each of its statements.
+  return !is_cut_ && map.kind == MapKind::percpu_hash && !options.preallocate &&
          shared_value_size(map, options.possible_cpus) <= largest_shared;
 }
 
-Pool::Pool(const ir::Program& p, const EmitOptions& o) : program(p), options(o) {
+Pool::Pool(const ir::Program& p, const EmitOptions& o)
+    : program(p), options(o), is_cut_(std::ranges::any_of(p.functions, is_piece)) {
   // Room for some of the largest records; each has a header of 8 bytes.
   for (const ir::Action& a : program.actions) largest_record_ = std::max(largest_record_, a.record_size());
   const uint32_t room = program.actions.empty() ? 0 : largest_record_ + 8;
@@ -120,7 +122,7 @@ void Pool::add_script_maps() {
       spec.key_size = m.key_size;
       spec.max_entries = static_cast<uint32_t>(std::min<uint64_t>(m.max_entries, 1u << 31));
     }
-    if (has_hot_keys(m, options)) {
+    if (has_hot_keys(m)) {
       spec.type = BPF_MAP_TYPE_HASH;
       spec.value_size = static_cast<uint32_t>(shared_value_size(m, options.possible_cpus));
     }
@@ -147,7 +149,7 @@ void Pool::add_script_maps() {
 void Pool::add_hot_map(uint32_t map, bool at_once) {
   const ir::Map& m = program.maps[map];
   object.hot.push_back(-1);
-  if (!has_hot_keys(m, options)) return;
+  if (!has_hot_keys(m)) return;
   MapSpec spec{.name = "acu_hot", .type = map_type(m.kind), .key_size = m.key_size, .value_size = m.value_size};
   const uint32_t most = object.maps[map].max_entries;
   spec.max_entries = has_cells(m) ? most : most_hot_keys(most);

@@ -163,7 +163,7 @@ def arguments_in_all_pieces(acu):
 
 def many_probes(acu):
     count = 2000
-    path = write("probes", "config = { max_probes = 3000 }\n" + "\n".join(f"interval:s:1000 {{ @a[{n % 50}] += {n}; }}" for n in range(count)) + "\nbegin { exit(); }")
+    path = write("probes", "config = { max_probes = 3000; max_bpf_progs = 3000 }\n" + "\n".join(f"interval:s:1000 {{ @a[{n % 50}] += {n}; }}" for n in range(count)) + "\nbegin { exit(); }")
     done = run(acu, path, "--engine", "eval")
     need("Attached 1 probe" in done.stderr, done.stderr)
     path = write("probes_of_calls", "\n".join(f"tracepoint:syscalls:sys_enter_getpgid /args.pid == {n}/ {{ @a[{n % 50}] += {n}; }}" for n in range(900)))
