@@ -121,11 +121,13 @@ TEST(Effect, FilesAsFarAsTheyGo) {
 TEST(Effect, CommandsOfTheShell) {
   std::string out;
   auto take = [&](std::string_view piece) { out += piece; };
-  ASSERT_TRUE(run_command("printf 'a b'; exit 3", take).ok()); // its status is its own
+  ASSERT_TRUE(run_command("printf 'a b'; exit 3", take, {}).ok()); // its status is its own
   EXPECT_EQ(out, "a b");
   out.clear();
-  ASSERT_TRUE(run_command("exec 2>/dev/null; no-such-command-here", take).ok());
+  ASSERT_TRUE(run_command("exec 2>/dev/null; no-such-command-here", take, {}).ok());
   EXPECT_EQ(out, "");
+  ASSERT_TRUE(run_command("printf begun; exec sleep 600", take, [&] { return out.empty() ? -1 : 0; }).ok()); // ended as soon as there is no more patience
+  EXPECT_EQ(out, "begun");
 }
 
 TEST(Time, SecondsBefore1970AndMicroseconds) {
