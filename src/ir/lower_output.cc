@@ -137,6 +137,7 @@ void Lowering::send_formatted(ActionKind kind, const Call& c) {
   Action a = {.kind = kind, .text = std::string(c.arguments[0]->constant.text_value)};
   if (kind == ActionKind::errorf || kind == ActionKind::warnf)
     for (const MacroUse* use = c.expanded; use; use = use->outer) a.expanded_at.push_back(use->where);
+  where_ = c.where;
   send_values(std::move(a), c.arguments.subspan(1));
 }
 

@@ -146,6 +146,15 @@ void Checker::unknown_member(const type::Type& of, std::string_view name, Range 
         near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
 }
 
+// config.NAME
+const type::Type* Checker::unknown_key(const FieldRef& e) {
+  std::vector<std::string_view> names;
+  for (const ConfigKey& key : config_keys) names.push_back(key.name);
+  const std::string_view near = base::nearest(e.name, names);
+  return mistake(tag::unknown_field, e.name_where, "there is no configuration key `" + std::string(e.name) + "`",
+                 near.empty() ? "" : "did you mean `" + std::string(near) + "`?");
+}
+
 const type::Type* Checker::check_field(FieldRef& e) {
   if (const Name* name = if_a<Name>(e.operand); name && name->name == "args") {
     as<Name>(*e.operand).builtin = find_builtin("args");
@@ -169,6 +178,8 @@ const type::Type* Checker::check_field(FieldRef& e) {
                        : "");
   auto field = of->find(e.name);
   if (!field) {
+    const Builtin* row = builtin_of(*e.operand);
+    if (row && id_of(*row) == id("config")) return unknown_key(e);
     unknown_member(*of, e.name, e.name_where);
     return types_.none();
   }

@@ -72,7 +72,7 @@ const type::Type* Checker::resolve(TypeName& name) {
   bool is_first = name.keyword.empty() && !name.of;
   for (const TypeSuffix& s : name.suffixes) {
     if (t->is_aggregation() || (t->is(Kind::none) && s.is_array)) {
-      error(tag::bad_cast, name.where, "there are no " + std::string(s.is_array ? "arrays" : "pointers") + " of " + text(t));
+      error(tag::bad_cast, name.where, "there are no " + std::string(s.is_array ? "arrays" : "pointers") + " of " + (t->is(Kind::none) ? "void" : text(t)));
       return name.type = types_.none();
     }
     t = s.is_array ? array_of(*t, s, is_first) : types_.pointer(t == types_.none() ? nullptr : t, type::Space::kernel);

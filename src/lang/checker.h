@@ -185,6 +185,7 @@ private:
   const type::Type* completed(const type::Type* t);
   [[gnu::cold]] void unknown_member(const type::Type& of, std::string_view name, Range where);
   void take_element(Expr& e, const Expr& tuple, std::string_view name);
+  [[gnu::cold]] const type::Type* unknown_key(const FieldRef& e);
   const type::Type* check_field(FieldRef& e);
   const type::Type* check_part(const type::Type* t, type::Space space);
   const type::Type* check_index(Index& e);
