@@ -138,7 +138,7 @@ static std::string_view kind_text(const type::Type& t) {
 }
 
 const type::Type* Checker::check_type_text(TypeText& e) {
-  const type::Type* t = e.target ? resolve(*e.target) : check(*e.operand);
+  const type::Type* t = e.target ? resolve(*e.target) : check_for_type(*e.operand);
   const bool is_void = e.target && !e.target->of && e.target->name == "void";
   if (t->is(Kind::none) && !is_void) {
     if (e.operand) refuse_without_value(*e.operand);

@@ -44,7 +44,7 @@ const type::Type* Checker::check_len(Call& e) {
 void Checker::check_is_scalar(Call& e) {
   const Expr& of = *e.arguments[0];
   const MapRef* m = if_a<MapRef>(&of);
-  const bool is_map = m && !m->key && of.type->is(Kind::none);
+  const bool is_map = m && !m->key;
   guessed_ |= is_map && !m->map->keyed_use;
   set_integer(e, is_map ? !m->map->keyed_use : of.type->is_integer() || of.type->is(Kind::pointer));
 }
