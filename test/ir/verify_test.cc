@@ -372,7 +372,7 @@ TEST(Verify, Roles) {
     Builder b;
     b.give_back();
     b.now().parent = 0;
-    EXPECT_TRUE(refuses(b.program, "only a body has a parent"));
+    EXPECT_TRUE(refuses(b.program, "only a body or a piece has a parent"));
   }
   {
     Builder b;

@@ -80,8 +80,7 @@ TEST(Differential, RandomScriptsPrintTheSameOnBothEngines) {
     options.lower.possible_cpus = host::possible_cpus(); // aggregations are read from all of them
     session::Compiled compiled = session::compile(source, options, diagnostics);
     ASSERT_TRUE(compiled.ok) << "seed " << seed << "\n" << diagnostics.render(source, false) << source.text();
-    const bool in_pieces = seed % 4 == 0; // as long functions are, but many and small ones
-    Outcome kernel = run_in_kernel(compiled.program, source, in_pieces ? bpf::PieceSizes{24, 16} : bpf::PieceSizes{});
+    Outcome kernel = run_in_kernel(compiled.program, source);
     const bool was_cut = kernel.was_cut && walks_turns; // such loops have few turns
     const std::string_view lacks = was_cut ? "loop" : kernel.ran ? "" : lacking_ability(kernel);
     if (!lacks.empty()) {
