@@ -17,6 +17,17 @@ static bool ends_probe(const Expr& e) {
   return call && call->builtin && id_of(*call->builtin) == id("exit");
 }
 
+// Whether the statement may leave the loop that it is in. Those of a loop inside leave that one.
+static bool breaks(const Stmt& s) {
+  auto any = [](const Block* b) { return b && std::ranges::any_of(b->statements, [](const Stmt* inner) { return breaks(*inner); }); };
+  switch (s.kind) {
+  case StmtKind::leave: return !as<Leave>(s).is_continue;
+  case StmtKind::block: return any(as<BlockStmt>(s).block);
+  case StmtKind::conditional: return any(as<If>(s).then) || any(as<If>(s).otherwise);
+  default: return false;
+  }
+}
+
 // The statement hands control to none behind it: it leaves the loop, the function or the probe on every path.
 static bool leaves(const Stmt& s) {
   switch (s.kind) {
@@ -29,6 +40,11 @@ static bool leaves(const Stmt& s) {
     if (i.condition->constant.kind != Constant::integer) return i.otherwise && leaves(*i.then) && leaves(*i.otherwise);
     const Block* taken = i.condition->constant.integer_value ? i.then : i.otherwise;
     return taken && leaves(*taken);
+  }
+  case StmtKind::loop_while: {
+    const While& w = as<While>(s);
+    const bool is_endless = w.condition->constant.kind == Constant::integer && w.condition->constant.integer_value != 0;
+    return is_endless && std::ranges::none_of(w.body->statements, [](const Stmt* inner) { return breaks(*inner); });
   }
   default: return false;
   }

@@ -368,8 +368,8 @@ def nginx_values(acu):
     found = re.search(r"is there from ngx_http_finalize_request\+(\d+)", said)
     need(found or not said, said)
     place = "ngx_http_finalize_request" + (f"+{found.group(1)}" if found else "")
-    script = ('uprobe:$1:ngx_http_process_request { printf("asked %s %s\\n", str(args.r->uri.data, args.r->uri.len), comm); }\n'
-              f'uprobe:$1:{place} {{ printf("from %s %d %d\\n", str(locals.c->addr_text.data, locals.c->addr_text.len), '
+    script = ('uprobe:$1:ngx_http_process_request { printf("asked %s %s\\n", str(args.r->uri.data, args.r->uri.len + 1), comm); }\n'
+              f'uprobe:$1:{place} {{ printf("from %s %d %d\\n", str(locals.c->addr_text.data, locals.c->addr_text.len + 1), '
               'target.ngx_cycle->connection_n, *(uint64 *)uaddr("ngx_pagesize")); }\n')
     server = Nginx(path, "")
     try:

@@ -114,11 +114,6 @@ __attribute__((noinline)) int acu_kept_return(__u64 slot) {
   return 0;
 }
 
-union walked_rule {
-  struct unwind_rule rule;
-  __u64 word;
-};
-
 /* The mapping that holds the address; 0: none. */
 inline_always struct walk_mapping *find_mapping(struct walk *w, __u64 address) {
   __u32 low = w->mapping;
@@ -174,22 +169,42 @@ inline_always __u32 find_number(struct walk_mapping *m, __u64 address) {
   return (*pair >> ((low & 1) << 5) >> 16) & 0xffff;
 }
 
-/* The rule for an address of the process, or why there is none. A frame costs a third where it is found as it was kept. */
-inline_always long find_rule(struct walk *w, __u64 at, union walked_rule *to) {
-  __u64 check = mix(w->list, at);
-  __u32 key = check & (WALK_RULES - 1);
-  struct walk_rule *kept = map_lookup(acu_walk_rules, &key);
-  if (!kept) return WALK_NOT_HELD;
-  to->word = kept->rule;
-  if ((kept->check ^ to->word) == check) return 0;
+/* Where the rule for an address is kept, and what tells that it is. */
+inline_always struct walk_rule *place_of(struct walk *w, __u64 at, __u64 *check) {
+  *check = mix(w->list, at);
+  __u32 key = *check & (WALK_RULES - 1);
+  return map_lookup(acu_walk_rules, &key);
+}
+
+/* Sets w->rule to the rule for an address, if it is kept. */
+inline_always int find_kept(struct walk *w, __u64 at) {
+  __u64 check;
+  struct walk_rule *kept = place_of(w, at, &check);
+  if (!kept) return 0;
+  w->rule_word = kept->rule;
+  return (kept->check ^ w->rule_word) == check;
+}
+
+inline_always void keep_rule(struct walk *w, __u64 at) {
+  __u64 check;
+  struct walk_rule *kept = place_of(w, at, &check);
+  if (!kept) return;
+  kept->rule = w->rule_word;
+  kept->check = check ^ w->rule_word;
+}
+
+/* Sets w->rule to the rule for an address of the process, or gives why there is none. A frame costs a third less where it is found
+ * as it was kept. */
+inline_always long find_rule(struct walk *w, __u64 at) {
+  if (find_kept(w, at)) return 0;
   struct walk_mapping *m = find_mapping(w, at);
   if (!m) return WALK_CODE_NOT_KNOWN;
-  __u32 number = find_number(m, at);
-  __u64 *rule = map_lookup(acu_rules, &number);
+  w->rule_key = find_number(m, at);
+  __u64 *rule = map_lookup(acu_rules, &w->rule_key);
   if (!rule) return WALK_NOT_HELD;
-  to->word = *rule;
-  kept->rule = to->word;
-  kept->check = check ^ to->word;
+  w->rule_word = *rule;
+  asm volatile("" ::: "memory"); /* computes the hash again: there is little stack for it to wait on */
+  keep_rule(w, w->pc - (w->is_exact ? 0 : 1));
   return 0;
 }
 
@@ -198,14 +213,13 @@ inline_always long find_rule(struct walk *w, __u64 at, union walked_rule *to) {
  * copy of a probed instruction, which lies behind it. Each member costs 20 ns: those that tell where the trampoline is are
  * read only where one may be met. */
 inline_always void find_returns(struct walk *w) {
-  union walked_rule at_pc;
   w->kept_count = w->kept_next = w->trampoline = 0;
   const __u64 *set = settings();
   if (!set || !set[WALK_SET_UTASK]) return;
   __u64 task = get_current_task(), utask = read_member(task, set[WALK_SET_UTASK]);
   if (!utask) return;
   w->returns = read_member(utask, set[WALK_SET_RETURNS]);
-  if (!w->returns && !find_rule(w, w->registers[ARCH_RIP], &at_pc) && at_pc.rule.cfa != UNWIND_CFA_NO_TABLE) return;
+  if (!w->returns && find_kept(w, w->registers[ARCH_RIP]) && w->rule.cfa != UNWIND_CFA_NO_TABLE) return;
   __u64 memory = read_member(task, set[WALK_SET_MM]);
   w->trampoline = read_member(read_member(memory, set[WALK_SET_XOL]), set[WALK_SET_TRAMPOLINE]);
   if (!w->trampoline) return;
@@ -274,10 +288,9 @@ inline_always long find_cfa(struct walk *w, struct unwind_rule *rule, __u64 *cfa
 /* From the frame at w->pc to its caller. */
 inline_always long to_caller(struct walk *w) {
   if (w->is_blind) return by_frame_pointer(w);
-  union walked_rule found;
-  long why = find_rule(w, w->pc - (w->is_exact ? 0 : 1), &found);
+  long why = find_rule(w, w->pc - (w->is_exact ? 0 : 1));
   if (why) return stop(w, why);
-  struct unwind_rule *rule = &found.rule;
+  struct unwind_rule *rule = &w->rule;
   if (rule->cfa == UNWIND_CFA_NO_TABLE) return by_frame_pointer(w);
   if (rule->cfa == UNWIND_CFA_END) return stop(w, UNWIND_COMPLETE);
   if (rule->cfa == UNWIND_CFA_SIGNAL) return out_of_signal(w, w->sp + (__s64)rule->cfa_parts.offset);
@@ -439,25 +452,27 @@ inline_always __u64 no_stack(struct walk *w, __u32 why) {
   return keep(w);
 }
 
+inline_always void find_process(struct walk *w) {
+  struct walk_process *process = map_lookup(acu_processes, &w->pid);
+  w->first = process ? process->first : 0;
+  w->mappings = process ? process->count : 0;
+  w->mapping = w->first;
+  w->list = process ? mix(0, process->list) : 0;
+}
+
 inline_always __u64 walk(struct walk *w, int has_loop) {
   __u32 none = 0;
-  struct walk_process *process = map_lookup(acu_processes, &w->pid);
-  if (process && process->count) {
-    w->first = process->first;
-    w->mappings = process->count;
-    w->mapping = process->first;
-    w->list = mix(0, process->list);
-  } else {
-    w->mappings = 0;
-    w->list = 0;
-  }
+  find_process(w);
   begin(w);
   if (!w->mappings && w->limit > 1) {
     if ((none = why_none_to_copy(w))) return no_stack(w, none);
-    struct walk_process asked = {.first = process ? process->first + 1 : 1};
-    __u64 id = asked.first <= WALK_MOST_COPIES ? copy_out(w, WALK_PROCESS_NOT_KNOWN) : 0;
+    __u64 id = w->first < WALK_MOST_COPIES ? copy_out(w, WALK_PROCESS_NOT_KNOWN) : 0;
     if (id) {
-      map_update(acu_processes, &w->pid, &asked, process ? any : no_exist);
+      struct walk_process *asked = (struct walk_process *)w->bytes; /* nothing was read there yet */
+      asked->first = w->first + 1;
+      asked->count = 0;
+      asked->list = 0;
+      map_update(acu_processes, &w->pid, asked, w->first ? any : no_exist);
       return id;
     }
     count(WALK_COUNT_NOT_COPIED);

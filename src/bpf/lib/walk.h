@@ -138,12 +138,17 @@ struct walk {
 
   __u64 pc, sp, bp;
   __u64 hash;
-  __u32 first, mappings; /* of the process */
+  __u32 first, mappings; /* of the process; 0 mappings: it is not known, and was copied out `first` times */
   __u64 list;            /* hash of its number */
   __u32 mapping;         /* that held the last address */
   __u32 is_exact;        /* pc is where the code was interrupted, not where it returns to */
   __u32 is_blind;        /* nothing is known of the process: by frame pointers, whatever they are */
   __u32 end;
+  __u32 rule_key; /* of acu_rules; here, as there is little stack */
+  union {
+    struct unwind_rule rule; /* for the frame that is walked */
+    __u64 rule_word;
+  };
   __u64 window;          /* address of what was read */
   __u8 bytes[WALK_WINDOW];
   /* Functions whose return is probed; nothing: there is none. */
