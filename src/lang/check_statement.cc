@@ -118,6 +118,8 @@ void Checker::check(Stmt& s) {
     Variable* v = declare(f.variable, f.name, f.name_where, f.expansion);
     v->declared = true;
     v->type = types_.int64();
+    const Constant& first = f.first->constant;
+    if (first.kind == Constant::integer && first.integer_value >= 0) v->inferred.need.difference_size = 8; // it counts up from there
     check(*f.body);
     depth--;
     scopes_.pop_back();

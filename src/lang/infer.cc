@@ -80,6 +80,8 @@ IntegerNeed need_of(const type::Type& t, const Expr* e) {
     return need_of_choice(*c->condition, c->then->value, c->otherwise->value);
   if (const BlockExpr* b = if_a<BlockExpr>(e)) return need_of(b->block->value);
   if (!t.is_signed) return {.unsigned_size = size};
+  if (const VariableRef* v = if_a<VariableRef>(e); v && v->variable && v->variable->declared && v->variable->inferred.need.difference_size)
+    return {.difference_size = size}; // of a loop
   const Binary* b = if_a<Binary>(e);
   const MapRef* m = if_a<MapRef>(e); // of an aggregation
   const bool is_difference = m || (b && !need_of(b->left).signed_size && !need_of(b->right).signed_size);
