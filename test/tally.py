@@ -39,6 +39,16 @@ def patient(duration):
     return duration * SLOWNESS * (PATIENCE if tries_again else 1)
 
 
+def take_filter(arguments):
+    """Takes `--filter TEXT` out of a command line; the text, or an empty one."""
+    if "--filter" not in arguments:
+        return ""
+    at = arguments.index("--filter")
+    text = arguments[at + 1]
+    del arguments[at:at + 2]
+    return text
+
+
 def need(condition, text):
     if not condition:
         raise Wrong(text)

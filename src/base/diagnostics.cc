@@ -1,5 +1,7 @@
 #include "base/diagnostics.h"
 
+#include "base/utf8.h"
+
 #include <algorithm>
 
 namespace base {
@@ -36,13 +38,13 @@ static std::string render(const Source& source, Range where, std::string_view wh
     to = std::min(to, left + widest);
   }
   // A character is one column; a tab is copied so that the underline stays aligned.
-  const auto begins_character = [&](size_t at) { return at - left >= line.size() || (line[at - left] & 0xc0) != 0x80; };
+  const auto takes_column = [&](size_t at) { return at - left >= line.size() || begins_character(line[at - left]); };
   out += std::string(line) + "\n";
   for (size_t i = left; i < from && i - left < line.size(); i++)
-    if (begins_character(i)) out += line[i - left] == '\t' ? '\t' : ' ';
+    if (takes_column(i)) out += line[i - left] == '\t' ? '\t' : ' ';
   out += '~';
   for (size_t i = from + 1; i < to; i++)
-    if (begins_character(i)) out += '~';
+    if (takes_column(i)) out += '~';
   return out + "\n";
 }
 

@@ -1,4 +1,4 @@
-// Rounding without libm: loading it costs every start, and nothing else needs it.
+// Rounding without libm: loading it costs every start (tool/ceil.cc).
 #pragma once
 
 #include <cstdint>

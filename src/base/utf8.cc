@@ -23,7 +23,6 @@ size_t utf8_length(std::string_view text) {
 }
 
 std::string right(std::string_view text, size_t columns) {
-  const auto begins_character = [](char c) { return (c & 0xc0) != 0x80; };
   const auto width = static_cast<size_t>(std::ranges::count_if(text, begins_character));
   return std::string(columns - std::min(columns, width), ' ').append(text);
 }

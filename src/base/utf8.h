@@ -10,6 +10,9 @@ namespace base {
 // Bytes of the UTF-8 character at the start of `text`, or 0 if it is none.
 size_t utf8_length(std::string_view text);
 
+// Whether a byte is the first of a character.
+constexpr bool begins_character(char byte) { return (byte & 0xc0) != 0x80; }
+
 // The text behind as many blanks as fill the columns; what is longer stays whole. A character takes one column.
 std::string right(std::string_view text, size_t columns);
 

@@ -317,7 +317,7 @@ base::Status FunctionEmitter::emit() {
   for (size_t b = 0; b < function_->blocks.size(); b++) block_labels_.push_back(out_.label());
   out_.place(function_->blocks[0].insts[0].where);
   out_.begin_function(index_, function_->name, parameters(), unit_.stands_alone(index_));
-  if (is_piece(*function_)) out_.needs_types(); // they tell the verifier that it stands alone
+  if (is_piece(*function_)) out_.needs_types(); // with which the verifier checks it by itself
   emit_prologue();
   if (function_->role == ir::Role::probe && unit_.walks()) emit_plain_stack();
   for (size_t n = 0; n < order_.size(); n++) emit_block(n);

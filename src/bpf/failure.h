@@ -22,7 +22,7 @@ Complaint find_complaint(std::string_view log);
 
 // A program that was not loaded. `source` may be nullptr.
 base::Error program_error(const Code& code, int error, std::string_view log, const base::Source* source);
-// Whether that was because the program is too long for the verifier, and what is told then, in terms of the script's block.
+// Whether the program was too long for the verifier, and the error for that, in terms of the script's block.
 bool is_too_long(int error);
 base::Error too_long_error(const ir::Probe& probe, const Code& code, const base::Source* source);
 // A map that was not made. `name`: as people know it.

@@ -162,6 +162,8 @@ Answer try_socket_cookie() {
   return id ? try_helper<BPF_FUNC_get_socket_cookie, BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP>(id) : Answer::no;
 }
 
+Answer try_watchpoint() { return probe::raises_accesses() ? Answer::yes : Answer::no; }
+
 // A function that the kernel has for such trials; it runs only when somebody tries programs on it.
 Answer try_trampoline() {
   uint32_t id = find_type("bpf_fentry_test1", format::BtfKind::function);
@@ -418,6 +420,12 @@ constexpr FeatureRow table[] = {
      .use = "socket_cookie()",
      .substitute = "none: refused",
      .probe = try_socket_cookie},
+    {.id = Feature::watchpoint,
+     .name = "watchpoint",
+     .since = "4.9",
+     .use = "watchpoint and asyncwatchpoint",
+     .substitute = "none: refused",
+     .probe = try_watchpoint},
 };
 
 constexpr bool in_order() {

@@ -47,9 +47,10 @@ enum class Feature : uint8_t {
   current_task,
   find_task,
   socket_cookie,
+  watchpoint,
 };
 
-inline constexpr size_t feature_count = static_cast<size_t>(Feature::socket_cookie) + 1;
+inline constexpr size_t feature_count = static_cast<size_t>(Feature::watchpoint) + 1;
 
 enum class Answer : uint8_t {
   unasked,

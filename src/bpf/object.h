@@ -87,7 +87,7 @@ struct Object {
 
 // Of functions that are cut for the verifier (pieces.h), in operations of the IR.
 struct PieceSizes {
-  size_t longest_function = 3 * ir::long_function; // a longer one is cut; its jumps may be too far for the kernel
+  size_t longest_function = ir::long_function; // a longer one is cut
   size_t piece = 500;                          // about
 };
 

@@ -16,12 +16,6 @@ using ir::Operand;
 using ir::Reg;
 using ir::Role;
 
-size_t length(const ir::Function& function) {
-  size_t n = 0;
-  for (const ir::Block& b : function.blocks) n += b.insts.size();
-  return n;
-}
-
 constexpr uint32_t rest = 0, no_unit = ~0u, several_units = ~0u - 1;
 
 // Where something is used: in one unit, or in several.
@@ -128,12 +122,12 @@ private:
 void Group::find_units() {
   for (const uint32_t m : members_) unit_of_body_[m] = rest;
   std::vector<bool> fixed(program_.functions.size(), false);
-  for (const uint32_t m : members_) // with what they stand in
-    if (length(program_.functions[m]) > sizes_.longest_function)
+  for (const uint32_t m : members_) // with the functions around them
+    if (ir::length_of(program_.functions[m]) > sizes_.longest_function)
       for (uint32_t f = m; program_.functions[f].role == Role::body; f = program_.functions[f].parent) fixed[f] = true;
   for (const uint32_t m : members_) {
     ir::Function& f = program_.functions[m];
-    if (length(f) <= sizes_.longest_function) continue;
+    if (ir::length_of(f) <= sizes_.longest_function) continue;
     const CutFacts facts{program_, addresses_, m, fixed};
     split_blocks(f, facts, sizes_);
     take_addresses_anew(f);
@@ -190,7 +184,7 @@ bool Group::find_uses() {
   return true;
 }
 
-// Which registers stand in the lent object, and which are set anew in each unit.
+// Which registers are kept in the lent object, and which are set anew in each unit.
 void Group::find_registers(uint32_t member) {
   const ir::Function& f = program_.functions[member];
   std::vector<uint32_t> units(f.registers, no_unit), set_in(f.registers, no_unit);
@@ -474,7 +468,7 @@ void Group::move_body(Piece& piece, uint32_t body) {
 } // namespace
 
 bool has_long_functions(const ir::Program& program, const PieceSizes& sizes) {
-  return std::ranges::any_of(program.functions, [&](const ir::Function& f) { return length(f) > sizes.longest_function; });
+  return std::ranges::any_of(program.functions, [&](const ir::Function& f) { return ir::length_of(f) > sizes.longest_function; });
 }
 
 ir::Program cut_into_pieces(const ir::Program& given, const PieceSizes& wanted) {
@@ -484,7 +478,7 @@ ir::Program cut_into_pieces(const ir::Program& given, const PieceSizes& wanted) 
   // The kernel takes 256 functions in a program.
   constexpr size_t most_pieces = 160;
   size_t all_operations = 0;
-  for (const ir::Function& f : program.functions) all_operations += length(f);
+  for (const ir::Function& f : program.functions) all_operations += ir::length_of(f);
   const PieceSizes sizes{wanted.longest_function, std::max(wanted.piece, all_operations / most_pieces)};
   // By frame: the function that has it, then the bodies in it, outer ones first.
   std::vector<std::vector<uint32_t>> by_frame(program.frames.size());
@@ -498,7 +492,7 @@ ir::Program cut_into_pieces(const ir::Program& given, const PieceSizes& wanted) 
     if (program.functions[f].role == Role::body) by_frame[program.functions[f].frame].push_back(f);
   const AddressUse addresses = find_address_use(program, all);
   for (std::vector<uint32_t>& members : by_frame)
-    if (std::ranges::any_of(members, [&](uint32_t m) { return length(program.functions[m]) > sizes.longest_function; }))
+    if (std::ranges::any_of(members, [&](uint32_t m) { return ir::length_of(program.functions[m]) > sizes.longest_function; }))
       Group(program, addresses, sizes, std::move(members)).run();
   return program;
 }

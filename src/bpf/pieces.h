@@ -2,7 +2,7 @@
 //
 // The verifier takes time that grows with the square of a function's length, and gives up where more than 8,192 branches
 // wait to be walked; jumps reach 32,767 instructions. So a long function is cut into pieces: functions that it calls one after
-// the other, each of which the verifier looks at by itself. What several pieces use (variables, values of registers) stands in
+// the other, each of which the verifier looks at by itself. What several pieces use (variables, values of registers) is in
 // one object of the long function, which is lent to them (Op::lend). Operations on maps that occur often become functions, too:
 // the kernel compiles each call of a helper that it knows anew, in time that grows with the whole program.
 #pragma once

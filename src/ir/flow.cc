@@ -6,10 +6,10 @@
 
 namespace ir {
 
-bool is_long(const Function& function) {
+size_t length_of(const Function& function) {
   size_t n = 0;
   for (const Block& b : function.blocks) n += b.insts.size();
-  return n > long_function;
+  return n;
 }
 
 Definitions::Definitions(const Function& function) : count(function.registers), last(function.registers) {

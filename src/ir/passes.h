@@ -15,9 +15,11 @@ namespace ir {
 
 struct Flow;
 
-// Of a longer function (operations) no address of a map's entry is kept far from where it was looked up: it may be cut (bpf/pieces.h).
-inline constexpr size_t long_function = 2000;
-bool is_long(const Function& function);
+// Operations of a function. One that has more than `long_function` may be cut, as its jumps may be too far for the kernel
+// (bpf/pieces.h): there no address of a map's entry is kept far from where it was looked up.
+size_t length_of(const Function& function);
+inline constexpr size_t long_function = 6000;
+inline bool is_long(const Function& function) { return length_of(function) > long_function; }
 
 // What the passes over one function share: its order of blocks is worked out again only when an edge has changed.
 class PassContext {

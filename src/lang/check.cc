@@ -66,11 +66,6 @@ std::vector<probe::Event*> Checker::match(const ProbeSpec& spec, std::vector<Unm
   return events;
 }
 
-bool Checker::is_wanted(const probe::Event& event) const {
-  const bool always = event.kind == probe::Kind::begin || event.kind == probe::Kind::end;
-  return always || !options_.wants_probe || options_.wants_probe(event.name);
-}
-
 // A pattern that matches nothing is left out where other probes are there; a script of nothing else is a mistake.
 void Checker::report_unmatched(const std::vector<Unmatched>& unmatched, bool others_match) {
   for (const Unmatched& u : unmatched)
@@ -100,7 +95,7 @@ void Checker::match_probes() {
       bool is_test = e->kind == probe::Kind::test, is_bench = e->kind == probe::Kind::bench;
       left_out |= (is_test && !options_.runs_tests) || (is_bench && !options_.runs_benches);
       const bool runs = (!is_test || options_.runs_tests) && (!is_bench || options_.runs_benches);
-      if (runs && is_wanted(*e)) p->events.push_back(e);
+      if (runs && (!options_.wants_probe || options_.wants_probe(*e))) p->events.push_back(e);
     }
     total += p->events.size();
   }
@@ -229,7 +224,7 @@ void Checker::infer_types() {
     decides_ = true;
     round();
     decides_ = false;
-    if (!changed_) return; // none that is left can be decided: that is told
+    if (!changed_) return; // none that is left can be decided, which is reported
     settle();
   }
 }

@@ -28,7 +28,7 @@ struct CheckOptions {
   bool allows_recursion = true; // of functions: the kernel's verifier does not
   bool calls_loops = true; // bodies of loops over ranges and conditions are functions that are called back
   bool shares_aggregations = false; // keyed ones that are declared as hash have one value for all CPUs
-  std::function<bool(std::string_view name)> wants_probe; // others are left out; empty: all are wanted
+  std::function<bool(const probe::Event&)> wants_probe; // others are left out; empty: all are wanted
   bool runs_tests = false, runs_benches = false; // their probes count; otherwise they are left out
   // Whether a program on several events like this one can tell which of them it is at.
   std::function<bool(const probe::Event&)> tells_events;

@@ -116,24 +116,12 @@ const type::Type* Checker::check_config(Expr&) {
 static std::string_view kind_text(const type::Type& t) {
   switch (t.kind) {
   case Kind::none: return "void";
-  case Kind::boolean: return "bool";
   case Kind::integer: return "int";
   case Kind::floating: return "float";
-  case Kind::pointer: return "pointer";
-  case Kind::array: return "array";
-  case Kind::string:
-  case Kind::probe_name: return "string";
-  case Kind::buffer: return "buffer";
-  case Kind::structure: return t.is_union ? "union" : "struct";
-  case Kind::tuple: return t.is_named ? "record" : "tuple";
-  case Kind::enumeration: return "enum";
   case Kind::kstack: return "kstack_t";
   case Kind::ustack: return "ustack_t";
   case Kind::stack: return "stack_t";
-  case Kind::hist: return "hist_t";
-  case Kind::lhist: return "lhist_t";
-  case Kind::tseries: return "tseries_t";
-  default: return type::name_of_kind(t.kind);
+  default: return type::kind_name(t);
   }
 }
 

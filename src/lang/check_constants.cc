@@ -34,7 +34,7 @@ void Checker::fold(Binary& e) {
   auto put = [&](uint64_t v) { set_integer(e, static_cast<int64_t>(v)); };
   switch (e.op) {
   case BinaryOp::mul: return put(a * b);
-  case BinaryOp::div: return b ? put(a / b) : void(); // by zero: told when it runs
+  case BinaryOp::div: return b ? put(a / b) : void(); // by zero: reported when it runs
   case BinaryOp::mod: return b ? put(a % b) : void();
   case BinaryOp::add: return put(a + b);
   case BinaryOp::sub: return put(a - b);
@@ -59,11 +59,6 @@ void Checker::fold(Binary& e) {
 namespace {
 
 using Wide = __int128; // holds each result of one operation on 64-bit numbers
-
-Wide value_of(const Expr& e) {
-  const int64_t bits = e.constant.integer_value;
-  return e.type->is_signed ? Wide{bits} : Wide{static_cast<uint64_t>(bits)};
-}
 
 bool is_in_range(Wide n) { return n >= INT64_MIN && n <= Wide{UINT64_MAX}; }
 
@@ -91,6 +86,11 @@ Wide result_of(BinaryOp op, Wide a, Wide b) {
 }
 
 } // namespace
+
+__int128 value_of(const Expr& e) {
+  const int64_t bits = e.constant.integer_value;
+  return e.type->is_signed ? Wide{bits} : Wide{static_cast<uint64_t>(bits)};
+}
 
 const type::Type* Checker::set_number(Expr& e, __int128 n) {
   if (!is_in_range(n))

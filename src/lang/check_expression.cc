@@ -11,6 +11,7 @@
 #include "spec/other_names.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace lang {
@@ -84,6 +85,7 @@ const type::Type* Checker::check(Expr& e) {
   e.type = typed();
   return e.type;
 }
+
 // The part of an expression that is used for its value and gives none; nullptr if its type is unknown for another
 // reason, which was told.
 static const Expr* part_without_value(const Expr& e) {
@@ -171,13 +173,14 @@ bool Checker::check_integer(Expr& e, std::string_view what) {
 }
 
 void Checker::set_integer(Expr& e, int64_t value) { e.constant = {Constant::integer, value, {}}; }
+
 // A literal, or what is made of literals: its type is the smallest that holds it. `is_signed`: how the bits are meant.
 const type::Type* Checker::set_literal(Expr& e, int64_t value, bool is_signed) {
   set_integer(e, value);
   e.adapts = true;
   if (!is_signed && value < 0) return types_.uint64();
-  const int64_t magnitude = value < 0 ? ~value : value;
-  return types_.integer(magnitude <= INT8_MAX ? 1 : magnitude <= INT16_MAX ? 2 : magnitude <= INT32_MAX ? 4 : 8, true);
+  const auto magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
+  return types_.integer(bytes_of(static_cast<unsigned>(std::bit_width(magnitude)) + 1), true);
 }
 
 void Checker::set_text(Expr& e, std::string_view value) { e.constant = {Constant::text, 0, value}; }

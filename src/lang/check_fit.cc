@@ -27,11 +27,10 @@ std::string decimal(__int128 n) {
 
 } // namespace
 
-// Whether a constant is in the range of an integer type; tells if not.
+// Whether a constant is in the range of an integer type; reports it if not.
 bool Checker::check_range(const type::Type& wanted, const Expr& value) {
   if (!wanted.is(Kind::integer) || !value.type->is(Kind::integer) || value.constant.kind != Constant::integer) return true;
-  const int64_t bits = value.constant.integer_value;
-  const __int128 n = value.type->is_signed ? __int128{bits} : __int128{static_cast<uint64_t>(bits)};
+  const __int128 n = value_of(value);
   const auto [low, high] = limits_of(wanted);
   if (n >= low && n <= high) return true;
   error(tag::type_mismatch, value.where,
@@ -40,8 +39,8 @@ bool Checker::check_range(const type::Type& wanted, const Expr& value) {
   return false;
 }
 
-// Whether what is declared with this type can be given the value. A constant that is out of range is told of here, and
-// so is a sign that may be lost.
+// Whether what is declared with this type can be given the value. A constant out of range is reported here, and so
+// is a sign that may be lost.
 bool Checker::fits_declared(const type::Type& wanted, const Expr& value) {
   const type::Type& given = *value.type;
   if (&wanted == &given) return true;

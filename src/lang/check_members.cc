@@ -386,7 +386,7 @@ const type::Type* Checker::check_cast(Cast& e) {
   const type::Type* to = resolve(*e.target);
   const type::Type* from = to->is(Kind::boolean) ? check_truth(e.operand) : check_value(*e.operand);
   if (to->is(Kind::none) || from->is(Kind::none)) return to;
-  if (e.target->is_open_array() && to->is(Kind::array)) { // T[]: as many as fit
+  if (e.target->is_open_array() && to->is(Kind::array)) { // T[]: up to the size of the operand
     uint32_t size = to->element->size;
     to = e.target->type =
         types_.array(to->element, std::max(1u, stored_size(*e.operand) / std::max(1u, size)));

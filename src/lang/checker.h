@@ -21,6 +21,8 @@ struct NumberNames;
 namespace lang {
 
 bool may_be_negative(const Expr& e); // once its type is known
+__int128 value_of(const Expr& e);    // of a constant integer
+uint8_t bytes_of(unsigned bits);     // of the smallest integer type with so many bits
 bool is_known(const Expr& e);        // a constant, or a tuple of such
 std::string hint_for_floating(const type::Type* a, const type::Type* b = nullptr);
 std::string hint_for_name(std::string_view unknown, const std::vector<std::string_view>& known);
@@ -40,7 +42,6 @@ private:
   // check.cc: the order of work
   void prepare_c_types();
   void match_probes();
-  bool is_wanted(const probe::Event& event) const;
   // `unmatched`: of patterns that match nothing, to be judged when all probes are known.
   struct Unmatched {
     Range where;

@@ -2,7 +2,7 @@
 //
 // An integer type is the smallest that holds all values: a literal has the smallest signed type and takes the other
 // side's sign, an unsigned number meets a signed one in the next larger signed type. There is none above uint64: with a
-// number that may be negative it becomes an int64, and a warning tells so.
+// number that may be negative it becomes an int64, with a warning.
 //
 // The difference of numbers without sign, of two times for example, is an int64, but nobody means it to be negative: it
 // goes together with a uint64.
@@ -16,10 +16,9 @@ namespace lang {
 using type::Kind;
 using namespace spec;
 
-namespace {
-
-// Bytes of the smallest integer with so many bits.
 uint8_t bytes_of(unsigned bits) { return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8; }
+
+namespace {
 
 IntegerNeed together(const IntegerNeed& a, const IntegerNeed& b) {
   return {std::max(a.signed_size, b.signed_size), std::max(a.unsigned_size, b.unsigned_size),
@@ -149,7 +148,7 @@ bool Checker::join(Inferred& into, const type::Type* t, const Expr* e, const Inf
   return fits;
 }
 
-// Behind a join(): tells if a uint64 has met a number that may be negative.
+// After a join(): warns if a uint64 has met a number that may be negative.
 void Checker::warn_of_mixed_signs(Range where) {
   if (std::exchange(has_mixed_signs_, false))
     warning(tag::sign_mix, where, "a number that may be negative is mixed with a uint64: both become int64",

@@ -52,6 +52,9 @@ base::Result<Attachment> attach(const Event& event, Context context, int program
 // Context::btf_tracepoint; 0 if there is none.
 uint32_t attach_btf_id(Machine& machine, const Event& event);
 
+// Whether watchpoints work: a write of our own to a watched word is seen. Some virtual machines accept watchpoints and raise nothing.
+bool raises_accesses();
+
 // CPUs that are online now.
 std::vector<int> online_cpus();
 // The threads of a process, as /proc has them now.

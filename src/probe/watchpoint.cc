@@ -9,6 +9,8 @@
 
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace probe {
 
@@ -81,7 +83,7 @@ std::vector<Event> match(Machine& machine, Kind kind, std::string_view provider,
   Event e{.kind = kind, .provider = std::string(provider)};
   e.name.append(provider).append(1, ':').append(join(parts.subspan(1)));
   e.address = *address;
-  // An instruction begins at the address, whatever its length: the kernel wants to be told this one.
+  // An instruction begins at the address, whatever its length: the kernel must be given this one.
   e.watch_bytes = mode == HW_BREAKPOINT_X ? execution_bytes : static_cast<uint32_t>(*length);
   e.watch_mode = mode;
   return {std::move(e)};
@@ -125,12 +127,30 @@ base::Result<Attachment> attach_watchpoint(const Event& event, Context, int prog
     attached.error() = {
         base::Failure::unsupported,
         "cannot attach " + event.name +
-            ": this machine has no registers that watch memory; virtual machines may hide them"};
+            ": this kernel lacks `watchpoint`: the machine has no registers that watch memory; virtual machines may hide them"};
+  if (attached.ok() && !raises_accesses())
+    return base::Error{base::Failure::unsupported,
+                       "cannot attach " + event.name +
+                           ": this kernel lacks `watchpoint`: the (virtual) machine accepts watchpoints and raises none of the accesses"};
   if (attached.ok()) attached->watched = event.address;
   return attached;
 }
 
 } // namespace
+
+bool raises_accesses() {
+  volatile long word = 0;
+  perf_event_attr attr{.type = PERF_TYPE_BREAKPOINT, .size = sizeof attr};
+  attr.exclude_kernel = 1;
+  attr.bp_type = HW_BREAKPOINT_W;
+  attr.bp_addr = reinterpret_cast<uintptr_t>(&word);
+  attr.bp_len = sizeof word;
+  base::Fd event(static_cast<int>(::syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+  if (!event.valid()) return errno == ENOSPC || errno == EACCES; // all registers in use, or not permitted to ask
+  word = 1;
+  uint64_t count = 0;
+  return ::read(event.get(), &count, sizeof count) != sizeof count || count != 0;
+}
 
 constinit const KindFunctions watchpoint_kind{
     .match = match_watchpoint,

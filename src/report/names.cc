@@ -2,6 +2,7 @@
 // belongs to nothing known as a hexadecimal number. User code without a name is told by file and place.
 #include "report/names.h"
 
+#include "format/elf_file.h"
 #include "report/number.h"
 #include "report/text.h"
 
@@ -13,12 +14,6 @@ std::string SystemNames::kernel(uint64_t address, bool with_offset) {
   std::string out(symbol->name);
   if (with_offset) out += "+" + std::to_string(symbol->offset);
   return out;
-}
-
-static void append_hex_byte(std::string& out, std::byte b) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  out += digits[std::to_integer<size_t>(b >> 4)];
-  out += digits[std::to_integer<size_t>(b & std::byte{15})];
 }
 
 // "libc.so.6+0x27f01": without a name, but of a place that is the same in each process and for other tools.
@@ -55,9 +50,7 @@ std::string SystemNames::file_place(const symbol::RawFrame& raw) {
     offset = raw.entry.address - *kernel_start_;
   }
   if (id.empty()) return {};
-  std::string out;
-  for (const std::byte b : id) append_hex_byte(out, b);
-  return out.append(" + ").append(bare(offset));
+  return format::to_hex(id).append(" + ").append(bare(offset));
 }
 
 std::string SystemNames::variable(uint32_t pid, uint64_t address, bool with_offset) {

@@ -3,7 +3,10 @@
 #include "report/number.h"
 
 #include <charconv>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 
 namespace report {
 
@@ -31,6 +34,16 @@ template<class T> T held_in(Bytes bytes) {
   return value;
 }
 
+// With the fewest digits that read back as the same number. Not std::to_chars, which would load libm at each start.
+template <class Floating> void append_shortest(std::string& out, Floating value, Floating read_back(const char*, char**)) {
+  char buffer[64];
+  for (int digits = 1; digits <= std::numeric_limits<Floating>::max_digits10; ++digits) {
+    std::snprintf(buffer, sizeof buffer, "%.*Lg", digits, static_cast<long double>(value));
+    if (read_back(buffer, nullptr) == value) break;
+  }
+  out += buffer;
+}
+
 } // namespace
 
 long double floating_of(const type::Type& type, Bytes bytes) {
@@ -39,12 +52,9 @@ long double floating_of(const type::Type& type, Bytes bytes) {
 }
 
 void append_floating(std::string& out, const type::Type& type, Bytes bytes) {
-  char buffer[64];
-  auto write = [&](auto value) { return std::to_chars(buffer, std::end(buffer), value).ptr; };
-  char* end = type.size == 4   ? write(held_in<float>(bytes))
-              : type.size == 8 ? write(held_in<double>(bytes))
-                               : write(held_in<long double>(bytes));
-  out.append(buffer, end);
+  if (type.size == 4) return append_shortest(out, held_in<float>(bytes), std::strtof);
+  if (type.size == 8) return append_shortest(out, held_in<double>(bytes), std::strtod);
+  append_shortest(out, held_in<long double>(bytes), std::strtold);
 }
 
 std::optional<Number> number_of(const type::Type& type, Bytes bytes) {

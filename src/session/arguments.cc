@@ -3,11 +3,11 @@
 // `-`: words that are no options come back in their place, so that those after `--` can be distinguished.
 #include "session/arguments.h"
 
+#include "base/rounded.h"
 #include "base/text.h"
 #include "spec/durations.h"
 
 #include <algorithm>
-#include <cmath>
 #include <getopt.h>
 
 namespace session {
@@ -196,7 +196,7 @@ base::Result<uint64_t> read_time(std::string_view option, const std::string& tex
   const double ns = unit ? value * static_cast<double>(unit->nanoseconds) : 0;
   if (!digits || !unit || *end || ns < static_cast<double>(min) || ns > 1e9 * 86400 * 366)
     return bad_value(option, "a time such as 10s, 500ms or 2m", text);
-  return static_cast<uint64_t>(std::llround(ns));
+  return static_cast<uint64_t>(base::rounded(ns));
 }
 
 } // namespace session

@@ -28,7 +28,7 @@ struct CompileOptions {
   bool unsafe = false;
   bool accepts_old_scripts = false; // as lang::CheckOptions has it
   bool test = false, bench = false; // --test, --bench
-  std::function<bool(std::string_view name)> wants_probe; // as lang::CheckOptions has it
+  std::function<bool(const probe::Event&)> wants_probe; // as lang::CheckOptions has it
   std::vector<std::string> debug_folders;                 // --debuginfo
   std::string traceable_functions;                        // the text of the file of --traceable-functions
   bool has_command = false;         // `cpid` may be used

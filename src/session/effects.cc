@@ -23,11 +23,6 @@ size_t Effects::drain() {
   return engine_.drain([this](std::span<const std::byte> record) { take(record); });
 }
 
-void Effects::reopen() {
-  ended_ = false;
-  signals::lift_limit();
-}
-
 void Effects::end(int status) {
   ended_ = true;
   if (!status_ || *status_ == 0) status_ = status;
@@ -42,7 +37,7 @@ std::string_view Effects::place(const ir::Action& action) {
 }
 
 // With the uses of macros that led there.
-void Effects::tell_message(const ir::Action& action, std::span<const std::byte> payload, std::string_view severity) {
+void Effects::report_message(const ir::Action& action, std::span<const std::byte> payload, std::string_view severity) {
   printer_.record(action, payload, place(action));
   if (!source_) return;
   for (const base::Range use : action.expanded_at)
@@ -97,7 +92,7 @@ void Effects::take(std::span<const std::byte> record) {
   if (action.kind != ir::ActionKind::exit && signals::patience_ms() == 0) return void(dropped_++);
   errors_ += action.kind == ir::ActionKind::errorf || action.kind == ir::ActionKind::assert_failed;
   switch (action.kind) {
-  case ir::ActionKind::errorf: tell_message(action, payload, "ERROR"); break;
+  case ir::ActionKind::errorf: report_message(action, payload, "ERROR"); break;
   case ir::ActionKind::printf:
   case ir::ActionKind::debugf:
   case ir::ActionKind::cat:
@@ -107,7 +102,7 @@ void Effects::take(std::span<const std::byte> record) {
   case ir::ActionKind::packet:
   case ir::ActionKind::join: printer_.record(action, payload, place(action)); break;
   case ir::ActionKind::warnf:
-    if (warnings_) tell_message(action, payload, "WARNING");
+    if (warnings_) report_message(action, payload, "WARNING");
     break;
   case ir::ActionKind::print_map: print_map(action, payload); break;
   case ir::ActionKind::print_entry: print_entry(action, payload); break;

@@ -30,7 +30,7 @@ public:
   // The exit status that the script asked for: the first one, so that `end` probes don't undo a failure.
   int status() const { return status_.value_or(0); }
   // Records count again: the `end` probes are about to run.
-  void reopen();
+  void reopen() { ended_ = false; }
   // How many records were not handed out, because acu was interrupted and they would have taken too long.
   uint64_t dropped() const { return dropped_; }
   // Errors reported by the script: errorf(), assert().
@@ -48,7 +48,7 @@ public:
 
 private:
   void take(std::span<const std::byte> record);
-  void tell_message(const ir::Action& action, std::span<const std::byte> payload, std::string_view severity);
+  void report_message(const ir::Action& action, std::span<const std::byte> payload, std::string_view severity);
   void print_map(const ir::Action& action, std::span<const std::byte> payload);
   void draw(const ir::Action& action);
   void print_entry(const ir::Action& action, std::span<const std::byte> payload);

@@ -281,6 +281,7 @@ base::Status finish(Life& life) {
   }
 
   // The end probes have run.
+  signals::lift_limit();
   life.effects.reopen();
   ACU_CHECK(run_special(life, Kind::end));
 

@@ -7,7 +7,7 @@
 
 namespace session {
 
-base::Result<std::function<bool(std::string_view name)>> probe_filter(const std::string& expression) {
+base::Result<std::function<bool(const probe::Event&)>> probe_filter(const std::string& expression) {
   auto compiled = std::make_unique<regex_t>();
   if (::regcomp(compiled.get(), expression.c_str(), REG_EXTENDED | REG_NOSUB) != 0)
     return base::Error{base::Failure::usage, "`--probe-filter` takes a regular expression, not `" + expression + "`"};
@@ -15,8 +15,9 @@ base::Result<std::function<bool(std::string_view name)>> probe_filter(const std:
     ::regfree(r);
     delete r;
   });
-  return std::function<bool(std::string_view)>(
-      [shared](std::string_view name) { return ::regexec(shared.get(), std::string(name).c_str(), 0, nullptr, 0) == 0; });
+  return std::function<bool(const probe::Event&)>([shared](const probe::Event& e) {
+    return e.kind == probe::Kind::begin || e.kind == probe::Kind::end || ::regexec(shared.get(), e.name.c_str(), 0, nullptr, 0) == 0;
+  });
 }
 
 base::Result<std::string> traceable_functions(const std::string& path) {

@@ -377,11 +377,8 @@ std::string Session::parameters() const {
 // -l with a script: what it would attach to.
 std::string Session::probes() {
   std::string out;
-  for (auto& event : compiled.tree->events) {
-    const bool always = event->kind == probe::Kind::begin || event->kind == probe::Kind::end;
-    if (always || !compiling.wants_probe || compiling.wants_probe(event->name))
-      out += describe_event(*compiled.machine, *event, options.verbose);
-  }
+  for (auto& event : compiled.tree->events)
+    if (!compiling.wants_probe || compiling.wants_probe(*event)) out += describe_event(*compiled.machine, *event, options.verbose);
   return out;
 }
 

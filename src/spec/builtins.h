@@ -156,7 +156,7 @@ inline constexpr Builtin builtins[] = {
      .subject = Subject::kernel, .signature = "uint64 cgroup",
      .doc = "Id of the current cgroup (version 2).", .example = "begin { print(cgroup >= 0); }"},
     {.name = "usermode", .form = Form::both, .group = Group::context, .gives = Gives::u8, .signature = "uint8 usermode",
-     .doc = "1 if the CPU was in user mode when the probe interrupted it, else 0; without registers to tell it, 1 in probes "
+     .doc = "1 if the CPU was in user mode when the probe interrupted it, else 0; where the probe has no registers, 1 in probes "
             "of user code and of acu itself and 0 in those of the kernel.",
      .example = "profile:hz:99 { @[usermode] = count(); }"},
     {.name = "rand", .form = Form::both, .group = Group::context, .gives = Gives::u32, .signature = "uint32 rand",

@@ -50,31 +50,6 @@ const Letter* find_letter(char c) {
   return nullptr;
 }
 
-// The word for a type in messages: its kind, without sizes.
-std::string_view kind_name(const Type& t) {
-  switch (t.kind) {
-  case Kind::none: return "none";
-  case Kind::boolean: return "bool";
-  case Kind::integer: return "integer";
-  case Kind::floating: return name_of_floating(t.size);
-  case Kind::pointer: return "pointer";
-  case Kind::array: return "array";
-  case Kind::string:
-  case Kind::probe_name: return "string";
-  case Kind::buffer: return "buffer";
-  case Kind::structure: return t.is_union ? "union" : "struct";
-  case Kind::tuple: return t.is_named ? "record" : "tuple";
-  case Kind::enumeration: return "enum";
-  case Kind::kstack: return "kstack";
-  case Kind::ustack: return "ustack";
-  case Kind::stack: return "stack";
-  case Kind::hist: return "hist_t";
-  case Kind::lhist: return "lhist_t";
-  case Kind::tseries: return "tseries_t";
-  default: return name_of_kind(t.kind);
-  }
-}
-
 // Numbers that print as something else than digits.
 bool has_name(const Type& t) { return t.is(Kind::boolean) || t.is(Kind::enumeration); }
 
@@ -181,6 +156,30 @@ std::vector<Conversion> Scanner::all(std::string& error) {
 }
 
 } // namespace
+
+std::string_view kind_name(const Type& t) {
+  switch (t.kind) {
+  case Kind::none: return "none";
+  case Kind::boolean: return "bool";
+  case Kind::integer: return "integer";
+  case Kind::floating: return name_of_floating(t.size);
+  case Kind::pointer: return "pointer";
+  case Kind::array: return "array";
+  case Kind::string:
+  case Kind::probe_name: return "string";
+  case Kind::buffer: return "buffer";
+  case Kind::structure: return t.is_union ? "union" : "struct";
+  case Kind::tuple: return t.is_named ? "record" : "tuple";
+  case Kind::enumeration: return "enum";
+  case Kind::kstack: return "kstack";
+  case Kind::ustack: return "ustack";
+  case Kind::stack: return "stack";
+  case Kind::hist: return "hist_t";
+  case Kind::lhist: return "lhist_t";
+  case Kind::tseries: return "tseries_t";
+  default: return name_of_kind(t.kind);
+  }
+}
 
 std::vector<Conversion> parse_format(std::string_view format, std::string& error) {
   error.clear();

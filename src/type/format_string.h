@@ -25,6 +25,9 @@ struct Conversion {
 // Splits a format string. An unknown conversion or a dangling % gives what is wrong in `error`.
 std::vector<Conversion> parse_format(std::string_view format, std::string& error);
 
+// The word for a type in messages: its kind, without sizes.
+std::string_view kind_name(const Type& type);
+
 // Checks a format string against its arguments. Empty: fine; else one sentence that says what is wrong.
 std::string check_format(std::string_view format, std::span<const Type* const> arguments);
 

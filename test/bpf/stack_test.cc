@@ -109,7 +109,7 @@ int run(const std::string& command) {
   if (child == 0) {
     const int nowhere = ::open("/dev/null", O_RDWR);
     ::dup2(nowhere, 0), ::dup2(nowhere, 1);
-    if (::setgroups(0, nullptr) != 0 || ::setgid(traced_group) != 0) ::_exit(126);
+    if (::setgroups(0, nullptr) != 0 || ::setgid(traced_group) != 0) ::_exit(125);
     ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
     ::_exit(127);
   }
@@ -259,6 +259,8 @@ TEST_F(Stacks, Of32Bits) {
   const std::string build =
       "gcc -m32 -O1 -fno-omit-frame-pointer -fno-pie -no-pie -nostdlib -static -fno-stack-protector -o ";
   ASSERT_EQ(std::system((build + program + " " + source).c_str()), 0);
+  constexpr int cannot_execute = 126; // of the shell
+  if (run(program) == cannot_execute) GTEST_SKIP() << "this kernel runs no programs of 32 bits";
   compare(program);
 }
 #endif

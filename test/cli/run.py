@@ -20,6 +20,9 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import take_filter
+
 LINE = re.compile(r"^([A-Z_]+):(?: (.*))?$")
 
 
@@ -67,11 +70,7 @@ def run(acu, case):
 
 def main():
     arguments = sys.argv[1:]
-    only = ""
-    if "--filter" in arguments:
-        at = arguments.index("--filter")
-        only = arguments[at + 1]
-        del arguments[at:at + 2]
+    only = take_filter(arguments)
     acu = os.path.abspath(arguments[0])
     if not os.access(acu, os.X_OK):
         print(f"cli: no program {acu}")

@@ -30,6 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.dirname(HERE))
 from hosts import one_word
+from tally import take_filter
 
 SHOWN_HERE, PROGRAMS = one_word(HERE), one_word(os.path.join(ROOT, "test", "runtime", "programs"))
 HEADER = re.compile(r"^// ?([A-Z_]+):(?: (.*))?$")
@@ -117,11 +118,7 @@ def untested_tags():
 
 def main():
     arguments = sys.argv[1:]
-    only = ""
-    if "--filter" in arguments:
-        at = arguments.index("--filter")
-        only = arguments[at + 1]
-        del arguments[at:at + 2]
+    only = take_filter(arguments)
     acu = os.path.abspath(arguments[0])
     if not os.access(acu, os.X_OK):
         print(f"diagnostics: no program {acu}")

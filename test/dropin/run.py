@@ -20,7 +20,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import SLOWNESS, Skipped, Tally, Wrong, need
+from tally import SLOWNESS, Skipped, Tally, Wrong, need, take_filter
 
 DEBIAN = "/usr/bin/bpftrace"
 LIMIT = 20 * SLOWNESS  # seconds for a command
@@ -171,11 +171,7 @@ def judge(check):
 
 def main():
     arguments = sys.argv[1:]
-    only = ""
-    if "--filter" in arguments:
-        at = arguments.index("--filter")
-        only = arguments[at + 1]
-        del arguments[at:at + 2]
+    only = take_filter(arguments)
     acu = os.path.abspath(arguments[0])
     tally = Tally()
     if not os.access(DEBIAN, os.X_OK) or os.geteuid() != 0:

@@ -253,9 +253,9 @@ def why_not(acu, case, engine, kernel):
             return kernel or "the kernel lacks " + lacks[0]
         if "REAL_TIME" in case.one and SLOWNESS > 1:
             return "the CPU is emulated: " + case.one["REAL_TIME"]
-    if "SKIP_IF" in case.one and subprocess.run(["/bin/sh", "-c", case.one["SKIP_IF"]], capture_output=True,
-                                               timeout=60 * SLOWNESS).returncode == 0:
-        return case.one["SKIP_IF"].rpartition("# ")[2]
+    for command in case.many.get("SKIP_IF", []):
+        if subprocess.run(["/bin/sh", "-c", command], capture_output=True, timeout=60 * SLOWNESS).returncode == 0:
+            return command.rpartition("# ")[2]
     missing = [p for p in case.many.get("NEEDS", []) if not os.path.exists(p)]
     return "missing: " + missing[0] if missing else ""
 

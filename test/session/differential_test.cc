@@ -60,6 +60,8 @@ Outcome run_in_kernel(const ir::Program& program, const base::Source& source, co
 TEST(Differential, RandomScriptsPrintTheSameOnBothEngines) {
   if (const char* without = std::getenv("ACU_WITHOUT"))
     for (std::string_view name : base::split(without, ',')) bpf::do_without(name);
+  bpf::PieceSizes pieces; // ACU_PIECES=24:16 cuts as long functions are cut, but into many and small pieces
+  if (const char* sizes = std::getenv("ACU_PIECES")) std::sscanf(sizes, "%zu:%zu", &pieces.longest_function, &pieces.piece);
   const bool walks_turns = bpf::features().ask(bpf::Feature::loop) == bpf::Answer::no;
   unsigned first = 1, count = 2000, statements = walks_turns ? 4 : 0;
   if (const char* range = std::getenv("ACU_DIFFERENTIAL"))
@@ -80,7 +82,7 @@ TEST(Differential, RandomScriptsPrintTheSameOnBothEngines) {
     options.lower.possible_cpus = host::possible_cpus(); // aggregations are read from all of them
     session::Compiled compiled = session::compile(source, options, diagnostics);
     ASSERT_TRUE(compiled.ok) << "seed " << seed << "\n" << diagnostics.render(source, false) << source.text();
-    Outcome kernel = run_in_kernel(compiled.program, source);
+    Outcome kernel = run_in_kernel(compiled.program, source, pieces);
     const bool was_cut = kernel.was_cut && walks_turns; // such loops have few turns
     const std::string_view lacks = was_cut ? "loop" : kernel.ran ? "" : lacking_ability(kernel);
     if (!lacks.empty()) {

@@ -169,7 +169,7 @@ inline_always __u32 find_number(struct walk_mapping *m, __u64 address) {
   return (*pair >> ((low & 1) << 5) >> 16) & 0xffff;
 }
 
-/* Where the rule for an address is kept, and what tells that it is. */
+/* Where the rule for an address is kept, and the check of it. */
 inline_always struct walk_rule *place_of(struct walk *w, __u64 at, __u64 *check) {
   *check = mix(w->list, at);
   __u32 key = *check & (WALK_RULES - 1);
@@ -193,9 +193,12 @@ inline_always void keep_rule(struct walk *w, __u64 at) {
   kept->check = check ^ w->rule_word;
 }
 
-/* Sets w->rule to the rule for an address of the process, or gives why there is none. A frame costs a third less where it is found
- * as it was kept. */
-inline_always long find_rule(struct walk *w, __u64 at) {
+/* The address that the frame's rule is for: of a return address, the call before it. */
+inline_always __u64 code_of(struct walk *w) { return w->pc - (w->is_exact ? 0 : 1); }
+
+/* Sets w->rule to the rule for the frame, or gives why there is none. A frame costs a third less where it is found as it was kept. */
+inline_always long find_rule(struct walk *w) {
+  __u64 at = code_of(w);
   if (find_kept(w, at)) return 0;
   struct walk_mapping *m = find_mapping(w, at);
   if (!m) return WALK_CODE_NOT_KNOWN;
@@ -204,13 +207,13 @@ inline_always long find_rule(struct walk *w, __u64 at) {
   if (!rule) return WALK_NOT_HELD;
   w->rule_word = *rule;
   asm volatile("" ::: "memory"); /* computes the hash again: there is little stack for it to wait on */
-  keep_rule(w, w->pc - (w->is_exact ? 0 : 1));
+  keep_rule(w, code_of(w));
   return 0;
 }
 
 /* While the return of a function is probed (uretprobe), the kernel has put the address of a trampoline where its return
  * address was, and keeps that. The thread may be at the trampoline itself, where the function has returned; or at the
- * copy of a probed instruction, which lies behind it. Each member costs 20 ns: those that tell where the trampoline is are
+ * copy of a probed instruction, which lies behind it. Each member costs 20 ns: those that show where the trampoline is are
  * read only where one may be met. */
 inline_always void find_returns(struct walk *w) {
   w->kept_count = w->kept_next = w->trampoline = 0;
@@ -288,7 +291,7 @@ inline_always long find_cfa(struct walk *w, struct unwind_rule *rule, __u64 *cfa
 /* From the frame at w->pc to its caller. */
 inline_always long to_caller(struct walk *w) {
   if (w->is_blind) return by_frame_pointer(w);
-  long why = find_rule(w, w->pc - (w->is_exact ? 0 : 1));
+  long why = find_rule(w);
   if (why) return stop(w, why);
   struct unwind_rule *rule = &w->rule;
   if (rule->cfa == UNWIND_CFA_NO_TABLE) return by_frame_pointer(w);
