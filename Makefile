@@ -22,8 +22,11 @@ test-anywhere: setup-test
 	@$(MAKE) --no-print-directory build
 	@python3 test/anywhere.py $(PRESET) $(ANYWHERE_ARGS)
 
-# What takes hours.
-test-long:
+# What takes hours: also 10,000 random programs on both engines, and every builtin with all values.
+test-long: setup-test
+	@$(MAKE) --no-print-directory build
+	@python3 test/arguments/run.py $(ACU) --all
+	@ACU_DIFFERENTIAL=1:10000 build/$(PRESET)/test/test_session --gtest_filter='Differential.*'
 	@$(MAKE) --no-print-directory test-anywhere
 	@$(MAKE) --no-print-directory test-kernels
 

@@ -8,7 +8,7 @@ packages=(cmake ninja-build g++ clang linux-libc-dev ccache libgtest-dev libdefl
 case $purpose in
 build) ;;
 run) packages+=(python3 nginx-light) ;;
-test) packages+=(gdb golang-go nodejs openjdk-17-jre-headless python3 bpftool linux-perf dwz strace uftrace elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev
+test) packages+=(gdb golang-go nodejs openjdk-17-jre-headless python3 bpftool bpftrace linux-perf dwz strace uftrace elfutils libdw-dev xz-utils zip libzydis4.0 libdebuginfod1 systemtap-sdt-dev
   binutils lld mold rustc libc++-dev libc++abi-dev
   qemu-system-x86 busybox-static e2fsprogs chromium tmux groff-base
   python3.11 python3.11-dbg redis-server postgresql-15 curl openssl bash nginx-light libnginx-mod-http-echo libnginx-mod-http-lua) ;;

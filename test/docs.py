@@ -66,11 +66,11 @@ WITHOUT_EXAMPLE = {
     "locals": "needs a program with debug information: see the tutorial",
     "target": "needs a program with debug information: see the tutorial",
     "entry": "needs a probe on the return of a function: see the tutorial",
-    "next_chunk": "needs a program that stands still: see docs/static.md",
-    "chunk": "needs a program that stands still: see docs/static.md",
-    "chunk_size": "needs a program that stands still: see docs/static.md",
-    "next_area": "needs a program that stands still: see docs/static.md",
-    "area_end": "needs a program that stands still: see docs/static.md",
+    "next_chunk": "needs a stopped program: see docs/static.md",
+    "chunk": "needs a stopped program: see docs/static.md",
+    "chunk_size": "needs a stopped program: see docs/static.md",
+    "next_area": "needs a stopped program: see docs/static.md",
+    "area_end": "needs a stopped program: see docs/static.md",
     "uaddr": "needs a probe in a program",
 }
 

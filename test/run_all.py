@@ -79,6 +79,7 @@ SUITES = {
     "ctest": None,
     "runtime": "runtime/run.py",
     "diagnostics": "diagnostics/run.py",
+    "arguments": "arguments/run.py",
     "cli": "cli/run.py",
     "dropin": "dropin/run.py",
     "environment": "environment/run.py",

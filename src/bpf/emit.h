@@ -145,6 +145,7 @@ public:
   // The map of scratch memory of the functions with that frame.
   uint32_t scratch_map(uint32_t frame);
   const std::vector<KnownAddress>& known_addresses(uint32_t function) const { return addresses_.known[function]; }
+  bool holds_address(uint32_t function, ir::Reg r) const { return addresses_.addresses[function][r]; }
 
   Pool& pool;
   const ir::Program& program;
@@ -269,6 +270,7 @@ private:
   // emit_arithmetic.cc
   void emit_binary(const ir::Inst& i, uint8_t op, bool commutes);
   void emit_extend(const ir::Inst& i);
+  void emit_number_of(const ir::Inst& i);
   void emit_log2(const ir::Inst& i);
   void emit_set(const ir::Inst& i);
   void blur(Register r);

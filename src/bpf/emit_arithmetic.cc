@@ -56,6 +56,15 @@ void FunctionEmitter::emit_extend(const ir::Inst& i) {
   finish(i.dst, w);
 }
 
+// What a verifier knows of an address it forgets where that is negated.
+void FunctionEmitter::emit_number_of(const ir::Inst& i) {
+  const Register w = target(i.dst, r0);
+  load_into(w, i.a);
+  if (i.a.is_reg() && unit_.holds_address(index_, i.a.as_reg()))
+    for (int n = 0; n < 2; n++) out_.alu(BPF_NEG, w, 0);
+  finish(i.dst, w);
+}
+
 // Halving: r4 is what is left of the number, r0 the bits found. Whether the upper part of r4 is empty is read
 // from the sign of a difference. The last four bits come from a table in one constant.
 void FunctionEmitter::emit_log2(const ir::Inst& i) {

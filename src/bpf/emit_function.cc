@@ -360,6 +360,7 @@ void FunctionEmitter::emit(const ir::Inst& i) {
   case Op::zext:
   case Op::sext:
   case Op::bswap: return emit_extend(i);
+  case Op::number_of: return emit_number_of(i);
   case Op::log2: return emit_log2(i);
   case Op::set: return emit_set(i);
   case Op::object: return emit_object(i);
@@ -388,7 +389,7 @@ void FunctionEmitter::emit(const ir::Inst& i) {
   case Op::stack: return emit_stack(i);
   case Op::stack_depth: return emit_stack_depth(i);
   case Op::blur: return emit_blur(i);
-  case Op::memory_map: // the checker lets it pass only for programs that stand still
+  case Op::memory_map: // the checker lets it pass only for stopped programs
   case Op::cpu_count: return finish_number(i.dst, options_.possible_cpus);
   case Op::table: return emit_table(i);
   case Op::map_find: return emit_find(i);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t most_levels = 256; // entries nested deeper are left out
 constexpr int most_references = 8;  // from one entry to what completes it
-constexpr uint64_t still_open = std::numeric_limits<uint64_t>::max();
+constexpr uint64_t open_entry = std::numeric_limits<uint64_t>::max();
 
 bool is_flat_language(uint16_t language) {
   switch (language) {
@@ -287,7 +287,7 @@ UnitScanner::Below UnitScanner::take_namespace(const EntryShape& shape, uint64_t
 
 int32_t UnitScanner::open_scope(const EntryShape& shape, uint64_t die, uint8_t flags) {
   local_scopes_.push_back({die,
-                           still_open,
+                           open_entry,
                            levels_.back().scope,
                            flags,
                            shape.name_form,

@@ -37,6 +37,7 @@ namespace eval {
 // Arithmetic that is done without asking ir::compute: name, expression of unsigned a and b.
 #define ACU_EVAL_ARITHMETIC(X)                                                                               \
   X(mov, a)                                                                                                  \
+  X(number_of, a)                                                                                            \
   X(add, a + b)                                                                                              \
   X(sub, a - b)                                                                                              \
   X(mul, a* b)                                                                                               \
@@ -56,7 +57,7 @@ enum class Step : uint8_t {
 #undef STEP
   jump,
 #define STEP(name, ...) target_##name,
-  ACU_EVAL_LOADS(STEP) // of a program that stands still; those that fail go to `to`
+  ACU_EVAL_LOADS(STEP) // of a stopped program; those that fail go to `to`
 #undef STEP
 #define STEP(name, ...) first_##name,
   ACU_EVAL_LOADS(STEP) // the same, of an object that was not there before: what is near it will be needed
@@ -97,7 +98,7 @@ struct FunctionCode {
 };
 
 // `objects`: where each object of the frame begins, and its size; `has_target`: whether memory of user and
-// kernel is that of a program that stands still.
+// kernel is that of a stopped program.
 FunctionCode make_code(const ir::Function& function, std::span<const uint32_t> objects, bool has_target);
 
 } // namespace eval

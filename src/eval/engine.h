@@ -6,7 +6,7 @@
 // Addresses of Space::script are addresses of this process. Kernel and user memory are what Options::kernel
 // and Options::user say; without them every such read faults.
 //
-// Over a program that stands still (Options::target) user memory is that program's, a run is in one of its
+// Over a stopped program (Options::target) user memory is that program's, a run is in one of its
 // threads (set_thread), and a read that fails ends the run: what follows would work on a value that is none.
 #pragma once
 
@@ -40,7 +40,7 @@ struct Options {
   std::span<const std::byte> context; // of the probes that are run; what is outside reads as 0
   uint64_t seed = 0;                  // of Query::random; 0: another one each time
   uint64_t step_budget = 0;           // jumps and calls after which a run fails; 0: none
-  target::Memory* target = nullptr;   // of a program that stands still; then `user` is not asked
+  target::Memory* target = nullptr;   // of a stopped program; then `user` is not asked
   // Answers Op::memory_map; missing: 0.
   std::function<uint64_t(ir::MemoryQuestion question, uint64_t address)> memory_map;
   std::function<bool()> interrupted;  // asked now and then: whether a run is to end
@@ -69,7 +69,7 @@ struct State {
   std::vector<std::unique_ptr<std::byte[]>> records; // opened by the current run
   ir::Counters counters;
   uint64_t random = 0;
-  // Of a program that stands still.
+  // Of a stopped program.
   std::optional<Thread> thread;
   std::array<target::Window, 4> windows = {};          // areas of its memory that were read last
   Nearby nearby;

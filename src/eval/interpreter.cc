@@ -434,7 +434,7 @@ bool Interpreter::read_target(uint64_t address, std::span<std::byte> to) {
   return state_.missing == target::Missing::none;
 }
 
-// A run that goes over a program that stands still ends at the first read that fails.
+// A run that goes over a stopped program ends at the first read that fails.
 void Interpreter::count_fault(uint32_t site) {
   state_.counters.sites[site]++;
   if (!state_.options.target) return;

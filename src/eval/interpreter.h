@@ -47,7 +47,7 @@ private:
     return last.holds(address, size) ? last.bytes + (address - last.begin) : find_window(address, size);
   }
   const std::byte* find_window(uint64_t address, uint64_t size);
-  // Of a program that stands still there is one memory: what is not the script's own is in it.
+  // Of a stopped program there is one memory: what is not the script's own is in it.
   bool is_of_target(ir::Space space) const {
     return state_.options.target && (space == ir::Space::user || space == ir::Space::kernel);
   }

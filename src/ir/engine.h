@@ -32,7 +32,7 @@ struct Counters {
   uint64_t missed_runs = 0;              // runs the kernel skipped (recursion)
   std::vector<std::string> gone_modules; // of the kernel, unloaded while they were traced
   bool are_held = false;                 // probes in programs: they do nothing any more, but the kernel has not let go of them
-  // Of a program that stands still: why reads failed, by site and reason ("is not in the core").
+  // Of a stopped program: why reads failed, by site and reason ("is not in the core").
   std::map<std::pair<uint32_t, std::string_view>, uint64_t> reasons;
   uint64_t missed_hits = 0; // calls and returns of the kernel's functions that it did not tell
 };

@@ -87,6 +87,7 @@ enum class Op : uint8_t {
   add, sub, mul, udiv, umod, and_, or_, xor_, shl, lshr, ashr, // dst = a op b; udiv/umod: b is not 0
   zext, sext,  // dst = low `size` bytes of a, extended
   bswap,       // dst = low `size` bytes of a, reversed, zero-extended
+  number_of,   // dst = a, an address, as a number: a verifier follows it no further
   log2,        // dst = index of the highest set bit of a; a is not 0
   set,         // dst = a cond b ? 1 : 0
   blur,        // dst = a, as a number nobody may reason about: a verifier that knows a counter's start would follow
@@ -127,7 +128,7 @@ enum class Op : uint8_t {
                // just entered, which has no frame of its own yet
   stack_depth, // dst = number of frames of the stack with id a, 0 if it was not kept
   cpu_count,   // dst = number of possible CPUs
-  memory_map,  // dst = what is known of the memory of a program that stands still at address a: index is a MemoryQuestion
+  memory_map,  // dst = what is known of the memory of a stopped program at address a: index is a MemoryQuestion
   table,       // dst = Program::tables[index][a], or 0 where a is behind its end
 
   // Maps. Keys are addresses in script space; scalar maps have none.

@@ -180,7 +180,7 @@ void Lowering::lower_maps() {
       map.present_offset = map.value_size;
       map.value_size += 8;
     }
-    if (machine_.still) most = UINT32_MAX; // nothing but memory limits it
+    if (machine_.stopped) most = UINT32_MAX; // nothing but memory limits it
     map.max_entries = !m->key ? 1 : m->max_entries ? m->max_entries : most;
     program_.maps.push_back(std::move(map));
   }
@@ -467,7 +467,7 @@ void Lowering::mark_atomic() {
   });
   std::vector<bool> may_meet_itself(program_.functions.size(), false);
   auto is_user = [](const Probe& p) { return p.context == Context::registers; };
-  if (std::any_of(program_.probes.begin(), program_.probes.end(), is_user) && !machine_.still &&
+  if (std::any_of(program_.probes.begin(), program_.probes.end(), is_user) && !machine_.stopped &&
       kernel_preempts(machine_.host()))
     for (const Probe& p : program_.probes)
       may_meet_itself[p.function] = may_meet_itself[p.function] || is_user(p);

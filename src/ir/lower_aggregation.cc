@@ -69,7 +69,7 @@ void Lowering::aggregate(const MapRef& ref, const Call& call) {
   uint32_t map = ref.map->id;
   const Type& t = *m.value;
   // The number first: working it out may read this very map.
-  Operand n = call.arguments.empty() ? number(1) : scalar(*call.arguments[0]);
+  Operand n = call.arguments.empty() ? number(1) : number_of(scalar(*call.arguments[0]), *call.arguments[0]->type);
   Operand index = bucket(*call.builtin, t, n);
   Operand k = key(m, ref.key);
   BlockId after = new_block();

@@ -143,11 +143,21 @@ uint32_t stride(const Type& t) {
   return t.is(Kind::pointer) && t.element && t.element->size > 1 ? t.element->size : 1;
 }
 
+// An address as a number: those of the kernel's objects and of the script's memory are more than that to a verifier.
+Operand Lowering::number_of(Operand address, const Type& t) {
+  return t.is(Kind::pointer) && t.space != type::Space::user && address.is_reg() ? emit(Op::number_of, address) : address;
+}
+
+// What is added to an address of the script's memory leads into that memory, where it is read and written as such.
+Operand Lowering::to_calculate_with(Operand v, const Type& t) {
+  return t.space == type::Space::script ? v : number_of(v, t);
+}
+
 Operand Lowering::binary(const Binary& e) {
   if (e.op == BinaryOp::logical_and || e.op == BinaryOp::logical_or) return by_control_flow(e);
   if (e.op >= BinaryOp::lt && e.op <= BinaryOp::ne) return compare(e);
-  Operand a = scalar(*e.left);
-  Operand b = scalar(*e.right);
+  Operand a = to_calculate_with(scalar(*e.left), *e.left->type);
+  Operand b = to_calculate_with(scalar(*e.right), *e.right->type);
   if (uint32_t n = stride(*e.left->type); n > 1 && e.right->type->is_integer())
     b = emit(Op::mul, b, number(n));
   if (uint32_t n = stride(*e.right->type); n > 1 && e.left->type->is_integer())
@@ -192,7 +202,7 @@ Operand Lowering::increment(const Unary& e) {
   if (const MapRef* m = if_a<MapRef>(e.operand))
     return update_map(*m, up ? BinaryOp::add : BinaryOp::sub, number(step), wants_old);
   const Variable& v = *as<VariableRef>(*e.operand).variable;
-  Operand old = scalar(*e.operand);
+  Operand old = to_calculate_with(scalar(*e.operand), *v.type);
   Operand next = changed(v, narrow(emit(up ? Op::add : Op::sub, old, number(step)), *v.type));
   set_variable(v, next);
   return wants_old ? old : next;
@@ -205,7 +215,7 @@ Operand Lowering::cast(const Cast& e) {
   if (!from.is_scalar()) return load(place(*e.operand), to); // the bytes of an array as a number
   Operand v = scalar(*e.operand);
   if (from.is(Kind::floating) && to.is_integer()) v = whole_part(v, from, to);
-  return to.is_integer() ? narrow(v, to) : v;
+  return to.is_integer() ? narrow(number_of(v, from), to) : v;
 }
 
 // ----------------------------------------------------------------------------------------- conditions

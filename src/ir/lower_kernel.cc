@@ -129,14 +129,14 @@ bool Lowering::is_at_return_instruction() const {
 }
 
 Operand Lowering::user_register(std::string_view name) {
-  if (!program_.task.stack && !machine_.still) program_.task = task_layout(machine_);
+  if (!program_.task.stack && !machine_.stopped) program_.task = task_layout(machine_);
   const auto offset = spec::find_register(name);
   return load_word({Space::task, query(Query::user_registers), static_cast<int64_t>(offset.value_or(0))}, 8, false);
 }
 
 // What has no registers runs in the kernel, but for probes that acu runs by itself.
 Operand Lowering::is_user_mode() {
-  if (!probe::registers_at(context_)) return number(probe_ && (probe_->events.front()->kind <= probe::Kind::bench || machine_.still));
+  if (!probe::registers_at(context_)) return number(probe_ && (probe_->events.front()->kind <= probe::Kind::bench || machine_.stopped));
   constexpr spec::UserMode mode = spec::arch.user_mode;
   return set(Cond::eq, emit(Op::and_, machine_register(mode.reg), number(mode.mask)), number(mode.value));
 }

@@ -144,15 +144,15 @@ Operand Lowering::recipe_step(const Step& s, Operand a, Operand b) {
   case Step::constant: return number(s.value);
   case Step::reg: {
     auto base = probe::registers_at(context_);
-    // Of a program that stands still vectors and those of callers follow.
-    const bool is_one = machine_.still || s.value <= int64_t{spec::arch.registers.back().offset};
+    // Of a stopped program vectors and those of callers follow.
+    const bool is_one = machine_.stopped || s.value <= int64_t{spec::arch.registers.back().offset};
     if (!base || s.value < 0 || s.value % 8 || !is_one) return number(0);
     return load_word(context_place(*base + s.value), 8, false);
   }
   case Step::code_start: return task_word("mm", "mm_struct", "start_code");
 #if defined(__x86_64__)
   case Step::thread_base:
-    if (machine_.still) return load_word(context_place(probe::still_thread_base), 8, false);
+    if (machine_.stopped) return load_word(context_place(probe::stopped_thread_base), 8, false);
     return task_word("thread", "thread_struct", "fsbase");
 #else
   case Step::thread_base: return number(0);

@@ -19,7 +19,7 @@ Operand Lowering::stack(const Type& type, Operand task) {
     append({.op = Op::stack, .dst = dst, .a = task, .imm2 = type.count});
     return Operand::of(dst);
   }
-  if (!program_.task.self_exec_id && !machine_.still) program_.task = task_layout(machine_);
+  if (!program_.task.self_exec_id && !machine_.stopped) program_.task = task_layout(machine_);
   bool has_names = type.stack_mode != type::StackMode::raw;
   program_.uses_user_symbols |= has_names;
   if (walks(type)) {
@@ -46,7 +46,7 @@ Operand Lowering::stack(const Type& type, Operand task) {
 // user code are known in probes of user code alone.
 bool Lowering::walks(const Type& type) const {
   bool has_registers = program_.task.self_exec_id || context_ == probe::Context::registers;
-  return knows_walking && !machine_.still && !type.by_frame_pointers && has_registers;
+  return knows_walking && !machine_.stopped && !type.by_frame_pointers && has_registers;
 }
 
 // By numbers that are kept: decoding struct task_struct takes longer than all else that such a script needs.

@@ -125,6 +125,8 @@ private:
   Operand divide(lang::BinaryOp op, Operand a, Operand b);
   Operand compare(const lang::Binary& e);
   Operand combine(lang::BinaryOp op, Operand a, Operand b, bool is_signed);
+  Operand number_of(Operand address, const type::Type& t);
+  Operand to_calculate_with(Operand v, const type::Type& t);
   Operand unary(const lang::Unary& e);
   Operand increment(const lang::Unary& e);
   Operand cast(const lang::Cast& e);

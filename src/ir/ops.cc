@@ -83,7 +83,8 @@ int64_t compute(const Inst& inst, int64_t a, int64_t b) {
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   uint64_t r = 0;
   switch (inst.op) {
-  case Op::mov: r = ua; break;
+  case Op::mov:
+  case Op::number_of: r = ua; break;
   case Op::add: r = ua + ub; break;
   case Op::sub: r = ua - ub; break;
   case Op::mul: r = ua * ub; break;

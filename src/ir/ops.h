@@ -60,6 +60,7 @@ inline constexpr std::array op_rows{
     OpRow{.op = Op::zext, .name = "zext", .reads = in_a, .has_dst = true, .removable = true, .is_pure = true},
     OpRow{.op = Op::sext, .name = "sext", .reads = in_a, .has_dst = true, .removable = true, .is_pure = true},
     OpRow{.op = Op::bswap, .name = "bswap", .reads = in_a, .has_dst = true, .removable = true, .is_pure = true},
+    OpRow{.op = Op::number_of, .name = "number_of", .reads = in_a, .has_dst = true, .removable = true, .is_pure = true},
     OpRow{.op = Op::log2, .name = "log2", .reads = in_a, .has_dst = true, .removable = true, .is_pure = true},
     OpRow{.op = Op::set, .name = "set", .reads = in_a | in_b, .has_dst = true, .removable = true, .is_pure = true},
 

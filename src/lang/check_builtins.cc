@@ -182,6 +182,7 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"kstack", stack<Kind::kstack>},
     {"task_kstack", [](Checker& c, Expr& e) {
        check_task(c, e, "task_kstack");
+       c.check_vouched(argument(e), "task_kstack");
        return c.check_stack(Kind::kstack, {});
      }},
     {"ustack", stack<Kind::ustack>},

@@ -171,7 +171,8 @@ bool Checker::check_parameter(Call& e, Expr& a, Takes takes) {
   bool is_text = t->is(Kind::string) || t->is(Kind::probe_name) ||
                  (t->is(Kind::pointer) && t->element && t->element->is_char);
   switch (takes) {
-  case Takes::integer: return t->is_integer() || t->is(Kind::pointer) || wrong("a number");
+  case Takes::integer: return t->is_integer() || wrong("a number");
+  case Takes::integer_or_pointer: return t->is_integer() || t->is(Kind::pointer) || wrong("a number");
   case Takes::pointer:
     if (t->is(Kind::array) && a.constant.kind == Constant::text) return wrong("a pointer"); // the bytes of pton() have no address
     return t->is_integer() || t->is(Kind::pointer) || t->is(Kind::array) || wrong("a pointer");

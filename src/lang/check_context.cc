@@ -6,7 +6,7 @@
 #include "lang/walk.h"
 #include "probe/attach.h"
 #include "probe/cpu_variable.h"
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 #include "spec/arch.h"
 #include "spec/numbers.h"
 #include "spec/probes.h"
@@ -46,15 +46,15 @@ bool Checker::require(uint16_t ability, std::string_view name, Range where) {
 }
 
 bool Checker::check_place(const Expr& e, const Builtin& row) {
-  if (machine_.still && row.subject == Subject::kernel) {
+  if (machine_.stopped && row.subject == Subject::kernel) {
     error(tag::misplaced, e.where,
           "`" + std::string(row.name) + "` is the kernel's, of which " +
-              std::string(machine_.still->target().title()) + " knows nothing");
+              std::string(machine_.stopped->target().title()) + " knows nothing");
     return false;
   }
-  if (!machine_.still && row.subject == Subject::stopped_memory) {
+  if (!machine_.stopped && row.subject == Subject::stopped_memory) {
     error(tag::misplaced, e.where,
-          "`" + std::string(row.name) + "` looks at all memory of a program, which has to stand still for that",
+          "`" + std::string(row.name) + "` looks at all memory of a stopped program",
           "such scripts run by `acu core FILE` and `acu snap -p PID`");
     return false;
   }
@@ -126,6 +126,35 @@ void Checker::check_task(Expr& argument, std::string_view name) {
   if (t->is(Kind::none) || is_pointer_to(t, "task_struct") || t->is_integer()) return;
   error(tag::bad_argument, argument.where, "`" + std::string(name) + "` takes a task, not " + text(t),
         "cast it: (struct task_struct *)…");
+}
+
+// A pointer as the kernel gives it: the verifier knows what it points to, as it does not of what was calculated, cast from a
+// number or kept in a map. Of a function's parameters and results nothing is known here.
+bool Checker::is_vouched(const Expr& e) {
+  auto gives_one = [](const Block* b) { return b && b->value && is_vouched(*b->value); };
+  switch (e.kind) {
+  case ExprKind::name: return true;
+  case ExprKind::variable: return !as<VariableRef>(e).variable || !as<VariableRef>(e).variable->is_calculated;
+  case ExprKind::field: return is_vouched(*as<FieldRef>(e).operand);
+  case ExprKind::call: return !as<Call>(e).builtin;
+  case ExprKind::cast: return as<Cast>(e).operand->type->is(Kind::pointer) && is_vouched(*as<Cast>(e).operand);
+  case ExprKind::ternary: {
+    const Ternary& t = as<Ternary>(e);
+    return is_vouched(t.then ? *t.then : *t.condition) && is_vouched(*t.otherwise);
+  }
+  case ExprKind::block: return gives_one(as<BlockExpr>(e).block);
+  case ExprKind::conditional: {
+    const Conditional& c = as<Conditional>(e);
+    return gives_one(c.then) && gives_one(c.otherwise);
+  }
+  default: return false;
+  }
+}
+
+void Checker::check_vouched(const Expr& e, std::string_view name) {
+  if (!e.type->is(Kind::none) && !(e.type->is(Kind::pointer) && is_vouched(e)))
+    error(tag::bad_argument, e.where, "`" + std::string(name) + "` takes a pointer as the kernel gives it, not a number or a stored pointer",
+          "such as an argument of the probe, `curtask`, or a member of what these point to");
 }
 
 // A signal by name ("SIGKILL", "KILL") or number; numbers of the script's run are taken as they come.
@@ -278,14 +307,14 @@ const type::Type* Checker::check_register(Call& e) {
 const type::Type* Checker::check_socket_cookie(Call& e) {
   const type::Type* t = e.arguments[0]->type;
   bool is_socket = is_pointer_to(t, "sock") || is_pointer_to(t, "sock_common") || is_pointer_to(t, "tcp_sock");
-  if (is_socket || t->is(Kind::none)) return nullptr;
+  if (is_socket || t->is(Kind::none)) return check_vouched(*e.arguments[0], "socket_cookie"), nullptr;
   return mistake(tag::bad_argument, e.arguments[0]->where,
                  "`socket_cookie` takes a struct sock *, not " + text(t));
 }
 
 const type::Type* Checker::check_skboutput(Call& e) {
   const Expr& packet = *e.arguments[1];
-  if (is_pointer_to(packet.type, "sk_buff") || packet.type->is(Kind::none)) return nullptr;
+  if (is_pointer_to(packet.type, "sk_buff") || packet.type->is(Kind::none)) return check_vouched(packet, "skboutput"), nullptr;
   return mistake(tag::bad_argument, packet.where, "`skboutput` takes a struct sk_buff * here, not " + text(packet.type));
 }
 

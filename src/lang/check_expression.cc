@@ -167,7 +167,7 @@ void Checker::refuse_without_value(const Expr& e) {
 
 bool Checker::check_integer(Expr& e, std::string_view what) {
   const type::Type* t = check_value(e);
-  if (t->is_integer() || t->is(Kind::pointer) || t->is(Kind::none)) return true;
+  if (t->is_integer() || t->is(Kind::none)) return true;
   error(tag::bad_operand, e.where, std::string(what) + " must be a number, not " + text(t), hint_for_floating(t));
   return false;
 }

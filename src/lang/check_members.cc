@@ -15,7 +15,7 @@ using namespace spec;
 
 // Where an address is that the script has only as a number.
 type::Space Checker::space_of_numbers() const {
-  if (machine_.still) return type::Space::user;
+  if (machine_.stopped) return type::Space::user;
   if (!probe_) return type::Space::kernel;
   const probe::Event& event = *probe_->events.front();
   bool of_process = event.provider.starts_with("uprobe") || event.provider.starts_with("uretprobe") ||
@@ -26,7 +26,7 @@ type::Space Checker::space_of_numbers() const {
 // The type of a parameter does not say where a pointer points: the calls do.
 void Checker::learn_space(type::Space& known, const type::Type& given, Range where) {
   if (!given.is(Kind::pointer) || given.space == type::Space::none || known == given.space) return;
-  if (machine_.still && given.space != type::Space::script) {
+  if (machine_.stopped && given.space != type::Space::script) {
     known = type::Space::user; // there is no other memory
     return;
   }

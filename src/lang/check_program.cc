@@ -8,7 +8,7 @@
 #include "format/load_bias.h"
 #include "lang/c_types.h"
 #include "probe/kernel_functions.h"
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 #include "spec/probes.h"
 #include "symbol/binaries.h"
 #include "symbol/process_map.h"
@@ -42,15 +42,15 @@ static const type::Type* find_type(dwarf::Types& types, type::Table& table, std:
   return types.find(keyword, table.keep(dense));
 }
 
-// The programs whose types come before the kernel's where this code is: in a user probe its own; of a program
-// that stands still all that is loaded, too.
+// The programs whose types come before the kernel's where this code is: in a user probe its own; of a
+// stopped program all that is loaded, too.
 std::vector<symbol::Binary*> Checker::programs_here() const {
   std::vector<symbol::Binary*> all;
-  if (probe::Event* e = machine_.still ? user_event() : nullptr) all.push_back(e->module);
-  if (machine_.still)
-    for (symbol::Binary* b : machine_.still->binaries())
+  if (probe::Event* e = machine_.stopped ? user_event() : nullptr) all.push_back(e->module);
+  if (machine_.stopped)
+    for (symbol::Binary* b : machine_.stopped->binaries())
       if (all.empty() || b != all.front()) all.push_back(b);
-  if (machine_.still) return all;
+  if (machine_.stopped) return all;
   if (probe::Event* e = user_event()) return {e->module};
   bool is_free = !probe_ || probe_->events.empty() || probe_->events.front()->kind <= probe::Kind::bench;
   return is_free && all_of_programs_ ? programs_ : all;
@@ -218,8 +218,8 @@ const type::Type* Checker::check_local(FieldRef& e) {
   return finish_value(e, use_value(v, what, e.where, e.recipe, std::move(hint)));
 }
 
-// begin and end are of no program; what stands still has one.
-symbol::Binary* Checker::still_program(Range where) {
+// begin and end are of no program; probes of a stopped one are.
+symbol::Binary* Checker::stopped_program(Range where) {
   auto program = machine_.find_binaries("");
   return program.ok() ? program->front() : (error(tag::unresolved, where, program.error().message), nullptr);
 }
@@ -230,7 +230,7 @@ symbol::Binary* Checker::target_binary(const Expr& target) {
   probe::Event* event = user_event();
   if (!c || c->arguments.empty()) {
     if (event) return event->module;
-    if (machine_.still) return still_program(target.where);
+    if (machine_.stopped) return stopped_program(target.where);
     return error(tag::misplaced, target.where, "`target` can be used in probes of user programs only",
                  "elsewhere the program is named: `target(\"nginx\").NAME`"),
            nullptr;
@@ -251,9 +251,9 @@ symbol::Binary* Checker::target_binary(const Expr& target) {
   return found->front();
 }
 
-// What was added to the addresses of a file, where the process of -p or the program that stands still has it.
+// What was added to the addresses of a file, where the process of -p or the stopped program has it.
 static std::optional<uint64_t> bias_in(const probe::Machine& machine, const symbol::Binary& binary) {
-  if (machine.still) return machine.still->bias_of(binary);
+  if (machine.stopped) return machine.stopped->bias_of(binary);
   int pid = machine.pid();
   if (pid <= 0) return std::nullopt;
   std::vector<format::MappedPages> mappings;
@@ -278,7 +278,7 @@ const type::Type* Checker::check_global(FieldRef& e) {
   if (!probe_)
     return mistake(tag::misplaced, e.where, "`target` can't be used in a function",
                    "pass its value as a parameter");
-  if (!machine_.still && !require(in_task, "target", e.where)) return types_.none();
+  if (!machine_.stopped && !require(in_task, "target", e.where)) return types_.none();
   symbol::Binary* binary = target_binary(*e.operand);
   if (!binary) return types_.none();
   probe::UserValues& values = machine_.user_values(*binary);
@@ -287,8 +287,8 @@ const type::Type* Checker::check_global(FieldRef& e) {
   // Told by where this event is, it would be another recipe for each event of the block.
   if (probe_->events.size() > 1)
     if (probe::UserValue of_all = values.global(nullptr, e.name, bias)) v = std::move(of_all);
-  // Of a program that stands still all libraries are known: the name may be one of theirs.
-  if (machine_.still && !v && v.kind != probe::UserValue::ambiguous && e.operand->kind != ExprKind::call)
+  // Of a stopped program all libraries are known: the name may be one of theirs.
+  if (machine_.stopped && !v && v.kind != probe::UserValue::ambiguous && e.operand->kind != ExprKind::call)
     for (symbol::Binary* b : programs_here())
       if (probe::UserValue there = machine_.user_values(*b).global(nullptr, e.name, bias_in(machine_, *b))) {
         v = std::move(there);
@@ -306,12 +306,12 @@ const type::Type* Checker::check_global(FieldRef& e) {
                        "`, members of classes `target.Class::" + std::string(e.name) + "`");
   }
   const probe::Event* here = user_event();
-  if (v && machine_.pid() <= 0 && !machine_.still && !(here && here->module == binary))
+  if (v && machine_.pid() <= 0 && !machine_.stopped && !(here && here->module == binary))
     warning(tag::ambiguous, e.where,
             "this is right in processes that run " + binary->name() + " only, and others come here too",
             "add a predicate such as /comm == \"" + binary->name().substr(binary->name().rfind('/') + 1, 15) +
                 "\"/, or trace one process with -p PID");
-  if ((here ? here->kind == probe::Kind::oneshot : machine_.still != nullptr) && v && belongs_to_thread(v.recipe))
+  if ((here ? here->kind == probe::Kind::oneshot : machine_.stopped != nullptr) && v && belongs_to_thread(v.recipe))
     return mistake(tag::misplaced, e.where,
                    "`target." + std::string(e.name) + "` is a variable that each thread has of its own",
                    "ask for it in `thread { … }`");
@@ -324,11 +324,11 @@ const type::Type* Checker::check_user_address(Call& e) {
   const Expr& argument = *e.arguments[0];
   std::string name(argument.constant.text_value);
   probe::Event* event = user_event();
-  if (!event && !machine_.still)
+  if (!event && !machine_.stopped)
     return mistake(tag::misplaced, e.where, "`uaddr` can be used in probes of user programs only",
                    "where the program is described by debug information, `&target(\"PROGRAM\")." + name +
                        "` is the address of a variable");
-  symbol::Binary* of = event ? event->module : still_program(e.where);
+  symbol::Binary* of = event ? event->module : stopped_program(e.where);
   if (!of) return types_.none();
   symbol::Binary& binary = *of;
   std::optional<uint64_t> bias = bias_in(machine_, binary);
@@ -340,7 +340,7 @@ const type::Type* Checker::check_user_address(Call& e) {
   if (v && !is_of_all && probe_->events.size() > 1 && argument.kind != ExprKind::string)
     return mistake(tag::bad_argument, argument.where, "here `uaddr` takes a name in quotes only",
                    "the block is for several functions of a library");
-  if (machine_.still && v.kind == probe::UserValue::missing)
+  if (machine_.stopped && v.kind == probe::UserValue::missing)
     for (symbol::Binary* b : programs_here())
       if (auto there = probe::UserValues::symbol(*b, types_, nullptr, name, bias_in(machine_, *b))) {
         v = std::move(there);
@@ -442,7 +442,7 @@ void Checker::check_has_variable(Call& e) {
 // Answers has_func() and has_var(): of the program whose event this is; outside of user probes of each that the script
 // probes, and the kernel.
 void Checker::answer_has(Call& e, format::BtfKind kind, const std::function<bool(symbol::Binary&)>& has) {
-  if (machine_.still)
+  if (machine_.stopped)
     return set_integer(e, std::ranges::any_of(programs_here(), [&](auto* b) { return has(*b); }));
   if (probe::Event* event = user_event()) return set_integer(e, has(*event->module));
   bool found = machine_.btf() && machine_.btf()->find(e.arguments[0]->constant.text_value, kind);

@@ -67,30 +67,46 @@ void Checker::check(Block& block, bool new_scope) {
   if (new_scope) scopes_.pop_back();
 }
 
-void Checker::check(Stmt& s) {
-  switch (s.kind) {
-  case StmtKind::expression: {
-    Expr& e = *as<ExprStmt>(s).value;
-    // `@x++` alone only adds; used as a value it is also a read.
-    if (Unary* u = if_a<Unary>(&e);
-        u && u->op >= UnaryOp::pre_increment && u->operand->kind == ExprKind::map) {
-      bool only_adds = as<MapRef>(*u->operand).map->only_adds;
-      check(e);
-      as<MapRef>(*u->operand).map->only_adds = only_adds;
-      return;
-    }
-    const type::Type* t = check(e);
-    bool is_effect = e.kind == ExprKind::call || e.kind == ExprKind::unary || e.kind == ExprKind::ternary ||
-                     e.kind == ExprKind::conditional || e.kind == ExprKind::block || t->is(Kind::none);
-    const Call* call = if_a<Call>(&e);
-    const Builtin* row = call ? call->builtin : nullptr;
-    bool is_for_effect = row && (id_of(*row) == id("delete") || id_of(*row) == id("write_user"));
-    bool discards = row && !is_for_effect && !t->is(Kind::none);
-    if (!is_effect || discards)
-      warning(tag::discarded, s.where, "the value of this expression is not used",
-              "write `_ = …` if that is meant");
+// Warns where its value is lost.
+void Checker::check_expression_statement(ExprStmt& s) {
+  Expr& e = *s.value;
+  // `@x++` alone only adds; used as a value it is also a read.
+  if (Unary* u = if_a<Unary>(&e); u && u->op >= UnaryOp::pre_increment && u->operand->kind == ExprKind::map) {
+    bool only_adds = as<MapRef>(*u->operand).map->only_adds;
+    check(e);
+    as<MapRef>(*u->operand).map->only_adds = only_adds;
     return;
   }
+  const type::Type* t = check(e);
+  bool is_effect = e.kind == ExprKind::call || e.kind == ExprKind::unary || e.kind == ExprKind::ternary ||
+                   e.kind == ExprKind::conditional || e.kind == ExprKind::block || t->is(Kind::none);
+  const Call* call = if_a<Call>(&e);
+  const Builtin* row = call ? call->builtin : nullptr;
+  bool is_for_effect = row && (id_of(*row) == id("delete") || id_of(*row) == id("write_user"));
+  bool discards = row && !is_for_effect && !t->is(Kind::none);
+  if (!is_effect || discards)
+    warning(tag::discarded, s.where, "the value of this expression is not used", "write `_ = …` if that is meant");
+}
+
+void Checker::check_for_range(ForRange& f) {
+  check_integer(*f.first, "the start of a range");
+  check_integer(*f.last, "the end of a range");
+  scopes_.emplace_back();
+  uint32_t& depth = options_.calls_loops ? loop_depth_ : unroll_depth_;
+  depth++;
+  Variable* v = declare(f.variable, f.name, f.name_where, f.expansion);
+  v->declared = true;
+  v->type = types_.int64();
+  const Constant& first = f.first->constant;
+  if (first.kind == Constant::integer && first.integer_value >= 0) v->inferred.need.difference_size = 8; // it counts up from there
+  check(*f.body);
+  depth--;
+  scopes_.pop_back();
+}
+
+void Checker::check(Stmt& s) {
+  switch (s.kind) {
+  case StmtKind::expression: return check_expression_statement(as<ExprStmt>(s));
   case StmtKind::assign: return check_assign(as<Assign>(s));
   case StmtKind::discard: check(*as<Discard>(s).value); return;
   case StmtKind::let: return check_let(as<Let>(s));
@@ -108,23 +124,7 @@ void Checker::check(Stmt& s) {
     depth--;
     return;
   }
-  case StmtKind::loop_range: {
-    ForRange& f = as<ForRange>(s);
-    check_integer(*f.first, "the start of a range");
-    check_integer(*f.last, "the end of a range");
-    scopes_.emplace_back();
-    uint32_t& depth = options_.calls_loops ? loop_depth_ : unroll_depth_;
-    depth++;
-    Variable* v = declare(f.variable, f.name, f.name_where, f.expansion);
-    v->declared = true;
-    v->type = types_.int64();
-    const Constant& first = f.first->constant;
-    if (first.kind == Constant::integer && first.integer_value >= 0) v->inferred.need.difference_size = 8; // it counts up from there
-    check(*f.body);
-    depth--;
-    scopes_.pop_back();
-    return;
-  }
+  case StmtKind::loop_range: return check_for_range(as<ForRange>(s));
   case StmtKind::loop_map: return check_for_map(as<ForMap>(s));
   case StmtKind::unroll: {
     Unroll& u = as<Unroll>(s);
@@ -200,6 +200,7 @@ void Checker::check_let(Let& let) {
     const type::Type* t = resolve(*let.type);
     v->declared = true;
     if (value) learn_pointer(*v, *value);
+    v->is_calculated |= let.value && !is_vouched(*let.value);
     v->type = in_learned_space(t, v->inferred.type ? v->inferred.type->space : type::Space::none);
     if (value && value != types_.none() && t != types_.none()) {
       bool is_member = t->is(Kind::string) && value->is(Kind::string) && stored_size(*let.value) == t->size;
@@ -211,6 +212,7 @@ void Checker::check_let(Let& let) {
     return;
   }
   v->is_given |= let.value != nullptr;
+  v->is_calculated |= let.value && !is_vouched(*let.value);
   if (value && value != types_.none()) join(v->inferred, value, let.value), warn_of_mixed_signs(let.value->where);
   ask(v->inferred);
   v->type = settled(v->inferred);
@@ -276,6 +278,7 @@ void Checker::assign_variable(VariableRef& target, Expr& value, const type::Type
     use(*v);
   target.variable = v;
   v->is_given = true;
+  v->is_calculated |= !is_vouched(value);
   if (v->declared) learn_pointer(*v, *t);
   if (t != types_.none()) {
     bool fits = v->declared ? fits_declared(*v->type, value) : join(v->inferred, t, &value);

@@ -86,7 +86,7 @@ private:
   bool check_parameters_whole(const Name& e);
   const type::Type* check_local(FieldRef& e);
   symbol::Binary* target_binary(const Expr& target);
-  symbol::Binary* still_program(Range where);
+  symbol::Binary* stopped_program(Range where);
   const type::Type* check_global(FieldRef& e);
   const type::Type* check_result(Name& e);
   const type::Type* check_kernel_result(const Name& e);
@@ -126,6 +126,8 @@ private:
   void assign_map(MapRef& target, Expr& value, const type::Type* type, bool compound);
   void check_if(Expr*& condition, Block* then, Block* otherwise);
   void check_loop(Block& body);
+  void check_expression_statement(ExprStmt& s);
+  void check_for_range(ForRange& f);
   void check_for_map(ForMap& loop);
   void check_return(Return& stmt);
   void learn_pointer(Variable& v, const type::Type& value);
@@ -289,6 +291,8 @@ private:
   const type::Type* function_name_type(Expr& e);
   bool is_pointer_to(const type::Type* t, std::string_view name) const;
   void check_task(Expr& argument, std::string_view name);
+  static bool is_vouched(const Expr& e);
+  void check_vouched(const Expr& e, std::string_view name);
   void check_signal(Expr& argument);
   static std::optional<int64_t> signal_number(std::string_view name);
   const type::Type* check_path(Call& e);

@@ -6,7 +6,7 @@
 #include "probe/kernel_facts.h"
 #include "probe/kernel_functions.h"
 #include "probe/kinds.h"
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 #include "probe/user_values.h"
 #include "symbol/binaries.h"
 #include "symbol/instructions.h"
@@ -73,7 +73,7 @@ symbol::Binaries& Machine::binaries() {
 }
 
 base::Result<std::vector<symbol::Binary*>> Machine::find_binaries(std::string_view name) {
-  return still ? still->find(name) : binaries().find(name);
+  return stopped ? stopped->find(name) : binaries().find(name);
 }
 
 format::Tracefs* Machine::tracefs() {

@@ -1,6 +1,6 @@
 // From the name of a provider to its kind, and from a kind to its functions; listing.
 #include "probe/kinds.h"
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 #include "spec/complete_table.h"
 #include "spec/probes.h"
 
@@ -85,17 +85,17 @@ static const spec::ProbeKind* find_kind(std::string_view name) {
   return lower != name ? find_kind(lower) : nullptr;
 }
 
-// Events need a program that runs, probes without events one that stands still.
+// Events need a running program, probes without events a stopped one.
 static bool fits_target(const Machine& machine, const spec::ProbeKind& row, Mismatch& mismatch) {
-  if (row.anywhere || row.still == (machine.still != nullptr)) return true;
+  if (row.anywhere || row.stopped == (machine.stopped != nullptr)) return true;
   std::string name = "`" + std::string(row.name) + "`";
-  if (row.still)
+  if (row.stopped)
     mismatch = {
-        Mismatch::malformed, name + " looks at a program that stands still, not at events",
+        Mismatch::malformed, name + " looks at a stopped program, not at events",
         "a core dump: `acu core FILE SCRIPT`; the memory of a live process: `acu snap -p PID SCRIPT`"};
   else
     mismatch = {Mismatch::malformed,
-                std::string(machine.still->target().title()) + " has no events: there is no " + name,
+                std::string(machine.stopped->target().title()) + " has no events: there is no " + name,
                 "here are oneshot, thread, frame(\"FUNCTION\"), fault, begin and end"};
   return false;
 }
@@ -111,7 +111,7 @@ static std::vector<Event> match_kinds(Machine& machine, Parts parts, Mismatch& m
   std::vector<Event> out;
   Mismatch first;
   for (const KindRow& kind : kinds) {
-    if (!base::glob_match(provider, kind.name) || is_still(kind.kind) != (machine.still != nullptr)) continue;
+    if (!base::glob_match(provider, kind.name) || is_stopped(kind.kind) != (machine.stopped != nullptr)) continue;
     if (has_any_name(kind.kind) || (has_path && is_kernel_function(kind.kind))) continue;
     with_kind[0] = kind.name;
     Mismatch why;
@@ -214,7 +214,7 @@ static void add_matching(Machine& machine, const KindRow& kind, std::string_view
 std::vector<Event> list(Machine& machine, std::string_view pattern) {
   std::vector<const KindRow*> in_order;
   for (const KindRow& kind : kinds)
-    if (!is_still(kind.kind)) in_order.push_back(&kind);
+    if (!is_stopped(kind.kind)) in_order.push_back(&kind);
   std::sort(in_order.begin(), in_order.end(), [](auto* a, auto* b) { return a->name < b->name; });
   std::vector<Event> out;
   std::string wanted = pattern.empty() ? "*" : full_pattern(pattern);

@@ -36,7 +36,7 @@ namespace probe {
 
 class KernelFunctions;
 class KernelFacts;
-class Still;
+class StoppedProgram;
 class UserValues;
 
 enum class Kind : uint8_t {
@@ -64,11 +64,11 @@ enum class Kind : uint8_t {
   oneshot,
   thread,
   frame,
-  fault // of a program that stands still: no events (still.h)
+  fault // of a stopped program: no events (stopped_program.h)
 };
 
 constexpr bool is_kernel_function(Kind k) { return k >= Kind::kprobe && k <= Kind::fexit; }
-constexpr bool is_still(Kind k) { return k >= Kind::oneshot; }
+constexpr bool is_stopped(Kind k) { return k >= Kind::oneshot; }
 
 // How the context of a program looks, which decides the kind of kernel program.
 enum class Context : uint8_t {
@@ -144,11 +144,11 @@ struct Event {
   uint32_t offset = 0;         // functions of the kernel (`function`): of the instruction, from the start
   bool at_entry = false;       // the instruction is the first of the function, or one that stands for it
   bool is_inlined = false; // it is the first of a call of `function` that was inlined; frames: in such a call
-  // Of a program that stands still: what the loader added to the addresses of `module`.
+  // Of a stopped program: what the loader added to the addresses of `module`.
   std::optional<uint64_t> bias;
   bool has_vectors = false; // of frames: xmm0 … are known, as in no frame that made a call
   // Of frames: those above this one, the innermost first, if anything in this one depends on them. Their
-  // registers follow this one's, still_registers bytes each.
+  // registers follow this one's, stopped_registers bytes each.
   std::vector<Caller> callers;
 };
 
@@ -200,14 +200,14 @@ public:
   const base::Error& tracefs_error() const { return tracefs_error_; }
   // The programs and libraries that user probes are put into.
   symbol::Binaries& binaries();
-  // All files that a name in a script means: of the program that stands still, else as Binaries::find.
+  // All files that a name in a script means: of the stopped program, else as Binaries::find.
   base::Result<std::vector<symbol::Binary*>> find_binaries(std::string_view name);
   // Whether the kernel carries out nops, which user probes are put on, itself.
   bool emulates_nops();
   // The functions of the kernel (kernel_functions.h); made at the first call.
   KernelFunctions& kernel_functions();
   int pid() const { return pid_; }
-  Still* still = nullptr; // the program that stands still, of scripts without events (still.h); outlives this
+  StoppedProgram* stopped = nullptr; // the stopped program, of scripts without events (stopped_program.h); outlives this
   bool may_end_programs = false;  // return probes are put where an exception ends the program (`--unsafe`)
   // Set before anything is asked for: where debug files are looked for first, and the functions of the kernel that
   // can be probed, as available_filter_functions has them (empty: that is read).

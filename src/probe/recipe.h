@@ -11,13 +11,13 @@
 
 namespace probe {
 
-// Probes of a program that stands still have struct user_regs_struct as their context; there stands the
+// Probes of a stopped program have struct user_regs_struct as their context; there stands the
 // thread's base (fs_base).
-inline constexpr uint32_t still_thread_base = spec::arch.thread_base * 8;
+inline constexpr uint32_t stopped_thread_base = spec::arch.thread_base * 8;
 // Behind it stand xmm0 … xmm15; they are known of frames with Event::has_vectors.
-inline constexpr uint32_t still_vectors = spec::arch.user_registers * 8, vector_bytes = 16;
+inline constexpr uint32_t stopped_vectors = spec::arch.user_registers * 8, vector_bytes = 16;
 // The size of both. Behind it stand those of the frames above, where an event has callers.
-inline constexpr uint32_t still_registers = still_vectors + spec::arch.vectors * vector_bytes;
+inline constexpr uint32_t stopped_registers = stopped_vectors + spec::arch.vectors * vector_bytes;
 
 struct Step {
   enum Op : uint8_t {

@@ -55,7 +55,7 @@ private:
     switch (s.op) {
     case Step::constant: return push(static_cast<uint64_t>(s.value));
     case Step::reg: return word_of_registers(static_cast<uint64_t>(s.value));
-    case Step::thread_base: return word_of_registers(still_thread_base);
+    case Step::thread_base: return word_of_registers(stopped_thread_base);
     case Step::code_start: return false; // known when the recipe is made
     case Step::pick:
       if (s.value < 0 || static_cast<size_t>(s.value) >= stack_.size()) return false;

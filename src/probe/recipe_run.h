@@ -12,7 +12,7 @@
 namespace probe {
 
 struct RecipeThread {
-  // The first 21 registers are struct pt_regs; the thread's base stands at still_thread_base.
+  // The first 21 registers are struct pt_regs; the thread's base stands at stopped_thread_base.
   std::span<const std::byte> registers;
   std::function<bool(uint64_t address, std::span<std::byte> to)> read;
 };

@@ -131,7 +131,7 @@ static MaybeSteps number_of(const StepSource& source, ByteSpan expression) {
 
 static bool are_known(const Steps& steps, uint32_t known) {
   return std::ranges::all_of(steps, [&](const Step& s) {
-    if (s.op != Step::reg || s.value >= still_registers) return true;
+    if (s.op != Step::reg || s.value >= stopped_registers) return true;
     for (unsigned number = 0; number < 32; number++)
       if (place_of_register(number) == static_cast<uint64_t>(s.value)) return (known >> number & 1) != 0;
     return false;
@@ -254,7 +254,7 @@ MaybeSteps UserValues::State::given_by(const Event& caller, const Event& callee,
   MaybeSteps out = number_of(source_at(&spot, *site->unit, &caller, std::nullopt), *value);
   if (!out || !are_known(*out, from.known)) return none();
   for (Step& s : *out)
-    if (s.op == Step::reg) s.value += still_registers;
+    if (s.op == Step::reg) s.value += stopped_registers;
   return out;
 }
 

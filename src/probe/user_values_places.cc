@@ -217,7 +217,7 @@ StepSource UserValues::State::source_at(const Spot* spot, const Unit& unit, cons
     out.cfa = [this, spot] { return cfa_at(*spot); };
     bool is_frame = event && (event->kind == Kind::frame || event->kind == Kind::fault);
     out.has_vectors = is_frame && event->has_vectors;
-    out.is_still = is_frame;
+    out.is_stopped = is_frame;
     if (is_frame) out.entry_value = [this, spot](uint64_t number) { return entry_value(*spot, number); };
   }
   out.address = [this, event, bias](uint64_t address) { return address_of(address, event, bias); };

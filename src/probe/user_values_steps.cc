@@ -139,9 +139,9 @@ base::Status Translation::push_register(uint64_t number) {
   std::optional<uint32_t> place = place_of_register(number);
   const uint64_t first_vector = spec::arch.others[0].first;
   const bool is_vector = number >= first_vector && number < first_vector + spec::arch.vectors;
-  if (!place && is_vector && source_.has_vectors) place = still_vectors + (number - first_vector) * vector_bytes;
+  if (!place && is_vector && source_.has_vectors) place = stopped_vectors + (number - first_vector) * vector_bytes;
   if (!place) {
-    const bool is_lost = is_vector && source_.is_still;
+    const bool is_lost = is_vector && source_.is_stopped;
     return no_value(name_of_register(number) + (is_lost ? " here, which calls do not keep" : " here, which probes cannot read"));
   }
   writer_.reg(*place);

@@ -53,8 +53,8 @@ std::string name_of_register(uint64_t number);
 struct StepSource {
   const dwarf::Unit* unit = nullptr; // whose expression it is
   bool at_entry = false;             // registers still have what the caller left there
-  bool has_vectors = false;          // xmm0 … can be read, see still_vectors
-  bool is_still = false;             // of a program that stands still
+  bool has_vectors = false;          // xmm0 … can be read, see stopped_vectors
+  bool is_stopped = false;           // of a stopped program
   std::function<MaybeSteps()> frame_base, cfa;
   std::function<MaybeSteps(uint64_t address)> address; // where an address of the file is in memory
   // What a register had when the function began; missing: nobody knows.

@@ -38,7 +38,7 @@ struct Options {
   int64_t boot_to_wall_ns = 0; // add to CLOCK_BOOTTIME for wall time
   int64_t monotonic_to_wall_ns = 0;
   int64_t tai_to_wall_ns = 0;
-  // Fills bytes from the memory of a program that stands still, for views.h; false: they are not there.
+  // Fills bytes from the memory of a stopped program, for views.h; false: they are not there.
   std::function<bool(uint64_t address, std::span<std::byte> to)> memory = {};
   // How long commands of system() may still run, in ms; -1: no limit. They are ended then. Asked again when a signal arrives.
   std::function<int()> patience_ms = {};

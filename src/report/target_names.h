@@ -1,4 +1,4 @@
-// The names of a program's addresses that stands still: functions from its files' symbols, lines and inlined
+// The names of a stopped program's addresses: functions from its files' symbols, lines and inlined
 // calls from their debug information. Texts of frames live as long as this.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Objects of the standard libraries of C++ and Rust as what they hold, not as what they are made of: strings as text,
 // containers as their elements, enums of Rust as the variant that is there. Elements are read from the memory of a
-// program that stands still (Options::memory); without it nothing but enums has a view.
+// stopped program (Options::memory); without it nothing but enums has a view.
 //
 // Layouts: those of libstdc++ and libc++ are in layouts.h, Rust's alloc and core as its debug information describes them. What an
 // object says is not trusted: each view ends after so many elements, and says what it could not read.

@@ -46,7 +46,7 @@ public:
   // Iterators: runs a probe for the next objects of its kind. false: there are no more.
   virtual base::Result<bool> step(uint32_t probe) = 0;
   // Probes of a stopped program: runs them for all its threads and calls, until `goes_on` says no.
-  virtual base::Status run_still(const std::function<bool()>&) { return {}; }
+  virtual base::Status run_stopped(const std::function<bool()>&) { return {}; }
   // Takes all user probes off a file.
   virtual void detach_file(std::string_view file) = 0;
   // As bpf::Engine has them.
@@ -64,7 +64,7 @@ std::unique_ptr<Backend> make_eval_backend(const ir::Program& program);
 
 // Runs the probes of a stopped program, which outlives it; and begin and end. `step_budget`: as
 // eval::Options has it.
-std::unique_ptr<Backend> make_still_backend(const ir::Program& program, probe::Still& still,
+std::unique_ptr<Backend> make_stopped_backend(const ir::Program& program, probe::StoppedProgram& stopped,
                                             uint64_t step_budget);
 
 struct KernelOptions {

@@ -32,7 +32,7 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
   const bpf::Features& features = options.features ? *options.features : bpf::features();
   to.features = &features;
   to.machine = std::make_unique<probe::Machine>(to.tree->types, features.host(), options.pid);
-  to.machine->still = options.still;
+  to.machine->stopped = options.stopped;
   to.machine->debug_folders = options.debug_folders;
   to.machine->traceable_functions = options.traceable_functions;
   to.machine->may_end_programs = to.machine->may_probe_any_file = options.unsafe;
@@ -43,7 +43,7 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
                               .accepts_old_scripts = options.accepts_old_scripts,
                               .has_cpid = options.has_command,
                               .allows_recursion = !options.in_kernel,
-                              .calls_loops = options.still == nullptr,
+                              .calls_loops = options.stopped == nullptr,
                               .shares_aggregations = options.shares_aggregations,
                               .wants_probe = options.wants_probe,
                               .runs_tests = options.test,
@@ -65,7 +65,7 @@ static void join_returns(Compiled& to, ir::Joined whose, bpf::Feature feature) {
 
 bool lower(Compiled& to, const CompileOptions& options, base::Diagnostics& diagnostics) {
   ir::LowerOptions lowering = options.lower;
-  lowering.calls_loops = options.still == nullptr;
+  lowering.calls_loops = options.stopped == nullptr;
   to.program = ir::lower(*to.tree, *to.machine, lowering, diagnostics);
   if (diagnostics.has_errors()) return false;
   if (options.pid >= 0 && !options.filters_itself) filter_by_pid(to.program, options.pid, *to.features);

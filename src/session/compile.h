@@ -37,7 +37,7 @@ struct CompileOptions {
   bool filters_itself = false;      // … as the script tells: nothing is added to its probes
   bool optimize = true;
   bool shares_aggregations = false; // as lang::CheckOptions has it
-  probe::Still* still = nullptr; // as in Options
+  probe::StoppedProgram* stopped = nullptr; // as in Options
   const bpf::Features* features = nullptr; // of the host to compile for; nullptr: this one
   ir::LowerOptions lower;
 };

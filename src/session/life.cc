@@ -18,7 +18,7 @@ namespace {
 bool is_special(Kind k) { return k == Kind::begin || k == Kind::end; }
 
 // Whether there is nothing to wait for.
-bool ends_by_itself(Kind k) { return is_special(k) || k == Kind::iterator || probe::is_still(k); }
+bool ends_by_itself(Kind k) { return is_special(k) || k == Kind::iterator || probe::is_stopped(k); }
 
 bool has_kind(const ir::Program& program, const ir::Probe& p, Kind kind) {
   for (uint32_t e : p.events)
@@ -86,7 +86,7 @@ std::vector<uint32_t> order_of_attachment(const ir::Program& program) {
 
 bool is_attached_by_kernel(const Life& life, uint32_t probe) {
   const ir::Probe& p = life.program.probes[probe];
-  return !probe::is_still(life.program.events[p.events.front()].kind) && p.context != probe::Context::none &&
+  return !probe::is_stopped(life.program.events[p.events.front()].kind) && p.context != probe::Context::none &&
          !(life.options.dry_run && stays(life.program, probe));
 }
 
@@ -124,9 +124,9 @@ base::Status run_iterators(Life& life) {
   return {};
 }
 
-base::Status run_still(Life& life) {
+base::Status run_stopped(Life& life) {
   pollfd interrupted = {signals::fd(), POLLIN, 0};
-  return life.backend.run_still([&] {
+  return life.backend.run_stopped([&] {
     take_records(life);
     return !life.effects.ended() && !life.output.broken() && ::poll(&interrupted, 1, 0) == 0;
   });
@@ -149,7 +149,7 @@ size_t count_special(const ir::Program& program) {
 // Reports the number of probes, then prints the output of the begin probes.
 void report_attached(Life& life, size_t events) {
   life.output.pass();
-  if (!life.options.quiet && !life.options.still) {
+  if (!life.options.quiet && !life.options.stopped) {
     life.printer.attached(events);
     life.output.message("Attached " + base::counted(events, "probe") + "\n");
   }
@@ -262,7 +262,7 @@ base::Result<bool> start(Life& life) {
   ACU_CHECK(run_iterators(life));
 
   // For a stopped program, all threads and calls have been visited.
-  ACU_CHECK(run_still(life));
+  ACU_CHECK(run_stopped(life));
 
   if (life.options.test || life.options.bench) {
     ACU_CHECK(life.options.test ? run_tests(life) : run_benches(life));

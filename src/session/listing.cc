@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 namespace session {
 
@@ -151,9 +152,12 @@ private:
     for (probe::Event& e : events) {
       // A marked probe (USDT) may stand in several places, which only their arguments tell apart.
       if (!request_.arguments && &e != &events.front() && e.name == (&e)[-1].name) continue;
+      if (shown_.contains(e.name)) continue;
       output_.out(describe_event(machine_, e, request_.arguments));
       if (output_.broken()) return;
     }
+    if (patterns_.size() > 1)
+      for (probe::Event& e : events) shown_.insert(std::move(e.name));
   }
 
   int report_nothing() {
@@ -177,6 +181,7 @@ private:
   type::Table types_;
   probe::Machine machine_;
   Output output_;
+  std::unordered_set<std::string> shown_; // by the patterns before
   bool any_ = false;
 };
 

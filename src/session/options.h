@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace probe {
-class Still;
+class StoppedProgram;
 }
 
 namespace session {
@@ -64,7 +64,7 @@ struct Options {
   EngineKind engine = EngineKind::kernel;
   Dumps dump;
   bool is_trial = false;         // with `still`: run it, but tell nothing but mistakes of the script
-  probe::Still* still = nullptr; // the program that stands still, of scripts without events; outlives the run
+  probe::StoppedProgram* stopped = nullptr; // the stopped program, of scripts without events; outlives the run
   std::vector<std::string> without; // abilities of the kernel (--no-feature)
   std::string host_file; // of a saved host to compile for (--for); empty: this one
 };

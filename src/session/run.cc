@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "bpf/features.h"
 #include "host/environment.h"
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 #include "report/names.h"
 #include "report/target_names.h"
 #include "session/color.h"
@@ -45,7 +45,7 @@ struct Session {
   base::Status lower();
   base::Status load();
   base::Status live();
-  base::Status try_still();
+  base::Status try_stopped();
   report::Options printing() const;
   std::string parameters() const;
   std::string probes();
@@ -103,8 +103,8 @@ std::string Session::mistakes_of_tool() const {
     if (is_error != diagnostics.has_errors() || !seen.insert(d.message).second) continue;
     if (!is_error && (!options.warnings || !base::is_one_of(of_system, d.tag))) continue;
     out += (is_error ? "ERROR: " : "WARNING: ") + options.tool.name + ": " + d.message + "\n";
-    if (!d.hint.empty() && !(is_error && options.still)) out += "HINT: " + d.hint + "\n";
-    if (is_error && options.still)
+    if (!d.hint.empty() && !(is_error && options.stopped)) out += "HINT: " + d.hint + "\n";
+    if (is_error && options.stopped)
       return out + "HINT: " + options.tool.name + " needs the debug information of the program: it is missing, or this is another program (`acu " +
              options.tool.name + " --help`)\n";
     if (is_error) return out + "HINT: for example `" + options.tool.example + "`; `acu " + options.tool.name + " --help` explains it\n";
@@ -157,7 +157,7 @@ base::Status Session::parse_and_check() {
   compiling.pid = options.pid;
   compiling.debug_folders = options.debug_folders;
   ACU_CHECK(read_probe_options());
-  compiling.still = options.still;
+  compiling.stopped = options.stopped;
   bool ok = timed(parse_ns, [&] { return parse(compiled, *source, compiling, diagnostics); }) &&
             timed(check_ns, [&] { return check(compiled, compiling, diagnostics); });
   if (ok) return options.help || options.list ? base::Status() : check_parameters();
@@ -206,7 +206,7 @@ base::Status Session::start_processes() {
 base::Status Session::lower() {
   compiling.lower = lower_options(compiled, options.engine, child ? &*child : nullptr);
   compiling.lower.counts_missing_elements = options.report_faults;
-  if (options.still) compiling.lower.own_process = {options.still->target().parent(), {}, {}};
+  if (options.stopped) compiling.lower.own_process = {options.stopped->target().parent(), {}, {}};
   bool ok = timed(lower_ns, [&] { return session::lower(compiled, compiling, diagnostics); });
   report_mistakes();
   if (!ok) return base::Error{failure_of(diagnostics), {}};
@@ -214,8 +214,8 @@ base::Status Session::lower() {
 }
 
 base::Status Session::load() {
-  if (options.still) {
-    backend = make_still_backend(compiled.program, *options.still, options.is_trial ? trial_steps : 0);
+  if (options.stopped) {
+    backend = make_stopped_backend(compiled.program, *options.stopped, options.is_trial ? trial_steps : 0);
     return {};
   }
   if (options.engine == EngineKind::eval) {
@@ -262,8 +262,8 @@ void Session::report_steps() {
 report::Options Session::printing() const {
   report::Options out = report_options(compiled.tree->config, options.json);
   out.patience_ms = signals::patience_ms;
-  if (options.still)
-    out.memory = [&memory = options.still->target().memory()](uint64_t address, std::span<std::byte> to) {
+  if (options.stopped)
+    out.memory = [&memory = options.stopped->target().memory()](uint64_t address, std::span<std::byte> to) {
       return memory.read(address, to) == target::Missing::none;
     };
   return out;
@@ -273,10 +273,10 @@ base::Status Session::live() {
   const spec::Config& config = compiled.tree->config;
   report::SystemNames names(config.flag("cpp_demangle"));
   names.users().search_in(options.debug_folders);
-  std::optional<report::TargetNames> still_names;
-  if (options.still)
-    still_names.emplace(options.still->target(), options.still->stacks(), config.flag("cpp_demangle"));
-  report::Names& shown = still_names ? static_cast<report::Names&>(*still_names) : names;
+  std::optional<report::TargetNames> stopped_names;
+  if (options.stopped)
+    stopped_names.emplace(options.stopped->target(), options.stopped->stacks(), config.flag("cpp_demangle"));
+  report::Names& shown = stopped_names ? static_cast<report::Names&>(*stopped_names) : names;
   report::Printer printer(compiled.program, backend->engine(), shown, *output,
                           printing());
   Effects effects(compiled.program, backend->engine(), printer, *output, &*source, options.warnings);
@@ -330,12 +330,12 @@ base::Status Session::live() {
 
 // Runs begin and the probes of a stopped program; what they print goes nowhere, but is made for the memory that
 // containers are read from.
-base::Status Session::try_still() {
+base::Status Session::try_stopped() {
   struct Nowhere : report::Sink {
     void out(std::string_view) override {}
     void message(std::string_view) override {}
   } nowhere;
-  report::TargetNames names(options.still->target(), options.still->stacks());
+  report::TargetNames names(options.stopped->target(), options.stopped->stacks());
   report::Printer printer(compiled.program, backend->engine(), names, nowhere, printing());
   auto drop = [&] {
     backend->engine().drain([&](std::span<const std::byte> record) {
@@ -355,7 +355,7 @@ base::Status Session::try_still() {
         (void)backend->engine().run(i).ok();
   };
   run_all(probe::Kind::begin);
-  (void)backend->run_still(drop).ok();
+  (void)backend->run_stopped(drop).ok();
   run_all(probe::Kind::end);
   drop();
   return {};
@@ -424,7 +424,7 @@ base::Status run_steps(Session& s) {
   if (o.dump.verifier) s.output->out(s.loaded.log);
   if (o.dump.any) return {};
 
-  if (o.is_trial) return s.try_still();
+  if (o.is_trial) return s.try_stopped();
 
   // The script has run: everything is detached, its results are written.
   return s.live();

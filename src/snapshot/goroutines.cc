@@ -19,8 +19,8 @@ constexpr std::string_view states[] = {"idle", "runnable", "running", "in a syst
 
 class Runtime {
 public:
-  Runtime(probe::Still& still, symbol::Binary& binary, uint64_t bias, dwarf::Types& types)
-      : still_(still), memory_(still.target().memory()), binary_(binary), bias_(bias) {
+  Runtime(probe::StoppedProgram& stopped, symbol::Binary& binary, uint64_t bias, dwarf::Types& types)
+      : stopped_(stopped), memory_(stopped.target().memory()), binary_(binary), bias_(bias) {
     const type::Type* g = types.find("struct", "runtime.g");
     if (!g) return;
     const auto sched = g->find("sched"), status = g->find("atomicstatus"), id = g->find("goid"), reason = g->find("waitreason"),
@@ -75,7 +75,7 @@ private:
       start.set(unwind::Registers::rip, *pc);
       start.set(unwind::Registers::rsp, *sp);
       if (!in_call) start.set(unwind::Registers::rbp, *bp);
-      out.walk = still_.stacks().from(start);
+      out.walk = stopped_.stacks().from(start);
     }
     to.all.push_back(std::move(out));
     return true;
@@ -93,7 +93,7 @@ private:
     return memory_.read(*text, std::as_writable_bytes(std::span(out))) == target::Missing::none ? out : std::string();
   }
 
-  probe::Still& still_;
+  probe::StoppedProgram& stopped_;
   target::Memory& memory_;
   symbol::Binary& binary_;
   uint64_t bias_;
@@ -103,12 +103,12 @@ private:
 
 } // namespace
 
-std::optional<Goroutines> find_goroutines(probe::Still& still, type::Table& types) {
-  for (symbol::Binary* binary : still.binaries()) {
+std::optional<Goroutines> find_goroutines(probe::StoppedProgram& stopped, type::Table& types) {
+  for (symbol::Binary* binary : stopped.binaries()) {
     if (!binary->is_go()) continue;
     dwarf::Types* described = binary->types(types);
     if (!described) return Goroutines{.all = {}, .problem = "the program has no debug information (it was linked with -w or stripped)"};
-    return Runtime(still, *binary, still.bias_of(*binary).value_or(0), *described).read();
+    return Runtime(stopped, *binary, stopped.bias_of(*binary).value_or(0), *described).read();
   }
   return std::nullopt;
 }

@@ -2,7 +2,7 @@
 // own list, as its debug information describes it (runtime.allgs, struct runtime.g).
 #pragma once
 
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 #include "type/type.h"
 #include "unwind/walk.h"
 
@@ -25,6 +25,6 @@ struct Goroutines {
 };
 
 // Nothing: no module of the program is Go's.
-std::optional<Goroutines> find_goroutines(probe::Still& still, type::Table& types);
+std::optional<Goroutines> find_goroutines(probe::StoppedProgram& stopped, type::Table& types);
 
 } // namespace snapshot

@@ -11,10 +11,10 @@ namespace {
 
 class Maker {
 public:
-  explicit Maker(probe::Still& still) : still_(still), names_(still.target(), still.stacks()) {}
+  explicit Maker(probe::StoppedProgram& stopped) : stopped_(stopped), names_(stopped.target(), stopped.stacks()) {}
 
   profile::Profile run() {
-    const target::Target& target = still_.target();
+    const target::Target& target = stopped_.target();
     profile::About& about = out_.about;
     about.title = "threads";
     about.unit = "threads";
@@ -27,7 +27,7 @@ public:
 
 private:
   void add(size_t index, const target::Thread& thread) {
-    const unwind::Walk& walk = still_.stacks().of(index);
+    const unwind::Walk& walk = stopped_.stacks().of(index);
     uint32_t node = 0; // the root; frames are the innermost first
     if (walk.end == UNWIND_COMPLETE)
       out_.about.complete++;
@@ -35,7 +35,7 @@ private:
       node = out_.node(node, out_.frame({.name = out_.text(unwind::reason_of(walk.end).text),
                                          .kind = profile::FrameKind::note}));
     for (size_t f = walk.frames.size(); f--;) node = add_frame(node, walk.frames[f].look_up());
-    const target::Target& target = still_.target();
+    const target::Target& target = stopped_.target();
     const uint32_t who = out_.thread({.pid = target.pid(),
                                       .tid = thread.id,
                                       .process = out_.text(target.name()),
@@ -55,18 +55,18 @@ private:
     return node;
   }
 
-  probe::Still& still_;
+  probe::StoppedProgram& stopped_;
   report::TargetNames names_;
   profile::Profile out_;
 };
 
 } // namespace
 
-profile::Profile profile_of_stacks(probe::Still& still) { return Maker(still).run(); }
+profile::Profile profile_of_stacks(probe::StoppedProgram& stopped) { return Maker(stopped).run(); }
 
-base::Status write_stacks(probe::Still& still, const std::string& path) {
+base::Status write_stacks(probe::StoppedProgram& stopped, const std::string& path) {
   ACU_TRY(const profile::Format* format, profile::format_of_file(path));
-  return base::write_file(path, format->write(profile_of_stacks(still)));
+  return base::write_file(path, format->write(profile_of_stacks(stopped)));
 }
 
 } // namespace snapshot

@@ -2,17 +2,17 @@
 #pragma once
 
 #include "base/result.h"
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 #include "profile/profile.h"
 
 #include <string>
 
 namespace snapshot {
 
-profile::Profile profile_of_stacks(probe::Still& still);
+profile::Profile profile_of_stacks(probe::StoppedProgram& stopped);
 
 // Writes it to a file, whose extension selects the format (profile/formats.h). Failure: no such format, or the
 // file cannot be written.
-base::Status write_stacks(probe::Still& still, const std::string& path);
+base::Status write_stacks(probe::StoppedProgram& stopped, const std::string& path);
 
 } // namespace snapshot

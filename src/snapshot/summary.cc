@@ -75,13 +75,13 @@ struct Stack {
 
 class Summary {
 public:
-  Summary(probe::Still& still, bool with_heap, size_t most_frames)
-      : with_heap_(with_heap), most_frames_(most_frames), still_(still), target_(still.target()), names_(target_, still.stacks()),
+  Summary(probe::StoppedProgram& stopped, bool with_heap, size_t most_frames)
+      : with_heap_(with_heap), most_frames_(most_frames), stopped_(stopped), target_(stopped.target()), names_(target_, stopped.stacks()),
         engine_(program_), context_{program_, engine_, names_}, machine_(types_) {
     context_.options.memory = [this](uint64_t address, std::span<std::byte> to) {
       return target_.memory().read(address, to) == target::Missing::none;
     };
-    machine_.still = &still;
+    machine_.stopped = &stopped;
   }
 
   std::string text() {
@@ -128,7 +128,7 @@ public:
       out += "}";
     }
     out += "]";
-    if (const auto found = find_goroutines(still_, types_)) {
+    if (const auto found = find_goroutines(stopped_, types_)) {
       key("goroutines"), out += goroutines_json(*found);
       if (!found->problem.empty()) text("goroutines_not_known", found->problem);
       if (found->unreadable) key("goroutines_unreadable"), out += std::to_string(found->unreadable);
@@ -186,7 +186,7 @@ private:
     std::map<std::vector<uint64_t>, size_t> known;
     const target::Fault* fault = target_.fault();
     for (size_t t = 0; t < target_.threads().size(); t++) {
-      const unwind::Walk& walk = still_.stacks().of(t);
+      const unwind::Walk& walk = stopped_.stacks().of(t);
       bool is_crashed = fault && fault->thread == t;
       std::vector<uint64_t> key;
       for (const unwind::Frame& f : walk.frames) key.push_back(f.look_up());
@@ -260,7 +260,7 @@ private:
   }
 
   void append_goroutines(std::string& out) {
-    const auto found = find_goroutines(still_, types_);
+    const auto found = find_goroutines(stopped_, types_);
     if (!found) return;
     if (!found->problem.empty()) out += "\ngoroutines not available: " + found->problem + "\n";
     if (found->unreadable) out += "\n" + report::grouped(found->unreadable) + " " + base::unit_of(found->unreadable, "goroutine") + " could not be read (memory not mapped)\n";
@@ -323,7 +323,7 @@ private:
   // Arguments and variables of one function, as far as debug information tells.
   void add_values(Line& line, size_t thread, const unwind::Walk& walk, size_t frame,
                   const target::Module& module) {
-    symbol::Binary* binary = still_.binary_of(module);
+    symbol::Binary* binary = stopped_.binary_of(module);
     if (!binary || !binary->debug_info()) return;
     probe::Event event{.kind = probe::Kind::frame};
     event.module = binary;
@@ -341,8 +341,8 @@ private:
       event.function_address = f->address;
     }
     event.has_vectors = frame == 0;
-    event.callers = still_.find_callers(machine_, thread, frame);
-    const std::vector<uint64_t> registers = still_.registers_of(thread, frame, event.callers.size());
+    event.callers = stopped_.find_callers(machine_, thread, frame);
+    const std::vector<uint64_t> registers = stopped_.registers_of(thread, frame, event.callers.size());
     probe::UserValues& values = machine_.user_values(*binary);
     std::vector<std::string_view> seen;
     for (size_t i = 0, n = std::min(values.parameter_count(event), max_values); i < n; i++) {
@@ -514,7 +514,7 @@ private:
 
   bool with_heap_;
   size_t most_frames_;
-  probe::Still& still_;
+  probe::StoppedProgram& stopped_;
   target::Target& target_;
   report::TargetNames names_;
   ir::Program program_;
@@ -526,8 +526,8 @@ private:
 
 } // namespace
 
-std::string summarize(probe::Still& still, const SummaryOptions& options) {
-  Summary summary(still, options.with_heap, options.most_frames);
+std::string summarize(probe::StoppedProgram& stopped, const SummaryOptions& options) {
+  Summary summary(stopped, options.with_heap, options.most_frames);
   return options.json ? summary.json() : summary.text();
 }
 

@@ -2,7 +2,7 @@
 // are, with what arguments and variables, and what of its files is here.
 #pragma once
 
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 
 #include <string>
 
@@ -13,6 +13,6 @@ struct SummaryOptions {
   bool with_heap = false;   // what is on the heap, too, for which all of its memory is read
   size_t most_frames = 100; // of a stack: half of them innermost, half outermost
 };
-std::string summarize(probe::Still& still, const SummaryOptions& options);
+std::string summarize(probe::StoppedProgram& stopped, const SummaryOptions& options);
 
 } // namespace snapshot

@@ -15,7 +15,7 @@ struct ProbeKind {
   std::string_view name;                        // canonical, as the `probe` builtin prints it
   std::array<std::string_view, 2> aliases = {}; // short and older names
   uint16_t abilities = 0;                       // bits of Ability
-  bool still = false;                           // of a program that stands still
+  bool stopped = false;                         // of a stopped program
   bool anywhere = false;                        // of both
   std::string_view form;                        // how it is written
   std::string_view doc;
@@ -155,27 +155,27 @@ inline constexpr ProbeKind probe_kinds[] = {
      .example = "bench:one"},
     {.name = "test", .form = "test:NAME", .doc = "Runs once and is checked, with --test.", .example = "test:one"},
     {.name = "oneshot",
-     .still = true,
+     .stopped = true,
      .form = "oneshot",
      .doc = "For core dumps and snapshots (`acu core`, `acu snap`): runs once. `target.NAME` gives access to the data of "
             "the program.",
      .example = "oneshot"},
     {.name = "thread",
      .abilities = has_registers,
-     .still = true,
+     .stopped = true,
      .form = "thread",
      .doc = "For core dumps and snapshots: once for each thread, with its registers, stack and thread-local variables.",
      .example = "thread"},
     {.name = "frame",
      .abilities = has_registers | has_function,
-     .still = true,
+     .stopped = true,
      .form = "frame(\"FUNCTION\")",
      .doc = "For core dumps and snapshots: once for each call of a function on the stack of a thread, including inlined "
             "calls, with its `args` and `locals`. FUNCTION may have wildcards; C++ names as `ns::f`.",
      .example = "frame(\"main\")"},
     {.name = "fault",
      .abilities = has_registers | has_function,
-     .still = true,
+     .stopped = true,
      .form = "fault",
      .doc = "For core dumps: the thread that crashed, with `args` and `locals` of the function that it crashed in.",
      .example = "fault"},

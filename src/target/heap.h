@@ -1,4 +1,4 @@
-// The heap of glibc's malloc in a program that stands still, chunk by chunk: of all arenas and of blocks that
+// The heap of glibc's malloc in a stopped program, chunk by chunk: of all arenas and of blocks that
 // have a mapping of their own. Nothing but the memory is needed: heaps are known by how they begin, arenas by
 // the pointers to their last chunk, the threads' caches by their shape.
 //

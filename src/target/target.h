@@ -1,4 +1,4 @@
-// A program that stands still: the memory, modules and threads of a core dump (core_target.h) or of a live
+// A stopped program: the memory, modules and threads of a core dump (core_target.h) or of a live
 // process, stopped or copied (live_target.h). Reading is all that can be done with it.
 //
 // Memory is a list of areas, each as bytes that lie in this process: reading is a search for the area and a

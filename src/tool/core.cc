@@ -1,7 +1,7 @@
 // `acu core FILE [SCRIPT]`: a core dump, as a summary or as what a script asks.
 #include "base/text.h"
 #include "heap/report.h"
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 #include "profile/formats.h"
 #include "report/target_names.h"
 #include "session/arguments.h"
@@ -27,28 +27,28 @@ static target::Search search_of(const session::Arguments& arguments) {
 }
 
 // Whether a thread is in a call of a function whose arguments debug information describes.
-static bool is_in_call(probe::Still& still, report::TargetNames& names, std::string_view function) {
-  for (size_t t = 0; t < still.target().threads().size(); t++)
-    for (const unwind::Frame& f : still.stacks().of(t).frames)
+static bool is_in_call(probe::StoppedProgram& stopped, report::TargetNames& names, std::string_view function) {
+  for (size_t t = 0; t < stopped.target().threads().size(); t++)
+    for (const unwind::Frame& f : stopped.stacks().of(t).frames)
       if (const symbol::Frame at = names.frames_at(f.look_up(), false).back(); at.name == function && !at.file.empty()) return true;
   return false;
 }
 
 // Tools that know more of a program than its stacks say so in their first comment.
-static void report_more(probe::Still& still) {
-  report::TargetNames names(still.target(), still.stacks());
+static void report_more(probe::StoppedProgram& stopped) {
+  report::TargetNames names(stopped.target(), stopped.stacks());
   for (const Script& script : all_scripts()) {
     constexpr std::string_view mark = "\n// Part of the summary where a thread is in ";
-    const size_t at = script.is_still ? script.text.find(mark) : script.text.npos;
+    const size_t at = script.is_stopped ? script.text.find(mark) : script.text.npos;
     if (at == script.text.npos) continue;
     const std::string_view rest = script.text.substr(at + mark.size());
-    if (!is_in_call(still, names, rest.substr(0, rest.find('.')))) continue;
+    if (!is_in_call(stopped, names, rest.substr(0, rest.find('.')))) continue;
     session::Options options;
     options.script = script.text;
     options.has_script = true;
     options.script_name = std::string(script.name) + ".bt";
-    probe::Still again(still.target(), still.stacks()); // its binaries serve one compilation
-    options.still = &again;
+    probe::StoppedProgram again(stopped.target(), stopped.stacks()); // its binaries serve one compilation
+    options.stopped = &again;
     options.engine = session::EngineKind::eval;
     options.warnings = false;
     say("\n");
@@ -74,12 +74,12 @@ int core(Words words, const session::ReadyTool& tool) {
   auto target = target::open_core(file, search_of(*arguments));
   if (!target.ok()) return fail(target.error());
   target::Stacks stacks(**target);
-  probe::Still still(**target, stacks);
+  probe::StoppedProgram stopped(**target, stacks);
   const bool is_heap = !arguments->words.empty() && heap::is_heap_question(arguments->words[0]) &&
                        !arguments->has(OptionId::execute);
   if (flame) {
     auto written = is_heap ? heap::write_holders(**target, stacks, arguments->words, *flame)
-                           : snapshot::write_stacks(still, *flame);
+                           : snapshot::write_stacks(stopped, *flame);
     return written.ok() ? 0 : fail(written.error());
   }
   if (arguments->words.empty() && !arguments->has(OptionId::execute)) {
@@ -89,8 +89,8 @@ int core(Words words, const session::ReadyTool& tool) {
       if (!frames.ok()) return fail(frames.error());
       options.most_frames = *frames;
     }
-    say(snapshot::summarize(still, options));
-    if (!options.json) report_more(still);
+    say(snapshot::summarize(stopped, options));
+    if (!options.json) report_more(stopped);
     return 0;
   }
   if (is_heap) {
@@ -102,7 +102,7 @@ int core(Words words, const session::ReadyTool& tool) {
   auto options = session::read_options(*arguments);
   if (!options.ok()) return refuse(options.error().message);
   session::be_tool(*options, tool);
-  options->still = &still;
+  options->stopped = &stopped;
   options->engine = session::EngineKind::eval;
   options->json |= arguments->has(OptionId::json);
   return session::run(*options);

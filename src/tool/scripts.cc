@@ -75,7 +75,7 @@ int run_script(const Script& script, Words words) {
   std::vector<char*> all = {option.data(), text.data()};
   all.insert(all.end(), words.begin(), words.end());
   const session::ReadyTool tool = {.name = std::string(script.name), .example = example(script), .parameters = parameters(script.text)};
-  if (!script.is_still) return run(all, tool);
+  if (!script.is_stopped) return run(all, tool);
   const bool is_live = std::any_of(words.begin(), words.end(), [](std::string_view w) {
     return w.starts_with("-p") || w.starts_with("--pid");
   });

@@ -10,7 +10,7 @@ namespace tool {
 
 struct Script {
   std::string_view name;
-  bool is_still; // for programs that stand still: `acu NAME CORE`, `acu NAME -p PID`
+  bool is_stopped; // for stopped programs: `acu NAME CORE`, `acu NAME -p PID`
   std::string_view text;
 };
 

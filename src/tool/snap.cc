@@ -6,7 +6,7 @@
 #include "base/counted.h"
 #include "base/text.h"
 #include "heap/report.h"
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 #include "profile/formats.h"
 #include "session/arguments.h"
 #include "session/run.h"
@@ -116,7 +116,7 @@ private:
 
   int use(Use how) {
     target::Stacks stacks(target_);
-    probe::Still still(target_, stacks);
+    probe::StoppedProgram stopped(target_, stacks);
     if (!request_.heap.empty() && !request_.flame.empty() && how == Use::told) {
       auto written = heap::write_holders(target_, stacks, request_.heap, request_.flame);
       return written.ok() ? 0 : fail(written.error());
@@ -129,19 +129,19 @@ private:
     }
     if (!request_.flame.empty()) {
       if (how != Use::told) {
-        snapshot::profile_of_stacks(still);
+        snapshot::profile_of_stacks(stopped);
         return 0;
       }
-      auto written = snapshot::write_stacks(still, request_.flame);
+      auto written = snapshot::write_stacks(stopped, request_.flame);
       return written.ok() ? 0 : fail(written.error());
     }
     if (!script_) {
-      std::string text = snapshot::summarize(still, {.json = request_.json, .most_frames = request_.most_frames});
+      std::string text = snapshot::summarize(stopped, {.json = request_.json, .most_frames = request_.most_frames});
       if (how == Use::told) say(text);
       return 0;
     }
     session::Options options = *script_;
-    options.still = &still;
+    options.stopped = &stopped;
     options.is_trial = how != Use::told;
     if (options.is_trial) options.warnings = false;
     return session::run(options);

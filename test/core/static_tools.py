@@ -552,9 +552,9 @@ def biggest_containers(acu):
 
 
 def memory_of_others(acu):
-    """What looks at all memory is for programs that stand still."""
+    """What looks at all memory is for stopped programs."""
     done = call(acu, "run", "-e", "begin { print(next_chunk(0)); }")
-    need(done.returncode == 2 and "stand still" in done.stderr and "acu core FILE" in done.stderr, done.stderr)
+    need(done.returncode == 2 and "of a stopped program" in done.stderr and "acu core FILE" in done.stderr, done.stderr)
 
 
 TESTS = [biggest_containers, memory_of_others, containers, lj_objects, pg_state, stdio, redis_state, py_stacks, py_objects, locks, nginx_state, nginx_crash]

@@ -1,6 +1,6 @@
 // Any bytes as a core dump that is looked at: its memory, modules, threads, stacks and heap, and all that `acu core` tells of them.
 #include "format/core_file.h"
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 #include "heap/report.h"
 #include "snapshot/summary.h"
 #include "target/core_target.h"
@@ -33,8 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (size_t i = 0; i < heap.chunks.size(); i++) leaks += reach.is_leak(heap, i);
   if (lost != leaks) std::abort(); // each is lost with one
   target::Stacks stacks(*target, 64);
-  probe::Still still(*target, stacks);
-  if (snapshot::summarize(still, {.with_heap = true}).empty() || snapshot::summarize(still, {.json = true, .with_heap = true}).empty()) std::abort();
+  probe::StoppedProgram stopped(*target, stacks);
+  if (snapshot::summarize(stopped, {.with_heap = true}).empty() || snapshot::summarize(stopped, {.json = true, .with_heap = true}).empty()) std::abort();
   for (const char* question : {"heap", "leaks"})
     for (const char* verb : {"count", "list", "summarize", "explain"}) {
       const std::vector<std::string> words = {question, verb};

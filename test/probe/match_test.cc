@@ -94,7 +94,7 @@ TEST_F(Match, unknown_kinds) {
   EXPECT_EQ(mismatch.hint, "did you mean `tracepoint`?");
   EXPECT_TRUE(match("").empty());
   EXPECT_EQ(mismatch.kind, Mismatch::unknown_provider);
-  for (const char* text : {"thread", "fault", "oneshot", "frame:f"}) { // there is nothing that stands still
+  for (const char* text : {"thread", "fault", "oneshot", "frame:f"}) { // there is no stopped program
     EXPECT_TRUE(match(text).empty()) << text;
     EXPECT_EQ(mismatch.kind, Mismatch::malformed) << text;
   }
@@ -110,7 +110,7 @@ TEST_F(Match, every_kind_matches_its_example) {
     EXPECT_TRUE(names.insert(row.name).second);
     for (std::string_view alias : row.aliases)
       EXPECT_TRUE(alias.empty() || names.insert(alias).second) << alias;
-    EXPECT_EQ(match(row.example).empty(), row.still) << row.name << ": " << mismatch.message;
+    EXPECT_EQ(match(row.example).empty(), row.stopped) << row.name << ": " << mismatch.message;
   }
 }
 

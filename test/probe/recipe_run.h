@@ -14,7 +14,7 @@
 
 namespace samples {
 
-// A process that stands still.
+// A stopped process.
 struct Stopped {
   pid_t pid = 0;
   uint64_t registers[21] = {}; // as struct pt_regs has them

@@ -20,8 +20,8 @@ protected:
   }
   std::string text(SummaryOptions options = {}) {
     target::Stacks stacks(t);
-    probe::Still still(t, stacks);
-    return summarize(still, options);
+    probe::StoppedProgram stopped(t, stacks);
+    return summarize(stopped, options);
   }
   rapidjson::Document json() {
     rapidjson::Document out;
@@ -87,15 +87,15 @@ TEST_F(Summary, WithoutAnything) {
 TEST_F(Summary, TheStacksAsAProfile) {
   thread(17, 0x10), thread(18, 0x20, "worker"), thread(19, 0x20, "");
   target::Stacks stacks(t);
-  probe::Still still(t, stacks);
-  const profile::Profile p = profile_of_stacks(still);
+  probe::StoppedProgram stopped(t, stacks);
+  const profile::Profile p = profile_of_stacks(stopped);
   EXPECT_EQ(p.about.unit, "threads");
   EXPECT_EQ(p.about.samples, 3u);
   EXPECT_EQ(p.total(), 3u);
   ASSERT_EQ(p.threads().size(), 3u);
   EXPECT_EQ(p.texts()[p.threads()[1].name], "worker");
   EXPECT_EQ(p.texts()[p.threads()[2].name], "app"); // without a name of its own
-  EXPECT_FALSE(write_stacks(still, "/tmp/x.unknown").ok());
+  EXPECT_FALSE(write_stacks(stopped, "/tmp/x.unknown").ok());
 }
 
 } // namespace

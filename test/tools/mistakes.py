@@ -61,7 +61,7 @@ def wrong_words(acu):
 
 
 def no_program_of_theirs(acu):
-    """Tools for programs that stand still, on one without debug information."""
+    """Tools for stopped programs, on one without debug information."""
     with subprocess.Popen([sys.executable, "-c", "import time; print(flush=True); time.sleep(1000)"], stdout=subprocess.PIPE) as process:
         try:
             process.stdout.readline()

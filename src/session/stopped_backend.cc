@@ -5,7 +5,7 @@
 #include "session/backend.h"
 
 #include "eval/engine.h"
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 #include "session/signals.h"
 #include "target/heap.h"
 
@@ -19,11 +19,11 @@ namespace {
 
 using probe::Kind;
 
-class StillBackend : public Backend {
+class StoppedBackend : public Backend {
 public:
-  StillBackend(const ir::Program& program, probe::Still& still, uint64_t step_budget)
-      : program_(program), still_(still),
-        engine_(program, {.step_budget = step_budget, .target = &still.target().memory(),
+  StoppedBackend(const ir::Program& program, probe::StoppedProgram& stopped, uint64_t step_budget)
+      : program_(program), stopped_(stopped),
+        engine_(program, {.step_budget = step_budget, .target = &stopped.target().memory(),
                           .memory_map = [this](ir::MemoryQuestion q, uint64_t a) { return ask_memory(q, a); },
                           .interrupted = [] {
                             pollfd waiting = {signals::fd(), POLLIN, 0};
@@ -34,7 +34,7 @@ public:
   ir::Engine& engine() override { return engine_; }
   base::Status attach(uint32_t probe, const Refused&) override {
     return base::Error{base::Failure::usage, program_.probes[probe].name + ": " +
-                                                 std::string(still_.target().title()) + " has no events"};
+                                                 std::string(stopped_.target().title()) + " has no events"};
   }
   base::Status attach_more(uint32_t probe, std::span<const probe::Event* const>, std::span<const uint64_t>,
                            const Refused& refused) override {
@@ -45,13 +45,13 @@ public:
   void detach() override {}
   int wait_fd() const override { return -1; }
 
-  base::Status run_still(const std::function<bool()>& goes_on) override {
+  base::Status run_stopped(const std::function<bool()>& goes_on) override {
     enter_process();
     ACU_TRY(bool more, run_kind(Kind::oneshot, goes_on));
     if (!has(Kind::thread) && !has(Kind::fault) && !has(Kind::frame)) more = false;
-    const target::Fault* fault = still_.target().fault();
-    for (size_t t = 0; more && t < still_.target().threads().size(); t++) {
-      const unwind::Walk* walk = has(Kind::frame) || program_.uses_stacks ? &still_.stacks().of(t) : nullptr;
+    const target::Fault* fault = stopped_.target().fault();
+    for (size_t t = 0; more && t < stopped_.target().threads().size(); t++) {
+      const unwind::Walk* walk = has(Kind::frame) || program_.uses_stacks ? &stopped_.stacks().of(t) : nullptr;
       enter_thread(t, walk, 0);
       if (fault && fault->thread == t) {
         ACU_TRY(more, run_kind(Kind::fault, goes_on));
@@ -72,10 +72,10 @@ private:
   // Found out when it is first asked for.
   uint64_t ask_memory(ir::MemoryQuestion question, uint64_t address) {
     if (!heap_) {
-      still_.target().read_writable();
-      heap_ = target::find_heap(still_.target());
-      for (const target::Window& w : still_.target().writable())
-        if (still_.target().module_at(w.begin)) areas_.push_back({w.begin, w.begin + w.size});
+      stopped_.target().read_writable();
+      heap_ = target::find_heap(stopped_.target());
+      for (const target::Window& w : stopped_.target().writable())
+        if (stopped_.target().module_at(w.begin)) areas_.push_back({w.begin, w.begin + w.size});
     }
     using enum ir::MemoryQuestion;
     const std::vector<target::Chunk>& chunks = heap_->chunks;
@@ -124,8 +124,8 @@ private:
   base::Result<bool> run_call(size_t thread, const unwind::Walk& walk, size_t frame,
                               const std::function<bool()>& goes_on) {
     uint64_t address = walk.frames[frame].look_up();
-    const target::Module* m = still_.target().module_at(address);
-    symbol::Binary* binary = m ? still_.binary_of(*m) : nullptr;
+    const target::Module* m = stopped_.target().module_at(address);
+    symbol::Binary* binary = m ? stopped_.binary_of(*m) : nullptr;
     if (!binary) return true;
     bool is_entered = false;
     for (uint32_t i = 0; i < program_.probes.size(); i++)
@@ -133,7 +133,7 @@ private:
         const probe::Event& event = program_.events[e];
         if (event.kind != Kind::frame || event.module != binary || event.address != address - m->bias)
           continue;
-        if (event.callers != still_.callers(thread, frame)) continue;
+        if (event.callers != stopped_.callers(thread, frame)) continue;
         if (!is_entered) enter_thread(thread, &walk, frame);
         is_entered = true;
         ACU_CHECK(engine_.run(i));
@@ -143,19 +143,19 @@ private:
   }
 
   eval::Thread process() const {
-    const target::Target& t = still_.target();
+    const target::Target& t = stopped_.target();
     return {.pid = t.pid(), .id = t.pid(), .user = t.user(), .group = t.group(), .name = t.name()};
   }
   void enter_process() { engine_.set_thread(process()); }
 
   void enter_thread(size_t thread, const unwind::Walk* walk, size_t frame) {
-    const target::Thread& t = still_.target().threads()[thread];
+    const target::Thread& t = stopped_.target().threads()[thread];
     eval::Thread now = process();
     now.id = t.id;
     if (!t.name.empty()) now.name = t.name;
-    const size_t above = still_.callers(thread, frame).size();
+    const size_t above = stopped_.callers(thread, frame).size();
     if (above || (frame && walk))
-      registers_ = still_.registers_of(thread, frame, above);
+      registers_ = stopped_.registers_of(thread, frame, above);
     else
       registers_.assign(t.registers.begin(), t.registers.end());
     now.context = std::as_bytes(std::span(registers_));
@@ -168,7 +168,7 @@ private:
   }
 
   const ir::Program& program_;
-  probe::Still& still_;
+  probe::StoppedProgram& stopped_;
   eval::Engine engine_;
   std::vector<uint64_t> registers_; // of the frame; then of those above it that its values depend on
   std::vector<uint64_t> stack_;
@@ -178,9 +178,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Backend> make_still_backend(const ir::Program& program, probe::Still& still,
+std::unique_ptr<Backend> make_stopped_backend(const ir::Program& program, probe::StoppedProgram& stopped,
                                             uint64_t step_budget) {
-  return std::make_unique<StillBackend>(program, still, step_budget);
+  return std::make_unique<StoppedBackend>(program, stopped, step_budget);
 }
 
 } // namespace session

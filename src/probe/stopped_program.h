@@ -1,4 +1,4 @@
-// What probes without events are matched against: the modules of a program that stands still, as binaries
+// What probes without events are matched against: the modules of a stopped program, as binaries
 // with their debug information, and the calls that its threads are in. For oneshot, thread, frame and fault.
 #pragma once
 
@@ -18,10 +18,10 @@
 
 namespace probe {
 
-class Still {
+class StoppedProgram {
 public:
   // Both outlive this.
-  Still(target::Target& target, target::Stacks& stacks) : target_(target), stacks_(stacks) {}
+  StoppedProgram(target::Target& target, target::Stacks& stacks) : target_(target), stacks_(stacks) {}
 
   target::Target& target() { return target_; }
   target::Stacks& stacks() { return stacks_; }

@@ -1,6 +1,6 @@
-// oneshot, thread, frame("FUNCTION"), fault: probes of a program that stands still. Nothing is attached: the
+// oneshot, thread, frame("FUNCTION"), fault: probes of a stopped program. Nothing is attached: the
 // session goes over threads and calls.
-#include "probe/still.h"
+#include "probe/stopped_program.h"
 
 #include "probe/kinds.h"
 #include "probe/recipe_run.h"
@@ -18,7 +18,7 @@ namespace probe {
 
 // ------------------------------------------------------------------------------------------- binaries
 
-symbol::Binary* Still::binary_of(const target::Module& module) {
+symbol::Binary* StoppedProgram::binary_of(const target::Module& module) {
   auto [at, is_new] = binaries_.try_emplace(&module);
   if (is_new && module.file && !module.opened.starts_with('[')) {
     auto opened = symbol::Binary::open(
@@ -28,13 +28,13 @@ symbol::Binary* Still::binary_of(const target::Module& module) {
   return at->second.get();
 }
 
-symbol::Binary* Still::program() {
+symbol::Binary* StoppedProgram::program() {
   for (const target::Module& m : target_.modules())
     if (m.is_program) return binary_of(m);
   return nullptr;
 }
 
-std::span<symbol::Binary* const> Still::binaries() {
+std::span<symbol::Binary* const> StoppedProgram::binaries() {
   if (!in_order_.empty()) return in_order_;
   for (bool is_program : {true, false})
     for (const target::Module& m : target_.modules())
@@ -42,7 +42,7 @@ std::span<symbol::Binary* const> Still::binaries() {
   return in_order_;
 }
 
-std::optional<uint64_t> Still::bias_of(const symbol::Binary& binary) const {
+std::optional<uint64_t> StoppedProgram::bias_of(const symbol::Binary& binary) const {
   for (const auto& [module, opened] : binaries_)
     if (opened.get() == &binary) return module->bias;
   return std::nullopt;
@@ -61,7 +61,7 @@ static bool is_called(std::string_view path, std::string_view name) {
   return last == name || begins(library) || begins("lib" + library);
 }
 
-base::Result<std::vector<symbol::Binary*>> Still::find(std::string_view name) {
+base::Result<std::vector<symbol::Binary*>> StoppedProgram::find(std::string_view name) {
   std::vector<symbol::Binary*> out;
   const target::Module* lacking = nullptr;
   for (const target::Module& m : target_.modules()) {
@@ -89,13 +89,13 @@ base::Result<std::vector<symbol::Binary*>> Still::find(std::string_view name) {
 
 static constexpr size_t most_callers = 8; // that one value is followed through
 
-const std::vector<Caller>& Still::callers(size_t thread, size_t frame) const {
+const std::vector<Caller>& StoppedProgram::callers(size_t thread, size_t frame) const {
   static const std::vector<Caller> none;
   auto at = callers_.find({thread, frame});
   return at != callers_.end() ? at->second : none;
 }
 
-std::vector<uint64_t> Still::registers_of(size_t thread, size_t frame, size_t above) {
+std::vector<uint64_t> StoppedProgram::registers_of(size_t thread, size_t frame, size_t above) {
   const std::vector<unwind::Frame>& frames = stacks_.of(thread).frames;
   std::vector<uint64_t> out;
   for (size_t f = frame; f <= frame + above && f < frames.size(); f++) {
@@ -106,8 +106,8 @@ std::vector<uint64_t> Still::registers_of(size_t thread, size_t frame, size_t ab
   return out;
 }
 
-const std::vector<Caller>& Still::find_callers(Machine& machine, size_t thread, size_t frame) {
-  static_assert(sizeof(target::Registers) == still_registers);
+const std::vector<Caller>& StoppedProgram::find_callers(Machine& machine, size_t thread, size_t frame) {
+  static_assert(sizeof(target::Registers) == stopped_registers);
   if (const std::vector<Caller>& known = callers(thread, frame); !known.empty()) return known;
   const std::vector<unwind::Frame>& frames = stacks_.of(thread).frames;
   uint64_t address = frames[frame].look_up();
@@ -167,9 +167,9 @@ Event event_of(Kind kind, std::string name) {
   return e;
 }
 
-void put_into(Event& e, Still& still, symbol::Binary* binary) {
+void put_into(Event& e, StoppedProgram& stopped, symbol::Binary* binary) {
   if (!binary) return;
-  e.bias = still.bias_of(*binary);
+  e.bias = stopped.bias_of(*binary);
   e.module = binary;
   e.binary = binary->host_path();
 }
@@ -177,25 +177,25 @@ void put_into(Event& e, Still& still, symbol::Binary* binary) {
 std::vector<Event> match_oneshot(Machine& machine, Parts parts, Mismatch& mismatch) {
   if (!may_follow(mismatch, "oneshot", parts)) return {};
   Event e = event_of(Kind::oneshot, "oneshot");
-  put_into(e, *machine.still, machine.still->program());
+  put_into(e, *machine.stopped, machine.stopped->program());
   return {e};
 }
 
 std::vector<Event> match_thread(Machine& machine, Parts parts, Mismatch& mismatch) {
   if (!may_follow(mismatch, "thread", parts)) return {};
-  if (machine.still->target().threads().empty())
-    return refuse(mismatch, std::string(machine.still->target().title()) + " has no registers of threads");
+  if (machine.stopped->target().threads().empty())
+    return refuse(mismatch, std::string(machine.stopped->target().title()) + " has no registers of threads");
   Event e = event_of(Kind::thread, "thread");
-  put_into(e, *machine.still, machine.still->program());
+  put_into(e, *machine.stopped, machine.stopped->program());
   return {e};
 }
 
 // Where a frame's code is.
-void place_at(Event& e, Still& still, uint64_t address) {
-  const target::Module* m = still.target().module_at(address);
-  symbol::Binary* binary = m ? still.binary_of(*m) : nullptr;
+void place_at(Event& e, StoppedProgram& stopped, uint64_t address) {
+  const target::Module* m = stopped.target().module_at(address);
+  symbol::Binary* binary = m ? stopped.binary_of(*m) : nullptr;
   if (!binary) return;
-  put_into(e, still, binary);
+  put_into(e, stopped, binary);
   e.address = address - m->bias;
   if (auto f = binary->function_at(e.address)) {
     e.function = f->name;
@@ -205,20 +205,20 @@ void place_at(Event& e, Still& still, uint64_t address) {
 
 std::vector<Event> match_fault(Machine& machine, Parts parts, Mismatch& mismatch) {
   if (!may_follow(mismatch, "fault", parts)) return {};
-  Still& still = *machine.still;
-  const target::Fault* fault = still.target().fault();
+  StoppedProgram& stopped = *machine.stopped;
+  const target::Fault* fault = stopped.target().fault();
   if (!fault)
     return refuse(mismatch,
-                  std::string(still.target().title()) + " was not ended by a signal: it has no `fault`",
+                  std::string(stopped.target().title()) + " was not ended by a signal: it has no `fault`",
                   "`thread` is every thread");
   Event e = event_of(Kind::fault, "fault");
-  const unwind::Walk& walk = still.stacks().of(fault->thread);
+  const unwind::Walk& walk = stopped.stacks().of(fault->thread);
   if (!walk.frames.empty()) {
-    place_at(e, still, walk.frames[0].look_up());
+    place_at(e, stopped, walk.frames[0].look_up());
     e.has_vectors = true;
-    e.callers = still.find_callers(machine, fault->thread, 0);
+    e.callers = stopped.find_callers(machine, fault->thread, 0);
   }
-  if (!e.module) put_into(e, still, still.program());
+  if (!e.module) put_into(e, stopped, stopped.program());
   return {e};
 }
 
@@ -229,13 +229,13 @@ public:
 
   // What the frame at this address is of, if it is wanted: its own function, or one inlined there.
   void add(std::vector<Event>& to, size_t thread, size_t frame) {
-    Still& still = *machine_.still;
+    StoppedProgram& stopped = *machine_.stopped;
     Event e = event_of(Kind::frame, "frame(\"" + wanted_ + "\")");
-    place_at(e, still, still.stacks().of(thread).frames[frame].look_up());
+    place_at(e, stopped, stopped.stacks().of(thread).frames[frame].look_up());
     if (!e.module) return;
     if (!is_called_so(e)) return;
     e.has_vectors = frame == 0;
-    e.callers = still.find_callers(machine_, thread, frame);
+    e.callers = stopped.find_callers(machine_, thread, frame);
     if (!seen_.insert({e.module, e.address, e.callers}).second) return;
     // Innermost first; the last is the function itself.
     std::vector<std::string_view> functions = machine_.user_values(*e.module).functions_at(e.address);
@@ -279,11 +279,11 @@ private:
 std::vector<Event> match_frame(Machine& machine, Parts parts, Mismatch& mismatch) {
   std::string name = parts.size() > 1 ? join(parts.subspan(1)) : std::string();
   if (name.empty()) return malformed(mismatch, "frame", "`frame` needs the name of a function");
-  Still& still = *machine.still;
+  StoppedProgram& stopped = *machine.stopped;
   Calls calls(machine, name);
   std::vector<Event> out;
-  for (size_t t = 0; t < still.target().threads().size(); t++)
-    for (size_t f = 0; f < still.stacks().of(t).frames.size(); f++) calls.add(out, t, f);
+  for (size_t t = 0; t < stopped.target().threads().size(); t++)
+    for (size_t f = 0; f < stopped.stacks().of(t).frames.size(); f++) calls.add(out, t, f);
   if (!out.empty()) return out;
   return refuse(
       mismatch, "no thread is in a call of `" + name + "`",
