@@ -7,7 +7,6 @@
 
 namespace bpf {
 
-static constexpr uint32_t largest_on_stack = 64;
 static int32_t round_up(uint32_t n) { return static_cast<int32_t>((n + 7) / 8 * 8); }
 
 std::vector<KnownAddress> find_known_addresses(const ir::Function& function) {

@@ -45,6 +45,7 @@ struct Needs {
   std::vector<bool> addresses; // objects that hold addresses: on the stack, whatever the budget
 };
 
+inline constexpr uint32_t largest_on_stack = 64; // of an object
 inline constexpr uint32_t lent_at = 8; // where a lent object is in scratch memory: after the `busy` word
 
 // Objects over 64 bytes, and those that do not fit `budget` bytes, go to scratch, but for those that hold addresses.

@@ -85,11 +85,13 @@ struct Object {
   uint32_t ring_bytes = 0;
 };
 
-// Of functions that are cut for the verifier (pieces.h), in operations of the IR.
+// Of functions that are cut for the verifier (pieces.h), in its work (work_of()).
 struct PieceSizes {
-  size_t longest_function = ir::long_function; // a longer one is cut
-  size_t piece = 500;                          // about
+  size_t longest_function = 1500; // a longer one is cut
+  size_t piece = 500;             // about
+  bool operator==(const PieceSizes&) const = default;
 };
+inline constexpr PieceSizes rarely_cut = {ir::long_function, 500}; // where each event counts more than the start
 
 struct EmitOptions {
   uint32_t possible_cpus = 1;

@@ -1,12 +1,14 @@
 // Where a long function may be cut. Blocks and instructions are numbered in the order of control (reverse postorder), in which
-// a block comes after those that lead to it. An address that the verifier follows must not be needed on both sides of a cut:
-// read back from memory it would be a number. Method: each such address forbids the cuts from its first to its last use.
+// a block comes after those that lead to it. What the verifier knows of a value must not be needed on both sides of a cut: read back from
+// memory it is any number. Method: each value whose address or limits matter forbids the cuts from its first to its last use,
+// and each way back those from where it leads to.
 #include "bpf/pieces.h"
 
 #include "ir/passes.h"
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 namespace bpf {
 namespace {
@@ -29,23 +31,28 @@ bool takes_number(const Inst& i, const ir::Operand& o) {
 class Cuts {
 public:
   Cuts(const ir::Function& function, const CutFacts& facts, const ir::Flow& flow)
-      : function_(function), facts_(facts), flow_(flow), definitions_(function), first_of_(flow.order.size() + 1),
-        lives_(function.registers), is_address_(function.registers), holders_(facts.program.frames[function.frame].objects.size()) {
+      : function_(function), facts_(facts), flow_(flow), definitions_(function), first_of_(flow.order.size() + 1), work_until_(flow.order.size() + 1),
+        lives_(function.registers), is_address_(function.registers), has_limits_(function.registers), holders_(facts.program.frames[function.frame].objects.size()) {
     uint32_t number = 0;
     for (size_t n = 0; n < flow.order.size(); n++) {
       first_of_[n] = number;
       number += static_cast<uint32_t>(function.blocks[flow.order[n]].insts.size());
+      work_until_[n + 1] = work_until_[n];
+      for (const Inst& i : function.blocks[flow.order[n]].insts) work_until_[n + 1] += work_of(i);
     }
     first_of_.back() = number;
     for (Reg r = 1; r <= function.parameters; r++) lives_[r] = {0, 0};
+    find_ways_back();
     for (size_t n = 0; n < flow.order.size(); n++) {
       uint32_t at = first_of_[n];
       for (const Inst& i : function.blocks[flow.order[n]].insts) visit(i, at++);
     }
+    spread_limits();
     sum_up(number);
   }
 
   uint32_t first_of(size_t place) const { return first_of_[place]; } // number of the first instruction of a block
+  size_t work(size_t from, size_t to) const { return work_until_[to] - work_until_[from]; } // of blocks by their places
   bool may_cut(uint32_t at) const { return forbidden_[at] == 0; }     // in front of this instruction
   int32_t carried(uint32_t at) const { return carried_[at]; }
 
@@ -58,8 +65,43 @@ private:
     }
   };
 
+  // Loops within the function, from where a way back leads to where it comes from.
+  void find_ways_back() {
+    for (uint32_t n = 0; n < flow_.order.size(); n++)
+      for (const BlockId b : ir::successors(function_.blocks[flow_.order[n]])) {
+        const uint32_t to = flow_.number[b];
+        if (to > n) continue;
+        loops_.push_back({first_of_[to], first_of_[n + 1]});
+        for (uint32_t inside = to; inside <= n; inside++)
+          for (const Inst& i : function_.blocks[flow_.order[inside]].insts)
+            if (ir::defines(i)) has_limits_[i.dst] = true;
+      }
+  }
+
+  // The limits of a value are those of what it is calculated from.
+  void spread_limits() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t n = flow_.order.size(); n-- > 0;)
+        for (const Inst& i : function_.blocks[flow_.order[n]].insts | std::views::reverse) {
+          if (!ir::defines(i) || !has_limits_[i.dst] || !ir::is_arithmetic(i.op)) continue;
+          ir::for_each_use(i, [&](Reg r) {
+            changed |= !has_limits_[r];
+            has_limits_[r] = true;
+          });
+        }
+    }
+  }
+
   void visit(const Inst& i, uint32_t at) {
     if (ir::defines(i)) lives_[i.dst].cover(at);
+    const auto& addresses = facts_.addresses.addresses[facts_.function];
+    const auto is_address = [&](const ir::Operand& o) {
+      const Inst* made = definitions_.only(o);
+      return (made && made->op == Op::object) || (o.is_reg() && o.as_reg() < addresses.size() && addresses[o.as_reg()]);
+    };
+    if ((i.op == Op::add || i.op == Op::sub) && is_address(i.a) && i.b.is_reg()) has_limits_[i.b.as_reg()] = true;
+    if (i.op == Op::add && is_address(i.b) && i.a.is_reg()) has_limits_[i.a.as_reg()] = true;
     ir::for_each_operand(i, [&](const ir::Operand& o) {
       if (!o.is_reg()) return;
       const Reg r = o.as_reg();
@@ -93,11 +135,14 @@ private:
       const Inst* made = definitions_.only(ir::Operand::of(r));
       if (made && (made->op == Op::object || is_repeatable(*made))) continue;
       const bool follows = r < is_known_address.size() && is_known_address[r] && is_address_[r];
-      add(follows ? forbidden_ : carried_, lives_[r]);
+      const bool is_followed = follows || has_limits_[r];
+      add(is_followed ? forbidden_ : carried_, lives_[r]);
+      if (is_followed && r <= function_.parameters) forbidden_[0]++, forbidden_[1]--; // a piece that has the begin gets it from memory
     }
+    for (const Life& l : loops_) add(forbidden_, l);
     const auto& holds_address = facts_.addresses.holders[function_.frame];
     for (size_t o = 0; o < holders_.size(); o++)
-      if (holds_address[o]) add(forbidden_, holders_[o]);
+      add(holds_address[o] ? forbidden_ : carried_, holders_[o]);
     for (size_t n = 1; n <= count; n++) {
       forbidden_[n] += forbidden_[n - 1];
       carried_[n] += carried_[n - 1];
@@ -109,8 +154,11 @@ private:
   const ir::Flow& flow_;
   const ir::Definitions definitions_;
   std::vector<uint32_t> first_of_;
+  std::vector<size_t> work_until_;
   std::vector<Life> lives_; // by register
   std::vector<bool> is_address_; // by register: used as one
+  std::vector<bool> has_limits_; // by register: the verifier has to know some
+  std::vector<Life> loops_;
   std::vector<Life> holders_; // by object
   std::vector<int32_t> forbidden_, carried_; // by instruction
 };
@@ -160,22 +208,27 @@ public:
   }
 
 private:
-  // The largest region from there on that is not larger than a piece; `from` where there is none that is worth it.
+  // A region from there on that is not larger than a piece; `from` where there is none that is worth it. Of those that are nearly as
+  // large as the largest it is the one that has the least in common with what follows.
   uint32_t end_of_region(uint32_t from) const {
     if (!cuts_.may_cut(cuts_.first_of(from))) return from;
     std::map<uint32_t, uint32_t> exits; // places that blocks of the region lead to, outside of it
     uint32_t end = from, entered = nowhere, last = 0;
+    size_t least = 0; // ways out of the region that ends there, and values that are needed behind it
     for (uint32_t n = from; n < flow_.order.size() && !stays_[n]; n++) {
-      if (cuts_.first_of(n + 1) - cuts_.first_of(from) > sizes_.piece && n > from) break;
+      if (cuts_.work(from, n + 1) > sizes_.piece && n > from) break;
       if (n > from) entered = std::min(entered, earliest_[n]), last = std::max(last, latest_[n]);
       if (n > from && entered < from) break; // it has another entry
       exits.erase(n);
       for (const BlockId b : ir::successors(function_.blocks[flow_.order[n]]))
         if (flow_.number[b] > n || flow_.number[b] < from) exits[flow_.number[b]]++;
       const bool is_closed = (entered == nowhere || entered >= from) && last <= n;
-      if (is_closed && exits.size() <= most_exits && cuts_.may_cut(cuts_.first_of(n + 1))) end = n + 1;
+      if (!is_closed || exits.size() > most_exits || !cuts_.may_cut(cuts_.first_of(n + 1))) continue;
+      const size_t in_common = exits.size() + static_cast<size_t>(cuts_.carried(cuts_.first_of(n + 1)));
+      const bool is_short = cuts_.work(from, end) < sizes_.piece / 4 * 3;
+      if (is_short || in_common <= least) end = n + 1, least = in_common;
     }
-    const bool is_worth_it = end > from && cuts_.first_of(end) - cuts_.first_of(from) >= sizes_.piece / 8;
+    const bool is_worth_it = end > from && cuts_.work(from, end) >= sizes_.piece / 8;
     return is_worth_it ? end : from;
   }
 

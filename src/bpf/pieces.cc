@@ -39,8 +39,12 @@ public:
       else if (unit_of_body_[m] == rest)
         use_lent_object(program_.functions[m]);
     for (Piece& p : pieces_) fill(p);
-    for (const uint32_t m : members_)
-      if (unit_of_.contains(m)) remove_unreached(m);
+    const bool lends = std::ranges::any_of(pieces_, [&](const Piece& p) { return borrows(p); });
+    for (const uint32_t m : members_) {
+      if (!unit_of_.contains(m)) continue;
+      if (!lends) lend_nothing(m);
+      clean(m);
+    }
   }
 
 private:
@@ -92,7 +96,9 @@ private:
   void keep(Writing& w, std::vector<Inst>& out, Reg r, base::Range where);
   void repeat_addresses(Writing& w, std::vector<Inst>& out);
   uint32_t object_of(Piece& piece, uint32_t object);
-  void remove_unreached(uint32_t member);
+  bool borrows(const Piece& piece) const;
+  void lend_nothing(uint32_t member);
+  void clean(uint32_t function);
 
   ir::Program& program_;
   const AddressUse& addresses_;
@@ -119,16 +125,34 @@ private:
 
 // ----------------------------------------------------------------------------------------------- units
 
+// Blocks that only return a constant become one for each constant, so that a piece has fewer ways out.
+void merge_exits(ir::Function& function) {
+  std::unordered_map<int64_t, BlockId> returns;
+  std::vector<BlockId> instead(function.blocks.size());
+  for (BlockId b = 0; b < function.blocks.size(); b++) {
+    const std::vector<Inst>& insts = function.blocks[b].insts;
+    const bool is_one = insts.size() == 1 && insts[0].op == Op::give_back && insts[0].a.is_constant();
+    instead[b] = is_one ? returns.try_emplace(insts[0].a.value, b).first->second : b;
+  }
+  for (ir::Block& b : function.blocks) {
+    if (b.insts.empty() || ir::successors(b).count == 0) continue;
+    Inst& last = b.insts.back();
+    last.target = instead[last.target];
+    if (last.other != ir::no_block) last.other = instead[last.other];
+  }
+}
+
 void Group::find_units() {
   for (const uint32_t m : members_) unit_of_body_[m] = rest;
   std::vector<bool> fixed(program_.functions.size(), false);
   for (const uint32_t m : members_) // with the functions around them
-    if (ir::length_of(program_.functions[m]) > sizes_.longest_function)
+    if (work_of(program_.functions[m]) > sizes_.longest_function)
       for (uint32_t f = m; program_.functions[f].role == Role::body; f = program_.functions[f].parent) fixed[f] = true;
   for (const uint32_t m : members_) {
     ir::Function& f = program_.functions[m];
-    if (ir::length_of(f) <= sizes_.longest_function) continue;
+    if (work_of(f) <= sizes_.longest_function) continue;
     const CutFacts facts{program_, addresses_, m, fixed};
+    merge_exits(f);
     split_blocks(f, facts, sizes_);
     take_addresses_anew(f);
     unit_of_[m].assign(f.blocks.size(), rest);
@@ -387,9 +411,22 @@ void Group::keep_rest(uint32_t member) {
   f.blocks[0].insts.insert(f.blocks[0].insts.begin(), begin.begin(), begin.end());
 }
 
-void Group::remove_unreached(uint32_t member) {
-  ir::PassContext context(program_, program_.functions[member]);
-  ir::clean_blocks(program_.functions[member], context);
+bool Group::borrows(const Piece& piece) const {
+  const std::vector<Inst>& begin = program_.functions[piece.function].blocks[0].insts;
+  return std::ranges::any_of(begin, [](const Inst& i) { return i.op == Op::borrow; });
+}
+
+void Group::lend_nothing(uint32_t member) {
+  for (ir::Block& b : program_.functions[member].blocks)
+    for (Inst& i : b.insts)
+      if (i.op == Op::lend) i = {.op = Op::mov, .dst = i.dst, .a = Operand::number(0), .where = i.where};
+}
+
+void Group::clean(uint32_t function) {
+  ir::Function& f = program_.functions[function];
+  ir::PassContext context(program_, f);
+  ir::clean_blocks(f, context);
+  while (ir::remove_dead_code(f, context)) {}
 }
 
 // ----------------------------------------------------------------------------------------------- pieces
@@ -434,7 +471,7 @@ void Group::fill(Piece& piece) {
   begin.push_back({.op = Op::jump, .target = 1, .where = where});
   f.blocks[0].insts = std::move(begin);
   program_.functions[piece.function] = std::move(f);
-  remove_unreached(piece.function);
+  clean(piece.function);
 }
 
 // The body of a loop goes with its loop. It finds the address of the lent object in an object of the piece.
@@ -467,8 +504,32 @@ void Group::move_body(Piece& piece, uint32_t body) {
 
 } // namespace
 
+size_t work_of(const Inst& inst) {
+  switch (inst.op) {
+  case Op::branch:
+  case Op::call: return 6;
+  case Op::map_find:
+  case Op::map_store:
+  case Op::map_remove:
+  case Op::event:
+  case Op::equal: return 10;
+  case Op::map_slot: return 15;
+  case Op::loop:
+  case Op::for_each:
+  case Op::stack: return 40;
+  default: return 1;
+  }
+}
+
+size_t work_of(const ir::Function& function) {
+  size_t work = 0;
+  for (const ir::Block& b : function.blocks)
+    for (const Inst& i : b.insts) work += work_of(i);
+  return work;
+}
+
 bool has_long_functions(const ir::Program& program, const PieceSizes& sizes) {
-  return std::ranges::any_of(program.functions, [&](const ir::Function& f) { return ir::length_of(f) > sizes.longest_function; });
+  return std::ranges::any_of(program.functions, [&](const ir::Function& f) { return work_of(f) > sizes.longest_function; });
 }
 
 ir::Program cut_into_pieces(const ir::Program& given, const PieceSizes& wanted) {
@@ -477,9 +538,9 @@ ir::Program cut_into_pieces(const ir::Program& given, const PieceSizes& wanted) 
   share_operations(program);
   // The kernel takes 256 functions in a program.
   constexpr size_t most_pieces = 160;
-  size_t all_operations = 0;
-  for (const ir::Function& f : program.functions) all_operations += ir::length_of(f);
-  const PieceSizes sizes{wanted.longest_function, std::max(wanted.piece, all_operations / most_pieces)};
+  size_t all_work = 0;
+  for (const ir::Function& f : program.functions) all_work += work_of(f);
+  const PieceSizes sizes{wanted.longest_function, std::max(wanted.piece, all_work / most_pieces)};
   // By frame: the function that has it, then the bodies in it, outer ones first.
   std::vector<std::vector<uint32_t>> by_frame(program.frames.size());
   std::vector<uint32_t> all;
@@ -492,8 +553,9 @@ ir::Program cut_into_pieces(const ir::Program& given, const PieceSizes& wanted) 
     if (program.functions[f].role == Role::body) by_frame[program.functions[f].frame].push_back(f);
   const AddressUse addresses = find_address_use(program, all);
   for (std::vector<uint32_t>& members : by_frame)
-    if (std::ranges::any_of(members, [&](uint32_t m) { return ir::length_of(program.functions[m]) > sizes.longest_function; }))
+    if (std::ranges::any_of(members, [&](uint32_t m) { return work_of(program.functions[m]) > sizes.longest_function; }))
       Group(program, addresses, sizes, std::move(members)).run();
+  share_objects(program);
   return program;
 }
 

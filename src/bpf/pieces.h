@@ -1,6 +1,6 @@
 // Long functions in pieces, for the kernel's verifier and its jumps.
 //
-// The verifier takes time that grows with the square of a function's length, and gives up where more than 8,192 branches
+// The verifier takes time that grows with the square of a function's branches, and gives up where more than 8,192 branches
 // wait to be walked; jumps reach 32,767 instructions. So a long function is cut into pieces: functions that it calls one after
 // the other, each of which the verifier looks at by itself. What several pieces use (variables, values of registers) is in
 // one object of the long function, which is lent to them (Op::lend). Operations on maps that occur often become functions, too:
@@ -17,6 +17,10 @@
 
 namespace bpf {
 
+// What the verifier has to do for an operation, as a multiple of that for a simple one: it walks both ways of each branch, and compares
+// what it knows where they meet again with all that it knew there before.
+size_t work_of(const ir::Inst& inst);
+size_t work_of(const ir::Function& function);
 // Whether some function is so long that it is cut.
 bool has_long_functions(const ir::Program& program, const PieceSizes& sizes);
 // The same program, with these functions in pieces.
@@ -48,5 +52,7 @@ std::vector<Region> find_regions(const ir::Function& function, const CutFacts& f
 // Operations on maps, and loops, that occur often become calls of functions.
 void share_operations(ir::Program& program);
 void share_loops(ir::Program& program);
+// Objects of a function that are needed one after the other get the same memory.
+void share_objects(ir::Program& program);
 
 } // namespace bpf

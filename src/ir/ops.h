@@ -79,8 +79,8 @@ inline constexpr std::array op_rows{
     OpRow{.op = Op::context_address, .name = "context_address", .has_dst = true, .removable = true, .is_pure = true},
     OpRow{.op = Op::name, .name = "name", .reads = in_a, .has_effect = true, .calls = Calls::always},
 
-    OpRow{.op = Op::lend, .name = "lend", .has_dst = true},
-    OpRow{.op = Op::borrow, .name = "borrow", .reads = in_a, .has_dst = true, .calls = Calls::always},
+    OpRow{.op = Op::lend, .name = "lend", .has_dst = true, .removable = true},
+    OpRow{.op = Op::borrow, .name = "borrow", .reads = in_a, .has_dst = true, .removable = true, .calls = Calls::always},
 
     OpRow{.op = Op::query, .name = "query", .has_dst = true, .removable = true, .calls = Calls::always},
     OpRow{.op = Op::task_name, .name = "task_name", .reads = in_a | in_b, .has_dst = true, .has_effect = true, .calls = Calls::always},

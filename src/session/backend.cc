@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "bpf/engine.h"
 #include "bpf/features.h"
+#include "bpf/pieces.h"
 #include "eval/engine.h"
 #include "session/compile.h"
 
@@ -68,8 +69,7 @@ std::unique_ptr<Backend> make_eval_backend(const ir::Program& program) {
   return std::make_unique<EvalBackend>(program);
 }
 
-base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& program,
-                                                           const KernelOptions& options, LoadReport& report) {
+static base::Result<std::unique_ptr<Backend>> load(const ir::Program& program, const KernelOptions& options, LoadReport& report) {
   uint64_t start = base::clock_ns();
   bpf::EmitOptions emit = bpf::options_for(program, bpf::features(), options.pieces);
   if (options.ring_pages) emit.ring_bytes = std::bit_ceil(options.ring_pages) * 4096; // the kernel wants 2^n
@@ -90,6 +90,19 @@ base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& pr
   report.load_ns = base::clock_ns() - start;
   for (const bpf::Engine::ProgramInfo& p : engine->programs()) report.instructions.push_back(p.instructions);
   return std::unique_ptr<Backend>(std::make_unique<KernelBackend>(std::move(engine)));
+}
+
+base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& program,
+                                                           const KernelOptions& options, LoadReport& report) {
+  auto loaded = load(program, options, report);
+  // What was cut to be loaded sooner can be loaded as it is, too.
+  KernelOptions whole = options;
+  whole.pieces = bpf::rarely_cut;
+  const bool may_be_whole = options.pieces == bpf::PieceSizes() && bpf::has_long_functions(program, options.pieces) &&
+                            !bpf::has_long_functions(program, whole.pieces);
+  if (loaded.ok() || !may_be_whole) return loaded;
+  report = {};
+  return load(program, whole, report);
 }
 
 // "kprobe:vfs_*: 12 events by kprobe.multi": what programs are attached by, where that differs by kernel.

@@ -44,6 +44,7 @@ base::Status Runner::load(const Options& options) {
   KernelOptions kernel = kernel_options(compiled_, *source_, child_);
   kernel.ring_pages = what_.ring_pages;
   kernel.verbose = options.verbose;
+  kernel.pieces = bpf::rarely_cut;
   kernel.pid = what_.probes_command ? static_cast<int>(child_->pid()) : what_.functions_of >= 0 ? what_.filter.pid : -1;
   if (what_.follows_processes) kernel.walker = shared_->walker();
   LoadReport loaded;
