@@ -23,7 +23,7 @@ def measure(acu, path):
     done = subprocess.run(["/usr/bin/env", "time", "-f", "%M KiB", acu, "run", "--verbose", "--dry-run", path], capture_output=True, text=True)
     text = done.stdout + done.stderr
     if done.returncode != 0:
-        return re.search(r"ERROR: (.*)", text)[1][:60]
+        return re.search(r"ERROR: (?:\S+:\d\S* )?([^:\n]*)", text)[1]
     number = lambda pattern: float(re.search(pattern, text)[1])
     memory = re.search(r"(\d+) KiB", text)
     return (number(r"bytecode in ([\d.]+) ms"), number(r"\bload ([\d.]+) ms"), int(number(r"begin: .*, (\d+) instructions?")),

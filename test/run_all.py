@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 UNSTEADY = []  # suites with cases that failed first and passed when they were run again (test/tally.py)
@@ -124,6 +125,7 @@ def main():
     beside = {name: Beside(SUITES[name], acu) for name in BESIDE if name in suites}
     for name, script in suites.items():
         print(f"== {name}", flush=True)
+        begin = time.monotonic()
         if script is None:
             counts = run_ctest(preset)
         elif name in beside:
@@ -132,10 +134,10 @@ def main():
             process = start_script(script, acu, subprocess.PIPE)
             counts = read_script(script, process, process.stdout)
         total = [a + b for a, b in zip(total, counts)]
-        summary.append((name, counts))
+        summary.append((name, *counts, time.monotonic() - begin))
     print("==")
-    for name, counts in summary:
-        print("%-14s %5d passed %4d failed %4d skipped" % (name, *counts))
+    for line in summary:
+        print("%-14s %5d passed %4d failed %4d skipped %5.0f s" % line)
     if UNSTEADY:
         print("unsteady, counted as passed: " + ", ".join(UNSTEADY))
     print("%d passed, %d failed, %d skipped" % tuple(total))

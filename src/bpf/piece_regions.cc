@@ -71,20 +71,21 @@ private:
       for (const BlockId b : ir::successors(function_.blocks[flow_.order[n]])) {
         const uint32_t to = flow_.number[b];
         if (to > n) continue;
-        loops_.push_back({first_of_[to], first_of_[n + 1]});
+        loops_.push_back({first_of_[to], first_of_[n + 1] - 1});
         for (uint32_t inside = to; inside <= n; inside++)
           for (const Inst& i : function_.blocks[flow_.order[inside]].insts)
             if (ir::defines(i)) has_limits_[i.dst] = true;
       }
   }
 
-  // The limits of a value are those of what it is calculated from.
+  // The limits of a value are those of what it is calculated from, unless a constant sets them.
   void spread_limits() {
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t n = flow_.order.size(); n-- > 0;)
         for (const Inst& i : function_.blocks[flow_.order[n]].insts | std::views::reverse) {
           if (!ir::defines(i) || !has_limits_[i.dst] || !ir::is_arithmetic(i.op)) continue;
+          if ((i.op == Op::and_ || i.op == Op::umod) && i.b.is_constant()) continue;
           ir::for_each_use(i, [&](Reg r) {
             changed |= !has_limits_[r];
             has_limits_[r] = true;
