@@ -56,6 +56,7 @@ PARTS = {
     "user": ("user probes", "python3 test/user/run.py $ACU", None),
     "stacks": ("stacks of programs without frame pointers", "python3 test/stacks/run.py $ACU", None),
     "graph": ("function calls (`acu graph`)", "python3 test/graph/run.py $ACU", None),
+    "bpftrace": ("the tools of Debian's bpftrace package", "python3 test/dropin/run.py $ACU --filter .bt", None),
     "life": ("short-lived processes", "python3 test/life/run.py $ACU", None),
     "no_types": ("without kernel BTF", NO_TYPES, NO_TYPES),
 }
