@@ -88,8 +88,10 @@ private:
     }
     if (!ir::defines(i)) return;
     uint32_t& known = of_register[i.dst];
-    // A register with the addresses of several objects.
-    if (known != no_object && address != known) excluded_[known] = true, address == no_object || (excluded_[address] = true);
+    if (known != no_object && address != known) { // a register with the addresses of several objects
+      excluded_[known] = true;
+      if (address != no_object) excluded_[address] = true;
+    }
     if (address != no_object) known = address;
   }
 

@@ -23,7 +23,7 @@ def call(*words, limit=LIMIT, **more):
     return subprocess.run([str(w) for w in words], capture_output=True, text=True, errors="replace", timeout=limit, env=ENVIRONMENT, **more)
 
 
-def program(name="still"):
+def program(name="crashes"):
     out = path(name)
     if not os.path.exists(out):
         subprocess.run(["gcc", "-g", "-O0", "-o", out, os.path.join(HERE, name + ".c"), "-pthread"], check=True, timeout=60)

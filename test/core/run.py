@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Core dumps, and the memory of live processes: run.py ACU [--filter TEXT]
 
-Cores are of programs made here (still.c) and of running ones; what acu says of them is held against gdb and eu-stack on the
+Cores are of programs made here (crashes.c) and of running ones; what acu says of them is held against gdb and eu-stack on the
 same core. Last line: `N passed, N failed, N skipped`.
 """
 import json
@@ -30,12 +30,12 @@ def summary_of_a_crash(acu):
     """Signal, address, the crashing thread with arguments and variables, other threads' stacks once, modules."""
     text = acu_core(acu, crashed())
     need(re.search(r"^signal    SIGSEGV in thread \d+, address 0x8: nothing is mapped there$", text, re.M), text)
-    need(re.search(r"^   0  leaf\+0x[0-9a-f]+ at .*/still\.c:\d+", text, re.M), text)
+    need(re.search(r"^   0  leaf\+0x[0-9a-f]+ at .*/crashes\.c:\d+", text, re.M), text)
     need(text.count("  middle+0x") == 4 and re.search(r"^ +\d+  main\+0x", text, re.M), text)
     need(re.search(r"^ +depth = 3, why = 0x[0-9a-f]+ \"because\"", text, re.M), text)
     need(re.search(r"^3 threads: \d+, \d+, \d+$", text, re.M), text)
     need(re.search(r"wait_forever\+0x", text), text)
-    need(re.search(r"^  0x[0-9a-f]{12}  \S*/still  [0-9a-f]{40}$", text, re.M), text)
+    need(re.search(r"^  0x[0-9a-f]{12}  \S*/crashes  [0-9a-f]{40}$", text, re.M), text)
 
 
 def summary_as_json(acu):
@@ -129,8 +129,8 @@ def recursion(acu):
 
 def threads(acu):
     out, _ = script(acu, crashed(), 'thread { printf("%d %d %s %d\\n", pid == tid, target.own, comm, reg("sp") != 0); @[ustack] = count(); }')
-    rows = sorted(line for line in out.splitlines() if line.endswith(" still 1"))
-    need(rows == ["0 100 still 1", "0 101 still 1", "0 102 still 1", "1 7 still 1"], out)
+    rows = sorted(line for line in out.splitlines() if line.endswith(" crashes 1"))
+    need(rows == ["0 100 crashes 1", "0 101 crashes 1", "0 102 crashes 1", "1 7 crashes 1"], out)
     need(re.search(r"wait_forever\+\d+\n(.*\n)*?\]: 3$", out, re.M), out)
 
 
@@ -320,15 +320,15 @@ def missing_binary(acu):
     try:
         text = acu_core(acu, core)
         need("missing: " in text and "SIGSEGV" in text, text)
-        subprocess.run(["gcc", "-g", "-O2", "-o", path("still"), os.path.join(HERE, "still.c"), "-pthread"], check=True, timeout=60)
+        subprocess.run(["gcc", "-g", "-O2", "-o", path("crashes"), os.path.join(HERE, "crashes.c"), "-pthread"], check=True, timeout=60)
         text = acu_core(acu, core)
         need(re.search(r"its build-id is [0-9a-f]{40}, not [0-9a-f]{40}", text), text)
         os.makedirs(path("root") + TMP, exist_ok=True)
-        shutil.copy(other, path("root") + TMP + "/still")
+        shutil.copy(other, path("root") + TMP + "/crashes")
         text = acu_core(acu, core, "--sysroot", path("root"))
-        need(re.search(r"  leaf\+0x[0-9a-f]+ at .*/still\.c", text), text)
+        need(re.search(r"  leaf\+0x[0-9a-f]+ at .*/crashes\.c", text), text)
     finally:
-        os.rename(other, path("still"))
+        os.rename(other, path("crashes"))
 
 
 def huge_and_sparse(acu):

@@ -45,7 +45,7 @@ def of_core(acu, core, name, *more):
 
 
 def live_and_dead(acu, pid, name, *more):
-    """What a tool says of a process that stands still (SIGSTOP), which must be what it says of its core."""
+    """What a tool says of a stopped process (SIGSTOP), which must be what it says of its core."""
     os.kill(pid, signal.SIGSTOP)
     live = snap(acu, pid, name, *more)
     core = gcore(pid, "tool")

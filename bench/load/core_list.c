@@ -1,4 +1,4 @@
-// For bench/still.py: a list of 200,000 nodes, and a hash of 65,536 buckets with 200,000 entries. Dies of SIGABRT; with
+// For bench/cores.py: a list of 200,000 nodes, and a hash of 65,536 buckets with 200,000 entries. Dies of SIGABRT; with
 // an argument it tells that it is ready, and lives on.
 #include <stdio.h>
 #include <stdlib.h>

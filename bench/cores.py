@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Core dumps side by side with gdb's and lldb's Python: bench/still.py [--acu ACU] [--runs N] [--lldb] [--large FILE:FUNCTION]
+"""Core dumps side by side with gdb's and lldb's Python: bench/cores.py [--acu ACU] [--runs N] [--lldb] [--large FILE:FUNCTION]
 [--out FILE]
 
 Two programs with 200,000 elements in two containers each. Every tool walks both on the same core and prints a sum, which must
@@ -201,7 +201,7 @@ print(s)
 
 
 def build(folder, name):
-    source = os.path.join(HERE, "load", "still_list.c" if name == "list" else "still_containers.cc")
+    source = os.path.join(HERE, "load", "core_list.c" if name == "list" else "core_containers.cc")
     program = os.path.join(folder, name)
     subprocess.run(["gcc" if name == "list" else "g++", "-g", "-O1", "-o", program, source], check=True)
     core = os.path.join(folder, name + ".core")
@@ -354,7 +354,7 @@ def main():
              "leaks": "`leaks`: 600,000 blocks in 4 threads, 100 of them leaked", "heap": "core of 1.1 GB: 17.7 million blocks", "large": "arguments of a function in a large file"}
     text = ["## Core dumps", "",
             "Wall-clock time of whole processes, from exec to exit, and their CPU time (which depends less on other load), ms; medians",
-            "(`bench/still.py`). All print the same sum. *By types*: the script accesses members by name, as acu's script does (except, in all of",
+            "(`bench/cores.py`). All print the same sum. *By types*: the script accesses members by name, as acu's script does (except, in all of",
             "them, the values in the nodes of the C++ containers). For lldb, each value is created from its address: a value derived from others keeps",
             "all of them alive (with derived values, the list alone was not finished after 400 s).",
             f"Load average of the host at the end: {os.getloadavg()[0]:.0f}.",
@@ -367,7 +367,7 @@ def main():
     text = "\n".join(text) + "\n"
     print(text)
     if options.out:
-        write_section(options.out, "still", text)
+        write_section(options.out, "cores", text)
 
 
 main()

@@ -1,4 +1,4 @@
-// For bench/still.py: a std::map and a std::unordered_map of 200,000 each. Dies of SIGABRT; with an argument it tells
+// For bench/cores.py: a std::map and a std::unordered_map of 200,000 each. Dies of SIGABRT; with an argument it tells
 // that it is ready, and lives on.
 #include <cstdio>
 #include <cstdlib>
