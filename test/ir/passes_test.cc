@@ -35,6 +35,37 @@ TEST(Passes, ConstantsAreComputed) {
   EXPECT_EQ(optimized(b), "b0:\n    give_back 0\n");
 }
 
+// A copy would be followed by the kernel's verifier as the address itself.
+TEST(Passes, AddressAsANumberIsNoCopyOfIt) {
+  Builder b;
+  const R o = b.address(b.object(16));
+  const R task = b.query(Query::task);
+  b.store(o, b.value(Op::umod, b.value(Op::number_of, task), 7));
+  b.store(o, b.value(Op::number_of, task), 8);
+  b.give_back();
+  EXPECT_EQ(optimized(b), "b0:\n"
+                          "    %1 = object o0\n"
+                          "    %2 = query task\n"
+                          "    %3 = number_of %2\n"
+                          "    %4 = umod %3, 7\n"
+                          "    store u64 [%1], %4\n"
+                          "    %5 = number_of %2\n"
+                          "    store u64 [%1+8], %5\n"
+                          "    give_back 0\n");
+}
+
+TEST(Passes, ConstantAsANumberIsComputed) {
+  Builder b;
+  const R o = b.address(b.object(8));
+  b.store(o, b.value(Op::add, b.value(Op::number_of, 5), 2));
+  b.value(Op::number_of, o); // nobody needs it
+  b.give_back();
+  EXPECT_EQ(optimized(b), "b0:\n"
+                          "    %1 = object o0\n"
+                          "    store u64 [%1], 7\n"
+                          "    give_back 0\n");
+}
+
 TEST(Passes, ArithmeticIsSimplified) {
   Builder b;
   const R o = b.address(b.object(64));
