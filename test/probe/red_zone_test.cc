@@ -22,7 +22,7 @@ TEST(RedZone, AskedOnceAndTakenBack) {
   bool answer = nop5_keeps_red_zone(host::this_host());
   auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < 1000; i++) EXPECT_EQ(nop5_keeps_red_zone(host::this_host()), answer);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(500)); // each trial takes as long
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(500));
   // The nop is one again, and what runs over it leaves all as it is.
   const unsigned char nop[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
   for (size_t i = 0; i < sizeof nop; i++)
