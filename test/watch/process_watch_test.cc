@@ -114,7 +114,6 @@ TEST_F(ProcessWatching, events_are_in_the_order_of_time) {
   for (int n = 0; n < 20; n++) child(execute_true);
   watch.drain();
   EXPECT_TRUE(std::ranges::is_sorted(recorder.events, {}, &ProcessEvent::time));
-  EXPECT_EQ(watch.lost(), 0u);
 }
 
 TEST_F(ProcessWatching, nothing_is_told_twice) {
