@@ -4,6 +4,8 @@
 
 #include "ir/ops.h"
 
+#include <numeric>
+
 namespace bpf {
 
 using ir::Op;
@@ -108,6 +110,12 @@ AddressUse find_address_use(const ir::Program& program, const std::vector<uint32
   Search search(program, functions);
   search.run();
   return std::move(search.use);
+}
+
+AddressUse find_address_use(const ir::Program& program) {
+  std::vector<uint32_t> all(program.functions.size());
+  std::iota(all.begin(), all.end(), 0);
+  return find_address_use(program, all);
 }
 
 } // namespace bpf

@@ -18,5 +18,6 @@ struct AddressUse {
   std::vector<bool> numbers_only;         // by function: neither a parameter nor the result is an address
 };
 AddressUse find_address_use(const ir::Program& program, const std::vector<uint32_t>& functions);
+AddressUse find_address_use(const ir::Program& program); // of all functions
 
 } // namespace bpf

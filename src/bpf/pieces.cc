@@ -543,15 +543,13 @@ ir::Program cut_into_pieces(const ir::Program& given, const PieceSizes& wanted) 
   const PieceSizes sizes{wanted.longest_function, std::max(wanted.piece, all_work / most_pieces)};
   // By frame: the function that has it, then the bodies in it, outer ones first.
   std::vector<std::vector<uint32_t>> by_frame(program.frames.size());
-  std::vector<uint32_t> all;
   for (uint32_t f = 0; f < program.functions.size(); f++) {
-    all.push_back(f);
     take_addresses_anew(program.functions[f]);
     if (program.functions[f].role != Role::body) by_frame[program.functions[f].frame].insert(by_frame[program.functions[f].frame].begin(), f);
   }
   for (uint32_t f = 0; f < program.functions.size(); f++)
     if (program.functions[f].role == Role::body) by_frame[program.functions[f].frame].push_back(f);
-  const AddressUse addresses = find_address_use(program, all);
+  const AddressUse addresses = find_address_use(program);
   for (std::vector<uint32_t>& members : by_frame)
     if (std::ranges::any_of(members, [&](uint32_t m) { return work_of(program.functions[m]) > sizes.longest_function; }))
       Group(program, addresses, sizes, std::move(members)).run();

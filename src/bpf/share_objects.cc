@@ -134,10 +134,7 @@ private:
 } // namespace
 
 void share_objects(ir::Program& program) {
-  std::vector<uint32_t> all;
-  for (uint32_t f = 0; f < program.functions.size(); f++) all.push_back(f);
-  const AddressUse addresses = find_address_use(program, all);
-  std::vector<std::vector<bool>> excluded = addresses.holders;
+  std::vector<std::vector<bool>> excluded = find_address_use(program).holders;
   for (const ir::Function& f : program.functions)
     if (f.role == ir::Role::body)
       for (const ir::Block& b : f.blocks)

@@ -59,7 +59,7 @@ struct Variable {
   uint32_t expansion = 0;           // of a macro, whose variables are its own; 0: the script itself
   bool declared = false;            // by `let` with a type: the type is fixed
   bool is_given = false;            // checker: something is assigned to it
-  bool is_calculated = false;       // checker: so is a value that is no pointer as the kernel gives it
+  bool is_calculated = false;       // checker: perhaps no pointer as the kernel gives it, see Checker::is_vouched
   bool captured = false;            // checker: used inside a loop body that does not declare it
   uint32_t loop_depth = 0;          // checker: loops around its declaration
   uint32_t id = 0;                  // checker: number in its probe or function

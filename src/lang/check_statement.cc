@@ -196,11 +196,11 @@ void Checker::learn_pointer(Variable& v, const type::Type& value) {
 void Checker::check_let(Let& let) {
   const type::Type* value = let.value ? check_value(*let.value) : nullptr;
   Variable* v = declare(let.variable, let.name, let.name_where, let.expansion);
+  v->is_calculated |= let.value && !is_vouched(*let.value);
   if (let.type) {
     const type::Type* t = resolve(*let.type);
     v->declared = true;
     if (value) learn_pointer(*v, *value);
-    v->is_calculated |= let.value && !is_vouched(*let.value);
     v->type = in_learned_space(t, v->inferred.type ? v->inferred.type->space : type::Space::none);
     if (value && value != types_.none() && t != types_.none()) {
       bool is_member = t->is(Kind::string) && value->is(Kind::string) && stored_size(*let.value) == t->size;
@@ -212,7 +212,6 @@ void Checker::check_let(Let& let) {
     return;
   }
   v->is_given |= let.value != nullptr;
-  v->is_calculated |= let.value && !is_vouched(*let.value);
   if (value && value != types_.none()) join(v->inferred, value, let.value), warn_of_mixed_signs(let.value->where);
   ask(v->inferred);
   v->type = settled(v->inferred);

@@ -95,12 +95,13 @@ static base::Result<std::unique_ptr<Backend>> load(const ir::Program& program, c
 base::Result<std::unique_ptr<Backend>> make_kernel_backend(const ir::Program& program,
                                                            const KernelOptions& options, LoadReport& report) {
   auto loaded = load(program, options, report);
+  if (loaded.ok()) return loaded;
   // What was cut to be loaded sooner can be loaded as it is, too.
   KernelOptions whole = options;
   whole.pieces = bpf::rarely_cut;
   const bool may_be_whole = options.pieces == bpf::PieceSizes() && bpf::has_long_functions(program, options.pieces) &&
                             !bpf::has_long_functions(program, whole.pieces);
-  if (loaded.ok() || !may_be_whole) return loaded;
+  if (!may_be_whole) return loaded;
   report = {};
   return load(program, whole, report);
 }

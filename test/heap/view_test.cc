@@ -1,5 +1,5 @@
-// Names of what is on a heap: the types of blocks, the places of words and what holds them. The heap is this program's own, as a child has
-// it that stands still; and one that is made up, for threads and what is nowhere.
+// Names of what is on a heap: the types of blocks, the places of words and what holds them. One heap is this program's own, in a stopped
+// child; another is made up, for threads and for addresses that are nowhere.
 #include "heap/report.h"
 #include "heap/view.h"
 
