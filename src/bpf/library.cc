@@ -5,14 +5,18 @@
 #include <cstring>
 #include <elf.h>
 
-// The object file; ACU_UNWIND_OBJECT is its path when acu is built.
-asm(".pushsection .rodata\n"
-    ".balign 8\n"
-    "acu_unwind_object:\n"
-    ".incbin \"" ACU_UNWIND_OBJECT "\"\n"
-    "acu_unwind_object_end:\n"
-    ".popsection\n");
-extern "C" const char acu_unwind_object[], acu_unwind_object_end[];
+// The object files, one for each of lib/; ACU_BPF_OBJECTS is their folder when acu is built.
+#define EMBED(name)                                                                                                                  \
+  asm(".pushsection .rodata\n"                                                                                                       \
+      ".balign 8\n"                                                                                                                  \
+      "acu_object_" #name ":\n"                                                                                                      \
+      ".incbin \"" ACU_BPF_OBJECTS "/" #name ".bpf.o\"\n"                                                                            \
+      "acu_object_" #name "_end:\n"                                                                                                  \
+      ".popsection\n");                                                                                                              \
+  extern "C" const char acu_object_##name[], acu_object_##name##_end[]
+EMBED(unwind);
+EMBED(language);
+EMBED(python);
 
 namespace bpf {
 namespace {
@@ -53,17 +57,18 @@ private:
     for (const Elf64_Shdr& s : sections_)
       if (s.sh_type == SHT_REL && s.sh_info == symbol.st_shndx)
         for (const Elf64_Rel& r : at<Elf64_Rel>(s.sh_offset, s.sh_size / sizeof(Elf64_Rel)))
-          f.references.push_back(reference(r));
+          f.references.push_back(reference(r, f.insns[r.r_offset / sizeof(bpf_insn)].code == (BPF_JMP | BPF_CALL)));
     std::sort(f.references.begin(), f.references.end(), [](auto& a, auto& b) { return a.insn < b.insn; });
     f.stack_bytes = stack_of(f);
     f.is_global = ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL;
     return f;
   }
 
-  LibraryReference reference(const Elf64_Rel& r) const {
+  // What is called and not in this file is a function of another one; all else that is not here is a map.
+  LibraryReference reference(const Elf64_Rel& r, bool is_call) const {
     const Elf64_Sym& to = symbols_[ELF64_R_SYM(r.r_info)];
     auto insn = static_cast<uint32_t>(r.r_offset / sizeof(bpf_insn));
-    if (to.st_shndx == SHN_UNDEF) return {insn, names_ + to.st_name, false};
+    if (to.st_shndx == SHN_UNDEF) return {insn, names_ + to.st_name, is_call};
     for (const Elf64_Sym& s : symbols_) // references to static functions name their section
       if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx == to.st_shndx) return {insn, names_ + s.st_name, true};
     assert(!"a reference to what is no function and no map");
@@ -96,8 +101,16 @@ private:
 } // namespace
 
 std::span<const LibraryFunction> library() {
-  static const std::vector<LibraryFunction> functions =
-      ObjectFile({acu_unwind_object, static_cast<size_t>(acu_unwind_object_end - acu_unwind_object)}).functions();
+  static const std::vector<LibraryFunction> functions = [] {
+    std::vector<LibraryFunction> all;
+    const auto add = [&](const char* begin, const char* end) {
+      for (LibraryFunction& f : ObjectFile({begin, static_cast<size_t>(end - begin)}).functions()) all.push_back(std::move(f));
+    };
+    add(acu_object_unwind, acu_object_unwind_end);
+    add(acu_object_language, acu_object_language_end);
+    add(acu_object_python, acu_object_python_end);
+    return all;
+  }();
   return functions;
 }
 

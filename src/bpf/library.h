@@ -1,5 +1,5 @@
 // Functions written in BPF C (lib/*.bpf.c), compiled by clang when acu is built, as pieces of machine code that are
-// put into generated programs. Their object file is embedded in the executable; here it is taken apart, once, and only
+// put into generated programs. Their object files are embedded in the executable; here they are taken apart, once, and only
 // by programs that need it: each function with its instructions and what they refer to, maps and other functions, by
 // name. Calls of functions in the same section have no relocation; so each function has a section of its own.
 // Specification: ELF; Documentation/bpf/llvm_reloc.rst of the kernel.

@@ -10,8 +10,9 @@ namespace bpf {
 MapSpec walk_map_spec(std::string_view name, const ir::Program& program, const EmitOptions& options);
 
 // Those that several programs may share: not the memory that a walk is made in, as one program may interrupt another.
-inline constexpr std::string_view shared_walk_maps[] = {"acu_rows",     "acu_starts",     "acu_rules",       "acu_mappings", "acu_processes", "acu_walked",
-                                                        "acu_walk_ids", "acu_walk_known", "acu_walk_rules",  "acu_walk_counts", "acu_walk_set"};
+inline constexpr std::string_view shared_walk_maps[] = {
+    "acu_rows",       "acu_starts",     "acu_rules",       "acu_mappings", "acu_processes", "acu_walked",           "acu_walk_ids",
+    "acu_walk_known", "acu_walk_rules", "acu_walk_counts", "acu_walk_set", "acu_languages", "acu_language_threads", "acu_language_sent"};
 
 // Adds Object::watchers.
 base::Status add_walk_watchers(Pool& pool);

@@ -69,7 +69,10 @@ void Room::release(uint32_t first, uint32_t count) {
 // ----------------------------------------------------------------------------------------------- tables
 
 WalkTables::WalkTables()
-    : rows_room_(WALK_ROOM_ROWS), starts_room_(WALK_ROOM_STARTS), mappings_room_(WALK_ROOM_MAPPINGS) {}
+    : rows_room_(WALK_ROOM_ROWS), starts_room_(WALK_ROOM_STARTS), mappings_room_(WALK_ROOM_MAPPINGS),
+      languages_room_(LANGUAGE_MAX_TABLES) {
+  languages_room_.take(1); // entry 0 is none
+}
 
 template<class T> WalkTables::Memory<T>::~Memory() {
   if (mapped) ::munmap(mapped, bytes);
@@ -98,6 +101,7 @@ base::Result<std::unique_ptr<WalkTables>> WalkTables::open(const MapFd& fd) {
   ACU_CHECK(t->map(t->rules_, fd("acu_rules"), "acu_rules", 0, UNWIND_MOST_RULES));
   ACU_CHECK(t->map(t->mappings_, fd("acu_mappings"), "acu_mappings", 0, WALK_ROOM_MAPPINGS));
   ACU_CHECK(t->map(t->settings_, fd("acu_walk_set"), "acu_walk_set", 0, WALK_SETTINGS));
+  ACU_CHECK(t->map(t->languages_, fd("acu_languages"), "acu_languages", 0, LANGUAGE_MAX_TABLES));
   t->processes_ = fd("acu_processes");
   for (uint8_t n = 0; n < UNWIND_FIXED_RULES; n++) {
     unwind_rule rule = {};
@@ -157,7 +161,7 @@ void WalkTables::remove_file(uint32_t number) {
   free_files_.push_back(number);
 }
 
-std::optional<uint32_t> WalkTables::add_list(std::span<const Range> ranges) {
+std::optional<uint32_t> WalkTables::add_list(std::span<const Range> ranges, uint32_t language) {
   const auto count = static_cast<uint32_t>(std::min<size_t>(ranges.size(), WALK_MOST_MAPPINGS));
   auto first = mappings_room_.take(count);
   if (!first) return std::nullopt;
@@ -173,12 +177,12 @@ std::optional<uint32_t> WalkTables::add_list(std::span<const Range> ranges) {
     mappings_.at[*first + i] = m;
   }
   if (free_lists_.empty()) {
-    lists_.push_back({*first, count, ++lists_made_});
+    lists_.push_back({*first, count, ++lists_made_, language});
     return static_cast<uint32_t>(lists_.size() - 1);
   }
   uint32_t number = free_lists_.back();
   free_lists_.pop_back();
-  lists_[number] = {*first, count, ++lists_made_};
+  lists_[number] = {*first, count, ++lists_made_, language};
   return number;
 }
 
@@ -187,9 +191,17 @@ void WalkTables::remove_list(uint32_t number) {
   free_lists_.push_back(number);
 }
 
+std::optional<uint32_t> WalkTables::add_language(const language_table& table) {
+  auto number = languages_room_.take(1);
+  if (number) languages_.at[*number] = table;
+  return number;
+}
+
+void WalkTables::remove_language(uint32_t number) { languages_room_.give_back(number, 1); }
+
 bool WalkTables::set_process(uint32_t pid, uint32_t list) {
   __atomic_thread_fence(__ATOMIC_RELEASE);
-  walk_process entry = {lists_[list].first, lists_[list].count, lists_[list].made};
+  walk_process entry = {.first = lists_[list].first, .count = lists_[list].count, .list = lists_[list].made, .language = lists_[list].language};
   return map_update(processes_, &pid, &entry) == 0;
 }
 

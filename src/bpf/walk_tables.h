@@ -60,8 +60,13 @@ public:
     uint32_t file = no_file; // code without tables
   };
   // Sorted ranges that do not overlap; several processes may have one list. Nothing: there is no room.
-  std::optional<uint32_t> add_list(std::span<const Range> ranges);
+  std::optional<uint32_t> add_list(std::span<const Range> ranges, uint32_t language = no_language);
   void remove_list(uint32_t list);
+
+  // Of the language runtime that processes with a list run. Nothing: there is no room.
+  static constexpr uint32_t no_language = 0;
+  std::optional<uint32_t> add_language(const language_table& table);
+  void remove_language(uint32_t number);
 
   // False: there is no room for so many processes.
   bool set_process(uint32_t pid, uint32_t list);
@@ -91,6 +96,7 @@ private:
   struct List {
     uint32_t first = 0, count = 0;
     uint64_t made = 0; // walk_process::list
+    uint32_t language = no_language;
   };
 
   int rows_ = -1; // mapped where they are written alone: what is mapped counts as acu's memory
@@ -98,8 +104,9 @@ private:
   Memory<unwind_rule> rules_;
   Memory<walk_mapping> mappings_;
   Memory<uint64_t> settings_;
+  Memory<language_table> languages_;
   int processes_ = -1;
-  Room rows_room_, starts_room_, mappings_room_;
+  Room rows_room_, starts_room_, mappings_room_, languages_room_;
   std::unordered_map<uint64_t, uint16_t> rule_numbers_;
   std::vector<File> files_;
   std::vector<List> lists_;

@@ -32,11 +32,6 @@ base::Result<std::unique_ptr<Walker>> Walker::open(const WalkTables::MapFd& fd, 
   return w;
 }
 
-void Walker::set_hooks(Seen seen, Walk walk) {
-  seen_ = std::move(seen);
-  walk_ = std::move(walk);
-}
-
 size_t Walker::drain() {
   return ring_->drain([this](std::span<const std::byte> record) { take(record); });
 }
@@ -46,18 +41,30 @@ void Walker::take(std::span<const std::byte> record) {
   if (record.size() < sizeof kind) return;
   std::memcpy(&kind, record.data(), sizeof kind);
   if (kind == WALK_RECORD_COPY) return take_copy(record);
+  if (kind == WALK_RECORD_OBJECT) return take_object(record);
   walk_stack stack;
-  if (kind != WALK_RECORD_STACK || record.size() < offsetof(walk_stack, frames) || record.size() > sizeof stack) return;
+  constexpr size_t header = offsetof(walk_stack, words);
+  if (kind != WALK_RECORD_STACK || record.size() < header || record.size() > sizeof stack) return;
   std::memcpy(&stack, record.data(), record.size());
-  if (offsetof(walk_stack, frames) + 8 * stack.count > record.size()) return;
-  auto [at, is_new] = stacks_.try_emplace(stack.id, stack.frames, stack.frames + stack.count);
-  if (is_new && seen_) seen_(stack.pid, stack.id, at->second, stack.time);
+  if (header + 8 * stack.count > record.size() || stack.native > stack.count) return;
+  auto [at, is_new] = stacks_.try_emplace(stack.id);
+  if (!is_new) return;
+  at->second.assign(stack.words, stack.words + stack.count);
+  const std::span<const uint64_t> words = at->second, native = words.first(stack.native), language = words.subspan(stack.native);
+  if (!language.empty()) at->second = hooks_.splice ? hooks_.splice(stack.pid, native, language) : std::vector(native.begin(), native.end());
+  if (hooks_.seen) hooks_.seen(stack.pid, stack.id, at->second, stack.time);
+}
+
+void Walker::take_object(std::span<const std::byte> record) {
+  if (record.size() < sizeof(walk_object) || !hooks_.object) return;
+  const auto& object = *reinterpret_cast<const walk_object*>(record.data()); // records of a ring are aligned to 8
+  hooks_.object(object.pid, object.object);
 }
 
 void Walker::take_copy(std::span<const std::byte> record) {
-  if (record.size() < sizeof(walk_copy) || !walk_) return;
+  if (record.size() < sizeof(walk_copy) || !hooks_.walk) return;
   const auto& copy = *reinterpret_cast<const walk_copy*>(record.data()); // records of a ring are aligned to 8
-  Frames walked = walk_(copy);
+  Frames walked = hooks_.walk(copy);
   if (walked.end == UNWIND_TOO_DEEP && copy.limit < WALK_MOST_FRAMES) walked.end = UNWIND_COMPLETE;
   if (walked.end < WALK_ENDS) ends_outside_[walked.end]++;
   if (walked.end != UNWIND_COMPLETE) walked.addresses.push_back(STACK_END | walked.end);
@@ -65,7 +72,7 @@ void Walker::take_copy(std::span<const std::byte> record) {
   for (uint64_t frame : walked.addresses) hash = mix(hash, frame);
   const uint64_t id = hash | 1;
   auto [at, is_new] = stacks_.try_emplace(id, std::move(walked.addresses));
-  if (is_new && seen_) seen_(copy.pid, id, at->second, copy.time);
+  if (is_new && hooks_.seen) hooks_.seen(copy.pid, id, at->second, copy.time);
   if (aliases_.size() >= most_aliases) {
     aliases_.erase(alias_order_.front());
     alias_order_.pop_front();
@@ -108,6 +115,8 @@ Walker::Counts Walker::counts() const {
   c.not_copied = sum(WALK_COUNT_NOT_COPIED);
   c.ring_full = sum(WALK_COUNT_RING_FULL);
   c.no_room = sum(WALK_COUNT_NO_ROOM);
+  c.objects_lost = sum(WALK_COUNT_OBJECT_LOST);
+  for (uint32_t end = 0; end < LANGUAGE_ENDS; end++) c.languages[end] = sum(WALK_COUNT_LANGUAGE + end);
   return c;
 }
 

@@ -26,7 +26,17 @@ public:
   using Seen = std::function<void(uint32_t pid, uint64_t id, std::span<const uint64_t> frames, uint64_t time)>;
   // Walks what was copied.
   using Walk = std::function<Frames(const walk_copy& copy)>;
-  void set_hooks(Seen seen, Walk walk);
+  // Makes one stack of native and language frames (runtime/splice.h).
+  using Splice = std::function<std::vector<uint64_t>(uint32_t pid, std::span<const uint64_t> native, std::span<const uint64_t> language)>;
+  // What names a language frame of a process.
+  using Object = std::function<void(uint32_t pid, const language_object& object)>;
+  struct Hooks {
+    Seen seen;
+    Walk walk;
+    Splice splice;
+    Object object;
+  };
+  void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
 
   // Takes what was sent. Returns the number of records.
   size_t drain();
@@ -46,6 +56,8 @@ public:
     uint64_t copied = 0;                       // of those, walked outside
     uint64_t not_copied = 0;                   // there was no room to copy them: ended where they got to
     uint64_t ring_full = 0, no_room = 0;       // lost
+    std::array<uint64_t, LANGUAGE_ENDS> languages = {}; // walks of language frames, by end
+    uint64_t objects_lost = 0;                 // names of language frames that there was no room to send
     uint64_t all() const;
     uint64_t complete() const { return ends[UNWIND_COMPLETE]; }
   };
@@ -55,12 +67,12 @@ private:
   Walker() = default;
   void take(std::span<const std::byte> record);
   void take_copy(std::span<const std::byte> record);
+  void take_object(std::span<const std::byte> record);
 
   std::unique_ptr<WalkTables> tables_;
   std::unique_ptr<Ring> ring_;
   int counts_fd_ = -1, ids_fd_ = -1;
-  Seen seen_;
-  Walk walk_;
+  Hooks hooks_;
   std::unordered_map<uint64_t, std::vector<uint64_t>> stacks_;
   std::unordered_map<uint64_t, uint64_t> aliases_; // of stacks that were copied out
   std::deque<uint64_t> alias_order_;

@@ -2,6 +2,7 @@
 // the cases that need more than a few lines have functions of their own.
 #include "eval/interpreter.h"
 
+#include "base/process_memory.h"
 #include "base/text.h"
 #include "ir/ops.h"
 #include "symbol/cgroups.h"
@@ -11,7 +12,6 @@
 #include <cstring>
 #include <sched.h>
 #include <sys/prctl.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -392,8 +392,7 @@ void Interpreter::step_map(Activation& now, const Inst& i) {
 
 // Memory of this process that may not be there.
 bool Interpreter::read_own(uint64_t address, std::span<std::byte> to) {
-  const iovec here{to.data(), to.size()}, there{reinterpret_cast<void*>(address), to.size()};
-  return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(to.size());
+  return base::read_process(::getpid(), address, to);
 }
 
 bool Interpreter::read_foreign(Space space, uint64_t address, std::span<std::byte> to) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "report/report.h"
+#include "runtime/code_names.h"
 #include "symbol/cgroups.h"
 #include "symbol/frame_source.h"
 #include "symbol/kallsyms.h"
@@ -16,7 +17,10 @@ namespace report {
 class SystemNames : public Names {
 public:
   // demangle: C++ names as they are written, not as the linker knows them.
-  explicit SystemNames(bool demangle = true) { users_.set_demangle(demangle); }
+  explicit SystemNames(bool demangle = true) {
+    users_.set_demangle(demangle);
+    runtime::add_language_frames(sources_, codes_);
+  }
   std::string kernel(uint64_t address, bool with_offset) override;
   std::string user(uint32_t pid, uint64_t address, bool with_offset) override;
   symbol::Frame frame(const symbol::RawFrame& raw) override { return sources_.of(raw).function_of(raw); }
@@ -26,11 +30,13 @@ public:
   void seen(uint32_t pid, std::span<const uint64_t> words, uint64_t stack, uint64_t time) override;
   std::string cgroup(uint64_t id, const std::string& filter) override;
   symbol::UserSymbols& users() { return users_; }
+  runtime::CodeNames& codes() { return codes_; }
   symbol::FrameSources& sources() { return sources_; }
 
 private:
   symbol::Kallsyms kallsyms_;
   symbol::UserSymbols users_;
+  runtime::CodeNames codes_;
   symbol::FrameSources sources_{kallsyms_, users_};
   symbol::Cgroups cgroups_;
   std::vector<std::byte> kernel_id_;           // its build id, and the address of its first byte; once they were asked for

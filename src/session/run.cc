@@ -290,7 +290,7 @@ base::Status Session::live() {
     const bool draws = std::any_of(compiled.program.actions.begin(), compiled.program.actions.end(),
                                    [](const ir::Action& a) { return a.kind == ir::ActionKind::flame; });
     if (draws) names.users().keep_files(); // for inlined calls
-    if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), *watch, *compiled.machine);
+    if (backend->walker()) unwinding.emplace(*backend->walker(), names.users(), names.codes(), *watch, *compiled.machine);
   }
   FollowFiles files(compiled, *source, compiling, *backend, *output, options.warnings);
   Life life = {.program = compiled.program,

@@ -16,7 +16,7 @@ void Shared::take_walker(Backend& backend) {
 }
 
 void Shared::walk(probe::Machine& machine) {
-  if (!unwinding_ && walker_ && watch_) unwinding_.emplace(*walker_->walker, names.users(), *watch_, machine);
+  if (!unwinding_ && walker_ && watch_) unwinding_.emplace(*walker_->walker, names.users(), names.codes(), *watch_, machine);
 }
 
 void Shared::release() {

@@ -3,6 +3,8 @@
 // kind by its name. A new kind is a row and a source.
 #pragma once
 
+#include "spec/stack_entry.h"
+
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -16,6 +18,7 @@ enum class FrameKind : uint8_t {
   kernel,
   note, // no code, but what is known of the stack there: why it ends, or what the thread waited for
   test, // of acu's own tests: no stack has it
+  python,
 };
 
 // Who runs the code. Kinds of one side are shown, hidden and folded together.
@@ -96,6 +99,16 @@ inline constexpr std::array frame_kinds{
                  .hue = 270,
                  .picture_hue = 270,
                  .terminal_color = 5},
+    FrameKindRow{.kind = FrameKind::python,
+                 .name = "python",
+                 .label = "Python",
+                 .mark = "_[py]",
+                 .language = "Python",
+                 .tag = LANGUAGE_TAG_PYTHON,
+                 .hue = 210,
+                 .richness = 62,
+                 .picture_hue = 210,
+                 .terminal_color = 4},
 };
 
 constexpr bool frame_kinds_are_in_order() {

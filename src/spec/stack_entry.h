@@ -20,4 +20,7 @@
 #define STACK_TAG_SHIFT 48
 #define STACK_NUMBER_MASK 0xffffffffffffull
 
+/* Tags of kinds that walkers in the kernel know. */
+#define LANGUAGE_TAG_PYTHON 1ull
+
 #define STACK_END 0xffffffffffffff00ull

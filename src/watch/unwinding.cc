@@ -1,14 +1,16 @@
 #include "watch/unwinding.h"
 
 #include "base/clock.h"
+#include "base/process_memory.h"
 #include "base/text.h"
 #include "spec/stack_entries.h"
-#include "watch/probed_returns.h"
+#include "watch/task_members.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <dirent.h>
+#include <numeric>
 #include <unistd.h>
 
 namespace watch {
@@ -67,16 +69,19 @@ void put_back_return(const walk_copy& copy, uint64_t address, std::span<std::byt
 
 } // namespace
 
-Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, ProcessWatch& watch, probe::Machine& machine)
-    : walker_(walker), users_(users), watch_(watch), cache_(symbol::Cache::of_user()) {
-  tell_probed_returns(walker.tables(), machine);
+Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine)
+    : walker_(walker), users_(users), codes_(codes), watch_(watch), cache_(symbol::Cache::of_user()) {
+  tell_task_members(walker.tables(), machine);
   users_.keep_contents();
-  walker_.set_hooks(
-      [this](uint32_t pid, uint64_t id, std::span<const uint64_t> frames, uint64_t time) {
-        if (!processes_.contains(pid)) watch_.drain(); // it may be younger than what is known
-        users_.seen(static_cast<pid_t>(pid), spec::split_user_stack(frames).frames, id, time);
-      },
-      [this](const walk_copy& copy) { return walk(copy); });
+  walker_.set_hooks({.seen =
+                         [this](uint32_t pid, uint64_t id, std::span<const uint64_t> frames, uint64_t time) {
+                           if (!processes_.contains(pid)) watch_.drain(); // it may be younger than what is known
+                           users_.seen(static_cast<pid_t>(pid), spec::split_user_stack(frames).frames, id, time);
+                         },
+                     .walk = [this](const walk_copy& copy) { return walk(copy); },
+                     .splice = [this](uint32_t pid, std::span<const uint64_t> native,
+                                      std::span<const uint64_t> language) { return splice(pid, native, language); },
+                     .object = [this](uint32_t pid, const language_object& object) { take_object(pid, object); }});
   watch_.set_follower(this);
   // Whoever is known before the probes are attached needs no copies; the others may wait.
   const auto self = static_cast<uint32_t>(::getpid());
@@ -89,7 +94,7 @@ Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, ProcessWat
 
 Unwinding::~Unwinding() {
   watch_.set_follower(nullptr);
-  walker_.set_hooks({}, {});
+  walker_.set_hooks({});
 }
 
 // ------------------------------------------------------------------------------------------------ files
@@ -112,6 +117,8 @@ Unwinding::File* Unwinding::file_of(uint32_t index) {
     unwind::Tables tables = unwind::tables_of_file(*file.elf, cache_);
     file.elf->release_pages(); // nothing or all of its tables was read
     if (!tables.rows().empty()) file.frames.emplace(*file.elf, std::move(tables));
+    file.runtime = runtime::recognise(*file.elf);
+    if (file.runtime && !file.runtime->problem.empty()) unknown_runtimes_.insert(file.runtime->version + ": " + file.runtime->problem);
   }
   return by_index_[index] = &file;
 }
@@ -148,6 +155,7 @@ Unwinding::Lists Unwinding::make_list(uint32_t pid) {
   auto list = std::shared_ptr<List>(new List, [this](List* l) {
     for (File* f : l->files) f->lists--;
     if (l->number != ~0u) walker_.tables().remove_list(l->number);
+    if (l->language != bpf::WalkTables::no_language) walker_.tables().remove_language(l->language);
     delete l;
   });
   list->number = ~0u;
@@ -165,14 +173,47 @@ Unwinding::Lists Unwinding::make_list(uint32_t pid) {
       list->files.push_back(file);
       range.file = file->number;
       range.bias = -*bias;
+      if (file->runtime && file->runtime->problem.empty()) add_runtime(*list, *file->runtime, *bias, range);
     }
     ranges.push_back(range);
   }
   if (ranges.empty()) return nullptr;
-  auto number = walker_.tables().add_list(ranges);
+  auto number = walker_.tables().add_list(ranges, list->language);
   if (!number) return nullptr;
   list->number = *number;
   return list;
+}
+
+// `code`: what the process has mapped of the runtime's file, maybe in parts. Of several runtimes the first is walked.
+void Unwinding::add_runtime(List& list, const runtime::FileRuntime& file, uint64_t bias, const bpf::WalkTables::Range& code) {
+  language_code& all = list.runtime.code;
+  if (list.language != bpf::WalkTables::no_language) {
+    if (list.runtime.table.root == file.table.root + bias) all = {std::min<uint64_t>(all.begin, code.begin), std::max<uint64_t>(all.end, code.end)};
+    return;
+  }
+  list.runtime.table = runtime::moved(file.table, bias);
+  all = {code.begin, code.end};
+  auto number = walker_.tables().add_language(list.runtime.table);
+  if (!number) {
+    left_out_++;
+    return;
+  }
+  list.language = *number;
+  languages_[*number] = list.runtime.table;
+}
+
+std::vector<uint64_t> Unwinding::splice(uint32_t pid, std::span<const uint64_t> native, std::span<const uint64_t> language) const {
+  const auto process = processes_.find(pid);
+  if (process == processes_.end()) return {native.begin(), native.end()};
+  return runtime::splice(native, language, process->second->runtime);
+}
+
+void Unwinding::take_object(uint32_t pid, const language_object& object) {
+  const auto table = languages_.find(object.table);
+  if (table == languages_.end()) return;
+  codes_.add(pid, object, table->second, [&](uint64_t address, std::span<std::byte> to) {
+    return base::read_process(static_cast<pid_t>(pid), address, to);
+  });
 }
 
 // Tells the walker what is known of the process.
@@ -313,6 +354,14 @@ std::string Unwinding::describe() const {
     if (c.ends[end]) out += "; " + std::string(spec::name_of_stack_end(end)) + " " + std::to_string(c.ends[end]);
   out += "\nunwind tables: " + std::to_string(walker_.tables().rows()) + " rows, " + std::to_string(walker_.tables().rules()) +
          " rules, " + std::to_string(files_.size()) + " files, " + std::to_string(processes_.size()) + " processes";
+  for (const std::string& unknown : unknown_runtimes_) out += "\nlanguage frames are missing: " + unknown;
+  const uint64_t language = std::accumulate(c.languages.begin(), c.languages.end(), uint64_t{0});
+  if (language)
+    out += "\nlanguage frames: " + std::to_string(language) + " stacks, complete " + std::to_string(c.languages[LANGUAGE_COMPLETE]) +
+           ", thread not known " + std::to_string(c.languages[LANGUAGE_NO_THREAD]) + ", not readable " +
+           std::to_string(c.languages[LANGUAGE_UNREADABLE]) + ", more than " + std::to_string(LANGUAGE_MAX_FRAMES) + " frames " +
+           std::to_string(c.languages[LANGUAGE_TOO_DEEP]) + "; " + std::to_string(codes_.size()) + " functions";
+  if (c.objects_lost) out += ", names lost " + std::to_string(c.objects_lost);
   if (left_out_) out += ", no room " + std::to_string(left_out_) + " times";
   return out;
 }

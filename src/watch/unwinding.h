@@ -4,21 +4,28 @@
 // ProcessWatch::drain and ir::Engine::drain are called in this order, and ProcessWatch::work when there is time:
 //
 //   ProcessWatch watch(names.users());
-//   Unwinding unwinding(*engine.walker(), names.users(), watch, machine);
+//   Unwinding unwinding(*engine.walker(), names.users(), names.codes(), watch, machine);
 //
 // At the begin nothing is known: a stack of a process that is not known is copied out and walked here, and the process
 // is known from then on. Those that run are looked at one by one when there is time; what is new is told by events. A
 // child has what its parent had, in the kernel from the moment of the fork on (bpf/lib/unwind.bpf.c).
+//
+// A process that has mapped a language runtime (runtime/runtimes.h) also gets a table of that, and its language frames take the places of
+// the interpreter's.
 #pragma once
 
 #include "bpf/walker.h"
 #include "probe/probe.h"
+#include "runtime/code_names.h"
+#include "runtime/runtimes.h"
+#include "runtime/splice.h"
 #include "symbol/user_symbols.h"
 #include "unwind/file_frames.h"
 #include "unwind/walk.h"
 #include "watch/process_watch.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -27,7 +34,7 @@ namespace watch {
 
 class Unwinding : public ProcessWatch::Follower {
 public:
-  Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, ProcessWatch& watch, probe::Machine& machine);
+  Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine);
   ~Unwinding() override;
   Unwinding(const Unwinding&) = delete;
   Unwinding& operator=(const Unwinding&) = delete;
@@ -48,10 +55,13 @@ private:
     uint32_t number = bpf::WalkTables::no_file;
     uint32_t lists = 0; // that lead to it
     uint64_t last_use = 0;
+    std::optional<runtime::FileRuntime> runtime; // nothing: it is none
   };
   struct List {
     uint32_t number = 0;
     std::vector<File*> files;
+    uint32_t language = bpf::WalkTables::no_language;
+    runtime::ProcessRuntime runtime; // of that
   };
   using Lists = std::shared_ptr<List>;
 
@@ -64,9 +74,13 @@ private:
   Lists make_list(uint32_t pid);
   unwind::CodePlace find_code(uint32_t pid, uint64_t address, uint64_t time);
   bpf::Walker::Frames walk(const walk_copy& copy);
+  void add_runtime(List& list, const runtime::FileRuntime& file, uint64_t bias, const bpf::WalkTables::Range& code);
+  std::vector<uint64_t> splice(uint32_t pid, std::span<const uint64_t> native, std::span<const uint64_t> language) const;
+  void take_object(uint32_t pid, const language_object& object);
 
   bpf::Walker& walker_;
   symbol::UserSymbols& users_;
+  runtime::CodeNames& codes_;
   ProcessWatch& watch_;
   symbol::Cache cache_;
   std::unordered_map<std::string, File> files_;   // by build-id, or where they lie in memory
@@ -76,6 +90,8 @@ private:
   std::optional<std::vector<uint32_t>> survey_; // processes to be looked at yet
   std::unordered_map<uint32_t, uint64_t> healed_; // when a process was told anew because its code was not known
   uint64_t uses_ = 0;
+  std::unordered_map<uint32_t, language_table> languages_; // that were given out, by number
+  std::set<std::string> unknown_runtimes_;              // versions whose frames stay native
   uint64_t left_out_ = 0; // files and processes that there was no room for
 };
 

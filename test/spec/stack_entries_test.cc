@@ -26,7 +26,7 @@ TEST(StackEntries, TaggedOnesHaveTwoWords) {
 }
 
 TEST(StackEntries, NumbersThatNoKindHasAreAddresses) {
-  constexpr uint64_t garbage = 0xac01000000000007, kernel = 0xffffffff81000000;
+  constexpr uint64_t garbage = 0xac7e000000000007, kernel = 0xffffffff81000000;
   const auto found = entries({garbage, kernel, 0xffff888000000000});
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(found[0].address, garbage);

@@ -90,7 +90,7 @@ protected:
     if (!watch->problem().empty()) GTEST_SKIP() << watch->problem();
   }
   void TearDown() override { unwinding.reset(); }
-  void start() { unwinding.emplace(*engine->walker(), users, *watch, machine); }
+  void start() { unwinding.emplace(*engine->walker(), users, codes, *watch, machine); }
   // What other processes of the host do is not counted.
   void start_for_family() {
     watch->only(getpid());
@@ -111,6 +111,7 @@ protected:
   probe::Machine machine{types};
   std::unique_ptr<bpf::Engine> engine;
   symbol::UserSymbols users;
+  runtime::CodeNames codes;
   std::optional<ProcessWatch> watch;
   std::optional<Unwinding> unwinding;
 };

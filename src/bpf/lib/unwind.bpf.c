@@ -11,49 +11,12 @@
  * known of its parent from its first instruction on, and a process that begins another program is not known at once.
  *
  * Compiled by clang when acu is built; no kernel headers but the types of its interface. x86-64. */
-#include <linux/types.h>
+#include "helpers.h"
 
-#include "walk.h"
+enum { most_steps = 18, trampoline_bytes = 128 };
 
-#define inline_always static inline __attribute__((always_inline))
-#define entry static __attribute__((used, noinline))
-
-enum { most_steps = 18, page_bytes = 4096, trampoline_bytes = 128, any = 0, no_exist = 1, force_wakeup = 2, no_wakeup = 1, query_waiting = 0, query_size = 1 };
-
-static void *(*map_lookup)(const void *map, const void *key) = (void *)1;
-static long (*map_update)(const void *map, const void *key, const void *value, __u64 flags) = (void *)2;
-static long (*map_delete)(const void *map, const void *key) = (void *)3;
-static __u64 (*ktime_get_ns)(void) = (void *)5;
-static __u32 (*get_random)(void) = (void *)7;
-static __u64 (*get_current_pid_tgid)(void) = (void *)14;
-static __u64 (*get_current_task)(void) = (void *)35;
-static long (*read_user)(void *to, __u32 size, const void *from) = (void *)112;
-static long (*read_kernel)(void *to, __u32 size, const void *from) = (void *)113;
-static long (*ring_output)(void *ring, void *data, __u64 size, __u64 flags) = (void *)130;
-static void *(*ring_reserve)(void *ring, __u64 size, __u64 flags) = (void *)131;
-static void (*ring_submit)(void *data, __u64 flags) = (void *)132;
-static __u64 (*ring_query)(void *ring, __u64 what) = (void *)134;
-static long (*loop)(__u32 turns, void *function, void *context, __u64 flags) = (void *)181;
-
-/* Maps of bpf/walk_maps.cc, by name. */
-extern char acu_rows[], acu_starts[], acu_rules[], acu_mappings[], acu_processes[], acu_walked[], acu_walk_ids[],
-    acu_walk_known[], acu_walk_rules[], acu_walk_counts[], acu_walk_set[], acu_walks[];
-
-/* As emit_mix of bpf/emit_stack.cc. */
-inline_always __u64 mix(__u64 hash, __u64 frame) {
-  hash = (hash ^ frame) * 0x9e3779b97f4a7c15ull;
-  return hash ^ hash >> 32;
-}
-
-inline_always void count(__u32 which) {
-  __u64 *n = map_lookup(acu_walk_counts, &which);
-  if (n) *n += 1;
-}
-
-inline_always const __u64 *settings(void) {
-  __u32 only = 0;
-  return map_lookup(acu_walk_set, &only);
-}
+/* In language.bpf.c. */
+int acu_language(__u64 slot);
 
 /* A word of the stack. A read costs 60 ns however little it reads: so much is read, all in the word's page. */
 inline_always int read_word(struct walk *w, __u64 address, __u64 *to) {
@@ -317,19 +280,19 @@ inline_always long to_caller(struct walk *w) {
   return 0;
 }
 
-inline_always void add_frame(struct walk *w, __u64 frame) {
-  __u64 n = w->stack.count;
-  if (n > WALK_MOST_FRAMES) return;
-  w->stack.frames[n] = frame;
-  w->stack.count = n + 1;
-  w->hash = mix(w->hash, frame);
+/* The frame at pc; how many of them run an interpreter's evaluation function tells whether there are language frames to look for. */
+inline_always void add_frame(struct walk *w) {
+  const __u64 at = code_of(w);
+  if (at - w->evaluation[0].begin < w->evaluation[0].end - w->evaluation[0].begin) w->evaluations++;
+  if (at - w->evaluation[1].begin < w->evaluation[1].end - w->evaluation[1].begin) w->evaluations++;
+  add_word(w, w->pc);
 }
 
 inline_always long step(struct walk *w) {
   if (to_caller(w)) return 1;
   if (w->stack.count >= w->limit) return stop(w, UNWIND_TOO_DEEP);
   if (w->kept_count && w->pc == w->trampoline) acu_kept_return(w->slot);
-  add_frame(w, w->pc);
+  add_frame(w);
   return 0;
 }
 
@@ -344,10 +307,6 @@ __attribute__((noinline)) int acu_step(__u64 slot) {
 }
 
 /* ------------------------------------------------------------------------------------------------ sending */
-
-inline_always __u64 wakeup(void) {
-  return ring_query(acu_walked, query_waiting) > ring_query(acu_walked, query_size) / 4 ? force_wakeup : no_wakeup;
-}
 
 /* Registers and stack as they are; the id, 0 where there is no room. A quarter of the ring is left to stacks, which are
  * small. Whoever walks it is woken: what is known then needs no copy. */
@@ -399,7 +358,7 @@ inline_always __u64 keep(struct walk *w) {
   w->stack.id = id;
   if (!map_lookup(acu_walk_ids, &w->stack.id)) {
     __u64 n = w->stack.count;
-    if (n > WALK_MOST_FRAMES + 1) return 0;
+    if (n > WALK_WORDS) return 0;
     w->stack.kind = WALK_RECORD_STACK;
     w->stack.pid = w->pid;
     w->stack.time = ktime_get_ns();
@@ -409,7 +368,7 @@ inline_always __u64 keep(struct walk *w) {
       count(WALK_COUNT_NO_ROOM);
       return 0;
     }
-    if (ring_output(acu_walked, &w->stack, 32 + 8 * n, wakeup())) {
+    if (ring_output(acu_walked, &w->stack, __builtin_offsetof(struct walk_stack, words) + 8 * n, wakeup())) {
       map_delete(acu_walk_ids, &w->stack.id);
       count(WALK_COUNT_RING_FULL);
       return 0;
@@ -430,7 +389,8 @@ inline_always void begin(struct walk *w) {
   w->stack.count = 0;
   w->end = WALK_UNFINISHED;
   w->is_blind = 0;
-  add_frame(w, w->pc);
+  w->evaluations = 0;
+  add_frame(w);
 }
 
 /* Why a thread has no user stack any more; 0: it should have one. Most of the time that short-lived processes spend in the
@@ -451,7 +411,8 @@ inline_always __u64 no_stack(struct walk *w, __u32 why) {
   count(why);
   w->hash = w->seed;
   w->stack.count = 0;
-  add_frame(w, STACK_END | why);
+  add_word(w, STACK_END | why);
+  w->stack.native = 1;
   return keep(w);
 }
 
@@ -461,6 +422,12 @@ inline_always void find_process(struct walk *w) {
   w->mappings = process ? process->count : 0;
   w->mapping = w->first;
   w->list = process ? mix(0, process->list) : 0;
+  w->language = process ? process->language : 0;
+  struct language_table *table = w->language ? map_lookup(acu_languages, &w->language) : 0;
+  for (int i = 0; i < LANGUAGE_CODE_RANGES; i++) {
+    w->evaluation[i].begin = table ? table->evaluation[i].begin : 0;
+    w->evaluation[i].end = table ? table->evaluation[i].end : 0;
+  }
 }
 
 inline_always __u64 walk(struct walk *w, int has_loop) {
@@ -474,7 +441,7 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
       struct walk_process *asked = (struct walk_process *)w->bytes; /* nothing was read there yet */
       asked->first = w->first + 1;
       asked->count = 0;
-      asked->list = 0;
+      asked->list = asked->language = 0;
       map_update(acu_processes, &w->pid, asked, w->first ? any : no_exist);
       return id;
     }
@@ -499,8 +466,10 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
   }
   if (w->is_blind) end = WALK_PROCESS_NOT_KNOWN;
   if (end == UNWIND_TOO_DEEP && w->limit < WALK_MOST_FRAMES) end = UNWIND_COMPLETE; /* as many as were asked for */
-  if (end != UNWIND_COMPLETE) add_frame(w, STACK_END | (end & 0xff));
+  if (end != UNWIND_COMPLETE) add_word(w, STACK_END | (end & 0xff));
   if (end < WALK_ENDS) count(end);
+  w->stack.native = w->stack.count;
+  if (has_loop && w->evaluations) acu_language(w->slot);
   return keep(w);
 }
 

@@ -7,15 +7,20 @@
  * entry leads to stays as it is for a while after the entry has changed, so that a walk that is under way ends
  * well. Processes are entries of the hash `acu_processes`, by their number as acu sees it.
  *
+ * A process of a language runtime has a table in `acu_languages` (runtime/language.h); then the frames of its language follow those of machine
+ * code.
+ *
  * Rules that were found are kept in `acu_walk_rules`, by address and list of mappings, as most frames of a stack were
  * in the one before. */
 #pragma once
 
+#include "runtime/language.h"
 #include "spec/stack_entry.h"
 #include "unwind/rule.h"
 
 enum {
   WALK_MOST_FRAMES = 512,
+  WALK_WORDS = WALK_MOST_FRAMES + 1 + 2 * (int)LANGUAGE_MAX_FRAMES, /* of a stack: native frames, why they end, language frames */
   WALK_STACK_BYTES = 16 << 10, /* copied out */
   WALK_WINDOW = 512,           /* of the stack are read at once; a page is a multiple of it */
   WALK_MOST_COPIES = 64,       /* of a process before it is known: what comes then is as those */
@@ -48,6 +53,8 @@ struct walk_mapping {
 struct walk_process {
   __u32 first, count; /* in acu_mappings; count 0: not known, and copied out `first` times */
   __u64 list;         /* the number of this list of mappings; no other ever has it */
+  __u32 language;     /* in acu_languages; 0: no language runtime */
+  __u32 reserved;
 };
 
 /* Of `acu_walk_rules`. All CPUs write there, and a walk may interrupt another: an entry holds the rule for an address only if
@@ -75,13 +82,15 @@ enum {
   WALK_COUNT_RING_FULL,          /* a stack could not be sent: lost */
   WALK_COUNT_NO_ROOM,            /* more different stacks than are kept: lost */
   WALK_COUNT_NOT_COPIED,         /* not known, and could not be copied out either: by frame pointers */
-  WALK_COUNTS,
+  WALK_COUNT_OBJECT_LOST,        /* names of a language frame could not be sent */
+  WALK_COUNT_LANGUAGE,           /* walks of language frames, by end: LANGUAGE_ENDS entries */
+  WALK_COUNTS = WALK_COUNT_LANGUAGE + (int)LANGUAGE_ENDS,
 };
 
 /* Words of the only entry of `acu_walk_set`. */
 enum {
   WALK_SET_TGID,      /* offset of tgid in struct task_struct; 0: processes are not followed in the kernel */
-  /* Offsets plus 1, all or none of them given (watch/probed_returns.cc): where the kernel keeps the return addresses of
+  /* Offsets plus 1, all or none of them given (watch/task_members.cc): where the kernel keeps the return addresses of
    * functions whose return is probed. */
   WALK_SET_UTASK,          /* task_struct.utask */
   WALK_SET_MM,             /* task_struct.mm */
@@ -92,18 +101,32 @@ enum {
   WALK_SET_RETURN_NEXT,    /* return_instance.next */
   WALK_SET_RETURN_STACK,   /* return_instance.stack: where the return address was */
   WALK_SET_RETURN_ADDRESS, /* return_instance.orig_ret_vaddr */
+  WALK_SET_THREAD_POINTER, /* task_struct.thread.fsbase; by itself */
   WALK_SETTINGS,
 };
 
 /* Records of the ring `acu_walked`. */
-enum { WALK_RECORD_STACK = 1, WALK_RECORD_COPY = 2 };
+enum { WALK_RECORD_STACK = 1, WALK_RECORD_COPY = 2, WALK_RECORD_OBJECT = 3 };
 
 struct walk_stack {
   __u32 kind, pid;
   __u64 id;
   __u64 time; /* CLOCK_MONOTONIC, ns */
-  __u64 count;
-  __u64 frames[WALK_MOST_FRAMES + 1]; /* words of entries (spec/stack_entry.h), the innermost first */
+  __u64 count;  /* of words */
+  __u64 native; /* of those the first: native frames and why they end; language frames are behind them */
+  __u64 words[WALK_WORDS]; /* of entries (spec/stack_entry.h), the innermost first */
+};
+
+/* What names a language frame whose code object was not seen in the process before. */
+struct walk_object {
+  __u32 kind, pid;
+  __u64 time;
+  struct language_object object;
+};
+
+/* Of `acu_language_threads`, as walk_rule: the state of the thread whose hash is check ^ thread. */
+struct walk_thread {
+  __u64 check, thread;
 };
 
 /* Where a return address was, and what it was. */
@@ -144,6 +167,10 @@ struct walk {
   __u32 is_exact;        /* pc is where the code was interrupted, not where it returns to */
   __u32 is_blind;        /* nothing is known of the process: by frame pointers, whatever they are */
   __u32 end;
+  __u32 language;        /* of the process: in acu_languages */
+  __u32 evaluations;     /* frames of the evaluation function */
+  struct language_code evaluation[LANGUAGE_CODE_RANGES];
+  struct language_walk language_walk;
   __u32 rule_key; /* of acu_rules; here, as there is little stack */
   union {
     struct unwind_rule rule; /* for the frame that is walked */

@@ -1,0 +1,83 @@
+/* What the walkers of all language runtimes do in the same way (language.bpf.c). A runtime has a file of its own with one function, acu_NAME,
+ * that goes through the frames of the thread and calls add_language_frame() for each. */
+#pragma once
+
+#include "helpers.h"
+
+#define language_read(to, size, from) read_user(to, size, (const void *)(from))
+
+/* Turns of a loop over frames: some are no calls. */
+enum { language_turns = LANGUAGE_MAX_FRAMES + 64 };
+
+/* Between turns of a loop. */
+struct language_turn {
+  struct walk *w;
+  struct language_table *table;
+};
+
+/* Where the state of the thread is kept, and the check of it. */
+inline_always struct walk_thread *kept_thread(__u64 *check) {
+  *check = mix(0, get_current_pid_tgid());
+  __u32 key = *check & (LANGUAGE_KEPT_THREADS - 1);
+  return map_lookup(acu_language_threads, &key);
+}
+
+/* Sets `thread` to what was kept for this thread; 0: nothing was. Whether it still is must be asked of the runtime. */
+inline_always int find_kept_thread(struct language_walk *l) {
+  __u64 check;
+  struct walk_thread *kept = kept_thread(&check);
+  l->thread = kept ? kept->thread : 0;
+  return kept && (kept->check ^ l->thread) == check;
+}
+
+inline_always void keep_thread(struct language_walk *l) {
+  __u64 check;
+  struct walk_thread *kept = kept_thread(&check);
+  if (!kept) return;
+  kept->thread = l->thread;
+  kept->check = check ^ l->thread;
+}
+
+/* Sets `thread_pointer`; 0: the kernel does not tell where it keeps it. */
+inline_always int find_thread_pointer(struct language_walk *l) {
+  const __u64 *set = settings();
+  if (!set || !set[WALK_SET_THREAD_POINTER]) return 0;
+  l->thread_pointer = 0;
+  read_kernel(&l->thread_pointer, 8, (void *)(get_current_task() + set[WALK_SET_THREAD_POINTER] - 1));
+  return 1;
+}
+
+/* Room for the names of the code object that was read last, to be submitted (send_object); 0: they were sent before, or there is no room. */
+inline_always struct walk_object *new_object(struct walk *w) {
+  const struct language_walk *l = &w->language_walk;
+  const __u64 key = mix(mix(w->pid, l->code), l->check) | 1;
+  __u32 place = (key >> 32) & (LANGUAGE_SENT - 1);
+  __u64 *sent = map_lookup(acu_language_sent, &place);
+  if (!sent || *sent == key) return 0;
+  struct walk_object *record = ring_reserve(acu_walked, sizeof *record, 0);
+  if (!record) {
+    count(WALK_COUNT_OBJECT_LOST);
+    return 0;
+  }
+  *sent = key;
+  record->kind = WALK_RECORD_OBJECT;
+  record->pid = w->pid;
+  record->time = ktime_get_ns();
+  record->object.table = w->language;
+  record->object.address = l->code;
+  record->object.check = l->check;
+  return record;
+}
+
+inline_always void send_object(struct walk_object *record) { ring_submit(record, wakeup()); }
+
+/* Puts the frame that was read last behind the others; 1: there are too many. */
+inline_always int add_language_frame(struct walk *w, __u64 tag) {
+  if (w->stack.count - w->stack.native >= 2 * LANGUAGE_MAX_FRAMES) {
+    w->language_walk.end = LANGUAGE_TOO_DEEP;
+    return 1;
+  }
+  add_word(w, STACK_TAGGED << STACK_MARK_SHIFT | tag << STACK_TAG_SHIFT | language_entry(&w->language_walk));
+  add_word(w, w->language_walk.code);
+  return 0;
+}

@@ -1,0 +1,44 @@
+/* Frames of CPython in the kernel. The state of a thread is found by its thread pointer in the runtime's list, once: then it is kept, and only
+ * checked. */
+#include "language.h"
+
+#include "runtime/python_walk.h"
+
+static long search_turn(__u32 index, void *context) {
+  struct language_turn *t = context;
+  return python_search_turn(t->table, &t->w->language_walk);
+}
+
+inline_always int find_thread(struct language_turn *t) {
+  struct language_walk *l = &t->w->language_walk;
+  if (!find_thread_pointer(l)) return 1;
+  if (find_kept_thread(l) && !python_is_thread(&t->table->python, l->thread, l->thread_pointer)) return 0;
+  if (python_search(t->table, l)) return 1;
+  loop(LANGUAGE_MAX_THREADS, search_turn, t, 0);
+  if (l->end != LANGUAGE_COMPLETE) return 1;
+  keep_thread(l);
+  return 0;
+}
+
+static long frame_turn(__u32 index, void *context) {
+  struct language_turn *t = context;
+  struct language_walk *l = &t->w->language_walk;
+  if (python_turn(t->table, l)) return 1;
+  if (!l->code) return 0;
+  if (add_language_frame(t->w, LANGUAGE_TAG_PYTHON)) return 1;
+  struct walk_object *record = new_object(t->w);
+  if (!record) return 0;
+  read_kernel(record->object.object, PYTHON_CODE_BYTES, l->python.code_bytes);
+  python_describe(&t->table->python, l, &record->object);
+  send_object(record);
+  return 0;
+}
+
+__attribute__((noinline)) int acu_python(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return 0;
+  struct language_turn t = {w, map_lookup(acu_languages, &w->language)};
+  if (t.table && !find_thread(&t) && !python_begin(t.table, &w->language_walk)) loop(language_turns, frame_turn, &t, 0);
+  return 0;
+}

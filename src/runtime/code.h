@@ -1,0 +1,24 @@
+// A function of a language, from its code object.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace runtime {
+
+struct Code {
+  std::string name, file;
+  uint32_t first_line = 0;
+  std::vector<std::byte> lines; // its table of locations, in the form of kind and version
+  uint32_t kind = 0;            // LANGUAGE_…
+  uint16_t version = 0;         // of the runtime, as its layout has it
+};
+
+// Fills all of the bytes; false: it cannot.
+using ReadMemory = std::function<bool(uint64_t address, std::span<std::byte> to)>;
+
+} // namespace runtime

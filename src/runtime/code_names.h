@@ -1,0 +1,37 @@
+// Names of language frames: what walkers have read of code objects, by process, address and check (language.h), and the source of frames that
+// asks here. Functions of several processes that have the same name and file are one.
+#pragma once
+
+#include "runtime/runtimes.h"
+#include "symbol/frame_source.h"
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace runtime {
+
+class CodeNames {
+public:
+  // Decodes what was read; `read` as in Runtime::decode. What is no code object has no name.
+  void add(uint32_t pid, const language_object& object, const language_table& table, const ReadMemory& read);
+  // nullptr: it was not read, or its address belongs to another object now.
+  const Code* find(uint32_t pid, uint64_t address, uint32_t check) const;
+  size_t size() const { return objects_.size(); }
+
+private:
+  struct Key {
+    uint64_t process_and_check, address;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    size_t operator()(const Key& k) const { return (k.address ^ k.process_and_check * 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd >> 7; }
+  };
+  std::unordered_map<Key, const Code*, Hash> objects_;
+  std::unordered_map<std::string, std::unique_ptr<Code>> codes_; // by all that they are
+};
+
+// Language frames of all kinds are named by `names`, which outlives `sources`.
+void add_language_frames(symbol::FrameSources& sources, const CodeNames& names);
+
+} // namespace runtime

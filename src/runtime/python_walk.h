@@ -1,0 +1,98 @@
+/* From a thread of CPython to its frames, one after the other, innermost first. Plain C, for the walker in the kernel (bpf/lib/python.bpf.c)
+ * and for walks of core dumps and snapshots (runtime/stopped.cc). Whoever includes it defines before
+ *
+ *   language_read(to, size, from)   copies bytes of the target's memory; 0: all of them were copied
+ *
+ * The state of a walk is in memory that the verifier of the kernel knows the size of: each offset of a table is masked, so that no table
+ * leads out of it. Nothing here loops: callers bound the number of turns, as the lists that are followed belong to
+ * the target and may be damaged. */
+#pragma once
+
+#include "runtime/language.h"
+
+/* The thread state of the thread with this thread pointer, if it is one; 0: it is. */
+language_inline int python_is_thread(const struct python_layout *l, __u64 thread, __u64 thread_pointer) {
+  __u64 id = 0;
+  return language_read(&id, 8, thread + l->thread_id) || id != thread_pointer;
+}
+
+/* Begins the search for the thread state. */
+language_inline int python_search(const struct language_table *t, struct language_walk *w) {
+  w->thread = 0;
+  w->end = LANGUAGE_NO_THREAD;
+  return language_read(&w->python.interpreter, 8, t->root + t->python.interpreters_head) != 0;
+}
+
+/* A turn of the search; 1: it is over, and `end` is LANGUAGE_COMPLETE if the thread was found. */
+language_inline int python_search_turn(const struct language_table *t, struct language_walk *w) {
+  const struct python_layout *l = &t->python;
+  if (!w->thread) {
+    if (!w->python.interpreter) return 1;
+    if (language_read(&w->thread, 8, w->python.interpreter + l->threads_head)) return 1;
+    if (language_read(&w->python.interpreter, 8, w->python.interpreter + l->interpreter_next)) w->python.interpreter = 0;
+    return 0;
+  }
+  if (!python_is_thread(l, w->thread, w->thread_pointer)) {
+    w->end = LANGUAGE_COMPLETE;
+    return 1;
+  }
+  return language_read(&w->thread, 8, w->thread + l->thread_next) != 0;
+}
+
+/* Sets `frame` to the innermost frame of `thread`. */
+language_inline int python_begin(const struct language_table *t, struct language_walk *w) {
+  const struct python_layout *l = &t->python;
+  w->opens = 1;
+  w->end = LANGUAGE_UNREADABLE;
+  if (language_read(&w->frame, 8, w->thread + l->thread_frame)) return 1;
+  if (l->cframe_frame != PYTHON_NO_FIELD && w->frame) return language_read(&w->frame, 8, w->frame + l->cframe_frame) != 0;
+  return 0;
+}
+
+/* What identifies the code object that was read. */
+language_inline __u32 python_check(const struct python_layout *l, const struct language_walk *w) {
+  __u64 hash = language_mix(language_word(w->python.code_bytes, l->code_size), language_half(w->python.code_bytes, l->code_first_line));
+  hash = language_mix(hash, language_word(w->python.code_bytes, l->code_file));
+  hash = language_mix(hash, language_word(w->python.code_bytes, l->code_name));
+  return hash & LANGUAGE_CHECK_MASK;
+}
+
+/* Reads a frame, and goes on to its caller; 1: there is none, and `end` is why. */
+language_inline int python_turn(const struct language_table *t, struct language_walk *w) {
+  const struct python_layout *l = &t->python;
+  w->code = 0;
+  if (!w->frame) {
+    w->end = LANGUAGE_COMPLETE;
+    return 1;
+  }
+  if (language_read(w->python.frame_bytes, l->frame_bytes & (PYTHON_FRAME_BYTES - 1), w->frame)) return 1;
+  const __u8 owner = w->python.frame_bytes[l->frame_owner & (PYTHON_FRAME_BYTES - 1)];
+  w->frame = language_word(w->python.frame_bytes, l->frame_previous);
+  if (l->boundary == PYTHON_SHIM && owner >= l->shim_owner) {
+    w->opens = 1;
+    return 0;
+  }
+  const __u64 code = language_word(w->python.frame_bytes, l->frame_code) & ~(__u64)l->code_mask;
+  if (language_read(w->python.code_bytes, l->code_bytes & (PYTHON_CODE_BYTES - 1), code)) return 1;
+  w->code = code;
+  w->check = python_check(l, w);
+  w->position = l->position_is_pointer ? (language_word(w->python.frame_bytes, l->frame_position) - code - l->code_instructions) >> 1
+                                       : ((__u64)language_half(w->python.frame_bytes, l->frame_position) << l->position_shift) >> 1;
+  w->is_first = w->opens;
+  w->opens = l->boundary == PYTHON_EACH_FRAME || (l->boundary == PYTHON_ENTRY_FLAG && owner);
+  return 0;
+}
+
+/* Copies an object with as much of what follows its header as there is up to `size` or the end of its page; what is not copied is 0. */
+language_inline void python_copy(__u8 *to, __u64 size, __u64 from) {
+  const __u64 page = 4096, left = page - (from & (page - 1));
+  if (!language_read(to, size, from) || left >= size) return;
+  language_read(to, left & (page - 1), from);
+}
+
+/* The strings of the code object that was read last. */
+language_inline void python_describe(const struct python_layout *l, const struct language_walk *w, struct language_object *object) {
+  python_copy(object->name, LANGUAGE_NAME_BYTES, language_word(w->python.code_bytes, l->code_name));
+  python_copy(object->file, LANGUAGE_FILE_BYTES, language_word(w->python.code_bytes, l->code_file));
+  python_copy(object->lines, LANGUAGE_LINES_BYTES, language_word(w->python.code_bytes, l->code_lines));
+}

@@ -1,0 +1,31 @@
+#include "runtime/runtimes.h"
+
+#include "runtime/python.h"
+
+#include <algorithm>
+#include <array>
+
+namespace runtime {
+
+static constexpr std::array rows = {
+    Runtime{.kind = LANGUAGE_PYTHON, .frames = spec::FrameKind::python, .recognise = recognise_python, .decode = decode_python, .line_of = line_of_python},
+};
+
+std::span<const Runtime> runtimes() { return rows; }
+
+const Runtime& runtime_of(uint32_t kind) { return *std::ranges::find(rows, kind, &Runtime::kind); }
+
+std::optional<FileRuntime> recognise(const format::ElfFile& file) {
+  for (const Runtime& r : rows)
+    if (auto found = r.recognise(file)) return found;
+  return std::nullopt;
+}
+
+language_table moved(language_table table, uint64_t bias) {
+  for (language_code& code : table.evaluation)
+    if (code.end) code.begin += bias, code.end += bias;
+  if (table.root) table.root += bias;
+  return table;
+}
+
+} // namespace runtime

@@ -1,0 +1,43 @@
+// The language runtimes that acu knows: a row each. A file is looked at once; processes that have mapped it get a table of their own, as the
+// loader moves it.
+#pragma once
+
+#include "format/elf_file.h"
+#include "runtime/code.h"
+#include "runtime/language.h"
+#include "spec/frame_kinds.h"
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace runtime {
+
+// What an ELF file is.
+struct FileRuntime {
+  std::string version;       // "CPython 3.11.2"
+  std::string problem;       // why its frames cannot be found, as "layout not known"; empty: they can
+  language_table table = {}; // with addresses of the file
+};
+
+struct Runtime {
+  uint32_t kind; // LANGUAGE_…
+  spec::FrameKind frames;
+  // Nothing: the file is none of these.
+  std::optional<FileRuntime> (*recognise)(const format::ElfFile& file);
+  // What a walker has read of a code object. Texts that are longer than that are completed with `read`, where the program still has them; what is
+  // not there is cut. Nothing: it is no code object.
+  std::optional<Code> (*decode)(const language_object& object, const language_table& table, const ReadMemory& read);
+  // The line at a position of the function; 0: it has none, or the table was cut before it.
+  uint32_t (*line_of)(const Code& code, uint64_t position);
+};
+
+std::span<const Runtime> runtimes();
+const Runtime& runtime_of(uint32_t kind);
+
+std::optional<FileRuntime> recognise(const format::ElfFile& file);
+
+// The table of a process. `bias`: what the loader has added to the file's addresses.
+language_table moved(language_table table, uint64_t bias);
+
+} // namespace runtime

@@ -1,0 +1,35 @@
+// One stack out of the two lists that a walker gives: native frames, and language frames by activation.
+//
+//   native      list_sort, EvalFrame, PyObject_Call, EvalFrame, Py_RunMain, __libc_start_main
+//   language    [key, compare] [main, <module>]
+//   spliced     list_sort, key, compare, main, <module>, __libc_start_main
+//
+// Each frame of the evaluation function is replaced by the frames of its activation. Frames of the interpreter's own code outside the innermost
+// activation are folded, since they only carry out calls between language functions: what remains is what a traceback of the language shows,
+// with the machine code that it runs on top.
+#pragma once
+
+#include "runtime/language.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace runtime {
+
+// Code of a process, as far as splicing needs to know it.
+struct ProcessRuntime {
+  language_table table = {};
+  language_code code = {}; // of the interpreter's file: folded
+};
+
+enum class Show : uint8_t {
+  language, // interpreter frames are folded
+  both,     // they stay, each activation on top of its evaluation frame
+  native,   // no language frames
+};
+
+// Words of entries, innermost first (spec/stack_entry.h); `native` may end with why it is not complete, and so does what is returned.
+std::vector<uint64_t> splice(std::span<const uint64_t> native, std::span<const uint64_t> language, const ProcessRuntime& process, Show show = Show::language);
+
+} // namespace runtime
