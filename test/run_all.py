@@ -93,6 +93,7 @@ SUITES = {
     "top": "top/run.py",
     "stacks": "stacks/run.py",
     "linkers": "stacks/linkers.py",
+    "python": "languages/python.py",
     "names": "names/run.py",
     "trace": "trace/run.py",
     "stat": "stat/run.py",

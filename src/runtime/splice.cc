@@ -22,23 +22,24 @@ std::vector<std::span<const uint64_t>> activations_of(std::span<const uint64_t> 
 
 } // namespace
 
-std::vector<uint64_t> splice(std::span<const uint64_t> native, std::span<const uint64_t> language, const ProcessRuntime& process, Show show) {
-  const spec::UserStack parts = spec::split_user_stack(native);
+std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, Show show) {
+  const spec::UserStack parts = spec::split_user_stack(lists.native);
+  const bool is_complete = !parts.end && !lists.is_cut;
   const std::span<const uint64_t> frames = parts.frames;
   // The byte before a return address is in the call.
   const auto code_of = [&](size_t i) { return frames[i] - (i ? 1 : 0); };
   const auto is_evaluation = [&](size_t i) {
     return std::ranges::any_of(process.table.evaluation, [&](const language_code& code) { return holds(code, code_of(i)); });
   };
-  std::vector<std::span<const uint64_t>> activations = activations_of(language);
+  std::vector<std::span<const uint64_t>> activations = activations_of(lists.language);
   size_t evaluations = 0;
   for (size_t i = 0; i < frames.size(); i++) evaluations += is_evaluation(i);
-  if (show == Show::native || activations.empty() || !evaluations) return {native.begin(), native.end()};
+  if (show == Show::native || activations.empty() || !evaluations) return {lists.native.begin(), lists.native.end()};
 
   // The outermost of both belong together: a function that has just been entered may not have its activation yet. Where the outer frames are
   // missing the innermost do. No language frame is left out: activations whose evaluation frame was not recognised go with the innermost one.
-  size_t without = parts.end ? 0 : evaluations - std::min(evaluations, activations.size());
-  size_t extra = parts.end ? 0 : activations.size() - std::min(evaluations, activations.size());
+  size_t without = !is_complete ? 0 : evaluations - std::min(evaluations, activations.size());
+  size_t extra = !is_complete ? 0 : activations.size() - std::min(evaluations, activations.size());
   size_t next = 0;
   std::vector<uint64_t> out;
   bool is_inside = false; // of an activation that was met
@@ -55,10 +56,9 @@ std::vector<uint64_t> splice(std::span<const uint64_t> native, std::span<const u
     }
     if (show == Show::both || !is_inside || !holds(process.code, code_of(i))) out.push_back(frames[i]);
   }
-  if (parts.end) {
+  if (!is_complete)
     while (next < activations.size()) add(activations[next++]); // of evaluation frames that were not reached
-    out.push_back(parts.end);
-  }
+  if (parts.end) out.push_back(parts.end);
   return out;
 }
 

@@ -29,7 +29,12 @@ enum class Show : uint8_t {
   native,   // no language frames
 };
 
-// Words of entries, innermost first (spec/stack_entry.h); `native` may end with why it is not complete, and so does what is returned.
-std::vector<uint64_t> splice(std::span<const uint64_t> native, std::span<const uint64_t> language, const ProcessRuntime& process, Show show = Show::language);
+// Words of entries, innermost first (spec/stack_entry.h).
+struct Lists {
+  std::span<const uint64_t> native; // may end with why it is not complete; so does what is spliced then
+  std::span<const uint64_t> language;
+  bool is_cut = false; // outer native frames are missing
+};
+std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, Show show = Show::language);
 
 } // namespace runtime
