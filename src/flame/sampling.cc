@@ -234,6 +234,7 @@ base::Status Sampler::compile() {
                              .is_silent = viewer && viewer->has_terminal,
                              .follows_processes = true,
                              .keeps_files = true,
+                             .languages = options.languages,
                              .records_may_wait = true});
   return runner->compile();
 }

@@ -22,6 +22,8 @@ std::vector<std::span<const uint64_t>> activations_of(std::span<const uint64_t> 
 
 } // namespace
 
+Show show_of(std::string_view name) { return name == "both" ? Show::both : name == "native" ? Show::native : Show::folded; }
+
 std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, Show show) {
   const spec::UserStack parts = spec::split_user_stack(lists.native);
   const bool is_complete = !parts.end && !lists.is_cut;
@@ -51,7 +53,7 @@ std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, 
       } else if (next < activations.size()) {
         for (extra++; extra; extra--) add(activations[next++]);
         is_inside = true;
-        if (show == Show::language) continue;
+        if (show == Show::folded) continue;
       }
     }
     if (show == Show::both || !is_inside || !holds(process.code, code_of(i))) out.push_back(frames[i]);

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace runtime {
@@ -24,10 +25,13 @@ struct ProcessRuntime {
 };
 
 enum class Show : uint8_t {
-  language, // interpreter frames are folded
+  folded, // language frames; the interpreter's are left out
   both,     // they stay, each activation on top of its evaluation frame
   native,   // no language frames
 };
+
+// By its name, as `--lang` takes it: folded, both, native.
+Show show_of(std::string_view name);
 
 // Words of entries, innermost first (spec/stack_entry.h).
 struct Lists {
@@ -35,6 +39,6 @@ struct Lists {
   std::span<const uint64_t> language;
   bool is_cut = false; // outer native frames are missing
 };
-std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, Show show = Show::language);
+std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, Show show = Show::folded);
 
 } // namespace runtime

@@ -66,6 +66,7 @@ base::Status Runner::start(Output& output, std::vector<Regular*> regulars) {
   if (take_) how.take_value = take_;
   if (what_.keeps_files) names().users().keep_files();
   if (what_.keeps_contents) names().users().keep_contents();
+  names().codes().set_show(what_.languages);
   printer_.emplace(compiled_.program, backend_->engine(), names(), output, how);
   effects_.emplace(compiled_.program, backend_->engine(), *printer_, output, &*source_);
   if (what_.follows_processes) {

@@ -33,6 +33,7 @@ struct Measurement {
   bool follows_processes = false;        // what they map is known before names are asked for
   bool keeps_files = false;              // of what they map, as they may be replaced
   bool keeps_contents = false;           // variables are named from them
+  runtime::Show languages = runtime::Show::folded; // in user stacks
   bool records_may_wait = false;         // nobody sees them before the end
   uint32_t ring_pages = 0;               // 0: as the engine likes
   Backend::Refused refused = {};         // decides on events that cannot be attached; none: the first ends it

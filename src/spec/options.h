@@ -56,6 +56,7 @@ enum class OptionId : uint8_t {
   leaks,
   waker,
   max_cost,
+  lang,
   no_inlines,
   mangled,
   debuginfo,
@@ -226,6 +227,14 @@ inline constexpr Option debuginfo_option = {
     .doc = "Search DIR for separate debug files before the usual locations; DIR may be a debug file itself. May be repeated."};
 inline constexpr Option help_option = {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this help."};
 
+inline constexpr Option lang_option = {
+    .id = OptionId::lang,
+    .name = "lang",
+    .argument = "FRAMES",
+    .allowed = "folded|both|native",
+    .doc = "In stacks of interpreted programs (Python): show the language's functions in the place of the interpreter's (folded, the "
+           "default), both, or only native frames."};
+
 inline constexpr Option run_options[] = {
     script_option,
     {.id = OptionId::list,
@@ -291,6 +300,7 @@ inline constexpr Option run_options[] = {
     probe_filter_option,
     traceable_functions_option,
     debuginfo_option,
+    lang_option,
     {.id = OptionId::dump,
      .letter = 'd',
      .name = "dump",
@@ -552,6 +562,7 @@ inline constexpr Option flame_options[] = {
     sampled_waker,
     sampled_max_cost,
     sampled_exact,
+    lang_option,
     sampled_duration,
     sampled_split,
     {.id = OptionId::output,
@@ -586,6 +597,7 @@ inline constexpr Option record_options[] = {
     sampled_waker,
     sampled_max_cost,
     sampled_exact,
+    lang_option,
     sampled_duration,
     sampled_split,
     {.id = OptionId::output,
@@ -615,6 +627,7 @@ inline constexpr Option top_options[] = {
     sampled_waker,
     sampled_max_cost,
     sampled_exact,
+    lang_option,
     {.id = OptionId::interval,
      .letter = 'I',
      .name = "interval",
@@ -709,6 +722,7 @@ inline constexpr Option slow_options[] = {
      .doc = "For a FUNCTION: limit the overhead to PERCENT of a CPU (default 2). Above it, only entries are probed; then calls "
             "are found by their waits alone."},
     {.id = OptionId::exact, .name = "exact", .doc = "For a FUNCTION: probe every call, whatever the overhead."},
+    lang_option,
     sampled_duration,
     {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output."},
     {.id = OptionId::json, .name = "json", .doc = "Print one JSON object per slow call."},

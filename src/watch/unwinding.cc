@@ -205,7 +205,7 @@ void Unwinding::add_runtime(List& list, const runtime::FileRuntime& file, uint64
 std::vector<uint64_t> Unwinding::splice(uint32_t language, const runtime::Lists& lists) const {
   const auto process = languages_.find(language);
   if (process == languages_.end()) return {lists.native.begin(), lists.native.end()};
-  return runtime::splice(lists, process->second);
+  return runtime::splice(lists, process->second, codes_.show());
 }
 
 void Unwinding::take_object(uint32_t pid, const language_object& object) {
