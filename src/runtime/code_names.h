@@ -37,6 +37,9 @@ private:
   std::unordered_map<std::string, std::unique_ptr<Code>> codes_; // by all that they are
 };
 
+// Of an entry of a language.
+symbol::Frame frame_of(const CodeNames& names, const symbol::RawFrame& raw);
+
 // Language frames of all kinds are named by `names`, which outlives `sources`.
 void add_language_frames(symbol::FrameSources& sources, const CodeNames& names);
 

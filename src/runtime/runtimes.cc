@@ -8,7 +8,7 @@
 namespace runtime {
 
 static constexpr std::array rows = {
-    Runtime{.kind = LANGUAGE_PYTHON, .frames = spec::FrameKind::python, .recognise = recognise_python, .decode = decode_python, .line_of = line_of_python},
+    Runtime{.kind = LANGUAGE_PYTHON, .frames = spec::FrameKind::python, .recognise = recognise_python, .decode = decode_python, .walk = walk_python, .line_of = line_of_python},
 };
 
 std::span<const Runtime> runtimes() { return rows; }

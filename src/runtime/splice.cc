@@ -10,12 +10,15 @@ namespace {
 
 bool holds(const language_code& code, uint64_t address) { return address >= code.begin && address < code.end; }
 
-// Language frames by activation, the innermost first.
-std::vector<std::span<const uint64_t>> activations_of(std::span<const uint64_t> language) {
-  std::vector<std::span<const uint64_t>> out;
+// Language frames by activation, the innermost first: where each begins and ends in the list, in words.
+struct Activation {
+  size_t begin, end;
+};
+std::vector<Activation> activations_of(std::span<const uint64_t> language) {
+  std::vector<Activation> out;
   for (size_t at = 0; at + 1 < language.size(); at += 2) {
-    if (language[at] & LANGUAGE_FIRST || out.empty()) out.push_back(language.subspan(at, 0));
-    out.back() = {out.back().data(), out.back().size() + 2};
+    if (language[at] & LANGUAGE_FIRST || out.empty()) out.push_back({at, at});
+    out.back().end = at + 2;
   }
   return out;
 }
@@ -24,7 +27,7 @@ std::vector<std::span<const uint64_t>> activations_of(std::span<const uint64_t> 
 
 Show show_of(std::string_view name) { return name == "both" ? Show::both : name == "native" ? Show::native : Show::folded; }
 
-std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, Show show) {
+std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& process, Show show) {
   const spec::UserStack parts = spec::split_user_stack(lists.native);
   const bool is_complete = !parts.end && !lists.is_cut;
   const std::span<const uint64_t> frames = parts.frames;
@@ -33,34 +36,49 @@ std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, 
   const auto is_evaluation = [&](size_t i) {
     return std::ranges::any_of(process.table.evaluation, [&](const language_code& code) { return holds(code, code_of(i)); });
   };
-  std::vector<std::span<const uint64_t>> activations = activations_of(lists.language);
+  std::vector<Activation> activations;
+  if (show != Show::native) activations = activations_of(lists.language);
   size_t evaluations = 0;
   for (size_t i = 0; i < frames.size(); i++) evaluations += is_evaluation(i);
-  if (show == Show::native || activations.empty() || !evaluations) return {lists.native.begin(), lists.native.end()};
+  if (!evaluations) activations.clear();
 
   // The outermost of both belong together: a function that has just been entered may not have its activation yet. Where the outer frames are
   // missing the innermost do. No language frame is left out: activations whose evaluation frame was not recognised go with the innermost one.
   size_t without = !is_complete ? 0 : evaluations - std::min(evaluations, activations.size());
   size_t extra = !is_complete ? 0 : activations.size() - std::min(evaluations, activations.size());
   size_t next = 0;
-  std::vector<uint64_t> out;
+  std::vector<SplicedFrame> out;
   bool is_inside = false; // of an activation that was met
-  const auto add = [&](std::span<const uint64_t> words) { out.insert(out.end(), words.begin(), words.end()); };
+  const auto add_activation = [&] {
+    for (size_t at = activations[next].begin; at < activations[next].end; at += 2) out.push_back({true, at});
+    next++;
+  };
   for (size_t i = 0; i < frames.size(); i++) {
     if (is_evaluation(i)) {
       if (without) {
         without--;
       } else if (next < activations.size()) {
-        for (extra++; extra; extra--) add(activations[next++]);
+        for (extra++; extra; extra--) add_activation();
         is_inside = true;
         if (show == Show::folded) continue;
       }
     }
-    if (show == Show::both || !is_inside || !holds(process.code, code_of(i))) out.push_back(frames[i]);
+    if (show != Show::folded || !is_inside || !holds(process.code, code_of(i))) out.push_back({false, i});
   }
   if (!is_complete)
-    while (next < activations.size()) add(activations[next++]); // of evaluation frames that were not reached
-  if (parts.end) out.push_back(parts.end);
+    while (next < activations.size()) add_activation(); // of evaluation frames that were not reached
+  return out;
+}
+
+std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, Show show) {
+  std::vector<uint64_t> out;
+  for (const SplicedFrame& f : order_of(lists, process, show)) {
+    if (f.is_language)
+      out.insert(out.end(), {lists.language[f.index], lists.language[f.index + 1]});
+    else
+      out.push_back(lists.native[f.index]);
+  }
+  if (const spec::UserStack parts = spec::split_user_stack(lists.native); parts.end) out.push_back(parts.end);
   return out;
 }
 

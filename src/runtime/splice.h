@@ -41,4 +41,11 @@ struct Lists {
 };
 std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, Show show = Show::folded);
 
+// The same as places in the lists: of an address in `native`, of the first word of an entry in `language`.
+struct SplicedFrame {
+  bool is_language = false;
+  size_t index = 0;
+};
+std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& process, Show show = Show::folded);
+
 } // namespace runtime
