@@ -172,7 +172,7 @@ Unwinding::Lists Unwinding::make_list(uint32_t pid) {
       list->files.push_back(file);
       range.file = file->number;
       range.bias = -*bias;
-      if (file->runtime && file->runtime->problem.empty()) add_runtime(*list, *file->runtime, *bias, range);
+      if (file->runtime && file->runtime->problem.empty() && codes_.show() != runtime::Show::native) add_runtime(*list, *file->runtime, *bias, range);
     }
     ranges.push_back(range);
   }
