@@ -43,6 +43,7 @@ bench: setup-bench
 	@python3 bench/trace_nginx.py --acu $(ACU) --out bench/results.md
 	@python3 bench/waits.py --acu $(ACU) --out bench/results.md
 	@python3 bench/page.py --acu $(ACU) --out bench/results.md
+	@python3 bench/languages.py --acu $(ACU) --out bench/results.md
 
 # What recording costs servers, in pairs of runs (three hours); OVERHEAD_ARGS='--servers nginx --kinds net --pairs 3' takes less.
 bench-overhead: setup-bench
