@@ -42,9 +42,11 @@ std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& pro
   for (size_t i = 0; i < frames.size(); i++) evaluations += is_evaluation(i);
   if (!evaluations) activations.clear();
 
-  // The outermost of both belong together: a function that has just been entered may not have its activation yet. Where the outer frames are
-  // missing the innermost do. No language frame is left out: activations whose evaluation frame was not recognised go with the innermost one.
-  size_t without = !is_complete ? 0 : evaluations - std::min(evaluations, activations.size());
+  // The innermost of both belong together. Where there are too few activations, the thread has just entered or is about to leave the function it
+  // is in, which has no activation then, or it switched to another stack of the language (greenlets), and outer frames are another's. No language
+  // frame is left out: activations whose evaluation frame was not recognised go with the innermost one.
+  const bool is_entered = !frames.empty() && frames[0] == process.table.evaluation[0].begin;
+  const bool has_none = is_entered || (is_complete && evaluations > activations.size() && is_evaluation(0));
   size_t extra = !is_complete ? 0 : activations.size() - std::min(evaluations, activations.size());
   size_t next = 0;
   std::vector<SplicedFrame> out;
@@ -55,9 +57,7 @@ std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& pro
   };
   for (size_t i = 0; i < frames.size(); i++) {
     if (is_evaluation(i)) {
-      if (without) {
-        without--;
-      } else if (next < activations.size()) {
+      if (next < activations.size() && !(i == 0 && has_none)) {
         for (extra++; extra; extra--) add_activation();
         is_inside = true;
         if (show == Show::folded) continue;

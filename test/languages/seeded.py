@@ -15,6 +15,11 @@ import threading
 import time
 import zlib
 
+try:
+    import greenlet
+except ImportError:  # not of every Python
+    greenlet = None
+
 BIG = bytes(16 << 20)
 DEEP = 0.03  # of the stacks
 callback_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
@@ -234,9 +239,29 @@ def by_many_lines(p, depth):
                     depth))))
 
 
+def by_greenlet(p, depth):
+    if not greenlet:
+        return p.go(depth)
+    return greenlet.greenlet(lambda: p.go(depth)).switch()
+
+
+def by_switch_to_caller(p, depth):
+    """A greenlet that goes on after its caller did."""
+    if not greenlet:
+        return p.go(depth)
+    caller = greenlet.getcurrent()
+    def inside():
+        caller.switch()
+        p.go(depth)
+    other = greenlet.greenlet(inside)
+    other.switch()
+    return other.switch()
+
+
 WAYS = [plain, decorated, closure, by_lambda, by_list, by_generator_expression, by_generator, by_yield_from, by_sort, by_map, by_reduce,
         by_partial, by_regular_expression, by_json, by_exec, by_c, by_handler, by_finally, by_with, by_property, by_item, by_coroutine,
-        by_class_body, by_deletion, by_comparison, by_many_lines, Program.by_method, lambda p, d: Program.by_static_method(p, d),
+        by_class_body, by_deletion, by_comparison, by_many_lines, by_greenlet,
+        by_switch_to_caller, Program.by_method, lambda p, d: Program.by_static_method(p, d),
         lambda p, d: Program.by_class_method(p, d)]
 
 
