@@ -43,7 +43,7 @@ struct language_code {
 /* Entry of `acu_languages`. */
 struct language_table {
   __u32 kind; /* LANGUAGE_… */
-  __u32 reserved;
+  __u32 root_bytes; /* of the variable `root` */
   struct language_code evaluation[LANGUAGE_CODE_RANGES];
   __u64 root; /* a variable of the runtime from which its threads are found; CPython: _PyRuntime */
   union {

@@ -115,6 +115,7 @@ std::optional<FileRuntime> recognise_python(const format::ElfFile& file) {
   out.problem.clear();
   out.table.kind = LANGUAGE_PYTHON;
   out.table.root = root->value;
+  out.table.root_bytes = static_cast<uint32_t>(root->size);
   out.table.python = *layout;
   out.table.evaluation[0] = {evaluation->value, evaluation->value + evaluation->size};
   out.table.evaluation[1] = cold_part(file, out.table.evaluation[0]);

@@ -69,8 +69,8 @@ void put_back_return(const walk_copy& copy, uint64_t address, std::span<std::byt
 
 } // namespace
 
-Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine)
-    : walker_(walker), users_(users), codes_(codes), watch_(watch), cache_(symbol::Cache::of_user()) {
+Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine, TakeRuntime take_runtime)
+    : walker_(walker), users_(users), codes_(codes), take_runtime_(std::move(take_runtime)), watch_(watch), cache_(symbol::Cache::of_user()) {
   tell_task_members(walker.tables(), machine);
   users_.keep_contents();
   walker_.set_hooks({.seen =
@@ -223,8 +223,13 @@ bool Unwinding::publish(uint32_t pid) {
     if (list) left_out_++;
     return false;
   }
+  tell_runtime(pid, *list);
   processes_[pid] = std::move(list);
   return true;
+}
+
+void Unwinding::tell_runtime(uint32_t pid, const List& list) const {
+  if (take_runtime_ && list.language != bpf::WalkTables::no_language) take_runtime_(pid, languages_.at(list.language).table);
 }
 
 void Unwinding::forget(uint32_t pid) {
@@ -242,6 +247,7 @@ void Unwinding::take(const symbol::ProcessEvent& e) {
     auto parent = processes_.find(e.parent);
     if (parent == processes_.end() || !walker_.tables().set_process(e.pid, parent->second->number)) break;
     Lists list = parent->second;
+    tell_runtime(e.pid, *list);
     processes_[e.pid] = std::move(list);
     break;
   }

@@ -34,7 +34,9 @@ namespace watch {
 
 class Unwinding : public ProcessWatch::Follower {
 public:
-  Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine);
+  // Called for each process that runs a language runtime, with its table.
+  using TakeRuntime = std::function<void(uint32_t pid, const language_table& table)>;
+  Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine, TakeRuntime take_runtime = {});
   ~Unwinding() override;
   Unwinding(const Unwinding&) = delete;
   Unwinding& operator=(const Unwinding&) = delete;
@@ -70,6 +72,7 @@ private:
   bool survey(uint64_t longest);
   bool publish(uint32_t pid);
   void forget(uint32_t pid);
+  void tell_runtime(uint32_t pid, const List& list) const;
   Lists make_list(uint32_t pid);
   unwind::CodePlace find_code(uint32_t pid, uint64_t address, uint64_t time);
   bpf::Walker::Frames walk(const walk_copy& copy);
@@ -80,6 +83,7 @@ private:
   bpf::Walker& walker_;
   symbol::UserSymbols& users_;
   runtime::CodeNames& codes_;
+  TakeRuntime take_runtime_;
   ProcessWatch& watch_;
   symbol::Cache cache_;
   std::unordered_map<std::string, File> files_;   // by build-id, or where they lie in memory

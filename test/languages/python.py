@@ -118,6 +118,24 @@ def check_summary(acu_json, stack):
     need([f[:2] for f in found] == [f[:2] for f in stack] and found[1:] == stack[1:], f"{found}, expected {stack}")
 
 
+def fights(version):
+    def test(acu):
+        """The wait of two threads for the interpreter's lock is within 3% of what they measure, and who released it is shown."""
+        path = os.path.join(TMP, "gil.folded")
+        done = acu_run(acu, "flame", "gil", "--exact", "-q", "-o", path, "--", interpreter(version), SHAPES, "gil", str(3 * SLOWNESS))
+        measured, total, released = float(done.stdout), 0, {"adds": 0, "multiplies": 0}
+        for line in open(path):
+            stack, weight = line.rsplit(" ", 1)
+            waiter, _, releaser = stack.partition(";[waits for the GIL, released by")
+            total += int(weight) if "fight_[py]" in waiter else 0
+            for name, other in (("adds", "multiplies"), ("multiplies", "adds")):
+                released[other] += int(weight) if f"{name}_[py]" in waiter and f"{other}_[py]" in releaser else 0
+        need(abs(total / 1e9 / measured - 1) <= 0.03, f"{total / 1e9:.3f} s, measured {measured:.3f} s")
+        need(min(released.values()) > total / 4, f"released by {released} of {total} ns")
+        return f"{total / 1e9:.3f} s of {measured:.3f} s"
+    return test
+
+
 def stopped(version):
     def test(acu):
         text, stack = waiting([interpreter(version)], lambda pid: acu_run(acu, "snap", "--json", "-p", str(pid)).stdout)
@@ -174,6 +192,7 @@ def tests():
     for version in VERSIONS if EVERY else [SYSTEM]:
         yield f"{version} shares", has_shares(version)
         yield f"{version} deep", is_cut(version)
+        yield f"{version} gil", fights(version)
         yield f"{version} stopped", stopped(version)
         yield f"{version} dumped", dumped(version)
     for version in VERSIONS:

@@ -2,6 +2,7 @@
 import ctypes
 import os
 import sys
+import threading
 import time
 
 
@@ -52,6 +53,36 @@ def circle(previous):
     field.value = address
     os.getppid()
     field.value = caller
+
+
+def fight(seconds, function, out):
+    """Its wait is what it is not on a CPU."""
+    begin, used = time.monotonic(), time.thread_time()
+    while time.monotonic() - begin < seconds:
+        function()
+    out.append(time.monotonic() - begin - (time.thread_time() - used))
+
+
+def adds():
+    return sum(n for n in range(1000))
+
+
+def multiplies():
+    product = 1
+    for n in range(1, 300):
+        product = product * n % 1000003
+    return product
+
+
+def gil(seconds):
+    """Two threads that need the lock all the time: prints how long they wait for it."""
+    waits = []
+    threads = [threading.Thread(target=fight, args=(float(seconds), function, waits)) for function in (adds, multiplies)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print(sum(waits), flush=True)
 
 
 def inner(path):
