@@ -232,8 +232,7 @@ inline constexpr Option lang_option = {
     .name = "lang",
     .argument = "FRAMES",
     .allowed = "folded|both|native",
-    .doc = "In stacks of interpreted programs (Python): show the language's functions in the place of the interpreter's (folded, the "
-           "default), both, or only native frames."};
+    .doc = "Of interpreted programs (Python), show the functions of the language in place of the interpreter's (folded, default), both, or native frames only."};
 
 inline constexpr Option run_options[] = {
     script_option,
@@ -901,7 +900,7 @@ inline constexpr Subcommand subcommands[] = {
     {"flame", "[KIND|PROBE] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Draw a flame graph: where CPUs spend time, where threads wait, what allocates memory, what uses disks.\n"
      "KIND is cpu (default), offcpu (waiting), wall (both), offwake (waiting, with the stack of the waker), wakeup (who wakes whom), lock\n"
-     "(waiting for a lock), holder (lock holders), gil (waiting for Python's global interpreter lock), klock (locks in the kernel), faults (page faults), alloc (memory growth),\n"
+     "(waiting for a lock), holder (lock holders), gil (waiting for Python's GIL), klock (locks in the kernel), faults (page faults), alloc (memory growth),\n"
      "allocated and freed (bytes allocated and freed with malloc), mapped (memory requested from the kernel), leaks (memory not freed),\n"
      "io (bytes to and from disks), iotime (disk latency), dirty (data written back later), file (bytes to and from files, by path),\n"
      "net (bytes sent and received, by peer). With a PROBE: where it is hit.",

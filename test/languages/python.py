@@ -122,7 +122,7 @@ def fights(version):
     def test(acu):
         """The wait of two threads for the interpreter's lock is within 3% of what they measure, and who released it is shown."""
         path = os.path.join(TMP, "gil.folded")
-        done = acu_run(acu, "flame", "gil", "--exact", "-q", "-o", path, "--", interpreter(version), SHAPES, "gil", str(3 * SLOWNESS))
+        done = acu_run(acu, "flame", "gil", "--exact", "-q", "-o", path, "--", interpreter(version), SHAPES, "gil", str(6 * SLOWNESS))
         measured, total, released = float(done.stdout), 0, {"adds": 0, "multiplies": 0}
         for line in open(path):
             stack, weight = line.rsplit(" ", 1)
