@@ -11,6 +11,7 @@
  * freed and their addresses are used again, so a name belongs to process, address and check together. */
 #pragma once
 
+#include "runtime/php_layout.h"
 #include "runtime/python_layout.h"
 
 #define LANGUAGE_POSITION_BITS 24
@@ -23,7 +24,7 @@
 enum {
   LANGUAGE_NONE,
   LANGUAGE_PYTHON,
-  LANGUAGE_KINDS,
+  LANGUAGE_PHP,
 };
 
 enum {
@@ -45,9 +46,10 @@ struct language_table {
   __u32 kind; /* LANGUAGE_… */
   __u32 root_bytes; /* of the variable `root` */
   struct language_code evaluation[LANGUAGE_CODE_RANGES];
-  __u64 root; /* a variable of the runtime from which its threads are found; CPython: _PyRuntime */
+  __u64 root; /* a variable of the runtime from which its threads are found; CPython: _PyRuntime, PHP: executor_globals */
   union {
     struct python_layout python;
+    struct php_layout php;
   };
 };
 
@@ -85,6 +87,7 @@ struct language_walk {
   __u32 end;            /* LANGUAGE_…, after the last turn */
   union {
     struct python_memory python;
+    struct php_memory php;
   };
 };
 

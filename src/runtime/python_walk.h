@@ -8,7 +8,7 @@
  * the target and may be damaged. */
 #pragma once
 
-#include "runtime/language.h"
+#include "runtime/language_copy.h"
 
 /* The thread state of the thread with this thread pointer, if it is one; 0: it is. */
 language_inline int python_is_thread(const struct python_layout *l, __u64 thread, __u64 thread_pointer) {
@@ -107,16 +107,9 @@ language_inline int python_turn(const struct language_table *t, struct language_
   return 0;
 }
 
-/* Copies an object with as much of what follows its header as there is up to `size` or the end of its page; what is not copied is 0. */
-language_inline void python_copy(__u8 *to, __u64 size, __u64 from) {
-  const __u64 page = 4096, left = page - (from & (page - 1));
-  if (!language_read(to, size, from) || left >= size) return;
-  language_read(to, left & (page - 1), from);
-}
-
 /* The strings of the code object that was read last. */
 language_inline void python_describe(const struct python_layout *l, const struct language_walk *w, struct language_object *object) {
-  python_copy(object->name, LANGUAGE_NAME_BYTES, language_word(w->python.code_bytes, l->code_name));
-  python_copy(object->file, LANGUAGE_FILE_BYTES, language_word(w->python.code_bytes, l->code_file));
-  python_copy(object->lines, LANGUAGE_LINES_BYTES, language_word(w->python.code_bytes, l->code_lines));
+  language_copy(object->name, LANGUAGE_NAME_BYTES, language_word(w->python.code_bytes, l->code_name));
+  language_copy(object->file, LANGUAGE_FILE_BYTES, language_word(w->python.code_bytes, l->code_file));
+  language_copy(object->lines, LANGUAGE_LINES_BYTES, language_word(w->python.code_bytes, l->code_lines));
 }

@@ -29,6 +29,7 @@ SCRIPTS = {
     "spin": f"""{GETPPID} {{ {COUNT}; @armed[tid] = 1 }}
         profile:hz:997 /@armed[tid]/ {{ delete(@armed[tid]); {PRINT} }}""",
 }
+COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 1000, "spin": 400}  # of stacks
 TRIGGERS = {"uprobe": "getppid"}  # of scripts, where it has another name
 LANGUAGE_FRAME = re.compile(r"^\s+(\S.*?) ([/<].*):(\d+)$")
 

@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import LIMIT, TRIGGERS, check_seeded
+from common import COUNTS, LIMIT, TRIGGERS, check_seeded
 from tally import SLOWNESS, Skipped, need, run_tests, take_filter
 
 SHAPES = os.path.join(HERE, "shapes.py")
@@ -28,7 +28,6 @@ EVERY = "--all" in sys.argv
 SYSTEM = "3.11"
 VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"]
 PLACES = ["/usr/bin/python{}", "/usr/local/bin/python{}", "/root/.pyenv/versions/{}.*/bin/python{}"]
-COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 1000, "spin": 400}
 
 
 @functools.cache
