@@ -7,10 +7,18 @@
 namespace runtime {
 
 inline constexpr php_layout php_layouts[] = {
+    // PHP 7.4.33
+    {.version = 0x0704, .current = 488, .frame_opline = 0, .frame_function = 24, .frame_call_info = 40, .frame_previous = 48,
+     .opline_line = 24, .function_type = 0, .function_name = 8, .function_scope = 16, .function_handler = 48, .function_file = 136,
+     .function_line = 144, .function_bytes = 152, .class_name = 8, .text_length = 16, .text_data = 24, .top = 131072},
     // PHP 8.2.36
     {.version = 0x0802, .current = 488, .frame_opline = 0, .frame_function = 24, .frame_call_info = 40, .frame_previous = 48,
      .opline_line = 24, .function_type = 0, .function_name = 8, .function_scope = 16, .function_handler = 72, .function_file = 152,
      .function_line = 160, .function_bytes = 168, .class_name = 8, .text_length = 16, .text_data = 24, .top = 131072},
+    // PHP 8.4.27
+    {.version = 0x0804, .current = 488, .frame_opline = 0, .frame_function = 24, .frame_call_info = 40, .frame_previous = 48,
+     .opline_line = 24, .function_type = 0, .function_name = 8, .function_scope = 16, .function_handler = 88, .function_file = 168,
+     .function_line = 176, .function_bytes = 184, .class_name = 8, .text_length = 16, .text_data = 24, .top = 131072},
 };
 
 } // namespace runtime
