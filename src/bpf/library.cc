@@ -17,6 +17,7 @@
 EMBED(unwind);
 EMBED(language);
 EMBED(python);
+EMBED(luajit);
 
 namespace bpf {
 namespace {
@@ -109,6 +110,7 @@ std::span<const LibraryFunction> library() {
     add(acu_object_unwind, acu_object_unwind_end);
     add(acu_object_language, acu_object_language_end);
     add(acu_object_python, acu_object_python_end);
+    add(acu_object_luajit, acu_object_luajit_end);
     return all;
   }();
   return functions;

@@ -1,5 +1,6 @@
 #include "runtime/runtimes.h"
 
+#include "runtime/luajit.h"
 #include "runtime/python.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@ namespace runtime {
 
 static constexpr std::array rows = {
     Runtime{.kind = LANGUAGE_PYTHON, .frames = spec::FrameKind::python, .recognise = recognise_python, .decode = decode_python, .line_of = line_of_python},
+    Runtime{.kind = LANGUAGE_LUAJIT, .frames = spec::FrameKind::lua, .recognise = recognise_luajit, .decode = decode_luajit, .line_of = line_of_luajit},
 };
 
 std::span<const Runtime> runtimes() { return rows; }

@@ -42,15 +42,21 @@ std::vector<uint64_t> splice(std::span<const uint64_t> native, std::span<const u
   size_t next = 0;
   std::vector<uint64_t> out;
   bool is_inside = false; // of an activation that was met
-  const auto add = [&](std::span<const uint64_t> words) { out.insert(out.end(), words.begin(), words.end()); };
+  // False: the activation runs no function of the language.
+  const auto add = [&](std::span<const uint64_t> words) {
+    if (!words[1]) return false;
+    out.insert(out.end(), words.begin(), words.end());
+    return true;
+  };
   for (size_t i = 0; i < frames.size(); i++) {
     if (is_evaluation(i)) {
       if (without) {
         without--;
       } else if (next < activations.size()) {
-        for (extra++; extra; extra--) add(activations[next++]);
-        is_inside = true;
-        if (show == Show::language) continue;
+        bool is_empty = true;
+        for (extra++; extra; extra--) is_empty &= !add(activations[next++]);
+        is_inside |= !is_empty;
+        if (show == Show::language && !is_empty) continue;
       }
     }
     if (show == Show::both || !is_inside || !holds(process.code, code_of(i))) out.push_back(frames[i]);

@@ -19,6 +19,7 @@ enum class FrameKind : uint8_t {
   note, // no code, but what is known of the stack there: why it ends, or what the thread waited for
   test, // of acu's own tests: no stack has it
   python,
+  lua,
 };
 
 // Who runs the code. Kinds of one side are shown, hidden and folded together.
@@ -108,6 +109,16 @@ inline constexpr std::array frame_kinds{
                  .hue = 210,
                  .richness = 62,
                  .picture_hue = 210,
+                 .terminal_color = 4},
+    FrameKindRow{.kind = FrameKind::lua,
+                 .name = "lua",
+                 .label = "Lua",
+                 .mark = "_[lua]",
+                 .language = "Lua",
+                 .tag = LANGUAGE_TAG_LUA,
+                 .hue = 240,
+                 .richness = 62,
+                 .picture_hue = 240,
                  .terminal_color = 4},
 };
 

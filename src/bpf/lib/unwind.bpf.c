@@ -280,11 +280,21 @@ inline_always long to_caller(struct walk *w) {
   return 0;
 }
 
+inline_always void add_evaluation(struct walk *w) {
+  struct language_walk *l = &w->language_walk;
+  if (!w->evaluations) {
+    l->evaluation_rbp = w->bp;
+    l->evaluation_is = !w->is_exact ? LANGUAGE_CALLS : w->stack.count ? LANGUAGE_INTERRUPTED : LANGUAGE_RUNS;
+  }
+  l->evaluation_rsp[w->evaluations & (LANGUAGE_MAX_EVALUATIONS - 1)] = w->sp;
+  w->evaluations++;
+}
+
 /* The frame at pc; how many of them run an interpreter's evaluation function tells whether there are language frames to look for. */
 inline_always void add_frame(struct walk *w) {
   const __u64 at = code_of(w);
-  if (at - w->evaluation[0].begin < w->evaluation[0].end - w->evaluation[0].begin) w->evaluations++;
-  if (at - w->evaluation[1].begin < w->evaluation[1].end - w->evaluation[1].begin) w->evaluations++;
+  if (at - w->evaluation[0].begin < w->evaluation[0].end - w->evaluation[0].begin) add_evaluation(w);
+  if (at - w->evaluation[1].begin < w->evaluation[1].end - w->evaluation[1].begin) add_evaluation(w);
   add_word(w, w->pc);
 }
 
