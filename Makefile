@@ -26,6 +26,7 @@ test-anywhere: setup-test
 test-long: setup-test
 	@$(MAKE) --no-print-directory build
 	@python3 test/arguments/run.py $(ACU) --all
+	@python3 test/languages/python.py $(ACU) --all
 	@ACU_DIFFERENTIAL=1:10000 build/$(PRESET)/test/test_session --gtest_filter='Differential.*'
 	@$(MAKE) --no-print-directory test-anywhere
 	@$(MAKE) --no-print-directory test-kernels
@@ -43,6 +44,7 @@ bench: setup-bench
 	@python3 bench/trace_nginx.py --acu $(ACU) --out bench/results.md
 	@python3 bench/waits.py --acu $(ACU) --out bench/results.md
 	@python3 bench/page.py --acu $(ACU) --out bench/results.md
+	@python3 bench/languages.py --acu $(ACU) --out bench/results.md
 
 # What recording costs servers, in pairs of runs (three hours); OVERHEAD_ARGS='--servers nginx --kinds net --pairs 3' takes less.
 bench-overhead: setup-bench

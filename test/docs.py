@@ -48,7 +48,7 @@ SETUP = """gcc -g -O1 -pthread -o server spikes.c && gcc -g -O1 -o crash crash.c
 acu record -q --duration 500ms -o recording.acu -- sleep 0.5
 cp recording.acu before.acu; cp recording.acu after.acu; printf 'all:\\n\\t@echo made\\n' > Makefile
 gdb -nx -batch -ex run -ex 'generate-core-file core.4711' ./crash; cp core.4711 crash.core
-echo 'interval:ms:100 { print(pid); exit(); }' > script.bt"""
+echo 'interval:ms:100 { print(pid); exit(); }' > script.bt; echo 'sum(range(1000000))' > app.py"""
 EXAMPLE_PID = "4711"
 NO_KPROBES = "this kernel is built without kprobes"
 SHOWN_FOLDER, SHOWN_HOST = "/srv/", "vm"
@@ -457,7 +457,7 @@ def main():
         judge("outputs of other hosts are the same", lambda: check_comparison(acu))
         judge("lists and links", lambda: check_index(acu))
         judge("each tool has its page", lambda: check_pages(acu))
-    for document in ("reference.md", "tutorial.md", "trace.md", "graph.md", "cookbook.md"):
+    for document in ("reference.md", "tutorial.md", "trace.md", "graph.md", "cookbook.md", "languages.md"):
         judge_blocks(acu, os.path.join(ROOT, "docs", document), wanted, judge)
     readme = open(os.path.join(ROOT, "README.md")).read()
     cookbook = open(os.path.join(ROOT, "docs", "cookbook.md")).read()

@@ -23,7 +23,7 @@ def run_ctest(preset):
     log = os.path.join(build, "Testing", "Temporary", "LastTest.log")
     if os.path.exists(log):
         os.unlink(log)
-    done = subprocess.run(["ctest", "--test-dir", build, "--output-on-failure", "--timeout", "300"],
+    done = subprocess.run(["ctest", "--test-dir", build, "--output-on-failure", "--timeout", "300", "-j2"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(done.stdout.rstrip())
     text = open(log, errors="replace").read() if os.path.exists(log) else ""
@@ -93,6 +93,7 @@ SUITES = {
     "top": "top/run.py",
     "stacks": "stacks/run.py",
     "linkers": "stacks/linkers.py",
+    "python": "languages/python.py",
     "names": "names/run.py",
     "trace": "trace/run.py",
     "stat": "stat/run.py",

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstring>
 #include <elf.h>
+#include <set>
 
 // The object files, one for each of lib/; ACU_BPF_OBJECTS is their folder when acu is built.
 #define EMBED(name)                                                                                                                  \
@@ -17,6 +18,7 @@
 EMBED(unwind);
 EMBED(language);
 EMBED(python);
+EMBED(php);
 EMBED(luajit);
 
 namespace bpf {
@@ -110,7 +112,10 @@ std::span<const LibraryFunction> library() {
     add(acu_object_unwind, acu_object_unwind_end);
     add(acu_object_language, acu_object_language_end);
     add(acu_object_python, acu_object_python_end);
+    add(acu_object_php, acu_object_php_end);
     add(acu_object_luajit, acu_object_luajit_end);
+    std::set<std::string_view> names;
+    for (const LibraryFunction& f : all) assert(names.insert(f.name).second);
     return all;
   }();
   return functions;

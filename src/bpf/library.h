@@ -1,6 +1,6 @@
 // Functions written in BPF C (lib/*.bpf.c), compiled by clang when acu is built, as pieces of machine code that are
-// put into generated programs. Their object files are embedded in the executable; here they are taken apart, once, and only
-// by programs that need it: each function with its instructions and what they refer to, maps and other functions, by
+// put into generated programs. Each has a name of its own, static ones too. Their object files are embedded in the executable; here they are
+// taken apart, once, and only by programs that need it: each function with its instructions and what they refer to, maps and other functions, by
 // name. Calls of functions in the same section have no relocation; so each function has a section of its own.
 // Specification: ELF; Documentation/bpf/llvm_reloc.rst of the kernel.
 #pragma once

@@ -51,7 +51,7 @@ void Walker::take(std::span<const std::byte> record) {
   if (!is_new) return;
   at->second.assign(stack.words, stack.words + stack.count);
   const std::span<const uint64_t> words = at->second, native = words.first(stack.native), language = words.subspan(stack.native);
-  if (!language.empty()) at->second = hooks_.splice ? hooks_.splice(stack.pid, native, language) : std::vector(native.begin(), native.end());
+  if (!language.empty()) at->second = hooks_.splice ? hooks_.splice(stack.language, {native, language, stack.is_cut != 0}) : std::vector(native.begin(), native.end());
   if (hooks_.seen) hooks_.seen(stack.pid, stack.id, at->second, stack.time);
 }
 

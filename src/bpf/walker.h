@@ -7,6 +7,7 @@
 
 #include "bpf/ring.h"
 #include "bpf/walk_tables.h"
+#include "runtime/splice.h"
 
 #include <array>
 #include <map>
@@ -26,8 +27,8 @@ public:
   using Seen = std::function<void(uint32_t pid, uint64_t id, std::span<const uint64_t> frames, uint64_t time)>;
   // Walks what was copied.
   using Walk = std::function<Frames(const walk_copy& copy)>;
-  // Makes one stack of native and language frames (runtime/splice.h).
-  using Splice = std::function<std::vector<uint64_t>(uint32_t pid, std::span<const uint64_t> native, std::span<const uint64_t> language)>;
+  // Makes one stack of native and language frames; `language`: number of the table by which those were walked.
+  using Splice = std::function<std::vector<uint64_t>(uint32_t language, const runtime::Lists& lists)>;
   // What names a language frame of a process.
   using Object = std::function<void(uint32_t pid, const language_object& object)>;
   struct Hooks {

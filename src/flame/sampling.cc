@@ -67,6 +67,8 @@ struct Sampler {
   void choose_kind();
   base::Status make_script();
   base::Status compile();
+  void tell_interpreter(uint32_t pid, const language_table& table);
+  uint64_t unmeasured_interpreters = 0; // processes that there was no room for
   base::Status load();
   base::Status live();
   void keep_to_budget();
@@ -234,8 +236,20 @@ base::Status Sampler::compile() {
                              .is_silent = viewer && viewer->has_terminal,
                              .follows_processes = true,
                              .keeps_files = true,
+                             .languages = options.languages,
+                             .take_runtime = [this](uint32_t pid, const language_table& table) { tell_interpreter(pid, table); },
                              .records_may_wait = true});
   return runner->compile();
+}
+
+// The lock is in the interpreter's variable. What there is no room for is not measured.
+void Sampler::tell_interpreter(uint32_t pid, const language_table& table) {
+  if (!kind.waits_for_interpreter || table.kind != LANGUAGE_PYTHON) return;
+  const uint64_t key = pid;
+  for (const auto& [map, value] : {std::pair<std::string_view, uint64_t>("gil_begin", table.root), {"gil_end", table.root + table.root_bytes}})
+    if (const auto index = session::find_map(runner->program(), map))
+      if (auto put = runner->backend().engine().put(*index, std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(&value, 1))); !put.ok())
+        unmeasured_interpreters++;
 }
 
 base::Status Sampler::load() {
@@ -273,6 +287,7 @@ base::Status Sampler::live() {
   const std::string losses = session::describe_losses(runner->program(), counters, &runner->source(), {});
   for (std::string_view line : base::split(losses, '\n'))
     if (!line.empty()) about.notes.emplace_back(line);
+  if (unmeasured_interpreters) about.notes.push_back(base::counted(unmeasured_interpreters, "process") + " could not be measured: too many run Python");
   if (runner->lost_changes())
     about.notes.push_back("lost " + base::counted(runner->lost_changes(), "process event") +
                           ": some code may have no name, or the name of another program");

@@ -4,6 +4,7 @@
 
 #include "flame/script.h"
 #include "profile/profile.h"
+#include "runtime/splice.h"
 
 #include <functional>
 #include <span>
@@ -22,6 +23,7 @@ struct SamplingOptions {
   std::optional<double> max_cost; // estimated overhead, in percent of a CPU; none: 30 where every allocation is tracked, else no limit
   uint64_t duration_ns = 0; // 0: until the command or the process ends, or a signal
   uint64_t split_ns = 0;    // length of the slices of time that are kept; 0: none
+  runtime::Show languages = runtime::Show::folded;
   bool quiet = false;
   bool verbose = false;
 };

@@ -26,7 +26,7 @@ std::string text_of(const symbol::Frame& frame, uint64_t address, bool with_offs
   std::string out(frame.name);
   out += spec::row_of(frame.kind).remark;
   if (frame.line) return out.append(" ").append(frame.file).append(":").append(std::to_string(frame.line));
-  if (with_offset) out += "+" + std::to_string(frame.offset);
+  if (with_offset && !spec::row_of(frame.kind).tag) out += "+" + std::to_string(frame.offset);
   return out;
 }
 

@@ -48,7 +48,7 @@ static void append_frames(std::string& out, Context& context, const type::Type& 
   if (type.count && frames.size() > type.count && !parts.end) frames.resize(type.count);
   const std::string_view indent = type.stack_mode == StackMode::raw ? "" : type.stack_mode == StackMode::perf ? "\t" : "        ";
   for (const symbol::RawFrame& raw : frames) {
-    if (type.stack_mode == StackMode::raw)
+    if (type.stack_mode == StackMode::raw && !raw.entry.tag)
       append_hex(out, raw.entry.address);
     else if (type.stack_mode == StackMode::perf)
       append_perf(out, context.names.frame(raw), raw.entry.address, user);

@@ -75,8 +75,14 @@ std::string TargetNames::user(uint32_t, uint64_t address, bool with_offset) {
   return text_of(function_at(address), address, with_offset);
 }
 
+symbol::Frame TargetNames::language_frame(std::span<const uint64_t> entry) {
+  const spec::StackEntry raw = spec::take_entry(entry);
+  return runtime::frame_of(stacks_.codes(), {.entry = raw});
+}
+
 symbol::Frame TargetNames::frame(const symbol::RawFrame& raw) {
   const uint64_t address = raw.entry.address;
+  if (raw.entry.tag) return runtime::frame_of(stacks_.codes(), {.entry = raw.entry});
   return raw.is_kernel ? symbol::Frame() : function_of(address, address && !stacks_.is_exact(address));
 }
 

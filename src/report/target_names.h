@@ -24,6 +24,8 @@ public:
   std::string kernel(uint64_t address, bool with_offset) override;
   std::string user(uint32_t pid, uint64_t address, bool with_offset) override;
   symbol::Frame frame(const symbol::RawFrame& raw) override;
+  // Of the entry of a language, given by its words.
+  symbol::Frame language_frame(std::span<const uint64_t> entry);
 
   // The function that holds the code at an address, and which of the target's files that is in.
   struct Function : symbol::Frame {

@@ -7,28 +7,18 @@ namespace {
 constexpr size_t max_objects = 1 << 20; // then those that are known are forgotten
 constexpr std::string_view gone = "[code object gone]";
 
+const Code* find(const CodeNames& names, const symbol::RawFrame& raw) {
+  return names.find(static_cast<uint32_t>(raw.pid), raw.entry.address, raw.entry.number >> LANGUAGE_CHECK_SHIFT & LANGUAGE_CHECK_MASK);
+}
+
 class LanguageFrames : public symbol::FrameSource {
 public:
-  LanguageFrames(const CodeNames& names, const Runtime& runtime) : names_(names), runtime_(runtime) {}
-
-  Key key_of(const symbol::RawFrame& raw) override { return {reinterpret_cast<uintptr_t>(find(raw)), 0}; }
-  symbol::Frame function_of(const symbol::RawFrame& raw) override {
-    symbol::Frame out = {.kind = runtime_.frames};
-    const Code* code = find(raw);
-    if (!code) return out.name = gone, out;
-    out.name = code->name;
-    out.module = out.file = code->file;
-    out.line = runtime_.line_of(*code, raw.entry.number & LANGUAGE_POSITION_MASK);
-    if (!out.line) out.line = code->first_line;
-    return out;
-  }
+  explicit LanguageFrames(const CodeNames& names) : names_(names) {}
+  Key key_of(const symbol::RawFrame& raw) override { return {reinterpret_cast<uintptr_t>(find(names_, raw)), 0}; }
+  symbol::Frame function_of(const symbol::RawFrame& raw) override { return frame_of(names_, raw); }
 
 private:
-  const Code* find(const symbol::RawFrame& raw) const {
-    return names_.find(static_cast<uint32_t>(raw.pid), raw.entry.address, raw.entry.number >> LANGUAGE_CHECK_SHIFT & LANGUAGE_CHECK_MASK);
-  }
   const CodeNames& names_;
-  const Runtime& runtime_;
 };
 
 uint64_t process_and_check(uint32_t pid, uint32_t check) { return uint64_t{pid} << 32 | check; }
@@ -51,8 +41,19 @@ const Code* CodeNames::find(uint32_t pid, uint64_t address, uint32_t check) cons
   return at == objects_.end() ? nullptr : at->second;
 }
 
+symbol::Frame frame_of(const CodeNames& names, const symbol::RawFrame& raw) {
+  symbol::Frame out = {.kind = spec::kind_with_tag(raw.entry.tag)->kind};
+  const Code* code = find(names, raw);
+  if (!code) return out.name = gone, out;
+  out.name = code->name;
+  out.module = out.file = code->file;
+  out.line = runtime_of(code->kind).line_of(*code, raw.entry.number & LANGUAGE_POSITION_MASK);
+  if (!out.line) out.line = code->first_line;
+  return out;
+}
+
 void add_language_frames(symbol::FrameSources& sources, const CodeNames& names) {
-  for (const Runtime& r : runtimes()) sources.add(r.frames, std::make_unique<LanguageFrames>(names, r));
+  for (const Runtime& r : runtimes()) sources.add(r.frames, std::make_unique<LanguageFrames>(names));
 }
 
 } // namespace runtime

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/runtimes.h"
+#include "runtime/splice.h"
 #include "symbol/frame_source.h"
 
 #include <memory>
@@ -19,6 +20,10 @@ public:
   const Code* find(uint32_t pid, uint64_t address, uint32_t check) const;
   size_t size() const { return objects_.size(); }
 
+  // What stacks show of language frames; before anything is walked.
+  void set_show(Show show) { show_ = show; }
+  Show show() const { return show_; }
+
 private:
   struct Key {
     uint64_t process_and_check, address;
@@ -27,9 +32,13 @@ private:
   struct Hash {
     size_t operator()(const Key& k) const { return (k.address ^ k.process_and_check * 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd >> 7; }
   };
+  Show show_ = Show::folded;
   std::unordered_map<Key, const Code*, Hash> objects_;
   std::unordered_map<std::string, std::unique_ptr<Code>> codes_; // by all that they are
 };
+
+// Of an entry of a language.
+symbol::Frame frame_of(const CodeNames& names, const symbol::RawFrame& raw);
 
 // Language frames of all kinds are named by `names`, which outlives `sources`.
 void add_language_frames(symbol::FrameSources& sources, const CodeNames& names);

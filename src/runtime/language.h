@@ -12,6 +12,7 @@
 #pragma once
 
 #include "runtime/luajit_layout.h"
+#include "runtime/php_layout.h"
 #include "runtime/python_layout.h"
 
 #define LANGUAGE_POSITION_BITS 24
@@ -23,10 +24,10 @@
 /* Kinds of runtimes: rows of runtime/runtimes.cc. */
 enum {
   LANGUAGE_NONE,
-  LANGUAGE_PYTHON = 1,
+  LANGUAGE_PYTHON,
+  LANGUAGE_PHP,
   LANGUAGE_LUAJIT = 4,
   LANGUAGE_LUA = 5,
-  LANGUAGE_KINDS,
 };
 
 enum {
@@ -47,11 +48,12 @@ struct language_code {
 /* Entry of `acu_languages`. */
 struct language_table {
   __u32 kind; /* LANGUAGE_… */
-  __u32 reserved;
+  __u32 root_bytes; /* of the variable `root` */
   struct language_code evaluation[LANGUAGE_CODE_RANGES];
-  __u64 root; /* a variable of the runtime from which its threads are found; CPython: _PyRuntime */
+  __u64 root; /* a variable of the runtime from which its threads are found; CPython: _PyRuntime, PHP: executor_globals */
   union {
     struct python_layout python;
+    struct php_layout php;
     struct luajit_layout luajit;
   };
 };
@@ -101,6 +103,7 @@ struct language_walk {
   __u64 evaluation_rsp[LANGUAGE_MAX_EVALUATIONS];
   union {
     struct python_memory python;
+    struct php_memory php;
     struct luajit_memory luajit;
   };
 };

@@ -2,6 +2,7 @@
 
 #include "dwarf/frame_entries.h"
 #include "format/elf_hash.h"
+#include "runtime/function_parts.h"
 #include "runtime/lua_names.h"
 
 #include <algorithm>
@@ -12,11 +13,6 @@ namespace runtime {
 namespace {
 
 using Bytes = std::span<const std::byte>;
-
-base::ByteSpan bytes_at(const format::ElfFile& file, uint64_t address, uint64_t size) {
-  const auto offset = file.elf().offset_of_address(address);
-  return offset ? base::slice(file.bytes(), *offset, size) : base::ByteSpan();
-}
 
 uint64_t number_at(Bytes bytes, uint64_t offset, unsigned size) { return base::Reader(bytes, offset).number_of(size); }
 int32_t distance_at(Bytes bytes, uint64_t offset) { return static_cast<int32_t>(number_at(bytes, offset, 4)); }
@@ -116,6 +112,8 @@ std::optional<Code> decode_luajit(const language_object& object, const language_
   if (size < out.lines.size() && (!read || !read(table + size, std::span(out.lines).subspan(size)))) out.lines.resize(size);
   return out;
 }
+
+LanguageStack walk_luajit(const language_table&, uint64_t, const ReadMemory&) { return {.words = {}, .objects = {}, .end = LANGUAGE_NO_THREAD}; }
 
 uint32_t line_of_luajit(const Code& code, uint64_t position) {
   if (position == LUAJIT_NO_POSITION || code.lines.empty()) return 0;

@@ -11,6 +11,8 @@ namespace runtime {
 
 std::optional<FileRuntime> recognise_luajit(const format::ElfFile& file);
 std::optional<Code> decode_luajit(const language_object& object, const language_table& table, const ReadMemory& read);
+// Nothing: a thread's states are found by the C frames that are unwound, which is not done here.
+LanguageStack walk_luajit(const language_table& table, uint64_t thread_pointer, const ReadMemory& read);
 // Positions are instructions.
 uint32_t line_of_luajit(const Code& code, uint64_t position);
 

@@ -12,7 +12,7 @@
  * bytecode; else the walk ends as not readable. */
 #pragma once
 
-#include "runtime/language.h"
+#include "runtime/language_copy.h"
 
 #define LUAJIT_REFERENCE ((1ull << 47) - 1)
 
@@ -209,17 +209,10 @@ language_inline int luajit_turn(struct language_walk *w) {
   return luajit_to_caller(w);
 }
 
-/* Copies an object with as much of what follows its header as there is up to `size` or the end of its page; what is not copied is 0. */
-language_inline void luajit_copy(__u8 *to, __u64 size, __u64 from) {
-  const __u64 page = 4096, left = page - (from & (page - 1));
-  if (!language_read(to, size, from) || left >= size) return;
-  language_read(to, left & (page - 1), from);
-}
-
 /* The chunk's name and the lines of the prototype that was read last. */
 language_inline void luajit_describe(const struct luajit_memory *m, struct language_object *object) {
-  luajit_copy(object->name, LANGUAGE_NAME_BYTES, language_word(m->proto, LUAJIT_PROTO_FILE));
-  luajit_copy(object->lines, LANGUAGE_LINES_BYTES, language_word(m->proto, LUAJIT_PROTO_LINE_TABLE));
+  language_copy(object->name, LANGUAGE_NAME_BYTES, language_word(m->proto, LUAJIT_PROTO_FILE));
+  language_copy(object->lines, LANGUAGE_LINES_BYTES, language_word(m->proto, LUAJIT_PROTO_LINE_TABLE));
 }
 
 language_inline void luajit_begin(struct language_walk *w) {

@@ -1,15 +1,13 @@
 #include "runtime/python.h"
 
-#include "dwarf/frame_entries.h"
-#include "dwarf/frame_rules.h"
 #include "format/elf_hash.h"
+#include "runtime/function_parts.h"
 #include "runtime/python_layouts.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <map>
 
 namespace runtime {
 
@@ -17,11 +15,6 @@ namespace {
 
 constexpr std::string_view cookie = "xdebugpy";
 constexpr uint16_t first_published = 0x030d, last_known = 0x030e;
-
-base::ByteSpan bytes_at(const format::ElfFile& file, uint64_t address, uint64_t size) {
-  const auto offset = file.elf().offset_of_address(address);
-  return offset ? base::slice(file.bytes(), *offset, size) : base::ByteSpan();
-}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -66,30 +59,6 @@ uint16_t minor_of(std::string_view text) {
   return std::sscanf(std::string(text).c_str(), "%u.%u", &major, &minor) == 2 ? static_cast<uint16_t>(major << 8 | minor) : 0;
 }
 
-// The part of a function that its compiler has put aside: conditional jumps out of a function lead there and nowhere else. Any bytes that look
-// like one count, so the part is the one that most of them lead to.
-language_code cold_part(const format::ElfFile& file, const language_code& hot) {
-  const base::ByteSpan code = bytes_at(file, hot.begin, hot.end - hot.begin);
-  const dwarf::FrameTables tables = dwarf::frame_tables_of(file);
-  dwarf::FrameEntries entries(tables, true);
-  std::map<uint64_t, std::pair<size_t, uint64_t>> parts; // by begin: jumps, end
-  constexpr size_t length = 6; // 0f 8x, and a distance of 32 bits
-  for (size_t at = 0; at + length <= code.size(); at++) {
-    if (code[at] != std::byte{0x0f} || (code[at + 1] & std::byte{0xf0}) != std::byte{0x80}) continue;
-    int32_t distance = 0;
-    std::memcpy(&distance, &code[at + 2], sizeof distance);
-    const uint64_t target = hot.begin + at + length + static_cast<uint64_t>(int64_t{distance});
-    if (target >= hot.begin && target < hot.end) continue;
-    auto place = dwarf::search_frame_header(tables, target);
-    auto entry = place ? entries.at(*place) : std::nullopt;
-    if (!entry || target < entry->begin || target >= entry->end) continue;
-    auto& part = parts[entry->begin];
-    part.first++, part.second = entry->end;
-  }
-  const auto most = std::ranges::max_element(parts, {}, [](const auto& p) { return p.second.first; });
-  return most == parts.end() ? language_code{} : language_code{most->first, most->second.second};
-}
-
 } // namespace
 
 std::optional<FileRuntime> recognise_python(const format::ElfFile& file) {
@@ -115,6 +84,7 @@ std::optional<FileRuntime> recognise_python(const format::ElfFile& file) {
   out.problem.clear();
   out.table.kind = LANGUAGE_PYTHON;
   out.table.root = root->value;
+  out.table.root_bytes = static_cast<uint32_t>(root->size);
   out.table.python = *layout;
   out.table.evaluation[0] = {evaluation->value, evaluation->value + evaluation->size};
   out.table.evaluation[1] = cold_part(file, out.table.evaluation[0]);

@@ -13,7 +13,8 @@
 #include <linux/types.h>
 
 enum {
-  PYTHON_FRAME_BYTES = 128, /* read of a frame: the largest offset plus 8, rounded up to a power of two */
+  PYTHON_FRAME_BYTES = 128, /* read of a frame, at most: the largest offset plus 8, rounded up to a power of two */
+  PYTHON_WINDOW = 512,      /* read at once, as frames are next to each other from 3.11 on; a power of two */
   PYTHON_CODE_BYTES = 256,  /* read of a code object, likewise */
   PYTHON_NO_FIELD = 0xffff,
 };
@@ -62,6 +63,7 @@ struct python_layout {
 /* Of a walk: what was read last, and where the search for the thread goes on. */
 struct python_memory {
   __u64 interpreter;
-  __u8 frame_bytes[PYTHON_FRAME_BYTES] __attribute__((aligned(8)));
+  __u64 window, window_bytes; /* what was read last around a frame: from where, how much */
+  __u8 bytes[PYTHON_WINDOW] __attribute__((aligned(8)));
   __u8 code_bytes[PYTHON_CODE_BYTES] __attribute__((aligned(8)));
 };

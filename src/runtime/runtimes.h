@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace runtime {
 
@@ -20,6 +21,13 @@ struct FileRuntime {
   language_table table = {}; // with addresses of the file
 };
 
+// Words of entries, and what names each code object that is new among them.
+struct LanguageStack {
+  std::vector<uint64_t> words;
+  std::vector<language_object> objects;
+  uint32_t end = LANGUAGE_COMPLETE; // LANGUAGE_…
+};
+
 struct Runtime {
   uint32_t kind; // LANGUAGE_…
   spec::FrameKind frames;
@@ -28,6 +36,8 @@ struct Runtime {
   // What a walker has read of a code object. Texts that are longer than that are completed with `read`, where the program still has them; what is
   // not there is cut. Nothing: it is no code object.
   std::optional<Code> (*decode)(const language_object& object, const language_table& table, const ReadMemory& read);
+  // The language frames of a thread of a stopped program.
+  LanguageStack (*walk)(const language_table& table, uint64_t thread_pointer, const ReadMemory& read);
   // The line at a position of the function; 0: it has none, or the table was cut before it.
   uint32_t (*line_of)(const Code& code, uint64_t position);
 };

@@ -10,61 +10,81 @@ namespace {
 
 bool holds(const language_code& code, uint64_t address) { return address >= code.begin && address < code.end; }
 
-// Language frames by activation, the innermost first.
-std::vector<std::span<const uint64_t>> activations_of(std::span<const uint64_t> language) {
-  std::vector<std::span<const uint64_t>> out;
+// Language frames by activation, the innermost first: where each begins and ends in the list, in words.
+struct Activation {
+  size_t begin, end;
+};
+std::vector<Activation> activations_of(std::span<const uint64_t> language) {
+  std::vector<Activation> out;
   for (size_t at = 0; at + 1 < language.size(); at += 2) {
-    if (language[at] & LANGUAGE_FIRST || out.empty()) out.push_back(language.subspan(at, 0));
-    out.back() = {out.back().data(), out.back().size() + 2};
+    if (language[at] & LANGUAGE_FIRST || out.empty()) out.push_back({at, at});
+    out.back().end = at + 2;
   }
   return out;
 }
 
 } // namespace
 
-std::vector<uint64_t> splice(std::span<const uint64_t> native, std::span<const uint64_t> language, const ProcessRuntime& process, Show show) {
-  const spec::UserStack parts = spec::split_user_stack(native);
+Show show_of(std::string_view name) { return name == "both" ? Show::both : name == "native" ? Show::native : Show::folded; }
+
+std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& process, Show show) {
+  const spec::UserStack parts = spec::split_user_stack(lists.native);
+  const bool is_complete = !parts.end && !lists.is_cut;
   const std::span<const uint64_t> frames = parts.frames;
   // The byte before a return address is in the call.
   const auto code_of = [&](size_t i) { return frames[i] - (i ? 1 : 0); };
   const auto is_evaluation = [&](size_t i) {
     return std::ranges::any_of(process.table.evaluation, [&](const language_code& code) { return holds(code, code_of(i)); });
   };
-  std::vector<std::span<const uint64_t>> activations = activations_of(language);
+  std::vector<Activation> activations;
+  if (show != Show::native) activations = activations_of(lists.language);
   size_t evaluations = 0;
   for (size_t i = 0; i < frames.size(); i++) evaluations += is_evaluation(i);
-  if (show == Show::native || activations.empty() || !evaluations) return {native.begin(), native.end()};
+  if (!evaluations) activations.clear();
 
-  // The outermost of both belong together: a function that has just been entered may not have its activation yet. Where the outer frames are
-  // missing the innermost do. No language frame is left out: activations whose evaluation frame was not recognised go with the innermost one.
-  size_t without = parts.end ? 0 : evaluations - std::min(evaluations, activations.size());
-  size_t extra = parts.end ? 0 : activations.size() - std::min(evaluations, activations.size());
+  // The innermost of both belong together. Where there are too few activations, the thread has just entered or is about to leave the function it
+  // is in, which has no activation then, or it switched to another stack of the language (greenlets), and outer frames are another's. No language
+  // frame is left out: activations whose evaluation frame was not recognised go with the innermost one.
+  const bool is_entered = !frames.empty() && frames[0] == process.table.evaluation[0].begin;
+  // Walks of Lua say of each evaluation frame which activation it runs, if any.
+  const bool is_told = process.table.kind == LANGUAGE_LUAJIT || process.table.kind == LANGUAGE_LUA;
+  const bool has_none = !is_told && (is_entered || (is_complete && evaluations > activations.size() && is_evaluation(0)));
+  size_t extra = !is_complete ? 0 : activations.size() - std::min(evaluations, activations.size());
   size_t next = 0;
-  std::vector<uint64_t> out;
+  std::vector<SplicedFrame> out;
   bool is_inside = false; // of an activation that was met
   // False: the activation runs no function of the language.
-  const auto add = [&](std::span<const uint64_t> words) {
-    if (!words[1]) return false;
-    out.insert(out.end(), words.begin(), words.end());
+  const auto add_activation = [&] {
+    const Activation a = activations[next++];
+    if (!lists.language[a.begin + 1]) return false;
+    for (size_t at = a.begin; at < a.end; at += 2) out.push_back({true, at});
     return true;
   };
   for (size_t i = 0; i < frames.size(); i++) {
     if (is_evaluation(i)) {
-      if (without) {
-        without--;
-      } else if (next < activations.size()) {
+      if (next < activations.size() && !(i == 0 && has_none)) {
         bool is_empty = true;
-        for (extra++; extra; extra--) is_empty &= !add(activations[next++]);
+        for (extra++; extra; extra--) is_empty &= !add_activation();
         is_inside |= !is_empty;
-        if (show == Show::language && !is_empty) continue;
+        if (show == Show::folded && !is_empty) continue;
       }
     }
-    if (show == Show::both || !is_inside || !holds(process.code, code_of(i))) out.push_back(frames[i]);
+    if (show != Show::folded || !is_inside || !holds(process.code, code_of(i))) out.push_back({false, i});
   }
-  if (parts.end) {
-    while (next < activations.size()) add(activations[next++]); // of evaluation frames that were not reached
-    out.push_back(parts.end);
+  if (!is_complete)
+    while (next < activations.size()) add_activation(); // of evaluation frames that were not reached
+  return out;
+}
+
+std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, Show show) {
+  std::vector<uint64_t> out;
+  for (const SplicedFrame& f : order_of(lists, process, show)) {
+    if (f.is_language)
+      out.insert(out.end(), {lists.language[f.index], lists.language[f.index + 1]});
+    else
+      out.push_back(lists.native[f.index]);
   }
+  if (const spec::UserStack parts = spec::split_user_stack(lists.native); parts.end) out.push_back(parts.end);
   return out;
 }
 

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace runtime {
@@ -24,12 +25,27 @@ struct ProcessRuntime {
 };
 
 enum class Show : uint8_t {
-  language, // interpreter frames are folded
+  folded, // language frames; the interpreter's are left out
   both,     // they stay, each activation on top of its evaluation frame
   native,   // no language frames
 };
 
-// Words of entries, innermost first (spec/stack_entry.h); `native` may end with why it is not complete, and so does what is returned.
-std::vector<uint64_t> splice(std::span<const uint64_t> native, std::span<const uint64_t> language, const ProcessRuntime& process, Show show = Show::language);
+// By its name, as `--lang` takes it: folded, both, native.
+Show show_of(std::string_view name);
+
+// Words of entries, innermost first (spec/stack_entry.h).
+struct Lists {
+  std::span<const uint64_t> native; // may end with why it is not complete; so does what is spliced then
+  std::span<const uint64_t> language;
+  bool is_cut = false; // outer native frames are missing
+};
+std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, Show show = Show::folded);
+
+// The same as places in the lists: of an address in `native`, of the first word of an entry in `language`.
+struct SplicedFrame {
+  bool is_language = false;
+  size_t index = 0;
+};
+std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& process, Show show = Show::folded);
 
 } // namespace runtime

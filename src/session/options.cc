@@ -60,6 +60,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::probe_filter: to.probe_filter = value; break;
   case OptionId::traceable_functions: to.traceable_functions = value; break;
   case OptionId::debuginfo: to.debug_folders.push_back(value); break;
+  case OptionId::lang: to.languages = runtime::show_of(value); break;
   case OptionId::dump: take_stages(to.dump, value); break;
   case OptionId::no_feature:
     for (std::string_view word : base::split(value, ',')) to.without.emplace_back(word);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "runtime/splice.h"
 #include "session/arguments.h"
 
 #include <string>
@@ -60,6 +61,7 @@ struct Options {
   std::string probe_filter;  // only probes whose names this regular expression matches (--probe-filter); empty: all
   std::string traceable_functions; // file with those functions of the kernel that can be probed; empty: the kernel's own list
   std::vector<std::string> debug_folders; // --debuginfo
+  runtime::Show languages = runtime::Show::folded; // --lang
   Buffering buffering = Buffering::line;
   EngineKind engine = EngineKind::kernel;
   Dumps dump;

@@ -273,6 +273,7 @@ base::Status Session::live() {
   const spec::Config& config = compiled.tree->config;
   report::SystemNames names(config.flag("cpp_demangle"));
   names.users().search_in(options.debug_folders);
+  names.codes().set_show(options.languages);
   std::optional<report::TargetNames> stopped_names;
   if (options.stopped)
     stopped_names.emplace(options.stopped->target(), options.stopped->stacks(), config.flag("cpp_demangle"));

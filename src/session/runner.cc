@@ -15,8 +15,9 @@ void Shared::take_walker(Backend& backend) {
   if (!walker_) walker_ = backend.shared_walker();
 }
 
-void Shared::walk(probe::Machine& machine) {
-  if (!unwinding_ && walker_ && watch_) unwinding_.emplace(*walker_->walker, names.users(), names.codes(), *watch_, machine);
+void Shared::walk(probe::Machine& machine, watch::Unwinding::TakeRuntime take_runtime) {
+  if (!unwinding_ && walker_ && watch_)
+    unwinding_.emplace(*walker_->walker, names.users(), names.codes(), *watch_, machine, std::move(take_runtime));
 }
 
 void Shared::release() {
@@ -66,13 +67,14 @@ base::Status Runner::start(Output& output, std::vector<Regular*> regulars) {
   if (take_) how.take_value = take_;
   if (what_.keeps_files) names().users().keep_files();
   if (what_.keeps_contents) names().users().keep_contents();
+  names().codes().set_show(what_.languages);
   printer_.emplace(compiled_.program, backend_->engine(), names(), output, how);
   effects_.emplace(compiled_.program, backend_->engine(), *printer_, output, &*source_);
   if (what_.follows_processes) {
     std::optional<pid_t> only;
     if (child_ || what_.filter.pid >= 0) only = child_ ? child_->pid() : what_.filter.pid;
     shared_->follow(only);
-    shared_->walk(*compiled_.machine);
+    shared_->walk(*compiled_.machine, what_.take_runtime);
   }
   life_.emplace(Life{.program = compiled_.program,
                      .options = options_,

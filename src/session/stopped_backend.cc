@@ -160,9 +160,7 @@ private:
       registers_.assign(t.registers.begin(), t.registers.end());
     now.context = std::as_bytes(std::span(registers_));
     stack_.clear();
-    if (walk)
-      for (size_t f = frame; f < walk->frames.size(); f++)
-        stack_.push_back(walk->frames[f].registers.get(unwind::Registers::rip).value_or(0));
+    if (walk) stack_ = stopped_.stacks().words_from(thread, frame);
     now.stack = stack_;
     engine_.set_thread(now);
   }

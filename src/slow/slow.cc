@@ -130,7 +130,8 @@ base::Status Slow::compile() {
                                       .filters_itself = true,
                                       .follows_processes = true,
                                       .keeps_files = true,
-                                      .keeps_contents = true},
+                                      .keeps_contents = true,
+                                      .languages = options.languages},
                  [this](const type::Type& type, std::span<const std::byte> bytes) { take(type, bytes); });
   return runner->compile();
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "flame/script.h"
+#include "runtime/splice.h"
 #include "spec/slow_kinds.h"
 
 #include <cstdint>
@@ -26,6 +27,7 @@ struct Options {
   uint64_t count = 0;         // slow ones until the end; 0: any number
   double max_cost = 2;        // percent of a CPU, of probing each call
   bool is_exact = false;      // each call is probed, whatever it costs
+  runtime::Show languages = runtime::Show::folded;
   std::string output;         // a file; empty: standard output
   bool json = false;
   bool quiet = false;

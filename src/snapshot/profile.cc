@@ -34,13 +34,23 @@ private:
     else
       node = out_.node(node, out_.frame({.name = out_.text(unwind::reason_of(walk.end).text),
                                          .kind = profile::FrameKind::note}));
-    for (size_t f = walk.frames.size(); f--;) node = add_frame(node, walk.frames[f].look_up());
+    const target::Stacks::Spliced& spliced = stopped_.stacks().spliced(index);
+    for (auto f = spliced.frames.rbegin(); f != spliced.frames.rend(); ++f)
+      node = f->is_language ? add_language_frame(node, std::span(spliced.language).subspan(f->index, 2))
+                            : add_frame(node, walk.frames[f->index].look_up());
     const target::Target& target = stopped_.target();
     const uint32_t who = out_.thread({.pid = target.pid(),
                                       .tid = thread.id,
                                       .process = out_.text(target.name()),
                                       .name = out_.text(thread.name.empty() ? target.name() : thread.name)});
     out_.add(who, node, 1, 1);
+  }
+
+  uint32_t add_language_frame(uint32_t node, std::span<const uint64_t> entry) {
+    const symbol::Frame f = names_.language_frame(entry);
+    out_.about.frames++;
+    out_.about.frames_named++;
+    return out_.node(node, out_.frame({.name = out_.text(f.name), .module = out_.text(f.module), .kind = f.kind}));
   }
 
   // The function at an address, and above it what is inlined there.

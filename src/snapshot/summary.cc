@@ -57,7 +57,7 @@ struct Line {
   uint64_t offset = 0;
   spec::FrameKind kind = spec::FrameKind::user;
   bool is_inlined() const { return spec::is_inlined(kind); }
-  size_t frame = 0; // of the walk
+  size_t frame = 0; // number
   size_t left_out = 0; // instead: so many frames, …
   size_t of_function = 0; // … and so many of them of the function that most are of
   struct Value {
@@ -188,13 +188,14 @@ private:
     for (size_t t = 0; t < target_.threads().size(); t++) {
       const unwind::Walk& walk = stopped_.stacks().of(t);
       bool is_crashed = fault && fault->thread == t;
+      const Frames frames = frames_of(t);
       std::vector<uint64_t> key;
-      for (const unwind::Frame& f : walk.frames) key.push_back(f.look_up());
+      for (const ShownFrame& f : frames) key.insert(key.end(), f.key.begin(), f.key.end());
       auto [at, is_new] = known.try_emplace(std::move(key), out.size());
       if (is_new || is_crashed) {
         at->second = is_crashed ? SIZE_MAX : out.size();
         if (is_crashed) known.erase(at);
-        out.push_back(make_stack(t, walk, is_crashed));
+        out.push_back(make_stack(t, walk, frames, is_crashed));
       } else {
         out[at->second].threads.push_back(t);
       }
@@ -202,14 +203,45 @@ private:
     return out;
   }
 
-  Stack make_stack(size_t thread, const unwind::Walk& walk, bool with_values) {
+  // A native frame of a walk, or one of a language.
+  struct ShownFrame {
+    const unwind::Frame* native = nullptr;
+    size_t index = 0;              // of the native one
+    std::array<uint64_t, 2> key;   // frames in one place have one: what is looked up, or the words of the entry
+    bool is_language() const { return !native; }
+  };
+  using Frames = std::vector<ShownFrame>;
+
+  static Frames native_frames(const unwind::Walk& walk) {
+    Frames out;
+    for (size_t f = 0; f < walk.frames.size(); f++) out.push_back({&walk.frames[f], f, {walk.frames[f].look_up(), 0}});
+    return out;
+  }
+
+  Frames frames_of(size_t thread) {
+    const unwind::Walk& walk = stopped_.stacks().of(thread);
+    const target::Stacks::Spliced& spliced = stopped_.stacks().spliced(thread);
+    Frames out;
+    for (const runtime::SplicedFrame& f : spliced.frames) {
+      if (f.is_language)
+        out.push_back({.key = {spliced.language[f.index], spliced.language[f.index + 1]}});
+      else
+        out.push_back({&walk.frames[f.index], f.index, {walk.frames[f.index].look_up(), 0}});
+    }
+    return out;
+  }
+
+  Stack make_stack(size_t thread, const unwind::Walk& walk, const Frames& frames, bool with_values) {
     Stack out{.threads = {thread},
               .lines = {},
               .end = walk.end == UNWIND_COMPLETE ? std::string_view() : unwind::reason_of(walk.end).text};
     size_t next = 0; // frame
-    for (size_t f : shown_frames(walk)) {
-      if (f != next) out.lines.push_back(frames_between(walk, next, f - next));
-      add_lines(out, thread, walk, f, with_values);
+    for (size_t f : shown_frames(frames)) {
+      if (f != next) out.lines.push_back(frames_between(frames, next, f - next));
+      if (frames[f].is_language())
+        add_language_line(out, frames[f], f);
+      else
+        add_lines(out, thread, walk, frames[f].index, f, with_values);
       next = f + 1;
     }
     return out;
@@ -217,14 +249,13 @@ private:
 
   // All; of a deep stack not the calls in the middle of a recursion, and of what is still too much the innermost and the
   // outermost.
-  std::vector<size_t> shown_frames(const unwind::Walk& walk) const {
-    const std::vector<unwind::Frame>& frames = walk.frames;
+  std::vector<size_t> shown_frames(const Frames& frames) const {
     constexpr size_t longest_turn = 8, kept_turns = 3; // frames; at both ends
     std::vector<size_t> out;
     for (size_t f = 0; f < frames.size(); out.push_back(f++)) {
       for (size_t turn = 1; frames.size() > most_frames_ && turn <= longest_turn; turn++) {
         size_t end = f + turn;
-        while (end < frames.size() && frames[end].look_up() == frames[end - turn].look_up()) end++;
+        while (end < frames.size() && frames[end].key == frames[end - turn].key) end++;
         const size_t turns = (end - f) / turn;
         if (turns <= 2 * kept_turns + 1) continue;
         for (size_t i = 0; i < kept_turns * turn; i++) out.push_back(f++);
@@ -272,7 +303,7 @@ private:
       for (size_t n = 0; n < std::min(one.ids.size(), max_ids); n++) out += (n ? ", " : "") + std::to_string(one.ids[n]);
       out += one.ids.size() > max_ids ? ", …: " : ": ";
       out += one.state + "\n";
-      const Stack stack = make_stack(0, *one.walk, false);
+      const Stack stack = make_stack(0, *one.walk, native_frames(*one.walk), false);
       for (const Line& line : stack.lines) append(out, line);
       if (!one.walk->frames.empty() && !stack.end.empty()) out += "       (incomplete: " + std::string(stack.end) + ")\n";
     }
@@ -288,27 +319,44 @@ private:
       out += "], \"state\": ";
       report::append_json(out, one.state);
       out += ", \"frames\": [";
-      for (const Line& l : make_stack(0, *one.walk, false).lines) append_json(out, l);
+      for (const Line& l : make_stack(0, *one.walk, native_frames(*one.walk), false).lines) append_json(out, l);
       out += "]}";
     }
     return out + "]";
   }
 
-  Line frames_between(const unwind::Walk& walk, size_t first, size_t count) {
-    std::map<uint64_t, size_t> places; // of code
-    for (size_t f = first; f < first + count; f++) places[walk.frames[f].look_up()]++;
+  std::string function_of(const ShownFrame& f) {
+    return std::string(f.is_language() ? names_.language_frame(f.key).name : names_.function_at(f.native->look_up()).name);
+  }
+
+  Line frames_between(const Frames& frames, size_t first, size_t count) {
+    std::map<std::array<uint64_t, 2>, std::pair<const ShownFrame*, size_t>> places; // of code
+    for (size_t f = first; f < first + count; f++) {
+      auto& place = places[frames[f].key];
+      place.first = &frames[f], place.second++;
+    }
     std::map<std::string, size_t> functions;
-    for (const auto& [at, n] : places) functions[std::string(names_.function_at(at).name)] += n;
+    for (const auto& [key, place] : places) functions[function_of(*place.first)] += place.second;
     const auto most = std::ranges::max_element(functions, {}, [](const auto& f) { return f.second; });
     return {.function = most->first, .left_out = count, .of_function = most->second};
   }
 
-  void add_lines(Stack& to, size_t thread, const unwind::Walk& walk, size_t frame, bool with_values) {
+  void add_language_line(Stack& to, const ShownFrame& frame, size_t number) {
+    const symbol::Frame f = names_.language_frame(frame.key);
+    Line line{.frame = number};
+    line.kind = f.kind;
+    line.function = f.name;
+    line.module = f.module;
+    if (!f.file.empty()) line.place = std::string(f.file) + ":" + std::to_string(f.line);
+    to.lines.push_back(std::move(line));
+  }
+
+  void add_lines(Stack& to, size_t thread, const unwind::Walk& walk, size_t frame, size_t number, bool with_values) {
     uint64_t at = walk.frames[frame].look_up(),
              rip = *walk.frames[frame].registers.get(unwind::Registers::rip);
     const target::Module* module = target_.module_at(at);
     for (const symbol::Frame& f : names_.frames_at(rip, rip != at)) {
-      Line line{.address = rip, .frame = frame};
+      Line line{.address = rip, .frame = number};
       line.kind = f.kind;
       line.function = f.name;
       line.module = f.module;
@@ -471,14 +519,14 @@ private:
       out += "{\"left_out\": " + std::to_string(l.left_out) + "}";
       return;
     }
-    out += "{\"address\": \"" + hex(l.address) + "\"";
+    out += l.address ? "{\"address\": \"" + hex(l.address) + "\"" : "{\"kind\": \"" + std::string(spec::row_of(l.kind).name) + "\"";
     auto text = [&](std::string_view name, std::string_view value) {
       if (value.empty()) return;
       out += ", \"" + std::string(name) + "\": ";
       report::append_json(out, value);
     };
     text("function", l.function);
-    if (!l.function.empty() && !l.is_inlined()) out += ", \"offset\": " + std::to_string(l.offset);
+    if (!l.function.empty() && !l.is_inlined() && l.address) out += ", \"offset\": " + std::to_string(l.offset);
     if (l.is_inlined()) out += ", \"inlined\": true";
     text("place", l.place);
     text("module", l.module);

@@ -19,6 +19,7 @@ enum class FrameKind : uint8_t {
   note, // no code, but what is known of the stack there: why it ends, or what the thread waited for
   test, // of acu's own tests: no stack has it
   python,
+  php,
   lua,
 };
 
@@ -109,6 +110,16 @@ inline constexpr std::array frame_kinds{
                  .hue = 210,
                  .richness = 62,
                  .picture_hue = 210,
+                 .terminal_color = 4},
+    FrameKindRow{.kind = FrameKind::php,
+                 .name = "php",
+                 .label = "PHP",
+                 .mark = "_[php]",
+                 .language = "PHP",
+                 .tag = LANGUAGE_TAG_PHP,
+                 .hue = 250,
+                 .richness = 50,
+                 .picture_hue = 250,
                  .terminal_color = 4},
     FrameKindRow{.kind = FrameKind::lua,
                  .name = "lua",

@@ -56,6 +56,7 @@ enum class OptionId : uint8_t {
   leaks,
   waker,
   max_cost,
+  lang,
   no_inlines,
   mangled,
   debuginfo,
@@ -226,6 +227,13 @@ inline constexpr Option debuginfo_option = {
     .doc = "Search DIR for separate debug files before the usual locations; DIR may be a debug file itself. May be repeated."};
 inline constexpr Option help_option = {.id = OptionId::help, .letter = 'h', .name = "help", .doc = "Show this help."};
 
+inline constexpr Option lang_option = {
+    .id = OptionId::lang,
+    .name = "lang",
+    .argument = "FRAMES",
+    .allowed = "folded|both|native",
+    .doc = "Of interpreted programs (Python), show the functions of the language in place of the interpreter's (folded, default), both, or native frames only."};
+
 inline constexpr Option run_options[] = {
     script_option,
     {.id = OptionId::list,
@@ -291,6 +299,7 @@ inline constexpr Option run_options[] = {
     probe_filter_option,
     traceable_functions_option,
     debuginfo_option,
+    lang_option,
     {.id = OptionId::dump,
      .letter = 'd',
      .name = "dump",
@@ -552,6 +561,7 @@ inline constexpr Option flame_options[] = {
     sampled_waker,
     sampled_max_cost,
     sampled_exact,
+    lang_option,
     sampled_duration,
     sampled_split,
     {.id = OptionId::output,
@@ -586,6 +596,7 @@ inline constexpr Option record_options[] = {
     sampled_waker,
     sampled_max_cost,
     sampled_exact,
+    lang_option,
     sampled_duration,
     sampled_split,
     {.id = OptionId::output,
@@ -615,6 +626,7 @@ inline constexpr Option top_options[] = {
     sampled_waker,
     sampled_max_cost,
     sampled_exact,
+    lang_option,
     {.id = OptionId::interval,
      .letter = 'I',
      .name = "interval",
@@ -709,6 +721,7 @@ inline constexpr Option slow_options[] = {
      .doc = "For a FUNCTION: limit the overhead to PERCENT of a CPU (default 2). Above it, only entries are probed; then calls "
             "are found by their waits alone."},
     {.id = OptionId::exact, .name = "exact", .doc = "For a FUNCTION: probe every call, whatever the overhead."},
+    lang_option,
     sampled_duration,
     {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output."},
     {.id = OptionId::json, .name = "json", .doc = "Print one JSON object per slow call."},
@@ -812,6 +825,7 @@ inline constexpr Option core_options[] = {
     script_option,
     sysroot_option,
     snapshot_flame,
+    lang_option,
     debuginfo_option,
     debuginfod_option,
     snapshot_output,
@@ -838,6 +852,7 @@ inline constexpr Option snap_options[] = {
     script_option,
     snapshot_flame,
     sysroot_option,
+    lang_option,
     debuginfo_option,
     debuginfod_option,
     snapshot_output,
@@ -885,7 +900,7 @@ inline constexpr Subcommand subcommands[] = {
     {"flame", "[KIND|PROBE] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Draw a flame graph: where CPUs spend time, where threads wait, what allocates memory, what uses disks.\n"
      "KIND is cpu (default), offcpu (waiting), wall (both), offwake (waiting, with the stack of the waker), wakeup (who wakes whom), lock\n"
-     "(waiting for a lock), holder (lock holders), klock (locks in the kernel), faults (page faults), alloc (memory growth),\n"
+     "(waiting for a lock), holder (lock holders), gil (waiting for Python's GIL), klock (locks in the kernel), faults (page faults), alloc (memory growth),\n"
      "allocated and freed (bytes allocated and freed with malloc), mapped (memory requested from the kernel), leaks (memory not freed),\n"
      "io (bytes to and from disks), iotime (disk latency), dirty (data written back later), file (bytes to and from files, by path),\n"
      "net (bytes sent and received, by peer). With a PROBE: where it is hit.",

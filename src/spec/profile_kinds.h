@@ -36,6 +36,7 @@ struct ProfileKind {
   bool is_sampled = false;  // by flame_sampled.bt
   uint64_t min_period = 1; // of these: an event of this weight is always a sample; a power of two
   bool has_ticks = false;   // also clock samples (TICKS)
+  bool waits_for_interpreter = false; // the script needs to know where in a process the lock of its interpreter is (@gil_begin, @gil_end)
   std::string_view needs = {}, since = {}; // a tracepoint, and the first kernel that has it where not all do
   DutyCycle duty_cycle = {};
 };
@@ -105,6 +106,17 @@ inline constexpr ProfileKind profile_kinds[] = {
      .notes = waits_notes,
      .is_sampled = true,
      .min_period = 1 << 20},
+    {.name = "gil",
+     .script = "flame_gil",
+     .title = "Waiting for Python's GIL",
+     .unit = "ns",
+     .doc = "how long threads wait for the global interpreter lock of Python, with the stack of the thread that released it on top",
+     .leaves = "[waits for the GIL, released by %]",
+     .has_waker = true,
+     .follows_threads = true,
+     .is_sampled = true,
+     .min_period = 1 << 20,
+     .waits_for_interpreter = true},
     {.name = "holder",
      .script = "flame_holder",
      .title = "Lock holders",

@@ -39,6 +39,60 @@ unwind::Walk Stacks::from(const unwind::Registers& start) {
   return out;
 }
 
+// ---------------------------------------------------------------------------------------- language frames
+
+const runtime::ProcessRuntime* Stacks::runtime() {
+  if (!std::exchange(looked_for_runtime_, true))
+    for (const Module& m : target_.modules()) {
+      const auto found = m.file ? runtime::recognise(*m.file) : std::nullopt;
+      if (!found || !found->problem.empty()) continue;
+      runtime_ = {.table = runtime::moved(found->table, m.bias), .code = {m.begin, m.end}};
+      break;
+    }
+  return runtime_ ? &*runtime_ : nullptr;
+}
+
+void Stacks::walk_language(size_t thread, Spliced& into) {
+  const language_table& table = runtime()->table;
+  const runtime::ReadMemory read = [&](uint64_t address, std::span<std::byte> to) { return target_.memory().read(address, to) == Missing::none; };
+  runtime::LanguageStack found = runtime::runtime_of(table.kind).walk(table, target_.threads()[thread].registers[register_fs_base], read);
+  for (const language_object& object : found.objects) codes_.add(0, object, table, read);
+  into.language = std::move(found.words);
+}
+
+const Stacks::Spliced& Stacks::spliced(size_t thread) {
+  spliced_.resize(target_.threads().size());
+  if (spliced_[thread]) return *spliced_[thread];
+  const unwind::Walk& walk = of(thread);
+  Spliced& out = spliced_[thread].emplace();
+  const runtime::ProcessRuntime* const language = runtime();
+  if (language) walk_language(thread, out);
+  if (out.language.empty()) {
+    for (size_t f = 0; f < walk.frames.size(); f++) out.frames.push_back({false, f});
+    return out;
+  }
+  std::vector<uint64_t> native;
+  for (const unwind::Frame& f : walk.frames) native.push_back(f.registers.get(unwind::Registers::rip).value_or(0));
+  out.frames = runtime::order_of({native, out.language, walk.end != UNWIND_COMPLETE}, *language, codes_.show());
+  return out;
+}
+
+std::vector<uint64_t> Stacks::words_from(size_t thread, size_t frame) {
+  const unwind::Walk& walk = of(thread);
+  const Spliced& all = spliced(thread);
+  std::vector<uint64_t> out;
+  bool has_begun = frame == 0;
+  for (const runtime::SplicedFrame& f : all.frames) {
+    has_begun |= !f.is_language && f.index >= frame;
+    if (!has_begun) continue;
+    if (f.is_language)
+      out.insert(out.end(), {all.language[f.index], all.language[f.index + 1]});
+    else
+      out.push_back(walk.frames[f.index].registers.get(unwind::Registers::rip).value_or(0));
+  }
+  return out;
+}
+
 Registers Stacks::registers_of(size_t thread, const unwind::Frame& frame) {
   Registers out = target_.threads()[thread].registers; // segments: the thread's
   std::fill(out.begin() + general_registers, out.end(), 0);

@@ -1,6 +1,9 @@
-// The stacks of a Target's threads: each is walked once, when it is first asked for.
+// The stacks of a Target's threads: each is walked once, when it is first asked for. Where a thread runs a language runtime, its language
+// frames take the places of the interpreter's (runtime/splice.h).
 #pragma once
 
+#include "runtime/code_names.h"
+#include "runtime/splice.h"
 #include "symbol/cache.h"
 #include "target/target.h"
 #include "unwind/walk.h"
@@ -20,6 +23,18 @@ public:
 
   // Of a thread by its index; frames have all registers that are known.
   const unwind::Walk& of(size_t thread);
+  // A thread's frames in the order in which they are shown.
+  struct Spliced {
+    std::vector<runtime::SplicedFrame> frames; // native ones by their index in of(thread)
+    std::vector<uint64_t> language;            // words of entries
+  };
+  const Spliced& spliced(size_t thread);
+  // The same as words of a stack (spec/stack_entry.h), from a native frame on.
+  std::vector<uint64_t> words_from(size_t thread, size_t frame);
+  // What stacks show of language frames; before they are asked for.
+  void set_show(runtime::Show show) { codes_.set_show(show); }
+  // Names of language frames, of process 0.
+  const runtime::CodeNames& codes() const { return codes_; }
   // Of something else than a thread that has these registers, as a coroutine.
   unwind::Walk from(const unwind::Registers& start);
   // Whether an address of a stack that was walked is that of an instruction which was not carried out yet,
@@ -30,6 +45,9 @@ public:
 
 private:
   unwind::CodePlace find_code(uint64_t address);
+  // What the target runs; nothing: no language runtime that is known.
+  const runtime::ProcessRuntime* runtime();
+  void walk_language(size_t thread, Spliced& into);
 
   Target& target_;
   symbol::Cache cache_;
@@ -37,6 +55,10 @@ private:
   std::map<const Module*, std::unique_ptr<unwind::FileFrames>> files_;
   std::vector<std::optional<unwind::Walk>> walks_;
   std::unordered_set<uint64_t> exact_;
+  std::vector<std::optional<Spliced>> spliced_;
+  bool looked_for_runtime_ = false;
+  std::optional<runtime::ProcessRuntime> runtime_;
+  runtime::CodeNames codes_;
 };
 
 } // namespace target

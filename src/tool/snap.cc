@@ -27,6 +27,7 @@ using spec::OptionId;
 constexpr int max_rounds = 6, max_tries = 3;
 
 struct Request {
+  runtime::Show languages = runtime::Show::folded;
   pid_t pid = 0;
   uint64_t most_ns = 10'000'000;
   bool stops = true;
@@ -57,6 +58,7 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
     ACU_CHECK(profile::format_of_output(*flame));
     out.flame = *flame;
   }
+  if (const std::string* shown = arguments.value(OptionId::lang)) out.languages = runtime::show_of(*shown);
   bool is_heap = !arguments.words.empty() && heap::is_heap_question(arguments.words[0]);
   if (is_heap && !arguments.has(OptionId::execute)) out.heap = arguments.words;
   for (const session::Given& g : arguments.options) {
@@ -116,6 +118,7 @@ private:
 
   int use(Use how) {
     target::Stacks stacks(target_);
+    stacks.set_show(request_.languages);
     probe::StoppedProgram stopped(target_, stacks);
     if (!request_.heap.empty() && !request_.flame.empty() && how == Use::told) {
       auto written = heap::write_holders(target_, stacks, request_.heap, request_.flame);

@@ -69,8 +69,8 @@ void put_back_return(const walk_copy& copy, uint64_t address, std::span<std::byt
 
 } // namespace
 
-Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine)
-    : walker_(walker), users_(users), codes_(codes), watch_(watch), cache_(symbol::Cache::of_user()) {
+Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine, TakeRuntime take_runtime)
+    : walker_(walker), users_(users), codes_(codes), take_runtime_(std::move(take_runtime)), watch_(watch), cache_(symbol::Cache::of_user()) {
   tell_task_members(walker.tables(), machine);
   users_.keep_contents();
   walker_.set_hooks({.seen =
@@ -79,8 +79,7 @@ Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::C
                            users_.seen(static_cast<pid_t>(pid), spec::split_user_stack(frames).frames, id, time);
                          },
                      .walk = [this](const walk_copy& copy) { return walk(copy); },
-                     .splice = [this](uint32_t pid, std::span<const uint64_t> native,
-                                      std::span<const uint64_t> language) { return splice(pid, native, language); },
+                     .splice = [this](uint32_t language, const runtime::Lists& lists) { return splice(language, lists); },
                      .object = [this](uint32_t pid, const language_object& object) { take_object(pid, object); }});
   watch_.set_follower(this);
   // Whoever is known before the probes are attached needs no copies; the others may wait.
@@ -173,7 +172,7 @@ Unwinding::Lists Unwinding::make_list(uint32_t pid) {
       list->files.push_back(file);
       range.file = file->number;
       range.bias = -*bias;
-      if (file->runtime && file->runtime->problem.empty()) add_runtime(*list, *file->runtime, *bias, range);
+      if (file->runtime && file->runtime->problem.empty() && codes_.show() != runtime::Show::native) add_runtime(*list, *file->runtime, *bias, range);
     }
     ranges.push_back(range);
   }
@@ -186,32 +185,33 @@ Unwinding::Lists Unwinding::make_list(uint32_t pid) {
 
 // `code`: what the process has mapped of the runtime's file, maybe in parts. Of several runtimes the first is walked.
 void Unwinding::add_runtime(List& list, const runtime::FileRuntime& file, uint64_t bias, const bpf::WalkTables::Range& code) {
-  language_code& all = list.runtime.code;
   if (list.language != bpf::WalkTables::no_language) {
-    if (list.runtime.table.root == file.table.root + bias) all = {std::min<uint64_t>(all.begin, code.begin), std::max<uint64_t>(all.end, code.end)};
+    runtime::ProcessRuntime& known = languages_[list.language];
+    if (known.table.evaluation[0].begin == file.table.evaluation[0].begin + bias)
+      known.code = {std::min<uint64_t>(known.code.begin, code.begin), std::max<uint64_t>(known.code.end, code.end)};
     return;
   }
-  list.runtime.table = runtime::moved(file.table, bias);
-  all = {code.begin, code.end};
-  auto number = walker_.tables().add_language(list.runtime.table);
+  const language_table table = runtime::moved(file.table, bias);
+  const auto number = walker_.tables().add_language(table);
   if (!number) {
     left_out_++;
     return;
   }
   list.language = *number;
-  languages_[*number] = list.runtime.table;
+  languages_[*number] = {.table = table, .code = {code.begin, code.end}};
 }
 
-std::vector<uint64_t> Unwinding::splice(uint32_t pid, std::span<const uint64_t> native, std::span<const uint64_t> language) const {
-  const auto process = processes_.find(pid);
-  if (process == processes_.end()) return {native.begin(), native.end()};
-  return runtime::splice(native, language, process->second->runtime);
+// The process may have ended; its table's number is not given out again for a while.
+std::vector<uint64_t> Unwinding::splice(uint32_t language, const runtime::Lists& lists) const {
+  const auto process = languages_.find(language);
+  if (process == languages_.end()) return {lists.native.begin(), lists.native.end()};
+  return runtime::splice(lists, process->second, codes_.show());
 }
 
 void Unwinding::take_object(uint32_t pid, const language_object& object) {
-  const auto table = languages_.find(object.table);
-  if (table == languages_.end()) return;
-  codes_.add(pid, object, table->second, [&](uint64_t address, std::span<std::byte> to) {
+  const auto process = languages_.find(object.table);
+  if (process == languages_.end()) return;
+  codes_.add(pid, object, process->second.table, [&](uint64_t address, std::span<std::byte> to) {
     return base::read_process(static_cast<pid_t>(pid), address, to);
   });
 }
@@ -223,8 +223,13 @@ bool Unwinding::publish(uint32_t pid) {
     if (list) left_out_++;
     return false;
   }
+  tell_runtime(pid, *list);
   processes_[pid] = std::move(list);
   return true;
+}
+
+void Unwinding::tell_runtime(uint32_t pid, const List& list) const {
+  if (take_runtime_ && list.language != bpf::WalkTables::no_language) take_runtime_(pid, languages_.at(list.language).table);
 }
 
 void Unwinding::forget(uint32_t pid) {
@@ -242,6 +247,7 @@ void Unwinding::take(const symbol::ProcessEvent& e) {
     auto parent = processes_.find(e.parent);
     if (parent == processes_.end() || !walker_.tables().set_process(e.pid, parent->second->number)) break;
     Lists list = parent->second;
+    tell_runtime(e.pid, *list);
     processes_[e.pid] = std::move(list);
     break;
   }

@@ -34,7 +34,9 @@ namespace watch {
 
 class Unwinding : public ProcessWatch::Follower {
 public:
-  Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine);
+  // Called for each process that runs a language runtime, with its table.
+  using TakeRuntime = std::function<void(uint32_t pid, const language_table& table)>;
+  Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine, TakeRuntime take_runtime = {});
   ~Unwinding() override;
   Unwinding(const Unwinding&) = delete;
   Unwinding& operator=(const Unwinding&) = delete;
@@ -61,7 +63,6 @@ private:
     uint32_t number = 0;
     std::vector<File*> files;
     uint32_t language = bpf::WalkTables::no_language;
-    runtime::ProcessRuntime runtime; // of that
   };
   using Lists = std::shared_ptr<List>;
 
@@ -71,16 +72,18 @@ private:
   bool survey(uint64_t longest);
   bool publish(uint32_t pid);
   void forget(uint32_t pid);
+  void tell_runtime(uint32_t pid, const List& list) const;
   Lists make_list(uint32_t pid);
   unwind::CodePlace find_code(uint32_t pid, uint64_t address, uint64_t time);
   bpf::Walker::Frames walk(const walk_copy& copy);
   void add_runtime(List& list, const runtime::FileRuntime& file, uint64_t bias, const bpf::WalkTables::Range& code);
-  std::vector<uint64_t> splice(uint32_t pid, std::span<const uint64_t> native, std::span<const uint64_t> language) const;
+  std::vector<uint64_t> splice(uint32_t language, const runtime::Lists& lists) const;
   void take_object(uint32_t pid, const language_object& object);
 
   bpf::Walker& walker_;
   symbol::UserSymbols& users_;
   runtime::CodeNames& codes_;
+  TakeRuntime take_runtime_;
   ProcessWatch& watch_;
   symbol::Cache cache_;
   std::unordered_map<std::string, File> files_;   // by build-id, or where they lie in memory
@@ -90,7 +93,7 @@ private:
   std::optional<std::vector<uint32_t>> survey_; // processes to be looked at yet
   std::unordered_map<uint32_t, uint64_t> healed_; // when a process was told anew because its code was not known
   uint64_t uses_ = 0;
-  std::unordered_map<uint32_t, language_table> languages_; // that were given out, by number
+  std::unordered_map<uint32_t, runtime::ProcessRuntime> languages_; // by number of their tables, those given back, too
   std::set<std::string> unknown_runtimes_;              // versions whose frames stay native
   uint64_t left_out_ = 0; // files and processes that there was no room for
 };

@@ -479,7 +479,7 @@ def as_eu_stack(acu):
             core = gcore(process.pid, "program")
             theirs = call("eu-stack", "--core", core, "-n", "256").stdout
             theirs = [int(a, 16) for a in re.findall(r"^#\d+ +0x([0-9a-f]+)", theirs, re.M)]
-            told = json.loads(acu_core(acu, core, "--json"))
+            told = json.loads(acu_core(acu, core, "--json", "--lang", "native"))
             ours = [int(f["address"], 16) for s in told["stacks"] for _ in s["threads"] for f in s["frames"] if "inlined" not in f]
             os.unlink(core)
             if not theirs:

@@ -46,7 +46,7 @@ def run(*words, **more):
 def trace(acu, script, during, options=(), tries=5):
     """Where others have the CPUs acu may come too late to a new process, which it says of its stacks: that is tried again."""
     for _ in range(tries):
-        done = tracing.trace([acu, "run", "-v", "--notify-attached", tracing.ATTACHED, *options, "-e", script], path("cache"), during, 2 * LIMIT)
+        done = tracing.trace([acu, "run", "-v", "--lang", "native", "--notify-attached", tracing.ATTACHED, *options, "-e", script], path("cache"), during, 2 * LIMIT)
         if "[process not known yet]" not in done[0]:
             break
     return done

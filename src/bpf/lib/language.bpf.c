@@ -6,6 +6,7 @@
 #include "helpers.h"
 
 int acu_python(__u64 slot);
+int acu_php(__u64 slot);
 int acu_luajit(__u64 slot);
 
 /* Of the walk in that slot. Visible, so that the verifier goes through it once. */
@@ -18,6 +19,7 @@ __attribute__((noinline)) int acu_language(__u64 slot) {
   w->language_walk.end = LANGUAGE_NO_THREAD;
   switch (table->kind) {
   case LANGUAGE_PYTHON: acu_python(slot); break;
+  case LANGUAGE_PHP: acu_php(slot); break;
   case LANGUAGE_LUAJIT: acu_luajit(slot); break;
   }
   const __u32 end = w->language_walk.end;

@@ -71,10 +71,11 @@ inline_always struct walk_object *new_object(struct walk *w) {
 
 inline_always void send_object(struct walk_object *record) { ring_submit(record, wakeup()); }
 
-/* Puts the frame that was read last behind the others; 1: there are too many. */
+/* Puts the frame that was read last behind the others; 1: there are too many, or more are not wanted. */
 inline_always int add_language_frame(struct walk *w, __u64 tag) {
-  if (w->stack.count - w->stack.native >= 2 * LANGUAGE_MAX_FRAMES) {
-    w->language_walk.end = LANGUAGE_TOO_DEEP;
+  const __u64 frames = (w->stack.count - w->stack.native) / 2;
+  if (frames >= LANGUAGE_MAX_FRAMES || frames >= w->limit) {
+    w->language_walk.end = w->limit < LANGUAGE_MAX_FRAMES ? LANGUAGE_COMPLETE : LANGUAGE_TOO_DEEP;
     return 1;
   }
   add_word(w, STACK_TAGGED << STACK_MARK_SHIFT | tag << STACK_TAG_SHIFT | language_entry(&w->language_walk));

@@ -4,7 +4,7 @@
 
 #include "runtime/python_walk.h"
 
-static long search_turn(__u32 index, void *context) {
+static long python_thread(__u32 index, void *context) {
   struct language_turn *t = context;
   return python_search_turn(t->table, &t->w->language_walk);
 }
@@ -14,13 +14,13 @@ inline_always int find_thread(struct language_turn *t) {
   if (!find_thread_pointer(l)) return 1;
   if (find_kept_thread(l) && !python_is_thread(&t->table->python, l->thread, l->thread_pointer)) return 0;
   if (python_search(t->table, l)) return 1;
-  loop(LANGUAGE_MAX_THREADS, search_turn, t, 0);
+  loop(LANGUAGE_MAX_THREADS, python_thread, t, 0);
   if (l->end != LANGUAGE_COMPLETE) return 1;
   keep_thread(l);
   return 0;
 }
 
-static long frame_turn(__u32 index, void *context) {
+static long python_frame(__u32 index, void *context) {
   struct language_turn *t = context;
   struct language_walk *l = &t->w->language_walk;
   if (python_turn(t->table, l)) return 1;
@@ -39,6 +39,6 @@ __attribute__((noinline)) int acu_python(__u64 slot) {
   struct walk *w = map_lookup(acu_walks, &key);
   if (!w) return 0;
   struct language_turn t = {w, map_lookup(acu_languages, &w->language)};
-  if (t.table && !find_thread(&t) && !python_begin(t.table, &w->language_walk)) loop(language_turns, frame_turn, &t, 0);
+  if (t.table && !find_thread(&t) && !python_begin(t.table, &w->language_walk)) loop(language_turns, python_frame, &t, 0);
   return 0;
 }

@@ -432,7 +432,7 @@ inline_always void find_process(struct walk *w) {
   w->mappings = process ? process->count : 0;
   w->mapping = w->first;
   w->list = process ? mix(0, process->list) : 0;
-  w->language = process ? process->language : 0;
+  w->stack.language = w->language = process ? process->language : 0;
   struct language_table *table = w->language ? map_lookup(acu_languages, &w->language) : 0;
   for (int i = 0; i < LANGUAGE_CODE_RANGES; i++) {
     w->evaluation[i].begin = table ? table->evaluation[i].begin : 0;
@@ -475,6 +475,7 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
     count(WALK_COUNT_NOT_COPIED);
   }
   if (w->is_blind) end = WALK_PROCESS_NOT_KNOWN;
+  w->stack.is_cut = end == UNWIND_TOO_DEEP;
   if (end == UNWIND_TOO_DEEP && w->limit < WALK_MOST_FRAMES) end = UNWIND_COMPLETE; /* as many as were asked for */
   if (end != UNWIND_COMPLETE) add_word(w, STACK_END | (end & 0xff));
   if (end < WALK_ENDS) count(end);

@@ -113,7 +113,10 @@ struct walk_stack {
   __u64 id;
   __u64 time; /* CLOCK_MONOTONIC, ns */
   __u64 count;  /* of words */
-  __u64 native; /* of those the first: native frames and why they end; language frames are behind them */
+  __u32 native; /* of those the first: native frames and why they end; language frames are behind them */
+  __u32 is_cut; /* more native frames were not asked for */
+  __u32 language; /* of the process, in acu_languages */
+  __u32 reserved;
   __u64 words[WALK_WORDS]; /* of entries (spec/stack_entry.h), the innermost first */
 };
 

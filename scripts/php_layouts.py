@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Prints the rows of src/runtime/php_layouts.h: php_layouts.py INCLUDE_DIR…
+
+Each INCLUDE_DIR holds the headers of one PHP (such as /usr/include/php/20220829). A small C program is compiled against it, and its offsets are
+read from the assembler's input.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+PROGRAM = r"""
+#include "php.h"
+#include "zend_globals.h"
+#include <stddef.h>
+#define at offsetof
+#define WORD(name, value) const unsigned name = value;
+WORD(current, at(zend_executor_globals, current_execute_data))
+WORD(frame_opline, at(zend_execute_data, opline))
+WORD(frame_function, at(zend_execute_data, func))
+WORD(frame_call_info, at(zend_execute_data, This.u1.type_info))
+WORD(frame_previous, at(zend_execute_data, prev_execute_data))
+WORD(opline_line, at(zend_op, lineno))
+WORD(function_type, at(zend_op_array, type))
+WORD(function_name, at(zend_op_array, function_name))
+WORD(function_scope, at(zend_op_array, scope))
+WORD(function_handler, at(zend_internal_function, handler))
+WORD(function_file, at(zend_op_array, filename))
+WORD(function_line, at(zend_op_array, line_start))
+WORD(function_bytes, (at(zend_op_array, line_start) + 4 + 7) / 8 * 8)
+WORD(class_name, at(zend_class_entry, name))
+WORD(text_length, at(zend_string, len))
+WORD(text_data, at(zend_string, val))
+WORD(top, ZEND_CALL_TOP)
+"""
+
+
+def row(include):
+    header = open(os.path.join(include, "main", "php_version.h")).read()
+    major, minor = (int(re.search(rf"PHP_{name}_VERSION\s+(\d+)", header).group(1)) for name in ("MAJOR", "MINOR"))
+    version = re.search(r'PHP_VERSION "([^"]+)"', header).group(1)
+    with tempfile.TemporaryDirectory() as folder:
+        source, output = os.path.join(folder, "layout.c"), os.path.join(folder, "layout.s")
+        with open(source, "w") as f:
+            f.write(PROGRAM)
+        folders = [word for part in ("", "main", "Zend", "TSRM") for word in ("-I", os.path.join(include, part))]
+        subprocess.run(["gcc", "-S", "-w", "-o", output, *folders, source], check=True)
+        found = re.findall(r"^(\w+):\n\s+\.(long|zero)\s+(\d+)", open(output).read(), re.M)
+    fields = [f".version = 0x{major:02x}{minor:02x}"] + [f".{name} = {0 if how == 'zero' else value}" for name, how, value in found]
+    text = ", ".join(f.replace(" ", "~") for f in fields) # a field stays on its line
+    text = textwrap.fill(text, 140, initial_indent="     ", subsequent_indent="     ").replace("~", " ")
+    return f"    // PHP {version}\n    {{{text.strip()}}},"
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    for include in sys.argv[1:]:
+        print(row(include))
+
+
+main()

@@ -1,0 +1,103 @@
+#include "runtime/php.h"
+
+#include "format/elf_hash.h"
+#include "runtime/function_parts.h"
+#include "runtime/php_layouts.h"
+#include "runtime/stopped_walk.h"
+
+#include "runtime/php_walk.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace runtime {
+
+namespace {
+
+std::string version_of(const format::ElfFile& file) {
+  constexpr std::string_view header = "X-Powered-By: PHP/";
+  const base::ByteSpan constants = file.section(".rodata");
+  const size_t at = std::string_view(reinterpret_cast<const char*>(constants.data()), constants.size()).find(header);
+  return at == std::string_view::npos ? std::string() : std::string(base::text_at(constants, at + header.size()));
+}
+
+using Bytes = std::span<const std::byte>;
+template<size_t N> Bytes as_bytes(const uint8_t (&array)[N]) { return std::as_bytes(std::span(array)); }
+uint64_t number_at(Bytes bytes, uint64_t offset, unsigned size) { return base::Reader(bytes, offset).number_of(size); }
+
+// A string of PHP: its length, then its bytes.
+std::string text_of(Bytes object, uint64_t address, const php_layout& l, const ReadMemory& read) {
+  constexpr uint64_t longest = 4096;
+  const uint64_t length = number_at(object, l.text_length, 8);
+  if (!address || !length || length > longest) return {};
+  std::string out(length, '\0');
+  const Bytes known = object.subspan(std::min<size_t>(l.text_data, object.size()));
+  if (length <= known.size() || !read || !read(address + l.text_data, std::as_writable_bytes(std::span(out)))) {
+    const size_t there = std::min<size_t>(length, known.size());
+    out.assign(reinterpret_cast<const char*>(known.data()), there);
+    if (there < length) out += "…";
+  }
+  return out;
+}
+
+} // namespace
+
+std::optional<FileRuntime> recognise_php(const format::ElfFile& file) {
+  const auto evaluation = format::find_exported(file, "execute_ex");
+  if (!evaluation || !evaluation->is_function() || !evaluation->size || !format::find_exported(file, "zend_vm_kind")) return std::nullopt;
+  const std::string version = version_of(file);
+  FileRuntime out = {.version = version.empty() ? "PHP" : "PHP " + version, .problem = "layout not known"};
+  const auto root = format::find_exported(file, "executor_globals");
+  if (!root) {
+    out.problem = "layout not known (built with threads)";
+    return out;
+  }
+  unsigned major = 0, minor = 0;
+  std::sscanf(version.c_str(), "%u.%u", &major, &minor);
+  const auto* layout = std::ranges::find(php_layouts, static_cast<uint16_t>(major << 8 | minor), &php_layout::version);
+  if (layout == std::end(php_layouts)) return out;
+  out.problem.clear();
+  out.table.kind = LANGUAGE_PHP;
+  out.table.root = root->value;
+  out.table.root_bytes = static_cast<uint32_t>(root->size);
+  out.table.php = *layout;
+  out.table.evaluation[0] = {evaluation->value, evaluation->value + evaluation->size};
+  out.table.evaluation[1] = cold_part(file, out.table.evaluation[0]);
+  return out;
+}
+
+// "Class::method", as PHP's documents write it; the code of a file, which has no name, is {main}. Functions in C have no file.
+std::optional<Code> decode_php(const language_object& object, const language_table& table, const ReadMemory& read) {
+  const php_layout& l = table.php;
+  const Bytes function = as_bytes(object.object);
+  const auto pointer = [&](uint16_t field) { return number_at(function, field, 8); };
+  const uint64_t type = number_at(function, l.function_type, 1);
+  if (type != PHP_INTERNAL_FUNCTION && type != PHP_USER_FUNCTION && type != PHP_EVALUATED_CODE) return std::nullopt;
+  Code out = {.name = text_of(as_bytes(object.name), pointer(l.function_name), l, read), .kind = LANGUAGE_PHP, .version = l.version};
+  if (type != PHP_INTERNAL_FUNCTION) {
+    out.file = text_of(as_bytes(object.file), pointer(l.function_file), l, read);
+    out.first_line = static_cast<uint32_t>(number_at(function, l.function_line, 4));
+    if (out.file.empty()) return std::nullopt;
+  }
+  if (out.name.empty()) out.name = "{main}";
+  // The class's own address is not what was read: its name may be cut.
+  if (const std::string scope = text_of(as_bytes(object.lines), pointer(l.function_scope), l, {}); !scope.empty() && pointer(l.function_scope))
+    out.name = scope + "::" + out.name;
+  return out;
+}
+
+LanguageStack walk_php(const language_table& table, uint64_t, const ReadMemory& read) {
+  walked_memory = &read;
+  language_walk walk = {};
+  if (php_begin(&table, &walk)) return {.words = {}, .objects = {}, .end = walk.end};
+  return walk_frames(
+      spec::FrameKind::php, walk, [&] { return php_turn(&table, &walk); },
+      [&](language_object& object) {
+        std::memcpy(object.object, walk.php.function_bytes, PHP_FUNCTION_BYTES);
+        php_describe(&table.php, &walk, &object);
+      });
+}
+
+uint32_t line_of_php(const Code&, uint64_t position) { return static_cast<uint32_t>(position); }
+
+} // namespace runtime

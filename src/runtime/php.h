@@ -1,0 +1,17 @@
+// PHP 7.4 to 8.4 without threads (NTS), as php, php-fpm and Apache's module: which file it is, and what its functions say.
+//
+// A file is PHP if it exports the evaluation function and the executor's variable. Its version is in the header that it answers requests with
+// ("X-Powered-By: PHP/8.2.7").
+#pragma once
+
+#include "runtime/runtimes.h"
+
+namespace runtime {
+
+std::optional<FileRuntime> recognise_php(const format::ElfFile& file);
+std::optional<Code> decode_php(const language_object& object, const language_table& table, const ReadMemory& read);
+LanguageStack walk_php(const language_table& table, uint64_t thread_pointer, const ReadMemory& read);
+// Positions are lines.
+uint32_t line_of_php(const Code& code, uint64_t position);
+
+} // namespace runtime

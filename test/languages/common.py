@@ -1,0 +1,114 @@
+"""Stacks of seeded programs: what a program wrote down of itself against what acu shows at the same instant.
+
+A seeded program calls functions in many ways, by chance, and pulls a trigger each time it has written down its own stack: FOLDER/TID has lines
+`name|file|line`, innermost first, with an empty line behind each stack. The trigger is on the line of the innermost frame. Before the trigger it
+calls getppid(2), which is the trigger itself or arms the probe of another one. Its comm is `acu-seeded`.
+"""
+import collections
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from tally import SLOWNESS, need
+
+COMM = "acu-seeded"
+LIMIT = 120 * SLOWNESS
+SHARE = 0.99  # of stacks that must be identical
+PRINT = 'printf("# %d %d\\n%s", tid, @stacks[tid], ustack(500))'
+GETPPID = f'tracepoint:syscalls:sys_enter_getppid /comm == "{COMM}"/'
+COUNT = "@stacks[tid] += 1"
+# By name: what is printed of the program's stack, and when.
+SCRIPTS = {
+    "getppid": f"{GETPPID} {{ {COUNT}; {PRINT} }}",
+    "uprobe": f'uprobe:libc:getppid /comm == "{COMM}"/ {{ {COUNT}; {PRINT} }}',
+    "sleep": f"""{GETPPID} {{ {COUNT}; @armed[tid] = 1 }}
+        tracepoint:sched:sched_switch /@armed[tid] && args.prev_state == 1/ {{ delete(@armed[tid]); {PRINT} }}""",
+    "spin": f"""{GETPPID} {{ {COUNT}; @armed[tid] = 1 }}
+        profile:hz:997 /@armed[tid]/ {{ delete(@armed[tid]); {PRINT} }}""",
+}
+COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 1000, "spin": 400}  # of stacks
+TRIGGERS = {"uprobe": "getppid"}  # of scripts, where it has another name
+LANGUAGE_FRAME = re.compile(r"^\s+(\S.*?) ([/<].*):(\d+)$")
+
+
+def written(folder):
+    """By thread: its stacks, each a list of (name, file, line)."""
+    out = {}
+    for path in glob.glob(os.path.join(folder, "*")):
+        with open(path) as f:
+            parts = f.read().split("\n\n")
+        stacks = [[tuple(line.rsplit("|", 2)) for line in part.split("\n")] for part in parts if part.strip()]
+        out[int(os.path.basename(path))] = [[(name, file, int(line)) for name, file, line in stack] for stack in stacks]
+    return out
+
+
+def printed(text):
+    """The same of what acu printed, by thread and number of the stack, without native frames."""
+    out = collections.defaultdict(dict)
+    for event in re.split(r"^# ", text, flags=re.M)[1:]:
+        head, _, rest = event.partition("\n")
+        tid, number = head.split()
+        frames = [LANGUAGE_FRAME.match(line) for line in rest.split("\n")]
+        out[int(tid)][int(number) - 1] = [(f.group(1), f.group(2), int(f.group(3))) for f in frames if f]
+    return out
+
+
+def compare(expected, found, most=500):
+    """How many stacks acu printed, how many of those are identical, and the first that is not. `most`: frames that acu shows of a stack."""
+    count = same = 0
+    first = ""
+    for tid, stacks in expected.items():
+        for number, b in sorted(found.get(tid, {}).items()):
+            if number >= len(stacks):
+                first = first or f"thread {tid}: {len(stacks)} stacks were written, stack {number} printed"
+                continue
+            a = stacks[number]
+            count += 1
+            same += a[:most] == b
+            if a[:most] != b and not first:
+                at = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+                first = (f"thread {tid}, stack {number}: frame {at} of {len(a)} is {a[at] if at < len(a) else 'none'}, "
+                         f"printed {b[at] if at < len(b) else 'none'} of {len(b)}")
+    return count, same, first
+
+
+def run_seeded(acu, command, script, how="before", threads=""):
+    """Runs the program (a command line to which the folder is added in the place of FOLDER) under a script; `how`: acu is attached `before` the
+    program starts, or `after`. Gives compare()'s answer."""
+    folder = tempfile.mkdtemp(prefix="acu-languages-")
+    os.chmod(folder, 0o777)
+    words = [folder if word == "FOLDER" else word for word in command]
+    options = ["run", "-q", "-B", "full", "-e", SCRIPTS[script]]
+    try:
+        if how == "before":
+            done = subprocess.run([acu, *options, "-c", " ".join(words)], capture_output=True, text=True, errors="replace", timeout=LIMIT)
+            need(done.returncode == 0, f"acu: status {done.returncode}: {done.stderr[-600:]}")
+            out = done.stdout
+        else:
+            program = subprocess.Popen([*words, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            try:
+                need(program.stdout.readline() == "ready\n", "the program is not ready")
+                tracer = subprocess.Popen([acu, *options, "--notify-attached", "#attached#", "-p", str(program.pid)], stdout=subprocess.PIPE,
+                                          stderr=subprocess.PIPE, text=True, errors="replace")
+                need(tracer.stdout.readline() == "#attached#\n", "acu is not attached")
+                program.stdin.write("\n")
+                program.stdin.flush()
+                out, problems = tracer.communicate(timeout=LIMIT)
+                need(tracer.returncode == 0, f"acu: status {tracer.returncode}: {problems[-600:]}")
+            finally:
+                program.kill()
+                program.wait()
+        return compare(written(folder), printed(out))
+    finally:
+        shutil.rmtree(folder)
+
+
+def check_seeded(acu, command, script, how="before", expected=1):
+    """The same as a test: Wrong, or a line that tells how many. `expected`: stacks at least; a sample may miss its time."""
+    count, same, first = run_seeded(acu, command, script, how)
+    need(count >= expected, f"{count} stacks were printed, expected {expected}; {first}")
+    need(same >= SHARE * count, f"{same} of {count} stacks are identical; {first}")
+    return f"{same} of {count} stacks are identical"
