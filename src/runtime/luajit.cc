@@ -62,13 +62,18 @@ bool find_traces(Bytes code, luajit_layout& to) {
   const size_t enter = find_pattern(code, {"\x49\x8b\x8e\xcc\xcc\xcc\xcc\x48\x8b\x04\xc1\x48\x8b\x40\x58", 15});
   // vm_exit_handler: mov …(%r14), %ecx; movl $…, …(%r14): vmstate
   const size_t number = find_pattern(code, {"\x41\x8b\x8e\xcc\xcc\xcc\xcc\x41\xc7\x86\xcc\xcc\xcc\xcc", 14});
-  for (const size_t at : {global, leave, enter, number})
+  // vm_exit_handler: push %r13; push %r12; …, up to vm_exit_interp: mov %rcx, %rsp
+  const size_t begin = find_pattern(code, {"\x41\x55\x41\x54\x41\x53\x41\x52\x41\x51\x41\x50\x57\x56\x55", 15});
+  const size_t end = begin + find_pattern(code.subspan(begin), {"\x48\x89\xcc", 3});
+  for (const size_t at : {global, leave, enter, number, end})
     if (at == code.size()) return false;
   to = {.global = -distance_at(code, global + 7),
         .state = distance_at(code, leave + 3),
         .jit_base = distance_at(code, leave + 10),
         .trace_number = distance_at(code, number + 3),
-        .traces = distance_at(code, enter + 3)};
+        .traces = distance_at(code, enter + 3),
+        .leave = static_cast<uint32_t>(begin),
+        .leave_bytes = static_cast<uint32_t>(end + 3 - begin)};
   return distance_at(code, number + 10) == to.trace_number;
 }
 

@@ -66,11 +66,13 @@ struct luajit_layout {
   __s32 jit_base; /* in memory: the base when the running trace was entered; 0: none runs */
   __s32 trace_number; /* in memory: an int, of the running trace (vmstate) */
   __s32 traces;   /* in memory: the array of traces */
+  __u32 leave, leave_bytes; /* code that leaves traces, on a stack pointer of its own: from the interpreter's begin on */
 };
 
 /* Of a walk: registers of the innermost evaluation frame, then what a turn leaves for the next one. */
 struct luajit_memory {
   __u64 rdx, rbx, rbp;
+  __u64 dispatch;    /* the interpreter's register of that name */
   __u64 jit_base;    /* of the trace that the innermost activation runs; 0: none */
   __u64 cframe;      /* of the activation that the next frame belongs to; 0: there is none */
   __u64 previous;    /* the C frame behind it */
