@@ -20,6 +20,7 @@ enum class FrameKind : uint8_t {
   test, // of acu's own tests: no stack has it
   python,
   php,
+  lua,
 };
 
 // Who runs the code. Kinds of one side are shown, hidden and folded together.
@@ -119,6 +120,16 @@ inline constexpr std::array frame_kinds{
                  .hue = 250,
                  .richness = 50,
                  .picture_hue = 250,
+                 .terminal_color = 4},
+    FrameKindRow{.kind = FrameKind::lua,
+                 .name = "lua",
+                 .label = "Lua",
+                 .mark = "_[lua]",
+                 .language = "Lua",
+                 .tag = LANGUAGE_TAG_LUA,
+                 .hue = 240,
+                 .richness = 62,
+                 .picture_hue = 240,
                  .terminal_color = 4},
 };
 
