@@ -11,6 +11,7 @@
  * freed and their addresses are used again, so a name belongs to process, address and check together. */
 #pragma once
 
+#include "runtime/perl_layout.h"
 #include "runtime/php_layout.h"
 #include "runtime/python_layout.h"
 
@@ -25,6 +26,7 @@ enum {
   LANGUAGE_NONE,
   LANGUAGE_PYTHON,
   LANGUAGE_PHP,
+  LANGUAGE_PERL,
 };
 
 enum {
@@ -46,10 +48,12 @@ struct language_table {
   __u32 kind; /* LANGUAGE_… */
   __u32 root_bytes; /* of the variable `root` */
   struct language_code evaluation[LANGUAGE_CODE_RANGES];
+  struct language_code nested; /* of a function that goes on with an activation in another call of the evaluation function; 0 to 0: none does */
   __u64 root; /* a variable of the runtime from which its threads are found; CPython: _PyRuntime, PHP: executor_globals */
   union {
     struct python_layout python;
     struct php_layout php;
+    struct perl_layout perl;
   };
 };
 
@@ -88,6 +92,7 @@ struct language_walk {
   union {
     struct python_memory python;
     struct php_memory php;
+    struct perl_memory perl;
   };
 };
 

@@ -20,6 +20,7 @@ enum class FrameKind : uint8_t {
   test, // of acu's own tests: no stack has it
   python,
   php,
+  perl,
 };
 
 // Who runs the code. Kinds of one side are shown, hidden and folded together.
@@ -120,6 +121,16 @@ inline constexpr std::array frame_kinds{
                  .richness = 50,
                  .picture_hue = 250,
                  .terminal_color = 4},
+    FrameKindRow{.kind = FrameKind::perl,
+                 .name = "perl",
+                 .label = "Perl",
+                 .mark = "_[pl]",
+                 .language = "Perl",
+                 .tag = LANGUAGE_TAG_PERL,
+                 .hue = 180,
+                 .richness = 58,
+                 .picture_hue = 180,
+                 .terminal_color = 6},
 };
 
 constexpr bool frame_kinds_are_in_order() {
