@@ -38,8 +38,17 @@ std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& pro
   };
   std::vector<Activation> activations;
   if (show != Show::native) activations = activations_of(lists.language);
+  // An evaluation frame that goes on with the activation of a nested one has none of its own.
+  std::vector<bool> begins(frames.size());
   size_t evaluations = 0;
-  for (size_t i = 0; i < frames.size(); i++) evaluations += is_evaluation(i);
+  bool is_nested = false;
+  for (size_t i = 0; i < frames.size(); i++) {
+    if (holds(process.table.nested, code_of(i))) is_nested = true;
+    if (!is_evaluation(i)) continue;
+    begins[i] = !is_nested;
+    evaluations += begins[i];
+    is_nested = false;
+  }
   if (!evaluations) activations.clear();
 
   // The innermost of both belong together. Where there are too few activations, the thread has just entered or is about to leave the function it
@@ -61,7 +70,7 @@ std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& pro
     return true;
   };
   for (size_t i = 0; i < frames.size(); i++) {
-    if (is_evaluation(i)) {
+    if (begins[i]) {
       if (next < activations.size() && !(i == 0 && has_none)) {
         bool is_empty = true;
         for (extra++; extra; extra--) is_empty &= !add_activation();
