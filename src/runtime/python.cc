@@ -2,6 +2,7 @@
 
 #include "format/elf_hash.h"
 #include "runtime/function_parts.h"
+#include "runtime/object_bytes.h"
 #include "runtime/python_layouts.h"
 
 #include <algorithm>
@@ -158,10 +159,6 @@ std::optional<python_layout> published_layout(base::ByteSpan offsets) {
 
 namespace {
 
-using Bytes = std::span<const std::byte>;
-
-uint64_t number_at(Bytes bytes, uint64_t offset, unsigned size) { return base::Reader(bytes, offset).number_of(size); }
-
 // So many bytes of an object from `offset` on. What was not read of it before is read now, or is missing at the end.
 std::vector<std::byte> content(Bytes object, uint64_t address, uint64_t offset, uint64_t size, const ReadMemory& read) {
   std::vector<std::byte> out(size);
@@ -199,8 +196,6 @@ std::optional<std::string> text_of(Bytes object, uint64_t address, const python_
   if (characters.size() < length * kind) out += "…";
   return out;
 }
-
-template<size_t N> Bytes as_bytes(const uint8_t (&array)[N]) { return std::as_bytes(std::span(array)); }
 
 } // namespace
 
