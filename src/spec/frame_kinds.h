@@ -20,6 +20,8 @@ enum class FrameKind : uint8_t {
   test, // of acu's own tests: no stack has it
   python,
   php,
+  lua,
+  perl,
 };
 
 // Who runs the code. Kinds of one side are shown, hidden and folded together.
@@ -120,6 +122,26 @@ inline constexpr std::array frame_kinds{
                  .richness = 50,
                  .picture_hue = 250,
                  .terminal_color = 4},
+    FrameKindRow{.kind = FrameKind::lua,
+                 .name = "lua",
+                 .label = "Lua",
+                 .mark = "_[lua]",
+                 .language = "Lua",
+                 .tag = LANGUAGE_TAG_LUA,
+                 .hue = 150,
+                 .richness = 62,
+                 .picture_hue = 150,
+                 .terminal_color = 4},
+    FrameKindRow{.kind = FrameKind::perl,
+                 .name = "perl",
+                 .label = "Perl",
+                 .mark = "_[pl]",
+                 .language = "Perl",
+                 .tag = LANGUAGE_TAG_PERL,
+                 .hue = 180,
+                 .richness = 58,
+                 .picture_hue = 180,
+                 .terminal_color = 6},
 };
 
 constexpr bool frame_kinds_are_in_order() {
