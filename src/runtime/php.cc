@@ -47,6 +47,7 @@ bool find_threads(const format::ElfFile& file, uint64_t root, php_layout& layout
   const auto function = format::find_exported(file, "tsrm_get_ls_cache_tcb_offset");
   if (!function) return false;
   const base::ByteSpan code = code_of(file, *function);
+  if (code.size() != 8) return false; // one instruction and a return
   base::Reader in(code);
   const auto instruction = in.number<uint16_t>() | in.number<uint8_t>() << 16;
   const auto number = in.number<uint32_t>();

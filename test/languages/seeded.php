@@ -227,7 +227,7 @@ function run($folder, $seed, $count, $pull) {
 file_put_contents("/proc/self/comm", "acu-seeded");
 define("INCLUDED", tempnam(sys_get_temp_dir(), "acu-languages-"));
 file_put_contents(INCLUDED, "<?php\nreturn\n  \$p->go(\$depth);\n");
-$triggers = ["getppid" => ["intval", ["1"]], "sleep" => ["usleep", [50]], "spin" => ["crc32", [str_repeat("x", 16 << 20)]]];
+$triggers = ["getppid" => ["intval", ["1"]], "sleep" => ["usleep", [50]], "spin" => ["md5", [str_repeat("x", 4 << 20)]]];
 define("INNERMOST", $trigger == "getppid" ? "posix_getppid" : $triggers[$trigger][0]);
 define("PULLED", $triggers[$trigger][1]);
 if (end($argv) == "wait") { echo "ready\n"; fgets(STDIN); }
