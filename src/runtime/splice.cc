@@ -43,7 +43,7 @@ std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& pro
   size_t evaluations = 0;
   bool is_nested = false;
   for (size_t i = 0; i < frames.size(); i++) {
-    if (holds(process.table.nested, code_of(i))) is_nested = true;
+    if (i && is_evaluation(i - 1) && holds(process.table.nested, code_of(i))) is_nested = true;
     if (!is_evaluation(i)) continue;
     begins[i] = !is_nested;
     evaluations += begins[i];

@@ -208,7 +208,8 @@ my ($folder, $seed, $count, $trigger, $way, $n) = @ARGV;
 open my $comm, ">", "/proc/self/comm" or die $!;
 print $comm "acu-seeded";
 close $comm;
-@Program::ways = sort grep { /^(by_|plain$)/ && defined &{"main::$_"} } keys %main::;
+# Before 5.36 what calls a BEGIN block is at no line.
+@Program::ways = sort grep { !($_ eq "by_begin" && $] < 5.036) && /^(by_|plain$)/ && defined &{"main::$_"} } keys %main::;
 $included = "$folder.pl";
 open my $file, ">", $included or die $!;
 print $file "0;\nreturn\n  \$main::included[0]->go(\$main::included[1]) || 1;\n";
