@@ -54,7 +54,7 @@ std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& pro
   // The innermost of both belong together. Where there are too few activations, the thread has just entered or is about to leave the function it
   // is in, which has no activation then, or it switched to another stack of the language (greenlets), and outer frames are another's. No language
   // frame is left out: activations whose evaluation frame was not recognised go with the innermost one.
-  const bool is_entered = !frames.empty() && frames[0] == process.table.evaluation[0].begin;
+  const bool is_entered = !frames.empty() && frames[0] == process.table.evaluation[0].begin && !(is_complete && evaluations <= activations.size());
   const bool has_none = is_entered || (is_complete && evaluations > activations.size() && is_evaluation(0));
   size_t extra = !is_complete ? 0 : activations.size() - std::min(evaluations, activations.size());
   size_t next = 0;
