@@ -31,7 +31,7 @@ SCRIPTS = {
 }
 COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 1000, "spin": 400}  # of stacks
 TRIGGERS = {"uprobe": "getppid"}  # of scripts, where it has another name
-LANGUAGE_FRAME = re.compile(r"^\s+(\S.*?) ([/<].*):(\d+)$")
+LANGUAGE_FRAME = re.compile(r"^\s+(\S.*?) ([/<(].*):(\d+)$")
 
 
 def written(folder):
