@@ -174,10 +174,10 @@ std::optional<python_layout> published_layout(base::ByteSpan offsets) {
                    fits(frame[5], l.frame_owner) && fits(frame[4], l.frame_bytes) && fits(code[1], l.code_file) && fits(code[3], l.code_name) &&
                    fits(code[4], l.code_lines) && fits(code[5], l.code_first_line) && fits(code[9], l.code_instructions) &&
                    fits(bytes[1], l.bytes_size) && fits(bytes[2], l.bytes_data) && fits(unicode[1], l.text_state) &&
-                   fits(unicode[2], l.text_length) && fits(unicode[3], l.text_ascii);
-  l.text_compact = static_cast<uint16_t>(l.text_ascii + 16); // utf8_length, utf8
+                   fits(unicode[2], l.text_length) && fits(unicode[3], l.text_ascii) &&
+                   fits(unicode[3] + 16, l.text_compact) && // utf8_length, utf8
+                   fits(uint64_t{std::max({l.code_file, l.code_name, l.code_lines, l.code_first_line})} + 8, l.code_bytes);
   l.code_size = var_size;
-  l.code_bytes = static_cast<uint16_t>(std::max({l.code_file, l.code_name, l.code_lines, l.code_first_line}) + 8);
   const bool makes_sense = fit && l.frame_bytes < PYTHON_FRAME_BYTES && l.frame_owner < l.frame_bytes && l.frame_previous < l.frame_bytes &&
                            l.frame_code < l.frame_bytes && l.frame_position < l.frame_bytes && l.code_bytes < PYTHON_CODE_BYTES &&
                            l.text_ascii >= header + 8 && l.bytes_data > l.bytes_size && l.code_instructions >= l.code_lines;
