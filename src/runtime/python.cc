@@ -245,6 +245,7 @@ std::optional<Code> decode_python(const language_object& object, const language_
   constexpr uint64_t longest_table = 1 << 20;
   const uint64_t size = number_at(as_bytes(object.lines), l.bytes_size, 8);
   if (size <= longest_table) out.lines = content(as_bytes(object.lines), pointer(l.code_lines), l.bytes_data, size, read);
+  out.is_table_cut = out.lines.size() < size;
   return out;
 }
 
@@ -252,16 +253,16 @@ std::optional<Code> decode_python(const language_object& object, const language_
 
 namespace {
 
-// 3.8, 3.9: pairs of how far to go on in the bytecode and in lines (Objects/lnotab_notes.txt).
+// 3.8, 3.9: pairs of how far to go on in the bytecode and in lines (Objects/lnotab_notes.txt). The last line goes on to the end of the function.
 uint32_t line_by_pairs(const Code& code, uint64_t at) {
   int64_t line = code.first_line;
   uint64_t address = 0;
   for (size_t i = 0; i + 1 < code.lines.size(); i += 2) {
     address += static_cast<uint8_t>(code.lines[i]);
-    if (address > at) break;
+    if (address > at) return static_cast<uint32_t>(line);
     line += static_cast<int8_t>(code.lines[i + 1]);
   }
-  return static_cast<uint32_t>(line);
+  return code.is_table_cut ? 0 : static_cast<uint32_t>(line);
 }
 
 // 3.10: pairs of the length of a range and how far to go on in lines before it; -128: the range has no line (PEP 626).
