@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 namespace runtime {
 namespace {
@@ -86,11 +87,11 @@ public:
 
   ReadMemory reader() {
     return [this](uint64_t from, std::span<std::byte> to) {
+      for (uint64_t page = from / page_size; page <= (from + to.size() - 1) / page_size; page++)
+        if (!pages_.contains(page)) return false;
       for (size_t done = 0; done < to.size();) {
-        const auto found = pages_.find((from + done) / page_size);
-        if (found == pages_.end()) return false;
         const size_t at = (from + done) % page_size, size = std::min(to.size() - done, page_size - at);
-        std::memcpy(to.data() + done, found->second.data() + at, size);
+        std::memcpy(to.data() + done, pages_.at((from + done) / page_size).data() + at, size);
         done += size;
       }
       return true;
@@ -275,6 +276,24 @@ TEST_P(Stopped, AnotherObjectAtTheSameAddressHasAnotherCheck) {
   EXPECT_EQ(before.objects.at(0).address, after.objects.at(0).address);
   EXPECT_NE(before.objects.at(0).check, after.objects.at(0).check);
   EXPECT_EQ(before.objects.at(1).check, after.objects.at(1).check);
+}
+
+TEST_P(Stopped, TheCheckIsOfEachFieldThatIdentifiesAnObject) {
+  std::set<uint32_t> checks;
+  const auto add = [&](const CodeParts& parts) {
+    p.write(code(0), code_object(p.l, parts));
+    checks.insert(p.walk(id).objects.at(0).check);
+  };
+  const CodeParts parts = {.first_line = 3, .size = 40};
+  for (int turn = 0; turn < 2; turn++) add(parts);
+  EXPECT_EQ(checks.size(), 1u);
+  for (const auto& change : {+[](CodeParts& c) { c.first_line++; }, +[](CodeParts& c) { c.size++; }, +[](CodeParts& c) { c.name_at += 64; },
+                             +[](CodeParts& c) { c.file_at += 64; }}) {
+    CodeParts changed = parts;
+    change(changed);
+    add(changed);
+  }
+  EXPECT_EQ(checks.size(), 5u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Boundaries, Stopped, testing::Values(PYTHON_EACH_FRAME, PYTHON_ENTRY_FLAG, PYTHON_SHIM), [](const auto& info) {
