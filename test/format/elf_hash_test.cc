@@ -169,6 +169,27 @@ TEST(ElfHash, NamesWhoseHashesDifferInTheLowestBit) {
   EXPECT_EQ(find(library.build(), "fb")->value, 0x2000u);
 }
 
+// What is behind the end of a chain belongs to another bucket.
+TEST(ElfHash, AChainEndsAtItsMark) {
+  Library library;
+  library.buckets = 1;
+  library.hashed = {{"fa", 0x1000}, {"fb", 0x2000}};
+  std::string image = library.build();
+  const size_t chain = image.find(ElfBuilder::number(hash_of("fa") & ~1u));
+  ASSERT_NE(chain, std::string::npos);
+  image[chain] = static_cast<char>(image[chain] | 1);
+  EXPECT_TRUE(find(image, "fa"));
+  EXPECT_FALSE(find(image, "fb"));
+}
+
+TEST(ElfHash, NamesThatAreNotAscii) {
+  Library library = library_of(3);
+  library.hashed.push_back({"gr\u00f6\u00dfe", 0x9000});
+  auto found = find(library.build(), "gr\u00f6\u00dfe");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->value, 0x9000u);
+}
+
 TEST(ElfHash, UndefinedSymbols) {
   Library library;
   library.not_hashed.push_back({"malloc", 0, 0});
