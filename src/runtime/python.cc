@@ -162,6 +162,7 @@ namespace {
 // So many bytes of an object from `offset` on. What was not read of it before is read now, or is missing at the end.
 std::vector<std::byte> content(Bytes object, uint64_t address, uint64_t offset, uint64_t size, const ReadMemory& read) {
   std::vector<std::byte> out(size);
+  if (out.empty()) return out;
   if (offset + size <= object.size()) {
     std::memcpy(out.data(), object.data() + offset, size);
   } else if (!read || !read(address + offset, out)) {
