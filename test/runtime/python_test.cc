@@ -613,8 +613,8 @@ TEST(Runtimes, TablesAreMovedByWhatTheLoaderAdds) {
 }
 
 TEST(Runtimes, EachKindHasARow) {
-  EXPECT_EQ(runtimes().size(), size_t{LANGUAGE_LUA + 1} - 1);
-  for (uint32_t kind = LANGUAGE_NONE + 1; kind < LANGUAGE_LUA + 1; kind++) EXPECT_EQ(runtime_of(kind).kind, kind);
+  EXPECT_EQ(runtimes().size(), size_t{LANGUAGE_KINDS} - 1);
+  for (uint32_t kind = LANGUAGE_NONE + 1; kind < LANGUAGE_KINDS; kind++) EXPECT_EQ(runtime_of(kind).kind, kind);
 }
 
 } // namespace
