@@ -19,6 +19,7 @@ EMBED(unwind);
 EMBED(language);
 EMBED(python);
 EMBED(php);
+EMBED(luajit);
 EMBED(perl);
 
 namespace bpf {
@@ -113,6 +114,7 @@ std::span<const LibraryFunction> library() {
     add(acu_object_language, acu_object_language_end);
     add(acu_object_python, acu_object_python_end);
     add(acu_object_php, acu_object_php_end);
+    add(acu_object_luajit, acu_object_luajit_end);
     add(acu_object_perl, acu_object_perl_end);
     std::set<std::string_view> names;
     for (const LibraryFunction& f : all) assert(names.insert(f.name).second);

@@ -4,13 +4,14 @@
  * A language frame is a tagged entry of the stack (spec/stack_entry.h):
  *
  *   word 0: 0xac | tag | check (23 bits) | first (1 bit) | position (24 bits)
- *   word 1: address of the code object
+ *   word 1: address of the code object; 0: the activation runs none (only of LuaJIT, and alone in its activation)
  *
  * `position` is where the function is, in the runtime's own units (CPython: instructions of 2 bytes). `first` marks the innermost frame
  * of an activation, which is one call of the evaluation function. `check` is a hash of fields that identify the code object: objects are
  * freed and their addresses are used again, so a name belongs to process, address and check together. */
 #pragma once
 
+#include "runtime/luajit_layout.h"
 #include "runtime/perl_layout.h"
 #include "runtime/php_layout.h"
 #include "runtime/python_layout.h"
@@ -27,10 +28,13 @@ enum {
   LANGUAGE_PYTHON,
   LANGUAGE_PHP,
   LANGUAGE_PERL,
+  LANGUAGE_LUAJIT = 4,
+  LANGUAGE_LUA = 5,
 };
 
 enum {
   LANGUAGE_MAX_FRAMES = 500,    /* of a stack */
+  LANGUAGE_MAX_EVALUATIONS = 512, /* of a stack; a power of two */
   LANGUAGE_MAX_THREADS = 4096,  /* of a process, in a search for the thread's state */
   LANGUAGE_MAX_TABLES = 4096,   /* of processes; entry 0 is none */
   LANGUAGE_KEPT_THREADS = 4096, /* whose state was found; a power of two */
@@ -53,6 +57,7 @@ struct language_table {
   union {
     struct python_layout python;
     struct php_layout php;
+    struct luajit_layout luajit;
     struct perl_layout perl;
   };
 };
@@ -64,6 +69,13 @@ enum {
   LANGUAGE_UNREADABLE, /* memory that a frame leads to is not there */
   LANGUAGE_TOO_DEEP,   /* more than LANGUAGE_MAX_FRAMES */
   LANGUAGE_ENDS,
+};
+
+/* What the innermost evaluation frame does. */
+enum {
+  LANGUAGE_CALLS,       /* it has called other code */
+  LANGUAGE_RUNS,        /* it is the innermost frame of the stack: registers are its own */
+  LANGUAGE_INTERRUPTED, /* by a handler of signals */
 };
 
 /* What is read of a code object and of what it leads to, as the runtime has it in memory; what could not be read is 0. */
@@ -89,9 +101,14 @@ struct language_walk {
   __u32 is_first;       /* the frame that was read last is the innermost of its activation */
   __u32 opens;          /* the next one is */
   __u32 end;            /* LANGUAGE_…, after the last turn */
+  __u32 evaluations;    /* frames of the evaluation function, with their stack pointers, and rbp in the innermost one */
+  __u32 evaluation_is;  /* the innermost one: LANGUAGE_CALLS, … */
+  __u64 evaluation_rbp;
+  __u64 evaluation_rsp[LANGUAGE_MAX_EVALUATIONS];
   union {
     struct python_memory python;
     struct php_memory php;
+    struct luajit_memory luajit;
     struct perl_memory perl;
   };
 };

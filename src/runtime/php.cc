@@ -66,12 +66,25 @@ std::optional<FileRuntime> recognise_php(const format::ElfFile& file) {
   return out;
 }
 
-// "Class::method", as PHP's documents write it; the code of a file, which has no name, is {main}. Functions in C have no file.
+// The name of code that has none, as PHP's backtraces have it.
+static std::string_view name_of_code(uint32_t kind) {
+  switch (kind & PHP_KIND_MASK) {
+  case PHP_EVAL: return "eval";
+  case PHP_INCLUDE: return "include";
+  case PHP_INCLUDE_ONCE: return "include_once";
+  case PHP_REQUIRE: return "require";
+  case PHP_REQUIRE_ONCE: return "require_once";
+  default: return "{main}";
+  }
+}
+
+// Names as in PHP's backtraces: "Class->method", "Class::method". Functions in C have no file.
 std::optional<Code> decode_php(const language_object& object, const language_table& table, const ReadMemory& read) {
   const php_layout& l = table.php;
   const Bytes function = as_bytes(object.object);
   const auto pointer = [&](uint16_t field) { return number_at(function, field, 8); };
   const uint64_t type = number_at(function, l.function_type, 1);
+  const auto kind = static_cast<uint32_t>(number_at(function, PHP_KIND, 1));
   if (type != PHP_INTERNAL_FUNCTION && type != PHP_USER_FUNCTION && type != PHP_EVALUATED_CODE) return std::nullopt;
   Code out = {.name = text_of(as_bytes(object.name), pointer(l.function_name), l, read), .kind = LANGUAGE_PHP, .version = l.version};
   if (type != PHP_INTERNAL_FUNCTION) {
@@ -79,10 +92,13 @@ std::optional<Code> decode_php(const language_object& object, const language_tab
     out.first_line = static_cast<uint32_t>(number_at(function, l.function_line, 4));
     if (out.file.empty()) return std::nullopt;
   }
-  if (out.name.empty()) out.name = "{main}";
-  // The class's own address is not what was read: its name may be cut.
-  if (const std::string scope = text_of(as_bytes(object.lines), pointer(l.function_scope), l, {}); !scope.empty() && pointer(l.function_scope))
-    out.name = scope + "::" + out.name;
+  const bool has_name = pointer(l.function_name) != 0;
+  if (has_name == out.name.empty()) return std::nullopt;
+  if (!has_name) out.name = name_of_code(kind);
+  // The class's own address is not what was read: its name may be cut. Classes without a name have where they are from behind a NUL.
+  std::string scope = has_name && pointer(l.function_scope) ? text_of(as_bytes(object.lines), pointer(l.function_scope), l, {}) : std::string();
+  if (const size_t nul = scope.find('\0'); nul != std::string::npos) scope.resize(nul);
+  if (!scope.empty()) out.name = scope + (kind & PHP_WITH_OBJECT ? "->" : "::") + out.name;
   return out;
 }
 

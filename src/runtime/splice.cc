@@ -55,21 +55,27 @@ std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& pro
   // is in, which has no activation then, or it switched to another stack of the language (greenlets), and outer frames are another's. No language
   // frame is left out: activations whose evaluation frame was not recognised go with the innermost one.
   const bool is_entered = !frames.empty() && frames[0] == process.table.evaluation[0].begin && !(is_complete && evaluations <= activations.size());
-  const bool has_none = is_entered || (is_complete && evaluations > activations.size() && is_evaluation(0));
+  // Walks of Lua say of each evaluation frame which activation it runs, if any.
+  const bool is_told = process.table.kind == LANGUAGE_LUAJIT || process.table.kind == LANGUAGE_LUA;
+  const bool has_none = !is_told && (is_entered || (is_complete && evaluations > activations.size() && is_evaluation(0)));
   size_t extra = !is_complete ? 0 : activations.size() - std::min(evaluations, activations.size());
   size_t next = 0;
   std::vector<SplicedFrame> out;
   bool is_inside = false; // of an activation that was met
+  // False: the activation runs no function of the language.
   const auto add_activation = [&] {
-    for (size_t at = activations[next].begin; at < activations[next].end; at += 2) out.push_back({true, at});
-    next++;
+    const Activation a = activations[next++];
+    if (!lists.language[a.begin + 1]) return false;
+    for (size_t at = a.begin; at < a.end; at += 2) out.push_back({true, at});
+    return true;
   };
   for (size_t i = 0; i < frames.size(); i++) {
     if (begins[i]) {
       if (next < activations.size() && !(i == 0 && has_none)) {
-        for (extra++; extra; extra--) add_activation();
-        is_inside = true;
-        if (show == Show::folded) continue;
+        bool is_empty = true;
+        for (extra++; extra; extra--) is_empty &= !add_activation();
+        is_inside |= !is_empty;
+        if (show == Show::folded && !is_empty) continue;
       }
     }
     if (show != Show::folded || !is_inside || !holds(process.code, code_of(i))) out.push_back({false, i});

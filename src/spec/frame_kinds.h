@@ -20,6 +20,7 @@ enum class FrameKind : uint8_t {
   test, // of acu's own tests: no stack has it
   python,
   php,
+  lua,
   perl,
 };
 
@@ -120,6 +121,16 @@ inline constexpr std::array frame_kinds{
                  .hue = 250,
                  .richness = 50,
                  .picture_hue = 250,
+                 .terminal_color = 4},
+    FrameKindRow{.kind = FrameKind::lua,
+                 .name = "lua",
+                 .label = "Lua",
+                 .mark = "_[lua]",
+                 .language = "Lua",
+                 .tag = LANGUAGE_TAG_LUA,
+                 .hue = 150,
+                 .richness = 62,
+                 .picture_hue = 150,
                  .terminal_color = 4},
     FrameKindRow{.kind = FrameKind::perl,
                  .name = "perl",

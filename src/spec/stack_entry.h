@@ -24,5 +24,6 @@
 #define LANGUAGE_TAG_PYTHON 1ull
 #define LANGUAGE_TAG_PHP 2ull
 #define LANGUAGE_TAG_PERL 3ull
+#define LANGUAGE_TAG_LUA 4ull
 
 #define STACK_END 0xffffffffffffff00ull

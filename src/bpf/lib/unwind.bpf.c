@@ -17,6 +17,8 @@ enum { most_steps = 18, trampoline_bytes = 128 };
 
 /* In language.bpf.c. */
 int acu_language(__u64 slot);
+/* In luajit.bpf.c. */
+int acu_luajit_frame(__u64 slot);
 
 /* A word of the stack. A read costs 60 ns however little it reads: so much is read, all in the word's page. */
 inline_always int read_word(struct walk *w, __u64 address, __u64 *to) {
@@ -280,11 +282,25 @@ inline_always long to_caller(struct walk *w) {
   return 0;
 }
 
+inline_always void add_evaluation(struct walk *w) {
+  struct language_walk *l = &w->language_walk;
+  if (!w->evaluations) {
+    l->evaluation_rbp = w->bp;
+    l->evaluation_is = !w->is_exact ? LANGUAGE_CALLS : w->stack.count ? LANGUAGE_INTERRUPTED : LANGUAGE_RUNS;
+  }
+  l->evaluation_rsp[w->evaluations & (LANGUAGE_MAX_EVALUATIONS - 1)] = w->sp;
+  w->evaluations++;
+}
+
 /* The frame at pc; how many of them run an interpreter's evaluation function tells whether there are language frames to look for. */
 inline_always void add_frame(struct walk *w) {
+  if (w->is_luajit && !w->evaluations) {
+    w->has_table = !find_rule(w) && w->rule.cfa != UNWIND_CFA_NO_TABLE;
+    acu_luajit_frame(w->slot);
+  }
   const __u64 at = code_of(w);
-  if (at - w->evaluation[0].begin < w->evaluation[0].end - w->evaluation[0].begin) w->evaluations++;
-  if (at - w->evaluation[1].begin < w->evaluation[1].end - w->evaluation[1].begin) w->evaluations++;
+  if (at - w->evaluation[0].begin < w->evaluation[0].end - w->evaluation[0].begin) add_evaluation(w);
+  if (at - w->evaluation[1].begin < w->evaluation[1].end - w->evaluation[1].begin) add_evaluation(w);
   add_word(w, w->pc);
 }
 
@@ -424,6 +440,8 @@ inline_always void find_process(struct walk *w) {
   w->list = process ? mix(0, process->list) : 0;
   w->stack.language = w->language = process ? process->language : 0;
   struct language_table *table = w->language ? map_lookup(acu_languages, &w->language) : 0;
+  w->is_luajit = table && table->kind == LANGUAGE_LUAJIT;
+  w->language_walk.luajit.jit_base = 0;
   for (int i = 0; i < LANGUAGE_CODE_RANGES; i++) {
     w->evaluation[i].begin = table ? table->evaluation[i].begin : 0;
     w->evaluation[i].end = table ? table->evaluation[i].end : 0;

@@ -1,0 +1,88 @@
+/* Frames of LuaJIT in the kernel, and the way out of its machine code: traces have no unwinding tables, and parts of the interpreter have their
+ * stack pointer elsewhere than its only entry in .eh_frame says. In both the interpreter's C frame is where the running state has it. */
+#include "language.h"
+
+#include "runtime/luajit_walk.h"
+
+/* Activations need turns of their own, so do C functions between Lua functions. */
+enum { luajit_turns = 4 * LANGUAGE_MAX_FRAMES };
+
+static long luajit_frame_turn(__u32 index, void *context) {
+  struct language_turn *t = context;
+  struct language_walk *l = &t->w->language_walk;
+  if (luajit_turn(l)) return 1;
+  if (l->luajit.is_closed) {
+    l->check = l->position = 0;
+    l->is_first = 1;
+    return add_language_frame(t->w, LANGUAGE_TAG_LUA);
+  }
+  if (!l->code) return 0;
+  if (add_language_frame(t->w, LANGUAGE_TAG_LUA)) return 1;
+  struct walk_object *record = new_object(t->w);
+  if (!record) return 0;
+  read_kernel(record->object.object, LUAJIT_PROTO_BYTES, l->luajit.proto);
+  luajit_describe(&l->luajit, &record->object);
+  send_object(record);
+  return 0;
+}
+
+/* The C frame of the interpreter, above sp; 0: it is not known. The innermost frame has DISPATCH in r14; where other code was called, which may
+ * have changed r14, what the thread had before is tried. */
+inline_always __u64 find_cframe(struct walk *w, const struct luajit_layout *layout) {
+  struct language_walk *l = &w->language_walk;
+  __u64 dispatch = w->registers[ARCH_R14];
+  __u64 cframe = luajit_cframe(layout, l, dispatch, w->sp);
+  if (cframe) {
+    l->thread = dispatch;
+    keep_thread(l);
+  } else if (w->stack.count && find_kept_thread(l)) {
+    dispatch = l->thread;
+    cframe = luajit_cframe(layout, l, dispatch, w->sp);
+  }
+  l->luajit.dispatch = dispatch;
+  return cframe;
+}
+
+/* Before the frame at pc is added. Of machine code and of what leaves it, sp becomes that of the interpreter's C frame, which it runs on; a trace
+ * is walked as the interpreter. Small functions within the interpreter have a return address of their own there. */
+__attribute__((noinline)) int acu_luajit_frame(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return 0;
+  const struct language_table *table = map_lookup(acu_languages, &w->language);
+  if (!table || !table->luajit.global) return 0;
+  const struct luajit_layout *layout = &table->luajit;
+  struct language_walk *l = &w->language_walk;
+  const __u64 begin = w->evaluation[0].begin, at = w->pc - begin - (w->is_exact ? 0 : 1);
+  const int is_interpreter = at < w->evaluation[0].end - begin, leaves = at - layout->leave < layout->leave_bytes,
+            is_innermost = !w->stack.count;
+  if (w->has_table && !(is_interpreter && (leaves || is_innermost))) return 0;
+  const __u64 cframe = find_cframe(w, layout);
+  if (!cframe) return 0;
+  if (is_interpreter) {
+    if (leaves || cframe == w->sp + 8) w->sp = cframe;
+    return 0;
+  }
+  if (!luajit_find_trace(layout, &l->luajit, l->luajit.dispatch)) return 0;
+  w->pc = begin + 1;
+  w->sp = cframe;
+  w->is_exact = 0;
+  return 0;
+}
+
+__attribute__((noinline)) int acu_luajit(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return 0;
+  struct language_turn t = {w, map_lookup(acu_languages, &w->language)};
+  if (!t.table) return 0;
+  struct language_walk *l = &w->language_walk;
+  l->luajit.rdx = w->registers[ARCH_RDX];
+  if (!l->luajit.jit_base) l->luajit.rbx = w->registers[ARCH_RBX];
+  l->luajit.rbp = l->evaluation_rbp;
+  l->evaluations = w->evaluations;
+  luajit_begin(l);
+  l->end = LANGUAGE_TOO_DEEP;
+  loop(luajit_turns, luajit_frame_turn, &t, 0);
+  return 0;
+}
