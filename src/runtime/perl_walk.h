@@ -10,15 +10,8 @@
 
 #include "runtime/language_copy.h"
 
-enum { PERL_FRAME_SUB, PERL_FRAME_EVAL, PERL_FRAME_FILE, PERL_FRAME_SORT, PERL_FRAME_REGEX, PERL_FRAME_DEFER, PERL_FRAME_PROGRAM };
-
 /* `opens`: the next frame is the innermost of all, or the one behind it was called by C code. */
 enum { PERL_OPENS_STACK = 1, PERL_OPENS_CALLER = 2 };
-
-/* Of glibc: a thread's values of pthread keys are in blocks of 32, each a sequence number and the value; the thread's descriptor has the first
- * block, and behind it the addresses of all blocks, of which the first is that of the first block. No other word of a descriptor is its own
- * address less the size of a block. */
-enum { PERL_KEYS = 1024, PERL_BLOCK_KEYS = 32, PERL_BLOCK_BYTES = PERL_BLOCK_KEYS * 16, PERL_DESCRIPTOR_BYTES = 4096 };
 
 /* The first block of values, if it is this thread's; 0: it is. */
 language_inline int perl_is_block(const struct language_walk *w, __u64 block) {
@@ -174,12 +167,6 @@ language_inline __u64 perl_stash_name(const struct perl_layout *l, __u64 stash) 
   if (names && language_read(&name, 8, name)) return 0;
   return name;
 }
-
-/* What is in the object behind the code's own words: the kind of the frame, and the addresses of the texts. */
-enum { PERL_OBJECT_KIND = 0, PERL_OBJECT_NAME = 8, PERL_OBJECT_FILE = 16, PERL_OBJECT_STASH = 24 };
-struct perl_object {
-  __u64 kind, name, file, stash;
-};
 
 /* The texts of the frame that was read last: its name, its file, and in the place of lines the name of its package. */
 language_inline void perl_describe(const struct perl_layout *l, const struct language_walk *w, struct language_object *object) {
