@@ -4,6 +4,9 @@
  *   executor_globals -> current_execute_data -> prev_execute_data; a frame of PHP code that the evaluation function (execute_ex) was entered with
  *   has ZEND_CALL_TOP; frames of functions in C have no code of PHP
  *
+ * A build with threads (ZTS) has executor_globals in each thread: a thread-local variable (_tsrm_ls_cache) leads to the thread's memory, and the
+ * variable executor_globals_offset says where in it.
+ *
  * Sources: Zend/zend_compile.h, zend_globals.h, zend_types.h, zend_generators.h, zend.h of PHP, by version (php_layouts.h). */
 #pragma once
 
@@ -36,8 +39,17 @@ enum {
 /* At PHP_KIND: the kind of include or eval that runs code without a name (0: it is the main script), or whether a method has an object. */
 enum { PHP_KIND_MASK = 31, PHP_WITH_OBJECT = 32 };
 
+/* How _tsrm_ls_cache is found from the thread pointer. */
+enum {
+  PHP_NO_THREADS,
+  PHP_THREADS,           /* at thread_cache from it */
+  PHP_THREADS_BY_MEMORY, /* the offset is in memory, at thread_cache from executor_globals_offset */
+};
+
 struct php_layout {
   __u16 version;          /* 0x0802: 8.2 */
+  __u16 threads;          /* PHP_NO_THREADS, …; set by recognise_php() with the next one */
+  __s32 thread_cache;
   __u16 current;          /* in executor_globals: current_execute_data */
   __u16 before_exception; /* in executor_globals: opline_before_exception */
   __u16 frame_opline;     /* in zend_execute_data */

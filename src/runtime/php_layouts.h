@@ -1,4 +1,4 @@
-// Offsets of PHP's structures by version, for x86-64 and builds without threads. The rows are printed by scripts/php_layouts.py, which compiles
+// Offsets of PHP's structures by version, for x86-64, with and without threads. The rows are printed by scripts/php_layouts.py, which compiles
 // against the headers of each version; a row holds for all releases of its minor version.
 #pragma once
 

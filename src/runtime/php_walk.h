@@ -6,12 +6,26 @@
 
 #include "runtime/language_copy.h"
 
-/* Sets `frame` to the innermost frame. `live_frame` and `live_opline` are set by the caller. */
+/* Sets `thread` to the executor's variables; 1: the thread has none. */
+language_inline int php_find_executor(const struct language_table *t, struct language_walk *w) {
+  const struct php_layout *l = &t->php;
+  w->end = LANGUAGE_NO_THREAD;
+  w->thread = t->root;
+  if (!l->threads) return 0;
+  __u64 offset = (__s64)l->thread_cache, cache = 0, in_cache = 0;
+  if (l->threads == PHP_THREADS_BY_MEMORY && language_read(&offset, 8, t->root + (__s64)l->thread_cache)) return 1;
+  if (language_read(&cache, 8, w->thread_pointer + offset) || !cache || language_read(&in_cache, 8, t->root)) return 1;
+  w->thread = cache + in_cache;
+  return 0;
+}
+
+/* Sets `frame` to the innermost frame. `live_frame` and `live_opline` are set by the caller, in builds with threads `thread_pointer`, too. */
 language_inline int php_begin(const struct language_table *t, struct language_walk *w) {
+  if (php_find_executor(t, w)) return 1;
   w->opens = 1;
   w->end = LANGUAGE_UNREADABLE;
   w->php.function = w->php.generator = w->php.after = 0;
-  return language_read(&w->frame, 8, t->root + t->php.current) != 0;
+  return language_read(&w->frame, 8, w->thread + t->php.current) != 0;
 }
 
 language_inline __u8 php_function_type(const struct php_layout *l, const struct language_walk *w) {
@@ -46,8 +60,7 @@ language_inline __u32 php_include_kind(const struct php_layout *l, struct langua
 }
 
 /* The line that a frame of PHP code is at, as PHP's own backtraces have it; 0: not known. */
-language_inline __u32 php_line(const struct language_table *t, struct language_walk *w, __u64 frame) {
-  const struct php_layout *l = &t->php;
+language_inline __u32 php_line(const struct php_layout *l, struct language_walk *w, __u64 frame) {
   __u64 opline = language_word(w->php.frame_bytes, l->frame_opline);
   if (frame == w->php.live_frame) {
     const __u64 at = w->php.live_opline - language_word(w->php.function_bytes, l->function_oplines);
@@ -55,7 +68,7 @@ language_inline __u32 php_line(const struct language_table *t, struct language_w
   }
   if (language_read(w->php.opline_bytes, PHP_OPLINE_BYTES, opline)) return 0;
   if (php_opline_code(l, w) == PHP_HANDLE_EXCEPTION) {
-    if (language_read(&opline, 8, t->root + l->before_exception)) return 0;
+    if (language_read(&opline, 8, w->thread + l->before_exception)) return 0;
     if (!opline) return language_half(w->php.function_bytes, l->function_last_line);
     if (language_read(w->php.opline_bytes, PHP_OPLINE_BYTES, opline)) return 0;
   }
@@ -137,7 +150,7 @@ language_inline int php_turn(const struct language_table *t, struct language_wal
   const __u32 info = language_half(w->php.frame_bytes, l->frame_call_info);
   w->php.kind = !has_name ? php_include_kind(l, w, w->frame) : (info & 0xff) == PHP_OBJECT ? PHP_WITH_OBJECT : 0;
   w->code = language_word(w->php.function_bytes, is_internal ? l->function_handler : l->function_oplines);
-  w->position = is_internal ? 0 : php_line(t, w, frame);
+  w->position = is_internal ? 0 : php_line(l, w, frame);
   w->check = php_check(l, w);
   w->is_first = w->opens;
   w->opens = !is_internal && info & PHP_CALL_TOP;

@@ -1,4 +1,4 @@
-/* Frames of PHP in the kernel. Its executor runs in one thread of a process.
+/* Frames of PHP in the kernel.
  *
  * Code that PHP compiled at run time (opcache.jit) has no tables, so native frames may end there. Language frames are looked for if the evaluation
  * function was met before. */
@@ -39,7 +39,8 @@ __attribute__((noinline)) int acu_php(__u64 slot) {
   struct walk *w = map_lookup(acu_walks, &key);
   if (!w) return 0;
   struct language_turn t = {w, map_lookup(acu_languages, &w->language)};
+  if (!t.table || (t.table->php.threads && !find_thread_pointer(&w->language_walk))) return 0;
   find_live_opline(w);
-  if (t.table && !php_begin(t.table, &w->language_walk)) loop(php_turns, php_frame, &t, 0);
+  if (!php_begin(t.table, &w->language_walk)) loop(php_turns, php_frame, &t, 0);
   return 0;
 }
