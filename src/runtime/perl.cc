@@ -4,6 +4,7 @@
 #include "dwarf/frame_rules.h"
 #include "format/elf_hash.h"
 #include "runtime/function_parts.h"
+#include "runtime/object_bytes.h"
 #include "runtime/perl_layouts.h"
 #include "runtime/stopped_walk.h"
 
@@ -86,9 +87,6 @@ language_code docatch(const format::ElfFile& file) {
 language_code range_of(const std::optional<format::ElfSymbol>& function) {
   return function && function->is_function() ? language_code{function->value, function->value + function->size} : language_code{};
 }
-
-using Bytes = std::span<const std::byte>;
-template<size_t N> Bytes as_bytes(const uint8_t (&array)[N]) { return std::as_bytes(std::span(array)); }
 
 std::string utf8_of_latin1(std::string_view text) {
   std::string out;
