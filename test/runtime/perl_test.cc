@@ -1,6 +1,7 @@
 // Perl: its files, its statements, frames of stopped programs.
 #include "runtime/perl.h"
 
+#include "format/elf_hash.h"
 #include "runtime/perl_layouts.h"
 
 #include <gtest/gtest.h>
@@ -253,6 +254,41 @@ TEST(PerlFiles, TheInstalledOneIsKnown) {
   EXPECT_EQ(found->problem, "");
   EXPECT_LT(found->table.evaluation[0].begin, found->table.evaluation[0].end);
   EXPECT_LT(found->table.nested.begin, found->table.nested.end);
+}
+
+// The number of the version is made another one: 5.37.
+TEST(PerlFiles, AVersionThatIsNotKnownIsNamed) {
+  auto file = format::ElfFile::open("/usr/bin/perl");
+  if (!file.ok()) GTEST_SKIP() << file.error().message;
+  const auto version = format::find_exported(*file, "PL_version");
+  ASSERT_TRUE(version);
+  const auto at = file->elf().offset_of_address(version->value);
+  ASSERT_TRUE(at);
+  std::vector<std::byte> image(file->bytes().begin(), file->bytes().end());
+  image[*at] = std::byte{37};
+  auto changed = format::ElfFile::of(std::move(image));
+  ASSERT_TRUE(changed.ok());
+  const auto found = recognise(*changed);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->version.starts_with("Perl 5.37.")) << found->version;
+  EXPECT_EQ(found->problem, "layout not known");
+}
+
+// An interpreter that is laid out otherwise than the headers of its version say: the functions that begin with its fields load others.
+TEST(PerlFiles, ALayoutThatTheCodeContradictsIsNotTaken) {
+  auto file = format::ElfFile::open("/usr/bin/perl");
+  if (!file.ok()) GTEST_SKIP() << file.error().message;
+  const auto function = format::find_exported(*file, "Perl_ckwarn");
+  ASSERT_TRUE(function);
+  const auto at = file->elf().offset_of_address(function->value);
+  ASSERT_TRUE(at);
+  std::vector<std::byte> image(file->bytes().begin(), file->bytes().end());
+  for (uint64_t i = 0; i < function->size; i++) image[*at + i] = std::byte{0x90};
+  auto changed = format::ElfFile::of(std::move(image));
+  ASSERT_TRUE(changed.ok());
+  const auto found = recognise(*changed);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->problem, format::find_exported(*file, "PL_thr_key") ? "layout not known" : "");
 }
 
 } // namespace
