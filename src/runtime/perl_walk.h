@@ -1,16 +1,16 @@
 /* From a thread of Perl to its frames, innermost first, as python_walk.h.
  *
  * A frame is a sub, an eval, a file that is loaded (require, do), a format, a sort block, code in a regular expression or a deferred block; the
- * outermost is the program itself. A frame is at a statement (COP), which is what word 1 of its entry is: each call of a sub finds its names
- * there, and a statement has them even where the compiler was told of other files and lines (#line). A position is a line.
+ * outermost is the program itself. Word 1 of its entry is the statement (COP) that it executes. Each statement has its own file and line, which
+ * #line may set, and belongs to one sub; all closures of that sub share it. A position is a line.
  *
- * An interpreter calls its evaluation function once for the program, and again for each call that C code makes: from there to the next such
- * call is an activation. C code gives a sub no operation to return to. */
+ * C code calls the evaluation function for the program, and again for each sub that it calls: an activation begins with a sub that has no
+ * operation to return to. */
 #pragma once
 
 #include "runtime/language_copy.h"
 
-/* `opens`: the next frame is the innermost of all, or the one behind it was called by C code. */
+/* `opens`: the next frame is the innermost of all, or C code in it has called the frame before. */
 enum { PERL_OPENS_STACK = 1, PERL_OPENS_CALLER = 2 };
 
 /* The first block of values, if it is this thread's; 0: it is. */
