@@ -95,6 +95,7 @@ SUITES = {
     "linkers": "stacks/linkers.py",
     "python": "languages/python.py",
     "php": "languages/php.py",
+    "perl": "languages/perl.py",
     "names": "names/run.py",
     "trace": "trace/run.py",
     "stat": "stat/run.py",

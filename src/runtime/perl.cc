@@ -4,6 +4,7 @@
 #include "dwarf/frame_rules.h"
 #include "format/elf_hash.h"
 #include "runtime/function_parts.h"
+#include "runtime/object_bytes.h"
 #include "runtime/perl_layouts.h"
 #include "runtime/stopped_walk.h"
 
@@ -46,9 +47,9 @@ bool loads(const format::ElfFile& file, std::string_view function, int32_t offse
   return false;
 }
 
-// An eval within a call by C code first calls docatch(), which calls the evaluation function in a place that exceptions return to. It goes on
-// there with the sub that the eval is in, in the same activation. docatch() is not exported. The operations that begin an eval, which are not
-// either from 5.38 on, end by a jump to it with their own address: it is where two functions or more that load their own address jump to next.
+// docatch(): an eval in a sub that C code has called runs the rest of the sub in another call of the evaluation function, where exceptions can
+// return to. It is the same activation. Neither docatch() nor, from 5.38 on, the operations that begin an eval are exported. Each of these ends
+// with a jump to docatch() that passes its own address, so docatch() is where at least two functions that load their own address jump next.
 language_code docatch(const format::ElfFile& file) {
   const base::ByteSpan code = file.section(".text");
   const format::ElfSection* section = file.elf().section(".text");
@@ -86,9 +87,6 @@ language_code docatch(const format::ElfFile& file) {
 language_code range_of(const std::optional<format::ElfSymbol>& function) {
   return function && function->is_function() ? language_code{function->value, function->value + function->size} : language_code{};
 }
-
-using Bytes = std::span<const std::byte>;
-template<size_t N> Bytes as_bytes(const uint8_t (&array)[N]) { return std::as_bytes(std::span(array)); }
 
 std::string utf8_of_latin1(std::string_view text) {
   std::string out;

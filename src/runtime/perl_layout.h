@@ -32,6 +32,19 @@ enum {
   PERL_CX_TRY = 0x80,        /* of an eval: `try`, which is no call */
 };
 
+/* Kinds of frames: perl_walk.h. */
+enum { PERL_FRAME_SUB, PERL_FRAME_EVAL, PERL_FRAME_FILE, PERL_FRAME_SORT, PERL_FRAME_REGEX, PERL_FRAME_DEFER, PERL_FRAME_PROGRAM };
+
+/* What language_object.object holds of a frame: its kind, and the addresses of its texts. */
+struct perl_object {
+  __u64 kind, name, file, stash;
+};
+
+/* Of glibc: a thread's values of pthread keys are in blocks of 32, each a sequence number and the value; the thread's descriptor has the first
+ * block, and behind it the addresses of all blocks, of which the first is that of the first block. No other word of a descriptor is its own
+ * address less the size of a block. */
+enum { PERL_KEYS = 1024, PERL_BLOCK_KEYS = 32, PERL_BLOCK_BYTES = PERL_BLOCK_KEYS * 16, PERL_DESCRIPTOR_BYTES = 4096 };
+
 struct perl_layout {
   __u16 version; /* 0x0524: 5.36 */
   __u8 has_threads; /* an interpreter is the value of a key of pthreads; else its fields are variables */

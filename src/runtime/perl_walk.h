@@ -1,24 +1,17 @@
 /* From a thread of Perl to its frames, innermost first, as python_walk.h.
  *
  * A frame is a sub, an eval, a file that is loaded (require, do), a format, a sort block, code in a regular expression or a deferred block; the
- * outermost is the program itself. A frame is at a statement (COP), which is what word 1 of its entry is: each call of a sub finds its names
- * there, and a statement has them even where the compiler was told of other files and lines (#line). A position is a line.
+ * outermost is the program itself. Word 1 of its entry is the statement (COP) that it executes. Each statement has its own file and line, which
+ * #line may set, and belongs to one sub; all closures of that sub share it. A position is a line.
  *
- * An interpreter calls its evaluation function once for the program, and again for each call that C code makes: from there to the next such
- * call is an activation. C code gives a sub no operation to return to. */
+ * C code calls the evaluation function for the program, and again for each sub that it calls: an activation begins with a sub that has no
+ * operation to return to. */
 #pragma once
 
 #include "runtime/language_copy.h"
 
-enum { PERL_FRAME_SUB, PERL_FRAME_EVAL, PERL_FRAME_FILE, PERL_FRAME_SORT, PERL_FRAME_REGEX, PERL_FRAME_DEFER, PERL_FRAME_PROGRAM };
-
-/* `opens`: the next frame is the innermost of all, or the one behind it was called by C code. */
+/* `opens`: the next frame is the innermost of all, or C code in it has called the frame before. */
 enum { PERL_OPENS_STACK = 1, PERL_OPENS_CALLER = 2 };
-
-/* Of glibc: a thread's values of pthread keys are in blocks of 32, each a sequence number and the value; the thread's descriptor has the first
- * block, and behind it the addresses of all blocks, of which the first is that of the first block. No other word of a descriptor is its own
- * address less the size of a block. */
-enum { PERL_KEYS = 1024, PERL_BLOCK_KEYS = 32, PERL_BLOCK_BYTES = PERL_BLOCK_KEYS * 16, PERL_DESCRIPTOR_BYTES = 4096 };
 
 /* The first block of values, if it is this thread's; 0: it is. */
 language_inline int perl_is_block(const struct language_walk *w, __u64 block) {
@@ -174,12 +167,6 @@ language_inline __u64 perl_stash_name(const struct perl_layout *l, __u64 stash) 
   if (names && language_read(&name, 8, name)) return 0;
   return name;
 }
-
-/* What is in the object behind the code's own words: the kind of the frame, and the addresses of the texts. */
-enum { PERL_OBJECT_KIND = 0, PERL_OBJECT_NAME = 8, PERL_OBJECT_FILE = 16, PERL_OBJECT_STASH = 24 };
-struct perl_object {
-  __u64 kind, name, file, stash;
-};
 
 /* The texts of the frame that was read last: its name, its file, and in the place of lines the name of its package. */
 language_inline void perl_describe(const struct perl_layout *l, const struct language_walk *w, struct language_object *object) {

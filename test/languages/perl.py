@@ -10,10 +10,11 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COUNTS, LIMIT, TRIGGERS, check_seeded
+from common import COUNTS, LANGUAGE_FRAME, LIMIT, TRIGGERS, check_seeded
 from tally import Skipped, need, run_tests, take_filter
 
 SYSTEM = "/usr/bin/perl"
@@ -40,34 +41,43 @@ def seeded(perl, script, how, *way):
 
 def is_cut(acu):
     """Of a recursion 2,000 deep the innermost 500 are shown, and it is counted."""
-    code = "sub f { my $n = shift; return $n ? f($n - 1) : getppid() } f(2000)"
+    code = "select(undef, undef, undef, 0.2); sub f { my $n = shift; return $n ? f($n - 1) : getppid() } f(2000)"
     done = subprocess.run([acu, "run", "-v", "-e", "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { print(ustack(1000)); }", "-c", f"{SYSTEM} -e '{code}'"],
                           capture_output=True, text=True, timeout=LIMIT)
     frames = re.findall(r"^\s+main::f -e:1$", done.stdout, re.M)
     need(len(frames) == 500 and "more than 500 frames 1" in done.stderr, f"{len(frames)} frames: {done.stderr[-400:]}")
 
 
-def replaces_evaluation(acu):
-    """Frames are where the evaluation function is, on top of what calls it."""
-    code = "use List::Util q(first); first { getppid() } 1"
-    done = subprocess.run([acu, "run", "-q", "-e", "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { print(ustack); }", "-c", f"{SYSTEM} -e '{code}'"],
-                          capture_output=True, text=True, timeout=LIMIT)
-    names = [line.split()[0].split("+")[0] for line in done.stdout.split("\n") if line.startswith(" ")]
-    at = names.index("main::__ANON__") if "main::__ANON__" in names else 0
-    need(at and names[at + 1:at + 3] == ["XS_List__Util_first", "(main)"] and not any("runops" in n for n in names), f"{names}: {done.stderr[-400:]}")
+def has_places(perl):
+    def test(acu):
+        """Each function in C that calls Perl is on top of the sub that called it, and no evaluation function is left."""
+        if not answer(perl, "1", "List::Util"):
+            raise Skipped(f"there is no {perl} with List::Util here")
+        callers = ["main::by_first", "main::by_reduce", "main::by_any", "main::by_sum", "main::by_pairs"]
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(f"{folder}/stacks")
+            done = subprocess.run([acu, "run", "-q", "-B", "full", "-e", "tracepoint:syscalls:sys_enter_getppid /pid == cpid/ { print(ustack(500)); }", "-c",
+                                   f"{perl} {os.path.join(HERE, 'seeded.pl')} {folder}/stacks 11 1000 getppid"], capture_output=True, text=True, timeout=LIMIT)
+        stacks = [[line for line in text.split("\n") if line.strip()] for text in done.stdout.split("\n\n")]
+        stacks = [stack for stack in stacks if any(LANGUAGE_FRAME.match(line) for line in stack)]
+        right = [not LANGUAGE_FRAME.match(stack[i - 1]) for stack in stacks for i, line in enumerate(stack) if line.split()[0] in callers]
+        need(len(stacks) >= 950 and len(right) > 500 and all(right), f"{sum(right)} of {len(right)} are in their place, {len(stacks)} stacks: {done.stderr[-400:]}")
+        need(not re.search("_runops_", "".join(line for stack in stacks for line in stack)), "an evaluation function is shown")
+        return f"{sum(right)} of {len(right)} functions in C are in their place"
+    return test
 
 
 def tests():
     given = [sys.argv[i + 1] for i, word in enumerate(sys.argv[:-1]) if word == "--perl"]
     perls = [SYSTEM, *given, *(path for place in PLACES for path in sorted(glob.glob(place)))]
     yield "deep", is_cut
-    yield "places", replaces_evaluation
     for perl in perls:
         name = f"Perl {answer(perl, 'substr $^V, 1') or 'of ' + perl}{'' if perl == SYSTEM else ' ' + perl}"
         for script in COUNTS:
             for how in ("before", "after"):
                 if perl == SYSTEM or (script, how) in (("getppid", "before"), ("spin", "after")):
                     yield f"{name} {script}, attached {how} it starts", seeded(perl, script, how)
+        yield f"{name} places", has_places(perl)
         yield f"{name} threads", seeded(perl, "getppid", "before", "threads", "4")
         yield f"{name} forked workers", seeded(perl, "getppid", "before", "fork", "4")
 

@@ -8,17 +8,19 @@
 namespace runtime {
 namespace {
 
-// The interpreter is at [0x1000, 0x2000), its evaluation function at [0x1100, 0x1200) and, its cold part, at [0x1800, 0x1810).
+// The interpreter is at [0x1000, 0x2000), its evaluation function at [0x1100, 0x1200) and, its cold part, at [0x1800, 0x1810). What
+// goes on with an activation in another call of that function is at [0x1900, 0x1940).
 ProcessRuntime process() {
   ProcessRuntime p;
   p.code = {0x1000, 0x2000};
   p.table.kind = LANGUAGE_PYTHON;
   p.table.evaluation[0] = {0x1100, 0x1200};
   p.table.evaluation[1] = {0x1800, 0x1810};
+  p.table.nested = {0x1900, 0x1940};
   return p;
 }
 
-constexpr uint64_t eval = 0x1150, call = 0x1300, outside = 0x9000, start = 0x9100;
+constexpr uint64_t eval = 0x1150, call = 0x1300, nested = 0x1920, outside = 0x9000, start = 0x9100;
 
 // A frame of the language by its number; `first`: the innermost of its activation.
 void add(std::vector<uint64_t>& words, uint64_t number, bool first) {
@@ -84,6 +86,19 @@ TEST(Splice, AFunctionThatIsEnteredHasNoActivationYet) {
   EXPECT_EQ(shown({0x1100, call, eval, start}, language({{1, 2}})), (Words{0x1100, call, 1, 2, start}));
   EXPECT_EQ(shown({0x1104, call, eval, start}, language({{1, 2}})), (Words{0x1104, call, 1, 2, start}));
   EXPECT_EQ(shown({0x1100, call, eval}, language({{1}}), Show::folded, true), (Words{0x1100, call, 1}));
+}
+
+TEST(Splice, AFunctionThatIsEnteredMayHaveItsActivation) {
+  EXPECT_EQ(shown({0x1100, call, eval, start}, language({{1}, {2}})), (Words{1, 2, start}));
+}
+
+TEST(Splice, AnActivationMayGoOnInANestedEvaluationFrame) {
+  EXPECT_EQ(shown({call, eval, nested, eval, outside, eval, start}, language({{1}, {2}})), (Words{call, 1, outside, 2, start}));
+  EXPECT_EQ(shown({call, eval, nested, call, eval, outside, eval, start}, language({{1}, {2}})), (Words{call, 1, outside, 2, start}));
+}
+
+TEST(Splice, WhatIsCalledBeforeTheNestedFrameIsThereHasAnActivation) {
+  EXPECT_EQ(shown({call, eval, call, nested, eval, outside, eval, start}, language({{1}, {2}, {3}})), (Words{call, 1, 2, outside, 3, start}));
 }
 
 TEST(Splice, OuterEvaluationFramesOfAnotherStackAreFolded) {
