@@ -104,6 +104,8 @@ std::optional<FileRuntime> recognise_php(const format::ElfFile& file) {
       return out;
     }
   }
+  if (const auto functions = format::find_exported(file, "zend_flf_functions"))
+    layout.frameless = static_cast<int32_t>(static_cast<int64_t>(functions->value - root->value));
   out.problem.clear();
   out.table.kind = LANGUAGE_PHP;
   out.table.root = root->value;

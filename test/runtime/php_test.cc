@@ -186,6 +186,19 @@ TEST(PhpStopped, FunctionsInCAreShorter) {
   EXPECT_EQ(text(p.walk()), "0:0* 1:11");
 }
 
+TEST(PhpStopped, CallsWithoutAFrame) {
+  Program p(php_layouts[0]);
+  p.add_frame(0, PHP_USER_FUNCTION, true, false), p.add_frame(1, PHP_USER_FUNCTION, true, true), p.add_frame(2, PHP_INTERNAL_FUNCTION, false, true);
+  p.opline(0, PHP_FRAMELESS_CALL + 2, 3);
+  EXPECT_EQ(text(p.walk()), "0:10* 1:11*");
+  p.table.php.frameless = 0x10000;
+  p.word(root + 0x10000, root + 0x20000);
+  p.word(root + 0x20000 + 8 * 3, functions + 0x2000);
+  EXPECT_EQ(text(p.walk()), "2:0* 0:10 1:11*");
+  p.opline(0, PHP_FRAMELESS_CALL + PHP_FRAMELESS_CALLS, 3);
+  EXPECT_EQ(text(p.walk()), "0:10* 1:11*");
+}
+
 TEST(PhpStopped, ThreadsHaveTheirExecutor) {
   Program p(php_layouts[0]);
   p.add_frame(0, PHP_USER_FUNCTION, true, true);
