@@ -21,9 +21,10 @@ language_inline int luajit_fail(struct language_walk *w) {
   return 1;
 }
 
-/* Reads the function in the slot of the frame at `base`, and the prototype of a Lua function: 1; of a C function: 0; negative: it is none. */
+/* Reads the function in the slot of the frame at `base`, and the prototype of a Lua function: 1; of a C function: 0;
+ * -1: it is none; -2: there is no frame. */
 language_inline int luajit_read_function(struct luajit_memory *m, __u64 base) {
-  if (language_read(m->slots, 32, base - 32)) return -1;
+  if (language_read(m->slots, 32, base - 32)) return -2;
   const __u64 slot = language_word(m->slots, 16);
   if (slot >> 47 != (~(__u64)LUAJIT_FUNCTION & 0x1ffff)) return -1;
   if (language_read(m->function, LUAJIT_FUNCTION_BYTES, slot & LUAJIT_REFERENCE)) return -1;
@@ -53,19 +54,41 @@ language_inline int luajit_is_in_stack(const struct luajit_memory *m, __u64 slot
   return !(slot & 7) && slot > language_word(m->state, LUAJIT_STATE_STACK) + 8 && slot <= language_word(m->state, LUAJIT_STATE_TOP_LIMIT) + 1024;
 }
 
-/* Whether the frame at `base` is the one that the interpreter is in: its register PC (rbx) is in the function's bytecode, or was read from
- * the frame's link, as it is in C functions and in calls and returns. */
+/* Whether the frame at `base`, whose function was read, is the one that the interpreter is in: its register PC (rbx) is in the function's
+ * bytecode, of which C functions have one instruction, or it is that of the frame's link, as in calls and returns. */
+language_inline int luajit_fits(struct language_walk *w, __u64 base, int is_lua, __u64 pc) {
+  struct luajit_memory *m = &w->luajit;
+  m->is_passed = 0;
+  w->frame = base;
+  m->pc = pc;
+  if (is_lua ? luajit_position(m, pc) != LUAJIT_NO_POSITION : pc - language_word(m->function, LUAJIT_FUNCTION_PC) <= 4) return 1;
+  m->is_passed = is_lua; /* it is about to begin, or has ended */
+  return language_word(m->slots, 24) == pc;
+}
+
 language_inline int luajit_holds(struct language_walk *w, __u64 base) {
   struct luajit_memory *m = &w->luajit;
   if (!luajit_is_in_stack(m, base)) return 0;
   const int is_lua = luajit_read_function(m, base);
-  if (is_lua < 0) return 0;
-  m->is_passed = 0;
+  if (is_lua >= 0) return luajit_fits(w, base, is_lua, m->rbx);
+  /* A result is in the slot of the function already. */
+  m->is_passed = 1;
   w->frame = base;
-  m->pc = m->rbx;
-  if (is_lua && luajit_position(m, m->rbx) != LUAJIT_NO_POSITION) return 1;
-  m->is_passed = is_lua; /* it is about to begin, or has ended */
-  return language_word(m->slots, 24) == m->rbx;
+  return is_lua == -1 && m->rbx && !(m->rbx & 3) && language_word(m->slots, 24) == m->rbx;
+}
+
+/* The same where the interpreter has called a function in C, with its base in rbp: rbx is as it was, or the function saved it first. */
+language_inline int luajit_holds_call(struct language_walk *w, __u64 base, __u64 rsp) {
+  enum { most = 6 }; /* registers that functions save */
+  struct luajit_memory *m = &w->luajit;
+  const int is_lua = luajit_read_function(m, base);
+  if (is_lua < 0) return 0;
+  if (luajit_fits(w, base, is_lua, m->rbx)) return 1;
+  if (!language_read(m->native, 8 * most, rsp - 8 - 8 * most))
+    for (int i = most - 1; i >= 0; i--)
+      if (luajit_fits(w, base, is_lua, language_word(m->native, 8 * i))) return 1;
+  m->is_passed = 0;
+  return !is_lua;
 }
 
 /* The C frame of the state that runs, if `dispatch` is the interpreter's register of that name, and the frame is not far above `rsp`; 0: it is
@@ -99,7 +122,7 @@ language_inline int luajit_find_innermost(struct language_walk *w) {
   const __u64 base = language_word(m->state, LUAJIT_STATE_BASE);
   if (w->evaluation_is == LANGUAGE_INTERRUPTED) return 0;
   if (w->evaluation_is == LANGUAGE_RUNS) return luajit_holds(w, m->rdx) || luajit_holds(w, m->rbp) || luajit_holds(w, base);
-  if (m->rbp != w->thread && luajit_is_in_stack(m, m->rbp)) return luajit_holds(w, m->rbp);
+  if (m->rbp != w->thread && luajit_is_in_stack(m, m->rbp)) return luajit_holds_call(w, m->rbp, w->evaluation_rsp[0]);
   w->frame = base;
   return 1;
 }
@@ -217,7 +240,7 @@ language_inline int luajit_turn(struct language_walk *w) {
   if (!m->is_settled) return luajit_settle(w);
   const int is_lua = luajit_read_function(m, w->frame);
   /* The lowest frame, and those that stand for errors, hold the state itself. */
-  if (is_lua < 0 && language_word(m->slots, 16) >> 47 != (~(__u64)LUAJIT_THREAD & 0x1ffff)) return luajit_fail(w);
+  if (is_lua == -2 || (is_lua < 0 && !m->is_passed && language_word(m->slots, 16) >> 47 != (~(__u64)LUAJIT_THREAD & 0x1ffff))) return luajit_fail(w);
   if (is_lua == 1 && !m->is_passed) {
     w->position = luajit_position(m, m->pc);
     if (m->must_hold && w->position == LUAJIT_NO_POSITION) return luajit_fail(w);

@@ -10,6 +10,8 @@
 #include "runtime/perl_walk.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace runtime {
 
@@ -30,15 +32,12 @@ std::optional<Version> version_of(const format::ElfFile& file) {
   return Version{*major, *minor, *patch};
 }
 
-base::ByteSpan code_of(const format::ElfFile& file, const std::optional<format::ElfSymbol>& function) {
-  return function ? bytes_at(file, function->value, function->size) : base::ByteSpan();
-}
-
 int64_t signed_at(base::ByteSpan code, size_t at) { return static_cast<int32_t>(base::Reader(code, at).number<uint32_t>()); }
 
 // Whether a function has an instruction that loads a field: mov offset(register), register.
 bool loads(const format::ElfFile& file, std::string_view function, int32_t offset) {
-  const base::ByteSpan code = code_of(file, format::find_exported(file, function));
+  const auto symbol = format::find_exported(file, function);
+  const base::ByteSpan code = symbol ? bytes_at(file, symbol->value, symbol->size) : base::ByteSpan();
   for (size_t at = 0; at + 7 <= code.size(); at++) {
     const auto byte = [&](size_t i) { return std::to_integer<unsigned>(code[at + i]); };
     const bool is_load = (byte(0) & 0xf8) == 0x48 && byte(1) == 0x8b && (byte(2) & 0xc0) == 0x80 && (byte(2) & 7) != 4;
@@ -48,24 +47,40 @@ bool loads(const format::ElfFile& file, std::string_view function, int32_t offse
 }
 
 // An eval within a call by C code first calls docatch(), which calls the evaluation function in a place that exceptions return to. It goes on
-// there with the sub that the eval is in, in the same activation. docatch() is not exported: `eval {}` jumps there with its own address.
+// there with the sub that the eval is in, in the same activation. docatch() is not exported. The operations that begin an eval, which are not
+// either from 5.38 on, end by a jump to it with their own address: it is where two functions or more that load their own address jump to next.
 language_code docatch(const format::ElfFile& file) {
-  const auto eval = format::find_exported(file, "Perl_pp_entertry");
-  const base::ByteSpan code = code_of(file, eval);
+  const base::ByteSpan code = file.section(".text");
+  const format::ElfSection* section = file.elf().section(".text");
+  if (!section) return {};
   const dwarf::FrameTables tables = dwarf::frame_tables_of(file);
   dwarf::FrameEntries entries(tables, true);
-  const auto target = [&](size_t at) { return eval->value + at + 4 + static_cast<uint64_t>(signed_at(code, at)); };
-  bool has_address = false;
-  for (size_t at = 0; at + 5 <= code.size(); at++) {
-    const auto byte = [&](size_t i) { return std::to_integer<unsigned>(code[at + i]); };
-    // lea distance(%rip), %rsi or %rdi
-    if (at + 7 <= code.size() && byte(0) == 0x48 && byte(1) == 0x8d && (byte(2) & 0xf7) == 0x35 && target(at + 3) == eval->value) has_address = true;
-    if (!has_address || (byte(0) & 0xfe) != 0xe8) continue; // call, jmp
-    const auto place = dwarf::search_frame_header(tables, target(at + 1));
+  const auto byte = [&](size_t at) { return std::to_integer<unsigned>(code[at]); };
+  const auto target = [&](size_t at) { return section->address + at + 4 + static_cast<uint64_t>(signed_at(code, at)); };
+  const auto begins_at = [&](uint64_t address) {
+    const auto place = dwarf::search_frame_header(tables, address);
     const auto entry = place ? entries.at(*place) : std::nullopt;
-    if (entry && entry->begin == target(at + 1)) return {entry->begin, entry->end};
+    return entry && entry->begin == address ? entry : std::nullopt;
+  };
+  constexpr size_t lea = 7, jump = 5, between = 32, longest_operation = 8192;
+  std::map<uint64_t, std::pair<std::set<uint64_t>, uint64_t>> found; // by begin: who jumps there, and the end
+  for (size_t at = 0; at + lea + jump + between <= code.size(); at++) {
+    if (byte(at) != 0x48 || byte(at + 1) != 0x8d || (byte(at + 2) & 0xf7) != 0x35) continue; // lea distance(%rip), %rsi or %rdi
+    const uint64_t from = section->address + at, own = target(at + 3);
+    if (own >= from || from - own > longest_operation) continue;
+    const auto function = begins_at(own);
+    if (!function || from >= function->end) continue;
+    for (size_t next = at + lea; next < at + lea + between; next++) {
+      if ((byte(next) & 0xfe) != 0xe8) continue; // call, jmp
+      const auto to = begins_at(target(next + 1));
+      if (!to || to->begin == own) continue;
+      found[to->begin].first.insert(own);
+      found[to->begin].second = to->end;
+      break;
+    }
   }
-  return {};
+  const auto most = std::ranges::max_element(found, {}, [](const auto& f) { return f.second.first.size(); });
+  return most == found.end() || most->second.first.size() < 2 ? language_code{} : language_code{most->first, most->second.second};
 }
 
 language_code range_of(const std::optional<format::ElfSymbol>& function) {

@@ -2,6 +2,7 @@
 
 #include "format/elf_hash.h"
 #include "runtime/function_parts.h"
+#include "runtime/object_bytes.h"
 #include "runtime/php_layouts.h"
 #include "runtime/stopped_walk.h"
 
@@ -64,10 +65,6 @@ bool find_threads(const format::ElfFile& file, uint64_t root, php_layout& layout
   layout.thread_cache = static_cast<int32_t>(distance);
   return layout.thread_cache == distance;
 }
-
-using Bytes = std::span<const std::byte>;
-template<size_t N> Bytes as_bytes(const uint8_t (&array)[N]) { return std::as_bytes(std::span(array)); }
-uint64_t number_at(Bytes bytes, uint64_t offset, unsigned size) { return base::Reader(bytes, offset).number_of(size); }
 
 // A string of PHP: its length, then its bytes.
 std::string text_of(Bytes object, uint64_t address, const php_layout& l, const ReadMemory& read) {

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Frames of LuaJIT in user stacks: lua.py ACU [--filter TEXT]
 
+Of compiled code the innermost frame is that of the function which the trace has entered; its line is where the trace begins, and other functions
+that are inlined in the trace are not shown.
+
 Last line: `N passed, N failed, N skipped`.
 """
 import os
@@ -24,10 +27,10 @@ def interpreter(name):
     return path
 
 
-def seeded(script, how):
+def seeded(script, how, jit):
     def test(acu):
-        command = [interpreter("luajit"), "-joff", SEEDED, "FOLDER", "7", str(COUNTS[script]), TRIGGERS.get(script, script)]
-        return check_seeded(acu, command, script, how, COUNTS[script] // 2 if script == "spin" else COUNTS[script])
+        command = [interpreter("luajit"), f"-j{jit}", SEEDED, "FOLDER", "7", str(COUNTS[script]), TRIGGERS.get(script, script)]
+        return check_seeded(acu, command, script, how, int(COUNTS[script] * (0.5 if script == "spin" else 0.99)), jit == "off")
     return test
 
 
@@ -43,7 +46,8 @@ def is_cut(acu):
 def tests():
     for script in COUNTS:
         for how in ("before", "after"):
-            yield f"{script}, attached {how} it starts", seeded(script, how)
+            yield f"{script}, attached {how} it starts", seeded(script, how, "off")
+        yield f"{script}, compiled", seeded(script, "after", "on")
     yield "deep", is_cut
 
 
