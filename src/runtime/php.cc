@@ -42,28 +42,32 @@ std::optional<uint32_t> current_by_code(const format::ElfFile& file) {
   return std::nullopt;
 }
 
-// Of a build with threads: sets how the thread's memory is found, by the function that returns the offset of _tsrm_ls_cache from the thread
-// pointer (PHP 8.0 and later). False: not known.
-bool find_threads(const format::ElfFile& file, uint64_t root, php_layout& layout) {
-  const auto function = format::find_exported(file, "tsrm_get_ls_cache_tcb_offset");
-  if (!function) return false;
-  const base::ByteSpan code = code_of(file, *function);
-  if (code.size() != 8) return false; // one instruction and a return
+constexpr uint32_t load_number = 0xc0c748, load_memory = 0x058b48; // mov $number, %rax; mov number(%rip), %rax
+
+// What the first instruction of a function loads: a number, or what is at a distance of so many bytes from `root`. Nothing: neither.
+std::optional<std::pair<uint32_t, int32_t>> loaded_by(const format::ElfFile& file, const format::ElfSymbol& function, uint64_t root) {
+  const base::ByteSpan code = code_of(file, function);
   base::Reader in(code);
-  const auto instruction = in.number<uint16_t>() | in.number<uint8_t>() << 16;
-  const auto number = in.number<uint32_t>();
-  if (in.number<uint8_t>() != 0xc3) return false;
-  layout.thread_cache = static_cast<int32_t>(number);
-  if (instruction == 0xc0c748) { // mov $number, %rax
-    layout.threads = PHP_THREADS;
-    return true;
-  }
-  if (instruction != 0x058b48) return false; // mov number(%rip), %rax
-  const uint64_t next = function->value + function->size - 1;
-  const int64_t distance = static_cast<int64_t>(next - root) + layout.thread_cache;
-  layout.threads = PHP_THREADS_BY_MEMORY;
-  layout.thread_cache = static_cast<int32_t>(distance);
-  return layout.thread_cache == distance;
+  const uint32_t instruction = in.number<uint16_t>() | uint32_t{in.number<uint8_t>()} << 16;
+  const auto number = static_cast<int32_t>(in.number<uint32_t>());
+  if (!in.ok() || (instruction != load_number && instruction != load_memory)) return std::nullopt;
+  if (instruction == load_number) return std::pair(instruction, number);
+  const uint64_t next = function.value + (function.size > 64 ? 64 : function.size) - code.size() + 7;
+  const int64_t distance = static_cast<int64_t>(next - root) + number;
+  if (distance != static_cast<int32_t>(distance)) return std::nullopt;
+  return std::pair(instruction, static_cast<int32_t>(distance));
+}
+
+// Sets how the executor's variables are found. Of a build with threads, by the function that returns the offset of _tsrm_ls_cache from the thread
+// pointer (PHP 8.0 and later); of a shared library without, by the one that loads the variables' address. False: not known.
+bool find_executor(const format::ElfFile& file, bool has_threads, uint64_t root, php_layout& layout) {
+  const auto function = format::find_exported(file, has_threads ? "tsrm_get_ls_cache_tcb_offset" : "zend_is_executing");
+  const auto loaded = function ? loaded_by(file, *function, root) : std::nullopt;
+  if (has_threads && !loaded) return false;
+  if (!loaded || (!has_threads && loaded->first == load_number)) return true;
+  layout.executor = !has_threads ? PHP_BY_POINTER : loaded->first == load_number ? PHP_THREADS : PHP_THREADS_BY_MEMORY;
+  layout.executor_distance = loaded->second;
+  return true;
 }
 
 // A string of PHP: its length, then its bytes.
@@ -94,13 +98,14 @@ std::optional<FileRuntime> recognise_php(const format::ElfFile& file) {
   if (row == std::end(php_layouts) || current_by_code(file).value_or(row->current) != row->current) return out;
   php_layout layout = *row;
   auto root = format::find_exported(file, "executor_globals");
-  if (!root) {
-    root = format::find_exported(file, "executor_globals_offset");
-    if (!root || !find_threads(file, root->value, layout)) {
-      out.problem = "layout not known (built with threads)";
-      return out;
-    }
+  const bool has_threads = !root;
+  if (has_threads) root = format::find_exported(file, "executor_globals_offset");
+  if (!root || !find_executor(file, has_threads, root->value, layout)) {
+    out.problem = "layout not known (built with threads)";
+    return out;
   }
+  if (const auto functions = format::find_exported(file, "zend_flf_functions"))
+    layout.frameless = static_cast<int32_t>(static_cast<int64_t>(functions->value - root->value));
   out.problem.clear();
   out.table.kind = LANGUAGE_PHP;
   out.table.root = root->value;

@@ -29,6 +29,8 @@ enum {
   PHP_OBJECT = 8,            /* IS_OBJECT, the lowest byte of the call info */
   PHP_INCLUDE_OR_EVAL = 73,  /* instructions */
   PHP_HANDLE_EXCEPTION = 149,
+  PHP_FRAMELESS_CALL = 204, /* ZEND_FRAMELESS_ICALL_0, for 0 to 3 arguments (8.4 and later) */
+  PHP_FRAMELESS_CALLS = 4,
   PHP_EVAL = 1,              /* kinds of PHP_INCLUDE_OR_EVAL */
   PHP_INCLUDE = 2,
   PHP_INCLUDE_ONCE = 4,
@@ -39,17 +41,19 @@ enum {
 /* At PHP_KIND: the kind of include or eval that runs code without a name (0: it is the main script), or whether a method has an object. */
 enum { PHP_KIND_MASK = 31, PHP_WITH_OBJECT = 32 };
 
-/* How _tsrm_ls_cache is found from the thread pointer. */
+/* How the executor's variables are found. */
 enum {
-  PHP_NO_THREADS,
-  PHP_THREADS,           /* at thread_cache from it */
-  PHP_THREADS_BY_MEMORY, /* the offset is in memory, at thread_cache from executor_globals_offset */
+  PHP_AT_ROOT,           /* `root` of the table is executor_globals */
+  PHP_BY_POINTER,        /* their address is in memory, at executor_distance from `root`: a program may have a copy of what its library exports */
+  PHP_THREADS,           /* _tsrm_ls_cache is at executor_distance from the thread pointer, `root` is executor_globals_offset */
+  PHP_THREADS_BY_MEMORY, /* the same, but that distance is in memory, at executor_distance from `root` */
 };
 
 struct php_layout {
   __u16 version;          /* 0x0802: 8.2 */
-  __u16 threads;          /* PHP_NO_THREADS, …; set by recognise_php() with the next one */
-  __s32 thread_cache;
+  __u16 executor;         /* PHP_AT_ROOT, …; set by recognise_php(), as the next two */
+  __s32 executor_distance;
+  __s32 frameless;        /* from `root` of the table to zend_flf_functions; 0: there is none */
   __u16 current;          /* in executor_globals: current_execute_data */
   __u16 before_exception; /* in executor_globals: opline_before_exception */
   __u16 frame_opline;     /* in zend_execute_data */
@@ -83,6 +87,7 @@ struct php_layout {
 struct php_memory {
   __u64 live_frame, live_opline; /* which frame the thread carries out which instruction of, if it is known better than in memory; 0: it is not */
   __u64 function;                /* that is in function_bytes */
+  __u64 frameless;               /* the frame whose frameless call was read */
   __u32 kind;                    /* of its name: see PHP_KIND */
   __u32 oldest;                  /* of `generators`: the last that is read */
   __u64 waiting;                 /* generators whose frames are still to be read */

@@ -9,11 +9,13 @@
 /* Sets `thread` to the executor's variables; 1: the thread has none. */
 language_inline int php_find_executor(const struct language_table *t, struct language_walk *w) {
   const struct php_layout *l = &t->php;
+  const __u64 place = t->root + (__s64)l->executor_distance;
+  __u64 offset = (__s64)l->executor_distance, cache = 0, in_cache = 0;
   w->end = LANGUAGE_NO_THREAD;
   w->thread = t->root;
-  if (!l->threads) return 0;
-  __u64 offset = (__s64)l->thread_cache, cache = 0, in_cache = 0;
-  if (l->threads == PHP_THREADS_BY_MEMORY && language_read(&offset, 8, t->root + (__s64)l->thread_cache)) return 1;
+  if (l->executor == PHP_AT_ROOT) return 0;
+  if (l->executor == PHP_BY_POINTER) return language_read(&w->thread, 8, place) || !w->thread;
+  if (l->executor == PHP_THREADS_BY_MEMORY && language_read(&offset, 8, place)) return 1;
   if (language_read(&cache, 8, w->thread_pointer + offset) || !cache || language_read(&in_cache, 8, t->root)) return 1;
   w->thread = cache + in_cache;
   return 0;
@@ -24,7 +26,7 @@ language_inline int php_begin(const struct language_table *t, struct language_wa
   if (php_find_executor(t, w)) return 1;
   w->opens = 1;
   w->end = LANGUAGE_UNREADABLE;
-  w->php.function = w->php.generator = w->php.after = 0;
+  w->php.function = w->php.generator = w->php.after = w->php.frameless = 0;
   return language_read(&w->frame, 8, w->thread + t->php.current) != 0;
 }
 
@@ -73,6 +75,17 @@ language_inline __u32 php_line(const struct php_layout *l, struct language_walk 
     if (language_read(w->php.opline_bytes, PHP_OPLINE_BYTES, opline)) return 0;
   }
   return language_half(w->php.opline_bytes, l->opline_line);
+}
+
+/* From PHP 8.4 on some functions in C are called without a frame: reads that one in the place of the function of a frame whose instruction was
+ * read; 0: it is none. */
+language_inline int php_read_frameless(const struct language_table *t, struct language_walk *w) {
+  const struct php_layout *l = &t->php;
+  __u64 functions = 0, function = 0;
+  if (!l->frameless || (__u8)(php_opline_code(l, w) - PHP_FRAMELESS_CALL) >= PHP_FRAMELESS_CALLS) return 0;
+  const __u64 index = language_half(w->php.opline_bytes, l->opline_extended);
+  return !language_read(&functions, 8, t->root + (__s64)l->frameless) && !language_read(&function, 8, functions + 8 * index) &&
+         !php_read_function(l, w, function) && php_function_type(l, w) == PHP_INTERNAL_FUNCTION;
 }
 
 /* What identifies the function that was read, and its name. */
@@ -148,11 +161,20 @@ language_inline int php_turn(const struct language_table *t, struct language_wal
   const int is_internal = php_function_type(l, w) == PHP_INTERNAL_FUNCTION, has_name = language_word(w->php.function_bytes, l->function_name) != 0;
   if (is_internal && !has_name) return 0; /* the outermost frame of a fiber */
   const __u32 info = language_half(w->php.frame_bytes, l->frame_call_info);
+  w->position = is_internal ? 0 : php_line(l, w, frame);
+  w->is_first = w->opens;
+  if (!is_internal && w->php.frameless != frame && php_read_frameless(t, w)) { /* the frame itself is next */
+    w->php.frameless = w->frame = frame;
+    w->php.kind = 0;
+    w->code = language_word(w->php.function_bytes, l->function_handler);
+    w->position = w->opens = 0;
+    w->check = php_check(l, w);
+    return 0;
+  }
+  if (php_read_function(l, w, function)) return 1;
   w->php.kind = !has_name ? php_include_kind(l, w, w->frame) : (info & 0xff) == PHP_OBJECT ? PHP_WITH_OBJECT : 0;
   w->code = language_word(w->php.function_bytes, is_internal ? l->function_handler : l->function_oplines);
-  w->position = is_internal ? 0 : php_line(l, w, frame);
   w->check = php_check(l, w);
-  w->is_first = w->opens;
   w->opens = !is_internal && info & PHP_CALL_TOP;
   if (w->php.after) {
     w->opens = 0;

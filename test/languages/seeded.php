@@ -129,7 +129,8 @@ function by_delegation_to_array($p, $depth) {
   foreach ((function () use ($p, $depth) { yield from [1]; $p->go($depth); })() as $v) {}
 }
 function by_trait($p, $depth) { return (new Base)->by_trait($p, $depth); }
-function by_renamed_trait($p, $depth) { return derived($p, $depth)->renamed($p, $depth); }
+// PHP 7.4's backtraces look up the other name, which is not in the function.
+function by_renamed_trait($p, $depth) { return PHP_VERSION_ID < 80000 ? $p->go($depth) : derived($p, $depth)->renamed($p, $depth); }
 function by_static_trait($p, $depth) { return Derived::by_static_trait($p, $depth); }
 function by_inheritance($p, $depth) { return derived($p, $depth)->inherited($p, $depth); }
 function by_parent($p, $depth) { return Derived::overridden($p, $depth); }

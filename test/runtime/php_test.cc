@@ -186,6 +186,19 @@ TEST(PhpStopped, FunctionsInCAreShorter) {
   EXPECT_EQ(text(p.walk()), "0:0* 1:11");
 }
 
+TEST(PhpStopped, CallsWithoutAFrame) {
+  Program p(php_layouts[0]);
+  p.add_frame(0, PHP_USER_FUNCTION, true, false), p.add_frame(1, PHP_USER_FUNCTION, true, true), p.add_frame(2, PHP_INTERNAL_FUNCTION, false, true);
+  p.opline(0, PHP_FRAMELESS_CALL + 2, 3);
+  EXPECT_EQ(text(p.walk()), "0:10* 1:11*");
+  p.table.php.frameless = 0x10000;
+  p.word(root + 0x10000, root + 0x20000);
+  p.word(root + 0x20000 + 8 * 3, functions + 0x2000);
+  EXPECT_EQ(text(p.walk()), "2:0* 0:10 1:11*");
+  p.opline(0, PHP_FRAMELESS_CALL + PHP_FRAMELESS_CALLS, 3);
+  EXPECT_EQ(text(p.walk()), "0:10* 1:11*");
+}
+
 TEST(PhpStopped, ThreadsHaveTheirExecutor) {
   Program p(php_layouts[0]);
   p.add_frame(0, PHP_USER_FUNCTION, true, true);
@@ -193,14 +206,26 @@ TEST(PhpStopped, ThreadsHaveTheirExecutor) {
   p.table.root = thread + 0x1000; // executor_globals_offset
   p.word(p.table.root, 0x40);
   p.word(thread - 24, cache);
-  p.table.php.threads = PHP_THREADS;
-  p.table.php.thread_cache = -24;
+  p.table.php.executor = PHP_THREADS;
+  p.table.php.executor_distance = -24;
   EXPECT_EQ(text(p.walk(thread)), "0:10*");
   p.word(p.table.root + 0x100, static_cast<uint64_t>(-24));
-  p.table.php.threads = PHP_THREADS_BY_MEMORY;
-  p.table.php.thread_cache = 0x100;
+  p.table.php.executor = PHP_THREADS_BY_MEMORY;
+  p.table.php.executor_distance = 0x100;
   EXPECT_EQ(text(p.walk(thread)), "0:10*");
   EXPECT_EQ(p.walk(thread + 0x40).end, uint32_t{LANGUAGE_NO_THREAD});
+}
+
+TEST(PhpStopped, AProgramHasACopyOfTheVariables) {
+  Program p(php_layouts[0]);
+  p.add_frame(0, PHP_USER_FUNCTION, true, true);
+  p.table.root = root + 0x100000;
+  p.word(p.table.root - 0x80, root);
+  p.table.php.executor = PHP_BY_POINTER;
+  p.table.php.executor_distance = -0x80;
+  EXPECT_EQ(text(p.walk()), "0:10*");
+  p.word(p.table.root - 0x80, 0);
+  EXPECT_EQ(p.walk().end, uint32_t{LANGUAGE_NO_THREAD});
 }
 
 TEST(PhpCode, NamesAndFiles) {
@@ -254,7 +279,7 @@ TEST(PhpFiles, TheInstalledOneIsKnown) {
   EXPECT_TRUE(found->version.starts_with("PHP 8.2.")) << found->version;
   EXPECT_EQ(found->problem, "");
   EXPECT_LT(found->table.evaluation[0].begin, found->table.evaluation[0].end);
-  EXPECT_EQ(found->table.php.threads, PHP_NO_THREADS);
+  EXPECT_EQ(found->table.php.executor, PHP_AT_ROOT);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 /* Frames of PHP in the kernel.
  *
- * Code that PHP compiled at run time (opcache.jit) has no tables, so native frames may end there. Language frames are looked for if the evaluation
- * function was met before. */
+ * Code that PHP compiled at run time (opcache.jit) has no tables, so native frames mostly end there. As PHP's frames are looked for only where
+ * the evaluation function is met, such stacks have none. */
 #include "language.h"
 
 #include "runtime/php_walk.h"
@@ -39,7 +39,7 @@ __attribute__((noinline)) int acu_php(__u64 slot) {
   struct walk *w = map_lookup(acu_walks, &key);
   if (!w) return 0;
   struct language_turn t = {w, map_lookup(acu_languages, &w->language)};
-  if (!t.table || (t.table->php.threads && !find_thread_pointer(&w->language_walk))) return 0;
+  if (!t.table || (t.table->php.executor >= PHP_THREADS && !find_thread_pointer(&w->language_walk))) return 0;
   find_live_opline(w);
   if (!php_begin(t.table, &w->language_walk)) loop(php_turns, php_frame, &t, 0);
   return 0;
