@@ -11,6 +11,7 @@
  * freed and their addresses are used again, so a name belongs to process, address and check together. */
 #pragma once
 
+#include "runtime/lua_layout.h"
 #include "runtime/luajit_layout.h"
 #include "runtime/php_layout.h"
 #include "runtime/python_layout.h"
@@ -55,6 +56,7 @@ struct language_table {
     struct python_layout python;
     struct php_layout php;
     struct luajit_layout luajit;
+    struct lua_layout lua;
   };
 };
 
@@ -97,14 +99,15 @@ struct language_walk {
   __u32 is_first;       /* the frame that was read last is the innermost of its activation */
   __u32 opens;          /* the next one is */
   __u32 end;            /* LANGUAGE_…, after the last turn */
-  __u32 evaluations;    /* frames of the evaluation function, with their stack pointers, and rbp in the innermost one */
+  __u32 evaluations;    /* frames of the evaluation function, with rbp and rsp in them */
   __u32 evaluation_is;  /* the innermost one: LANGUAGE_CALLS, … */
-  __u64 evaluation_rbp;
-  __u64 evaluation_rsp[LANGUAGE_MAX_EVALUATIONS];
+  __u64 evaluation_rbp[LANGUAGE_MAX_EVALUATIONS];
+  __u64 evaluation_rsp[LANGUAGE_MAX_EVALUATIONS]; /* Lua: the CFA instead; 0: not known */
   union {
     struct python_memory python;
     struct php_memory php;
     struct luajit_memory luajit;
+    struct lua_memory lua;
   };
 };
 

@@ -79,7 +79,7 @@ __attribute__((noinline)) int acu_luajit(__u64 slot) {
   struct language_walk *l = &w->language_walk;
   l->luajit.rdx = w->registers[ARCH_RDX];
   if (!l->luajit.jit_base) l->luajit.rbx = w->registers[ARCH_RBX];
-  l->luajit.rbp = l->evaluation_rbp;
+  l->luajit.rbp = l->evaluation_rbp[0];
   l->evaluations = w->evaluations;
   luajit_begin(l);
   l->end = LANGUAGE_TOO_DEEP;

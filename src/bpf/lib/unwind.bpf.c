@@ -284,16 +284,20 @@ inline_always long to_caller(struct walk *w) {
 
 inline_always void add_evaluation(struct walk *w) {
   struct language_walk *l = &w->language_walk;
-  if (!w->evaluations) {
-    l->evaluation_rbp = w->bp;
-    l->evaluation_is = !w->is_exact ? LANGUAGE_CALLS : w->stack.count ? LANGUAGE_INTERRUPTED : LANGUAGE_RUNS;
-  }
-  l->evaluation_rsp[w->evaluations & (LANGUAGE_MAX_EVALUATIONS - 1)] = w->sp;
+  const __u32 at = w->evaluations & (LANGUAGE_MAX_EVALUATIONS - 1);
+  if (!w->evaluations) l->evaluation_is = !w->is_exact ? LANGUAGE_CALLS : w->stack.count ? LANGUAGE_INTERRUPTED : LANGUAGE_RUNS;
+  l->evaluation_rbp[at] = w->bp;
+  l->evaluation_rsp[at] = w->is_lua ? 0 : w->sp;
+  w->awaits_cfa = w->is_lua;
   w->evaluations++;
 }
 
 /* The frame at pc; how many of them run an interpreter's evaluation function tells whether there are language frames to look for. */
 inline_always void add_frame(struct walk *w) {
+  if (w->awaits_cfa) {
+    w->language_walk.evaluation_rsp[(w->evaluations - 1) & (LANGUAGE_MAX_EVALUATIONS - 1)] = w->sp;
+    w->awaits_cfa = 0;
+  }
   if (w->is_luajit && !w->evaluations) {
     w->has_table = !find_rule(w) && w->rule.cfa != UNWIND_CFA_NO_TABLE;
     acu_luajit_frame(w->slot);
@@ -441,6 +445,8 @@ inline_always void find_process(struct walk *w) {
   w->stack.language = w->language = process ? process->language : 0;
   struct language_table *table = w->language ? map_lookup(acu_languages, &w->language) : 0;
   w->is_luajit = table && table->kind == LANGUAGE_LUAJIT;
+  w->is_lua = table && table->kind == LANGUAGE_LUA;
+  w->awaits_cfa = 0;
   w->language_walk.luajit.jit_base = 0;
   for (int i = 0; i < LANGUAGE_CODE_RANGES; i++) {
     w->evaluation[i].begin = table ? table->evaluation[i].begin : 0;
