@@ -4,7 +4,7 @@
  * A language frame is a tagged entry of the stack (spec/stack_entry.h):
  *
  *   word 0: 0xac | tag | check (23 bits) | first (1 bit) | position (24 bits)
- *   word 1: address of the code object; 0: the activation runs none (only of LuaJIT, and alone in its activation)
+ *   word 1: address of the code object; 0: the activation runs none (only of Lua, and alone in its activation)
  *
  * `position` is where the function is, in the runtime's own units (CPython: instructions of 2 bytes). `first` marks the innermost frame
  * of an activation, which is one call of the evaluation function. `check` is a hash of fields that identify the code object: objects are

@@ -16,8 +16,10 @@ language_inline int lua_find_state(const struct language_table *t, struct langua
     __u64 address = 0;
     if (!cfa || language_read(&address, 8, cfa - 8)) return 1;
     address -= t->evaluation[0].begin;
+    /* What is found is kept in memory: so the verifier sees one turn like the other. */
     for (int i = 0; i < LUA_MAX_SITES; i++)
-      if (i < l->sites && address == (__u64)(__s64)l->site[i].address && language_read(&w->thread, 8, cfa + l->site[i].slot)) return 1;
+      if (i < l->sites && address == (__u64)(__s64)l->site[i].address) w->thread = cfa + l->site[i].slot;
+    if (!w->thread || language_read(&w->thread, 8, w->thread)) return 1;
   }
   return !w->thread || w->thread & 7 || language_read(m->state, LUA_STATE_READ, w->thread) || m->state[LUA_TYPE] != LUA_THREAD ||
          !language_word(m->state, l->state_global);

@@ -202,6 +202,13 @@ inline_always void find_returns(struct walk *w) {
   }
 }
 
+/* Whether there is a table for the frame's code. Visible, as acu_keep_returns. */
+__attribute__((noinline)) int acu_has_table(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  return w && !find_rule(w) && w->rule.cfa != UNWIND_CFA_NO_TABLE;
+}
+
 inline_always long stop(struct walk *w, __u32 why) {
   w->end = why;
   return 1;
@@ -298,10 +305,7 @@ inline_always void add_frame(struct walk *w) {
     w->language_walk.evaluation_rsp[(w->evaluations - 1) & (LANGUAGE_MAX_EVALUATIONS - 1)] = w->sp;
     w->awaits_cfa = 0;
   }
-  if (w->is_luajit && !w->evaluations) {
-    w->has_table = !find_rule(w) && w->rule.cfa != UNWIND_CFA_NO_TABLE;
-    acu_luajit_frame(w->slot);
-  }
+  if (w->is_luajit && !w->evaluations) acu_luajit_frame(w->slot);
   const __u64 at = code_of(w);
   if (at - w->evaluation[0].begin < w->evaluation[0].end - w->evaluation[0].begin) add_evaluation(w);
   if (at - w->evaluation[1].begin < w->evaluation[1].end - w->evaluation[1].begin) add_evaluation(w);
