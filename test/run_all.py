@@ -94,6 +94,7 @@ SUITES = {
     "stacks": "stacks/run.py",
     "linkers": "stacks/linkers.py",
     "python": "languages/python.py",
+    "lua": "languages/lua.py",
     "names": "names/run.py",
     "trace": "trace/run.py",
     "stat": "stat/run.py",
