@@ -23,7 +23,7 @@ def run_ctest(preset):
     log = os.path.join(build, "Testing", "Temporary", "LastTest.log")
     if os.path.exists(log):
         os.unlink(log)
-    done = subprocess.run(["ctest", "--test-dir", build, "--output-on-failure", "--timeout", "300", "-j2"],
+    done = subprocess.run(["ctest", "--test-dir", build, "--output-on-failure", "--timeout", "300"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(done.stdout.rstrip())
     text = open(log, errors="replace").read() if os.path.exists(log) else ""
@@ -94,6 +94,7 @@ SUITES = {
     "stacks": "stacks/run.py",
     "linkers": "stacks/linkers.py",
     "python": "languages/python.py",
+    "php": "languages/php.py",
     "lua": "languages/lua.py",
     "names": "names/run.py",
     "trace": "trace/run.py",

@@ -20,6 +20,7 @@ EMBED(language);
 EMBED(python);
 EMBED(php);
 EMBED(luajit);
+EMBED(perl);
 EMBED(lua);
 
 namespace bpf {
@@ -115,6 +116,7 @@ std::span<const LibraryFunction> library() {
     add(acu_object_python, acu_object_python_end);
     add(acu_object_php, acu_object_php_end);
     add(acu_object_luajit, acu_object_luajit_end);
+    add(acu_object_perl, acu_object_perl_end);
     add(acu_object_lua, acu_object_lua_end);
     std::set<std::string_view> names;
     for (const LibraryFunction& f : all) assert(names.insert(f.name).second);

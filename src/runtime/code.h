@@ -14,6 +14,7 @@ struct Code {
   std::string name, file;
   uint32_t first_line = 0;
   std::vector<std::byte> lines; // its table of locations, in the form of kind and version
+  bool is_table_cut = false;    // the end of the table could not be read
   uint32_t kind = 0;            // LANGUAGE_…
   uint16_t version = 0;         // of the runtime, as its layout has it
 };

@@ -13,6 +13,7 @@
 
 #include "runtime/lua_layout.h"
 #include "runtime/luajit_layout.h"
+#include "runtime/perl_layout.h"
 #include "runtime/php_layout.h"
 #include "runtime/python_layout.h"
 
@@ -27,8 +28,10 @@ enum {
   LANGUAGE_NONE,
   LANGUAGE_PYTHON,
   LANGUAGE_PHP,
-  LANGUAGE_LUAJIT = 4,
-  LANGUAGE_LUA = 5,
+  LANGUAGE_PERL,
+  LANGUAGE_LUAJIT,
+  LANGUAGE_LUA,
+  LANGUAGE_KINDS,
 };
 
 enum {
@@ -51,11 +54,13 @@ struct language_table {
   __u32 kind; /* LANGUAGE_… */
   __u32 root_bytes; /* of the variable `root` */
   struct language_code evaluation[LANGUAGE_CODE_RANGES];
+  struct language_code nested; /* of a function that goes on with an activation in another call of the evaluation function; 0 to 0: none does */
   __u64 root; /* a variable of the runtime from which its threads are found; CPython: _PyRuntime, PHP: executor_globals */
   union {
     struct python_layout python;
     struct php_layout php;
     struct luajit_layout luajit;
+    struct perl_layout perl;
     struct lua_layout lua;
   };
 };
@@ -107,6 +112,7 @@ struct language_walk {
     struct python_memory python;
     struct php_memory php;
     struct luajit_memory luajit;
+    struct perl_memory perl;
     struct lua_memory lua;
   };
 };

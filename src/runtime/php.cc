@@ -2,6 +2,7 @@
 
 #include "format/elf_hash.h"
 #include "runtime/function_parts.h"
+#include "runtime/object_bytes.h"
 #include "runtime/php_layouts.h"
 #include "runtime/stopped_walk.h"
 
@@ -21,9 +22,49 @@ std::string version_of(const format::ElfFile& file) {
   return at == std::string_view::npos ? std::string() : std::string(base::text_at(constants, at + header.size()));
 }
 
-using Bytes = std::span<const std::byte>;
-template<size_t N> Bytes as_bytes(const uint8_t (&array)[N]) { return std::as_bytes(std::span(array)); }
-uint64_t number_at(Bytes bytes, uint64_t offset, unsigned size) { return base::Reader(bytes, offset).number_of(size); }
+// Code of a small function, without the mark of a target of indirect jumps (endbr64).
+base::ByteSpan code_of(const format::ElfFile& file, const format::ElfSymbol& function) {
+  const base::ByteSpan code = bytes_at(file, function.value, std::min<uint64_t>(function.size, 64));
+  return base::Reader(code).number<uint32_t>() == 0xfa1e0ff3 ? code.subspan(4) : code;
+}
+
+// Where current_execute_data is in executor_globals, by the function that compares it with 0: cmpq $0, offset(register) with or without another
+// register. Nothing: it does so in another way.
+std::optional<uint32_t> current_by_code(const format::ElfFile& file) {
+  const auto function = format::find_exported(file, "zend_is_executing");
+  if (!function) return std::nullopt;
+  const base::ByteSpan code = code_of(file, *function);
+  for (size_t at = 0; at + 9 <= code.size(); at++) {
+    const auto byte = [&](size_t i) { return static_cast<uint8_t>(code[at + i]); };
+    if ((byte(0) & 0xf8) != 0x48 || byte(1) != 0x83 || (byte(2) & 0xf8) != 0xb8) continue;
+    return base::Reader(code, at + ((byte(2) & 7) == 4 ? 4 : 3)).number<uint32_t>();
+  }
+  return std::nullopt;
+}
+
+// Of a build with threads: sets how the thread's memory is found, by the function that returns the offset of _tsrm_ls_cache from the thread
+// pointer (PHP 8.0 and later). False: not known.
+bool find_threads(const format::ElfFile& file, uint64_t root, php_layout& layout) {
+  const auto function = format::find_exported(file, "tsrm_get_ls_cache_tcb_offset");
+  if (!function) return false;
+  const base::ByteSpan code = code_of(file, *function);
+  if (code.size() != 8) return false; // one instruction and a return
+  base::Reader in(code);
+  const auto instruction = in.number<uint16_t>() | in.number<uint8_t>() << 16;
+  const auto number = in.number<uint32_t>();
+  if (in.number<uint8_t>() != 0xc3) return false;
+  layout.thread_cache = static_cast<int32_t>(number);
+  if (instruction == 0xc0c748) { // mov $number, %rax
+    layout.threads = PHP_THREADS;
+    return true;
+  }
+  if (instruction != 0x058b48) return false; // mov number(%rip), %rax
+  const uint64_t next = function->value + function->size - 1;
+  const int64_t distance = static_cast<int64_t>(next - root) + layout.thread_cache;
+  layout.threads = PHP_THREADS_BY_MEMORY;
+  layout.thread_cache = static_cast<int32_t>(distance);
+  return layout.thread_cache == distance;
+}
 
 // A string of PHP: its length, then its bytes.
 std::string text_of(Bytes object, uint64_t address, const php_layout& l, const ReadMemory& read) {
@@ -47,31 +88,48 @@ std::optional<FileRuntime> recognise_php(const format::ElfFile& file) {
   if (!evaluation || !evaluation->is_function() || !evaluation->size || !format::find_exported(file, "zend_vm_kind")) return std::nullopt;
   const std::string version = version_of(file);
   FileRuntime out = {.version = version.empty() ? "PHP" : "PHP " + version, .problem = "layout not known"};
-  const auto root = format::find_exported(file, "executor_globals");
-  if (!root) {
-    out.problem = "layout not known (built with threads)";
-    return out;
-  }
   unsigned major = 0, minor = 0;
   std::sscanf(version.c_str(), "%u.%u", &major, &minor);
-  const auto* layout = std::ranges::find(php_layouts, static_cast<uint16_t>(major << 8 | minor), &php_layout::version);
-  if (layout == std::end(php_layouts)) return out;
+  const auto* row = std::ranges::find(php_layouts, static_cast<uint16_t>(major << 8 | minor), &php_layout::version);
+  if (row == std::end(php_layouts) || current_by_code(file).value_or(row->current) != row->current) return out;
+  php_layout layout = *row;
+  auto root = format::find_exported(file, "executor_globals");
+  if (!root) {
+    root = format::find_exported(file, "executor_globals_offset");
+    if (!root || !find_threads(file, root->value, layout)) {
+      out.problem = "layout not known (built with threads)";
+      return out;
+    }
+  }
   out.problem.clear();
   out.table.kind = LANGUAGE_PHP;
   out.table.root = root->value;
   out.table.root_bytes = static_cast<uint32_t>(root->size);
-  out.table.php = *layout;
+  out.table.php = layout;
   out.table.evaluation[0] = {evaluation->value, evaluation->value + evaluation->size};
   out.table.evaluation[1] = cold_part(file, out.table.evaluation[0]);
   return out;
 }
 
-// "Class::method", as PHP's documents write it; the code of a file, which has no name, is {main}. Functions in C have no file.
+// The name of code that has none, as PHP's backtraces have it.
+static std::string_view name_of_code(uint32_t kind) {
+  switch (kind & PHP_KIND_MASK) {
+  case PHP_EVAL: return "eval";
+  case PHP_INCLUDE: return "include";
+  case PHP_INCLUDE_ONCE: return "include_once";
+  case PHP_REQUIRE: return "require";
+  case PHP_REQUIRE_ONCE: return "require_once";
+  default: return "{main}";
+  }
+}
+
+// Names as in PHP's backtraces: "Class->method", "Class::method". Functions in C have no file.
 std::optional<Code> decode_php(const language_object& object, const language_table& table, const ReadMemory& read) {
   const php_layout& l = table.php;
   const Bytes function = as_bytes(object.object);
   const auto pointer = [&](uint16_t field) { return number_at(function, field, 8); };
   const uint64_t type = number_at(function, l.function_type, 1);
+  const auto kind = static_cast<uint32_t>(number_at(function, PHP_KIND, 1));
   if (type != PHP_INTERNAL_FUNCTION && type != PHP_USER_FUNCTION && type != PHP_EVALUATED_CODE) return std::nullopt;
   Code out = {.name = text_of(as_bytes(object.name), pointer(l.function_name), l, read), .kind = LANGUAGE_PHP, .version = l.version};
   if (type != PHP_INTERNAL_FUNCTION) {
@@ -79,16 +137,20 @@ std::optional<Code> decode_php(const language_object& object, const language_tab
     out.first_line = static_cast<uint32_t>(number_at(function, l.function_line, 4));
     if (out.file.empty()) return std::nullopt;
   }
-  if (out.name.empty()) out.name = "{main}";
-  // The class's own address is not what was read: its name may be cut.
-  if (const std::string scope = text_of(as_bytes(object.lines), pointer(l.function_scope), l, {}); !scope.empty() && pointer(l.function_scope))
-    out.name = scope + "::" + out.name;
+  const bool has_name = pointer(l.function_name) != 0;
+  if (has_name == out.name.empty()) return std::nullopt;
+  if (!has_name) out.name = name_of_code(kind);
+  // The class's own address is not what was read: its name may be cut. Classes without a name have where they are from behind a NUL.
+  std::string scope = has_name && pointer(l.function_scope) ? text_of(as_bytes(object.lines), pointer(l.function_scope), l, {}) : std::string();
+  if (const size_t nul = scope.find('\0'); nul != std::string::npos) scope.resize(nul);
+  if (!scope.empty()) out.name = scope + (kind & PHP_WITH_OBJECT ? "->" : "::") + out.name;
   return out;
 }
 
-LanguageStack walk_php(const language_table& table, uint64_t, const ReadMemory& read) {
+LanguageStack walk_php(const language_table& table, uint64_t thread_pointer, const ReadMemory& read) {
   walked_memory = &read;
   language_walk walk = {};
+  walk.thread_pointer = thread_pointer;
   if (php_begin(&table, &walk)) return {.words = {}, .objects = {}, .end = walk.end};
   return walk_frames(
       spec::FrameKind::php, walk, [&] { return php_turn(&table, &walk); },

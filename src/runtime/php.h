@@ -1,7 +1,7 @@
-// PHP 7.4 to 8.4 without threads (NTS), as php, php-fpm and Apache's module: which file it is, and what its functions say.
+// PHP 7.4 to 8.4, with and without threads, as php, php-fpm and Apache's module: which file it is, and what its functions say.
 //
-// A file is PHP if it exports the evaluation function and the executor's variable. Its version is in the header that it answers requests with
-// ("X-Powered-By: PHP/8.2.7").
+// A file is PHP if it exports the evaluation function (execute_ex). Its version is in the header that it answers requests with
+// ("X-Powered-By: PHP/8.2.7"); where its code shows an offset, that must be the one that the version's headers have.
 #pragma once
 
 #include "runtime/runtimes.h"

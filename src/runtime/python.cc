@@ -2,6 +2,7 @@
 
 #include "format/elf_hash.h"
 #include "runtime/function_parts.h"
+#include "runtime/object_bytes.h"
 #include "runtime/python_layouts.h"
 
 #include <algorithm>
@@ -144,10 +145,10 @@ std::optional<python_layout> published_layout(base::ByteSpan offsets) {
                    fits(frame[5], l.frame_owner) && fits(frame[4], l.frame_bytes) && fits(code[1], l.code_file) && fits(code[3], l.code_name) &&
                    fits(code[4], l.code_lines) && fits(code[5], l.code_first_line) && fits(code[9], l.code_instructions) &&
                    fits(bytes[1], l.bytes_size) && fits(bytes[2], l.bytes_data) && fits(unicode[1], l.text_state) &&
-                   fits(unicode[2], l.text_length) && fits(unicode[3], l.text_ascii);
-  l.text_compact = static_cast<uint16_t>(l.text_ascii + 16); // utf8_length, utf8
+                   fits(unicode[2], l.text_length) && fits(unicode[3], l.text_ascii) &&
+                   fits(unicode[3] + 16, l.text_compact) && // utf8_length, utf8
+                   fits(uint64_t{std::max({l.code_file, l.code_name, l.code_lines, l.code_first_line})} + 8, l.code_bytes);
   l.code_size = var_size;
-  l.code_bytes = static_cast<uint16_t>(std::max({l.code_file, l.code_name, l.code_lines, l.code_first_line}) + 8);
   const bool makes_sense = fit && l.frame_bytes < PYTHON_FRAME_BYTES && l.frame_owner < l.frame_bytes && l.frame_previous < l.frame_bytes &&
                            l.frame_code < l.frame_bytes && l.frame_position < l.frame_bytes && l.code_bytes < PYTHON_CODE_BYTES &&
                            l.text_ascii >= header + 8 && l.bytes_data > l.bytes_size && l.code_instructions >= l.code_lines;
@@ -158,13 +159,10 @@ std::optional<python_layout> published_layout(base::ByteSpan offsets) {
 
 namespace {
 
-using Bytes = std::span<const std::byte>;
-
-uint64_t number_at(Bytes bytes, uint64_t offset, unsigned size) { return base::Reader(bytes, offset).number_of(size); }
-
 // So many bytes of an object from `offset` on. What was not read of it before is read now, or is missing at the end.
 std::vector<std::byte> content(Bytes object, uint64_t address, uint64_t offset, uint64_t size, const ReadMemory& read) {
   std::vector<std::byte> out(size);
+  if (out.empty()) return out;
   if (offset + size <= object.size()) {
     std::memcpy(out.data(), object.data() + offset, size);
   } else if (!read || !read(address + offset, out)) {
@@ -200,8 +198,6 @@ std::optional<std::string> text_of(Bytes object, uint64_t address, const python_
   return out;
 }
 
-template<size_t N> Bytes as_bytes(const uint8_t (&array)[N]) { return std::as_bytes(std::span(array)); }
-
 } // namespace
 
 std::optional<Code> decode_python(const language_object& object, const language_table& table, const ReadMemory& read) {
@@ -215,6 +211,7 @@ std::optional<Code> decode_python(const language_object& object, const language_
   constexpr uint64_t longest_table = 1 << 20;
   const uint64_t size = number_at(as_bytes(object.lines), l.bytes_size, 8);
   if (size <= longest_table) out.lines = content(as_bytes(object.lines), pointer(l.code_lines), l.bytes_data, size, read);
+  out.is_table_cut = out.lines.size() < size;
   return out;
 }
 
@@ -222,16 +219,16 @@ std::optional<Code> decode_python(const language_object& object, const language_
 
 namespace {
 
-// 3.8, 3.9: pairs of how far to go on in the bytecode and in lines (Objects/lnotab_notes.txt).
+// 3.8, 3.9: pairs of how far to go on in the bytecode and in lines (Objects/lnotab_notes.txt). The last line goes on to the end of the function.
 uint32_t line_by_pairs(const Code& code, uint64_t at) {
   int64_t line = code.first_line;
   uint64_t address = 0;
   for (size_t i = 0; i + 1 < code.lines.size(); i += 2) {
     address += static_cast<uint8_t>(code.lines[i]);
-    if (address > at) break;
+    if (address > at) return static_cast<uint32_t>(line);
     line += static_cast<int8_t>(code.lines[i + 1]);
   }
-  return static_cast<uint32_t>(line);
+  return code.is_table_cut ? 0 : static_cast<uint32_t>(line);
 }
 
 // 3.10: pairs of the length of a range and how far to go on in lines before it; -128: the range has no line (PEP 626).

@@ -2,6 +2,7 @@
 
 #include "runtime/lua.h"
 #include "runtime/luajit.h"
+#include "runtime/perl.h"
 #include "runtime/php.h"
 #include "runtime/python.h"
 
@@ -13,6 +14,7 @@ namespace runtime {
 static constexpr std::array rows = {
     Runtime{.kind = LANGUAGE_PYTHON, .frames = spec::FrameKind::python, .recognise = recognise_python, .decode = decode_python, .walk = walk_python, .line_of = line_of_python},
     Runtime{.kind = LANGUAGE_PHP, .frames = spec::FrameKind::php, .recognise = recognise_php, .decode = decode_php, .walk = walk_php, .line_of = line_of_php},
+    Runtime{.kind = LANGUAGE_PERL, .frames = spec::FrameKind::perl, .recognise = recognise_perl, .decode = decode_perl, .walk = walk_perl, .line_of = line_of_perl},
     Runtime{.kind = LANGUAGE_LUAJIT, .frames = spec::FrameKind::lua, .recognise = recognise_luajit, .decode = decode_luajit, .walk = walk_luajit, .line_of = line_of_luajit},
     Runtime{.kind = LANGUAGE_LUA, .frames = spec::FrameKind::lua, .recognise = recognise_lua, .decode = decode_lua, .walk = walk_lua, .line_of = line_of_lua},
 };
@@ -30,6 +32,7 @@ std::optional<FileRuntime> recognise(const format::ElfFile& file) {
 language_table moved(language_table table, uint64_t bias) {
   for (language_code& code : table.evaluation)
     if (code.end) code.begin += bias, code.end += bias;
+  if (table.nested.end) table.nested.begin += bias, table.nested.end += bias;
   if (table.root) table.root += bias;
   return table;
 }

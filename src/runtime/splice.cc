@@ -38,14 +38,23 @@ std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& pro
   };
   std::vector<Activation> activations;
   if (show != Show::native) activations = activations_of(lists.language);
+  // An evaluation frame that goes on with the activation of a nested one has none of its own.
+  std::vector<bool> begins(frames.size());
   size_t evaluations = 0;
-  for (size_t i = 0; i < frames.size(); i++) evaluations += is_evaluation(i);
+  bool is_nested = false;
+  for (size_t i = 0; i < frames.size(); i++) {
+    if (i && is_evaluation(i - 1) && holds(process.table.nested, code_of(i))) is_nested = true;
+    if (!is_evaluation(i)) continue;
+    begins[i] = !is_nested;
+    evaluations += begins[i];
+    is_nested = false;
+  }
   if (!evaluations) activations.clear();
 
   // The innermost of both belong together. Where there are too few activations, the thread has just entered or is about to leave the function it
   // is in, which has no activation then, or it switched to another stack of the language (greenlets), and outer frames are another's. No language
   // frame is left out: activations whose evaluation frame was not recognised go with the innermost one.
-  const bool is_entered = !frames.empty() && frames[0] == process.table.evaluation[0].begin;
+  const bool is_entered = !frames.empty() && frames[0] == process.table.evaluation[0].begin && !(is_complete && evaluations <= activations.size());
   // Walks of Lua say of each evaluation frame which activation it runs, if any.
   const bool is_told = process.table.kind == LANGUAGE_LUAJIT || process.table.kind == LANGUAGE_LUA;
   const bool has_none = !is_told && (is_entered || (is_complete && evaluations > activations.size() && is_evaluation(0)));
@@ -61,7 +70,7 @@ std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& pro
     return true;
   };
   for (size_t i = 0; i < frames.size(); i++) {
-    if (is_evaluation(i)) {
+    if (begins[i]) {
       if (next < activations.size() && !(i == 0 && has_none)) {
         bool is_empty = true;
         for (extra++; extra; extra--) is_empty &= !add_activation();

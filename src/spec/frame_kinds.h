@@ -21,6 +21,7 @@ enum class FrameKind : uint8_t {
   python,
   php,
   lua,
+  perl,
 };
 
 // Who runs the code. Kinds of one side are shown, hidden and folded together.
@@ -127,10 +128,20 @@ inline constexpr std::array frame_kinds{
                  .mark = "_[lua]",
                  .language = "Lua",
                  .tag = LANGUAGE_TAG_LUA,
-                 .hue = 240,
+                 .hue = 150,
                  .richness = 62,
-                 .picture_hue = 240,
+                 .picture_hue = 150,
                  .terminal_color = 4},
+    FrameKindRow{.kind = FrameKind::perl,
+                 .name = "perl",
+                 .label = "Perl",
+                 .mark = "_[pl]",
+                 .language = "Perl",
+                 .tag = LANGUAGE_TAG_PERL,
+                 .hue = 180,
+                 .richness = 58,
+                 .picture_hue = 180,
+                 .terminal_color = 6},
 };
 
 constexpr bool frame_kinds_are_in_order() {

@@ -232,7 +232,7 @@ inline constexpr Option lang_option = {
     .name = "lang",
     .argument = "FRAMES",
     .allowed = "folded|both|native",
-    .doc = "Of interpreted programs (Python), show the functions of the language in place of the interpreter's (folded, default), both, or native frames only."};
+    .doc = "Of interpreted programs (Python, PHP), show the functions of the language in place of the interpreter's (folded, default), both, or native frames only."};
 
 inline constexpr Option run_options[] = {
     script_option,

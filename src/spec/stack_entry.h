@@ -23,6 +23,7 @@
 /* Tags of kinds that walkers in the kernel know. */
 #define LANGUAGE_TAG_PYTHON 1ull
 #define LANGUAGE_TAG_PHP 2ull
+#define LANGUAGE_TAG_PERL 3ull
 #define LANGUAGE_TAG_LUA 4ull
 
 #define STACK_END 0xffffffffffffff00ull

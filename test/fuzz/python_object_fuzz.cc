@@ -1,22 +1,47 @@
-// Any bytes as what was read of a code object of CPython, and as its table of lines. The first byte chooses the version.
+// Any bytes as what a walker has read of a code object of CPython: its names, file and lines. The first byte chooses the layout, the second where
+// the program's memory ends. All of it is also taken as offsets that a runtime publishes.
 #include "runtime/python.h"
 #include "runtime/python_layouts.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
+#include <iterator>
+
+namespace {
+
+void decode(const python_layout& layout, const language_object& object, const runtime::ReadMemory& read) {
+  language_table table = {};
+  table.kind = LANGUAGE_PYTHON;
+  table.python = layout;
+  const auto code = runtime::decode_python(object, table, read);
+  if (!code) return;
+  for (const uint64_t position : {0ull, 1ull, 100ull, 1000ull, LANGUAGE_POSITION_MASK / 2, LANGUAGE_POSITION_MASK})
+    (void)runtime::line_of_python(*code, position);
+}
+
+} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (!size) return 0;
-  language_table table = {};
-  table.python = runtime::python_layouts[data[0] % std::size(runtime::python_layouts)];
+  const auto published = runtime::published_layout(std::as_bytes(std::span(data, size)));
+  if (size < 2) return 0;
+  const size_t row = data[0] % std::size(runtime::python_layouts), end = data[1] * 64;
   language_object object = {};
-  std::memcpy(&object, data + 1, std::min(size - 1, sizeof object));
-  (void)runtime::decode_python(object, table, {});
-  runtime::Code code = {.first_line = 1, .version = table.python.version};
-  const auto* bytes = reinterpret_cast<const std::byte*>(data);
-  code.lines.assign(bytes + 1, bytes + size);
-  for (uint64_t at = 0; at < 64; at++) (void)runtime::line_of_python(code, at * at);
-  (void)runtime::published_layout({bytes, size});
+  auto fill = [&, at = size_t{2}](std::span<uint8_t> to) mutable {
+    const size_t count = std::min(to.size(), size - at);
+    std::memcpy(to.data(), data + at, count);
+    at += count;
+  };
+  for (std::span<uint8_t> part : {std::span<uint8_t>(object.object), std::span<uint8_t>(object.name), std::span<uint8_t>(object.file),
+                                  std::span<uint8_t>(object.lines)})
+    fill(part);
+  // Addresses of the memory are places in the input, as often as it has to be repeated.
+  const runtime::ReadMemory read = [&](uint64_t address, std::span<std::byte> to) {
+    if (address % 4096 + to.size() > end) return false;
+    for (size_t i = 0; i < to.size(); i++) to[i] = static_cast<std::byte>(data[(address + i) % size]);
+    return true;
+  };
+  decode(runtime::python_layouts[row], object, read);
+  decode(runtime::python_layouts[row], object, {});
+  if (published) decode(*published, object, read);
   return 0;
 }

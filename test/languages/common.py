@@ -36,7 +36,7 @@ SCRIPTS = {
 }
 COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 1000, "spin": 400}  # of stacks
 TRIGGERS = {"uprobe": "getppid"}  # of scripts, where it has another name
-LANGUAGE_FRAME = re.compile(r"^\s+(\S.*?) ([/<].*):(\d+)$")
+LANGUAGE_FRAME = re.compile(r"^\s+(\S.*?) ([/<(].*):(\d+)$")
 
 
 def written(folder):
@@ -50,14 +50,14 @@ def written(folder):
     return out
 
 
-def printed(text):
+def printed(text, frame=LANGUAGE_FRAME):
     """The same of what acu printed, by thread and number of the stack, without native frames."""
     out = collections.defaultdict(dict)
     for event in re.split(r"^# ", text, flags=re.M)[1:]:
         head, _, rest = event.partition("\n")
         tid, number = head.split()
-        frames = [LANGUAGE_FRAME.match(line) for line in rest.split("\n")]
-        out[int(tid)][int(number) - 1] = [(f.group(1), f.group(2), int(f.group(3))) for f in frames if f]
+        frames = [frame.match(line) for line in rest.split("\n")]
+        out[int(tid)][int(number) - 1] = [(f.group(1), f.group(2) or "", int(f.group(3) or 0)) for f in frames if f]
     return out
 
 
@@ -83,9 +83,9 @@ def compare(expected, found, most=500, lines=True):
     return count, same, first
 
 
-def run_seeded(acu, command, script, how="before", lines=True):
+def run_seeded(acu, command, script, how="before", frame=LANGUAGE_FRAME, lines=True):
     """Runs the program (a command line to which the folder is added in the place of FOLDER) under a script; `how`: acu is attached `before` the
-    program starts, or `after`. Gives compare()'s answer."""
+    program starts, or `after`; `frame` matches lines of language frames. Gives compare()'s answer."""
     folder = tempfile.mkdtemp(prefix="acu-languages-")
     os.chmod(folder, 0o777)
     words = [folder if word == "FOLDER" else word for word in command]
@@ -109,14 +109,14 @@ def run_seeded(acu, command, script, how="before", lines=True):
             finally:
                 program.kill()
                 program.wait()
-        return compare(written(folder), printed(out), lines=lines)
+        return compare(written(folder), printed(out, frame), lines=lines)
     finally:
         shutil.rmtree(folder)
 
 
-def check_seeded(acu, command, script, how="before", expected=1, lines=True):
+def check_seeded(acu, command, script, how="before", expected=1, frame=LANGUAGE_FRAME, lines=True):
     """The same as a test: Wrong, or a line that tells how many. `expected`: stacks at least; a sample may miss its time."""
-    count, same, first = run_seeded(acu, command, script, how, lines)
+    count, same, first = run_seeded(acu, command, script, how, frame, lines)
     need(count >= expected, f"{count} stacks were printed, expected {expected}; {first}")
     need(same >= SHARE * count, f"{same} of {count} stacks are identical; {first}")
     return f"{same} of {count} stacks are identical"

@@ -1,5 +1,5 @@
 <?php
-// As seeded.py: seeded.php FOLDER SEED COUNT TRIGGER [fork N] [wait]. Functions in C have no file, and are not written down.
+// As seeded.py: seeded.php FOLDER SEED COUNT TRIGGER [fork N] [wait]. Functions in C have no file, and line 0. No new syntax: it runs in PHP 7.4.
 class Program {
   public $out, $pull, $random, $depth;
 
@@ -7,14 +7,15 @@ class Program {
 
   function chance($n) { $this->random = ($this->random * 1103515245 + 12345) & 0x7fffffff; return ($this->random >> 8) % $n; }
 
+  // Each entry has a function and where it was called; the file is missing if a function in C called it.
   function mark() {
-    $lines = ""; $at = null;
+    $lines = INNERMOST . "||0\n"; $at = "";
     foreach (debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS) as $i => $e) {
-      if ($i && $at) {
-        $name = in_array($e["function"], ["include", "eval"]) ? "{main}" : (isset($e["class"]) ? $e["class"] . "::" : "") . $e["function"];
-        $lines .= "$name|$at\n";
+      if ($i) {
+        $class = isset($e["class"]) ? strtok($e["class"], "\0") . $e["type"] : "";
+        $lines .= $class . $e["function"] . "|$at\n";
       }
-      $at = isset($e["file"]) ? $e["file"] . "|" . $e["line"] : null;
+      $at = isset($e["file"]) ? $e["file"] . "|" . $e["line"] : "|0";
     }
     fwrite($this->out, $lines . "{main}|$at\n\n");
     fflush($this->out);
@@ -38,9 +39,39 @@ class Program {
   function by_method($depth) { return $this->go($depth); }
   function __call($name, $arguments) { return $this->go(...$arguments); }
   function __get($name) { return $this->go($this->depth); }
+  static function __callStatic($name, $arguments) { return $arguments[0]->go($arguments[1]); }
+  function __set($name, $value) { $this->go($this->depth); }
   function __invoke($depth) { return $this->go($depth); }
   function __toString() { $this->go($this->depth); return ""; }
 }
+
+trait Shared {
+  function by_trait($p, $depth) { return $p->go($depth); }
+  static function by_static_trait($p, $depth) { return $p->go($depth); }
+}
+class Base {
+  use Shared;
+  function inherited($p, $depth) { return $p->go($depth); }
+  static function overridden($p, $depth) { return $p->go($depth); }
+}
+class Derived extends Base implements ArrayAccess, Countable, JsonSerializable {
+  use Shared { by_trait as renamed; }
+  public $p, $depth;
+  static function overridden($p, $depth) { return parent::overridden($p, $depth); }
+  #[ReturnTypeWillChange]
+  function offsetGet($depth) { return $this->p->go($depth); }
+  #[ReturnTypeWillChange]
+  function offsetSet($depth, $v) { $this->p->go($depth); }
+  #[ReturnTypeWillChange]
+  function offsetExists($depth) { $this->p->go($depth); return true; }
+  #[ReturnTypeWillChange]
+  function offsetUnset($depth) { $this->p->go($depth); }
+  #[ReturnTypeWillChange]
+  function count() { $this->p->go($this->depth); return 1; }
+  #[ReturnTypeWillChange]
+  function jsonSerialize() { $this->p->go($this->depth); return 1; }
+}
+function derived($p, $depth) { $d = new Derived; $d->p = $p; $d->depth = $depth; return $d; }
 
 class Dying {
   public $p, $depth;
@@ -74,6 +105,90 @@ function by_array_of_arguments($p, $depth) { return call_user_func_array([$p, "b
 function by_regular_expression($p, $depth) { return preg_replace_callback("/a/", fn($m) => (string)$p->go($depth), "a"); }
 function generated($p, $depth) { yield $p->go($depth); }
 function by_generator($p, $depth) { foreach (generated($p, $depth) as $v) {} }
+function by_next($p, $depth) { $g = generated($p, $depth); $g->current(); $g->next(); }
+function delegating($p, $depth, $chain) {
+  if ($chain) {
+    yield from delegating($p, $depth, $chain - 1);
+  } else {
+    yield 1;
+    yield $p->go($depth);
+  }
+}
+function by_delegation($p, $depth) { foreach (delegating($p, $depth, 1) as $v) {} }
+function by_long_delegation($p, $depth) {
+  $g = delegating($p, $depth, 2 + $p->chance(5));
+  $g->rewind();
+  $g->next();
+}
+function by_shared_delegation($p, $depth) {
+  $inner = delegating($p, $depth, 1);
+  $outer = (function () use ($inner) { yield from $inner; })();
+  foreach ($outer as $v) {}
+}
+function by_delegation_to_array($p, $depth) {
+  foreach ((function () use ($p, $depth) { yield from [1]; $p->go($depth); })() as $v) {}
+}
+function by_trait($p, $depth) { return (new Base)->by_trait($p, $depth); }
+function by_renamed_trait($p, $depth) { return derived($p, $depth)->renamed($p, $depth); }
+function by_static_trait($p, $depth) { return Derived::by_static_trait($p, $depth); }
+function by_inheritance($p, $depth) { return derived($p, $depth)->inherited($p, $depth); }
+function by_parent($p, $depth) { return Derived::overridden($p, $depth); }
+function by_static_call($p, $depth) { return Program::no_such_function($p, $depth); }
+function by_magic_set($p, $depth) { $p->depth = $depth; $p->{"no_such_property_$depth"} = 1; }
+function by_item($p, $depth) { return derived($p, $depth)[$depth]; }
+function by_item_written($p, $depth) { $d = derived($p, $depth); $d[$depth] = 1; }
+function by_item_removed($p, $depth) { $d = derived($p, $depth); unset($d[$depth]); }
+function by_item_asked($p, $depth) { return isset(derived($p, $depth)[$depth]); }
+function by_count($p, $depth) { return count(derived($p, $depth)); }
+function by_json($p, $depth) { return json_encode([derived($p, $depth)]); }
+function by_anonymous_class($p, $depth) { return (new class { function call($p, $depth) { return $p->go($depth); } })->call($p, $depth); }
+function by_static_closure($p, $depth) { return (static function () use ($p, $depth) { return $p->go($depth); })(); }
+function by_bound_closure($p, $depth) { return Closure::bind(function () use ($depth) { return $this->go($depth); }, $p, Program::class)(); }
+function by_closure_of_function($p, $depth) { return Closure::fromCallable("plain")($p, $depth); }
+function by_closure_of_c($p, $depth) { return Closure::fromCallable("array_map")([$p, "go"], [$depth]); }
+function by_many_closures($p, $depth) {
+  $f = null;
+  foreach ([1, 2, 3] as $n) $f = function () use ($p, $depth, $n) { return $p->go($depth); };
+  return $f();
+}
+function by_error($p, $depth) {
+  set_error_handler(function ($number, $text) use ($p, $depth) { $p->go($depth); return true; });
+  $x = $undefined . "";
+  restore_error_handler();
+}
+function by_autoload($p, $depth) {
+  $load = function ($name) use ($p, $depth, &$load) { spl_autoload_unregister($load); $p->go($depth); };
+  spl_autoload_register($load);
+  class_exists("NoSuchClass" . $depth);
+}
+function by_constant_class($p, $depth) {
+  $load = function ($name) use ($p, $depth, &$load) { spl_autoload_unregister($load); $p->go($depth); };
+  spl_autoload_register($load);
+  try { $name = "NoSuchClass$depth"; new $name; } catch (Error $e) {}
+}
+function throws($p, $depth) { $d = new Dying($p, $depth); throw new Exception; }
+function by_destructor_of_thrown($p, $depth) {
+  try { throws($p, $depth); } catch (Exception $e) {}
+}
+function by_fiber($p, $depth) {
+  if (!class_exists("Fiber")) return $p->go($depth);
+  $f = new Fiber(function () use ($p, $depth) { Fiber::suspend(); $p->go($depth); });
+  try {
+    $f->start();
+    $f->resume();
+  } catch (FiberError $e) { // destructors may not switch
+    $p->go($depth);
+  }
+}
+function by_require($p, $depth) { return require INCLUDED; }
+function by_evaluated_function($p, $depth) {
+  static $n = 0;
+  $name = "evaluated_" . ++$n;
+  eval("function $name(\$p, \$depth) {\n return \$p->go(\$depth); }");
+  return $name($p, $depth);
+}
+function by_filter($p, $depth) { return array_filter([1], function ($v) use ($p, $depth) { $p->go($depth); return true; }); }
+function by_iterator_function($p, $depth) { return iterator_to_array(delegating($p, $depth, 0)); }
 function by_magic_call($p, $depth) { return $p->no_such_method($depth); }
 function by_magic_get($p, $depth) { $p->depth = $depth; return $p->{"no_such_property_$depth"}; }
 function by_invocation($p, $depth) { return $p($depth); }
@@ -98,9 +213,7 @@ function by_many_lines($p, $depth) {
         $depth)));
 }
 
-const WAYS = ["plain", "by_method", "by_static", "by_closure", "by_arrow", "by_map", "by_map_of_closure", "by_sort", "by_name", "by_array_of_arguments",
-  "by_regular_expression", "by_generator", "by_magic_call", "by_magic_get", "by_invocation", "by_text", "by_destructor", "by_iteration",
-  "by_eval", "by_include", "by_handler", "by_finally", "by_reflection", "by_walk", "by_many_lines"];
+define("WAYS", array_values(array_filter(get_defined_functions()["user"], fn($name) => $name == "plain" || strncmp($name, "by_", 3) == 0)));
 
 function run($folder, $seed, $count, $pull) {
   $p = new Program("$folder/" . getmypid(), $seed, $pull);
@@ -114,7 +227,8 @@ function run($folder, $seed, $count, $pull) {
 file_put_contents("/proc/self/comm", "acu-seeded");
 define("INCLUDED", tempnam(sys_get_temp_dir(), "acu-languages-"));
 file_put_contents(INCLUDED, "<?php\nreturn\n  \$p->go(\$depth);\n");
-$triggers = ["getppid" => ["intval", ["1"]], "sleep" => ["usleep", [50]], "spin" => ["crc32", [str_repeat("x", 16 << 20)]]];
+$triggers = ["getppid" => ["intval", ["1"]], "sleep" => ["usleep", [50]], "spin" => ["md5", [str_repeat("x", 4 << 20)]]];
+define("INNERMOST", $trigger == "getppid" ? "posix_getppid" : $triggers[$trigger][0]);
 define("PULLED", $triggers[$trigger][1]);
 if (end($argv) == "wait") { echo "ready\n"; fgets(STDIN); }
 if (($argv[5] ?? "") == "fork") {

@@ -55,12 +55,18 @@ def circle(previous):
     field.value = caller
 
 
+def run_delay():
+    """For how long this thread was runnable without a CPU, in seconds."""
+    with open("/proc/thread-self/schedstat") as stat:
+        return int(stat.read().split()[1]) / 1e9
+
+
 def fight(seconds, function, out):
-    """Its wait is what it is not on a CPU."""
-    begin, used = time.monotonic(), time.thread_time()
+    """Its wait is what it is neither on a CPU nor waiting for one."""
+    begin, used, delayed = time.monotonic(), time.thread_time(), run_delay()
     while time.monotonic() - begin < seconds:
         function()
-    out.append(time.monotonic() - begin - (time.thread_time() - used))
+    out.append(time.monotonic() - begin - (time.thread_time() - used) - (run_delay() - delayed))
 
 
 def adds():
