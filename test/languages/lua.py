@@ -30,7 +30,7 @@ def interpreter(name):
 def seeded(script, how, jit):
     def test(acu):
         command = [interpreter("luajit"), f"-j{jit}", SEEDED, "FOLDER", "7", str(COUNTS[script]), TRIGGERS.get(script, script)]
-        return check_seeded(acu, command, script, how, int(COUNTS[script] * (0.5 if script == "spin" else 0.99)), jit == "off")
+        return check_seeded(acu, command, script, how, int(COUNTS[script] * (0.5 if script == "spin" else 0.99)), lines=jit == "off")
     return test
 
 
