@@ -96,6 +96,7 @@ SUITES = {
     "python": "languages/python.py",
     "php": "languages/php.py",
     "perl": "languages/perl.py",
+    "lua": "languages/lua.py",
     "names": "names/run.py",
     "trace": "trace/run.py",
     "stat": "stat/run.py",

@@ -21,6 +21,7 @@ EMBED(python);
 EMBED(php);
 EMBED(luajit);
 EMBED(perl);
+EMBED(lua);
 
 namespace bpf {
 namespace {
@@ -116,6 +117,7 @@ std::span<const LibraryFunction> library() {
     add(acu_object_php, acu_object_php_end);
     add(acu_object_luajit, acu_object_luajit_end);
     add(acu_object_perl, acu_object_perl_end);
+    add(acu_object_lua, acu_object_lua_end);
     std::set<std::string_view> names;
     for (const LibraryFunction& f : all) assert(names.insert(f.name).second);
     return all;

@@ -4,13 +4,14 @@
  * A language frame is a tagged entry of the stack (spec/stack_entry.h):
  *
  *   word 0: 0xac | tag | check (23 bits) | first (1 bit) | position (24 bits)
- *   word 1: address of the code object; 0: the activation runs none (only of LuaJIT, and alone in its activation)
+ *   word 1: address of the code object; 0: the activation runs none (only of Lua, and alone in its activation)
  *
  * `position` is where the function is, in the runtime's own units (CPython: instructions of 2 bytes). `first` marks the innermost frame
  * of an activation, which is one call of the evaluation function. `check` is a hash of fields that identify the code object: objects are
  * freed and their addresses are used again, so a name belongs to process, address and check together. */
 #pragma once
 
+#include "runtime/lua_layout.h"
 #include "runtime/luajit_layout.h"
 #include "runtime/perl_layout.h"
 #include "runtime/php_layout.h"
@@ -29,6 +30,7 @@ enum {
   LANGUAGE_PHP,
   LANGUAGE_PERL,
   LANGUAGE_LUAJIT,
+  LANGUAGE_LUA,
   LANGUAGE_KINDS,
 };
 
@@ -59,6 +61,7 @@ struct language_table {
     struct php_layout php;
     struct luajit_layout luajit;
     struct perl_layout perl;
+    struct lua_layout lua;
   };
 };
 
@@ -101,15 +104,16 @@ struct language_walk {
   __u32 is_first;       /* the frame that was read last is the innermost of its activation */
   __u32 opens;          /* the next one is */
   __u32 end;            /* LANGUAGE_…, after the last turn */
-  __u32 evaluations;    /* frames of the evaluation function, with their stack pointers, and rbp in the innermost one */
+  __u32 evaluations;    /* frames of the evaluation function, with rbp and rsp in them */
   __u32 evaluation_is;  /* the innermost one: LANGUAGE_CALLS, … */
-  __u64 evaluation_rbp;
-  __u64 evaluation_rsp[LANGUAGE_MAX_EVALUATIONS];
+  __u64 evaluation_rbp[LANGUAGE_MAX_EVALUATIONS];
+  __u64 evaluation_rsp[LANGUAGE_MAX_EVALUATIONS]; /* Lua: the CFA instead; 0: not known */
   union {
     struct python_memory python;
     struct php_memory php;
     struct luajit_memory luajit;
     struct perl_memory perl;
+    struct lua_memory lua;
   };
 };
 

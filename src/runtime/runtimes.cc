@@ -1,5 +1,6 @@
 #include "runtime/runtimes.h"
 
+#include "runtime/lua.h"
 #include "runtime/luajit.h"
 #include "runtime/perl.h"
 #include "runtime/php.h"
@@ -15,6 +16,7 @@ static constexpr std::array rows = {
     Runtime{.kind = LANGUAGE_PHP, .frames = spec::FrameKind::php, .recognise = recognise_php, .decode = decode_php, .walk = walk_php, .line_of = line_of_php},
     Runtime{.kind = LANGUAGE_PERL, .frames = spec::FrameKind::perl, .recognise = recognise_perl, .decode = decode_perl, .walk = walk_perl, .line_of = line_of_perl},
     Runtime{.kind = LANGUAGE_LUAJIT, .frames = spec::FrameKind::lua, .recognise = recognise_luajit, .decode = decode_luajit, .walk = walk_luajit, .line_of = line_of_luajit},
+    Runtime{.kind = LANGUAGE_LUA, .frames = spec::FrameKind::lua, .recognise = recognise_lua, .decode = decode_lua, .walk = walk_lua, .line_of = line_of_lua},
 };
 
 std::span<const Runtime> runtimes() { return rows; }

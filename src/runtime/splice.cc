@@ -56,7 +56,7 @@ std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& pro
   // frame is left out: activations whose evaluation frame was not recognised go with the innermost one.
   const bool is_entered = !frames.empty() && frames[0] == process.table.evaluation[0].begin && !(is_complete && evaluations <= activations.size());
   // Walks of Lua say of each evaluation frame which activation it runs, if any.
-  const bool is_told = process.table.kind == LANGUAGE_LUAJIT;
+  const bool is_told = process.table.kind == LANGUAGE_LUAJIT || process.table.kind == LANGUAGE_LUA;
   const bool has_none = !is_told && (is_entered || (is_complete && evaluations > activations.size() && is_evaluation(0)));
   size_t extra = !is_complete ? 0 : activations.size() - std::min(evaluations, activations.size());
   size_t next = 0;

@@ -19,6 +19,7 @@ LIMIT = 120 * SLOWNESS
 SHARE = 0.99  # of stacks that must be identical
 PRINT = 'printf("# %d %d\\n%s", tid, @stacks[tid], ustack(500))'
 GETPPID = f'tracepoint:syscalls:sys_enter_getppid /comm == "{COMM}"/'
+UNLINK = f'tracepoint:syscalls:sys_enter_unlink /comm == "{COMM}"/'
 COUNT = "@stacks[tid] += 1"
 # By name: what is printed of the program's stack, and when.
 SCRIPTS = {
@@ -27,6 +28,10 @@ SCRIPTS = {
     "sleep": f"""{GETPPID} {{ {COUNT}; @armed[tid] = 1 }}
         tracepoint:sched:sched_switch /@armed[tid] && args.prev_state == 1/ {{ delete(@armed[tid]); {PRINT} }}""",
     "spin": f"""{GETPPID} {{ {COUNT}; @armed[tid] = 1 }}
+        profile:hz:997 /@armed[tid]/ {{ delete(@armed[tid]); {PRINT} }}""",
+    # Of programs that cannot call libc.
+    "unlink": f'{UNLINK} {{ {COUNT}; {PRINT} }}',
+    "unlink, spin": f"""{UNLINK} {{ {COUNT}; @armed[tid] = 1 }}
         profile:hz:997 /@armed[tid]/ {{ delete(@armed[tid]); {PRINT} }}""",
 }
 COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 1000, "spin": 400}  # of stacks

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Frames of LuaJIT in user stacks: lua.py ACU [--filter TEXT]
+"""Frames of LuaJIT and Lua 5.1 to 5.4 in user stacks: lua.py ACU [--filter TEXT]
 
 Of compiled code the innermost frame is that of the function which the trace has entered; its line is where the trace begins, and other functions
 that are inlined in the trace are not shown.
@@ -34,6 +34,13 @@ def seeded(script, how, jit):
     return test
 
 
+def seeded_lua(version, script, trigger, count, how):
+    def test(acu):
+        command = [interpreter(f"lua{version}"), SEEDED, "FOLDER", "7", str(count), trigger]
+        return check_seeded(acu, command, script, how, int(count * (0.5 if trigger == "spin" else 0.99)))
+    return test
+
+
 def is_cut(acu):
     """Of a recursion 2,000 deep the innermost 500 are shown, and it is counted."""
     code = "local ffi = require 'ffi' ffi.cdef 'int getppid(void); int usleep(unsigned);' ffi.C.usleep(200000) local function f(n) if n == 0 then return ffi.C.getppid() end return 1 + f(n - 1) end f(2000)"
@@ -49,6 +56,10 @@ def tests():
             yield f"{script}, attached {how} it starts", seeded(script, how, "off")
         yield f"{script}, compiled", seeded(script, "after", "on")
     yield "deep", is_cut
+    for version in ("5.1", "5.2", "5.3", "5.4"):
+        for how in ("before", "after"):
+            yield f"Lua {version}, unlink, attached {how} it starts", seeded_lua(version, "unlink", "getppid", 2000, how)
+        yield f"Lua {version}, spin", seeded_lua(version, "unlink, spin", "spin", 400, "after")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 -- libc: there the trigger is unlink(2).
 local folder, seed, count, trigger = arg[1], tonumber(arg[2]), tonumber(arg[3]), arg[4]
 local has_ffi, ffi = pcall(require, "ffi")
-local unpack = unpack or table.unpack
 local loadstring = loadstring or load
 local random = seed
 
@@ -20,7 +19,7 @@ local function frames(level)
   while true do
     local info = debug.getinfo(level, "Sl")
     if not info then return table.concat(text) end
-    if info.what ~= "C" then
+    if info.what ~= "C" and info.what ~= "tail" then
       local file = info.source:gsub("^[@=]", "")
       local shown = file:match("[^/]*$")
       if not info.source:find("^[@=]") then
@@ -231,10 +230,16 @@ else
   f = io.open("/proc/self/stat")
   out = io.open(folder .. "/" .. f:read("*n"), "w")
   f:close()
-  arm = function() os.remove("/nowhere") end
+  arm = os.remove
 end
 
-if trigger == "spin" then
+if not has_ffi then
+  function leaf()
+    local n = 0
+    if mark() and not arm("/nowhere") and trigger == "spin" then for i = 1, 1000000 do n = n + i % 7 end end
+    return n
+  end
+elseif trigger == "spin" then
   function leaf()
     local n = 0
     if mark() and arm() then for i = 1, 3000000 do n = n + i % 7 end end
@@ -257,6 +262,7 @@ if arg[#arg] == "wait" then
   io.stdout:flush()
   io.read()
 end
+if has_ffi then ffi.C.usleep(200000) else os.execute("sleep 0.2") end -- acu gets to know the program
 while marks < count do
   if chance(100) < 3 then recurse(100 + chance(380)) else go(1 + chance(24)) end
 end

@@ -105,6 +105,12 @@ TEST(Splice, OuterEvaluationFramesOfAnotherStackAreFolded) {
   EXPECT_EQ(shown({call, eval, outside, eval, start}, language({{1, 2}})), (Words{call, 1, 2, outside, start}));
 }
 
+// Walks of Lua tell of each evaluation frame; of one that only calls C there is an entry without function.
+TEST(Splice, AnActivationWithoutFunctionsStaysNative) {
+  EXPECT_EQ(shown({call, eval, call, eval, outside, eval, start}, language({{1}, {0}, {2}})), (Words{call, 1, outside, 2, start}));
+  EXPECT_EQ(shown({call, eval, start}, language({{0}})), (Words{call, eval, start}));
+}
+
 TEST(Splice, NoLanguageFrameIsLeftOut) {
   EXPECT_EQ(shown({call, eval, 0x1400, eval, start}, language({{1}, {2}, {3}})), (Words{call, 1, 2, 3, start}));
 }

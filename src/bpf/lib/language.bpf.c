@@ -9,6 +9,7 @@ int acu_python(__u64 slot);
 int acu_php(__u64 slot);
 int acu_luajit(__u64 slot);
 int acu_perl(__u64 slot);
+int acu_lua(__u64 slot);
 
 /* Of the walk in that slot. Visible, so that the verifier goes through it once. */
 __attribute__((noinline)) int acu_language(__u64 slot) {
@@ -23,6 +24,7 @@ __attribute__((noinline)) int acu_language(__u64 slot) {
   case LANGUAGE_PHP: acu_php(slot); break;
   case LANGUAGE_LUAJIT: acu_luajit(slot); break;
   case LANGUAGE_PERL: acu_perl(slot); break;
+  case LANGUAGE_LUA: acu_lua(slot); break;
   }
   const __u32 end = w->language_walk.end;
   if (end < LANGUAGE_ENDS) count(WALK_COUNT_LANGUAGE + end);

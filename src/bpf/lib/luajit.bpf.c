@@ -4,6 +4,9 @@
 
 #include "runtime/luajit_walk.h"
 
+/* In unwind.bpf.c. */
+int acu_has_table(__u64 slot);
+
 /* Activations need turns of their own, so do C functions between Lua functions. */
 enum { luajit_turns = 4 * LANGUAGE_MAX_FRAMES };
 
@@ -56,7 +59,7 @@ __attribute__((noinline)) int acu_luajit_frame(__u64 slot) {
   const __u64 begin = w->evaluation[0].begin, at = w->pc - begin - (w->is_exact ? 0 : 1);
   const int is_interpreter = at < w->evaluation[0].end - begin, leaves = at - layout->leave < layout->leave_bytes,
             is_innermost = !w->stack.count;
-  if (w->has_table && !(is_interpreter && (leaves || is_innermost))) return 0;
+  if (is_interpreter ? !leaves && !is_innermost : acu_has_table(slot)) return 0;
   const __u64 cframe = find_cframe(w, layout);
   if (!cframe) return 0;
   if (is_interpreter) {
@@ -79,7 +82,7 @@ __attribute__((noinline)) int acu_luajit(__u64 slot) {
   struct language_walk *l = &w->language_walk;
   l->luajit.rdx = w->registers[ARCH_RDX];
   if (!l->luajit.jit_base) l->luajit.rbx = w->registers[ARCH_RBX];
-  l->luajit.rbp = l->evaluation_rbp;
+  l->luajit.rbp = l->evaluation_rbp[0];
   l->evaluations = w->evaluations;
   luajit_begin(l);
   l->end = LANGUAGE_TOO_DEEP;

@@ -202,6 +202,13 @@ inline_always void find_returns(struct walk *w) {
   }
 }
 
+/* Whether there is a table for the frame's code. Visible, as acu_keep_returns. */
+__attribute__((noinline)) int acu_has_table(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  return w && !find_rule(w) && w->rule.cfa != UNWIND_CFA_NO_TABLE;
+}
+
 inline_always long stop(struct walk *w, __u32 why) {
   w->end = why;
   return 1;
@@ -284,20 +291,21 @@ inline_always long to_caller(struct walk *w) {
 
 inline_always void add_evaluation(struct walk *w) {
   struct language_walk *l = &w->language_walk;
-  if (!w->evaluations) {
-    l->evaluation_rbp = w->bp;
-    l->evaluation_is = !w->is_exact ? LANGUAGE_CALLS : w->stack.count ? LANGUAGE_INTERRUPTED : LANGUAGE_RUNS;
-  }
-  l->evaluation_rsp[w->evaluations & (LANGUAGE_MAX_EVALUATIONS - 1)] = w->sp;
+  const __u32 at = w->evaluations & (LANGUAGE_MAX_EVALUATIONS - 1);
+  if (!w->evaluations) l->evaluation_is = !w->is_exact ? LANGUAGE_CALLS : w->stack.count ? LANGUAGE_INTERRUPTED : LANGUAGE_RUNS;
+  l->evaluation_rbp[at] = w->bp;
+  l->evaluation_rsp[at] = w->is_lua ? 0 : w->sp;
+  w->awaits_cfa = w->is_lua;
   w->evaluations++;
 }
 
 /* The frame at pc; how many of them run an interpreter's evaluation function tells whether there are language frames to look for. */
 inline_always void add_frame(struct walk *w) {
-  if (w->is_luajit && !w->evaluations) {
-    w->has_table = !find_rule(w) && w->rule.cfa != UNWIND_CFA_NO_TABLE;
-    acu_luajit_frame(w->slot);
+  if (w->awaits_cfa) {
+    w->language_walk.evaluation_rsp[(w->evaluations - 1) & (LANGUAGE_MAX_EVALUATIONS - 1)] = w->sp;
+    w->awaits_cfa = 0;
   }
+  if (w->is_luajit && !w->evaluations) acu_luajit_frame(w->slot);
   const __u64 at = code_of(w);
   if (at - w->evaluation[0].begin < w->evaluation[0].end - w->evaluation[0].begin) add_evaluation(w);
   if (at - w->evaluation[1].begin < w->evaluation[1].end - w->evaluation[1].begin) add_evaluation(w);
@@ -441,6 +449,8 @@ inline_always void find_process(struct walk *w) {
   w->stack.language = w->language = process ? process->language : 0;
   struct language_table *table = w->language ? map_lookup(acu_languages, &w->language) : 0;
   w->is_luajit = table && table->kind == LANGUAGE_LUAJIT;
+  w->is_lua = table && table->kind == LANGUAGE_LUA;
+  w->awaits_cfa = 0;
   w->language_walk.luajit.jit_base = 0;
   for (int i = 0; i < LANGUAGE_CODE_RANGES; i++) {
     w->evaluation[i].begin = table ? table->evaluation[i].begin : 0;
