@@ -18,7 +18,7 @@ from common import COUNTS, LANGUAGE_FRAME, LIMIT, TRIGGERS, check_seeded
 from tally import Skipped, need, run_tests, take_filter
 
 SYSTEM = "/usr/bin/perl"
-PLACES = ["/root/perl5/perlbrew/perls/*/bin/perl", "/root/.plenv/versions/*/bin/perl", "/usr/local/bin/perl"]
+PLACES = [os.path.expanduser("~/perl5/perlbrew/perls/*/bin/perl"), os.path.expanduser("~/.plenv/versions/*/bin/perl"), "/usr/local/bin/perl"]
 
 
 @functools.cache

@@ -27,7 +27,7 @@ TMP = tempfile.mkdtemp(prefix="acu-languages-")
 EVERY = "--all" in sys.argv
 SYSTEM = "3.11"
 VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"]
-PLACES = ["/usr/bin/python{}", "/usr/local/bin/python{}", "/root/.pyenv/versions/{}.*/bin/python{}"]
+PLACES = ["/usr/bin/python{}", "/usr/local/bin/python{}", os.path.expanduser("~/.pyenv/versions/{}.*/bin/python{}")]
 
 
 @functools.cache
@@ -176,7 +176,7 @@ def deleted_program(acu):
 
 def unknown_layout(acu):
     """A Python whose layout is not known is named, and its frames stay native."""
-    found = glob.glob("/root/.pyenv/versions/3.7.*/bin/python3.7")
+    found = glob.glob(os.path.expanduser("~/.pyenv/versions/3.7.*/bin/python3.7"))
     if not found:
         raise Skipped("there is no python3.7 here")
     done = acu_run(acu, "run", "-v", "-c", f"{found[0]} {SHAPES} shares 0.3", "-e", "profile:hz:99 /pid == cpid/ { @[ustack] = count() }")
