@@ -4,12 +4,7 @@
 Each SOURCE_DIR is the folder src of Lua 5.1 to 5.4, as `apt-get source lua5.4` has it. A small C program is compiled against its headers, and its
 offsets are read from the object file.
 """
-import os
-import re
-import subprocess
-import sys
-import tempfile
-import textwrap
+from layouts import constants, print_rows, row
 
 PROGRAM = r"""
 #include <stddef.h>
@@ -60,33 +55,15 @@ WORD(is_fresh, CIST_FRESH)
 #endif
 #endif
 """
-
-
-def offsets(include, folder):
-    """The numbers of the program's constants, in order."""
-    source, output = os.path.join(folder, "layout.c"), os.path.join(folder, "layout.s")
-    with open(source, "w") as f:
-        f.write(PROGRAM)
-    subprocess.run(["gcc", "-S", "-w", "-o", output, "-I", include, source], check=True)
-    text = open(output).read()
-    found = re.findall(r"^(\w+):\n\s+\.(long|zero)\s+(\d+)", text, re.M)
-    return {name: 0 if how == "zero" else int(value) for name, how, value in found}
-
-
 # As struct lua_layout (src/runtime/lua_layout.h) declares them.
 ORDER = ["version", "state_global", "state_call", "state_first_call", "state_pc", "call_bytes", "call_function", "call_previous", "call_pc",
          "call_status", "is_fresh", "continues", "closure_tag", "closure_type", "closure_is_c", "closure_proto", "proto_type", "proto_instructions",
          "proto_code", "proto_lines", "proto_absolute_count", "proto_absolute_lines", "proto_file", "proto_first_line", "proto_bytes"]
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    for include in sys.argv[1:]:
-        with tempfile.TemporaryDirectory() as folder:
-            found = offsets(include, folder)
-        text = ", ".join(f".{name}~=~{found.get(name, 0)}" for name in ORDER)
-        print("    {" + textwrap.fill(text, 140, initial_indent="     ", subsequent_indent="     ").replace("~", " ").strip() + "},")
+def rows_of(include):
+    found = constants(PROGRAM, [include])
+    return [row({name: found.get(name, 0) for name in ORDER})]
 
 
-main()
+print_rows(__doc__, rows_of)

@@ -8,10 +8,9 @@ import glob
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
-import textwrap
+
+from layouts import constants, print_rows, row
 
 PROGRAM = r"""
 #define PERL_NO_GET_CONTEXT
@@ -75,7 +74,7 @@ ORDER = ["has_threads", "aux_in_body", "current_stack", "current_statement", "st
          "code_is_named", "code_is_lexical"]
 
 
-def row(core, has_threads):
+def row_of(core, has_threads):
     header = open(os.path.join(core, "patchlevel.h")).read()
     minor, patch = (int(re.search(rf"^#define PERL_{name}\s+(\d+)", header, re.M).group(1)) for name in ("VERSION", "SUBVERSION"))
     with tempfile.TemporaryDirectory() as folder:
@@ -84,28 +83,13 @@ def row(core, has_threads):
         if not has_threads:
             with open(os.path.join(folder, "config.h"), "a") as f:
                 f.write("\n#undef USE_ITHREADS\n#undef MULTIPLICITY\n")
-        source, output = os.path.join(folder, "layout.c"), os.path.join(folder, "layout.s")
-        with open(source, "w") as f:
-            f.write(PROGRAM)
-        subprocess.run(["gcc", "-S", "-w", "-D_GNU_SOURCE", "-o", output, "-I", folder, source], check=True)
-        text = open(output).read()
-    found = {name: 0 if how == "zero" else int(value) for name, how, value in re.findall(r"^(\w+):\n\s+\.(long|zero)\s+(\d+)", text, re.M)}
+        found = constants(PROGRAM, [folder], ["-D_GNU_SOURCE"])
     found["has_threads"] = int(has_threads)
     # As long as all fields that are read, but no longer: what is behind may not be mapped.
     found["stack_bytes"] = (max(found[f] for f in ("stack_contexts", "stack_previous", "stack_top")) + 8 + 7) // 8 * 8
     found["code_bytes"] = max(found["code_flags"] + 4, found["code_name"] + 8)
-    fields = [f".version = 0x05{minor:02x}"] + [f".{name} = {found.get(name, 0)}" for name in ORDER]
-    text = ", ".join(f.replace(" ", "~") for f in fields) # a field stays on its line
-    text = textwrap.fill(text, 140, initial_indent="     ", subsequent_indent="     ").replace("~", " ")
-    return f"    // Perl 5.{minor}.{patch}, {'with' if has_threads else 'without'} threads\n    {{{text.strip()}}},"
+    fields = {"version": f"0x05{minor:02x}", **{name: found.get(name, 0) for name in ORDER}}
+    return row(fields, f"Perl 5.{minor}.{patch}, {'with' if has_threads else 'without'} threads")
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    for core in sys.argv[1:]:
-        for has_threads in (True, False):
-            print(row(core, has_threads))
-
-
-main()
+print_rows(__doc__, lambda core: [row_of(core, has_threads) for has_threads in (True, False)])

@@ -6,10 +6,8 @@ read from the assembler's input. Constants that the walkers know (php_layout.h) 
 """
 import os
 import re
-import subprocess
-import sys
-import tempfile
-import textwrap
+
+from layouts import constants, print_rows, row
 
 PROGRAM = r"""
 #include "php.h"
@@ -74,28 +72,12 @@ _Static_assert(at(zend_execute_data, prev_execute_data) + 8 <= PHP_FRAME_BYTES &
 RUNTIME = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src", "runtime")
 
 
-def row(include):
+def rows_of(include):
     header = open(os.path.join(include, "main", "php_version.h")).read()
     major, minor = (int(re.search(rf"PHP_{name}_VERSION\s+(\d+)", header).group(1)) for name in ("MAJOR", "MINOR"))
-    version = re.search(r'PHP_VERSION "([^"]+)"', header).group(1)
-    with tempfile.TemporaryDirectory() as folder:
-        source, output = os.path.join(folder, "layout.c"), os.path.join(folder, "layout.s")
-        with open(source, "w") as f:
-            f.write(PROGRAM)
-        folders = [word for part in ("", "main", "Zend", "TSRM") for word in ("-I", os.path.join(include, part))] + ["-I", RUNTIME]
-        subprocess.run(["gcc", "-S", "-w", "-o", output, *folders, source], check=True)
-        found = re.findall(r"^(\w+):\n\s+\.(long|zero)\s+(\d+)", open(output).read(), re.M)
-    fields = [f".version = 0x{major:02x}{minor:02x}"] + [f".{name} = {0 if how == 'zero' else value}" for name, how, value in found]
-    text = ", ".join(f.replace(" ", "~") for f in fields) # a field stays on its line
-    text = textwrap.fill(text, 140, initial_indent="     ", subsequent_indent="     ").replace("~", " ")
-    return f"    // PHP {version}\n    {{{text.strip()}}},"
+    title = "PHP " + re.search(r'PHP_VERSION "([^"]+)"', header).group(1)
+    found = constants(PROGRAM, [*(os.path.join(include, part) for part in ("", "main", "Zend", "TSRM")), RUNTIME])
+    return [row({"version": f"0x{major:02x}{minor:02x}", **found}, title)]
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    for include in sys.argv[1:]:
-        print(row(include))
-
-
-main()
+print_rows(__doc__, rows_of)

@@ -6,10 +6,8 @@ against it, and its offsets are read from the object file. From 3.13 on the runt
 """
 import os
 import re
-import subprocess
-import sys
-import tempfile
-import textwrap
+
+from layouts import constants, print_rows, row
 
 PROGRAM = r"""
 #define Py_BUILD_CORE 1
@@ -84,36 +82,6 @@ WORD(bytes_size, at(PyVarObject, ob_size))
 WORD(bytes_data, at(PyBytesObject, ob_sval))
 """
 BOUNDARIES = {8: "PYTHON_EACH_FRAME", 9: "PYTHON_EACH_FRAME", 10: "PYTHON_EACH_FRAME", 11: "PYTHON_ENTRY_FLAG", 12: "PYTHON_SHIM"}
-
-
-def offsets(include, folder):
-    """The numbers of the program's constants, in order."""
-    source, output = os.path.join(folder, "layout.c"), os.path.join(folder, "layout.s")
-    with open(source, "w") as f:
-        f.write(PROGRAM)
-    subprocess.run(["gcc", "-S", "-w", "-o", output, "-I", include, "-I", os.path.join(include, "internal"), source], check=True)
-    text = open(output).read()
-    found = re.findall(r"^(\w+):\n\s+\.(long|zero)\s+(\d+)", text, re.M)
-    return {name: 0 if how == "zero" else int(value) for name, how, value in found}
-
-
-def row(include):
-    """The row of the table, as C++."""
-    header = open(os.path.join(include, "patchlevel.h")).read()
-    version = re.search(r'#define PY_VERSION\s+"([^"]+)"', header).group(1)
-    minor = int(version.split(".")[1])
-    with tempfile.TemporaryDirectory() as folder:
-        found = offsets(include, folder)
-    # As long as all fields that are read, but no longer: what is behind a frame may not be mapped.
-    found["code_bytes"] = max(found[f] for f in ("code_lines", "code_name", "code_file")) + 8
-    found["position_is_pointer"] = int(minor >= 11)
-    fields = [f".version = 0x03{minor:02x}", f".boundary = {BOUNDARIES[minor]}", f".shim_owner = {3 if minor == 12 else 0}"]
-    fields += [f".{name} = {found.get(name, NOT_THERE.get(name, 0))}" for name in ORDER]
-    text = ", ".join(f.replace(" ", "~") for f in fields) # a field stays on its line
-    text = textwrap.fill(text, 140, initial_indent="     ", subsequent_indent="     ").replace("~", " ")
-    return f"    // CPython {version}\n    {{{text.strip()}}},"
-
-
 # As struct python_layout (src/runtime/python_layout.h) declares them.
 ORDER = ["interpreters_head", "interpreter_next", "threads_head", "thread_next", "thread_id", "thread_frame", "cframe_frame", "frame_bytes",
          "frame_previous", "frame_code", "frame_position", "frame_owner", "position_is_pointer", "position_shift", "code_bytes", "code_size",
@@ -122,11 +90,15 @@ ORDER = ["interpreters_head", "interpreter_next", "threads_head", "thread_next",
 NOT_THERE = {"cframe_frame": "PYTHON_NO_FIELD"}
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    for include in sys.argv[1:]:
-        print(row(include))
+def rows_of(include):
+    version = re.search(r'#define PY_VERSION\s+"([^"]+)"', open(os.path.join(include, "patchlevel.h")).read()).group(1)
+    minor = int(version.split(".")[1])
+    found = constants(PROGRAM, [include, os.path.join(include, "internal")])
+    # As long as all fields that are read, but no longer: what is behind a frame may not be mapped.
+    found["code_bytes"] = max(found[f] for f in ("code_lines", "code_name", "code_file")) + 8
+    found["position_is_pointer"] = int(minor >= 11)
+    fields = {"version": f"0x03{minor:02x}", "boundary": BOUNDARIES[minor], "shim_owner": 3 if minor == 12 else 0}
+    return [row({**fields, **{name: found.get(name, NOT_THERE.get(name, 0)) for name in ORDER}}, "CPython " + version)]
 
 
-main()
+print_rows(__doc__, rows_of)
