@@ -1,5 +1,5 @@
 /* Language runtimes, as walkers see them: one table per process, the entries that a walk gives, and what is read of the objects behind
- * them. Shared by the walkers in the kernel (bpf/lib/language.bpf.c) and acu. Plain C, little-endian.
+ * them. Shared by the walkers in the kernel (bpf/lib/language.h) and acu. Plain C, little-endian.
  *
  * A language frame is a tagged entry of the stack (spec/stack_entry.h):
  *

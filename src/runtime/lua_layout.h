@@ -63,6 +63,7 @@ struct lua_memory {
   __u64 call;
   __u64 registers[6]; /* of the innermost frame: those that may hold where luaV_execute is */
   __u32 activation;
+  __u32 wanted; /* activation whose state is read */
   __u32 is_entered;
   __u32 is_empty;
   __u32 is_closed;  /* an activation without Lua frames has just ended */

@@ -1,15 +1,17 @@
 /* From calls of luaV_execute to the frames of Lua, one after the other, innermost first. Plain C, for the walker in the kernel
- * (bpf/lib/lua.bpf.c). Whoever includes it defines language_read (see python_walk.h). The native walk gives the CFA of each luaV_execute
- * (evaluation_rsp) and its rbp. */
+ * (bpf/lib/lua.bpf.c). Whoever includes it defines language_read (see python_walk.h), and lua_find_state(), which calls lua_read_state(). The
+ * native walk gives the CFA of each luaV_execute (evaluation_rsp) and its rbp. */
 #pragma once
 
 #include "runtime/language_copy.h"
 
-/* Sets `thread` to the lua_State of an activation, and reads it; 0: it is one. */
-language_inline int lua_find_state(const struct language_table *t, struct language_walk *w, __u32 activation) {
+/* Sets `thread` to the lua_State of the activation `wanted`, and reads it; 0: it is one. */
+static int lua_find_state(const struct language_table *t, struct language_walk *w);
+
+language_inline int lua_read_state(const struct language_table *t, struct language_walk *w) {
   const struct lua_layout *l = &t->lua;
   struct lua_memory *m = &w->lua;
-  const __u32 at = activation & (LANGUAGE_MAX_EVALUATIONS - 1);
+  const __u32 at = m->wanted & (LANGUAGE_MAX_EVALUATIONS - 1);
   w->thread = l->state_is_in_rbp ? w->evaluation_rbp[at] : 0;
   if (!l->state_is_in_rbp) {
     const __u64 cfa = w->evaluation_rsp[at];
@@ -33,7 +35,8 @@ language_inline int lua_enter(const struct language_table *t, struct language_wa
   }
   m->is_entered = m->is_empty = m->is_top = w->opens = 1;
   m->is_inside = 0;
-  m->call = lua_find_state(t, w, m->activation) ? 0 : language_word(m->state, t->lua.state_call);
+  m->wanted = m->activation;
+  m->call = lua_find_state(t, w) ? 0 : language_word(m->state, t->lua.state_call);
   return 0;
 }
 
@@ -81,7 +84,8 @@ language_inline __u32 lua_check(const struct lua_layout *l, const struct lua_mem
 language_inline void lua_cross(const struct language_table *t, struct language_walk *w) {
   struct lua_memory *m = &w->lua;
   const __u64 state = w->thread;
-  if (m->activation + 1 < w->evaluations && !lua_find_state(t, w, m->activation + 1) && w->thread == state) {
+  m->wanted = m->activation + 1;
+  if (m->wanted < w->evaluations && !lua_find_state(t, w) && w->thread == state) {
     m->activation++;
     w->opens = 1;
   }

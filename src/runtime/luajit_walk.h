@@ -93,26 +93,29 @@ language_inline int luajit_holds_call(struct language_walk *w, __u64 base, __u64
 
 /* The C frame of the state that runs, if `dispatch` is the interpreter's register of that name, and the frame is not far above `rsp`; 0: it is
  * not. */
-language_inline __u64 luajit_cframe(const struct luajit_layout *l, struct language_walk *w, __u64 dispatch, __u64 rsp) {
+language_inline __u64 luajit_cframe(const struct luajit_layout *l, struct language_walk *w, __u64 rsp) {
   const __u64 largest = 8192; /* from there on: a trace's own, and those of functions that it has called */
-  __u64 state = 0;
-  if (!dispatch || dispatch & 7 || language_read(&state, 8, dispatch + l->state) || luajit_read_state(w, state)) return 0;
-  if (language_word(w->luajit.state, LUAJIT_STATE_GLOBAL) != dispatch + l->global) return 0;
+  const __u64 dispatch = w->luajit.dispatch;
+  if (!dispatch || dispatch & 7 || language_read(&w->thread, 8, dispatch + l->state) || luajit_read_state(w, w->thread)) return 0;
+  if (language_word(w->luajit.state, LUAJIT_STATE_GLOBAL) != w->luajit.dispatch + l->global) return 0;
   const __u64 cframe = language_word(w->luajit.state, LUAJIT_STATE_CFRAME) & ~(__u64)LUAJIT_CFRAME_FLAGS;
   return cframe & 7 || cframe < rsp || cframe - rsp > largest ? 0 : cframe;
 }
 
-/* Sets `jit_base` if a trace runs, and where it begins; 0: none does. */
-language_inline int luajit_find_trace(const struct luajit_layout *l, struct luajit_memory *m, __u64 dispatch) {
+/* Sets `rbx` to where the trace that runs begins; 0: it is not there. */
+language_inline int luajit_find_start(const struct luajit_layout *l, struct luajit_memory *m) {
   __s32 number = 0;
-  __u64 traces = 0, trace = 0;
-  m->rbx = 0;
-  if (language_read(&m->jit_base, 8, dispatch + l->jit_base)) m->jit_base = 0;
-  if (!m->jit_base) return 0;
-  if (language_read(&number, 4, dispatch + l->trace_number) || number <= 0 || language_read(&traces, 8, dispatch + l->traces)) return 1;
-  if (language_read(&trace, 8, traces + 8 * (__u64)number) || language_read(&m->rbx, 8, trace + LUAJIT_TRACE_START)) return 1;
+  if (language_read(&number, 4, m->dispatch + l->trace_number) || number <= 0 || language_read(&m->rbx, 8, m->dispatch + l->traces)) return 0;
+  if (language_read(&m->rbx, 8, m->rbx + 8 * (__u64)number) || language_read(&m->rbx, 8, m->rbx + LUAJIT_TRACE_START)) return 0;
   m->rbx += 4;
   return 1;
+}
+
+/* Sets `jit_base` if a trace runs, and where it begins; 0: none does. */
+language_inline int luajit_find_trace(const struct luajit_layout *l, struct luajit_memory *m) {
+  if (language_read(&m->jit_base, 8, m->dispatch + l->jit_base)) m->jit_base = 0;
+  if (!m->jit_base || !luajit_find_start(l, m)) m->rbx = 0;
+  return m->jit_base != 0;
 }
 
 /* Sets the innermost frame of the innermost state. The interpreter keeps its base in rdx, and stores it in the state before it calls what may

@@ -10,14 +10,14 @@
 language_inline int php_find_executor(const struct language_table *t, struct language_walk *w) {
   const struct php_layout *l = &t->php;
   const __u64 place = t->root + (__s64)l->executor_distance;
-  __u64 offset = (__s64)l->executor_distance, cache = 0, in_cache = 0;
+  __u64 offset = (__s64)l->executor_distance, in_cache = 0;
   w->end = LANGUAGE_NO_THREAD;
   w->thread = t->root;
   if (l->executor == PHP_AT_ROOT) return 0;
   if (l->executor == PHP_BY_POINTER) return language_read(&w->thread, 8, place) || !w->thread;
   if (l->executor == PHP_THREADS_BY_MEMORY && language_read(&offset, 8, place)) return 1;
-  if (language_read(&cache, 8, w->thread_pointer + offset) || !cache || language_read(&in_cache, 8, t->root)) return 1;
-  w->thread = cache + in_cache;
+  if (language_read(&w->thread, 8, w->thread_pointer + offset) || !w->thread || language_read(&in_cache, 8, t->root)) return 1;
+  w->thread += in_cache;
   return 0;
 }
 

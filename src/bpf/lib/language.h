@@ -1,5 +1,9 @@
-/* What the walkers of all language runtimes do in the same way (language.bpf.c). A runtime has a file of its own with one function, acu_NAME,
- * that goes through the frames of the thread and calls add_language_frame() for each. */
+/* Language frames in the kernel. Where a native frame runs the evaluation function of a runtime that acu has a table of, the walker (unwind.bpf.c)
+ * calls the function of the runtime, acu_NAME in NAME.bpf.c, behind its walk of native frames. It puts the frames of the thread's language behind
+ * the native ones, with add_call() for each; acu puts them in their places (runtime/splice.h). The names of a code object that is new in its
+ * process are sent with it, as processes end and objects are freed.
+ *
+ * Needs bpf_loop (Linux 5.17). */
 #pragma once
 
 #include "helpers.h"
@@ -14,6 +18,15 @@ struct language_turn {
   struct walk *w;
   struct language_table *table;
 };
+
+/* Of the walk in that slot; 0: there is none. */
+inline_always int find_turn(__u64 slot, struct language_turn *t) {
+  __u32 key = slot;
+  t->w = map_lookup(acu_walks, &key);
+  if (!t->w) return 0;
+  t->table = map_lookup(acu_languages, &t->w->language);
+  return t->table != 0;
+}
 
 /* Where the state of the thread is kept, and the check of it. */
 inline_always struct walk_thread *kept_thread(__u64 *check) {
@@ -47,14 +60,26 @@ inline_always int find_thread_pointer(struct language_walk *l) {
   return 1;
 }
 
-/* Room for the names of the code object that was read last, to be submitted (send_object); 0: they were sent before, or there is no room. */
+/* Where it is kept whether the names of the code object that was read last were sent, and the value of that. */
+inline_always __u64 *kept_object(const struct walk *w, __u64 *key) {
+  *key = mix(mix(w->pid, w->language_walk.code), w->language_walk.check) | 1;
+  __u32 place = (*key >> 32) & (LANGUAGE_SENT - 1);
+  return map_lookup(acu_language_sent, &place);
+}
+
+inline_always int is_new_object(const struct walk *w) {
+  __u64 key;
+  const __u64 *sent = kept_object(w, &key);
+  return sent && *sent != key;
+}
+
+/* Room for the names of the code object that was read last, to be submitted (send_object); 0: there is none. What fills it is a visible function,
+ * so that the verifier goes through it once. */
 inline_always struct walk_object *new_object(struct walk *w) {
   const struct language_walk *l = &w->language_walk;
-  const __u64 key = mix(mix(w->pid, l->code), l->check) | 1;
-  __u32 place = (key >> 32) & (LANGUAGE_SENT - 1);
-  __u64 *sent = map_lookup(acu_language_sent, &place);
-  if (!sent || *sent == key) return 0;
-  struct walk_object *record = ring_reserve(acu_walked, sizeof *record, 0);
+  __u64 key;
+  __u64 *sent = kept_object(w, &key);
+  struct walk_object *record = sent ? ring_reserve(acu_walked, sizeof *record, 0) : 0;
   if (!record) {
     count(WALK_COUNT_OBJECT_LOST);
     return 0;
@@ -81,4 +106,20 @@ inline_always int add_language_frame(struct walk *w, __u64 tag) {
   add_word(w, STACK_TAGGED << STACK_MARK_SHIFT | tag << STACK_TAG_SHIFT | language_entry(&w->language_walk));
   add_word(w, w->language_walk.code);
   return 0;
+}
+
+/* The frame that was read last, if it is a call, and its names by `send`, if they are new; 1: as above. */
+inline_always int add_call(struct walk *w, __u64 tag, int (*send)(__u64 slot)) {
+  if (!w->language_walk.code) return 0;
+  if (add_language_frame(w, tag)) return 1;
+  if (is_new_object(w)) send(w->slot);
+  return 0;
+}
+
+/* An activation that runs no function of the language. */
+inline_always int add_closed_activation(struct walk *w, __u64 tag) {
+  struct language_walk *l = &w->language_walk;
+  l->check = l->position = 0;
+  l->is_first = 1;
+  return add_language_frame(w, tag);
 }

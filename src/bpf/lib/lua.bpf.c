@@ -3,34 +3,43 @@
 
 #include "runtime/lua_walk.h"
 
+/* Of the walk in that slot; visible, so that the verifier goes through it once. */
+__attribute__((noinline)) int acu_lua_state(__u64 slot) {
+  struct language_turn t;
+  return find_turn(slot, &t) ? lua_read_state(t.table, &t.w->language_walk) : 1;
+}
+
+inline_always int lua_find_state(const struct language_table *table, struct language_walk *l) {
+  return acu_lua_state(((struct walk *)((__u8 *)l - __builtin_offsetof(struct walk, language_walk)))->slot);
+}
+
 enum { lua_turns = 4 * LANGUAGE_MAX_FRAMES };
+
+/* Sends the names of the frame that was read last. */
+__attribute__((noinline)) int acu_lua_object(__u64 slot) {
+  struct language_turn t;
+  struct walk_object *record = find_turn(slot, &t) ? new_object(t.w) : 0;
+  if (!record) return 0;
+  const struct language_walk *l = &t.w->language_walk;
+  read_kernel(record->object.object, sizeof l->lua.proto, l->lua.proto);
+  lua_describe(&t.table->lua, &l->lua, &record->object);
+  send_object(record);
+  return 0;
+}
 
 static long lua_frame(__u32 index, void *context) {
   struct language_turn *t = context;
   struct language_walk *l = &t->w->language_walk;
   if (lua_turn(t->table, l)) return 1;
-  if (l->lua.is_closed) {
-    l->check = l->position = 0;
-    l->is_first = 1;
-    return add_language_frame(t->w, LANGUAGE_TAG_LUA);
-  }
-  if (!l->code) return 0;
-  if (add_language_frame(t->w, LANGUAGE_TAG_LUA)) return 1;
-  struct walk_object *record = new_object(t->w);
-  if (!record) return 0;
-  read_kernel(record->object.object, sizeof l->lua.proto, l->lua.proto);
-  lua_describe(&t->table->lua, &l->lua, &record->object);
-  send_object(record);
-  return 0;
+  if (l->lua.is_closed) return add_closed_activation(t->w, LANGUAGE_TAG_LUA);
+  return add_call(t->w, LANGUAGE_TAG_LUA, acu_lua_object);
 }
 
 __attribute__((noinline)) int acu_lua(__u64 slot) {
-  __u32 key = slot;
-  struct walk *w = map_lookup(acu_walks, &key);
-  if (!w) return 0;
-  struct language_turn t = {w, map_lookup(acu_languages, &w->language)};
-  if (!t.table) return 0;
-  struct language_walk *l = &w->language_walk;
+  struct language_turn t;
+  if (!find_turn(slot, &t)) return 0;
+  const struct walk *w = t.w;
+  struct language_walk *l = &t.w->language_walk;
   l->evaluations = w->evaluations;
   l->lua.registers[0] = w->registers[ARCH_RBX];
   l->lua.registers[1] = w->registers[ARCH_R13];

@@ -5,44 +5,46 @@
 #include "runtime/luajit_walk.h"
 
 /* In unwind.bpf.c. */
-int acu_has_table(__u64 slot);
+int acu_find_rule(__u64 slot);
 
 /* Activations need turns of their own, so do C functions between Lua functions. */
 enum { luajit_turns = 4 * LANGUAGE_MAX_FRAMES };
 
-static long luajit_frame_turn(__u32 index, void *context) {
-  struct language_turn *t = context;
-  struct language_walk *l = &t->w->language_walk;
-  if (luajit_turn(l)) return 1;
-  if (l->luajit.is_closed) {
-    l->check = l->position = 0;
-    l->is_first = 1;
-    return add_language_frame(t->w, LANGUAGE_TAG_LUA);
-  }
-  if (!l->code) return 0;
-  if (add_language_frame(t->w, LANGUAGE_TAG_LUA)) return 1;
-  struct walk_object *record = new_object(t->w);
+/* Sends the names of the frame that was read last. */
+__attribute__((noinline)) int acu_luajit_object(__u64 slot) {
+  struct language_turn t;
+  struct walk_object *record = find_turn(slot, &t) ? new_object(t.w) : 0;
   if (!record) return 0;
+  const struct language_walk *l = &t.w->language_walk;
   read_kernel(record->object.object, LUAJIT_PROTO_BYTES, l->luajit.proto);
   luajit_describe(&l->luajit, &record->object);
   send_object(record);
   return 0;
 }
 
+static long luajit_frame_turn(__u32 index, void *context) {
+  struct language_turn *t = context;
+  struct language_walk *l = &t->w->language_walk;
+  if (luajit_turn(l)) return 1;
+  if (l->luajit.is_closed) return add_closed_activation(t->w, LANGUAGE_TAG_LUA);
+  return add_call(t->w, LANGUAGE_TAG_LUA, acu_luajit_object);
+}
+
+inline_always int has_table(struct walk *w) { return !acu_find_rule(w->slot) && w->rule.cfa != UNWIND_CFA_NO_TABLE; }
+
 /* The C frame of the interpreter, above sp; 0: it is not known. The innermost frame has DISPATCH in r14; where other code was called, which may
  * have changed r14, what the thread had before is tried. */
 inline_always __u64 find_cframe(struct walk *w, const struct luajit_layout *layout) {
   struct language_walk *l = &w->language_walk;
-  __u64 dispatch = w->registers[ARCH_R14];
-  __u64 cframe = luajit_cframe(layout, l, dispatch, w->sp);
+  l->luajit.dispatch = w->registers[ARCH_R14];
+  __u64 cframe = luajit_cframe(layout, l, w->sp);
   if (cframe) {
-    l->thread = dispatch;
+    l->thread = l->luajit.dispatch;
     keep_thread(l);
   } else if (w->stack.count && find_kept_thread(l)) {
-    dispatch = l->thread;
-    cframe = luajit_cframe(layout, l, dispatch, w->sp);
+    l->luajit.dispatch = l->thread;
+    cframe = luajit_cframe(layout, l, w->sp);
   }
-  l->luajit.dispatch = dispatch;
   return cframe;
 }
 
@@ -59,14 +61,14 @@ __attribute__((noinline)) int acu_luajit_frame(__u64 slot) {
   const __u64 begin = w->evaluation[0].begin, at = w->pc - begin - (w->is_exact ? 0 : 1);
   const int is_interpreter = at < w->evaluation[0].end - begin, leaves = at - layout->leave < layout->leave_bytes,
             is_innermost = !w->stack.count;
-  if (is_interpreter ? !leaves && !is_innermost : acu_has_table(slot)) return 0;
+  if (is_interpreter ? !leaves && !is_innermost : has_table(w)) return 0;
   const __u64 cframe = find_cframe(w, layout);
   if (!cframe) return 0;
   if (is_interpreter) {
     if (leaves || cframe == w->sp + 8) w->sp = cframe;
     return 0;
   }
-  if (!luajit_find_trace(layout, &l->luajit, l->luajit.dispatch)) return 0;
+  if (!luajit_find_trace(layout, &l->luajit)) return 0;
   w->pc = begin + 1;
   w->sp = cframe;
   w->is_exact = 0;
@@ -74,12 +76,10 @@ __attribute__((noinline)) int acu_luajit_frame(__u64 slot) {
 }
 
 __attribute__((noinline)) int acu_luajit(__u64 slot) {
-  __u32 key = slot;
-  struct walk *w = map_lookup(acu_walks, &key);
-  if (!w) return 0;
-  struct language_turn t = {w, map_lookup(acu_languages, &w->language)};
-  if (!t.table) return 0;
-  struct language_walk *l = &w->language_walk;
+  struct language_turn t;
+  if (!find_turn(slot, &t)) return 0;
+  const struct walk *w = t.w;
+  struct language_walk *l = &t.w->language_walk;
   l->luajit.rdx = w->registers[ARCH_RDX];
   if (!l->luajit.jit_base) l->luajit.rbx = w->registers[ARCH_RBX];
   l->luajit.rbp = l->evaluation_rbp[0];

@@ -7,41 +7,51 @@
 enum { perl_turns = 16 * LANGUAGE_MAX_FRAMES };
 
 static long perl_block(__u32 index, void *context) {
-  struct language_turn *t = context;
-  return perl_search_turn(&t->w->language_walk, index);
+  return perl_search_turn(&(*(struct walk **)context)->language_walk, index);
 }
 
-inline_always int find_values(struct language_turn *t) {
-  struct language_walk *l = &t->w->language_walk;
-  if (!t->table->perl.has_threads) return 0;
+/* Of a Perl with threads. */
+inline_always int find_values(struct walk *w) {
+  struct language_walk *l = &w->language_walk;
   if (!find_thread_pointer(l)) return 1;
   if (find_kept_thread(l) && !perl_is_block(l, l->thread)) return 0;
   l->end = LANGUAGE_NO_THREAD;
-  loop(PERL_DESCRIPTOR_BYTES / 8, perl_block, t, 0);
+  loop(PERL_DESCRIPTOR_BYTES / 8, perl_block, &w, 0);
   if (l->end != LANGUAGE_COMPLETE) return 1;
   keep_thread(l);
   return 0;
 }
 
-static long perl_call(__u32 index, void *context) {
-  struct language_turn *t = context;
-  struct language_walk *l = &t->w->language_walk;
-  if (perl_turn(t->table, l)) return 1;
-  if (!l->code) return 0;
-  if (add_language_frame(t->w, LANGUAGE_TAG_PERL)) return 1;
-  struct walk_object *record = new_object(t->w);
+/* Sends the names of the frame that was read last. */
+__attribute__((noinline)) int acu_perl_object(__u64 slot) {
+  struct language_turn t;
+  struct walk_object *record = find_turn(slot, &t) ? new_object(t.w) : 0;
   if (!record) return 0;
-  perl_describe(&t->table->perl, l, &record->object);
+  const struct language_walk *l = &t.w->language_walk;
+  perl_describe(&t.table->perl, l, &record->object);
   send_object(record);
   return 0;
 }
 
+/* One turn. It takes much of the stack: it is no part of perl_call, which has called it before it calls others. */
+__attribute__((noinline)) int acu_perl_turn(__u64 slot) {
+  struct language_turn t;
+  return find_turn(slot, &t) ? perl_turn(t.table, &t.w->language_walk) : 1;
+}
+
+static long perl_call(__u32 index, void *context) {
+  struct walk *w = *(struct walk **)context;
+  if (acu_perl_turn(w->slot)) return 1;
+  return add_call(w, LANGUAGE_TAG_PERL, acu_perl_object);
+}
+
 __attribute__((noinline)) int acu_perl(__u64 slot) {
-  __u32 key = slot;
-  struct walk *w = map_lookup(acu_walks, &key);
-  if (!w) return 0;
-  struct language_turn t = {w, map_lookup(acu_languages, &w->language)};
-  if (!t.table || find_values(&t) || perl_find_interpreter(t.table, &w->language_walk) || perl_begin(t.table, &w->language_walk)) return 0;
-  if (loop(perl_turns, perl_call, &t, 0) == perl_turns) w->language_walk.end = LANGUAGE_TOO_DEEP;
+  struct language_turn t;
+  if (!find_turn(slot, &t)) return 0;
+  struct walk *w = t.w;
+  struct language_walk *l = &w->language_walk;
+  if (t.table->perl.has_threads && find_values(w)) return 0;
+  if (perl_find_interpreter(t.table, l) || perl_begin(t.table, l)) return 0;
+  if (loop(perl_turns, perl_call, &w, 0) == perl_turns) l->end = LANGUAGE_TOO_DEEP;
   return 0;
 }

@@ -20,27 +20,31 @@ inline_always void find_live_opline(struct walk *w) {
   php->live_opline = w->registers[ARCH_R15];
 }
 
-static long php_frame(__u32 index, void *context) {
-  struct language_turn *t = context;
-  struct language_walk *l = &t->w->language_walk;
-  if (php_turn(t->table, l)) return 1;
-  if (!l->code) return 0;
-  if (add_language_frame(t->w, LANGUAGE_TAG_PHP)) return 1;
-  struct walk_object *record = new_object(t->w);
+/* Sends the names of the frame that was read last. */
+__attribute__((noinline)) int acu_php_object(__u64 slot) {
+  struct language_turn t;
+  struct walk_object *record = find_turn(slot, &t) ? new_object(t.w) : 0;
   if (!record) return 0;
+  const struct language_walk *l = &t.w->language_walk;
   read_kernel(record->object.object, PHP_FUNCTION_BYTES, l->php.function_bytes);
-  php_describe(&t->table->php, l, &record->object);
+  php_describe(&t.table->php, l, &record->object);
   send_object(record);
   return 0;
 }
 
+static long php_frame(__u32 index, void *context) {
+  struct language_turn *t = context;
+  struct language_walk *l = &t->w->language_walk;
+  if (php_turn(t->table, l)) return 1;
+  return add_call(t->w, LANGUAGE_TAG_PHP, acu_php_object);
+}
+
 __attribute__((noinline)) int acu_php(__u64 slot) {
-  __u32 key = slot;
-  struct walk *w = map_lookup(acu_walks, &key);
-  if (!w) return 0;
-  struct language_turn t = {w, map_lookup(acu_languages, &w->language)};
-  if (!t.table || (t.table->php.executor >= PHP_THREADS && !find_thread_pointer(&w->language_walk))) return 0;
-  find_live_opline(w);
-  if (!php_begin(t.table, &w->language_walk)) loop(php_turns, php_frame, &t, 0);
+  struct language_turn t;
+  if (!find_turn(slot, &t)) return 0;
+  struct language_walk *l = &t.w->language_walk;
+  if (t.table->php.executor >= PHP_THREADS && !find_thread_pointer(l)) return 0;
+  find_live_opline(t.w);
+  if (!php_begin(t.table, l)) loop(php_turns, php_frame, &t, 0);
   return 0;
 }

@@ -20,25 +20,27 @@ inline_always int find_thread(struct language_turn *t) {
   return 0;
 }
 
-static long python_frame(__u32 index, void *context) {
-  struct language_turn *t = context;
-  struct language_walk *l = &t->w->language_walk;
-  if (python_turn(t->table, l)) return 1;
-  if (!l->code) return 0;
-  if (add_language_frame(t->w, LANGUAGE_TAG_PYTHON)) return 1;
-  struct walk_object *record = new_object(t->w);
+/* Sends the names of the frame that was read last. */
+__attribute__((noinline)) int acu_python_object(__u64 slot) {
+  struct language_turn t;
+  struct walk_object *record = find_turn(slot, &t) ? new_object(t.w) : 0;
   if (!record) return 0;
+  const struct language_walk *l = &t.w->language_walk;
   read_kernel(record->object.object, PYTHON_CODE_BYTES, l->python.code_bytes);
-  python_describe(&t->table->python, l, &record->object);
+  python_describe(&t.table->python, l, &record->object);
   send_object(record);
   return 0;
 }
 
+static long python_frame(__u32 index, void *context) {
+  struct language_turn *t = context;
+  struct language_walk *l = &t->w->language_walk;
+  if (python_turn(t->table, l)) return 1;
+  return add_call(t->w, LANGUAGE_TAG_PYTHON, acu_python_object);
+}
+
 __attribute__((noinline)) int acu_python(__u64 slot) {
-  __u32 key = slot;
-  struct walk *w = map_lookup(acu_walks, &key);
-  if (!w) return 0;
-  struct language_turn t = {w, map_lookup(acu_languages, &w->language)};
-  if (t.table && !find_thread(&t) && !python_begin(t.table, &w->language_walk)) loop(language_turns, python_frame, &t, 0);
+  struct language_turn t;
+  if (find_turn(slot, &t) && !find_thread(&t) && !python_begin(t.table, &t.w->language_walk)) loop(language_turns, python_frame, &t, 0);
   return 0;
 }

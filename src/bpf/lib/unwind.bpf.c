@@ -15,24 +15,35 @@
 
 enum { most_steps = 18, trampoline_bytes = 128 };
 
-/* In language.bpf.c. */
-int acu_language(__u64 slot);
-/* In luajit.bpf.c. */
+/* In PYTHON.bpf.c and so on. */
+int acu_python(__u64 slot);
+int acu_php(__u64 slot);
+int acu_perl(__u64 slot);
+int acu_luajit(__u64 slot);
 int acu_luajit_frame(__u64 slot);
+int acu_lua(__u64 slot);
 
-/* A word of the stack. A read costs 60 ns however little it reads: so much is read, all in the word's page. */
+/* Reads what is around w->wanted into w->bytes: all in the word's page, or, of a word that is not aligned, from there on. A read costs 60 ns however
+ * little it reads. As acu_step it is visible so that the verifier goes through it once; so are those below. */
+__attribute__((noinline)) int acu_read_window(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return 1;
+  const __u64 address = w->wanted, last = (address | (page_bytes - 1)) + 1 - WALK_WINDOW;
+  const __u64 from = address < last || address & 7 ? address : last;
+  w->window = 0;
+  if (read_user(w->bytes, WALK_WINDOW, (void *)from)) return 1;
+  w->window = from;
+  return 0;
+}
+
+/* A word of the stack. */
 inline_always int read_word(struct walk *w, __u64 address, __u64 *to) {
-  __u64 at = address - w->window;
-  if (!w->window || at > WALK_WINDOW - 8) {
-    __u64 last = (address | (page_bytes - 1)) + 1 - WALK_WINDOW;
-    __u64 from = address < last ? address : last;
-    if (address & 7) return read_user(to, 8, (void *)address);
-    w->window = 0;
-    if (read_user(w->bytes, WALK_WINDOW, (void *)from)) return 1;
-    w->window = from;
-    at = address - from;
+  if (!w->window || address - w->window > WALK_WINDOW - 8) {
+    w->wanted = address;
+    if (acu_read_window(w->slot)) return 1;
   }
-  at &= WALK_WINDOW - 1;
+  const __u64 at = (address - w->window) & (WALK_WINDOW - 1);
   if (at > WALK_WINDOW - 8) return 1;
   *to = *(__u64 *)(w->bytes + at);
   return 0;
@@ -45,8 +56,7 @@ inline_always __u64 read_member(__u64 of, __u64 offset) {
   return value;
 }
 
-/* Fills w->kept: the kernel's list of functions whose return is probed, the innermost first. As acu_step it is visible
- * so that the verifier goes through its loop once; so is acu_kept_return. */
+/* Fills w->kept: the kernel's list of functions whose return is probed, the innermost first. */
 __attribute__((noinline)) int acu_keep_returns(__u64 slot) {
   __u32 key = slot;
   struct walk *w = map_lookup(acu_walks, &key);
@@ -105,6 +115,13 @@ inline_always struct walk_mapping *find_mapping(struct walk *w, __u64 address) {
   return m;
 }
 
+/* Whether a mapping holds w->wanted. */
+__attribute__((noinline)) int acu_is_mapped(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  return w && find_mapping(w, w->wanted);
+}
+
 /* The number of the rule for an address of the file of `m`. */
 inline_always __u32 find_number(struct walk_mapping *m, __u64 address) {
   address += m->bias;
@@ -161,20 +178,23 @@ inline_always void keep_rule(struct walk *w, __u64 at) {
 /* The address that the frame's rule is for: of a return address, the call before it. */
 inline_always __u64 code_of(struct walk *w) { return w->pc - (w->is_exact ? 0 : 1); }
 
-/* Sets w->rule to the rule for the frame, or gives why there is none. A frame costs a third less where it is found as it was kept. */
-inline_always long find_rule(struct walk *w) {
-  __u64 at = code_of(w);
-  if (find_kept(w, at)) return 0;
-  struct walk_mapping *m = find_mapping(w, at);
+/* The same of a rule that may not be kept. */
+__attribute__((noinline)) int acu_find_rule(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return WALK_NOT_HELD;
+  struct walk_mapping *m = find_mapping(w, code_of(w));
   if (!m) return WALK_CODE_NOT_KNOWN;
-  w->rule_key = find_number(m, at);
+  w->rule_key = find_number(m, code_of(w));
   __u64 *rule = map_lookup(acu_rules, &w->rule_key);
   if (!rule) return WALK_NOT_HELD;
   w->rule_word = *rule;
-  asm volatile("" ::: "memory"); /* computes the hash again: there is little stack for it to wait on */
   keep_rule(w, code_of(w));
   return 0;
 }
+
+/* Sets w->rule to the rule for the frame, or gives why there is none. A frame costs a third less where it is found as it was kept. */
+inline_always long find_rule(struct walk *w) { return find_kept(w, code_of(w)) ? 0 : acu_find_rule(w->slot); }
 
 /* While the return of a function is probed (uretprobe), the kernel has put the address of a trampoline where its return
  * address was, and keeps that. The thread may be at the trampoline itself, where the function has returned; or at the
@@ -202,13 +222,6 @@ inline_always void find_returns(struct walk *w) {
   }
 }
 
-/* Whether there is a table for the frame's code. Visible, as acu_keep_returns. */
-__attribute__((noinline)) int acu_has_table(__u64 slot) {
-  __u32 key = slot;
-  struct walk *w = map_lookup(acu_walks, &key);
-  return w && !find_rule(w) && w->rule.cfa != UNWIND_CFA_NO_TABLE;
-}
-
 inline_always long stop(struct walk *w, __u32 why) {
   w->end = why;
   return 1;
@@ -221,7 +234,8 @@ inline_always long by_frame_pointer(struct walk *w) {
   if (bp < w->sp || bp & 7 || bp - w->sp > UNWIND_MOST_FRAME) return stop(w, UNWIND_NO_FRAME_POINTER);
   if (read_word(w, bp, &next) || read_word(w, bp + 8, &address)) return stop(w, UNWIND_UNREADABLE);
   if (!address) return stop(w, UNWIND_COMPLETE);
-  if (!w->is_blind && address != w->trampoline && !find_mapping(w, address - 1)) return stop(w, UNWIND_NO_FRAME_POINTER);
+  w->wanted = address - 1;
+  if (!w->is_blind && address != w->trampoline && !acu_is_mapped(w->slot)) return stop(w, UNWIND_NO_FRAME_POINTER);
   w->pc = address;
   w->sp = bp + 16;
   w->bp = next;
@@ -262,11 +276,10 @@ inline_always long find_cfa(struct walk *w, struct unwind_rule *rule, __u64 *cfa
 
 /* From the frame at w->pc to its caller. */
 inline_always long to_caller(struct walk *w) {
-  if (w->is_blind) return by_frame_pointer(w);
-  long why = find_rule(w);
-  if (why) return stop(w, why);
   struct unwind_rule *rule = &w->rule;
-  if (rule->cfa == UNWIND_CFA_NO_TABLE) return by_frame_pointer(w);
+  long why = w->is_blind ? 0 : find_rule(w);
+  if (why) return stop(w, why);
+  if (w->is_blind || rule->cfa == UNWIND_CFA_NO_TABLE) return by_frame_pointer(w);
   if (rule->cfa == UNWIND_CFA_END) return stop(w, UNWIND_COMPLETE);
   if (rule->cfa == UNWIND_CFA_SIGNAL) return out_of_signal(w, w->sp + (__s64)rule->cfa_parts.offset);
   __u64 cfa = 0, address = 0, bp = w->bp;
@@ -334,7 +347,10 @@ __attribute__((noinline)) int acu_step(__u64 slot) {
 
 /* Registers and stack as they are; the id, 0 where there is no room. A quarter of the ring is left to stacks, which are
  * small. Whoever walks it is woken: what is known then needs no copy. */
-inline_always __u64 copy_out(struct walk *w, __u32 why) {
+__attribute__((noinline)) __u64 acu_copy_out(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return 0;
   __u64 room = ring_query(acu_walked, query_size);
   if (ring_query(acu_walked, query_waiting) > room - room / 4) return 0;
   struct walk_copy *copy = ring_reserve(acu_walked, sizeof *copy, 0);
@@ -344,7 +360,7 @@ inline_always __u64 copy_out(struct walk *w, __u32 why) {
   copy->pid = w->pid;
   copy->time = ktime_get_ns();
   copy->limit = w->limit;
-  copy->why = why;
+  copy->why = w->end;
   copy->seed = w->seed;
   copy->trampoline = w->trampoline;
   copy->kept_count = w->kept_count;
@@ -374,7 +390,10 @@ inline_always __u64 copy_out(struct walk *w, __u32 why) {
 }
 
 /* The id of the stack, 0 if it was lost. */
-inline_always __u64 keep(struct walk *w) {
+__attribute__((noinline)) __u64 acu_keep(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return 0;
   __u64 id = w->hash | 1;
   __u32 place = (id >> 32) & (WALK_KNOWN - 1);
   __u64 *known = map_lookup(acu_walk_known, &place);
@@ -437,7 +456,7 @@ inline_always __u64 no_stack(struct walk *w, __u32 why) {
   w->stack.count = 0;
   add_word(w, STACK_END | why);
   w->stack.native = 1;
-  return keep(w);
+  return acu_keep(w->slot);
 }
 
 inline_always void find_process(struct walk *w) {
@@ -458,13 +477,30 @@ inline_always void find_process(struct walk *w) {
   }
 }
 
+/* Puts the frames of the thread's language behind the native ones (language.h). */
+inline_always void walk_language(struct walk *w) {
+  const struct language_table *table = map_lookup(acu_languages, &w->language);
+  if (!table) return;
+  w->language_walk.end = LANGUAGE_NO_THREAD;
+  switch (table->kind) {
+  case LANGUAGE_PYTHON: acu_python(w->slot); break;
+  case LANGUAGE_PHP: acu_php(w->slot); break;
+  case LANGUAGE_LUAJIT: acu_luajit(w->slot); break;
+  case LANGUAGE_PERL: acu_perl(w->slot); break;
+  case LANGUAGE_LUA: acu_lua(w->slot); break;
+  }
+  const __u32 end = w->language_walk.end;
+  if (end < LANGUAGE_ENDS) count(WALK_COUNT_LANGUAGE + end);
+}
+
 inline_always __u64 walk(struct walk *w, int has_loop) {
   __u32 none = 0;
   find_process(w);
   begin(w);
   if (!w->mappings && w->limit > 1) {
     if ((none = why_none_to_copy(w))) return no_stack(w, none);
-    __u64 id = w->first < WALK_MOST_COPIES ? copy_out(w, WALK_PROCESS_NOT_KNOWN) : 0;
+    w->end = WALK_PROCESS_NOT_KNOWN;
+    __u64 id = w->first < WALK_MOST_COPIES ? acu_copy_out(w->slot) : 0;
     if (id) {
       struct walk_process *asked = (struct walk_process *)w->bytes; /* nothing was read there yet */
       asked->first = w->first + 1;
@@ -488,7 +524,7 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
   if (end == UNWIND_UNREADABLE && (none = why_none(w))) return no_stack(w, none);
   if (end >= WALK_CODE_NOT_KNOWN && !w->is_blind) {
     if ((none = why_none_to_copy(w))) return no_stack(w, none);
-    __u64 id = copy_out(w, end);
+    __u64 id = acu_copy_out(w->slot);
     if (id) return id;
     count(WALK_COUNT_NOT_COPIED);
   }
@@ -498,8 +534,8 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
   if (end != UNWIND_COMPLETE) add_word(w, STACK_END | (end & 0xff));
   if (end < WALK_ENDS) count(end);
   w->stack.native = w->stack.count;
-  if (has_loop && w->evaluations) acu_language(w->slot);
-  return keep(w);
+  if (has_loop && w->evaluations) walk_language(w);
+  return acu_keep(w->slot);
 }
 
 /* The id of the stack of the walk in that slot. Visible, so that the verifier goes through it once and not again for each stack
