@@ -14,12 +14,13 @@
 using Clock = std::chrono::steady_clock;
 
 std::mutex g_cache_lock;
-static std::atomic<int> g_phase; // 1: it is time; 2: the lock is taken; 3: never
+static std::atomic<int> g_phase; // 1: it is time; 2: the lock is taken; 3: a request comes, or it is never time
 static volatile unsigned long g_sum;
 
 __attribute__((noinline)) void rebuild_cache() {
   std::lock_guard<std::mutex> lock(g_cache_lock);
   g_phase = 2;
+  while (g_phase == 2) usleep(100);
   usleep(50000);
   g_sum = g_sum + 1;
 }
@@ -60,6 +61,7 @@ int main(int argc, char** argv) {
     if (i == requests / 2) {
       g_phase = argc > 2 ? 3 : 1;
       while (g_phase == 1) usleep(100);
+      g_phase = 3;
     }
     const auto start = Clock::now();
     serve_request(i);
