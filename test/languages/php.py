@@ -91,11 +91,11 @@ def lines(command):
 
 
 def shares(command):
-    """The time of each function is what it spends, within 3% of all."""
+    """The time of each function is what it spends, within 2% of all."""
     def test(acu):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "shares.folded")
-            acu_run(acu, "flame", "-q", "-F", "499", "-o", path, "--", *php(command), SHAPES, "shares", "3")
+            acu_run(acu, "flame", "-q", "-F", "1999", "-o", path, "--", *php(command), SHAPES, "shares", "3")
             stacks = [line.rsplit(" ", 1) for line in open(path)]
         total, found = 0, dict.fromkeys(["seventy", "twenty", "ten"], 0)
         for stack, weight in stacks:
@@ -106,7 +106,7 @@ def shares(command):
             for name in found:
                 found[name] += int(weight) if name + "_[php]" in frames else 0
         found = {name: round(100 * weight / max(1, total), 1) for name, weight in found.items()}
-        need(all(abs(found[name] - share) <= 3 for name, share in (("seventy", 70), ("twenty", 20), ("ten", 10))), f"shares are {found}")
+        need(all(abs(found[name] - share) <= 2 for name, share in (("seventy", 70), ("twenty", 20), ("ten", 10))), f"shares are {found}")
         return f"shares are {found}"
     return test
 

@@ -58,7 +58,7 @@ def has_shares(version):
     def test(acu):
         """The time of each function is what it spends, within 2% of all."""
         path = os.path.join(TMP, "shares.folded")
-        acu_run(acu, "flame", "-q", "-F", "499", "-o", path, "--", interpreter(version), SHAPES, "shares", "4")
+        acu_run(acu, "flame", "-q", "-F", "1999", "-o", path, "--", interpreter(version), SHAPES, "shares", "4")
         total, shares = 0, dict.fromkeys(["seventy", "twenty", "ten"], 0)
         for line in open(path):
             stack, weight = line.rsplit(" ", 1)

@@ -25,17 +25,21 @@ function spin($turns) {
   }
 }
 
-// That many tenths of 104.3 ms: no multiple of a sampling period.
+// Of a CPU, in microseconds.
+function spent() {
+  $used = getrusage();
+  return ($used["ru_utime.tv_sec"] + $used["ru_stime.tv_sec"]) * 1000000 + $used["ru_utime.tv_usec"] + $used["ru_stime.tv_usec"];
+}
+// That many hundredths of 104.3 ms: no multiple of a sampling period.
 function busy($share) {
-  $end = hrtime(true) + $share * 1043000 * 10;
-  while (hrtime(true) < $end);
+  $end = spent() + $share * 1043;
+  while (spent() < $end);
 }
 function seventy() { busy(7); }
 function twenty() { busy(2); }
 function ten() { busy(1); }
 function shares($seconds) {
-  $end = hrtime(true) + $seconds * 1e9;
-  while (hrtime(true) < $end) {
+  while (spent() < $seconds * 1000000) {
     seventy();
     twenty();
     ten();

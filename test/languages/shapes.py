@@ -26,8 +26,7 @@ def ten():
 
 
 def shares(seconds):
-    end = time.monotonic() + float(seconds)
-    while time.monotonic() < end:
+    while time.process_time() < float(seconds):
         seventy()
         twenty()
         ten()
