@@ -12,7 +12,7 @@ namespace bpf {
 
 namespace {
 
-// Ids of copied stacks that are remembered: those of the oldest are no longer in the script's maps, as a rule.
+// Ids of stacks that have another one that are remembered: those of the oldest are no longer in the script's maps, as a rule.
 constexpr size_t most_aliases = 1 << 20;
 
 // As `mix` of lib/unwind.bpf.c.
@@ -47,12 +47,16 @@ void Walker::take(std::span<const std::byte> record) {
   if (kind != WALK_RECORD_STACK || record.size() < header || record.size() > sizeof stack) return;
   std::memcpy(&stack, record.data(), record.size());
   if (header + 8 * stack.count > record.size() || stack.native > stack.count) return;
-  auto [at, is_new] = stacks_.try_emplace(stack.id);
-  if (!is_new) return;
-  at->second.assign(stack.words, stack.words + stack.count);
-  const std::span<const uint64_t> words = at->second, native = words.first(stack.native), language = words.subspan(stack.native);
-  if (!language.empty()) at->second = hooks_.splice ? hooks_.splice(stack.language, {native, language, stack.is_cut != 0}) : std::vector(native.begin(), native.end());
-  if (hooks_.seen) hooks_.seen(stack.pid, stack.id, at->second, stack.time);
+  if (stacks_.contains(stack.id) || aliases_.contains(stack.id)) return;
+  const std::span words = std::span<const uint64_t>(reinterpret_cast<const uint64_t*>(stack.words), stack.count), native = words.first(stack.native), language = words.subspan(stack.native);
+  Spliced spliced = {.words = {native.begin(), native.end()}};
+  if (!language.empty() && hooks_.splice) {
+    spliced = hooks_.splice(stack.pid, stack.language, {native, language, stack.is_cut != 0});
+    const auto [first, is_first] = meanings_.try_emplace(spliced.meaning, stack.id);
+    if (!is_first) return add_alias(stack.id, first->second);
+  }
+  const auto& frames = stacks_[stack.id] = std::move(spliced.words);
+  if (hooks_.seen) hooks_.seen(stack.pid, stack.id, frames, stack.time);
 }
 
 void Walker::take_object(std::span<const std::byte> record) {
@@ -73,12 +77,16 @@ void Walker::take_copy(std::span<const std::byte> record) {
   const uint64_t id = hash | 1;
   auto [at, is_new] = stacks_.try_emplace(id, std::move(walked.addresses));
   if (is_new && hooks_.seen) hooks_.seen(copy.pid, id, at->second, copy.time);
+  add_alias(copy.id, id);
+}
+
+void Walker::add_alias(uint64_t id, uint64_t first) {
   if (aliases_.size() >= most_aliases) {
     aliases_.erase(alias_order_.front());
     alias_order_.pop_front();
   }
-  aliases_[copy.id] = id;
-  alias_order_.push_back(copy.id);
+  aliases_[id] = first;
+  alias_order_.push_back(id);
 }
 
 // Where that fails, what is lost for want of room is counted.

@@ -28,7 +28,11 @@ public:
   // Walks what was copied.
   using Walk = std::function<Frames(const walk_copy& copy)>;
   // Makes one stack of native and language frames; `language`: number of the table by which those were walked.
-  using Splice = std::function<std::vector<uint64_t>(uint32_t language, const runtime::Lists& lists)>;
+  struct Spliced {
+    std::vector<uint64_t> words;
+    uint64_t meaning = 0; // a hash; the same: nothing that is shown differs
+  };
+  using Splice = std::function<Spliced(uint32_t pid, uint32_t language, const runtime::Lists& lists)>;
   // What names a language frame of a process.
   using Object = std::function<void(uint32_t pid, const language_object& object)>;
   struct Hooks {
@@ -69,13 +73,15 @@ private:
   void take(std::span<const std::byte> record);
   void take_copy(std::span<const std::byte> record);
   void take_object(std::span<const std::byte> record);
+  void add_alias(uint64_t id, uint64_t first);
 
   std::unique_ptr<WalkTables> tables_;
   std::unique_ptr<Ring> ring_;
   int counts_fd_ = -1, ids_fd_ = -1;
   Hooks hooks_;
   std::unordered_map<uint64_t, std::vector<uint64_t>> stacks_;
-  std::unordered_map<uint64_t, uint64_t> aliases_; // of stacks that were copied out
+  std::unordered_map<uint64_t, uint64_t> aliases_;  // ids of stacks that turned out to be another one
+  std::unordered_map<uint64_t, uint64_t> meanings_; // of stacks with language frames, the first id
   std::deque<uint64_t> alias_order_;
   std::array<uint64_t, WALK_ENDS> ends_outside_ = {};
 };

@@ -7,8 +7,15 @@ namespace {
 constexpr size_t max_objects = 1 << 20; // then those that are known are forgotten
 constexpr std::string_view gone = "[code object gone]";
 
+uint32_t check_of(const spec::StackEntry& entry) { return entry.number >> LANGUAGE_CHECK_SHIFT & LANGUAGE_CHECK_MASK; }
+
 const Code* find(const CodeNames& names, const symbol::RawFrame& raw) {
-  return names.find(static_cast<uint32_t>(raw.pid), raw.entry.address, raw.entry.number >> LANGUAGE_CHECK_SHIFT & LANGUAGE_CHECK_MASK);
+  return names.find(static_cast<uint32_t>(raw.pid), raw.entry.address, check_of(raw.entry));
+}
+
+uint32_t line_of(const Code& code, const spec::StackEntry& entry) {
+  const uint32_t line = runtime_of(code.kind).line_of(code, entry.number & LANGUAGE_POSITION_MASK);
+  return line ? line : code.first_line;
 }
 
 class LanguageFrames : public symbol::FrameSource {
@@ -28,7 +35,7 @@ uint64_t process_and_check(uint32_t pid, uint32_t check) { return uint64_t{pid} 
 void CodeNames::add(uint32_t pid, const language_object& object, const language_table& table, const ReadMemory& read) {
   auto code = runtime_of(table.kind).decode(object, table, read);
   if (!code) return;
-  std::string key = code->name + '\0' + code->file + '\0' + std::to_string(code->first_line) + '.' + std::to_string(code->version) + '\0';
+  std::string key = code->name + '\0' + code->file + '\0' + std::to_string(code->first_line) + '.' + std::to_string(code->kind) + '.' + std::to_string(code->version) + '\0';
   key.append(reinterpret_cast<const char*>(code->lines.data()), code->lines.size());
   auto [at, is_new] = codes_.try_emplace(std::move(key));
   if (is_new) at->second = std::make_unique<Code>(std::move(*code));
@@ -41,14 +48,24 @@ const Code* CodeNames::find(uint32_t pid, uint64_t address, uint32_t check) cons
   return at == objects_.end() ? nullptr : at->second;
 }
 
+uint64_t CodeNames::meaning(uint32_t pid, std::span<const uint64_t> stack) const {
+  uint64_t hash = language_mix(0, pid);
+  while (!stack.empty()) {
+    const spec::StackEntry entry = spec::take_entry(stack);
+    const Code* code = entry.tag ? find(pid, entry.address, check_of(entry)) : nullptr;
+    hash = language_mix(hash, code ? reinterpret_cast<uintptr_t>(code) : entry.address);
+    hash = language_mix(hash, code ? line_of(*code, entry) : entry.number);
+  }
+  return hash;
+}
+
 symbol::Frame frame_of(const CodeNames& names, const symbol::RawFrame& raw) {
   symbol::Frame out = {.kind = spec::kind_with_tag(raw.entry.tag)->kind};
   const Code* code = find(names, raw);
   if (!code) return out.name = gone, out;
   out.name = code->name;
   out.module = out.file = code->file;
-  out.line = runtime_of(code->kind).line_of(*code, raw.entry.number & LANGUAGE_POSITION_MASK);
-  if (!out.line) out.line = code->first_line;
+  out.line = line_of(*code, raw.entry);
   return out;
 }
 

@@ -19,6 +19,8 @@ public:
   // nullptr: it was not read, or its address belongs to another object now.
   const Code* find(uint32_t pid, uint64_t address, uint32_t check) const;
   size_t size() const { return objects_.size(); }
+  // A hash of all that is shown of a stack: function and line of language frames, addresses of others.
+  uint64_t meaning(uint32_t pid, std::span<const uint64_t> stack) const;
 
   // What stacks show of language frames; before anything is walked.
   void set_show(Show show) { show_ = show; }

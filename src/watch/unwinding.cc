@@ -79,7 +79,7 @@ Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::C
                            users_.seen(static_cast<pid_t>(pid), spec::split_user_stack(frames).frames, id, time);
                          },
                      .walk = [this](const walk_copy& copy) { return walk(copy); },
-                     .splice = [this](uint32_t language, const runtime::Lists& lists) { return splice(language, lists); },
+                     .splice = [this](uint32_t pid, uint32_t language, const runtime::Lists& lists) { return splice(pid, language, lists); },
                      .object = [this](uint32_t pid, const language_object& object) { take_object(pid, object); }});
   watch_.set_follower(this);
   // Whoever is known before the probes are attached needs no copies; the others may wait.
@@ -202,10 +202,12 @@ void Unwinding::add_runtime(List& list, const runtime::FileRuntime& file, uint64
 }
 
 // The process may have ended; its table's number is not given out again for a while.
-std::vector<uint64_t> Unwinding::splice(uint32_t language, const runtime::Lists& lists) const {
+bpf::Walker::Spliced Unwinding::splice(uint32_t pid, uint32_t language, const runtime::Lists& lists) const {
+  bpf::Walker::Spliced out = {.words = {lists.native.begin(), lists.native.end()}};
   const auto process = languages_.find(language);
-  if (process == languages_.end()) return {lists.native.begin(), lists.native.end()};
-  return runtime::splice(lists, process->second, codes_.show());
+  if (process != languages_.end()) out.words = runtime::splice(lists, process->second, codes_.show());
+  out.meaning = codes_.meaning(pid, out.words);
+  return out;
 }
 
 void Unwinding::take_object(uint32_t pid, const language_object& object) {
