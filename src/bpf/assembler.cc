@@ -119,7 +119,7 @@ void Assembler::function_address(Register to, uint32_t function) {
 }
 
 void Assembler::library_function(uint32_t number, const LibraryFunction& function,
-                                 const std::function<uint32_t(const std::string&)>& map,
+                                 const std::function<Relocation(const std::string&)>& map,
                                  const std::function<uint32_t(const std::string&)>& callee) {
   // That its parameters are numbers is not looked at in static functions.
   begin_function(number, function.name, 1, function.is_global);
@@ -131,7 +131,8 @@ void Assembler::library_function(uint32_t number, const LibraryFunction& functio
   for (const LibraryReference& r : function.references) {
     bpf_insn& insn = insns_[first + r.insn];
     if (!r.is_function) {
-      relocations_.push_back({first + r.insn, map(r.name), false});
+      relocations_.push_back(map(r.name));
+      relocations_.back().insn = first + r.insn;
       continue;
     }
     const bool is_call = insn.code == (BPF_JMP | BPF_CALL);

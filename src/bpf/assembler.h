@@ -59,8 +59,8 @@ public:
   void map_value(Register to, uint32_t map, uint32_t offset); // address of the value of an array map
   void call_function(uint32_t function);
   void function_address(Register to, uint32_t function);
-  // A whole function of ours, under this number; what it refers to gets the numbers that these give for its name.
-  void library_function(uint32_t number, const LibraryFunction& function, const std::function<uint32_t(const std::string&)>& map,
+  // A whole function of ours, under this number; what it refers to becomes what these give for its name.
+  void library_function(uint32_t number, const LibraryFunction& function, const std::function<Relocation(const std::string&)>& map,
                         const std::function<uint32_t(const std::string&)>& callee);
 
   // Code that is rarely reached: it is appended behind the function, to keep the usual path straight and to

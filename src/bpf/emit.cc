@@ -235,7 +235,7 @@ void ProgramEmitter::emit_library(Assembler& out) {
   for (size_t n = 0; n < library_.size(); n++) // each may bring others along
     out.library_function(
         static_cast<uint32_t>(program.functions.size()) + 3 + library_[n], library()[library_[n]],
-        [this](const std::string& map) { return pool.walk_map(map); },
+        [this](const std::string& map) { return pool.walk_reference(map); },
         [this](const std::string& function) { return library_function(function); });
 }
 

@@ -95,6 +95,7 @@ public:
   uint32_t most_frames() const { return stack_frames_; } // of a stack
   uint32_t known();
   uint32_t walk_map(std::string_view name); // one of walk_maps.h
+  Relocation walk_reference(std::string_view name); // the same, for the library's code
   uint32_t places();
   uint32_t tables();
   uint32_t table_offset(uint32_t table) const;

@@ -16,6 +16,7 @@
       ".popsection\n");                                                                                                              \
   extern "C" const char acu_object_##name[], acu_object_##name##_end[]
 EMBED(unwind);
+EMBED(language);
 EMBED(python);
 EMBED(php);
 EMBED(luajit);
@@ -111,6 +112,7 @@ std::span<const LibraryFunction> library() {
       for (LibraryFunction& f : ObjectFile({begin, static_cast<size_t>(end - begin)}).functions()) all.push_back(std::move(f));
     };
     add(acu_object_unwind, acu_object_unwind_end);
+    add(acu_object_language, acu_object_language_end);
     add(acu_object_python, acu_object_python_end);
     add(acu_object_php, acu_object_php_end);
     add(acu_object_luajit, acu_object_luajit_end);

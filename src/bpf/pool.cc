@@ -240,6 +240,12 @@ uint32_t Pool::walk_map(std::string_view name) {
   return add(walk_map_spec(name, program, options));
 }
 
+Relocation Pool::walk_reference(std::string_view name) {
+  const uint32_t map = walk_map(name);
+  const MapSpec& spec = object.maps[map];
+  return {.map = map, .value_address = spec.type == BPF_MAP_TYPE_ARRAY && spec.max_entries == 1};
+}
+
 // With 0 to 4 addresses for a place: names may be there several times.
 uint32_t Pool::places() {
   uint32_t events = 1;

@@ -25,9 +25,9 @@ constexpr uint32_t mapped = BPF_F_MMAPABLE;
 MapSpec walk_map_spec(std::string_view name, const ir::Program& program, const EmitOptions& options) {
   const MapSpec specs[] = {
       {.name = "acu_rows", .value_size = 8, .max_entries = WALK_ROOM_ROWS / 2, .flags = mapped},
-      {.name = "acu_starts", .value_size = sizeof(walk_page), .max_entries = WALK_ROOM_STARTS, .flags = mapped},
-      {.name = "acu_rules", .value_size = sizeof(unwind_rule), .max_entries = UNWIND_MOST_RULES, .flags = mapped},
-      {.name = "acu_mappings", .value_size = sizeof(walk_mapping), .max_entries = WALK_ROOM_MAPPINGS, .flags = mapped},
+      {.name = "acu_starts", .value_size = sizeof(walk_page) * WALK_ROOM_STARTS, .flags = mapped},
+      {.name = "acu_rules", .value_size = sizeof(unwind_rule) * UNWIND_MOST_RULES, .flags = mapped},
+      {.name = "acu_mappings", .value_size = sizeof(walk_mapping) * WALK_ROOM_MAPPINGS, .flags = mapped},
       {.name = "acu_processes",
        .type = BPF_MAP_TYPE_HASH,
        .value_size = sizeof(walk_process),
@@ -39,13 +39,13 @@ MapSpec walk_map_spec(std::string_view name, const ir::Program& program, const E
        .key_size = 8,
        .value_size = 8,
        .max_entries = std::max(1u, program.max_stacks)},
-      {.name = "acu_walk_known", .value_size = 8, .max_entries = WALK_KNOWN},
-      {.name = "acu_walk_rules", .value_size = sizeof(walk_rule), .max_entries = WALK_RULES},
+      {.name = "acu_walk_known", .value_size = 8 * WALK_KNOWN},
+      {.name = "acu_walk_rules", .value_size = sizeof(walk_rule) * WALK_RULES},
       {.name = "acu_walk_counts", .type = BPF_MAP_TYPE_PERCPU_ARRAY, .value_size = 8, .max_entries = WALK_COUNTS},
       {.name = "acu_walk_set", .value_size = 8 * WALK_SETTINGS, .flags = mapped},
-      {.name = "acu_languages", .value_size = sizeof(language_table), .max_entries = LANGUAGE_MAX_TABLES, .flags = mapped},
-      {.name = "acu_language_threads", .value_size = sizeof(walk_thread), .max_entries = LANGUAGE_KEPT_THREADS},
-      {.name = "acu_language_sent", .value_size = 8, .max_entries = LANGUAGE_SENT},
+      {.name = "acu_languages", .value_size = sizeof(language_table) * LANGUAGE_MAX_TABLES, .flags = mapped},
+      {.name = "acu_language_threads", .value_size = sizeof(walk_thread) * LANGUAGE_KEPT_THREADS},
+      {.name = "acu_language_sent", .value_size = 8 * LANGUAGE_SENT},
       {.name = "acu_walks",
        .type = BPF_MAP_TYPE_PERCPU_ARRAY,
        .value_size = sizeof(walk),
@@ -62,7 +62,7 @@ base::Status add_walk_watchers(Pool& pool) {
   for (auto& [function, tracepoint] : watchers) {
     Assembler out;
     out.library_function(
-        0, library()[library_index(function)], [&](const std::string& map) { return pool.walk_map(map); },
+        0, library()[library_index(function)], [&](const std::string& map) { return pool.walk_reference(map); },
         [](const std::string&) { return 0u; });
     Code code;
     code.name = tracepoint;

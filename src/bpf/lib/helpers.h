@@ -28,8 +28,25 @@ static __u64 (*ring_query)(void *ring, __u64 what) unused = (void *)134;
 static long (*loop)(__u32 turns, void *function, void *context, __u64 flags) unused = (void *)181;
 
 /* Maps of bpf/walk_maps.cc, by name. */
-extern char acu_rows[], acu_starts[], acu_rules[], acu_mappings[], acu_processes[], acu_walked[], acu_walk_ids[],
-    acu_walk_known[], acu_walk_rules[], acu_walk_counts[], acu_walk_set[], acu_walks[], acu_languages[], acu_language_threads[], acu_language_sent[];
+extern char acu_rows[], acu_processes[], acu_walked[], acu_walk_ids[], acu_walk_counts[], acu_walks[];
+
+/* Those that are one value, whose address is in the code: the kernel rewrites the whole program for each call of map_lookup. */
+extern struct walk_page acu_starts[WALK_ROOM_STARTS];
+extern __u64 acu_rules[UNWIND_MOST_RULES];
+extern struct walk_mapping acu_mappings[WALK_ROOM_MAPPINGS];
+extern __u64 acu_walk_known[WALK_KNOWN];
+extern struct walk_rule acu_walk_rules[WALK_RULES];
+extern __u64 acu_walk_set[WALK_SETTINGS];
+extern struct language_table acu_languages[LANGUAGE_MAX_TABLES];
+extern struct walk_thread acu_language_threads[LANGUAGE_KEPT_THREADS];
+extern __u64 acu_language_sent[LANGUAGE_SENT];
+
+/* An element of those; 0: there are not so many. The compiler must not compute its address before the comparison, of which verifiers learn. */
+#define element(array, n) (__extension__({ \
+  __u64 at_ = (n); \
+  asm volatile("" : "+r"(at_)); \
+  at_ < sizeof(array) / sizeof((array)[0]) ? (__extension__({ asm volatile("" : "+r"(at_)); &(array)[at_]; })) : 0; \
+}))
 
 /* As emit_mix of bpf/emit_stack.cc. */
 inline_always __u64 mix(__u64 hash, __u64 frame) {
@@ -40,11 +57,6 @@ inline_always __u64 mix(__u64 hash, __u64 frame) {
 inline_always void count(__u32 which) {
   __u64 *n = map_lookup(acu_walk_counts, &which);
   if (n) *n += 1;
-}
-
-inline_always const __u64 *settings(void) {
-  __u32 only = 0;
-  return map_lookup(acu_walk_set, &only);
 }
 
 /* Puts a word behind those of the stack. What the compiler knows of their number from the word before is hidden: verifiers before 6.12 conclude

@@ -24,77 +24,52 @@ inline_always int find_turn(__u64 slot, struct language_turn *t) {
   __u32 key = slot;
   t->w = map_lookup(acu_walks, &key);
   if (!t->w) return 0;
-  t->table = map_lookup(acu_languages, &t->w->language);
+  t->table = element(acu_languages, t->w->language);
   return t->table != 0;
 }
 
 /* Where the state of the thread is kept, and the check of it. */
 inline_always struct walk_thread *kept_thread(__u64 *check) {
   *check = mix(0, get_current_pid_tgid());
-  __u32 key = *check & (LANGUAGE_KEPT_THREADS - 1);
-  return map_lookup(acu_language_threads, &key);
+  return &acu_language_threads[*check & (LANGUAGE_KEPT_THREADS - 1)];
 }
 
 /* Sets `thread` to what was kept for this thread; 0: nothing was. Whether it still is must be asked of the runtime. */
 inline_always int find_kept_thread(struct language_walk *l) {
   __u64 check;
-  struct walk_thread *kept = kept_thread(&check);
-  l->thread = kept ? kept->thread : 0;
-  return kept && (kept->check ^ l->thread) == check;
+  const struct walk_thread *kept = kept_thread(&check);
+  l->thread = kept->thread;
+  return (kept->check ^ l->thread) == check;
 }
 
 inline_always void keep_thread(struct language_walk *l) {
   __u64 check;
   struct walk_thread *kept = kept_thread(&check);
-  if (!kept) return;
   kept->thread = l->thread;
   kept->check = check ^ l->thread;
 }
 
-/* Sets `thread_pointer`; 0: the kernel does not tell where it keeps it. */
+/* Sets `thread_pointer`; 0: it is not known where the kernel keeps it. */
 inline_always int find_thread_pointer(struct language_walk *l) {
-  const __u64 *set = settings();
-  if (!set || !set[WALK_SET_THREAD_POINTER]) return 0;
+  if (!acu_walk_set[WALK_SET_THREAD_POINTER]) return 0;
   l->thread_pointer = 0;
-  read_kernel(&l->thread_pointer, 8, (void *)(get_current_task() + set[WALK_SET_THREAD_POINTER] - 1));
+  read_kernel(&l->thread_pointer, 8, (void *)(get_current_task() + acu_walk_set[WALK_SET_THREAD_POINTER] - 1));
   return 1;
 }
 
 /* Where it is kept whether the names of the code object that was read last were sent, and the value of that. */
 inline_always __u64 *kept_object(const struct walk *w, __u64 *key) {
   *key = mix(mix(w->pid, w->language_walk.code), w->language_walk.check) | 1;
-  __u32 place = (*key >> 32) & (LANGUAGE_SENT - 1);
-  return map_lookup(acu_language_sent, &place);
+  return &acu_language_sent[(*key >> 32) & (LANGUAGE_SENT - 1)];
 }
 
 inline_always int is_new_object(const struct walk *w) {
   __u64 key;
-  const __u64 *sent = kept_object(w, &key);
-  return sent && *sent != key;
+  return *kept_object(w, &key) != key;
 }
 
-/* Room for the names of the code object that was read last, to be submitted (send_object); 0: there is none. What fills it is a visible function,
- * so that the verifier goes through it once. */
-inline_always struct walk_object *new_object(struct walk *w) {
-  const struct language_walk *l = &w->language_walk;
-  __u64 key;
-  __u64 *sent = kept_object(w, &key);
-  struct walk_object *record = sent ? ring_reserve(acu_walked, sizeof *record, 0) : 0;
-  if (!record) {
-    count(WALK_COUNT_OBJECT_LOST);
-    return 0;
-  }
-  *sent = key;
-  record->kind = WALK_RECORD_OBJECT;
-  record->pid = w->pid;
-  record->time = ktime_get_ns();
-  record->object.table = w->language;
-  record->object.address = l->code;
-  record->object.check = l->check;
-  return record;
-}
-
-inline_always void send_object(struct walk_object *record) { ring_submit(record, wakeup()); }
+/* Sends w->object, the names of the code object that was read last (language.bpf.c). */
+int acu_send_object(__u64 slot);
 
 /* Puts the frame that was read last behind the others; 1: there are too many, or more are not wanted. */
 inline_always int add_language_frame(struct walk *w, __u64 tag) {

@@ -18,13 +18,12 @@ enum { lua_turns = 4 * LANGUAGE_MAX_FRAMES };
 /* Sends the names of the frame that was read last. */
 __attribute__((noinline)) int acu_lua_object(__u64 slot) {
   struct language_turn t;
-  struct walk_object *record = find_turn(slot, &t) ? new_object(t.w) : 0;
-  if (!record) return 0;
+  if (!find_turn(slot, &t)) return 0;
+  struct language_object *object = &t.w->object.object;
   const struct language_walk *l = &t.w->language_walk;
-  read_kernel(record->object.object, sizeof l->lua.proto, l->lua.proto);
-  lua_describe(&t.table->lua, &l->lua, &record->object);
-  send_object(record);
-  return 0;
+  read_kernel(object->object, sizeof l->lua.proto, l->lua.proto);
+  lua_describe(&t.table->lua, &l->lua, object);
+  return acu_send_object(slot);
 }
 
 static long lua_frame(__u32 index, void *context) {

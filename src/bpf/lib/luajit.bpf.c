@@ -13,13 +13,12 @@ enum { luajit_turns = 4 * LANGUAGE_MAX_FRAMES };
 /* Sends the names of the frame that was read last. */
 __attribute__((noinline)) int acu_luajit_object(__u64 slot) {
   struct language_turn t;
-  struct walk_object *record = find_turn(slot, &t) ? new_object(t.w) : 0;
-  if (!record) return 0;
+  if (!find_turn(slot, &t)) return 0;
+  struct language_object *object = &t.w->object.object;
   const struct language_walk *l = &t.w->language_walk;
-  read_kernel(record->object.object, LUAJIT_PROTO_BYTES, l->luajit.proto);
-  luajit_describe(&l->luajit, &record->object);
-  send_object(record);
-  return 0;
+  read_kernel(object->object, LUAJIT_PROTO_BYTES, l->luajit.proto);
+  luajit_describe(&l->luajit, object);
+  return acu_send_object(slot);
 }
 
 static long luajit_frame_turn(__u32 index, void *context) {
@@ -54,7 +53,7 @@ __attribute__((noinline)) int acu_luajit_frame(__u64 slot) {
   __u32 key = slot;
   struct walk *w = map_lookup(acu_walks, &key);
   if (!w) return 0;
-  const struct language_table *table = map_lookup(acu_languages, &w->language);
+  const struct language_table *table = element(acu_languages, w->language);
   if (!table || !table->luajit.global) return 0;
   const struct luajit_layout *layout = &table->luajit;
   struct language_walk *l = &w->language_walk;

@@ -25,12 +25,11 @@ inline_always int find_values(struct walk *w) {
 /* Sends the names of the frame that was read last. */
 __attribute__((noinline)) int acu_perl_object(__u64 slot) {
   struct language_turn t;
-  struct walk_object *record = find_turn(slot, &t) ? new_object(t.w) : 0;
-  if (!record) return 0;
+  if (!find_turn(slot, &t)) return 0;
+  struct language_object *object = &t.w->object.object;
   const struct language_walk *l = &t.w->language_walk;
-  perl_describe(&t.table->perl, l, &record->object);
-  send_object(record);
-  return 0;
+  perl_describe(&t.table->perl, l, object);
+  return acu_send_object(slot);
 }
 
 /* One turn. It takes much of the stack: it is no part of perl_call, which has called it before it calls others. */

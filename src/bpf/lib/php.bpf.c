@@ -23,13 +23,12 @@ inline_always void find_live_opline(struct walk *w) {
 /* Sends the names of the frame that was read last. */
 __attribute__((noinline)) int acu_php_object(__u64 slot) {
   struct language_turn t;
-  struct walk_object *record = find_turn(slot, &t) ? new_object(t.w) : 0;
-  if (!record) return 0;
+  if (!find_turn(slot, &t)) return 0;
+  struct language_object *object = &t.w->object.object;
   const struct language_walk *l = &t.w->language_walk;
-  read_kernel(record->object.object, PHP_FUNCTION_BYTES, l->php.function_bytes);
-  php_describe(&t.table->php, l, &record->object);
-  send_object(record);
-  return 0;
+  read_kernel(object->object, PHP_FUNCTION_BYTES, l->php.function_bytes);
+  php_describe(&t.table->php, l, object);
+  return acu_send_object(slot);
 }
 
 static long php_frame(__u32 index, void *context) {

@@ -60,8 +60,8 @@ inline_always __u64 read_member(__u64 of, __u64 offset) {
 __attribute__((noinline)) int acu_keep_returns(__u64 slot) {
   __u32 key = slot;
   struct walk *w = map_lookup(acu_walks, &key);
-  const __u64 *set = settings();
-  if (!w || !set) return 0;
+  const __u64 *set = acu_walk_set;
+  if (!w) return 0;
   const __u64 next = set[WALK_SET_RETURN_NEXT] - 1, stack = set[WALK_SET_RETURN_STACK] - 1,
               address = set[WALK_SET_RETURN_ADDRESS] - 1;
   __u64 at = w->returns, n = 0;
@@ -89,49 +89,44 @@ __attribute__((noinline)) int acu_kept_return(__u64 slot) {
   return 0;
 }
 
-/* The mapping that holds the address; 0: none. */
-inline_always struct walk_mapping *find_mapping(struct walk *w, __u64 address) {
-  __u32 low = w->mapping;
-  struct walk_mapping *m = map_lookup(acu_mappings, &low);
-  if (m && address >= m->begin && address < m->end && w->mappings) return m;
-  low = w->first;
+/* Sets w->mapping to the mapping that holds w->wanted, and returns whether there is one. What the search sets is in memory, of which verifiers know
+ * nothing: so they go through the search once, and not through all that there are. */
+__attribute__((noinline)) int acu_find_mapping(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w || !w->mappings) return 0;
+  volatile __u32 *low = &w->mapping;
+  const __u64 address = w->wanted;
+  const struct walk_mapping *m = element(acu_mappings, *low);
+  if (m && address >= m->begin && address < m->end) return 1;
+  *low = w->first;
   __u64 n = w->mappings;
-  if (!n) return 0;
   for (int i = 0; i < 13 && n > 1; i++) {
-    __u64 half = n >> 1;
-    __u32 middle = low + half;
-    m = map_lookup(acu_mappings, &middle);
+    const __u64 half = n >> 1;
+    m = element(acu_mappings, *low + half);
     if (!m) return 0;
     if (m->begin <= address) {
-      low = middle;
+      *low += half;
       n -= half;
     } else {
       n = half;
     }
   }
-  m = map_lookup(acu_mappings, &low);
-  if (!m || address < m->begin || address >= m->end) return 0;
-  w->mapping = low;
-  return m;
-}
-
-/* Whether a mapping holds w->wanted. */
-__attribute__((noinline)) int acu_is_mapped(__u64 slot) {
-  __u32 key = slot;
-  struct walk *w = map_lookup(acu_walks, &key);
-  return w && find_mapping(w, w->wanted);
+  m = element(acu_mappings, *low);
+  return m && address >= m->begin && address < m->end;
 }
 
 /* The number of the rule for an address of the file of `m`. */
-inline_always __u32 find_number(struct walk_mapping *m, __u64 address) {
+inline_always __u32 find_number(const struct walk_mapping *m, __u64 address) {
   address += m->bias;
   __u64 page = (address >> UNWIND_PAGE_BITS) - m->first_page;
   if (page >= m->pages) return UNWIND_RULE_NO_TABLE;
-  __u32 key = m->starts + page;
-  struct walk_page *rows = map_lookup(acu_starts, &key);
+  const __u64 at = m->starts + page;
+  const struct walk_page *rows = element(acu_starts, at);
   if (!rows) return UNWIND_RULE_NO_TABLE;
   __u64 low = rows->first, n = rows->count, wanted = address & 0xffff;
   __u64 *pair;
+  __u32 key;
   for (int i = 0; i < most_steps && n > 1; i++) {
     __u64 half = n >> 1, middle = low + half;
     key = middle >> 1;
@@ -154,15 +149,13 @@ inline_always __u32 find_number(struct walk_mapping *m, __u64 address) {
 /* Where the rule for an address is kept, and the check of it. */
 inline_always struct walk_rule *place_of(struct walk *w, __u64 at, __u64 *check) {
   *check = mix(w->list, at);
-  __u32 key = *check & (WALK_RULES - 1);
-  return map_lookup(acu_walk_rules, &key);
+  return &acu_walk_rules[*check & (WALK_RULES - 1)];
 }
 
 /* Sets w->rule to the rule for an address, if it is kept. */
 inline_always int find_kept(struct walk *w, __u64 at) {
   __u64 check;
-  struct walk_rule *kept = place_of(w, at, &check);
-  if (!kept) return 0;
+  const struct walk_rule *kept = place_of(w, at, &check);
   w->rule_word = kept->rule;
   return (kept->check ^ w->rule_word) == check;
 }
@@ -170,7 +163,6 @@ inline_always int find_kept(struct walk *w, __u64 at) {
 inline_always void keep_rule(struct walk *w, __u64 at) {
   __u64 check;
   struct walk_rule *kept = place_of(w, at, &check);
-  if (!kept) return;
   kept->rule = w->rule_word;
   kept->check = check ^ w->rule_word;
 }
@@ -183,10 +175,11 @@ __attribute__((noinline)) int acu_find_rule(__u64 slot) {
   __u32 key = slot;
   struct walk *w = map_lookup(acu_walks, &key);
   if (!w) return WALK_NOT_HELD;
-  struct walk_mapping *m = find_mapping(w, code_of(w));
+  w->wanted = code_of(w);
+  const struct walk_mapping *m = acu_find_mapping(slot) ? element(acu_mappings, w->mapping) : 0;
   if (!m) return WALK_CODE_NOT_KNOWN;
-  w->rule_key = find_number(m, code_of(w));
-  __u64 *rule = map_lookup(acu_rules, &w->rule_key);
+  const __u64 number = find_number(m, w->wanted);
+  const __u64 *rule = element(acu_rules, number);
   if (!rule) return WALK_NOT_HELD;
   w->rule_word = *rule;
   keep_rule(w, code_of(w));
@@ -202,8 +195,8 @@ inline_always long find_rule(struct walk *w) { return find_kept(w, code_of(w)) ?
  * read only where one may be met. */
 inline_always void find_returns(struct walk *w) {
   w->kept_count = w->kept_next = w->trampoline = 0;
-  const __u64 *set = settings();
-  if (!set || !set[WALK_SET_UTASK]) return;
+  const __u64 *set = acu_walk_set;
+  if (!set[WALK_SET_UTASK]) return;
   __u64 task = get_current_task(), utask = read_member(task, set[WALK_SET_UTASK]);
   if (!utask) return;
   w->returns = read_member(utask, set[WALK_SET_RETURNS]);
@@ -235,7 +228,7 @@ inline_always long by_frame_pointer(struct walk *w) {
   if (read_word(w, bp, &next) || read_word(w, bp + 8, &address)) return stop(w, UNWIND_UNREADABLE);
   if (!address) return stop(w, UNWIND_COMPLETE);
   w->wanted = address - 1;
-  if (!w->is_blind && address != w->trampoline && !acu_is_mapped(w->slot)) return stop(w, UNWIND_NO_FRAME_POINTER);
+  if (!w->is_blind && address != w->trampoline && !acu_find_mapping(w->slot)) return stop(w, UNWIND_NO_FRAME_POINTER);
   w->pc = address;
   w->sp = bp + 16;
   w->bp = next;
@@ -395,9 +388,8 @@ __attribute__((noinline)) __u64 acu_keep(__u64 slot) {
   struct walk *w = map_lookup(acu_walks, &key);
   if (!w) return 0;
   __u64 id = w->hash | 1;
-  __u32 place = (id >> 32) & (WALK_KNOWN - 1);
-  __u64 *known = map_lookup(acu_walk_known, &place);
-  if (known && *known == id) return id;
+  __u64 *known = &acu_walk_known[(id >> 32) & (WALK_KNOWN - 1)];
+  if (*known == id) return id;
   w->stack.id = id;
   if (!map_lookup(acu_walk_ids, &w->stack.id)) {
     __u64 n = w->stack.count;
@@ -417,7 +409,7 @@ __attribute__((noinline)) __u64 acu_keep(__u64 slot) {
       return 0;
     }
   }
-  if (known) *known = id;
+  *known = id;
   return id;
 }
 
@@ -431,7 +423,7 @@ inline_always void begin(struct walk *w) {
   w->hash = w->seed;
   w->stack.count = 0;
   w->end = WALK_UNFINISHED;
-  w->is_blind = 0;
+  w->is_blind = w->is_done = 0;
   w->evaluations = 0;
   add_frame(w);
 }
@@ -439,24 +431,39 @@ inline_always void begin(struct walk *w) {
 /* Why a thread has no user stack any more; 0: it should have one. Most of the time that short-lived processes spend in the
  * kernel goes into taking their memory apart, when they have none. */
 inline_always __u32 why_none(struct walk *w) {
-  const __u64 *set = settings();
-  if (set && set[WALK_SET_MM] && !read_member(get_current_task(), set[WALK_SET_MM])) return WALK_EXITING;
+  const __u64 *set = acu_walk_set;
+  if (set[WALK_SET_MM] && !read_member(get_current_task(), set[WALK_SET_MM])) return WALK_EXITING;
   return w->syscall == ARCH_CALL_EXECVE || w->syscall == ARCH_CALL_EXECVEAT ? WALK_EXECUTING : 0;
 }
 
-/* The same where a stack that shall be copied cannot be read at all. */
-inline_always __u32 why_none_to_copy(struct walk *w) {
-  __u64 word;
-  return read_user(&word, sizeof word, (void *)w->registers[ARCH_RSP]) ? why_none(w) : 0;
-}
-
-inline_always __u64 no_stack(struct walk *w, __u32 why) {
-  count(why);
-  w->hash = w->seed;
-  w->stack.count = 0;
-  add_word(w, STACK_END | why);
-  w->stack.native = 1;
-  return acu_keep(w->slot);
+/* What becomes of a stack that cannot be walked here, for the reason in w->end; sets w->is_done and returns its id, or leaves it to frame pointers. */
+__attribute__((noinline)) __u64 acu_not_walked(__u64 slot) {
+  __u32 key = slot;
+  struct walk *w = map_lookup(acu_walks, &key);
+  if (!w) return 0;
+  __u64 word, id = 0;
+  const int is_unreadable = w->end == UNWIND_UNREADABLE, is_unknown = w->end == WALK_PROCESS_NOT_KNOWN;
+  const __u32 none = is_unreadable || read_user(&word, sizeof word, (void *)w->registers[ARCH_RSP]) ? why_none(w) : 0;
+  if (none) {
+    count(none);
+    w->is_done = 1;
+    w->hash = w->seed;
+    w->stack.count = 0;
+    add_word(w, STACK_END | none);
+    w->stack.native = 1;
+    return acu_keep(slot);
+  }
+  if (is_unreadable) return 0;
+  if (!is_unknown || w->first < WALK_MOST_COPIES) id = acu_copy_out(slot);
+  w->is_done = id != 0;
+  if (!id) count(WALK_COUNT_NOT_COPIED);
+  if (!id || !is_unknown) return id;
+  struct walk_process *asked = (struct walk_process *)w->bytes; /* nothing was read there yet */
+  asked->first = w->first + 1;
+  asked->count = 0;
+  asked->list = asked->language = 0;
+  map_update(acu_processes, &w->pid, asked, w->first ? any : no_exist);
+  return id;
 }
 
 inline_always void find_process(struct walk *w) {
@@ -466,7 +473,7 @@ inline_always void find_process(struct walk *w) {
   w->mapping = w->first;
   w->list = process ? mix(0, process->list) : 0;
   w->stack.language = w->language = process ? process->language : 0;
-  struct language_table *table = w->language ? map_lookup(acu_languages, &w->language) : 0;
+  const struct language_table *table = w->language ? element(acu_languages, w->language) : 0;
   w->is_luajit = table && table->kind == LANGUAGE_LUAJIT;
   w->is_lua = table && table->kind == LANGUAGE_LUA;
   w->awaits_cfa = 0;
@@ -479,7 +486,7 @@ inline_always void find_process(struct walk *w) {
 
 /* Puts the frames of the thread's language behind the native ones (language.h). */
 inline_always void walk_language(struct walk *w) {
-  const struct language_table *table = map_lookup(acu_languages, &w->language);
+  const struct language_table *table = element(acu_languages, w->language);
   if (!table) return;
   w->language_walk.end = LANGUAGE_NO_THREAD;
   switch (table->kind) {
@@ -494,22 +501,12 @@ inline_always void walk_language(struct walk *w) {
 }
 
 inline_always __u64 walk(struct walk *w, int has_loop) {
-  __u32 none = 0;
   find_process(w);
   begin(w);
   if (!w->mappings && w->limit > 1) {
-    if ((none = why_none_to_copy(w))) return no_stack(w, none);
     w->end = WALK_PROCESS_NOT_KNOWN;
-    __u64 id = w->first < WALK_MOST_COPIES ? acu_copy_out(w->slot) : 0;
-    if (id) {
-      struct walk_process *asked = (struct walk_process *)w->bytes; /* nothing was read there yet */
-      asked->first = w->first + 1;
-      asked->count = 0;
-      asked->list = asked->language = 0;
-      map_update(acu_processes, &w->pid, asked, w->first ? any : no_exist);
-      return id;
-    }
-    count(WALK_COUNT_NOT_COPIED);
+    const __u64 id = acu_not_walked(w->slot);
+    if (w->is_done) return id;
     w->is_blind = 1;
   }
   if (w->limit <= 1) {
@@ -521,12 +518,9 @@ inline_always __u64 walk(struct walk *w, int has_loop) {
       if (acu_step(w->slot)) break;
   }
   __u32 end = w->end;
-  if (end == UNWIND_UNREADABLE && (none = why_none(w))) return no_stack(w, none);
-  if (end >= WALK_CODE_NOT_KNOWN && !w->is_blind) {
-    if ((none = why_none_to_copy(w))) return no_stack(w, none);
-    __u64 id = acu_copy_out(w->slot);
-    if (id) return id;
-    count(WALK_COUNT_NOT_COPIED);
+  if (end == UNWIND_UNREADABLE || (end >= WALK_CODE_NOT_KNOWN && !w->is_blind)) {
+    const __u64 id = acu_not_walked(w->slot);
+    if (w->is_done) return id;
   }
   if (w->is_blind) end = WALK_PROCESS_NOT_KNOWN;
   w->stack.is_cut = end == UNWIND_TOO_DEEP;
@@ -561,8 +555,7 @@ struct raw_tracepoint {
 
 /* sched_process_fork(parent, child): current is the parent. */
 entry int acu_fork(struct raw_tracepoint *at) {
-  const __u64 *set = settings();
-  __u64 offset = set ? set[WALK_SET_TGID] : 0;
+  const __u64 offset = acu_walk_set[WALK_SET_TGID];
   __u32 parent = get_current_pid_tgid() >> 32, child = 0;
   if (!offset || read_kernel(&child, sizeof child, (void *)(at->arguments[1] + offset)) || child == parent) return 0;
   struct walk_process *process = map_lookup(acu_processes, &parent);
@@ -575,7 +568,6 @@ entry int acu_fork(struct raw_tracepoint *at) {
 /* sched_process_exec(task, old_pid, program): current is the task. */
 entry int acu_exec(struct raw_tracepoint *at) {
   __u32 pid = get_current_pid_tgid() >> 32;
-  const __u64 *set = settings();
-  if (set && set[WALK_SET_TGID]) map_delete(acu_processes, &pid);
+  if (acu_walk_set[WALK_SET_TGID]) map_delete(acu_processes, &pid);
   return 0;
 }

@@ -169,6 +169,7 @@ struct walk {
   __u32 mapping;         /* that held the last address */
   __u32 is_exact;        /* pc is where the code was interrupted, not where it returns to */
   __u32 is_blind;        /* nothing is known of the process: by frame pointers, whatever they are */
+  __u32 is_done;         /* what there is to know of the stack was sent already */
   __u32 end;
   __u32 language;        /* of the process: in acu_languages */
   __u32 evaluations;     /* frames of the evaluation function */
@@ -177,7 +178,7 @@ struct walk {
   __u32 awaits_cfa;      /* sp of the next frame is the CFA of an evaluation frame of Lua */
   struct language_code evaluation[LANGUAGE_CODE_RANGES];
   struct language_walk language_walk;
-  __u32 rule_key; /* of acu_rules; here, as there is little stack */
+  struct walk_object object; /* that is sent */
   union {
     struct unwind_rule rule; /* for the frame that is walked */
     __u64 rule_word;
