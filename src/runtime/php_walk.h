@@ -10,14 +10,15 @@
 language_inline int php_find_executor(const struct language_table *t, struct language_walk *w) {
   const struct php_layout *l = &t->php;
   const __u64 place = t->root + (__s64)l->executor_distance;
-  __u64 offset = (__s64)l->executor_distance, in_cache = 0;
   w->end = LANGUAGE_NO_THREAD;
   w->thread = t->root;
   if (l->executor == PHP_AT_ROOT) return 0;
   if (l->executor == PHP_BY_POINTER) return language_read(&w->thread, 8, place) || !w->thread;
-  if (l->executor == PHP_THREADS_BY_MEMORY && language_read(&offset, 8, place)) return 1;
-  if (language_read(&w->thread, 8, w->thread_pointer + offset) || !w->thread || language_read(&in_cache, 8, t->root)) return 1;
-  w->thread += in_cache;
+  /* By way of `frame`, which is not known yet: little is left of the stack in the kernel. */
+  w->frame = (__s64)l->executor_distance;
+  if (l->executor == PHP_THREADS_BY_MEMORY && language_read(&w->frame, 8, place)) return 1;
+  if (language_read(&w->thread, 8, w->thread_pointer + w->frame) || !w->thread || language_read(&w->frame, 8, t->root)) return 1;
+  w->thread += w->frame;
   return 0;
 }
 

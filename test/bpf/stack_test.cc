@@ -4,6 +4,7 @@
 //
 // ACU_STACK_TURNS makes the loads longer (1: a few seconds for all).
 #include "bpf/features.h"
+#include "bpf/library.h"
 #include "format/btf.h"
 #include "ir_builder.h"
 
@@ -192,6 +193,11 @@ __attribute__((noinline)) void deep(long n) {
 }
 int main(int c, char** v) { for (long t = atol(v[1]); t > 0; t--) for (long n = 0; n < 300; n++) deep(n); }
 )";
+
+// Of 512 bytes; a return probe that formats text with a dozen values needs the others.
+TEST(Walker, LeavesStackToScripts) {
+  for (const char* walk : {"acu_walk", "acu_walk_bounded"}) EXPECT_LE(library_stack(library_index(walk)), 224u) << walk;
+}
 
 TEST_F(Stacks, WithFramePointers) {
   const std::string source = written("deep.c", deep_source);

@@ -83,11 +83,13 @@ inline_always int add_language_frame(struct walk *w, __u64 tag) {
   return 0;
 }
 
-/* The frame that was read last, if it is a call, and its names by `send`, if they are new; 1: as above. */
-inline_always int add_call(struct walk *w, __u64 tag, int (*send)(__u64 slot)) {
+/* The frame that was read last, if it is a call; 1: as above. If its names are new they are sent, when `describe` has set w->object. */
+inline_always int add_call(struct walk *w, __u64 tag, int (*describe)(__u64 slot)) {
   if (!w->language_walk.code) return 0;
   if (add_language_frame(w, tag)) return 1;
-  if (is_new_object(w)) send(w->slot);
+  if (!is_new_object(w)) return 0;
+  describe(w->slot);
+  acu_send_object(w->slot);
   return 0;
 }
 

@@ -15,7 +15,7 @@ inline_always int lua_find_state(const struct language_table *table, struct lang
 
 enum { lua_turns = 4 * LANGUAGE_MAX_FRAMES };
 
-/* Sends the names of the frame that was read last. */
+/* Sets w->object to the names of the frame that was read last. */
 __attribute__((noinline)) int acu_lua_object(__u64 slot) {
   struct language_turn t;
   if (!find_turn(slot, &t)) return 0;
@@ -23,7 +23,7 @@ __attribute__((noinline)) int acu_lua_object(__u64 slot) {
   const struct language_walk *l = &t.w->language_walk;
   read_kernel(object->object, sizeof l->lua.proto, l->lua.proto);
   lua_describe(&t.table->lua, &l->lua, object);
-  return acu_send_object(slot);
+  return 0;
 }
 
 static long lua_frame(__u32 index, void *context) {

@@ -10,7 +10,7 @@ int acu_find_rule(__u64 slot);
 /* Activations need turns of their own, so do C functions between Lua functions. */
 enum { luajit_turns = 4 * LANGUAGE_MAX_FRAMES };
 
-/* Sends the names of the frame that was read last. */
+/* Sets w->object to the names of the frame that was read last. */
 __attribute__((noinline)) int acu_luajit_object(__u64 slot) {
   struct language_turn t;
   if (!find_turn(slot, &t)) return 0;
@@ -18,7 +18,7 @@ __attribute__((noinline)) int acu_luajit_object(__u64 slot) {
   const struct language_walk *l = &t.w->language_walk;
   read_kernel(object->object, LUAJIT_PROTO_BYTES, l->luajit.proto);
   luajit_describe(&l->luajit, object);
-  return acu_send_object(slot);
+  return 0;
 }
 
 static long luajit_frame_turn(__u32 index, void *context) {

@@ -22,14 +22,14 @@ inline_always int find_values(struct walk *w) {
   return 0;
 }
 
-/* Sends the names of the frame that was read last. */
+/* Sets w->object to the names of the frame that was read last. */
 __attribute__((noinline)) int acu_perl_object(__u64 slot) {
   struct language_turn t;
   if (!find_turn(slot, &t)) return 0;
   struct language_object *object = &t.w->object.object;
   const struct language_walk *l = &t.w->language_walk;
   perl_describe(&t.table->perl, l, object);
-  return acu_send_object(slot);
+  return 0;
 }
 
 /* One turn. It takes much of the stack: it is no part of perl_call, which has called it before it calls others. */
@@ -40,8 +40,7 @@ __attribute__((noinline)) int acu_perl_turn(__u64 slot) {
 
 static long perl_call(__u32 index, void *context) {
   struct walk *w = *(struct walk **)context;
-  if (acu_perl_turn(w->slot)) return 1;
-  return add_call(w, LANGUAGE_TAG_PERL, acu_perl_object);
+  return acu_perl_turn(w->slot) ? 1 : add_call(w, LANGUAGE_TAG_PERL, acu_perl_object);
 }
 
 __attribute__((noinline)) int acu_perl(__u64 slot) {

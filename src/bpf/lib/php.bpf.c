@@ -20,7 +20,7 @@ inline_always void find_live_opline(struct walk *w) {
   php->live_opline = w->registers[ARCH_R15];
 }
 
-/* Sends the names of the frame that was read last. */
+/* Sets w->object to the names of the frame that was read last. */
 __attribute__((noinline)) int acu_php_object(__u64 slot) {
   struct language_turn t;
   if (!find_turn(slot, &t)) return 0;
@@ -28,14 +28,12 @@ __attribute__((noinline)) int acu_php_object(__u64 slot) {
   const struct language_walk *l = &t.w->language_walk;
   read_kernel(object->object, PHP_FUNCTION_BYTES, l->php.function_bytes);
   php_describe(&t.table->php, l, object);
-  return acu_send_object(slot);
+  return 0;
 }
 
 static long php_frame(__u32 index, void *context) {
   struct language_turn *t = context;
-  struct language_walk *l = &t->w->language_walk;
-  if (php_turn(t->table, l)) return 1;
-  return add_call(t->w, LANGUAGE_TAG_PHP, acu_php_object);
+  return php_turn(t->table, &t->w->language_walk) ? 1 : add_call(t->w, LANGUAGE_TAG_PHP, acu_php_object);
 }
 
 __attribute__((noinline)) int acu_php(__u64 slot) {
