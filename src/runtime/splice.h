@@ -30,7 +30,7 @@ enum class Show : uint8_t {
   native,   // no language frames
 };
 
-// By its name, as `--lang` takes it: folded, both, native.
+// By its name, as `--lang` takes it: folded (also without one), both, native.
 Show show_of(std::string_view name);
 
 // Words of entries, innermost first (spec/stack_entry.h).

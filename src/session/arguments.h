@@ -29,6 +29,11 @@ struct Arguments {
   size_t count(spec::OptionId id) const;
   // The last value given, or nullptr.
   const std::string* value(spec::OptionId id) const;
+  // The same, or nothing.
+  std::string_view text(spec::OptionId id) const {
+    const std::string* given = value(id);
+    return given ? std::string_view(*given) : std::string_view();
+  }
 };
 
 // `words`: the command line after the subcommand. Mistakes (Failure::usage) name the nearest option or word.

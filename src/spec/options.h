@@ -232,7 +232,7 @@ inline constexpr Option lang_option = {
     .name = "lang",
     .argument = "FRAMES",
     .allowed = "folded|both|native",
-    .doc = "Of interpreted programs (Python, PHP), show the functions of the language in place of the interpreter's (folded, default), both, or native frames only."};
+    .doc = "Of interpreted programs (Python, PHP, Perl, Lua), show the functions of the language in place of the interpreter's (folded, default), both, or native frames only."};
 
 inline constexpr Option run_options[] = {
     script_option,
@@ -698,6 +698,7 @@ inline constexpr Option trace_options[] = {
      .name = "decode-fds",
      .doc = "Show the paths of descriptors; -yy adds socket endpoints and device numbers."},
     {.id = OptionId::stacks, .letter = 'k', .name = "stack-trace", .doc = "Show the stack below each call."},
+    lang_option,
     {.id = OptionId::data, .letter = 's', .name = "string-limit", .argument = "BYTES", .doc = "Show at most BYTES bytes of data (default 32)."},
     sampled_duration,
     {.id = OptionId::json, .name = "json", .doc = "Print one JSON object per call or row."},

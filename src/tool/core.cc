@@ -74,7 +74,7 @@ int core(Words words, const session::ReadyTool& tool) {
   auto target = target::open_core(file, search_of(*arguments));
   if (!target.ok()) return fail(target.error());
   target::Stacks stacks(**target);
-  if (const std::string* shown = arguments->value(OptionId::lang)) stacks.set_show(runtime::show_of(*shown));
+  stacks.set_show(runtime::show_of(arguments->text(OptionId::lang)));
   probe::StoppedProgram stopped(**target, stacks);
   const bool is_heap = !arguments->words.empty() && heap::is_heap_question(arguments->words[0]) &&
                        !arguments->has(OptionId::execute);

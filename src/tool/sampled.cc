@@ -88,7 +88,7 @@ base::Result<flame::SamplingOptions> read_sampling(const session::Arguments& arg
     if (s.kind->allocator == spec::AllocatorCalls::live)
       return usage("`--split` is not supported for leaks: what is not freed is known only at the end");
   }
-  if (const std::string* name = arguments.value(OptionId::lang)) s.languages = runtime::show_of(*name);
+  s.languages = runtime::show_of(arguments.text(OptionId::lang));
   s.quiet = arguments.has(OptionId::quiet);
   s.verbose = arguments.has(OptionId::verbose);
   return s;

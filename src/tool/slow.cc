@@ -87,7 +87,7 @@ base::Result<slow::Options> read_request(const session::Arguments& arguments) {
     return usage("no program given for `" + out.function + "`: add -p PID or a command after `--`, or write FILE:" + out.function);
   if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
   out.is_exact = arguments.has(OptionId::exact);
-  if (const std::string* name = arguments.value(OptionId::lang)) out.languages = runtime::show_of(*name);
+  out.languages = runtime::show_of(arguments.text(OptionId::lang));
   out.json = arguments.has(OptionId::json);
   out.quiet = arguments.has(OptionId::quiet);
   return out;

@@ -58,7 +58,7 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
     ACU_CHECK(profile::format_of_output(*flame));
     out.flame = *flame;
   }
-  if (const std::string* shown = arguments.value(OptionId::lang)) out.languages = runtime::show_of(*shown);
+  out.languages = runtime::show_of(arguments.text(OptionId::lang));
   bool is_heap = !arguments.words.empty() && heap::is_heap_question(arguments.words[0]);
   if (is_heap && !arguments.has(OptionId::execute)) out.heap = arguments.words;
   for (const session::Given& g : arguments.options) {

@@ -166,6 +166,7 @@ base::Result<trace::TracingOptions> read_request(const session::Arguments& argum
   out.clock_times = static_cast<trace::ClockTimes>(std::min(arguments.count(OptionId::clock_times), max_detail));
   out.relative_times = arguments.has(OptionId::relative_times);
   out.stacks = arguments.has(OptionId::stacks);
+  out.languages = runtime::show_of(arguments.text(OptionId::lang));
   out.histograms = arguments.has(OptionId::histograms);
   out.counts = arguments.has(OptionId::counts) || out.histograms;
   out.json = arguments.has(OptionId::json);

@@ -126,7 +126,8 @@ base::Status Tracer::compile() {
                              .script = script_of(std::move(whose), seen_calls()),
                              .filter = options.filter,
                              .command = options.command,
-                             .follows_processes = options.stacks},
+                             .follows_processes = options.stacks,
+                             .languages = options.languages},
                  [this](const type::Type& type, Bytes bytes) { take(type, bytes); });
   return runner->compile();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "flame/script.h"
+#include "runtime/splice.h"
 #include "trace/summary.h"
 #include "trace/text.h"
 
@@ -28,6 +29,7 @@ struct TracingOptions {
   bool relative_times = false;                             // how long after the one before
   bool durations = false;
   bool stacks = false;
+  runtime::Show languages = runtime::Show::folded; // in stacks
   bool counts = false;     // a table at the end instead of lines
   bool histograms = false; // of durations, with the table
   SortCounts sort = SortCounts::time;
