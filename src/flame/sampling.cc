@@ -244,12 +244,8 @@ base::Status Sampler::compile() {
 
 // The lock is in the interpreter's variable. What there is no room for is not measured.
 void Sampler::tell_interpreter(uint32_t pid, const language_table& table) {
-  if (!kind.waits_for_interpreter || table.kind != LANGUAGE_PYTHON) return;
-  const uint64_t key = pid;
-  for (const auto& [map, value] : {std::pair<std::string_view, uint64_t>("gil_begin", table.root), {"gil_end", table.root + table.root_bytes}})
-    if (const auto index = session::find_map(runner->program(), map))
-      if (auto put = runner->backend().engine().put(*index, std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(&value, 1))); !put.ok())
-        unmeasured_interpreters++;
+  if (!kind.waits_for_interpreter || runtime::runtime_of(table.kind).lock.empty()) return;
+  if (!session::put_interpreter_lock(runner->program(), runner->backend().engine(), pid, table.root, table.root + table.root_bytes)) unmeasured_interpreters++;
 }
 
 base::Status Sampler::load() {

@@ -12,7 +12,7 @@
 namespace runtime {
 
 static constexpr std::array rows = {
-    Runtime{.kind = LANGUAGE_PYTHON, .frames = spec::FrameKind::python, .recognise = recognise_python, .decode = decode_python, .walk = walk_python, .line_of = line_of_python},
+    Runtime{.kind = LANGUAGE_PYTHON, .frames = spec::FrameKind::python, .recognise = recognise_python, .decode = decode_python, .walk = walk_python, .line_of = line_of_python, .lock = "the GIL"},
     Runtime{.kind = LANGUAGE_PHP, .frames = spec::FrameKind::php, .recognise = recognise_php, .decode = decode_php, .walk = walk_php, .line_of = line_of_php},
     Runtime{.kind = LANGUAGE_PERL, .frames = spec::FrameKind::perl, .recognise = recognise_perl, .decode = decode_perl, .walk = walk_perl, .line_of = line_of_perl},
     Runtime{.kind = LANGUAGE_LUAJIT, .frames = spec::FrameKind::lua, .recognise = recognise_luajit, .decode = decode_luajit, .walk = walk_luajit, .line_of = line_of_luajit},

@@ -40,6 +40,8 @@ struct Runtime {
   LanguageStack (*walk)(const language_table& table, uint64_t thread_pointer, const ReadMemory& read);
   // The line at a position of the function; 0: it has none, or the table was cut before it.
   uint32_t (*line_of)(const Code& code, uint64_t position);
+  // How users call the lock that lets one thread of a process run at a time: a futex in the variable `root`. Empty: there is none.
+  std::string_view lock = {};
 };
 
 std::span<const Runtime> runtimes();

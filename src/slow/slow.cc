@@ -57,6 +57,7 @@ struct Slow {
   uint64_t call_ns() const { return !options.kind->is_expensive ? 0 : seen == Seen::whole ? functions.call_ns : spec::slow_entry_ns; }
   void charge();
   std::string summary();
+  void take_interpreter(uint32_t pid, const language_table& table);
   void say(const std::string& text);
 
   const Options& options;
@@ -74,6 +75,7 @@ struct Slow {
   Notes notes;
   Entries entries; // by_entries, and of looks
   Looks looks;     // by_waits
+  InterpreterLocks interpreter_locks;
   std::optional<StoryWriter> story_writer;
   session::Regular regular;
   uint64_t period_began_ns = 0, calls_then = 0; // of the budget
@@ -86,6 +88,14 @@ struct Slow {
 
 void Slow::say(const std::string& text) {
   if (!options.quiet) output->message(text + "\n");
+}
+
+// Where the script cannot be told of its lock, who had it is not known.
+void Slow::take_interpreter(uint32_t pid, const language_table& table) {
+  if (!interpreter_locks.add(pid, table)) return;
+  ir::Engine& engine = runner->backend().engine();
+  if (session::put_interpreter_lock(runner->program(), engine, pid, table.root, table.root + table.root_bytes))
+    [[maybe_unused]] const base::Status told = session::set_number(runner->program(), engine, "interpreters", 1);
 }
 
 base::Status Slow::find() {
@@ -131,7 +141,8 @@ base::Status Slow::compile() {
                                       .follows_processes = true,
                                       .keeps_files = true,
                                       .keeps_contents = true,
-                                      .languages = options.languages},
+                                      .languages = options.languages,
+                                      .take_runtime = [this](uint32_t pid, const language_table& table) { take_interpreter(pid, table); }},
                  [this](const type::Type& type, std::span<const std::byte> bytes) { take(type, bytes); });
   return runner->compile();
 }
@@ -349,7 +360,7 @@ base::Status Slow::follow_by(Seen how, uint64_t now) {
 
 base::Status Slow::live() {
   stacks.emplace(runner->backend().engine(), runner->backend().walker() != nullptr, runner->names().sources());
-  story_writer.emplace(notes, *stacks, runner->names(), options.kind->is_expensive ? functions.name : std::string(), options.begin + " … " + options.end);
+  story_writer.emplace(notes, *stacks, runner->names(), interpreter_locks, options.kind->is_expensive ? functions.name : std::string(), options.begin + " … " + options.end);
   regular.begin = [&] {
     attached_ns = period_began_ns = looked_ns = runner->attached_ns();
     regular.next_ns = attached_ns + 2'000'000;

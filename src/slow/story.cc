@@ -127,6 +127,7 @@ std::string StoryWriter::variable(uint32_t pid, uint64_t address) {
 
 std::string StoryWriter::what(const Wait& wait, const NamedStack& stack) {
   if (wait.is_preempted) return "a CPU";
+  if (const std::string_view lock = locks_.find(wait); !lock.empty()) return std::string(lock);
   if (is_futex(wait.call)) {
     const FutexUse* use = use_of_futex(stack.user);
     if (use && !use->has_name) return std::string(use->what);
@@ -154,12 +155,15 @@ void StoryWriter::tell_holder(const Wait& wait, NamedWait& out) {
 }
 
 // An interrupt wakes in the stack of whom it interrupts, who has no part in that.
+bool StoryWriter::is_by_interrupt(const Wake& wake) {
+  return wake.by.pid == 0 || std::ranges::any_of(stacks_.frames(wake.kernel), [](const symbol::Frame& f) { return is_interrupt(f.name); });
+}
+
 void StoryWriter::tell_ender(const Wait& wait, NamedWait& out) {
   if (!wait.wake) return;
   const Wake& wake = *wait.wake;
   const std::vector<symbol::Frame>& kernel = stacks_.frames(wake.kernel);
-  const bool by_interrupt = wake.by.pid == 0 || std::ranges::any_of(kernel, [](const symbol::Frame& f) { return is_interrupt(f.name); });
-  if (!by_interrupt) {
+  if (!is_by_interrupt(wake)) {
     out.waker = wake.by;
     out.waker_stack = told(wake.kernel, wake.user);
     return;
@@ -185,7 +189,7 @@ NamedWait StoryWriter::told(const Wait& wait) {
   out.stack = whole;
   if (!wait.is_preempted) tell_ender(wait, out);
   const FutexUse* use = is_futex(wait.call) ? use_of_futex(whole.user) : nullptr;
-  if (use && use->is_lock) tell_holder(wait, out);
+  if ((use && use->is_lock) || !locks_.find(wait).empty()) tell_holder(wait, out);
   return out;
 }
 
@@ -267,7 +271,7 @@ Story StoryWriter::tell(const Outlier& o) {
     stack.user.resize(at);
     return at ? stack.user.back() : std::string();
   };
-  for (const Wait& w : o.waits) {
+  for (const Wait& w : locks_.join(o.waits, [this](const Wake& wake) { return is_by_interrupt(wake); })) {
     NamedWait told_wait = told(w);
     NamedCallee& callee = callees[split(told_wait.stack)];
     // It may last longer than the call.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "report/names.h"
+#include "slow/interpreter_locks.h"
 #include "slow/notes.h"
 #include "slow/stacks.h"
 #include "trace/descriptors.h"
@@ -92,8 +93,8 @@ struct Story {
 class StoryWriter {
 public:
   // `function`: the requested function, as a pattern; empty: not a function, but shown as `what`.
-  StoryWriter(Notes& notes, Stacks& stacks, report::SystemNames& names, std::string function, std::string what)
-      : notes_(notes), stacks_(stacks), names_(names), function_(std::move(function)), what_(std::move(what)) {
+  StoryWriter(Notes& notes, Stacks& stacks, report::SystemNames& names, const InterpreterLocks& locks, std::string function, std::string what)
+      : notes_(notes), stacks_(stacks), names_(names), locks_(locks), function_(std::move(function)), what_(std::move(what)) {
     descriptors_.keep(false);
   }
 
@@ -108,6 +109,7 @@ public:
 private:
   NamedStack told(const StackId& kernel, const StackId& user);
   NamedWait told(const Wait& wait);
+  bool is_by_interrupt(const Wake& wake);
   void tell_ender(const Wait& wait, NamedWait& out);
   void tell_holder(const Wait& wait, NamedWait& out);
   std::string variable(uint32_t pid, uint64_t address);
@@ -120,6 +122,7 @@ private:
   Notes& notes_;
   Stacks& stacks_;
   report::SystemNames& names_;
+  const InterpreterLocks& locks_;
   trace::SeenDescriptors descriptors_;
   std::string function_, what_;
 };

@@ -360,6 +360,16 @@ def test_nothing_slow(acu):
     need(text == "" and message.startswith("nothing was slow (at least 5.000 s) of 0 calls; 0 lost"), text + message)
 
 
+def test_lock_of_an_interpreter(acu):
+    """Who waits for the GIL is told who had it, though timers end most of its waits."""
+    python = os.path.realpath("/usr/bin/python3")
+    rows, _ = told(acu, "--min-duration", "5ms", "PyEval_RestoreThread", "--", python, os.path.join(HERE, "gil.py"), "2")
+    waits = [longest(row) for row in rows if row["waits"] and longest(row)["for"] == "the GIL"]
+    need(len(waits) >= 10, f"{len(waits)} waits for the GIL in {len(rows)} slow calls: {rows[:1]}")
+    held = [w for w in waits if "compute" in named(w.get("waker_stack", {"user": []})) and w["held_by"]["tid"] == w["woken_by"]["tid"]]
+    need(len(held) >= 0.8 * len(waits), f"the holder of {len(held)} of {len(waits)} is known: {[w for w in waits if w not in held][:1]}")
+
+
 def test_status_and_file(acu):
     path = os.path.join(TMP, "found")
     text, message = slow(acu, "-q", "-o", path, "syscalls", "--", "sh", "-c", "sleep 0.05; exit 7", status=7)

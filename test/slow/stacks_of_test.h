@@ -21,7 +21,7 @@ private:
 };
 
 struct Teller {
-  explicit Teller(std::string function = {}, std::string what = {}) : writer(notes, stacks, names, std::move(function), std::move(what)) {
+  explicit Teller(std::string function = {}, std::string what = {}) : writer(notes, stacks, names, locks, std::move(function), std::move(what)) {
     names.sources().add(spec::FrameKind::test, std::make_unique<GivenFrames>(frames));
   }
 
@@ -52,6 +52,7 @@ struct Teller {
   report::SystemNames names;
   Notes notes;
   Stacks stacks{engine, true, names.sources()};
+  InterpreterLocks locks;
   StoryWriter writer;
 };
 

@@ -120,6 +120,34 @@ TEST_F(StoryTest, WhoReleasesALockHadIt) {
   EXPECT_FALSE(told.busy) << "it did not wait itself";
 }
 
+// A wait for the lock of an interpreter is interrupted every few milliseconds, so that the thread can ask for it.
+TEST_F(StoryTest, WaitsForAnInterpretersLockAreOne) {
+  language_table table = {.kind = LANGUAGE_PYTHON, .root_bytes = 0x100};
+  table.root = 0xff80;
+  ASSERT_TRUE(teller.locks.add(Teller::pid, table));
+  const StackId user = teller.user({"take_gil", "work"});
+  const auto ended = [&](uint64_t left, uint64_t back, StackId kernel) {
+    Wait out = futex(left, back, user);
+    out.wake = Wake{.task = 7, .at = back, .by = thread(8, "holder"), .kernel = kernel, .user = teller.user({"drop_gil", "main"})};
+    return out;
+  };
+  const StackId timer = teller.kernel({"try_to_wake_up", "hrtimer_wakeup", "asm_sysvec_apic_timer_interrupt"}), given = teller.kernel({"try_to_wake_up"});
+  Wait other = futex(10 * ms, 11 * ms, user);
+  other.arguments[0] = 0x20000;
+  const Story s = teller.writer.tell(call(20 * ms, {ended(0, 5 * ms, timer), ended(5 * ms + 1000, 6 * ms, given), ended(6 * ms + 1000, 7 * ms, timer), other}));
+  ASSERT_EQ(s.waits.size(), 2u);
+  EXPECT_EQ(s.waits[0].longest.what, "the GIL");
+  EXPECT_EQ(s.waits[0].longest.ns, 6 * ms);
+  ASSERT_TRUE(s.waits[0].longest.holder);
+  EXPECT_EQ(s.waits[0].longest.holder->name, "holder");
+  EXPECT_EQ(s.waits[0].longest.waker_stack.user, (Words{"drop_gil", "main"}));
+  EXPECT_EQ(s.waits[0].number, 2u) << "it was given the lock before it waited again";
+  EXPECT_EQ(s.waits[0].ns, 7 * ms - 1000);
+  EXPECT_EQ(s.waits[1].longest.what, "the futex 0x20000");
+  table.kind = LANGUAGE_PERL;
+  EXPECT_FALSE(teller.locks.add(Teller::pid + 1, table)) << "it has none";
+}
+
 TEST_F(StoryTest, WhatTheHolderWaitedForMeanwhile) {
   Wait of_holder = wait(2 * ms, 6 * ms, teller.user({"fsync", "save"}));
   of_holder.thread = thread(8, "holder"), of_holder.call = number("fsync"), of_holder.arguments = {3};

@@ -1,0 +1,34 @@
+// Locks of language runtimes that all threads of a process share (the GIL of Python). Whoever waits for one is woken by a timer now and then, to ask
+// for it anew: those waits are one.
+#pragma once
+
+#include "runtime/runtimes.h"
+#include "slow/records.h"
+
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace slow {
+
+class InterpreterLocks {
+public:
+  // False: its runtime has none.
+  bool add(uint32_t pid, const language_table& table);
+
+  // How users call the lock that the thread waited for; empty: it waited for something else.
+  std::string_view find(const Wait& wait) const;
+  // Waits of one thread in their order, with one wait for each time that it waited for a lock; where it lost the CPU meanwhile there are several, all
+  // with who ended the last of them. `is_interrupt`: whether a wait was ended by one.
+  std::vector<Wait> join(const std::vector<Wait>& waits, const std::function<bool(const Wake&)>& is_interrupt) const;
+
+private:
+  struct Lock {
+    uint64_t begin, end; // of the variable that holds it
+    std::string_view name;
+  };
+  std::unordered_map<uint32_t, Lock> locks_; // by process
+};
+
+} // namespace slow
