@@ -13,9 +13,9 @@ namespace profile {
 namespace {
 
 constexpr std::array<Format, 7> table = {{
-    {"html", ".html|.htm", "a self-contained page", write_page_file, is_page, read_embedded, true},
+    {"html", ".html|.htm", "a self-contained page", write_page_file, is_page, read_embedded, true, true},
     {"svg", ".svg", "an image", write_picture_file, is_picture, read_embedded},
-    {"acu", ".acu", "acu's own compact format", write_recording, is_recording, read_recording, true},
+    {"acu", ".acu", "acu's own compact format", write_recording, is_recording, read_recording, true, true},
     {"pprof", ".pb.gz|.pb|.pprof", "for go tool pprof", write_pprof, is_pprof, read_pprof},
     {"speedscope", ".json", "for speedscope", write_speedscope, is_speedscope, read_speedscope},
     {"perf", ".perf|.script", "text as perf script writes it", write_perf_script, is_perf_script,

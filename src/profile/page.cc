@@ -50,6 +50,7 @@ std::string data_of(const Profile& p, std::span<const int64_t> changes) {
   append_list(out, "kinds", std::span(spec::frame_kinds).first(static_cast<size_t>(last) + 1), [&](const spec::FrameKindRow& row) {
     out += "{\"label\":", report::append_json(out, row.label);
     out += ",\"side\":", report::append_json(out, spec::side_names[static_cast<size_t>(row.side)]);
+    out += ",\"layer\":", report::append_json(out, spec::layer_names[static_cast<size_t>(row.layer)]);
     out += ",\"language\":", report::append_json(out, row.language);
     out += ",\"hue\":", number(row.hue);
     out += ",\"richness\":", number(row.richness);

@@ -70,15 +70,13 @@ std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& pro
     return true;
   };
   for (size_t i = 0; i < frames.size(); i++) {
-    if (begins[i]) {
-      if (next < activations.size() && !(i == 0 && has_none)) {
-        bool is_empty = true;
-        for (extra++; extra; extra--) is_empty &= !add_activation();
-        is_inside |= !is_empty;
-        if (show == Show::folded && !is_empty) continue;
-      }
+    bool folds = false;
+    if (begins[i] && next < activations.size() && !(i == 0 && has_none)) {
+      for (extra++; extra; extra--) folds |= add_activation();
+      is_inside |= folds;
     }
-    if (show != Show::folded || !is_inside || !holds(process.code, code_of(i))) out.push_back({false, i});
+    folds |= is_inside && holds(process.code, code_of(i));
+    if (show != Show::folded || !folds) out.push_back({false, i, folds});
   }
   if (!is_complete)
     while (next < activations.size()) add_activation(); // of evaluation frames that were not reached
@@ -90,6 +88,8 @@ std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, 
   for (const SplicedFrame& f : order_of(lists, process, show)) {
     if (f.is_language)
       out.insert(out.end(), {lists.language[f.index], lists.language[f.index + 1]});
+    else if (f.folds && show == Show::foldable)
+      out.insert(out.end(), {spec::tagged_word(spec::FrameKind::interpreter, 0), lists.native[f.index] - (f.index ? 1 : 0)});
     else
       out.push_back(lists.native[f.index]);
   }

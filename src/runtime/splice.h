@@ -27,6 +27,7 @@ struct ProcessRuntime {
 enum class Show : uint8_t {
   folded, // language frames; the interpreter's are left out
   both,     // they stay, each activation on top of its evaluation frame
+  foldable, // the same, but what `folded` leaves out has entries of its own (spec::FrameKind::interpreter)
   native,   // no language frames
 };
 
@@ -45,6 +46,7 @@ std::vector<uint64_t> splice(const Lists& lists, const ProcessRuntime& process, 
 struct SplicedFrame {
   bool is_language = false;
   size_t index = 0;
+  bool folds = false; // `folded` leaves it out
 };
 std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& process, Show show = Show::folded);
 

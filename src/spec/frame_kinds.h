@@ -22,11 +22,16 @@ enum class FrameKind : uint8_t {
   php,
   lua,
   perl,
+  interpreter, // machine code that carries out calls between functions of a language
 };
 
 // Who runs the code. Kinds of one side are shown, hidden and folded together.
 enum class Side : uint8_t { none, user, kernel };
 inline constexpr std::string_view side_names[] = {"none", "user", "kernel"};
+
+// Of interpreted programs: functions of the language, or of the interpreter, which are left out where the language is shown.
+enum class Layer : uint8_t { none, language, interpreter };
+inline constexpr std::string_view layer_names[] = {"none", "language", "interpreter"};
 
 // By what a kind is recognised in files of other tools, which have no field for it.
 enum class KnownBy : uint8_t {
@@ -47,6 +52,7 @@ struct FrameKindRow {
   std::string_view perf_module = {}; // what the text of perf script calls that module
   std::string_view language = {};    // on the page; empty: guessed from the name
   Side side = Side::user;
+  Layer layer = Layer::none;
   KnownBy known_by = KnownBy::mark;
   uint8_t tag = 0;        // of its entries in walked stacks (stack_entry.h); 0: they are addresses, or have no entry
   uint16_t hue = 0;       // on the page, in degrees; of notes 0: they are grey
@@ -107,6 +113,7 @@ inline constexpr std::array frame_kinds{
                  .label = "Python",
                  .mark = "_[py]",
                  .language = "Python",
+                 .layer = Layer::language,
                  .tag = LANGUAGE_TAG_PYTHON,
                  .hue = 210,
                  .richness = 62,
@@ -117,6 +124,7 @@ inline constexpr std::array frame_kinds{
                  .label = "PHP",
                  .mark = "_[php]",
                  .language = "PHP",
+                 .layer = Layer::language,
                  .tag = LANGUAGE_TAG_PHP,
                  .hue = 250,
                  .richness = 50,
@@ -127,6 +135,7 @@ inline constexpr std::array frame_kinds{
                  .label = "Lua",
                  .mark = "_[lua]",
                  .language = "Lua",
+                 .layer = Layer::language,
                  .tag = LANGUAGE_TAG_LUA,
                  .hue = 150,
                  .richness = 62,
@@ -137,11 +146,21 @@ inline constexpr std::array frame_kinds{
                  .label = "Perl",
                  .mark = "_[pl]",
                  .language = "Perl",
+                 .layer = Layer::language,
                  .tag = LANGUAGE_TAG_PERL,
                  .hue = 180,
                  .richness = 58,
                  .picture_hue = 180,
                  .terminal_color = 6},
+    FrameKindRow{.kind = FrameKind::interpreter,
+                 .name = "interpreter",
+                 .label = "interpreter",
+                 .mark = "_[int]",
+                 .layer = Layer::interpreter,
+                 .tag = INTERPRETER_TAG,
+                 .hue = 60,
+                 .richness = 30,
+                 .picture_hue = 60},
 };
 
 constexpr bool frame_kinds_are_in_order() {
@@ -154,6 +173,9 @@ static_assert(frame_kinds_are_in_order());
 constexpr const FrameKindRow& row_of(FrameKind kind) { return frame_kinds[static_cast<size_t>(kind)]; }
 constexpr bool is_note(FrameKind kind) { return row_of(kind).side == Side::none; }
 constexpr bool is_inlined(FrameKind kind) { return row_of(kind).known_by == KnownBy::position; }
+
+// Whether entries with this tag have an address of user code as their second word.
+constexpr bool is_address_tag(uint8_t tag) { return tag == INTERPRETER_TAG; }
 
 // The kind whose entries have this tag; nullptr: none has.
 constexpr const FrameKindRow* kind_with_tag(uint8_t tag) {

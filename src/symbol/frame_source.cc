@@ -2,24 +2,36 @@
 
 #include "symbol/demangle.h"
 
+#include <vector>
+
 namespace symbol {
 
 namespace {
 
-// What is in a file has its names once, however many processes run it; code that a process made itself is its own.
+// What is in a file has its names once, however many processes run it; code that a process made itself is its own. All are of one kind, but where
+// calls were inlined.
 class UserFrames : public FrameSource {
 public:
-  explicit UserFrames(UserSymbols& users) : users_(users) {}
+  explicit UserFrames(UserSymbols& users, spec::FrameKind kind = spec::FrameKind::user) : users_(users), kind_(kind) {}
 
   Key key_of(const RawFrame& raw) override {
     const UserSymbols::CodePlace place = place_of(raw);
     return is_own(place) ? Key{of_process | static_cast<uint32_t>(raw.pid), raw.entry.address} : Key{place.file, place.offset};
   }
-  Frame function_of(const RawFrame& raw) override { return users_.name_of(place_of(raw), raw.pid, raw.entry.address); }
+  Frame function_of(const RawFrame& raw) override {
+    Frame out = users_.name_of(place_of(raw), raw.pid, raw.entry.address);
+    out.kind = kind_;
+    return out;
+  }
   void find_inlined(std::span<const RawFrame> raw, const TakeFrames& take) override {
     std::vector<UserSymbols::CodePlace> places;
     for (const RawFrame& r : raw) places.push_back(place_of(r));
-    users_.find_inlined(places, take);
+    if (kind_ == spec::FrameKind::user) return users_.find_inlined(places, take);
+    users_.find_inlined(places, [&](size_t index, std::span<const Frame> frames) {
+      std::vector<Frame> own(frames.begin(), frames.end());
+      for (Frame& f : own) f.kind = kind_;
+      take(index, own);
+    });
   }
   std::span<const std::byte> build_id_of(const RawFrame& raw) override {
     const UserSymbols::CodePlace place = place_of(raw);
@@ -32,6 +44,7 @@ private:
   UserSymbols::CodePlace place_of(const RawFrame& raw) { return users_.place_of(raw.pid, raw.entry.address, raw.stack); }
 
   UserSymbols& users_;
+  spec::FrameKind kind_;
 };
 
 class KernelFrames : public FrameSource {
@@ -67,6 +80,7 @@ FrameSources::FrameSources(Kallsyms& kernel, UserSymbols& users)
     : kernel_(std::make_unique<KernelFrames>(kernel)), users_(std::make_unique<UserFrames>(users)) {
   for (const spec::FrameKindRow& row : spec::frame_kinds)
     if (row.tag) add(row.kind, std::make_unique<NamelessFrames>());
+  add(spec::FrameKind::interpreter, std::make_unique<UserFrames>(users, spec::FrameKind::interpreter));
 }
 
 void FrameSources::add(spec::FrameKind kind, std::unique_ptr<FrameSource> source) {

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "profile/diff.h"
 #include "profile/formats.h"
+#include "profile/interpreters.h"
 #include "profile/slices.h"
 #include "session/arguments.h"
 #include "tool/range.h"
@@ -31,6 +32,7 @@ static base::Result<int> compare(const session::Arguments& arguments) {
   if (output) ACU_CHECK(base::check_output(*output));
   ACU_TRY(profile::Profile before, profile::read_profile(arguments.words[0]));
   ACU_TRY(profile::Profile after, profile::read_profile(arguments.words.back()));
+  for (profile::Profile* p : {&before, &after}) profile::drop_interpreters(*p);
   if (is_of_one) {
     ACU_CHECK(profile::keep_part(before, range, profile::Part::outside));
     ACU_CHECK(profile::keep_part(after, range));

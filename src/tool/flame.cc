@@ -1,6 +1,7 @@
 // `acu flame` and `acu record`: a recording from the command line to a file.
 #include "base/output_file.h"
 #include "profile/formats.h"
+#include "profile/interpreters.h"
 #include "profile/tables.h"
 #include "session/arguments.h"
 #include "tool/sampled.h"
@@ -33,6 +34,7 @@ base::Result<Request> read_request(const session::Arguments& arguments, std::str
   ACU_TRY(const profile::Format* format, profile::format_of_output(out.output));
   if (out.sampling.split_ns && !format->has_slices)
     return base::Error{base::Failure::usage, "`--split` requires an .html or .acu file, not `" + out.output + "`"};
+  if (format->has_interpreters && out.sampling.languages == runtime::Show::folded) out.sampling.languages = runtime::Show::foldable;
   return out;
 }
 
@@ -60,6 +62,7 @@ int make(Words words, std::string_view subcommand, std::string_view default_outp
   auto recording = flame::record(request->sampling);
   if (!recording.ok()) return fail(recording.error());
   if (auto written = write(*request, *recording); !written.ok()) return fail(written.error());
+  profile::drop_interpreters(recording->profile);
   if (!request->quiet) {
     const profile::Profile& p = recording->profile;
     complain(profile::header_text(p.about, p.total()));

@@ -2,6 +2,7 @@
 #include "base/output_file.h"
 #include "base/text.h"
 #include "profile/formats.h"
+#include "profile/interpreters.h"
 #include "profile/slices.h"
 #include "profile/tables.h"
 #include "session/arguments.h"
@@ -35,6 +36,7 @@ static base::Result<int> show(const session::Arguments& arguments) {
   ACU_TRY(profile::Profile p,
           profile::read_profile(arguments.words[0] == "-" ? "/dev/stdin" : arguments.words[0]));
   if (!range.is_whole()) ACU_CHECK(profile::keep_part(p, range));
+  if (!format || !format->has_interpreters) profile::drop_interpreters(p);
   if (output) {
     ACU_CHECK(base::write_file(*output, format->write(p)));
     return 0;

@@ -175,5 +175,31 @@ def picture_zooms():
     need(re.fullmatch(r"matched \d+\.\d%", seen["found"]) and seen["isMarked"] and seen["cleared"] == ["", True], str(seen))
 
 
-CASES = [choices_are_in_the_address, damaged_addresses_show_the_page, table_and_sandwich, page_opens_with_what_is_missing, thousand_lanes, page_on_a_phone,
+def interpreted():
+    """A recursive function of a language, on an interpreter whose functions are also called without it."""
+    out = Recording()
+    thread = (1, 1, "app", "app")
+    main, evaluate, call = ("main", "/usr/bin/app", "user"), ("eval", "/usr/bin/app", "interpreter"), ("call", "/usr/bin/app", "interpreter")
+    walk, own = ("walk", "/srv/page.py", "python"), ("call", "/usr/bin/app", "user")
+    out.add(thread, [main, evaluate, walk, call, evaluate, walk, own], 60)
+    out.add(thread, [main, evaluate, walk], 30)
+    out.add(thread, [main], 10)
+    return out
+
+
+def layers_of_an_interpreter():
+    """Functions of the language, of its interpreter, or both, as chosen; figures of the table are those of what is shown."""
+    page = page_of(interpreted(), "layers")
+    seen = look(page, "layers_test.js")
+    need(seen["isThere"], str(seen))
+    need(seen["language"] == {"names": ["call", "main", "walk"], "depth": 4, "walk": ["30.0%", "90.0%"], "call": ["60.0%", "60.0%"]}, str(seen["language"]))
+    need(seen["both"] == {"names": ["call", "eval", "main", "walk"], "depth": 7, "walk": ["30.0%", "90.0%"], "call": ["60.0%", "60.0%"]}, str(seen["both"]))
+    need(seen["native"] == {"names": ["call", "eval", "main"], "depth": 5, "walk": None, "call": ["60.0%", "60.0%"]}, str(seen["native"]))
+    need(seen["isThere"] and "frames=native" in seen["hash"] and seen["again"] == "language", str(seen))
+    need(look(page_of(recursive(), "no_layers"), "layers_test.js")["isThere"] is False, "a choice of layers where there are none")
+    text = tools.acu("report", page)
+    need("eval" not in str(text) and "walk" in str(text), str(text))
+
+
+CASES = [layers_of_an_interpreter, choices_are_in_the_address, damaged_addresses_show_the_page, table_and_sandwich, page_opens_with_what_is_missing, thousand_lanes, page_on_a_phone,
          large_recordings_are_drawn_as_seen, picture_zooms]

@@ -4,7 +4,7 @@ The format is described in src/profile/recording.cc (forms 1 and 3).
 """
 import zlib
 
-KINDS = {"user": 0, "inlined": 1, "kernel": 2, "note": 3}
+KINDS = {"user": 0, "inlined": 1, "kernel": 2, "note": 3, "python": 5, "interpreter": 9}
 
 
 def leb128(n):
@@ -76,7 +76,7 @@ class Recording:
         yield numbers(0, a["duration_ns"], a["period_ns"], total, a["lost"], complete, total, total, 1, 1, 1)
         yield counted(map(text, a["notes"]))
         yield counted(map(text, t))
-        yield counted(numbers(t[name], t[module], KINDS[kind] | 4) for name, module, kind in self.frames)
+        yield counted(numbers(t[name], t[module], KINDS[kind] & 3 | 4 | KINDS[kind] >> 2 << 3) for name, module, kind in self.frames)
         yield counted(numbers(n - parent, frame) for (parent, frame), n in self.nodes.items() if n)
         yield counted(numbers(pid, tid, t[process], t[name]) for pid, tid, process, name in self.threads)
         yield counted(numbers(thread, node, weight, weight) for thread, node, weight in self.samples)

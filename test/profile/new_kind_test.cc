@@ -79,7 +79,7 @@ TEST_F(NewKind, EachFormatWritesItAndReadsItBack) {
 
 TEST_F(NewKind, ItIsShownByItsRow) {
   EXPECT_EQ(write_folded(p), "app;handler_1_[t];native_function_of_new_kind_test;handler_2_[t];helper_[i] 5\n");
-  EXPECT_NE(write_page(p).find("{\"label\":\"test code\",\"side\":\"user\",\"language\":\"test\",\"hue\":270"), std::string::npos);
+  EXPECT_NE(write_page(p).find("{\"label\":\"test code\",\"side\":\"user\",\"layer\":\"none\",\"language\":\"test\",\"hue\":270"), std::string::npos);
   EXPECT_NE(top_text(p, {}).find("handler_1 (test)  app.test"), std::string::npos);
   EXPECT_NE(report_json(p, {}).find("\"kind\":\"test\""), std::string::npos);
 }

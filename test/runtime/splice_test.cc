@@ -61,6 +61,17 @@ TEST(Splice, BothShowsEachActivationOnItsEvaluationFrame) {
   EXPECT_EQ(shown({call, eval, 0x1400, eval, start}, language({{1}, {2}}), Show::both), (Words{call, 1, eval, 0x1400, 2, eval, start}));
 }
 
+// Also of what is called by it: the byte before a return address is looked up.
+TEST(Splice, FoldableMarksWhatFoldedLeavesOut) {
+  const std::vector<uint64_t> native = {call, eval, call, outside, eval, start}, languages = language({{1}, {2, 3}});
+  EXPECT_EQ(shown(native, languages, Show::foldable), (Words{call, 1, eval - 1, call - 1, outside, 2, 3, eval - 1, start}));
+  std::vector<uint64_t> rest;
+  const std::vector<uint64_t> words = splice({native, languages}, process(), Show::foldable);
+  for (std::span<const uint64_t> left = words; !left.empty();)
+    if (const spec::StackEntry e = spec::take_entry(left); e.tag != spec::row_of(spec::FrameKind::interpreter).tag) rest.push_back(e.address);
+  EXPECT_EQ(rest, shown(native, languages));
+}
+
 TEST(Splice, NativeShowsNoLanguageFrames) {
   const Words native = {call, eval, start};
   EXPECT_EQ(shown(native, language({{1}}), Show::native), native);

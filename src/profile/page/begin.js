@@ -1,14 +1,14 @@
 // Buttons, fields and keys go to the actions of main.js; then the page shows what the address says.
 for (const name of ["reset", "theme", "help", "whole", "forget"]) d3.select("#" + name).on("click", () => act[name]());
 for (const name of ["merge", "reverse", "icicle", "fold"]) d3.select("#" + name).on("change", () => act[name]());
-for (const name of ["group", "who", "kind", "color"]) d3.select("#" + name).on("change", () => act[name](get(name).value));
+for (const name of ["group", "who", "kind", "frames", "color"]) d3.select("#" + name).on("change", () => act[name](get(name).value));
 for (const tab of document.querySelectorAll("#views button")) d3.select(tab).on("click", () => act.view(tab.value));
 d3.select("#openSandwich").on("click", () => act.view("sandwich"));
 d3.select("#search").on("input", () => act.search(get("search").value));
 document.addEventListener("click", (event) => { if (!get("menu").contains(event.target)) get("menu").open = false; });
 
 const keys = {
-  "/": () => get("search").focus(), r: act.reverse, i: act.icicle, f: act.fold, m: act.merge, g: () => act.group(), d: () => act.theme(), w: act.whole,
+  "/": () => get("search").focus(), r: act.reverse, i: act.icicle, f: act.fold, m: act.merge, g: () => act.group(), l: () => act.frames(), d: () => act.theme(), w: act.whole,
   s: () => act.view(state.view === "sandwich" ? "graph" : "sandwich"), c: () => act.color(choices.color[(choices.color.indexOf(state.color) + 1) % choices.color.length]),
   "[": () => heat.move(-1), "]": () => heat.move(1), "?": act.help, 0: act.reset, Home: act.reset,
 };

@@ -8,12 +8,14 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const about = data.about;
 const get = (id) => document.getElementById(id);
 
-// A frame's kind: its label, whose code it is (side: "user", "kernel", or "none" of what is no code), its language and colour.
+// A frame's kind: its label, whose code it is (side: "user", "kernel", or "none" of what is no code), whether it is a function of an interpreted
+// language or of its interpreter (layer: "language", "interpreter"), its language and colour.
 const GROUP = { label: "group", side: "none" }; // processes and threads
 
 const frameCount = data.frames.length / 3, nodeCount = data.nodes.length, sampleCount = data.samples.length / 3;
 const frameName = (f) => data.texts[data.frames[3 * f]];
 const frameModule = (f) => data.texts[data.frames[3 * f + 1]];
+const hasLayer = (layer) => data.frames.some((number, i) => i % 3 === 2 && data.kinds[number].layer === layer);
 const frameKind = (f) => data.kinds[data.frames[3 * f + 2]];
 const isNote = (f) => frameKind(f).side === "none", isKernel = (f) => frameKind(f).side === "kernel";
 const lastPart = (path) => path.slice(path.lastIndexOf("/") + 1);
@@ -29,26 +31,30 @@ const functions = (() => {
   return { ofFrame, first, count: first.length, ofNode: (n) => ofFrame[data.nodes[n]] };
 })();
 
-// Of each node: whether one of its callers is the same function, and whether the kernel's code is in its stack.
-const { isRecursive, isInKernel } = (() => {
-  const isRecursive = new Uint8Array(nodeCount), isInKernel = new Uint8Array(nodeCount);
+// Of each node: whether the kernel's code is in its stack.
+const isInKernel = new Uint8Array(nodeCount);
+for (let n = 1; n < nodeCount; n++) isInKernel[n] = isInKernel[data.parents[n]] || isKernel(data.nodes[n]) ? 1 : 0;
+
+// Of each node: whether one of its callers is the same function. Frames that are hidden count for nothing.
+function findRecursive(isHidden) {
+  const isRecursive = new Uint8Array(nodeCount);
   const first = new Int32Array(nodeCount), next = new Int32Array(nodeCount), depth = new Int32Array(functions.count);
+  const leave = (n) => { if (!isHidden(data.nodes[n])) depth[functions.ofNode(n)]--; };
   for (let n = nodeCount - 1; n > 0; n--) {
     next[n] = first[data.parents[n]];
     first[data.parents[n]] = n;
   }
   for (let n = first[0]; n;) {
-    isRecursive[n] = depth[functions.ofNode(n)]++ ? 1 : 0;
-    isInKernel[n] = isInKernel[data.parents[n]] || isKernel(data.nodes[n]) ? 1 : 0;
+    if (!isHidden(data.nodes[n])) isRecursive[n] = depth[functions.ofNode(n)]++ ? 1 : 0;
     if (first[n]) {
       n = first[n];
       continue;
     }
-    while (n && !next[n]) depth[functions.ofNode(n)]--, n = data.parents[n];
-    if (n) depth[functions.ofNode(n)]--, n = next[n];
+    while (n && !next[n]) leave(n), n = data.parents[n];
+    if (n) leave(n), n = next[n];
   }
-  return { isRecursive, isInKernel };
-})();
+  return isRecursive;
+}
 
 // The notes that end stacks, such as what a thread waited for, the heaviest first.
 const leafNotes = (() => {

@@ -57,10 +57,11 @@ function fillKinds() {
   if (sides.has("kernel")) option(field, "kernel", "Kernel only");
   for (const frame of leafNotes.slice(0, 20)) option(field, "note:" + frameName(frame), frameName(frame).replace(/^\[|\]$/g, ""));
   field.hidden = field.options.length < 3;
+  get("frames").hidden = !hasLayer("interpreter");
 }
 // What the fields and switches show is what `state` says.
 function showChoices() {
-  for (const name of ["kind", "group", "color"]) get(name).value = state[name];
+  for (const name of ["kind", "frames", "group", "color"]) get(name).value = state[name];
   if (get("search").value !== state.search) get("search").value = state.search;
   for (const name of ["merge", "reverse", "icicle", "fold"]) get(name).checked = state[name];
   for (const tab of document.querySelectorAll("#views button")) tab.setAttribute("aria-pressed", tab.value === state.view);

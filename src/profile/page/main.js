@@ -13,7 +13,7 @@ function remake(name, parts, make) {
   make();
 }
 function render() {
-  const sampleParts = [state.who, state.kind, state.range], treeParts = [...sampleParts, state.group, state.merge, state.reverse];
+  const sampleParts = [state.who, state.kind, state.frames, state.range], treeParts = [...sampleParts, state.group, state.merge, state.reverse];
   remake("time", state.range, () => heat.read(state.range));
   remake("owners", state.merge, () => { fillOwners(); if (made.lanes) heat.layLanes(); });
   remake("lanes", state.lanes, () => heat.layLanes());
@@ -99,6 +99,7 @@ const act = {
   group: (to) => choose({ group: to || grouping[(grouping.indexOf(state.group) + 1) % 3], zoom: "" }),
   who: (who) => choose({ who, zoom: "" }),
   kind: (kind) => choose({ kind, zoom: "" }),
+  frames: (to) => choose({ frames: to || choices.frames[(choices.frames.indexOf(state.frames) + 1) % choices.frames.length], zoom: "" }),
   color: (color) => choose({ color }, false),
   range(range) { heat.set(range); choose({}); },
   whole: () => act.range(null),

@@ -2,16 +2,16 @@
 // a link that is sent show the same. Values equal to those at the start are left out. A step that one would want to take
 // back (zoom, range, filter, function, view) is a new entry of the browser's history; letters typed into a field are not.
 //   view=sandwich  search=TEXT  zoom=FRAME.FRAME… (numbers in base 36, from the root)  time=FROM-UNTIL (seconds)
-//   who=KEY (process or thread)  kind=user|kernel|note:TEXT  group, merge, reverse, icicle, fold, color, sort, lanes
+//   who=KEY (process or thread)  kind=user|kernel|note:TEXT  frames=both|native (of interpreted programs)  group, merge, reverse, icicle, fold, color, sort, lanes
 //   function=NAME  module=PATH
 const isNarrow = matchMedia("(max-width: 700px)").matches;
 const initial = {
-  view: "graph", search: "", zoom: "", range: "", who: "", kind: "all", function: "", module: "",
+  view: "graph", search: "", zoom: "", range: "", who: "", kind: "all", frames: "language", function: "", module: "",
   group: owners.count <= 4 ? "none" : "process", merge: owners.areMany, reverse: false, icicle: isNarrow || !!data.slices, fold: true,
   color: data.changes ? "change" : "kind", sort: data.changes ? "change" : "self", lanes: about.unit === "samples" ? "function" : "thread",
 };
 const choices = {
-  view: ["graph", "sandwich", "table"], group: ["process", "thread", "none"], sort: ["self", "total", "name", "change"],
+  view: ["graph", "sandwich", "table"], frames: ["language", "both", "native"], group: ["process", "thread", "none"], sort: ["self", "total", "name", "change"],
   color: data.changes ? ["change", "kind", "module", "language"] : ["kind", "module", "language"], lanes: ["function", "thread", "process"],
 };
 const isKind = (text) => text === "user" || text === "kernel" || text.startsWith("note:");

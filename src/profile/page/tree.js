@@ -124,9 +124,19 @@ function wantedThreads() {
     wanted[t] = !state.who || [true, false].some((merge) => owners.process(t, merge).key === state.who || owners.thread(t, merge).key === state.who) ? 1 : 0;
   return wanted;
 }
+// Of interpreted programs, as `frames` has it.
+function isOtherLayer(frame) {
+  const { layer } = frameKind(frame);
+  return (layer === "interpreter" && state.frames === "language") || (layer === "language" && state.frames === "native");
+}
+const recursive = (() => {
+  const known = {};
+  return () => (known[state.frames] = known[state.frames] || findRecursive(isOtherLayer));
+})();
 // Frames that are not shown belong to their callers.
 function isHidden(frame) {
   const { side } = frameKind(frame);
+  if (isOtherLayer(frame)) return true;
   return state.kind === "user" ? side === "kernel" : state.kind === "kernel" ? side === "user" : false;
 }
 
@@ -193,7 +203,7 @@ function nodeWeights({ weights, changes }) {
 
 // Rows of the table. A function counts once in a stack, however often it is there.
 function functionRows(samples) {
-  const w = nodeWeights(samples);
+  const w = nodeWeights(samples), isRecursive = recursive();
   const rows = Array.from({ length: functions.count }, (_, id) => ({ id, self: 0, total: 0, change: 0, totalChange: 0 }));
   for (let n = 1; n < nodeCount; n++) {
     if (!w.isShown(n)) continue;
@@ -220,7 +230,7 @@ function calleesOf(id, samples) {
 }
 // Above it: who called that outermost call.
 function callersOf(id, samples) {
-  const w = nodeWeights(samples), tree = new Tree(functions.first[id]);
+  const w = nodeWeights(samples), tree = new Tree(functions.first[id]), isRecursive = recursive();
   for (let n = 1; n < nodeCount; n++) {
     if (functions.ofNode(n) !== id || isRecursive[n] || !w.isShown(n) || (!w.total[n] && !w.totalChange[n])) continue;
     const at = inward(tree, data.parents[n], 0);
