@@ -1,0 +1,124 @@
+"""Tools that look into programs of interpreted languages, with programs that count what they do themselves."""
+import os
+import re
+import shutil
+import subprocess
+
+from common import TMP, need, trace, value
+
+PYTHON = "/usr/bin/python3.11"
+LIBPYTHON = "/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0"
+
+
+def write(name, text):
+    path = os.path.join(TMP, name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def follow(acu, tool, command, arguments):
+    """What the tool prints of a program that acu starts. Programs pause first: acu needs a moment to find a new process's interpreter."""
+    return trace(acu, tool, lambda: None, arguments, ["-c", " ".join(command)])
+
+
+def embedding():
+    """A program that runs Python from its library."""
+    path = os.path.join(TMP, "embeds_python")
+    if not os.path.exists(path):
+        source = write("embeds_python.c", "int Py_BytesMain(int, char**);\nint main(int n, char** words) { return Py_BytesMain(n, words); }\n")
+        subprocess.run(["gcc", "-o", path, source, LIBPYTHON], check=True)
+    return path
+
+
+def by_line(text, file):
+    """How many exceptions of each type were raised at each line of the file, from the innermost frame in it."""
+    counts = {}
+    for kind, frames, number in re.findall(r"^@stacks\[(\S+), *\n((?:        .+\n)+)\]: (\d+)$", text, re.M):
+        lines = re.findall(rf"^        (\S+) {re.escape(file)}:(\d+)$", frames, re.M)
+        if lines:
+            at = (kind, lines[0][0], int(lines[0][1]))
+            counts[at] = counts.get(at, 0) + int(number)
+    return counts
+
+
+PYTHON_RAISES = """\
+class Lost(Exception): __import__("time").sleep(0.5)
+def raises(): raise Lost("here")
+def looks_up(): return {}["key"]
+def calls_c(): return [].index(1)
+def passes_on():
+    try: raises()
+    except Lost: raise
+def passes_on_with():
+    try: raises()
+    finally: pass
+def chains():
+    try: looks_up()
+    except KeyError as e: raise Lost("instead") from e
+def ends():
+    for _ in (n for n in range(3)): pass
+    return next(iter(()))
+def has_none(): return hasattr(3, "no"), {}.get(1), next(iter(()), 1)
+for function, times in ((raises, 7), (looks_up, 11), (calls_c, 5), (passes_on, 3), (passes_on_with, 2), (chains, 4), (ends, 6), (has_none, 9)):
+    for _ in range(times):
+        try: function()
+        except Exception: pass
+"""
+RAISED_BY_PYTHON = {("Lost", "raises", 2): 7 + 3 + 2, ("KeyError", "looks_up", 3): 11 + 4, ("ValueError", "calls_c", 4): 5,
+                    ("Lost", "chains", 13): 4}
+
+PHP_THROWS = """\
+<?php
+class Lost extends Exception {} usleep(500000);
+function throws() { throw new Lost("here"); }
+function divides() { return intdiv(1, 0); }
+function passes_on() { try { throws(); } finally { $done = 1; } }
+function chains() { try { throws(); } catch (Lost $e) { throw new RuntimeException("instead", 0, $e); } }
+foreach (["throws" => 7, "divides" => 11, "passes_on" => 3, "chains" => 4] as $function => $times)
+  for ($i = 0; $i < $times; $i++) { try { $function(); } catch (Throwable $e) {} }
+"""
+THROWN_BY_PHP = {("Lost", "throws", 3): 7 + 3 + 4, ("DivisionByZeroError", "divides", 4): 11, ("RuntimeException", "chains", 6): 4}
+
+PERL_DIES = """\
+package My::Lost; sub new { bless {}, shift }
+package main; select(undef, undef, undef, 0.5);
+sub throws { die My::Lost->new }
+sub dies { die "here" }
+sub divides { my $zero = 0; 1 / $zero }
+sub refers { die [1] }
+sub passes_on { eval { throws() }; die $@ if ref $@ }
+my %times = (throws => 7, dies => 11, divides => 5, refers => 2, passes_on => 3);
+for my $function (keys %times) { for (1 .. $times{$function}) { eval { &$function() } } }
+"""
+RAISED_BY_PERL = {("My::Lost", "main::throws", 3): 7 + 3, ("text", "main::dies", 4): 11, ("text", "main::divides", 5): 5,
+                  ("reference", "main::refers", 6): 2, ("My::Lost", "main::passes_on", 7): 3}
+
+
+def exceptions(acu):
+    path = write("raises.py", PYTHON_RAISES)
+    cases = [(PYTHON, PYTHON, path, RAISED_BY_PYTHON)]
+    if os.path.exists(PYTHON):
+        cases.append((LIBPYTHON, embedding(), path, RAISED_BY_PYTHON))
+    cases.append(("/usr/bin/php8.2", "/usr/bin/php8.2", write("throws.php", PHP_THROWS), THROWN_BY_PHP))
+    cases.append((os.path.realpath(shutil.which("perl") or "/usr/bin/perl"), "perl", write("dies.pl", PERL_DIES), RAISED_BY_PERL))
+    seen = 0
+    for file, program, script, expected in cases:
+        if not os.path.exists(file):
+            continue
+        text = follow(acu, "exceptions.bt", [program, script], [file, "--", "--depth=20"])
+        need(by_line(text, script) == expected, f"{file}: {by_line(text, script)}, not {expected}:\n{text[-3000:]}")
+        seen += 1
+    if not os.path.exists(PYTHON):
+        return "no Python 3.11 here" if seen == 0 else None
+    name = ["--", "--depth=20", "--name=" + os.path.basename(PYTHON)]
+    text = follow(acu, "exceptions.bt", [PYTHON, "-I", path], [PYTHON, *name, "--all"])
+    need(by_line(text, path) == RAISED_BY_PYTHON | {("StopIteration", "ends", 16): 6}, text[-3000:])
+    text = follow(acu, "exceptions.bt", [PYTHON, "-I", path], [PYTHON, *name, "--type=Lost", "--each"])
+    found = re.findall(rf"^\d\d:\d\d:\d\d\.\d{{6}} \d+ +python3\.11 +Lost\n        _PyErr_SetObject\+\d+\n        (\w+) {re.escape(path)}:(\d+)$", text, re.M)
+    need(len(found) == 16 and found[:7] == [("raises", "2")] * 7 and value(text, "@types[Lost]") == 16, text)
+    text = follow(acu, "exceptions.bt", ["true"], ["/usr/bin/env"])
+    need(text.startswith("No exceptions in /usr/bin/env"), text)
+
+
+TESTS = [exceptions]
