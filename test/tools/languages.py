@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 
-from common import TMP, need, trace, value
+from common import TMP, histogram_total, need, trace, value
 
 PYTHON = "/usr/bin/python3.11"
 LIBPYTHON = "/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0"
@@ -121,4 +121,44 @@ def exceptions(acu):
     need(text.startswith("No exceptions in /usr/bin/env"), text)
 
 
-TESTS = [exceptions]
+COLLECTS = """\
+import gc, time
+time.sleep(0.5)
+gc.collect()
+gc.disable()
+def ring(): a = []; a.append(a)
+def large():
+    for _ in range(30000): ring()
+    before = time.perf_counter()
+    gc.collect()
+    print("took", int((time.perf_counter() - before) * 1e6))
+def small():
+    for _ in range(50): ring()
+    gc.collect(0)
+large()
+for _ in range(7): small()
+"""
+
+
+def python_gc(acu):
+    if not os.path.exists(PYTHON):
+        return "no Python 3.11 here"
+    path = write("collects.py", COLLECTS)
+    for file, program in ((PYTHON, PYTHON), (LIBPYTHON, embedding())):
+        text = follow(acu, "python-gc.bt", [program, "-I", path], [file, "--", "--min-us=0", "--name=" + os.path.basename(program)])
+        pauses = re.findall(rf"^\d\d:\d\d:\d\d\.\d{{6}} \d+ +\S+ +(\d+) +(\d+) (\d)\n((?:        .+\n)*)", text, re.M)
+        by_function = lambda name: [p for p in pauses if re.search(rf"^        {name} {re.escape(path)}:\d+\n        <module> ", p[3], re.M)]
+        large, small = by_function("large"), by_function("small")
+        need([p[1:3] for p in large] == [("30000", "2")] and f"        large {path}:9\n" in large[0][3], text)
+        need([p[1:3] for p in small] == [("50", "0")] * 7, text)
+        took = int(re.search(r"^took (\d+)$", text, re.M).group(1))
+        need(took // 2 <= int(large[0][0]) <= took, f"{large[0][0]} us of {took}")
+        need(histogram_total(text, "@us[0]") == len([p for p in pauses if p[2] == "0"]), text)
+        text = follow(acu, "python-gc.bt", [program, "-I", path], [file, "--", f"--min-us={took * 100}"])
+        need(histogram_total(text, "@us[2]") >= 2 and "collects.py" not in text, text)
+    need("No collections in /usr/bin/env" in follow(acu, "python-gc.bt", ["true"], ["/usr/bin/env"]), "no hint")
+
+
+python_gc.__name__ = "python-gc"
+
+TESTS = [exceptions, python_gc]
