@@ -161,4 +161,39 @@ def python_gc(acu):
 
 python_gc.__name__ = "python-gc"
 
-TESTS = [exceptions, python_gc]
+LUA_COLLECTS = """\
+local start = os.clock()
+while os.clock() - start < 0.5 do end
+function large()
+  local kept = {}
+  for n = 1, 100000 do kept[n] = {n} end
+  local before = os.clock()
+  collectgarbage()
+  print("took", math.floor((os.clock() - before) * 1e6))
+  return kept
+end
+local kept = large()
+for n = 1, 7 do collectgarbage("step", 1) end
+for n = 1, 9 do collectgarbage("count") end
+"""
+
+
+def lua_gc(acu):
+    script, seen = write("collects.lua", LUA_COLLECTS), 0
+    for name in ("lua5.1", "lua5.2", "lua5.3", "lua5.4", "luajit"):
+        program = os.path.realpath(shutil.which(name) or "")
+        if not os.path.isfile(program):
+            continue
+        seen += 1
+        text = follow(acu, "lua-gc.bt", [program, script], [program, "--", "--min-us=0", "--name=" + os.path.basename(program)])
+        found = re.findall(r"^\d\d:\d\d:\d\d\.\d{6} \d+ +\S+ +(\d+) collectgarbage\n((?:        .+\n)*)", text, re.M)
+        need(len(found) == 8 == histogram_total(text, "@us[collectgarbage]"), f"{name}: {len(found)}, not 8:\n{text}")
+        at = [int(us) for us, frames in found if re.search(rf" {re.escape(script)}:7$", frames, re.M)]
+        took = int(re.search(r"^took\s+(\d+)$", text, re.M).group(1))
+        need(len(at) == 1 and took // 3 <= at[0] <= took * 1.5 + 1000, f"{name}: {at} us of {took}:\n{text}")
+    return None if seen else "no Lua here"
+
+
+lua_gc.__name__ = "lua-gc"
+
+TESTS = [exceptions, python_gc, lua_gc]
