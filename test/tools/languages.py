@@ -1,4 +1,5 @@
 """Tools that look into programs of interpreted languages, with programs that count what they do themselves."""
+import glob
 import os
 import re
 import shutil
@@ -20,6 +21,21 @@ def write(name, text):
 def follow(acu, tool, command, arguments):
     """What the tool prints of a program that acu starts. Programs pause first: acu needs a moment to find a new process's interpreter."""
     return trace(acu, tool, lambda: None, arguments, ["-c", " ".join(command)])
+
+
+def other_pythons():
+    """Pythons of a version manager from 3.8 to 3.13: their version, the file that has the interpreter, and the program."""
+    found = []
+    for program in sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3.*"))):
+        version = re.search(r"/bin/python3\.(\d+)$", program)
+        if version and 8 <= int(version[1]) <= 13:
+            library = re.search(r"libpython\S* => (\S+)", subprocess.run(["ldd", program], capture_output=True, text=True).stdout)
+            found.append((int(version[1]), library[1] if library else program, program))
+    return found
+
+
+def has_symbol(file, name):
+    return re.search(rf" {name}$", subprocess.run(["nm", file], capture_output=True, text=True).stdout, re.M) is not None
 
 
 def embedding():
@@ -100,6 +116,7 @@ def exceptions(acu):
     cases = [(PYTHON, PYTHON, path, RAISED_BY_PYTHON)]
     if os.path.exists(PYTHON):
         cases.append((LIBPYTHON, embedding(), path, RAISED_BY_PYTHON))
+    cases += [(file, program, path, RAISED_BY_PYTHON) for _, file, program in other_pythons() if has_symbol(file, "_PyErr_SetObject")]
     cases.append(("/usr/bin/php8.2", "/usr/bin/php8.2", write("throws.php", PHP_THROWS), THROWN_BY_PHP))
     cases.append((os.path.realpath(shutil.which("perl") or "/usr/bin/perl"), "perl", write("dies.pl", PERL_DIES), RAISED_BY_PERL))
     seen = 0
@@ -144,7 +161,8 @@ def python_gc(acu):
     if not os.path.exists(PYTHON):
         return "no Python 3.11 here"
     path = write("collects.py", COLLECTS)
-    for file, program in ((PYTHON, PYTHON), (LIBPYTHON, embedding())):
+    others = [(file, program) for version, file, program in other_pythons() if version >= 10 and has_symbol(file, "gc_collect_main")]
+    for file, program in ((PYTHON, PYTHON), (LIBPYTHON, embedding()), *others):
         text = follow(acu, "python-gc.bt", [program, "-I", path], [file, "--", "--min-us=0", "--name=" + os.path.basename(program)])
         pauses = re.findall(rf"^\d\d:\d\d:\d\d\.\d{{6}} \d+ +\S+ +(\d+) +(\d+) (\d)\n((?:        .+\n)*)", text, re.M)
         by_function = lambda name: [p for p in pauses if re.search(rf"^        {name} {re.escape(path)}:\d+\n        <module> ", p[3], re.M)]
