@@ -9,6 +9,7 @@
 #include "probe/uprobe.h"
 #include "spec/allocation_functions.h"
 #include "spec/nothrow_functions.h"
+#include "spec/object_functions.h"
 #include "symbol/binaries.h"
 #include "symbol/library_search.h"
 
@@ -92,6 +93,19 @@ std::string missing_in(symbol::Binary& file) {
 
 std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+// The library that a file needs: in the folders that the file names, or where the loader looks for all (symbol/library_search.h).
+std::string library_of(const symbol::Binary& file, std::string_view name) {
+  for (std::string_view given : format::library_folders(file.file().elf())) {
+    std::string folder(given);
+    for (std::string_view origin : {"$ORIGIN", "${ORIGIN}"})
+      if (folder.starts_with(origin)) folder.replace(0, origin.size(), file.name().substr(0, file.name().rfind('/')));
+    std::string path = folder + "/" + std::string(name);
+    if (::access(path.c_str(), R_OK) == 0) return path;
+  }
+  const std::vector<std::string> paths = symbol::find_libraries(name, {});
+  return paths.empty() ? std::string() : paths.front();
+}
+
 // What the dynamic loader will map for a program: its libraries, theirs, and those of LD_PRELOAD.
 std::vector<std::string> files_of(const std::string& program, symbol::Binaries& binaries) {
   std::vector<std::string> out = {program};
@@ -106,8 +120,8 @@ std::vector<std::string> files_of(const std::string& program, symbol::Binaries& 
     if (!found.ok()) continue;
     for (symbol::Binary* file : *found)
       for (std::string_view name : format::needed_libraries(file->file().elf())) {
-        const std::vector<std::string> paths = symbol::find_libraries(name, {});
-        if (!paths.empty() && known.insert(paths.front()).second) out.push_back(paths.front());
+        std::string path = library_of(*file, name);
+        if (!path.empty() && known.insert(path).second) out.push_back(std::move(path));
       }
   }
   return out;
@@ -184,7 +198,7 @@ Allocations followed(const std::vector<symbol::Binary*>& files, symbol::Binaries
   counts.set_places("taking", session::listed("uprobe:", out.takers));
   counts.set_places("giving", session::listed("uprobe:", out.givers));
   counts.set_places("careful", session::listed("uprobe:", out.careful));
-  return Allocations{std::move(out.functions.text), std::move(out.functions.places), std::move(counts), std::move(out.notes)};
+  return Allocations{"allocator_functions.bt", std::move(out.functions.text), std::move(out.functions.places), std::move(counts), std::move(out.notes)};
 }
 
 bool has_malloc_of_glibc(symbol::Binary& file) {
@@ -222,6 +236,7 @@ Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
       functions.add("sampled", "uprobe:", places, "/@each && (" + condition + ") && counts()/ { SAMPLED(" + std::string(size) + ") }");
     }
   }
+  out.name = "sampled_functions.bt";
   out.functions = std::move(functions.text);
   out.places = std::move(functions.places);
   if (!unsized.empty())
@@ -229,8 +244,23 @@ Allocations sampled(const std::vector<symbol::Binary*>& files, bool freed) {
   return out;
 }
 
+// The functions of Python that create objects.
+Allocations creating(const std::vector<symbol::Binary*>& files) {
+  Functions functions;
+  for (const spec::ObjectFunction& row : spec::object_functions) {
+    std::vector<std::string> places;
+    for (symbol::Binary* file : files)
+      if (!file->find_functions(std::string(row.name), false).empty()) places.push_back(place_in(*file, std::string(row.name)));
+    if (places.empty()) continue;
+    functions.rows++;
+    functions.add("sampled", "uprobe:", places, "/@each && counts()/ { CREATED(" + std::string(row.type) + ", " + std::string(row.items) + ") }");
+  }
+  return Allocations{.name = "python_object_functions.bt", .functions = std::move(functions.text), .places = std::move(functions.places), .counts = {}, .notes = {}};
+}
+
 base::Result<Allocations> find_in(symbol::Binaries& binaries, const std::vector<std::string>& paths, const std::string& whose,
                                   spec::AllocatorCalls calls) {
+  const bool are_objects = calls == spec::AllocatorCalls::objects;
   std::vector<symbol::Binary*> files;
   std::string program, seen;
   for (const std::string& path : paths) {
@@ -239,15 +269,19 @@ base::Result<Allocations> find_in(symbol::Binaries& binaries, const std::vector<
     for (symbol::Binary* file : *found) {
       if (seen.empty()) program = file->name() + (file->is_stripped() ? ", which is stripped" : "");
       seen.append(seen.empty() ? "" : ", ").append(last_part(file->name()));
-      if (!names_in(*file, "malloc").empty()) files.push_back(file);
+      if (!names_in(*file, are_objects ? spec::essential_object_function : "malloc").empty()) files.push_back(file);
     }
   }
+  if (files.empty() && are_objects)
+    return base::Error{base::Failure::nothing_matched, "no Python in " + whose + ": it has " + (seen.empty() ? "no readable files" : "mapped " + seen) +
+                                                           ", and none of them defines " + std::string(spec::essential_object_function)};
   if (files.empty())
     return base::Error{base::Failure::nothing_matched,
                        "no malloc, calloc, realloc, free in " + whose + ": it has " +
                            (seen.empty() ? "no readable files" : "mapped " + seen) +
                            (program.empty() ? "" : "; its program is " + program) +
                            "\nhint: acu flame alloc, without --leaks, shows memory growth as the kernel counts it"};
+  if (are_objects) return creating(files);
   Allocations out;
   if (calls == spec::AllocatorCalls::live)
     out = followed(files, binaries);

@@ -1,5 +1,6 @@
-// The functions that `acu flame alloc --leaks` tracks and `acu flame allocated` and `freed` sample: those of
-// spec/allocation_functions.h in the files a process has mapped or a command will map; and the cost of tracking them.
+// The functions that `acu flame alloc --leaks` tracks and `acu flame allocated`, `freed` and `objects` sample: those of
+// spec/allocation_functions.h and spec/object_functions.h in the files a process has mapped or a command will map; and the cost of
+// tracking them.
 #pragma once
 
 #include "base/result.h"
@@ -13,7 +14,8 @@
 namespace flame {
 
 struct Allocations {
-  std::string functions;            // a file that the script imports: its probes, and what they do
+  std::string_view name;          // a file that the script imports …
+  std::string functions;            // … and what it is to be: its probes, and what they do
   std::vector<lang::Insert> places; // of these probes
   session::BuiltinScript counts;                 // only counts calls that are followed: @taken, @given and @careful
   std::vector<std::string> notes; // what there is to know before they are attached

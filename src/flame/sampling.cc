@@ -218,7 +218,7 @@ base::Status Sampler::make_script() {
   }
   if (kind.allocator == spec::AllocatorCalls::none) return {};
   ACU_TRY(Allocations found, follow_allocations(options));
-  script.script.set_import(kind.allocator == spec::AllocatorCalls::live ? "allocator_functions.bt" : "sampled_functions.bt", std::move(found.functions));
+  script.script.set_import(found.name, std::move(found.functions));
   for (lang::Insert& places : found.places) script.script.parts.places.push_back(std::move(places));
   return {};
 }

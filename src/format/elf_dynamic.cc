@@ -1,5 +1,7 @@
 #include "format/elf_dynamic.h"
 
+#include "base/text.h"
+
 #include <elf.h>
 
 namespace format {
@@ -22,6 +24,14 @@ static std::vector<std::string_view> texts_of(const Elf& elf, uint64_t wanted) {
 }
 
 std::vector<std::string_view> needed_libraries(const Elf& elf) { return texts_of(elf, DT_NEEDED); }
+
+std::vector<std::string_view> library_folders(const Elf& elf) {
+  std::vector<std::string_view> out;
+  for (const auto tag : {DT_RPATH, DT_RUNPATH})
+    for (std::string_view list : texts_of(elf, tag))
+      for (std::string_view folder : base::split(list, ':')) out.push_back(folder);
+  return out;
+}
 
 std::string_view library_name(const Elf& elf) {
   std::vector<std::string_view> all = texts_of(elf, DT_SONAME);

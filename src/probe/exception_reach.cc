@@ -30,10 +30,19 @@ bool is_listed(std::string_view list, std::string_view name) {
   return false;
 }
 
+// Whether the file calls the unwinder itself to throw: LuaJIT does, whose handlers have no table.
+bool throws_itself(const format::Elf& elf) {
+  const format::ElfSection* table = elf.section(".dynsym");
+  bool does = false;
+  if (table) elf.for_each_symbol(*table, [&](const format::ElfSymbol& s) { does |= s.section == 0 && s.name == "_Unwind_RaiseException"; });
+  return does;
+}
+
 // Handlers of exceptions, or what has to be done while one passes.
 bool has_handlers(Binary& binary) {
   const format::Elf& elf = binary.file().elf();
   if (is_library_of(spec::files_without_handlers, format::library_name(elf))) return false;
+  if (throws_itself(elf)) return true;
   const bool has_sections = elf.section(".text") != nullptr;
   return !has_sections || elf.section(".gcc_except_table");
 }

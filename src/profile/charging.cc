@@ -32,7 +32,7 @@ bool is_reason(std::string_view note) {
       const size_t at = leaf.find('%');
       if (at == leaf.npos && leaf == note) return false;
       if (at == leaf.npos) continue;
-      names_something |= note.size() > leaf.size() && note.starts_with(leaf.substr(0, at)) && note.ends_with(leaf.substr(at + 1));
+      names_something |= note.size() >= leaf.size() && note.starts_with(leaf.substr(0, at)) && note.ends_with(leaf.substr(at + 1));
     }
   return names_something;
 }

@@ -6,7 +6,7 @@
 // a file's path: @PATHS maps each file and directory to its parent and name. With `has_waker`, a thread's name is followed
 // by its kernel stack, user stack and process, which are shown above the note, innermost first. The value is a count, a sum
 // of weights, or stats of weights.
-// With `allocator` the script imports allocator_functions.bt; with `duty_cycle` weights go through scaled().
+// With `allocator` the script imports what is generated for the functions of a process (flame/allocations.h); with `duty_cycle` weights go through scaled().
 #pragma once
 
 #include "spec/duty_cycle.h"
@@ -16,9 +16,9 @@
 
 namespace spec {
 
-// Which allocator calls are recorded: blocks not freed (every call is followed), or bytes allocated or freed (function entries only, so
-// they can be sampled).
-enum class AllocatorCalls : uint8_t { none, live, allocated, freed };
+// Which allocator calls are recorded: blocks not freed (every call is followed), or bytes allocated or freed, or Python objects created
+// (function entries only, so they can be sampled).
+enum class AllocatorCalls : uint8_t { none, live, allocated, freed, objects };
 
 struct ProfileKind {
   std::string_view name;
@@ -175,6 +175,16 @@ inline constexpr ProfileKind profile_kinds[] = {
      .unit = "bytes",
      .doc = "bytes freed, by the stack that frees them (with glibc the usable size of blocks); for one process or a command",
      .allocator = AllocatorCalls::freed,
+     .is_sampled = true,
+     .min_period = 1 << 12,
+     .duty_cycle = of_allocator},
+    {.name = "objects",
+     .script = "flame_objects",
+     .title = "Python objects created",
+     .unit = "bytes",
+     .doc = "bytes of objects that Python creates, freed later or not: the type is on top; for one process or a command",
+     .leaves = "[new %]",
+     .allocator = AllocatorCalls::objects,
      .is_sampled = true,
      .min_period = 1 << 12,
      .duty_cycle = of_allocator},

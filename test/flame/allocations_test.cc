@@ -93,6 +93,18 @@ TEST_F(AllocationsTest, AProgramWithoutAnAllocator) {
   }
 }
 
+TEST_F(AllocationsTest, ALibraryInAFolderThatTheProgramNames) {
+  scratch.write("own.c", "void* _PyObject_GC_New(void* type) { return type; }");
+  ASSERT_TRUE(scratch.run("mkdir -p inner && gcc -shared -fPIC -o inner/libown.so own.c")) << scratch.log();
+  const std::string source = "void* _PyObject_GC_New(void*);\nint main(void) { return !_PyObject_GC_New(\"\"); }";
+  const std::string near = program("near", source, "-Linner -lown -Wl,-rpath,'$ORIGIN/inner'");
+  EXPECT_EQ(count(all_places(find(near, AllocatorCalls::objects)), "inner/libown.so\":_PyObject_GC_New"), 1u);
+  const std::string far = program("far", source, "-Linner -lown");
+  auto found = find_allocations(far, AllocatorCalls::objects);
+  ASSERT_FALSE(found.ok());
+  EXPECT_NE(found.error().message.find("no Python in"), std::string::npos) << found.error().message;
+}
+
 TEST_F(AllocationsTest, AScriptIsItsInterpreter) {
   const std::string file = program("interpreter", "char room[1 << 16]; void *malloc(unsigned long n) { return room; } void free(void *p) { } void *calloc(unsigned long a, unsigned long b) { return room; }\n"
                                                   "void *realloc(void *p, unsigned long n) { return room; } int main(void) { return 0; }");

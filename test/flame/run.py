@@ -847,6 +847,56 @@ def frees_without_sizes_are_told():
     need("-p 4711" in acu("record", "allocated", status=2).stderr, "allocations of all processes")
 
 
+OBJECTS = """\
+import sys, time
+class Order: __slots__ = ("id", "items")
+class Entry(dict): pass
+def orders(n): return [Order() for _ in range(n)]
+def entries(n): return [Entry() for _ in range(n)]
+def failures(n): return [KeyError() for _ in range(n)]
+def sets(n): return [set() for _ in range(n)]
+print("ready", flush=True)
+if sys.argv[1] == "once":
+    time.sleep(0.5)
+    for function, number in ((orders, 5000), (entries, 700), (failures, 90), (sets, 8)):
+        made = function(number)
+        print(type(made[0]).__name__, function.__name__, number * sys.getsizeof(made[0]))
+else:
+    while True: orders(300), failures(100)
+"""
+
+
+def objects_have_types():
+    """Bytes of each type in the function that creates them: exact, and shares of a program that creates them all the time."""
+    python, file, out = "/usr/bin/python3.11", path("objects.py"), path("objects.acu")
+    if not os.path.exists(python):
+        raise Skip("no Python 3.11 here")
+    with open(file, "w") as script:
+        script.write(OBJECTS)
+    done = acu("record", "objects", "--exact", "-o", out, "--", python, "-S", file, "once")
+    told = [line.split() for line in done.stdout.split("\n") if len(line.split()) == 3]
+    need(len(told) == 4 and report(out)["unit"] == "bytes", done.stdout)
+    stacks = subprocess.run([ACU, "report", out, "-o", path("objects.folded")], capture_output=True, text=True)
+    need(stacks.returncode == 0, stacks.stderr)
+    folded = [line.rsplit(" ", 1) for line in open(path("objects.folded")).read().strip().split("\n")]
+    for kind, function, size in told:
+        found = sum(int(n) for stack, n in folded if stack.endswith(f";[new {kind}]") and f";{function}_[py];" in stack)
+        need(found == int(size), f"{found} bytes of {kind} in {function}, not {size}")
+    needs_duty_cycles_of_user_probes()
+    server = subprocess.Popen([python, "-S", file, "always"], stdout=subprocess.PIPE, text=True)
+    try:
+        need(server.stdout.readline() == "ready\n", "the program did not start")
+        done = acu("record", "objects", "-p", server.pid, "--duration", "4s", "-o", out)
+    finally:
+        server.kill()
+        server.wait()
+    about = report(out)
+    need(share_attached(done.stderr) < 50, done.stderr)
+    share = total_of(about, "[new Order]") / about["total"]  # 48 bytes each beside 88
+    need(abs(share - 300 * 48 / (300 * 48 + 100 * 88)) < 0.08, f"{share:.3f} of the bytes are of Order")
+    need("no Python in" in acu("record", "objects", "-o", out, "--", "/bin/true", status=3).stderr, "a program without Python")
+
+
 def dear_leaks_are_refused():
     """A program that does nothing but take and give back memory is not followed, unless that is asked for."""
     program = subprocess.Popen([sys.executable, "-c", "print(flush=True)\nwhile True: bytearray(5000)"], stdout=subprocess.PIPE)
@@ -1262,7 +1312,7 @@ TESTS = [shares_are_right, inlined_calls_have_names, header_tells_what_is_missin
          target_that_ends_while_it_waits, waits_without_an_end, who_ended_a_wait_stands_above, locks_have_names, locks_of_the_kernel_have_kinds, wakers_are_named,
          faults_are_counted, many_events_are_sampled, gaps_of_a_duty_cycle_are_counted, cost_is_estimated, time_on_and_off_the_cpu_adds_up, locks_in_shared_memory_have_places,
          acu_goes_before_others, pieces_of_io_have_kinds, bytes_to_disk_are_counted, writes_have_their_writer, bytes_of_peers_are_counted, files_have_paths, files_without_room_are_counted, probes_have_weights, scripts_draw_their_maps, leaks_are_found, leaks_of_other_allocators,
-         leaks_of_a_static_program, leaks_of_a_command, leaks_have_totals, bytes_allocated_are_sampled, totals_of_allocations_are_estimated, frees_without_sizes_are_told, dear_leaks_are_refused, growth_has_its_stacks, asking_has_its_stacks, examples_show_their_cause, formats_are_read_back,
+         leaks_of_a_static_program, leaks_of_a_command, leaks_have_totals, bytes_allocated_are_sampled, totals_of_allocations_are_estimated, frees_without_sizes_are_told, objects_have_types, dear_leaks_are_refused, growth_has_its_stacks, asking_has_its_stacks, examples_show_their_cause, formats_are_read_back,
          picture_is_xml, speedscope_is_json, text_of_the_real_perf, damaged_files_are_told, full_disk_keeps_all, full_disk_keeps_lines, files_are_opened_first, control_characters_are_shown,
          tables_for_a_terminal, differences_are_found, mistakes_name_what_was_meant, help_is_short, page_in_a_browser,
          slices_add_up, slices_of_waits, slices_in_other_formats, slices_stay_small, mistakes_of_times, heat_map_in_a_browser]

@@ -19,7 +19,7 @@ std::string dynamic(std::initializer_list<std::pair<uint64_t, uint64_t>> entries
 }
 
 struct Libraries {
-  std::vector<std::string> needed;
+  std::vector<std::string> needed, folders;
   std::string name;
 };
 Libraries libraries(const std::string& entries, const std::string& names, uint32_t link = 2) {
@@ -30,6 +30,7 @@ Libraries libraries(const std::string& entries, const std::string& names, uint32
   auto elf = Elf::parse(std::as_bytes(std::span(file)));
   Libraries out;
   for (std::string_view n : needed_libraries(*elf)) out.needed.emplace_back(n);
+  for (std::string_view f : library_folders(*elf)) out.folders.emplace_back(f);
   out.name = library_name(*elf);
   return out;
 }
@@ -39,6 +40,12 @@ TEST(ElfDynamic, NeededLibrariesInTheirOrder) {
   auto found = libraries(dynamic({{DT_NEEDED, 1}, {DT_SONAME, 21}, {DT_NEEDED, 11}, {DT_NULL, 0}, {DT_NEEDED, 1}}), names); // nothing counts behind the end
   EXPECT_EQ(found.needed, (std::vector<std::string>{"libm.so.6", "libc.so.6"}));
   EXPECT_EQ(found.name, "libself.so");
+}
+
+TEST(ElfDynamic, FoldersOfLibraries) {
+  const std::string names("\0$ORIGIN/../lib:/opt/lib\0/usr/own\0", 34);
+  auto found = libraries(dynamic({{DT_RUNPATH, 1}, {DT_RPATH, 25}, {DT_NULL, 0}}), names);
+  EXPECT_EQ(found.folders, (std::vector<std::string>{"/usr/own", "$ORIGIN/../lib", "/opt/lib"}));
 }
 
 TEST(ElfDynamic, DamagedOnes) {

@@ -251,6 +251,7 @@ TEST(Tables, WaitsAreThoseOfTheProgram) {
   const char *app = "/bin/app", *libc = "/lib/libc.so.6", *kernel = "[kernel]";
   EXPECT_EQ(first("ns", {{"main", app}, {"serve", app}, {"poll", libc}, {"do_syscall_64", kernel}, {"schedule", kernel}, {"[waiting]", ""}}), "serve");
   EXPECT_EQ(first("ns", {{"main", app}, {"pthread_mutex_lock", libc}, {"futex_wait", kernel}, {"[waits for big_lock]", ""}}), "[waits for big_lock]");
+  EXPECT_EQ(first("bytes", {{"main", app}, {"malloc", libc}, {"[new P]", ""}}), "[new P]");
   EXPECT_EQ(first("ns", {{"main", app}, {"vfs_read", kernel}, {"mutex_lock", kernel}, {"[waits for a mutex]", ""}}), "main");
   EXPECT_EQ(first("ns", {{"main", app}, {"read", libc}, {"schedule", kernel}, {"[woken by nginx]", ""}, {"try_to_wake_up", kernel}, {"send", libc}}), "[woken by nginx]");
   EXPECT_EQ(first("bytes", {{"[stack ends early: a reason]", ""}, {"fill", app}, {"malloc", "/usr/lib/libjemalloc.so.2"}, {"[touched]", ""}}), "fill");

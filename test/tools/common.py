@@ -37,14 +37,14 @@ def python(text):
 
 
 def trace(acu, tool, during, arguments=(), options=()):
-    """Standard output of a tool while `during` runs; then SIGINT unless the tool ends itself."""
+    """Standard output of a tool while `during` runs; then SIGINT unless the tool ends itself, as with --seconds or -c."""
     command = [acu, "run", "--notify-attached", "#attached#", *options, os.path.join(ROOT, "tools", tool), *arguments]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
     out, err, driver = [], [], []
 
     def drive():
         during()
-        if "--seconds" not in " ".join(arguments) and process.poll() is None:
+        if "--seconds" not in " ".join(arguments) and "-c" not in options and process.poll() is None:
             process.send_signal(signal.SIGINT)
 
     reader = threading.Thread(target=lambda: err.append(process.stderr.read()))

@@ -13,6 +13,7 @@ import sys
 
 import calls
 import disks
+import languages
 import mistakes
 import network
 import programs
@@ -167,7 +168,7 @@ def headers(_):
 
 
 TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
-         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *mistakes.TESTS]
+         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS, *mistakes.TESTS]
 
 
 sys.exit(run_suite(TESTS, TMP))

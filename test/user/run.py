@@ -398,6 +398,27 @@ fn main() {
     need(status == 0 and "caught 10 cleaned 30\n" in out and "@[2]: 20\n" in out, out + err)
 
 
+def test_errors_of_luajit_pass_through_probed_functions(acu):
+    """It throws by the unwinder, but has no table of handlers: an error of a finalizer leaves lua_gc() for the pcall() that catches it."""
+    program = os.path.realpath(shutil.which("luajit") or "")
+    if not shutil.which("luajit"):
+        raise Skipped("no luajit")
+    script = os.path.join(TMP, "finalizer.lua")
+    with open(script, "w") as file:
+        file.write("""for n = 1, 3 do
+  local value = newproxy(true)
+  getmetatable(value).__gc = function() error("in a finalizer") end
+  value = nil
+  print(pcall(collectgarbage))
+end
+print("end")
+""")
+    library = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
+    found = re.search(r"libluajit\S* => (\S+)", library)
+    out, err, status = run(acu, "-c", f"{program} {script}", "-e", f"uretprobe:{found.group(1) if found else program}:lua_gc {{ @ = count(); }}")
+    need(status == 0 and out.count("in a finalizer") == 3 and "end\n" in out and "PANIC" not in err, out + err)
+
+
 def test_c_library_costs_what_it_did(acu):
     """Functions that no exception passes through are probed by the kernel's trampoline: not at each of their return instructions."""
     out, err, status = run(acu, "--dry-run", "-v", "-e", "uretprobe:libc:malloc { @ = count() } uretprobe:bash:readline { @b = count() }")
