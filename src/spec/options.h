@@ -232,7 +232,7 @@ inline constexpr Option lang_option = {
     .name = "lang",
     .argument = "FRAMES",
     .allowed = "folded|both|native",
-    .doc = "Of interpreted programs (Python, PHP, Perl, Lua), show the functions of the language in place of the interpreter's (folded, default), both, or native frames only."};
+    .doc = "Of Python, PHP, Perl and Lua show functions (folded, default), also the interpreter's (both), or native frames."};
 
 inline constexpr Option run_options[] = {
     script_option,
