@@ -930,7 +930,7 @@ inline constexpr Subcommand subcommands[] = {
     {"trace", "[-p PIDS|--tid TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Trace system calls, decoded like strace but without stopping processes: of a command, of processes, or of the whole system.",
      trace_options,
-     "acu trace -p 4711 -e %file -y\nacu trace -c -- find /usr -maxdepth 2"},
+     "acu trace -e %file -y -- find /usr -maxdepth 2"},
     {"slow", "FUNCTION|syscalls|syscall:CALLS|io|PROBE PROBE [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Report slow calls and what happened during them: stacks, waits, lock holders, wakers, and what ran instead.\n"
      "FUNCTION is a function of the program, or FILE:FUNCTION; where probing every call would cost too much, slow calls are found by\n"
