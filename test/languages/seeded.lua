@@ -233,7 +233,12 @@ else
   arm = os.remove
 end
 
-if not has_ffi then
+if trigger == "ask" then
+  function leaf()
+    if mark() and out:flush() and io.write("ready\n") and io.flush() and io.read() then return 1 end
+    return 1
+  end
+elseif not has_ffi then
   function leaf()
     local n = 0
     if mark() and not arm("/nowhere") and trigger == "spin" then for i = 1, 1000000 do n = n + i % 7 end end
