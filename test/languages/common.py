@@ -164,15 +164,17 @@ def wait_for_read(pid):
     need(False, "the program does not wait for input")
 
 
-def check_stopped(acu, command, how, count):
-    """A seeded program with the trigger `ask`: all of its stacks must be identical, by first_stack(). `command` as of run_seeded()."""
+def check_stopped(acu, command, how, count, waits=True):
+    """A seeded program with the trigger `ask`: all of its stacks must be identical, by first_stack(). `command` as of run_seeded(). `waits`: the program waits
+    for input when it is stopped."""
     folder = tempfile.mkdtemp(prefix="acu-languages-")
     found = {}
     program = subprocess.Popen([folder if word == "FOLDER" else word for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         for number in range(count):
             need(program.stdout.readline() == "ready\n", "the program is not ready")
-            wait_for_read(program.pid)
+            if waits:
+                wait_for_read(program.pid)
             found[number] = first_stack(acu, how, program.pid)
             program.stdin.write("\n")
             program.stdin.flush()

@@ -51,6 +51,14 @@ def stopped(command, how):
     return test
 
 
+def turning(command, how):
+    """Stopped while the innermost function of any stack runs."""
+    def test(acu):
+        count = STOPS[how] // 2
+        return check_stopped(acu, [interpreter(command[0]), *command[1:], SEEDED, "FOLDER", "11", str(count), "turn"], how, count, waits=False)
+    return test
+
+
 def functions():
     """Of shapes.lua, by name: what acu calls them."""
     with open(SHAPES) as f:
@@ -105,6 +113,7 @@ def tests():
         yield f"{name}, shares", has_shares(command)
         for how in STOPS:
             yield f"{name}, stopped, {how}", stopped(command, how)
+            yield f"{name}, turning, {how}", turning(command, how)
             yield f"{name}, running, {how}", running(command, how)
     for version in ("5.1", "5.2", "5.3", "5.4"):
         for how in ("before", "after"):
