@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t piece = 64 << 10;       // what is copied at once
 constexpr uint64_t stack_kept = 256 << 10; // of each thread, from its stack pointer on
-constexpr uint64_t max_around = 4 << 20;   // no more is copied around pieces that were missing
+constexpr uint64_t max_around = 2 << 20;   // no more is copied around pieces that were missing
 
 uint64_t now_ns() {
   timespec t = {};
