@@ -5,9 +5,14 @@
 #include "runtime/function_parts.h"
 #include "runtime/lua_layouts.h"
 #include "runtime/lua_names.h"
+#include "runtime/stopped_walk.h"
+
+#include "runtime/lua_walk.h"
 
 #include <algorithm>
 #include <cstring>
+
+static int lua_find_state(const language_table* table, language_walk* walk) { return lua_read_state(table, walk); }
 
 namespace runtime {
 
@@ -202,7 +207,22 @@ std::optional<Code> decode_lua(const language_object& object, const language_tab
   return out;
 }
 
-LanguageStack walk_lua(const language_table&, uint64_t, const ReadMemory&) { return {.words = {}, .objects = {}, .end = LANGUAGE_NO_THREAD}; }
+LanguageStack walk_lua(const language_table& table, const ThreadWalk& thread, const ReadMemory& read) {
+  walked_memory = &read;
+  language_walk walk = {};
+  const unwind::Frame* innermost = take_evaluations(table, thread, walk, true);
+  if (!innermost) return {.words = {}, .objects = {}, .end = LANGUAGE_NO_THREAD};
+  static constexpr unsigned registers[] = {ARCH_RBX, ARCH_R13, ARCH_R14, ARCH_R12, ARCH_R15, ARCH_RBP};
+  for (size_t i = 0; i < std::size(registers); i++) walk.lua.registers[i] = innermost->registers.get(registers[i]).value_or(0);
+  lua_begin(&walk);
+  return walk_frames(
+      spec::FrameKind::lua, walk, [&] { return lua_turn(&table, &walk); },
+      [&](language_object& object) {
+        std::memcpy(object.object, walk.lua.proto, sizeof walk.lua.proto);
+        lua_describe(&table.lua, &walk.lua, &object);
+      },
+      [&] { return walk.lua.is_closed != 0; });
+}
 
 uint32_t line_of_lua(const Code& code, uint64_t position) {
   if (position == LUA_NO_POSITION || 4 * position + 4 > code.lines.size()) return 0;

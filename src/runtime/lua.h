@@ -11,8 +11,7 @@ namespace runtime {
 
 std::optional<FileRuntime> recognise_lua(const format::ElfFile& file);
 std::optional<Code> decode_lua(const language_object& object, const language_table& table, const ReadMemory& read);
-// Nothing: a thread's states are found by the frames of luaV_execute, which is not done here.
-LanguageStack walk_lua(const language_table& table, uint64_t thread_pointer, const ReadMemory& read);
+LanguageStack walk_lua(const language_table& table, const ThreadWalk& thread, const ReadMemory& read);
 // Positions are instructions.
 uint32_t line_of_lua(const Code& code, uint64_t position);
 

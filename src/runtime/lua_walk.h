@@ -56,7 +56,8 @@ language_inline int lua_read_call(const struct lua_layout *l, struct language_wa
 
 language_inline __u64 lua_position(const struct lua_layout *l, const struct lua_memory *m, __u64 pc) {
   const __u64 distance = pc - language_word(m->proto, l->proto_code), n = language_half(m->proto, l->proto_instructions);
-  return distance & 3 || !distance || distance > 4 * n ? LUA_NO_POSITION : (distance >> 2) - 1;
+  if (distance & 3 || !distance || distance > 4 * n) return LUA_NO_POSITION;
+  return (distance >> 2) - 1;
 }
 
 /* Where the function of the call that was read is. While luaV_execute itself runs, 5.1 and 5.4 have it in a register only. */

@@ -4,6 +4,9 @@
 #include "format/elf_hash.h"
 #include "runtime/function_parts.h"
 #include "runtime/lua_names.h"
+#include "runtime/stopped_walk.h"
+
+#include "runtime/luajit_walk.h"
 
 #include <algorithm>
 #include <cstring>
@@ -118,7 +121,51 @@ std::optional<Code> decode_luajit(const language_object& object, const language_
   return out;
 }
 
-LanguageStack walk_luajit(const language_table&, uint64_t, const ReadMemory&) { return {.words = {}, .objects = {}, .end = LANGUAGE_NO_THREAD}; }
+void correct_luajit(const language_table& table, const ReadMemory& read, unwind::Frame& frame, bool has_table) {
+  using unwind::Registers;
+  const luajit_layout& layout = table.luajit;
+  if (!layout.global) return;
+  const language_code& interpreter = table.evaluation[0];
+  const uint64_t at = frame.look_up() - interpreter.begin, rsp = frame.registers.get(Registers::rsp).value_or(0);
+  const bool is_interpreter = at < interpreter.end - interpreter.begin, leaves = at - layout.leave < layout.leave_bytes;
+  if (is_interpreter ? !leaves && !frame.is_exact : has_table) return;
+  walked_memory = &read;
+  language_walk walk = {};
+  walk.luajit.dispatch = frame.registers.get(ARCH_R14).value_or(0);
+  const uint64_t cframe = luajit_cframe(&layout, &walk, rsp);
+  if (!cframe) return;
+  if (is_interpreter) {
+    // Small functions within the interpreter have a return address of their own.
+    if (leaves || cframe == rsp + 8) frame.registers.set(Registers::rsp, cframe);
+    return;
+  }
+  if (!luajit_find_trace(&layout, &walk.luajit)) return;
+  frame.registers.set(Registers::rip, interpreter.begin + 1);
+  frame.registers.set(Registers::rsp, cframe);
+  frame.is_exact = false;
+}
+
+LanguageStack walk_luajit(const language_table& table, const ThreadWalk& thread, const ReadMemory& read) {
+  walked_memory = &read;
+  language_walk walk = {};
+  const unwind::Frame* innermost = take_evaluations(table, thread, walk);
+  if (!innermost) return {.words = {}, .objects = {}, .end = LANGUAGE_NO_THREAD};
+  luajit_memory& m = walk.luajit;
+  m.rdx = innermost->registers.get(ARCH_RDX).value_or(0);
+  m.rbx = innermost->registers.get(ARCH_RBX).value_or(0);
+  m.rbp = innermost->registers.get(ARCH_RBP).value_or(0);
+  m.dispatch = innermost->registers.get(ARCH_R14).value_or(0);
+  const bool is_trace = !innermost->is_exact && innermost->look_up() == table.evaluation[0].begin; // correct_luajit()
+  if (is_trace) luajit_find_trace(&table.luajit, &m);
+  luajit_begin(&walk);
+  return walk_frames(
+      spec::FrameKind::lua, walk, [&] { return luajit_turn(&walk); },
+      [&](language_object& object) {
+        std::memcpy(object.object, m.proto, LUAJIT_PROTO_BYTES);
+        luajit_describe(&m, &object);
+      },
+      [&] { return m.is_closed != 0; });
+}
 
 uint32_t line_of_luajit(const Code& code, uint64_t position) {
   if (position == LUAJIT_NO_POSITION || code.lines.empty()) return 0;

@@ -11,9 +11,12 @@ namespace runtime {
 
 std::optional<FileRuntime> recognise_luajit(const format::ElfFile& file);
 std::optional<Code> decode_luajit(const language_object& object, const language_table& table, const ReadMemory& read);
-// Nothing: a thread's states are found by the C frames that are unwound, which is not done here.
-LanguageStack walk_luajit(const language_table& table, uint64_t thread_pointer, const ReadMemory& read);
+LanguageStack walk_luajit(const language_table& table, const ThreadWalk& thread, const ReadMemory& read);
 // Positions are instructions.
 uint32_t line_of_luajit(const Code& code, uint64_t position);
+// Traces have no tables, and parts of the interpreter have their stack pointer elsewhere than its only entry in .eh_frame says. In both the
+// interpreter's C frame is where the running state has it. A frame of a trace becomes one of the interpreter, at the address after its first byte,
+// to which no call returns.
+void correct_luajit(const language_table& table, const ReadMemory& read, unwind::Frame& frame, bool has_table);
 
 } // namespace runtime

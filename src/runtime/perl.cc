@@ -182,10 +182,10 @@ std::optional<Code> decode_perl(const language_object& object, const language_ta
   return out;
 }
 
-LanguageStack walk_perl(const language_table& table, uint64_t thread_pointer, const ReadMemory& read) {
+LanguageStack walk_perl(const language_table& table, const ThreadWalk& thread, const ReadMemory& read) {
   walked_memory = &read;
   language_walk walk = {};
-  walk.thread_pointer = thread_pointer;
+  walk.thread_pointer = thread.thread_pointer;
   walk.end = LANGUAGE_NO_THREAD;
   if (table.perl.has_threads) {
     uint32_t turn = 0;

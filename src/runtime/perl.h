@@ -10,7 +10,7 @@ namespace runtime {
 
 std::optional<FileRuntime> recognise_perl(const format::ElfFile& file);
 std::optional<Code> decode_perl(const language_object& object, const language_table& table, const ReadMemory& read);
-LanguageStack walk_perl(const language_table& table, uint64_t thread_pointer, const ReadMemory& read);
+LanguageStack walk_perl(const language_table& table, const ThreadWalk& thread, const ReadMemory& read);
 // Positions are lines.
 uint32_t line_of_perl(const Code& code, uint64_t position);
 

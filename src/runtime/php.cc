@@ -152,10 +152,10 @@ std::optional<Code> decode_php(const language_object& object, const language_tab
   return out;
 }
 
-LanguageStack walk_php(const language_table& table, uint64_t thread_pointer, const ReadMemory& read) {
+LanguageStack walk_php(const language_table& table, const ThreadWalk& thread, const ReadMemory& read) {
   walked_memory = &read;
   language_walk walk = {};
-  walk.thread_pointer = thread_pointer;
+  walk.thread_pointer = thread.thread_pointer;
   if (php_begin(&table, &walk)) return {.words = {}, .objects = {}, .end = walk.end};
   return walk_frames(
       spec::FrameKind::php, walk, [&] { return php_turn(&table, &walk); },

@@ -11,7 +11,7 @@ namespace runtime {
 
 std::optional<FileRuntime> recognise_python(const format::ElfFile& file);
 std::optional<Code> decode_python(const language_object& object, const language_table& table, const ReadMemory& read);
-LanguageStack walk_python(const language_table& table, uint64_t thread_pointer, const ReadMemory& read);
+LanguageStack walk_python(const language_table& table, const ThreadWalk& thread, const ReadMemory& read);
 // Positions are instructions of 2 bytes.
 uint32_t line_of_python(const Code& code, uint64_t position);
 

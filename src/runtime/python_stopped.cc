@@ -13,10 +13,10 @@ static bool find_thread(const language_table& table, language_walk& walk) {
   return walk.end == LANGUAGE_COMPLETE;
 }
 
-LanguageStack walk_python(const language_table& table, uint64_t thread_pointer, const ReadMemory& read) {
+LanguageStack walk_python(const language_table& table, const ThreadWalk& thread, const ReadMemory& read) {
   walked_memory = &read;
   language_walk walk = {};
-  walk.thread_pointer = thread_pointer;
+  walk.thread_pointer = thread.thread_pointer;
   if (!find_thread(table, walk) || python_begin(&table, &walk)) return {.words = {}, .objects = {}, .end = walk.end};
   return walk_frames(
       spec::FrameKind::python, walk, [&] { return python_turn(&table, &walk); },

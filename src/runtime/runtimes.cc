@@ -15,7 +15,7 @@ static constexpr std::array rows = {
     Runtime{.kind = LANGUAGE_PYTHON, .frames = spec::FrameKind::python, .recognise = recognise_python, .decode = decode_python, .walk = walk_python, .line_of = line_of_python, .lock = "the GIL"},
     Runtime{.kind = LANGUAGE_PHP, .frames = spec::FrameKind::php, .recognise = recognise_php, .decode = decode_php, .walk = walk_php, .line_of = line_of_php},
     Runtime{.kind = LANGUAGE_PERL, .frames = spec::FrameKind::perl, .recognise = recognise_perl, .decode = decode_perl, .walk = walk_perl, .line_of = line_of_perl},
-    Runtime{.kind = LANGUAGE_LUAJIT, .frames = spec::FrameKind::lua, .recognise = recognise_luajit, .decode = decode_luajit, .walk = walk_luajit, .line_of = line_of_luajit},
+    Runtime{.kind = LANGUAGE_LUAJIT, .frames = spec::FrameKind::lua, .recognise = recognise_luajit, .decode = decode_luajit, .walk = walk_luajit, .line_of = line_of_luajit, .correct = correct_luajit},
     Runtime{.kind = LANGUAGE_LUA, .frames = spec::FrameKind::lua, .recognise = recognise_lua, .decode = decode_lua, .walk = walk_lua, .line_of = line_of_lua},
 };
 
@@ -27,6 +27,10 @@ std::optional<FileRuntime> recognise(const format::ElfFile& file) {
   for (const Runtime& r : rows)
     if (auto found = r.recognise(file)) return found;
   return std::nullopt;
+}
+
+bool is_evaluation(const language_table& table, uint64_t address) {
+  return std::ranges::any_of(table.evaluation, [&](const language_code& code) { return address >= code.begin && address < code.end; });
 }
 
 language_table moved(language_table table, uint64_t bias) {

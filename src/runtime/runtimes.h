@@ -6,6 +6,7 @@
 #include "runtime/code.h"
 #include "runtime/language.h"
 #include "spec/frame_kinds.h"
+#include "unwind/walk.h"
 
 #include <optional>
 #include <span>
@@ -19,6 +20,12 @@ struct FileRuntime {
   std::string version;       // "CPython 3.11.2"
   std::string problem;       // why its frames cannot be found, as "layout not known"; empty: they can
   language_table table = {}; // with addresses of the file
+};
+
+// A thread of a stopped program, as its native walk found it.
+struct ThreadWalk {
+  uint64_t thread_pointer = 0;           // what pthread_self() returns
+  std::span<const unwind::Frame> frames; // innermost first, with all registers that are known
 };
 
 // Words of entries, and what names each code object that is new among them.
@@ -37,17 +44,23 @@ struct Runtime {
   // not there is cut. Nothing: it is no code object.
   std::optional<Code> (*decode)(const language_object& object, const language_table& table, const ReadMemory& read);
   // The language frames of a thread of a stopped program.
-  LanguageStack (*walk)(const language_table& table, uint64_t thread_pointer, const ReadMemory& read);
+  LanguageStack (*walk)(const language_table& table, const ThreadWalk& thread, const ReadMemory& read);
   // The line at a position of the function; 0: it has none, or the table was cut before it.
   uint32_t (*line_of)(const Code& code, uint64_t position);
   // How users call the lock that lets one thread of a process run at a time: a futex in the variable `root`. Empty: there is none.
   std::string_view lock = {};
+  // In the native walk of a stopped program, for each frame up to the innermost one of the evaluation function (unwind::WalkOptions): corrects
+  // frames of machine code whose tables do not hold. nullptr: they hold.
+  void (*correct)(const language_table& table, const ReadMemory& read, unwind::Frame& frame, bool has_table) = nullptr;
 };
 
 std::span<const Runtime> runtimes();
 const Runtime& runtime_of(uint32_t kind);
 
 std::optional<FileRuntime> recognise(const format::ElfFile& file);
+
+// Whether an address is in the evaluation function.
+bool is_evaluation(const language_table& table, uint64_t address);
 
 // The table of a process. `bias`: what the loader has added to the file's addresses.
 language_table moved(language_table table, uint64_t bias);

@@ -1,5 +1,6 @@
 #include "runtime/splice.h"
 
+#include "runtime/runtimes.h"
 #include "spec/stack_entries.h"
 
 #include <algorithm>
@@ -33,9 +34,7 @@ std::vector<SplicedFrame> order_of(const Lists& lists, const ProcessRuntime& pro
   const std::span<const uint64_t> frames = parts.frames;
   // The byte before a return address is in the call.
   const auto code_of = [&](size_t i) { return frames[i] - (i ? 1 : 0); };
-  const auto is_evaluation = [&](size_t i) {
-    return std::ranges::any_of(process.table.evaluation, [&](const language_code& code) { return holds(code, code_of(i)); });
-  };
+  const auto is_evaluation = [&](size_t i) { return runtime::is_evaluation(process.table, code_of(i)); };
   std::vector<Activation> activations;
   if (show != Show::native) activations = activations_of(lists.language);
   // An evaluation frame that goes on with the activation of a nested one has none of its own.

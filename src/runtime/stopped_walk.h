@@ -16,9 +16,30 @@ inline int read_walked(void* to, uint64_t size, uint64_t from) {
   return !size || (*walked_memory)(from, std::span(static_cast<std::byte*>(to), size)) ? 0 : 1;
 }
 
+// Takes the frames of the evaluation function from the native walk, as the walker in the kernel does (unwind.bpf.c, add_evaluation). Gives the
+// innermost one; nullptr: there is none. `by_cfa`: evaluation_rsp is the CFA. A frame that a signal interrupted counts as running, since
+// its registers are known.
+inline const unwind::Frame* take_evaluations(const language_table& table, const ThreadWalk& thread, language_walk& walk, bool by_cfa = false) {
+  const unwind::Frame* innermost = nullptr;
+  for (const unwind::Frame& f : thread.frames) {
+    if (!is_evaluation(table, f.look_up())) continue;
+    if (!innermost) {
+      innermost = &f;
+      walk.evaluation_is = f.is_exact ? LANGUAGE_RUNS : LANGUAGE_CALLS;
+    }
+    if (walk.evaluations == LANGUAGE_MAX_EVALUATIONS) break;
+    walk.evaluation_rbp[walk.evaluations] = f.registers.get(ARCH_RBP).value_or(0);
+    walk.evaluation_rsp[walk.evaluations++] = by_cfa ? f.cfa : f.registers.get(ARCH_RSP).value_or(0);
+  }
+  return innermost;
+}
+
+inline bool never_closed() { return false; }
+
 // Goes on with `turn` (1: the walk has ended) until there are no more frames. `describe` fills in what names the code object that was read
-// last.
-template<class Turn, class Describe> LanguageStack walk_frames(spec::FrameKind kind, language_walk& walk, Turn turn, Describe describe) {
+// last; `is_closed` tells that the turn ended an activation without functions of the language.
+template<class Turn, class Describe, class IsClosed = bool (*)()>
+LanguageStack walk_frames(spec::FrameKind kind, language_walk& walk, Turn turn, Describe describe, IsClosed is_closed = never_closed) {
   constexpr uint32_t max_turns = 1 << 17; // frames may lead in circles, as the memory may be damaged
   LanguageStack out;
   std::set<std::pair<uint64_t, uint32_t>> described;
@@ -27,6 +48,7 @@ template<class Turn, class Describe> LanguageStack walk_frames(spec::FrameKind k
       walk.end = LANGUAGE_TOO_DEEP;
       break;
     }
+    if (is_closed()) out.words.insert(out.words.end(), {spec::tagged_word(kind, LANGUAGE_FIRST), 0});
     if (!walk.code) continue;
     out.words.insert(out.words.end(), {spec::tagged_word(kind, language_entry(&walk)), walk.code});
     if (!described.emplace(walk.code, walk.check).second) continue;

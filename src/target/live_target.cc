@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint64_t piece = 64 << 10;       // what is copied at once
 constexpr uint64_t stack_kept = 256 << 10; // of each thread, from its stack pointer on
+constexpr uint64_t max_around = 2 << 20;   // no more is copied around pieces that were missing
 
 uint64_t now_ns() {
   timespec t = {};
@@ -55,7 +56,10 @@ public:
 
   Window window(uint64_t address) override;
   // From here on what was not copied is not there, but written down.
-  void set_frozen(bool on) { is_frozen_ = on, lacks_ = false; }
+  void set_frozen(bool on) {
+    if (!on && lacks_) around_ *= 2;
+    is_frozen_ = on, lacks_ = false;
+  }
   bool is_frozen() const { return is_frozen_; }
   bool lacks() const { return lacks_; }
   void want(uint64_t begin, uint64_t end);
@@ -66,6 +70,7 @@ public:
 private:
   Mapped* find(uint64_t address);
   bool copy(Mapped& m, size_t index);
+  void miss(Mapped& m, size_t index);
   Window run_around(const Mapped& m, size_t index) const;
 
   pid_t pid_;
@@ -73,6 +78,8 @@ private:
   AreaMemory files_;
   bool is_frozen_ = false, lacks_ = false;
   uint64_t copied_ = 0;
+  size_t around_ = 1;          // pieces on each side of a missing one
+  uint64_t around_bytes_ = 0;  // wanted so
 };
 
 bool LiveMemory::read_maps() {
@@ -140,6 +147,18 @@ Window LiveMemory::run_around(const Mapped& m, size_t index) const {
   return {m.begin + begin, end - begin, m.copy + begin, Missing::none};
 }
 
+// A program that runs leads to other pieces at each stop: the more stops have lacked some, the more of their surroundings are wanted.
+void LiveMemory::miss(Mapped& m, size_t index) {
+  lacks_ |= m.state[index] != Mapped::wanted;
+  m.state[index] = Mapped::wanted;
+  const size_t last = std::min(m.state.size() - 1, index + around_);
+  for (size_t i = index - std::min(index, around_); i <= last && around_bytes_ + piece <= max_around; i++)
+    if (m.state[i] == Mapped::unknown) {
+      m.state[i] = Mapped::wanted;
+      around_bytes_ += piece;
+    }
+}
+
 Window LiveMemory::window(uint64_t address) {
   if (Window w = files_.window(address); w.bytes) return w;
   Mapped* m = find(address);
@@ -154,8 +173,7 @@ Window LiveMemory::window(uint64_t address) {
   if (m->state[index] == Mapped::copied) return run_around(*m, index);
   if (m->state[index] == Mapped::unreadable) return nothing;
   if (is_frozen_) {
-    lacks_ |= m->state[index] != Mapped::wanted;
-    m->state[index] = Mapped::wanted;
+    miss(*m, index);
     nothing.why = Missing::not_copied;
     return nothing;
   }

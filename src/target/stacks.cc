@@ -27,13 +27,21 @@ const unwind::Walk& Stacks::of(size_t thread) {
   return *walk;
 }
 
+unwind::ReadMemory Stacks::reader() {
+  return [&memory = target_.memory()](uint64_t address, std::span<std::byte> to) { return memory.read(address, to) == Missing::none; };
+}
+
 unwind::Walk Stacks::from(const unwind::Registers& start) {
-  Memory& memory = target_.memory();
-  unwind::Walk out = unwind::walk(
-      start,
-      [&](uint64_t address, std::span<std::byte> to) { return memory.read(address, to) == Missing::none; },
-      [&](uint64_t address) { return find_code(address); },
-      {.most_frames = most_frames_, .all_registers = true});
+  const unwind::ReadMemory read = reader();
+  unwind::WalkOptions options = {.most_frames = most_frames_, .all_registers = true, .correct = {}};
+  const runtime::ProcessRuntime* const language = runtime();
+  bool is_met = false; // the innermost frame of the evaluation function
+  if (const auto correct = language ? runtime::runtime_of(language->table.kind).correct : nullptr)
+    options.correct = [&, correct](unwind::Frame& frame, bool has_table) {
+      if (!is_met) correct(language->table, read, frame, has_table);
+      is_met |= runtime::is_evaluation(language->table, frame.look_up());
+    };
+  unwind::Walk out = unwind::walk(start, read, [&](uint64_t address) { return find_code(address); }, options);
   for (const unwind::Frame& f : out.frames)
     if (f.is_exact) exact_.insert(f.look_up());
   return out;
@@ -54,8 +62,9 @@ const runtime::ProcessRuntime* Stacks::runtime() {
 
 void Stacks::walk_language(size_t thread, Spliced& into) {
   const language_table& table = runtime()->table;
-  const runtime::ReadMemory read = [&](uint64_t address, std::span<std::byte> to) { return target_.memory().read(address, to) == Missing::none; };
-  runtime::LanguageStack found = runtime::runtime_of(table.kind).walk(table, target_.threads()[thread].registers[register_fs_base], read);
+  const runtime::ReadMemory read = reader();
+  const runtime::ThreadWalk walked = {.thread_pointer = target_.threads()[thread].registers[register_fs_base], .frames = of(thread).frames};
+  runtime::LanguageStack found = runtime::runtime_of(table.kind).walk(table, walked, read);
   for (const language_object& object : found.objects) codes_.add(0, object, table, read);
   into.language = std::move(found.words);
 }

@@ -45,6 +45,7 @@ public:
 
 private:
   unwind::CodePlace find_code(uint64_t address);
+  unwind::ReadMemory reader();
   // What the target runs; nothing: no language runtime that is known.
   const runtime::ProcessRuntime* runtime();
   void walk_language(size_t thread, Spliced& into);

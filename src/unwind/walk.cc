@@ -41,6 +41,10 @@ public:
       : read_(read), find_(find), all_registers_(all_registers) {}
   // Sets what the frame says of itself, too.
   Step step(Frame& frame, bool is_innermost);
+  bool has_table(const Frame& frame) {
+    const CodePlace& place = place_at(frame.look_up());
+    return place.file && place.file->tables().rule_at(frame.look_up() - place.bias).cfa != UNWIND_CFA_NO_TABLE;
+  }
 
 private:
   Step by_rule(Frame& frame, const unwind_rule& rule);
@@ -299,7 +303,7 @@ Step Walker::by_row(Frame& frame, const dwarf::FrameRow& row, uint64_t bias) {
 
 // Nothing: rows were not enough, and all registers have to be followed from the start.
 static std::optional<Walk> walk_once(const Registers& start, const ReadMemory& read, const FindCode& find,
-                                     size_t most_frames, bool all_registers) {
+                                     const WalkOptions& options, bool all_registers) {
   Walk out;
   if (!start.knows(Registers::rip) || !start.knows(Registers::rsp)) {
     out.end = UNWIND_NOT_UNDERSTOOD;
@@ -309,12 +313,13 @@ static std::optional<Walk> walk_once(const Registers& start, const ReadMemory& r
   Frame frame{.registers = start};
   frame.is_exact = true;
   for (;;) {
+    if (options.correct) options.correct(frame, walker.has_table(frame));
     Step step = walker.step(frame, out.frames.empty());
     if (step.outcome == Step::needs_all) return std::nullopt;
     out.frames.push_back(std::move(frame));
     out.end = step.end;
     if (step.outcome == Step::ended) return out;
-    if (out.frames.size() >= most_frames) {
+    if (out.frames.size() >= options.most_frames) {
       out.end = UNWIND_TOO_DEEP;
       return out;
     }
@@ -324,8 +329,8 @@ static std::optional<Walk> walk_once(const Registers& start, const ReadMemory& r
 
 Walk walk(const Registers& start, const ReadMemory& read, const FindCode& find, const WalkOptions& options) {
   if (!options.all_registers)
-    if (std::optional<Walk> out = walk_once(start, read, find, options.most_frames, false)) return *out;
-  return *walk_once(start, read, find, options.most_frames, true);
+    if (std::optional<Walk> out = walk_once(start, read, find, options, false)) return *out;
+  return *walk_once(start, read, find, options, true);
 }
 
 } // namespace unwind

@@ -59,6 +59,9 @@ struct Frame {
 struct WalkOptions {
   size_t most_frames = 512;
   bool all_registers = false; // of each frame all that are known; else rip, rsp, and rbp where it is known
+  // Called for each frame before its caller is looked up: corrects frames of code that has no tables, or whose tables do not hold. `has_table`:
+  // of the code. Needs all_registers.
+  std::function<void(Frame& frame, bool has_table)> correct;
 };
 
 struct Walk {

@@ -3,16 +3,20 @@
 A seeded program calls functions in many ways, by chance, and pulls a trigger each time it has written down its own stack: FOLDER/TID has lines
 `name|file|line`, innermost first, with an empty line behind each stack. The trigger is on the line of the innermost frame. Before the trigger it
 calls getppid(2), which is the trigger itself or arms the probe of another one. Its comm is `acu-seeded`.
+
+With the trigger `ask` it prints `ready` and reads a line from its input: until it has one, it can be looked at as a stopped program.
 """
 import collections
 import glob
+import json
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+import time
 
-from tally import SLOWNESS, need
+from tally import SLOWNESS, Skipped, need
 
 COMM = "acu-seeded"
 LIMIT = 120 * SLOWNESS
@@ -35,6 +39,7 @@ SCRIPTS = {
         profile:hz:997 /@armed[tid]/ {{ delete(@armed[tid]); {PRINT} }}""",
 }
 COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 1000, "spin": 400}  # of stacks
+STOPS = {"snap": 100, "core": 20}  # of stacks of stopped programs, by the command that shows them
 TRIGGERS = {"uprobe": "getppid"}  # of scripts, where it has another name
 LANGUAGE_FRAME = re.compile(r"^\s+(\S.*?) ([/<(].*):(\d+)$")
 
@@ -120,3 +125,80 @@ def check_seeded(acu, command, script, how="before", expected=1, frame=LANGUAGE_
     need(count >= expected, f"{count} stacks were printed, expected {expected}; {first}")
     need(same >= SHARE * count, f"{same} of {count} stacks are identical; {first}")
     return f"{same} of {count} stacks are identical"
+
+
+def acu_output(acu, *words):
+    done = subprocess.run([acu, *words], capture_output=True, text=True, errors="replace", timeout=LIMIT)
+    need(done.returncode == 0, f"status {done.returncode}: {done.stderr[-600:]}")
+    return done.stdout
+
+
+def dump(pid, folder):
+    """Makes a core dump of the process, which runs on."""
+    if not shutil.which("gcore"):
+        raise Skipped("there is no gcore here")
+    path = os.path.join(folder, "core")
+    subprocess.run(["gcore", "-o", path, str(pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=LIMIT)
+    return f"{path}.{pid}"
+
+
+def first_stack(acu, how, pid):
+    """Language frames of the process's first thread by `acu snap` or, of its core dump, `acu core`: (name, file, line), innermost first. `how`: "snap" or
+    "core"."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["snap", "-p", str(pid)] if how == "snap" else ["core", dump(pid, folder)]
+        text = acu_output(acu, *words, "--frames", "1000", "--json")
+    frames = [f for f in json.loads(text)["stacks"][0]["frames"] if f.get("kind", "user") not in ("user", "inlined")]
+    places = [f.get("place", ":0").rsplit(":", 1) for f in frames]
+    return [(f["function"], file, int(line)) for f, (file, line) in zip(frames, places)]
+
+
+def wait_for_read(pid):
+    """Until the process waits in read(0, ...)."""
+    end = time.monotonic() + 10 * SLOWNESS
+    while time.monotonic() < end:
+        with open(f"/proc/{pid}/syscall") as f:
+            if f.read().startswith("0 0x0 "):
+                return
+        time.sleep(0.001)
+    need(False, "the program does not wait for input")
+
+
+def check_stopped(acu, command, how, count, waits=True):
+    """A seeded program with the trigger `ask`: all of its stacks must be identical, by first_stack(). `command` as of run_seeded(). `waits`: the program waits
+    for input when it is stopped."""
+    folder = tempfile.mkdtemp(prefix="acu-languages-")
+    found = {}
+    program = subprocess.Popen([folder if word == "FOLDER" else word for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        for number in range(count):
+            need(program.stdout.readline() == "ready\n", "the program is not ready")
+            if waits:
+                wait_for_read(program.pid)
+            found[number] = first_stack(acu, how, program.pid)
+            program.stdin.write("\n")
+            program.stdin.flush()
+        expected = written(folder)
+    finally:
+        program.kill()
+        program.wait()
+        shutil.rmtree(folder)
+    seen, same, first = compare(expected, {tid: found for tid in expected}, most=10000)
+    need(seen == same == count, f"{same} of {seen} stacks are identical, expected {count}; {first}")
+    return f"{same} of {seen} stacks are identical"
+
+
+def check_shares(acu, command, frames, root):
+    """The time of each function is what it spends, within 2% of all. `frames`: by share its frame in folded stacks; `root`: the frame of their
+    caller, without which the interpreter starts or ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "shares.folded")
+        acu_output(acu, "flame", "-q", "-F", "1999", "-o", path, "--", *command)
+        with open(path) as f:
+            stacks = [line.rsplit(" ", 1) for line in f]
+    stacks = [(stack.split(";"), int(weight)) for stack, weight in stacks]
+    total = sum(weight for stack, weight in stacks if root in stack)
+    need(total, f"no stack has {root}")
+    found = {share: round(100 * sum(weight for stack, weight in stacks if root in stack and frame in stack) / total, 1) for share, frame in frames.items()}
+    need(all(abs(share - expected) <= 2 for expected, share in found.items()), f"shares are {found}")
+    return f"shares are {found}"

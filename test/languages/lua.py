@@ -11,13 +11,17 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COUNTS, LIMIT, TRIGGERS, check_seeded
-from tally import Skipped, need, run_tests, take_filter
+from common import COUNTS, LIMIT, STOPS, TRIGGERS, check_seeded, check_shares, check_stopped, first_stack
+from tally import SLOWNESS, Skipped, need, run_tests, take_filter
 
 SEEDED = os.path.join(HERE, "seeded.lua")
+SHAPES = os.path.join(HERE, "shapes.lua")
+# With names of tests.
+COMMANDS = {"LuaJIT": ["luajit", "-joff"], "LuaJIT, compiled": ["luajit"], **{f"Lua {version}": [f"lua{version}"] for version in ("5.1", "5.2", "5.3", "5.4")}}
 
 
 def interpreter(name):
@@ -41,6 +45,55 @@ def seeded_lua(version, script, trigger, count, how):
     return test
 
 
+def stopped(command, how):
+    def test(acu):
+        return check_stopped(acu, [interpreter(command[0]), *command[1:], SEEDED, "FOLDER", "7", str(STOPS[how]), "ask"], how, STOPS[how])
+    return test
+
+
+def turning(command, how):
+    """Stopped while the innermost function of any stack runs."""
+    def test(acu):
+        count = STOPS[how] // 2
+        return check_stopped(acu, [interpreter(command[0]), *command[1:], SEEDED, "FOLDER", "11", str(count), "turn"], how, count, waits=False)
+    return test
+
+
+def functions():
+    """Of shapes.lua, by name: what acu calls them."""
+    with open(SHAPES) as f:
+        lines = [re.search(r"function (?:shapes\.)?(\w+)", line) for line in f]
+    return {line.group(1): f"shapes.lua:{number}" for number, line in enumerate(lines, 1) if line}
+
+
+def has_shares(command):
+    def test(acu):
+        names = functions()
+        frames = {share: f"{names[name]}_[lua]" for share, name in ((70, "seventy"), (20, "twenty"), (10, "ten"))}
+        return check_shares(acu, [interpreter(command[0]), *command[1:], SHAPES, "shares", "4"], frames, f"{names['shares']}_[lua]")
+    return test
+
+
+def running(command, how):
+    """Stopped anywhere in a program that runs all the time: the stack is one of those that it has."""
+    def test(acu):
+        names, count = functions(), STOPS[how]
+        program = subprocess.Popen([interpreter(command[0]), *command[1:], SHAPES, "shares", str(LIMIT)])
+        try:
+            time.sleep(0.2 * SLOWNESS)
+            found = [first_stack(acu, how, program.pid) for _ in range(count)]
+        finally:
+            program.kill()
+            program.wait()
+        outer = [names["shares"], "main chunk shapes.lua"]
+        right = [outer, *([names[name], *outer] for name in ("seventy", "twenty", "ten")), *([names["busy"], names[name], *outer] for name in ("seventy", "twenty", "ten"))]
+        wrong = [stack for stack in found if [name for name, _, _ in stack] not in right or not all(line for _, _, line in stack)]
+        need(not wrong, f"{len(wrong)} of {count} stacks are wrong, such as {wrong[:1]}")
+        need(sum(len(stack) == 4 for stack in found) > count / 2, f"few stacks have all frames: {found[:3]}")
+        return f"{count} of {count} stacks are right"
+    return test
+
+
 def is_cut(acu):
     """Of a recursion 2,000 deep the innermost 500 are shown, and it is counted."""
     code = "local ffi = require 'ffi' ffi.cdef 'int getppid(void); int usleep(unsigned);' ffi.C.usleep(200000) local function f(n) if n == 0 then return ffi.C.getppid() end return 1 + f(n - 1) end f(2000)"
@@ -56,6 +109,12 @@ def tests():
             yield f"{script}, attached {how} it starts", seeded(script, how, "off")
         yield f"{script}, compiled", seeded(script, "after", "on")
     yield "deep", is_cut
+    for name, command in COMMANDS.items():
+        yield f"{name}, shares", has_shares(command)
+        for how in STOPS:
+            yield f"{name}, stopped, {how}", stopped(command, how)
+            yield f"{name}, turning, {how}", turning(command, how)
+            yield f"{name}, running, {how}", running(command, how)
     for version in ("5.1", "5.2", "5.3", "5.4"):
         for how in ("before", "after"):
             yield f"Lua {version}, unlink, attached {how} it starts", seeded_lua(version, "unlink", "getppid", 2000, how)

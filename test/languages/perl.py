@@ -14,7 +14,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COUNTS, LANGUAGE_FRAME, LIMIT, TRIGGERS, check_seeded
+from common import COUNTS, LANGUAGE_FRAME, LIMIT, STOPS, TRIGGERS, check_seeded, check_shares, check_stopped
 from tally import Skipped, need, run_tests, take_filter
 
 SYSTEM = "/usr/bin/perl"
@@ -36,6 +36,23 @@ def seeded(perl, script, how, *way):
         count = COUNTS[script] // (4 if way else 1)
         command = [perl, os.path.join(HERE, "seeded.pl"), "FOLDER", "7", str(count), TRIGGERS.get(script, script), *way]
         return check_seeded(acu, command, script, how, count // 2 if script == "spin" else count)
+    return test
+
+
+def stopped(perl, how):
+    def test(acu):
+        if not answer(perl, "1", "List::Util"):
+            raise Skipped(f"there is no {perl} with List::Util here")
+        return check_stopped(acu, [perl, os.path.join(HERE, "seeded.pl"), "FOLDER", "7", str(STOPS[how]), "ask"], how, STOPS[how])
+    return test
+
+
+def has_shares(perl):
+    def test(acu):
+        if not answer(perl, "1", "Time::HiRes"):
+            raise Skipped(f"there is no {perl} with Time::HiRes here")
+        frames = {70: "main::seventy_[pl]", 20: "main::twenty_[pl]", 10: "main::ten_[pl]"}
+        return check_shares(acu, [perl, os.path.join(HERE, "shapes.pl"), "shares", "4"], frames, "main::shares_[pl]")
     return test
 
 
@@ -78,6 +95,9 @@ def tests():
                 if perl == SYSTEM or (script, how) in (("getppid", "before"), ("spin", "after")):
                     yield f"{name} {script}, attached {how} it starts", seeded(perl, script, how)
         yield f"{name} places", has_places(perl)
+        yield f"{name} shares", has_shares(perl)
+        for how in STOPS:
+            yield f"{name} stopped, {how}", stopped(perl, how)
         yield f"{name} threads", seeded(perl, "getppid", "before", "threads", "4")
         yield f"{name} forked workers", seeded(perl, "getppid", "before", "fork", "4")
 

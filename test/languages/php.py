@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COUNTS, LIMIT, TRIGGERS, check_seeded
+from common import COUNTS, LIMIT, STOPS, TRIGGERS, check_seeded, check_shares, check_stopped
 from tally import SLOWNESS, Skipped, need, run_tests, take_filter
 
 # Native frames have an offset; functions in C have no file.
@@ -48,6 +48,12 @@ def seeded(command, script, how, *way):
         count = COUNTS[script] // (4 if way else 1)
         words = [*php(command), os.path.join(HERE, "seeded.php"), "FOLDER", "7", str(count), TRIGGERS.get(script, script), *way]
         return check_seeded(acu, words, script, how, count // 2 if script == "spin" else count, FRAME)
+    return test
+
+
+def stopped(command, how):
+    def test(acu):
+        return check_stopped(acu, [*php(command), os.path.join(HERE, "seeded.php"), "FOLDER", "7", str(STOPS[how]), "ask"], how, STOPS[how])
     return test
 
 
@@ -91,23 +97,9 @@ def lines(command):
 
 
 def shares(command):
-    """The time of each function is what it spends, within 2% of all."""
     def test(acu):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "shares.folded")
-            acu_run(acu, "flame", "-q", "-F", "1999", "-o", path, "--", *php(command), SHAPES, "shares", "3")
-            stacks = [line.rsplit(" ", 1) for line in open(path)]
-        total, found = 0, dict.fromkeys(["seventy", "twenty", "ten"], 0)
-        for stack, weight in stacks:
-            frames = stack.split(";")
-            if "shares_[php]" not in frames:
-                continue
-            total += int(weight)
-            for name in found:
-                found[name] += int(weight) if name + "_[php]" in frames else 0
-        found = {name: round(100 * weight / max(1, total), 1) for name, weight in found.items()}
-        need(all(abs(found[name] - share) <= 2 for name, share in (("seventy", 70), ("twenty", 20), ("ten", 10))), f"shares are {found}")
-        return f"shares are {found}"
+        frames = {70: "seventy_[php]", 20: "twenty_[php]", 10: "ten_[php]"}
+        return check_shares(acu, [*php(command), SHAPES, "shares", "3"], frames, "shares_[php]")
     return test
 
 
@@ -187,6 +179,8 @@ def tests(commands):
         yield f"{name}: chain of generators", generators(command)
         yield f"{name}: lines", lines(command)
         yield f"{name}: shares", shares(command)
+        for how in STOPS:
+            yield f"{name}: stopped, {how}", stopped(command, how)
     yield "web server", web_server
     yield "unknown layout", unknown_layout
 

@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COUNTS, LIMIT, TRIGGERS, check_seeded
+from common import COUNTS, LIMIT, TRIGGERS, check_seeded, check_shares
 from tally import SLOWNESS, Skipped, need, run_tests, take_filter
 
 SHAPES = os.path.join(HERE, "shapes.py")
@@ -56,21 +56,7 @@ def acu_run(acu, *words):
 
 def has_shares(version):
     def test(acu):
-        """The time of each function is what it spends, within 2% of all."""
-        path = os.path.join(TMP, "shares.folded")
-        acu_run(acu, "flame", "-q", "-F", "1999", "-o", path, "--", interpreter(version), SHAPES, "shares", "4")
-        total, shares = 0, dict.fromkeys(["seventy", "twenty", "ten"], 0)
-        for line in open(path):
-            stack, weight = line.rsplit(" ", 1)
-            frames = stack.split(";")
-            if "shares_[py]" not in frames:
-                continue  # the interpreter starts or ends
-            total += int(weight)
-            for name in shares:
-                shares[name] += int(weight) if name + "_[py]" in frames else 0
-        found = {name: round(100 * weight / total, 1) for name, weight in shares.items()}
-        need(all(abs(found[name] - share) <= 2 for name, share in (("seventy", 70), ("twenty", 20), ("ten", 10))), f"shares are {found}")
-        return f"shares are {found}"
+        return check_shares(acu, [interpreter(version), SHAPES, "shares", "4"], {70: "seventy_[py]", 20: "twenty_[py]", 10: "ten_[py]"}, "shares_[py]")
     return test
 
 

@@ -233,7 +233,17 @@ else
   arm = os.remove
 end
 
-if not has_ffi then
+if trigger == "ask" then
+  function leaf()
+    if mark() and out:flush() and io.write("ready\n") and io.flush() and io.read() then return 1 end
+    return 1
+  end
+elseif trigger == "turn" then -- as `ask`, but first it runs for 0.1 s
+  function leaf()
+    if mark() and out:flush() and io.write("ready\n") and io.flush() then local n, finish = 0, os.clock() + 0.1 while os.clock() < finish do for i = 1, 1000 do n = n + i % 7 end end return io.read() and 1 end
+    return 1
+  end
+elseif not has_ffi then
   function leaf()
     local n = 0
     if mark() and not arm("/nowhere") and trigger == "spin" then for i = 1, 1000000 do n = n + i % 7 end end

@@ -19,6 +19,7 @@ class Program {
     }
     fwrite($this->out, $lines . "{main}|$at\n\n");
     fflush($this->out);
+    if (INNERMOST == "fgets") echo "ready\n";
   }
 
   function leaf() {
@@ -228,7 +229,7 @@ function run($folder, $seed, $count, $pull) {
 file_put_contents("/proc/self/comm", "acu-seeded");
 define("INCLUDED", tempnam(sys_get_temp_dir(), "acu-languages-"));
 file_put_contents(INCLUDED, "<?php\nreturn\n  \$p->go(\$depth);\n");
-$triggers = ["getppid" => ["intval", ["1"]], "sleep" => ["usleep", [50]], "spin" => ["md5", [str_repeat("x", 4 << 20)]]];
+$triggers = ["getppid" => ["intval", ["1"]], "sleep" => ["usleep", [50]], "spin" => ["md5", [str_repeat("x", 4 << 20)]], "ask" => ["fgets", [STDIN]]];
 define("INNERMOST", $trigger == "getppid" ? "posix_getppid" : $triggers[$trigger][0]);
 define("PULLED", $triggers[$trigger][1]);
 if (end($argv) == "wait") { echo "ready\n"; fgets(STDIN); }

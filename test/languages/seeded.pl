@@ -35,7 +35,7 @@ my $zeros = "\0" x (8 << 20);
 
 sub leaf {
   my ($p) = @_;
-  $p->mark; getppid(); $p->{trigger} eq "sleep" ? select(undef, undef, undef, 0.00005) : $p->{trigger} eq "spin" ? unpack("%32C*", $zeros) : 0;
+  $p->mark; getppid(); $p->{trigger} eq "ask" ? print("ready\n") && scalar(<STDIN>) : $p->{trigger} eq "sleep" ? select(undef, undef, undef, 0.00005) : $p->{trigger} eq "spin" ? unpack("%32C*", $zeros) : 0;
   return 0;
 }
 

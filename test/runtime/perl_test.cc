@@ -68,7 +68,7 @@ public:
       word(at + l().context_statement, statement());
     }
   }
-  LanguageStack walk() const { return walk_perl(table, descriptor, read()); }
+  LanguageStack walk() const { return walk_perl(table, {.thread_pointer = descriptor, .frames = {}}, read()); }
   ReadMemory read() const {
     return [this](uint64_t address, std::span<std::byte> to) {
       for (size_t i = 0; i < to.size(); i++) {

@@ -89,7 +89,7 @@ public:
   }
   // Nothing is there any more.
   void end(uint64_t from, uint64_t to) { bytes_.erase(bytes_.lower_bound(from), bytes_.lower_bound(to)); }
-  LanguageStack walk(uint64_t thread_pointer = 0) const { return walk_php(table, thread_pointer, read()); }
+  LanguageStack walk(uint64_t thread_pointer = 0) const { return walk_php(table, {.thread_pointer = thread_pointer, .frames = {}}, read()); }
   ReadMemory read() const {
     return [this](uint64_t address, std::span<std::byte> to) {
       for (size_t i = 0; i < to.size(); i++) {

@@ -97,7 +97,7 @@ public:
       return true;
     };
   }
-  LanguageStack walk(uint64_t thread_pointer) { return walk_python(table, thread_pointer, reader()); }
+  LanguageStack walk(uint64_t thread_pointer) { return walk_python(table, {.thread_pointer = thread_pointer, .frames = {}}, reader()); }
   // The frames of a walk by name and position, the innermost first; "|" before the first one of each activation.
   std::string text(const LanguageStack& stack) {
     std::string out;

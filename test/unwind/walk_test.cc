@@ -226,7 +226,7 @@ namespace {
 class MadeUp : public testing::Test {
 protected:
   static constexpr uint64_t code = 0x1000, stack = 0x8000;
-  Walk run(uint64_t rip, uint64_t rsp, uint64_t rbp) {
+  Walk run(uint64_t rip, uint64_t rsp, uint64_t rbp, const WalkOptions& options = {}) {
     Registers start;
     start.set(Registers::rip, rip);
     start.set(Registers::rsp, rsp);
@@ -238,7 +238,7 @@ protected:
           std::memcpy(to.data(), reinterpret_cast<std::byte*>(words_.data()) + (address - stack), to.size());
           return true;
         },
-        [](uint64_t address) { return CodePlace{.is_code = address >= code && address < 2 * code}; });
+        [](uint64_t address) { return CodePlace{.is_code = address >= code && address < 2 * code}; }, options);
   }
   std::vector<uint64_t> words_ = std::vector<uint64_t>(64);
 };
@@ -257,6 +257,24 @@ TEST_F(MadeUp, FramePointersWithoutTables) {
   EXPECT_EQ(found.frames[0].cfa, stack + 8 * 6);
   EXPECT_EQ(found.frames[1].look_up(), code + 0x1f);
   EXPECT_EQ(*found.frames[2].registers.get(Registers::rsp), stack + 8 * 12);
+}
+
+TEST_F(MadeUp, FramesThatAreCorrected) {
+  words_[5] = code + 0x20;
+  words_[11] = code + 0x30;
+  std::vector<uint64_t> seen;
+  const auto correct = [&](Frame& frame, bool has_table) {
+    EXPECT_FALSE(has_table);
+    seen.push_back(frame.look_up());
+    if (frame.is_exact) frame.registers.set(Registers::rbp, stack + 8 * 4);
+    if (frame.look_up() == code + 0x1f) frame.registers.set(Registers::rbp, stack + 8 * 10);
+  };
+  EXPECT_EQ(run(code, stack, 17).frames.size(), 1u);
+  const Walk found = run(code, stack, 17, {.all_registers = true, .correct = correct});
+  EXPECT_EQ(found.end, UNWIND_COMPLETE);
+  EXPECT_EQ(seen, (std::vector<uint64_t>{code, code + 0x1f, code + 0x2f}));
+  ASSERT_EQ(found.frames.size(), 3u);
+  EXPECT_EQ(found.frames[1].registers.get(Registers::rbp), stack + 8 * 10);
 }
 
 TEST_F(MadeUp, NumbersThatAreNoFramePointers) {
