@@ -19,7 +19,6 @@ namespace {
 
 constexpr uint64_t piece = 64 << 10;       // what is copied at once
 constexpr uint64_t stack_kept = 256 << 10; // of each thread, from its stack pointer on
-constexpr uint64_t max_around = 2 << 20;   // no more is copied around pieces that were missing
 
 uint64_t now_ns() {
   timespec t = {};
@@ -56,10 +55,7 @@ public:
 
   Window window(uint64_t address) override;
   // From here on what was not copied is not there, but written down.
-  void set_frozen(bool on) {
-    if (!on && lacks_) around_ *= 2;
-    is_frozen_ = on, lacks_ = false;
-  }
+  void set_frozen(bool on) { is_frozen_ = on, lacks_ = false; }
   bool is_frozen() const { return is_frozen_; }
   bool lacks() const { return lacks_; }
   void want(uint64_t begin, uint64_t end);
@@ -70,7 +66,6 @@ public:
 private:
   Mapped* find(uint64_t address);
   bool copy(Mapped& m, size_t index);
-  void miss(Mapped& m, size_t index);
   Window run_around(const Mapped& m, size_t index) const;
 
   pid_t pid_;
@@ -78,8 +73,6 @@ private:
   AreaMemory files_;
   bool is_frozen_ = false, lacks_ = false;
   uint64_t copied_ = 0;
-  size_t around_ = 1;          // pieces on each side of a missing one
-  uint64_t around_bytes_ = 0;  // wanted so
 };
 
 bool LiveMemory::read_maps() {
@@ -147,18 +140,6 @@ Window LiveMemory::run_around(const Mapped& m, size_t index) const {
   return {m.begin + begin, end - begin, m.copy + begin, Missing::none};
 }
 
-// A program that runs leads to other pieces at each stop: the more stops have lacked some, the more of their surroundings are wanted.
-void LiveMemory::miss(Mapped& m, size_t index) {
-  lacks_ |= m.state[index] != Mapped::wanted;
-  m.state[index] = Mapped::wanted;
-  const size_t last = std::min(m.state.size() - 1, index + around_);
-  for (size_t i = index - std::min(index, around_); i <= last && around_bytes_ + piece <= max_around; i++)
-    if (m.state[i] == Mapped::unknown) {
-      m.state[i] = Mapped::wanted;
-      around_bytes_ += piece;
-    }
-}
-
 Window LiveMemory::window(uint64_t address) {
   if (Window w = files_.window(address); w.bytes) return w;
   Mapped* m = find(address);
@@ -173,7 +154,8 @@ Window LiveMemory::window(uint64_t address) {
   if (m->state[index] == Mapped::copied) return run_around(*m, index);
   if (m->state[index] == Mapped::unreadable) return nothing;
   if (is_frozen_) {
-    miss(*m, index);
+    lacks_ |= m->state[index] != Mapped::wanted;
+    m->state[index] = Mapped::wanted;
     nothing.why = Missing::not_copied;
     return nothing;
   }
@@ -232,7 +214,7 @@ public:
     return {};
   }
 
-  base::Status freeze(uint64_t most_ns) override {
+  base::Status freeze(uint64_t most_ns, const Look& look) override {
     memory_.read_maps();
     uint64_t start = now_ns();
     bool in_time = true;
@@ -242,6 +224,11 @@ public:
       for (const Thread& t : threads_)
         memory_.want(t.registers[register_sp] - spec::x86_64.red_zone, t.registers[register_sp] + stack_kept);
       in_time = memory_.copy_wanted(start + most_ns);
+      if (in_time && look) {
+        memory_.set_frozen(false);
+        memory_.read_maps(); // what was mapped since
+        look([&] { return now_ns() < start + most_ns; });
+      }
     }
     pause_ns_ = now_ns() - start;
     if (threads_.empty()) return refusal(pid_, ESRCH);

@@ -28,7 +28,7 @@ const unwind::Walk& Stacks::of(size_t thread) {
 }
 
 unwind::ReadMemory Stacks::reader() {
-  return [&memory = target_.memory()](uint64_t address, std::span<std::byte> to) { return memory.read(address, to) == Missing::none; };
+  return [this](uint64_t address, std::span<std::byte> to) { return (!has_time_ || has_time_()) && target_.memory().read(address, to) == Missing::none; };
 }
 
 unwind::Walk Stacks::from(const unwind::Registers& start) {
@@ -84,6 +84,16 @@ const Stacks::Spliced& Stacks::spliced(size_t thread) {
   for (const unwind::Frame& f : walk.frames) native.push_back(f.registers.get(unwind::Registers::rip).value_or(0));
   out.frames = runtime::order_of({native, out.language, walk.end != UNWIND_COMPLETE}, *language, codes_.show());
   return out;
+}
+
+void Stacks::walk_again(const std::function<bool()>& has_time) {
+  const runtime::Show show = codes_.show();
+  walks_.clear(), spliced_.clear(), exact_.clear();
+  codes_ = {};
+  codes_.set_show(show);
+  has_time_ = has_time;
+  for (size_t t = 0; t < target_.threads().size() && has_time(); t++) spliced(t);
+  has_time_ = {};
 }
 
 std::vector<uint64_t> Stacks::words_from(size_t thread, size_t frame) {

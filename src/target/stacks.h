@@ -8,6 +8,7 @@
 #include "target/target.h"
 #include "unwind/walk.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,6 +36,10 @@ public:
   void set_show(runtime::Show show) { codes_.set_show(show); }
   // Names of language frames, of process 0.
   const runtime::CodeNames& codes() const { return codes_; }
+  // Whether language frames were asked for, of a program that may have some.
+  bool has_language() const { return !spliced_.empty() && runtime_ && codes_.show() != runtime::Show::native; }
+  // Walks all threads anew, as their target has them now. What is not done when there is no time any more is not readable.
+  void walk_again(const std::function<bool()>& has_time);
   // Of something else than a thread that has these registers, as a coroutine.
   unwind::Walk from(const unwind::Registers& start);
   // Whether an address of a stack that was walked is that of an instruction which was not carried out yet,
@@ -60,6 +65,7 @@ private:
   bool looked_for_runtime_ = false;
   std::optional<runtime::ProcessRuntime> runtime_;
   runtime::CodeNames codes_;
+  std::function<bool()> has_time_;
 };
 
 } // namespace target

@@ -2,7 +2,8 @@
 //
 // A script is first run over memory as it is, to learn which pieces it reads; then the process is stopped for
 // as long as it takes to copy these. If the copy turns out to lack pieces (the process has changed
-// meanwhile), this is done again.
+// meanwhile), this is done again. Frames of a language may be elsewhere each time: then they are walked while
+// the process is stopped.
 #include "base/counted.h"
 #include "base/text.h"
 #include "heap/report.h"
@@ -17,6 +18,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <optional>
 
 namespace tool {
 
@@ -90,6 +92,7 @@ public:
       if (!target_.lacks_pieces()) break;
       target_.thaw();
       use(Use::trying);
+      if (has_language_) prepare_look();
     }
     int status = use(Use::told);
     char text[160];
@@ -107,7 +110,7 @@ private:
   int freeze() {
     // On a machine that is busy a stop may take long for want of a CPU: another try may not.
     for (int tried = 1;; tried++) {
-      auto frozen = target_.freeze(request_.most_ns);
+      auto frozen = target_.freeze(request_.most_ns, look_);
       stops_++;
       if (frozen.ok()) break;
       if (frozen.error().kind != base::Failure::runtime || tried == max_tries) return fail(frozen.error());
@@ -116,8 +119,22 @@ private:
     return 0;
   }
 
+  // Reads what walks need of files before the process is stopped.
+  void prepare_look() {
+    if (look_) return;
+    looking_.emplace(target_);
+    look_ = [this](const target::LiveTarget::HasTime& has_time) { looking_->walk_again(has_time); };
+    look_([] { return true; });
+  }
+
   int use(Use how) {
     target::Stacks stacks(target_);
+    const int status = use(how, stacks);
+    has_language_ = stacks.has_language();
+    return status;
+  }
+
+  int use(Use how, target::Stacks& stacks) {
     stacks.set_show(request_.languages);
     probe::StoppedProgram stopped(target_, stacks);
     if (!request_.heap.empty() && !request_.flame.empty() && how == Use::told) {
@@ -153,6 +170,9 @@ private:
   const Request& request_;
   target::LiveTarget& target_;
   const session::Options* script_;
+  std::optional<target::Stacks> looking_; // for look_
+  target::LiveTarget::Look look_;         // while the process is stopped; empty: it is not needed yet
+  bool has_language_ = false;             // frames of a language were asked for
   int stops_ = 0;
   uint64_t longest_ns_ = 0;
 };

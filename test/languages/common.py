@@ -188,6 +188,23 @@ def check_stopped(acu, command, how, count, waits=True):
     return f"{same} of {seen} stacks are identical"
 
 
+def check_busy(acu, command, outermost, count=60, least=0.9):
+    """A seeded program that never waits, by `acu snap`: at least `least` of its stacks lead to the frame `outermost`."""
+    folder = tempfile.mkdtemp(prefix="acu-languages-")
+    words = [folder if word == "FOLDER" else word for word in command]
+    program = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        time.sleep(0.4 * SLOWNESS)  # it has begun
+        found = [first_stack(acu, "snap", program.pid) for _ in range(count)]
+    finally:
+        program.kill()
+        program.wait()
+        shutil.rmtree(folder)
+    complete = sum(bool(stack) and stack[-1][0] == outermost for stack in found)
+    need(complete >= least * count, f"{complete} of {count} stacks are complete, such as {found[:2]}")
+    return f"{complete} of {count} stacks are complete"
+
+
 def check_shares(acu, command, frames, root):
     """The time of each function is what it spends, within 2% of all. `frames`: by share its frame in folded stacks; `root`: the frame of their
     caller, without which the interpreter starts or ends."""

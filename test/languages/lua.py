@@ -15,7 +15,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COUNTS, LIMIT, STOPS, TRIGGERS, check_seeded, check_shares, check_stopped, first_stack
+from common import COUNTS, LIMIT, STOPS, TRIGGERS, check_busy, check_seeded, check_shares, check_stopped, first_stack
 from tally import SLOWNESS, Skipped, need, run_tests, take_filter
 
 SEEDED = os.path.join(HERE, "seeded.lua")
@@ -56,6 +56,12 @@ def turning(command, how):
     def test(acu):
         count = STOPS[how] // 2
         return check_stopped(acu, [interpreter(command[0]), *command[1:], SEEDED, "FOLDER", "11", str(count), "turn"], how, count, waits=False)
+    return test
+
+
+def busy(command):
+    def test(acu):
+        return check_busy(acu, [interpreter(command[0]), *command[1:], SEEDED, "FOLDER", "7", "100000000", "getppid"], "main chunk seeded.lua")
     return test
 
 
@@ -111,6 +117,7 @@ def tests():
     yield "deep", is_cut
     for name, command in COMMANDS.items():
         yield f"{name}, shares", has_shares(command)
+        yield f"{name}, busy", busy(command)
         for how in STOPS:
             yield f"{name}, stopped, {how}", stopped(command, how)
             yield f"{name}, turning, {how}", turning(command, how)

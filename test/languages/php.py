@@ -18,7 +18,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COUNTS, LIMIT, STOPS, TRIGGERS, check_seeded, check_shares, check_stopped
+from common import COUNTS, LIMIT, STOPS, TRIGGERS, check_busy, check_seeded, check_shares, check_stopped
 from tally import SLOWNESS, Skipped, need, run_tests, take_filter
 
 # Native frames have an offset; functions in C have no file.
@@ -54,6 +54,12 @@ def seeded(command, script, how, *way):
 def stopped(command, how):
     def test(acu):
         return check_stopped(acu, [*php(command), os.path.join(HERE, "seeded.php"), "FOLDER", "7", str(STOPS[how]), "ask"], how, STOPS[how])
+    return test
+
+
+def busy(command):
+    def test(acu):
+        return check_busy(acu, [*php(command), os.path.join(HERE, "seeded.php"), "FOLDER", "7", "100000000", "getppid"], "{main}")
     return test
 
 
@@ -179,6 +185,7 @@ def tests(commands):
         yield f"{name}: chain of generators", generators(command)
         yield f"{name}: lines", lines(command)
         yield f"{name}: shares", shares(command)
+        yield f"{name}: busy", busy(command)
         for how in STOPS:
             yield f"{name}: stopped, {how}", stopped(command, how)
     yield "web server", web_server

@@ -119,6 +119,43 @@ TEST_F(LiveChild, its_stack_as_text_and_json) {
   EXPECT_EQ(std::ranges::count(functions, "main"), 1);
 }
 
+// What is read while it is stopped is in the copy; what is not asked for is not.
+TEST_F(LiveChild, memory_that_is_looked_at_while_it_is_stopped) {
+  static uint64_t far[2 << 15]; // half a MiB
+  far[0] = 41, far[std::size(far) - 1] = 42;
+  Child child([](int fd) { snapshot_test_waits(fd); });
+  stop(child, 1);
+  if (!live) return;
+  const auto first = reinterpret_cast<uint64_t>(&far[0]), last = reinterpret_cast<uint64_t>(&far[std::size(far) - 1]);
+  live->thaw();
+  bool had_time = false;
+  const auto look = [&](const target::LiveTarget::HasTime& has_time) {
+    had_time = has_time();
+    EXPECT_EQ(live->memory().word(last), 42u);
+  };
+  ASSERT_TRUE(live->freeze(no_limit, look).ok());
+  EXPECT_TRUE(had_time);
+  EXPECT_EQ(live->memory().word(last), 42u);
+  EXPECT_FALSE(live->lacks_pieces());
+  EXPECT_EQ(live->memory().word(first), std::nullopt);
+  EXPECT_TRUE(live->lacks_pieces());
+}
+
+TEST_F(LiveChild, looking_ends_when_the_time_is_over) {
+  Child child([](int fd) { snapshot_test_recurses(fd, 200); });
+  stop(child, 1);
+  if (!live) return;
+  target::Stacks stacks(*live);
+  const size_t frames = stacks.of(0).frames.size();
+  EXPECT_GT(frames, 200u);
+  int reads_left = 100;
+  stacks.walk_again([&] { return reads_left-- > 0; });
+  EXPECT_LT(stacks.of(0).frames.size(), 110u);
+  EXPECT_EQ(stacks.of(0).end, UNWIND_UNREADABLE);
+  stacks.walk_again([] { return true; });
+  EXPECT_EQ(stacks.of(0).frames.size(), frames);
+}
+
 TEST_F(LiveChild, deep_recursion_is_cut_in_its_middle) {
   Child child([](int fd) { snapshot_test_recurses(fd, 500); });
   stop(child, 1);
