@@ -188,7 +188,7 @@ def check_stopped(acu, command, how, count, waits=True):
     return f"{same} of {seen} stacks are identical"
 
 
-def check_busy(acu, command, outermost, count=60, least=0.9):
+def check_busy(acu, command, outermost, count=60, least=0.8):
     """A seeded program that never waits, by `acu snap`: at least `least` of its stacks lead to the frame `outermost`."""
     folder = tempfile.mkdtemp(prefix="acu-languages-")
     words = [folder if word == "FOLDER" else word for word in command]
