@@ -73,6 +73,16 @@ def is_cut(version):
     return test
 
 
+def equal_stacks_are_one(version):
+    def test(acu):
+        """Samples within one line differ in the instruction, which is not shown: a map has each stack once."""
+        text = acu_run(acu, "run", "-q", "-c", f"{interpreter(version)} {SHAPES} line 1", "-e", "profile:hz:499 /pid == cpid/ { @[ustack] = count() }").stdout
+        stacks = re.findall(r"@\[\n(.*?)\n\]:", text, re.S)
+        need(len(stacks) > 5 and len(set(stacks)) == len(stacks), f"{len(stacks)} stacks, {len(set(stacks))} of them different")
+        need(any(stack.lstrip().startswith("line ") for stack in stacks), f"no sample in the line itself: {stacks[:3]}")
+    return test
+
+
 def ends_in_a_circle(version, previous):
     def test(acu):
         done = acu_run(acu, "run", "-v", "-e", GETPPID.format(1000), "-c", f"{interpreter(version)} {SHAPES} circle {previous}")
@@ -172,6 +182,7 @@ def unknown_layout(acu):
 def tests():
     for version, previous in (("3.11", 48), ("3.12", 8), ("3.13", 8)):
         yield f"{version} frames in a circle", ends_in_a_circle(version, previous)
+    yield f"{SYSTEM} equal stacks", equal_stacks_are_one(SYSTEM)
     yield "deleted program", deleted_program
     yield "unknown layout", unknown_layout
     for version in VERSIONS if EVERY else [SYSTEM]:

@@ -32,6 +32,11 @@ def shares(seconds):
         ten()
 
 
+def line(seconds):
+    while time.process_time() < float(seconds):
+        for i in range(20000): x = (i ^ 3) & 7; y = x + i
+
+
 def descend(depth):
     if depth:
         return descend(depth - 1)
