@@ -54,7 +54,10 @@ std::vector<probe::Event*> Checker::match(const ProbeSpec& spec, std::vector<Unm
     const std::string& policy = program_.config.text("missing_probes");
     if (policy == "warn")
       diagnostics_.warning(tag::no_such_probe, spec.where, mismatch.message, mismatch.hint);
-    if (policy != "error") return events;
+    if (policy != "error") {
+      if (!ignored_) ignored_ = {spec.where, std::move(mismatch)};
+      return events;
+    }
     const bool is_pattern = std::ranges::any_of(parts, base::has_glob);
     if (is_pattern || options_.accepts_old_scripts) {
       unmatched.push_back({spec.where, std::move(mismatch), is_pattern});
@@ -106,6 +109,9 @@ void Checker::match_probes() {
                        "this script has " + std::to_string(total) + " probes, more than the limit of " +
                            std::to_string(most),
                        "set the environment variable ACU_MAX_PROBES or the configuration key max_probes");
+  const auto is_event = [](const probe::Event* e) { return e->kind != probe::Kind::begin && e->kind != probe::Kind::end; };
+  if (options_.needs_events && ignored_ && std::ranges::none_of(program_.probes, [&](auto& p) { return std::ranges::any_of(p->events, is_event); }))
+    report_unmatched({*ignored_}, false);
   blocks_are_missing_ = diagnostics_.has_errors();
   std::erase_if(program_.probes, [](auto& p) { return p->events.empty(); });
   if (program_.probes.empty() && !diagnostics_.has_errors())

@@ -41,6 +41,7 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
                               .named = options.named,
                               .unsafe = options.unsafe,
                               .accepts_old_scripts = options.accepts_old_scripts,
+                              .needs_events = options.needs_events,
                               .has_cpid = options.has_command,
                               .allows_recursion = !options.in_kernel,
                               .calls_loops = options.stopped == nullptr,

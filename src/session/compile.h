@@ -26,7 +26,7 @@ struct CompileOptions {
   std::vector<std::string> include_dirs, include_files; // -I, --include
   lang::Parts parts = {};
   bool unsafe = false;
-  bool accepts_old_scripts = false; // as lang::CheckOptions has it
+  bool accepts_old_scripts = false, needs_events = false; // as lang::CheckOptions has them
   bool test = false, bench = false; // --test, --bench
   std::function<bool(const probe::Event&)> wants_probe; // as lang::CheckOptions has it
   std::vector<std::string> debug_folders;                 // --debuginfo

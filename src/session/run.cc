@@ -150,6 +150,7 @@ base::Status Session::parse_and_check() {
   compiling.parts.parameters = options.parameters;
   compiling.unsafe = options.unsafe;
   compiling.accepts_old_scripts = options.as_bpftrace;
+  compiling.needs_events = !options.tool.name.empty();
   compiling.test = options.test;
   compiling.bench = options.bench;
   compiling.has_command = !options.command.empty();

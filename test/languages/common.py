@@ -120,9 +120,10 @@ def run_seeded(acu, command, script, how="before", frame=LANGUAGE_FRAME, lines=T
 
 
 def check_seeded(acu, command, script, how="before", expected=1, frame=LANGUAGE_FRAME, lines=True):
-    """The same as a test: Wrong, or a line that tells how many. `expected`: stacks at least; a sample may miss its time."""
+    """The same as a test: Wrong, or a line that tells how many. `expected`: stacks, of which one in a hundred may be missing: a
+    sample may miss its time, and a sleep may be over before it begins."""
     count, same, first = run_seeded(acu, command, script, how, frame, lines)
-    need(count >= expected, f"{count} stacks were printed, expected {expected}; {first}")
+    need(count >= 0.99 * expected, f"{count} stacks were printed, expected {expected}; {first}")
     need(same >= SHARE * count, f"{same} of {count} stacks are identical; {first}")
     return f"{same} of {count} stacks are identical"
 
