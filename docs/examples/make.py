@@ -111,7 +111,7 @@ def nginx(example, configuration, *loads):
             raise Missing(f"{module} is not installed")
     port = free_port()
     with open(example.path("nginx.conf"), "w") as out:
-        out.write(open(os.path.join(HERE, configuration)).read().replace("PORT", str(port)))
+        out.write(open(os.path.join(HERE, configuration)).read().replace("PORT", str(port)).replace("HERE", HERE))
     for folder in ("body", "www", "logs"):
         os.makedirs(example.path(folder), exist_ok=True)
     for i in range(100):
@@ -152,6 +152,37 @@ def regex(example):
         example.record("regex", ["-p", program.pid], {r"^sre_ucs1_match$": 0.5}, "sre_")
 
 
+def sessions(example):
+    with nginx(example, "sessions.conf", *[["/", 16]] * 2) as workers:
+        about = example.record("sessions", ["alloc", "-p", workers[0]], {r"^sessions\.lua:11$": 0.8}, "sessions.lua")
+    greeted = sum(f["total"] for f in about["functions"] if f["name"] == "sessions.lua:5")
+    if greeted > 0.2 * about["total"]:
+        example.mistakes.append(f"sessions: greet keeps nothing, but {greeted} of {about['total']} bytes are charged to it")
+
+
+# Requests to a server that closes each connection, until killed.
+ASK = "import sys, urllib.request\nwhile True: urllib.request.urlopen(sys.argv[1]).read()"
+
+
+def orders(example):
+    program = shutil.which("php")
+    if not program or "pdo_sqlite" not in subprocess.run([program, "-m"], capture_output=True, text=True).stdout:
+        raise Missing("PHP with SQLite is not installed")
+    page, port = os.path.join(HERE, "orders.php"), free_port()
+    environment = {**os.environ, "ORDERS": example.path("orders.sqlite")}
+    subprocess.run([program, page, "fill"], check=True, timeout=120, env=environment)
+    with running(program, "-S", f"127.0.0.1:{port}", page, env=environment) as server:
+        time.sleep(0.5)  # until it listens
+        with running(sys.executable, "-c", ASK, f"http://127.0.0.1:{port}/"):
+            example.record("orders", ["-p", server.pid], {r"^PDOStatement->execute$": 0.7, r"^Orders->of$": 0.8}, "execute")
+
+
+def triangles(example):
+    with running("perl", os.path.join(HERE, "triangles.pl")) as program:
+        time.sleep(0.5)
+        example.record("triangles", ["-p", program.pid], {r"^main::triangles$": 0.9, r"^main::is_joined$": 0.5}, "is_joined")
+
+
 def leak(example):
     program = example.path("leak")
     subprocess.run(["g++", "-O2", "-g", "-o", program, os.path.join(HERE, "leak.cc")], check=True, timeout=120)
@@ -163,7 +194,7 @@ def leak(example):
         example.mistakes.append(f"leak: parse_request frees everything, but {kept} bytes are charged to it")
 
 
-EXAMPLES = {"files": files, "cache": cache, "regex": regex, "leak": leak}
+EXAMPLES = {"files": files, "cache": cache, "regex": regex, "sessions": sessions, "orders": orders, "triangles": triangles, "leak": leak}
 
 
 def make(name, acu, seconds=2, screenshots=False):
