@@ -1,11 +1,9 @@
 /* Frames of LuaJIT in the kernel, and the way out of its machine code: traces have no unwinding tables, and parts of the interpreter have their
  * stack pointer elsewhere than its only entry in .eh_frame says. In both the interpreter's C frame is where the running state has it. */
 #include "language.h"
+#include "rules.h"
 
 #include "runtime/luajit_walk.h"
-
-/* In unwind.bpf.c. */
-int acu_find_rule(__u64 slot);
 
 /* Activations need turns of their own, so do C functions between Lua functions. */
 enum { luajit_turns = 4 * LANGUAGE_MAX_FRAMES };
@@ -29,7 +27,7 @@ static long luajit_frame_turn(__u32 index, void *context) {
   return add_call(t->w, LANGUAGE_TAG_LUA, acu_luajit_object);
 }
 
-inline_always int has_table(struct walk *w) { return !acu_find_rule(w->slot) && w->rule.cfa != UNWIND_CFA_NO_TABLE; }
+inline_always int has_table(struct walk *w) { return !find_rule(w) && w->rule.cfa != UNWIND_CFA_NO_TABLE; }
 
 /* The C frame of the interpreter, above sp; 0: it is not known. The innermost frame has DISPATCH in r14; where other code was called, which may
  * have changed r14, what the thread had before is tried. */

@@ -11,11 +11,11 @@
  * known of its parent from its first instruction on, and a process that begins another program is not known at once.
  *
  * Compiled by clang when acu is built; no kernel headers but the types of its interface. x86-64. */
-#include "helpers.h"
+#include "rules.h"
 
 enum { most_steps = 18, trampoline_bytes = 128 };
 
-/* In PYTHON.bpf.c and so on. */
+/* In python.bpf.c and so on, one for each runtime. */
 int acu_python(__u64 slot);
 int acu_php(__u64 slot);
 int acu_perl(__u64 slot);
@@ -146,20 +146,6 @@ inline_always __u32 find_number(const struct walk_mapping *m, __u64 address) {
   return (*pair >> ((low & 1) << 5) >> 16) & 0xffff;
 }
 
-/* Where the rule for an address is kept, and the check of it. */
-inline_always struct walk_rule *place_of(struct walk *w, __u64 at, __u64 *check) {
-  *check = mix(w->list, at);
-  return &acu_walk_rules[*check & (WALK_RULES - 1)];
-}
-
-/* Sets w->rule to the rule for an address, if it is kept. */
-inline_always int find_kept(struct walk *w, __u64 at) {
-  __u64 check;
-  const struct walk_rule *kept = place_of(w, at, &check);
-  w->rule_word = kept->rule;
-  return (kept->check ^ w->rule_word) == check;
-}
-
 inline_always void keep_rule(struct walk *w, __u64 at) {
   __u64 check;
   struct walk_rule *kept = place_of(w, at, &check);
@@ -167,10 +153,7 @@ inline_always void keep_rule(struct walk *w, __u64 at) {
   kept->check = check ^ w->rule_word;
 }
 
-/* The address that the frame's rule is for: of a return address, the call before it. */
-inline_always __u64 code_of(struct walk *w) { return w->pc - (w->is_exact ? 0 : 1); }
-
-/* The same of a rule that may not be kept. */
+/* For find_rule() (rules.h). */
 __attribute__((noinline)) int acu_find_rule(__u64 slot) {
   __u32 key = slot;
   struct walk *w = map_lookup(acu_walks, &key);
@@ -185,9 +168,6 @@ __attribute__((noinline)) int acu_find_rule(__u64 slot) {
   keep_rule(w, code_of(w));
   return 0;
 }
-
-/* Sets w->rule to the rule for the frame, or gives why there is none. A frame costs a third less where it is found as it was kept. */
-inline_always long find_rule(struct walk *w) { return find_kept(w, code_of(w)) ? 0 : acu_find_rule(w->slot); }
 
 /* While the return of a function is probed (uretprobe), the kernel has put the address of a trampoline where its return
  * address was, and keeps that. The thread may be at the trampoline itself, where the function has returned; or at the

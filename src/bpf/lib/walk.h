@@ -184,7 +184,7 @@ struct walk {
     __u64 rule_word;
   };
   __u64 window;          /* address of what was read */
-  __u64 wanted;          /* of what shall be */
+  __u64 wanted;          /* of what is to be read, or whose mapping is looked for */
   __u8 bytes[WALK_WINDOW];
   /* Functions whose return is probed; nothing: there is none. */
   __u64 trampoline;            /* what stands in the place of their return addresses */
