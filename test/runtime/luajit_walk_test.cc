@@ -182,11 +182,7 @@ TEST(LuaJitWalk, DamagedMemory) {
   const std::vector<uint64_t> addresses = program.addresses();
   std::mt19937 random(7);
   for (int i = 0; i < 5'000; i++) {
-    const uint64_t address = addresses[random() % addresses.size()];
-    if (i % 2)
-      program.word(address & ~7ull, addresses[random() % addresses.size()]);
-    else
-      program.remove(address, 8);
+    program.damage(random, addresses, i % 2 == 0);
     EXPECT_LT(program.walk().end, static_cast<uint32_t>(LANGUAGE_ENDS));
     if (i % 4 == 3) program.fill();
   }

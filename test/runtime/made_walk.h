@@ -4,6 +4,7 @@
 #include "runtime/runtimes.h"
 
 #include <map>
+#include <random>
 
 namespace runtime {
 
@@ -21,6 +22,12 @@ public:
     std::vector<uint64_t> out;
     for (const auto& [address, value] : bytes_) out.push_back(address);
     return out;
+  }
+  // A word becomes one of these addresses, or is gone.
+  void damage(std::mt19937& random, const std::vector<uint64_t>& all, bool is_gone) {
+    const uint64_t address = all[random() % all.size()];
+    if (is_gone) return remove(address, 8);
+    word(address & ~7ull, all[random() % all.size()]);
   }
   ReadMemory read() const {
     return [this](uint64_t address, std::span<std::byte> to) {

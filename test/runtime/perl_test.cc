@@ -4,9 +4,10 @@
 #include "format/elf_hash.h"
 #include "runtime/perl_layouts.h"
 
+#include "made_walk.h"
+
 #include <gtest/gtest.h>
 
-#include <map>
 #include <random>
 
 namespace runtime {
@@ -24,7 +25,7 @@ struct Context {
 
 // A handmade process: words by address; what was not set is not readable. Statement n is at line 10 + n: the innermost frame is at statement 0,
 // and what is behind context n, counted from the innermost one on all stacks, at statement n + 1. Sub n is that of context n.
-class Program {
+class Program : public MadeMemory {
 public:
   explicit Program(const perl_layout& layout) {
     table.kind = LANGUAGE_PERL;
@@ -48,9 +49,6 @@ public:
     for (uint64_t i = 0; i < LANGUAGE_FILE_BYTES; i++) word(texts + i, i < file.size() ? static_cast<uint8_t>(file[i]) : 0, 1);
   }
   const perl_layout& l() const { return table.perl; }
-  void word(uint64_t address, uint64_t value, unsigned size = 8) {
-    for (unsigned i = 0; i < size; i++) bytes_[address + i] = static_cast<uint8_t>(value >> 8 * i);
-  }
   // The next outer stack, its contexts innermost first.
   void add_stack(std::vector<Context> list, bool is_last) {
     const uint64_t stack = stacks + stacks_ * 0x1000, array = contexts + stacks_++ * 0x10000;
@@ -60,7 +58,7 @@ public:
     word(stack + l().stack_top, list.size() - 1, 4);
     for (size_t i = 0; i < list.size(); i++) {
       const uint64_t at = array + (list.size() - 1 - i) * l().context_bytes;
-      for (uint64_t n = 0; n < l().context_bytes; n++) word(at + n, 0, 1);
+      clear(at, l().context_bytes);
       word(at, list[i].type, 1);
       if (list[i].type == is_block) continue;
       word(at + l().context_return, list[i].returns_to);
@@ -69,22 +67,12 @@ public:
     }
   }
   LanguageStack walk() const { return walk_perl(table, {.thread_pointer = descriptor, .frames = {}}, read()); }
-  ReadMemory read() const {
-    return [this](uint64_t address, std::span<std::byte> to) {
-      for (size_t i = 0; i < to.size(); i++) {
-        const auto at = bytes_.find(address + i);
-        if (at == bytes_.end()) return false;
-        to[i] = static_cast<std::byte>(at->second);
-      }
-      return true;
-    };
-  }
 
   language_table table = {};
 
 private:
   void name(uint64_t at, std::string_view text) {
-    for (uint64_t i = 0; i < LANGUAGE_LINES_BYTES; i++) word(at + i, 0, 1);
+    clear(at, LANGUAGE_LINES_BYTES);
     word(at + l().key_length, text.size(), 4);
     for (size_t i = 0; i < text.size(); i++) word(at + l().key_text + i, static_cast<uint8_t>(text[i]), 1);
   }
@@ -118,7 +106,6 @@ private:
     word(aux + l().aux_names, 0, 4);
     return at;
   }
-  std::map<uint64_t, uint8_t> bytes_;
   uint64_t stacks_ = 0, statements_ = 0, codes_ = 0;
 };
 

@@ -3,9 +3,10 @@
 
 #include "runtime/php_layouts.h"
 
+#include "made_walk.h"
+
 #include <gtest/gtest.h>
 
-#include <map>
 #include <random>
 
 namespace runtime {
@@ -16,7 +17,7 @@ using namespace std::literals;
 constexpr uint64_t root = 0x100000, frames = 0x400000, functions = 0x500000, texts = 0x600000, oplines = 0x700000, generators = 0x800000;
 
 // A handmade process: words by address; what was not set is not readable.
-class Program {
+class Program : public MadeMemory {
 public:
   explicit Program(const php_layout& layout) {
     table.kind = LANGUAGE_PHP;
@@ -26,13 +27,10 @@ public:
     word(root + l().before_exception, 0);
   }
   const php_layout& l() const { return table.php; }
-  void word(uint64_t address, uint64_t value, unsigned size = 8) {
-    for (unsigned i = 0; i < size; i++) bytes_[address + i] = static_cast<uint8_t>(value >> 8 * i);
-  }
   void text(uint64_t address, std::string_view text) {
-    for (uint64_t i = 0; i < 1100; i++) bytes_[address + i] = 0;
+    clear(address, 1100);
     word(address + l().text_length, text.size());
-    for (size_t i = 0; i < text.size(); i++) bytes_[address + l().text_data + i] = static_cast<uint8_t>(text[i]);
+    for (size_t i = 0; i < text.size(); i++) word(address + l().text_data + i, static_cast<uint8_t>(text[i]), 1);
   }
   // Frame `n` is in function `n`, at line 10 + n; the next one calls it.
   void add_frame(uint64_t n, uint8_t type, bool is_top, bool is_last) {
@@ -88,23 +86,10 @@ public:
     text(texts + 0x2000, "Server");
   }
   // Nothing is there any more.
-  void end(uint64_t from, uint64_t to) { bytes_.erase(bytes_.lower_bound(from), bytes_.lower_bound(to)); }
+  void end(uint64_t from, uint64_t to) { remove(from, to - from); }
   LanguageStack walk(uint64_t thread_pointer = 0) const { return walk_php(table, {.thread_pointer = thread_pointer, .frames = {}}, read()); }
-  ReadMemory read() const {
-    return [this](uint64_t address, std::span<std::byte> to) {
-      for (size_t i = 0; i < to.size(); i++) {
-        const auto at = bytes_.find(address + i);
-        if (at == bytes_.end()) return false;
-        to[i] = static_cast<std::byte>(at->second);
-      }
-      return true;
-    };
-  }
 
   language_table table = {};
-
-private:
-  std::map<uint64_t, uint8_t> bytes_;
 };
 
 // "0:10* 1:11": the numbers of the frames with their lines; those that open an activation with a star.
