@@ -41,15 +41,6 @@ base::Result<std::map<uint32_t, uint64_t>> read_sums(const ir::Program& program,
   return out;
 }
 
-bool put_interpreter_lock(const ir::Program& program, ir::Engine& engine, uint32_t pid, uint64_t begin, uint64_t end) {
-  const uint64_t key = pid;
-  for (const auto& [map, value] : {std::pair<std::string_view, uint64_t>("gil_begin", begin), {"gil_end", end}}) {
-    const auto index = find_map(program, map);
-    if (!index || !engine.put(*index, std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(&value, 1))).ok()) return false;
-  }
-  return true;
-}
-
 base::Status set_number(const ir::Program& program, ir::Engine& engine, std::string_view map, uint64_t number) {
   const std::optional<uint32_t> index = find_map(program, map);
   if (!index) return base::Error{base::Failure::runtime, "the script has no map `@" + std::string(map) + "`"};
@@ -58,6 +49,15 @@ base::Status set_number(const ir::Program& program, ir::Engine& engine, std::str
   std::memcpy(value.data(), &number, sizeof number);
   if (to.present_offset < value.size()) value[to.present_offset] = std::byte{1};
   return engine.put(*index, {}, value);
+}
+
+bool put_interpreter_lock(const ir::Program& program, ir::Engine& engine, uint32_t pid, uint64_t begin, uint64_t end) {
+  const uint64_t key = pid;
+  for (const auto& [map, value] : {std::pair<std::string_view, uint64_t>("gil_begin", begin), {"gil_end", end}}) {
+    const auto index = find_map(program, map);
+    if (!index || !engine.put(*index, std::as_bytes(std::span(&key, 1)), std::as_bytes(std::span(&value, 1))).ok()) return false;
+  }
+  return set_number(program, engine, "interpreters", 1).ok();
 }
 
 } // namespace session

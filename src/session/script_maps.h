@@ -20,9 +20,9 @@ base::Result<uint64_t> read_number(const ir::Program& program, ir::Engine& engin
 base::Result<profile::RawSample> read_sum(const ir::Program& program, ir::Engine& engine, std::string_view map);
 // The same by process, which is the key.
 base::Result<std::map<uint32_t, uint64_t>> read_sums(const ir::Program& program, ir::Engine& engine, std::string_view map);
-// Puts the lock of a process's interpreter into the maps of scripts/interpreter_lock.bt. False: there is no room, or no such map.
-bool put_interpreter_lock(const ir::Program& program, ir::Engine& engine, uint32_t pid, uint64_t begin, uint64_t end);
 // Sets a number without keys that all CPUs share.
 base::Status set_number(const ir::Program& program, ir::Engine& engine, std::string_view map, uint64_t number);
+// Adds the lock of a process's interpreter to the maps of scripts/interpreter_lock.bt. False: there is no room.
+bool put_interpreter_lock(const ir::Program& program, ir::Engine& engine, uint32_t pid, uint64_t begin, uint64_t end);
 
 } // namespace session

@@ -1,7 +1,5 @@
 #include "slow/interpreter_locks.h"
 
-#include "spec/syscalls.h"
-
 namespace slow {
 
 bool InterpreterLocks::add(uint32_t pid, const language_table& table) {
@@ -12,7 +10,7 @@ bool InterpreterLocks::add(uint32_t pid, const language_table& table) {
 
 std::string_view InterpreterLocks::find(const Wait& wait) const {
   const auto at = locks_.find(wait.thread.pid);
-  if (at == locks_.end() || wait.is_preempted || wait.call < 0 || spec::syscall_name(wait.call) != "futex") return {};
+  if (at == locks_.end() || wait.is_preempted || !wait.is_for_futex()) return {};
   const Lock& lock = at->second;
   return wait.arguments[0] >= lock.begin && wait.arguments[0] < lock.end ? lock.name : std::string_view();
 }

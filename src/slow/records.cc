@@ -1,11 +1,15 @@
 // The kind of a record is the name of its first field: see scripts/slow.bt.
 #include "slow/records.h"
 
+#include "spec/syscalls.h"
+
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
 namespace slow {
+
+bool Wait::is_for_futex() const { return call >= 0 && spec::syscall_name(call) == "futex"; }
 
 namespace {
 

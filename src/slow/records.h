@@ -69,6 +69,7 @@ struct Wait {
 
   uint64_t ns() const { return back - left; }
   uint64_t queued_ns() const { return back - woken; }
+  bool is_for_futex() const;
 };
 
 // How a call ended that did not return.

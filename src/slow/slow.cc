@@ -90,12 +90,10 @@ void Slow::say(const std::string& text) {
   if (!options.quiet) output->message(text + "\n");
 }
 
-// Where the script cannot be told of its lock, who had it is not known.
+// If the script has no room for its lock, the lock holder is not known.
 void Slow::take_interpreter(uint32_t pid, const language_table& table) {
-  if (!interpreter_locks.add(pid, table)) return;
-  ir::Engine& engine = runner->backend().engine();
-  if (session::put_interpreter_lock(runner->program(), engine, pid, table.root, table.root + table.root_bytes))
-    [[maybe_unused]] const base::Status told = session::set_number(runner->program(), engine, "interpreters", 1);
+  if (interpreter_locks.add(pid, table))
+    session::put_interpreter_lock(runner->program(), runner->backend().engine(), pid, table.root, table.root + table.root_bytes);
 }
 
 base::Status Slow::find() {

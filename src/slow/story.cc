@@ -55,8 +55,6 @@ const FutexUse* use_of_futex(const std::vector<std::string>& user) {
   return nullptr;
 }
 
-bool is_futex(int call) { return call >= 0 && spec::syscall_name(call) == "futex"; }
-
 bool has_part(const std::vector<std::string>& frames, std::string_view part) {
   return std::ranges::any_of(frames, [&](const std::string& f) { return f.find(part) != f.npos; });
 }
@@ -128,7 +126,7 @@ std::string StoryWriter::variable(uint32_t pid, uint64_t address) {
 std::string StoryWriter::what(const Wait& wait, const NamedStack& stack) {
   if (wait.is_preempted) return "a CPU";
   if (const std::string_view lock = locks_.find(wait); !lock.empty()) return std::string(lock);
-  if (is_futex(wait.call)) {
+  if (wait.is_for_futex()) {
     const FutexUse* use = use_of_futex(stack.user);
     if (use && !use->has_name) return std::string(use->what);
     return std::string(use ? use->what : "the futex") + " " + variable(wait.thread.pid, wait.arguments[0]);
@@ -188,7 +186,7 @@ NamedWait StoryWriter::told(const Wait& wait) {
   out.cpu = wait.cpu;
   out.stack = whole;
   if (!wait.is_preempted) tell_ender(wait, out);
-  const FutexUse* use = is_futex(wait.call) ? use_of_futex(whole.user) : nullptr;
+  const FutexUse* use = wait.is_for_futex() ? use_of_futex(whole.user) : nullptr;
   if ((use && use->is_lock) || !locks_.find(wait).empty()) tell_holder(wait, out);
   return out;
 }
