@@ -12,7 +12,7 @@ namespace bpf {
 
 namespace {
 
-// Ids of stacks that have another one that are remembered: those of the oldest are no longer in the script's maps, as a rule.
+// The other ids of stacks: the oldest are forgotten first, as they are no longer in the script's maps, as a rule.
 constexpr size_t most_aliases = 1 << 20;
 
 // As `mix` of lib/unwind.bpf.c.
@@ -48,15 +48,18 @@ void Walker::take(std::span<const std::byte> record) {
   std::memcpy(&stack, record.data(), record.size());
   if (header + 8 * stack.count > record.size() || stack.native > stack.count) return;
   if (stacks_.contains(stack.id) || aliases_.contains(stack.id)) return;
-  const std::span words = std::span<const uint64_t>(reinterpret_cast<const uint64_t*>(stack.words), stack.count), native = words.first(stack.native), language = words.subspan(stack.native);
-  Spliced spliced = {.words = {native.begin(), native.end()}};
-  if (!language.empty() && hooks_.splice) {
-    spliced = hooks_.splice(stack.pid, stack.language, {native, language, stack.is_cut != 0});
+  std::vector<uint64_t> frames(stack.words, stack.words + stack.count);
+  if (stack.native < stack.count && hooks_.splice) {
+    const std::span<const uint64_t> words = frames;
+    Spliced spliced = hooks_.splice(stack.pid, stack.language, {words.first(stack.native), words.subspan(stack.native), stack.is_cut != 0});
     const auto [first, is_first] = meanings_.try_emplace(spliced.meaning, stack.id);
     if (!is_first) return add_alias(stack.id, first->second);
+    frames = std::move(spliced.words);
+  } else {
+    frames.resize(stack.native);
   }
-  const auto& frames = stacks_[stack.id] = std::move(spliced.words);
-  if (hooks_.seen) hooks_.seen(stack.pid, stack.id, frames, stack.time);
+  const auto& kept = stacks_[stack.id] = std::move(frames);
+  if (hooks_.seen) hooks_.seen(stack.pid, stack.id, kept, stack.time);
 }
 
 void Walker::take_object(std::span<const std::byte> record) {

@@ -29,7 +29,7 @@ enum class FrameKind : uint8_t {
 enum class Side : uint8_t { none, user, kernel };
 inline constexpr std::string_view side_names[] = {"none", "user", "kernel"};
 
-// Of interpreted programs: functions of the language, or of the interpreter, which are left out where the language is shown.
+// In interpreted programs: functions of the language, or of the interpreter, which is hidden where the language is shown.
 enum class Layer : uint8_t { none, language, interpreter };
 inline constexpr std::string_view layer_names[] = {"none", "language", "interpreter"};
 
@@ -173,9 +173,6 @@ static_assert(frame_kinds_are_in_order());
 constexpr const FrameKindRow& row_of(FrameKind kind) { return frame_kinds[static_cast<size_t>(kind)]; }
 constexpr bool is_note(FrameKind kind) { return row_of(kind).side == Side::none; }
 constexpr bool is_inlined(FrameKind kind) { return row_of(kind).known_by == KnownBy::position; }
-
-// Whether entries with this tag have an address of user code as their second word.
-constexpr bool is_address_tag(uint8_t tag) { return tag == INTERPRETER_TAG; }
 
 // The kind whose entries have this tag; nullptr: none has.
 constexpr const FrameKindRow* kind_with_tag(uint8_t tag) {

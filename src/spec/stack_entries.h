@@ -34,6 +34,9 @@ constexpr uint64_t tagged_word(FrameKind kind, uint64_t number) {
   return STACK_TAGGED << STACK_MARK_SHIFT | uint64_t{row_of(kind).tag} << STACK_TAG_SHIFT | (number & STACK_NUMBER_MASK);
 }
 
+// Whether `address` is one of machine code: of a frame without a tag, or of an interpreter's.
+constexpr bool has_code_address(const StackEntry& entry) { return !entry.tag || kind_with_tag(entry.tag)->layer == Layer::interpreter; }
+
 constexpr bool is_stack_end(const StackEntry& entry) { return !entry.tag && is_stack_end(entry.address); }
 
 // A user stack as its frames and why there are no more. Code without frame pointers leads astray: a return to nowhere is the

@@ -25,7 +25,7 @@
 #define LANGUAGE_TAG_PHP 2ull
 #define LANGUAGE_TAG_PERL 3ull
 #define LANGUAGE_TAG_LUA 4ull
-/* A frame of machine code that shows of language frames leave out; the second word is its address. */
+/* Machine code of an interpreter, hidden where functions of the language are shown. The second word is its address. */
 #define INTERPRETER_TAG 5ull
 
 #define STACK_END 0xffffffffffffff00ull

@@ -8,8 +8,8 @@ namespace symbol {
 
 namespace {
 
-// What is in a file has its names once, however many processes run it; code that a process made itself is its own. All are of one kind, but where
-// calls were inlined.
+// What is in a file has its names once, however many processes run it; code that a process made itself is its own. All frames are
+// of one kind, except inlined calls in user code.
 class UserFrames : public FrameSource {
 public:
   explicit UserFrames(UserSymbols& users, spec::FrameKind kind = spec::FrameKind::user) : users_(users), kind_(kind) {}

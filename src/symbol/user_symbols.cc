@@ -141,7 +141,7 @@ bool UserSymbols::know(pid_t pid) {
 // 0: there is none.
 static uint64_t first_address(std::span<const uint64_t> words) {
   while (!words.empty())
-    if (const spec::StackEntry entry = spec::take_entry(words); !entry.tag || spec::is_address_tag(entry.tag)) return entry.address;
+    if (const spec::StackEntry entry = spec::take_entry(words); spec::has_code_address(entry)) return entry.address;
   return 0;
 }
 
@@ -159,7 +159,7 @@ void UserSymbols::seen(pid_t pid, std::span<const uint64_t> words, uint64_t stac
   open_new(pid);
   while (!words.empty()) {
     const spec::StackEntry entry = spec::take_entry(words);
-    if (entry.tag && !spec::is_address_tag(entry.tag)) continue;
+    if (!spec::has_code_address(entry)) continue;
     const CodeRange* range = history_.find(number(pid), entry.address, time ? time : ProcessHistory::any_time);
     if (!range || range->file == CodeFiles::none) continue;
     if (is_queued_.size() <= range->file) is_queued_.resize(files_.size());
