@@ -365,8 +365,8 @@ static void find_stacks(const type::Type& t, uint32_t offset, std::vector<uint32
     for (const type::Field& f : t.fields()) find_stacks(*f.type, offset + f.offset, found);
 }
 
-// Stacks that were copied out have ids of their own, until it is known which stacks they are; so have those that differ in what is not shown, as
-// frames of an interpreter: keys that turn out to be one become one entry, with the values of all, as if they were of more CPUs.
+// A stack that was copied out has an id of its own until it is walked. Stacks that differ only in hidden frames have different ids, too. Keys that turn
+// out to be equal become one entry with the values of all, as if they were of more CPUs.
 void Engine::join_same_stacks(uint32_t index, std::vector<ir::Entry>& entries) {
   std::vector<uint32_t> places;
   if (program_.maps[index].key) find_stacks(*program_.maps[index].key, 0, places);

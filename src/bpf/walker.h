@@ -30,7 +30,7 @@ public:
   // Makes one stack of native and language frames; `language`: number of the table by which those were walked.
   struct Spliced {
     std::vector<uint64_t> words;
-    uint64_t meaning = 0; // a hash; the same: nothing that is shown differs
+    uint64_t meaning = 0; // a hash of what is shown: equal for stacks that are shown alike
   };
   using Splice = std::function<Spliced(uint32_t pid, uint32_t language, const runtime::Lists& lists)>;
   // What names a language frame of a process.

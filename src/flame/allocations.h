@@ -14,8 +14,8 @@
 namespace flame {
 
 struct Allocations {
-  std::string_view name;          // a file that the script imports …
-  std::string functions;            // … and what it is to be: its probes, and what they do
+  std::string_view name;            // of a file that the script imports
+  std::string functions;            // its content: probes, and what they do
   std::vector<lang::Insert> places; // of these probes
   session::BuiltinScript counts;                 // only counts calls that are followed: @taken, @given and @careful
   std::vector<std::string> notes; // what there is to know before they are attached

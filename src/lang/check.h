@@ -24,7 +24,7 @@ struct CheckOptions {
   std::vector<std::pair<std::string, std::string>> named; // `-- --name=value`
   bool unsafe = false;
   bool accepts_old_scripts = false; // what bpftrace took before 0.22: variables without blocks, places that are missing among others
-  bool needs_events = false; // where all of its probes are missing it is a mistake, also with `missing_probes = ignore`
+  bool needs_events = false; // a script without any of its probes is an error, even with `missing_probes = ignore`
   bool has_cpid = false;
   bool allows_recursion = true; // of functions: the kernel's verifier does not
   bool calls_loops = true; // bodies of loops over ranges and conditions are functions that are called back

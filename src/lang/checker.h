@@ -331,7 +331,7 @@ private:
   std::vector<std::string_view> told_unstable_; // keys that were told of
   bool told_old_delete_ = false;                // once is enough: old scripts are full of it
   bool blocks_are_missing_ = false;             // a probe was not found: its block is not checked
-  std::optional<Unmatched> ignored_; // the first that is missing, as the script allows
+  std::optional<Unmatched> ignored_;            // the first missing probe that the script allows
   bool report_ = false;        // the last round: mistakes are told
   bool kept_silent_ = false;   // this round would have told something
   bool changed_ = false;       // this round learned a type after it was asked for

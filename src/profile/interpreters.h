@@ -1,11 +1,11 @@
-// Recordings for pages have frames of interpreters beside those of their languages, so that the page can show either.
+// Frames of interpreters in recordings. Pages can show them; all other outputs show functions of the language only.
 #pragma once
 
 #include "profile/profile.h"
 
 namespace profile {
 
-// Leaves out frames of interpreters, for all that shows functions of the language only; what they weigh is their callers'.
+// Removes frames of interpreters. Their weight goes to their callers.
 void drop_interpreters(Profile& profile);
 
 } // namespace profile

@@ -27,11 +27,11 @@ struct ProcessRuntime {
 enum class Show : uint8_t {
   folded, // language frames; the interpreter's are left out
   both,     // they stay, each activation on top of its evaluation frame
-  foldable, // the same, but what `folded` leaves out has entries of its own (spec::FrameKind::interpreter)
+  foldable, // as `both`, but what `folded` leaves out is marked (spec::FrameKind::interpreter)
   native,   // no language frames
 };
 
-// By its name, as `--lang` takes it: folded (also without one), both, native.
+// By the argument of `--lang`: folded (the default), both, native.
 Show show_of(std::string_view name);
 
 // Words of entries, innermost first (spec/stack_entry.h).

@@ -37,7 +37,7 @@ inline const unwind::Frame* take_evaluations(const language_table& table, const 
 inline bool never_closed() { return false; }
 
 // Goes on with `turn` (1: the walk has ended) until there are no more frames. `describe` fills in what names the code object that was read
-// last; `is_closed` tells that the turn ended an activation without functions of the language.
+// last; `is_closed`: the turn ended an activation without functions of the language.
 template<class Turn, class Describe, class IsClosed = bool (*)()>
 LanguageStack walk_frames(spec::FrameKind kind, language_walk& walk, Turn turn, Describe describe, IsClosed is_closed = never_closed) {
   constexpr uint32_t max_turns = 1 << 17; // frames may lead in circles, as the memory may be damaged
