@@ -101,6 +101,7 @@ SUITES = {
     "trace": "trace/run.py",
     "stat": "stat/run.py",
     "slow": "slow/run.py",
+    "waits": "waits/run.py",
     "whose": "whose/run.py",
     "graph": "graph/run.py",
     "odd_names": "odd_names/run.py",

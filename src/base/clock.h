@@ -26,6 +26,20 @@ inline std::string in_ms(uint64_t ns) {
   return text;
 }
 
+// "1.234 s", "12.34 ms", "56 us", "7 ns"
+inline std::string short_time(uint64_t ns) {
+  // What would be rounded up to 1000 of a unit is 1 of the next.
+  const double n = static_cast<double>(ns);
+  char text[32];
+  if (ns >= 999'995'000)
+    std::snprintf(text, sizeof text, "%.3f s", n / 1e9);
+  else if (ns >= 999'500)
+    std::snprintf(text, sizeof text, "%.2f ms", n / 1e6);
+  else
+    std::snprintf(text, sizeof text, ns >= 1'000 ? "%.0f us" : "%.0f ns", ns >= 1'000 ? n / 1e3 : n);
+  return text;
+}
+
 // "12:40:18", now.
 inline std::string time_of_day() {
   const std::time_t now = std::time(nullptr);

@@ -47,11 +47,14 @@ Rank rank_of(const Profile& p, const Frame& f) {
   case spec::Side::kernel: return begins_with_one(waiting, name) ? Rank::waiting : Rank::kernel;
   case spec::Side::user: break;
   }
-  const bool is_shared = begins_with_one(shared, module.substr(module.rfind('/') + 1)) || base::is_one_of(shared_names, name);
-  return is_shared ? Rank::shared : Rank::own;
+  return is_shared_code(module, name) ? Rank::shared : Rank::own;
 }
 
 } // namespace
+
+bool is_shared_code(std::string_view module, std::string_view name) {
+  return begins_with_one(shared, module.substr(module.rfind('/') + 1)) || base::is_one_of(shared_names, name);
+}
 
 std::vector<uint32_t> charged_nodes(const Profile& p) {
   std::vector<uint32_t> out(p.nodes().size());

@@ -62,7 +62,8 @@ struct Named {
   bool is_derived = false; // the function is called by its address
 };
 
-// Its entries, innermost first, each at the instruction that has not returned yet.
+} // namespace
+
 std::vector<RawFrame> entries_of(const RawStack& stack) {
   std::vector<RawFrame> out;
   for (std::span<const uint64_t> words = stack.frames; !words.empty();) {
@@ -72,8 +73,6 @@ std::vector<RawFrame> entries_of(const RawStack& stack) {
   }
   return out;
 }
-
-} // namespace
 
 class Namer {
 public:

@@ -39,6 +39,9 @@ struct RawRecording {
   std::vector<RawSample> samples;
 };
 
+// The entries of a stack, innermost first, each at the instruction that has not returned yet.
+std::vector<symbol::RawFrame> entries_of(const RawStack& stack);
+
 // Adds the samples to the profile, and what is known of their stacks to its `about`; gives their numbers there. Of user code
 // the files are kept (symbol::UserSymbols::keep_files).
 std::vector<uint32_t> name_samples(Profile& profile, const RawRecording& raw, symbol::FrameSources& sources);

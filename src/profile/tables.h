@@ -27,6 +27,9 @@ SortBy sort_of(std::string_view word);
 // is neither the kernel's nor the C library's.
 std::vector<uint32_t> charged_nodes(const Profile& profile);
 
+// Code through which all programs wait, read and take memory, as the C library: `module` is a file, `name` a function.
+bool is_shared_code(std::string_view module, std::string_view name);
+
 // Rows have as `self` what is charged to them. A function counts once in a stack, however often it is there.
 std::vector<Row> functions_of(const Profile& profile, SortBy by);
 std::vector<Row> modules_of(const Profile& profile);   // self: code in it; total: with what it calls

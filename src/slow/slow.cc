@@ -432,7 +432,7 @@ std::string Slow::summary() {
     return text;
   }
   std::string out = found ? std::to_string(found) + " slow" : "nothing was slow";
-  out += " (at least " + short_time(options.min_duration_ns) + ")";
+  out += " (at least " + base::short_time(options.min_duration_ns) + ")";
   if (seen != Seen::by_waits) {
     const std::string_view what = options.kind->has_waits ? "call" : "disk request";
     out += " of " + base::counted(calls, what);

@@ -3,9 +3,7 @@
 #include "slow/story.h"
 
 #include "base/text.h"
-#include "spec/syscalls.h"
 #include "symbol/source_names.h"
-#include "trace/values.h"
 
 #include <algorithm>
 #include <map>
@@ -16,48 +14,6 @@ namespace slow {
 namespace {
 
 constexpr size_t nowhere = ~size_t{0};
-
-struct FutexUse {
-  std::string_view caller; // how the function is called that waits, or a part of its name
-  std::string_view what;
-  bool is_lock = false; // who ends the wait had it
-  bool has_name = true; // what it is is told by its address
-};
-// The first that is met, from the outermost frame inward, would be the program's own: so the innermost counts.
-constexpr FutexUse futex_uses[] = {
-    {"pthread_mutex", "the lock", true},       {"lll_lock_wait", "the lock", true},   {"pthread_rwlock", "the read-write lock", true},
-    {"pthread_cond", "the condition"},         {"sem_wait", "the semaphore"},         {"sem_timedwait", "the semaphore"},
-    {"sem_clockwait", "the semaphore"},        {"new_sem_wait", "the semaphore"},     {"pthread_join", "the end of a thread", false, false},
-    {"pthread_clockjoin", "the end of a thread", false, false},                       {"pthread_barrier", "the barrier"},
-    {"cxa_guard_acquire", "the initialisation of"},
-};
-
-// The first functions of the kernel that a system call, an exception or an interrupt runs; nothing behind them tells more.
-bool is_entry(std::string_view name) {
-  constexpr std::string_view starts[] = {"__x64_sys_", "__do_sys_", "__se_sys_", "x64_sys_call", "do_syscall_64", "entry_SYSCALL", "asm_exc_", "asm_sysvec_", "ret_from_fork"};
-  return std::ranges::any_of(starts, [&](std::string_view s) { return name.starts_with(s); });
-}
-
-bool is_interrupt(std::string_view name) {
-  constexpr std::string_view starts[] = {"asm_sysvec_", "asm_common_interrupt", "common_interrupt", "el1h_64_irq"};
-  return std::ranges::any_of(starts, [&](std::string_view s) { return name.starts_with(s); });
-}
-
-bool is_waking(std::string_view name) {
-  constexpr std::string_view parts[] = {"try_to_wake_up", "wake_up", "wake_function", "ttwu"};
-  return std::ranges::any_of(parts, [&](std::string_view s) { return name.find(s) != name.npos; });
-}
-
-const FutexUse* use_of_futex(const std::vector<std::string>& user) {
-  for (const std::string& frame : user)
-    for (const FutexUse& use : futex_uses)
-      if (frame.find(use.caller) != frame.npos) return &use;
-  return nullptr;
-}
-
-bool has_part(const std::vector<std::string>& frames, std::string_view part) {
-  return std::ranges::any_of(frames, [&](const std::string& f) { return f.find(part) != f.npos; });
-}
 
 std::string name_of_thread(uint32_t pid, uint32_t tid) {
   auto name = base::read_file("/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid) + "/comm");
@@ -76,64 +32,13 @@ size_t StoryWriter::place_of_function(const std::vector<std::string>& user) cons
   return nowhere;
 }
 
-bool StoryWriter::is_within(const StackId& user) { return place_of_function(told({}, user).user) != nowhere; }
+bool StoryWriter::is_within(const StackId& user) { return place_of_function(waits_.stack({}, user).user) != nowhere; }
 
 StoryWriter::Within StoryWriter::where_is(const StackId& user) {
   const std::vector<symbol::Frame>& frames = stacks_.frames(user);
   const auto is_call = [&](const symbol::Frame& f) { return !spec::is_note(f.kind) && !spec::is_inlined(f.kind) && is_function(f.name); };
   if (std::ranges::any_of(frames, is_call)) return Within::yes;
   return frames.empty() || spec::is_note(frames.back().kind) ? Within::unknown : Within::no;
-}
-
-NamedStack StoryWriter::told(const StackId& kernel, const StackId& user) {
-  NamedStack out;
-  for (const symbol::Frame& f : stacks_.frames(kernel)) {
-    if (is_entry(f.name)) break;
-    out.kernel.emplace_back(f.name);
-  }
-  for (const symbol::Frame& f : stacks_.frames(user)) {
-    if (spec::is_note(f.kind))
-      out.end = f.name;
-    else
-      out.user.emplace_back(f.name);
-  }
-  return out;
-}
-
-// As strace has it, with the files behind descriptors. `result`: nullptr: it has not returned.
-std::string StoryWriter::call_text(const Thread& thread, int number, const std::array<uint64_t, 6>& arguments, const int64_t* result) {
-  trace::Call call;
-  call.number = number;
-  call.arguments = arguments;
-  call.pid = thread.pid;
-  call.tid = thread.tid;
-  call.result = result ? *result : -1; // what it would write is not there yet
-  std::string text = trace::call_text(call, {.descriptors = &descriptors_});
-  // strace aligns results.
-  const size_t equals = text.rfind(" = ");
-  if (equals == text.npos) return text;
-  const std::string_view left = base::trim(std::string_view(text).substr(0, equals));
-  return std::string(left) + (result ? text.substr(equals) : "");
-}
-
-// "g_cache_lock", "g_cache+16"
-std::string StoryWriter::variable(uint32_t pid, uint64_t address) {
-  std::string out = names_.variable(pid, address, true);
-  if (out.ends_with("+0")) out.resize(out.size() - 2);
-  return out;
-}
-
-std::string StoryWriter::what(const Wait& wait, const NamedStack& stack) {
-  if (wait.is_preempted) return "a CPU";
-  if (const std::string_view lock = locks_.find(wait); !lock.empty()) return std::string(lock);
-  if (wait.is_for_futex()) {
-    const FutexUse* use = use_of_futex(stack.user);
-    if (use && !use->has_name) return std::string(use->what);
-    return std::string(use ? use->what : "the futex") + " " + variable(wait.thread.pid, wait.arguments[0]);
-  }
-  if (wait.call >= 0) return call_text(wait.thread, wait.call, wait.arguments, nullptr);
-  if (has_part(stack.kernel, "fault")) return "a page of memory (page fault)";
-  return stack.kernel.empty() ? "something" : stack.kernel.back();
 }
 
 // The wait of who had the lock meanwhile, and who that is.
@@ -147,33 +52,26 @@ void StoryWriter::tell_holder(const Wait& wait, NamedWait& out) {
   const Wait* own = notes_.longest_wait(out.holder->tid, wait.left, wait.woken);
   if (!own) return;
   out.busy = out.holder;
-  out.busy_stack = told(own->kernel, own->user);
-  out.busy_with = what(*own, out.busy_stack);
+  out.busy_stack = waits_.stack(own->kernel, own->user);
+  out.busy_with = waits_.what(*own, out.busy_stack);
   out.busy_ns = std::min(own->back, wait.woken) - std::max(own->left, wait.left);
-}
-
-// An interrupt wakes in the stack of whom it interrupts, who has no part in that.
-bool StoryWriter::is_by_interrupt(const Wake& wake) {
-  return wake.by.pid == 0 || std::ranges::any_of(stacks_.frames(wake.kernel), [](const symbol::Frame& f) { return is_interrupt(f.name); });
 }
 
 void StoryWriter::tell_ender(const Wait& wait, NamedWait& out) {
   if (!wait.wake) return;
   const Wake& wake = *wait.wake;
-  const std::vector<symbol::Frame>& kernel = stacks_.frames(wake.kernel);
-  if (!is_by_interrupt(wake)) {
-    out.waker = wake.by;
-    out.waker_stack = told(wake.kernel, wake.user);
+  if (waits_.is_by_interrupt(wake)) {
+    out.interrupt = waits_.interrupt(wake);
     return;
   }
-  const auto at = std::ranges::find_if_not(kernel, [](const symbol::Frame& f) { return is_waking(f.name) && f.name != "hrtimer_wakeup"; });
-  out.interrupt = at == kernel.end() ? "an interrupt" : at->name;
+  out.waker = wake.by;
+  out.waker_stack = waits_.stack(wake.kernel, wake.user);
 }
 
 NamedWait StoryWriter::told(const Wait& wait) {
   NamedWait out;
-  const NamedStack whole = told(wait.kernel, wait.user);
-  out.what = what(wait, whole);
+  const NamedStack whole = waits_.stack(wait.kernel, wait.user);
+  out.what = waits_.what(wait, whole);
   out.ns = wait.woken - wait.left;
   out.queued_ns = wait.queued_ns();
   out.is_preempted = wait.is_preempted;
@@ -186,8 +84,7 @@ NamedWait StoryWriter::told(const Wait& wait) {
   out.cpu = wait.cpu;
   out.stack = whole;
   if (!wait.is_preempted) tell_ender(wait, out);
-  const FutexUse* use = wait.is_for_futex() ? use_of_futex(whole.user) : nullptr;
-  if ((use && use->is_lock) || !locks_.find(wait).empty()) tell_holder(wait, out);
+  if (waits_.is_for_lock(wait, whole)) tell_holder(wait, out);
   return out;
 }
 
@@ -253,9 +150,9 @@ Story StoryWriter::tell(const Outlier& o) {
   out.is_cut = o.is_cut;
   out.has_ended = o.call.has_ended;
   out.left_by = o.call.left_by;
-  out.what = o.call.call >= 0 ? call_text(o.call.thread, o.call.call, o.call.arguments, o.call.has_ended ? &o.call.result : nullptr) : function_;
+  out.what = o.call.call >= 0 ? waits_.call(o.call.thread, o.call.call, o.call.arguments, o.call.has_ended ? &o.call.result : nullptr) : function_;
   if (out.what.empty()) out.what = what_;
-  out.stack = told({}, o.call.user);
+  out.stack = waits_.stack({}, o.call.user);
   out.marks = !function_.empty();
   if (out.marks) out.stack.user.insert(out.stack.user.begin(), function_);
   std::map<std::string, NamedCallee> callees;
@@ -269,7 +166,7 @@ Story StoryWriter::tell(const Outlier& o) {
     stack.user.resize(at);
     return at ? stack.user.back() : std::string();
   };
-  for (const Wait& w : locks_.join(o.waits, [this](const Wake& wake) { return is_by_interrupt(wake); })) {
+  for (const Wait& w : waits_.locks().join(o.waits, [this](const Wake& wake) { return waits_.is_by_interrupt(wake); })) {
     NamedWait told_wait = told(w);
     NamedCallee& callee = callees[split(told_wait.stack)];
     // It may last longer than the call.
@@ -290,7 +187,7 @@ Story StoryWriter::tell(const Outlier& o) {
   const uint64_t sample_ns = o.call.is_counted || o.samples.empty() ? regular_ns : out.on_cpu_ns() / o.samples.size();
   std::map<std::vector<std::string>, uint64_t> seen;
   for (const OnCpu& s : o.samples) {
-    NamedStack stack = told({}, s.user);
+    NamedStack stack = waits_.stack({}, s.user);
     callees[split(stack)].on_cpu_ns += sample_ns;
     seen[stack.user] += sample_ns;
   }
@@ -327,7 +224,7 @@ Story StoryWriter::tell(const Io& io) {
   out.what = io.operation < std::size(operations) ? operations[io.operation] : "operation " + std::to_string(io.operation);
   if (io.bytes) out.what += " of " + std::to_string(io.bytes) + " bytes at sector " + std::to_string(io.sector);
   out.what += " of " + device_name(io.device);
-  out.stack = told(io.kernel, io.user);
+  out.stack = waits_.stack(io.kernel, io.user);
   return out;
 }
 

@@ -2,10 +2,8 @@
 #pragma once
 
 #include "report/names.h"
-#include "slow/interpreter_locks.h"
 #include "slow/notes.h"
-#include "slow/stacks.h"
-#include "trace/descriptors.h"
+#include "waits/wait_names.h"
 
 #include <optional>
 #include <string>
@@ -14,13 +12,6 @@
 namespace slow {
 
 using RanFor = std::vector<std::pair<Thread, uint64_t>>; // who had a CPU meanwhile, and for how long
-
-struct NamedStack {
-  std::vector<std::string> kernel; // innermost first, without the entry of the system call
-  std::vector<std::string> user;
-  std::string end; // why there are no more; empty: they are all there
-  bool operator==(const NamedStack&) const = default;
-};
 
 struct NamedWait {
   std::string what; // "the lock g_cache_lock"
@@ -94,9 +85,7 @@ class StoryWriter {
 public:
   // `function`: the requested function, as a pattern; empty: not a function, but shown as `what`.
   StoryWriter(Notes& notes, Stacks& stacks, report::SystemNames& names, const InterpreterLocks& locks, std::string function, std::string what)
-      : notes_(notes), stacks_(stacks), names_(names), locks_(locks), function_(std::move(function)), what_(std::move(what)) {
-    descriptors_.keep(false);
-  }
+      : notes_(notes), stacks_(stacks), waits_(stacks, names, locks), function_(std::move(function)), what_(std::move(what)) {}
 
   // Whether the function is in this stack: then the thread was in a call of it.
   bool is_within(const StackId& user);
@@ -107,23 +96,16 @@ public:
   Story tell(const Io& io);
 
 private:
-  NamedStack told(const StackId& kernel, const StackId& user);
   NamedWait told(const Wait& wait);
-  bool is_by_interrupt(const Wake& wake);
   void tell_ender(const Wait& wait, NamedWait& out);
   void tell_holder(const Wait& wait, NamedWait& out);
-  std::string variable(uint32_t pid, uint64_t address);
-  std::string what(const Wait& wait, const NamedStack& stack);
-  std::string call_text(const Thread& thread, int call, const std::array<uint64_t, 6>& arguments, const int64_t* result);
   // Of user frames, innermost first: the outermost call of the function, or npos.
   size_t place_of_function(const std::vector<std::string>& user) const;
   bool is_function(std::string_view frame) const;
 
   Notes& notes_;
   Stacks& stacks_;
-  report::SystemNames& names_;
-  const InterpreterLocks& locks_;
-  trace::SeenDescriptors descriptors_;
+  WaitNames waits_;
   std::string function_, what_;
 };
 

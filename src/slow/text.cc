@@ -1,13 +1,17 @@
 #include "slow/text.h"
 
+#include "base/clock.h"
 #include "base/counted.h"
 #include "base/text.h"
-#include "report/json.h"
+#include "report/json_object.h"
 #include "report/time.h"
 
 #include <cstdio>
 
 namespace slow {
+
+using base::short_time;
+using report::JsonObject, report::json_list;
 
 namespace {
 
@@ -122,54 +126,22 @@ std::string callee_line(const Story& s) {
 
 // ---- JSON
 
-struct Object {
-  std::string out = "{";
-  bool is_first = true;
-
-  Object& key(std::string_view name) {
-    if (!std::exchange(is_first, false)) out += ", ";
-    report::append_json(out, name);
-    out += ": ";
-    return *this;
-  }
-  Object& add(std::string_view name, std::string_view text) { return key(name), report::append_json(out, text), *this; }
-  Object& add(std::string_view name, uint64_t n) { return key(name), out += std::to_string(n), *this; }
-  Object& raw(std::string_view name, std::string_view json) { return key(name), out += json, *this; }
-  Object& add(std::string_view name, const std::vector<std::string>& words) {
-    key(name);
-    out += "[";
-    for (size_t i = 0; i < words.size(); i++) {
-      if (i) out += ", ";
-      report::append_json(out, words[i]);
-    }
-    out += "]";
-    return *this;
-  }
-  std::string end() { return std::move(out) + "}"; }
-};
-
-template<class T, class Json> std::string list(const std::vector<T>& all, Json json) {
-  std::string out;
-  for (const T& one : all) out.append(out.empty() ? "[" : ", ").append(json(one));
-  return out.empty() ? "[]" : out + "]";
-}
-
-std::string json(const Thread& t) { return Object().add("pid", t.pid).add("tid", t.tid).add("thread", t.name).end(); }
+std::string json(const Thread& t) { return JsonObject().add("pid", t.pid).add("tid", t.tid).add("thread", t.name).end(); }
 
 std::string json(const NamedStack& s) {
-  Object out;
+  JsonObject out;
   out.add("kernel", s.kernel).add("user", s.user);
   if (!s.end.empty()) out.add("end", s.end);
   return out.end();
 }
 
 std::string ran_json(const std::pair<Thread, uint64_t>& ran) {
-  return Object().add("pid", ran.first.pid).add("tid", ran.first.tid).add("thread", ran.first.name).add("ns", ran.second).end();
+  return JsonObject().add("pid", ran.first.pid).add("tid", ran.first.tid).add("thread", ran.first.name).add("ns", ran.second).end();
 }
 
 std::string wait_json(const NamedWaits& all) {
   const NamedWait& w = all.longest;
-  Object out;
+  JsonObject out;
   out.add("for", w.what).add("number", all.number).add("waiting_ns", all.ns).add("runnable_ns", all.queued_ns);
   if (all.number > 1) out.add("longest_waiting_ns", w.ns).add("longest_runnable_ns", w.queued_ns);
   out.raw("stack", json(w.stack));
@@ -177,32 +149,23 @@ std::string wait_json(const NamedWaits& all) {
   if (!w.interrupt.empty()) out.add("woken_by_interrupt", w.interrupt);
   if (w.holder) out.raw("held_by", json(*w.holder));
   if (w.busy) out.add("holder_waiting_ns", w.busy_ns).add("holder_waits_for", w.busy_with).raw("holder_stack", json(w.busy_stack));
-  out.add("cpu", w.cpu).raw("ran_before", list(all.ran, ran_json));
+  out.add("cpu", w.cpu).raw("ran_before", json_list(all.ran, ran_json));
   return out.end();
 }
 
 std::string hot_json(const NamedHot& h) {
-  return Object().add("function", h.name).add("on_cpu_ns", h.on_cpu_ns).raw("stack", json(h.stack)).end();
+  return JsonObject().add("function", h.name).add("on_cpu_ns", h.on_cpu_ns).raw("stack", json(h.stack)).end();
 }
 
 std::string json(const NamedTurns& t) {
-  return Object().add("number", t.number).add("runnable_ns", t.queued_ns).add("longest_runnable_ns", t.longest_ns).raw("ran_before", list(t.ran, ran_json)).end();
+  return JsonObject().add("number", t.number).add("runnable_ns", t.queued_ns).add("longest_runnable_ns", t.longest_ns).raw("ran_before", json_list(t.ran, ran_json)).end();
 }
 
 std::string callee_json(const NamedCallee& c) {
-  return Object().add("function", c.name).add("off_cpu_ns", c.waiting_ns).add("on_cpu_ns", c.on_cpu_ns).end();
+  return JsonObject().add("function", c.name).add("off_cpu_ns", c.waiting_ns).add("on_cpu_ns", c.on_cpu_ns).end();
 }
 
 } // namespace
-
-std::string short_time(uint64_t ns) {
-  // What would be rounded up to 1000 of a unit is 1 of the next.
-  const double n = static_cast<double>(ns);
-  if (ns >= 999'995'000) return print("%.3f s", n / 1e9);
-  if (ns >= 999'500) return print("%.2f ms", n / 1e6);
-  if (ns >= 1'000) return print("%.0f us", n / 1e3);
-  return print("%.0f ns", n);
-}
 
 static std::string left_text(LeftBy by) {
   return by == LeftBy::exception ? ", left by an exception" : by == LeftBy::jump ? ", left by longjmp" : "";
@@ -224,7 +187,7 @@ std::string slow_text(const Story& s, int64_t wall_ns) {
 }
 
 std::string slow_json(const Story& s, int64_t wall_ns) {
-  Object out;
+  JsonObject out;
   out.add("type", "slow").add("what", s.what).add("time", report::format_time("%FT%T.%f", static_cast<int64_t>(s.start) + wall_ns));
   out.add("pid", s.thread.pid).add("tid", s.thread.tid).add("thread", s.thread.name).add("duration_ns", s.ns);
   out.raw("is_whole", s.is_whole ? "true" : "false").raw("has_ended", s.has_ended ? "true" : "false");
@@ -237,7 +200,7 @@ std::string slow_json(const Story& s, int64_t wall_ns) {
   out.raw("stack", json(s.stack));
   if (s.is_io) return out.end() + "\n";
   if (s.is_cut) out.raw("waits_are_cut", "true");
-  out.raw("waits", list(s.waits, wait_json)).raw("turns", json(s.turns)).raw("hot", list(s.hot, hot_json)).raw("callees", list(s.callees, callee_json));
+  out.raw("waits", json_list(s.waits, wait_json)).raw("turns", json(s.turns)).raw("hot", json_list(s.hot, hot_json)).raw("callees", json_list(s.callees, callee_json));
   return out.end() + "\n";
 }
 

@@ -5,8 +5,6 @@
 
 namespace slow {
 
-// "50.17 ms", "812 us"
-std::string short_time(uint64_t ns);
 // `wall_ns`: added to the story's times to get wall-clock times.
 std::string slow_text(const Story& story, int64_t wall_ns);
 std::string slow_json(const Story& story, int64_t wall_ns);

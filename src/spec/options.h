@@ -729,6 +729,25 @@ inline constexpr Option slow_options[] = {
     quiet_option,
     help_option};
 
+inline constexpr Option waits_options[] = {
+    target_pid,
+    target_thread,
+    target_user,
+    target_cgroup,
+    target_container,
+    all_option,
+    {.id = OptionId::min_duration,
+     .name = "min-duration",
+     .argument = "TIME",
+     .doc = "Record waits of at least TIME; shorter ones count as running (default 100us)."},
+    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Show N limits (default 5)."},
+    lang_option,
+    sampled_duration,
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output."},
+    {.id = OptionId::json, .name = "json", .doc = "Print one JSON object."},
+    quiet_option,
+    help_option};
+
 inline constexpr Option graph_options[] = {
     target_pid,
     target_thread,
@@ -939,6 +958,10 @@ inline constexpr Subcommand subcommands[] = {
      slow_options,
      "acu slow -p 4711 handle_request\nacu slow syscall:fsync,fdatasync -a --min-duration 50ms\n"
      "acu slow --min-duration 1ms -n 5 read_page -- ./load"},
+    {"waits", "[-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
+     "Report who waits for whom, what the waits come to in the end, and what limits the program: for each piece of code and each wait\n"
+     "for something outside, how much faster the threads would be without it. The longest wait is often not what limits a program.",
+     waits_options, "acu waits -p 4711 --duration 5s\nacu waits --min-duration 20us -- ./load\nacu waits -a --duration 3s --json"},
     {"graph", "[-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] FUNCTION… [-- CMD…]",
      "Show nested calls like ftrace's function_graph: duration and off-CPU time of each, with arguments and results where types are\n"
      "known. Traces a process or the command itself, not its children. FUNCTION, also with * and ?: `main` of the program,\n"

@@ -1,4 +1,5 @@
-// What limits a program: the activities without which it would gain most, with the waits that come to them.
+// What limits a program: what it would gain most without, with the waits that come to that. Left out is one activity, or all that a function does if
+// that gains more than any of its activities.
 #pragma once
 
 #include "waits/blame.h"
@@ -6,6 +7,7 @@
 #include "waits/replay.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace waits {
@@ -17,21 +19,23 @@ struct Gain {
 };
 
 struct Limit {
-  uint32_t activity = 0;
-  uint64_t ns = 0;               // that it took, in all threads
-  uint64_t saved_ns = 0;         // without it, in all threads: the order of limits
-  std::vector<Gain> gains;       // largest first
+  uint32_t group = 0;
+  std::string function;             // empty: one activity
+  std::vector<Share> activities;    // that are left out, with their parts of `ns`; the largest first
+  uint64_t ns = 0;                  // that they took, in all threads
+  uint64_t saved_ns = 0;            // without them, in all threads: the order of limits
+  std::vector<Gain> gains;          // largest first
   struct Waiting {
-    uint32_t activity = 0;       // a wait that comes to it
-    uint64_t ns = 0;             // that much of it
+    uint32_t activity = 0;          // a wait that comes to it
+    uint64_t ns = 0;                // that much of it
   };
-  std::vector<Waiting> waiting;  // largest first
+  std::vector<Waiting> waiting;     // largest first
 };
 
 struct Findings {
-  std::vector<Limit> limits;                 // that would gain something
+  std::vector<Limit> limits;        // that would gain something
   std::vector<Blamed> waits;
-  std::vector<std::vector<uint32_t>> knots;
+  std::vector<std::vector<uint32_t>> knots; // see knots.h
 };
 
 Findings find_limits(const Graph& graph);

@@ -10,21 +10,26 @@ namespace waits {
 
 inline constexpr uint32_t nobody = ~uint32_t{0};
 
-// What can take time, and could be made faster: code that runs, a wait for something outside, a wait for a CPU. Threads of one name share it.
+inline constexpr size_t most_functions = 3; // that tell activities apart
+
+// What can take time, and could be made faster: code that runs, a wait for something, a wait for a CPU. Threads of one group share it.
 struct Activity {
   enum Kind : uint8_t {
     runs,     // `where` runs
-    waits,    // for `what`, asked for by `where`; what it comes to is known if another thread ended it
-    runnable, // no CPU
+    waits,    // for `what`, asked for by `where`; another thread may end it
+    runnable, // without a CPU
   } kind = runs;
-  uint32_t group = 0;              // index into Graph::groups
-  std::string what;                // "the lock g_lock", "read(5</var/log/x>, …)"; empty: it runs
-  std::string where;               // function of the program, with file and line if known; empty: not known
-  std::vector<std::string> stack;  // innermost first, as an example
-  bool operator==(const Activity& o) const { return kind == o.kind && group == o.group && what == o.what && where == o.where; }
+  bool is_idle = false;           // a wait for work to come: for any of many descriptors, or for a connection
+  bool is_whole = false;          // the last of `where` is the outermost function of the program, in which its thread always is
+  bool is_lock = false;           // a wait for what one thread has at a time
+  uint32_t group = 0;             // index into Graph::groups
+  std::string what;               // "the lock g_lock", "read(5</var/log/x>, …)"; empty: it runs
+  std::vector<std::string> where; // the innermost functions of the program itself (most_functions); empty: not known
+  std::string place;              // of the first of these in the source: "log.cc:88"; empty: not known, or not looked for
+  std::vector<std::string> stack; // all of them, innermost first, as an example
 };
 
-// Code that runs in a stretch, and how much of it that is (0 to 1).
+// A part of something, 0 to 1, that is one activity's.
 struct Share {
   uint32_t activity = 0;
   double part = 0;
@@ -34,21 +39,22 @@ struct Stretch {
   uint64_t begin = 0, end = 0;
   uint32_t thread = 0;
   Activity::Kind kind = Activity::runs;
-  uint32_t activity = nobody; // of a wait; of one that runs: see `mix`
-  uint32_t mix = nobody;      // index into Graph::mixes; nobody: its code is not known
-  uint32_t ender = nobody;    // thread, one of whose stretches ends at the same time; nobody: something outside ended it
+  uint32_t activity = nobody; // of one that runs: nobody, see `mix`
+  uint32_t mix = nobody;      // of one that runs: index into Graph::mixes; nobody: its code is not known
+  uint32_t ender = nobody;    // the thread that ended it; nobody: something outside did
+  uint32_t after = nobody;    // set by settle(): the stretch of the ender that had to end before
   uint64_t ns() const { return end - begin; }
 };
 
-// A thread is known from its first stretch on; there are no gaps.
-struct Thread {
+// A thread, known from its first stretch to its last; there are no gaps.
+struct Timeline {
   uint32_t pid = 0, tid = 0;
   uint32_t group = 0;
   std::string name;
-  std::vector<uint32_t> stretches; // in their order
+  std::vector<uint32_t> stretches = {}; // in their order; set by settle()
 };
 
-// Threads of one name and program.
+// Threads of one name in one process, or in processes of one name.
 struct Group {
   std::string name;
   uint32_t threads = 0;
@@ -56,14 +62,15 @@ struct Group {
 
 struct Graph {
   std::vector<Group> groups;
-  std::vector<Thread> threads;
+  std::vector<Timeline> threads;
   std::vector<Activity> activities;
   std::vector<std::vector<Share>> mixes;
-  // By their ends; of two that end at the same time, the one that the other depends on comes first.
+  // Each comes after those that it depends on: after settle() they are in the order of their ends.
   std::vector<Stretch> stretches;
   uint64_t begin = 0, end = 0; // of the measurement
+  uint32_t cpus = 0;           // that its threads may use; 0: not known
 
-  // Puts stretches in that order, cuts those that run where they end a wait, and fills Thread::stretches.
+  // Cuts stretches that run where they end a wait, brings all into their order, and finds what each comes after.
   void settle();
 };
 

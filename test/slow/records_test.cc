@@ -1,7 +1,7 @@
 // Each record that scripts/slow.bt prints is read whole: no field of any is forgotten.
 #include "record_builder.h"
 #include "session/runner.h"
-#include "slow/records.h"
+#include "slow/notes.h"
 #include "slow/script.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ protected:
 };
 
 TEST_F(SlowRecords, TheLowBitsOfTheTimeOfLeavingAreFlags) {
-  // scripts/slow_waits.bt: bit 0: preempted; bit 1: its user stack is elsewhere.
+  // scripts/long_waits.bt: bit 0: preempted; bit 1: its user stack is elsewhere.
   const auto wait = [&](uint64_t left, uint64_t woken, uint64_t back) {
     return std::get<Wait>(read(record().number("wait", 7, 4).number("left", left).number("woken", woken).number("back", back)));
   };

@@ -1,4 +1,5 @@
 // Stories as text and as JSON: units and rounding, plural forms, what is left out, and names that could move a cursor.
+#include "base/clock.h"
 #include "slow/text.h"
 
 #include <gtest/gtest.h>
@@ -11,26 +12,26 @@ constexpr uint64_t us = 1'000, ms = 1'000'000, second = 1'000'000'000;
 // ---- times
 
 TEST(SlowTimes, UnitsGoWithTheSize) {
-  EXPECT_EQ(short_time(0), "0 ns");
-  EXPECT_EQ(short_time(999), "999 ns");
-  EXPECT_EQ(short_time(1'000), "1 us");
-  EXPECT_EQ(short_time(812 * us), "812 us");
-  EXPECT_EQ(short_time(50'170'000), "50.17 ms");
-  EXPECT_EQ(short_time(1'234 * ms), "1.234 s");
+  EXPECT_EQ(base::short_time(0), "0 ns");
+  EXPECT_EQ(base::short_time(999), "999 ns");
+  EXPECT_EQ(base::short_time(1'000), "1 us");
+  EXPECT_EQ(base::short_time(812 * us), "812 us");
+  EXPECT_EQ(base::short_time(50'170'000), "50.17 ms");
+  EXPECT_EQ(base::short_time(1'234 * ms), "1.234 s");
 }
 
 // What rounds up to the next unit is shown in that.
 TEST(SlowTimes, RoundingReachesTheNextUnit) {
-  EXPECT_EQ(short_time(999'499), "999 us");
-  EXPECT_EQ(short_time(999'500), "1.00 ms");
-  EXPECT_EQ(short_time(ms - 1), "1.00 ms");
-  EXPECT_EQ(short_time(999'994'999), "999.99 ms");
-  EXPECT_EQ(short_time(999'995'000), "1.000 s");
-  EXPECT_EQ(short_time(second - 1), "1.000 s");
+  EXPECT_EQ(base::short_time(999'499), "999 us");
+  EXPECT_EQ(base::short_time(999'500), "1.00 ms");
+  EXPECT_EQ(base::short_time(ms - 1), "1.00 ms");
+  EXPECT_EQ(base::short_time(999'994'999), "999.99 ms");
+  EXPECT_EQ(base::short_time(999'995'000), "1.000 s");
+  EXPECT_EQ(base::short_time(second - 1), "1.000 s");
 }
 
 TEST(SlowTimes, AnyNumberHasAText) {
-  EXPECT_EQ(short_time(~uint64_t{0}), "18446744073.710 s");
+  EXPECT_EQ(base::short_time(~uint64_t{0}), "18446744073.710 s");
 }
 
 // ---- text

@@ -3,14 +3,14 @@
 #pragma once
 
 #include "runtime/runtimes.h"
-#include "slow/records.h"
+#include "waits/records.h"
 
 #include <functional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-namespace slow {
+namespace waits {
 
 class InterpreterLocks {
 public:
@@ -31,4 +31,4 @@ private:
   std::unordered_map<uint32_t, Lock> locks_; // by process
 };
 
-} // namespace slow
+} // namespace waits

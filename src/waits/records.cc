@@ -1,5 +1,5 @@
 // The kind of a record is the name of its first field: see scripts/slow.bt.
-#include "slow/records.h"
+#include "waits/records.h"
 
 #include "spec/syscalls.h"
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace slow {
+namespace waits {
 
 bool Wait::is_for_futex() const { return call >= 0 && spec::syscall_name(call) == "futex"; }
 
@@ -217,4 +217,4 @@ Call Records::read_open_call(std::span<const std::byte> key, const type::Type& t
   return out;
 }
 
-} // namespace slow
+} // namespace waits

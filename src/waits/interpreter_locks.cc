@@ -1,6 +1,6 @@
-#include "slow/interpreter_locks.h"
+#include "waits/interpreter_locks.h"
 
-namespace slow {
+namespace waits {
 
 bool InterpreterLocks::add(uint32_t pid, const language_table& table) {
   const std::string_view name = runtime::runtime_of(table.kind).lock;
@@ -36,4 +36,4 @@ std::vector<Wait> InterpreterLocks::join(const std::vector<Wait>& waits, const s
   return out;
 }
 
-} // namespace slow
+} // namespace waits

@@ -1,0 +1,86 @@
+#include "waits/waits.h"
+
+#include "session/losses.h"
+#include "session/run_times.h"
+#include "session/script_maps.h"
+#include "waits/text.h"
+
+#include <unistd.h>
+
+namespace waits {
+
+base::Status Measuring::compile() {
+  ACU_TRY(condition_, session::condition_of(options_.filter));
+  // acu itself is not part of the result.
+  condition_.text = "(" + condition_.text + ") && pid != " + std::to_string(::getpid());
+  session::BuiltinScript script("wait_graph");
+  script.set("MIN_DURATION_NS", options_.min_duration_ns);
+  script.set_whose(condition_, options_.filter, options_.duration_ns);
+  script.set_scheduler();
+  runner_.emplace(session::Measurement{.aim = "measure waits of",
+                                       .script = std::move(script),
+                                       .filter = options_.filter,
+                                       .command = options_.command,
+                                       .filters_itself = true,
+                                       .follows_processes = true,
+                                       .keeps_files = true,
+                                       .keeps_contents = true,
+                                       .languages = options_.languages,
+                                       .take_runtime = [this](uint32_t pid, const language_table& table) { take_interpreter(pid, table); }},
+                  [this](const type::Type& type, std::span<const std::byte> bytes) { maker_->take(records_.read(type, bytes)); });
+  return runner_->compile();
+}
+
+base::Status Measuring::load(const session::Options& run) {
+  ACU_CHECK(runner_->load(run));
+  stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());
+  names_.emplace(*stacks_, runner_->names(), interpreter_locks_);
+  maker_.emplace(*stacks_, *names_);
+  return {};
+}
+
+// If the script has no room for its lock, waits for it are waits for a futex.
+void Measuring::take_interpreter(uint32_t pid, const language_table& table) {
+  if (interpreter_locks_.add(pid, table))
+    session::put_interpreter_lock(runner_->program(), runner_->backend().engine(), pid, table.root, table.root + table.root_bytes);
+}
+
+void Measuring::locate(Graph& graph, const Findings& findings, size_t first) {
+  for (size_t i = 0; i < findings.limits.size() && i < first; i++)
+    for (const Share& s : findings.limits[i].activities) maker_->locate(graph, s.activity);
+}
+
+uint64_t Measuring::lost() {
+  const ir::Counters counters = runner_->backend().engine().counters();
+  uint64_t out = counters.lost_events + counters.scratch_busy + counters.missed_runs + maker_->dropped();
+  for (uint64_t full : counters.map_full) out += full;
+  return out;
+}
+
+base::Result<int> find_waits(const Options& options) {
+  session::Options run;
+  run.quiet = true;
+  run.pid = options.filter.pid;
+  run.output_file = options.output;
+  ACU_TRY(const std::unique_ptr<session::Output> output, session::Output::open(run));
+  Measuring measuring(options);
+  ACU_CHECK(measuring.compile());
+  ACU_CHECK(measuring.load(run));
+  session::RunTimes run_times;
+  run_times.start(true);
+
+  // Detached; all records were taken.
+  ACU_CHECK(measuring.runner().live(*output));
+  Graph graph = measuring.graph();
+  const Findings findings = find_limits(graph);
+  measuring.locate(graph, findings, options.top);
+  const Report report = {.graph = graph, .findings = findings, .what = measuring.what(), .min_ns = options.min_duration_ns, .lost = measuring.lost(), .top = options.top};
+  output->out(options.json ? waits_json(report) : waits_text(report));
+  output->flush();
+  const uint64_t probes_ns = run_times.of_all_time(measuring.runner().backend().engine().counters().run_ns);
+  if (!options.quiet && !options.json) output->message(session::own_costs(probes_ns) + "\n");
+  ACU_CHECK(output->finish());
+  return session::end_of(measuring.runner().child());
+}
+
+} // namespace waits

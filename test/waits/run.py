@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Who waits for whom: run.py ACU [--filter TEXT]
+
+`acu waits` over programs whose longest wait is not what limits them. Each can run without what limits it: then it is as much faster as acu said.
+Last line: `N passed, N failed, N skipped`.
+"""
+import functools
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import SLOWNESS, need, patient, require_real_time, run_suite, untimed
+
+TMP = tempfile.mkdtemp(prefix="acu-waits-")
+PROGRAMS = os.path.join(TMP, "programs")
+
+
+@functools.cache
+def loops():
+    """Of work in a microsecond, the same for all runs."""
+    with untimed():
+        subprocess.run(["g++", "-O2", "-g", "-std=c++20", "-o", PROGRAMS, os.path.join(HERE, "programs.cc"), "-pthread"], check=True, timeout=100 * SLOWNESS)
+        return str(statistics.median(int(subprocess.run([PROGRAMS], capture_output=True, text=True, check=True).stdout) for _ in range(9)))
+
+
+def speed(mode, seconds, *words):
+    return float(subprocess.run([PROGRAMS, mode, str(seconds), loops(), *words], capture_output=True, text=True, check=True, timeout=60 * SLOWNESS).stdout)
+
+
+def waits(acu, *words, status=0):
+    done = subprocess.run([acu, "waits", *words], capture_output=True, text=True, timeout=60 * SLOWNESS)
+    need(done.returncode == status, f"{words}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout, done.stderr
+
+
+def measured(acu, mode, seconds):
+    """What acu says, of a run of the program."""
+    with subprocess.Popen([PROGRAMS, mode, str(seconds + 3), loops()], stdout=subprocess.PIPE, text=True) as program:
+        out = waits(acu, "--json", "-p", str(program.pid), "--duration", f"{seconds}s")[0]
+        program.kill()
+    found = json.loads(out)
+    need(found["lost"] == 0, f"{found['lost']} records lost")
+    return found
+
+
+
+def first_limit(found, function):
+    need(found["limits"], json.dumps(found, indent=1))
+    first = found["limits"][0]
+    stack = " ".join(first["activities"][0]["activity"].get("stack", []))
+    need(function in stack, f"the first limit is in {stack or first['activities'][0]}, not in {function}")
+    return first
+
+
+def is_limited_by(acu, mode, function, group):
+    """acu names what limits the program, and says how much faster it would be without that. Speeds are measured in turns, as other programs may run."""
+    require_real_time("speeds are compared")
+    loops()
+    found = measured(acu, mode, patient(2))
+    first = first_limit(found, function)
+    longest = found["waits"][0]["wait"]
+    need(function not in " ".join(longest.get("stack", [])), f"the longest wait is what limits it: {longest}")
+    predicted = {g["threads"]: g["factor"] for g in first["gains"]}
+    need(group in predicted, f"{group} would gain nothing: {predicted}")
+    with_it, without = [], []
+    for _ in range(3):
+        with_it.append(speed(mode, 1))
+        without.append(speed(mode, 1, "without"))
+    gained = statistics.median(without) / statistics.median(with_it)
+    need(abs(predicted[group] / gained - 1) <= 0.25, f"{group} would be {predicted[group]} times as fast; it is {gained:.2f} times: {with_it} {without}")
+
+
+def test_a_sleep_under_a_lock(acu):
+    is_limited_by(acu, "log", "flush_log", "worker")
+
+
+def test_the_slowest_stage_of_a_pipeline(acu):
+    is_limited_by(acu, "pipeline", "pack", "sender")
+
+
+def test_a_pool_that_is_too_small(acu):
+    is_limited_by(acu, "pool", "query", "client")
+
+
+def test_the_last_of_a_chain_of_threads(acu):
+    is_limited_by(acu, "chain", "look_up", "caller")
+
+
+def test_one_of_several_has_more_to_do(acu):
+    is_limited_by(acu, "rounds", "merge", "merger")
+
+
+if __name__ == "__main__":
+    sys.exit(run_suite([t for name, t in sorted(globals().items()) if name.startswith("test_")], TMP))
