@@ -1,4 +1,4 @@
-// The inference engine: forward chaining over facts, by CLIPS (libclips). Everything that CLIPS has stays in inference.cc.
+// The inference engine: forward chaining over facts, by CLIPS (libclips). What CLIPS has stays in inference.cc and clips_environment.cc.
 //
 // Rules assert conclusions (rules/language.clp), each about a cause and a subject ("process 4711", "disk vda", "host").
 #pragma once
@@ -54,10 +54,11 @@ struct Remark {
 struct Conclusions {
   std::vector<Evidence> evidence;
   std::vector<Explanation> explanations;
-  std::vector<Need> needs;
+  std::vector<Need> needs; // highest priority first
   std::vector<Effect> effects;
   std::vector<Remark> remarks;
-  std::string stopped; // the rule that was still firing as the limit was reached; empty: it ended by itself
+  std::string stopped; // the rule that was still firing as a limit of firings, time or memory was reached; empty: it ended by itself
+  std::vector<std::string> mistakes; // that rules made as they ran: "rule NAME: why"; the other rules ran on
 };
 
 class Inference {
@@ -71,7 +72,10 @@ public:
   void load_own();
   // Each *.clp file of a folder, in the order of their names. Failure: the file, the line, and what CLIPS says of it.
   base::Status load_folder(const std::string& folder);
+  // The same of one file's text. Rules are data: they compute with facts, and have no files, commands, clock or chance (clips_environment.h).
+  base::Status load(std::string_view text, std::string_view name);
 
+  // Texts may have any bytes; conclusions hold them as base::printable does.
   void add(const Fact& fact);
   // Fires rules until none is left, or until it has fired `most`. Facts that are added later may be concluded from by another run.
   Conclusions run(uint64_t most = 1'000'000);

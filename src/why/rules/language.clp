@@ -1,7 +1,7 @@
 ; What rules may assert. Facts of measurements have templates of their own (src/why/fact_kinds.h), each with the slots `by` (the measurement) besides
-; its own.
+; its own. The functions in common.clp assert these in one line.
 ;
-; A cause is named as its rule file. A subject says what has it: "process 4711", "disk vda", "host".
+; A cause is named as its rule file. A subject says what has it: "process 4711", "disk vda", "cgroup /a.service", "host".
 
 (deftemplate evidence "Something that speaks for a cause, or against it."
   (slot cause (type SYMBOL))
@@ -14,6 +14,7 @@
 (deftemplate explains "The part of the symptom that a cause accounts for, 0 to 1, with its interval."
   (slot cause (type SYMBOL))
   (slot subject (type STRING))
+  (multislot symptoms (type SYMBOL) (allowed-symbols slow growing stuck failing)) ; that it can account for
   (slot share (type NUMBER))
   (slot low (type NUMBER) (default 0.0))
   (slot high (type NUMBER) (default 1.0))
@@ -23,7 +24,7 @@
   (slot cause (type SYMBOL))
   (slot subject (type STRING))
   (slot measurement (type SYMBOL))
-  (slot target (type STRING) (default ""))
+  (slot target (type STRING) (default "")) ; a process's number; empty: the host
   (slot priority (type INTEGER) (default 0))
   (slot text (type STRING)))
 

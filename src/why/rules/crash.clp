@@ -1,0 +1,36 @@
+; "It crashes: a signal ends it, and a supervisor starts it again."
+; Symptom: requests fail for moments; the process is always young.
+; Cause: a signal ended it (SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE), at a location that the core dump shows.
+; Refutation: it ended by itself or by a request to stop.
+; Thresholds: whoever asks why something fails and finds a process younger than ten minutes asks what ended the one before. A single crash is enough.
+
+(defrule crash-sign
+  (request (kind "failing"|"any") (pid ?asked))
+  (process (by ?by) (pid ?pid&:(or (< ?asked 0) (= ?asked ?pid))) (name ?name) (uptime ?uptime&:(> ?uptime 0)&:(< ?uptime 600)))
+  =>
+  (bind ?subject (process-subject ?pid))
+  (suppose crash ?subject ?by (str-cat ?name " started " (duration (* 1e9 ?uptime)) " ago"))
+  (ask crash ?subject crashes (target ?pid) 80 "whether a process of that name crashed before"))
+
+(defrule crash-seen
+  (process (pid ?pid) (name ?name))
+  (crash-report (by ?by) (pid ?dead) (name ?name) (signal ?signal&~"") (reason ?reason) (detail ?detail) (function ?function) (file ?file) (line ?line))
+  =>
+  (bind ?subject (process-subject ?pid))
+  (bind ?why (str-cat ?signal (if (eq ?reason "") then "" else (str-cat ", " ?reason)) (if (eq ?detail "") then "" else (str-cat ": " ?detail))))
+  (see crash ?subject ?by (str-cat ?name " (process " ?dead ") was ended by " ?why))
+  (explain crash ?subject (create$ failing) 1 1 1 (str-cat "it ended " ?name))
+  (describe crash ?subject
+    (str-cat ?name " crashes in " (first-known ?function "code without a name") ": " ?why)
+    (location ?function ?file ?line)
+    "acu core FILE shows the stacks of all threads with arguments and variables"
+    "no new core dump after the same requests"
+    "all crashes are at different locations: then memory is overwritten earlier (or hardware fails)"))
+
+(defrule crash-not-seen
+  (logical (measured (measurement "crashes") (pid ?pid))
+    (request (kind "failing"|"any"))
+    (process (pid ?pid) (name ?name) (uptime ?uptime&:(> ?uptime 0)&:(< ?uptime 600)))
+    (not (crash-report (name ?name))))
+  =>
+  (contradict crash (process-subject ?pid) crashes "no process of that name crashed"))

@@ -1,0 +1,38 @@
+; "Two threads wait for each other, and will forever."
+; Symptom: the process does nothing, and requests never end.
+; Cause: each of some threads holds a lock that the next one waits for, in a circle.
+; Refutation: threads wait, but for something that will come (a request, a timer, a peer).
+; Thresholds: no thread runs (below 1% of the time). A circle that stays the same for one second does not end by itself, as locks that are taken in order are held
+; for milliseconds.
+
+(defrule deadlock-sign
+  (request (kind "stuck"|"any"|"slow") (pid ?asked))
+  (process (by ?by) (pid ?pid&:(or (< ?asked 0) (= ?asked ?pid))) (threads ?threads&:(>= ?threads 2)) (busiest ?busiest&:(< ?busiest 0.01)))
+  (syscall (pid ?pid) (call "futex") (time ?time&:(>= ?time 0.5)))
+  =>
+  (bind ?subject (process-subject ?pid))
+  (suppose deadlock ?subject ?by (str-cat "none of its " ?threads " threads runs"))
+  (ask deadlock ?subject snapshot (target ?pid) 85 "which locks its threads wait for, and who holds them"))
+
+(defrule deadlock-seen
+  (process (pid ?pid) (name ?process) (busiest ?busiest&:(< ?busiest 0.01)))
+  (lock-cycle (by ?by) (pid ?pid) (threads ?threads) (locks ?locks) (function ?function) (file ?file) (line ?line) (seconds ?seconds&:(>= ?seconds 1)))
+  =>
+  (bind ?subject (process-subject ?pid))
+  (see deadlock ?subject ?by (str-cat "threads wait for each other in a circle: " ?threads "; locks: " ?locks))
+  (explain deadlock ?subject (create$ stuck slow failing) 1 1 1 (str-cat "none of them can run, for " (duration (* 1e9 ?seconds)) " now"))
+  (follows deadlock ?subject pool-exhausted ?subject)
+  (describe deadlock ?subject
+    (str-cat "threads of " ?process " wait for each other (deadlock)")
+    (location ?function ?file ?line)
+    (str-cat "take the locks (" ?locks ") in the same order everywhere, or together (std::scoped_lock); restart the process now")
+    "the same load runs without threads that wait for each other"
+    "one of the threads goes on by itself: then it was slow, and not stuck"))
+
+(defrule deadlock-not-seen
+  (logical (measured (measurement "snapshot") (pid ?pid))
+    (process (pid ?pid) (threads ?threads&:(>= ?threads 2)) (busiest ?busiest&:(< ?busiest 0.01)))
+    (syscall (pid ?pid) (call "futex") (time ?time&:(>= ?time 0.5)))
+    (not (lock-cycle (pid ?pid))))
+  =>
+  (contradict deadlock (process-subject ?pid) snapshot "no threads wait for each other in a circle"))

@@ -1,0 +1,43 @@
+; "Another tenant of the host takes the CPUs that this one needs."
+; Symptom: a process waits for a CPU although its own control group does not use much.
+; Cause: most of these waits end only after a process of another control group ran.
+; Refutation: processes of its own control group run meanwhile; then its own load is the cause.
+; Thresholds: another group that uses less than 30% of the CPUs leaves enough for everyone. Waits are worth a finding from 10% of the time on; the neighbour
+; is their cause if it runs in half of them.
+
+(defrule noisy-neighbour-sign
+  (host-cpu (cpus ?cpus))
+  (process (pid ?pid) (cgroup ?own) (run_delay ?delay&:(>= ?delay 0.2)) (cpu ?cpu&:(>= ?cpu 0.02)))
+  (request (pid ?asked&:(or (< ?asked 0) (= ?asked ?pid))))
+  (cgroup (by ?by) (name ?name&~?own&~"/"&~"") (cpu ?used&:(>= ?used (* 0.3 ?cpus))))
+  (test (not (eq (str-index ?name ?own) 1)))
+  =>
+  (bind ?subject (cgroup-subject ?name))
+  (suppose noisy-neighbour ?subject ?by (str-cat "uses " (number ?used) " of " ?cpus " CPUs"))
+  (ask noisy-neighbour ?subject run-queues (target ?pid) 75 "who runs while the process waits for a CPU"))
+
+(defrule noisy-neighbour-seen
+  (process (pid ?pid) (name ?process) (cgroup ?own))
+  (request (pid ?asked&:(or (< ?asked 0) (= ?asked ?pid))))
+  (run-queue (by ?by) (pid ?pid) (share ?share&:(>= ?share 0.1)) (low ?low) (high ?high) (delay ?delay)
+    (ahead ?ahead) (ahead_pid ?ahead-pid) (ahead_cgroup ?name&~?own&~"") (ahead_share ?part&:(>= ?part 0.5)))
+  =>
+  (bind ?subject (cgroup-subject ?name))
+  (see noisy-neighbour ?subject ?by (str-cat ?ahead " (process " ?ahead-pid ") of " ?name " runs in " (percent ?part) " of the time that " ?process " waits for a CPU"))
+  (explain noisy-neighbour ?subject (create$ slow) (* ?share ?part) (* ?low ?part) (* ?high ?part) (str-cat (percent (* ?share ?part)) " of the time of " ?process))
+  (follows noisy-neighbour ?subject run-queue-delay (process-subject ?pid))
+  (describe noisy-neighbour ?subject
+    (str-cat ?name " takes the CPUs that " ?process " needs")
+    (str-cat ?ahead " (process " ?ahead-pid ")")
+    (str-cat "limit " ?name " (cpu.max), lower its weight (cpu.weight), or give " ?process " CPUs of its own (cpuset)")
+    (str-cat "waits of " ?process " for a CPU, " (duration ?delay) " on average, become shorter")
+    (str-cat "without " ?name " the waits stay: then the host has too few CPUs for " ?process " alone")))
+
+(defrule noisy-neighbour-not-seen
+  (logical (host-cpu (cpus ?cpus))
+    (process (pid ?pid) (cgroup ?own) (run_delay ?delay&:(>= ?delay 0.2)))
+    (measured (measurement "run-queues") (pid ?pid))
+    (cgroup (name ?name&~?own&~"/"&~"") (cpu ?used&:(>= ?used (* 0.3 ?cpus))))
+    (not (run-queue (pid ?pid) (ahead_cgroup ?name) (ahead_share ?part&:(>= ?part 0.3)))))
+  =>
+  (contradict noisy-neighbour (cgroup-subject ?name) run-queues "runs in less than 30% of the time that the process waits for a CPU"))
