@@ -1,13 +1,13 @@
-// A measurement as a row: what it costs and needs, how it is taken, and the command that repeats it. Cheap ones make up the first round; others are asked
-// for by rules (Need).
+// Measurements and what takes them. A measurement is a row of measurement_names.h; an instrument takes one or several of them in one go, by running a
+// script, or by reading /proc and the like before and after an interval. Cheap ones make up the first round; others are asked for by rules (Need).
 #pragma once
 
 #include "base/result.h"
 #include "session/runner.h"
 #include "why/fact.h"
+#include "why/measurement_names.h"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,34 +16,36 @@
 
 namespace why {
 
-// What is asked about.
+// What is measured, and for how long.
 struct Subject {
-  int pid = -1;             // -1: the whole host
-  std::string cgroup;       // empty: any
-  uint64_t duration_ns = 0; // of one measurement
+  int pid = -1; // -1: the whole host
+  uint64_t interval_ns = 3'000'000'000;
 };
 
-// One that goes on. Between begin and end its runner, if it has one, runs together with those of the other measurements.
-class Taking {
+// Once: prepare(), begin(), the interval, end(). Of several, all are prepared before the first begins.
+class Instrument {
 public:
-  virtual ~Taking() = default;
-  // nullptr: it reads /proc and the like at its begin and its end.
+  virtual ~Instrument() = default;
+  // Compiles, loads; whatever takes time. Failure: it cannot be taken here, for a reason that users understand.
+  virtual base::Status prepare(const session::Options&) { return {}; }
+  // Whose script runs during the interval, and ends by itself; nullptr: it has none.
   virtual session::Runner* runner() { return nullptr; }
-  virtual base::Status begin() = 0;
-  virtual base::Result<std::vector<Fact>> end() = 0;
+  virtual void begin() {}
+  // `interval_ns`: between begin and end. Facts bear the names of their measurements.
+  virtual base::Result<std::vector<Fact>> end(uint64_t interval_ns) = 0;
 };
 
-struct Measurement {
-  std::string_view name; // "run-queues"
-  std::string_view doc;  // "how long threads wait for a CPU"
-  double cost = 0;       // percent of a CPU on a busy host, at most
-  bool is_first = false; // part of the first round
-  bool needs_pid = false;
-  std::string (*command)(const Subject& subject) = nullptr; // that repeats it, to paste into a shell
-  std::unique_ptr<Taking> (*take)(const Subject& subject) = nullptr;
+struct InstrumentKind {
+  std::string_view measurements; // names, separated by spaces
+  bool needs_pid = false;        // it measures a process, not the host
+  std::unique_ptr<Instrument> (*make)(const Subject& subject) = nullptr;
 };
 
-std::span<const Measurement> measurements();
-const Measurement* find_measurement(std::string_view name);
+std::span<const InstrumentKind> instrument_kinds();
+// nullptr: none takes that measurement.
+const InstrumentKind* find_instrument(std::string_view measurement);
+
+// The command that takes the measurement again, for a shell.
+std::string command_of(std::string_view measurement, int pid);
 
 } // namespace why

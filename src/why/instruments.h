@@ -1,0 +1,10 @@
+// The instruments, each made by one function; see measurement.h.
+#pragma once
+
+#include "why/measurement.h"
+
+namespace why {
+
+std::unique_ptr<Instrument> make_wait_instrument(const Subject& subject);
+
+} // namespace why

@@ -1,0 +1,192 @@
+#include "why/rounds.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/text.h"
+#include "why/inference.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fcntl.h>
+#include <set>
+#include <thread>
+
+namespace why {
+
+namespace {
+
+// What one round measures together.
+struct Task {
+  const InstrumentKind* kind = nullptr;
+  int pid = -1;
+  std::vector<std::string> measurements; // of those that its instrument takes
+  std::vector<std::string> reasons;      // of each
+  std::unique_ptr<Instrument> instrument = {};
+  base::Status outcome = {};
+};
+
+class Rounds {
+public:
+  Rounds(const Question& question, const session::Options& run, const Progress& progress) : question_(question), run_(run), progress_(progress) {}
+
+  base::Result<Answer> find();
+
+private:
+  std::vector<Task> first_round() const;
+  std::vector<Task> next_round(const std::vector<Need>& needs);
+  void take(std::vector<Task>& tasks, uint64_t interval_ns);
+  void finish(Task& task, uint64_t interval_ns);
+  void refuse(const Task& task, const base::Error& error);
+  uint64_t left_ns() const;
+
+  const Question& question_;
+  const session::Options& run_;
+  const Progress& progress_;
+  Inference inference_;
+  Answer answer_;
+  std::set<std::pair<std::string, int>> asked_; // measurements that were taken, or cannot be
+  uint64_t began_ns_ = base::clock_ns();
+};
+
+constexpr uint64_t round_ns = 3'000'000'000;
+constexpr uint64_t least_round_ns = 1'000'000'000; // a shorter one tells too little
+
+uint64_t Rounds::left_ns() const {
+  const uint64_t passed = base::clock_ns() - began_ns_;
+  return question_.limit_ns > passed ? question_.limit_ns - passed : 0;
+}
+
+void add_to(std::vector<Task>& tasks, const std::string& measurement, const std::string& reason, int pid) {
+  const InstrumentKind* kind = find_instrument(measurement);
+  auto task = std::ranges::find_if(tasks, [&](const Task& t) { return t.kind == kind && t.pid == pid; });
+  if (task == tasks.end()) task = tasks.insert(task, {.kind = kind, .pid = pid, .measurements = {}, .reasons = {}});
+  task->measurements.push_back(measurement);
+  task->reasons.push_back(reason);
+}
+
+std::vector<Task> Rounds::first_round() const {
+  std::vector<Task> out;
+  for (const MeasurementName& m : measurement_names)
+    if (m.is_first && find_instrument(m.name)) add_to(out, std::string(m.name), "", find_instrument(m.name)->needs_pid ? question_.pid : -1);
+  return out;
+}
+
+// The most urgent ones, as many as one round can take without getting in each other's way.
+std::vector<Task> Rounds::next_round(const std::vector<Need>& needs) {
+  constexpr size_t most_tasks = 6;
+  std::vector<Task> out;
+  for (const Need& need : needs) {
+    const std::optional<int64_t> target = base::parse_integer(need.target);
+    const int pid = target ? static_cast<int>(*target) : question_.pid;
+    if (!asked_.emplace(need.measurement, pid).second) continue;
+    const InstrumentKind* kind = find_instrument(need.measurement);
+    if (!kind || (kind->needs_pid && pid < 0)) {
+      answer_.taken.push_back({.measurement = need.measurement, .pid = pid, .why = need.text, .problem = kind ? "it measures a process, and none is named" : "acu cannot take it yet"});
+      continue;
+    }
+    add_to(out, need.measurement, need.text, pid);
+    if (out.size() == most_tasks) break;
+  }
+  return out;
+}
+
+void Rounds::refuse(const Task& task, const base::Error& error) {
+  for (size_t i = 0; i < task.measurements.size(); i++)
+    answer_.taken.push_back({.measurement = task.measurements[i], .pid = task.pid, .why = task.reasons[i], .problem = error.message});
+}
+
+void Rounds::take(std::vector<Task>& tasks, uint64_t interval_ns) {
+  std::string what;
+  std::vector<session::Runner*> runners;
+  for (Task& t : tasks) {
+    for (const std::string& m : t.measurements) {
+      asked_.emplace(m, t.pid);
+      what += (what.empty() ? "" : ", ") + m + (t.pid < 0 ? "" : " of " + std::to_string(t.pid));
+    }
+    t.instrument = t.kind->make({.pid = t.pid, .interval_ns = interval_ns});
+    t.outcome = t.instrument->prepare(run_);
+  }
+  if (progress_) progress_(what, left_ns());
+  // Names and stacks are facts; nobody reads what the scripts themselves say.
+  const base::Fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  session::Output output(nowhere.get(), session::Buffering::full, false);
+  const uint64_t begin = base::clock_ns();
+  for (Task& t : tasks) {
+    if (!t.outcome.ok()) continue;
+    t.instrument->begin();
+    session::Runner* runner = t.instrument->runner();
+    if (runner) t.outcome = runner->start(output);
+    if (runner && t.outcome.ok()) runners.push_back(runner);
+  }
+  session::Runner::run(runners);
+  const uint64_t passed = base::clock_ns() - begin;
+  // Those that read counters need the interval, whatever scripts do.
+  if (passed < interval_ns) std::this_thread::sleep_for(std::chrono::nanoseconds(interval_ns - passed));
+  for (Task& t : tasks) finish(t, base::clock_ns() - begin);
+}
+
+// Its facts, and that it was taken: what it did not find was not there.
+void Rounds::finish(Task& task, uint64_t interval_ns) {
+  if (task.outcome.ok() && task.instrument->runner()) task.outcome = task.instrument->runner()->outcome();
+  if (!task.outcome.ok()) return refuse(task, task.outcome.error());
+  base::Result<std::vector<Fact>> facts = task.instrument->end(interval_ns);
+  if (!facts.ok()) return refuse(task, facts.error());
+  for (size_t i = 0; i < task.measurements.size(); i++) {
+    const std::string& name = task.measurements[i];
+    Taken taken = {.measurement = name, .pid = task.pid, .why = task.reasons[i], .problem = {}, .interval_ns = interval_ns};
+    for (const Fact& f : *facts)
+      if (f.measurement == name) inference_.add(f), taken.facts++;
+    inference_.add({.kind = find_fact_kind("measured"),
+                    .slots = {{"measurement", name}, {"pid", int64_t{task.pid}}, {"seconds", static_cast<double>(interval_ns) / 1e9}},
+                    .measurement = find_measurement_name(name)->name});
+    answer_.taken.push_back(std::move(taken));
+  }
+}
+
+base::Result<Answer> Rounds::find() {
+  inference_.load_own();
+  if (!question_.rules.empty()) ACU_CHECK(inference_.load_folder(question_.rules));
+  inference_.add({.kind = find_fact_kind("request"),
+                  .slots = {{"kind", question_.kind}, {"pid", int64_t{question_.pid}}, {"name", question_.name}},
+                  .measurement = {}});
+  Conclusions conclusions;
+  for (std::vector<Task> tasks = first_round(); !tasks.empty();) {
+    take(tasks, std::min(round_ns, std::max(least_round_ns, left_ns() / 3)));
+    conclusions = inference_.run();
+    if (left_ns() < least_round_ns) break;
+    tasks = next_round(conclusions.needs);
+  }
+  answer_.findings = judge(conclusions);
+  answer_.notes = conclusions.mistakes;
+  if (!conclusions.stopped.empty()) answer_.notes.push_back("rules were stopped while " + conclusions.stopped + " fired again and again");
+  answer_.duration_ns = base::clock_ns() - began_ns_;
+  answer_.cpu_ns = base::clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+  return std::move(answer_);
+}
+
+} // namespace
+
+base::Result<Answer> find_answer(const Question& question, const session::Options& run, const Progress& progress) {
+  return Rounds(question, run, progress).find();
+}
+
+base::Result<std::vector<Fact>> measure(std::string_view measurement, const Subject& subject, const session::Options& run) {
+  const InstrumentKind* kind = find_instrument(measurement);
+  if (!kind) return base::Error{base::Failure::usage, "there is no measurement " + base::quoted(measurement)};
+  if (kind->needs_pid && subject.pid < 0) return base::Error{base::Failure::usage, base::quoted(measurement) + " measures a process: add -p PID"};
+  const std::unique_ptr<Instrument> instrument = kind->make(subject);
+  ACU_CHECK(instrument->prepare(run));
+  const base::Fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  session::Output output(nowhere.get(), session::Buffering::full, false);
+  const uint64_t begin = base::clock_ns();
+  instrument->begin();
+  if (session::Runner* runner = instrument->runner())
+    ACU_CHECK(runner->live(output));
+  else
+    std::this_thread::sleep_for(std::chrono::nanoseconds(subject.interval_ns));
+  ACU_TRY(std::vector<Fact> facts, instrument->end(base::clock_ns() - begin));
+  std::erase_if(facts, [&](const Fact& f) { return f.measurement != measurement; });
+  return facts;
+}
+
+} // namespace why
