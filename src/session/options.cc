@@ -98,6 +98,8 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::max_pause:
   case OptionId::flame:
   case OptionId::min_duration:
+  case OptionId::rules:
+  case OptionId::measure:
   case OptionId::data:
   case OptionId::fails_only:
   case OptionId::times:

@@ -66,6 +66,8 @@ enum class OptionId : uint8_t {
   max_pause,
   flame,
   min_duration,
+  rules,
+  measure,
   data,
   fails_only,
   times,
@@ -748,6 +750,16 @@ inline constexpr Option waits_options[] = {
     quiet_option,
     help_option};
 
+inline constexpr Option why_options[] = {
+    target_pid,
+    {.id = OptionId::duration, .name = "duration", .argument = "TIME", .doc = "Answer within TIME (default 15s)."},
+    {.id = OptionId::rules, .name = "rules", .argument = "FOLDER", .doc = "Also use the rules in the files *.clp of FOLDER."},
+    {.id = OptionId::measure, .name = "measure", .argument = "NAME", .doc = "Take one measurement, and print its facts."},
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output."},
+    {.id = OptionId::json, .name = "json", .doc = "Print one JSON object, or one per fact."},
+    quiet_option,
+    help_option};
+
 inline constexpr Option graph_options[] = {
     target_pid,
     target_thread,
@@ -962,6 +974,10 @@ inline constexpr Subcommand subcommands[] = {
      "Report who waits for whom, what the waits come to in the end, and what limits the program: for each piece of code and each wait\n"
      "for something outside, how much faster the threads would be without it. The longest wait is often not what limits a program.",
      waits_options, "acu waits -p 4711 --duration 5s\nacu waits --min-duration 20us -- ./load\nacu waits -a --duration 3s --json"},
+    {"why", "[slow|growing|stuck|failing] [-p PID] [options]",
+     "Find out why a process, or the host, is slow, growing, stuck or failing: measure cheaply, form hypotheses, take the measurement that tells\n"
+     "them apart, and report the cause with its evidence, its size, what to do, and what would refute it.",
+     why_options, "acu why\nacu why -p 4711\nacu why slow -p 4711 --json"},
     {"graph", "[-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] FUNCTION… [-- CMD…]",
      "Show nested calls like ftrace's function_graph: duration and off-CPU time of each, with arguments and results where types are\n"
      "known. Traces a process or the command itself, not its children. FUNCTION, also with * and ?: `main` of the program,\n"

@@ -27,6 +27,7 @@ int diff(Words words);
 int trace(Words words);
 int slow(Words words);
 int waits(Words words);
+int why(Words words);
 int graph(Words words);
 int stat(Words words);
 int core(Words words);
@@ -41,7 +42,7 @@ struct Command {
 };
 constexpr Command commands[] = {
     {"run", run},   {"list", list},     {"bpftrace", bpftrace}, {"sym", sym},   {"modules", modules}, {"flame", flame}, {"record", record},
-    {"top", top},   {"report", report}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"waits", waits}, {"graph", graph},
+    {"top", top},   {"report", report}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"waits", waits}, {"why", why}, {"graph", graph},
     {"stat", stat}, {"core", core},     {"snap", snap}, {"tools", tools},     {"info", info},   {"help", help},
 };
 // The same for a tool, whose script is the text of -e.

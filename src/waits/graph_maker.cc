@@ -23,6 +23,13 @@ bool is_of_library(const symbol::Frame& frame) {
   return std::ranges::any_of(spaces, [&](std::string_view space) { return name.find(space) < std::min(name.find('('), name.find('<')); });
 }
 
+// Without what says nothing to a reader.
+std::string shortened(std::string name) {
+  constexpr std::string_view nowhere = "(anonymous namespace)::";
+  for (size_t at; (at = name.find(nowhere)) != name.npos;) name.erase(at, nowhere.size());
+  return name;
+}
+
 bool is_for_work(int call) {
   return call >= 0 && (trace::known_call(call).is_wait || trace::call_name(call).starts_with("accept"));
 }
@@ -86,10 +93,10 @@ void GraphMaker::place(Activity& activity, const StackId& user) {
   size_t own = 0;
   for (const symbol::Frame& f : stacks_.frames(user)) {
     if (spec::is_note(f.kind)) continue;
-    activity.stack.emplace_back(f.name);
+    activity.stack.push_back(shortened(std::string(f.name)));
     if (!any) any = &f;
     if (profile::is_shared_code(f.module, f.name) || is_of_library(f)) continue;
-    if (++own <= most_functions) activity.where.emplace_back(f.name);
+    if (++own <= most_functions) activity.where.push_back(shortened(std::string(f.name)));
   }
   activity.is_whole = own <= most_functions;
   if (!own && any) activity.where.emplace_back(any->name);
@@ -105,7 +112,8 @@ uint32_t GraphMaker::keep(Activity activity, const StackId& user) {
 
 void GraphMaker::locate(Graph& graph, uint32_t activity) {
   Activity& a = graph.activities[activity];
-  if (!a.where.empty()) a.place = stacks_.place_of(stacks_of_[activity], a.where.front());
+  if (a.where.empty()) return;
+  a.place = stacks_.place_of(stacks_of_[activity], [&](std::string_view name) { return shortened(std::string(name)) == a.where.front(); });
 }
 
 uint32_t GraphMaker::activity_of(const Wait& wait) {
@@ -117,7 +125,7 @@ uint32_t GraphMaker::activity_of(const Wait& wait) {
   if (!is_new) return at->second;
   const NamedStack stack = names_.stack(wait.kernel, wait.user);
   Activity out = {.kind = kind, .is_idle = kind == Activity::waits && is_for_work(wait.call), .group = group};
-  out.what = names_.what_in_short(wait, stack);
+  out.what = shortened(names_.what_in_short(wait, stack));
   if (kind == Activity::waits) {
     out.is_lock = names_.is_for_lock(wait, stack);
     place(out, wait.user);

@@ -17,23 +17,21 @@ const std::vector<symbol::Frame>& Stacks::frames(const StackId& stack) {
   return at->second;
 }
 
-std::string Stacks::place_of(const StackId& stack, std::string_view function) {
+std::string Stacks::place_of(const StackId& stack, const std::function<bool(std::string_view)>& is_meant) {
   if (!stack.id || !stack.type) return {};
   const profile::RawStack& raw = stacks_.out.stacks[stacks_.take(stack.id, stack.pid, *stack.type)];
   std::string out;
   for (const symbol::RawFrame& entry : profile::entries_of(raw)) {
-    const auto take = [&](const symbol::Frame& f) {
-      if (out.empty() && f.line && f.name == function) out = std::string(f.file.substr(f.file.rfind('/') + 1)) + ":" + std::to_string(f.line);
+    const auto take = [&](const symbol::Frame& f, bool is_it) {
+      if (out.empty() && f.line && is_it) out = std::string(f.file.substr(f.file.rfind('/') + 1)) + ":" + std::to_string(f.line);
     };
     symbol::FrameSource& source = sources_.of(entry);
     const symbol::Frame own = source.function_of(entry);
-    take(own);
-    const bool is_own = own.name == function;
+    const bool is_own = is_meant(own.name);
+    take(own, is_own);
     source.find_inlined(std::span(&entry, 1), [&](size_t, std::span<const symbol::Frame> frames) {
-      for (const symbol::Frame& f : frames.first(frames.size() - 1)) take(f);
-      symbol::Frame outermost = frames.back();
-      if (is_own) outermost.name = function;
-      take(outermost);
+      for (const symbol::Frame& f : frames.first(frames.size() - 1)) take(f, is_meant(f.name));
+      take(frames.back(), is_own || is_meant(frames.back().name));
     });
     if (!out.empty()) break;
   }

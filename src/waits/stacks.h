@@ -5,6 +5,7 @@
 #include "session/stack_map.h"
 #include "waits/records.h"
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,8 +20,8 @@ public:
 
   // Innermost first. A note at the end gives the reason why the stack ends. Texts are valid as long as this.
   const std::vector<symbol::Frame>& frames(const StackId& stack);
-  // Where one of its functions is in the source, at the instruction that has not returned: "log.cc:88". Empty: not known.
-  std::string place_of(const StackId& stack, std::string_view function);
+  // Where the innermost of its functions that is meant is in the source, at the instruction that has not returned: "log.cc:88". Empty: not known.
+  std::string place_of(const StackId& stack, const std::function<bool(std::string_view)>& is_meant);
 
 private:
   profile::Profile profile_;

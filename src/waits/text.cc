@@ -29,18 +29,11 @@ std::string percent(double part) { return print("%.0f%%", part * 100); }
 
 std::string name_of(const Graph& graph, uint32_t group) { return base::printable(graph.groups[group].name); }
 
-// Without what says nothing to a reader.
-std::string shortened(std::string name) {
-  constexpr std::string_view nowhere = "(anonymous namespace)::";
-  for (size_t at; (at = name.find(nowhere)) != name.npos;) name.erase(at, nowhere.size());
-  return name;
-}
-
 // "sleep_for < flush_log < serve"
 std::string place_of(const Activity& a) {
   std::string out;
   for (const std::string& function : a.where) {
-    out.append(out.empty() ? "" : " < ").append(shortened(function));
+    out.append(out.empty() ? "" : " < ").append(function);
     if (&function == &a.where.front() && !a.place.empty()) out += " (" + a.place + ")";
   }
   return out;
@@ -52,7 +45,7 @@ std::string activity_text(const Graph& graph, const Activity& a) {
   switch (a.kind) {
   case Activity::runs: return out + " runs " + (a.where.empty() ? "code that is not known" : place_of(a));
   case Activity::runnable: return out + " waits for a CPU";
-  case Activity::waits: return out + " waits for " + base::printable(shortened(a.what)) + (a.where.empty() ? "" : " in " + place_of(a));
+  case Activity::waits: return out + " waits for " + base::printable(a.what) + (a.where.empty() ? "" : " in " + place_of(a));
   }
   return out;
 }
@@ -74,14 +67,14 @@ std::vector<GroupTimes> times_of(const Graph& graph) {
 
 std::string limit_text(const Graph& graph, const Limit& limit) {
   if (limit.function.empty()) return activity_text(graph, graph.activities[limit.activities.front().activity]);
-  return name_of(graph, limit.group) + " is in " + shortened(limit.function);
+  return name_of(graph, limit.group) + " is in " + limit.function;
 }
 
 void append_stack(std::string& out, const std::vector<std::string>& stack) {
   constexpr size_t most_frames = 8;
   if (stack.empty()) return;
   out += "        ";
-  for (size_t i = 0; i < stack.size() && i < most_frames; i++) out += (i ? " < " : "") + shortened(stack[i]);
+  for (size_t i = 0; i < stack.size() && i < most_frames; i++) out += (i ? " < " : "") + stack[i];
   out += stack.size() > most_frames ? " < …\n" : "\n";
 }
 

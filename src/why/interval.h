@@ -1,0 +1,57 @@
+// A share with its 95% interval, from the same share in each of several slices of the time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace why {
+
+// Sums over slices of an interval.
+class Sliced {
+public:
+  static constexpr size_t slices = 10;
+  void add(uint64_t at, uint64_t begin, uint64_t end, double weight) {
+    if (end <= begin) return;
+    const size_t slice = at <= begin ? 0 : std::min<size_t>(slices - 1, (at - begin) * slices / (end - begin));
+    sums_[slice] += weight;
+  }
+  double sum() const {
+    double out = 0;
+    for (double s : sums_) out += s;
+    return out;
+  }
+  double of(size_t slice) const { return sums_[slice]; }
+
+private:
+  std::array<double, slices> sums_ = {};
+};
+
+struct ShareInterval {
+  double share = 0, low = 0, high = 0;
+};
+
+// Of `part` in `whole`. Slices without any of the whole say nothing.
+inline ShareInterval share_of(const Sliced& part, const Sliced& whole) {
+  ShareInterval out;
+  if (whole.sum() <= 0) return out;
+  out.share = part.sum() / whole.sum();
+  double squares = 0, weights = 0;
+  size_t n = 0;
+  for (size_t i = 0; i < Sliced::slices; i++) {
+    if (whole.of(i) <= 0) continue;
+    const double off = part.of(i) / whole.of(i) - out.share;
+    squares += off * off * whole.of(i);
+    weights += whole.of(i);
+    n++;
+  }
+  constexpr double of_t = 2.26; // Student's t, 95%, 9 degrees of freedom
+  const double half = n > 1 ? of_t * std::sqrt(squares / weights / static_cast<double>(n - 1)) : 1;
+  out.low = std::clamp(out.share - half, 0.0, 1.0);
+  out.high = std::clamp(out.share + half, 0.0, 1.0);
+  return out;
+}
+
+} // namespace why

@@ -1,0 +1,287 @@
+#include "why/wait_facts.h"
+
+#include "base/text.h"
+#include "why/interval.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace why {
+
+namespace {
+
+using waits::Activity, waits::Blamed, waits::Graph, waits::Stretch, waits::nobody;
+
+struct CallReason {
+  std::string_view calls, reason; // calls: separated by spaces
+};
+constexpr CallReason call_reasons[] = {
+    {"fsync fdatasync msync sync syncfs sync_file_range", "flush"},
+    {"nanosleep clock_nanosleep pause rt_sigtimedwait sigsuspend", "sleep"},
+    {"wait4 waitid", "child"},
+    {"connect accept accept4 recvfrom recvmsg recvmmsg sendto sendmsg sendmmsg", "network"},
+    {"open openat openat2 unlink unlinkat rename renameat2 mkdir getdents64 stat newfstatat ftruncate fallocate", "disk"},
+};
+constexpr std::string_view descriptor_calls[] = {"read", "write", "pread64", "pwrite64", "readv", "writev", "preadv", "pwritev", "sendfile", "splice"};
+
+// "read(5</tmp/x>)" is for a disk, "read(5<socket:[17]>)" for a peer.
+std::string_view reason_of_descriptor(std::string_view what) {
+  if (what.find("<pipe:") != what.npos) return "pipe";
+  if (what.find("<socket:") != what.npos || what.find("<TCP") != what.npos || what.find("<UNIX") != what.npos || what.find("<UDP") != what.npos) return "network";
+  return what.find("</") != what.npos ? "disk" : "other";
+}
+
+// By which a group of threads goes only at its own pace: waits of less than so much for anything else.
+constexpr double least_else = 0.02;
+
+class Maker {
+public:
+  Maker(const Graph& graph, const waits::Findings& findings, int pid) : graph_(graph), findings_(findings), pid_(pid) { sum_up(); }
+  std::vector<Fact> facts();
+
+private:
+  struct Sum {
+    Sliced time;
+    uint64_t number = 0, longest = 0;
+  };
+
+  void find_idle();
+  void sum_up();
+  void add(std::string_view kind, std::string_view measurement, std::vector<std::pair<std::string_view, Value>> slots);
+  void add_times();
+  void add_wait(const Blamed& wait);
+  void add_run_queue();
+  void add_locks();
+  void add_lock(const std::string& name, const std::vector<const Blamed*>& waits);
+  void add_limit(const waits::Limit& limit);
+  void add_pool(const Blamed& wait);
+  bool is_here(uint32_t thread) const { return pid_ < 0 || graph_.threads[thread].pid == static_cast<uint32_t>(pid_); }
+  double seconds() const { return static_cast<double>(std::max<uint64_t>(graph_.end - graph_.begin, 1)); }
+  uint32_t most_at_once(uint32_t activity) const;
+  static void put_place(std::vector<std::pair<std::string_view, Value>>& slots, const Activity& a);
+  static void put_share(std::vector<std::pair<std::string_view, Value>>& slots, const ShareInterval& s);
+
+  const Graph& graph_;
+  const waits::Findings& findings_;
+  int pid_;
+  std::vector<bool> is_idle_; // threads
+  Sliced all_, running_, runnable_, waiting_;
+  std::map<uint32_t, Sum> of_activity_;
+  std::vector<Fact> out_;
+};
+
+void Maker::find_idle() {
+  std::vector<uint64_t> own(graph_.threads.size()), other(graph_.threads.size());
+  for (const Stretch& s : graph_.stretches) {
+    const bool is_own = s.kind == Activity::waits && s.after == nobody && (graph_.activities[s.activity].is_idle || reason_of(graph_.activities[s.activity]) == "sleep");
+    (is_own ? own : other)[s.thread] += s.ns();
+  }
+  for (size_t t = 0; t < own.size(); t++) is_idle_.push_back(static_cast<double>(other[t]) < least_else * static_cast<double>(own[t] + other[t]));
+}
+
+void Maker::sum_up() {
+  find_idle();
+  for (const Stretch& s : graph_.stretches) {
+    if (!is_here(s.thread) || is_idle_[s.thread]) continue;
+    const bool is_idle = s.kind == Activity::waits && graph_.activities[s.activity].is_idle;
+    if (is_idle) continue;
+    const auto ns = static_cast<double>(s.ns());
+    all_.add(s.end, graph_.begin, graph_.end, ns);
+    (s.kind == Activity::runs ? running_ : s.kind == Activity::runnable ? runnable_ : waiting_).add(s.end, graph_.begin, graph_.end, ns);
+    if (s.activity == nobody) continue;
+    Sum& sum = of_activity_[s.activity];
+    sum.time.add(s.end, graph_.begin, graph_.end, ns);
+    sum.number++;
+    sum.longest = std::max(sum.longest, s.ns());
+  }
+}
+
+void Maker::add(std::string_view kind, std::string_view measurement, std::vector<std::pair<std::string_view, Value>> slots) {
+  slots.emplace_back("pid", int64_t{pid_});
+  out_.push_back({.kind = find_fact_kind(kind), .slots = std::move(slots), .measurement = measurement});
+}
+
+void Maker::put_place(std::vector<std::pair<std::string_view, Value>>& slots, const Activity& a) {
+  if (!a.where.empty()) slots.emplace_back("function", a.where.front());
+  const size_t colon = a.place.rfind(':');
+  if (colon == a.place.npos) return;
+  slots.emplace_back("file", a.place.substr(0, colon));
+  if (auto line = base::parse_integer(std::string_view(a.place).substr(colon + 1))) slots.emplace_back("line", static_cast<int64_t>(*line));
+}
+
+void Maker::put_share(std::vector<std::pair<std::string_view, Value>>& slots, const ShareInterval& s) {
+  slots.insert(slots.end(), {{"share", s.share}, {"low", s.low}, {"high", s.high}});
+}
+
+void Maker::add_times() {
+  const double all = std::max(all_.sum(), 1.0);
+  for (std::string_view measurement : {"waits", "run-queues"})
+    add("process-time", measurement, {{"running", running_.sum() / all}, {"runnable", runnable_.sum() / all}, {"waiting", waiting_.sum() / all}});
+}
+
+void Maker::add_wait(const Blamed& wait) {
+  const Activity& a = graph_.activities[wait.activity];
+  const auto sum = of_activity_.find(wait.activity);
+  if (a.kind != Activity::waits || sum == of_activity_.end()) return;
+  const ShareInterval share = share_of(sum->second.time, all_);
+  constexpr double least = 0.01;
+  if (share.share < least) return;
+  std::vector<std::pair<std::string_view, Value>> slots = {
+      {"group", graph_.groups[a.group].name}, {"reason", std::string(reason_of(a))}, {"what", a.what}, {"longest", static_cast<double>(sum->second.longest)}};
+  put_place(slots, a);
+  put_share(slots, share);
+  add("wait", "waits", std::move(slots));
+}
+
+std::string cgroup_of(uint32_t pid) {
+  auto text = base::read_file("/proc/" + std::to_string(pid) + "/cgroup");
+  if (!text.ok()) return {};
+  for (std::string_view line : base::split(*text, '\n'))
+    if (line.starts_with("0::")) return std::string(line.substr(3));
+  return {};
+}
+
+void Maker::add_run_queue() {
+  std::map<uint32_t, double> ahead; // by process
+  double known = 0, number = 0;
+  for (const Stretch& s : graph_.stretches) {
+    if (s.kind != Activity::runnable || !is_here(s.thread)) continue;
+    number++;
+    if (s.ender == nobody) continue;
+    ahead[graph_.threads[s.ender].pid] += static_cast<double>(s.ns());
+    known += static_cast<double>(s.ns());
+  }
+  if (!number) return;
+  std::vector<std::pair<std::string_view, Value>> slots = {{"delay", runnable_.sum() / number}};
+  put_share(slots, share_of(runnable_, all_));
+  const auto most = std::ranges::max_element(ahead, {}, [](const auto& a) { return a.second; });
+  if (most != ahead.end()) {
+    const auto thread = std::ranges::find(graph_.threads, most->first, &waits::Timeline::pid);
+    slots.insert(slots.end(), {{"ahead", thread->name}, {"ahead_pid", static_cast<int64_t>(most->first)}, {"ahead_cgroup", cgroup_of(most->first)}, {"ahead_share", most->second / std::max(known, 1.0)}});
+  }
+  add("run-queue", "run-queues", std::move(slots));
+}
+
+void Maker::add_locks() {
+  std::map<std::string, std::vector<const Blamed*>> locks;
+  for (const Blamed& b : findings_.waits)
+    if (graph_.activities[b.activity].is_lock && of_activity_.contains(b.activity)) locks[graph_.activities[b.activity].what].push_back(&b);
+  for (const auto& [name, waits] : locks) add_lock(name, waits);
+}
+
+void Maker::add_lock(const std::string& name, const std::vector<const Blamed*>& waits) {
+  Sliced time;
+  double ns = 0, handoffs = 0;
+  std::map<uint32_t, double> causes;
+  for (const Blamed* b : waits) {
+    for (size_t i = 0; i < Sliced::slices; i++) time.add(i, 0, Sliced::slices, of_activity_.at(b->activity).time.of(i));
+    ns += static_cast<double>(b->ns);
+    handoffs += static_cast<double>(b->number);
+    for (const waits::Share& c : b->causes) causes[c.activity] += c.part * static_cast<double>(b->ns);
+  }
+  // What holders do, by kind; the largest activity of that kind tells where.
+  std::map<std::string_view, double> by_kind;
+  const auto kind_of = [&](uint32_t activity) { return graph_.activities[activity].kind == Activity::runs ? std::string_view("runs") : reason_of(graph_.activities[activity]); };
+  for (const auto& [activity, part] : causes) by_kind[kind_of(activity)] += part;
+  const auto does = std::ranges::max_element(by_kind, {}, [](const auto& k) { return k.second; });
+  if (does == by_kind.end() || !ns) return;
+  const Activity* most = nullptr;
+  double most_ns = 0;
+  for (const auto& [activity, part] : causes)
+    if (kind_of(activity) == does->first && part > most_ns) most = &graph_.activities[activity], most_ns = part;
+  std::string chain;
+  for (const std::string& function : most->where) chain.append(chain.empty() ? "" : " < ").append(function);
+  std::vector<std::pair<std::string_view, Value>> slots = {
+      {"name", name.starts_with("the lock ") ? name.substr(9) : name},
+      {"waiters", ns / seconds()},
+      {"hold", ns / std::max(handoffs, 1.0)},
+      {"handoffs", handoffs * 1e9 / seconds()},
+      {"meanwhile", std::string(does->first)},
+      {"meanwhile_share", does->second / ns},
+      {"meanwhile_where", chain},
+      {"holder", most->where.empty() ? graph_.groups[most->group].name : most->where.front()}};
+  put_share(slots, share_of(time, all_));
+  const size_t colon = most->place.rfind(':');
+  if (colon != most->place.npos) {
+    slots.emplace_back("file", most->place.substr(0, colon));
+    if (auto line = base::parse_integer(std::string_view(most->place).substr(colon + 1))) slots.emplace_back("line", static_cast<int64_t>(*line));
+  }
+  const bool is_interpreters = name.starts_with("the GIL");
+  if (!is_interpreters) return add("lock", "locks", std::move(slots));
+  std::vector<std::pair<std::string_view, Value>> of_interpreter = {{"language", std::string("python")}, {"threads", ns / seconds()}, {"holder", most->where.empty() ? std::string() : most->where.front()}};
+  put_share(of_interpreter, share_of(time, all_));
+  add("interpreter", "interpreters", std::move(of_interpreter));
+}
+
+void Maker::add_limit(const waits::Limit& limit) {
+  constexpr std::string_view kinds[] = {"runs", "waits", "runnable"};
+  const Activity& a = graph_.activities[limit.activities.front().activity];
+  std::vector<std::pair<std::string_view, Value>> slots = {{"activity", std::string(kinds[a.kind])}, {"what", a.what}, {"gain", limit.gains.front().factor}};
+  put_place(slots, a);
+  const double share = 1 - 1 / limit.gains.front().factor;
+  constexpr double off = 0.2; // of a gain, at most (test/waits/run.py)
+  const auto of_gain = [&](double gain) { return std::clamp(1 - 1 / std::max(gain, 1.0), 0.0, 1.0); };
+  put_share(slots, {share, of_gain(limit.gains.front().factor * (1 - off)), of_gain(limit.gains.front().factor * (1 + off))});
+  add("limit", "wait-graph", std::move(slots));
+}
+
+// How many threads were in the activity at the same time, at most.
+uint32_t Maker::most_at_once(uint32_t activity) const {
+  std::vector<std::pair<uint64_t, int>> changes;
+  for (const Stretch& s : graph_.stretches)
+    if (s.activity == activity) changes.insert(changes.end(), {{s.begin, 1}, {s.end, -1}});
+  std::ranges::sort(changes);
+  int now = 0, most = 0;
+  for (const auto& [at, change] : changes) most = std::max(most, now += change);
+  return static_cast<uint32_t>(most);
+}
+
+// Threads that wait until one of their own kind gives something back: a pool of connections, a semaphore.
+void Maker::add_pool(const Blamed& wait) {
+  const Activity& a = graph_.activities[wait.activity];
+  const auto sum = of_activity_.find(wait.activity);
+  if (sum == of_activity_.end() || reason_of(a) != "condition" || wait.causes.empty() || wait.enders.empty()) return;
+  const waits::Share& cause = wait.causes.front();
+  const bool is_given_back = wait.enders.front().first == a.group && wait.enders.front().second > 0.5;
+  if (!is_given_back || cause.activity == wait.activity || cause.part < 0.5 || graph_.activities[cause.activity].kind != Activity::waits) return;
+  const auto size = static_cast<double>(most_at_once(cause.activity));
+  const Activity& does = graph_.activities[cause.activity];
+  std::vector<std::pair<std::string_view, Value>> slots = {{"name", a.what},
+                                                           {"size", static_cast<int64_t>(size)},
+                                                           {"busy", size * std::min(1.0, static_cast<double>(wait.ns) / seconds())},
+                                                           {"queued", static_cast<double>(wait.ns) / seconds()},
+                                                           {"members_do", does.what + (does.where.empty() ? "" : " in " + does.where.front())},
+                                                           {"members_share", cause.part}};
+  put_share(slots, share_of(sum->second.time, all_));
+  add("pool", "wait-graph", std::move(slots));
+}
+
+std::vector<Fact> Maker::facts() {
+  add_times();
+  for (const Blamed& b : findings_.waits) add_wait(b);
+  add_run_queue();
+  add_locks();
+  for (const waits::Limit& l : findings_.limits) add_limit(l);
+  for (const Blamed& b : findings_.waits) add_pool(b);
+  return std::move(out_);
+}
+
+} // namespace
+
+std::string_view reason_of(const waits::Activity& a) {
+  if (a.kind == waits::Activity::runnable) return "cpu";
+  if (a.is_lock) return "lock";
+  for (std::string_view word : {"the condition", "the semaphore", "the barrier"})
+    if (a.what.starts_with(word)) return "condition";
+  if (a.what.starts_with("a page of memory")) return "memory";
+  const std::string_view call = std::string_view(a.what).substr(0, a.what.find('('));
+  if (base::is_one_of(descriptor_calls, call)) return reason_of_descriptor(a.what);
+  for (const CallReason& r : call_reasons)
+    if (std::ranges::any_of(base::split(r.calls, ' '), [&](std::string_view c) { return c == call; })) return r.reason;
+  return "other";
+}
+
+std::vector<Fact> wait_facts(const waits::Graph& graph, const waits::Findings& findings, int pid) { return Maker(graph, findings, pid).facts(); }
+
+} // namespace why
