@@ -87,15 +87,18 @@ uint32_t GraphMaker::thread_named(const waits::Thread& thread) {
   return at->second;
 }
 
-// The innermost functions that are the program's own; without any, the innermost one.
+// The innermost functions that are the program's own; without any, the innermost one. Of a program in an interpreted language, those in that language.
 void GraphMaker::place(Activity& activity, const StackId& user) {
+  const std::vector<symbol::Frame>& frames = stacks_.frames(user);
+  const auto is_of_language = [](const symbol::Frame& f) { return spec::row_of(f.kind).layer == spec::Layer::language; };
+  const bool has_language = std::ranges::any_of(frames, is_of_language);
   const symbol::Frame* any = nullptr;
   size_t own = 0;
-  for (const symbol::Frame& f : stacks_.frames(user)) {
+  for (const symbol::Frame& f : frames) {
     if (spec::is_note(f.kind)) continue;
     activity.stack.push_back(shortened(std::string(f.name)));
     if (!any) any = &f;
-    if (profile::is_shared_code(f.module, f.name) || is_of_library(f)) continue;
+    if (has_language ? !is_of_language(f) : profile::is_shared_code(f.module, f.name) || is_of_library(f)) continue;
     if (++own <= most_functions) activity.where.push_back(shortened(std::string(f.name)));
   }
   activity.is_whole = own <= most_functions;

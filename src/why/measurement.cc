@@ -10,6 +10,7 @@ namespace why {
 namespace {
 
 constexpr InstrumentKind kinds[] = {
+    {"cpu-profile", true, make_profile_instrument},
     {"waits wait-graph locks run-queues interpreters", true, make_wait_instrument},
 };
 
