@@ -12,6 +12,7 @@ namespace {
 constexpr InstrumentKind kinds[] = {
     {"cpu-profile", true, make_profile_instrument},
     {"system", false, make_system_instrument},
+    {"processes", false, make_processes_instrument},
     {"waits wait-graph locks run-queues interpreters", true, make_wait_instrument},
 };
 
