@@ -27,7 +27,8 @@ base::Status Measuring::compile() {
                                        .keeps_contents = true,
                                        .languages = options_.languages,
                                        .take_runtime = [this](uint32_t pid, const language_table& table) { take_interpreter(pid, table); }},
-                  [this](const type::Type& type, std::span<const std::byte> bytes) { maker_->take(records_.read(type, bytes)); });
+                  [this](const type::Type& type, std::span<const std::byte> bytes) { maker_->take(records_.read(type, bytes)); },
+                  shared_);
   return runner_->compile();
 }
 

@@ -8,6 +8,7 @@
 #include "waits/graph_maker.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,9 @@ struct Options {
 // A measurement from its script to the graph; others may run beside it (session::Runner::run).
 class Measuring {
 public:
-  explicit Measuring(const Options& options) : options_(options) {}
+  // `shared`: with other measurements. `options` outlive it.
+  explicit Measuring(const Options& options, std::shared_ptr<session::Shared> shared = std::make_shared<session::Shared>())
+      : options_(options), shared_(std::move(shared)) {}
 
   // The script is verified IR, and the command waits.
   base::Status compile();
@@ -47,6 +50,7 @@ private:
   void take_interpreter(uint32_t pid, const language_table& table);
 
   const Options& options_;
+  std::shared_ptr<session::Shared> shared_;
   session::Condition condition_;
   std::optional<session::Runner> runner_;
   std::optional<Stacks> stacks_;

@@ -20,6 +20,7 @@ namespace why {
 struct Subject {
   int pid = -1; // -1: the whole host
   uint64_t interval_ns = 3'000'000'000;
+  std::shared_ptr<session::Shared> shared = std::make_shared<session::Shared>(); // what all scripts of an answer know of processes
 };
 
 // Once: prepare(), begin(), the interval, end(). Of several, all are prepared before the first begins.

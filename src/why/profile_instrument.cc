@@ -82,7 +82,8 @@ base::Status ProfileInstrument::prepare(const session::Options& run) {
   session::BuiltinScript script("flame_cpu");
   script.set_whose(condition, filter, subject_.interval_ns);
   script.set_places("ticks", "profile:hz:" + std::to_string(rate));
-  runner_.emplace(session::Measurement{.aim = "profile", .script = std::move(script), .filter = filter, .follows_processes = true, .keeps_files = true, .keeps_contents = true});
+  runner_.emplace(session::Measurement{.aim = "profile", .script = std::move(script), .filter = filter, .follows_processes = true, .keeps_files = true, .keeps_contents = true},
+                  session::Runner::Take(), subject_.shared);
   ACU_CHECK(runner_->compile());
   ACU_CHECK(runner_->load(run));
   stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 namespace why {
 
@@ -70,16 +71,14 @@ void append_evidence(std::string& out, const Finding& f) {
   for (const About& effect : f.effects) out += "  leads to " + effect.cause + " of " + effect.subject + "\n";
 }
 
-// Causes that were looked for.
-void append_excluded(std::string& out, const std::vector<Finding>& findings) {
+// Causes that were looked for, of what is asked about.
+void append_others(std::string& out, const Question& question, const std::vector<Finding>& findings, Verdict verdict, std::string_view title) {
+  std::set<std::string_view> names;
+  for (const Finding& f : findings)
+    if (f.verdict == verdict && (question.pid < 0 || pid_of(f.about) == question.pid || pid_of(f.about) < 0)) names.insert(f.about.cause);
   std::string text;
-  for (const Finding& f : findings)
-    if (f.verdict == Verdict::ruled_out) text += (text.empty() ? "" : ", ") + f.about.cause;
-  if (!text.empty()) out += "\nruled out: " + text + "\n";
-  text.clear();
-  for (const Finding& f : findings)
-    if (f.verdict == Verdict::open) text += (text.empty() ? "" : ", ") + f.about.cause;
-  if (!text.empty()) out += "not decided: " + text + "\n";
+  for (std::string_view name : names) text.append(text.empty() ? "" : ", ").append(name);
+  if (!text.empty()) out += std::string(title) + ": " + text + "\n";
 }
 
 } // namespace
@@ -95,7 +94,9 @@ std::string answer_text(const Question& question, const Answer& answer) {
     append_finding(out, *found[i], i + 1);
   }
   for (const Finding* f : found) append_evidence(out, *f);
-  append_excluded(out, answer.findings);
+  out += "\n";
+  append_others(out, question, answer.findings, Verdict::ruled_out, "ruled out");
+  append_others(out, question, answer.findings, Verdict::open, "not decided");
   for (const Taken& t : answer.taken)
     if (!t.problem.empty()) out += "not measured: " + t.measurement + (t.pid < 0 ? "" : " of process " + std::to_string(t.pid)) + " (" + t.problem + ")\n";
   for (const std::string& note : answer.notes) out += "note: " + note + "\n";

@@ -42,6 +42,7 @@ private:
   const Question& question_;
   const session::Options& run_;
   const Progress& progress_;
+  std::shared_ptr<session::Shared> shared_ = std::make_shared<session::Shared>();
   Inference inference_;
   Answer answer_;
   std::set<std::pair<std::string, int>> asked_; // measurements that were taken, or cannot be
@@ -78,7 +79,8 @@ std::vector<Task> Rounds::next_round(const std::vector<Need>& needs) {
   for (const Need& need : needs) {
     const std::optional<int64_t> target = base::parse_integer(need.target);
     const int pid = target ? static_cast<int>(*target) : question_.pid;
-    if (!asked_.emplace(need.measurement, pid).second) continue;
+    const bool is_of_another = question_.pid >= 0 && pid != question_.pid; // who is not asked about
+    if (is_of_another || !asked_.emplace(need.measurement, pid).second) continue;
     const InstrumentKind* kind = find_instrument(need.measurement);
     if (!kind || (kind->needs_pid && pid < 0)) {
       answer_.taken.push_back({.measurement = need.measurement, .pid = pid, .why = need.text, .problem = kind ? "it measures a process, and none is named" : "acu cannot take it yet"});
@@ -97,16 +99,17 @@ void Rounds::refuse(const Task& task, const base::Error& error) {
 
 void Rounds::take(std::vector<Task>& tasks, uint64_t interval_ns) {
   std::string what;
-  std::vector<session::Runner*> runners;
-  for (Task& t : tasks) {
+  for (const Task& t : tasks)
     for (const std::string& m : t.measurements) {
       asked_.emplace(m, t.pid);
       what += (what.empty() ? "" : ", ") + m + (t.pid < 0 ? "" : " of " + std::to_string(t.pid));
     }
-    t.instrument = t.kind->make({.pid = t.pid, .interval_ns = interval_ns});
+  if (progress_) progress_(what, left_ns());
+  std::vector<session::Runner*> runners;
+  for (Task& t : tasks) {
+    t.instrument = t.kind->make({.pid = t.pid, .interval_ns = interval_ns, .shared = shared_});
     t.outcome = t.instrument->prepare(run_);
   }
-  if (progress_) progress_(what, left_ns());
   // Names and stacks are facts; nobody reads what the scripts themselves say.
   const base::Fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   session::Output output(nowhere.get(), session::Buffering::full, false);

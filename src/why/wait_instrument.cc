@@ -9,7 +9,7 @@ namespace {
 
 class WaitInstrument : public Instrument {
 public:
-  explicit WaitInstrument(const Subject& subject) : pid_(subject.pid) {
+  explicit WaitInstrument(const Subject& subject) : pid_(subject.pid), measuring_(options_, subject.shared) {
     options_.filter.pid = subject.pid;
     options_.filter.pids = {subject.pid};
     options_.duration_ns = subject.interval_ns;
@@ -31,7 +31,7 @@ public:
 private:
   int pid_;
   waits::Options options_;
-  waits::Measuring measuring_{options_};
+  waits::Measuring measuring_;
 };
 
 } // namespace
