@@ -140,11 +140,15 @@ bool Checker::is_vouched(const Expr& e) {
   case ExprKind::cast: return as<Cast>(e).operand->type->is(Kind::pointer) && is_vouched(*as<Cast>(e).operand);
   case ExprKind::ternary: {
     const Ternary& t = as<Ternary>(e);
-    return is_vouched(t.then ? *t.then : *t.condition) && is_vouched(*t.otherwise);
+    const Expr& then = t.then ? *t.then : *t.condition;
+    // A side that is never reached was not looked at: its parts have no types.
+    if (t.condition && t.condition->constant.kind == Constant::integer) return is_vouched(t.condition->constant.integer_value ? then : *t.otherwise);
+    return is_vouched(then) && is_vouched(*t.otherwise);
   }
   case ExprKind::block: return gives_one(as<BlockExpr>(e).block);
   case ExprKind::conditional: {
     const Conditional& c = as<Conditional>(e);
+    if (c.condition->constant.kind == Constant::integer) return gives_one(c.condition->constant.integer_value ? c.then : c.otherwise);
     return gives_one(c.then) && gives_one(c.otherwise);
   }
   default: return false;
