@@ -35,6 +35,13 @@ uint64_t namespace_level() {
   return 0;
 }
 
+// Threads of this host, as /proc/loadavg has them ("0.1 0.2 0.3 1/345 678").
+uint64_t thread_count() {
+  const std::string load = text_of("/proc/loadavg");
+  const size_t slash = load.find('/');
+  return slash == load.npos ? 0 : decimal(std::string_view(load).substr(slash + 1, load.find(' ', slash) - slash - 1)).value_or(0);
+}
+
 // What a thread, or the ended threads of a process, used so far.
 struct Usage {
   uint64_t ran = 0, delay = 0, user = 0, system = 0, voluntary = 0, involuntary = 0, minor = 0, major = 0;
@@ -98,6 +105,7 @@ private:
 base::Status ProcessesInstrument::prepare(const session::Options& run) {
   session::BuiltinScript script("why_processes");
   script.set("PID_LEVEL", namespace_level());
+  script.set("TASKS", std::max<uint64_t>(2 * thread_count(), 4096)); // of the host's, some end and others start
   runner_.emplace(session::Measurement{.aim = "measure", .script = std::move(script), .filters_itself = true});
   ACU_CHECK(runner_->compile());
   ACU_CHECK(runner_->load(run));
