@@ -67,7 +67,7 @@ inline constexpr SlotKind process[] = {
     {"language", text, "", "language runtime in it: java, go, python, …; empty: none"},
     {"cpu", number, "", "CPUs that it uses"},
     {"user", number, "1", "part of its CPU time outside the kernel"},
-    {"busiest", number, "1", "part of its time that the busiest thread runs"},
+    {"busiest", number, "1", "part of its time that the busiest thread runs, or waits for a CPU to run on"},
     {"threads", integer, "", "threads"},
     {"runnable", number, "", "mean number of its threads that run or wait for a CPU"},
     {"run_delay", number, "1", "part of the time of its runnable threads that they wait for a CPU"},

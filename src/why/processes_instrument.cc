@@ -194,9 +194,10 @@ Candidate ProcessesInstrument::compare(uint32_t pid, const Process& after, doubl
     const auto at = threads_before.find(tid);
     const uint64_t ran_before = at == threads_before.end() ? 0 : at->second->ran, delay_before = at == threads_before.end() ? 0 : at->second->delay;
     const auto own = static_cast<double>(growth(ran_before, usage.ran));
+    const auto own_delay = static_cast<double>(growth(delay_before, usage.delay));
     ran_here += own;
-    delay += static_cast<double>(growth(delay_before, usage.delay));
-    out.busiest = std::max(out.busiest, std::min(1.0, own / ns));
+    delay += own_delay;
+    out.busiest = std::max(out.busiest, std::min(1.0, (own + own_delay) / ns));
   }
   out.run_delay = delay + ran_here > 0 ? delay / (delay + ran_here) : 0;
   out.runnable = (delay + ran) / ns;
