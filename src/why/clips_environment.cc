@@ -1,5 +1,6 @@
 #include "why/clips_environment.h"
 
+#include "base/clock.h"
 #include "base/rounded.h"
 #include "base/text.h"
 
@@ -21,7 +22,8 @@ namespace why {
 
 namespace {
 
-constexpr uint64_t max_steps = 10'000'000;   // a few seconds
+// Of one rule, one added fact or one file, which take microseconds; and of all rules together.
+constexpr uint64_t max_step_ns = 2'000'000'000, max_run_ns = 60'000'000'000;
 constexpr int64_t max_memory = int64_t{1} << 30;
 constexpr size_t max_mistakes = 20;
 constexpr char source_name[] = "rules";
@@ -137,9 +139,12 @@ struct ClipsEnvironment::Callbacks {
   static int put_back(void*, int, const char*) { return EOF; }
   static int leave(void*, int) { return 0; }
 
-  static void step(void* environment) {
+  static void before_rule(void* environment, void*) { own(environment).step_end_ = base::clock_ns() + max_step_ns; }
+
+  // CLIPS calls it after each rule, each call of a function and each round of a loop.
+  static void check(void* environment) {
     ClipsEnvironment& self = own(environment);
-    if (++self.steps_ <= max_steps && EnvMemUsed(environment) <= max_memory) return;
+    if (base::clock_ns() <= std::min(self.step_end_, self.run_end_) && EnvMemUsed(environment) <= max_memory) return;
     if (self.exhausted_.empty()) self.exhausted_ = firing_rule(environment);
     if (self.exhausted_.empty()) self.exhausted_ = "a rule's conditions";
     SetHaltExecution(environment, TRUE);
@@ -148,7 +153,8 @@ struct ClipsEnvironment::Callbacks {
 
 ClipsEnvironment::ClipsEnvironment() : environment_(CreateEnvironment()) {
   SetEnvironmentContext(environment_, this);
-  EnvAddRouter(environment_, "acu", 100, Callbacks::takes, Callbacks::print, Callbacks::read, Callbacks::put_back, Callbacks::leave);
+  // Behind texts that are read (priority 0), which are asked for at each character.
+  EnvAddRouter(environment_, "acu", -1, Callbacks::takes, Callbacks::print, Callbacks::read, Callbacks::put_back, Callbacks::leave);
   for (const char* router : {"terminal", "fileio", "wclips"}) EnvDeleteRouter(environment_, router);
   std::vector<std::string> removed;
   for (FunctionDefinition* f = GetFunctionList(environment_); f; f = f->next) {
@@ -165,7 +171,8 @@ ClipsEnvironment::ClipsEnvironment() : environment_(CreateEnvironment()) {
   define<duration>(environment_, "duration");
   define<bytes>(environment_, "bytes");
   define<number>(environment_, "number");
-  EnvAddPeriodicFunction(environment_, "acu", Callbacks::step, 0);
+  EnvAddBeforeRunFunction(environment_, "acu", Callbacks::before_rule, 0);
+  EnvAddPeriodicFunction(environment_, "acu", Callbacks::check, 0);
   EnvSetConserveMemory(environment_, TRUE);
   EnvReset(environment_);
 }
@@ -173,11 +180,17 @@ ClipsEnvironment::ClipsEnvironment() : environment_(CreateEnvironment()) {
 ClipsEnvironment::~ClipsEnvironment() { DestroyEnvironment(environment_); }
 
 void ClipsEnvironment::begin() {
-  steps_ = 0;
+  step_end_ = base::clock_ns() + max_step_ns;
+  run_end_ = base::clock_ns() + max_run_ns;
   exhausted_.clear();
   output_.clear();
   SetHaltExecution(environment_, FALSE);
   SetEvaluationError(environment_, FALSE);
+}
+
+void ClipsEnvironment::end() {
+  if (!exhausted_.empty()) output_ = exhausted_ + ": a computation without end";
+  note_mistake();
 }
 
 void ClipsEnvironment::build(const std::string& construct) {

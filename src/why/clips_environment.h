@@ -30,7 +30,7 @@ public:
   // Before anything that may run code of rules: what one load, one added fact or one run may use.
   void begin();
   // After code of rules ran: keeps what CLIPS said of it.
-  void end() { note_mistake(); }
+  void end();
   // Fires rules; returns how many.
   uint64_t run(uint64_t most);
   // The rule that would fire next; empty: none.
@@ -46,7 +46,7 @@ private:
 
   void* environment_ = nullptr;
   KnownNames known_;
-  uint64_t steps_ = 0;     // calls and rounds of loops since begin()
+  uint64_t step_end_ = 0, run_end_ = 0; // times at which what runs has to be done
   std::string exhausted_;
   std::string output_;     // of CLIPS: errors and warnings
   int64_t line_ = 0;       // at which the first of them was printed

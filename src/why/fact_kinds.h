@@ -26,7 +26,6 @@ inline constexpr SlotKind request[] = {
     {"name", text, "", "its name"},
 };
 inline constexpr SlotKind measured[] = {
-    {"measurement", text, "", "its name"},
     {"pid", integer, "", "a process that it covered; -1: the host"},
     {"seconds", number, "s", "how long it took"},
     {"samples", integer, "", "what it rests on; 0: it counts everything"},

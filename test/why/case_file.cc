@@ -52,7 +52,6 @@ why::Fact make_fact(std::string_view measurement, const std::string& text) {
       fact.kind = why::find_fact_kind(word);
       EXPECT_TRUE(fact.kind) << "there is no kind of fact " << word;
       if (!fact.kind) return fact;
-      if (word == "measured") fact.slots.emplace_back("measurement", std::string(measurement));
       continue;
     }
     const size_t at = word.find('=');

@@ -2,7 +2,7 @@
 //
 //   == has                                      or: looks alike, decoy; behind it words for readers
 //   request kind=slow pid=4711                  a fact without a measurement
-//   processes: process pid=4711 name="my app"   a fact of one; "measured" facts get its name
+//   processes: process pid=4711 name="my app"   a fact of one
 //   > confirmed lock-spin process 4711          that finding and verdict (confirmed, likely, open, ruled out)
 //   > effect lock-spin process 4711             it is a consequence of another finding
 //   > needs lock-spin cpu-profile 4711          the cause asks for this measurement and target

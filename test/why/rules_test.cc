@@ -2,6 +2,7 @@
 #include "why/case_file.h"
 
 #include "base/text.h"
+#include "spec/options.h"
 #include "why/inference.h"
 #include "why/measurement_names.h"
 #include "why/rules.h"
@@ -197,8 +198,8 @@ TEST_P(RuleFileTest, NamesItsCause) {
 
 TEST_P(RuleFileTest, AsksForKnownMeasurements) {
   const std::string text(GetParam().text);
-  const std::regex ask("\\(ask [^ ]+ [^ ]+ ([^ ]+) "), contradict("\\(contradict [^ ]+ \\([^)]*\\) ([a-z-]+) "), by("\\(by ([a-z-]+)\\)"), measured("\\(measurement \"([^\"]*)\"");
-  for (const std::regex* form : {&ask, &contradict, &by, &measured})
+  const std::regex ask("\\(ask [^ ]+ [^ ]+ ([^ ]+) "), contradict("\\(contradict [^ ]+ \\([^)]*\\) ([a-z-]+) "), by("\\(by ([a-z-]+)\\)"), covered("\\(measurement ([a-z-]+)\\)");
+  for (const std::regex* form : {&ask, &contradict, &by, &covered})
     for (std::sregex_iterator at(text.begin(), text.end(), *form), end; at != end; ++at)
       EXPECT_TRUE(find_measurement_name((*at)[1].str())) << (*at)[0];
   // Effects are causes of other files.
@@ -230,6 +231,20 @@ TEST(Rules, Load) {
       if (is_shared(file) != shared) continue;
       const base::Status loaded = inference.load(file.text, file.name);
       ASSERT_TRUE(loaded.ok()) << loaded.error().message;
+    }
+  }
+}
+
+// Commands that advice names are there: tools, or subcommands.
+TEST(Rules, NameCommandsOfAcu) {
+  const std::regex command("\\bacu ([a-z]+)");
+  for (const RuleFile& file : rule_files()) {
+    const std::string text(file.text);
+    for (std::sregex_iterator at(text.begin(), text.end(), command), end; at != end; ++at) {
+      const std::string name = (*at)[1];
+      if (name == "why") continue; // the command that runs the rules
+      const bool is_subcommand = std::any_of(std::begin(spec::subcommands), std::end(spec::subcommands), [&](const auto& s) { return s.name == name; });
+      EXPECT_TRUE(is_subcommand || std::filesystem::exists(ACU_TEST_DIR "/../tools/" + name + ".bt")) << file.name << ": acu " << name;
     }
   }
 }

@@ -30,7 +30,7 @@
     "the queue is full for moments only: then it is too short for bursts"))
 
 (defrule accept-queue-full-not-seen
-  (logical (measured (measurement "connections") (pid ?pid))
+  (logical (measured (by connections) (pid ?pid))
     (network (listen_overflows ?overflows&:(>= ?overflows 0.1)))
     (not (listen-queue (pid ?pid) (overflows ?own&:(> ?own 0)))))
   =>

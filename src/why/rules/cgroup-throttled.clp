@@ -31,7 +31,7 @@
     "with a higher quota requests take as long: then the quota ends bursts that nobody waits for"))
 
 (defrule cgroup-throttled-not-seen
-  (logical (measured (measurement "waits") (pid ?pid))
+  (logical (measured (by waits) (pid ?pid))
     (process (pid ?pid) (cgroup ?name))
     (cgroup (name ?name) (throttled ?throttled&:(>= ?throttled 0.05)))
     (not (wait (pid ?pid) (reason "throttled") (share ?share&:(>= ?share 0.02)))))

@@ -28,7 +28,7 @@
     "the heap is as large as what it holds needs: then it is a leak"))
 
 (defrule collection-pauses-not-seen
-  (logical (measured (measurement "collectors") (pid ?pid))
+  (logical (measured (by collectors) (pid ?pid))
     (process (pid ?pid) (language ~"") (cpu ?cpu&:(>= ?cpu 0.1)))
     (not (collector (pid ?pid) (share ?share&:(>= ?share 0.05)))))
   =>

@@ -1,6 +1,6 @@
 ; What rule files share: functions that assert conclusions, words for subjects and locations, and what holds for every cause.
 ;
-; acu adds functions that write numbers with their units: (percent 0.78) is "78%", (duration 1.2e6) "1.2 ms", (bytes 3e6) "3 MB", (number 12.34) "12.3".
+; Functions that write numbers with their units are built in: (percent 0.78) is "78%", (duration 1.2e6) "1.2 ms", (bytes 3e6) "3 MB", (number 12.34) "12.3".
 
 ; --- conclusions
 
@@ -73,11 +73,22 @@
   =>
   (retract ?explains))
 
+; A measurement that ended, in the words of conclusions, so that rules find its like without comparing all with all.
+(deftemplate covered "What was measured."
+  (slot measurement (type SYMBOL))
+  (slot pid (type INTEGER))
+  (slot target (type STRING))
+  (slot subject (type STRING)))
+
+(defrule common-covered
+  (measured (by ?measurement) (pid ?pid))
+  =>
+  (assert (covered (measurement ?measurement) (pid ?pid) (target (target ?pid)) (subject (if (< ?pid 0) then "host" else (process-subject ?pid))))))
+
 ; What was measured need not be measured again.
 (defrule common-measured
-  (measured (measurement ?name) (pid ?pid))
+  (covered (measurement ?measurement) (target ?target))
   ?need <- (need (measurement ?measurement) (target ?target))
-  (test (and (eq (str-cat ?measurement) ?name) (eq ?target (target ?pid))))
   =>
   (retract ?need))
 

@@ -38,9 +38,8 @@
     "the peer answers others: then something between the two drops packets"))
 
 (defrule connect-timeouts-not-seen
-  (logical (measured (measurement "connections") (pid ?pid))
+  (logical (covered (measurement connections) (pid ?pid) (subject ?subject))
     (evidence (cause connect-timeouts) (subject ?subject) (side for) (decisive no))
-    (test (eq ?subject (process-subject ?pid)))
     (not (peer (pid ?pid) (reason "timed out"|"unreachable") (failures ?failures&:(> ?failures 0)))))
   =>
   (contradict connect-timeouts (process-subject ?pid) connections "no connect times out"))

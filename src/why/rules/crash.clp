@@ -28,7 +28,7 @@
     "all crashes are at different locations: then memory is overwritten earlier (or hardware fails)"))
 
 (defrule crash-not-seen
-  (logical (measured (measurement "crashes") (pid ?pid))
+  (logical (measured (by crashes) (pid ?pid))
     (request (kind "failing"|"any"))
     (process (pid ?pid) (name ?name) (uptime ?uptime&:(> ?uptime 0)&:(< ?uptime 600)))
     (not (crash-report (name ?name))))

@@ -30,7 +30,7 @@
     "one of the threads goes on by itself: then it was slow, and not stuck"))
 
 (defrule deadlock-not-seen
-  (logical (measured (measurement "snapshot") (pid ?pid))
+  (logical (measured (by snapshot) (pid ?pid))
     (process (pid ?pid) (threads ?threads&:(>= ?threads 2)) (busiest ?busiest&:(< ?busiest 0.01)))
     (syscall (pid ?pid) (call "futex") (time ?time&:(>= ?time 0.5)))
     (not (lock-cycle (pid ?pid))))

@@ -31,7 +31,7 @@
     "the number of descriptors follows the number of clients, and falls with it: then the limit is too low, and nothing leaks"))
 
 (defrule descriptor-limit-not-seen
-  (logical (measured (measurement "syscalls") (pid ?pid))
+  (logical (measured (by syscalls) (pid ?pid))
     (process (pid ?pid) (descriptors ?open) (descriptor_limit ?limit&:(> ?limit 0)))
     (test (>= ?open (* 0.95 ?limit)))
     (not (syscall (pid ?pid) (error "EMFILE"))))

@@ -34,12 +34,12 @@
 
 (defrule empty-poll-spin-delays
   (evidence (cause empty-poll-spin) (subject ?subject) (decisive yes))
-  (evidence (cause run-queue-delay) (subject ?delayed))
+  (evidence (cause run-queue-delay) (subject ?delayed) (decisive yes))
   =>
   (follows empty-poll-spin ?subject run-queue-delay ?delayed))
 
 (defrule empty-poll-spin-not-seen
-  (logical (measured (measurement "cpu-profile") (pid ?pid))
+  (logical (measured (by cpu-profile) (pid ?pid))
     (syscall (pid ?pid) (rate ?rate&:(>= ?rate 5000)) (empty ?empty&:(>= ?empty 0.9)))
     (not (hot-function (pid ?pid) (class "poll") (share ?share&:(>= ?share 0.05)))))
   =>

@@ -33,9 +33,8 @@
     "the number of exceptions stays, and the CPU time falls: then they were not what took it"))
 
 (defrule error-storm-not-seen
-  (logical (measured (measurement "exceptions") (pid ?pid))
+  (logical (covered (measurement exceptions) (pid ?pid) (subject ?subject))
     (evidence (cause error-storm) (subject ?subject) (side for) (decisive no))
-    (test (eq ?subject (process-subject ?pid)))
     (not (exceptions (pid ?pid) (share ?share&:(>= ?share 0.05)))))
   =>
   (contradict error-storm (process-subject ?pid) exceptions "exceptions take less than 5% of the CPU time"))

@@ -32,7 +32,7 @@
 ; They take CPUs from all others.
 (defrule exec-storm-delays
   (evidence (cause exec-storm) (subject ?subject) (decisive yes))
-  (evidence (cause run-queue-delay) (subject ?delayed))
+  (evidence (cause run-queue-delay) (subject ?delayed) (decisive yes))
   =>
   (follows exec-storm ?subject run-queue-delay ?delayed))
 

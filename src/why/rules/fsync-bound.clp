@@ -29,7 +29,7 @@
     "each flush takes far longer than the device needs: then others fill the disk"))
 
 (defrule fsync-bound-not-seen
-  (logical (measured (measurement "files") (pid ?pid))
+  (logical (measured (by files) (pid ?pid))
     (syscall (pid ?pid) (call "fsync"|"fdatasync"|"sync_file_range"|"msync"|"syncfs"|"sync") (time ?time&:(>= ?time 0.1)))
     (not (file-sync (pid ?pid) (share ?share&:(>= ?share 0.05)))))
   =>

@@ -31,7 +31,7 @@
     (str-cat "without " ?name " the time of a request stays the same: then the thread that runs it is not the one that requests wait for")))
 
 (defrule hot-function-not-seen
-  (logical (measured (measurement "cpu-profile") (pid ?pid))
+  (logical (measured (by cpu-profile) (pid ?pid))
     (process (pid ?pid) (busiest ?busiest&:(>= ?busiest 0.7)))
     (not (hot-function (pid ?pid) (share ?share&:(>= ?share 0.25)))))
   =>

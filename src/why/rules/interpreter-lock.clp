@@ -29,7 +29,7 @@
     "with a single thread each request takes as long: then the work itself is the limit"))
 
 (defrule interpreter-lock-not-seen
-  (logical (measured (measurement "interpreters") (pid ?pid))
+  (logical (measured (by interpreters) (pid ?pid))
     (process (pid ?pid) (language ?language&"python"|"ruby") (threads ?threads&:(>= ?threads 2)) (cpu ?cpu&:(>= ?cpu 0.5)&:(<= ?cpu 1.3)))
     (not (interpreter (pid ?pid) (share ?share&:(>= ?share 0.05)))))
   =>

@@ -29,7 +29,7 @@
     "waiters could not go on earlier, as they need something else from the waker"))
 
 (defrule late-signal-not-seen
-  (logical (measured (measurement "wait-graph") (pid ?pid))
+  (logical (measured (by wait-graph) (pid ?pid))
     (syscall (pid ?pid) (call "futex"|"epoll_wait"|"epoll_pwait"|"poll"|"read") (time ?time&:(>= ?time 0.2)))
     (process (pid ?pid) (busiest ?busiest&:(< ?busiest 0.7)) (threads ?threads&:(> ?threads 1)))
     (not (late-wakeup (pid ?pid) (share ?share&:(>= ?share 0.05)))))

@@ -38,7 +38,7 @@
     (str-cat (bytes ?bytes) " of its heap are blocks that nothing refers to" (if (eq ?function "") then "" else (str-cat ", allocated by " ?function)))))
 
 (defrule leak-not-seen
-  (logical (measured (measurement "allocations") (pid ?pid))
+  (logical (measured (by allocations) (pid ?pid))
     (process (pid ?pid) (rss_growth ?growth&:(>= ?growth 1e4)))
     (not (allocation (pid ?pid) (kept ?kept&:(> ?kept 0)) (share ?share&:(>= ?share 0.1))))
     (not (unreachable (pid ?pid) (share ?lost&:(>= ?lost 0.1)))))

@@ -30,7 +30,7 @@
     "the device or peer is the problem: if it is as fast as it can be for one request, the lock is the cause; if it is slow, look there first"))
 
 (defrule lock-across-io-not-seen
-  (logical (measured (measurement "locks") (pid ?pid))
+  (logical (measured (by locks) (pid ?pid))
     (syscall (pid ?pid) (call "futex") (time ?time&:(>= ?time 0.2)))
     (not (lock (pid ?pid) (meanwhile "disk"|"flush"|"network") (share ?share&:(>= ?share 0.05)))))
   =>

@@ -29,7 +29,7 @@
     "the sleep is there to slow others down (a rate limit)"))
 
 (defrule lock-across-sleep-not-seen
-  (logical (measured (measurement "locks") (pid ?pid))
+  (logical (measured (by locks) (pid ?pid))
     (syscall (pid ?pid) (call "futex") (time ?time&:(>= ?time 0.2)))
     (syscall (pid ?pid) (call "nanosleep"|"clock_nanosleep"|"poll"|"select"|"pselect6") (time ?asleep&:(>= ?asleep 0.01)))
     (not (lock (pid ?pid) (meanwhile "sleep") (share ?share&:(>= ?share 0.05)))))

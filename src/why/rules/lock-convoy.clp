@@ -30,7 +30,7 @@
     "with fewer threads throughput stays low: then the work under the lock is the limit"))
 
 (defrule lock-convoy-not-seen
-  (logical (measured (measurement "locks") (pid ?pid))
+  (logical (measured (by locks) (pid ?pid))
     (syscall (pid ?pid) (call "futex") (time ?time&:(>= ?time 0.2)) (rate ?rate&:(>= ?rate 2000)))
     (not (lock (pid ?pid) (hold ?hold&:(< ?hold 100000)) (handoffs ?handoffs&:(>= ?handoffs 1000)))))
   =>

@@ -33,7 +33,7 @@
 ; Whoever spins takes CPUs from all others.
 (defrule lock-spin-delays
   (evidence (cause lock-spin) (subject ?subject) (decisive yes))
-  (evidence (cause run-queue-delay) (subject ?delayed))
+  (evidence (cause run-queue-delay) (subject ?delayed) (decisive yes))
   =>
   (follows lock-spin ?subject run-queue-delay ?delayed))
 
@@ -43,7 +43,7 @@
   (follows lock-spin ?subject thread-oversubscription ?subject))
 
 (defrule lock-spin-not-seen
-  (logical (measured (measurement "cpu-profile") (pid ?pid))
+  (logical (measured (by cpu-profile) (pid ?pid))
     (process (pid ?pid) (busiest ?busiest&:(>= ?busiest 0.7)) (user ?user&:(>= ?user 0.7)) (runnable ?runnable&:(>= ?runnable 1.5)))
     (not (hot-function (pid ?pid) (class "spin") (share ?share&:(>= ?share 0.05)))))
   =>

@@ -30,7 +30,7 @@
     "without the log requests take as long"))
 
 (defrule log-storm-not-seen
-  (logical (measured (measurement "files") (pid ?pid))
+  (logical (measured (by files) (pid ?pid))
     (syscall (pid ?pid) (call "write"|"writev"|"pwrite64"|"sendto"|"sendmsg") (rate ?rate&:(>= ?rate 1000)) (time ?time&:(>= ?time 0.05)))
     (not (file-write (pid ?pid) (is_log 1) (share ?share&:(>= ?share 0.05)))))
   =>

@@ -33,7 +33,7 @@
     "the look-ups belong to a start that ends"))
 
 (defrule missing-file-storm-not-seen
-  (logical (measured (measurement "cpu-profile") (pid ?pid))
+  (logical (measured (by cpu-profile) (pid ?pid))
     (syscall (pid ?pid) (rate ?rate) (failed ?failed&:(>= ?failed 0.5)) (error "ENOENT"))
     (test (>= (* ?rate ?failed) 500))
     (not (hot-function (pid ?pid) (class "path") (share ?share&:(>= ?share 0.05)))))

@@ -29,7 +29,7 @@
     "with TCP_NODELAY answers take as long: then the peer needs that time"))
 
 (defrule nagle-delay-not-seen
-  (logical (measured (measurement "packets") (pid ?pid))
+  (logical (measured (by packets) (pid ?pid))
     (peer (pid ?pid) (latency ?latency&:(>= ?latency 3.5e7)&:(<= ?latency 6e7)) (round_trip ?trip&:(< ?trip 5e6)) (share ?share&:(>= ?share 0.1)))
     (not (delayed-acks (pid ?pid) (stall ?stall&:(>= ?stall 2e7)) (share ?held&:(>= ?held 0.02)))))
   =>

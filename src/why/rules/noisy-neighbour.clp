@@ -36,7 +36,7 @@
 (defrule noisy-neighbour-not-seen
   (logical (host-cpu (cpus ?cpus))
     (process (pid ?pid) (cgroup ?own) (run_delay ?delay&:(>= ?delay 0.2)))
-    (measured (measurement "run-queues") (pid ?pid))
+    (measured (by run-queues) (pid ?pid))
     (cgroup (name ?name&~?own&~"/"&~"") (cpu ?used&:(>= ?used (* 0.3 ?cpus))))
     (not (run-queue (pid ?pid) (ahead_cgroup ?name) (ahead_share ?part&:(>= ?part 0.3)))))
   =>

@@ -29,13 +29,13 @@
     (str-cat "the kernel killed " ?process " for lack of memory" (if (> ?limit 0) then (str-cat " (limit " (bytes ?limit) ")") else ""))
     (str-cat ?name ", memory.max")
     (if (= ?victim ?largest-pid)
-     then "raise the limit if it needs that much, or find out why it grows (acu why --growing, acu flame alloc --leaks)"
+     then "raise the limit if it needs that much, or find out what grows (acu flame alloc --leaks)"
      else (str-cat "look at " ?largest ", which has most of the memory; the victim is only what the kernel chose (oom_score_adj)"))
     "oom_kill in memory.events of the group does not grow"
     "the process was killed by someone else (SIGKILL by a supervisor): then the kernel's log is silent"))
 
 (defrule oom-kill-not-seen
-  (logical (measured (measurement "kernel-log"))
+  (logical (measured (by kernel-log))
     (cgroup (name ?name) (oom_kills ?kills&:(>= ?kills 1)))
     (not (oom-kill (cgroup ?name))))
   =>

@@ -31,7 +31,7 @@
     "segments are sent again that had arrived (spurious retransmits): then acknowledgements are late"))
 
 (defrule packet-loss-not-seen
-  (logical (measured (measurement "connections") (pid ?pid))
+  (logical (measured (by connections) (pid ?pid))
     (network (retransmits ?lost&:(>= ?lost 0.01)) (segments ?segments&:(>= ?segments 10)))
     (not (peer (pid ?pid) (retransmits ?own&:(>= ?own 0.005)))))
   =>

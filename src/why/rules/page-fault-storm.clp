@@ -29,7 +29,7 @@
     "the faults are those of a start or of new data, and end by themselves"))
 
 (defrule page-fault-storm-not-seen
-  (logical (measured (measurement "page-faults") (pid ?pid))
+  (logical (measured (by page-faults) (pid ?pid))
     (process (pid ?pid) (minor_faults ?faults&:(>= ?faults 20000)))
     (not (page-faults (pid ?pid) (what ~"swap") (share ?share&:(>= ?share 0.05)))))
   =>

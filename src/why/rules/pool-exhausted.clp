@@ -36,7 +36,7 @@
   (follows pool-exhausted ?subject accept-queue-full ?subject))
 
 (defrule pool-exhausted-not-seen
-  (logical (measured (measurement "wait-graph") (pid ?pid))
+  (logical (measured (by wait-graph) (pid ?pid))
     (process (pid ?pid) (threads ?threads&:(> ?threads 1)) (busiest ?busiest&:(< ?busiest 0.9)))
     (syscall (pid ?pid) (call "futex") (time ?time&:(>= ?time 0.2)))
     (not (pool (pid ?pid) (size ?size) (busy ?busy&:(>= ?busy (* 0.8 ?size))) (share ?share&:(>= ?share 0.02)))))

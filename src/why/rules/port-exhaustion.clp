@@ -30,7 +30,7 @@
     "ports are in use by established connections: then they are not closed at all"))
 
 (defrule port-exhaustion-not-seen
-  (logical (measured (measurement "connections") (pid ?pid))
+  (logical (measured (by connections) (pid ?pid))
     (syscall (pid ?pid) (call "connect"|"bind") (error "EADDRNOTAVAIL"))
     (not (ports (pid ?pid) (used ?used&:(>= ?used 0.7)))))
   =>

@@ -24,12 +24,12 @@
   (describe reclaim-stall "host"
     (str-cat ?process " waits for free memory " (percent ?share) " of its time")
     (location ?function ?file ?line)
-    "free memory for it: limit what grows (acu why for a growing host names it), raise vm.min_free_kbytes or vm.watermark_scale_factor so that reclaim starts earlier; for compaction set transparent huge pages to madvise"
+    "free memory for it: limit what grows, raise vm.min_free_kbytes or vm.watermark_scale_factor so that reclaim starts earlier; for compaction set transparent huge pages to madvise"
     "pressure of memory (/proc/pressure/memory) falls below 1%"
     "memory is free all the time: then a limit of the control group makes it wait (memory.high)"))
 
 (defrule reclaim-stall-not-seen
-  (logical (measured (measurement "waits"))
+  (logical (measured (by waits))
     (memory (direct_reclaim ?pages) (compaction_stalls ?stalls))
     (pressure (resource "memory") (cgroup "") (some ?some))
     (test (or (>= ?pages 1000) (>= ?stalls 10) (>= ?some 0.05)))

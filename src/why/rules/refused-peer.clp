@@ -28,7 +28,7 @@
     "the service listens, but on another address (ss -ltnp on its host)"))
 
 (defrule refused-peer-not-seen
-  (logical (measured (measurement "connections") (pid ?pid))
+  (logical (measured (by connections) (pid ?pid))
     (syscall (pid ?pid) (call "connect") (error "ECONNREFUSED"))
     (not (peer (pid ?pid) (reason "refused") (failures ?failures&:(>= ?failures 0.2)))))
   =>

@@ -31,7 +31,7 @@
     "the time for one match does not grow faster than its input: then it is called too often, and no expression is at fault"))
 
 (defrule regex-hot-not-seen
-  (logical (measured (measurement "cpu-profile") (pid ?pid))
+  (logical (measured (by cpu-profile) (pid ?pid))
     (process (pid ?pid) (busiest ?busiest&:(>= ?busiest 0.7)) (user ?user&:(>= ?user 0.8)))
     (not (hot-function (pid ?pid) (class "regex") (share ?share&:(>= ?share 0.1)))))
   =>

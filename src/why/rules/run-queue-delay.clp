@@ -27,7 +27,7 @@
     "other processes on the same CPUs are idle: then it is bound to CPUs that it must share (affinity, cpuset)"))
 
 (defrule run-queue-delay-not-seen
-  (logical (measured (measurement "run-queues") (pid ?pid))
+  (logical (measured (by run-queues) (pid ?pid))
     (process (pid ?pid) (run_delay ?delay&:(>= ?delay 0.2)) (cpu ?cpu&:(>= ?cpu 0.02)))
     (not (run-queue (pid ?pid) (share ?share&:(>= ?share 0.05)))))
   =>

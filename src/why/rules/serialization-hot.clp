@@ -31,7 +31,7 @@
     "messages are small and few: then something encodes them many times"))
 
 (defrule serialization-hot-not-seen
-  (logical (measured (measurement "cpu-profile") (pid ?pid))
+  (logical (measured (by cpu-profile) (pid ?pid))
     (process (pid ?pid) (busiest ?busiest&:(>= ?busiest 0.7)) (user ?user&:(>= ?user 0.7)))
     (not (hot-function (pid ?pid) (class "serialization") (share ?share&:(>= ?share 0.15)))))
   =>

@@ -32,9 +32,8 @@
     "the peer answers others quickly: then the question is expensive (a query without an index)"))
 
 (defrule slow-upstream-not-seen
-  (logical (measured (measurement "connections") (pid ?pid))
+  (logical (covered (measurement connections) (pid ?pid) (subject ?subject))
     (evidence (cause slow-upstream) (subject ?subject) (side for) (decisive no))
-    (test (eq ?subject (process-subject ?pid)))
     (not (peer (pid ?pid) (share ?share&:(>= ?share 0.1)))))
   =>
   (contradict slow-upstream (process-subject ?pid) connections "it waits for answers of peers less than 10% of its time"))

@@ -33,7 +33,7 @@
   (follows softirq-overload ?subject packet-loss ?loser))
 
 (defrule softirq-overload-not-seen
-  (logical (measured (measurement "interrupts") (pid -1))
+  (logical (measured (by interrupts) (pid -1))
     (host-cpu (busiest_softirq ?busiest&:(>= ?busiest 0.5)))
     (not (interrupt-load (share ?share&:(>= ?share 0.2)))))
   =>

@@ -29,7 +29,7 @@
     "reads from swap end after a while: then it was idle for long, and needed its pages back once"))
 
 (defrule swapping-not-seen
-  (logical (measured (measurement "page-faults"))
+  (logical (measured (by page-faults))
     (memory (swap_in ?in&:(>= ?in 1e6)))
     (not (page-faults (what "swap") (share ?share&:(>= ?share 0.02)))))
   =>

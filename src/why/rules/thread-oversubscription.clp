@@ -30,7 +30,7 @@
     "with fewer threads throughput falls: then threads wait for something else in between, and more of them are right"))
 
 (defrule thread-oversubscription-not-seen
-  (logical (measured (measurement "run-queues") (pid ?pid))
+  (logical (measured (by run-queues) (pid ?pid))
     (host-cpu (cpus ?cpus))
     (process (pid ?pid) (threads ?threads&:(> ?threads ?cpus)) (runnable ?runnable&:(>= ?runnable (* 2 ?cpus))) (involuntary ?switches&:(>= ?switches 300)))
     (not (run-queue (pid ?pid) (ahead_pid ?pid) (ahead_share ?part&:(>= ?part 0.3)))))

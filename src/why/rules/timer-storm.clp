@@ -29,7 +29,7 @@
     "wakeups do something each time: then it is its work"))
 
 (defrule timer-storm-not-seen
-  (logical (measured (measurement "timers") (pid ?pid))
+  (logical (measured (by timers) (pid ?pid))
     (process (pid ?pid) (voluntary ?waits&:(>= ?waits 1000)) (cpu ?cpu&:(>= ?cpu 0.05)))
     (not (timers (pid ?pid) (rate ?rate&:(>= ?rate 500)) (idle ?idle&:(>= ?idle 0.3)))))
   =>

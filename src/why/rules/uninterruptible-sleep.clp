@@ -30,7 +30,7 @@
     "the thread changes: then it reads or writes a lot from a slow disk"))
 
 (defrule uninterruptible-sleep-not-seen
-  (logical (measured (measurement "snapshot") (pid ?pid))
+  (logical (measured (by snapshot) (pid ?pid))
     (process (pid ?pid) (blocked ?blocked&:(>= ?blocked 0.5)))
     (not (stuck-thread (pid ?pid) (state "D") (seconds ?seconds&:(>= ?seconds 1)))))
   =>
