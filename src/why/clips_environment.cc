@@ -14,9 +14,11 @@ extern "C" {
 #include <clips/clips.h>
 }
 
-// CLIPS calls these for the functions that a program adds; defined here, the library's own do not come along.
+// CLIPS calls these to define functions. As they are here, the library's own do not come along, nor do sines and logarithms, which would load libm at each
+// start of acu.
 extern "C" void UserFunctions() {}
 extern "C" void EnvUserFunctions(void*) {}
+extern "C" void ExtendedMathFunctionDefinitions(void*) {}
 
 namespace why {
 
@@ -32,7 +34,7 @@ constexpr char source_name[] = "rules";
 // was not checked), and whatever gives another result each time.
 constexpr auto allowed = std::to_array<std::string_view>({
     "+",       "-",          "*",          "/",         "<",          "<=",          ">",          ">=",        "=",          "<>",         "!=",
-    "abs",     "min",        "max",        "round",     "integer",    "float",       "sqrt",       "eq",        "neq",        "and",        "or",
+    "abs",     "min",        "max",        "integer",   "float",      "eq",        "neq",        "and",        "or",
     "not",     "numberp",    "integerp",   "floatp",    "symbolp",    "stringp",     "lexemep",    "multifieldp", "str-cat",  "sym-cat",    "str-length",
     "str-index", "str-compare", "sub-string", "upcase",  "lowcase",    "if",          "while",      "loop-for-count", "progn", "progn$",     "foreach",
     "bind",    "return",     "break",      "switch",    "create$",    "expand$",     "length$",    "nth$",      "member$",    "first$",     "rest$",

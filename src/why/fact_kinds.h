@@ -398,6 +398,7 @@ inline constexpr SlotKind stuck_thread[] = {
 
 } // namespace slots
 
+// Read when acu is built; fact_kinds() has the same rows.
 inline constexpr FactKind all_fact_kinds[] = {
     {"request", "What is asked.", slots::request},
     {"measured", "A measurement ended: what it did not find was not there.", slots::measured},

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "why/clips_environment.h"
-#include "why/fact_kinds.h"
 #include "why/measurement_names.h"
 #include "why/rules.h"
 
@@ -83,14 +82,13 @@ Remark::Kind remark_kind(const Row& row) {
 
 struct Inference::Environment {
   ClipsEnvironment clips;
-  std::array<void*, std::size(all_fact_kinds)> templates = {};
+  std::vector<void*> templates; // in the order of fact_kinds()
 };
 
 Inference::Inference() : environment_(std::make_unique<Environment>()) {
-  size_t i = 0;
-  for (const FactKind& kind : all_fact_kinds) {
+  for (const FactKind& kind : fact_kinds()) {
     environment_->clips.build(template_of(kind));
-    environment_->templates[i++] = EnvFindDeftemplate(environment_->clips.get(), std::string(kind.name).c_str());
+    environment_->templates.push_back(EnvFindDeftemplate(environment_->clips.get(), std::string(kind.name).c_str()));
   }
 }
 
@@ -127,11 +125,12 @@ base::Status Inference::load_folder(const std::string& folder) {
 }
 
 void Inference::add(const Fact& fact) {
-  assert(fact.kind >= std::begin(all_fact_kinds) && fact.kind < std::end(all_fact_kinds));
+  const auto place = static_cast<size_t>(fact.kind - fact_kinds().data());
+  assert(place < environment_->templates.size());
   ClipsEnvironment& clips = environment_->clips;
   void* environment = clips.get();
   clips.begin();
-  auto* row = EnvCreateFact(environment, environment_->templates[fact.kind - all_fact_kinds]);
+  auto* row = EnvCreateFact(environment, environment_->templates[place]);
   const auto put = [&](std::string_view slot, int type, void* value) {
     dataObject object = {};
     object.type = static_cast<unsigned short>(type);

@@ -2,9 +2,7 @@
 #include "scratch.h"
 #include "why/case_file.h"
 
-#include "why/fact_kinds.h"
 #include "why/inference.h"
-#include "why/rules.h"
 
 #include <chrono>
 #include <filesystem>
