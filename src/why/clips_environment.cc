@@ -7,7 +7,6 @@
 #include <array>
 #include <cassert>
 #include <cstdio>
-#include <cstdlib>
 #include <span>
 
 extern "C" {
@@ -24,7 +23,7 @@ namespace why {
 
 namespace {
 
-// Of one rule, one added fact or one file, which take microseconds; and of all rules together.
+// Of one rule, one added fact or one file, which take microseconds; and of all rules together. CPU time: a host that stalls must not look like a loop.
 constexpr uint64_t max_step_ns = 2'000'000'000, max_run_ns = 60'000'000'000;
 constexpr int64_t max_memory = int64_t{1} << 30;
 constexpr size_t max_mistakes = 20;
@@ -41,6 +40,8 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "assert",  "retract",    "modify",     "duplicate", "any-factp",  "find-fact",   "find-all-facts", "do-for-fact", "do-for-all-facts",
 });
 constexpr std::array<std::string_view, 4> kept_constructs = {"defrule", "deffunction", "deftemplate", "defglobal"};
+
+uint64_t cpu_ns() { return base::clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 // Three digits, without zeros at the end: "0.12", "7.5", "120", "4710".
 std::string short_number(double n) {
@@ -141,15 +142,17 @@ struct ClipsEnvironment::Callbacks {
   static int put_back(void*, int, const char*) { return EOF; }
   static int leave(void*, int) { return 0; }
 
-  static void before_rule(void* environment, void*) { own(environment).step_end_ = base::clock_ns() + max_step_ns; }
+  static void before_rule(void* environment, void*) { own(environment).step_end_ = cpu_ns() + max_step_ns; }
 
   // CLIPS calls it after each rule, each call of a function and each round of a loop.
   static void check(void* environment) {
     ClipsEnvironment& self = own(environment);
-    if (base::clock_ns() <= std::min(self.step_end_, self.run_end_) && EnvMemUsed(environment) <= max_memory) return;
-    if (self.exhausted_.empty()) self.exhausted_ = firing_rule(environment);
-    if (self.exhausted_.empty()) self.exhausted_ = "a rule's conditions";
+    if (cpu_ns() <= std::min(self.step_end_, self.run_end_) && EnvMemUsed(environment) <= max_memory) return;
     SetHaltExecution(environment, TRUE);
+    if (!self.exhausted_.empty()) return;
+    self.exhausted_ = firing_rule(environment);
+    if (self.exhausted_.empty()) self.exhausted_ = "a rule's conditions";
+    self.line_ = GetLineCount(environment);
   }
 };
 
@@ -182,10 +185,11 @@ ClipsEnvironment::ClipsEnvironment() : environment_(CreateEnvironment()) {
 ClipsEnvironment::~ClipsEnvironment() { DestroyEnvironment(environment_); }
 
 void ClipsEnvironment::begin() {
-  step_end_ = base::clock_ns() + max_step_ns;
-  run_end_ = base::clock_ns() + max_run_ns;
+  step_end_ = cpu_ns() + max_step_ns;
+  run_end_ = cpu_ns() + max_run_ns;
   exhausted_.clear();
   output_.clear();
+  line_ = 0;
   SetHaltExecution(environment_, FALSE);
   SetEvaluationError(environment_, FALSE);
 }

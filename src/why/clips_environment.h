@@ -35,7 +35,7 @@ public:
   uint64_t run(uint64_t most);
   // The rule that would fire next; empty: none.
   std::string next_rule() const;
-  // A rule that used up the time or the memory of its run; empty: none. Rules without a name are patterns that compute.
+  // The rule that used up the time or the memory, or words for a condition that did; empty: none.
   const std::string& exhausted() const { return exhausted_; }
   // Mistakes that rules made as they ran since the last call: "rule NAME: why".
   std::vector<std::string> take_mistakes();
@@ -46,7 +46,7 @@ private:
 
   void* environment_ = nullptr;
   KnownNames known_;
-  uint64_t step_end_ = 0, run_end_ = 0; // times at which what runs has to be done
+  uint64_t step_end_ = 0, run_end_ = 0; // CPU times at which what runs has to be done
   std::string exhausted_;
   std::string output_;     // of CLIPS: errors and warnings
   int64_t line_ = 0;       // at which the first of them was printed

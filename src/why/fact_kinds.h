@@ -400,7 +400,7 @@ inline constexpr SlotKind stuck_thread[] = {
 
 // Read when acu is built; fact_kinds() has the same rows.
 inline constexpr FactKind all_fact_kinds[] = {
-    {"request", "What is asked.", slots::request},
+    {"request", "What is asked; there is always one.", slots::request},
     {"measured", "A measurement ended: what it did not find was not there.", slots::measured},
     {"host-cpu", "What the CPUs of the host do.", slots::host_cpu},
     {"interrupt-load", "What a source of interrupts costs.", slots::interrupt_load},

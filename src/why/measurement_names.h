@@ -1,5 +1,5 @@
-// The table of measurements by name: what rules may ask for, and which facts each yields. How they are taken is a table of the same names
-// (measurement.h).
+// The table of measurements by name: what rules may ask for, and which facts each yields. How each is taken is a row of the same name
+// (measurement.h). Measurements of different names count as independent, so two names must not rest on the same observation.
 #pragma once
 
 #include <string_view>
@@ -8,16 +8,17 @@ namespace why {
 
 struct MeasurementName {
   std::string_view name;
-  std::string_view facts; // kinds, separated by spaces
-  bool is_first = false;  // part of the first round
+  std::string_view facts; // kinds, separated by spaces; besides them "measured" of each process that it covered, last
 };
 
 inline constexpr MeasurementName measurement_names[] = {
-    {"system", "host-cpu pressure memory disk network", true},
-    {"processes", "process", true},
-    {"cgroups", "cgroup pressure", true},
-    {"syscalls", "syscall", true},
-    {"births", "births", true},
+    // The first round: counters that are there anyway.
+    {"system", "host-cpu pressure memory disk network"},
+    {"processes", "process"},
+    {"cgroups", "cgroup pressure"},
+    {"syscalls", "syscall"},
+    {"births", "births"},
+    // Those that rules ask for.
     {"cpu-profile", "hot-function"},
     {"cpu-counters", "hot-function"}, // by cycles, independent of the clock
     {"run-queues", "run-queue process-time"},

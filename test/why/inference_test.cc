@@ -159,7 +159,7 @@ TEST(Inference, MistakesHaveFileLineAndCause) {
            {"(defrule a (process) =>)\n(defrule a (process) =>)", "mine.clp:2: defrule `a` is already defined in mine.clp"},
            {"(deffunction f (?x)\n  (f ?x))", "mine.clp:2: function `f` calls itself"},
            {"(deffunction f (?x) \"text", "mine.clp:1: this string is never closed"},
-           {"(defglobal ?*x* = (while TRUE do 1))", "mine.clp:1: a computation without end"},
+           {"\n(defglobal ?*x* = (while TRUE do 1))", "mine.clp:2: a computation without end"},
            {"(defclass A (is-a USER))", "mine.clp:1: `defclass` is not allowed here"},
            {"(defmodule M)", "mine.clp:1: `defmodule` is not allowed here"},
            {"(deffacts f (process))", "mine.clp:1: `deffacts` is not allowed here"},

@@ -7,10 +7,11 @@
 
 (defrule exec-storm-sign
   (births (by ?by) (parent ?parent) (name ?name) (rate ?rate&:(>= ?rate 20)))
+  (request (pid ?asked))
   =>
   (bind ?subject (process-subject ?parent))
   (suppose exec-storm ?subject ?by (str-cat ?name " starts " (number ?rate) " processes a second"))
-  (ask exec-storm ?subject cpu-profile "" 60 "how much of the CPU time goes to starting and ending processes"))
+  (ask exec-storm ?subject run-queues (target ?asked) 60 "whether others wait for a CPU while these programs run"))
 
 (defrule exec-storm-seen
   (host-cpu (by ?host-by) (cpus ?cpus&:(> ?cpus 0)) (busy ?busy&:(> ?busy 0)) (forks ?forks))
@@ -28,6 +29,12 @@
     (str-cat "let one process of " ?program " handle many requests, or call a library instead; in shell scripts, replace commands in loops by builtins")
     "the kernel starts fewer processes (acu execsnoop), and the CPUs are less busy"
     "the host is as busy without them: then they are many, but cheap"))
+
+(defrule exec-storm-ahead
+  (births (parent ?parent) (program ?program&~"") (rate ?rate&:(>= ?rate 20)) (lifetime ?lifetime&:(< ?lifetime 1e9)))
+  (run-queue (by ?by) (ahead ?program) (ahead_share ?part&:(>= ?part 0.3)))
+  =>
+  (see exec-storm (process-subject ?parent) ?by (str-cat ?program " runs in " (percent ?part) " of the time that others wait for a CPU")))
 
 ; They take CPUs from all others.
 (defrule exec-storm-delays
