@@ -41,12 +41,14 @@ constexpr auto allowed = std::to_array<std::string_view>({
 });
 constexpr std::array<std::string_view, 4> kept_constructs = {"defrule", "deffunction", "deftemplate", "defglobal"};
 
-uint64_t cpu_ns() { return base::clock_ns(CLOCK_THREAD_CPUTIME_ID); }
-
 // Three digits, without zeros at the end: "0.12", "7.5", "120", "4710".
 std::string short_number(double n) {
   char text[64];
   const double size = n < 0 ? -n : n;
+  if (size >= 1e15) {
+    std::snprintf(text, sizeof text, "%.3g", n);
+    return text;
+  }
   std::snprintf(text, sizeof text, "%.*f", size < 1 ? 3 : size < 10 ? 2 : size < 100 ? 1 : 0, n);
   std::string out = text;
   if (out.find('.') == out.npos) return out;
@@ -142,12 +144,12 @@ struct ClipsEnvironment::Callbacks {
   static int put_back(void*, int, const char*) { return EOF; }
   static int leave(void*, int) { return 0; }
 
-  static void before_rule(void* environment, void*) { own(environment).step_end_ = cpu_ns() + max_step_ns; }
+  static void before_rule(void* environment, void*) { own(environment).step_end_ = 0; }
 
   // CLIPS calls it after each rule, each call of a function and each round of a loop.
   static void check(void* environment) {
     ClipsEnvironment& self = own(environment);
-    if (cpu_ns() <= std::min(self.step_end_, self.run_end_) && EnvMemUsed(environment) <= max_memory) return;
+    if (EnvMemUsed(environment) <= max_memory && self.has_time()) return;
     SetHaltExecution(environment, TRUE);
     if (!self.exhausted_.empty()) return;
     self.exhausted_ = firing_rule(environment);
@@ -184,9 +186,17 @@ ClipsEnvironment::ClipsEnvironment() : environment_(CreateEnvironment()) {
 
 ClipsEnvironment::~ClipsEnvironment() { DestroyEnvironment(environment_); }
 
+// The clock is read at each 64th check, as that takes longer than most rules.
+bool ClipsEnvironment::has_time() {
+  if (++checks_ % 64) return true;
+  const uint64_t now = base::clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  if (!step_end_) step_end_ = now + max_step_ns;
+  if (!run_end_) run_end_ = now + max_run_ns;
+  return now <= std::min(step_end_, run_end_);
+}
+
 void ClipsEnvironment::begin() {
-  step_end_ = cpu_ns() + max_step_ns;
-  run_end_ = cpu_ns() + max_run_ns;
+  step_end_ = run_end_ = 0;
   exhausted_.clear();
   output_.clear();
   line_ = 0;

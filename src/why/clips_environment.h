@@ -42,11 +42,13 @@ public:
 
 private:
   struct Callbacks;
+  bool has_time();
   void note_mistake();
 
   void* environment_ = nullptr;
   KnownNames known_;
-  uint64_t step_end_ = 0, run_end_ = 0; // CPU times at which what runs has to be done
+  uint64_t checks_ = 0;
+  uint64_t step_end_ = 0, run_end_ = 0; // CPU times at which one rule and all have to be done; 0: not known yet
   std::string exhausted_;
   std::string output_;     // of CLIPS: errors and warnings
   int64_t line_ = 0;       // at which the first of them was printed

@@ -1,10 +1,10 @@
 // Rule files of users, good and bad: what they may do, how mistakes are reported, and that neither time, memory nor foreign bytes get out of hand.
+#include "base/clock.h"
 #include "scratch.h"
 #include "why/case_file.h"
 
 #include "why/inference.h"
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -16,6 +16,9 @@ using why_test::make_fact;
 namespace {
 
 constexpr char language[] = "(deftemplate evidence (slot cause) (slot subject) (slot side (default for)) (slot decisive (default no)) (slot by) (slot text))\n";
+
+// Hosts that run tests are shared: not the time on the wall.
+uint64_t cpu_ms() { return base::clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1'000'000; }
 
 std::string mistake_in(const std::string& text) {
   Inference inference;
@@ -98,11 +101,11 @@ TEST(Inference, NumbersHaveUnits) {
   inference.load_own();
   ASSERT_TRUE(inference.load("(defrule r (process) => (suppose r \"host\" processes (str-cat (percent 0.784) \" \" (percent 0.0004) \" \" (percent 1) \" \"\n"
                              "(duration 999) \" \" (duration 12345678) \" \" (duration 2.5e9) \" \" (duration 0) \" \" (bytes 3) \" \" (bytes 3210000) \" \"\n"
-                             "(number 12.34) \" \" (number 123456.7) \" \" (number 0.5) \" \" (number -3))))", "mine.clp").ok());
+                             "(number 12.34) \" \" (number 123456.7) \" \" (number 0.5) \" \" (number -3) \" \" (number 1e300))))", "mine.clp").ok());
   inference.add(make_fact("processes", "process pid=1"));
   const Conclusions c = inference.run();
   ASSERT_EQ(c.evidence.size(), 1u);
-  EXPECT_EQ(c.evidence[0].text, "78.4% 0% 100% 999 ns 12.3 ms 2.5 s 0 ns 3 bytes 3.21 MB 12.3 123457 0.5 -3");
+  EXPECT_EQ(c.evidence[0].text, "78.4% 0% 100% 999 ns 12.3 ms 2.5 s 0 ns 3 bytes 3.21 MB 12.3 123457 0.5 -3 1e+300");
 }
 
 TEST(Inference, NamesMayHaveAnyBytes) {
@@ -256,10 +259,10 @@ TEST(Inference, EndlessRulesAreStoppedAndNamed) {
     inference.load_own();
     ASSERT_TRUE(inference.load(rules, "mine.clp").ok());
     inference.add(make_fact("processes", "process pid=1"));
-    const auto begin = std::chrono::steady_clock::now();
+    const uint64_t begin = cpu_ms();
     const Conclusions c = inference.run(100'000);
     EXPECT_EQ(c.stopped, "endless") << rules;
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
+    EXPECT_LT(cpu_ms() - begin, 30'000u);
   }
 }
 
@@ -351,7 +354,7 @@ TEST(Inference, ManyFacts) {
   inference.add(make_fact("", "request kind=slow pid=-1"));
   inference.add(make_fact("system", "host-cpu cpus=64 busy=0.9 busiest=1 forks=100"));
   inference.add(make_fact("system", "network retransmits=0.02 segments=1000 listen_overflows=1 connect_failures=1"));
-  const auto begin = std::chrono::steady_clock::now();
+  const uint64_t begin = cpu_ms();
   for (int i = 0; i < 20000; i++) {
     const std::string pid = "pid=" + std::to_string(i);
     inference.add(make_fact("processes", "process " + pid + " name=p busiest=" + (i % 10 ? "0.1" : "0.95") + " user=0.9 cpu=0.5 threads=3 run_delay=0.3 cgroup=/c" + std::to_string(i % 50)));
@@ -365,7 +368,5 @@ TEST(Inference, ManyFacts) {
   EXPECT_EQ(c.stopped, "");
   EXPECT_TRUE(c.mistakes.empty());
   EXPECT_GT(c.evidence.size(), 2000u);
-  const auto took = std::chrono::steady_clock::now() - begin;
-  EXPECT_LT(took, std::chrono::seconds(60));
-  RecordProperty("ms", static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+  EXPECT_LT(cpu_ms() - begin, 60'000u);
 }
