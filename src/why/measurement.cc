@@ -10,10 +10,10 @@ namespace why {
 namespace {
 
 constexpr InstrumentKind kinds[] = {
-    {"cpu-profile", true, make_profile_instrument},
-    {"system", false, make_system_instrument},
-    {"processes", false, make_processes_instrument},
-    {"waits wait-graph locks run-queues interpreters", true, make_wait_instrument},
+    {.measurements = "system", .is_first = true, .make = make_system_instrument},
+    {.measurements = "processes", .is_first = true, .make = make_processes_instrument},
+    {.measurements = "cpu-profile", .needs_pid = true, .make = make_profile_instrument},
+    {.measurements = "waits wait-graph locks run-queues interpreters", .needs_pid = true, .make = make_wait_instrument},
 };
 
 } // namespace

@@ -39,6 +39,7 @@ public:
 struct InstrumentKind {
   std::string_view measurements; // names, separated by spaces
   bool needs_pid = false;        // it measures a process, not the host
+  bool is_first = false;         // cheap: part of the first round
   std::unique_ptr<Instrument> (*make)(const Subject& subject) = nullptr;
 };
 

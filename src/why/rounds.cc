@@ -67,8 +67,9 @@ void add_to(std::vector<Task>& tasks, const std::string& measurement, const std:
 
 std::vector<Task> Rounds::first_round() const {
   std::vector<Task> out;
-  for (const MeasurementName& m : measurement_names)
-    if (m.is_first && find_instrument(m.name)) add_to(out, std::string(m.name), "", find_instrument(m.name)->needs_pid ? question_.pid : -1);
+  for (const InstrumentKind& kind : instrument_kinds())
+    for (std::string_view name : base::split(kind.measurements, ' '))
+      if (kind.is_first) add_to(out, std::string(name), "", kind.needs_pid ? question_.pid : -1);
   return out;
 }
 
