@@ -32,12 +32,12 @@ constexpr char source_name[] = "rules";
 // What rules may call. Left out besides everything that reaches outside: format (overruns its buffer), div and mod (trap), eval, build and funcall (run what
 // was not checked), and whatever gives another result each time.
 constexpr auto allowed = std::to_array<std::string_view>({
-    "+",       "-",          "*",          "/",         "<",          "<=",          ">",          ">=",        "=",          "<>",         "!=",
-    "abs",     "min",        "max",        "integer",   "float",      "eq",        "neq",        "and",        "or",
-    "not",     "numberp",    "integerp",   "floatp",    "symbolp",    "stringp",     "lexemep",    "multifieldp", "str-cat",  "sym-cat",    "str-length",
-    "str-index", "str-compare", "sub-string", "upcase",  "lowcase",    "if",          "while",      "loop-for-count", "progn", "progn$",     "foreach",
-    "bind",    "return",     "break",      "switch",    "create$",    "expand$",     "length$",    "nth$",      "member$",    "first$",     "rest$",
-    "assert",  "retract",    "modify",     "duplicate", "any-factp",  "find-fact",   "find-all-facts", "do-for-fact", "do-for-all-facts",
+    "+", "-", "*", "/", "<", "<=", ">", ">=", "=", "<>", "!=", "abs", "min", "max", "integer", "float",
+    "eq", "neq", "and", "or", "not", "numberp", "integerp", "floatp", "symbolp", "stringp", "lexemep", "multifieldp",
+    "str-cat", "sym-cat", "str-length", "str-index", "str-compare", "sub-string", "upcase", "lowcase",
+    "if", "while", "loop-for-count", "progn", "progn$", "foreach", "bind", "return", "break", "switch",
+    "create$", "expand$", "length$", "nth$", "member$", "first$", "rest$",
+    "assert", "retract", "modify", "duplicate", "any-factp", "find-fact", "find-all-facts", "do-for-fact", "do-for-all-facts",
 });
 constexpr std::array<std::string_view, 4> kept_constructs = {"defrule", "deffunction", "deftemplate", "defglobal"};
 
