@@ -1,5 +1,5 @@
 // The table of measurements by name: what rules may ask for, and which facts each yields. How each is taken is a row of the same name
-// (measurement.h). Measurements of different names count as independent, so two names must not rest on the same observation.
+// (measurement.h). Measurements count as independent unless they rest on the same observation.
 #pragma once
 
 #include <string_view>
@@ -9,6 +9,7 @@ namespace why {
 struct MeasurementName {
   std::string_view name;
   std::string_view facts; // kinds, separated by spaces; besides them "measured" of each process that it covered, last
+  std::string_view observation = {}; // that it shares with others, by the name of one of them; empty: it has its own
 };
 
 inline constexpr MeasurementName measurement_names[] = {
@@ -21,10 +22,10 @@ inline constexpr MeasurementName measurement_names[] = {
     // Those that rules ask for.
     {"cpu-profile", "hot-function"},
     {"cpu-counters", "hot-function"}, // by cycles, independent of the clock
-    {"run-queues", "run-queue process-time"},
+    {"run-queues", "run-queue process-time", "waits"},
     {"waits", "wait process-time"},
-    {"wait-graph", "limit pool late-wakeup"},
-    {"locks", "lock lock-cycle"},
+    {"wait-graph", "limit pool late-wakeup", "waits"},
+    {"locks", "lock lock-cycle", "waits"},
     {"block-io", "disk-latency disk-user"},
     {"files", "file-write file-read file-sync cache-growth"},
     {"connections", "peer ports listen-queue"},
@@ -33,7 +34,7 @@ inline constexpr MeasurementName measurement_names[] = {
     {"page-faults", "page-faults"},
     {"allocations", "allocation"},
     {"heap", "unreachable"},
-    {"interpreters", "interpreter"},
+    {"interpreters", "interpreter", "waits"},
     {"collectors", "collector"},
     {"exceptions", "exceptions"},
     {"timers", "timers"},
@@ -46,6 +47,12 @@ constexpr const MeasurementName* find_measurement_name(std::string_view name) {
   for (const MeasurementName& m : measurement_names)
     if (m.name == name) return &m;
   return nullptr;
+}
+
+// What a measurement rests on: measurements with the same are not independent.
+constexpr std::string_view observation_of(std::string_view measurement) {
+  const MeasurementName* m = find_measurement_name(measurement);
+  return m && !m->observation.empty() ? m->observation : measurement;
 }
 
 } // namespace why

@@ -141,7 +141,7 @@ void Rounds::finish(Task& task, uint64_t interval_ns) {
     for (const Fact& f : *facts)
       if (f.measurement == name) inference_.add(f), taken.facts++;
     inference_.add({.kind = find_fact_kind("measured"),
-                    .slots = {{"measurement", name}, {"pid", int64_t{task.pid}}, {"seconds", static_cast<double>(interval_ns) / 1e9}},
+                    .slots = {{"pid", int64_t{task.pid}}, {"seconds", static_cast<double>(interval_ns) / 1e9}},
                     .measurement = find_measurement_name(name)->name});
     answer_.taken.push_back(std::move(taken));
   }

@@ -1,5 +1,7 @@
 #include "why/verdict.h"
 
+#include "why/measurement_names.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -21,7 +23,7 @@ Support support_of(const Finding& finding) {
   Support out;
   std::set<std::string_view> measurements;
   for (const Evidence& e : finding.evidence) {
-    if (e.supports) measurements.insert(e.measurement);
+    if (e.supports) measurements.insert(observation_of(e.measurement));
     out.is_decisive |= e.supports && e.is_decisive;
     out.is_contradicted |= !e.supports;
   }

@@ -1,4 +1,4 @@
-// From conclusions to verdicts. Measurements are independent if their names differ.
+// From conclusions to verdicts. Measurements are independent if they do not rest on the same observation (measurement_names.h).
 //
 //   ruled_out  something contradicts the cause
 //   confirmed  two independent measurements support it, one of them decisively, and it explains most of the symptom (50%)
