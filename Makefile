@@ -75,6 +75,7 @@ fuzz: setup-fuzz
 # The reference manual from the tables.
 docs: build
 	$(ACU) help reference > docs/reference.md
+	$(ACU) why --causes > docs/causes.md
 
 clean:
 	rm -rf build/release build/sanitize build/fuzz

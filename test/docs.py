@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the documents say is so: docs.py ACU [--filter TEXT]
 
-- docs/reference.md is what `acu help reference` prints.
+- docs/reference.md is what `acu help reference` prints, docs/causes.md what `acu why --causes` prints.
 - Every builtin has an example there, or is named in WITHOUT_EXAMPLE with the reason.
 - Every document and page of docs is in the list of docs/README.md, every tool has its page in docs/tools (tools/pages.py) with
   the usage that it tells, and links lead to files that are there.
@@ -325,10 +325,10 @@ def check_pages(acu):
 
 
 def check_reference(acu):
-    made = subprocess.run([acu, "help", "reference"], stdout=subprocess.PIPE, text=True).stdout
-    kept = open(os.path.join(ROOT, "docs", "reference.md")).read()
-    if made != kept:
-        return "docs/reference.md is not what `acu help reference` prints: run `make docs`"
+    for document, words in (("reference.md", ["help", "reference"]), ("causes.md", ["why", "--causes"])):
+        made = subprocess.run([acu, *words], stdout=subprocess.PIPE, text=True).stdout
+        if made != open(os.path.join(ROOT, "docs", document)).read():
+            return f"docs/{document} is not what `acu {' '.join(words)}` prints: run `make docs`"
     return None
 
 

@@ -100,6 +100,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::min_duration:
   case OptionId::rules:
   case OptionId::measure:
+  case OptionId::causes:
   case OptionId::data:
   case OptionId::fails_only:
   case OptionId::times:

@@ -4,6 +4,7 @@
 #include "session/output.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
+#include "why/causes.h"
 #include "why/report.h"
 
 #include <algorithm>
@@ -79,6 +80,7 @@ int why(Words words) {
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return refuse(arguments.error().message);
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
+  if (arguments->has(OptionId::causes)) return say(why::causes_text()), 0;
   auto request = read_request(*arguments);
   if (!request.ok()) return fail(request.error());
   auto output = session::Output::open(request->run);
