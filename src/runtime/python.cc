@@ -4,6 +4,8 @@
 #include "runtime/function_parts.h"
 #include "runtime/object_bytes.h"
 #include "runtime/python_layouts.h"
+#include "runtime/python_object_layouts.h"
+#include "runtime/python_objects.h"
 
 #include <algorithm>
 #include <array>
@@ -60,6 +62,11 @@ uint16_t minor_of(std::string_view text) {
   return std::sscanf(std::string(text).c_str(), "%u.%u", &major, &minor) == 2 ? static_cast<uint16_t>(major << 8 | minor) : 0;
 }
 
+std::optional<PythonObjectLayout> object_layout(uint16_t version) {
+  const auto* row = std::ranges::find(python_object_layouts, version, &PythonObjectLayout::version);
+  return row == std::end(python_object_layouts) ? std::nullopt : std::optional(*row);
+}
+
 } // namespace
 
 std::optional<FileRuntime> recognise_python(const format::ElfFile& file) {
@@ -77,8 +84,9 @@ std::optional<FileRuntime> recognise_python(const format::ElfFile& file) {
   if (!root) return out;
   const uint16_t minor = minor_of(version);
   std::optional<python_layout> layout;
+  const base::ByteSpan published = minor >= first_published ? bytes_at(file, root->value, std::min<uint64_t>(root->size, 1024)) : base::ByteSpan();
   if (minor >= first_published)
-    layout = published_layout(bytes_at(file, root->value, std::min<uint64_t>(root->size, 1024)));
+    layout = published_layout(published);
   else if (const auto* row = std::ranges::find(python_layouts, minor, &python_layout::version); row != std::end(python_layouts))
     layout = *row;
   if (!layout) return out;
@@ -89,6 +97,11 @@ std::optional<FileRuntime> recognise_python(const format::ElfFile& file) {
   out.table.python = *layout;
   out.table.evaluation[0] = {evaluation->value, evaluation->value + evaluation->size};
   out.table.evaluation[1] = cold_part(file, out.table.evaluation[0]);
+  if (const auto objects = minor >= first_published ? published_objects(published) : object_layout(minor)) {
+    out.objects = {.layout = *objects};
+    for (size_t i = 0; i < python_symbols.size(); i++)
+      if (const auto symbol = format::find_exported(file, python_symbols[i])) out.objects->globals[i] = symbol->value;
+  }
   return out;
 }
 
@@ -113,9 +126,12 @@ template<class T> bool fits(uint64_t value, T& to) {
   return to == value;
 }
 
-} // namespace
-
-std::optional<python_layout> published_layout(base::ByteSpan offsets) {
+// The fields by group, in their order.
+struct Published {
+  uint16_t version;
+  std::vector<uint64_t> runtime, interpreter, thread, frame, code, before_bytes, bytes, unicode;
+};
+std::optional<Published> read_published(base::ByteSpan offsets) {
   base::Reader in(offsets);
   const base::ByteSpan mark = in.bytes(cookie.size());
   if (mark.empty() || std::memcmp(mark.data(), cookie.data(), cookie.size()) != 0) return std::nullopt;
@@ -123,21 +139,26 @@ std::optional<python_layout> published_layout(base::ByteSpan offsets) {
   const bool is_free_threaded = in.number<uint64_t>() != 0;
   const auto* known = std::ranges::find(groups, version, &Groups::version);
   if (known == std::end(groups) || version > last_known) return std::nullopt;
-  const auto group = [&](size_t fields) {
-    std::vector<uint64_t> out;
-    for (size_t i = 0; i < fields; i++) out.push_back(in.number<uint64_t>());
-    return out;
-  };
-  const auto runtime = group(known->runtime), interpreter = group(known->interpreter), thread = group(known->thread), frame = group(known->frame),
-             code = group(known->code);
-  group(known->before_bytes);
-  const auto bytes = group(known->bytes), unicode = group(known->unicode);
-  if (!in.ok()) return std::nullopt;
+  if (is_free_threaded) return std::nullopt; // objects have other headers, and threads copies of the bytecode of their own
+  Published out = {.version = version};
+  const std::pair<std::vector<uint64_t>*, size_t> all[] = {
+      {&out.runtime, known->runtime}, {&out.interpreter, known->interpreter}, {&out.thread, known->thread}, {&out.frame, known->frame},
+      {&out.code, known->code}, {&out.before_bytes, known->before_bytes}, {&out.bytes, known->bytes}, {&out.unicode, known->unicode}};
+  for (const auto& [group, fields] : all)
+    for (size_t i = 0; i < fields; i++) group->push_back(in.number<uint64_t>());
+  return in.ok() ? std::optional(std::move(out)) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<python_layout> published_layout(base::ByteSpan offsets) {
+  const auto published = read_published(offsets);
+  if (!published) return std::nullopt;
+  const auto& [version, runtime, interpreter, thread, frame, code, before_bytes, bytes, unicode] = *published;
 
   python_layout l = {.version = version, .boundary = PYTHON_SHIM, .shim_owner = 3, .cframe_frame = PYTHON_NO_FIELD, .position_is_pointer = 1};
   // 3.14 tags references in the two lowest bits.
   l.code_mask = version >= 0x030e ? 3 : 0;
-  if (is_free_threaded) return std::nullopt; // objects have other headers, and threads copies of the bytecode of their own
   constexpr uint64_t var_size = 16, header = 16; // of a PyVarObject, of a PyObject
   const bool fit = fits(runtime[2], l.interpreters_head) && fits(interpreter[2], l.interpreter_next) && fits(interpreter[3], l.threads_head) &&
                    fits(thread[2], l.thread_next) && fits(thread[4], l.thread_frame) && fits(thread[5], l.thread_id) &&
@@ -155,6 +176,18 @@ std::optional<python_layout> published_layout(base::ByteSpan offsets) {
   return makes_sense ? std::optional(l) : std::nullopt;
 }
 
+std::optional<PythonObjectLayout> published_objects(base::ByteSpan offsets) {
+  const auto published = read_published(offsets);
+  auto out = published ? object_layout(published->version) : std::nullopt;
+  if (!out) return std::nullopt;
+  const std::vector<uint64_t>&interpreter = published->interpreter, &frame = published->frame, &code = published->code, &type = published->before_bytes;
+  constexpr size_t type_at = 2; // behind those of objects
+  const bool fit = fits(interpreter[5], out->interpreter_modules) && fits(frame[4], out->frame_variables) && fits(code[6], out->code_arguments) &&
+                   fits(code[7], out->code_variables) && fits(code[8], out->code_kinds) && fits(type[type_at + 1], out->type_name) &&
+                   fits(type[type_at + 2], out->type_repr) && fits(type[type_at + 3], out->type_flags);
+  return fit ? out : std::nullopt;
+}
+
 // ----------------------------------------------------------------------------------------------- names
 
 namespace {
@@ -170,17 +203,6 @@ std::vector<std::byte> content(Bytes object, uint64_t address, uint64_t offset, 
     std::memcpy(out.data(), object.data() + std::min<uint64_t>(offset, object.size()), out.size());
   }
   return out;
-}
-
-void append_utf8(std::string& out, uint32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-    return;
-  }
-  const unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; // bytes that follow
-  constexpr unsigned marks[] = {0, 0xc0, 0xe0, 0xf0};
-  out += static_cast<char>(marks[more] | c >> 6 * more);
-  for (unsigned i = more; i--;) out += static_cast<char>(0x80 | (c >> 6 * i & 0x3f));
 }
 
 // A string: characters of 1, 2 or 4 bytes, behind a header that is shorter if they are ASCII.

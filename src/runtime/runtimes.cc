@@ -12,7 +12,7 @@
 namespace runtime {
 
 static constexpr std::array rows = {
-    Runtime{.kind = LANGUAGE_PYTHON, .frames = spec::FrameKind::python, .recognise = recognise_python, .decode = decode_python, .walk = walk_python, .line_of = line_of_python, .lock = "the GIL"},
+    Runtime{.kind = LANGUAGE_PYTHON, .frames = spec::FrameKind::python, .recognise = recognise_python, .decode = decode_python, .walk = walk_python, .line_of = line_of_python, .lock = "the GIL", .variables = python_variables, .tasks = python_tasks},
     Runtime{.kind = LANGUAGE_PHP, .frames = spec::FrameKind::php, .recognise = recognise_php, .decode = decode_php, .walk = walk_php, .line_of = line_of_php},
     Runtime{.kind = LANGUAGE_PERL, .frames = spec::FrameKind::perl, .recognise = recognise_perl, .decode = decode_perl, .walk = walk_perl, .line_of = line_of_perl},
     Runtime{.kind = LANGUAGE_LUAJIT, .frames = spec::FrameKind::lua, .recognise = recognise_luajit, .decode = decode_luajit, .walk = walk_luajit, .line_of = line_of_luajit, .correct = correct_luajit},
@@ -39,6 +39,12 @@ language_table moved(language_table table, uint64_t bias) {
   if (table.nested.end) table.nested.begin += bias, table.nested.end += bias;
   if (table.root) table.root += bias;
   return table;
+}
+
+PythonKnown moved(PythonKnown objects, uint64_t bias) {
+  for (uint64_t& address : objects.globals)
+    if (address) address += bias;
+  return objects;
 }
 
 } // namespace runtime

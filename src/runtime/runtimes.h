@@ -3,8 +3,8 @@
 #pragma once
 
 #include "format/elf_file.h"
-#include "runtime/code.h"
-#include "runtime/language.h"
+#include "runtime/objects.h"
+#include "runtime/python_object_layout.h"
 #include "spec/frame_kinds.h"
 #include "unwind/walk.h"
 
@@ -20,6 +20,7 @@ struct FileRuntime {
   std::string version;       // "CPython 3.11.2"
   std::string problem;       // why its frames cannot be found, as "layout not known"; empty: they can
   language_table table = {}; // with addresses of the file
+  std::optional<PythonKnown> objects; // likewise; nothing: its objects cannot be read
 };
 
 // A thread of a stopped program, as its native walk found it.
@@ -33,6 +34,14 @@ struct LanguageStack {
   std::vector<uint64_t> words;
   std::vector<language_object> objects;
   uint32_t end = LANGUAGE_COMPLETE; // LANGUAGE_…
+  std::vector<uint64_t> frames = {}; // of each entry: where the runtime has its frame
+};
+
+// What is read of a stopped program besides its stacks; with addresses of the process.
+struct StoppedRuntime {
+  const language_table& table;
+  const PythonKnown& objects;
+  const ObjectMemory& memory;
 };
 
 struct Runtime {
@@ -52,6 +61,10 @@ struct Runtime {
   // In the native walk of a stopped program, for each frame up to the innermost one of the evaluation function (unwind::WalkOptions): corrects
   // frames of machine code whose tables do not hold. nullptr: they hold.
   void (*correct)(const language_table& table, const ReadMemory& read, unwind::Frame& frame, bool has_table) = nullptr;
+  // The variables of one of `frames`, arguments first; nullptr: they are not known.
+  std::vector<Variable> (*variables)(const StoppedRuntime& runtime, uint64_t frame, const TextLimits& limits) = nullptr;
+  // The tasks of the program's event loops, from the stacks of all threads; nullptr: it has none.
+  AsyncTasks (*tasks)(const StoppedRuntime& runtime, std::span<const LanguageStack> threads) = nullptr;
 };
 
 std::span<const Runtime> runtimes();
@@ -64,5 +77,6 @@ bool is_evaluation(const language_table& table, uint64_t address);
 
 // The table of a process. `bias`: what the loader has added to the file's addresses.
 language_table moved(language_table table, uint64_t bias);
+PythonKnown moved(PythonKnown objects, uint64_t bias);
 
 } // namespace runtime

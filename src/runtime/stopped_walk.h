@@ -6,6 +6,7 @@
 #include "spec/stack_entries.h"
 
 #include <set>
+#include <utility>
 
 namespace runtime {
 
@@ -43,14 +44,20 @@ LanguageStack walk_frames(spec::FrameKind kind, language_walk& walk, Turn turn, 
   constexpr uint32_t max_turns = 1 << 17; // frames may lead in circles, as the memory may be damaged
   LanguageStack out;
   std::set<std::pair<uint64_t, uint32_t>> described;
+  uint64_t frame = walk.frame;
   for (uint32_t turns = 0; !turn(); turns++) {
+    const uint64_t found = std::exchange(frame, walk.frame);
     if (turns == max_turns) {
       walk.end = LANGUAGE_TOO_DEEP;
       break;
     }
-    if (is_closed()) out.words.insert(out.words.end(), {spec::tagged_word(kind, LANGUAGE_FIRST), 0});
+    const auto add = [&](uint64_t entry, uint64_t code) {
+      out.words.insert(out.words.end(), {spec::tagged_word(kind, entry), code});
+      out.frames.push_back(found);
+    };
+    if (is_closed()) add(LANGUAGE_FIRST, 0);
     if (!walk.code) continue;
-    out.words.insert(out.words.end(), {spec::tagged_word(kind, language_entry(&walk)), walk.code});
+    add(language_entry(&walk), walk.code);
     if (!described.emplace(walk.code, walk.check).second) continue;
     language_object& object = out.objects.emplace_back();
     object.address = walk.code;

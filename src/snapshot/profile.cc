@@ -36,7 +36,7 @@ private:
                                          .kind = profile::FrameKind::note}));
     const target::Stacks::Spliced& spliced = stopped_.stacks().spliced(index);
     for (auto f = spliced.frames.rbegin(); f != spliced.frames.rend(); ++f)
-      node = f->is_language ? add_language_frame(node, std::span(spliced.language).subspan(f->index, 2))
+      node = f->is_language ? add_language_frame(node, std::span(spliced.language.words).subspan(f->index, 2))
                             : add_frame(node, walk.frames[f->index].look_up());
     const target::Target& target = stopped_.target();
     const uint32_t who = out_.thread({.pid = target.pid(),

@@ -32,6 +32,7 @@
 #include "report/target_names.h"
 #include "report/text.h"
 #include "snapshot/goroutines.h"
+#include "snapshot/line.h"
 #include "unwind/reason.h"
 
 #include <algorithm>
@@ -42,30 +43,7 @@ namespace snapshot {
 
 namespace {
 
-constexpr size_t longest_value = 100, longest_text = 60, max_values = 64;
-
-std::string hex(uint64_t n) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%lx", n);
-  return text;
-}
-
-// One line of a stack: a function, or a call inlined into the next.
-struct Line {
-  uint64_t address = 0; // of the code
-  std::string function, place, module;
-  uint64_t offset = 0;
-  spec::FrameKind kind = spec::FrameKind::user;
-  bool is_inlined() const { return spec::is_inlined(kind); }
-  size_t frame = 0; // number
-  size_t left_out = 0; // instead: so many frames, …
-  size_t of_function = 0; // … and so many of them of the function that most are of
-  struct Value {
-    std::string name, text;
-    bool is_argument = false;
-  };
-  std::vector<Value> values;
-};
+constexpr size_t max_values = 64, longest_text = 60;
 
 struct Stack {
   std::vector<size_t> threads;
@@ -122,7 +100,7 @@ public:
         out += std::to_string(target_.threads()[t].id);
       }
       out += "], \"frames\": [";
-      for (const Line& l : s.lines) append_json(out, l);
+      for (const Line& l : s.lines) append_line_json(out, l);
       out += "]";
       if (!s.end.empty()) text("incomplete", s.end);
       out += "}";
@@ -200,13 +178,14 @@ private:
         out[at->second].threads.push_back(t);
       }
     }
+    for (Stack& s : out) add_language_values(s);
     return out;
   }
 
   // A native frame of a walk, or one of a language.
   struct ShownFrame {
     const unwind::Frame* native = nullptr;
-    size_t index = 0;              // of the native one
+    size_t index = 0;              // of the native one, or in the words of the thread's language frames
     std::array<uint64_t, 2> key;   // frames in one place have one: what is looked up, or the words of the entry
     bool is_language() const { return !native; }
   };
@@ -224,7 +203,7 @@ private:
     Frames out;
     for (const runtime::SplicedFrame& f : spliced.frames) {
       if (f.is_language)
-        out.push_back({.key = {spliced.language[f.index], spliced.language[f.index + 1]}});
+        out.push_back({.index = f.index, .key = {spliced.language.words[f.index], spliced.language.words[f.index + 1]}});
       else
         out.push_back({&walk.frames[f.index], f.index, {walk.frames[f.index].look_up(), 0}});
     }
@@ -239,7 +218,7 @@ private:
     for (size_t f : shown_frames(frames)) {
       if (f != next) out.lines.push_back(frames_between(frames, next, f - next));
       if (frames[f].is_language())
-        add_language_line(out, frames[f], f);
+        out.lines.push_back(language_line(names_.language_frame(frames[f].key), f, frames[f].index));
       else
         add_lines(out, thread, walk, frames[f].index, f, with_values);
       next = f + 1;
@@ -304,7 +283,7 @@ private:
       out += one.ids.size() > max_ids ? ", …: " : ": ";
       out += one.state + "\n";
       const Stack stack = make_stack(0, *one.walk, native_frames(*one.walk), false);
-      for (const Line& line : stack.lines) append(out, line);
+      for (const Line& line : stack.lines) append_line(out, line);
       if (!one.walk->frames.empty() && !stack.end.empty()) out += "       (incomplete: " + std::string(stack.end) + ")\n";
     }
     if (groups.size() > max_stacks)
@@ -319,7 +298,7 @@ private:
       out += "], \"state\": ";
       report::append_json(out, one.state);
       out += ", \"frames\": [";
-      for (const Line& l : make_stack(0, *one.walk, native_frames(*one.walk), false).lines) append_json(out, l);
+      for (const Line& l : make_stack(0, *one.walk, native_frames(*one.walk), false).lines) append_line_json(out, l);
       out += "]}";
     }
     return out + "]";
@@ -341,16 +320,6 @@ private:
     return {.function = most->first, .left_out = count, .of_function = most->second};
   }
 
-  void add_language_line(Stack& to, const ShownFrame& frame, size_t number) {
-    const symbol::Frame f = names_.language_frame(frame.key);
-    Line line{.frame = number};
-    line.kind = f.kind;
-    line.function = f.name;
-    line.module = f.module;
-    if (!f.file.empty()) line.place = std::string(f.file) + ":" + std::to_string(f.line);
-    to.lines.push_back(std::move(line));
-  }
-
   void add_lines(Stack& to, size_t thread, const unwind::Walk& walk, size_t frame, size_t number, bool with_values) {
     uint64_t at = walk.frames[frame].look_up(),
              rip = *walk.frames[frame].registers.get(unwind::Registers::rip);
@@ -365,6 +334,16 @@ private:
       if (!f.file.empty() && f.column) line.place += ":" + std::to_string(f.column);
       if (with_values && module) add_values(line, thread, walk, frame, *module);
       to.lines.push_back(std::move(line));
+    }
+  }
+
+  // Of language frames. Threads with one stack have values of their own each: those are not shown.
+  void add_language_values(Stack& s) {
+    for (Line& line : s.lines) {
+      if (!line.entry || s.threads.size() != 1) continue;
+      std::vector<runtime::Variable> values = stopped_.stacks().variables(s.threads[0], *line.entry, {});
+      for (runtime::Variable& v : values)
+        if (line.values.size() < max_values) line.values.push_back({std::move(v.name), std::move(v.text), v.is_argument});
     }
   }
 
@@ -475,74 +454,8 @@ private:
       out += (i ? ", " : "") + thread_name(s.threads[i]);
     if (fault && s.threads.size() == 1 && s.threads[0] == fault->thread) out += ", terminated by the signal";
     out += "\n";
-    for (const Line& line : s.lines) append(out, line);
+    for (const Line& line : s.lines) append_line(out, line);
     if (!s.end.empty()) out += "       (incomplete: " + std::string(s.end) + ")\n";
-  }
-
-  static void append(std::string& out, const Line& l) {
-    if (l.left_out) {
-      out += "      … " + report::grouped(l.left_out) + " " + base::unit_of(l.left_out, "frame") + " omitted";
-      const std::string how_many = l.of_function == l.left_out ? "all" : report::grouped(l.of_function) + " of them";
-      if (!l.function.empty()) out += ", " + how_many + " of " + l.function;
-      out += "\n";
-      return;
-    }
-    char number[16];
-    std::snprintf(number, sizeof number, "%4zu  ", l.frame);
-    out += l.is_inlined() ? "      " : number;
-    if (l.function.empty())
-      out += l.module.empty() ? hex(l.address) : l.module + "+" + hex(l.offset);
-    else
-      out += l.function + (l.is_inlined() || !l.offset ? "" : "+" + hex(l.offset));
-    out += spec::row_of(l.kind).remark;
-    if (!l.place.empty()) out += " at " + l.place;
-    if (l.place.empty() && !l.function.empty() && !l.module.empty()) out += " (" + l.module + ")";
-    out += "\n";
-    append_values(out, l, true);
-    append_values(out, l, false);
-  }
-
-  static void append_values(std::string& out, const Line& l, bool arguments) {
-    std::string line;
-    for (const Line::Value& v : l.values) {
-      if (v.is_argument != arguments) continue;
-      std::string one = v.name + " = " + v.text;
-      if (!line.empty() && line.size() + one.size() > longest_value) out += line + "\n", line.clear();
-      line += line.empty() ? "          " + one : ", " + one;
-    }
-    if (!line.empty()) out += line + "\n";
-  }
-
-  void append_json(std::string& out, const Line& l) {
-    if (out.back() != '[') out += ", ";
-    if (l.left_out) {
-      out += "{\"left_out\": " + std::to_string(l.left_out) + "}";
-      return;
-    }
-    out += l.address ? "{\"address\": \"" + hex(l.address) + "\"" : "{\"kind\": \"" + std::string(spec::row_of(l.kind).name) + "\"";
-    auto text = [&](std::string_view name, std::string_view value) {
-      if (value.empty()) return;
-      out += ", \"" + std::string(name) + "\": ";
-      report::append_json(out, value);
-    };
-    text("function", l.function);
-    if (!l.function.empty() && !l.is_inlined() && l.address) out += ", \"offset\": " + std::to_string(l.offset);
-    if (l.is_inlined()) out += ", \"inlined\": true";
-    text("place", l.place);
-    text("module", l.module);
-    for (bool arguments : {true, false}) {
-      std::string values;
-      for (const Line::Value& v : l.values) {
-        if (v.is_argument != arguments) continue;
-        values += values.empty() ? "" : ", ";
-        report::append_json(values, v.name);
-        values += ": ";
-        report::append_json(values, v.text);
-      }
-      if (!values.empty())
-        out += std::string(", \"") + (arguments ? "args" : "locals") + "\": {" + values + "}";
-    }
-    out += "}";
   }
 
   void append_modules(std::string& out) {

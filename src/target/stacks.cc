@@ -55,6 +55,7 @@ const runtime::ProcessRuntime* Stacks::runtime() {
       const auto found = m.file ? runtime::recognise(*m.file) : std::nullopt;
       if (!found || !found->problem.empty()) continue;
       runtime_ = {.table = runtime::moved(found->table, m.bias), .code = {m.begin, m.end}};
+      if (found->objects) objects_ = runtime::moved(*found->objects, m.bias);
       break;
     }
   return runtime_ ? &*runtime_ : nullptr;
@@ -66,7 +67,43 @@ void Stacks::walk_language(size_t thread, Spliced& into) {
   const runtime::ThreadWalk walked = {.thread_pointer = target_.threads()[thread].registers[register_fs_base], .frames = of(thread).frames};
   runtime::LanguageStack found = runtime::runtime_of(table.kind).walk(table, walked, read);
   for (const language_object& object : found.objects) codes_.add(0, object, table, read);
-  into.language = std::move(found.words);
+  into.language = std::move(found);
+}
+
+void Stacks::with_runtime(const std::function<void(const runtime::Runtime&, const runtime::StoppedRuntime&)>& use) {
+  const runtime::ProcessRuntime* const language = runtime();
+  if (!language || !objects_) return;
+  const runtime::ReadMemory read = reader();
+  const runtime::ObjectMemory memory = {.read = read, .why = [this](uint64_t address) { return to_string(target_.memory().window(address).why); }};
+  use(runtime::runtime_of(language->table.kind), {language->table, *objects_, memory});
+}
+
+std::vector<runtime::Variable> Stacks::variables(size_t thread, size_t index, const runtime::TextLimits& limits) {
+  std::vector<runtime::Variable> out;
+  reads_variables_ = true;
+  const std::vector<uint64_t>& frames = spliced(thread).language.frames;
+  with_runtime([&](const runtime::Runtime& runtime, const runtime::StoppedRuntime& stopped) {
+    if (runtime.variables) out = runtime.variables(stopped, frames[index / 2], limits);
+  });
+  return out;
+}
+
+std::optional<runtime::AsyncTasks> Stacks::tasks() {
+  std::optional<runtime::AsyncTasks> out;
+  reads_tasks_ = true;
+  std::vector<runtime::LanguageStack> threads;
+  for (size_t t = 0; t < target_.threads().size(); t++) threads.push_back(spliced(t).language);
+  with_runtime([&](const runtime::Runtime& runtime, const runtime::StoppedRuntime& stopped) {
+    if (!runtime.tasks) return;
+    out = runtime.tasks(stopped, threads);
+    for (const language_object& object : out->objects) codes_.add(0, object, stopped.table, stopped.memory.read);
+  });
+  return out;
+}
+
+Stacks::Asked Stacks::asked() const {
+  if (spliced_.empty() || !runtime_ || codes_.show() == runtime::Show::native) return {};
+  return {.language = true, .variables = reads_variables_ && objects_, .tasks = reads_tasks_ && objects_};
 }
 
 const Stacks::Spliced& Stacks::spliced(size_t thread) {
@@ -76,23 +113,28 @@ const Stacks::Spliced& Stacks::spliced(size_t thread) {
   Spliced& out = spliced_[thread].emplace();
   const runtime::ProcessRuntime* const language = runtime();
   if (language) walk_language(thread, out);
-  if (out.language.empty()) {
+  if (out.language.words.empty()) {
     for (size_t f = 0; f < walk.frames.size(); f++) out.frames.push_back({false, f});
     return out;
   }
   std::vector<uint64_t> native;
   for (const unwind::Frame& f : walk.frames) native.push_back(f.registers.get(unwind::Registers::rip).value_or(0));
-  out.frames = runtime::order_of({native, out.language, walk.end != UNWIND_COMPLETE}, *language, codes_.show());
+  out.frames = runtime::order_of({native, out.language.words, walk.end != UNWIND_COMPLETE}, *language, codes_.show());
   return out;
 }
 
-void Stacks::walk_again(const std::function<bool()>& has_time) {
+void Stacks::walk_again(const Asked& asked, const std::function<bool()>& has_time) {
   const runtime::Show show = codes_.show();
   walks_.clear(), spliced_.clear(), exact_.clear();
   codes_ = {};
   codes_.set_show(show);
   has_time_ = has_time;
-  for (size_t t = 0; t < target_.threads().size() && has_time(); t++) spliced(t);
+  constexpr size_t most_variables = 100; // frames of a thread whose variables are read: the innermost
+  for (size_t t = 0; t < target_.threads().size() && has_time(); t++) {
+    const size_t frames = std::min(spliced(t).language.frames.size(), most_variables);
+    for (size_t f = 0; asked.variables && f < frames && has_time(); f++) variables(t, 2 * f, {});
+  }
+  if (asked.tasks && has_time()) tasks();
   has_time_ = {};
 }
 
@@ -105,7 +147,7 @@ std::vector<uint64_t> Stacks::words_from(size_t thread, size_t frame) {
     has_begun |= !f.is_language && f.index >= frame;
     if (!has_begun) continue;
     if (f.is_language)
-      out.insert(out.end(), {all.language[f.index], all.language[f.index + 1]});
+      out.insert(out.end(), {all.language.words[f.index], all.language.words[f.index + 1]});
     else
       out.push_back(walk.frames[f.index].registers.get(unwind::Registers::rip).value_or(0));
   }

@@ -27,7 +27,7 @@ public:
   // A thread's frames in the order in which they are shown.
   struct Spliced {
     std::vector<runtime::SplicedFrame> frames; // native ones by their index in of(thread)
-    std::vector<uint64_t> language;            // words of entries
+    runtime::LanguageStack language;
   };
   const Spliced& spliced(size_t thread);
   // The same as words of a stack (spec/stack_entry.h), from a native frame on.
@@ -36,10 +36,19 @@ public:
   void set_show(runtime::Show show) { codes_.set_show(show); }
   // Names of language frames, of process 0.
   const runtime::CodeNames& codes() const { return codes_; }
-  // Whether language frames were asked for, of a program that may have some.
-  bool has_language() const { return !spliced_.empty() && runtime_ && codes_.show() != runtime::Show::native; }
-  // Walks all threads anew, as their target has them now. What is not done when there is no time any more is not readable.
-  void walk_again(const std::function<bool()>& has_time);
+  // The variables of a language frame, given by its place in `language`, arguments first; empty: none are known.
+  std::vector<runtime::Variable> variables(size_t thread, size_t index, const runtime::TextLimits& limits);
+  // The tasks of the program's event loops. Nothing: it runs no language that has some.
+  std::optional<runtime::AsyncTasks> tasks();
+
+  // What was asked for, of a program that may have it.
+  struct Asked {
+    bool language = false, variables = false, tasks = false;
+  };
+  Asked asked() const;
+  // Walks all threads anew, as their target has them now, and reads again what was asked for. What is not done when there is no time any
+  // more is not readable.
+  void walk_again(const Asked& asked, const std::function<bool()>& has_time);
   // Of something else than a thread that has these registers, as a coroutine.
   unwind::Walk from(const unwind::Registers& start);
   // Whether an address of a stack that was walked is that of an instruction which was not carried out yet,
@@ -54,6 +63,8 @@ private:
   // What the target runs; nothing: no language runtime that is known.
   const runtime::ProcessRuntime* runtime();
   void walk_language(size_t thread, Spliced& into);
+  // Calls it with what readers of objects need.
+  void with_runtime(const std::function<void(const runtime::Runtime&, const runtime::StoppedRuntime&)>& use);
 
   Target& target_;
   symbol::Cache cache_;
@@ -64,6 +75,8 @@ private:
   std::vector<std::optional<Spliced>> spliced_;
   bool looked_for_runtime_ = false;
   std::optional<runtime::ProcessRuntime> runtime_;
+  std::optional<runtime::PythonKnown> objects_; // of the runtime
+  bool reads_variables_ = false, reads_tasks_ = false;
   runtime::CodeNames codes_;
   std::function<bool()> has_time_;
 };

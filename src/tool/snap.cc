@@ -92,7 +92,7 @@ public:
       if (!target_.lacks_pieces()) break;
       target_.thaw();
       use(Use::trying);
-      if (has_language_) prepare_look();
+      if (asked_.language) prepare_look();
     }
     int status = use(Use::told);
     char text[160];
@@ -123,14 +123,14 @@ private:
   void prepare_look() {
     if (look_) return;
     looking_.emplace(target_);
-    look_ = [this](const target::LiveTarget::HasTime& has_time) { looking_->walk_again(has_time); };
+    look_ = [this](const target::LiveTarget::HasTime& has_time) { looking_->walk_again(asked_, has_time); };
     look_([] { return true; });
   }
 
   int use(Use how) {
     target::Stacks stacks(target_);
     const int status = use(how, stacks);
-    has_language_ = stacks.has_language();
+    asked_ = stacks.asked();
     return status;
   }
 
@@ -172,7 +172,7 @@ private:
   const session::Options* script_;
   std::optional<target::Stacks> looking_; // for look_
   target::LiveTarget::Look look_;         // while the process is stopped; empty: it is not needed yet
-  bool has_language_ = false;             // frames of a language were asked for
+  target::Stacks::Asked asked_;           // of what a language has
   int stops_ = 0;
   uint64_t longest_ns_ = 0;
 };
