@@ -107,7 +107,7 @@ public:
       : runtime_(runtime), threads_(threads), o_(runtime.objects, runtime.table.python, runtime.memory), coroutines_(o_) {}
 
   AsyncTasks find() {
-    out_.problem = "asyncio is not in use: the module asyncio.tasks is not loaded";
+    out_.problem = "the module asyncio.tasks is not loaded";
     uint64_t interpreter = o_.word(runtime_.table.root + runtime_.table.python.interpreters_head).value_or(0);
     for (size_t i = 0; interpreter && i < most_interpreters; i++) {
       const uint64_t modules = o_.word(interpreter + o_.layout().interpreter_modules).value_or(0);

@@ -120,6 +120,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::separator:
   case OptionId::csv:
   case OptionId::frames:
+  case OptionId::async:
   case OptionId::exact:
   case OptionId::thread:
   case OptionId::container:

@@ -88,6 +88,7 @@ enum class OptionId : uint8_t {
   separator,
   csv,
   frames,
+  async,
   exact,
   thread,
   container,
@@ -178,6 +179,8 @@ inline constexpr Option snapshot_output = {
     .doc = "Write script output to FILE instead of standard output."};
 inline constexpr Option snapshot_frames = {
     .id = OptionId::frames, .name = "frames", .argument = "N", .doc = "Without a script: show at most N frames of a stack (default 100), and only the ends of a recursion."};
+inline constexpr Option snapshot_async = {
+    .id = OptionId::async, .name = "async", .doc = "Instead of threads: show the asyncio tasks of a Python program, what each waits for, and which tasks wait for it."};
 inline constexpr Option snapshot_json = {
     .id = OptionId::json,
     .name = "json",
@@ -865,6 +868,7 @@ inline constexpr Option core_options[] = {
     snapshot_output,
     snapshot_json,
     snapshot_frames,
+    snapshot_async,
     snapshot_verbose,
     no_warnings_option,
     include_dir_option,
@@ -892,6 +896,7 @@ inline constexpr Option snap_options[] = {
     snapshot_output,
     snapshot_json,
     snapshot_frames,
+    snapshot_async,
     snapshot_verbose,
     no_warnings_option,
     include_dir_option,

@@ -8,6 +8,7 @@
 #include "session/run.h"
 #include "snapshot/profile.h"
 #include "snapshot/summary.h"
+#include "snapshot/tasks.h"
 #include "target/core_target.h"
 #include "tool/scripts.h"
 #include "tool/tool.h"
@@ -71,6 +72,9 @@ int core(Words words, const session::ReadyTool& tool) {
   const std::string* flame = arguments->value(OptionId::flame);
   if (flame)
     if (auto format = profile::format_of_output(*flame); !format.ok()) return fail(format.error());
+  const bool shows_tasks = arguments->has(OptionId::async);
+  if (shows_tasks && (!arguments->words.empty() || arguments->has(OptionId::execute) || flame))
+    return refuse("--async shows the tasks of the program: it takes no script and no --flame");
   auto target = target::open_core(file, search_of(*arguments));
   if (!target.ok()) return fail(target.error());
   target::Stacks stacks(**target);
@@ -82,6 +86,12 @@ int core(Words words, const session::ReadyTool& tool) {
     auto written = is_heap ? heap::write_holders(**target, stacks, arguments->words, *flame)
                            : snapshot::write_stacks(stopped, *flame);
     return written.ok() ? 0 : fail(written.error());
+  }
+  if (shows_tasks) {
+    auto text = snapshot::describe_tasks(stopped, arguments->has(OptionId::json));
+    if (!text.ok()) return fail(text.error());
+    say(*text);
+    return 0;
   }
   if (arguments->words.empty() && !arguments->has(OptionId::execute)) {
     snapshot::SummaryOptions options = {.json = arguments->has(OptionId::json), .with_heap = true};

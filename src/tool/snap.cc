@@ -13,6 +13,7 @@
 #include "session/run.h"
 #include "snapshot/profile.h"
 #include "snapshot/summary.h"
+#include "snapshot/tasks.h"
 #include "target/live_target.h"
 #include "tool/tool.h"
 
@@ -34,6 +35,7 @@ struct Request {
   uint64_t most_ns = 10'000'000;
   bool stops = true;
   bool json = false;
+  bool shows_tasks = false;
   size_t most_frames = 100;
   std::string flame;             // file to write; empty: none
   std::vector<std::string> heap; // heap, leaks, refs ADDR, find TEXT; empty: none
@@ -53,6 +55,7 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   }
   out.stops = !arguments.has(OptionId::no_stop);
   out.json = arguments.has(OptionId::json);
+  out.shows_tasks = arguments.has(OptionId::async);
   if (const std::string* text = arguments.value(OptionId::frames)) {
     ACU_TRY(out.most_frames, session::read_count("--frames", *text, 1'000'000));
   }
@@ -155,6 +158,12 @@ private:
       auto written = snapshot::write_stacks(stopped, request_.flame);
       return written.ok() ? 0 : fail(written.error());
     }
+    if (request_.shows_tasks) {
+      auto text = snapshot::describe_tasks(stopped, request_.json);
+      if (!text.ok()) return how == Use::trying ? 0 : fail(text.error());
+      if (how == Use::told) say(*text);
+      return 0;
+    }
     if (!script_) {
       std::string text = snapshot::summarize(stopped, {.json = request_.json, .most_frames = request_.most_frames});
       if (how == Use::told) say(text);
@@ -188,6 +197,8 @@ int snap(Words words, const session::ReadyTool& tool) {
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
   auto request = read_request(*arguments);
   if (!request.ok()) return fail(request.error());
+  if (request->shows_tasks && (!arguments->words.empty() || arguments->has(OptionId::execute) || !request->flame.empty()))
+    return refuse("--async shows the tasks of the process: it takes no script and no --flame");
   auto target = target::open_live(request->pid, request->search);
   if (!target.ok()) return fail(target.error());
   bool is_script = request->heap.empty() && request->flame.empty();
