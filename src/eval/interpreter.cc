@@ -5,6 +5,7 @@
 #include "base/process_memory.h"
 #include "base/text.h"
 #include "ir/ops.h"
+#include "spec/stack_entries.h"
 #include "symbol/cgroups.h"
 
 #include <algorithm>
@@ -56,6 +57,12 @@ int64_t pack(uint64_t high, uint64_t low) { return static_cast<int64_t>(high << 
 std::string name_of_process(int64_t pid) {
   auto text = base::read_file("/proc/" + std::to_string(pid) + "/comm");
   return text.ok() ? std::string(base::trim(*text).substr(0, 15)) : std::string();
+}
+
+size_t count_entries(std::span<const uint64_t> stack) {
+  size_t out = 0;
+  for (; !stack.empty(); out++) spec::take_entry(stack);
+  return out;
 }
 
 constexpr uint32_t most_nesting = 1000; // of loops in calls in loops: each takes some of this process's stack
@@ -331,7 +338,7 @@ void Interpreter::step(Activation& now, const Inst& i) {
   case Op::context_address: now.set(i, 0); break; // there is no context
   case Op::stack_depth:
     now.set(i, static_cast<int64_t>(static_cast<uint64_t>(a()) / 2 < state_.stacks.size() && a()
-                                        ? state_.stacks[static_cast<size_t>(a()) / 2]->size()
+                                        ? count_entries(*state_.stacks[static_cast<size_t>(a()) / 2])
                                         : 0));
     break;
   case Op::stack: now.set(i, keep_stack(i)); break;
@@ -446,9 +453,10 @@ void Interpreter::count_fault(uint32_t site) {
 // The id of the thread's user stack: equal ones have one.
 int64_t Interpreter::keep_stack(const Inst& i) {
   if (i.index == 0 || !state_.thread || state_.thread->stack.empty()) return 0;
-  const auto& stack = state_.thread->stack;
-  const std::vector<uint64_t> frames(
-      stack.begin(), stack.begin() + static_cast<ptrdiff_t>(std::min<size_t>(stack.size(), i.imm2)));
+  std::span<const uint64_t> rest = state_.thread->stack;
+  const auto stack = rest;
+  for (uint64_t entries = 0; entries < static_cast<uint64_t>(i.imm2) && !rest.empty(); entries++) spec::take_entry(rest);
+  const std::vector<uint64_t> frames(stack.begin(), stack.end() - static_cast<ptrdiff_t>(rest.size()));
   auto [at, is_new] = state_.stack_ids.try_emplace(frames, state_.stacks.size() * 2 + 1);
   if (is_new) state_.stacks.push_back(&at->first);
   return static_cast<int64_t>(at->second);

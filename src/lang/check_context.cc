@@ -245,6 +245,7 @@ bool Checker::has_function_name() const {
 const type::Type* Checker::function_name_type(Expr& e) {
   if (!has_function_name()) return types_.string(name_bytes);
   const probe::Event& event = *probe_->events.front();
+  if (event.language) return literal(e, event.function); // those of a block are of one function (split_probes.cc)
   if (event.binary.empty() && !probe::is_kernel_function(event.kind)) return types_.simple(Kind::ksym);
   if (probe_->events.size() > 1)
     return probe_as_text_ ? types_.string(longest_probe_name()) : types_.simple(Kind::probe_name);

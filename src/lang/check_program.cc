@@ -163,6 +163,7 @@ const type::Type* Checker::finish_value(FieldRef& e, const type::Type* t) {
 // args.NAME of a function
 const type::Type* Checker::check_parameter_value(FieldRef& e) {
   const probe::Event& event = *user_event();
+  if (event.language) return check_language_variable(e, true);
   probe::UserValues& values = machine_.user_values(*event.module);
   probe::UserValue v = values.parameter(event, e.name);
   std::string what = "args." + std::string(e.name), hint;
@@ -203,6 +204,23 @@ bool Checker::check_parameters_whole(const Name& e) {
   return true;
 }
 
+// args.NAME, locals.NAME of a frame of a language: the program is stopped, so that the text of the value is known now. Events of a block
+// have equal ones (split_probes.cc).
+const type::Type* Checker::check_language_variable(FieldRef& e, bool is_argument) {
+  const probe::Event& event = *user_event();
+  const std::string prefix = is_argument ? "args." : "locals.";
+  e.recipe = nullptr;
+  e.operand->type = types_.none();
+  if (const runtime::Variable* v = machine_.stopped->variable(*event.language, e.name, is_argument)) return literal(e, v->text);
+  std::vector<std::string_view> names;
+  for (const runtime::Variable& v : machine_.stopped->variables(*event.language))
+    if (v.is_argument || !is_argument) names.push_back(v.name);
+  std::string hint = nearest_hint(e.name, prefix, names);
+  if (hint.empty() && names.empty()) hint = "the variables of its version of Python are not known, or it has none";
+  return mistake(tag::unknown_field, e.name_where, event.function + " has no " + (is_argument ? "argument " : "variable with a value ") + base::quoted(e.name),
+                 std::move(hint));
+}
+
 // locals.NAME
 const type::Type* Checker::check_local(FieldRef& e) {
   as<Name>(*e.operand).builtin = find_builtin("locals");
@@ -210,6 +228,7 @@ const type::Type* Checker::check_local(FieldRef& e) {
   if (!event || event->kind == probe::Kind::uretprobe)
     return mistake(tag::misplaced, e.where, "`locals` can be used in uprobe and usdt probes only",
                    event ? "`entry(args.NAME)` is what a parameter was when the function was entered" : "");
+  if (event->language) return check_language_variable(e, false);
   probe::UserValues& values = machine_.user_values(*event->module);
   probe::UserValue v = values.local(*event, e.name);
   std::string what = "locals." + std::string(e.name), hint;

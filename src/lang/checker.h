@@ -85,6 +85,7 @@ private:
   const type::Type* check_parameter_value(FieldRef& e);
   bool check_parameters_whole(const Name& e);
   const type::Type* check_local(FieldRef& e);
+  const type::Type* check_language_variable(FieldRef& e, bool is_argument);
   symbol::Binary* target_binary(const Expr& target);
   symbol::Binary* stopped_program(Range where);
   const type::Type* check_global(FieldRef& e);

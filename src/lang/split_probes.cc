@@ -7,6 +7,7 @@
 #include "lang/checker.h"
 
 #include "lang/walk.h"
+#include "probe/stopped_program.h"
 #include "probe/user_values.h"
 #include "type/number_names.h"
 
@@ -83,6 +84,7 @@ public:
     number(e.at_entry);
     number(e.at_return_instruction);
     if (probe::is_kernel_function(e.kind)) return add_kernel(e), out_;
+    if (e.language) return add_language(e), out_;
     if (wants_.types) number(reinterpret_cast<uint64_t>(e.module));
     if (e.kind == probe::Kind::usdt) add_marked(e);
     bool is_marked = e.kind == probe::Kind::usdt;
@@ -116,6 +118,17 @@ public:
   const std::string& text() const { return out_; }
 
 private:
+  // Values of a stopped program are texts of the block that reads them.
+  void add_language(const probe::Event& e) {
+    const auto add = [&](std::string_view name, bool is_argument) {
+      const runtime::Variable* v = machine_.stopped->variable(*e.language, name, is_argument);
+      number(v ? v->text.size() : ~uint64_t{0});
+      if (v) out_ += v->text;
+    };
+    out_ += "language " + (wants_.event ? e.function : "") + '\0';
+    for (const std::string_view name : wants_.locals) add(name, false);
+    for (const std::string_view name : wants_.parameters) add(name, true);
+  }
   // A trampoline is of one function; registers are the same for all.
   void add_kernel(const probe::Event& e) {
     if (e.kind == probe::Kind::fentry || e.kind == probe::Kind::fexit) {
@@ -191,8 +204,18 @@ bool results_differ(probe::Machine& machine, const std::vector<probe::Event*>& e
   return false;
 }
 
+// Of a frame of a language, a variable that has no value (yet).
+std::string lost_variable(probe::StoppedProgram& stopped, const Wants& wants, const probe::Event::LanguageFrame& frame) {
+  for (const std::string_view name : wants.parameters)
+    if (!stopped.variable(frame, name, true)) return "args." + std::string(name);
+  for (const std::string_view name : wants.locals)
+    if (!stopped.variable(frame, name, false)) return "locals." + std::string(name);
+  return {};
+}
+
 // The first of the values that a block asks for which is gone where a call was inlined; empty: all are there.
 std::string lost_value(probe::Machine& machine, const Wants& wants, const probe::Event& e) {
+  if (e.language) return lost_variable(*machine.stopped, wants, *e.language);
   probe::UserValues& values = machine.user_values(*e.module);
   auto is_gone = [](const probe::UserValue& v) { return v.kind == probe::UserValue::without_value; };
   for (std::string_view name : wants.parameters)
@@ -253,7 +276,7 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
                               : left_out.events == 1                       ? " inlined call"
                                                                            : " inlined calls") +
                              (left_out.events == 1 ? " is" : " are") +
-                             " not seen: " + base::quoted(left_out.value) + " is optimised away there");
+                             " not seen: " + base::quoted(left_out.value) + (p.events.front()->language ? " has no value there" : " is optimised away there"));
 
   // Told apart by what decides their program: kind of probe, and for system calls the side.
   auto same = [&](const probe::Event& a, const probe::Event& b) {
@@ -322,7 +345,8 @@ void Checker::split_by_arguments() {
   }
   program_.probes = std::move(all);
   keep_entry_values();
-  if (program_.probes.size() > program_.config.number("max_bpf_progs"))
+  const bool is_loaded = !machine_.stopped; // programs of a stopped program run in this process
+  if (is_loaded && program_.probes.size() > program_.config.number("max_bpf_progs"))
     diagnostics_.error(tag::too_many_probes, program_.probes.front()->where,
                        "this script needs " + std::to_string(program_.probes.size()) +
                            " programs, more than the limit of " + program_.config.text("max_bpf_progs"),

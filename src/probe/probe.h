@@ -147,6 +147,11 @@ struct Event {
   // Of a stopped program: what the loader added to the addresses of `module`.
   std::optional<uint64_t> bias;
   bool has_vectors = false; // of frames: xmm0 … are known, as in no frame that made a call
+  // Of frames of a language: the thread, and the place in the words of its language frames (target/stacks.h).
+  struct LanguageFrame {
+    size_t thread = 0, index = 0;
+  };
+  std::optional<LanguageFrame> language;
   // Of frames: those above this one, the innermost first, if anything in this one depends on them. Their
   // registers follow this one's, stopped_registers bytes each.
   std::vector<Caller> callers;

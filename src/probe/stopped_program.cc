@@ -146,6 +146,22 @@ const std::vector<Caller>& StoppedProgram::find_callers(Machine& machine, size_t
   return callers_[{thread, frame}] = std::move(out);
 }
 
+// ------------------------------------------------------------------------------- frames of a language
+
+const std::vector<runtime::Variable>& StoppedProgram::variables(const Event::LanguageFrame& frame) {
+  // As much as fits a string of scripts.
+  constexpr runtime::TextLimits limits = {.characters = 1000, .elements = 100, .depth = 6, .is_plain = true, .length = 1000};
+  const auto [at, is_new] = variables_.try_emplace({frame.thread, frame.index});
+  if (is_new) at->second = stacks_.variables(frame.thread, frame.index, limits);
+  return at->second;
+}
+
+const runtime::Variable* StoppedProgram::variable(const Event::LanguageFrame& frame, std::string_view name, bool is_argument) {
+  for (const runtime::Variable& v : variables(frame))
+    if (v.name == name && (v.is_argument || !is_argument)) return &v;
+  return nullptr;
+}
+
 namespace {
 
 // ---------------------------------------------------------------------------------------------- match
@@ -276,10 +292,44 @@ private:
   std::map<std::pair<symbol::Binary*, uint64_t>, bool> wanted_at_;
 };
 
+constexpr std::string_view python_prefix = "py:";
+
+// Functions of Python have qualified names (`Catalog.search`) from 3.11 on; what is behind the last dot is enough.
+bool is_python_name(std::string_view wanted, std::string_view name) {
+  const std::string_view plain = name.substr(name.rfind('.') + 1);
+  return base::glob_match(wanted, name) || base::glob_match(wanted, plain);
+}
+
+std::vector<Event> match_python_frame(StoppedProgram& stopped, const std::string& text, Mismatch& mismatch) {
+  const std::string_view wanted = std::string_view(text).substr(python_prefix.size());
+  if (wanted.empty()) return malformed(mismatch, "frame", "`frame(\"py:\")` needs the name of a function");
+  target::Stacks& stacks = stopped.stacks();
+  const target::Module* module = stacks.runtime_module();
+  std::vector<Event> out;
+  std::vector<std::string_view> names;
+  for (size_t t = 0; module && t < stopped.target().threads().size(); t++)
+    for (const runtime::SplicedFrame& f : stacks.spliced(t).frames) {
+      const symbol::Frame frame = f.is_language ? stacks.language_frame(t, f.index) : symbol::Frame();
+      if (frame.kind != spec::FrameKind::python) continue;
+      const std::string_view name = names.emplace_back(frame.name);
+      if (!is_python_name(wanted, name)) continue;
+      Event& e = out.emplace_back(event_of(Kind::frame, "frame(\"" + text + "\")"));
+      put_into(e, stopped, stopped.binary_of(*module));
+      e.function = name;
+      e.language = {t, f.index};
+    }
+  if (!out.empty()) return out;
+  if (names.empty()) return refuse(mismatch, std::string(stopped.target().title()) + " has no frames of Python that are known");
+  const std::string_view near = base::nearest(wanted, names);
+  return refuse(mismatch, "no thread is in a call of the Python function " + base::quoted(wanted),
+                near.empty() ? "`thread { print(ustack); }` shows where they are" : "did you mean `py:" + std::string(near) + "`?");
+}
+
 std::vector<Event> match_frame(Machine& machine, Parts parts, Mismatch& mismatch) {
   std::string name = parts.size() > 1 ? join(parts.subspan(1)) : std::string();
   if (name.empty()) return malformed(mismatch, "frame", "`frame` needs the name of a function");
   StoppedProgram& stopped = *machine.stopped;
+  if (name.starts_with(python_prefix)) return match_python_frame(stopped, name, mismatch);
   Calls calls(machine, name);
   std::vector<Event> out;
   for (size_t t = 0; t < stopped.target().threads().size(); t++)
@@ -297,7 +347,7 @@ Context choose_registers(Machine&, const Event&, Fields) { return Context::regis
 Context choose_none(Machine&, const Event&, Fields) { return Context::none; }
 
 const type::Type* arguments_of_call(Machine& machine, Event& event) {
-  if (!event.args && event.module) event.args = machine.user_values(*event.module).parameters(event);
+  if (!event.args && event.module && !event.language) event.args = machine.user_values(*event.module).parameters(event);
   return event.args;
 }
 

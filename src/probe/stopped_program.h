@@ -40,6 +40,10 @@ public:
   const std::vector<Caller>& find_callers(Machine& machine, size_t thread, size_t frame);
   // The same, as far as it was found before.
   const std::vector<Caller>& callers(size_t thread, size_t frame) const;
+  // The variables of a frame of a language as texts, strings without quotes; read when they are first asked for.
+  const std::vector<runtime::Variable>& variables(const Event::LanguageFrame& frame);
+  // By name; nullptr: there is none. `is_argument`: of arguments alone.
+  const runtime::Variable* variable(const Event::LanguageFrame& frame, std::string_view name, bool is_argument);
   // The registers of a frame, and behind them those of as many above it as are asked for.
   std::vector<uint64_t> registers_of(size_t thread, size_t frame, size_t above);
 
@@ -48,6 +52,7 @@ private:
   target::Stacks& stacks_;
   std::map<const target::Module*, std::unique_ptr<symbol::Binary>> binaries_;
   std::vector<symbol::Binary*> in_order_;
+  std::map<std::pair<size_t, size_t>, std::vector<runtime::Variable>> variables_; // by thread and place
   std::map<std::pair<size_t, size_t>, std::vector<Caller>> callers_; // by thread and frame; but for empty ones
 };
 

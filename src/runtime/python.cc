@@ -306,7 +306,9 @@ private:
 } // namespace
 
 uint32_t line_of_python(const Code& code, uint64_t position) {
-  if (position > LANGUAGE_POSITION_MASK / 2) position = 0; // before the first instruction
+  const bool has_begun = position <= LANGUAGE_POSITION_MASK / 2;
+  if (!has_begun && code.version < 0x030a) return code.first_line;
+  if (!has_begun) position = 0;
   if (code.version >= 0x030b) return Locations(code.lines).line_at(code.first_line, position);
   return code.version == 0x030a ? line_by_ranges(code, 2 * position) : line_by_pairs(code, 2 * position);
 }

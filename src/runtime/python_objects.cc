@@ -90,7 +90,9 @@ std::optional<std::string> PythonObjects::utf8(uint64_t object, size_t most) con
   const auto found = text(object, most);
   if (!found) return std::nullopt;
   std::string out;
-  for (const char32_t c : found->characters) append_utf8(out, c < 0x110000 ? c : 0xfffd);
+  constexpr char32_t replacement = 0xfffd;
+  const auto is_character = [](char32_t c) { return c < 0x110000 && (c < 0xd800 || c > 0xdfff); };
+  for (const char32_t c : found->characters) append_utf8(out, is_character(c) ? c : replacement);
   if (found->is_cut) out += "…";
   return out;
 }

@@ -19,11 +19,12 @@ public:
     const auto flags = objects_.number(code_ + l_.code_flags, 4);
     if (!flags) return {};
     count_arguments(*flags);
+    is_function_ = *flags & python::code_is_optimized;
     if (objects_.is_since(0x030b))
       add_by_kinds();
     else
       add_by_lists();
-    if (!(*flags & python::code_is_optimized)) add_namespace();
+    if (!is_function_) add_namespace();
     return std::move(out_);
   }
 
@@ -56,6 +57,8 @@ private:
     out_.push_back({name, value.value_or(0), is_argument, value ? 0 : objects_.failed()});
   }
 
+  // What a class takes from the function around it is shown there.
+
   // From 3.11 on: one list, with a byte for each that tells cells. An argument is no cell before the function begins.
   void add_by_kinds() {
     const std::vector<std::string> names = names_at(l_.code_variables);
@@ -63,12 +66,14 @@ private:
     for (size_t i = 0; kinds && i < names.size(); i++) {
       const auto kind = objects_.number(*kinds + objects_.walk_layout().bytes_data + i, 1);
       const bool is_cell = kind.value_or(0) & (python::kind_cell | python::kind_free);
+      if (is_cell && !is_function_) continue;
       add(names[i], is_cell ? in_cell(value_at(i)) : value_at(i), i < arguments_);
     }
   }
 
   // Before: variables, then cells, then free variables. An argument that is a cell has no value in the first list.
   void add_by_lists() {
+    if (!is_function_) return;
     const std::vector<std::string> variables = names_at(l_.code_variables), cells = names_at(l_.code_cells), free = names_at(l_.code_free);
     for (size_t i = 0; i < variables.size(); i++) {
       Value value = value_at(i);
@@ -100,6 +105,7 @@ private:
   const PythonObjects& objects_;
   const PythonObjectLayout& l_;
   uint64_t frame_, code_ = 0, arguments_ = 0;
+  bool is_function_ = false; // not the code of a module or class
   std::vector<PythonVariable> out_;
 };
 

@@ -60,9 +60,7 @@ public:
         ACU_TRY(more, run_kind(Kind::thread, goes_on));
       }
       if (!has(Kind::frame)) continue;
-      for (size_t f = 0; more && f < walk->frames.size(); f++) {
-        ACU_TRY(more, run_call(t, *walk, f, goes_on));
-      }
+      ACU_TRY(more, run_calls(t, *walk, goes_on));
     }
     enter_process();
     return {};
@@ -119,6 +117,45 @@ private:
     return true;
   }
 
+  bool has_language_frames() const {
+    return std::ranges::any_of(program_.events, [](const probe::Event& e) { return e.language.has_value(); });
+  }
+
+  // Native calls, and those of a language in their places among them.
+  base::Result<bool> run_calls(size_t thread, const unwind::Walk& walk, const std::function<bool()>& goes_on) {
+    bool more = true;
+    size_t next = 0; // native frame
+    const auto run_up_to = [&](size_t end) -> base::Status {
+      while (more && next < end) {
+        ACU_TRY(more, run_call(thread, walk, next++, goes_on));
+      }
+      return {};
+    };
+    if (has_language_frames())
+      for (const runtime::SplicedFrame& f : stopped_.stacks().spliced(thread).frames) {
+        if (!more) break;
+        if (f.is_language) {
+          ACU_TRY(more, run_language_call(thread, f.index, goes_on));
+        } else {
+          ACU_CHECK(run_up_to(f.index + 1));
+        }
+      }
+    ACU_CHECK(run_up_to(walk.frames.size()));
+    return more;
+  }
+
+  base::Result<bool> run_language_call(size_t thread, size_t index, const std::function<bool()>& goes_on) {
+    for (uint32_t i = 0; i < program_.probes.size(); i++)
+      for (uint32_t e : program_.probes[i].events) {
+        const auto& language = program_.events[e].language;
+        if (!language || language->thread != thread || language->index != index) continue;
+        enter_thread(thread, nullptr, 0, stopped_.stacks().words_from_language(thread, index));
+        ACU_CHECK(engine_.run(i));
+        if (!goes_on()) return false;
+      }
+    return true;
+  }
+
   // Runs the frame probes of the call whose code a frame is in, once for each function inlined there that is
   // meant as well.
   base::Result<bool> run_call(size_t thread, const unwind::Walk& walk, size_t frame,
@@ -131,7 +168,7 @@ private:
     for (uint32_t i = 0; i < program_.probes.size(); i++)
       for (uint32_t e : program_.probes[i].events) {
         const probe::Event& event = program_.events[e];
-        if (event.kind != Kind::frame || event.module != binary || event.address != address - m->bias)
+        if (event.kind != Kind::frame || event.language || event.module != binary || event.address != address - m->bias)
           continue;
         if (event.callers != stopped_.callers(thread, frame)) continue;
         if (!is_entered) enter_thread(thread, &walk, frame);
@@ -148,7 +185,7 @@ private:
   }
   void enter_process() { engine_.set_thread(process()); }
 
-  void enter_thread(size_t thread, const unwind::Walk* walk, size_t frame) {
+  void enter_thread(size_t thread, const unwind::Walk* walk, size_t frame, std::vector<uint64_t> stack = {}) {
     const target::Thread& t = stopped_.target().threads()[thread];
     eval::Thread now = process();
     now.id = t.id;
@@ -159,8 +196,7 @@ private:
     else
       registers_.assign(t.registers.begin(), t.registers.end());
     now.context = std::as_bytes(std::span(registers_));
-    stack_.clear();
-    if (walk) stack_ = stopped_.stacks().words_from(thread, frame);
+    stack_ = walk ? stopped_.stacks().words_from(thread, frame) : std::move(stack);
     now.stack = stack_;
     engine_.set_thread(now);
   }

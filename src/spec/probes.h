@@ -171,7 +171,9 @@ inline constexpr ProbeKind probe_kinds[] = {
      .stopped = true,
      .form = "frame(\"FUNCTION\")",
      .doc = "For core dumps and snapshots: once for each call of a function on the stack of a thread, including inlined "
-            "calls, with its `args` and `locals`. FUNCTION may have wildcards; C++ names as `ns::f`.",
+            "calls, with its `args` and `locals`. FUNCTION may have wildcards; C++ names as `ns::f`. `frame(\"py:NAME\")` is each call of a "
+            "Python function, by plain or qualified name: `args.NAME` and `locals.NAME` are texts as of `repr()` (of a `str`, its "
+            "characters), and `ustack` begins at that call.",
      .example = "frame(\"main\")"},
     {.name = "fault",
      .abilities = has_registers | has_function,

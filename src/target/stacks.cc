@@ -1,5 +1,7 @@
 #include "target/stacks.h"
 
+#include "spec/stack_entries.h"
+
 namespace target {
 
 // By DWARF's numbers, as places in Registers.
@@ -55,6 +57,7 @@ const runtime::ProcessRuntime* Stacks::runtime() {
       const auto found = m.file ? runtime::recognise(*m.file) : std::nullopt;
       if (!found || !found->problem.empty()) continue;
       runtime_ = {.table = runtime::moved(found->table, m.bias), .code = {m.begin, m.end}};
+      runtime_module_ = &m;
       if (found->objects) objects_ = runtime::moved(*found->objects, m.bias);
       break;
     }
@@ -138,21 +141,33 @@ void Stacks::walk_again(const Asked& asked, const std::function<bool()>& has_tim
   has_time_ = {};
 }
 
-std::vector<uint64_t> Stacks::words_from(size_t thread, size_t frame) {
+std::vector<uint64_t> Stacks::words_from(size_t thread, const std::function<bool(const runtime::SplicedFrame&)>& is_first) {
   const unwind::Walk& walk = of(thread);
   const Spliced& all = spliced(thread);
   std::vector<uint64_t> out;
-  bool has_begun = frame == 0;
-  for (const runtime::SplicedFrame& f : all.frames) {
-    has_begun |= !f.is_language && f.index >= frame;
-    if (!has_begun) continue;
-    if (f.is_language)
-      out.insert(out.end(), {all.language.words[f.index], all.language.words[f.index + 1]});
+  for (auto f = std::ranges::find_if(all.frames, is_first); f != all.frames.end(); ++f) {
+    if (f->is_language)
+      out.insert(out.end(), {all.language.words[f->index], all.language.words[f->index + 1]});
     else
-      out.push_back(walk.frames[f.index].registers.get(unwind::Registers::rip).value_or(0));
+      out.push_back(walk.frames[f->index].registers.get(unwind::Registers::rip).value_or(0));
   }
   return out;
 }
+
+std::vector<uint64_t> Stacks::words_from(size_t thread, size_t frame) {
+  return words_from(thread, [&](const runtime::SplicedFrame& f) { return frame == 0 || (!f.is_language && f.index >= frame); });
+}
+
+std::vector<uint64_t> Stacks::words_from_language(size_t thread, size_t index) {
+  return words_from(thread, [&](const runtime::SplicedFrame& f) { return f.is_language && f.index == index; });
+}
+
+symbol::Frame Stacks::language_frame(size_t thread, size_t index) {
+  std::span<const uint64_t> words = std::span(spliced(thread).language.words).subspan(index, 2);
+  return runtime::frame_of(codes_, {.entry = spec::take_entry(words)});
+}
+
+const Module* Stacks::runtime_module() { return runtime() ? runtime_module_ : nullptr; }
 
 Registers Stacks::registers_of(size_t thread, const unwind::Frame& frame) {
   Registers out = target_.threads()[thread].registers; // segments: the thread's

@@ -30,12 +30,17 @@ public:
     runtime::LanguageStack language;
   };
   const Spliced& spliced(size_t thread);
-  // The same as words of a stack (spec/stack_entry.h), from a native frame on.
+  // The same as words of a stack (spec/stack_entry.h), from a native frame on, or from one of the language by its place in `language`.
   std::vector<uint64_t> words_from(size_t thread, size_t frame);
+  std::vector<uint64_t> words_from_language(size_t thread, size_t index);
   // What stacks show of language frames; before they are asked for.
   void set_show(runtime::Show show) { codes_.set_show(show); }
   // Names of language frames, of process 0.
   const runtime::CodeNames& codes() const { return codes_; }
+  // A language frame by its place in `language`; its texts live until threads are walked again.
+  symbol::Frame language_frame(size_t thread, size_t index);
+  // The file of the language's runtime; nullptr: there is none that is known.
+  const Module* runtime_module();
   // The variables of a language frame, given by its place in `language`, arguments first; empty: none are known.
   std::vector<runtime::Variable> variables(size_t thread, size_t index, const runtime::TextLimits& limits);
   // The tasks of the program's event loops. Nothing: it runs no language that has some.
@@ -63,6 +68,7 @@ private:
   // What the target runs; nothing: no language runtime that is known.
   const runtime::ProcessRuntime* runtime();
   void walk_language(size_t thread, Spliced& into);
+  std::vector<uint64_t> words_from(size_t thread, const std::function<bool(const runtime::SplicedFrame&)>& is_first);
   // Calls it with what readers of objects need.
   void with_runtime(const std::function<void(const runtime::Runtime&, const runtime::StoppedRuntime&)>& use);
 
@@ -75,6 +81,7 @@ private:
   std::vector<std::optional<Spliced>> spliced_;
   bool looked_for_runtime_ = false;
   std::optional<runtime::ProcessRuntime> runtime_;
+  const Module* runtime_module_ = nullptr;
   std::optional<runtime::PythonKnown> objects_; // of the runtime
   bool reads_variables_ = false, reads_tasks_ = false;
   runtime::CodeNames codes_;
