@@ -94,6 +94,7 @@ SUITES = {
     "stacks": "stacks/run.py",
     "linkers": "stacks/linkers.py",
     "python": "languages/python.py",
+    "python_values": "languages/python_values.py",
     "php": "languages/php.py",
     "perl": "languages/perl.py",
     "lua": "languages/lua.py",

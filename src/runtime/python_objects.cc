@@ -25,7 +25,8 @@ void append_utf8(std::string& out, uint32_t c) {
 }
 
 bool PythonObjects::read(uint64_t at, std::span<std::byte> to) const {
-  if (to.empty() || memory_.read(at, to)) return true;
+  if (reads_left_) reads_left_--;
+  if (to.empty() || (reads_left_ && memory_.read(at, to))) return true;
   failed_ = at;
   return false;
 }

@@ -13,9 +13,9 @@ namespace runtime {
 
 class PythonObjects {
 public:
-  // All outlive this.
-  PythonObjects(const PythonKnown& known, const python_layout& layout, const ObjectMemory& memory)
-      : known_(known), layout_(layout), memory_(memory) {}
+  // All outlive this. `most_reads`: then nothing can be read any more, so that damaged memory takes no longer than that.
+  PythonObjects(const PythonKnown& known, const python_layout& layout, const ObjectMemory& memory, uint64_t most_reads = 1 << 22)
+      : known_(known), layout_(layout), memory_(memory), reads_left_(most_reads) {}
 
   const PythonObjectLayout& layout() const { return known_.layout; }
   const python_layout& walk_layout() const { return layout_; }
@@ -27,7 +27,9 @@ public:
   bool read(uint64_t at, std::span<std::byte> to) const;
   std::optional<uint64_t> number(uint64_t at, unsigned bytes) const;
   std::optional<uint64_t> word(uint64_t at) const { return number(at, 8); }
-  uint64_t failed() const { return failed_; }
+  uint64_t failed() const { return failed_; } // 0: nothing did since
+  void forget_failure() const { failed_ = 0; }
+  bool has_read_too_much() const { return !reads_left_; }
 
   struct Type {
     uint64_t address = 0;
@@ -78,7 +80,7 @@ private:
   const PythonKnown& known_;
   const python_layout& layout_;
   const ObjectMemory& memory_;
-  mutable uint64_t failed_ = 0;
+  mutable uint64_t reads_left_, failed_ = 0;
   mutable std::map<uint64_t, std::optional<Type>> types_;
 };
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr size_t most_interpreters = 64, most_tasks = 1 << 20, most_coroutines = 1000, most_references = 64;
 constexpr uint64_t largest_task = 512; // bytes
+constexpr uint64_t most_reads = 1 << 28;
 
 // ------------------------------------------------------------------------------------------ coroutines
 
@@ -104,7 +105,7 @@ struct Parts {
 class Tasks {
 public:
   Tasks(const StoppedRuntime& runtime, std::span<const LanguageStack> threads)
-      : runtime_(runtime), threads_(threads), o_(runtime.objects, runtime.table.python, runtime.memory), coroutines_(o_) {}
+      : runtime_(runtime), threads_(threads), o_(runtime.objects, runtime.table.python, runtime.memory, most_reads), coroutines_(o_) {}
 
   AsyncTasks find() {
     out_.problem = "the module asyncio.tasks is not loaded";

@@ -175,6 +175,7 @@ void Writer::add(uint64_t object) {
     return;
   }
   if (add_constant(object)) return;
+  objects_.forget_failure();
   if (!objects_.word(object + python::object_type)) return add_unreadable();
   const Type* type = objects_.type_of(object);
   if (!type) {
@@ -406,6 +407,8 @@ std::string python_float(double value) {
 }
 
 std::string text_of_failure(const PythonObjects& objects, uint64_t address) {
+  if (!address) return "<damaged>";
+  if (objects.has_read_too_much()) return "<not read: its objects are too large>";
   const auto& why = objects.memory().why;
   return "<could not be read: " + hex(address) + " " + std::string(why ? why(address) : "is not readable") + ">";
 }

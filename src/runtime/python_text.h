@@ -14,7 +14,7 @@
 namespace runtime {
 
 std::string text_of_object(const PythonObjects& objects, uint64_t object, const TextLimits& limits);
-// "<could not be read: 0x7f3a… is not mapped>"
+// "<could not be read: 0x7f3a… is not mapped>"; 0: "<damaged>"
 std::string text_of_failure(const PythonObjects& objects, uint64_t address);
 
 // As repr(): the shortest digits that mean the same number.

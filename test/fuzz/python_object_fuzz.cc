@@ -1,7 +1,9 @@
 // Any bytes as what a walker has read of a code object of CPython: its names, file and lines. The first byte chooses the layout, the second where
-// the program's memory ends. All of it is also taken as offsets that a runtime publishes.
+// the program's memory ends. All of it is also taken as offsets that a runtime publishes, and as the memory of a program with any objects and tasks.
 #include "runtime/python.h"
 #include "runtime/python_layouts.h"
+#include "runtime/python_object_layouts.h"
+#include "runtime/python_text.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +19,24 @@ void decode(const python_layout& layout, const language_object& object, const ru
   if (!code) return;
   for (const uint64_t position : {0ull, 1ull, 100ull, 1000ull, LANGUAGE_POSITION_MASK / 2, LANGUAGE_POSITION_MASK})
     (void)runtime::line_of_python(*code, position);
+}
+
+// Objects, variables and tasks at places of the input, with the interpreter's own types at others.
+void read_objects(size_t row, std::span<const uint8_t> data, const runtime::ReadMemory& read) {
+  runtime::PythonKnown known = {.layout = runtime::python_object_layouts[row]};
+  for (size_t i = 0; i < known.globals.size(); i++) known.globals[i] = data[i % data.size()] * 8;
+  const runtime::ObjectMemory memory = {.read = read};
+  language_table table = {};
+  table.kind = LANGUAGE_PYTHON;
+  table.python = runtime::python_layouts[row];
+  table.root = data[0];
+  constexpr uint64_t few = 1 << 16;
+  const runtime::PythonObjects objects(known, table.python, memory, few);
+  for (const uint64_t at : {64, 128, 256}) {
+    (void)runtime::text_of_object(objects, at, {});
+    (void)runtime::python_variables({table, known, memory}, at, {});
+  }
+  (void)runtime::python_tasks({table, known, memory}, {});
 }
 
 } // namespace
@@ -43,5 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   decode(runtime::python_layouts[row], object, read);
   decode(runtime::python_layouts[row], object, {});
   if (published) decode(*published, object, read);
+  (void)runtime::published_objects(std::as_bytes(std::span(data, size)));
+  read_objects(row, std::span(data, size), read);
   return 0;
 }

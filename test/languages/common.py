@@ -7,6 +7,7 @@ calls getppid(2), which is the trigger itself or arms the probe of another one. 
 With the trigger `ask` it prints `ready` and reads a line from its input: until it has one, it can be looked at as a stopped program.
 """
 import collections
+import functools
 import glob
 import json
 import os
@@ -41,7 +42,19 @@ SCRIPTS = {
 COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 1000, "spin": 400}  # of stacks
 STOPS = {"snap": 100, "core": 20}  # of stacks of stopped programs, by the command that shows them
 TRIGGERS = {"uprobe": "getppid"}  # of scripts, where it has another name
+PYTHONS = ["/usr/bin/python{}", "/usr/local/bin/python{}", os.path.expanduser("~/.pyenv/versions/{}.*/bin/python{}")]
 LANGUAGE_FRAME = re.compile(r"^\s+(\S.*?) ([/<(].*):(\d+)$")
+
+
+@functools.cache
+def interpreter(version):
+    """The program of a version of Python."""
+    for place in PYTHONS:
+        for path in sorted(glob.glob(place.replace("{}", version))):
+            done = subprocess.run([path, "-c", "import ctypes, json, asyncio"], capture_output=True)
+            if done.returncode == 0:
+                return path
+    raise Skipped(f"there is no python{version} here")
 
 
 def written(folder):

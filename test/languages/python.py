@@ -5,7 +5,6 @@ Each Python that is found (the system's, those of version managers) runs seeded.
 version does.
 Last line: `N passed, N failed, N skipped`.
 """
-import functools
 import glob
 import json
 import os
@@ -18,7 +17,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import COUNTS, LIMIT, TRIGGERS, check_seeded, check_shares
+from common import COUNTS, LIMIT, TRIGGERS, check_seeded, check_shares, interpreter
 from tally import SLOWNESS, Skipped, need, run_tests, take_filter
 
 SHAPES = os.path.join(HERE, "shapes.py")
@@ -27,17 +26,6 @@ TMP = tempfile.mkdtemp(prefix="acu-languages-")
 EVERY = "--all" in sys.argv
 SYSTEM = "3.11"
 VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"]
-PLACES = ["/usr/bin/python{}", "/usr/local/bin/python{}", os.path.expanduser("~/.pyenv/versions/{}.*/bin/python{}")]
-
-
-@functools.cache
-def interpreter(version):
-    for place in PLACES:
-        for path in sorted(glob.glob(place.replace("{}", version))):
-            done = subprocess.run([path, "-c", "import ctypes, json, asyncio"], capture_output=True)
-            if done.returncode == 0:
-                return path
-    raise Skipped(f"there is no python{version} here")
 
 
 def seeded(version, script, how, *way):

@@ -1,7 +1,7 @@
 // Names of language frames by process, address and check.
 #include "runtime/code_names.h"
 
-#include "python_objects.h"
+#include "made_python.h"
 #include "report/names.h"
 
 #include <gtest/gtest.h>

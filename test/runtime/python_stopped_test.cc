@@ -1,7 +1,7 @@
 // Walks of a thread's frames in memory made by hand.
 #include "runtime/python.h"
 
-#include "python_objects.h"
+#include "made_python.h"
 #include "spec/stack_entries.h"
 
 #include <gtest/gtest.h>
