@@ -180,11 +180,16 @@ std::optional<PythonObjectLayout> published_objects(base::ByteSpan offsets) {
   const auto published = read_published(offsets);
   auto out = published ? object_layout(published->version) : std::nullopt;
   if (!out) return std::nullopt;
-  const std::vector<uint64_t>&interpreter = published->interpreter, &frame = published->frame, &code = published->code, &type = published->before_bytes;
-  constexpr size_t type_at = 2; // behind those of objects
-  const bool fit = fits(interpreter[5], out->interpreter_modules) && fits(frame[4], out->frame_variables) && fits(code[6], out->code_arguments) &&
-                   fits(code[7], out->code_variables) && fits(code[8], out->code_kinds) && fits(type[type_at + 1], out->type_name) &&
-                   fits(type[type_at + 2], out->type_repr) && fits(type[type_at + 3], out->type_flags);
+  const std::vector<uint64_t>&interpreter = published->interpreter, &frame = published->frame, &code = published->code, &objects = published->before_bytes;
+  // By their places in the groups: what is a constant here must be so there.
+  enum { object_type = 1, type_name = 3, type_repr, type_flags, tuple_item = 7, list_item = 10, dict_keys = 13, dict_values, float_value = 16, long_digit = 19 };
+  const bool is_as_known = objects[object_type] == python::object_type && objects[tuple_item] == python::tuple_items &&
+                           objects[list_item] == python::list_items && objects[dict_keys] == python::dict_keys &&
+                           objects[dict_values] == python::dict_values && objects[float_value] == python::float_value &&
+                           objects[long_digit] == python::long_digits;
+  const bool fit = is_as_known && fits(interpreter[5], out->interpreter_modules) && fits(frame[4], out->frame_variables) &&
+                   fits(code[6], out->code_arguments) && fits(code[7], out->code_variables) && fits(code[8], out->code_kinds) &&
+                   fits(objects[type_name], out->type_name) && fits(objects[type_repr], out->type_repr) && fits(objects[type_flags], out->type_flags);
   return fit ? out : std::nullopt;
 }
 

@@ -74,7 +74,8 @@ private:
       if (is_new) groups_.push_back({.tasks = {}, .chain = chain});
       groups_[at->second].tasks.push_back(t);
     }
-    std::ranges::stable_sort(groups_, [](const Group& a, const Group& b) { return a.tasks.size() > b.tasks.size(); });
+    // Those that others wait for come before these.
+    std::ranges::stable_sort(groups_, std::greater(), [](const Group& g) { return std::pair(g.tasks.size(), g.chain.size()); });
   }
 
   // Up to the task that none waits for.

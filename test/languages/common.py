@@ -47,14 +47,17 @@ LANGUAGE_FRAME = re.compile(r"^\s+(\S.*?) ([/<(].*):(\d+)$")
 
 
 @functools.cache
+def interpreters(version):
+    """The programs of a version of Python."""
+    paths = [path for place in PYTHONS for path in sorted(glob.glob(place.replace("{}", version)))]
+    return [path for path in paths if subprocess.run([path, "-c", "import ctypes, json, asyncio"], capture_output=True).returncode == 0]
+
+
 def interpreter(version):
-    """The program of a version of Python."""
-    for place in PYTHONS:
-        for path in sorted(glob.glob(place.replace("{}", version))):
-            done = subprocess.run([path, "-c", "import ctypes, json, asyncio"], capture_output=True)
-            if done.returncode == 0:
-                return path
-    raise Skipped(f"there is no python{version} here")
+    """The first of them."""
+    if not interpreters(version):
+        raise Skipped(f"there is no python{version} here")
+    return interpreters(version)[0]
 
 
 def written(folder):

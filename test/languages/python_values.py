@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Variables of Python frames and tasks of asyncio, of stopped programs: python_values.py ACU [--filter TEXT]
 
-known.py writes down its own variables and tasks; `acu snap` and `acu core` must show the same, with each Python that is found.
+known.py writes down its own variables and tasks; `acu snap` and `acu core` must show the same, with each Python that is found (the system's, those of
+version managers).
 Last line: `N passed, N failed, N skipped`.
 """
 import json
@@ -15,7 +16,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
-from common import LIMIT, acu_output, dump, interpreter, wait_for_read
+from common import LIMIT, acu_output, dump, interpreter, interpreters, wait_for_read
 from tally import Skipped, need, run_tests, take_filter
 
 KNOWN = os.path.join(HERE, "known.py")
@@ -26,10 +27,10 @@ SEEDS = range(1, 9)
 
 class Known:
     """The program as it waits: its process, its folder and what it wrote down."""
-    def __init__(self, version, seed, *what):
+    def __init__(self, python, seed, *what):
         self.folder = tempfile.mkdtemp(prefix="acu-values-")
         unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
-        self.program = subprocess.Popen([interpreter(version), KNOWN, self.folder, str(seed), *what], cwd=self.folder, stdin=subprocess.PIPE,
+        self.program = subprocess.Popen([python, KNOWN, self.folder, str(seed), *what], cwd=self.folder, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, unlimited))
         self.core = ""
 
@@ -79,11 +80,11 @@ def compare_frames(found, expected):
     return count
 
 
-def variables(version, how):
+def variables(python, how):
     def test(acu):
         count = 0
         for seed in SEEDS if how == "snap" else [1, 2]:
-            with Known(version, seed, "variables") as known:
+            with Known(python, seed, "variables") as known:
                 frames = json.loads(known.ask(acu, how, "--json"))["stacks"][0]["frames"]
                 count += compare_frames(frames, known.expected)
         return f"{count} variables are identical"
@@ -119,11 +120,11 @@ def compare_tasks(found, expected):
     return len(names)
 
 
-def tasks(version, how, *way):
+def tasks(python, how, *way):
     def test(acu):
         count = 0
         for seed in SEEDS if how == "snap" else [1, 2]:
-            with Known(version, seed, "tasks", *way) as known:
+            with Known(python, seed, "tasks", *way) as known:
                 found = json.loads(known.ask(acu, how, "--async", "--json"))
                 need(not found.get("problem") and not found.get("unreadable"), f"{found.get('problem')}, {found.get('unreadable')}")
                 count += compare_tasks(found, known.expected)
@@ -152,10 +153,10 @@ asyncio.run(main())"""
     need("1,001 asyncio tasks" in text and groups and groups[0][0] == "1,000 tasks" and len(groups) <= 2, text[:800])
 
 
-def in_scripts(version, how):
+def in_scripts(python, how):
     """frame("py:NAME"): values by name, the stack from there on, wildcards, and names that are not there."""
     def test(acu):
-        with Known(version, 3, "variables") as known:
+        with Known(python, 3, "variables") as known:
             expected = [(arguments["only"], values["local"]) for name, arguments, values in known.expected if name.rpartition(".")[2] == "plain_frame"]
             out = known.ask(acu, how, "-e", 'frame("py:plain_*") { printf("<%s|%s>\\n", args.only, locals.local); print(ustack(1)); }')
             found = re.findall(r"^<(.*?)\|(.*?)>\n\n\s+(\S+) [^\n]*known.py:\d+$", out, re.M | re.S)
@@ -187,7 +188,7 @@ def refused(acu, known, how, script):
 
 def no_tasks(acu):
     """A program without asyncio says so."""
-    with Known(SYSTEM, 1, "variables") as known:
+    with Known(interpreter(SYSTEM), 1, "variables") as known:
         done = subprocess.run([acu, "snap", "-p", str(os.getpid()), "--async"], capture_output=True, text=True, timeout=LIMIT)
         need(done.returncode == 3 and "asyncio.tasks is not loaded" in done.stderr, f"status {done.returncode}: {done.stderr}")
         done = subprocess.run([acu, "snap", "-p", str(known.program.pid), "--async", "-e", "oneshot { print(1); }"], capture_output=True, text=True, timeout=LIMIT)
@@ -198,11 +199,15 @@ def tests():
     yield "many tasks", many_tasks
     yield "no tasks", no_tasks
     for version in VERSIONS:
-        for how in ("snap", "core"):
-            yield f"{version} {how}: variables", variables(version, how)
-            yield f"{version} {how}: tasks", tasks(version, how)
-            yield f"{version} {how}: scripts", in_scripts(version, how)
-        yield f"{version} snap: tasks in Python", tasks(version, "snap", "pure")
+        if not interpreters(version):
+            yield version, lambda _, version=version: interpreter(version)
+        for python in interpreters(version):
+            name = f"{version} ({python})"
+            for how in ("snap", "core"):
+                yield f"{name} {how}: variables", variables(python, how)
+                yield f"{name} {how}: tasks", tasks(python, how)
+                yield f"{name} {how}: scripts", in_scripts(python, how)
+            yield f"{name} snap: tasks in Python", tasks(python, "snap", "pure")
 
 
 if __name__ == "__main__":

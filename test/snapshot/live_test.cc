@@ -149,10 +149,10 @@ TEST_F(LiveChild, looking_ends_when_the_time_is_over) {
   const size_t frames = stacks.of(0).frames.size();
   EXPECT_GT(frames, 200u);
   int reads_left = 100;
-  stacks.walk_again([&] { return reads_left-- > 0; });
+  stacks.walk_again({}, [&] { return reads_left-- > 0; });
   EXPECT_LT(stacks.of(0).frames.size(), 110u);
   EXPECT_EQ(stacks.of(0).end, UNWIND_UNREADABLE);
-  stacks.walk_again([] { return true; });
+  stacks.walk_again({}, [] { return true; });
   EXPECT_EQ(stacks.of(0).frames.size(), frames);
 }
 
