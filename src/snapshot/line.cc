@@ -4,6 +4,7 @@
 #include "report/number.h"
 #include "report/json.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace snapshot {
@@ -23,11 +24,15 @@ Line language_line(const symbol::Frame& frame, size_t number, std::optional<size
   return line;
 }
 
+constexpr size_t most_others = 3; // values of a variable in other threads that are printed
+
 static void append_values(std::string& out, const Line& l, bool arguments) {
   std::string line;
   for (const Line::Value& v : l.values) {
     if (v.is_argument != arguments) continue;
     std::string one = v.name + " = " + v.text;
+    for (size_t i = 0; i < std::min(v.others.size(), most_others); i++) one += " | " + v.others[i];
+    if (v.others.size() > most_others) one += " | …";
     if (!line.empty() && line.size() + one.size() > longest_value) out += line + "\n", line.clear();
     line += line.empty() ? "          " + one : ", " + one;
   }
@@ -80,8 +85,10 @@ void append_line_json(std::string& out, const Line& l) {
       if (v.is_argument != arguments) continue;
       values += values.empty() ? "" : ", ";
       report::append_json(values, v.name);
-      values += ": ";
+      values += v.others.empty() ? ": " : ": [";
       report::append_json(values, v.text);
+      for (const std::string& other : v.others) values += ", ", report::append_json(values, other);
+      if (!v.others.empty()) values += "]";
     }
     if (!values.empty())
       out += std::string(", \"") + (arguments ? "args" : "locals") + "\": {" + values + "}";

@@ -1,7 +1,7 @@
 // Lines of a stack, as text and JSON.
 //
 //    0  leaf+0x12 at /src/crash.c:7:12
-//           p = 0x0, n = 5
+//           p = 0x0, n = 5 | 7
 #pragma once
 
 #include "spec/frame_kinds.h"
@@ -32,6 +32,7 @@ struct Line {
   struct Value {
     std::string name, text;
     bool is_argument = false;
+    std::vector<std::string> others = {}; // that it has in other threads with the same stack
   };
   std::vector<Value> values;
 };

@@ -337,13 +337,19 @@ private:
     }
   }
 
-  // Of language frames. Threads with one stack have values of their own each: those are not shown.
+  // Of language frames. Threads with one stack have values of their own each: those that differ are shown one after the other.
   void add_language_values(Stack& s) {
-    for (Line& line : s.lines) {
-      if (!line.entry || s.threads.size() != 1) continue;
-      std::vector<runtime::Variable> values = stopped_.stacks().variables(s.threads[0], *line.entry, {});
-      for (runtime::Variable& v : values)
-        if (line.values.size() < max_values) line.values.push_back({std::move(v.name), std::move(v.text), v.is_argument});
+    constexpr size_t most_threads = 64; // of which values are read
+    for (Line& line : s.lines)
+      for (size_t t = 0; line.entry && t < std::min(s.threads.size(), most_threads); t++)
+        for (runtime::Variable& v : stopped_.stacks().variables(s.threads[t], *line.entry, {})) add_language_value(line, v);
+  }
+  static void add_language_value(Line& line, runtime::Variable& v) {
+    const auto known = std::ranges::find_if(line.values, [&](const Line::Value& value) { return value.name == v.name; });
+    if (known == line.values.end()) {
+      if (line.values.size() < max_values) line.values.push_back({std::move(v.name), std::move(v.text), v.is_argument});
+    } else if (known->text != v.text && std::ranges::find(known->others, v.text) == known->others.end()) {
+      known->others.push_back(std::move(v.text));
     }
   }
 

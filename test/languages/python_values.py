@@ -186,6 +186,28 @@ def refused(acu, known, how, script):
     return done.stderr
 
 
+def threads_with_one_stack(acu):
+    """They are shown once, with all values of a variable that differs."""
+    code = """import threading, time
+def work(order, kind):
+    time.sleep(1000)
+for order in range(6):
+    threading.Thread(target=work, args=(order, "same"), daemon=True).start()
+time.sleep(0.1)
+print("ready", flush=True)
+time.sleep(1000)"""
+    program = subprocess.Popen([interpreter(SYSTEM), "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        need(program.stdout.readline() == "ready\n", "the program is not ready")
+        text, found = (acu_output(acu, "snap", "-p", str(program.pid), *more) for more in ([], ["--json"]))
+    finally:
+        program.kill()
+        program.wait()
+    need("order = 0 | 1 | 2 | 3 | …, kind = 'same'\n" in text, text)
+    frames = [f for stack in json.loads(found)["stacks"] if len(stack["threads"]) == 6 for f in stack["frames"] if f.get("function") == "work"]
+    need(frames and frames[0]["args"] == {"order": list("012345"), "kind": "'same'"}, f"{frames}")
+
+
 def no_tasks(acu):
     """A program without asyncio says so."""
     with Known(interpreter(SYSTEM), 1, "variables") as known:
@@ -198,6 +220,7 @@ def no_tasks(acu):
 def tests():
     yield "many tasks", many_tasks
     yield "no tasks", no_tasks
+    yield "threads with one stack", threads_with_one_stack
     for version in VERSIONS:
         if not interpreters(version):
             yield version, lambda _, version=version: interpreter(version)
