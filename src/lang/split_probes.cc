@@ -276,7 +276,8 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
                               : left_out.events == 1                       ? " inlined call"
                                                                            : " inlined calls") +
                              (left_out.events == 1 ? " is" : " are") +
-                             " not seen: " + base::quoted(left_out.value) + (p.events.front()->language ? " has no value there" : " is optimised away there"));
+                             " not seen: " + base::quoted(left_out.value) +
+                             (p.events.front()->language ? " has no value there" : " is optimised away there"));
 
   // Told apart by what decides their program: kind of probe, and for system calls the side.
   auto same = [&](const probe::Event& a, const probe::Event& b) {

@@ -37,7 +37,22 @@ std::optional<uint64_t> PythonObjects::number(uint64_t at, unsigned bytes) const
   return value;
 }
 
+std::string PythonObjects::c_text(uint64_t at) const {
+  std::string out;
+  while (out.size() < longest_name) {
+    const auto c = number(at + out.size(), 1);
+    if (!c || (*c && *c < ' ')) return {};
+    if (!*c) break;
+    out += static_cast<char>(*c);
+  }
+  return out;
+}
+
 // ---------------------------------------------------------------------------------------------- types
+
+bool PythonObjects::is_one_of(uint64_t object, std::initializer_list<PythonGlobal> types) const {
+  return std::ranges::any_of(types, [&](PythonGlobal type) { return is_exactly(object, type); });
+}
 
 const PythonObjects::Type* PythonObjects::type_at(uint64_t address) const {
   auto [at, is_new] = types_.try_emplace(address);
@@ -50,10 +65,8 @@ const PythonObjects::Type* PythonObjects::type_at(uint64_t address) const {
   const auto name = word(address + l.type_name), flags = word(address + l.type_flags), repr = word(address + l.type_repr),
              base = word(address + l.type_base), size = word(address + l.type_size), dict = word(address + l.type_dict_offset);
   if (!name || !flags || !repr || !base || !size || !dict) return nullptr;
-  std::string text;
-  for (auto c = number(*name, 1); c && *c && text.size() < longest_name; c = number(*name + text.size(), 1)) text += static_cast<char>(*c);
-  const bool is_name = !text.empty() && std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < ' '; });
-  if (!is_name) return nullptr;
+  const std::string text = c_text(*name);
+  if (text.empty()) return nullptr;
   at->second = Type{.address = address, .name = text.substr(text.rfind('.') + 1), .full_name = text, .flags = *flags, .repr = *repr, .base = *base,
                     .size = *size, .dict_offset = static_cast<int64_t>(*dict)};
   return &*at->second;

@@ -27,6 +27,8 @@ public:
   bool read(uint64_t at, std::span<std::byte> to) const;
   std::optional<uint64_t> number(uint64_t at, unsigned bytes) const;
   std::optional<uint64_t> word(uint64_t at) const { return number(at, 8); }
+  // A text of C without control characters; empty: it has some, or cannot be read.
+  std::string c_text(uint64_t at) const;
   uint64_t failed() const { return failed_; } // 0: nothing did since
   void forget_failure() const { failed_ = 0; }
   bool has_read_too_much() const { return !reads_left_; }
@@ -43,6 +45,7 @@ public:
   const Type* type_of(uint64_t object) const;
   const Type* type_at(uint64_t address) const;
   bool is_exactly(uint64_t object, PythonGlobal type) const { return global(type) && word(object + python::object_type) == global(type); }
+  bool is_one_of(uint64_t object, std::initializer_list<PythonGlobal> types) const;
   bool is_none(uint64_t object) const { return object && object == global(PythonGlobal::none); }
 
   // A string in UTF-8, at most so many characters of it; nothing: it is none, or cannot be read.

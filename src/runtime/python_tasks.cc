@@ -28,7 +28,7 @@ public:
 
   bool is_one(uint64_t object) const {
     using enum PythonGlobal;
-    return std::ranges::any_of(std::array{coroutine_type, generator_type, async_generator_type}, [&](PythonGlobal type) { return o_.is_exactly(object, type); });
+    return o_.is_one_of(object, {coroutine_type, generator_type, async_generator_type});
   }
   // 0: it has none any more.
   uint64_t frame_of(uint64_t coroutine) const {
@@ -111,8 +111,12 @@ public:
     out_.problem = "the module asyncio.tasks is not loaded";
     uint64_t interpreter = o_.word(runtime_.table.root + runtime_.table.python.interpreters_head).value_or(0);
     for (size_t i = 0; interpreter && i < most_interpreters; i++) {
+      o_.forget_failure();
       const uint64_t modules = o_.word(interpreter + o_.layout().interpreter_modules).value_or(0);
-      if (const uint64_t module = modules ? o_.item(modules, "asyncio.tasks") : 0) add_of_module(module);
+      if (const uint64_t module = modules ? o_.item(modules, "asyncio.tasks") : 0)
+        add_of_module(module);
+      else if (o_.failed())
+        out_.problem = "the list of modules could not be read";
       interpreter = o_.word(interpreter + runtime_.table.python.interpreter_next).value_or(0);
     }
     connect();
@@ -203,15 +207,16 @@ private:
     return std::nullopt;
   }
   bool is_name(uint64_t object) const {
-    return object && (o_.is_exactly(object, PythonGlobal::str_type) || o_.is_exactly(object, PythonGlobal::long_type));
+    return object && o_.is_one_of(object, {PythonGlobal::str_type, PythonGlobal::long_type});
   }
   bool is_context(uint64_t object) const {
     const PythonObjects::Type* type = o_.type_of(object);
     return type && (type->full_name == "_contextvars.Context" || type->full_name == "Context");
   }
   bool is_callable(uint64_t object) const {
-    const PythonObjects::Type* type = o_.is_exactly(object, PythonGlobal::function_type) || o_.is_exactly(object, PythonGlobal::method_type) ? nullptr : o_.type_of(object);
-    return !type || type->full_name == "functools.partial";
+    if (o_.is_one_of(object, {PythonGlobal::function_type, PythonGlobal::method_type})) return true;
+    const PythonObjects::Type* type = o_.type_of(object);
+    return type && type->full_name == "functools.partial";
   }
   // A list of pairs: what is called, and its context.
   void add_callbacks(uint64_t list, std::vector<uint64_t>& to) const {

@@ -345,10 +345,7 @@ void Writer::add_method(uint64_t object, const Type&) {
 void Writer::add_builtin(uint64_t object, const Type&) {
   const auto definition = objects_.word(object + python::builtin_definition);
   const auto name = definition ? objects_.word(*definition) : std::nullopt;
-  std::string text;
-  constexpr size_t longest = 100;
-  for (auto c = name ? objects_.number(*name, 1) : std::nullopt; c && *c >= ' ' && *c < 0x7f && text.size() < longest; c = objects_.number(*name + text.size(), 1))
-    text += static_cast<char>(*c);
+  const std::string text = name ? objects_.c_text(*name) : std::string();
   if (text.empty()) return add_unreadable();
   out_ += "<built-in function " + text + ">";
 }

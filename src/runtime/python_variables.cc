@@ -99,7 +99,7 @@ private:
   }
   bool is_definition(uint64_t value) const {
     using enum PythonGlobal;
-    return std::ranges::any_of(std::array{module_type, function_type, builtin_type}, [&](PythonGlobal type) { return objects_.is_exactly(value, type); });
+    return objects_.is_one_of(value, {module_type, function_type, builtin_type});
   }
 
   const PythonObjects& objects_;

@@ -71,6 +71,7 @@ void Stacks::walk_language(size_t thread, Spliced& into) {
   runtime::LanguageStack found = runtime::runtime_of(table.kind).walk(table, walked, read);
   for (const language_object& object : found.objects) codes_.add(0, object, table, read);
   into.language = std::move(found);
+  into.language.objects = {}; // they have names now
 }
 
 void Stacks::with_runtime(const std::function<void(const runtime::Runtime&, const runtime::StoppedRuntime&)>& use) {
@@ -83,7 +84,7 @@ void Stacks::with_runtime(const std::function<void(const runtime::Runtime&, cons
 
 std::vector<runtime::Variable> Stacks::variables(size_t thread, size_t index, const runtime::TextLimits& limits) {
   std::vector<runtime::Variable> out;
-  reads_variables_ = true;
+  reads_variables_ = limits;
   const std::vector<uint64_t>& frames = spliced(thread).language.frames;
   with_runtime([&](const runtime::Runtime& runtime, const runtime::StoppedRuntime& stopped) {
     if (runtime.variables) out = runtime.variables(stopped, frames[index / 2], limits);
@@ -106,7 +107,8 @@ std::optional<runtime::AsyncTasks> Stacks::tasks() {
 
 Stacks::Asked Stacks::asked() const {
   if (spliced_.empty() || !runtime_ || codes_.show() == runtime::Show::native) return {};
-  return {.language = true, .variables = reads_variables_ && objects_, .tasks = reads_tasks_ && objects_};
+  if (!objects_) return {.language = true};
+  return {.language = true, .tasks = reads_tasks_, .variables = reads_variables_};
 }
 
 const Stacks::Spliced& Stacks::spliced(size_t thread) {
@@ -135,7 +137,7 @@ void Stacks::walk_again(const Asked& asked, const std::function<bool()>& has_tim
   constexpr size_t most_variables = 100; // frames of a thread whose variables are read: the innermost
   for (size_t t = 0; t < target_.threads().size() && has_time(); t++) {
     const size_t frames = std::min(spliced(t).language.frames.size(), most_variables);
-    for (size_t f = 0; asked.variables && f < frames && has_time(); f++) variables(t, 2 * f, {});
+    for (size_t f = 0; asked.variables && f < frames && has_time(); f++) variables(t, 2 * f, *asked.variables);
   }
   if (asked.tasks && has_time()) tasks();
   has_time_ = {};

@@ -48,7 +48,8 @@ public:
 
   // What was asked for, of a program that may have it.
   struct Asked {
-    bool language = false, variables = false, tasks = false;
+    bool language = false, tasks = false;
+    std::optional<runtime::TextLimits> variables = {}; // how much of them
   };
   Asked asked() const;
   // Walks all threads anew, as their target has them now, and reads again what was asked for. What is not done when there is no time any
@@ -83,7 +84,8 @@ private:
   std::optional<runtime::ProcessRuntime> runtime_;
   const Module* runtime_module_ = nullptr;
   std::optional<runtime::PythonKnown> objects_; // of the runtime
-  bool reads_variables_ = false, reads_tasks_ = false;
+  bool reads_tasks_ = false;
+  std::optional<runtime::TextLimits> reads_variables_;
   runtime::CodeNames codes_;
   std::function<bool()> has_time_;
 };
