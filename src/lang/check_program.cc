@@ -217,7 +217,7 @@ const type::Type* Checker::check_language_variable(FieldRef& e, bool is_argument
     if (v.is_argument || !is_argument) names.push_back(v.name);
   std::string hint = nearest_hint(e.name, prefix, names);
   if (hint.empty() && names.empty()) hint = "the variables of its version of Python are not known, or it has none";
-  return mistake(tag::unknown_field, e.name_where, event.function + " has no " + (is_argument ? "argument " : "variable with a value ") + base::quoted(e.name),
+  return mistake(tag::unknown_field, e.name_where, event.function + " has no " + (is_argument ? "argument " : "variable ") + base::quoted(e.name),
                  std::move(hint));
 }
 

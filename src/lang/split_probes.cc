@@ -204,7 +204,7 @@ bool results_differ(probe::Machine& machine, const std::vector<probe::Event*>& e
   return false;
 }
 
-// Of a frame of a language, a variable that has no value (yet).
+// Of a frame of a language, a variable that it does not have.
 std::string lost_variable(probe::StoppedProgram& stopped, const Wants& wants, const probe::Event::LanguageFrame& frame) {
   for (const std::string_view name : wants.parameters)
     if (!stopped.variable(frame, name, true)) return "args." + std::string(name);
@@ -277,7 +277,7 @@ std::vector<std::vector<probe::Event*>> Checker::group_events(Probe& p) {
                                                                            : " inlined calls") +
                              (left_out.events == 1 ? " is" : " are") +
                              " not seen: " + base::quoted(left_out.value) +
-                             (p.events.front()->language ? " has no value there" : " is optimised away there"));
+                             (p.events.front()->language ? " is no variable there" : " is optimised away there"));
 
   // Told apart by what decides their program: kind of probe, and for system calls the side.
   auto same = [&](const probe::Event& a, const probe::Event& b) {

@@ -32,6 +32,7 @@ struct TextLimits {
 struct Variable {
   std::string name, text;
   bool is_argument = false;
+  bool is_set = true; // not: it has no value yet, or none any more
 };
 
 // A task of an event loop, with the coroutines that it is in.

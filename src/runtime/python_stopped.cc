@@ -49,8 +49,11 @@ bool add_python_frame(const language_table& table, uint64_t frame, const ReadMem
 std::vector<Variable> python_variables(const StoppedRuntime& runtime, uint64_t frame, const TextLimits& limits) {
   const PythonObjects objects(runtime.objects, runtime.table.python, runtime.memory);
   std::vector<Variable> out;
-  for (const PythonVariable& v : variables_of_python(objects, frame))
-    out.push_back({v.name, v.failed ? text_of_failure(objects, v.failed) : text_of_object(objects, v.value, limits), v.is_argument});
+  for (const PythonVariable& v : variables_of_python(objects, frame)) {
+    const bool is_set = v.value || v.failed;
+    const std::string text = v.failed ? text_of_failure(objects, v.failed) : is_set ? text_of_object(objects, v.value, limits) : "<no value>";
+    out.push_back({v.name, text, v.is_argument, is_set});
+  }
   return out;
 }
 

@@ -53,7 +53,7 @@ private:
   }
   // Iterators of comprehensions have names such as `.0`.
   void add(const std::string& name, Value value, bool is_argument) {
-    if (value == 0 || name.empty() || name[0] == '.') return;
+    if (name.empty() || name[0] == '.') return;
     out_.push_back({name, value.value_or(0), is_argument, value ? 0 : objects_.failed()});
   }
 

@@ -1,4 +1,4 @@
-// The variables of a frame of CPython, arguments first: of functions those that have a value, by the names of the code object; of modules and
+// The variables of a frame of CPython, arguments first: of functions by the names of the code object, also those without a value; of modules and
 // classes what is in their dict, but for modules, functions and names such as __name__.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace runtime {
 
 struct PythonVariable {
   std::string name;
-  uint64_t value = 0; // address of the object
+  uint64_t value = 0; // address of the object; 0: it has no value here
   bool is_argument = false;
   uint64_t failed = 0; // instead of a value: where it cannot be read
 };

@@ -342,7 +342,8 @@ private:
     constexpr size_t most_threads = 64; // of which values are read
     for (Line& line : s.lines)
       for (size_t t = 0; line.entry && t < std::min(s.threads.size(), most_threads); t++)
-        for (runtime::Variable& v : stopped_.stacks().variables(s.threads[t], *line.entry, {})) add_language_value(line, v);
+        for (runtime::Variable& v : stopped_.stacks().variables(s.threads[t], *line.entry, {}))
+          if (v.is_set) add_language_value(line, v);
   }
   static void add_language_value(Line& line, runtime::Variable& v) {
     const auto known = std::ranges::find_if(line.values, [&](const Line::Value& value) { return value.name == v.name; });

@@ -166,6 +166,8 @@ def in_scripts(python, how):
                 for text, wanted in zip((only, local), texts):
                     need("…" in wanted or text == plain(wanted), f"{text}, expected {wanted}")
             need(any("…" not in text for texts in expected for text in texts), f"nothing to compare in {expected}")
+            out = known.ask(acu, how, "-e", 'frame("py:plain_frame") { print(locals.gone); }')
+            need(out.count("<no value>\n") == len(expected), f"a variable that was deleted: {out}")
             for body, message in (("locals.locl", "did you mean `locals.local`?"), ("args.onyl", "did you mean `args.only`?")):
                 done = refused(acu, known, how, 'frame("py:plain_frame") { print(%s); }' % body)
                 need(message in done and done.count("ERROR") == 1, done)

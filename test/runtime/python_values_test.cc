@@ -333,8 +333,8 @@ TEST_P(PythonValues, VariablesOfAFunction) {
   }
   variable(0, value), variable(2, h.tuple({})), variable(3, value);
   std::string found;
-  for (const PythonVariable& v : h.variables(frame)) found += v.name + (v.is_argument ? "*" : "") + "=" + h.shown(v.value) + " ";
-  EXPECT_EQ(found, "argument*=1 cell*=2 rest*=() local=1 free=3 ");
+  for (const PythonVariable& v : h.variables(frame)) found += v.name + (v.is_argument ? "*" : "") + "=" + (v.value ? h.shown(v.value) : "") + " ";
+  EXPECT_EQ(found, "argument*=1 cell*=2 rest*=() local=1 unset= free=3 ");
   h.remove(frame + l.frame_variables + 24);
   const std::vector<PythonVariable> damaged = h.variables(frame);
   const auto local = std::ranges::find(damaged, "local", &PythonVariable::name);
