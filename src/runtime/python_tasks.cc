@@ -108,8 +108,8 @@ public:
       : runtime_(runtime), threads_(threads), o_(runtime.objects, runtime.table.python, runtime.memory, most_reads), coroutines_(o_) {}
 
   AsyncTasks find() {
-    out_.problem = "the module asyncio.tasks is not loaded";
     uint64_t interpreter = o_.word(runtime_.table.root + runtime_.table.python.interpreters_head).value_or(0);
+    out_.problem = interpreter ? "the module asyncio.tasks is not loaded" : "the list of interpreters could not be read";
     for (size_t i = 0; interpreter && i < most_interpreters; i++) {
       o_.forget_failure();
       const uint64_t modules = o_.word(interpreter + o_.layout().interpreter_modules).value_or(0);

@@ -458,7 +458,13 @@ TEST_P(PythonTasks, DamageIsBounded) {
 
 TEST_P(PythonTasks, WithoutTheModule) {
   Heap h(GetParam());
-  EXPECT_EQ(tasks_of(h, h.room(0x100)).problem, "the module asyncio.tasks is not loaded");
+  const uint64_t root = h.room(0x100), interpreter = h.room(0x4000);
+  EXPECT_EQ(tasks_of(h, root).problem, "the list of interpreters could not be read");
+  h.write(root + h.layout.interpreters_head, interpreter);
+  h.write(interpreter + h.known.layout.interpreter_modules, h.dict({}));
+  EXPECT_EQ(tasks_of(h, root).problem, "the module asyncio.tasks is not loaded");
+  h.write(interpreter + h.known.layout.interpreter_modules, 0x50);
+  EXPECT_EQ(tasks_of(h, root).problem, "the list of modules could not be read");
 }
 
 } // namespace
