@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <unistd.h>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace why {
 
@@ -24,8 +25,8 @@ constexpr std::string_view own_name = "processes";
 constexpr size_t most_facts = 64;
 // Thresholds of what is worth mention: a two hundredth of a CPU, a thread that is blocked now and then, growth that no rule ignores.
 constexpr double least_cpu = 0.005, least_blocked = 0.05, least_run_delay = 0.005, least_growth = 1e4;
-// Tasks are looked at in between as often as takes up to a three hundredth of a CPU, for those that are blocked.
-constexpr uint64_t pause_per_pass = 300;
+// Tasks are looked at in between as often as takes up to a five hundredth of a CPU, for those that are blocked.
+constexpr uint64_t pause_per_look = 500;
 
 // How many PID namespaces are around this process's.
 uint64_t namespace_level() {
@@ -42,7 +43,7 @@ uint64_t thread_count() {
   return slash == load.npos ? 0 : decimal(std::string_view(load).substr(slash + 1, load.find(' ', slash) - slash - 1)).value_or(0);
 }
 
-// What a thread, or the ended threads of a process, used so far.
+// What a thread, or the ended threads of a process, used.
 struct Usage {
   uint64_t ran = 0, delay = 0, user = 0, system = 0, voluntary = 0, involuntary = 0, minor = 0, major = 0;
 
@@ -55,25 +56,33 @@ struct Usage {
     minor += o.minor, major += o.major;
     return *this;
   }
+  Usage& operator-=(const Usage& o) {
+    ran = growth(o.ran, ran), user = growth(o.user, user), system = growth(o.system, system), voluntary = growth(o.voluntary, voluntary);
+    involuntary = growth(o.involuntary, involuntary), minor = growth(o.minor, minor), major = growth(o.major, major);
+    return *this;
+  }
 };
 
+// A process that ran in the interval, was blocked, or was asked about.
 struct Process {
   std::string name;
-  uint64_t start_ns = 0, threads = 0, rss = 0, anonymous = 0, descriptor_limit = 0; // pages
-  Usage used; // by all its threads, also those that have ended
+  uint64_t start_ns = 0, threads = 0, rss = 0, anonymous = 0, anonymous_before = 0, descriptor_limit = 0; // pages
+  bool is_old = false;    // it was there before the interval
   bool is_kernel = false;
-  uint64_t blocked = 0; // threads
-  std::vector<std::pair<uint32_t, Usage>> by_thread;
+  Usage used;             // in the interval, by all its threads
+  uint64_t ran_here = 0;  // by those that have not ended
+  uint64_t busiest = 0;   // of one of them: it ran, or waited for a CPU
+  uint64_t blocked = 0;   // threads, over all looks
+
+  double cpu(double ns) const { return static_cast<double>(used.ran) / ns; }
+  double runnable(double ns) const { return static_cast<double>(used.ran + used.delay) / ns; }
+  // Of its anonymous memory, in bytes a second.
+  double growth_of_memory(double ns) const {
+    const double pages = static_cast<double>(anonymous) - static_cast<double>(anonymous_before);
+    return is_old ? pages * static_cast<double>(::sysconf(_SC_PAGESIZE)) * 1e9 / ns : 0;
+  }
 };
 using Processes = std::unordered_map<uint32_t, Process>;
-
-// A process that is worth mention, or was asked about.
-struct Candidate {
-  uint32_t pid = 0;
-  const Process* process = nullptr;
-  double cpu = 0, user = 0, busiest = 0, run_delay = 0, runnable = 0, blocked = 0, growth = 0;
-  Usage before;
-};
 
 class ProcessesInstrument final : public Instrument {
 public:
@@ -85,19 +94,19 @@ public:
 
 private:
   base::Status pass(uint64_t kind);
-  base::Result<Processes> read(uint64_t kind);
   void look_for_blocked();
-  Candidate compare(uint32_t pid, const Process& after, double ns) const;
-  bool is_worth_mention(const Candidate& c) const;
-  Fact fact_of(const Candidate& c, double ns);
+  base::Result<Processes> read();
+  base::Status leave_out_before(Processes& processes, const std::vector<ScriptRow>& threads);
+  double blocked(const Process& p) const { return static_cast<double>(p.blocked) / static_cast<double>(looks_ + 2); }
+  bool is_worth_mention(uint32_t pid, const Process& p) const;
+  Fact fact_of(uint32_t pid, const Process& p);
 
   Subject subject_;
   std::optional<session::Runner> runner_; // only compiled and loaded: its probe is run here
   uint32_t probe_ = 0;
   base::Status outcome_ = {};
-  Processes before_;
-  std::unordered_map<uint32_t, uint64_t> blocked_; // between the passes, by process
   uint64_t looks_ = 0, next_look_ns_ = 0;
+  double ns_ = 1; // the interval
   Sampler sampler_;
   Languages languages_;
 };
@@ -105,6 +114,7 @@ private:
 base::Status ProcessesInstrument::prepare(const session::Options& run) {
   session::BuiltinScript script("why_processes");
   script.set("PID_LEVEL", namespace_level());
+  script.set("ASKED", static_cast<uint64_t>(std::max(subject_.pid, 0)));
   script.set("TASKS", std::max<uint64_t>(2 * thread_count(), 4096)); // of the host's, some end and others start
   runner_.emplace(session::Measurement{.aim = "measure", .script = std::move(script), .filters_itself = true});
   ACU_CHECK(runner_->compile());
@@ -128,43 +138,8 @@ base::Status ProcessesInstrument::pass(uint64_t kind) {
   return {};
 }
 
-base::Result<Processes> ProcessesInstrument::read(uint64_t kind) {
-  ACU_CHECK(pass(kind));
-  Processes out;
-  ACU_TRY(const std::vector<ScriptRow> processes, read_rows(*runner_, "processes"));
-  ACU_TRY(const std::vector<ScriptRow> threads, read_rows(*runner_, "threads"));
-  for (const ScriptRow& r : processes) {
-    if (r.number("pass") != kind) continue; // it has ended
-    out[static_cast<uint32_t>(r.number("key"))] = {.name = r.text("name"),
-                                                   .start_ns = r.number("start"),
-                                                   .threads = r.number("threads"),
-                                                   .rss = r.number("rss"),
-                                                   .anonymous = r.number("anonymous"),
-                                                   .descriptor_limit = r.number("descriptor_limit"),
-                                                   .used = Usage(r),
-                                                   .is_kernel = false,
-                                                   .blocked = 0,
-                                                   .by_thread = {}};
-  }
-  for (const ScriptRow& r : threads) {
-    const auto process = out.find(static_cast<uint32_t>(r.number("pid")));
-    if (r.number("pass") != kind || process == out.end()) continue;
-    const Usage used(r);
-    process->second.used += used;
-    process->second.blocked += r.number("blocked");
-    process->second.is_kernel = r.number("is_kernel");
-    process->second.by_thread.emplace_back(static_cast<uint32_t>(r.number("key")), used);
-  }
-  return out;
-}
-
 void ProcessesInstrument::begin() {
-  base::Result<Processes> before = read(1);
-  if (!before.ok()) {
-    outcome_ = std::move(before.error());
-    return;
-  }
-  before_ = std::move(*before);
+  outcome_ = pass(1);
   next_look_ns_ = base::clock_ns();
   sampler_.start(std::chrono::milliseconds(100), [this] { look_for_blocked(); });
 }
@@ -174,93 +149,110 @@ void ProcessesInstrument::look_for_blocked() {
   const uint64_t cpu_ns = base::clock_ns(CLOCK_THREAD_CPUTIME_ID);
   outcome_ = pass(0);
   looks_++;
-  next_look_ns_ = base::clock_ns() + (base::clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns) * pause_per_pass;
+  next_look_ns_ = base::clock_ns() + (base::clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns) * pause_per_look;
 }
 
-Candidate ProcessesInstrument::compare(uint32_t pid, const Process& after, double ns) const {
-  Candidate out = {.pid = pid, .process = &after};
-  const auto found = before_.find(pid);
-  static const Process none;
-  const Process& before = found != before_.end() && found->second.start_ns == after.start_ns ? found->second : none;
-  out.before = before.used;
-  const auto ran = static_cast<double>(growth(before.used.ran, after.used.ran));
-  const auto user = static_cast<double>(growth(before.used.user, after.used.user)), system = static_cast<double>(growth(before.used.system, after.used.system));
-  out.cpu = ran / ns;
-  out.user = user + system > 0 ? user / (user + system) : 0;
-  std::unordered_map<uint32_t, const Usage*> threads_before;
-  for (const auto& [tid, usage] : before.by_thread) threads_before[tid] = &usage;
-  double delay = 0, ran_here = 0; // of threads that have not ended
-  for (const auto& [tid, usage] : after.by_thread) {
-    const auto at = threads_before.find(tid);
-    const uint64_t ran_before = at == threads_before.end() ? 0 : at->second->ran, delay_before = at == threads_before.end() ? 0 : at->second->delay;
-    const auto own = static_cast<double>(growth(ran_before, usage.ran));
-    const auto own_delay = static_cast<double>(growth(delay_before, usage.delay));
-    ran_here += own;
-    delay += own_delay;
-    out.busiest = std::max(out.busiest, std::min(1.0, (own + own_delay) / ns));
+base::Result<Processes> ProcessesInstrument::read() {
+  Processes out;
+  ACU_TRY(const std::vector<ScriptRow> processes, read_rows(*runner_, "processes_since"));
+  ACU_TRY(const std::vector<ScriptRow> threads, read_rows(*runner_, "threads_since"));
+  ACU_TRY(const std::vector<ScriptRow> blocked, read_rows(*runner_, "blocked"));
+  bool has_ended = false; // a thread of a process that goes on
+  for (const ScriptRow& r : processes) {
+    out[static_cast<uint32_t>(r.number("key"))] = {.name = r.text("name"),
+                                                   .start_ns = r.number("start"),
+                                                   .threads = r.number("threads"),
+                                                   .rss = r.number("rss"),
+                                                   .anonymous = r.number("anonymous"),
+                                                   .anonymous_before = r.number("anonymous_before"),
+                                                   .descriptor_limit = r.number("descriptor_limit"),
+                                                   .is_old = r.number("is_old") != 0,
+                                                   .is_kernel = r.number("is_kernel") != 0,
+                                                   .used = Usage(r)};
+    has_ended |= r.number("is_old") && r.number("ran");
   }
-  out.run_delay = delay + ran_here > 0 ? delay / (delay + ran_here) : 0;
-  out.runnable = (delay + ran) / ns;
-  const auto blocked = blocked_.find(pid);
-  out.blocked = static_cast<double>((blocked == blocked_.end() ? 0 : blocked->second) + before.blocked + after.blocked) / static_cast<double>(looks_ + 2);
-  const double page = static_cast<double>(::sysconf(_SC_PAGESIZE));
-  if (&before != &none) out.growth = (static_cast<double>(after.anonymous) - static_cast<double>(before.anonymous)) * page * 1e9 / ns;
+  if (has_ended) ACU_CHECK(leave_out_before(out, threads));
+  for (const ScriptRow& r : threads) {
+    const auto process = out.find(static_cast<uint32_t>(r.number("pid")));
+    if (process == out.end()) continue;
+    const Usage used(r);
+    process->second.used += used;
+    process->second.ran_here += used.ran;
+    process->second.busiest = std::max(process->second.busiest, used.ran + used.delay);
+  }
+  for (const ScriptRow& r : blocked)
+    if (const auto process = out.find(static_cast<uint32_t>(r.number("key"))); process != out.end()) process->second.blocked = r.count();
   return out;
 }
 
-bool ProcessesInstrument::is_worth_mention(const Candidate& c) const {
-  if (static_cast<int>(c.pid) == subject_.pid) return true;
-  if (c.pid == static_cast<uint32_t>(::getpid())) return false;
-  if (c.cpu >= least_cpu) return true;
-  if (c.process->is_kernel) return false;
-  return c.blocked >= least_blocked || c.growth >= least_growth || c.runnable - c.cpu >= least_run_delay;
+// What ended threads used is known as a whole: what they had used before the interval is no part of it.
+base::Status ProcessesInstrument::leave_out_before(Processes& processes, const std::vector<ScriptRow>& threads) {
+  std::unordered_set<uint32_t> alive;
+  for (const ScriptRow& r : threads) alive.insert(static_cast<uint32_t>(r.number("key")));
+  ACU_TRY(const std::vector<ScriptRow> before, read_rows(*runner_, "threads"));
+  for (const ScriptRow& r : before) {
+    const auto process = processes.find(static_cast<uint32_t>(r.number("pid")));
+    if (process == processes.end() || !process->second.is_old || !process->second.used.ran) continue; // none has ended
+    if (!alive.contains(static_cast<uint32_t>(r.number("key")))) process->second.used -= Usage(r);
+  }
+  return {};
 }
 
-Fact ProcessesInstrument::fact_of(const Candidate& c, double ns) {
-  const int pid = static_cast<int>(c.pid);
-  const Process& p = *c.process;
-  auto rate = [&](uint64_t Usage::* what) { return static_cast<double>(growth(c.before.*what, p.used.*what)) * 1e9 / ns; };
+bool ProcessesInstrument::is_worth_mention(uint32_t pid, const Process& p) const {
+  if (static_cast<int>(pid) == subject_.pid) return true;
+  if (pid == static_cast<uint32_t>(::getpid())) return false;
+  if (p.cpu(ns_) >= least_cpu) return true;
+  if (p.is_kernel) return false;
+  return blocked(p) >= least_blocked || p.growth_of_memory(ns_) >= least_growth || p.runnable(ns_) - p.cpu(ns_) >= least_run_delay;
+}
+
+Fact ProcessesInstrument::fact_of(uint32_t number, const Process& p) {
+  const int pid = static_cast<int>(number);
+  auto rate = [&](uint64_t events) { return static_cast<double>(events) * 1e9 / ns_; };
+  auto part = [](uint64_t of, uint64_t all) { return all ? static_cast<double>(of) / static_cast<double>(all) : 0.0; };
   const uint64_t now = base::clock_ns(), page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   return {.kind = find_fact_kind("process"),
           .slots = {{"pid", int64_t{pid}},
                     {"name", p.name},
                     {"cgroup", cgroup_of_process(pid)},
                     {"language", p.is_kernel ? std::string() : languages_.of_process(pid)},
-                    {"cpu", c.cpu},
-                    {"user", c.user},
-                    {"busiest", c.busiest},
+                    {"cpu", p.cpu(ns_)},
+                    {"user", part(p.used.user, p.used.user + p.used.system)},
+                    {"busiest", std::min(1.0, static_cast<double>(p.busiest) / ns_)},
                     {"threads", static_cast<int64_t>(p.threads)},
-                    {"runnable", c.runnable},
-                    {"run_delay", c.run_delay},
-                    {"voluntary", rate(&Usage::voluntary)},
-                    {"involuntary", rate(&Usage::involuntary)},
-                    {"minor_faults", rate(&Usage::minor)},
-                    {"major_faults", rate(&Usage::major)},
+                    {"runnable", p.runnable(ns_)},
+                    {"run_delay", part(p.used.delay, p.used.delay + p.ran_here)},
+                    {"voluntary", rate(p.used.voluntary)},
+                    {"involuntary", rate(p.used.involuntary)},
+                    {"minor_faults", rate(p.used.minor)},
+                    {"major_faults", rate(p.used.major)},
                     {"descriptors", p.is_kernel ? int64_t{0} : static_cast<int64_t>(open_descriptors(pid))},
                     {"descriptor_limit", static_cast<int64_t>(std::min<uint64_t>(p.descriptor_limit, INT64_MAX))},
                     {"rss", static_cast<int64_t>(p.rss * page)},
-                    {"rss_growth", c.growth},
-                    {"blocked", c.blocked},
+                    {"rss_growth", p.growth_of_memory(ns_)},
+                    {"blocked", blocked(p)},
                     {"uptime", now > p.start_ns ? static_cast<double>(now - p.start_ns) / 1e9 : 0.0}},
           .measurement = own_name};
 }
 
 base::Result<std::vector<Fact>> ProcessesInstrument::end(uint64_t interval_ns) {
   sampler_.stop();
+  ns_ = static_cast<double>(std::max<uint64_t>(interval_ns, 1));
   ACU_CHECK(std::move(outcome_));
-  ACU_TRY(const std::vector<ScriptRow> blocked, read_rows(*runner_, "blocked"));
-  for (const ScriptRow& r : blocked) blocked_[static_cast<uint32_t>(r.number("key"))] = r.count();
-  ACU_TRY(const Processes after, read(2));
-  const double ns = static_cast<double>(std::max<uint64_t>(interval_ns, 1));
-  std::vector<Candidate> candidates;
-  for (const auto& [pid, process] : after)
-    if (const Candidate c = compare(pid, process, ns); is_worth_mention(c)) candidates.push_back(c);
+  ACU_CHECK(pass(2));
+  ACU_TRY(const Processes processes, read());
+  std::vector<uint32_t> mentioned;
+  for (const auto& [pid, process] : processes)
+    if (is_worth_mention(pid, process)) mentioned.push_back(pid);
   // The one asked about first, then by what they use and keep others from.
-  auto weight = [&](const Candidate& c) { return static_cast<int>(c.pid) == subject_.pid ? 1e9 : c.runnable + c.blocked; };
-  std::ranges::sort(candidates, std::greater(), weight);
-  if (candidates.size() > most_facts) candidates.resize(most_facts);
+  auto weight = [&](uint32_t pid) {
+    const Process& p = processes.at(pid);
+    return static_cast<int>(pid) == subject_.pid ? 1e9 : p.runnable(ns_) + blocked(p);
+  };
+  std::ranges::sort(mentioned, std::greater(), weight);
+  if (mentioned.size() > most_facts) mentioned.resize(most_facts);
   std::vector<Fact> out;
-  for (const Candidate& c : candidates) out.push_back(fact_of(c, ns));
+  for (uint32_t pid : mentioned) out.push_back(fact_of(pid, processes.at(pid)));
   return out;
 }
 
