@@ -8,6 +8,7 @@ namespace why {
 std::unique_ptr<Instrument> make_profile_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_system_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_processes_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_cgroups_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_wait_instrument(const Subject& subject);
 
 } // namespace why

@@ -12,6 +12,7 @@ namespace {
 constexpr InstrumentKind kinds[] = {
     {.measurements = "system", .is_first = true, .make = make_system_instrument},
     {.measurements = "processes", .is_first = true, .make = make_processes_instrument},
+    {.measurements = "cgroups", .is_first = true, .make = make_cgroups_instrument},
     {.measurements = "cpu-profile", .needs_pid = true, .make = make_profile_instrument},
     {.measurements = "waits wait-graph locks run-queues interpreters", .needs_pid = true, .make = make_wait_instrument},
 };
