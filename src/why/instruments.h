@@ -9,6 +9,10 @@ std::unique_ptr<Instrument> make_profile_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_system_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_processes_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_cgroups_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_syscalls_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_births_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_interrupts_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_block_io_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_wait_instrument(const Subject& subject);
 
 } // namespace why

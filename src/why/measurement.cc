@@ -13,6 +13,10 @@ constexpr InstrumentKind kinds[] = {
     {.measurements = "system", .is_first = true, .make = make_system_instrument},
     {.measurements = "processes", .is_first = true, .make = make_processes_instrument},
     {.measurements = "cgroups", .is_first = true, .make = make_cgroups_instrument},
+    {.measurements = "syscalls", .is_first = true, .make = make_syscalls_instrument},
+    {.measurements = "births", .is_first = true, .make = make_births_instrument},
+    {.measurements = "interrupts", .make = make_interrupts_instrument},
+    {.measurements = "block-io", .make = make_block_io_instrument},
     {.measurements = "cpu-profile", .needs_pid = true, .make = make_profile_instrument},
     {.measurements = "waits wait-graph locks run-queues interpreters", .needs_pid = true, .make = make_wait_instrument},
 };

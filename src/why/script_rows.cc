@@ -12,7 +12,7 @@ ScriptRow::Place ScriptRow::place(std::string_view field) const {
   for (const auto& [type, bytes] : {std::pair(map_->key, &entry_.key), std::pair(map_->value, &entry_.values)}) {
     if (!type) continue;
     if (!type->is(type::Kind::tuple)) {
-      if (field == "key" && type == map_->key && type->size <= bytes->size()) return {bytes->data(), type};
+      if (field == (bytes == &entry_.key ? "key" : "value") && type->size <= bytes->size()) return {bytes->data(), type};
       continue;
     }
     const std::optional<type::Field> found = type->find(field);

@@ -1,4 +1,4 @@
-// The entries of a script's map, field by field: of a key or value that is a record, by the field's name; of any other, by the name given for it.
+// The entries of a script's map, field by field: of a key or value that is a record or a tuple, by the field's name; others are "key" and "value".
 #pragma once
 
 #include "base/result.h"
@@ -15,7 +15,7 @@ class ScriptRow {
 public:
   ScriptRow(const ir::Map& map, ir::Entry entry) : map_(&map), entry_(std::move(entry)) {}
 
-  // A field of the key or, if that has none of this name, of the value; "key" is a key that is no record. 0: there is no such field.
+  // A field of the key or, if that has none of this name, of the value. 0, or empty: there is no such field.
   uint64_t number(std::string_view field) const;
   int64_t integer(std::string_view field) const; // with the sign that its type has
   std::string text(std::string_view field) const;

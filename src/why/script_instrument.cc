@@ -1,0 +1,27 @@
+#include "why/script_instrument.h"
+
+#include <algorithm>
+#include <unistd.h>
+
+namespace why {
+
+// acu itself is not part of the load.
+base::Status ScriptInstrument::prepare(const session::Options& run) {
+  session::TargetFilter filter;
+  if (scope_ == Scope::subject && subject_.pid >= 0) filter.pid = subject_.pid, filter.pids = {subject_.pid};
+  ACU_TRY(session::Condition condition, session::condition_of(filter));
+  condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
+  session::BuiltinScript script{std::string_view(script_)};
+  configure(script);
+  script.set_whose(condition, filter, subject_.interval_ns);
+  runner_.emplace(session::Measurement{.aim = "measure", .script = std::move(script), .filter = filter, .filters_itself = true});
+  ACU_CHECK(runner_->compile());
+  return runner_->load(run);
+}
+
+double ScriptInstrument::attached_ns() const {
+  const uint64_t from = runner_->attached_ns(), to = runner_->detached_ns();
+  return static_cast<double>(std::max<uint64_t>(to > from ? to - from : 0, 1'000'000));
+}
+
+} // namespace why

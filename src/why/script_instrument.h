@@ -1,0 +1,38 @@
+// An instrument that runs a script of src/scripts during the interval, and makes facts of its maps.
+#pragma once
+
+#include "why/measurement.h"
+#include "why/script_rows.h"
+
+#include <optional>
+#include <string_view>
+
+namespace why {
+
+enum class Scope : uint8_t { host, subject }; // whose events count: all, or those of the process that is asked about, if there is one
+
+class ScriptInstrument : public Instrument {
+public:
+  ScriptInstrument(std::string_view script, const Subject& subject, Scope scope) : subject_(subject), script_(script), scope_(scope) {}
+
+  base::Status prepare(const session::Options& run) override;
+  session::Runner* runner() override { return &*runner_; }
+
+protected:
+  // Values of the script's own parameters.
+  virtual void configure(session::BuiltinScript&) const {}
+  base::Result<std::vector<ScriptRow>> rows(std::string_view map) { return read_rows(*runner_, map); }
+  // For how long its probes were attached; at least 1 ms.
+  double attached_ns() const;
+  double rate(uint64_t count) const { return static_cast<double>(count) * 1e9 / attached_ns(); }
+  double share(uint64_t ns) const { return static_cast<double>(ns) / attached_ns(); }
+
+  Subject subject_;
+  std::optional<session::Runner> runner_;
+
+private:
+  std::string_view script_;
+  Scope scope_;
+};
+
+} // namespace why
