@@ -13,6 +13,7 @@ std::unique_ptr<Instrument> make_syscalls_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_births_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_interrupts_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_block_io_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_kernel_log_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_wait_instrument(const Subject& subject);
 
 } // namespace why

@@ -17,6 +17,7 @@ constexpr InstrumentKind kinds[] = {
     {.measurements = "births", .is_first = true, .make = make_births_instrument},
     {.measurements = "interrupts", .make = make_interrupts_instrument},
     {.measurements = "block-io", .make = make_block_io_instrument},
+    {.measurements = "kernel-log", .make = make_kernel_log_instrument},
     {.measurements = "cpu-profile", .needs_pid = true, .make = make_profile_instrument},
     {.measurements = "waits wait-graph locks run-queues interpreters", .needs_pid = true, .make = make_wait_instrument},
 };

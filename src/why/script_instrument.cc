@@ -11,10 +11,10 @@ base::Status ScriptInstrument::prepare(const session::Options& run) {
   if (scope_ == Scope::subject && subject_.pid >= 0) filter.pid = subject_.pid, filter.pids = {subject_.pid};
   ACU_TRY(session::Condition condition, session::condition_of(filter));
   condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
-  session::BuiltinScript script{std::string_view(script_)};
+  session::BuiltinScript script(script_);
   configure(script);
   script.set_whose(condition, filter, subject_.interval_ns);
-  runner_.emplace(session::Measurement{.aim = "measure", .script = std::move(script), .filter = filter, .filters_itself = true});
+  runner_.emplace(session::Measurement{.aim = "measure", .script = std::move(script), .filter = filter, .filters_itself = true, .records_may_wait = true});
   ACU_CHECK(runner_->compile());
   return runner_->load(run);
 }
