@@ -103,6 +103,7 @@ SUITES = {
     "stat": "stat/run.py",
     "slow": "slow/run.py",
     "waits": "waits/run.py",
+    "why": "why/instruments.py",
     "whose": "whose/run.py",
     "graph": "graph/run.py",
     "odd_names": "odd_names/run.py",

@@ -48,7 +48,7 @@ private:
 base::Result<std::vector<Fact>> CgroupsInstrument::end(uint64_t interval_ns) {
   const double ns = static_cast<double>(std::max<uint64_t>(interval_ns, 1));
   const std::map<std::string, CgroupCounters> after = reader_->read_again(before_);
-  const std::string asked = subject_.pid < 0 ? std::string() : cgroup_of_process(subject_.pid);
+  const std::string asked = cgroup_of_process(std::max(subject_.asked, subject_.pid));
   struct Group {
     const std::string* name;
     const CgroupCounters *before, *after;

@@ -20,7 +20,10 @@ namespace why {
 struct Subject {
   int pid = -1; // -1: the whole host
   uint64_t interval_ns = 3'000'000'000;
+  int asked = -1; // the process that the question is about, also where the whole host is measured
   std::shared_ptr<session::Shared> shared = std::make_shared<session::Shared>(); // what all scripts of an answer know of processes
+
+  bool is_asked_about(int64_t process) const { return process >= 0 && (process == asked || process == pid); }
 };
 
 // Once: prepare(), begin(), the interval, end(). Of several, all are prepared before the first begins.

@@ -114,7 +114,7 @@ private:
 base::Status ProcessesInstrument::prepare(const session::Options& run) {
   session::BuiltinScript script("why_processes");
   script.set("PID_LEVEL", namespace_level());
-  script.set("ASKED", static_cast<uint64_t>(std::max(subject_.pid, 0)));
+  script.set("ASKED", static_cast<uint64_t>(std::max({subject_.asked, subject_.pid, 0})));
   script.set("TASKS", std::max<uint64_t>(2 * thread_count(), 4096)); // of the host's, some end and others start
   runner_.emplace(session::Measurement{.aim = "measure", .script = std::move(script), .filters_itself = true});
   ACU_CHECK(runner_->compile());
@@ -199,7 +199,7 @@ base::Status ProcessesInstrument::leave_out_before(Processes& processes, const s
 }
 
 bool ProcessesInstrument::is_worth_mention(uint32_t pid, const Process& p) const {
-  if (static_cast<int>(pid) == subject_.pid) return true;
+  if (subject_.is_asked_about(pid)) return true;
   if (pid == static_cast<uint32_t>(::getpid())) return false;
   if (p.cpu(ns_) >= least_cpu) return true;
   if (p.is_kernel) return false;
@@ -247,7 +247,7 @@ base::Result<std::vector<Fact>> ProcessesInstrument::end(uint64_t interval_ns) {
   // The one asked about first, then by what they use and keep others from.
   auto weight = [&](uint32_t pid) {
     const Process& p = processes.at(pid);
-    return static_cast<int>(pid) == subject_.pid ? 1e9 : p.runnable(ns_) + blocked(p);
+    return subject_.is_asked_about(pid) ? 1e9 : p.runnable(ns_) + blocked(p);
   };
   std::ranges::sort(mentioned, std::greater(), weight);
   if (mentioned.size() > most_facts) mentioned.resize(most_facts);

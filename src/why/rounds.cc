@@ -108,7 +108,7 @@ void Rounds::take(std::vector<Task>& tasks, uint64_t interval_ns) {
   if (progress_) progress_(what, left_ns());
   std::vector<session::Runner*> runners;
   for (Task& t : tasks) {
-    t.instrument = t.kind->make({.pid = t.pid, .interval_ns = interval_ns, .shared = shared_});
+    t.instrument = t.kind->make({.pid = t.pid, .interval_ns = interval_ns, .asked = question_.pid, .shared = shared_});
     t.outcome = t.instrument->prepare(run_);
   }
   // Names and stacks are facts; nobody reads what the scripts themselves say.

@@ -135,7 +135,7 @@ base::Result<std::vector<Fact>> SyscallsInstrument::end(uint64_t) {
   std::vector<std::pair<double, Fact>> ranked;
   for (const auto& [key, c] : by_call) {
     if (!c.count) continue;
-    const bool is_asked = static_cast<int>(key.pid) == subject_.pid;
+    const bool is_asked = subject_.is_asked_about(key.pid);
     const auto all = process_ns.find(key.pid);
     Fact fact = fact_of(key, c, all == process_ns.end() ? 0 : all->second);
     if (!is_asked && rate(c.count) < least_rate && c.errors.empty() && share(c.ns) < least_time) continue;
