@@ -15,5 +15,6 @@ std::unique_ptr<Instrument> make_interrupts_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_block_io_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_kernel_log_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_wait_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_files_instrument(const Subject& subject);
 
 } // namespace why

@@ -20,6 +20,7 @@ constexpr InstrumentKind kinds[] = {
     {.measurements = "kernel-log", .make = make_kernel_log_instrument},
     {.measurements = "cpu-profile", .needs_pid = true, .make = make_profile_instrument},
     {.measurements = "waits wait-graph locks run-queues interpreters", .needs_pid = true, .make = make_wait_instrument},
+    {.measurements = "files", .needs_pid = true, .make = make_files_instrument},
 };
 
 } // namespace

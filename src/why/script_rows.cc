@@ -43,6 +43,8 @@ std::string ScriptRow::text(std::string_view field) const {
   return std::string(begin, ::strnlen(begin, at.type->size));
 }
 
+waits::StackId ScriptRow::stack(std::string_view field, uint32_t pid) const { return {.id = number(field), .pid = pid, .type = place(field).type}; }
+
 uint64_t ScriptRow::sum() const {
   profile::RawSample out;
   session::add_values(*map_, entry_, out);

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "session/runner.h"
+#include "waits/records.h"
 
 #include <cstdint>
 #include <string>
@@ -19,6 +20,8 @@ public:
   uint64_t number(std::string_view field) const;
   int64_t integer(std::string_view field) const; // with the sign that its type has
   std::string text(std::string_view field) const;
+  // Of code of this process; 0: of the kernel.
+  waits::StackId stack(std::string_view field, uint32_t pid) const;
   // Of count(), sum() and stats(), over all CPUs.
   uint64_t sum() const;
   uint64_t count() const;

@@ -1,0 +1,254 @@
+// The measurement `files`: what a process reads, writes and makes durable, by file, from its system calls (scripts/why_files.bt). Files that it has mapped
+// are counted only as far as they grow the page cache.
+#include "base/text.h"
+#include "session/script_maps.h"
+#include "waits/stacks.h"
+#include "why/call_time.h"
+#include "why/instruments.h"
+#include "why/proc_text.h"
+#include "why/process_files.h"
+#include "why/program_location.h"
+
+#include <algorithm>
+#include <map>
+#include <unistd.h>
+
+namespace why {
+
+namespace {
+
+constexpr std::string_view measurement = "files";
+constexpr size_t most_facts = 8; // of each kind
+constexpr double least_share = 0.001;
+enum Use : uint8_t { reads = 1, writes, syncs }; // as the script has it
+
+// How a file is used in one of these ways.
+struct Usage {
+  Sliced time;
+  uint64_t calls = 0, bytes = 0, stack_samples = 0;
+  waits::StackId stack; // the most frequent one
+};
+
+struct File {
+  std::map<uint64_t, std::string> names; // by level, its own first
+  uint64_t size = 0, first_pages = 0, last_pages = 0, disk = 0, added = 0, again = 0;
+  bool appends = false;
+  std::vector<std::string> lines;
+  std::map<uint64_t, Usage> uses;
+};
+
+// Calls without a descriptor have their number in its place.
+std::string path_of(uint64_t id, const File& file) {
+  constexpr uint64_t number_of_msync = 26, number_of_sync = 162;
+  if (id == number_of_msync) return "mapped files";
+  if (id == number_of_sync) return "all file systems";
+  std::string out;
+  for (const auto& [level, name] : file.names) out = "/" + name + out;
+  return out;
+}
+
+std::string first_line(std::string_view text) { return std::string(base::trim(text.substr(0, text.find('\n')))); }
+
+bool is_text(std::string_view line) {
+  return !line.empty() && std::ranges::all_of(line, [](unsigned char c) { return c >= ' ' || c == '\t' || c == '\x1b'; });
+}
+
+bool is_name_of_log(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.ends_with(".log") || name.find(".log.") != name.npos || name.ends_with(".out") || name.ends_with(".err") || path.find("/log/") != path.npos ||
+         path.find("/logs/") != path.npos;
+}
+
+std::string without_numbers(std::string_view line) {
+  std::string out;
+  for (const char c : line)
+    if (c < '0' || c > '9') out += c;
+    else if (!out.ends_with('#')) out += '#';
+  return out;
+}
+
+// Part of the lines that equal another one but for numbers.
+double repeated_part(const std::vector<std::string>& lines) {
+  std::map<std::string, size_t> number;
+  for (const std::string& line : lines) number[without_numbers(line)]++;
+  size_t repeated = 0;
+  for (const auto& [line, n] : number)
+    if (n > 1) repeated += n;
+  return lines.empty() ? 0 : static_cast<double>(repeated) / static_cast<double>(lines.size());
+}
+
+// Of /proc/meminfo, in bytes.
+double page_cache() { return static_cast<double>(read_named_numbers(text_of("/proc/meminfo")).get("Cached")); }
+
+class FilesInstrument final : public Instrument {
+public:
+  explicit FilesInstrument(const Subject& subject) : subject_(subject), slice_ns_(std::max<uint64_t>(subject.interval_ns / Sliced::slices, 1)) {}
+
+  base::Status prepare(const session::Options& run) override;
+  session::Runner* runner() override { return &*runner_; }
+  void begin() override;
+  base::Result<std::vector<Fact>> end(uint64_t interval_ns) override;
+
+private:
+  base::Status read();
+  base::Status read_uses();
+  const Usage* use(const File& file, Use what) const;
+  void add(std::string_view kind, Slots slots);
+  void add_sync(uint64_t id, const File& file, const Usage& use);
+  void add_write(uint64_t id, const File& file, const Usage& use);
+  void add_read(uint64_t id, const File& file, const Usage& use);
+  void add_growth(uint64_t id, const File& file, double of_host);
+  ShareInterval put_share(Slots& slots, const Usage& use) const;
+  double rate(uint64_t number) const { return static_cast<double>(number) * 1e9 / interval_ns_; }
+
+  Subject subject_;
+  uint64_t slice_ns_;
+  std::optional<session::Runner> runner_;
+  std::optional<waits::Stacks> stacks_;
+  CallTime time_;
+  double cache_before_ = 0, interval_ns_ = 1;
+  Sliced busy_;
+  std::map<uint64_t, File> files_; // by the script's number
+  std::vector<Fact> out_;
+};
+
+base::Status FilesInstrument::prepare(const session::Options& run) {
+  session::TargetFilter filter;
+  filter.pid = subject_.pid;
+  filter.pids = {subject_.pid};
+  ACU_TRY(const session::Condition condition, session::condition_of(filter));
+  session::BuiltinScript script("why_files");
+  script.set_whose(condition, filter, subject_.interval_ns);
+  script.set("SLICE_NS", slice_ns_);
+  runner_.emplace(session::Measurement{.aim = "measure", .script = std::move(script), .filter = filter, .follows_processes = true, .keeps_files = true},
+                  session::Runner::Take(), subject_.shared);
+  ACU_CHECK(runner_->compile());
+  ACU_CHECK(runner_->load(run));
+  stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());
+  return {};
+}
+
+void FilesInstrument::begin() {
+  time_.begin(subject_.pid);
+  cache_before_ = page_cache();
+}
+
+base::Status FilesInstrument::read_uses() {
+  ACU_TRY(const std::vector<ScriptRow> times, read_rows(*runner_, "time"));
+  ACU_TRY(const std::vector<ScriptRow> calls, read_rows(*runner_, "calls"));
+  ACU_TRY(const std::vector<ScriptRow> stacks, read_rows(*runner_, "stacks"));
+  for (const ScriptRow& r : times) add_to_slice(files_[r.number("0")].uses[r.number("1")].time, r.number("2"), static_cast<double>(r.sum()));
+  for (const ScriptRow& r : calls) {
+    Usage& u = files_[r.number("0")].uses[r.number("1")];
+    u.calls = r.count();
+    u.bytes = r.sum();
+  }
+  for (const ScriptRow& r : stacks) {
+    Usage& u = files_[r.number("0")].uses[r.number("1")];
+    if (r.count() > u.stack_samples) u.stack_samples = r.count(), u.stack = r.stack("2", static_cast<uint32_t>(subject_.pid));
+  }
+  return {};
+}
+
+base::Status FilesInstrument::read() {
+  ACU_CHECK(read_uses());
+  ACU_TRY(const std::vector<ScriptRow> files, read_rows(*runner_, "file"));
+  ACU_TRY(const std::vector<ScriptRow> names, read_rows(*runner_, "name"));
+  ACU_TRY(const std::vector<ScriptRow> pages, read_rows(*runner_, "pages"));
+  ACU_TRY(const std::vector<ScriptRow> lines, read_rows(*runner_, "lines"));
+  for (const ScriptRow& r : files) {
+    File& f = files_[r.number("key")];
+    f.size = r.number("size");
+    f.first_pages = f.last_pages = r.number("pages");
+    f.appends = r.number("appends");
+  }
+  for (const ScriptRow& r : names) files_[r.number("0")].names[r.number("1")] = r.text("name");
+  for (const ScriptRow& r : pages) files_[r.number("key")].last_pages = r.number("last");
+  for (const ScriptRow& r : lines)
+    if (std::string line = first_line(r.text("text")); is_text(line)) files_[r.number("0")].lines.push_back(std::move(line));
+  for (const auto& [map, member] : {std::pair("disk", &File::disk), std::pair("added", &File::added), std::pair("again", &File::again)}) {
+    ACU_TRY(const std::vector<ScriptRow> rows, read_rows(*runner_, map));
+    for (const ScriptRow& r : rows)
+      if (const auto at = files_.find(r.number("key")); at != files_.end()) at->second.*member = member == &File::disk ? r.sum() : r.count();
+  }
+  return {};
+}
+
+ShareInterval FilesInstrument::put_share(Slots& slots, const Usage& use) const {
+  const ShareInterval s = share_of(use.time, busy_);
+  slots.insert(slots.end(), {{"share", s.share}, {"low", s.low}, {"high", s.high}});
+  return s;
+}
+
+void FilesInstrument::add(std::string_view kind, Slots slots) {
+  slots.emplace_back("pid", int64_t{subject_.pid});
+  out_.push_back({.kind = find_fact_kind(kind), .slots = std::move(slots), .measurement = measurement});
+}
+
+const Usage* FilesInstrument::use(const File& file, Use what) const {
+  const auto at = file.uses.find(what);
+  return at == file.uses.end() ? nullptr : &at->second;
+}
+
+// What it makes durable is what was written since the last time, or what a synchronous write has itself.
+void FilesInstrument::add_sync(uint64_t id, const File& file, const Usage& of) {
+  const Usage* written = use(file, writes);
+  const auto calls = static_cast<double>(of.calls);
+  Slots slots = {{"path", path_of(id, file)},
+                 {"rate", rate(of.calls)},
+                 {"latency", of.time.sum() / calls},
+                 {"bytes", static_cast<double>(of.bytes + (written ? written->bytes : 0)) / calls}};
+  put_location(slots, location_of(*stacks_, of.stack));
+  put_share(slots, of);
+  add("file-sync", std::move(slots));
+}
+
+void FilesInstrument::add_write(uint64_t id, const File& file, const Usage& of) {
+  const std::string path = path_of(id, file);
+  const bool is_log = is_name_of_log(path) || (file.appends && !file.lines.empty());
+  Slots slots = {{"path", path}, {"rate", rate(of.bytes)}, {"writes", rate(of.calls)}, {"is_log", int64_t{is_log}}, {"repeated", repeated_part(file.lines)}};
+  if (!file.lines.empty()) slots.emplace_back("sample", file.lines.front());
+  put_location(slots, location_of(*stacks_, of.stack));
+  if (put_share(slots, of).share >= least_share) add("file-write", std::move(slots));
+}
+
+void FilesInstrument::add_read(uint64_t id, const File& file, const Usage& of) {
+  Slots slots = {{"path", path_of(id, file)},
+                 {"rate", rate(file.disk)},
+                 {"again", file.added ? std::min(1.0, static_cast<double>(file.again) / static_cast<double>(file.added)) : 0.0},
+                 {"size", static_cast<int64_t>(file.size)}};
+  if (put_share(slots, of).share >= least_share || file.disk) add("file-read", std::move(slots));
+}
+
+// Counted, not sampled: the interval has no width.
+void FilesInstrument::add_growth(uint64_t id, const File& file, double of_host) {
+  if (file.last_pages <= file.first_pages) return;
+  const double bytes = static_cast<double>((file.last_pages - file.first_pages) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
+  const double part = of_host > 0 ? std::min(1.0, bytes / of_host) : 0;
+  if (bytes * 1e9 / interval_ns_ < 1e5) return; // a twentieth of what a rule takes for growth
+  add("cache-growth", {{"what", std::string("page cache")}, {"name", name_of_process(subject_.pid)}, {"path", path_of(id, file)},
+                       {"rate", bytes * 1e9 / interval_ns_}, {"share", part}, {"low", part}, {"high", part}});
+}
+
+base::Result<std::vector<Fact>> FilesInstrument::end(uint64_t interval_ns) {
+  const double grown = page_cache() - cache_before_;
+  interval_ns_ = static_cast<double>(std::max<uint64_t>(interval_ns, 1));
+  ACU_CHECK(read());
+  ACU_TRY(busy_, time_.busy(*runner_, subject_.interval_ns, slice_ns_));
+  for (const auto& [what, make] : {std::pair(syncs, &FilesInstrument::add_sync), std::pair(writes, &FilesInstrument::add_write), std::pair(reads, &FilesInstrument::add_read)}) {
+    std::vector<std::pair<double, uint64_t>> largest;
+    for (const auto& [id, file] : files_)
+      if (const Usage* u = use(file, what); u && u->calls) largest.emplace_back(u->time.sum(), id);
+    std::ranges::sort(largest, std::greater());
+    if (largest.size() > most_facts) largest.resize(most_facts);
+    for (const auto& [ns, id] : largest) (this->*make)(id, files_[id], *use(files_[id], what));
+  }
+  for (const auto& [id, file] : files_) add_growth(id, file, grown);
+  return std::move(out_);
+}
+
+} // namespace
+
+std::unique_ptr<Instrument> make_files_instrument(const Subject& subject) { return std::make_unique<FilesInstrument>(subject); }
+
+} // namespace why
