@@ -77,8 +77,17 @@ double repeated_part(const std::vector<std::string>& lines) {
   return lines.empty() ? 0 : static_cast<double>(repeated) / static_cast<double>(lines.size());
 }
 
-// Of /proc/meminfo, in bytes.
-double page_cache() { return static_cast<double>(read_named_numbers(text_of("/proc/meminfo")).get("Cached")); }
+// Of the host, so far.
+struct CacheCounters {
+  uint64_t bytes = 0;               // in the page cache
+  uint64_t refaulted = 0, read = 0; // bytes of files: read again soon after they were dropped; read from disk
+};
+CacheCounters cache_counters() {
+  const NamedNumbers counters = read_named_numbers(text_of("/proc/vmstat"));
+  return {.bytes = read_named_numbers(text_of("/proc/meminfo")).get("Cached"),
+          .refaulted = counters.get("workingset_refault_file") * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)),
+          .read = counters.get("pgpgin") * 1024};
+}
 
 class FilesInstrument final : public Instrument {
 public:
@@ -98,6 +107,7 @@ private:
   void add_write(uint64_t id, const File& file, const Usage& use);
   void add_read(uint64_t id, const File& file, const Usage& use);
   void add_growth(uint64_t id, const File& file, double of_host);
+  double again(const File& file) const;
   ShareInterval put_share(Slots& slots, const Usage& use) const;
   double rate(uint64_t number) const { return static_cast<double>(number) * 1e9 / interval_ns_; }
 
@@ -106,7 +116,9 @@ private:
   std::optional<session::Runner> runner_;
   std::optional<waits::Stacks> stacks_;
   CallTime time_;
-  double cache_before_ = 0, interval_ns_ = 1;
+  CacheCounters cache_before_, cache_after_;
+  double interval_ns_ = 1;
+  bool knows_refaults_ = true;
   Sliced busy_;
   std::map<uint64_t, File> files_; // by the script's number
   std::vector<Fact> out_;
@@ -120,8 +132,12 @@ base::Status FilesInstrument::prepare(const session::Options& run) {
   session::BuiltinScript script("why_files");
   script.set_whose(condition, filter, subject_.interval_ns);
   script.set("SLICE_NS", slice_ns_);
-  runner_.emplace(session::Measurement{.aim = "measure", .script = std::move(script), .filter = filter, .follows_processes = true, .keeps_files = true},
-                  session::Runner::Take(), subject_.shared);
+  session::Measurement what = {.aim = "measure", .script = std::move(script), .filter = filter, .follows_processes = true, .keeps_files = true};
+  what.refused = [this](base::Error why) {
+    knows_refaults_ = false;
+    return why.message.find("workingset_refault") == std::string::npos ? base::Status(std::move(why)) : base::Status();
+  };
+  runner_.emplace(std::move(what), session::Runner::Take(), subject_.shared);
   ACU_CHECK(runner_->compile());
   ACU_CHECK(runner_->load(run));
   stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());
@@ -130,7 +146,7 @@ base::Status FilesInstrument::prepare(const session::Options& run) {
 
 void FilesInstrument::begin() {
   time_.begin(subject_.pid);
-  cache_before_ = page_cache();
+  cache_before_ = cache_counters();
 }
 
 base::Status FilesInstrument::read_uses() {
@@ -212,10 +228,17 @@ void FilesInstrument::add_write(uint64_t id, const File& file, const Usage& of) 
   if (put_share(slots, of).share >= least_share) add("file-write", std::move(slots));
 }
 
+// A kernel that does not say so of each file counts it for the host.
+double FilesInstrument::again(const File& file) const {
+  const double part = knows_refaults_ ? static_cast<double>(file.again) : static_cast<double>(growth(cache_before_.refaulted, cache_after_.refaulted));
+  const double whole = knows_refaults_ ? static_cast<double>(file.added) : static_cast<double>(growth(cache_before_.read, cache_after_.read));
+  return whole > 0 ? std::min(1.0, part / whole) : 0;
+}
+
 void FilesInstrument::add_read(uint64_t id, const File& file, const Usage& of) {
   Slots slots = {{"path", path_of(id, file)},
                  {"rate", rate(file.disk)},
-                 {"again", file.added ? std::min(1.0, static_cast<double>(file.again) / static_cast<double>(file.added)) : 0.0},
+                 {"again", again(file)},
                  {"size", static_cast<int64_t>(file.size)}};
   if (put_share(slots, of).share >= least_share || file.disk) add("file-read", std::move(slots));
 }
@@ -231,7 +254,7 @@ void FilesInstrument::add_growth(uint64_t id, const File& file, double of_host) 
 }
 
 base::Result<std::vector<Fact>> FilesInstrument::end(uint64_t interval_ns) {
-  const double grown = page_cache() - cache_before_;
+  cache_after_ = cache_counters();
   interval_ns_ = static_cast<double>(std::max<uint64_t>(interval_ns, 1));
   ACU_CHECK(read());
   ACU_TRY(busy_, time_.busy(*runner_, subject_.interval_ns, slice_ns_));
@@ -243,7 +266,7 @@ base::Result<std::vector<Fact>> FilesInstrument::end(uint64_t interval_ns) {
     if (largest.size() > most_facts) largest.resize(most_facts);
     for (const auto& [ns, id] : largest) (this->*make)(id, files_[id], *use(files_[id], what));
   }
-  for (const auto& [id, file] : files_) add_growth(id, file, grown);
+  for (const auto& [id, file] : files_) add_growth(id, file, static_cast<double>(growth(cache_before_.bytes, cache_after_.bytes)));
   return std::move(out_);
 }
 

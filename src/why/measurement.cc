@@ -21,6 +21,7 @@ constexpr InstrumentKind kinds[] = {
     {.measurements = "cpu-profile", .needs_pid = true, .make = make_profile_instrument},
     {.measurements = "waits wait-graph locks run-queues interpreters", .needs_pid = true, .make = make_wait_instrument},
     {.measurements = "files", .needs_pid = true, .make = make_files_instrument},
+    {.measurements = "connections", .needs_pid = true, .make = make_connections_instrument},
 };
 
 } // namespace
