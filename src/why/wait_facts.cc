@@ -32,6 +32,13 @@ std::string_view reason_of_descriptor(std::string_view what) {
   return what.find("</") != what.npos ? "disk" : "other";
 }
 
+// "pause < query < answer"
+std::string chain_of(const Activity& a) {
+  std::string out;
+  for (const std::string& function : a.where) out.append(out.empty() ? "" : " < ").append(function);
+  return out;
+}
+
 // By which a group of threads goes only at its own pace: waits of less than so much for anything else.
 constexpr double least_else = 0.02;
 
@@ -190,8 +197,6 @@ void Maker::add_lock(const std::string& name, const std::vector<const Blamed*>& 
   double most_ns = 0;
   for (const auto& [activity, part] : causes)
     if (kind_of(activity) == does->first && part > most_ns) most = &graph_.activities[activity], most_ns = part;
-  std::string chain;
-  for (const std::string& function : most->where) chain.append(chain.empty() ? "" : " < ").append(function);
   std::vector<std::pair<std::string_view, Value>> slots = {
       {"name", name.starts_with("the lock ") ? name.substr(9) : name},
       {"waiters", ns / seconds()},
@@ -199,7 +204,7 @@ void Maker::add_lock(const std::string& name, const std::vector<const Blamed*>& 
       {"handoffs", handoffs * 1e9 / seconds()},
       {"meanwhile", std::string(does->first)},
       {"meanwhile_share", does->second / ns},
-      {"meanwhile_where", chain},
+      {"meanwhile_where", chain_of(*most)},
       {"holder", most->where.empty() ? graph_.groups[most->group].name : most->where.front()}};
   put_share(slots, share_of(time, all_));
   const size_t colon = most->place.rfind(':');
@@ -251,7 +256,7 @@ void Maker::add_pool(const Blamed& wait) {
                                                            {"size", static_cast<int64_t>(size)},
                                                            {"busy", size * std::min(1.0, static_cast<double>(wait.ns) / seconds())},
                                                            {"queued", static_cast<double>(wait.ns) / seconds()},
-                                                           {"members_do", does.what + (does.where.empty() ? "" : " in " + does.where.front())},
+                                                           {"members_do", does.what + (does.where.empty() ? "" : " in " + chain_of(does))},
                                                            {"members_share", cause.part}};
   put_share(slots, share_of(sum->second.time, all_));
   add("pool", "wait-graph", std::move(slots));

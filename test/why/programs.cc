@@ -19,10 +19,9 @@ enum class Variant { has, twin, decoy } g_variant = Variant::has;
 volatile unsigned long g_sink = 0;
 double g_loops_per_us = 0;
 
-[[gnu::always_inline]] inline void work(double us) {
-  const unsigned long n = static_cast<unsigned long>(us * g_loops_per_us);
-  for (unsigned long i = 0; i < n; i++) g_sink = g_sink + i;
-}
+// Not a function: whoever works is the one that is seen.
+#define work(us) \
+  for (unsigned long i = 0, n = static_cast<unsigned long>((us) * g_loops_per_us); i < n; i++) g_sink = g_sink + i
 
 double measure_loops() {
   timespec from, to;
@@ -57,10 +56,11 @@ void start(const char* name, void (*run)()) {
 [[gnu::noinline]] void mark_part() { work(65); }
 [[gnu::noinline]] void count_part() { work(66); }
 [[gnu::noinline]] void write_part() { work(67); }
+void do_parts() { read_part(), check_part(), sort_part(), match_part(), join_part(), mark_part(), count_part(), write_part(); }
 [[gnu::noinline]] void odd_part() { work(130); }
 void hot() {
   for (;;) {
-    read_part(), check_part(), sort_part(), match_part(), join_part(), mark_part(), count_part(), write_part();
+    do_parts();
     if (g_variant == Variant::has) encode();
     if (g_variant == Variant::decoy) odd_part();
   }
@@ -157,7 +157,7 @@ void births() {
   for (int i = 0;; i++) {
     if (g_variant == Variant::has) run_helper();
     if (g_variant == Variant::decoy && i % 500 == 0) run_helper();
-    read_part(), check_part(), sort_part(), match_part(), join_part(), mark_part(), count_part(), write_part();
+    do_parts();
   }
 }
 
