@@ -17,5 +17,6 @@ std::unique_ptr<Instrument> make_kernel_log_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_wait_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_files_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_connections_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_snapshot_instrument(const Subject& subject);
 
 } // namespace why
