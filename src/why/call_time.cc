@@ -35,7 +35,7 @@ base::Result<Sliced> CallTime::busy(session::Runner& runner, uint64_t interval_n
   const uint64_t measured = std::min(interval_ns, slice_ns * Sliced::slices);
   for (const ScriptRow& r : open) {
     const auto at = idle_of.find(static_cast<uint32_t>(r.number("key")));
-    if (at == idle_of.end() || !r.number("waits")) continue;
+    if (at == idle_of.end() || !r.number("at") || !r.number("waits")) continue;
     const uint64_t since = growth(began, r.number("at"));
     for (size_t i = 0; i < Sliced::slices; i++) {
       const uint64_t first = std::max<uint64_t>(since, i * slice_ns), last = std::min<uint64_t>(measured, (i + 1) * slice_ns);

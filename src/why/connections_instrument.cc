@@ -178,7 +178,7 @@ base::Status ConnectionsInstrument::read_open() {
   }
   for (const ScriptRow& r : calls) {
     const auto peer = peer_of.find(r.number("key"));
-    if (peer == peer_of.end()) continue;
+    if (peer == peer_of.end() || !r.number("at")) continue;
     for (size_t i = 0; i < Sliced::slices; i++) {
       const uint64_t from = std::max(r.number("at"), first + i * slice_ns_), until = std::min(end, first + (i + 1) * slice_ns_);
       if (until > from) add_to_slice(peers_[peer->second].time, i, static_cast<double>(until - from));
