@@ -105,6 +105,7 @@ SUITES = {
     "waits": "waits/run.py",
     "why": "why/run.py",
     "why_instruments": "why/instruments.py",
+    "process_instruments": "why/process_instruments.py",
     "whose": "whose/run.py",
     "graph": "graph/run.py",
     "odd_names": "odd_names/run.py",

@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+"""What `acu why --measure` finds in one process: process_instruments.py ACU [--filter TEXT]
+
+Programs with one thing to find each (process_programs.c), and others that look alike and do not have it; at the end, `acu why` names the cause.
+Last line: `N passed, N failed, N skipped`.
+"""
+import contextlib
+import json
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from tally import SLOWNESS, Skipped, need, patient, require_real_time, run_suite, untimed
+
+TMP = tempfile.mkdtemp(prefix="acu-why-")
+ON_DISK = tempfile.mkdtemp(prefix="acu-why-", dir=os.environ.get("ACU_TEST_DISK", "/var/tmp"))  # fsync on tmpfs takes no time
+SOURCE = os.path.join(HERE, "process_programs.c")
+PROGRAMS = os.path.join(TMP, "process_programs")
+MOST_CPU = 0.5  # of a second, for one measurement with all that it compiles; an instrument alone takes a tenth of it
+
+
+@contextlib.contextmanager
+def running(*words):
+    if not os.path.exists(PROGRAMS):
+        with untimed():
+            subprocess.run(["gcc", "-O1", "-g", "-o", PROGRAMS, SOURCE, "-pthread"], check=True, timeout=100 * SLOWNESS)
+    with subprocess.Popen([PROGRAMS, *words], stdout=subprocess.PIPE, text=True, start_new_session=True) as program:
+        try:
+            need(program.stdout.readline() == "ready\n", f"{words} does not start")
+            time.sleep(0.3)
+            need(program.poll() is None, f"{words} has ended: {program.poll()}")
+            yield program.pid
+        finally:
+            os.killpg(program.pid, signal.SIGKILL)
+
+
+def acu_why(acu, *words):
+    done = subprocess.run([acu, "why", *words, "--json"], capture_output=True, text=True, timeout=100 * SLOWNESS)
+    need(done.returncode == 0, f"{words}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def facts(acu, measurement, pid):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    out = [json.loads(line) for line in acu_why(acu, "--measure", measurement, "-p", str(pid)).splitlines()]
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    need(cpu < patient(MOST_CPU), f"{measurement} took {cpu:.2f} s of CPU time")
+    return out
+
+
+def of_kind(found, kind):
+    return [f for f in found if f["fact"] == kind]
+
+
+def only(found, kind, **slots):
+    fitting = [f for f in of_kind(found, kind) if all(f.get(k) == v for k, v in slots.items())]
+    need(len(fitting) == 1, f"{len(fitting)} facts {kind} with {slots} in {json.dumps(found, indent=1)}")
+    return fitting[0]
+
+
+def line_of(text):
+    """Of the source, of the line with this text."""
+    return next(i for i, line in enumerate(open(SOURCE), 1) if text in line)
+
+
+def is_between(fact, slot, low, high):
+    need(low <= fact[slot] <= high, f"{slot} is {fact[slot]}, not from {low} to {high}: {fact}")
+
+
+@contextlib.contextmanager
+def server(delay):
+    """A port of loopback where each question is answered after so many seconds."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        with contextlib.suppress(OSError):
+            connection = listener.accept()[0]
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            while connection.recv(100):
+                time.sleep(delay)
+                connection.sendall(b"answer")
+    threading.Thread(target=serve, daemon=True).start()
+    with listener:
+        yield str(listener.getsockname()[1])
+
+
+def closed_port():
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return str(s.getsockname()[1])
+
+
+def on_disk(name):
+    kind = subprocess.run(["stat", "-f", "-c", "%T", ON_DISK], capture_output=True, text=True).stdout.strip()
+    if kind in ("tmpfs", "ramfs"):
+        raise Skipped(f"{os.path.dirname(ON_DISK)} is in memory, where nothing is made durable ($ACU_TEST_DISK names another folder)")
+    return os.path.join(ON_DISK, name)
+
+
+def test_files_synced_often(acu):
+    path = on_disk("rows")
+    with running("sync", path) as pid:
+        found = facts(acu, "files", pid)
+    sync = only(found, "file-sync", path=path)
+    need((sync["function"], sync["file"], sync["line"]) == ("commit_row", "process_programs.c", line_of("// commits")), f"another place: {sync}")
+    is_between(sync, "bytes", 195, 205)
+    is_between(sync, "share", 0.5, 1)
+    need(sync["low"] <= sync["share"] <= sync["high"], str(sync))
+    # One thread does nothing else: all the calls of a second take about a second.
+    need(0.5 <= sync["rate"] * sync["latency"] / 1e9 <= 1.05, f"rate times latency is not the time: {sync}")
+
+
+def test_files_opened_for_synchronous_writes(acu):
+    path = on_disk("synchronous")
+    with running("sync-writes", path) as pid:
+        found = facts(acu, "files", pid)
+    sync = only(found, "file-sync", path=path, function="add_row")
+    is_between(sync, "bytes", 200, 200)
+    need(not of_kind(found, "file-write"), f"these writes are synchronous: {found}")
+
+
+def test_files_synced_seldom(acu):
+    path = on_disk("seldom")
+    with running("sync-seldom", path) as pid:
+        found = facts(acu, "files", pid)
+    for sync in of_kind(found, "file-sync"):
+        is_between(sync, "share", 0, 0.15)
+    is_between(only(found, "file-write", path=path, is_log=0), "writes", 100, 1e7)
+
+
+def test_files_a_log(acu):
+    path = os.path.join(TMP, "server.log")
+    with running("log", path) as pid:
+        found = facts(acu, "files", pid)
+    log = only(found, "file-write", path=path, is_log=1, function="log_failure")
+    need(re.fullmatch(r"request \d+ failed: no such user", log["sample"]), f"another line: {log}")
+    is_between(log, "repeated", 1, 1)
+    is_between(log, "share", 0.2, 1)
+    per_write = log["rate"] / log["writes"]
+    need(32 <= per_write <= 40, f"{per_write} bytes in a line: {log}")
+
+
+def test_connections_a_slow_server(acu):
+    require_real_time("the time of answers is compared")
+    with server(0.02) as port, running("ask", port) as pid:
+        found = facts(acu, "connections", pid)
+    peer = only(found, "peer", address=f"127.0.0.1:{port}")
+    is_between(peer, "latency", 20e6, 35e6)
+    is_between(peer, "share", 0.7, 1)
+    need(peer["round_trip"] * 10 < peer["latency"], f"the network is as slow as the server: {peer}")
+    need(peer["failures"] == 0 and peer["connects"] == 0, f"it has connected before: {peer}")
+    need(only(found, "ports", peer=f"127.0.0.1:{port}")["used"] < 0.1, str(found))
+
+
+def test_connections_a_quick_server(acu):
+    with server(0) as port, running("ask", port) as pid:
+        found = facts(acu, "connections", pid)
+    is_between(only(found, "peer", address=f"127.0.0.1:{port}"), "latency", 1e3, 5e6)
+
+
+def test_connections_refused(acu):
+    port = closed_port()
+    with running("connect", port) as pid:
+        found = facts(acu, "connections", pid)
+    peer = only(found, "peer", address=f"127.0.0.1:{port}", reason="refused", failures=1)
+    is_between(peer, "connects", 20, 200)
+
+
+def test_connections_accepted(acu):
+    with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
+        port = listener.getsockname()[1]
+
+        def accept():
+            with contextlib.suppress(OSError):
+                while True:
+                    listener.accept()[0].close()
+        threading.Thread(target=accept, daemon=True).start()
+        with running("connect", str(port)) as pid:
+            found = facts(acu, "connections", pid)
+            listening = facts(acu, "connections", os.getpid())
+    peer = only(found, "peer", address=f"127.0.0.1:{port}", reason="", failures=0)
+    is_between(peer, "connects", 20, 200)
+    is_between(peer, "connect_latency", 1e3, 2e7)
+    queue = only(listening, "listen-queue", port=port, limit=128)
+    is_between(queue, "accepts", 20, 200)
+    is_between(queue, "length", 0, 5)
+    need(queue["overflows"] == 0, str(queue))
+
+
+def test_connections_a_full_listen_queue(acu):
+    port = closed_port()
+    with running("listen", port) as pid:
+        clients = [socket.socket() for _ in range(8)]
+        for c in clients:
+            c.setblocking(False)
+            c.connect_ex(("127.0.0.1", int(port)))
+        found = facts(acu, "connections", pid)
+        for c in clients:
+            c.close()
+    queue = only(found, "listen-queue", port=int(port), limit=4)
+    is_between(queue, "length", 4, 5)
+    need(queue["overflows"] > 0, f"8 clients want to get in: {queue}")
+
+
+def test_snapshot_a_deadlock(acu):
+    with running("deadlock") as pid:
+        found = facts(acu, "snapshot", pid)
+    cycle = only(found, "lock-cycle")
+    for text in ("in transfer -> ", "in rotate_journal -> "):
+        need(text in cycle["threads"], str(cycle))
+    need(sorted(cycle["locks"].split(", ")) == ["accounts", "journal"], str(cycle))
+    need(cycle["line"] in (line_of("// transfer waits"), line_of("// rotate_journal waits")), str(cycle))
+    is_between(cycle, "seconds", 1, 30 * SLOWNESS)
+
+
+def test_snapshot_locks_in_one_order(acu):
+    with running("ordered") as pid:
+        found = facts(acu, "snapshot", pid)
+    need(not of_kind(found, "lock-cycle") and not of_kind(found, "stuck-thread"), f"its threads take turns: {found}")
+
+
+def test_snapshot_an_uninterruptible_sleep(acu):
+    with running("vfork") as pid:
+        found = facts(acu, "snapshot", pid)
+    stuck = only(found, "stuck-thread", thread=pid, state="D")
+    need("vfork" in stuck["what"] and stuck["kernel_function"], str(stuck))
+    is_between(stuck, "seconds", 1, 30 * SLOWNESS)
+
+
+def test_snapshot_a_stopped_process(acu):
+    with running("wait") as pid:
+        os.kill(pid, signal.SIGSTOP)
+        stuck = only(facts(acu, "snapshot", pid), "stuck-thread", thread=pid, state="T")
+    need((stuck["function"], stuck["line"]) == ("pause_ms", line_of("nanosleep(&t")), str(stuck))
+    need(not stuck["what"], f"it waits for no file: {stuck}")
+
+
+def test_snapshot_of_a_sleep(acu):
+    with running("listen", closed_port()) as pid:
+        found = facts(acu, "snapshot", pid)
+    need(not of_kind(found, "stuck-thread") and not of_kind(found, "lock-cycle"), f"it waits for a signal: {found}")
+
+
+def causes(acu, kind, pid):
+    """Of the answer, those that are confirmed or likely."""
+    for measurement in ("syscalls", "processes"):
+        done = subprocess.run([acu, "why", "--measure", measurement, "-p", str(pid), "--json"], capture_output=True, text=True, timeout=100 * SLOWNESS)
+        if done.returncode:
+            raise Skipped(f"rules need the measurement {measurement}: {done.stderr.strip().splitlines()[0]}")
+    answer = json.loads(acu_why(acu, "--kind", kind, "-p", str(pid)))
+    return {f["cause"]: f["verdict"] for f in answer["findings"] if f["verdict"] in ("confirmed", "likely")}
+
+
+def is_named(acu, cause, kind, pid):
+    found = causes(acu, kind, pid)
+    need(cause in found, f"{cause} is not named: {found}")
+
+
+def is_not_named(acu, cause, kind, pid):
+    found = causes(acu, kind, pid)
+    need(cause not in found, f"{cause} is named: {found}")
+
+
+def test_why_it_waits_for_flushes(acu):
+    with running("sync", on_disk("rows")) as pid:
+        is_named(acu, "fsync-bound", "slow", pid)
+
+
+def test_why_another_server_is_slow(acu):
+    with server(0.02) as port, running("ask", port) as pid:
+        is_named(acu, "slow-upstream", "slow", pid)
+
+
+def test_why_a_quick_server_is_not(acu):
+    with server(0) as port, running("ask", port) as pid:
+        is_not_named(acu, "slow-upstream", "slow", pid)
+
+
+def test_why_nobody_listens(acu):
+    with running("connect", closed_port()) as pid:
+        is_named(acu, "refused-peer", "failing", pid)
+
+
+def test_why_threads_wait_for_each_other(acu):
+    with running("deadlock") as pid:
+        is_named(acu, "deadlock", "stuck", pid)
+
+
+def test_why_threads_that_take_turns_do_not(acu):
+    with running("ordered") as pid:
+        is_not_named(acu, "deadlock", "stuck", pid)
+
+
+if __name__ == "__main__":
+    tests = [t for name, t in sorted(globals().items()) if name.startswith("test_")]
+    status = run_suite(tests, TMP)
+    subprocess.run(["rm", "-rf", ON_DISK], check=True)
+    sys.exit(status)
