@@ -122,6 +122,37 @@ def test_births(acu):
     is_named(acu, functools.partial(native, "births"), "exec-storm", "true")
 
 
+def documented_rule():
+    """The rule file that docs/why.md shows."""
+    text = open(os.path.join(HERE, "../../docs/why.md")).read()
+    text = text[text.index("$ cat > rules/huge-folder.clp"):]
+    return "".join(line[2:] + "\n" for line in text[:text.index("> END\n")].split("\n")[1:] if line)
+
+
+def test_rule_of_a_user(acu):
+    """The documented rule finds a cause that acu's own do not know."""
+    folder, rules = os.path.join(TMP, "spool"), os.path.join(TMP, "rules")
+    os.mkdir(folder), os.mkdir(rules)
+    rule = documented_rule()
+    need(len(rule.splitlines()) <= 50, f"it has {len(rule.splitlines())} lines")
+    open(os.path.join(rules, "huge-folder.clp"), "w").write(rule)
+    for i in range(20000):
+        open(os.path.join(folder, str(i)), "w").close()
+    with running(PYTHON, "-c", f"import os\nwhile True: sum(1 for _ in os.scandir({folder!r}))") as pid:
+        without = ask(acu, pid)
+        need(not [f for f in found(without, "confirmed") if f["cause"] not in OF_THE_HOST], shown(without))
+        answer = ask(acu, pid, "--rules", rules)
+        need("huge-folder" in [f["cause"] for f in found(answer, "confirmed")], shown(answer))
+
+
+def test_mistake_in_a_rule(acu):
+    rules = os.path.join(TMP, "broken")
+    os.mkdir(rules)
+    open(os.path.join(rules, "bad.clp"), "w").write("(defrule bad\n  (syscall (colour 1))\n  =>)\n")
+    done = subprocess.run([acu, "why", "-q", "--rules", rules], capture_output=True, text=True, timeout=60)
+    need(done.returncode and "bad.clp:" in done.stderr and "colour" in done.stderr, f"{done.returncode}: {done.stdout}{done.stderr}")
+
+
 def test_all_right(_):
     """How often the cause came first, beside the answer that names the most frequent cause each time."""
     if not answers:
@@ -130,5 +161,5 @@ def test_all_right(_):
 
 
 if __name__ == "__main__":
-    tests = [t for name, t in sorted(globals().items()) if name.startswith("test_")]
+    tests = [t for name, t in globals().items() if name.startswith("test_")]
     sys.exit(run_suite(tests, TMP, limit=400))
