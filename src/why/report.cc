@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 
 namespace why {
@@ -71,27 +72,41 @@ void append_evidence(std::string& out, const Finding& f) {
   for (const About& effect : f.effects) out += "  leads to " + effect.cause + " of " + effect.subject + "\n";
 }
 
+std::string joined(const auto& texts) {
+  std::string out;
+  for (std::string_view text : texts) out.append(out.empty() ? "" : ", ").append(text);
+  return out;
+}
+
 // Causes that were looked for, of what is asked about.
 void append_others(std::string& out, const Question& question, const std::vector<Finding>& findings, Verdict verdict, std::string_view title) {
   std::set<std::string_view> names;
   for (const Finding& f : findings)
     if (f.verdict == verdict && (question.pid < 0 || pid_of(f.about) == question.pid || pid_of(f.about) < 0)) names.insert(f.about.cause);
-  std::string text;
-  for (std::string_view name : names) text.append(text.empty() ? "" : ", ").append(name);
+  const std::string text = joined(names);
   if (!text.empty()) out += std::string(title) + ": " + text + "\n";
 }
 
 } // namespace
 
 std::string answer_text(const Question& question, const Answer& answer) {
-  std::vector<const Finding*> found;
-  for (const Finding& f : answer.findings)
-    if (is_found(f)) found.push_back(&f);
+  std::vector<const Finding*> found; // of each cause the first
+  std::map<std::string_view, std::vector<std::string_view>> others;
+  for (const Finding& f : answer.findings) {
+    if (!is_found(f)) continue;
+    const bool is_first = std::ranges::none_of(found, [&](const Finding* other) { return other->about.cause == f.about.cause; });
+    if (is_first)
+      found.push_back(&f);
+    else
+      others[f.about.cause].push_back(f.about.subject);
+  }
   const std::string seconds = print("%.1f s", static_cast<double>(answer.duration_ns) / 1e9);
   std::string out = asked_about(question) + ": " + (found.empty() ? "nothing found" : base::counted(found.size(), "cause") + " found") + " in " + seconds + "\n";
   for (size_t i = 0; i < found.size(); i++) {
     out += "\n";
     append_finding(out, *found[i], i + 1);
+    const std::string also = joined(others[found[i]->about.cause]);
+    if (!also.empty()) append_line(out, "also", &also);
   }
   for (const Finding* f : found) append_evidence(out, *f);
   out += "\n";

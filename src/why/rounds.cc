@@ -75,7 +75,7 @@ std::vector<Task> Rounds::first_round() const {
 
 // The most urgent ones, as many as one round can take without getting in each other's way.
 std::vector<Task> Rounds::next_round(const std::vector<Need>& needs) {
-  constexpr size_t most_tasks = 6;
+  constexpr size_t most_tasks = 4;
   std::vector<Task> out;
   for (const Need& need : needs) {
     const std::optional<int64_t> target = base::parse_integer(need.target);
@@ -108,6 +108,11 @@ void Rounds::take(std::vector<Task>& tasks, uint64_t interval_ns) {
   if (progress_) progress_(what, left_ns());
   std::vector<session::Runner*> runners;
   for (Task& t : tasks) {
+    // To prepare a script takes long on a busy host.
+    if (&t != &tasks.front() && left_ns() < interval_ns + least_round_ns) {
+      t.outcome = base::Error{base::Failure::runtime, "no time was left"};
+      continue;
+    }
     t.instrument = t.kind->make({.pid = t.pid, .interval_ns = interval_ns, .asked = question_.pid, .shared = shared_});
     t.outcome = t.instrument->prepare(run_);
   }
