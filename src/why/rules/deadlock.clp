@@ -14,6 +14,16 @@
   (suppose deadlock ?subject ?by (str-cat "none of its " ?threads " threads runs"))
   (ask deadlock ?subject snapshot (target ?pid) 85 "which locks its threads wait for, and who holds them"))
 
+; Calls that last longer than the measurement are not among those that were counted: then no thread has moved at all.
+(defrule deadlock-sign-of-standstill
+  (request (kind "stuck") (pid ?pid&:(>= ?pid 0)))
+  (process (by ?by) (pid ?pid) (threads ?threads&:(>= ?threads 2)) (busiest ?busiest&:(< ?busiest 0.01)) (voluntary ?waits&:(< ?waits 1)))
+  (not (syscall (pid ?pid) (call "futex") (time ?time&:(>= ?time 0.5))))
+  =>
+  (bind ?subject (process-subject ?pid))
+  (suppose deadlock ?subject ?by (str-cat "none of its " ?threads " threads moves"))
+  (ask deadlock ?subject snapshot (target ?pid) 85 "which locks its threads wait for, and who holds them"))
+
 (defrule deadlock-seen
   (process (pid ?pid) (name ?process) (busiest ?busiest&:(< ?busiest 0.01)))
   (lock-cycle (by ?by) (pid ?pid) (threads ?threads) (locks ?locks) (function ?function) (file ?file) (line ?line) (seconds ?seconds&:(>= ?seconds 1)))
@@ -33,6 +43,15 @@
   (logical (measured (by snapshot) (pid ?pid))
     (process (pid ?pid) (threads ?threads&:(>= ?threads 2)) (busiest ?busiest&:(< ?busiest 0.01)))
     (syscall (pid ?pid) (call "futex") (time ?time&:(>= ?time 0.5)))
+    (not (lock-cycle (pid ?pid))))
+  =>
+  (contradict deadlock (process-subject ?pid) snapshot "no threads wait for each other in a circle"))
+
+(defrule deadlock-not-seen-at-standstill
+  (logical (measured (by snapshot) (pid ?pid))
+    (request (kind "stuck") (pid ?pid))
+    (process (pid ?pid) (threads ?threads&:(>= ?threads 2)) (busiest ?busiest&:(< ?busiest 0.01)) (voluntary ?waits&:(< ?waits 1)))
+    (not (syscall (pid ?pid) (call "futex") (time ?time&:(>= ?time 0.5))))
     (not (lock-cycle (pid ?pid))))
   =>
   (contradict deadlock (process-subject ?pid) snapshot "no threads wait for each other in a circle"))
