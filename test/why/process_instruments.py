@@ -256,7 +256,7 @@ def causes(acu, kind, pid):
         done = subprocess.run([acu, "why", "--measure", measurement, "-p", str(pid), "--json"], capture_output=True, text=True, timeout=100 * SLOWNESS)
         if done.returncode:
             raise Skipped(f"rules need the measurement {measurement}: {done.stderr.strip().splitlines()[0]}")
-    answer = json.loads(acu_why(acu, "--kind", kind, "-p", str(pid)))
+    answer = json.loads(acu_why(acu, kind, "-p", str(pid)))
     return {f["cause"]: f["verdict"] for f in answer["findings"] if f["verdict"] in ("confirmed", "likely")}
 
 
