@@ -8,6 +8,7 @@
 #include <charconv>
 #include <fcntl.h>
 #include <filesystem>
+#include <sched.h>
 #include <set>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -57,13 +58,37 @@ double last_run(const std::string& folder) {
   return ms / 1e3;
 }
 
+// Each CPU has such a clock of its own (rq_clock_task, without interrupts and stolen time): now, on the CPU where a thread ran last.
+class CpuClocks {
+public:
+  CpuClocks() { ::sched_getaffinity(0, sizeof allowed_, &allowed_); }
+  ~CpuClocks() { ::sched_setaffinity(0, sizeof allowed_, &allowed_); }
+  CpuClocks(const CpuClocks&) = delete;
+  CpuClocks& operator=(const CpuClocks&) = delete;
+  // 0: not known.
+  double now(const std::string& folder) {
+    const std::string stat = text_of(folder + "/stat");
+    const std::vector<std::string_view> words = words_of(std::string_view(stat).substr(std::min(stat.rfind(')'), stat.size())));
+    constexpr size_t processor = 37; // proc_pid_stat(5), counted from the name on
+    const uint64_t cpu = words.size() > processor ? decimal(words[processor]).value_or(CPU_SETSIZE) : CPU_SETSIZE;
+    if (cpu >= CPU_SETSIZE) return 0;
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(cpu, &only);
+    return ::sched_setaffinity(0, sizeof only, &only) == 0 ? last_run("/proc/thread-self") : 0;
+  }
+
+private:
+  cpu_set_t allowed_ = {};
+};
+
 std::string folder_of(int pid, uint32_t tid) { return "/proc/" + std::to_string(pid) + "/task/" + std::to_string(tid); }
 
 } // namespace
 
 std::map<uint32_t, StillThread> sleeping_threads(int pid) {
   std::map<uint32_t, StillThread> out;
-  const double now = last_run("/proc/thread-self");
+  CpuClocks clocks;
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
     StillThread thread;
@@ -71,7 +96,8 @@ std::map<uint32_t, StillThread> sleeping_threads(int pid) {
     read_status(text_of(entry.path() / "status"), thread);
     if (thread.state == 0 || thread.state == 'R') continue;
     read_call(text_of(entry.path() / "syscall"), thread);
-    if (const double last = last_run(entry.path()); last > 0 && now > last) thread.seconds = now - last;
+    const double last = last_run(entry.path()), now = clocks.now(entry.path());
+    if (last > 0 && now > last) thread.seconds = now - last;
     out[thread.tid] = thread;
   }
   return out;
