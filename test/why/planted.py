@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Causes that are planted: run.py ACU [--all] [--filter TEXT]
+"""Causes that are planted: planted.py ACU [--all] [--filter TEXT]
 
 `acu why` over programs that have a cause of slowness, each with a twin that looks alike and does not have it, and a decoy: the twin with another oddity, which
 is harmless. The cause must come first where it is, and nothing may be confirmed where it is not. At the end: how many were right, and how many the
@@ -30,7 +30,7 @@ answers = collections.Counter()  # of those that were asked for: which cause cam
 @functools.cache
 def loops():
     with untimed():
-        subprocess.run(["g++", "-O2", "-g", "-std=c++20", "-o", PROGRAMS, os.path.join(HERE, "programs.cc"), "-pthread"], check=True, timeout=100 * SLOWNESS)
+        subprocess.run(["g++", "-O2", "-g", "-std=c++20", "-o", PROGRAMS, os.path.join(HERE, "planted", "programs.cc"), "-pthread"], check=True, timeout=100 * SLOWNESS)
         return str(statistics.median(int(subprocess.run([PROGRAMS], capture_output=True, text=True, check=True).stdout) for _ in range(9)))
 
 
@@ -50,7 +50,7 @@ def native(mode, variant):
 
 
 def python(mode, variant):
-    return running(PYTHON, os.path.join(HERE, "programs.py"), mode, variant)
+    return running(PYTHON, os.path.join(HERE, "planted", "programs.py"), mode, variant)
 
 
 def ask(acu, pid, *words):
