@@ -746,7 +746,7 @@ inline constexpr Option waits_options[] = {
      .name = "min-duration",
      .argument = "TIME",
      .doc = "Record waits of at least TIME; shorter ones count as running (default 100us)."},
-    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Show N limits (default 5)."},
+    {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Show N bottlenecks (default 5)."},
     lang_option,
     sampled_duration,
     {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output."},
@@ -978,8 +978,8 @@ inline constexpr Subcommand subcommands[] = {
      "acu slow -p 4711 handle_request\nacu slow syscall:fsync,fdatasync -a --min-duration 50ms\n"
      "acu slow --min-duration 1ms -n 5 read_page -- ./load"},
     {"waits", "[-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
-     "Report who waits for whom, what the waits come to in the end, and what limits the program: for each piece of code and each wait\n"
-     "for something outside, how much faster the threads would be without it. The longest wait is often not what limits a program.",
+     "Report who waits for whom, what causes the waits, and the bottlenecks of a program: code, or waits for disks, timers and peers,\n"
+     "with the speedup that the threads would have without each. The longest wait is often not the bottleneck.",
      waits_options, "acu waits -p 4711 --duration 5s\nacu waits --min-duration 20us -- ./load\nacu waits -a --duration 3s --json"},
     {"why", "[slow|growing|stuck|failing] [-p PID] [options]",
      "Find out why a process, or the host, is slow, growing, stuck or failing: measure cheaply, form hypotheses, take the measurement that tells\n"

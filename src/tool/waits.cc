@@ -1,4 +1,4 @@
-// `acu waits`: who waits for whom, and what that leads to.
+// `acu waits`: who waits for whom, and the bottlenecks.
 #include "waits/waits.h"
 
 #include "session/arguments.h"

@@ -17,21 +17,21 @@ std::vector<Share> shares_of(const Times& times, double whole) {
   return out;
 }
 
-// A part of a stretch of the ender.
-void add(Times& to, const Graph& graph, const Stretch& meanwhile, const std::vector<Share>& causes, uint64_t ns) {
+// A part of a segment of the ender.
+void add(Times& to, const Graph& graph, const Segment& meanwhile, const std::vector<Share>& causes, uint64_t ns) {
   const std::vector<Share>* its = &causes;
   if (meanwhile.kind == Activity::runs) its = meanwhile.mix == nobody ? nullptr : &graph.mixes[meanwhile.mix];
   if (!its) return;
   for (const Share& share : *its) to[share.activity] += share.part * static_cast<double>(ns);
 }
 
-Times causes_of(const Graph& graph, const Causes& known, const Stretch& wait) {
+Times causes_of(const Graph& graph, const Causes& known, const Segment& wait) {
   Times out;
   uint64_t known_ns = 0;
   if (wait.after != nobody) {
-    const std::vector<uint32_t>& its = graph.threads[wait.ender].stretches;
+    const std::vector<uint32_t>& its = graph.threads[wait.ender].segments;
     for (auto at = std::ranges::upper_bound(its, wait.after); at != its.begin();) {
-      const Stretch& meanwhile = graph.stretches[*--at];
+      const Segment& meanwhile = graph.segments[*--at];
       if (meanwhile.end <= wait.begin) break;
       const uint64_t shared_ns = std::min(meanwhile.end, wait.end) - std::max(meanwhile.begin, wait.begin);
       add(out, graph, meanwhile, known[*at], shared_ns);
@@ -66,10 +66,10 @@ struct Sum {
 } // namespace
 
 Causes find_causes(const Graph& graph) {
-  Causes out(graph.stretches.size());
-  // What a wait came to needs only stretches that ended before.
-  for (uint32_t i = 0; i < graph.stretches.size(); i++) {
-    const Stretch& s = graph.stretches[i];
+  Causes out(graph.segments.size());
+  // What a wait came to needs only segments that ended before.
+  for (uint32_t i = 0; i < graph.segments.size(); i++) {
+    const Segment& s = graph.segments[i];
     if (s.kind != Activity::runs) out[i] = only_largest(shares_of(causes_of(graph, out, s), static_cast<double>(s.ns())), s.activity);
   }
   return out;
@@ -77,8 +77,8 @@ Causes find_causes(const Graph& graph) {
 
 std::vector<Blamed> sum_up(const Graph& graph, const Causes& causes) {
   std::unordered_map<uint32_t, Sum> sums;
-  for (uint32_t i = 0; i < graph.stretches.size(); i++) {
-    const Stretch& s = graph.stretches[i];
+  for (uint32_t i = 0; i < graph.segments.size(); i++) {
+    const Segment& s = graph.segments[i];
     if (s.kind == Activity::runs) continue;
     const auto ns = static_cast<double>(s.ns());
     Sum& sum = sums[s.activity];

@@ -1,5 +1,5 @@
-// What waits come to in the end: each is given to what its ender did meanwhile. A wait that something outside ended is its own cause; so is the
-// time that a thread runs. What an ender waited for itself is given on in the same way (cascaded redistribution: Zhou et al., "wPerf: Generic Off-CPU
+// The causes of waits: each wait is charged to what its ender did meanwhile. A wait that something outside ended is its own cause. What an ender
+// waited for itself is charged in the same way (cascaded redistribution: Zhou et al., "wPerf: Generic Off-CPU
 // Analysis to Identify Bottleneck Waiting Events", OSDI 2018).
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace waits {
 
-// By stretch: what it came to; the parts are 1 together. Of stretches that run: nothing.
+// By segment: its causes; their parts add up to 1. Of segments that run: nothing.
 using Causes = std::vector<std::vector<Share>>;
 Causes find_causes(const Graph& graph);
 

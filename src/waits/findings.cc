@@ -27,7 +27,7 @@ struct Candidate {
 // How long each activity took, in all threads. Those that other threads end are no causes, what these do is: 0.
 std::vector<uint64_t> own_times(const Graph& graph) {
   std::vector<double> own(graph.activities.size()), ended(graph.activities.size());
-  for (const Stretch& s : graph.stretches) {
+  for (const Segment& s : graph.segments) {
     if (s.activity != nobody) (s.after == nobody || s.kind == Activity::runnable ? own : ended)[s.activity] += static_cast<double>(s.ns());
     if (s.mix == nobody) continue;
     for (const Share& share : graph.mixes[s.mix]) own[share.activity] += share.part * static_cast<double>(s.ns());
@@ -83,25 +83,25 @@ std::vector<double> factors_of(const Graph& graph, const Replay& replay, const R
   return out;
 }
 
-std::vector<Gain> gains_of(const Graph& graph, const std::vector<double>& factors) {
+std::vector<Speedup> speedups_of(const Graph& graph, const std::vector<double>& factors) {
   std::vector<std::vector<double>> of_groups(graph.groups.size());
   for (size_t t = 0; t < graph.threads.size(); t++)
     if (factors[t] >= least_gain) of_groups[graph.threads[t].group].push_back(factors[t]);
-  std::vector<Gain> out;
+  std::vector<Speedup> out;
   for (uint32_t g = 0; g < of_groups.size(); g++) {
     std::vector<double>& of = of_groups[g];
     if (of.empty()) continue;
     std::ranges::nth_element(of, of.begin() + static_cast<ptrdiff_t>(of.size() / 2));
     out.push_back({g, static_cast<uint32_t>(of.size()), of[of.size() / 2]});
   }
-  std::ranges::stable_sort(out, std::greater(), &Gain::factor);
+  std::ranges::stable_sort(out, std::greater(), &Speedup::factor);
   return out;
 }
 
 // What all threads would save. One that waits at its own pace, as for a timer, saves no more by that than what it does besides.
 uint64_t saved_ns(const Graph& graph, const Replayed& replayed, const std::vector<double>& factors) {
   std::vector<uint64_t> busy(graph.threads.size());
-  for (const Stretch& s : graph.stretches)
+  for (const Segment& s : graph.segments)
     if (s.kind == Activity::runs) busy[s.thread] += s.ns();
   uint64_t out = 0;
   for (size_t t = 0; t < graph.threads.size(); t++) {
@@ -113,61 +113,61 @@ uint64_t saved_ns(const Graph& graph, const Replayed& replayed, const std::vecto
   return out;
 }
 
-std::vector<Limit::Waiting> waiting_for(const std::vector<Blamed>& waits, const std::set<uint32_t>& activities) {
-  std::vector<Limit::Waiting> out;
+std::vector<Bottleneck::Waiting> waiting_for(const std::vector<Blamed>& waits, const std::set<uint32_t>& activities) {
+  std::vector<Bottleneck::Waiting> out;
   for (const Blamed& b : waits) {
     double part = 0;
     for (const Share& cause : b.causes) part += activities.contains(cause.activity) ? cause.part : 0;
     const auto ns = static_cast<uint64_t>(part * static_cast<double>(b.ns));
     if (ns && !activities.contains(b.activity)) out.push_back({b.activity, ns});
   }
-  std::ranges::stable_sort(out, std::greater(), &Limit::Waiting::ns);
+  std::ranges::stable_sort(out, std::greater(), &Bottleneck::Waiting::ns);
   return out;
 }
 
-// A function stands for its activities where it gains more than each of them; else they stand for themselves.
-std::vector<Limit> choose(std::vector<Limit> all) {
-  const auto holds = [](const Limit& outer, const Limit& inner) {
+// A function stands for its activities where it speedups more than each of them; else they stand for themselves.
+std::vector<Bottleneck> choose(std::vector<Bottleneck> all) {
+  const auto holds = [](const Bottleneck& outer, const Bottleneck& inner) {
     return inner.activities.size() < outer.activities.size() && std::ranges::all_of(inner.activities, [&](const Share& one) {
              return std::ranges::find(outer.activities, one.activity, &Share::activity) != outer.activities.end();
            });
   };
-  std::ranges::stable_sort(all, {}, [](const Limit& l) { return l.activities.size(); });
-  std::vector<Limit> out;
-  for (Limit& limit : all) {
-    const bool is_worse = std::ranges::any_of(out, [&](const Limit& other) {
-      return holds(limit, other) && static_cast<double>(limit.saved_ns) < saves_more * static_cast<double>(other.saved_ns) &&
-             limit.gains.front().factor < makes_faster * other.gains.front().factor;
+  std::ranges::stable_sort(all, {}, [](const Bottleneck& l) { return l.activities.size(); });
+  std::vector<Bottleneck> out;
+  for (Bottleneck& bottleneck : all) {
+    const bool is_worse = std::ranges::any_of(out, [&](const Bottleneck& other) {
+      return holds(bottleneck, other) && static_cast<double>(bottleneck.saved_ns) < saves_more * static_cast<double>(other.saved_ns) &&
+             bottleneck.speedups.front().factor < makes_faster * other.speedups.front().factor;
     });
     if (is_worse) continue;
-    std::erase_if(out, [&](const Limit& other) { return holds(limit, other); });
-    out.push_back(std::move(limit));
+    std::erase_if(out, [&](const Bottleneck& other) { return holds(bottleneck, other); });
+    out.push_back(std::move(bottleneck));
   }
-  std::ranges::stable_sort(out, std::greater(), &Limit::saved_ns);
+  std::ranges::stable_sort(out, std::greater(), &Bottleneck::saved_ns);
   return out;
 }
 
 } // namespace
 
-Findings find_limits(const Graph& graph) {
+Findings find_bottlenecks(const Graph& graph) {
   const Causes causes = find_causes(graph);
   const Replay replay(graph, causes);
-  Findings out = {.limits = {}, .waits = sum_up(graph, causes), .knots = find_knots(graph, (graph.end - graph.begin) / 50)};
+  Findings out = {.bottlenecks = {}, .waits = sum_up(graph, causes), .knots = find_knots(graph, (graph.end - graph.begin) / 50)};
   const std::vector<uint64_t> times = own_times(graph);
   uint64_t all_ns = 0;
-  for (const Stretch& s : graph.stretches) all_ns += s.ns();
-  std::vector<Limit> limits;
+  for (const Segment& s : graph.segments) all_ns += s.ns();
+  std::vector<Bottleneck> bottlenecks;
   for (const Candidate& c : find_candidates(graph, times)) {
     const std::vector<uint32_t> left_out(c.activities.begin(), c.activities.end());
     const Replayed replayed = replay.without(left_out);
     const std::vector<double> factors = factors_of(graph, replay, replayed);
-    Limit limit = {.group = c.group, .function = c.function, .ns = c.ns, .saved_ns = saved_ns(graph, replayed, factors), .gains = gains_of(graph, factors), .waiting = waiting_for(out.waits, c.activities)};
-    if (limit.gains.empty() || static_cast<double>(limit.saved_ns) < least_saved * static_cast<double>(all_ns)) continue;
-    for (uint32_t a : left_out) limit.activities.push_back({a, static_cast<double>(times[a]) / static_cast<double>(c.ns)});
-    std::ranges::stable_sort(limit.activities, std::greater(), &Share::part);
-    limits.push_back(std::move(limit));
+    Bottleneck bottleneck = {.group = c.group, .function = c.function, .ns = c.ns, .saved_ns = saved_ns(graph, replayed, factors), .speedups = speedups_of(graph, factors), .waiting = waiting_for(out.waits, c.activities)};
+    if (bottleneck.speedups.empty() || static_cast<double>(bottleneck.saved_ns) < least_saved * static_cast<double>(all_ns)) continue;
+    for (uint32_t a : left_out) bottleneck.activities.push_back({a, static_cast<double>(times[a]) / static_cast<double>(c.ns)});
+    std::ranges::stable_sort(bottleneck.activities, std::greater(), &Share::part);
+    bottlenecks.push_back(std::move(bottleneck));
   }
-  out.limits = choose(std::move(limits));
+  out.bottlenecks = choose(std::move(bottlenecks));
   return out;
 }
 

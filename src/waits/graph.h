@@ -1,4 +1,4 @@
-// What threads did in an interval, as a graph: the stretches of each thread in their order, and the thread that ended each wait. Plain data;
+// What threads did in an interval, as a graph: the segments of each thread in their order, and the thread that ended each wait. Plain data;
 // times are in ns of any one clock. graph_maker.h makes it of a measurement.
 #pragma once
 
@@ -35,23 +35,23 @@ struct Share {
   double part = 0;
 };
 
-struct Stretch {
+struct Segment {
   uint64_t begin = 0, end = 0;
   uint32_t thread = 0;
   Activity::Kind kind = Activity::runs;
   uint32_t activity = nobody; // of one that runs: nobody, see `mix`
   uint32_t mix = nobody;      // of one that runs: index into Graph::mixes; nobody: its code is not known
   uint32_t ender = nobody;    // the thread that ended it; nobody: something outside did
-  uint32_t after = nobody;    // set by settle(): the stretch of the ender that had to end before
+  uint32_t after = nobody;    // set by settle(): the segment of the ender that had to end before
   uint64_t ns() const { return end - begin; }
 };
 
-// A thread, known from its first stretch to its last; there are no gaps.
+// A thread, known from its first segment to its last; there are no gaps.
 struct Timeline {
   uint32_t pid = 0, tid = 0;
   uint32_t group = 0;
   std::string name;
-  std::vector<uint32_t> stretches = {}; // in their order; set by settle()
+  std::vector<uint32_t> segments = {}; // in their order; set by settle()
 };
 
 // Threads of one name in one process, or in processes of one name.
@@ -66,11 +66,11 @@ struct Graph {
   std::vector<Activity> activities;
   std::vector<std::vector<Share>> mixes;
   // Each comes after those that it depends on: after settle() they are in the order of their ends.
-  std::vector<Stretch> stretches;
+  std::vector<Segment> segments;
   uint64_t begin = 0, end = 0; // of the measurement
   uint32_t cpus = 0;           // that its threads may use; 0: not known
 
-  // Cuts stretches that run where they end a wait, brings all into their order, and finds what each comes after.
+  // Cuts segments that run where they end a wait, brings all into their order, and finds what each comes after.
   void settle();
 };
 

@@ -150,13 +150,13 @@ Graph GraphMaker::make(uint64_t begin, uint64_t end) {
   graph_.begin = begin;
   graph_.end = end;
   graph_.cpus = static_cast<uint32_t>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L));
-  add_stretches();
+  add_segments();
   graph_.settle();
   mix();
   return std::move(graph_);
 }
 
-void GraphMaker::add_stretches() {
+void GraphMaker::add_segments() {
   // A thread was there when it woke another.
   for (const Waited& w : waits_)
     if (w.waker != nobody && known_[w.waker].second) known_[w.waker].second = std::max(known_[w.waker].second, w.woken);
@@ -167,12 +167,12 @@ void GraphMaker::add_stretches() {
     if (!known_[thread].second) continue; // nothing but its name is known
     graph_.groups[graph_.threads[thread].group].threads++;
     uint64_t at = known_[thread].first;
-    const auto add = [&](uint64_t until, Stretch stretch) {
+    const auto add = [&](uint64_t until, Segment segment) {
       if (until <= at) return;
-      stretch.begin = std::exchange(at, until);
-      stretch.end = until;
-      stretch.thread = thread;
-      graph_.stretches.push_back(stretch);
+      segment.begin = std::exchange(at, until);
+      segment.end = until;
+      segment.thread = thread;
+      graph_.segments.push_back(segment);
     };
     const uint32_t no_cpu = keep({.kind = Activity::runnable, .group = graph_.threads[thread].group, .what = "a CPU", .where = {}, .stack = {}});
     for (; next != waits_.end() && next->thread == thread; ++next) {
@@ -189,27 +189,27 @@ void GraphMaker::add_stretches() {
 
 namespace {
 
-// What a stretch that runs comes after and ends with: activities of waits, its own or such as it ends.
+// What a segment that runs comes after and ends with: activities of waits, its own or such as it ends.
 struct Class {
   uint32_t group = 0, after = nobody, until = nobody;
   auto operator<=>(const Class&) const = default;
 };
-// Of a group, whatever its stretches come after.
+// Of a group, whatever its segments come after.
 Class of_group(uint32_t group) { return {group, nobody - 1, nobody - 1}; }
 
 std::vector<Class> classes_of(const Graph& graph) {
-  std::vector<uint32_t> ended(graph.stretches.size(), nobody);
-  for (const Stretch& s : graph.stretches)
-    if (s.after != nobody && graph.stretches[s.after].end == s.end) ended[s.after] = s.activity;
-  std::vector<Class> out(graph.stretches.size());
+  std::vector<uint32_t> ended(graph.segments.size(), nobody);
+  for (const Segment& s : graph.segments)
+    if (s.after != nobody && graph.segments[s.after].end == s.end) ended[s.after] = s.activity;
+  std::vector<Class> out(graph.segments.size());
   for (const Timeline& thread : graph.threads) {
     uint32_t last = nobody;
-    for (size_t i = 0; i < thread.stretches.size(); i++) {
-      const uint32_t at = thread.stretches[i];
-      const Stretch& s = graph.stretches[at];
+    for (size_t i = 0; i < thread.segments.size(); i++) {
+      const uint32_t at = thread.segments[i];
+      const Segment& s = graph.segments[at];
       if (s.kind == Activity::runs) {
-        const bool waits_next = ended[at] == nobody && i + 1 < thread.stretches.size();
-        out[at] = {thread.group, last, waits_next ? graph.stretches[thread.stretches[i + 1]].activity : ended[at]};
+        const bool waits_next = ended[at] == nobody && i + 1 < thread.segments.size();
+        out[at] = {thread.group, last, waits_next ? graph.segments[thread.segments[i + 1]].activity : ended[at]};
         last = out[at].until;
       } else {
         last = s.activity;
@@ -219,7 +219,7 @@ std::vector<Class> classes_of(const Graph& graph) {
   return out;
 }
 
-// Samples of a kind of stretches.
+// Samples of a kind of segments.
 struct Seen {
   uint64_t ns = 0, samples = 0;
   std::map<uint32_t, uint64_t> activities;
@@ -238,8 +238,8 @@ void GraphMaker::mix() {
   std::map<Class, Seen> seen;
   for (const Timeline& thread : graph_.threads) {
     auto sample = std::ranges::lower_bound(samples_, static_cast<uint32_t>(&thread - graph_.threads.data()), {}, &Sample::thread);
-    for (uint32_t at : thread.stretches) {
-      const Stretch& s = graph_.stretches[at];
+    for (uint32_t at : thread.segments) {
+      const Segment& s = graph_.segments[at];
       if (s.kind != Activity::runs) continue;
       Seen* const whole[] = {&seen[classes[at]], &seen[of_group(thread.group)]};
       for (Seen* one : whole) one->ns += s.ns();
@@ -255,8 +255,8 @@ void GraphMaker::mix() {
     mixes[of] = static_cast<uint32_t>(graph_.mixes.size());
     graph_.mixes.push_back(std::move(shares));
   }
-  for (uint32_t i = 0; i < graph_.stretches.size(); i++)
-    if (graph_.stretches[i].kind == Activity::runs) graph_.stretches[i].mix = mixes[classes[i]];
+  for (uint32_t i = 0; i < graph_.segments.size(); i++)
+    if (graph_.segments[i].kind == Activity::runs) graph_.segments[i].mix = mixes[classes[i]];
 }
 
 } // namespace waits

@@ -1,6 +1,6 @@
 // The graph of a measurement, from its records (scripts/wait_graph.bt). Records are named and made small as they come.
 //
-// A thread is known from its first record to its last. What is between its waits it runs; which code that is, samples tell: stretches of one
+// A thread is known from its first record to its last. What is between its waits it runs; which code that is, samples tell: segments of one
 // kind (what they come after, and what they end with) run the same code.
 #pragma once
 
@@ -28,9 +28,9 @@ public:
   void take(const Note& note);
   // Begin and end of the measurement, as the records count.
   Graph make(uint64_t begin, uint64_t end);
-  // Looks for the place of an activity of the graph in the source.
+  // Finds the source location of an activity of the graph.
   void locate(Graph& graph, uint32_t activity);
-  uint64_t dropped() const { return dropped_; } // waits beyond the limit
+  uint64_t dropped() const { return dropped_; } // waits beyond most_waits
 
 private:
   struct Waited {
@@ -51,7 +51,7 @@ private:
   uint32_t activity_of(uint32_t group, const StackId& user);
   uint32_t keep(Activity activity, const StackId& user = {});
   void place(Activity& activity, const StackId& user);
-  void add_stretches();
+  void add_segments();
   void mix();
 
   Stacks& stacks_;

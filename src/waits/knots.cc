@@ -51,7 +51,7 @@ private:
 
 std::vector<std::vector<uint32_t>> find_knots(const Graph& graph, uint64_t min_ns) {
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> edges;
-  for (const Stretch& s : graph.stretches)
+  for (const Segment& s : graph.segments)
     if (s.ender != nobody) edges[{graph.threads[s.thread].group, graph.threads[s.ender].group}] += s.ns();
   std::vector<std::vector<uint32_t>> next(graph.groups.size());
   for (const auto& [edge, ns] : edges)

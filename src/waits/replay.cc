@@ -20,8 +20,8 @@ public:
     }
   }
 
-  bool is_out(const Stretch& s) const { return s.activity != nobody && is_out_[s.activity]; }
-  double of(const Stretch& s, const std::vector<Share>& causes) const {
+  bool is_out(const Segment& s) const { return s.activity != nobody && is_out_[s.activity]; }
+  double of(const Segment& s, const std::vector<Share>& causes) const {
     if (is_out(s)) return 0;
     if (s.kind == Activity::runs) return s.mix == nobody ? 1 : of_mix_[s.mix];
     double part = 1;
@@ -41,17 +41,17 @@ uint32_t root_of(std::vector<uint32_t>& parents, uint32_t thread) {
 
 } // namespace
 
-Replay::Replay(const Graph& graph, const Causes& causes) : graph_(graph), causes_(causes), is_bound_(graph.stretches.size()), coupled_(graph.threads.size()) {
+Replay::Replay(const Graph& graph, const Causes& causes) : graph_(graph), causes_(causes), is_bound_(graph.segments.size()), coupled_(graph.threads.size()) {
   std::vector<uint64_t> all(graph.groups.size());
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> waited; // of groups
-  const auto groups = [&](const Stretch& s) { return std::pair(graph.threads[s.thread].group, graph.threads[s.ender].group); };
-  for (const Stretch& s : graph.stretches) {
+  const auto groups = [&](const Segment& s) { return std::pair(graph.threads[s.thread].group, graph.threads[s.ender].group); };
+  for (const Segment& s : graph.segments) {
     all[graph.threads[s.thread].group] += s.ns();
     if (s.kind == Activity::waits && s.after != nobody) waited[groups(s)] += s.ns();
   }
   std::iota(coupled_.begin(), coupled_.end(), 0);
-  for (size_t i = 0; i < graph.stretches.size(); i++) {
-    const Stretch& s = graph.stretches[i];
+  for (size_t i = 0; i < graph.segments.size(); i++) {
+    const Segment& s = graph.segments[i];
     if (s.kind != Activity::waits || s.after == nobody) continue;
     const auto pair = groups(s);
     is_bound_[i] = static_cast<double>(waited[pair]) >= least_bound * static_cast<double>(all[pair.first]);
@@ -63,11 +63,11 @@ Replay::Replay(const Graph& graph, const Causes& causes) : graph_(graph), causes
 Replayed Replay::without(std::span<const uint32_t> left_out) const {
   const Kept kept(graph_, left_out);
   const size_t threads = graph_.threads.size();
-  std::vector<uint64_t> ends(graph_.stretches.size()), first_begins(threads), last_ends(threads);
+  std::vector<uint64_t> ends(graph_.segments.size()), first_begins(threads), last_ends(threads);
   std::vector<bool> is_known(threads);
   Replayed out = {.before_ns = std::vector<uint64_t>(threads), .after_ns = std::vector<uint64_t>(threads), .left_out_ns = std::vector<uint64_t>(threads)};
-  for (uint32_t i = 0; i < graph_.stretches.size(); i++) {
-    const Stretch& s = graph_.stretches[i];
+  for (uint32_t i = 0; i < graph_.segments.size(); i++) {
+    const Segment& s = graph_.segments[i];
     if (!is_known[s.thread]) {
       is_known[s.thread] = true;
       first_begins[s.thread] = last_ends[s.thread] = s.begin;
@@ -76,7 +76,7 @@ Replayed Replay::without(std::span<const uint32_t> left_out) const {
     const auto kept_ns = static_cast<uint64_t>(static_cast<double>(s.ns()) * kept.of(s, causes_[i]));
     // Its ender may be there before it waits at all.
     if (is_bound_[i] && !kept.is_out(s))
-      ends[i] = std::max(begin, ends[s.after] + (s.end - graph_.stretches[s.after].end));
+      ends[i] = std::max(begin, ends[s.after] + (s.end - graph_.segments[s.after].end));
     else
       ends[i] = begin + kept_ns;
     if (s.kind == Activity::runs) out.runs_ns += kept_ns;

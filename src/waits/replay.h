@@ -1,4 +1,4 @@
-// How long everything would take without some activities. All stretches happen again in their order: code that runs takes as long as it did, but for
+// How long everything would take without some activities. All segments happen again in their order: code that runs takes as long as it did, but for
 // the part that is left out; a wait ends when its ender comes to that point; one that something outside ended takes as long as it did, from when it
 // begins.
 //
@@ -19,7 +19,7 @@ namespace waits {
 inline constexpr double least_bound = 0.02;
 
 struct Replayed {
-  // By thread: until its last stretch ended, as it was and as it would be. Threads without stretches: 0.
+  // By thread: until its last segment ended, as it was and as it would be. Threads without segments: 0.
   std::vector<uint64_t> before_ns, after_ns;
   std::vector<uint64_t> left_out_ns; // of its own waits
   uint64_t runs_ns = 0; // all that would still run
@@ -39,7 +39,7 @@ public:
 private:
   const Graph& graph_;
   const Causes& causes_;
-  std::vector<bool> is_bound_; // by stretch: its wait ends when its ender's stretch does
+  std::vector<bool> is_bound_; // by segment: its wait ends when its ender's segment does
   std::vector<uint32_t> coupled_;
 };
 

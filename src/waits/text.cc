@@ -58,16 +58,16 @@ struct GroupTimes {
 
 std::vector<GroupTimes> times_of(const Graph& graph) {
   std::vector<GroupTimes> out(graph.groups.size());
-  for (const Stretch& s : graph.stretches) {
+  for (const Segment& s : graph.segments) {
     GroupTimes& of = out[graph.threads[s.thread].group];
     (s.kind == Activity::runs ? of.runs : s.kind == Activity::waits ? of.waits : of.runnable) += s.ns();
   }
   return out;
 }
 
-std::string limit_text(const Graph& graph, const Limit& limit) {
-  if (limit.function.empty()) return activity_text(graph, graph.activities[limit.activities.front().activity]);
-  return name_of(graph, limit.group) + " is in " + limit.function;
+std::string bottleneck_text(const Graph& graph, const Bottleneck& bottleneck) {
+  if (bottleneck.function.empty()) return activity_text(graph, graph.activities[bottleneck.activities.front().activity]);
+  return name_of(graph, bottleneck.group) + " is in " + bottleneck.function;
 }
 
 void append_stack(std::string& out, const std::vector<std::string>& stack) {
@@ -78,17 +78,17 @@ void append_stack(std::string& out, const std::vector<std::string>& stack) {
   out += stack.size() > most_frames ? " < …\n" : "\n";
 }
 
-void append_limit(std::string& out, const Report& r, const Limit& limit) {
-  out += print("  %.2fx", limit.gains.front().factor) + "  " + limit_text(r.graph, limit) + "  (" + short_time(limit.ns) + ")\n";
-  std::string gains;
-  for (const Gain& g : limit.gains)
-    gains += (gains.empty() ? "        without it " : ", ") + base::counted(g.threads, "thread") + " " + name_of(r.graph, g.group) + print(" %.2f times as fast", g.factor);
-  out += gains + "\n";
-  for (size_t i = 0; !limit.function.empty() && i < limit.activities.size() && i < most_causes_shown; i++)
-    out += "        " + percent(limit.activities[i].part) + " of it: " + activity_text(r.graph, r.graph.activities[limit.activities[i].activity]) + "\n";
-  for (size_t i = 0; i < limit.waiting.size() && i < most_causes_shown; i++)
-    out += "        " + activity_text(r.graph, r.graph.activities[limit.waiting[i].activity]) + ": " + short_time(limit.waiting[i].ns) + " because of it\n";
-  append_stack(out, r.graph.activities[limit.activities.front().activity].stack);
+void append_bottleneck(std::string& out, const Report& r, const Bottleneck& bottleneck) {
+  out += print("  %.2fx", bottleneck.speedups.front().factor) + "  " + bottleneck_text(r.graph, bottleneck) + "  (" + short_time(bottleneck.ns) + ")\n";
+  std::string speedups;
+  for (const Speedup& g : bottleneck.speedups)
+    speedups += (speedups.empty() ? "        without it " : ", ") + base::counted(g.threads, "thread") + " " + name_of(r.graph, g.group) + print(" would be %.2f times as fast", g.factor);
+  out += speedups + "\n";
+  for (size_t i = 0; !bottleneck.function.empty() && i < bottleneck.activities.size() && i < most_causes_shown; i++)
+    out += "        " + percent(bottleneck.activities[i].part) + " of it: " + activity_text(r.graph, r.graph.activities[bottleneck.activities[i].activity]) + "\n";
+  for (size_t i = 0; i < bottleneck.waiting.size() && i < most_causes_shown; i++)
+    out += "        " + activity_text(r.graph, r.graph.activities[bottleneck.waiting[i].activity]) + ": " + short_time(bottleneck.waiting[i].ns) + " caused by it\n";
+  append_stack(out, r.graph.activities[bottleneck.activities.front().activity].stack);
 }
 
 void append_threads(std::string& out, const Report& r) {
@@ -108,7 +108,7 @@ void append_wait(std::string& out, const Report& r, const Blamed& b) {
   size_t shown = 0;
   for (const Share& cause : b.causes) {
     if (cause.activity == b.activity || cause.part < least_part_shown || shown++ == most_causes_shown) continue;
-    out += "                                     " + percent(cause.part) + " as " + activity_text(r.graph, r.graph.activities[cause.activity]) + "\n";
+    out += "                                     " + percent(cause.part) + " caused by: " + activity_text(r.graph, r.graph.activities[cause.activity]) + "\n";
   }
 }
 
@@ -118,14 +118,14 @@ std::string waits_text(const Report& r) {
   uint64_t waits = 0;
   for (const Blamed& b : r.findings.waits) waits += b.number;
   std::string out = short_time(r.graph.end - r.graph.begin) + ", " + r.what + ": " + base::counted(waits, "wait") + " of " + short_time(r.min_ns) + " or longer";
-  out += r.lost ? "; " + report::grouped(r.lost) + " records lost: the rest is not complete\n\n" : "\n\n";
-  if (r.findings.limits.empty())
-    out += "nothing limits it: no thread would gain 3% without any one activity\n";
+  out += r.lost ? "; " + report::grouped(r.lost) + " records lost: the report is not complete\n\n" : "\n\n";
+  if (r.findings.bottlenecks.empty())
+    out += "no bottleneck: no thread would be 3% faster without any one activity\n";
   else
-    out += "what limits it, and the gain without it\n";
-  for (size_t i = 0; i < r.findings.limits.size() && i < r.top; i++) append_limit(out, r, r.findings.limits[i]);
+    out += "bottlenecks, with the speedup without each\n";
+  for (size_t i = 0; i < r.findings.bottlenecks.size() && i < r.top; i++) append_bottleneck(out, r, r.findings.bottlenecks[i]);
   for (const std::vector<uint32_t>& knot : r.findings.knots) {
-    out += "these wait for each other in a circle:";
+    out += "waiting for each other in a circle:";
     for (uint32_t g : knot) out += " " + name_of(r.graph, g);
     out += "\n";
   }
@@ -160,17 +160,17 @@ std::string share_json(const Graph& graph, const Share& s) {
   return JsonObject().raw("activity", activity_json(graph, s.activity)).add_fraction("part", s.part).end();
 }
 
-std::string limit_json(const Graph& graph, const Limit& limit) {
-  const auto gain = [&](const Gain& g) { return JsonObject().add("threads", graph.groups[g.group].name).add("number", g.threads).add_fraction("factor", g.factor).end(); };
-  const auto waiting = [&](const Limit::Waiting& w) { return JsonObject().raw("wait", activity_json(graph, w.activity)).add("ns", w.ns).end(); };
+std::string bottleneck_json(const Graph& graph, const Bottleneck& bottleneck) {
+  const auto gain = [&](const Speedup& g) { return JsonObject().add("threads", graph.groups[g.group].name).add("number", g.threads).add_fraction("factor", g.factor).end(); };
+  const auto waiting = [&](const Bottleneck::Waiting& w) { return JsonObject().raw("wait", activity_json(graph, w.activity)).add("ns", w.ns).end(); };
   return JsonObject()
-      .add("threads", graph.groups[limit.group].name)
-      .add("function", limit.function)
-      .raw("activities", json_list(limit.activities, [&](const Share& s) { return share_json(graph, s); }))
-      .add("ns", limit.ns)
-      .add("saved_ns", limit.saved_ns)
-      .raw("gains", json_list(limit.gains, gain))
-      .raw("waiting", json_list(limit.waiting, waiting))
+      .add("threads", graph.groups[bottleneck.group].name)
+      .add("function", bottleneck.function)
+      .raw("activities", json_list(bottleneck.activities, [&](const Share& s) { return share_json(graph, s); }))
+      .add("ns", bottleneck.ns)
+      .add("saved_ns", bottleneck.saved_ns)
+      .raw("speedups", json_list(bottleneck.speedups, gain))
+      .raw("waiting", json_list(bottleneck.waiting, waiting))
       .end();
 }
 
@@ -207,7 +207,7 @@ std::string waits_json(const Report& r) {
              .add("duration_ns", r.graph.end - r.graph.begin)
              .add("min_duration_ns", r.min_ns)
              .add("lost", r.lost)
-             .raw("limits", json_list(r.findings.limits, [&](const Limit& l) { return limit_json(r.graph, l); }))
+             .raw("bottlenecks", json_list(r.findings.bottlenecks, [&](const Bottleneck& l) { return bottleneck_json(r.graph, l); }))
              .raw("knots", json_list(r.findings.knots, knot))
              .raw("threads", json_list(groups, group))
              .raw("waits", json_list(r.findings.waits, [&](const Blamed& b) { return wait_json(r.graph, b); }))

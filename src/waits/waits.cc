@@ -47,8 +47,8 @@ void Measuring::take_interpreter(uint32_t pid, const language_table& table) {
 }
 
 void Measuring::locate(Graph& graph, const Findings& findings, size_t first) {
-  for (size_t i = 0; i < findings.limits.size() && i < first; i++)
-    for (const Share& s : findings.limits[i].activities) maker_->locate(graph, s.activity);
+  for (size_t i = 0; i < findings.bottlenecks.size() && i < first; i++)
+    for (const Share& s : findings.bottlenecks[i].activities) maker_->locate(graph, s.activity);
 }
 
 uint64_t Measuring::lost() {
@@ -73,7 +73,7 @@ base::Result<int> find_waits(const Options& options) {
   // Detached; all records were taken.
   ACU_CHECK(measuring.runner().live(*output));
   Graph graph = measuring.graph();
-  const Findings findings = find_limits(graph);
+  const Findings findings = find_bottlenecks(graph);
   measuring.locate(graph, findings, options.top);
   const Report report = {.graph = graph, .findings = findings, .what = measuring.what(), .min_ns = options.min_duration_ns, .lost = measuring.lost(), .top = options.top};
   output->out(options.json ? waits_json(report) : waits_text(report));

@@ -1,4 +1,4 @@
-// `acu waits`: measures who waits for whom (scripts/wait_graph.bt), and reports what limits the target.
+// `acu waits`: measures who waits for whom (scripts/wait_graph.bt), and reports the bottlenecks of the target.
 #pragma once
 
 #include "base/result.h"
@@ -20,7 +20,7 @@ struct Options {
   std::vector<std::string> command;  // words; empty: none
   uint64_t min_duration_ns = 100'000; // shorter waits count as running
   uint64_t duration_ns = 0;          // 0: until the command or the process ends, or a signal
-  size_t top = 5;                    // limits that are shown
+  size_t top = 5;                    // bottlenecks that are shown
   runtime::Show languages = runtime::Show::folded;
   std::string output;                // a file; empty: standard output
   bool json = false;
@@ -41,7 +41,7 @@ public:
   session::Runner& runner() { return *runner_; }
   // What there is of it, after the run.
   Graph graph() { return maker_->make(runner_->attached_ns(), runner_->detached_ns()); }
-  // Looks for the places of the first limits in the source.
+  // Finds the source locations of the first bottlenecks.
   void locate(Graph& graph, const Findings& findings, size_t first);
   uint64_t lost();
   const std::string& what() const { return condition_.what; }

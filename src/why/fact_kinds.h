@@ -287,12 +287,12 @@ inline constexpr SlotKind hot_function[] = {
     {"share", number, "1", "part of the process's CPU time, with what it calls if it has a class"},
     low, high,
 };
-inline constexpr SlotKind limit[] = {
+inline constexpr SlotKind bottleneck[] = {
     pid,
     {"activity", text, "", "runs, waits or runnable"},
     {"what", text, "", "what is waited for; empty: it runs"},
     function, file, line,
-    {"gain", number, "", "how much sooner the program would be done without it: 2 is twice as fast"},
+    {"speedup", number, "", "how much faster the program would be without it: 2 is twice as fast"},
     share, low, high,
 };
 inline constexpr SlotKind page_faults[] = {
@@ -428,7 +428,7 @@ inline constexpr FactKind all_fact_kinds[] = {
     {"interpreter", "The lock of an interpreter.", slots::interpreter},
     {"collector", "Pauses of a garbage collector.", slots::collector},
     {"hot-function", "A function that uses CPU time.", slots::hot_function},
-    {"limit", "What limits a program, from the graph of its waits.", slots::limit},
+    {"bottleneck", "A bottleneck of a program, from the graph of its waits.", slots::bottleneck},
     {"page-faults", "Page faults at one location.", slots::page_faults},
     {"allocation", "Memory that a function allocates.", slots::allocation},
     {"unreachable", "Blocks that nothing refers to.", slots::unreachable},

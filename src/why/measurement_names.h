@@ -24,7 +24,7 @@ inline constexpr MeasurementName measurement_names[] = {
     {"cpu-counters", "hot-function"}, // by cycles, independent of the clock
     {"run-queues", "run-queue process-time", "waits"},
     {"waits", "wait process-time"},
-    {"wait-graph", "limit pool late-wakeup", "waits"},
+    {"wait-graph", "bottleneck pool late-wakeup", "waits"},
     {"locks", "lock lock-cycle", "waits"},
     {"block-io", "disk-latency disk-user"},
     {"files", "file-write file-read file-sync cache-growth"},

@@ -11,7 +11,7 @@ namespace why {
 
 namespace {
 
-using waits::Activity, waits::Blamed, waits::Graph, waits::Stretch, waits::nobody;
+using waits::Activity, waits::Blamed, waits::Graph, waits::Segment, waits::nobody;
 
 struct CallReason {
   std::string_view calls, reason; // calls: separated by spaces
@@ -61,7 +61,7 @@ private:
   void add_run_queue();
   void add_locks();
   void add_lock(const std::string& name, const std::vector<const Blamed*>& waits);
-  void add_limit(const waits::Limit& limit);
+  void add_bottleneck(const waits::Bottleneck& bottleneck);
   void add_pool(const Blamed& wait);
   bool is_here(uint32_t thread) const { return pid_ < 0 || graph_.threads[thread].pid == static_cast<uint32_t>(pid_); }
   double seconds() const { return static_cast<double>(std::max<uint64_t>(graph_.end - graph_.begin, 1)); }
@@ -80,7 +80,7 @@ private:
 
 void Maker::find_idle() {
   std::vector<uint64_t> own(graph_.threads.size()), other(graph_.threads.size());
-  for (const Stretch& s : graph_.stretches) {
+  for (const Segment& s : graph_.segments) {
     const bool is_own = s.kind == Activity::waits && s.after == nobody && (graph_.activities[s.activity].is_idle || reason_of(graph_.activities[s.activity]) == "sleep");
     (is_own ? own : other)[s.thread] += s.ns();
   }
@@ -89,7 +89,7 @@ void Maker::find_idle() {
 
 void Maker::sum_up() {
   find_idle();
-  for (const Stretch& s : graph_.stretches) {
+  for (const Segment& s : graph_.segments) {
     if (!is_here(s.thread) || is_idle_[s.thread]) continue;
     const bool is_idle = s.kind == Activity::waits && graph_.activities[s.activity].is_idle;
     if (is_idle) continue;
@@ -152,7 +152,7 @@ std::string cgroup_of(uint32_t pid) {
 void Maker::add_run_queue() {
   std::map<uint32_t, double> ahead; // by process
   double known = 0, number = 0;
-  for (const Stretch& s : graph_.stretches) {
+  for (const Segment& s : graph_.segments) {
     if (s.kind != Activity::runnable || !is_here(s.thread)) continue;
     number++;
     if (s.ender == nobody) continue;
@@ -219,22 +219,22 @@ void Maker::add_lock(const std::string& name, const std::vector<const Blamed*>& 
   add("interpreter", "interpreters", std::move(of_interpreter));
 }
 
-void Maker::add_limit(const waits::Limit& limit) {
+void Maker::add_bottleneck(const waits::Bottleneck& bottleneck) {
   constexpr std::string_view kinds[] = {"runs", "waits", "runnable"};
-  const Activity& a = graph_.activities[limit.activities.front().activity];
-  std::vector<std::pair<std::string_view, Value>> slots = {{"activity", std::string(kinds[a.kind])}, {"what", a.what}, {"gain", limit.gains.front().factor}};
+  const Activity& a = graph_.activities[bottleneck.activities.front().activity];
+  std::vector<std::pair<std::string_view, Value>> slots = {{"activity", std::string(kinds[a.kind])}, {"what", a.what}, {"speedup", bottleneck.speedups.front().factor}};
   put_place(slots, a);
-  const double share = 1 - 1 / limit.gains.front().factor;
+  const double share = 1 - 1 / bottleneck.speedups.front().factor;
   constexpr double off = 0.2; // of a gain, at most (test/waits/run.py)
   const auto of_gain = [&](double gain) { return std::clamp(1 - 1 / std::max(gain, 1.0), 0.0, 1.0); };
-  put_share(slots, {share, of_gain(limit.gains.front().factor * (1 - off)), of_gain(limit.gains.front().factor * (1 + off))});
-  add("limit", "wait-graph", std::move(slots));
+  put_share(slots, {share, of_gain(bottleneck.speedups.front().factor * (1 - off)), of_gain(bottleneck.speedups.front().factor * (1 + off))});
+  add("bottleneck", "wait-graph", std::move(slots));
 }
 
 // How many threads were in the activity at the same time, at most.
 uint32_t Maker::most_at_once(uint32_t activity) const {
   std::vector<std::pair<uint64_t, int>> changes;
-  for (const Stretch& s : graph_.stretches)
+  for (const Segment& s : graph_.segments)
     if (s.activity == activity) changes.insert(changes.end(), {{s.begin, 1}, {s.end, -1}});
   std::ranges::sort(changes);
   int now = 0, most = 0;
@@ -267,7 +267,7 @@ std::vector<Fact> Maker::facts() {
   for (const Blamed& b : findings_.waits) add_wait(b);
   add_run_queue();
   add_locks();
-  for (const waits::Limit& l : findings_.limits) add_limit(l);
+  for (const waits::Bottleneck& l : findings_.bottlenecks) add_bottleneck(l);
   for (const Blamed& b : findings_.waits) add_pool(b);
   return std::move(out_);
 }

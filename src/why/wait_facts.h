@@ -1,4 +1,4 @@
-// Facts from a graph of waits (src/waits): wait, process-time, run-queue, lock, limit, pool, interpreter. Shares are of the time of the process's threads that
+// Facts from a graph of waits (src/waits): wait, process-time, run-queue, lock, bottleneck, pool, interpreter. Shares are of the time of the process's threads that
 // is not idle: a wait for work to come is idle, and so is a thread that only waits at its own pace, as for a timer.
 #pragma once
 

@@ -22,7 +22,7 @@ public:
   session::Runner* runner() override { return &measuring_.runner(); }
   base::Result<std::vector<Fact>> end(uint64_t) override {
     waits::Graph graph = measuring_.graph();
-    const waits::Findings findings = waits::find_limits(graph);
+    const waits::Findings findings = waits::find_bottlenecks(graph);
     constexpr size_t located = 3;
     measuring_.locate(graph, findings, located);
     return wait_facts(graph, findings, pid_);

@@ -1,4 +1,4 @@
-// Graphs made by hand: what waits come to, and what is gained without an activity.
+// Graphs made by hand: the causes of waits, replays, bottlenecks.
 #include "waits/findings.h"
 #include "waits/knots.h"
 
@@ -35,16 +35,16 @@ struct Builder {
   void runs(uint32_t thread, uint64_t begin, uint64_t end, std::string function) {
     const uint32_t a = activity(Activity::runs, thread, {}, {std::move(function)});
     graph.mixes.push_back({{a, 1}});
-    graph.stretches.push_back({.begin = begin, .end = end, .thread = thread, .mix = static_cast<uint32_t>(graph.mixes.size() - 1)});
+    graph.segments.push_back({.begin = begin, .end = end, .thread = thread, .mix = static_cast<uint32_t>(graph.mixes.size() - 1)});
   }
   void waits(uint32_t thread, uint64_t begin, uint64_t end, std::string what, uint32_t ender = nobody, std::vector<std::string> where = {}) {
     const uint32_t a = activity(Activity::waits, thread, std::move(what), std::move(where));
-    graph.stretches.push_back({.begin = begin, .end = end, .thread = thread, .kind = Activity::waits, .activity = a, .ender = ender});
+    graph.segments.push_back({.begin = begin, .end = end, .thread = thread, .kind = Activity::waits, .activity = a, .ender = ender});
     graph.end = std::max(graph.end, end);
   }
   void runnable(uint32_t thread, uint64_t begin, uint64_t end, uint32_t ender = nobody) {
     const uint32_t a = activity(Activity::runnable, thread, "a CPU");
-    graph.stretches.push_back({.begin = begin, .end = end, .thread = thread, .kind = Activity::runnable, .activity = a, .ender = ender});
+    graph.segments.push_back({.begin = begin, .end = end, .thread = thread, .kind = Activity::runnable, .activity = a, .ender = ender});
   }
   const Graph& settled() {
     graph.settle();
@@ -75,10 +75,10 @@ TEST(Graph, CutsWhatRunsWhereItEndsAWait) {
   b.waits(x, 0, 40, "lock", y);
   b.runs(y, 0, 100, "work");
   const Graph& g = b.settled();
-  ASSERT_EQ(g.threads[y].stretches.size(), 2u);
-  const Stretch& first = g.stretches[g.threads[y].stretches[0]];
+  ASSERT_EQ(g.threads[y].segments.size(), 2u);
+  const Segment& first = g.segments[g.threads[y].segments[0]];
   EXPECT_EQ(first.end, 40u);
-  EXPECT_EQ(g.stretches[g.threads[x].stretches[0]].after, g.threads[y].stretches[0]);
+  EXPECT_EQ(g.segments[g.threads[x].segments[0]].after, g.threads[y].segments[0]);
 }
 
 TEST(Graph, AWaitWhoseEnderIsNotKnownThenComesAfterNothing) {
@@ -87,7 +87,7 @@ TEST(Graph, AWaitWhoseEnderIsNotKnownThenComesAfterNothing) {
   b.waits(x, 0, 40, "lock", y);
   b.runs(y, 50, 100, "work");
   const Graph& g = b.settled();
-  EXPECT_EQ(g.stretches[g.threads[x].stretches[0]].after, nobody);
+  EXPECT_EQ(g.segments[g.threads[x].segments[0]].after, nobody);
 }
 
 TEST(Graph, TwoThatEndEachOthersWaitsAtOnceDoNotDependOnEachOther) {
@@ -160,7 +160,7 @@ TEST(Blame, PartsAreOneTogetherWithManyCauses) {
   for (uint64_t i = 0; i < 100; i++) b.runs(y, i * 10, i * 10 + 10, "f" + std::to_string(i));
   b.settled();
   const Causes causes = find_causes(b.graph);
-  const std::vector<Share>& its = causes[b.graph.threads[x].stretches[0]];
+  const std::vector<Share>& its = causes[b.graph.threads[x].segments[0]];
   EXPECT_LE(its.size(), 12u);
   EXPECT_NEAR(std::accumulate(its.begin(), its.end(), 0.0, [](double n, const Share& s) { return n + s.part; }), 1, 1e-9);
 }
@@ -262,7 +262,7 @@ TEST(Knots, ThreadsThatWaitForEachOther) {
 
 // ---- findings
 
-// The longest wait is a timer's; what limits the workers is a sleep under their lock.
+// The longest wait is a timer's; what bottlenecks the workers is a sleep under their lock.
 TEST(Findings, TheLongestWaitIsNotWhatLimits) {
   Builder b;
   const uint32_t x = b.thread("worker"), y = b.thread("worker"), timer = b.thread("timer");
@@ -278,14 +278,14 @@ TEST(Findings, TheLongestWaitIsNotWhatLimits) {
   }
   b.runs(timer, 0, 1, "tick");
   b.waits(timer, 1, 20000, "sleep", nobody, {"tick"});
-  const Findings f = find_limits(b.settled());
-  ASSERT_FALSE(f.limits.empty());
+  const Findings f = find_bottlenecks(b.settled());
+  ASSERT_FALSE(f.bottlenecks.empty());
   EXPECT_EQ(b.text(f.waits[0].activity), "timer:sleep@tick");
-  EXPECT_EQ(b.text(f.limits[0].activities[0].activity), "worker:sleep@flush");
-  ASSERT_EQ(f.limits[0].gains.size(), 1u);
-  EXPECT_EQ(f.limits[0].gains[0].threads, 2u);
-  EXPECT_NEAR(f.limits[0].gains[0].factor, 10, 0.6);
-  for (const Limit& l : f.limits) EXPECT_NE(b.graph.groups[l.group].name, "timer") << "it only waits at its own pace";
+  EXPECT_EQ(b.text(f.bottlenecks[0].activities[0].activity), "worker:sleep@flush");
+  ASSERT_EQ(f.bottlenecks[0].speedups.size(), 1u);
+  EXPECT_EQ(f.bottlenecks[0].speedups[0].threads, 2u);
+  EXPECT_NEAR(f.bottlenecks[0].speedups[0].factor, 10, 0.6);
+  for (const Bottleneck& l : f.bottlenecks) EXPECT_NE(b.graph.groups[l.group].name, "timer") << "it only waits at its own pace";
 }
 
 TEST(Findings, AFunctionStandsForWhatItDoesIfItGainsMore) {
@@ -295,14 +295,14 @@ TEST(Findings, AFunctionStandsForWhatItDoesIfItGainsMore) {
     const uint64_t t = i * 100;
     b.waits(x, t, t + 40, "sleep", nobody, {"pause", "merge"});
     b.graph.mixes.push_back({{b.activity(Activity::runs, x, {}, {"sort", "merge"}), 1}});
-    b.graph.stretches.push_back({.begin = t + 40, .end = t + 80, .thread = x, .mix = static_cast<uint32_t>(b.graph.mixes.size() - 1)});
+    b.graph.segments.push_back({.begin = t + 40, .end = t + 80, .thread = x, .mix = static_cast<uint32_t>(b.graph.mixes.size() - 1)});
     b.runs(x, t + 80, t + 100, "rest");
   }
-  const Findings f = find_limits(b.settled());
-  ASSERT_FALSE(f.limits.empty());
-  EXPECT_EQ(f.limits[0].function, "merge");
-  EXPECT_EQ(f.limits[0].activities.size(), 2u);
-  EXPECT_NEAR(f.limits[0].gains[0].factor, 5, 0.01);
+  const Findings f = find_bottlenecks(b.settled());
+  ASSERT_FALSE(f.bottlenecks.empty());
+  EXPECT_EQ(f.bottlenecks[0].function, "merge");
+  EXPECT_EQ(f.bottlenecks[0].activities.size(), 2u);
+  EXPECT_NEAR(f.bottlenecks[0].speedups[0].factor, 5, 0.01);
 }
 
 TEST(Findings, NothingIsFasterThanTheCpusCanRunIt) {
@@ -313,9 +313,9 @@ TEST(Findings, NothingIsFasterThanTheCpusCanRunIt) {
     b.runs(x, 900, 1000, "work");
   }
   b.graph.cpus = 2;
-  const Findings f = find_limits(b.settled());
-  ASSERT_FALSE(f.limits.empty());
-  EXPECT_NEAR(f.limits[0].gains[0].factor, 5, 0.01) << "400 ns of work on two CPUs";
+  const Findings f = find_bottlenecks(b.settled());
+  ASSERT_FALSE(f.bottlenecks.empty());
+  EXPECT_NEAR(f.bottlenecks[0].speedups[0].factor, 5, 0.01) << "400 ns of work on two CPUs";
 }
 
 // What hands work on is as fast as the slowest.
@@ -328,17 +328,17 @@ TEST(Findings, AStageCannotBeFasterThanTheOneBeforeIt) {
     b.waits(parser, t + 25, t + 100, "the condition has_room", packer);
     b.runs(packer, t, t + 100, "pack");
   }
-  const Findings f = find_limits(b.settled());
-  ASSERT_FALSE(f.limits.empty());
-  EXPECT_EQ(b.text(f.limits[0].activities[0].activity), "packer:@pack");
-  for (const Gain& g : f.limits[0].gains) EXPECT_NEAR(g.factor, 4, 0.1);
+  const Findings f = find_bottlenecks(b.settled());
+  ASSERT_FALSE(f.bottlenecks.empty());
+  EXPECT_EQ(b.text(f.bottlenecks[0].activities[0].activity), "packer:@pack");
+  for (const Speedup& g : f.bottlenecks[0].speedups) EXPECT_NEAR(g.factor, 4, 0.1);
 }
 
 TEST(Findings, OfNothingThereIsNothing) {
   Graph empty;
   empty.settle();
-  const Findings f = find_limits(empty);
-  EXPECT_TRUE(f.limits.empty() && f.waits.empty() && f.knots.empty());
+  const Findings f = find_bottlenecks(empty);
+  EXPECT_TRUE(f.bottlenecks.empty() && f.waits.empty() && f.knots.empty());
 }
 
 } // namespace

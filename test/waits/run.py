@@ -50,10 +50,10 @@ def measured(acu, mode, seconds):
 
 
 def first_limit(found, function):
-    need(found["limits"], json.dumps(found, indent=1))
-    first = found["limits"][0]
+    need(found["bottlenecks"], json.dumps(found, indent=1))
+    first = found["bottlenecks"][0]
     stack = " ".join(first["activities"][0]["activity"].get("stack", []))
-    need(function in stack, f"the first limit is in {stack or first['activities'][0]}, not in {function}")
+    need(function in stack, f"the first bottleneck is in {stack or first['activities'][0]}, not in {function}")
     return first
 
 
@@ -65,7 +65,7 @@ def is_limited_by(acu, mode, function, group):
     first = first_limit(found, function)
     longest = found["waits"][0]["wait"]
     need(function not in " ".join(longest.get("stack", [])), f"the longest wait is what limits it: {longest}")
-    predicted = {g["threads"]: g["factor"] for g in first["gains"]}
+    predicted = {g["threads"]: g["factor"] for g in first["speedups"]}
     need(group in predicted, f"{group} would gain nothing: {predicted}")
     with_it, without = [], []
     for _ in range(3):

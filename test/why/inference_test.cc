@@ -260,7 +260,7 @@ TEST(Inference, EndlessRulesAreStoppedAndNamed) {
     ASSERT_TRUE(inference.load(rules, "mine.clp").ok());
     inference.add(make_fact("processes", "process pid=1"));
     const uint64_t begin = cpu_ms();
-    const Conclusions c = inference.run(20'000);
+    const Conclusions c = inference.run(100'000);
     EXPECT_EQ(c.stopped, "endless") << rules;
     EXPECT_LT(cpu_ms() - begin, 30'000u);
   }
@@ -355,7 +355,7 @@ TEST(Inference, ManyFacts) {
   inference.add(make_fact("system", "host-cpu cpus=64 busy=0.9 busiest=1 forks=100"));
   inference.add(make_fact("system", "network retransmits=0.02 segments=1000 listen_overflows=1 connect_failures=1"));
   const uint64_t begin = cpu_ms();
-  for (int i = 0; i < 20000; i++) {
+  for (int i = 0; i < 4000; i++) {
     const std::string pid = "pid=" + std::to_string(i);
     inference.add(make_fact("processes", "process " + pid + " name=p busiest=" + (i % 10 ? "0.1" : "0.95") + " user=0.9 cpu=0.5 threads=3 run_delay=0.3 cgroup=/c" + std::to_string(i % 50)));
     inference.add(make_fact("syscalls", "syscall " + pid + " call=futex rate=3000 time=0.4"));

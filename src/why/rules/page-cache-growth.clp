@@ -25,7 +25,7 @@
     "available memory falls as well: then something else grows"))
 
 (defrule page-cache-growth-not-seen
-  (logical (measured (by files))
+  (logical (measured (by files) (pid ?asked)) (request (pid ?asked))
     (memory (cache_growth ?growth&:(>= ?growth 1e6)))
     (not (cache-growth (what "page cache") (share ?share&:(>= ?share 0.1)))))
   =>

@@ -36,7 +36,7 @@
   (follows page-cache-thrash ?subject disk-saturated ?disk))
 
 (defrule page-cache-thrash-not-seen
-  (logical (measured (by files))
+  (logical (measured (by files) (pid ?asked)) (request (pid ?asked))
     (memory (refaults ?refaults&:(>= ?refaults 1e7)))
     (not (file-read (again ?again&:(>= ?again 0.3)) (share ?share&:(>= ?share 0.05)))))
   =>
