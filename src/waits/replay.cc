@@ -65,6 +65,7 @@ Replayed Replay::without(std::span<const uint32_t> left_out) const {
   const size_t threads = graph_.threads.size();
   std::vector<uint64_t> ends(graph_.segments.size()), first_begins(threads), last_ends(threads);
   std::vector<bool> is_known(threads);
+  std::vector<double> last_parts(threads, 1); // of the segment before: what stayed of it
   Replayed out = {.before_ns = std::vector<uint64_t>(threads), .after_ns = std::vector<uint64_t>(threads), .left_out_ns = std::vector<uint64_t>(threads)};
   for (uint32_t i = 0; i < graph_.segments.size(); i++) {
     const Segment& s = graph_.segments[i];
@@ -73,7 +74,9 @@ Replayed Replay::without(std::span<const uint32_t> left_out) const {
       first_begins[s.thread] = last_ends[s.thread] = s.begin;
     }
     const uint64_t begin = last_ends[s.thread];
-    const auto kept_ns = static_cast<uint64_t>(static_cast<double>(s.ns()) * kept.of(s, causes_[i]));
+    // Whoever does not wait is not woken late, and whoever runs for a shorter time loses the CPU less often.
+    const double part = kept.of(s, causes_[i]) * (s.kind == Activity::runnable ? last_parts[s.thread] : 1);
+    const auto kept_ns = static_cast<uint64_t>(static_cast<double>(s.ns()) * part);
     // Its ender may be there before it waits at all.
     if (is_bound_[i] && !kept.is_out(s))
       ends[i] = std::max(begin, ends[s.after] + (s.end - graph_.segments[s.after].end));
@@ -81,6 +84,7 @@ Replayed Replay::without(std::span<const uint32_t> left_out) const {
       ends[i] = begin + kept_ns;
     if (s.kind == Activity::runs) out.runs_ns += kept_ns;
     if (s.kind == Activity::waits && kept.is_out(s)) out.left_out_ns[s.thread] += s.ns();
+    last_parts[s.thread] = is_bound_[i] ? (ends[i] > begin ? 1 : 0) : part;
     last_ends[s.thread] = ends[i];
     out.before_ns[s.thread] = s.end - first_begins[s.thread];
     out.after_ns[s.thread] = ends[i] - first_begins[s.thread];

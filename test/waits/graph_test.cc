@@ -246,6 +246,20 @@ TEST(Replay, AWaitForACpuGetsShorterAsWhatHadItDoes) {
   EXPECT_EQ(without(b, "y:@hog").after_ns[x], 70u);
 }
 
+TEST(Replay, WhoDoesNotWaitIsNotWokenLate) {
+  Builder b;
+  const uint32_t x = b.thread("x");
+  b.runs(x, 0, 100, "a");
+  b.waits(x, 100, 200, "sleep");
+  b.runnable(x, 200, 230);
+  b.runs(x, 230, 300, "b");
+  b.runnable(x, 300, 340); // it lost the CPU
+  b.runs(x, 340, 400, "b");
+  b.settled();
+  EXPECT_EQ(without(b, "x:sleep").after_ns[x], 270u);
+  EXPECT_EQ(without(b, "x:@b").after_ns[x], 230u);
+}
+
 // ---- knots
 
 TEST(Knots, ThreadsThatWaitForEachOther) {
