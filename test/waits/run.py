@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Who waits for whom: run.py ACU [--filter TEXT]
+"""Who waits for whom: run.py ACU [--all] [--filter TEXT]
 
 `acu waits` over programs whose longest wait is not what limits them. Each can run without what limits it: then it is as much faster as acu said.
-Last line: `N passed, N failed, N skipped`.
+With --all, on a host that does nothing else, within 25%; else a busy host has its share. Last line: `N passed, N failed, N skipped`.
 """
 import functools
 import json
@@ -14,10 +14,11 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
-from tally import SLOWNESS, need, patient, require_real_time, run_suite, untimed
+from tally import SLOWNESS, Skipped, need, patient, require_real_time, run_suite, untimed
 
 TMP = tempfile.mkdtemp(prefix="acu-waits-")
 PROGRAMS = os.path.join(TMP, "programs")
+MOST_OFF = 0.25 if "--all" in sys.argv else 0.5
 
 
 @functools.cache
@@ -71,8 +72,10 @@ def is_limited_by(acu, mode, function, group):
     for _ in range(3):
         with_it.append(speed(mode, 1))
         without.append(speed(mode, 1, "without"))
-    gained = max(without) / max(with_it)  # other programs only make it slower
-    need(abs(predicted[group] / gained - 1) <= 0.25, f"{group} would be {predicted[group]} times as fast; it is {gained:.2f} times: {with_it} {without}")
+    if max(max(with_it) / min(with_it), max(without) / min(without)) > 1.25:
+        raise Skipped("other programs use the CPUs: the same program is more than 25% slower at times")
+    gained = statistics.median(without) / statistics.median(with_it)
+    need(abs(predicted[group] / gained - 1) <= MOST_OFF, f"{group} would be {predicted[group]} times as fast; it is {gained:.2f} times: {with_it} {without}")
 
 
 def test_a_sleep_under_a_lock(acu):
