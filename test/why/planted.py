@@ -162,4 +162,4 @@ def test_all_right(_):
 
 if __name__ == "__main__":
     tests = [t for name, t in globals().items() if name.startswith("test_")]
-    sys.exit(run_suite(tests, TMP, limit=400))
+    sys.exit(run_suite(tests, TMP, tells_reason=False, limit=400))
