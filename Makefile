@@ -27,6 +27,7 @@ test-long: setup-test
 	@$(MAKE) --no-print-directory build
 	@python3 test/arguments/run.py $(ACU) --all
 	@python3 test/languages/python.py $(ACU) --all
+	@python3 test/languages/python_values.py $(ACU) --all
 	@python3 test/why/planted.py $(ACU) --all
 	@python3 test/waits/run.py $(ACU) --all
 	@ACU_DIFFERENTIAL=1:10000 build/$(PRESET)/test/test_session --gtest_filter='Differential.*'

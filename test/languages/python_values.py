@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Variables of Python frames and tasks of asyncio, of stopped programs: python_values.py ACU [--filter TEXT]
+"""Variables of Python frames and tasks of asyncio, of stopped programs: python_values.py ACU [--all] [--filter TEXT]
 
 known.py writes down its own variables and tasks; `acu snap` and `acu core` must show the same, with each Python that is found (the system's, those of
-version managers).
+version managers): all versions with --all, else the system's and the newest.
 Last line: `N passed, N failed, N skipped`.
 """
 import json
@@ -22,6 +22,7 @@ from tally import Skipped, need, run_tests, take_filter
 KNOWN = os.path.join(HERE, "known.py")
 VERSIONS = ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13"]
 SYSTEM = "3.11"
+CHOSEN = VERSIONS if "--all" in sys.argv else [SYSTEM, VERSIONS[-1]]
 SEEDS = range(1, 9)
 
 
@@ -223,7 +224,7 @@ def tests():
     yield "many tasks", many_tasks
     yield "no tasks", no_tasks
     yield "threads with one stack", threads_with_one_stack
-    for version in VERSIONS:
+    for version in CHOSEN:
         if not interpreters(version):
             yield version, lambda _, version=version: interpreter(version)
         for python in interpreters(version):
