@@ -1,5 +1,6 @@
 #include "counters/count_table.h"
 
+#include "base/print.h"
 #include "base/rounded.h"
 #include "report/json.h"
 #include "report/number.h"
@@ -10,16 +11,11 @@
 
 namespace counters {
 
+using base::print;
+
 namespace {
 
 constexpr double ns_in_ms = 1e6, ns_in_s = 1e9;
-
-template<class... T> std::string print(const char* format, T... values) {
-  const int size = std::snprintf(nullptr, 0, format, values...); // names of events are of any length
-  std::string out(static_cast<size_t>(std::max(size, 0)), '\0');
-  std::snprintf(out.data(), out.size() + 1, format, values...);
-  return out;
-}
 
 std::string value_text(const CountRow& row) {
   if (!row.is_supported) return "<not supported>";

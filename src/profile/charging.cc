@@ -56,6 +56,17 @@ bool is_shared_code(std::string_view module, std::string_view name) {
   return begins_with_one(shared, module.substr(module.rfind('/') + 1)) || base::is_one_of(shared_names, name);
 }
 
+std::vector<const symbol::Frame*> program_frames(std::span<const symbol::Frame> stack) {
+  const auto is_of_language = [](const symbol::Frame& f) { return spec::row_of(f.kind).layer == spec::Layer::language; };
+  const bool is_interpreted = std::ranges::any_of(stack, is_of_language);
+  std::vector<const symbol::Frame*> out;
+  for (const symbol::Frame& f : stack) {
+    const bool is_own = is_interpreted ? is_of_language(f) : spec::row_of(f.kind).side == spec::Side::user && !is_shared_code(f.module, f.name);
+    if (is_own) out.push_back(&f);
+  }
+  return out;
+}
+
 std::vector<uint32_t> charged_nodes(const Profile& p) {
   std::vector<uint32_t> out(p.nodes().size());
   const bool is_cpu = p.about.unit == "samples";

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "profile/profile.h"
+#include "symbol/frame.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,9 @@ std::vector<uint32_t> charged_nodes(const Profile& profile);
 
 // Code through which all programs wait, read and take memory, as the C library: `module` is a file, `name` a function.
 bool is_shared_code(std::string_view module, std::string_view name);
+// Of a stack, innermost first, the functions of the program itself: of one in an interpreted language those in that language, else user code that is not
+// shared.
+std::vector<const symbol::Frame*> program_frames(std::span<const symbol::Frame> stack);
 
 // Rows have as `self` what is charged to them. A function counts once in a stack, however often it is there.
 std::vector<Row> functions_of(const Profile& profile, SortBy by);

@@ -4,6 +4,7 @@
 #include "base/diagnostics.h"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <sys/resource.h>
 #include <utility>
@@ -111,9 +112,12 @@ std::string describe_sites(const ir::Program& program, const ir::Counters& count
 
 } // namespace
 
+static uint64_t entries_without_room(const ir::Counters& counters) { return std::accumulate(counters.map_full.begin(), counters.map_full.end(), uint64_t{0}); }
+
+uint64_t lost_events(const ir::Counters& counters) { return counters.lost_events + counters.scratch_busy + counters.missed_runs + entries_without_room(counters); }
+
 std::string losses_in_short(const ir::Counters& counters) {
-  uint64_t full = 0;
-  for (uint64_t n : counters.map_full) full += n;
+  const uint64_t full = entries_without_room(counters);
   const std::pair<uint64_t, const char*> events[] = {{counters.lost_events, "ring full"}, {full, "table full"}, {counters.scratch_busy, "CPU busy"}, {counters.missed_runs, "probe in probe"}};
   const std::pair<uint64_t, const char*> stacks[] = {{counters.stacks_full, "table full"}, {counters.stacks_busy, "no memory"}};
   auto sum_up = [](std::span<const std::pair<uint64_t, const char*>> parts, const std::string& what) {

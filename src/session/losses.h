@@ -23,6 +23,8 @@ std::string describe_losses(const ir::Program& program, const ir::Counters& coun
 // What is not 0 in `now` and was in `before`: sites and full maps not reported yet.
 ir::Counters first_faults(const ir::Counters& now, const ir::Counters& before);
 
+// Events that no record or entry has, for whatever reason.
+uint64_t lost_events(const ir::Counters& counters);
 // "0 lost", "12 lost (ring full)": for the last line of a command.
 std::string losses_in_short(const ir::Counters& counters);
 // "acu took 12.0 ms of CPU time, its probes 3.1 ms, 18 MiB". `kernel_ns`: Counters::run_ns, 0 where it was not measured.

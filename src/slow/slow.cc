@@ -57,7 +57,6 @@ struct Slow {
   uint64_t call_ns() const { return !options.kind->is_expensive ? 0 : seen == Seen::whole ? functions.call_ns : spec::slow_entry_ns; }
   void charge();
   std::string summary();
-  void take_interpreter(uint32_t pid, const language_table& table);
   void say(const std::string& text);
 
   const Options& options;
@@ -88,12 +87,6 @@ struct Slow {
 
 void Slow::say(const std::string& text) {
   if (!options.quiet) output->message(text + "\n");
-}
-
-// If the script has no room for its lock, the lock holder is not known.
-void Slow::take_interpreter(uint32_t pid, const language_table& table) {
-  if (interpreter_locks.add(pid, table))
-    session::put_interpreter_lock(runner->program(), runner->backend().engine(), pid, table.root, table.root + table.root_bytes);
 }
 
 base::Status Slow::find() {
@@ -140,7 +133,7 @@ base::Status Slow::compile() {
                                       .keeps_files = true,
                                       .keeps_contents = true,
                                       .languages = options.languages,
-                                      .take_runtime = [this](uint32_t pid, const language_table& table) { take_interpreter(pid, table); }},
+                                      .take_runtime = [this](uint32_t pid, const language_table& table) { interpreter_locks.add_to(*runner, pid, table); }},
                  [this](const type::Type& type, std::span<const std::byte> bytes) { take(type, bytes); });
   return runner->compile();
 }
@@ -419,8 +412,7 @@ base::Status Slow::report_rest() {
 
 std::string Slow::summary() {
   const ir::Counters counters = runner->backend().engine().counters();
-  uint64_t lost = counters.lost_events + counters.scratch_busy + counters.missed_runs;
-  for (uint64_t full : counters.map_full) lost += full;
+  const uint64_t lost = session::lost_events(counters);
   charge();
   const uint64_t calls = charged_calls;
   const uint64_t probes_ns = run_times.of_all_time(counters.run_ns) + charged_ns;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/counted.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "report/json_object.h"
 #include "report/time.h"
@@ -10,16 +11,11 @@
 
 namespace slow {
 
+using base::print;
 using base::short_time;
 using report::JsonObject, report::json_list;
 
 namespace {
-
-template<class... T> std::string print(const char* format, T... values) {
-  char out[256];
-  std::snprintf(out, sizeof out, format, values...);
-  return out;
-}
 
 double percent(uint64_t part, uint64_t whole) { return whole ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0; }
 

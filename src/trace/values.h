@@ -57,6 +57,7 @@ struct KnownCall {
   const spec::CommandCall* commands = nullptr; // one of its arguments is a command, which tells what the others are
   bool may_leave_out = false;                  // arguments that count only with others
   bool is_wait = false;                        // poll, select and their like: the result tells what became ready
+  bool is_of_descriptor() const { return !arguments.empty() && arguments[0].kind && arguments[0].kind->name == "fd"; }
 };
 const KnownCall& known_call(int number);
 

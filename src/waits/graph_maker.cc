@@ -18,6 +18,7 @@ constexpr uint64_t least_queued_ns = 20'000;        // sooner no thread gets a C
 // mostly those of libraries.
 bool is_of_library(const symbol::Frame& frame) {
   const std::string_view name = frame.name;
+  if (spec::row_of(frame.kind).layer == spec::Layer::language) return false;
   if (spec::is_inlined(frame.kind) && name.find('<') < name.find('(')) return true;
   constexpr std::string_view spaces[] = {"std::", "__gnu_cxx::", "__gthread_", "boost::", "core::", "alloc::"};
   return std::ranges::any_of(spaces, [&](std::string_view space) { return name.find(space) < std::min(name.find('('), name.find('<')); });
@@ -53,10 +54,10 @@ void GraphMaker::take_wait(const Wait& wait) {
   const auto wake = wakes_.find(wait.thread.task);
   if (wake != wakes_.end()) {
     const bool is_its = wake->second.at >= wait.left && wake->second.at <= wait.back;
-    if (is_its && !wait.is_preempted && !names_.is_by_interrupt(wake->second)) out.waker = thread_named(wake->second.by);
+    if (is_its && !wait.is_preempted && !names_.is_by_interrupt(wake->second)) out.waker = thread_of(wake->second.by);
     wakes_.erase(wake);
   }
-  if (wait.ran.pid && wait.ran.tid != wait.thread.tid) out.before = thread_named(wait.ran);
+  if (wait.ran.pid && wait.ran.tid != wait.thread.tid) out.before = thread_of(wait.ran);
   auto& [first, last] = known_[out.thread];
   first = std::min(first, out.left);
   last = std::max(last, out.back);
@@ -72,12 +73,6 @@ void GraphMaker::take_sample(const OnCpu& sample) {
 }
 
 uint32_t GraphMaker::thread_of(const waits::Thread& thread) {
-  const uint32_t out = thread_named(thread);
-  if (graph_.threads[out].pid == 0) graph_.threads[out].pid = thread.pid;
-  return out;
-}
-
-uint32_t GraphMaker::thread_named(const waits::Thread& thread) {
   const auto [at, is_new] = threads_.try_emplace(thread.tid, graph_.threads.size());
   if (!is_new) return at->second;
   const auto [group, is_new_group] = groups_.try_emplace(thread.name, graph_.groups.size());
@@ -87,22 +82,16 @@ uint32_t GraphMaker::thread_named(const waits::Thread& thread) {
   return at->second;
 }
 
-// The innermost functions that are the program's own; without any, the innermost one. Of a program in an interpreted language, those in that language.
+// The innermost functions that are the program's own; without any, the innermost one.
 void GraphMaker::place(Activity& activity, const StackId& user) {
   const std::vector<symbol::Frame>& frames = stacks_.frames(user);
-  const auto is_of_language = [](const symbol::Frame& f) { return spec::row_of(f.kind).layer == spec::Layer::language; };
-  const bool has_language = std::ranges::any_of(frames, is_of_language);
-  const symbol::Frame* any = nullptr;
+  for (const symbol::Frame& f : frames)
+    if (!spec::is_note(f.kind)) activity.stack.push_back(shortened(std::string(f.name)));
   size_t own = 0;
-  for (const symbol::Frame& f : frames) {
-    if (spec::is_note(f.kind)) continue;
-    activity.stack.push_back(shortened(std::string(f.name)));
-    if (!any) any = &f;
-    if (has_language ? !is_of_language(f) : profile::is_shared_code(f.module, f.name) || is_of_library(f)) continue;
-    if (++own <= most_functions) activity.where.push_back(shortened(std::string(f.name)));
-  }
+  for (const symbol::Frame* f : profile::program_frames(frames))
+    if (!is_of_library(*f) && ++own <= most_functions) activity.where.push_back(shortened(std::string(f->name)));
   activity.is_whole = own <= most_functions;
-  if (!own && any) activity.where.emplace_back(any->name);
+  if (!own && !activity.stack.empty()) activity.where.push_back(activity.stack.front());
 }
 
 uint32_t GraphMaker::keep(Activity activity, const StackId& user) {

@@ -46,7 +46,6 @@ private:
   void take_wait(const Wait& wait);
   void take_sample(const OnCpu& sample);
   uint32_t thread_of(const waits::Thread& thread);
-  uint32_t thread_named(const waits::Thread& thread);
   uint32_t activity_of(const Wait& wait);
   uint32_t activity_of(uint32_t group, const StackId& user);
   uint32_t keep(Activity activity, const StackId& user = {});

@@ -1,11 +1,17 @@
 #include "waits/interpreter_locks.h"
 
+#include "session/script_maps.h"
+
 namespace waits {
 
 bool InterpreterLocks::add(uint32_t pid, const language_table& table) {
   const std::string_view name = runtime::runtime_of(table.kind).lock;
   if (!name.empty()) locks_[pid] = {table.root, table.root + table.root_bytes, name};
   return !name.empty();
+}
+
+void InterpreterLocks::add_to(session::Runner& runner, uint32_t pid, const language_table& table) {
+  if (add(pid, table)) session::put_interpreter_lock(runner.program(), runner.backend().engine(), pid, table.root, table.root + table.root_bytes);
 }
 
 std::string_view InterpreterLocks::find(const Wait& wait) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/runtimes.h"
+#include "session/runner.h"
 #include "waits/records.h"
 
 #include <functional>
@@ -16,6 +17,8 @@ class InterpreterLocks {
 public:
   // False: its runtime has none.
   bool add(uint32_t pid, const language_table& table);
+  // The same, also for the script that runs (scripts/long_waits.bt). If that has no room for the lock, who has it is not known.
+  void add_to(session::Runner& runner, uint32_t pid, const language_table& table);
 
   // How users call the lock that the thread waited for; empty: it waited for something else.
   std::string_view find(const Wait& wait) const;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/counted.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "report/json_object.h"
 #include "report/number.h"
@@ -11,18 +12,13 @@
 
 namespace waits {
 
+using base::print;
 using base::short_time;
 
 namespace {
 
 constexpr size_t most_waits_shown = 12, most_causes_shown = 3;
 constexpr double least_part_shown = 0.05;
-
-template<class... T> std::string print(const char* format, T... values) {
-  char out[128];
-  std::snprintf(out, sizeof out, format, values...);
-  return out;
-}
 
 double part(uint64_t of, uint64_t whole) { return whole ? static_cast<double>(of) / static_cast<double>(whole) : 0; }
 std::string percent(double part) { return print("%.0f%%", part * 100); }

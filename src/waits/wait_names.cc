@@ -109,10 +109,8 @@ std::string WaitNames::what(const Wait& wait, const NamedStack& stack) {
 
 std::string WaitNames::what_in_short(const Wait& wait, const NamedStack& stack) {
   if (wait.is_preempted || wait.call < 0 || wait.is_for_futex()) return what(wait, stack);
-  const std::vector<trace::Argument>& arguments = trace::known_call(wait.call).arguments;
   const std::string name = trace::call_name(wait.call);
-  const bool is_of_descriptor = !arguments.empty() && arguments[0].kind && arguments[0].kind->name == "fd";
-  if (!is_of_descriptor) return name;
+  if (!trace::known_call(wait.call).is_of_descriptor()) return name;
   const int descriptor = static_cast<int>(wait.arguments[0]);
   const std::string shown = descriptors_.shown(wait.thread.pid, descriptor);
   return name + "(" + std::to_string(descriptor) + (shown.empty() ? "" : "<" + shown + ">") + ")";

@@ -2,17 +2,12 @@
 
 #include "session/losses.h"
 #include "session/run_times.h"
-#include "session/script_maps.h"
 #include "waits/text.h"
-
-#include <unistd.h>
 
 namespace waits {
 
 base::Status Measuring::compile() {
   ACU_TRY(condition_, session::condition_of(options_.filter));
-  // acu itself is not part of the result.
-  condition_.text = "(" + condition_.text + ") && pid != " + std::to_string(::getpid());
   session::BuiltinScript script("wait_graph");
   script.set("MIN_DURATION_NS", options_.min_duration_ns);
   script.set_whose(condition_, options_.filter, options_.duration_ns);
@@ -26,7 +21,7 @@ base::Status Measuring::compile() {
                                        .keeps_files = true,
                                        .keeps_contents = true,
                                        .languages = options_.languages,
-                                       .take_runtime = [this](uint32_t pid, const language_table& table) { take_interpreter(pid, table); }},
+                                       .take_runtime = [this](uint32_t pid, const language_table& table) { interpreter_locks_.add_to(*runner_, pid, table); }},
                   [this](const type::Type& type, std::span<const std::byte> bytes) { maker_->take(records_.read(type, bytes)); },
                   shared_);
   return runner_->compile();
@@ -40,22 +35,13 @@ base::Status Measuring::load(const session::Options& run) {
   return {};
 }
 
-// If the script has no room for its lock, waits for it are waits for a futex.
-void Measuring::take_interpreter(uint32_t pid, const language_table& table) {
-  if (interpreter_locks_.add(pid, table))
-    session::put_interpreter_lock(runner_->program(), runner_->backend().engine(), pid, table.root, table.root + table.root_bytes);
-}
-
 void Measuring::locate(Graph& graph, const Findings& findings, size_t first) {
   for (size_t i = 0; i < findings.bottlenecks.size() && i < first; i++)
     for (const Share& s : findings.bottlenecks[i].activities) maker_->locate(graph, s.activity);
 }
 
 uint64_t Measuring::lost() {
-  const ir::Counters counters = runner_->backend().engine().counters();
-  uint64_t out = counters.lost_events + counters.scratch_busy + counters.missed_runs + maker_->dropped();
-  for (uint64_t full : counters.map_full) out += full;
-  return out;
+  return session::lost_events(runner_->backend().engine().counters()) + maker_->dropped();
 }
 
 base::Result<int> find_waits(const Options& options) {

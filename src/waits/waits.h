@@ -47,8 +47,6 @@ public:
   const std::string& what() const { return condition_.what; }
 
 private:
-  void take_interpreter(uint32_t pid, const language_table& table);
-
   const Options& options_;
   std::shared_ptr<session::Shared> shared_;
   session::Condition condition_;

@@ -30,26 +30,22 @@ base::Result<Sliced> CallTime::busy(session::Runner& runner, uint64_t interval_n
   std::map<uint32_t, Sliced> idle_of;
   for (const ScriptRow& r : seen) idle_of[static_cast<uint32_t>(r.number("key"))];
   for (const ScriptRow& r : idle)
-    if (const auto at = idle_of.find(static_cast<uint32_t>(r.number("0"))); at != idle_of.end()) add_to_slice(at->second, r.number("1"), static_cast<double>(r.sum()));
+    if (const auto at = idle_of.find(static_cast<uint32_t>(r.number("0"))); at != idle_of.end()) at->second.add_to(r.number("1"), static_cast<double>(r.sum()));
   // Waits that go on.
   const uint64_t measured = std::min(interval_ns, slice_ns * Sliced::slices);
   for (const ScriptRow& r : open) {
     const auto at = idle_of.find(static_cast<uint32_t>(r.number("key")));
     if (at == idle_of.end() || !r.number("at") || !r.number("waits")) continue;
-    const uint64_t since = growth(began, r.number("at"));
-    for (size_t i = 0; i < Sliced::slices; i++) {
-      const uint64_t first = std::max<uint64_t>(since, i * slice_ns), last = std::min<uint64_t>(measured, (i + 1) * slice_ns);
-      if (last > first) add_to_slice(at->second, i, static_cast<double>(last - first));
-    }
+    at->second.add_span(growth(began, r.number("at")), measured, slice_ns);
   }
   Sliced out;
   for (const auto& [thread, its] : idle_of)
-    for (size_t i = 0; i < Sliced::slices; i++) add_to_slice(out, i, std::max(0.0, slice - its.of(i)));
+    for (size_t i = 0; i < Sliced::slices; i++) out.add_to(i, std::max(0.0, slice - its.of(i)));
   for (const auto& [thread, now] : runnable_times(pid_)) {
     if (idle_of.contains(thread)) continue;
     const auto before = before_.find(thread);
     const double ns = static_cast<double>(growth(before == before_.end() ? 0 : before->second, now));
-    for (size_t i = 0; i < Sliced::slices; i++) add_to_slice(out, i, ns / static_cast<double>(Sliced::slices));
+    for (size_t i = 0; i < Sliced::slices; i++) out.add_to(i, ns / static_cast<double>(Sliced::slices));
   }
   return out;
 }

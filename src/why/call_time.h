@@ -26,7 +26,4 @@ private:
   std::map<uint32_t, uint64_t> before_;
 };
 
-// The place in Sliced of the slice with this number.
-inline void add_to_slice(Sliced& to, uint64_t slice, double weight) { to.add(slice, 0, Sliced::slices, weight); }
-
 } // namespace why

@@ -5,8 +5,9 @@
 #include "why/instruments.h"
 #include "why/proc_text.h"
 #include "why/process_files.h"
-#include "why/program_location.h"
 #include "why/sampler.h"
+#include "why/script_instrument.h"
+#include "why/slots.h"
 #include "why/tcp_sockets.h"
 
 #include <algorithm>
@@ -51,12 +52,12 @@ std::string peer_text(uint64_t family, uint64_t port, uint64_t first, uint64_t s
   return address_text(static_cast<uint16_t>(family), words, ntohs(static_cast<uint16_t>(port)));
 }
 
-class ConnectionsInstrument final : public Instrument {
+class ConnectionsInstrument final : public ScriptInstrument {
 public:
-  explicit ConnectionsInstrument(const Subject& subject) : subject_(subject), slice_ns_(std::max<uint64_t>(subject.interval_ns / Sliced::slices, 1)) {}
+  explicit ConnectionsInstrument(const Subject& subject)
+      : ScriptInstrument("why_connections", subject, Scope::subject), slice_ns_(std::max<uint64_t>(subject.interval_ns / Sliced::slices, 1)) {}
 
   base::Status prepare(const session::Options& run) override;
-  session::Runner* runner() override { return &*runner_; }
   void begin() override;
   base::Result<std::vector<Fact>> end(uint64_t interval_ns) override;
 
@@ -65,45 +66,37 @@ private:
     uint64_t length = 0, looks = 0, limit = 0, first_drops = 0, last_drops = 0;
   };
 
+  void configure(session::BuiltinScript& script) const override;
+  void arrange(session::Measurement&) override {}
   void look_at_queues();
   base::Status read_peers();
   base::Status read_failures();
   base::Status read_open();
-  base::Result<uint64_t> began() { return session::read_number(runner_->program(), runner_->backend().engine(), "began"); }
-  void add(std::string_view kind, Slots slots);
+  void add(std::string_view kind, Slots slots) { out_.push_back(fact_about(subject_.pid, kind, measurement, std::move(slots))); }
   void add_peer(const Peer& peer, const Sliced& busy);
   base::Status add_ports();
   base::Status add_queues();
-  double rate(uint64_t number) const { return static_cast<double>(number) * 1e9 / interval_ns_; }
 
-  Subject subject_;
   uint64_t slice_ns_;
-  std::optional<session::Runner> runner_;
   CallTime time_;
   TcpSockets sockets_;
   std::map<uint16_t, Queue> queues_; // by port
-  double interval_ns_ = 1;
   std::map<uint64_t, Peer> peers_; // by the script's number
   std::vector<Fact> out_;
   Sampler sampler_; // last: it uses the others
 };
 
-base::Status ConnectionsInstrument::prepare(const session::Options& run) {
-  ACU_CHECK(sockets_.open(subject_.pid));
-  look_at_queues();
-  session::TargetFilter filter;
-  filter.pid = subject_.pid;
-  filter.pids = {subject_.pid};
-  ACU_TRY(const session::Condition condition, session::condition_of(filter));
-  session::BuiltinScript script("why_connections");
-  script.set_whose(condition, filter, subject_.interval_ns);
+void ConnectionsInstrument::configure(session::BuiltinScript& script) const {
   script.set("SLICE_NS", slice_ns_);
   std::vector<int> ports;
   for (const auto& [port, queue] : queues_) ports.push_back(port);
   if (!ports.empty()) script.set_expression("is_listening", session::one_of("port", ports));
-  runner_.emplace(session::Measurement{.aim = "measure", .script = std::move(script), .filter = filter}, session::Runner::Take(), subject_.shared);
-  ACU_CHECK(runner_->compile());
-  return runner_->load(run);
+}
+
+base::Status ConnectionsInstrument::prepare(const session::Options& run) {
+  ACU_CHECK(sockets_.open(subject_.pid));
+  look_at_queues();
+  return ScriptInstrument::prepare(run);
 }
 
 void ConnectionsInstrument::begin() {
@@ -128,8 +121,8 @@ void ConnectionsInstrument::look_at_queues() {
 
 base::Status ConnectionsInstrument::read_peers() {
   const auto each = [&](std::string_view map, auto take) -> base::Status {
-    ACU_TRY(const std::vector<ScriptRow> rows, read_rows(*runner_, map));
-    for (const ScriptRow& r : rows) take(r);
+    ACU_TRY(const std::vector<ScriptRow> found, rows(map));
+    for (const ScriptRow& r : found) take(r);
     return {};
   };
   ACU_CHECK(each("peers", [&](const ScriptRow& r) {
@@ -140,13 +133,13 @@ base::Status ConnectionsInstrument::read_peers() {
   ACU_CHECK(each("trip", [&](const ScriptRow& r) { peers_[r.number("key")].trip_ns = r.number("ns"); }));
   ACU_CHECK(each("segments", [&](const ScriptRow& r) { peers_[r.number("key")].segments = r.sum(); }));
   ACU_CHECK(each("retransmits", [&](const ScriptRow& r) { peers_[r.number("key")].retransmits = r.sum(); }));
-  return each("time", [&](const ScriptRow& r) { add_to_slice(peers_[r.number("0")].time, r.number("1"), static_cast<double>(r.sum())); });
+  return each("time", [&](const ScriptRow& r) { peers_[r.number("0")].time.add_to(r.number("1"), static_cast<double>(r.sum())); });
 }
 
 base::Status ConnectionsInstrument::read_failures() {
-  ACU_TRY(const std::vector<ScriptRow> failures, read_rows(*runner_, "failures"));
+  ACU_TRY(const std::vector<ScriptRow> failures, rows("failures"));
   for (const ScriptRow& r : failures) peers_[r.number("0")].failures[static_cast<int>(r.number("1"))] += r.count();
-  ACU_TRY(const std::vector<ScriptRow> at_once, read_rows(*runner_, "failed_at_once"));
+  ACU_TRY(const std::vector<ScriptRow> at_once, rows("failed_at_once"));
   for (const ScriptRow& r : at_once) {
     const std::string address = peer_text(r.number("0"), r.number("1"), r.number("2"), r.number("3"));
     const auto known = std::ranges::find_if(peers_, [&](const auto& p) { return p.second.address == address; });
@@ -160,11 +153,11 @@ base::Status ConnectionsInstrument::read_failures() {
 
 // Connects and waits for answers that go on.
 base::Status ConnectionsInstrument::read_open() {
-  ACU_TRY(const uint64_t first, began());
+  ACU_TRY(const uint64_t first, session::read_number(runner_->program(), runner_->backend().engine(), "began"));
   const uint64_t end = first + subject_.interval_ns;
-  ACU_TRY(const std::vector<ScriptRow> connecting, read_rows(*runner_, "connecting"));
-  ACU_TRY(const std::vector<ScriptRow> asks, read_rows(*runner_, "asks"));
-  ACU_TRY(const std::vector<ScriptRow> calls, read_rows(*runner_, "in_call"));
+  ACU_TRY(const std::vector<ScriptRow> connecting, rows("connecting"));
+  ACU_TRY(const std::vector<ScriptRow> asks, rows("asks"));
+  ACU_TRY(const std::vector<ScriptRow> calls, rows("in_call"));
   std::map<uint64_t, uint64_t> peer_of; // by thread
   for (const ScriptRow& r : asks) peer_of[r.number("key")] = r.sum();
   for (const ScriptRow& r : connecting) {
@@ -179,17 +172,9 @@ base::Status ConnectionsInstrument::read_open() {
   for (const ScriptRow& r : calls) {
     const auto peer = peer_of.find(r.number("key"));
     if (peer == peer_of.end() || !r.number("at")) continue;
-    for (size_t i = 0; i < Sliced::slices; i++) {
-      const uint64_t from = std::max(r.number("at"), first + i * slice_ns_), until = std::min(end, first + (i + 1) * slice_ns_);
-      if (until > from) add_to_slice(peers_[peer->second].time, i, static_cast<double>(until - from));
-    }
+    peers_[peer->second].time.add_span(growth(first, r.number("at")), subject_.interval_ns, slice_ns_);
   }
   return {};
-}
-
-void ConnectionsInstrument::add(std::string_view kind, Slots slots) {
-  slots.emplace_back("pid", int64_t{subject_.pid});
-  out_.push_back({.kind = find_fact_kind(kind), .slots = std::move(slots), .measurement = measurement});
 }
 
 void ConnectionsInstrument::add_peer(const Peer& peer, const Sliced& busy) {
@@ -199,18 +184,16 @@ void ConnectionsInstrument::add_peer(const Peer& peer, const Sliced& busy) {
   const auto mean = [](uint64_t sum, uint64_t number) { return number ? static_cast<double>(sum) / static_cast<double>(number) : 0.0; };
   const bool is_here = peer.address.starts_with("127.") || peer.address.starts_with("[::1]");
   const double trip = is_here ? std::min(own_round_trip_ns, static_cast<double>(peer.trip_ns)) : static_cast<double>(peer.trip_ns);
-  const ShareInterval share = share_of(peer.time, busy);
-  add("peer", {{"address", peer.address},
-               {"connects", rate(peer.connects)},
-               {"failures", mean(failed, peer.connects)},
-               {"reason", failed ? std::string(reason_of(most->first)) : std::string()},
-               {"connect_latency", mean(peer.connect_ns, peer.connects)},
-               {"latency", mean(peer.latency_ns, peer.answers)},
-               {"round_trip", trip},
-               {"retransmits", mean(peer.retransmits, peer.segments)},
-               {"share", share.share},
-               {"low", share.low},
-               {"high", share.high}});
+  Slots slots = {{"address", peer.address},
+                 {"connects", rate(peer.connects)},
+                 {"failures", mean(failed, peer.connects)},
+                 {"reason", failed ? std::string(reason_of(most->first)) : std::string()},
+                 {"connect_latency", mean(peer.connect_ns, peer.connects)},
+                 {"latency", mean(peer.latency_ns, peer.answers)},
+                 {"round_trip", trip},
+                 {"retransmits", mean(peer.retransmits, peer.segments)}};
+  put_share(slots, share_of(peer.time, busy));
+  add("peer", std::move(slots));
 }
 
 base::Status ConnectionsInstrument::add_ports() {
@@ -235,9 +218,9 @@ base::Status ConnectionsInstrument::add_ports() {
 }
 
 base::Status ConnectionsInstrument::add_queues() {
-  ACU_TRY(const std::vector<ScriptRow> rows, read_rows(*runner_, "accepts"));
+  ACU_TRY(const std::vector<ScriptRow> accepted, rows("accepts"));
   std::map<uint64_t, uint64_t> accepts;
-  for (const ScriptRow& r : rows) accepts[r.number("key")] = r.count();
+  for (const ScriptRow& r : accepted) accepts[r.number("key")] = r.count();
   for (const auto& [port, q] : queues_)
     add("listen-queue", {{"port", int64_t{port}},
                          {"length", static_cast<double>(q.length) / static_cast<double>(q.looks)},
@@ -248,9 +231,8 @@ base::Status ConnectionsInstrument::add_queues() {
   return {};
 }
 
-base::Result<std::vector<Fact>> ConnectionsInstrument::end(uint64_t interval_ns) {
+base::Result<std::vector<Fact>> ConnectionsInstrument::end(uint64_t) {
   sampler_.stop();
-  interval_ns_ = static_cast<double>(std::max<uint64_t>(interval_ns, 1));
   ACU_CHECK(read_peers());
   ACU_CHECK(read_failures());
   ACU_CHECK(read_open());

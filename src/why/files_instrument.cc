@@ -1,13 +1,13 @@
 // The measurement `files`: what a process reads, writes and makes durable, by file, from its system calls (scripts/why_files.bt). Files that it has mapped
 // are counted only as far as they grow the page cache.
 #include "base/text.h"
-#include "session/script_maps.h"
 #include "waits/stacks.h"
 #include "why/call_time.h"
 #include "why/instruments.h"
 #include "why/proc_text.h"
 #include "why/process_files.h"
 #include "why/program_location.h"
+#include "why/script_instrument.h"
 
 #include <algorithm>
 #include <map>
@@ -89,57 +89,49 @@ CacheCounters cache_counters() {
           .read = counters.get("pgpgin") * 1024};
 }
 
-class FilesInstrument final : public Instrument {
+class FilesInstrument final : public ScriptInstrument {
 public:
-  explicit FilesInstrument(const Subject& subject) : subject_(subject), slice_ns_(std::max<uint64_t>(subject.interval_ns / Sliced::slices, 1)) {}
+  explicit FilesInstrument(const Subject& subject)
+      : ScriptInstrument("why_files", subject, Scope::subject), slice_ns_(std::max<uint64_t>(subject.interval_ns / Sliced::slices, 1)) {}
 
   base::Status prepare(const session::Options& run) override;
-  session::Runner* runner() override { return &*runner_; }
   void begin() override;
   base::Result<std::vector<Fact>> end(uint64_t interval_ns) override;
 
 private:
+  void configure(session::BuiltinScript& script) const override { script.set("SLICE_NS", slice_ns_); }
+  void arrange(session::Measurement& measurement) override;
   base::Status read();
   base::Status read_uses();
   const Usage* use(const File& file, Use what) const;
-  void add(std::string_view kind, Slots slots);
+  void add(std::string_view kind, Slots slots) { out_.push_back(fact_about(subject_.pid, kind, measurement, std::move(slots))); }
   void add_sync(uint64_t id, const File& file, const Usage& use);
   void add_write(uint64_t id, const File& file, const Usage& use);
   void add_read(uint64_t id, const File& file, const Usage& use);
   void add_growth(uint64_t id, const File& file, double of_host);
   double again(const File& file) const;
-  ShareInterval put_share(Slots& slots, const Usage& use) const;
-  double rate(uint64_t number) const { return static_cast<double>(number) * 1e9 / interval_ns_; }
+  ShareInterval time_share(const Usage& use) const { return share_of(use.time, busy_); }
 
-  Subject subject_;
   uint64_t slice_ns_;
-  std::optional<session::Runner> runner_;
   std::optional<waits::Stacks> stacks_;
   CallTime time_;
   CacheCounters cache_before_, cache_after_;
-  double interval_ns_ = 1;
   bool knows_refaults_ = true;
   Sliced busy_;
   std::map<uint64_t, File> files_; // by the script's number
   std::vector<Fact> out_;
 };
 
-base::Status FilesInstrument::prepare(const session::Options& run) {
-  session::TargetFilter filter;
-  filter.pid = subject_.pid;
-  filter.pids = {subject_.pid};
-  ACU_TRY(const session::Condition condition, session::condition_of(filter));
-  session::BuiltinScript script("why_files");
-  script.set_whose(condition, filter, subject_.interval_ns);
-  script.set("SLICE_NS", slice_ns_);
-  session::Measurement what = {.aim = "measure", .script = std::move(script), .filter = filter, .follows_processes = true, .keeps_files = true};
-  what.refused = [this](base::Error why) {
+void FilesInstrument::arrange(session::Measurement& measurement) {
+  measurement.follows_processes = measurement.keeps_files = true;
+  measurement.refused = [this](base::Error why) {
     knows_refaults_ = false;
     return why.message.find("workingset_refault") == std::string::npos ? base::Status(std::move(why)) : base::Status();
   };
-  runner_.emplace(std::move(what), session::Runner::Take(), subject_.shared);
-  ACU_CHECK(runner_->compile());
-  ACU_CHECK(runner_->load(run));
+}
+
+base::Status FilesInstrument::prepare(const session::Options& run) {
+  ACU_CHECK(ScriptInstrument::prepare(run));
   stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());
   return {};
 }
@@ -150,10 +142,10 @@ void FilesInstrument::begin() {
 }
 
 base::Status FilesInstrument::read_uses() {
-  ACU_TRY(const std::vector<ScriptRow> times, read_rows(*runner_, "time"));
-  ACU_TRY(const std::vector<ScriptRow> calls, read_rows(*runner_, "calls"));
-  ACU_TRY(const std::vector<ScriptRow> stacks, read_rows(*runner_, "stacks"));
-  for (const ScriptRow& r : times) add_to_slice(files_[r.number("0")].uses[r.number("1")].time, r.number("2"), static_cast<double>(r.sum()));
+  ACU_TRY(const std::vector<ScriptRow> times, rows("time"));
+  ACU_TRY(const std::vector<ScriptRow> calls, rows("calls"));
+  ACU_TRY(const std::vector<ScriptRow> stacks, rows("stacks"));
+  for (const ScriptRow& r : times) files_[r.number("0")].uses[r.number("1")].time.add_to(r.number("2"), static_cast<double>(r.sum()));
   for (const ScriptRow& r : calls) {
     Usage& u = files_[r.number("0")].uses[r.number("1")];
     u.calls = r.count();
@@ -168,10 +160,10 @@ base::Status FilesInstrument::read_uses() {
 
 base::Status FilesInstrument::read() {
   ACU_CHECK(read_uses());
-  ACU_TRY(const std::vector<ScriptRow> files, read_rows(*runner_, "file"));
-  ACU_TRY(const std::vector<ScriptRow> names, read_rows(*runner_, "name"));
-  ACU_TRY(const std::vector<ScriptRow> pages, read_rows(*runner_, "pages"));
-  ACU_TRY(const std::vector<ScriptRow> lines, read_rows(*runner_, "lines"));
+  ACU_TRY(const std::vector<ScriptRow> files, rows("file"));
+  ACU_TRY(const std::vector<ScriptRow> names, rows("name"));
+  ACU_TRY(const std::vector<ScriptRow> pages, rows("pages"));
+  ACU_TRY(const std::vector<ScriptRow> lines, rows("lines"));
   for (const ScriptRow& r : files) {
     File& f = files_[r.number("key")];
     f.size = r.number("size");
@@ -183,22 +175,11 @@ base::Status FilesInstrument::read() {
   for (const ScriptRow& r : lines)
     if (std::string line = first_line(r.text("text")); is_text(line)) files_[r.number("0")].lines.push_back(std::move(line));
   for (const auto& [map, member] : {std::pair("disk", &File::disk), std::pair("added", &File::added), std::pair("again", &File::again)}) {
-    ACU_TRY(const std::vector<ScriptRow> rows, read_rows(*runner_, map));
-    for (const ScriptRow& r : rows)
+    ACU_TRY(const std::vector<ScriptRow> found, rows(map));
+    for (const ScriptRow& r : found)
       if (const auto at = files_.find(r.number("key")); at != files_.end()) at->second.*member = member == &File::disk ? r.sum() : r.count();
   }
   return {};
-}
-
-ShareInterval FilesInstrument::put_share(Slots& slots, const Usage& use) const {
-  const ShareInterval s = share_of(use.time, busy_);
-  slots.insert(slots.end(), {{"share", s.share}, {"low", s.low}, {"high", s.high}});
-  return s;
-}
-
-void FilesInstrument::add(std::string_view kind, Slots slots) {
-  slots.emplace_back("pid", int64_t{subject_.pid});
-  out_.push_back({.kind = find_fact_kind(kind), .slots = std::move(slots), .measurement = measurement});
 }
 
 const Usage* FilesInstrument::use(const File& file, Use what) const {
@@ -215,7 +196,7 @@ void FilesInstrument::add_sync(uint64_t id, const File& file, const Usage& of) {
                  {"latency", of.time.sum() / calls},
                  {"bytes", static_cast<double>(of.bytes + (written ? written->bytes : 0)) / calls}};
   put_location(slots, location_of(*stacks_, of.stack));
-  put_share(slots, of);
+  put_share(slots, time_share(of));
   add("file-sync", std::move(slots));
 }
 
@@ -225,7 +206,8 @@ void FilesInstrument::add_write(uint64_t id, const File& file, const Usage& of) 
   Slots slots = {{"path", path}, {"rate", rate(of.bytes)}, {"writes", rate(of.calls)}, {"is_log", int64_t{is_log}}, {"repeated", repeated_part(file.lines)}};
   if (!file.lines.empty()) slots.emplace_back("sample", file.lines.front());
   put_location(slots, location_of(*stacks_, of.stack));
-  if (put_share(slots, of).share >= least_share) add("file-write", std::move(slots));
+  put_share(slots, time_share(of));
+  if (time_share(of).share >= least_share) add("file-write", std::move(slots));
 }
 
 // A kernel that does not say so of each file counts it for the host.
@@ -240,22 +222,22 @@ void FilesInstrument::add_read(uint64_t id, const File& file, const Usage& of) {
                  {"rate", rate(file.disk)},
                  {"again", again(file)},
                  {"size", static_cast<int64_t>(file.size)}};
-  if (put_share(slots, of).share >= least_share || file.disk) add("file-read", std::move(slots));
+  put_share(slots, time_share(of));
+  if (time_share(of).share >= least_share || file.disk) add("file-read", std::move(slots));
 }
 
 // Counted, not sampled: the interval has no width.
 void FilesInstrument::add_growth(uint64_t id, const File& file, double of_host) {
   if (file.last_pages <= file.first_pages) return;
-  const double bytes = static_cast<double>((file.last_pages - file.first_pages) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
-  const double part = of_host > 0 ? std::min(1.0, bytes / of_host) : 0;
-  if (bytes * 1e9 / interval_ns_ < 1e5) return; // a twentieth of what a rule takes for growth
+  const uint64_t bytes = (file.last_pages - file.first_pages) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const double part = of_host > 0 ? std::min(1.0, static_cast<double>(bytes) / of_host) : 0;
+  if (rate(bytes) < 1e5) return; // a twentieth of what a rule takes for growth
   add("cache-growth", {{"what", std::string("page cache")}, {"name", name_of_process(subject_.pid)}, {"path", path_of(id, file)},
-                       {"rate", bytes * 1e9 / interval_ns_}, {"share", part}, {"low", part}, {"high", part}});
+                       {"rate", rate(bytes)}, {"share", part}, {"low", part}, {"high", part}});
 }
 
-base::Result<std::vector<Fact>> FilesInstrument::end(uint64_t interval_ns) {
+base::Result<std::vector<Fact>> FilesInstrument::end(uint64_t) {
   cache_after_ = cache_counters();
-  interval_ns_ = static_cast<double>(std::max<uint64_t>(interval_ns, 1));
   ACU_CHECK(read());
   ACU_TRY(busy_, time_.busy(*runner_, subject_.interval_ns, slice_ns_));
   for (const auto& [what, make] : {std::pair(syncs, &FilesInstrument::add_sync), std::pair(writes, &FilesInstrument::add_write), std::pair(reads, &FilesInstrument::add_read)}) {

@@ -15,8 +15,16 @@ public:
   static constexpr size_t slices = 10;
   void add(uint64_t at, uint64_t begin, uint64_t end, double weight) {
     if (end <= begin) return;
-    const size_t slice = at <= begin ? 0 : std::min<size_t>(slices - 1, (at - begin) * slices / (end - begin));
-    sums_[slice] += weight;
+    add_to(at <= begin ? 0 : (at - begin) * slices / (end - begin), weight);
+  }
+  // By the number of the slice; what comes after the last one is part of that.
+  void add_to(uint64_t slice, double weight) { sums_[std::min<uint64_t>(slice, slices - 1)] += weight; }
+  // A span of time, as its part in each slice of so many ns from 0 on.
+  void add_span(uint64_t from, uint64_t until, uint64_t slice_ns) {
+    for (size_t i = 0; i < slices; i++) {
+      const uint64_t first = std::max<uint64_t>(from, i * slice_ns), last = std::min<uint64_t>(until, (i + 1) * slice_ns);
+      if (last > first) sums_[i] += static_cast<double>(last - first);
+    }
   }
   double sum() const {
     double out = 0;

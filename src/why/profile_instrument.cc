@@ -1,11 +1,11 @@
 // The functions that a process runs, sampled by the clock of the CPUs.
 #include "base/text.h"
 #include "profile/tables.h"
-#include "session/script_maps.h"
-#include "session/stack_map.h"
 #include "waits/stacks.h"
 #include "why/function_classes.h"
 #include "why/instruments.h"
+#include "why/script_instrument.h"
+#include "why/slots.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,35 +16,25 @@ namespace why {
 
 namespace {
 
-constexpr unsigned rate = 499; // samples a second; 3 s of one busy thread: a share of 25% is known to 2%
+constexpr unsigned ticks_a_second = 499; // samples a second; 3 s of one busy thread: a share of 25% is known to 2%
 constexpr std::string_view measurement = "cpu-profile";
 
 // The parts of the key of scripts/flame_cpu.bt.
-enum KeyField : uint8_t { key_pid, key_kernel = 4, key_user = 5 };
+constexpr std::string_view key_pid = "0", key_kernel = "4", key_user = "5";
 
 bool has_part(std::string_view words, const auto& fits) {
   return std::ranges::any_of(base::split(words, ' '), [&](std::string_view word) { return !word.empty() && fits(word); });
 }
 
-std::string_view class_of(const symbol::Frame& f) {
-  const std::string_view module = f.module.substr(f.module.rfind('/') + 1);
+std::string_view class_of_function(std::string_view name, std::string_view module) {
+  module = module.substr(module.rfind('/') + 1);
   for (const FunctionClass& c : function_classes) {
-    const bool is_it = has_part(c.begins, [&](std::string_view word) { return f.name.starts_with(word); }) ||
-                       has_part(c.parts, [&](std::string_view word) { return f.name.find(word) != f.name.npos; }) ||
+    const bool is_it = has_part(c.begins, [&](std::string_view word) { return name.starts_with(word); }) ||
+                       has_part(c.parts, [&](std::string_view word) { return name.find(word) != name.npos; }) ||
                        has_part(c.modules, [&](std::string_view word) { return module.starts_with(word); });
     if (is_it) return c.name;
   }
   return {};
-}
-
-// The function of the program that called what is of a class: one in the language of the program, if it is interpreted. nullptr: there is none.
-const symbol::Frame* caller_in(std::span<const symbol::Frame> frames) {
-  const auto language = std::ranges::find_if(frames, [](const symbol::Frame& f) { return spec::row_of(f.kind).layer == spec::Layer::language; });
-  if (language != frames.end()) return &*language;
-  const auto own = std::ranges::find_if(frames, [](const symbol::Frame& f) {
-    return spec::row_of(f.kind).side == spec::Side::user && class_of(f).empty() && !profile::is_shared_code(f.module, f.name);
-  });
-  return own == frames.end() ? nullptr : &*own;
 }
 
 struct Function {
@@ -53,41 +43,52 @@ struct Function {
   waits::StackId stack; // an example
 };
 
-class ProfileInstrument : public Instrument {
+class ProfileInstrument final : public ScriptInstrument {
 public:
-  explicit ProfileInstrument(const Subject& subject) : subject_(subject) {}
+  explicit ProfileInstrument(const Subject& subject) : ScriptInstrument("flame_cpu", subject, Scope::subject) {}
 
   base::Status prepare(const session::Options& run) override;
-  session::Runner* runner() override { return &*runner_; }
   base::Result<std::vector<Fact>> end(uint64_t interval_ns) override;
 
 private:
-  void take(const ir::Map& map, const ir::Entry& entry);
+  void configure(session::BuiltinScript& script) const override { script.set_places("ticks", "profile:hz:" + std::to_string(ticks_a_second)); }
+  void arrange(session::Measurement& measurement) override;
+  std::string_view class_of(const symbol::Frame& f);
+  const symbol::Frame* caller_in(std::span<const symbol::Frame> frames);
+  void take(const ScriptRow& row);
   void add(const std::vector<symbol::Frame>& frames, const waits::StackId& stack, uint64_t count);
   Fact fact_of(const Function& f);
 
-  Subject subject_;
-  std::optional<session::Runner> runner_;
   std::optional<waits::Stacks> stacks_;
   std::map<std::pair<std::string, std::string>, Function> functions_; // by name and file: what is on top of stacks
   std::map<std::string_view, std::map<std::string, Function>> classes_; // what is of a class, by the innermost such function
+  std::map<std::pair<std::string, std::string>, std::string_view> known_classes_; // by name and file
   uint64_t all_ = 0;
 };
 
+void ProfileInstrument::arrange(session::Measurement& measurement) {
+  measurement.aim = "profile";
+  measurement.follows_processes = measurement.keeps_files = measurement.keeps_contents = true;
+}
+
 base::Status ProfileInstrument::prepare(const session::Options& run) {
-  session::TargetFilter filter;
-  filter.pid = subject_.pid;
-  filter.pids = {subject_.pid};
-  ACU_TRY(const session::Condition condition, session::condition_of(filter));
-  session::BuiltinScript script("flame_cpu");
-  script.set_whose(condition, filter, subject_.interval_ns);
-  script.set_places("ticks", "profile:hz:" + std::to_string(rate));
-  runner_.emplace(session::Measurement{.aim = "profile", .script = std::move(script), .filter = filter, .follows_processes = true, .keeps_files = true, .keeps_contents = true},
-                  session::Runner::Take(), subject_.shared);
-  ACU_CHECK(runner_->compile());
-  ACU_CHECK(runner_->load(run));
+  ACU_CHECK(ScriptInstrument::prepare(run));
   stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());
   return {};
+}
+
+// A function has its class once: stacks have it again and again.
+std::string_view ProfileInstrument::class_of(const symbol::Frame& f) {
+  const auto [at, is_new] = known_classes_.try_emplace({std::string(f.name), std::string(f.module)});
+  if (is_new) at->second = class_of_function(f.name, f.module);
+  return at->second;
+}
+
+// The function of the program that called what is of a class: one in the language of the program, if it is interpreted. nullptr: there is none.
+const symbol::Frame* ProfileInstrument::caller_in(std::span<const symbol::Frame> frames) {
+  const std::vector<const symbol::Frame*> own = profile::program_frames(frames);
+  const auto at = std::ranges::find_if(own, [&](const symbol::Frame* f) { return spec::row_of(f->kind).layer == spec::Layer::language || class_of(*f).empty(); });
+  return at == own.end() ? nullptr : *at;
 }
 
 void ProfileInstrument::add(const std::vector<symbol::Frame>& frames, const waits::StackId& stack, uint64_t count) {
@@ -112,39 +113,31 @@ void ProfileInstrument::add(const std::vector<symbol::Frame>& frames, const wait
   }
 }
 
-void ProfileInstrument::take(const ir::Map& map, const ir::Entry& entry) {
-  const std::span<const type::Field> fields = map.key->fields();
-  profile::RawSample sample;
-  session::add_values(map, entry, sample);
-  const waits::StackId kernel = {.id = session::number_in(entry, fields[key_kernel]), .pid = 0, .type = fields[key_kernel].type};
-  const waits::StackId user = {.id = session::number_in(entry, fields[key_user]), .pid = static_cast<uint32_t>(session::number_in(entry, fields[key_pid])), .type = fields[key_user].type};
-  all_ += sample.weight;
+void ProfileInstrument::take(const ScriptRow& row) {
+  const waits::StackId kernel = row.stack(key_kernel, 0), user = row.stack(key_user, static_cast<uint32_t>(row.number(key_pid)));
+  const uint64_t samples = row.sum();
+  all_ += samples;
   std::vector<symbol::Frame> frames = stacks_->frames(kernel);
   const bool is_kernel = !frames.empty();
   const std::vector<symbol::Frame>& above = stacks_->frames(user);
   frames.insert(frames.end(), above.begin(), above.end());
-  add(frames, is_kernel ? kernel : user, sample.weight);
+  add(frames, is_kernel ? kernel : user, samples);
 }
 
 Fact ProfileInstrument::fact_of(const Function& f) {
   const auto n = static_cast<double>(all_);
   const double share = static_cast<double>(f.samples) / n;
   const double half = 1.96 * std::sqrt(share * (1 - share) / n) + 0.5 / n; // of a binomial, 95%
-  Fact out = {.kind = find_fact_kind("hot-function"), .slots = {}, .measurement = measurement};
-  out.slots = {{"pid", int64_t{subject_.pid}}, {"name", f.name}, {"module", f.module}, {"kind", f.kind}, {"class", f.group}, {"caller", f.caller},
-               {"share", share}, {"low", std::max(0.0, share - half)}, {"high", std::min(1.0, share + half)}};
-  const std::string place = stacks_->place_of(f.stack, [&](std::string_view name) { return name == (f.caller.empty() ? f.name : f.caller); });
-  const size_t colon = place.rfind(':');
-  if (colon == place.npos) return out;
-  out.slots.emplace_back("file", place.substr(0, colon));
-  if (auto line = base::parse_integer(std::string_view(place).substr(colon + 1))) out.slots.emplace_back("line", static_cast<int64_t>(*line));
-  return out;
+  const std::string& located = f.caller.empty() ? f.name : f.caller;
+  const ProgramLocation location = location_at(located, stacks_->place_of(f.stack, [&](std::string_view name) { return name == located; }));
+  Slots slots = {{"name", f.name}, {"module", f.module}, {"kind", f.kind}, {"class", f.group}, {"caller", f.caller}, {"file", location.file}, {"line", location.line}};
+  put_share(slots, {share, std::max(0.0, share - half), std::min(1.0, share + half)});
+  return fact_about(subject_.pid, "hot-function", measurement, std::move(slots));
 }
 
 base::Result<std::vector<Fact>> ProfileInstrument::end(uint64_t) {
-  const std::optional<uint32_t> map = session::find_map(runner_->program(), "");
-  ACU_TRY(const std::vector<ir::Entry> entries, runner_->backend().engine().read_map(*map));
-  for (const ir::Entry& e : entries) take(runner_->program().maps[*map], e);
+  ACU_TRY(const std::vector<ScriptRow> samples, rows(""));
+  for (const ScriptRow& row : samples) take(row);
   std::vector<Fact> out;
   if (!all_) return out;
   constexpr double least = 0.05;

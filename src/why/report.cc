@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/counted.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "report/json_object.h"
 
@@ -12,15 +13,11 @@
 
 namespace why {
 
+using base::print;
+
 namespace {
 
 using report::JsonObject, report::json_list;
-
-template<class... T> std::string print(const char* format, T... values) {
-  char out[256];
-  std::snprintf(out, sizeof out, format, values...);
-  return out;
-}
 
 std::string percent(double share) { return print("%.0f%%", share * 100); }
 

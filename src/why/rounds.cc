@@ -25,6 +25,33 @@ struct Task {
   base::Status outcome = {};
 };
 
+struct Prepared {
+  Instrument& instrument;
+  base::Status& outcome;
+};
+
+// Gives how long the interval was.
+uint64_t run_together(std::span<const Prepared> all, uint64_t interval_ns) {
+  // Names and stacks are facts; nobody reads what the scripts themselves say.
+  const base::Fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  session::Output output(nowhere.get(), session::Buffering::full, false);
+  std::vector<session::Runner*> runners;
+  const uint64_t begin = base::clock_ns();
+  for (const Prepared& p : all) {
+    p.instrument.begin();
+    session::Runner* runner = p.instrument.runner();
+    if (runner) p.outcome = runner->start(output);
+    if (runner && p.outcome.ok()) runners.push_back(runner);
+  }
+  session::Runner::run(runners);
+  const uint64_t passed = base::clock_ns() - begin;
+  // Those that read counters need the interval, whatever scripts do.
+  if (passed < interval_ns) std::this_thread::sleep_for(std::chrono::nanoseconds(interval_ns - passed));
+  for (const Prepared& p : all)
+    if (p.outcome.ok() && p.instrument.runner()) p.outcome = p.instrument.runner()->outcome();
+  return base::clock_ns() - begin;
+}
+
 class Rounds {
 public:
   Rounds(const Question& question, const session::Options& run, const Progress& progress) : question_(question), run_(run), progress_(progress) {}
@@ -106,7 +133,6 @@ void Rounds::take(std::vector<Task>& tasks, uint64_t interval_ns) {
       what += (what.empty() ? "" : ", ") + m + (t.pid < 0 ? "" : " of " + std::to_string(t.pid));
     }
   if (progress_) progress_(what, left_ns());
-  std::vector<session::Runner*> runners;
   for (Task& t : tasks) {
     // To prepare a script takes long on a busy host.
     if (&t != &tasks.front() && left_ns() < interval_ns + least_round_ns) {
@@ -116,27 +142,15 @@ void Rounds::take(std::vector<Task>& tasks, uint64_t interval_ns) {
     t.instrument = t.kind->make({.pid = t.pid, .interval_ns = interval_ns, .asked = question_.pid, .shared = shared_});
     t.outcome = t.instrument->prepare(run_);
   }
-  // Names and stacks are facts; nobody reads what the scripts themselves say.
-  const base::Fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  session::Output output(nowhere.get(), session::Buffering::full, false);
-  const uint64_t begin = base::clock_ns();
-  for (Task& t : tasks) {
-    if (!t.outcome.ok()) continue;
-    t.instrument->begin();
-    session::Runner* runner = t.instrument->runner();
-    if (runner) t.outcome = runner->start(output);
-    if (runner && t.outcome.ok()) runners.push_back(runner);
-  }
-  session::Runner::run(runners);
-  const uint64_t passed = base::clock_ns() - begin;
-  // Those that read counters need the interval, whatever scripts do.
-  if (passed < interval_ns) std::this_thread::sleep_for(std::chrono::nanoseconds(interval_ns - passed));
-  for (Task& t : tasks) finish(t, base::clock_ns() - begin);
+  std::vector<Prepared> all;
+  for (Task& t : tasks)
+    if (t.outcome.ok()) all.push_back({*t.instrument, t.outcome});
+  const uint64_t measured_ns = run_together(all, interval_ns);
+  for (Task& t : tasks) finish(t, measured_ns);
 }
 
 // Its facts, and that it was taken: what it did not find was not there.
 void Rounds::finish(Task& task, uint64_t interval_ns) {
-  if (task.outcome.ok() && task.instrument->runner()) task.outcome = task.instrument->runner()->outcome();
   if (!task.outcome.ok()) return refuse(task, task.outcome.error());
   base::Result<std::vector<Fact>> facts = task.instrument->end(interval_ns);
   if (!facts.ok()) return refuse(task, facts.error());
@@ -185,15 +199,11 @@ base::Result<std::vector<Fact>> measure(std::string_view measurement, const Subj
   if (kind->needs_pid && subject.pid < 0) return base::Error{base::Failure::usage, base::quoted(measurement) + " measures a process: add -p PID"};
   const std::unique_ptr<Instrument> instrument = kind->make(subject);
   ACU_CHECK(instrument->prepare(run));
-  const base::Fd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  session::Output output(nowhere.get(), session::Buffering::full, false);
-  const uint64_t begin = base::clock_ns();
-  instrument->begin();
-  if (session::Runner* runner = instrument->runner())
-    ACU_CHECK(runner->live(output));
-  else
-    std::this_thread::sleep_for(std::chrono::nanoseconds(subject.interval_ns));
-  ACU_TRY(std::vector<Fact> facts, instrument->end(base::clock_ns() - begin));
+  base::Status outcome;
+  const Prepared alone = {*instrument, outcome};
+  const uint64_t measured_ns = run_together(std::span(&alone, 1), subject.interval_ns);
+  ACU_CHECK(outcome);
+  ACU_TRY(std::vector<Fact> facts, instrument->end(measured_ns));
   std::erase_if(facts, [&](const Fact& f) { return f.measurement != measurement; });
   return facts;
 }

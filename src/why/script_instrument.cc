@@ -1,20 +1,19 @@
 #include "why/script_instrument.h"
 
 #include <algorithm>
-#include <unistd.h>
 
 namespace why {
 
-// acu itself is not part of the load.
 base::Status ScriptInstrument::prepare(const session::Options& run) {
   session::TargetFilter filter;
   if (scope_ == Scope::subject && subject_.pid >= 0) filter.pid = subject_.pid, filter.pids = {subject_.pid};
-  ACU_TRY(session::Condition condition, session::condition_of(filter));
-  condition.text = "(" + condition.text + ") && pid != " + std::to_string(::getpid());
+  ACU_TRY(const session::Condition condition, session::condition_of(filter));
   session::BuiltinScript script(script_);
   configure(script);
   script.set_whose(condition, filter, subject_.interval_ns);
-  runner_.emplace(session::Measurement{.aim = "measure", .script = std::move(script), .filter = filter, .filters_itself = true, .records_may_wait = true});
+  session::Measurement measurement = {.aim = "measure", .script = std::move(script), .filter = filter};
+  arrange(measurement);
+  runner_.emplace(std::move(measurement), session::Runner::Take(), subject_.shared);
   ACU_CHECK(runner_->compile());
   return runner_->load(run);
 }

@@ -21,6 +21,8 @@ public:
 protected:
   // Values of the script's own parameters.
   virtual void configure(session::BuiltinScript&) const {}
+  // How it runs.
+  virtual void arrange(session::Measurement& measurement) { measurement.filters_itself = measurement.records_may_wait = true; }
   base::Result<std::vector<ScriptRow>> rows(std::string_view map) { return read_rows(*runner_, map); }
   // For how long its probes were attached; at least 1 ms.
   double attached_ns() const;

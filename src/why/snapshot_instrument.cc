@@ -5,7 +5,7 @@
 #include "target/live_target.h"
 #include "trace/values.h"
 #include "why/instruments.h"
-#include "why/program_location.h"
+#include "why/slots.h"
 #include "why/still_threads.h"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ public:
   base::Result<std::vector<Fact>> end(uint64_t interval_ns) override;
 
 private:
-  void add(std::string_view kind, Slots slots);
+  void add(std::string_view kind, Slots slots) { out_.push_back(fact_about(subject_.pid, kind, measurement, std::move(slots))); }
   void add_circles(double seconds);
   void add_circle(const std::vector<uint32_t>& circle, const std::map<uint32_t, uint64_t>& locks, double seconds);
   void add_stuck(double seconds);
@@ -84,11 +84,6 @@ private:
   std::optional<Code> code_;
   std::vector<Fact> out_;
 };
-
-void SnapshotInstrument::add(std::string_view kind, Slots slots) {
-  slots.emplace_back("pid", int64_t{subject_.pid});
-  out_.push_back({.kind = find_fact_kind(kind), .slots = std::move(slots), .measurement = measurement});
-}
 
 void SnapshotInstrument::add_circle(const std::vector<uint32_t>& circle, const std::map<uint32_t, uint64_t>& locks, double seconds) {
   std::string threads, names;
@@ -132,9 +127,7 @@ std::string SnapshotInstrument::waits_for(const StillThread& thread, const std::
     out = found->what;
     break;
   }
-  if (thread.call < 0) return out;
-  const std::vector<trace::Argument>& arguments = trace::known_call(static_cast<int>(thread.call)).arguments;
-  if (arguments.empty() || !arguments[0].kind || arguments[0].kind->name != "fd") return out;
+  if (thread.call < 0 || !trace::known_call(static_cast<int>(thread.call)).is_of_descriptor()) return out;
   std::error_code none;
   const std::string file = std::filesystem::read_symlink("/proc/" + std::to_string(subject_.pid) + "/fd/" + std::to_string(thread.arguments[0]), none).native();
   if (file.empty()) return out;

@@ -1,7 +1,8 @@
 #include "why/wait_facts.h"
 
 #include "base/text.h"
-#include "why/interval.h"
+#include "why/process_files.h"
+#include "why/slots.h"
 
 #include <algorithm>
 #include <map>
@@ -39,6 +40,8 @@ std::string chain_of(const Activity& a) {
   return out;
 }
 
+ProgramLocation location_of(const Activity& a) { return location_at(a.where.empty() ? std::string() : a.where.front(), a.place); }
+
 // By which a group of threads goes only at its own pace: waits of less than so much for anything else.
 constexpr double least_else = 0.02;
 
@@ -55,7 +58,7 @@ private:
 
   void find_idle();
   void sum_up();
-  void add(std::string_view kind, std::string_view measurement, std::vector<std::pair<std::string_view, Value>> slots);
+  void add(std::string_view kind, std::string_view measurement, Slots slots);
   void add_times();
   void add_wait(const Blamed& wait);
   void add_run_queue();
@@ -66,8 +69,6 @@ private:
   bool is_here(uint32_t thread) const { return pid_ < 0 || graph_.threads[thread].pid == static_cast<uint32_t>(pid_); }
   double seconds() const { return static_cast<double>(std::max<uint64_t>(graph_.end - graph_.begin, 1)); }
   uint32_t most_at_once(uint32_t activity) const;
-  static void put_place(std::vector<std::pair<std::string_view, Value>>& slots, const Activity& a);
-  static void put_share(std::vector<std::pair<std::string_view, Value>>& slots, const ShareInterval& s);
 
   const Graph& graph_;
   const waits::Findings& findings_;
@@ -104,22 +105,7 @@ void Maker::sum_up() {
   }
 }
 
-void Maker::add(std::string_view kind, std::string_view measurement, std::vector<std::pair<std::string_view, Value>> slots) {
-  slots.emplace_back("pid", int64_t{pid_});
-  out_.push_back({.kind = find_fact_kind(kind), .slots = std::move(slots), .measurement = measurement});
-}
-
-void Maker::put_place(std::vector<std::pair<std::string_view, Value>>& slots, const Activity& a) {
-  if (!a.where.empty()) slots.emplace_back("function", a.where.front());
-  const size_t colon = a.place.rfind(':');
-  if (colon == a.place.npos) return;
-  slots.emplace_back("file", a.place.substr(0, colon));
-  if (auto line = base::parse_integer(std::string_view(a.place).substr(colon + 1))) slots.emplace_back("line", static_cast<int64_t>(*line));
-}
-
-void Maker::put_share(std::vector<std::pair<std::string_view, Value>>& slots, const ShareInterval& s) {
-  slots.insert(slots.end(), {{"share", s.share}, {"low", s.low}, {"high", s.high}});
-}
+void Maker::add(std::string_view kind, std::string_view measurement, Slots slots) { out_.push_back(fact_about(pid_, kind, measurement, std::move(slots))); }
 
 void Maker::add_times() {
   const double all = std::max(all_.sum(), 1.0);
@@ -134,19 +120,11 @@ void Maker::add_wait(const Blamed& wait) {
   const ShareInterval share = share_of(sum->second.time, all_);
   constexpr double least = 0.01;
   if (share.share < least) return;
-  std::vector<std::pair<std::string_view, Value>> slots = {
+  Slots slots = {
       {"group", graph_.groups[a.group].name}, {"reason", std::string(reason_of(a))}, {"what", a.what}, {"longest", static_cast<double>(sum->second.longest)}};
-  put_place(slots, a);
+  put_location(slots, location_of(a));
   put_share(slots, share);
   add("wait", "waits", std::move(slots));
-}
-
-std::string cgroup_of(uint32_t pid) {
-  auto text = base::read_file("/proc/" + std::to_string(pid) + "/cgroup");
-  if (!text.ok()) return {};
-  for (std::string_view line : base::split(*text, '\n'))
-    if (line.starts_with("0::")) return std::string(line.substr(3));
-  return {};
 }
 
 void Maker::add_run_queue() {
@@ -160,12 +138,12 @@ void Maker::add_run_queue() {
     known += static_cast<double>(s.ns());
   }
   if (!number) return;
-  std::vector<std::pair<std::string_view, Value>> slots = {{"delay", runnable_.sum() / number}};
+  Slots slots = {{"delay", runnable_.sum() / number}};
   put_share(slots, share_of(runnable_, all_));
   const auto most = std::ranges::max_element(ahead, {}, [](const auto& a) { return a.second; });
   if (most != ahead.end()) {
     const auto thread = std::ranges::find(graph_.threads, most->first, &waits::Timeline::pid);
-    slots.insert(slots.end(), {{"ahead", thread->name}, {"ahead_pid", static_cast<int64_t>(most->first)}, {"ahead_cgroup", cgroup_of(most->first)}, {"ahead_share", most->second / std::max(known, 1.0)}});
+    slots.insert(slots.end(), {{"ahead", thread->name}, {"ahead_pid", static_cast<int64_t>(most->first)}, {"ahead_cgroup", cgroup_of_process(static_cast<int>(most->first))}, {"ahead_share", most->second / std::max(known, 1.0)}});
   }
   add("run-queue", "run-queues", std::move(slots));
 }
@@ -182,7 +160,7 @@ void Maker::add_lock(const std::string& name, const std::vector<const Blamed*>& 
   double ns = 0, handoffs = 0;
   std::map<uint32_t, double> causes;
   for (const Blamed* b : waits) {
-    for (size_t i = 0; i < Sliced::slices; i++) time.add(i, 0, Sliced::slices, of_activity_.at(b->activity).time.of(i));
+    for (size_t i = 0; i < Sliced::slices; i++) time.add_to(i, of_activity_.at(b->activity).time.of(i));
     ns += static_cast<double>(b->ns);
     handoffs += static_cast<double>(b->number);
     for (const waits::Share& c : b->causes) causes[c.activity] += c.part * static_cast<double>(b->ns);
@@ -197,7 +175,7 @@ void Maker::add_lock(const std::string& name, const std::vector<const Blamed*>& 
   double most_ns = 0;
   for (const auto& [activity, part] : causes)
     if (kind_of(activity) == does->first && part > most_ns) most = &graph_.activities[activity], most_ns = part;
-  std::vector<std::pair<std::string_view, Value>> slots = {
+  Slots slots = {
       {"name", name.starts_with("the lock ") ? name.substr(9) : name},
       {"waiters", ns / seconds()},
       {"hold", ns / std::max(handoffs, 1.0)},
@@ -207,14 +185,11 @@ void Maker::add_lock(const std::string& name, const std::vector<const Blamed*>& 
       {"meanwhile_where", chain_of(*most)},
       {"holder", most->where.empty() ? graph_.groups[most->group].name : most->where.front()}};
   put_share(slots, share_of(time, all_));
-  const size_t colon = most->place.rfind(':');
-  if (colon != most->place.npos) {
-    slots.emplace_back("file", most->place.substr(0, colon));
-    if (auto line = base::parse_integer(std::string_view(most->place).substr(colon + 1))) slots.emplace_back("line", static_cast<int64_t>(*line));
-  }
+  const ProgramLocation location = location_of(*most);
+  slots.insert(slots.end(), {{"file", location.file}, {"line", location.line}});
   const bool is_interpreters = name.starts_with("the GIL");
   if (!is_interpreters) return add("lock", "locks", std::move(slots));
-  std::vector<std::pair<std::string_view, Value>> of_interpreter = {{"language", std::string("python")}, {"threads", ns / seconds()}, {"holder", most->where.empty() ? std::string() : most->where.front()}};
+  Slots of_interpreter = {{"language", std::string("python")}, {"threads", ns / seconds()}, {"holder", most->where.empty() ? std::string() : most->where.front()}};
   put_share(of_interpreter, share_of(time, all_));
   add("interpreter", "interpreters", std::move(of_interpreter));
 }
@@ -222,8 +197,8 @@ void Maker::add_lock(const std::string& name, const std::vector<const Blamed*>& 
 void Maker::add_bottleneck(const waits::Bottleneck& bottleneck) {
   constexpr std::string_view kinds[] = {"runs", "waits", "runnable"};
   const Activity& a = graph_.activities[bottleneck.activities.front().activity];
-  std::vector<std::pair<std::string_view, Value>> slots = {{"activity", std::string(kinds[a.kind])}, {"what", a.what}, {"speedup", bottleneck.speedups.front().factor}};
-  put_place(slots, a);
+  Slots slots = {{"activity", std::string(kinds[a.kind])}, {"what", a.what}, {"speedup", bottleneck.speedups.front().factor}};
+  put_location(slots, location_of(a));
   const double share = 1 - 1 / bottleneck.speedups.front().factor;
   constexpr double off = 0.2; // of a gain, at most (test/waits/run.py)
   const auto of_gain = [&](double gain) { return std::clamp(1 - 1 / std::max(gain, 1.0), 0.0, 1.0); };
@@ -252,7 +227,7 @@ void Maker::add_pool(const Blamed& wait) {
   if (!is_given_back || cause.activity == wait.activity || cause.part < 0.5 || graph_.activities[cause.activity].kind != Activity::waits) return;
   const auto size = static_cast<double>(most_at_once(cause.activity));
   const Activity& does = graph_.activities[cause.activity];
-  std::vector<std::pair<std::string_view, Value>> slots = {{"name", a.what},
+  Slots slots = {{"name", a.what},
                                                            {"size", static_cast<int64_t>(size)},
                                                            {"busy", size * std::min(1.0, static_cast<double>(wait.ns) / seconds())},
                                                            {"queued", static_cast<double>(wait.ns) / seconds()},

@@ -1,5 +1,6 @@
-// Programs whose longest wait is not what limits them: programs MODE SECONDS LOOPS [without]. LOOPS: of work in a microsecond, as `programs` alone
-// prints it. `without`: what limits it takes no time. Prints how many items were done in a second.
+// Programs whose longest wait is not the bottleneck: programs MODE SECONDS LOOPS [without]. LOOPS: of work in a microsecond, as `programs` alone
+// prints it. `without`: the bottleneck takes no time. They mostly sleep, as the speed of CPUs changes from one second to the next. Prints how many
+// items were done in a second.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -93,9 +94,9 @@ void keep_statistics() {
 std::mutex g_log_lock;
 [[gnu::noinline]] void flush_log() {
   if (!g_without) sleep_us(2000);
-  work(50);
+  work(5);
 }
-[[gnu::noinline]] void handle_request() { sleep_us(1000), work(50); }
+[[gnu::noinline]] void handle_request() { sleep_us(1000), work(5); }
 void serve() {
   while (!g_stop) {
     handle_request();
@@ -113,7 +114,9 @@ void log() {
 
 Queue g_parsed(8), g_packed(8);
 [[gnu::noinline]] void parse() { sleep_us(700); }
-[[gnu::noinline]] void pack() { g_without ? work(1) : work(3000); }
+[[gnu::noinline]] void pack() {
+  if (!g_without) sleep_us(2500), work(500);
+}
 [[gnu::noinline]] void send() { sleep_us(300); }
 void run_parser() {
   while (!g_stop) parse(), g_parsed.push(1);
@@ -137,7 +140,7 @@ Queue g_free(2);
 [[gnu::noinline]] void query() {
   if (!g_without) sleep_us(6000);
 }
-[[gnu::noinline]] void make_page() { sleep_us(2000), work(50); }
+[[gnu::noinline]] void make_page() { sleep_us(2000), work(5); }
 void answer() {
   while (!g_stop) {
     const int connection = g_free.pop();
@@ -160,7 +163,7 @@ struct Service {
 };
 Service g_front, g_store;
 [[gnu::noinline]] void look_up() {
-  if (!g_without) sleep_us(3000), work(200);
+  if (!g_without) sleep_us(3000), work(100);
 }
 [[gnu::noinline]] void render() { sleep_us(700); }
 void run_store() {
