@@ -28,6 +28,7 @@ test-long: setup-test
 	@python3 test/arguments/run.py $(ACU) --all
 	@python3 test/languages/python.py $(ACU) --all
 	@python3 test/languages/python_values.py $(ACU) --all
+	@python3 test/languages/suites.py $(ACU) --all
 	@python3 test/why/planted.py $(ACU) --all
 	@python3 test/waits/run.py $(ACU) --all
 	@ACU_DIFFERENTIAL=1:10000 build/$(PRESET)/test/test_session --gtest_filter='Differential.*'
@@ -38,21 +39,17 @@ test-sanitize: setup-test
 	@$(MAKE) --no-print-directory build PRESET=sanitize
 	@python3 test/run_all.py sanitize --only ctest,runtime
 
+# Every section of bench/results.md in one go, but for the overhead on servers: an hour, with nothing else running.
+BENCHES = symbols unwind cores stacks profile trace trace_nginx waits slow page keys large languages
 bench: setup-bench
 	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory build TARGET=bench_unwind
 	@python3 bench/run.py --acu $(ACU) $(BENCH_ARGS)
-	@python3 bench/symbols.py --acu $(ACU) --out bench/results.md $(BENCH_ARGS)
-	@python3 bench/profile.py --acu $(ACU) --out bench/results.md
-	@python3 bench/trace.py --acu $(ACU) --out bench/results.md
-	@python3 bench/trace_nginx.py --acu $(ACU) --out bench/results.md
-	@python3 bench/waits.py --acu $(ACU) --out bench/results.md
-	@python3 bench/page.py --acu $(ACU) --out bench/results.md
-	@python3 bench/languages.py --acu $(ACU) --out bench/results.md
+	@for bench in $(BENCHES); do echo "== $$bench" && python3 bench/$$bench.py --acu $(ACU) --out bench/results.md || exit 1; done
 
 # What recording costs servers, in pairs of runs (three hours); OVERHEAD_ARGS='--servers nginx --kinds net --pairs 3' takes less.
 bench-overhead: setup-bench
 	@$(MAKE) --no-print-directory build
-	@python3 bench/keys.py --acu $(ACU) --out bench/results.md
 	@python3 bench/overhead.py --acu $(ACU) --out bench/results.md $(OVERHEAD_ARGS)
 
 build: setup-build

@@ -2,10 +2,12 @@
 """What frames of a language cost: languages.py --acu PATH [--pairs 7] [--out FILE]
 
 Servers in Python, Lua (in nginx), Perl and PHP (php-fpm; language_servers.py): requests in a second of their own CPU time, bare and with `acu flame`
-attached at 99 and 999 Hz, in turns, so that what else the host does meets all of them; the median of the ratios to the bare runs beside them. Then the time of a stack in a probe at
-getppid(2), 3 and 30 Python functions deep, with language frames and without (--lang native): the least of several runs, less that of an empty probe.
+attached at 99 and 999 Hz, or `perf record -g`, whose stacks have no frames of a language; in turns, so that what else the host does meets all of them. The median of the ratios to the bare
+runs beside them, and the recorder's CPU time. Then the time of a stack in a probe at getppid(2), 3 and 30 Python functions deep, with language frames and without (--lang native): the least
+of several runs, less that of an empty probe.
 """
 import argparse
+import contextlib
 import os
 import re
 import signal
@@ -27,35 +29,49 @@ def descend(n):
     return (time.perf_counter_ns() - begin) / 100000
 print("%.1f" % descend(int(sys.argv[1]) - 1))
 """
-RATES = (99, 999)
+# By the name in the table: a command line with ACU, PID and OUT.
+RECORDERS = {**{f"acu flame -F {rate}": f"ACU flame -q -F {rate} -p PID -o OUT.html" for rate in (99, 999)},
+             **{f"perf record -g -F {rate}": f"perf record -q -g -F {rate} -p PID -o OUT.data" for rate in (99, 999)}}
 
 
 def cpu_ns(pid):
-    return int(open(f"/proc/{pid}/schedstat").read().split()[0])
+    """Of all its threads."""
+    return sum(int(open(f"/proc/{pid}/task/{tid}/schedstat").read().split()[0]) for tid in os.listdir(f"/proc/{pid}/task"))
 
 
-def requests_per_second(acu, make_server, rate, seconds):
-    """Of CPU time of the process that answers."""
-    with tempfile.TemporaryDirectory() as folder, make_server(folder) as (pid, ask):
-        end = time.monotonic() + 0.3
+@contextlib.contextmanager
+def recording(acu, recorder, pid, folder):
+    """Its process, or None."""
+    if not recorder:
+        yield None
+        return
+    places = {"ACU": acu, "PID": str(pid)}
+    words = [places.get(word, word.replace("OUT", os.path.join(folder, "out"))) for word in RECORDERS[recorder].split()]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGINT)
+        if process.wait() not in (0, -signal.SIGINT):
+            raise RuntimeError(f"{' '.join(words)} failed")
+
+
+def measure(acu, make_server, recorder, seconds):
+    """Requests in a second of CPU time of the process that answers, and the recorder's CPU time in a second."""
+    def ask_until(end):
+        requests = 0
         while time.monotonic() < end:
             ask()
-        tracer = None
-        if rate:
-            tracer = subprocess.Popen([acu, "flame", "-q", "-F", str(rate), "-p", str(pid), "-o", os.path.join(folder, "out.html")])
-            end = time.monotonic() + 0.7  # until it is attached
-            while time.monotonic() < end:
-                ask()
-        begin, before, requests = time.monotonic(), cpu_ns(pid), 0
-        while time.monotonic() < begin + seconds:
-            ask()
             requests += 1
-        spent = cpu_ns(pid) - before
-        if tracer:
-            tracer.send_signal(signal.SIGINT)
-            if tracer.wait():
-                raise RuntimeError("acu failed")
-        return requests / spent * 1e9
+        return requests
+    with tempfile.TemporaryDirectory() as folder, make_server(folder) as (pid, ask):
+        ask_until(time.monotonic() + 0.3)
+        with recording(acu, recorder, pid, folder) as process:
+            ask_until(time.monotonic() + 0.7 * bool(process))  # until it is attached
+            begin = (time.monotonic(), cpu_ns(pid), cpu_ns(process.pid) if process else 0)
+            requests = ask_until(begin[0] + seconds)
+            end = (time.monotonic(), cpu_ns(pid), cpu_ns(process.pid) if process else 0)
+        return requests / (end[1] - begin[1]) * 1e9, (end[2] - begin[2]) / (end[0] - begin[0]) / 1e9
 
 
 def stack_ns(acu, python, program, depth, action, options, runs):
@@ -81,18 +97,22 @@ def main():
         depths = os.path.join(folder, "depths.py")
         with open(depths, "w") as f:
             f.write(DEPTHS)
-        ratios = {(name, rate): [] for name in SERVERS for rate in RATES}
+        ratios, costs = ({(name, recorder): [] for name in SERVERS for recorder in RECORDERS} for _ in range(2))
         for _ in range(options.pairs):
-            for (name, rate), found in ratios.items():
-                bare = requests_per_second(acu, SERVERS[name], 0, options.seconds)
-                found.append(requests_per_second(acu, SERVERS[name], rate, options.seconds) / bare)
+            for name, make_server in SERVERS.items():
+                for recorder in RECORDERS:
+                    bare, _ = measure(acu, make_server, None, options.seconds)
+                    speed, cost = measure(acu, make_server, recorder, options.seconds)
+                    ratios[name, recorder].append(speed / bare)
+                    costs[name, recorder].append(cost)
         version = subprocess.run([options.python, "--version"], capture_output=True, text=True).stdout.strip()
         text = (f"## Language frames\n\nbench/languages.py, {version}. Servers under requests one after the other, medians of {options.pairs} pairs of runs (in "
-                f"parentheses the least and the most); then what a stack costs in a probe at a system call.\n\n"
-                "| requests per second of CPU time, of bare | " + " | ".join(f"`acu flame -F {rate}`" for rate in RATES) + " |\n|---|" + "---|" * len(RATES) + "\n")
-        for name in SERVERS:
-            cells = [sorted(100 * ratio for ratio in ratios[name, rate]) for rate in RATES]
-            text += f"| {name} | " + " | ".join(f"{statistics.median(c):.1f}% ({c[0]:.1f} to {c[-1]:.1f})" for c in cells) + " |\n"
+                f"parentheses the middle half); the stacks of `perf record -g` have no frames of a language. *CPU*: of the recorder while it records. "
+                "Load average of the host at the end: " + open("/proc/loadavg").read().split()[0] + ". Then what a stack costs in a probe at a system call.\n\n"
+                "| server | recorder | requests per second of CPU time, of bare | CPU |\n|---|---|---|---|\n")
+        for (name, recorder), found in ratios.items():
+            low, middle, high = (100 * part for part in statistics.quantiles(found, n=4))
+            text += f"| {name} | `{recorder}` | {middle:.1f}% ({low:.1f} to {high:.1f}) | {100 * statistics.median(costs[name, recorder]):.2f}% |\n"
         text += "\n| Python functions | native frames only (us) | with Python frames (us) |\n|---|---|---|\n"
         for depth in (3, 30):
             empty = stack_ns(acu, options.python, depths, depth, "@ = count()", [], 5)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Long scripts: time, memory and program size for blocks of 100, 1,000 and 10,000 statements: large.py ACU [--out FILE] [--runs N]
+"""Long scripts: time, memory and program size for blocks of 100, 1,000 and 10,000 statements: large.py --acu ACU [--out FILE] [--runs N]
 
 The blocks are those of test/large/statements.py. Times are the least of all runs: compiling, as `acu run --verbose --dry-run` prints it,
 and loading, which is the kernel's verifier and compiler. With --out, the section `large` of that file (results.md) is replaced.
@@ -62,7 +62,7 @@ def main():
            "|---|" + "---|" * (4 * len(SIZES))]
     with tempfile.TemporaryDirectory() as folder:
         for kind in (*statements.KINDS, "mixed"):
-            out.append(row(kind, arguments[0], folder, int(option("--runs", "5"))))
+            out.append(row(kind, option("--acu", ""), folder, int(option("--runs", "5"))))
             print(out[-1], flush=True)
     if "--out" in arguments:
         section.write_section(option("--out", ""), "large", "\n".join(out) + "\n")

@@ -982,8 +982,8 @@ inline constexpr Subcommand subcommands[] = {
      "with the speedup that the threads would have without each. The longest wait is often not the bottleneck.",
      waits_options, "acu waits -p 4711 --duration 5s\nacu waits --min-duration 20us -- ./load\nacu waits -a --duration 3s --json"},
     {"why", "[slow|growing|stuck|failing] [-p PID] [options]",
-     "Find out why a process, or the host, is slow, growing, stuck or failing: measure cheaply, form hypotheses, take the measurement that tells\n"
-     "them apart, and report the cause with its evidence, its size, what to do, and what would refute it.",
+     "Find out why a process, or the host, is slow, growing, stuck or failing: measure at low overhead, form hypotheses, take the measurement that\n"
+     "distinguishes them, and report the cause with its evidence, its size, what to do, and what would refute it.",
      why_options, "acu why\nacu why -p 4711\nacu why slow -p 4711 --json"},
     {"graph", "[-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] FUNCTION… [-- CMD…]",
      "Show nested calls like ftrace's function_graph: duration and off-CPU time of each, with arguments and results where types are\n"

@@ -81,8 +81,7 @@ base::Result<slow::Options> read_request(const session::Arguments& arguments) {
   out.command = arguments.behind;
   ACU_CHECK(read_what(std::span(arguments.words).first(arguments.words_before), out));
   ACU_CHECK(read_numbers(arguments, out));
-  if (!names_some(out.filter) && !arguments.has(OptionId::all) && out.command.empty())
-    return usage("no target given: add -p PID, -t TID, -u USER, --cgroup GROUP, --container CONTAINER, -a, or a command after `--`");
+  ACU_CHECK(require_target(out.filter, arguments));
   if (out.kind->is_expensive && out.filter.pid < 0 && out.command.empty() && out.function.find_first_of("/:") == std::string::npos)
     return usage("no program given for `" + out.function + "`: add -p PID or a command after `--`, or write FILE:" + out.function);
   if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;

@@ -13,10 +13,8 @@ static base::Result<waits::Options> read_request(const session::Arguments& argum
   waits::Options out;
   ACU_TRY(out.filter, read_target_filter(arguments));
   out.command = arguments.behind;
-  const auto refused = [](std::string message) { return base::Error{base::Failure::usage, std::move(message)}; };
-  if (arguments.words_before) return refused("`" + arguments.words[0] + "`: a command goes after `--`");
-  if (!names_some(out.filter) && !arguments.has(OptionId::all) && out.command.empty())
-    return refused("no target given: add -p PID, -t TID, -u USER, --cgroup GROUP, --container CONTAINER, -a, or a command after `--`");
+  if (arguments.words_before) return base::Error{base::Failure::usage, "`" + arguments.words[0] + "`: a command goes after `--`"};
+  ACU_CHECK(require_target(out.filter, arguments));
   if (const std::string* text = arguments.value(OptionId::min_duration)) {
     ACU_TRY(out.min_duration_ns, session::read_time("--min-duration", *text, 1'000));
   }

@@ -82,4 +82,9 @@ bool names_some(const session::TargetFilter& f) {
   return !f.pids.empty() || !f.threads.empty() || !f.user.empty() || !f.cgroup.empty();
 }
 
+base::Status require_target(const session::TargetFilter& filter, const session::Arguments& arguments) {
+  if (names_some(filter) || arguments.has(spec::OptionId::all) || !arguments.behind.empty()) return {};
+  return usage("no target given: add -p PID, -t TID, -u USER, --cgroup GROUP, --container CONTAINER, -a, or a command after `--`");
+}
+
 } // namespace tool

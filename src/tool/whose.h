@@ -12,4 +12,7 @@ base::Result<session::TargetFilter> read_target_filter(const session::Arguments&
 // Whether -p, -t, -u, --cgroup or --container was given.
 bool names_some(const session::TargetFilter& filter);
 
+// Failure: neither these nor -a nor a command was given.
+base::Status require_target(const session::TargetFilter& filter, const session::Arguments& arguments);
+
 } // namespace tool

@@ -1,10 +1,10 @@
 // `acu why`: finds the cause by itself.
-#include "base/text.h"
 #include "session/arguments.h"
 #include "session/output.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
 #include "why/causes.h"
+#include "why/process_files.h"
 #include "why/report.h"
 
 #include <algorithm>
@@ -26,11 +26,6 @@ struct Request {
   bool json = false;
 };
 
-std::string name_of(int pid) {
-  auto name = base::read_file("/proc/" + std::to_string(pid) + "/comm");
-  return name.ok() ? std::string(base::trim(*name)) : std::string();
-}
-
 base::Result<Request> read_request(const session::Arguments& arguments) {
   Request out;
   for (const std::string& word : arguments.words) {
@@ -43,7 +38,7 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   if (filter.pids.size() > 1) return usage("-p: one process at a time; without -p, the whole host is looked at");
   out.question.pid = filter.pid;
   if (filter.pid >= 0) {
-    out.question.name = name_of(filter.pid);
+    out.question.name = why::name_of_process(filter.pid);
     if (out.question.name.empty()) return usage("there is no process " + std::to_string(filter.pid));
   }
   if (const std::string* text = arguments.value(OptionId::duration)) {

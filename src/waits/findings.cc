@@ -14,7 +14,7 @@ namespace {
 constexpr size_t most_activities = 64, most_functions_tried = 64;
 constexpr double least_gain = 1.03;        // less is within what is not known
 constexpr double least_saved = 0.01;       // of the time of all threads
-// A function is told in place of its activities if it saves that much more time, or makes that much faster.
+// A function is reported in place of its activities if it saves that much more time, or makes that much faster.
 constexpr double saves_more = 1.3, makes_faster = 1.15;
 
 struct Candidate {

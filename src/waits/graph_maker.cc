@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t sample_ns = 1'000'000'000 / 999; // scripts/wait_graph.bt
 constexpr uint64_t least_queued_ns = 20'000;        // sooner no thread gets a CPU, though it is free
 
-// Libraries in the source of a program: who uses them is told, not they. Inlined functions are named without their namespace; templates among them are
+// Libraries in the source of a program: their callers are reported, not they. Inlined functions are named without their namespace; templates among them are
 // mostly those of libraries.
 bool is_of_library(const symbol::Frame& frame) {
   const std::string_view name = frame.name;

@@ -15,7 +15,7 @@ struct FutexUse {
   std::string_view caller; // how the function is called that waits, or a part of its name
   std::string_view what;
   bool is_lock = false; // who ends the wait had it
-  bool has_name = true; // what it is is told by its address
+  bool has_name = true; // it is named by its address
 };
 // The first that is met, from the outermost frame inward, would be the program's own: so the innermost counts.
 constexpr FutexUse futex_uses[] = {

@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -39,7 +40,8 @@ SCRIPTS = {
     "unlink, spin": f"""{UNLINK} {{ {COUNT}; @armed[tid] = 1 }}
         profile:hz:997 /@armed[tid]/ {{ delete(@armed[tid]); {PRINT} }}""",
 }
-COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 1000, "spin": 400}  # of stacks
+EVERY = "--all" in sys.argv
+COUNTS = {"getppid": 2000, "uprobe": 2000, "sleep": 2000 if EVERY else 1000, "spin": 2000 if EVERY else 400}  # of stacks
 STOPS = {"snap": 100, "core": 20}  # of stacks of stopped programs, by the command that shows them
 TRIGGERS = {"uprobe": "getppid"}  # of scripts, where it has another name
 PYTHONS = ["/usr/bin/python{}", "/usr/local/bin/python{}", os.path.expanduser("~/.pyenv/versions/{}.*/bin/python{}")]

@@ -224,9 +224,9 @@ PROGRAMS = {
     "hostname": ("hostname",),
     "lsblk": ("lsblk", "-V"),
     "perl_files": ("perl", "-e", "open F, '>', 'x'; print F 'y' x 9; close F; rename 'x', 'z'; opendir D, '.'; my @n = readdir D; unlink 'z'; print time"),
-    "python_starts": ("python3", "-S", "-c", "import os, subprocess; subprocess.run(['true']); os.getgroups(); os.sched_getparam(0)"),
-    "python_threads": ("python3", "-S", "-c", "import threading, time; t = threading.Thread(target=print); t.start(); t.join(); time.sleep(0.05)"),
-    "python3": ("python3", "-S", "-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(5); s.setblocking(False)"),
+    "python_starts": ("/usr/bin/python3", "-S", "-c", "import os, subprocess; subprocess.run(['true']); os.getgroups(); os.sched_getparam(0)"),
+    "python_threads": ("/usr/bin/python3", "-S", "-c", "import threading, time; t = threading.Thread(target=print); t.start(); t.join(); time.sleep(0.05)"),
+    "python3": ("/usr/bin/python3", "-S", "-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(5); s.setblocking(False)"),
 }
 
 
@@ -356,7 +356,7 @@ def arguments_as_they_were_given(acu):
     for part in ("F_SETLEASE, F_WRLCK)", "F_SETLEASE, F_UNLCK)", "F_SETSIG, SIGUSR1)", "F_NOTIFY, DN_MODIFY|DN_MULTISHOT)", "--- SIGTERM {si_signo=SIGTERM} ---\n+++ killed by SIGTERM"):
         need(part in text, f"no {part} in {text}")
     select = "import os, select\nr, w = os.pipe()\nselect.select([r], [], [], 0.25)\nos.write(w, b'x')\nselect.select([r], [], [], 2.5)"
-    _, text, _ = trace(acu, "-e", "select,pselect6", "--", "python3", "-c", select)
+    _, text, _ = trace(acu, "-e", "select,pselect6", "--", "/usr/bin/python3", "-c", select)
     need(re.search(r"\{tv_sec=0, tv_nsec=250000000\}, NULL\) += 0 \(Timeout\)\n", text), text)
     need(re.search(r"\{tv_sec=2, tv_nsec=500000000\}, NULL\) += 1 \(in \[3\], left \{tv_sec=2, tv_nsec=4\d{8}\}\)\n", text), text)
     inner, outer = os.path.join(TMP, "inner.sh"), os.path.join(TMP, "outer.sh")
@@ -364,7 +364,7 @@ def arguments_as_they_were_given(acu):
         with open(path, "w") as file:
             file.write(text)
         os.chmod(path, 0o755)
-    _, text, _ = trace(acu, "-e", "execve", "--", "python3", "-c", f"import os; os.execv({outer!r}, ['zero', 'one', 'two'])")
+    _, text, _ = trace(acu, "-e", "execve", "--", "/usr/bin/python3", "-c", f"import os; os.execv({outer!r}, ['zero', 'one', 'two'])")
     need(re.search(rf'^execve\("{outer}", \["zero", "one", "two"\], 0x\w+ /\* \d+ vars \*/\) = 0$', text, re.M), text)
 
 
@@ -502,7 +502,7 @@ def stacks(acu):
 
 
 def a_process(acu):
-    target = subprocess.Popen(["python3", "-c", "import os, time\nwhile True: os.stat('/etc/hostname'); time.sleep(0.02)"])
+    target = subprocess.Popen(["/usr/bin/python3", "-c", "import os, time\nwhile True: os.stat('/etc/hostname'); time.sleep(0.02)"])
     try:
         time.sleep(0.3 * SLOWNESS)
         begin = time.monotonic()

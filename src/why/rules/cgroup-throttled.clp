@@ -1,4 +1,4 @@
-; "The container has used up its CPU quota, and stands still until the next period, while CPUs are idle."
+; "The container has used up its CPU quota and is stopped until the next period, while CPUs are idle."
 ; Symptom: requests are slow in steps of some 10 ms; the host is not busy.
 ; Cause: the control group's quota (cpu.max) is smaller than what its threads use at the same time.
 ; Refutation: its threads wait for other things; throttled periods are rare or idle.

@@ -13,7 +13,7 @@
 (deffunction contradict "The cause was looked for, and is not there." (?cause ?subject ?by ?text)
   (assert (evidence (cause ?cause) (subject ?subject) (side against) (by ?by) (text ?text))))
 
-(deffunction ask "A measurement that tells the cause from its look-alikes." (?cause ?subject ?measurement ?target ?priority ?text)
+(deffunction ask "A measurement that distinguishes the cause from its look-alikes." (?cause ?subject ?measurement ?target ?priority ?text)
   (assert (need (cause ?cause) (subject ?subject) (measurement ?measurement) (target ?target) (priority ?priority) (text ?text))))
 
 (deffunction clamp "A share, which is a part of 1." (?n)

@@ -20,7 +20,7 @@
   (slot high (type NUMBER) (default 1.0))
   (slot text (type STRING)))
 
-(deftemplate need "A measurement that would tell more."
+(deftemplate need "A measurement that would show more."
   (slot cause (type SYMBOL))
   (slot subject (type STRING))
   (slot measurement (type SYMBOL))

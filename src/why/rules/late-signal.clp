@@ -1,4 +1,4 @@
-; "The work was ready long before anyone was told."
+; "The work was ready long before the waiting thread was signalled."
 ; Symptom: threads wait for a condition or a queue, although what they wait for is there.
 ; Cause: the thread that makes it ready signals late: at the end of a batch, after a log line, after other work.
 ; Refutation: wakeups follow at once on what they announce.
