@@ -41,6 +41,15 @@ bool same_root(const std::string& root) {
          ::stat(root.c_str(), &theirs) == 0 && ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
+// Of a file that is not where its path leads to from the process's root. After chroot(2) the kernel gives the path from our root; a file without a name is
+// still to be had where it is mapped.
+std::string place_of(pid_t pid, const Mapping& m) {
+  if (!m.deleted && ::access(m.path.c_str(), F_OK) == 0) return m.path;
+  char range[64];
+  std::snprintf(range, sizeof range, "/proc/%d/map_files/%lx-%lx", pid, m.begin, m.end);
+  return range;
+}
+
 } // namespace
 
 std::string absolute_path(std::string_view path) {
@@ -65,11 +74,8 @@ const std::vector<Binaries::Mapped>& Binaries::mapped() {
   std::set<std::string> seen;
   for (const Mapping& m : read_process_map(pid_)) {
     if (!m.is_file() || !seen.insert(m.path).second) continue;
-    char range[64];
-    std::snprintf(range, sizeof range, "/map_files/%lx-%lx", m.begin, m.end);
-    // A file without a name is still to be had where it is mapped.
-    std::string place = m.deleted ? "/proc/" + std::to_string(pid_) + range : std::string();
-    mapped_->push_back({m.path, place});
+    const bool is_there = !m.deleted && ::access((root() + m.path).c_str(), F_OK) == 0;
+    mapped_->push_back({m.path, is_there ? std::string() : place_of(pid_, m)});
   }
   return *mapped_;
 }

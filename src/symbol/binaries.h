@@ -44,8 +44,8 @@ public:
   Binary* opened(std::string_view name) const;
   // What the process of -p has mapped as code, in the order of its addresses.
   struct Mapped {
-    std::string path;  // as the process sees it
-    std::string place; // where to open it instead, when the file has no name any more; else empty
+    std::string path;  // as the kernel gives it
+    std::string place; // where to open it instead, where the path does not lead to it from the process's root; else empty
   };
   const std::vector<Mapped>& mapped();
   // Where the traced process has its files: "/proc/17/root"; empty: where we have ours.

@@ -297,7 +297,7 @@ inline constexpr SlotKind bottleneck[] = {
 };
 inline constexpr SlotKind page_faults[] = {
     pid,
-    {"what", text, "", "new memory, file, swap or copy"},
+    {"what", text, "", "new memory, file, swap, copy or other"},
     function, file, line,
     {"rate", number, "1/s", "page faults"},
     share, low, high,

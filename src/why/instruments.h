@@ -18,5 +18,8 @@ std::unique_ptr<Instrument> make_wait_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_files_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_connections_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_snapshot_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_page_faults_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_timers_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_crashes_instrument(const Subject& subject);
 
 } // namespace why

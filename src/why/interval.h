@@ -45,7 +45,7 @@ struct ShareInterval {
 inline ShareInterval share_of(const Sliced& part, const Sliced& whole) {
   ShareInterval out;
   if (whole.sum() <= 0) return out;
-  out.share = part.sum() / whole.sum();
+  out.share = std::min(part.sum() / whole.sum(), 1.0); // clocks are read one after the other
   double squares = 0, weights = 0;
   size_t n = 0;
   for (size_t i = 0; i < Sliced::slices; i++) {

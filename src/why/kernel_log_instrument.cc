@@ -1,6 +1,7 @@
 // The measurement `kernel-log`: processes that the kernel killed for lack of memory, as far back as its log reaches.
 #include "why/instruments.h"
 
+#include "why/kernel_log.h"
 #include "why/oom_report.h"
 #include "why/proc_text.h"
 

@@ -22,6 +22,9 @@ constexpr InstrumentKind kinds[] = {
     {.measurements = "waits wait-graph locks run-queues interpreters", .needs_pid = true, .make = make_wait_instrument},
     {.measurements = "files", .needs_pid = true, .make = make_files_instrument},
     {.measurements = "connections", .needs_pid = true, .make = make_connections_instrument},
+    {.measurements = "page-faults", .needs_pid = true, .make = make_page_faults_instrument},
+    {.measurements = "timers", .needs_pid = true, .make = make_timers_instrument},
+    {.measurements = "crashes", .make = make_crashes_instrument},
     {.measurements = "snapshot", .needs_pid = true, .make = make_snapshot_instrument},
 };
 

@@ -33,7 +33,4 @@ private:
   std::vector<OomKill> kills_;
 };
 
-// All lines in the kernel's buffer; none: it cannot be read.
-std::vector<std::string> read_kernel_log();
-
 } // namespace why

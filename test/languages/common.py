@@ -65,7 +65,7 @@ def interpreter(version):
 def written(folder):
     """By thread: its stacks, each a list of (name, file, line)."""
     out = {}
-    for path in glob.glob(os.path.join(folder, "*")):
+    for path in glob.glob(os.path.join(folder, "[0-9]*")):
         with open(path) as f:
             parts = f.read().split("\n\n")
         stacks = [[tuple(line.rsplit("|", 2)) for line in part.split("\n")] for part in parts if part.strip()]

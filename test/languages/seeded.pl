@@ -210,7 +210,7 @@ print $comm "acu-seeded";
 close $comm;
 # Before 5.36 what calls a BEGIN block is at no line.
 @Program::ways = sort grep { !($_ eq "by_begin" && $] < 5.036) && /^(by_|plain$)/ && defined &{"main::$_"} } keys %main::;
-$included = "$folder.pl";
+$included = "$folder/included.pl";
 open my $file, ">", $included or die $!;
 print $file "0;\nreturn\n  \$main::included[0]->go(\$main::included[1]) || 1;\n";
 close $file;

@@ -46,7 +46,7 @@ def wrapper(folder, root, name):
     """A program that is `name` of that root, by the same process."""
     path = os.path.join(folder, name)
     with open(path, "w") as file:
-        file.write(f'#!/bin/sh\nexec chroot {root} {name} "$@"\n')
+        file.write(f'#!/bin/sh\nexec chroot {root} /usr/bin/{name} "$@"\n')
     os.chmod(path, 0o755)
     return path
 
@@ -54,10 +54,10 @@ def wrapper(folder, root, name):
 def suites(folder, root):
     """Command lines without acu, by the name of the language."""
     python, = [name for name in os.listdir(root + "/usr/bin") if re.fullmatch(r"python3\.\d+", name)]
-    perl, php = wrapper(folder, root, "perl"), wrapper(folder, root, "php")
+    perl, php = wrapper(folder, root, "perl"), f"chroot {root} /usr/bin/php"
     yield "python", ["python.py", "--python", f"{python.removeprefix('python')}={wrapper(folder, root, python)}"]
     yield "perl", ["perl.py", "--perl", perl, "--filter", perl]
-    yield "php", ["php.py", "--php", f"chroot {root} php", "--filter", f"chroot {root} php"]
+    yield "php", ["php.py", "--php", php, "--filter", php]
     for name in ("luajit", "lua5.1", "lua5.2", "lua5.3", "lua5.4"):
         wrapper(folder, root, name)
     yield "lua", ["lua.py"]  # finds its programs by PATH

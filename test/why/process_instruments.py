@@ -211,6 +211,48 @@ def test_connections_a_full_listen_queue(acu):
     need(queue["overflows"] > 0, f"8 clients want to get in: {queue}")
 
 
+def test_timers_that_wake_it_for_nothing(acu):
+    with running("look") as pid:
+        found = only(facts(acu, "timers", pid), "timers", function="look_for_work")
+    need((found["file"], found["line"]) == ("process_programs.c", line_of("// looks")), f"another place: {found}")
+    is_between(found, "rate", 1000, 40000)
+    is_between(found, "idle", 0.9, 1)
+
+
+def test_timers_that_wake_it_for_work(acu):
+    with running("look-and-find") as pid:
+        is_between(only(facts(acu, "timers", pid), "timers", function="look_for_work"), "idle", 0, 0.1)
+
+
+def test_page_faults_of_new_memory(acu):
+    with running("buffers") as pid:
+        found = only(facts(acu, "page-faults", pid), "page-faults", function="fill_buffer", what="new memory")
+    need((found["file"], found["line"]) == ("process_programs.c", line_of("// fills")), f"another place: {found}")
+    is_between(found, "rate", 10000, 1e7)
+    is_between(found, "share", 0.3, 1)
+    need(found["low"] <= found["share"] <= found["high"], str(found))
+
+
+def test_page_faults_of_memory_that_is_kept(acu):
+    with running("buffer") as pid:
+        need(not of_kind(facts(acu, "page-faults", pid), "page-faults"), "it has no page faults")
+
+
+def test_crashes_seen(acu):
+    with running("crash") as pid:
+        found = [f for f in of_kind(facts(acu, "crashes", pid), "crash-report") if f["name"] == "process_program" and f["file"]]
+    need(found, "no crash is seen")
+    first = found[0]
+    need((first["function"], first["file"], first["line"]) == ("handle_request", "process_programs.c", line_of("// crashes")), f"another place: {first}")
+    need((first["signal"], first["reason"]) == ("SIGSEGV", "null pointer"), f"another reason: {first}")
+
+
+def test_crashes_and_ends(acu):
+    with running("end") as pid:
+        found = [f for f in of_kind(facts(acu, "crashes", pid), "crash-report") if f["file"]]
+    need(not found, f"nothing crashes: {found}")
+
+
 def test_snapshot_a_deadlock(acu):
     with running("deadlock") as pid:
         found = facts(acu, "snapshot", pid)
@@ -288,6 +330,26 @@ def test_why_a_quick_server_is_not(acu):
 def test_why_nobody_listens(acu):
     with running("connect", closed_port()) as pid:
         is_named(acu, "refused-peer", "failing", pid)
+
+
+def test_why_timers_wake_it_for_nothing(acu):
+    with running("look") as pid:
+        is_named(acu, "timer-storm", "slow", pid)
+
+
+def test_why_timers_wake_it_for_work(acu):
+    with running("look-and-find") as pid:
+        is_not_named(acu, "timer-storm", "slow", pid)
+
+
+def test_why_it_touches_new_memory(acu):
+    with running("buffers") as pid:
+        is_named(acu, "page-fault-storm", "slow", pid)
+
+
+def test_why_its_worker_crashes(acu):
+    with running("crash") as pid:
+        is_named(acu, "crash", "failing", pid)
 
 
 def test_why_threads_wait_for_each_other(acu):

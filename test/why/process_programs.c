@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -151,6 +154,53 @@ APART static void start_child(void) {
   }
 }
 
+APART static void look_for_work(void) {
+  struct timespec t = {0, 20000};
+  nanosleep(&t, NULL); // looks
+}
+static void look(int finds) {
+  prctl(PR_SET_TIMERSLACK, 1);
+  for (;;) {
+    look_for_work();
+    if (finds) compute(100000);
+  }
+}
+
+enum { BUFFER = 4 << 20 };
+APART static void fill_buffer(char* buffer) {
+  for (int i = 0; i < BUFFER; i += 4096) buffer[i] = (char)i; // fills
+}
+static void use_buffers(int keeps) {
+  char* buffer = NULL;
+  for (;;) {
+    if (!buffer) check((buffer = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) != MAP_FAILED);
+    check(madvise(buffer, BUFFER, MADV_NOHUGEPAGE) == 0 || keeps);
+    fill_buffer(buffer);
+    if (keeps) continue;
+    munmap(buffer, BUFFER);
+    buffer = NULL;
+  }
+}
+
+static char* volatile no_user;
+APART static void handle_request(void) {
+  pause_ms(100);
+  *no_user = 'x'; // crashes
+}
+// A supervisor and its worker.
+static void supervise(int crashes) {
+  for (;;) {
+    pid_t child = fork();
+    check(child >= 0);
+    if (child == 0) {
+      if (crashes) handle_request();
+      pause_ms(100);
+      _exit(0);
+    }
+    check(waitpid(child, NULL, 0) == child);
+  }
+}
+
 int main(int argc, char** argv) {
   const char *mode = argv[1], *what = argc > 2 ? argv[2] : "";
   puts("ready");
@@ -166,5 +216,11 @@ int main(int argc, char** argv) {
   if (!strcmp(mode, "deadlock")) lock_both(0);
   if (!strcmp(mode, "ordered")) lock_both(1);
   if (!strcmp(mode, "vfork")) start_child();
+  if (!strcmp(mode, "look")) look(0);
+  if (!strcmp(mode, "look-and-find")) look(1);
+  if (!strcmp(mode, "buffers")) use_buffers(0);
+  if (!strcmp(mode, "buffer")) use_buffers(1);
+  if (!strcmp(mode, "crash")) supervise(1);
+  if (!strcmp(mode, "end")) supervise(0);
   return 1;
 }

@@ -6,7 +6,12 @@
 #include <cstring>
 #include <fcntl.h>
 #include <mutex>
+#include <poll.h>
 #include <pthread.h>
+#include <string>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <thread>
 #include <time.h>
@@ -161,6 +166,235 @@ void births() {
   }
 }
 
+// ---- spin: threads wait for a spin lock; in the twin each computes by itself
+
+pthread_spinlock_t g_spin;
+[[gnu::noinline]] void take_ticket() {
+  if (g_variant == Variant::has) pthread_spin_lock(&g_spin);
+  do_parts();
+  if (g_variant == Variant::has) pthread_spin_unlock(&g_spin);
+}
+void spin() {
+  pthread_spin_init(&g_spin, PTHREAD_PROCESS_PRIVATE);
+  for (int i = 0; i < 2; i++)
+    start("seller", [] {
+      for (;;) take_ticket();
+    });
+  if (g_variant == Variant::decoy)
+    start("spinner", [] {
+      for (;;) pthread_spin_lock(&g_spin), pthread_spin_unlock(&g_spin), pause_us(1000);
+    });
+  for (;;) pause();
+}
+
+// ---- poll: it asks for events all the time, and there are none; the twin computes instead
+
+[[gnu::noinline]] void look_for_events(int pipe_end, int timeout_ms) {
+  pollfd p = {pipe_end, POLLIN, 0};
+  poll(&p, 1, timeout_ms);
+}
+void poll_in_vain() {
+  int ends[2];
+  if (pipe(ends)) abort();
+  for (;;) {
+    if (g_variant == Variant::has) look_for_events(ends[0], 0);
+    else do_parts();
+    if (g_variant == Variant::decoy) look_for_events(ends[0], 1);
+  }
+}
+
+// ---- flush: requests wait for a lock whose holder waits for the disk; the twin writes before it takes the lock
+
+int g_journal = -1;
+[[gnu::noinline]] void append_row() {
+  char row[512] = "row";
+  if (pwrite(g_journal, row, sizeof row, 0) != sizeof row || fdatasync(g_journal)) abort();
+}
+[[gnu::noinline]] void commit() {
+  if (g_variant != Variant::has) append_row();
+  std::lock_guard lock(g_table_lock);
+  if (g_variant == Variant::has) append_row();
+  work(5);
+}
+void flush() {
+  const char* folder = getenv("PLANTED_DISK");
+  g_journal = open((std::string(folder ? folder : "/var/tmp") + "/acu-why-journal").c_str(), O_CREAT | O_RDWR | O_TRUNC, 0600);
+  if (g_journal < 0) abort();
+  start("committer", [] {
+    for (;;) commit(), pause_us(100);
+  });
+  for (int i = 0; i < 4; i++)
+    start("worker", [] {
+      for (;;) look_up(), pause_us(300);
+    });
+  for (;;) pause();
+}
+
+// ---- convoy: threads queue for a lock that is held for a moment only; the twin's have a lock each
+
+struct Shard {
+  std::mutex lock;
+  unsigned long count = 0;
+};
+Shard g_shards[8];
+[[gnu::noinline]] void count_request(size_t thread) {
+  Shard& shard = g_shards[g_variant == Variant::has ? 0 : thread];
+  std::lock_guard lock(shard.lock);
+  shard.count++;
+  work(4);
+}
+void convoy() {
+  for (size_t i = 0; i < 8; i++)
+    std::thread([i] {
+      pthread_setname_np(pthread_self(), "counter");
+      for (;;) {
+        count_request(i);
+        work(1);
+      }
+    }).detach();
+  for (;;) pause();
+}
+
+// ---- threads: many threads compute on few CPUs; the twin has as many as there are CPUs
+
+void threads() {
+  const int count = g_variant == Variant::has ? 24 : 2;
+  for (int i = 0; i < count; i++)
+    start("solver", [] {
+      for (;;) do_parts();
+    });
+  if (g_variant == Variant::decoy)
+    for (int i = 0; i < 64; i++)
+      start("idle", [] {
+        for (;;) pause_us(500000);
+      });
+  for (;;) pause();
+}
+
+// ---- log: each request writes a line about what fails; the twin writes a file that is no log, in large pieces
+
+[[gnu::noinline]] void report_failure(int log, int i) {
+  char line[100];
+  const int n = snprintf(line, sizeof line, "ERROR request %d: cannot reach the queue, trying again\n", i);
+  if (write(log, line, static_cast<size_t>(n)) != n) abort();
+}
+void log_all() {
+  char path[] = "/tmp/acu-why-XXXXXX.log";
+  const int log = mkstemps(path, 4);
+  fcntl(log, F_SETFL, O_APPEND);
+  unlink(path);
+  for (int i = 0;; i++) {
+    if (g_variant == Variant::has || (g_variant == Variant::decoy && i % 1000 == 0)) report_failure(log, i);
+    work(2);
+    if (i % 100000 == 0 && ftruncate(log, 0)) abort();
+  }
+}
+
+// ---- descriptors: all that it may have are open, and each request fails; the twin closes them
+
+[[gnu::noinline]] void serve_one() {
+  const int s = socket(AF_INET, SOCK_STREAM, 0);
+  if (s >= 0 && g_variant != Variant::has) close(s);
+  work(50);
+}
+void descriptors() {
+  if (g_variant == Variant::decoy)
+    for (int i = 0; i < 200; i++) (void)!dup(1);
+  for (;;) serve_one(), pause_us(500);
+}
+
+// ---- timers: it wakes up to find that there is nothing to do; the twin finds work
+
+[[gnu::noinline]] void look_for_work() { pause_us(20); }
+void timers() {
+  prctl(PR_SET_TIMERSLACK, 1);
+  for (;;) {
+    look_for_work();
+    if (g_variant != Variant::has) do_parts();
+  }
+}
+
+// ---- faults: each request maps its memory anew; the twin keeps it
+
+[[gnu::noinline]] void fill_buffer(char* buffer, size_t size) {
+  for (size_t i = 0; i < size; i += 4096) buffer[i] = 1;
+}
+void faults() {
+  constexpr size_t size = 4 << 20;
+  char* buffer = nullptr;
+  for (;;) {
+    if (!buffer) buffer = static_cast<char*>(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (g_variant == Variant::has) madvise(buffer, size, MADV_NOHUGEPAGE);
+    fill_buffer(buffer, size);
+    if (g_variant != Variant::has) {
+      do_parts();
+      continue;
+    }
+    munmap(buffer, size);
+    buffer = nullptr;
+  }
+}
+
+// ---- circle: two threads have a lock each, and want the other's; in the twin they wait for requests that do not come
+
+std::mutex g_accounts, g_audit;
+[[gnu::noinline]] void transfer(std::mutex& first, std::mutex& second) {
+  std::lock_guard outer(first);
+  pause_us(100000);
+  std::lock_guard inner(second);
+}
+void circle() {
+  if (g_variant == Variant::has) {
+    start("teller", [] { transfer(g_accounts, g_audit); });
+    start("auditor", [] { transfer(g_audit, g_accounts); });
+  } else {
+    for (int i = 0; i < 2; i++)
+      start("teller", [] {
+        std::unique_lock lock(g_pool_mutex);
+        g_pool_free.wait(lock, [] { return false; });
+      });
+  }
+  for (;;) pause();
+}
+
+// ---- crash: a supervisor whose worker crashes again and again; the twin's ends by itself
+
+int* volatile g_no_session = nullptr;
+[[gnu::noinline]] void close_session() {
+  pause_us(200000);
+  *g_no_session = 1;
+}
+void crash() {
+  for (;;) {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (g_variant == Variant::has) close_session();
+      pause_us(200000);
+      _exit(g_variant == Variant::decoy);
+    }
+    waitpid(child, nullptr, 0);
+  }
+}
+
+// ---- uninterruptible: it waits in the kernel for a child of vfork(2); the twin waits for a child that has executed a program
+
+void uninterruptible() {
+  if (g_variant == Variant::has) {
+    if (vfork() == 0) {
+      for (int i = 0; i < 60; i++) pause_us(1000000);
+      _exit(0);
+    }
+  } else {
+    const pid_t child = vfork();
+    if (child == 0) {
+      execl("/bin/sleep", "sleep", "60", nullptr);
+      _exit(127);
+    }
+    waitpid(child, nullptr, 0);
+  }
+  for (;;) pause();
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -168,7 +402,9 @@ int main(int argc, char** argv) {
     const char* name;
     void (*run)();
   };
-  constexpr Mode modes[] = {{"hot", hot}, {"asleep", asleep}, {"pool", pool}, {"missing", missing}, {"births", births}};
+  constexpr Mode modes[] = {{"hot", hot}, {"asleep", asleep}, {"pool", pool}, {"missing", missing}, {"births", births}, {"spin", spin},
+                            {"poll", poll_in_vain}, {"flush", flush}, {"convoy", convoy}, {"threads", threads}, {"log", log_all}, {"descriptors", descriptors},
+                            {"timers", timers}, {"faults", faults}, {"circle", circle}, {"crash", crash}, {"uninterruptible", uninterruptible}};
   if (argc == 1) return printf("%.0f\n", measure_loops()), 0;
   if (argc < 3) return fprintf(stderr, "usage: %s MODE LOOPS [has|twin|decoy]\n", argv[0]), 2;
   g_loops_per_us = atof(argv[2]);
