@@ -17,6 +17,8 @@ constexpr std::array<std::string_view, 18> shared = {"libc.so", "libc-2.", "libc
                                                      "libm.so", "libstdc++.so", "libgcc_s.so", "libc++.so", "libc++abi.so", "libjemalloc.so", "libtcmalloc", "libmimalloc.so", "[vdso]"};
 // The same in programs that are linked statically.
 constexpr std::array<std::string_view, 10> shared_names = {"malloc", "calloc", "realloc", "mmap", "mmap64", "sbrk", "read", "write", "operator new(unsigned long)", "operator new[](unsigned long)"};
+// Parts of the names of source files of libraries of interpreted languages.
+constexpr std::array<std::string_view, 6> language_libraries = {"/lib/python", "/share/perl", "/lib/x86_64-linux-gnu/perl", "/share/lua/", "/share/php/", "/node_modules/"};
 // Beginnings of the names of the kernel's functions in which every thread waits.
 constexpr std::array<std::string_view, 6> waiting = {"__schedule", "schedule", "preempt_schedule", "io_schedule", "__cond_resched", "usleep_range"};
 
@@ -65,6 +67,15 @@ std::vector<const symbol::Frame*> program_frames(std::span<const symbol::Frame> 
     if (is_own) out.push_back(&f);
   }
   return out;
+}
+
+bool is_of_library(const symbol::Frame& frame) {
+  const std::string_view name = frame.name;
+  if (spec::row_of(frame.kind).layer == spec::Layer::language)
+    return std::ranges::any_of(language_libraries, [&](std::string_view part) { return frame.module.find(part) != frame.module.npos; });
+  if (spec::is_inlined(frame.kind) && name.find('<') < name.find('(')) return true;
+  constexpr std::string_view spaces[] = {"std::", "__gnu_cxx::", "__gthread_", "boost::", "core::", "alloc::"};
+  return std::ranges::any_of(spaces, [&](std::string_view space) { return name.find(space) < std::min(name.find('('), name.find('<')); });
 }
 
 std::vector<uint32_t> charged_nodes(const Profile& p) {

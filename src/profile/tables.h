@@ -35,6 +35,10 @@ bool is_shared_code(std::string_view module, std::string_view name);
 // shared.
 std::vector<const symbol::Frame*> program_frames(std::span<const symbol::Frame> stack);
 
+// Code of libraries in the source of a program, such as std::mutex::lock: its callers are meant, not it. Inlined functions are named without their namespace;
+// templates among them are mostly those of libraries.
+bool is_of_library(const symbol::Frame& frame);
+
 // Rows have as `self` what is charged to them. A function counts once in a stack, however often it is there.
 std::vector<Row> functions_of(const Profile& profile, SortBy by);
 std::vector<Row> modules_of(const Profile& profile);   // self: code in it; total: with what it calls

@@ -14,16 +14,6 @@ namespace {
 constexpr uint64_t sample_ns = 1'000'000'000 / 999; // scripts/wait_graph.bt
 constexpr uint64_t least_queued_ns = 20'000;        // sooner no thread gets a CPU, though it is free
 
-// Libraries in the source of a program: their callers are reported, not they. Inlined functions are named without their namespace; templates among them are
-// mostly those of libraries.
-bool is_of_library(const symbol::Frame& frame) {
-  const std::string_view name = frame.name;
-  if (spec::row_of(frame.kind).layer == spec::Layer::language) return false;
-  if (spec::is_inlined(frame.kind) && name.find('<') < name.find('(')) return true;
-  constexpr std::string_view spaces[] = {"std::", "__gnu_cxx::", "__gthread_", "boost::", "core::", "alloc::"};
-  return std::ranges::any_of(spaces, [&](std::string_view space) { return name.find(space) < std::min(name.find('('), name.find('<')); });
-}
-
 // Without what says nothing to a reader.
 std::string shortened(std::string name) {
   constexpr std::string_view nowhere = "(anonymous namespace)::";
@@ -89,7 +79,7 @@ void GraphMaker::place(Activity& activity, const StackId& user) {
     if (!spec::is_note(f.kind)) activity.stack.push_back(shortened(std::string(f.name)));
   size_t own = 0;
   for (const symbol::Frame* f : profile::program_frames(frames))
-    if (!is_of_library(*f) && ++own <= most_functions) activity.where.push_back(shortened(std::string(f->name)));
+    if (!profile::is_of_library(*f) && ++own <= most_functions) activity.where.push_back(shortened(std::string(f->name)));
   activity.is_whole = own <= most_functions;
   if (!own && !activity.stack.empty()) activity.where.push_back(activity.stack.front());
 }

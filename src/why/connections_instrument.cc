@@ -1,12 +1,11 @@
 // The measurement `connections`: whom a process connects to, and for how long it waits for each (scripts/why_connections.bt); its listen queues and local
 // ports from lists of the kernel's sockets. A thread waits for the peer that it asked last: with several requests at once others are not counted.
 #include "session/script_maps.h"
-#include "why/call_time.h"
+#include "why/calls_instrument.h"
 #include "why/instruments.h"
 #include "why/proc_text.h"
 #include "why/process_files.h"
 #include "why/sampler.h"
-#include "why/script_instrument.h"
 #include "why/slots.h"
 #include "why/tcp_sockets.h"
 
@@ -52,10 +51,9 @@ std::string peer_text(uint64_t family, uint64_t port, uint64_t first, uint64_t s
   return address_text(static_cast<uint16_t>(family), words, ntohs(static_cast<uint16_t>(port)));
 }
 
-class ConnectionsInstrument final : public ScriptInstrument {
+class ConnectionsInstrument final : public CallsInstrument {
 public:
-  explicit ConnectionsInstrument(const Subject& subject)
-      : ScriptInstrument("why_connections", subject, Scope::subject), slice_ns_(std::max<uint64_t>(subject.interval_ns / Sliced::slices, 1)) {}
+  explicit ConnectionsInstrument(const Subject& subject) : CallsInstrument("why_connections", subject) {}
 
   base::Status prepare(const session::Options& run) override;
   void begin() override;
@@ -77,8 +75,6 @@ private:
   base::Status add_ports();
   base::Status add_queues();
 
-  uint64_t slice_ns_;
-  CallTime time_;
   TcpSockets sockets_;
   std::map<uint16_t, Queue> queues_; // by port
   std::map<uint64_t, Peer> peers_; // by the script's number
@@ -87,7 +83,7 @@ private:
 };
 
 void ConnectionsInstrument::configure(session::BuiltinScript& script) const {
-  script.set("SLICE_NS", slice_ns_);
+  CallsInstrument::configure(script);
   std::vector<int> ports;
   for (const auto& [port, queue] : queues_) ports.push_back(port);
   if (!ports.empty()) script.set_expression("is_listening", session::one_of("port", ports));
@@ -100,7 +96,7 @@ base::Status ConnectionsInstrument::prepare(const session::Options& run) {
 }
 
 void ConnectionsInstrument::begin() {
-  time_.begin(subject_.pid);
+  CallsInstrument::begin();
   queues_.clear();
   sampler_.start(std::chrono::milliseconds(100), [this] { look_at_queues(); });
 }
@@ -236,13 +232,13 @@ base::Result<std::vector<Fact>> ConnectionsInstrument::end(uint64_t) {
   ACU_CHECK(read_peers());
   ACU_CHECK(read_failures());
   ACU_CHECK(read_open());
-  ACU_TRY(const Sliced busy, time_.busy(*runner_, subject_.interval_ns, slice_ns_));
+  ACU_TRY(const Sliced own, busy());
   std::vector<const Peer*> largest;
   for (const auto& [number, peer] : peers_)
     if (!peer.address.empty()) largest.push_back(&peer);
   std::ranges::sort(largest, std::greater(), [](const Peer* p) { return std::pair(p->time.sum(), p->connects); });
   if (largest.size() > most_facts) largest.resize(most_facts);
-  for (const Peer* p : largest) add_peer(*p, busy);
+  for (const Peer* p : largest) add_peer(*p, own);
   ACU_CHECK(add_ports());
   ACU_CHECK(add_queues());
   return std::move(out_);

@@ -2,7 +2,6 @@
 // processor refused to do for them.
 #include "format/core_file.h"
 #include "spec/numbers.h"
-#include "waits/stacks.h"
 #include "why/crash_log.h"
 #include "why/instruments.h"
 #include "why/kernel_log.h"
@@ -19,6 +18,7 @@ namespace {
 
 constexpr std::string_view measurement = "crashes";
 constexpr size_t most_facts = 16;
+constexpr uint64_t recent_ns = 600'000'000'000;
 constexpr uint64_t near_null = 4096, near_stack = 1 << 16; // bytes
 
 std::string hex(uint64_t number) {
@@ -40,7 +40,6 @@ class CrashesInstrument final : public ScriptInstrument {
 public:
   explicit CrashesInstrument(const Subject& subject) : ScriptInstrument("why_crashes", subject, Scope::host) {}
 
-  base::Status prepare(const session::Options& run) override;
   base::Result<std::vector<Fact>> end(uint64_t interval_ns) override;
 
 private:
@@ -50,21 +49,19 @@ private:
   }
   base::Status add_seen();
   void add_logged();
-  void add(int64_t pid, Slots slots);
+  // Once for each place in a program.
+  void add(uint64_t pid, const std::string& name, const ProgramLocation& location, Slots slots);
 
-  std::optional<waits::Stacks> stacks_;
-  std::set<int64_t> seen_;
+  std::set<std::pair<std::string, std::string>> places_; // name and function
+  std::set<std::string> names_;                          // whose crashes were seen
   std::vector<Fact> out_;
 };
 
-base::Status CrashesInstrument::prepare(const session::Options& run) {
-  ACU_CHECK(ScriptInstrument::prepare(run));
-  stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());
-  return {};
-}
-
-void CrashesInstrument::add(int64_t pid, Slots slots) {
-  if (out_.size() < most_facts && seen_.insert(pid).second) out_.push_back(fact_about(static_cast<int>(pid), "crash-report", measurement, std::move(slots)));
+void CrashesInstrument::add(uint64_t pid, const std::string& name, const ProgramLocation& location, Slots slots) {
+  if (out_.size() == most_facts || !places_.insert({name, location.function}).second) return;
+  slots.emplace_back("name", name);
+  put_location(slots, location);
+  out_.push_back(fact_about(static_cast<int>(pid), "crash-report", measurement, std::move(slots)));
 }
 
 base::Status CrashesInstrument::add_seen() {
@@ -75,28 +72,28 @@ base::Status CrashesInstrument::add_seen() {
     signal.number = static_cast<int>(r.number("signal"));
     signal.code = static_cast<int>(r.integer("code"));
     signal.address = r.number("at");
-    Slots slots = {{"name", r.text("name")},
-                   {"signal", std::string(spec::signal_name(signal.number))},
-                   {"reason", reason_of(signal, r.number("sp"))},
-                   {"detail", format::has_address(signal) ? "address " + hex(signal.address) : std::string()}};
-    put_location(slots, location_of(*stacks_, r.stack("stack", static_cast<uint32_t>(pid))));
-    add(static_cast<int64_t>(pid), std::move(slots));
+    const std::string name = r.text("name");
+    names_.insert(name);
+    add(pid, name, location_of(stacks(), r.stack("stack", static_cast<uint32_t>(pid))),
+        {{"signal", std::string(spec::signal_name(signal.number))},
+         {"reason", reason_of(signal, r.number("sp"))},
+         {"detail", format::has_address(signal) ? "address " + hex(signal.address) : std::string()}});
   }
   return {};
 }
 
-// The last ones first.
+// The last ones first, as far back as a process is young (rules/crash.clp); of a name whose crashes were seen, they have no more to say.
 void CrashesInstrument::add_logged() {
-  const std::vector<std::string> log = read_kernel_log();
+  const std::vector<LogLine> log = read_kernel_log();
   for (auto line = log.rbegin(); line != log.rend(); ++line) {
-    const std::optional<LoggedCrash> crash = read_crash(*line);
-    if (!crash) continue;
+    if (line->age_ns > recent_ns) return;
+    const std::optional<LoggedCrash> crash = read_crash(line->text);
+    if (!crash || names_.contains(crash->name)) continue;
     const bool is_null = crash->reason == "segfault" && crash->address < near_null;
-    add(static_cast<int64_t>(crash->pid), {{"name", crash->name},
-                                           {"signal", crash->signal},
-                                           {"reason", is_null ? std::string("null pointer") : crash->reason},
-                                           {"detail", crash->reason == "segfault" ? "address " + hex(crash->address) : std::string()},
-                                           {"function", crash->code}});
+    add(crash->pid, crash->name, {.function = crash->code, .file = {}, .line = 0},
+        {{"signal", crash->signal},
+         {"reason", is_null ? std::string("null pointer") : crash->reason},
+         {"detail", crash->reason == "segfault" ? "address " + hex(crash->address) : std::string()}});
   }
 }
 

@@ -206,7 +206,7 @@ inline constexpr SlotKind births[] = {
 inline constexpr SlotKind wait[] = {
     pid,
     {"group", text, "", "name of the threads"},
-    {"reason", text, "", "lock, condition, disk, flush, network, sleep, memory, throttled, cpu, child, pipe or other"},
+    {"reason", text, "", "lock, condition, disk, flush, network, sleep, memory, cpu, child, pipe or other"},
     {"what", text, "", "what is waited for"},
     function, file, line,
     share, low, high,
@@ -216,9 +216,10 @@ inline constexpr SlotKind run_queue[] = {
     pid,
     share, low, high,
     {"delay", number, "ns", "mean wait for a CPU"},
-    {"ahead", text, "", "process that ran most of this time"},
+    {"ahead_cgroup", text, "", "control group whose processes ran most of this time"},
+    {"cgroup_share", number, "1", "part of the waits in which they ran"},
+    {"ahead", text, "", "process of that group that ran most"},
     {"ahead_pid", integer, "", "its number"},
-    {"ahead_cgroup", text, "", "its control group"},
     {"ahead_share", number, "1", "part of the waits in which it ran"},
 };
 inline constexpr SlotKind lock[] = {

@@ -1,13 +1,11 @@
 // The measurement `files`: what a process reads, writes and makes durable, by file, from its system calls (scripts/why_files.bt). Files that it has mapped
 // are counted only as far as they grow the page cache.
 #include "base/text.h"
-#include "waits/stacks.h"
-#include "why/call_time.h"
+#include "why/calls_instrument.h"
 #include "why/instruments.h"
 #include "why/proc_text.h"
 #include "why/process_files.h"
 #include "why/program_location.h"
-#include "why/script_instrument.h"
 
 #include <algorithm>
 #include <map>
@@ -89,17 +87,14 @@ CacheCounters cache_counters() {
           .read = counters.get("pgpgin") * 1024};
 }
 
-class FilesInstrument final : public ScriptInstrument {
+class FilesInstrument final : public CallsInstrument {
 public:
-  explicit FilesInstrument(const Subject& subject)
-      : ScriptInstrument("why_files", subject, Scope::subject), slice_ns_(std::max<uint64_t>(subject.interval_ns / Sliced::slices, 1)) {}
+  explicit FilesInstrument(const Subject& subject) : CallsInstrument("why_files", subject) {}
 
-  base::Status prepare(const session::Options& run) override;
   void begin() override;
   base::Result<std::vector<Fact>> end(uint64_t interval_ns) override;
 
 private:
-  void configure(session::BuiltinScript& script) const override { script.set("SLICE_NS", slice_ns_); }
   void arrange(session::Measurement& measurement) override;
   base::Status read();
   base::Status read_uses();
@@ -112,9 +107,6 @@ private:
   double again(const File& file) const;
   ShareInterval time_share(const Usage& use) const { return share_of(use.time, busy_); }
 
-  uint64_t slice_ns_;
-  std::optional<waits::Stacks> stacks_;
-  CallTime time_;
   CacheCounters cache_before_, cache_after_;
   bool knows_refaults_ = true;
   Sliced busy_;
@@ -123,21 +115,15 @@ private:
 };
 
 void FilesInstrument::arrange(session::Measurement& measurement) {
-  measurement.follows_processes = measurement.keeps_files = true;
+  CallsInstrument::arrange(measurement);
   measurement.refused = [this](base::Error why) {
     knows_refaults_ = false;
     return why.message.find("workingset_refault") == std::string::npos ? base::Status(std::move(why)) : base::Status();
   };
 }
 
-base::Status FilesInstrument::prepare(const session::Options& run) {
-  ACU_CHECK(ScriptInstrument::prepare(run));
-  stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());
-  return {};
-}
-
 void FilesInstrument::begin() {
-  time_.begin(subject_.pid);
+  CallsInstrument::begin();
   cache_before_ = cache_counters();
 }
 
@@ -195,7 +181,7 @@ void FilesInstrument::add_sync(uint64_t id, const File& file, const Usage& of) {
                  {"rate", rate(of.calls)},
                  {"latency", of.time.sum() / calls},
                  {"bytes", static_cast<double>(of.bytes + (written ? written->bytes : 0)) / calls}};
-  put_location(slots, location_of(*stacks_, of.stack));
+  put_location(slots, location_of(stacks(), of.stack));
   put_share(slots, time_share(of));
   add("file-sync", std::move(slots));
 }
@@ -205,7 +191,7 @@ void FilesInstrument::add_write(uint64_t id, const File& file, const Usage& of) 
   const bool is_log = is_name_of_log(path) || (file.appends && !file.lines.empty());
   Slots slots = {{"path", path}, {"rate", rate(of.bytes)}, {"writes", rate(of.calls)}, {"is_log", int64_t{is_log}}, {"repeated", repeated_part(file.lines)}};
   if (!file.lines.empty()) slots.emplace_back("sample", file.lines.front());
-  put_location(slots, location_of(*stacks_, of.stack));
+  put_location(slots, location_of(stacks(), of.stack));
   put_share(slots, time_share(of));
   if (time_share(of).share >= least_share) add("file-write", std::move(slots));
 }
@@ -239,7 +225,7 @@ void FilesInstrument::add_growth(uint64_t id, const File& file, double of_host) 
 base::Result<std::vector<Fact>> FilesInstrument::end(uint64_t) {
   cache_after_ = cache_counters();
   ACU_CHECK(read());
-  ACU_TRY(busy_, time_.busy(*runner_, subject_.interval_ns, slice_ns_));
+  ACU_TRY(busy_, busy());
   for (const auto& [what, make] : {std::pair(syncs, &FilesInstrument::add_sync), std::pair(writes, &FilesInstrument::add_write), std::pair(reads, &FilesInstrument::add_read)}) {
     std::vector<std::pair<double, uint64_t>> largest;
     for (const auto& [id, file] : files_)

@@ -120,7 +120,7 @@ size_t PeerPorts::largest() const {
   return out;
 }
 
-HostCounters read_host_counters() {
+HostCounters read_host_counters(const std::string& net) {
   HostCounters out;
   out.cpu = read_cpu_counters(text_of("/proc/stat"));
   out.run_delay_ns = read_run_delay(text_of("/proc/schedstat"));
@@ -129,8 +129,8 @@ HostCounters read_host_counters() {
   out.memory = read_named_numbers(text_of("/proc/meminfo"));
   out.vm = read_named_numbers(text_of("/proc/vmstat"));
   out.disks = read_disk_counters(text_of("/proc/diskstats"));
-  out.protocols = read_protocol_numbers(text_of("/proc/net/snmp") + text_of("/proc/net/netstat"));
-  out.receive_drops = read_receive_drops(text_of("/proc/net/dev"));
+  out.protocols = read_protocol_numbers(text_of(net + "/snmp") + text_of(net + "/netstat"));
+  out.receive_drops = read_receive_drops(text_of(net + "/dev"));
   return out;
 }
 

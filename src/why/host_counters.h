@@ -58,9 +58,10 @@ struct HostCounters {
   std::map<std::string_view, PressureTotals> pressure; // by resource
   NamedNumbers memory, vm;                             // meminfo in bytes, vmstat
   std::map<std::string, DiskCounters> disks;
-  NamedNumbers protocols; // net/snmp and net/netstat
+  NamedNumbers protocols; // snmp and netstat
   uint64_t receive_drops = 0;
 };
-HostCounters read_host_counters();
+// `net`: the folder with the counters of a network namespace, "/proc/net" or "/proc/PID/net".
+HostCounters read_host_counters(const std::string& net);
 
 } // namespace why

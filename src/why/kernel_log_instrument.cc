@@ -22,7 +22,7 @@ public:
   // Of kills in the interval, too, it has all there is to say.
   base::Result<std::vector<Fact>> end(uint64_t) override {
     OomReports reports(static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
-    for (const std::string& line : read_kernel_log()) reports.add(line);
+    for (const LogLine& line : read_kernel_log()) reports.add(line.text);
     const uint64_t total = read_named_numbers(text_of("/proc/meminfo")).get("MemTotal");
     const std::vector<OomKill>& kills = reports.kills();
     std::vector<Fact> out;

@@ -1,10 +1,8 @@
 // The measurement `page-faults`: what page faults of a process cost, by the kind of memory and the function that touches it. All of them are counted; how long they
 // take is sampled, as the kernel has no event at the end of one.
-#include "waits/stacks.h"
-#include "why/call_time.h"
+#include "why/calls_instrument.h"
 #include "why/instruments.h"
 #include "why/program_location.h"
-#include "why/script_instrument.h"
 
 #include <algorithm>
 #include <map>
@@ -47,41 +45,24 @@ struct Place {
   waits::StackId stack;
 };
 
-class PageFaultsInstrument final : public ScriptInstrument {
+class PageFaultsInstrument final : public CallsInstrument {
 public:
-  explicit PageFaultsInstrument(const Subject& subject)
-      : ScriptInstrument("why_page_faults", subject, Scope::subject), slice_ns_(std::max<uint64_t>(subject.interval_ns / Sliced::slices, 1)) {}
+  explicit PageFaultsInstrument(const Subject& subject) : CallsInstrument("why_page_faults", subject) {}
 
-  base::Status prepare(const session::Options& run) override;
-  void begin() override { time_.begin(subject_.pid); }
   base::Result<std::vector<Fact>> end(uint64_t interval_ns) override;
-
-private:
-  void configure(session::BuiltinScript& script) const override { script.set("SLICE_NS", slice_ns_); }
-  void arrange(session::Measurement& measurement) override { measurement.follows_processes = measurement.keeps_files = true; }
-
-  uint64_t slice_ns_;
-  std::optional<waits::Stacks> stacks_;
-  CallTime time_;
 };
-
-base::Status PageFaultsInstrument::prepare(const session::Options& run) {
-  ACU_CHECK(ScriptInstrument::prepare(run));
-  stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());
-  return {};
-}
 
 base::Result<std::vector<Fact>> PageFaultsInstrument::end(uint64_t) {
   ACU_TRY(const std::vector<ScriptRow> samples, rows("samples"));
   ACU_TRY(const std::vector<ScriptRow> counts, rows("faults"));
-  ACU_TRY(const Sliced busy, time_.busy(*runner_, subject_.interval_ns, slice_ns_));
+  ACU_TRY(const Sliced own, busy());
   std::map<std::pair<std::string_view, std::string>, Place> places; // by kind and function
   double all = 0;
   for (const ScriptRow& r : samples) {
-    const std::string_view what = kind_of(stacks_->frames(r.stack("0", 0)));
+    const std::string_view what = kind_of(stacks().frames(r.stack("0", 0)));
     if (what.empty()) continue;
     const waits::StackId user = r.stack("1", static_cast<uint32_t>(subject_.pid));
-    Place& place = places[{what, location_of(*stacks_, user).function}];
+    Place& place = places[{what, location_of(stacks(), user).function}];
     const auto ns = static_cast<double>(r.sum());
     place.time.add_to(r.number("2"), ns);
     all += ns;
@@ -90,10 +71,10 @@ base::Result<std::vector<Fact>> PageFaultsInstrument::end(uint64_t) {
   const double faults = counts.empty() ? 0 : rate(counts.front().count());
   std::vector<Fact> out;
   for (const auto& [key, place] : places) {
-    const ShareInterval share = share_of(place.time, busy);
+    const ShareInterval share = share_of(place.time, own);
     if (share.share < least_share) continue;
     Slots slots = {{"what", std::string(key.first)}, {"rate", faults * place.time.sum() / all}};
-    put_location(slots, location_of(*stacks_, place.stack));
+    put_location(slots, location_of(stacks(), place.stack));
     put_share(slots, share);
     out.push_back(fact_about(subject_.pid, "page-faults", measurement, std::move(slots)));
   }

@@ -1,7 +1,6 @@
 // The functions that a process runs, sampled by the clock of the CPUs.
 #include "base/text.h"
 #include "profile/tables.h"
-#include "waits/stacks.h"
 #include "why/function_classes.h"
 #include "why/instruments.h"
 #include "why/script_instrument.h"
@@ -23,7 +22,7 @@ constexpr std::string_view measurement = "cpu-profile";
 constexpr std::string_view key_pid = "0", key_kernel = "4", key_user = "5";
 
 bool has_part(std::string_view words, const auto& fits) {
-  return std::ranges::any_of(base::split(words, ' '), [&](std::string_view word) { return !word.empty() && fits(word); });
+  return std::ranges::any_of(base::split(words, '|'), [&](std::string_view word) { return !word.empty() && fits(word); });
 }
 
 std::string_view class_of_function(std::string_view name, std::string_view module) {
@@ -47,7 +46,6 @@ class ProfileInstrument final : public ScriptInstrument {
 public:
   explicit ProfileInstrument(const Subject& subject) : ScriptInstrument("flame_cpu", subject, Scope::subject) {}
 
-  base::Status prepare(const session::Options& run) override;
   base::Result<std::vector<Fact>> end(uint64_t interval_ns) override;
 
 private:
@@ -59,7 +57,6 @@ private:
   void add(const std::vector<symbol::Frame>& frames, const waits::StackId& stack, uint64_t count);
   Fact fact_of(const Function& f);
 
-  std::optional<waits::Stacks> stacks_;
   std::map<std::pair<std::string, std::string>, Function> functions_; // by name and file: what is on top of stacks
   std::map<std::string_view, std::map<std::string, Function>> classes_; // what is of a class, by the innermost such function
   std::map<std::pair<std::string, std::string>, std::string_view> known_classes_; // by name and file
@@ -69,12 +66,6 @@ private:
 void ProfileInstrument::arrange(session::Measurement& measurement) {
   measurement.aim = "profile";
   measurement.follows_processes = measurement.keeps_files = measurement.keeps_contents = true;
-}
-
-base::Status ProfileInstrument::prepare(const session::Options& run) {
-  ACU_CHECK(ScriptInstrument::prepare(run));
-  stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());
-  return {};
 }
 
 // A function has its class once: stacks have it again and again.
@@ -87,7 +78,9 @@ std::string_view ProfileInstrument::class_of(const symbol::Frame& f) {
 // The function of the program that called what is of a class: one in the language of the program, if it is interpreted. nullptr: there is none.
 const symbol::Frame* ProfileInstrument::caller_in(std::span<const symbol::Frame> frames) {
   const std::vector<const symbol::Frame*> own = profile::program_frames(frames);
-  const auto at = std::ranges::find_if(own, [&](const symbol::Frame* f) { return spec::row_of(f->kind).layer == spec::Layer::language || class_of(*f).empty(); });
+  const auto calls = [&](const symbol::Frame* f) { return spec::row_of(f->kind).layer == spec::Layer::language || class_of(*f).empty(); };
+  auto at = std::ranges::find_if(own, [&](const symbol::Frame* f) { return calls(f) && !profile::is_of_library(*f); });
+  if (at == own.end()) at = std::ranges::find_if(own, calls);
   return at == own.end() ? nullptr : *at;
 }
 
@@ -117,9 +110,9 @@ void ProfileInstrument::take(const ScriptRow& row) {
   const waits::StackId kernel = row.stack(key_kernel, 0), user = row.stack(key_user, static_cast<uint32_t>(row.number(key_pid)));
   const uint64_t samples = row.sum();
   all_ += samples;
-  std::vector<symbol::Frame> frames = stacks_->frames(kernel);
+  std::vector<symbol::Frame> frames = stacks().frames(kernel);
   const bool is_kernel = !frames.empty();
-  const std::vector<symbol::Frame>& above = stacks_->frames(user);
+  const std::vector<symbol::Frame>& above = stacks().frames(user);
   frames.insert(frames.end(), above.begin(), above.end());
   add(frames, is_kernel ? kernel : user, samples);
 }
@@ -129,7 +122,7 @@ Fact ProfileInstrument::fact_of(const Function& f) {
   const double share = static_cast<double>(f.samples) / n;
   const double half = 1.96 * std::sqrt(share * (1 - share) / n) + 0.5 / n; // of a binomial, 95%
   const std::string& located = f.caller.empty() ? f.name : f.caller;
-  const ProgramLocation location = location_at(located, stacks_->place_of(f.stack, [&](std::string_view name) { return name == located; }));
+  const ProgramLocation location = location_at(located, stacks().place_of(f.stack, [&](std::string_view name) { return name == located; }));
   Slots slots = {{"name", f.name}, {"module", f.module}, {"kind", f.kind}, {"class", f.group}, {"caller", f.caller}, {"file", location.file}, {"line", location.line}};
   put_share(slots, {share, std::max(0.0, share - half), std::min(1.0, share + half)});
   return fact_about(subject_.pid, "hot-function", measurement, std::move(slots));

@@ -18,6 +18,11 @@ base::Status ScriptInstrument::prepare(const session::Options& run) {
   return runner_->load(run);
 }
 
+waits::Stacks& ScriptInstrument::stacks() {
+  if (!stacks_) stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());
+  return *stacks_;
+}
+
 double ScriptInstrument::attached_ns() const {
   const uint64_t from = runner_->attached_ns(), to = runner_->detached_ns();
   return static_cast<double>(std::max<uint64_t>(to > from ? to - from : 0, 1'000'000));

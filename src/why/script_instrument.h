@@ -1,6 +1,7 @@
 // An instrument that runs a script of src/scripts during the interval, and makes facts of its maps.
 #pragma once
 
+#include "waits/stacks.h"
 #include "why/measurement.h"
 #include "why/script_rows.h"
 
@@ -24,6 +25,8 @@ protected:
   // How it runs.
   virtual void arrange(session::Measurement& measurement) { measurement.filters_itself = measurement.records_may_wait = true; }
   base::Result<std::vector<ScriptRow>> rows(std::string_view map) { return read_rows(*runner_, map); }
+  // The names of its stacks.
+  waits::Stacks& stacks();
   // For how long its probes were attached; at least 1 ms.
   double attached_ns() const;
   double rate(uint64_t count) const { return static_cast<double>(count) * 1e9 / attached_ns(); }
@@ -35,6 +38,7 @@ protected:
 private:
   std::string_view script_;
   Scope scope_;
+  std::optional<waits::Stacks> stacks_;
 };
 
 } // namespace why

@@ -47,7 +47,7 @@ public:
     start.set(unwind::Registers::rsp, thread.sp);
     for (const unwind::Frame& frame : stacks_->from(start).frames)
       for (const symbol::Frame& f : names_->frames_at(frame.look_up(), false))
-        if (!f.name.empty() && !profile::is_shared_code(f.module, f.name))
+        if (!f.name.empty() && !profile::is_shared_code(f.module, f.name) && !profile::is_of_library(f))
           return {.function = std::string(f.name), .file = std::string(f.file.substr(f.file.rfind('/') + 1)), .line = f.line};
     return {};
   }

@@ -47,18 +47,21 @@ bool is_disk_of_its_own(const std::string& name) {
 
 class SystemInstrument final : public Instrument {
 public:
+  // Of the network it counts what the process that is asked about sees, which may have a namespace of its own.
+  explicit SystemInstrument(const Subject& subject) : net_(subject.asked < 0 ? "/proc/net" : "/proc/" + std::to_string(subject.asked) + "/net") {}
+
   base::Status prepare(const session::Options&) override {
     kswapd_ = find_kswapd();
     return {};
   }
   void begin() override {
     kswapd_before_ns_ = run_time_ns(kswapd_);
-    before_ = read_host_counters();
+    before_ = read_host_counters(net_);
     if (!before_.run_delay_ns) sampler_.start(std::chrono::milliseconds(100), [this] { count_running(); });
   }
   base::Result<std::vector<Fact>> end(uint64_t interval_ns) override {
     sampler_.stop();
-    after_ = read_host_counters();
+    after_ = read_host_counters(net_);
     ns_ = static_cast<double>(std::max<uint64_t>(interval_ns, 1));
     std::vector<Fact> out;
     add_cpu(out);
@@ -91,6 +94,7 @@ private:
   void add_disk(std::vector<Fact>& out, const std::string& name, const DiskCounters& after) const;
   void add_network(std::vector<Fact>& out) const;
 
+  std::string net_;
   std::vector<std::string> kswapd_; // files with their run times
   uint64_t kswapd_before_ns_ = 0;
   HostCounters before_, after_;
@@ -198,8 +202,8 @@ void SystemInstrument::add_disk(std::vector<Fact>& out, const std::string& name,
 }
 
 // Of the ports towards one peer. Listing all sockets takes 1 us for each; with fewer than a tenth of the ports in use they are not what connections lack.
-double used_ports() {
-  const std::string range_text = text_of("/proc/sys/net/ipv4/ip_local_port_range"), sockets_text = text_of("/proc/net/sockstat");
+double used_ports(const std::string& net) {
+  const std::string range_text = text_of("/proc/sys/net/ipv4/ip_local_port_range"), sockets_text = text_of(net + "/sockstat");
   const std::vector<std::string_view> range = words_of(range_text);
   if (range.size() < 2) return 0;
   const uint64_t first = decimal(range[0]).value_or(0), last = decimal(range[1]).value_or(0);
@@ -213,8 +217,8 @@ double used_ports() {
   const uint64_t ports = last > first ? last - first + 1 : 0;
   if (!ports || sockets < ports / 10) return 0;
   PeerPorts of_peers(first, last);
-  of_peers.add(text_of("/proc/net/tcp"));
-  of_peers.add(text_of("/proc/net/tcp6"));
+  of_peers.add(text_of(net + "/tcp"));
+  of_peers.add(text_of(net + "/tcp6"));
   return part(of_peers.largest(), ports);
 }
 
@@ -233,12 +237,12 @@ void SystemInstrument::add_network(std::vector<Fact>& out) const {
                            {"receive_drops", dropped},
                            {"connect_failures", rate_of(before, after, "Tcp.AttemptFails")},
                            {"conntrack", part(tracked, most_tracked)},
-                           {"ports", used_ports()}},
+                           {"ports", used_ports(net_)}},
                  .measurement = own_name});
 }
 
 } // namespace
 
-std::unique_ptr<Instrument> make_system_instrument(const Subject&) { return std::make_unique<SystemInstrument>(); }
+std::unique_ptr<Instrument> make_system_instrument(const Subject& subject) { return std::make_unique<SystemInstrument>(subject); }
 
 } // namespace why

@@ -1,9 +1,7 @@
 // The measurement `timers`: how often timeouts of its waits wake a process, and after how many of these it goes to sleep again with nothing done.
-#include "waits/stacks.h"
-#include "why/call_time.h"
+#include "why/calls_instrument.h"
 #include "why/instruments.h"
 #include "why/program_location.h"
-#include "why/script_instrument.h"
 
 #include <algorithm>
 #include <map>
@@ -21,37 +19,20 @@ struct Place {
   Sliced time; // after idle ones
 };
 
-class TimersInstrument final : public ScriptInstrument {
+class TimersInstrument final : public CallsInstrument {
 public:
-  explicit TimersInstrument(const Subject& subject)
-      : ScriptInstrument("why_timers", subject, Scope::subject), slice_ns_(std::max<uint64_t>(subject.interval_ns / Sliced::slices, 1)) {}
+  explicit TimersInstrument(const Subject& subject) : CallsInstrument("why_timers", subject) {}
 
-  base::Status prepare(const session::Options& run) override;
-  void begin() override { time_.begin(subject_.pid); }
   base::Result<std::vector<Fact>> end(uint64_t interval_ns) override;
-
-private:
-  void configure(session::BuiltinScript& script) const override { script.set("SLICE_NS", slice_ns_); }
-  void arrange(session::Measurement& measurement) override { measurement.follows_processes = measurement.keeps_files = true; }
-
-  uint64_t slice_ns_;
-  std::optional<waits::Stacks> stacks_;
-  CallTime time_;
 };
-
-base::Status TimersInstrument::prepare(const session::Options& run) {
-  ACU_CHECK(ScriptInstrument::prepare(run));
-  stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());
-  return {};
-}
 
 base::Result<std::vector<Fact>> TimersInstrument::end(uint64_t) {
   ACU_TRY(const std::vector<ScriptRow> wakeups, rows("wakeups"));
   ACU_TRY(const std::vector<ScriptRow> times, rows("time"));
-  ACU_TRY(const Sliced busy, time_.busy(*runner_, subject_.interval_ns, slice_ns_));
+  ACU_TRY(const Sliced own, busy());
   std::map<std::string, Place> places; // by function
   const auto place_of = [&](const ScriptRow& r) -> Place& {
-    ProgramLocation location = location_of(*stacks_, r.stack("0", static_cast<uint32_t>(subject_.pid)));
+    ProgramLocation location = location_of(stacks(), r.stack("0", static_cast<uint32_t>(subject_.pid)));
     Place& out = places[location.function];
     out.location = std::move(location);
     return out;
@@ -67,7 +48,7 @@ base::Result<std::vector<Fact>> TimersInstrument::end(uint64_t) {
     if (rate(p.wakeups) < least_rate) continue;
     Slots slots = {{"rate", rate(p.wakeups)}, {"idle", static_cast<double>(p.idle) / static_cast<double>(p.wakeups)}};
     put_location(slots, p.location);
-    put_share(slots, share_of(p.time, busy));
+    put_share(slots, share_of(p.time, own));
     out.push_back(fact_about(subject_.pid, "timers", measurement, std::move(slots)));
   }
   return out;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <unistd.h>
 
 namespace why {
 
@@ -64,6 +65,7 @@ private:
   void add_run_queue();
   void add_locks();
   void add_lock(const std::string& name, const std::vector<const Blamed*>& waits);
+  double waited_ns(const std::vector<const Blamed*>& waits) const;
   void add_bottleneck(const waits::Bottleneck& bottleneck);
   void add_pool(const Blamed& wait);
   bool is_here(uint32_t thread) const { return pid_ < 0 || graph_.threads[thread].pid == static_cast<uint32_t>(pid_); }
@@ -133,17 +135,26 @@ void Maker::add_run_queue() {
   for (const Segment& s : graph_.segments) {
     if (s.kind != Activity::runnable || !is_here(s.thread)) continue;
     number++;
-    if (s.ender == nobody) continue;
+    if (s.ender == nobody || graph_.threads[s.ender].pid == static_cast<uint32_t>(::getpid())) continue; // who measures runs often, and shortly
     ahead[graph_.threads[s.ender].pid] += static_cast<double>(s.ns());
     known += static_cast<double>(s.ns());
   }
   if (!number) return;
   Slots slots = {{"delay", runnable_.sum() / number}};
   put_share(slots, share_of(runnable_, all_));
-  const auto most = std::ranges::max_element(ahead, {}, [](const auto& a) { return a.second; });
-  if (most != ahead.end()) {
+  const auto weight = [](const auto& a) { return a.second; };
+  std::map<std::string, double> groups;
+  std::map<uint32_t, std::string> group_of;
+  for (const auto& [pid, ns] : ahead) groups[group_of[pid] = cgroup_of_process(static_cast<int>(pid))] += ns;
+  if (const auto group = std::ranges::max_element(groups, {}, weight); group != groups.end()) {
+    std::erase_if(ahead, [&](const auto& a) { return group_of[a.first] != group->first; });
+    const auto most = std::ranges::max_element(ahead, {}, weight);
     const auto thread = std::ranges::find(graph_.threads, most->first, &waits::Timeline::pid);
-    slots.insert(slots.end(), {{"ahead", thread->name}, {"ahead_pid", static_cast<int64_t>(most->first)}, {"ahead_cgroup", cgroup_of_process(static_cast<int>(most->first))}, {"ahead_share", most->second / std::max(known, 1.0)}});
+    slots.insert(slots.end(), {{"ahead_cgroup", group->first},
+                               {"cgroup_share", group->second / std::max(known, 1.0)},
+                               {"ahead", thread->name},
+                               {"ahead_pid", static_cast<int64_t>(most->first)},
+                               {"ahead_share", most->second / std::max(known, 1.0)}});
   }
   add("run-queue", "run-queues", std::move(slots));
 }
@@ -153,6 +164,20 @@ void Maker::add_locks() {
   for (const Blamed& b : findings_.waits)
     if (graph_.activities[b.activity].is_lock && of_activity_.contains(b.activity)) locks[graph_.activities[b.activity].what].push_back(&b);
   for (const auto& [name, waits] : locks) add_lock(name, waits);
+}
+
+// For how long at least one thread waits for one of these.
+double Maker::waited_ns(const std::vector<const Blamed*>& waits) const {
+  std::vector<std::pair<uint64_t, uint64_t>> spans;
+  for (const Segment& s : graph_.segments)
+    if (std::ranges::any_of(waits, [&](const Blamed* b) { return b->activity == s.activity; })) spans.emplace_back(s.begin, s.end);
+  std::ranges::sort(spans);
+  uint64_t out = 0, until = 0;
+  for (const auto& [begin, end] : spans) {
+    if (end > until) out += end - std::max(begin, until);
+    until = std::max(until, end);
+  }
+  return static_cast<double>(out);
 }
 
 void Maker::add_lock(const std::string& name, const std::vector<const Blamed*>& waits) {
@@ -178,7 +203,7 @@ void Maker::add_lock(const std::string& name, const std::vector<const Blamed*>& 
   Slots slots = {
       {"name", name.starts_with("the lock ") ? name.substr(9) : name},
       {"waiters", ns / seconds()},
-      {"hold", ns / std::max(handoffs, 1.0)},
+      {"hold", waited_ns(waits) / std::max(handoffs, 1.0)},
       {"handoffs", handoffs * 1e9 / seconds()},
       {"meanwhile", std::string(does->first)},
       {"meanwhile_share", does->second / ns},

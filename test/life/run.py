@@ -287,6 +287,23 @@ def chroot_with_own_libraries(acu):
     need(named >= 7, text)  # of processes that end at once, on a machine that may be busy
 
 
+def probes_of_a_process_after_chroot(acu):
+    """Its files have other paths for us than for it."""
+    root = path("other_root")
+    os.makedirs(root)
+    fill_root(root, "/bin/sleep")
+    target = subprocess.Popen(["chroot", root, "/program", "60"])
+    try:
+        time.sleep(0.3 * SLOWNESS)
+        script = 'uprobe:libc:nanosleep { } begin { print("attached"); exit() }'
+        done = subprocess.run([acu, "run", "-p", str(target.pid), "-e", script], capture_output=True, text=True, timeout=60 * SLOWNESS)
+        need("attached" in done.stdout, done.stdout + done.stderr)
+    finally:
+        target.kill()
+        target.wait()
+        shutil.rmtree(root)
+
+
 def mount_namespace(acu):
     """Another file at the same path."""
     inside, seen = path("inside"), path("seen")
@@ -664,7 +681,7 @@ def call_that_does_not_return_and_another_tracer(acu):
 TESTS = [
     call_that_does_not_return, call_that_does_not_return_and_another_tracer, lives_20_ms, lives_2_ms, lives_one_call, command_of_the_session, forked_but_not_executed,
     ran_before_and_ends_at_its_first_stack, renamed_over, deleted, deleted_before_the_session, deleted_after_2_ms,
-    overwritten_in_place, library_overwritten_in_place, chroot_with_own_libraries, mount_namespace, pid_namespace, temporary_folder_of_its_own,
+    overwritten_in_place, library_overwritten_in_place, chroot_with_own_libraries, probes_of_a_process_after_chroot, mount_namespace, pid_namespace, temporary_folder_of_its_own,
     session_in_a_pid_namespace, thread_of_a_pid_namespace, library_opened_later, executed_twice, executed_twice_at_the_same_addresses,
     process_id_used_again, python_frames, perl_frames, node_frames, node_jitdump, java_frames, perf_map, perf_map_written_at_the_end,
     perf_map_is_a_pipe, perf_map_is_a_link_to_a_device, perf_map_is_a_link, perf_map_of_another_user,

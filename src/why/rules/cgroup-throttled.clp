@@ -12,17 +12,20 @@
   =>
   (bind ?subject (cgroup-subject ?name))
   (suppose cgroup-throttled ?subject ?by (str-cat "throttled " (percent ?throttled) " of the time by its quota of " (number ?quota) " CPUs"))
-  (ask cgroup-throttled ?subject waits (target ?pid) 85 "how much of the process's time that takes"))
+  (ask cgroup-throttled ?subject run-queues (target ?pid) 85 "how much of the process's time that takes"))
 
+; A thread that is throttled waits for a CPU, though others are idle. Its waits may have other reasons, too: the group's own count is the most it can be.
 (defrule cgroup-throttled-seen
   (process (pid ?pid) (name ?process) (cgroup ?name))
-  (cgroup (name ?name) (quota ?quota&:(> ?quota 0)) (throttled ?throttled))
-  (wait (by ?by) (pid ?pid) (reason "throttled") (share ?share&:(>= ?share 0.05)) (low ?low) (high ?high) (longest ?longest))
+  (cgroup (name ?name) (quota ?quota&:(> ?quota 0)) (throttled ?throttled&:(>= ?throttled 0.05)))
+  (run-queue (by ?by) (pid ?pid) (share ?share&:(>= ?share 0.05)) (low ?low) (high ?high) (delay ?delay))
   =>
   (bind ?subject (cgroup-subject ?name))
-  (see cgroup-throttled ?subject ?by (str-cat ?process " is throttled " (percent ?share) " of its time, for up to " (duration ?longest)))
-  (explain cgroup-throttled ?subject (create$ slow) ?share ?low ?high (str-cat (percent ?share) " of the time of " ?process))
+  (see cgroup-throttled ?subject ?by (str-cat ?process " waits for a CPU " (percent ?share) " of its time, " (duration ?delay) " on average"))
+  (explain cgroup-throttled ?subject (create$ slow) (min ?share ?throttled) (min ?low ?throttled) (min ?high ?throttled)
+    (str-cat (percent (min ?share ?throttled)) " of the time of " ?process))
   (follows cgroup-throttled ?subject run-queue-delay (process-subject ?pid))
+  (follows cgroup-throttled ?subject thread-oversubscription (process-subject ?pid))
   (describe cgroup-throttled ?subject
     (str-cat ?process " is stopped by the CPU quota of its control group")
     (str-cat ?name ", cpu.max: " (number ?quota) " CPUs")
@@ -31,9 +34,9 @@
     "with a higher quota requests take as long: then the quota ends bursts that nobody waits for"))
 
 (defrule cgroup-throttled-not-seen
-  (logical (measured (by waits) (pid ?pid))
+  (logical (measured (by run-queues) (pid ?pid))
     (process (pid ?pid) (cgroup ?name))
     (cgroup (name ?name) (throttled ?throttled&:(>= ?throttled 0.05)))
-    (not (wait (pid ?pid) (reason "throttled") (share ?share&:(>= ?share 0.02)))))
+    (not (run-queue (pid ?pid) (share ?share&:(>= ?share 0.02)))))
   =>
-  (contradict cgroup-throttled (cgroup-subject ?name) waits "its threads are throttled less than 2% of their time"))
+  (contradict cgroup-throttled (cgroup-subject ?name) run-queues "its threads wait for a CPU less than 2% of their time"))

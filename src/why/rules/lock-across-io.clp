@@ -22,6 +22,8 @@
   (see lock-across-io ?subject ?by
     (str-cat "others wait for " ?lock " " (percent ?share) " of the time; its holder waits for the " (if (eq ?does "flush") then "disk" else ?does) " in " (percent ?part) " of that"))
   (explain lock-across-io ?subject (create$ slow stuck) (* ?share ?part) (* ?low ?part) (* ?high ?part) (str-cat (percent (* ?share ?part)) " of its time"))
+  (if (eq ?does "flush") then (follows lock-across-io ?subject fsync-bound ?subject))
+  (if (eq ?does "network") then (follows lock-across-io ?subject slow-upstream ?subject))
   (describe lock-across-io ?subject
     (str-cat ?holder " of " ?process " holds " ?lock " while it waits for the " (if (eq ?does "flush") then "disk" else ?does))
     (str-cat (location ?holder ?file ?line) (if (eq ?where "") then "" else (str-cat ", in " ?where)))

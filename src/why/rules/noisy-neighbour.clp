@@ -20,10 +20,11 @@
   (process (pid ?pid) (name ?process) (cgroup ?own))
   (request (pid ?asked&:(or (< ?asked 0) (= ?asked ?pid))))
   (run-queue (by ?by) (pid ?pid) (share ?share&:(>= ?share 0.1)) (low ?low) (high ?high) (delay ?delay)
-    (ahead ?ahead) (ahead_pid ?ahead-pid) (ahead_cgroup ?name&~?own&~"") (ahead_share ?part&:(>= ?part 0.5)))
+    (ahead_cgroup ?name&~?own&~"") (cgroup_share ?part&:(>= ?part 0.5)) (ahead ?ahead) (ahead_pid ?ahead-pid))
+  (not (cgroup (name ?own) (throttled ?throttled&:(>= ?throttled 0.05)))) ; else its own quota stops it
   =>
   (bind ?subject (cgroup-subject ?name))
-  (see noisy-neighbour ?subject ?by (str-cat ?ahead " (process " ?ahead-pid ") of " ?name " runs in " (percent ?part) " of the time that " ?process " waits for a CPU"))
+  (see noisy-neighbour ?subject ?by (str-cat ?name " runs in " (percent ?part) " of the time that " ?process " waits for a CPU, mostly " ?ahead " (process " ?ahead-pid ")"))
   (explain noisy-neighbour ?subject (create$ slow) (* ?share ?part) (* ?low ?part) (* ?high ?part) (str-cat (percent (* ?share ?part)) " of the time of " ?process))
   (follows noisy-neighbour ?subject run-queue-delay (process-subject ?pid))
   (describe noisy-neighbour ?subject
@@ -38,6 +39,6 @@
     (process (pid ?pid) (cgroup ?own) (run_delay ?delay&:(>= ?delay 0.2)))
     (measured (by run-queues) (pid ?pid))
     (cgroup (name ?name&~?own&~"/"&~"") (cpu ?used&:(>= ?used (* 0.3 ?cpus))))
-    (not (run-queue (pid ?pid) (ahead_cgroup ?name) (ahead_share ?part&:(>= ?part 0.3)))))
+    (not (run-queue (pid ?pid) (ahead_cgroup ?name) (cgroup_share ?part&:(>= ?part 0.3)))))
   =>
   (contradict noisy-neighbour (cgroup-subject ?name) run-queues "runs in less than 30% of the time that the process waits for a CPU"))

@@ -207,7 +207,7 @@ void poll_in_vain() {
 
 int g_journal = -1;
 [[gnu::noinline]] void append_row() {
-  char row[512] = "row";
+  static char row[256 << 10] = "row";
   if (pwrite(g_journal, row, sizeof row, 0) != sizeof row || fdatasync(g_journal)) abort();
 }
 [[gnu::noinline]] void commit() {
@@ -221,16 +221,16 @@ void flush() {
   g_journal = open((std::string(folder ? folder : "/var/tmp") + "/acu-why-journal").c_str(), O_CREAT | O_RDWR | O_TRUNC, 0600);
   if (g_journal < 0) abort();
   start("committer", [] {
-    for (;;) commit(), pause_us(100);
+    for (;;) commit(), pause_us(20);
   });
   for (int i = 0; i < 4; i++)
     start("worker", [] {
-      for (;;) look_up(), pause_us(300);
+      for (;;) look_up(), pause_us(100);
     });
   for (;;) pause();
 }
 
-// ---- convoy: threads queue for a lock that is held for a moment only; the twin's have a lock each
+// ---- convoy: threads queue for a lock that is held for a moment only; the twin's have a lock each, and hold it for longer
 
 struct Shard {
   std::mutex lock;
@@ -241,16 +241,15 @@ Shard g_shards[8];
   Shard& shard = g_shards[g_variant == Variant::has ? 0 : thread];
   std::lock_guard lock(shard.lock);
   shard.count++;
-  work(4);
+  if (g_variant != Variant::has) return do_parts();
+  work(30);
 }
 void convoy() {
-  for (size_t i = 0; i < 8; i++)
+  prctl(PR_SET_TIMERSLACK, 1);
+  for (size_t i = 0; i < (g_variant == Variant::has ? 8 : 2); i++)
     std::thread([i] {
       pthread_setname_np(pthread_self(), "counter");
-      for (;;) {
-        count_request(i);
-        work(1);
-      }
+      for (;;) count_request(i), pause_us(100);
     }).detach();
   for (;;) pause();
 }
@@ -284,8 +283,8 @@ void log_all() {
   fcntl(log, F_SETFL, O_APPEND);
   unlink(path);
   for (int i = 0;; i++) {
-    if (g_variant == Variant::has || (g_variant == Variant::decoy && i % 1000 == 0)) report_failure(log, i);
-    work(2);
+    if (g_variant == Variant::has || (g_variant == Variant::decoy && i % 10 == 0)) report_failure(log, i);
+    if (g_variant != Variant::has) do_parts();
     if (i % 100000 == 0 && ftruncate(log, 0)) abort();
   }
 }
@@ -365,6 +364,7 @@ int* volatile g_no_session = nullptr;
   *g_no_session = 1;
 }
 void crash() {
+  if (g_variant != Variant::has) prctl(PR_SET_NAME, "sound"); // the kernel's log has the crashes of the others
   for (;;) {
     const pid_t child = fork();
     if (child == 0) {

@@ -1,4 +1,5 @@
 """Python programs for `acu why`: programs.py MODE [has|twin|decoy]; see programs.cc."""
+import json
 import re
 import sys
 import threading
@@ -14,6 +15,10 @@ def compute(n):
     return total
 
 
+PARTS = [lambda: compute(900), lambda: sorted(range(3000)), lambda: "".join(str(i) for i in range(800)), lambda: {i: i for i in range(2500)},
+         lambda: sum([i for i in range(3000)]), lambda: [str(i).zfill(4) for i in range(500)]]
+
+
 # ---- regex: an expression that can match in many ways; the twin computes as much
 
 SLOW = re.compile(r"(a+)+b")
@@ -25,15 +30,13 @@ def is_valid(text):
 
 
 def regex():
-    parts = [lambda: compute(900), lambda: sorted(range(3000)), lambda: "".join(str(i) for i in range(800)), lambda: {i: i for i in range(2500)},
-             lambda: sum([i for i in range(3000)]), lambda: [str(i).zfill(4) for i in range(500)]]
     while True:
         if VARIANT == "has":
             is_valid("a" * 18 + "c")
         if VARIANT == "decoy":
             is_valid("a" * 50 + "c")
         if VARIANT != "has":
-            for part in parts:
+            for part in PARTS:
                 part()
 
 
@@ -42,7 +45,11 @@ def regex():
 def interpreter():
     def busy():
         while True:
-            compute(20000)
+            if VARIANT == "has":
+                compute(20000)
+            else:
+                for part in PARTS:
+                    part()
 
     def idle():
         while True:
@@ -56,4 +63,43 @@ def interpreter():
         time.sleep(1)
 
 
-{"regex": regex, "interpreter": interpreter}[MODE]()
+# ---- json: messages are encoded and decoded; the twin computes as much
+
+ROWS = [{"id": i, "name": f"item {i}", "tags": ["a", "b", "c"], "price": i * 1.19} for i in range(300)]
+
+
+def reply():
+    return json.loads(json.dumps(ROWS))
+
+
+def messages():
+    while True:
+        if VARIANT == "has":
+            reply()
+        else:
+            for part in PARTS:
+                part()
+        if VARIANT == "decoy":
+            json.dumps(ROWS[:20])
+
+
+# ---- slow: one function in Python has most of the time
+
+def score(n):
+    total = 0.0
+    for i in range(n):
+        total += (i % 7) * 0.5
+    return total
+
+
+def slow():
+    while True:
+        if VARIANT == "has":
+            score(60000)
+        for part in PARTS:
+            part()
+        if VARIANT == "decoy":
+            score(1500)
+
+
+{"regex": regex, "interpreter": interpreter, "json": messages, "slow": slow}[MODE]()
