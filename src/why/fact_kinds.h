@@ -218,8 +218,8 @@ inline constexpr SlotKind run_queue[] = {
     {"delay", number, "ns", "mean wait for a CPU"},
     {"ahead_cgroup", text, "", "control group whose processes ran most of this time"},
     {"cgroup_share", number, "1", "part of the waits in which they ran"},
-    {"ahead", text, "", "process of that group that ran most"},
-    {"ahead_pid", integer, "", "its number"},
+    {"ahead", text, "", "program of that group that ran most"},
+    {"ahead_pid", integer, "", "one of its processes"},
     {"ahead_share", number, "1", "part of the waits in which it ran"},
 };
 inline constexpr SlotKind lock[] = {

@@ -62,6 +62,7 @@ private:
   void add(std::string_view kind, std::string_view measurement, Slots slots);
   void add_times();
   void add_wait(const Blamed& wait);
+  std::string name_of_ran(uint32_t pid) const;
   void add_run_queue();
   void add_locks();
   void add_lock(const std::string& name, const std::vector<const Blamed*>& waits);
@@ -129,6 +130,12 @@ void Maker::add_wait(const Blamed& wait) {
   add("wait", "waits", std::move(slots));
 }
 
+// Of a process that has ended, the name of one of its threads.
+std::string Maker::name_of_ran(uint32_t pid) const {
+  std::string name = name_of_process(static_cast<int>(pid));
+  return name.empty() ? std::ranges::find(graph_.threads, pid, &waits::Timeline::pid)->name : name;
+}
+
 void Maker::add_run_queue() {
   std::map<uint32_t, double> ahead; // by process
   double known = 0, number = 0;
@@ -143,18 +150,19 @@ void Maker::add_run_queue() {
   Slots slots = {{"delay", runnable_.sum() / number}};
   put_share(slots, share_of(runnable_, all_));
   const auto weight = [](const auto& a) { return a.second; };
-  std::map<std::string, double> groups;
-  std::map<uint32_t, std::string> group_of;
+  std::map<std::string, double> groups, names;
+  std::map<uint32_t, std::string> group_of, name_of;
   for (const auto& [pid, ns] : ahead) groups[group_of[pid] = cgroup_of_process(static_cast<int>(pid))] += ns;
   if (const auto group = std::ranges::max_element(groups, {}, weight); group != groups.end()) {
     std::erase_if(ahead, [&](const auto& a) { return group_of[a.first] != group->first; });
-    const auto most = std::ranges::max_element(ahead, {}, weight);
-    const auto thread = std::ranges::find(graph_.threads, most->first, &waits::Timeline::pid);
+    for (const auto& [pid, ns] : ahead) names[name_of[pid] = name_of_ran(pid)] += ns;
+    const auto name = std::ranges::max_element(names, {}, weight);
+    std::erase_if(ahead, [&](const auto& a) { return name_of[a.first] != name->first; });
     slots.insert(slots.end(), {{"ahead_cgroup", group->first},
                                {"cgroup_share", group->second / std::max(known, 1.0)},
-                               {"ahead", thread->name},
-                               {"ahead_pid", static_cast<int64_t>(most->first)},
-                               {"ahead_share", most->second / std::max(known, 1.0)}});
+                               {"ahead", name->first},
+                               {"ahead_pid", static_cast<int64_t>(std::ranges::max_element(ahead, {}, weight)->first)},
+                               {"ahead_share", name->second / std::max(known, 1.0)}});
   }
   add("run-queue", "run-queues", std::move(slots));
 }

@@ -104,7 +104,7 @@ PLANTS = [
     Plant("deadlock", "deadlock", "transfer", native("circle"), "stuck", patience=1),
     Plant("waits in the kernel", "uninterruptible-sleep", "vfork", native("uninterruptible"), "stuck", patience=6),
     Plant("crash", "crash", "close_session", native("crash"), "failing"),
-    Plant("neighbour in another group", "noisy-neighbour", "python", on_host(neighbours.neighbour)),
+    Plant("neighbour in another group", "noisy-neighbour", "acu-why", on_host(neighbours.neighbour)),
     Plant("neighbour in the same group", "run-queue-delay", "python", on_host(neighbours.crowd)),
     Plant("quota of the group", "cgroup-throttled", "cpu.max", on_host(neighbours.throttled)),
     Plant("memory of the group", "oom-kill", "memory.max", neighbours.killed, "failing"),

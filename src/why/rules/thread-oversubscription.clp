@@ -15,7 +15,7 @@
 
 (defrule thread-oversubscription-seen
   (host-cpu (cpus ?cpus))
-  (process (pid ?pid) (name ?process) (threads ?threads&:(> ?threads ?cpus)) (runnable ?runnable))
+  (process (pid ?pid) (name ?process) (threads ?threads&:(> ?threads ?cpus)) (runnable ?runnable&:(> ?runnable ?cpus)))
   (run-queue (by ?by) (pid ?pid) (ahead_pid ?pid) (ahead_share ?part&:(>= ?part 0.6)) (share ?share&:(>= ?share 0.2)) (low ?low) (high ?high))
   =>
   (bind ?subject (process-subject ?pid))

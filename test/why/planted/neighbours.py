@@ -57,24 +57,21 @@ def running_in(paths, *words):
         yield pid
 
 
-BUSY = "import os\nfor _ in range({}): os.fork() or None\nwhile True: pass"
-IDLE = "import os, time\nfor _ in range(4): os.fork()\nwhile True: time.sleep(0.5)"
+OTHERS = {"has": "import os\nfor _ in range(3): os.fork()\nwhile True: pass", "twin": "import time\ntime.sleep(1000)",
+          "decoy": "import os, time\nfor _ in range(4): os.fork()\nwhile True: time.sleep(0.5)"}
 
 
 @contextlib.contextmanager
 def neighbour(variant, programs, loops):
     """Processes of another group take the CPUs; the decoy's are many, and sleep."""
-    code = {"has": BUSY.format(3), "twin": "import time\ntime.sleep(1000)", "decoy": IDLE}[variant]
-    with group("cpu") as own, group("cpu") as other, running_in(other, PYTHON, "-c", code), running_in(own, programs, "threads", loops, "twin") as pid:
+    with group("cpu") as own, group("cpu") as other, running_in(other, PYTHON, "-c", OTHERS[variant]), running_in(own, programs, "threads", loops, "twin") as pid:
         yield pid
 
 
 @contextlib.contextmanager
 def crowd(variant, programs, loops):
     """Processes of the same group take the CPUs."""
-    code = {"has": BUSY.format(3), "twin": "import time\ntime.sleep(1000)", "decoy": IDLE}[variant]
-    with running(PYTHON, "-c", code), running(programs, "threads", loops, "twin") as pid:
-        time.sleep(1)
+    with group("cpu") as own, running_in(own, PYTHON, "-c", OTHERS[variant]), running_in(own, programs, "threads", loops, "twin") as pid:
         yield pid
 
 
