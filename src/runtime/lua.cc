@@ -118,9 +118,10 @@ bool find_sites(const std::vector<Function>& functions, const Function& evaluati
         const uint64_t after = f.begin + at + 5;
         if (after + static_cast<uint64_t>(int64_t{distance}) == evaluation.begin) length = 5;
         is_called |= length != 0;
-        // call setjmp; test %eax, %eax; jne …; …; call *%rax
-        if (!length && is_at(f.code, at + 5, "\x85\xc0\x75"))
-          for (size_t i = at + 9; i < at + 32 && !length; i++)
+        // call setjmp; [endbr64;] test %eax, %eax; jne …; …; call *%rax
+        const size_t test = at + 5 + (is_at(f.code, at + 5, "\xf3\x0f\x1e\xfa") ? 4 : 0);
+        if (!length && is_at(f.code, test, "\x85\xc0\x75"))
+          for (size_t i = test + 4; i < test + 27 && !length; i++)
             if (is_at(f.code, i, "\xff\xd0")) length = i + 2 - at;
       }
       if (!length || to.sites == LUA_MAX_SITES) continue;
@@ -149,9 +150,8 @@ std::optional<FileRuntime> recognise_lua(const format::ElfFile& file) {
   out.problem = "luaV_execute not found";
   for (const Function& f : large) {
     lua_layout layout = *row;
-    const int argument = first_argument(f.code);
-    if (argument < 0 || !find_sites(functions, f, layout)) continue;
-    layout.state_is_in_rbp = argument == static_cast<int>(rbp);
+    if (!find_sites(functions, f, layout)) continue;
+    layout.state_is_in_rbp = first_argument(f.code) == static_cast<int>(rbp);
     if (!layout.state_is_in_rbp && !layout.sites) continue;
     out.problem.clear();
     out.table.kind = LANGUAGE_LUA;
