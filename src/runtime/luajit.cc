@@ -42,6 +42,7 @@ language_code find_interpreter(const format::ElfFile& file) {
 }
 
 // mov 0x28(%rdi), %rax; sub 0x20(%rdi), %rax: top and base of a lua_State
+constexpr size_t endbr64_bytes = 4; // it may be before that
 constexpr std::string_view top_and_base("\x48\x8b\x47\x28\x48\x2b\x47\x20", 8);
 // Of the interpreter, for each structure of luajit_layout.h.
 constexpr std::string_view expected[] = {
@@ -89,7 +90,7 @@ std::optional<FileRuntime> recognise_luajit(const format::ElfFile& file) {
   const auto top = format::find_exported(file, "lua_gettop");
   if (!interpreter.end || !top) return out;
   const Bytes code = bytes_at(file, interpreter.begin, interpreter.end - interpreter.begin);
-  if (!has_pattern(bytes_at(file, top->value, top_and_base.size()), top_and_base)) return out;
+  if (!has_pattern(bytes_at(file, top->value, endbr64_bytes + top_and_base.size()), top_and_base)) return out;
   for (const std::string_view pattern : expected)
     if (!has_pattern(code, pattern)) return out;
   out.problem.clear();
