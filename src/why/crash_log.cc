@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include <array>
+#include <charconv>
 #include <cstdio>
 
 namespace why {
@@ -16,16 +17,10 @@ constexpr Trap traps[] = {{"general protection fault", "SIGSEGV"}, {"divide erro
                           {"stack segment", "SIGBUS"},             {"alignment check", "SIGBUS"},   {"overflow", "SIGSEGV"},
                           {"bounds", "SIGSEGV"},                   {"coprocessor error", "SIGFPE"}, {"simd exception", "SIGFPE"}};
 
+// At the beginning of a text.
 std::optional<uint64_t> hexadecimal(std::string_view text) {
   uint64_t out = 0;
-  size_t n = 0;
-  for (; n < text.size() && n < 16; n++) {
-    const char c = text[n];
-    const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-    if (digit < 0) break;
-    out = out << 4 | static_cast<uint64_t>(digit);
-  }
-  return n ? std::optional(out) : std::nullopt;
+  return std::from_chars(text.data(), text.data() + text.size(), out, 16).ec == std::errc() ? std::optional(out) : std::nullopt;
 }
 
 // The number behind a word: " ip 00007f…", or " ip:7f…".

@@ -6,8 +6,8 @@
 
 #include <array>
 #include <cerrno>
-#include <fcntl.h>
 #include <ctime>
+#include <fcntl.h>
 #include <string_view>
 #include <unistd.h>
 

@@ -1,12 +1,7 @@
 #include "why/oom_report.h"
 
-#include "base/fd.h"
 #include "base/text.h"
 #include "why/proc_text.h"
-
-#include <array>
-#include <cerrno>
-#include <fcntl.h>
 
 namespace why {
 

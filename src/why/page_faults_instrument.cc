@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view measurement = "page-faults";
 constexpr double least_share = 0.001;
 
-// Functions of the kernel (mm/memory.c, mm/filemap.c, mm/swap_state.c of Linux 5.10 to 6.18) that tell for which memory a fault is. Some are inlined in some kernels.
+// Functions of the kernel (mm/memory.c, mm/filemap.c, mm/swap_state.c of Linux 5.10 to 6.18) that show for which kind of memory a fault is. Some are inlined in some kernels.
 struct FaultKind {
   std::string_view what;
   std::string_view functions[8];

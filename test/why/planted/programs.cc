@@ -255,7 +255,7 @@ void convoy() {
   for (;;) pause();
 }
 
-// ---- threads: many threads compute on few CPUs; the twin has as many as there are CPUs
+// ---- threads: many threads compute on few CPUs; the twin has two
 
 void threads() {
   const int count = g_variant == Variant::has ? 24 : 2;
