@@ -43,4 +43,7 @@ Result<std::string> read_file(const std::string& path);
 // Of an open file `most` bytes, or as many as there are; `path` is for the message.
 Result<std::string> read_up_to(const Fd& file, uint64_t most, const std::string& path);
 
+// As one word of a shell's command line.
+std::string in_shell(std::string_view text);
+
 } // namespace base

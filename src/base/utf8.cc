@@ -27,4 +27,15 @@ std::string right(std::string_view text, size_t columns) {
   return std::string(columns - std::min(columns, width), ' ').append(text);
 }
 
+std::string_view first_characters(std::string_view text, size_t count) {
+  size_t end = 0;
+  for (; count && end < text.size(); count--) end += std::max<size_t>(utf8_length(text.substr(end)), 1);
+  return text.substr(0, end);
+}
+
+std::string shortened(std::string_view text, size_t count) {
+  if (first_characters(text, count).size() == text.size()) return std::string(text);
+  return std::string(first_characters(text, count - 1)) + "…";
+}
+
 } // namespace base

@@ -16,4 +16,9 @@ constexpr bool begins_character(char byte) { return (byte & 0xc0) != 0x80; }
 // The text behind as many blanks as fill the columns; what is longer stays whole. A character takes one column.
 std::string right(std::string_view text, size_t columns);
 
+// The first characters of a text, whole ones; a byte that is no UTF-8 counts as one.
+std::string_view first_characters(std::string_view text, size_t count);
+// At most so many characters: of a longer text the first ones and "…".
+std::string shortened(std::string_view text, size_t count);
+
 } // namespace base

@@ -2,6 +2,7 @@
 // browsers show when it is pointed at: name, file and share, a line each. In a browser that opens the file itself a
 // script (page/picture.js) adds zoom and search; elsewhere the picture is the same without. What is narrower than a third
 // of a pixel is left out.
+#include "base/markup.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "profile/formats.h"
@@ -56,35 +57,6 @@ std::vector<Box> merge(const Profile& p) {
   return boxes;
 }
 
-// XML has no control characters, and bytes that are no UTF-8 would end it.
-void append_escaped(std::string& out, std::string_view text) {
-  constexpr std::string_view replacement = "\xef\xbf\xbd", no_character = "\xef\xbf"; // U+FFFD; U+FFFE and U+FFFF
-  while (!text.empty()) {
-    const size_t length = base::utf8_length(text);
-    const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
-    text.remove_prefix(character.size());
-    if (character == "<")
-      out += "&lt;";
-    else if (character == ">")
-      out += "&gt;";
-    else if (character == "&")
-      out += "&amp;";
-    else if (length == 0 || (character.starts_with(no_character) && static_cast<unsigned char>(character[2]) >= 0xbe))
-      out += replacement;
-    else if (length == 1 && static_cast<unsigned char>(character[0]) < ' ')
-      out += ' ';
-    else
-      out += character;
-  }
-}
-
-// The first characters of a text, whole ones; a byte that is no UTF-8 counts as one.
-std::string_view first_characters(std::string_view text, size_t count) {
-  size_t end = 0;
-  for (; count && end < text.size(); count--) end += std::max<size_t>(base::utf8_length(text.substr(end)), 1);
-  return text.substr(0, end);
-}
-
 void append_number(std::string& out, double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
@@ -116,9 +88,9 @@ struct Picture {
   void append_name(std::string_view name, double left, double top, double wide) {
     const size_t room = wide > 22 ? static_cast<size_t>((wide - 6) / letter) : 0;
     if (room <= 2) return;
-    const bool is_whole = first_characters(name, room).size() == name.size();
+    const bool is_whole = base::first_characters(name, room).size() == name.size();
     out += "<text x=\"", append_number(out, left + 3), out += "\" y=\"", append_number(out, top + 12), out += "\">";
-    append_escaped(out, is_whole ? name : first_characters(name, room - 2));
+    base::append_markup(out, is_whole ? name : base::first_characters(name, room - 2));
     out += is_whole ? "</text>" : "..</text>";
   }
   double width_of(uint32_t index) const { return (width - 2 * margin) * static_cast<double>(boxes[index].total) / static_cast<double>(whole); }
@@ -146,8 +118,8 @@ struct Picture {
   void draw(uint32_t index, double left, uint32_t depth) {
     const Box& box = boxes[index];
     const double wide = width_of(index), top = bottom - row * (depth + 1);
-    out += "<g><title>", append_escaped(out, box.name);
-    if (!box.module.empty()) out += "\n", append_escaped(out, box.module);
+    out += "<g><title>", base::append_markup(out, box.name);
+    if (!box.module.empty()) out += "\n", base::append_markup(out, box.module);
     out += "\n" + percent(box.total, whole) + ", " + amount(p.about, box.total) + "</title>";
     append_rect(left, top, wide, color(box));
     append_name(box.name, left, top, wide);
@@ -189,7 +161,7 @@ std::string write_svg(const Profile& p) {
   for (size_t i = 0; i < lines.size(); i++) {
     out += "<text x=\"10\" y=\"", append_number(out, 20 + line * static_cast<double>(i));
     out += i ? i <= incomplete || i >= lines.size() - p.about.notes.size() ? "\" fill=\"#8a3b00\">" : "\">" : "\" font-size=\"15\">";
-    append_escaped(out, lines[i]), out += "</text>\n";
+    base::append_markup(out, lines[i]), out += "</text>\n";
   }
   out += "<g id=\"frames\">\n";
   picture.draw_all();

@@ -124,6 +124,7 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::exact:
   case OptionId::thread:
   case OptionId::container:
+  case OptionId::comm:
   case OptionId::filter:
   case OptionId::path:
   case OptionId::depth:

@@ -131,6 +131,14 @@ public:
     return out + "]}\n";
   }
 
+  std::vector<Line> fault_stack() {
+    const target::Fault* fault = target_.fault();
+    if (!fault) return {};
+    Stack out = make_stack(fault->thread, stopped_.stacks().of(fault->thread), frames_of(fault->thread), true);
+    add_language_values(out);
+    return std::move(out.lines);
+  }
+
 private:
   std::string thread_name(size_t t) const {
     const target::Thread& thread = target_.threads()[t];
@@ -493,6 +501,8 @@ private:
 };
 
 } // namespace
+
+std::vector<Line> fault_stack(probe::StoppedProgram& stopped) { return Summary(stopped, false, SummaryOptions().most_frames).fault_stack(); }
 
 std::string summarize(probe::StoppedProgram& stopped, const SummaryOptions& options) {
   Summary summary(stopped, options.with_heap, options.most_frames);

@@ -92,6 +92,7 @@ enum class OptionId : uint8_t {
   exact,
   thread,
   container,
+  comm,
   filter,
   path,
   depth,
@@ -749,18 +750,22 @@ inline constexpr Option waits_options[] = {
     {.id = OptionId::top, .name = "top", .argument = "N", .doc = "Show N bottlenecks (default 5)."},
     lang_option,
     sampled_duration,
-    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output."},
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output; FILE.html is a page with pictures."},
     {.id = OptionId::json, .name = "json", .doc = "Print one JSON object."},
     quiet_option,
     help_option};
 
 inline constexpr Option why_options[] = {
     target_pid,
+    {.id = OptionId::container, .name = "container", .argument = "CONTAINER", .doc = "Ask about the busiest process of this container."},
+    {.id = OptionId::comm, .letter = 'C', .name = "comm", .argument = "NAME", .doc = "Ask about the busiest process of this name."},
     {.id = OptionId::duration, .name = "duration", .argument = "TIME", .doc = "Answer within TIME (default 15s)."},
+    {.id = OptionId::max_cost, .name = "max-cost", .argument = "PERCENT", .doc = "Leave out measurements that take more than PERCENT of a CPU (default 10)."},
     {.id = OptionId::rules, .name = "rules", .argument = "FOLDER", .doc = "Also use the rules in the files *.clp of FOLDER."},
     {.id = OptionId::measure, .name = "measure", .argument = "NAME", .doc = "Take one measurement, and print its facts."},
     {.id = OptionId::causes, .name = "causes", .doc = "List the causes that acu knows, and exit."},
-    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output."},
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write to FILE instead of standard output; FILE.html is a page with pictures."},
+    {.id = OptionId::format, .letter = 'f', .name = "format", .argument = "FORMAT", .allowed = "text|json", .doc = "Output format."},
     {.id = OptionId::json, .name = "json", .doc = "Print one JSON object, or one per fact."},
     quiet_option,
     help_option};
@@ -981,10 +986,10 @@ inline constexpr Subcommand subcommands[] = {
      "Report who waits for whom, what causes the waits, and the bottlenecks of a program: code, or waits for disks, timers and peers,\n"
      "with the speedup that the threads would have without each. The longest wait is often not the bottleneck.",
      waits_options, "acu waits -p 4711 --duration 5s\nacu waits --min-duration 20us -- ./load\nacu waits -a --duration 3s --json"},
-    {"why", "[slow|growing|stuck|failing] [-p PID] [options]",
+    {"why", "[slow|growing|stuck|failing] [-p PID | -C NAME | --container CONTAINER] [options]",
      "Find out why a process, or the host, is slow, growing, stuck or failing: measure at low overhead, form hypotheses, take the measurement that\n"
      "distinguishes them, and report the cause with its evidence, its size, what to do, and what would refute it.",
-     why_options, "acu why\nacu why -p 4711\nacu why slow -p 4711 --json"},
+     why_options, "acu why\nacu why -p 4711\nacu why slow -C nginx -o answer.html\nacu why growing -p 4711 --json"},
     {"graph", "[-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] FUNCTION… [-- CMD…]",
      "Show nested calls like ftrace's function_graph: duration and off-CPU time of each, with arguments and results where types are\n"
      "known. Traces a process or the command itself, not its children. FUNCTION, also with * and ?: `main` of the program,\n"

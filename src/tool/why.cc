@@ -1,13 +1,22 @@
 // `acu why`: finds the cause by itself.
+#include "base/fd.h"
+#include "base/text.h"
+#include "report/page.h"
 #include "session/arguments.h"
 #include "session/output.h"
 #include "tool/tool.h"
 #include "tool/whose.h"
+#include "why/candidates.h"
 #include "why/causes.h"
+#include "why/core_question.h"
+#include "why/page.h"
 #include "why/process_files.h"
+#include "why/recording_question.h"
 #include "why/report.h"
 
 #include <algorithm>
+#include <fcntl.h>
+#include <filesystem>
 
 namespace tool {
 
@@ -24,22 +33,42 @@ struct Request {
   std::string measurement; // only this one; empty: answer the question
   session::Options run;
   bool json = false;
+  std::string note; // how the process was chosen
 };
+
+// A container or a name is asked about by its busiest process.
+base::Status choose_process(const session::Arguments& arguments, const session::TargetFilter& filter, Request& out) {
+  const std::string* name = arguments.value(OptionId::comm);
+  if (!name && filter.container.empty()) return {};
+  if (name && (filter.pid >= 0 || !filter.container.empty())) return usage("`-p`, `--container` and `-C` cannot be combined");
+  const std::string what = name ? "called " + base::quoted(*name) : "in container " + filter.container;
+  const std::vector<int> all = name ? why::processes_called(*name) : why::processes_in(filter.cgroup);
+  if (all.empty()) return base::Error{base::Failure::nothing_matched, "there is no process " + what};
+  out.question.pid = why::busiest_of(all);
+  if (all.size() > 1) out.note = "of " + std::to_string(all.size()) + " processes " + what + ", the busiest was looked at; -p asks about another";
+  return {};
+}
 
 base::Result<Request> read_request(const session::Arguments& arguments) {
   Request out;
+  std::error_code none;
   for (const std::string& word : arguments.words) {
+    if (std::ranges::find(kinds, word) == std::end(kinds) && out.question.file.empty() && std::filesystem::is_regular_file(word, none)) {
+      out.question.file = word;
+      continue;
+    }
     if (std::ranges::find(kinds, word) == std::end(kinds))
-      return usage("`" + word + "`: ask `slow`, `growing`, `stuck` or `failing`, or nothing for any of them");
+      return usage("`" + word + "`: ask `slow`, `growing`, `stuck` or `failing`, or nothing for any of them; or name a core dump or a recording");
     if (out.question.kind != "any") return usage("`" + word + "`: one question at a time");
     out.question.kind = word;
   }
   ACU_TRY(const session::TargetFilter filter, read_target_filter(arguments));
   if (filter.pids.size() > 1) return usage("-p: one process at a time; without -p, the whole host is looked at");
   out.question.pid = filter.pid;
-  if (filter.pid >= 0) {
-    out.question.name = why::name_of_process(filter.pid);
-    if (out.question.name.empty()) return usage("there is no process " + std::to_string(filter.pid));
+  ACU_CHECK(choose_process(arguments, filter, out));
+  if (const int pid = out.question.pid; pid >= 0) {
+    out.question.name = why::name_of_process(pid);
+    if (out.question.name.empty()) return usage("there is no process " + std::to_string(pid));
   }
   if (const std::string* text = arguments.value(OptionId::duration)) {
     ACU_TRY(out.question.limit_ns, session::read_time("--duration", *text, 1'000'000'000));
@@ -47,24 +76,38 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
   if (const std::string* folder = arguments.value(OptionId::rules)) out.question.rules = *folder;
   if (const std::string* name = arguments.value(OptionId::measure)) out.measurement = *name;
   if (const std::string* file = arguments.value(OptionId::output)) out.run.output_file = *file;
-  out.run.pid = filter.pid;
+  out.question.wants_pictures = report::is_page(out.run.output_file);
+  if (const std::string* text = arguments.value(OptionId::max_cost)) {
+    ACU_TRY(out.question.max_cost, session::read_percent("--max-cost", *text));
+  }
+  out.run.pid = out.question.pid;
   out.run.quiet = true;
-  out.json = arguments.has(OptionId::json);
+  out.json = arguments.has(OptionId::json) || arguments.text(OptionId::format) == "json";
   return out;
 }
 
 base::Status measure_one(const Request& request, session::Output& output) {
-  ACU_TRY(const std::vector<why::Fact> facts, why::measure(request.measurement, {.pid = request.question.pid}, request.run));
+  ACU_TRY(const std::vector<why::Fact> facts, why::measure(request.measurement, {.pid = request.question.pid, .max_cost = request.question.max_cost}, request.run));
   output.out(request.json ? why::facts_json(facts) : facts.empty() ? std::string("no facts\n") : why::facts_text(facts));
   return {};
 }
 
-base::Status answer(const Request& request, session::Output& output, bool quiet) {
+base::Result<why::Answer> find_answer(Request& request, const why::Progress& progress) {
+  if (request.question.file.empty()) return why::find_answer(request.question, request.run, progress);
+  const base::Fd file(::open(request.question.file.c_str(), O_RDONLY | O_CLOEXEC));
+  ACU_TRY(const std::string magic, base::read_up_to(file, 4, request.question.file));
+  return magic == "\x7f" "ELF" ? why::find_answer_in_core(request.question) : why::find_answer_in_recording(request.question);
+}
+
+base::Status answer(Request& request, session::Output& output, bool quiet) {
   const auto progress = [&](const std::string& what, uint64_t left_ns) {
     if (!quiet) complain("measuring " + what + " (at most " + std::to_string(left_ns / 1'000'000'000) + " s left)\n");
   };
-  ACU_TRY(const why::Answer found, why::find_answer(request.question, request.run, progress));
-  output.out(request.json ? why::answer_json(request.question, found) : why::answer_text(request.question, found));
+  ACU_TRY(why::Answer found, find_answer(request, progress));
+  if (!request.note.empty()) found.notes.insert(found.notes.begin(), request.note);
+  output.out(request.json                      ? why::answer_json(request.question, found)
+             : request.question.wants_pictures ? why::answer_page(request.question, found)
+                                               : why::answer_text(request.question, found));
   return {};
 }
 

@@ -35,17 +35,6 @@ std::string place_of(const Activity& a) {
   return out;
 }
 
-// "worker runs parse", "writer waits for fsync(5</x>) in flush_log"
-std::string activity_text(const Graph& graph, const Activity& a) {
-  std::string out = name_of(graph, a.group);
-  switch (a.kind) {
-  case Activity::runs: return out + " runs " + (a.where.empty() ? "code that is not known" : place_of(a));
-  case Activity::runnable: return out + " waits for a CPU";
-  case Activity::waits: return out + " waits for " + base::printable(a.what) + (a.where.empty() ? "" : " in " + place_of(a));
-  }
-  return out;
-}
-
 // What each thread did, in sum over a group.
 struct GroupTimes {
   uint64_t runs = 0, waits = 0, runnable = 0;
@@ -109,6 +98,22 @@ void append_wait(std::string& out, const Report& r, const Blamed& b) {
 }
 
 } // namespace
+
+std::string wait_text(const Activity& a) {
+  if (a.kind == Activity::runnable) return "a CPU";
+  return base::printable(a.what) + (a.where.empty() ? "" : " in " + place_of(a));
+}
+
+std::string activity_text(const Graph& graph, const Activity& a) {
+  const std::string name = name_of(graph, a.group);
+  if (a.kind == Activity::runs) return name + " runs " + (a.where.empty() ? "code that is not known" : place_of(a));
+  return name + " waits for " + wait_text(a);
+}
+
+std::string group_text(const Graph& graph, uint32_t group) {
+  const uint32_t threads = graph.groups[group].threads;
+  return name_of(graph, group) + (threads == 1 ? "" : " (" + base::counted(threads, "thread") + ")");
+}
 
 std::string waits_text(const Report& r) {
   uint64_t waits = 0;

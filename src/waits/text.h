@@ -17,6 +17,11 @@ struct Report {
   size_t top = 5;
 };
 
+// Words: "worker runs parse (log.cc:88)"; "the lock g_lock in look_up"; "worker (4 threads)".
+std::string activity_text(const Graph& graph, const Activity& activity);
+std::string wait_text(const Activity& activity);
+std::string group_text(const Graph& graph, uint32_t group);
+
 std::string waits_text(const Report& report);
 std::string waits_json(const Report& report);
 

@@ -1,8 +1,9 @@
 #include "waits/waits.h"
 
+#include "report/page.h"
 #include "session/losses.h"
 #include "session/run_times.h"
-#include "waits/text.h"
+#include "waits/picture.h"
 
 namespace waits {
 
@@ -62,7 +63,7 @@ base::Result<int> find_waits(const Options& options) {
   const Findings findings = find_bottlenecks(graph);
   measuring.locate(graph, findings, options.top);
   const Report report = {.graph = graph, .findings = findings, .what = measuring.what(), .min_ns = options.min_duration_ns, .lost = measuring.lost(), .top = options.top};
-  output->out(options.json ? waits_json(report) : waits_text(report));
+  output->out(options.json ? waits_json(report) : report::is_page(options.output) ? waits_page(report) : waits_text(report));
   output->flush();
   const uint64_t probes_ns = run_times.of_all_time(measuring.runner().backend().engine().counters().run_ns);
   if (!options.quiet && !options.json) output->message(session::own_costs(probes_ns) + "\n");

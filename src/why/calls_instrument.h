@@ -4,14 +4,11 @@
 #include "why/call_time.h"
 #include "why/script_instrument.h"
 
-#include <algorithm>
-
 namespace why {
 
 class CallsInstrument : public ScriptInstrument {
 public:
-  CallsInstrument(std::string_view script, const Subject& subject)
-      : ScriptInstrument(script, subject, Scope::subject), slice_ns_(std::max<uint64_t>(subject.interval_ns / Sliced::slices, 1)) {}
+  CallsInstrument(std::string_view script, const Subject& subject) : ScriptInstrument(script, subject, Scope::subject) {}
 
   void begin() override { time_.begin(subject_.pid); }
 
@@ -20,8 +17,6 @@ protected:
   void arrange(session::Measurement& measurement) override { measurement.follows_processes = measurement.keeps_files = true; }
   // At the end.
   base::Result<Sliced> busy() { return time_.busy(*runner_, subject_.interval_ns, slice_ns_); }
-
-  uint64_t slice_ns_;
 
 private:
   CallTime time_;

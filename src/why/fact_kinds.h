@@ -306,16 +306,18 @@ inline constexpr SlotKind page_faults[] = {
 inline constexpr SlotKind allocation[] = {
     pid,
     function, file, line,
-    {"rate", number, "bytes/s", "allocated"},
-    {"kept", number, "bytes/s", "of these not freed, and older than the program's usual lifetime of blocks"},
+    {"kept", number, "bytes/s", "growth of the process's private memory"},
     {"share", number, "1", "part of the process's growth"},
     low, high,
 };
-inline constexpr SlotKind unreachable[] = {
+inline constexpr SlotKind kept_blocks[] = {
     pid,
-    {"bytes", integer, "bytes", "blocks that nothing refers to"},
-    {"share", number, "1", "part of the heap"},
-    function,
+    function, file, line,
+    {"rate", number, "bytes/s", "allocated and not freed at the end"},
+    {"kept", number, "bytes/s", "part of it that is in place of no older block"},
+    {"blocks", number, "1/s", "such blocks"},
+    {"share", number, "1", "part of all such blocks, by their size"},
+    low, high,
 };
 inline constexpr SlotKind file_write[] = {
     pid,
@@ -431,8 +433,8 @@ inline constexpr FactKind all_fact_kinds[] = {
     {"hot-function", "A function that uses CPU time.", slots::hot_function},
     {"bottleneck", "A bottleneck of a program, from the graph of its waits.", slots::bottleneck},
     {"page-faults", "Page faults at one location.", slots::page_faults},
-    {"allocation", "Memory that a function allocates.", slots::allocation},
-    {"unreachable", "Blocks that nothing refers to.", slots::unreachable},
+    {"allocation", "Memory by which a function makes a process grow.", slots::allocation},
+    {"kept-blocks", "Blocks of the heap that a function allocates and nothing frees.", slots::kept_blocks},
     {"file-write", "A file that a process writes.", slots::file_write},
     {"file-read", "A file that a process reads from disk.", slots::file_read},
     {"file-sync", "A file that a process makes durable.", slots::file_sync},

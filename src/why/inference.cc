@@ -19,6 +19,13 @@ extern "C" {
 
 namespace why {
 
+int About::pid() const {
+  constexpr std::string_view process = "process ";
+  if (!subject.starts_with(process)) return -1;
+  const auto number = base::parse_integer(std::string_view(subject).substr(process.size()));
+  return number ? static_cast<int>(*number) : -1;
+}
+
 namespace {
 
 std::string_view type_of(SlotType type) {

@@ -18,6 +18,7 @@ struct About {
   std::string cause;   // "mutex-across-io": the name of its rule file
   std::string subject;
   auto operator<=>(const About&) const = default;
+  int pid() const; // of "process 4711"; -1: the subject is something else
 };
 
 struct Evidence {

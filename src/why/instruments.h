@@ -20,6 +20,10 @@ std::unique_ptr<Instrument> make_connections_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_snapshot_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_page_faults_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_timers_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_allocations_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_heap_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_exceptions_instrument(const Subject& subject);
+std::unique_ptr<Instrument> make_collectors_instrument(const Subject& subject);
 std::unique_ptr<Instrument> make_crashes_instrument(const Subject& subject);
 
 } // namespace why

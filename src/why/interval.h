@@ -62,4 +62,11 @@ inline ShareInterval share_of(const Sliced& part, const Sliced& whole) {
   return out;
 }
 
+// A share of so many independent samples: that of a binomial distribution.
+inline ShareInterval sampled_share(double share, uint64_t samples) {
+  const auto n = static_cast<double>(samples);
+  const double half = samples ? 1.96 * std::sqrt(share * (1 - share) / n) + 0.5 / n : 1;
+  return {share, std::max(0.0, share - half), std::min(1.0, share + half)};
+}
+
 } // namespace why

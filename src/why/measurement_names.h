@@ -33,7 +33,7 @@ inline constexpr MeasurementName measurement_names[] = {
     {"interrupts", "interrupt-load"},
     {"page-faults", "page-faults"},
     {"allocations", "allocation"},
-    {"heap", "unreachable"},
+    {"heap", "kept-blocks"},
     {"interpreters", "interpreter", "waits"},
     {"collectors", "collector"},
     {"exceptions", "exceptions"},
@@ -41,6 +41,11 @@ inline constexpr MeasurementName measurement_names[] = {
     {"kernel-log", "oom-kill"},
     {"crashes", "crash-report"},
     {"snapshot", "stuck-thread lock-cycle"},
+    // Of a core dump.
+    {"core-notes", "process syscall crash-report"},
+    {"core-memory", "crash-report lock-cycle"},
+    // Of a recording.
+    {"recording", "process hot-function"},
 };
 
 constexpr const MeasurementName* find_measurement_name(std::string_view name) {

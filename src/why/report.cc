@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <set>
 
 namespace why {
@@ -21,29 +20,28 @@ using report::JsonObject, report::json_list;
 
 std::string percent(double share) { return print("%.0f%%", share * 100); }
 
+bool is_found(const Finding& f) { return f.verdict == Verdict::confirmed || f.verdict == Verdict::likely; }
+
+} // namespace
+
 const std::string* remark_of(const Finding& f, Remark::Kind kind) {
   const auto at = std::ranges::find(f.remarks, kind, &Remark::kind);
   return at == f.remarks.end() ? nullptr : &at->text;
 }
 
 std::string asked_about(const Question& q) {
-  return q.pid < 0 ? "this host" : "process " + std::to_string(q.pid) + (q.name.empty() ? "" : " (" + base::printable(q.name) + ")");
+  const std::string file = q.file.empty() ? "" : base::printable(q.file) + ", ";
+  return file + (q.pid < 0 ? "this host" : "process " + std::to_string(q.pid) + (q.name.empty() ? "" : " (" + base::printable(q.name) + ")"));
 }
 
-bool is_found(const Finding& f) { return f.verdict == Verdict::confirmed || f.verdict == Verdict::likely; }
-
-int pid_of(const About& about) {
-  constexpr std::string_view process = "process ";
-  if (!about.subject.starts_with(process)) return -1;
-  const auto pid = base::parse_integer(std::string_view(about.subject).substr(process.size()));
-  return pid ? static_cast<int>(*pid) : -1;
+std::string command_again(const Question& question, const Evidence& e) {
+  if (!question.file.empty()) return (e.measurement == "recording" ? "acu report " : "acu core ") + base::in_shell(question.file);
+  const InstrumentKind* kind = find_instrument(e.measurement);
+  if (!kind || !kind->needs_pid) return command_of(e.measurement, -1);
+  return command_of(e.measurement, e.about.pid() < 0 ? question.pid : e.about.pid());
 }
 
-// The command that takes a measurement again: of the process, if it measures one.
-std::string command_again(const std::string& measurement, const About& about) {
-  const InstrumentKind* kind = find_instrument(measurement);
-  return command_of(measurement, kind && kind->needs_pid ? pid_of(about) : -1);
-}
+namespace {
 
 void append_line(std::string& out, std::string_view word, const std::string* text) {
   if (text) out += print("   %-9s ", std::string(word).c_str()) + *text + "\n";
@@ -62,10 +60,10 @@ void append_finding(std::string& out, const Finding& f, size_t number) {
   append_line(out, "unless", remark_of(f, Remark::refutation));
 }
 
-void append_evidence(std::string& out, const Finding& f) {
+void append_evidence(std::string& out, const Question& question, const Finding& f) {
   out += "\n" + f.about.cause + ", " + f.about.subject + "\n";
   for (const Evidence& e : f.evidence)
-    out += (e.supports ? "  + " : "  - ") + e.text + "\n      " + command_again(e.measurement, f.about) + "\n";
+    out += (e.supports ? "  + " : "  - ") + e.text + "\n      " + command_again(question, e) + "\n";
   for (const About& effect : f.effects) out += "  leads to " + effect.cause + " of " + effect.subject + "\n";
 }
 
@@ -75,62 +73,72 @@ std::string joined(const auto& texts) {
   return out;
 }
 
-// Causes that were looked for, of what is asked about.
-void append_others(std::string& out, const Question& question, const std::vector<Finding>& findings, Verdict verdict, std::string_view title) {
+// Causes that were looked for.
+void append_others(std::string& out, const std::vector<Finding>& findings, Verdict verdict, std::string_view title) {
   std::set<std::string_view> names;
   for (const Finding& f : findings)
-    if (f.verdict == verdict && (question.pid < 0 || pid_of(f.about) == question.pid || pid_of(f.about) < 0)) names.insert(f.about.cause);
+    if (f.verdict == verdict) names.insert(f.about.cause);
   const std::string text = joined(names);
   if (!text.empty()) out += std::string(title) + ": " + text + "\n";
 }
 
 } // namespace
 
-std::string answer_text(const Question& question, const Answer& answer) {
-  std::vector<const Finding*> found; // of each cause the first
-  std::map<std::string_view, std::vector<std::string_view>> others;
-  for (const Finding& f : answer.findings) {
-    if (!is_found(f)) continue;
-    const bool is_first = std::ranges::none_of(found, [&](const Finding* other) { return other->about.cause == f.about.cause; });
-    if (is_first)
-      found.push_back(&f);
-    else
-      others[f.about.cause].push_back(f.about.subject);
-  }
-  const std::string seconds = print("%.1f s", static_cast<double>(answer.duration_ns) / 1e9);
-  std::string out = asked_about(question) + ": " + (found.empty() ? "nothing found" : base::counted(found.size(), "cause") + " found") + " in " + seconds + "\n";
-  for (size_t i = 0; i < found.size(); i++) {
-    out += "\n";
-    append_finding(out, *found[i], i + 1);
-    const std::string also = joined(others[found[i]->about.cause]);
-    if (!also.empty()) append_line(out, "also", &also);
-  }
-  for (const Finding* f : found) append_evidence(out, *f);
-  out += "\n";
-  append_others(out, question, answer.findings, Verdict::ruled_out, "ruled out");
-  append_others(out, question, answer.findings, Verdict::open, "not decided");
+std::vector<const Finding*> found_causes(const Answer& answer) {
+  std::vector<const Finding*> out;
+  for (const Finding& f : answer.findings)
+    if (is_found(f) && std::ranges::none_of(out, [&](const Finding* other) { return other->about.cause == f.about.cause; })) out.push_back(&f);
+  return out;
+}
+
+static std::string seconds(uint64_t ns) { return print("%.1f s", static_cast<double>(ns) / 1e9); }
+
+std::string summary(const Answer& answer) {
+  const size_t found = found_causes(answer).size();
+  return (found ? base::counted(found, "cause") + " found" : std::string("nothing found")) + " in " + seconds(answer.duration_ns);
+}
+
+std::string rest_text(const Answer& answer) {
+  std::string out;
+  append_others(out, answer.findings, Verdict::ruled_out, "ruled out");
+  append_others(out, answer.findings, Verdict::open, "not decided");
   for (const Taken& t : answer.taken)
     if (!t.problem.empty()) out += "not measured: " + t.measurement + (t.pid < 0 ? "" : " of process " + std::to_string(t.pid)) + " (" + t.problem + ")\n";
   for (const std::string& note : answer.notes) out += "note: " + note + "\n";
-  out += "cost: " + print("%.2f s", static_cast<double>(answer.cpu_ns) / 1e9) + " of CPU time in " + seconds + "\n";
-  return out;
+  return out + "cost: " + print("%.2f s", static_cast<double>(answer.cpu_ns) / 1e9) + " of CPU time in " + seconds(answer.duration_ns) + "\n";
+}
+
+std::string answer_text(const Question& question, const Answer& answer) {
+  const std::vector<const Finding*> found = found_causes(answer);
+  std::string out = asked_about(question) + ": " + summary(answer) + "\n";
+  for (size_t i = 0; i < found.size(); i++) {
+    out += "\n";
+    append_finding(out, *found[i], i + 1);
+    std::vector<std::string_view> others;
+    for (const Finding& f : answer.findings)
+      if (is_found(f) && &f != found[i] && f.about.cause == found[i]->about.cause) others.push_back(f.about.subject);
+    const std::string also = joined(others);
+    if (!also.empty()) append_line(out, "also", &also);
+  }
+  for (const Finding* f : found) append_evidence(out, question, *f);
+  return out + "\n" + rest_text(answer);
 }
 
 namespace {
 
 std::string about_json(const About& about) { return JsonObject().add("cause", about.cause).add("subject", about.subject).end(); }
 
-std::string evidence_json(const Evidence& e) {
+std::string evidence_json(const Question& question, const Evidence& e) {
   return JsonObject()
       .raw("supports", e.supports ? "true" : "false")
       .raw("decisive", e.is_decisive ? "true" : "false")
       .add("measurement", e.measurement)
       .add("text", e.text)
-      .add("command", command_again(e.measurement, e.about))
+      .add("command", command_again(question, e))
       .end();
 }
 
-std::string finding_json(const Finding& f) {
+std::string finding_json(const Question& question, const Finding& f) {
   constexpr std::pair<Remark::Kind, std::string_view> remarks[] = {
       {Remark::title, "title"}, {Remark::place, "place"}, {Remark::advice, "advice"}, {Remark::check, "check"}, {Remark::refutation, "refutation"}};
   JsonObject out;
@@ -139,7 +147,7 @@ std::string finding_json(const Finding& f) {
     out.add_fraction("share", f.explains.share).add_fraction("low", f.explains.low).add_fraction("high", f.explains.high).add("size", f.explains.text);
   for (const auto& [kind, name] : remarks)
     if (const std::string* text = remark_of(f, kind)) out.add(name, *text);
-  return out.raw("evidence", json_list(f.evidence, evidence_json)).raw("effects", json_list(f.effects, about_json)).end();
+  return out.raw("evidence", json_list(f.evidence, [&](const Evidence& e) { return evidence_json(question, e); })).raw("effects", json_list(f.effects, about_json)).end();
 }
 
 std::string taken_json(const Taken& t) {
@@ -159,7 +167,7 @@ std::string answer_json(const Question& question, const Answer& answer) {
   out.add("type", "why").add("question", question.kind);
   if (question.pid >= 0) out.add("pid", static_cast<uint64_t>(question.pid)).add("name", question.name);
   return out.add("result", is_any ? "found" : "nothing found")
-             .raw("findings", json_list(answer.findings, finding_json))
+             .raw("findings", json_list(answer.findings, [&](const Finding& f) { return finding_json(question, f); }))
              .raw("measurements", json_list(answer.taken, taken_json))
              .add("notes", answer.notes)
              .add("duration_ns", answer.duration_ns)

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "why/inference.h"
 
@@ -61,8 +62,9 @@ public:
 private:
   std::vector<Task> first_round() const;
   std::vector<Task> next_round(const std::vector<Need>& needs);
+  std::string problem_of(const InstrumentKind* kind, int pid) const;
   void take(std::vector<Task>& tasks, uint64_t interval_ns);
-  void finish(Task& task, uint64_t interval_ns);
+  void finish(Task& task, uint64_t begin_ns, uint64_t interval_ns);
   void refuse(const Task& task, const base::Error& error);
   uint64_t left_ns() const;
 
@@ -100,6 +102,14 @@ std::vector<Task> Rounds::first_round() const {
   return out;
 }
 
+// Why a measurement cannot be taken; empty: it can be.
+std::string Rounds::problem_of(const InstrumentKind* kind, int pid) const {
+  if (!kind) return "acu cannot take it yet";
+  if (kind->needs_pid && pid < 0) return "it measures a process, and none is named";
+  if (kind->cost > question_.max_cost) return base::print("it may take %.0f%% of a CPU, above --max-cost", kind->cost);
+  return {};
+}
+
 // The most urgent ones, as many as one round can take without getting in each other's way.
 std::vector<Task> Rounds::next_round(const std::vector<Need>& needs) {
   constexpr size_t most_tasks = 4;
@@ -110,8 +120,9 @@ std::vector<Task> Rounds::next_round(const std::vector<Need>& needs) {
     const bool is_of_another = question_.pid >= 0 && pid != question_.pid; // who is not asked about
     if (is_of_another || !asked_.emplace(need.measurement, pid).second) continue;
     const InstrumentKind* kind = find_instrument(need.measurement);
-    if (!kind || (kind->needs_pid && pid < 0)) {
-      answer_.taken.push_back({.measurement = need.measurement, .pid = pid, .why = need.text, .problem = kind ? "it measures a process, and none is named" : "acu cannot take it yet"});
+    const std::string problem = problem_of(kind, pid);
+    if (!problem.empty()) {
+      answer_.taken.push_back({.measurement = need.measurement, .pid = pid, .why = need.text, .problem = problem});
       continue;
     }
     add_to(out, need.measurement, need.text, pid);
@@ -139,24 +150,27 @@ void Rounds::take(std::vector<Task>& tasks, uint64_t interval_ns) {
       t.outcome = base::Error{base::Failure::runtime, "no time was left"};
       continue;
     }
-    t.instrument = t.kind->make({.pid = t.pid, .interval_ns = interval_ns, .asked = question_.pid, .shared = shared_});
+    t.instrument = t.kind->make({.pid = t.pid, .interval_ns = interval_ns, .max_cost = question_.max_cost, .asked = question_.pid, .shared = shared_});
     t.outcome = t.instrument->prepare(run_);
   }
   std::vector<Prepared> all;
   for (Task& t : tasks)
     if (t.outcome.ok()) all.push_back({*t.instrument, t.outcome});
+  const uint64_t begin_ns = base::clock_ns() - began_ns_;
   const uint64_t measured_ns = run_together(all, interval_ns);
-  for (Task& t : tasks) finish(t, measured_ns);
+  for (Task& t : tasks) finish(t, begin_ns, measured_ns);
 }
 
 // Its facts, and that it was taken: what it did not find was not there.
-void Rounds::finish(Task& task, uint64_t interval_ns) {
+void Rounds::finish(Task& task, uint64_t begin_ns, uint64_t interval_ns) {
   if (!task.outcome.ok()) return refuse(task, task.outcome.error());
   base::Result<std::vector<Fact>> facts = task.instrument->end(interval_ns);
   if (!facts.ok()) return refuse(task, facts.error());
+  if (question_.wants_pictures)
+    for (Picture& picture : task.instrument->pictures()) answer_.pictures.push_back(std::move(picture));
   for (size_t i = 0; i < task.measurements.size(); i++) {
     const std::string& name = task.measurements[i];
-    Taken taken = {.measurement = name, .pid = task.pid, .why = task.reasons[i], .problem = {}, .interval_ns = interval_ns};
+    Taken taken = {.measurement = name, .pid = task.pid, .why = task.reasons[i], .problem = {}, .begin_ns = begin_ns, .interval_ns = interval_ns};
     for (const Fact& f : *facts)
       if (f.measurement == name) inference_.add(f), taken.facts++;
     inference_.add({.kind = find_fact_kind("measured"),
@@ -167,11 +181,7 @@ void Rounds::finish(Task& task, uint64_t interval_ns) {
 }
 
 base::Result<Answer> Rounds::find() {
-  inference_.load_own();
-  if (!question_.rules.empty()) ACU_CHECK(inference_.load_folder(question_.rules));
-  inference_.add({.kind = find_fact_kind("request"),
-                  .slots = {{"kind", question_.kind}, {"pid", int64_t{question_.pid}}, {"name", question_.name}},
-                  .measurement = {}});
+  ACU_CHECK(begin_inference(inference_, question_));
   Conclusions conclusions;
   for (std::vector<Task> tasks = first_round(); !tasks.empty();) {
     take(tasks, std::min(round_ns, std::max(least_round_ns, left_ns() / 3)));
@@ -179,15 +189,30 @@ base::Result<Answer> Rounds::find() {
     if (left_ns() < least_round_ns) break;
     tasks = next_round(conclusions.needs);
   }
-  answer_.findings = judge(conclusions);
-  answer_.notes = conclusions.mistakes;
-  if (!conclusions.stopped.empty()) answer_.notes.push_back("rules were stopped while " + conclusions.stopped + " fired again and again");
+  conclude(conclusions, question_, answer_);
   answer_.duration_ns = base::clock_ns() - began_ns_;
   answer_.cpu_ns = base::clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   return std::move(answer_);
 }
 
 } // namespace
+
+base::Status begin_inference(Inference& inference, const Question& question) {
+  inference.load_own();
+  if (!question.rules.empty()) ACU_CHECK(inference.load_folder(question.rules));
+  inference.add({.kind = find_fact_kind("request"),
+                 .slots = {{"kind", question.kind}, {"pid", int64_t{question.pid}}, {"name", question.name}},
+                 .measurement = {}});
+  return {};
+}
+
+void conclude(const Conclusions& conclusions, const Question& question, Answer& answer) {
+  answer.findings = judge(conclusions);
+  // What other processes may have is no answer.
+  std::erase_if(answer.findings, [&](const Finding& f) { return question.pid >= 0 && f.about.pid() >= 0 && f.about.pid() != question.pid && f.verdict >= Verdict::open; });
+  answer.notes.insert(answer.notes.end(), conclusions.mistakes.begin(), conclusions.mistakes.end());
+  if (!conclusions.stopped.empty()) answer.notes.push_back("rules were stopped while " + conclusions.stopped + " fired again and again");
+}
 
 base::Result<Answer> find_answer(const Question& question, const session::Options& run, const Progress& progress) {
   return Rounds(question, run, progress).find();

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "waits/stacks.h"
+#include "why/interval.h"
 #include "why/measurement.h"
 #include "why/script_rows.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -14,7 +16,8 @@ enum class Scope : uint8_t { host, subject }; // whose events count: all, or tho
 
 class ScriptInstrument : public Instrument {
 public:
-  ScriptInstrument(std::string_view script, const Subject& subject, Scope scope) : subject_(subject), script_(script), scope_(scope) {}
+  ScriptInstrument(std::string_view script, const Subject& subject, Scope scope)
+      : subject_(subject), slice_ns_(std::max<uint64_t>(subject.interval_ns / Sliced::slices, 1)), script_(script), scope_(scope) {}
 
   base::Status prepare(const session::Options& run) override;
   session::Runner* runner() override { return &*runner_; }
@@ -33,6 +36,7 @@ protected:
   double share(uint64_t ns) const { return static_cast<double>(ns) / attached_ns(); }
 
   Subject subject_;
+  uint64_t slice_ns_; // of the interval, for Sliced
   std::optional<session::Runner> runner_;
 
 private:

@@ -1,17 +1,17 @@
 // The measurement `snapshot`: threads that did not move during the interval. Some wait for each other's mutexes in a circle; others hang in the kernel, or
 // are stopped. Their stacks do not change, so memory is read while the process goes on.
-#include "profile/tables.h"
-#include "report/target_names.h"
 #include "target/live_target.h"
 #include "trace/values.h"
 #include "why/instruments.h"
-#include "why/slots.h"
-#include "why/still_threads.h"
+#include "why/program_code.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <optional>
+#include <sys/syscall.h>
+#include <utility>
 
 namespace why {
 
@@ -30,42 +30,6 @@ constexpr KernelWait kernel_waits[] = {
     {"blk_", "a disk"},         {"submit_bio_wait", "a disk"},      {"folio_wait", "pages of a file"}, {"mem_cgroup", "memory of its control group"}, {"freezer", "its control group, which is frozen"},
 };
 
-// The thread's own code, read while it waits.
-class Code {
-public:
-  explicit Code(int pid) {
-    base::Result<std::unique_ptr<target::LiveTarget>> opened = target::open_live(pid, {});
-    if (!opened.ok()) return;
-    target_ = std::move(*opened);
-    stacks_.emplace(*target_);
-    names_.emplace(*target_, *stacks_);
-  }
-  ProgramLocation location(const StillThread& thread) {
-    if (!target_ || !thread.pc) return {};
-    unwind::Registers start;
-    start.set(unwind::Registers::rip, thread.pc);
-    start.set(unwind::Registers::rsp, thread.sp);
-    for (const unwind::Frame& frame : stacks_->from(start).frames)
-      for (const symbol::Frame& f : names_->frames_at(frame.look_up(), false))
-        if (!f.name.empty() && !profile::is_shared_code(f.module, f.name) && !profile::is_of_library(f))
-          return {.function = std::string(f.name), .file = std::string(f.file.substr(f.file.rfind('/') + 1)), .line = f.line};
-    return {};
-  }
-  std::string variable(uint64_t address) {
-    std::string out = target_ ? names_->data_at(address) : std::string();
-    if (out.ends_with("+0")) out.resize(out.size() - 2);
-    if (!out.empty()) return out;
-    char text[24];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-    return text;
-  }
-
-private:
-  std::unique_ptr<target::LiveTarget> target_;
-  std::optional<target::Stacks> stacks_;
-  std::optional<report::TargetNames> names_;
-};
-
 class SnapshotInstrument final : public Instrument {
 public:
   explicit SnapshotInstrument(const Subject& subject) : subject_(subject) {}
@@ -74,48 +38,28 @@ public:
 
 private:
   void add(std::string_view kind, Slots slots) { out_.push_back(fact_about(subject_.pid, kind, measurement, std::move(slots))); }
-  void add_circles(double seconds);
-  void add_circle(const std::vector<uint32_t>& circle, const std::map<uint32_t, uint64_t>& locks, double seconds);
+  ProgramCode* code();
+  ProgramLocation location(const StillThread& thread);
   void add_stuck(double seconds);
   std::string waits_for(const StillThread& thread, const std::vector<std::string>& kernel) const;
 
   Subject subject_;
   std::map<uint32_t, StillThread> before_, still_;
-  std::optional<Code> code_;
+  bool is_opened_ = false;
+  std::unique_ptr<target::LiveTarget> target_; // read while its threads wait
+  std::optional<ProgramCode> code_;
   std::vector<Fact> out_;
 };
 
-void SnapshotInstrument::add_circle(const std::vector<uint32_t>& circle, const std::map<uint32_t, uint64_t>& locks, double seconds) {
-  std::string threads, names;
-  double since = 0; // the last that came into the circle closed it
-  for (const uint32_t thread : circle) {
-    const StillThread& t = still_.at(thread);
-    const ProgramLocation location = code_->location(t);
-    threads += std::to_string(thread) + (location.function.empty() ? "" : " in " + location.function) + " -> ";
-    names += (names.empty() ? "" : ", ") + code_->variable(locks.at(thread));
-    since = since > 0 ? std::min(since, t.seconds) : t.seconds;
-  }
-  threads += std::to_string(circle.front());
-  Slots slots = {{"threads", threads}, {"locks", names}, {"seconds", std::max(since, seconds)}};
-  put_location(slots, code_->location(still_.at(circle.front())));
-  add("lock-cycle", std::move(slots));
-}
+ProgramLocation SnapshotInstrument::location(const StillThread& thread) { return code() ? code()->location(thread) : ProgramLocation(); }
 
-void SnapshotInstrument::add_circles(double seconds) {
-  std::map<uint32_t, uint32_t> by_own, next;
-  std::map<uint32_t, uint64_t> locks;
-  for (const auto& [tid, thread] : still_) by_own[thread.own_tid] = tid;
-  for (const auto& [tid, thread] : still_) {
-    const MutexWait wait = mutex_of(subject_.pid, thread);
-    const auto owner = by_own.find(wait.owner);
-    if (!wait.owner || owner == by_own.end()) continue;
-    next[tid] = owner->second;
-    locks[tid] = wait.address;
+// Opened when it is first asked for; nullptr: it cannot be.
+ProgramCode* SnapshotInstrument::code() {
+  if (!std::exchange(is_opened_, true)) {
+    base::Result<std::unique_ptr<target::LiveTarget>> opened = target::open_live(subject_.pid, {});
+    if (opened.ok()) target_ = std::move(*opened), code_.emplace(*target_);
   }
-  for (const std::vector<uint32_t>& circle : find_circles(next)) {
-    if (!code_) code_.emplace(subject_.pid);
-    add_circle(circle, locks, seconds);
-  }
+  return code_ ? &*code_ : nullptr;
 }
 
 // A file that the call is about, if its first argument is a descriptor, or what the kernel's functions are for.
@@ -141,14 +85,13 @@ void SnapshotInstrument::add_stuck(double seconds) {
   std::ranges::sort(stuck, std::greater(), &StillThread::seconds);
   if (stuck.size() > most_facts) stuck.resize(most_facts);
   for (const StillThread* t : stuck) {
-    if (!code_) code_.emplace(subject_.pid);
     const std::vector<std::string> kernel = kernel_functions(subject_.pid, t->tid);
     Slots slots = {{"thread", int64_t{t->tid}},
                    {"state", std::string(1, t->state)},
                    {"seconds", std::max(t->seconds, seconds)},
                    {"kernel_function", kernel.empty() ? std::string() : kernel.front()},
                    {"what", waits_for(*t, kernel)}};
-    put_location(slots, code_->location(*t));
+    put_location(slots, location(*t));
     add("stuck-thread", std::move(slots));
   }
 }
@@ -157,7 +100,9 @@ base::Result<std::vector<Fact>> SnapshotInstrument::end(uint64_t interval_ns) {
   for (const auto& [tid, thread] : sleeping_threads(subject_.pid))
     if (const auto before = before_.find(tid); before != before_.end() && before->second == thread) still_[tid] = thread;
   const double seconds = static_cast<double>(interval_ns) / 1e9;
-  add_circles(seconds);
+  const auto is_in_futex = [](const auto& t) { return t.second.call == SYS_futex; };
+  if (std::ranges::any_of(still_, is_in_futex))
+    for (Slots& slots : lock_cycles(still_, memory_of_process(subject_.pid), code(), seconds)) add("lock-cycle", std::move(slots));
   add_stuck(seconds);
   return std::move(out_);
 }

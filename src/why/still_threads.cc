@@ -8,6 +8,7 @@
 #include <charconv>
 #include <fcntl.h>
 #include <filesystem>
+#include <memory>
 #include <sched.h>
 #include <set>
 #include <sys/syscall.h>
@@ -117,15 +118,19 @@ std::vector<std::string> kernel_functions(int pid, uint32_t tid) {
   return out;
 }
 
-MutexWait mutex_of(int pid, const StillThread& thread) {
+ReadMemory memory_of_process(int pid) {
+  const auto file = std::make_shared<base::Fd>(::open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  return [file](uint64_t address, std::span<std::byte> to) { return ::pread(file->get(), to.data(), to.size(), static_cast<off_t>(address)) == static_cast<ssize_t>(to.size()); };
+}
+
+MutexWait mutex_of(const StillThread& thread, const ReadMemory& read) {
   constexpr uint64_t commands = 0x7f, wait = 0, lock_pi = 6, wait_bitset = 9, lock_pi2 = 13; // linux/futex.h
   if (thread.call != SYS_futex) return {};
   const uint64_t command = thread.arguments[1] & commands;
   const bool inherits = command == lock_pi || command == lock_pi2;
   if (!inherits && command != wait && command != wait_bitset) return {};
-  const base::Fd memory(::open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
   uint32_t words[3] = {}; // __lock, __count, __owner
-  if (::pread(memory.get(), words, sizeof words, static_cast<off_t>(thread.arguments[0])) != sizeof words) return {};
+  if (!read(thread.arguments[0], std::as_writable_bytes(std::span(words)))) return {};
   constexpr uint32_t locked_with_waiters = 2, owner_bits = 0x3fffffff; // glibc's lowlevellock.h; FUTEX_TID_MASK
   if (inherits) return {.address = thread.arguments[0], .owner = words[0] & owner_bits};
   if (thread.arguments[2] != locked_with_waiters || words[0] != locked_with_waiters) return {};

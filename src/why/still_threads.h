@@ -2,8 +2,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,7 +37,10 @@ struct MutexWait {
   uint64_t address = 0;
   uint32_t owner = 0;
 };
-MutexWait mutex_of(int pid, const StillThread& thread);
+// False: it cannot be read.
+using ReadMemory = std::function<bool(uint64_t address, std::span<std::byte> to)>;
+MutexWait mutex_of(const StillThread& thread, const ReadMemory& read);
+ReadMemory memory_of_process(int pid);
 
 // Circles among threads each of which waits for at most one other: `next` has it. Each circle once, its smallest thread first.
 std::vector<std::vector<uint32_t>> find_circles(const std::map<uint32_t, uint32_t>& next);

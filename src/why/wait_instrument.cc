@@ -1,4 +1,5 @@
 // Waits, locks and run queues of a process, from one graph of its waits.
+#include "waits/picture.h"
 #include "waits/waits.h"
 #include "why/instruments.h"
 #include "why/wait_facts.h"
@@ -21,17 +22,23 @@ public:
   }
   session::Runner* runner() override { return &measuring_.runner(); }
   base::Result<std::vector<Fact>> end(uint64_t) override {
-    waits::Graph graph = measuring_.graph();
-    const waits::Findings findings = waits::find_bottlenecks(graph);
+    graph_ = measuring_.graph();
+    findings_ = waits::find_bottlenecks(graph_);
     constexpr size_t located = 3;
-    measuring_.locate(graph, findings, located);
-    return wait_facts(graph, findings, pid_);
+    measuring_.locate(graph_, findings_, located);
+    return wait_facts(graph_, findings_, pid_);
+  }
+  std::vector<Picture> pictures() override {
+    const waits::Report report = {.graph = graph_, .findings = findings_, .what = measuring_.what(), .min_ns = options_.min_duration_ns, .lost = measuring_.lost()};
+    return {{"Who waits for what", waits::flow_svg(report)}, {"Threads", waits::timeline_svg(graph_)}};
   }
 
 private:
   int pid_;
   waits::Options options_;
   waits::Measuring measuring_;
+  waits::Graph graph_;
+  waits::Findings findings_;
 };
 
 } // namespace

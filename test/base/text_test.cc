@@ -1,4 +1,5 @@
 // Small text helpers: globs, numbers, the nearest word, escapes, UTF-8, singulars and plurals.
+#include "base/markup.h"
 #include "base/counted.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -144,6 +145,26 @@ TEST(Counted, SingularsAndPlurals) {
     EXPECT_EQ(counted(static_cast<uint64_t>(n), unit), text);
   EXPECT_EQ(is_or_are(1), "is");
   EXPECT_EQ(was_or_were(0), "were");
+}
+
+TEST(Utf8, ShortenedToWholeCharacters) {
+  EXPECT_EQ(shortened("worker", 6), "worker");
+  EXPECT_EQ(shortened("workers", 6), "worke…");
+  EXPECT_EQ(shortened("größer", 4), "grö…");
+  EXPECT_EQ(first_characters("a\xff\xfe", 2), "a\xff");
+}
+
+TEST(Markup, NothingOfATextIsMarkup) {
+  EXPECT_EQ(markup("a<b> & \"c\""), "a&lt;b&gt; &amp; &quot;c&quot;");
+  EXPECT_EQ(markup("a\nb\x01\x7f"), "a\nb \x7f");
+  EXPECT_EQ(markup("\xff\xef\xbf\xbe"), "\xef\xbf\xbd\xef\xbf\xbd") << "no UTF-8, and no character";
+}
+
+TEST(InShell, OneWord) {
+  EXPECT_EQ(in_shell("/tmp/core.4711"), "/tmp/core.4711");
+  EXPECT_EQ(in_shell("a core"), "'a core'");
+  EXPECT_EQ(in_shell("it's"), "'it'\\''s'");
+  EXPECT_EQ(in_shell(""), "''");
 }
 
 } // namespace

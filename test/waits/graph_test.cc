@@ -1,6 +1,8 @@
 // Graphs made by hand: the causes of waits, replays, bottlenecks.
+#include "waits/colors.h"
 #include "waits/findings.h"
 #include "waits/knots.h"
+#include "waits/picture.h"
 
 #include <gtest/gtest.h>
 
@@ -353,6 +355,53 @@ TEST(Findings, OfNothingThereIsNothing) {
   empty.settle();
   const Findings f = find_bottlenecks(empty);
   EXPECT_TRUE(f.bottlenecks.empty() && f.waits.empty() && f.knots.empty());
+}
+
+// ---- pictures
+
+std::string flow_of(const Graph& graph) {
+  const Findings findings = find_bottlenecks(graph);
+  return flow_svg({.graph = graph, .findings = findings, .what = "a test"});
+}
+
+TEST(Flow, AWaitLeadsToWhatItsEnderDid) {
+  Builder b;
+  const uint32_t waiter = b.thread("<waiter>"), holder = b.thread("holder");
+  b.runs(holder, 0, 1'000'000, "compute");
+  b.waits(waiter, 0, 1'000'000, "the lock g_lock", holder, {"look_up"});
+  const std::string svg = flow_of(b.settled());
+  for (std::string_view text : {"&lt;waiter&gt;", "the lock g_lock in look_up", "holder runs compute", "1.00 ms, 100%"}) EXPECT_NE(svg.find(text), svg.npos) << text << " in " << svg;
+  EXPECT_EQ(svg.find("no thread of the target"), svg.npos);
+}
+
+TEST(Flow, AWaitThatNobodyEnds) {
+  Builder b;
+  const uint32_t t = b.thread("t");
+  b.waits(t, 0, 1'000'000, "nanosleep");
+  EXPECT_NE(flow_of(b.settled()).find("no thread of the target"), std::string::npos);
+}
+
+TEST(Flow, OfNothing) {
+  Builder b;
+  EXPECT_EQ(flow_of(b.settled()), "<p class=\"soft\">No thread waited, but for work.</p>\n");
+}
+
+TEST(ThreadPicture, WhatEachDoesMost) {
+  Builder b;
+  const uint32_t t = b.thread("t"), u = b.thread("u");
+  b.runs(t, 0, 500'000, "f");
+  b.waits(t, 500'000, 1'000'000, "the lock g_lock", u);
+  b.runs(u, 0, 1'000'000, "g");
+  const std::string svg = timeline_svg(b.settled());
+  const auto rects = [&](Doing doing) {
+    size_t out = 0;
+    const std::string fill = "height=\"14\" fill=\"" + std::string(color_of(doing)) + "\"";
+    for (size_t at = 0; (at = svg.find(fill, at)) != svg.npos; at++) out++;
+    return out;
+  };
+  EXPECT_EQ(rects(Doing::runs), 2u);
+  EXPECT_EQ(rects(Doing::lock), 1u);
+  EXPECT_EQ(rects(Doing::nothing), 0u);
 }
 
 } // namespace

@@ -7,10 +7,12 @@ With --all, on a host that does nothing else, within 25%; else a busy host has i
 import functools
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
@@ -96,6 +98,20 @@ def test_the_last_of_a_chain_of_threads(acu):
 
 def test_one_of_several_has_more_to_do(acu):
     is_limited_by(acu, "rounds", "merge", "merger")
+
+
+def test_a_page_with_pictures(acu):
+    loops()
+    page = os.path.join(TMP, "waits.html")
+    with subprocess.Popen([PROGRAMS, "log", "6", loops()], stdout=subprocess.DEVNULL) as program:
+        waits(acu, "-p", str(program.pid), "--duration", "1s", "-o", page)
+        program.kill()
+    text = open(page).read()
+    pictures = [xml.etree.ElementTree.fromstring(p) for p in re.findall(r"<svg.*?</svg>", text, re.S)]
+    need(len(pictures) == 2, f"{len(pictures)} pictures")
+    titles = [t.text for t in pictures[0].iter("title")]
+    need(any("worker" in t for t in titles) and any("flush_log" in t for t in titles), f"who waits for what is not there: {titles}")
+    need(any(t.startswith("thread ") for t in (t.text for t in pictures[1].iter("title"))), "no threads")
 
 
 if __name__ == "__main__":

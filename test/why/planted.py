@@ -56,8 +56,8 @@ def few_descriptors(variant):
     return running("/bin/sh", "-c", 'ulimit -n 256 && exec "$@"', "sh", PROGRAMS, "descriptors", loops(), variant)
 
 
-def python(mode):
-    return lambda variant: running(PYTHON, os.path.join(HERE, "planted", "programs.py"), mode, variant)
+def python(mode, program="programs.py"):
+    return lambda variant: running(PYTHON, os.path.join(HERE, "planted", program), mode, variant)
 
 
 def on_host(start):
@@ -101,6 +101,13 @@ PLANTS = [
     Plant("descriptors", "descriptor-limit", "EMFILE", few_descriptors),
     Plant("descriptors of nginx", "descriptor-limit", "EMFILE", servers.nginx_descriptors),
     Plant("listen queue", "accept-queue-full", "port", servers.accept_queue),
+    Plant("nobody listens", "refused-peer", "127.0.0.1", python("refused", "peers.py"), "failing", is_brief=True),
+    Plant("a peer does not answer", "connect-timeouts", "127.0.0.1", python("silent", "peers.py"), patience=4),
+    Plant("local ports", "port-exhaustion", "127.0.0.1", python("ports", "peers.py"), "failing", patience=2),
+    Plant("exceptions", "error-storm", "find_user", native("throw")),
+    Plant("collections", "collection-pauses", "handle", python("collections"), patience=2),
+    Plant("leak", "leak", "parse_header", native("leak"), "growing", patience=62),
+    Plant("growth in Python", "leak", "remember", python("growth"), "growing", patience=62),
     Plant("deadlock", "deadlock", "transfer", native("circle"), "stuck", patience=1),
     Plant("waits in the kernel", "uninterruptible-sleep", "vfork", native("uninterruptible"), "stuck", patience=6),
     Plant("crash", "crash", "close_session", native("crash"), "failing"),

@@ -29,11 +29,12 @@ MOST_CPU = 0.5  # of a second, for one measurement with all that it compiles; an
 
 
 @contextlib.contextmanager
-def running(*words):
+def running(*words, cwd=None, core_size=0):
     if not os.path.exists(PROGRAMS):
         with untimed():
             subprocess.run(["gcc", "-O1", "-g", "-o", PROGRAMS, SOURCE, "-pthread"], check=True, timeout=100 * SLOWNESS)
-    with subprocess.Popen([PROGRAMS, *words], stdout=subprocess.PIPE, text=True, start_new_session=True) as program:
+    with subprocess.Popen([PROGRAMS, *words], stdout=subprocess.PIPE, text=True, start_new_session=True, cwd=cwd,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (core_size, resource.RLIM_INFINITY))) as program:
         try:
             need(program.stdout.readline() == "ready\n", f"{words} does not start")
             time.sleep(0.3)
@@ -360,6 +361,73 @@ def test_why_threads_wait_for_each_other(acu):
 def test_why_threads_that_take_turns_do_not(acu):
     with running("ordered") as pid:
         is_not_named(acu, "deadlock", "stuck", pid)
+
+
+def answer_in(core, acu, kind):
+    answer = json.loads(acu_why(acu, kind, core))
+    return answer, {f["cause"]: f for f in answer["findings"] if f["verdict"] == "confirmed"}
+
+
+def test_why_a_core_of_a_crash(acu):
+    pattern = open("/proc/sys/kernel/core_pattern").read().strip()
+    if "/" in pattern or pattern.startswith("|"):
+        raise Skipped(f"the kernel does not write core dumps into the folder of the program ({pattern})")
+    with tempfile.TemporaryDirectory(dir=TMP) as folder, running("crash", cwd=folder, core_size=resource.RLIM_INFINITY):
+        need(found := os.listdir(folder), "no core dump")
+        core = os.path.join(TMP, "crash.core")
+        os.rename(os.path.join(folder, found[0]), core)
+    answer, found = answer_in(core, acu, "failing")
+    need("crash" in found, json.dumps(answer, indent=1))
+    crash = found["crash"]
+    need(crash["place"] == f"handle_request (process_programs.c:{line_of('// crashes')})", f"another place: {crash}")
+    for text in ("SIGSEGV", "null pointer", "address 0x0"):
+        need(text in crash["title"], f"{text} is not in {crash['title']}")
+    need(all(e["command"] == f"acu core {core}" for e in crash["evidence"]), str(crash))
+    need(answer["name"].startswith("process_program"), str(answer["name"]))
+
+
+def test_why_a_core_of_a_deadlock(acu):
+    with running("deadlock") as pid:
+        time.sleep(1)
+        subprocess.run(["gcore", "-o", os.path.join(TMP, "deadlock"), str(pid)], capture_output=True, timeout=100 * SLOWNESS)
+    answer, found = answer_in(os.path.join(TMP, f"deadlock.{pid}"), acu, "stuck")
+    need("deadlock" in found, json.dumps(answer, indent=1))
+    need("in transfer ->" in json.dumps(found["deadlock"]["evidence"]), str(found["deadlock"]))
+
+
+def test_why_a_core_of_a_process_that_waits(acu):
+    with running("ordered") as pid:
+        subprocess.run(["gcore", "-o", os.path.join(TMP, "ordered"), str(pid)], capture_output=True, timeout=100 * SLOWNESS)
+    answer, found = answer_in(os.path.join(TMP, f"ordered.{pid}"), acu, "stuck")
+    need(not found, json.dumps(answer, indent=1))
+
+
+def test_why_a_recording(acu):
+    record = os.path.join(TMP, "look.acu")
+    with running("compute") as pid:
+        subprocess.run([acu, "record", "-q", "-p", str(pid), "--duration", "1s", "-o", record], check=True, timeout=100 * SLOWNESS)
+    answer = json.loads(acu_why(acu, "slow", record))
+    need([m["measurement"] for m in answer["measurements"]] == ["recording"] and answer["name"] == "process_program", str(answer))
+    need("hot-function" in [f["cause"] for f in answer["findings"] if f["verdict"] == "likely"], json.dumps(answer, indent=1))
+
+
+def test_why_by_name(acu):
+    with running("deadlock"):
+        answer = json.loads(acu_why(acu, "stuck", "-C", "process_program"))
+    need(answer["name"] == "process_program" and "deadlock" in [f["cause"] for f in answer["findings"] if f["verdict"] == "confirmed"], json.dumps(answer, indent=1))
+    done = subprocess.run([acu, "why", "-C", "no-such-program"], capture_output=True, text=True, timeout=60)
+    need(done.returncode and "there is no process called `no-such-program`" in done.stderr, done.stderr)
+
+
+def test_why_as_a_page(acu):
+    page = os.path.join(TMP, "answer.html")
+    with running("deadlock") as pid:
+        done = subprocess.run([acu, "why", "stuck", "-q", "-p", str(pid), "-o", page], capture_output=True, text=True, timeout=100 * SLOWNESS)
+    need(done.returncode == 0, done.stderr)
+    text = open(page).read()
+    for part in ("<!DOCTYPE html>", "confirmed", "transfer", "What was measured", f"acu why --measure snapshot -p {pid}"):
+        need(part in text, f"{part} is not in the page")
+    need("http" not in text.replace("http://www.w3.org", ""), "it asks another host")
 
 
 if __name__ == "__main__":

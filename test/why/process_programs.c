@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,6 +212,7 @@ int main(int argc, char** argv) {
   if (!strcmp(mode, "log")) log_all(what);
   if (!strcmp(mode, "ask")) ask(what);
   if (!strcmp(mode, "wait")) pause_ms(60000);
+  if (!strcmp(mode, "compute")) compute(LONG_MAX);
   if (!strcmp(mode, "connect")) connect_again(what);
   if (!strcmp(mode, "listen")) listen_only(what);
   if (!strcmp(mode, "deadlock")) lock_both(0);

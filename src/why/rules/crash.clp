@@ -12,9 +12,16 @@
   (suppose crash ?subject ?by (str-cat ?name " started " (duration (* 1e9 ?uptime)) " ago"))
   (ask crash ?subject crashes (target ?pid) 80 "whether a process of that name crashed before"))
 
+; A core dump: the kernel's note of the signal is one measurement, the memory another.
+(defrule crash-sign-of-core
+  (request (kind "failing"|"any") (pid ?pid))
+  (crash-report (by ?by&core-notes) (pid ?pid) (name ?name) (signal ?signal&~"") (reason ?reason))
+  =>
+  (suppose crash (process-subject ?pid) ?by (str-cat "the kernel ended " ?name " by " ?signal (if (eq ?reason "") then "" else (str-cat " (" ?reason ")")))))
+
 (defrule crash-seen
   (process (pid ?pid) (name ?name))
-  (crash-report (by ?by) (pid ?dead) (name ?name) (signal ?signal&~"") (reason ?reason) (detail ?detail) (function ?function) (file ?file) (line ?line))
+  (crash-report (by ?by&~core-notes) (pid ?dead) (name ?name) (signal ?signal&~"") (reason ?reason) (detail ?detail) (function ?function) (file ?file) (line ?line))
   =>
   (bind ?subject (process-subject ?pid))
   (bind ?why (str-cat ?signal (if (eq ?reason "") then "" else (str-cat ", " ?reason)) (if (eq ?detail "") then "" else (str-cat ": " ?detail))))

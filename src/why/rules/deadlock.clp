@@ -3,7 +3,7 @@
 ; Cause: each of some threads holds a lock that the next one waits for, in a circle.
 ; Refutation: threads wait, but for something that will come (a request, a timer, a peer).
 ; Thresholds: no thread runs (below 1% of the time). A circle that stays the same for one second does not end by itself, as locks that are taken in order are held
-; for milliseconds.
+; for milliseconds; in a core dump it is one, as all threads stand still at the same time.
 
 (defrule deadlock-sign
   (request (kind "stuck"|"any"|"slow") (pid ?asked))
@@ -26,11 +26,11 @@
 
 (defrule deadlock-seen
   (process (pid ?pid) (name ?process) (busiest ?busiest&:(< ?busiest 0.01)))
-  (lock-cycle (by ?by) (pid ?pid) (threads ?threads) (locks ?locks) (function ?function) (file ?file) (line ?line) (seconds ?seconds&:(>= ?seconds 1)))
+  (lock-cycle (by ?by) (pid ?pid) (threads ?threads) (locks ?locks) (function ?function) (file ?file) (line ?line) (seconds ?seconds&:(or (eq ?by core-memory) (>= ?seconds 1))))
   =>
   (bind ?subject (process-subject ?pid))
   (see deadlock ?subject ?by (str-cat "threads wait for each other in a circle: " ?threads "; locks: " ?locks))
-  (explain deadlock ?subject (create$ stuck slow failing) 1 1 1 (str-cat "none of them can run, for " (duration (* 1e9 ?seconds)) " now"))
+  (explain deadlock ?subject (create$ stuck slow failing) 1 1 1 (if (eq ?by core-memory) then "none of them could run" else (str-cat "none of them can run, for " (duration (* 1e9 ?seconds)) " now")))
   (follows deadlock ?subject pool-exhausted ?subject)
   (describe deadlock ?subject
     (str-cat "threads of " ?process " wait for each other (deadlock)")

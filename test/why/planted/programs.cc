@@ -1,9 +1,11 @@
 // Programs for `acu why`: programs MODE LOOPS [VARIANT]. LOOPS: of work in a microsecond, as `programs` alone prints it. VARIANT: "has" what the mode is
 // for (the default), "twin": it looks alike and has not, "decoy": as the twin, with another oddity that is harmless.
+#include <atomic>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fcntl.h>
 #include <mutex>
 #include <poll.h>
@@ -27,6 +29,15 @@ double g_loops_per_us = 0;
 // Not a function: whoever works is the one that is seen.
 #define work(us) \
   for (unsigned long i = 0, n = static_cast<unsigned long>((us) * g_loops_per_us); i < n; i++) g_sink = g_sink + i
+
+// Requests that were handled, for whoever measures what acu costs: a number in the file that $ACU_DONE names.
+std::atomic<unsigned long> g_none, *g_done = &g_none;
+void done() { g_done->fetch_add(1, std::memory_order_relaxed); }
+void count_in(const char* path) {
+  const int fd = open(path, O_RDWR | O_CREAT, 0600);
+  if (fd < 0 || ftruncate(fd, sizeof *g_done)) abort();
+  g_done = static_cast<std::atomic<unsigned long>*>(mmap(nullptr, sizeof *g_done, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+}
 
 double measure_loops() {
   timespec from, to;
@@ -64,7 +75,7 @@ void start(const char* name, void (*run)()) {
 void do_parts() { read_part(), check_part(), sort_part(), match_part(), join_part(), mark_part(), count_part(), write_part(); }
 [[gnu::noinline]] void odd_part() { work(130); }
 void hot() {
-  for (;;) {
+  for (;; done()) {
     do_parts();
     if (g_variant == Variant::has) encode();
     if (g_variant == Variant::decoy) odd_part();
@@ -87,11 +98,11 @@ std::mutex g_table_lock, g_other_lock;
 void asleep() {
   for (int i = 0; i < 2; i++)
     start("refresher", [] {
-      for (;;) refresh(), pause_us(100);
+      for (;; done()) refresh(), pause_us(100);
     });
   for (int i = 0; i < 4; i++)
     start("worker", [] {
-      for (;;) look_up(), pause_us(500);
+      for (;; done()) look_up(), pause_us(500);
     });
   if (g_variant == Variant::decoy)
     start("keeper", [] {
@@ -125,7 +136,7 @@ void pool() {
   if (g_variant != Variant::has) g_free = 8;
   for (int i = 0; i < 8; i++)
     start("client", [] {
-      for (;;) answer();
+      for (;; done()) answer();
     });
   if (g_variant == Variant::decoy)
     start("janitor", [] {
@@ -141,7 +152,7 @@ void pool() {
   if (fd >= 0) close(fd);
 }
 void missing() {
-  for (int i = 0;; i++) {
+  for (int i = 0;; i++, done()) {
     load_settings();
     if (g_variant == Variant::decoy && i % 1000 == 0) close(open("/etc/acu-test/other.conf", O_RDONLY));
     work(1);
@@ -159,7 +170,7 @@ void missing() {
   waitpid(child, nullptr, 0);
 }
 void births() {
-  for (int i = 0;; i++) {
+  for (int i = 0;; i++, done()) {
     if (g_variant == Variant::has) run_helper();
     if (g_variant == Variant::decoy && i % 500 == 0) run_helper();
     do_parts();
@@ -178,7 +189,7 @@ void spin() {
   pthread_spin_init(&g_spin, PTHREAD_PROCESS_PRIVATE);
   for (int i = 0; i < 2; i++)
     start("seller", [] {
-      for (;;) take_ticket();
+      for (;; done()) take_ticket();
     });
   if (g_variant == Variant::decoy)
     start("spinner", [] {
@@ -196,7 +207,7 @@ void spin() {
 void poll_in_vain() {
   int ends[2];
   if (pipe(ends)) abort();
-  for (;;) {
+  for (;; done()) {
     if (g_variant == Variant::has) look_for_events(ends[0], 0);
     else do_parts();
     if (g_variant == Variant::decoy) look_for_events(ends[0], 1);
@@ -222,11 +233,11 @@ void flush() {
   g_journal = mkstemp(path.data());
   if (g_journal < 0 || unlink(path.c_str())) abort();
   start("committer", [] {
-    for (;;) commit(), pause_us(20);
+    for (;; done()) commit(), pause_us(20);
   });
   for (int i = 0; i < 4; i++)
     start("worker", [] {
-      for (;;) look_up(), pause_us(100);
+      for (;; done()) look_up(), pause_us(100);
     });
   for (;;) pause();
 }
@@ -250,7 +261,7 @@ void convoy() {
   for (size_t i = 0; i < (g_variant == Variant::has ? 8 : 2); i++)
     std::thread([i] {
       pthread_setname_np(pthread_self(), "counter");
-      for (;;) count_request(i), pause_us(100);
+      for (;; done()) count_request(i), pause_us(100);
     }).detach();
   for (;;) pause();
 }
@@ -261,7 +272,7 @@ void threads() {
   const int count = g_variant == Variant::has ? 24 : 2;
   for (int i = 0; i < count; i++)
     start("solver", [] {
-      for (;;) do_parts();
+      for (;; done()) do_parts();
     });
   if (g_variant == Variant::decoy)
     for (int i = 0; i < 64; i++)
@@ -283,7 +294,7 @@ void log_all() {
   const int log = mkstemps(path, 4);
   fcntl(log, F_SETFL, O_APPEND);
   unlink(path);
-  for (int i = 0;; i++) {
+  for (int i = 0;; i++, done()) {
     if (g_variant == Variant::has || (g_variant == Variant::decoy && i % 10 == 0)) report_failure(log, i);
     if (g_variant != Variant::has) do_parts();
     if (i % 100000 == 0 && ftruncate(log, 0)) abort();
@@ -300,7 +311,7 @@ void log_all() {
 void descriptors() {
   if (g_variant == Variant::decoy)
     for (int i = 0; i < 200; i++) (void)!dup(1);
-  for (;;) serve_one(), pause_us(500);
+  for (;; done()) serve_one(), pause_us(500);
 }
 
 // ---- timers: it wakes up to find that there is nothing to do; the twin finds work
@@ -308,7 +319,7 @@ void descriptors() {
 [[gnu::noinline]] void look_for_work() { pause_us(20); }
 void timers() {
   prctl(PR_SET_TIMERSLACK, 1);
-  for (;;) {
+  for (;; done()) {
     look_for_work();
     if (g_variant != Variant::has) do_parts();
   }
@@ -322,7 +333,7 @@ void timers() {
 void faults() {
   constexpr size_t size = 4 << 20;
   char* buffer = nullptr;
-  for (;;) {
+  for (;; done()) {
     if (!buffer) buffer = static_cast<char*>(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (g_variant == Variant::has) madvise(buffer, size, MADV_NOHUGEPAGE);
     fill_buffer(buffer, size);
@@ -366,7 +377,7 @@ int* volatile g_no_session = nullptr;
 }
 void crash() {
   if (g_variant != Variant::has) prctl(PR_SET_NAME, "sound"); // the kernel's log has the crashes of the others
-  for (;;) {
+  for (;; done()) {
     const pid_t child = fork();
     if (child == 0) {
       if (g_variant == Variant::has) close_session();
@@ -374,6 +385,7 @@ void crash() {
       _exit(g_variant == Variant::decoy);
     }
     waitpid(child, nullptr, 0);
+    done();
   }
 }
 
@@ -396,6 +408,69 @@ void uninterruptible() {
   for (;;) pause();
 }
 
+// ---- throw: each request fails by an exception, through twelve functions; the twin's return an error
+
+struct no_such_user : std::exception {};
+[[gnu::noinline]] int find_user(int id) {
+  g_sink = g_sink + static_cast<unsigned long>(id);
+  if (g_variant == Variant::has || (g_variant == Variant::decoy && id % 2000 == 0)) throw no_such_user();
+  return -1;
+}
+template<int depth> [[gnu::noinline]] int pass_on(int id) {
+  const std::string text(40, 'x'); // what an exception has to destroy on its way
+  const int found = depth ? pass_on<(depth > 0 ? depth - 1 : 0)>(id) : find_user(id);
+  g_sink = g_sink + text.size();
+  return found;
+}
+void throw_all() {
+  for (int id = 1;; id++, done()) {
+    try {
+      pass_on<12>(id);
+    } catch (const no_such_user&) {
+      g_sink = g_sink + 1;
+    }
+    if (g_variant != Variant::has && id % 20 == 0) do_parts();
+  }
+}
+
+// ---- leak: headers are kept forever; the twin keeps the last ones, the decoy has a large buffer that comes and goes
+
+std::vector<char*> g_headers;
+[[gnu::noinline]] void parse_header(size_t n) {
+  char* header = static_cast<char*>(malloc(200 + n % 100));
+  memset(header, 1, 200);
+  constexpr size_t last = 10000;
+  if (g_variant != Variant::has && g_headers.size() == last) {
+    free(g_headers[n % last]);
+    g_headers[n % last] = header;
+  } else {
+    g_headers.push_back(header);
+  }
+}
+[[gnu::noinline]] void read_body(size_t n) {
+  char* body = static_cast<char*>(malloc(1000 + n % 5000));
+  memset(body, 1, 1000);
+  work(20);
+  free(body);
+}
+void leak() {
+  if (g_variant == Variant::decoy)
+    start("reporter", [] {
+      for (;;) {
+        char* report = static_cast<char*>(malloc(4 << 20));
+        memset(report, 1, 4 << 20);
+        pause_us(400000);
+        free(report);
+        pause_us(400000);
+      }
+    });
+  for (size_t n = 0;; n++, done()) {
+    parse_header(n);
+    for (size_t i = 0; i < 3; i++) read_body(n + 997 * i);
+    pause_us(900);
+  }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -405,11 +480,13 @@ int main(int argc, char** argv) {
   };
   constexpr Mode modes[] = {{"hot", hot}, {"asleep", asleep}, {"pool", pool}, {"missing", missing}, {"births", births}, {"spin", spin},
                             {"poll", poll_in_vain}, {"flush", flush}, {"convoy", convoy}, {"threads", threads}, {"log", log_all}, {"descriptors", descriptors},
-                            {"timers", timers}, {"faults", faults}, {"circle", circle}, {"crash", crash}, {"uninterruptible", uninterruptible}};
+                            {"timers", timers}, {"faults", faults}, {"circle", circle}, {"crash", crash}, {"uninterruptible", uninterruptible},
+                            {"throw", throw_all}, {"leak", leak}};
   if (argc == 1) return printf("%.0f\n", measure_loops()), 0;
   if (argc < 3) return fprintf(stderr, "usage: %s MODE LOOPS [has|twin|decoy]\n", argv[0]), 2;
   g_loops_per_us = atof(argv[2]);
   if (argc > 3) g_variant = !strcmp(argv[3], "twin") ? Variant::twin : !strcmp(argv[3], "decoy") ? Variant::decoy : Variant::has;
+  if (const char* path = getenv("ACU_DONE")) count_in(path);
   for (const Mode& mode : modes)
     if (!strcmp(mode.name, argv[1])) mode.run();
   return 2;

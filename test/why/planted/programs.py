@@ -1,9 +1,20 @@
 """Python programs for `acu why`: programs.py MODE [has|twin|decoy]; see programs.cc."""
+import collections
+import gc
 import json
+import mmap
+import os
 import re
 import sys
 import threading
 import time
+
+if "ACU_DONE" in os.environ:  # requests that were handled, as programs.cc has them
+    with open(os.environ["ACU_DONE"], "w+b") as file:
+        file.truncate(8)
+        DONE = memoryview(mmap.mmap(file.fileno(), 8)).cast("L")
+else:
+    DONE = [0]
 
 MODE, VARIANT = sys.argv[1], (sys.argv[2:] or ["has"])[0]
 
@@ -31,6 +42,7 @@ def is_valid(text):
 
 def regex():
     while True:
+        DONE[0] += 1
         if VARIANT == "has":
             is_valid("a" * 18 + "c")
         if VARIANT == "decoy":
@@ -45,6 +57,7 @@ def regex():
 def interpreter():
     def busy():
         while True:
+            DONE[0] += 1
             if VARIANT == "has":
                 compute(20000)
             else:
@@ -74,6 +87,7 @@ def reply():
 
 def messages():
     while True:
+        DONE[0] += 1
         if VARIANT == "has":
             reply()
         else:
@@ -94,6 +108,7 @@ def score(n):
 
 def slow():
     while True:
+        DONE[0] += 1
         if VARIANT == "has":
             score(60000)
         for part in PARTS:
@@ -102,4 +117,47 @@ def slow():
             score(1500)
 
 
-{"regex": regex, "interpreter": interpreter, "json": messages, "slow": slow}[MODE]()
+# ---- collections: each request asks for a collection of all that a large cache has; the twin does not, the decoy's look at young objects only
+
+def build_cache():
+    return [{"id": i, "parts": [i, i + 1]} for i in range(200000)]
+
+
+def handle():
+    for part in 20 * PARTS:
+        part()
+    if VARIANT != "twin":
+        gc.collect(2 if VARIANT == "has" else 0)
+
+
+def collections_asked_for():
+    cache = build_cache()
+    gc.disable()
+    while cache:
+        handle()
+        DONE[0] += 1
+
+
+# ---- growth: each session is remembered forever; the twin remembers the last ones, the decoy answers with large texts
+
+SESSIONS = collections.deque(maxlen=None if VARIANT == "has" else 5000)
+
+
+def remember(n):
+    SESSIONS.append({"id": n, "name": f"user {n}", "seen": [n, n + 1, n + 2]})
+
+
+def growth():
+    n = 0
+    while True:
+        n += 1
+        DONE[0] += 1
+        remember(n)
+        if n % 50 == 0:
+            PARTS[n // 50 % len(PARTS)]()
+        if VARIANT == "decoy" and n % 500 == 0:
+            "x" * 500000
+        time.sleep(0.001)
+
+
+{"regex": regex, "interpreter": interpreter, "json": messages, "slow": slow, "collections": collections_asked_for, "growth": growth}[MODE]()

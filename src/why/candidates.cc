@@ -1,0 +1,68 @@
+#include "why/candidates.h"
+
+#include "base/text.h"
+#include "why/call_time.h"
+#include "why/process_files.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <thread>
+#include <unistd.h>
+
+namespace why {
+
+namespace {
+
+uint64_t runnable_time(int pid) {
+  uint64_t out = 0;
+  for (const auto& [thread, ns] : runnable_times(pid)) out += ns;
+  return out;
+}
+
+void add_processes(const std::string& folder, std::vector<int>& out) {
+  const base::Result<std::string> text = base::read_file(folder + "/cgroup.procs");
+  if (!text.ok()) return;
+  for (std::string_view line : base::split(*text, '\n'))
+    if (const auto pid = base::parse_integer(line); pid && *pid) out.push_back(static_cast<int>(*pid));
+}
+
+} // namespace
+
+std::vector<int> processes_called(std::string_view name) {
+  std::vector<int> out;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", none)) {
+    const auto number = base::parse_integer(entry.path().filename().native());
+    if (!number || static_cast<pid_t>(*number) == ::getpid()) continue;
+    if (name_of_process(static_cast<int>(*number)) == name) out.push_back(static_cast<int>(*number));
+  }
+  return out;
+}
+
+std::vector<int> processes_in(const std::string& folder) {
+  std::vector<int> out;
+  add_processes(folder, out);
+  std::error_code none;
+  for (auto at = std::filesystem::recursive_directory_iterator(folder, none); at != std::filesystem::recursive_directory_iterator(); at.increment(none)) {
+    if (none) break;
+    if (at->is_directory(none)) add_processes(at->path().native(), out);
+  }
+  return out;
+}
+
+int busiest_of(const std::vector<int>& pids) {
+  constexpr std::chrono::milliseconds look(200);
+  if (pids.size() == 1) return pids.front();
+  std::map<int, uint64_t> before;
+  for (int pid : pids) before[pid] = runnable_time(pid);
+  std::this_thread::sleep_for(look);
+  const auto used = [&](int pid) {
+    const uint64_t now = runnable_time(pid);
+    return std::pair(now > before[pid] ? now - before[pid] : 0, now);
+  };
+  return *std::ranges::max_element(pids, {}, used);
+}
+
+} // namespace why

@@ -1,0 +1,11 @@
+// A recording of CPU time (acu record, or any file that acu reads) as what is asked about: it is one measurement, so a cause is likely at most.
+#pragma once
+
+#include "why/rounds.h"
+
+namespace why {
+
+// `question`: its `file` is the recording; the process with most samples is filled in. Failure: it cannot be read, or holds no CPU time.
+base::Result<Answer> find_answer_in_recording(Question& question);
+
+} // namespace why
