@@ -263,7 +263,7 @@ def measure_heap(options, folder, environment):
     few = max(3, options.runs // 2)
     ours = measure([options.acu, "core", found[0]], r"heap .*", few, environment)
     theirs = measure(["gdb", "-nx", "-batch", "-ex", "thread apply all bt", program, found[0]], r".* main .*", few, environment)
-    leaks = measure([options.acu, "core", found[0], "leaks"], r"0 chunks of \d+ .*", few, environment)
+    leaks = measure([options.acu, "core", found[0], "leaks"], r"0 unreachable blocks of \d+, .*", few, environment)
     os.unlink(found[0])
     return [("heap", "acu: stacks and heap totals", ours, None), ("heap", "gdb: stacks", theirs, ours), ("heap", "acu: `leaks`", leaks, None)]
 
@@ -343,7 +343,7 @@ def main():
                 open(script, "w").write(LLDB_BEGIN + text.replace("\n", "\n    "))
                 words = ["lldb", "--batch", "-c", core, program, "-o", "command script import " + script]
                 rows.append((name, "lldb's Python, " + how, measure(words, expected, runs, environment), ours))
-        ours = measure([options.acu, "core", build_leaky(folder), "leaks"], r"100 chunks of \d+ .*", options.runs, environment)
+        ours = measure([options.acu, "core", build_leaky(folder), "leaks"], r"100 unreachable blocks of \d+, .*", options.runs, environment)
         rows.append(("leaks", "acu", ours, None))
         rows += measure_heap(options, folder, environment)
         if options.large:

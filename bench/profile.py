@@ -81,7 +81,7 @@ def measure(name, seconds, program, acu, folder):
         page, rate = os.path.join(folder, "page.html"), "99" if name.endswith("99 Hz") else "999"
         out, err, cpu = timed([acu, "flame", "-F", rate, "-o", page, "--", program, str(seconds)])
         row["after"] = time.monotonic() - float(out.split()[1])
-        own = re.search(r"acu itself: ([\d.]+) (ms|s) of CPU time.*?([\d.]+) MB", err)
+        own = re.search(r"acu itself: ([\d.]+) (ms|s) of CPU time.*?([\d.]+) MiB", err)
         row["cpu"] = float(own.group(1)) * (0.001 if own.group(2) == "ms" else 1)
         row["memory"] = float(own.group(3))
         in_kernel, samples = re.search(r"([\d.]+) ms in probes in the kernel", err), re.search(r"^samples ([\d,]+)", err, re.M)

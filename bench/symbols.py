@@ -266,6 +266,7 @@ class Symbols:
     """The symbol table of a file and its debug file, for what can be said of a name."""
 
     def __init__(self, acu, path):
+        self.path = path
         self.by_name = collections.defaultdict(set)
         self.ranges = []
         found = json.loads(output(acu, "modules", "--json", path))
@@ -283,6 +284,17 @@ class Symbols:
 
     def is_padding(self, address):
         return not any(begin <= address < begin + size for begin, size in self.ranges)
+
+
+    @functools.cached_property
+    def unwind_ranges(self):
+        """{begin: end} of .eh_frame"""
+        text = output("readelf", "--debug-dump=frames", self.path)
+        return {int(m[1], 16): int(m[2], 16) for m in re.finditer(r" pc=([0-9a-f]+)\.\.([0-9a-f]+)", text)}
+
+    def is_in_function(self, address, name):
+        begin = int(name.removeprefix("func_"), 16)
+        return begin <= address < self.unwind_ranges.get(begin, 0)
 
 
 def short_name(name):
@@ -308,6 +320,7 @@ CLASSES = [
      "linkage name of the debug information (`getaddrinfo`, `__GI_getaddrinfo`)"),
     ("duplicated directory", "eu-addr2line prepends a relative DW_AT_comp_dir to a path that already has it (`stdlib/stdlib/x.c`)"),
     ("between functions", "padding that no symbol covers: acu names no function"),
+    ("function without a symbol", "acu gives it the name `func_0x…` by its range in the unwind tables; the others have none"),
     ("code without lines", "code of the C library's start files; llvm-symbolizer finds no lines either, eu-addr2line takes the nearest "
      "preceding line, which is from another file"),
     ("llvm-symbolizer agrees with acu", "on the number of frames, files, lines and columns; eu-addr2line takes calls next to the "
@@ -336,6 +349,8 @@ def classify(acu, eu, third, symbols, address):
             return "symbol name"
     if acu[-1].name == "??" and symbols.is_padding(address):
         return "between functions"
+    if eu[-1].name == third[-1].name == "??" and acu[-1].name.startswith("func_") and symbols.is_in_function(address, acu[-1].name):
+        return "function without a symbol"
     if acu[-1].name == eu[-1].name and not acu[-1].line and not third[-1].line:
         return "code without lines"
     places = lambda frames: [(posixpath.basename(f.file), f.line, f.column) for f in frames]
