@@ -74,8 +74,7 @@ base::Result<std::vector<Fact>> CollectorsInstrument::end(uint64_t) {
     paused.add_span(from > began ? from - began : 0, until > began ? until - began : 0, slice_ns_);
     ns += length;
     longest = std::max(longest, length);
-    const ProgramLocation location = location_of(stacks(), r.stack("value", static_cast<uint32_t>(subject_.pid)));
-    triggers[location.file.empty() ? location.function : location.function + " (" + location.file + ":" + std::to_string(location.line) + ")"] += length;
+    triggers[in_words(location_of(stacks(), r.stack("value", static_cast<uint32_t>(subject_.pid))))] += length;
   }
   const auto most = std::ranges::max_element(triggers, {}, [](const auto& t) { return t.second; });
   Slots slots = {{"language", std::string(collector_->language)},

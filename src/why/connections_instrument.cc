@@ -10,7 +10,6 @@
 #include "why/tcp_sockets.h"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -43,12 +42,6 @@ std::string_view reason_of(int error) {
   case EADDRNOTAVAIL: return "no port";
   default: return "timed out"; // or the program has given up before the kernel did
   }
-}
-
-// The port as the network has it.
-std::string peer_text(uint64_t family, uint64_t port, uint64_t first, uint64_t second) {
-  const uint64_t words[] = {first, second};
-  return address_text(static_cast<uint16_t>(family), words, ntohs(static_cast<uint16_t>(port)));
 }
 
 class ConnectionsInstrument final : public CallsInstrument {

@@ -13,6 +13,10 @@ ProgramLocation location_at(std::string function, std::string_view place) {
   return out;
 }
 
+std::string in_words(const ProgramLocation& location) {
+  return location.file.empty() ? location.function : location.function + " (" + location.file + ":" + std::to_string(location.line) + ")";
+}
+
 void put_location(Slots& slots, const ProgramLocation& location) {
   slots.insert(slots.end(), {{"function", location.function}, {"file", location.file}, {"line", location.line}});
 }

@@ -21,6 +21,9 @@ struct ProgramLocation {
 // `place`: "log.cc:88", as waits::Stacks has it; empty: not known.
 ProgramLocation location_at(std::string function, std::string_view place);
 
+// "parse (a.c:12)", "parse".
+std::string in_words(const ProgramLocation& location);
+
 // The slots function, file and line.
 void put_location(Slots& slots, const ProgramLocation& location);
 // The slots share, low and high.

@@ -59,6 +59,11 @@ std::string address_text(uint16_t family, const void* address, uint16_t port) {
   return (family == AF_INET6 ? "[" + std::string(text) + "]" : std::string(text)) + ":" + std::to_string(port);
 }
 
+std::string peer_text(uint64_t family, uint64_t port, uint64_t first, uint64_t second) {
+  const uint64_t words[] = {first, second};
+  return address_text(static_cast<uint16_t>(family), words, ntohs(static_cast<uint16_t>(port)));
+}
+
 base::Status TcpSockets::open(int pid) {
   int error = 0;
   // A thread of its own enters the network; sockets stay in that in which they were made.

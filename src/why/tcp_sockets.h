@@ -25,6 +25,9 @@ struct TcpSocket {
 // "10.0.0.1:80", "[::1]:80"; the port as numbers are, not as the network has it.
 std::string address_text(uint16_t family, const void* address, uint16_t port);
 
+// The same of a peer as scripts have it (scripts/why_sockets.bt), with the port as the network has it.
+std::string peer_text(uint64_t family, uint64_t port, uint64_t first, uint64_t second);
+
 class TcpSockets {
 public:
   // Those of the network that this process is in.

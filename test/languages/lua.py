@@ -33,6 +33,12 @@ def interpreter(name):
     return path
 
 
+def is_in_another_root(name):
+    """A script that executes chroot(8), as suites.py makes them."""
+    path = shutil.which(name)
+    return bool(path) and open(path, "rb").read(2) == b"#!"
+
+
 def seeded(script, how, jit):
     def test(acu):
         command = [interpreter("luajit"), f"-j{jit}", SEEDED, "FOLDER", "7", str(COUNTS[script]), TRIGGERS.get(script, script)]
@@ -114,6 +120,8 @@ def is_cut(acu):
 def tests():
     for script in COUNTS:
         for how in ("before", "after"):
+            if is_in_another_root("luajit") and (script, how) == ("uprobe", "before"):
+                continue  # there it is another libc
             yield f"{script}, attached {how} it starts", seeded(script, how, "off")
         yield f"{script}, compiled", seeded(script, "after", "on")
     yield "deep", is_cut

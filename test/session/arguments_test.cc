@@ -117,7 +117,7 @@ TEST(Arguments, HelpNamesEveryOption) {
 TEST(Arguments, OptionsMeanTheSameEverywhere) {
   std::map<std::string_view, char> letters; // by name
   std::map<char, std::string_view> names;   // by letter
-  constexpr std::string_view of_their_own[] = {"run", "bpftrace", "trace", "core", "snap", "sym", "modules"}; // bpftrace's and strace's letters, and older
+  constexpr std::string_view of_their_own[] = {"run", "bpftrace", "trace", "core", "snap", "sym", "modules", "why"}; // bpftrace's, strace's and (-C) ps's letters, and older
   for (const spec::Subcommand& s : spec::subcommands)
     for (const spec::Option& o : s.options) {
       if (o.name.empty()) continue;

@@ -223,7 +223,7 @@ def test_containers(program):
         def enter():
             with open(os.path.join(folder, "cgroup.procs"), "w") as file:
                 file.write("0")
-        with busy(enter) as (_, inside), busy() as (_, outside):
+        with busy(enter) as (process, inside), busy() as (_, outside):
             for option, value in [("--container", number[:12]), ("--container", number), ("--cgroup", folder)]:
                 seen, text = traced(program, option, value)
                 need(seen == set(inside), f"{option} {value}: {seen}, not {inside}\n{text[:300]}")
@@ -231,6 +231,8 @@ def test_containers(program):
             need(set(inside) <= seen and not seen & set(outside), f"{seen}, not {inside}")
             told = acu(program, "flame", "--container", number[:12], "--duration", "200ms").stderr
             need(f"CPU of container {number[:12]}" in told, told)
+            told = acu(program, "why", "-q", "--container", number[:12], "--duration", "3s").stdout
+            need(told.startswith(f"process {process.pid} "), told)
             told = acu(program, "trace", "--container", "no-such", status=2).stderr
             need("there is no container `no-such`; there are " in told and number[:12] in told, told)
 

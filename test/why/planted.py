@@ -3,8 +3,8 @@
 
 `acu why` over programs and servers (planted/) that have a cause of slowness, each with a twin that looks alike and does not have it, and a decoy: the twin with
 another oddity, which is harmless. The cause must come first where it is, and nothing may be confirmed where it is not. At the end: how many were right, and how
-many the answer would be that always names the most frequent cause. A few causes with their twins are for each run of the tests; --once: all of them; --all: all of
-them with their decoys, three times. Last line: `N passed, N failed, N skipped`.
+many the answer would be that always names the most frequent cause. A few causes with their twins are for each run of the tests; --once: all of them, and
+what is said of them is measured again; --all: all of them with their decoys, three times. Last line: `N passed, N failed, N skipped`.
 """
 import collections
 import contextlib
@@ -31,6 +31,7 @@ TMP = tempfile.mkdtemp(prefix="acu-why-")
 PROGRAMS = os.path.join(TMP, "programs")
 PYTHON = "/usr/bin/python3"
 answers = collections.Counter()  # by plant, the cause that came first, and whether that is right
+again = collections.Counter()    # causes whose evidence was measured again, and whether it has a share
 healthy = collections.Counter()  # twins and decoys without a confirmed cause
 
 
@@ -103,6 +104,7 @@ PLANTS = [
     Plant("listen queue", "accept-queue-full", "port", servers.accept_queue),
     Plant("nobody listens", "refused-peer", "127.0.0.1", python("refused", "peers.py"), "failing", is_brief=True),
     Plant("a peer does not answer", "connect-timeouts", "127.0.0.1", python("silent", "peers.py"), patience=4),
+    Plant("requests in pieces", "nagle-delay", "send_request", python("pieces", "peers.py")),
     Plant("local ports", "port-exhaustion", "127.0.0.1", python("ports", "peers.py"), "failing", patience=2),
     Plant("exceptions", "error-storm", "find_user", native("throw")),
     Plant("collections", "collection-pauses", "handle", python("collections"), patience=2),
@@ -150,11 +152,29 @@ def is_named(plant):
     return test
 
 
+def is_repeated(acu, finding):
+    """What its evidence says can be measured again: a decisive command gives a part whose interval meets that of the finding."""
+    decisive = [e for e in finding["evidence"] if e["supports"] and e["decisive"]]
+    seen = []
+    for e in decisive:
+        done = subprocess.run([acu, *e["command"].split()[1:], "--json"], capture_output=True, text=True, timeout=60 * SLOWNESS)
+        need(done.returncode == 0 and done.stdout, f"{e['command']}: {done.stdout}{done.stderr}")
+        seen += [json.loads(line) for line in done.stdout.splitlines()]
+    # A share with its interval; or another part of 1, such as that of calls that fail, which has none.
+    parts = [(f["low"], f["high"]) for f in seen if f.get("share")]
+    parts += [(v - 0.1, v + 0.1) for f in seen if not f.get("share") for v in f.values() if isinstance(v, (int, float)) and 0 < v <= 1]
+    need(not parts or any(low <= finding["high"] and finding["low"] <= high for low, high in parts),
+         f"{finding['cause']} is said to explain {finding['low']} to {finding['high']}; again: {json.dumps(seen, indent=1)}")
+    again[finding["cause"], bool(parts)] += 1
+
+
 def check(acu, plant):
     with plant.start("has") as pid:
         time.sleep(plant.patience)
         answer = ask(acu, pid, plant.kind)
-    first = next(iter(of_the_program(found(answer, "confirmed", "likely"), plant)), None)
+        first = next(iter(of_the_program(found(answer, "confirmed", "likely"), plant)), None)
+        if (ALL or ONCE) and first and first["cause"] == plant.cause:
+            is_repeated(acu, first)
     answers[plant.name, first["cause"] if first else "nothing", bool(first) and first["cause"] == plant.cause] += 1
     need(first and first["cause"] == plant.cause, f"not {plant.cause}: {shown(answer)}")
     need(plant.place in json.dumps(first), f"{plant.place} is not named: {json.dumps(first, indent=1)}")
@@ -208,7 +228,7 @@ def all_right(_):
     for (name, _, _), n in answers.items():
         causes[next(p.cause for p in PLANTS if p.name == name)] += n
     need(right >= 0.9 * total, f"{right} of {total} causes came first")
-    return f"{right} of {total} causes came first; always naming the most frequent one: {max(causes.values())} of {total}; {sum(healthy.values())} healthy runs"
+    return f"{right} of {total} causes came first; always naming the most frequent one: {max(causes.values())} of {total}; {sum(healthy.values())} healthy runs; evidence measured again {sum(again.values())} times"
 
 
 def tests():

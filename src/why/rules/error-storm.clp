@@ -14,6 +14,14 @@
   (suppose error-storm ?subject ?by (str-cat (percent ?failed) " of the calls of " ?call " fail with " ?error ", " (number (* ?rate ?failed)) " a second"))
   (ask error-storm ?subject exceptions (target ?pid) 65 "whether exceptions are thrown, and what they cost"))
 
+; Whatever fails: stacks are unwound.
+(defrule error-storm-sign-of-unwinding
+  (hot-function (by ?by) (pid ?pid) (class "unwind") (share ?share&:(>= ?share 0.1)))
+  =>
+  (bind ?subject (process-subject ?pid))
+  (suppose error-storm ?subject ?by (str-cat "unwinding stacks uses " (percent ?share) " of its CPU time"))
+  (ask error-storm ?subject exceptions (target ?pid) 65 "which exceptions are thrown, and where"))
+
 (defrule error-storm-seen
   (process (pid ?pid) (name ?process) (busiest ?busiest))
   (exceptions (by ?by) (pid ?pid) (type ?type) (rate ?rate&:(>= ?rate 100)) (function ?function) (file ?file) (line ?line)

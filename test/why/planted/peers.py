@@ -115,5 +115,51 @@ def ports(variant):
         time.sleep(0.005)
 
 
+# ---- pieces: each request is written in two pieces, so the second waits until the first is acknowledged; the twin's are sent at once, and so are the decoy's,
+# which also writes small pieces that nobody waits for
+
+PIECE = 150
+
+
+def send_request(s, pieces):
+    for piece in pieces:
+        s.sendall(piece)
+    while s.recv(100) != b"done":
+        pass
+
+
+def answer_all(server):
+    s = server.accept()[0]
+    while True:
+        got = 0
+        while got < 2 * PIECE:
+            got += len(s.recv(2 * PIECE - got))
+        s.sendall(b"done")
+
+
+def write_pieces():
+    sink = listener()
+    with socket.create_connection(sink.getsockname()) as s:
+        accepted = sink.accept()[0]
+        while True:
+            s.sendall(b"a line of a log\n")
+            accepted.recv(1 << 16)
+            time.sleep(0.02)
+
+
+def pieces(variant):
+    server = listener()
+    threading.Thread(target=answer_all, args=[server], daemon=True).start()
+    if variant == "decoy":
+        threading.Thread(target=write_pieces, daemon=True).start()
+    with socket.create_connection(server.getsockname()) as s:
+        if variant != "has":
+            s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        while True:
+            send_request(s, [b"h" * PIECE, b"b" * PIECE])
+            if variant != "has":
+                time.sleep(0.01)
+
+
 MODE, VARIANT = sys.argv[1], (sys.argv[2:] or ["has"])[0]
-{"refused": refused, "silent": silent, "ports": ports}[MODE](VARIANT)
+{"pieces": pieces, "refused": refused, "silent": silent, "ports": ports}[MODE](VARIANT)
