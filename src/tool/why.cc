@@ -70,6 +70,8 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
     out.question.name = why::name_of_process(pid);
     if (out.question.name.empty()) return usage("there is no process " + std::to_string(pid));
   }
+  if (!out.question.file.empty() && (out.question.pid >= 0 || arguments.has(OptionId::measure)))
+    return usage("`" + out.question.file + "`: a file is asked about by itself, without -p, -C, --container and --measure");
   if (const std::string* text = arguments.value(OptionId::duration)) {
     ACU_TRY(out.question.limit_ns, session::read_time("--duration", *text, 1'000'000'000));
   }

@@ -156,7 +156,7 @@ std::string taken_json(const Taken& t) {
   if (t.pid >= 0) out.add("pid", static_cast<uint64_t>(t.pid));
   if (!t.why.empty()) out.add("reason", t.why);
   if (!t.problem.empty()) return out.add("problem", t.problem).end();
-  return out.add("interval_ns", t.interval_ns).add("facts", t.facts).end();
+  return out.add("begin_ns", t.begin_ns).add("interval_ns", t.interval_ns).add("facts", t.facts).end();
 }
 
 } // namespace

@@ -14,11 +14,13 @@
 
 static volatile unsigned long sum;
 
-static double now(void) {
+static double ms_of(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
+
+static double now(void) { return ms_of(CLOCK_MONOTONIC); }
 
 __attribute__((noipa)) void spin(double ms) { for (double end = now() + ms; now() < end;) sum++; }
 __attribute__((noipa)) void nap(int ms) { usleep((useconds_t)ms * 1000); sum++; }
@@ -122,10 +124,11 @@ static long run_delay(void) {
   return delay;
 }
 
-/* Needs some ms of a CPU, whoever else has it. Gives how long it was runnable meanwhile, in ns. */
+/* Needs 4 ms of a CPU, whoever else has it. Gives how long it was runnable meanwhile, in ns. */
 __attribute__((noipa)) long work(void) {
   const long before = run_delay();
-  for (long n = 0; n < 4000000; n++) sum++;
+  for (const double end = ms_of(CLOCK_THREAD_CPUTIME_ID) + 4; ms_of(CLOCK_THREAD_CPUTIME_ID) < end;)
+    for (int n = 0; n < 10000; n++) sum++;
   return run_delay() - before;
 }
 

@@ -211,6 +211,31 @@ def rule_of_a_user(acu):
         need("huge-folder" in [f["cause"] for f in found(answer, "confirmed")], shown(answer))
 
 
+def kept_blocks(acu, variant, *words):
+    with native("leak")(variant) as pid:
+        time.sleep(3)
+        done = subprocess.run([acu, "why", "--measure", "heap", "-p", str(pid), "--json", *words], capture_output=True, text=True, timeout=60 * SLOWNESS)
+    return done, [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def blocks_that_are_kept(acu):
+    """Blocks that nothing frees are told from those that take the place of older ones, by function and number."""
+    require_real_time("rates are compared")
+    loops()
+    done, facts = kept_blocks(acu, "has")
+    need(done.returncode == 0 and len(facts) == 1, f"{done.stderr}{facts}")
+    fact = facts[0]
+    need("parse_header" in fact["function"] and fact["file"] == "programs.cc" and fact["share"] == 1, str(fact))
+    need(300 < fact["blocks"] < 1100 and 240 < fact["kept"] / fact["blocks"] < 260 and fact["kept"] > 0.95 * fact["rate"], f"a block of 200 to 299 bytes each millisecond: {fact}")
+    done, facts = kept_blocks(acu, "twin")
+    need(done.returncode == 0 and facts and all(f["kept"] < 0.1 * f["rate"] for f in facts), f"it frees as many: {done.stderr}{facts}")
+
+
+def too_many_blocks(acu):
+    done, _ = kept_blocks(acu, "has", "--max-cost", "0.01")
+    need(done.returncode and "following it would take" in done.stderr, f"{done.returncode}: {done.stderr}")
+
+
 def mistake_in_a_rule(acu):
     rules = os.path.join(TMP, "broken")
     os.mkdir(rules)
@@ -237,6 +262,8 @@ def tests():
             yield plant.name, is_named(plant)
     yield "rule of a user", rule_of_a_user
     yield "mistake in a rule", mistake_in_a_rule
+    yield "blocks that are kept", blocks_that_are_kept
+    yield "too many blocks", too_many_blocks
     yield "all right", all_right
 
 

@@ -419,6 +419,13 @@ def test_why_by_name(acu):
     need(done.returncode and "there is no process called `no-such-program`" in done.stderr, done.stderr)
 
 
+def test_why_of_what_is_not_there(acu):
+    for words, message in ((["core.none"], "`core.none`: ask `slow`"), ([__file__], "not a recording"), ([__file__, "-p", str(os.getpid())], "a file is asked about by itself"),
+                           (["-C", "a", "-p", "1"], "cannot be combined"), (["--max-cost", "x"], "--max-cost")):
+        done = subprocess.run([acu, "why", *words], capture_output=True, text=True, timeout=60)
+        need(done.returncode and message in done.stderr, f"{words}: {done.returncode} {done.stderr}")
+
+
 def test_why_as_a_page(acu):
     page = os.path.join(TMP, "answer.html")
     with running("deadlock") as pid:

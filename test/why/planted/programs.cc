@@ -439,7 +439,7 @@ std::vector<char*> g_headers;
 [[gnu::noinline]] void parse_header(size_t n) {
   char* header = static_cast<char*>(malloc(200 + n % 100));
   memset(header, 1, 200);
-  constexpr size_t last = 10000;
+  constexpr size_t last = 2000;
   if (g_variant != Variant::has && g_headers.size() == last) {
     free(g_headers[n % last]);
     g_headers[n % last] = header;
