@@ -15,9 +15,8 @@ void Shared::take_walker(Backend& backend) {
   if (!walker_) walker_ = backend.shared_walker();
 }
 
-void Shared::walk(probe::Machine& machine, watch::Unwinding::TakeRuntime take_runtime) {
-  if (!unwinding_ && walker_ && watch_)
-    unwinding_.emplace(*walker_->walker, names.users(), names.codes(), *watch_, machine, std::move(take_runtime));
+void Shared::walk(probe::Machine& machine) {
+  if (!unwinding_ && walker_ && watch_) unwinding_.emplace(*walker_->walker, names.users(), names.codes(), *watch_, machine);
 }
 
 void Shared::release() {
@@ -74,7 +73,8 @@ base::Status Runner::start(Output& output, std::vector<Regular*> regulars) {
     std::optional<pid_t> only;
     if (child_ || what_.filter.pid >= 0) only = child_ ? child_->pid() : what_.filter.pid;
     shared_->follow(only);
-    shared_->walk(*compiled_.machine, what_.take_runtime);
+    shared_->walk(*compiled_.machine);
+    if (shared_->unwinding()) shared_->unwinding()->tell_runtimes(this, what_.take_runtime);
   }
   life_.emplace(Life{.program = compiled_.program,
                      .options = options_,
@@ -131,6 +131,7 @@ base::Status Runner::live(Output& output, std::vector<Regular*> regulars) {
 }
 
 void Runner::unload() {
+  if (shared_->unwinding()) shared_->unwinding()->tell_runtimes(this, {});
   life_.reset();
   effects_.reset();
   printer_.reset();

@@ -34,7 +34,7 @@ struct Measurement {
   bool keeps_files = false;              // of what they map, as they may be replaced
   bool keeps_contents = false;           // variables are named from them
   runtime::Show languages = runtime::Show::folded; // in user stacks
-  watch::Unwinding::TakeRuntime take_runtime = {}; // of processes that are walked
+  watch::Unwinding::TakeRuntime take_runtime = {}; // of processes that are walked, until unload()
   bool records_may_wait = false;         // nobody sees them before the end
   uint32_t ring_pages = 0;               // 0: as the engine likes
   Backend::Refused refused = {};         // decides on events that cannot be attached; none: the first ends it
@@ -51,7 +51,7 @@ public:
   // The first program that walks stacks has brought the tables for all.
   void take_walker(Backend& backend);
   // They are filled, and kept true.
-  void walk(probe::Machine& machine, watch::Unwinding::TakeRuntime take_runtime = {});
+  void walk(probe::Machine& machine);
   // What the kernel holds goes; names stay.
   void release();
 

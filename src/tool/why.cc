@@ -49,19 +49,31 @@ base::Status choose_process(const session::Arguments& arguments, const session::
   return {};
 }
 
-base::Result<Request> read_request(const session::Arguments& arguments) {
-  Request out;
+// The kind of question, a file, or the function of a process.
+base::Status read_words(const session::Arguments& arguments, why::Question& out) {
+  const bool has_process = arguments.has(OptionId::pid) || arguments.has(OptionId::comm) || arguments.has(OptionId::container);
   std::error_code none;
   for (const std::string& word : arguments.words) {
-    if (std::ranges::find(kinds, word) == std::end(kinds) && out.question.file.empty() && std::filesystem::is_regular_file(word, none)) {
-      out.question.file = word;
-      continue;
-    }
-    if (std::ranges::find(kinds, word) == std::end(kinds))
-      return usage("`" + word + "`: ask `slow`, `growing`, `stuck` or `failing`, or nothing for any of them; or name a core dump or a recording");
-    if (out.question.kind != "any") return usage("`" + word + "`: one question at a time");
-    out.question.kind = word;
+    const bool is_kind = std::ranges::find(kinds, word) != std::end(kinds);
+    if (is_kind && out.kind != "any") return usage("`" + word + "`: one question at a time");
+    if (is_kind)
+      out.kind = word;
+    else if (out.file.empty() && (!has_process || word.find_first_of("/.") != word.npos) && std::filesystem::is_regular_file(word, none))
+      out.file = word;
+    else if (has_process && out.function.empty())
+      out.function = word;
+    else
+      return usage("`" + word + "`: ask `slow`, `growing`, `stuck` or `failing`, or nothing for any of them; or name a core dump, a recording, or with -p a function");
   }
+  if (out.function.empty()) return {};
+  if (out.kind != "any" && out.kind != "slow") return usage("`" + out.function + "`: calls of a function can be `slow`, not `" + out.kind + "`");
+  out.kind = "slow";
+  return {};
+}
+
+base::Result<Request> read_request(const session::Arguments& arguments) {
+  Request out;
+  ACU_CHECK(read_words(arguments, out.question));
   ACU_TRY(const session::TargetFilter filter, read_target_filter(arguments));
   if (filter.pids.size() > 1) return usage("-p: one process at a time; without -p, the whole host is looked at");
   out.question.pid = filter.pid;
@@ -89,7 +101,7 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
 }
 
 base::Status measure_one(const Request& request, session::Output& output) {
-  ACU_TRY(const std::vector<why::Fact> facts, why::measure(request.measurement, {.pid = request.question.pid, .max_cost = request.question.max_cost}, request.run));
+  ACU_TRY(const std::vector<why::Fact> facts, why::measure(request.measurement, {.pid = request.question.pid, .max_cost = request.question.max_cost, .function = request.question.function}, request.run));
   output.out(request.json ? why::facts_json(facts) : facts.empty() ? std::string("no facts\n") : why::facts_text(facts));
   return {};
 }

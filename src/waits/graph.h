@@ -22,6 +22,7 @@ struct Activity {
   bool is_idle = false;           // a wait for work to come: for any of many descriptors, or for a connection
   bool is_whole = false;          // the last of `where` is the outermost function of the program, in which its thread always is
   bool is_lock = false;           // a wait for what one thread has at a time
+  bool is_asked = true;           // in a call of Graph::function
   uint32_t group = 0;             // index into Graph::groups
   std::string what;               // "the lock g_lock", "read(5</var/log/x>, …)"; empty: it runs
   std::vector<std::string> where; // the innermost functions of the program itself (most_functions); empty: not known
@@ -61,6 +62,7 @@ struct Group {
 };
 
 struct Graph {
+  std::string function; // whose calls are asked about; empty: all that threads do
   std::vector<Group> groups;
   std::vector<Timeline> threads;
   std::vector<Activity> activities;

@@ -27,6 +27,11 @@ bool is_for_work(int call) {
 
 } // namespace
 
+GraphMaker::GraphMaker(Stacks& stacks, WaitNames& names, const std::string& function) : stacks_(stacks), names_(names) {
+  if (!function.empty()) asked_.emplace(function);
+  graph_.function = function;
+}
+
 // ---- as records come
 
 void GraphMaker::take(const Note& note) {
@@ -72,6 +77,10 @@ uint32_t GraphMaker::thread_of(const waits::Thread& thread) {
   return at->second;
 }
 
+bool GraphMaker::is_asked(const std::vector<symbol::Frame>& frames) const {
+  return !asked_ || std::ranges::any_of(frames, [&](const symbol::Frame& f) { return !spec::is_note(f.kind) && asked_->matches(f.name); });
+}
+
 // The innermost functions that are the program's own; without any, the innermost one.
 void GraphMaker::place(Activity& activity, const StackId& user) {
   const std::vector<symbol::Frame>& frames = stacks_.frames(user);
@@ -81,11 +90,12 @@ void GraphMaker::place(Activity& activity, const StackId& user) {
   for (const symbol::Frame* f : profile::program_frames(frames))
     if (!profile::is_of_library(*f) && ++own <= most_functions) activity.where.push_back(shortened(std::string(f->name)));
   activity.is_whole = own <= most_functions;
+  activity.is_asked = is_asked(frames);
   if (!own && !activity.stack.empty()) activity.where.push_back(activity.stack.front());
 }
 
 uint32_t GraphMaker::keep(Activity activity, const StackId& user) {
-  const auto [at, is_new] = kept_.try_emplace({activity.group, activity.kind, activity.what, activity.where}, graph_.activities.size());
+  const auto [at, is_new] = kept_.try_emplace({activity.group, activity.kind, activity.what, activity.where, activity.is_asked}, graph_.activities.size());
   if (!is_new) return at->second;
   graph_.activities.push_back(std::move(activity));
   stacks_of_.push_back(user);
@@ -230,7 +240,7 @@ void GraphMaker::mix() {
   for (auto& [of, its] : seen) {
     const Seen& group = seen[of_group(of.group)];
     const Seen& best = its.samples ? its : group;
-    std::vector<Share> shares = best.samples ? shares_of(best) : std::vector<Share>{{keep({.kind = Activity::runs, .group = of.group, .what = {}, .where = {}, .stack = {}}), 1}};
+    std::vector<Share> shares = best.samples ? shares_of(best) : std::vector<Share>{{keep({.kind = Activity::runs, .is_asked = !asked_, .group = of.group, .what = {}, .where = {}, .stack = {}}), 1}};
     mixes[of] = static_cast<uint32_t>(graph_.mixes.size());
     graph_.mixes.push_back(std::move(shares));
   }

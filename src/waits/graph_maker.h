@@ -4,6 +4,7 @@
 // kind (what they come after, and what they end with) run the same code.
 #pragma once
 
+#include "symbol/source_names.h"
 #include "waits/graph.h"
 #include "waits/records.h"
 #include "waits/wait_names.h"
@@ -11,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -22,8 +24,8 @@ class GraphMaker {
 public:
   static constexpr size_t most_waits = 1'000'000; // of 64 bytes
 
-  // Both outlive this.
-  GraphMaker(Stacks& stacks, WaitNames& names) : stacks_(stacks), names_(names) {}
+  // `function`: whose calls are asked about, as symbol::SourceName has it; empty: all that threads do. The others outlive this.
+  GraphMaker(Stacks& stacks, WaitNames& names, const std::string& function = {});
 
   void take(const Note& note);
   // Begin and end of the measurement, as the records count.
@@ -50,11 +52,13 @@ private:
   uint32_t activity_of(uint32_t group, const StackId& user);
   uint32_t keep(Activity activity, const StackId& user = {});
   void place(Activity& activity, const StackId& user);
+  bool is_asked(const std::vector<symbol::Frame>& frames) const;
   void add_segments();
   void mix();
 
   Stacks& stacks_;
   WaitNames& names_;
+  std::optional<symbol::SourceName> asked_; // none: everything is
   Graph graph_;
   std::vector<Waited> waits_;
   std::vector<Sample> samples_;
@@ -63,7 +67,7 @@ private:
   std::unordered_map<uint32_t, uint32_t> threads_;     // by Thread::tid
   std::map<std::string, uint32_t> groups_;
   std::map<Key, uint32_t> activities_;                 // as they were recorded
-  std::map<std::tuple<uint32_t, Activity::Kind, std::string, std::vector<std::string>>, uint32_t> kept_; // by group, kind, what and where
+  std::map<std::tuple<uint32_t, Activity::Kind, std::string, std::vector<std::string>, bool>, uint32_t> kept_; // by group, kind, what, where and is_asked
   std::vector<StackId> stacks_of_; // by activity
   uint64_t dropped_ = 0;
 };

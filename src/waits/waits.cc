@@ -32,7 +32,7 @@ base::Status Measuring::load(const session::Options& run) {
   ACU_CHECK(runner_->load(run));
   stacks_.emplace(runner_->backend().engine(), runner_->backend().walker() != nullptr, runner_->names().sources());
   names_.emplace(*stacks_, runner_->names(), interpreter_locks_);
-  maker_.emplace(*stacks_, *names_);
+  maker_.emplace(*stacks_, *names_, options_.function);
   return {};
 }
 

@@ -23,6 +23,7 @@ struct Options {
   size_t top = 5;                    // bottlenecks that are shown
   runtime::Show languages = runtime::Show::folded;
   std::string output;                // a file; empty: standard output
+  std::string function;              // whose calls are asked about; empty: all that threads do
   bool json = false;
   bool quiet = false;
 };

@@ -69,8 +69,8 @@ void put_back_return(const walk_copy& copy, uint64_t address, std::span<std::byt
 
 } // namespace
 
-Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine, TakeRuntime take_runtime)
-    : walker_(walker), users_(users), codes_(codes), take_runtime_(std::move(take_runtime)), watch_(watch), cache_(symbol::Cache::of_user()) {
+Unwinding::Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine)
+    : walker_(walker), users_(users), codes_(codes), watch_(watch), cache_(symbol::Cache::of_user()) {
   tell_task_members(walker.tables(), machine);
   users_.keep_contents();
   walker_.set_hooks({.seen =
@@ -230,8 +230,17 @@ bool Unwinding::publish(uint32_t pid) {
   return true;
 }
 
+void Unwinding::tell_runtimes(const void* owner, TakeRuntime take) {
+  take_runtime_.erase(owner);
+  if (!take) return;
+  for (const auto& [pid, list] : processes_)
+    if (list->language != bpf::WalkTables::no_language) take(pid, languages_.at(list->language).table);
+  take_runtime_.emplace(owner, std::move(take));
+}
+
 void Unwinding::tell_runtime(uint32_t pid, const List& list) const {
-  if (take_runtime_ && list.language != bpf::WalkTables::no_language) take_runtime_(pid, languages_.at(list.language).table);
+  if (list.language == bpf::WalkTables::no_language) return;
+  for (const auto& [owner, take] : take_runtime_) take(pid, languages_.at(list.language).table);
 }
 
 void Unwinding::forget(uint32_t pid) {

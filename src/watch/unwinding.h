@@ -24,6 +24,7 @@
 #include "unwind/walk.h"
 #include "watch/process_watch.h"
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -34,12 +35,15 @@ namespace watch {
 
 class Unwinding : public ProcessWatch::Follower {
 public:
-  // Called for each process that runs a language runtime, with its table.
   using TakeRuntime = std::function<void(uint32_t pid, const language_table& table)>;
-  Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine, TakeRuntime take_runtime = {});
+  Unwinding(bpf::Walker& walker, symbol::UserSymbols& users, runtime::CodeNames& codes, ProcessWatch& watch, probe::Machine& machine);
   ~Unwinding() override;
   Unwinding(const Unwinding&) = delete;
   Unwinding& operator=(const Unwinding&) = delete;
+
+  // Calls `take` for each process that runs a language runtime, with its table: now for those that are known, later for others, until the next call for
+  // the same `owner`. Empty: never again.
+  void tell_runtimes(const void* owner, TakeRuntime take);
 
   void take(const symbol::ProcessEvent& event) override;
   void settle() override;
@@ -83,7 +87,7 @@ private:
   bpf::Walker& walker_;
   symbol::UserSymbols& users_;
   runtime::CodeNames& codes_;
-  TakeRuntime take_runtime_;
+  std::map<const void*, TakeRuntime> take_runtime_; // by owner
   ProcessWatch& watch_;
   symbol::Cache cache_;
   std::unordered_map<std::string, File> files_;   // by build-id, or where they lie in memory

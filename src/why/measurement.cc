@@ -44,8 +44,8 @@ const InstrumentKind* find_instrument(std::string_view measurement) {
   return out == std::end(kinds) ? nullptr : out;
 }
 
-std::string command_of(std::string_view measurement, int pid) {
-  return "acu why --measure " + std::string(measurement) + (pid < 0 ? "" : " -p " + std::to_string(pid));
+std::string command_of(std::string_view measurement, int pid, const std::string& function) {
+  return "acu why --measure " + std::string(measurement) + (pid < 0 ? "" : " -p " + std::to_string(pid)) + (function.empty() ? "" : " " + base::in_shell(function));
 }
 
 } // namespace why

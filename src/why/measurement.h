@@ -24,6 +24,7 @@ struct Subject {
   uint64_t interval_ns = 3'000'000'000;
   double max_cost = default_max_cost; // in percent of a CPU; a measurement that would take more is refused
   int asked = -1; // the process that the question is about, also where the whole host is measured
+  std::string function = {}; // whose calls are asked about (symbol::SourceName); empty: all that the process does
   std::shared_ptr<session::Shared> shared = std::make_shared<session::Shared>(); // what all scripts of an answer know of processes
 
   bool is_asked_about(int64_t process) const { return process >= 0 && (process == asked || process == pid); }
@@ -61,7 +62,7 @@ std::span<const InstrumentKind> instrument_kinds();
 // nullptr: none takes that measurement.
 const InstrumentKind* find_instrument(std::string_view measurement);
 
-// The command that takes the measurement again, for a shell.
-std::string command_of(std::string_view measurement, int pid);
+// The command that takes the measurement again, for a shell. `function`: if calls of it alone were measured.
+std::string command_of(std::string_view measurement, int pid, const std::string& function = {});
 
 } // namespace why

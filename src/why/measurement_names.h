@@ -10,6 +10,7 @@ struct MeasurementName {
   std::string_view name;
   std::string_view facts; // kinds, separated by spaces; besides them "measured" of each process that it covered, last
   std::string_view observation = {}; // that it shares with others, by the name of one of them; empty: it has its own
+  bool knows_calls = false; // of a function: what it yields can be of the time in them alone
 };
 
 inline constexpr MeasurementName measurement_names[] = {
@@ -20,12 +21,12 @@ inline constexpr MeasurementName measurement_names[] = {
     {"syscalls", "syscall"},
     {"births", "births"},
     // Those that rules ask for.
-    {"cpu-profile", "hot-function"},
+    {"cpu-profile", "hot-function", "", true},
     {"cpu-counters", "hot-function"}, // by cycles, independent of the clock
-    {"run-queues", "run-queue process-time", "waits"},
-    {"waits", "wait process-time"},
-    {"wait-graph", "bottleneck pool late-wakeup", "waits"},
-    {"locks", "lock lock-cycle", "waits"},
+    {"run-queues", "run-queue process-time", "waits", true},
+    {"waits", "wait process-time", "", true},
+    {"wait-graph", "bottleneck pool late-wakeup", "waits", true},
+    {"locks", "lock lock-cycle", "waits", true},
     {"block-io", "disk-latency disk-user"},
     {"files", "file-write file-read file-sync cache-growth"},
     {"connections", "peer ports listen-queue"},
@@ -34,7 +35,7 @@ inline constexpr MeasurementName measurement_names[] = {
     {"page-faults", "page-faults"},
     {"allocations", "allocation"},
     {"heap", "kept-blocks"},
-    {"interpreters", "interpreter", "waits"},
+    {"interpreters", "interpreter", "waits", true},
     {"collectors", "collector"},
     {"exceptions", "exceptions"},
     {"timers", "timers"},

@@ -1,4 +1,5 @@
 // The functions that a process runs, sampled by the clock of the CPUs.
+#include "symbol/source_names.h"
 #include "why/flame_picture.h"
 #include "why/hot_functions.h"
 #include "why/instruments.h"
@@ -15,7 +16,7 @@ constexpr std::string_view key_pid = "0", key_kernel = "4", key_user = "5";
 
 class ProfileInstrument final : public ScriptInstrument {
 public:
-  explicit ProfileInstrument(const Subject& subject) : ScriptInstrument("flame_cpu", subject, Scope::subject) {}
+  explicit ProfileInstrument(const Subject& subject) : ScriptInstrument("flame_cpu", subject, Scope::subject), asked_(subject.function) {}
 
   base::Result<std::vector<Fact>> end(uint64_t interval_ns) override;
   std::vector<Picture> pictures() override { return {{"CPU time", flame_.element("CPU", subject_.pid)}}; }
@@ -24,6 +25,11 @@ private:
   void configure(session::BuiltinScript& script) const override { script.set_places("ticks", "profile:hz:" + std::to_string(ticks_a_second)); }
   void arrange(session::Measurement& measurement) override;
 
+  bool is_asked(const std::vector<symbol::Frame>& frames) const {
+    return subject_.function.empty() || std::ranges::any_of(frames, [&](const symbol::Frame& f) { return asked_.matches(f.name); });
+  }
+
+  symbol::SourceName asked_; // whose calls are
   FlamePicture flame_;
 };
 
@@ -42,6 +48,7 @@ base::Result<std::vector<Fact>> ProfileInstrument::end(uint64_t) {
     examples.push_back(frames.empty() ? user : kernel);
     const std::vector<symbol::Frame>& above = stacks().frames(user);
     frames.insert(frames.end(), above.begin(), above.end());
+    if (!is_asked(frames)) continue;
     hot.add(frames, examples.size() - 1, row.sum());
     flame_.add(frames, row.sum());
   }

@@ -31,14 +31,15 @@ const std::string* remark_of(const Finding& f, Remark::Kind kind) {
 
 std::string asked_about(const Question& q) {
   const std::string file = q.file.empty() ? "" : base::printable(q.file) + ", ";
-  return file + (q.pid < 0 ? "this host" : "process " + std::to_string(q.pid) + (q.name.empty() ? "" : " (" + base::printable(q.name) + ")"));
+  const std::string calls = q.function.empty() ? "" : "calls of " + base::printable(q.function) + " in ";
+  return file + calls + (q.pid < 0 ? "this host" : "process " + std::to_string(q.pid) + (q.name.empty() ? "" : " (" + base::printable(q.name) + ")"));
 }
 
 std::string command_again(const Question& question, const Evidence& e) {
   if (!question.file.empty()) return (e.measurement == "recording" ? "acu report " : "acu core ") + base::in_shell(question.file);
   const InstrumentKind* kind = find_instrument(e.measurement);
   if (!kind || !kind->needs_pid) return command_of(e.measurement, -1);
-  return command_of(e.measurement, e.about.pid() < 0 ? question.pid : e.about.pid());
+  return command_of(e.measurement, e.about.pid() < 0 ? question.pid : e.about.pid(), find_measurement_name(e.measurement)->knows_calls ? question.function : "");
 }
 
 namespace {
@@ -166,6 +167,7 @@ std::string answer_json(const Question& question, const Answer& answer) {
   JsonObject out;
   out.add("type", "why").add("question", question.kind);
   if (question.pid >= 0) out.add("pid", static_cast<uint64_t>(question.pid)).add("name", question.name);
+  if (!question.function.empty()) out.add("function", question.function);
   return out.add("result", is_any ? "found" : "nothing found")
              .raw("findings", json_list(answer.findings, [&](const Finding& f) { return finding_json(question, f); }))
              .raw("measurements", json_list(answer.taken, taken_json))

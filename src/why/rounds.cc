@@ -65,6 +65,7 @@ private:
   std::string problem_of(const InstrumentKind* kind, int pid) const;
   void take(std::vector<Task>& tasks, uint64_t interval_ns);
   void finish(Task& task, uint64_t begin_ns, uint64_t interval_ns);
+  void relate_to_calls(Fact& fact);
   void refuse(const Task& task, const base::Error& error);
   uint64_t left_ns() const;
 
@@ -76,6 +77,8 @@ private:
   Answer answer_;
   std::set<std::pair<std::string, int>> asked_; // measurements that were taken, or cannot be
   uint64_t began_ns_ = base::clock_ns();
+  double calls_ready_ = 0;   // the part of the calls' time in which they run or wait for a CPU
+  bool were_called_ = false; // and whether there were any
 };
 
 constexpr uint64_t round_ns = 3'000'000'000;
@@ -96,6 +99,10 @@ void add_to(std::vector<Task>& tasks, const std::string& measurement, const std:
 
 std::vector<Task> Rounds::first_round() const {
   std::vector<Task> out;
+  // First, as they say how the calls spend their time.
+  if (!question_.function.empty())
+    for (const MeasurementName& m : measurement_names)
+      if (m.knows_calls && find_instrument(m.name)) add_to(out, std::string(m.name), "", question_.pid);
   for (const InstrumentKind& kind : instrument_kinds())
     for (std::string_view name : base::split(kind.measurements, ' '))
       if (kind.is_first) add_to(out, std::string(name), "", kind.needs_pid ? question_.pid : -1);
@@ -150,7 +157,7 @@ void Rounds::take(std::vector<Task>& tasks, uint64_t interval_ns) {
       t.outcome = base::Error{base::Failure::runtime, "no time was left"};
       continue;
     }
-    t.instrument = t.kind->make({.pid = t.pid, .interval_ns = interval_ns, .max_cost = question_.max_cost, .asked = question_.pid, .shared = shared_});
+    t.instrument = t.kind->make({.pid = t.pid, .interval_ns = interval_ns, .max_cost = question_.max_cost, .asked = question_.pid, .function = question_.function, .shared = shared_});
     t.outcome = t.instrument->prepare(run_);
   }
   std::vector<Prepared> all;
@@ -159,6 +166,20 @@ void Rounds::take(std::vector<Task>& tasks, uint64_t interval_ns) {
   const uint64_t begin_ns = base::clock_ns() - began_ns_;
   const uint64_t measured_ns = run_together(all, interval_ns);
   for (Task& t : tasks) finish(t, begin_ns, measured_ns);
+}
+
+// If calls are asked about, the process is as busy as they are.
+void Rounds::relate_to_calls(Fact& fact) {
+  const auto slot = [&](std::string_view name) -> Value* {
+    const auto at = std::ranges::find(fact.slots, name, &std::pair<std::string_view, Value>::first);
+    return at == fact.slots.end() ? nullptr : &at->second;
+  };
+  const auto number = [&](std::string_view name) { return std::get<double>(*slot(name)); };
+  if (fact.kind->name == "process-time") {
+    calls_ready_ = number("running") + number("runnable");
+    were_called_ |= calls_ready_ + number("waiting") > 0;
+  }
+  if (fact.kind->name == "process" && std::get<int64_t>(*slot("pid")) == question_.pid) *slot("busiest") = calls_ready_;
 }
 
 // Its facts, and that it was taken: what it did not find was not there.
@@ -171,8 +192,11 @@ void Rounds::finish(Task& task, uint64_t begin_ns, uint64_t interval_ns) {
   for (size_t i = 0; i < task.measurements.size(); i++) {
     const std::string& name = task.measurements[i];
     Taken taken = {.measurement = name, .pid = task.pid, .why = task.reasons[i], .problem = {}, .begin_ns = begin_ns, .interval_ns = interval_ns};
-    for (const Fact& f : *facts)
-      if (f.measurement == name) inference_.add(f), taken.facts++;
+    for (Fact& f : *facts) {
+      if (f.measurement != name) continue;
+      if (!question_.function.empty()) relate_to_calls(f);
+      inference_.add(f), taken.facts++;
+    }
     inference_.add({.kind = find_fact_kind("measured"),
                     .slots = {{"pid", int64_t{task.pid}}, {"seconds", static_cast<double>(interval_ns) / 1e9}},
                     .measurement = find_measurement_name(name)->name});
@@ -185,6 +209,10 @@ base::Result<Answer> Rounds::find() {
   Conclusions conclusions;
   for (std::vector<Task> tasks = first_round(); !tasks.empty();) {
     take(tasks, std::min(round_ns, std::max(least_round_ns, left_ns() / 3)));
+    if (!question_.function.empty() && !were_called_) {
+      answer_.notes.push_back("no thread was seen in a call of " + base::quoted(question_.function) + "; `acu flame -p " + std::to_string(question_.pid) + "` shows which functions run");
+      break;
+    }
     conclusions = inference_.run();
     if (left_ns() < least_round_ns) break;
     tasks = next_round(conclusions.needs);
@@ -193,6 +221,23 @@ base::Result<Answer> Rounds::find() {
   answer_.duration_ns = base::clock_ns() - began_ns_;
   answer_.cpu_ns = base::clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   return std::move(answer_);
+}
+
+} // namespace
+
+namespace {
+
+// What no measurement has seen in the calls themselves is likely at most, and its size is the process's.
+void weigh_for_calls(Answer& answer) {
+  const auto knows_calls = [](const Evidence& e) { return e.supports && find_measurement_name(e.measurement)->knows_calls; };
+  std::string others;
+  for (Finding& f : answer.findings) {
+    if (f.verdict > Verdict::likely || std::ranges::any_of(f.evidence, knows_calls)) continue;
+    f.verdict = Verdict::likely;
+    others += (others.empty() ? "" : ", ") + f.about.cause;
+  }
+  std::ranges::stable_sort(answer.findings, {}, &Finding::verdict);
+  if (!others.empty()) answer.notes.push_back("the sizes of these are parts of the time of the whole process, not of the calls: " + others);
 }
 
 } // namespace
@@ -208,6 +253,7 @@ base::Status begin_inference(Inference& inference, const Question& question) {
 
 void conclude(const Conclusions& conclusions, const Question& question, Answer& answer) {
   answer.findings = judge(conclusions);
+  if (!question.function.empty()) weigh_for_calls(answer);
   // What other processes may have is no answer.
   std::erase_if(answer.findings, [&](const Finding& f) { return question.pid >= 0 && f.about.pid() >= 0 && f.about.pid() != question.pid && f.verdict >= Verdict::open; });
   answer.notes.insert(answer.notes.end(), conclusions.mistakes.begin(), conclusions.mistakes.end());
@@ -221,6 +267,8 @@ base::Result<Answer> find_answer(const Question& question, const session::Option
 base::Result<std::vector<Fact>> measure(std::string_view measurement, const Subject& subject, const session::Options& run) {
   const InstrumentKind* kind = find_instrument(measurement);
   if (!kind) return base::Error{base::Failure::usage, "there is no measurement " + base::quoted(measurement)};
+  if (!subject.function.empty() && !find_measurement_name(measurement)->knows_calls)
+    return base::Error{base::Failure::usage, base::quoted(measurement) + " is of a whole process: leave out " + base::quoted(subject.function)};
   if (kind->needs_pid && subject.pid < 0) return base::Error{base::Failure::usage, base::quoted(measurement) + " measures a process: add -p PID"};
   const std::unique_ptr<Instrument> instrument = kind->make(subject);
   ACU_CHECK(instrument->prepare(run));

@@ -16,6 +16,7 @@ struct Question {
   std::string kind = "any"; // slow, growing, stuck, failing, any
   int pid = -1;             // -1: the host
   std::string name;         // of the process
+  std::string function;     // whose calls are asked about (symbol::SourceName); empty: all that the process does
   std::string file;         // the core dump or recording that is asked about; empty: what runs here is
   std::string rules;        // a folder of the user's rules; empty: none
   uint64_t limit_ns = 15'000'000'000; // for all rounds

@@ -58,6 +58,7 @@ private:
   };
 
   void find_idle();
+  void find_asked();
   void sum_up();
   void add(std::string_view kind, std::string_view measurement, Slots slots);
   void add_times();
@@ -67,8 +68,13 @@ private:
   void add_locks();
   void add_lock(const std::string& name, const std::vector<const Blamed*>& waits);
   double waited_ns(const std::vector<const Blamed*>& waits) const;
+  double part_of_calls(const waits::Bottleneck& bottleneck) const;
   void add_bottleneck(const waits::Bottleneck& bottleneck);
   void add_pool(const Blamed& wait);
+  // Without a question about calls, what is idle does not count.
+  bool is_counted(const Segment& s) const {
+    return !graph_.function.empty() || !(is_idle_[s.thread] || (s.kind == Activity::waits && graph_.activities[s.activity].is_idle));
+  }
   bool is_here(uint32_t thread) const { return pid_ < 0 || graph_.threads[thread].pid == static_cast<uint32_t>(pid_); }
   double seconds() const { return static_cast<double>(std::max<uint64_t>(graph_.end - graph_.begin, 1)); }
   uint32_t most_at_once(uint32_t activity) const;
@@ -76,7 +82,8 @@ private:
   const Graph& graph_;
   const waits::Findings& findings_;
   int pid_;
-  std::vector<bool> is_idle_; // threads
+  std::vector<bool> is_idle_;  // threads
+  std::vector<double> asked_; // by segment: the part of it in the calls that are asked about
   Sliced all_, running_, runnable_, waiting_;
   std::map<uint32_t, Sum> of_activity_;
   std::vector<Fact> out_;
@@ -91,13 +98,30 @@ void Maker::find_idle() {
   for (size_t t = 0; t < own.size(); t++) is_idle_.push_back(static_cast<double>(other[t]) < least_else * static_cast<double>(own[t] + other[t]));
 }
 
+// Whoever waits for a CPU does so in the call in which it was before.
+void Maker::find_asked() {
+  asked_.assign(graph_.segments.size(), 0);
+  for (const waits::Timeline& thread : graph_.threads) {
+    double last = 0;
+    for (uint32_t at : thread.segments) {
+      const Segment& s = graph_.segments[at];
+      if (s.kind == Activity::waits) last = graph_.activities[s.activity].is_asked;
+      if (s.kind == Activity::runs) {
+        last = 0;
+        for (const waits::Share& share : graph_.mixes[s.mix]) last += graph_.activities[share.activity].is_asked ? share.part : 0;
+      }
+      asked_[at] = last;
+    }
+  }
+}
+
 void Maker::sum_up() {
   find_idle();
-  for (const Segment& s : graph_.segments) {
-    if (!is_here(s.thread) || is_idle_[s.thread]) continue;
-    const bool is_idle = s.kind == Activity::waits && graph_.activities[s.activity].is_idle;
-    if (is_idle) continue;
-    const auto ns = static_cast<double>(s.ns());
+  find_asked();
+  for (size_t i = 0; i < graph_.segments.size(); i++) {
+    const Segment& s = graph_.segments[i];
+    if (!is_here(s.thread) || !is_counted(s) || !asked_[i]) continue;
+    const auto ns = static_cast<double>(s.ns()) * asked_[i];
     all_.add(s.end, graph_.begin, graph_.end, ns);
     (s.kind == Activity::runs ? running_ : s.kind == Activity::runnable ? runnable_ : waiting_).add(s.end, graph_.begin, graph_.end, ns);
     if (s.activity == nobody) continue;
@@ -139,8 +163,9 @@ std::string Maker::name_of_ran(uint32_t pid) const {
 void Maker::add_run_queue() {
   std::map<uint32_t, double> ahead; // by process
   double known = 0, number = 0;
-  for (const Segment& s : graph_.segments) {
-    if (s.kind != Activity::runnable || !is_here(s.thread)) continue;
+  for (size_t i = 0; i < graph_.segments.size(); i++) {
+    const Segment& s = graph_.segments[i];
+    if (s.kind != Activity::runnable || !is_here(s.thread) || asked_[i] < 0.5) continue;
     number++;
     if (s.ender == nobody || graph_.threads[s.ender].pid == static_cast<uint32_t>(::getpid())) continue; // who measures runs often, and shortly
     ahead[graph_.threads[s.ender].pid] += static_cast<double>(s.ns());
@@ -227,15 +252,25 @@ void Maker::add_lock(const std::string& name, const std::vector<const Blamed*>& 
   add("interpreter", "interpreters", std::move(of_interpreter));
 }
 
+// The part of the calls' time that the bottleneck takes, or lets them wait.
+double Maker::part_of_calls(const waits::Bottleneck& bottleneck) const {
+  double ns = 0;
+  for (const waits::Share& own : bottleneck.activities)
+    if (graph_.activities[own.activity].is_asked) ns += own.part * static_cast<double>(bottleneck.ns);
+  for (const waits::Bottleneck::Waiting& w : bottleneck.waiting)
+    if (graph_.activities[w.activity].is_asked) ns += static_cast<double>(w.ns);
+  return std::min(1.0, ns / std::max(all_.sum(), 1.0));
+}
+
 void Maker::add_bottleneck(const waits::Bottleneck& bottleneck) {
   constexpr std::string_view kinds[] = {"runs", "waits", "runnable"};
   const Activity& a = graph_.activities[bottleneck.activities.front().activity];
   Slots slots = {{"activity", std::string(kinds[a.kind])}, {"what", a.what}, {"speedup", bottleneck.speedups.front().factor}};
   put_location(slots, location_of(a));
-  const double share = 1 - 1 / bottleneck.speedups.front().factor;
   constexpr double off = 0.2; // of a gain, at most (test/waits/run.py)
-  const auto of_gain = [&](double gain) { return std::clamp(1 - 1 / std::max(gain, 1.0), 0.0, 1.0); };
-  put_share(slots, {share, of_gain(bottleneck.speedups.front().factor * (1 - off)), of_gain(bottleneck.speedups.front().factor * (1 + off))});
+  const auto of_gain = [](double gain) { return std::clamp(1 - 1 / std::max(gain, 1.0), 0.0, 1.0); };
+  const double factor = graph_.function.empty() ? bottleneck.speedups.front().factor : 1 / std::max(1 - part_of_calls(bottleneck), 0.01);
+  put_share(slots, {of_gain(factor), of_gain(factor * (1 - off)), of_gain(factor * (1 + off))});
   add("bottleneck", "wait-graph", std::move(slots));
 }
 

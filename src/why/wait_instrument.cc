@@ -14,6 +14,7 @@ public:
     options_.filter.pid = subject.pid;
     options_.filter.pids = {subject.pid};
     options_.duration_ns = subject.interval_ns;
+    options_.function = subject.function;
   }
 
   base::Status prepare(const session::Options& run) override {

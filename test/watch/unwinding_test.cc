@@ -13,6 +13,7 @@
 #include <csignal>
 #include <dlfcn.h>
 #include <functional>
+#include <set>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,7 @@ private:
 };
 
 void wait_only() {}
+void become_python() { execl("/usr/bin/python3", "python3", "-c", "import os\nwhile os.read(0, 1): os.write(1, b'x')", nullptr); }
 void become_cat() { execl("/bin/cat", "cat", nullptr); }
 
 class UnwindingProcesses : public testing::Test {
@@ -183,6 +185,24 @@ TEST_F(UnwindingProcesses, only_one_process_is_looked_at_where_one_was_asked_for
   EXPECT_FALSE(knows(other));
   EXPECT_FALSE(knows(self));
   EXPECT_EQ(processes(), 1u);
+}
+
+// Measurements that share it come and go.
+TEST_F(UnwindingProcesses, runtimes_are_told_to_all_who_ask_while_they_do) {
+  if (access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "there is no /usr/bin/python3";
+  start_for_family();
+  std::set<uint32_t> first, second;
+  unwinding->tell_runtimes(&first, [&](uint32_t pid, const language_table&) { first.insert(pid); });
+  Child child(become_python);
+  watch->drain();
+  EXPECT_EQ(first, std::set{child.id()});
+  unwinding->tell_runtimes(&second, [&](uint32_t pid, const language_table&) { second.insert(pid); });
+  EXPECT_EQ(second, std::set{child.id()}) << "it is known already";
+  unwinding->tell_runtimes(&first, {});
+  Child other(become_python);
+  watch->drain();
+  EXPECT_EQ(first, std::set{child.id()}) << "it was told though nobody asked any more";
+  EXPECT_EQ(second, (std::set{child.id(), other.id()}));
 }
 
 TEST_F(UnwindingProcesses, events_of_processes_that_nobody_knows_do_no_harm) {

@@ -419,9 +419,24 @@ def test_why_by_name(acu):
     need(done.returncode and "there is no process called `no-such-program`" in done.stderr, done.stderr)
 
 
+def test_why_calls_of_a_function_are_slow(acu):
+    """Each of three functions that the same threads call has a reason of its own."""
+    require_real_time("shares are compared")
+    with running("serve", on_disk("rows")) as pid:
+        for function, cause in (("look_up_row", "lock-across-sleep"), ("store_row", "fsync-bound"), ("check_row", "hot-function")):
+            answer = json.loads(acu_why(acu, "slow", "-p", str(pid), function))
+            need(answer["function"] == function and answer["findings"][0]["cause"] == cause, f"{function}: {json.dumps(answer, indent=1)}")
+            need(answer["findings"][0]["verdict"] in ("confirmed", "likely") and answer["findings"][0]["share"] > 0.5, json.dumps(answer["findings"][0], indent=1))
+        wait = only(json.loads(f"[{acu_why(acu, '--measure', 'run-queues', '-p', str(pid), 'check_row').strip().replace(chr(10), ',')}]"), "process-time")
+        need(wait["waiting"] < 0.05 and wait["running"] + wait["runnable"] > 0.9, f"it only computes: {wait}")
+        answer = json.loads(acu_why(acu, "slow", "-p", str(pid), "no_such_function"))
+        need(answer["result"] == "nothing found" and "no thread was seen in a call of `no_such_function`" in answer["notes"][0], json.dumps(answer, indent=1))
+
+
 def test_why_of_what_is_not_there(acu):
     for words, message in ((["core.none"], "`core.none`: ask `slow`"), ([__file__], "not a recording"), ([__file__, "-p", str(os.getpid())], "a file is asked about by itself"),
-                           (["-C", "a", "-p", "1"], "cannot be combined"), (["--max-cost", "x"], "--max-cost")):
+                           (["-C", "a", "-p", "1"], "cannot be combined"), (["growing", "-p", str(os.getpid()), "f"], "calls of a function can be `slow`"),
+                           (["--measure", "files", "-p", str(os.getpid()), "f"], "is of a whole process"), (["--max-cost", "x"], "--max-cost")):
         done = subprocess.run([acu, "why", *words], capture_output=True, text=True, timeout=60)
         need(done.returncode and message in done.stderr, f"{words}: {done.returncode} {done.stderr}")
 
