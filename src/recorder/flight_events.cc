@@ -32,8 +32,8 @@ std::string line_of(const std::string& path) {
 
 } // namespace
 
-FlightEvents::FlightEvents(session::Runner& runner, uint64_t from_ns, uint64_t until_ns)
-    : runner_(runner), from_ns_(from_ns), until_ns_(until_ns), stacks_{runner.backend().engine(), runner.backend().walker() != nullptr, {}, {}} {
+FlightEvents::FlightEvents(session::Runner& runner, uint64_t from_ns)
+    : runner_(runner), from_ns_(from_ns), stacks_{runner.backend().engine(), runner.backend().walker() != nullptr, {}, {}} {
   for (const ir::Action& a : runner_.program().actions) plans_.push_back(plan_of(a));
 }
 
@@ -121,7 +121,7 @@ void FlightEvents::take(const bpf::FlightRecord& record) {
     const char* begin = reinterpret_cast<const char*>(record.payload.data()) + *plan.comm;
     exit_names_[ids] = std::string(begin, ::strnlen(begin, record.payload.size() - *plan.comm));
   }
-  if (time < from_ns_ || time > until_ns_) return;
+  if (time < from_ns_) return;
   recording::Batch& batch = batches_[plan.kind];
   batch.times.push_back(time);
   batch.cpus.push_back(record.cpu);
@@ -205,7 +205,7 @@ void FlightEvents::finish(std::span<const bpf::FlightCount> counts) {
 }
 
 uint64_t FlightEvents::first_ns() const {
-  uint64_t out = until_ns_;
+  uint64_t out = ~uint64_t{0};
   for (const recording::Batch& b : batches_)
     if (b.size()) out = std::min(out, b.times.front());
   return out;

@@ -21,8 +21,8 @@ namespace recorder {
 
 class FlightEvents {
 public:
-  // Keeps events from `from_ns` to `until_ns`.
-  FlightEvents(session::Runner& runner, uint64_t from_ns, uint64_t until_ns);
+  // Keeps events from `from_ns` on; older ones count as overwritten.
+  FlightEvents(session::Runner& runner, uint64_t from_ns);
 
   void take(const bpf::FlightRecord& record);
   void add_mark(uint64_t time, uint64_t thread, const std::string& text);
@@ -33,7 +33,7 @@ public:
   std::span<const recording::Batch> batches() const { return batches_; } // by kind
   std::span<const recording::Count> counts() const { return counts_; }   // by kind
   const recording::Names& names() const { return names_; }
-  uint64_t first_ns() const;
+  uint64_t first_ns() const; // of all events; without events ~0
 
 private:
   // Where a column comes from in a record.
@@ -64,7 +64,7 @@ private:
   void name_threads();
 
   session::Runner& runner_;
-  const uint64_t from_ns_, until_ns_;
+  const uint64_t from_ns_;
   std::vector<std::optional<Plan>> plans_; // by action
   std::vector<recording::EventKind> kinds_;
   std::map<recording::Kind, uint32_t> numbers_;

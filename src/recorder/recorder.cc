@@ -50,6 +50,7 @@ private:
   void write_file();
   base::Status write(const std::string& path, FlightEvents& events, const recording::About& about);
   recording::About about(const FlightEvents& events);
+  uint64_t count_triggers();
   void report(const std::string& path, const FlightEvents& events);
 
   const Options& options_;
@@ -60,7 +61,7 @@ private:
   session::Regular regular_;
   std::optional<Trigger> pending_; // its file is not written yet
   uint64_t quiet_until_ns_ = 0;    // triggers are only counted
-  uint64_t triggers_ = 0, written_ = 0;
+  uint64_t written_ = 0;
   bool failed_ = false; // a file could not be written where it should be
 };
 
@@ -87,7 +88,6 @@ void Recorder::take(const type::Type& type, std::span<const std::byte> bytes) {
     if (f.name == "thread") std::memcpy(&trigger.thread, bytes.data() + f.offset, 8);
     if (f.name == "number") std::memcpy(&number, bytes.data() + f.offset, 4);
   }
-  triggers_++;
   if (pending_ || trigger.time < quiet_until_ns_) return;
   trigger.what = number && number <= options_.triggers.size() ? options_.triggers[number - 1] : "signal SIGUSR2";
   pending_ = std::move(trigger);
@@ -106,8 +106,8 @@ void Recorder::end() {
 recording::About Recorder::about(const FlightEvents& events) {
   utsname system = {};
   ::uname(&system);
-  const uint64_t now = base::clock_ns(), begin = events.first_ns();
-  recording::About out = {.what = condition_.what, .host = system.nodename, .begin_ns = begin, .end_ns = std::min(now, pending_->time + options_.after_ns)};
+  const uint64_t now = base::clock_ns(), begin = std::min(events.first_ns(), now);
+  recording::About out = {.what = condition_.what, .host = system.nodename, .begin_ns = begin, .end_ns = now};
   out.begin_wall_ns = base::clock_ns(CLOCK_REALTIME) - (now - begin);
   out.cpus = static_cast<uint32_t>(::sysconf(_SC_NPROCESSORS_ONLN));
   out.own_cpu_ns = own_cpu_ns();
@@ -126,7 +126,7 @@ base::Status Recorder::write(const std::string& path, FlightEvents& events, cons
 
 void Recorder::write_file() {
   runner_->drain(); // stacks were sent
-  FlightEvents events(*runner_, pending_->time - std::min(pending_->time, options_.before_ns), pending_->time + options_.after_ns);
+  FlightEvents events(*runner_, pending_->time - std::min(pending_->time, options_.before_ns));
   const std::vector<bpf::FlightCount> counts = runner_->backend().flight()->read([&](const bpf::FlightRecord& r) { events.take(r); });
   runner_->drain(); // … until now
   events.add_mark(pending_->time, pending_->thread, pending_->what);
@@ -163,6 +163,14 @@ void Recorder::report(const std::string& path, const FlightEvents& events) {
                    " before; sent " + std::to_string(sum.sent) + ", overwritten " + std::to_string(sum.overwritten) + ", lost " + std::to_string(sum.lost) + "\n");
 }
 
+// Also those that came too soon to be sent.
+uint64_t Recorder::count_triggers() {
+  auto entries = runner_->read("triggers");
+  uint64_t sum = 0;
+  if (entries.ok() && !entries->empty() && entries->front().values.size() >= sizeof sum) std::memcpy(&sum, entries->front().values.data(), sizeof sum);
+  return sum;
+}
+
 base::Result<int> Recorder::run() {
   ACU_CHECK(base::check_output(options_.output));
   session::Options run;
@@ -192,7 +200,8 @@ base::Result<int> Recorder::run() {
 
   // Detached; what was triggered is written.
   ACU_CHECK(runner_->live(*output_, {&regular_}));
-  if (!options_.quiet) output_->message(std::to_string(triggers_) + (triggers_ == 1 ? " trigger, " : " triggers, ") + std::to_string(written_) + (written_ == 1 ? " file\n" : " files\n"));
+  const uint64_t triggers = count_triggers();
+  if (!options_.quiet) output_->message(std::to_string(triggers) + (triggers == 1 ? " trigger, " : " triggers, ") + std::to_string(written_) + (written_ == 1 ? " file\n" : " files\n"));
   ACU_CHECK(output_->finish());
   const int status = session::end_of(runner_->child());
   return status ? status : failed_ ? 1 : 0;

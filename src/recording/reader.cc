@@ -5,6 +5,9 @@
 #include "recording/chunks.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace recording {
 
@@ -37,6 +40,13 @@ constexpr std::string_view bad_reference = "it refers to something that is not t
 } // namespace
 
 bool is_event_recording(std::string_view first_bytes) { return first_bytes.starts_with(magic); }
+
+base::Result<bool> is_event_recording_file(const std::string& path) {
+  const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) return base::errno_error(path, errno);
+  char first[magic.size()];
+  return ::pread(file.get(), first, sizeof first, 0) == sizeof first && is_event_recording({first, sizeof first});
+}
 
 // The chunks as the index lists them; false: there is none, or it is wrong.
 bool Reader::Parts::take_index() {
