@@ -13,6 +13,8 @@
 namespace recording {
 
 bool is_event_recording(std::string_view first_bytes);
+// Of a regular file; others, such as pipes, are none. Failure: it cannot be opened.
+base::Result<bool> is_event_recording_file(const std::string& path);
 
 // Which events are asked for.
 struct Part {
@@ -23,6 +25,7 @@ struct Part {
 class Reader {
 public:
   static base::Result<Reader> open(const std::string& path);
+  static base::Result<Reader> of(std::string bytes); // of a file that is in memory
   Reader(Reader&&) noexcept;
   ~Reader();
 
@@ -30,6 +33,7 @@ public:
   const Names& names() const; // of all chunks
   std::span<const EventKind> kinds() const;
   std::span<const Count> counts() const; // by kind; of a cut file only `kept` is known
+  bool is_complete() const; // not cut
   // Chunks in the order of the file, in which times of different kinds and CPUs overlap; events outside of `part` are left out. `take`: false ends it.
   base::Status each(const Part& part, const std::function<bool(const Batch&)>& take) const;
 

@@ -4,6 +4,7 @@
 #include "profile/diff.h"
 #include "profile/formats.h"
 #include "profile/interpreters.h"
+#include "recording/report.h"
 #include "profile/slices.h"
 #include "session/arguments.h"
 #include "tool/range.h"
@@ -30,8 +31,8 @@ static base::Result<int> compare(const session::Arguments& arguments) {
     return base::Error{base::Failure::usage,
                        "`" + *output + "`: a comparison is an .html page"};
   if (output) ACU_CHECK(base::check_output(*output));
-  ACU_TRY(profile::Profile before, profile::read_profile(arguments.words[0]));
-  ACU_TRY(profile::Profile after, profile::read_profile(arguments.words.back()));
+  ACU_TRY(profile::Profile before, recording::read_profile(arguments.words[0]));
+  ACU_TRY(profile::Profile after, recording::read_profile(arguments.words.back()));
   for (profile::Profile* p : {&before, &after}) profile::drop_interpreters(*p);
   if (is_of_one) {
     ACU_CHECK(profile::keep_part(before, range, profile::Part::outside));

@@ -5,6 +5,7 @@
 #include "profile/interpreters.h"
 #include "profile/slices.h"
 #include "profile/tables.h"
+#include "recording/report.h"
 #include "session/arguments.h"
 #include "tool/range.h"
 #include "tool/tool.h"
@@ -15,34 +16,61 @@ namespace tool {
 
 using spec::OptionId;
 
-static base::Result<int> show(const session::Arguments& arguments) {
-  if (arguments.words.size() != 1)
-    return base::Error{base::Failure::usage,
-                       arguments.words.empty()
-                           ? "no recording: give a file, or - (see `acu help report`)"
-                           : "only one recording can be read at a time, not also `" + arguments.words[1] + "`"};
+// Tables, or with `format` a file.
+static base::Result<int> show_profile(profile::Profile& p, const session::Arguments& arguments, const profile::Format* format) {
   profile::ReportOptions options;
   if (const std::string* by = arguments.value(OptionId::sort)) options.by = profile::sort_of(*by);
   if (const std::string* function = arguments.value(OptionId::function)) options.function = *function;
   if (const std::string* text = arguments.value(OptionId::top)) {
     ACU_TRY(options.top, session::read_count("--top", *text));
   }
+  if (!format || !format->has_interpreters) profile::drop_interpreters(p);
+  if (format) {
+    ACU_CHECK(base::write_file(*arguments.value(OptionId::output), format->write(p)));
+    return 0;
+  }
+  say(arguments.has(OptionId::json) ? profile::report_json(p, options) : profile::report_text(p, options));
+  return 0;
+}
+
+// A recording of events: what is in it, or its CPU samples in another format.
+static base::Result<int> show_events(const std::string& file, const session::Arguments& arguments, const profile::Format* format) {
+  ACU_TRY(const recording::Reader reader, recording::Reader::open(file));
+  ACU_TRY(const profile::TimeRange range, read_range(arguments));
+  const uint64_t begin = reader.about().begin_ns;
+  const recording::Part part = {.from_ns = begin + range.from.value_or(0), .until_ns = range.until ? begin + *range.until : ~uint64_t{0}};
+  const bool is_of_samples = format || arguments.has(OptionId::function) || arguments.has(OptionId::sort);
+  recording::ReportOptions options;
+  if (const std::string* text = arguments.value(OptionId::top)) {
+    ACU_TRY(options.top, session::read_count("--top", *text));
+  }
+  if (!is_of_samples) {
+    ACU_TRY(const std::string text, arguments.has(OptionId::json) ? recording::report_json(reader, part, options) : recording::report_text(reader, part, options));
+    say(text);
+    return 0;
+  }
+  ACU_TRY(profile::Profile p, recording::profile_of(reader, part));
+  return show_profile(p, arguments, format);
+}
+
+static base::Result<int> show(const session::Arguments& arguments) {
+  if (arguments.words.size() != 1)
+    return base::Error{base::Failure::usage,
+                       arguments.words.empty()
+                           ? "no recording: give a file, or - (see `acu help report`)"
+                           : "only one recording can be read at a time, not also `" + arguments.words[1] + "`"};
   ACU_TRY(const profile::TimeRange range, read_range(arguments));
   const profile::Format* format = nullptr;
   const std::string* output = arguments.value(OptionId::output);
   if (output) {
     ACU_TRY(format, profile::format_of_output(*output));
   }
-  ACU_TRY(profile::Profile p,
-          profile::read_profile(arguments.words[0] == "-" ? "/dev/stdin" : arguments.words[0]));
+  const std::string file = arguments.words[0] == "-" ? "/dev/stdin" : arguments.words[0];
+  ACU_TRY(const bool is_of_events, recording::is_event_recording_file(file));
+  if (is_of_events) return show_events(file, arguments, format);
+  ACU_TRY(profile::Profile p, profile::read_profile(file));
   if (!range.is_whole()) ACU_CHECK(profile::keep_part(p, range));
-  if (!format || !format->has_interpreters) profile::drop_interpreters(p);
-  if (output) {
-    ACU_CHECK(base::write_file(*output, format->write(p)));
-    return 0;
-  }
-  say(arguments.has(OptionId::json) ? profile::report_json(p, options) : profile::report_text(p, options));
-  return 0;
+  return show_profile(p, arguments, format);
 }
 
 int report(Words words) {

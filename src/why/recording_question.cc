@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "profile/formats.h"
+#include "recording/report.h"
 #include "why/flame_picture.h"
 #include "why/hot_functions.h"
 #include "why/inference.h"
@@ -51,7 +51,7 @@ std::vector<symbol::Frame> frames_of(const profile::Profile& p, uint32_t node) {
 
 base::Result<Answer> find_answer_in_recording(Question& question) {
   const uint64_t began = base::clock_ns();
-  ACU_TRY(const profile::Profile p, profile::read_profile(question.file));
+  ACU_TRY(const profile::Profile p, recording::read_profile(question.file));
   if (p.samples().empty()) return base::Error{base::Failure::runtime, base::quoted(question.file) + " has no samples"};
   if (!p.about.title.starts_with("CPU"))
     return base::Error{base::Failure::unsupported, base::quoted(question.file) + " is a recording of other things than CPU time (" + p.about.title + ")\nhint: acu report " + base::in_shell(question.file)};
