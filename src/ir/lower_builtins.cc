@@ -182,6 +182,12 @@ constexpr Lowering::BuiltinLowering Lowering::Builtins::rows[] = {
     number("has_key", by<&Lowering::has_key>),
     number("find", by<&Lowering::find_into>),
     number("len", by<&Lowering::length>),
+    number("p50", by<&Lowering::percentile>),
+    number("p90", by<&Lowering::percentile>),
+    number("p95", by<&Lowering::percentile>),
+    number("p99", by<&Lowering::percentile>),
+    number("p999", by<&Lowering::percentile>),
+    number("percentile", by<&Lowering::percentile>),
     effect("clear", map_action<ActionKind::clear>),
     effect("zero", map_action<ActionKind::zero>),
 

@@ -232,6 +232,14 @@ private:
   void add_to_bucket(const Aggregation& a);
   void add_to_series(const Aggregation& a);
 
+  // lower_percentile.cc
+  Operand percentile(const lang::Call& c);
+  Operand bucket_count(uint32_t map, Operand key, Operand bucket);
+  Operand rank_of(Operand total, int64_t percentage);
+  Operand part_of_bucket(Operand width, Operand rank, Operand count);
+  Operand value_in_power_bucket(const Type& t, Operand index, Operand rank, Operand count);
+  Operand value_in_step_bucket(const Type& t, Operand index, Operand rank, Operand count);
+
   // lower_call.cc
   Operand call(const lang::Call& c);
   Operand user_call(const lang::Call& c, const Place* result);

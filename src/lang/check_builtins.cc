@@ -152,6 +152,12 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"has_key", by<&Checker::check_has_key>},
     {"find", by<&Checker::check_find>},
     {"len", by<&Checker::check_len>},
+    {"p50", nullptr, by_whole<&Checker::check_percentile>},
+    {"p90", nullptr, by_whole<&Checker::check_percentile>},
+    {"p95", nullptr, by_whole<&Checker::check_percentile>},
+    {"p99", nullptr, by_whole<&Checker::check_percentile>},
+    {"p999", nullptr, by_whole<&Checker::check_percentile>},
+    {"percentile", nullptr, by_whole<&Checker::check_percentile>},
     {"clear"},
     {"zero"},
 
