@@ -168,6 +168,7 @@ constexpr Lowering::BuiltinLowering Lowering::Builtins::rows[] = {
     replaced("default_str_length"),
     checked("assert_str"),
     number("globmatch", by<&Lowering::match_glob>),
+    number("match", by<&Lowering::match_regex>),
     bytes("strerror", number_name<spec::error_texts>),
     bytes("signal_name", number_name<spec::signal_texts>),
     bytes("syscall_name", number_name<spec::syscall_names>),

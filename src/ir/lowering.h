@@ -323,6 +323,10 @@ private:
   void limited_text(const Place& to, uint32_t size, const lang::Expr& from, Operand limit, bool pad);
   Operand text_limit(const lang::Expr& length);
 
+  // lower_regex.cc
+  Operand match_regex(const lang::Call& c);
+  std::pair<uint32_t, uint32_t> regex_tables(std::string_view pattern); // the first table, the first state
+
   // lower_glob.cc
   struct Glob;
   Operand match_glob(const lang::Call& c);
@@ -430,6 +434,7 @@ private:
   std::unordered_map<const probe::Event*, uint32_t> event_ids_;
   std::unordered_map<const lang::Function*, uint32_t> function_ids_;
   std::unordered_map<std::string, uint32_t> string_ids_, probe_name_ids_;
+  std::unordered_map<std::string, std::pair<uint32_t, uint32_t>> regexes_; // by pattern
   std::map<std::pair<const lang::Probe*, bool>, uint32_t> probe_text_tables_; // the first of its tables
   std::unordered_map<const spec::NumberNames*, uint32_t> number_name_tables_; // the same
 };

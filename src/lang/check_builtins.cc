@@ -142,6 +142,7 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
      }},
     {"assert_str", by<&Checker::check_assert_str>},
     {"globmatch"},
+    {"match", by<&Checker::check_match>},
     {"strerror", number_name<spec::error_texts>},
     {"signal_name", number_name<spec::signal_texts>},
     {"syscall_name", number_name<spec::syscall_names>},

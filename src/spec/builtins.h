@@ -297,6 +297,14 @@ inline constexpr Builtin builtins[] = {
      .doc = "Whether all of `s` matches a pattern: `*` matches any text, `?` one character, `[a-z]` one of a set, "
             "`[!a-z]` one outside it.",
      .example = "begin { print(globmatch(\"file.txt\", \"*.t[a-z]t\")); }"},
+    {.name = "match", .form = Form::call, .group = Group::text,
+     .params = {req(Takes::string), req(Takes::literal_string)}, .gives = Gives::boolean,
+     .signature = "bool match(string s, string pattern)",
+     .doc = "Whether a part of `s` matches a regular expression; `^` and `$` tie it to the begin and the end. The syntax is that of POSIX "
+            "extended expressions: `.` `[a-z]` `[^a-z]` `[[:digit:]]` `*` `+` `?` `{m,n}` `|` `(...)` `^` `$`, and `\\d` `\\w` `\\s` `\\D` "
+            "`\\W` `\\S` `\\xHH` `(?:...)`; `(?i)` in front ignores case. Patterns match bytes, not characters. The pattern is compiled to a "
+            "table when the script is: a match takes one step for each byte, whatever the pattern. Text that was cut ends there.",
+     .example = "begin { print(match(\"GET /index.html\", \"^(GET|HEAD) /[a-z]+\\\\.html?$\")); }"},
     {.name = "strerror", .form = Form::call, .group = Group::text, .params = {req(Takes::integer)},
      .gives = Gives::special, .signature = "string strerror(int error)",
      .doc = "Text of an error number, as from strerror(3) in the C locale.", .example = "begin { print(strerror(2)); }"},
