@@ -80,7 +80,8 @@ static std::vector<bool> find_made_at_once(const ir::Program& program) {
 // Is it kept as a plain map and one of hot keys? Not where all entries must be made early: then new keys cost little anyway.
 bool Pool::has_hot_keys(const ir::Map& map) const {
   // Of a program in pieces the verifier would walk both ways to a key for each of its statements.
-  return !is_cut_ && map.kind == MapKind::percpu_hash && !options.preallocate &&
+  // Cells, which histograms have there, are not read by programs.
+  return !is_cut_ && map.kind == MapKind::percpu_hash && !options.preallocate && !map.reads_buckets &&
          shared_value_size(map, options.possible_cpus) <= largest_shared;
 }
 

@@ -247,6 +247,7 @@ struct Map {
   uint32_t present_offset = ~0u;
   uint64_t max_entries = 1;
   bool is_own = false; // made by acu, not by the script: it is not printed
+  bool reads_buckets = false; // of histograms: programs read all buckets of all CPUs
   bool sums = false; // value prints as a plain integer but is kept as one addend a CPU
   base::Range where; // of its first use in the script
 };

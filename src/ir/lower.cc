@@ -165,6 +165,7 @@ void Lowering::lower_maps() {
     bool is_shared = m->key && m->storage == lang::Storage::hash; // the checker says where that may be
     bool percpu = (is_aggregation && !is_large && !is_shared) ||
                   m->only_adds; // other values are one for all CPUs, however they were declared
+    map.reads_buckets = m->reads_buckets;
     map.sums = m->only_adds && !is_aggregation;
     if (!m->key)
       map.kind = percpu ? MapKind::percpu_array : MapKind::array;

@@ -232,6 +232,14 @@ private:
   void add_to_bucket(const Aggregation& a);
   void add_to_series(const Aggregation& a);
 
+  // lower_percentile.cc
+  Operand percentile(const lang::Call& c);
+  Operand bucket_count(uint32_t map, Operand key, Operand bucket);
+  Operand rank_of(Operand total, int64_t percentage);
+  Operand part_of_bucket(Operand width, Operand rank, Operand count);
+  Operand value_in_power_bucket(const Type& t, Operand index, Operand rank, Operand count);
+  Operand value_in_step_bucket(const Type& t, Operand index, Operand rank, Operand count);
+
   // lower_call.cc
   Operand call(const lang::Call& c);
   Operand user_call(const lang::Call& c, const Place* result);
@@ -314,6 +322,10 @@ private:
   uint32_t bytes_of(const lang::Expr& e, uint32_t size);
   void limited_text(const Place& to, uint32_t size, const lang::Expr& from, Operand limit, bool pad);
   Operand text_limit(const lang::Expr& length);
+
+  // lower_regex.cc
+  Operand match_regex(const lang::Call& c);
+  std::pair<uint32_t, uint32_t> regex_tables(std::string_view pattern); // the first table, the first state
 
   // lower_glob.cc
   struct Glob;
@@ -422,6 +434,7 @@ private:
   std::unordered_map<const probe::Event*, uint32_t> event_ids_;
   std::unordered_map<const lang::Function*, uint32_t> function_ids_;
   std::unordered_map<std::string, uint32_t> string_ids_, probe_name_ids_;
+  std::unordered_map<std::string, std::pair<uint32_t, uint32_t>> regexes_; // by pattern
   std::map<std::pair<const lang::Probe*, bool>, uint32_t> probe_text_tables_; // the first of its tables
   std::unordered_map<const spec::NumberNames*, uint32_t> number_name_tables_; // the same
 };

@@ -88,6 +88,7 @@ struct Map {
   uint32_t id = 0;                   // order of first use
   // What the script does with it (checker); lowering chooses the kind of map by these.
   bool only_adds = false; // integer value that is only ever ++, --, += or -= as a statement, and printed
+  bool reads_buckets = false; // of histograms, for percentiles
   bool is_own = false;    // made by acu, not by the script: it is not printed
   bool tid_only = false;  // every access is @m[tid] with a scalar value, outside begin/end/interval/self
 };
@@ -546,5 +547,9 @@ struct Program {
   Program();
   ~Program(); // where probe::Event is complete
 };
+
+// Of a call of percentile(), p50() and the like: how much of the numbers, in thousandths of a percent.
+inline constexpr uint32_t whole_percentile = 100'000;
+std::optional<uint32_t> percentile_of(const Call& e);
 
 } // namespace lang

@@ -235,6 +235,8 @@ private:
   const type::Type* check_has_key(Call& e);
   const type::Type* check_find(Call& e);
   const type::Type* check_len(Call& e);
+  const type::Type* check_percentile(Call& e); // check_percentile.cc
+  const type::Type* check_match(Call& e);      // check_match.cc
   void check_is_scalar(Call& e);
   const type::Type* check_print(Call& e);
   const type::Type* check_format(Call& e);

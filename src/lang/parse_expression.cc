@@ -347,12 +347,34 @@ Expr* Parser::parse_call() {
   take();
   if (c->name == "container_of") {
     c->arguments = program_->arena.copy(parse_container_of());
+  } else if (c->name == "percentile") {
+    c->arguments = program_->arena.copy(parse_percentile());
   } else {
     c->arguments = program_->arena.copy(parse_list(TokenKind::right_paren));
   }
   expect(TokenKind::right_paren, "`,` or `)`");
   c->where = since(name.where.begin);
   return name.text == "try" && c->arguments.size() == 2 ? make_try(*c) : c;
+}
+
+// percentile := expression ',' ( INTEGER '.' INTEGER | expression )      a fraction is kept as its text
+std::vector<Expr*> Parser::parse_percentile() {
+  std::vector<Expr*> arguments;
+  if (at(TokenKind::right_paren)) return arguments;
+  arguments.push_back(parse_expression());
+  while (accept(TokenKind::comma)) {
+    if (!at(TokenKind::integer) || peek(1).kind != TokenKind::dot || peek(2).kind != TokenKind::integer) {
+      arguments.push_back(parse_expression());
+      continue;
+    }
+    const Token whole = take();
+    take();
+    const Token decimals = take();
+    auto* text = make<String>(whole.where.to(decimals.where));
+    text->value = program_->arena.copy(std::string(whole.text) + "." + std::string(decimals.text));
+    arguments.push_back(text);
+  }
+  return arguments;
 }
 
 // container-of := expression ',' type ',' path      the latter two are one argument: an offset

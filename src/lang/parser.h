@@ -182,6 +182,7 @@ private:
   Expr* parse_offsetof();
   void parse_member_path(OffsetOf& into);
   std::vector<Expr*> parse_container_of();
+  std::vector<Expr*> parse_percentile();
   std::vector<Expr*> parse_list(TokenKind close);
   void join_strings(String& into);
   Expr* missing_expression();

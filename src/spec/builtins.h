@@ -297,6 +297,14 @@ inline constexpr Builtin builtins[] = {
      .doc = "Whether all of `s` matches a pattern: `*` matches any text, `?` one character, `[a-z]` one of a set, "
             "`[!a-z]` one outside it.",
      .example = "begin { print(globmatch(\"file.txt\", \"*.t[a-z]t\")); }"},
+    {.name = "match", .form = Form::call, .group = Group::text,
+     .params = {req(Takes::string), req(Takes::literal_string)}, .gives = Gives::boolean,
+     .signature = "bool match(string s, string pattern)",
+     .doc = "Whether a part of `s` matches a regular expression; `^` and `$` tie it to the begin and the end. The syntax is that of POSIX "
+            "extended expressions: `.` `[a-z]` `[^a-z]` `[[:digit:]]` `*` `+` `?` `{m,n}` `|` `(...)` `^` `$`, and `\\d` `\\w` `\\s` `\\D` "
+            "`\\W` `\\S` `\\xHH` `(?:...)`; `(?i)` in front ignores case. Patterns match bytes, not characters. The pattern is compiled to a "
+            "table when the script is: a match takes one step for each byte, whatever the pattern. Text that was cut ends there.",
+     .example = "begin { print(match(\"GET /index.html\", \"^(GET|HEAD) /[a-z]+\\\\.html?$\")); }"},
     {.name = "strerror", .form = Form::call, .group = Group::text, .params = {req(Takes::integer)},
      .gives = Gives::special, .signature = "string strerror(int error)",
      .doc = "Text of an error number, as from strerror(3) in the C locale.", .example = "begin { print(strerror(2)); }"},
@@ -325,6 +333,30 @@ inline constexpr Builtin builtins[] = {
      .signature = "int64 len(map m | stack)", .doc = "Number of keys of a map, or of frames of a stack. The first user stacks of a new process are unwound in user "
             "space: for the current stack, frame pointers give the number; for a stack in a variable or map it is 0.",
      .example = "begin { @a[1] = 1; print(len(@a)); }"},
+    // Percentiles.
+    {.name = "p50", .form = Form::call, .group = Group::map, .params = {req(Takes::map)}, .gives = Gives::i64,
+     .signature = "int64 p50(hist_t @h | @h[key])", .doc = "The median of a histogram: see `percentile`.",
+     .example = "begin { @ = hist(1000); print(p50(@)); clear(@); }"},
+    {.name = "p90", .form = Form::call, .group = Group::map, .params = {req(Takes::map)}, .gives = Gives::i64,
+     .signature = "int64 p90(hist_t @h | @h[key])", .doc = "The value that 90% of the numbers in a histogram do not exceed: see `percentile`.",
+     .example = "begin { @ = hist(1000); print(p90(@)); clear(@); }"},
+    {.name = "p95", .form = Form::call, .group = Group::map, .params = {req(Takes::map)}, .gives = Gives::i64,
+     .signature = "int64 p95(hist_t @h | @h[key])", .doc = "The value that 95% of the numbers in a histogram do not exceed: see `percentile`.",
+     .example = "begin { @ = hist(1000); print(p95(@)); clear(@); }"},
+    {.name = "p99", .form = Form::call, .group = Group::map, .params = {req(Takes::map)}, .gives = Gives::i64,
+     .signature = "int64 p99(hist_t @h | @h[key])", .doc = "The value that 99% of the numbers in a histogram do not exceed: see `percentile`.",
+     .example = "begin { @ = hist(1000); print(p99(@)); clear(@); }"},
+    {.name = "p999", .form = Form::call, .group = Group::map, .params = {req(Takes::map)}, .gives = Gives::i64,
+     .signature = "int64 p999(hist_t @h | @h[key])", .doc = "The value that 99.9% of the numbers in a histogram do not exceed: see `percentile`.",
+     .example = "begin { @ = hist(1000); print(p999(@)); clear(@); }"},
+    {.name = "percentile", .form = Form::call, .group = Group::map, .params = {req(Takes::map), req(Takes::any)}, .gives = Gives::i64,
+     .signature = "int64 percentile(hist_t @h | @h[key], percentage)",
+     .doc = "The value that this percentage of the numbers in a histogram do not exceed; 0 if there are none. It is exact to the width of "
+            "the bucket, inside which numbers are taken to be evenly spread: hist(n) may be off by a factor of 2, hist(n, 5) by 3%, lhist() by its "
+            "step. Below and above all other buckets the result is -1 or min - 1, and max.",
+     .example = "begin { @ = hist(1000, 5); print(percentile(@, 99.9)); clear(@); }",
+     .needs = "Linux 5.19 to add up CPUs"},
+
     {.name = "clear", .form = Form::call, .group = Group::map, .params = {req(Takes::map)}, .async = true,
      .signature = "void clear(map m)", .doc = "Removes all keys.", .example = "begin { @a[1] = 1; clear(@a); }"},
     {.name = "zero", .form = Form::call, .group = Group::map, .params = {req(Takes::map)}, .async = true,
