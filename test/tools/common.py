@@ -70,6 +70,14 @@ def trace(acu, tool, during, arguments=(), options=()):
     return "".join(out)
 
 
+def listing(acu, tool, arguments=()):
+    """Standard output of a tool that prints a list and ends."""
+    done = subprocess.run([acu, "run", "-q", os.path.join(ROOT, "tools", tool), *arguments], capture_output=True, text=True, errors="replace", timeout=60 * SLOWNESS)
+    need(done.returncode == 0, f"status {done.returncode}: {done.stderr.strip()[:600]}")
+    pages.seen(os.path.basename(tool)[:-3], arguments, done.stdout)
+    return done.stdout
+
+
 def tells(event, field):
     """Whether a tracepoint of this kernel is there, and has a field."""
     path = "/sys/kernel/tracing/events/" + event.replace(":", "/") + "/format"

@@ -12,12 +12,16 @@ import subprocess
 import sys
 
 import calls
+import connections
 import disks
 import languages
 import mistakes
 import network
+import processes
 import programs
+import resources
 import scheduling
+import storage
 from common import DISK, LOAD, ROOT, TMP, histogram_total, load, need, trace, value
 from tally import patient, require_real_time, run_suite
 
@@ -168,7 +172,8 @@ def headers(_):
 
 
 TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
-         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS, *mistakes.TESTS]
+         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS,
+         *storage.TESTS, *connections.TESTS, *processes.TESTS, *resources.TESTS, *mistakes.TESTS]
 
 
 sys.exit(run_suite(TESTS, TMP))
