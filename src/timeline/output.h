@@ -1,0 +1,17 @@
+// A timeline for people.
+#pragma once
+
+#include "timeline/tracks.h"
+
+#include <string>
+
+namespace timeline {
+
+// What the recording has: events, threads, and their time by state.
+std::string summary(const Timeline& timeline);
+// A page that needs nothing else: page/ and the tracks, packed.
+std::string write_page(const Timeline& timeline);
+// SVG for documents: CPUs, and the threads that ran longest.
+std::string write_picture(const Timeline& timeline);
+
+} // namespace timeline
