@@ -32,7 +32,7 @@ void crop(Segments& s, uint64_t from, uint64_t until) {
 }
 
 template<class Point> void crop_points(std::vector<Point>& points, uint64_t from, uint64_t until) {
-  std::erase_if(points, [&](const Point& p) { return p.time < from || p.time >= until; });
+  std::erase_if(points, [&](const Point& p) { return p.time < from || p.time > until; });
   for (Point& p : points) p.time -= from;
 }
 

@@ -1,8 +1,7 @@
 #include "timeline/wait_kinds.h"
 
-#include "base/text.h"
-
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace timeline {
@@ -15,7 +14,7 @@ struct Rule {
 };
 // The innermost function that one of these knows decides. A condition variable waits in the futex functions too: its caller is asked first.
 constexpr Rule user_rules[] = {
-    {"take_gil", State::gil},            {"pthread_cond", State::waiting}, {"pthread_join", State::waiting}, {"pthread_clockjoin", State::waiting},
+    {"pthread_cond", State::waiting}, {"pthread_join", State::waiting}, {"pthread_clockjoin", State::waiting},
     {"sem_wait", State::waiting},        {"sem_timedwait", State::waiting}, {"sem_clockwait", State::waiting}, {"new_sem_wait", State::waiting},
     {"pthread_barrier", State::waiting}, {"pthread_mutex", State::lock},   {"lll_lock_wait", State::lock},   {"pthread_rwlock", State::lock},
 };
@@ -50,14 +49,19 @@ std::optional<State> WaitKinds::of_stack(uint32_t stack) {
   if (stack == 0) return std::nullopt;
   if (const auto at = known_.find(stack); at != known_.end()) return at->second;
   std::optional<State> kernel, user;
-  for (uint32_t at = stack; at && !user && (!kernel || *kernel == State::lock); at = names_.stacks[at].caller) {
+  for (uint32_t at = stack; at && user != State::gil && (!kernel || kernel == State::lock); at = names_.stacks[at].caller) {
     const recording::Frame& frame = names_.frames[names_.stacks[at].frame];
-    const bool is_kernel = spec::row_of(frame.kind).side == spec::Side::kernel;
-    std::optional<State>& side = is_kernel ? kernel : user;
-    if (!side) side = is_kernel ? find(kernel_rules, names_.texts[frame.name]) : find(user_rules, names_.texts[frame.name]);
+    const std::string_view name = names_.texts[frame.name];
+    if (spec::row_of(frame.kind).side == spec::Side::kernel) {
+      if (!kernel) kernel = find(kernel_rules, name);
+    } else if (name == "take_gil") { // which waits for a condition variable
+      user = State::gil;
+    } else if (!user) {
+      user = find(user_rules, name);
+    }
   }
   // What a futex is for, the program's functions say.
-  return known_[stack] = kernel && *kernel != State::lock ? kernel : user ? user : kernel;
+  return known_[stack] = kernel && kernel != State::lock ? kernel : user ? user : kernel;
 }
 
 std::optional<State> wait_of_syscall(std::string_view name) {
