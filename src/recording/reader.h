@@ -23,6 +23,7 @@ struct Part {
 class Reader {
 public:
   static base::Result<Reader> open(const std::string& path);
+  static base::Result<Reader> of(std::string bytes); // of a file that is in memory
   Reader(Reader&&) noexcept;
   ~Reader();
 
@@ -30,6 +31,7 @@ public:
   const Names& names() const; // of all chunks
   std::span<const EventKind> kinds() const;
   std::span<const Count> counts() const; // by kind; of a cut file only `kept` is known
+  bool is_complete() const; // not cut
   // Chunks in the order of the file, in which times of different kinds and CPUs overlap; events outside of `part` are left out. `take`: false ends it.
   base::Status each(const Part& part, const std::function<bool(const Batch&)>& take) const;
 

@@ -12,7 +12,7 @@ namespace recording {
 
 class Writer {
 public:
-  // Failure: the file cannot be created. The name of the file appears with finish() (as base/output_file.h does it).
+  // The file is PATH.part, which can be read already, until finish() gives it its name. Failure: it cannot be created.
   static base::Result<Writer> create(const std::string& path, const About& about);
   Writer(Writer&&) noexcept;
   ~Writer();
