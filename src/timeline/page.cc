@@ -9,6 +9,9 @@
 #include <libdeflate.h>
 
 #include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
 
 namespace timeline {
 
@@ -88,6 +91,14 @@ std::string numbers(std::initializer_list<uint64_t> list) {
   return out;
 }
 
+std::set<uint32_t> call_names(const Timeline& t) {
+  std::set<uint32_t> out;
+  for (const Track& track : t.tracks)
+    if (track.kind == Track::calls) out.insert(track.segments.refs.begin(), track.segments.refs.end());
+  out.erase(0);
+  return out;
+}
+
 std::string data_of(const Timeline& t, Packer& packer) {
   std::string out = "{\"about\":{\"title\":" + json(t.about.what) + ",\"host\":" + json(t.about.host) + ",\"unit\":\"ns\",\"length\":" + std::to_string(t.length) + ",\"from\":" + std::to_string(t.from) +
                     ",\"begin_wall_ms\":" + std::to_string(t.about.begin_wall_ns / 1'000'000) + "}";
@@ -103,6 +114,7 @@ std::string data_of(const Timeline& t, Packer& packer) {
   append_list(out, "nodes", t.names.stacks, [](const recording::Stack& s) { return std::to_string(s.frame); });
   append_list(out, "threads", t.names.threads, [](const recording::Thread& r) { return numbers({r.pid, r.tid, r.process, r.name}); });
   append_list(out, "marks", t.marks, [](const Mark& m) { return std::to_string(m.time) + "," + json(m.text); });
+  append_list(out, "calls", call_names(t), [](uint32_t text) { return std::to_string(text); });
   append_list(out, "tracks", t.tracks, [&](const Track& track) { return numbers({track.kind, track.owner, track.depth}) + "," + packer.add(columns_of(track.segments), track.segments.size()); });
   return out + ",\"packed_samples\":[" + packer.add(columns_of(t.samples), t.samples.size()) + "]}";
 }

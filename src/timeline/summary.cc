@@ -23,4 +23,13 @@ std::string summary(const Timeline& t) {
   return out;
 }
 
+std::string state_line(const Timeline& t) {
+  const auto sums = sum_states(t);
+  std::string out = "threads: ";
+  for (const StateRow& row : state_rows)
+    if (const uint64_t time = sums[static_cast<size_t>(row.state)]; time && row.state != State::none)
+      out += (out.ends_with(": ") ? "" : ", ") + std::string(row.label) + " " + base::short_time(time);
+  return out;
+}
+
 } // namespace timeline
