@@ -16,8 +16,8 @@ import time
 from section import write_section
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(os.path.dirname(HERE), "test"), os.path.join(os.path.dirname(HERE), "test", "flame"), os.path.join(os.path.dirname(HERE), "test", "timeline")]
-from run import Page
+sys.path += [os.path.join(os.path.dirname(HERE), "test"), os.path.join(os.path.dirname(HERE), "test", "timeline")]
+from timeline_page import Page
 
 
 def main():

@@ -191,7 +191,7 @@ void Maker::Parts::forget(uint32_t thread) {
   if (thread == 0) return;
   Thread& t = slot(threads, thread);
   if (!t.is_running) return;
-  t.segments.classes.back() = static_cast<uint8_t>(State::unknown), t.segments.refs.back() = 0;
+  t.segments.add(t.segments.begins.back(), static_cast<uint8_t>(State::unknown), 0);
   t.is_running = false;
 }
 
@@ -242,18 +242,15 @@ void Maker::Parts::replay(WaitKinds& waits, Timeline& out) {
 // A recording of samples alone: a thread ran in the time that each stands for.
 void Maker::Parts::fill_from_samples() {
   std::ranges::sort(samples, {}, &Sample::time);
-  std::vector<uint64_t> ends;
   std::vector<bool> is_new;
   for (const Sample& s : samples) {
     if (!s.thread) continue;
     Segments& segments = slot(threads, s.thread).segments;
-    if (ends.size() <= s.thread) ends.resize(s.thread + 1), is_new.resize(s.thread + 1, false);
+    if (is_new.size() <= s.thread) is_new.resize(s.thread + 1, false);
     if (segments.begins.empty()) is_new[s.thread] = true, segments.add(0, static_cast<uint8_t>(State::unknown), 0);
     if (!is_new[s.thread]) continue;
-    const uint64_t begin = std::max(s.time - std::min(s.time, s.weight), ends[s.thread]);
-    segments.add(begin, static_cast<uint8_t>(State::running), 0);
-    segments.add(std::max(s.time, begin), static_cast<uint8_t>(State::unknown), 0);
-    ends[s.thread] = s.time;
+    segments.add(s.time - std::min(s.time, s.weight), static_cast<uint8_t>(State::running), 0); // not before the last one ended
+    segments.add(s.time, static_cast<uint8_t>(State::unknown), 0);
   }
 }
 

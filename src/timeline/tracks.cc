@@ -6,8 +6,8 @@ namespace timeline {
 
 void Segments::add(uint64_t begin, uint8_t of_class, uint32_t ref) {
   if (!begins.empty() && begins.back() >= begin) {
-    classes.back() = of_class, refs.back() = ref;
-    return;
+    begin = begins.back();
+    begins.pop_back(), classes.pop_back(), refs.pop_back();
   }
   if (!begins.empty() && classes.back() == of_class && refs.back() == ref) return;
   begins.push_back(begin), classes.push_back(of_class), refs.push_back(ref);

@@ -14,9 +14,9 @@ import tempfile
 import xml.etree.ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "flame")]
-import browser
+sys.path.insert(0, os.path.dirname(HERE))
 from tally import SLOWNESS, Skipped, need, run_suite, untimed
+from timeline_page import Page
 
 TMP = tempfile.mkdtemp(prefix="acu-timeline-")
 LARGE = 5_000_000
@@ -45,42 +45,6 @@ def small_page(acu):
     path, truth = recording(acu, 60_000, "4", "24")
     timeline(acu, path)
     return path[:-4] + ".html", truth
-
-
-class Page(browser.Browser):
-    def __init__(self, page, hash="", width=1400, height=900):
-        if not browser.find():
-            raise Skipped("no Chromium")
-        super().__init__(tempfile.mkdtemp(dir=TMP))
-        self.first = ("file://" + page + hash, width, height)
-
-    def __enter__(self):
-        super().__enter__()
-        self.ask("Page.enable"), self.ask("Runtime.enable")
-        self.open(*self.first)
-        self.wait("window.acu && acu.timing.first_paint > 0")
-        return self
-
-    def say(self, expression):
-        done = self.ask("Runtime.evaluate", expression=f"(async () => ({expression}))()", returnByValue=True, awaitPromise=True, limit=300)
-        need("exceptionDetails" not in done, f"{expression}: {json.dumps(done.get('exceptionDetails'))[:2000]}")
-        return done["result"].get("value")
-
-    def wait(self, condition, limit=120):
-        self.say(f"new Promise((done, fail) => {{ const begin = Date.now(), look = () => {condition} ? done(1) : Date.now() - begin > {limit * 1000} ? fail(new Error('never')) : setTimeout(look, 20); look(); }})")
-
-    def key(self, key, **more):
-        for kind in ("keyDown", "keyUp"):
-            self.ask("Input.dispatchKeyEvent", type=kind, key=key, **({"text": key} if len(key) == 1 and kind == "keyDown" else {}), **more)
-
-    def mouse(self, kind, x, y, **more):
-        self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
-
-    def drag(self, x0, y0, x1, y1, modifiers=0):
-        self.mouse("mousePressed", x0, y0, button="left", clickCount=1, modifiers=modifiers)
-        for part in (0.3, 1):
-            self.mouse("mouseMoved", x0 + part * (x1 - x0), y0 + part * (y1 - y0), button="left", buttons=1, modifiers=modifiers)
-        self.mouse("mouseReleased", x1, y1, button="left", clickCount=1, modifiers=modifiers)
 
 
 def test_states_at_given_times(acu):
@@ -238,7 +202,7 @@ def test_mistakes(acu):
     need("unknown format" in timeline(acu, path, "-o", "x.txt", status=2), "a format that is not known")
     need("no recording" in timeline(acu, status=2), "no file")
     need("the recording ends after" in timeline(acu, path, "--from", "9m", status=2), "a time behind the end")
-    need("acu timeline" in timeline(acu, "/etc/hostname", status=1), "a file that is no recording")
+    need("not a recording of events" in timeline(acu, "/etc/hostname", status=1), "a file that is no recording")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ const state = {
   pattern: null, kind: "all", who: "", frames: "language", group: "process", merge: false, reverse: false, fold: true, icicle: true, color: "kind", time: null,
 };
 const tabs = ["event", "flame", "threads", "calls"];
+const chosenFunction = () => -1; // the flame graph has no function that is chosen beside the zoom
 const isMatch = (name, module) => state.pattern !== null && (state.pattern.test(name) || state.pattern.test(module));
 
 function addressOf() {
