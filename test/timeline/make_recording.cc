@@ -83,6 +83,8 @@ private:
   std::mt19937_64 chance_;
   recording::Names names_;
   std::map<std::string, uint32_t, std::less<>> texts_;
+  std::map<uint32_t, uint32_t> frames_; // by text
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> known_stacks_; // by caller and frame
   std::vector<Thread> threads_;
   std::deque<uint32_t> ready_;
   std::vector<uint32_t> blocked_;
@@ -111,9 +113,11 @@ uint32_t Simulation::text(std::string_view t) {
 uint32_t Simulation::stack_of(const std::vector<std::string_view>& user, const std::vector<std::string_view>& kernel) {
   uint32_t caller = 0;
   const auto push = [&](std::string_view name, spec::FrameKind kind) {
-    names_.frames.push_back({text(name), kind == spec::FrameKind::user ? text("/usr/bin/server") : 0, kind});
-    names_.stacks.push_back({caller, static_cast<uint32_t>(names_.frames.size() - 1)});
-    caller = static_cast<uint32_t>(names_.stacks.size() - 1);
+    const auto [frame, is_new_frame] = frames_.try_emplace(text(name), static_cast<uint32_t>(names_.frames.size()));
+    if (is_new_frame) names_.frames.push_back({text(name), kind == spec::FrameKind::user ? text("/usr/bin/server") : 0, kind});
+    const auto [stack, is_new_stack] = known_stacks_.try_emplace({caller, frame->second}, static_cast<uint32_t>(names_.stacks.size()));
+    if (is_new_stack) names_.stacks.push_back({caller, frame->second});
+    caller = stack->second;
   };
   for (std::string_view f : user) push(f, spec::FrameKind::user);
   for (std::string_view f : kernel) push(f, spec::FrameKind::kernel);
