@@ -98,12 +98,17 @@ Fd open_in(const char* folder, const std::string& path, std::string& name) {
   return Fd(::mkostemps(name.data(), static_cast<int>(ending.size()), O_CLOEXEC));
 }
 
+Fd open_elsewhere(size_t& next, const std::string& path, std::string& name) {
+  while (next < places.size())
+    if (Fd file = open_in(places[next++], path, name); file.valid()) return file;
+  return Fd();
+}
+
 // The name of the file that has all of it now; empty: no place has room.
 std::string keep_elsewhere(const std::string& path, std::string_view bytes) {
-  for (const char* folder : places) {
-    std::string name;
-    Fd file = open_in(folder, path, name);
-    if (!file.valid()) continue;
+  std::string name;
+  size_t next = 0;
+  for (Fd file; (file = open_elsewhere(next, path, name)).valid();) {
     if (write_all(file.get(), bytes) == 0 && ::close(file.release()) == 0) return name;
     ::unlink(name.c_str());
   }
@@ -111,6 +116,11 @@ std::string keep_elsewhere(const std::string& path, std::string_view bytes) {
 }
 
 } // namespace
+
+std::string make_elsewhere(size_t& next, const std::string& path) {
+  std::string name;
+  return open_elsewhere(next, path, name).valid() ? name : std::string();
+}
 
 int write_all(int fd, std::string_view text) { return drain(fd, text); }
 
@@ -173,16 +183,12 @@ std::string_view OutputFile::end_with_line(std::string_view text, size_t written
 
 // false: there are no more places.
 bool OutputFile::move_on(int error) {
-  while (next_place_ < places.size()) {
-    std::string name;
-    Fd next = open_in(places[next_place_++], path_, name);
-    if (!next.valid()) continue;
-    file_ = std::move(next);
-    problem_ = problem_.empty() ? cannot_write(path_, error).message + "\nhint: the rest of the results is in " + name
-                                : problem_ + ", then in " + name;
-    return true;
-  }
-  return false;
+  std::string name;
+  Fd next = open_elsewhere(next_place_, path_, name);
+  if (!next.valid()) return false;
+  file_ = std::move(next);
+  problem_ = problem_.empty() ? cannot_write(path_, error).message + "\nhint: the rest of the results is in " + name : problem_ + ", then in " + name;
+  return true;
 }
 
 int OutputFile::write(std::string_view text) {

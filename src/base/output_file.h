@@ -23,6 +23,9 @@ Status check_output(const std::string& path);
 // The file appears whole, or what was there stays as it was; the failure then names the file that holds the bytes.
 Status write_file(const std::string& path, std::string_view bytes);
 
+// A new empty file in the next of the other places that has some room, with an ending like that of `path`; empty: there are no more. `next`: where to look, 0 at first.
+std::string make_elsewhere(size_t& next, const std::string& path);
+
 // Lines of a session. An existing file is kept until the first of them.
 class OutputFile {
 public:

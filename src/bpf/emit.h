@@ -85,6 +85,8 @@ public:
   uint32_t map_counter(uint32_t map) const { return state_first_counter + map; }
   uint32_t site_counter(uint32_t site) const;
   uint32_t ring();
+  uint32_t flight_cursors(); // flight_ring.h
+  uint32_t flight_ring();
   uint32_t largest_record() const { return largest_record_; } // bytes
   uint32_t scratch(uint32_t bytes);       // at least as large; a slot for each of a CPU's programs
   uint32_t large_scratch(uint32_t bytes); // the same for more than the kernel gives to each CPU
@@ -336,6 +338,15 @@ private:
   void emit_send(const ir::Inst& i);
   void emit_wake(const ir::Inst& i);
   int32_t wake_slot() const;
+
+  // emit_flight.cc
+  int32_t segment_slot() const;
+  void find_cursor(Label none);
+  void count_flight(const ir::Inst& i, uint32_t what);
+  void claim_flight(const ir::Inst& i, Label crosses, Label none);
+  void write_flight_header(uint32_t action);
+  void emit_flight_event(const ir::Inst& i);
+  void emit_flight_send(const ir::Inst& i);
 
   // emit_control.cc
   void emit_call(const ir::Inst& i);

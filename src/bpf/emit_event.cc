@@ -39,6 +39,7 @@ void FunctionEmitter::emit_wake(const ir::Inst& i) {
 }
 
 void FunctionEmitter::emit_event(const ir::Inst& i) {
+  if (program_.actions[i.index].overwrites) return emit_flight_event(i);
   emit_wake(i);
   const Label lost = out_.label(), done = out_.label();
   out_.map(r1, pool_.ring());
@@ -64,6 +65,7 @@ void FunctionEmitter::emit_event(const ir::Inst& i) {
 }
 
 void FunctionEmitter::emit_send(const ir::Inst& i) {
+  if (program_.actions[i.index].overwrites) return emit_flight_send(i);
   load_into(r1, i.a);
   out_.load(r2, r10, wake_slot(), 8);
   out_.call(ringbuf_submit);

@@ -47,6 +47,11 @@ base::Result<std::unique_ptr<Engine>> Engine::load(const ir::Program& program, c
     ACU_TRY(engine->ring_, Ring::open(fd(object.ring), spec(object.ring).max_entries));
     engine->ring_bytes_ = spec(object.ring).max_entries;
   }
+  if (object.flight_ring >= 0) {
+    const uint32_t cpus = spec(object.flight_cursors).max_entries;
+    const uint32_t bytes = spec(object.flight_ring).max_entries / cpus * flight_segment;
+    ACU_TRY(engine->flight_, FlightRing::open(program, fd(object.flight_cursors), fd(object.flight_ring), cpus, bytes));
+  }
   if (object.packets >= 0) {
     ACU_TRY(engine->packets_, Packets::open(fd(object.packets), object.ring_bytes));
   }

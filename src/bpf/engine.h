@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "bpf/flight_ring.h"
 #include "bpf/hot_keys.h"
 #include "bpf/loader.h"
 #include "bpf/map_io.h"
@@ -67,6 +68,8 @@ public:
   // nullptr: the program takes no user stacks by tables.
   Walker* walker() { return walker_ ? walker_->walker.get() : nullptr; }
   const std::shared_ptr<SharedWalker>& shared_walker() const { return walker_; }
+  // nullptr: no record of the program is overwritten.
+  const FlightRing* flight() const { return flight_.get(); }
   struct ProgramInfo {
     std::string name;
     size_t instructions;
@@ -110,6 +113,7 @@ private:
   std::vector<int> hot_fds_;        // of the script's maps: of the map of hot keys (hot_keys.h), or -1
   std::unique_ptr<Ring> ring_;
   size_t ring_bytes_ = 0;
+  std::unique_ptr<FlightRing> flight_;
   std::unique_ptr<Packets> packets_;
   std::shared_ptr<SharedWalker> walker_;
   base::Fd wait_both_;                 // of the ring and the walker's

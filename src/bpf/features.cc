@@ -559,7 +559,7 @@ probe::UserLink user_link(const ir::Probe& probe, const Features& features) {
 
 EmitOptions options_for(const ir::Program& program, const Features& features, const PieceSizes& pieces) {
   Uses uses = find_uses(program);
-  uses.scratch |= has_long_functions(program, pieces);
+  uses.scratch |= has_long_functions(program, pieces) || std::ranges::any_of(program.actions, &ir::Action::overwrites);
   // Who may not ask may not load either: that failure then says what is missing.
   auto may = [&](bool is_used, Feature feature) { return !is_used || features.ask(feature) != Answer::no; };
   EmitOptions options;

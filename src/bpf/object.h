@@ -74,6 +74,7 @@ struct Object {
   // Indices of maps that serve the programs, or -1 where none is needed.
   int state = -1;
   int ring = -1;
+  int flight_cursors = -1, flight_ring = -1; // arrays: flight_ring.h
   int scratch = -1; // per-CPU array: entries are slots {u64 busy, bytes}
   int packets = -1; // perf event array, by CPU
   int stacks = -1;  // hash: u64 id -> {u64 count, u64 frames[]}
@@ -96,6 +97,7 @@ inline constexpr PieceSizes rarely_cut = {ir::long_function, 500}; // where each
 struct EmitOptions {
   uint32_t possible_cpus = 1;
   uint32_t ring_bytes = 1 << 20;
+  uint32_t flight_bytes = 1 << 20; // of each CPU's ring of records that are overwritten (flight_ring.h), a power of two
   bool has_loop = true;            // bpf_loop (5.17); else loops are bounded and walked by the verifier
   bool has_for_each = true;        // bpf_for_each_map_elem (5.13)
   bool has_lookup_percpu = true;   // bpf_map_lookup_percpu_elem (5.19)

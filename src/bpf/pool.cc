@@ -8,6 +8,7 @@
 // far apart.
 #include "bpf/emit.h"
 
+#include "bpf/flight_ring.h"
 #include "bpf/hot_keys.h"
 #include "bpf/walk_maps.h"
 
@@ -166,6 +167,22 @@ uint32_t Pool::ring() {
                                         .value_size = 0,
                                         .max_entries = object.ring_bytes}));
   return static_cast<uint32_t>(object.ring);
+}
+
+uint32_t Pool::flight_cursors() {
+  if (object.flight_cursors < 0)
+    object.flight_cursors = static_cast<int>(
+        add({.name = "acu_cursors", .value_size = flight_cursor_bytes(program.actions.size()), .max_entries = options.possible_cpus, .flags = BPF_F_MMAPABLE}));
+  return static_cast<uint32_t>(object.flight_cursors);
+}
+
+uint32_t Pool::flight_ring() {
+  if (object.flight_ring < 0)
+    object.flight_ring = static_cast<int>(add({.name = "acu_flight",
+                                               .value_size = flight_segment,
+                                               .max_entries = options.possible_cpus * (options.flight_bytes / flight_segment),
+                                               .flags = BPF_F_MMAPABLE}));
+  return static_cast<uint32_t>(object.flight_ring);
 }
 
 uint32_t Pool::scratch(uint32_t bytes) {

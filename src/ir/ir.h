@@ -275,6 +275,7 @@ struct Action {
   const type::Type* payload = nullptr; // a tuple, or nullptr
   uint32_t map = 0;
   uint32_t items = 0, string_size = 0; // join
+  bool overwrites = false; // the record takes the place of old ones, and is there until somebody asks for it (bpf/flight_ring.h)
   int64_t status = 0; // exit: where it is known, for an engine that finds no room for the record
   base::Range where;
   std::vector<base::Range> expanded_at; // uses of macros around it, innermost first

@@ -7,6 +7,7 @@
 #include "eval/engine.h"
 #include "session/compile.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace session {
@@ -40,6 +41,7 @@ public:
   explicit KernelBackend(std::unique_ptr<bpf::Engine> engine) : engine_(std::move(engine)) {}
   ir::Engine& engine() override { return *engine_; }
   bpf::Walker* walker() override { return engine_->walker(); }
+  const bpf::FlightRing* flight() override { return engine_->flight(); }
   std::shared_ptr<bpf::SharedWalker> shared_walker() override { return engine_->shared_walker(); }
   base::Result<std::optional<std::vector<ir::Entry>>> take_map(uint32_t map) override { return engine_->take_map(map); }
   void forget_stacks(std::span<const uint64_t> kernel_stacks) override { engine_->forget_stacks(kernel_stacks); }
@@ -73,6 +75,10 @@ static base::Result<std::unique_ptr<Backend>> load(const ir::Program& program, c
   uint64_t start = base::clock_ns();
   bpf::EmitOptions emit = bpf::options_for(program, bpf::features(), options.pieces);
   if (options.ring_pages) emit.ring_bytes = std::bit_ceil(options.ring_pages) * 4096; // the kernel wants 2^n
+  if (options.flight_bytes) {
+    constexpr uint64_t most = 1 << 30;
+    emit.flight_bytes = static_cast<uint32_t>(std::clamp<uint64_t>(std::bit_floor(options.flight_bytes / emit.possible_cpus), 2 * bpf::flight_segment, most));
+  }
   report.ask_ns = base::clock_ns() - start;
   start = base::clock_ns();
   ACU_TRY(bpf::Object object, bpf::emit(program, emit));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/source.h"
+#include "bpf/flight_ring.h"
 #include "bpf/object.h"
 #include "bpf/walker.h"
 #include "ir/engine.h"
@@ -33,6 +34,8 @@ public:
   virtual bpf::Walker* walker() { return nullptr; }
   // The same for another program (KernelOptions::walker).
   virtual std::shared_ptr<bpf::SharedWalker> shared_walker() { return {}; }
+  // Records that are overwritten; nullptr: the program has none, or the engine keeps all.
+  virtual const bpf::FlightRing* flight() { return nullptr; }
   // As bpf::Engine has them; others have room enough.
   virtual base::Result<std::optional<std::vector<ir::Entry>>> take_map(uint32_t) { return std::optional<std::vector<ir::Entry>>(); }
   virtual void forget_stacks(std::span<const uint64_t>) {}
@@ -71,6 +74,7 @@ struct KernelOptions {
   std::string license;
   uint32_t log_size = 0;
   uint32_t ring_pages = 0; // 0: as the engine likes
+  uint64_t flight_bytes = 0; // of all CPUs, for records that are overwritten
   bool verbose = false;
   bool wants_log = false; // of the verifier
   int pid = -1;

@@ -119,6 +119,14 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::by_cpu:
   case OptionId::separator:
   case OptionId::csv:
+  case OptionId::flight:
+  case OptionId::streams:
+  case OptionId::when:
+  case OptionId::before:
+  case OptionId::after:
+  case OptionId::cool_down:
+  case OptionId::memory:
+  case OptionId::files:
   case OptionId::frames:
   case OptionId::async:
   case OptionId::exact:

@@ -38,12 +38,16 @@ base::Status Runner::compile() {
                    .is_silent = what_.is_silent,
                    .may_end_programs = what_.may_end_programs,
                    .filters_itself = what_.filters_itself};
-  return compile_own(compiled_, *source_, own, child_, what_.script.parts);
+  ACU_CHECK(compile_own(compiled_, *source_, own, child_, what_.script.parts));
+  if (what_.overwrites)
+    for (ir::Action& a : compiled_.program.actions) a.overwrites = what_.overwrites(a);
+  return {};
 }
 
 base::Status Runner::load(const Options& options) {
   KernelOptions kernel = kernel_options(compiled_, *source_, child_);
   kernel.ring_pages = what_.ring_pages;
+  kernel.flight_bytes = what_.flight_bytes;
   kernel.verbose = options.verbose;
   kernel.pieces = bpf::rarely_cut;
   kernel.pid = what_.probes_command ? static_cast<int>(child_->pid()) : what_.functions_of >= 0 ? what_.filter.pid : -1;

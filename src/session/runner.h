@@ -37,6 +37,8 @@ struct Measurement {
   watch::Unwinding::TakeRuntime take_runtime = {}; // of processes that are walked
   bool records_may_wait = false;         // nobody sees them before the end
   uint32_t ring_pages = 0;               // 0: as the engine likes
+  uint64_t flight_bytes = 0;             // of records that are overwritten
+  std::function<bool(const ir::Action&)> overwrites = {}; // which ones
   Backend::Refused refused = {};         // decides on events that cannot be attached; none: the first ends it
 };
 

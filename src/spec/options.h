@@ -102,6 +102,14 @@ enum class OptionId : uint8_t {
   follow,
   for_host,
   save,
+  flight,
+  streams,
+  when,
+  before,
+  after,
+  cool_down,
+  memory,
+  files,
   help,
   version,
 };
@@ -585,7 +593,30 @@ inline constexpr Option flame_options[] = {
     sampled_verbose,
     help_option};
 
+inline constexpr Option flight_options[] = {
+    {.id = OptionId::flight, .name = "flight",
+     .doc = "Keep events in memory, newer ones in place of older ones, and write them to FILE when a trigger occurs: a probe of --when, SIGUSR2, or a signal that ends "
+            "the command. See docs/recording.md."},
+    {.id = OptionId::streams, .name = "streams", .argument = "STREAMS",
+     .doc = "With --flight: what to record, of sched, syscalls, cpu, locks, faults (default sched,syscalls,cpu)."},
+    {.id = OptionId::when, .name = "when", .argument = "PROBE", .several = true,
+     .doc = "With --flight: write a file when this probe occurs, with a condition: 'uretprobe:./server:handle /retval == 500/'."},
+    {.id = OptionId::before, .name = "before", .argument = "TIME", .doc = "With --flight: events of TIME before the trigger (default 30s), as far as the memory holds them."},
+    {.id = OptionId::after, .name = "after", .argument = "TIME", .doc = "With --flight: events of TIME after the trigger (default 1s)."},
+    {.id = OptionId::cool_down, .name = "cool-down", .argument = "TIME", .doc = "With --flight: after a file, only count triggers for TIME (default 10s)."},
+    {.id = OptionId::memory, .name = "memory", .argument = "SIZE", .doc = "With --flight: keep SIZE bytes of events, K, M or G, divided among the CPUs (default 64M)."},
+    {.id = OptionId::files, .name = "files", .argument = "N", .doc = "With --flight: keep at most N files, and remove the oldest (default 10)."},
+};
+
 inline constexpr Option record_options[] = {
+    flight_options[0],
+    flight_options[1],
+    flight_options[2],
+    flight_options[3],
+    flight_options[4],
+    flight_options[5],
+    flight_options[6],
+    flight_options[7],
     target_pid,
     target_thread,
     target_user,
@@ -959,9 +990,10 @@ inline constexpr Subcommand subcommands[] = {
      "acu flame -p 4711 --duration 10s\nacu flame offcpu -o sort.svg -- sort big.txt\n"
      "acu flame tracepoint:syscalls:sys_exit_read --weight args.ret -u www-data"},
     {"record", "[KIND|PROBE] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
-     "Record stacks to a file, for `acu report` or another tool; kinds and probes as for `acu flame`.", record_options,
+     "Record stacks to a file, for `acu report` or another tool; kinds and probes as for `acu flame`.\n"
+     "With --flight: record the events before a trigger, from the last seconds in memory.", record_options,
      "acu record -a --duration 30s --split 1s\nacu record -o build.pb.gz -- make -j8\nacu record -F 999 -p 4711 -o "
-     "app.acu"},
+     "app.acu\nacu record --flight --when 'uretprobe:./server:handle /retval == 500/'"},
     {"top", "[KIND|PROBE] [-p PIDS|-t TIDS|-u USER|--cgroup GROUP|--container CONTAINER|-a] [options] [-- CMD…]",
      "Show the top functions live, refreshed every second; kinds and probes as for `acu flame`.\n"
      "On a terminal: arrows select, Enter shows callers and callees, t threads, / searches, space pauses, s sorts, a accumulates\n"

@@ -4,6 +4,7 @@
 #include "profile/interpreters.h"
 #include "profile/tables.h"
 #include "session/arguments.h"
+#include "tool/flight.h"
 #include "tool/sampled.h"
 #include "tool/tool.h"
 
@@ -55,6 +56,8 @@ int make(Words words, std::string_view subcommand, std::string_view default_outp
   auto arguments = session::parse_arguments(self, words);
   if (!arguments.ok()) return refuse(arguments.error().message);
   if (arguments->has(OptionId::help)) return say(session::help_text(self)), 0;
+  if (arguments->has(OptionId::flight)) return record_flight(*arguments);
+  if (const session::Given* given = flight_option(*arguments)) return refuse("`--" + std::string(given->option->name) + "` requires `--flight`");
   auto request = read_request(*arguments, default_output);
   if (!request.ok()) return fail(request.error());
   bool waits = request->sampling.command.empty() && !request->sampling.duration_ns;

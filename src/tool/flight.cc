@@ -1,0 +1,89 @@
+#include "tool/flight.h"
+
+#include "base/text.h"
+#include "recorder/recorder.h"
+#include "tool/tool.h"
+#include "tool/whose.h"
+
+#include <algorithm>
+
+namespace tool {
+
+using spec::OptionId;
+
+namespace {
+
+base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
+
+bool is_flight_option(OptionId id) {
+  return std::ranges::any_of(spec::flight_options, [&](const spec::Option& o) { return o.id == id; });
+}
+
+// What applies to samples alone would be ignored without a word.
+base::Status refuse_others(const session::Arguments& arguments) {
+  constexpr OptionId common[] = {OptionId::pid, OptionId::thread, OptionId::user, OptionId::cgroup, OptionId::container, OptionId::all,
+                                 OptionId::include_acu, OptionId::filter, OptionId::duration, OptionId::output, OptionId::quiet};
+  for (const session::Given& given : arguments.options)
+    if (!is_flight_option(given.id) && std::ranges::find(common, given.id) == std::end(common))
+      return usage("`--" + std::string(given.option->name) + "` cannot be combined with `--flight`");
+  if (arguments.words_before) return usage("`" + arguments.words[0] + "`: with `--flight`, `--streams` selects what is recorded; a command goes after `--`");
+  return {};
+}
+
+base::Result<uint64_t> read_bytes(std::string_view option, const std::string& text) {
+  constexpr uint64_t least = 1 << 20, most = uint64_t{64} << 30;
+  uint64_t unit = 1;
+  std::string_view digits = text;
+  if (const size_t at = std::string_view("KMG").find(digits.empty() ? '\0' : digits.back()); at != std::string_view::npos) {
+    unit = uint64_t{1} << (10 * (at + 1));
+    digits.remove_suffix(1);
+  }
+  const auto number = base::parse_integer(digits);
+  if (!number || *number > most / unit || *number * unit < least) return usage("`" + std::string(option) + "` takes a size from 1M to 64G, not `" + text + "`");
+  return *number * unit;
+}
+
+base::Result<recorder::Options> read_request(const session::Arguments& arguments) {
+  recorder::Options out;
+  ACU_CHECK(refuse_others(arguments));
+  ACU_TRY(out.filter, read_target_filter(arguments));
+  out.command = arguments.behind;
+  const std::string* streams = arguments.value(OptionId::streams);
+  ACU_TRY(out.streams, recorder::read_streams(streams ? std::string_view(*streams) : recorder::usual_streams));
+  for (const session::Given& given : arguments.options)
+    if (given.id == OptionId::when) out.triggers.push_back(given.value);
+  const std::pair<OptionId, uint64_t*> times[] = {{OptionId::before, &out.before_ns}, {OptionId::after, &out.after_ns},
+                                                  {OptionId::cool_down, &out.cool_down_ns}, {OptionId::duration, &out.duration_ns}};
+  for (const auto& [id, to] : times)
+    for (const session::Given& given : arguments.options)
+      if (given.id == id) {
+        ACU_TRY(*to, session::read_time("--" + std::string(given.option->name), given.value));
+      }
+  if (const std::string* text = arguments.value(OptionId::memory)) {
+    ACU_TRY(out.memory, read_bytes("--memory", *text));
+  }
+  if (const std::string* text = arguments.value(OptionId::files)) {
+    constexpr uint64_t most = 10'000;
+    ACU_TRY(const uint64_t files, session::read_count("--files", *text, most));
+    out.files = static_cast<uint32_t>(files);
+  }
+  if (const std::string* file = arguments.value(OptionId::output)) out.output = *file;
+  out.quiet = arguments.has(OptionId::quiet);
+  return out;
+}
+
+} // namespace
+
+int record_flight(const session::Arguments& arguments) {
+  auto request = read_request(arguments);
+  if (!request.ok()) return fail(request.error());
+  auto status = recorder::record_flight(*request);
+  return status.ok() ? *status : fail(status.error());
+}
+
+const session::Given* flight_option(const session::Arguments& arguments) {
+  const auto at = std::ranges::find_if(arguments.options, [](const session::Given& given) { return is_flight_option(given.id); });
+  return at == arguments.options.end() ? nullptr : &*at;
+}
+
+} // namespace tool
