@@ -104,6 +104,7 @@ SUITES = {
     "slow": "slow/run.py",
     "waits": "waits/run.py",
     "recorder": "recorder/run.py",
+    "timeline": "timeline/run.py",
     "why": "why/planted.py",
     "why_instruments": "why/instruments.py",
     "process_instruments": "why/process_instruments.py",

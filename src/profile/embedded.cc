@@ -1,5 +1,6 @@
 // Pages and pictures hold the recording that they show, so that they are read like any other: a comment at their end has
 // acu's own form of it (recording.cc) in base64 (RFC 4648).
+#include "base/base64.h"
 #include "profile/formats.h"
 
 namespace profile {
@@ -7,36 +8,9 @@ namespace profile {
 namespace {
 
 constexpr std::string_view before = "<!-- acu recording: ", after = " -->\n";
-constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-std::string base64(std::string_view bytes) {
-  std::string out;
-  for (size_t at = 0; at < bytes.size(); at += 3) {
-    uint32_t word = 0;
-    for (size_t i = 0; i < 3; i++) word = word << 8 | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0);
-    for (size_t i = 0; i < 4; i++) out += at + i <= bytes.size() ? digits[word >> (18 - 6 * i) & 63] : '=';
-  }
-  return out;
-}
-
-// Empty: it is none.
-std::string from_base64(std::string_view text) {
-  std::string out;
-  uint32_t word = 0, bits = 0;
-  for (char c : text.substr(0, text.find('='))) {
-    const size_t digit = digits.find(c);
-    if (digit == digits.npos) return {};
-    word = word << 6 | static_cast<uint32_t>(digit);
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    out += static_cast<char>(word >> bits & 0xff);
-  }
-  return out;
-}
 
 std::string with_recording(std::string shown, const Profile& p) {
-  return shown.append(before).append(base64(write_recording(p))).append(after);
+  return shown.append(before).append(base::base64(write_recording(p))).append(after);
 }
 
 bool begins(std::string_view bytes, std::string_view with) {
@@ -58,7 +32,7 @@ base::Result<Profile> read_embedded(std::string_view bytes) {
   const size_t at = bytes.rfind(before);
   if (at == bytes.npos || !bytes.ends_with(after))
     return base::Error{base::Failure::runtime, "it contains no recording, or is truncated: acu reads flame graphs (.html, .svg) of recordings, not of comparisons"};
-  const std::string own = from_base64(bytes.substr(at + before.size(), bytes.size() - at - before.size() - after.size()));
+  const std::string own = base::from_base64(bytes.substr(at + before.size(), bytes.size() - at - before.size() - after.size()));
   if (!is_recording(own)) return base::Error{base::Failure::runtime, "the recording in it is damaged"};
   return read_recording(own);
 }

@@ -47,15 +47,7 @@ std::string data_of(const Profile& p, std::span<const int64_t> changes) {
   // Kinds up to the last one that is there.
   FrameKind last = FrameKind::note;
   for (const Frame& f : p.frames()) last = std::max(last, f.kind);
-  append_list(out, "kinds", std::span(spec::frame_kinds).first(static_cast<size_t>(last) + 1), [&](const spec::FrameKindRow& row) {
-    out += "{\"label\":", report::append_json(out, row.label);
-    out += ",\"side\":", report::append_json(out, spec::side_names[static_cast<size_t>(row.side)]);
-    out += ",\"layer\":", report::append_json(out, spec::layer_names[static_cast<size_t>(row.layer)]);
-    out += ",\"language\":", report::append_json(out, row.language);
-    out += ",\"hue\":", number(row.hue);
-    out += ",\"richness\":", number(row.richness);
-    out += '}';
-  });
+  out.append(",\"kinds\":").append(frame_kinds_json(last));
   append_list(out, "frames", p.frames(), [&](const Frame& f) {
     number(f.name), comma(), number(f.module), comma(), number(static_cast<uint64_t>(f.kind));
   });
@@ -83,6 +75,18 @@ std::string data_of(const Profile& p, std::span<const int64_t> changes) {
 }
 
 } // namespace
+
+std::string frame_kinds_json(spec::FrameKind last) {
+  std::string out = "[";
+  for (const spec::FrameKindRow& row : std::span(spec::frame_kinds).first(static_cast<size_t>(last) + 1)) {
+    out += out.size() > 1 ? ",{\"label\":" : "{\"label\":", report::append_json(out, row.label);
+    out += ",\"side\":", report::append_json(out, spec::side_names[static_cast<size_t>(row.side)]);
+    out += ",\"layer\":", report::append_json(out, spec::layer_names[static_cast<size_t>(row.layer)]);
+    out += ",\"language\":", report::append_json(out, row.language);
+    out += ",\"hue\":" + std::to_string(row.hue) + ",\"richness\":" + std::to_string(row.richness) + "}";
+  }
+  return out + "]";
+}
 
 std::string write_page(const Profile& p) { return write_page(p, {}); }
 

@@ -882,6 +882,13 @@ inline constexpr Option report_options[] = {
     {.id = OptionId::json, .name = "json", .doc = "Print the tables as one JSON object."},
     help_option};
 
+inline constexpr Option timeline_options[] = {
+    {.id = OptionId::from, .name = "from", .argument = "TIME", .doc = "Only from this time after the start (3, 3.5s, 200ms)."},
+    {.id = OptionId::until, .name = "until", .argument = "TIME", .doc = "Only until this time after the start."},
+    {.id = OptionId::output, .letter = 'o', .name = "output", .argument = "FILE", .doc = "Write a page (.html) or a picture (.svg) to FILE (default: the recording's name with .html)."},
+    quiet_option,
+    help_option};
+
 inline constexpr Option diff_options[] = {
     {.id = OptionId::output,
      .letter = 'o',
@@ -998,6 +1005,10 @@ inline constexpr Subcommand subcommands[] = {
      report_options,
      "acu report recording.acu --from 41 --until 43\nacu report app.acu --function 'parse_*'\nperf script | acu report - "
      "-o flame.html"},
+    {"timeline", "FILE [options]",
+     "Show a recording of events over time: what each CPU ran, what each thread did and waited for, who woke it, calls and counters.\n"
+     "The page zooms from minutes to nanoseconds; a selected range has its own flame graph and tables.",
+     timeline_options, "acu timeline incident.acu\nacu timeline incident.acu --from 2s --until 2.5s -o incident.svg"},
     {"diff", "BEFORE AFTER [options] | FILE --from TIME --until TIME [options]",
      "Compare two recordings: which functions take more and which less; or compare a time range of one recording with the rest.", diff_options,
      "acu diff before.acu after.acu -o diff.html\nacu diff old.folded new.folded --top 5 --json\n"

@@ -23,6 +23,7 @@ int flame(Words words);
 int record(Words words);
 int top(Words words);
 int report(Words words);
+int timeline(Words words);
 int diff(Words words);
 int trace(Words words);
 int slow(Words words);
@@ -42,7 +43,7 @@ struct Command {
 };
 constexpr Command commands[] = {
     {"run", run},   {"list", list},     {"bpftrace", bpftrace}, {"sym", sym},   {"modules", modules}, {"flame", flame}, {"record", record},
-    {"top", top},   {"report", report}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"waits", waits}, {"why", why}, {"graph", graph},
+    {"top", top},   {"report", report}, {"timeline", timeline}, {"diff", diff}, {"trace", trace},     {"slow", slow},   {"waits", waits}, {"why", why}, {"graph", graph},
     {"stat", stat}, {"core", core},     {"snap", snap}, {"tools", tools},     {"info", info},   {"help", help},
 };
 // The same for a tool, whose script is the text of -e.

@@ -278,6 +278,9 @@ TEST(Flame, RefusesWhatCannotBe) {
   EXPECT_NE(refusal("report", {}).find("no recording"), std::string::npos) << complained;
   EXPECT_NE(refusal("report", {"a", "b"}).find("only one recording"), std::string::npos) << complained;
   EXPECT_NE(refusal("report", {"a", "--from", "2s", "--until", "1s"}).find("`--until` must be later"), std::string::npos) << complained;
+  EXPECT_NE(refusal("timeline", {}).find("no recording"), std::string::npos) << complained;
+  EXPECT_NE(refusal("timeline", {"a", "-o", "x.txt"}).find("give FILE.html or FILE.svg"), std::string::npos) << complained;
+  EXPECT_NE(refusal("timeline", {"a", "--from", "2s", "--until", "1s"}).find("`--until` must be later"), std::string::npos) << complained;
   EXPECT_NE(refusal("diff", {"a"}).find("takes two recordings"), std::string::npos) << complained;
   EXPECT_NE(refusal("diff", {"a", "b", "--from", "1s"}).find("take one recording"), std::string::npos) << complained;
   EXPECT_NE(refusal("diff", {"a", "b", "-o", "x.txt"}).find("a comparison is an .html page"), std::string::npos) << complained;
