@@ -67,10 +67,11 @@ void add_description(const std::string& text, File& to) {
   }
 }
 
-std::optional<File> read_file_of(const Request& request, int pid, const std::string& folder, int fd) {
+std::optional<File> read_file_of(const Request& request, int pid, const std::string& folder, int fd, bool& is_denied) {
   const std::string link = folder + "/fd/" + std::to_string(fd);
   std::error_code gone;
   File out = {.pid = pid, .fd = fd, .path = std::filesystem::read_symlink(link, gone).native()};
+  is_denied |= gone == std::errc::permission_denied;
   if (gone) return {};
   const size_t colon = out.path.find(':'), open = out.path.find('[');
   if (!out.path.starts_with('/') && colon != out.path.npos) {
@@ -82,28 +83,20 @@ std::optional<File> read_file_of(const Request& request, int pid, const std::str
   return out;
 }
 
-// Processes whose entries in /proc must not be read, in a note.
-class Denied {
-public:
-  void check(const std::string& folder) { count_ += ::access((folder + "/fd").c_str(), R_OK) != 0 && ::access(folder.c_str(), F_OK) == 0; }
-  void report(const Request& request, std::string_view what) const {
-    if (count_) request.note(std::string(what) + " of " + std::to_string(count_) + (count_ == 1 ? " process" : " processes") + " could not be read (no permission)");
-  }
-
-private:
-  size_t count_ = 0;
-};
+void report_denied(const Request& request, std::string_view what, size_t processes) {
+  if (processes) request.note(std::string(what) + " of " + std::to_string(processes) + (processes == 1 ? " process" : " processes") + " could not be read (no permission)");
+}
 
 base::Result<std::vector<File>> read_files(const Request& request) {
   std::vector<File> out;
-  Denied denied;
+  size_t denied = 0;
   for_each_process(request, [&](int pid, const std::string& folder) {
-    const std::vector<int> descriptors = numbers_in(folder + "/fd");
-    if (descriptors.empty()) denied.check(folder);
-    for (int fd : descriptors)
-      if (auto file = read_file_of(request, pid, folder, fd)) out.push_back(std::move(*file));
+    bool is_denied = ::access(folder.c_str(), F_OK) == 0 && ::access((folder + "/fd").c_str(), R_OK) != 0;
+    for (int fd : numbers_in(folder + "/fd"))
+      if (auto file = read_file_of(request, pid, folder, fd, is_denied)) out.push_back(std::move(*file));
+    denied += is_denied;
   });
-  denied.report(request, "open files");
+  report_denied(request, "open files", denied);
   return out;
 }
 
@@ -167,16 +160,17 @@ void add_memory(std::string_view line, Mapping& to) {
 
 base::Result<std::vector<Mapping>> read_mappings(const Request& request) {
   std::vector<Mapping> out;
-  Denied denied;
+  size_t denied = 0;
   const bool wants_memory = request.uses("resident") || request.uses("proportional") || request.uses("private_dirty") || request.uses("swapped");
   for_each_process(request, [&](int pid, const std::string& folder) {
-    const std::string text = why::text_of(folder + (wants_memory ? "/smaps" : "/maps"));
-    if (text.empty()) denied.check(folder);
-    for (std::string_view line : base::split(text, '\n'))
+    const base::Result<std::string> text = base::read_file(folder + (wants_memory ? "/smaps" : "/maps"));
+    denied += !text.ok() && text.error().kind == base::Failure::permission;
+    if (!text.ok()) return;
+    for (std::string_view line : base::split(*text, '\n'))
       if (auto mapping = read_mapping(pid, line)) out.push_back(std::move(*mapping));
       else if (!out.empty()) add_memory(line, out.back());
   });
-  denied.report(request, "mappings");
+  report_denied(request, "mappings", denied);
   return out;
 }
 

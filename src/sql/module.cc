@@ -207,7 +207,7 @@ constexpr sqlite3_module module = {
 base::Result<Snapshot*> Snapshots::take(const Table& table, std::vector<Value> given) {
   const auto [at, is_new] = taken.try_emplace({&table, given});
   if (is_new) {
-    auto rows = table.read(Request(table, used[&table], std::move(given), notes, is_stopped));
+    auto rows = table.read(Request(table, used[&table], std::move(given), notes, limit, subject));
     if (!rows.ok()) return taken.erase(at), std::move(rows.error());
     at->second.rows = std::move(*rows);
   }

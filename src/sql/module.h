@@ -27,7 +27,8 @@ struct Snapshots {
   std::map<std::pair<const Table*, std::vector<Value>>, Snapshot> taken; // by table and what it was asked for
   std::map<const Table*, uint64_t> used; // columns that the query reads, as bits; from its planning
   std::vector<std::string> notes;
-  std::function<bool()> is_stopped = [] { return false; };
+  Limit limit;
+  Subject* subject = nullptr;
 
   // Before a query is planned.
   void begin() { taken.clear(), used.clear(), notes.clear(); }

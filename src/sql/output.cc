@@ -17,8 +17,9 @@ std::string text_of(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   const auto* real = std::get_if<double>(&value);
   if (!real) return {};
+  constexpr int digits = 15; // those that a double keeps for certain
   char bytes[32];
-  return std::string(bytes, std::to_chars(bytes, bytes + sizeof bytes, *real).ptr);
+  return std::string(bytes, std::to_chars(bytes, bytes + sizeof bytes, *real, std::chars_format::general, digits).ptr);
 }
 
 bool is_number(const Value& value) { return std::holds_alternative<int64_t>(value) || std::holds_alternative<double>(value); }

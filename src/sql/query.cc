@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/diagnostics.h"
 #include "base/text.h"
-#include "session/signals.h"
 #include "sql/tables.h"
 
+#include <algorithm>
 #include <set>
 
 namespace sql {
@@ -41,10 +41,10 @@ size_t end_of_token(std::string_view text, size_t begin) {
 }
 
 // Columns of the tables that the text names, or of all.
-std::vector<std::string_view> columns_in(std::string_view text) {
+std::vector<std::string_view> columns_in(std::string_view text, std::span<const Table* const> tables) {
   std::vector<std::string_view> out;
   for (const bool all : {false, true}) {
-    for (const Table* table : tables())
+    for (const Table* table : tables)
       if (all || text.find(table->name) != text.npos)
         for (const Column& c : table->columns) out.push_back(c.name);
     if (!out.empty()) break;
@@ -52,48 +52,49 @@ std::vector<std::string_view> columns_in(std::string_view text) {
   return out;
 }
 
-std::string hint_for(std::string_view message, std::string_view text) {
+std::string hint_for(std::string_view message, std::string_view text, std::span<const Table* const> tables) {
   const size_t colon = message.rfind(": ");
   const std::string_view name = colon == message.npos ? std::string_view() : message.substr(colon + 2);
   std::vector<std::string_view> known;
   std::string_view otherwise;
   if (message.starts_with("no such table")) {
-    for (const Table* table : tables()) known.push_back(table->name);
+    for (const Table* table : tables) known.push_back(table->name);
     otherwise = "`acu sql --tables` lists the tables";
   } else if (message.starts_with("no such column")) {
-    known = columns_in(text);
+    known = columns_in(text, tables);
     otherwise = "`acu sql --tables TABLE` lists the columns of a table";
-  } else if (message == "not authorized") {
+  } else if (message == "not authorized" || message == "authorization denied") {
     return "queries only read; -o FILE.db writes their results to a database";
   } else {
     return {};
   }
-  const std::string_view near = base::nearest(name.substr(name.rfind('.') + 1), known);
+  const std::string_view wanted = name.substr(name.rfind('.') + 1);
+  const auto longer = std::ranges::find_if(known, [&](std::string_view word) { return word.starts_with(wanted); });
+  const std::string_view near = longer != known.end() ? *longer : base::nearest(wanted, known);
   return near.empty() ? std::string(otherwise) : "did you mean `" + std::string(near) + "`?";
 }
 
 } // namespace
 
-base::Result<std::unique_ptr<Database>> Database::open() {
+base::Result<std::unique_ptr<Database>> Database::open(Of of, Subject* subject) {
   std::unique_ptr<Database> out(new Database);
+  out->tables_ = tables_of(of);
+  out->snapshots_.subject = subject;
   if (::sqlite3_open(":memory:", &out->connection_) != SQLITE_OK) return base::Error{base::Failure::runtime, "cannot start SQLite"};
   ::sqlite3_hard_heap_limit64(max_memory);
   ::sqlite3_exec(out->connection_, "PRAGMA temp_store = memory", nullptr, nullptr, nullptr);
   ::sqlite3_set_authorizer(out->connection_, authorize, nullptr);
-  out->snapshots_.is_stopped = [self = out.get()] { return self->is_stopped(); };
-  ::sqlite3_progress_handler(out->connection_, steps_between_looks, [](void* self) { return static_cast<int>(static_cast<Database*>(self)->is_stopped()); }, out.get());
-  for (const Table* table : tables()) ACU_CHECK(add_table(out->connection_, *table, out->snapshots_));
+  ::sqlite3_progress_handler(out->connection_, steps_between_looks, [](void* limit) { return static_cast<int>(static_cast<Limit*>(limit)->left_ns() == 0); }, &out->snapshots_.limit);
+  for (const Table* table : out->tables_) ACU_CHECK(add_table(out->connection_, *table, out->snapshots_));
   return out;
 }
 
 Database::~Database() { ::sqlite3_close(connection_); }
 
-bool Database::is_stopped() const { return session::signals::patience_ms() >= 0 || base::clock_ns() > deadline_ns_; }
-
 base::Error Database::error_at(std::string_view text, size_t begin) const {
   const std::string message = ::sqlite3_errmsg(connection_);
   const int offset = ::sqlite3_error_offset(connection_);
-  const std::string hint = hint_for(message, text);
+  const std::string hint = hint_for(message, text, tables_);
   if (offset < 0) return {base::Failure::usage, "ERROR: " + message + "\n" + (hint.empty() ? "" : "HINT: " + hint + "\n")};
   const size_t at = std::min(begin + static_cast<size_t>(offset), text.size());
   const base::Range where = {static_cast<uint32_t>(at), static_cast<uint32_t>(end_of_token(text, at))};
@@ -117,7 +118,8 @@ int Database::step(sqlite3_stmt* statement, Sink& sink) {
 }
 
 base::Result<End> Database::run(std::string_view text, uint64_t duration_ns, Sink& sink) {
-  deadline_ns_ = base::clock_ns() + duration_ns;
+  const Limit& limit = snapshots_.limit;
+  snapshots_.limit = {.deadline_ns = base::clock_ns() + duration_ns};
   const char* at = text.data();
   const char* const end = text.data() + text.size();
   while (at < end) {
@@ -129,7 +131,7 @@ base::Result<End> Database::run(std::string_view text, uint64_t duration_ns, Sin
     if (planned != SQLITE_OK) return error_at(text, begin);
     if (!statement) continue; // a comment
     const int status = step(statement.get(), sink);
-    if (is_stopped() && (status == SQLITE_INTERRUPT || status == SQLITE_DONE)) return session::signals::patience_ms() >= 0 ? End::interrupted : End::out_of_time;
+    if (limit.left_ns() == 0 && (status == SQLITE_INTERRUPT || status == SQLITE_DONE)) return limit.is_interrupted() ? End::interrupted : End::out_of_time;
     if (status != SQLITE_DONE) {
       base::Error error = error_at(text, begin);
       error.kind = base::Failure::runtime;
@@ -144,7 +146,7 @@ std::vector<std::string> Database::complete(std::string_view word) {
   const auto offer = [&](std::string_view name) {
     if (name.starts_with(word)) out.emplace(name);
   };
-  for (const Table* table : tables()) {
+  for (const Table* table : tables_) {
     offer(table->name);
     for (const Column& c : table->columns) offer(c.name);
   }

@@ -27,7 +27,8 @@ enum class End : uint8_t { complete, interrupted, out_of_time };
 
 class Database {
 public:
-  static base::Result<std::unique_ptr<Database>> open();
+  // With the tables of the host, or of a file; the subject outlives it.
+  static base::Result<std::unique_ptr<Database>> open(Of of, Subject* subject);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -37,18 +38,18 @@ public:
   base::Result<End> run(std::string_view text, uint64_t duration_ns, Sink& sink);
   // What the tables of the last query could not read.
   const std::vector<std::string>& notes() const { return snapshots_.notes; }
+  const std::vector<const Table*>& tables() const { return tables_; }
   // Names that complete the word at the end of an unfinished query: tables, columns, keywords.
   std::vector<std::string> complete(std::string_view word);
 
 private:
   Database() = default;
-  bool is_stopped() const;
   int step(sqlite3_stmt* statement, Sink& sink);
   base::Error error_at(std::string_view text, size_t begin) const;
 
   Snapshots snapshots_;
   sqlite3* connection_ = nullptr;
-  uint64_t deadline_ns_ = 0;
+  std::vector<const Table*> tables_;
 };
 
 } // namespace sql

@@ -1,11 +1,21 @@
 #include "sql/table.h"
 
+#include "base/clock.h"
+#include "session/signals.h"
+
 #include <algorithm>
 
 namespace sql {
 
 static size_t index_of(const Table& table, std::string_view column) {
   return static_cast<size_t>(std::ranges::find(table.columns, column, &Column::name) - table.columns.begin());
+}
+
+bool Limit::is_interrupted() const { return session::signals::patience_ms() >= 0; }
+
+uint64_t Limit::left_ns() const {
+  const uint64_t now = base::clock_ns();
+  return is_interrupted() || now >= deadline_ns ? 0 : deadline_ns - now;
 }
 
 bool Request::uses(std::string_view column) const { return used_ >> std::min<size_t>(index_of(table_, column), 63) & 1; }

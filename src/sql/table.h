@@ -90,11 +90,22 @@ public:
 
 struct Table;
 
+// What is queried instead of the host, and what of it has been read.
+struct Subject;
+
+// When a query ends, whether it is complete or not.
+struct Limit {
+  uint64_t deadline_ns = UINT64_MAX; // CLOCK_MONOTONIC
+
+  bool is_interrupted() const; // by a signal
+  uint64_t left_ns() const;    // 0: it has ended
+};
+
 // What a query asks of a table, and where the reader reports what is missing.
 class Request {
 public:
-  Request(const Table& table, uint64_t used, std::vector<Value> given, std::vector<std::string>& notes, const std::function<bool()>& is_stopped)
-      : table_(table), used_(used), given_(std::move(given)), notes_(notes), is_stopped_(is_stopped) {}
+  Request(const Table& table, uint64_t used, std::vector<Value> given, std::vector<std::string>& notes, const Limit& limit, Subject* subject)
+      : table_(table), used_(used), given_(std::move(given)), notes_(notes), limit_(limit), subject_(subject) {}
 
   // Whether the query reads this column: others may stay empty.
   bool uses(std::string_view column) const;
@@ -105,8 +116,10 @@ public:
   // Printed once behind the result: "3 processes could not be read".
   void note(std::string text) const;
   // The user or the time limit has ended the query: the reader returns what it has.
-  bool is_stopped() const { return is_stopped_(); }
-  const std::function<bool()>& stop_condition() const { return is_stopped_; }
+  bool is_stopped() const { return limit_.left_ns() == 0; }
+  uint64_t left_ns() const { return limit_.left_ns(); }
+  // Of a table that is not of the host.
+  Subject& subject() const { return *subject_; }
 
 private:
   const Value& given(std::string_view column) const;
@@ -115,10 +128,14 @@ private:
   uint64_t used_; // bits by column
   std::vector<Value> given_; // by column; NULL: nothing
   std::vector<std::string>& notes_;
-  const std::function<bool()>& is_stopped_;
+  const Limit& limit_;
+  Subject* subject_;
 };
 
+enum class Of : uint8_t { host, recording, core };
+
 struct Table {
+  Of of = Of::host;
   std::string_view name, doc;
   std::string_view example; // a query
   std::span<const Column> columns; // up to 64; arguments last

@@ -9,7 +9,11 @@ namespace sql {
 
 namespace {
 
-constexpr const Table* all[] = {&bpf_programs, &cgroups, &disks, &files, &mappings, &modules, &probes, &processes, &sockets, &threads};
+constexpr const Table* all[] = {&bpf_programs, &cgroups, &cpu_samples, &disks, &files, &mappings, &modules, &offcpu, &probes, &processes, &sockets, &syscalls, &threads,
+                                &recording_about, &recording_samples, &recording_slices,
+                                &core_blocks, &core_modules, &core_threads};
+
+std::string_view heading(Of of) { return of == Of::recording ? "Of a recording (-i FILE):" : of == Of::core ? "Of a core dump (-i FILE):" : ""; }
 
 std::string_view type_name(Type type) { return type == Type::integer ? "integer" : type == Type::real ? "real" : "text"; }
 
@@ -34,18 +38,28 @@ std::string doc_of(const Column& c) {
 
 std::span<const Table* const> tables() { return all; }
 
-const Table* find_table(std::string_view name) {
-  const auto found = std::ranges::find(all, name, &Table::name);
-  return found == std::end(all) ? nullptr : *found;
+std::vector<const Table*> tables_of(Of of) {
+  std::vector<const Table*> out;
+  std::ranges::copy_if(all, std::back_inserter(out), [&](const Table* table) { return table->of == of; });
+  return out;
+}
+
+std::vector<const Table*> tables_called(std::string_view name) {
+  std::vector<const Table*> out;
+  std::ranges::copy_if(all, std::back_inserter(out), [&](const Table* table) { return table->name == name; });
+  return out;
 }
 
 std::string tables_text() {
   size_t widest = 0;
   for (const Table* table : all) widest = std::max(widest, usage_of(*table).size());
   std::string out;
-  for (const Table* table : all) {
-    const std::string usage = usage_of(*table);
-    out += usage + std::string(widest - usage.size() + 2, ' ') + std::string(table->doc) + "\n";
+  for (const Of of : {Of::host, Of::recording, Of::core}) {
+    if (of != Of::host) out += "\n" + std::string(heading(of)) + "\n";
+    for (const Table* table : tables_of(of)) {
+      const std::string usage = usage_of(*table);
+      out += usage + std::string(widest - usage.size() + 2, ' ') + std::string(table->doc) + "\n";
+    }
   }
   return out;
 }
@@ -53,7 +67,7 @@ std::string tables_text() {
 std::string table_text(const Table& table) {
   size_t widest = 0, widest_type = 0;
   for (const Column& c : table.columns) widest = std::max(widest, c.name.size()), widest_type = std::max(widest_type, type_of(c).size());
-  std::string out = usage_of(table) + ": " + std::string(table.doc) + "\n";
+  std::string out = usage_of(table) + ": " + (table.of == Of::host ? "" : std::string(heading(table.of)) + " ") + std::string(table.doc) + "\n";
   for (const Column& c : table.columns) {
     const std::string type = type_of(c);
     out += "  " + std::string(c.name) + std::string(widest - c.name.size() + 2, ' ') + type + std::string(widest_type - type.size() + 2, ' ') + doc_of(c) + "\n";
@@ -64,7 +78,7 @@ std::string table_text(const Table& table) {
 std::string tables_markdown() {
   std::string out;
   for (const Table* table : all) {
-    out += "### " + usage_of(*table) + "\n\n" + std::string(table->doc) + "\n\n| column | type | |\n|---|---|---|\n";
+    out += "### " + usage_of(*table) + "\n\n" + std::string(table->of == Of::host ? "" : heading(table->of)) + (table->of == Of::host ? "" : " ") + std::string(table->doc) + "\n\n| column | type | |\n|---|---|---|\n";
     for (const Column& c : table->columns) out += "| `" + std::string(c.name) + "` | " + type_of(c) + " | " + doc_of(c) + " |\n";
     out += "\n    acu sql \"" + std::string(table->example) + "\"\n\n";
   }

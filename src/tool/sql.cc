@@ -6,6 +6,7 @@
 #include "session/signals.h"
 #include "sql/output.h"
 #include "sql/query.h"
+#include "sql/subject.h"
 #include "sql/tables.h"
 #include "tool/tool.h"
 
@@ -21,7 +22,7 @@ using spec::OptionId;
 base::Error usage(std::string message) { return {base::Failure::usage, std::move(message)}; }
 
 struct Request {
-  std::string query, format = "text", database;
+  std::string query, format = "text", input, database;
   uint64_t duration_ns = sql::default_duration_ns, interval_ns = 0, rounds = 0; // 0: none
   bool quiet = false;
 };
@@ -48,6 +49,7 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
     if (out.interval_ns) return usage("`-o` and `-I` cannot be combined");
     ACU_CHECK(base::check_output(*file));
   }
+  if (const std::string* file = arguments.value(OptionId::input)) out.input = *file;
   out.quiet = arguments.has(OptionId::quiet);
   return out;
 }
@@ -55,14 +57,14 @@ base::Result<Request> read_request(const session::Arguments& arguments) {
 int show_tables(const std::vector<std::string>& names) {
   if (names.empty()) return say(sql::tables_text()), 0;
   for (const std::string& name : names) {
-    const sql::Table* table = sql::find_table(name);
-    if (!table) {
+    const std::vector<const sql::Table*> found = sql::tables_called(name);
+    if (found.empty()) {
       std::vector<std::string_view> known;
       for (const sql::Table* t : sql::tables()) known.push_back(t->name);
       const std::string_view near = base::nearest(name, known);
       return refuse("there is no table " + base::quoted(name) + (near.empty() ? " (see `acu sql --tables`)" : "; did you mean `" + std::string(near) + "`?"));
     }
-    say((&name == names.data() ? "" : "\n") + sql::table_text(*table));
+    for (const sql::Table* table : found) say((&name == names.data() && table == found[0] ? "" : "\n") + sql::table_text(*table));
   }
   return 0;
 }
@@ -98,7 +100,7 @@ base::Result<sql::End> save(const Request& request, sql::Database& database) {
     ACU_TRY(end, database.run(request.query, request.duration_ns, sink));
     report_end(request, database, end);
   } else {
-    for (const sql::Table* table : sql::tables()) {
+    for (const sql::Table* table : database.tables()) {
       if (std::ranges::any_of(table->columns, &sql::Column::is_argument)) continue;
       sink.name_next(std::string(table->name));
       ACU_TRY(end, database.run("select * from " + std::string(table->name), request.duration_ns, sink));
@@ -127,7 +129,13 @@ int answer(Request& request) {
     request.query = std::move(*text);
   }
   if (const base::Status status = session::signals::install({}); !status.ok()) return fail(status.error());
-  auto database = sql::Database::open();
+  std::unique_ptr<sql::Subject> subject;
+  if (!request.input.empty()) {
+    auto opened = sql::open_subject(request.input);
+    if (!opened.ok()) return fail(opened.error());
+    subject = std::move(*opened);
+  }
+  auto database = sql::Database::open(subject ? subject->of() : sql::Of::host, subject.get());
   if (!database.ok()) return fail(database.error());
   session::Output output(STDOUT_FILENO, session::Buffering::full, false);
   const auto end = request.database.empty() ? run(request, **database, output) : save(request, **database);
