@@ -103,6 +103,7 @@ SUITES = {
     "stat": "stat/run.py",
     "slow": "slow/run.py",
     "waits": "waits/run.py",
+    "sql": "sql/run.py",
     "why": "why/planted.py",
     "why_instruments": "why/instruments.py",
     "process_instruments": "why/process_instruments.py",

@@ -35,7 +35,8 @@ public:
   explicit TextSink(report::Sink& output) : output_(output) {}
 
   void begin(const std::vector<std::string>& columns) override {
-    names_ = columns;
+    names_.clear();
+    for (const std::string& name : columns) names_.push_back(base::printable(name)); // an expression without AS is its own name
     widths_.clear();
     for (const std::string& name : names_) widths_.push_back(columns_of(name));
     is_right_.assign(names_.size(), true);

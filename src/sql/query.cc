@@ -141,6 +141,8 @@ base::Result<End> Database::run(std::string_view text, uint64_t duration_ns, Sin
   return End::complete;
 }
 
+bool Database::is_complete(const std::string& text) { return ::sqlite3_complete(text.c_str()) != 0; }
+
 std::vector<std::string> Database::complete(std::string_view word) {
   std::set<std::string> out;
   const auto offer = [&](std::string_view name) {

@@ -39,6 +39,8 @@ public:
   // What the tables of the last query could not read.
   const std::vector<std::string>& notes() const { return snapshots_.notes; }
   const std::vector<const Table*>& tables() const { return tables_; }
+  // Whether it ends with a complete statement.
+  static bool is_complete(const std::string& text);
   // Names that complete the word at the end of an unfinished query: tables, columns, keywords.
   std::vector<std::string> complete(std::string_view word);
 

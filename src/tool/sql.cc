@@ -8,6 +8,7 @@
 #include "sql/query.h"
 #include "sql/subject.h"
 #include "sql/tables.h"
+#include "tool/sql_prompt.h"
 #include "tool/tool.h"
 
 #include <poll.h>
@@ -122,14 +123,23 @@ int fail_query(const base::Error& error) {
   return static_cast<int>(error.kind);
 }
 
+int prompt(Request& request, sql::Database& database, session::Output& output) {
+  run_prompt(database, [&](const std::string& query) {
+    request.query = query;
+    if (const auto end = run(request, database, output); !end.ok()) output.flush(), fail_query(end.error());
+  });
+  return 0;
+}
+
 int answer(Request& request) {
-  if (request.query.empty() && request.database.empty()) {
+  const bool prompts = request.query.empty() && request.database.empty() && ::isatty(STDIN_FILENO);
+  if (request.query.empty() && request.database.empty() && !prompts) {
     auto text = base::read_file("/dev/stdin");
     if (!text.ok()) return fail(text.error());
     request.query = std::move(*text);
   }
   if (const base::Status status = session::signals::install({}); !status.ok()) return fail(status.error());
-  std::unique_ptr<sql::Subject> subject;
+  std::unique_ptr<sql::Subject> subject; // none: the host
   if (!request.input.empty()) {
     auto opened = sql::open_subject(request.input);
     if (!opened.ok()) return fail(opened.error());
@@ -138,6 +148,7 @@ int answer(Request& request) {
   auto database = sql::Database::open(subject ? subject->of() : sql::Of::host, subject.get());
   if (!database.ok()) return fail(database.error());
   session::Output output(STDOUT_FILENO, session::Buffering::full, false);
+  if (prompts) return prompt(request, **database, output);
   const auto end = request.database.empty() ? run(request, **database, output) : save(request, **database);
   output.flush();
   if (!end.ok()) return fail_query(end.error());
