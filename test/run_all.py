@@ -105,6 +105,7 @@ SUITES = {
     "waits": "waits/run.py",
     "recorder": "recorder/run.py",
     "timeline": "timeline/run.py",
+    "sql": "sql/run.py",
     "why": "why/planted.py",
     "why_instruments": "why/instruments.py",
     "process_instruments": "why/process_instruments.py",

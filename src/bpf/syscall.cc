@@ -153,6 +153,20 @@ int program_info(int program, bpf_prog_info& info) {
   return a.call(BPF_OBJ_GET_INFO_BY_FD);
 }
 
+int next_program(uint32_t after, uint32_t& id) {
+  Attr a(ACU_ATTR_END(open_flags));
+  a.attr.start_id = after;
+  const int result = a.call(BPF_PROG_GET_NEXT_ID);
+  id = a.attr.next_id;
+  return result;
+}
+
+int open_program(uint32_t id) {
+  Attr a(ACU_ATTR_END(open_flags));
+  a.attr.prog_id = id;
+  return a.call(BPF_PROG_GET_FD_BY_ID);
+}
+
 base::Fd measure_run_times() {
   bpf_attr a = {};
   a.enable_stats.type = BPF_STATS_RUN_TIME;

@@ -72,6 +72,10 @@ int program_load(const ProgramLoad& program);
 // `result` is what it returns.
 int program_run(int program, int32_t& result);
 int program_info(int program, bpf_prog_info& info);
+// The loaded program with the next larger ID, of any process. -ENOENT: there is none.
+int next_program(uint32_t after, uint32_t& id);
+// A descriptor of the program with this ID.
+int open_program(uint32_t id);
 // While the descriptor is open the kernel measures how long programs run, which costs some 40 ns each time (Linux 5.8;
 // needs CAP_SYS_ADMIN). Invalid: it does not.
 base::Fd measure_run_times();

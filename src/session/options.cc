@@ -141,6 +141,8 @@ static base::Status take(Options& to, OptionId id, const std::string& value) {
   case OptionId::relative_times:
   case OptionId::follow:
   case OptionId::save:
+  case OptionId::input:
+  case OptionId::tables:
   case OptionId::debuginfod: break; // the tool looks at these itself
   }
   return {};

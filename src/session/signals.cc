@@ -87,4 +87,9 @@ std::vector<int> take() {
   return out;
 }
 
+void forget() {
+  take();
+  interrupted_ns = stopped_ns = 0;
+}
+
 } // namespace session::signals

@@ -22,5 +22,7 @@ void lift_limit();
 void set_last_act(void (*act)());
 // Those that arrived since the last call, each once.
 std::vector<int> take();
+// What has come belongs to something that has ended: the next SIGINT is the first again.
+void forget();
 
 } // namespace session::signals

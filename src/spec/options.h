@@ -110,6 +110,8 @@ enum class OptionId : uint8_t {
   cool_down,
   memory,
   files,
+  input,
+  tables,
   help,
   version,
 };
@@ -949,6 +951,33 @@ inline constexpr Option snap_options[] = {
     help_option,
 };
 
+inline constexpr Option sql_options[] = {
+    {.id = OptionId::input,
+     .letter = 'i',
+     .name = "input",
+     .argument = "FILE",
+     .doc = "Query a recording of `acu record`, or a core dump, instead of the host."},
+    {.id = OptionId::tables, .name = "tables", .doc = "List the tables, or with their names the columns: `acu sql --tables sockets`. Every query can use all of them."},
+    {.id = OptionId::format,
+     .letter = 'f',
+     .name = "format",
+     .argument = "FORMAT",
+     .allowed = "text|json|csv",
+     .doc = "Output format: text (a table), json (one object per line), or csv."},
+    {.id = OptionId::json, .name = "json", .doc = "Same as -f json."},
+    {.id = OptionId::csv, .name = "csv", .doc = "Same as -f csv."},
+    {.id = OptionId::duration, .name = "duration", .argument = "TIME", .doc = "Stop a query after TIME (default 1m)."},
+    {.id = OptionId::interval, .letter = 'I', .name = "interval", .argument = "TIME", .doc = "Repeat the query every TIME: 1s, 100ms."},
+    {.id = OptionId::rounds, .letter = 'n', .name = "count", .argument = "N", .doc = "With -I: stop after N times."},
+    {.id = OptionId::output,
+     .letter = 'o',
+     .name = "output",
+     .argument = "FILE.db",
+     .doc = "Write the result to an SQLite database; without a query, all tables that take no arguments."},
+    quiet_option,
+    help_option,
+};
+
 inline constexpr Option tools_options[] = {help_option};
 
 inline constexpr Option help_options[] = {
@@ -1055,6 +1084,12 @@ inline constexpr Subcommand subcommands[] = {
      "Inspect a live process: stacks, modules; or run a script on its memory, with the probes oneshot, thread and\n"
      "frame(\"FUNCTION\"). The process is stopped only while its memory is copied.",
      snap_options, "acu snap -p 1234 -e 'thread { @[ustack] = count(); }'"},
+    {"sql", "[options] [QUERY] | --tables [TABLE…]",
+     "Query processes, threads, files, sockets, memory and more as tables, in SQLite's SQL. Without a query, open a prompt on a terminal, and\n"
+     "read the query from standard input elsewhere.",
+     sql_options,
+     "acu sql \"select pid, name, resident from processes order by resident desc limit 5\"\nacu sql --tables sockets\n"
+     "acu sql -f csv \"select name, reads, writes from disks\""},
     {"tools", "[NAME|GROUP]",
      "List the built-in tools, which `acu NAME` runs, or those of a GROUP; with a NAME, explain it like `acu NAME --help`. A link to\n"
      "acu with the name of a tool works, too.",

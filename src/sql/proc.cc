@@ -1,0 +1,40 @@
+#include "sql/proc.h"
+
+#include "spec/syscalls.h"
+#include "why/proc_text.h"
+
+#include <algorithm>
+#include <dirent.h>
+#include <sys/stat.h>
+
+namespace sql {
+
+std::vector<int> numbers_in(const std::string& folder) {
+  std::vector<int> out;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
+  if (!dir) return out;
+  while (const dirent* entry = ::readdir(dir.get()))
+    if (const auto number = why::decimal(entry->d_name)) out.push_back(static_cast<int>(*number));
+  std::ranges::sort(out);
+  return out;
+}
+
+void for_each_process(const Request& request, const std::function<void(int pid, const std::string& folder)>& take) {
+  const std::optional<int64_t> only = request.number("pid");
+  // A thread has a folder of its own, too, which listing /proc does not show.
+  if (only && (*only < 1 || *only > INT32_MAX || why::read_named_numbers(why::text_of("/proc/" + std::to_string(*only) + "/status")).get("Tgid") != static_cast<uint64_t>(*only))) return;
+  for (int pid : only ? std::vector<int>{static_cast<int>(*only)} : numbers_in("/proc")) {
+    if (request.is_stopped()) return;
+    take(pid, "/proc/" + std::to_string(pid));
+  }
+}
+
+std::optional<std::string> system_call_name(const std::string& text) {
+  const std::vector<std::string_view> words = why::words_of(text);
+  const std::optional<uint64_t> number = words.size() > 1 ? why::decimal(words[0]) : std::nullopt;
+  if (!number) return {};
+  const std::string_view name = spec::syscall_name(static_cast<int>(*number));
+  return name.empty() ? "call " + std::to_string(*number) : std::string(name);
+}
+
+} // namespace sql

@@ -1,0 +1,12 @@
+// The tables, each declared beside the function that reads it.
+#pragma once
+
+#include "sql/table.h"
+
+namespace sql {
+
+extern const Table bpf_programs, cgroups, cpu_samples, disks, files, mappings, modules, offcpu, probes, processes, sockets, syscalls, threads;
+extern const Table recording_about, recording_samples, recording_slices; // of a recording
+extern const Table core_blocks, core_modules, core_threads; // of a core dump
+
+} // namespace sql
