@@ -117,6 +117,7 @@ SUITES = {
     "docs": "docs.py",
     "leftovers": "leftovers.py",
     "kernels": "kernels/run.py",
+    "speculation": "speculation/run.py",
     "include_order": "include_order.py",
 }
 BESIDE = ("kernels",)

@@ -67,7 +67,8 @@ private:
     case Op::cpu_variable:
     case Op::context_address:
     case Op::borrow:
-    case Op::event: return true;
+    case Op::event:
+    case Op::hold: return true;
     case Op::query: return i.query == ir::Query::task || i.query == ir::Query::user_registers;
     case Op::mov: return is_address(f, i.a);
     case Op::sub: return is_address(f, i.a) && !is_address(f, i.b);

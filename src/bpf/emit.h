@@ -315,6 +315,7 @@ private:
   void emit_store_value(const ir::Inst& i);
   void emit_remove(const ir::Inst& i);
   void emit_size(const ir::Inst& i);
+  void emit_exchange(const ir::Inst& i);
   void emit_add_memory(const ir::Inst& i);
   void call_task_storage(const ir::Inst& i, bool create);
   void fail_without_lookup_percpu(const ir::Inst& i);
@@ -336,7 +337,9 @@ private:
   // emit_event.cc
   void emit_event(const ir::Inst& i);
   void emit_send(const ir::Inst& i);
-  void emit_wake(const ir::Inst& i);
+  void emit_hold(const ir::Inst& i);
+  void emit_commit(const ir::Inst& i);
+  void emit_wake(bool ends_session);
   int32_t wake_slot() const;
 
   // emit_flight.cc

@@ -183,6 +183,7 @@ void FunctionEmitter::describe(const ir::Inst& i) {
     use(i.a, true);
     return;
   case Op::task_name: use(i.a, true), use(i.b, true); return; // several calls
+  case Op::commit: use(i.a, true); return;
   case Op::copy:
   case Op::zero: s.call = i.imm2 > 256; break;
   case Op::equal: s.call = true; break; // for its registers
@@ -242,7 +243,7 @@ void FunctionEmitter::describe(const Flow& flow) {
     place[b] = static_cast<ir::BlockId>(order_.size());
     order_.push_back(b);
     for (const ir::Inst& i : function_->blocks[b].insts) {
-      has_events_ |= i.op == Op::event;
+      has_events_ |= i.op == Op::event || i.op == Op::commit;
       has_stacks_ |= i.op == Op::stack;
       walks_ |= unit_.may_walk(i);
     }
@@ -398,9 +399,12 @@ void FunctionEmitter::emit(const ir::Inst& i) {
   case Op::map_store: return emit_store_value(i);
   case Op::map_remove: return emit_remove(i);
   case Op::map_size: return emit_size(i);
+  case Op::exchange: return emit_exchange(i);
   case Op::add_memory: return emit_add_memory(i);
   case Op::event: return emit_event(i);
   case Op::send: return emit_send(i);
+  case Op::hold: return emit_hold(i);
+  case Op::commit: return emit_commit(i);
   case Op::count_fault: return count(pool_.site_counter(i.index));
   case Op::call: return emit_call(i);
   case Op::loop: return emit_loop(i);

@@ -170,6 +170,21 @@ void FunctionEmitter::emit_size(const ir::Inst& i) {
   finish(i.dst, r0);
 }
 
+void FunctionEmitter::emit_exchange(const ir::Inst& i) {
+  arguments({argument(r2, i.a, i.imm), argument(r3, i.b), argument(r1, i.c)});
+  if (options_.has_cmpxchg) {
+    out_.mov(r0, r3);
+    out_.atomic(BPF_CMPXCHG, r2, 0, r1);
+  } else {
+    const Label differ = out_.label();
+    out_.load(r0, r2, 0, 8);
+    out_.jump_if(BPF_JNE, r0, r3, differ);
+    out_.store(r2, 0, r1, 8);
+    out_.bind(differ);
+  }
+  finish(i.dst, r0);
+}
+
 void FunctionEmitter::emit_add_memory(const ir::Inst& i) {
   const Address to = address(i.a, i.imm, r4);
   if (i.atomic) return out_.atomic(BPF_ADD, to.base, to.offset, value(i.b, r5));

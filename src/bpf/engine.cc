@@ -7,6 +7,7 @@
 #include "bpf/syscall.h"
 #include "bpf/walk_maps.h"
 #include "host/cpus.h"
+#include "ir/held_records.h"
 
 #include <algorithm>
 #include <array>
@@ -324,9 +325,19 @@ base::Result<int64_t> Engine::run(uint32_t index) {
 
 size_t Engine::drain(const std::function<void(std::span<const std::byte>)>& take) {
   size_t count = walker_ ? walker()->drain() : 0;
-  count += ring_ ? ring_->drain(take) : 0;
+  if (ring_ && program_.speculations != ~0u)
+    count += ring_->drain([&](std::span<const std::byte> record) { take_committed(record, take); });
+  else
+    count += ring_ ? ring_->drain(take) : 0;
   count += packets_ ? packets_->drain(take) : 0;
   return count + drain_lost_exit(take);
+}
+
+void Engine::take_committed(std::span<const std::byte> record, const std::function<void(std::span<const std::byte>)>& take) {
+  uint32_t index;
+  std::memcpy(&index, record.data(), sizeof index);
+  if (index != ir::committed) return take(record);
+  incomplete_ += ir::take_held(program_, record.subspan(8), take);
 }
 
 // An exit() that found the ring full ends the session all the same: its record is made up here, behind the others.
@@ -467,7 +478,7 @@ ir::Counters Engine::counters() {
   auto at = [&](size_t index) {
     return index < state_.size() ? __atomic_load_n(&state_[index], __ATOMIC_RELAXED) : 0;
   };
-  counters.lost_events = at(state_lost_events) + (packets_ ? packets_->lost() : 0);
+  counters.lost_events = at(state_lost_events) + incomplete_ + (packets_ ? packets_->lost() : 0);
   counters.scratch_busy = at(state_scratch_busy);
   counters.stacks_full = at(state_stacks_full);
   counters.stacks_busy = at(state_stacks_busy);

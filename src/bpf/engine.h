@@ -78,6 +78,7 @@ public:
 
   base::Result<int64_t> run(uint32_t probe) override;
   size_t drain(const std::function<void(std::span<const std::byte>)>& take) override;
+  void take_committed(std::span<const std::byte> record, const std::function<void(std::span<const std::byte>)>& take);
   size_t drain_lost_exit(const std::function<void(std::span<const std::byte>)>& take);
   base::Result<std::vector<ir::Entry>> read_map(uint32_t map) override;
   base::Status clear_map(uint32_t map) override;
@@ -120,6 +121,7 @@ private:
   std::span<const uint64_t> state_; // mapped
   size_t state_bytes_ = 0;
   bool told_lost_exit_ = false;
+  uint64_t incomplete_ = 0; // records that were sent before they were complete
   int stacks_fd_ = -1, places_fd_ = -1;
   uint32_t stack_bytes_ = 0;             // of an entry of the stacks
   std::vector<probe::Attachment> quick_; // closed without waiting

@@ -513,7 +513,9 @@ size_t work_of(const Inst& inst) {
   case Op::map_remove:
   case Op::event:
   case Op::equal: return 10;
-  case Op::map_slot: return 15;
+  case Op::map_slot:
+  case Op::hold:
+  case Op::commit: return 15;
   case Op::loop:
   case Op::for_each:
   case Op::stack: return 40;

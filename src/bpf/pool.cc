@@ -89,6 +89,8 @@ Pool::Pool(const ir::Program& p, const EmitOptions& o)
     : program(p), options(o), is_cut_(std::ranges::any_of(p.functions, is_piece)) {
   // Room for some of the largest records; each has a header of 8 bytes.
   for (const ir::Action& a : program.actions) largest_record_ = std::max(largest_record_, a.record_size());
+  if (program.speculations != ~0u)
+    largest_record_ = std::max(largest_record_, program.maps[program.speculations].value_size);
   const uint32_t room = program.actions.empty() ? 0 : largest_record_ + 8;
   object.ring_bytes = std::bit_ceil(std::max({4096u, options.ring_bytes, 4 * room}));
   add_script_maps();
@@ -132,7 +134,7 @@ void Pool::add_script_maps() {
     const uint64_t room = spec.max_entries * (uint64_t{spec.value_size} + m.key_size);
     const bool has_many = spec.type == BPF_MAP_TYPE_HASH && spec.max_entries >= many_keys;
     const uint64_t most_room = has_many ? largest_many : largest_made_early;
-    const bool at_once = options.preallocate || has_many || made_at_once[object.maps.size()];
+    const bool at_once = options.preallocate || has_many || m.has_room_at_once || made_at_once[object.maps.size()];
     if (is_plain && (room > most_room ||
                      (!at_once && (ir::is_percpu(m.kind) || room > largest_made_at_once))))
       spec.flags = BPF_F_NO_PREALLOC;

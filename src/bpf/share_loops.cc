@@ -30,7 +30,7 @@ std::optional<std::vector<uint32_t>> objects_of(const ir::Function& body) {
   for (const ir::Block& b : body.blocks)
     for (const Inst& i : b.insts) {
       const bool is_of_place = i.op == Op::loop || i.op == Op::for_each || i.op == Op::call || i.op == Op::stack ||
-                               i.op == Op::context_address || i.op == Op::event || (i.op == Op::load && i.space == ir::Space::context);
+                               i.op == Op::context_address || i.op == Op::event || i.op == Op::hold || (i.op == Op::load && i.space == ir::Space::context);
       if (is_of_place) return {};
       if (i.op == Op::object && std::ranges::find(objects, i.index) == objects.end()) objects.push_back(i.index);
     }

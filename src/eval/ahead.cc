@@ -64,7 +64,10 @@ bool is_long(const Inst& i) {
   case Op::map_remove:
   case Op::read_string:
   case Op::read:
-  case Op::event: return true;
+  case Op::event:
+  case Op::hold:
+  case Op::commit:
+  case Op::exchange: return true;
   default: return false;
   }
 }

@@ -4,6 +4,7 @@
 
 #include "base/process_memory.h"
 #include "base/text.h"
+#include "ir/held_records.h"
 #include "ir/ops.h"
 #include "spec/stack_entries.h"
 #include "symbol/cgroups.h"
@@ -360,6 +361,9 @@ void Interpreter::step(Activation& now, const Inst& i) {
   }
   case Op::event: now.set(i, open_record(i)); break;
   case Op::send: send_record(a()); break;
+  case Op::hold: now.set(i, hold_record(i, host(a()))); break;
+  case Op::commit: commit(host(a())); break;
+  case Op::exchange: now.set(i, exchange(host(a() + i.imm), b(), now.get(i.c))); break;
   case Op::count_fault: count_fault(i.index); break;
   case Op::loop: now.set(i, loop(now, i)); break;
   case Op::for_each: for_each(now, i); break;
@@ -644,6 +648,42 @@ void Interpreter::send_record(int64_t address) {
   state_.events.emplace_back(from, from + state_.program.actions[action].record_size());
   // Usually the newest; others are kept until the run ends.
   if (!state_.records.empty() && state_.records.back().get() == from) state_.records.pop_back();
+}
+
+int64_t Interpreter::exchange(std::byte* word, int64_t expected, int64_t next) {
+  int64_t was;
+  std::memcpy(&was, word, sizeof was);
+  if (was == expected) std::memcpy(word, &next, sizeof next);
+  return was;
+}
+
+namespace {
+struct Speculation { // the begin of ir::speculation_header
+  uint64_t bytes, records;
+};
+} // namespace
+
+int64_t Interpreter::hold_record(const Inst& i, std::byte* to) {
+  Speculation held;
+  std::memcpy(&held, to, sizeof held);
+  const uint32_t room = state_.program.maps[state_.program.speculations].value_size - ir::speculation_header;
+  if (held.bytes + i.imm2 > room) return 0;
+  std::byte* record = to + ir::speculation_header + held.bytes;
+  held.bytes += i.imm2;
+  held.records++;
+  std::memcpy(to, &held, sizeof held);
+  const uint32_t header[2] = {i.index, 1};
+  std::memcpy(record, header, sizeof header);
+  return script(record);
+}
+
+void Interpreter::commit(const std::byte* from) {
+  Speculation held;
+  std::memcpy(&held, from, sizeof held);
+  const std::span records{from + ir::speculation_header, held.bytes};
+  state_.counters.lost_events += ir::take_held(state_.program, records, [&](std::span<const std::byte> record) {
+    state_.events.emplace_back(record.begin(), record.end());
+  });
 }
 
 } // namespace eval

@@ -63,6 +63,9 @@ private:
   int64_t query(ir::Query query);
   int64_t open_record(const ir::Inst& i);
   void send_record(int64_t address);
+  int64_t hold_record(const ir::Inst& i, std::byte* to);
+  void commit(const std::byte* from);
+  static int64_t exchange(std::byte* word, int64_t expected, int64_t next);
   std::string_view key(const Activation& now, const ir::Inst& i) const;
   static bool read_own(uint64_t address, std::span<std::byte> to);
   bool read_foreign(ir::Space space, uint64_t address, std::span<std::byte> to);

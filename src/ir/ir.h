@@ -138,12 +138,16 @@ enum class Op : uint8_t {
   map_store,   // value at address b to key a, of no percpu_hash; dst = 1, or 0 when the map is full
   map_remove,  // dst = 1 if key a was there and is gone, else 0
   map_size,    // dst = number of keys
+  exchange,    // dst = 8 bytes at a + imm (a value of map `index`); where they are b, they become c. Of several writers one succeeds
   add_memory,  // `size` (8) bytes at a + imm (a value of map `index`) += b; `atomic` where other writers may interrupt
 
   // Events to the consumer, in order.
   event,       // dst = room for a record of action `index`, imm2 bytes with its header, or 0 when the ring is full
                // (counted). The header is written: u32 action, u32 0.
   send,        // hands the record at a over
+  hold,        // as event, in the speculation at a, a value of map Program::speculations: dst = room there, or 0 when it is full (not
+               // counted). The second word of the header is 1 until lowering clears it: the record is complete
+  commit,      // hands over all records in the speculation at a
   print,       // adds text to the file that an iterator makes, a (struct seq_file *): imm2 bytes at b (script) are its format
                // with a NUL, as bpf_seq_printf() takes it, imm3 bytes at c (script) its values of 8 bytes; dst = 0, or a
                // negative errno
@@ -248,6 +252,7 @@ struct Map {
   uint64_t max_entries = 1;
   bool is_own = false; // made by acu, not by the script: it is not printed
   bool reads_buckets = false; // of histograms: programs read all buckets of all CPUs
+  bool has_room_at_once = false; // for all its entries, so that making one costs little and cannot fail
   bool sums = false; // value prints as a plain integer but is kept as one addend a CPU
   base::Range where; // of its first use in the script
 };
@@ -295,6 +300,8 @@ enum class Fault : uint8_t {
   cpid_missing,
   depth_unknown,          // of a user stack that is walked outside of the kernel; the value is 0
   entry_missing,          // of a call that returns nothing was kept when it was entered
+  speculation_full,       // a record found no room in its speculation
+  limited,                // a `limit` block did not run
 };
 struct Site {
   Fault fault = Fault::read_kernel;
@@ -341,6 +348,11 @@ struct TaskLayout {
 // lives, and is that of this time: the process may run another program later.
 inline constexpr uint32_t process_seen = ~0u;
 
+// Instead of the index of an action: { u32 this, u32 0, complete records one after the other }, sent by an engine for Op::commit.
+inline constexpr uint32_t committed = ~0u - 1;
+// The value of a speculation, filled from its begin: { u64 bytes of records, u64 number of records, u32 committed, u32 0, records }
+inline constexpr uint32_t speculation_header = 24;
+
 // Which stack an Op::stack takes: its index.
 #if defined(__x86_64__)
 inline constexpr bool knows_walking = true; // by tables
@@ -362,6 +374,7 @@ struct Program {
   std::vector<std::vector<uint32_t>> tables; // constants, for Op::table
   std::vector<KernelSymbol> kernel_symbols;
   uint32_t session_is_return = 0; // type id of the kernel's function, for Query::is_return
+  uint32_t speculations = ~0u; // the map of them, if there are any
   PidNamespace pid_namespace;
   TaskLayout task;
   uint32_t max_stacks = 16384; // different ones that are kept

@@ -481,6 +481,7 @@ void Lowering::mark_atomic() {
 
 Program Lowering::run() {
   lower_maps();
+  make_speculation_maps();
   for (const lang::Function* f : source_.functions) {
     function_ids_[f] = static_cast<uint32_t>(program_.functions.size());
     program_.functions.emplace_back();

@@ -18,6 +18,9 @@ uint32_t Lowering::add_action(Action a) {
 // Makes room for the record, lets `fill` write the payload, and sends it; without room the event is lost (and
 // counted).
 void Lowering::send(uint32_t action, const std::function<void(const Place&)>& fill) {
+  const ActionKind kind = program_.actions[action].kind;
+  const bool ends_script = kind == ActionKind::exit || kind == ActionKind::assert_failed;
+  if (speculation_ != ~0u && !ends_script) return hold(action, fill);
   Reg record = fresh();
   BlockId room = new_block(), after = new_block();
   append({.op = Op::event, .dst = record, .imm2 = program_.actions[action].record_size(), .index = action});

@@ -76,6 +76,8 @@ void Lowering::lower(const Stmt& s) {
     start(after);
     return;
   }
+  case StmtKind::speculate: return lower_speculate(as<Speculate>(s));
+  case StmtKind::limit: return lower_limit(as<Limit>(s));
   case StmtKind::leave: {
     const Leave& l = as<Leave>(s);
     const Loop& loop = loops_.back();

@@ -193,6 +193,15 @@ private:
   bool in_register(const lang::Variable& v) const { return v.type->is_scalar() && !v.captured; }
   Reg variable_register(const lang::Variable& v);
 
+  // lower_speculation.cc
+  void make_speculation_maps();
+  void lower_speculate(const lang::Speculate& s);
+  void lower_limit(const lang::Limit& l);
+  uint32_t speculation_key(const lang::Expr* key);
+  void hold(uint32_t action, const std::function<void(const Place&)>& fill);
+  void commit(const lang::Call& c);
+  void discard(const lang::Call& c);
+
   // lower_map.cc
   const Map& map_of(const lang::MapRef& m) const { return program_.maps[m.map->id]; }
   Operand key(const Map& m, const lang::Expr* key);
@@ -425,6 +434,8 @@ private:
     BlockId on_break = no_block, on_continue = no_block; // unroll
   };
   std::vector<Loop> loops_;
+  uint32_t speculation_ = ~0u;          // of the `speculate` block around the statement: the object with its key
+  uint32_t limits_ = 0;                 // the map with the words of `limit` blocks
   uint32_t branches_ = 0;               // `if`s around the statement
   std::vector<uint32_t> spare_objects_; // of this frame: those of blocks that have ended
   uint32_t returned_object_ = ~0u;

@@ -99,10 +99,13 @@ inline constexpr std::array op_rows{
     OpRow{.op = Op::map_store, .name = "map_store", .reads = in_a | in_b, .optional = in_a, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::map_remove, .name = "map_remove", .reads = in_a, .optional = in_a, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::map_size, .name = "map_size", .has_dst = true, .removable = true, .calls = Calls::always},
+    OpRow{.op = Op::exchange, .name = "exchange", .reads = in_a | in_b | in_c, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::add_memory, .name = "add_memory", .reads = in_a | in_b, .has_effect = true},
 
     OpRow{.op = Op::event, .name = "event", .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::send, .name = "send", .reads = in_a, .has_effect = true, .calls = Calls::always},
+    OpRow{.op = Op::hold, .name = "hold", .reads = in_a, .has_dst = true, .has_effect = true, .calls = Calls::always},
+    OpRow{.op = Op::commit, .name = "commit", .reads = in_a, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::print, .name = "print", .reads = in_a | in_b | in_c, .optional = in_c, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::packet, .name = "packet", .reads = in_a | in_b | in_c, .has_dst = true, .has_effect = true, .calls = Calls::always},
     OpRow{.op = Op::count_fault, .name = "count_fault", .has_effect = true, .calls = Calls::always},

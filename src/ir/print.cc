@@ -93,8 +93,9 @@ std::string_view to_string(ActionKind kind) {
 std::string_view to_string(Fault fault) {
   static constexpr std::string_view names[] = {"read_kernel",        "read_user",   "division_by_zero",
                                                "index_out_of_range", "loop_limit",  "map_full",
-                                               "delete_missing",     "element_missing", "cpid_missing", "depth_unknown", "entry_missing"};
-  static_assert(std::size(names) == static_cast<size_t>(Fault::entry_missing) + 1);
+                                               "delete_missing",     "element_missing", "cpid_missing", "depth_unknown", "entry_missing",
+                                               "speculation_full", "limited"};
+  static_assert(std::size(names) == static_cast<size_t>(Fault::limited) + 1);
   return names[static_cast<size_t>(fault)];
 }
 std::string_view to_string(probe::Context context) {
@@ -192,7 +193,8 @@ private:
     case Op::call:
     case Op::loop:
     case Op::for_each: calls(); break;
-    case Op::event: event(); break;
+    case Op::event:
+    case Op::hold: event(); break;
     case Op::count_fault: out_ += " " + site(i_.index); break;
     default: memory_or_map(); break;
     }
@@ -206,6 +208,9 @@ private:
     case Op::load:
       space();
       out_ += " " + width(i_) + " " + memory(i_.a, i_.imm);
+      break;
+    case Op::exchange:
+      out_ += " " + memory(i_.a, i_.imm) + ", " + operand(i_.b) + ", " + operand(i_.c);
       break;
     case Op::store:
     case Op::add_memory:
@@ -265,6 +270,7 @@ private:
     if (i_.index < program_.actions.size())
       out_ += " " + std::string(to_string(program_.actions[i_.index].kind));
     out_ += ", " + bytes(i_.imm2);
+    if (i_.op == Op::hold) out_ += ", " + operand(i_.a);
   }
 
   const Inst& i_;

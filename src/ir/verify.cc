@@ -186,6 +186,7 @@ private:
       break;
     case Op::load: check_load(i); break;
     case Op::store: check_size(i), check_inside(i.a, i.imm, i.size); break;
+    case Op::exchange: check_inside(i.a, i.imm, 8); break;
     case Op::add_memory:
       if (i.size != 8) mistake("only 8 bytes can be added to");
       check_inside(i.a, i.imm, 8);
@@ -243,6 +244,9 @@ private:
     case Op::table:
       if (i.index >= program_.tables.size()) mistake("table " + str(i.index) + " does not exist");
       break;
+    case Op::hold:
+      if (program_.speculations >= program_.maps.size()) mistake("there is no map of speculations");
+      [[fallthrough]];
     case Op::event:
       if (i.index >= program_.actions.size())
         mistake("action " + str(i.index) + " does not exist");

@@ -6,6 +6,7 @@
 #include "base/source.h"
 #include "spec/builtins.h"
 #include "spec/config.h"
+#include "spec/durations.h"
 #include "type/type.h"
 
 #include <memory>
@@ -359,6 +360,8 @@ enum class StmtKind : uint8_t {
   loop_range, // for ($i : a..b)
   loop_map,   // for ($kv : @m)
   unroll,
+  speculate,
+  limit,
   leave, // break, continue
   give_back, // return
   block,
@@ -446,6 +449,18 @@ struct ForMap : Stmt {
 struct Unroll : Stmt {
   ACU_STMT(Unroll, unroll)
   Expr* count = nullptr;
+  Block* body = nullptr;
+};
+struct Speculate : Stmt { // speculate { … }, speculate(key) { … }
+  ACU_STMT(Speculate, speculate)
+  Expr* key = nullptr; // or nullptr: the thread
+  Block* body = nullptr;
+};
+struct Limit : Stmt { // limit(count/unit) { … }
+  ACU_STMT(Limit, limit)
+  Expr* count = nullptr;
+  const spec::DurationUnit* unit = nullptr;
+  uint32_t id = 0; // copies for different events share it, uses of a macro do not
   Block* body = nullptr;
 };
 struct Leave : Stmt {
@@ -544,6 +559,8 @@ struct Program {
   std::vector<std::unique_ptr<probe::Event>> events; // checker
   std::vector<std::unique_ptr<probe::Recipe>> recipes; // checker
   std::unique_ptr<CTypes> c_types; // never nullptr
+  uint32_t limits = 0;     // ids of Limit in use
+  bool speculates = false; // checker: there is a Speculate
   Program();
   ~Program(); // where probe::Event is complete
 };

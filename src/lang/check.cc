@@ -237,6 +237,7 @@ void Checker::infer_types() {
 
 Checked Checker::run() {
   prepare_c_types();
+  if (options_.in_kernel) forget_exited_threads();
   match_probes();
   offer_program_types();
   if (!diagnostics_.has_errors()) split_by_arguments();
@@ -255,6 +256,7 @@ Checked Checker::run() {
   report_ = true;
   if (kept_silent_) round();
   if (!options_.allows_recursion) refuse_recursion();
+  warn_of_idle_decisions();
   finish_maps();
   return {!diagnostics_.has_errors(), std::move(parameters_)};
 }

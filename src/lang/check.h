@@ -26,6 +26,7 @@ struct CheckOptions {
   bool accepts_old_scripts = false; // what bpftrace took before 0.22: variables without blocks, places that are missing among others
   bool needs_events = false; // a script without any of its probes is an error, even with `missing_probes = ignore`
   bool has_cpid = false;
+  bool in_kernel = false; // of the script's probes: threads exit while it runs
   bool allows_recursion = true; // of functions: the kernel's verifier does not
   bool calls_loops = true; // bodies of loops over ranges and conditions are functions that are called back
   bool shares_aggregations = false; // keyed ones that are declared as hash have one value for all CPUs

@@ -184,6 +184,8 @@ constexpr Checker::BuiltinCheck Checker::Builtins::rows[] = {
     {"join"},
     {"system", by<&Checker::check_format>},
     {"exit"},
+    {"commit", by<&Checker::check_decision>},
+    {"discard", by<&Checker::check_decision>},
 
     // Stacks, symbols and other names.
     {"kstack", stack<Kind::kstack>},

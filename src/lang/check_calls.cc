@@ -49,6 +49,7 @@ const type::Type* Checker::check_call(Call& e) {
 
 const type::Type* Checker::check_user_call(Call& e, Function& f) {
   e.function = &f;
+  if (speculation_) refuse_in_speculation(e, f);
   if (e.arguments.size() != f.parameters.size()) {
     for (Expr* a : e.arguments) check(*a);
     return mistake(tag::wrong_argument_count, e.where,

@@ -319,6 +319,8 @@ const type::Type* Checker::check_socket_cookie(Call& e) {
 
 const type::Type* Checker::check_skboutput(Call& e) {
   const Expr& packet = *e.arguments[1];
+  if (speculation_)
+    return mistake(tag::misplaced, e.where, "`speculate` can't hold back packets", "write them outside of the block");
   if (is_pointer_to(packet.type, "sk_buff") || packet.type->is(Kind::none)) return check_vouched(packet, "skboutput"), nullptr;
   return mistake(tag::bad_argument, packet.where, "`skboutput` takes a struct sk_buff * here, not " + text(packet.type));
 }

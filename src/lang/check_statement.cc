@@ -23,6 +23,8 @@ static bool breaks(const Stmt& s) {
   switch (s.kind) {
   case StmtKind::leave: return !as<Leave>(s).is_continue;
   case StmtKind::block: return any(as<BlockStmt>(s).block);
+  case StmtKind::speculate: return any(as<Speculate>(s).body);
+  case StmtKind::limit: return any(as<Limit>(s).body);
   case StmtKind::conditional: return any(as<If>(s).then) || any(as<If>(s).otherwise);
   default: return false;
   }
@@ -35,6 +37,7 @@ static bool leaves(const Stmt& s) {
   case StmtKind::give_back: return true;
   case StmtKind::expression: return ends_probe(*as<ExprStmt>(s).value);
   case StmtKind::block: return leaves(*as<BlockStmt>(s).block);
+  case StmtKind::speculate: return leaves(*as<Speculate>(s).body);
   case StmtKind::conditional: {
     const If& i = as<If>(s);
     if (i.condition->constant.kind != Constant::integer) return i.otherwise && leaves(*i.then) && leaves(*i.otherwise);
@@ -141,6 +144,8 @@ void Checker::check(Stmt& s) {
     unroll_depth_--;
     return;
   }
+  case StmtKind::speculate: return check_speculate(as<Speculate>(s));
+  case StmtKind::limit: return check_limit(as<Limit>(s));
   case StmtKind::leave:
     if (!loop_depth_ && !unroll_depth_) {
       std::string word = as<Leave>(s).is_continue ? "continue" : "break";

@@ -100,6 +100,14 @@ private:
   void check_has_variable(Call& e);
   void answer_has(Call& e, format::BtfKind kind, const std::function<bool(symbol::Binary&)>& has);
 
+  // check_speculation.cc: speculate, commit, discard, limit
+  void forget_exited_threads();
+  void check_speculate(Speculate& s);
+  void check_limit(Limit& l);
+  void refuse_in_speculation(const Call& e, const Function& f);
+  const type::Type* check_decision(Call& e);
+  void warn_of_idle_decisions();
+
   // infer.cc: what values have in common
   bool join(Inferred& into, const type::Type* type, const Expr* e, const Inferred* known = nullptr);
   bool merge(Inferred& into, const type::Type* type, const Expr* e, const Inferred* known);
@@ -358,6 +366,10 @@ private:
   bool widen(const VariableRef& e);
   void declare_widened();
   std::map<Probe*, std::set<std::string_view>> widened_, assigned_; // by probe: to be declared, assigned in some block
+
+  const Speculate* speculation_ = nullptr; // that is being checked
+  bool speculates_by_thread_ = false, speculates_by_key_ = false;
+  std::map<uint32_t, const Call*> decisions_; // commit() and discard() of the script, by location
 
   bool wants_type_only_ = false; // of an operand that is not evaluated
   bool wants_aggregation_ = false; // the value of a map assignment is being checked

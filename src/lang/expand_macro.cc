@@ -104,11 +104,12 @@ void Expander::run() {
 Rewriting Expander::rewriting(const Use* inside) {
   Rewriting how;
   how.expression = [this, inside](Expr& e) { return change(e, inside); };
-  how.statement = [inside](Stmt& s) {
+  how.statement = [this, inside](Stmt& s) {
     if (!inside) return;
     if (s.kind == StmtKind::let) as<Let>(s).expansion = inside->number;
     if (s.kind == StmtKind::loop_range) as<ForRange>(s).expansion = inside->number;
     if (s.kind == StmtKind::loop_map) as<ForMap>(s).expansion = inside->number;
+    if (s.kind == StmtKind::limit) as<Limit>(s).id = program_.limits++;
   };
   if (inside) how.type = [this, inside](TypeName& t) { substitute(t, *inside); };
   return how;

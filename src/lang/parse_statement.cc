@@ -6,6 +6,7 @@
 #include "lang/parser.h"
 
 #include "spec/diagnostics.h"
+#include "spec/durations.h"
 
 namespace lang {
 
@@ -32,6 +33,8 @@ bool ends_in_block(const Stmt& s) {
   case StmtKind::loop_range:
   case StmtKind::loop_map:
   case StmtKind::unroll:
+  case StmtKind::speculate:
+  case StmtKind::limit:
   case StmtKind::block: return true;
   default: return false;
   }
@@ -92,9 +95,11 @@ void Parser::end_statement(const Stmt& s) {
   error(tag::syntax, {end - 1, end}, "syntax error, expected `;` between statements");
 }
 
-// statement := if | while | for | unroll | leave | return | let | block | simple
+// statement := if | while | for | unroll | speculate | limit | leave | return | let | block | simple
 Stmt* Parser::parse_statement() {
   if (expression_depth_ == 0) operators_ = 0;
+  if (at_speculate()) return parse_speculate();
+  if (at_limit()) return parse_limit();
   const Token& t = peek();
   if (t.kind == TokenKind::left_brace) {
     auto* s = make<BlockStmt>(t.where);
@@ -253,6 +258,47 @@ Stmt* Parser::parse_unroll() {
   uint32_t begin = take().where.begin;
   auto* s = make<Unroll>({begin, begin});
   s->count = parse_expression();
+  s->body = parse_block(false);
+  s->where = since(begin);
+  return s;
+}
+
+// `speculate` and `limit` are names elsewhere.
+bool Parser::at_speculate() {
+  return at_word("speculate") && (peek(1).kind == TokenKind::left_brace || peek(1).kind == TokenKind::left_paren);
+}
+bool Parser::at_limit() {
+  return at_word("limit") && peek(1).kind == TokenKind::left_paren && peek(3).kind == TokenKind::slash &&
+         peek(5).kind == TokenKind::right_paren && peek(6).kind == TokenKind::left_brace;
+}
+
+// speculate := 'speculate' [ '(' expression ')' ] block
+Stmt* Parser::parse_speculate() {
+  uint32_t begin = take().where.begin;
+  auto* s = make<Speculate>({begin, begin});
+  if (accept(TokenKind::left_paren)) {
+    s->key = parse_expression();
+    expect(TokenKind::right_paren, "`)`");
+  }
+  s->body = parse_block(false);
+  s->where = since(begin);
+  return s;
+}
+
+// limit     := 'limit' '(' primary '/' unit ')' block
+Stmt* Parser::parse_limit() {
+  uint32_t begin = take().where.begin;
+  auto* s = make<Limit>({begin, begin});
+  expect(TokenKind::left_paren, "`(`");
+  s->count = parse_primary();
+  expect(TokenKind::slash, "`/`");
+  const Token unit = take();
+  s->unit = spec::find_duration_unit(unit.text);
+  if (!s->unit)
+    panic(tag::bad_argument, unit.where, "`limit` counts per unit of time, and " + shown(unit) + " is none",
+          "write `limit(10/s) { … }`; units are ns, us, ms, s, m, h and d");
+  expect(TokenKind::right_paren, "`)`");
+  s->id = program_->limits++;
   s->body = parse_block(false);
   s->where = since(begin);
   return s;

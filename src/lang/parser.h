@@ -149,6 +149,10 @@ private:
   Stmt* make_list_loop(uint32_t begin, const Token& name, Call& list, Block* body);
   Expr* make_try(const Call& call);
   Stmt* parse_unroll();
+  bool at_speculate();
+  bool at_limit();
+  Stmt* parse_speculate();
+  Stmt* parse_limit();
   Stmt* parse_leave();
   Stmt* parse_return();
   Stmt* parse_let();

@@ -172,6 +172,8 @@ void Printer::statement(const Stmt& s) {
     return under("for $" + std::string(f.name) + " in map", static_cast<const Expr*>(f.map), f.body);
   }
   case StmtKind::unroll: return under("unroll", as<Unroll>(s).count, as<Unroll>(s).body);
+  case StmtKind::speculate: return under("speculate", as<Speculate>(s).key, as<Speculate>(s).body);
+  case StmtKind::limit: return under("limit per " + std::string(as<Limit>(s).unit->name), as<Limit>(s).count, as<Limit>(s).body);
   case StmtKind::leave: return line(as<Leave>(s).is_continue ? "continue" : "break");
   case StmtKind::give_back: return under("return", as<Return>(s).value);
   case StmtKind::block: return under("block", as<BlockStmt>(s).block);

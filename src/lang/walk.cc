@@ -71,6 +71,8 @@ template<class On> void parts(Stmt& s, On on) {
     return on(as<ForRange>(s).body);
   case StmtKind::loop_map: on(as<ForMap>(s).map); return on(as<ForMap>(s).body);
   case StmtKind::unroll: on(as<Unroll>(s).count); return on(as<Unroll>(s).body);
+  case StmtKind::speculate: on(as<Speculate>(s).key); return on(as<Speculate>(s).body);
+  case StmtKind::limit: on(as<Limit>(s).count); return on(as<Limit>(s).body);
   case StmtKind::leave: return;
   case StmtKind::give_back: return on(as<Return>(s).value);
   case StmtKind::block: return on(as<BlockStmt>(s).block);
@@ -178,6 +180,8 @@ struct Copier {
     case StmtKind::loop_range: return node<ForRange>(s);
     case StmtKind::loop_map: return node<ForMap>(s);
     case StmtKind::unroll: return node<Unroll>(s);
+    case StmtKind::speculate: return node<Speculate>(s);
+    case StmtKind::limit: return node<Limit>(s);
     case StmtKind::leave: return node<Leave>(s);
     case StmtKind::give_back: return node<Return>(s);
     case StmtKind::block: return node<BlockStmt>(s);

@@ -43,6 +43,7 @@ bool check(Compiled& to, const CompileOptions& options, base::Diagnostics& diagn
                               .accepts_old_scripts = options.accepts_old_scripts,
                               .needs_events = options.needs_events,
                               .has_cpid = options.has_command,
+                              .in_kernel = options.in_kernel,
                               .allows_recursion = !options.in_kernel,
                               .calls_loops = options.stopped == nullptr,
                               .shares_aggregations = options.shares_aggregations,

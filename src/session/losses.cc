@@ -56,6 +56,9 @@ std::string sentence(const ir::Site& site, uint64_t n, const LossOptions& option
   case Fault::element_missing:
     return "The map element does not exist (" + site.detail + "); the value was 0." + repeated(n);
   case Fault::map_full: return {}; // reported per map
+  case Fault::speculation_full:
+    return counted(n, "line") + " of output found no room in " + (n == 1 ? "its" : "their") + " `speculate` buffer: the newest output is dropped. Increase speculation_bytes.";
+  case Fault::limited: return "limit(" + site.detail + ") skipped its block " + times(n) + ".";
   }
   return {};
 }
@@ -73,6 +76,11 @@ std::string describe_full_maps(const ir::Program& program, const ir::Counters& c
     uint64_t n = i < counters.map_full.size() ? counters.map_full[i] : 0;
     if (!n) continue;
     const ir::Map& map = program.maps[i];
+    if (i == program.speculations) {
+      out += "WARNING: " + counted(n, "line") + " of output " + std::string(base::was_or_were(n)) + " lost: `speculate` holds back the output of at most " +
+             std::to_string(map.max_entries) + " threads or keys. Increase max_speculations, or call commit() or discard() on every path.\n";
+      continue;
+    }
     out += warning(source, map.where,
                    "Map full; can't update element. @" + map.name + " can't hold more than " +
                        counted(map.max_entries, "key") + "; " + counted(n, "update") +

@@ -442,6 +442,14 @@ inline constexpr Builtin builtins[] = {
     {.name = "exit", .form = Form::call, .group = Group::control, .params = {opt(Takes::integer)}, .async = true,
      .signature = "void exit([int status])", .doc = "Ends this probe, then the script.", .example = "begin { exit(0); }"},
 
+    {.name = "commit", .form = Form::call, .group = Group::output, .params = {opt(Takes::integer_or_pointer)}, .async = true,
+     .signature = "void commit([uint64 key])",
+     .doc = "Prints what `speculate { … }` blocks in this thread held back, or `speculate(key) { … }` blocks with this key.",
+     .example = "begin { speculate { printf(\"detail\\n\"); } commit(); }"},
+    {.name = "discard", .form = Form::call, .group = Group::output, .params = {opt(Takes::integer_or_pointer)},
+     .signature = "void discard([uint64 key])", .doc = "Drops what `speculate` blocks held back.",
+     .example = "begin { speculate { printf(\"detail\\n\"); } discard(); }"},
+
     // Names for numbers.
     {.name = "kstack", .form = Form::both, .group = Group::symbol, .params = {opt(Takes::stack_option), opt(Takes::stack_option)},
      .gives = Gives::special, .subject = Subject::kernel, .signature = "kstack_t kstack([mode,] [depth])",
