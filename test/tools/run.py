@@ -11,13 +11,18 @@ import signal
 import subprocess
 import sys
 
+import caches
 import calls
 import disks
+import java
 import languages
 import mistakes
+import mysql
 import network
+import postgres
 import programs
 import scheduling
+import web
 from common import DISK, LOAD, ROOT, TMP, histogram_total, load, need, trace, value
 from tally import patient, require_real_time, run_suite
 
@@ -168,7 +173,7 @@ def headers(_):
 
 
 TESTS = [headers, perf_agreement, syscount, execsnoop, opensnoop, runqlat, biolatency, killsnoop, cpuprofile, pagefaults, survey,
-         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS, *mistakes.TESTS]
+         *disks.TESTS, *scheduling.TESTS, *calls.TESTS, *network.TESTS, *programs.TESTS, *languages.TESTS, *postgres.TESTS, *mysql.TESTS, *caches.TESTS, *web.TESTS, *java.TESTS, *mistakes.TESTS]
 
 
 sys.exit(run_suite(TESTS, TMP))
